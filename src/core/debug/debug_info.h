@@ -20,6 +20,10 @@ struct debug_info {
     bool accesses_memory;
 };
 
+/* What every machine has, in functions of these names. */
+#define DEBUG_INFO_CALLS                                                                           \
+    .branch = branch, .variables = variables, .accesses = accesses, .regions = regions
+
 /* The value as an integer, of a float what is before its point. */
 static inline uint64_t value_integer(const penta_value *v)
 {

@@ -130,16 +130,20 @@ bool device_script_unexpected(struct script *s, const char *what, const char *ex
                     expected, got);
 }
 
-bool device_script_expect_number(struct script *s, const char *what, uint64_t got)
+bool device_script_is(struct script *s, const char *what, uint64_t got, bool hex)
 {
     uint64_t want = 0;
-    if (!expects(s)) return true;
     if (!device_script_number(s, 64, &want)) return false;
     if (want == got) return true;
     char expected[24], have[24];
-    snprintf(expected, sizeof expected, "0x%llx", (unsigned long long)want);
-    snprintf(have, sizeof have, "0x%llx", (unsigned long long)got);
+    snprintf(expected, sizeof expected, hex ? "0x%llx" : "%llu", (unsigned long long)want);
+    snprintf(have, sizeof have, hex ? "0x%llx" : "%llu", (unsigned long long)got);
     return device_script_unexpected(s, what, expected, have);
+}
+
+bool device_script_expect_number(struct script *s, const char *what, uint64_t got)
+{
+    return !expects(s) || device_script_is(s, what, got, true);
 }
 
 bool device_script_expect_data(struct script *s, penta_bytes got)

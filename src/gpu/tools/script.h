@@ -43,6 +43,8 @@ bool device_script_data(struct script *s, penta_bytes *out);
 bool device_script_unexpected(struct script *s, const char *what, const char *expected,
                               const char *got);
 bool device_script_expect_number(struct script *s, const char *what, uint64_t got);
+/* The number that follows is `got`; what is wrong is told in hexadecimal or decimal digits. */
+bool device_script_is(struct script *s, const char *what, uint64_t got, bool hex);
 bool device_script_expect_data(struct script *s, penta_bytes got);
 void device_script_give(struct script *s, uint64_t value); /* the result of the call */
 

@@ -132,12 +132,7 @@ static bool field_matches(struct script *s, const char *field, const char *name,
                  (const char *)token_text(&s->source, t).data);
         return device_script_unexpected(s, field, expected, name);
     }
-    if (!device_script_number(s, 64, &want)) return false;
-    if (want == got) return true;
-    char expected[24], have[24];
-    snprintf(expected, sizeof expected, "%llu", (unsigned long long)want);
-    snprintf(have, sizeof have, "%llu", (unsigned long long)got);
-    return device_script_unexpected(s, field, expected, have);
+    return device_script_is(s, field, got, false);
 }
 
 struct field {

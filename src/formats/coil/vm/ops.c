@@ -1,4 +1,5 @@
 #include "coil/vm/ops.h"
+#include "coil/vm/shifts.h"
 #include <math.h>
 
 typedef __int128 wide;
@@ -160,38 +161,17 @@ static uint64_t int_sqrt(uint64_t v)
     return r;
 }
 
+DEFINE_SHIFT(shifted, uint64_t, int64_t)
+
 static void shift(struct coil_operation *o)
 {
     unsigned n = bits_of(o->type);
-    uint64_t mask = mask_of(o->type), v = o->a & mask, count = o->b, r = v;
-    bool top = v >> (n - 1) & 1, carry = false;
-    switch (o->opcode) {
-    case COIL_OP_SHL:
-    case COIL_OP_SAL:
-        if (count) carry = count <= n && v >> (n - count) & 1;
-        r = count < n ? v << count & mask : 0;
-        break;
-    case COIL_OP_SHR:
-        if (count) carry = count <= n && v >> (count - 1) & 1;
-        r = count < n ? v >> count : 0;
-        break;
-    case COIL_OP_SAR: {
-        int64_t extended = (int64_t)(v << (64 - n)) >> (64 - n);
-        if (count) carry = count < n ? extended >> (count - 1) & 1 : top;
-        r = (uint64_t)(count < n ? extended >> count : top ? -1 : 0) & mask;
-        break;
-    }
-    default: {
-        unsigned turn = (unsigned)(count % n);
-        if (o->opcode == COIL_OP_ROR) turn = (n - turn) % n;
-        r = turn ? (v << turn | v >> (n - turn)) & mask : v;
-        if (turn) carry = o->opcode == COIL_OP_ROL ? r & 1 : r >> (n - 1) & 1;
-    }
-    }
-    bool left = o->opcode == COIL_OP_SHL || o->opcode == COIL_OP_SAL;
+    uint64_t v = o->a & mask_of(o->type);
+    bool carry, left = o->opcode == COIL_OP_SHL || o->opcode == COIL_OP_SAL;
+    uint64_t r = shifted(o->opcode, v, n, o->b, (unsigned)(o->b % n), &carry);
     o->result = coil_canon(o->type, r);
     o->flags = (uint8_t)(result_flags(o->type, o->result) | bit(carry, COIL_C) |
-                         bit(left && count && (r >> (n - 1) & 1) != top, COIL_V));
+                         bit(left && o->b && (r ^ v) >> (n - 1) & 1, COIL_V));
 }
 
 static uint64_t swap_bytes(uint8_t type, uint64_t v)

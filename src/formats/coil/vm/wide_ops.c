@@ -1,4 +1,5 @@
 #include "coil/vm/wide_ops.h"
+#include "coil/vm/shifts.h"
 #include <math.h>
 
 typedef __int128 wide;
@@ -229,39 +230,18 @@ static coil_bits root(coil_bits v)
     return r;
 }
 
+DEFINE_SHIFT(shifted, coil_bits, wide)
+
 static void shift(struct coil_wide_operation *o)
 {
     unsigned n = o->type.bits;
-    coil_bits mask = mask_of(o->type), v = o->a & mask, r = v;
+    coil_bits v = o->a & mask_of(o->type);
     uint64_t count = o->b > 255 ? 255 : (uint64_t)o->b; /* more than any width */
-    bool top = v >> (n - 1) & 1, carry = false, left = false;
-    switch (o->opcode) {
-    case COIL_OP_SHL:
-    case COIL_OP_SAL:
-        left = true;
-        if (count) carry = count <= n && v >> (n - count) & 1;
-        r = count < n ? v << count & mask : 0;
-        break;
-    case COIL_OP_SHR:
-        if (count) carry = count <= n && v >> (count - 1) & 1;
-        r = count < n ? v >> count : 0;
-        break;
-    case COIL_OP_SAR: {
-        wide extended = (wide)(v << (128 - n)) >> (128 - n);
-        if (count) carry = count < n ? extended >> (count - 1) & 1 : top;
-        r = (coil_bits)(count < n ? extended >> count : top ? -1 : 0) & mask;
-        break;
-    }
-    default: {
-        unsigned turn = (unsigned)(o->b % n);
-        if (o->opcode == COIL_OP_ROR) turn = (n - turn) % n;
-        r = turn ? (v << turn | v >> (n - turn)) & mask : v;
-        if (turn) carry = o->opcode == COIL_OP_ROL ? r & 1 : r >> (n - 1) & 1;
-    }
-    }
+    bool carry, left = o->opcode == COIL_OP_SHL || o->opcode == COIL_OP_SAL;
+    coil_bits r = shifted(o->opcode, v, n, count, (unsigned)(o->b % n), &carry);
     plain(o, r);
     o->flags |=
-        (uint8_t)(bit(carry, COIL_C) | bit(left && count && (r >> (n - 1) & 1) != top, COIL_V));
+        (uint8_t)(bit(carry, COIL_C) | bit(left && count && (r ^ v) >> (n - 1) & 1, COIL_V));
 }
 
 /* The bytes of the value in reverse; the first of an odd width has fewer bits. */

@@ -175,9 +175,4 @@ static void regions(const penta_vm *base, penta_region_report *report, void *use
     region_report(report, user, 3 << 24, sizeof vm->args, true); /* arguments of a host call */
 }
 
-const struct debug_info cvbc_debug = {.lines = lines,
-                                      .branch = branch,
-                                      .frames = frames,
-                                      .variables = variables,
-                                      .accesses = accesses,
-                                      .regions = regions};
+const struct debug_info cvbc_debug = {DEBUG_INFO_CALLS, .lines = lines, .frames = frames};

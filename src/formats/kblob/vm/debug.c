@@ -155,10 +155,5 @@ static void regions(const penta_vm *base, penta_region_report *report, void *use
     if (g->shared) region_report(report, user, KBLOB_SHARED_BASE, g->launch.shared, true);
 }
 
-const struct debug_info kblob_debug = {.lines = lines,
-                                       .branch = branch,
-                                       .variables = variables,
-                                       .set = set,
-                                       .accesses = accesses,
-                                       .accesses_memory = true,
-                                       .regions = regions};
+const struct debug_info kblob_debug = {DEBUG_INFO_CALLS, .lines = lines, .set = set,
+                                       .accesses_memory = true};

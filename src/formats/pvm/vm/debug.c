@@ -220,10 +220,5 @@ static void regions(const penta_vm *base, penta_region_report *report, void *use
     }
 }
 
-const struct debug_info pvm_debug = {.lines = lines,
-                                     .branch = branch,
-                                     .frames = frames,
-                                     .variables = variables,
-                                     .set = set,
-                                     .accesses = accesses,
-                                     .regions = regions};
+const struct debug_info pvm_debug = {DEBUG_INFO_CALLS, .lines = lines, .frames = frames,
+                                     .set = set};

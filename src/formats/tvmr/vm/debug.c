@@ -114,9 +114,4 @@ static void regions(const penta_vm *base, penta_region_report *report, void *use
     region_report(report, user, 0, UINT64_C(3) * TVMR_BANK << 32, true);
 }
 
-const struct debug_info tvmr_debug = {.branch = branch,
-                                      .frames = frames,
-                                      .variables = variables,
-                                      .set = set,
-                                      .accesses = accesses,
-                                      .regions = regions};
+const struct debug_info tvmr_debug = {DEBUG_INFO_CALLS, .frames = frames, .set = set};

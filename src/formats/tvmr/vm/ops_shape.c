@@ -53,7 +53,8 @@ static enum tvmr_result reshaped(struct tvmr_vm *vm, const struct tvmr_insn *in,
     return put(vm, in->a[0], dims, rank);
 }
 
-HANDLER(squeeze)
+/* Takes a dimension of size 1 away, or adds one. */
+static enum tvmr_result change_rank(struct tvmr_vm *vm, const struct tvmr_insn *in, bool more)
 {
     uint32_t *dims;
     enum tvmr_result done;
@@ -61,26 +62,20 @@ HANDLER(squeeze)
     unsigned dim = in->a[2];
     if (!from) return done;
     size_t rank = from->shape.rank;
-    if (dim >= rank) return no_dimension(vm, dim, from);
+    if (dim >= rank + more) return no_dimension(vm, dim, from);
+    if (more) {
+        memmove(dims + dim + 1, dims + dim, (rank - dim) * sizeof *dims);
+        dims[dim] = 1;
+        return reshaped(vm, in, from, dims, rank + 1);
+    }
     if (dims[dim] != 1)
         return fail(vm, TVMR_E_SHAPE, "dimension %u is %u, not 1", dim, (unsigned)dims[dim]);
     memmove(dims + dim, dims + dim + 1, (rank - dim - 1) * sizeof *dims);
     return reshaped(vm, in, from, dims, rank - 1);
 }
 
-HANDLER(unsqueeze)
-{
-    uint32_t *dims;
-    enum tvmr_result done;
-    const struct tvmr_hot *from = source(vm, in, &dims, &done);
-    unsigned dim = in->a[2];
-    if (!from) return done;
-    size_t rank = from->shape.rank;
-    if (dim > rank) return no_dimension(vm, dim, from);
-    memmove(dims + dim + 1, dims + dim, (rank - dim) * sizeof *dims);
-    dims[dim] = 1;
-    return reshaped(vm, in, from, dims, rank + 1);
-}
+HANDLER(squeeze) { return change_rank(vm, in, false); }
+HANDLER(unsqueeze) { return change_rank(vm, in, true); }
 
 /* A tensor as [outer, a, between, b, inner] becomes [outer, b, between, a, inner]. */
 static enum tvmr_result swap(struct tvmr_vm *vm, const struct tvmr_insn *in, unsigned x, unsigned y)
