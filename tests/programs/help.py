@@ -110,6 +110,7 @@ def test_bash_completes_values():
     check(complete("penta", "create", "x.c", "--pin", "C13", ":", "gpio", ":") == ["input", "output", "alternate", "analog"],
           "a pin's mode")
     check(complete("penta", "board", "ch") == ["check"], "verbs")
+    check("trace" not in complete("penta", "board", "--board", ""), "a word of the option that another command has")
     check(complete("penta", "completion", "z") == ["zsh"], "shells")
     check("--trailer" not in complete("penta", "sign", "--t"), "options of another format")
     for shell, mark in (("zsh", "(stm32g431 stm32g474"), ("fish", "-a 'stm32g431 stm32g474")):

@@ -1,18 +1,46 @@
 /* Completion scripts, generated from the same tables as the parser. */
+#include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "base/bytes.h"
 #include "cli/help/option_list.h"
 
 /* ---- the options of a command, each name once ---- */
 
-typedef void option_fn(struct writer *out, const struct listed_option *option);
-
-struct each {
-    struct writer *out;
-    option_fn *fn;
-    struct writer seen; /* names so far, each after a space and before one */
+struct options { /* of one command; those of one name stand apart when formats differ */
+    struct listed_option *items;
+    size_t count, capacity;
 };
 
+typedef void option_fn(struct writer *out, const struct options *all,
+                       const struct listed_option *option);
+
+static void add_option(void *user, const struct listed_option *option)
+{
+    struct options *all = user;
+    if (ARRAY_RESERVE(all->items, all->capacity, all->count + 1))
+        all->items[all->count++] = *option;
+}
+
+static bool is_first(const struct options *all, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (!strcmp(all->items[k].name, all->items[i].name)) return false;
+    return true;
+}
+
+static void each_option(struct writer *out, int command, option_fn *fn)
+{
+    struct options all = {0};
+    listed_options_each((enum command)command, NULL, add_option, &all);
+    for (size_t i = 0; i < all.count; i++)
+        if (is_first(&all, i)) fn(out, &all, &all.items[i]);
+    free(all.items);
+}
+
+/* ---- words of values: of all formats that know the option ---- */
+
+/* Each word in the list is after a space and before one. */
 static bool has_word(const struct writer *list, penta_bytes word)
 {
     for (size_t i = 0; i + word.size + 2 <= list->out.size; i++)
@@ -30,46 +58,19 @@ static void add_word(struct writer *list, penta_bytes word)
     writer_char(list, ' ');
 }
 
-static void each_once(void *user, const struct listed_option *option)
-{
-    struct each *e = user;
-    penta_bytes name = bytes_of(option->name);
-    if (has_word(&e->seen, name)) return;
-    add_word(&e->seen, name);
-    e->fn(e->out, option);
-}
-
-static void each_option(struct writer *out, int command, option_fn *fn)
-{
-    struct each e = {.out = out, .fn = fn};
-    listed_options_each((enum command)command, NULL, each_once, &e);
-    writer_free(&e.seen);
-}
-
-/* ---- words of values: of all formats that know the option ---- */
-
-struct collected {
-    const char *name;
-    unsigned part;
-    struct writer words;
-};
-
-static void collect(void *user, const struct listed_option *option)
-{
-    struct collected *c = user;
-    penta_bytes word;
-    if (strcmp(option->name, c->name)) return;
-    for (size_t i = 0; listed_word(option, c->part, i, &word); i++) add_word(&c->words, word);
-}
-
 /* "a b c"; false: there are none. */
-static bool words_of(struct writer *out, const struct listed_option *option, unsigned part)
+static bool words_of(struct writer *out, const struct options *all,
+                     const struct listed_option *option, unsigned part)
 {
-    struct collected c = {.name = option->name, .part = part};
-    listed_options_each(option->command, NULL, collect, &c);
-    bool any = c.words.out.size;
-    if (any) writer_bytes(out, c.words.out.data + 1, c.words.out.size - 2);
-    writer_free(&c.words);
+    struct writer words = {0};
+    penta_bytes word;
+    for (size_t k = 0; k < all->count; k++)
+        if (!strcmp(all->items[k].name, option->name))
+            for (size_t i = 0; listed_word(&all->items[k], part, i, &word); i++)
+                add_word(&words, word);
+    bool any = words.out.size;
+    if (any) writer_bytes(out, words.out.data + 1, words.out.size - 2);
+    writer_free(&words);
     return any;
 }
 
@@ -137,18 +138,21 @@ static bool other_words(struct writer *out, enum command command)
 
 /* ---- bash ---- */
 
-static void bash_option(struct writer *out, const struct listed_option *option)
+static void bash_option(struct writer *out, const struct options *all,
+                        const struct listed_option *option)
 {
+    (void)all;
     writer_print(out, " --%s", option->name);
 }
 
 /* A case for each part of the value that has words: "create --pin 1") ... */
-static void bash_words(struct writer *out, const struct listed_option *option)
+static void bash_words(struct writer *out, const struct options *all,
+                       const struct listed_option *option)
 {
     unsigned last = last_part(option);
     for (unsigned part = 0; part <= last; part++) {
         struct writer words = {0};
-        if (words_of(&words, option, part)) {
+        if (words_of(&words, all, option, part)) {
             writer_print(out, "        '%s --%s %u'", commands[option->command].name, option->name,
                          part);
             if (option->letter)
@@ -224,18 +228,20 @@ static void zsh_help(struct writer *out, const char *help)
     }
 }
 
-static void zsh_parts(struct writer *out, const struct listed_option *option, unsigned last)
+static void zsh_parts(struct writer *out, const struct options *all,
+                      const struct listed_option *option, unsigned last)
 {
     writer_text(out, ":value:{_penta_parts");
     for (unsigned part = 0; part <= last; part++) {
         writer_text(out, " \"");
-        words_of(out, option, part);
+        words_of(out, all, option, part);
         writer_char(out, '"');
     }
     writer_char(out, '}');
 }
 
-static void zsh_option(struct writer *out, const struct listed_option *option)
+static void zsh_option(struct writer *out, const struct options *all,
+                       const struct listed_option *option)
 {
     struct writer words = {0};
     unsigned last = last_part(option);
@@ -243,8 +249,8 @@ static void zsh_option(struct writer *out, const struct listed_option *option)
     zsh_help(out, option->help);
     writer_text(out, "]");
     if (last)
-        zsh_parts(out, option, last);
-    else if (words_of(&words, option, 0))
+        zsh_parts(out, all, option, last);
+    else if (words_of(&words, all, option, 0))
         writer_print(out, ":value:(%.*s)", (int)words.out.size, (const char *)words.out.data);
     else if (option->argument)
         writer_text(out, ":value:_files");
@@ -283,18 +289,20 @@ static void zsh(struct writer *out)
 
 /* ---- fish ---- */
 
-static void fish_parts(struct writer *out, const struct listed_option *option, unsigned last)
+static void fish_parts(struct writer *out, const struct options *all,
+                       const struct listed_option *option, unsigned last)
 {
     writer_text(out, " -x -a '(__penta_parts");
     for (unsigned part = 0; part <= last; part++) {
         writer_text(out, " \"");
-        words_of(out, option, part);
+        words_of(out, all, option, part);
         writer_char(out, '"');
     }
     writer_text(out, ")'");
 }
 
-static void fish_option(struct writer *out, const struct listed_option *option)
+static void fish_option(struct writer *out, const struct options *all,
+                        const struct listed_option *option)
 {
     struct writer words = {0};
     unsigned last = last_part(option);
@@ -302,8 +310,8 @@ static void fish_option(struct writer *out, const struct listed_option *option)
                  commands[option->command].name, option->name);
     if (option->letter) writer_print(out, " -s %c", option->letter);
     if (last)
-        fish_parts(out, option, last);
-    else if (words_of(&words, option, 0))
+        fish_parts(out, all, option, last);
+    else if (words_of(&words, all, option, 0))
         writer_print(out, " -x -a '%.*s'", (int)words.out.size, (const char *)words.out.data);
     else if (option->argument)
         writer_text(out, " -r");

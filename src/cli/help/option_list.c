@@ -90,10 +90,8 @@ static bool same_row(const penta_option_info *a, const penta_option_info *b)
 /* Whether the format declares this row for the command. */
 static bool declares(const char *format, const penta_option_info *row, enum command command)
 {
-    const penta_option_info *o;
-    for (size_t i = 0; (o = penta_option_at(format, i)); i++)
-        if (o->uses & commands[command].uses && same_row(o, row)) return true;
-    return false;
+    const penta_option_info *o = penta_option_find(format, row->key, commands[command].uses);
+    return o && same_row(o, row);
 }
 
 /* The formats that declare it, and whether this one is the first of them. */
