@@ -342,15 +342,13 @@ static bool prepare(struct coil_asm *a, penta_error *err)
     a->insn = calloc(1, sizeof *a->insn);
     if (!a->insn) return error_at(err, BASE_MEMORY, 0, "no memory for an assembler");
     struct coil_section text = {.type = COIL_S_TEXT, .flags = COIL_ALLOC | COIL_EXEC, .align = 1};
-    return asm_mnemonics(a, err) &&
-           coil_object_section(&a->object, bytes_of(".text"), text, err) >= 0;
+    return coil_object_section(&a->object, bytes_of(".text"), text, err) >= 0;
 }
 
 static void release(struct coil_asm *a)
 {
     coil_object_free(&a->object);
     labels_free(&a->names);
-    labels_free(&a->mnemonics);
     labels_free(&a->section_names);
     coil_type_ids_free(&a->ids);
     arena_free(&a->arena);

@@ -32,7 +32,6 @@ struct coil_asm {
     size_t option_count;
     struct arena arena;          /* texts and types */
     struct labels names;         /* value: symbol index */
-    struct labels mnemonics;     /* value: opcode */
     struct labels section_names; /* value: index of the first */
     struct coil_object object;
     size_t section; /* the current one */
@@ -140,7 +139,6 @@ void asm_plain(struct coil_operand *o, uint8_t op, uint8_t ext, uint8_t form, ui
 /* assemble_insn.c */
 bool coil_asm_instruction(struct coil_asm *a, struct token mnemonic);
 bool asm_opcode(struct coil_asm *a); /* .opcode 0xNN, operands */
-bool asm_mnemonics(struct coil_asm *a, penta_error *err);
 
 /* assemble_proto.c */
 bool asm_proto(struct coil_asm *a); /* .proto NAME, result(arguments) */

@@ -1,8 +1,10 @@
 /* Instructions of the text form (COIL 10.2). A number without a type waits until the whole line
  * is read: its type depends on the position, then on the first operand that has one. */
+#include "base/array.h"
 #include "base/number.h"
 #include "base/suggest.h"
 #include "coil/text/assemble.h"
+#include <pthread.h>
 #include <stdlib.h>
 
 /* ---- types of untyped numbers ---- */
@@ -218,18 +220,38 @@ static bool operands(struct coil_asm *a, uint8_t opcode, bool more, struct limit
     return ok;
 }
 
-bool asm_mnemonics(struct coil_asm *a, penta_error *err)
+/* ---- mnemonics ---- */
+
+static uint8_t by_name[256]; /* opcodes in the order of their names, made once */
+static size_t name_count;
+
+static int compare_names(const void *a, const void *b)
 {
-    char lower[24];
-    for (unsigned op = 0; op < 256; op++) {
-        const char *name = coil_ops[op].name;
-        if (!name) continue;
-        size_t n = 0;
-        for (; name[n]; n++) lower[n] = (char)(name[n] | 32);
-        if (!labels_define(&a->mnemonics, (penta_bytes){(const uint8_t *)lower, n}, op, 0, err))
-            return false;
+    return strcmp(coil_ops[*(const uint8_t *)a].name, coil_ops[*(const uint8_t *)b].name);
+}
+
+static void sort_names(void)
+{
+    for (unsigned op = 0; op < 256; op++)
+        if (coil_ops[op].name) by_name[name_count++] = (uint8_t)op;
+    qsort(by_name, name_count, sizeof *by_name, compare_names);
+}
+
+/* The opcode of this name, in letters of either case, or -1. */
+static int find_name(penta_bytes text)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    char name[24];
+    size_t i;
+    if (text.size >= sizeof name) return -1;
+    for (i = 0; i < text.size; i++) {
+        uint8_t c = text.data[i];
+        name[i] = (char)(c >= 'a' && c <= 'z' ? c - 32 : c);
     }
-    return true;
+    name[i] = 0;
+    pthread_once(&once, sort_names);
+    ARRAY_SEARCH(i, 0, name_count, strcmp(coil_ops[by_name[i]].name, name) >= 0);
+    return i < name_count && !strcmp(coil_ops[by_name[i]].name, name) ? by_name[i] : -1;
 }
 
 static bool unknown(struct coil_asm *a, struct token t)
@@ -262,24 +284,15 @@ static bool vendor(struct coil_asm *a, struct token t)
 
 bool coil_asm_instruction(struct coil_asm *a, struct token t)
 {
-    penta_bytes text = token_text(a->s, t);
-    char lower[24];
     struct token stem = t;
     stem.size = 7;
     if (t.size > 7 && token_is(a->s, stem, "VENDOR.")) return vendor(a, t);
-    if (text.size < sizeof lower) {
-        for (size_t i = 0; i < text.size; i++) {
-            uint8_t c = text.data[i];
-            lower[i] = (char)(c >= 'A' && c <= 'Z' ? c | 32 : c);
-        }
-        const struct label *found =
-            labels_find(&a->mnemonics, (penta_bytes){(const uint8_t *)lower, text.size});
-        if (found) {
-            uint8_t opcode = (uint8_t)found->value;
-            struct limits limits;
-            coil_op_counts(opcode, &limits.least, &limits.most);
-            return operands(a, opcode, more_on_line(a), limits, t.offset, coil_ops[opcode].name);
-        }
+    int opcode = find_name(token_text(a->s, t));
+    if (opcode >= 0) {
+        struct limits limits;
+        coil_op_counts((uint8_t)opcode, &limits.least, &limits.most);
+        return operands(a, (uint8_t)opcode, more_on_line(a), limits, t.offset,
+                        coil_ops[opcode].name);
     }
     unsigned unit = a->object.header.target_pu ? a->object.header.target_pu : COIL_UNIT_CPU;
     for (const struct coil_unit_op *op = coil_unit_ops; op->name; op++)

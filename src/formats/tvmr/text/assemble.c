@@ -444,8 +444,9 @@ bool tvmr_assemble(struct source *s, const penta_option *options, size_t count, 
     a.meta.input_dim = a.meta.output_dim = -1;
     s->err = &a.err;
     penta_bytes text = s->text;
-    if (!tvmr_manifest_options(options, count, &a.err) || !asm_table(&a)) handed(&a, false);
-    for (size_t from = 0; a.table && from < text.size;) {
+    bool understood = tvmr_manifest_options(options, count, &a.err);
+    if (!understood) handed(&a, false);
+    for (size_t from = 0; understood && from < text.size;) {
         const uint8_t *start = text.data + from, *newline = memchr(start, '\n', text.size - from);
         size_t size = newline ? (size_t)(newline - start) : text.size - from;
         a.last_line = from;

@@ -20,12 +20,6 @@ struct regdef_override {
     penta_bytes bytes;
 };
 
-struct mnemonic { /* of the hash table; op NULL: free */
-    char text[56];
-    const struct tvmr_op *op;
-    bool raw;
-};
-
 enum asm_section {
     ASM_NONE,
     ASM_META,
@@ -59,7 +53,6 @@ struct assembly {
 
     struct writer code;
     struct labels labels;
-    struct mnemonic *table;
     int input_reg, output_reg; /* of the first LOAD_INPUT and STORE_OUTPUT, or -1 */
 
     /* .image */
@@ -73,8 +66,6 @@ struct assembly {
     penta_bytes metadata, trailing, stored, tail, file;
     uint64_t plain_size;
 };
-
-enum { MNEMONICS = 1024 }; /* slots of the hash table */
 
 /* An error at a place of the source; false, so that a caller fails in one line. */
 #define asm_at(a, at) ((uint64_t)((at) - (a)->s->text.data))
@@ -94,7 +85,6 @@ char *span_copy(struct assembly *a, struct span s, bool lower); /* NULL: out of 
 bool asm_registers_declared(const struct assembly *a, uint8_t reg, const uint8_t **def);
 
 /* assemble_insn.c */
-bool asm_table(struct assembly *a);
 bool tvmr_asm_instruction(struct assembly *a, struct span line);
 void asm_resolve(struct assembly *a); /* labels, at the end */
 

@@ -4,12 +4,19 @@
 #include "tvmr/text/assemble.h"
 #include <ctype.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define QUOTE(s) (int)((s).size > 60 ? 60 : (s).size), (const char *)(s).at
 
-/* ---- the table of mnemonics ---- */
+/* ---- the table of mnemonics, made once ---- */
+
+enum { MNEMONICS = 1024 };
+static struct mnemonic { /* op NULL: free */
+    char text[56];
+    const struct tvmr_op *op;
+} table[MNEMONICS];
 
 static uint32_t hash(const uint8_t *text, size_t size)
 {
@@ -18,41 +25,40 @@ static uint32_t hash(const uint8_t *text, size_t size)
     return h;
 }
 
-static void table_add(struct assembly *a, const char *text, size_t size, const struct tvmr_op *op)
+static void table_add(const char *text, size_t size, const struct tvmr_op *op)
 {
     uint32_t at = hash((const uint8_t *)text, size) % MNEMONICS;
-    if (size >= sizeof a->table->text) return;
-    while (a->table[at].op) at = (at + 1) % MNEMONICS;
-    memcpy(a->table[at].text, text, size);
-    a->table[at].op = op;
+    if (size >= sizeof table->text) return;
+    while (table[at].op) at = (at + 1) % MNEMONICS;
+    memcpy(table[at].text, text, size);
+    table[at].op = op;
 }
 
-bool asm_table(struct assembly *a)
+static void make_table(void)
 {
-    a->table = arena_alloc(&a->arena, MNEMONICS, sizeof *a->table, &a->err);
-    if (!a->table) return false;
     for (const struct tvmr_extension *e = tvmr_standard; e->name; e++)
         for (size_t i = 0; i < e->count; i++) {
             char text[64];
             if (e->id) {
                 tvmr_mnemonic(&e->ops[i], text);
-                table_add(a, text, strlen(text), &e->ops[i]);
+                table_add(text, strlen(text), &e->ops[i]);
                 continue;
             }
             for (const char *p = e->ops[i].mnemonic; *p;) {
                 size_t n = strcspn(p, "|");
-                table_add(a, p, n, &e->ops[i]);
+                table_add(p, n, &e->ops[i]);
                 p += n + (p[n] == '|');
             }
         }
-    return true;
 }
 
-static const struct tvmr_op *table_find(const struct assembly *a, struct span word)
+static const struct tvmr_op *table_find(struct span word)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_table);
     uint32_t at = hash(word.at, word.size) % MNEMONICS;
-    for (; a->table[at].op; at = (at + 1) % MNEMONICS)
-        if (span_is(word, a->table[at].text)) return a->table[at].op;
+    for (; table[at].op; at = (at + 1) % MNEMONICS)
+        if (span_is(word, table[at].text)) return table[at].op;
     return NULL;
 }
 
@@ -366,7 +372,7 @@ static bool unknown(struct assembly *a, struct span word)
     struct suggest near = {.word = {word.at, word.size}};
     /* Looking for similar words is slow, and a text with many errors does not need them all. */
     for (size_t i = 0; i < MNEMONICS && a->findings->errors < HINTS; i++)
-        if (a->table[i].op) suggest_offer(&near, a->table[i].text);
+        if (table[i].op) suggest_offer(&near, table[i].text);
     asm_fail(a, BASE_MNEMONIC, word.at, "unknown mnemonic: %.*s", QUOTE(word));
     return near.best ? error_note(&a->err, "did you mean '%s'?", near.best) : false;
 }
@@ -375,7 +381,7 @@ bool tvmr_asm_instruction(struct assembly *a, struct span line)
 {
     struct span rest = line, word = span_word(&rest);
     struct operands o = split(rest);
-    const struct tvmr_op *op = table_find(a, word);
+    const struct tvmr_op *op = table_find(word);
     if (!op) {
         const uint8_t *dot = memchr(word.at, '.', word.size);
         bool known = false;
