@@ -15,9 +15,8 @@ import sys
 import time
 
 import support
-from support import PENTA, call, check, exits
+from support import PENTA, SANITIZED, call, check, exits
 
-SANITIZED = b"__asan" in open(PENTA, "rb").read()
 BLOB = bytes.fromhex("05b105b1010000001000000002000000" "01" + "00" * 15 + "08" + "00" * 15)
 
 

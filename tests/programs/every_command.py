@@ -6,15 +6,13 @@ reaches the terminal as it is.
 """
 import json
 import os
-import pty
 import re
 import shutil
-import subprocess
 import sys
-import tempfile
 
-PENTA = os.path.abspath(sys.argv[1])
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import support
+from support import PENTA, ROOT, Terminal, check
+
 KEYS = os.path.join(ROOT, "tests", "keys")
 
 # Reverse video, a forged line, a colour that is one of ours, an 8-bit control character, and a mark that changes the
@@ -37,13 +35,7 @@ FILES = ["p.pvm", "p.tvmr", "p.cvbc", "p.coil", "p.kblob"]
 
 
 def call(*args, data=None, **env):
-    return subprocess.run([PENTA, *args], input=data, capture_output=True, timeout=120,
-                          env={**os.environ, "NO_COLOR": "1", **env})
-
-
-def check(condition, message):
-    if not condition:
-        raise AssertionError(message)
+    return support.call(*args, data=data, env={"NO_COLOR": "1", **env})
 
 
 def made(*args):
@@ -217,22 +209,9 @@ def test_no_string_of_a_damaged_file_reaches_the_terminal():
 
 def terminal(*args):
     """What a terminal would get."""
-    pid, fd = pty.fork()
-    if not pid:
-        os.environ["NO_COLOR"] = "1"
-        os.execv(PENTA, [PENTA, *args])
-    out = b""
-    while True:
-        try:
-            piece = os.read(fd, 4096)
-        except OSError:
-            break
-        if not piece:
-            break
-        out += piece
-    os.waitpid(pid, 0)
-    os.close(fd)
-    return out
+    screen = Terminal(PENTA, *args, env={"NO_COLOR": "1"})
+    screen.end()
+    return screen.text
 
 
 def test_program_output_is_filtered_on_a_terminal():
@@ -248,24 +227,5 @@ def test_program_output_is_filtered_on_a_terminal():
     check("gr\u00fc\u00dfe".encode() in terminal("run", "utf8.cvbc"), "letters stay letters")
 
 
-def main():
-    failed = passed = 0
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        prepare()
-        for name, test in sorted(globals().items()):
-            if not name.startswith("test_"):
-                continue
-            try:
-                test()
-                passed += 1
-            except (AssertionError, subprocess.TimeoutExpired) as error:
-                failed += 1
-                print(f"FAIL {name}: {error}")
-        os.chdir("/")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(support.main(globals(), prepare))

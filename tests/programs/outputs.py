@@ -9,24 +9,15 @@ import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 import zlib
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PENTA = os.path.abspath(sys.argv[1])
+import support
+from support import PENTA, ROOT, call as penta, check
+
 KEYS = os.path.join(ROOT, "tests/keys")
 BLOB = bytes.fromhex("05b105b1010000001000000002000000" "01" + "00" * 15 + "08" + "00" * 15)
 TASM = ".registers\n    H0: i32[2]\n.program\n    load_input H0\n    store_output H0\n    halt\n"
 COIL = "!include \"part.inc\"\n.global main\n.func main\n    RET\n.endfunc\n"
-
-
-def penta(*args, data=None):
-    return subprocess.run([PENTA, *args], input=data, capture_output=True, timeout=60)
-
-
-def check(condition, message):
-    if not condition:
-        raise AssertionError(message)
 
 
 def good(*args, **more):
@@ -308,23 +299,5 @@ def test_attach_refuses_a_signature_that_does_not_fit():
     good("verify", "slot.cvbc", "--trusted-key", "signer.pub")
 
 
-def main():
-    tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
-    failed = 0
-    for name, test in tests:
-        here = os.getcwd()
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            try:
-                material()
-                test()
-            except AssertionError as wrong:
-                failed += 1
-                print("FAIL", name, wrong)
-            os.chdir(here)
-    print(f"{len(tests) - failed} passed, {failed} failed")
-    return failed > 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(support.main(globals(), material))

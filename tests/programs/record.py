@@ -149,8 +149,7 @@ def main():
             if not runner.kinds.get(format) or not runner.calls.get(format):
                 runner.failed += 1
                 print(f"FAIL no run of {format} was cut in two, or none had a host call")
-    if runner.server:
-        runner.server.close()
+    runner.commands.close()
     print(f"{runner.passed} passed, {runner.failed} failed; host calls: {runner.calls}, snapshots: {runner.kinds}")
     return bool(runner.failed)
 

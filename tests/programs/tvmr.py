@@ -8,11 +8,11 @@ import subprocess
 import sys
 
 import support
-from support import PENTA, check
+from support import PENTA, call, check
 
 
 def penta(*args, **more):
-    return subprocess.run([PENTA, *args], capture_output=True, text=True, timeout=120, **more)
+    return call(*args, text=True, **more)
 
 
 def assembled(name, text, *options):

@@ -1,23 +1,28 @@
-/* Runs many commands of the tool from one process, each in a fork: starting a process anew for each
- * of thousands of commands would take much longer, most of all with a sanitizer.
+/* Runs many commands of the tool in one process: starting a process takes longer than most commands do,
+ * most of all with a sanitizer. A sanitizer looks for leaks of all commands once, at the end of the
+ * process; and each command runs after others, as in a program that calls the library often.
  *
- *     request    one line: the count of arguments, then each argument as a line of hex; the files
- *                that take standard output and standard error come first
- *     answer     one line: the exit code, or -N for signal N */
+ *     request    one line: the count of words, then each word as a line of hex: the folder, the files that
+ *                are standard input, output and error, variables NAME=VALUE, an empty word, the arguments
+ *     answer     one line: the exit code, or -N for signal N
+ *
+ * When a command ends its process, the process above answers for it and starts another one. */
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "cli/cli.h"
 
-enum { ARGUMENTS_MAX = 256 };
+enum { WORDS_MAX = 512, FOLDER = 0, INPUT, OUTPUT, ERRORS, VARIABLES };
 
-static char *argument(void)
+static char *word(FILE *requests)
 {
     static char line[1 << 20];
-    if (!fgets(line, sizeof line, stdin)) exit(2);
+    if (!fgets(line, sizeof line, requests)) exit(2);
     size_t digits = strcspn(line, "\n");
     char *text = calloc(digits / 2 + 1, 1);
     for (size_t i = 0; text && i < digits / 2; i++) {
@@ -28,51 +33,91 @@ static char *argument(void)
     return text;
 }
 
-static void redirect(const char *path, int descriptor)
+static void redirect(int descriptor, const char *path, int flags)
 {
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int file = open(path, flags | O_CLOEXEC, 0600);
     if (file < 0 || dup2(file, descriptor) < 0) _exit(127);
     close(file);
 }
 
-static int child(int argc, char **argv, const char *out, const char *err)
+/* The environment of this process after the variables of a command, which count, being the first. */
+static char **environment(char **variables, char **before)
 {
-    int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0) _exit(127);
-    close(nothing);
-    redirect(out, STDOUT_FILENO);
-    redirect(err, STDERR_FILENO);
-    return cli_main(argc, argv);
+    size_t here = 0, there = 0;
+    while (*variables[here]) here++;
+    while (before[there]) there++;
+    char **all = calloc(here + there + 1, sizeof *all);
+    if (!all) exit(2);
+    memcpy(all, variables, here * sizeof *all);
+    memcpy(all + here, before, there * sizeof *all);
+    return all;
 }
 
-/* A sanitizer looks for leaks when a process exits, which takes longer than most commands do. What
- * makes documents is looked at by the properties, in one process: here it ends without that. */
-static _Noreturn void end(int code, int argc, char **argv)
+static int run(char **words, int count)
 {
-    for (int i = 1; i < argc; i++)
-        if (!strcmp(argv[i], "--json")) {
-            fflush(NULL);
-            _exit(code);
-        }
-    exit(code);
+    char **before = environ;
+    int first = VARIABLES;
+    if (chdir(words[FOLDER])) exit(2);
+    redirect(STDIN_FILENO, words[INPUT], O_RDONLY);
+    redirect(STDOUT_FILENO, words[OUTPUT], O_WRONLY | O_CREAT | O_TRUNC);
+    redirect(STDERR_FILENO, words[ERRORS], O_WRONLY | O_CREAT | O_TRUNC);
+    environ = environment(words + VARIABLES, before);
+    while (*words[first++]) {
+    }
+    int code = cli_main(count - first, words + first);
+    fflush(NULL);
+    __fpurge(stdin);
+    clearerr(stdin);
+    free(environ);
+    environ = before;
+    return code;
+}
+
+/* Answers requests until there are no more. `busy` is set while a command runs. */
+static _Noreturn void serve(FILE *requests, FILE *answers, int errors, volatile int *busy)
+{
+    char line[32];
+    while (fgets(line, sizeof line, requests)) {
+        int count = atoi(line);
+        if (count <= VARIABLES + 1 || count > WORDS_MAX) exit(2);
+        char *words[WORDS_MAX + 1] = {NULL};
+        for (int i = 0; i < count; i++) words[i] = word(requests);
+        *busy = 1;
+        int code = run(words, count);
+        dup2(errors, STDERR_FILENO);
+        *busy = 0;
+        fprintf(answers, "%d\n", code);
+        fflush(answers);
+        for (int i = 0; i < count; i++) free(words[i]);
+    }
+    exit(0);
+}
+
+static FILE *moved(int descriptor, const char *mode)
+{
+    int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 100);
+    FILE *stream = copy < 0 ? NULL : fdopen(copy, mode);
+    if (!stream) exit(2);
+    redirect(descriptor, "/dev/null", O_RDWR);
+    return stream;
 }
 
 int main(void)
 {
-    char line[32];
-    while (fgets(line, sizeof line, stdin)) {
-        int count = atoi(line);
-        if (count < 3 || count > ARGUMENTS_MAX) return 2;
-        char *words[ARGUMENTS_MAX + 1] = {NULL};
-        for (int i = 0; i < count; i++) words[i] = argument();
-        pid_t pid = fork();
-        if (pid < 0) return 2;
-        if (!pid) end(child(count - 2, words + 2, words[0], words[1]), count - 2, words + 2);
+    FILE *requests = moved(STDIN_FILENO, "r"), *answers = moved(STDOUT_FILENO, "w");
+    int errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);
+    volatile int *busy =
+        mmap(NULL, sizeof *busy, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (errors < 0 || busy == MAP_FAILED) return 2;
+    for (;;) {
         int status;
-        if (waitpid(pid, &status, 0) < 0) return 2;
-        printf("%d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
-        fflush(stdout);
-        for (int i = 0; i < count; i++) free(words[i]);
+        pid_t pid = fork();
+        if (!pid) serve(requests, answers, errors, busy);
+        if (pid < 0 || waitpid(pid, &status, 0) < 0) return 2;
+        int code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+        if (!*busy) return code; /* all is done, or there were leaks */
+        *busy = 0;
+        fprintf(answers, "%d\n", code);
+        fflush(answers);
     }
-    return 0;
 }

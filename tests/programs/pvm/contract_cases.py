@@ -7,13 +7,13 @@ money, two users of a token, an auction in time. The contracts are those of test
 import hashlib
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-CONTRACTS = os.path.join(os.path.dirname(os.path.dirname(HERE)), "contracts")
-PENTA = os.path.abspath(sys.argv[1])
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import support
+
+CONTRACTS = os.path.join(support.ROOT, "tests/contracts")
 ENGINES = sys.argv[2:] or ["interp", "jit", "both"]
 AL, BO, CY = "a1" * 20, "b0" * 20, "c4" * 20
 FIRST, SECOND = "a24dc96c7cfd9e1c44d482f5fb78d118ff0c53f3", "ead6f7107935b916a44219d1bdfd00fb03e24717"
@@ -91,10 +91,8 @@ class Chain:
             json.dump({"block": block, "accounts": {AL: {"balance": str(10**18)}}}, f)
 
     def run(self, name, options):
-        done = subprocess.run(
-            [PENTA, "run", os.path.join(CONTRACTS, name + ".polkavm"), "--host", "revive", "--json",
-             "--engine", self.engine, "--state", self.state, "--save-state", self.state] + options,
-            capture_output=True, text=True, timeout=300)
+        done = support.call("run", os.path.join(CONTRACTS, name + ".polkavm"), "--host", "revive", "--json",
+                            "--engine", self.engine, "--state", self.state, "--save-state", self.state, *options, text=True)
         document = json.loads(done.stdout)
         if "output" not in document:
             return [("error", done.stdout, [])]
@@ -476,8 +474,7 @@ GAS = {}  # of every transaction, the same on all engines
 
 def penta(engine, command, name, options, **more):
     file = name if os.path.sep in name else os.path.join(CONTRACTS, name + ".polkavm")
-    return subprocess.run([PENTA, command, file, "--host", "revive", "--engine", engine] + options,
-                          capture_output=True, text=True, timeout=60, **more)
+    return support.call(command, file, "--host", "revive", "--engine", engine, *options, text=True, **more)
 
 
 def gas(c):
@@ -511,9 +508,9 @@ def debugger(c):
     for n in (3, 2):
         calls += ["--call", "call", "--calldata", data("deep(uint256)", n)]
     script = "continue\nregisters\ngoto 5\ngoto {0}\nregisters\nback 900\nstep 900\nregisters\n"
-    steps = [l for l in penta(c.engine, "debug", "Bank", calls, input="continue\n").stdout.splitlines()
+    steps = [l for l in penta(c.engine, "debug", "Bank", calls, data="continue\n").stdout.splitlines()
              if l.startswith("step ")][-1].split()[1]
-    out = penta(c.engine, "debug", "Bank", calls, input=script.format(steps)).stdout
+    out = penta(c.engine, "debug", "Bank", calls, data=script.format(steps)).stdout
     views = [part.split("\nmemory")[0].split("step ")[0] for part in out.split("gas ")[1:]]
     views = [v for v in views if "registers" in v]
     expect(c, "views of the debugger", (len(views), len(set(views))), (3, 1))
@@ -524,7 +521,7 @@ def interrupts(c, work):
     source, program = os.path.join(work, "loop.pvmasm"), os.path.join(work, "loop.polkavm")
     with open(source, "w") as f:
         f.write("%isa = revive_v1\npub @call:\n@again:\njump @again\npub @deploy:\nret\n")
-    subprocess.run([PENTA, "asm", source, "-o", program], check=True, capture_output=True)
+    support.exits(0, "asm", source, "-o", program)
     done = penta(c.engine, "run", "Counter", ["--contract", "33" * 20 + "=" + program, "--timeout", "0.3",
                                               "--call", "call", "--address", "33" * 20, "-q"])
     expect(c, "a deadline inside", done.stdout.split()[:1], ["interrupt"])
@@ -545,8 +542,7 @@ def refusals(c, work):
                     ["--calldata", "abc"], ["--contract", AL + "=/nowhere"], ["--block", "-1"],
                     ["--save-state", os.path.join(CONTRACTS, "Counter.polkavm")]):
         expect(c, f"option {options[0]}", message(*options) not in ("", "accepted"), True)
-    outside = subprocess.run([PENTA, "run", os.path.join(CONTRACTS, "Counter.polkavm"), "--call", "call", "--caller", AL],
-                             capture_output=True, text=True, timeout=60)
+    outside = support.call("run", os.path.join(CONTRACTS, "Counter.polkavm"), "--call", "call", "--caller", AL, text=True)
     expect(c, "an option without its host", "not revive" in outside.stderr, True)
 
 
@@ -559,6 +555,7 @@ def main():
             debugger(Chain(engine, work))
             interrupts(Chain(engine, work), work)
         refusals(Chain(ENGINES[0], work), work)
+    support.COMMANDS.close()
     print(f"{checks - failures} passed, {failures} failed")
     return 1 if failures else 0
 

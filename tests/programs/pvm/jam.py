@@ -16,8 +16,10 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
-PENTA = sys.argv[1]
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import support
+from support import PENTA, ROOT
+
 TOKEN, BANK = 1000, 1001
 BLOCKS = 10
 ZERO = "00" * 32
@@ -53,7 +55,7 @@ def expect(ok, what):
 
 
 def penta(*args):
-    done = subprocess.run([PENTA, *args], capture_output=True, timeout=120)
+    done = support.call(*args)
     if done.returncode not in (0, 20):
         print(" ".join(args), done.stdout.decode()[-500:], done.stderr.decode()[-500:])
     return done
@@ -190,7 +192,7 @@ def saved_by_every_command(work, token):
     def save(*args, keys=None):
         if os.path.exists(path):
             os.remove(path)
-        done = subprocess.run([PENTA, *args, *common], input=keys, capture_output=True, timeout=60)
+        done = support.call(*args, *common, data=keys)
         return done, open(path).read() if os.path.exists(path) else None
 
     state = save("run", "-q")[1]
@@ -315,5 +317,6 @@ with tempfile.TemporaryDirectory() as work_folder:
         if os.path.exists(one + "/skeleton.jam"):
             for each in ("interp", "jit", "both"):
                 skeleton(one, each)
+support.COMMANDS.close()
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed != 0)
