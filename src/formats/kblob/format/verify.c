@@ -44,11 +44,16 @@ static void verify_inst(const struct kblob_module *m, size_t i, struct findings 
                      i, in->reserved);
 }
 
+static bool of_version_1(const struct kblob_inst *in)
+{
+    return (unsigned)(in->opcode - 1) < KBLOB_OP_HALT;
+}
+
 /* Right instructions of version 1, the usual case, cost one test: the opcode is defined, and zeros
  * follow. */
 static bool sound(const struct kblob_inst *in)
 {
-    return (unsigned)(in->opcode - 1) < KBLOB_OP_HALT && !(in->flags | in->reserved);
+    return of_version_1(in) && !(in->flags | in->reserved);
 }
 
 /* ---- instructions of version 2 ---- */
@@ -126,8 +131,7 @@ static void warn_operands(const struct kblob_module *m, size_t i, struct finding
 {
     const struct kblob_inst *in = &m->insts[i];
     uint64_t at = m->code_offset + i * kblob_inst_bytes;
-    if (!in->arg1 && !in->arg0) return;
-    if (in->opcode >= KBLOB_FIRST_2 || !kblob_op(KBLOB_VERSION, in->opcode)) return;
+    if ((!in->arg1 && !in->arg0) || !of_version_1(in)) return;
     unsigned uses = kblob_uses(&kblob_ops[in->opcode]);
     const char *name = kblob_ops[in->opcode].mnemonic;
     if (in->opcode == KBLOB_OP_WRITE8 && in->arg1 > 255)
