@@ -1,5 +1,5 @@
-/* Any instructions on the machine and a board: the loop without checks for proved programs, the loop
- * with checks, and single steps end in the same state. */
+/* Any instructions on the machine and a board: the loop without checks for proved programs, the same
+ * with hints, the loop with checks, and single steps end in the same state. */
 #include <stdlib.h>
 #include <string.h>
 #include "checks.h"
@@ -12,12 +12,25 @@ static void count(void *user, const penta_error *finding)
     *(size_t *)user += finding->severity == PENTA_ERROR;
 }
 
-static void run(const struct cvbc_program *p, bool proved, uint64_t slice, struct writer *state)
+/* Hints from the same bytes: the first is hot, others are what they are. */
+static void heed(struct cvbc_vm *vm, const struct cvbc_program *p)
+{
+    static const uint8_t all[] = {0, 0, 255, 255};
+    struct cvbc_hint_row rows[4] = {{{1, 1, sizeof all}, {all, sizeof all}}};
+    size_t count = 1;
+    for (; count < 4 && count * 4 + 5 <= p->count * 4; count++)
+        rows[count] = (struct cvbc_hint_row){{p->code[count] & 3, 1, 5}, {p->code + 4 * count, 5}};
+    cvbc_vm_heed_hints(vm, &(struct cvbc_metadata){.hints = rows, .hint_count = count});
+}
+
+static void run(const struct cvbc_program *p, bool proved, bool hints, uint64_t slice,
+                struct writer *state)
 {
     penta_error err = {0};
     struct cvbc_vm *vm = cvbc_vm_new(p, CVBC_STACK_MAX, 3000, proved, &err);
     struct cvbc_board_state *board = cvbc_board_new(true, &err);
     if (!vm || !board) abort();
+    if (hints) heed(vm, p);
     penta_stop stop;
     uint64_t steps = 0, refused = 0; /* a host call that fails is a step, but was not executed */
     do {
@@ -55,14 +68,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t errors = 0;
     struct findings f = {.rules = cvbc_rules, .report = count, .user = &errors};
     if (!cvbc_verify_program(&p, &f, 0, false, &flow)) return 0;
-    struct writer a = {0}, b = {0}, c = {0};
-    run(&p, false, UINT64_MAX, &a);
-    run(&p, flow.proved && !errors, UINT64_MAX, &b);
-    run(&p, false, 1, &c);
+    struct writer a = {0}, b = {0}, c = {0}, d = {0};
+    bool proved = flow.proved && !errors;
+    run(&p, false, false, UINT64_MAX, &a);
+    run(&p, proved, false, UINT64_MAX, &b);
+    run(&p, false, false, 1, &c);
+    run(&p, proved, true, size % 5 ? UINT64_MAX : 7, &d);
     if (a.out.size != b.out.size || memcmp(a.out.data, b.out.data, a.out.size)) abort();
     if (a.out.size != c.out.size || memcmp(a.out.data, c.out.data, a.out.size)) abort();
+    if (a.out.size != d.out.size || memcmp(a.out.data, d.out.data, a.out.size)) abort();
     writer_free(&a);
     writer_free(&b);
     writer_free(&c);
+    writer_free(&d);
     return 0;
 }

@@ -77,7 +77,7 @@ static bool set_field(struct cvbc_board *b, penta_bytes key, penta_bytes value)
     return false;
 }
 
-static bool parse_file(penta_bytes text, struct cvbc_board *b, penta_error *err)
+bool cvbc_board_read(penta_bytes text, struct cvbc_board *b, penta_error *err)
 {
     for (size_t at = 0; at < text.size;) {
         const uint8_t *end = memchr(text.data + at, '\n', text.size - at);
@@ -119,7 +119,7 @@ bool cvbc_board_find(const char *name, struct cvbc_board *out, penta_error *err)
     penta_buffer file = {0};
     if (!file_read(name, 1 << 16, &file, err)) return false;
     snprintf(out->name, sizeof out->name, "%.31s", name);
-    bool ok = parse_file((penta_bytes){file.data, file.size}, out, err);
+    bool ok = cvbc_board_read((penta_bytes){file.data, file.size}, out, err);
     if (!ok) error_note(err, "in '%.80s'", name);
     penta_buffer_free(&file);
     return ok;

@@ -30,6 +30,7 @@ struct cvbc_board {
 };
 /* A name of boards.def, or the path of a file (with a slash or a dot in it). */
 bool cvbc_board_find(const char *name, struct cvbc_board *out, penta_error *err);
+bool cvbc_board_read(penta_bytes text, struct cvbc_board *out, penta_error *err); /* of a file */
 const char *cvbc_board_name(size_t i);        /* of boards.def; NULL after the last */
 const char *cvbc_board_option_name(size_t i); /* the same after "trace" */
 

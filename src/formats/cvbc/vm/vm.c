@@ -47,34 +47,49 @@ static uint8_t usual(uint8_t op)
     return op == CVBC_DO_LT ? CVBC_DO_LT_S : op == CVBC_DO_EQ_S ? CVBC_DO_EQ : op;
 }
 
-static void fuse(struct cvbc_vm *vm, uint32_t first, uint32_t last)
+static void fuse_at(struct cvbc_vm *vm, uint32_t i)
 {
-    for (uint32_t i = first; i <= last && i + 3 < vm->count; i++)
-        for (size_t k = 0; k < sizeof fused / sizeof *fused; k++) {
-            bool same = true;
-            for (unsigned n = 0; n < 4; n++)
-                same &= usual(operation(cvbc_inst_at(vm->program, i + n))) == fused[k].of[n];
-            if (!same) continue;
-            vm->code[i].op = fused[k].op;
-            vm->fused = true;
-        }
+    for (size_t k = 0; k < sizeof fused / sizeof *fused; k++) {
+        bool same = true;
+        for (unsigned n = 0; n < 4; n++)
+            same &= usual(operation(cvbc_inst_at(vm->program, i + n))) == fused[k].of[n];
+        if (!same) continue;
+        vm->code[i].op = fused[k].op;
+        vm->fused = true;
+    }
 }
 
-/* The regions of hints hot_path: pairs of u16. Machines without proof check every step and fuse nothing. */
-static void heed_hints(struct cvbc_vm *vm, const struct cvbc_metadata *meta)
+enum { HOT_PATH = 1, COLD_PATH = 2, LOOP_UNROLL = 3 };
+
+/* Marks the regions of a hint, pairs of u16; loop_unroll has its factor before them. work bounds what
+ * hints that overlap may cost. */
+static void mark_regions(const struct cvbc_hint_row *hint, bool *hot, uint32_t count,
+                         uint64_t *work)
 {
-    enum { HOT_PATH = 1 };
-    uint64_t budget = 4 * (uint64_t)vm->count + 64; /* regions may overlap */
-    for (size_t i = 0; vm->proved && i < meta->hint_count; i++) {
-        penta_bytes data = meta->hints[i].data;
-        if (meta->hints[i].head.hint_type != HOT_PATH) continue;
-        for (size_t at = 0; at + 4 <= data.size; at += 4) {
-            uint32_t first = get16(data.data + at), last = get16(data.data + at + 2);
-            if (last < first || last - first >= budget) continue;
-            budget -= last - first;
-            fuse(vm, first, last);
-        }
+    penta_bytes data = hint->data;
+    for (size_t at = hint->head.hint_type == LOOP_UNROLL; at + 4 <= data.size; at += 4) {
+        uint32_t first = get16(data.data + at), last = get16(data.data + at + 2);
+        if (last >= count) last = count - 1;
+        if (last < first || last - first >= *work) continue;
+        *work -= last - first;
+        memset(hot + first, hint->head.hint_type != COLD_PATH, last - first + 1);
     }
+}
+
+void cvbc_vm_heed_hints(struct cvbc_vm *vm, const struct cvbc_metadata *meta)
+{
+    uint64_t work = 8 * (uint64_t)vm->count + 64;
+    bool *hot = vm->proved && meta->hint_count ? calloc(vm->count, sizeof *hot) : NULL;
+    if (!hot) return;
+    for (int cold = 0; cold < 2; cold++) /* what is cold inside a hot region stays as it is */
+        for (size_t i = 0; i < meta->hint_count; i++) {
+            uint8_t type = meta->hints[i].head.hint_type;
+            if (cold ? type == COLD_PATH : type == HOT_PATH || type == LOOP_UNROLL)
+                mark_regions(&meta->hints[i], hot, vm->count, &work);
+        }
+    for (uint32_t i = 0; i + 3 < vm->count; i++)
+        if (hot[i]) fuse_at(vm, i);
+    free(hot);
 }
 
 void cvbc_vm_unfuse(struct cvbc_vm *vm)
@@ -174,7 +189,7 @@ static penta_vm *vm_open(const penta_module *module, const penta_option *options
         vm->base.hash = checksum_xxh64(m->base.file);
         vm->base.hashed = true;
     }
-    if (!option_text(options, count, "plain")) heed_hints(vm, &m->meta);
+    if (!option_text(options, count, "plain")) cvbc_vm_heed_hints(vm, &m->meta);
     return &vm->base;
 }
 

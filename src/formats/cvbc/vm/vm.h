@@ -80,6 +80,9 @@ void cvbc_vm_run(penta_vm *vm, uint64_t fuel, penta_stop *stop);
 struct cvbc_vm *cvbc_vm_new(const struct cvbc_program *program, uint32_t capacity, uint64_t budget,
                             bool proved, penta_error *err);
 void cvbc_vm_free(struct cvbc_vm *vm);
+/* Fuses instructions (fused.def) in the regions of hints hot_path and loop_unroll, without those of
+ * cold_path. Machines without proof check every step and fuse nothing. */
+void cvbc_vm_heed_hints(struct cvbc_vm *vm, const struct cvbc_metadata *meta);
 /* Every instruction is one again: for whoever looks at each. */
 void cvbc_vm_unfuse(struct cvbc_vm *vm);
 

@@ -1,0 +1,74 @@
+/* Text of people: a board file and the values of the options pin, hint and dependency, one a line, until a
+ * line of dashes; after it, the board. What the options give is a container that can be written, read and
+ * checked against the board. */
+#include <stdlib.h>
+#include <string.h>
+#include "checks.h"
+#include "base/bytes.h"
+#include "cvbc/format/build.h"
+#include "cvbc/host/board.h"
+
+static void ignore(void *user, const penta_error *finding) { (void)user, (void)finding; }
+
+void check_failed(const char *what, uint64_t a, uint64_t b)
+{
+    (void)what, (void)a, (void)b;
+    abort();
+}
+
+enum { LINES = 16 };
+
+/* Cuts the text into options; returns what follows the dashes. */
+static char *cut(char *text, penta_option *options, size_t *count)
+{
+    static const char *const keys[] = {"pin", "hint", "dependency", "min-ram"};
+    for (*count = 0; *text && *count < LINES; ++*count) {
+        char *end = strchr(text, '\n');
+        if (end) *end = 0;
+        if (!strcmp(text, "--")) return end ? end + 1 : text + 2;
+        options[*count] = (penta_option){keys[strlen(text) > 1 ? text[1] & 3 : 0], text};
+        for (size_t k = 0; k < 4; k++) {
+            size_t size = strlen(keys[k]);
+            if (strncmp(text, keys[k], size) || text[size] != ' ') continue;
+            options[*count] = (penta_option){keys[k], text + size + 1};
+        }
+        text = end ? end + 1 : text + strlen(text);
+    }
+    return text;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = calloc(1, size + 1);
+    if (!text) return 0;
+    if (size) memcpy(text, data, size);
+    penta_option options[LINES];
+    size_t count;
+    char *rest = cut(text, options, &count);
+    struct cvbc_creation made = {0};
+    struct cvbc_board board = {0};
+    struct writer out = {0};
+    penta_error err = {0}, why = {0};
+    bool known = cvbc_board_read(bytes_of(rest), &board, &why);
+    if (!known && !why.code) abort();
+    bool ok = cvbc_create_options(&made, options, count, &err);
+    if (!ok && !err.code) abort();
+    cvbc_build_inst(&made.b, CVBC_OP_HALT, 0, 0);
+    if (ok) {
+        if (!cvbc_build_write(&made.b, &out, &err)) abort();
+        penta_module *module = cvbc_parse(writer_view(&out), NULL, 0, &err);
+        struct findings f = {.rules = cvbc_rules, .report = ignore};
+        cvbc_verify(module, &f);
+        if (known) cvbc_board_check(cvbc_module(module), &board, CVBC_STACK_MAX, &f);
+        penta_vm *vm = f.errors ? NULL : penta_vm_new(module, NULL, NULL, 0, &err);
+        penta_stop stop;
+        if (vm) penta_vm_run(vm, 10, &stop);
+        penta_vm_free(vm);
+        penta_close(module);
+    }
+    cvbc_creation_fini(&made);
+    writer_free(&out);
+    free(text);
+    return 0;
+}
