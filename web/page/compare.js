@@ -22,7 +22,7 @@ function paint(row, index) {
 
 function choose(index, act) {
   cursor = index;
-  rows.refresh();
+  rows.refresh(index);
   rows.scrollTo(index);
   const item = items[index];
   if (act && item && item.offset_a !== undefined) select(item.offset_a, 1, "compare", {path: item.a === undefined ? undefined : item.path});
@@ -65,7 +65,7 @@ export function makeCompare(choosePeer) {
   const host = element("div.fill");
   panel.append(element("div.row-form", {},
     element("button", {type: "button", onclick: choosePeer, title: "Choose the other file (c)"}, "Compare with a file")), head, host);
-  rows = new Rows(host, {height: 22, label: "Differences", role: "grid", paint});
+  rows = new Rows(host, {height: 22, label: "Differences", paint});
   host.addEventListener("click", event => {
     const index = rows.rowOf(event.target);
     if (index >= 0) choose(index, true);

@@ -8,7 +8,7 @@ import {followCursor} from "./cursor.js";
 
 const PAGE = 1024;  // bytes whose fields are fetched at once
 const COLOURS = 6;
-let rows, pages, width = 16, cursor = 0, anchor = 0, digits = 4, scrolled = null;
+let rows, pages, width = 16, cursor = 0, anchor = 0, digits = 4;
 
 // The fields that lie in a page, in the order of offsets.
 async function fetchFields(first, count) {
@@ -97,7 +97,7 @@ function choose(at, event) {
   }
   if (!event?.shiftKey) anchor = at;
   cursor = at;
-  rows.refresh();
+  rows.refresh(Math.floor(cursor / width));
 }
 
 function moveTo(at) {
@@ -106,7 +106,7 @@ function moveTo(at) {
   const entry = pages?.get(cursor);
   select(entry ? entry.field.offset : cursor, entry ? entry.field.size : 1, "hex", entry ? {path: entry.field.path} : {});
   rows.scrollTo(Math.floor(cursor / width));
-  rows.refresh();
+  rows.refresh(Math.floor(cursor / width));
 }
 
 function layOut() {
@@ -122,7 +122,7 @@ export function makeHex() {
   const panel = addView("bytes", "hex", "Hex", {shown: () => rows?.refresh()});
   const host = element("div.fill.hex");
   panel.append(host);
-  rows = new Rows(host, {height: 20, label: "Bytes of the file", role: "grid", paint});
+  rows = new Rows(host, {height: 20, label: "Bytes of the file", paint});
   host.addEventListener("click", event => {
     const at = event.target.dataset?.at;
     if (at !== undefined) choose(Number(at), event);
@@ -149,7 +149,6 @@ export function makeHex() {
     rows.refresh();
     if (selection.from === "hex") return;
     cursor = anchor = Math.min(selection.offset, Math.max(0, model.bytes.length - 1));
-    scrolled = Math.floor(selection.offset / width);
-    rows.scrollTo(scrolled);
+    rows.scrollTo(Math.floor(selection.offset / width));
   });
 }

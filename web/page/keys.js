@@ -9,8 +9,7 @@ export function command(keys, group, title, run) {
 }
 
 function nameOf(event) {
-  const key = event.key.length === 1 ? event.key : event.key;
-  return (event.ctrlKey || event.metaKey ? "Ctrl+" : "") + (event.altKey ? "Alt+" : "") + key;
+  return (event.ctrlKey || event.metaKey ? "Ctrl+" : "") + (event.altKey ? "Alt+" : "") + event.key;
 }
 
 const typing = target =>
@@ -40,6 +39,6 @@ export function showKeys() {
             element("td", {}, c.title))))));
     }
     body.append(element("p.quiet", {},
-      "In lists: arrows, Page Up, Page Down, Home and End move; Enter or Space selects; in the tree, left and right close and open."));
+      "In lists: arrows, Page Up, Page Down, Home and End move; Enter or Space selects; in the tree, left and right close and open; in the listing, f follows a jump."));
   });
 }

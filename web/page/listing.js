@@ -78,7 +78,7 @@ export function goToLine(index, act = false, place = "near") {
   if (index === null || index === undefined || !rows.count) return;
   cursor = chosen = Math.max(0, Math.min(rows.count - 1, index));
   rows.scrollTo(cursor, place);
-  rows.refresh();
+  rows.refresh(cursor);
   const line = lines.get(cursor);
   if (act && line?.offset !== undefined) select(line.offset, line.size, "listing");
 }
@@ -137,7 +137,7 @@ export function makeListing() {
   const host = element("div.fill.listing");
   empty = element("p.empty", {hidden: true});
   panel.append(host, empty);
-  rows = new Rows(host, {height: HEIGHT, label: "Code", role: "grid", paint, onvisible: drawArrows});
+  rows = new Rows(host, {height: HEIGHT, label: "Code", paint, onvisible: drawArrows});
   svg = shape("svg", {class: "arrows", "aria-hidden": "true"});
   rows.space.append(svg);
   host.addEventListener("click", event => {
@@ -152,10 +152,10 @@ export function makeListing() {
   on("select", show);
   on("points", () => rows.refresh());
   on("machine", ({moved} = {}) => {
-    rows.refresh();
-    if (moved && machine.line !== undefined && machine.line !== null) {
+    if (moved && machine.line !== null) {
       cursor = machine.line;
       rows.scrollTo(machine.line);
     }
+    rows.refresh(cursor);
   });
 }

@@ -43,7 +43,7 @@ async function refresh() {
   fill(regions, map.map(region => element("button.plain.region", {type: "button", onclick: () => goTo(region.address)},
     `${region.address} +${region.size}${region.writable ? "" : " read only"}`)));
   if (address === null) return fill(table, element("p.empty", {}, "No memory is mapped."));
-  if (document.activeElement !== field) field.value = `0x${hex(address)}`;
+  if (document.activeElement !== field || !field.value) field.value = `0x${hex(address)}`;
   const bytes = await read(handle, address, ROWS * width);
   if (handle !== machine.handle) return;
   if (bytes) draw(bytes, address);

@@ -2,19 +2,21 @@
 
 const TALLEST = 12000000;  // pixels; browsers stop near 16 million
 const SPARE = 8;           // rows above and below what is visible
+let lists = 0;
 
 export class Rows {
   // paint(element, index) fills a row that is shown again and again for other indices.
-  constructor(host, {height, label, role = "list", paint, onvisible}) {
+  constructor(host, {height, label, role = "listbox", paint, onvisible}) {
     this.host = host;
     this.height = height;
     this.paint = paint;
     this.onvisible = onvisible;
     this.count = 0;
-    this.first = 0;
     this.shown = new Map();  // index -> element
     this.free = [];
-    this.rowRole = role === "grid" ? "row" : role === "tree" ? "treeitem" : "listitem";
+    this.rowRole = role === "tree" ? "treeitem" : "option";
+    this.id = `rows-${++lists}`;
+    this.active = -1;        // the row that the keys move, for screen readers
     host.classList.add("rows");
     host.tabIndex = 0;
     host.setAttribute("role", role);
@@ -29,7 +31,6 @@ export class Rows {
 
   setCount(count) {
     this.count = count;
-    this.host.setAttribute("aria-rowcount", String(count));
     this.space.style.height = `${Math.min(count * this.height, TALLEST)}px`;
     this.refresh();
   }
@@ -65,8 +66,9 @@ export class Rows {
     });
   }
 
-  // Paints all visible rows anew.
-  refresh() {
+  // Paints all visible rows anew; `active` is the row with the cursor.
+  refresh(active = this.active) {
+    this.active = active;
     this.stale = true;
     this.later();
   }
@@ -95,7 +97,8 @@ export class Rows {
     for (const row of this.free) row.remove();
     this.free.length = 0;
     this.stale = false;
-    this.first = first;
+    if (this.shown.has(this.active)) this.host.setAttribute("aria-activedescendant", `${this.id}-${this.active}`);
+    else this.host.removeAttribute("aria-activedescendant");
     if (this.onvisible) this.onvisible(first, last, shift);
   }
 
@@ -109,7 +112,9 @@ export class Rows {
 
   fillRow(row, index) {
     if (!row.isConnected) this.space.append(row);
-    row.setAttribute(this.rowRole === "row" ? "aria-rowindex" : "aria-posinset", String(index + 1));
+    row.id = `${this.id}-${index}`;
+    row.setAttribute("aria-posinset", String(index + 1));
+    row.setAttribute("aria-setsize", String(this.count));
     row.dataset.index = String(index);
     this.paint(row, index);
   }

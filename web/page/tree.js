@@ -86,7 +86,7 @@ function paint(row, index) {
 
 function choose(index, act) {
   cursor = Math.max(0, Math.min(index, visible.length - 1));
-  rows.refresh();
+  rows.refresh(cursor);
   rows.scrollTo(cursor);
   const item = visible[cursor];
   if (act && item && !item.group && !item.node.decoded)
