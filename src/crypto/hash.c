@@ -1,6 +1,5 @@
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "crypto/hash.h"
-#include <blake2.h>
 #include <limits.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -11,11 +10,6 @@
 
 void hash_sha256(penta_bytes bytes, uint8_t out[HASH_BYTES]) { hash_sha256_pieces(&bytes, 1, out); }
 
-void hash_blake2b256(penta_bytes bytes, uint8_t out[HASH_BYTES])
-{
-    blake2b(out, bytes.data, NULL, HASH_BYTES, bytes.size, 0);
-}
-
 void hash_sha256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES])
 {
     SHA256_CTX state; /* of the old interface, which allocates nothing and cannot fail */
@@ -23,15 +17,6 @@ void hash_sha256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HAS
     for (size_t i = 0; i < count; i++)
         if (pieces[i].size) SHA256_Update(&state, pieces[i].data, pieces[i].size);
     SHA256_Final(out, &state);
-}
-
-void hash_blake2b256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES])
-{
-    blake2b_state state;
-    blake2b_init(&state, HASH_BYTES);
-    for (size_t i = 0; i < count; i++)
-        if (pieces[i].size) blake2b_update(&state, pieces[i].data, pieces[i].size);
-    blake2b_final(&state, out, HASH_BYTES);
 }
 
 bool hash_hmac_sha256(penta_bytes key, penta_bytes bytes, uint8_t out[HASH_BYTES])

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/number.h"
-#include "crypto/precompiles.h"
+#include "crypto/precompiles/precompiles.h"
 #include "pvm/host/revive/revive.h"
 
 static unsigned passed, failed;

@@ -19,8 +19,8 @@
  * signature, then the cipher, then DEFLATE; program.c parses the program, verify_program.c checks it.
  * Nothing is decoded before it is needed, nor before its protection has been checked. */
 #pragma once
-#include <pthread.h>
 #include "base/arena.h"
+#include "base/thread/lock.h"
 #include "core/driver.h"
 #include "core/engine.h"
 #include "core/layout/layout.h"
@@ -186,7 +186,7 @@ struct cvbc_module {
     struct cvbc_module *chosen; /* by the option 'program'; NULL: the file itself */
     bool is_inner;
 
-    pthread_mutex_t mutex; /* guards `opened`, which is filled on first use */
+    struct lock lock; /* guards `opened`, which is filled on first use */
     bool is_opened;
     struct cvbc_opened opened;
     uint8_t *image; /* decoded bytes, when they are not those of the file; wiped */

@@ -58,7 +58,7 @@ static void frame(struct flame *f, const char *name, double x, double width, uns
     writer_print(f->w, "<text x=\"%.2f\" y=\"%u\" data-n=\"", x + 3, y + ROW - 5);
     markup_text(f->w, name);
     writer_text(f->w, "\">");
-    markup_cut(f->w, name, width > 6 ? (size_t)((width - 6) / CHARACTER) : 0);
+    markup_cut(f->w, name, width > 6 ? (size_t)((width - 6) / (double)CHARACTER) : 0);
     writer_text(f->w, "</text></g>\n");
 }
 

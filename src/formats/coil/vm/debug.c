@@ -58,7 +58,7 @@ static void lines(const penta_module *module, penta_line_report *report, void *u
         if (!bytes_equal(name, bytes_of(".coil.line"))) continue;
         for (size_t at = 0; at + 16 <= rows.size; at += 16) {
             const uint8_t *row = rows.data + at, *next = at + 32 <= rows.size ? row + 16 : NULL;
-            uint64_t section = bytes_uint(row, 4, m->big_endian);
+            size_t section = (size_t)bytes_uint(row, 4, m->big_endian);
             if (!section || section > m->section_count) continue;
             uint64_t base = coil_section_address(m, section - 1),
                      to = m->sections[section - 1].size;

@@ -137,7 +137,7 @@ static penta_module *parse(penta_bytes file, const penta_option *options, size_t
     }
     m->base = (penta_module){.driver = &cvbc_driver, .file = file};
     m->is_inner = inner;
-    pthread_mutex_init(&m->mutex, NULL);
+    lock_open(&m->lock);
     m->header_size = file.size < cvbc_header_bytes ? file.size : cvbc_header_bytes;
     struct reader r = {.in = file, .err = &m->base.damage};
     if (m->header_size == cvbc_header_bytes) {
@@ -177,7 +177,7 @@ void cvbc_close(penta_module *module)
     free(m->image);
     cvbc_programs_free(m);
     cvbc_policy_free(&m->policy);
-    pthread_mutex_destroy(&m->mutex);
+    lock_close(&m->lock);
     arena_free(&m->arena);
     free(m);
 }

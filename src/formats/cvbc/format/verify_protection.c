@@ -286,9 +286,9 @@ static bool open_contents(struct cvbc_module *m, struct cvbc_opened *o)
 
 const struct cvbc_opened *cvbc_open(const struct cvbc_module *module)
 {
-    struct cvbc_module *m = (struct cvbc_module *)module; /* opened is a cache under the mutex */
+    struct cvbc_module *m = (struct cvbc_module *)module; /* opened is a cache under the lock */
     struct cvbc_opened *o = &m->opened;
-    pthread_mutex_lock(&m->mutex);
+    lock_take(&m->lock);
     if (!m->is_opened) {
         struct findings f = {.rules = cvbc_rules, .report = error_keep_first, .user = &o->failure};
         cvbc_check_full(m, &f);
@@ -300,7 +300,7 @@ const struct cvbc_opened *cvbc_open(const struct cvbc_module *module)
         }
         m->is_opened = true;
     }
-    pthread_mutex_unlock(&m->mutex);
+    lock_give(&m->lock);
     return o;
 }
 

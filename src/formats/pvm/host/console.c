@@ -259,7 +259,7 @@ static int64_t call_random(struct call *q)
     for (size_t at = 0; at < size; at += 8) {
         if (q->c->seeded)
             put64(bytes + at, next_random(q->c));
-        else if (getrandom(bytes + at, 8, 0) != 8)
+        else if (getentropy(bytes + at, 8))
             size = 0;
     }
     store(q, q->a[0], bytes, (size_t)size);
@@ -320,7 +320,7 @@ static bool open_files(struct pvm_console *c, const penta_option *options, size_
 {
     const char *folder = option_text(options, count, "files");
     const char *input = option_text(options, count, "stdin");
-    if (folder) c->root = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (folder) c->root = pvm_folder_open(folder);
     if (folder && c->root < 0)
         return error_at(err, BASE_IO, 0, "files: '%.80s': %s", folder, strerror(errno));
     if (input) c->input = open(input, O_RDONLY | O_CLOEXEC);

@@ -34,6 +34,8 @@ int pvm_file_error(int host_errno)
     }
 }
 
+int pvm_folder_open(const char *path) { return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC); }
+
 /* Takes the next name off the path; 0 at its end, negative if it is refused. */
 static int next_name(penta_bytes *path, char *name)
 {

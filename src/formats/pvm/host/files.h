@@ -24,6 +24,7 @@ enum pvm_file_error { /* what a program gets, negated */
 
 /* The negative number that a program gets for the host's errno. */
 int pvm_file_error(int host_errno);
+int pvm_folder_open(const char *path); /* a descriptor for `root` below; -1: errno says why */
 /* root is a descriptor of the folder; -1: there is none, and everything is refused. A path is
  * relative to it, whether it starts with '/' or not; "..", symbolic links and anything but regular
  * files are refused. */

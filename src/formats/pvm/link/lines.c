@@ -172,7 +172,7 @@ static void set_frame(struct line_writer *w, uint32_t index, const struct pvm_de
     if (same_frame(now, to)) return;
     if (w->mutation != index) op_number(w, OP_SET_MUTATION_DEPTH, index);
     w->mutation = index;
-    if (now->kind != to->kind) op(w, (enum line_op)(OP_SET_KIND + to->kind - PVM_FRAME_ENTER));
+    if (now->kind != to->kind) op(w, (enum line_op)(OP_SET_KIND + (int)to->kind - PVM_FRAME_ENTER));
     if (now->function != to->function) op_number(w, OP_SET_FUNCTION, to->function);
     if (now->path != to->path) op_number(w, OP_SET_PATH, to->path);
     if (now->line != to->line) set_line(w, now->line, to->line);

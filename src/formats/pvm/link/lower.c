@@ -233,7 +233,7 @@ static unsigned lower_far_call(struct lowering *w, struct link_place to)
 {
     struct riscv_insn next;
     penta_bytes code = w->l->sections[w->section].data;
-    riscv_decode(bytes_slice(code, w->offset + 4, 4), w->l->bits, &next);
+    riscv_decode(bytes_slice(code, (size_t)w->offset + 4, 4), w->l->bits, &next);
     if (next.kind != RISCV_JALR || next.rs1 != w->in.rd) {
         lower_fail(w, PVM_LINK_RELOCATION, NULL, "a call whose second half is not a jalr");
         return w->in.size;
@@ -254,7 +254,7 @@ static unsigned lower_own_address(struct lowering *w)
 {
     struct riscv_insn next;
     penta_bytes code = w->l->sections[w->section].data;
-    riscv_decode(bytes_slice(code, w->offset + 4, 4), w->l->bits, &next);
+    riscv_decode(bytes_slice(code, (size_t)w->offset + 4, 4), w->l->bits, &next);
     struct link_place place = {w->section, (int64_t)w->offset + w->in.imm + next.imm};
     bool inside = place.offset >= 0 && (uint64_t)place.offset < code.size;
     if (next.rs1 != w->in.rd || !inside || (next.kind != RISCV_JALR && next.kind != RISCV_IMM) ||
@@ -426,7 +426,7 @@ static bool lower_section(struct link *l, uint32_t index)
     while (w.offset < code.size) {
         w.failed = false;
         at[w.offset / 2] = (uint32_t)l->insn_count + 1;
-        riscv_decode(bytes_slice(code, w.offset, 4), l->bits, &w.in);
+        riscv_decode(bytes_slice(code, (size_t)w.offset, 4), l->bits, &w.in);
         if (!w.in.size) { /* a last byte or halfword */
             w.in.size = 4;
             lower_fail(&w, PVM_LINK_INSTRUCTION, NULL, "the code ends inside an instruction");

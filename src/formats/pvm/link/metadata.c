@@ -56,7 +56,7 @@ static bool read_record(struct link *l, struct link_place at, struct record *out
     const struct link_section *s = &l->sections[at.section];
     unsigned word = l->bits / 8;
     uint64_t offset = (uint64_t)at.offset;
-    penta_bytes in = bytes_slice(s->data, offset, s->data.size);
+    penta_bytes in = bytes_slice(s->data, (size_t)offset, s->data.size);
     struct link_place name;
     if (at.offset < 0 || in.size < 11 + word) return bad_record(l, at.section, offset, "cut short");
     unsigned version = in.data[0];
@@ -194,10 +194,8 @@ static int name_order(const struct link_import *a, const struct link_import *b)
 bool link_number_imports(struct link *l)
 {
     bool some = false, all = true;
-    uint32_t used = 0;
     for (size_t i = 0; i < l->import_count; i++) {
         if (!l->imports[i].used) continue;
-        used++;
         some = some || l->imports[i].has_index;
         all = all && l->imports[i].has_index;
     }

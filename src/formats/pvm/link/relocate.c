@@ -120,7 +120,7 @@ static bool write_uses(struct link *l, enum link_use use, uint32_t from, struct 
         writer_fill(w, 0, s->placed - from - w->out.size);
         size_t at = w->out.size;
         writer_bytes(w, s->data.data, s->data.size);
-        writer_fill(w, 0, s->size - s->data.size);
+        writer_fill(w, 0, (size_t)s->size - s->data.size);
         if (!writer_ok(w, &l->err)) return false;
         apply(l, index, w->out.data + at);
     }

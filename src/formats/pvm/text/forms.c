@@ -1,8 +1,8 @@
-#include <pthread.h>
 #include <stdlib.h>
 #include "pvm/text/forms.h"
 #include "base/array.h"
 #include "base/suggest.h"
+#include "base/thread/lock.h"
 
 /* clang-format off */
 enum when {
@@ -315,8 +315,8 @@ static bool fill(const struct row *row, const struct pvm_line *line, unsigned bi
 bool pvm_line_match(const struct pvm_line *line, enum pvm_isa isa, struct pvm_match *out,
                     penta_error *err)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, make_rows);
+    static struct once once;
+    once_do(&once, make_rows);
     size_t low;
     ARRAY_SEARCH(low, 0, row_count, strcmp(rows[low].key, line->key) >= 0);
     const struct pvm_operand *misfit = NULL;

@@ -189,7 +189,7 @@ struct pvm_cells *pvm_cells_new(const struct pvm_code *code, const struct pvm_pr
                                 enum pvm_gas_model model, bool metered, penta_error *err)
 {
     struct pvm_cells *p = calloc(1, sizeof *p);
-    if (!p || pthread_mutex_init(&p->lock, NULL)) {
+    if (!p || !lock_open(&p->lock)) {
         error_at(err, BASE_MEMORY, 0, "no memory for a program");
         free(p);
         return NULL;
@@ -221,7 +221,7 @@ static bool build(struct pvm_cells *p)
 bool pvm_cells_build(struct pvm_cells *p)
 {
     if (atomic_load_explicit(&p->built, memory_order_acquire)) return true;
-    pthread_mutex_lock(&p->lock);
+    lock_take(&p->lock);
     bool done = atomic_load_explicit(&p->built, memory_order_relaxed);
     if (!done) {
         done = build(p);
@@ -232,7 +232,7 @@ bool pvm_cells_build(struct pvm_cells *p)
         }
         atomic_store_explicit(&p->built, done, memory_order_release);
     }
-    pthread_mutex_unlock(&p->lock);
+    lock_give(&p->lock);
     return done;
 }
 
@@ -250,7 +250,7 @@ void pvm_cells_free(struct pvm_cells *p)
     free(p->places);
     free(p->blocks);
     free(p->table);
-    pthread_mutex_destroy(&p->lock);
+    lock_close(&p->lock);
     free(p);
 }
 

@@ -14,7 +14,7 @@
  * costs at least n/4 - 3 cycles, hence the lower half never borrows while budgets are as small as
  * interp.c makes them. */
 #pragma once
-#include <pthread.h>
+#include "base/thread/lock.h"
 #include "pvm/vm/gas.h"
 #include "pvm/vm/spec_profile.h"
 
@@ -57,7 +57,7 @@ struct pvm_block {
 
 struct pvm_cells {
     atomic_uint users;
-    pthread_mutex_t lock; /* while it is built */
+    struct lock lock;     /* while it is built */
     atomic_bool built;    /* cells, places, blocks and table are there */
     struct pvm_code code; /* with the profile's jump rule */
     const struct pvm_profile *profile;

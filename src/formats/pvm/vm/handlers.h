@@ -24,7 +24,8 @@
 #else
 #define PVM_HAS_FEATURE(x) 0
 #endif
-#if defined(PENTA_PLAIN_SWITCH) || !defined(__OPTIMIZE__) || defined(__SANITIZE_ADDRESS__) ||      \
+#ifdef PVM_TAIL_CALLS /* the build says so */
+#elif defined(PENTA_PLAIN_SWITCH) || !defined(__OPTIMIZE__) || defined(__SANITIZE_ADDRESS__) ||    \
     defined(__SANITIZE_THREAD__) || PVM_HAS_FEATURE(address_sanitizer) ||                          \
     PVM_HAS_FEATURE(thread_sanitizer) || PVM_HAS_FEATURE(memory_sanitizer) ||                      \
     !(defined(__x86_64__) || defined(__aarch64__))

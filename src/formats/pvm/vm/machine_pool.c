@@ -1,12 +1,12 @@
 /* Idle machines in a list under a lock; the pool holds what they share: the cells and options. */
 #include "pvm/vm/machine_pool.h"
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
+#include "base/thread/lock.h"
 
 struct pvm_pool {
-    pthread_mutex_t lock;
+    struct lock lock;
     const penta_module *module;
     struct pvm_config config;
     struct pvm_cells *cells;
@@ -19,17 +19,17 @@ static void dispose(struct pvm_pool *pool)
 {
     pvm_cells_free(pool->cells);
     free(pool->idle);
-    pthread_mutex_destroy(&pool->lock);
+    lock_close(&pool->lock);
     free(pool);
 }
 
 struct pvm_vm *pvm_pool_take(struct pvm_pool *pool, penta_error *err)
 {
     struct pvm_vm *vm = NULL;
-    pthread_mutex_lock(&pool->lock);
+    lock_take(&pool->lock);
     if (pool->count) vm = pool->idle[--pool->count];
     pool->out++;
-    pthread_mutex_unlock(&pool->lock);
+    lock_give(&pool->lock);
     if (vm) return vm;
     const struct pvm_program *p = &pvm_module(pool->module)->program;
     vm = pvm_vm_create(pool->module, &p->code, &pool->config, pool->cells, err);
@@ -40,9 +40,9 @@ struct pvm_vm *pvm_pool_take(struct pvm_pool *pool, penta_error *err)
     if (vm) {
         vm->pool = pool;
     } else {
-        pthread_mutex_lock(&pool->lock);
+        lock_take(&pool->lock);
         pool->out--;
-        pthread_mutex_unlock(&pool->lock);
+        lock_give(&pool->lock);
     }
     return vm;
 }
@@ -53,12 +53,12 @@ void pvm_pool_return(struct pvm_pool *pool, struct pvm_vm *vm)
     pvm_vm_reset(vm);
     for (uint32_t i = 0; vm->marked && i < vm->cells->count; i++)
         if (vm->marked[i]) pvm_vm_mark(&vm->base, vm->cells->places[i].pc, false);
-    pthread_mutex_lock(&pool->lock);
+    lock_take(&pool->lock);
     pool->out--;
     bool kept = !pool->closed && ARRAY_RESERVE(pool->idle, pool->capacity, pool->count + 1);
     if (kept) pool->idle[pool->count++] = vm;
     bool last = pool->closed && !pool->out;
-    pthread_mutex_unlock(&pool->lock);
+    lock_give(&pool->lock);
     if (!kept) pvm_vm_destroy(vm);
     if (last) dispose(pool);
 }
@@ -75,7 +75,7 @@ struct pvm_pool *pvm_pool_new(const penta_module *module, const char *engine,
 {
     const struct pvm_program *p = &pvm_module(module)->program;
     struct pvm_pool *pool = calloc(1, sizeof *pool);
-    if (!pool || pthread_mutex_init(&pool->lock, NULL)) {
+    if (!pool || !lock_open(&pool->lock)) {
         error_at(err, BASE_MEMORY, 0, "no memory for a pool");
         free(pool);
         return NULL;
@@ -99,10 +99,10 @@ struct pvm_pool *pvm_pool_new(const penta_module *module, const char *engine,
 void pvm_pool_free(struct pvm_pool *pool)
 {
     if (!pool) return;
-    pthread_mutex_lock(&pool->lock);
+    lock_take(&pool->lock);
     while (pool->count) pvm_vm_destroy(pool->idle[--pool->count]);
     pool->closed = true;
     bool last = !pool->out;
-    pthread_mutex_unlock(&pool->lock);
+    lock_give(&pool->lock);
     if (last) dispose(pool);
 }

@@ -4,8 +4,6 @@
  * programs. Each row adds two hundred handlers, so measure before adding one. */
 #include "pvm/vm/handlers.h"
 
-#if PVM_TAIL_CALLS /* without tail calls pairs gain little, and take sanitizers minutes to build */
-
 /* clang-format off */
 #define FREQUENT(F, ...)                                                                           \
     F(load_indirect_u64, __VA_ARGS__) F(load_indirect_i32, __VA_ARGS__)                            \
@@ -93,14 +91,3 @@ pvm_handler *pvm_pair_handler(uint8_t first, unsigned first_in, uint8_t second, 
     if (!a || !b || a > FREQUENT_COUNT) return NULL;
     return pairs[a - 1][first_in][b - 1][second_in][loops];
 }
-
-#else
-
-pvm_handler *pvm_pair_handler(uint8_t first, unsigned first_in, uint8_t second, unsigned second_in,
-                              bool loops)
-{
-    (void)first, (void)first_in, (void)second, (void)second_in, (void)loops;
-    return NULL;
-}
-
-#endif

@@ -257,19 +257,19 @@ static bool no_privileges(struct jam_layer *l, size_t cores, struct jam_privileg
     return false;
 }
 
-bool jam_privileges_get(struct jam_layer *l, size_t cores, bool registrar,
+bool jam_privileges_get(struct jam_layer *l, uint64_t cores, bool registrar,
                         struct jam_privileges *out)
 {
     uint8_t key[JAM_KEY];
     penta_bytes value;
     penta_error err = {0};
-    if (!no_privileges(l, cores, out)) return false;
+    if (!no_privileges(l, (size_t)cores, out)) return false;
     penta_jam_key(JAM_PRIVILEGES, key);
     if (!jam_layer_get(l, key, &value)) return true;
     struct reader r = {.in = value, .err = &err};
     if (read_privileges(&r, registrar, out)) return true;
     jam_privileges_free(out);
-    no_privileges(l, cores, out);
+    no_privileges(l, (size_t)cores, out);
     l->failed = l->failed || err.code == BASE_MEMORY;
     return false;
 }

@@ -71,7 +71,7 @@ void jam_queue_key(uint32_t core, uint8_t *key);
 
 /* Zeros for that many cores if the state has no privileges. False: no memory, or the bytes are
  * malformed (then zeros). */
-bool jam_privileges_get(struct jam_layer *l, size_t cores, bool registrar,
+bool jam_privileges_get(struct jam_layer *l, uint64_t cores, bool registrar,
                         struct jam_privileges *out);
 void jam_privileges_set(struct jam_layer *l, bool registrar, const struct jam_privileges *p);
 void jam_privileges_free(struct jam_privileges *p);

@@ -235,7 +235,7 @@ static void start(struct pvm_jam *s, uint32_t service)
         jam_accumulate_begin(&s->run, &s->input);
         return;
     }
-    size_t item = number(s, "item", 0, 1 << 16);
+    size_t item = (size_t)number(s, "item", 0, 1 << 16);
     if (s->context == JAM_REFINE && item >= s->package.item_count) {
         error_at(s->err, BASE_OPTION_VALUE, 0, "the package has no item %zu", item);
         return;

@@ -1,6 +1,6 @@
 /* Contracts that are part of the chain (CONTRACT 4), at addresses 1 to 255. Invalid input fails
  * the call; valid input that is not supported stops the run. */
-#include "crypto/precompiles.h"
+#include "crypto/precompiles/precompiles.h"
 #include <stdlib.h>
 #include <string.h>
 #include "crypto/hash.h"

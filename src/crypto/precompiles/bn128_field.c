@@ -1,4 +1,4 @@
-#include "crypto/bn128_field.h"
+#include "crypto/precompiles/bn128_field.h"
 #include <string.h>
 
 typedef unsigned __int128 u128;

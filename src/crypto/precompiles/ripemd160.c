@@ -1,6 +1,6 @@
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/ripemd.h>
-#include "crypto/precompiles.h"
+#include "crypto/precompiles/precompiles.h"
 
 /* By the old interface: the new one needs a provider that may not be installed. */
 bool precompile_ripemd160(penta_bytes in, uint8_t out[20])

@@ -1,7 +1,7 @@
 /* The pairing check of EIP-197: the optimal ate pairing of alt_bn128. Points of the curve have coordinates
  * modulo p, those of its twist in the field with i; (x, y) of the twist stands for (x w^2, y w^3) of the curve. */
-#include "crypto/bn128_field.h"
-#include "crypto/precompiles.h"
+#include "crypto/precompiles/bn128_field.h"
+#include "crypto/precompiles/precompiles.h"
 #include <string.h>
 
 struct point { /* of the curve */

@@ -1,5 +1,5 @@
 /* Builds without libcrypto have none of these functions. */
-#include "crypto/precompiles.h"
+#include "crypto/precompiles/precompiles.h"
 
 bool precompile_ripemd160(penta_bytes in, uint8_t out[20])
 {

@@ -1,7 +1,7 @@
 #include <limits.h>
 #include <openssl/bn.h>
 #include <string.h>
-#include "crypto/precompiles.h"
+#include "crypto/precompiles/precompiles.h"
 
 static BIGNUM *number(penta_bytes bytes)
 {

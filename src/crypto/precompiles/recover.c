@@ -2,7 +2,7 @@
 #include <openssl/bn.h>
 #include <openssl/ec.h>
 #include <openssl/obj_mac.h>
-#include "crypto/precompiles.h"
+#include "crypto/precompiles/precompiles.h"
 
 struct numbers {
     EC_GROUP *group;

@@ -1,6 +1,6 @@
 #include <string.h>
 #include "base/bytes.h"
-#include "crypto/precompiles.h"
+#include "crypto/precompiles/precompiles.h"
 
 static const uint64_t iv[8] = {UINT64_C(0x6a09e667f3bcc908), UINT64_C(0xbb67ae8584caa73b),
                                UINT64_C(0x3c6ef372fe94f82b), UINT64_C(0xa54ff53a5f1d36f1),

@@ -2,7 +2,7 @@
 #include <openssl/bn.h>
 #include <openssl/ec.h>
 #include <string.h>
-#include "crypto/precompiles.h"
+#include "crypto/precompiles/precompiles.h"
 
 static const char prime[] = "30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47";
 

@@ -1,0 +1,11 @@
+/* Replaces lock.c on hosts with one program: nobody else works in a folder. */
+#include "base/file/lock.h"
+
+bool folder_lock(const char *folder, int *fd, penta_error *err)
+{
+    (void)folder, (void)err;
+    *fd = -1;
+    return true;
+}
+
+void folder_unlock(int fd) { (void)fd; }

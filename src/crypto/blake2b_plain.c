@@ -1,0 +1,51 @@
+/* BLAKE2b with 32 bytes (RFC 7693) over its compression function, for builds without libb2. */
+#include <string.h>
+#include "base/bytes.h"
+#include "crypto/hash.h"
+#include "crypto/precompiles/precompiles.h"
+
+enum { BLOCK = 128, ROUNDS = 12 };
+
+struct blake2b {
+    uint8_t h[64], block[BLOCK], count[16]; /* count: bytes compressed so far, little-endian */
+    size_t fill;
+};
+
+static void compress(struct blake2b *s, bool last)
+{
+    put64(s->count, get64(s->count) + s->fill); /* 2^64 bytes never come */
+    precompile_blake2f(ROUNDS, s->h, s->block, s->count, last);
+    s->fill = 0;
+}
+
+/* A full block waits: the last one is compressed differently. */
+static void update(struct blake2b *s, penta_bytes in)
+{
+    for (size_t at = 0; at < in.size;) {
+        if (s->fill == BLOCK) compress(s, false);
+        size_t n = BLOCK - s->fill < in.size - at ? BLOCK - s->fill : in.size - at;
+        memcpy(s->block + s->fill, in.data + at, n);
+        s->fill += n;
+        at += n;
+    }
+}
+
+void hash_blake2b256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES])
+{
+    static const uint64_t iv[8] = {UINT64_C(0x6a09e667f3bcc908), UINT64_C(0xbb67ae8584caa73b),
+                                   UINT64_C(0x3c6ef372fe94f82b), UINT64_C(0xa54ff53a5f1d36f1),
+                                   UINT64_C(0x510e527fade682d1), UINT64_C(0x9b05688c2b3e6c1f),
+                                   UINT64_C(0x1f83d9abfb41bd6b), UINT64_C(0x5be0cd19137e2179)};
+    struct blake2b s = {.fill = 0};
+    for (unsigned i = 0; i < 8; i++) put64(s.h + 8 * i, iv[i]);
+    put64(s.h, iv[0] ^ 0x01010000 ^ HASH_BYTES); /* no key, one leaf */
+    for (size_t i = 0; i < count; i++) update(&s, pieces[i]);
+    memset(s.block + s.fill, 0, BLOCK - s.fill);
+    compress(&s, true);
+    memcpy(out, s.h, HASH_BYTES);
+}
+
+void hash_blake2b256(penta_bytes bytes, uint8_t out[HASH_BYTES])
+{
+    hash_blake2b256_pieces(&bytes, 1, out);
+}

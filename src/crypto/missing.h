@@ -1,0 +1,6 @@
+/* Builds without libcrypto refuse what needs it; this tells whoever has another build at hand. */
+#pragma once
+#include <stdbool.h>
+
+/* Something was refused for this reason since the last call. */
+bool crypto_missing(void);
