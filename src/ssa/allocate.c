@@ -4,7 +4,6 @@
  * and is split there; when none is free, whatever is used latest goes to the frame. A value is
  * stored to the frame once, where it is defined, so that leaving a register needs no code. */
 #include "ssa/allocate.h"
-#include "base/array.h"
 #include <stdlib.h>
 
 /* clang-format off */
@@ -103,10 +102,7 @@ static uint32_t next_use(const struct ssa_live *l, const struct ssa_interval *i,
 
 static void put(struct scan *s, uint32_t i)
 {
-    if (!ARRAY_RESERVE(s->waiting, s->waiting_capacity, s->waiting_count + 1)) {
-        s->l->failed = true;
-        return;
-    }
+    if (!SSA_RESERVE(s->l, s->waiting, s->waiting_capacity, s->waiting_count + 1)) return;
     size_t at = s->waiting_count++;
     while (at && get(s, s->waiting[(at - 1) / 2])->from > get(s, i)->from) {
         s->waiting[at] = s->waiting[(at - 1) / 2];
@@ -217,8 +213,11 @@ static void to_frame(struct scan *s, uint32_t i)
     struct ssa_live *l = s->l;
     struct ssa_interval *it = get(s, i);
     it->reg = SSA_IN_FRAME;
-    if (l->f->insns[it->value].op != SSA_CONST && l->slots[it->value] < 0)
-        l->slots[it->value] = (int32_t)l->frame++;
+    const struct ssa_insn *in = &l->f->insns[it->value];
+    if (in->op != SSA_CONST && l->slots[it->value] < 0) {
+        l->slots[it->value] = (int32_t)l->frame;
+        l->frame += ssa_words(in);
+    }
     uint32_t need = next_need(l, it, it->from + 1);
     if (need == UINT32_MAX) return;
     uint32_t rest = split(s, i, best_place(l, it->from + 1, need - 1));
@@ -280,10 +279,7 @@ static int wish_of_users(const struct scan *s, const uint32_t *heir, uint32_t i)
 static void assign(struct scan *s, uint32_t i, int reg)
 {
     get(s, i)->reg = (int8_t)reg;
-    if (!ARRAY_RESERVE(s->active, s->active_capacity, s->active_count + 1)) {
-        s->l->failed = true;
-        return;
-    }
+    if (!SSA_RESERVE(s->l, s->active, s->active_capacity, s->active_count + 1)) return;
     s->active[s->active_count++] = i;
 }
 
@@ -416,10 +412,8 @@ static void advance(struct scan *s, uint32_t at)
             continue;
         }
         if (it->to > at) {
-            if (!ARRAY_RESERVE(s->inactive, s->inactive_capacity, s->inactive_count + 1)) {
-                s->l->failed = true;
+            if (!SSA_RESERVE(s->l, s->inactive, s->inactive_capacity, s->inactive_count + 1))
                 return;
-            }
             s->inactive[s->inactive_count++] = s->active[k];
         }
         s->active[k] = s->active[--s->active_count];
@@ -431,10 +425,7 @@ static void advance(struct scan *s, uint32_t at)
             continue;
         }
         if (it->to > at) {
-            if (!ARRAY_RESERVE(s->active, s->active_capacity, s->active_count + 1)) {
-                s->l->failed = true;
-                return;
-            }
+            if (!SSA_RESERVE(s->l, s->active, s->active_capacity, s->active_count + 1)) return;
             s->active[s->active_count++] = s->inactive[k];
         }
         s->inactive[k] = s->inactive[--s->inactive_count];

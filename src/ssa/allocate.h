@@ -54,7 +54,9 @@ static inline bool ssa_immediate(const struct ssa_insn *in)
     return in->op == SSA_FIXED || in->op == SSA_SLOT ||
            (in->op == SSA_CONST && in->type == SSA_INT && in->imm == (int32_t)in->imm);
 }
-static inline bool ssa_is_float(const struct ssa_insn *in)
+/* Floats and vectors share registers. */
+static inline bool ssa_is_float(const struct ssa_insn *in) { return in->type >= SSA_F32; }
+static inline uint32_t ssa_words(const struct ssa_insn *in) /* of the frame */
 {
-    return in->type == SSA_F32 || in->type == SSA_F64;
+    return in->type == SSA_V256 ? 4 : in->type == SSA_V128 ? 2 : 1;
 }

@@ -3,7 +3,6 @@
  * that does not write it makes a phi where there are several predecessors, or where they are not all
  * known yet. Needless phis go in copies.c. */
 #include "ssa/ssa.h"
-#include "base/array.h"
 #include <stdlib.h>
 
 void ssa_variables(struct ssa_function *f, uint32_t count, const uint8_t *types)
@@ -85,10 +84,8 @@ static uint32_t new_phi(struct ssa_function *f, uint32_t block, uint32_t variabl
  * in a row. */
 static void fill_later(struct ssa_function *f, uint32_t phi)
 {
-    if (f->failed || !ARRAY_RESERVE(f->unfilled, f->unfilled_capacity, f->unfilled_count + 1)) {
-        f->failed = true;
+    if (f->failed || !SSA_RESERVE(f, f->unfilled, f->unfilled_capacity, f->unfilled_count + 1))
         return;
-    }
     f->unfilled[f->unfilled_count++] = phi;
 }
 
@@ -217,10 +214,7 @@ static void address(struct ssa_function *f, uint32_t value, enum ssa_mem mem, st
 
 uint32_t ssa_load(struct ssa_function *f, enum ssa_mem mem, struct ssa_address at)
 {
-    uint32_t value = add(f, SSA_LOAD,
-                         mem == SSA_MF32   ? SSA_F32
-                         : mem == SSA_MF64 ? SSA_F64
-                                           : SSA_INT);
+    uint32_t value = add(f, SSA_LOAD, ssa_loaded(mem));
     if (value) address(f, value, mem, at);
     return value;
 }
@@ -246,10 +240,7 @@ void ssa_window(struct ssa_function *f, enum ssa_mem mem, struct ssa_address at,
 
 uint32_t ssa_exit(struct ssa_function *f, uint32_t kind, uint32_t position)
 {
-    if (f->failed || !ARRAY_RESERVE(f->exits, f->exit_capacity, f->exit_count + 1)) {
-        f->failed = true;
-        return 0;
-    }
+    if (f->failed || !SSA_RESERVE(f, f->exits, f->exit_capacity, f->exit_count + 1)) return 0;
     f->exits[f->exit_count++] =
         (struct ssa_exit){kind, position, f->number, (uint32_t)f->state_count, 0};
     return (uint32_t)f->exit_count;
@@ -257,10 +248,7 @@ uint32_t ssa_exit(struct ssa_function *f, uint32_t kind, uint32_t position)
 
 void ssa_keep(struct ssa_function *f, uint32_t key, uint32_t value)
 {
-    if (f->failed || !ARRAY_RESERVE(f->states, f->state_capacity, f->state_count + 1)) {
-        f->failed = true;
-        return;
-    }
+    if (f->failed || !SSA_RESERVE(f, f->states, f->state_capacity, f->state_count + 1)) return;
     f->states[f->state_count++] = (struct ssa_state){key, value};
     f->exits[f->exit_count - 1].count++;
 }

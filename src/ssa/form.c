@@ -1,6 +1,5 @@
 /* Making and changing functions: instructions, blocks, lists. */
 #include "ssa/ssa.h"
-#include "base/array.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,12 +9,12 @@ const struct ssa_op_info ssa_ops[SSA_OPS] = {
 };
 const char *const ssa_cond_names[SSA_CONDS] = {"eq", "ne", "lt", "le", "gt",
                                                "ge", "b",  "be", "a",  "ae"};
-const char *const ssa_mem_names[SSA_MEMS] = {"i8",  "u8",  "i16", "u16", "i32",
-                                             "u32", "x64", "f32", "f64"};
+const char *const ssa_mem_names[SSA_MEMS] = {"i8",  "u8",  "i16", "u16",  "i32",  "u32",
+                                             "x64", "f32", "f64", "m128", "m256", "m512"};
 const uint8_t ssa_cond_not[SSA_CONDS] = {SSA_NE, SSA_EQ, SSA_GE, SSA_GT, SSA_LE,
                                          SSA_LT, SSA_AE, SSA_A,  SSA_BE, SSA_B};
-const uint8_t ssa_mem_bits[SSA_MEMS] = {0, 0, 1, 1, 2, 2, 3, 2, 3};
-const char *const ssa_type_names[SSA_TYPES] = {"void", "int", "f32", "f64"};
+const uint8_t ssa_mem_bits[SSA_MEMS] = {0, 0, 1, 1, 2, 2, 3, 2, 3, 4, 5, 6};
+const char *const ssa_type_names[SSA_TYPES] = {"void", "int", "f32", "f64", "v128", "v256"};
 
 void ssa_init(struct ssa_function *f)
 {
@@ -138,10 +137,7 @@ void ssa_remove(struct ssa_function *f, uint32_t value)
 
 uint32_t ssa_block(struct ssa_function *f)
 {
-    if (f->failed || !ARRAY_RESERVE(f->blocks, f->block_capacity, f->block_count + 1)) {
-        f->failed = true;
-        return 0;
-    }
+    if (f->failed || !SSA_RESERVE(f, f->blocks, f->block_capacity, f->block_count + 1)) return 0;
     f->blocks[f->block_count] = (struct ssa_block){0};
     return (uint32_t)f->block_count++;
 }
@@ -151,10 +147,7 @@ bool ssa_edge(struct ssa_function *f, uint32_t from, uint32_t to)
     if (f->failed) return false;
     struct ssa_block *b = &f->blocks[to];
     size_t capacity = b->pred_capacity;
-    if (!ARRAY_RESERVE(b->preds, capacity, b->pred_count + 1)) {
-        f->failed = true;
-        return false;
-    }
+    if (!SSA_RESERVE(f, b->preds, capacity, b->pred_count + 1)) return false;
     b->pred_capacity = (uint32_t)capacity;
     b->preds[b->pred_count++] = from;
     return true;
@@ -162,10 +155,8 @@ bool ssa_edge(struct ssa_function *f, uint32_t from, uint32_t to)
 
 uint32_t ssa_list(struct ssa_function *f, const uint32_t *items, uint32_t count)
 {
-    if (f->failed || !ARRAY_RESERVE(f->pool, f->pool_capacity, f->pool_count + count + 1)) {
-        f->failed = true;
+    if (f->failed || !SSA_RESERVE(f, f->pool, f->pool_capacity, f->pool_count + count + 1))
         return 0;
-    }
     if (count) memcpy(f->pool + f->pool_count, items, count * sizeof *items);
     f->pool_count += count;
     return (uint32_t)(f->pool_count - count);

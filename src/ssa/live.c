@@ -1,7 +1,6 @@
 /* Live ranges. From each use of a value its life is followed backwards to the definition, block by
  * block; what is found is a list of ranges for every value, and of values for every block. */
 #include "ssa/allocate.h"
-#include "base/array.h"
 #include <stdlib.h>
 
 void ssa_live_free(struct ssa_live *l)
@@ -81,10 +80,7 @@ struct uses {
 
 static uint32_t new_use(struct uses *u, struct use use)
 {
-    if (!ARRAY_RESERVE(u->items, u->capacity, u->count + 1)) {
-        u->l->failed = true;
-        return 0;
-    }
+    if (!SSA_RESERVE(u->l, u->items, u->capacity, u->count + 1)) return 0;
     u->items[u->count] = use;
     return (uint32_t)u->count++;
 }
@@ -160,10 +156,7 @@ static const struct use *chain_of(struct uses *u, uint32_t value)
 {
     u->chain_count = 0;
     for (uint32_t i = u->first[value]; i; i = u->items[i].next) {
-        if (!ARRAY_RESERVE(u->chain, u->chain_capacity, u->chain_count + 1)) {
-            u->l->failed = true;
-            return NULL;
-        }
+        if (!SSA_RESERVE(u->l, u->chain, u->chain_capacity, u->chain_count + 1)) return NULL;
         u->chain[u->chain_count++] = u->items[i];
     }
     return u->chain;
@@ -211,10 +204,7 @@ static uint32_t add_range(struct ssa_live *l, uint32_t from, uint32_t to, uint32
         l->ranges[last].to = to;
         return last;
     }
-    if (!ARRAY_RESERVE(l->ranges, l->range_capacity, l->range_count + 1)) {
-        l->failed = true;
-        return last;
-    }
+    if (!SSA_RESERVE(l, l->ranges, l->range_capacity, l->range_count + 1)) return last;
     uint32_t made = (uint32_t)l->range_count++;
     l->ranges[made] = (struct ssa_range){from, to, 0};
     if (last) l->ranges[last].next = made;

@@ -1,7 +1,6 @@
 /* Reads what text.c writes. Values may have any numbers; they get new ones in the order in which the text
  * names them. */
 #include "ssa/ssa.h"
-#include "base/array.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,10 +58,7 @@ static uint32_t value(struct parser *p)
     uint32_t n = p->ok ? name(p) : 0;
     if (!p->ok) return 0;
     size_t before = p->value_capacity;
-    if (!ARRAY_RESERVE(p->values, p->value_capacity, n + 1)) {
-        p->f->failed = true;
-        return 0;
-    }
+    if (!SSA_RESERVE(p->f, p->values, p->value_capacity, n + 1)) return 0;
     if (p->value_capacity > before)
         memset(p->values + before, 0, (p->value_capacity - before) * sizeof *p->values);
     if (!p->values[n]) p->values[n] = ssa_new(p->f, SSA_NONE, SSA_INT);
@@ -159,15 +155,17 @@ static void suffixes(struct parser *p, struct ssa_insn *parsed)
         if (!found && (ssa_has(parsed->op, 'a') || parsed->op == SSA_FOREIGN))
             for (uint8_t i = 0; !found && i < SSA_MEMS; i++)
                 if ((found = word(p, ssa_mem_names[i]))) parsed->mem = i;
-        for (uint8_t i = SSA_F32; !found && i <= SSA_F64; i++)
+        for (uint8_t i = SSA_F32; !found && i < SSA_TYPES; i++)
             if ((found = word(p, ssa_type_names[i]))) parsed->type = i;
+        if (parsed->op == SSA_LANE1 || parsed->op == SSA_LANE2)
+            for (uint8_t i = 1; !found && i < X64_VECTORS; i++)
+                if ((found = word(p, x64_vectors[i].text))) parsed->imm = i;
         if (!found && (found = word(p, "write") || word(p, "more") || word(p, "far")))
             parsed->cond = 1;
         if (!found && (found = word(p, "w"))) parsed->narrow = true;
         if (!found) wrong(p, "an unknown suffix");
     }
-    if (parsed->op == SSA_LOAD && parsed->mem >= SSA_MF32)
-        parsed->type = parsed->mem == SSA_MF64 ? SSA_F64 : SSA_F32;
+    if (parsed->op == SSA_LOAD) parsed->type = (uint8_t)ssa_loaded((enum ssa_mem)parsed->mem);
 }
 
 static void operands(struct parser *p, struct ssa_insn *parsed, uint32_t *to)
@@ -181,6 +179,8 @@ static void operands(struct parser *p, struct ssa_insn *parsed, uint32_t *to)
         } else if (take(p, "#")) {
             if (parsed->op == SSA_WINDOW)
                 parsed->list = (uint32_t)number(p);
+            else if (parsed->op == SSA_LANE1 || parsed->op == SSA_LANE2)
+                parsed->imm |= (int64_t)(name(p) & 255) << 8;
             else
                 parsed->imm = number(p);
         } else if (take(p, "->")) {

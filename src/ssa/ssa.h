@@ -20,8 +20,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/array.h"
 #include "base/writer.h"
-#include "x64/x64.h"
+#include "x64/sse.h"
+
+/* ARRAY_RESERVE that notes in its owner that there is no memory. */
+#define SSA_RESERVE(owner, items, capacity, need)                                                  \
+    (ARRAY_RESERVE(items, capacity, need) || ((owner)->failed = true, false))
 
 enum ssa_op {
 #define OP(name, ...) SSA_##name,
@@ -45,10 +50,11 @@ static inline bool ssa_has(enum ssa_op op, char trait)
 }
 /* clang-format on */
 
-enum ssa_type { SSA_VOID, SSA_INT, SSA_F32, SSA_F64, SSA_TYPES };
 /* clang-format off */
+enum ssa_type { SSA_VOID, SSA_INT, SSA_F32, SSA_F64, SSA_V128, SSA_V256, SSA_TYPES };
 enum ssa_cond { SSA_EQ, SSA_NE, SSA_LT, SSA_LE, SSA_GT, SSA_GE, SSA_B, SSA_BE, SSA_A, SSA_AE, SSA_CONDS };
-enum ssa_mem { SSA_I8, SSA_U8, SSA_I16, SSA_U16, SSA_I32, SSA_U32, SSA_X64, SSA_MF32, SSA_MF64, SSA_MEMS };
+enum ssa_mem { SSA_I8, SSA_U8, SSA_I16, SSA_U16, SSA_I32, SSA_U32, SSA_X64, SSA_MF32, SSA_MF64,
+               SSA_M128, SSA_M256, SSA_M512, SSA_MEMS }; /* the last one is for checks alone */
 /* clang-format on */
 enum ssa_fixed { SSA_CONTEXT, SSA_MEMORY, SSA_FRAME }; /* R15, R14, RBP */
 
@@ -111,6 +117,7 @@ struct ssa_function {
     uint32_t number; /* of the function, for exits */
     bool failed;
     bool native;
+    bool avx2;         /* vectors may have 32 bytes; code is in the encoding of AVX */
     uint32_t reserved; /* bytes at the start of its frame for the front end; a multiple of 16 */
     uint32_t position; /* of instructions that are made from now on */
     const struct ssa_region *regions;
@@ -133,6 +140,11 @@ static inline struct ssa_insn *ssa_insn(struct ssa_function *f, uint32_t value)
 }
 
 extern const uint8_t ssa_mem_bits[SSA_MEMS]; /* log2 of the bytes */
+/* The type of what is loaded: above integers both lists have the same order. */
+static inline enum ssa_type ssa_loaded(enum ssa_mem mem)
+{
+    return mem <= SSA_X64 ? SSA_INT : (enum ssa_type)(mem - SSA_MF32 + SSA_F32);
+}
 
 /* ---- form.c ---- */
 
@@ -228,26 +240,11 @@ struct ssa_pass {
     uint8_t level; /* the lowest that it runs at */
 };
 extern const struct ssa_pass ssa_passes[]; /* in the order in which they run; ends with NULL */
-
-void ssa_pass_copies(struct ssa_function *f);    /* copies.c: copies and needless phis */
-void ssa_pass_fold(struct ssa_function *f);      /* fold.c: constants, identities */
-void ssa_pass_number(struct ssa_function *f);    /* number.c: equal values and checks */
-void ssa_pass_forward(struct ssa_function *f);   /* forward.c: loads of what is known */
-void ssa_pass_ifconvert(struct ssa_function *f); /* ifconvert.c: selections for branches */
-void ssa_pass_peephole(struct ssa_function *f);  /* peephole.c: comparisons where they are used */
-void ssa_pass_address(struct ssa_function *f);   /* address.c: sums into addressing modes */
-void ssa_pass_dead(struct ssa_function *f);      /* dead.c */
-void ssa_pass_invariant(struct ssa_function *f); /* invariant.c: out of loops */
-void ssa_pass_regions(struct ssa_function *f);   /* regions.c: checks of known memory */
-void ssa_pass_polls(struct ssa_function *f);     /* polls.c: polls of loops that check anyway */
-void ssa_pass_branches(struct ssa_function *f);  /* branches.c: known conditions, joined blocks */
+#define PASS(name, ...) void ssa_pass_##name(struct ssa_function *f);
+#define AGAIN(...)
+#include "ssa/passes.def"
 /* Removes the edge between two blocks, with what phis have for it. */
 void ssa_unlink(struct ssa_function *f, uint32_t from, uint32_t to);
-void ssa_pass_strength(struct ssa_function *f);   /* strength.c: divisions by constants */
-void ssa_pass_preheaders(struct ssa_function *f); /* preheaders.c: a block in front of every loop */
-void ssa_pass_layout(struct ssa_function *f);     /* layout.c: blocks in the order of the code */
-void ssa_pass_hoist(struct ssa_function *f);      /* hoist.c: checks that leave loops that count */
-void ssa_pass_edges(struct ssa_function *f);      /* edges.c: a block on every critical edge */
 /* Puts a block on the edge by which predecessor number `which` of a block leads there. */
 uint32_t ssa_split_edge(struct ssa_function *f, uint32_t to, uint32_t which);
 /* inline.c: puts the blocks of g in place of a call of it. */
@@ -312,9 +309,10 @@ struct ssa_code {
     uint32_t *returns; /* places of ret instructions */
     size_t reloc_count, reloc_capacity, return_count, return_capacity;
 };
+enum { SSA_WINDOW_SIZES = 7 };
 /* A window: an address a may be accessed with 1 << k bytes if a - base < limit[k]. */
 struct ssa_window {
-    uint64_t base, limit[5];
+    uint64_t base, limit[SSA_WINDOW_SIZES];
 };
 /* Appends the code of a function. False: it has none, and everything is as it was before. */
 bool ssa_emit(struct ssa_function *f, uint32_t number, struct ssa_code *code);

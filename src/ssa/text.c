@@ -63,7 +63,9 @@ static void print_insn(const struct ssa_function *f, uint32_t value, struct writ
     if (in->op == SSA_FOREIGN) writer_print(out, ".%s", ssa_mem_names[in->mem]);
     if (in->op == SSA_FOREIGN && in->cond) writer_text(out, ".more");
     if (in->op == SSA_SYMBOL && in->cond) writer_text(out, ".far");
-    if ((in->type == SSA_F32 || in->type == SSA_F64) && in->op != SSA_LOAD)
+    bool lanes = in->op == SSA_LANE1 || in->op == SSA_LANE2;
+    if (lanes) writer_print(out, ".%s", x64_vectors[in->imm & 255].text);
+    if (in->type >= SSA_F32 && in->op != SSA_LOAD)
         writer_print(out, ".%s", ssa_type_names[in->type]);
     if (address) print_address(in, out);
     for (unsigned i = address ? 2 : 0; i < ssa_ops[in->op].args; i++)
@@ -71,6 +73,7 @@ static void print_insn(const struct ssa_function *f, uint32_t value, struct writ
             writer_print(out, "%sv%u", i ? ", " : " ", in->arg[i]);
     if (has_number(in->op)) writer_print(out, " #%lld", (long long)in->imm);
     if (in->op == SSA_WINDOW) writer_print(out, " #%u", in->list);
+    if (lanes && in->imm >> 8) writer_print(out, " #%lld", (long long)in->imm >> 8);
     if (ssa_has(in->op, 'l')) print_list(f, in, out);
     const struct ssa_block *b = &f->blocks[in->block];
     if (in->op == SSA_JUMP) writer_print(out, " -> b%u", b->to[0]);

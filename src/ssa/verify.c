@@ -44,6 +44,7 @@ static void check_insn(struct check *c, uint32_t i)
     if (in->op == SSA_RESULT && (again ? f->insns[in->prev].arg[0] : in->prev) != in->arg[0])
         fault(c, i, "a result that follows no call");
     if (in->op == SSA_NONE || in->op >= SSA_OPS) fault(c, i, "no operation");
+    if (in->mem == SSA_M512 && in->op != SSA_WINDOW) fault(c, i, "a size for checks alone");
     if (ssa_has(in->op, 't') != (i == b->last)) fault(c, i, "a block ends with what ends it");
     if (ssa_has(in->op, 'x') && !f->native && (!in->exit || in->exit > f->exit_count))
         fault(c, i, "no exit");

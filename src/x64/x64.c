@@ -1,9 +1,9 @@
-#include "x64/x64.h"
+#include "x64/sse.h"
 
 void x64_init(struct x64 *e, void *memory, size_t capacity)
 {
     uint8_t *start = memory;
-    *e = (struct x64){start, start, start + (capacity - X64_MARGIN)};
+    *e = (struct x64){start, start, start + (capacity - X64_MARGIN), false};
 }
 
 /* A rel32 field for a label: set now if the label is bound, else linked to the earlier uses. */
@@ -76,4 +76,23 @@ void x64_nop(struct x64 *e, unsigned size)
         if (n == 9) x64_put(e, 0, 1);
         size -= n;
     }
+}
+
+const struct x64_vector_info x64_vectors[X64_VECTORS] = {
+    {"", 0, 0, 0},
+#define VECTOR(name, text, op, shape, group) {text, op, shape, group},
+#include "x64/vector.def"
+};
+
+void x64_vector(struct x64 *e, enum x64_vector op, bool wide, unsigned dst, unsigned a, unsigned b,
+                uint8_t imm)
+{
+    const struct x64_vector_info *v = &x64_vectors[op];
+    bool one = v->shape == 'u' || v->shape == 'i', both = v->shape == 'b' || v->shape == 'c';
+    if (!e->vex && !one && dst != a) x64_movaps(e, false, dst, a);
+    if (v->shape == 's')
+        x64_sse(e, v->op, X32, v->group, dst, e->vex ? a : dst, wide);
+    else
+        x64_sse(e, v->op, X32, dst, both ? a : X64_ANY, both ? b : a, wide);
+    if (v->shape == 'c' || v->shape == 'i' || v->shape == 's') x64_put(e, imm, 1);
 }

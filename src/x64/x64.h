@@ -24,6 +24,7 @@ enum x64_cond {
 
 struct x64 {
     uint8_t *start, *at, *limit; /* limit: X64_MARGIN bytes before the end of the memory */
+    bool vex;                    /* floats and vectors in the encoding of AVX: sse.h */
 };
 
 enum { X64_MARGIN = 512 };
@@ -105,25 +106,36 @@ X64_INLINE void x64_form(struct x64 *e, uint32_t op, enum x64_size size, unsigne
     x64_form_if(e, op, size, reg, rm, bytes, true);
 }
 
-#define X64_ALU(name, number)                                                                      \
+enum x64_alu { X64_ADD = 0, X64_OR = 1, X64_AND = 4, X64_SUB = 5, X64_XOR = 6, X64_CMP = 7 };
+X64_INLINE void x64_alu(struct x64 *e, enum x64_alu op, enum x64_size size, enum x64_reg dst,
+                        enum x64_reg src)
+{
+    x64_form(e, (uint32_t)op * 8 + 1, size, src, dst, false);
+}
+X64_INLINE void x64_alu_imm(struct x64 *e, enum x64_alu op, enum x64_size size, enum x64_reg dst,
+                            int32_t imm)
+{
+    bool small = imm == (int8_t)imm;
+    x64_form(e, small ? 0x83 : 0x81, size, op, dst, false);
+    x64_put(e, (uint32_t)imm, small ? 1 : 4);
+}
+#define X64_ALU(name, op)                                                                          \
     X64_INLINE void x64_##name(struct x64 *e, enum x64_size size, enum x64_reg dst,                \
                                enum x64_reg src)                                                   \
     {                                                                                              \
-        x64_form(e, (number)*8 + 1, size, src, dst, false);                                        \
+        x64_alu(e, op, size, dst, src);                                                            \
     }                                                                                              \
     X64_INLINE void x64_##name##_imm(struct x64 *e, enum x64_size size, enum x64_reg dst,          \
                                      int32_t imm)                                                  \
     {                                                                                              \
-        bool small = imm == (int8_t)imm;                                                           \
-        x64_form(e, small ? 0x83 : 0x81, size, number, dst, false);                                \
-        x64_put(e, (uint32_t)imm, small ? 1 : 4);                                                  \
+        x64_alu_imm(e, op, size, dst, imm);                                                        \
     }
-X64_ALU(add, 0)
-X64_ALU(or, 1)
-X64_ALU(and, 4)
-X64_ALU(sub, 5)
-X64_ALU(xor, 6)
-X64_ALU(cmp, 7)
+X64_ALU(add, X64_ADD)
+X64_ALU(or, X64_OR)
+X64_ALU(and, X64_AND)
+X64_ALU(sub, X64_SUB)
+X64_ALU(xor, X64_XOR)
+X64_ALU(cmp, X64_CMP)
 #undef X64_ALU
 
 /* sub with a 4-byte immediate whatever its value, so that it can be patched. Returns its offset. */
@@ -289,10 +301,16 @@ X64_INLINE void x64_mulx(struct x64 *e, enum x64_size size, enum x64_reg high, e
 
 /* ---- memory forms ---- */
 
-X64_INLINE void x64_form_mem(struct x64 *e, uint32_t op, enum x64_size size, unsigned reg,
-                             struct x64_mem m, bool bytes)
+/* The bytes that say where: the second byte of the form, what follows it, and the bits that its prefix
+ * has for the registers. */
+struct x64_address {
+    uint64_t bytes;
+    unsigned count, rex, disp_size;
+};
+
+X64_INLINE struct x64_address x64_address(unsigned reg, struct x64_mem m)
 {
-    unsigned rex = (unsigned)size << 3 | (reg >> 3) << 2, n = 2, mod, disp_size;
+    unsigned rex = (reg >> 3) << 2, mod, disp_size;
     unsigned base = m.base < 0 ? RBP : (unsigned)m.base & 7;
     unsigned index = m.index < 0 ? RSP : (unsigned)m.index & 7;
     bool pair = (m.base < 0) | (m.index >= 0) | (base == RSP); /* a second address byte */
@@ -308,12 +326,20 @@ X64_INLINE void x64_form_mem(struct x64 *e, uint32_t op, enum x64_size size, uns
     if (m.index >= 0) rex |= (unsigned)m.index >> 3 << 1;
     uint64_t w = (mod << 6 | (reg & 7) << 3 | (pair ? RSP : base)) |
                  (pair ? (unsigned)m.scale << 6 | index << 3 | base : 0) << 8;
-    w = w << 8 | (op & 0xff);
+    return (struct x64_address){w, 1 + (unsigned)pair, rex, disp_size};
+}
+
+X64_INLINE void x64_form_mem(struct x64 *e, uint32_t op, enum x64_size size, unsigned reg,
+                             struct x64_mem m, bool bytes)
+{
+    struct x64_address at = x64_address(reg, m);
+    unsigned rex = (unsigned)size << 3 | at.rex, n = at.count + 1;
+    uint64_t w = at.bytes << 8 | (op & 0xff);
     bool second = op & 0xff00, prefixed = (rex != 0) | (bytes & (reg > RBX)), mandatory = op >> 16;
     w = x64_in_front(w, 0x0f, second);
     w = x64_in_front(w, 0x40 | rex, prefixed);
     w = x64_in_front(w, op >> 16, mandatory);
-    n += (unsigned)pair + second + prefixed + mandatory;
+    n += (unsigned)second + prefixed + mandatory;
     if (m.narrow) {
         w = w << 8 | 0x67;
         n++;
@@ -323,7 +349,7 @@ X64_INLINE void x64_form_mem(struct x64 *e, uint32_t op, enum x64_size size, uns
         n++;
     }
     x64_put(e, w, n);
-    x64_put(e, (uint32_t)m.disp, disp_size);
+    x64_put(e, (uint32_t)m.disp, at.disp_size);
 }
 
 #define X64_LOAD(name, op)                                                                         \

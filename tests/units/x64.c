@@ -1,6 +1,6 @@
 /* Everything the assembler can write, decoded by Zydis: every form with every register, addresses
  * of every shape, immediates around the limits of their encodings, jumps forwards and backwards. */
-#include "x64/x64.h"
+#include "x64/sse.h"
 #include <Zydis/Zydis.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -373,6 +373,123 @@ static void jumps(void)
     }
 }
 
+/* ---- floats and vectors ---- */
+
+static void begin_vector(bool vex)
+{
+    begin();
+    e.vex = vex;
+}
+
+/* Scalars: with `vex` the destination is a source as well, or there is none. */
+static void scalars(bool vex, unsigned d, unsigned s)
+{
+    const char *v = vex ? "v" : "";
+    char twice[16] = "", x[8], y[8];
+    snprintf(x, sizeof x, "xmm%u", d);
+    snprintf(y, sizeof y, "xmm%u", s);
+    if (vex) snprintf(twice, sizeof twice, "%s, ", x);
+    for (int f64 = 0; f64 < 2; f64++) {
+        const char *t = f64 ? "sd" : "ss";
+#define SCALAR(name, text)                                                                         \
+    begin_vector(vex), x64_##name(&e, f64, d, s), reads("%s" text "%s %s, %s%s", v, t, x, twice, y);
+        SCALAR(adds, "add")
+        SCALAR(subs, "sub")
+        SCALAR(muls, "mul")
+        SCALAR(divs, "div")
+        SCALAR(sqrts, "sqrt")
+        begin_vector(vex), x64_ucomis(&e, f64, d, s), reads("%sucomi%s %s, %s", v, t, x, y);
+        begin_vector(vex), x64_cvts2s(&e, f64, d, s);
+        reads("%scvt%s %s, %s%s", v, f64 ? "ss2sd" : "sd2ss", x, twice, y);
+        begin_vector(vex), x64_cvtsi2s(&e, f64, d, (enum x64_reg)s);
+        reads("%scvtsi2%s %s, %s%s", v, t, x, twice, r64[s]);
+        begin_vector(vex), x64_cvtts2si(&e, f64, (enum x64_reg)d, s);
+        reads("%scvtt%s2si %s, %s", v, t, r64[d], y);
+    }
+    begin_vector(vex), x64_xorps(&e, d, s), reads("%sxorps %s, %s%s", v, x, twice, y);
+    SIZES(size)
+    {
+        const char *bits = size == X64 ? "q" : "d";
+        begin_vector(vex), x64_movq_to(&e, size, d, (enum x64_reg)s);
+        reads("%smov%s %s, %s", v, bits, x, name(size, s));
+        begin_vector(vex), x64_movq_from(&e, size, (enum x64_reg)d, s);
+        reads("%smov%s %s, %s", v, bits, name(size, d), y);
+    }
+}
+
+static void one_vector(enum x64_vector op, bool vex, bool wide, unsigned d, unsigned a, unsigned b)
+{
+    const struct x64_vector_info *info = &x64_vectors[op];
+    char x[8], y[8], z[8], text[80];
+    char letter = wide ? 'y' : 'x';
+    bool down = op == X64_PMOVMSKB, up = op == X64_PBROADCASTD || op == X64_PBROADCASTQ;
+    snprintf(x, sizeof x, "%cmm%u", letter, d);
+    if (down) snprintf(x, sizeof x, "%s", r32[d]);
+    snprintf(y, sizeof y, "%cmm%u", up ? 'x' : letter, a);
+    snprintf(z, sizeof z, "%cmm%u", letter, b);
+    switch (info->shape) {
+    case 'u': snprintf(text, sizeof text, "%s, %s", x, y); break;
+    case 'i': snprintf(text, sizeof text, "%s, %s, 0x07", x, y); break;
+    case 'c':
+    case 'b':
+        snprintf(text, sizeof text, "%s, %s%s%s%s", x, vex ? y : "", vex ? ", " : "", z,
+                 info->shape == 'c' ? ", 0x07" : "");
+        break;
+    default: snprintf(text, sizeof text, "%s%s%s, 0x07", x, vex ? ", " : "", vex ? y : "");
+    }
+    begin_vector(vex), x64_vector(&e, op, wide, d, a, b, 7);
+    reads("%s%s %s", vex ? "v" : "", info->text, text);
+}
+
+static void vector_memory(bool vex, bool wide, unsigned reg)
+{
+    static const struct x64_mem forms[] = {
+        {.base = RAX, .index = X64_NONE},
+        {.base = RBP, .index = X64_NONE, .disp = 8},
+        {.base = R12, .index = R13, .scale = 2, .disp = 1000},
+        {.base = X64_NONE, .index = R9, .scale = 3, .disp = -5},
+    };
+    static const char *const texts[] = {"[rax]", "[rbp+0x08]", "[r12+r13*4+0x3E8]", "[r9*8-0x05]"};
+    const char *v = vex ? "v" : "", *size = wide ? "ymmword" : "xmmword";
+    char letter = wide ? 'y' : 'x';
+    for (int i = 0; i < 4; i++) {
+        begin_vector(vex), x64_movups_load(&e, wide, reg, forms[i]);
+        reads("%smovups %cmm%u, %s ptr %s", v, letter, reg, size, texts[i]);
+        begin_vector(vex), x64_movups_store(&e, wide, forms[i], reg);
+        reads("%smovups %s ptr %s, %cmm%u", v, size, texts[i], letter, reg);
+        for (int f64 = 0; f64 < 2 && !wide; f64++) {
+            const char *t = f64 ? "sd" : "ss", *word = f64 ? "qword" : "dword";
+            begin_vector(vex), x64_movs_load(&e, f64, reg, forms[i]);
+            reads("%smov%s xmm%u, %s ptr %s", v, t, reg, word, texts[i]);
+            begin_vector(vex), x64_movs_store(&e, f64, forms[i], reg);
+            reads("%smov%s %s ptr %s, xmm%u", v, t, word, texts[i], reg);
+        }
+    }
+}
+
+static void vectors(void)
+{
+    for (int kind = 0; kind < 3; kind++) { /* SSE2; AVX on 16 bytes and on 32 */
+        bool vex = kind > 0, wide = kind > 1;
+        for (unsigned d = 0; d < 16; d++) {
+            vector_memory(vex, wide, d);
+            for (unsigned s = 0; s < 16; s++) {
+                if (!wide) scalars(vex, d, s);
+                begin_vector(vex), x64_movaps(&e, wide, d, s);
+                reads("%smovaps %cmm%u, %cmm%u", vex ? "v" : "", wide ? 'y' : 'x', d,
+                      wide ? 'y' : 'x', s);
+                for (enum x64_vector op = 1; op < X64_VECTORS; op++) {
+                    bool one = x64_vectors[op].shape == 'u' || x64_vectors[op].shape == 'i';
+                    if (x64_needs_vex(op) && !vex) continue;
+                    one_vector(op, vex, wide, d, vex || one ? (d + 5) % 16 : d, s);
+                    if (vex || one) one_vector(op, vex, wide, d, s, (s + 9) % 16);
+                }
+            }
+        }
+    }
+    begin(), x64_vzeroupper(&e), reads("vzeroupper");
+}
+
 static void rest(void)
 {
     begin(), x64_ret(&e), reads("ret");
@@ -394,6 +511,7 @@ int main(void)
     three_operands();
     addresses();
     jumps();
+    vectors();
     rest();
     printf("%lu instructions read back, %lu failures\n", checked, failures);
     return failures != 0;

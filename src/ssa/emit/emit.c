@@ -1,7 +1,6 @@
 /* Emission: blocks in their order, moves on edges and in gaps, jumps, and after all blocks the stubs of
  * checks that fail. */
 #include "ssa/emit/emit.h"
-#include "base/array.h"
 #include <stdlib.h>
 
 /* ---- sites ---- */
@@ -29,10 +28,7 @@ void ssa_emit_site(struct ssa_emitter *m, uint32_t insn)
 void ssa_emit_call(struct ssa_emitter *m, uint32_t function)
 {
     struct ssa_code *c = m->code;
-    if (!ARRAY_RESERVE(c->calls, c->call_capacity, c->call_count + 1)) {
-        c->failed = true;
-        return;
-    }
+    if (!SSA_RESERVE(c, c->calls, c->call_capacity, c->call_count + 1)) return;
     x64_put(m->e, 0xe8, 5);
     c->calls[c->call_count++] = (struct ssa_call){x64_here(m->e) - 4, function};
 }
@@ -63,10 +59,7 @@ void ssa_link(struct ssa_code *code)
 
 void ssa_emit_stub(struct ssa_emitter *m, enum x64_cond cond, uint32_t insn)
 {
-    if (!ARRAY_RESERVE(m->stubs, m->stub_capacity, m->stub_count + 1)) {
-        m->code->failed = true;
-        return;
-    }
+    if (!SSA_RESERVE(m->code, m->stubs, m->stub_capacity, m->stub_count + 1)) return;
     uint32_t site = x64_jcc_later(m->e, cond);
     m->stubs[m->stub_count++] = (struct ssa_stub){site, x64_here(m->e), insn};
 }
@@ -139,25 +132,15 @@ static void branch_real(struct ssa_emitter *m, const struct ssa_insn *in, const 
 {
     struct x64 *e = m->e;
     struct x64_label *yes = &m->labels[target(m, to[0])], *no = &m->labels[target(m, to[1])];
-    unsigned a = ssa_float_arg(m, in->arg[0]), b = ssa_float_arg(m, in->arg[1]);
-    bool swap = in->cond == SSA_LT || in->cond == SSA_LE, wide;
-    wide = m->f->insns[in->arg[0]].type == SSA_F64;
-    if (a == SSA_FLOAT_SCRATCH && b == SSA_FLOAT_SCRATCH) m->code->failed = true;
-    x64_ucomis(e, wide, swap ? b : a, swap ? a : b);
-    switch (in->cond) {
-    case SSA_EQ:
+    enum x64_cond cond = ssa_emit_compare_real(m, in);
+    if (cond == X64_E) {
         x64_jcc(e, X64_NE, no);
         x64_jcc(e, X64_P, no);
         jump(m, to[0], next);
         return;
-    case SSA_NE:
-        x64_jcc(e, X64_NE, yes);
-        x64_jcc(e, X64_P, yes);
-        break;
-    case SSA_LT:
-    case SSA_GT: x64_jcc(e, X64_A, yes); break;
-    default: x64_jcc(e, X64_AE, yes);
     }
+    x64_jcc(e, cond, yes);
+    if (cond == X64_NE) x64_jcc(e, X64_P, yes);
     jump(m, to[1], next);
 }
 
@@ -240,7 +223,7 @@ static void store_at_start(struct ssa_emitter *m, uint32_t value)
 {
     struct ssa_spot at = ssa_spot_at(m, value, m->l.number[value]);
     if (m->l.slots[value] < 0 || at.where == SSA_AT_FRAME || at.where == SSA_AT_CONST) return;
-    ssa_add_move(m, (struct ssa_spot){SSA_AT_FRAME, at.real, m->l.slots[value] * 8}, at);
+    ssa_add_move(m, (struct ssa_spot){SSA_AT_FRAME, at.type, m->l.slots[value] * 8}, at);
     ssa_do_moves(m);
 }
 
@@ -257,9 +240,9 @@ static void start_block(struct ssa_emitter *m, uint32_t b)
     for (uint32_t i = block->first; i; i = m->f->insns[i].next) {
         uint8_t op = m->f->insns[i].op;
         if (op == SSA_PARAM && m->l.first[i])
-            ssa_add_move(
-                m, ssa_spot_at(m, i, m->l.number[i]),
-                (struct ssa_spot){SSA_AT_REGISTER, false, ssa_param_registers[m->f->insns[i].imm]});
+            ssa_add_move(m, ssa_spot_at(m, i, m->l.number[i]),
+                         (struct ssa_spot){SSA_AT_REGISTER, SSA_INT,
+                                           ssa_param_registers[m->f->insns[i].imm]});
     }
     ssa_do_moves(m);
     for (uint32_t i = block->first; i; i = m->f->insns[i].next) {

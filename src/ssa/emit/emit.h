@@ -6,9 +6,8 @@
 #define SSA_SCRATCH R11
 #define SSA_FLOAT_SCRATCH 15u
 
-struct ssa_spot { /* a place for a value */
-    uint8_t where;
-    bool real;
+struct ssa_spot {        /* a place for a value */
+    uint8_t where, type; /* enum ssa_where, enum ssa_type */
     int64_t at;
 };
 struct ssa_move {
@@ -49,12 +48,18 @@ void ssa_do_moves(struct ssa_emitter *m); /* all of them at once, then there are
 void ssa_edge_moves(struct ssa_emitter *m, uint32_t from, uint32_t to); /* adds them */
 void ssa_load_const(struct ssa_emitter *m, struct ssa_spot to, int64_t imm);
 
+/* A float or a vector between a register and the frame. */
+void ssa_frame_load(struct ssa_emitter *m, enum ssa_type type, unsigned reg, int64_t offset);
+void ssa_frame_store(struct ssa_emitter *m, enum ssa_type type, int64_t offset, unsigned reg);
+
 /* emit_insn.c */
 void ssa_emit_insn(struct ssa_emitter *m, uint32_t value);
 enum x64_reg ssa_int_arg(struct ssa_emitter *m, uint32_t value);
 unsigned ssa_float_arg(struct ssa_emitter *m, uint32_t value);
-/* Compares and gives the condition of the jump that is taken if it holds. */
+/* Compares and gives the condition of the jump that is taken if it holds. Of floats, "equal" holds only
+ * where the parity flag is not set; and "not equal" also where it is. */
 enum x64_cond ssa_emit_compare(struct ssa_emitter *m, const struct ssa_insn *in);
+enum x64_cond ssa_emit_compare_real(struct ssa_emitter *m, const struct ssa_insn *in);
 
 /* emit_native.c */
 uint32_t ssa_native_frame(const struct ssa_live *l); /* bytes */

@@ -26,9 +26,10 @@ unsigned ssa_float_arg(struct ssa_emitter *m, uint32_t value)
     struct ssa_spot at = ssa_spot_at(m, value, m->at - 1);
     if (at.where == SSA_AT_FLOAT_REGISTER) return (unsigned)at.at;
     if (at.where == SSA_AT_CONST)
-        ssa_load_const(m, (struct ssa_spot){SSA_AT_FLOAT_REGISTER, true, SSA_FLOAT_SCRATCH}, at.at);
+        ssa_load_const(m, (struct ssa_spot){SSA_AT_FLOAT_REGISTER, at.type, SSA_FLOAT_SCRATCH},
+                       at.at);
     else
-        x64_movs_load(m->e, true, SSA_FLOAT_SCRATCH, ssa_frame_slot(at.at));
+        ssa_frame_load(m, (enum ssa_type)at.type, SSA_FLOAT_SCRATCH, at.at);
     return SSA_FLOAT_SCRATCH;
 }
 
@@ -73,27 +74,18 @@ static struct x64_mem address_of(struct ssa_emitter *m, const struct ssa_insn *i
 
 /* ---- integers ---- */
 
+static const uint8_t alus[] = {[SSA_ADD] = X64_ADD,
+                               [SSA_SUB] = X64_SUB,
+                               [SSA_AND] = X64_AND,
+                               [SSA_OR] = X64_OR,
+                               [SSA_XOR] = X64_XOR};
+
 static void alu(struct x64 *e, enum ssa_op op, enum x64_size size, enum x64_reg d, enum x64_reg s)
 {
-    switch (op) {
-    case SSA_ADD: x64_add(e, size, d, s); break;
-    case SSA_SUB: x64_sub(e, size, d, s); break;
-    case SSA_AND: x64_and(e, size, d, s); break;
-    case SSA_OR: x64_or(e, size, d, s); break;
-    case SSA_XOR: x64_xor(e, size, d, s); break;
-    default: x64_imul(e, size, d, s); break;
-    }
-}
-
-static void alu_imm(struct x64 *e, enum ssa_op op, enum x64_size size, enum x64_reg d, int32_t imm)
-{
-    switch (op) {
-    case SSA_ADD: x64_add_imm(e, size, d, imm); break;
-    case SSA_SUB: x64_sub_imm(e, size, d, imm); break;
-    case SSA_AND: x64_and_imm(e, size, d, imm); break;
-    case SSA_OR: x64_or_imm(e, size, d, imm); break;
-    default: x64_xor_imm(e, size, d, imm); break;
-    }
+    if (op == SSA_MUL)
+        x64_imul(e, size, d, s);
+    else
+        x64_alu(e, (enum x64_alu)alus[op], size, d, s);
 }
 
 static void binary(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d)
@@ -111,7 +103,7 @@ static void binary(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_re
                     (struct x64_mem){.base = (int8_t)a, .index = X64_NONE, .disp = disp});
         } else {
             x64_move(e, size, d, a);
-            alu_imm(e, (enum ssa_op)in->op, size, d, imm);
+            x64_alu_imm(e, (enum x64_alu)alus[in->op], size, d, imm);
         }
         return;
     }
@@ -288,10 +280,10 @@ static void real(struct ssa_emitter *m, const struct ssa_insn *in, unsigned d)
     if (a == SSA_FLOAT_SCRATCH && b == SSA_FLOAT_SCRATCH) m->code->failed = true;
     if (d == b && d != a) { /* not even sums commute: of two NaNs the first one counts */
         if (a == SSA_FLOAT_SCRATCH) m->code->failed = true;
-        x64_movaps(e, SSA_FLOAT_SCRATCH, b);
+        x64_movaps(e, false, SSA_FLOAT_SCRATCH, b);
         b = SSA_FLOAT_SCRATCH;
     }
-    if (d != a) x64_movaps(e, d, a);
+    if (d != a) x64_movaps(e, false, d, a);
     switch (in->op) {
     case SSA_FADD: x64_adds(e, wide, d, b); break;
     case SSA_FSUB: x64_subs(e, wide, d, b); break;
@@ -329,8 +321,7 @@ static void convert(struct ssa_emitter *m, const struct ssa_insn *in, unsigned d
     }
 }
 
-/* After this the condition says whether it holds; EQ and NE also need the parity flag. */
-static enum x64_cond compare_real(struct ssa_emitter *m, const struct ssa_insn *in)
+enum x64_cond ssa_emit_compare_real(struct ssa_emitter *m, const struct ssa_insn *in)
 {
     unsigned a = ssa_float_arg(m, in->arg[0]), b = ssa_float_arg(m, in->arg[1]);
     bool swap = in->cond == SSA_LT || in->cond == SSA_LE;
@@ -348,7 +339,7 @@ static enum x64_cond compare_real(struct ssa_emitter *m, const struct ssa_insn *
 static void set_real(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d)
 {
     struct x64 *e = m->e;
-    enum x64_cond cond = compare_real(m, in);
+    enum x64_cond cond = ssa_emit_compare_real(m, in);
     if (cond != X64_E && cond != X64_NE) {
         x64_setcc(e, cond, SSA_SCRATCH);
         x64_movzx8(e, d, SSA_SCRATCH);
@@ -360,23 +351,50 @@ static void set_real(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_
     x64_cmov(e, X64_NE, X64, d, SSA_SCRATCH);
 }
 
+/* ---- vectors ---- */
+
+/* Registers have 32 bytes if what goes in or comes out has. */
+static void lanes(struct ssa_emitter *m, const struct ssa_insn *in, unsigned d)
+{
+    enum x64_vector op = (enum x64_vector)(in->imm & 255);
+    unsigned a = ssa_float_arg(m, in->arg[0]), b = in->arg[1] ? ssa_float_arg(m, in->arg[1]) : a;
+    bool wide = in->type == SSA_V256 || m->f->insns[in->arg[0]].type == SSA_V256;
+    if ((wide || x64_needs_vex(op)) && !m->e->vex) m->code->failed = true;
+    if (in->arg[1] && a == SSA_FLOAT_SCRATCH && b == SSA_FLOAT_SCRATCH) m->code->failed = true;
+    if (!m->e->vex && in->arg[1] && d == b && d != a) {
+        if (a == SSA_FLOAT_SCRATCH) m->code->failed = true;
+        x64_movaps(m->e, false, SSA_FLOAT_SCRATCH, b);
+        b = SSA_FLOAT_SCRATCH;
+    }
+    x64_vector(m->e, op, wide, d, a, b, (uint8_t)(in->imm >> 8));
+}
+
 /* ---- memory ---- */
+
+/* Per kind of memory: how an integer is loaded, and stored. */
+static const struct {
+    uint32_t load, store, store_imm;
+    uint8_t load_size, store_size, imm_bytes;
+} integers[] = {
+    [SSA_I8] = {0x0fbe, 0x88, 0xc6, X64, X32, 1},
+    [SSA_U8] = {0x0fb6, 0x88, 0xc6, X32, X32, 1},
+    [SSA_I16] = {0x0fbf, 0x660089, 0x6600c7, X64, X32, 2},
+    [SSA_U16] = {0x0fb7, 0x660089, 0x6600c7, X32, X32, 2},
+    [SSA_I32] = {0x63, 0x89, 0xc7, X64, X32, 4},
+    [SSA_U32] = {0x8b, 0x89, 0xc7, X32, X32, 4},
+    [SSA_X64] = {0x8b, 0x89, 0xc7, X64, X64, 4},
+};
 
 static void load(struct ssa_emitter *m, const struct ssa_insn *in, unsigned d)
 {
-    struct x64 *e = m->e;
     struct x64_mem at = address_of(m, in);
-    enum x64_reg r = (enum x64_reg)d;
-    switch (in->mem) {
-    case SSA_I8: x64_movsx8_load(e, X64, r, at); break;
-    case SSA_U8: x64_movzx8_load(e, X32, r, at); break;
-    case SSA_I16: x64_movsx16_load(e, X64, r, at); break;
-    case SSA_U16: x64_movzx16_load(e, X32, r, at); break;
-    case SSA_I32: x64_movsxd_load(e, X64, r, at); break;
-    case SSA_U32: x64_mov_load(e, X32, r, at); break;
-    case SSA_X64: x64_mov_load(e, X64, r, at); break;
-    default: x64_movs_load(e, in->mem == SSA_MF64, d, at);
-    }
+    if (in->mem >= SSA_M128)
+        x64_movups_load(m->e, in->mem == SSA_M256, d, at);
+    else if (in->mem >= SSA_MF32)
+        x64_movs_load(m->e, in->mem == SSA_MF64, d, at);
+    else
+        x64_form_mem(m->e, integers[in->mem].load, (enum x64_size)integers[in->mem].load_size, d,
+                     at, false);
 }
 
 static void store(struct ssa_emitter *m, const struct ssa_insn *in)
@@ -385,29 +403,23 @@ static void store(struct ssa_emitter *m, const struct ssa_insn *in)
     struct x64_mem at = address_of(m, in);
     int32_t imm;
     if (in->mem >= SSA_MF32) {
-        x64_movs_store(e, in->mem == SSA_MF64, at, ssa_float_arg(m, in->arg[2]));
+        unsigned from = ssa_float_arg(m, in->arg[2]);
+        if (in->mem >= SSA_M128)
+            x64_movups_store(e, in->mem == SSA_M256, at, from);
+        else
+            x64_movs_store(e, in->mem == SSA_MF64, at, from);
         return;
     }
+    enum x64_size size = (enum x64_size)integers[in->mem].store_size;
     if (is_small(m, in->arg[2], &imm)) {
-        switch (in->mem) {
-        case SSA_I8:
-        case SSA_U8: x64_mov_store_imm8(e, at, (uint8_t)imm); break;
-        case SSA_I16:
-        case SSA_U16: x64_mov_store_imm16(e, at, (uint16_t)imm); break;
-        default: x64_mov_store_imm(e, in->mem == SSA_X64 ? X64 : X32, at, imm);
-        }
+        x64_form_mem(e, integers[in->mem].store_imm, size, 0, at, false);
+        x64_put(e, (uint32_t)imm, integers[in->mem].imm_bytes);
         return;
     }
     enum x64_reg v = ssa_int_arg(m, in->arg[2]);
     if (v == SSA_SCRATCH && (at.base == SSA_SCRATCH || at.index == SSA_SCRATCH))
         m->code->failed = true;
-    switch (in->mem) {
-    case SSA_I8:
-    case SSA_U8: x64_mov_store8(e, at, v); break;
-    case SSA_I16:
-    case SSA_U16: x64_mov_store16(e, at, v); break;
-    default: x64_mov_store(e, in->mem == SSA_X64 ? X64 : X32, at, v);
-    }
+    x64_form_mem(e, integers[in->mem].store, size, v, at, in->mem <= SSA_U8);
 }
 
 /* ---- checks, calls, ends ---- */
@@ -427,7 +439,7 @@ static void call(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t valu
     struct x64 *e = m->e;
     int32_t frame = (int32_t)m->l.frame * 8;
     for (uint32_t i = 0; i < in->count; i++)
-        ssa_add_move(m, (struct ssa_spot){SSA_AT_REGISTER, false, ssa_param_registers[i]},
+        ssa_add_move(m, (struct ssa_spot){SSA_AT_REGISTER, SSA_INT, ssa_param_registers[i]},
                      ssa_spot_at(m, m->f->pool[in->list + i], m->at - 1));
     ssa_do_moves(m);
     /* A word for each inlined call around this one, so that the stack is as deep as the calls are. */
@@ -446,14 +458,14 @@ static void call(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t valu
          i = m->f->insns[i].next)
         ssa_add_move(
             m, ssa_spot_at(m, i, m->at + 1),
-            (struct ssa_spot){SSA_AT_REGISTER, false, ssa_param_registers[m->f->insns[i].imm]});
+            (struct ssa_spot){SSA_AT_REGISTER, SSA_INT, ssa_param_registers[m->f->insns[i].imm]});
     ssa_do_moves(m);
 }
 
 static void leave(struct ssa_emitter *m, const struct ssa_insn *in)
 {
     for (uint32_t i = 0; i < in->count; i++)
-        ssa_add_move(m, (struct ssa_spot){SSA_AT_REGISTER, false, ssa_param_registers[i]},
+        ssa_add_move(m, (struct ssa_spot){SSA_AT_REGISTER, SSA_INT, ssa_param_registers[i]},
                      ssa_spot_at(m, m->f->pool[in->list + i], m->at - 1));
     ssa_do_moves(m);
     if (m->f->native)
@@ -553,6 +565,8 @@ void ssa_emit_insn(struct ssa_emitter *m, uint32_t value)
     case SSA_TOINT:
     case SSA_BITS:
     case SSA_REAL: convert(m, in, d); break;
+    case SSA_LANE1:
+    case SSA_LANE2: lanes(m, in, d); break;
     case SSA_LOAD: load(m, in, d); break;
     case SSA_SYMBOL: ssa_native_symbol(m, in, r); break;
     case SSA_ADDRESS: x64_lea(m->e, X64, r, address_of(m, in)); break;
@@ -561,7 +575,7 @@ void ssa_emit_insn(struct ssa_emitter *m, uint32_t value)
     /* Values that are in the frame later are stored where they are defined. */
     if (m->l.slots[value] >= 0) {
         if (ssa_is_float(in))
-            x64_movs_store(m->e, true, ssa_frame_slot(m->l.slots[value] * 8), d);
+            ssa_frame_store(m, (enum ssa_type)in->type, m->l.slots[value] * 8, d);
         else
             x64_mov_store(m->e, X64, ssa_frame_slot(m->l.slots[value] * 8), r);
     }

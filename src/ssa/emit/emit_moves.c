@@ -1,21 +1,20 @@
 /* Moving values: all moves of an edge, a call or a return happen at once. */
 #include "ssa/emit/emit.h"
-#include "base/array.h"
 
 struct ssa_spot ssa_spot_at(const struct ssa_emitter *m, uint32_t value, uint32_t at)
 {
     const struct ssa_insn *in = &m->f->insns[value];
     static const uint8_t fixed[] = {R15, R14, RBP};
-    if (in->op == SSA_FIXED) return (struct ssa_spot){SSA_AT_REGISTER, false, fixed[in->imm]};
-    if (in->op == SSA_SLOT) return (struct ssa_spot){SSA_AT_FRAME, false, in->imm * 8};
-    if (ssa_immediate(in)) return (struct ssa_spot){SSA_AT_CONST, false, in->imm};
+    if (in->op == SSA_FIXED) return (struct ssa_spot){SSA_AT_REGISTER, SSA_INT, fixed[in->imm]};
+    if (in->op == SSA_SLOT) return (struct ssa_spot){SSA_AT_FRAME, SSA_INT, in->imm * 8};
+    if (ssa_immediate(in)) return (struct ssa_spot){SSA_AT_CONST, SSA_INT, in->imm};
     const struct ssa_interval *i = ssa_interval_at(&m->l, value, at);
-    bool real = ssa_is_float(in);
     if (i && i->reg >= 0)
-        return (struct ssa_spot){real ? SSA_AT_FLOAT_REGISTER : SSA_AT_REGISTER, real, i->reg};
-    if (in->op == SSA_CONST) return (struct ssa_spot){SSA_AT_CONST, real, in->imm};
+        return (struct ssa_spot){ssa_is_float(in) ? SSA_AT_FLOAT_REGISTER : SSA_AT_REGISTER,
+                                 in->type, i->reg};
+    if (in->op == SSA_CONST) return (struct ssa_spot){SSA_AT_CONST, in->type, in->imm};
     if (!i || m->l.slots[value] < 0) m->code->failed = true;
-    return (struct ssa_spot){SSA_AT_FRAME, real, m->l.slots[value] * 8};
+    return (struct ssa_spot){SSA_AT_FRAME, in->type, m->l.slots[value] * 8};
 }
 
 static bool same(struct ssa_spot a, struct ssa_spot b)
@@ -26,10 +25,7 @@ static bool same(struct ssa_spot a, struct ssa_spot b)
 void ssa_add_move(struct ssa_emitter *m, struct ssa_spot to, struct ssa_spot from)
 {
     if (same(to, from)) return;
-    if (!ARRAY_RESERVE(m->moves, m->move_capacity, m->move_count + 1)) {
-        m->code->failed = true;
-        return;
-    }
+    if (!SSA_RESERVE(m->code, m->moves, m->move_capacity, m->move_count + 1)) return;
     m->moves[m->move_count++] = (struct ssa_move){to, from};
 }
 
@@ -51,6 +47,22 @@ void ssa_load_const(struct ssa_emitter *m, struct ssa_spot to, int64_t imm)
     }
 }
 
+void ssa_frame_load(struct ssa_emitter *m, enum ssa_type type, unsigned reg, int64_t offset)
+{
+    if (type >= SSA_V128)
+        x64_movups_load(m->e, type == SSA_V256, reg, ssa_frame_slot(offset));
+    else
+        x64_movs_load(m->e, true, reg, ssa_frame_slot(offset));
+}
+
+void ssa_frame_store(struct ssa_emitter *m, enum ssa_type type, int64_t offset, unsigned reg)
+{
+    if (type >= SSA_V128)
+        x64_movups_store(m->e, type == SSA_V256, ssa_frame_slot(offset), reg);
+    else
+        x64_movs_store(m->e, true, ssa_frame_slot(offset), reg);
+}
+
 static void move(struct ssa_emitter *m, struct ssa_spot to, struct ssa_spot from)
 {
     struct x64 *e = m->e;
@@ -66,17 +78,22 @@ static void move(struct ssa_emitter *m, struct ssa_spot to, struct ssa_spot from
         x64_mov_load(e, X64, t, ssa_frame_slot(from.at));
         break;
     case SSA_AT_FLOAT_REGISTER * 4 + SSA_AT_REGISTER: x64_movq_to(e, X64, t, r); break;
-    case SSA_AT_FLOAT_REGISTER * 4 + SSA_AT_FLOAT_REGISTER: x64_movaps(e, t, r); break;
+    case SSA_AT_FLOAT_REGISTER * 4 + SSA_AT_FLOAT_REGISTER: x64_movaps(e, e->vex, t, r); break;
     case SSA_AT_FLOAT_REGISTER * 4 + SSA_AT_FRAME:
-        x64_movs_load(e, true, t, ssa_frame_slot(from.at));
+        ssa_frame_load(m, (enum ssa_type)from.type, t, from.at);
         break;
     case SSA_AT_FRAME * 4 + SSA_AT_REGISTER: x64_mov_store(e, X64, ssa_frame_slot(to.at), r); break;
     case SSA_AT_FRAME * 4 + SSA_AT_FLOAT_REGISTER:
-        x64_movs_store(e, true, ssa_frame_slot(to.at), r);
+        ssa_frame_store(m, (enum ssa_type)to.type, to.at, r);
         break;
     default:
-        x64_mov_load(e, X64, SSA_SCRATCH, ssa_frame_slot(from.at));
-        x64_mov_store(e, X64, ssa_frame_slot(to.at), SSA_SCRATCH);
+        for (int k = 0, n = to.type == SSA_V256   ? 32
+                            : to.type == SSA_V128 ? 16
+                                                  : 8;
+             k < n; k += 8) {
+            x64_mov_load(e, X64, SSA_SCRATCH, ssa_frame_slot(from.at + k));
+            x64_mov_store(e, X64, ssa_frame_slot(to.at + k), SSA_SCRATCH);
+        }
     }
 }
 
@@ -95,8 +112,8 @@ void ssa_do_moves(struct ssa_emitter *m)
         size_t i = 0;
         while (i < m->move_count && is_read(m, i)) i++;
         if (i == m->move_count) {
-            struct ssa_spot aside = {SSA_AT_FLOAT_REGISTER, true, SSA_FLOAT_SCRATCH},
-                            at = m->moves[0].to;
+            struct ssa_spot at = m->moves[0].to,
+                            aside = {SSA_AT_FLOAT_REGISTER, at.type, SSA_FLOAT_SCRATCH};
             move(m, aside, at);
             for (size_t k = 0; k < m->move_count; k++)
                 if (same(m->moves[k].from, at)) m->moves[k].from = aside;

@@ -5,7 +5,6 @@
  *
  * The stack is a multiple of 16 within a function, as C functions expect it. */
 #include "ssa/emit/emit.h"
-#include "base/array.h"
 
 /* The stack pointer moves by this, so that it is a multiple of 16 with the two words above. */
 uint32_t ssa_native_frame(const struct ssa_live *l) { return (l->frame * 8 + 15) & ~UINT32_C(15); }
@@ -80,11 +79,11 @@ struct passing {
 static bool next_argument(struct passing *p, bool real, struct ssa_spot *to)
 {
     if (real && p->floats < FLOATS) {
-        *to = (struct ssa_spot){SSA_AT_FLOAT_REGISTER, true, p->floats++};
+        *to = (struct ssa_spot){SSA_AT_FLOAT_REGISTER, SSA_F64, p->floats++};
         return true;
     }
     if (!real && p->integers < INTEGERS) {
-        *to = (struct ssa_spot){SSA_AT_REGISTER, false, integer_registers[p->integers++]};
+        *to = (struct ssa_spot){SSA_AT_REGISTER, SSA_INT, integer_registers[p->integers++]};
         return true;
     }
     p->words++;
@@ -110,7 +109,7 @@ void ssa_native_foreign(struct ssa_emitter *m, const struct ssa_insn *in, uint32
         if (next_argument(&p, ssa_is_float(&m->f->insns[args[i]]), &to))
             ssa_add_move(m, to, ssa_spot_at(m, args[i], m->at - 1));
     if (in->arg[0])
-        ssa_add_move(m, (struct ssa_spot){SSA_AT_REGISTER, false, callee},
+        ssa_add_move(m, (struct ssa_spot){SSA_AT_REGISTER, SSA_INT, callee},
                      ssa_spot_at(m, in->arg[0], m->at - 1));
     ssa_do_moves(m);
     if (in->cond) x64_mov_imm32(e, RAX, (int32_t)all.floats);
@@ -126,6 +125,6 @@ void ssa_native_foreign(struct ssa_emitter *m, const struct ssa_insn *in, uint32
     uint32_t result = m->f->insns[value].next;
     if (result && m->f->insns[result].op == SSA_RESULT)
         ssa_add_move(m, ssa_spot_at(m, result, m->at + 1),
-                     (struct ssa_spot){SSA_AT_REGISTER, false, ssa_param_registers[0]});
+                     (struct ssa_spot){SSA_AT_REGISTER, SSA_INT, ssa_param_registers[0]});
     ssa_do_moves(m);
 }

@@ -1,6 +1,5 @@
 /* A second copy of a loop, and phis where what the two compute comes together again. */
 #include "ssa/passes/induction.h"
-#include "base/array.h"
 #include <stdlib.h>
 
 bool ssa_versions_begin(struct ssa_versions *v, struct ssa_function *f)
@@ -19,10 +18,7 @@ static uint32_t region_of(const struct ssa_versions *v, uint32_t block)
 static void set_region(struct ssa_versions *v, uint32_t block, uint32_t region)
 {
     size_t before = v->region_capacity;
-    if (!ARRAY_RESERVE(v->region, v->region_capacity, (size_t)block + 1)) {
-        v->f->failed = true;
-        return;
-    }
+    if (!SSA_RESERVE(v->f, v->region, v->region_capacity, (size_t)block + 1)) return;
     for (size_t i = before; i < v->region_capacity; i++) v->region[i] = 0;
     v->region[block] = region;
 }
@@ -182,10 +178,7 @@ static uint32_t value_at(struct repair *r, uint32_t value, uint32_t block)
     }
     if (!f->blocks[at].pred_count) return value; /* not reachable */
     uint32_t phi = ssa_new(f, SSA_PHI, (enum ssa_type)f->insns[value].type);
-    if (!phi || !ARRAY_RESERVE(r->open, r->open_capacity, r->open_count + 1)) {
-        f->failed = true;
-        return value;
-    }
+    if (!phi || !SSA_RESERVE(f, r->open, r->open_capacity, r->open_count + 1)) return value;
     f->insns[phi].cond = 1;
     f->insns[phi].imm = value;
     ssa_prepend(f, at, phi);
