@@ -1,4 +1,4 @@
-#include "coil_programs.h"
+#include "coil_maker.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,14 +18,7 @@ static const char *const conditions[] = {"EQ", "NEQ", "GT", "GTE", "LT", "LTE", 
                                          "NO", "S",   "NS", "Z",   "NZ", "C",   "NC",
                                          "D",  "ND",  "N",  "NN",  "P",  "NP"};
 
-struct maker {
-    struct coil_choices *c;
-    struct writer *w;
-    struct writer tables;
-    unsigned function, labels, depth, loops;
-};
-
-static unsigned pick(struct maker *m, unsigned below)
+unsigned pick(struct maker *m, unsigned below)
 {
     struct coil_choices *c = m->c;
     if (c->at < c->size) return c->data[c->at++] % below;
@@ -33,7 +26,7 @@ static unsigned pick(struct maker *m, unsigned below)
     return (unsigned)(c->state >> 33) % below;
 }
 
-static void line(struct maker *m, const char *format, ...)
+void line(struct maker *m, const char *format, ...)
 {
     char text[200];
     va_list list;
@@ -88,10 +81,9 @@ static void constant(struct maker *m, char *out, size_t room, unsigned type)
     }
 }
 
-static void memory(struct maker *m, char *out, size_t room, unsigned type)
+void memory_of(struct maker *m, char *out, size_t room, const char *name)
 {
     static const char *const symbols[] = {"@data", "@data", "@data", "@words", "@only"};
-    const char *name = type == 11 ? "i16" : types[type];
     unsigned scale = 1u << pick(m, 4);
     switch (pick(m, 7)) {
     case 0: snprintf(out, room, "%s %s", name, symbols[pick(m, 5)]); break;
@@ -108,6 +100,11 @@ static void memory(struct maker *m, char *out, size_t room, unsigned type)
         else
             snprintf(out, room, "%s [u64 %%8 + 4096]", name);
     }
+}
+
+static void memory(struct maker *m, char *out, size_t room, unsigned type)
+{
+    memory_of(m, out, room, type == 11 ? "i16" : types[type]);
 }
 
 static void source(struct maker *m, char *out, size_t room, unsigned type)
@@ -384,7 +381,9 @@ static void statements(struct maker *m, unsigned count)
     m->depth++;
     while (count--) {
         unsigned what = pick(m, 24);
-        if (what < 8)
+        if (m->vectors && pick(m, 3) < m->vectors)
+            vector_statement(m);
+        else if (what < 8)
             arithmetic(m);
         else if (what < 14)
             move(m);
@@ -424,6 +423,8 @@ static void function(struct maker *m, unsigned number)
     line(m, "VAR %%50, v128<i32>, 3");
     line(m, "VAR %%51, v128<i32>, 5");
     line(m, "VAR %%60, i64, 9");
+    m->vectors = pick(m, 3);
+    if (m->vectors) vector_variables(m);
     line(m, "LEA %%100, u8 @data");
     line(m, pick(m, 2) ? "MOV %%101, %%100" : "LEA %%101, %%60");
     set_flags(m);
@@ -435,6 +436,7 @@ static void function(struct maker *m, unsigned number)
     for (unsigned i = 1; i <= VARIABLES; i++)
         line(m, "MOV %s [@dump + %u], %%%u", type_of(i) == 11 ? "i16" : types[type_of(i)], i * 8,
              i);
+    if (m->vectors) vector_dump(m);
     line(m, "MOV v%u, %%%u", pick(m, 7), any_variable(m));
     line(m, "RET");
     writer_text(m->w, ".endfunc\n");
@@ -480,9 +482,12 @@ void coil_program_write(struct coil_choices *c, struct writer *w)
     writer_text(w, ".global f0\n.entry f0\n");
     for (unsigned i = 0; i < FUNCTIONS; i++) function(&m, i);
     for (unsigned i = 0; i < SMALL; i++) small_function(&m, i);
-    writer_text(w,
-                ".data\n.align 8\nfuel: .i64 30\ndata: .zero 131\n.align 8\nwords: .i64 1, 2, 3\n"
-                "dump: .zero 256\n.rodata\nonly: .i64 77\n");
+    writer_text(
+        w, ".data\n.align 8\nfuel: .i64 30\ndata:\n"
+           "    .u64 9218868437227405313, 18428729677200177153, 4611686018427387904, 255, 65535\n"
+           "    .u64 9223372036854775808, 1065353216, 9223372036854775807\n    .zero 67\n.align "
+           "8\nwords: .i64 1, 2, 3\n"
+           "dump: .zero 256\n.align 8\nvectors: .zero 1200\n.rodata\nonly: .i64 77\n");
     writer_bytes(w, m.tables.out.data, m.tables.out.size);
     writer_free(&m.tables);
 }

@@ -34,17 +34,18 @@ const char *coil_trial(penta_bytes text, bool *ran, char *note, size_t room)
 {
     struct first first = {note, room};
     penta_error err = {0};
-    /* One program in four is compiled with the least effort. */
+    /* One program in four is compiled with the least effort, one in three for any processor. */
     penta_option limits[] = {{"heap", "65536"},
                              {"stack", "4096"},
                              {"frames", "65536"},
                              {"depth", "20"},
-                             {"optimize", text.size % 4 ? "2" : "1"}};
+                             {"optimize", text.size % 4 ? "2" : "1"},
+                             {"vectors", text.size % 3 ? "avx2" : "sse2"}};
     *ran = false;
     note[0] = 0;
     penta_module *module = penta_assemble(text, "coil", NULL, 0, keep, &first);
     if (!module) return NULL;
-    penta_vm *vm = penta_vm_new(module, "both", limits, 5, &err);
+    penta_vm *vm = penta_vm_new(module, "both", limits, 6, &err);
     const char *wrong = NULL;
     if (vm && vm->engine->name[0] == 'b') {
         penta_stop stop = {0};

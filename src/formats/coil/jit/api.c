@@ -74,6 +74,7 @@ bool penta_coil_pass_text(const penta_vm *vm, const char *pass, penta_buffer *ou
     struct dump d = {j->vm.m, &j->vm.program, pass, &w};
     again->vm = j->vm;
     again->level = j->level;
+    again->sse2 = j->sse2;
     again->after = print_after;
     again->after_user = &d;
     bool ok = coil_jit_compile(again);

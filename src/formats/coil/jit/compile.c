@@ -1,6 +1,6 @@
 /* All functions of a program to native code, with the stubs that enter and leave it. */
 #include "coil/jit/jit.h"
-#include "x64/sse.h"
+#include "coil/vm/step.h"
 #include <cpuid.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -106,13 +106,14 @@ static void save_all(struct x64 *e)
             x64_mov_store(e, X64, field(offsetof(struct coil_jit, gpr) + 8 * (size_t)i),
                           (enum x64_reg)i);
     for (unsigned i = 0; i < 16; i++)
-        x64_movs_store(e, true, field(offsetof(struct coil_jit, xmm) + 16 * (size_t)i), i);
+        x64_movups_store(e, e->vex, field(offsetof(struct coil_jit, xmm) + 32 * (size_t)i), i);
+    if (e->vex) x64_vzeroupper(e);
 }
 
 static void restore_all(struct x64 *e)
 {
     for (unsigned i = 0; i < 16; i++)
-        x64_movs_load(e, true, i, field(offsetof(struct coil_jit, xmm) + 16 * (size_t)i));
+        x64_movups_load(e, e->vex, i, field(offsetof(struct coil_jit, xmm) + 32 * (size_t)i));
     for (int i = 0; i < 16; i++)
         if (i != RSP && i != R15)
             x64_mov_load(e, X64, (enum x64_reg)i,
@@ -135,6 +136,7 @@ static void write_stubs(struct coil_jit *j, struct ssa_code *code)
         x64_mov_load(e, X64, (enum x64_reg)ssa_param_registers[i],
                      field(offsetof(struct coil_vm, v) + 8 * i));
     call_reg(e, R11);
+    if (e->vex) x64_vzeroupper(e);
     for (unsigned i = 0; i < COIL_PASSED; i++)
         x64_mov_store(e, X64, field(offsetof(struct coil_jit, gpr) + 8 * i),
                       (enum x64_reg)ssa_param_registers[i]);
@@ -206,6 +208,7 @@ static void inline_calls(struct coil_jit *j, struct ssa_function *f)
         uint32_t number = (uint32_t)f->insns[calls[k]].imm;
         ssa_init(&g);
         g.number = number;
+        g.avx2 = f->avx2;
         if (coil_lower_function(&j->vm, number, j->touched, j->leaves,
                                 j->slot_types + j->slot_first[number], &g)) {
             ssa_pass_copies(&g);
@@ -272,6 +275,7 @@ static bool compile_all(struct coil_jit *j, struct ssa_code *code)
         f.regions = regions;
         f.region_count = regions_count;
         f.limits = &limits;
+        f.avx2 = code->e.vex;
         ok = compile_function(j, i, code, &f);
     }
     ssa_fini(&f);
@@ -308,6 +312,17 @@ static bool usable(void)
     return features & bit_POPCNT && more & bit_BMI2;
 }
 
+/* Programs without vectors keep the shorter instructions. */
+static bool has_vectors(const struct coil_program *p)
+{
+    for (size_t c = 0; c < p->count; c++) {
+        const struct coil_step *s = p->steps[c];
+        for (unsigned i = 0; s && i < s->count; i++)
+            if (coil_is_array(s->places[i].type) && s->places[i].type->size >= 16) return true;
+    }
+    return false;
+}
+
 static uint64_t now(void)
 {
     struct timespec t;
@@ -334,6 +349,7 @@ bool coil_jit_compile(struct coil_jit *j)
     bool ok = j->frames && j->entries && j->touched && j->slot_first && j->code;
     if (ok) {
         x64_init(&code.e, j->code, capacity - RESERVE);
+        code.e.vex = !j->sse2 && has_vectors(p) && __builtin_cpu_supports("avx2");
         code.frames = j->frames;
         code.functions = j->entries;
         ok = compile_all(j, &code);

@@ -35,6 +35,13 @@ static uint8_t written_type(const struct coil_step *s)
     return coil_operation_type(s, &r);
 }
 
+static bool works_on_lanes(const struct coil_step *s)
+{
+    for (unsigned i = 0; i < s->count; i++)
+        if (coil_is_array(s->places[i].type) && s->places[i].at != COIL_AT_REGISTER) return true;
+    return false;
+}
+
 /* Those that it writes for certain: reals and lanes leave some of them alone. */
 static uint8_t flags_replaced(const struct coil_program *p, uint32_t cell)
 {
@@ -43,6 +50,7 @@ static uint8_t flags_replaced(const struct coil_program *p, uint32_t cell)
     if (!written || group == COIL_G_VECTOR) return 0;
     if (group != COIL_G_ARITH && group != COIL_G_BITS && group != COIL_G_COMPARE) return written;
     uint8_t type = written_type(s);
+    if (works_on_lanes(s)) return s->opcode == COIL_OP_CMP ? COIL_Z | COIL_N : 0;
     if (!coil_is_scalar(type)) return 0;
     if (coil_types[type].family != COIL_F_REAL) return written;
     return s->opcode == COIL_OP_CMP ? written : 0;
@@ -258,9 +266,10 @@ static void find_readers(struct coil_flow *f)
                 bool arith =
                     group == COIL_G_ARITH || group == COIL_G_BITS || group == COIL_G_COMPARE;
                 bool flow = s->count && s->places[0].form == COIL_PARAM;
-                if (!arith || !flow ||
-                    !coil_lower_knows(w->opcode, written_type(w), (uint8_t)s->places[0].value))
-                    f->by_step[writer - f->first] = 1;
+                bool known = arith && flow &&
+                             (works_on_lanes(w) || coil_lower_knows(w->opcode, written_type(w),
+                                                                    (uint8_t)s->places[0].value));
+                if (!known) f->by_step[writer - f->first] = 1;
             }
             if (written) writer = c;
             uint16_t op = f->p->cells[c].op;

@@ -44,7 +44,7 @@ enum coil_key { /* of a part of the state; below these: a slot */
 struct coil_jit {
     struct coil_vm vm;
     /* used by native code */
-    uint64_t gpr[16], xmm[16][2]; /* saved at an exit */
+    uint64_t gpr[16], xmm[16][4]; /* saved at an exit */
     uint64_t host_stack, stack, frame;
     _Atomic uint64_t stack_limit;
     uint8_t *linear;
@@ -71,6 +71,7 @@ struct coil_jit {
     uint64_t base_fp;       /* where the first native function's slots are */
     uint32_t base_function; /* that function */
     unsigned level;         /* of optimisation: SSA_LEVEL_* */
+    bool sse2;              /* no other instructions for vectors, whatever the processor has */
     ssa_after_fn *after;    /* called after each pass, if there is one */
     void *after_user;
     uint32_t interpreted; /* functions without native code */
@@ -148,9 +149,9 @@ struct coil_lower {
     uint32_t live_first; /* its first cell */
     uint32_t *kept;      /* values of slots, for an exit */
     size_t kept_capacity;
-    uint32_t windows; /* given out so far */
-    bool ended;       /* the block has its end */
-    bool copying;     /* a block is copied to the end of another */
+    uint32_t frame_top; /* where its variables in memory are, if that is loaded once */
+    bool ended;         /* the block has its end */
+    bool copying;       /* a block is copied to the end of another */
 };
 /* leaves: a return from any function may end the program. types gets the type of each slot. */
 bool coil_lower_function(struct coil_vm *vm, uint32_t function, const uint8_t *touched, bool leaves,
@@ -165,8 +166,9 @@ enum ssa_mem coil_lower_mem(uint8_t op);
 void coil_lower_stub(const struct coil_function *function, uint8_t touched, struct ssa_function *f);
 uint32_t coil_lower_exit(struct coil_lower *l, uint32_t kind);
 void coil_lower_step(struct coil_lower *l);
-bool coil_lower_value(struct coil_lower *l,
-                      const struct coil_step *s); /* false: not one of these */
+/* False: it has no simple form. */
+bool coil_lower_value(struct coil_lower *l, const struct coil_step *s);
+bool coil_lower_vector(struct coil_lower *l, const struct coil_step *s); /* lower_vector.c */
 /* Operands. 0: it has no simple form. */
 uint32_t coil_lower_read(struct coil_lower *l, const struct coil_step *s, unsigned i, uint8_t as);
 uint32_t coil_lower_place(struct coil_lower *l, const struct coil_place *p, uint8_t own,
@@ -176,6 +178,9 @@ bool coil_lower_write(struct coil_lower *l, const struct coil_place *p, uint32_t
 uint32_t coil_lower_convert(struct coil_lower *l, uint32_t value, uint8_t from, uint8_t to);
 uint32_t coil_lower_canon(struct coil_lower *l, uint32_t value, uint8_t type);
 bool coil_lower_address(struct coil_lower *l, const struct coil_place *p, struct ssa_address *at);
+/* The same, checked for an access of this size, as an address of the host. */
+bool coil_lower_reach(struct coil_lower *l, const struct coil_place *p, enum ssa_mem mem,
+                      bool write, struct ssa_address *at);
 /* A branch on a condition; yes and no are blocks. False: the flags are in the machine. */
 bool coil_lower_branch(struct coil_lower *l, uint8_t condition, uint32_t yes, uint32_t no);
 /* Whether coil_lower_branch can decide it from this operation. */

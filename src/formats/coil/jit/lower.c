@@ -460,6 +460,8 @@ static void take_params(struct coil_lower *l)
     }
     clear_slots(l);
     clear_frame(l);
+    if (!l->native && !l->f->in_frame && l->p->functions[l->flow.function].bytes)
+        l->frame_top = ssa_load(l->f, SSA_X64, context(l, offsetof(struct coil_vm, frame_top)));
     ssa_jump(l->f, 1);
 }
 

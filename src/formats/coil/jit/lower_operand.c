@@ -104,7 +104,8 @@ bool coil_lower_address(struct coil_lower *l, const struct coil_place *p, struct
         return true;
     }
     if (p->at == COIL_AT_FRAME) {
-        at->base = context_word(l, offsetof(struct coil_vm, frame_top));
+        at->base =
+            l->frame_top ? l->frame_top : context_word(l, offsetof(struct coil_vm, frame_top));
         at->disp = p->slot;
         return true;
     }
@@ -134,12 +135,10 @@ bool coil_lower_address(struct coil_lower *l, const struct coil_place *p, struct
     return true;
 }
 
-/* Checks the access and turns the guest's address into the host's. */
-static bool reach(struct coil_lower *l, const struct coil_place *p, bool write,
-                  struct ssa_address *at)
+bool coil_lower_reach(struct coil_lower *l, const struct coil_place *p, enum ssa_mem mem,
+                      bool write, struct ssa_address *at)
 {
     struct ssa_function *f = l->f;
-    enum ssa_mem mem = coil_lower_mem(p->op);
     if (!coil_lower_address(l, p, at)) return false;
     if (l->native) return true;
     if (p->at != COIL_AT_FRAME) { /* variables are where they must be */
@@ -206,7 +205,8 @@ uint32_t coil_lower_place(struct coil_lower *l, const struct coil_place *p, uint
     case COIL_AT_FRAME:
     case COIL_AT_MEMORY:
         if (!coil_is_scalar(p->op) || p->op == COIL_T_BIT || l->vm->m->big_endian ||
-            p->ext & (COIL_VOLATILE | COIL_ATOMIC) || !reach(l, p, false, &at))
+            p->ext & (COIL_VOLATILE | COIL_ATOMIC) ||
+            !coil_lower_reach(l, p, coil_lower_mem(p->op), false, &at))
             return 0;
         return coil_lower_convert(l, ssa_load(l->f, coil_lower_mem(p->op), at), p->op, as);
     default: return 0;
@@ -256,7 +256,7 @@ bool coil_lower_write(struct coil_lower *l, const struct coil_place *p, uint32_t
     /* A store cuts by itself. */
     bool cuts = coil_is_int(from) && coil_is_int(p->op);
     if (!cuts) value = coil_lower_convert(l, value, from, p->op);
-    if (!value || !reach(l, p, true, &at)) return false;
+    if (!value || !coil_lower_reach(l, p, coil_lower_mem(p->op), true, &at)) return false;
     ssa_store(f, coil_lower_mem(p->op), at, value);
     return true;
 }

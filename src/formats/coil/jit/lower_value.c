@@ -1,5 +1,5 @@
 /* Instructions that compute: moves, arithmetic, bits, comparisons, addresses. What has no simple form
- * here (saturation, BIT, carries, vectors, ...) is done by the interpreter's function for it. */
+ * here (saturation, BIT, carries, ...) is done by the interpreter's function for it. */
 #include "coil/jit/jit.h"
 #include "coil/vm/step.h"
 
@@ -31,7 +31,6 @@ static bool move(struct coil_lower *l, const struct coil_step *s, const struct c
 
 static bool lower_move(struct coil_lower *l, const struct coil_step *s)
 {
-    if (!all_scalar(s)) return false;
     if (s->opcode == COIL_OP_VAR) {
         const struct coil_place *to = &s->places[1];
         if (to->at != COIL_AT_SLOT || to->ext & COIL_SATURATE || to->op == COIL_T_BIT) return false;
@@ -231,7 +230,6 @@ static bool lower_arith(struct coil_lower *l, const struct coil_step *s)
 {
     struct ssa_function *f = l->f;
     struct coil_roles r = coil_roles_of(s);
-    if (!all_scalar(s)) return false;
     uint8_t type = coil_operation_type(s, &r);
     if (!coil_is_scalar(type) || type == COIL_T_BIT || r.c >= 0) return false;
     const struct coil_place *to = r.to >= 0 ? &s->places[r.to] : NULL;
@@ -273,10 +271,11 @@ static bool lower_arith(struct coil_lower *l, const struct coil_step *s)
 bool coil_lower_value(struct coil_lower *l, const struct coil_step *s)
 {
     switch (coil_ops[s->opcode].group) {
-    case COIL_G_MOVE: return lower_move(l, s);
+    case COIL_G_MOVE: return all_scalar(s) ? lower_move(l, s) : coil_lower_vector(l, s);
     case COIL_G_ARITH:
     case COIL_G_BITS:
-    case COIL_G_COMPARE: return lower_arith(l, s);
+    case COIL_G_COMPARE: return all_scalar(s) ? lower_arith(l, s) : coil_lower_vector(l, s);
+    case COIL_G_VECTOR: return coil_lower_vector(l, s);
     case COIL_G_MEMORY: return s->opcode == COIL_OP_LEA && lower_lea(l, s);
     case COIL_G_TYPING: return s->opcode != COIL_OP_SIZEOF && s->opcode != COIL_OP_ALIGNOF;
     default: return false;

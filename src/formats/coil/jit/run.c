@@ -124,7 +124,8 @@ static uint64_t check(struct coil_jit *j, const struct ssa_site *s)
     const struct coil_region *r = coil_region_at(&j->vm, address);
     struct ssa_window *w = (struct ssa_window *)((uint8_t *)j + f.window);
     w->base = r->base;
-    for (unsigned k = 0; k < 5; k++) w->limit[k] = r->size >> k ? r->size - (1u << k) + 1 : 0;
+    for (unsigned k = 0; k < SSA_WINDOW_SIZES; k++)
+        w->limit[k] = r->size >> k ? r->size - (1u << k) + 1 : 0;
     return stop_for_interrupt(j);
 }
 
@@ -291,7 +292,8 @@ static void jit_interrupt(penta_vm *base)
     for (uint32_t i = 0; i < j->limit_count; i++)
         atomic_store_explicit(&j->limits[i], 0, memory_order_relaxed);
     for (unsigned i = 0; i < COIL_WINDOWS; i++)
-        for (unsigned k = 0; k < 5; k++) *(volatile uint64_t *)&j->windows[i].limit[k] = 0;
+        for (unsigned k = 0; k < SSA_WINDOW_SIZES; k++)
+            *(volatile uint64_t *)&j->windows[i].limit[k] = 0;
     atomic_store_explicit(&j->stack_limit, UINT64_MAX, memory_order_relaxed);
 }
 
@@ -316,6 +318,8 @@ penta_vm *coil_jit_open(const penta_module *module, const penta_option *options,
     struct coil_jit *j = coil_jit(base);
     const char *level = option_text(options, count, "optimize");
     j->level = level ? (unsigned)(level[0] - '0') : SSA_LEVEL_FULL;
+    const char *vectors = option_text(options, count, "vectors");
+    j->sse2 = vectors && !strcmp(vectors, "sse2");
     j->linear = j->vm.linear;
     if (j->linear && coil_jit_compile(j)) {
         j->vm.yielded = true; /* at the start of the entry function */

@@ -131,6 +131,10 @@ static bool build(struct coil_vm *vm, bool linear, const penta_option *options, 
     const char *level = option_text(options, count, "optimize");
     if (level && strcmp(level, "1") && strcmp(level, "2"))
         return error_at(err, BASE_OPTION_VALUE, 0, "optimize '%.20s' is neither 1 nor 2", level);
+    const char *vectors = option_text(options, count, "vectors");
+    if (vectors && strcmp(vectors, "sse2") && strcmp(vectors, "avx2"))
+        return error_at(err, BASE_OPTION_VALUE, 0, "vectors '%.20s' is neither sse2 nor avx2",
+                        vectors);
     struct coil_load how = {.plain = option_text(options, count, "plain") != NULL,
                             .host_vendor = vendor && !strcmp(vendor, "host")};
     if (!coil_program_load(&vm->program, vm->m, how, err)) return false;

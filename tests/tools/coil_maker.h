@@ -1,0 +1,27 @@
+/* What the files of the generator of COIL programs share. */
+#pragma once
+#include "coil_programs.h"
+#include <stdbool.h>
+
+enum {
+    VECTOR_KINDS = 4,
+    VECTORS_OF_KIND = 3
+}; /* types of vectors in a function, variables of each */
+struct maker {
+    struct coil_choices *c;
+    struct writer *w;
+    struct writer tables;
+    unsigned function, labels, depth, loops;
+    unsigned vectors; /* how much of the function is about them: 0 nothing, to 2 */
+    unsigned kinds[VECTOR_KINDS];
+};
+
+unsigned pick(struct maker *m, unsigned below);
+void line(struct maker *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* An operand in memory, of a type; some are out of bounds. */
+void memory_of(struct maker *m, char *out, size_t room, const char *type);
+
+/* coil_vectors.c */
+void vector_variables(struct maker *m);
+void vector_statement(struct maker *m);
+void vector_dump(struct maker *m); /* stores all of them */
