@@ -428,6 +428,29 @@ def test_sketches():
         check(traces[1].startswith(expected[:expected[:600].rindex("Delay")]), f"{name} does the same with instructions of the first engine:\n{traces[1][:300]}")
 
 
+def test_conditions():
+    """Expressions of #if, as C has them."""
+    macros = "#define ONE 1\n#define TWO (ONE + ONE)\n#define NONE\n#define F(x) x\n"
+    for text, truth in (("1", 1), ("0", 0), ("ONE", 1), ("TWO == 2", 1), ("defined(ONE) && 0", 0), ("defined ONE && !defined(OTHER)", 1),
+                        ("OTHER", 0), ("OTHER || TWO > ONE", 1), ("(1 + 2) * 3 == 9 && 7 % 4 == 3", 1), ("1 + 2 * 3 == 9", 0), ("NONE", 0),
+                        ("-1 < 0", 1), ("~0 == -1", 1), ("1 << 4 == 16", 1), ("0x10 != 16", 0), ("6 & 2 | 8", 1), ("!(ONE && TWO)", 0)):
+        write("if.ino", f"{macros}#if {text}\nint main() {{ return 7; }}\n#else\nint main() {{ return 8; }}\n#endif\n".encode())
+        penta("compile", "if.ino", "-o", "if.cvbc")
+        got = penta("run", "-q", "--exit-value", "if.cvbc").returncode
+        check(got == (7 if truth else 8), f"#if {text}: {got}")
+    write("if.ino", b"#define MAX(a, b) ((a) > (b) ? (a) : (b))\nint main() { return MAX(MAX(1, 5), MAX(3, MAX(2, 4))); }\n")
+    penta("compile", "if.ino", "-o", "if.cvbc")
+    check(penta("run", "-q", "--exit-value", "if.cvbc").returncode == 5, "a macro in its own arguments")
+    nothing = "#define M0\n" + "".join(f"#define M{i + 1} M{i} M{i}\n" for i in range(60))
+    write("if.ino", f"{nothing}int main() {{ return 1 M60; }}\n".encode())
+    check("more than a million macros" in penta("compile", "if.ino", "-o", "never.cvbc").stderr, "macros that double to nothing")
+    deep = "".join(f"#define M{i + 1} M{i} + M{i}\n" for i in range(60))
+    for text in ("", "1 +", "(1", "1 2", '"a"', "1 / 0", "defined", "defined(1)", "(" * 100 + "1" + ")" * 100, "LOOP", "M60"):
+        write("if.ino", f"{macros}#define LOOP LOOP\n#define M0 1\n{deep}#if {text}\n#endif\nint main() {{ return 7; }}\n".encode())
+        done = penta("compile", "if.ino", "-o", "never.cvbc")
+        check(done.returncode == 1 and "#if takes" in done.stderr, f"#if {text}: {done.stderr}")
+
+
 def test_compiler_refuses():
     """What the language lacks, and mistakes that are known when compiling: a message each, all in one run."""
     write("many.ino", b"""#include <Servo.h>
@@ -690,7 +713,7 @@ def test_boards():
 with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
     for test in (test_keys, test_signatures, test_edges, test_low_s, test_flips, test_builds, test_policy, test_sealing, test_stored,
-                 test_legacy, test_exit_value, test_compiler, test_sketches, test_compiler_refuses, test_hints, test_tokens, test_boards,
+                 test_legacy, test_exit_value, test_compiler, test_sketches, test_conditions, test_compiler_refuses, test_hints, test_tokens, test_boards,
                  test_programs, test_programs_protected):
         test()
     os.chdir(ROOT)

@@ -1,4 +1,5 @@
 #include "cvbc/compile/preprocess.h"
+#include "cvbc/compile/condition.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@ struct preprocessor {
     penta_error *err;
     unsigned depth, skipping, nesting; /* conditions: levels that are left out, levels in all */
     bool taken[DEPTH_MAX];             /* per level: a branch was compiled */
+    size_t replaced;                   /* macros so far */
     bool too_long;
 };
 
@@ -123,6 +125,26 @@ static size_t take_arguments(struct preprocessor *p, const struct macro *m, cons
     return n == m->count ? i + 1 : 0;
 }
 
+/* Arguments are replaced by themselves first, so that a macro may be in its own: MAX(MAX(a, b), c). Free
+ * what they are then. */
+static bool expand_arguments(struct preprocessor *p, unsigned count, struct argument *arguments,
+                             uint32_t line)
+{
+    struct words *out = p->out;
+    size_t capacity = p->capacity;
+    bool ok = true;
+    for (unsigned i = 0; i < count; i++) {
+        struct words expanded = {.text = out->text};
+        p->out = &expanded;
+        p->capacity = 0;
+        ok = ok && expand(p, arguments[i].at, arguments[i].count, line);
+        arguments[i] = (struct argument){expanded.at, expanded.count};
+    }
+    p->out = out;
+    p->capacity = capacity;
+    return ok;
+}
+
 static bool expand(struct preprocessor *p, const struct word *at, size_t count, uint32_t line)
 {
     if (p->depth == DEPTH_MAX) return complain(p, at, "a macro contains itself, or 64 others");
@@ -137,11 +159,20 @@ static bool expand(struct preprocessor *p, const struct word *at, size_t count, 
             i++;
             continue;
         }
+        if (++p->replaced > WORDS_MAX) {
+            complain(p, &at[i], "more than a million macros are replaced");
+            p->too_long = true;
+            break;
+        }
         struct macro copy = *m;
-        m->dead = true; /* not within itself */
         size_t index = (size_t)(m - p->macros);
-        ok = substitute(p, &copy, arguments, line ? line : at[i].line);
+        uint32_t here = line ? line : at[i].line;
+        unsigned given = m->function ? m->count : 0;
+        ok = expand_arguments(p, given, arguments, here);
+        p->macros[index].dead = true; /* not within itself */
+        ok = ok && substitute(p, &copy, arguments, here);
         p->macros[index].dead = false;
+        for (unsigned k = 0; k < given; k++) free((void *)(uintptr_t)arguments[k].at);
         i += used;
     }
     p->depth--;
@@ -200,28 +231,20 @@ static bool included(struct preprocessor *p, size_t end)
     return complain(p, w, text);
 }
 
-/* #if: a number, a macro that is one, or defined(NAME), perhaps after !. */
+static bool find_for_condition(void *user, const struct word *name, struct condition_macro *out)
+{
+    const struct macro *m = find(user, name);
+    if (m) *out = (struct condition_macro){m->from, m->function ? m->from : m->to};
+    return m;
+}
+
 static bool condition(struct preprocessor *p, size_t end)
 {
-    size_t at = p->pos;
-    bool negated = at < end && is_sign(&p->in->at[at], '!');
-    at += negated ? 1 : 0;
-    const struct word *w = &p->in->at[at];
-    bool truth = false;
-    if (at < end && word_is(p->in, w, "defined")) {
-        bool open = at + 1 < end && is_sign(&p->in->at[at + 1], '(');
-        at += open ? 2 : 1;
-        truth = at < end && find(p, &p->in->at[at]);
-    } else if (at < end && w->kind == WORD_NUMBER && at + 1 == end) {
-        truth = w->value;
-    } else if (at < end && w->kind == WORD_NAME && at + 1 == end) {
-        const struct macro *m = find(p, w);
-        truth = m && m->to == m->from + 1 && p->in->at[m->from].kind == WORD_NUMBER &&
-                p->in->at[m->from].value;
-    } else {
-        complain(p, at < end ? w : w - 1, "#if takes a number, a name or defined(NAME)");
-    }
-    return truth != negated;
+    const struct word *wrong;
+    bool truth = condition_truth(p->in, p->pos, end, find_for_condition, p, &wrong);
+    if (wrong)
+        complain(p, wrong, "#if takes numbers, names, defined(NAME) and C's operators on them");
+    return truth;
 }
 
 static void enter(struct preprocessor *p, const struct word *at, bool truth)

@@ -1,0 +1,174 @@
+#include "cvbc/compile/condition.h"
+
+enum {
+    DEPTH_MAX = 64,
+    MACROS_MAX = 10000
+}; /* parentheses, signs and macros within each other; macros */
+
+struct condition {
+    const struct words *in;
+    size_t at, end;
+    condition_find *find;
+    void *user;
+    unsigned depth, *macros; /* how many were looked into, by all */
+    const struct word *wrong;
+};
+
+static int64_t binary(struct condition *c, unsigned level);
+
+static bool is_sign(const struct condition *c, uint32_t sign)
+{
+    const struct word *w = &c->in->at[c->at];
+    return c->at < c->end && w->kind == WORD_SIGN && w->value == sign;
+}
+
+/* The first problem stays; evaluation goes on with 0. */
+static int64_t fail(struct condition *c)
+{
+    size_t at = c->at < c->end ? c->at : c->end - 1;
+    if (!c->wrong) c->wrong = &c->in->at[at];
+    c->at = c->end;
+    return 0;
+}
+
+/* defined NAME, defined(NAME) */
+static int64_t is_defined(struct condition *c)
+{
+    struct condition_macro ignored;
+    bool open = is_sign(c, SIGN1('('));
+    c->at += open;
+    if (c->at >= c->end || c->in->at[c->at].kind != WORD_NAME) return fail(c);
+    bool there = c->find(c->user, &c->in->at[c->at++], &ignored);
+    if (open && !is_sign(c, SIGN1(')'))) return fail(c);
+    c->at += open;
+    return there;
+}
+
+/* What the words of a macro are; a name that is none is 0, as in C. */
+static int64_t macro(struct condition *c, const struct word *name)
+{
+    struct condition_macro m;
+    if (!c->find(c->user, name, &m) || m.from == m.to) return 0;
+    if (++*c->macros > MACROS_MAX) return fail(c);
+    struct condition inside = *c;
+    inside.at = m.from;
+    inside.end = m.to;
+    int64_t value = binary(&inside, 0);
+    if (!inside.wrong && inside.at == inside.end) return value;
+    c->at--;
+    return fail(c);
+}
+
+static int64_t primary(struct condition *c)
+{
+    if (c->at >= c->end) return fail(c);
+    const struct word *w = &c->in->at[c->at++];
+    if (w->kind == WORD_NUMBER) return w->is_unsigned ? (int64_t)w->value : (int32_t)w->value;
+    if (word_is(c->in, w, "defined")) return is_defined(c);
+    if (w->kind == WORD_NAME) return macro(c, w);
+    if (w->kind == WORD_SIGN && w->value == SIGN1('(')) {
+        int64_t value = binary(c, 0);
+        if (!is_sign(c, SIGN1(')'))) return fail(c);
+        c->at++;
+        return value;
+    }
+    c->at--;
+    return fail(c);
+}
+
+static int64_t unary(struct condition *c)
+{
+    static const char signs[] = "!-~+";
+    if (c->depth == DEPTH_MAX) return fail(c);
+    c->depth++;
+    int64_t value = 0;
+    for (int i = 0; i < 5; i++) {
+        if (i == 4) {
+            value = primary(c);
+        } else if (is_sign(c, SIGN1(signs[i]))) {
+            c->at++;
+            value = unary(c);
+            value = i == 0   ? !value
+                    : i == 1 ? (int64_t)(0 - (uint64_t)value)
+                    : i == 2 ? ~value
+                             : value;
+            break;
+        }
+    }
+    c->depth--;
+    return value;
+}
+
+/* Operators by level, the loosest first. */
+static const struct {
+    uint32_t sign;
+    unsigned level;
+} operators[] = {
+    {SIGN2('|', '|'), 0}, {SIGN2('&', '&'), 1}, {SIGN1('|'), 2},      {SIGN1('^'), 3},
+    {SIGN1('&'), 4},      {SIGN2('=', '='), 5}, {SIGN2('!', '='), 5}, {SIGN1('<'), 6},
+    {SIGN1('>'), 6},      {SIGN2('<', '='), 6}, {SIGN2('>', '='), 6}, {SIGN2('<', '<'), 7},
+    {SIGN2('>', '>'), 7}, {SIGN1('+'), 8},      {SIGN1('-'), 8},      {SIGN1('*'), 9},
+    {SIGN1('/'), 9},      {SIGN1('%'), 9},
+};
+enum { LEVELS = 10 };
+
+static int64_t apply(struct condition *c, uint32_t sign, int64_t a, int64_t b)
+{
+    uint64_t x = (uint64_t)a, y = (uint64_t)b;
+    bool divides = sign == SIGN1('/') || sign == SIGN1('%');
+    if (divides && !b) return fail(c);
+    if (divides && b == -1) return sign == SIGN1('/') ? (int64_t)(0 - x) : 0;
+    switch (sign) {
+    case SIGN2('|', '|'): return a || b;
+    case SIGN2('&', '&'): return a && b;
+    case SIGN1('|'): return a | b;
+    case SIGN1('^'): return a ^ b;
+    case SIGN1('&'): return a & b;
+    case SIGN2('=', '='): return a == b;
+    case SIGN2('!', '='): return a != b;
+    case SIGN1('<'): return a < b;
+    case SIGN1('>'): return a > b;
+    case SIGN2('<', '='): return a <= b;
+    case SIGN2('>', '='): return a >= b;
+    case SIGN2('<', '<'): return y < 64 ? (int64_t)(x << y) : 0;
+    case SIGN2('>', '>'): return y < 64 ? a >> y : 0;
+    case SIGN1('+'): return (int64_t)(x + y);
+    case SIGN1('-'): return (int64_t)(x - y);
+    case SIGN1('*'): return (int64_t)(x * y);
+    case SIGN1('/'): return a / b;
+    default: return a % b;
+    }
+}
+
+static int64_t binary(struct condition *c, unsigned level)
+{
+    if (level == LEVELS) return unary(c);
+    int64_t value = binary(c, level + 1);
+    for (;;) {
+        uint32_t sign = 0;
+        for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+            if (operators[i].level == level && is_sign(c, operators[i].sign))
+                sign = operators[i].sign;
+        if (!sign) return value;
+        c->at++;
+        int64_t right = binary(c, level + 1);
+        if (!c->wrong) value = apply(c, sign, value, right);
+    }
+}
+
+bool condition_truth(const struct words *in, size_t at, size_t end, condition_find *find,
+                     void *user, const struct word **wrong)
+{
+    unsigned macros = 0;
+    struct condition c = {
+        .in = in, .at = at, .end = end, .find = find, .user = user, .macros = &macros};
+    *wrong = NULL;
+    if (at == end) {
+        *wrong = &in->at[end - 1];
+        return false;
+    }
+    int64_t value = binary(&c, 0);
+    if (!c.wrong && c.at < end) c.wrong = &in->at[c.at];
+    *wrong = c.wrong;
+    return !c.wrong && value;
+}
