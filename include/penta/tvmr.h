@@ -68,7 +68,8 @@ PENTA_API bool penta_tvmr_weights_save(const penta_vm *vm, const char *path, pen
 PENTA_API bool penta_tvmr_weights_load(penta_vm *vm, const char *path, size_t *loaded,
                                        penta_error *err);
 /* Another program into a running machine. Weights whose key and shape match stay; *kept tells
- * whether there were any. The module must outlive the machine. */
+ * whether there were any. The module must outlive the machine. False too while instructions are
+ * counted for a profile. */
 PENTA_API bool penta_tvmr_reload(penta_vm *vm, const penta_module *module, bool *kept,
                                  penta_error *err);
 

@@ -3,6 +3,7 @@
 #include "base/codec/checksum.h"
 #include "base/bytes.h"
 #include "base/file/file.h"
+#include "penta/profile.h"
 #include "penta/tvmr.h"
 #include "tvmr/kernels/elements.h"
 #include "tvmr/kernels/kernels.h"
@@ -265,6 +266,11 @@ static void reload(void)
           "one of another shape does not", 0, 0);
     check(tvmr_value(vm->cold[2].weights[1]) == 9, "one without key stays", 0, 0);
     check(vm->count == 2 && vm->chem[0] == 7, "the program is new, the rest is kept", 0, 0);
+    penta_session *counted = penta_session_new(old, NULL, NULL, 0, &err);
+    check(penta_session_count(counted, &err) &&
+              !penta_tvmr_reload(penta_session_vm(counted), new, &kept, &err),
+          "not while it is counted", err.code, kept);
+    penta_session_free(counted);
     penta_vm_free(base);
     penta_close(old);
     penta_close(new);

@@ -19,19 +19,29 @@ static uint64_t products(const struct tvmr_vm *vm, const struct tvmr_insn *in)
     return rows && out > rows ? matrix * (out / rows) : matrix;
 }
 
-uint64_t tvmr_operations(const struct tvmr_vm *vm, const struct tvmr_insn *in)
+struct tvmr_work tvmr_work_of(const struct tvmr_insn *in)
 {
-    uint64_t most = 1;
-    if (!in->op) return most;
-    if (in->plain == op_core_matmul || in->plain == op_ternary_matmul ||
-        in->plain == op_wire_forward || in->plain == op_core_batch_matmul ||
-        in->plain == op_ternary_batch_matmul || in->plain == op_matrix_product ||
-        in->plain == op_core_matrix_product)
-        most = products(vm, in);
+    struct tvmr_work work = {0};
+    if (!in->op) return work;
+    work.product = in->plain == op_core_matmul || in->plain == op_ternary_matmul ||
+                   in->plain == op_wire_forward || in->plain == op_core_batch_matmul ||
+                   in->plain == op_ternary_batch_matmul || in->plain == op_matrix_product ||
+                   in->plain == op_core_matrix_product;
     for (unsigned k = 0; k < 4; k++) {
         char what = in->op->bytes[k];
         bool is_register = what == 'd' || what == 's' || what == 'm';
-        uint64_t n = is_register && in->a[k] != TVMR_NULL ? elements(vm, in->a[k]) : 0;
+        if (is_register && in->a[k] != TVMR_NULL) work.registers[work.count++] = in->a[k];
+    }
+    return work;
+}
+
+uint64_t tvmr_operations(const struct tvmr_vm *vm, const struct tvmr_insn *in,
+                         const struct tvmr_work *work)
+{
+    uint64_t most = 1;
+    if (work->product) most = products(vm, in);
+    for (unsigned k = 0; k < work->count; k++) {
+        uint64_t n = elements(vm, work->registers[k]);
         if (n > most) most = n;
     }
     return most;

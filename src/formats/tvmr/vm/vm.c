@@ -163,6 +163,7 @@ static void vm_close(penta_vm *base)
     free(vm->code);
     free(vm->after_loop);
     free(vm->places);
+    free(vm->works);
     free(vm);
 }
 
@@ -300,7 +301,8 @@ static void count_after(struct tvmr_vm *vm, const struct tvmr_insn *in, enum tvm
     if (result == TVMR_FAILED)
         counts_leave(vm->base.counts, pc);
     else
-        counts_work(vm->base.counts, vm->places[pc] >> COUNT_SHIFT, tvmr_operations(vm, in));
+        counts_work(vm->base.counts, vm->places[pc] >> COUNT_SHIFT,
+                    tvmr_operations(vm, in, &vm->works[pc]));
 }
 
 static bool vm_count(penta_vm *base, struct counts *counts, penta_error *err)
@@ -311,11 +313,18 @@ static bool vm_count(penta_vm *base, struct counts *counts, penta_error *err)
     counts->works = true;
     counts->cost_name = "operations";
     bool ok = all && counts_cut(counts, all, counts->map->count, err);
-    if (ok) places = counts_places(counts, NULL, vm->count);
+    struct tvmr_work *works = ok ? calloc(vm->count + 1, sizeof *works) : NULL;
+    if (works) places = counts_places(counts, NULL, vm->count);
     free(all);
-    if (!places) return error_at(err, BASE_MEMORY, 0, "no memory for counters");
+    if (!places) {
+        free(works);
+        return error_at(err, BASE_MEMORY, 0, "no memory for counters");
+    }
+    for (size_t i = 0; i < vm->count; i++) works[i] = tvmr_work_of(&vm->code[i]);
     free(vm->places);
+    free(vm->works);
     vm->places = places;
+    vm->works = works;
     vm->base.counts = counts;
     return true;
 }
@@ -465,8 +474,10 @@ static bool same_key(const struct tvmr_cold *a, const struct tvmr_cold *b)
 
 bool tvmr_vm_reload(struct tvmr_vm *vm, const penta_module *module, bool *kept, penta_error *err)
 {
-    struct tvmr_cold *old = calloc(TVMR_BANK, sizeof *old);
     *kept = false;
+    if (vm->base.counts)
+        return error_at(err, BASE_STATE, 0, "the instructions of the program are being counted");
+    struct tvmr_cold *old = calloc(TVMR_BANK, sizeof *old);
     if (!old) return error_at(err, BASE_MEMORY, 0, "no memory to keep the weights");
     bool ok = true;
     vm->note_count = 0; /* of another program */

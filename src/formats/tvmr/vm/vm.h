@@ -161,7 +161,8 @@ struct tvmr_vm {
     struct tvmr_note notes[TVMR_NOTES];
     size_t note_count;
 
-    uint32_t *places; /* counts_places */
+    uint32_t *places;        /* counts_places */
+    struct tvmr_work *works; /* by instruction, while they are counted */
 
     /* memory */
     uint64_t memory_used, memory_max;
@@ -217,7 +218,13 @@ bool tvmr_numbers_set(struct tvmr_vm *vm, struct tvmr_pressure *p,
 
 /* operations.c: after the instruction ran. At least 1: elements of its largest operand or result,
  * multiply-adds of a product. */
-uint64_t tvmr_operations(const struct tvmr_vm *vm, const struct tvmr_insn *in);
+struct tvmr_work { /* what the work of an instruction depends on */
+    bool product;
+    uint8_t count, registers[4];
+};
+struct tvmr_work tvmr_work_of(const struct tvmr_insn *in);
+uint64_t tvmr_operations(const struct tvmr_vm *vm, const struct tvmr_insn *in,
+                         const struct tvmr_work *work);
 
 /* notes.c */
 void tvmr_vm_findings(const penta_vm *vm, struct findings *findings);
