@@ -15,10 +15,10 @@ void check_failed(const char *what, uint64_t a, uint64_t b)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Names that start with a letter before n have a value, of every kind. */
-static bool name(void *user, penta_bytes word, penta_value *value)
+static bool name(void *user, penta_bytes word, penta_value *value, penta_error *err)
 {
     static const penta_kind kinds[] = {PENTA_UINT, PENTA_WORD, PENTA_SINT, PENTA_BOOL};
-    (void)user;
+    (void)user, (void)err;
     if (word.data[0] >= 'n') return false;
     *value = (penta_value){.kind = kinds[word.size % 4],
                            .as.u = UINT64_C(0xfedcba9876543210) >> word.size};

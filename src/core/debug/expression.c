@@ -120,7 +120,7 @@ static bool path(struct parse *p, penta_value *v)
         p->at++;
     }
     penta_bytes name = span(from, p->at);
-    if (p->scope->path(p->scope->user, name, v)) return true;
+    if (p->scope->path(p->scope->user, name, v, p->err)) return true;
     return error_at(p->err, BASE_NAME_UNKNOWN, (uint64_t)(from - p->start),
                     "no number is at %.*s of the machine", BYTES_ARG(name, 60));
 }
@@ -145,7 +145,7 @@ static bool name(struct parse *p, penta_value *v)
         if (m.bytes) return memory(p, &m) && read_memory(p, &m, v);
     }
     if (!word.size) return fail(p, "a value is missing");
-    if (p->scope->name(p->scope->user, word, v)) return true;
+    if (p->scope->name(p->scope->user, word, v, p->err)) return true;
     return error_at(p->err, BASE_NAME_UNKNOWN, (uint64_t)(from - p->start),
                     "no register, variable or symbol is called '%.*s'", BYTES_ARG(word, 40));
 }

@@ -5,8 +5,9 @@
 
 struct expression_scope { /* where names and memory come from */
     void *user;
-    bool (*name)(void *user, penta_bytes name, penta_value *value); /* false: not known */
-    bool (*path)(void *user, penta_bytes path, penta_value *value); /* false: no number is there */
+    /* False: not known, no number is there; with an error, memory ran out. */
+    bool (*name)(void *user, penta_bytes name, penta_value *value, penta_error *err);
+    bool (*path)(void *user, penta_bytes path, penta_value *value, penta_error *err);
     bool (*peek)(void *user, uint64_t address, uint8_t *into, size_t size);
     bool big_endian;
 };

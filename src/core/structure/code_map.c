@@ -64,6 +64,17 @@ static int name_order(const void *a, const void *b)
 
 /* ---- instructions ---- */
 
+/* No instruction seems to be at pc. False: one is, and memory ran out. */
+static bool ends_at(struct building *b, uint64_t pc)
+{
+    const penta_module *module = b->map->module;
+    struct writer text = {0};
+    bool there = module->driver->print_at && module->driver->print_at(module, pc, &text);
+    bool no_memory = there || text.failed;
+    writer_free(&text);
+    return !no_memory || error_at(b->err, BASE_MEMORY, 0, "no memory for an instruction");
+}
+
 static bool add_range(struct building *b, const penta_part *code)
 {
     struct code_map *m = b->map;
@@ -72,12 +83,13 @@ static bool add_range(struct building *b, const penta_part *code)
     if (m->count && from < m->insns[m->count - 1].next) from = m->insns[m->count - 1].next;
     for (uint64_t pc = from, next; pc < code->to; pc = next) {
         next = driver->next_pc ? driver->next_pc(m->module, pc) : pc + 1;
-        if (next <= pc) break; /* no instruction is here */
+        if (next <= pc) return ends_at(b, pc);
         if (!ARRAY_GROW(m->insns, m->capacity, m->count, b->err)) return false;
         struct code_insn *in = &m->insns[m->count++];
         *in = (struct code_insn){.pc = pc, .next = next, .branch = {.next = true}};
-        if (driver->debug && driver->debug->branch)
-            driver->debug->branch(m->module, pc, &in->branch);
+        if (driver->debug && driver->debug->branch &&
+            !driver->debug->branch(m->module, pc, &in->branch) && !ends_at(b, pc))
+            return false;
     }
     return true;
 }

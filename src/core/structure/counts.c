@@ -171,8 +171,9 @@ static struct count_path *top(const struct counts *c)
 static void push(struct counts *c, uint64_t key, uint32_t function)
 {
     struct count_path *path = child_of(c, top(c), function);
-    if (c->depth >= FRAMES_MAX || !ARRAY_RESERVE(c->frames, c->capacity, c->depth + 1)) {
-        c->failed = true;
+    bool deep = c->depth >= FRAMES_MAX;
+    if (deep || !ARRAY_RESERVE(c->frames, c->capacity, c->depth + 1)) {
+        c->failed |= !deep;
         path = c->other;
     } else {
         c->frames[c->depth++] = (struct count_frame){key, path};

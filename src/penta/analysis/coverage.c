@@ -161,12 +161,9 @@ static void uncovered_text(const penta_profile *p, const struct lines *l, struct
         size_t here = m->blocks[m->insns[i].block].function;
         if (here != function) writer_print(w, "%s:\n", m->functions[here].name);
         function = here;
-        penta_buffer text = {0};
-        penta_print_at(m->module, m->insns[i].pc, &text);
         writer_print(w, "%8" PRIu64 "  ", m->insns[i].pc);
-        writer_safe(w, (penta_bytes){text.data, text.size});
+        profile_print_at(p, m->insns[i].pc, w);
         writer_char(w, '\n');
-        penta_buffer_free(&text);
     }
     for (size_t i = 0; i < l->count; i++) {
         if (l->items[i].count) continue;

@@ -22,15 +22,16 @@ static void function(const penta_profile *p, const penta_function *f, struct wri
     writer_print(w, " <small>%zu of %zu instructions</small></h2>\n<table>\n", run,
                  f->instructions);
     for (size_t i = first; i < m->count && m->insns[i].pc < f->to; i++) {
-        penta_buffer text = {0};
-        penta_print_at(m->module, m->insns[i].pc, &text);
+        struct writer text = {0};
+        profile_print_at(p, m->insns[i].pc, &text);
         writer_print(w,
                      "<tr class=\"%s\"><td class=\"c\">%" PRIu64 "</td><td class=\"p\">%" PRIu64
                      "</td><td>",
                      p->counts[i] ? "y" : "n", p->counts[i], m->insns[i].pc);
-        markup_bytes(w, (penta_bytes){text.data, text.size});
+        markup_bytes(w, writer_view(&text));
         writer_text(w, "</td></tr>\n");
-        penta_buffer_free(&text);
+        w->failed |= text.failed;
+        writer_free(&text);
     }
     writer_text(w, "</table>\n");
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/array.h"
 #include "base/options.h"
+#include "base/sanitize.h"
 #include "core/structure/counts.h"
 #include "penta/analysis/profile_struct.h"
 #include "penta/analysis/samples.h"
@@ -127,6 +128,8 @@ static void take_counts(penta_profile *p, const penta_session *s, penta_error *e
     uint64_t *costs = s->counts->cost ? block_costs(s, err) : NULL;
     struct taking t = {p, s->counts, costs, err};
     p->cost_name = s->counts->cost_name;
+    if (s->counts->failed)
+        error_at(err, BASE_MEMORY, 0, "there was no memory to keep all call paths apart");
     if (!err->code && counts_instructions(s->counts, p->counts, err))
         take_path(&t, s->counts->root, SIZE_MAX);
     free(costs);
@@ -270,6 +273,16 @@ bool profile_weight(const penta_profile *p, const penta_option *options, size_t 
                         profile_unit(p), p->cost_name);
     return error_at(err, BASE_OPTION_VALUE, 0, "weight '%.30s': this run has only %s", name,
                     profile_unit(p));
+}
+
+void profile_print_at(const penta_profile *p, uint64_t pc, struct writer *out)
+{
+    const penta_module *module = p->structure.map->module;
+    struct writer text = {0};
+    if (module->driver->print_at) module->driver->print_at(module, pc, &text);
+    writer_safe(out, writer_view(&text));
+    out->failed |= text.failed;
+    writer_free(&text);
 }
 
 uint64_t *profile_inclusive(const penta_profile *p, bool by_cost)

@@ -28,5 +28,7 @@ static inline const char *profile_function_name(const penta_profile *p, size_t f
     if (function == SIZE_MAX) return p->sampled ? "[other]" : "[deeper]";
     return p->structure.map->functions[function].name;
 }
+/* The text of the instruction at pc, safe to print. */
+void profile_print_at(const penta_profile *p, uint64_t pc, struct writer *out);
 /* By path: its weight with that of all below it. Free it; NULL: no memory. */
 uint64_t *profile_inclusive(const penta_profile *p, bool by_cost);

@@ -163,12 +163,9 @@ static void row_name(const struct table *t, const struct row *r, struct writer *
     }
     writer_text(w, f->name);
     if (r->from > f->from) writer_print(w, "+%" PRIu64, r->from - f->from);
-    penta_buffer text = {0};
-    if (t->by == BY_INSTRUCTION && penta_print_at(t->map->module, r->from, &text)) {
-        writer_text(w, "  ");
-        writer_safe(w, (penta_bytes){text.data, text.size});
-    }
-    penta_buffer_free(&text);
+    if (t->by != BY_INSTRUCTION) return;
+    writer_text(w, "  ");
+    profile_print_at(t->p, r->from, w);
 }
 
 static double share(uint64_t part, uint64_t all)

@@ -1,4 +1,5 @@
 /* What takes the bytes of a file: parts at the top of its tree, and functions. */
+#include "base/json/json_visit.h"
 #include "base/sanitize.h"
 #include "core/driver.h"
 #include "core/structure/code_map.h"
@@ -28,6 +29,8 @@ static bool enter(void *user, const penta_node *node)
 
 static void field(void *user, const penta_field *f)
 {
+    struct sizes *s = user;
+    s->failed |= f->name == field_incomplete;
     if (f->size) tell(user, PENTA_SIZE_SECTION, f->name, f->size);
 }
 

@@ -92,6 +92,7 @@ static bool search(const penta_vm *vm, struct value_search *s)
 {
     penta_visitor visitor = {s, search_enter, search_field, search_leave};
     penta_vm_describe(vm, &visitor);
+    s->out->failed |= s->scratch.failed;
     writer_free(&s->scratch);
     return s->found;
 }
@@ -109,20 +110,22 @@ bool penta_vm_value(const penta_vm *vm, const char *path, penta_buffer *out)
     return writer_give(&w, vm_value(vm, path, &w), out, &err);
 }
 
-static bool path_number(const penta_vm *vm, const char *path, penta_value *value)
+static bool path_number(const penta_vm *vm, const char *path, penta_value *value, penta_error *err)
 {
     struct writer text = {0};
     struct value_search s = {.wanted = path, .out = &text, .number = value};
     search(vm, &s);
+    bool whole = writer_ok(&text, err);
     writer_free(&text);
-    return s.is_number;
+    return whole && s.is_number;
 }
 
 size_t penta_vm_frames(const penta_vm *vm, penta_frame *frames, size_t max)
 {
     penta_value pc = {0};
     if (info_of(vm)->frames) return info_of(vm)->frames(vm, frames, max);
-    path_number(vm, "/pc", &pc);
+    penta_error err = {0};
+    path_number(vm, "/pc", &pc, &err);
     if (max) frames[0] = (penta_frame){.pc = pc.as.u};
     return 1;
 }
@@ -157,16 +160,16 @@ static void match_part(void *user, const penta_part *part)
     *s->value = (penta_value){.kind = PENTA_UINT, .as.u = part->from};
 }
 
-static bool scope_path(void *user, penta_bytes path, penta_value *value)
+static bool scope_path(void *user, penta_bytes path, penta_value *value, penta_error *err)
 {
     char text[200];
     if (path.size >= sizeof text) return false;
     bytes_copy(text, path);
     text[path.size] = 0;
-    return path_number(user, text, value);
+    return path_number(user, text, value, err);
 }
 
-static bool scope_name(void *user, penta_bytes name, penta_value *value)
+static bool scope_name(void *user, penta_bytes name, penta_value *value, penta_error *err)
 {
     const penta_vm *vm = user;
     struct name_search s = {.name = name, .value = value};
@@ -174,9 +177,9 @@ static bool scope_name(void *user, penta_bytes name, penta_value *value)
     penta_vm_variables(vm, 0, match_variable, &s);
     if (!s.found && name.size < sizeof path - 1) {
         snprintf(path, sizeof path, "/%.*s", (int)name.size, (const char *)name.data);
-        s.found = path_number(vm, path, value);
+        s.found = path_number(vm, path, value, err);
     }
-    if (!s.found && vm->module) penta_parts(vm->module, match_part, &s);
+    if (!s.found && !err->code && vm->module) penta_parts(vm->module, match_part, &s);
     return s.found;
 }
 

@@ -172,8 +172,14 @@ static bool open_point(struct penta_debugger *d, struct point *p, penta_error *e
         return p->watch;
     }
     if (!penta_find_code(d->session->module, p->info.what, &p->info.pc, err)) return false;
-    return penta_vm_mark(d->session->vm, p->info.pc, true) ||
-           error_at(err, BASE_OPTION_VALUE, 0, "no instruction at %llu",
+    if (penta_vm_mark(d->session->vm, p->info.pc, true)) return true;
+    const penta_module *module = d->session->module;
+    struct writer text = {0};
+    bool there = module->driver->print_at && module->driver->print_at(module, p->info.pc, &text);
+    bool no_memory = there || text.failed;
+    writer_free(&text);
+    if (no_memory) return error_at(err, BASE_MEMORY, 0, "no memory for a breakpoint");
+    return error_at(err, BASE_OPTION_VALUE, 0, "no instruction at %llu",
                     (unsigned long long)p->info.pc);
 }
 

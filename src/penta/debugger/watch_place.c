@@ -73,9 +73,9 @@ static void find_name(const penta_vm *vm, struct watch *w)
     w->depth = frame.depth;
 }
 
-static bool no_name(void *user, penta_bytes name, penta_value *value)
+static bool no_name(void *user, penta_bytes name, penta_value *value, penta_error *err)
 {
-    return (void)user, (void)name, (void)value, false;
+    return (void)user, (void)name, (void)value, (void)err, false;
 }
 
 static bool no_peek(void *user, uint64_t address, uint8_t *into, size_t size)

@@ -1,7 +1,7 @@
 /* Scenarios: calls of public functions, tried with every single allocation refused. */
 #pragma once
 #include "hook.h"
-#include "penta/penta.h"
+#include "penta/session.h"
 
 /* What a scenario came to. Refusing an allocation must leave it as it is undisturbed, or make it
  * fail with the code of memory that ran out. */
@@ -24,6 +24,23 @@ void scenario(const char *name, scenario_fn *fn, const void *given);
  * of our own code are refused. */
 void libraries_take_no(bool yes);
 
+/* Why a host did not answer, if it did not. */
+void outcome_failure(struct outcome *o, const penta_session *s);
+
+/* One file of any format, and the machine to run it on. */
+struct subject {
+    penta_bytes file;
+    const char *format;
+    const penta_module *module;
+    penta_bytes text; /* its listing */
+    const char *engine;
+    const penta_option *options;
+    size_t count;
+};
+
+void code_scenarios(const struct subject *g);    /* places, structure, sizes */
+void profile_scenarios(const struct subject *g); /* counts, samples, coverage */
+void session_scenarios(const struct subject *g); /* answers, snapshots, points, expressions */
 void general_scenarios(penta_bytes file, const char *format);
 void text_scenarios(penta_bytes text, const char *format, const penta_option *options,
                     size_t count);

@@ -7,23 +7,13 @@
 #include "penta/record.h"
 #include "penta/views.h"
 
-struct given {
-    penta_bytes file;
-    const char *format;
-    const penta_module *module;
-    penta_bytes text; /* its listing */
-    const char *engine;
-    const penta_option *options;
-    size_t count;
-};
-
 enum { FUEL = 2000 };
 
 /* ---- files ---- */
 
 static void try_open(const void *user, struct outcome *o)
 {
-    const struct given *g = user;
+    const struct subject *g = user;
     penta_error err = {0};
     penta_module *m = penta_open(g->file, g->format, NULL, 0, &err);
     if (!outcome_ok(o, m, &err)) return;
@@ -34,7 +24,7 @@ static void try_open(const void *user, struct outcome *o)
 
 static void try_validate(const void *user, struct outcome *o)
 {
-    const struct given *g = user;
+    const struct subject *g = user;
     o->ok = penta_validate(g->module, outcome_finding, o);
 }
 
@@ -59,7 +49,7 @@ static void leave(void *user, const penta_node *node) { (void)user, (void)node; 
 
 static void try_describe(const void *user, struct outcome *o)
 {
-    const struct given *g = user;
+    const struct subject *g = user;
     penta_visitor visitor = {o, enter, field, leave};
     penta_describe(g->module, &visitor);
     penta_info(g->module, &visitor);
@@ -67,7 +57,7 @@ static void try_describe(const void *user, struct outcome *o)
 
 static void try_json(const void *user, struct outcome *o)
 {
-    const struct given *g = user;
+    const struct subject *g = user;
     penta_error err = {0};
     penta_buffer out = {0};
     if (outcome_ok(o, penta_describe_json(g->module, &out, &err), &err)) outcome_buffer(o, &out);
@@ -76,7 +66,7 @@ static void try_json(const void *user, struct outcome *o)
 
 static void try_encode(const void *user, struct outcome *o)
 {
-    const struct given *g = user;
+    const struct subject *g = user;
     penta_error err = {0};
     penta_buffer out = {0};
     if (outcome_ok(o, penta_encode(g->module, &out, &err), &err)) outcome_buffer(o, &out);
@@ -84,7 +74,7 @@ static void try_encode(const void *user, struct outcome *o)
 
 static void try_print(const void *user, struct outcome *o)
 {
-    const struct given *g = user;
+    const struct subject *g = user;
     penta_error err = {0};
     penta_buffer out = {0};
     if (outcome_ok(o, penta_print(g->module, g->options, g->count, &out, &err), &err))
@@ -95,14 +85,14 @@ static void piece(void *user, penta_bytes bytes) { (void)user, (void)bytes; }
 
 static void try_pieces(const void *user, struct outcome *o)
 {
-    const struct given *g = user;
+    const struct subject *g = user;
     penta_error err = {0};
     outcome_ok(o, penta_print_pieces(g->module, NULL, 0, piece, NULL, &err), &err);
 }
 
 static void try_assemble(const void *user, struct outcome *o)
 {
-    const struct given *g = user;
+    const struct subject *g = user;
     penta_module *m = penta_assemble(g->text, g->format, g->options, g->count, outcome_finding, o);
     o->ok = m;
     size_t size;
@@ -113,7 +103,7 @@ static void try_assemble(const void *user, struct outcome *o)
 
 static void try_convert(const void *user, struct outcome *o)
 {
-    const struct given *g = user;
+    const struct subject *g = user;
     penta_buffer out = {0};
     o->ok = penta_convert(g->module, g->options, g->count, &out, outcome_finding, o);
     outcome_buffer(o, &out);
@@ -121,18 +111,18 @@ static void try_convert(const void *user, struct outcome *o)
 
 static void try_roundtrip(const void *user, struct outcome *o)
 {
-    const struct given *g = user;
+    const struct subject *g = user;
     penta_error err = {0};
     outcome_ok(o, penta_roundtrip(g->module, &err), &err);
 }
 
 static void try_run_check(const void *user, struct outcome *o)
 {
-    const struct given *g = user;
+    const struct subject *g = user;
     o->ok = penta_check_run(g->module, false, outcome_finding, o);
 }
 
-static void file_scenarios(struct given *g)
+static void file_scenarios(struct subject *g)
 {
     static const struct {
         const char *name;
@@ -156,7 +146,7 @@ static void file_scenarios(struct given *g)
     if (g->text.size) scenario("roundtrip", try_roundtrip, g);
 }
 
-static void convert_scenarios(struct given *g)
+static void convert_scenarios(struct subject *g)
 {
     static const struct {
         const char *format, *name;
@@ -180,7 +170,7 @@ static void convert_scenarios(struct given *g)
 
 static void try_vm(const void *user, struct outcome *o)
 {
-    const struct given *g = user;
+    const struct subject *g = user;
     penta_error err = {0};
     penta_stop stop;
     penta_vm *vm = penta_vm_new(g->module, g->engine, g->options, g->count, &err);
@@ -192,7 +182,7 @@ static void try_vm(const void *user, struct outcome *o)
 
 static void try_state(const void *user, struct outcome *o)
 {
-    const struct given *g = user;
+    const struct subject *g = user;
     penta_error err = {0}, no = {.code = BASE_MEMORY};
     penta_buffer one = {0}, two = {0};
     penta_stop stop;
@@ -213,8 +203,7 @@ static void try_state(const void *user, struct outcome *o)
     penta_vm_free(vm);
 }
 
-/* Why a host did not answer, if it did not. */
-static void outcome_failure(struct outcome *o, const penta_session *s)
+void outcome_failure(struct outcome *o, const penta_session *s)
 {
     const penta_error *failure = penta_session_failure(s);
     if (failure) outcome_ok(o, false, failure);
@@ -222,7 +211,7 @@ static void outcome_failure(struct outcome *o, const penta_session *s)
 
 static void try_session(const void *user, struct outcome *o)
 {
-    const struct given *g = user;
+    const struct subject *g = user;
     penta_error err = {0};
     penta_buffer out = {0};
     penta_stop stop;
@@ -242,7 +231,7 @@ static void try_session(const void *user, struct outcome *o)
 
 static void try_trace(const void *user, struct outcome *o)
 {
-    const struct given *g = user;
+    const struct subject *g = user;
     penta_error err = {0};
     penta_buffer out = {0};
     penta_stop stop = {0};
@@ -267,7 +256,7 @@ static bool arrived(struct outcome *o, bool ok, const penta_stop *stop, const pe
 
 static void try_debugger(const void *user, struct outcome *o)
 {
-    const struct given *g = user;
+    const struct subject *g = user;
     penta_error err = {0};
     penta_stop stop = {0};
     hook_pause();
@@ -287,15 +276,15 @@ static void try_debugger(const void *user, struct outcome *o)
     penta_session_free(s);
 }
 
-static void append_piece(void *user, penta_bytes piece)
+static void append_piece(void *user, penta_bytes bytes)
 {
-    writer_bytes(user, piece.data, piece.size);
+    writer_bytes(user, bytes.data, bytes.size);
 }
 
 /* A run is written down and repeated. */
 static void try_record(const void *user, struct outcome *o)
 {
-    const struct given *g = user;
+    const struct subject *g = user;
     penta_error err = {0};
     penta_buffer report = {0};
     penta_stop stop = {0};
@@ -330,7 +319,7 @@ static void try_record(const void *user, struct outcome *o)
 
 static void try_vm_text(const void *user, struct outcome *o);
 
-static void machine_scenarios(struct given *g)
+static void machine_scenarios(struct subject *g)
 {
     static const struct {
         const char *format;
@@ -363,6 +352,9 @@ static void machine_scenarios(struct given *g)
     scenario("debugger", try_debugger, g);
     scenario("record", try_record, g);
     scenario("state as text", try_vm_text, g);
+    g->engine = penta_engine_name(g->format, 0);
+    session_scenarios(g);
+    profile_scenarios(g);
     g->count = 0;
 }
 
@@ -371,7 +363,7 @@ static void machine_scenarios(struct given *g)
 static void try_views(const void *user, struct outcome *o)
 {
     static const penta_option json = {"json", "1"}, colors = {"colors", ""};
-    const struct given *g = user;
+    const struct subject *g = user;
     penta_error err = {0};
     penta_buffer out = {0};
     size_t differences;
@@ -386,7 +378,7 @@ static void try_views(const void *user, struct outcome *o)
 
 static void try_vm_text(const void *user, struct outcome *o)
 {
-    const struct given *g = user;
+    const struct subject *g = user;
     penta_error err = {0};
     penta_buffer out = {0};
     penta_stop stop;
@@ -421,13 +413,14 @@ void general_scenarios(penta_bytes file, const char *format)
     penta_buffer text = {0};
     penta_module *module = penta_open(file, format, NULL, 0, &err);
     if (!module) return;
-    struct given g = {.file = file, .module = module, .format = penta_module_format(module)};
+    struct subject g = {.file = file, .module = module, .format = penta_module_format(module)};
     if (penta_print(module, NULL, 0, &text, &err)) g.text = (penta_bytes){text.data, text.size};
     libraries_take_no(strcmp(g.format, "tvmr")); /* whose metadata is JSON */
     file_scenarios(&g);
     convert_scenarios(&g);
     machine_scenarios(&g);
     scenario("views", try_views, &g);
+    code_scenarios(&g);
     libraries_take_no(true);
     penta_buffer_free(&text);
     penta_close(module);
@@ -435,6 +428,6 @@ void general_scenarios(penta_bytes file, const char *format)
 
 void text_scenarios(penta_bytes text, const char *format, const penta_option *options, size_t count)
 {
-    struct given g = {.format = format, .text = text, .options = options, .count = count};
+    struct subject g = {.format = format, .text = text, .options = options, .count = count};
     scenario("assemble", try_assemble, &g);
 }

@@ -14,23 +14,35 @@ static int by_pc(const void *a, const void *b)
     return (x->range != SIZE_MAX) - (y->range != SIZE_MAX);
 }
 
+static size_t range_count(const struct pvm_program *p)
+{
+    return p->debug_ranges.size / PVM_DEBUG_RANGE_BYTES;
+}
+
+/* Those of debug sections, then exports. False: there is none with this number. */
+static bool function_at(const struct pvm_program *p, size_t i, struct pvm_named_code *out)
+{
+    size_t ranges = range_count(p);
+    struct pvm_debug_lines lines;
+    if (i >= ranges) {
+        *out = (struct pvm_named_code){.pc = p->exports[i - ranges].pc,
+                                       .name = p->exports[i - ranges].name,
+                                       .range = SIZE_MAX};
+        return true;
+    }
+    pvm_debug_start(p, i, &lines);
+    *out = (struct pvm_named_code){.pc = lines.pc, .range = i};
+    if (lines.broken || !pvm_debug_next(&lines) || !lines.depth) return false;
+    out->space = pvm_debug_string(p, lines.frames[0].space);
+    out->name = pvm_debug_string(p, lines.frames[0].function);
+    return true;
+}
+
 struct pvm_named_code *pvm_functions(const struct pvm_program *p, size_t *count)
 {
-    size_t n = 0, ranges = p->debug_ranges.size / PVM_DEBUG_RANGE_BYTES;
-    struct pvm_named_code *out = calloc(ranges + p->export_count + 1, sizeof *out);
-    for (size_t i = 0; out && i < ranges; i++) {
-        struct pvm_debug_lines lines;
-        pvm_debug_start(p, i, &lines);
-        uint32_t pc = lines.pc;
-        if (lines.broken || !pvm_debug_next(&lines) || !lines.depth) continue;
-        out[n++] = (struct pvm_named_code){.pc = pc,
-                                           .space = pvm_debug_string(p, lines.frames[0].space),
-                                           .name = pvm_debug_string(p, lines.frames[0].function),
-                                           .range = i};
-    }
-    for (size_t i = 0; out && i < p->export_count; i++)
-        out[n++] = (struct pvm_named_code){
-            .pc = p->exports[i].pc, .name = p->exports[i].name, .range = SIZE_MAX};
+    size_t n = 0, all = range_count(p) + p->export_count;
+    struct pvm_named_code *out = calloc(all + 1, sizeof *out);
+    for (size_t i = 0; out && i < all; i++) n += function_at(p, i, &out[n]);
     if (n) qsort(out, n, sizeof *out, by_pc);
     *count = n;
     return out;
@@ -79,14 +91,12 @@ static void jam_parts(const struct pvm_program *p, penta_part_report *fn, void *
 void pvm_parts(const penta_module *module, penta_part_report *fn, void *user)
 {
     const struct pvm_program *p = &pvm_module(module)->program;
-    size_t count = 0;
-    struct pvm_named_code *functions = pvm_functions(p, &count);
+    struct pvm_named_code f;
     fn(user, &(penta_part){.to = p->code.bytes.size});
-    for (size_t i = 0; i < count; i++)
-        fn(user, &(penta_part){.kind = PENTA_PART_FUNCTION,
-                               .name = functions[i].name,
-                               .from = functions[i].pc,
-                               .to = functions[i].pc});
+    for (size_t i = 0; i < range_count(p) + p->export_count; i++)
+        if (function_at(p, i, &f))
+            fn(user, &(penta_part){
+                         .kind = PENTA_PART_FUNCTION, .name = f.name, .from = f.pc, .to = f.pc});
     for (size_t i = 0; i < p->export_count; i++)
         fn(user, &(penta_part){.kind = PENTA_PART_EXPORT,
                                .name = p->exports[i].name,
@@ -98,5 +108,4 @@ void pvm_parts(const penta_module *module, penta_part_report *fn, void *user)
                &(penta_part){
                    .kind = PENTA_PART_IMPORT, .name = p->imports[i].name, .from = i, .to = i});
     if (p->spi) jam_parts(p, fn, user);
-    free(functions);
 }
