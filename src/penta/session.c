@@ -156,7 +156,7 @@ bool penta_session_answer_default(penta_session *s, penta_error *err)
            error_at(err, BASE_STATE, 0, "the default host does not answer this call");
 }
 
-/* Whoever can answers. False: the run stops here. */
+/* The debugger's history, the caller's host or the default host answers. False: the run stops here. */
 static bool answered(struct penta_session *s)
 {
     penta_error err = {0};

@@ -27,8 +27,8 @@ struct penta_session {
     void *report_user;
     penta_debugger *debugger;  /* or NULL */
     struct recorder *recorder; /* or NULL: nobody writes the run down */
-    struct counts *counts;     /* what a profile is taken from, or NULL; */
-    struct samples *samples;   /* of compiled code this */
+    struct counts *counts;     /* of the interpreter, for a profile; or NULL */
+    struct samples *samples;   /* of compiled code, for a profile; or NULL */
     struct code_map *code_map;
 
     struct writer output, errors, log; /* kept for who has no callback */

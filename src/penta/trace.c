@@ -9,7 +9,10 @@
 #include "core/views/changes.h"
 #include "penta/session_struct.h"
 
-enum { TRACE_VALUES = 8, LAST_MAX = 10000000 }; /* shown of a long list that changed */
+enum {
+    TRACE_VALUES = 8,   /* items that are shown of a long list that changed */
+    LAST_MAX = 10000000 /* of the last steps that can be kept */
+};
 
 struct tracer {
     struct penta_session *session;

@@ -98,12 +98,12 @@ static void number_tree(struct ssa_loops *l)
     }
     for (uint32_t i = 0; i < l->count; i++) {
         uint32_t b = l->order[i], up = l->dominator[b], size = l->tree_end[b];
-        /* Between tree and tree_end of a parent is what its children have not taken yet. */
+        /* Children take their numbers from the end of the parent, whose tree_end moves down. */
         l->tree[b] = i ? l->tree_end[up] - size : 0;
         if (i) l->tree_end[up] -= size;
         l->tree_end[b] = l->tree[b] + size;
     }
-    /* The ends were used up: give each one back, from the leaves. */
+    /* Restore tree_end of parents from that of their children. */
     for (uint32_t i = l->count; i-- > 1;) {
         uint32_t b = l->order[i], up = l->dominator[b];
         if (l->tree_end[b] > l->tree_end[up]) l->tree_end[up] = l->tree_end[b];

@@ -278,10 +278,10 @@ struct ssa_site {    /* a call of the stub, or of a function */
 };
 /* Of native functions. */
 enum ssa_reloc_kind {
-    SSA_RELOC_CALL,
-    SSA_RELOC_NEAR,
-    SSA_RELOC_TABLE
-};                 /* TABLE: where it is stored */
+    SSA_RELOC_CALL, /* the target of a call */
+    SSA_RELOC_NEAR, /* the address of a symbol */
+    SSA_RELOC_TABLE /* where the address is stored: an entry of the global offset table */
+};
 struct ssa_reloc { /* four bytes, relative to their end */
     uint32_t at, symbol;
     uint8_t kind;

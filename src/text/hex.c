@@ -2,11 +2,11 @@
 #include <ctype.h>
 #include "base/bytes.h"
 
-enum { ROW = 32, RUN_MIN = 64 }; /* shorter runs read as well in full */
+enum { ROW = 32, RUN_MIN = 64 }; /* shorter runs are as readable in full */
 
 /* ---- writing ---- */
 
-/* Of equal bytes at the start, counted up to `most`. */
+/* How many bytes at the start are equal, up to `most`. */
 static size_t run_size(penta_bytes bytes, size_t most)
 {
     size_t n = 1;

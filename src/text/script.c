@@ -21,7 +21,7 @@ bool script_line(struct script *s)
     while (!s->why.code && source_peek(&s->source).kind == TOKEN_LINE) source_next(&s->source);
     if (s->why.code) return false;
     if (source_peek(&s->source).kind != TOKEN_END) return true;
-    source_next(&s->source); /* at a wrong token peek sees the end: this tells it */
+    source_next(&s->source); /* peek shows a wrong token as the end; this reports it */
     return false;
 }
 

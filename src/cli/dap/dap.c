@@ -174,8 +174,7 @@ static void answer(struct dap *d, const struct json_object *message)
     if (r && r->then && !a.err.code && !d->ended) r->then(d, a.args);
 }
 
-/* Ends what runs: the client wants that, or it is gone. */
-static bool ends_run(const struct json_object *message)
+bool dap_ends_run(const struct json_object *message)
 {
     const char *name = dap_text(message, "command");
     return name && (!strcmp(name, "pause") || !strcmp(name, "disconnect") ||
@@ -194,7 +193,7 @@ bool dap_wants_to_stop(struct dap *d)
             return true;
         }
         d->queue[d->queue_count++] = doc;
-        ends = d->continuing || ends_run(json_root(doc));
+        ends = d->continuing || dap_ends_run(json_root(doc));
     }
     return ends;
 }

@@ -15,7 +15,8 @@ struct dap_io {
     bool (*write)(void *user, penta_bytes bytes);
     bool (*file)(void *user, const char *path, penta_buffer *out, penta_error *err);
     bool (*knows)(void *user, penta_bytes token); /* NULL: no token is needed */
-    /* Before and after the machine runs: whoever can interrupts it when something is pending. */
+    /* Called with the machine before it runs and with NULL after, so that the connection can interrupt it
+     * when input arrives. */
     void (*running)(void *user, penta_vm *vm);
     uint64_t steps_max; /* of one motion; UINT64_MAX: no limit */
 };
@@ -82,6 +83,8 @@ bool dap_serve(const struct dap_io *io);
 void dap_event(struct dap *d, const char *name, void (*body)(struct json *j, const void *user),
                const void *user);
 void dap_output(struct dap *d, const char *category, penta_bytes text);
+/* The request ends what runs: pause, terminate, disconnect or restart. */
+bool dap_ends_run(const struct json_object *message);
 bool dap_wants_to_stop(struct dap *d); /* while it runs: reads what has come */
 uint64_t dap_uint(const struct json_object *args, const char *key, uint64_t otherwise);
 const char *dap_text(const struct json_object *args, const char *key); /* or NULL */

@@ -78,7 +78,7 @@ static void exited_body(struct json *j, const void *user)
     json_uint(j, "exitCode", *(const uint64_t *)user);
 }
 
-/* The program is at its end. The debugger could go back, which a client that wants it says. */
+/* The program is at its end. A client that wants to go back from there asks for a stop. */
 static void halted(struct dap *d)
 {
     const char *format = penta_module_format(d->module);
@@ -98,14 +98,10 @@ static void halted(struct dap *d)
 
 typedef bool motion(struct dap *d, penta_error *err);
 
-static bool ends_run(const struct dap *d)
+static bool end_is_queued(const struct dap *d)
 {
-    for (size_t i = 0; i < d->queue_count; i++) {
-        const char *name = dap_text(json_root(d->queue[i]), "command");
-        if (name && (!strcmp(name, "pause") || !strcmp(name, "terminate") ||
-                     !strcmp(name, "disconnect") || !strcmp(name, "restart")))
-            return true;
-    }
+    for (size_t i = 0; i < d->queue_count; i++)
+        if (dap_ends_run(json_root(d->queue[i]))) return true;
     return false;
 }
 
@@ -123,7 +119,7 @@ static void move(struct dap *d, motion *go, bool continuing, const char *reason)
     const penta_error *failure = penta_session_failure(d->session);
     if (failure && d->stop.kind == PENTA_STOP_HOST)
         dap_output(d, "important", bytes_of(failure->message));
-    if (d->stop.kind == PENTA_STOP_INTERRUPT && continuing && !ends_run(d))
+    if (d->stop.kind == PENTA_STOP_INTERRUPT && continuing && !end_is_queued(d))
         d->resumes = true;
     else if (d->stop.kind == PENTA_STOP_HALT && !d->stop_on_exit)
         halted(d);
@@ -213,7 +209,7 @@ void dap_then_stepIn(struct dap *d, const struct json_object *args)
     move(d, by_line(d, args) ? go_line : go_one, false, "step");
 }
 
-/* Whether a call is open is known at once. */
+/* Fails before the response if there is no caller. */
 void dap_stepOut(struct dap *d, struct dap_answer *a)
 {
     penta_frame frames[2];
@@ -247,7 +243,7 @@ void dap_then_restart(struct dap *d, const struct json_object *args)
 }
 
 void dap_pause(struct dap *d, struct dap_answer *a) { (void)d, (void)a; }
-/* A run that it ended has not been told yet; else the machine stands already. */
+/* Reports the stop of the run that the pause ended; without one it was reported before. */
 void dap_then_pause(struct dap *d, const struct json_object *args)
 {
     (void)args;

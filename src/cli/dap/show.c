@@ -34,8 +34,8 @@ static void frame(struct dap *d, struct json *j, size_t i, uint64_t pc)
     penta_buffer_free(&name);
 }
 
-/* Of the innermost frame the stop says where it is: after a trap or a host call the next instruction is
- * not the one that it is about. */
+/* The innermost frame is at the pc of the stop: after a trap or a host call the machine's own pc may be
+ * that of the next instruction. */
 void dap_stackTrace(struct dap *d, struct dap_answer *a)
 {
     enum { MOST = 1000 };
@@ -410,7 +410,7 @@ struct completing {
     const char *word;
     size_t size, count;
     uint64_t start;
-    struct writer told; /* names so far, each after a 0 and before one */
+    struct writer told; /* names sent so far, each between NUL bytes */
 };
 
 static void offer(struct completing *c, penta_bytes name, const char *type)

@@ -87,7 +87,7 @@ static const penta_point *own_point(const struct stub *s)
     return NULL;
 }
 
-/* Numbers of gdb's own, which are those of most systems. */
+/* As gdb numbers signals (GDB_SIGNAL_*). */
 static int signal_of(const struct stub *s)
 {
     const penta_stop *stop = &s->shell.stop;
@@ -98,7 +98,7 @@ static int signal_of(const struct stub *s)
     case PENTA_STOP_FAULT: return SEGV;
     case PENTA_STOP_HOST: return SYSTEM_CALL;
     case PENTA_STOP_GAS: return CPU_TIME;
-    case PENTA_STOP_BREAK: /* a step that gdb takes on its own account does not end by TRAP */
+    case PENTA_STOP_BREAK: /* gdb does not show SIGTRAP after a step that it took itself */
         return own_point(s) && s->one_step ? INTERRUPT : TRAP;
     default: return TRAP;
     }
@@ -231,7 +231,7 @@ static bool move(struct stub *s, char how)
     return how == 'b' && penta_session_steps(shell->machine.session) == before;
 }
 
-/* What gdb says when the program is gone. */
+/* The W packet: the program has exited. */
 static void send_exit(const struct stub *s, const struct stub_line *line)
 {
     const penta_session *session = s->shell.machine.session;

@@ -285,7 +285,7 @@ static void monitor(struct stub *s, penta_bytes rest, struct writer *out)
 
 /* ---- packets ---- */
 
-/* Longer words come before their beginnings. `open`: answered before the client gave the token. */
+/* A word comes before those that begin it. `open`: answered before the client gave the token. */
 static const struct packet_kind {
     const char *word;
     bool open;

@@ -9,7 +9,7 @@ enum { STUB_REGISTERS = 200, STUB_WATCHES = 64 };
 struct stub_register {
     char name[32];   /* as the machine has it */
     penta_kind kind; /* for its type in gdb */
-    bool state;      /* of the machine's state at its top, not of its registers */
+    bool state;      /* a field of the machine's state, not one of its registers */
     uint64_t value;  /* when it was last read */
 };
 
@@ -32,14 +32,14 @@ struct stub {
     struct writer description, map; /* target.xml; the memory map */
     struct stub_watch watches[STUB_WATCHES];
     size_t watch_count;
-    bool one_step;                     /* the last motion was */
+    bool one_step;                     /* the last motion was a single step */
     const struct stub_watch *stopping; /* a watch before whose instruction it stopped, or NULL */
 };
 
 void stub_open(struct stub *s); /* the shell is open already */
 void stub_close(struct stub *s);
 
-/* Something comes from gdb while the machine runs: it is interrupted. */
+/* Starts or stops waiting for input from gdb, which interrupts the machine. */
 typedef void stub_watch_input(void *user, bool running);
 /* Answers a packet: the contents of none, one or more packets, each given to `send`. */
 typedef void stub_send(void *user, penta_bytes body);

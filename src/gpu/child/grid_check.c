@@ -7,8 +7,8 @@
  * holds for atomics, which do not race with each other.
  *
  * For races with other tasks, and for uninitialised reads, the bytes that each instruction accessed
- * are kept as spans. At most PAGES pages of cells on the device, SPANS spans and RACES races of a task are kept; what
- * exceeds them is left out. */
+ * are kept as spans. At most PAGES pages of cells on the device, SPANS spans and RACES races of a
+ * task are kept; what exceeds them is left out. */
 #include <stdlib.h>
 #include "base/array.h"
 #include "gpu/child/device.h"
@@ -132,7 +132,7 @@ static bool grow(struct grid_check *c)
     return true;
 }
 
-/* Marks of nobody are all ones, values do not matter then. */
+/* All ones mean that nobody has accessed the bytes. */
 static struct page *page_of(struct grid_check *c, uint64_t number)
 {
     for (size_t i = c->page_capacity ? hash(number, c->page_capacity) : 0;
@@ -150,7 +150,7 @@ static struct page *page_of(struct grid_check *c, uint64_t number)
     return page;
 }
 
-/* Each block has its own shared memory at the same address, so its pages get numbers apart. */
+/* Each block has its own shared memory at the same address, so its pages are numbered by block. */
 static uint64_t page_number(const struct grid_check *c, const struct kblob_access *a, uint64_t at)
 {
     uint64_t number = at / PAGE;
@@ -296,7 +296,7 @@ static void take(struct grid_check *c, const struct kblob_access *a)
     if (!shared) spans_add(&c->accesses, (struct span){a->address, end - 1, a->pc});
 }
 
-/* ---- the life of it ---- */
+/* ---- start and end ---- */
 
 struct grid_check *grid_check_new(struct run *run)
 {

@@ -9,9 +9,10 @@
  * Grids branch: grid_check.c has noted what each instruction of theirs accessed, and the races among
  * their own threads.
  *
- * Tasks that executed the same instructions of the same program form a class, a grid is one alone. For two classes, only
- * the smallest unordered pair of tasks counts. Tasks are visited in launch order, so findings come
- * in the order of (launch A, launch B), and the first of a key is the one to report.
+ * Tasks that executed the same instructions of the same program form a class, a grid is one alone.
+ * For two classes, only the smallest unordered pair of tasks counts. Tasks are visited in launch
+ * order, so findings come in the order of (launch A, launch B), and the first of a key is the one to
+ * report.
  *
  * Bounds: CLASSES classes, RECORDS findings, WORK visited intervals. What exceeds them is left out;
  * the order of the search is fixed, so the report stays the same. */

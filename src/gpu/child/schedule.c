@@ -1,9 +1,9 @@
 /* SERIAL and SEEDED: no threads, a virtual clock, the same result every time (DEVICE 3).
  *
  * SEEDED interleaves instruction by instruction: among n > 1 runnable tasks a random generator
- * chooses the next; a single one just runs. Of a grid it chooses a thread in the same way. Sleeping tasks become runnable, in launch order, when
- * the clock reaches their time. The clock moves only when all tasks sleep, and within a Wait no
- * further than its deadline. */
+ * chooses the next; a single one just runs. Of a grid it chooses a thread in the same way. Sleeping
+ * tasks become runnable, in launch order, when the clock reaches their time. The clock moves only when
+ * all tasks sleep, and within a Wait no further than its deadline. */
 #include <stdlib.h>
 #include "gpu/child/device.h"
 #include "base/array.h"

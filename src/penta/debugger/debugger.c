@@ -5,7 +5,7 @@
 #include "core/snapshot.h"
 #include "penta/record/record_struct.h"
 
-/* Public calls clear their error, and the history keeps its first one. */
+/* penta_vm_save clears its error, and d->err keeps the first failure. */
 static bool save(struct penta_debugger *d, penta_buffer *out)
 {
     penta_error err;
@@ -14,7 +14,7 @@ static bool save(struct penta_debugger *d, penta_buffer *out)
     return ok;
 }
 
-/* A snapshot of its own: it fits. */
+/* A snapshot that this debugger took: it is of the same program. */
 static bool load(struct penta_debugger *d, penta_bytes saved)
 {
     return snapshot_restore(d->session->vm, saved, &d->err);
@@ -47,7 +47,8 @@ void debugger_waits(penta_debugger *d)
     if (!d->before.size) save(d, &d->before);
 }
 
-/* A host that changes the machine by more than an answer has not done so yet. */
+/* Saves the machine before a host answers that may change it directly: the difference is recorded with
+ * the answer. */
 void debugger_asked(penta_debugger *d)
 {
     const struct penta_session *s = d->session;

@@ -40,7 +40,7 @@ struct penta_debugger {
     size_t snapshot_count, snapshot_capacity;
     size_t snapshot_bytes;
     uint64_t interval;               /* steps between snapshots; doubles when they are too many */
-    uint64_t next_snapshot, wait;    /* at this step, so many after it was put off last */
+    uint64_t next_snapshot, wait;    /* its step; steps by which it was postponed last */
     uint64_t saved_at, save_time;    /* processor time of the last one */
     struct recorded_answer *answers; /* of every host call so far, in order */
     size_t answer_count, answer_capacity;
@@ -83,7 +83,8 @@ void answers_free(struct recorded_answer *answers, size_t count);
 void debugger_forward(struct penta_debugger *d, uint64_t n, penta_stop *stop);
 bool debugger_go_to(struct penta_debugger *d, uint64_t step, penta_stop *stop);
 bool debugger_whole_history(struct penta_debugger *d, penta_error *err);
-/* The mark of the machine at pc is what marks, points and the target want. False: no instruction. */
+/* Sets or clears the breakpoint of the machine at pc as marks, points and the target want it. False: no
+ * instruction is there. */
 bool debugger_sync_mark(struct penta_debugger *d, uint64_t pc);
 uint64_t debugger_pc(const struct penta_debugger *d); /* of the next instruction */
 bool debugger_has_mark(const struct penta_debugger *d, uint64_t pc);

@@ -117,8 +117,8 @@ static void look_here(struct penta_debugger *d, struct moment *m)
     if (points_stop_at(d, stop.pc) || debugger_has_mark(d, stop.pc)) note(d, m, &stop);
 }
 
-/* The last moment from a step on, to another, but before `now`. A watch that is met by the step that
- * leads to `to` belongs here: from there on nobody sees it. */
+/* Finds the last stop from step `from` to `to` that is before `now`. A watch that the step to `to` triggers
+ * counts here, because the next stretch starts after it. */
 static bool search(struct penta_debugger *d, uint64_t from, uint64_t to, uint64_t now,
                    struct moment *m)
 {

@@ -145,7 +145,7 @@ static char *copy(const char *text, penta_error *err)
     return out;
 }
 
-/* Names in a condition may be those of another place: only what it is made of is checked. */
+/* Names may be valid only where the point is, so nothing but the syntax is checked. */
 static bool condition_reads(struct penta_debugger *d, const char *condition, penta_error *err)
 {
     penta_value value;

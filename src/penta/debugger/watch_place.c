@@ -83,7 +83,7 @@ static bool no_peek(void *user, uint64_t address, uint8_t *into, size_t size)
     return (void)user, (void)address, (void)into, (void)size, false;
 }
 
-/* u32[E]. A change is looked for where E is then, so it has no place unless E is a number. */
+/* u32[E]. To find a change, E is evaluated each time, so the address is fixed only if E is constant. */
 static bool find_memory(const penta_vm *vm, struct watch *w)
 {
     struct expression_scope constant = {.name = no_name, .path = no_name, .peek = no_peek};
@@ -105,7 +105,7 @@ struct code_walk {
     bool failed;
 };
 
-/* Whether an access is one of the watch. Where the machine looks at memory itself it is none. */
+/* Whether the watch is about this access. Engines that heed guards report memory themselves. */
 static bool concerns(const penta_vm *vm, const struct watch *w, const penta_access *a)
 {
     if (w->place == WATCH_NAME) return a->name && !strcmp(a->name, w->name);

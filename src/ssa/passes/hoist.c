@@ -1,16 +1,16 @@
-/* Checks leave loops that count. Where the first and the last value of what a check looks at pass it, all
- * between do: in front of the loop that is tested, and chooses between the loop without checks and a copy
- * of it that is as it was. The loop without checks also needs no poll, because how often it runs is
- * tested with the rest. A test that is known to hold needs no code. */
+/* Hoists checks out of counted loops. The value that a check tests moves in one direction, so if the first
+ * and the last one pass, all do. Code before the loop tests both and selects the loop without checks or
+ * an unchanged copy. The trip count is tested too, so that the loop without checks needs no poll. A test
+ * that is known to hold needs no code. */
 #include "ssa/passes/induction.h"
 #include <stdlib.h>
 
 enum {
-    BLOCKS = 24,       /* of a loop that is copied */
-    CHECKS = 24,       /* in it */
-    FEW = 8,           /* iterations that tests do not pay for */
+    BLOCKS = 24,       /* most blocks of a loop that is copied */
+    CHECKS = 24,       /* most checks in it */
+    FEW = 8,           /* with fewer iterations the tests cost more than they save */
     WORK = 1 << 27,    /* instructions that may run without a poll */
-    STEP_MAX = 1 << 20 /* a constant step */
+    STEP_MAX = 1 << 20 /* the largest constant step */
 };
 
 struct test { /* a < b, without sign */
@@ -86,7 +86,7 @@ static void demand(struct hoisting *h, uint32_t a, uint32_t b)
 
 /* ---- the range of counters ---- */
 
-/* So far below the end of the numbers that steps do not reach it. */
+/* A bound so low that adding a step cannot overflow. */
 static uint32_t far_below(struct hoisting *h, bool narrow)
 {
     return ssa_const_in(h->f, h->at, UINT64_C(1) << (narrow ? 30 : 62));
@@ -148,7 +148,7 @@ static uint32_t at_end(struct hoisting *h, uint32_t value, bool last, unsigned d
     if (i) return last ? last_of(h, i) : outside(h, i->init);
     if (depth == 0) return 0;
     if (in.op == SSA_SEXT32 || in.op == SSA_ZEXT32) {
-        /* Of a narrow counter, or that and a little: far below the end of its numbers. */
+        /* The extension of a narrow counter, or of one plus a small constant, cannot overflow. */
         struct ssa_insn x = h->f->insns[in.arg[0]];
         bool small = x.op == SSA_ADD && x.narrow && ssa_is_const(h->f, x.arg[1], &k) && k >= 0 &&
                      k < STEP_MAX;
@@ -238,7 +238,8 @@ no:
 
 /* ---- loops ---- */
 
-/* The number of instructions of an innermost loop that nothing in it can make long; 0: another one. */
+/* The number of instructions of an innermost loop without calls or switches; 0: it is another one, or too
+ * large. */
 static uint32_t size_of(const struct ssa_function *f, const struct ssa_loops *l, uint32_t header)
 {
     enum { MOST = 300 };
@@ -269,7 +270,7 @@ static void remove_checks(struct hoisting *h)
     }
 }
 
-/* Constants are for all of the function: only one copy of the loop would have them. */
+/* Moves constants before the loop, where they dominate both copies. */
 static void bring_constants(struct hoisting *h)
 {
     struct ssa_function *f = h->f;

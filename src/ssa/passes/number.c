@@ -1,5 +1,5 @@
-/* Value numbering: of equal pure computations, those that another one dominates become copies of it; of
- * equal checks, they go. Loads are forward.c's. */
+/* Value numbering: a pure computation that an equal one dominates becomes a copy of it; a check that an
+ * equal one dominates is removed. Loads: forward.c. */
 #include "ssa/ssa.h"
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +30,8 @@ static bool equal(const struct ssa_insn *a, const struct ssa_insn *b)
            !memcmp(a->arg, b->arg, sizeof a->arg);
 }
 
-/* An equal value that is known where this one is computed, or 0: then this one is noted. Blocks come
- * in the order of the tree of dominators, so one that is not known here is not asked for again. */
+/* An equal value that dominates this one, or 0: then this one is recorded. Blocks are visited in the
+ * preorder of the dominator tree, so an entry that does not dominate this block is not needed again. */
 static uint32_t find(struct table *t, const struct ssa_function *f, const struct ssa_loops *l,
                      uint32_t value)
 {

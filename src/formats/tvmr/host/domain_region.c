@@ -30,7 +30,8 @@ static bool take(struct act *a, unsigned i)
     }
 }
 
-/* The last free register of the bank, because programs number their own from 0. */
+/* The last free register of the bank, because programs number their own from 0; never the very last,
+ * which as an operand means no register. */
 ACT(AllocRegister)
 {
     for (unsigned i = TVMR_BANK - 1; i-- > 0;) {
