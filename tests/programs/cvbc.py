@@ -702,6 +702,12 @@ def test_boards():
     check("ADC channel 7, fe310 has none" in done.stderr and "interrupts within 1 us, fe310 may take 5" in done.stderr
           and "architecture arm, fe310 is riscv" in done.stderr and "priority 15, fe310 has 0 to 6" in done.stderr, done.stderr)
     check(penta("validate", "--board", "stm32g474", "one.cvbc").returncode == 1, "validate --board")
+    write("needs.cvasm", b".target target_features=0x9400\n    HALT\n")  # CRYPTO, CAN, DISPLAY
+    penta("asm", "needs.cvasm", "-o", "needs.cvbc")
+    for board, missing in (("stm32g431", "CRYPTO DISPLAY"), ("esp32-c3", "DISPLAY"), ("nrf52840", "CAN DISPLAY"), ("esp32", "")):
+        done = penta("board", "check", "needs.cvbc", "--board", board)
+        check((done.returncode == 0) == (not missing) and all(m in done.stderr for m in missing.split())
+              and done.stderr.count("error[CVBC0023]") == len(missing.split()), f"{board}: {done.stderr}")
     check(penta("validate", "--board", "host", "masks.cvbc").returncode == 0, "the host takes everything")
     done = penta("create", "p.cvasm", "--pin", "A1:gpoi:output", "-o", "x.cvbc")
     check("none of gpio, uart_tx" in done.stderr and "did you mean" in done.stderr, done.stderr)
