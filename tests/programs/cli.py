@@ -245,6 +245,11 @@ def test_words():
     exits(2, "run", "good.kblob", "--fuel")
     exits(2, "inspect", "good.kblob", "--select", "/nothing")
     check(b"insn" in exits(0, "inspect", "good.kblob", "--select", "/code/insn[1]").stdout, "")
+    with open("named.kasm", "w") as f:
+        f.write(".name data, 0x10000, 64\nstart: MOV r1, data\nHALT\n")
+    exits(0, "asm", "-g", "named.kasm", "-o", "named.kblob")
+    named = exits(0, "inspect", "named.kblob").stdout
+    check(b"text = start" in named and b"text = data" in named and b"source = named.kasm" in named, "names of symbols")
     exits(0, "info", "--", "good.kblob")
     exits(0, "--color", "never", "info", "good.kblob")
     check(exits(0, "validate", "-q", "good.kblob").stdout == b"", "-q")

@@ -198,14 +198,22 @@ void kblob_describe_symbols(const struct kblob_module *m, const penta_visitor *v
         .name = "symbols", .offset = (uint64_t)(data.data - file), .size = data.size};
     if (!describe_enter(v, node)) return;
     layout_leaves(v, kblob_ksym_fields, data.data, node.offset, false, NULL);
+    if (*s->file) describe_text(v, "source", s->file);
     penta_node list = {.name = "names",
                        .offset = (uint64_t)(s->names - file),
                        .size = s->name_count * kblob_name_bytes,
                        .list = true};
     if (s->name_count && describe_enter(v, list)) {
-        for (size_t i = 0; i < s->name_count; i++)
-            layout_describe(v, "name", kblob_name_fields, s->names + i * kblob_name_bytes,
-                            list.offset + i * kblob_name_bytes, false, NULL);
+        for (size_t i = 0; i < s->name_count; i++) {
+            penta_node name = {.name = "name",
+                               .offset = list.offset + i * kblob_name_bytes,
+                               .size = kblob_name_bytes};
+            if (!describe_enter(v, name)) continue;
+            describe_text(v, "text", kblob_symbol_at(s, i).name);
+            layout_leaves(v, kblob_name_fields, s->names + i * kblob_name_bytes, name.offset, false,
+                          NULL);
+            describe_leave(v, name);
+        }
         describe_leave(v, list);
     }
     list = (penta_node){.name = "lines",
