@@ -122,7 +122,7 @@ PENTA_API bool penta_value_is_true(const penta_value *value); /* not 0 */
 
 /* ---- changing the machine ---- */
 
-/* Gives a register, a variable or memory (u32[E]) a value. The run from here on is another one:
+/* Gives a register, a variable, by its name or its path in the tree, or memory (u32[E]) a value. The run from here on is another one:
  * what the debugger recorded after this step is forgotten, and going back and forth repeats the
  * change. False: it is none of these, or cannot be set. */
 PENTA_API bool penta_debugger_set(penta_debugger *debugger, const char *what,

@@ -12,6 +12,7 @@ import sys
 import time
 
 from dap_client import Adapter
+from debugger import HERE as TABLES, read as read_table
 from support import check, main
 
 PENTA = os.path.abspath(sys.argv[1])
@@ -242,6 +243,84 @@ def test_every_promise_is_kept():
         except Adapter.Refused as refused:
             check("no request" not in str(refused), (ability, refused))
     a.close()
+
+
+def machine_of(table):
+    """The program of a table of debugger actions, stopped before its first instruction."""
+    name, command, *more = table["source argument"].split()
+    words = [word for line in table["options"] for word in line.split()]
+    program = make(name, "\n".join(table["source"]) + "\n", command, *more)
+    a = start(program, options=dict(zip([w.lstrip("-") for w in words[::2]], words[1::2])), stopOnEntry=True, stopOnExit=True)
+    a.event("stopped")
+    return a
+
+
+def every_request(a):
+    here = top(a)["instructionPointerReference"]
+    listing = a.ask("disassemble", memoryReference=here, instructionCount=3, instructionOffset=-1)["instructions"]
+    check(len(listing) == 3 and listing[1]["address"] == here and listing[1]["instruction"], listing)
+    point = a.ask("setInstructionBreakpoints", breakpoints=[{"instructionReference": here, "condition": "executed >= 0"}])
+    check(point["breakpoints"][0]["verified"], point)
+    for source in a.ask("loadedSources")["sources"]:
+        places = a.ask("breakpointLocations", source=source, line=1, endLine=99)["breakpoints"]
+        check(places and a.ask("source", source=source, sourceReference=0)["content"], source)
+        points = a.ask("setBreakpoints", source=source, breakpoints=[{"line": places[-1]["line"], "hitCondition": ">= 1"},
+                                                                     {"line": places[0]["line"], "logMessage": "at {pc}"}])
+        check(all(b["verified"] for b in points["breakpoints"]), points)
+        a.ask("setBreakpoints", source=source, breakpoints=[])
+    check(not a.ask("setFunctionBreakpoints", breakpoints=[{"name": "nobody"}])["breakpoints"][0]["verified"], "a function")
+    check(int(a.ask("evaluate", expression="pc * 2", context="hover")["result"], 0) == 2 * int(here, 0), "pc")
+    check("pc" in [t["label"] for t in a.ask("completions", text="1 + p", column=6)["targets"]], "completions")
+    for motion in ("stepIn", "next", "stepBack", "reverseContinue"):
+        a.ask(motion, threadId=1, granularity="instruction")
+        a.event("stopped")
+    check(a.ask("evaluate", expression="where", context="repl")["result"].startswith("step 0 "), "back at the start")
+    a.ask("setInstructionBreakpoints", breakpoints=[])
+
+
+def registers_and_tree(a):
+    register = next(iter(values(a, scope(a, "Registers")).values()))
+    if register["name"] != "sp":  # of cvbc, which is the depth of its stack
+        check(int(a.ask("setVariable", variablesReference=scope(a, "Registers"), name=register["name"], value="4 + 1")["value"], 0) == 5, "set")
+        check(int(a.ask("evaluate", expression=register["evaluateName"])["result"], 0) == 5, "it is set")
+        check(int(a.ask("setExpression", expression=register["evaluateName"], value="6")["value"], 0) == 6, "set again")
+    info = a.ask("dataBreakpointInfo", variablesReference=scope(a, "Registers"), name=register["name"])
+    check(info["dataId"] and a.ask("setDataBreakpoints", breakpoints=[
+        {"dataId": info["dataId"], "accessType": kind} for kind in info["accessTypes"]])["breakpoints"][-1]["verified"], info)
+    a.ask("setDataBreakpoints", breakpoints=[])
+    machine = values(a, scope(a, "Machine"))
+    check(machine["pc"]["presentationHint"] == {"attributes": ["readOnly"]}, machine["pc"])
+    try:
+        a.ask("setVariable", variablesReference=scope(a, "Machine"), name="pc", value="0")
+        raise AssertionError("pc was set")
+    except Adapter.Refused as refused:
+        check("/pc" in str(refused), refused)
+    nodes = [v for v in machine.values() if v["variablesReference"] and values(a, v["variablesReference"])]
+    for node in nodes:
+        again = a.ask("evaluate", expression=node["evaluateName"])["variablesReference"]
+        check(list(values(a, again)) == list(values(a, node["variablesReference"])), node)
+
+
+def test_every_request_in_every_machine():
+    memory = {"kblob": "0x10000", "kblob_grid": "0x10000", "pvm": "sp - 16", "cvbc": "0x1000000", "tvmr": "1 << 32", "coil": "0x300000000"}
+    for file in sorted(os.listdir(TABLES)):
+        a = machine_of(read_table(os.path.join(TABLES, file)))
+        every_request(a)
+        registers_and_tree(a)
+        at = hex(int(a.ask("evaluate", expression=memory[file.split(".")[0]])["result"], 0))
+        a.ask("writeMemory", memoryReference=at, data=base64.b64encode(b"\x07\x08").decode())
+        check(base64.b64decode(a.ask("readMemory", memoryReference=at, count=2)["data"]) == b"\x07\x08", at)
+        check(int(a.ask("evaluate", expression=f"u8[{at}]")["result"], 0) == 7, at)
+        a.ask("continue", threadId=1)
+        check(a.event("stopped")["reason"] in ("pause", "exception"), "the end")
+        check(a.ask("exceptionInfo", threadId=1)["exceptionId"], "why")
+        a.ask("reverseContinue", threadId=1)
+        a.event("stopped")
+        a.ask("restart")
+        check(a.event("stopped")["reason"] == "entry", "entry")
+        a.ask("terminate")
+        a.event("terminated")
+        check(a.close() == 0, "exit")
 
 
 def test_server_wants_its_token():

@@ -110,6 +110,7 @@ void dap_forget(struct dap *d); /* handles: the machine has moved */
 void dap_value_text(struct writer *out, const penta_field *field, bool hex);
 uint64_t dap_handle(struct dap *d, struct dap_handle handle);
 const struct dap_handle *dap_handle_of(const struct dap *d, uint64_t reference);
+bool dap_has_children(struct dap *d, const char *path); /* of the machine's tree */
 void dap_tree(struct dap *d, const struct dap_handle *h, uint64_t start, uint64_t count, bool hex,
               struct json *j);
 

@@ -329,6 +329,7 @@ void dap_evaluate(struct dap *d, struct dap_answer *a)
     const struct console *c = command_of(a->args, &rest);
     penta_value value;
     penta_buffer tree = {0};
+    uint64_t reference = 0;
     if (c) {
         run_command(d, c, rest, a);
         return;
@@ -343,8 +344,10 @@ void dap_evaluate(struct dap *d, struct dap_answer *a)
     } else if (*text == '/' && penta_vm_value(penta_session_vm(d->session), text, &tree)) {
         a->err = (penta_error){0};
         json_string(a->body, "result", (penta_bytes){tree.data, tree.size});
+        if (dap_has_children(d, text))
+            reference = dap_handle(d, (struct dap_handle){DAP_TREE, .path = strdup(text)});
     }
-    json_uint(a->body, "variablesReference", 0);
+    json_uint(a->body, "variablesReference", reference);
     penta_buffer_free(&tree);
 }
 
@@ -389,6 +392,12 @@ void dap_setVariable(struct dap *d, struct dap_answer *a)
         set(d, a, element);
     } else if (h->frame) {
         error_at(&a->err, BASE_STATE, 0, "only variables of the innermost frame can be set");
+    } else if (h->shown == DAP_TREE) { /* by its path: a name alone may be that of something else */
+        struct writer path = {0};
+        writer_print(&path, "%s/%s", h->path, name);
+        writer_char(&path, 0);
+        if (writer_ok(&path, &a->err)) set(d, a, (const char *)path.out.data);
+        writer_free(&path);
     } else {
         set(d, a, name);
     }
@@ -439,6 +448,13 @@ static void offer_variable(void *user, const penta_variable *v)
     offer(user, bytes_of(v->value.name), "variable");
 }
 
+/* What the state has at its top: pc, executed. */
+static bool offer_node(void *user, const penta_node *node) { return (void)user, (void)node, false; }
+static void offer_field(void *user, const penta_field *field)
+{
+    offer(user, bytes_of(field->name), "value");
+}
+
 static void offer_part(void *user, const penta_part *part)
 {
     if (part->kind == PENTA_PART_FUNCTION || part->kind == PENTA_PART_EXPORT)
@@ -458,7 +474,9 @@ void dap_completions(struct dap *d, struct dap_answer *a)
     struct completing c = {
         .j = a->body, .word = text ? text + from : "", .size = at - from, .start = from};
     json_list(a->body, "targets");
+    penta_visitor top = {&c, offer_node, offer_field, NULL};
     penta_vm_variables(penta_session_vm(d->session), 0, offer_variable, &c);
+    penta_vm_describe(penta_session_vm(d->session), &top);
     penta_parts(d->module, offer_part, &c);
     for (size_t i = 0; !from && i < COMMANDS; i++) offer(&c, bytes_of(commands[i].name), "keyword");
     json_end(a->body);

@@ -45,7 +45,7 @@ struct child {
     char *name;
     bool node, list;
     uint64_t items; /* of a list; 0: not known */
-    char *value;
+    char *value, *type;
 };
 
 enum { DEPTH = 32 };
@@ -82,20 +82,32 @@ static char *taken(struct writer *w)
     return (char *)w->out.data;
 }
 
+static void child_free(struct child *c)
+{
+    free(c->name);
+    free(c->value);
+    free(c->type);
+}
+
 static void keep_child(struct walk *w, struct child c)
 {
     if (c.name && ARRAY_RESERVE(w->children, w->capacity, w->count + 1)) {
         w->children[w->count++] = c;
         return;
     }
-    free(c.name);
-    free(c.value);
+    child_free(&c);
 }
 
 static bool wanted_index(const struct walk *w)
 {
     uint64_t i = w->levels[w->depth].children;
     return i >= w->start && i < w->end;
+}
+
+/* What is in this node of the tree, unless it is a node or text itself. */
+static bool can_be_set(const char *path)
+{
+    return !strcmp(path, "/registers") || !strcmp(path, "/variables");
 }
 
 /* The wanted path is below or at the one under way. */
@@ -147,8 +159,11 @@ static void tree_field(void *user, const penta_field *field)
     if (w->inside && wanted_index(w)) {
         add_name(w, field->name, &name);
         dap_value_text(&value, field, w->hex);
-        if (field->note) writer_print(&value, "  %s", field->note);
-        keep_child(w, (struct child){.name = taken(&name), .value = taken(&value)});
+        bool typed = field->note && can_be_set(w->wanted);
+        if (field->note && !typed) writer_print(&value, "  %s", field->note);
+        keep_child(w, (struct child){.name = taken(&name),
+                                     .value = taken(&value),
+                                     .type = typed ? strdup(field->note) : NULL});
     }
     w->levels[w->depth].children++;
 }
@@ -170,6 +185,14 @@ static void tell_child(struct dap *d, const struct dap_handle *h, struct child *
     json_text(j, "name", c->name);
     json_text(j, "value", c->value ? c->value : c->list ? "[...]" : "{...}");
     json_text(j, "evaluateName", whole);
+    if (c->type) json_text(j, "type", c->type);
+    if (!c->node && !can_be_set(h->path)) {
+        json_object(j, "presentationHint");
+        json_list(j, "attributes");
+        json_text(j, NULL, "readOnly");
+        json_end(j);
+        json_end(j);
+    }
     if (c->node) {
         json_uint(j, "variablesReference",
                   whole ? dap_handle(d, (struct dap_handle){.shown = DAP_TREE,
@@ -182,6 +205,18 @@ static void tell_child(struct dap *d, const struct dap_handle *h, struct child *
     }
     json_end(j);
     free(whole);
+}
+
+bool dap_has_children(struct dap *d, const char *path)
+{
+    struct walk w = {.wanted = path, .inside = !*path, .end = 1};
+    penta_visitor visitor = {&w, tree_enter, tree_field, tree_leave};
+    penta_vm_describe(penta_session_vm(d->session), &visitor);
+    bool found = w.count;
+    for (size_t i = 0; i < w.count; i++) child_free(&w.children[i]);
+    writer_free(&w.path);
+    free(w.children);
+    return found;
 }
 
 void dap_tree(struct dap *d, const struct dap_handle *h, uint64_t start, uint64_t count, bool hex,
@@ -199,8 +234,7 @@ void dap_tree(struct dap *d, const struct dap_handle *h, uint64_t start, uint64_
     if (own.path) penta_vm_describe(penta_session_vm(d->session), &visitor);
     for (size_t i = 0; i < w.count; i++) {
         tell_child(d, &own, &w.children[i], j);
-        free(w.children[i].name);
-        free(w.children[i].value);
+        child_free(&w.children[i]);
     }
     writer_free(&w.path);
     free(w.children);

@@ -245,8 +245,18 @@ static uint64_t bits_of(const penta_value *v, bool real, unsigned bytes)
     return !real ? value_integer(v) : bytes == 4 ? half : bits;
 }
 
-bool vm_set(penta_vm *vm, const char *what, const penta_value *value, penta_error *err)
+/* Registers and variables may be given by their paths in the tree, too. */
+static const char *without_node(const char *what)
 {
+    static const char *const nodes[] = {"/registers/", "/variables/"};
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++)
+        if (!strncmp(what, nodes[i], strlen(nodes[i]))) return what + strlen(nodes[i]);
+    return what;
+}
+
+bool vm_set(penta_vm *vm, const char *text, const penta_value *value, penta_error *err)
+{
+    const char *what = without_node(text);
     struct expression_scope scope = vm_scope(vm);
     struct expression_memory m;
     if (expression_is_memory(what, &scope, &m))
@@ -266,5 +276,5 @@ bool vm_set(penta_vm *vm, const char *what, const penta_value *value, penta_erro
     if (info_of(vm)->set && info_of(vm)->set(vm, name, value)) return true;
     if (s.found) return error_at(err, BASE_RANGE, 0, "'%.40s' cannot be set to this", what);
     return error_at(err, BASE_NAME_UNKNOWN, 0,
-                    "'%.40s' is no register, variable or memory that can be set", what);
+                    "'%.40s' is no register, variable or memory that can be set", text);
 }
