@@ -118,6 +118,7 @@ typedef enum penta_size_kind {
     PENTA_SIZE_FILE,     /* all of it */
     PENTA_SIZE_SECTION,  /* a part of the file at the top of its tree; together they are the file */
     PENTA_SIZE_FUNCTION, /* the instructions of a function */
+    PENTA_SIZE_DATA, /* an object in the data that has a name, in formats that keep such names */
 } penta_size_kind;
 typedef struct penta_size {
     penta_size_kind kind;
@@ -125,7 +126,8 @@ typedef struct penta_size {
     uint64_t bytes;
 } penta_size;
 typedef void penta_size_report(void *user, const penta_size *size);
-/* The file, its sections, its functions; damaged files have no functions. */
+PENTA_API const char *penta_size_name(penta_size_kind kind); /* "section"; NULL: no such kind */
+/* The file, its sections, its functions and data; of damaged files only sections up to the damage. */
 PENTA_API bool penta_sizes(const penta_module *module, penta_size_report *report, void *user,
                            penta_error *err);
 

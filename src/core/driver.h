@@ -46,6 +46,9 @@ struct driver {
     bool (*print_at)(const penta_module *module, uint64_t pc, struct writer *out);
     /* The code, and whatever has a name in it, in any order. */
     void (*parts)(const penta_module *module, penta_part_report *report, void *user);
+    /* Data of the file: ranges of addresses, without names, and the objects in them that have names. In
+     * any order; `to` equal to `from`: up to the next object. NULL: nothing in it has a name. */
+    void (*data)(const penta_module *module, penta_part_report *report, void *user);
     /* A word of the text that names a register or variable, for colours. NULL: there are none. */
     bool (*is_register)(penta_bytes word);
     /* The pc of the instruction after the one at pc, in the order of the code; pc itself: none is

@@ -41,8 +41,6 @@ static int order(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-static const char *const kinds[] = {"file", "section", "function"};
-
 static void show(struct cli *c, const struct rows *r)
 {
     uint64_t all = r->count ? r->items[0].bytes : 0;
@@ -50,7 +48,7 @@ static void show(struct cli *c, const struct rows *r)
         json_list(&c->json, "sizes");
         for (size_t i = 0; i < r->count; i++) {
             json_object(&c->json, NULL);
-            json_text(&c->json, "kind", kinds[r->items[i].kind]);
+            json_text(&c->json, "kind", penta_size_name(r->items[i].kind));
             json_text(&c->json, "name", r->items[i].name);
             json_uint(&c->json, "bytes", r->items[i].bytes);
             json_end(&c->json);
@@ -62,7 +60,7 @@ static void show(struct cli *c, const struct rows *r)
         const struct row *row = &r->items[i];
         double share = all ? 100.0 * (double)row->bytes / (double)all : 0;
         writer_print(&c->out, "%10" PRIu64 " %6.2f%%  %-8s  %s\n", row->bytes, share,
-                     kinds[row->kind], row->name);
+                     penta_size_name(row->kind), row->name);
     }
 }
 
@@ -120,6 +118,7 @@ void command_SIZE(struct cli *c)
         if (r.count) qsort(r.items, r.count, sizeof *r.items, order);
         show(c, &r);
         check_budgets(c, &r);
+        if (penta_module_damage(in.module)) cli_error(c, in.name, penta_module_damage(in.module));
     }
     for (size_t i = 0; i < r.count; i++) free(r.items[i].name);
     free(r.items);

@@ -362,6 +362,10 @@ penta_bytes coil_contents(const struct coil_module *m, size_t i);
 struct reader coil_code_reader(const struct coil_module *m, size_t i, penta_error *err);
 /* A string of the table, without its zero; empty when the offset is bad. */
 penta_bytes coil_string(const struct coil_module *m, uint64_t offset);
+static inline bool coil_is_data(const struct coil_section *s) /* with bytes in the file */
+{
+    return s->type == COIL_S_DATA || s->type == COIL_S_RODATA;
+}
 static inline penta_bytes coil_symbol_name(const struct coil_module *m, size_t i)
 {
     return coil_string(m, m->symbols[i].name_idx);

@@ -58,6 +58,26 @@ static void parts(const penta_module *module, penta_part_report *fn, void *user)
     }
 }
 
+static void data(const penta_module *module, penta_part_report *fn, void *user)
+{
+    const struct coil_module *m = coil_module(module);
+    bool exec = m->header.flags & COIL_FILE_EXEC;
+    for (size_t i = 0; i < m->section_count; i++) {
+        uint64_t address = coil_section_address(m, i);
+        if (coil_is_data(&m->sections[i]))
+            fn(user, &(penta_part){.from = address, .to = address + m->sections[i].size});
+    }
+    for (size_t i = 0; i < m->symbol_count; i++) {
+        const struct coil_symbol *s = &m->symbols[i];
+        bool object = s->type == COIL_NOTYPE || s->type == COIL_OBJECT || s->type == COIL_TLS;
+        if (!object || !s->section_idx || s->section_idx > m->section_count ||
+            !coil_is_data(&m->sections[s->section_idx - 1]))
+            continue;
+        uint64_t from = exec ? s->value : coil_section_address(m, s->section_idx - 1) + s->value;
+        fn(user, &(penta_part){.name = coil_symbol_name(m, i), .from = from, .to = from + s->size});
+    }
+}
+
 const struct driver coil_driver = {
     .name = "coil",
     .title = "COIL intermediate language object",
@@ -75,6 +95,7 @@ const struct driver coil_driver = {
     .print = coil_print,
     .print_at = coil_print_at,
     .parts = parts,
+    .data = data,
     .is_register = coil_is_register,
     .next_pc = coil_next_pc,
     .pc_of = coil_pc_of,
