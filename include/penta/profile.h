@@ -45,6 +45,8 @@ typedef struct penta_profile penta_profile;
 /* What was counted or sampled so far, as an object of its own: the session may run on or be freed, the
  * module must outlive it. False: nothing is. */
 PENTA_API penta_profile *penta_profile_new(const penta_session *session, penta_error *err);
+/* One of a program that never ran, for penta_profile_read to add to. */
+PENTA_API penta_profile *penta_profile_empty(const penta_module *module, penta_error *err);
 PENTA_API void penta_profile_free(penta_profile *profile); /* NULL is fine */
 /* Adds the counts of another run of the same program. False: it is of another program, or one of the
  * two has counts and the other samples. */

@@ -21,7 +21,7 @@ const struct command_info commands[COMMANDS] = {
     (ON(INFO) | ON(INSPECT) | ON(HEX) | ON(VALIDATE) | ON(DIS) | ON(CONVERT) | ON(ROUNDTRIP) |     \
      ON(SEAL) | ON(OPEN) | ON(SIGN) | ON(VERIFY) | ON(EXTRACT) | ON(CREATE) | ON(COMPILE) |        \
      ON(BOARD) | MACHINES | ON(DIFF) | ON(SIZE) | ON(GRAPH) | ON(DETECT) | ON(JIT) | ON(TRAIN) |   \
-     ON(EXPLORE))
+     ON(EXPLORE) | ON(REPORT))
 #define MACHINES (ON(RUN) | ON(TRACE) | ON(DEBUG) | ON(GDBSERVER) | ON(PROFILE) | ON(COVER))
 const struct tool_option tool_options[OPTS] = {
 #define OPTION(id, name, letter, argument, on, ...)                                                \

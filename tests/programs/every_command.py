@@ -82,6 +82,7 @@ def invocations():
         yield ["cover", file, *more], None
         yield ["cover", file, *more, "--uncovered"], None
         yield ["size", file], None
+        yield ["report", file], None
         yield ["graph", file, "--calls"], None
         yield ["explore", file, "-o", "page.html"], None
         yield ["graph", file, "--cfg", "0"], None

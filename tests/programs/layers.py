@@ -15,7 +15,7 @@ BELOW = {"base": set(), "crypto": {"base"}, "text": {"base"}, "x64": {"base"},
          "ssa": {"base", "x64"}, "core": {"base", "text"}}
 for name in formats:
     BELOW[name] = {"base", "crypto", "text", "x64", "ssa", "core"}
-BELOW["penta"] = {"base", "text", "core"} | set(formats)
+BELOW["penta"] = {"base", "crypto", "text", "core"} | set(formats)
 BELOW["gpu"] = BELOW["penta"] | {"penta"}
 BELOW["compat"] = BELOW["gpu"] | {"gpu"}
 BELOW["conform"] = BELOW["compat"] | {"compat"}

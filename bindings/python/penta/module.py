@@ -70,6 +70,23 @@ class Module:
         found: List[Document] = json.loads(out.take())
         return found
 
+    def report(self, title: Optional[str] = None, counts: Iterable[Buffer] = (), folded: Buffer = b"",
+               all: bool = False) -> str:  # noqa: A002
+        """Everything about the file as one HTML page. counts: what penta cover --data wrote; folded: what penta profile
+        --folded printed; all: long files as a whole, not only their beginning."""
+        paths, given = View(folded), types.penta_report_input()
+        given.module, given.title, given.folded, given.all = self._handle, text(title), paths.bytes, all
+        profile = None
+        try:
+            for one in counts:
+                profile = profile or checked(lib.penta_profile_empty, self._handle)
+                view = View(one)
+                checked(lib.penta_profile_read, profile, view.bytes)
+            given.profile = profile
+            return _text(filled(lib.penta_report_html, ctypes.byref(given)))
+        finally:
+            lib.penta_profile_free(profile)
+
     # ---- checks ----
 
     def validate(self) -> List[Finding]:

@@ -95,8 +95,9 @@ static uint64_t *block_costs(const penta_session *s, penta_error *err)
     return costs;
 }
 
-static penta_profile *profile_empty(const penta_module *module, penta_error *err)
+penta_profile *penta_profile_empty(const penta_module *module, penta_error *err)
 {
+    *err = (penta_error){0};
     struct penta_profile *p = calloc(1, sizeof *p);
     if (!p) {
         error_at(err, BASE_MEMORY, 0, "no memory for a profile");
@@ -163,7 +164,7 @@ penta_profile *penta_profile_new(const penta_session *s, penta_error *err)
         error_at(err, BASE_STATE, 0, "the session counts nothing");
         return NULL;
     }
-    penta_profile *p = profile_empty(s->module, err);
+    penta_profile *p = penta_profile_empty(s->module, err);
     if (!p) return NULL;
     if (s->counts)
         take_counts(p, s, err);

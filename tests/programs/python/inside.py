@@ -69,6 +69,14 @@ assert module.inspect(select="/header")[0]["name"] == "header" and "b1 05" in mo
 other = penta.assemble("HALT\n", "kblob")
 assert module.diff(module) == [] and module.diff(other)[0]["path"] == "/header/instCount"
 assert module.arrows() == [] and module.code(arrows="ascii") == module.code()
+page = module.report(title="<a name>", folded=b"main;f 12\n")
+assert page.startswith("<!DOCTYPE html>") and "&lt;a name&gt;" in page and "<a name>" not in page
+for bad in ({"folded": b"main"}, {"counts": [b"nothing"]}):
+    try:
+        module.report(**bad)
+        raise SystemExit("a bad input was taken")
+    except penta.Error:
+        pass
 # Arrows of one lane have no row in common, unless they end at the same place; what has no lane found all of them taken.
 jumps = penta.assemble(".global f\n.func f\n" + "".join(f".l{i}:\n BR EQ, @.l{i * 7919 % 97}\n" for i in range(97)) +
                        " RET\n.endfunc\n", "coil")

@@ -1,0 +1,7 @@
+/* What a report knows of a file, as one JSON object; page/common.js describes it. */
+#pragma once
+#include "base/writer.h"
+#include "penta/report.h"
+
+bool report_data(const penta_report_input *input, const char *title, struct writer *out,
+                 penta_error *err);

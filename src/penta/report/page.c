@@ -1,0 +1,81 @@
+/* The page: its fixed parts, which the build embeds, and the data between them. */
+#include <string.h>
+#include "base/bytes.h"
+#include "base/codec/base64.h"
+#include "base/sanitize.h"
+#include "base/utf8.h"
+#include "penta/analysis/markup.h"
+#include "penta/report/data.h"
+
+/* Files of the folder page, written into C by cmake/embed.cmake. */
+extern const uint8_t report_html[], report_style[], report_script[];
+extern const size_t report_html_size, report_style_size, report_script_size;
+extern const uint8_t report_style_sha256[32], report_script_sha256[32];
+
+/* Only this style and this script: whatever a file has in it, a browser runs nothing else of the page
+ * and asks the network for nothing. */
+static void policy(struct writer *w)
+{
+    writer_text(w, "default-src 'none'; style-src 'sha256-");
+    base64_write(w, (penta_bytes){report_style_sha256, 32});
+    writer_text(w, "'; script-src 'sha256-");
+    base64_write(w, (penta_bytes){report_script_sha256, 32});
+    writer_text(w, "'; img-src data:; base-uri 'none'; form-action 'none'");
+}
+
+/* JSON in a script element ends at the first "</script", so that no "<" may be in it; and characters that
+ * hide or reorder text are written by their numbers, for whoever reads the file itself. */
+static void plain_json(struct writer *w, penta_bytes json)
+{
+    for (size_t n; json.size; json = bytes_slice(json, n, json.size)) {
+        uint32_t point = 0;
+        n = utf8_next(json, &point);
+        if (!n) n = 1; /* which the writer of JSON lets nobody write */
+        if (point >= 0x10000 && is_deceptive(point))
+            writer_print(w, "\\u%04x\\u%04x", 0xd7c0 + (point >> 10), 0xdc00 + (point & 0x3ff));
+        else if (point == '<' || is_deceptive(point))
+            writer_print(w, "\\u%04x", point);
+        else
+            writer_bytes(w, json.data, n);
+    }
+}
+
+static void fill(struct writer *w, penta_bytes mark, const char *title, penta_bytes json)
+{
+    if (bytes_equal(mark, bytes_of("TITLE")))
+        markup_text(w, title);
+    else if (bytes_equal(mark, bytes_of("POLICY")))
+        policy(w);
+    else if (bytes_equal(mark, bytes_of("STYLE")))
+        writer_bytes(w, report_style, report_style_size);
+    else if (bytes_equal(mark, bytes_of("SCRIPT")))
+        writer_bytes(w, report_script, report_script_size);
+    else if (bytes_equal(mark, bytes_of("DATA")))
+        plain_json(w, json);
+}
+
+/* page.html with what stands between two @ replaced. */
+static void page(struct writer *w, const char *title, penta_bytes json)
+{
+    penta_bytes rest = {report_html, report_html_size};
+    for (bool mark = false; rest.size; mark = !mark) {
+        const uint8_t *at = memchr(rest.data, '@', rest.size);
+        size_t n = at ? (size_t)(at - rest.data) : rest.size;
+        if (mark)
+            fill(w, bytes_slice(rest, 0, n), title, json);
+        else
+            writer_bytes(w, rest.data, n);
+        rest = bytes_slice(rest, n + 1, rest.size);
+    }
+}
+
+bool penta_report_html(const penta_report_input *input, penta_buffer *out, penta_error *err)
+{
+    *err = (penta_error){0};
+    struct writer json = {0}, w = {0};
+    const char *title = input->title ? input->title : penta_module_format(input->module);
+    bool ok = report_data(input, title, &json, err) && writer_ok(&json, err);
+    if (ok) page(&w, title, writer_view(&json));
+    writer_free(&json);
+    return writer_give(&w, ok, out, err);
+}
