@@ -7,6 +7,7 @@
 
 bool number_parse_bytes(penta_bytes text, uint64_t *out)
 {
+    if (!text.size) return false;
     const uint8_t *p = text.data, *end = text.data + text.size;
     unsigned base = 10;
     if (text.size > 2 && p[0] == '0') {

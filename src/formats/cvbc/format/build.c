@@ -424,6 +424,10 @@ static bool put_together(struct assembly *a, struct writer *out, penta_error *er
             }
     for (size_t i = 0; ok && i < count; i++)
         ok = place(out, sections[i].offset, sections[i].bytes, err);
+    uint64_t from = (programs + 3) & ~UINT64_C(3), to = from + a->programs.size;
+    for (size_t i = 0; ok && i < b->patch_count; i++) /* what fills up between programs */
+        if (b->patches[i].offset >= from && b->patches[i].offset + b->patches[i].bytes.size <= to)
+            ok = place(out, b->patches[i].offset, b->patches[i].bytes, err);
     ok = ok && place(out, out->out.size, b->trailing, err);
     if (!ok || out->failed) return writer_ok(out, err) && false;
     memcpy(out->out.data, header, sizeof header); /* again, in case a section overwrote it */

@@ -363,20 +363,31 @@ static void print_header(const struct cvbc_module *m, struct writer *out)
     print_fields(out, ".header", cvbc_header_fields, file.data, computed, false);
 }
 
+static void print_gap(const struct cvbc_module *m, penta_bytes gap, size_t *folds,
+                      struct writer *out)
+{
+    for (size_t at = 0; at < gap.size;) {
+        writer_print(out, ".bytes 0x%" PRIx64 ", ", cvbc_offset(m, gap.data + at));
+        at += hex_row(out, bytes_slice(gap, at, gap.size), folds);
+        writer_char(out, '\n');
+    }
+}
+
+/* Zeros between sections need no text, unless they are many or the last. */
 static void print_gaps(const struct cvbc_module *m, struct writer *out)
 {
     struct cvbc_piece pieces[CVBC_PIECES];
     size_t count = cvbc_pieces(m, pieces), folds = HEX_FOLDS;
     for (size_t i = 0; i < count; i++) {
         penta_bytes gap = pieces[i].bytes;
-        bool zero = i + 1 < count && gap.size <= CVBC_GAP_MAX;
-        for (size_t k = 0; k < gap.size && zero; k++) zero = !gap.data[k];
-        if (pieces[i].kind != CVBC_PIECE_GAP || zero) continue;
-        for (size_t at = 0; at < gap.size;) {
-            writer_print(out, ".bytes 0x%" PRIx64 ", ", cvbc_offset(m, gap.data + at));
-            at += hex_row(out, bytes_slice(gap, at, gap.size), &folds);
-            writer_char(out, '\n');
-        }
+        bool zero = i + 1 < count && gap.size <= CVBC_GAP_MAX && all_zero(gap.data, gap.size);
+        if (pieces[i].kind == CVBC_PIECE_GAP && !zero) print_gap(m, gap, &folds, out);
+    }
+    for (size_t i = 1; m->inner && i < m->meta.entry_count; i++) {
+        penta_bytes before = m->inner[i - 1]->base.file, next = m->inner[i]->base.file;
+        const uint8_t *end = before.data + before.size;
+        penta_bytes gap = {end, (size_t)(next.data - end)};
+        if (!all_zero(gap.data, gap.size)) print_gap(m, gap, &folds, out);
     }
 }
 
