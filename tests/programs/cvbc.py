@@ -428,6 +428,21 @@ def test_sketches():
         check(traces[1].startswith(expected[:expected[:600].rindex("Delay")]), f"{name} does the same with instructions of the first engine:\n{traces[1][:300]}")
 
 
+def test_sizes_and_reals():
+    """Idioms of sizeof; one error for each thing that is not there, and none for its uses."""
+    write("sizes.ino", b"int t[3][4]; byte b[5]; const char text[] = \"abc\";\n#define COUNT(a) (sizeof(a) / sizeof((a)[0]))\n"
+                       b"int main() { printf(\"%d %d %d %d %d %d %d\", COUNT(t), COUNT(b), sizeof(t[0]), sizeof((t)[0][0]), sizeof(*t), sizeof(b) / sizeof *b * 0 + 1,"
+                       b" sizeof(text)); return 0; }\n".replace(b"sizeof *b", b"sizeof(*b)"))
+    check(penta("compile", "sizes.ino", "-o", "sizes.cvbc").returncode == 0, "sizes")
+    check(penta("run", "-q", "sizes.cvbc").stdout.startswith("3 5 16 4 16 1 4halt"), penta("run", "-q", "sizes.cvbc").stdout)
+    write("real.ino", b"void setup() { float v = analogRead(A0) * 5.0 / 1023; v = v + 1; Serial.println(v); double d; d = 2; }\nvoid loop() {}\n")
+    done = penta("compile", "real.ino", "-o", "never.cvbc")
+    check(done.stderr.count("error[") == 3 and "float is not" in done.stderr and "'5.0' is not a whole number" in done.stderr
+          and "double is not" in done.stderr, done.stderr)
+    write("texts.ino", b"const char *names[] = {\"a\", \"b\"};\nint main() { return 0; }\n")
+    check("array of texts" in penta("compile", "texts.ino", "-o", "never.cvbc").stderr, "an array of texts")
+
+
 def test_conditions():
     """Expressions of #if, as C has them."""
     macros = "#define ONE 1\n#define TWO (ONE + ONE)\n#define NONE\n#define F(x) x\n"
@@ -719,7 +734,7 @@ def test_boards():
 with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
     for test in (test_keys, test_signatures, test_edges, test_low_s, test_flips, test_builds, test_policy, test_sealing, test_stored,
-                 test_legacy, test_exit_value, test_compiler, test_sketches, test_conditions, test_compiler_refuses, test_hints, test_tokens, test_boards,
+                 test_legacy, test_exit_value, test_compiler, test_sketches, test_sizes_and_reals, test_conditions, test_compiler_refuses, test_hints, test_tokens, test_boards,
                  test_programs, test_programs_protected):
         test()
     os.chdir(ROOT)

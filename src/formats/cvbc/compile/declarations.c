@@ -253,6 +253,9 @@ static bool text_constant(struct compiler *c, const struct word *name, struct ty
         type.is_text || (brackets && type.is_const && type.is_char && equals->kind == WORD_SIGN &&
                          equals->value == '=' && equals[1].kind == WORD_STRING);
     if (!*did) return true;
+    if (type.is_text && w->kind == WORD_SIGN && w->value == '[')
+        return compiler_error(c, BASE_SYNTAX, w->offset,
+                              "an array of texts is not part of the language: print in a switch");
     c->pos += brackets ? 2 : 0;
     penta_bytes text;
     if (!compiler_expect(c, '=', "'=': a text is constant")) return false;

@@ -411,31 +411,45 @@ static bool name_value(struct compiler *c, const struct word *name)
     return true;
 }
 
-/* sizeof (type), sizeof (name), sizeof (name[0]) */
+/* name, (name), name[0], (name)[0][0], *name */
+static bool size_of_variable(struct compiler *c, uint32_t *size)
+{
+    unsigned open = 0, indices = compiler_accept(c, '*');
+    uint32_t ignored;
+    while (compiler_accept(c, '(')) open++;
+    const struct word *w = compiler_word(c);
+    const struct symbol *s = w->kind == WORD_NAME ? compiler_find(c, w) : NULL;
+    if (!s || s->kind == SYMBOL_FUNCTION)
+        return compiler_error(c, BASE_NAME_UNKNOWN, w->offset, "sizeof wants a type or a variable");
+    c->pos++;
+    for (;;) {
+        if (open && compiler_accept(c, ')')) {
+            open--;
+        } else if (compiler_accept(c, '[')) {
+            if (!compiler_constant_expression(c, &ignored) || !compiler_expect(c, ']', "']'"))
+                return false;
+            indices++;
+        } else {
+            break;
+        }
+    }
+    *size =
+        s->kind == SYMBOL_TEXT && !indices ? (uint32_t)s->text.size + 1 : compiler_size_of(s->type);
+    for (unsigned d = indices; s->kind == SYMBOL_ARRAY && d < DIMENSIONS && s->dims[d]; d++)
+        *size *= s->dims[d];
+    return !open || compiler_expect(c, ')', "')'");
+}
+
 static bool size_of(struct compiler *c)
 {
     struct type type;
-    uint32_t size;
+    uint32_t size = 0;
     if (!compiler_expect(c, '(', "'('")) return false;
-    const struct word *w = compiler_word(c);
-    if (compiler_is_type(c, w)) {
+    if (compiler_is_type(c, compiler_word(c))) {
         if (!compiler_type(c, &type)) return false;
         size = compiler_size_of(type);
-    } else {
-        const struct symbol *s = w->kind == WORD_NAME ? compiler_find(c, w) : NULL;
-        if (!s || s->kind == SYMBOL_FUNCTION)
-            return compiler_error(c, BASE_NAME_UNKNOWN, w->offset,
-                                  "sizeof wants a type or a variable");
-        size = compiler_size_of(s->type);
-        c->pos++;
-        if (s->kind == SYMBOL_TEXT) size = (uint32_t)s->text.size + 1;
-        bool element = compiler_accept(c, '[');
-        if (!element && s->kind == SYMBOL_ARRAY) size *= s->elements;
-        uint32_t ignored;
-        if (element &&
-            (!compiler_constant_expression(c, &ignored) || !compiler_expect(c, ']', "']'")))
-            return false;
-        for (unsigned d = 1; element && d < DIMENSIONS && s->dims[d]; d++) size *= s->dims[d];
+    } else if (!size_of_variable(c, &size)) {
+        return false;
     }
     compiler_constant(c, size);
     c->value.type = type_unsigned;
@@ -481,7 +495,12 @@ static bool primary(struct compiler *c)
         if (!(method ? compiler_method : compiler_call)(c, w, &leaves)) return false;
         return leaves || compiler_error(c, BASE_SYNTAX, w->offset, "this call has no value");
     }
-    if (compiler_refused(c, w)) return false;
+    if (compiler_refused(c, w)) {
+        if (w->kind != WORD_REAL) return false;
+        c->pos++; /* told; the rest of the expression may be right */
+        compiler_constant(c, 0);
+        return true;
+    }
     return compiler_error(c, BASE_SYNTAX, w->offset,
                           w->kind == WORD_STRING ? "a text is for printing only"
                                                  : "expected a value");

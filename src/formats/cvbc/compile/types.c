@@ -6,7 +6,7 @@
 const struct type type_int = {.bits = 32}, type_unsigned = {.bits = 32, .is_unsigned = true},
                   type_bool = {.bits = 1, .is_unsigned = true};
 
-enum { IS_SIGNED = 1, IS_UNSIGNED, IS_CHAR, IS_CONST, IS_STATIC, IS_NOTHING };
+enum { IS_SIGNED = 1, IS_UNSIGNED, IS_CHAR, IS_CONST, IS_STATIC, IS_NOTHING, IS_REFUSED };
 static const struct {
     const char *name;
     uint8_t bits, what;
@@ -20,7 +20,7 @@ static const struct {
     {"int32_t", 32, 0},          {"uint32_t", 32, IS_UNSIGNED},   {"size_t", 32, IS_UNSIGNED},
     {"const", 0, IS_CONST},      {"static", 0, IS_STATIC},        {"volatile", 0, IS_NOTHING},
     {"inline", 0, IS_NOTHING},   {"constexpr", 0, IS_CONST},      {"PROGMEM", 0, IS_NOTHING},
-    {"enum", 32, 0},
+    {"enum", 32, 0},             {"float", 32, IS_REFUSED},       {"double", 32, IS_REFUSED},
 };
 /* clang-format on */
 
@@ -92,6 +92,10 @@ bool compiler_type(struct compiler *c, struct type *out)
         case IS_CONST: out->is_const = true; continue;
         case IS_STATIC: out->is_static = true; continue;
         case IS_NOTHING: continue;
+        case IS_REFUSED: /* told; what is declared is known, so that its uses are no errors too */
+            compiler_refused(c, w);
+            said = true;
+            continue;
         default: break;
         }
         if (word_is(&c->words, w, "enum")) { /* of a type that is defined elsewhere */
