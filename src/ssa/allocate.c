@@ -19,6 +19,7 @@ struct scan {
     uint32_t *waiting; /* a heap of intervals by their beginning */
     size_t waiting_count, waiting_capacity;
     uint32_t *active, *inactive;
+    uint32_t call, divide; /* the first ones that are not before `at` */
     size_t active_count, active_capacity, inactive_count, inactive_capacity;
     uint32_t at;
 };
@@ -29,6 +30,7 @@ static struct ssa_interval *get(struct scan *s, uint32_t i) { return &s->l->inte
 
 static bool covers(const struct ssa_live *l, const struct ssa_interval *i, uint32_t at)
 {
+    if (!l->ranges[i->range].next) return i->from <= at && at < i->to;
     for (uint32_t r = i->range; r && l->ranges[r].from <= at; r = l->ranges[r].next)
         if (at < l->ranges[r].to) return true;
     return false;
@@ -41,10 +43,7 @@ const struct ssa_interval *ssa_interval_at(const struct ssa_live *l, uint32_t va
     return i ? &l->intervals[i] : NULL;
 }
 
-static bool is_float(const struct scan *s, uint32_t i)
-{
-    return ssa_is_float(&s->l->f->insns[s->l->intervals[i].value]);
-}
+static bool is_float(const struct scan *s, uint32_t i) { return s->l->intervals[i].real; }
 
 static uint32_t meeting(const struct ssa_live *l, const struct ssa_interval *a,
                         const struct ssa_interval *b)
@@ -169,7 +168,8 @@ static uint32_t split(struct scan *s, uint32_t i, uint32_t at)
                                                .use_first = use,
                                                .use_end = old->use_end,
                                                .next = old->next,
-                                               .reg = SSA_IN_FRAME};
+                                               .reg = SSA_IN_FRAME,
+                                               .real = old->real};
     old->to = l->ranges[before].to;
     old->use_end = use;
     old->next = made;
@@ -281,6 +281,34 @@ static void assign(struct scan *s, uint32_t i, int reg)
     get(s, i)->reg = (int8_t)reg;
     if (!SSA_RESERVE(s->l, s->active, s->active_capacity, s->active_count + 1)) return;
     s->active[s->active_count++] = i;
+}
+
+/* Most values live between calls, without holes: any register that nobody has will do. */
+static bool take_simply(struct scan *s, uint32_t i, const uint32_t *heir)
+{
+    const struct ssa_live *l = s->l;
+    const struct ssa_interval *it = get(s, i);
+    bool real = it->real, called = s->call < l->call_count && l->calls[s->call] < it->to,
+         divided = s->divide < l->divide_count && l->divides[s->divide] < it->to;
+    if (l->ranges[it->range].next || called || (divided && !real)) return false;
+    uint32_t used = 0;
+    for (size_t k = 0; k < s->active_count; k++)
+        if (is_float(s, s->active[k]) == real) used |= 1u << get(s, s->active[k])->reg;
+    for (size_t k = 0; k < s->inactive_count; k++)
+        if (is_float(s, s->inactive[k]) == real) used |= 1u << get(s, s->inactive[k])->reg;
+    const int wishes[2] = {wish_of_users(s, heir, i), wish_of(s, i)};
+    for (int k = 0; k < 2; k++)
+        if (wishes[k] >= 0 && !(used >> wishes[k] & 1)) {
+            assign(s, i, wishes[k]);
+            return true;
+        }
+    const int8_t *set = real ? floats : ints;
+    for (size_t k = 0, n = real ? sizeof floats : sizeof ints; k < n; k++)
+        if (!(used >> set[k] & 1)) {
+            assign(s, i, set[k]);
+            return true;
+        }
+    return false;
 }
 
 static bool take_free(struct scan *s, uint32_t i, const uint32_t *heir)
@@ -459,7 +487,9 @@ bool ssa_allocate(struct ssa_live *l)
         uint32_t i = take(&s);
         s.at = get(&s, i)->from;
         advance(&s, s.at);
-        if (!take_free(&s, i, heir)) take_used(&s, i);
+        while (s.call < l->call_count && l->calls[s.call] < s.at) s.call++;
+        while (s.divide < l->divide_count && l->divides[s.divide] < s.at) s.divide++;
+        if (!take_simply(&s, i, heir) && !take_free(&s, i, heir)) take_used(&s, i);
     }
     free(heir);
     free(s.waiting);

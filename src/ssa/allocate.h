@@ -4,6 +4,7 @@
  * to p; one that is defined there lives from p, from p + 1 after calls and divisions, which destroy
  * registers at p. Phis are at the first number of their block, edges between blocks have none. */
 #pragma once
+#include "base/arena.h"
 #include "ssa/ssa.h"
 
 enum { SSA_IN_FRAME = -1, SSA_REGISTERS = 16 };
@@ -22,6 +23,7 @@ struct ssa_interval {
     uint32_t use_first, use_end; /* in uses */
     uint32_t next;               /* the rest of the value's life; 0: none */
     int8_t reg;                  /* or SSA_IN_FRAME */
+    bool real;                   /* it needs one for floats and vectors */
 };
 struct ssa_live {
     struct ssa_function *f;
@@ -38,7 +40,9 @@ struct ssa_live {
     uint32_t **entry; /* per block: values that live at its start; ends with 0 */
     uint32_t *calls, call_count, *divides, divide_count;
     size_t range_count, range_capacity, use_count, use_capacity, interval_count, interval_capacity;
-    uint32_t frame; /* words */
+    uint32_t frame;     /* words */
+    struct arena arena; /* of what does not grow */
+    penta_error err;
     bool failed;
 };
 

@@ -5,21 +5,17 @@
 
 void ssa_live_free(struct ssa_live *l)
 {
-    for (size_t b = 0; l->entry && b < l->f->block_count; b++) free(l->entry[b]);
-    free(l->entry);
-    free(l->order);
-    free(l->block_from);
-    free(l->block_to);
-    free(l->number);
+    arena_free(&l->arena);
     free(l->ranges);
     free(l->uses);
     free(l->intervals);
-    free(l->first);
-    free(l->slots);
-    free(l->calls);
-    free(l->divides);
     ssa_loops_free(&l->loops);
     *l = (struct ssa_live){0};
+}
+
+static uint32_t *numbers(struct ssa_live *l, size_t count)
+{
+    return arena_alloc(&l->arena, count, sizeof(uint32_t), &l->err);
 }
 
 /* ---- numbers ---- */
@@ -43,9 +39,7 @@ static void number(struct ssa_live *l)
             if (!start) at += 2;
             if (in->op == SSA_CALL || in->op == SSA_FOREIGN)
                 l->calls[l->call_count++] = l->number[i];
-            bool divides = (in->op >= SSA_DIVS && in->op <= SSA_REMU) || in->op == SSA_MULHS ||
-                           in->op == SSA_MULHU;
-            if (divides) l->divides[l->divide_count++] = l->number[i];
+            if (ssa_has(in->op, 'd')) l->divides[l->divide_count++] = l->number[i];
         }
         l->block_to[b] = at;
     }
@@ -56,9 +50,7 @@ static void number(struct ssa_live *l)
 static uint32_t birth(const struct ssa_live *l, uint32_t value)
 {
     const struct ssa_insn *in = &l->f->insns[value];
-    bool late = in->op == SSA_RESULT || (in->op >= SSA_DIVS && in->op <= SSA_REMU) ||
-                in->op == SSA_MULHS || in->op == SSA_MULHU;
-    return l->number[value] + late;
+    return l->number[value] + (in->op == SSA_RESULT || ssa_has(in->op, 'd'));
 }
 
 /* ---- uses ---- */
@@ -74,8 +66,6 @@ struct uses {
     size_t count, capacity;
     uint32_t *first, *last; /* per value */
     uint32_t *at_end;       /* per block: what phis of others take at its end, 0: nothing */
-    struct use *chain;      /* the uses of one value, in order */
-    size_t chain_count, chain_capacity;
 };
 
 static uint32_t new_use(struct uses *u, struct use use)
@@ -151,17 +141,6 @@ static void gather_all(struct uses *u)
     }
 }
 
-/* The uses of a value, next to each other. */
-static const struct use *chain_of(struct uses *u, uint32_t value)
-{
-    u->chain_count = 0;
-    for (uint32_t i = u->first[value]; i; i = u->items[i].next) {
-        if (!SSA_RESERVE(u->l, u->chain, u->chain_capacity, u->chain_count + 1)) return NULL;
-        u->chain[u->chain_count++] = u->items[i];
-    }
-    return u->chain;
-}
-
 /* ---- ranges ---- */
 
 struct walk {
@@ -187,11 +166,12 @@ static void enter(struct walk *w, uint32_t value, uint32_t block)
     struct ssa_live *l = w->l;
     uint32_t n = w->entries[block];
     if (!(n & (n + 1))) { /* full: 2^k - 1 items and the end */
-        uint32_t *moved = realloc(l->entry[block], (n + 1) * 2 * sizeof *moved);
+        uint32_t *moved = numbers(l, (n + 1) * 2);
         if (!moved) {
             l->failed = true;
             return;
         }
+        if (n) memcpy(moved, l->entry[block], n * sizeof *moved);
         l->entry[block] = moved;
     }
     l->entry[block][w->entries[block]++] = value;
@@ -218,15 +198,15 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The life of a value: from all its uses back to its definition. */
-static void life(struct walk *w, uint32_t value, const struct use *uses, size_t count)
+static void life(struct walk *w, uint32_t value, const struct uses *u)
 {
     struct ssa_live *l = w->l;
     const struct ssa_function *f = l->f;
-    uint32_t home = f->insns[value].block, born = birth(l, value);
+    uint32_t home = f->insns[value].block;
     w->count = 0;
     uint32_t done = 0;
-    for (size_t i = 0; i < count; i++) live_until(w, value, uses[i].block, uses[i].at);
-    if (!count) live_until(w, value, home, born + 1);
+    for (uint32_t i = u->first[value]; i; i = u->items[i].next)
+        live_until(w, value, u->items[i].block, u->items[i].at);
     /* A value is not alive at the start of the block that defines it: that dominates every use. */
     for (; done < w->count; done++) {
         uint32_t b = w->blocks[done];
@@ -242,35 +222,41 @@ static void life(struct walk *w, uint32_t value, const struct use *uses, size_t 
     qsort(w->blocks, w->count, sizeof *w->blocks, by_number);
 }
 
-static void make_interval(struct walk *w, uint32_t value, const struct use *uses, size_t count,
+static void make_interval(struct walk *w, uint32_t value, const struct uses *u,
                           const uint32_t *block_at)
 {
     struct ssa_live *l = w->l;
-    life(w, value, uses, count);
-    uint32_t home = l->f->insns[value].block, born = birth(l, value), last = 0, first = 0;
-    for (uint32_t i = 0; i < w->count; i++) {
-        uint32_t b = block_at[w->blocks[i] / 2], from = b == home ? born : l->block_from[b],
+    const struct ssa_insn *in = &l->f->insns[value];
+    uint32_t born = birth(l, value), end = born + 1, last = 0, first = 0, count = 0;
+    bool local = true; /* all its uses are in the block that defines it */
+    for (uint32_t i = u->first[value]; i; i = u->items[i].next, count++) {
+        local &= u->items[i].block == in->block;
+        if (u->items[i].at > end) end = u->items[i].at;
+    }
+    if (local)
+        first = last = add_range(l, born, end, 0);
+    else
+        life(w, value, u);
+    for (uint32_t i = 0; !local && i < w->count; i++) {
+        uint32_t b = block_at[w->blocks[i] / 2], from = b == in->block ? born : l->block_from[b],
                  to = w->end[b] > from ? w->end[b] : from + 1;
         last = add_range(l, from, to, last);
         if (!first) first = last;
     }
-    bool room = ARRAY_RESERVE(l->intervals, l->interval_capacity, l->interval_count + 1) &&
-                ARRAY_RESERVE(l->uses, l->use_capacity, l->use_count + count + 1);
-    if (!room || l->failed) {
-        l->failed = true;
+    if (!SSA_RESERVE(l, l->intervals, l->interval_capacity, l->interval_count + 1) ||
+        !SSA_RESERVE(l, l->uses, l->use_capacity, l->use_count + count + 1) || l->failed)
         return;
-    }
     uint32_t use = (uint32_t)l->use_count;
-    uint8_t op = l->f->insns[value].op;
-    bool anywhere = op == SSA_PHI || op == SSA_PARAM || op == SSA_RESULT || op == SSA_CONST;
+    bool anywhere =
+        in->op == SSA_PHI || in->op == SSA_PARAM || in->op == SSA_RESULT || in->op == SSA_CONST;
     /* The definition is the first use, where the code begins with it. */
     bool placed = false;
-    for (size_t i = 0; i < count; i++) {
-        if (!placed && uses[i].at > born) {
+    for (uint32_t i = u->first[value]; i; i = u->items[i].next) {
+        if (!placed && u->items[i].at > born) {
             l->uses[l->use_count++] = (struct ssa_place){born, !anywhere};
             placed = true;
         }
-        l->uses[l->use_count++] = (struct ssa_place){uses[i].at, uses[i].needs};
+        l->uses[l->use_count++] = (struct ssa_place){u->items[i].at, u->items[i].needs};
     }
     if (!placed) l->uses[l->use_count++] = (struct ssa_place){born, !anywhere};
     l->first[value] = (uint32_t)l->interval_count;
@@ -280,36 +266,25 @@ static void make_interval(struct walk *w, uint32_t value, const struct use *uses
                                                               .range = first,
                                                               .use_first = use,
                                                               .use_end = (uint32_t)l->use_count,
-                                                              .reg = SSA_IN_FRAME};
+                                                              .reg = SSA_IN_FRAME,
+                                                              .real = ssa_is_float(in)};
 }
 
 static bool make_intervals(struct ssa_live *l, struct uses *u)
 {
     size_t blocks = l->f->block_count + 1;
-    uint32_t *block_at = calloc(l->limit / 2 + 2, sizeof *block_at);
-    struct walk w = {l,
-                     calloc(blocks, sizeof *w.mark),
-                     calloc(blocks, sizeof *w.end),
-                     calloc(blocks, sizeof *w.blocks),
-                     0,
-                     calloc(blocks, sizeof *w.entries)};
-    bool ok = block_at && w.mark && w.end && w.blocks && w.entries;
-    for (uint32_t k = 0; ok && k < l->block_count; k++)
+    uint32_t *block_at = numbers(l, l->limit / 2 + 2);
+    struct walk w = {l, numbers(l, blocks), numbers(l, blocks), numbers(l, blocks),
+                     0, numbers(l, blocks)};
+    if (l->err.code) return false;
+    for (uint32_t k = 0; k < l->block_count; k++)
         block_at[l->block_from[l->order[k]] / 2] = l->order[k];
-    for (uint32_t k = 0; ok && k < l->block_count; k++)
+    for (uint32_t k = 0; k < l->block_count; k++)
         for (uint32_t i = l->f->blocks[l->order[k]].first; i; i = l->f->insns[i].next)
             if (l->f->insns[i].type != SSA_VOID && !ssa_immediate(&l->f->insns[i])) l->first[i] = 1;
-    for (uint32_t v = 1; ok && v < l->f->count && !l->failed; v++) {
-        if (!l->first[v]) continue;
-        const struct use *uses = chain_of(u, v);
-        if (!l->failed) make_interval(&w, v, uses, u->chain_count, block_at);
-    }
-    free(block_at);
-    free(w.mark);
-    free(w.end);
-    free(w.blocks);
-    free(w.entries);
-    return ok && !l->failed;
+    for (uint32_t v = 1; v < l->f->count && !l->failed; v++)
+        if (l->first[v]) make_interval(&w, v, u, block_at);
+    return !l->failed;
 }
 
 bool ssa_live(struct ssa_live *l, struct ssa_function *f)
@@ -317,39 +292,34 @@ bool ssa_live(struct ssa_live *l, struct ssa_function *f)
     *l = (struct ssa_live){.f = f, .frame = f->reserved / 8};
     size_t blocks = f->block_count + 1, values = f->count + 1;
     if (!ssa_loops(&l->loops, f)) return false;
-    l->order = calloc(blocks, sizeof *l->order);
-    l->block_from = calloc(blocks, sizeof *l->block_from);
-    l->block_to = calloc(blocks, sizeof *l->block_to);
-    l->number = calloc(values, sizeof *l->number);
-    l->first = calloc(values, sizeof *l->first);
-    l->slots = malloc(values * sizeof *l->slots);
-    l->entry = calloc(blocks, sizeof *l->entry);
-    l->calls = calloc(values, sizeof *l->calls);
-    l->divides = calloc(values, sizeof *l->divides);
-    if (!l->order || !l->block_from || !l->block_to || !l->number || !l->first || !l->slots ||
-        !l->entry || !l->calls || !l->divides)
-        return false;
+    l->order = numbers(l, blocks);
+    l->block_from = numbers(l, blocks);
+    l->block_to = numbers(l, blocks);
+    l->number = numbers(l, values);
+    l->first = numbers(l, values);
+    l->slots = arena_alloc(&l->arena, values, sizeof *l->slots, &l->err);
+    l->entry = arena_alloc(&l->arena, blocks, sizeof *l->entry, &l->err);
+    l->calls = numbers(l, values);
+    l->divides = numbers(l, values);
+    struct uses u = {.l = l,
+                     .first = numbers(l, values),
+                     .last = numbers(l, values),
+                     .at_end = numbers(l, blocks),
+                     .count = 1};
+    if (l->err.code) return false;
     for (size_t i = 0; i < values; i++) l->slots[i] = -1;
     for (uint32_t b = 0; b < f->block_count; b++) /* layout.c has put them in their order */
         if (l->loops.number[b]) l->order[l->block_count++] = b;
     number(l);
     /* Number 0 means none. */
-    if (!ARRAY_RESERVE(l->ranges, l->range_capacity, 1) ||
-        !ARRAY_RESERVE(l->intervals, l->interval_capacity, 1))
+    if (!ARRAY_RESERVE(l->ranges, l->range_capacity, values) ||
+        !ARRAY_RESERVE(l->uses, l->use_capacity, values * 2) ||
+        !ARRAY_RESERVE(l->intervals, l->interval_capacity, values))
         return false;
     l->range_count = l->interval_count = 1;
-    struct uses u = {.l = l,
-                     .first = calloc(values, sizeof *u.first),
-                     .last = calloc(values, sizeof *u.last),
-                     .at_end = calloc(blocks, sizeof *u.at_end)};
-    bool ok = u.first && u.last && u.at_end && ARRAY_RESERVE(u.items, u.capacity, values);
-    u.count = 1;
+    bool ok = ARRAY_RESERVE(u.items, u.capacity, values);
     if (ok) gather_all(&u);
     ok = ok && !l->failed && make_intervals(l, &u);
     free(u.items);
-    free(u.first);
-    free(u.last);
-    free(u.at_end);
-    free(u.chain);
     return ok;
 }

@@ -237,7 +237,7 @@ static void start_block(struct ssa_emitter *m, uint32_t b)
         ssa_edge_moves(m, block->preds[0], b);
         ssa_do_moves(m);
     }
-    for (uint32_t i = block->first; i; i = m->f->insns[i].next) {
+    for (uint32_t i = b ? 0 : block->first; i; i = m->f->insns[i].next) {
         uint8_t op = m->f->insns[i].op;
         if (op == SSA_PARAM && m->l.first[i])
             ssa_add_move(m, ssa_spot_at(m, i, m->l.number[i]),
@@ -247,6 +247,7 @@ static void start_block(struct ssa_emitter *m, uint32_t b)
     ssa_do_moves(m);
     for (uint32_t i = block->first; i; i = m->f->insns[i].next) {
         uint8_t op = m->f->insns[i].op;
+        if (b && op != SSA_PHI) break; /* arguments are anywhere in the first block */
         if ((op == SSA_PARAM || op == SSA_PHI) && m->l.first[i]) store_at_start(m, i);
     }
 }

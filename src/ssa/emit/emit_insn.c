@@ -520,51 +520,27 @@ static void effect(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t va
 void ssa_emit_insn(struct ssa_emitter *m, uint32_t value)
 {
     const struct ssa_insn *in = &m->f->insns[value];
-    bool late =
-        (in->op >= SSA_DIVS && in->op <= SSA_REMU) || in->op == SSA_MULHS || in->op == SSA_MULHU;
     if (in->type == SSA_VOID) {
         effect(m, in, value);
         return;
     }
     if (ssa_immediate(in)) return;
-    unsigned d = result_of(m, value, m->at + late);
+    unsigned d = result_of(m, value, m->at + ssa_has(in->op, 'd'));
     enum x64_reg r = (enum x64_reg)d;
     switch (in->op) {
     case SSA_CONST:
         if (ssa_interval_at(&m->l, value, m->at)->reg >= 0)
             ssa_load_const(m, ssa_spot_at(m, value, m->at), in->imm);
         return; /* in the frame it has no place: it is made again where it is needed */
-    case SSA_ADD:
-    case SSA_SUB:
-    case SSA_MUL:
-    case SSA_AND:
-    case SSA_OR:
-    case SSA_XOR: binary(m, in, r); break;
-    case SSA_SHL:
-    case SSA_SHR:
-    case SSA_SAR:
-    case SSA_ROL:
-    case SSA_ROR: shift(m, in, r); break;
-    case SSA_MULHS:
-    case SSA_MULHU:
-    case SSA_DIVS:
-    case SSA_DIVU:
-    case SSA_REMS:
-    case SSA_REMU: divide(m, in, r); break;
+    case SSA_ADD ... SSA_XOR: binary(m, in, r); break;
+    case SSA_SHL ... SSA_ROR: shift(m, in, r); break;
+    case SSA_MULHS ... SSA_REMU: divide(m, in, r); break;
     case SSA_SET: set(m, in, r, value); break;
     case SSA_SELECT: select(m, in, r); break;
-    case SSA_FADD:
-    case SSA_FSUB:
-    case SSA_FMUL:
-    case SSA_FDIV: real(m, in, d); break;
+    case SSA_FADD ... SSA_FDIV: real(m, in, d); break;
     case SSA_FSET: set_real(m, in, r); break;
     case SSA_FSQRT:
-    case SSA_FWIDEN:
-    case SSA_FNARROW:
-    case SSA_FROMINT:
-    case SSA_TOINT:
-    case SSA_BITS:
-    case SSA_REAL: convert(m, in, d); break;
+    case SSA_FWIDEN ... SSA_REAL: convert(m, in, d); break;
     case SSA_LANE1:
     case SSA_LANE2: lanes(m, in, d); break;
     case SSA_LOAD: load(m, in, d); break;

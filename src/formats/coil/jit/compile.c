@@ -19,6 +19,19 @@ static void touch(void *user, uint8_t at, uint32_t slot, bool write)
     if (at == COIL_AT_REGISTER && slot < COIL_PASSED && slot + 1 > t->most) t->most = slot + 1;
 }
 
+/* Most instructions have none, which is found out faster. */
+static bool names_registers(const struct coil_step *s)
+{
+    if (s->opcode == COIL_OP_SIZEOF || s->opcode == COIL_OP_ALIGNOF) return true;
+    for (unsigned i = 0; i < s->count; i++) {
+        const struct coil_place *p = &s->places[i];
+        if (p->at == COIL_AT_REGISTER || p->base.at == COIL_AT_REGISTER ||
+            p->index.at == COIL_AT_REGISTER)
+            return true;
+    }
+    return false;
+}
+
 static bool is_call(uint16_t op) { return op == COIL_CELL_CALL || op == COIL_CELL_CALL_IF; }
 
 /* Passes what a function touches on to those that call it, each of them at most once for each
@@ -62,7 +75,7 @@ static bool find_touched(struct coil_jit *j)
     const struct coil_program *p = &j->vm.program;
     for (uint32_t c = 0; c < p->count; c++) {
         struct touching t = {0};
-        if (p->steps[c]) coil_step_touches(p->steps[c], touch, &t);
+        if (p->steps[c] && names_registers(p->steps[c])) coil_step_touches(p->steps[c], touch, &t);
         /* What leaves to the interpreter may come back through any other function. */
         uint16_t op = p->cells[c].op;
         if (op == COIL_CELL_INDIRECT || op == COIL_CELL_TAIL)
@@ -236,6 +249,7 @@ static bool compile_function(struct coil_jit *j, uint32_t number, struct ssa_cod
         ssa_optimise(f, j->level, j->after, j->after_user);
         ok = ssa_emit(f, number, code);
     }
+    j->framed[number] = ok && f->in_frame;
     if (ok) return true;
     j->interpreted++;
     ssa_clear(f);
@@ -341,12 +355,13 @@ bool coil_jit_compile(struct coil_jit *j)
     j->frames = calloc(p->function_count + 1, sizeof *j->frames);
     j->entries = calloc(p->function_count + 1, sizeof *j->entries);
     j->touched = calloc(p->function_count + 1, 1);
+    j->framed = calloc(p->function_count + 1, 1);
     j->slot_first = calloc(p->function_count + 1, sizeof *j->slot_first);
     j->code = mmap(NULL, capacity, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (j->code == MAP_FAILED) j->code = NULL;
     j->code_bytes = capacity;
-    bool ok = j->frames && j->entries && j->touched && j->slot_first && j->code;
+    bool ok = j->frames && j->entries && j->touched && j->framed && j->slot_first && j->code;
     if (ok) {
         x64_init(&code.e, j->code, capacity - RESERVE);
         code.e.vex = !j->sse2 && has_vectors(p) && __builtin_cpu_supports("avx2");
@@ -377,6 +392,7 @@ void coil_jit_release(struct coil_jit *j)
     free(j->entries);
     free(j->frames);
     free(j->touched);
+    free(j->framed);
     free(j->slot_types);
     free(j->kept);
     free(j->slot_first);
@@ -386,6 +402,6 @@ void coil_jit_release(struct coil_jit *j)
     j->locations = NULL;
     j->lines = NULL;
     j->entries = j->frames = j->slot_first = NULL;
-    j->touched = j->slot_types = j->kept = NULL;
+    j->touched = j->framed = j->slot_types = j->kept = NULL;
     j->vm.kept = NULL;
 }

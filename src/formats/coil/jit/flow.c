@@ -15,6 +15,10 @@ void coil_flow_free(struct coil_flow *f)
     free(f->blocks);
     free(f->block_at);
     free(f->live_in);
+    free(f->touches);
+    free(f->touched);
+    free(f->replaced);
+    free(f->read);
     free(f->types);
     free(f->flags_live);
     free(f->by_step);
@@ -223,13 +227,17 @@ static uint8_t flags_after(const struct coil_flow *f, uint32_t b)
 
 static void find_flags(struct coil_flow *f)
 {
+    for (uint32_t c = f->first; c < f->end; c++) {
+        f->replaced[c - f->first] = flags_replaced(f->p, c);
+        f->read[c - f->first] = coil_flags_read(f->p, c);
+    }
     for (bool again = true; again;) {
         again = false;
         for (uint32_t b = f->block_count; b-- > 0;) {
             uint8_t live = flags_after(f, b);
             for (uint32_t c = f->blocks[b].end; c-- > f->blocks[b].first;) {
                 f->flags_live[c - f->first] = live;
-                live = (uint8_t)((live & ~flags_replaced(f->p, c)) | coil_flags_read(f->p, c));
+                live = (uint8_t)((live & ~f->replaced[c - f->first]) | f->read[c - f->first]);
             }
             again |= live != f->blocks[b].flags_in;
             f->blocks[b].flags_in = live;
@@ -256,10 +264,10 @@ static void find_readers(struct coil_flow *f)
         if (!f->blocks[b].reached) continue;
         uint32_t writer = b && from[b] < b ? last[from[b]] : NONE;
         for (uint32_t c = f->blocks[b].first; c < f->blocks[b].end; c++) {
-            uint8_t read = coil_flags_read(f->p, c), written = coil_flags_written(f->p, c);
+            uint8_t read = f->read[c - f->first], written = coil_flags_written(f->p, c);
             const struct coil_step *s = f->p->steps[c],
                                    *w = writer == NONE ? NULL : f->p->steps[writer];
-            if (read && (!w || (read & ~flags_replaced(f->p, writer)))) {
+            if (read && (!w || (read & ~f->replaced[writer - f->first]))) {
                 all = true;
             } else if (read) {
                 uint8_t group = coil_ops[w->opcode].group;
@@ -286,30 +294,44 @@ static void find_readers(struct coil_flow *f)
 
 /* ---- live variables ---- */
 
-struct sets {
+struct touching {
     struct coil_flow *f;
-    uint64_t *live;
+    uint32_t count;
 };
 
-static void kill(void *user, uint8_t at, uint32_t slot, bool write)
+static void note(void *user, uint8_t at, uint32_t slot, bool write)
 {
-    struct sets *s = user;
-    if (at == COIL_AT_SLOT && write) s->live[slot / 64] &= ~(UINT64_C(1) << slot % 64);
+    struct touching *t = user;
+    if (at == COIL_AT_SLOT) t->f->touches[t->count++] = (uint16_t)(slot << 1 | write);
 }
-static void revive(void *user, uint8_t at, uint32_t slot, bool write)
+
+static bool find_touches(struct coil_flow *f)
 {
-    struct sets *s = user;
-    if (at == COIL_AT_SLOT && !write) s->live[slot / 64] |= UINT64_C(1) << slot % 64;
+    enum {
+        MOST = 16
+    }; /* of an instruction: five operands, each one or two slots, read and written */
+    uint32_t n = f->end - f->first;
+    f->touches = malloc(((size_t)n * MOST + 1) * sizeof *f->touches);
+    f->touched = malloc(((size_t)n + 1) * sizeof *f->touched);
+    if (!f->touches || !f->touched) return false;
+    struct touching t = {f, 0};
+    for (uint32_t i = 0; i < n; i++) {
+        f->touched[i] = t.count;
+        if (f->p->steps[f->first + i]) coil_step_touches(f->p->steps[f->first + i], note, &t);
+    }
+    f->touched[n] = t.count;
+    return true;
 }
 
 /* From the set after a cell to the set before it. */
-void coil_flow_back(struct coil_flow *f, uint32_t cell, uint64_t *live)
+void coil_flow_back(const struct coil_flow *f, uint32_t cell, uint64_t *live)
 {
-    const struct coil_step *s = f->p->steps[cell];
-    struct sets sets = {f, live};
-    if (!s) return;
-    coil_step_touches(s, kill, &sets);
-    coil_step_touches(s, revive, &sets);
+    const uint16_t *from = f->touches + f->touched[cell - f->first],
+                   *to = f->touches + f->touched[cell - f->first + 1];
+    for (const uint16_t *t = from; t < to; t++)
+        if (*t & 1) live[*t >> 7] &= ~(UINT64_C(1) << (*t >> 1) % 64);
+    for (const uint16_t *t = from; t < to; t++)
+        if (!(*t & 1)) live[*t >> 7] |= UINT64_C(1) << (*t >> 1) % 64;
 }
 
 void coil_flow_after(const struct coil_flow *f, uint32_t b, uint64_t *live)
@@ -327,12 +349,6 @@ void coil_flow_after(const struct coil_flow *f, uint32_t b, uint64_t *live)
         memset(live, 0xff, f->words * sizeof *live);
 }
 
-static void note_written(void *user, uint8_t at, uint32_t slot, bool write)
-{
-    struct sets *s = user;
-    if (at == COIL_AT_SLOT && write) s->live[slot / 64] |= UINT64_C(1) << slot % 64;
-}
-
 /* What a block reads before it writes it, and what it writes, once; then blocks alone until nothing
  * changes. */
 static bool find_live(struct coil_flow *f)
@@ -344,8 +360,10 @@ static bool find_live(struct coil_flow *f)
     bool ok = f->live_in && live && written && reads;
     for (uint32_t b = 0; ok && b < f->block_count; b++)
         for (uint32_t c = f->blocks[b].end; c-- > f->blocks[b].first;) {
-            struct sets sets = {f, written + b * words};
-            if (f->p->steps[c]) coil_step_touches(f->p->steps[c], note_written, &sets);
+            for (uint32_t t = f->touched[c - f->first]; t < f->touched[c - f->first + 1]; t++)
+                if (f->touches[t] & 1)
+                    written[b * words + (f->touches[t] >> 7)] |= UINT64_C(1)
+                                                                 << (f->touches[t] >> 1) % 64;
             coil_flow_back(f, c, reads + b * words);
         }
     for (bool again = ok; again;) {
@@ -382,7 +400,7 @@ static void find_types(struct coil_flow *f)
 }
 
 bool coil_flow(struct coil_flow *f, const struct coil_vm *vm, const struct coil_native *native,
-               uint32_t function)
+               uint32_t function, bool lives)
 {
     const struct coil_program *p = &vm->program;
     *f = (struct coil_flow){
@@ -396,12 +414,14 @@ bool coil_flow(struct coil_flow *f, const struct coil_vm *vm, const struct coil_
     f->block_at = calloc(n + 1, sizeof *f->block_at);
     f->flags_live = calloc(n + 1, 1);
     f->by_step = calloc(n + 1, 1);
+    f->replaced = malloc(n + 1);
+    f->read = malloc(n + 1);
     f->types = malloc(f->slots + 1);
     f->targets = calloc(n + 1, sizeof *f->targets);
     f->target_counts = calloc(n + 1, sizeof *f->target_counts);
     f->computed = calloc(n + 1, 1);
-    if (!f->block_at || !f->flags_live || !f->by_step || !f->types || !f->targets ||
-        !f->target_counts || !f->computed)
+    if (!f->block_at || !f->flags_live || !f->by_step || !f->types || !f->replaced || !f->read ||
+        !f->targets || !f->target_counts || !f->computed)
         return false;
     memset(f->types, COIL_T_VOID, f->slots + 1);
     for (uint32_t i = 0; i < n; i++)
@@ -411,5 +431,5 @@ bool coil_flow(struct coil_flow *f, const struct coil_vm *vm, const struct coil_
     find_flags(f);
     find_readers(f);
     find_types(f);
-    return find_live(f);
+    return !lives || (find_touches(f) && find_live(f));
 }

@@ -17,13 +17,13 @@
 
 enum { COIL_PASSED = 6, COIL_WINDOWS = 64, COIL_LIMITS = 512 };
 
-enum coil_exit_kind { /* the low byte of a site's kind */
-                      COIL_EXIT_CHECK, /* an access that its fast check refuses: size << 8 | write << 16 | scale << 24 */
-                      COIL_EXIT_STEP,   /* the interpreter's function for the instruction */
-                      COIL_EXIT_PORT,   /* a host call */
-                      COIL_EXIT_LEAVE,  /* the interpreter goes on here */
-                      COIL_EXIT_POLL,   /* the interrupt flag is set */
-                      COIL_EXIT_DEPTH,  /* before a call: too deep, or an interrupt */
+enum coil_exit_kind {                  /* the low byte of a site's kind */
+                      COIL_EXIT_CHECK, /* an access that its fast check refuses: log2 of its size << 8 | write << 11 | scale << 12 | window << 16 */
+                      COIL_EXIT_STEP,  /* the interpreter's function for the instruction */
+                      COIL_EXIT_PORT,  /* a host call */
+                      COIL_EXIT_LEAVE, /* the interpreter goes on here */
+                      COIL_EXIT_POLL,  /* the interrupt flag is set */
+                      COIL_EXIT_DEPTH, /* before a call: too deep, or an interrupt */
                       COIL_EXIT_FRAMES, /* before a call: no space for variables in memory */
                       COIL_EXIT_CLEAR, /* at the start of a function: clears its variables in memory */
                       COIL_EXIT_CONDITION, /* condition << 8: whether it holds, to scratch[0] */
@@ -35,10 +35,9 @@ enum coil_key { /* of a part of the state; below these: a slot */
                     0x81000000, /* opcode << 8 | type of the operation whose flags are live */
                 COIL_KEY_FLAG_A,
                 COIL_KEY_FLAG_B,
-                COIL_KEY_BASE, /* of a checked address */
+                COIL_KEY_BASE, /* of a checked address, as far as it has them */
                 COIL_KEY_INDEX,
                 COIL_KEY_DISP,
-                COIL_KEY_WINDOW, /* the offset of the window that should hold it */
 };
 
 struct coil_jit {
@@ -61,10 +60,11 @@ struct coil_jit {
     size_t site_count, line_count;
     uint32_t *entries, *frames; /* per function: native offset; bytes of its frame */
     uint8_t *touched;           /* per function: registers that it passes, as bits */
-    uint8_t *slot_types;        /* of all functions, one after the other */
-    uint32_t *slot_first;       /* per function: its first one */
-    uint8_t *kept;              /* per slot of the function that stopped */
-    uint32_t enter, resume;     /* stubs */
+    uint8_t *framed;        /* per function: its variables are words of its frame, as numbered */
+    uint8_t *slot_types;    /* of all functions, one after the other */
+    uint32_t *slot_first;   /* per function: its first one */
+    uint8_t *kept;          /* per slot of the function that stopped */
+    uint32_t enter, resume; /* stubs */
     uint8_t *stack_memory, *frame_memory;
     size_t stack_bytes, frame_bytes;
     size_t base_depth;      /* calls of the interpreter below native code */
@@ -106,21 +106,25 @@ struct coil_flow {
     uint32_t slots, words;         /* words of a set of slots */
     struct coil_flow_block *blocks;
     uint32_t block_count,
-        *block_at;       /* block_at: per cell from first; UINT32_MAX: none starts there */
-    uint64_t *live_in;   /* per block: a set of slots */
-    uint8_t *types;      /* per slot: COIL_T_* */
-    uint8_t *flags_live; /* per cell: flags that are read after it */
+        *block_at;            /* block_at: per cell from first; UINT32_MAX: none starts there */
+    uint64_t *live_in;        /* per block: a set of slots; NULL: all are taken to be live */
+    uint16_t *touches;        /* what cells do to slots, slot << 1 | write, in their order */
+    uint32_t *touched;        /* per cell: where its part begins; one more */
+    uint8_t *replaced, *read; /* per cell: flags that it writes for certain, and reads */
+    uint8_t *types;           /* per slot: COIL_T_* */
+    uint8_t *flags_live;      /* per cell: flags that are read after it */
     uint8_t *by_step;   /* per cell: its flags are read in ways that only its general form serves */
     uint32_t **targets; /* per cell: of a SWITCH, blocks; or NULL */
     uint32_t *target_counts;
     uint8_t *computed; /* per cell of an object: targets are labels to compare an address with */
 };
+/* lives: finds out which slots are live where. */
 bool coil_flow(struct coil_flow *f, const struct coil_vm *vm, const struct coil_native *native,
-               uint32_t function);
+               uint32_t function, bool lives);
 void coil_flow_free(struct coil_flow *f);
 /* The set of live slots after a block; and from after a cell to before it. */
 void coil_flow_after(const struct coil_flow *f, uint32_t block, uint64_t *live);
-void coil_flow_back(struct coil_flow *f, uint32_t cell, uint64_t *live);
+void coil_flow_back(const struct coil_flow *f, uint32_t cell, uint64_t *live);
 uint8_t coil_flags_written(const struct coil_program *p, uint32_t cell);
 uint8_t coil_flags_read(const struct coil_program *p, uint32_t cell);
 
@@ -211,6 +215,10 @@ bool coil_jit_settle(struct coil_jit *j);
 size_t coil_jit_depth(const struct coil_jit *j); /* calls of native code */
 const struct ssa_site *coil_jit_site(const struct coil_jit *j, uint64_t address);
 uint64_t coil_jit_value(const struct coil_jit *j, const struct ssa_location *at, uint64_t frame);
+/* Of a function that has its variables in its frame: a word of it; a variable. */
+uint64_t coil_jit_word(uint64_t frame, uint32_t number);
+uint64_t coil_jit_variable(const struct coil_jit *j, uint32_t function, uint64_t frame,
+                           uint32_t slot);
 
 /* ---- sample.c ---- */
 

@@ -10,6 +10,7 @@ enum { NONE = UINT32_MAX, COPIED_CELLS = 6 };
 
 static const uint64_t *live_before(const struct coil_lower *l)
 {
+    if (!l->live) return NULL;
     return l->live + (size_t)(l->cell - l->live_first) * l->flow.words;
 }
 
@@ -23,6 +24,7 @@ static uint32_t begin_exit(struct coil_lower *l, uint32_t kind, const uint64_t *
 {
     struct ssa_function *f = l->f;
     uint32_t values[COIL_PASSED], n = 0;
+    if (f->in_frame) return ssa_exit(f, kind, l->cell); /* variables are where their number says */
     for (unsigned i = first; i < l->passed; i++) values[n++] = ssa_kept(f, l->flow.slots + i);
     size_t slots = l->flow.slots;
     if (!ARRAY_RESERVE(l->kept, l->kept_capacity, slots + 1)) {
@@ -262,6 +264,7 @@ static bool find_live(struct coil_lower *l, uint32_t block)
 {
     const struct coil_flow_block *b = &l->flow.blocks[block];
     size_t n = b->end - b->first, words = l->flow.words;
+    if (!l->flow.live_in) return true;
     if (!ARRAY_RESERVE(l->live, l->live_capacity, (n + 1) * words)) return false;
     l->live_first = b->first;
     coil_flow_after(&l->flow, block, l->live + n * words);
@@ -437,11 +440,23 @@ static void clear_frame(struct coil_lower *l)
     ssa_effect(l->f, SSA_SIDE, exit);
 }
 
-/* Variables that are read before they are written are zero; without a place they are so anyway. */
+static void note_written(void *user, uint8_t at, uint32_t slot, bool write)
+{
+    uint8_t *seen = user;
+    enum { READ = 1, WRITTEN = 2 };
+    if (at == COIL_AT_SLOT && !seen[slot]) seen[slot] = write ? WRITTEN : READ;
+}
+
+/* Variables in the frame that the first block does not write before they are read are zero; without a place
+ * they are so anyway. */
 static void clear_slots(struct coil_lower *l)
 {
+    uint8_t seen[4096] = {0};
+    const struct coil_flow_block *first = &l->flow.blocks[0];
+    for (uint32_t c = first->first; l->f->in_frame && c < first->end; c++)
+        if (l->p->steps[c]) coil_step_touches(l->p->steps[c], note_written, seen);
     for (uint32_t s = 1; l->f->in_frame && s < l->flow.slots; s++) {
-        if (!holds_slot(l->flow.live_in, s)) continue;
+        if (seen[s] == 2) continue;
         uint32_t zero = ssa_const(l->f, 0);
         enum ssa_type type = coil_ssa_type(l->flow.types[s]);
         ssa_write(l->f, s, type == SSA_INT ? zero : ssa_op1(l->f, SSA_REAL, type, zero));
@@ -510,7 +525,7 @@ static void lower_all(struct coil_lower *l)
 /* types may be NULL. */
 static bool lower_function(struct coil_lower *l, uint32_t function, uint8_t *types)
 {
-    bool ok = coil_flow(&l->flow, l->vm, l->native, function) && find_sources(l);
+    bool ok = coil_flow(&l->flow, l->vm, l->native, function, !l->f->in_frame) && find_sources(l);
     if (ok && types) memcpy(types, l->flow.types, l->flow.slots);
     if (ok) lower_all(l);
     l->f->position = 0;

@@ -145,16 +145,16 @@ bool coil_lower_reach(struct coil_lower *l, const struct coil_place *p, enum ssa
         /* One window for each base: accesses through the same variable stay in one region. */
         uint32_t number =
             (p->base.at == COIL_AT_SLOT ? p->base.slot : p->base.slot + 17) * 2 + write;
+        number %= COIL_WINDOWS;
         uint32_t window = (uint32_t)(offsetof(struct coil_jit, windows) +
-                                     number % COIL_WINDOWS * sizeof(struct ssa_window));
-        uint32_t zero = ssa_const(f, 0), disp = ssa_const(f, at->disp),
-                 where = ssa_const(f, window);
-        uint32_t exit = coil_lower_exit(l, COIL_EXIT_CHECK | 1u << (8 + ssa_mem_bits[mem]) |
-                                               (uint32_t)write << 16 | (uint32_t)at->scale << 24);
-        ssa_keep(f, COIL_KEY_BASE, at->base ? at->base : zero);
-        ssa_keep(f, COIL_KEY_INDEX, at->index ? at->index : zero);
-        ssa_keep(f, COIL_KEY_DISP, disp);
-        ssa_keep(f, COIL_KEY_WINDOW, where);
+                                     number * sizeof(struct ssa_window)),
+                 disp = at->disp ? ssa_const(f, at->disp) : 0;
+        uint32_t exit = coil_lower_exit(l, COIL_EXIT_CHECK | (uint32_t)ssa_mem_bits[mem] << 8 |
+                                               (uint32_t)write << 11 | (uint32_t)at->scale << 12 |
+                                               number << 16);
+        if (at->base) ssa_keep(f, COIL_KEY_BASE, at->base);
+        if (at->index) ssa_keep(f, COIL_KEY_INDEX, at->index);
+        if (disp) ssa_keep(f, COIL_KEY_DISP, disp);
         ssa_window(f, mem, *at, write, window, exit);
     }
     uint32_t memory = coil_lower_fixed(l, SSA_MEMORY);

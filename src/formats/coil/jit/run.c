@@ -9,7 +9,7 @@ enum why { LEFT, TRAPPED, ASKED, INTERRUPTED };
 /* ---- exits ---- */
 
 struct found { /* what an exit keeps besides the state */
-    uint64_t base, index, disp, window;
+    uint64_t base, index, disp;
 };
 
 static struct found look(const struct coil_jit *j, const struct ssa_site *s)
@@ -21,7 +21,6 @@ static struct found look(const struct coil_jit *j, const struct ssa_site *s)
         if (at->key == COIL_KEY_BASE) f.base = value;
         if (at->key == COIL_KEY_INDEX) f.index = value;
         if (at->key == COIL_KEY_DISP) f.disp = value;
-        if (at->key == COIL_KEY_WINDOW) f.window = value;
     }
     return f;
 }
@@ -40,8 +39,28 @@ static uint64_t trap(struct coil_jit *j, uint32_t number)
     return leave(j, TRAPPED);
 }
 
+struct filling {
+    struct coil_jit *j;
+    uint32_t function;
+};
+
+static void fill_one(void *user, uint8_t at, uint32_t slot, bool write)
+{
+    const struct filling *f = user;
+    (void)write; /* what is written keeps its value if the step traps before */
+    if (at == COIL_AT_SLOT)
+        f->j->scratch[slot] = coil_jit_variable(f->j, f->function, f->j->frame, slot);
+}
+
 static void fill(struct coil_jit *j, const struct ssa_site *s)
 {
+    if (j->framed[s->function]) {
+        struct filling f = {j, s->function};
+        uint32_t slots = j->vm.program.functions[s->function].slots;
+        coil_step_touches(j->vm.program.steps[s->position], fill_one, &f);
+        for (uint32_t r = 0; r < j->touched[s->function]; r++)
+            j->vm.v[r] = coil_jit_word(j->frame, slots + r);
+    }
     for (uint32_t i = 0; i < s->count; i++) {
         const struct ssa_location *at = &j->locations[s->first + i];
         if (at->key == SSA_KEY_CALLER) break;
@@ -116,13 +135,13 @@ static void set_limits(struct coil_jit *j)
 static uint64_t check(struct coil_jit *j, const struct ssa_site *s)
 {
     struct found f = look(j, s);
-    uint64_t address = f.base + (f.index << (s->kind >> 24)) + f.disp;
-    bool write = s->kind >> 16 & 1;
-    uint32_t refused = 0, size = s->kind >> 8 & 0xff;
+    uint64_t address = f.base + (f.index << (s->kind >> 12 & 3)) + f.disp;
+    bool write = s->kind >> 11 & 1;
+    uint32_t refused = 0, size = 1u << (s->kind >> 8 & 7);
     set_limits(j); /* an interrupt changes them: first they are restored, then it is looked for */
     if (!coil_memory(&j->vm, address, size, write, &refused)) return trap(j, refused);
     const struct coil_region *r = coil_region_at(&j->vm, address);
-    struct ssa_window *w = (struct ssa_window *)((uint8_t *)j + f.window);
+    struct ssa_window *w = &j->windows[s->kind >> 16];
     w->base = r->base;
     for (unsigned k = 0; k < SSA_WINDOW_SIZES; k++)
         w->limit[k] = r->size >> k ? r->size - (1u << k) + 1 : 0;

@@ -22,13 +22,25 @@ const struct ssa_site *coil_jit_site(const struct coil_jit *j, uint64_t address)
 /* frame: that of the function. Registers are those of the innermost one. */
 uint64_t coil_jit_value(const struct coil_jit *j, const struct ssa_location *at, uint64_t frame)
 {
-    uint64_t value;
     switch (at->where) {
     case SSA_AT_CONST: return (uint64_t)at->at;
     case SSA_AT_REGISTER: return j->gpr[at->at];
     case SSA_AT_FLOAT_REGISTER: return j->xmm[at->at][0];
-    default: memcpy(&value, (const uint8_t *)(uintptr_t)frame + at->at, 8); return value;
+    default: return coil_jit_word(frame, (uint32_t)(at->at / 8));
     }
+}
+
+uint64_t coil_jit_word(uint64_t frame, uint32_t number)
+{
+    uint64_t value;
+    memcpy(&value, (const uint8_t *)(uintptr_t)frame + 8 * (size_t)number, 8);
+    return value;
+}
+
+uint64_t coil_jit_variable(const struct coil_jit *j, uint32_t function, uint64_t frame,
+                           uint32_t slot)
+{
+    return coil_canon(j->slot_types[j->slot_first[function] + slot], coil_jit_word(frame, slot));
 }
 
 static void set_flags(struct coil_jit *j, uint64_t operation, uint64_t a, uint64_t b)
@@ -66,6 +78,13 @@ static void settle_one(struct coil_jit *j, const struct coil_open *o, uint64_t *
                        uint32_t *known)
 {
     uint64_t operation = 0, a = 0, b = 0;
+    uint32_t count = j->vm.program.functions[o->function].slots;
+    for (uint32_t i = 1; j->framed[o->function] && i < count; i++)
+        slots[i] = coil_jit_variable(j, o->function, o->frame, i);
+    for (uint32_t r = 0; j->framed[o->function] && r < j->touched[o->function]; r++) {
+        if (!(*known >> r & 1)) j->vm.v[r] = coil_jit_word(o->frame, count + r);
+        *known |= 1u << r;
+    }
     for (uint32_t i = o->first; i < o->end; i++) {
         const struct ssa_location *at = &j->locations[i];
         uint64_t value = coil_jit_value(j, at, o->frame);
@@ -92,7 +111,7 @@ static void settle_one(struct coil_jit *j, const struct coil_open *o, uint64_t *
 /* For who looks at the machine: slots that the function here still has. */
 static void note_kept(struct coil_jit *j, const struct coil_open *here)
 {
-    memset(j->kept, 0, j->vm.program.functions[here->function].slots);
+    memset(j->kept, j->framed[here->function], j->vm.program.functions[here->function].slots);
     for (uint32_t i = here->first; i < here->end; i++) {
         uint32_t key = j->locations[i].key;
         if (key < COIL_KEY_REGISTER) j->kept[key] = 1;
