@@ -8,6 +8,8 @@ export function on(name, listener) {
   listeners.get(name).push(listener);
 }
 
+// Listeners may give promises. One that fails is about a file that was closed meanwhile, or a mistake of the page.
 export function emit(name, detail) {
-  for (const listener of listeners.get(name) || []) listener(detail);
+  for (const listener of listeners.get(name) || [])
+    Promise.resolve(listener(detail)).catch(error => console.warn(name, error));
 }

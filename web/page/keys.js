@@ -20,7 +20,7 @@ export function listenToKeys() {
     if (event.defaultPrevented || event.isComposing) return;
     const name = nameOf(event);
     if (document.querySelector("dialog[open]")) return;
-    const inText = typing(event.target) && !name.startsWith("Ctrl+") && !/^F\d/.test(name);
+    const inText = typing(event.target) && !name.startsWith("Ctrl+");
     if (inText && name !== "Escape") return;
     const found = commands.find(c => c.keys.includes(name));
     if (!found) return;

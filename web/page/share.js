@@ -15,7 +15,9 @@ export function toBase64(bytes) {
 }
 
 export function fromBase64(text) {
-  return Uint8Array.from(atob(text), letter => letter.charCodeAt(0));
+  const letters = atob(text), bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+  return bytes;
 }
 
 // The link, or null: the file is too large for one.

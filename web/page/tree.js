@@ -102,40 +102,41 @@ async function firstOffset(item) {
   return got.children?.length ? Number(got.children[0].offset) : Infinity;
 }
 
-async function findGroup(first, end, offset) {
-  let low = first, high = end - 1;
+// The last of these groups that begins at or before an offset.
+async function findGroup(items, offset) {
+  let low = 0, high = items.length - 1;
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    if (await firstOffset(visible[middle]) <= offset) low = middle;
+    if (await firstOffset(items[middle]) <= offset) low = middle;
     else high = middle - 1;
   }
-  return low;
+  return items[low];
+}
+
+// The items right below visible[at], or those at the top for -1.
+function below(at) {
+  const depth = at < 0 ? 0 : visible[at].depth + 1, found = [];
+  for (let i = at + 1; i < visible.length && visible[i].depth >= depth; i++)
+    if (visible[i].depth === depth) found.push(visible[i]);
+  return found;
 }
 
 async function reveal({path, offset}) {
   const mine = generation;
-  let level = 0, first = 0, best = -1;
+  let at = -1;
   for (;;) {
-    let end = first;
-    while (end < visible.length && visible[end].depth >= level) end++;
-    const here = [];
-    for (let i = first; i < end; i++) if (visible[i].depth === level) here.push(i);
-    if (!here.length) break;
-    let next = here.find(i => !visible[i].group && leads(visible[i].node.path, path));
-    if (next === undefined && visible[here[0]].group && here.every(i => !visible[i].open))
-      next = await findGroup(here[0], here[here.length - 1] + 1, offset);
-    else if (next === undefined && visible[here[0]].group)
-      next = here.filter(i => visible[i].group).findLast?.(i => visible[i].open) ?? undefined;
-    if (mine !== generation || next === undefined) break;
-    best = next;
-    if (!visible[next].group && visible[next].node.path === path) break;
-    if (!isInner(visible[next])) break;
-    if (!visible[next].open) await open(next);
+    const items = below(at);
+    if (!items.length) break;
+    const next = items[0].group ? await findGroup(items, offset) : items.find(item => leads(item.node.path, path));
     if (mine !== generation) return;
-    level++;
-    first = next + 1;
+    if (!next) break;
+    at = visible.indexOf(next);
+    if (!next.group && next.node.path === path || !isInner(next)) break;
+    await open(at);
+    if (mine !== generation) return;
+    at = visible.indexOf(next);
   }
-  if (best >= 0) choose(best, false);
+  if (at >= 0) choose(at, false);
 }
 
 async function follow(selection) {
