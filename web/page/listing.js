@@ -9,7 +9,7 @@ import {highlight} from "./syntax.js";
 import {machine, toggleBreak} from "./control.js";
 
 const HEIGHT = 20, PAGE = 256, LANE = 7, LANES = 12;
-let rows, lines, arrows, svg, empty, cursor = 0, chosen = -1, pcWidth = 4, wanted = null, generation = 0;
+let rows, lines, arrows, svg, empty, cursor = 0, chosen = -1, pcWidth = 4, lanes = 0, wanted = null, generation = 0;
 
 function paint(row, index) {
   const line = lines?.get(index);
@@ -36,16 +36,16 @@ function paint(row, index) {
 
 function drawArrows(first, last, shift) {
   const shown = new Map();
-  let lanes = 0;
   for (let page = Math.floor(first / PAGE); arrows && page <= Math.floor(Math.max(first, last - 1) / PAGE); page++) {
     const list = arrows.page(page);
     for (const arrow of Array.isArray(list) ? list : []) {
       const top = Math.min(arrow.from, arrow.to), bottom = Math.max(arrow.from, arrow.to);
       if (bottom < first || top >= last) continue;
       shown.set(`${arrow.from}>${arrow.to}`, arrow);
-      lanes = Math.max(lanes, Math.min(arrow.lane, LANES - 1) + 1);
+      if (!arrow.stub) lanes = Math.max(lanes, Math.min(arrow.lane, LANES - 1) + 1);
     }
   }
+  // Columns stay while the file is open, so that the text does not move sideways while scrolling.
   const gap = `${lanes * LANE + 14}px`;
   if (rows.host.style.getPropertyValue("--lanes") !== gap) rows.host.style.setProperty("--lanes", gap);
   const right = lanes * LANE + 12, parts = [];
@@ -53,10 +53,13 @@ function drawArrows(first, last, shift) {
   for (const arrow of shown.values()) {
     const x = right - 8 - (Math.min(arrow.lane, LANES - 1) + 0.5) * LANE;
     const on = chosen >= 0 && (arrow.from === chosen || arrow.to === chosen);
-    const look = `${arrow.conditional ? "conditional" : "jump"}${arrow.call ? " call" : ""}${on ? " on" : ""}`;
+    const look = `${arrow.conditional ? "conditional" : "jump"}${arrow.stub ? " stub" : ""}${on ? " on" : ""}`;
     const a = y(arrow.from), b = y(arrow.to), r = Math.min(4, Math.abs(b - a) / 2), s = Math.sign(b - a) || 1;
-    parts.push(shape("path", {class: look, d:
-      `M${right} ${a}H${x + r}Q${x} ${a} ${x} ${a + s * r}V${b - s * r}Q${x} ${b} ${x + r} ${b}H${right - 4}`}));
+    // A stub has no column: a short line at each end, up or down to where the other one is.
+    const stub = 6 * s;
+    parts.push(shape("path", {class: look, d: arrow.stub
+      ? `M${right} ${a}h-6v${stub}M${right - 4} ${b}h-2v${-stub}`
+      : `M${right} ${a}H${x + r}Q${x} ${a} ${x} ${a + s * r}V${b - s * r}Q${x} ${b} ${x + r} ${b}H${right - 4}`}));
     if (arrow.to >= first && arrow.to < last)
       parts.push(shape("path", {class: `head ${look}`, d: `M${right + 1} ${b}l-6 -3.5v7z`}));
   }
@@ -74,13 +77,14 @@ function shape(name, attributes) {
 
 // ---- moving ----
 
-export function goToLine(index, act = false, place = "near") {
+// `act`: its bytes become the selection.
+export async function goToLine(index, act = false, place = "near") {
   if (index === null || index === undefined || !rows.count) return;
   cursor = chosen = Math.max(0, Math.min(rows.count - 1, index));
   rows.scrollTo(cursor, place);
   rows.refresh(cursor);
-  const line = lines.get(cursor);
-  if (act && line?.offset !== undefined) select(line.offset, line.size, "listing");
+  const at = cursor, line = act ? await lines.wait(at) : null;
+  if (at === cursor && line?.offset !== undefined) select(line.offset, line.size, "listing");
 }
 
 export const currentLine = () => lines?.get(cursor);
@@ -113,6 +117,7 @@ async function fresh({edited}) {
   const mine = ++generation, file = model.file;
   cursor = 0;
   chosen = -1;
+  lanes = 0;
   wanted = null;
   if (!edited) rows.host.scrollTop = 0;
   lines = arrows = null;
@@ -143,8 +148,9 @@ export function makeListing() {
   host.addEventListener("click", event => {
     const index = rows.rowOf(event.target);
     if (index < 0) return;
+    const mark = event.target.closest(".mark");
     goToLine(index, true);
-    if (event.target.closest(".mark")) toggleBreak(lines.get(index));
+    if (mark) toggleBreak(lines.get(index));
   });
   host.addEventListener("dblclick", follow);
   followCursor(host, rows, {get: () => cursor, set: goToLine, keys: {f: follow}});

@@ -140,6 +140,12 @@ export class Pages {
     return Array.isArray(page) ? page[index % this.size] : undefined;
   }
 
+  // The same, fetched first.
+  async wait(index) {
+    const page = await this.page(Math.floor(index / this.size));
+    return Array.isArray(page) ? page[index % this.size] : undefined;
+  }
+
   page(number) {
     const found = this.pages.get(number);
     if (found) return found;
