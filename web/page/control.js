@@ -94,26 +94,35 @@ async function arrive(stop, quiet = false) {
          ["trap", "fault", "gas"].includes(stop.kind));
 }
 
-// Moves by a function of the machine; errors are told.
-async function move(how) {
-  if (machine.running) return;
-  try {
-    const handle = await theMachine();
-    machine.running = true;
-    emit("machine", {});
-    const stop = await how(handle);
-    machine.running = false;
-    if (handle === machine.handle) await arrive(stop);
-  } catch (error) {
+let last = Promise.resolve();
+
+// What changes the machine happens one after the other. Errors are told; then it gives undefined.
+function inTurn(act) {
+  const done = last.then(act).catch(error => {
     machine.running = false;
     emit("machine", {});
     refuse(error);
-  }
+  });
+  last = done;
+  return done;
+}
+
+// Moves by a function of the machine. While a run is under way nothing else moves.
+function move(how, isRun = false) {
+  if (machine.running) return last;
+  return inTurn(async () => {
+    const handle = await theMachine();
+    machine.running = isRun;
+    if (isRun) emit("machine", {});
+    const stop = await how(handle);
+    machine.running = false;
+    if (handle === machine.handle) await arrive(stop);
+  });
 }
 
 function refuse(error) {
-  tell(error.note ? `${error.message} (${error.note})` : error.message, true);
-  emit("refused", error);
+  const way = machine.handle ? "" : " The options of the run (O) may help.";
+  tell((error.note ? `${error.message}: ${error.note}.` : `${error.message}.`) + way, true);
 }
 
 export const step = (n = 1) => move(handle => handle.step(n));
@@ -129,7 +138,7 @@ export function run() {
   return move(handle => handle.run({progress: at => {
     machine.steps = Number(at.steps);
     emit("progress", at);
-  }}));
+  }}), true);
 }
 
 export function stopRun() {
@@ -137,51 +146,47 @@ export function stopRun() {
 }
 
 // From the beginning, with the options as they are now; breakpoints stay.
-export async function restart() {
-  const points = machine.points.filter(p => !p.once);
-  if (machine.running) await machine.handle.stop();
-  forget();
-  try {
+export function restart() {
+  stopRun();
+  return inTurn(async () => {
+    const points = machine.points.filter(p => !p.once);
+    forget();
     const handle = await theMachine();
     for (const {kind, what, pc, condition, log, ignore, disabled} of points)
       await handle.addPoint({kind, what: kind === "break" ? pc : what, condition, log, ignore, disabled});
-    machine.points = await handle.points();
-    emit("points");
-  } catch (error) {
-    emit("machine", {});
-    refuse(error);
-  }
+    await listPoints(handle);
+  });
 }
 
 // ---- points ----
 
+async function listPoints(handle) {
+  machine.points = await handle.points();
+  emit("points");
+}
+
+// True: it is there.
 export async function addPoint(options) {
-  try {
+  return await inTurn(async () => {
     const handle = await theMachine();
     await handle.addPoint(options);
-    machine.points = await handle.points();
-    emit("points");
+    await listPoints(handle);
     return true;
-  } catch (error) {
-    refuse(error);
-    return false;
-  }
+  }) === true;
 }
 
-export async function changePoint(number, change) {
-  try {
+export function changePoint(number, change) {
+  return inTurn(async () => {
     await machine.handle.changePoint(number, change);
-    machine.points = await machine.handle.points();
-  } catch (error) {
-    refuse(error);
-  }
-  emit("points");
+    await listPoints(machine.handle);
+  });
 }
 
-export async function removePoint(number) {
-  await machine.handle?.removePoint(number).catch(refuse);
-  machine.points = machine.handle ? await machine.handle.points() : [];
-  emit("points");
+export function removePoint(number) {
+  return inTurn(async () => {
+    await machine.handle.removePoint(number);
+    await listPoints(machine.handle);
+  });
 }
 
 export async function toggleBreak(line) {
@@ -205,7 +210,7 @@ export function askStep() {
       else tell(`${field.value} is no number of a step`, true);
     }}, field, element("button.main", {}, "Go")),
     element("p.quiet", {}, "Forwards or backwards, whatever breakpoints there are."));
-    setTimeout(() => field.select());
+    return field;
   });
 }
 

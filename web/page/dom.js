@@ -48,7 +48,7 @@ export function tell(text, bad = false) {
   told.classList.toggle("bad", bad);
 }
 
-// A dialog with a title; gives its body, and closes with Escape or its button.
+// A dialog with a title, which closes with Escape or its button. build(body, close) fills it, and gives the field to start in.
 export function openDialog(title, build) {
   const dialog = byId("dialog");
   if (dialog.open) dialog.close();
@@ -59,6 +59,8 @@ export function openDialog(title, build) {
       element("h2", {id: "dialog-title"}, title),
       element("button.plain", {type: "button", "aria-label": "Close", onclick: close}, "×")),
     body);
-  build(body, close);
+  const field = build(body, close);
   dialog.showModal();
+  field?.focus();
+  field?.select?.();
 }

@@ -91,7 +91,7 @@ export function askPaste() {
         problem.textContent = error.message;
       }
     }}, text, problem, element("div.row-form", {}, format, element("button.main", {}, "Open"))));
-    setTimeout(() => text.focus());
+    return text;
   });
 }
 

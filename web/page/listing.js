@@ -37,8 +37,7 @@ function paint(row, index) {
 function drawArrows(first, last, shift) {
   const shown = new Map();
   for (let page = Math.floor(first / PAGE); arrows && page <= Math.floor(Math.max(first, last - 1) / PAGE); page++) {
-    const list = arrows.page(page);
-    for (const arrow of Array.isArray(list) ? list : []) {
+    for (const arrow of arrows.page(page) || []) {
       const top = Math.min(arrow.from, arrow.to), bottom = Math.max(arrow.from, arrow.to);
       if (bottom < first || top >= last) continue;
       shown.set(`${arrow.from}>${arrow.to}`, arrow);
@@ -94,7 +93,7 @@ export const cursorLine = () => cursor;
 function follow() {
   const found = [];
   for (const page of arrows?.pages.values() || [])
-    for (const arrow of Array.isArray(page) ? page : []) if (arrow.from === cursor) found.push(arrow.to);
+    for (const arrow of page) if (arrow.from === cursor) found.push(arrow.to);
   if (found.length) goToLine(found[0], true);
 }
 
@@ -127,7 +126,7 @@ async function fresh({edited}) {
     rows.refresh();
     emit("lines");
   });
-  arrows = new Pages(PAGE, (from, size) => file.arrows(from, size), () => rows.later());
+  if (count) arrows = new Pages(PAGE, (from, size) => file.arrows(from, size), () => rows.later());
   const last = count ? await file.lines(count - 1, 1).catch(() => null) : null;
   if (mine !== generation) return;
   pcWidth = Math.max(4, String(last?.lines[0]?.pc ?? "").length);

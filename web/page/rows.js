@@ -125,40 +125,51 @@ export class Rows {
   }
 }
 
-// Items fetched in pages as they are asked for; the oldest pages are forgotten.
+// Items fetched in pages as they are asked for; the oldest pages are forgotten. Only a few requests wait at a time: whoever
+// scrolls past a page before its turn comes does not ask for it again.
+const AT_ONCE = 2;
+
 export class Pages {
   constructor(size, fetch, arrived, keep = 64) {
     this.size = size;
     this.fetch = fetch;      // (first, count) -> promise of a list
     this.arrived = arrived;
     this.keep = keep;
-    this.pages = new Map();  // number -> list, or a promise
+    this.pages = new Map();  // number -> list
+    this.coming = new Map(); // number -> promise of it
   }
 
   get(index) {
-    const page = this.page(Math.floor(index / this.size));
-    return Array.isArray(page) ? page[index % this.size] : undefined;
+    return this.page(Math.floor(index / this.size))?.[index % this.size];
   }
 
-  // The same, fetched first.
-  async wait(index) {
-    const page = await this.page(Math.floor(index / this.size));
-    return Array.isArray(page) ? page[index % this.size] : undefined;
-  }
-
+  // The page if it is there; else it is fetched, unless too many are under way.
   page(number) {
     const found = this.pages.get(number);
-    if (found) return found;
-    const wanted = this.fetch(number * this.size, this.size).then(items => {
+    if (!found && this.coming.size < AT_ONCE) this.request(number);
+    return found;
+  }
+
+  // An item, however long it takes.
+  async wait(index) {
+    const number = Math.floor(index / this.size);
+    const page = this.pages.get(number) || await this.request(number);
+    return page[index % this.size];
+  }
+
+  request(number) {
+    if (this.coming.has(number)) return this.coming.get(number);
+    const coming = this.fetch(number * this.size, this.size).catch(() => []).then(items => {
+      this.coming.delete(number);
       this.pages.set(number, items);
+      for (const old of this.pages.keys()) {
+        if (this.pages.size <= this.keep) break;
+        if (Math.abs(old - number) > 2) this.pages.delete(old);
+      }
       this.arrived();
       return items;
-    }, () => this.pages.set(number, []));
-    this.pages.set(number, wanted);
-    for (const old of this.pages.keys()) {
-      if (this.pages.size <= this.keep) break;
-      if (Math.abs(old - number) > 2) this.pages.delete(old);
-    }
-    return wanted;
+    });
+    this.coming.set(number, coming);
+    return coming;
   }
 }

@@ -57,7 +57,7 @@ export function askSearch() {
       search();
     }}, field, element("button.main", {}, "Search")),
     element("p.quiet", {}, "Text of the code; hex:b105 finds bytes, \"hello\" finds letters in the file. n and N find more."));
-    setTimeout(() => field.select());
+    return field;
   });
 }
 
@@ -78,7 +78,7 @@ async function goTo(text) {
 }
 
 export function askPlace() {
-  openDialog("Go to", async (body, close) => {
+  openDialog("Go to", (body, close) => {
     const field = element("input", {type: "text", "aria-label": "Place", list: "places", placeholder: "main, 0x40, #100"});
     const names = element("datalist", {id: "places"});
     body.append(element("form.row-form", {onsubmit: event => {
@@ -87,8 +87,9 @@ export function askPlace() {
       goTo(field.value);
     }}, field, names, element("button.main", {}, "Go")),
     element("p.quiet", {}, "A label or function, FILE:LINE, a pc; 0x40 is an offset of the file; #100 a step."));
-    setTimeout(() => field.focus());
-    const symbols = model.file ? await model.file.symbols().catch(() => []) : [];
-    for (const {name} of symbols.slice(0, 2000)) if (name) names.append(element("option", {value: name}));
+    model.file?.symbols().then(symbols => {
+      for (const {name} of symbols.slice(0, 2000)) if (name) names.append(element("option", {value: name}));
+    }, () => {});
+    return field;
   });
 }
