@@ -1,5 +1,5 @@
 // Another file beside the open one: what differs, field by field.
-import {element, fill, hex, plural, tell} from "./dom.js";
+import {element, fill, plural, tell} from "./dom.js";
 import {on} from "./events.js";
 import {formatOfSuffix, model, select} from "./model.js";
 import {Rows} from "./rows.js";
@@ -20,12 +20,14 @@ function paint(row, index) {
   row.setAttribute("aria-label", `${item.change} ${item.path} ${shown(item.a)} ${shown(item.b)}`);
 }
 
-function choose(index, act) {
+async function choose(index, act) {
   cursor = index;
   rows.refresh(index);
   rows.scrollTo(index);
   const item = items[index];
-  if (act && item && item.offset_a !== undefined) select(item.offset_a, 1, "compare", {path: item.a === undefined ? undefined : item.path});
+  if (!act || item?.offset_a === undefined) return;
+  const place = await model.file.place(item.offset_a).catch(() => null);
+  if (cursor === index) select(item.offset_a, item.change === "changed" && place ? place.size : 1, "compare");
 }
 
 async function bytesOf({name, bytes}) {

@@ -36,7 +36,7 @@ function item(finding, index) {
       element("code", {}, finding.code),
       element("span.finding-text", {}, finding.message)),
     element("div.quiet.finding-place", {},
-      finding.line ? `line ${finding.line}, column ${finding.column}` : `offset ${hex(finding.offset)}`,
+      finding.line ? `line ${finding.line}, column ${finding.column}` : `offset 0x${hex(finding.offset)}`,
       finding.path ? ` · ${finding.path}` : ""),
     finding.caret && bytesWithCarets(finding.caret),
     finding.text !== undefined && finding.line && textWithCaret(finding),

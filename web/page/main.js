@@ -100,7 +100,7 @@ function showOpened() {
 }
 
 async function showPlace(selection) {
-  const text = `offset ${hex(selection.offset)} · ${plural(selection.size, "byte")}`;
+  const text = `offset 0x${hex(selection.offset)} · ${plural(selection.size, "byte")}`;
   byId("place").textContent = selection.path ? `${selection.path} · ${text}` : text;
   if (selection.path || !model.file) return;
   const place = await model.file.place(selection.offset).catch(() => null);

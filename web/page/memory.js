@@ -33,6 +33,7 @@ async function read(handle, start, length) {
 async function refresh() {
   const handle = machine.handle;
   width = table.clientWidth && table.clientWidth < 560 ? 8 : 16;
+  table.dataset.width = String(width);
   if (!handle || !machine.stop) {
     fill(regions);
     fill(table, element("p.empty", {}, "The machine has not started."));

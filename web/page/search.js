@@ -35,7 +35,7 @@ export async function search(backwards = false) {
     if (at < 0) return tell(`No ${last} in the bytes`, true);
     showView("hex");
     select(at, wanted.length, "search");
-    return tell(`Found at offset ${hex(at)}`);
+    return tell(`Found at offset 0x${hex(at)}`);
   }
   if (!model.file) return;
   const from = cursorLine() + (backwards ? -1 : 1);

@@ -83,7 +83,8 @@ async function refresh() {
   ]);
   if (mine !== generation || handle !== machine.handle) return;
   stale = false;
-  show(state, frames, variables.filter(v => v.scope !== "register"));
+  // Where the state has variables itself, they are there already.
+  show(state, frames, "variables" in state.state ? [] : variables.filter(v => v.scope !== "register"));
 }
 
 export function makeState() {

@@ -81,7 +81,7 @@ function paint(row, index) {
   row.replaceChildren(fold, element("span.tree-name", {}, node.name + (label ? label[0] : "")),
     element("span.tree-value", {}, valueText(node)),
     element("span.tree-note", {}, node.note || ""),
-    element("span.tree-place", {}, node.size ? `${hex(node.offset)}+${node.size}` : ""));
+    element("span.tree-place", {}, node.size ? `0x${hex(node.offset)} +${node.size}` : ""));
 }
 
 function choose(index, act) {
