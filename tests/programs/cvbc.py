@@ -439,6 +439,13 @@ def test_sizes_and_reals():
     done = penta("compile", "real.ino", "-o", "never.cvbc")
     check(done.stderr.count("error[") == 3 and "float is not" in done.stderr and "'5.0' is not a whole number" in done.stderr
           and "double is not" in done.stderr, done.stderr)
+    for parameter in ("int a[]", "int a[4][4]", "int &a", "const char *a", "const byte a[3]"):
+        write("parameter.ino", f"int f({parameter}) {{ return 1; }}\nint main() {{ return f(2); }}\n".encode())
+        done = penta("compile", "parameter.ino", "-o", "never.cvbc")
+        check(done.stderr.count("error[") == 1 and "a parameter is a number" in done.stderr, f"{parameter}: {done.stderr}")
+    write("parameter.ino", b"int f(struct P p);\nvoid g(5);\nint main() { auto x = 1; return 0; }\n")
+    done = penta("compile", "parameter.ino", "-o", "never.cvbc")
+    check(done.returncode == 1 and "variable already" not in done.stderr and "write the type" in done.stderr, done.stderr)
     write("texts.ino", b"const char *names[] = {\"a\", \"b\"};\nint main() { return 0; }\n")
     check("array of texts" in penta("compile", "texts.ino", "-o", "never.cvbc").stderr, "an array of texts")
 

@@ -370,13 +370,18 @@ static bool parameters(struct compiler *c, struct parameters *p)
                                   PARAMETERS_MAX);
         struct type *type = &p->types[p->count];
         if (!compiler_type(c, type)) return false;
+        bool refused = compiler_accept(c, '&') || type->is_text;
         const struct word *name = compiler_word(c);
         p->names[p->count] = name->kind == WORD_NAME ? name : NULL;
         c->pos += name->kind == WORD_NAME;
-        if (type->is_text ||
-            (compiler_word(c)->kind == WORD_SIGN && compiler_word(c)->value == '['))
-            return compiler_error(c, BASE_SYNTAX, w->offset,
-                                  "a parameter is a number: arrays and texts are not passed");
+        while (compiler_accept(c, '[')) {
+            refused = true;
+            while (!compiler_accept(c, ']') && compiler_word(c)->kind != WORD_END) c->pos++;
+        }
+        type->is_text = false;
+        if (refused) /* told; the function is known, so that its calls are no errors too */
+            compiler_error(c, BASE_SYNTAX, w->offset,
+                           "a parameter is a number: arrays, texts and references are not passed");
         p->count++;
     }
     return true;
@@ -472,7 +477,9 @@ static bool function(struct compiler *c, struct type type, const struct word *na
 {
     const struct symbol *s = compiler_find(c, name);
     struct parameters p;
-    if (!s || s->kind != SYMBOL_FUNCTION)
+    if (!s)
+        return parameters(c, &p) && compiler_error(c, BASE_SYNTAX, name->offset, "not a function");
+    if (s->kind != SYMBOL_FUNCTION)
         return compiler_error(c, BASE_NAME_TWICE, name->offset, "the name is a variable already");
     struct function *f = &c->functions[s->place];
     if (!parameters(c, &p)) return false;

@@ -39,6 +39,12 @@ static const struct {
     {"new", "there is no memory to allocate"},
     {"malloc", "there is no memory to allocate"},
     {"attachInterrupt", "the machine has no interrupts: read the pin in loop()"},
+    {"interrupts", "the machine has no interrupts: leave it out"},
+    {"noInterrupts", "the machine has no interrupts: leave it out"},
+    {"auto", "auto is not there: write the type"},
+    {"template", "templates are not part of the language"},
+    {"namespace", "namespaces are not part of the language"},
+    {"using", "using is not part of the language"},
     {"tone", "the machine has no tones: use analogWrite"},
 };
 
