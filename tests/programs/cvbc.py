@@ -634,6 +634,11 @@ def test_programs():
                        (["main.cvasm", "three.cvbc"], "holds programs itself"), (["main.cvasm", "x" * 32 + "=third.cvasm"], "no name")):
         done = penta("create", *wrong, "-o", "wrong.cvbc")
         check(done.returncode == 1 and why in done.stderr and not os.path.exists("wrong.cvbc"), f"{wrong}: {done.stderr}")
+    penta("create", "main.cvasm", "--target", "stm32g431", "--pin", "C13:gpio:output", "-o", "first.cvbc")
+    penta("create", "main.cvasm", "--target", "stm32g431", "--pin", "B2:gpio:output", "-o", "other.cvbc")
+    penta("create", "first.cvbc", "other.cvbc", "-o", "pins.cvbc")
+    check(penta("board", "generate", "pins.cvbc", "-o", "pins").returncode == 0
+          and [p["pin"] for p in json.load(open("pins/trinity_board.json"))["pins"]] == [2, 13], "a board for all programs")
     many = [f"p{i}=third.cvasm" for i in range(256)]
     check(penta("create", *many, "-o", "many.cvbc").returncode == 0 and penta("run", "-q", "many.cvbc", "--program", "p255").returncode == 0
           and penta("validate", "many.cvbc").returncode == 0, "256 programs")

@@ -147,6 +147,23 @@ const char *penta_cvbc_trinity_name(size_t i)
 _Static_assert((int)PENTA_CVBC_TRINITY_FILES == (int)TRINITY_FILES,
                "the public header counts them too");
 
+/* The containers, each followed by its other programs. */
+static const struct cvbc_module **every_program(const penta_module *const *modules, size_t count,
+                                                size_t *programs, penta_error *err)
+{
+    size_t most = count + 1, n = 0;
+    for (size_t i = 0; i < count; i++) most += cvbc_module(modules[i])->meta.entry_count;
+    const struct cvbc_module **all = calloc(most, sizeof *all);
+    if (!all) error_at(err, BASE_MEMORY, 0, "no memory for the programs");
+    for (size_t i = 0; all && i < count; i++) {
+        const struct cvbc_module *m = cvbc_module(modules[i]);
+        all[n++] = m;
+        for (size_t k = 0; m->inner && k < m->meta.entry_count; k++) all[n++] = m->inner[k];
+    }
+    *programs = n;
+    return all;
+}
+
 bool penta_cvbc_trinity(const penta_module *const *modules, size_t count, const char *name,
                         penta_buffer out[PENTA_CVBC_TRINITY_FILES], penta_error *err)
 {
@@ -162,10 +179,10 @@ bool penta_cvbc_trinity(const penta_module *const *modules, size_t count, const 
         return error_note(err, "container %zu of %zu", i + 1, count);
     }
     struct writer w[TRINITY_FILES] = {{.sink = NULL}};
-    size_t before[TRINITY_FILES];
-    /* A module begins with its base, so an array of one is an array of the other. */
-    bool ok = cvbc_trinity((const struct cvbc_module *const *)modules, count, name ? &board : NULL,
-                           w, err);
+    size_t before[TRINITY_FILES], programs = 0;
+    const struct cvbc_module **all = every_program(modules, count, &programs, err);
+    bool ok = all && cvbc_trinity(all, programs, name ? &board : NULL, w, err);
+    free(all);
     for (int i = 0; i < TRINITY_FILES; i++) {
         before[i] = out[i].size;
         ok = writer_give(&w[i], ok, &out[i], err);
