@@ -187,20 +187,30 @@ static void print_names(struct listing *l, uint64_t pc)
     }
 }
 
+static void print_row(struct listing *l, uint64_t pc, struct writer *insn)
+{
+    print_names(l, pc);
+    insn->out.size = 0;
+    if (!l->module->driver->print_at(l->module, pc, insn)) return;
+    writer_print(&l->out, "%6" PRIu64 "  ", pc);
+    if (l->arrows) arrow_text_row(l->arrows, pc, &l->out);
+    writer_bytes(&l->out, insn->out.data, insn->out.size);
+    writer_char(&l->out, '\n');
+}
+
 /* From the start of the code on, since instructions may have any length. */
 static void print_part(struct listing *l, const penta_part *code)
 {
     struct writer insn = {0};
-    for (uint64_t pc = code->from; pc < code->to && pc <= l->to; pc = next_of(l->module, pc)) {
-        if (pc < l->from) continue;
-        print_names(l, pc);
-        insn.out.size = 0;
-        if (!l->module->driver->print_at(l->module, pc, &insn)) continue;
-        writer_print(&l->out, "%6" PRIu64 "  ", pc);
-        if (l->arrows) arrow_text_row(l->arrows, pc, &l->out);
-        writer_bytes(&l->out, insn.out.data, insn.out.size);
-        writer_char(&l->out, '\n');
+    uint64_t next;
+    for (uint64_t pc = code->from; pc < code->to && pc <= l->to; pc = next) {
+        if (pc >= l->from) print_row(l, pc, &insn);
+        next = next_of(l->module, pc);
+        /* One that can be printed has a next one, unless memory ran out. */
+        if (next == UINT64_MAX && l->module->driver->print_at(l->module, pc, &insn))
+            l->out.failed = true;
     }
+    l->out.failed |= insn.failed;
     writer_free(&insn);
 }
 

@@ -57,6 +57,12 @@ def data_of(html):
     return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.S)[1])
 
 
+def nodes(node):
+    for child in node.get("c", []):
+        yield child
+        yield from nodes(child)
+
+
 def no_markup(text, what):
     for bad in ("<img", "hacked=2</script", "\"x onerror", "onerror=\""):
         check(bad not in text.lower(), f"{what}: has {bad}")
@@ -113,7 +119,9 @@ def test_every_view_has_data():
         rows = len(code["pc"])
         check(data["format"] == name[:-5] and data["size"] and data["info"] and data["tree"]["c"], name)
         check(rows and rows == len(code["text"]) == len(code["offset"]) == len(code["counts"]), name)
-        check(any(offset >= 0 for offset in code["offset"]), f"{name}: no place of an instruction in the file")
+        check(min(code["offset"]) > 0 and code["offset"] == sorted(set(code["offset"])), f"{name}: {code['offset']}")
+        insns = [leaf["o"] for leaf in nodes(data["tree"]) if leaf["n"].startswith("insn")]
+        check(not insns or insns == code["offset"], f"{name}: instructions are at {insns}, not at {code['offset']}")
         check(code["functions"] and data["coverage"]["functions"] and data["folded"], name)
         check(len(base64.b64decode(data["bytes"])) == data["size"], f"{name}: bytes")
         check(hashlib.sha256(base64.b64decode(data["bytes"])).hexdigest() == data["sha256"], f"{name}: digest")

@@ -45,7 +45,9 @@ bool penta_profile_html(const penta_profile *p, const char *title, penta_buffer 
     size_t run = 0;
     if (!profile_counted(p, err)) return false;
     for (size_t i = 0; i < m->count; i++) run += p->counts[i] != 0;
-    writer_text(&w, "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>");
+    writer_text(&w, "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\">"
+                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                    "style-src 'unsafe-inline'\"><title>");
     markup_text(&w, title);
     writer_text(&w, "</title>\n");
     writer_text(&w, style);

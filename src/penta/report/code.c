@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
+#include "base/json/json_visit.h"
 #include "base/sanitize.h"
 #include "penta/analysis/profile_struct.h"
 #include "penta/report/report.h"
@@ -12,6 +13,7 @@ struct code {
     const struct code_map *map;
     size_t rows;       /* instructions that are shown */
     uint64_t *offsets; /* of each in the file; UINT64_MAX: not known */
+    uint64_t placed;   /* before this offset of the file all are known */
     struct name {
         size_t row;
         char *text;
@@ -25,25 +27,42 @@ struct code {
 
 /* ---- where instructions are in the file ---- */
 
-static void at_offset(struct code *c, uint64_t offset)
+/* Instructions without a gap between them lie so in the file, too: one place gives those of all. Asking
+ * for each would take long, since some formats look for it from the start of the code. */
+static void place_run(struct code *c, uint64_t offset, size_t row)
 {
+    const struct code_insn *in = c->map->insns;
+    unsigned unit = c->r->in->module->driver->insn_bytes;
+    size_t first = row, last = row;
     uint64_t pc;
-    if (!penta_pc_of(c->r->in->module, offset, &pc)) return;
-    size_t i = code_map_find(c->map, pc);
-    if (i < c->rows && offset < c->offsets[i]) c->offsets[i] = offset;
+    while (first && in[first - 1].next == in[first].pc) first--;
+    while (last + 1 < c->rows && in[last + 1].pc == in[last].next) last++;
+    uint64_t before = (in[row].pc - in[first].pc) * (unit ? unit : 1);
+    if (before > offset) return;
+    uint64_t start = offset - before;
+    if (!penta_pc_of(c->r->in->module, start, &pc) || pc != in[first].pc) return;
+    for (size_t i = first; i <= last; i++)
+        c->offsets[i] = start + (in[i].pc - in[first].pc) * (unit ? unit : 1);
+    c->placed = start + (in[last].next - in[first].pc) * (unit ? unit : 1);
 }
 
 static bool enter(void *user, const penta_node *node)
 {
     struct code *c = user;
+    uint64_t pc;
     if (node->decoded) return false;
-    if (node->size) at_offset(c, node->offset);
+    if (!node->size || node->offset < c->placed ||
+        !penta_pc_of(c->r->in->module, node->offset, &pc))
+        return true;
+    size_t row = code_map_find(c->map, pc);
+    if (row < c->rows && c->offsets[row] == UINT64_MAX) place_run(c, node->offset, row);
     return true;
 }
 
 static void field(void *user, const penta_field *f)
 {
-    if (f->size) at_offset(user, f->offset);
+    struct code *c = user;
+    if (f->name == field_incomplete) c->r->json->out->failed = true;
 }
 
 static void find_offsets(struct code *c)
@@ -75,24 +94,23 @@ static void rows(struct code *c)
     }
     json_end(j);
     json_list(j, "text");
-    struct writer text = {0};
+    struct writer insn = {0}, text = {0};
     for (size_t i = 0; i < c->rows; i++) {
-        penta_buffer out = {0};
-        penta_print_at(c->r->in->module, c->map->insns[i].pc, &out);
-        text.out.size = 0;
-        writer_safe(&text, (penta_bytes){out.data, out.size});
+        insn.out.size = text.out.size = 0;
+        c->r->in->module->driver->print_at(c->r->in->module, c->map->insns[i].pc, &insn);
+        writer_safe(&text, writer_view(&insn));
         json_string(j, NULL, writer_view(&text));
-        penta_buffer_free(&out);
     }
     json_end(j);
-    j->out->failed |= text.failed;
+    j->out->failed |= insn.failed || text.failed;
+    writer_free(&insn);
     writer_free(&text);
 }
 
 static void counts(struct code *c)
 {
     const penta_profile *p = c->r->in->profile;
-    if (!p || p->structure.map->count != c->map->count) return;
+    if (!p || p->sampled || p->structure.map->count != c->map->count) return;
     json_list(c->r->json, "counts");
     for (size_t i = 0; i < c->rows; i++) json_uint(c->r->json, NULL, p->counts[i]);
     json_end(c->r->json);
@@ -223,7 +241,7 @@ static void write(struct code *c)
     rows(c);
     counts(c);
     names(c);
-    arrows(c);
+    if (!c->r->err->code) arrows(c);
     functions(c);
     calls(c);
     json_end(c->r->json);

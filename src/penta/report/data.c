@@ -46,6 +46,7 @@ static void overview(struct report *r, const char *title)
     struct writer safe = {0};
     writer_safe_text(&safe, title);
     json_string(r->json, "title", writer_view(&safe));
+    r->json->out->failed |= safe.failed;
     writer_free(&safe);
     json_text(r->json, "format", penta_module_format(module));
     json_text(r->json, "formatTitle", penta_format_title(penta_module_format(module)));
@@ -131,7 +132,7 @@ bool report_measured(struct report *r)
     penta_buffer coverage = {0};
     if (p && p->structure.map->module != r->in->module)
         return error_at(r->err, BASE_STATE, 0, "the profile is of another program");
-    if (p) {
+    if (p && !p->sampled) { /* samples do not say what never ran */
         penta_option json = {"json", "1"};
         if (penta_profile_coverage(p, &json, 1, &coverage, r->err))
             json_raw(r->json, "coverage", (penta_bytes){coverage.data, coverage.size});

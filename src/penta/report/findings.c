@@ -1,5 +1,6 @@
 /* What is wrong with the file, each finding with the field that it is in. */
 #include <stdlib.h>
+#include "base/array.h"
 #include "penta/report/report.h"
 #include "penta/views.h"
 
@@ -25,30 +26,43 @@ static void finding(struct report *r, const penta_error *e, const penta_place *p
     json_end(r->json);
 }
 
-void report_findings(struct report *r)
+struct found {
+    penta_error *items;
+    size_t count, capacity;
+    penta_error *err;
+};
+
+static void take(void *user, const penta_error *e)
 {
-    penta_findings *all = penta_findings_new();
-    size_t count = 0;
-    penta_place *places = NULL;
+    struct found *f = user;
+    if (e->code == BASE_MEMORY && !f->err->code) *f->err = *e; /* of the checks, not of the file */
+    if (ARRAY_GROW(f->items, f->capacity, f->count, f->err)) f->items[f->count++] = *e;
+}
+
+static void write(struct report *r, const struct found *f)
+{
+    size_t count = f->count;
     penta_buffer paths = {0};
-    if (all) {
-        penta_validate(r->in->module, penta_findings_add, all);
-        count = penta_findings_count(all);
-        if (!r->in->all && count > REPORT_FINDINGS) {
-            report_left_out(r, "%zu of %zu findings", count - REPORT_FINDINGS, count);
-            count = REPORT_FINDINGS;
-        }
-        places = calloc(count + 1, sizeof *places);
+    if (!r->in->all && count > REPORT_FINDINGS) {
+        report_left_out(r, "%zu of %zu findings", count - REPORT_FINDINGS, count);
+        count = REPORT_FINDINGS;
     }
-    json_list(r->json, "findings");
+    penta_place *places = calloc(count + 1, sizeof *places);
     if (!places)
-        error_at(r->err, BASE_MEMORY, 0, "no memory for findings");
-    else if (!count ||
-             penta_places(r->in->module, penta_findings_at(all, 0), count, places, &paths, r->err))
+        error_at(r->err, BASE_MEMORY, 0, "no memory for the places of %zu findings", count);
+    else if (!count || penta_places(r->in->module, f->items, count, places, &paths, r->err))
         for (size_t i = 0; i < count; i++)
-            finding(r, penta_findings_at(all, i), &places[i], (const char *)paths.data);
-    json_end(r->json);
+            finding(r, &f->items[i], &places[i], (const char *)paths.data);
     free(places);
     penta_buffer_free(&paths);
-    penta_findings_free(all);
+}
+
+void report_findings(struct report *r)
+{
+    struct found f = {.err = r->err};
+    penta_validate(r->in->module, take, &f);
+    json_list(r->json, "findings");
+    if (!r->err->code) write(r, &f);
+    json_end(r->json);
+    free(f.items);
 }

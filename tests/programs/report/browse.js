@@ -48,6 +48,8 @@ async function use(page, name, tabs) {
   await page.click("nav button[aria-controls=bytes]");
   await page.click(".tree .item");
   check(await page.$(".hex .on"), `${name}: a field shows no bytes`);
+  for (const key of ["ArrowRight", "ArrowDown", "ArrowUp", "ArrowLeft"]) await page.keyboard.press(key);
+  check((await page.$$(".tree .marked")).length === 1, `${name}: keys in the tree`);
   await page.fill("#bytes input", "1");
   await page.keyboard.press("Enter");
   check(await page.$(".tree .marked"), `${name}: an offset shows no field`);

@@ -38,7 +38,7 @@ struct subject {
     size_t count;
 };
 
-void code_scenarios(const struct subject *g);    /* places, structure, sizes */
+void code_scenarios(const struct subject *g);    /* places, structure, sizes, report */
 void profile_scenarios(const struct subject *g); /* counts, samples, coverage */
 void session_scenarios(const struct subject *g); /* answers, snapshots, points, expressions */
 void general_scenarios(penta_bytes file, const char *format);

@@ -1,9 +1,10 @@
-/* penta/structure.h and penta/profile.h, on one file of any format. */
+/* penta/structure.h, penta/profile.h and penta/report.h, on one file of any format. */
 #include <string.h>
 #include "allocations.h"
 #include "base/error.h"
 #include "penta/debug.h"
 #include "penta/profile.h"
+#include "penta/report.h"
 #include "penta/structure.h"
 
 /* What a format does not have is no failure. */
@@ -40,7 +41,19 @@ static void try_structure(const void *user, struct outcome *o)
         outcome_bytes(o, &number, sizeof number);
     for (size_t i = 0; penta_structure_block(s, i); i++) penta_structure_edges(s, i, edge, o);
     penta_structure_calls(s, call, o);
+    take(o, penta_structure_arrows_json(s, 0, UINT64_MAX, 8, &out, &err), &out, &err);
     penta_structure_free(s);
+    penta_option arrows = {"arrows", "utf8"};
+    take(o, penta_print_code(g->module, &arrows, 1, &out, &err), &out, &err);
+}
+
+static void try_report(const void *user, struct outcome *o)
+{
+    const struct subject *g = user;
+    penta_report_input input = {.module = g->module, .title = "title"};
+    penta_error err = {0};
+    penta_buffer out = {0};
+    take(o, penta_report_html(&input, &out, &err), &out, &err);
 }
 
 static void try_sizes(const void *user, struct outcome *o)
@@ -68,6 +81,7 @@ void code_scenarios(const struct subject *g)
     scenario("structure", try_structure, g);
     scenario("sizes", try_sizes, g);
     scenario("places", try_places, g);
+    scenario("report", try_report, g);
 }
 
 /* ---- profiles ---- */
@@ -119,6 +133,9 @@ static void try_profile(const void *user, struct outcome *o)
         penta_profile *p = penta_profile_new(s, &err);
         if (outcome_ok(o, p, &err)) profile_views(o, p);
         if (p) coverage_views(o, p);
+        penta_report_input input = {.module = g->module, .profile = p};
+        penta_buffer page = {0};
+        if (p) take(o, penta_report_html(&input, &page, &err), &page, &err);
         penta_profile_free(p);
     }
     penta_session_free(s);

@@ -14,11 +14,12 @@ function treeItem(node) {
   line.append(arrow, el("span", {}, node.shown));
   if (node.v !== undefined) line.append(el("span", { class: "value" }, node.v + (node.t ? `  ${node.t}` : "")));
   line.append(el("span", { class: "place" }, rangeText(node)));
-  line.addEventListener("click", () => {
+  line.choose = (open) => {
     markTree(line);
     markBytes(node, pathOf(line));
-    if (node.c) node.toggle();
-  });
+    if (node.c && open !== undefined) node.toggle(open);
+  };
+  line.addEventListener("click", () => line.choose(!item.querySelector(":scope > ul")));
   item.append(line);
   node.line = line;
   node.toggle = (open) => {
@@ -106,15 +107,26 @@ function hexRow(i) {
   row.addEventListener("click", (event) => {
     const width = row.firstChild.getBoundingClientRect().width / 10;
     const column = (event.clientX - row.firstChild.getBoundingClientRect().right) / width;
-    const k = column < 25 ? Math.floor(column / 3) : Math.floor((column - 1) / 3);
-    if (k >= 0 && k < 16) openAt(at + k);
+    const k = column < 25 ? column / 3 : column < 50 ? (column - 1) / 3 : column - 50;
+    if (k >= 0 && k < 16) openAt(at + Math.floor(k));
   });
   return row;
 }
 
+/* Up and down along what is open, right and left to open and close. */
+function treeKey(event) {
+  const lines = [...event.currentTarget.querySelectorAll(".item")], now = lines.indexOf(bytesView.marked);
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key], open = { ArrowRight: true, ArrowLeft: false }[event.key];
+  if (step === undefined && open === undefined) return;
+  event.preventDefault();
+  if (step !== undefined) lines[Math.max(0, Math.min(lines.length - 1, now + step))].choose();
+  else if (now >= 0) lines[now].choose(open);
+  bytesView.marked.scrollIntoView({ block: "nearest" });
+}
+
 function showBytes(section) {
   section.className = "full";
-  const tree = el("div", { class: "tree", tabIndex: 0 }, treeList(data.tree));
+  const tree = el("div", { class: "tree", tabIndex: 0, onkeydown: treeKey }, treeList(data.tree));
   tree.firstChild.setAttribute("role", "tree");
   const box = el("div", { class: "hex" });
   const goto = el("input", { placeholder: "offset: 0x1f0", "aria-label": "offset", size: 14 });

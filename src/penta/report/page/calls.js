@@ -99,7 +99,7 @@ function drawCalls(box, focus) {
     const { x, y } = place.get(f), [name, row, instructions] = code.functions[f];
     const group = svg("g", { class: f === focus ? "chosen" : "", tabindex: 0, role: "button" },
       svg("rect", { x, y, width, height, rx: 5 }),
-      svg("text", { x: x + 8, y: y + 16 }, shortName(name, 26)),
+      svg("text", { x: x + 8, y: y + 16 }, shortName(name, 23)),
       svg("title", {}, `${name}: ${plural(instructions, "instruction")}`));
     const choose = () => chooseFunction(f);
     group.addEventListener("click", choose);

@@ -9,7 +9,7 @@ function factTable(object) {
 function factValue(value) {
   if (Array.isArray(value)) return factList(value);
   if (value !== null && typeof value === "object") return factTable(value);
-  return value === true ? "yes" : value === false ? "no" : value === null ? "none" : String(value);
+  return value === true ? "yes" : value === false ? "no" : value === null || value === "" ? "none" : String(value);
 }
 
 function factList(list) {
