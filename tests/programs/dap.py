@@ -212,6 +212,23 @@ def test_recorded_run():
     a.close()
 
 
+def test_options_of_reading():
+    """Options for opening the file reach it: here which of two programs is debugged."""
+    first, second = make("first.cvasm", "PUSH 1\nHALT\n", "asm"), make("second.cvasm", "PUSH 2\nPUSH 3\nHALT\n", "asm")
+    subprocess.run([PENTA, "create", f"one={first}", f"two={second}", "-o", "both.cvbc"], check=True, timeout=60)
+    lines = {}
+    for name in ("one", "two"):
+        a = start(os.path.abspath("both.cvbc"), stopOnEntry=True, options={"program": name, "stack": 100})
+        lines[name] = a.ask("disassemble", memoryReference="0x0", instructionCount=3)["instructions"]
+        a.close()
+    check(lines["one"] != lines["two"] and "PUSH 2" in lines["two"][0]["instruction"], str(lines))
+    try:
+        start(os.path.abspath("both.cvbc"), options={"program": "three"})
+        check(False, "a program that is not there")
+    except Adapter.Refused as error:
+        check("no program is called 'three'" in str(error), str(error))
+
+
 def test_refusals():
     a = Adapter([PENTA, "dap"])
     for command, says in (("continue", "no program was launched"), ("nothing", "no request 'nothing'"), ("launch", "'program' is missing")):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
 
 import penta
+import penta.cvbc
 from penta._core import options as _options
 
 from . import _library as _c

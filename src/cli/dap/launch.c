@@ -115,32 +115,61 @@ static void first_error(void *user, const penta_error *finding)
     if (!err->code && finding->severity == PENTA_ERROR) *err = *finding;
 }
 
-static bool open_module(struct dap *d, const struct json_object *args, penta_error *err)
+/* The options for opening a file, or for running it, in front of the others; returns how many. What is for
+ * neither stays with those of the run, which refuses it. */
+static size_t sort_options(struct options *o, const char *format, bool opening)
+{
+    size_t count = 0;
+    for (size_t i = 0; format && i < o->count; i++) {
+        penta_option option = o->list[i];
+        bool opens = penta_option_find(format, option.key, PENTA_USE_OPEN);
+        bool runs = penta_option_find(format, option.key, PENTA_USE_RUN) || !opens;
+        if (!(opening ? opens : runs)) continue;
+        o->list[i] = o->list[count];
+        o->list[count++] = option;
+    }
+    return count;
+}
+
+/* As penta_open finds it. */
+static const char *format_of(const struct dap *d, const struct json_object *args,
+                             const struct options *o)
+{
+    const char *format = dap_text(args, "format");
+    penta_guess guess;
+    for (size_t i = 0; !format && i < o->count; i++) format = penta_option_chooses(o->list[i].key);
+    if (format) return format;
+    return penta_detect((penta_bytes){d->bytes.data, d->bytes.size}, &guess, 1) ? guess.format
+                                                                                : NULL;
+}
+
+static bool open_module(struct dap *d, const struct json_object *args, struct options *o,
+                        penta_error *err)
 {
     const char *path = dap_text(args, "program");
     if (!path) return error_at(err, BASE_OPTION_VALUE, 0, "the argument 'program' is missing");
     d->program = strdup(path);
     if (!d->program) return error_at(err, BASE_MEMORY, 0, "no memory for the name");
     if (!d->io->file(d->io->user, path, &d->bytes, err)) return false;
+    size_t count = sort_options(o, format_of(d, args, o), true);
     d->module = penta_open((penta_bytes){d->bytes.data, d->bytes.size}, dap_text(args, "format"),
-                           NULL, 0, err);
+                           o->list, count, err);
     if (d->module && penta_module_damage(d->module)) *err = *penta_module_damage(d->module);
     return d->module && !err->code;
 }
 
-static bool open_session(struct dap *d, const struct json_object *args, penta_error *err)
+static bool open_session(struct dap *d, const struct json_object *args, struct options *o,
+                         penta_error *err)
 {
-    struct options o = {.err = err};
     penta_error finding = {0};
     const char *engine = dap_text(args, "engine");
-    bool unverified = json_as_bool(json_get(args, "unverified"));
-    bool ok = read_options(&o, args);
-    if (ok && !penta_check_run(d->module, unverified, first_error, &finding)) {
+    bool unverified = json_as_bool(json_get(args, "unverified")), ok = true;
+    if (!penta_check_run(d->module, unverified, first_error, &finding)) {
         *err = finding;
         ok = err->code ? false : error_at(err, BASE_CONTAINER, 0, "the program cannot be run");
     }
-    if (ok) d->session = penta_session_new(d->module, engine, o.list, o.count, err);
-    free_options(&o);
+    size_t count = sort_options(o, penta_module_format(d->module), false);
+    if (ok) d->session = penta_session_new(d->module, engine, o->list, count, err);
     return d->session;
 }
 
@@ -204,8 +233,10 @@ static void start(struct dap *d, struct dap_answer *a, bool record)
     d->stop_on_entry = json_as_bool(json_get(args, "stopOnEntry"));
     d->stop_on_exit = json_as_bool(json_get(args, "stopOnExit"));
     d->no_debug = json_as_bool(json_get(args, "noDebug"));
-    bool ok = open_module(d, args, &a->err) &&
-              (record ? open_record(d, args, &a->err) : open_session(d, args, &a->err));
+    struct options o = {.err = &a->err};
+    bool ok = read_options(&o, args) && open_module(d, args, &o, &a->err) &&
+              (record ? open_record(d, args, &a->err) : open_session(d, args, &o, &a->err));
+    free_options(&o);
     if (ok) d->debugger = penta_debugger_new(d->session, &a->err);
     if (!ok && !a->err.code) error_at(&a->err, BASE_MEMORY, 0, "no memory for the program");
     if (!d->debugger) return;
