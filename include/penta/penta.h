@@ -341,6 +341,9 @@ PENTA_API bool penta_print_at(const penta_module *module, uint64_t pc, penta_buf
 PENTA_API bool penta_next_pc(const penta_module *module, uint64_t pc, uint64_t *next);
 /* The instruction whose bytes hold this file offset; false: there is none. */
 PENTA_API bool penta_pc_of(const penta_module *module, uint64_t offset, uint64_t *pc);
+/* The bytes of the instruction at pc in the file; false: none is there, or the file has it only encoded. */
+PENTA_API bool penta_offset_of(const penta_module *module, uint64_t pc, uint64_t *offset,
+                               uint64_t *size);
 
 typedef enum penta_part_kind {
     PENTA_PART_CODE,     /* a contiguous range of code; all of them are all the code */

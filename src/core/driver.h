@@ -56,6 +56,8 @@ struct driver {
     uint64_t (*next_pc)(const penta_module *module, uint64_t pc);
     /* The pc of the instruction whose bytes hold this file offset, for diagnostics. */
     bool (*pc_of)(const penta_module *module, uint64_t offset, uint64_t *pc);
+    /* Where the bytes of the instruction at pc start in the file. False: the file has them only encoded. */
+    bool (*offset_of)(const penta_module *module, uint64_t pc, uint64_t *offset);
     /* Text to bytes. Every finding goes to `findings`; false when one was an error. */
     bool (*assemble)(struct source *source, const penta_option *options, size_t count,
                      struct writer *out, struct findings *findings);

@@ -42,6 +42,16 @@ bool penta_pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
     return module->driver->pc_of && module->driver->pc_of(module, offset, pc);
 }
 
+bool penta_offset_of(const penta_module *module, uint64_t pc, uint64_t *offset, uint64_t *size)
+{
+    const struct driver *d = module->driver;
+    uint64_t next, file = module->file.size;
+    if (!d->offset_of || module->damage.code || !d->offset_of(module, pc, offset)) return false;
+    if (!penta_next_pc(module, pc, &next)) return false;
+    *size = d->insn_bytes ? d->insn_bytes : next - pc;
+    return *offset <= file && *size <= file - *offset;
+}
+
 void penta_parts(const penta_module *module, penta_part_report *report, void *user)
 {
     if (module->driver->parts && !module->damage.code) module->driver->parts(module, report, user);

@@ -410,6 +410,7 @@ struct coil_flow_at {                    /* of an instruction that may jump */
 bool coil_flow_at(const struct coil_module *m, uint64_t pc, struct coil_flow_at *out);
 uint64_t coil_next_pc(const penta_module *module, uint64_t pc);
 bool coil_pc_of(const penta_module *module, uint64_t offset, uint64_t *pc);
+bool coil_offset_of(const penta_module *module, uint64_t pc, uint64_t *offset);
 void coil_isa(const penta_visitor *visitor);
 /* assemble.c */
 bool coil_assemble(struct source *source, const penta_option *options, size_t count,

@@ -99,6 +99,7 @@ const struct driver coil_driver = {
     .is_register = coil_is_register,
     .next_pc = coil_next_pc,
     .pc_of = coil_pc_of,
+    .offset_of = coil_offset_of,
     .assemble = coil_assemble,
     .others = (const struct driver_other[]){{OPTION_CONVERT, coil_convert}, {0}},
     .close = coil_close,

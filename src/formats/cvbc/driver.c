@@ -31,6 +31,16 @@ static bool pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
     return *pc < o->program.count;
 }
 
+static bool offset_of(const penta_module *module, uint64_t pc, uint64_t *offset)
+{
+    const struct cvbc_module *m = cvbc_chosen(cvbc_module(module));
+    const struct cvbc_opened *o = cvbc_open(m);
+    if (!o->has_program || !cvbc_plain(m) || pc >= o->program.count) return false;
+    *offset = cvbc_offset(cvbc_module(module), m->stored.data) + cvbc_bytecode_bytes +
+              pc * cvbc_inst_bytes;
+    return true;
+}
+
 static void parts(const penta_module *module, penta_part_report *fn, void *user)
 {
     const struct cvbc_module *m = cvbc_chosen(cvbc_module(module));
@@ -70,6 +80,7 @@ const struct driver cvbc_driver = {
     .parts = parts,
     .next_pc = next_number,
     .pc_of = pc_of,
+    .offset_of = offset_of,
     .assemble = cvbc_assemble,
     .others =
         (const struct driver_other[]){{OPTION_SEAL, cvbc_seal}, {OPTION_UNSEAL, cvbc_unseal}, {0}},

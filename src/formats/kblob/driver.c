@@ -28,6 +28,13 @@ static bool pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
     return *pc < m->count;
 }
 
+static bool offset_of(const penta_module *module, uint64_t pc, uint64_t *offset)
+{
+    const struct kblob_module *m = kblob_module(module);
+    *offset = m->code_offset + pc * kblob_inst_bytes;
+    return pc < m->count;
+}
+
 /* The code, and each name up to the next one. */
 static void parts(const penta_module *module, penta_part_report *fn, void *user)
 {
@@ -76,6 +83,7 @@ const struct driver kblob_driver = {
     .is_register = is_register,
     .next_pc = next_number,
     .pc_of = pc_of,
+    .offset_of = offset_of,
     .assemble = kblob_assemble_source,
     .others = (const struct driver_other[]){{OPTION_CONVERT, kblob_convert}, {0}},
     .close = kblob_close,

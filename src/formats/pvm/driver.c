@@ -60,6 +60,13 @@ static bool pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
     return false;
 }
 
+static bool offset_of(const penta_module *module, uint64_t pc, uint64_t *offset)
+{
+    const struct pvm_module *m = pvm_module(module);
+    *offset = m->code_offset + pc;
+    return pc < m->program.code.bytes.size;
+}
+
 static uint64_t next_pc(const penta_module *module, uint64_t pc)
 {
     const struct pvm_code *code = &pvm_module(module)->program.code;
@@ -95,6 +102,7 @@ const struct driver pvm_driver = {
     .is_register = is_register,
     .next_pc = next_pc,
     .pc_of = pc_of,
+    .offset_of = offset_of,
     .assemble = pvm_assemble,
     .others = (const struct driver_other[]){{OPTION_CONVERT, pvm_convert}, {0}},
     .close = pvm_close,

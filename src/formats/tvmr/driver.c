@@ -30,6 +30,14 @@ static bool pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
     return *pc < m->count;
 }
 
+static bool offset_of(const penta_module *module, uint64_t pc, uint64_t *offset)
+{
+    const struct tvmr_module *m = tvmr_module(module);
+    if (pc >= m->count || tvmr_insn_decoded(m)) return false;
+    *offset = tvmr_insn_offset(m, 0) + pc * TVMR_INSN;
+    return true;
+}
+
 static void parts(const penta_module *module, penta_part_report *fn, void *user)
 {
     const struct tvmr_module *m = tvmr_module(module);
@@ -63,6 +71,7 @@ const struct driver tvmr_driver = {
     .parts = parts,
     .next_pc = next_number,
     .pc_of = pc_of,
+    .offset_of = offset_of,
     .assemble = tvmr_assemble,
     .others = (const struct driver_other[]){{OPTION_CONVERT, tvmr_convert},
                                             {OPTION_SEAL, tvmr_seal},

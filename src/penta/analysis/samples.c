@@ -1,6 +1,5 @@
 #include "penta/analysis/samples.h"
 #include <stdlib.h>
-#include <ucontext.h>
 #include "penta/profile.h"
 #include "penta/session_struct.h"
 
@@ -85,29 +84,10 @@ bool penta_session_sample(penta_session *s, penta_error *err)
     return false;
 }
 
-#ifdef __x86_64__
-static struct native_state state_of(const void *context)
-{
-    static const int order[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
-                                  REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
-                                  REG_R12, REG_R13, REG_R14, REG_R15};
-    const greg_t *regs = ((const ucontext_t *)context)->uc_mcontext.gregs;
-    struct native_state state = {.pc = (uint64_t)regs[REG_RIP]};
-    for (size_t i = 0; i < 16; i++) state.regs[i] = (uint64_t)regs[order[i]];
-    return state;
-}
-#else /* no engine compiles */
-static struct native_state state_of(const void *context)
-{
-    (void)context;
-    return (struct native_state){0};
-}
-#endif
-
 size_t penta_session_where(const penta_session *s, const void *context, uint64_t *pcs, size_t max)
 {
     if (!s->samples || !max) return 0;
-    struct native_state state = state_of(context);
+    struct native_state state = samples_state(context);
     return s->vm->engine->sample(s->vm, &state, s->code_map, pcs, max);
 }
 

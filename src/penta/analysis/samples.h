@@ -1,6 +1,7 @@
 /* Samples of compiled code, added up where they are taken: in a signal handler. All memory is there
  * before the first one. */
 #pragma once
+#include "core/engine.h"
 #include "core/structure/code_map.h"
 
 struct sample_path {
@@ -22,3 +23,5 @@ struct samples *samples_new(const struct code_map *map, penta_error *err);
 void samples_free(struct samples *s); /* NULL is fine */
 /* pcs: the innermost first. Async-signal-safe. */
 void samples_add(struct samples *s, const uint64_t *pcs, size_t count);
+/* samples_context.c, samples_plain.c: the registers that a signal handler was given. */
+struct native_state samples_state(const void *context);

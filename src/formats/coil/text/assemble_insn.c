@@ -1,10 +1,10 @@
 /* Instructions of the text form (COIL 10.2). A number without a type waits until the whole line
  * is read: its type depends on the position, then on the first operand that has one. */
+#include "base/thread/lock.h"
 #include "base/array.h"
 #include "base/number.h"
 #include "base/suggest.h"
 #include "coil/text/assemble.h"
-#include <pthread.h>
 #include <stdlib.h>
 
 /* ---- types of untyped numbers ---- */
@@ -240,7 +240,7 @@ static void sort_names(void)
 /* The opcode of this name, in letters of either case, or -1. */
 static int find_name(penta_bytes text)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static struct once once;
     char name[24];
     size_t i;
     if (text.size >= sizeof name) return -1;
@@ -249,7 +249,7 @@ static int find_name(penta_bytes text)
         name[i] = (char)(c >= 'a' && c <= 'z' ? c - 32 : c);
     }
     name[i] = 0;
-    pthread_once(&once, sort_names);
+    once_do(&once, sort_names);
     ARRAY_SEARCH(i, 0, name_count, strcmp(coil_ops[by_name[i]].name, name) >= 0);
     return i < name_count && !strcmp(coil_ops[by_name[i]].name, name) ? by_name[i] : -1;
 }

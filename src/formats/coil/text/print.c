@@ -659,6 +659,19 @@ uint64_t coil_next_pc(const penta_module *module, uint64_t pc)
     return next;
 }
 
+bool coil_offset_of(const penta_module *module, uint64_t pc, uint64_t *offset)
+{
+    const struct coil_module *m = coil_module(module);
+    for (size_t i = 0; i < m->section_count; i++) {
+        const struct coil_section *s = &m->sections[i];
+        uint64_t address = coil_section_address(m, i);
+        if (!coil_is_code(s) || pc < address || pc - address >= s->size) continue;
+        *offset = s->offset + (pc - address);
+        return true;
+    }
+    return false;
+}
+
 bool coil_pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
 {
     const struct coil_module *m = coil_module(module);

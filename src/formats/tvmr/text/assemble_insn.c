@@ -1,10 +1,10 @@
 /* Assembler, instructions (TVMR 10.2, TVMR 10.3). Core mnemonics have operand forms of their own
  * (isa.def); those of extensions fill the bytes A B C D one by one. */
+#include "base/thread/lock.h"
 #include "base/suggest.h"
 #include "tvmr/text/assemble.h"
 #include <ctype.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -54,8 +54,8 @@ static void make_table(void)
 
 static const struct tvmr_op *table_find(struct span word)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, make_table);
+    static struct once once;
+    once_do(&once, make_table);
     uint32_t at = hash(word.at, word.size) % MNEMONICS;
     for (; table[at].op; at = (at + 1) % MNEMONICS)
         if (span_is(word, table[at].text)) return table[at].op;

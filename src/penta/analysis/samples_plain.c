@@ -1,0 +1,8 @@
+/* For hosts on which no engine compiles: there is nothing to sample. */
+#include "penta/analysis/samples.h"
+
+struct native_state samples_state(const void *context)
+{
+    (void)context;
+    return (struct native_state){0};
+}
