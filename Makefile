@@ -6,7 +6,7 @@ PENTA = build/release/bin/penta
 DOOM = ../shared/data/pvm/blobs/doom.polkavm
 WAD = /usr/share/games/doom/freedoom1.wad
 
-.PHONY: all demo check test test-long bench doom fuzz format docs install uninstall clean help
+.PHONY: all demo check test test-long bench doom web fuzz format docs install uninstall clean help
 all: ## build the release preset: build/release/bin/penta
 	@scripts/packages build
 	@mkdir -p build
@@ -37,6 +37,10 @@ doom: all ## play Doom in the terminal: DOOM=the PolkaVM program, WAD=FILE (Debi
 	@test -e $(WAD) || scripts/packages doom
 	@test -e $(WAD) || { echo "no $(WAD): make doom WAD=FILE"; exit 1; }
 	@build/release/bin/doom $(DOOM) $(WAD)
+
+web: ## the library as WebAssembly and the explorer's page: build/web
+	@scripts/packages build web
+	@scripts/web crypto
 
 fuzz: ## fuzz every target for SECONDS_PER_TARGET (120)
 	@scripts/packages build test

@@ -60,6 +60,8 @@ export interface Penta {
   /** A file for options whose value is one ("key-file", "script", "map" ...): the value is its name. null
    * removes it. Files exist in the module's memory only. */
   setFile(name: string, contents: Uint8Array | string | null): Promise<void>;
+  /** What a program or an option wrote to a file, or null: there is none. */
+  getFile(name: string): Promise<Uint8Array | null>;
   /** Opens broken files too: `damage` and `findings` say what is wrong. The bytes are copied. */
   open(bytes: Uint8Array, options?: OpenOptions): Promise<PentaFile>;
   assemble(text: string, format: string, options?: Options): Promise<Assembled>;
@@ -127,7 +129,7 @@ export interface PentaFile {
   /** The number of the line that shows an instruction; null: none does. `source`: a place as breakpoints
    * have it, NAME, NAME+N or FILE:LINE. */
   lineOf(place: { offset: Num } | { pc: Num } | { source: string }): Promise<number | null>;
-  /** Jumps that start, end or pass in a range of lines. */
+  /** Jumps that start, end or pass in a range of lines; of stubs those that start or end there. */
   arrows(from: number, count: number): Promise<Arrow[]>;
   /** The first line from `from` on (or before it) whose text has these characters; null: none has. */
   search(text: string, from?: number, backwards?: boolean): Promise<number | null>;
@@ -213,10 +215,11 @@ export interface Arrow {
   /** Line numbers; they may lie outside of the range that was asked for. */
   from: number;
   to: number;
-  /** Column, 0 is nearest to the text. Arrows of one column do not overlap. */
+  /** Column, 0 is nearest to the text. Arrows of one column do not overlap, unless they have the same target. */
   lane: number;
+  /** No column was free: draw its ends only. */
+  stub?: boolean;
   conditional: boolean;
-  call: boolean;
 }
 export interface FileSymbol {
   kind: "code" | "function" | "export" | "import" | "label";

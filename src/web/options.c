@@ -1,0 +1,70 @@
+/* Options from JSON: an object of keys and values, with a list where a key is given more than once. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/array.h"
+#include "web/web.h"
+
+struct reading {
+    struct web_options *out;
+    penta_error *err;
+};
+
+static char *text_of(const struct json_object *v)
+{
+    struct writer text = {0};
+    uint64_t number;
+    int64_t integer;
+    if (json_is_text(v)) return strdup(json_as_text(v));
+    if (json_is_bool(v)) return strdup("1");
+    if (json_as_uint(v, &number))
+        writer_print(&text, "%" PRIu64, number);
+    else if (json_as_sint(v, &integer))
+        writer_print(&text, "%" PRId64, integer);
+    else
+        return NULL;
+    writer_char(&text, 0);
+    return (char *)text.out.data;
+}
+
+static char *keep(struct reading *r, char *text)
+{
+    struct web_options *o = r->out;
+    if (text && ARRAY_GROW(o->texts, o->text_capacity, o->text_count, r->err))
+        return o->texts[o->text_count++] = text;
+    free(text);
+    return NULL;
+}
+
+static void add(struct reading *r, const char *key, const struct json_object *v)
+{
+    struct web_options *o = r->out;
+    if (json_is_bool(v) && !json_as_bool(v)) return; /* a switch that is off */
+    const char *name = keep(r, strdup(key)), *value = keep(r, text_of(v));
+    if (!name || !value)
+        error_at(r->err, BASE_OPTION_VALUE, 0, "option '%.40s' is no text, number or switch", key);
+    else if (ARRAY_GROW(o->list, o->capacity, o->count, r->err))
+        o->list[o->count++] = (penta_option){name, value};
+}
+
+static void take(void *user, const char *key, const struct json_object *v)
+{
+    if (!json_is_list(v)) add(user, key, v);
+    for (size_t i = 0; i < json_length(v); i++) add(user, key, json_item(v, i));
+}
+
+bool web_options_read(struct web_call *c, const char *key, struct web_options *out)
+{
+    struct reading r = {out, &c->err};
+    *out = (struct web_options){0};
+    json_each(json_get(c->args, key), take, &r);
+    return !c->err.code;
+}
+
+void web_options_free(struct web_options *o)
+{
+    for (size_t i = 0; i < o->text_count; i++) free(o->texts[i]);
+    free(o->texts);
+    free(o->list);
+    *o = (struct web_options){0};
+}
