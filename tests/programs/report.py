@@ -193,6 +193,12 @@ def test_counts_and_paths_that_are_not():
     check([2 * count for count in one] == two and any(one), "counts add up")
 
 
+def test_source_lines():
+    source("sum.casm", ".global main\n.func main\n    MOV v1, 3\n    INC v1\n\n    RET\n.endfunc\n")
+    exits(0, "asm", "sum.casm", "-g", "-o", "sum.coil")
+    check(data_of(page("sum.coil"))["code"]["lines"] == [[0, 3, "sum.casm"], [1, 4], [2, 6]], "lines")
+
+
 def test_document():
     path = program("kblob")
     document = json.loads(exits(0, "report", path, "--json").stdout)

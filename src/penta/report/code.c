@@ -241,6 +241,7 @@ static void write(struct code *c)
     rows(c);
     counts(c);
     names(c);
+    report_lines(c->r, c->map, c->rows);
     if (!c->r->err->code) arrows(c);
     functions(c);
     calls(c);

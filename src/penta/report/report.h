@@ -2,6 +2,7 @@
  * page/common.js describes; each function here writes a member of it. */
 #pragma once
 #include "base/json/json_write.h"
+#include "core/structure/code_map.h"
 #include "penta/report.h"
 
 /* What of a long file goes into a page that a browser opens at once. */
@@ -29,5 +30,7 @@ void report_tree(struct report *r);     /* tree.c: the field tree */
 void report_findings(struct report *r); /* findings.c: with their places in the file */
 void report_sizes(struct report *r);    /* data.c */
 void report_code(struct report *r);     /* code.c: instructions, arrows, functions, calls, counts */
+/* lines.c: where other source lines begin, for so many instructions. */
+void report_lines(struct report *r, const struct code_map *map, size_t rows);
 /* data.c: what was measured. False with an error. */
 bool report_measured(struct report *r);

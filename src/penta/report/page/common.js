@@ -9,6 +9,7 @@
  *   findings  severity, code, message, note, explanation, offset, decoded, path, from and bytes of the field
  *   sizes     [kind, name, bytes]
  *   code      pc, offset (-1: not known), text and counts by row; names [row, name];
+ *             lines [row, line, file], where source lines begin, without the file where it stays the same;
  *             arrows, four numbers each: row, target row, 1 for jumps that are always taken, lane;
  *             functions [name, row, instructions, bytes]; calls [caller, callee (-1: not known), times]
  *   coverage  blocks, instructions, lines, functions: each with all and run
@@ -18,7 +19,7 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const fileBytes = decodeBase64(data.bytes);
-const code = data.code || { pc: [], offset: [], text: [], names: [], arrows: [], functions: [], calls: [] };
+const code = data.code || { pc: [], offset: [], text: [], names: [], lines: [], arrows: [], functions: [], calls: [] };
 const LINE = 18; // height of a row, as in the style sheet
 const STUB = 255; // the lane of an arrow without one
 

@@ -13,6 +13,16 @@ function makeLines() {
   }
 }
 
+/* Source lines by the row at which they begin. */
+function makeSource() {
+  let file = "";
+  listing.source = new Map();
+  for (const [row, line, other] of code.lines) {
+    file = other ?? file;
+    listing.source.set(row, { file, line });
+  }
+}
+
 /* Arrows as lines of the listing. */
 function makeArrows() {
   listing.arrows = [];
@@ -85,6 +95,8 @@ function listingRow(i) {
   line.append(el("span", { class: "pc" }, isName ? "" : String(code.pc[row])), gap);
   if (isName) line.append(el("span", { class: "name" }, code.names[~row][1] + ":"));
   else line.append(el("span", { class: "text" }, ...instructionText(code.text[row])));
+  const source = listing.source.get(row);
+  if (source) line.append(el("span", { class: "source" }, `${source.file.split("/").pop()}:${source.line}`));
   line.addEventListener("click", () => chooseLine(i));
   return line;
 }
@@ -102,6 +114,11 @@ function chooseLine(i) {
   if (row >= 0) {
     const f = code.functions[functionOfRow(row)];
     if (f) parts.push(`in ${f[0]}`);
+    const begins = search(code.lines.length, (k) => code.lines[k][0] > row) - 1;
+    if (begins >= 0) {
+      const source = listing.source.get(code.lines[begins][0]);
+      parts.push(`${source.file}:${source.line}`);
+    }
     if (code.offset[row] >= 0)
       parts.push(el("button", { class: "link mono", onclick: () => openView("bytes", code.offset[row]) },
         `bytes at 0x${hex(code.offset[row])}`));
@@ -131,6 +148,7 @@ function showRow(row) {
 function showListing(section) {
   section.className = "full";
   makeLines();
+  makeSource();
   makeArrows();
   listing.width = listing.arrows.length ? listing.lanes * LANE + HEAD + 8 : 16;
   const find = el("input", { placeholder: "find", "aria-label": "find text", size: 18 });

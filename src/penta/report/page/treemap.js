@@ -44,7 +44,8 @@ function gathered(items) {
   items.sort((a, b) => b.size - a.size);
   if (items.length <= 300) return items;
   const rest = items.slice(299);
-  return [...items.slice(0, 299), { name: `${grouped(rest.length)} smaller ones`, size: rest.reduce((s, i) => s + i.size, 0) }];
+  const together = { name: `${grouped(rest.length)} smaller ones`, size: rest.reduce((sum, item) => sum + item.size, 0) };
+  return [...items.slice(0, 299), together].sort((a, b) => b.size - a.size);
 }
 
 function drawMap(box, items, all, inside) {
