@@ -667,6 +667,14 @@ def test_programs_protected():
     renamed[at:at + 5] = b"fifth"
     done = penta("verify", write("renamed.cvbc", fix(renamed)), "--trusted-key", public)
     check(done.returncode == 1 and "CVBC0018" in done.stderr, "renamed in a signed file")
+    sealed = read("sealed.cvbc")  # without a signature the cipher of the first program covers the names
+    at, (metadata, size, security) = sealed.index(b"third\0\0"), struct.unpack("<3I", sealed[16:28])
+    sealed[at:at + 5] = b"fifth"
+    integrity = security + 20
+    sealed[integrity + 64:integrity + 96] = hashlib.sha256(sealed[metadata:metadata + size]).digest()
+    sealed[integrity + 96:integrity + 100] = hashlib.sha256(sealed[integrity:integrity + 96]).digest()[:4]
+    done = penta("run", "-q", write("renamed.cvbc", fix(sealed)), "--key-file", key("symmetric.hex"), "--program", "fifth")
+    check(done.returncode == 6 and "CVBC0019" in done.stderr, "renamed in a sealed file: " + done.stderr)
     exchanged = read("three.cvbc")
     at = exchanged.rindex(b"third")
     exchanged[at] ^= 1

@@ -37,6 +37,9 @@ class Records(cases.Runner):
 
     def repeat(self, case, program, opened, options):
         record = self.path("record")
+        if "--program" in options:  # an option of reading the file, which a record does not hold
+            at = options.index("--program")
+            opened, options = [*opened, *options[at:at + 2]], options[:at] + options[at + 2:]
         first = self.printed("run", program, *opened, *options, "--record", record)
         if not os.path.exists(record):
             return None
