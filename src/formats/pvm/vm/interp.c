@@ -51,11 +51,35 @@ static void implied_fall(PARAMETERS)
 
 /* Calls are told apart by how far the stack has grown: after a return sp is what it was when the call
  * began. */
+static void count_arrival(struct pvm_state *s, uint32_t place)
+{
+    uint64_t used = UINT32_MAX - (uint32_t)s->regs[PVM_SP];
+    counts_arrive(s->counts, place, (place & COUNT_MASK) == COUNT_RETURN ? used - 1 : used);
+}
+
+/* A block that loops is counted when it is entered; how often it went round follows from the budget
+ * when it is left. The lower half of a charge, and of what charges add up to, is instructions. */
+static void loop_begins(struct pvm_state *s, uint32_t place, uint64_t charge, int64_t left)
+{
+    uint32_t stretch = place >> COUNT_SHIFT;
+    const struct count_path *path = s->counts->path;
+    if (stretch - path->first >= path->size) counts_move(s->counts, stretch);
+    path = s->counts->path;
+    s->loop_count = &path->counts[stretch - path->first];
+    s->loop_charge = (uint32_t)charge;
+    s->loop_left = left;
+}
+
+static void loop_ends(struct pvm_state *s, int64_t left)
+{
+    if (s->loop_count) *s->loop_count += (uint32_t)(s->loop_left - left) / s->loop_charge;
+    s->loop_count = NULL;
+}
+
 static void count_call(PARAMETERS)
 {
-    uint32_t place = (uint32_t)c[-1].imm;
-    uint64_t used = UINT32_MAX - (uint32_t)STATE->regs[PVM_SP];
-    counts_arrive(STATE->counts, place, (place & COUNT_MASK) == COUNT_RETURN ? used - 1 : used);
+    loop_ends(STATE, left + (int64_t)c[-1].wide);
+    count_arrival(STATE, (uint32_t)c[-1].imm);
     LEAVE_BY(PLAIN_CELL->run);
 }
 
@@ -64,9 +88,17 @@ static void count_enter(PARAMETERS)
 {
     struct count_path *path = STATE->counts->path;
     uint64_t at = ((uint32_t)c[-1].imm >> COUNT_SHIFT) - path->first;
-    if (UNLIKELY(at >= path->size)) LEAVE_BY(count_call);
+    if (UNLIKELY(at >= path->size || STATE->loop_count)) LEAVE_BY(count_call);
     path->counts[at]++;
     LEAVE_BY(PLAIN_CELL->run);
+}
+
+static void count_loop(PARAMETERS)
+{
+    loop_ends(STATE, left + (int64_t)c[-1].wide);
+    count_arrival(STATE, (uint32_t)c[-1].imm);
+    loop_begins(STATE, (uint32_t)c[-1].imm, c[-1].wide, left);
+    LEAVE_BY(enter_loop);
 }
 
 /* The gas of the block that starts at pc, whether it is charged or not. */
@@ -102,9 +134,11 @@ bool pvm_vm_count(penta_vm *base, struct counts *counts, penta_error *err)
     if (!places) return error_at(err, BASE_MEMORY, 0, "no memory for counters");
     for (uint32_t i = 0; i < p->block_count; i++) {
         if (!places[i]) continue;
-        vm->own[p->blocks[i].first - 1].imm = (int32_t)places[i];
-        vm->own[p->blocks[i].first].run =
-            (places[i] & COUNT_MASK) == COUNT_ENTER ? count_enter : count_call;
+        bool enters = (places[i] & COUNT_MASK) == COUNT_ENTER;
+        vm->own[p->blocks[i].entry - 1].imm = (int32_t)places[i];
+        vm->own[p->blocks[i].entry].run = p->blocks[i].loops ? count_loop
+                                          : enters           ? count_enter
+                                                             : count_call;
     }
     free(vm->places);
     vm->places = places;
@@ -120,10 +154,8 @@ bool pvm_vm_count(penta_vm *base, struct counts *counts, penta_error *err)
 static void count_start(struct pvm_vm *vm, uint32_t at)
 {
     uint32_t block = vm->cells->places[at].block, place = vm->places[block];
-    uint64_t used = UINT32_MAX - (uint32_t)vm->state->regs[PVM_SP];
     if (vm->cells->blocks[block].first == at && place)
-        counts_arrive(vm->base.counts, place,
-                      (place & COUNT_MASK) == COUNT_RETURN ? used - 1 : used);
+        count_arrival(vm->state, place);
     else
         counts_resume(vm->base.counts, vm->cells->places[at].pc);
 }
@@ -466,7 +498,11 @@ static enum pvm_exit run_slice(struct pvm_vm *vm, uint32_t at, uint32_t rest,
     s->cell = s->cells + at;
     int64_t budget = slice_budget(vm, account->fuel - account->steps - rest);
     s->left = budget;
+    const struct pvm_block *b = &vm->cells->blocks[vm->cells->places[at].block];
+    uint32_t place = vm->base.counts ? vm->places[vm->cells->places[at].block] : 0;
+    if (place && b->loops) loop_begins(s, place, s->cells[b->first - 1].wide, budget);
     execute(s);
+    if (vm->base.counts) loop_ends(s, s->left);
     uint32_t now = (uint32_t)(s->cell - s->cells);
     uint64_t spent = (uint64_t)budget - (uint64_t)s->left;
     uint64_t steps = vm->cells->wide_charges ? (uint32_t)spent : spent;
@@ -607,9 +643,8 @@ static void run_until_stop(struct pvm_vm *vm, struct account *account, penta_sto
         uint32_t rest = pvm_cells_rest(vm->cells, at);
         enum pvm_exit why = PVM_EXIT_STEP;
         bool slice = paid && !marked && account->fuel - account->steps >= rest;
-        if (vm->base.counts &&
-            (!slice || vm->cells->blocks[vm->cells->places[at].block].first != at))
-            count_start(vm, at);
+        const struct pvm_block *b = &vm->cells->blocks[vm->cells->places[at].block];
+        if (vm->base.counts && (!slice || b->loops || b->first != at)) count_start(vm, at);
         if (slice) why = run_slice(vm, at, rest, account);
         if (why == PVM_EXIT_CHARGE) continue;
         if (why == PVM_EXIT_HOST) {

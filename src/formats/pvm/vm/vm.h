@@ -32,6 +32,9 @@ struct pvm_state {
     bool wraps;
     struct counts *counts; /* while a profiler counts; and from a counting cell to the shared one */
     intptr_t plain_distance; /* bytes */
+    uint64_t *loop_count; /* of the block under way, if it loops; the budget when it was entered */
+    int64_t loop_left;
+    uint32_t loop_charge;
     /* compiled code's, see jit.h */
     uint32_t host_number;
     uint64_t native_at; /* the native address where it stopped */
