@@ -3,6 +3,8 @@
 #include "penta/penta.h"
 
 void check_file(penta_bytes file, const char *format); /* format NULL: detect */
+/* The same, its documents in JSON only if they are wanted. */
+void check_variant(penta_bytes file, const char *format, bool documents);
 /* What takes too long for every variant: no difference to itself, wrong snapshots, stops. */
 void check_whole_file(penta_bytes file, const char *format);
 void check_text_source(penta_bytes text, const char *format);
