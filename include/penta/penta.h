@@ -127,8 +127,12 @@ PENTA_API const char *penta_format_comment(const char *format);
 PENTA_API const char *penta_format_exit_value(const char *format);
 /* A word of the text form names a register or variable. */
 PENTA_API bool penta_format_is_register(const char *format, penta_bytes word);
-/* Engines: the first is the default; NULL beyond the last. */
+/* Engines: the first is that of penta_vm_new; NULL beyond the last. */
 PENTA_API const char *penta_engine_name(const char *format, size_t i);
+/* The engine to choose for running a program, the same rule for every format: "jit", where it has one,
+ * unless single instructions or their number matter (steps: fuel, marks, traces, records, snapshots),
+ * else the first. A machine that cannot compile the program runs it by the first (penta_vm_engine). */
+PENTA_API const char *penta_engine_for_run(const char *format, bool steps);
 
 /* What can be done with a format, and where an option may be given: bits. */
 typedef enum penta_use {

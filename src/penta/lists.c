@@ -60,6 +60,14 @@ const char *penta_engine_name(const char *format, size_t i)
     return d->engines[i] ? d->engines[i]->name : NULL;
 }
 
+const char *penta_engine_for_run(const char *format, bool steps)
+{
+    const char *found;
+    for (size_t i = 0; !steps && (found = penta_engine_name(format, i)); i++)
+        if (!strcmp(found, "jit")) return found;
+    return penta_engine_name(format, 0);
+}
+
 unsigned penta_format_uses(const char *format)
 {
     const struct driver *d = driver_find(format);

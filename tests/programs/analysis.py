@@ -76,7 +76,7 @@ def same_as_trace(command, folder):
 def sampled(command, lines, folder):
     """Timers are not exact, and machines are busy: a few samples are enough."""
     done = penta(command, folder)
-    if "cannot run engine" in done.stderr:
+    if "cannot run this program here" in done.stderr:
         return ""
     folded = dict(line.rsplit(" ", 1) for line in penta([*command, "--folded"], folder).stdout.splitlines())
     total = sum(map(int, folded.values()))

@@ -176,6 +176,11 @@ def test_byte_order_converted():
     penta("convert", v, "--endian", "big", "-o", "big.coil")
     penta("convert", "big.coil", "--endian", "little", "-o", "back.coil")
     check("convert", open(v, "rb").read() == open("back.coil", "rb").read())
+    note = b"penta: note: engine jit cannot run this program here; interp runs instead\n"
+    if "jit" in json.loads(penta("formats", "coil", "--json").stdout)["formats"][0]["engines"]:
+        for way in ([], ["--engine", "jit"]):
+            check("big-endian note", penta("run", "big.coil", *way).stderr == note)
+        check("quiet without it", not penta("run", "big.coil", "--quiet").stderr)
     check("big-endian run", penta("run", "big.coil", "--exit-value").returncode == 30 == penta("run", v, "--exit-value").returncode)
 
 

@@ -357,6 +357,9 @@ static void lists(void)
     for (size_t i = 0; (format = penta_format_name(i)); i++) {
         CHECK(penta_format_title(format) && penta_format_uses(format) & PENTA_USE_OPEN);
         CHECK(!(penta_format_uses(format) & PENTA_USE_RUN) == !penta_engine_name(format, 0));
+        const char *quick = penta_engine_for_run(format, false),
+                   *stepped = penta_engine_for_run(format, true);
+        CHECK(stepped == penta_engine_name(format, 0) && !quick == !stepped);
         CHECK(!penta_engine_name(format, 99) && !penta_option_at(format, 999));
         const penta_rule *rule = penta_rule_at(format, 0);
         CHECK(!rule || penta_rule_find(rule->code) == rule);

@@ -34,12 +34,23 @@ static bool outputs_allowed(struct cli *c)
     return output_options_allowed(c);
 }
 
+static const char *engine_for(const struct cli *c, const penta_module *module)
+{
+    static const enum option steps[] = {OPT_FUEL, OPT_TRACE, OPT_RECORD, OPT_SAVE, OPT_LOAD};
+    bool stepping = false;
+    if (c->value[OPT_ENGINE] || c->command != COMMAND_RUN) return c->value[OPT_ENGINE];
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        stepping |= c->value[steps[i]] != NULL;
+    return penta_engine_for_run(penta_module_format(module), stepping);
+}
+
 static void told_engine(struct cli *c, const struct machine *m)
 {
-    const char *wanted = c->value[OPT_ENGINE],
+    const char *wanted = m->record ? c->value[OPT_ENGINE] : engine_for(c, m->in.module),
                *runs = penta_vm_engine(penta_session_vm(m->session));
     if (wanted && strcmp(wanted, runs) && !c->value[OPT_QUIET])
-        terminal_say(c, "note: this host cannot run engine %s; %s runs instead", wanted, runs);
+        terminal_say(c, "note: engine %s cannot run this program here; %s runs instead", wanted,
+                     runs);
 }
 
 /* Programs that no machine opens get their error from there. */
@@ -48,25 +59,6 @@ static bool may_run(struct cli *c, struct machine *m)
     const penta_module *module = m->in.module;
     return penta_module_damage(module) || !penta_engine_name(penta_module_format(module), 0) ||
            passes(c, &m->in);
-}
-
-static bool has_engine(const char *format, const char *name)
-{
-    const char *found;
-    for (size_t i = 0; (found = penta_engine_name(format, i)); i++)
-        if (!strcmp(found, name)) return true;
-    return false;
-}
-
-/* The compiler, where the format has one, unless something is asked for that counts or stops at single
- * instructions. */
-static const char *engine_for(const struct cli *c, const penta_module *module)
-{
-    static const enum option steps[] = {OPT_FUEL, OPT_TRACE, OPT_RECORD, OPT_SAVE, OPT_LOAD};
-    if (c->value[OPT_ENGINE] || c->command != COMMAND_RUN) return c->value[OPT_ENGINE];
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        if (c->value[steps[i]]) return NULL;
-    return has_engine(penta_module_format(module), "jit") ? "jit" : NULL;
 }
 
 static void open_session(struct cli *c, struct machine *m, const penta_option *options,
