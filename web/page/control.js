@@ -1,7 +1,7 @@
 // The machine of the open file: made when it is first needed, moved in both directions.
 import {element, fill, plural, tell, openDialog} from "./dom.js";
 import {emit, on} from "./events.js";
-import {asOptions, model} from "./model.js";
+import {asOptions, giveTexts, model} from "./model.js";
 
 export const machine = {
   handle: null,
@@ -25,7 +25,7 @@ let making = null, generation = 0;
 
 async function make() {
   if (!model.file) throw new Error("no program is open");
-  for (const [name, text] of Object.entries(model.scripts)) await model.penta.setFile(name, text);
+  await giveTexts();
   return model.file.machine({
     options: asOptions(model.options), unverified: machine.unverified, stopAtCalls: machine.stopAtCalls,
   });

@@ -99,14 +99,14 @@ export function askPaste() {
 
 async function openExample(example) {
   const options = example.run.map(([key, value]) => ({key, value}));
-  const scripts = {};
+  const texts = {};
   if (example.host) {
     const name = example.host.replace(/.*\//, "");
-    scripts[name] = example.hostText;
+    texts[name] = example.hostText;
     options.push({key: "host", value: name});
   }
   await openSource({name: example.file.replace(/.*\//, ""), text: example.text, format: example.format,
-                    assemble: example.assemble, options, scripts});
+                    assemble: example.assemble, options, texts});
 }
 
 // The list is a file beside the page, or a block in the page that is one file.
@@ -139,7 +139,7 @@ export function askExample() {
 export async function copyLink() {
   if (!model.bytes.length) return tell("Nothing is open", true);
   const link = await makeLink({name: model.name, format: model.file?.format, bytes: model.bytes,
-                               options: model.options.filter(o => !(o.value in model.scripts))});
+                               options: model.options.filter(o => !(o.value in model.texts))});
   if (!link) return tell(`Too large for a link: packed it must stay below ${LINK_MAX >> 10} Ki characters. Send the file instead.`, true);
   history.replaceState(null, "", link);
   await navigator.clipboard?.writeText(link).then(() => tell("The link is in the clipboard, and in the address bar"),

@@ -19,6 +19,7 @@ import {makeState} from "./state.js";
 import {makeMemory} from "./memory.js";
 import {makeOutput} from "./output.js";
 import {makePoints} from "./points.js";
+import {makeOptions} from "./options.js";
 import {askPlace, askSearch, search} from "./search.js";
 import * as control from "./control.js";
 import {loadOptions} from "./parts.js";
@@ -36,6 +37,7 @@ function makeViews() {
   makeMemory();
   makeOutput();
   makePoints();
+  makeOptions();
 }
 
 function changeTheme() {

@@ -12,7 +12,8 @@ export const model = {
   bytes: new Uint8Array(0),
   before: null,     // the bytes before the last edit
   options: [],      // of runs: {key, value}
-  scripts: {},      // texts for options whose value is a file, by name
+  opening: [],      // of opening: keys and the like
+  texts: {},        // contents of the files that options name: texts, or bytes
   problem: null,    // why the file could not be opened
   source: null,     // {text, format, options} that was assembled, or null
   assembled: null,  // what penta.assemble gave for it
@@ -37,11 +38,12 @@ export function formatOfSuffix(name) {
 }
 
 // Opens bytes as a file. Those that no format takes are shown as bytes, with the reason.
-export async function openBytes({name, bytes, format, options, source = null, assembled = null, edited = false}) {
-  const old = model.file;
+export async function openBytes({name, bytes, format, options, opening, source = null, assembled = null, edited = false}) {
+  const old = model.file, keys = opening || (edited ? model.opening : []);
   let file = null, problem = null;
   try {
-    file = await model.penta.open(bytes, {name, format});
+    if (keys.length) await giveTexts();
+    file = await model.penta.open(bytes, {name, format, options: asOptions(keys)});
   } catch (error) {
     problem = error;
   }
@@ -50,16 +52,28 @@ export async function openBytes({name, bytes, format, options, source = null, as
     format: file ? file.format : format || "",
     before: edited ? model.bytes : null,
     options: options || (edited ? model.options : []),
+    opening: keys,
     selection: null,
   });
-  if (!edited) model.scripts = {};
+  if (!edited && !opening) model.texts = {};
   emit("open", {edited});
   if (old) old.close().catch(() => {});
   if (problem) tell(problem.message, true);
 }
 
+// The library reads files that options name from what it was given here.
+export async function giveTexts() {
+  for (const [name, contents] of Object.entries(model.texts)) await model.penta.setFile(name, contents);
+}
+
+// The same bytes again, with other options of opening.
+export function reopen() {
+  const {name, bytes, format, options, opening, source, assembled} = model;
+  return openBytes({name, bytes, format: format || undefined, options, opening, source, assembled});
+}
+
 // Assembles a text and opens what it makes; with errors the text stays, and its findings are shown.
-export async function openSource({name, text, format, assemble, options, scripts, edited = false}) {
+export async function openSource({name, text, format, assemble, options, texts, edited = false}) {
   const assembled = await model.penta.assemble(text, format, assemble || {});
   const source = {text, format, options: assemble || {}};
   if (assembled.ok && assembled.bytes) {
@@ -69,10 +83,10 @@ export async function openSource({name, text, format, assemble, options, scripts
     emit("assembled", {});
   } else {
     Object.assign(model, {file: null, problem: null, name, format, bytes: new Uint8Array(0), before: null,
-                          options: options || [], source, assembled, selection: null});
+                          options: options || [], opening: [], source, assembled, selection: null});
     emit("open", {edited});
   }
-  if (scripts) model.scripts = scripts;
+  if (texts) model.texts = texts;
   return assembled;
 }
 

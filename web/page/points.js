@@ -1,11 +1,10 @@
-// Breakpoints and watches with conditions, and the options that a run starts with.
+// Breakpoints and watches with conditions.
 import {element, fill} from "./dom.js";
 import {emit, on} from "./events.js";
-import {model} from "./model.js";
 import {addView, badge} from "./tabs.js";
-import {addPoint, changePoint, machine, removePoint, restart} from "./control.js";
+import {addPoint, changePoint, machine, removePoint} from "./control.js";
 
-let list, rows;
+let list;
 
 function pointRow(point) {
   const condition = element("input", {type: "text", value: point.condition || "", placeholder: "condition",
@@ -32,46 +31,6 @@ function makePointForm() {
   }}, kind, what, condition, element("button", {}, "Add"));
 }
 
-// ---- options of the run ----
-
-const known = () => (model.formats.find(f => f.name === model.format)?.options || []).filter(o => o.uses.includes("run"));
-
-function optionRow(option) {
-  const info = known().find(one => one.key === option.key);
-  const key = element("select", {"aria-label": "Option", onchange: event => {
-    option.key = event.target.value;
-    show();
-  }}, element("option", {value: ""}, "choose"), known().map(one => element("option", {value: one.key}, one.key)));
-  key.value = option.key;
-  const takes = info ? info.argument !== undefined && info.argument !== null : true;
-  const value = element("input", {type: "text", "aria-label": "Value", value: takes ? option.value : "", disabled: !takes,
-    placeholder: info?.argument || "", onchange: event => {
-      const text = model.scripts[option.value];
-      option.value = event.target.value;
-      if (isFile(info) && text !== undefined) model.scripts[option.value] = text;
-    }});
-  const remove = element("button.plain", {type: "button", "aria-label": "Remove", onclick: () => {
-    model.options.splice(model.options.indexOf(option), 1);
-    show();
-  }}, "×");
-  return element("li.option", {}, element("div.row-form", {}, key, value, remove),
-    info && element("p.quiet", {}, info.help), isFile(info) && contents(option));
-}
-
-const isFile = info => info?.argument === "FILE";
-
-// Files exist in the page only: their text is typed here.
-function contents(option) {
-  option.value ||= `${option.key}.txt`;
-  return element("textarea", {rows: "5", "aria-label": `Contents of ${option.value}`, spellcheck: "false",
-    placeholder: `contents of ${option.value}`, value: model.scripts[option.value] || "",
-    oninput: event => { model.scripts[option.value] = event.target.value; }});
-}
-
-function show() {
-  fill(rows, model.options.map(optionRow), !model.options.length && element("li.empty", {}, "None."));
-}
-
 export function makePoints() {
   const panel = addView("machine", "points", "Points");
   list = element("ul.points");
@@ -81,15 +40,4 @@ export function makePoints() {
       !machine.points.length && element("li.empty", {}, "None. Click beside an instruction, or press m there."));
     badge("points", machine.points.length || "");
   });
-
-  const options = addView("machine", "options", "Options", {shown: show});
-  rows = element("ul.points");
-  const anyway = element("input", {type: "checkbox", id: "unverified", onchange: () => { machine.unverified = anyway.checked; }});
-  options.append(
-    element("div.row-form", {},
-      element("button", {type: "button", onclick: () => { model.options.push({key: "", value: ""}); show(); }}, "Add an option"),
-      element("button.main", {type: "button", onclick: restart}, "Restart with these")),
-    element("div.options-line", {}, anyway, element("label", {for: "unverified"}, "Run although the program has errors")),
-    element("div.scroll.fill", {}, rows));
-  on("open", show);
 }

@@ -148,6 +148,43 @@ const tests = {
     await close(page);
   },
 
+  async endless_programs_can_be_stopped() {
+    const page = await start();
+    await key(page, "p");
+    await page.keyboard.type("%isa = latest64\n%export \"main\" = @main\n@main:\n    a0 = a0 + 1\n    jump @main\n");
+    await page.selectOption("#dialog select", "pvm");
+    await page.click("#dialog button.main");
+    await until(page, async () => (await codeLines(page)).some(line => line.includes("jump")), "the code");
+    await key(page, "r");
+    const count = async () => Number((await steps(page)).replace(/[^0-9]/g, ""));
+    await until(page, async () => (await count()) > 1000000, "a million steps");
+    check((await page.textContent(".bar-buttons button")) === "Stop", "the button stops");
+    await page.keyboard.press("Escape");
+    await until(page, async () => (await page.textContent(".why")).startsWith("stopped"), "it stops");
+    const at = await count();
+    await key(page, "b");
+    await until(page, async () => (await count()) === at - 1, "a step back after all of them");
+    await close(page);
+  },
+
+  async sealed_files_open_with_their_key() {
+    if (!existsSync(join(root, "build/web/penta-crypto.wasm"))) return "skipped: no penta-crypto.wasm";
+    const keys = join(root, "tests/keys"), plain = join(work, "plain.cvbc"), sealed = join(work, "sealed.cvbc");
+    writeFileSync(plain, assembled(work, "plain.cvasm", '.string "told in confidence"\n    PUSH 0\n    PRINTF 0\n    HALT\n'));
+    run("seal", plain, "--key-file", join(keys, "symmetric.hex"), "--sign-key", join(keys, "signer.pem"), "-o", sealed);
+    const page = await start();
+    await drop(page, "sealed.cvbc", readFileSync(sealed));
+    await until(page, async () => (await page.textContent("#file")).includes("cvbc"), "the file");
+    check(!(await codeLines(page)).some(line => line.includes("PRINTF")), "the code is not sealed");
+    await page.click("#tab-options");
+    await page.click("text=Add an option >> nth=1");
+    await page.selectOption("#view-options .option select", "key-file");
+    await page.fill("#view-options .option textarea", readFileSync(join(keys, "symmetric.hex"), "utf-8"));
+    await page.click("text=Open again with these");
+    await until(page, async () => (await codeLines(page)).some(line => line.includes("PRINTF")), "the code");
+    await close(page);
+  },
+
   async output_and_memory_are_shown() {
     const page = await start();
     await example(page, "squares.casm");
@@ -289,7 +326,7 @@ const tests = {
     await page.keyboard.press("Enter");
     await until(page, async () => (await page.textContent("#file")).includes("kblob"), "pasted hex");
     await page.keyboard.press("O");
-    await page.click("text=Add an option");
+    await page.click("text=Add an option >> nth=0");
     await page.selectOption(".option select", "map");
     await page.fill(".option input", "0x10000:64");
     await key(page, "4", "ArrowDown", "ArrowDown", "m");
