@@ -450,6 +450,23 @@ def test_sizes_and_reals():
     check("array of texts" in penta("compile", "texts.ino", "-o", "never.cvbc").stderr, "an array of texts")
 
 
+def test_numbers():
+    """Bases of print, octal and binary numbers; what has more than 32 bits is refused."""
+    write("bases.ino", b"int main() { Serial.println(-1, OCT); Serial.println(10, BIN); Serial.println(0, BIN); Serial.print(255, 36); Serial.println(B1010 + 010);"
+                       b" Serial.println(0xFFFFFFFFu, BIN); return 0; }\n")
+    for more in ((), ("--portable",)):
+        check(penta("compile", "bases.ino", *more, "-o", "bases.cvbc").returncode == 0, "bases")
+        check(penta("run", "-q", "bases.cvbc").stdout.startswith("37777777777\n1010\n0\n7318\n" + "1" * 32 + "\nhalt"), penta("run", "-q", "bases.cvbc").stdout)
+    for text, why in (("int x = 08;", "not a number"), ("unsigned long long x;", "long long is not there"), ("uint64_t x;", "32 bits"),
+                      ("Serial.print(1, 37);", "a base is"), ("pulseIn(2, HIGH);", "micros()"), ("noTone(2);", "no tones")):
+        write("no.ino", f"int main() {{ {text} return 0; }}\n".encode())
+        check(why in penta("compile", "no.ino", "-o", "never.cvbc").stderr, text)
+    write("shift.ino", b"int main() { pinMode(2, OUTPUT); pinMode(3, OUTPUT); shiftOut(2, 3, LSBFIRST, 0x81); return 0; }\n")
+    penta("compile", "shift.ino", "-o", "shift.cvbc")
+    trace = penta("run", "-q", "shift.cvbc", "--board", "trace").stdout
+    check([line[-1] for line in trace.split("\n") if line.startswith("Digital write: pin 2")] == list("10000001"), trace)
+
+
 def test_conditions():
     """Expressions of #if, as C has them."""
     macros = "#define ONE 1\n#define TWO (ONE + ONE)\n#define NONE\n#define F(x) x\n"
@@ -754,7 +771,7 @@ def test_boards():
 with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
     for test in (test_keys, test_signatures, test_edges, test_low_s, test_flips, test_builds, test_policy, test_sealing, test_stored,
-                 test_legacy, test_exit_value, test_compiler, test_sketches, test_sizes_and_reals, test_conditions, test_compiler_refuses, test_hints, test_tokens, test_boards,
+                 test_legacy, test_exit_value, test_compiler, test_sketches, test_sizes_and_reals, test_numbers, test_conditions, test_compiler_refuses, test_hints, test_tokens, test_boards,
                  test_programs, test_programs_protected):
         test()
     os.chdir(ROOT)

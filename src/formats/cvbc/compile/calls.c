@@ -131,8 +131,14 @@ static bool print_number(struct compiler *c, const struct word *at, bool line)
     struct type type = c->value.type;
     uint32_t base = 10;
     if (compiler_accept(c, ',') && !compiler_constant_expression(c, &base)) return false;
-    if (base != 10 && base != 16)
-        return compiler_error(c, BASE_SYNTAX, at->offset, "numbers are printed as DEC or HEX");
+    if (base < 2 || base > 36)
+        return compiler_error(c, BASE_SYNTAX, at->offset, "a base is 2 to 36: BIN, OCT, DEC, HEX");
+    if (base != 10 && base != 16) {
+        compiler_constant(c, base);
+        compiler_helper(c, "__base");
+        compiler_op(c, CVBC_OP_POP, 0);
+        return print_text(c, at, (penta_bytes){NULL, 0}, line);
+    }
     bool wide = type.is_unsigned && type.bits == 32;
     const char *format = base == 16 ? "%X\n" : type.is_char ? "%c\n" : wide ? "%u\n" : "%d\n";
     return print(c, at, bytes_slice(bytes_of(format), 0, line ? 3 : 2), 1);

@@ -371,15 +371,33 @@ static bool assignment(struct compiler *c, bool wanted, bool *did)
 
 /* ---- primary and unary ---- */
 
+/* B1010, as old sketches write it. */
+static bool binary_name(penta_bytes name, uint16_t *value)
+{
+    *value = 0;
+    if (name.size < 2 || name.size > 9 || name.data[0] != 'B') return false;
+    for (size_t i = 1; i < name.size; i++) {
+        if (name.data[i] != '0' && name.data[i] != '1') return false;
+        *value = (uint16_t)(*value * 2 + (name.data[i] - '0'));
+    }
+    return true;
+}
+
 static bool name_value(struct compiler *c, const struct word *name)
 {
     static const struct {
         const char *name;
         uint16_t value;
-    } known[] = {{"INPUT", 0}, {"OUTPUT", 1}, {"INPUT_PULLUP", 2}, {"INPUT_PULLDOWN", 3},
-                 {"LOW", 0},   {"HIGH", 1},   {"false", 0},        {"true", 1},
-                 {"DEC", 10},  {"HEX", 16},   {"Serial", 1}};
+    } known[] = {{"INPUT", 0},  {"OUTPUT", 1},   {"INPUT_PULLUP", 2}, {"INPUT_PULLDOWN", 3},
+                 {"LOW", 0},    {"HIGH", 1},     {"false", 0},        {"true", 1},
+                 {"DEC", 10},   {"HEX", 16},     {"BIN", 2},          {"OCT", 8},
+                 {"Serial", 1}, {"MSBFIRST", 1}, {"LSBFIRST", 0}};
     const struct symbol *s = compiler_find(c, name);
+    uint16_t binary;
+    if (!s && binary_name(compiler_text(c, name), &binary)) {
+        compiler_constant(c, binary);
+        return true;
+    }
     for (size_t i = 0; !s && i < sizeof known / sizeof *known; i++)
         if (word_is(&c->words, name, known[i].name)) {
             compiler_constant(c, known[i].value);

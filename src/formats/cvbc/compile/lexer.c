@@ -82,6 +82,17 @@ static bool scan_character(struct scanner *s, struct word *w)
     return true;
 }
 
+/* 017, as C reads it. */
+static bool parse_octal(penta_bytes digits, uint64_t *value)
+{
+    *value = 0;
+    for (size_t i = 0; i < digits.size; i++) {
+        if (digits.data[i] < '0' || digits.data[i] > '7' || *value > UINT32_MAX) return false;
+        *value = *value * 8 + (digits.data[i] - '0');
+    }
+    return true;
+}
+
 static bool scan_number(struct scanner *s, struct word *w)
 {
     size_t from = s->pos;
@@ -96,7 +107,9 @@ static bool scan_number(struct scanner *s, struct word *w)
         w->kind = WORD_REAL;
         return true;
     }
-    if (!number_parse_bytes(digits, &value) || value > UINT32_MAX)
+    bool octal = digits.size > 1 && digits.data[0] == '0' && isdigit(digits.data[1]);
+    bool good = octal ? parse_octal(digits, &value) : number_parse_bytes(digits, &value);
+    if (!good || value > UINT32_MAX)
         return error_at(s->err, BASE_NUMBER, from, "not a number of at most 32 bits");
     w->kind = WORD_NUMBER;
     w->value = (uint32_t)value;

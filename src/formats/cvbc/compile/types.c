@@ -45,6 +45,10 @@ static const struct {
     {"template", "templates are not part of the language"},
     {"namespace", "namespaces are not part of the language"},
     {"using", "using is not part of the language"},
+    {"int64_t", "int64_t is not there: numbers have 32 bits"},
+    {"uint64_t", "uint64_t is not there: numbers have 32 bits"},
+    {"pulseIn", "pulseIn is not there: wait with digitalRead() and micros()"},
+    {"noTone", "the machine has no tones: use analogWrite"},
     {"tone", "the machine has no tones: use analogWrite"},
 };
 
@@ -85,6 +89,7 @@ bool compiler_type(struct compiler *c, struct type *out)
     const struct word *first = compiler_word(c);
     *out = type_int;
     bool said = false, is_void = false;
+    unsigned longs = 0;
     for (;; c->pos++) {
         const struct word *w = compiler_word(c);
         if (named(c, w)) {
@@ -111,6 +116,10 @@ bool compiler_type(struct compiler *c, struct type *out)
         }
         said = true;
         is_void |= word_is(&c->words, w, "void");
+        longs += word_is(&c->words, w, "long");
+        if (longs == 2)
+            compiler_error(c, BASE_SYNTAX, w->offset,
+                           "long long is not there: numbers have 32 bits");
         out->is_unsigned |= specifiers[i].what == IS_UNSIGNED;
         out->is_char |= specifiers[i].what == IS_CHAR;
         bool modifier = specifiers[i].what == IS_SIGNED || word_is(&c->words, w, "unsigned") ||
