@@ -173,7 +173,7 @@ def test_broken_files():
         check(done.returncode == 5 or done.returncode == 1, f"size of a cut file exits with {done.returncode}")
         check(b"section" in done.stdout and b"error" in done.stderr, done.stderr)
     source("empty", "")
-    check(b"empty" in exits(3, "report", "empty", "-o", "x.html").stderr, "an empty file")
+    check(b"the file is empty" in exits(3, "report", "empty", "-o", "x.html").stderr, "an empty file")
     check(b"nowhere" in exits(4, "report", "nowhere", "-o", "x.html").stderr, "no file")
     check(not os.path.exists("x.html"), "a page was written")
 
@@ -204,6 +204,8 @@ def test_document():
     document = json.loads(exits(0, "report", path, "--json").stdout)
     check(document["format"] == "kblob" and document["text"].startswith("<!DOCTYPE html>"), document.keys())
     check(exits(0, "report", path).stdout.decode() == document["text"], "standard output")
+    with open(path, "rb") as file:
+        check(b"<title>kblob</title>" in exits(0, "report", "-", data=file.read()).stdout, "standard input")
 
 
 if __name__ == "__main__":

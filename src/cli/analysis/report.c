@@ -37,10 +37,11 @@ static void write_page(struct cli *c, const struct input *in, const penta_profil
     penta_buffer page = {0};
     penta_error err = {0};
     const char *slash = strrchr(in->name, '/');
+    const char *title = slash && slash[1] ? slash + 1 : in->name;
     penta_report_input input = {.module = in->module,
                                 .profile = profile,
                                 .folded = input_bytes(paths),
-                                .title = slash && slash[1] ? slash + 1 : in->name,
+                                .title = strcmp(in->name, "-") ? title : NULL,
                                 .all = c->value[OPT_ALL] != NULL};
     if (c->value[OPT_JSON]) {
         json_text(&c->json, "file", in->name);
