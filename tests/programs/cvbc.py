@@ -483,6 +483,9 @@ def test_conditions():
     nothing = "#define M0\n" + "".join(f"#define M{i + 1} M{i} M{i}\n" for i in range(60))
     write("if.ino", f"{nothing}int main() {{ return 1 M60; }}\n".encode())
     check("more than a million macros" in penta("compile", "if.ino", "-o", "never.cvbc").stderr, "macros that double to nothing")
+    write("if.ino", b"#define A(x) x\nint main() { return " + b"A(" * 3000 + b"1" + b")" * 3000 + b"; }\n")
+    done = penta("compile", "if.ino", "-o", "never.cvbc")
+    check(done.returncode == 1 and "64 others" in done.stderr, f"macros nested too deep: {done.returncode}")
     deep = "".join(f"#define M{i + 1} M{i} + M{i}\n" for i in range(60))
     for text in ("", "1 +", "(1", "1 2", '"a"', "1 / 0", "defined", "defined(1)", "(" * 100 + "1" + ")" * 100, "LOOP", "M60"):
         write("if.ino", f"{macros}#define LOOP LOOP\n#define M0 1\n{deep}#if {text}\n#endif\nint main() {{ return 7; }}\n".encode())

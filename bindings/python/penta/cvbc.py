@@ -139,7 +139,11 @@ def create(module: Module, **create_options: OptionValue) -> bytes:
 def programs(module: Module) -> List[str]:
     """The names of the programs of a file that has several, the first one first; penta.open(data, program=NAME) chooses."""
     container = _container(module)
-    return words(lambda i: lib.penta_cvbc_program_name(container, i))
+
+    def name(i: int) -> Optional[bytes]:
+        found: Optional[bytes] = lib.penta_cvbc_program_name(container, i)
+        return found
+    return words(name)
 
 
 def create_programs(modules: Mapping[str, Module], **create_options: OptionValue) -> bytes:

@@ -147,6 +147,7 @@ static bool expand_arguments(struct preprocessor *p, unsigned count, struct argu
 
 static bool expand(struct preprocessor *p, const struct word *at, size_t count, uint32_t line)
 {
+    if (!count) return true;
     if (p->depth == DEPTH_MAX) return complain(p, at, "a macro contains itself, or 64 others");
     p->depth++;
     bool ok = true;
