@@ -16,7 +16,7 @@ const uint8_t ssa_param_registers[SSA_PARAMS] = {RAX, RCX, RDX, RSI, RDI, R8};
 
 struct scan {
     struct ssa_live *l;
-    uint32_t *waiting; /* a heap of intervals by their beginning */
+    uint32_t *waiting; /* a heap of intervals that were split off, by their beginning */
     size_t waiting_count, waiting_capacity;
     uint32_t *active, *inactive;
     uint32_t call, divide; /* the first ones that are not before `at` */
@@ -214,7 +214,7 @@ static void to_frame(struct scan *s, uint32_t i)
     struct ssa_interval *it = get(s, i);
     it->reg = SSA_IN_FRAME;
     const struct ssa_insn *in = &l->f->insns[it->value];
-    if (in->op != SSA_CONST && l->slots[it->value] < 0) {
+    if (!ssa_is_remade(in) && l->slots[it->value] < 0) {
         l->slots[it->value] = (int32_t)l->frame;
         l->frame += ssa_words(in);
     }
@@ -479,12 +479,24 @@ static uint32_t *find_heirs(const struct ssa_live *l)
 bool ssa_allocate(struct ssa_live *l)
 {
     struct scan s = {.l = l};
-    uint32_t *heir = find_heirs(l);
-    if (!heir) return false;
-    size_t count = l->interval_count;
-    for (uint32_t i = 1; i < count; i++) put(&s, i);
-    while (s.waiting_count && !l->failed) {
-        uint32_t i = take(&s);
+    uint32_t *heir = find_heirs(l), at = 0;
+    /* Those that begin at a number; what splitting makes comes from the heap. */
+    uint32_t *begin = arena_alloc(&l->arena, l->limit + 2, sizeof *begin, &l->err),
+             *other = arena_alloc(&l->arena, l->interval_count, sizeof *other, &l->err);
+    if (!heir || l->err.code) {
+        free(heir);
+        return false;
+    }
+    for (uint32_t i = (uint32_t)l->interval_count; i-- > 1;) {
+        other[i] = begin[get(&s, i)->from];
+        begin[get(&s, i)->from] = i;
+    }
+    while (!l->failed) {
+        while (at <= l->limit && !begin[at]) at++;
+        bool made = s.waiting_count && (at > l->limit || get(&s, s.waiting[0])->from < at);
+        if (!made && at > l->limit) break;
+        uint32_t i = made ? take(&s) : begin[at];
+        if (!made) begin[at] = other[i];
         s.at = get(&s, i)->from;
         advance(&s, s.at);
         while (s.call < l->call_count && l->calls[s.call] < s.at) s.call++;

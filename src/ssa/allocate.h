@@ -58,6 +58,8 @@ static inline bool ssa_immediate(const struct ssa_insn *in)
     return in->op == SSA_FIXED || in->op == SSA_SLOT ||
            (in->op == SSA_CONST && in->type == SSA_INT && in->imm == (int32_t)in->imm);
 }
+/* A value that is made again where it is needed, and never kept in the frame: rematerialise.c. */
+static inline bool ssa_is_remade(const struct ssa_insn *in) { return in->op == SSA_CONST; }
 /* Floats and vectors share registers. */
 static inline bool ssa_is_float(const struct ssa_insn *in) { return in->type >= SSA_F32; }
 static inline uint32_t ssa_words(const struct ssa_insn *in) /* of the frame */

@@ -248,7 +248,7 @@ static void make_interval(struct walk *w, uint32_t value, const struct uses *u,
         return;
     uint32_t use = (uint32_t)l->use_count;
     bool anywhere =
-        in->op == SSA_PHI || in->op == SSA_PARAM || in->op == SSA_RESULT || in->op == SSA_CONST;
+        in->op == SSA_PHI || in->op == SSA_PARAM || in->op == SSA_RESULT || ssa_is_remade(in);
     /* The definition is the first use, where the code begins with it. */
     bool placed = false;
     for (uint32_t i = u->first[value]; i; i = u->items[i].next) {

@@ -46,11 +46,13 @@ struct ssa_spot ssa_spot_at(const struct ssa_emitter *m, uint32_t value, uint32_
 void ssa_add_move(struct ssa_emitter *m, struct ssa_spot to, struct ssa_spot from);
 void ssa_do_moves(struct ssa_emitter *m); /* all of them at once, then there are none */
 void ssa_edge_moves(struct ssa_emitter *m, uint32_t from, uint32_t to); /* adds them */
-void ssa_load_const(struct ssa_emitter *m, struct ssa_spot to, int64_t imm);
 
 /* A float or a vector between a register and the frame. */
 void ssa_frame_load(struct ssa_emitter *m, enum ssa_type type, unsigned reg, int64_t offset);
 void ssa_frame_store(struct ssa_emitter *m, enum ssa_type type, int64_t offset, unsigned reg);
+
+/* rematerialise.c */
+void ssa_load_const(struct ssa_emitter *m, struct ssa_spot to, int64_t imm);
 
 /* emit_insn.c */
 void ssa_emit_insn(struct ssa_emitter *m, uint32_t value);

@@ -12,7 +12,7 @@ struct ssa_spot ssa_spot_at(const struct ssa_emitter *m, uint32_t value, uint32_
     if (i && i->reg >= 0)
         return (struct ssa_spot){ssa_is_float(in) ? SSA_AT_FLOAT_REGISTER : SSA_AT_REGISTER,
                                  in->type, i->reg};
-    if (in->op == SSA_CONST) return (struct ssa_spot){SSA_AT_CONST, in->type, in->imm};
+    if (ssa_is_remade(in)) return (struct ssa_spot){SSA_AT_CONST, in->type, in->imm};
     if (!i || m->l.slots[value] < 0) m->code->failed = true;
     return (struct ssa_spot){SSA_AT_FRAME, in->type, m->l.slots[value] * 8};
 }
@@ -27,24 +27,6 @@ void ssa_add_move(struct ssa_emitter *m, struct ssa_spot to, struct ssa_spot fro
     if (same(to, from)) return;
     if (!SSA_RESERVE(m->code, m->moves, m->move_capacity, m->move_count + 1)) return;
     m->moves[m->move_count++] = (struct ssa_move){to, from};
-}
-
-void ssa_load_const(struct ssa_emitter *m, struct ssa_spot to, int64_t imm)
-{
-    struct x64 *e = m->e;
-    if (to.where == SSA_AT_REGISTER) {
-        x64_mov_imm(e, (enum x64_reg)to.at, (uint64_t)imm);
-    } else if (to.where == SSA_AT_FLOAT_REGISTER && !imm) {
-        x64_xorps(e, (unsigned)to.at, (unsigned)to.at);
-    } else if (to.where == SSA_AT_FLOAT_REGISTER) {
-        x64_mov_imm(e, SSA_SCRATCH, (uint64_t)imm);
-        x64_movq_to(e, X64, (unsigned)to.at, SSA_SCRATCH);
-    } else if (imm == (int32_t)imm) {
-        x64_mov_store_imm(e, X64, ssa_frame_slot(to.at), (int32_t)imm);
-    } else {
-        x64_mov_imm(e, SSA_SCRATCH, (uint64_t)imm);
-        x64_mov_store(e, X64, ssa_frame_slot(to.at), SSA_SCRATCH);
-    }
 }
 
 void ssa_frame_load(struct ssa_emitter *m, enum ssa_type type, unsigned reg, int64_t offset)

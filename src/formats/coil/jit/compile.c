@@ -332,7 +332,9 @@ static bool has_vectors(const struct coil_program *p)
     for (size_t c = 0; c < p->count; c++) {
         const struct coil_step *s = p->steps[c];
         for (unsigned i = 0; s && i < s->count; i++)
-            if (coil_is_array(s->places[i].type) && s->places[i].type->size >= 16) return true;
+            if (!coil_is_scalar(s->places[i].op) && coil_is_array(s->places[i].type) &&
+                s->places[i].type->size >= 16)
+                return true;
     }
     return false;
 }

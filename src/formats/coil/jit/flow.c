@@ -391,6 +391,7 @@ static void find_types(struct coil_flow *f)
         for (unsigned i = 0; s && i < s->count; i++) {
             const struct coil_place *p = &s->places[i];
             if (p->at == COIL_AT_SLOT && p->type) f->types[p->slot] = p->type->op;
+            if (p->at != COIL_AT_MEMORY) continue;
             const struct coil_term *terms[] = {&p->base, &p->index};
             for (int k = 0; k < 2; k++)
                 if (terms[k]->at == COIL_AT_SLOT && f->types[terms[k]->slot] == COIL_T_VOID)

@@ -30,8 +30,13 @@ struct coil_roles coil_roles_of(const struct coil_step *s)
 
 bool coil_keeps_value_type(uint8_t opcode)
 {
-    const char *forms = coil_ops[opcode].forms;
-    return strchr(forms, 'S') || opcode == COIL_OP_POPCNT;
+    switch (opcode) { /* constant: a table */
+#define OP(code, name, forms, ...)                                                                 \
+    case code:                                                                                     \
+        return __builtin_strchr(forms, 'S') || code == COIL_OP_POPCNT;
+#include "coil/isa.def"
+    default: return false;
+    }
 }
 
 uint8_t coil_operation_type(const struct coil_step *s, const struct coil_roles *r)
