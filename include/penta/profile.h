@@ -5,9 +5,9 @@
  *     penta_session_run(session, UINT64_MAX, &stop);
  *     penta_profile *profile = penta_profile_new(session, err);
  *
- * Counts are exact, and the machine runs at most half as long again. Engines that compile cannot count:
- * with them penta_session_sample takes the place of penta_session_count, and a timer of the caller's
- * makes the samples.
+ * Counts are exact; the machine runs up to half as long again, with many small calls a little longer.
+ * Engines that compile cannot count: with them penta_session_sample takes the place of
+ * penta_session_count, and a timer of the caller's makes the samples.
  *
  * The rules of penta.h hold: buffers are appended to, a failed call leaves them as they were, `err`
  * is cleared first. */
