@@ -177,6 +177,10 @@ penta_test(cvbc-c tests/programs/cvbc/run $<TARGET_FILE:penta_cli> ${CMAKE_BINAR
 penta_test(cvbc-c-asan tests/tools/if_built asan/lib/libpenta_cvbc.so
            tests/programs/cvbc/run ${BUILDS}/asan/bin/penta ${BUILDS}/asan -fsanitize=address,undefined)
 
+# These compile the library of guest programs at its first use: once for all of them.
+set_tests_properties(guest guest-contracts guest-csmith guest-page jam jam-asan readme PROPERTIES
+                     ENVIRONMENT XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/guest)
+
 # What only `make test-long` runs.
 function(penta_long_test name)
   penta_test(${name} ${ARGN})
