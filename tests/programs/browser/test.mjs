@@ -69,6 +69,18 @@ const tests = {
     }
   },
 
+  async every_example_runs_to_its_end() {
+    const page = await start();
+    const names = await page.$$eval("#examples code", found => found.map(one => one.textContent));
+    check(names.length >= 8, names);
+    for (const name of names.filter(one => one !== "broken.kasm")) {
+      await example(page, name);
+      await key(page, "r");
+      await until(page, async () => (await page.textContent(".why")).startsWith("halted"), `${name} halts`);
+    }
+    await close(page);
+  },
+
   async dropped_file_is_shown_and_fields_bytes_and_code_are_linked() {
     const page = await start(), bytes = kernel();
     await drop(page, "fill.kblob", bytes);
