@@ -26,7 +26,7 @@ test: ## every test but the campaigns, through CTest
 	@scripts/test
 
 test-long: ## campaigns of an hour and more
-	@scripts/packages build guest test long
+	@scripts/packages build guest test long web
 	@scripts/test long
 
 bench: all ## measure, print ratios; PEERS=FILE adds other implementations (NAME=CMD a line), BLOB=FILE a program to compile

@@ -366,7 +366,7 @@ if (typeof WorkerGlobalScope !== "undefined" && globalThis instanceof WorkerGlob
         return;
       }
       const result = await engine.serve(request, data, at => postMessage({id, progress: at}));
-      postMessage({id, result}, result.bytes ? [result.bytes.buffer] : []);
+      postMessage({id, result}, ArrayBuffer.isView(result.bytes) ? [result.bytes.buffer] : []);
     } catch (error) {
       postMessage({id, error: {code: error.code ?? "", name: error.name, message: String(error.message ?? error),
                                note: error.note, offset: error.offset}});
