@@ -95,8 +95,9 @@ function listingRow(i) {
   line.append(el("span", { class: "pc" }, isName ? "" : String(code.pc[row])), gap);
   if (isName) line.append(el("span", { class: "name" }, code.names[~row][1] + ":"));
   else line.append(el("span", { class: "text" }, ...instructionText(code.text[row])));
-  const source = listing.source.get(row);
-  if (source) line.append(el("span", { class: "source" }, `${source.file.split("/").pop()}:${source.line}`));
+  const source = listing.source.get(row), place = source ? `${source.file.split("/").pop()}:${source.line}` : "";
+  if (source && !code.text[row].endsWith(place)) // some formats write it as a comment
+    line.append(el("span", { class: "source" }, place));
   line.addEventListener("click", () => chooseLine(i));
   return line;
 }
