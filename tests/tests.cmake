@@ -164,6 +164,7 @@ if(PENTA_JIT)
   if(NOT PENTA_SANITIZE)
     penta_test(coil-native ${PYTHON} tests/programs/coil_native.py $<TARGET_FILE:penta_cli>
                ${CMAKE_SOURCE_DIR}/tests/cases/coil ${SHARED}/coil/programs)
+    penta_test(coil-bench ${PYTHON} tests/programs/coil_bench.py $<TARGET_FILE:penta_cli> ${SHARED}/coil/bench)
   endif()
   penta_test(coil-differ $<TARGET_FILE:coil_differ> --count 3000 --seed 1)
   penta_test(pvm-differ $<TARGET_FILE:pvm_differ> --count 20000 --seed 1 --cover)
