@@ -56,6 +56,8 @@ penta_test(properties-big-endian tests/tools/properties.sh $<TARGET_FILE:penta_c
            ${BUILDS}/s390x/bin/properties 41)
 # Each variant allocates little, so a small quarantine still holds all that it freed; a large one is slow.
 set_tests_properties(properties-asan PROPERTIES ENVIRONMENT ASAN_OPTIONS=quarantine_size_mb=16)
+penta_test(properties-wasm tests/tools/properties.sh $<TARGET_FILE:penta_cli> ${BUILDS}/wasm/bin/properties 97)
+penta_test(web ${PYTHON} tests/programs/web.py $<TARGET_FILE:penta_cli> ${BUILDS}/web)
 penta_test(format tests/programs/format)
 penta_test(layers ${PYTHON} tests/programs/layers.py)
 penta_test(symbols ${PYTHON} tests/programs/symbols.py ${CMAKE_BINARY_DIR})

@@ -112,7 +112,13 @@ export interface PentaFile {
   /** One screen of facts: what `penta info --json` calls info. */
   info(): Promise<Record<string, unknown>>;
   /** What `penta validate` reports; at most `limit` of them (1000), `total` says how many there are. */
-  findings(limit?: number): Promise<{ valid: boolean; total: number; items: Finding[] }>;
+  findings(limit?: number): Promise<{
+    valid: boolean;
+    total: number;
+    items: Finding[];
+    /** Something could not be checked, since there is no module with ciphers. */
+    missing?: boolean;
+  }>;
   /** The node or field at a path ("" is the file), with children down to `depth` levels (1). Of each
    * list of children only `count` (200) are given, of the outermost one from number `from` on. */
   tree(path?: string, options?: { depth?: number; from?: number; count?: number }): Promise<TreeNode>;

@@ -246,9 +246,10 @@ class Engine {
     const call = () => thing.instance.call({...request, ...(thing.opened ? {file: thing.handle} : {})}, data);
     let result, failed;
     try { result = call(); } catch (error) { failed = error; }
-    if ((result || failed).missing && thing.opened && await this.move(thing)) return call();
+    thing.lacks ||= !!(result || failed).missing; // the library tries once, and keeps the verdict
+    if (thing.lacks && thing.opened && await this.move(thing)) return call();
     if (failed) throw failed;
-    return result;
+    return thing.lacks ? {...result, missing: true} : result;
   }
   async retry(small, call) {
     let result, failed;
@@ -265,7 +266,7 @@ class Engine {
     const bytes = file.instance.call({call: "bytes", file: file.handle}).bytes || new Uint8Array(0);
     const opened = large.call({...file.opened, call: "open"}, bytes);
     file.instance.call({call: "close", handle: file.handle});
-    Object.assign(file, {instance: large, handle: opened.handle});
+    Object.assign(file, {instance: large, handle: opened.handle, lacks: false});
     return true;
   }
 

@@ -9,6 +9,11 @@ trap 'rm -rf "$cases"' EXIT
 python3 tests/tools/run --penta "$1" --dump "$cases"
 run=
 case $2 in
+*wasm*)
+    command -v node >/dev/null || { echo "no node: skipped"; exit 77; }
+    flags="--no-warnings --no-liftoff" # with its quick compiler, node 20 crashes after the last file
+    case $(node --version) in v1[0-9].*) flags="$flags --experimental-wasm-return-call" ;; esac
+    run="node $flags tests/tools/wasi.mjs" ;;
 *s390x*)
     command -v qemu-s390x >/dev/null || { echo "no qemu-s390x: skipped"; exit 77; }
     run="qemu-s390x -L /usr/s390x-linux-gnu" ;;

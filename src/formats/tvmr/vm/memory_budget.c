@@ -26,7 +26,7 @@ bool tvmr_reserve(struct tvmr_vm *vm, void *pointer, size_t *capacity, size_t co
     uint64_t old = (uint64_t)*capacity * item;
     void *data;
     memcpy(&data, pointer, sizeof data);
-    if (count > UINT64_MAX / item / 2 ||
+    if (count > SIZE_MAX / item / 2 ||
         vm->memory_used - old + (uint64_t)count * item > vm->memory_max) {
         fail(vm, TVMR_E_LIMIT, "%zu elements are over the memory budget", count);
         return false;

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""The library as WebAssembly against the tool, over the bytes of every case: facts, findings, tree, listing, and a run by single steps
+(which web/answers.mjs also takes backwards).
+
+    tests/programs/web.py PENTA WEB        WEB: the folder that make web writes; without it, or without node, the test is skipped
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tests", "tools"))
+from commands import Commands
+
+PENTA, WEB = sys.argv[1:3]
+NODE = shutil.which("node")
+if not NODE or not os.path.exists(os.path.join(WEB, "penta.wasm")):
+    print("no node, or no", os.path.join(WEB, "penta.wasm") + ": skipped")
+    sys.exit(77)
+
+commands = Commands(PENTA)
+passed = failed = 0
+BY_CHANCE = {"pvm-run_console_seeded_clock_and_random.bin"}  # without its seed, what it stores differs from run to run
+SHOWN = 256  # bytes of a value that the module gives
+
+
+def check(good, name, what, expected, got):
+    global passed, failed
+    if good:
+        passed += 1
+        return
+    failed += 1
+    print(f"FAIL {name}: {what}\n  tool: {json.dumps(expected)[:400]}\n  wasm: {json.dumps(got)[:400]}")
+
+
+def ask(*args):
+    text = commands.call(*args, "--json", text=True).stdout
+    return json.loads(text) if text else {}
+
+
+def plain(node):
+    """A node of the module as the tool writes it."""
+    if "kind" in node:
+        return {key: value for key, value in node.items() if key not in ("path", "cut")}
+    result = {key: node[key] for key in ("name", "offset", "size", "decoded") if key in node}
+    if node["list"]:
+        result["list"] = True
+    return {**result, "children": [plain(child) for child in node.get("children", [])]}
+
+
+def cut(node):
+    """A node of the tool with values as long as the module gives them."""
+    if "children" in node:
+        return {**node, "children": [cut(child) for child in node["children"]]}
+    size = {"raw": 2 * SHOWN, "text": SHOWN}.get(node["kind"])
+    return {**node, "value": node["value"][:size]} if size else node
+
+
+def compare_file(answer, path, name, form):
+    told = ask("inspect", path, *form)
+    check([cut(node) for node in told["tree"]] == plain(answer["tree"])["children"],
+          name, "tree", told["tree"], answer["tree"])
+    if answer["findings"].get("missing"):  # the small module cannot check signatures, and says so
+        return
+    told = ask("info", path, *form)
+    check(told.get("info") == answer["info"], name, "info", told.get("info"), answer["info"])
+    told = ask("validate", path, *form)["files"][0]
+    keys = ("severity", "code", "offset", "path")
+    expected = [{key: one.get(key) for key in keys} for one in told["diagnostics"]]
+    got = [{key: one.get(key) for key in keys} for one in answer["findings"]["items"]]
+    check(expected == got and told["valid"] == answer["findings"]["valid"], name, "findings", expected, got)
+
+
+def compare_listing(answer, path, name, form):
+    if not isinstance(answer["lines"], list) or not answer["lines"]:
+        return
+    told = commands.call("dis", path, "--code-only", *form, text=True)
+    got = "".join(f"{line['text']}:\n" if line["kind"] == "label" else f"{line['pc']:6}  {line['text']}\n" for line in answer["lines"])
+    check(told.stdout == got, name, "listing", told.stdout, got)
+
+
+def starts(whole, part):
+    """Whether a value is the other one, whose lists may be cut."""
+    if isinstance(part, list):
+        return len(part) <= len(whole) and (len(part) == len(whole) or len(part) >= 256) and \
+            all(starts(a, b) for a, b in zip(whole, part))
+    if isinstance(part, dict):
+        return whole.keys() == part.keys() and all(starts(whole[key], part[key]) for key in part)
+    return whole == part or isinstance(part, str) and len(part) >= 1024 and whole.startswith(part)
+
+
+def compare_run(answer, path, name, form):
+    run = answer["run"]
+    fuel = ["--fuel", "40", "--engine", "interp", "--unverified"]
+    told = ask("trace", path, *form, *fuel)
+    if "error" in run:
+        codes = [one["code"] for one in told.get("diagnostics", [])]
+        check(not told.get("lines") or answer["findings"].get("missing"), name, f"run refused with {run['error']}", codes, run)
+        return
+    if "lines" not in told:
+        check(False, name, "the tool runs it not", told.get("diagnostics"), run["stops"])
+        return
+    steps = [(line["step"], line["pc"], line.get("text") or None) for line in told["lines"]]
+    got = [(stop["steps"], stop["pc"], stop.get("text")) for stop in run["stops"]][:len(steps)]
+    check(steps == got, name, "steps", steps, got)
+    expected = (told["stop"], told["pc"], told["steps"])
+    end = run["end"]
+    check(expected == (end["kind"], end["pc"], end["steps"]), name, "end of the run", expected, end)
+    told = ask("run", path, *form, *fuel)
+    for key, value in run["state"].items():
+        if key in told and key not in ("pc", "host_calls", "memory", "output"):
+            check(starts(told[key], value), name, f"state: {key}", told[key], value)
+    if name not in BY_CHANCE:
+        check(starts(told.get("memory", []), run["state"].get("memory", [])), name, "memory", told.get("memory"),
+              run["state"].get("memory"))
+
+
+with tempfile.TemporaryDirectory() as folder:
+    subprocess.run([sys.executable, os.path.join(ROOT, "tests/tools/run"), "--penta", PENTA, "--dump", folder], check=True,
+                   stdout=subprocess.DEVNULL)
+    version = int(re.match(r"v(\d+)", subprocess.run([NODE, "--version"], capture_output=True, text=True).stdout)[1])
+    flags = ["--experimental-wasm-return-call"] if version < 20 else []
+    answers = subprocess.run([NODE, *flags, os.path.join(ROOT, "tests/programs/web/answers.mjs"), os.path.abspath(WEB), folder],
+                             capture_output=True, text=True, timeout=300)
+    if answers.returncode:
+        sys.exit(f"FAIL answers.mjs: {answers.stderr}")
+    lines = answers.stdout.splitlines()
+    files = sorted(os.listdir(folder))
+    check([json.loads(line)["name"] for line in lines] == files, "cases", "every file is answered", files, len(lines))
+    for line in lines:
+        answer = json.loads(line)
+        name, path = answer["name"], os.path.join(folder, answer["name"])
+        form = ["--format", name.split("-")[0]]
+        if "error" in answer:
+            told = ask("inspect", path, *form)
+            codes = [one["code"] for one in told.get("diagnostics", [])]
+            check(answer["error"] in codes, name, "refused", codes, answer["error"])
+            continue
+        compare_file(answer, path, name, form)
+        compare_listing(answer, path, name, form)
+        compare_run(answer, path, name, form)
+commands.close()
+print(f"{passed} passed, {failed} failed")
+sys.exit(failed != 0)
