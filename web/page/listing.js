@@ -27,7 +27,9 @@ function paint(row, index) {
   else highlight(text, line.text);
   const pc = element("span.pc-number", {}, label ? "" : String(line.pc).padStart(pcWidth));
   row.replaceChildren(mark, pc, element("span.lanes"), text);
-  if (line.source) row.append(element("span.source", {}, line.source));
+  // A line of the source once, without its folders.
+  if (line.source && line.source !== lines.get(index - 1)?.source)
+    row.append(element("span.source", {title: line.source}, line.source.replace(/.*\//, "")));
   row.setAttribute("aria-label", label ? `label ${line.text}` : `${line.pc} ${line.text}${here ? ", next" : ""}`);
   row.setAttribute("aria-selected", String(index === chosen));
 }

@@ -140,7 +140,7 @@ export class Pages {
   }
 
   get(index) {
-    return this.page(Math.floor(index / this.size))?.[index % this.size];
+    return index < 0 ? undefined : this.page(Math.floor(index / this.size))?.[index % this.size];
   }
 
   // The page if it is there; else it is fetched, unless too many are under way.
