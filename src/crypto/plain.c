@@ -77,7 +77,11 @@ void hash_sha256(penta_bytes bytes, uint8_t out[HASH_BYTES]) { hash_sha256_piece
 static atomic_bool missed;
 
 bool crypto_missing(void) { return atomic_exchange(&missed, false); }
-static bool refuse(void) { return missed = true, false; }
+static bool refuse(void)
+{
+    missed = true;
+    return false;
+}
 
 bool hash_hmac_sha256(penta_bytes key, penta_bytes bytes, uint8_t out[HASH_BYTES])
 {
