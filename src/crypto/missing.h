@@ -4,3 +4,5 @@
 
 /* Something was refused for this reason since the last call. */
 bool crypto_missing(void);
+/* Only in such builds: notes that something is refused; false. */
+bool crypto_refuse(void);

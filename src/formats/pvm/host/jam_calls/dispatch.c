@@ -89,14 +89,6 @@ const char *jam_call_name(const struct penta_jam_host *host, uint32_t number, co
     return call->name;
 }
 
-const char *penta_jam_call_name(const char *version, uint32_t number)
-{
-    const struct jam_version *v = jam_version_find(version ? version : JAM_VERSION_DEFAULT);
-    for (size_t i = 0; v && i < CALLS; i++)
-        if (calls[i].number[v->numbers] == (int64_t)number) return calls[i].name;
-    return NULL;
-}
-
 /* ---- arguments ---- */
 
 static uint64_t length_of(const struct jam_run *run, const struct range *range)
