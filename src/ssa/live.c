@@ -31,6 +31,7 @@ static void number(struct ssa_live *l)
         for (uint32_t i = f->blocks[b].first; i; i = f->insns[i].next) {
             const struct ssa_insn *in = &f->insns[i];
             bool start = in->op == SSA_PHI || in->op == SSA_PARAM;
+            l->first[i] = in->type != SSA_VOID && !ssa_immediate(in); /* it gets an interval */
             l->number[i] = start ? l->block_from[b] : at;
             if (in->op == SSA_RESULT) {
                 l->number[i] = l->number[in->arg[0]];
@@ -279,9 +280,6 @@ static bool make_intervals(struct ssa_live *l, struct uses *u)
     if (l->err.code) return false;
     for (uint32_t k = 0; k < l->block_count; k++)
         block_at[l->block_from[l->order[k]] / 2] = l->order[k];
-    for (uint32_t k = 0; k < l->block_count; k++)
-        for (uint32_t i = l->f->blocks[l->order[k]].first; i; i = l->f->insns[i].next)
-            if (l->f->insns[i].type != SSA_VOID && !ssa_immediate(&l->f->insns[i])) l->first[i] = 1;
     for (uint32_t v = 1; v < l->f->count && !l->failed; v++)
         if (l->first[v]) make_interval(&w, v, u, block_at);
     return !l->failed;
@@ -307,8 +305,8 @@ bool ssa_live(struct ssa_live *l, struct ssa_function *f)
                      .at_end = numbers(l, blocks),
                      .count = 1};
     if (l->err.code) return false;
-    for (size_t i = 0; i < values; i++) l->slots[i] = -1;
-    for (uint32_t b = 0; b < f->block_count; b++) /* layout.c has put them in their order */
+    memset(l->slots, 0xff, values * sizeof *l->slots); /* -1 */
+    for (uint32_t b = 0; b < f->block_count; b++)      /* layout.c has put them in their order */
         if (l->loops.number[b]) l->order[l->block_count++] = b;
     number(l);
     /* Number 0 means none. */

@@ -52,9 +52,14 @@ void vector_variables(struct maker *m)
         m->kinds[k] = pick(m, SHAPES) * LANES + pick(m, LANES);
         type_name(type, sizeof type, m->kinds[k]);
         for (unsigned i = 0; i < VECTORS_OF_KIND; i++) {
+            unsigned number = FIRST + k * VECTORS_OF_KIND + i;
+            bool filled = i && !shape_of(m->kinds[k])->matrix; /* no scalar becomes a matrix */
             scalar(m, value, sizeof value, m->kinds[k]);
-            line(m, "VAR %%%u, %s%s%s", FIRST + k * VECTORS_OF_KIND + i, type, i ? ", " : "",
-                 i ? value : "");
+            line(m, "VAR %%%u, %s%s%s", number, type, filled ? ", " : "", filled ? value : "");
+            for (unsigned e = 0; i && !filled && e < 4; e++) {
+                scalar(m, value, sizeof value, m->kinds[k]);
+                line(m, "SETE %%%u, %u, %s", number, e, value);
+            }
         }
     }
     line(m, "VAR %%399, u8, %u", pick(m, 5));
@@ -68,7 +73,9 @@ static void operand(struct maker *m, char *out, size_t room, unsigned which)
     switch (pick(m, 8)) {
     case 0: memory_of(m, out, room, type[0] == 's' && type[1] == 'a' ? type + 4 : type); break;
     case 1: scalar(m, out, room, kind); break;
-    case 2: snprintf(out, room, "%%%u", 1 + pick(m, 10)); break; /* any scalar variable */
+    case 2: /* a scalar variable; bits are not of floats */
+        snprintf(out, room, "%%%u", 1 + pick(m, is_real(kind) ? 10 : 8));
+        break;
     default: snprintf(out, room, "%%%u", variable(m, which));
     }
 }
@@ -82,6 +89,7 @@ static void lane_by_lane(struct maker *m, unsigned which)
     static const char *const shifts[] = {"SHL", "SHR", "SAR", "SAL", "ROL"};
     char a[80], b[80];
     unsigned kind = m->kinds[which], to = variable(m, which);
+    bool bits = !is_real(kind) && !shape_of(kind)->matrix;
     operand(m, a, sizeof a, which);
     operand(m, b, sizeof b, which);
     switch (pick(m, 6)) {
@@ -89,7 +97,7 @@ static void lane_by_lane(struct maker *m, unsigned which)
     case 1:
     case 2: line(m, "%s %%%u, %s, %s", all[pick(m, 8)], to, a, b); break;
     case 3:
-        if (is_real(kind))
+        if (!bits)
             line(m, "%s %%%u, %%%u", unary[pick(m, 3) * 2 % 5], to, variable(m, which));
         else
             line(m, "%s %%%u, %s, %s", ints[pick(m, 3)], to, a, b);
@@ -97,14 +105,14 @@ static void lane_by_lane(struct maker *m, unsigned which)
     case 4:
         if (pick(m, 4) == 0)
             line(m, "CLAMP %%%u, %s, %s, %%%u", to, a, b, variable(m, which));
-        else if (is_real(kind))
+        else if (!bits)
             line(m, "ADD %%%u, %s", to, a);
         else
             line(m, "%s %%%u, %%%u, %u", shifts[pick(m, 5)], to, variable(m, which), pick(m, 40));
         break;
     default: {
         unsigned what = pick(m, 6);
-        if (what == 5 && is_real(kind)) what = 0;
+        if (what == 5 && !bits) what = 0;
         if ((what == 0 || what == 2 || what == 5) && pick(m, 2))
             line(m, "%s %%%u, %%%u", unary[what], to, variable(m, which));
         else
@@ -117,13 +125,14 @@ static void move(struct maker *m, unsigned which)
 {
     char a[80], type[40];
     operand(m, a, sizeof a, which);
+    if (shape_of(m->kinds[which])->matrix) snprintf(a, sizeof a, "%%%u", variable(m, which));
     if (pick(m, 3)) {
         line(m, "MOV %%%u, %s", variable(m, which), a);
     } else if (pick(m, 3)) {
         type_name(type, sizeof type, m->kinds[which]);
         memory_of(m, a, sizeof a, type[0] == 's' && type[1] == 'a' ? type + 4 : type);
         line(m, "MOV %s, %%%u", a, variable(m, which));
-    } else { /* conversions; many are refused */
+    } else if (pick(m, 20) == 0) { /* conversions; most trap */
         line(m, "MOV %%%u, %%%u", variable(m, which), variable(m, pick(m, VECTOR_KINDS)));
     }
 }

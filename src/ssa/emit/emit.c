@@ -38,7 +38,8 @@ static void emit_line(struct ssa_emitter *m, uint32_t position)
 {
     struct ssa_code *c = m->code;
     uint32_t here = x64_here(m->e);
-    if (!position) return;
+    if (!position || position == m->position) return;
+    m->position = position;
     struct ssa_line *last = c->line_count ? &c->lines[c->line_count - 1] : NULL;
     if (last && last->position == position - 1) return;
     if (last && last->native == here) {
@@ -261,7 +262,8 @@ static void emit_block(struct ssa_emitter *m, uint32_t b, uint32_t next, const s
         uint8_t op = m->f->insns[i].op;
         if (op == SSA_PHI || op == SSA_PARAM || op == SSA_RESULT) continue;
         m->at = m->l.number[i];
-        if (!ssa_immediate(&m->f->insns[i])) emit_line(m, m->f->insns[i].position);
+        if (m->f->insns[i].position != m->position && !ssa_immediate(&m->f->insns[i]))
+            emit_line(m, m->f->insns[i].position);
         while (*gap < count && gaps[*gap].at < m->at - 1) ++*gap;
         for (; *gap < count && gaps[*gap].at == m->at - 1; ++*gap) {
             const struct ssa_interval *then = ssa_interval_at(&m->l, gaps[*gap].value, m->at - 1);
@@ -271,7 +273,7 @@ static void emit_block(struct ssa_emitter *m, uint32_t b, uint32_t next, const s
             ssa_add_move(m, ssa_spot_at(m, then->value, m->at - 1),
                          ssa_spot_at(m, then->value, m->l.intervals[k].to - 1));
         }
-        ssa_do_moves(m);
+        if (m->move_count) ssa_do_moves(m);
         if (i == m->f->blocks[b].last)
             end_block(m, b, next);
         else

@@ -23,6 +23,7 @@ struct ssa_emitter {
     struct x64 *e;
     uint32_t function;
     uint32_t at;       /* number of the instruction under way */
+    uint32_t position; /* of the last line that was noted, + 1 */
     uint32_t compared; /* a SET whose comparison is in the flags, for the SELECT after it */
     uint8_t holds;     /* the condition that says whether it holds */
     struct x64_label *labels;
