@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The library as WebAssembly against the tool, over the bytes of every case: facts, findings, tree, listing, and a run by single steps
-(which web/answers.mjs also takes backwards).
+(which web/answers.mjs also takes backwards); then what penta.js adds to the module (web/engine.mjs).
 
     tests/programs/web.py PENTA WEB        WEB: the folder that make web writes; without it, or without node, the test is skipped
 """
@@ -126,6 +126,9 @@ with tempfile.TemporaryDirectory() as folder:
     flags = ["--experimental-wasm-return-call"] if version < 20 else []
     answers = subprocess.run([NODE, *flags, os.path.join(ROOT, "tests/programs/web/answers.mjs"), os.path.abspath(WEB), folder],
                              capture_output=True, text=True, timeout=300)
+    engine = subprocess.run([NODE, *flags, os.path.join(ROOT, "tests/programs/web/engine.mjs"), os.path.abspath(WEB)],
+                            capture_output=True, text=True, timeout=300)
+    check(engine.returncode == 0, "engine.mjs", "what penta.js adds", 0, engine.stderr)
     if answers.returncode:
         sys.exit(f"FAIL answers.mjs: {answers.stderr}")
     lines = answers.stdout.splitlines()

@@ -1,0 +1,80 @@
+// engine.mjs WEB: what penta.js adds to the module: runs in slices that can be stopped, breakpoints at the ends of slices, files in
+// memory, errors for every wrong request.
+import assert from "node:assert/strict";
+import {pathToFileURL} from "node:url";
+
+const [web] = process.argv.slice(2);
+const {load, PentaError} = await import(pathToFileURL(`${web}/penta.js`));
+const penta = await load({crypto: null});
+const LOOP = `%isa = latest64
+pub @main:
+    a1 = 2000000000
+    fallthrough
+@loop:
+    a0 = a0 + 0x3
+    a1 = a1 + 0xffffffffffffffff
+    jump @loop if a1 != 0
+@end:
+    ret
+`;
+let checks = 0;
+const equal = (...args) => { assert.deepEqual(...args); checks++; };
+const fails = async (what, ...expected) => { await assert.rejects(what, ...expected); checks++; };
+
+// Assembling: lines of the instructions, and of an error.
+const made = await penta.assemble(LOOP, "pvm");
+equal(made.ok, true);
+equal(made.map.map(one => one.line), [3, 4, 6, 7, 8, 10]);
+const wrong = await penta.assemble(LOOP.replace("ret", "rett"), "pvm");
+equal([wrong.ok, wrong.bytes, wrong.findings[0].line], [false, null, 10]);
+
+// A run without an end is stopped; a breakpoint in it is met wherever slices end.
+const file = await penta.open(made.bytes, {name: "loop", format: "pvm"});
+const machine = await file.machine();
+const running = machine.run();
+setTimeout(() => machine.stop(), 20);
+equal((await running).kind, "interrupt");
+await machine.goto(3000);
+const loop = await file.lineOf({source: "loop"}) ?? await file.lineOf({pc: made.map[2].pc});
+const pc = (await file.lines(loop, 1)).lines[0].pc;
+const point = await machine.addPoint({what: pc, ignore: 10});
+for (const fuel of [1, 2, 3, 4, 5, 6]) {
+  await machine.goto(2);
+  await machine.changePoint(point, {ignore: 0});
+  let stop;
+  do stop = await machine.run({fuel}); while (stop.kind === "fuel");
+  equal([stop.kind, stop.point, stop.pc], ["break", point, pc], `slices of ${fuel}`);
+}
+equal((await machine.points()).length, 1);
+await machine.removePoint(point);
+equal((await machine.back()).steps, (await machine.state()).steps);
+await machine.set("a1", "1");
+equal(await machine.evaluate("a1 + 1", 10), "2");
+equal((await machine.run({fuel: 1000})).kind !== "fuel", true);
+
+// Files exist in memory only.
+await penta.setFile("text", "abc");
+equal(new TextDecoder().decode(await penta.getFile("text")), "abc");
+await penta.setFile("text", null);
+equal(await penta.getFile("text"), null);
+
+// Wrong requests are errors, and the module lives on.
+await fails(penta.open(new Uint8Array([1, 2, 3])), PentaError);
+await fails(file.tree("/nothing"), PentaError);
+await fails(file.machine({options: {nonsense: 1}}), PentaError);
+await fails(penta.assemble("", "nonsense"), PentaError);
+await fails(machine.evaluate("1 +"), PentaError);
+await fails(machine.addPoint({what: "nowhere"}), PentaError);
+const ODD = [{}, [], null, "text", {call: 7}, {call: "nonsense"}, {call: "lines", file: 99}, {call: "lines", file: "x"},
+             {call: "move", machine: -1}, {call: "open", options: [1]}, {call: "tree", file: 1, path: 5, depth: "x"},
+             {call: "fields", file: 1, offset: "0xffffffffffffffff", length: 1e300}, {call: "memory", machine: 2, length: 1e15},
+             {call: "lines", file: 1, from: 1e15, count: 1e15}, {call: "arrows", file: 1, from: 1e18, count: 1e18}];
+for (const request of ODD) {
+  await penta.link.call(request ?? {}).catch(() => {});
+  equal(await penta.version(), (await penta.version()));
+}
+await file.close();
+await fails(machine.step(), PentaError);
+await fails(file.info(), PentaError);
+console.log(checks);
+process.exit(0);
