@@ -238,8 +238,8 @@ static uint32_t blocked_from(const struct scan *s, uint32_t i, int8_t reg)
     return at;
 }
 
-/* The register that would save a move, or -1. */
-static int wish_of(const struct scan *s, uint32_t i)
+/* Register hint: one that saves a move, or -1. */
+static int hint_of(const struct scan *s, uint32_t i)
 {
     const struct ssa_live *l = s->l;
     const struct ssa_function *f = l->f;
@@ -265,11 +265,11 @@ static int wish_of(const struct scan *s, uint32_t i)
     return -1;
 }
 
-/* Where a value goes at the end of its life: to a phi, an argument or a result. */
-static int wish_of_users(const struct scan *s, const uint32_t *heir, uint32_t i)
+/* The hint from where the value goes last: a phi, an argument or a result. */
+static int hint_of_users(const struct scan *s, const uint32_t *follower, uint32_t i)
 {
     const struct ssa_live *l = s->l;
-    uint32_t value = l->intervals[i].value, to = heir[value];
+    uint32_t value = l->intervals[i].value, to = follower[value];
     if (!to) return -1;
     if (to & UINT32_C(0x80000000)) return (int)(to & 0xff);
     uint32_t k = l->first[to];
@@ -284,7 +284,7 @@ static void assign(struct scan *s, uint32_t i, int reg)
 }
 
 /* Most values live between calls, without holes: any register that nobody has will do. */
-static bool take_simply(struct scan *s, uint32_t i, const uint32_t *heir)
+static bool take_simply(struct scan *s, uint32_t i, const uint32_t *follower)
 {
     const struct ssa_live *l = s->l;
     const struct ssa_interval *it = get(s, i);
@@ -296,10 +296,10 @@ static bool take_simply(struct scan *s, uint32_t i, const uint32_t *heir)
         if (is_float(s, s->active[k]) == real) used |= 1u << get(s, s->active[k])->reg;
     for (size_t k = 0; k < s->inactive_count; k++)
         if (is_float(s, s->inactive[k]) == real) used |= 1u << get(s, s->inactive[k])->reg;
-    const int wishes[2] = {wish_of_users(s, heir, i), wish_of(s, i)};
+    const int hints[2] = {hint_of_users(s, follower, i), hint_of(s, i)};
     for (int k = 0; k < 2; k++)
-        if (wishes[k] >= 0 && !(used >> wishes[k] & 1)) {
-            assign(s, i, wishes[k]);
+        if (hints[k] >= 0 && !(used >> hints[k] & 1)) {
+            assign(s, i, hints[k]);
             return true;
         }
     const int8_t *set = real ? floats : ints;
@@ -311,7 +311,7 @@ static bool take_simply(struct scan *s, uint32_t i, const uint32_t *heir)
     return false;
 }
 
-static bool take_free(struct scan *s, uint32_t i, const uint32_t *heir)
+static bool take_free(struct scan *s, uint32_t i, const uint32_t *follower)
 {
     struct ssa_live *l = s->l;
     uint32_t until[SSA_REGISTERS];
@@ -333,16 +333,16 @@ static bool take_free(struct scan *s, uint32_t i, const uint32_t *heir)
         uint32_t limit = !real && (set[k] == RAX || set[k] == RDX) ? divides : calls;
         if (limit < until[set[k]]) until[set[k]] = limit;
     }
-    int best = -1, wish = wish_of(s, i), heirs = wish_of_users(s, heir, i);
+    int best = -1, hint = hint_of(s, i), of_users = hint_of_users(s, follower, i);
     for (size_t k = 0; k < n; k++)
         if (best < 0 || until[set[k]] > until[best]) best = set[k];
-    const int wishes[2] = {heirs, wish};
+    const int hints[2] = {of_users, hint};
     for (int k = 0; k < 2; k++)
-        if (wishes[k] >= 0 && until[wishes[k]] >= it->to) {
-            best = wishes[k];
+        if (hints[k] >= 0 && until[hints[k]] >= it->to) {
+            best = hints[k];
             break;
         }
-    if (until[best] < it->to && wish >= 0 && until[wish] == until[best]) best = wish;
+    if (until[best] < it->to && hint >= 0 && until[hint] == until[best]) best = hint;
     if (until[best] <= it->from + 1) return false;
     if (until[best] < it->to) {
         /* Free for a part: worth it only if something is read there. */
@@ -460,31 +460,31 @@ static void advance(struct scan *s, uint32_t at)
     }
 }
 
-/* Per value: the phi it goes to, or 0x80000000 | the register of an argument. */
-static uint32_t *find_heirs(const struct ssa_live *l)
+/* The follower of each value: the phi it goes to, or 0x80000000 | the register of an argument. */
+static uint32_t *find_followers(const struct ssa_live *l)
 {
     const struct ssa_function *f = l->f;
-    uint32_t *heir = calloc(f->count, sizeof *heir);
-    for (uint32_t k = 0; heir && k < l->block_count; k++)
+    uint32_t *follower = calloc(f->count, sizeof *follower);
+    for (uint32_t k = 0; follower && k < l->block_count; k++)
         for (uint32_t i = f->blocks[l->order[k]].first; i; i = f->insns[i].next) {
             const struct ssa_insn *in = &f->insns[i];
             bool listed = in->op == SSA_PHI || in->op == SSA_CALL || in->op == SSA_RETURN;
             for (uint32_t n = 0; listed && n < in->count; n++)
-                heir[f->pool[in->list + n]] =
+                follower[f->pool[in->list + n]] =
                     in->op == SSA_PHI ? i : UINT32_C(0x80000000) | ssa_param_registers[n];
         }
-    return heir;
+    return follower;
 }
 
 bool ssa_allocate(struct ssa_live *l)
 {
     struct scan s = {.l = l};
-    uint32_t *heir = find_heirs(l), at = 0;
+    uint32_t *follower = find_followers(l), at = 0;
     /* Those that begin at a number; what splitting makes comes from the heap. */
     uint32_t *begin = arena_alloc(&l->arena, l->limit + 2, sizeof *begin, &l->err),
              *other = arena_alloc(&l->arena, l->interval_count, sizeof *other, &l->err);
-    if (!heir || l->err.code) {
-        free(heir);
+    if (!follower || l->err.code) {
+        free(follower);
         return false;
     }
     for (uint32_t i = (uint32_t)l->interval_count; i-- > 1;) {
@@ -501,9 +501,9 @@ bool ssa_allocate(struct ssa_live *l)
         advance(&s, s.at);
         while (s.call < l->call_count && l->calls[s.call] < s.at) s.call++;
         while (s.divide < l->divide_count && l->divides[s.divide] < s.at) s.divide++;
-        if (!take_simply(&s, i, heir) && !take_free(&s, i, heir)) take_used(&s, i);
+        if (!take_simply(&s, i, follower) && !take_free(&s, i, follower)) take_used(&s, i);
     }
-    free(heir);
+    free(follower);
     free(s.waiting);
     free(s.active);
     free(s.inactive);

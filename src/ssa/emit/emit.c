@@ -231,7 +231,7 @@ static void store_at_start(struct ssa_emitter *m, uint32_t value)
 static void start_block(struct ssa_emitter *m, uint32_t b)
 {
     const struct ssa_block *block = &m->f->blocks[b];
-    enum { LOOP = 64 }; /* loops start where the processor fetches */
+    enum { LOOP = 64 }; /* loops start at a line of the cache */
     if (m->l.loops.header[b] == b + 1) x64_nop(m->e, -x64_here(m->e) & (LOOP - 1));
     x64_bind(m->e, &m->labels[b]);
     if (block->pred_count == 1 && !single_successor(m, block->preds[0])) {

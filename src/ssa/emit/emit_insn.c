@@ -161,7 +161,7 @@ static void shift(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg
     case SSA_SHL: x64_shlx(e, size, d, a, count); break;
     case SSA_SHR: x64_shrx(e, size, d, a, count); break;
     case SSA_SAR: x64_sarx(e, size, d, a, count); break;
-    default: m->code->failed = true; /* front ends give constant turns */
+    default: m->code->failed = true; /* rotations: front ends emit constant counts only */
     }
 }
 

@@ -1,4 +1,4 @@
-/* Finds loops that count: phis with a constant difference, and the comparison that ends the loop. */
+/* Finds counted loops: phis with a constant difference, and the comparison that ends the loop. */
 #include "ssa/passes/induction.h"
 
 bool ssa_invariant_in(const struct ssa_function *f, const struct ssa_loops *l, uint32_t value,
