@@ -11,7 +11,7 @@ run=
 case $2 in
 *wasm*)
     command -v node >/dev/null || { echo "no node: skipped"; exit 77; }
-    flags="--no-warnings --no-liftoff" # with its quick compiler, node 20 crashes after the last file
+    flags=--no-warnings
     case $(node --version) in v1[0-9].*) flags="$flags --experimental-wasm-return-call" ;; esac
     run="node $flags tests/tools/wasi.mjs" ;;
 *s390x*)
