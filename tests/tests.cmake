@@ -200,7 +200,7 @@ penta_long_test(long-allocations-cases tests/tools/properties.sh $<TARGET_FILE:p
 penta_long_test(long-file-units $<TARGET_FILE:file_units> 3000)
 penta_long_test(long-store ${PYTHON} tests/programs/store.py $<TARGET_FILE:penta_cli> 150)
 penta_long_test(long-properties-asan tests/tools/properties.sh $<TARGET_FILE:penta_cli>
-                ${BUILDS}/asan/bin/properties 1)
+                ${BUILDS}/asan/bin/properties 1 1)
 penta_long_test(long-fuzz scripts/fuzz 120)
 penta_long_test(long-jam-refine $<TARGET_FILE:jam_refine> ${SHARED}/jam/refine all)
 if(PENTA_JIT)

@@ -2,8 +2,8 @@
  * single-bit flip of it (every nth for long ones),
  *
  *   - opening ends in a module or an error with a code, and uses memory in proportion;
- *   - describe tiles every byte, and its documents come to an end (one variant in DOCUMENTS: the same
- *     walk gives them, and writing them took a third of the time);
+ *   - describe tiles every byte, and its documents come to an end (unless --documents 1, those
+ *     of one variant in five: the same walk gives them, and writing them takes a third of the time);
  *   - parse then encode gives the bytes back;
  *   - the structural difference of the file and itself is empty (whole files only);
  *   - print then assemble gives the bytes back, where the module is whole;
@@ -12,8 +12,10 @@
  *   - a wrong snapshot is loaded wholly or not at all, and a stop is where penta.h says (whole
  *     files only).
  *
- *     properties [--every N] FILE...    FORMAT-anything.bin: the format is the name up to the first
- *                                       dash. --every 16: only one in 16 of the variants */
+ *     properties [--every N] [--documents N] FILE...
+ *
+ * FORMAT-anything.bin: the format is the name up to the first dash. --every 16: only one in 16 of the
+ * variants. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,15 +35,16 @@ void check_failed(const char *what, uint64_t a, uint64_t b)
     failed++;
 }
 
-enum { DOCUMENTS = 5 }; /* no divisor of 8, so that each bit of a byte has its turn */
+/* Documents of one variant in so many; no divisor of 8, so that each bit of a byte has its turn. */
+static size_t documents = 5;
 
 /* A copy of exactly that size on the heap, so that a sanitizer sees every access beyond it. */
-static void check_copy(const uint8_t *data, size_t size, const char *format, bool documents)
+static void check_copy(const uint8_t *data, size_t size, const char *format, bool written)
 {
     uint8_t *copy = malloc(size ? size : 1);
     if (!copy) abort();
     memcpy(copy, data, size);
-    check_variant((penta_bytes){copy, size}, format, documents);
+    check_variant((penta_bytes){copy, size}, format, written);
     checked++;
     free(copy);
 }
@@ -57,25 +60,22 @@ static void all_variants(penta_buffer *file, const char *format)
     check_whole_file((penta_bytes){file->data, file->size}, format);
     for (size_t n = 0; n < file->size; n += stride) {
         snprintf(variant, sizeof variant, "cut to %zu", n);
-        check_copy(file->data, n, format, checked % DOCUMENTS == 0);
+        check_copy(file->data, n, format, checked % documents == 0);
     }
     for (size_t i = 0; i < file->size; i += stride)
         for (unsigned bit = 0; bit < 8; bit++) {
             snprintf(variant, sizeof variant, "bit %u of byte 0x%zx flipped", bit, i);
             file->data[i] ^= (uint8_t)(1u << bit);
-            check_copy(file->data, file->size, format, checked % DOCUMENTS == 0);
+            check_copy(file->data, file->size, format, checked % documents == 0);
             file->data[i] ^= (uint8_t)(1u << bit);
         }
 }
 
 int main(int argc, char **argv)
 {
-    if (argc > 2 && !strcmp(argv[1], "--every")) {
-        every = strtoul(argv[2], NULL, 10);
-        argc -= 2;
-        argv += 2;
-    }
-    if (!every) return 2;
+    for (; argc > 2 && !strncmp(argv[1], "--", 2); argc -= 2, argv += 2)
+        *(strcmp(argv[1], "--every") ? &documents : &every) = strtoul(argv[2], NULL, 10);
+    if (!every || !documents) return 2;
     for (int i = 1; i < argc; i++) {
         penta_buffer file = {0};
         penta_error err = {0};

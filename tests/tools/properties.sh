@@ -1,6 +1,6 @@
 #!/bin/sh
-# properties.sh PENTA PROPERTIES EVERY: the in-process properties over the bytes of every case file,
-# on one in EVERY of the truncated and flipped variants.
+# properties.sh PENTA PROPERTIES EVERY [DOCUMENTS]: the in-process properties over the bytes of every case file,
+# on one in EVERY of the truncated and flipped variants, with the documents of one in DOCUMENTS (5) of those.
 set -eu
 cd "$(dirname "$0")/../.."
 [ -x "$2" ] || { echo "$2 is not there: skipped"; exit 77; }
@@ -18,4 +18,4 @@ case $2 in
     command -v qemu-s390x >/dev/null || { echo "no qemu-s390x: skipped"; exit 77; }
     run="qemu-s390x -L /usr/s390x-linux-gnu" ;;
 esac
-$run "$2" --every "$3" "$cases"/*.bin
+$run "$2" --every "$3" ${4:+--documents "$4"} "$cases"/*.bin
