@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "base/json/json_visit.h"
 #include "web/web.h"
 
 void web_file_free(struct web_file *file)
@@ -169,15 +170,10 @@ static void side(struct json *j, const char *key, const char *offset_key, const 
     enum { SHOWN = 64 };
     if (!field) return;
     json_uint(j, offset_key, offset);
-    switch (field->kind) {
-    case PENTA_UINT: json_uint(j, key, field->as.u); break;
-    case PENTA_WORD: json_word(j, key, field->as.u); break;
-    case PENTA_SINT: json_sint(j, key, field->as.i); break;
-    case PENTA_FLOAT: json_float(j, key, field->as.f); break;
-    case PENTA_BOOL: json_bool(j, key, field->as.u != 0); break;
-    case PENTA_TEXT: json_string(j, key, bytes_slice(field->as.bytes, 0, SHOWN)); break;
-    case PENTA_RAW: json_hex(j, key, bytes_slice(field->as.bytes, 0, SHOWN)); break;
-    }
+    penta_field shown = *field;
+    if (field->kind == PENTA_TEXT || field->kind == PENTA_RAW)
+        shown.as.bytes = bytes_slice(field->as.bytes, 0, SHOWN);
+    json_field(j, key, &shown);
 }
 
 static void differs(void *user, const penta_difference *d)

@@ -1,5 +1,4 @@
 /* Options from JSON: an object of keys and values, with a list where a key is given more than once. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
@@ -9,23 +8,6 @@ struct reading {
     struct web_options *out;
     penta_error *err;
 };
-
-static char *text_of(const struct json_object *v)
-{
-    struct writer text = {0};
-    uint64_t number;
-    int64_t integer;
-    if (json_is_text(v)) return strdup(json_as_text(v));
-    if (json_is_bool(v)) return strdup("1");
-    if (json_as_uint(v, &number))
-        writer_print(&text, "%" PRIu64, number);
-    else if (json_as_sint(v, &integer))
-        writer_print(&text, "%" PRId64, integer);
-    else
-        return NULL;
-    writer_char(&text, 0);
-    return (char *)text.out.data;
-}
 
 static char *keep(struct reading *r, char *text)
 {
@@ -40,7 +22,7 @@ static void add(struct reading *r, const char *key, const struct json_object *v)
 {
     struct web_options *o = r->out;
     if (json_is_bool(v) && !json_as_bool(v)) return; /* a switch that is off */
-    const char *name = keep(r, strdup(key)), *value = keep(r, text_of(v));
+    const char *name = keep(r, strdup(key)), *value = keep(r, json_scalar_text(v));
     if (!name || !value)
         error_at(r->err, BASE_OPTION_VALUE, 0, "option '%.40s' is no text, number or switch", key);
     else if (ARRAY_GROW(o->list, o->capacity, o->count, r->err))

@@ -1,12 +1,14 @@
 #include "base/json/json_read.h"
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/number.h"
+#include "base/writer.h"
 
 struct json_doc {
     struct json_object *root;
@@ -300,6 +302,23 @@ bool json_as_sint(const struct json_object *v, int64_t *out)
     if (json_object_get_uint64(v) > INT64_MAX && json_object_get_int64(v) > 0) return false;
     *out = json_object_get_int64(v);
     return true;
+}
+
+char *json_scalar_text(const struct json_object *v)
+{
+    struct writer text = {0};
+    uint64_t number;
+    int64_t integer;
+    if (json_is_text(v)) return strdup(json_as_text(v));
+    if (json_is_bool(v)) return strdup(json_as_bool(v) ? "1" : "");
+    if (json_as_uint(v, &number))
+        writer_print(&text, "%" PRIu64, number);
+    else if (json_as_sint(v, &integer))
+        writer_print(&text, "%" PRId64, integer);
+    else
+        return NULL;
+    writer_char(&text, 0);
+    return (char *)text.out.data;
 }
 
 bool json_as_uint(const struct json_object *v, uint64_t *out)

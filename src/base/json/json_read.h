@@ -28,6 +28,8 @@ size_t json_text_size(const struct json_object *v);
 bool json_as_bool(const struct json_object *v);
 double json_as_float(const struct json_object *v);
 bool json_as_sint(const struct json_object *v, int64_t *out);
+/* A text, number or switch ("1", off: "") as text, to be freed. NULL: it is none, or memory ran out. */
+char *json_scalar_text(const struct json_object *v);
 /* An unsigned integer, or a string that holds one ("0x2a" or "42"). */
 bool json_as_uint(const struct json_object *v, uint64_t *out);
 /* The bytes of a hex string, into a new buffer of *size bytes (free it); NULL if it is not one. */

@@ -1,5 +1,4 @@
 /* From the first request to a program that can be debugged. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
@@ -47,26 +46,9 @@ struct options {
     penta_error *err;
 };
 
-static char *text_of(const struct json_object *v)
-{
-    struct writer text = {0};
-    uint64_t number;
-    int64_t integer;
-    if (json_is_text(v)) return strdup(json_as_text(v));
-    if (json_is_bool(v)) return strdup(json_as_bool(v) ? "1" : "");
-    if (json_as_uint(v, &number))
-        writer_print(&text, "%" PRIu64, number);
-    else if (json_as_sint(v, &integer))
-        writer_print(&text, "%" PRId64, integer);
-    else
-        return NULL;
-    writer_char(&text, 0);
-    return (char *)text.out.data;
-}
-
 static void add_option(struct options *o, const char *key, const struct json_object *v)
 {
-    char *value = text_of(v);
+    char *value = json_scalar_text(v);
     if (!value) {
         error_at(o->err, BASE_OPTION_VALUE, 0, "option '%.40s' is no text, number or switch", key);
         return;
