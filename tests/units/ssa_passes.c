@@ -61,12 +61,15 @@ static void run(const char *path, const char *in, const char *callee, const char
 {
     static char text[1 << 16];
     static const struct ssa_region regions[] = {{0x1000, 256, true}, {0x2000, 64, false}};
+    uint64_t words[4];
+    struct ssa_limits limits = {.offset = 512, .capacity = 4, .words = words};
     struct ssa_function f;
     penta_error err = {0};
     const struct ssa_pass *pass = pass_of(title);
     ssa_init(&f);
     f.regions = regions;
     f.region_count = 2;
+    f.limits = &limits;
     bool ok = ssa_parse(&f, in, &err) && ssa_verify(&f, &err);
     if (!strcmp(title, "error")) {
         snprintf(text, sizeof text, "%s\n", ok ? "no error" : err.message);

@@ -1,5 +1,6 @@
-/* Value numbering: a pure computation that an equal one dominates becomes a copy of it; a check that an
- * equal one dominates is removed. Loads: forward.c. */
+/* Value numbering: a pure computation that an equal one dominates becomes a copy of it; a guard or window
+ * that an equal one dominates is removed: the comparison still holds, and memory never becomes smaller. A
+ * LIMIT stays, as the exit of an equal one may have let another access pass. Loads: forward.c. */
 #include "ssa/ssa.h"
 #include <stdlib.h>
 #include <string.h>
@@ -56,8 +57,7 @@ static void visit(struct ssa_function *f, const struct ssa_loops *l, struct tabl
         struct ssa_insn *in = &f->insns[i];
         if (in->op != SSA_PHI) ssa_uses(f, i, ssa_to_origin, f);
         uint32_t same = 0;
-        if (in->op == SSA_GUARD || in->op == SSA_WINDOW || in->op == SSA_LIMIT) {
-            /* What was checked once stays valid: regions never become smaller. */
+        if (in->op == SSA_GUARD || in->op == SSA_WINDOW) {
             if (find(t, f, l, i)) ssa_remove(f, i);
             continue;
         } else if (ssa_has(in->op, 'p') && in->op != SSA_COPY) {

@@ -1,6 +1,9 @@
 /* Checks of known memory: an access whose address is a constant and an index is checked against the
- * region of the constant, by one comparison of the index. The comparison may refuse what the exit
- * then finds to be right (another region, a sum that wraps), never the other way round. */
+ * region of the constant, by one comparison of the index with a limit. The comparison may refuse what the
+ * exit then finds to be right (another region, a sum that wraps), never the other way round.
+ *
+ * So after a LIMIT the index need not be below it: the exit may have let this access pass, with its
+ * offset, its size and whether it writes. Another access with the same limit still needs its own check. */
 #include "ssa/ssa.h"
 
 static const struct ssa_region *region_of(const struct ssa_function *f, uint64_t address)
@@ -36,22 +39,7 @@ static uint32_t limit_at(struct ssa_limits *l, uint64_t limit)
     return l->offset + 8 * i;
 }
 
-static void become_guard(struct ssa_function *f, uint32_t value, uint32_t a, uint64_t limit)
-{
-    uint32_t at = limit_at(f->limits, limit),
-             most = at == UINT32_MAX ? ssa_const_before(f, value, limit) : 0;
-    if (f->failed) return;
-    struct ssa_insn *in = &f->insns[value];
-    in->op = most ? SSA_GUARD : SSA_LIMIT;
-    in->cond = most ? SSA_B : 0;
-    in->arg[0] = a;
-    in->arg[1] = most;
-    in->scale = in->mem = 0;
-    in->list = 0;
-    in->imm = most ? 0 : at;
-}
-
-static void check(struct ssa_function *f, uint32_t value)
+static void limit_window(struct ssa_function *f, uint32_t value)
 {
     struct ssa_insn in = f->insns[value];
     uint64_t c, d, size = UINT64_C(1) << ssa_mem_bits[in.mem];
@@ -60,26 +48,32 @@ static void check(struct ssa_function *f, uint32_t value)
     uint64_t at = c + (d << in.scale) + (uint64_t)in.imm;
     const struct ssa_region *r = region_of(f, at);
     if (!r || (in.cond && !r->writable) || size > r->size - (at - r->base)) return;
-    uint64_t left = r->size - (at - r->base) - size; /* how far the rest may go */
     if (!base && !index) {
         ssa_remove(f, value);
         return;
     }
-    if (!base || !index) {
-        /* x is below the limit, so that x << scale does not wrap. */
-        unsigned shift = index ? in.scale : 0;
-        become_guard(f, value, index ? index : base, (left >> shift) + 1);
-        return;
+    bool both = base && index;
+    uint64_t from = at - r->base, limit = r->size - size + 1;
+    /* x alone is below its limit, so that x << scale does not wrap. */
+    if (!both) limit = ((limit - 1 - from) >> (index ? in.scale : 0)) + 1;
+    if (both && from > INT32_MAX) return;
+    uint32_t x = index ? index : base, word = limit_at(f->limits, limit);
+    if (word == UINT32_MAX) return; /* it stays a window */
+    if (both) {
+        x = ssa_new(f, SSA_ADDRESS, SSA_INT);
+        if (!x) return;
+        f->insns[x].arg[0] = base;
+        f->insns[x].arg[1] = index;
+        f->insns[x].scale = in.scale;
+        f->insns[x].imm = (int64_t)from;
+        ssa_insert(f, value, x);
     }
-    uint32_t sum = ssa_new(f, SSA_ADDRESS, SSA_INT);
-    if (!sum) return;
-    f->insns[sum].arg[0] = base;
-    f->insns[sum].arg[1] = index;
-    f->insns[sum].scale = in.scale;
-    f->insns[sum].imm = (int64_t)(at - r->base);
-    if (f->insns[sum].imm != (int32_t)f->insns[sum].imm) return;
-    ssa_insert(f, value, sum);
-    become_guard(f, value, sum, r->size - size + 1);
+    struct ssa_insn *check = &f->insns[value];
+    check->op = SSA_LIMIT;
+    check->arg[0] = x;
+    check->arg[1] = check->list = 0;
+    check->cond = check->mem = check->scale = 0;
+    check->imm = word;
 }
 
 void ssa_pass_regions(struct ssa_function *f)
@@ -87,7 +81,7 @@ void ssa_pass_regions(struct ssa_function *f)
     for (size_t b = 0; b < f->block_count; b++)
         for (uint32_t i = f->blocks[b].first, next; i && !f->failed; i = next) {
             next = f->insns[i].next;
-            if (f->insns[i].op == SSA_WINDOW) check(f, i);
+            if (f->insns[i].op == SSA_WINDOW) limit_window(f, i);
         }
     ssa_pass_number(f);
 }
