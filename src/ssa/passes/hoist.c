@@ -1,16 +1,22 @@
 /* Hoists checks out of counted loops. The value that a check tests moves in one direction, so if the first
  * and the last one pass, all do. Code before the loop tests both and selects the loop without checks or
  * an unchanged copy. The trip count is tested too, so that the loop without checks needs no poll. A test
- * that is known to hold needs no code. */
+ * that is known to hold needs no code.
+ *
+ * This relies on: a counter has no more than WORK steps of STEP_MAX, and a narrow one stays below 2^30, so
+ * that its extensions are itself; a tested value is a sum in which they are multiplied by 2^GROWTH at most,
+ * so that it cannot leave its limits, wrap and come back; where the check is, the counter is not beyond its
+ * last value; and all of that is tested, or the check stays. */
 #include "ssa/passes/induction.h"
 #include <stdlib.h>
 
 enum {
-    BLOCKS = 24,       /* most blocks of a loop that is copied */
-    CHECKS = 24,       /* most checks in it */
-    FEW = 8,           /* with fewer iterations the tests cost more than they save */
-    WORK = 1 << 27,    /* instructions that may run without a poll */
-    STEP_MAX = 1 << 20 /* the largest constant step */
+    BLOCKS = 24,        /* most blocks of a loop that is copied */
+    CHECKS = 24,        /* most checks in it */
+    FEW = 8,            /* with fewer iterations the tests cost more than they save */
+    WORK = 1 << 27,     /* instructions that may run without a poll */
+    STEP_MAX = 1 << 20, /* the largest step */
+    GROWTH = 14
 };
 
 struct test { /* a < b, without sign */
@@ -107,7 +113,7 @@ static bool bound_main(struct hoisting *h, uint32_t instructions)
     uint64_t most = WORK / (instructions + 1) + 1;
     if (!known) { /* from 1: what is added is below the limit, too */
         uint32_t less = make(h, SSA_SUB, outside(h, i->step), ssa_const_in(h->f, h->at, 1));
-        demand(h, less, ssa_const_in(h->f, h->at, UINT64_C(1) << 29));
+        demand(h, less, ssa_const_in(h->f, h->at, STEP_MAX));
     }
     demand(h, init, limit);
     demand(h, end, limit);
@@ -128,7 +134,7 @@ static uint32_t last_of(struct hoisting *h, const struct ssa_induction *i)
     if (ssa_is_const(h->f, by, &step)) {
         if (step < 0 || step > STEP_MAX) return 0;
     } else {
-        demand(h, by, ssa_const_in(h->f, h->at, UINT64_C(1) << 29));
+        demand(h, by, ssa_const_in(h->f, h->at, STEP_MAX));
     }
     *last = make(h, SSA_ADD, init, make(h, SSA_MUL, h->trips, by));
     demand(h, init, limit);
@@ -138,15 +144,15 @@ static uint32_t last_of(struct hoisting *h, const struct ssa_induction *i)
 
 /* ---- what a check looks at ---- */
 
-/* The value in the first or in the last iteration; 0: it is no sum of counters and what does not change. */
-static uint32_t at_end(struct hoisting *h, uint32_t value, bool last, unsigned depth)
+/* The value in the first or in the last iteration; 0: it is no sum of counters and what does not change.
+ * growth: how often what is in it may still be doubled; a sum counts twice, as it takes twice the work. */
+static uint32_t at_end(struct hoisting *h, uint32_t value, bool last, int growth)
 {
     struct ssa_insn in = h->f->insns[value];
     int64_t k;
     if (ssa_invariant_in(h->f, h->l, value, h->c.header)) return outside(h, value);
     const struct ssa_induction *i = ssa_counter_of(&h->c, value);
     if (i) return last ? last_of(h, i) : outside(h, i->init);
-    if (depth == 0) return 0;
     if (in.op == SSA_SEXT32 || in.op == SSA_ZEXT32) {
         /* The extension of a narrow counter, or of one plus a small constant, cannot overflow. */
         struct ssa_insn x = h->f->insns[in.arg[0]];
@@ -158,11 +164,13 @@ static uint32_t at_end(struct hoisting *h, uint32_t value, bool last, unsigned d
         return end && small ? make(h, SSA_ADD, end, ssa_const_in(h->f, h->at, (uint64_t)k)) : end;
     }
     if (in.narrow || (in.op != SSA_ADD && in.op != SSA_SHL && in.op != SSA_ADDRESS)) return 0;
-    if (in.op == SSA_SHL && (!ssa_is_const(h->f, in.arg[1], &k) || k > 3)) return 0;
-    uint32_t a = in.arg[0] ? at_end(h, in.arg[0], last, depth - 1) : 0;
+    if (in.op == SSA_SHL && (!ssa_is_const(h->f, in.arg[1], &k) || (uint64_t)k > 3)) return 0;
+    growth -= 2 + (in.op == SSA_SHL ? (int)k : in.scale);
+    if (growth < 0) return 0;
+    uint32_t a = in.arg[0] ? at_end(h, in.arg[0], last, growth) : 0;
     if (in.op == SSA_SHL)
         return a ? make(h, SSA_SHL, a, ssa_const_in(h->f, h->at, (uint64_t)k)) : 0;
-    uint32_t b = in.arg[1] ? at_end(h, in.arg[1], last, depth - 1) : 0;
+    uint32_t b = in.arg[1] ? at_end(h, in.arg[1], last, growth) : 0;
     if ((in.arg[0] && !a) || (in.arg[1] && !b)) return 0;
     if (in.op == SSA_ADD) return make(h, SSA_ADD, a, b);
     if (b) b = make(h, SSA_SHL, b, ssa_const_in(h->f, h->at, in.scale));
@@ -198,22 +206,28 @@ static bool is_check(const struct hoisting *h, const struct ssa_insn *in, uint64
     return true;
 }
 
+/* Whether the comparison lets only counters below the bound through to a block. Elsewhere the counter may
+ * be one step further: before the comparison, and where it leads right back to the header. */
+static bool below_bound(const struct hoisting *h, uint32_t block)
+{
+    uint32_t stay = h->c.stay;
+    return h->f->blocks[stay].pred_count == 1 && ssa_dominates(h->l, stay, block);
+}
+
 /* Tests the ends of what a check looks at; false: they cannot be told. */
 static bool test_check(struct hoisting *h, uint32_t check)
 {
-    enum { DEPTH = 6 };
     struct ssa_insn in = h->f->insns[check];
     uint64_t limit = 0;
     uint32_t from = 0, most = 0;
     if (h->check_count == CHECKS || !is_check(h, &in, &limit)) return false;
-    /* Before the comparison the counter may be one step further. */
-    if (!h->c.on_next && !ssa_dominates(h->l, h->c.stay, in.block)) return false;
-    uint32_t before = h->test_count;
+    if (!h->c.on_next && !below_bound(h, in.block)) return false;
+    struct hoisting before = *h;
     for (int last = 0; last < 2; last++) {
-        uint32_t a = in.arg[0] ? at_end(h, in.arg[0], last, DEPTH) : 0, b = 0;
+        uint32_t a = in.arg[0] ? at_end(h, in.arg[0], last, GROWTH) : 0, b = 0;
         if (in.arg[0] && !a) goto no;
         if (in.op == SSA_WINDOW) {
-            if (in.arg[1]) b = at_end(h, in.arg[1], last, DEPTH);
+            if (in.arg[1]) b = at_end(h, in.arg[1], last, GROWTH);
             if (in.arg[1] && !b) goto no;
             if (b) b = make(h, SSA_SHL, b, ssa_const_in(h->f, h->at, in.scale));
             a = a && b ? make(h, SSA_ADD, a, b) : a ? a : b;
@@ -231,8 +245,7 @@ static bool test_check(struct hoisting *h, uint32_t check)
     h->checks[h->check_count++] = check;
     return true;
 no:
-    h->test_count = before;
-    h->never = false;
+    *h = before; /* with the last values of counters: what they demand is not tested */
     return false;
 }
 
