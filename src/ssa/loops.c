@@ -147,7 +147,10 @@ static bool find_loops(struct ssa_loops *l, const struct ssa_function *f)
     for (uint32_t i = l->count; i-- > 0;) {
         uint32_t h = l->order[i], n = 0;
         for (uint32_t k = 0; k < f->blocks[h].pred_count; k++)
-            if (is_back_edge(l, f->blocks[h].preds[k], h)) work[n++] = f->blocks[h].preds[k];
+            if (is_back_edge(l, f->blocks[h].preds[k], h))
+                work[n++] = f->blocks[h].preds[k];
+            else if (l->number[f->blocks[h].preds[k]] > l->number[h])
+                l->tangled = true;
         if (n) l->header[h] = h + 1;
         while (n) {
             uint32_t at = work[--n], top = outermost(l, at);

@@ -223,6 +223,7 @@ struct ssa_loops {
     uint32_t *tree, *tree_end; /* per block: the blocks it dominates have numbers in this range */
     uint32_t *members;         /* blocks of loops; those of a loop are next to each other */
     uint32_t *member_first, *member_count; /* per header */
+    bool tangled; /* there are cycles with two entries (irreducible), which are no loops here */
 };
 bool ssa_loops(struct ssa_loops *l, const struct ssa_function *f);
 void ssa_loops_free(struct ssa_loops *l);

@@ -363,7 +363,7 @@ void ssa_pass_hoist(struct ssa_function *f)
     struct ssa_loops l;
     struct ssa_versions versions;
     if (f->failed || f->block_count > BLOCKS_MAX || !ssa_loops(&l, f)) return;
-    if (ssa_versions_begin(&versions, f)) {
+    if (!l.tangled && ssa_versions_begin(&versions, f)) {
         for (uint32_t k = 0; k < l.count && !f->failed; k++)
             if (l.header[l.order[k]] == l.order[k] + 1) hoist(f, &l, l.order[k], &versions);
         ssa_versions_end(&versions);

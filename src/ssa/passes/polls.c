@@ -1,5 +1,6 @@
 /* Polls. An interrupt makes every check against a limit or window of the context fail, and the stack
- * seem full: a loop that meets such a check in every iteration needs no poll of its own. */
+ * seem full: a loop that meets such a check in every iteration needs no poll of its own. Functions with
+ * cycles that are no loops keep all polls. */
 #include "ssa/ssa.h"
 
 static bool notices(const struct ssa_insn *in)
@@ -39,7 +40,7 @@ void ssa_pass_polls(struct ssa_function *f)
 {
     struct ssa_loops l;
     if (f->failed || !ssa_loops(&l, f)) return;
-    for (uint32_t k = 0; k < l.count; k++) {
+    for (uint32_t k = 0; k < l.count && !l.tangled; k++) {
         uint32_t b = l.order[k], header = l.header[b];
         int known = -1;
         for (uint32_t i = f->blocks[b].first, next; i; i = next) {
