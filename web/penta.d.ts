@@ -297,6 +297,9 @@ export interface HostCall {
   args: string[];
 }
 
+/** Told now and then of a long motion. */
+export type Progress = (at: { steps: Num; output: boolean }) => void;
+
 export interface Machine {
   readonly file: PentaFile;
   readonly engine: string;
@@ -304,17 +307,17 @@ export interface Machine {
   at(): Promise<Stop>;
   step(n?: number): Promise<Stop>;
   /** One instruction, a call with all that it does. */
-  next(): Promise<Stop>;
+  next(options?: { progress?: Progress }): Promise<Stop>;
   /** Until the innermost call has returned. */
-  finish(): Promise<Stop>;
+  finish(options?: { progress?: Progress }): Promise<Stop>;
   back(n?: number): Promise<Stop>;
-  goto(step: number): Promise<Stop>;
+  goto(step: number, options?: { progress?: Progress }): Promise<Stop>;
   /** Back to where a point would have stopped it, or to the start. */
   reverse(): Promise<Stop>;
-  /** Until something stops it, at most `fuel` instructions. Runs in slices: other calls are answered
-   * meanwhile, and `progress` is told how far it is. */
-  run(options?: { fuel?: number; progress?: (at: { steps: Num; output: boolean }) => void }): Promise<Stop>;
-  /** Ends the run under way, which stops with "interrupt". */
+  /** Until something stops it, at most `fuel` instructions. Like `next`, `finish` and `goto` it goes in slices:
+   * other calls are answered meanwhile, and `progress` is told how far it is. */
+  run(options?: { fuel?: number; progress?: Progress }): Promise<Stop>;
+  /** Ends what is under way, which stops with "interrupt". */
   stop(): Promise<void>;
   /** Answers the host call that waits: with results, or as the default host would. */
   answer(results: Address[] | "default"): Promise<Stop>;

@@ -156,13 +156,16 @@ class Machine {
   ask(call, more) { return this.link.call({call, machine: this.handle, ...more}); }
   move(how, n) { return this.ask("move", {how, n}); }
   at() { return this.move("at"); }
-  step(n = 1) { return this.move("step", n); }
-  next() { return this.move("next"); }
-  finish() { return this.move("finish"); }
+  step(n = 1) { return n === 1 ? this.move("step", n) : this.run({fuel: n}); }
+  next(options) { return this.go("next", options); }
+  finish(options) { return this.go("finish", options); }
   back(n = 1) { return this.move("back", n); }
-  goto(step) { return this.move("goto", step); }
+  goto(step, options) { return this.go("goto", options, step); }
   reverse() { return this.move("reverse"); }
-  run({fuel, progress} = {}) { return this.link.call({call: "run", machine: this.handle, fuel}, undefined, progress); }
+  run(options) { return this.go("run", options); }
+  go(how, {fuel, progress} = {}, n) {
+    return this.link.call({call: "run", machine: this.handle, how, n, fuel}, undefined, progress);
+  }
   async stop() { await this.ask("stop"); }
   answer(results) {
     return this.ask("answer", results === "default" ? {} : {results: results.map(address)});

@@ -190,6 +190,17 @@ class Instance {
 
 const SLICE_MS = 24, FIRST_SLICE = 20000, LONGEST_SLICE = 1 << 28;
 const MOVES = new Set(["move", "answer", "set"]);
+// Motions in slices: the request for a slice, and whether the answer is the end.
+const untilReturn = how => ({
+  request: (steps, n, first) => ({how: first ? how : "resume", limit: steps}),
+  arrived: at => at.kind !== "interrupt",
+});
+const MOTIONS = {
+  run: {request: steps => ({how: "run", n: steps}), arrived: at => at.kind !== "fuel"},
+  goto: {request: (steps, n) => ({how: "goto", n, limit: steps}), arrived: (at, n) => at.kind !== "fuel" || Number(at.steps) === n},
+  next: untilReturn("next"),
+  finish: untilReturn("finish"),
+};
 const turn = typeof setImmediate === "function" && typeof MessageChannel === "undefined" ?
   () => new Promise(resolve => setImmediate(resolve)) : () => new Promise(resolve => {
     const channel = new MessageChannel();
@@ -314,22 +325,23 @@ class Engine {
     this.thing(machine).stop = true;
     return {};
   }
-  // Runs in slices that take about SLICE_MS, and listens in between.
-  async on_run({machine, fuel}, data, progress) {
-    const m = this.thing(machine);
+  // Moves whose length nobody knows: in slices that take about SLICE_MS, and listens in between.
+  async on_run({machine, how = "run", n, fuel}, data, progress) {
+    const m = this.thing(machine), move = MOTIONS[how];
     if (m.running) throw {code: "", name: "STATE", message: "the machine is running"};
-    let left = fuel ?? Infinity, slice = FIRST_SLICE, told = performance.now(), log = [];
+    let slice = FIRST_SLICE, left = fuel ?? Infinity, told = performance.now(), log = [], first = true;
     m.running = true;
     m.stop = false;
     try {
       for (;;) {
-        const n = Math.min(slice, left), start = performance.now();
-        const at = m.instance.call({call: "move", machine: m.handle, how: "run", n});
+        const steps = Math.min(slice, left), start = performance.now();
+        const at = m.instance.call({call: "move", machine: m.handle, ...move.request(steps, n, first)});
         const took = performance.now() - start;
         if (at.log) log.push(...at.log);
         if (log.length) at.log = log;
-        left -= n;
-        if (at.kind !== "fuel" || left <= 0) return at;
+        left -= steps;
+        first = false;
+        if (move.arrived(at, n) || left <= 0) return at;
         if (m.stop) return {...at, kind: "interrupt"};
         if (took < SLICE_MS / 2 && slice < LONGEST_SLICE) slice *= 2;
         if (took > SLICE_MS * 2 && slice > 1000) slice = Math.max(1000, slice >> 1);

@@ -178,6 +178,12 @@ typedef bool penta_interrupt_ask(void *user);
 PENTA_API void penta_debugger_on_interrupt(penta_debugger *debugger, penta_interrupt_ask *ask,
                                            void *user);
 
+/* For who cannot interrupt a machine that runs: next, finish and until below end after so many steps
+ * with PENTA_STOP_INTERRUPT, and penta_debugger_resume goes on with the one that ended so. 0: no limit.
+ * resume is false with an error when there is none, or the machine has moved since. */
+PENTA_API void penta_debugger_limit(penta_debugger *debugger, uint64_t steps);
+PENTA_API bool penta_debugger_resume(penta_debugger *debugger, penta_stop *stop, penta_error *err);
+
 /* One instruction; a call with all that it does. */
 PENTA_API bool penta_debugger_next(penta_debugger *debugger, penta_stop *stop, penta_error *err);
 /* To the start of the next source line; `over`: of this call or of one outside, else also of one that it

@@ -153,9 +153,14 @@ static void run_slice(struct web_call *c, struct web_machine *m, uint64_t n)
     }
 }
 
-static void move(struct web_call *c, struct web_machine *m, const char *how, uint64_t n)
+/* Motions whose length nobody knows end after `limit` steps, so that the page can stop them: next and finish
+ * with an interrupt, after which resume goes on, goto on its way. */
+static void move(struct web_call *c, struct web_machine *m, const char *how, uint64_t n,
+                 uint64_t limit)
 {
     penta_debugger *d = m->debugger;
+    uint64_t steps = penta_session_steps(m->session);
+    penta_debugger_limit(d, limit);
     if (!strcmp(how, "step"))
         penta_debugger_forward(d, n, &m->stop, &c->err);
     else if (!strcmp(how, "run"))
@@ -164,10 +169,13 @@ static void move(struct web_call *c, struct web_machine *m, const char *how, uin
         penta_debugger_next(d, &m->stop, &c->err);
     else if (!strcmp(how, "finish"))
         penta_debugger_finish(d, &m->stop, &c->err);
+    else if (!strcmp(how, "resume"))
+        penta_debugger_resume(d, &m->stop, &c->err);
     else if (!strcmp(how, "back"))
         penta_debugger_back(d, n, &m->stop, &c->err);
     else if (!strcmp(how, "goto"))
-        penta_debugger_goto(d, n, &m->stop, &c->err);
+        penta_debugger_goto(d, limit && n > steps && n - steps > limit ? steps + limit : n,
+                            &m->stop, &c->err);
     else if (!strcmp(how, "reverse"))
         penta_debugger_reverse(d, &m->stop, &c->err);
     else if (strcmp(how, "at"))
@@ -179,7 +187,11 @@ void web_move(struct web_call *c)
     struct web_machine *m = web_machine_of(c);
     const char *how = m ? web_need_text(c, "how") : NULL;
     if (!how) return;
-    move(c, m, how, web_uint(c, "n", 1));
+    uint64_t n = web_uint(c, "n", 1), limit = web_uint(c, "limit", 0), most = c->web->steps_max;
+    bool counts = !strcmp(how, "step") || !strcmp(how, "run");
+    if (most && n > most && counts) n = most;
+    if (most && (!limit || limit > most)) limit = most;
+    move(c, m, how, n, limit);
     if (!c->err.code) web_stop(c, m);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/json/json_read.h"
 #include "base/writer.h"
+#include "penta/debug.h"
 #include "penta/record.h"
 #include "penta/views.h"
 
@@ -286,6 +287,52 @@ static void marks_and_watches(const penta_module *m)
     penta_session_free(s);
 }
 
+/* A motion with a limit, gone on with until it ends, arrives where one without does. */
+static void limited(penta_debugger *d, const penta_session *s, bool finishes, uint64_t from)
+{
+    penta_stop whole, stop;
+    CHECK(penta_debugger_goto(d, from, &stop, &err));
+    CHECK(finishes ? penta_debugger_finish(d, &whole, &err) : penta_debugger_next(d, &whole, &err));
+    uint64_t steps = penta_session_steps(s);
+    for (uint64_t limit = 1; limit < 15; limit++) {
+        penta_debugger_limit(d, limit);
+        CHECK(penta_debugger_goto(d, from, &stop, &err));
+        CHECK(finishes ? penta_debugger_finish(d, &stop, &err)
+                       : penta_debugger_next(d, &stop, &err));
+        while (stop.kind == PENTA_STOP_INTERRUPT)
+            if (!penta_debugger_resume(d, &stop, &err)) break;
+        CHECK(!err.code && stop.kind == whole.kind && stop.pc == whole.pc);
+        CHECK(penta_session_steps(s) == steps && !penta_debugger_resume(d, &stop, &err));
+    }
+    penta_debugger_limit(d, 0);
+}
+
+static void limits(void)
+{
+    static const struct sample program = {
+        "coil", ".global main\n.func main\n    MOV v1, i64 1\n    CALL @loop\n    MOV v0, v1\n    "
+                "RET\n.endfunc\n.func loop\n.again:\n    INC v1\n    CMP v1, 4\n    BR LT, "
+                "@.again\n    RET\n.endfunc\n"};
+    penta_module *m = assemble(&program);
+    penta_session *s = session_of(m, &program);
+    penta_debugger *d = penta_debugger_new(s, &err);
+    penta_stop stop;
+    CHECK(!penta_debugger_resume(d, &stop, &err) && err.code);
+    limited(d, s, false, 1);
+    limited(d, s, true, 3);
+    penta_debugger_limit(d, 2);
+    CHECK(penta_debugger_goto(d, 1, &stop, &err) && penta_debugger_next(d, &stop, &err));
+    CHECK(stop.kind == PENTA_STOP_INTERRUPT && penta_debugger_back(d, 1, &stop, &err));
+    CHECK(!penta_debugger_resume(d, &stop, &err) && err.code);
+    CHECK(penta_debugger_goto(d, 5, &stop, &err) && penta_debugger_mark(d, stop.pc, true));
+    penta_debugger_limit(d, 0);
+    limited(d, s, false, 1); /* ends at the mark */
+    limited(d, s, true, 3);
+    penta_debugger_free(d);
+    penta_session_free(s);
+    penta_close(m);
+}
+
 static void memory_watch(const penta_module *m)
 {
     uint64_t next = 0;
@@ -431,6 +478,7 @@ int main(void)
     output(modules[CVBC]);
     traces(modules[COIL]);
     marks_and_watches(modules[COIL]);
+    limits();
     memory_watch(modules[0]);
     records(modules[PVM], modules[COIL]);
     lists();

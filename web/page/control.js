@@ -107,14 +107,20 @@ function inTurn(act) {
   return done;
 }
 
-// Moves by a function of the machine. While a run is under way nothing else moves.
+// Moves by a function of the machine. One of which there is news after a while is a run, like one that is asked
+// for; while it is under way nothing else moves.
 function move(how, isRun = false) {
   if (machine.running) return last;
   return inTurn(async () => {
     const handle = await theMachine();
     machine.running = isRun;
     if (isRun) emit("machine", {});
-    const stop = await how(handle);
+    const stop = await how(handle, {progress: at => {
+      if (handle !== machine.handle) return;
+      machine.running = true;
+      machine.steps = Number(at.steps);
+      emit("progress", at);
+    }});
     machine.running = false;
     if (handle === machine.handle) await arrive(stop);
   });
@@ -126,19 +132,16 @@ function refuse(error) {
 }
 
 export const step = (n = 1) => move(handle => handle.step(n));
-export const next = () => move(handle => handle.next());
-export const finish = () => move(handle => handle.finish());
+export const next = () => move((handle, news) => handle.next(news));
+export const finish = () => move((handle, news) => handle.finish(news));
 export const back = (n = 1) => move(handle => handle.back(n));
 export const reverse = () => move(handle => handle.reverse());
-export const goToStep = n => move(handle => handle.goto(n));
+export const goToStep = n => move((handle, news) => handle.goto(n, news));
 export const answer = results => move(handle => handle.answer(results));
 
 export function run() {
   if (machine.running) return machine.handle?.stop();
-  return move(handle => handle.run({progress: at => {
-    machine.steps = Number(at.steps);
-    emit("progress", at);
-  }}), true);
+  return move((handle, news) => handle.run(news), true);
 }
 
 export function stopRun() {

@@ -170,8 +170,7 @@ static uint64_t steps_to_edit(const struct penta_debugger *d)
 
 /* ---- forward ---- */
 
-/* A mark of the machine stopped it: whether somebody wants that. */
-static bool stops_here(struct penta_debugger *d, uint64_t pc)
+bool debugger_stops_at(struct penta_debugger *d, uint64_t pc)
 {
     penta_frame frame;
     bool point = points_stop_at(d, pc);
@@ -214,7 +213,7 @@ static void forward(struct penta_debugger *d, uint64_t n, bool watching, penta_s
         if (d->edit_count && stop->steps && paused && edit_at(d, s->steps))
             load(d, view(&edit_at(d, s->steps)->bytes));
         bool passed = stop->kind == PENTA_STOP_BREAK &&
-                      ((here && !done) || (heeding && !stops_here(d, stop->pc)));
+                      ((here && !done) || (heeding && !debugger_stops_at(d, stop->pc)));
         here = false;
         bool stepped = looking && stop->steps;
         looking = g.every_step || (g.marks && (passed || (looking && !stop->steps)));

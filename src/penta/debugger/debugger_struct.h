@@ -65,6 +65,9 @@ struct penta_debugger {
     penta_interrupt_ask *ask;
     void *ask_user;
     struct debugger_target target;
+    uint64_t limit;                    /* of steps to a target; 0: none */
+    struct debugger_target unfinished; /* the one that the limit kept it from, at this step */
+    uint64_t unfinished_at;
     struct debugger_edit *edits; /* ascending by steps */
     size_t edit_count, edit_capacity;
 };
@@ -86,6 +89,8 @@ bool debugger_whole_history(struct penta_debugger *d, penta_error *err);
 /* Sets or clears the breakpoint of the machine at pc as marks, points and the target want it. False: no
  * instruction is there. */
 bool debugger_sync_mark(struct penta_debugger *d, uint64_t pc);
+/* Whether a mark, a point or the target wants a stop at the next instruction, which is this one. */
+bool debugger_stops_at(struct penta_debugger *d, uint64_t pc);
 uint64_t debugger_pc(const struct penta_debugger *d); /* of the next instruction */
 bool debugger_has_mark(const struct penta_debugger *d, uint64_t pc);
 

@@ -10,13 +10,32 @@ static void run_to(struct penta_debugger *d, struct debugger_target target, pent
     uint64_t before = d->session->steps;
     d->target = target;
     debugger_sync_mark(d, target.pc);
-    debugger_forward(d, UINT64_MAX, stop);
+    debugger_forward(d, d->limit ? d->limit : UINT64_MAX, stop);
+    if (stop->kind == PENTA_STOP_FUEL) { /* the next run would pass over a break that is here */
+        stop->kind = debugger_stops_at(d, debugger_pc(d)) ? PENTA_STOP_BREAK : PENTA_STOP_INTERRUPT;
+        d->unfinished = target;
+        d->unfinished.on = stop->kind == PENTA_STOP_INTERRUPT;
+        d->unfinished_at = d->session->steps;
+    }
     d->target.on = false;
     debugger_sync_mark(d, target.pc);
     stop->steps = d->session->steps - before;
     if (stop->kind == PENTA_STOP_BREAK && stop->pc == target.pc && !d->stopped_by && !d->hit &&
         !debugger_has_mark(d, target.pc))
         stop->kind = PENTA_STOP_FUEL; /* it arrived */
+}
+
+void penta_debugger_limit(penta_debugger *d, uint64_t steps) { d->limit = steps; }
+
+bool penta_debugger_resume(penta_debugger *d, penta_stop *stop, penta_error *err)
+{
+    *err = (penta_error){0};
+    if (!d->unfinished.on || d->unfinished_at != d->session->steps)
+        return error_at(err, BASE_STATE, 0, "no motion was ended by its limit here");
+    struct debugger_target target = d->unfinished;
+    d->unfinished.on = false;
+    run_to(d, target, stop);
+    return debugger_whole_history(d, err);
 }
 
 bool penta_debugger_next(penta_debugger *d, penta_stop *stop, penta_error *err)

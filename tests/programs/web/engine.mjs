@@ -52,6 +52,24 @@ await machine.set("a1", "1");
 equal(await machine.evaluate("a1 + 1", 10), "2");
 equal((await machine.run({fuel: 1000})).kind !== "fuel", true);
 
+// So are a step far away, and a call that does not return; gone on with, both arrive where they would have.
+const CALL = LOOP.replace("pub @main:", "pub @main:\n    ra = @after, jump @body\n@after:\n    ret\n@body:");
+const caller = await penta.open((await penta.assemble(CALL, "pvm")).bytes, {format: "pvm"});
+const calls = await caller.machine();
+for (const motion of [() => calls.goto(1e15), () => calls.step(1e15), () => calls.next(), () => calls.finish()]) {
+  if (motion.toString().includes("finish")) await calls.goto(5); else await calls.goto(0);
+  const way = motion();
+  setTimeout(() => calls.stop(), 20);
+  equal((await way).kind, "interrupt", motion.toString());
+}
+await calls.goto(5);
+await calls.set("a1", "400000");
+const returned = await calls.finish();
+equal([returned.kind, returned.text, returned.steps], ["fuel", "ret", 5 + 1 + 3 * 400000 + 1]);
+equal((await calls.goto(700000)).steps, 700000);
+equal((await calls.goto(5e6)).steps, 5e6);
+await caller.close();
+
 // Files exist in memory only.
 await penta.setFile("text", "abc");
 equal(new TextDecoder().decode(await penta.getFile("text")), "abc");
