@@ -40,7 +40,7 @@ struct web_handle {
 struct web {
     struct web_handle *handles; /* number n is at n - 1; never used again */
     size_t count, capacity;
-    uint64_t steps_max; /* of one motion forwards; 0: no limit */
+    uint64_t steps_max;          /* of one motion forwards; 0: no limit */
     struct writer answer, bytes; /* of the last call */
     penta_bytes result;          /* the answer */
 };
