@@ -5,17 +5,9 @@
 #include "coil/jit/jit.h"
 #endif
 
-extern const struct debug_info coil_debug; /* vm/debug.c */
-
-const penta_rule coil_rules[] = {
+#define FORMAT coil
 #define RULE(...) RULE_ROW(COIL_, __VA_ARGS__)
-#include "coil/rules.def"
-    {0}};
-
-const penta_trap coil_traps[] = {
-#define TRAP(...) TRAP_ROW(__VA_ARGS__)
-#include "coil/traps.def"
-    {0}};
+#include "core/driver_tables.h"
 
 #ifdef PENTA_JIT
 static const struct engine *const engines[] = {&coil_interp, &coil_jit_engine, &coil_both, NULL};
@@ -26,12 +18,7 @@ static const struct engine no_both = {.name = "both", .open = coil_vm_open_inter
 static const struct engine *const engines[] = {&coil_interp, &no_jit, &no_both, NULL};
 #endif
 
-static const penta_option_info options[] = {
-#define OPTION(...) OPTION_ROW(__VA_ARGS__),
-#include "coil/options.def"
-    {NULL, NULL, 0, NULL, {NULL}}};
-
-static void parts(const penta_module *module, penta_part_report *fn, void *user)
+static void coil_parts(const penta_module *module, penta_part_report *fn, void *user)
 {
     const struct coil_module *m = coil_module(module);
     bool exec = m->header.flags & COIL_FILE_EXEC; /* values of symbols are addresses then */
@@ -79,30 +66,8 @@ static void data(const penta_module *module, penta_part_report *fn, void *user)
 }
 
 const struct driver coil_driver = {
-    .name = "coil",
-    .title = "COIL intermediate language object",
-    .suffix = ".casm",
-    .comment = ";",
-    .number = COIL_FORMAT,
-    .rules = coil_rules,
-    .options = options,
-    .probe = coil_probe,
-    .parse = coil_parse,
-    .verify = coil_verify,
-    .describe = coil_describe,
-    .info = coil_info,
-    .encode = coil_encode,
-    .print = coil_print,
-    .print_at = coil_print_at,
-    .parts = parts,
-    .data = data,
-    .is_register = coil_is_register,
-    .next_pc = coil_next_pc,
-    .pc_of = coil_pc_of,
-    .offset_of = coil_offset_of,
-    .assemble = coil_assemble,
-    .others = (const struct driver_other[]){{OPTION_CONVERT, coil_convert}, {0}},
-    .close = coil_close,
+    DRIVER_ROW(coil, COIL_FORMAT, "COIL intermediate language object", ".casm", ";"),
+    .exit_value = "variable V0",
     .isa = coil_isa,
     .isa_legend =
         "operands, one letter each, forms separated by |, * repeats the one before:\n"
@@ -112,9 +77,9 @@ const struct driver coil_driver = {
         "  I variable "
         " U type id  N member id  E place without access  # anything\n"
         "flags written: Z S C V D N P; small letters: cleared\n",
-    .engines = engines,
-    .traps = coil_traps,
-    .exit_value = "variable V0",
-    .host = &coil_host,
-    .debug = &coil_debug,
+    .is_register = coil_is_register,
+    .assemble = coil_assemble,
+    .others = (const struct driver_other[]){{OPTION_CONVERT, coil_convert}, {0}},
+    .data = data,
+    .next_pc = coil_next_pc,
 };

@@ -1,26 +1,13 @@
 #include "cvbc/cvbc.h"
 #include "cvbc/host/board.h"
 
-extern const struct debug_info cvbc_debug; /* vm/debug.c */
-
-const penta_rule cvbc_rules[] = {
+#define FORMAT cvbc
 #define RULE(...) RULE_ROW(CVBC_, __VA_ARGS__)
-#include "cvbc/rules.def"
-    {0}};
-
-const penta_trap cvbc_traps[] = {
-#define TRAP(...) TRAP_ROW(__VA_ARGS__)
-#include "cvbc/traps.def"
-    {0}};
-
-static const penta_option_info options[] = {
-#define OPTION(...) OPTION_ROW(__VA_ARGS__),
-#include "cvbc/options.def"
-    {NULL, NULL, 0, NULL, {NULL}}};
+#include "core/driver_tables.h"
 
 static const struct engine *const engines[] = {&cvbc_interp, NULL};
 
-static bool pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
+static bool cvbc_pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
 {
     const struct cvbc_module *m = cvbc_chosen(cvbc_module(module));
     const struct cvbc_opened *o = cvbc_open(m);
@@ -31,7 +18,7 @@ static bool pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
     return *pc < o->program.count;
 }
 
-static bool offset_of(const penta_module *module, uint64_t pc, uint64_t *offset)
+static bool cvbc_offset_of(const penta_module *module, uint64_t pc, uint64_t *offset)
 {
     const struct cvbc_module *m = cvbc_chosen(cvbc_module(module));
     const struct cvbc_opened *o = cvbc_open(m);
@@ -41,7 +28,7 @@ static bool offset_of(const penta_module *module, uint64_t pc, uint64_t *offset)
     return true;
 }
 
-static void parts(const penta_module *module, penta_part_report *fn, void *user)
+static void cvbc_parts(const penta_module *module, penta_part_report *fn, void *user)
 {
     const struct cvbc_module *m = cvbc_chosen(cvbc_module(module));
     const struct cvbc_opened *o = cvbc_open(m);
@@ -60,37 +47,15 @@ static void parts(const penta_module *module, penta_part_report *fn, void *user)
 }
 
 const struct driver cvbc_driver = {
-    .name = "cvbc",
-    .title = "CockpitVM bytecode container",
-    .suffix = ".cvasm",
-    .comment = ";",
+    DRIVER_ROW(cvbc, CVBC_FORMAT, "CockpitVM bytecode container", ".cvasm", ";"),
     .insn_bytes = cvbc_inst_bytes,
-    .number = CVBC_FORMAT,
-    .rules = cvbc_rules,
-    .options = options,
-    .probe = cvbc_probe,
-    .parse = cvbc_parse,
-    .verify = cvbc_verify,
-    .describe = cvbc_describe,
-    .info = cvbc_info,
-    .protection = cvbc_protection,
-    .encode = cvbc_encode,
-    .print = cvbc_print,
-    .print_at = cvbc_print_at,
-    .parts = parts,
-    .next_pc = next_number,
-    .pc_of = pc_of,
-    .offset_of = offset_of,
-    .assemble = cvbc_assemble,
-    .others =
-        (const struct driver_other[]){{OPTION_SEAL, cvbc_seal}, {OPTION_UNSEAL, cvbc_unseal}, {0}},
-    .close = cvbc_close,
+    .exit_value = "the word on top of the stack: what main returns",
     .isa = cvbc_isa,
     .isa_legend =
         "stack: words taken -> words left, the top is the last; .S .W .V: flags of the instruction",
-    .exit_value = "the word on top of the stack: what main returns",
-    .engines = engines,
-    .traps = cvbc_traps,
-    .host = &cvbc_host,
-    .debug = &cvbc_debug,
+    .assemble = cvbc_assemble,
+    .others =
+        (const struct driver_other[]){{OPTION_SEAL, cvbc_seal}, {OPTION_UNSEAL, cvbc_unseal}, {0}},
+    .protection = cvbc_protection,
+    .next_pc = next_number,
 };

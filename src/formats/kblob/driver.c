@@ -1,26 +1,13 @@
 #include "kblob/kblob.h"
 #include "kblob/vm/vm.h"
 
-extern const struct debug_info kblob_debug; /* vm/debug.c */
-
-const penta_rule kblob_rules[] = {
+#define FORMAT kblob
 #define RULE(...) RULE_ROW(KBLOB_, __VA_ARGS__)
-#include "kblob/rules.def"
-    {0}};
-
-const penta_trap kblob_traps[] = {
-#define TRAP(...) TRAP_ROW(__VA_ARGS__)
-#include "kblob/traps.def"
-    {0}};
-
-static const penta_option_info options[] = {
-#define OPTION(...) OPTION_ROW(__VA_ARGS__),
-#include "kblob/options.def"
-    {NULL, NULL, 0, NULL, {NULL}}};
+#include "core/driver_tables.h"
 
 static const struct engine *const engines[] = {&kblob_interp, NULL};
 
-static bool pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
+static bool kblob_pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
 {
     const struct kblob_module *m = kblob_module(module);
     if (offset < m->code_offset) return false;
@@ -28,7 +15,7 @@ static bool pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
     return *pc < m->count;
 }
 
-static bool offset_of(const penta_module *module, uint64_t pc, uint64_t *offset)
+static bool kblob_offset_of(const penta_module *module, uint64_t pc, uint64_t *offset)
 {
     const struct kblob_module *m = kblob_module(module);
     *offset = m->code_offset + pc * kblob_inst_bytes;
@@ -36,7 +23,7 @@ static bool offset_of(const penta_module *module, uint64_t pc, uint64_t *offset)
 }
 
 /* The code, and each name up to the next one. */
-static void parts(const penta_module *module, penta_part_report *fn, void *user)
+static void kblob_parts(const penta_module *module, penta_part_report *fn, void *user)
 {
     const struct kblob_module *m = kblob_module(module);
     const struct kblob_symbols *s = &m->symbols;
@@ -62,34 +49,12 @@ static bool is_register(penta_bytes word)
 }
 
 const struct driver kblob_driver = {
-    .name = "kblob",
-    .title = "mock-GPU kernel blob",
-    .suffix = ".kasm",
-    .comment = ";",
+    DRIVER_ROW(kblob, KBLOB_FORMAT, "mock-GPU kernel blob", ".kasm", ";"),
     .insn_bytes = kblob_inst_bytes,
-    .number = KBLOB_FORMAT,
-    .rules = kblob_rules,
-    .options = options,
-    .probe = kblob_probe,
-    .parse = kblob_parse,
-    .verify = kblob_verify,
-    .describe = kblob_describe,
-    .info = kblob_info,
-    .protection = kblob_protection,
-    .encode = kblob_encode,
-    .print = kblob_print,
-    .print_at = kblob_print_at,
-    .parts = parts,
+    .isa = kblob_isa,
     .is_register = is_register,
-    .next_pc = next_number,
-    .pc_of = pc_of,
-    .offset_of = offset_of,
     .assemble = kblob_assemble_source,
     .others = (const struct driver_other[]){{OPTION_CONVERT, kblob_convert}, {0}},
-    .close = kblob_close,
-    .isa = kblob_isa,
-    .engines = engines,
-    .traps = kblob_traps,
-    .host = &kblob_host,
-    .debug = &kblob_debug,
+    .protection = kblob_protection,
+    .next_pc = next_number,
 };

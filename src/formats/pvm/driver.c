@@ -5,22 +5,9 @@
 #include "pvm/text/forms.h"
 #include "pvm/vm/vm.h"
 
-extern const struct debug_info pvm_debug; /* vm/debug.c */
-
-const penta_rule pvm_rules[] = {
+#define FORMAT pvm
 #define RULE(...) RULE_ROW(PVM_, __VA_ARGS__)
-#include "pvm/rules.def"
-    {0}};
-
-const penta_trap pvm_traps[] = {
-#define TRAP(...) TRAP_ROW(__VA_ARGS__)
-#include "pvm/traps.def"
-    {0}};
-
-static const penta_option_info options[] = {
-#define OPTION(...) OPTION_ROW(__VA_ARGS__),
-#include "pvm/options.def"
-    {NULL, NULL, 0, NULL, {NULL}}};
+#include "core/driver_tables.h"
 
 #ifdef PENTA_JIT
 #include "pvm/jit/jit.h"
@@ -46,7 +33,7 @@ const char *pvm_engine_find(const char *name, pvm_adopt_fn **adopt)
 }
 
 /* The pc of the instruction that holds the byte at this offset of the file. */
-static bool pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
+static bool pvm_pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
 {
     const struct pvm_module *m = pvm_module(module);
     const struct pvm_code *code = &m->program.code;
@@ -60,7 +47,7 @@ static bool pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
     return false;
 }
 
-static bool offset_of(const penta_module *module, uint64_t pc, uint64_t *offset)
+static bool pvm_offset_of(const penta_module *module, uint64_t pc, uint64_t *offset)
 {
     const struct pvm_module *m = pvm_module(module);
     *offset = m->code_offset + pc;
@@ -83,33 +70,11 @@ static bool is_register(penta_bytes word)
 }
 
 const struct driver pvm_driver = {
-    .name = "pvm",
-    .title = "PolkaVM program",
-    .suffix = ".pvmasm",
-    .comment = "//",
-    .number = PVM_FORMAT,
-    .rules = pvm_rules,
-    .options = options,
-    .probe = pvm_probe,
-    .parse = pvm_parse,
-    .verify = pvm_verify,
-    .describe = pvm_describe,
-    .info = pvm_info,
-    .encode = pvm_encode,
-    .print = pvm_print,
-    .print_at = pvm_print_at,
-    .parts = pvm_parts,
+    DRIVER_ROW(pvm, PVM_FORMAT, "PolkaVM program", ".pvmasm", "//"),
+    .exit_value = "register a0",
+    .isa = pvm_isa_list,
     .is_register = is_register,
-    .next_pc = next_pc,
-    .pc_of = pc_of,
-    .offset_of = offset_of,
     .assemble = pvm_assemble,
     .others = (const struct driver_other[]){{OPTION_CONVERT, pvm_convert}, {0}},
-    .close = pvm_close,
-    .isa = pvm_isa_list,
-    .engines = engines,
-    .traps = pvm_traps,
-    .exit_value = "register a0",
-    .host = &pvm_host,
-    .debug = &pvm_debug,
+    .next_pc = next_pc,
 };
