@@ -425,6 +425,20 @@ static void test_weak_keys(void)
                weak[i]);
         free(raw);
     }
+    static const char *const beside[] = {
+        "0200000000000000000000000000000000000000000000000000000000000000",
+        "0100000000000000000000000000000000000000000000000000000000000001",
+        "ebffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "efffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7e",
+    };
+    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+        size_t size = 0;
+        uint8_t *raw = hex_parse(bytes_of(beside[i]), &size, NULL);
+        expect(key_public_raw(KEY_ED25519, (penta_bytes){raw, size}, &key, &why), "other order",
+               beside[i]);
+        free(raw);
+    }
     uint8_t p256[65] = {4}, rsa[260] = {0x80};
     p256[64] = 5;
     expect(!key_public_raw(KEY_P256, (penta_bytes){p256, 65}, &key, &why), "p256", "off the curve");

@@ -137,15 +137,8 @@ static void tell_change(void *user, const uint8_t *key, penta_bytes name, const 
     json_end(j);
 }
 
-static void tell_json(struct block *b, const char *path, const penta_jam_outcome *o)
+static void services_json(struct json *j, const penta_jam_outcome *o)
 {
-    struct json *j = &b->cli->json;
-    struct change_list list = {j};
-    json_object(j, NULL);
-    json_text(j, "file", path);
-    json_uint(j, "reports", o->reports);
-    json_uint(j, "rounds", o->rounds);
-    json_uint(j, "runs", o->runs);
     json_list(j, "services");
     for (size_t i = 0; i < o->service_count; i++) {
         json_object(j, NULL);
@@ -155,6 +148,18 @@ static void tell_json(struct block *b, const char *path, const penta_jam_outcome
         json_end(j);
     }
     json_end(j);
+}
+
+static void tell_json(struct block *b, const char *path, const penta_jam_outcome *o)
+{
+    struct json *j = &b->cli->json;
+    struct change_list list = {j};
+    json_object(j, NULL);
+    json_text(j, "file", path);
+    json_uint(j, "reports", o->reports);
+    json_uint(j, "rounds", o->rounds);
+    json_uint(j, "runs", o->runs);
+    services_json(j, o);
     json_hex(j, "outputs", (penta_bytes){o->outputs.data, o->outputs.size});
     json_hex(j, "outputs_root", (penta_bytes){o->root, sizeof o->root});
     json_list(j, "changes");

@@ -87,15 +87,9 @@ extern const struct cvbc_op_info {
 const char *cvbc_name(const char *field, uint64_t value); /* NULL: none */
 bool cvbc_value(const char *field, penta_bytes word, uint64_t *value);
 /* Words for options, one by one; NULL after the last. */
-const char *cvbc_cipher_name(size_t i);
-const char *cvbc_derivation_name(size_t i);
-const char *cvbc_hash_name(size_t i);
-const char *cvbc_language_name(size_t i);
-const char *cvbc_pin_function_name(size_t i);
-const char *cvbc_hint_name(size_t i);
-const char *cvbc_pin_mode_name(size_t i);
-const char *cvbc_compatibility_name(size_t i);
-const char *cvbc_criticality_name(size_t i);
+word_list cvbc_cipher_name, cvbc_derivation_name, cvbc_hash_name, cvbc_language_name,
+    cvbc_pin_function_name, cvbc_hint_name, cvbc_pin_mode_name, cvbc_compatibility_name,
+    cvbc_criticality_name;
 const char *cvbc_feature(unsigned bit);
 const char *cvbc_note(const char *field, uint64_t value); /* a layout_note */
 

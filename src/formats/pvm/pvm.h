@@ -135,14 +135,8 @@ int pvm_probe(penta_bytes file, struct writer *evidence);
 /* The likeliest dialect; returns how sure that is, 0 to 100. */
 int pvm_guess_dialect(penta_bytes file, enum pvm_dialect *dialect);
 /* The words that an option may be, by index, from the table that reads them; NULL after the last. */
-const char *pvm_dialect_name(size_t i);
-const char *pvm_isa_name(size_t i);
-const char *pvm_profile_name(size_t i);
-const char *pvm_gas_model_name(size_t i);
-const char *pvm_entry_name(size_t i);
-const char *pvm_style_name(size_t i);
-const char *jam_version_name(size_t i);
-const char *jam_chain_name(size_t i);
+word_list pvm_dialect_name, pvm_isa_name, pvm_entry_name, pvm_style_name, jam_version_name,
+    jam_chain_name;
 bool pvm_dialect_of(const char *name, enum pvm_dialect *out, penta_error *err);
 bool pvm_isa_of(const char *name, enum pvm_isa *out, penta_error *err);
 penta_module *pvm_parse(penta_bytes file, const penta_option *options, size_t count,
