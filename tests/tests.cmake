@@ -159,7 +159,7 @@ if(PENTA_JIT)
   target_link_libraries(ssa_passes PRIVATE penta_objects)
   file(GLOB SSA_CASES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/cases/ssa/*.test)
   penta_test(ssa-passes $<TARGET_FILE:ssa_passes> ${SSA_CASES})
-  add_executable(coil_differ tests/units/coil_differ.c tests/tools/coil_programs.c tests/tools/coil_vectors.c tests/tools/coil_trial.c
+  add_executable(coil_differ tests/units/coil_differ.c tests/tools/coil_programs.c tests/tools/coil_bounds.c tests/tools/coil_vectors.c tests/tools/coil_trial.c
                              $<TARGET_OBJECTS:penta_objects>)
   target_include_directories(coil_differ PRIVATE tests/tools)
   target_link_libraries(coil_differ PRIVATE penta_objects)

@@ -21,6 +21,9 @@ void line(struct maker *m, const char *format, ...) __attribute__((format(printf
 /* An operand in memory, of a type; some are out of bounds. */
 void memory_of(struct maker *m, char *out, size_t room, const char *type);
 
+/* coil_bounds.c */
+void bounds_program(struct maker *m);
+
 /* coil_vectors.c */
 void vector_variables(struct maker *m);
 void vector_statement(struct maker *m);

@@ -479,6 +479,10 @@ static void small_function(struct maker *m, unsigned number)
 void coil_program_write(struct coil_choices *c, struct writer *w)
 {
     struct maker m = {.c = c, .w = w};
+    if (pick(&m, 2)) {
+        bounds_program(&m);
+        return;
+    }
     writer_text(w, ".global f0\n.entry f0\n");
     for (unsigned i = 0; i < FUNCTIONS; i++) function(&m, i);
     for (unsigned i = 0; i < SMALL; i++) small_function(&m, i);

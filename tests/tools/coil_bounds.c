@@ -1,0 +1,310 @@
+/* Programs about the bounds of memory, small enough to run many of them: loops that end at the last byte of a
+ * region, or one step before or after it, in all the shapes that the compiler hoists checks out of and in
+ * some that it must not; several accesses by one index, which differ in offset, size and direction; regions
+ * that meet. */
+#include "coil_maker.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { SCALARS = 10, VALUES = 8, ARRAYS = 4, FUEL = 300 };
+static const char *const scalars[SCALARS] = {"i8",  "u8",  "i16", "u16", "i32",
+                                             "u32", "i64", "u64", "f32", "f64"};
+
+/* An array and how many bytes there are from its start to the end of its region. */
+struct array {
+    const char *name;
+    unsigned left;
+};
+struct index { /* a variable, of a type */
+    const char *type;
+    unsigned variable;
+};
+struct bounds {
+    struct maker *m;
+    struct array arrays[ARRAYS];
+    unsigned next; /* the number of the next variable */
+};
+
+static unsigned variable(struct bounds *b, const char *type)
+{
+    line(b->m, "VAR %%%u, %s", b->next, type);
+    return b->next++;
+}
+
+/* Numbers that the compiler does not know: words of a table. */
+static unsigned unknown(struct bounds *b, const char *type)
+{
+    unsigned v = variable(b, type);
+    line(b->m, "MOV %%%u, i64 [@values + %u]", v, 8 * pick(b->m, VALUES));
+    return v;
+}
+
+/* ---- accesses ---- */
+
+static void access(struct bounds *b, const char *base, unsigned left, struct index by,
+                   unsigned scale)
+{
+    struct maker *m = b->m;
+    char where[100];
+    unsigned type = pick(m, SCALARS + 1),
+             at = pick(m, 3) ? pick(m, 12) : left - pick(m, left < 40 ? left : 40);
+    const char *name = type == SCALARS ? "v128<i32>" : scalars[type];
+    unsigned value = type == SCALARS ? 50 : type + 1;
+    if (by.variable)
+        snprintf(where, sizeof where, "%s [%s + %s %%%u*%u + %u]", name, base, by.type, by.variable,
+                 scale, pick(m, 3) ? pick(m, 12) : at);
+    else
+        snprintf(where, sizeof where, "%s [%s + %u]", name, base, at);
+    switch (pick(m, 5)) {
+    case 0:
+    case 1: line(m, "MOV %s, %%%u", where, value); break;
+    case 2: line(m, "ADD %s, %%%u", where, value); break;
+    default: line(m, "MOV %%%u, %s", value, where);
+    }
+}
+
+/* A base: the name of an array, or a variable that the compiler knows, or one that it does not. */
+static unsigned base_of(struct bounds *b, char *out, size_t room)
+{
+    struct maker *m = b->m;
+    unsigned which = pick(m, ARRAYS + 1);
+    if (which == ARRAYS) { /* the end of the heap */
+        snprintf(out, room, "u64 %%103");
+        return 64;
+    }
+    unsigned v;
+    switch (pick(m, 4)) {
+    case 0: snprintf(out, room, "@%s", b->arrays[which].name); break;
+    case 1:
+        v = variable(b, "u64");
+        line(m, "MOV %%%u, u64 [@pointers + %u]", v, 8 * which);
+        snprintf(out, room, "u64 %%%u", v);
+        break;
+    default:
+        v = variable(b, "u64");
+        line(m, "LEA %%%u, u8 @%s", v, b->arrays[which].name);
+        snprintf(out, room, "u64 %%%u", v);
+    }
+    return b->arrays[which].left;
+}
+
+static void group(struct bounds *b)
+{
+    static const char *const kinds[] = {"i64", "i64", "u64", "i32", "u8"};
+    char base[40];
+    const char *kind = kinds[pick(b->m, 5)];
+    unsigned left = base_of(b, base, sizeof base);
+    struct index by = {kind, pick(b->m, 6) ? unknown(b, kind) : 0};
+    for (unsigned n = 2 + pick(b->m, 4); n--;)
+        access(b, base, left, by, 1u << pick(b->m, pick(b->m, 2) ? 1 : 4));
+}
+
+/* ---- loops ---- */
+
+struct loop {
+    const char *kind;     /* of the counter */
+    unsigned scale, step; /* bytes of an element, elements of a round */
+    bool down;            /* from the end to the start */
+    long long first;      /* of the counter; the base is as much lower */
+    unsigned left;        /* bytes */
+    unsigned counter, other, by, bound, fuel;
+    char base[40];
+};
+
+static long long far(struct maker *m, const char *kind)
+{
+    static const long long narrow[] = {0x3FFFFFF0, 0x7FFFFFF0, -16, 0x40000000},
+                           wide[] = {0x3FFFFFFFFFFFFFF0, 0x7FFFFFFFFFFFFFF0, -16, 0xFFFFFFF0};
+    if (!strcmp(kind, "u8")) return 200;
+    if (!strcmp(kind, "i16")) return 32767 - 40;
+    return kind[1] == '3' ? narrow[pick(m, 4)] : wide[pick(m, 4)];
+}
+
+/* Variables and what they begin with. */
+static void loop_begin(struct bounds *b, struct loop *o)
+{
+    static const char *const kinds[] = {"i64", "i64", "u64", "i32", "i32", "u32", "i16", "u8"};
+    struct maker *m = b->m;
+    bool near = pick(m, 4);
+    o->kind = kinds[pick(m, 8)];
+    o->scale = 1u << pick(m, 4);
+    o->step = pick(m, 3) ? 1 : 1 + pick(m, 9);
+    o->down = !pick(m, 6);
+    o->left = base_of(b, o->base, sizeof o->base);
+    o->first = near ? (pick(m, 3) ? 0 : pick(m, 6)) : far(m, o->kind);
+    o->fuel = variable(b, "i64");
+    line(m, "MOV %%%u, %u", o->fuel, FUEL);
+    if (!near || o->base[0] == '@') {
+        unsigned low = variable(b, "u64");
+        if (o->base[0] == '@')
+            line(m, "LEA %%%u, u8 %s", low, o->base);
+        else
+            line(m, "MOV %%%u, %s", low, strchr(o->base, '%'));
+        if (!near)
+            line(m, "SUB %%%u, i64 %lld", low,
+                 (long long)((unsigned long long)o->first * o->scale));
+        snprintf(o->base, sizeof o->base, "u64 %%%u", low);
+    }
+    unsigned elements = o->left / o->scale + pick(m, 5);
+    elements = elements > 2 ? elements - 2 : 1;
+    if (near && elements > 120 && o->kind[1] == '8') elements = 120;
+    long long end = o->first + elements, start = o->first;
+    if (o->down) start = end - 1, end = o->first;
+    o->counter = variable(b, o->kind);
+    o->bound = variable(b, o->kind);
+    line(m, "MOV %%%u, i64 %lld", o->counter, start);
+    line(m, "MOV %%%u, i64 %lld", o->bound, end);
+    if (!pick(m, 3)) { /* the same number, and the compiler does not know it */
+        line(m, "MOV i64 [@hidden], %%%u", o->bound);
+        line(m, "CALL @nothing");
+        line(m, "MOV %%%u, i64 [@hidden]", o->bound);
+    }
+    o->other = variable(b, pick(m, 2) ? "i64" : "i32");
+    o->by = pick(m, 2) ? unknown(b, "i64") : 0;
+    line(m, "MOV %%%u, i64 %d", o->other, (int)pick(m, 24) - (pick(m, 3) ? 0 : 20));
+}
+
+/* Something to use as an index: a counter, or a sum of them. */
+static struct index index_of(struct bounds *b, const struct loop *o, const struct loop *outer)
+{
+    struct maker *m = b->m;
+    struct index own = {o->kind, o->counter};
+    unsigned what = pick(m, 10), t;
+    if (what < 5) return own;
+    if (what == 5) return (struct index){"i64", o->other};
+    t = variable(b, what == 6 ? "i32" : "i64");
+    if (what == 6)
+        line(m, "ADD %%%u, %%%u, %u", t, o->counter, pick(m, 5));
+    else if (what == 7)
+        line(m, "SHL %%%u, %%%u, %u", t, o->other, 1 + pick(m, 3));
+    else
+        line(m, "ADD %%%u, %%%u, %%%u", t, o->counter,
+             outer && pick(m, 2) ? outer->counter : o->other);
+    return (struct index){what == 6 ? "i32" : "i64", t};
+}
+
+static void body(struct bounds *b, const struct loop *o, const struct loop *outer)
+{
+    struct maker *m = b->m;
+    for (unsigned n = 1 + pick(m, 3); n--;) {
+        struct index by = index_of(b, o, outer);
+        unsigned skip = pick(m, 5) ? 0 : m->labels++;
+        if (skip) {
+            line(m, "CMP %%%u, %u", o->counter, pick(m, 30));
+            line(m, "BR %s, @.l%u", pick(m, 2) ? "LT" : "GTE", skip);
+        }
+        access(b, o->base, o->left, by,
+               by.variable == o->counter ? o->scale
+               : pick(m, 2)              ? 1
+                                         : o->scale);
+        if (skip) writer_print(m->w, ".l%u:\n", skip);
+    }
+}
+
+static void next(struct bounds *b, const struct loop *o)
+{
+    struct maker *m = b->m;
+    if (o->by)
+        line(m, "ADD %%%u, %%%u", o->other, o->by);
+    else
+        line(m, "ADD %%%u, %u", o->other, pick(m, 4));
+    line(m, "%s %%%u, %u", o->down ? "SUB" : "ADD", o->counter, o->step);
+}
+
+static void goes_on(struct bounds *b, const struct loop *o, unsigned value, unsigned top)
+{
+    static const char *const up[] = {"LT", "LT", "LTE", "NEQ"}, *const down[] = {"GTE", "GTE", "GT",
+                                                                                 "NEQ"};
+    unsigned which = pick(b->m, o->step == 1 ? 4 : 3);
+    line(b->m, "CMP %%%u, %%%u", value, o->bound);
+    line(b->m, "BR %s, @.l%u", o->down ? down[which] : up[which], top);
+}
+
+/* The fuel ends loops that the bound does not. It is left out where that is known, since another way out
+ * changes what the compiler makes of a loop. */
+static void burn(struct bounds *b, const struct loop *o, unsigned end)
+{
+    if (o->first < 100 && o->first >= 0 && !o->down && o->step == 1 && pick(b->m, 4)) return;
+    line(b->m, "SUB %%%u, 1", o->fuel);
+    line(b->m, "BR S, @.l%u", end);
+}
+
+static void sweep(struct bounds *b, const struct loop *outer)
+{
+    struct maker *m = b->m;
+    struct loop o = {0};
+    unsigned top = m->labels++, middle = m->labels++, end = m->labels++, form = pick(m, 8),
+             before = 0;
+    loop_begin(b, &o);
+    if (form == 3) before = variable(b, o.kind);
+    if (form == 7) { /* a second way into the loop */
+        line(m, "CMP %%%u, 3", unknown(b, "i64"));
+        line(m, "BR GT, @.l%u", middle);
+    }
+    writer_print(m->w, ".l%u:\n", top);
+    if (form == 4 || form == 5) body(b, &o, outer);
+    if (form >= 4) {
+        line(m, "CMP %%%u, %%%u", o.counter, o.bound);
+        line(m, "BR %s, @.l%u", o.down ? "LT" : pick(m, 4) ? "GTE" : "GT", end);
+    }
+    if (form != 4) body(b, &o, outer);
+    writer_print(m->w, ".l%u:\n", middle);
+    if (form == 7)
+        line(m, "SUB %%%u, 1", o.fuel), line(m, "BR S, @.l%u", end);
+    else
+        burn(b, &o, end);
+    if (!outer && !pick(m, 4)) sweep(b, &o);
+    if (before) line(m, "MOV %%%u, %%%u", before, o.counter);
+    next(b, &o);
+    if (form >= 4)
+        line(m, "BR @.l%u", top);
+    else
+        goes_on(b, &o, before ? before : o.counter, top);
+    writer_print(m->w, ".l%u:\n", end);
+    line(m, "MOV i64 [@hidden], %%%u", o.other);
+}
+
+/* ---- the program ---- */
+
+static void main_function(struct bounds *b)
+{
+    struct maker *m = b->m;
+    writer_text(m->w, ".global main\n.entry main\n.func main\n");
+    for (unsigned i = 0; i < SCALARS; i++)
+        line(m, "VAR %%%u, %s, %s %u%s", i + 1, scalars[i], scalars[i], 3 + 7 * i,
+             i > 7 ? ".5" : "");
+    line(m, "VAR %%50, v128<i32>, 3");
+    line(m, "VAR %%103, u64");
+    line(m, "ALLOC %%103, 64");
+    line(m, "ADD %%103, %u", 65536 - 64);
+    for (unsigned n = 1 + pick(m, 3); n--;) pick(m, 3) ? sweep(b, NULL) : group(b);
+    line(m, "MOV u64 [@hidden], %%8");
+    line(m, "RET");
+    writer_text(m->w, ".endfunc\n.func nothing\n    VAR %1, u8, 1\n    RET\n.endfunc\n");
+}
+
+void bounds_program(struct maker *m)
+{
+    struct bounds b = {.m = m, .next = 200};
+    unsigned a = 24 + pick(m, 100), c = 16 + pick(m, 60), z = 24 + pick(m, 60),
+             r = 24 + pick(m, 60);
+    unsigned used = 8 * (VALUES + 1 + ARRAYS), most = 4096 - used - a;
+    if (!pick(m, 4)) c = most; /* the data ends with its page */
+    if (!pick(m, 3)) r = 4096; /* so do the constants */
+    b.arrays[0] = (struct array){"first", a + c};
+    b.arrays[1] = (struct array){"second", c};
+    b.arrays[2] = (struct array){"zeros", z};
+    b.arrays[3] = (struct array){"only", r};
+    if (c == most) b.arrays[0].left = a + 8, b.arrays[1].left = 64; /* no long loops */
+    if (r == 4096) b.arrays[3].left = 64;
+    main_function(&b);
+    writer_text(m->w, ".data\n.align 8\nvalues: .i64 ");
+    for (unsigned i = 0; i < VALUES; i++) {
+        static const int odd[] = {-1, -8, -15, -4096, 4096, 1 << 20, (1 << 20) + 1, INT32_MAX};
+        int value = pick(m, 4) ? (int)pick(m, 140) - 20 : odd[pick(m, 8)];
+        writer_print(m->w, "%s%d", i ? ", " : "", value);
+    }
+    writer_print(m->w, "\nhidden: .i64 0\npointers: .addr @first, @second, @zeros, @only\n");
+    writer_print(m->w, "first: .zero %u\nsecond: .zero %u\n.bss\nzeros: .zero %u\n", a, c, z);
+    writer_print(m->w, ".rodata\nonly: .zero %u\n", r);
+}
