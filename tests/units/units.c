@@ -10,6 +10,7 @@
 #include "base/json/json_read.h"
 #include "base/json/json_write.h"
 #include "base/number.h"
+#include "base/processor.h"
 #include "base/reader.h"
 #include "base/sanitize.h"
 #include "base/suggest.h"
@@ -459,8 +460,35 @@ static void test_weak_keys(void)
            "even modulus");
 }
 
+/* As the compiler's own answers say. */
+static void test_processor(void)
+{
+#ifdef __x86_64__
+    bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+                  __builtin_cpu_supports("avx512vnni");
+    const struct {
+        unsigned ability;
+        bool has;
+    } rows[] = {{PROCESSOR_POPCNT, __builtin_cpu_supports("popcnt")},
+                {PROCESSOR_BMI, __builtin_cpu_supports("bmi")},
+                {PROCESSOR_BMI2, __builtin_cpu_supports("bmi2")},
+                {PROCESSOR_AVX2, __builtin_cpu_supports("avx2")},
+                {PROCESSOR_AVX512, avx512}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        expect(processor_has(rows[i].ability) == rows[i].has, "processor", "one ability");
+        expect(processor_has(PROCESSOR_POPCNT | rows[i].ability) == (rows[0].has && rows[i].has),
+               "processor", "two abilities");
+    }
+#else
+    expect(!processor_has(PROCESSOR_AVX2), "processor", "AVX2");
+#endif
+    expect(processor_has(0), "processor", "nothing asked");
+}
+
 int main(void)
 {
+    test_processor();
     test_deterministic_ecdsa();
     test_weak_keys();
     test_numbers();

@@ -1,7 +1,7 @@
 /* All functions of a program to native code, with the stubs that enter and leave it. */
+#include "base/processor.h"
 #include "coil/jit/jit.h"
 #include "coil/vm/step.h"
-#include <cpuid.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -318,14 +318,6 @@ static bool map_stacks(struct coil_jit *j)
     return j->stack_memory != MAP_FAILED && j->frame_memory != MAP_FAILED;
 }
 
-static bool usable(void)
-{
-    unsigned a, b, c, d, features = 0, more = 0;
-    if (__get_cpuid(1, &a, &b, &c, &d)) features = c;
-    if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) more = b;
-    return features & bit_POPCNT && more & bit_BMI2;
-}
-
 /* Programs without vectors keep the shorter instructions. */
 static bool has_vectors(const struct coil_program *p)
 {
@@ -353,7 +345,9 @@ bool coil_jit_compile(struct coil_jit *j)
     size_t capacity = p->count * 256 + (size_t)(1 << 20);
     uint64_t start = now();
     struct ssa_code code = {0};
-    if (!usable() || j->vm.m->big_endian || capacity > (size_t)1 << 30) return false;
+    if (!processor_has(PROCESSOR_POPCNT | PROCESSOR_BMI2) || j->vm.m->big_endian ||
+        capacity > (size_t)1 << 30)
+        return false;
     j->frames = calloc(p->function_count + 1, sizeof *j->frames);
     j->entries = calloc(p->function_count + 1, sizeof *j->entries);
     j->touched = calloc(p->function_count + 1, 1);
@@ -366,7 +360,7 @@ bool coil_jit_compile(struct coil_jit *j)
     bool ok = j->frames && j->entries && j->touched && j->framed && j->slot_first && j->code;
     if (ok) {
         x64_init(&code.e, j->code, capacity - RESERVE);
-        code.e.vex = !j->sse2 && has_vectors(p) && __builtin_cpu_supports("avx2");
+        code.e.vex = !j->sse2 && has_vectors(p) && processor_has(PROCESSOR_AVX2);
         code.frames = j->frames;
         code.functions = j->entries;
         ok = compile_all(j, &code);

@@ -1,9 +1,9 @@
 /* Running compiled code, and everything it leaves to the interpreter. */
 #include <asm/prctl.h>
-#include <cpuid.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "base/processor.h"
 #include "core/engine.h"
 #include "pvm/jit/jit.h"
 #include "pvm/jit/tools.h"
@@ -46,11 +46,7 @@ static void set_base(const uint8_t *base)
 /* Whether gs can be set, and the processor has the instructions that the compiler writes. */
 bool pvm_jit_usable(void)
 {
-    unsigned a, b, c, d, extended = 0, features = 0, more = 0;
-    if (__get_cpuid(1, &a, &b, &c, &d)) features = c;
-    if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) more = b;
-    if (__get_cpuid(0x80000001, &a, &b, &c, &d)) extended = c;
-    return features & bit_POPCNT && more & bit_BMI && more & bit_BMI2 && extended & bit_LZCNT &&
+    return processor_has(PROCESSOR_POPCNT | PROCESSOR_LZCNT | PROCESSOR_BMI | PROCESSOR_BMI2) &&
            gs_settable();
 }
 

@@ -1,5 +1,6 @@
 /* The definition of every product: sums in 64 bits, clamped at the end. */
 #include "tvmr/kernels/kernels.h"
+#include "base/processor.h"
 #include <stdlib.h>
 
 static unsigned temp_at(const struct tvmr_cold *c, size_t i)
@@ -61,18 +62,11 @@ void tvmr_product_plain(const struct tvmr_cold *c, enum tvmr_gate gate, const in
 
 enum { SMALL = 64, SHARED = 1 << 16 }; /* weights: below, the definition; above, all threads */
 
-#ifdef __x86_64__
-static bool has_avx512(void)
-{
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("bmi2");
-}
+static bool has_avx512(void) { return processor_has(PROCESSOR_AVX512 | PROCESSOR_BMI2); }
 
-static bool has_avx2(void) { return __builtin_cpu_supports("avx2"); }
-#else
-#define has_avx512() false
-#define has_avx2() false
+static bool has_avx2(void) { return processor_has(PROCESSOR_AVX2); }
+
+#ifndef __x86_64__
 #define tvmr_rows_avx512 NULL
 #define tvmr_rows_avx2 NULL
 #define tvmr_input_avx512 NULL
