@@ -329,9 +329,3 @@ penta_vm *pvm_vm_open_with(const penta_module *module, const penta_option *optio
     if (host && !strcmp(host, "jam")) return open_jam(module, options, count, adopt, err);
     return open_with(module, options, count, adopt, err);
 }
-
-penta_vm *pvm_vm_open(const penta_module *module, const penta_option *options, size_t count,
-                      penta_error *err)
-{
-    return pvm_vm_open_with(module, options, count, NULL, err);
-}

@@ -1,5 +1,5 @@
-/* What a machine does besides running: layout of memory, making and resetting, calls, answers of
- * the host, describing, breakpoints. Snapshots are in snapshot.c, options in run_options.c. */
+/* What a machine does besides running: making and resetting, calls, answers of the host,
+ * describing, breakpoints. Snapshots are in snapshot.c, options in run_options.c, addresses in layout.c. */
 #include "pvm/vm/vm.h"
 #include <stdlib.h>
 #include <string.h>
@@ -8,75 +8,9 @@
 #include "pvm/vm/machine_pool.h"
 #include "pvm/vm/snapshot.h"
 
-static const uint64_t top = UINT64_C(1) << 32;
-enum { ZONE = 1 << 16 };
-
 static uint64_t up(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; }
 
-/* ---- the layout of memory ---- */
-
-static bool layout_polkavm(const struct pvm_program *p, uint64_t aux, uint32_t page,
-                           struct pvm_layout *out)
-{
-    uint64_t ro = ZONE, rw = ro + up(p->ro_size, ZONE) + ZONE;
-    uint64_t aux_at = top - ZONE - up(aux, ZONE), stack_top = aux_at - ZONE;
-    uint64_t low = rw + up(p->rw_size, ZONE) + ZONE, stack_zone = up(p->stack_size, ZONE);
-    if (aux > top / 2 || stack_zone > stack_top || low > stack_top - stack_zone) return false;
-    uint64_t heap_base = rw + p->rw_size;
-    *out = (struct pvm_layout){.ro = (uint32_t)ro,
-                               .ro_length = up(p->ro_size, page),
-                               .rw = (uint32_t)rw,
-                               .rw_length = up(p->rw_size, page),
-                               .stack_top = (uint32_t)stack_top,
-                               .stack_length = up(p->stack_size, page),
-                               .stack = (uint32_t)(stack_top - up(p->stack_size, page)),
-                               .aux = (uint32_t)aux_at,
-                               .aux_length = up(aux, page),
-                               .heap_base = heap_base,
-                               .heap_max = (stack_top - stack_zone - low) +
-                                           (rw + up(p->rw_size, ZONE) - heap_base)};
-    return true;
-}
-
-static bool layout_spi(const struct pvm_program *p, uint64_t arguments, struct pvm_layout *out)
-{
-    const uint64_t input = UINT64_C(1) << 24;
-    uint64_t rw = 2 * ZONE + up(p->ro_size, ZONE);
-    uint64_t rw_length = up(p->rw_data.size, PVM_PAGE) + (uint64_t)p->heap_pages * PVM_PAGE;
-    uint64_t stack_top = top - 2 * ZONE - input,
-             heap = p->rw_data.size + (uint64_t)p->heap_pages * PVM_PAGE;
-    if (5 * ZONE + up(p->ro_size, ZONE) + up(heap, ZONE) + up(p->stack_size, ZONE) + input > top ||
-        arguments > input)
-        return false;
-    *out = (struct pvm_layout){.ro = ZONE,
-                               .ro_length = up(p->ro_size, PVM_PAGE),
-                               .rw = (uint32_t)rw,
-                               .rw_length = rw_length,
-                               .stack_top = (uint32_t)stack_top,
-                               .stack_length = up(p->stack_size, PVM_PAGE),
-                               .stack = (uint32_t)(stack_top - up(p->stack_size, PVM_PAGE)),
-                               .aux = (uint32_t)(top - ZONE - input),
-                               .aux_length = up(arguments, PVM_PAGE),
-                               .heap_base = rw + rw_length,
-                               .heap_max =
-                                   stack_top - up(p->stack_size, ZONE) - ZONE - (rw + rw_length)};
-    return true;
-}
-
-bool pvm_layout(const struct pvm_program *p, uint64_t aux_size, uint32_t page,
-                struct pvm_layout *out, penta_error *err)
-{
-    bool generic = p->dialect == PVM_JAM && !p->spi;
-    if (generic) {
-        *out = (struct pvm_layout){0};
-        return true;
-    }
-    if (p->dialect == PVM_JAM ? layout_spi(p, aux_size, out)
-                              : layout_polkavm(p, aux_size, page, out))
-        return true;
-    return error_at(err, BASE_LIMIT, 0,
-                    "data, stack and aux area do not fit 4 GiB of guest memory");
-}
+/* ---- making, resetting, calls ---- */
 
 static bool map_areas(struct pvm_vm *vm, const struct pvm_program *p, penta_bytes aux)
 {
@@ -95,8 +29,6 @@ bool pvm_vm_populate(struct pvm_vm *vm, const struct pvm_program *program, penta
     if (vm->paging || map_areas(vm, program, aux)) return true;
     return error_at(err, BASE_MEMORY, 0, "no memory for the program's data");
 }
-
-/* ---- making, resetting, calls ---- */
 
 struct pvm_vm *pvm_vm_create(const penta_module *module, const struct pvm_code *code,
                              const struct pvm_config *config, struct pvm_cells *shared,
@@ -171,7 +103,7 @@ void pvm_vm_clear(struct pvm_vm *vm)
 {
     const struct pvm_layout *l = &vm->layout;
     if (vm->paging || vm->remapped) {
-        pvm_memory_unmap(&vm->memory, 0, top);
+        pvm_memory_unmap(&vm->memory, 0, UINT64_C(1) << 32);
         if (!vm->paging && vm->base.module)
             map_areas(vm, &pvm_module(vm->base.module)->program, (penta_bytes){0});
         vm->remapped = false;
@@ -490,6 +422,12 @@ const char *pvm_vm_detail(const penta_vm *vm, const penta_stop *stop)
     bytes_copy(text, name);
     text[name.size] = 0;
     return text;
+}
+
+penta_vm *pvm_vm_open(const penta_module *module, const penta_option *options, size_t count,
+                      penta_error *err)
+{
+    return pvm_vm_open_with(module, options, count, NULL, err);
 }
 
 const struct engine pvm_interp = {

@@ -196,18 +196,19 @@ const char *pvm_vm_detail(const penta_vm *vm, const penta_stop *stop);
     .answer = pvm_vm_answer, .settle = pvm_vm_settle, .peek = pvm_vm_peek, .poke = pvm_vm_poke,    \
     .mark = pvm_vm_mark, .walk = pvm_vm_walk
 
+penta_vm *pvm_vm_open(const penta_module *module, const penta_option *options, size_t count,
+                      penta_error *err);
+/* layout.c */
+bool pvm_layout(const struct pvm_program *program, uint64_t aux_size, uint32_t page,
+                struct pvm_layout *out, penta_error *err);
 /* run_options.c */
 typedef void pvm_adopt_fn(struct pvm_vm *vm, const struct pvm_config *config);
 penta_vm *pvm_vm_open_with(const penta_module *module, const penta_option *options, size_t count,
                            pvm_adopt_fn *adopt, penta_error *err);
-penta_vm *pvm_vm_open(const penta_module *module, const penta_option *options, size_t count,
-                      penta_error *err);
 /* The default profile of a dialect. */
 const struct pvm_profile *pvm_default_profile(const struct pvm_program *program);
 bool pvm_config_read(struct pvm_config *config, const struct pvm_program *program,
                      const penta_option *options, size_t count, penta_error *err);
-bool pvm_layout(const struct pvm_program *program, uint64_t aux_size, uint32_t page,
-                struct pvm_layout *out, penta_error *err);
 
 /* The cell of the instruction at pc; 0 when none starts there. */
 uint32_t pvm_vm_cell(struct pvm_vm *vm);
