@@ -36,9 +36,12 @@ export class PentaError extends Error {
 
 export type Source = ArrayBuffer | Uint8Array | URL | string;
 export interface LoadOptions {
-  /** The small module: its bytes, or where it is. Otherwise penta.wasm beside penta.js. */
+  /** The module that is loaded first: its bytes, or where it is. Otherwise penta.wasm beside penta.js. */
   wasm?: Source;
-  /** The module with ciphers and signatures, loaded only when a file needs it. Otherwise
+  /** The module with machines, loaded with the first of them or by `prepare`. Otherwise penta-machines.wasm
+   * beside penta.js; null: there is none. */
+  machines?: Source | null;
+  /** The module with ciphers and signatures too, loaded only when a file needs it. Otherwise
    * penta-crypto.wasm beside penta.js; null: there is none. */
   crypto?: Source | null;
   /** The text of worker.js, for pages that are one file: it becomes a blob. Otherwise worker.js beside
@@ -67,8 +70,10 @@ export interface Penta {
   assemble(text: string, format: string, options?: Options): Promise<Assembled>;
   /** At most `limit` differences of two files (1000). */
   diff(a: PentaFile, b: PentaFile, limit?: number): Promise<Diff>;
-  /** Bytes of memory that the modules have, and whether the larger one is loaded. */
-  usage(): Promise<{ bytes: number; crypto: boolean }>;
+  /** Loads the module with machines before one is needed. False: it cannot be loaded. */
+  prepare(): Promise<boolean>;
+  /** Bytes of memory that the modules have, and whether one with machines, with ciphers is in use. */
+  usage(): Promise<{ bytes: number; machines: boolean; crypto: boolean }>;
   /** Ends the worker. Promises that wait are rejected. */
   close(): void;
 }
@@ -116,8 +121,8 @@ export interface PentaFile {
     valid: boolean;
     total: number;
     items: Finding[];
-    /** Something could not be checked, since there is no module with ciphers. */
-    missing?: boolean;
+    /** Something could not be checked, since there is no module with ciphers ("crypto"). */
+    missing?: string;
   }>;
   /** The node or field at a path ("" is the file), with children down to `depth` levels (1). Of each
    * list of children only `count` (200) are given, of the outermost one from number `from` on. */

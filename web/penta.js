@@ -76,20 +76,21 @@ function forWorker(source) {
 export async function load(options = {}) {
   const beside = name => new URL(name, import.meta.url);
   const wasm = options.wasm ?? beside("penta.wasm");
+  const machines = options.machines === undefined ? beside("penta-machines.wasm") : options.machines;
   const crypto = options.crypto === undefined ? beside("penta-crypto.wasm") : options.crypto;
   if (inNode || options.worker === false || typeof Worker === "undefined") {
     if (!globalThis.PentaEngine) await import("./worker.js");
     const read = inNode ? readInNode : async source =>
       typeof source === "string" || source instanceof URL ? (await fetch(source)).arrayBuffer() : source;
-    const engine = new globalThis.PentaEngine({
-      wasm: () => read(wasm), crypto: crypto === null ? null : () => read(crypto)});
+    const reader = source => source === null ? null : () => read(source);
+    const engine = new globalThis.PentaEngine({wasm: reader(wasm), machines: reader(machines), crypto: reader(crypto)});
     await engine.ready();
     return new Penta(new DirectLink(engine));
   }
   const script = options.workerText === undefined ? beside("worker.js") :
     URL.createObjectURL(new Blob([options.workerText], {type: "text/javascript"}));
   const link = new WorkerLink(new Worker(script));
-  await link.send({start: {wasm: forWorker(wasm), crypto: forWorker(crypto)}});
+  await link.send({start: {wasm: forWorker(wasm), machines: forWorker(machines), crypto: forWorker(crypto)}});
   return new Penta(link);
 }
 
@@ -122,6 +123,7 @@ class Penta {
             map: made.map ?? []};
   }
   diff(a, b, limit) { return this.link.call({call: "diff", a: a.handle, b: b.handle, limit}); }
+  async prepare() { return (await this.link.call({call: "prepare"})).ready; }
   usage() { return this.link.call({call: "usage"}); }
   close() { this.link.close(); }
 }

@@ -154,14 +154,15 @@ class System {
 // ---- one instance of a module ----
 
 class Instance {
-  static async make(bytes, files) {
-    const module = await WebAssembly.compile(bytes), system = new System(files);
+  static async make(part, module, files) {
+    const system = new System(files);
     const instance = await WebAssembly.instantiate(module, system.imports(module));
     system.memory = instance.exports.memory;
     instance.exports._initialize();
-    return new Instance(instance.exports);
+    return new Instance(part, instance.exports);
   }
-  constructor(exports) {
+  constructor(part, exports) {
+    this.part = part;
     this.exports = exports;
     this.encoder = new TextEncoder();
     this.decoder = new TextDecoder();
@@ -208,26 +209,39 @@ const turn = typeof setImmediate === "function" && typeof MessageChannel === "un
     channel.port2.postMessage(null);
   });
 
+// The modules by what each has more than the one before it. An answer names the part that it lacked.
+const PARTS = ["files", "machines", "crypto"];
+
 class Engine {
-  constructor({wasm, crypto}) {
-    this.sources = {wasm, crypto};   // functions that give the bytes; crypto may be null
+  constructor({wasm, machines = null, crypto = null}) {
+    this.sources = {files: wasm, machines, crypto};   // functions that give the bytes, or null
+    this.modules = {};               // by part: compiled
+    this.making = {};                // promises of instances
+    this.live = {};                  // instances
+    this.why = {};                   // why a module could not be loaded
     this.files = new Map();
     this.things = new Map();         // our numbers -> {instance, handle, of, running, stop}
     this.next = 1;
-    this.small = null;
-    this.large = null;
   }
-  async ready() {
-    this.small ||= Instance.make(await this.sources.wasm(), this.files);
-    return this.small;
+  ready() { return this.live.files || this.load("files"); }
+  load(part) {
+    return this.making[part] ||= this.make(part).finally(() => { this.making[part] = null; });
   }
-  // The module with ciphers, or null.
-  async whole() {
-    if (!this.sources.crypto) return null;
-    this.large ||= Promise.resolve(this.sources.crypto()).then(bytes => Instance.make(bytes, this.files))
-      .catch(() => null);
-    return this.large;
+  async make(part) {
+    this.modules[part] ||= await WebAssembly.compile(await this.sources[part]());
+    return this.live[part] ||= await Instance.make(part, this.modules[part], this.files);
   }
+  // The instance that has a part, or null.
+  async having(part) {
+    const from = this.sources[part] ? part : "crypto";
+    if (!this.sources[from]) return null;
+    return this.live[from] || this.load(from).catch(error => {
+      this.why[part] = error.message;
+      return null;
+    });
+  }
+  // For what is about no open file: the larger module where it is there already.
+  async base() { return this.live.machines || this.ready(); }
   add(thing) {
     this.things.set(this.next, thing);
     return this.next++;
@@ -240,7 +254,6 @@ class Engine {
 
   // One request of penta.js: {call, ...arguments}, and bytes.
   async serve(request, data, progress) {
-    const small = await this.ready();
     const own = this[`on_${request.call}`];
     if (own) return own.call(this, request, data, progress);
     for (const key of ["file", "machine"]) {
@@ -250,44 +263,63 @@ class Engine {
         throw {code: "", name: "STATE", message: "the machine is running"};
       return this.ask(thing, {...request, [key]: thing.handle}, data);
     }
-    return this.retry(small, instance => instance.call(request, data));
+    return (await this.climb(await this.base(), instance => instance.call(request, data))).result;
   }
-  // A call about a file that lacks ciphers is made again by the larger module, which the file moves to.
-  async ask(thing, request, data) {
-    const call = () => thing.instance.call({...request, ...(thing.opened ? {file: thing.handle} : {})}, data);
-    let result, failed;
-    try { result = call(); } catch (error) { failed = error; }
-    thing.lacks ||= !!(result || failed).missing; // the library tries once, and keeps the verdict
-    if (thing.lacks && thing.opened && await this.move(thing)) return call();
-    if (failed) throw failed;
-    return thing.lacks ? {...result, missing: true} : result;
+  // A call about a file that lacks a part is made again by the module that has it, which the file moves to.
+  // `take` gets the answer before anything else happens.
+  async ask(thing, request, data, take = result => result) {
+    for (;;) {
+      const from = thing.instance;
+      let result, failed;
+      try {
+        result = from.call({...request, ...(thing.opened ? {file: thing.handle} : {})}, data);
+      } catch (error) {
+        failed = error;
+      }
+      const missing = (result || failed).missing || thing.lacks;
+      if (missing === "crypto") thing.lacks = missing; // the library tries once, and keeps the verdict
+      if (missing && thing.opened && await this.move(thing, from, missing)) continue;
+      if (failed) throw this.reason(failed);
+      return take(missing ? {...result, missing} : result);
+    }
   }
-  async retry(small, call) {
-    let result, failed;
-    try { result = call(small); } catch (error) { failed = error; }
-    if (!(result || failed).missing) { if (failed) throw failed; return result; }
-    const large = await this.whole();
-    if (large) return call(large);
-    if (failed) throw failed;
-    return result;
+  // A call about nothing that is open, by the module that has what it needs: {instance, result}.
+  async climb(instance, call) {
+    for (;;) {
+      let result, failed;
+      try { result = call(instance); } catch (error) { failed = error; }
+      const {missing} = result || failed, larger = missing ? await this.having(missing) : null;
+      if (larger && larger !== instance) { instance = larger; continue; }
+      if (failed) throw this.reason(failed);
+      return {instance, result};
+    }
   }
-  async move(file) {
-    const large = await this.whole();
-    if (!large || file.instance === large || [...this.things.values()].some(t => t.of === file)) return false;
-    const bytes = file.instance.call({call: "bytes", file: file.handle}).bytes || new Uint8Array(0);
-    const opened = large.call({...file.opened, call: "open"}, bytes);
-    file.instance.call({call: "close", handle: file.handle});
-    Object.assign(file, {instance: large, handle: opened.handle, lacks: false});
+  reason(error) {
+    const why = this.why[error.missing];
+    return why ? Object.assign(error, {note: why}) : error;
+  }
+  // Opens a file of the instance `from` in the one that has a part. True: it is elsewhere now.
+  async move(file, from, part) {
+    const to = await this.having(part);
+    if (file.instance !== from) return true;
+    if (!to || to === from || this.thingsOf(file).length) return false;
+    const bytes = from.call({call: "bytes", file: file.handle}).bytes || new Uint8Array(0);
+    const opened = to.call({...file.opened, call: "open"}, bytes);
+    from.call({call: "close", handle: file.handle});
+    Object.assign(file, {instance: to, handle: opened.handle, lacks: undefined});
+    // The memory of an instance never shrinks: one that nobody uses goes.
+    if (![...this.things.values()].some(thing => thing.instance === from)) delete this.live[from.part];
     return true;
   }
+  thingsOf(file) { return [...this.things.values()].filter(thing => thing.of === file); }
 
   async on_open(request, data) {
-    const small = await this.ready(), {call, ...opened} = request;
-    let instance = small;
-    const made = await this.retry(small, one => (instance = one).call(request, data));
-    const number = this.add({instance, handle: made.handle, opened});
-    return {...made, handle: number, crypto: instance !== small};
+    const {call, ...opened} = request;
+    const {instance, result} = await this.climb(await this.base(), one => one.call(request, data));
+    const number = this.add({instance, handle: result.handle, opened});
+    return {...result, handle: number, crypto: instance.part === "crypto"};
   }
+  async on_prepare() { return {ready: !this.sources.machines || !!await this.having("machines")}; }
   async on_set_file({name, remove}, data) {
     if (remove) this.files.delete(name); else this.files.set(name, data || new Uint8Array(0));
     return {};
@@ -297,8 +329,9 @@ class Engine {
     return bytes ? {found: true, bytes: bytes.slice()} : {found: false};
   }
   async on_usage() {
-    const both = [await this.small, await this.large].filter(Boolean);
-    return {bytes: both.reduce((sum, one) => sum + one.exports.memory.buffer.byteLength, 0), crypto: both.length > 1};
+    const live = Object.values(this.live);
+    return {bytes: live.reduce((sum, one) => sum + one.exports.memory.buffer.byteLength, 0),
+            machines: live.some(one => one.part !== "files"), crypto: live.some(one => one.part === "crypto")};
   }
   async on_close({handle}) {
     const thing = this.things.get(handle);
@@ -311,15 +344,16 @@ class Engine {
   }
   async on_diff(request) {
     const a = this.thing(request.a), b = this.thing(request.b);
-    if (a.instance !== b.instance) { await this.move(a); await this.move(b); }
+    const part = PARTS[Math.max(...[a, b].map(file => PARTS.indexOf(file.instance.part)))];
+    for (const file of [a, b]) if (file.instance.part !== part) await this.move(file, file.instance, part);
     if (a.instance !== b.instance)
       throw {code: "", name: "STATE", message: "files with and without ciphers cannot be compared while machines are open"};
     return a.instance.call({...request, a: a.handle, b: b.handle});
   }
   async on_machine(request) {
     const file = this.thing(request.file);
-    const made = await this.ask(file, request);
-    return {...made, handle: this.add({instance: file.instance, handle: made.handle, of: file})};
+    return this.ask(file, request, undefined, made =>
+      ({...made, handle: this.add({instance: file.instance, handle: made.handle, of: file})}));
   }
   async on_stop({machine}) {
     this.thing(machine).stop = true;
@@ -373,7 +407,7 @@ if (typeof WorkerGlobalScope !== "undefined" && globalThis instanceof WorkerGlob
   globalThis.onmessage = async ({data: {id, request, data, start}}) => {
     try {
       if (start) {
-        engine = new Engine({wasm: source(start.wasm), crypto: source(start.crypto)});
+        engine = new Engine({wasm: source(start.wasm), machines: source(start.machines), crypto: source(start.crypto)});
         await engine.ready();
         postMessage({id, result: {}});
         return;

@@ -1,11 +1,10 @@
 /* Replaces this folder in builds without libcrypto (cross builds): has SHA-256, so that containers
  * can be checked, and refuses everything that needs a key. */
-#include <stdatomic.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "base/missing.h"
 #include "crypto/aead.h"
 #include "crypto/hash.h"
-#include "crypto/missing.h"
 #include "crypto/sign.h"
 
 struct sha256 {
@@ -74,30 +73,23 @@ void hash_sha256(penta_bytes bytes, uint8_t out[HASH_BYTES]) { hash_sha256_piece
 
 /* ---- what is refused ---- */
 
-static atomic_bool missed;
-
-bool crypto_missing(void) { return atomic_exchange(&missed, false); }
-bool crypto_refuse(void)
-{
-    missed = true;
-    return false;
-}
+static bool refuse(void) { return missing_refuse("crypto"); }
 
 bool hash_hmac_sha256(penta_bytes key, penta_bytes bytes, uint8_t out[HASH_BYTES])
 {
     (void)key, (void)bytes, (void)out;
-    return crypto_refuse();
+    return refuse();
 }
 bool hash_hkdf_sha256(penta_bytes key, penta_bytes salt, penta_bytes info, uint8_t out[32])
 {
     (void)key, (void)salt, (void)info, (void)out;
-    return crypto_refuse();
+    return refuse();
 }
 bool hash_pbkdf2_sha256(penta_bytes password, penta_bytes salt, uint32_t iterations,
                         uint8_t out[32])
 {
     (void)password, (void)salt, (void)iterations, (void)out;
-    return crypto_refuse();
+    return refuse();
 }
 void secret_wipe(void *bytes, size_t size)
 {
@@ -120,7 +112,7 @@ bool aead_seal(enum aead algorithm, const uint8_t key[AEAD_KEY], const uint8_t n
                penta_bytes associated, penta_bytes in, uint8_t *out, penta_error *err)
 {
     (void)algorithm, (void)key, (void)nonce, (void)associated, (void)in, (void)out;
-    crypto_refuse();
+    refuse();
     return error_at(err, BASE_UNSUPPORTED, 0, "this build has no ciphers");
 }
 enum verdict aead_open(enum aead algorithm, const uint8_t key[AEAD_KEY],
@@ -128,7 +120,7 @@ enum verdict aead_open(enum aead algorithm, const uint8_t key[AEAD_KEY],
                        uint8_t *out)
 {
     (void)algorithm, (void)key, (void)nonce, (void)associated, (void)in, (void)out;
-    crypto_refuse();
+    refuse();
     return VERDICT_FAILED;
 }
 
@@ -140,12 +132,12 @@ bool key_public_raw(enum key_type type, penta_bytes raw, struct public_key *out,
 {
     (void)type, (void)raw, (void)out;
     *why = "this build cannot check signatures";
-    return crypto_refuse();
+    return refuse();
 }
 bool key_public_read(penta_bytes pem, struct public_key *out, uint32_t rule, penta_error *err)
 {
     (void)pem, (void)out;
-    crypto_refuse();
+    refuse();
     return error_at(err, rule, 0, "this build cannot read keys");
 }
 void key_public_pem(const struct public_key *key, struct writer *out)
@@ -161,7 +153,7 @@ struct private_key *key_private_read(penta_bytes pem, uint32_t rule, penta_error
 {
     (void)pem;
     error_at(err, rule, 0, "this build cannot read keys");
-    crypto_refuse();
+    refuse();
     return NULL;
 }
 struct private_key *key_generate(enum key_type type, penta_error *err)
@@ -185,11 +177,11 @@ bool sign_message(const struct private_key *key, penta_bytes message,
                   uint8_t signature[SIGNATURE_MAX])
 {
     (void)key, (void)message, (void)signature;
-    return crypto_refuse();
+    return refuse();
 }
 enum verdict sign_check(const struct public_key *key, penta_bytes message, penta_bytes signature)
 {
     (void)key, (void)message, (void)signature;
-    crypto_refuse();
+    refuse();
     return VERDICT_FAILED;
 }

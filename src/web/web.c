@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/array.h"
 #include "base/bytes.h"
-#include "crypto/missing.h"
+#include "base/missing.h"
 
 /* ---- arguments ---- */
 
@@ -252,13 +252,13 @@ void web_call(struct web *w, penta_bytes request, penta_bytes data)
     struct web_call c = {.web = w, .data = data, .j = &j, .bytes = &w->bytes};
     clear(&w->answer);
     clear(&w->bytes);
-    crypto_missing(); /* of calls before */
+    missing_part(); /* of calls before */
     struct json_doc *doc = json_parse(request, &c.err);
     c.args = doc ? json_root(doc) : NULL;
     json_object(&j, NULL);
     if (doc) serve(&c);
-    bool missing = crypto_missing();
-    if (missing) json_bool(&j, "missing", true);
+    const char *missing = missing_part();
+    if (missing) json_text(&j, "missing", missing);
     json_finish(&j);
     json_doc_free(doc);
     if (!c.err.code && writer_ok(&w->answer, &c.err)) writer_ok(&w->bytes, &c.err);
@@ -270,7 +270,7 @@ void web_call(struct web *w, penta_bytes request, penta_bytes data)
         json_object(&j, "error");
         web_finding(&j, &c.err, NULL, NULL, NULL, NULL);
         json_end(&j);
-        if (missing) json_bool(&j, "missing", true);
+        if (missing) json_text(&j, "missing", missing);
         json_finish(&j);
     }
     w->result = w->answer.failed ? no_memory() : writer_view(&w->answer);

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """The library as WebAssembly against the tool, over the bytes of every case: facts, findings, tree, listing, and a run by single steps
-(which web/answers.mjs also takes backwards); then what penta.js adds to the module (web/engine.mjs).
+(which web/answers.mjs also takes backwards); then what penta.js adds to the modules (web/engine.mjs), and what the page loads first.
 
     tests/programs/web.py PENTA WEB        WEB: the folder that make web writes; without it, or without node, the test is skipped
 """
+import gzip
 import json
 import os
 import re
@@ -25,6 +26,7 @@ if not NODE or not os.path.exists(os.path.join(WEB, "penta.wasm")):
 commands = Commands(PENTA)
 passed = failed = 0
 BY_CHANCE = {"pvm-run_console_seeded_clock_and_random.bin"}  # without its seed, what it stores differs from run to run
+FIRST_LOAD = 400_000  # bytes, packed by gzip, that a browser loads until a file is on screen: a promise of docs/web.md
 SHOWN = 256  # bytes of a value that the module gives
 
 
@@ -119,6 +121,30 @@ def compare_run(answer, path, name, form):
               run["state"].get("memory"))
 
 
+def loaded_first():
+    """The files that the page loads until a file is on screen, with their sizes."""
+    found = {}
+
+    def take(path):
+        path = os.path.normpath(path)
+        if path in found:
+            return
+        with open(os.path.join(WEB, path), "rb") as file:
+            data = file.read()
+        found[path] = len(gzip.compress(data, 9))
+        if path.endswith((".html", ".js")):
+            for other in re.findall(r'(?:src|href)="([^":]+)"|from "(\.[^"]+)"', data.decode()):
+                take(os.path.join(os.path.dirname(path), *filter(None, other)))
+
+    for path in ("index.html", "worker.js", "examples.json", "penta.wasm"):
+        take(path)
+    return found
+
+
+sizes = loaded_first()
+check(len(sizes) > 20 and "penta.js" in sizes and "style.css" in sizes, "page", "what it loads", "scripts and style", sorted(sizes))
+check(sum(sizes.values()) < FIRST_LOAD, "page", "bytes of the first load", FIRST_LOAD, [sum(sizes.values()), sizes])
+
 with tempfile.TemporaryDirectory() as folder:
     subprocess.run([sys.executable, os.path.join(ROOT, "tests/tools/run"), "--penta", PENTA, "--dump", folder], check=True,
                    stdout=subprocess.DEVNULL)
@@ -147,5 +173,5 @@ with tempfile.TemporaryDirectory() as folder:
         compare_listing(answer, path, name, form)
         compare_run(answer, path, name, form)
 commands.close()
-print(f"{passed} passed, {failed} failed")
+print(f"{passed} passed, {failed} failed; the first load is {sum(sizes.values())} bytes")
 sys.exit(failed != 0)

@@ -101,6 +101,11 @@ function showOpened() {
   byId("place").textContent = "";
 }
 
+// Whoever looks at a program will run it: once it is on screen, the module with machines is loaded.
+function prepareMachines() {
+  setTimeout(() => model.penta.prepare().catch(() => {}), 500);
+}
+
 async function showPlace(selection) {
   const text = `offset 0x${hex(selection.offset)} · ${plural(selection.size, "byte")}`;
   byId("place").textContent = selection.path ? `${selection.path} · ${text}` : text;
@@ -121,6 +126,7 @@ async function start() {
   listenToKeys();
   listenToFiles();
   on("open", showOpened);
+  on("open", prepareMachines);
   on("select", showPlace);
   on("goToLine", line => {
     showView("listing");

@@ -9,10 +9,11 @@ async function unpacked(id) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// What penta.js is loaded with; nothing where the parts are files.
+// What penta.js is loaded with; nothing where the parts are files. One file has everything at once, so its first module has
+// machines.
 export async function loadOptions() {
   const wasm = await unpacked("part-wasm");
   if (!wasm) return {};
   const worker = await unpacked("part-worker");
-  return {wasm, crypto: await unpacked("part-crypto"), workerText: new TextDecoder().decode(worker)};
+  return {wasm, machines: null, crypto: await unpacked("part-crypto"), workerText: new TextDecoder().decode(worker)};
 }

@@ -1,16 +1,10 @@
-/* Replaces deflate.c in builds without libdeflate: nothing can be compressed or decompressed. */
+/* Replaces deflate.c in builds without libdeflate's compressor. */
 #include "base/codec/deflate.h"
-
-enum deflate_result deflate_inflate(penta_bytes in, size_t limit, penta_buffer *out)
-{
-    (void)in, (void)limit;
-    *out = (penta_buffer){0};
-    return DEFLATE_MEMORY;
-}
+#include "base/missing.h"
 
 bool deflate_deflate(penta_bytes in, penta_buffer *out)
 {
     (void)in;
     *out = (penta_buffer){0};
-    return false;
+    return missing_refuse("machines");
 }

@@ -463,10 +463,15 @@ const tests = {
     site.given.clear();
     const page = await start();
     await page.waitForTimeout(300);
-    const sizes = [...site.given].map(([path, body]) => [path, gzipSync(body, {level: 9}).length]);
+    check(!site.given.has("/penta-machines.wasm"), "machines are loaded before there is a file");
+    await drop(page, "fill.kblob", kernel());
+    await until(page, async () => (await hexText(page)) === kernel().toString("hex"), "the file");
+    const sizes = [...site.given].filter(([path]) => path !== "/penta-machines.wasm")
+      .map(([path, body]) => [path, gzipSync(body, {level: 9}).length]);
     const total = sizes.reduce((sum, [, size]) => sum + size, 0);
-    check(total < 540 * 1000, sizes);  // the target is 400 KB; penta.wasm alone has 460
-    check(!site.given.has("/penta-crypto.wasm"), "the larger module is loaded at once");
+    check(total < 400 * 1000, sizes);
+    await until(page, () => site.given.has("/penta-machines.wasm"), "the module with machines, once the file is on screen");
+    check(!site.given.has("/penta-crypto.wasm"), "the largest module is loaded, for nothing");
     await close(page);
     return `${total} bytes gzipped in ${sizes.length} files`;
   },

@@ -1,6 +1,7 @@
-// engine.mjs WEB: what penta.js adds to the module: runs in slices that can be stopped, breakpoints at the ends of slices, files in
-// memory, errors for every wrong request.
+// engine.mjs WEB: what penta.js adds to the modules: files that move from one to another, runs in slices that can be stopped,
+// breakpoints at the ends of slices, files in memory, errors for every wrong request.
 import assert from "node:assert/strict";
+import {readFileSync} from "node:fs";
 import {pathToFileURL} from "node:url";
 
 const [web] = process.argv.slice(2);
@@ -27,6 +28,59 @@ equal(made.ok, true);
 equal(made.map.map(one => one.line), [3, 4, 6, 7, 8, 10]);
 const wrong = await penta.assemble(LOOP.replace("ret", "rett"), "pvm");
 equal([wrong.ok, wrong.bytes, wrong.findings[0].line], [false, null, 10]);
+
+// A file moves to the module with machines when the first is made, whatever else is asked meanwhile; its facts stay.
+{
+  const moving = await load({crypto: null});
+  const [one, two] = [await moving.open(made.bytes, {format: "pvm"}), await moving.open(made.bytes, {format: "pvm"})];
+  const facts = async file => [await file.info(), await file.findings(), await file.tree(), await file.lines(0, 100), await file.source()];
+  const before = await facts(one);
+  equal(await moving.usage().then(({machines, crypto}) => [machines, crypto]), [false, false]);
+  const formats = await moving.formats();
+  const [a, b, findings] = await Promise.all([one.machine(), one.machine(), one.findings()]);
+  equal(findings, before[1]);
+  equal([(await a.step(3)).steps, (await b.step(2)).steps], [3, 2]);
+  equal((await moving.usage()).machines, true);
+  equal(await facts(one), before);
+  equal(await facts(two), before);
+  equal(await moving.formats(), formats);
+  equal((await moving.diff(one, two)).total, 0);
+  equal(await facts(two), before);
+  const {bytes} = await moving.usage();
+  await a.close();
+  for (let i = 0; i < 20; i++) await (await moving.open(made.bytes, {format: "pvm"})).close();
+  equal((await moving.usage()).bytes, bytes);
+  moving.close();
+}
+// What compresses is in the second module too: the text of a compressed file depends on how it would be compressed.
+{
+  const packing = await load({crypto: null});
+  const text = readFileSync(new URL("../../cases/cvbc/compressed_runs.test", import.meta.url), "utf-8");
+  const bytes = Buffer.from(text.match(/-- hex\n([0-9a-f\s]*)/)[1].replace(/\s/g, ""), "hex");
+  const file = await packing.open(bytes);
+  await file.findings();
+  equal((await packing.usage()).machines, false);
+  const again = await packing.assemble(await file.source(), "cvbc");
+  equal((await packing.usage()).machines, true);
+  equal(Buffer.from(again.bytes).equals(bytes), true);
+}
+// Where there is no module with machines, or it cannot be loaded, files can still be read.
+for (const [machines, note] of [[null, undefined], ["no such file", /no such file/]]) {
+  const reading = await load({machines, crypto: null});
+  const file = await reading.open(made.bytes, {format: "pvm"});
+  equal(await reading.prepare(), machines === null);
+  await fails(file.machine(), error => error instanceof PentaError && error.name === "UNSUPPORTED" &&
+    (note ? note.test(error.note) : !error.note));
+  const {missing, valid} = await file.findings();
+  equal([missing, valid], [undefined, true]);
+}
+// It can be loaded before: files are opened there then.
+{
+  const prepared = await load({crypto: null});
+  equal(await prepared.prepare(), true);
+  const file = await prepared.open(made.bytes, {format: "pvm"});
+  equal((await (await file.machine()).step()).steps, 1);
+}
 
 // A run without an end is stopped; a breakpoint in it is met wherever slices end.
 const file = await penta.open(made.bytes, {name: "loop", format: "pvm"});

@@ -1,11 +1,11 @@
 /* For builds without the hosts of contracts and of JAM services: who asks for one is refused. */
-#include "crypto/missing.h"
+#include "base/missing.h"
 #include "pvm/host/host.h"
 #include "pvm/host/jam_json/session.h"
 
 static bool refuse(penta_error *err)
 {
-    crypto_refuse();
+    missing_refuse("crypto");
     return error_at(err, BASE_UNSUPPORTED, 0, "this build has no host for contracts and services");
 }
 

@@ -127,6 +127,11 @@ void tvmr_random_fill(struct tvmr_signal *w, size_t count, uint64_t state);
 
 #define HANDLER(name) enum tvmr_result op_##name(struct tvmr_vm *vm, const struct tvmr_insn *in)
 
+/* The handler that a row of the tables names; isa_plain.c has its own. */
+#ifndef TVMR_HANDLER
+#define TVMR_HANDLER(name) op_##name
+#endif
+
 /* ---- handlers: one declaration for each that the tables name ---- */
 #define CORE(code, name, mnemonic, bytes, base, text, handler, meaning) tvmr_handler op_##handler;
 #include "tvmr/isa.def"

@@ -1,3 +1,0 @@
-#include "crypto/missing.h"
-
-bool crypto_missing(void) { return false; }

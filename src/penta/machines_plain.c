@@ -1,0 +1,31 @@
+/* For builds without machines, in place of vm/vm.c and host/host.c of the formats: engines that refuse to
+ * open, and hosts that nothing asks. */
+#include "core/engine.h"
+#include "core/host.h"
+
+static penta_vm *refuse(const penta_module *module, const penta_option *options, size_t count,
+                        penta_error *err)
+{
+    (void)module, (void)options, (void)count;
+    error_at(err, BASE_UNSUPPORTED, 0, "this build has no machines");
+    return NULL;
+}
+
+#define FORMAT(format)                                                                             \
+    const struct engine format##_interp = {.name = "interp", .open = refuse};                      \
+    const struct host format##_host = {.open = NULL};
+#define EXTRA_DRIVER(name)
+#include "penta/registry.def"
+
+/* What the names of compilers open in builds without them. */
+penta_vm *pvm_vm_open(const penta_module *module, const penta_option *options, size_t count,
+                      penta_error *err)
+{
+    return refuse(module, options, count, err);
+}
+
+penta_vm *coil_vm_open_interp(const penta_module *module, const penta_option *options, size_t count,
+                              penta_error *err)
+{
+    return refuse(module, options, count, err);
+}
