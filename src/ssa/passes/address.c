@@ -28,7 +28,8 @@ static bool absorb(struct ssa_function *f, struct ssa_insn *in)
                 return true;
             }
         }
-        if (i && x->op == SSA_SHL && ssa_is_const(f, x->arg[1], &k) && k + in->scale <= 3) {
+        if (i && x->op == SSA_SHL && ssa_is_const(f, x->arg[1], &k) &&
+            (uint64_t)k <= 3u - in->scale) {
             in->scale = (uint8_t)(in->scale + k);
             in->arg[1] = x->arg[0];
             return true;
@@ -48,7 +49,7 @@ static bool absorb(struct ssa_function *f, struct ssa_insn *in)
     }
     if (in->arg[0] && in->arg[1] && !in->scale) {
         const struct ssa_insn *x = &f->insns[in->arg[0]];
-        if (x->op == SSA_SHL && !x->narrow && ssa_is_const(f, x->arg[1], &k) && k <= 3) {
+        if (x->op == SSA_SHL && !x->narrow && ssa_is_const(f, x->arg[1], &k) && (uint64_t)k <= 3) {
             uint32_t other = in->arg[1];
             in->arg[1] = in->arg[0];
             in->arg[0] = other;

@@ -137,6 +137,7 @@ static void rearrange(struct ssa_function *f, uint32_t value)
     int64_t b, c;
     struct ssa_insn *in = &f->insns[value];
     if (!ssa_is_const(f, in->arg[1], &b)) return;
+    b = cut(in->narrow, (uint64_t)b);
     if (in->op == SSA_MUL && b > 1 && !(b & (b - 1))) {
         uint32_t count = ssa_const_before(f, value, (uint64_t)__builtin_ctzll((uint64_t)b));
         if (!count) return;

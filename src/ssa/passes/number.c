@@ -56,13 +56,11 @@ static void visit(struct ssa_function *f, const struct ssa_loops *l, struct tabl
         next = f->insns[i].next;
         struct ssa_insn *in = &f->insns[i];
         if (in->op != SSA_PHI) ssa_uses(f, i, ssa_to_origin, f);
-        uint32_t same = 0;
         if (in->op == SSA_GUARD || in->op == SSA_WINDOW) {
             if (find(t, f, l, i)) ssa_remove(f, i);
             continue;
-        } else if (ssa_has(in->op, 'p') && in->op != SSA_COPY) {
-            same = find(t, f, l, i);
         }
+        uint32_t same = ssa_has(in->op, 'p') && in->op != SSA_COPY ? find(t, f, l, i) : 0;
         if (!same || f->insns[same].type != in->type) continue;
         in->op = SSA_COPY;
         in->arg[0] = same;
