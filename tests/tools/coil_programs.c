@@ -256,6 +256,20 @@ static void branch(struct maker *m)
     }
 }
 
+/* What runs first is written last. */
+static void detour(struct maker *m)
+{
+    unsigned first = m->labels++, second = m->labels++, end = m->labels++;
+    line(m, "BR @.l%u", first);
+    writer_print(m->w, ".l%u:\n", second);
+    statements(m, 1 + pick(m, 4));
+    line(m, "BR @.l%u", end);
+    writer_print(m->w, ".l%u:\n", first);
+    statements(m, 1 + pick(m, 4));
+    line(m, "BR @.l%u", second);
+    writer_print(m->w, ".l%u:\n", end);
+}
+
 static void loop(struct maker *m)
 {
     unsigned top = m->labels++, end = m->labels++, counter = 200 + m->loops++;
@@ -392,7 +406,7 @@ static void statements(struct maker *m, unsigned count)
         else if (m->depth > 3)
             move(m);
         else if (what < 20)
-            branch(m);
+            pick(m, 4) ? branch(m) : detour(m);
         else if (what < 22)
             pick(m, 3) ? loop(m) : sweep(m);
         else if (what < 23)
