@@ -181,7 +181,6 @@ penta_module *penta_coil_builder_finish(penta_coil_builder *b, penta_report *rep
 
 uint64_t penta_coil_register(const penta_vm *vm, unsigned number)
 {
-    return vm->engine == &coil_interp && number < COIL_REGISTERS
-               ? ((const struct coil_vm *)vm)->v[number]
-               : 0;
+    if (vm->module->driver != &coil_driver || number >= COIL_REGISTERS) return 0;
+    return ((const struct coil_vm *)vm)->v[number];
 }
