@@ -43,7 +43,8 @@ def main():
                        env=environment)
         for name in ("PENTA_BUILD", "PENTA_LIBRARY", "PENTA_DEVICE", "PYTHONPATH"):  # the wheel has all that it needs
             environment.pop(name, None)
-        subprocess.run([python, os.path.join(PROGRAMS, "inside.py")], check=True, env=environment, cwd=work)
+        for program in ("inside.py", "debugging.py", "offered.py"):
+            subprocess.run([python, os.path.join(PROGRAMS, program)], check=True, env=environment, cwd=work)
         blocks = re.findall(r"^```python\n(.*?)^```", open(os.path.join(ROOT, "docs", "python.md")).read(), re.S | re.M)
         subprocess.run([python, "-c", "\n".join(blocks)], check=True, env=environment, cwd=work, stdout=subprocess.DEVNULL)
         place = os.path.join(work, "cvbc")

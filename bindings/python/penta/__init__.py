@@ -14,6 +14,8 @@ Options are keyword arguments: an underscore stands for a dash, True for a switc
 
     penta.cvbc       signing, verifying, building and taking apart CockpitVM containers
     penta.jam        JAM services and blocks
+    penta.pvm        PolkaVM programs called by export; pools of machines
+    penta.coil       COIL objects built in memory
     penta.tvmr       ternary networks: registers as buffers, training
     penta.conform    test vectors; penta.device: the mock GPU (where those libraries are there)
 """
@@ -23,11 +25,15 @@ from typing import List
 
 from ._core import Document, Error, Finding, OptionValue, Stop, document, text, words
 from ._library import lib as _lib
-from .module import Module, assemble, detect, link, open
-from .session import Debugger, Machine, Replay, Session
+from .debugger import Debugger, Point
+from .module import Branch, Line, Module, assemble, detect, link, open, probe, source_place
+from .profile import Path, Profile
+from .session import Access, Frame, Machine, Region, Replay, Session, Variable
 
-__all__ = ["Debugger", "Error", "Finding", "Machine", "Module", "OptionValue", "Replay", "Session", "Stop", "assemble",
-           "detect", "engines", "formats", "instructions", "link", "open", "options", "pvm_link", "rules", "version"]
+__all__ = ["Access", "Branch", "Debugger", "Error", "Finding", "Frame", "Line", "Machine", "Module", "OptionValue",
+           "Path", "Point", "Profile", "Region", "Replay", "Session", "Stop", "Variable", "about", "assemble",
+           "detect", "engine_for_run", "engines", "formats", "instructions", "link", "open", "options", "probe",
+           "pvm_link", "rules", "source_place", "traps", "version"]
 version: str = _lib.penta_version().decode()
 
 
@@ -43,7 +49,8 @@ def engines(format: str) -> List[str]:  # noqa: A002
     return words(_lib.penta_engine_name, text(format))
 
 
-def _about(format: str) -> Document:  # noqa: A002
+def about(format: str) -> Document:  # noqa: A002
+    """Title, suffix, comment, exit_value, engines, uses and options of a format."""
     for one in document(_lib.penta_formats_json):
         if one["name"] == format:
             found: Document = one
@@ -51,9 +58,28 @@ def _about(format: str) -> Document:  # noqa: A002
     raise ValueError(f"there is no format {format!r}")
 
 
+def engine_for_run(format: str, steps: bool = False) -> str:  # noqa: A002
+    """The engine to choose for running a program; steps: single instructions or their number matter."""
+    name = _lib.penta_engine_for_run(text(format), steps)
+    if name is None:
+        raise ValueError(f"there is no format {format!r}")
+    return str(name.decode())
+
+
+def traps(format: str) -> List[Document]:  # noqa: A002
+    """Why its machines stop with "trap": dicts with number (Stop.detail), name and meaning."""
+    out: List[Document] = []
+    while True:
+        raw = _lib.penta_trap_at(text(format), len(out))
+        if not raw:
+            return out
+        out.append({"number": raw.contents.number, "name": raw.contents.name.decode(),
+                    "meaning": raw.contents.meaning.decode()})
+
+
 def options(format: str) -> List[Document]:  # noqa: A002
     """The options of a format: dicts with key, argument, uses, help and words."""
-    return list(_about(format)["options"])
+    return list(about(format)["options"])
 
 
 def instructions(format: str) -> List[Document]:  # noqa: A002

@@ -180,6 +180,44 @@ def words(function: Callable[..., Optional[bytes]], *arguments: Any) -> List[str
         out.append(one.decode())
 
 
+def reported(report: Any, convert: Callable[[Any], Any], function: Callable[..., Any], *arguments: Any) -> List[Any]:
+    """What a function tells a callback of this type, one by one."""
+    out: List[Any] = []
+    keep = report(lambda _user, raw: out.append(convert(raw.contents)))
+    function(*arguments, keep, None)
+    return out
+
+
+_KINDS = names("penta_kind", "PENTA_")
+Value = Union[int, float, bool, str, bytes]
+
+
+def value(raw: Any) -> Value:
+    """The value of a penta_field or penta_value."""
+    kind, of = _KINDS[raw.kind], getattr(raw, "as")
+    if kind == "text":
+        return taken(of.bytes).decode("utf-8", "replace")
+    if kind == "raw":
+        return taken(of.bytes)
+    if kind == "bool":
+        return bool(of.u)
+    out: Union[int, float] = of.i if kind == "sint" else of.f if kind == "float" else of.u
+    return out
+
+
+def raw_value(given: Union[int, float, bool]) -> Any:
+    """A number as a penta_value."""
+    out = types.penta_value()
+    of = getattr(out, "as")
+    if isinstance(given, bool):
+        out.kind, of.u = _KINDS.index("bool"), given
+    elif isinstance(given, float):
+        out.kind, of.f = _KINDS.index("float"), given
+    else:
+        out.kind, of.u = _KINDS.index("sint" if given < 0 else "uint"), word(given, "a value", signed=True)
+    return out
+
+
 # ---- stops ----
 
 @dataclass(frozen=True)

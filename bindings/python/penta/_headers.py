@@ -24,6 +24,7 @@ class Declarations:
 
     def __init__(self) -> None:
         self.constants: Dict[str, int] = {}
+        self.lists: Dict[str, List[int]] = {}    # numbers in braces
         self.enums: Dict[str, List[str]] = {}    # a typedef of an enum, and its constants in order
         self.types: Dict[str, Type] = {}         # typedefs; a struct without fields is opaque
         self.functions: Dict[str, Type] = {}
@@ -52,6 +53,9 @@ class _Parser:
         text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S).replace("\\\n", " ")
         text = re.sub(r"^\s*#\s*ifdef\s+__cplusplus.*?^\s*#\s*(?:else|endif).*?$", "", text, flags=re.S | re.M)
         for name, value in re.findall(r"^\s*#\s*define\s+(\w+)[ \t]+(\S.*?)\s*$", text, re.M):
+            if value.startswith("{"):
+                found.lists[name] = [int(one) for one in re.findall(r"-?\d+", value)]
+                continue
             number = self.evaluate(_TOKEN.findall(value))
             if number is not None:
                 found.constants[name] = number

@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 _found = _headers.read([
     "penta/" + name for name in sorted(os.listdir(os.path.join(_headers.folder(), "penta"))) if name.endswith(".h")
 ] + ["cvbc_format.h"])
-constants = _found.constants
+constants, lists = _found.constants, _found.lists
 
 
 def names(enum: str, prefix: str) -> List[str]:

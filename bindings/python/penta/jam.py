@@ -13,7 +13,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
-from ._core import Document, OptionValue, View, checked, document, options, taken, text, views
+from ._core import Buffer, Document, OptionValue, View, checked, document, options, taken, text, views, words
 from ._library import constants, types
 from ._library import lib as _lib
 
@@ -64,6 +64,62 @@ def _hash(value: bytes) -> Any:
     return (ctypes.c_uint8 * constants["PENTA_JAM_HASH"])(*value)
 
 
+# ---- versions and keys ----
+
+def versions() -> List[str]:
+    return words(_lib.penta_jam_version_name)
+
+
+def call_name(number: int, version: Optional[str] = None) -> Optional[str]:
+    """The name of a host call in a version; None: there is none."""
+    name = _lib.penta_jam_call_name(text(version), number)
+    return name.decode() if name else None
+
+
+def _key(function: Callable[..., None], *arguments: Any) -> bytes:
+    out = ctypes.create_string_buffer(KEY)
+    function(*arguments, out)
+    return out.raw
+
+
+def chapter_key(chapter: int) -> bytes:
+    """The state key of a chapter: 2 authorizer queues, 7 staging set, 12 privileges and so on."""
+    return _key(_lib.penta_jam_key, chapter)
+
+
+def account_key(service: int) -> bytes:
+    return _key(_lib.penta_jam_account_key, service)
+
+
+def storage_key(service: int, name: Buffer) -> bytes:
+    view = View(name)
+    return _key(_lib.penta_jam_storage_key, service, view.bytes)
+
+
+def preimage_key(service: int, hash: bytes) -> bytes:  # noqa: A002
+    return _key(_lib.penta_jam_preimage_key, service, _hash(hash))
+
+
+def request_key(service: int, hash: bytes, length: int) -> bytes:  # noqa: A002
+    return _key(_lib.penta_jam_request_key, service, _hash(hash), length)
+
+
+def _digest(function: Callable[..., None], data: Buffer) -> bytes:
+    view, out = View(data), _hash(bytes(constants["PENTA_JAM_HASH"]))
+    function(view.bytes, out)
+    return bytes(out)
+
+
+def hash(data: Buffer) -> bytes:  # noqa: A001
+    """Blake2b-256."""
+    return _digest(_lib.penta_jam_hash, data)
+
+
+def segments_root(segments: Buffer) -> bytes:
+    """Of exported segments."""
+    return _digest(_lib.penta_jam_segments_root, segments)
+
+
 class State:
     """Values under keys of 31 bytes; document: JSON, as text or as Python values."""
 
@@ -98,6 +154,16 @@ class State:
         raw = types.penta_bytes() if value is None else types.penta_bytes(view.address, view.size)
         checked(_lib.penta_jam_state_set, self._handle, key, raw)
 
+    def store(self, service: int, key: Buffer, value: Buffer) -> None:
+        """Sets storage and remembers its key, of which the state key has only a hash."""
+        name, given = View(key), View(value)
+        checked(_lib.penta_jam_state_store, self._handle, service, name.bytes, given.bytes)
+
+    def diff(self) -> List[Document]:
+        """The changes since the last commit, with names where they are known."""
+        out: List[Document] = document(_lib.penta_jam_state_diff, self._handle, True)
+        return out
+
     def changes(self) -> List[Tuple[bytes, Optional[bytes], Optional[bytes]]]:
         """Key, value before and now, since the last commit."""
         found: List[Tuple[bytes, Optional[bytes], Optional[bytes]]] = []
@@ -118,8 +184,14 @@ class State:
 class Host:
     """A version, a chain and an engine, with the programs it has prepared."""
 
-    def __init__(self, **host_options: OptionValue) -> None:
-        self._handle: int = checked(_lib.penta_jam_host_new, *options(host_options))
+    def __init__(self, document: Optional[Json] = None, **host_options: OptionValue) -> None:
+        """document: a state as JSON, which says version and chain where the options do not."""
+        self._told: Any = None
+        if document is None:
+            self._handle: int = checked(_lib.penta_jam_host_new, *options(host_options))
+        else:
+            view = _json(document)
+            self._handle = checked(_lib.penta_jam_host_for, view.bytes, *options(host_options))
 
     def __del__(self) -> None:
         if getattr(self, "_handle", None):
@@ -130,6 +202,19 @@ class Host:
         if not _lib.penta_jam_parameter(self._handle, text(name), ctypes.byref(value)):
             raise KeyError(name)
         return value.value
+
+    def on_call(self, called: Callable[[int, str], Any]) -> None:
+        """Called with the service and a line about each host call; it must not raise."""
+        told = types.penta_jam_called(lambda _user, service, line: called(service, line.decode("utf-8", "replace")) and None)
+        _lib.penta_jam_on_call(self._handle, told, None)
+        self._told = (told, self._told)  # as long as the host may call it
+
+    def on_log(self, logged: Callable[[int, int, bytes, bytes], Any]) -> None:
+        """Called with service, level, target and message of what programs log; it must not raise."""
+        told = types.penta_jam_logged(lambda _user, service, level, target, message: logged(
+            service, level, taken(target), taken(message)) and None)
+        _lib.penta_jam_on_log(self._handle, told, None)
+        self._told = (told, self._told)
 
     def _run(self, function: Callable[..., bool], *arguments: Any) -> Result:
         raw = types.penta_jam_result()
@@ -144,6 +229,13 @@ class Host:
         given, _keep = views(items)
         raw = types.penta_jam_accumulation(slot, service, _hash(entropy), gas, given, len(items))
         return self._run(_lib.penta_jam_accumulate, state._handle, ctypes.byref(raw))
+
+    def on_transfer(self, state: State, slot: int, service: int, gas: int, items: Sequence[bytes] = (),
+                    entropy: bytes = bytes(32)) -> Result:
+        """The same at the entry that versions up to 0.7.0 have for transfers."""
+        given, _keep = views(items)
+        raw = types.penta_jam_accumulation(slot, service, _hash(entropy), gas, given, len(items))
+        return self._run(_lib.penta_jam_on_transfer, state._handle, ctypes.byref(raw))
 
     def _package(self, package: bytes, core: int, trace: bytes, extrinsics: Sequence[bytes],
                  imports: Sequence[bytes]) -> Tuple[Any, Any]:

@@ -3,11 +3,40 @@ from __future__ import annotations
 
 import ctypes
 import json
-from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple, Union
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
 from ._core import (Buffer, Document, Filled, Finding, Findings, OptionValue, View, checked, document, filled, finding,
-                    options, text, word)
+                    options, reported, taken, text, word)
 from ._library import lib, types
+
+
+@dataclass(frozen=True)
+class Line:
+    """Instructions of one source line without a gap."""
+    file: str
+    line: int
+    first: int  # pcs; `end` is after the last
+    end: int
+
+
+@dataclass(frozen=True)
+class Branch:
+    """Where control goes after an instruction."""
+    next: bool  # to the next one, at least sometimes; after a call: on its return
+    jump: bool  # or elsewhere
+    call: bool
+    ret: bool
+    indirect: bool  # a value decides where to
+    target: Optional[int]  # where the code itself says it
+
+
+def _line(raw: Any) -> Line:
+    return Line(_text(taken(raw.file)), raw.line, getattr(raw, "from"), raw.to)
+
+
+def _sizes(handle: int, report: Any, user: Any) -> None:
+    checked(lib.penta_sizes, handle, report, user)
 
 
 class Module:
@@ -63,6 +92,10 @@ class Module:
         out: Document = document(lib.penta_info_json, self._handle)
         return out
 
+    def info_text(self) -> str:
+        """The same as lines."""
+        return _text(filled(lib.penta_info_text, self._handle, *options({})))
+
     def diff(self, other: "Module") -> List[Document]:
         """Differences in structure: dicts with change, path, offset_a, offset_b, a and b."""
         out = Filled()
@@ -107,6 +140,17 @@ class Module:
         found = Findings()
         lib.penta_check_run(self._handle, unverified, found.report, None)
         return found.found
+
+    def paths(self, findings: Sequence[Finding]) -> List[Optional[str]]:
+        """Where findings are in the tree of the file: "/header/version"; None: nowhere."""
+        raw = (types.penta_error * max(len(findings), 1))()
+        for one, about in zip(raw, findings):
+            one.code, one.offset, one.decoded = about.number, about.offset, about.decoded
+        places, out = (types.penta_place * len(raw))(), Filled()
+        checked(lib.penta_places, self._handle, raw, len(findings), places, out.ref)
+        names = out.take()
+        return [_text(names[place.path:names.index(0, place.path)]) if place.found else None
+                for place in places[:len(findings)]]
 
     # ---- bytes and text ----
 
@@ -207,6 +251,54 @@ class Module:
             lib.penta_structure_free(structure)
         return out
 
+    def offset_of(self, pc: int) -> Optional[Tuple[int, int]]:
+        """Where the bytes of the instruction at pc are in the file, and how many; None: it is not there as it is."""
+        offset, size = ctypes.c_uint64(), ctypes.c_uint64()
+        found = lib.penta_offset_of(self._handle, word(pc, "a pc"), ctypes.byref(offset), ctypes.byref(size))
+        return (offset.value, size.value) if found else None
+
+    def branch(self, pc: int) -> Optional[Branch]:
+        """Where control goes after the instruction at pc; None: none is there."""
+        raw = types.penta_branch()
+        if not lib.penta_branch_at(self._handle, word(pc, "a pc"), ctypes.byref(raw)):
+            return None
+        return Branch(raw.next, raw.jump, raw.call, raw.ret, raw.indirect, raw.target if raw.has_target else None)
+
+    def structure(self) -> Document:
+        """Functions with blocks and edges, and calls."""
+        structure = checked(lib.penta_structure_new, self._handle)
+        try:
+            out: Document = document(lib.penta_structure_json, structure)
+        finally:
+            lib.penta_structure_free(structure)
+        return out
+
+    def sizes(self) -> List[Tuple[str, str, int]]:
+        """Kind (file, section, function, data), name and bytes of what the file has."""
+        return reported(types.penta_size_report, lambda raw: (
+            lib.penta_size_name(raw.kind).decode(), _text(raw.name), raw.bytes), _sizes, self._handle)
+
+    # ---- names and source lines ----
+
+    def find(self, place: str) -> int:
+        """The pc that a text means: a number, NAME, NAME+NUMBER or FILE:LINE."""
+        pc = ctypes.c_uint64()
+        checked(lib.penta_find_code, self._handle, text(place), ctypes.byref(pc))
+        return pc.value
+
+    def name_at(self, pc: int) -> Optional[str]:
+        """The function or label that an instruction belongs to, as NAME or NAME+NUMBER."""
+        out = Filled()
+        return _text(out.take()) if lib.penta_name_at(self._handle, word(pc, "a pc"), out.ref) else None
+
+    def lines(self) -> List[Line]:
+        """The line table, in any order."""
+        return reported(types.penta_line_report, _line, lib.penta_lines, self._handle)
+
+    def line_at(self, pc: int) -> Optional[Line]:
+        raw = types.penta_line()
+        return _line(raw) if lib.penta_line_at(self._handle, word(pc, "a pc"), ctypes.byref(raw)) else None
+
     # ---- machines ----
 
     def machine(self, engine: Optional[str] = None, **run_options: OptionValue) -> "Machine":
@@ -245,6 +337,20 @@ def detect(data: Buffer) -> List[Tuple[str, int]]:
     view, guesses = View(data), (types.penta_guess * 16)()
     count = lib.penta_detect(view.bytes, guesses, len(guesses))
     return [(guess.format.decode(), guess.confidence) for guess in guesses[:count]]
+
+
+def probe(data: Buffer, format: str) -> Tuple[int, str]:  # noqa: A002
+    """The confidence of one format, 0: none; and what speaks for it."""
+    view, evidence = View(data), Filled()
+    sure: int = lib.penta_probe(view.bytes, text(format), evidence.ref)
+    return sure, _text(evidence.take())
+
+
+def source_place(source: str, offset: int) -> Tuple[int, int]:
+    """Line and column, from 1 on, of an offset in a source text: where Error.offset is."""
+    view, line, column = View(source.encode("utf-8", "surrogateescape")), ctypes.c_uint64(), ctypes.c_uint64()
+    lib.penta_source_place(view.bytes, word(offset, "an offset"), ctypes.byref(line), ctypes.byref(column), None)
+    return line.value, column.value
 
 
 Object = Union[Tuple[str, Buffer], Tuple[str, Buffer, bool]]

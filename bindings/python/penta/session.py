@@ -4,17 +4,71 @@ from __future__ import annotations
 import ctypes
 import json
 import weakref
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
-from ._core import (UNBOUNDED, Buffer, Document, Error, Filled, Finding, Findings, OptionValue, Stop, View, checked,
-                    document, filled, finding, options, raw_stop, stop, text, word, words)
-from ._library import constants, lib, types
+from ._core import (UNBOUNDED, Buffer, Document, Filled, Finding, Findings, OptionValue, Stop, Value, View, checked,
+                    document, filled, finding, options, raw_stop, reported, stop, text, value, word)
+from ._library import constants, lib, names, types
 
 if TYPE_CHECKING:
     from .module import Module
 
 # Answers a host call with its results, or says with None that the call is not its own.
 HostCall = Callable[["Session", Stop], Union[None, int, Sequence[int]]]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """An open call."""
+    pc: int     # of the next instruction; in the frames outside, of the call
+    depth: int  # more in a call than outside of it
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A register or a variable."""
+    scope: str  # register, local or global
+    name: str
+    value: Value
+    type: Optional[str]
+    address: Optional[int]  # None: it is not in memory
+    size: int
+    elements: int  # of an array, whose first one is the value; else 0
+
+
+@dataclass(frozen=True)
+class Access:
+    """Something that an instruction reads or writes."""
+    write: bool
+    host: bool  # the host may write anything
+    name: Optional[str]  # of a register, or of a variable that is not in memory; None: memory
+    address: int
+    size: int
+    moves: bool  # its address depends on the state of the machine
+
+
+@dataclass(frozen=True)
+class Region:
+    address: int
+    size: int
+    writable: bool
+
+
+_SCOPES = names("penta_variable_scope", "PENTA_VARIABLE_")
+
+
+def _word(raw: Optional[bytes]) -> Optional[str]:
+    return None if raw is None else raw.decode("utf-8", "replace")
+
+
+def _variable(raw: Any) -> Variable:
+    return Variable(_SCOPES[raw.scope], _word(raw.value.name) or "", value(raw.value), _word(raw.value.note),
+                    raw.address if raw.in_memory else None, raw.size, raw.elements)
+
+
+def _access(raw: Any) -> Access:
+    return Access(raw.write, raw.host, _word(raw.name), raw.address, raw.size, raw.moves)
 
 
 def _fuel(fuel: Optional[int]) -> int:
@@ -96,6 +150,42 @@ class Machine:
         """A breakpoint."""
         if not lib.penta_vm_mark(self._handle, word(pc, "a pc"), on):
             raise IndexError(f"no instruction at {pc}")
+
+    # ---- by name ----
+
+    def eval(self, expression: str) -> Union[int, float, bool]:  # noqa: A003
+        """The value of an expression over registers, variables, memory and the state: "a0 + 1", "u32[sp]"."""
+        raw = types.penta_value()
+        checked(lib.penta_vm_eval, self._handle, text(expression), ctypes.byref(raw))
+        out: Union[int, float, bool] = value(raw)  # type: ignore[assignment]
+        return out
+
+    def value(self, path: str) -> Optional[str]:
+        """What is at a path of the state, as text; None: nothing is."""
+        out = Filled()
+        found = lib.penta_vm_value(self._handle, text(path), out.ref)
+        return out.take().decode("utf-8", "replace") if found else None
+
+    def frames(self) -> List[Frame]:
+        """The calls that are open, innermost first."""
+        count = lib.penta_vm_frames(self._handle, None, 0)
+        raw = (types.penta_frame * max(count, 1))()
+        return [Frame(one.pc, one.depth) for one in raw[:lib.penta_vm_frames(self._handle, raw, count)]]
+
+    def variables(self, frame: int = 0) -> List[Variable]:
+        """Registers and variables of a frame, 0 being the innermost."""
+        return reported(types.penta_variable_report, _variable, lib.penta_vm_variables, self._handle, frame)
+
+    def accesses(self, pc: int) -> List[Access]:
+        """What the instruction at pc reads and writes if it is the next one."""
+        return reported(types.penta_access_report, _access, lib.penta_vm_accesses, self._handle, word(pc, "a pc"))
+
+    def regions(self) -> List[Region]:
+        """Memory that is mapped, in the order of addresses."""
+        return reported(types.penta_region_report, lambda raw: Region(raw.address, raw.size, raw.writable),
+                        lib.penta_vm_regions, self._handle)
+
+    # ---- snapshots ----
 
     def save(self) -> bytes:
         return filled(lib.penta_vm_save, self._handle)
@@ -230,6 +320,14 @@ class Session:
     def debugger(self) -> "Debugger":
         return Debugger(self)
 
+    def count(self) -> None:
+        """From now on executions are counted, for profile(). Engines that compile cannot."""
+        checked(lib.penta_session_count, self._handle)
+
+    def profile(self) -> "Profile":
+        """What was counted so far. The session may run on."""
+        return Profile(self.module, checked(lib.penta_profile_new, self._handle))
+
     @property
     def steps(self) -> Optional[int]:
         """Instructions executed so far; None: the engine does not count."""
@@ -297,6 +395,28 @@ class Replay(Session):
         self._lines = []
         self._handle = checked(lib.penta_session_replay, module._handle, text(engine), self._record)
 
+    @property
+    def recorded_calls(self) -> int:
+        return int(lib.penta_record_calls(self._record))
+
+    @property
+    def recorded_options(self) -> List[Tuple[str, str]]:
+        """Those that the recorded session was made with."""
+        count = ctypes.c_size_t()
+        found = lib.penta_record_options(self._record, ctypes.byref(count))
+        return [(one.key.decode(), one.value.decode()) for one in found[:count.value]]
+
+    @property
+    def recorded_end(self) -> Optional[Stop]:
+        """How the recorded run ended; None: the record does not say."""
+        raw = types.penta_stop()
+        return stop(raw) if lib.penta_record_end(self._record, ctypes.byref(raw)) else None
+
+    @property
+    def same_file(self) -> bool:
+        """The record is of this very file. Else the run is repeated as long as its calls are the same."""
+        return bool(lib.penta_record_is_of(self._record, self.module._handle))
+
     def __del__(self) -> None:
         super().__del__()
         record, self._record = getattr(self, "_record", 0), 0
@@ -304,66 +424,5 @@ class Replay(Session):
             lib.penta_record_free(record)
 
 
-class Debugger:
-    """Steps a session in both directions. While there is one, the session is run through it only."""
-
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self._handle: int = checked(lib.penta_debugger_new, session._handle)
-
-    def __del__(self) -> None:
-        handle, self._handle = getattr(self, "_handle", 0), 0
-        if handle:
-            lib.penta_debugger_free(handle)
-
-    def close(self) -> None:
-        self.__del__()
-
-    def _moved(self, function: Callable[..., bool], count: int) -> Stop:
-        raw, error = types.penta_stop(), types.penta_error()
-        ok = function(self._handle, count, ctypes.byref(raw), ctypes.byref(error))
-        self.session._returned()
-        if not ok and error.code:
-            raise Error([finding(error)])
-        return stop(raw)
-
-    def forward(self, steps: Optional[int] = None) -> Stop:
-        """By at most so many instructions; None: until something happens."""
-        return self._moved(lib.penta_debugger_forward, UNBOUNDED if steps is None else word(steps, "steps"))
-
-    def step(self, steps: int = 1) -> Stop:
-        return self.forward(steps)
-
-    def back(self, steps: int = 1) -> Stop:
-        """To the start at most."""
-        return self._moved(lib.penta_debugger_back, word(steps, "steps"))
-
-    def goto(self, step: int) -> Stop:
-        """To the state after exactly so many steps; the run may stop before that."""
-        return self._moved(lib.penta_debugger_goto, word(step, "a step"))
-
-    def mark(self, pc: int, on: bool = True) -> None:
-        """A breakpoint."""
-        if not lib.penta_debugger_mark(self._handle, word(pc, "a pc"), on):
-            raise IndexError(f"no instruction at {pc}")
-
-    @property
-    def marks(self) -> List[int]:
-        count = lib.penta_debugger_marks(self._handle, None, 0)
-        pcs = (ctypes.c_uint64 * max(count, 1))()
-        lib.penta_debugger_marks(self._handle, pcs, count)
-        return list(pcs[:count])
-
-    def watch(self, what: str, on: bool = True) -> None:
-        """Stops with "break" after a change: "/registers/a0", "/registers/a0=0x2a", or memory as "ADDRESS:LENGTH"."""
-        checked(lib.penta_debugger_watch, self._handle, text(what), on)
-
-    @property
-    def watches(self) -> List[str]:
-        return words(lib.penta_debugger_watch_at, self._handle)
-
-    @property
-    def hit(self) -> Optional[str]:
-        """The watch that stopped the last run."""
-        found = lib.penta_debugger_hit(self._handle)
-        return found.decode() if found else None
+from .debugger import Debugger  # noqa: E402  they need Session
+from .profile import Profile  # noqa: E402

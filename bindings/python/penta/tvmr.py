@@ -15,8 +15,8 @@ import sys
 from dataclasses import dataclass
 from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
 
-from ._core import Buffer, OptionValue, Stop, View, checked, options
-from ._library import lib, types
+from ._core import Buffer, OptionValue, Stop, View, checked, options, text, word
+from ._library import lib, lists, types
 from .module import Module
 from .session import Machine
 
@@ -113,6 +113,78 @@ class _Table:
         lib.penta_table_free(getattr(self, "handle", None))
 
 
+def read_table(path: str, scale: float = 1.0) -> List[List[int]]:
+    """Rows of a CSV, NPY or IDX file, as train() and judge() take them; numbers are multiplied by scale and rounded."""
+    table = checked(lib.penta_table_read, path.encode(), scale)
+    try:
+        columns = lib.penta_table_columns(table)
+        return [lib.penta_table_row(table, row)[:columns] for row in range(lib.penta_table_rows(table))]
+    finally:
+        lib.penta_table_free(table)
+
+
+def domain(number: int) -> Optional[Tuple[str, str]]:
+    """Name and fields ("target=rA chem_id=B", in the order of Stop.args) of an operation of the host, by Stop.detail."""
+    fields = ctypes.c_char_p()
+    name = lib.penta_tvmr_domain(number, ctypes.byref(fields))
+    return (name.decode(), (fields.value or b"").decode()) if name else None
+
+
+# ---- learning outside of programs ----
+
+@dataclass(frozen=True)
+class Rule:
+    """How weights learn (penta/tvmr.h)."""
+    step: int
+    threshold: int
+    divisor: int
+    scale: int
+    keep: int
+    of: int
+
+
+DEFAULT, FAST, STABLE = (Rule(*lists["PENTA_TVMR_RULE_" + name]) for name in ("DEFAULT", "FAST", "STABLE"))
+
+
+def _signals(values: Sequence[int]) -> Any:
+    if any(not -255 <= value <= 255 for value in values):
+        raise ValueError("weights are -255 to 255")
+    return (types.penta_tvmr_signal * max(len(values), 1))(*(((v > 0) - (v < 0), abs(v)) for v in values))
+
+
+def _values(signals: Any, count: int) -> List[int]:
+    return [signals[i].polarity * signals[i].magnitude for i in range(count)]
+
+
+def learn(weights: Sequence[int], pressures: Sequence[int], activations: Numbers, direction: int,
+          rule: Rule = DEFAULT) -> Tuple[List[int], List[int]]:
+    """One step: the weights and pressures after it. direction: -1, 0 or 1."""
+    given, signals = _Int32(activations), _signals(weights)
+    if not len(weights) == len(pressures) == given.count or rule.divisor <= 0 or rule.of <= 0:
+        raise ValueError("as many weights as pressures and activations, and a divisor and `of` above 0")
+    pressed = (ctypes.c_int32 * max(len(pressures), 1))(*pressures)
+    raw = types.penta_tvmr_rule(rule.step, rule.threshold, rule.divisor, rule.scale, rule.keep, rule.of)
+    lib.penta_tvmr_learn(ctypes.byref(raw), signals, pressed, given.pointer, given.count, direction)
+    return _values(signals, given.count), list(pressed[:given.count])
+
+
+def participants(activations: Numbers, divisor: int = 4) -> List[bool]:
+    """Which activations take part in learning."""
+    if divisor <= 0:
+        raise ValueError("a divisor above 0 is needed")
+    given = _Int32(activations)
+    took = (ctypes.c_bool * max(given.count, 1))()
+    lib.penta_tvmr_participants(given.pointer, given.count, divisor, took)
+    return list(took[:given.count])
+
+
+def first_weights(count: int, seed: int, positive: bool = False) -> List[int]:
+    """Weights to begin with: of both signs, 20 to 39; or positive, 10 to 24."""
+    signals = (types.penta_tvmr_signal * max(count, 1))()
+    (lib.penta_tvmr_init_positive if positive else lib.penta_tvmr_init_structured)(signals, count, word(seed, "a seed"))
+    return _values(signals, count)
+
+
 def _has_buffer(data: Any) -> bool:
     try:
         memoryview(data)
@@ -182,7 +254,7 @@ class Network:
     def weights(self, name: str) -> List[int]:
         """The values of a cold register, -255 to 255."""
         raw = self._tensor(name)
-        return [raw.signals[i].polarity * raw.signals[i].magnitude for i in range(raw.count)]
+        return _values(raw.signals, raw.count)
 
     def set(self, name: str, data: Numbers, shape: Optional[Sequence[int]] = None) -> None:
         """Replaces a register: by numbers, for a cold one values -255 to 255; with their own shape unless one is given."""
@@ -191,10 +263,7 @@ class Network:
         raw = types.penta_tvmr_tensor(count=numbers.count, rank=len(dims))
         raw.dims = (ctypes.c_uint32 * max(len(dims), 1))(*dims)
         if name[0] == "C":
-            values = [numbers.pointer[i] for i in range(numbers.count)]
-            if any(not -255 <= value <= 255 for value in values):
-                raise ValueError("weights are -255 to 255")
-            raw.signals = (types.penta_tvmr_signal * max(len(values), 1))(*(((v > 0) - (v < 0), abs(v)) for v in values))
+            raw.signals = _signals(numbers.pointer[:numbers.count])
         else:
             raw.numbers = numbers.pointer
         checked(lib.penta_tvmr_register_set, self._free(), reg, ctypes.byref(raw))
@@ -223,6 +292,33 @@ class Network:
         count = ctypes.c_size_t()
         data = lib.penta_tvmr_output(self.machine._handle, ctypes.byref(count))
         return self._show(data, ctypes.c_int32, "i", (count.value,))
+
+    def chemicals(self, levels: Sequence[int]) -> None:
+        """The four levels of the signals that learning instructions read, 0 to 255."""
+        if len(levels) != 4:
+            raise ValueError("there are four chemicals")
+        lib.penta_tvmr_chemicals(self.machine._handle, bytes(levels))
+
+    def babble(self, scale: int) -> None:
+        """How much noise exploring instructions add."""
+        lib.penta_tvmr_babble(self.machine._handle, scale)
+
+    def stop(self) -> None:
+        """For an answer: ends the run normally."""
+        lib.penta_tvmr_stop(self.machine._handle)
+
+    def fail(self, why: str) -> None:
+        """For an answer: ends the run with an error of the host."""
+        lib.penta_tvmr_fail(self.machine._handle, text(why))
+
+    def reload(self, module: Module) -> bool:
+        """Another program into this machine. Weights whose key and shape match stay; whether there were any."""
+        if module.format != "tvmr":
+            raise TypeError(f"a module of format tvmr is needed, not {module.format}")
+        kept = ctypes.c_bool()
+        checked(lib.penta_tvmr_reload, self._free(), module._handle, ctypes.byref(kept))
+        self.machine.module = module
+        return kept.value
 
     # ---- weights and training ----
 

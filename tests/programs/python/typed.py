@@ -1,6 +1,6 @@
 """A program whose types mypy checks; only its last line is wrong."""
 import penta
-from penta import conform, cvbc, device, jam, tvmr
+from penta import coil, conform, cvbc, device, jam, pvm, tvmr
 
 module: penta.Module = penta.open(b"", "kblob", map=["0x10000:64"])
 stop: penta.Stop = module.session(host=lambda session, stop: [1, 2]).run()
@@ -9,5 +9,10 @@ good: bool = cvbc.verify(module).good
 steps: int = module.session().debugger().back(3).steps
 passed: int = conform.run("vectors").passed
 accuracy: float = tvmr.Network(module).train([[1, 2]], [0], epochs=3).judged.accuracy
+point: int = module.session().debugger().add("main", condition="a0 == 1")
+names: "list[str]" = [variable.name for variable in module.session().machine.variables()]
+total: int = module.session().profile().total
+register: int = pvm.Pool(module).take().register("a0")
+built: penta.Module = coil.Builder().finish()
 linked: bytes = penta.link([("a.o", b""), ("b.a", memoryview(b""), True)], strip=True)
 wrong: int = module.format  # error
