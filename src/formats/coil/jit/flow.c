@@ -245,12 +245,32 @@ static void find_flags(struct coil_flow *f)
     }
 }
 
+static bool is_chained(const struct coil_step *s)
+{
+    return s->opcode == COIL_OP_ADDC || s->opcode == COIL_OP_SUBB;
+}
+
+/* Whether an ADDC or SUBB certainly has native code, which takes the carry from a value: its general
+ * form looks for it in the machine. */
+static bool takes_carry(const struct coil_flow *f, uint32_t cell)
+{
+    const struct coil_step *s = f->p->steps[cell];
+    uint8_t live = f->flags_live[cell - f->first] & coil_flags_written(f->p, cell);
+    if (!is_chained(s) || f->by_step[cell - f->first] || live & ~COIL_C) return false;
+    for (unsigned i = 0; i < s->count; i++) {
+        const struct coil_place *at = &s->places[i];
+        bool plain = at->at == COIL_AT_REGISTER || coil_is_int(at->op);
+        if (!plain || at->ext & (COIL_SATURATE | COIL_VOLATILE | COIL_ATOMIC)) return false;
+    }
+    return coil_is_int(written_type(s));
+}
+
 /* Finds for every reader the operation whose flags it reads: before it in its block, or in the only
  * block before that. Where that is not enough, all operations whose flags are read keep their general
  * form, which computes flags. */
 static void find_readers(struct coil_flow *f)
 {
-    bool all = false;
+    bool all = false, again = false;
     uint32_t *last = malloc((f->block_count + 1) * sizeof *last); /* per block: the last writer */
     uint32_t *from = malloc((f->block_count + 1) * sizeof *from); /* the only block before */
     if (!last || !from) all = true;
@@ -274,10 +294,14 @@ static void find_readers(struct coil_flow *f)
                 bool arith =
                     group == COIL_G_ARITH || group == COIL_G_BITS || group == COIL_G_COMPARE;
                 bool flow = s->count && s->places[0].form == COIL_PARAM;
-                bool known = arith && flow &&
-                             (works_on_lanes(w) || coil_lower_knows(w->opcode, written_type(w),
-                                                                    (uint8_t)s->places[0].value));
-                if (!known) f->by_step[writer - f->first] = 1;
+                uint8_t condition = flow ? (uint8_t)s->places[0].value : COIL_IF_C;
+                bool known = arith && (flow || takes_carry(f, c)) &&
+                             ((flow && works_on_lanes(w)) ||
+                              coil_lower_knows(w->opcode, written_type(w), condition));
+                if (!known) {
+                    again |= is_chained(w) && !f->by_step[writer - f->first];
+                    f->by_step[writer - f->first] = 1;
+                }
             }
             if (written) writer = c;
             uint16_t op = f->p->cells[c].op;
@@ -290,6 +314,10 @@ static void find_readers(struct coil_flow *f)
             f->by_step[c - f->first] = 1;
     free(last);
     free(from);
+    if (!again) return;
+    for (uint32_t c = f->first; c < f->end; c++) /* one of a chain, so all of them */
+        if (f->p->steps[c] && is_chained(f->p->steps[c])) f->by_step[c - f->first] = 1;
+    find_readers(f);
 }
 
 /* ---- live variables ---- */

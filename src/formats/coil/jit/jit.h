@@ -181,12 +181,32 @@ bool coil_lower_write(struct coil_lower *l, const struct coil_place *p, uint32_t
                       uint8_t from);
 uint32_t coil_lower_convert(struct coil_lower *l, uint32_t value, uint8_t from, uint8_t to);
 uint32_t coil_lower_canon(struct coil_lower *l, uint32_t value, uint8_t type);
+/* lower_integer.c; v: the operands in the type. 0: it has no simple form. */
+struct coil_roles;
+uint32_t coil_lower_integer(struct coil_lower *l, const struct coil_step *s,
+                            const struct coil_roles *r, uint8_t type, const uint32_t v[3]);
+uint32_t coil_lower_remainder(struct coil_lower *l, uint8_t type, uint32_t a, uint32_t b);
+uint32_t coil_lower_saturated(struct coil_lower *l, const struct coil_step *s, uint8_t type,
+                              uint8_t to, uint32_t a, uint32_t b);
+uint32_t coil_lower_chained(struct coil_lower *l, bool adds, uint8_t type, const uint32_t v[3],
+                            uint32_t *carry);
+uint32_t coil_lower_clamp(struct coil_lower *l, uint32_t value, uint8_t from, uint8_t to);
+uint32_t coil_lower_select(struct coil_lower *l, uint32_t truth, uint32_t yes, uint32_t no);
+/* lower_real.c */
+uint32_t coil_lower_real(struct coil_lower *l, const struct coil_step *s, uint8_t type,
+                         const uint32_t v[3]);
+uint32_t coil_lower_to_real(struct coil_lower *l, uint32_t value, uint8_t from, uint8_t to);
+uint32_t coil_lower_from_real(struct coil_lower *l, uint32_t value, uint8_t from, uint8_t to);
 bool coil_lower_address(struct coil_lower *l, const struct coil_place *p, struct ssa_address *at);
 /* The same, checked for an access of this size, as an address of the host. */
 bool coil_lower_reach(struct coil_lower *l, const struct coil_place *p, enum ssa_mem mem,
                       bool write, struct ssa_address *at);
 /* A branch on a condition; yes and no are blocks. False: the flags are in the machine. */
 bool coil_lower_branch(struct coil_lower *l, uint8_t condition, uint32_t yes, uint32_t no);
+/* Completes what a branch is to know of an operation whose flags `live` are read; false: not all of
+ * them can be known. */
+bool coil_lower_flags(struct coil_pending_flags *p, uint8_t live);
+uint32_t coil_lower_carry(struct coil_lower *l); /* flag C, 0 or 1; 0: it is in the machine */
 /* Whether coil_lower_branch can decide it from this operation. */
 bool coil_lower_knows(uint8_t opcode, uint8_t type, uint8_t condition);
 

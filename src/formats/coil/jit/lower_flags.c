@@ -10,25 +10,23 @@ static bool compares(uint8_t opcode)
     return opcode == COIL_OP_CMP || opcode == COIL_OP_SUB || opcode == COIL_OP_DEC;
 }
 
+/* Those whose flags follow from their operands and result; of the others only what TEST says of the
+ * result is known. */
+static bool is_exact(uint8_t opcode)
+{
+    return compares(opcode) || opcode == COIL_OP_ADD || opcode == COIL_OP_INC ||
+           opcode == COIL_OP_NEG || opcode == COIL_OP_MUL;
+}
+
 static bool has_result(uint8_t opcode)
 {
     switch (opcode) {
-    case COIL_OP_ADD:
-    case COIL_OP_SUB:
-    case COIL_OP_MUL:
-    case COIL_OP_INC:
-    case COIL_OP_DEC:
-    case COIL_OP_NEG:
     case COIL_OP_TEST:
-    case COIL_OP_AND:
-    case COIL_OP_OR:
-    case COIL_OP_XOR:
-    case COIL_OP_NOT:
-    case COIL_OP_SHL:
-    case COIL_OP_SAL:
-    case COIL_OP_SHR:
-    case COIL_OP_SAR: return true;
-    default: return false;
+    case COIL_OP_DIV:
+    case COIL_OP_MOD:
+    case COIL_OP_DIVMOD:
+    case COIL_OP_ABS: return true;
+    default: return coil_ops[opcode].group == COIL_G_BITS && opcode != COIL_OP_BITCHK;
     }
 }
 
@@ -50,18 +48,141 @@ static enum ssa_cond order(uint8_t condition, bool is_signed)
     }
 }
 
-static bool is_zero_test(uint8_t condition)
+/* The flags of an operation without exact ones that TEST of its result gives as well. */
+static uint8_t tested(uint8_t opcode)
 {
-    return condition == COIL_IF_EQ || condition == COIL_IF_NEQ || condition == COIL_IF_Z ||
-           condition == COIL_IF_NZ;
+    uint8_t cleared = coil_ops[opcode].clears & (COIL_C | COIL_V);
+    return opcode == COIL_OP_BITCHK ? COIL_Z : (uint8_t)(COIL_Z | COIL_S | COIL_N | cleared);
+}
+
+static uint8_t flags_of(uint8_t condition)
+{
+    switch (condition) {
+    case COIL_IF_EQ:
+    case COIL_IF_NEQ:
+    case COIL_IF_Z:
+    case COIL_IF_NZ: return COIL_Z;
+    case COIL_IF_S:
+    case COIL_IF_NS: return COIL_S;
+    case COIL_IF_C:
+    case COIL_IF_NC: return COIL_C;
+    case COIL_IF_O:
+    case COIL_IF_NO: return COIL_V;
+    case COIL_IF_GT:
+    case COIL_IF_GTE:
+    case COIL_IF_LT:
+    case COIL_IF_LTE: return COIL_Z | COIL_S | COIL_V;
+    default: return 0; /* those that native code does not know */
+    }
 }
 
 bool coil_lower_knows(uint8_t opcode, uint8_t type, uint8_t condition)
 {
-    if (!coil_is_scalar(type) || type == COIL_T_BIT) return false;
+    uint8_t flags = flags_of(condition);
+    if (!coil_is_scalar(type) || !flags) return false;
     if (is_real(type)) return opcode == COIL_OP_CMP && order(condition, true) <= SSA_GE;
-    if (compares(opcode)) return order(condition, true) != SSA_CONDS;
-    return has_result(opcode) && is_zero_test(condition);
+    if (opcode == COIL_OP_ADDC || opcode == COIL_OP_SUBB) return flags == COIL_C;
+    if (is_exact(opcode)) return true;
+    return (has_result(opcode) || opcode == COIL_OP_BITCHK) && !(flags & ~tested(opcode));
+}
+
+/* What a branch is to know of an operation of which these flags are read; false: not all of them. */
+bool coil_lower_flags(struct coil_pending_flags *p, uint8_t live)
+{
+    if (is_real(p->type)) return p->opcode == COIL_OP_CMP;
+    if (!p->b) p->b = p->a; /* NEG */
+    if (is_exact(p->opcode)) return !(live & (COIL_P | COIL_D));
+    if (!coil_lower_knows(p->opcode, p->type, COIL_IF_Z) || live & ~tested(p->opcode)) return false;
+    p->opcode = COIL_OP_TEST;
+    p->a = p->b = p->result;
+    return true;
+}
+
+/* ---- values of flags, 0 or 1 ---- */
+
+static uint32_t set(struct coil_lower *l, enum ssa_cond cond, uint32_t a, uint32_t b)
+{
+    return ssa_compare(l->f, SSA_SET, cond, false, a, b);
+}
+
+static uint32_t op2(struct coil_lower *l, enum ssa_op op, uint32_t a, uint32_t b)
+{
+    return ssa_op2(l->f, op, SSA_INT, false, a, b);
+}
+
+static uint32_t result_of(struct coil_lower *l, const struct coil_pending_flags *p)
+{
+    if (p->result) return p->result;
+    return coil_lower_canon(l, op2(l, SSA_SUB, p->a, p->b), p->type); /* CMP */
+}
+
+static uint32_t carry(struct coil_lower *l, const struct coil_pending_flags *p)
+{
+    if (compares(p->opcode)) return set(l, SSA_B, p->a, p->b);
+    if (p->opcode == COIL_OP_NEG) return set(l, SSA_NE, p->a, ssa_const(l->f, 0));
+    return set(l, SSA_B, p->result, p->a); /* ADD, INC */
+}
+
+/* Whether the product does not fit. */
+static uint32_t product_lost(struct coil_lower *l, const struct coil_pending_flags *p)
+{
+    bool is_signed = coil_types[p->type].family == COIL_F_SIGNED;
+    if (coil_types[p->type].bytes < 8)
+        return set(l, SSA_NE, op2(l, SSA_MUL, p->a, p->b), p->result);
+    uint32_t above = op2(l, is_signed ? SSA_MULHS : SSA_MULHU, p->a, p->b),
+             sign =
+                 is_signed ? op2(l, SSA_SAR, p->result, ssa_const(l->f, 63)) : ssa_const(l->f, 0);
+    return set(l, SSA_NE, above, sign);
+}
+
+static uint32_t overflow(struct coil_lower *l, const struct coil_pending_flags *p)
+{
+    if (p->opcode == COIL_OP_MUL) return product_lost(l, p);
+    if (coil_types[p->type].family != COIL_F_SIGNED) return carry(l, p);
+    bool adds = p->opcode == COIL_OP_ADD || p->opcode == COIL_OP_INC;
+    uint32_t zero = ssa_const(l->f, 0), result = result_of(l, p),
+             a = p->opcode == COIL_OP_NEG ? zero : p->a, b = p->opcode == COIL_OP_NEG ? p->a : p->b;
+    if (coil_types[p->type].bytes < 8)
+        return set(l, SSA_NE, op2(l, adds ? SSA_ADD : SSA_SUB, a, b), result);
+    /* The result has another sign than both terms of a sum; of a difference, than the first, which
+     * has another sign than the second. */
+    uint32_t one = op2(l, SSA_XOR, a, result), two = op2(l, SSA_XOR, adds ? result : a, b);
+    return set(l, SSA_LT, op2(l, SSA_AND, one, two), zero);
+}
+
+uint32_t coil_lower_carry(struct coil_lower *l)
+{
+    const struct coil_pending_flags *p = &l->flags;
+    if (!p->opcode || !coil_lower_knows(p->opcode, p->type, COIL_IF_C) || is_real(p->type))
+        return 0;
+    if (p->opcode == COIL_OP_TEST) return ssa_const(l->f, 0);
+    return p->opcode == COIL_OP_MUL ? product_lost(l, p) : carry(l, p);
+}
+
+/* ---- branches ---- */
+
+static uint32_t truth(struct coil_lower *l, uint8_t condition)
+{
+    const struct coil_pending_flags *p = &l->flags;
+    uint32_t zero = ssa_const(l->f, 0), result = result_of(l, p),
+             sign =
+                 coil_types[p->type].family == COIL_F_SIGNED ? set(l, SSA_LT, result, zero) : zero;
+    switch (condition & ~1) {
+    case COIL_IF_S: return sign;
+    case COIL_IF_C: return coil_lower_carry(l);
+    case COIL_IF_O: return overflow(l, p);
+    default: break;
+    }
+    uint32_t less = op2(l, SSA_XOR, sign, overflow(l, p)); /* S is not V */
+    if (condition == COIL_IF_LT || condition == COIL_IF_GTE) return less;
+    return op2(l, SSA_OR, less, set(l, SSA_EQ, result, zero));
+}
+
+/* Whether it holds where truth() gives 0. */
+static bool is_opposite(uint8_t condition)
+{
+    if (condition == COIL_IF_GT || condition == COIL_IF_GTE) return true;
+    return condition != COIL_IF_LT && condition != COIL_IF_LTE && condition & 1;
 }
 
 bool coil_lower_branch(struct coil_lower *l, uint8_t condition, uint32_t yes, uint32_t no)
@@ -69,16 +190,21 @@ bool coil_lower_branch(struct coil_lower *l, uint8_t condition, uint32_t yes, ui
     const struct coil_pending_flags *p = &l->flags;
     if (!p->opcode || !coil_lower_knows(p->opcode, p->type, condition)) return false;
     bool is_signed = coil_types[p->type].family == COIL_F_SIGNED;
+    enum ssa_cond cond = order(condition, is_signed);
     if (is_real(p->type)) {
         ssa_branch(l->f, SSA_FBRANCH, order(condition, true), false, p->a, p->b, yes, no);
         return true;
     }
     /* C compares bits: values that are extended by their sign keep that order. */
-    bool narrow = coil_types[p->type].bytes == 4;
-    if (compares(p->opcode))
-        ssa_branch(l->f, SSA_BRANCH, order(condition, is_signed), narrow, p->a, p->b, yes, no);
-    else
-        ssa_branch(l->f, SSA_BRANCH, order(condition, is_signed), narrow, p->result,
+    bool narrow = coil_types[p->type].bytes == 4, zero = cond <= SSA_NE;
+    if (compares(p->opcode) && cond != SSA_CONDS) {
+        ssa_branch(l->f, SSA_BRANCH, cond, narrow, p->a, p->b, yes, no);
+    } else if (cond != SSA_CONDS && (zero || p->opcode == COIL_OP_TEST)) {
+        ssa_branch(l->f, SSA_BRANCH, cond, narrow, p->result, ssa_const(l->f, 0), yes, no);
+    } else {
+        bool opposite = is_opposite(condition);
+        ssa_branch(l->f, SSA_BRANCH, opposite ? SSA_EQ : SSA_NE, false, truth(l, condition),
                    ssa_const(l->f, 0), yes, no);
+    }
     return true;
 }

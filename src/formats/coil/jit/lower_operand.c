@@ -12,6 +12,7 @@ uint32_t coil_lower_canon(struct coil_lower *l, uint32_t value, uint8_t type)
     enum ssa_op op;
     switch (type) {
     case COIL_T_INT8: op = SSA_SEXT8; break;
+    case COIL_T_BIT:
     case COIL_T_UNT8: op = SSA_ZEXT8; break;
     case COIL_T_INT16: op = SSA_SEXT16; break;
     case COIL_T_UNT16: op = SSA_ZEXT16; break;
@@ -36,13 +37,14 @@ static bool contains(uint8_t to, uint8_t from)
 uint32_t coil_lower_convert(struct coil_lower *l, uint32_t value, uint8_t from, uint8_t to)
 {
     struct ssa_function *f = l->f;
-    if (!value || from == COIL_T_BIT || to == COIL_T_BIT) return 0;
+    if (!value) return 0;
+    if (to == COIL_T_BIT && !is_real(from))
+        return ssa_compare(f, SSA_SET, SSA_NE, false, value, ssa_const(f, 0));
     if (from == to) return value;
     if (is_real(from) && is_real(to))
         return ssa_op1(f, to == COIL_T_FP64 ? SSA_FWIDEN : SSA_FNARROW, coil_ssa_type(to), value);
-    if (is_real(from)) return 0; /* the bounds of the integer type would have to be tested */
-    if (is_real(to))
-        return from == COIL_T_UNT64 ? 0 : ssa_op1(f, SSA_FROMINT, coil_ssa_type(to), value);
+    if (is_real(from)) return coil_lower_from_real(l, value, from, to);
+    if (is_real(to)) return coil_lower_to_real(l, value, from, to);
     return contains(to, from) ? value : coil_lower_canon(l, value, to);
 }
 
@@ -52,6 +54,7 @@ enum ssa_mem coil_lower_mem(uint8_t op)
 {
     switch (op) {
     case COIL_T_INT8: return SSA_I8;
+    case COIL_T_BIT:
     case COIL_T_UNT8: return SSA_U8;
     case COIL_T_INT16: return SSA_I16;
     case COIL_T_UNT16: return SSA_U16;
@@ -186,16 +189,14 @@ static uint32_t from_bits(struct coil_lower *l, uint32_t bits, uint8_t as)
 uint32_t coil_lower_place(struct coil_lower *l, const struct coil_place *p, uint8_t own, uint8_t as)
 {
     struct ssa_address at;
-    if (as == COIL_T_BIT || !coil_is_scalar(as)) return 0;
+    if (!coil_is_scalar(as)) return 0;
     switch (p->at) {
     case COIL_AT_CONST: return constant(l, p, as);
     case COIL_AT_REGISTER:
-        if (own == COIL_T_BIT) return 0;
         return coil_lower_convert(l, from_bits(l, coil_lower_register(l, p->slot), own), own, as);
     case COIL_AT_SLOT: {
         uint8_t declared = l->flow.types[p->slot];
         uint32_t value = ssa_read(l->f, p->slot);
-        if (p->op == COIL_T_BIT || declared == COIL_T_BIT) return 0;
         if (p->op != declared) { /* another integer type of the same width */
             if (!coil_is_int(p->op) || !coil_is_int(declared)) return 0;
             value = coil_lower_canon(l, value, p->op);
@@ -204,7 +205,7 @@ uint32_t coil_lower_place(struct coil_lower *l, const struct coil_place *p, uint
     }
     case COIL_AT_FRAME:
     case COIL_AT_MEMORY:
-        if (!coil_is_scalar(p->op) || p->op == COIL_T_BIT || l->vm->m->big_endian ||
+        if (!coil_is_scalar(p->op) || l->vm->m->big_endian ||
             p->ext & (COIL_VOLATILE | COIL_ATOMIC) ||
             !coil_lower_reach(l, p, coil_lower_mem(p->op), false, &at))
             return 0;
@@ -225,7 +226,7 @@ bool coil_lower_write(struct coil_lower *l, const struct coil_place *p, uint32_t
 {
     struct ssa_function *f = l->f;
     struct ssa_address at;
-    if (!value || from == COIL_T_BIT || p->ext & COIL_SATURATE) return false;
+    if (!value) return false;
     if (p->at == COIL_AT_REGISTER) {
         if (is_real(from)) value = ssa_op1(f, SSA_BITS, SSA_INT, value);
         if (p->slot < l->passed)
@@ -238,10 +239,14 @@ bool coil_lower_write(struct coil_lower *l, const struct coil_place *p, uint32_t
                       value);
         return true;
     }
-    if (!coil_is_scalar(p->op) || p->op == COIL_T_BIT) return false;
+    if (!coil_is_scalar(p->op)) return false;
+    bool ints = coil_is_int(from) && coil_is_int(p->op) && p->op != COIL_T_BIT;
+    if (ints && p->ext & COIL_SATURATE) {
+        value = coil_lower_clamp(l, value, from, p->op);
+        from = p->op;
+    }
     if (p->at == COIL_AT_SLOT) {
         uint8_t declared = l->flow.types[p->slot];
-        if (declared == COIL_T_BIT) return false;
         value = coil_lower_convert(l, value, from, p->op);
         if (value && p->op != declared) {
             if (!coil_is_int(p->op) || !coil_is_int(declared)) return false;
@@ -253,9 +258,8 @@ bool coil_lower_write(struct coil_lower *l, const struct coil_place *p, uint32_t
     if ((p->at != COIL_AT_FRAME && p->at != COIL_AT_MEMORY) || l->vm->m->big_endian ||
         p->ext & (COIL_VOLATILE | COIL_ATOMIC))
         return false;
-    /* A store cuts by itself. */
-    bool cuts = coil_is_int(from) && coil_is_int(p->op);
-    if (!cuts) value = coil_lower_convert(l, value, from, p->op);
+    if (!ints) /* a store cuts by itself */
+        value = coil_lower_convert(l, value, from, p->op);
     if (!value || !coil_lower_reach(l, p, coil_lower_mem(p->op), true, &at)) return false;
     ssa_store(f, coil_lower_mem(p->op), at, value);
     return true;
