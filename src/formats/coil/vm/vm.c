@@ -63,10 +63,14 @@ static bool map_image(struct coil_vm *vm, penta_error *err)
             return error_at(err, COIL_SECTION_RANGE, m->header.section_offset,
                             "section %zu overlaps another in memory", i + 1);
         bool writable = s->flags & COIL_WRITE && !coil_is_code(s);
-        struct coil_region *r = add_region(vm, "section", address, s->size, writable, err);
+        uint64_t below = address < COIL_PAGE ? COIL_PAGE - address : 0; /* is never mapped */
+        if (below >= s->size) continue;
+        struct coil_region *r =
+            add_region(vm, "section", address + below, s->size - below, writable, err);
         penta_bytes bytes = coil_contents(m, i);
         if (!r) return false;
-        bytes_copy(r->bytes, bytes);
+        if (bytes.size > below)
+            bytes_copy(r->bytes, (penta_bytes){bytes.data + below, bytes.size - (size_t)below});
     }
     return true;
 }
