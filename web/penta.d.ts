@@ -147,6 +147,11 @@ export interface PentaFile {
   symbols(): Promise<FileSymbol[]>;
   /** The whole file as text that `assemble` takes. */
   source(options?: Options): Promise<string>;
+  /** The program in another dialect, byte order or version of its format; encrypted; decrypted. The options are
+   * those of `penta convert`, `penta seal` and `penta open`; keys are files of `setFile`. */
+  convert(options?: Options): Promise<Uint8Array>;
+  seal(options?: Options): Promise<Uint8Array>;
+  unseal(options?: Options): Promise<Uint8Array>;
 
   machine(options?: MachineOptions): Promise<Machine>;
   /** Its machines are closed, too. */

@@ -146,6 +146,9 @@ class PentaFile {
   async search(text, from = 0, backwards = false) { return (await this.ask("search", {text, from, backwards})).line; }
   async symbols() { return (await this.ask("symbols")).symbols; }
   async source(options) { return decoder.decode((await this.ask("source", {options})).bytes ?? new Uint8Array(0)); }
+  async convert(options) { return (await this.ask("convert", {options})).bytes; }
+  async seal(options) { return (await this.ask("seal", {options})).bytes; }
+  async unseal(options) { return (await this.ask("unseal", {options})).bytes; }
   async machine({options, engine, unverified, stopAtCalls} = {}) {
     const made = await this.ask("machine", {options, engine, unverified, stop_at_calls: stopAtCalls});
     return new Machine(this.link, this, made);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The library as WebAssembly against the tool, over the bytes of every case: facts, findings, tree, listing, and a run by single steps
-(which web/answers.mjs also takes backwards); then what penta.js adds to the modules (web/engine.mjs), and what the page loads first.
+(which web/answers.mjs also takes backwards); then what penta.js adds to the modules (web/engine.mjs), keys (web/keys.mjs) where OpenSSL was
+built, and what the page loads first.
 
     tests/programs/web.py PENTA WEB        WEB: the folder that make web writes; without it, or without node, the test is skipped
 """
@@ -18,6 +19,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "tools"))
 from commands import Commands
 
 PENTA, WEB = sys.argv[1:3]
+KEYS = os.path.join(ROOT, "tests/keys")
 NODE = shutil.which("node")
 if not NODE or not os.path.exists(os.path.join(WEB, "penta.wasm")):
     print("no node, or no", os.path.join(WEB, "penta.wasm") + ": skipped")
@@ -83,6 +85,26 @@ def compare_listing(answer, path, name, form):
     told = commands.call("dis", path, "--code-only", *form, text=True)
     got = "".join(f"{line['text']}:\n" if line["kind"] == "label" else f"{line['pc']:6}  {line['text']}\n" for line in answer["lines"])
     check(told.stdout == got, name, "listing", told.stdout, got)
+
+
+def make_keyed(folder):
+    """Signed and sealed files, for web/keys.mjs."""
+    def tool(*args):
+        done = subprocess.run([PENTA, *args], capture_output=True, text=True, timeout=60)
+        check(done.returncode == 0, " ".join(args), "exit", 0, done.stderr)
+
+    def at(name):
+        return os.path.join(folder, name)
+
+    with open(at("plain.cvasm"), "w") as out:
+        out.write('.string "done\\n"\n    PUSH 0\n    PRINTF 0\n    HALT\n')
+    tool("asm", at("plain.cvasm"), "-o", at("plain.cvbc"))
+    tool("asm", os.path.join(ROOT, "examples/tvmr/relu.tasm"), "-o", at("plain.tvmr"))
+    for kind, key in (("ed25519", "signer"), ("p256", "p256"), ("rsa2048", "rsa2048")):
+        tool("sign", at("plain.cvbc"), "--sign-key", f"{KEYS}/{key}.pem", "-o", at(kind + ".cvbc"))
+    tool("seal", at("plain.cvbc"), "--password-file", f"{KEYS}/password", "-o", at("password.cvbc"))
+    for form in ("cvbc", "tvmr"):
+        tool("seal", at("plain." + form), "--key-file", f"{KEYS}/symmetric.hex", "-o", at("sealed." + form))
 
 
 def starts(whole, part):
@@ -172,6 +194,11 @@ with tempfile.TemporaryDirectory() as folder:
         compare_file(answer, path, name, form)
         compare_listing(answer, path, name, form)
         compare_run(answer, path, name, form)
+    if os.path.exists(os.path.join(WEB, "penta-crypto.wasm")):
+        make_keyed(folder)
+        keys = subprocess.run([NODE, *flags, os.path.join(ROOT, "tests/programs/web/keys.mjs"), os.path.abspath(WEB), KEYS, folder],
+                              capture_output=True, text=True, timeout=300)
+        check(keys.returncode == 0, "keys.mjs", "sealed and signed files", 0, keys.stderr)
 commands.close()
 print(f"{passed} passed, {failed} failed; the first load is {sum(sizes.values())} bytes")
 sys.exit(failed != 0)
