@@ -142,6 +142,8 @@ static inline penta_bytes input_bytes(const struct input *in)
     return (penta_bytes){in->bytes.data, in->bytes.size};
 }
 /* The format options that this format knows for a use, borrowed; free the array. */
+/* Whether all options that were given are of this format: one of another would silently have no effect. False: it was told. */
+bool options_known(struct cli *c, const char *format);
 penta_option *options_for(const struct cli *c, const char *format, unsigned use, size_t *count);
 
 /* ---- assemble.c ---- */

@@ -30,8 +30,7 @@ penta_option *options_for(const struct cli *c, const char *format, unsigned use,
     return found;
 }
 
-/* An option that another format knows, but not this one, would silently have no effect. */
-static bool all_known(struct cli *c, const char *format)
+bool options_known(struct cli *c, const char *format)
 {
     for (size_t i = 0; i < c->format_option_count; i++) {
         const char *key = c->format_options[i].key;
@@ -75,7 +74,7 @@ static const char *source_format(const struct cli *c, const char *name, penta_by
 
 static bool open_source(struct cli *c, struct input *in, const char *format)
 {
-    if (all_known(c, format)) in->module = assemble_input(c, in, format);
+    if (options_known(c, format)) in->module = assemble_input(c, in, format);
     if (!in->module) input_close(in);
     return in->module != NULL;
 }
@@ -93,7 +92,7 @@ bool input_open(struct cli *c, const char *name, struct input *in)
     penta_guess guess;
     if (!format && penta_detect(input_bytes(in), &guess, 1)) format = guess.format;
     bool known = format && format_known(format);
-    if (known && !all_known(c, format)) {
+    if (known && !options_known(c, format)) {
         input_close(in);
         return false;
     }

@@ -181,6 +181,59 @@ def test_names_stay_text_and_folders_stay_out():
     check(block(text)["name"] == name, block(text)["name"])
 
 
+def test_files_of_options_are_in_the_page():
+    tool = install()
+    os.makedirs("other-folder", exist_ok=True)
+    for path, contents in (("key.txt", b"one"), ("other-folder/key.txt", b"two</script>")):
+        with open(path, "wb") as out:
+            out.write(contents)
+    done = call(tool, "file.bin", "-f", "cvbc", "--program", "main", "--key-file", "key.txt", "--trusted-key", "other-folder/key.txt",
+                "--budget", "5", "-o", "page.html")
+    check(done.returncode == 0 and b"contents of key.txt" in done.stderr and b"other-folder/key.txt" in done.stderr, done)
+    with open("page.html") as page:
+        text = page.read()
+    check("other-folder" not in text and text.count("<script") == 1, text)
+    opened = block(text)
+    options = {one["key"]: one["value"] for one in opened["options"]}
+    files = {one["name"]: base64.b64decode(one["bytes"]) for one in opened["files"]}
+    check(options["program"] == "main" and options["budget"] == "5", options)
+    check(files[options["key-file"]] == b"one" and files[options["trusted-key"]] == b"two</script>", (options, files))
+    done = call(tool, "file.bin", "-f", "cvbc", "--key-file", "absent.txt", "-o", "page2.html")
+    check(done.returncode == 4 and not os.path.exists("page2.html"), done)
+    done = call(tool, "file.bin", "-f", "cvbc", "--map", "0:1", "-o", "page2.html")
+    check(done.returncode == 2 and b"no option '--map'" in done.stderr, done)
+    done = call(tool, "file.bin", "-f", "tvmr", "--save-weights", "none.tvmw", "-o", "page3.html")
+    check(done.returncode == 0 and not os.path.exists("none.tvmw"), done)
+    with open("page3.html") as page:
+        check(block(page.read())["files"] == [], "a file that is written is none to read")
+
+
+def test_second_file_is_in_the_page():
+    tool = install()
+    with open("second.bin", "wb") as out:
+        out.write(b"second")
+    check(call(tool, "file.bin", "second.bin", "-o", "page.html").returncode == 0, "two files")
+    with open("page.html") as page:
+        opened = block(page.read())
+    check(opened["other"]["name"] == "second.bin" and base64.b64decode(opened["other"]["bytes"]) == b"second", opened["other"])
+    check(call(tool, "file.bin", "second.bin", "file.bin", "-o", "page2.html").returncode == 2, "three files")
+    check(call(tool, "file.bin", "absent.bin", "-o", "page2.html").returncode == 4, "no second file")
+    check(not os.path.exists("page2.html"), "a page although it failed")
+
+
+def test_odd_files():
+    tool = install()
+    with open("empty", "wb"):
+        pass
+    check(call(tool, "empty", "-o", "page.html").returncode == 0, "an empty file can be looked at")
+    with open("page.html") as page:
+        check(block(page.read())["bytes"] == "", "an empty file")
+    check(call(tool, ".", "-o", "page4.html").returncode == 4, "a folder")
+    check(call(tool).returncode == 2, "no file")
+    check(call(tool, "file.bin", "-f", "nonsense", "-o", "page4.html").returncode == 2, "no such format")
+    check(not os.path.exists("page4.html"), "a page although it failed")
+
+
 def test_document_names_the_page():
     done = call(install(), "file.bin", "--json", "-o", "page.html")
     document = json.loads(done.stdout)

@@ -1,7 +1,7 @@
 // Another file beside the open one: what differs, field by field.
 import {element, fill, plural, tell} from "./dom.js";
 import {on} from "./events.js";
-import {formatOfSuffix, model, select} from "./model.js";
+import {asOptions, formatOfSuffix, model, select} from "./model.js";
 import {Rows} from "./rows.js";
 import {addView, showView} from "./tabs.js";
 import {followCursor} from "./cursor.js";
@@ -33,9 +33,16 @@ async function choose(index, act) {
 async function bytesOf({name, bytes}) {
   const format = formatOfSuffix(name);
   if (!format) return bytes;
-  const made = await model.penta.assemble(new TextDecoder().decode(bytes), format, model.source?.options || {});
+  const made = await model.penta.assemble(new TextDecoder().decode(bytes), format, asOptions(model.assembling));
   if (!made.ok) throw new Error(`${name} does not assemble`);
   return made.bytes;
+}
+
+// With the format and the options of the first, unless it is evidently another.
+async function openLike(first, bytes, name) {
+  const [guess] = await model.penta.detect(bytes);
+  const same = !guess || guess.format === first.format;
+  return model.penta.open(bytes, same ? {name, format: first.format, options: asOptions(model.opening)} : {name});
 }
 
 export async function compareWith(file) {
@@ -44,7 +51,7 @@ export async function compareWith(file) {
   other?.close().catch(() => {});
   other = null;
   try {
-    other = await model.penta.open(await bytesOf(file), {name: file.name});
+    other = await openLike(first, await bytesOf(file), file.name);
     const got = await model.penta.diff(first, other, LIMIT);
     items = got.items;
     const total = Number(got.total);

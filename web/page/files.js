@@ -106,7 +106,7 @@ async function openExample(example) {
     options.push({key: "host", value: name});
   }
   await openSource({name: example.file.replace(/.*\//, ""), text: example.text, format: example.format,
-                    assemble: example.assemble, options, texts});
+                    assemble: Object.entries(example.assemble || {}).map(([key, value]) => ({key, value})), options, texts});
 }
 
 // The list is a file beside the page, or a block in the page that is one file.
@@ -139,7 +139,7 @@ export function askExample() {
 export async function copyLink() {
   if (!model.bytes.length) return tell("Nothing is open", true);
   const link = await makeLink({name: model.name, format: model.file?.format, bytes: model.bytes,
-                               options: model.options.filter(o => !(o.value in model.texts))});
+                               options: [...model.opening, ...model.options].filter(o => !(o.value in model.texts))});
   if (!link) return tell(`Too large for a link: packed it must stay below ${LINK_MAX >> 10} Ki characters. Send the file instead.`, true);
   history.replaceState(null, "", link);
   await navigator.clipboard?.writeText(link).then(() => tell("The link is in the clipboard, and in the address bar"),

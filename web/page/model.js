@@ -1,7 +1,7 @@
 // What is open: the library, a file or a source text, its machine, what is selected. Views read `model` and
 // listen to events; only this module and control.js change it.
 import {emit} from "./events.js";
-import {tell} from "./dom.js";
+import {plural, tell} from "./dom.js";
 
 export const model = {
   penta: null,
@@ -13,9 +13,10 @@ export const model = {
   before: null,     // the bytes before the last edit
   options: [],      // of runs: {key, value}
   opening: [],      // of opening: keys and the like
+  assembling: [],   // of assembling the text
   texts: {},        // contents of the files that options name: texts, or bytes
   problem: null,    // why the file could not be opened
-  source: null,     // {text, format, options} that was assembled, or null
+  source: null,     // {text, format} that was assembled, or null
   assembled: null,  // what penta.assemble gave for it
   selection: null,  // {offset, size, from}: from is the view where it began
 };
@@ -31,6 +32,14 @@ export function asOptions(list) {
   return options;
 }
 
+// Those of a list that are for this use; what is for no use at all is told by the run.
+function optionsFor(list, format, use) {
+  const known = model.formats.find(f => f.name === format)?.options || [];
+  const uses = key => known.filter(one => one.key === key).flatMap(one => one.uses);
+  const wanted = key => uses(key).includes(use) || use === "run" && !uses(key).some(one => one === "open" || one === "assemble");
+  return (list || []).filter(({key}) => wanted(key));
+}
+
 export function formatOfSuffix(name) {
   const found = model.formats.find(f => f.suffix && name.toLowerCase().endsWith(f.suffix.startsWith(".")
     ? f.suffix : `.${f.suffix}`));
@@ -38,9 +47,10 @@ export function formatOfSuffix(name) {
 }
 
 // Opens bytes as a file. Those that no format takes are shown as bytes, with the reason.
-export async function openBytes({name, bytes, format, options, opening, source = null, assembled = null, edited = false}) {
+export async function openBytes({name, bytes, format, options, opening, texts, source = null, assembled = null, edited = false}) {
   const old = model.file, keys = opening || (edited ? model.opening : []);
   let file = null, problem = null;
+  if (texts || !edited && !opening) model.texts = texts || {};
   try {
     if (keys.length) await giveTexts();
     file = await model.penta.open(bytes, {name, format, options: asOptions(keys)});
@@ -53,12 +63,13 @@ export async function openBytes({name, bytes, format, options, opening, source =
     before: edited ? model.bytes : null,
     options: options || (edited ? model.options : []),
     opening: keys,
+    assembling: source ? model.assembling : [],
     selection: null,
   });
-  if (!edited && !opening) model.texts = {};
   emit("open", {edited});
   if (old) old.close().catch(() => {});
   if (problem) tell(problem.message, true);
+  else if (!edited) tell(`Opened ${name}: ${file.format}, ${plural(bytes.length, "byte")}`);
 }
 
 // The library reads files that options name from what it was given here.
@@ -73,28 +84,38 @@ export function reopen() {
 }
 
 // Assembles a text and opens what it makes; with errors the text stays, and its findings are shown.
-export async function openSource({name, text, format, assemble, options, texts, edited = false}) {
-  const assembled = await model.penta.assemble(text, format, assemble || {});
-  const source = {text, format, options: assemble || {}};
+export async function openSource({name, text, format, assemble, options, opening, texts, edited = false}) {
+  if (!edited) model.assembling = assemble || [];
+  const assembled = await model.penta.assemble(text, format, asOptions(model.assembling));
+  const source = {text, format};
   if (assembled.ok && assembled.bytes) {
-    await openBytes({name, bytes: assembled.bytes, format, options, source, assembled, edited});
+    await openBytes({name, bytes: assembled.bytes, format, options, opening, texts, source, assembled, edited});
   } else if (edited) {
     Object.assign(model, {source, assembled});
     emit("assembled", {});
   } else {
-    Object.assign(model, {file: null, problem: null, name, format, bytes: new Uint8Array(0), before: null,
-                          options: options || [], opening: [], source, assembled, selection: null});
+    Object.assign(model, {file: null, problem: null, name, format, bytes: new Uint8Array(0), before: null, texts: texts || {},
+                          options: options || [], opening: opening || [], source, assembled, selection: null});
     emit("open", {edited});
   }
-  if (texts) model.texts = texts;
   return assembled;
 }
 
-// Text is assembled by the suffix of its name, anything else is opened as it is.
-export async function openFile({name, bytes, format, options}) {
+// The same text again, with other options of assembling.
+export async function reassemble() {
+  if (!model.source) return tell("No text was assembled: edit the assembly first", true);
+  const {ok, bytes, findings} = await openSource({name: model.name, ...model.source, edited: true});
+  tell(ok ? `Assembled: ${bytes.length} bytes` : `Line ${findings[0]?.line}: ${findings[0]?.message}`, !ok);
+}
+
+// Text is assembled by the suffix of its name, anything else is opened as it is. Options may be for any use.
+export async function openFile({name, bytes, format, options, texts}) {
   const textual = !format && formatOfSuffix(name);
-  if (textual) return openSource({name, text: new TextDecoder().decode(bytes), format: textual, options});
-  return openBytes({name, bytes, format, options});
+  const known = textual || format || options?.length && (await model.penta.detect(bytes))[0]?.format;
+  const [assemble, opening, run] = ["assemble", "open", "run"].map(use => optionsFor(options, known, use));
+  const how = {name, options: run, opening: opening.length ? opening : undefined, texts};
+  if (textual) return openSource({...how, text: new TextDecoder().decode(bytes), format: textual, assemble});
+  return openBytes({...how, bytes, format});
 }
 
 export function select(offset, size, from, more = {}) {

@@ -62,12 +62,15 @@ export async function readLink() {
   return {name: part.get("name") || "shared", format: part.get("format") || undefined, bytes, options};
 }
 
-// The file that `penta explore` put into the page, or null.
+// What `penta explore` put into the page, or null: a file with its options and the files that these name, perhaps
+// another to compare it with.
 export function readOpened() {
   const block = document.getElementById("opened");
   if (!block) return null;
   const opened = JSON.parse(block.textContent);
   block.remove();
-  return {name: opened.name, format: opened.format || undefined, options: opened.options,
-          bytes: fromBase64(opened.bytes)};
+  const {name, format, options, other} = opened;
+  return {name, format: format || undefined, options, bytes: fromBase64(opened.bytes),
+          texts: Object.fromEntries(opened.files.map(file => [file.name, fromBase64(file.bytes)])),
+          other: other && {name: other.name, bytes: fromBase64(other.bytes)}};
 }

@@ -34,7 +34,7 @@ async function assemble() {
   const text = area.value, format = model.source?.format || model.format;
   own = true;
   try {
-    const assembled = await openSource({name: model.name, text, format, assemble: model.source?.options, edited: true});
+    const assembled = await openSource({name: model.name, text, format, edited: true});
     if (area.value === text) report(assembled);
   } catch (error) {
     say(error.message, true);

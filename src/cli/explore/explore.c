@@ -2,15 +2,14 @@
  * The page itself is made by `make web`; here a block with the file is put into it. */
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/codec/base64.h"
 #include "base/file/file.h"
 #include "cli/cli.h"
+#include "cli/explore/block.h"
 #include "cli/explore/http.h"
 
 extern char **environ;
@@ -39,42 +38,8 @@ static bool read_page(penta_buffer *page, penta_error *err)
     return error_note(err, "make web builds it, make install installs it with the tool");
 }
 
-/* What the page opens, as JSON in a block that browsers do not execute. Without any '<' nothing in it can
- * end the block. */
-static void write_block(const struct cli *c, const struct input *in, struct writer *out)
-{
-    struct writer text = {0}, bytes = {0};
-    struct json j = {.out = &text};
-    char *copy = strdup(in->name);
-    base64_write(&bytes, input_bytes(in));
-    json_object(&j, NULL);
-    json_text(&j, "name", copy ? basename(copy) : in->name); /* no folders of this machine */
-    json_text(&j, "format", format_chosen(c));
-    json_list(&j, "options");
-    for (size_t i = 0; i < c->format_option_count; i++) {
-        json_object(&j, NULL);
-        json_text(&j, "key", c->format_options[i].key);
-        json_text(&j, "value", c->format_options[i].value);
-        json_end(&j);
-    }
-    json_end(&j);
-    json_string(&j, "bytes", writer_view(&bytes));
-    json_finish(&j);
-    writer_text(out, "<script type=\"application/json\" id=\"opened\">");
-    for (size_t i = 0; i < text.out.size; i++)
-        if (text.out.data[i] == '<')
-            writer_text(out, "\\u003c");
-        else
-            writer_char(out, (char)text.out.data[i]);
-    writer_text(out, "</script>");
-    out->failed |= text.failed || bytes.failed || !copy;
-    writer_free(&text);
-    writer_free(&bytes);
-    free(copy);
-}
-
-static bool make_page(const struct cli *c, const struct input *in, struct writer *out,
-                      penta_error *err)
+/* The page with this block in its place. */
+static bool make_page(penta_bytes block, struct writer *out, penta_error *err)
 {
     penta_buffer page = {0};
     if (!read_page(&page, err)) return false;
@@ -82,7 +47,7 @@ static bool make_page(const struct cli *c, const struct input *in, struct writer
     if (at) {
         size_t before = (size_t)(at - page.data), after = before + sizeof place - 1;
         writer_bytes(out, page.data, before);
-        write_block(c, in, out);
+        writer_bytes(out, block.data, block.size);
         writer_bytes(out, page.data + after, page.size - after);
     } else {
         error_at(err, BASE_IO, 0, "the explorer's page has no place for a file");
@@ -122,23 +87,41 @@ static bool serve(struct cli *c, penta_bytes page, penta_error *err)
     return ok;
 }
 
+static void explore(struct cli *c, const struct input *in, const struct input *other)
+{
+    struct writer block = {0}, page = {0};
+    penta_error err = {0};
+    if (block_write(c, in, other, &block)) {
+        bool ok = writer_ok(&block, &err) && make_page(writer_view(&block), &page, &err);
+        if (ok && c->value[OPT_JSON]) json_text(&c->json, "file", in->name);
+        if (ok && c->value[OPT_OUTPUT])
+            cli_text(c, writer_view(&page));
+        else if (ok)
+            ok = serve(c, writer_view(&page), &err);
+        if (!ok) cli_error(c, NULL, &err);
+    }
+    writer_free(&block);
+    writer_free(&page);
+}
+
 void command_EXPLORE(struct cli *c)
 {
-    struct input in;
-    struct writer page = {0};
-    penta_error err = {0};
+    struct input in, other;
+    bool two = c->word_count == 2;
     if (c->value[OPT_JSON] && !c->value[OPT_OUTPUT]) {
         cli_usage(c, NULL, "--json needs -o: a server has no document");
         return;
     }
+    if (c->word_count > 2) {
+        cli_usage(c, NULL, "penta explore takes a file, or two to compare");
+        return;
+    }
     if (!input_read(c, c->words[0], &in)) return;
-    bool ok = make_page(c, &in, &page, &err);
-    if (ok && c->value[OPT_JSON]) json_text(&c->json, "file", in.name);
-    if (ok && c->value[OPT_OUTPUT])
-        cli_text(c, writer_view(&page));
-    else if (ok)
-        ok = serve(c, writer_view(&page), &err);
-    if (!ok) cli_error(c, NULL, &err);
-    writer_free(&page);
+    if (!two)
+        explore(c, &in, NULL);
+    else if (input_read(c, c->words[1], &other)) {
+        explore(c, &in, &other);
+        input_close(&other);
+    }
     input_close(&in);
 }
