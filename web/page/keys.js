@@ -31,12 +31,13 @@ export function listenToKeys() {
 
 export function showKeys() {
   openDialog("Keys", body => {
+    body.classList.add("columns");
     for (const group of new Set(commands.map(c => c.group))) {
-      body.append(element("h3", {}, group), element("table.keys", {},
+      body.append(element("section", {}, element("h3", {}, group), element("table.keys", {},
         element("tbody", {}, commands.filter(c => c.group === group).map(c =>
           element("tr", {},
             element("td", {}, c.keys.map(key => element("kbd", {}, key))),
-            element("td", {}, c.title))))));
+            element("td", {}, c.title)))))));
     }
     body.append(element("p.quiet", {},
       "In lists: arrows, Page Up, Page Down, Home and End move; Enter or Space selects; in the tree, left and right close and open; in the listing, f follows a jump."));

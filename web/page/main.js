@@ -13,7 +13,7 @@ import {makeInfo} from "./info.js";
 import {makeFindings, moveFinding} from "./findings.js";
 import {currentLine, goToLine, makeListing} from "./listing.js";
 import {makeSource} from "./source.js";
-import {makeCompare} from "./compare.js";
+import {compareWith, makeCompare} from "./compare.js";
 import {makeHex} from "./hex.js";
 import {makeState} from "./state.js";
 import {makeMemory} from "./memory.js";
@@ -80,11 +80,16 @@ function makeCommands() {
 
 function makeActions() {
   const button = (text, title, act) => element("button", {type: "button", title, onclick: act}, text);
+  const ofFile = (...args) => {
+    const made = button(...args);
+    made.classList.add("of-file");
+    return made;
+  };
   fill(byId("actions"),
     button("Open", "Open a file (o)", pickFile), button("Paste", "Paste hex or assembly (p)", askPaste),
-    button("Examples", "Open an example (e)", askExample), button("Compare", "Compare with another file (c)", pickPeer),
-    button("Link", "A link that carries the file (l)", copyLink), button("Save", "Save the bytes (d)", saveBytes),
-    button("Search", "Search code or bytes (/)", askSearch),
+    button("Examples", "Open an example (e)", askExample), ofFile("Compare", "Compare with another file (c)", pickPeer),
+    ofFile("Link", "A link that carries the file (l)", copyLink), ofFile("Save", "Save the bytes (d)", saveBytes),
+    ofFile("Search", "Search code or bytes (/)", askSearch),
     element("button", {type: "button", title: "Dark or light (t)", "aria-label": "Dark or light", onclick: changeTheme}, "◐"),
     element("button", {type: "button", title: "Keys (?)", "aria-label": "Keys", onclick: showKeys}, "?"));
   byId("choose").addEventListener("click", pickFile);
@@ -117,6 +122,7 @@ async function showPlace(selection) {
 async function openGiven() {
   const given = readOpened() || await readLink();
   if (given) await openFile(given);
+  if (given?.other) await compareWith(given.other);
 }
 
 async function start() {

@@ -30,6 +30,13 @@ async function read(handle, start, length) {
   return null;
 }
 
+// Where something can be read: a heap that has not grown yet is in the map, too.
+async function firstAddress(handle, map) {
+  for (const region of [...map.filter(r => r.writable), ...map.filter(r => !r.writable)])
+    if (await handle.memory(region.address, 1)) return BigInt(region.address);
+  return null;
+}
+
 async function refresh() {
   const handle = machine.handle;
   width = table.clientWidth && table.clientWidth < 560 ? 8 : 16;
@@ -40,7 +47,7 @@ async function refresh() {
     return;
   }
   const map = await handle.map();
-  if (address === null && map.length) address = BigInt((map.find(r => r.writable) || map[0]).address);
+  if (address === null) address = await firstAddress(handle, map);
   fill(regions, map.map(region => element("button.plain.region", {type: "button", onclick: () => goTo(region.address)},
     `${region.address} +${region.size}${region.writable ? "" : " read only"}`)));
   if (address === null) return fill(table, element("p.empty", {}, "No memory is mapped."));

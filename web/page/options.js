@@ -1,7 +1,7 @@
 // Options that a run starts with, and those that the file is opened with (keys, for example).
 import {element, fill, tell} from "./dom.js";
 import {on} from "./events.js";
-import {model, reopen} from "./model.js";
+import {model, reassemble, reopen} from "./model.js";
 import {addView} from "./tabs.js";
 import {machine, restart} from "./control.js";
 
@@ -61,7 +61,7 @@ function makePart(use, title, list, action, act) {
   return element("section.part", {}, element("h3", {}, title),
     element("div.row-form", {},
       element("button", {type: "button", "aria-label": `Add an option: ${title}`, onclick: () => { list().push({key: "", value: ""}); show(); }}, "Add an option"),
-      element("button.main", {type: "button", onclick: act}, action)),
+      element(use === "run" ? "button.main" : "button", {type: "button", onclick: act}, action)),
     part.rows);
 }
 
@@ -71,6 +71,7 @@ export function makeOptions() {
   panel.append(element("div.scroll.fill", {},
     makePart("run", "Running", () => model.options, "Restart with these", restart),
     element("div.options-line", {}, anyway, element("label", {for: "unverified"}, "Run although the program has errors")),
-    makePart("open", "Opening, with keys for example", () => model.opening, "Open again with these", reopen)));
+    makePart("open", "Opening, with keys for example", () => model.opening, "Open again with these", reopen),
+    makePart("assemble", "Assembling", () => model.assembling, "Assemble again with these", reassemble)));
   on("open", show);
 }

@@ -1,10 +1,11 @@
 // The state of the machine after the last stop; what changed since the one before is marked.
-import {element, fill} from "./dom.js";
+import {byId, element, fill} from "./dom.js";
 import {emit, on} from "./events.js";
 import {addView, isShown} from "./tabs.js";
 import {machine, makeBar} from "./control.js";
 
 const MOST = 64;  // values of a list or tensor
+const ROWS = 16;  // of a list; longer ones are one line
 let body, generation = 0, stale = true;
 
 const scalar = value => value === null || typeof value !== "object";
@@ -20,14 +21,22 @@ function cell(name, value, path, changed) {
       : element("span.cell-value", {}, text));
 }
 
-function tensor(name, {shape, data, ...rest}, path, changed) {
+// A list in one line: what it is called, what is known about it, its values.
+function line(name, about, data, path, changed) {
   const values = data.slice(0, MOST).map(value => scalar(value) ? String(value) : JSON.stringify(value));
   const more = data.length > MOST ? ` … (${data.length})` : "";
-  const about = Object.entries(rest).filter(([, value]) => scalar(value)).map(([key, value]) => `${key} ${value}`);
   return element(`div.tensor${isMarked(changed, path) ? ".changed" : ""}`, {},
     element("span.cell-name", {}, name),
-    element("span.quiet", {}, [`[${shape.join(" × ")}]`, ...about].join(" ")),
+    element("span.quiet", {}, about),
     element("span.tensor-data", {}, values.join(" ") + more));
+}
+
+// The values of a tensor: the list beside its shape.
+const tensorData = value => Array.isArray(value?.shape) ? value.data || value.weights : null;
+
+function tensor(name, {shape, data, weights, ...rest}, path, changed) {
+  const about = Object.entries(rest).filter(([, value]) => scalar(value)).map(([key, value]) => `${key} ${value}`);
+  return line(name, [`[${shape.join(" × ")}]`, ...about].join(" "), data || weights, path, changed);
 }
 
 function memoryRuns(runs) {
@@ -46,13 +55,14 @@ function section(title, inner) {
 
 function anyValue(name, value, path, changed) {
   if (scalar(value)) return cell(name, value, path, changed);
-  if (Array.isArray(value?.shape) && Array.isArray(value.data)) return tensor(name, value, path, changed);
+  if (tensorData(value)) return tensor(name, value, path, changed);
+  if (Array.isArray(value) && value.length > ROWS && value.every(scalar)) return line("", `[${value.length}]`, value, path, changed);
   const entries = Array.isArray(value)
     ? value.slice(0, MOST).map((inner, i) => [String(i), inner, `${path}[${i}]`])
     : Object.entries(value).map(([key, inner]) => [key, inner, `${path}/${key}`]);
   const more = Array.isArray(value) && value.length > MOST && element("p.quiet", {}, `and ${value.length - MOST} more`);
   if (!entries.length) return element("p.quiet", {}, "empty");
-  return element("div.cells", {}, entries.map(([key, inner, where]) => scalar(inner) || inner?.shape
+  return element("div.cells", {}, entries.map(([key, inner, where]) => scalar(inner) || tensorData(inner)
     ? anyValue(key, inner, where, changed)
     : element("div.nested", {}, element("h4", {}, key), anyValue(key, inner, where, changed))), more);
 }
@@ -89,9 +99,7 @@ async function refresh() {
 
 export function makeState() {
   const panel = addView("machine", "state", "State", {shown: () => stale && body && refresh().catch(() => {})});
-  const bar = element("div.run-bar");
-  panel.parentElement.querySelector(".tabs").before(bar);
-  makeBar(bar);
+  makeBar(byId("run-bar"));
   body = element("div.scroll.fill");
   panel.append(body);
   on("machine", ({moved} = {}) => {
