@@ -486,6 +486,12 @@ def test_conditions():
     write("if.ino", b"#define A(x) x\nint main() { return " + b"A(" * 3000 + b"1" + b")" * 3000 + b"; }\n")
     done = penta("compile", "if.ino", "-o", "never.cvbc")
     check(done.returncode == 1 and "64 others" in done.stderr, f"macros nested too deep: {done.returncode}")
+    write("if.ino", b"int main() {" + b";" * 1100000 + b"}\n")
+    done = penta("compile", "if.ino", "-o", "never.cvbc")
+    check(done.returncode == 1 and "more than a million words" in done.stderr and "1 error" in done.stderr, "a long program")
+    write("if.ino", b"#define b 7\n#define int long\nint main() { return max(2, b); }\n")
+    penta("compile", "if.ino", "-o", "if.cvbc")
+    check(penta("run", "-q", "--exit-value", "if.cvbc").returncode == 7, "a macro with the name of a library's parameter")
     deep = "".join(f"#define M{i + 1} M{i} + M{i}\n" for i in range(60))
     for text in ("", "1 +", "(1", "1 2", '"a"', "1 / 0", "defined", "defined(1)", "(" * 100 + "1" + ")" * 100, "LOOP", "M60"):
         write("if.ino", f"{macros}#define LOOP LOOP\n#define M0 1\n{deep}#if {text}\n#endif\nint main() {{ return 7; }}\n".encode())

@@ -135,15 +135,16 @@ static bool scan_sign(struct scanner *s, struct word *w)
     static const char *const signs[] = {
         "<<=", ">>=", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>",
         "+=",  "-=",  "*=", "/=", "%=", "&=", "|=", "^=", "++", "--"};
+    int c = peek(s, 0), next = peek(s, 1);
+    bool longer = next == '=' || next == c; /* as all of signs go on */
     w->kind = WORD_SIGN;
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+    for (size_t i = 0; longer && i < sizeof signs / sizeof *signs; i++) {
         size_t n = strlen(signs[i]);
         if (s->text.size - s->pos < n || memcmp(s->text.data + s->pos, signs[i], n)) continue;
         for (size_t k = 0; k < n; k++) w->value |= SIGN1(signs[i][k]) << 8 * k;
         s->pos += n;
         return true;
     }
-    int c = peek(s, 0);
     if (!strchr("+-*/%&|^~!<>=?:;,.(){}[]#", c))
         return error_at(s->err, BASE_SYNTAX, s->pos,
                         "a character that is not part of the language");
@@ -204,12 +205,6 @@ bool words_scan(penta_bytes text, struct words *out, struct findings *f, penta_e
     } while (out->at[out->count++].kind != WORD_END);
     out->lines = s.line;
     return true;
-}
-
-bool word_is(const struct words *w, const struct word *word, const char *name)
-{
-    return word->kind == WORD_NAME && strlen(name) == word->size &&
-           !memcmp(w->text.data + word->offset, name, word->size);
 }
 
 bool word_string(const struct words *w, const struct word *word, struct arena *arena,

@@ -2,6 +2,7 @@
 #pragma once
 #include "base/arena.h"
 #include "base/error.h"
+#include <string.h>
 
 enum word_kind { WORD_END, WORD_NAME, WORD_NUMBER, WORD_REAL, WORD_STRING, WORD_SIGN };
 struct word {
@@ -20,7 +21,13 @@ struct words {
 };
 /* Malformed tokens are told and left out. False: memory. */
 bool words_scan(penta_bytes text, struct words *out, struct findings *findings, penta_error *err);
-bool word_is(const struct words *w, const struct word *word, const char *name);
+/* Here, and by the first letter first: the compiler asks of every word whether it is one of many. */
+static inline bool word_is(const struct words *w, const struct word *word, const char *name)
+{
+    const uint8_t *text = w->text.data + word->offset;
+    return word->kind == WORD_NAME && text[0] == (uint8_t)name[0] && strlen(name) == word->size &&
+           !memcmp(text, name, word->size);
+}
 /* The bytes of a string literal, escapes resolved; false and an error on a bad escape. */
 bool word_string(const struct words *w, const struct word *word, struct arena *arena,
                  penta_bytes *out, penta_error *err);

@@ -64,17 +64,22 @@ struct argument {
     size_t count;
 };
 
+static bool append(struct preprocessor *p, struct word w)
+{
+    if (!ARRAY_GROW(p->out->at, p->capacity, p->out->count, p->err)) return false;
+    p->out->at[p->out->count++] = w;
+    return true;
+}
+
 static bool put(struct preprocessor *p, struct word w, uint32_t line)
 {
     if (p->out->count >= WORDS_MAX) {
-        if (!p->too_long) complain(p, &w, "macros make more than a million words");
+        if (!p->too_long) complain(p, &w, "more than a million words, with those of macros");
         p->too_long = true;
         return true;
     }
     w.line = line;
-    if (!ARRAY_GROW(p->out->at, p->capacity, p->out->count, p->err)) return false;
-    p->out->at[p->out->count++] = w;
-    return true;
+    return append(p, w);
 }
 
 static bool expand(struct preprocessor *p, const struct word *at, size_t count, uint32_t line);
@@ -323,26 +328,25 @@ static bool part(struct preprocessor *p)
     }
     if (p->nesting) complain(p, &p->in->at[p->pos], "#if without #endif");
     p->nesting = p->skipping = 0;
-    return put(p, p->in->at[p->pos], p->in->at[p->pos].line);
+    return append(p, p->in->at[p->pos]);
 }
 
 bool words_preprocess(const struct words *in, size_t library, struct words *out,
                       size_t *out_library, struct findings *f, penta_error *err)
 {
-    struct words scratch = {.text = in->text};
+    struct words functions = {.text = in->text};
     *out = (struct words){.text = in->text, .lines = in->lines};
-    struct preprocessor p = {.in = in, .f = f, .err = err, .out = &scratch, .end = in->count};
-    /* First the macros of the library, then the program, then the library's functions. */
+    /* The library first: the program has its macros, but its functions do not have those of the program. */
+    struct preprocessor p = {.in = in, .f = f, .err = err, .out = &functions, .end = in->count};
     p.pos = library;
     bool ok = part(&p);
     p.out = out;
     p.capacity = 0;
     p.pos = 0;
-    ok = ok && part(&p);
+    ok = ok && part(&p) && !p.too_long;
     *out_library = out->count;
-    p.pos = library;
-    ok = ok && part(&p);
-    free(scratch.at);
+    for (size_t i = 0; ok && i < functions.count; i++) ok = append(&p, functions.at[i]);
+    free(functions.at);
     free(p.macros);
     return ok;
 }
