@@ -15,6 +15,3 @@ EVP_PKEY *key_public_evp(enum key_type type, penta_bytes raw);
 /* ecdsa.c: r and s, 32 bytes each, over a SHA-256 digest; the nonce is that of RFC 6979. */
 bool ecdsa_sign(EVP_PKEY *key, const uint8_t digest[32], uint8_t signature[64]);
 enum verdict ecdsa_check(EVP_PKEY *key, const uint8_t digest[32], const uint8_t signature[64]);
-
-/* Empties libcrypto's error queue; true when an error there is not about the input. */
-bool library_failed(void);

@@ -16,10 +16,3 @@ static const struct {
 const char *key_type_name(enum key_type type) { return types[type].name; }
 size_t key_public_size(enum key_type type) { return types[type].public_size; }
 size_t key_signature_size(enum key_type type) { return types[type].signature_size; }
-
-enum key_type key_type_of(const char *name)
-{
-    for (int i = KEY_NONE + 1; i < KEY_TYPES; i++)
-        if (!strcmp(types[i].name, name)) return (enum key_type)i;
-    return KEY_NONE;
-}

@@ -26,7 +26,6 @@ struct public_key {
 struct private_key;
 
 const char *key_type_name(enum key_type type); /* "ed25519" */
-enum key_type key_type_of(const char *name);   /* KEY_NONE: no such type */
 size_t key_public_size(enum key_type type);
 size_t key_signature_size(enum key_type type);
 

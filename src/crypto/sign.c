@@ -29,7 +29,8 @@ bool sign_message(const struct private_key *key, penta_bytes message,
     return ok && size == key_signature_size(type);
 }
 
-bool library_failed(void)
+/* Empties libcrypto's error queue; true when an error there is not about the input. */
+static bool library_failed(void)
 {
     bool failed = false;
     for (unsigned long code; (code = ERR_get_error());) {

@@ -21,7 +21,5 @@ typedef void listed_option_fn(void *user, const struct listed_option *option);
 void listed_options_each(enum command command, const char *only, listed_option_fn *fn, void *user);
 /* The i-th word that this part of the value may be; false: there are no more. */
 bool listed_word(const struct listed_option *option, unsigned part, size_t i, penta_bytes *word);
-/* Whether the command works on files of this format. */
-bool command_takes(enum command command, const char *format);
 /* The row of a format option that the command accepts, or NULL. */
 const penta_option_info *command_option(enum command command, const char *key);

@@ -91,8 +91,6 @@ static struct fp invert(struct fp a)
     return out;
 }
 
-bool fp_equal(const struct fp *a, const struct fp *b) { return !memcmp(a, b, sizeof *a); }
-
 bool fp_read(struct fp *out, const uint8_t bytes[32])
 {
     struct fp plain = {{0}};

@@ -19,7 +19,6 @@ extern const struct fp fp_one;
 /* Big-endian; false: p or more. */
 bool fp_read(struct fp *out, const uint8_t bytes[32]);
 struct fp fp_small(unsigned n);
-bool fp_equal(const struct fp *a, const struct fp *b);
 
 bool fp2_read(struct fp2 *out, const uint8_t bytes[64]); /* im, then re */
 bool fp2_equal(const struct fp2 *a, const struct fp2 *b);

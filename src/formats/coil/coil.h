@@ -230,7 +230,6 @@ struct coil_insn {
  * arena is emptied from time to time: types are valid until the next call. */
 bool coil_insn_read(struct reader *in, struct coil_insn *out);
 void coil_insn_write(struct writer *out, const struct coil_insn *insn);
-void coil_operand_write(struct writer *out, const struct coil_operand *operand);
 void coil_insn_free(struct coil_insn *insn);
 
 enum coil_group {
@@ -390,11 +389,8 @@ extern const char *const coil_bind_names[COIL_BINDINGS],
 void coil_verify(const penta_module *module, struct findings *findings);
 /* print_insn.c: one instruction as text. module NULL: indices instead of names. */
 void coil_print_insn(struct writer *out, const struct coil_module *m, const struct coil_insn *insn);
-void coil_print_type(struct writer *out, const struct coil_type *type);
 void coil_print_operand(struct writer *out, const struct coil_module *m,
                         const struct coil_operand *o);
-const char *coil_mnemonic(const struct coil_module *m,
-                          const struct coil_insn *insn); /* NULL: none */
 /* print_real.c: the shortest text that reads back. */
 void coil_print_real(struct writer *out, double value, bool single);
 /* print.c */

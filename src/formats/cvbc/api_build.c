@@ -19,8 +19,9 @@ struct penta_cvbc_builder {
 
 /* ---- public structs into a build ---- */
 
-bool cvbc_api_sign(struct cvbc_build *b, const penta_cvbc_signing *how, struct private_key **key,
-                   penta_error *err)
+/* Copies a public struct into a build. The caller frees the key. */
+static bool sign_with(struct cvbc_build *b, const penta_cvbc_signing *how, struct private_key **key,
+                      penta_error *err)
 {
     if (how->hash > 2)
         return error_at(err, CVBC_UNSUPPORTED, 0, "no hash has the number %u", (unsigned)how->hash);
@@ -35,8 +36,9 @@ bool cvbc_api_sign(struct cvbc_build *b, const penta_cvbc_signing *how, struct p
     return true;
 }
 
-bool cvbc_api_seal(struct cvbc_build *b, const penta_cvbc_sealing *how, struct cvbc_secret *secret,
-                   penta_error *err)
+/* Copies a public struct into a build. The caller frees the secret. */
+static bool seal_with(struct cvbc_build *b, const penta_cvbc_sealing *how,
+                      struct cvbc_secret *secret, penta_error *err)
 {
     uint32_t rounds = how->iterations ? how->iterations : 600, method = how->derivation;
     if (how->cipher > 2)
@@ -68,7 +70,7 @@ bool penta_cvbc_sign(const penta_module *module, const penta_cvbc_signing *how, 
     struct private_key *key = NULL;
     struct public_key reserve;
     struct writer w = {0};
-    bool ok = cvbc_api_sign(&b, how, &key, err) &&
+    bool ok = sign_with(&b, how, &key, err) &&
               (!how->reserve.data || key_public_read(how->reserve, &reserve, CVBC_KEY, err));
     struct cvbc_resigning resigning = {.key = key,
                                        .reserve = how->reserve.data ? &reserve : NULL,
@@ -147,8 +149,8 @@ static bool rewrite(const struct cvbc_module *m, const penta_cvbc_sealing *seali
                       "the file is signed, and the signature would no longer fit");
         error_note(err, "sign again, or say that the result is not signed");
     }
-    ok = ok && cvbc_build_from(&b, m, err) && (!signing || cvbc_api_sign(&b, signing, &key, err)) &&
-         (!sealing || cvbc_api_seal(&b, sealing, &secret, err));
+    ok = ok && cvbc_build_from(&b, m, err) && (!signing || sign_with(&b, signing, &key, err)) &&
+         (!sealing || seal_with(&b, sealing, &secret, err));
     b.keep_debug = sealing && sealing->keep_debug;
     ok = ok && cvbc_build_programs_from(&b, m, err) && cvbc_build_write(&b, &w, err);
     cvbc_build_fini(&b);
@@ -396,14 +398,14 @@ void penta_cvbc_builder_compress(penta_cvbc_builder *b, bool compress, bool forc
 bool penta_cvbc_builder_sign(penta_cvbc_builder *b, const penta_cvbc_signing *how, penta_error *err)
 {
     *err = (penta_error){0};
-    return cvbc_api_sign(&b->b, how, &b->key, err);
+    return sign_with(&b->b, how, &b->key, err);
 }
 
 bool penta_cvbc_builder_seal(penta_cvbc_builder *b, const penta_cvbc_sealing *how, penta_error *err)
 {
     *err = (penta_error){0};
     b->keep_debug = how->keep_debug;
-    return cvbc_api_seal(&b->b, how, &b->secret, err);
+    return seal_with(&b->b, how, &b->secret, err);
 }
 
 bool penta_cvbc_builder_compile(penta_cvbc_builder *b, penta_bytes text, const char *file,

@@ -290,7 +290,6 @@ const penta_error *cvbc_objection(const struct cvbc_module *m);
 void cvbc_tbs(penta_bytes file, uint64_t signature_offset, uint64_t signature_size,
               uint8_t hash_algorithm, uint8_t out[40]);
 void cvbc_digest(penta_bytes bytes, uint8_t out[32]); /* SHA-256 */
-void cvbc_wipe(void *bytes, size_t size);
 struct cvbc_sealing {
     uint8_t flags, algorithm;
     uint32_t params; /* key_derivation_params */

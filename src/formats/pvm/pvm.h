@@ -132,8 +132,6 @@ static inline const struct pvm_module *pvm_module(const penta_module *m)
 
 /* container.c */
 int pvm_probe(penta_bytes file, struct writer *evidence);
-/* The likeliest dialect; returns how sure that is, 0 to 100. */
-int pvm_guess_dialect(penta_bytes file, enum pvm_dialect *dialect);
 /* The words that an option may be, by index, from the table that reads them; NULL after the last. */
 word_list pvm_dialect_name, pvm_isa_name, pvm_entry_name, pvm_style_name, jam_version_name,
     jam_chain_name;
@@ -154,8 +152,6 @@ enum pvm_isa pvm_isa_of_version(uint8_t version); /* 0 to 3 */
 bool pvm_generic_program(penta_bytes bytes, enum pvm_isa isa, struct pvm_code *out);
 
 bool pvm_doc_name_ok(penta_bytes name); /* dialect_doc.c: UTF-8, not empty, no control characters */
-/* dialect_doc.c: the bits of code.starts for a doc program, whose bitmask has jump targets only. */
-uint8_t *pvm_doc_starts(const struct pvm_code *code, struct arena *arena, penta_error *err);
 
 /* describe.c, info.c */
 void pvm_describe(const penta_module *module, const penta_visitor *visitor);

@@ -152,7 +152,6 @@ void tasks_cancelled(struct run *run); /* ends it */
 void tasks_out_of_time(struct run *run);
 struct wire_task tasks_record(const struct task *task); /* as of now, while it runs */
 void tasks_observe(struct device *d, uint32_t launch, uint32_t newest);
-bool tasks_waited_for(const struct device *d, const struct run *run);
 uint32_t tasks_count_waited(struct device *d, uint32_t launch, uint32_t newest);
 
 /* threads.c */

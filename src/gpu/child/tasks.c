@@ -169,7 +169,7 @@ static void record_fault(struct run *run, enum kblob_fault kind, uint64_t addres
     add_fault(run->device, record);
 }
 
-bool tasks_waited_for(const struct device *d, const struct run *run)
+static bool waited_for(const struct device *d, const struct run *run)
 {
     uint32_t launch = run->task->record.launch_id;
     return d->wait_launch ? launch == d->wait_launch : !d->wait_newest || launch <= d->wait_newest;
@@ -193,7 +193,7 @@ static void end(struct run *run, uint32_t state)
         run->link = NULL;
         d->alive_count--;
     }
-    if (d->wait_left && tasks_waited_for(d, run) && !--d->wait_left && !device_deterministic(d))
+    if (d->wait_left && waited_for(d, run) && !--d->wait_left && !device_deterministic(d))
         eventfd_write(d->done, 1);
 }
 
@@ -296,6 +296,6 @@ uint32_t tasks_count_waited(struct device *d, uint32_t launch, uint32_t newest)
     d->wait_launch = launch;
     d->wait_newest = newest;
     uint32_t left = 0;
-    for (const struct run *r = d->alive; r; r = r->next) left += tasks_waited_for(d, r);
+    for (const struct run *r = d->alive; r; r = r->next) left += waited_for(d, r);
     return left;
 }

@@ -9,7 +9,7 @@ enum { PATHS_MAX = 1 << 16, DEPTH_MAX = 256 };
 /* ---- adding up ---- */
 
 /* Pages of the paths that are never used cost nothing. */
-struct samples *samples_new(const struct code_map *map, penta_error *err)
+static struct samples *samples_new(const struct code_map *map, penta_error *err)
 {
     struct samples *s = calloc(1, sizeof *s);
     if (s) s->counts = calloc(map->count + 1, sizeof *s->counts);
@@ -45,7 +45,8 @@ static uint32_t find_path(struct samples *s, uint32_t parent, uint32_t function)
     return *first = made;
 }
 
-void samples_add(struct samples *s, const uint64_t *pcs, size_t count)
+/* pcs: the innermost first. Async-signal-safe. */
+static void samples_add(struct samples *s, const uint64_t *pcs, size_t count)
 {
     const struct code_map *m = s->map;
     size_t insn = count ? code_map_find(m, pcs[0]) : m->count;

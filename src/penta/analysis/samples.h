@@ -19,9 +19,6 @@ struct samples {
     uint64_t unplaced;        /* those that no path was left for */
 };
 
-struct samples *samples_new(const struct code_map *map, penta_error *err);
 void samples_free(struct samples *s); /* NULL is fine */
-/* pcs: the innermost first. Async-signal-safe. */
-void samples_add(struct samples *s, const uint64_t *pcs, size_t count);
 /* samples_context.c, samples_plain.c: the registers that a signal handler was given. */
 struct native_state samples_state(const void *context);

@@ -96,7 +96,7 @@ penta_debugger *penta_debugger_new(penta_session *session, penta_error *err)
     return NULL;
 }
 
-void answers_free(struct recorded_answer *answers, size_t count)
+static void answers_free(struct recorded_answer *answers, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         penta_buffer_free(&answers[i].pokes);

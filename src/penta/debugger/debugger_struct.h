@@ -79,8 +79,6 @@ void snapshots_forget(struct penta_debugger *d); /* those after this step */
 const struct debugger_snapshot *snapshots_before(const struct penta_debugger *d, uint64_t step);
 void snapshots_free(struct penta_debugger *d);
 
-void answers_free(struct recorded_answer *answers, size_t count);
-
 /* ---- debugger.c ---- */
 /* Forward as penta_debugger_forward, and to a step as penta_debugger_goto, without taking err. */
 void debugger_forward(struct penta_debugger *d, uint64_t n, penta_stop *stop);

@@ -87,7 +87,7 @@ static void size_row(void *user, const penta_size *size)
     json_end(r->json);
 }
 
-void report_sizes(struct report *r)
+static void put_sizes(struct report *r)
 {
     json_list(r->json, "sizes");
     penta_sizes(r->in->module, size_row, r, r->err);
@@ -126,7 +126,8 @@ static bool folded(struct report *r)
     return true;
 }
 
-bool report_measured(struct report *r)
+/* False with an error. */
+static bool put_measured(struct report *r)
 {
     const penta_profile *p = r->in->profile;
     penta_buffer coverage = {0};
@@ -151,9 +152,9 @@ bool report_data(const penta_report_input *input, const char *title, struct writ
     bytes(&r);
     if (!err->code) report_tree(&r);
     if (!err->code) report_findings(&r);
-    if (!err->code) report_sizes(&r);
+    if (!err->code) put_sizes(&r);
     if (!err->code) report_code(&r);
-    bool ok = !err->code && report_measured(&r);
+    bool ok = !err->code && put_measured(&r);
     left_out(&r);
     json_finish(&j);
     ok = ok && writer_ok(&r.left_out, err);

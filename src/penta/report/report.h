@@ -28,9 +28,6 @@ void report_left_out(struct report *r, const char *format, ...)
 
 void report_tree(struct report *r);     /* tree.c: the field tree */
 void report_findings(struct report *r); /* findings.c: with their places in the file */
-void report_sizes(struct report *r);    /* data.c */
 void report_code(struct report *r);     /* code.c: instructions, arrows, functions, calls, counts */
 /* lines.c: where other source lines begin, for so many instructions. */
 void report_lines(struct report *r, const struct code_map *map, size_t rows);
-/* data.c: what was measured. False with an error. */
-bool report_measured(struct report *r);

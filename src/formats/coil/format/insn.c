@@ -280,7 +280,7 @@ void coil_insn_free(struct coil_insn *insn)
 
 /* ---- writing ---- */
 
-void coil_operand_write(struct writer *out, const struct coil_operand *o)
+static void operand_write(struct writer *out, const struct coil_operand *o)
 {
     writer_uint(out, o->op, 1);
     writer_uint(out, o->ext, 1);
@@ -295,7 +295,7 @@ void coil_operand_write(struct writer *out, const struct coil_operand *o)
     case COIL_MEM:
         coil_type_write(out, o->type);
         writer_uint(out, o->parts_count, 1);
-        for (unsigned i = 0; i < o->parts_count; i++) coil_operand_write(out, &o->parts[i]);
+        for (unsigned i = 0; i < o->parts_count; i++) operand_write(out, &o->parts[i]);
         return;
     default: break;
     }
@@ -316,5 +316,5 @@ void coil_insn_write(struct writer *out, const struct coil_insn *insn)
     writer_uint(out, insn->opcode, 1);
     if (insn->opcode == COIL_OP_VENDOR) writer_uint(out, insn->extended, 1);
     writer_uint(out, insn->count, 1);
-    for (unsigned i = 0; i < insn->count; i++) coil_operand_write(out, &insn->operands[i]);
+    for (unsigned i = 0; i < insn->count; i++) operand_write(out, &insn->operands[i]);
 }

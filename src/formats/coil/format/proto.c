@@ -45,7 +45,8 @@ bool coil_proto_next(const struct coil_module *m, size_t section, size_t *at,
     return true;
 }
 
-bool coil_proto_find(const struct coil_module *m, size_t symbol, struct coil_proto *out)
+/* The first one of a symbol. */
+static bool proto_find(const struct coil_module *m, size_t symbol, struct coil_proto *out)
 {
     for (size_t i = 0; i < m->section_count; i++) {
         penta_error err = {0};
@@ -56,7 +57,7 @@ bool coil_proto_find(const struct coil_module *m, size_t symbol, struct coil_pro
     return false;
 }
 
-bool coil_proto_equal(const struct coil_proto *a, const struct coil_proto *b)
+static bool proto_equal(const struct coil_proto *a, const struct coil_proto *b)
 {
     return a->result == b->result && a->variadic == b->variadic && a->count == b->count &&
            !memcmp(a->types, b->types, a->count);
@@ -131,7 +132,7 @@ void coil_proto_verify(const struct coil_module *m, struct findings *f)
         size_t at = 0, from = 0;
         if (!coil_is_proto(m, i)) continue;
         for (size_t n = 0; coil_proto_next(m, i, &at, &p, &err); from = at, n++)
-            if (n < 4096 && coil_proto_find(m, p.symbol, &first) && !coil_proto_equal(&p, &first))
+            if (n < 4096 && proto_find(m, p.symbol, &first) && !proto_equal(&p, &first))
                 findings_add(f, COIL_PROTO, m->sections[i].offset + from, NULL,
                              "'%.*s' has two prototypes that differ",
                              BYTES_ARG(coil_symbol_name(m, p.symbol), 60));

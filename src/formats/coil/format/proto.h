@@ -20,9 +20,6 @@ bool coil_is_proto(const struct coil_module *m, size_t section);
 /* Reads the one at *at and moves *at after it. False at the end, and, with an error, where it is wrong. */
 bool coil_proto_next(const struct coil_module *m, size_t section, size_t *at,
                      struct coil_proto *out, penta_error *err);
-/* The first one of a symbol. */
-bool coil_proto_find(const struct coil_module *m, size_t symbol, struct coil_proto *out);
-bool coil_proto_equal(const struct coil_proto *a, const struct coil_proto *b);
 void coil_proto_write(struct writer *out, const struct coil_proto *p);
 void coil_proto_print(struct writer *out, const struct coil_proto *p); /* i32(u64, ...) */
 void coil_proto_describe(const struct coil_module *m, size_t section, const penta_visitor *v);

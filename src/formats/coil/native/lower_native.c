@@ -193,7 +193,7 @@ void coil_native_port(struct coil_lower *l)
 
 /* ---- the end of a program ---- */
 
-void coil_native_trap(struct coil_lower *l, uint32_t number, uint32_t code)
+static void trap(struct coil_lower *l, uint32_t number, uint32_t code)
 {
     struct ssa_function *f = l->f;
     uint32_t args[2] = {ssa_const(f, number), code ? code : ssa_const(f, 0)};
@@ -219,12 +219,12 @@ void coil_native_leave(struct coil_lower *l)
         return;
     }
     if (s && s->opcode == COIL_OP_TRAP) {
-        coil_native_trap(l, COIL_TRAP_TRAP, coil_native_operand(l, 0));
+        trap(l, COIL_TRAP_TRAP, coil_native_operand(l, 0));
         return;
     }
     uint32_t number = c->op == COIL_CELL_TRAP ? c->a : COIL_TRAP_INVALID_INSTRUCTION;
     if (s) number = COIL_TRAP_BAD_TARGET;
-    coil_native_trap(l, number, 0);
+    trap(l, number, 0);
 }
 
 /* ---- computed jumps, and other functions ---- */
@@ -298,7 +298,7 @@ static void go(struct coil_lower *l, const struct coil_step *s, uint32_t next)
                 n->proto_of[symbol] ? &n->protos[n->proto_of[symbol] - 1] : NULL;
             coil_native_call(l, proto, 0, coil_native_ref(n, symbol).symbol);
         } else {
-            coil_native_trap(l, COIL_TRAP_BAD_TARGET, 0);
+            trap(l, COIL_TRAP_BAD_TARGET, 0);
             return;
         }
     } else {
@@ -312,7 +312,7 @@ static void go(struct coil_lower *l, const struct coil_step *s, uint32_t next)
     if (call && next != UINT32_MAX)
         ssa_jump(l->f, next);
     else if (call)
-        coil_native_trap(l, COIL_TRAP_INVALID_INSTRUCTION, 0);
+        trap(l, COIL_TRAP_INVALID_INSTRUCTION, 0);
     else
         coil_lower_return(l); /* a tail call */
 }

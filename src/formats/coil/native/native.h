@@ -88,7 +88,6 @@ void coil_native_port(struct coil_lower *l);
 void coil_native_branch(struct coil_lower *l, uint8_t condition, uint32_t yes, uint32_t no);
 void coil_native_clear(struct coil_lower *l, uint64_t bytes);
 void coil_native_leave(struct coil_lower *l); /* the program ends here */
-void coil_native_trap(struct coil_lower *l, uint32_t number, uint32_t code);
 /* A jump or call that only its operand decides, and those to other functions. False: it is none. */
 bool coil_native_indirect(struct coil_lower *l, uint32_t next);
 bool coil_native_jumps(const struct coil_program *p, uint32_t cell); /* to a computed address */

@@ -11,7 +11,7 @@ static void print_qualifiers(struct writer *out, uint8_t ext)
         if (ext >> i & 1) writer_print(out, "%s ", coil_qualifiers[i]);
 }
 
-void coil_print_type(struct writer *out, const struct coil_type *t)
+static void print_type(struct writer *out, const struct coil_type *t)
 {
     const struct coil_type_info *info = &coil_types[t->op];
     print_qualifiers(out, t->ext);
@@ -25,14 +25,14 @@ void coil_print_type(struct writer *out, const struct coil_type *t)
             writer_text(out, i ? ", " : "{");
             writer_dec(out, t->members[i].id);
             writer_char(out, ':');
-            coil_print_type(out, t->members[i].type);
+            print_type(out, t->members[i].type);
         }
         writer_char(out, '}');
         return;
     }
     if (!t->elem && !t->rank) return;
     writer_char(out, '<');
-    if (t->elem) coil_print_type(out, t->elem);
+    if (t->elem) print_type(out, t->elem);
     bool list = info->data == COIL_D_DIMS;
     for (unsigned i = 0; i < t->rank; i++) {
         if (i || t->elem) writer_char(out, ',');
@@ -163,7 +163,7 @@ static void print_memory(struct writer *out, const struct coil_module *m,
                          const struct coil_operand *o)
 {
     print_qualifiers(out, o->ext);
-    coil_print_type(out, o->type);
+    print_type(out, o->type);
     writer_text(out, " [");
     const struct coil_operand *p = o->parts;
     if (p[0].form == COIL_IMM)
@@ -193,9 +193,9 @@ static void print_typed(struct writer *out, const struct coil_module *m,
     if (o->type->ext) { /* those of the operand are printed before */
         struct coil_type bare = *o->type;
         bare.ext = 0;
-        coil_print_type(out, &bare);
+        print_type(out, &bare);
     } else {
-        coil_print_type(out, o->type);
+        print_type(out, o->type);
     }
     if (o->form == COIL_TYPE_ONLY) return;
     writer_char(out, ' ');
@@ -224,7 +224,7 @@ void coil_print_operand(struct writer *out, const struct coil_module *m,
     case COIL_MEASURE:
         writer_text(out, coil_types[o->op].text);
         writer_char(out, '(');
-        coil_print_type(out, o->type);
+        print_type(out, o->type);
         writer_char(out, ')');
         break;
     case COIL_MEM: print_memory(out, m, o); break;
@@ -234,7 +234,8 @@ void coil_print_operand(struct writer *out, const struct coil_module *m,
 
 /* ---- instructions ---- */
 
-const char *coil_mnemonic(const struct coil_module *m, const struct coil_insn *insn)
+/* NULL: none */
+static const char *mnemonic_of(const struct coil_module *m, const struct coil_insn *insn)
 {
     unsigned unit = m ? m->header.target_pu : COIL_UNIT_CPU, least, most;
     const struct coil_unit_op *special = NULL;
@@ -258,7 +259,7 @@ static bool takes_condition(const struct coil_insn *insn, unsigned i)
 
 void coil_print_insn(struct writer *out, const struct coil_module *m, const struct coil_insn *insn)
 {
-    const char *name = insn->opcode == COIL_OP_VENDOR ? NULL : coil_mnemonic(m, insn);
+    const char *name = insn->opcode == COIL_OP_VENDOR ? NULL : mnemonic_of(m, insn);
     const char *separator = " ";
     if (name) {
         writer_text(out, name);

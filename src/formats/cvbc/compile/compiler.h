@@ -139,7 +139,6 @@ void compiler_helper(struct compiler *c, const char *name);
 
 /* statements.c */
 bool compiler_block(struct compiler *c);
-void compiler_note_loop(struct compiler *c, size_t start, uint32_t rounds); /* it ends here */
 void compiler_recover(struct compiler *c); /* to the end of a statement */
 void compiler_close_scope(struct compiler *c, size_t scope, int32_t depth);
 
@@ -149,6 +148,5 @@ bool compiler_top_level(struct compiler *c);
 bool compiler_local_declaration(struct compiler *c, size_t scope);
 bool compiler_library_function(struct compiler *c, struct function *f);
 bool compiler_enum(struct compiler *c); /* after the word enum */
-bool compiler_typedef(struct compiler *c);
 
 extern const char *const cvbc_library;

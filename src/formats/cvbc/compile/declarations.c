@@ -74,7 +74,7 @@ bool compiler_enum(struct compiler *c)
     return true;
 }
 
-bool compiler_typedef(struct compiler *c)
+static bool type_definition(struct compiler *c)
 {
     struct type ignored;
     if (compiler_is(c, "enum")) {
@@ -522,7 +522,7 @@ bool compiler_top_level(struct compiler *c)
     if (compiler_accept(c, ';')) return true;
     if (word_is(&c->words, w, "typedef")) {
         c->pos++;
-        return compiler_typedef(c);
+        return type_definition(c);
     }
     if (word_is(&c->words, w, "enum") &&
         (w[1].kind == WORD_SIGN ||

@@ -157,7 +157,8 @@ static void land(struct compiler *c, struct jumps *jumps)
     *jumps = (struct jumps){0};
 }
 
-void compiler_note_loop(struct compiler *c, size_t start, uint32_t rounds)
+/* The loop ends here. */
+static void note_loop(struct compiler *c, size_t start, uint32_t rounds)
 {
     if (c->out != &c->body || c->out->count <= start) return;
     if (!COMPILER_GROW(c, c->loops, c->loop_count, c->loop_capacity)) return;
@@ -176,7 +177,7 @@ static bool while_statement(struct compiler *c)
     c->loop = loop.outer;
     land(c, &loop.continues);
     compiler_jump(c, CVBC_OP_JMP, start);
-    compiler_note_loop(c, start, 0);
+    note_loop(c, start, 0);
     compiler_patch(c, end);
     land(c, &loop.breaks);
     return ok;
@@ -195,7 +196,7 @@ static bool do_statement(struct compiler *c)
     c->pos += ok;
     ok = ok && parenthesised(c) && compiler_expect(c, ';', "';'");
     if (ok) compiler_jump(c, CVBC_OP_JMP_TRUE, start);
-    compiler_note_loop(c, start, 0);
+    note_loop(c, start, 0);
     land(c, &loop.breaks);
     return ok;
 }
@@ -275,7 +276,7 @@ static bool for_body(struct compiler *c, struct loop *loop, const struct value *
     }
     c->pos = after;
     compiler_jump(c, CVBC_OP_JMP, start);
-    compiler_note_loop(c, start, rounds);
+    note_loop(c, start, rounds);
     if (end != SIZE_MAX) compiler_patch(c, end);
     return true;
 }

@@ -210,7 +210,8 @@ void cvbc_build_crcs(uint8_t *file, size_t size)
           checksum_crc32((penta_bytes){file + cvbc_header_bytes, size - cvbc_header_bytes}));
 }
 
-bool cvbc_sign_file(uint8_t *file, size_t size, const struct private_key *key, penta_error *err)
+/* Signs a finished file in place, and renews its CRCs. */
+static bool sign_file(uint8_t *file, size_t size, const struct private_key *key, penta_error *err)
 {
     uint32_t security = get32(file + 24), key_size = get32(file + security + 8);
     uint32_t at = security + CVBC_PROTECTION_BYTES + key_size;
@@ -438,7 +439,7 @@ static bool finish(struct assembly *a, struct writer *out, penta_error *err)
 {
     struct cvbc_build *b = a->b;
     if (b->sign_key && !b->has_security)
-        return cvbc_sign_file(out->out.data, out->out.size, b->sign_key, err);
+        return sign_file(out->out.data, out->out.size, b->sign_key, err);
     cvbc_build_crcs(out->out.data, out->out.size);
     cvbc_override_apply(&b->header_over, out->out.data, cvbc_header_bytes); /* odd CRCs too */
     return true;

@@ -112,8 +112,6 @@ bool cvbc_build_add(struct cvbc_build *b, const uint8_t name[CVBC_NAME_BYTES],
                     const struct cvbc_module *m, penta_error *err);
 /* The two CRCs, over a finished file. */
 void cvbc_build_crcs(uint8_t *file, size_t size);
-/* Signs a finished file in place, and renews its CRCs. */
-bool cvbc_sign_file(uint8_t *file, size_t size, const struct private_key *key, penta_error *err);
 /* seal.c: cipher, derivation and secret as the options say; free the secret afterwards. */
 bool cvbc_build_cipher(struct cvbc_build *b, struct cvbc_secret *secret,
                        const penta_option *options, size_t count, penta_error *err);

@@ -35,8 +35,6 @@ void cvbc_tbs(penta_bytes file, uint64_t signature_offset, uint64_t signature_si
 
 void cvbc_digest(penta_bytes bytes, uint8_t out[32]) { hash_sha256(bytes, out); }
 
-void cvbc_wipe(void *bytes, size_t size) { secret_wipe(bytes, size); }
-
 static bool fail_signature(struct cvbc_opened *o, uint64_t at, bool tried)
 {
     error_at(&o->failure, CVBC_SIGNATURE, at, "the signature is wrong");

@@ -275,16 +275,3 @@ bool cvbc_board_declared(const struct cvbc_module *m, unsigned logical, uint8_t 
     *pin = m->meta.pins[record].pin_number;
     return true;
 }
-
-bool cvbc_board_pin(const struct cvbc_module *m, unsigned logical, uint8_t *port, uint8_t *pin)
-{
-    /* The STM32G4 boards: 0-7 PA0-PA7, 8-12 PB0-PB4, 13-15 PC6-PC8, 16 PC13. */
-    static const uint8_t table[17][2] = {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {0, 4}, {0, 5},
-                                         {0, 6}, {0, 7}, {1, 0}, {1, 1}, {1, 2}, {1, 3},
-                                         {1, 4}, {2, 6}, {2, 7}, {2, 8}, {2, 13}};
-    if (cvbc_board_declared(m, logical, port, pin)) return true;
-    if (logical >= 17 || m->meta.core.target_family != 1) return false;
-    *port = table[logical][0];
-    *pin = table[logical][1];
-    return true;
-}

@@ -42,4 +42,3 @@ void cvbc_board_check(const struct cvbc_module *m, const struct cvbc_board *boar
  * itself, in its custom metadata or as the only pin of that number. */
 bool cvbc_board_declared(const struct cvbc_module *m, unsigned logical, uint8_t *port,
                          uint8_t *pin);
-bool cvbc_board_pin(const struct cvbc_module *m, unsigned logical, uint8_t *port, uint8_t *pin);

@@ -26,25 +26,26 @@ static int polkavm_probe(penta_bytes file, struct writer *evidence)
     return known ? 100 : 80;
 }
 
-int pvm_probe(penta_bytes file, struct writer *evidence)
-{
-    enum pvm_dialect dialect;
-    int sure = pvm_guess_dialect(file, &dialect);
-    if (sure && evidence) {
-        if (dialect == PVM_POLKAVM) polkavm_probe(file, evidence);
-        if (dialect == PVM_DOC) pvm_doc_probe(file, evidence);
-        if (dialect == PVM_JAM) pvm_jam_probe(file, evidence);
-    }
-    return sure;
-}
-
-int pvm_guess_dialect(penta_bytes file, enum pvm_dialect *dialect)
+/* The likeliest dialect; returns how sure that is, 0 to 100. */
+static int guess_dialect(penta_bytes file, enum pvm_dialect *dialect)
 {
     int polkavm = polkavm_probe(file, NULL);
     int doc = polkavm ? 0 : pvm_doc_probe(file, NULL);
     int jam = polkavm ? 0 : pvm_jam_probe(file, NULL);
     *dialect = polkavm ? PVM_POLKAVM : doc > jam ? PVM_DOC : PVM_JAM;
     return polkavm ? polkavm : doc > jam ? doc : jam;
+}
+
+int pvm_probe(penta_bytes file, struct writer *evidence)
+{
+    enum pvm_dialect dialect;
+    int sure = guess_dialect(file, &dialect);
+    if (sure && evidence) {
+        if (dialect == PVM_POLKAVM) polkavm_probe(file, evidence);
+        if (dialect == PVM_DOC) pvm_doc_probe(file, evidence);
+        if (dialect == PVM_JAM) pvm_jam_probe(file, evidence);
+    }
+    return sure;
 }
 
 /* ---- numbers ---- */
@@ -192,7 +193,7 @@ static bool choose_dialect(penta_bytes file, const char *wanted, enum pvm_dialec
                            penta_error *err)
 {
     if (wanted) return pvm_dialect_of(wanted, dialect, err);
-    if (pvm_guess_dialect(file, dialect)) return true;
+    if (guess_dialect(file, dialect)) return true;
     /* The caller says that it is a pvm file, so less evidence is enough: the start of the magic
      * number, or lengths that fit. */
     *dialect = PVM_POLKAVM;

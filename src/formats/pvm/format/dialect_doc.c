@@ -4,7 +4,8 @@
 
 /* ---- reading ---- */
 
-uint8_t *pvm_doc_starts(const struct pvm_code *code, struct arena *arena, penta_error *err)
+/* The bits of code.starts for a doc program, whose bitmask has jump targets only. */
+static uint8_t *doc_starts(const struct pvm_code *code, struct arena *arena, penta_error *err)
 {
     uint8_t *starts = arena_alloc(arena, (code->bytes.size + 7) / 8, 1, err);
     struct pvm_insn in;
@@ -61,7 +62,7 @@ static bool take_code(struct pvm_parse *p)
     code->bytes = take_framed(p);
     p->m->code_offset = reader_at(r) - code->bytes.size;
     if (r->err->code) return false;
-    code->starts = pvm_doc_starts(code, &p->m->arena, p->fatal);
+    code->starts = doc_starts(code, &p->m->arena, p->fatal);
     if (!code->starts || !done(p)) return false;
     code->table = take_framed(p);
     p->m->table_offset = reader_at(r) - code->table.size;

@@ -18,13 +18,6 @@ bool link_is_load(uint8_t op)
     return link_kind(op) == PVM_DO_LOAD || link_kind(op) == PVM_DO_LOADX;
 }
 
-bool link_is_store(uint8_t op)
-{
-    enum pvm_kind kind = link_kind(op);
-    return kind == PVM_DO_STORE || kind == PVM_DO_STOREX || kind == PVM_DO_STOREI ||
-           kind == PVM_DO_STOREIX;
-}
-
 bool link_is_branch(uint8_t op)
 {
     return link_kind(op) == PVM_DO_BRANCH2 || link_kind(op) == PVM_DO_BRANCHI;

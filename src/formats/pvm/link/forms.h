@@ -21,7 +21,6 @@ uint16_t link_writes(const struct link_insn *in);
 /* Whether it only computes, so that it can be dropped when its result is not read. */
 bool link_is_pure(uint8_t op);
 bool link_is_load(uint8_t op);
-bool link_is_store(uint8_t op);
 bool link_is_branch(uint8_t op);
 
 /* The result of SET3, SET2 and SET2I instructions (vm/ops.h); false for others. a and b are the

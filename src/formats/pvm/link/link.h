@@ -272,8 +272,6 @@ bool link_data_targets(struct link *l, uint32_t section,
                        void *user);
 /* Writes the bytes of the data sections, with all addresses in them. */
 bool link_write_data(struct link *l);
-/* The address of a place in the program; for code the dynamic address. */
-uint32_t link_address(const struct link *l, struct link_place place);
 
 /* metadata.c */
 bool link_read_exports(struct link *l);

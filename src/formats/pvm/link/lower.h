@@ -24,7 +24,6 @@ uint8_t lower_map_reg(struct lowering *w, uint8_t x);
 
 void lower_put(struct lowering *w, struct link_insn in);
 void lower_put_imm(struct lowering *w, uint8_t d, int64_t value);
-void lower_put_move(struct lowering *w, uint8_t d, uint8_t a);
 void lower_put_load(struct lowering *w, uint8_t op, uint8_t d, uint8_t base, int64_t offset);
 uint8_t lower_word_op(const struct lowering *w, uint8_t op64, uint8_t op32);
 

@@ -18,7 +18,7 @@ void lower_put_imm(struct lowering *w, uint8_t d, int64_t value)
 {
     lower_put(w, (struct link_insn){.op = PVM_OP_load_imm, .a = d, .imm1 = value});
 }
-void lower_put_move(struct lowering *w, uint8_t d, uint8_t a)
+static void put_move(struct lowering *w, uint8_t d, uint8_t a)
 {
     if (a == ZERO)
         lower_put_imm(w, d, 0);
@@ -97,9 +97,9 @@ void lower_reg(struct lowering *w)
         link_compute(w->in.op, 0, 0, 0, w->l->bits == 32, &value);
         lower_put_imm(w, w->rd, (int64_t)value);
     } else if (w->rs2 == ZERO && form->second == PVM_OP_add_imm_64) {
-        lower_put_move(w, w->rd, w->rs1);
+        put_move(w, w->rd, w->rs1);
     } else if (w->rs1 == ZERO && form->first == PVM_OP_add_imm_64) {
-        lower_put_move(w, w->rd, w->rs2);
+        put_move(w, w->rd, w->rs2);
     } else if (w->rs2 == ZERO && form->second != PVM_OP_invalid) {
         put2i(w, form->second, w->rd, w->rs1, 0);
     } else if (w->rs1 == ZERO && form->first != PVM_OP_invalid) {
@@ -130,7 +130,7 @@ void lower_imm(struct lowering *w, int64_t imm)
         link_compute(w->in.op, 0, 0, (uint64_t)imm, w->l->bits == 32, &value);
         lower_put_imm(w, w->rd, (int64_t)value);
     } else if (w->in.op == add && !imm) {
-        lower_put_move(w, w->rd, w->rs1);
+        put_move(w, w->rd, w->rs1);
     } else {
         put2i(w, w->in.op, w->rd, w->rs1, imm);
     }
@@ -146,7 +146,7 @@ void lower_orc_b(struct lowering *w)
         return;
     }
     uint8_t t = borrow(w, &used, 0), c = borrow(w, &used, 1);
-    lower_put_move(w, w->rd, w->rs1);
+    put_move(w, w->rd, w->rs1);
     for (unsigned i = 0; i < w->l->bits / 8; i++) {
         if (i < 3) {
             put2i(w, PVM_OP_or_imm, t, w->rd, INT64_C(0xff) << 8 * i);
@@ -180,7 +180,7 @@ void lower_cmov(struct lowering *w)
     if (w->rs2 != ZERO)
         put_cmov(w, w->in.op, w->rd, w->rs1, w->rs2);
     else if (w->in.op == PVM_OP_cmov_if_zero)
-        lower_put_move(w, w->rd, w->rs1);
+        put_move(w, w->rd, w->rs1);
 }
 
 /* rd = rs2 is zero ? 0 : rs1, or the other way round. */
@@ -189,13 +189,13 @@ void lower_czero(struct lowering *w)
     bool eqz = w->in.kind == RISCV_CZERO_EQZ;
     if (w->rd == ZERO) return;
     if (w->rs2 == ZERO) {
-        lower_put_move(w, w->rd, eqz ? ZERO : w->rs1);
+        put_move(w, w->rd, eqz ? ZERO : w->rs1);
     } else if (w->rs1 == w->rs2) {
-        lower_put_move(w, w->rd, eqz ? w->rs1 : ZERO);
+        put_move(w, w->rd, eqz ? w->rs1 : ZERO);
     } else if (w->rs1 == ZERO) {
         lower_put_imm(w, w->rd, 0);
     } else if (w->rd != w->rs2) {
-        lower_put_move(w, w->rd, w->rs1);
+        put_move(w, w->rd, w->rs1);
         put2i(w, w->in.op, w->rd, w->rs2, 0);
     } else if (eqz) { /* rd is the condition: if it is 0, so is the result */
         put3(w, PVM_OP_cmov_if_not_zero, w->rd, w->rs1, w->rd);
@@ -215,19 +215,19 @@ void lower_ccmov(struct lowering *w)
     if (rs3 != ZERO) used |= link_bit(rs3);
     if (w->rd == ZERO || w->failed) return;
     if (w->rs2 == ZERO) {
-        lower_put_move(w, w->rd, rs3);
+        put_move(w, w->rd, rs3);
     } else if (w->rd == w->rs1) {
         put_cmov(w, PVM_OP_cmov_if_zero, w->rd, rs3, w->rs2);
     } else if (w->rd == rs3) {
         put_cmov(w, PVM_OP_cmov_if_not_zero, w->rd, w->rs1, w->rs2);
     } else if (w->rd != w->rs2) {
-        lower_put_move(w, w->rd, w->rs1);
+        put_move(w, w->rd, w->rs1);
         put_cmov(w, PVM_OP_cmov_if_zero, w->rd, rs3, w->rs2);
     } else {
         uint8_t t = borrow(w, &used, 0);
-        lower_put_move(w, t, w->rs1);
+        put_move(w, t, w->rs1);
         put_cmov(w, PVM_OP_cmov_if_zero, t, rs3, w->rs2);
-        lower_put_move(w, w->rd, t);
+        put_move(w, w->rd, t);
         give_back(w, t, 0);
     }
 }
@@ -285,7 +285,7 @@ void lower_amo(struct lowering *w)
     uint8_t old = borrow(w, &used, 0), new = borrow(w, &used, 1);
     lower_put_load(w, load, old, w->rs1, 0);
     if (w->in.op == PVM_OP_move_reg) {
-        lower_put_move(w, new, w->rs2);
+        put_move(w, new, w->rs2);
     } else {
         /* what is loaded is sign-extended, so comparisons need the operand to be */
         if (w->rs2 == ZERO)
@@ -293,11 +293,11 @@ void lower_amo(struct lowering *w)
         else if (word && w->l->bits == 64)
             put2i(w, PVM_OP_add_imm_32, new, w->rs2, 0);
         else
-            lower_put_move(w, new, w->rs2);
+            put_move(w, new, w->rs2);
         put3(w, w->in.op, new, old, new);
     }
     put_store(w, store, new, w->rs1, 0);
-    if (w->rd != ZERO) lower_put_move(w, w->rd, old);
+    if (w->rd != ZERO) put_move(w, w->rd, old);
     give_back(w, new, 1);
     give_back(w, old, 0);
 }
@@ -320,7 +320,7 @@ void lower_own(struct lowering *w)
     } else if (w->rd == ZERO || w->rs1 == ZERO) { /* sbrk without a result, or of 0 bytes */
         uint16_t used = operands(w);
         uint8_t t = borrow(w, &used, 0);
-        lower_put_move(w, t, w->rs1);
+        put_move(w, t, w->rs1);
         lower_put(w, (struct link_insn){.op = PVM_OP_sbrk, .d = w->rd == ZERO ? t : w->rd, .a = t});
         give_back(w, t, 0);
     } else {

@@ -77,7 +77,8 @@ bool link_data_targets(struct link *l, uint32_t section,
     return ok;
 }
 
-uint32_t link_address(const struct link *l, struct link_place place)
+/* The address of a place in the program; for code the dynamic address. */
+static uint32_t address_of(const struct link *l, struct link_place place)
 {
     if (place.section == LINK_NONE) return (uint32_t)place.offset;
     if (l->sections[place.section].use != LINK_CODE)
@@ -96,8 +97,7 @@ static void apply(struct link *l, uint32_t section, uint8_t *bytes)
         struct change c = change_of(r->type);
         if (!c.bytes || !link_target(l, section, r, &place)) continue;
         /* a number is not cut to an address */
-        uint64_t part =
-            place.section == LINK_NONE ? (uint64_t)place.offset : link_address(l, place);
+        uint64_t part = place.section == LINK_NONE ? (uint64_t)place.offset : address_of(l, place);
         if (c.relative) part -= s->placed + r->offset;
         /* several relocations of one place add up; what the bytes held before is not counted */
         value = (r->offset == last ? value : 0) + (c.sign < 0 ? 0 - part : part);

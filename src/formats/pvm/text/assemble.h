@@ -54,7 +54,7 @@ struct pvm_assembly {
     struct findings *findings;
     struct labels labels; /* value: index of the item after the label; names live in its arena */
     struct pvm_program program;
-    bool isa_given, isa_missed, dialect_given, sizes_given[3], fields_given;
+    bool isa_given, isa_missed, sizes_given[3], fields_given;
     struct pvm_item *items;
     size_t count, capacity;
     struct writer raw;

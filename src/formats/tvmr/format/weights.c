@@ -64,7 +64,7 @@ static bool storable(const struct tvmr_cold *c)
     return true;
 }
 
-void tvmr_weights_write(struct writer *out, penta_bytes key, const struct tvmr_cold *c)
+static void write_entry(struct writer *out, penta_bytes key, const struct tvmr_cold *c)
 {
     writer_uint(out, key.size, 1);
     writer_bytes(out, key.data, key.size);
@@ -86,8 +86,7 @@ bool tvmr_weights_save(const struct tvmr_vm *vm, const char *path, penta_error *
     tvmr_weights_begin(&out, count);
     for (unsigned i = 0; i < TVMR_BANK; i++)
         if (storable(&vm->cold[i]))
-            tvmr_weights_write(&out, (penta_bytes){vm->cold[i].key, vm->cold[i].key_size},
-                               &vm->cold[i]);
+            write_entry(&out, (penta_bytes){vm->cold[i].key, vm->cold[i].key_size}, &vm->cold[i]);
     tvmr_weights_end(&out);
     bool ok = writer_ok(&out, err) && file_write(path, writer_view(&out), err);
     writer_free(&out);

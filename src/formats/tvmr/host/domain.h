@@ -8,7 +8,6 @@ struct tvmr_domain *tvmr_domain_new(const char *folder, penta_error *err); /* fo
 void tvmr_domain_chemicals(struct tvmr_domain *domain, const uint8_t first[4]); /* at the start */
 /* "field-tick=240,pool-fire=300": numbers of dynamics.def. */
 bool tvmr_domain_dynamics(struct tvmr_domain *domain, const char *list, penta_error *err);
-const char *tvmr_dynamic_name(size_t i); /* NULL beyond the last */
 void tvmr_domain_free(struct tvmr_domain *domain);
 /* Does what the stop asks; false when it does not know the operation. */
 bool tvmr_domain_answer(struct tvmr_domain *domain, struct tvmr_vm *vm, const penta_stop *stop,

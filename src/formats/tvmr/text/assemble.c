@@ -83,7 +83,8 @@ bool span_register(struct span s, uint8_t *reg)
     return true;
 }
 
-char *span_copy(struct assembly *a, struct span s, bool lower)
+/* NULL: out of memory. */
+static char *span_copy(struct assembly *a, struct span s, bool lower)
 {
     char *text = arena_copy(&a->arena, (penta_bytes){s.at, s.size}, &a->err);
     for (char *p = text; lower && p && *p; p++) *p = (char)tolower((unsigned char)*p);

@@ -81,7 +81,6 @@ struct span span_word(struct span *rest); /* the first word; rest becomes what f
 bool span_is(struct span s, const char *text);              /* letters without case */
 bool span_uint(struct span s, uint64_t max, uint64_t *out); /* decimal, or 0x hex */
 bool span_register(struct span s, uint8_t *reg);
-char *span_copy(struct assembly *a, struct span s, bool lower); /* NULL: out of memory */
 bool asm_registers_declared(const struct assembly *a, uint8_t reg, const uint8_t **def);
 
 /* assemble_insn.c */

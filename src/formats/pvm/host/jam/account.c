@@ -193,7 +193,8 @@ void jam_request_set(struct jam_layer *l, uint32_t id, const uint8_t *hash, uint
                   (penta_bytes){bytes, 1 + 4 * (size_t)count});
 }
 
-bool jam_request_available(const struct jam_request *request, uint32_t slot)
+/* Whether the preimage was available at that slot. */
+static bool request_available(const struct jam_request *request, uint32_t slot)
 {
     const uint32_t *s = request->slots;
     switch (request->count) {
@@ -210,7 +211,7 @@ bool jam_historical_lookup(struct jam_layer *l, uint32_t id, const uint8_t *hash
     struct jam_request request;
     return jam_account_exists(l, id) && jam_preimage_get(l, id, hash, out) &&
            out->size <= UINT32_MAX && jam_request_get(l, id, hash, (uint32_t)out->size, &request) &&
-           jam_request_available(&request, slot) && jam_preimage_get(l, id, hash, out);
+           request_available(&request, slot) && jam_preimage_get(l, id, hash, out);
 }
 
 bool jam_preimage_supply(struct jam_layer *l, uint32_t id, penta_bytes blob, uint32_t slot)

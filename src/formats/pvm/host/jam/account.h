@@ -54,8 +54,6 @@ bool jam_request_get(struct jam_layer *l, uint32_t id, const uint8_t *hash, uint
 void jam_request_set(struct jam_layer *l, uint32_t id, const uint8_t *hash, uint32_t length,
                      const struct jam_request *request); /* NULL removes it */
 bool jam_request_decode(penta_bytes bytes, struct jam_request *out);
-/* Whether the preimage was available at that slot. */
-bool jam_request_available(const struct jam_request *request, uint32_t slot);
 /* The preimage, if it was available at a slot of the past. */
 bool jam_historical_lookup(struct jam_layer *l, uint32_t id, const uint8_t *hash, uint32_t slot,
                            penta_bytes *out);

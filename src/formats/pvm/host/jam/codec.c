@@ -195,12 +195,3 @@ void jam_put_transfer(struct writer *w, const struct jam_transfer *t)
     writer_bytes(w, t->memo, sizeof t->memo);
     writer_uint(w, t->gas, 8);
 }
-
-void jam_transfer_read(const uint8_t *bytes, struct jam_transfer *out)
-{
-    *out = (struct jam_transfer){.from = get32(bytes),
-                                 .to = get32(bytes + 4),
-                                 .amount = get64(bytes + 8),
-                                 .gas = get64(bytes + 144)};
-    memcpy(out->memo, bytes + 16, sizeof out->memo);
-}

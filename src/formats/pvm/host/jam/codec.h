@@ -69,4 +69,3 @@ struct jam_transfer {
     uint8_t memo[128];
 };
 void jam_put_transfer(struct writer *w, const struct jam_transfer *t); /* JAM_TRANSFER bytes */
-void jam_transfer_read(const uint8_t *bytes, struct jam_transfer *out);

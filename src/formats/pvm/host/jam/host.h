@@ -111,7 +111,6 @@ enum { /* results of calls; negative ones count down from 2^64 */
        JAM_LOW = -8,
        JAM_HUH = -9,
 };
-const char *jam_code_name(uint64_t result); /* "FULL"; NULL: a value */
 
 /* What becomes of the program after a call */
 enum jam_end {
@@ -178,9 +177,6 @@ void jam_run_fini(struct jam_run *run);
 /* Runs the program from pc to its end. False: an error of the host. */
 bool jam_run_program(struct jam_run *run, struct jam_program *program, uint32_t pc,
                      penta_bytes arguments, uint64_t gas, penta_jam_result *out);
-/* Prepares the machine for a run; the run loop and the session share this. */
-bool jam_run_begin(struct jam_run *run, struct pvm_vm *vm, uint32_t pc, penta_bytes arguments,
-                   uint64_t gas);
 /* What a halted program returned. */
 penta_bytes jam_run_output(struct pvm_vm *vm, struct writer *scratch);
 

@@ -21,7 +21,7 @@ void jam_hashes_sort(struct jam_hashes *h)
     if (h->count) qsort(h->list, h->count, sizeof *h->list, by_bytes);
 }
 
-bool jam_hashes_has(const struct jam_hashes *h, const uint8_t *hash)
+static bool hashes_has(const struct jam_hashes *h, const uint8_t *hash)
 {
     return h->count && bsearch(hash, h->list, h->count, sizeof *h->list, by_bytes);
 }
@@ -97,10 +97,9 @@ void jam_queue_edit(struct jam_queue *q, size_t first, const struct jam_hashes *
         struct jam_waiting *w = &q->list[i];
         size_t kept = 0;
         if (w->gone) continue;
-        if (jam_hashes_has(done, w->report.package)) w->gone = true;
+        if (hashes_has(done, w->report.package)) w->gone = true;
         for (size_t k = 0; k < w->need_count; k++)
-            if (!jam_hashes_has(done, w->needs[k]))
-                memmove(w->needs[kept++], w->needs[k], JAM_HASH);
+            if (!hashes_has(done, w->needs[k])) memmove(w->needs[kept++], w->needs[k], JAM_HASH);
         w->need_count = kept;
     }
 }

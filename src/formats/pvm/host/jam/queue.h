@@ -9,7 +9,6 @@ struct jam_hashes { /* a sorted list of package hashes */
 };
 void jam_hashes_add(struct jam_hashes *h, const uint8_t *hash); /* then sort */
 void jam_hashes_sort(struct jam_hashes *h);
-bool jam_hashes_has(const struct jam_hashes *h, const uint8_t *hash);
 void jam_hashes_free(struct jam_hashes *h);
 
 struct jam_waiting { /* a report and what it waits for */

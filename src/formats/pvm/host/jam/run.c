@@ -34,8 +34,8 @@ void jam_run_fini(struct jam_run *run)
 
 enum { ARGUMENTS_MAX = 1 << 24 }; /* bytes, of the area for them */
 
-bool jam_run_begin(struct jam_run *run, struct pvm_vm *vm, uint32_t pc, penta_bytes arguments,
-                   uint64_t gas)
+static bool run_begin(struct jam_run *run, struct pvm_vm *vm, uint32_t pc, penta_bytes arguments,
+                      uint64_t gas)
 {
     const uint64_t page = PVM_PAGE, length = (arguments.size + page - 1) / page * page;
     run->vm = vm;
@@ -96,7 +96,7 @@ bool jam_run_program(struct jam_run *run, struct jam_program *program, uint32_t 
     }
     struct pvm_vm *vm = jam_program_take(run->host, program, run->err);
     if (!vm) return false;
-    bool ok = jam_run_begin(run, vm, pc, arguments, gas) && loop(run, &out->exit);
+    bool ok = run_begin(run, vm, pc, arguments, gas) && loop(run, &out->exit);
     if (ok) {
         uint64_t given = (uint64_t)vm->gas_start;
         out->gas_used = out->exit == PENTA_JAM_OUT_OF_GAS ? gas : given - (uint64_t)vm->state->gas;

@@ -4,7 +4,8 @@
 
 enum { SHOWN = 64 }; /* bytes of memory that a line shows */
 
-const char *jam_code_name(uint64_t result)
+/* "FULL"; NULL: a value. */
+static const char *code_name(uint64_t result)
 {
     static const char *const names[] = {"NONE", "WHAT", "OOB", "WHO", "FULL",
                                         "CORE", "CASH", "LOW", "HUH"};
@@ -67,7 +68,7 @@ void jam_log_call(const struct jam_run *run, uint32_t number, const uint64_t *be
         writer_print(&w, "call %u", number);
     if (name) arguments(run, kinds, names, before, &w);
     uint64_t result = run->vm->state->regs[PVM_A0];
-    const char *code = jam_code_name(result);
+    const char *code = code_name(result);
     writer_text(&w, " -> ");
     if (end == JAM_END_PANIC)
         writer_text(&w, "panic");

@@ -4,7 +4,8 @@
 #include <string.h>
 #include "pvm/host/revive/revive.h"
 
-bool revive_stop(struct pvm_revive *r, const char *what)
+/* What was asked for is valid, and not supported. */
+static bool stop_here(struct pvm_revive *r, const char *what)
 {
     return error_at(&r->failure, BASE_UNSUPPORTED, 0, "the contract host does not support %.80s",
                     what);
@@ -29,7 +30,7 @@ bool revive_frame_answer(struct pvm_revive *r, struct frame *f, const penta_stop
         char name[80] = "a host call without a name";
         penta_bytes import = pvm_import_name(c->module, stop->detail);
         if (import.size) snprintf(name, sizeof name, "'%.*s'", BYTES_ARG(import, 60));
-        return revive_stop(r, name);
+        return stop_here(r, name);
     }
     if (!c->calls[stop->detail].answer(&q)) {
         uint64_t gas = out->gas; /* an inner call may have used some */
@@ -94,7 +95,8 @@ static bool run_machine(struct pvm_revive *r, struct frame *f)
     return ok;
 }
 
-bool revive_frame_run(struct pvm_revive *r, struct frame *f, uint64_t gas, uint64_t *used)
+/* Runs the code in a machine of its own. gas: what it may use; *used: what it used. */
+static bool frame_run(struct pvm_revive *r, struct frame *f, uint64_t gas, uint64_t *used)
 {
     struct code *c = (struct code *)f->code_now;
     *used = 0;
@@ -192,7 +194,7 @@ static bool run_precompile(struct pvm_revive *r, struct frame *f)
     case PRECOMPILE_FAILED: f->outcome = FRAME_TRAP; return true;
     case PRECOMPILE_UNSUPPORTED: break;
     }
-    return revive_stop(r, name);
+    return stop_here(r, name);
 }
 
 bool revive_frame_execute(struct pvm_revive *r, struct frame *f, uint64_t gas, uint64_t *used,
@@ -205,7 +207,7 @@ bool revive_frame_execute(struct pvm_revive *r, struct frame *f, uint64_t gas, u
     if (!f->deploy && revive_precompile_is(revive_account_address(f->code_of)))
         ok = run_precompile(r, f);
     else if (f->code_now)
-        ok = revive_frame_run(r, f, gas, used);
+        ok = frame_run(r, f, gas, used);
     else
         f->outcome = FRAME_SUCCESS;
     return ok && revive_frame_end(r, f, code);

@@ -144,8 +144,6 @@ void revive_codes_free(struct pvm_revive *r);
 /* Marks the journal, makes a new contract, moves the value. *code is RESULT_SUCCESS, or
  * RESULT_TRANSFER_FAILED with everything undone. */
 bool revive_frame_begin(struct pvm_revive *r, struct frame *f, enum result_code *code);
-/* Runs the code in a machine of its own. gas: what it may use; *used: what it used. */
-bool revive_frame_run(struct pvm_revive *r, struct frame *f, uint64_t gas, uint64_t *used);
 /* Keeps or undoes the effects, by the outcome. */
 bool revive_frame_end(struct pvm_revive *r, struct frame *f, enum result_code *code);
 /* All three; a precompile instead of code; without code only the value moves. */
@@ -155,7 +153,6 @@ void revive_frame_free(struct frame *f);
 /* Answers one host call of the frame's machine. False: the run cannot go on. */
 bool revive_frame_answer(struct pvm_revive *r, struct frame *f, const penta_stop *stop,
                          struct answer *out);
-bool revive_stop(struct pvm_revive *r, const char *what); /* valid, and not supported */
 
 /* request.c: fetch reads guest memory, give writes it. False: the contract traps. */
 bool revive_fetch(const struct request *q, uint64_t address, uint64_t size, struct blob *out);

@@ -52,7 +52,8 @@ static void thread(struct link *l, struct link_block *b, bool *changed)
     }
 }
 
-void opt_count_uses(const struct link *l, uint32_t *uses)
+/* Counts what leads to each block, also from outside of the code. */
+static void count_uses(const struct link *l, uint32_t *uses)
 {
     for (size_t i = 0; i < l->block_count; i++) {
         const struct link_block *b = &l->blocks[i];
@@ -131,7 +132,7 @@ static bool merge(struct link *l, bool *changed)
     uint32_t *uses = calloc(l->block_count + 1, sizeof *uses);
     bool ok = uses != NULL;
     if (!ok) error_at(&l->err, BASE_MEMORY, 0, "no memory for blocks");
-    if (ok) opt_count_uses(l, uses);
+    if (ok) count_uses(l, uses);
     for (uint32_t i = 0; ok && i < l->block_count; i++)
         if (l->blocks[i].reached) ok = merge_chain(l, i, uses, changed);
     free(uses);

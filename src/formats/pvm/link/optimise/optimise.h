@@ -24,8 +24,6 @@ void opt_normal_form(struct link *l); /* drops the jumps at the end of blocks, s
 bool opt_flow(struct link *l, bool *changed);
 /* Replaces a jump to a return by the return. */
 bool opt_tails(struct link *l, bool *changed);
-/* Counts what leads to each block, also from outside of the code. */
-void opt_count_uses(const struct link *l, uint32_t *uses);
 
 /* values.c: propagates constants, addresses and copies to where they are used, and chooses forms
  * with an immediate. */
