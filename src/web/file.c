@@ -80,9 +80,10 @@ static void write_findings(struct web_call *c, const penta_module *module, const
     if (places && penta_places(module, items, count, places, &paths, &c->err)) {
         json_list(c->j, "items");
         for (size_t i = 0; i < count; i++) {
-            const char *path = (const char *)paths.data + places[i].path;
+            bool found = places[i].found;
+            const char *path = found ? (const char *)paths.data + places[i].path : NULL;
             json_object(c->j, NULL);
-            web_finding(c->j, &items[i], module, &places[i], places[i].found ? path : NULL, NULL);
+            web_finding(c->j, &items[i], module, &places[i], path, NULL);
             json_end(c->j);
         }
         json_end(c->j);

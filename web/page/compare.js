@@ -68,6 +68,13 @@ export async function compareWith(file) {
   showView("compare");
 }
 
+// The difference at what is selected elsewhere.
+function follow({offset, size, from}) {
+  if (from === "compare") return;
+  const index = items.findIndex(one => one.offset_a !== undefined && one.offset_a >= offset && one.offset_a < offset + size);
+  if (index >= 0) choose(index, false);
+}
+
 export function makeCompare(choosePeer) {
   const panel = addView("code", "compare", "Compare");
   head = element("div.compare-head");
@@ -80,6 +87,7 @@ export function makeCompare(choosePeer) {
     if (index >= 0) choose(index, true);
   });
   followCursor(host, rows, {get: () => cursor, set: choose});
+  on("select", follow);
   on("open", ({edited}) => {
     if (edited) return;
     items = [];

@@ -44,10 +44,20 @@ function item(finding, index) {
     finding.code && details);
 }
 
-function choose(index) {
+function mark(index) {
   at = index;
   panel.querySelectorAll(".finding").forEach((one, i) => one.classList.toggle("on", i === index));
   panel.querySelectorAll(".finding")[index]?.scrollIntoView({block: "nearest"});
+}
+
+// The finding about what is selected elsewhere.
+function follow({offset, size, from}) {
+  if (from === "findings" || !items.length) return;
+  mark(items.findIndex(one => !one.line && !one.decoded && one.offset >= offset && one.offset < offset + size));
+}
+
+function choose(index) {
+  mark(index);
   const finding = items[index];
   if (finding.line) emit("sourceLine", finding);
   else if (!finding.decoded) select(finding.offset, finding.length, "findings", {path: finding.path});
@@ -89,5 +99,6 @@ export function makeFindings() {
   panel = addView("structure", "findings", "Findings");
   panel.classList.add("scroll");
   on("open", () => fresh().catch(error => show([], 0, error.message)));
+  on("select", follow);
   on("assembled", () => fresh().catch(() => {}));
 }

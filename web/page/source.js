@@ -6,15 +6,39 @@ import {addView, isShown, showView} from "./tabs.js";
 
 const LARGEST = 2 << 20;    // characters that a text field of a browser still edits well
 const AT_ONCE = 200 << 10;  // up to here every change is assembled
-let area, gutter, state, timer, loaded = null, own = false, numbered = 0;
+let area, gutter, state, timer, loaded = null, own = false, numbered = 0, marked = 0;
+let map = [];               // of the text as it is shown: lines with the bytes that they became
 
 const lineAt = position => area.value.slice(0, position).split("\n").length;
 
+// Numbers of the lines, the marked one with a ground of its own.
 function number() {
   const count = area.value.split("\n").length;
   if (count === numbered) return;
   numbered = count;
-  gutter.textContent = Array.from({length: count}, (_, i) => i + 1).join("\n");
+  mark(0);
+}
+
+function mark(line) {
+  marked = line <= numbered ? line : 0;
+  const numbers = (from, to) => Array.from({length: Math.max(0, to - from + 1)}, (_, i) => `${from + i}\n`).join("");
+  fill(gutter, numbers(1, marked - 1), marked > 0 && element("span.here", {}, `${marked}\n`), numbers(marked + 1, numbered));
+  gutter.scrollTop = area.scrollTop;
+}
+
+function scrollToLine(line) {
+  const height = parseFloat(getComputedStyle(area).lineHeight), top = (line - 1) * height;
+  if (top < area.scrollTop || top + 2 * height > area.scrollTop + area.clientHeight)
+    area.scrollTop = Math.max(0, top - 4 * height);
+}
+
+// The line of what is selected elsewhere.
+function follow(selection) {
+  if (!selection || selection.from === "source" || !isShown("source")) return;
+  const {offset} = selection, entry = map.find(one => Number(one.offset) <= offset && offset < Number(one.offset) + one.size);
+  if (!entry && !marked) return;
+  mark(entry ? entry.line : 0);
+  if (entry) scrollToLine(entry.line);
 }
 
 function say(text, bad = false) {
@@ -35,6 +59,7 @@ async function assemble() {
   own = true;
   try {
     const assembled = await openSource({name: model.name, text, format, edited: true});
+    if (assembled.ok) map = assembled.map;
     if (area.value === text) report(assembled);
   } catch (error) {
     say(error.message, true);
@@ -53,7 +78,8 @@ function edited() {
 // The bytes of the line where the cursor is.
 function followCaret() {
   const line = lineAt(area.selectionStart);
-  const entry = model.assembled?.ok && model.assembled.map.find(one => one.line === line);
+  const entry = map.find(one => one.line === line);
+  mark(entry ? line : 0);
   if (entry) select(entry.offset, entry.size, "source");
 }
 
@@ -63,8 +89,14 @@ export function goToSourceLine({line, column = 1}) {
   for (let i = 1; i < line; i++) at = area.value.indexOf("\n", at) + 1;
   area.focus();
   area.setSelectionRange(at + column - 1, at + column);
-  const height = parseFloat(getComputedStyle(area).lineHeight);
-  area.scrollTop = Math.max(0, (line - 5) * height);
+  scrollToLine(line);
+}
+
+// The lines of a text that was disassembled: by assembling it, where that gives the same bytes.
+async function mapOf(text) {
+  if (!model.file || !text || text.length > AT_ONCE) return [];
+  const bytes = model.bytes, made = await model.penta.assemble(text, model.format).catch(() => null);
+  return made?.ok && made.bytes.length === bytes.length && made.bytes.every((byte, i) => byte === bytes[i]) ? made.map : [];
 }
 
 async function fresh() {
@@ -73,6 +105,7 @@ async function fresh() {
   if (!isShown("source") || loaded === key) return;
   loaded = key;
   numbered = 0;
+  map = [];
   area.readOnly = false;
   try {
     if (model.source) area.value = model.source.text;
@@ -85,12 +118,15 @@ async function fresh() {
     } else area.value = "";
     say(model.file ? plural(model.bytes.length, "byte") : "");
     report(model.assembled);
+    map = model.assembled?.ok ? model.assembled.map : model.source ? [] : await mapOf(area.value);
+    if (loaded !== key) return;
   } catch (error) {
     area.value = "";
     area.readOnly = true;
     say(error.message, true);
   }
   number();
+  follow(model.selection);
 }
 
 export function makeSource() {
@@ -118,4 +154,5 @@ export function makeSource() {
     fresh();
   });
   on("sourceLine", goToSourceLine);
+  on("select", follow);
 }

@@ -1,4 +1,4 @@
-// The explorer's page, end to end. Each function is a test; the name says what holds.
+// The explorer's page, end to end. Each function is a test; the name says what holds. More are in keys.mjs and access.mjs.
 import {randomBytes} from "node:crypto";
 import {gzipSync} from "node:zlib";
 import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from "node:fs";
@@ -7,6 +7,8 @@ import {tmpdir} from "node:os";
 import {join} from "node:path";
 import {assembled, check, choose, close, codeLines, drop, equal, example, hexText, key, launch, open, penta, picture, root,
         run, selectedHex, serve, shared, steps, told, treeNames, until} from "./support.mjs";
+import keyTests from "./keys.mjs";
+import accessTests from "./access.mjs";
 
 const work = mkdtempSync(join(tmpdir(), "penta-browser-"));
 const site = await serve(join(root, "build/web"));
@@ -176,24 +178,6 @@ const tests = {
     const at = await count();
     await key(page, "b");
     await until(page, async () => (await count()) === at - 1, "a step back after all of them");
-    await close(page);
-  },
-
-  async sealed_files_open_with_their_key() {
-    if (!existsSync(join(root, "build/web/penta-crypto.wasm"))) return "skipped: no penta-crypto.wasm";
-    const keys = join(root, "tests/keys"), plain = join(work, "plain.cvbc"), sealed = join(work, "sealed.cvbc");
-    writeFileSync(plain, assembled(work, "plain.cvasm", '.string "told in confidence"\n    PUSH 0\n    PRINTF 0\n    HALT\n'));
-    run("seal", plain, "--key-file", join(keys, "symmetric.hex"), "--sign-key", join(keys, "signer.pem"), "-o", sealed);
-    const page = await start();
-    await drop(page, "sealed.cvbc", readFileSync(sealed));
-    await until(page, async () => (await page.textContent("#file")).includes("cvbc"), "the file");
-    check(!(await codeLines(page)).some(line => line.includes("PRINTF")), "the code is not sealed");
-    await page.click("#tab-options");
-    await page.click("text=Add an option >> nth=1");
-    await page.selectOption("#view-options .option select", "key-file");
-    await page.fill("#view-options .option textarea", readFileSync(join(keys, "symmetric.hex"), "utf-8"));
-    await page.click("text=Open again with these");
-    await until(page, async () => (await codeLines(page)).some(line => line.includes("PRINTF")), "the code");
     await close(page);
   },
 
@@ -500,6 +484,7 @@ const tests = {
   },
 };
 
+Object.assign(tests, keyTests({start, browser, work}), accessTests({start, work, kernel}));
 let failed = 0, passed = 0;
 const only = process.env.ONLY;
 try {
