@@ -59,6 +59,7 @@ static bool run_cc(struct cli *c, const char *object, const char *program)
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR) return fail(c, program, "the linker is gone: ", strerror(errno));
     if (WIFEXITED(status) && !WEXITSTATUS(status)) return true;
+    if (!*runtime) return fail(c, program, "there is no libpenta_coil.a to link with: ", cc);
     return fail(c, program, "the linker failed: ", cc);
 }
 
@@ -141,7 +142,7 @@ static void comment_code(struct cli *c, penta_bytes text)
     writer_free(&l.code);
 }
 
-static void compile_native(struct cli *c, struct input *in)
+static void compile_native(struct cli *c, struct input *in, bool is_text)
 {
     size_t count = 0;
     penta_option *options = options_for(c, "coil", OPTION_CREATE, &count);
@@ -154,7 +155,14 @@ static void compile_native(struct cli *c, struct input *in)
     if (!emit && name && ends_with(name, ".s")) emit = "asm";
     if (emit) own[0] = (penta_option){"emit", emit};
     bool program = !emit && name && strcmp(name, "-") && !ends_with(name, ".o");
-    in->module = penta_open(input_bytes(in), "coil", NULL, 0, &err);
+    if (is_text)
+        in->module = assemble_input(c, in, "coil");
+    else
+        in->module = penta_open(input_bytes(in), in->bytes.size ? "coil" : NULL, NULL, 0, &err);
+    if (!in->module && is_text) {
+        free(options);
+        return;
+    }
     if (!in->module || !penta_coil_compile(in->module, own, emit ? 1 : 0, &out, &err))
         cli_error(c, in->name, &err);
     else if (program)
@@ -167,14 +175,18 @@ static void compile_native(struct cli *c, struct input *in)
     free(options);
 }
 
+/* What is no COIL object is a sketch, unless its name or --format says otherwise. */
 void command_COMPILE(struct cli *c)
 {
     struct input in;
     penta_guess guess;
-    if (!input_read(c, c->words[0], &in)) return;
-    bool coil = penta_detect(input_bytes(&in), &guess, 1) && !strcmp(guess.format, "coil");
-    if (coil)
-        compile_native(c, &in);
+    const char *name = c->words[0], *named = c->value[OPT_FORMAT],
+               *text = named ? NULL : format_of_suffix(name);
+    if (!input_read(c, name, &in)) return;
+    bool coil = penta_detect(input_bytes(&in), &guess, 1) && !strcmp(guess.format, "coil"),
+         is_text = !coil && text && !strcmp(text, "coil");
+    if (coil || is_text || ends_with(name, ".coil") || (named && !strcmp(named, "coil")))
+        compile_native(c, &in, is_text);
     else
         container_compile(c, &in);
     input_close(&in);

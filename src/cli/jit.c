@@ -89,7 +89,10 @@ void command_JIT(struct cli *c)
     penta_error err = {0};
     if (!input_open(c, c->words[0], &in)) return;
     const char *format = penta_module_format(in.module);
-    if (!strcmp(format, "coil"))
+    if (!strcmp(format, "coil") && c->value[OPT_DUMP])
+        error_at(&err, BASE_UNSUPPORTED, 0,
+                 "--dump is for pvm: penta compile --emit asm prints COIL");
+    else if (!strcmp(format, "coil"))
         compile_coil(c, in.module, &err);
     else if (!strcmp(format, "pvm"))
         compile_pvm(c, in.module, &err);

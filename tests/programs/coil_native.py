@@ -346,6 +346,53 @@ shared: .i64 0
     check("two objects run", (done.returncode, done.stdout) == (42, b"1\n"), done)
 
 
+def test_text_and_what_a_trap_says():
+    with open("traps.casm", "w") as out:
+        out.write(".global main\n.func main\n    TRAP 77\n.endfunc\n")
+    check("compile text", penta("compile", "traps.casm", "-o", "traps").returncode == 0)
+    done = run("./traps")
+    check("trap", (done.returncode, done.stderr) == (20, b"trap TRAP, code 77\n"), done)
+    open("traps.casm", "w").write("nonsense\n")
+    check("wrong text", b"traps.casm:1:1" in penta("compile", "traps.casm", "-o", "traps").stderr)
+    open("empty.coil", "w").close()
+    check("empty object", b"the file is empty" in penta("compile", "empty.coil", "-o", "traps").stderr)
+
+
+def test_address_of_an_exported_function_in_a_shared_library():
+    path = assemble("callback", """
+.proto qsort, void(u64, u64, u64, u64)
+.proto compare, i32(u64, u64)
+.global compare, sort
+.func compare
+    VAR %p, u64
+    VAR %q, u64
+    VAR %x, i32
+    MOV %p, v0
+    MOV %q, v1
+    MOV %x, i32 [%p]
+    SUB %x, i32 [%q]
+    MOV v0, %x
+    RET
+.endfunc
+.func sort
+    MOV v2, u64 4
+    MOV v3, @compare
+    CALL @qsort
+    RET
+.endfunc
+""")
+    check("compile", penta("compile", path, "-o", "callback.o").returncode == 0)
+    done = run("cc", "-shared", "callback.o", "-o", "libcallback.so")
+    check("shared library", done.returncode == 0, done.stderr.decode())
+    open("sorts.c", "w").write("""#include <stdio.h>
+void sort(int *, unsigned long);
+int main(void) { int a[] = {3, -1, 2}; sort(a, 3); printf("%d %d %d\\n", a[0], a[1], a[2]); }
+""")
+    done = run("cc", "sorts.c", "-L.", "-lcallback", "-Wl,-rpath," + os.getcwd(), "-o", "sorts")
+    if check("linked", done.returncode == 0, done.stderr.decode()):
+        check("sorted", run("./sorts").stdout == b"-1 2 3\n")
+
+
 def test_arguments_on_the_data_stack():
     path = assemble("ten", """
 .proto ten, i64(i64, f64, i64, i64, i64, i64, i64, i64, i64, f64, i32)

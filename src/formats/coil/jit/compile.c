@@ -233,6 +233,10 @@ static void inline_calls(struct coil_jit *j, struct ssa_function *f)
     }
 }
 
+static size_t stack_depth(const struct coil_jit *j) { return j->vm.depth_max + 8; }
+
+static size_t frame_most(const struct coil_jit *j) { return ((size_t)1 << 34) / stack_depth(j); }
+
 /* f: an empty function, with what all of them have. */
 static bool compile_function(struct coil_jit *j, uint32_t number, struct ssa_code *code,
                              struct ssa_function *f)
@@ -247,7 +251,8 @@ static bool compile_function(struct coil_jit *j, uint32_t number, struct ssa_cod
         if (j->level >= SSA_LEVEL_FULL) inline_calls(j, f);
         if (j->after) j->after(j->after_user, "inline", f);
         ssa_optimise(f, j->level, j->after, j->after_user);
-        ok = ssa_emit(f, number, code);
+        /* Every open call might have a frame of this size. */
+        ok = ssa_emit(f, number, code) && j->frames[number] <= frame_most(j);
     }
     j->framed[number] = ok && f->in_frame;
     if (ok) return true;
@@ -305,10 +310,10 @@ static bool map_stacks(struct coil_jit *j)
 {
     enum { SIGNALS = 256 << 10 };
     const struct coil_program *p = &j->vm.program;
-    size_t largest = 16, depth = j->vm.depth_max + 8;
+    size_t largest = 16, depth = stack_depth(j);
     for (size_t i = 0; i < p->function_count; i++)
         if (j->frames[i] > largest) largest = j->frames[i];
-    if (depth > (size_t)1 << 24 || largest > ((size_t)1 << 32) / depth) return false;
+    if (depth > (size_t)1 << 24 || largest > frame_most(j)) return false;
     j->stack_bytes = (depth * 8 + SIGNALS + 4095) / 4096 * 4096;
     j->frame_bytes = (depth * largest + 4095) / 4096 * 4096;
     j->stack_memory = mmap(NULL, j->stack_bytes, PROT_READ | PROT_WRITE,

@@ -136,7 +136,7 @@ void coil_native_entry(struct coil_native *n, uint32_t function)
 /* A trap ends the program: with what it has written, a line on standard error, and exit code 20. */
 bool coil_native_trap_function(struct coil_native *n, struct ssa_function *f)
 {
-    static const char format[] = "trap %d, code %ld\n";
+    static const char format[] = "trap %s, code %ld\n";
     struct coil_lower l = {.native = n, .f = f};
     struct coil_native_args none = {.count = 1}, say = {.count = 4}, code = {.count = 1};
     ssa_block(f);

@@ -196,7 +196,8 @@ void coil_native_port(struct coil_lower *l)
 static void trap(struct coil_lower *l, uint32_t number, uint32_t code)
 {
     struct ssa_function *f = l->f;
-    uint32_t args[2] = {ssa_const(f, number), code ? code : ssa_const(f, 0)};
+    struct coil_native_ref name = coil_native_text(l->native, coil_trap_name(number));
+    uint32_t args[2] = {coil_native_value(l, name), code ? code : ssa_const(f, 0)};
     uint32_t list = ssa_list(f, args, 2), call = ssa_effect(f, SSA_CALL, 0);
     if (!call) return;
     l->native->uses_trap = true;

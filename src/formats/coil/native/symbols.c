@@ -299,6 +299,12 @@ struct coil_native_ref coil_native_label(struct coil_native *n, uint32_t cell)
     return (struct coil_native_ref){0};
 }
 
+/* In a shared library another one may define what can be seen outside. */
+static struct coil_native_ref reference(const struct coil_native *n, uint32_t number)
+{
+    return (struct coil_native_ref){number, n->elf.symbols[number].bind != COIL_ELF_LOCAL, 0};
+}
+
 struct coil_native_ref coil_native_ref(struct coil_native *n, uint32_t symbol)
 {
     if (symbol >= n->m->symbol_count) return (struct coil_native_ref){0};
@@ -306,12 +312,10 @@ struct coil_native_ref coil_native_ref(struct coil_native *n, uint32_t symbol)
     uint32_t function = coil_native_function(n, symbol);
     if (s->section_idx == COIL_ABSOLUTE || s->type == COIL_FILE)
         return (struct coil_native_ref){.addend = (int64_t)s->value};
-    if (function != UINT32_MAX)
-        return (struct coil_native_ref){n->function_symbols[function], false, 0};
+    if (function != UINT32_MAX) return reference(n, n->function_symbols[function]);
     if (in_code(n, symbol)) return in_shadow(n, s->section_idx - 1, s->value);
     if (s->section_idx && !n->sections[s->section_idx - 1]) /* of a section that is not in memory */
         return (struct coil_native_ref){.addend = (int64_t)n->vm->program.symbols[symbol]};
     if (!n->symbols[symbol]) n->symbols[symbol] = make_symbol(n, symbol) + 1;
-    uint32_t number = n->symbols[symbol] - 1;
-    return (struct coil_native_ref){number, n->elf.symbols[number].bind != COIL_ELF_LOCAL, 0};
+    return reference(n, n->symbols[symbol] - 1);
 }

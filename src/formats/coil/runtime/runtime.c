@@ -11,7 +11,7 @@ enum { STACK_BYTES = 1 << 20, STANDARD_ERROR = 2, EXIT_TRAP = 20 };
 static _Noreturn void trap(uint32_t number)
 {
     fflush(NULL);
-    dprintf(STANDARD_ERROR, "trap %u, code 0\n", (unsigned)number);
+    dprintf(STANDARD_ERROR, "trap %s\n", coil_trap_name(number));
     _exit(EXIT_TRAP);
 }
 

@@ -12,6 +12,13 @@ enum coil_trap {
 #define TRAP(number, id, ...) COIL_TRAP_##id = number,
 #include "coil/traps.def"
 };
+static inline const char *coil_trap_name(uint32_t trap)
+{
+#define TRAP(number, id, name, ...)                                                                \
+    if (trap == number) return name;
+#include "coil/traps.def"
+    return "unknown";
+}
 enum coil_host_call { COIL_HOST_OUT = 1, COIL_HOST_IN = 2, COIL_HOST_VENDOR = 3 };
 
 enum { COIL_HOST_ARGS = 6 };
