@@ -30,11 +30,13 @@ export class PentaError extends Error {
   /** In the file or the text. */
   offset?: Num;
   note?: string;
+  constructor(about: { code?: string; name?: string; message?: string; note?: string; offset?: Num });
 }
 
 /* ---- loading ---- */
 
-export type Source = ArrayBuffer | Uint8Array | URL | string;
+/** Bytes, or where they are: a URL or its text. */
+export type Source = ArrayBuffer | Uint8Array | { readonly href: string } | string;
 export interface LoadOptions {
   /** The module that is loaded first: its bytes, or where it is. Otherwise penta.wasm beside penta.js. */
   wasm?: Source;
