@@ -137,6 +137,7 @@ static uint32_t product_lost(struct coil_lower *l, const struct coil_pending_fla
 
 static uint32_t overflow(struct coil_lower *l, const struct coil_pending_flags *p)
 {
+    if (p->opcode == COIL_OP_TEST) return ssa_const(l->f, 0); /* it clears the flag */
     if (p->opcode == COIL_OP_MUL) return product_lost(l, p);
     if (coil_types[p->type].family != COIL_F_SIGNED) return carry(l, p);
     bool adds = p->opcode == COIL_OP_ADD || p->opcode == COIL_OP_INC;
