@@ -23,6 +23,7 @@ struct bounds {
     struct maker *m;
     struct array arrays[ARRAYS];
     unsigned next; /* the number of the next variable */
+    bool constant; /* the base is memory that nobody may write */
 };
 
 static unsigned variable(struct bounds *b, const char *type)
@@ -41,21 +42,23 @@ static unsigned unknown(struct bounds *b, const char *type)
 
 /* ---- accesses ---- */
 
-static void access(struct bounds *b, const char *base, unsigned left, struct index by,
-                   unsigned scale)
+/* The last one is a vector. */
+static const unsigned char widths[SCALARS + 1] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 16};
+
+/* type: SCALARS is a vector. by.variable 0: no index. */
+static void access(struct bounds *b, const char *base, struct index by, unsigned scale,
+                   unsigned type, unsigned offset)
 {
     struct maker *m = b->m;
     char where[100];
-    unsigned type = pick(m, SCALARS + 1),
-             at = pick(m, 3) ? pick(m, 12) : left - pick(m, left < 40 ? left : 40);
     const char *name = type == SCALARS ? "v128<i32>" : scalars[type];
     unsigned value = type == SCALARS ? 50 : type + 1;
     if (by.variable)
         snprintf(where, sizeof where, "%s [%s + %s %%%u*%u + %u]", name, base, by.type, by.variable,
-                 scale, pick(m, 3) ? pick(m, 12) : at);
+                 scale, offset);
     else
-        snprintf(where, sizeof where, "%s [%s + %u]", name, base, at);
-    switch (pick(m, 5)) {
+        snprintf(where, sizeof where, "%s [%s + %u]", name, base, offset);
+    switch (b->constant && pick(m, 8) ? 4 : pick(m, 5)) {
     case 0:
     case 1: line(m, "MOV %s, %%%u", where, value); break;
     case 2: line(m, "ADD %s, %%%u", where, value); break;
@@ -68,6 +71,7 @@ static unsigned base_of(struct bounds *b, char *out, size_t room)
 {
     struct maker *m = b->m;
     unsigned which = pick(m, ARRAYS + 1);
+    b->constant = which == ARRAYS - 1;
     if (which == ARRAYS) { /* the end of the heap */
         snprintf(out, room, "u64 %%103");
         return 64;
@@ -88,15 +92,22 @@ static unsigned base_of(struct bounds *b, char *out, size_t room)
     return b->arrays[which].left;
 }
 
+/* Several accesses by one index. */
 static void group(struct bounds *b)
 {
     static const char *const kinds[] = {"i64", "i64", "u64", "i32", "u8"};
+    struct maker *m = b->m;
     char base[40];
-    const char *kind = kinds[pick(b->m, 5)];
-    unsigned left = base_of(b, base, sizeof base);
-    struct index by = {kind, pick(b->m, 6) ? unknown(b, kind) : 0};
-    for (unsigned n = 2 + pick(b->m, 4); n--;)
-        access(b, base, left, by, 1u << pick(b->m, pick(b->m, 2) ? 1 : 4));
+    const char *kind = kinds[pick(m, 5)];
+    unsigned left = base_of(b, base, sizeof base), scale = 1u << pick(m, 4);
+    struct index by = {kind, pick(m, 6) ? unknown(b, kind) : 0};
+    unsigned same = pick(m, 2) ? 16 + pick(m, 8) : 0; /* where all of them end */
+    for (unsigned n = 2 + pick(m, 4); n--;) {
+        unsigned type = pick(m, SCALARS + 1), width = widths[type];
+        unsigned end = same ? same : pick(m, 3) ? left / 2 : left + pick(m, 3) - 1;
+        access(b, base, by, pick(m, 4) ? scale : 1, type,
+               !same && pick(m, 2) ? pick(m, 12) : end - width);
+    }
 }
 
 /* ---- loops ---- */
@@ -107,7 +118,11 @@ struct loop {
     bool down;            /* from the end to the start */
     long long first;      /* of the counter; the base is as much lower */
     unsigned left;        /* bytes */
+    unsigned sums; /* 0: no other index than the counter; 1: sums that stay below the end, too */
+    unsigned type, offset; /* of the access that the bound is for */
     unsigned counter, other, by, bound, fuel;
+    const char *other_kind;
+    unsigned low; /* a base for the other counter, if that begins with a large number */
     char base[40];
 };
 
@@ -125,11 +140,12 @@ static void loop_begin(struct bounds *b, struct loop *o)
 {
     static const char *const kinds[] = {"i64", "i64", "u64", "i32", "i32", "u32", "i16", "u8"};
     struct maker *m = b->m;
-    bool near = pick(m, 4);
+    bool near = pick(m, 6);
     o->kind = kinds[pick(m, 8)];
-    o->scale = 1u << pick(m, 4);
-    o->step = pick(m, 3) ? 1 : 1 + pick(m, 9);
-    o->down = !pick(m, 6);
+    o->scale = 1u << pick(m, pick(m, 2) ? 1 : 4);
+    o->sums = near ? pick(m, 4) : 0;
+    o->step = pick(m, 4) ? 1 : 1 + pick(m, 9);
+    o->down = !pick(m, 8);
     o->left = base_of(b, o->base, sizeof o->base);
     o->first = near ? (pick(m, 3) ? 0 : pick(m, 6)) : far(m, o->kind);
     o->fuel = variable(b, "i64");
@@ -145,8 +161,12 @@ static void loop_begin(struct bounds *b, struct loop *o)
                  (long long)((unsigned long long)o->first * o->scale));
         snprintf(o->base, sizeof o->base, "u64 %%%u", low);
     }
-    unsigned elements = o->left / o->scale + pick(m, 5);
-    elements = elements > 2 ? elements - 2 : 1;
+    o->type = pick(m, SCALARS + 1);
+    o->offset = pick(m, 9);
+    unsigned elements = (o->left - o->offset - widths[o->type]) / o->scale + 1;
+    if (o->sums == 1) elements /= 2;             /* for twice the counter, nearly */
+    if (!pick(m, 2)) elements += pick(m, 3) - 1; /* one less, one more */
+    if (!elements) elements = 1;
     if (near && elements > 120 && o->kind[1] == '8') elements = 120;
     long long end = o->first + elements, start = o->first;
     if (o->down) start = end - 1, end = o->first;
@@ -159,9 +179,20 @@ static void loop_begin(struct bounds *b, struct loop *o)
         line(m, "CALL @nothing");
         line(m, "MOV %%%u, i64 [@hidden]", o->bound);
     }
-    o->other = variable(b, pick(m, 2) ? "i64" : "i32");
-    o->by = pick(m, 2) ? unknown(b, "i64") : 0;
-    line(m, "MOV %%%u, i64 %d", o->other, (int)pick(m, 24) - (pick(m, 3) ? 0 : 20));
+    o->other_kind = pick(m, 2) ? "i64" : "i32";
+    o->other = variable(b, o->other_kind);
+    o->by = pick(m, 8) ? 0 : unknown(b, "i64");
+    if (o->sums > 1 && !pick(m, 3)) { /* it wraps, or comes near that */
+        static const unsigned firsts[] = {0x3FFFFFF8, 0x7FFFFFF0, 0x7FFFFFA0};
+        unsigned first = firsts[pick(m, 3)];
+        o->low = variable(b, "u64");
+        line(m, "MOV %%%u, %s", o->low, strchr(o->base, '%'));
+        line(m, "SUB %%%u, %u", o->low, first);
+        line(m, "MOV %%%u, i64 %u", o->other, first);
+        return;
+    }
+    line(m, "MOV %%%u, i64 %d", o->other,
+         (int)pick(m, 2) * (int)pick(m, 8) - (pick(m, 8) ? 0 : 20));
 }
 
 /* Something to use as an index: a counter, or a sum of them. */
@@ -169,14 +200,15 @@ static struct index index_of(struct bounds *b, const struct loop *o, const struc
 {
     struct maker *m = b->m;
     struct index own = {o->kind, o->counter};
-    unsigned what = pick(m, 10), t;
+    unsigned what = o->sums ? pick(m, 10) : 0, t;
     if (what < 5) return own;
-    if (what == 5) return (struct index){"i64", o->other};
+    if (what == 5) return (struct index){o->other_kind, o->other};
     t = variable(b, what == 6 ? "i32" : "i64");
     if (what == 6)
         line(m, "ADD %%%u, %%%u, %u", t, o->counter, pick(m, 5));
     else if (what == 7)
-        line(m, "SHL %%%u, %%%u, %u", t, o->other, 1 + pick(m, 3));
+        line(m, "SHL %%%u, %%%u, %u", t, pick(m, 2) ? o->other : o->counter,
+             1 + pick(m, pick(m, 2) ? 1 : 3));
     else
         line(m, "ADD %%%u, %%%u, %%%u", t, o->counter,
              outer && pick(m, 2) ? outer->counter : o->other);
@@ -186,17 +218,23 @@ static struct index index_of(struct bounds *b, const struct loop *o, const struc
 static void body(struct bounds *b, const struct loop *o, const struct loop *outer)
 {
     struct maker *m = b->m;
-    for (unsigned n = 1 + pick(m, 3); n--;) {
-        struct index by = index_of(b, o, outer);
+    for (unsigned n = 1 + pick(m, 2) * pick(m, 3); n--;) {
+        struct index by = index_of(b, o, outer), other = {o->other_kind, o->other};
+        char low[20];
+        snprintf(low, sizeof low, "u64 %%%u", o->low);
         unsigned skip = pick(m, 5) ? 0 : m->labels++;
         if (skip) {
             line(m, "CMP %%%u, %u", o->counter, pick(m, 30));
             line(m, "BR %s, @.l%u", pick(m, 2) ? "LT" : "GTE", skip);
         }
-        access(b, o->base, o->left, by,
-               by.variable == o->counter ? o->scale
-               : pick(m, 2)              ? 1
-                                         : o->scale);
+        unsigned scale = by.variable == o->counter || !pick(m, 4) ? o->scale : 1;
+        if (o->low && pick(m, 4))
+            access(b, low, other, 1, o->type, pick(m, 3));
+        else if (pick(m, 3))
+            access(b, o->base, by, scale, o->type, o->offset);
+        else
+            access(b, o->base, by, scale, pick(m, 2) ? pick(m, 2) : pick(m, SCALARS + 1),
+                   pick(m, 3));
         if (skip) writer_print(m->w, ".l%u:\n", skip);
     }
 }
@@ -207,7 +245,7 @@ static void next(struct bounds *b, const struct loop *o)
     if (o->by)
         line(m, "ADD %%%u, %%%u", o->other, o->by);
     else
-        line(m, "ADD %%%u, %u", o->other, pick(m, 4));
+        line(m, "ADD %%%u, %u", o->other, pick(m, 2));
     line(m, "%s %%%u, %u", o->down ? "SUB" : "ADD", o->counter, o->step);
 }
 
@@ -286,10 +324,10 @@ static void main_function(struct bounds *b)
 void bounds_program(struct maker *m)
 {
     struct bounds b = {.m = m, .next = 200};
-    unsigned a = 24 + pick(m, 100), c = 16 + pick(m, 60), z = 24 + pick(m, 60),
-             r = 24 + pick(m, 60);
+    unsigned a = 32 + pick(m, 100), c = 32 + pick(m, 60), z = 32 + pick(m, 90),
+             r = 32 + pick(m, 60);
     unsigned used = 8 * (VALUES + 1 + ARRAYS), most = 4096 - used - a;
-    if (!pick(m, 4)) c = most; /* the data ends with its page */
+    if (pick(m, 2)) c = most;  /* the data ends with its page */
     if (!pick(m, 3)) r = 4096; /* so do the constants */
     b.arrays[0] = (struct array){"first", a + c};
     b.arrays[1] = (struct array){"second", c};
@@ -301,7 +339,8 @@ void bounds_program(struct maker *m)
     writer_text(m->w, ".data\n.align 8\nvalues: .i64 ");
     for (unsigned i = 0; i < VALUES; i++) {
         static const int odd[] = {-1, -8, -15, -4096, 4096, 1 << 20, (1 << 20) + 1, INT32_MAX};
-        int value = pick(m, 4) ? (int)pick(m, 140) - 20 : odd[pick(m, 8)];
+        int value = (int)pick(m, pick(m, 2) ? 30 : 140) - 20;
+        if (!pick(m, 4)) value = odd[pick(m, 8)];
         writer_print(m->w, "%s%d", i ? ", " : "", value);
     }
     writer_print(m->w, "\nhidden: .i64 0\npointers: .addr @first, @second, @zeros, @only\n");
