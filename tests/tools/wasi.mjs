@@ -1,19 +1,27 @@
 // wasi.mjs PROGRAM ARGUMENT...: runs a WebAssembly program with the files of this machine. It runs in a process of its own, which
-// tells its exit code and is killed: node 20 may crash while it takes down a module that ran for long.
-import {fork} from "node:child_process";
-import {readFileSync} from "node:fs";
+// writes its exit code to a pipe and kills itself: node 20 may crash while it leaves a module that ran for long.
+import {spawn} from "node:child_process";
+import {readFileSync, writeSync} from "node:fs";
 import {fileURLToPath} from "node:url";
 
-const [program, ...args] = process.argv.slice(2);
-if (process.send) {
+const PIPE = 3, [program, ...args] = process.argv.slice(2);
+
+function end(code) {
+  writeSync(PIPE, String(code));
+  process.kill(process.pid, "SIGKILL");
+}
+
+if (process.env.WASI_PROGRAM === program) {
   const {WASI} = await import("node:wasi");
-  const wasi = new WASI({version: "preview1", args: [program, ...args], env: {}, preopens: {"/": "/"}, returnOnExit: true});
+  const wasi = new WASI({version: "preview1", args: [program, ...args], env: {}, preopens: {"/": "/"}});
   const module = await WebAssembly.compile(readFileSync(program));
-  const instance = await WebAssembly.instantiate(module, {wasi_snapshot_preview1: wasi.wasiImport});
-  process.send(wasi.start(instance), () => process.kill(process.pid, "SIGKILL"));
+  const instance = await WebAssembly.instantiate(module, {wasi_snapshot_preview1: {...wasi.wasiImport, proc_exit: end}});
+  wasi.start(instance);
+  end(0);
 } else {
-  let code = 1;
-  const child = fork(fileURLToPath(import.meta.url), process.argv.slice(2), {execArgv: process.execArgv});
-  child.on("message", told => { code = told; });
-  child.on("exit", () => process.exit(code));
+  let told = "";
+  const child = spawn(process.execPath, [...process.execArgv, fileURLToPath(import.meta.url), program, ...args],
+                      {stdio: ["inherit", "inherit", "inherit", "pipe"], env: {...process.env, WASI_PROGRAM: program}});
+  child.stdio[PIPE].on("data", data => { told += data; });
+  child.on("close", () => process.exit(told === "" ? 1 : Number(told)));
 }
