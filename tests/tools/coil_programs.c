@@ -138,7 +138,8 @@ static void arithmetic(struct maker *m)
     static const char *const ints[] = {"AND", "OR", "XOR"};
     static const char *const shifts[] = {"SHL", "SHR",    "SAR",    "SAL",   "ROL",
                                          "ROR", "BITSET", "BITCLR", "BITTGL"};
-    static const char *const unary[] = {"INC", "DEC", "NEG", "ABS", "SQRT", "NOT", "BSWAP", "FLOR"};
+    static const char *const unary[] = {"INC", "DEC",   "NEG",  "ABS",  "SQRT",
+                                        "NOT", "BSWAP", "FLOR", "CEIL", "ROND"};
     unsigned type = pick(m, TYPES);
     char a[80], b[80], d[80];
     target(m, d, sizeof d, type);
@@ -167,12 +168,23 @@ static void arithmetic(struct maker *m)
              pick(m, 2) ? "" : "%", 1 + pick(m, 8));
         break;
     case 4: {
-        unsigned which = pick(m, 8), v = which == 5 || which == 6 ? int_variable(m) : 1 + type;
+        unsigned which = pick(m, 10), v = which == 5 || which == 6 ? int_variable(m) : 1 + type;
         line(m, "%s %%%u", unary[which], v);
         break;
     }
     default:
-        switch (pick(m, 5)) {
+        switch (pick(m, 9)) {
+        case 5:
+            line(m, "SUBB %%%u, %%%u, %%%u", int_variable(m), int_variable(m), int_variable(m));
+            break;
+        case 6: line(m, "BITCHK %%%u, %%%u", int_variable(m), int_variable(m)); break;
+        case 7:
+            line(m, "BITCHK %%%u, %%%u, %u", any_variable(m), int_variable(m), pick(m, 70));
+            break;
+        case 8:
+            line(m, "FMA %%%u, %%%u, %%%u, %%%u", int_variable(m), int_variable(m), int_variable(m),
+                 int_variable(m));
+            break;
         case 0: line(m, "POPCNT %%%u, %%%u", int_variable(m), int_variable(m)); break;
         case 1:
             line(m, "MULH %%%u, %%%u, %%%u", int_variable(m), int_variable(m), int_variable(m));
@@ -207,7 +219,12 @@ static void rare(struct maker *m)
     case 1: line(m, "POP %%%u", int_variable(m)); break;
     case 2: line(m, "OUTPORT 2, %%%u", any_variable(m)); break;
     case 3: line(m, "INPORT %%%u, 1", 5 + TYPES * pick(m, 2)); break;
-    case 4: line(m, "XCHG %%%u, %%%u", 7, 19); break;
+    case 4: {
+        char place[80];
+        memory(m, place, sizeof place, 6);
+        line(m, "XCHG %s, %%19", pick(m, 2) ? "%7" : place);
+        break;
+    }
     case 5: line(m, "ADD %%50, %%50, %%51"); break;
     case 6: line(m, "SETE %%50, %u, %%5", pick(m, 5)); break;
     case 7: line(m, "GETE %%17, %%51, %u", pick(m, 4)); break;
