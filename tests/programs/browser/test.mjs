@@ -1,7 +1,7 @@
 // The explorer's page, end to end. Each function is a test; the name says what holds. More are in keys.mjs and access.mjs.
 import {randomBytes} from "node:crypto";
 import {gzipSync} from "node:zlib";
-import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from "node:fs";
+import {existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync} from "node:fs";
 import {spawn} from "node:child_process";
 import {tmpdir} from "node:os";
 import {join} from "node:path";
@@ -277,6 +277,10 @@ const tests = {
       check((await page.textContent("#view-findings")).includes("cannot be opened"), name);
       check(bytes.length === 0 || (await hexText(page)).startsWith(bytes.subarray(0, 16).toString("hex")), `bytes of ${name}`);
     }
+    writeFileSync(join(work, "huge.bin"), "");
+    truncateSync(join(work, "huge.bin"), 300 << 20);
+    await page.setInputFiles("#picker", join(work, "huge.bin"));
+    await until(page, async () => (await told(page)).includes("too large"), "a file of 300 MiB");
     const bytes = kernel();
     for (let cut = 1; cut < bytes.length; cut += 13) {
       await drop(page, `cut-${cut}.kblob`, bytes.subarray(0, cut));
