@@ -566,23 +566,12 @@ static void run_broken(struct trial *t, const struct json_object *v)
 
 /* ---- the forms ---- */
 
-#define LIST_FORM(form, key, member, run_case)                                                     \
-    static bool matches_##form(const struct json_object *root)                                     \
-    {                                                                                              \
-        return first_has(root, key, member, member);                                               \
-    }                                                                                              \
-    static void run_all_##form(struct conform *c, const struct json_object *root)                  \
-    {                                                                                              \
-        trial_each(c, json_get(root, key), key, run_case);                                         \
-    }                                                                                              \
-    const struct conform_form conform_coil_##form = {"coil " #form, matches_##form, run_all_##form};
-
-LIST_FORM(instructions, "instructions", "disasm", run_instruction)
-LIST_FORM(invalid, "invalid", "hex", run_invalid)
-LIST_FORM(text_errors, "text_errors", "sources", run_text_error)
-LIST_FORM(alu, "alu", "op", run_alu)
-LIST_FORM(programs, "programs", "sources", run_program)
-LIST_FORM(broken, "broken", "base", run_broken)
+LIST_FORM(coil_instructions, "instructions", "instructions", run_instruction, "disasm")
+LIST_FORM(coil_invalid, "invalid", "invalid", run_invalid, "hex")
+LIST_FORM(coil_text_errors, "text_errors", "text_errors", run_text_error, "sources")
+LIST_FORM(coil_alu, "alu", "alu", run_alu, "op")
+LIST_FORM(coil_programs, "programs", "programs", run_program, "sources")
+LIST_FORM(coil_broken, "broken", "broken", run_broken, "base")
 
 struct shape {
     bool any, all;
@@ -609,4 +598,4 @@ static void run_listing(struct conform *c, const struct json_object *root)
     json_each(root, run_listed, c);
 }
 
-const struct conform_form conform_coil_listing = {"coil listing", matches_listing, run_listing};
+DOCUMENT_FORM(coil_listing, matches_listing, run_listing)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/json/json_write.h"
+#include "conform/trial.h"
 
 #define FORM(name, format) extern const struct conform_form conform_##name;
 #include "conform/forms.def"
@@ -50,15 +51,28 @@ static void deliver(struct conform *c, penta_conform_result result)
 
 /* ---- documents ---- */
 
+static bool matches(const struct conform_form *form, const struct json_object *root)
+{
+    if (!form->list) return form->matches(root);
+    const struct json_object *list = json_get(root, form->list), *first = json_item(list, 0);
+    enum { MEMBERS = sizeof form->members / sizeof *form->members };
+    for (size_t i = 0; i < MEMBERS && form->members[i]; i++)
+        if (!json_has(first, form->members[i])) return false;
+    return json_is_list(list) && !(form->without && json_has(first, form->without));
+}
+
 static bool run_document(struct conform *c, const struct json_object *root)
 {
     for (const struct row *r = rows; r->form; r++) {
-        if (!r->form->matches(root)) continue;
+        if (!matches(r->form, root)) continue;
         char why[80] = "";
         if (c->engine && r->format && !has_engine(r->format, c->engine))
             snprintf(why, sizeof why, "%s has no engine '%.40s'", r->format, c->engine);
         c->skip = *why ? why : NULL;
-        if (r->form->run) r->form->run(c, root);
+        if (r->form->list)
+            trial_each(c, json_get(root, r->form->list), r->form->kind, r->form->one);
+        else if (r->form->run)
+            r->form->run(c, root);
         c->skip = NULL;
         return true;
     }

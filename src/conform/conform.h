@@ -14,12 +14,24 @@ struct conform {
     const char *skip; /* why all cases of this document are skipped, or NULL */
 };
 
+struct trial;
+typedef void trial_case(struct trial *t, const struct json_object *item);
+
 struct conform_form {
-    const char *name;
     bool (*matches)(const struct json_object *root);
     /* Runs every case of the document. NULL: a list of files that are cases themselves. */
     void (*run)(struct conform *c, const struct json_object *root);
+    /* In place of these two: a list of cases in the root, told by members of its first one. One without
+     * a name is called "kind 3". */
+    const char *list, *kind;
+    trial_case *one;
+    const char *members[4], *without; /* those it has, and one that it must not have, or NULL */
 };
+#define DOCUMENT_FORM(id, its_matches, its_run)                                                    \
+    const struct conform_form conform_##id = {.matches = its_matches, .run = its_run};
+#define LIST_FORM(id, its_list, its_kind, its_case, ...)                                           \
+    const struct conform_form conform_##id = {                                                     \
+        .list = its_list, .kind = its_kind, .one = its_case, .members = {__VA_ARGS__}};
 
 void conform_pass(struct conform *c, const char *name);
 void conform_fail(struct conform *c, const char *name, const char *expected, const char *format,

@@ -164,8 +164,7 @@ static void run_containers(struct conform *c, const struct json_object *root)
     trial_each(c, root, "container", one_container);
 }
 
-const struct conform_form conform_cvbc_containers = {"cvbc containers", matches_containers,
-                                                     run_containers};
+DOCUMENT_FORM(cvbc_containers, matches_containers, run_containers)
 
 /* ---- programs ---- */
 
@@ -287,7 +286,7 @@ static void run_isa(struct conform *c, const struct json_object *root)
     free(code);
 }
 
-const struct conform_form conform_cvbc_isa = {"cvbc programs", matches_program, run_isa};
+DOCUMENT_FORM(cvbc_isa, matches_program, run_isa)
 
 /* ---- legacy ---- */
 
@@ -395,4 +394,4 @@ static void run_legacy(struct conform *c, const struct json_object *root)
     trial_each(c, root, "file", one_legacy);
 }
 
-const struct conform_form conform_cvbc_legacy = {"cvbc legacy", matches_legacy, run_legacy};
+DOCUMENT_FORM(cvbc_legacy, matches_legacy, run_legacy)

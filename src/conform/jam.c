@@ -335,4 +335,4 @@ static void trace_run(struct conform *conform, const struct json_object *root)
     jam_case_close(&c);
 }
 
-const struct conform_form conform_jam_trace = {"jam_trace", trace_matches, trace_run};
+DOCUMENT_FORM(jam_trace, trace_matches, trace_run)

@@ -251,4 +251,4 @@ static void import_run(struct conform *conform, const struct json_object *root)
     jam_case_close(&c);
 }
 
-const struct conform_form conform_jam_import = {"jam_import", import_matches, import_run};
+DOCUMENT_FORM(jam_import, import_matches, import_run)

@@ -181,4 +181,4 @@ static void stf_run(struct conform *conform, const struct json_object *root)
     jam_case_close(&c);
 }
 
-const struct conform_form conform_jam_stf = {"jam_stf", stf_matches, stf_run};
+DOCUMENT_FORM(jam_stf, stf_matches, stf_run)

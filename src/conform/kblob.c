@@ -301,6 +301,6 @@ static bool is_manifest(const struct json_object *root)
     return list_with(root, "file") && list_with(root, "validate");
 }
 
-const struct conform_form conform_kblob_vector = {"kblob vector", is_vector, run_vector_document};
+DOCUMENT_FORM(kblob_vector, is_vector, run_vector_document)
 /* The files it names are cases themselves. */
-const struct conform_form conform_kblob_manifest = {"kblob manifest", is_manifest, NULL};
+DOCUMENT_FORM(kblob_manifest, is_manifest, NULL)

@@ -183,4 +183,4 @@ static bool is_messages(const struct json_object *root)
     return list_with(root, "request") && list_with(root, "response");
 }
 
-const struct conform_form conform_kblob_ipc = {"kblob messages", is_messages, run_messages};
+DOCUMENT_FORM(kblob_ipc, is_messages, run_messages)

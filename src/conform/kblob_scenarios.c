@@ -448,5 +448,4 @@ static void run_scenarios(struct conform *c, const struct json_object *root)
 
 static bool is_scenarios(const struct json_object *root) { return list_with(root, "steps"); }
 
-const struct conform_form conform_kblob_scenarios = {"kblob scenarios", is_scenarios,
-                                                     run_scenarios};
+DOCUMENT_FORM(kblob_scenarios, is_scenarios, run_scenarios)

@@ -310,6 +310,6 @@ static void costs_run(struct conform *c, const struct json_object *root)
     judge(c, root, "polkavm", same_costs);
 }
 
-const struct conform_form conform_pvm_steps = {"pvm steps", steps_matches, steps_run};
-const struct conform_form conform_pvm_expected = {"pvm expected", expected_matches, expected_run};
-const struct conform_form conform_pvm_costs = {"pvm block costs", costs_matches, costs_run};
+DOCUMENT_FORM(pvm_steps, steps_matches, steps_run)
+DOCUMENT_FORM(pvm_expected, expected_matches, expected_run)
+DOCUMENT_FORM(pvm_costs, costs_matches, costs_run)

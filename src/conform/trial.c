@@ -165,13 +165,6 @@ void trial_each(struct conform *c, const struct json_object *list, const char *k
     }
 }
 
-bool first_has(const struct json_object *root, const char *list, const char *member,
-               const char *other)
-{
-    const struct json_object *first = json_item(json_get(root, list), 0);
-    return json_is_list(json_get(root, list)) && json_has(first, member) && json_has(first, other);
-}
-
 void first_error_keep(void *user, const penta_error *finding)
 {
     struct first_error *f = user;

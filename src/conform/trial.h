@@ -36,13 +36,9 @@ bool trial_member(struct trial *t, const struct json_object *object, const char 
 /* Every key of the object must be one of these; ends with NULL. */
 bool trial_keys(struct trial *t, const struct json_object *object, const char *const *known);
 
-typedef void trial_case(struct trial *t, const struct json_object *item);
 /* Every item of the list as a case; one without a name is called "kind 3". */
 void trial_each(struct conform *c, const struct json_object *list, const char *kind,
                 trial_case *run);
-/* A list of cases in the root, told by members of its first case. */
-bool first_has(const struct json_object *root, const char *list, const char *member,
-               const char *other);
 
 /* A penta_report that keeps the first error; user is a struct first_error. */
 struct first_error {

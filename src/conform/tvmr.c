@@ -397,7 +397,7 @@ static void program_run(struct conform *c, const struct json_object *root)
     penta_buffer_free(&file);
 }
 
-const struct conform_form conform_tvmr_program = {"tvmr program", program_matches, program_run};
+DOCUMENT_FORM(tvmr_program, program_matches, program_run)
 
 /* ---- collections: {"cases": [..]}, told apart by the first case ---- */
 
@@ -433,16 +433,7 @@ static void random_case(struct trial *t, const struct json_object *v)
     free(bytes);
 }
 
-static bool random_matches(const struct json_object *root)
-{
-    return first_has(root, "cases", "image_hex", "inputs") &&
-           first_has(root, "cases", "expect", "init");
-}
-static void random_run(struct conform *c, const struct json_object *root)
-{
-    trial_each(c, json_get(root, "cases"), "image", random_case);
-}
-const struct conform_form conform_tvmr_images = {"tvmr images", random_matches, random_run};
+LIST_FORM(tvmr_images, "cases", "image", random_case, "image_hex", "inputs", "expect", "init")
 
 static void seed_case(struct trial *t, const struct json_object *v)
 {
@@ -453,16 +444,7 @@ static void seed_case(struct trial *t, const struct json_object *v)
     penta_close(m);
 }
 
-static bool seed_matches(const struct json_object *root)
-{
-    return first_has(root, "cases", "source", "status") &&
-           first_has(root, "cases", "outputs", "inputs");
-}
-static void seed_run(struct conform *c, const struct json_object *root)
-{
-    trial_each(c, json_get(root, "cases"), "rule", seed_case);
-}
-const struct conform_form conform_tvmr_rules = {"tvmr rules", seed_matches, seed_run};
+LIST_FORM(tvmr_rules, "cases", "rule", seed_case, "source", "status", "outputs", "inputs")
 
 static void asm_case(struct trial *t, const struct json_object *v)
 {
@@ -488,17 +470,11 @@ static void asm_case(struct trial *t, const struct json_object *v)
     penta_close(m);
 }
 
-static bool asm_matches(const struct json_object *root)
-{
-    return first_has(root, "cases", "source", "line") &&
-           first_has(root, "cases", "message", "source") &&
-           !first_has(root, "cases", "name", "name");
-}
-static void asm_run(struct conform *c, const struct json_object *root)
-{
-    trial_each(c, json_get(root, "cases"), "source", asm_case);
-}
-const struct conform_form conform_tvmr_asm = {"tvmr sources", asm_matches, asm_run};
+const struct conform_form conform_tvmr_asm = {.list = "cases",
+                                              .kind = "source",
+                                              .one = asm_case,
+                                              .members = {"source", "line", "message"},
+                                              .without = "name"};
 
 static void validator_case(struct trial *t, const struct json_object *v)
 {
@@ -507,16 +483,7 @@ static void validator_case(struct trial *t, const struct json_object *v)
     penta_close(m);
 }
 
-static bool validator_matches(const struct json_object *root)
-{
-    return first_has(root, "cases", "source", "diagnostics");
-}
-static void validator_run(struct conform *c, const struct json_object *root)
-{
-    trial_each(c, json_get(root, "cases"), "findings", validator_case);
-}
-const struct conform_form conform_tvmr_validator = {"tvmr findings", validator_matches,
-                                                    validator_run};
+LIST_FORM(tvmr_validator, "cases", "findings", validator_case, "source", "diagnostics")
 
 /* The class of a container's first error: the name of its rule. */
 static void container_class(const penta_module *m, char *text, size_t size)
@@ -549,16 +516,7 @@ static void malformed_case(struct trial *t, const struct json_object *v)
     free(bytes);
 }
 
-static bool malformed_matches(const struct json_object *root)
-{
-    return first_has(root, "cases", "image_hex", "product_result");
-}
-static void malformed_run(struct conform *c, const struct json_object *root)
-{
-    trial_each(c, json_get(root, "cases"), "image", malformed_case);
-}
-const struct conform_form conform_tvmr_malformed = {"tvmr malformed images", malformed_matches,
-                                                    malformed_run};
+LIST_FORM(tvmr_malformed, "cases", "image", malformed_case, "image_hex", "product_result")
 
 static void nothing(void *user, const penta_error *f) { (void)user, (void)f; }
 
@@ -582,15 +540,7 @@ static void legacy_case(struct trial *t, const struct json_object *v)
     free(bytes);
 }
 
-static bool legacy_matches(const struct json_object *root)
-{
-    return first_has(root, "cases", "legacy_hex", "converted_image_hex");
-}
-static void legacy_run(struct conform *c, const struct json_object *root)
-{
-    trial_each(c, json_get(root, "cases"), "legacy", legacy_case);
-}
-const struct conform_form conform_tvmr_legacy = {"tvmr legacy files", legacy_matches, legacy_run};
+LIST_FORM(tvmr_legacy, "cases", "legacy", legacy_case, "legacy_hex", "converted_image_hex")
 
 /* ---- packed forms ---- */
 
@@ -660,16 +610,7 @@ static void envelope_case(struct trial *t, const struct json_object *v)
     if (fd >= 0) remove(path);
 }
 
-static bool envelope_matches(const struct json_object *root)
-{
-    return first_has(root, "cases", "source", "with_metadata_hex");
-}
-static void envelope_run(struct conform *c, const struct json_object *root)
-{
-    trial_each(c, json_get(root, "cases"), "envelope", envelope_case);
-}
-const struct conform_form conform_tvmr_envelopes = {"tvmr envelopes", envelope_matches,
-                                                    envelope_run};
+LIST_FORM(tvmr_envelopes, "cases", "envelope", envelope_case, "source", "with_metadata_hex")
 
 /* ---- checksums ---- */
 
@@ -690,13 +631,4 @@ static void checksum_case(struct trial *t, const struct json_object *v)
     free(bytes);
 }
 
-static bool checksum_matches(const struct json_object *root)
-{
-    return first_has(root, "vectors", "xxh64_seed0", "data_hex");
-}
-static void checksum_run(struct conform *c, const struct json_object *root)
-{
-    trial_each(c, json_get(root, "vectors"), "checksum", checksum_case);
-}
-const struct conform_form conform_tvmr_checksums = {"tvmr checksums", checksum_matches,
-                                                    checksum_run};
+LIST_FORM(tvmr_checksums, "vectors", "checksum", checksum_case, "xxh64_seed0", "data_hex")
