@@ -88,3 +88,5 @@ struct penta_module {
     penta_error damage; /* code 0: whole */
     void *owned;        /* file bytes to free with the module, or NULL */
 };
+/* Such a struct of so many bytes, zeros after its beginning; NULL with an error: no memory. */
+void *module_new(size_t bytes, const struct driver *driver, penta_bytes file, penta_error *err);

@@ -20,6 +20,10 @@ struct debug_info {
     bool accesses_memory;
 };
 
+/* That of a module's format, or one without any entry: the module is NULL or damaged, or the format has
+ * none. */
+const struct debug_info *debug_info_of(const penta_module *module);
+
 /* What every machine has, in functions of these names. */
 #define DEBUG_INFO_CALLS                                                                           \
     .branch = branch, .variables = variables, .accesses = accesses, .regions = regions

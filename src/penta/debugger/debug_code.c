@@ -8,22 +8,17 @@
 #include "core/debug/debug_info.h"
 #include "core/driver.h"
 
-static const struct debug_info *info_of(const penta_module *module)
-{
-    static const struct debug_info none;
-    const struct debug_info *info = module->driver->debug;
-    return info && !module->damage.code ? info : &none;
-}
-
 void penta_lines(const penta_module *module, penta_line_report *report, void *user)
 {
-    if (info_of(module)->lines) info_of(module)->lines(module, report, user);
+    const struct debug_info *info = debug_info_of(module);
+    if (info->lines) info->lines(module, report, user);
 }
 
 bool penta_branch_at(const penta_module *module, uint64_t pc, penta_branch *branch)
 {
+    const struct debug_info *info = debug_info_of(module);
     *branch = (penta_branch){0};
-    return info_of(module)->branch && info_of(module)->branch(module, pc, branch);
+    return info->branch && info->branch(module, pc, branch);
 }
 
 penta_flow penta_flow_at(const penta_module *module, uint64_t pc)

@@ -9,21 +9,16 @@
 #include "core/views/views.h"
 #include "penta/debugger/debugger_struct.h"
 
-static const struct debug_info *info_of(const penta_vm *vm)
-{
-    static const struct debug_info none;
-    const struct debug_info *info = vm->module ? vm->module->driver->debug : NULL;
-    return info ? info : &none;
-}
-
 void penta_vm_variables(const penta_vm *vm, size_t frame, penta_variable_report *report, void *user)
 {
-    if (info_of(vm)->variables) info_of(vm)->variables(vm, frame, report, user);
+    const struct debug_info *info = debug_info_of(vm->module);
+    if (info->variables) info->variables(vm, frame, report, user);
 }
 
 void penta_vm_regions(const penta_vm *vm, penta_region_report *report, void *user)
 {
-    if (info_of(vm)->regions) info_of(vm)->regions(vm, report, user);
+    const struct debug_info *info = debug_info_of(vm->module);
+    if (info->regions) info->regions(vm, report, user);
 }
 
 /* ---- values of the tree ---- */
@@ -123,7 +118,8 @@ static bool path_number(const penta_vm *vm, const char *path, penta_value *value
 size_t penta_vm_frames(const penta_vm *vm, penta_frame *frames, size_t max)
 {
     penta_value pc = {0};
-    if (info_of(vm)->frames) return info_of(vm)->frames(vm, frames, max);
+    const struct debug_info *info = debug_info_of(vm->module);
+    if (info->frames) return info->frames(vm, frames, max);
     penta_error err = {0};
     path_number(vm, "/pc", &pc, &err);
     if (max) frames[0] = (penta_frame){.pc = pc.as.u};
@@ -273,7 +269,8 @@ bool vm_set(penta_vm *vm, const char *text, const penta_value *value, penta_erro
         return poke(vm, v.address, (unsigned)bytes,
                     bits_of(value, v.value.kind == PENTA_FLOAT, (unsigned)bytes)) ||
                error_at(err, BASE_RANGE, 0, "'%.40s' cannot be written", what);
-    if (info_of(vm)->set && info_of(vm)->set(vm, name, value)) return true;
+    const struct debug_info *info = debug_info_of(vm->module);
+    if (info->set && info->set(vm, name, value)) return true;
     if (s.found) return error_at(err, BASE_RANGE, 0, "'%.40s' cannot be set to this", what);
     return error_at(err, BASE_NAME_UNKNOWN, 0,
                     "'%.40s' is no register, variable or memory that can be set", text);

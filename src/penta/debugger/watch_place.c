@@ -9,16 +9,10 @@
 #include "core/debug/expression.h"
 #include "penta/debugger/watch.h"
 
-static const struct debug_info *info_of(const penta_vm *vm)
-{
-    static const struct debug_info none;
-    const struct debug_info *info = vm->module ? vm->module->driver->debug : NULL;
-    return info ? info : &none;
-}
-
 void penta_vm_accesses(const penta_vm *vm, uint64_t pc, penta_access_report *report, void *user)
 {
-    if (info_of(vm)->accesses) info_of(vm)->accesses(vm, pc, report, user);
+    const struct debug_info *info = debug_info_of(vm->module);
+    if (info->accesses) info->accesses(vm, pc, report, user);
 }
 
 /* ---- what the text names ---- */
@@ -152,7 +146,8 @@ static int by_pc(const void *a, const void *b)
 
 bool watch_find_place(const penta_vm *vm, struct watch *w, penta_error *err)
 {
-    bool known = info_of(vm)->accesses;
+    const struct debug_info *info = debug_info_of(vm->module);
+    bool known = info->accesses;
     if (!w->expression && !w->path) {
         w->place = WATCH_MEMORY;
         w->at = w->address;
@@ -160,7 +155,7 @@ bool watch_find_place(const penta_vm *vm, struct watch *w, penta_error *err)
     } else if (!w->expression || !find_memory(vm, w)) {
         find_name(vm, w);
     }
-    if (w->place == WATCH_MEMORY && !vm->engine->heeds_guards && !info_of(vm)->accesses_memory)
+    if (w->place == WATCH_MEMORY && !vm->engine->heeds_guards && !info->accesses_memory)
         known = false;
     if (!known) w->place = WATCH_ANYWHERE;
     if (w->kind != PENTA_POINT_WATCH && !known)

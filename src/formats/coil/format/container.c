@@ -358,12 +358,8 @@ static bool read_options(struct coil_module *m, const penta_option *options, siz
 penta_module *coil_parse(penta_bytes file, const penta_option *options, size_t count,
                          penta_error *err)
 {
-    struct coil_module *m = calloc(1, sizeof *m);
-    if (!m) {
-        error_at(err, BASE_MEMORY, 0, "no memory for a module");
-        return NULL;
-    }
-    m->base = (penta_module){.driver = &coil_driver, .file = file};
+    struct coil_module *m = module_new(sizeof *m, &coil_driver, file, err);
+    if (!m) return NULL;
     bool ok =
         file.size <= UINT32_MAX || error_at(err, BASE_LIMIT, 0, "an object of more than 4 GiB");
     ok = ok && read_options(m, options, count, err);

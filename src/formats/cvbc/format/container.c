@@ -130,12 +130,8 @@ static void parse_security(struct cvbc_module *m)
 static penta_module *parse(penta_bytes file, const penta_option *options, size_t count, bool inner,
                            penta_error *err)
 {
-    struct cvbc_module *m = calloc(1, sizeof *m);
-    if (!m) {
-        error_at(err, BASE_MEMORY, 0, "no memory for a module");
-        return NULL;
-    }
-    m->base = (penta_module){.driver = &cvbc_driver, .file = file};
+    struct cvbc_module *m = module_new(sizeof *m, &cvbc_driver, file, err);
+    if (!m) return NULL;
     m->is_inner = inner;
     lock_open(&m->lock);
     m->header_size = file.size < cvbc_header_bytes ? file.size : cvbc_header_bytes;

@@ -393,12 +393,8 @@ static penta_module *parse(penta_bytes file, const penta_option *options, size_t
         error_at(err, CVBC_LEGACY, 0, "%s", why);
         return NULL;
     }
-    struct legacy_module *m = calloc(1, sizeof *m);
-    if (!m) {
-        error_at(err, BASE_MEMORY, 0, "no memory for a module");
-        return NULL;
-    }
-    m->base = (penta_module){.driver = &cvbc_legacy_driver, .file = file};
+    struct legacy_module *m = module_new(sizeof *m, &cvbc_legacy_driver, file, err);
+    if (!m) return NULL;
     m->layout = layout;
     return &m->base;
 }

@@ -71,12 +71,8 @@ penta_bytes kblob_metadata(const struct kblob_module *m)
 penta_module *kblob_parse(penta_bytes file, const penta_option *options, size_t count,
                           penta_error *err)
 {
-    struct kblob_module *m = calloc(1, sizeof *m);
-    if (!m) {
-        error_at(err, BASE_MEMORY, 0, "no memory for a module");
-        return NULL;
-    }
-    m->base = (penta_module){.driver = &kblob_driver, .file = file};
+    struct kblob_module *m = module_new(sizeof *m, &kblob_driver, file, err);
+    if (!m) return NULL;
     m->check_trailer = option_text(options, count, "trailer") != NULL;
     m->instructions_max = KBLOB_INSTRUCTIONS_MAX;
     m->header_size = file.size < kblob_header_bytes ? file.size : kblob_header_bytes;

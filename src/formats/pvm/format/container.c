@@ -231,12 +231,8 @@ penta_module *pvm_parse(penta_bytes file, const penta_option *options, size_t co
 {
     enum pvm_dialect dialect;
     if (!choose_dialect(file, option_text(options, count, "dialect"), &dialect, err)) return NULL;
-    struct pvm_module *m = calloc(1, sizeof *m);
-    if (!m) {
-        error_at(err, BASE_MEMORY, 0, "no memory for a module");
-        return NULL;
-    }
-    m->base = (penta_module){.driver = &pvm_driver, .file = file};
+    struct pvm_module *m = module_new(sizeof *m, &pvm_driver, file, err);
+    if (!m) return NULL;
     m->program.dialect = dialect;
     struct pvm_parse p = {.m = m,
                           .leb = dialect == PVM_DOC,

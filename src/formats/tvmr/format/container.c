@@ -214,12 +214,8 @@ static bool read_as(struct tvmr_module *m, const char *form, const char *key, pe
 penta_module *tvmr_parse(penta_bytes file, const penta_option *options, size_t count,
                          penta_error *err)
 {
-    struct tvmr_module *m = calloc(1, sizeof *m);
-    if (!m) {
-        error_at(err, BASE_MEMORY, 0, "no memory for a module");
-        return NULL;
-    }
-    m->base = (penta_module){.driver = &tvmr_driver, .file = file};
+    struct tvmr_module *m = module_new(sizeof *m, &tvmr_driver, file, err);
+    if (!m) return NULL;
     m->image = file;
     m->accept_mix = option_text(options, count, "accept-mix") != NULL;
     m->shapes = option_text(options, count, "shapes") != NULL;
