@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/file/file.h"
 #include "cli/analysis/graph.h"
@@ -89,15 +90,10 @@ struct pairs {
 static void take_call(void *user, const penta_call_site *site)
 {
     struct pairs *p = user;
-    if (p->count == p->capacity) {
-        size_t more = p->capacity ? 2 * p->capacity : 64;
-        struct pair *items = realloc(p->items, more * sizeof *items);
-        p->failed |= !items;
-        if (!items) return;
-        p->items = items;
-        p->capacity = more;
-    }
-    p->items[p->count++] = (struct pair){site->caller, site->known ? site->callee : SIZE_MAX};
+    if (ARRAY_RESERVE(p->items, p->capacity, p->count + 1))
+        p->items[p->count++] = (struct pair){site->caller, site->known ? site->callee : SIZE_MAX};
+    else
+        p->failed = true;
 }
 
 static int pair_order(const void *a, const void *b)

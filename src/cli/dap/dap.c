@@ -8,15 +8,16 @@
 #include "base/number.h"
 
 enum { NOTHING, PROGRAM };
-#define DO_none(name) NULL
-#define DO_then(name) dap_then_##name
+#define DO_first(name) dap_##name, NULL
+#define DO_then(name) NULL, dap_then_##name
+#define DO_both(name) dap_##name, dap_then_##name
 static const struct request {
     const char *name;
-    void (*answer)(struct dap *d, struct dap_answer *a);
-    void (*then)(struct dap *d, const struct json_object *args);
+    void (*answer)(struct dap *d, struct dap_answer *a);         /* or NULL */
+    void (*then)(struct dap *d, const struct json_object *args); /* or NULL */
     int needs;
 } requests[] = {
-#define REQUEST(name, then, needs) {#name, dap_##name, DO_##then(name), needs},
+#define REQUEST(name, does, needs) {#name, DO_##does(name), needs},
 #include "cli/dap/requests.def"
 };
 enum { REQUESTS = sizeof requests / sizeof *requests };
@@ -164,7 +165,7 @@ static void answer(struct dap *d, const struct json_object *message)
         error_at(&a.err, BASE_NAME_UNKNOWN, 0, "there is no request '%.40s'", name);
     } else if (r->needs == PROGRAM && !d->debugger) {
         error_at(&a.err, BASE_STATE, 0, "no program was launched");
-    } else {
+    } else if (r->answer) {
         r->answer(d, &a);
     }
     json_finish(&j);

@@ -114,9 +114,8 @@ bool dap_has_children(struct dap *d, const char *path); /* of the machine's tree
 void dap_tree(struct dap *d, const struct dap_handle *h, uint64_t start, uint64_t count, bool hex,
               struct json *j);
 
-#define REQUEST(name, ...) void dap_##name(struct dap *d, struct dap_answer *a);
-#define THEN_none(name)
-#define THEN_then(name) void dap_then_##name(struct dap *d, const struct json_object *args);
-#include "cli/dap/requests.def"
-#define REQUEST(name, then, ...) THEN_##then(name)
+#define DOES_first(name) void dap_##name(struct dap *d, struct dap_answer *a);
+#define DOES_then(name) void dap_then_##name(struct dap *d, const struct json_object *args);
+#define DOES_both(name) DOES_first(name) DOES_then(name)
+#define REQUEST(name, does, ...) DOES_##does(name)
 #include "cli/dap/requests.def"

@@ -245,7 +245,6 @@ static void opened(struct dap *d)
 void dap_then_launch(struct dap *d, const struct json_object *args) { (void)args, opened(d); }
 void dap_then_attach(struct dap *d, const struct json_object *args) { (void)args, opened(d); }
 
-void dap_configurationDone(struct dap *d, struct dap_answer *a) { (void)d, (void)a; }
 void dap_then_configurationDone(struct dap *d, const struct json_object *args)
 {
     if (d->stop_on_entry)
@@ -254,7 +253,6 @@ void dap_then_configurationDone(struct dap *d, const struct json_object *args)
         dap_then_continue(d, args);
 }
 
-void dap_disconnect(struct dap *d, struct dap_answer *a) { (void)d, (void)a; }
 void dap_then_disconnect(struct dap *d, const struct json_object *args)
 {
     (void)args;

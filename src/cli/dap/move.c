@@ -197,13 +197,11 @@ void dap_then_continue(struct dap *d, const struct json_object *args)
     move(d, go_forward, true, "pause");
 }
 
-void dap_next(struct dap *d, struct dap_answer *a) { (void)d, (void)a; }
 void dap_then_next(struct dap *d, const struct json_object *args)
 {
     move(d, by_line(d, args) ? go_next_line : go_next, false, "step");
 }
 
-void dap_stepIn(struct dap *d, struct dap_answer *a) { (void)d, (void)a; }
 void dap_then_stepIn(struct dap *d, const struct json_object *args)
 {
     move(d, by_line(d, args) ? go_line : go_one, false, "step");
@@ -222,27 +220,23 @@ void dap_then_stepOut(struct dap *d, const struct json_object *args)
     move(d, go_out, false, "step");
 }
 
-void dap_stepBack(struct dap *d, struct dap_answer *a) { (void)d, (void)a; }
 void dap_then_stepBack(struct dap *d, const struct json_object *args)
 {
     move(d, by_line(d, args) ? go_back_line : go_back, false, "step");
 }
 
-void dap_reverseContinue(struct dap *d, struct dap_answer *a) { (void)d, (void)a; }
 void dap_then_reverseContinue(struct dap *d, const struct json_object *args)
 {
     (void)args;
     move(d, go_reverse, false, "entry");
 }
 
-void dap_restart(struct dap *d, struct dap_answer *a) { (void)d, (void)a; }
 void dap_then_restart(struct dap *d, const struct json_object *args)
 {
     move(d, go_start, false, "entry");
     if (!d->stop_on_entry) dap_then_continue(d, args);
 }
 
-void dap_pause(struct dap *d, struct dap_answer *a) { (void)d, (void)a; }
 /* Reports the stop of the run that the pause ended; without one it was reported before. */
 void dap_then_pause(struct dap *d, const struct json_object *args)
 {

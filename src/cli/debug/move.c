@@ -71,6 +71,16 @@ void do_next(struct shell *s, const char *rest)
     arrived(s, &err);
 }
 
+/* After a motion that can fail without having moved. */
+static void ended(struct shell *s, bool ok, const penta_error *err)
+{
+    machine_disarm(&s->machine);
+    if (ok)
+        arrived(s, err);
+    else
+        shell_error(s, err);
+}
+
 static void step_lines(struct shell *s, const char *rest, bool over)
 {
     uint64_t n = 1;
@@ -81,11 +91,7 @@ static void step_lines(struct shell *s, const char *rest, bool over)
     while (n-- && (ok = penta_debugger_step_line(s->debugger, over, &s->stop, &err)) &&
            s->stop.kind == PENTA_STOP_FUEL)
         continue;
-    machine_disarm(&s->machine);
-    if (ok)
-        arrived(s, &err);
-    else
-        shell_error(s, &err);
+    ended(s, ok, &err);
 }
 
 void do_step_line(struct shell *s, const char *rest) { step_lines(s, rest, false); }
@@ -97,11 +103,7 @@ void do_finish(struct shell *s, const char *rest)
     (void)rest;
     machine_arm(s->cli, &s->machine);
     bool ok = penta_debugger_finish(s->debugger, &s->stop, &err);
-    machine_disarm(&s->machine);
-    if (ok)
-        arrived(s, &err);
-    else
-        shell_error(s, &err);
+    ended(s, ok, &err);
 }
 
 void do_until(struct shell *s, const char *rest)
@@ -114,11 +116,7 @@ void do_until(struct shell *s, const char *rest)
     }
     machine_arm(s->cli, &s->machine);
     bool ok = penta_debugger_until(s->debugger, pc, &s->stop, &err);
-    machine_disarm(&s->machine);
-    if (ok)
-        arrived(s, &err);
-    else
-        shell_error(s, &err);
+    ended(s, ok, &err);
 }
 
 void do_reverse(struct shell *s, const char *rest)

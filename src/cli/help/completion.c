@@ -213,6 +213,17 @@ static void bash(struct writer *out)
     writer_text(out, bash_tail);
 }
 
+/* The words of each part of a value, in quotes. */
+static void quoted_parts(struct writer *out, const struct options *all,
+                         const struct listed_option *option, unsigned last)
+{
+    for (unsigned part = 0; part <= last; part++) {
+        writer_text(out, " \"");
+        words_of(out, all, option, part);
+        writer_char(out, '"');
+    }
+}
+
 /* ---- zsh ---- */
 
 /* Brackets and colons end parts of a specification. */
@@ -232,11 +243,7 @@ static void zsh_parts(struct writer *out, const struct options *all,
                       const struct listed_option *option, unsigned last)
 {
     writer_text(out, ":value:{_penta_parts");
-    for (unsigned part = 0; part <= last; part++) {
-        writer_text(out, " \"");
-        words_of(out, all, option, part);
-        writer_char(out, '"');
-    }
+    quoted_parts(out, all, option, last);
     writer_char(out, '}');
 }
 
@@ -293,11 +300,7 @@ static void fish_parts(struct writer *out, const struct options *all,
                        const struct listed_option *option, unsigned last)
 {
     writer_text(out, " -x -a '(__penta_parts");
-    for (unsigned part = 0; part <= last; part++) {
-        writer_text(out, " \"");
-        words_of(out, all, option, part);
-        writer_char(out, '"');
-    }
+    quoted_parts(out, all, option, last);
     writer_text(out, ")'");
 }
 
