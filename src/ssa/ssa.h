@@ -48,9 +48,6 @@ static inline bool ssa_has(enum ssa_op op, char trait)
     default: return false;
     }
 }
-/* clang-format on */
-
-/* clang-format off */
 enum ssa_type { SSA_VOID, SSA_INT, SSA_F32, SSA_F64, SSA_V128, SSA_V256, SSA_TYPES };
 enum ssa_cond { SSA_EQ, SSA_NE, SSA_LT, SSA_LE, SSA_GT, SSA_GE, SSA_B, SSA_BE, SSA_A, SSA_AE, SSA_CONDS };
 enum ssa_mem { SSA_I8, SSA_U8, SSA_I16, SSA_U16, SSA_I32, SSA_U32, SSA_X64, SSA_MF32, SSA_MF64,

@@ -206,14 +206,6 @@ static bool is_check(const struct hoisting *h, const struct ssa_insn *in, uint64
     return true;
 }
 
-/* Whether the comparison lets only counters below the bound through to a block. Elsewhere the counter may
- * be one step further: before the comparison, and where it leads right back to the header. */
-static bool below_bound(const struct hoisting *h, uint32_t block)
-{
-    uint32_t stay = h->c.stay;
-    return h->f->blocks[stay].pred_count == 1 && ssa_dominates(h->l, stay, block);
-}
-
 /* Tests the ends of what a check looks at; false: they cannot be told. */
 static bool test_check(struct hoisting *h, uint32_t check)
 {
@@ -221,7 +213,10 @@ static bool test_check(struct hoisting *h, uint32_t check)
     uint64_t limit = 0;
     uint32_t from = 0, most = 0;
     if (h->check_count == CHECKS || !is_check(h, &in, &limit)) return false;
-    if (!h->c.on_next && !below_bound(h, in.block)) return false;
+    /* Before the comparison the counter may be one step further, and where it leads to the header. */
+    bool after =
+        h->f->blocks[h->c.stay].pred_count == 1 && ssa_dominates(h->l, h->c.stay, in.block);
+    if (!h->c.on_next && !after) return false;
     struct hoisting before = *h;
     for (int last = 0; last < 2; last++) {
         uint32_t a = in.arg[0] ? at_end(h, in.arg[0], last, GROWTH) : 0, b = 0;

@@ -34,8 +34,7 @@ void ssa_pass_peephole(struct ssa_function *f)
         for (uint32_t i = f->blocks[b].first; i; i = f->insns[i].next) {
             struct ssa_insn *in = &f->insns[i];
             if (in->op == SSA_BRANCH || in->op == SSA_GUARD || in->op == SSA_SET)
-                while (on_comparison(f, in)) {
-                }
+                while (on_comparison(f, in)) continue;
             if (in->op == SSA_SELECT) simplify_select(f, in);
         }
     ssa_pass_copies(f);

@@ -3,15 +3,12 @@
  * cycles that are no loops keep all polls. */
 #include "ssa/ssa.h"
 
-static bool notices(const struct ssa_insn *in)
-{
-    return in->op == SSA_LIMIT || in->op == SSA_WINDOW || in->op == SSA_DEPTH;
-}
-
 static bool block_notices(const struct ssa_function *f, uint32_t block)
 {
-    for (uint32_t i = f->blocks[block].first; i; i = f->insns[i].next)
-        if (notices(&f->insns[i])) return true;
+    for (uint32_t i = f->blocks[block].first; i; i = f->insns[i].next) {
+        uint8_t op = f->insns[i].op;
+        if (op == SSA_LIMIT || op == SSA_WINDOW || op == SSA_DEPTH) return true;
+    }
     return false;
 }
 
