@@ -250,6 +250,10 @@ static bool compile_function(struct coil_jit *j, uint32_t number, struct ssa_cod
         if (j->after) j->after(j->after_user, "lower", f);
         if (j->level >= SSA_LEVEL_FULL) inline_calls(j, f);
         if (j->after) j->after(j->after_user, "inline", f);
+        if (j->level >= SSA_LEVEL_FULL) {
+            ssa_pass_copies(f); /* phis that are none would hide what is used */
+            coil_drop_extensions(f, j);
+        }
         ssa_optimise(f, j->level, j->after, j->after_user);
         /* Every open call might have a frame of this size. */
         ok = ssa_emit(f, number, code) && j->frames[number] <= frame_most(j);

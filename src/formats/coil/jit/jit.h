@@ -215,6 +215,10 @@ static inline enum ssa_type coil_ssa_type(uint8_t op)
     return op == COIL_T_FP64 ? SSA_F64 : op == COIL_T_FP32 ? SSA_F32 : SSA_INT;
 }
 
+/* ---- extensions.c ---- */
+
+void coil_drop_extensions(struct ssa_function *f, const struct coil_jit *j);
+
 /* ---- compile.c ---- */
 
 bool coil_jit_compile(struct coil_jit *j);

@@ -1,0 +1,185 @@
+/* Variables of 8, 16 and 32 bits are kept extended to 64, by an instruction after each that computes them.
+ * Where nobody looks at what it adds that instruction is dropped; where a counter of a loop cannot leave
+ * its type, 64 bits count as well as 32, so that it needs no extension as an index. */
+#include "coil/jit/jit.h"
+#include <stdlib.h>
+
+/* ---- counters ---- */
+
+struct counter {
+    uint32_t phi, next, init; /* next: the extended sum */
+    bool down;
+};
+
+static bool is_sum_by_one(const struct ssa_function *f, uint32_t value, struct counter *c)
+{
+    const struct ssa_insn *next = &f->insns[value], *sum = &f->insns[next->arg[0]];
+    int64_t step;
+    c->next = value;
+    c->down = sum->op == SSA_SUB;
+    return next->op == SSA_SEXT32 && sum->narrow && (sum->op == SSA_ADD || c->down) &&
+           sum->arg[0] == c->phi && ssa_is_const(f, sum->arg[1], &step) && step == 1;
+}
+
+/* Whether the branch at the end of a block leads to another one only where the value is less than some
+ * 32-bit number; of a counter that goes down: greater. */
+static bool bounds(const struct ssa_function *f, uint32_t from, uint32_t to, uint32_t value,
+                   const struct counter *c)
+{
+    const struct ssa_block *b = &f->blocks[from];
+    const struct ssa_insn *in = &f->insns[b->last];
+    int64_t bound = 0, init;
+    if (in->op != SSA_BRANCH || !in->narrow || b->to[0] == b->to[1]) return false;
+    if (in->arg[0] != value && !(value == c->next && in->arg[0] == f->insns[value].arg[0]))
+        return false;
+    uint8_t cond = b->to[0] == to ? in->cond : ssa_cond_not[in->cond];
+    bool known = ssa_is_const(f, in->arg[1], &bound);
+    if (cond == (c->down ? SSA_GT : SSA_LT)) return true;
+    if (cond == SSA_LE && !c->down) return known && bound < INT32_MAX;
+    if (cond == SSA_GE && c->down) return known && bound > INT32_MIN;
+    return cond == SSA_NE && known && ssa_is_const(f, c->init, &init) &&
+           (c->down ? init > bound : init < bound);
+}
+
+static bool begins_inside(const struct ssa_function *f, uint32_t from, uint32_t header,
+                          const struct counter *c)
+{
+    int64_t init;
+    if (!ssa_is_const(f, c->init, &init)) return bounds(f, from, header, c->init, c);
+    return init == (int32_t)init && init != (c->down ? INT32_MIN : INT32_MAX);
+}
+
+static void count_in_64_bits(struct ssa_function *f, uint32_t latch, const struct counter *c)
+{
+    struct ssa_insn *next = &f->insns[c->next], *end = &f->insns[f->blocks[latch].last];
+    const struct ssa_insn *sum = &f->insns[next->arg[0]];
+    int64_t bound;
+    next->op = sum->op;
+    next->arg[1] = sum->arg[1];
+    next->arg[0] = c->phi;
+    end->arg[0] = c->next;
+    if (ssa_is_const(f, end->arg[1], &bound)) end->narrow = bound != (int32_t)bound;
+}
+
+static void widen_counters(struct ssa_function *f, uint32_t header)
+{
+    const struct ssa_block *h = &f->blocks[header];
+    for (uint32_t i = h->first; i && f->insns[i].op == SSA_PHI; i = f->insns[i].next)
+        for (uint32_t k = 0; k < 2 && f->insns[i].type == SSA_INT; k++) {
+            const uint32_t *values = f->pool + f->insns[i].list;
+            struct counter c = {.phi = i, .init = values[!k]};
+            if (is_sum_by_one(f, values[k], &c) && bounds(f, h->preds[k], header, c.next, &c) &&
+                begins_inside(f, h->preds[!k], header, &c))
+                count_in_64_bits(f, h->preds[k], &c);
+        }
+}
+
+/* ---- what is needed of values ---- */
+
+enum { NONE, BYTE, WORD, HALF, WHOLE }; /* of a value: how much of it, from the low end */
+
+struct needs {
+    struct ssa_function *f;
+    uint8_t *of;    /* per value */
+    uint32_t *work; /* those whose operands are still to be looked at */
+    uint8_t *waits; /* per value: it is among them */
+    uint32_t count;
+};
+
+static void need(struct needs *n, uint32_t value, uint8_t much)
+{
+    if (n->of[value] >= much) return;
+    n->of[value] = much;
+    if (n->waits[value]) return;
+    n->waits[value] = 1;
+    n->work[n->count++] = value;
+}
+
+static uint8_t least(uint8_t a, uint8_t b) { return a < b ? a : b; }
+
+static uint8_t kept_by(uint8_t extension)
+{
+    static const uint8_t much[] = {BYTE, WORD, HALF, BYTE, WORD, HALF};
+    _Static_assert(SSA_ZEXT32 - SSA_SEXT8 == 5, "sext8 sext16 sext32 zext8 zext16 zext32");
+    return extension >= SSA_SEXT8 && extension <= SSA_ZEXT32 ? much[extension - SSA_SEXT8] : NONE;
+}
+
+/* Low bits of the result follow from as many low bits of the operands. */
+static bool passes_on(uint8_t op)
+{
+    switch (op) {
+    case SSA_PHI:
+    case SSA_COPY:
+    case SSA_ADD:
+    case SSA_SUB:
+    case SSA_MUL:
+    case SSA_AND:
+    case SSA_OR:
+    case SSA_XOR: return true;
+    default: return kept_by(op) != NONE;
+    }
+}
+
+static void pass_on(struct needs *n, uint32_t value)
+{
+    const struct ssa_insn *in = &n->f->insns[value];
+    uint8_t much = least(n->of[value], in->narrow ? HALF : WHOLE), kept = kept_by(in->op);
+    if (!passes_on(in->op)) return;
+    if (kept) much = least(much, kept);
+    for (unsigned k = 0; k < ssa_ops[in->op].args; k++) need(n, in->arg[k], much);
+    for (uint32_t k = 0; k < in->count; k++) need(n, n->f->pool[in->list + k], much);
+}
+
+/* At an exit variables are extended by their types: those of the exit's function, up to where the state
+ * of a function begins that it is inlined in. */
+static void need_state(struct needs *n, const struct coil_jit *j, const struct ssa_exit *e)
+{
+    static const uint8_t of_bytes[] = {WHOLE, BYTE, WORD, WHOLE, HALF, WHOLE, WHOLE, WHOLE, WHOLE};
+    bool inner = j != NULL;
+    for (uint32_t i = 0; i < e->count; i++) {
+        const struct ssa_state *s = &n->f->states[e->first + i];
+        inner &= s->key != SSA_KEY_CALLER;
+        uint8_t type = inner && s->key < COIL_KEY_REGISTER
+                           ? j->slot_types[j->slot_first[e->function] + s->key]
+                           : COIL_T_VOID;
+        need(n, s->value, coil_is_int(type) ? of_bytes[coil_types[type].bytes] : WHOLE);
+    }
+}
+
+static void look(struct needs *n, const struct coil_jit *j, uint32_t value)
+{
+    static const uint8_t stored[] = {BYTE, BYTE, WORD, WORD, HALF, HALF};
+    const struct ssa_insn *in = &n->f->insns[value];
+    if (in->exit) need_state(n, j, &n->f->exits[in->exit - 1]);
+    if (passes_on(in->op)) return;
+    uint8_t much = in->narrow ? HALF : WHOLE;
+    bool cuts = in->op == SSA_STORE && in->mem <= SSA_U32;
+    for (unsigned k = 0; k < ssa_ops[in->op].args; k++)
+        if (in->arg[k]) need(n, in->arg[k], cuts && k == 2 ? stored[in->mem] : much);
+    for (uint32_t k = 0; in->op != SSA_SWITCH && k < in->count; k++)
+        if (n->f->pool[in->list + k]) need(n, n->f->pool[in->list + k], WHOLE);
+}
+
+/* j: whose code it is; NULL: that of an object. */
+void coil_drop_extensions(struct ssa_function *f, const struct coil_jit *j)
+{
+    struct needs n = {.f = f, .of = calloc(f->count + 1, 1), .waits = calloc(f->count + 1, 1)};
+    n.work = malloc((f->count + 1) * sizeof *n.work);
+    bool ok = n.of && n.waits && n.work;
+    for (size_t b = 0; ok && b < f->block_count; b++)
+        if (f->blocks[b].pred_count == 2) widen_counters(f, (uint32_t)b);
+    for (size_t b = 0; ok && b < f->block_count; b++)
+        for (uint32_t i = f->blocks[b].first; i; i = f->insns[i].next) look(&n, j, i);
+    while (ok && n.count) {
+        uint32_t value = n.work[--n.count];
+        n.waits[value] = 0;
+        pass_on(&n, value);
+    }
+    for (size_t b = 0; ok && b < f->block_count; b++)
+        for (uint32_t i = f->blocks[b].first; i; i = f->insns[i].next)
+            if (kept_by(f->insns[i].op) && n.of[i] <= kept_by(f->insns[i].op))
+                f->insns[i].op = SSA_COPY;
+    free(n.of);
+    free(n.waits);
+    free(n.work);
+}
