@@ -23,3 +23,10 @@ void *array_copy(const void *items, size_t count, size_t item)
     if (copy) memcpy(copy, items, count * item);
     return copy;
 }
+
+void *zeros_new(size_t bytes, const char *what, penta_error *err)
+{
+    void *zeros = calloc(1, bytes);
+    if (!zeros) error_at(err, BASE_MEMORY, 0, "no memory for %s", what);
+    return zeros;
+}

@@ -9,6 +9,9 @@
  * points to the array's pointer. False: no memory, or the size overflows; then nothing changed. */
 bool array_reserve(void *items, size_t *capacity, size_t need, size_t item);
 
+/* So many bytes, zeros; NULL with the error "no memory for a machine", where `what` is "a machine". */
+void *zeros_new(size_t bytes, const char *what, penta_error *err);
+
 /* A copy of `count` items of `item` bytes; NULL: no memory. */
 void *array_copy(const void *items, size_t count, size_t item);
 

@@ -1,14 +1,11 @@
 #include "core/driver.h"
-#include <stdlib.h>
+#include "base/array.h"
 #include "core/debug/debug_info.h"
 
 void *module_new(size_t bytes, const struct driver *driver, penta_bytes file, penta_error *err)
 {
-    penta_module *module = calloc(1, bytes);
-    if (module)
-        *module = (penta_module){.driver = driver, .file = file};
-    else
-        error_at(err, BASE_MEMORY, 0, "no memory for a module");
+    penta_module *module = zeros_new(bytes, "a module", err);
+    if (module) *module = (penta_module){.driver = driver, .file = file};
     return module;
 }
 

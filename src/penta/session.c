@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "base/json/json_write.h"
 #include "penta/debug.h"
 #include "penta/session_struct.h"
@@ -7,11 +8,8 @@
 penta_session *session_new(const penta_module *module, const char *engine,
                            const penta_option *options, size_t count, penta_error *err)
 {
-    struct penta_session *s = calloc(1, sizeof *s);
-    if (!s) {
-        error_at(err, BASE_MEMORY, 0, "no memory for the session");
-        return NULL;
-    }
+    struct penta_session *s = zeros_new(sizeof *s, "the session", err);
+    if (!s) return NULL;
     s->module = module;
     s->vm = penta_vm_new(module, engine, options, count, err);
     if (s->vm) return s;

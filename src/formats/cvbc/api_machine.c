@@ -1,5 +1,6 @@
 /* include/penta/cvbc.h over the format: machines, the simulated board, boards. */
 #include "cvbc/api.h"
+#include "base/array.h"
 #include "cvbc/host/trinity.h"
 #include "cvbc/vm/vm.h"
 #include <stdio.h>
@@ -61,11 +62,8 @@ penta_cvbc_simulator *penta_cvbc_simulator_new(bool trace, const penta_cvbc_hal 
                                                penta_error *err)
 {
     *err = (penta_error){0};
-    penta_cvbc_simulator *s = calloc(1, sizeof *s);
-    if (!s) {
-        error_at(err, BASE_MEMORY, 0, "no memory for a board");
-        return NULL;
-    }
+    penta_cvbc_simulator *s = zeros_new(sizeof *s, "a board", err);
+    if (!s) return NULL;
     s->board = cvbc_board_new(trace, err);
     if (!s->board) {
         free(s);

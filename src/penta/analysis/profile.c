@@ -98,11 +98,8 @@ static uint64_t *block_costs(const penta_session *s, penta_error *err)
 penta_profile *penta_profile_empty(const penta_module *module, penta_error *err)
 {
     *err = (penta_error){0};
-    struct penta_profile *p = calloc(1, sizeof *p);
-    if (!p) {
-        error_at(err, BASE_MEMORY, 0, "no memory for a profile");
-        return NULL;
-    }
+    struct penta_profile *p = zeros_new(sizeof *p, "a profile", err);
+    if (!p) return NULL;
     p->structure.map = code_map_new(module, err);
     if (p->structure.map) {
         p->counts = calloc(p->structure.map->count + 1, sizeof *p->counts);

@@ -81,11 +81,8 @@ penta_debugger *penta_debugger_new(penta_session *session, penta_error *err)
         error_at(err, BASE_STATE, 0, "the session counts instructions for a profile");
         return NULL;
     }
-    struct penta_debugger *d = calloc(1, sizeof *d);
-    if (!d) {
-        error_at(err, BASE_MEMORY, 0, "no memory for the debugger");
-        return NULL;
-    }
+    struct penta_debugger *d = zeros_new(sizeof *d, "the debugger", err);
+    if (!d) return NULL;
     *d = (struct penta_debugger){.session = session};
     if (session->steps == UINT64_MAX) session->steps = 0; /* what ran before was not counted */
     d->first_call = session->calls;

@@ -187,11 +187,8 @@ penta_vm *coil_vm_open(const penta_module *module, const penta_option *options, 
     if (!coil_target_runs(&coil_module(module)->header, err)) return NULL;
     bool linear = size > sizeof(struct coil_vm);
     size_t slots = linear ? most_slots(coil_module(module)) : 0;
-    struct coil_vm *vm = calloc(1, size + slots * sizeof(uint64_t));
-    if (!vm) {
-        error_at(err, BASE_MEMORY, 0, "no memory for a machine");
-        return NULL;
-    }
+    struct coil_vm *vm = zeros_new(size + slots * sizeof(uint64_t), "a machine", err);
+    if (!vm) return NULL;
     vm->base.engine = &coil_interp;
     vm->base.module = module;
     vm->base.big_endian = coil_module(module)->big_endian;
@@ -204,11 +201,8 @@ penta_vm *coil_vm_open(const penta_module *module, const penta_option *options, 
 
 struct coil_vm *coil_vm_open_object(const struct coil_module *m, penta_error *err)
 {
-    struct coil_vm *vm = calloc(1, sizeof *vm);
-    if (!vm) {
-        error_at(err, BASE_MEMORY, 0, "no memory for a program");
-        return NULL;
-    }
+    struct coil_vm *vm = zeros_new(sizeof *vm, "a program", err);
+    if (!vm) return NULL;
     vm->m = m;
     vm->base.module = &m->base;
     vm->base.big_endian = m->big_endian;

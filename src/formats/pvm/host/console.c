@@ -26,6 +26,7 @@
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/number.h"
 #include "pvm/host/host.h"
@@ -331,11 +332,8 @@ static bool open_files(struct pvm_console *c, const penta_option *options, size_
 
 struct pvm_console *pvm_console_new(const penta_option *options, size_t count, penta_error *err)
 {
-    struct pvm_console *c = calloc(1, sizeof *c);
-    if (!c) {
-        error_at(err, BASE_MEMORY, 0, "no memory for the console");
-        return NULL;
-    }
+    struct pvm_console *c = zeros_new(sizeof *c, "the console", err);
+    if (!c) return NULL;
     c->root = -1;
     for (size_t i = 0; i < OPEN_MAX; i++) c->files[i] = -1;
     c->seeded = option_text(options, count, "seed") != NULL;

@@ -3,6 +3,7 @@
 #include "pvm/vm/vm.h"
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "core/describe.h"
 #include "pvm/vm/ops.h"
 #include "pvm/vm/machine_pool.h"
@@ -34,11 +35,8 @@ struct pvm_vm *pvm_vm_create(const penta_module *module, const struct pvm_code *
                              const struct pvm_config *config, struct pvm_cells *shared,
                              penta_error *err)
 {
-    struct pvm_vm *vm = calloc(1, sizeof *vm);
-    if (!vm) {
-        error_at(err, BASE_MEMORY, 0, "no memory for a machine");
-        return NULL;
-    }
+    struct pvm_vm *vm = zeros_new(sizeof *vm, "a machine", err);
+    if (!vm) return NULL;
     vm->base.engine = &pvm_interp;
     vm->base.module = module;
     atomic_init(&vm->base.interrupt, false);

@@ -182,11 +182,8 @@ static bool read_statement(struct script *in, struct tvmr_script *out)
 struct tvmr_script *tvmr_script_open(const char *path, penta_error *err)
 {
     struct script in;
-    struct tvmr_script *out = calloc(1, sizeof *out);
-    if (!out) {
-        error_at(err, BASE_MEMORY, 0, "no memory for a script");
-        return NULL;
-    }
+    struct tvmr_script *out = zeros_new(sizeof *out, "a script", err);
+    if (!out) return NULL;
     if (script_open(&in, path, err)) {
         while (script_line(&in) && read_statement(&in, out)) {
         }

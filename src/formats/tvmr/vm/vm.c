@@ -183,11 +183,8 @@ static penta_vm *vm_open(const penta_module *module, const penta_option *options
         return NULL;
     }
     const char *memory = option_text(options, count, "memory");
-    struct tvmr_vm *vm = calloc(1, sizeof *vm);
-    if (!vm) {
-        error_at(err, BASE_MEMORY, 0, "no memory for a machine");
-        return NULL;
-    }
+    struct tvmr_vm *vm = zeros_new(sizeof *vm, "a machine", err);
+    if (!vm) return NULL;
     vm->base.engine = &tvmr_interp;
     vm->base.findings = tvmr_vm_findings;
     vm->base.module = module;

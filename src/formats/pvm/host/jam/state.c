@@ -1,4 +1,5 @@
 /* The functions of include/penta/jam.h for hosts, states and single services. */
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/options.h"
 #include "pvm/host/jam/host.h"
@@ -72,11 +73,8 @@ penta_jam_state *penta_jam_state_new(const penta_jam_host *host, const penta_jam
                                      penta_error *err)
 {
     *err = (penta_error){0};
-    struct penta_jam_state *state = calloc(1, sizeof *state);
-    if (!state) {
-        error_at(err, BASE_MEMORY, 0, "no memory for a state");
-        return NULL;
-    }
+    struct penta_jam_state *state = zeros_new(sizeof *state, "a state", err);
+    if (!state) return NULL;
     state->host = host;
     jam_layer_init(&state->base, NULL);
     if (source) state->base.source = *source;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "base/bytes.h"
 #include "base/file/file.h"
 #include "base/number.h"
@@ -267,11 +268,8 @@ static void check_size(struct pvm_jam *s, const penta_module *module)
 static struct pvm_jam *open_session(const penta_module *module, const char *engine,
                                     const penta_option *options, size_t count, penta_error *err)
 {
-    struct pvm_jam *s = calloc(1, sizeof *s);
-    if (!s) {
-        error_at(err, BASE_MEMORY, 0, "no memory for the host");
-        return NULL;
-    }
+    struct pvm_jam *s = zeros_new(sizeof *s, "the host", err);
+    if (!s) return NULL;
     s->options = options;
     s->option_count = count;
     s->err = err;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "pvm/host/revive/revive.h"
 
 /* ---- output ---- */
@@ -207,11 +208,8 @@ static struct code *upload_program(struct pvm_revive *r, penta_error *err)
 struct pvm_revive *pvm_revive_new(const penta_module *module, const penta_option *options,
                                   size_t count, penta_error *err)
 {
-    struct pvm_revive *r = calloc(1, sizeof *r);
-    if (!r) {
-        error_at(err, BASE_MEMORY, 0, "no memory for the contract host");
-        return NULL;
-    }
+    struct pvm_revive *r = zeros_new(sizeof *r, "the contract host", err);
+    if (!r) return NULL;
     r->module = module;
     r->options = options;
     r->option_count = count;
