@@ -123,6 +123,14 @@ class Debugger:
         pc = self.session.module.find(place) if isinstance(place, str) else word(place, "a pc")
         return self._moved(lib.penta_debugger_until, pc)
 
+    def limit(self, steps: int) -> None:
+        """next, finish and until end after so many steps with "interrupt", and resume() goes on; 0: no limit."""
+        lib.penta_debugger_limit(self._handle, word(steps, "steps"))
+
+    def resume(self) -> Stop:
+        """Goes on with the motion that its limit ended."""
+        return self._moved(lib.penta_debugger_resume)
+
     def reverse(self) -> Stop:
         """Back to where a mark, point or watch would have stopped a run forwards, or to the start."""
         return self._moved(lib.penta_debugger_reverse)

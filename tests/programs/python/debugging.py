@@ -75,6 +75,12 @@ debugger.change(watch, disabled=True)
 assert debugger.points[1].disabled
 debugger.goto(0)
 assert debugger.until("sum.ino:7").pc == pc
+debugger.goto(0)
+debugger.limit(1)
+assert debugger.until("sum.ino:7").kind == "interrupt" and session.steps == 1
+debugger.limit(0)
+assert debugger.resume().pc == pc
+fails(penta.Error, debugger.resume)
 before = len(session.machine.frames())
 while session.machine.eval("pc") != call:
     debugger.forward(1)
