@@ -75,6 +75,7 @@ static void constant(struct maker *m, char *out, size_t room, unsigned type)
         snprintf(out, room, "bit %d", (int)(v & 1));
     } else {
         if (type < 6) v &= mask[type];
+        if (type < 6 && type % 2 == 0 && !pick(m, 3)) v = -v - 1;
         if (type == 7) v &= INT64_MAX;
         if (type == 11) v &= 0x7fff;
         snprintf(out, room, "%s %lld", type == 11 ? "i16" : types[type], v);
@@ -246,9 +247,9 @@ static void compare(struct maker *m)
     source(m, a, sizeof a, type);
     source(m, b, sizeof b, type);
     if (!strncmp(a, "v", 1)) snprintf(a, sizeof a, "%%%u", type + 1);
-    if (pick(m, 5))
+    if (pick(m, 3))
         line(m, "CMP %s, %s", a, b);
-    else if (pick(m, 2))
+    else if (!pick(m, 3))
         line(m, "TEST %%%u, %%%u", int_variable(m), int_variable(m));
     else
         arithmetic(m);
@@ -261,12 +262,12 @@ static void branch(struct maker *m)
     unsigned label = m->labels++;
     compare(m);
     line(m, "BR %s, @.l%u", condition(m), label);
-    statements(m, 1 + pick(m, 4));
+    statements(m, pick(m, 5));
     if (pick(m, 2)) {
         unsigned end = m->labels++;
         line(m, "BR @.l%u", end);
         writer_print(m->w, ".l%u:\n", label);
-        statements(m, 1 + pick(m, 4));
+        statements(m, pick(m, 5));
         writer_print(m->w, ".l%u:\n", end);
     } else {
         writer_print(m->w, ".l%u:\n", label);

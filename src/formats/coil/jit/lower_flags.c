@@ -175,7 +175,9 @@ static uint32_t truth(struct coil_lower *l, uint8_t condition)
     default: break;
     }
     uint32_t less = op2(l, SSA_XOR, sign, overflow(l, p)); /* S is not V */
-    if (condition == COIL_IF_LT || condition == COIL_IF_GTE) return less;
+    if (condition == COIL_IF_LT) return less;
+    /* Z and an overflow, as of -128 + -128 in eight bits: GTE holds and LT does, too. */
+    if (condition == COIL_IF_GTE) return op2(l, SSA_AND, less, set(l, SSA_NE, result, zero));
     return op2(l, SSA_OR, less, set(l, SSA_EQ, result, zero));
 }
 
