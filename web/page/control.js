@@ -72,6 +72,8 @@ const WHY = {
 
 export function stopText(stop) {
   if (!stop) return "not started";
+  const watch = stop.point && machine.points.find(p => p.number === stop.point && p.kind !== "break");
+  if (watch) return `${watch.kind}: ${watch.what}`;
   const why = stop.kind === "break" && !stop.point && !stop.detail ? "stopped" : WHY[stop.kind] ?? stop.kind;
   const value = stop.value !== undefined ? ` with ${stop.value}` : "";
   const detail = stop.detail ? `: ${stop.detail}` : "";

@@ -1,5 +1,5 @@
 // Breakpoints and watches with conditions.
-import {element, fill} from "./dom.js";
+import {element, fill, plural} from "./dom.js";
 import {emit, on} from "./events.js";
 import {addView, badge} from "./tabs.js";
 import {addPoint, changePoint, machine, removePoint} from "./control.js";
@@ -14,8 +14,10 @@ function pointRow(point) {
   on.checked = !point.disabled;
   const place = point.kind === "break" ? `pc ${point.pc}` : String(point.what);
   return element("li.point", {}, on,
-    element("button.plain", {type: "button", onclick: () => emit("goToLine", point.line)}, `${point.kind} ${place}`),
-    condition, element("span.quiet", {}, `${point.hits} hits`),
+    point.line === undefined ? element("span", {}, `${point.kind} ${place}`)
+      : element("button.plain", {type: "button", title: "Show it in the listing", onclick: () => emit("goToLine", point.line)},
+                `${point.kind} ${place}`),
+    condition, element("span.quiet", {title: point.log || undefined}, `${point.log ? "logs, " : ""}${plural(point.hits, "hit")}`),
     element("button.plain", {type: "button", "aria-label": "Remove", onclick: () => removePoint(point.number)}, "×"));
 }
 
@@ -24,11 +26,13 @@ function makePointForm() {
     element("option", {value: name}, name)));
   const what = element("input", {type: "text", "aria-label": "Where or what", placeholder: "pc, name, a0, 0x10000:8"});
   const condition = element("input", {type: "text", "aria-label": "Condition", placeholder: "condition: a0 == 5"});
+  const log = element("input", {type: "text", "aria-label": "Text to log instead of stopping", placeholder: "log, not stop: a0 is {a0}"});
   return element("form.row-form.wrap", {onsubmit: async event => {
     event.preventDefault();
-    const added = await addPoint({kind: kind.value, what: what.value.trim(), condition: condition.value.trim() || null});
-    if (added) what.value = condition.value = "";
-  }}, kind, what, condition, element("button", {}, "Add"));
+    const added = await addPoint({kind: kind.value, what: what.value.trim(), condition: condition.value.trim() || null,
+                                   log: log.value.trim() || null});
+    if (added) what.value = condition.value = log.value = "";
+  }}, kind, what, condition, log, element("button", {}, "Add"));
 }
 
 export function makePoints() {

@@ -162,6 +162,28 @@ const tests = {
     await close(page);
   },
 
+  async points_log_and_watches_stop() {
+    const page = await start();
+    await example(page, "fibonacci.pvmasm");
+    await page.click("#tab-points");
+    await page.fill("[aria-label='Where or what']", "13");
+    await page.fill("[aria-label='Text to log instead of stopping']", "a0 is {a0}");
+    await page.click(".row-form button:has-text('Add')");
+    await until(page, async () => (await page.$$(".point")).length === 1, "the point");
+    await key(page, "r");
+    await until(page, async () => (await page.textContent(".why")).startsWith("halted"), "it does not stop");
+    await page.click("#tab-output");
+    await until(page, async () => (await page.textContent("#view-output")).includes("a0 is 0xa\na0 is 0x9"), "what it logs");
+    await page.click("#tab-points");
+    await page.selectOption("[aria-label=Kind]", "watch");
+    await page.fill("[aria-label='Where or what']", "a3");
+    await page.click(".row-form button:has-text('Add')");
+    await until(page, async () => (await page.$$(".point")).length === 2, "the watch");
+    await key(page, "q", "r");
+    await until(page, async () => (await page.textContent(".why")) === "watch: a3" && (await steps(page)).startsWith("6 "), "a change of a3");
+    await close(page);
+  },
+
   async endless_programs_can_be_stopped() {
     const page = await start();
     await key(page, "p");
