@@ -78,7 +78,9 @@ static bool find_touched(struct coil_jit *j)
         if (p->steps[c] && names_registers(p->steps[c])) coil_step_touches(p->steps[c], touch, &t);
         /* What leaves to the interpreter may come back through any other function. */
         uint16_t op = p->cells[c].op;
-        if (op == COIL_CELL_INDIRECT || op == COIL_CELL_TAIL)
+        bool stays = op == COIL_CELL_INDIRECT &&
+                     (p->steps[c]->opcode == COIL_OP_TRAP || coil_flow_switch(&j->vm, c));
+        if ((op == COIL_CELL_INDIRECT && !stays) || op == COIL_CELL_TAIL)
             t.most = COIL_PASSED, j->leaves = true;
         if (t.most > j->touched[p->owners[c]]) j->touched[p->owners[c]] = (uint8_t)t.most;
     }
@@ -289,7 +291,7 @@ static bool compile_all(struct coil_jit *j, struct ssa_code *code)
                                 .capacity = COIL_LIMITS,
                                 .words = j->limit_words};
     bool ok = regions && number_slots(j);
-    ok = ok && find_touched(j);
+    ok = ok && find_touched(j) && coil_find_callable(j);
     if (ok) write_stubs(j, code);
     struct ssa_function f;
     ssa_init(&f);
@@ -397,6 +399,7 @@ void coil_jit_release(struct coil_jit *j)
     free(j->entries);
     free(j->frames);
     free(j->touched);
+    free(j->callable);
     free(j->framed);
     free(j->slot_types);
     free(j->kept);
@@ -406,7 +409,8 @@ void coil_jit_release(struct coil_jit *j)
     j->sites = NULL;
     j->locations = NULL;
     j->lines = NULL;
-    j->entries = j->frames = j->slot_first = NULL;
+    j->entries = j->frames = j->slot_first = j->callable = NULL;
+    j->callable_count = 0;
     j->touched = j->framed = j->slot_types = j->kept = NULL;
     j->vm.kept = NULL;
 }

@@ -123,6 +123,19 @@ static bool find_table(struct coil_flow *f, const struct coil_vm *vm, uint32_t c
     return true;
 }
 
+bool coil_flow_switch(const struct coil_vm *vm, uint32_t cell)
+{
+    uint32_t *targets = NULL, count = 0;
+    struct coil_flow f = {.p = &vm->program,
+                          .function = vm->program.owners[cell],
+                          .first = cell,
+                          .targets = &targets,
+                          .target_counts = &count};
+    find_table(&f, vm, cell);
+    free(targets);
+    return count != 0;
+}
+
 static bool find_targets(struct coil_flow *f, const struct coil_vm *vm, uint32_t cell)
 {
     uint32_t i = cell - f->first;
@@ -165,10 +178,11 @@ static uint32_t block_of(const struct coil_flow *f, uint32_t cell)
     return inside(f, cell) ? f->block_at[cell - f->first] : NONE;
 }
 
-/* What an object calls by address, or jumps to on a condition, is followed by the next block. */
+/* What is called by address, and what an object jumps to on a condition, is followed by the next block. */
 static bool goes_on(const struct coil_flow *f, uint32_t cell)
 {
     const struct coil_step *s = f->p->steps[cell];
+    if (coil_calls_address(f->p, cell)) return true;
     if (!f->native || f->p->cells[cell].op != COIL_CELL_INDIRECT) return false;
     bool conditional = s->count && s->places[0].form == COIL_PARAM;
     return s->opcode == COIL_OP_CALL || (s->opcode == COIL_OP_BR && conditional);
@@ -305,7 +319,8 @@ static void find_readers(struct coil_flow *f)
             }
             if (written) writer = c;
             uint16_t op = f->p->cells[c].op;
-            if (op == COIL_CELL_CALL || op == COIL_CELL_CALL_IF) writer = NONE;
+            if (op == COIL_CELL_CALL || op == COIL_CELL_CALL_IF || op == COIL_CELL_INDIRECT)
+                writer = NONE;
         }
         last[b] = writer;
     }
@@ -373,7 +388,8 @@ void coil_flow_after(const struct coil_flow *f, uint32_t b, uint64_t *live)
     }
     /* Where a jump goes that only the interpreter decides: everything may be read there. */
     uint16_t op = f->p->cells[f->blocks[b].end - 1].op;
-    if ((op == COIL_CELL_INDIRECT || op == COIL_CELL_TAIL) && !f->target_counts[cell] && !f->native)
+    if ((op == COIL_CELL_INDIRECT || op == COIL_CELL_TAIL) && !f->target_counts[cell] &&
+        !f->native && f->blocks[b].to[0] == NONE)
         memset(live, 0xff, f->words * sizeof *live);
 }
 

@@ -60,10 +60,12 @@ struct coil_jit {
     size_t site_count, line_count;
     uint32_t *entries, *frames; /* per function: native offset; bytes of its frame */
     uint8_t *touched;           /* per function: registers that it passes, as bits */
-    uint8_t *framed;        /* per function: its variables are words of its frame, as numbered */
-    uint8_t *slot_types;    /* of all functions, one after the other */
-    uint32_t *slot_first;   /* per function: its first one */
-    uint8_t *kept;          /* per slot of the function that stopped */
+    uint8_t *framed;      /* per function: its variables are words of its frame, as numbered */
+    uint8_t *slot_types;  /* of all functions, one after the other */
+    uint32_t *slot_first; /* per function: its first one */
+    uint8_t *kept;        /* per slot of the function that stopped */
+    uint32_t *callable;   /* functions whose address is taken, in the order of these */
+    uint32_t callable_count;
     uint32_t enter, resume; /* stubs */
     uint8_t *stack_memory, *frame_memory;
     size_t stack_bytes, frame_bytes;
@@ -125,6 +127,8 @@ void coil_flow_free(struct coil_flow *f);
 /* The set of live slots after a block; and from after a cell to before it. */
 void coil_flow_after(const struct coil_flow *f, uint32_t block, uint64_t *live);
 void coil_flow_back(const struct coil_flow *f, uint32_t cell, uint64_t *live);
+/* Whether a SWITCH has targets that are known when it is compiled. */
+bool coil_flow_switch(const struct coil_vm *vm, uint32_t cell);
 uint8_t coil_flags_written(const struct coil_program *p, uint32_t cell);
 uint8_t coil_flags_read(const struct coil_program *p, uint32_t cell);
 
@@ -214,6 +218,13 @@ static inline enum ssa_type coil_ssa_type(uint8_t op)
 {
     return op == COIL_T_FP64 ? SSA_F64 : op == COIL_T_FP32 ? SSA_F32 : SSA_INT;
 }
+
+/* ---- indirect.c ---- */
+
+bool coil_find_callable(struct coil_jit *j);
+bool coil_calls_address(const struct coil_program *p, uint32_t cell);
+uint32_t coil_callable_blocks(const struct coil_lower *l); /* that such a call needs */
+bool coil_lower_call_address(struct coil_lower *l, uint32_t next);
 
 /* ---- extensions.c ---- */
 

@@ -378,8 +378,10 @@ static void lower_cell(struct coil_lower *l, uint32_t block)
             l->ended = true;
         else if (l->flow.target_counts[l->cell - l->flow.first])
             lower_switch(l);
-        else
+        else {
+            if (b->to[0] != NONE) coil_lower_call_address(l, block_for(b->to[0]));
             leave_here(l);
+        }
         break;
     default: {
         const struct coil_step *s = l->p->steps[l->cell];
@@ -502,6 +504,8 @@ static void make_blocks(struct coil_lower *l)
             extra++;
         else if (l->native && l->p->cells[c].op == COIL_CELL_INDIRECT)
             extra += 2 + l->flow.target_counts[c - l->flow.first];
+        else if (coil_calls_address(l->p, c))
+            extra += coil_callable_blocks(l);
     for (uint32_t i = 0; i < n + 1 + extra; i++) ssa_block(l->f);
     l->extra = n + 1;
     uint32_t variables = l->flow.slots + l->passed;
