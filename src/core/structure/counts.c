@@ -7,11 +7,27 @@ enum {
     PATHS_MAX = 1 << 16,   /* kept apart */
     BYTES_MAX = 256 << 20, /* of their counters */
     DEPTH_MAX = 512,       /* calls that a path keeps apart */
-    FRAMES_MAX = 1 << 20
+    FRAMES_MAX = 1 << 20,
+    MOVE_MAX = 8, /* calls that one jump may leave */
 };
 #define NO_FUNCTION UINT32_MAX
 
 /* ---- stretches ---- */
+
+static struct count_path *path_new(struct counts *c, uint32_t first, uint32_t size,
+                                   penta_error *err)
+{
+    size_t bytes = sizeof(struct count_path) + size * sizeof(uint64_t);
+    struct count_path *p = arena_alloc(&c->arena, bytes, 1, err);
+    uint64_t *work = c->works ? arena_alloc(&c->arena, size + 1, sizeof *work, err) : NULL;
+    if (!p || (c->works && !work)) return NULL;
+    p->function = NO_FUNCTION;
+    p->first = first;
+    p->size = size;
+    p->work = work;
+    for (size_t i = 0; i < COUNT_RECENT; i++) p->recent[i] = c->none;
+    return p;
+}
 
 bool counts_cut(struct counts *c, const uint32_t *starts, size_t count, penta_error *err)
 {
@@ -30,10 +46,10 @@ bool counts_cut(struct counts *c, const uint32_t *starts, size_t count, penta_er
         while (functions <= c->function_of[i]) c->first_stretch[functions++] = (uint32_t)i;
     }
     while (functions <= c->map->function_count) c->first_stretch[functions++] = (uint32_t)count;
-    c->other->size = count;
-    c->other->counts = arena_alloc(&c->arena, count + 1, sizeof *c->other->counts, err);
-    if (c->works) c->other->work = arena_alloc(&c->arena, count + 1, sizeof *c->other->work, err);
-    return !err->code;
+    c->other = path_new(c, 0, (uint32_t)count, err);
+    if (c->other) c->other->parent = c->root;
+    c->root->child = c->other;
+    return c->other;
 }
 
 static bool cut_by_blocks(struct counts *c, penta_error *err)
@@ -49,6 +65,28 @@ static bool cut_by_blocks(struct counts *c, penta_error *err)
     return ok;
 }
 
+void counts_restart(struct counts *c)
+{
+    c->top = c->frames + COUNT_BOTTOM;
+    c->path = c->none;
+    c->aside_path = NULL;
+}
+
+/* More room for frames, up to a limit. */
+static bool grow_frames(struct counts *c)
+{
+    size_t top = (size_t)(c->top - c->frames), capacity = (size_t)(c->limit - c->frames);
+    if (capacity == FRAMES_MAX) return false;
+    capacity = capacity ? 4 * capacity : 256;
+    struct count_frame *frames = realloc(c->frames, capacity * sizeof *frames);
+    c->failed |= !frames;
+    if (!frames) return false;
+    c->frames = frames;
+    c->limit = frames + capacity;
+    c->top = frames + top;
+    return true;
+}
+
 struct counts *counts_new(const struct code_map *map, penta_error *err)
 {
     struct counts *c = calloc(1, sizeof *c);
@@ -60,15 +98,18 @@ struct counts *counts_new(const struct code_map *map, penta_error *err)
     c->map = map;
     c->difference = calloc(map->count + 1, sizeof *c->difference);
     c->first_stretch = calloc(map->function_count + 1, sizeof *c->first_stretch);
-    c->root = arena_alloc(&c->arena, 1, sizeof *c->root, err);
-    c->other = arena_alloc(&c->arena, 1, sizeof *c->other, err);
-    if (!c->difference || !c->first_stretch)
+    c->shared = calloc(map->function_count + 1, sizeof *c->shared);
+    c->none = path_new(c, 0, 0, err);
+    c->root = path_new(c, 0, 0, err);
+    if (!c->difference || !c->first_stretch || !c->shared)
         error_at(err, BASE_MEMORY, 0, "no memory for counters");
+    if (!err->code && !grow_frames(c)) error_at(err, BASE_MEMORY, 0, "no memory for counters");
     if (!err->code) {
-        c->root->function = c->other->function = NO_FUNCTION;
-        c->other->parent = c->root;
-        c->root->child = c->other;
-        c->path = &c->none;
+        for (size_t i = 0; i < COUNT_RECENT; i++) c->none->recent[i] = c->none;
+        c->frames[0] = (struct count_frame){0, c->none};
+        c->frames[COUNT_BOTTOM] = (struct count_frame){0, c->root};
+        c->nowhere[0] = c->nowhere[1] = (struct count_frame){UINT64_MAX, c->none};
+        counts_restart(c);
         cut_by_blocks(c, err);
     }
     if (!err->code) return c;
@@ -82,6 +123,7 @@ void counts_free(struct counts *c)
     free(c->starts);
     free(c->function_of);
     free(c->first_stretch);
+    free(c->shared);
     free(c->frames);
     free(c->difference);
     arena_free(&c->arena);
@@ -95,26 +137,22 @@ static size_t stretch_of(const struct counts *c, size_t insn)
     return i ? i - 1 : 0;
 }
 
-enum count_place counts_place(const struct counts *c, uint64_t pc, uint32_t *stretch)
+static uint32_t place_of(const struct counts *c, uint64_t pc)
 {
     const struct code_map *m = c->map;
-    size_t insn = code_map_find(m, pc), i;
+    size_t insn = code_map_find(m, pc);
     if (insn == m->count || !c->count) return COUNT_NOT;
-    i = stretch_of(c, insn);
-    *stretch = (uint32_t)i;
-    if (c->starts[i] != insn) return COUNT_NOT;
-    if (m->insns[insn].starts_function) return COUNT_CALL;
-    return insn && m->insns[insn - 1].branch.call ? COUNT_RETURN : COUNT_ENTER;
+    uint32_t stretch = (uint32_t)stretch_of(c, insn);
+    if (c->starts[stretch] != insn) return COUNT_NOT;
+    if (m->insns[insn].starts_function) return c->function_of[stretch] << COUNT_SHIFT | COUNT_CALL;
+    bool returns = insn && m->insns[insn - 1].branch.call;
+    return stretch << COUNT_SHIFT | (returns ? COUNT_RETURN : COUNT_ENTER);
 }
 
 uint32_t *counts_places(const struct counts *c, const uint64_t *pcs, size_t count)
 {
     uint32_t *places = calloc(count + 1, sizeof *places);
-    for (size_t i = 0; places && i < count; i++) {
-        uint32_t stretch = 0;
-        enum count_place what = counts_place(c, pcs ? pcs[i] : i, &stretch);
-        if (what != COUNT_NOT) places[i] = stretch << COUNT_SHIFT | what;
-    }
+    for (size_t i = 0; places && i < count; i++) places[i] = place_of(c, pcs ? pcs[i] : i);
     return places;
 }
 
@@ -123,122 +161,110 @@ uint32_t *counts_places(const struct counts *c, const uint64_t *pcs, size_t coun
 static struct count_path *make(struct counts *c, struct count_path *parent, uint32_t function)
 {
     penta_error err = {0};
-    size_t first = c->first_stretch[function], size = c->first_stretch[function + 1] - first;
-    size_t bytes = size * sizeof(uint64_t) * (c->works ? 2 : 1) + sizeof *parent;
-    if (c->path_count >= PATHS_MAX || c->bytes + bytes > BYTES_MAX || parent->depth >= DEPTH_MAX)
-        return c->other;
-    struct count_path *p = arena_alloc(&c->arena, 1, sizeof *p, &err);
-    uint64_t *counts = arena_alloc(&c->arena, size + 1, sizeof *counts, &err);
-    uint64_t *work = c->works ? arena_alloc(&c->arena, size + 1, sizeof *work, &err) : NULL;
-    if (err.code) {
+    uint32_t first = c->first_stretch[function], size = c->first_stretch[function + 1] - first;
+    struct count_path *p = path_new(c, first, size, &err);
+    if (!p) {
         c->failed = true;
         return c->other;
     }
-    *p = (struct count_path){.parent = parent,
-                             .sibling = parent->child,
-                             .function = function,
-                             .depth = parent->depth + 1,
-                             .first = first,
-                             .size = size,
-                             .counts = counts,
-                             .work = work};
+    p->parent = parent;
+    p->sibling = parent->child;
+    p->function = function;
+    p->depth = parent->depth + 1;
     parent->child = p;
     c->path_count++;
-    c->bytes += bytes;
+    c->bytes += size * sizeof(uint64_t) * (c->works ? 2 : 1) + sizeof *p;
     return p;
 }
 
-/* The path of a function that is called from another path. The one found moves to the front. */
-static struct count_path *child_of(struct counts *c, struct count_path *parent, uint32_t function)
+/* The path of a function whose calls are not kept apart, of which each function has one. */
+static struct count_path *shared(struct counts *c, uint32_t function)
 {
-    if (parent == c->other) return c->other;
+    struct count_path **p = &c->shared[function];
+    if (!*p) *p = make(c, c->other, function);
+    return *p;
+}
+
+/* The path of a function that is called from another path. The one found moves to the front. */
+static struct count_path *search(struct counts *c, struct count_path *parent, uint32_t function)
+{
+    if (parent == c->other || parent->parent == c->other) return shared(c, function);
     for (struct count_path **at = &parent->child; *at; at = &(*at)->sibling) {
         struct count_path *p = *at;
-        if (p->function != function || p == c->other) continue;
+        if (p->function != function) continue;
         *at = p->sibling;
         p->sibling = parent->child;
         parent->child = p;
         return p;
     }
+    if (c->path_count >= PATHS_MAX || c->bytes >= BYTES_MAX || parent->depth >= DEPTH_MAX)
+        return shared(c, function);
     return make(c, parent, function);
 }
 
-static struct count_path *top(const struct counts *c)
+static struct count_path *child_of(struct counts *c, struct count_path *parent, uint32_t function)
 {
-    return c->depth ? c->frames[c->depth - 1].path : c->root;
+    struct count_path **recent = &parent->recent[function % COUNT_RECENT];
+    if ((*recent)->function == function) return *recent;
+    struct count_path *p = search(c, parent, function);
+    if (p != c->other) *recent = p;
+    return p;
 }
+
+static bool none_open(const struct counts *c) { return c->top == c->frames + COUNT_BOTTOM; }
 
 static void push(struct counts *c, uint64_t key, uint32_t function)
 {
-    struct count_path *path = child_of(c, top(c), function);
-    bool deep = c->depth >= FRAMES_MAX;
-    if (deep || !ARRAY_RESERVE(c->frames, c->capacity, c->depth + 1)) {
-        c->failed |= !deep;
-        path = c->other;
-    } else {
-        c->frames[c->depth++] = (struct count_frame){key, path};
-    }
-    path->calls++;
-    c->path = path;
+    c->path = child_of(c, c->top->path, function);
+    if (c->top + 1 < c->limit || grow_frames(c))
+        *++c->top = (struct count_frame){key, c->path};
+    else
+        c->path = c->other;
 }
 
 /* The innermost call is now in another function, which was not called. */
 static void replace(struct counts *c, uint32_t function)
 {
-    if (!c->depth) {
+    if (none_open(c))
         push(c, 0, function);
-        return;
-    }
-    struct count_frame *f = &c->frames[c->depth - 1];
-    struct count_path *outside = c->depth > 1 ? f[-1].path : c->root;
-    f->path = child_of(c, outside, function);
-    c->path = f->path;
+    else
+        c->path = c->top->path = child_of(c, c->top[-1].path, function);
 }
 
 void counts_move(struct counts *c, uint32_t stretch)
 {
     uint32_t function = c->function_of[stretch];
-    for (size_t i = c->depth; i--;) {
-        if (c->frames[i].path->function != function) continue;
-        c->depth = i + 1;
-        c->path = c->frames[i].path;
+    struct count_frame *bottom = c->frames + COUNT_BOTTOM;
+    for (struct count_frame *f = c->top; f > bottom && c->top - f < MOVE_MAX; f--) {
+        if (f->path->function != function) continue;
+        c->top = f;
+        c->path = f->path;
         return;
     }
     replace(c, function);
 }
 
-void counts_call(struct counts *c, uint32_t stretch, uint64_t key)
+void counts_call(struct counts *c, uint32_t function, uint64_t key)
 {
-    uint32_t function = c->function_of[stretch];
-    while (c->depth && c->frames[c->depth - 1].key > key) c->depth--;
-    if (c->depth && c->depth < c->capacity && c->frames[c->depth - 1].key < key) {
-        /* Nearly always the function that was called last from here. */
-        struct count_path *path = c->frames[c->depth - 1].path->child;
-        if (path && path->function == function) {
-            c->frames[c->depth++] = (struct count_frame){key, path};
-            path->calls++;
-            c->path = path;
-            c->path->counts[stretch - c->path->first]++;
-            return;
-        }
-    }
-    if (!c->depth || c->frames[c->depth - 1].key < key)
+    while (!none_open(c) && c->top->key > key) c->top--;
+    const struct count_path *before = c->top->path;
+    if (none_open(c) || c->top->key < key) {
         push(c, key, function);
-    else if (c->frames[c->depth - 1].path->function != function)
-        replace(c, function); /* a jump to a function, or the start of the next call of the host */
-    else
-        c->path = top(c); /* a loop to its own start */
-    c->path->counts[stretch - c->path->first]++;
+        if (c->path == c->other) c->path->calls++;
+    } else { /* a jump to a function, or a loop to its own start */
+        replace(c, function);
+        if (c->path == before && c->path != c->other) c->path->calls--;
+    }
+    c->path->counts[c->first_stretch[function] - c->path->first]++;
 }
 
+/* The outermost call stays open: a program may free more of the stack than it took. */
 void counts_return(struct counts *c, uint32_t stretch, uint64_t key)
 {
-    bool left = false;
-    while (c->depth && c->frames[c->depth - 1].key > key) {
-        c->depth--;
-        left = true;
-    }
-    if (left && c->depth) c->path = top(c);
+    struct count_frame *top = c->top, *outermost = c->frames + COUNT_BOTTOM + 1;
+    while (c->top > outermost && c->top->key > key) c->top--;
+    if (c->top != top) c->path = c->top->path;
+    if (c->top == outermost && outermost->key > key) outermost->key = key;
     counts_enter(c, stretch);
 }
 
@@ -276,8 +302,7 @@ void counts_leave_after(struct counts *c, uint64_t pc)
 
 static void add_path(const struct count_path *path, uint64_t *by_stretch)
 {
-    for (size_t i = 0; path->counts && i < path->size; i++)
-        by_stretch[path->first + i] += path->counts[i];
+    for (size_t i = 0; i < path->size; i++) by_stretch[path->first + i] += path->counts[i];
     for (const struct count_path *p = path->child; p; p = p->sibling) add_path(p, by_stretch);
 }
 
@@ -298,7 +323,12 @@ bool counts_instructions(const struct counts *c, uint64_t *counts, penta_error *
 uint64_t counts_path_instructions(const struct counts *c, const struct count_path *path)
 {
     uint64_t sum = (uint64_t)path->extra;
-    for (size_t i = 0; path->counts && i < path->size; i++)
+    for (size_t i = 0; i < path->size; i++)
         sum += path->counts[i] * (c->starts[path->first + i + 1] - c->starts[path->first + i]);
     return sum;
+}
+
+uint64_t counts_path_calls(const struct count_path *path)
+{
+    return path->calls + (path->function != NO_FUNCTION && path->size ? path->counts[0] : 0);
 }

@@ -49,16 +49,16 @@ static uint64_t path_cost(const struct taking *t, const struct count_path *path)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < path->size; i++)
-        sum += path->work                   ? path->work[i]
-               : t->cost_of && path->counts ? path->counts[i] * t->cost_of[path->first + i]
-                                            : 0;
+        sum += path->work   ? path->work[i]
+               : t->cost_of ? path->counts[i] * t->cost_of[path->first + i]
+                            : 0;
     return sum;
 }
 
 static void take_costs(const struct taking *t, const struct count_path *path)
 {
     for (size_t i = 0; t->p->costs && i < path->size; i++) {
-        uint64_t once = t->cost_of && path->counts ? t->cost_of[path->first + i] : 0;
+        uint64_t once = t->cost_of ? t->cost_of[path->first + i] : 0;
         t->p->costs[t->counts->starts[path->first + i]] += path->work ? path->work[i]
                                                            : once     ? path->counts[i] * once
                                                                       : 0;
@@ -72,7 +72,7 @@ static void take_path(struct taking *t, const struct count_path *path, size_t pa
     size_t number = parent;
     penta_path out = {.parent = parent,
                       .function = path->function == UINT32_MAX ? SIZE_MAX : path->function,
-                      .calls = path->calls,
+                      .calls = counts_path_calls(path),
                       .executions = counts_path_instructions(t->counts, path),
                       .cost = path_cost(t, path)};
     take_costs(t, path);

@@ -399,7 +399,7 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             vm->at_break = true;
             goto out;
         CASE(KBLOB_OP_COUNT):
-            counts_enter(base->counts, vm->places[in - code] >> COUNT_SHIFT);
+            counts_arrive(base->counts, vm->places[in - code], 1); /* nothing is called */
             op = vm->program[in - code].op;
             continue;
         CASE(KBLOB_OP_FUEL): {

@@ -51,9 +51,11 @@ static void implied_fall(PARAMETERS)
 
 /* Calls are told apart by how far the stack has grown: after a return sp is what it was when the call
  * began. */
+#define STACK_USED(state) ((uint64_t)(UINT32_MAX - (uint32_t)(state)->regs[PVM_SP]))
+
 static void count_arrival(struct pvm_state *s, uint32_t place)
 {
-    uint64_t used = UINT32_MAX - (uint32_t)s->regs[PVM_SP];
+    uint64_t used = STACK_USED(s);
     counts_arrive(s->counts, place, (place & COUNT_MASK) == COUNT_RETURN ? used - 1 : used);
 }
 
@@ -61,37 +63,55 @@ static void count_arrival(struct pvm_state *s, uint32_t place)
  * when it is left. The lower half of a charge, and of what charges add up to, is instructions. */
 static void loop_begins(struct pvm_state *s, uint32_t place, uint64_t charge, int64_t left)
 {
-    uint32_t stretch = place >> COUNT_SHIFT;
-    const struct count_path *path = s->counts->path;
-    if (stretch - path->first >= path->size) counts_move(s->counts, stretch);
-    path = s->counts->path;
+    struct counts *counts = s->counts;
+    uint32_t stretch = counts_stretch(counts, place);
+    if (stretch - counts->path->first >= counts->path->size) counts_move(counts, stretch);
+    struct count_path *path = counts->path;
     s->loop_count = &path->counts[stretch - path->first];
+    bool starts = (place & COUNT_MASK) == COUNT_CALL && path != counts->other;
+    s->loop_calls = starts ? &path->calls : NULL;
     s->loop_charge = (uint32_t)charge;
     s->loop_left = left;
+    counts_set_aside(counts);
 }
 
 static void loop_ends(struct pvm_state *s, int64_t left)
 {
-    if (s->loop_count) *s->loop_count += (uint32_t)(s->loop_left - left) / s->loop_charge;
+    if (!s->loop_count) return;
+    uint64_t times = (uint32_t)(s->loop_left - left) / s->loop_charge;
+    *s->loop_count += times;
+    if (s->loop_calls) *s->loop_calls -= times; /* loops to the start of a function call nothing */
     s->loop_count = NULL;
+    counts_put_back(s->counts);
 }
 
-static void count_call(PARAMETERS)
+/* The header has what counts_places gives: as a whole for a block that loops, else its number. */
+static void count_slowly(struct pvm_state *s, const struct pvm_cell *c, int64_t left,
+                         enum count_place what)
 {
-    loop_ends(STATE, left + (int64_t)c[-1].wide);
-    count_arrival(STATE, (uint32_t)c[-1].imm);
-    LEAVE_BY(PLAIN_CELL->run);
+    loop_ends(s, left + (int64_t)c[-1].wide);
+    count_arrival(s, (uint32_t)c[-1].imm << COUNT_SHIFT | what);
 }
 
-/* Without a call, which would make every block save registers. */
-static void count_enter(PARAMETERS)
-{
-    struct count_path *path = STATE->counts->path;
-    uint64_t at = ((uint32_t)c[-1].imm >> COUNT_SHIFT) - path->first;
-    if (UNLIKELY(at >= path->size || STATE->loop_count)) LEAVE_BY(count_call);
-    path->counts[at]++;
-    LEAVE_BY(PLAIN_CELL->run);
-}
+/* What is not known needs function calls, for which a handler would save registers: so it is apart.
+ * acc holds nothing when a block starts; with the key in it, its register is one to work with. */
+#define COUNTING(name, what, known, key)                                                           \
+    static void name##_slowly(PARAMETERS)                                                          \
+    {                                                                                              \
+        count_slowly(STATE, c, left, what);                                                        \
+        LEAVE_BY(PLAIN_CELL->run);                                                                 \
+    }                                                                                              \
+    static void name(PARAMETERS)                                                                   \
+    {                                                                                              \
+        acc = key;                                                                                 \
+        if (UNLIKELY(!known)) LEAVE_BY(name##_slowly);                                             \
+        LEAVE_BY(PLAIN_CELL->run);                                                                 \
+    }
+#define NUMBER ((uint32_t)c[-1].imm)
+COUNTING(count_enter, COUNT_ENTER, counts_enter_known(STATE->counts, NUMBER), acc)
+COUNTING(count_call, COUNT_CALL, counts_call_known(STATE->counts, NUMBER, acc), STACK_USED(STATE))
+COUNTING(count_return, COUNT_RETURN, counts_return_known(STATE->counts, NUMBER, acc),
+         STACK_USED(STATE) - 1)
 
 static void count_loop(PARAMETERS)
 {
@@ -134,11 +154,14 @@ bool pvm_vm_count(penta_vm *base, struct counts *counts, penta_error *err)
     if (!places) return error_at(err, BASE_MEMORY, 0, "no memory for counters");
     for (uint32_t i = 0; i < p->block_count; i++) {
         if (!places[i]) continue;
-        bool enters = (places[i] & COUNT_MASK) == COUNT_ENTER;
-        vm->own[p->blocks[i].entry - 1].imm = (int32_t)places[i];
-        vm->own[p->blocks[i].entry].run = p->blocks[i].loops ? count_loop
-                                          : enters           ? count_enter
-                                                             : count_call;
+        uint32_t what = places[i] & COUNT_MASK;
+        bool loops = p->blocks[i].loops;
+        vm->own[p->blocks[i].entry - 1].imm =
+            (int32_t)(loops ? places[i] : places[i] >> COUNT_SHIFT);
+        vm->own[p->blocks[i].entry].run = loops                  ? count_loop
+                                          : what == COUNT_ENTER  ? count_enter
+                                          : what == COUNT_RETURN ? count_return
+                                                                 : count_call;
     }
     free(vm->places);
     vm->places = places;

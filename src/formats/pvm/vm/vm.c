@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/array.h"
 #include "core/describe.h"
+#include "core/structure/counts.h"
 #include "pvm/vm/ops.h"
 #include "pvm/vm/machine_pool.h"
 #include "pvm/vm/snapshot.h"
@@ -147,6 +148,7 @@ void pvm_vm_begin(struct pvm_vm *vm, const struct pvm_call *call)
     if (vm->fresh_calls && vm->executed) pvm_vm_clear(vm);
     memcpy(vm->state->regs, call->regs, sizeof call->regs);
     pvm_vm_jump(vm, call->pc);
+    if (vm->base.counts) counts_restart(vm->base.counts);
 }
 
 bool pvm_vm_continue(struct pvm_vm *vm)

@@ -33,6 +33,7 @@ struct pvm_state {
     struct counts *counts; /* while a profiler counts; and from a counting cell to the shared one */
     intptr_t plain_distance; /* bytes */
     uint64_t *loop_count; /* of the block under way, if it loops; the budget when it was entered */
+    uint64_t *loop_calls; /* where rounds are taken off again, being no calls; or NULL */
     int64_t loop_left;
     uint32_t loop_charge;
     /* compiled code's, see jit.h */

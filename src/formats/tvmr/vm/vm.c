@@ -299,7 +299,7 @@ static void count_after(struct tvmr_vm *vm, const struct tvmr_insn *in, enum tvm
     if (result == TVMR_FAILED)
         counts_leave(vm->base.counts, pc);
     else
-        counts_work(vm->base.counts, vm->places[pc] >> COUNT_SHIFT,
+        counts_work(vm->base.counts, counts_stretch(vm->base.counts, vm->places[pc]),
                     tvmr_operations(vm, in, &vm->works[pc]));
 }
 
