@@ -272,6 +272,11 @@ static inline struct tvmr_words tvmr_word(const uint8_t *p)
     return (struct tvmr_words){
         (uint16_t)(p[0] << 8 | p[1]), (uint16_t)(p[2] << 8 | p[3]), {p[4], p[5], p[6], p[7]}};
 }
+/* A to D as one number: a target. Its lower half is that of C and D. */
+static inline uint32_t tvmr_operands(const struct tvmr_words *w)
+{
+    return (uint32_t)bytes_uint(w->a, 4, true);
+}
 
 /* container.c */
 int tvmr_probe(penta_bytes file, struct writer *evidence);

@@ -44,11 +44,6 @@ static bool test_and_set(uint8_t *bits, uint16_t i)
     return was;
 }
 
-static uint32_t target_of(const struct tvmr_words *w)
-{
-    return (uint32_t)w->a[0] << 24 | (uint32_t)w->a[1] << 16 | (uint32_t)w->a[2] << 8 | w->a[3];
-}
-
 static uint8_t effects_of(const struct tvmr_words *w)
 {
     unsigned group = TVMR_GROUP(w->opcode);
@@ -119,7 +114,7 @@ static uint8_t *named_targets(const struct tvmr_module *m, bool jumps)
     for (size_t i = 0; jumps && i < m->count; i++) {
         struct tvmr_words w = tvmr_word(m->code.data + i * TVMR_INSN);
         if (w.ext || (w.opcode != TVMR_OP_CALL && w.opcode != TVMR_OP_JUMP)) continue;
-        uint32_t to = target_of(&w);
+        uint32_t to = tvmr_operands(&w);
         if (to < m->count) bits[to / 8] |= (uint8_t)(1u << (to & 7));
     }
     return bits;
@@ -142,9 +137,9 @@ static void check_flow(struct program *g, size_t i, const struct tvmr_words *w)
         break;
     case TVMR_OP_CALL:
     case TVMR_OP_JUMP:
-        if (target_of(w) >= count)
+        if (tvmr_operands(w) >= count)
             INSN(TVMR_TARGET, i, "%s target %u, of %zu instructions",
-                 w->opcode == TVMR_OP_CALL ? "CALL" : "JUMP", (unsigned)target_of(w), count);
+                 w->opcode == TVMR_OP_CALL ? "CALL" : "JUMP", (unsigned)tvmr_operands(w), count);
         g->calls |= w->opcode == TVMR_OP_CALL;
         break;
     case TVMR_OP_RETURN: g->returns = true; break;
@@ -184,7 +179,7 @@ static void check_pattern(struct program *g, size_t i, const struct tvmr_words *
 {
     struct pass *p = g->p;
     if (op->pattern == TVMR_PATTERN_NONE) {
-        uint32_t all = target_of(w);
+        uint32_t all = tvmr_operands(w);
         if (all && all != 0xffff0000)
             INSN(TVMR_OPERANDS_NONE, i, "%s takes no operands, these are 0x%08x", op->name,
                  (unsigned)all);

@@ -25,11 +25,6 @@ static void print_raw(struct writer *out, const struct tvmr_words *w)
                  w->a[2], w->a[3]);
 }
 
-static uint32_t operands_of(const struct tvmr_words *w)
-{
-    return (uint32_t)w->a[0] << 24 | (uint32_t)w->a[1] << 16 | (uint32_t)w->a[2] << 8 | w->a[3];
-}
-
 /* The bytes that the text form fills in; the others must be those of the table. */
 static uint32_t filled(const struct tvmr_op *op)
 {
@@ -45,7 +40,7 @@ static uint32_t filled(const struct tvmr_op *op)
 
 static bool core_expressible(const struct tvmr_op *op, const struct tvmr_words *w, size_t count)
 {
-    uint32_t all = operands_of(w);
+    uint32_t all = tvmr_operands(w);
     if (!op->text || (all ^ op->base) & ~filled(op)) return false;
     if (strchr(op->text, 'L')) return all <= count;
     if (strchr(op->text, 'l')) return (all & 0xffff) <= count;
@@ -55,7 +50,7 @@ static bool core_expressible(const struct tvmr_op *op, const struct tvmr_words *
 static void print_core(struct writer *out, const struct tvmr_op *op, const struct tvmr_words *w)
 {
     char name[64];
-    unsigned low = (unsigned)w->a[2] << 8 | w->a[3];
+    unsigned low = tvmr_operands(w) & 0xffff;
     const char *separator = " ";
     tvmr_mnemonic(op, name);
     writer_text(out, name);
@@ -69,7 +64,7 @@ static void print_core(struct writer *out, const struct tvmr_op *op, const struc
         else if (*p == 'l')
             writer_print(out, "L%u", low);
         else if (*p == 'L')
-            writer_print(out, "L%u", (unsigned)operands_of(w));
+            writer_print(out, "L%u", (unsigned)tvmr_operands(w));
         else if (*p == 'g')
             writer_print(out, "gain=%.10g", w->a[3] / 16.0);
         else if (is_register(op->bytes[*p - 'A']))
@@ -92,7 +87,7 @@ static bool print_ext(struct writer *out, const struct tvmr_op *op, const struct
     for (unsigned k = 0; k < last; k++) {
         writer_text(out, k ? ", " : " ");
         if (op->bytes[k] == 'w') {
-            writer_dec(out, (uint64_t)w->a[2] << 8 | w->a[3]);
+            writer_dec(out, tvmr_operands(w) & 0xffff);
             break;
         }
         if (is_register(op->bytes[k]))
@@ -227,8 +222,8 @@ static uint8_t *targets(const struct tvmr_module *m)
         struct tvmr_words w = tvmr_word(m->code.data + i * TVMR_INSN);
         const struct tvmr_op *op = w.ext ? NULL : tvmr_op_find(0, w.opcode);
         if (!op || !op->text || !core_expressible(op, &w, m->count)) continue;
-        uint32_t to = strchr(op->text, 'L')   ? operands_of(&w)
-                      : strchr(op->text, 'l') ? operands_of(&w) & 0xffff
+        uint32_t to = strchr(op->text, 'L')   ? tvmr_operands(&w)
+                      : strchr(op->text, 'l') ? tvmr_operands(&w) & 0xffff
                                               : UINT32_MAX;
         if (to <= m->count) bits[to / 8] |= (uint8_t)(1u << (to & 7));
     }

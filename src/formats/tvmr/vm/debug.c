@@ -27,8 +27,7 @@ static bool branch(const penta_module *module, uint64_t pc, penta_branch *out)
     const struct tvmr_module *m = tvmr_module(module);
     if (pc >= m->count) return false;
     struct tvmr_words w = tvmr_word(m->code.data + pc * TVMR_INSN);
-    uint64_t low = (uint64_t)w.a[2] << 8 | w.a[3],
-             far = (uint64_t)w.a[0] << 24 | (uint64_t)w.a[1] << 16 | low;
+    uint32_t far = tvmr_operands(&w), low = far & 0xffff;
     *out = (penta_branch){.next = true};
     if (w.ext) return true;
     switch (w.opcode) {
