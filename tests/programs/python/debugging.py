@@ -130,6 +130,7 @@ machine.set_register("t0", -1)
 machine.end_call()
 machine.answer(5)
 assert machine.run().kind == "halt" and machine.register("a0") == 5 and machine.register("t0") == 2**64 - 1
+assert machine.regions()[0].writable  # what the heap can become, also where nothing is mapped
 machine.map(0x100000, 4096)
 machine.write(0x100000, b"abc")
 assert machine.read(0x100000, 3) == b"abc" and machine.writable(0x100000, 4096) and not machine.readable(0x100fff, 2)

@@ -206,17 +206,18 @@ static void regions(const penta_vm *base, penta_region_report *report, void *use
         region_report(report, user, 0, UINT64_C(1) << 32, true);
         return;
     }
-    for (size_t i = 0; i < m->area_count; i++) {
-        uint64_t from = m->areas[i].address, to = from + m->areas[i].length;
+    for (size_t i = 0; i <= m->area_count; i++) {
+        bool last = i == m->area_count;
+        uint64_t from = last ? UINT64_MAX : m->areas[i].address;
         if (!heap_told && heap < from) {
             uint64_t start = told > heap ? told : heap;
             if (start < heap_end) region_report(report, user, start, heap_end - start, true);
             if (start < heap_end) told = heap_end;
             heap_told = true;
         }
-        if (from < told) continue;
-        region_report(report, user, from, to - from, m->areas[i].writable);
-        told = to;
+        if (last || from < told) continue;
+        region_report(report, user, from, m->areas[i].length, m->areas[i].writable);
+        told = from + m->areas[i].length;
     }
 }
 
