@@ -166,6 +166,7 @@ class Instance {
     this.exports = exports;
     this.encoder = new TextEncoder();
     this.decoder = new TextDecoder();
+    this.failed = false;
   }
   put(which, bytes) {
     const at = this.exports.web_room(which, bytes.length) >>> 0;
@@ -174,10 +175,16 @@ class Instance {
   }
   // The answer of a call: an object, with `bytes` where some came with it.
   call(request, data) {
+    if (this.failed) throw {code: "", name: "STATE", message: "the module failed, and what was open in it is lost: open it again"};
     const text = this.encoder.encode(JSON.stringify(request));
-    this.put(0, text);
-    this.put(1, data || new Uint8Array(0));
-    this.exports.web_serve(text.length, data ? data.length : 0);
+    try {
+      this.put(0, text);
+      this.put(1, data || new Uint8Array(0));
+      this.exports.web_serve(text.length, data ? data.length : 0);
+    } catch (error) { // a trap, or no stack: what is in its memory cannot be trusted any more
+      this.failed = error instanceof Error;
+      throw error instanceof Error ? {code: "", name: "MODULE", message: `the module failed: ${error.message}`} : error;
+    }
     const [answer, bytes] = [0, 1].map(which => new Uint8Array(this.exports.memory.buffer,
       this.exports.web_result(which) >>> 0, this.exports.web_result_size(which) >>> 0));
     const result = JSON.parse(this.decoder.decode(answer));
@@ -223,25 +230,28 @@ class Engine {
     this.things = new Map();         // our numbers -> {instance, handle, of, running, stop}
     this.next = 1;
   }
-  ready() { return this.live.files || this.load("files"); }
+  // An instance that is there and has not failed.
+  alive(part) { return this.live[part]?.failed ? undefined : this.live[part]; }
+  ready() { return this.alive("files") || this.load("files"); }
   load(part) {
     return this.making[part] ||= this.make(part).finally(() => { this.making[part] = null; });
   }
   async make(part) {
     this.modules[part] ||= await WebAssembly.compile(await this.sources[part]());
+    if (this.live[part]?.failed) delete this.live[part];
     return this.live[part] ||= await Instance.make(part, this.modules[part], this.files);
   }
   // The instance that has a part, or null.
   async having(part) {
     const from = this.sources[part] ? part : "crypto";
     if (!this.sources[from]) return null;
-    return this.live[from] || this.load(from).catch(error => {
+    return this.alive(from) || this.load(from).catch(error => {
       this.why[part] = error.message;
       return null;
     });
   }
   // For what is about no open file: the larger module where it is there already.
-  async base() { return this.live.machines || this.ready(); }
+  async base() { return this.alive("machines") || this.ready(); }
   add(thing) {
     this.things.set(this.next, thing);
     return this.next++;
@@ -340,7 +350,7 @@ class Engine {
     this.things.delete(handle);
     for (const [number, other] of this.things)
       if (other.of === thing) { other.stop = true; this.things.delete(number); }
-    return thing.instance.call({call: "close", handle: thing.handle});
+    return thing.instance.failed ? {} : thing.instance.call({call: "close", handle: thing.handle});
   }
   async on_diff(request) {
     const a = this.thing(request.a), b = this.thing(request.b);

@@ -145,6 +145,19 @@ for (const request of ODD) {
   await penta.link.call(request ?? {}).catch(() => {});
   equal(await penta.version(), (await penta.version()));
 }
+// A module that fails is not asked again; what was in it is lost, and the next file gets another instance.
+{
+  const {engine} = penta.link, {instance} = engine.thing(file.handle), {exports} = instance;
+  instance.exports = {...exports, web_serve: () => { throw new WebAssembly.RuntimeError("unreachable"); }};
+  await fails(file.info(), {name: "MODULE"});
+  instance.exports = exports;
+  await fails(file.info(), {name: "STATE"});
+  await fails(machine.step(), {name: "STATE"});
+  const next = await penta.open(made.bytes, {format: "pvm"});
+  equal(engine.thing(next.handle).instance !== instance, true);
+  equal((await (await next.machine()).step()).steps, 1);
+  await next.close();
+}
 await file.close();
 await fails(machine.step(), PentaError);
 await fails(file.info(), PentaError);
