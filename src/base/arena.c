@@ -51,3 +51,20 @@ void arena_free(struct arena *a)
     }
     a->blocks = NULL;
 }
+
+void arena_clear(struct arena *a)
+{
+    enum { LARGE = 1 << 22 };
+    size_t total = 0;
+    for (struct arena_block *b = a->blocks; b; b = b->next) total += b->capacity;
+    if (a->blocks && !a->blocks->next && total <= LARGE) {
+        memset(a->blocks->data, 0, a->blocks->used);
+        a->blocks->used = 0;
+        return;
+    }
+    arena_free(a);
+    if (!total || total > LARGE) return;
+    /* One block instead of several; without it the next one that is needed is made then. */
+    a->blocks = calloc(1, sizeof *a->blocks + total);
+    if (a->blocks) a->blocks->capacity = total;
+}

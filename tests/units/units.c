@@ -222,6 +222,14 @@ static void test_reader(void)
     struct arena a = {0};
     expect(!arena_alloc(&a, SIZE_MAX / 2, 16, &err) && err.code == BASE_MEMORY, "arena",
            "overflow");
+    err = (penta_error){0};
+    for (int turn = 0; turn < 3;
+         turn++) { /* what was in it is zero again, in one block or several */
+        uint8_t *first = arena_alloc(&a, 3000, 1, &err), *second = arena_alloc(&a, 3000, 1, &err);
+        expect(first && second && !first[0] && !first[2999] && !second[2999], "arena", "cleared");
+        if (first && second) memset(first, 1, 3000), memset(second, 1, 3000);
+        arena_clear(&a);
+    }
     arena_free(&a);
 }
 
