@@ -1,6 +1,7 @@
 /* One instruction to machine code. Arguments are in registers, where the allocator put them; small
  * constants are parts of the code. */
 #include "ssa/emit/emit.h"
+#include "x64/three.h"
 
 static bool is_small(const struct ssa_emitter *m, uint32_t value, int32_t *imm)
 {
@@ -10,14 +11,23 @@ static bool is_small(const struct ssa_emitter *m, uint32_t value, int32_t *imm)
     return true;
 }
 
+/* A value to a register; leaves the flags alone. */
+static void fetch(struct ssa_emitter *m, enum x64_reg to, uint32_t value)
+{
+    struct ssa_spot at = ssa_spot_at(m, value, m->at - 1);
+    if (at.where == SSA_AT_CONST)
+        x64_mov_imm(m->e, to, (uint64_t)at.at);
+    else if (at.where == SSA_AT_FRAME)
+        x64_mov_load(m->e, X64, to, ssa_frame_slot(at.at));
+    else
+        x64_move(m->e, X64, to, (enum x64_reg)at.at);
+}
+
 enum x64_reg ssa_int_arg(struct ssa_emitter *m, uint32_t value)
 {
     struct ssa_spot at = ssa_spot_at(m, value, m->at - 1);
     if (at.where == SSA_AT_REGISTER) return (enum x64_reg)at.at;
-    if (at.where == SSA_AT_CONST)
-        x64_mov_imm(m->e, SSA_SCRATCH, (uint64_t)at.at);
-    else
-        x64_mov_load(m->e, X64, SSA_SCRATCH, ssa_frame_slot(at.at));
+    fetch(m, SSA_SCRATCH, value);
     return SSA_SCRATCH;
 }
 
@@ -31,18 +41,6 @@ unsigned ssa_float_arg(struct ssa_emitter *m, uint32_t value)
     else
         ssa_frame_load(m, (enum ssa_type)at.type, SSA_FLOAT_SCRATCH, at.at);
     return SSA_FLOAT_SCRATCH;
-}
-
-/* A value to a register; leaves the flags alone. */
-static void fetch(struct ssa_emitter *m, enum x64_reg to, uint32_t value)
-{
-    struct ssa_spot at = ssa_spot_at(m, value, m->at - 1);
-    if (at.where == SSA_AT_CONST)
-        x64_mov_imm(m->e, to, (uint64_t)at.at);
-    else if (at.where == SSA_AT_FRAME)
-        x64_mov_load(m->e, X64, to, ssa_frame_slot(at.at));
-    else
-        x64_move(m->e, X64, to, (enum x64_reg)at.at);
 }
 
 /* Where the result goes; scratch if it is never read. */
@@ -74,95 +72,22 @@ static struct x64_mem address_of(struct ssa_emitter *m, const struct ssa_insn *i
 
 /* ---- integers ---- */
 
-static const uint8_t alus[] = {[SSA_ADD] = X64_ADD,
-                               [SSA_SUB] = X64_SUB,
-                               [SSA_AND] = X64_AND,
-                               [SSA_OR] = X64_OR,
-                               [SSA_XOR] = X64_XOR};
-
-static void alu(struct x64 *e, enum ssa_op op, enum x64_size size, enum x64_reg d, enum x64_reg s)
-{
-    if (op == SSA_MUL)
-        x64_imul(e, size, d, s);
-    else
-        x64_alu(e, (enum x64_alu)alus[op], size, d, s);
-}
-
 static void binary(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d)
 {
-    struct x64 *e = m->e;
+    static const uint8_t ops[] = {X64_ADD, X64_SUB, X64_IMUL, X64_AND, X64_OR, X64_XOR};
     enum x64_size size = in->narrow ? X32 : X64;
+    bool shifts = in->op >= SSA_SHL;
+    unsigned op = shifts ? X64_SHL + (in->op - SSA_SHL) : ops[in->op - SSA_ADD];
     int32_t imm;
-    enum x64_reg a = ssa_int_arg(m, in->arg[0]);
+    enum x64_reg a = ssa_int_arg(m, in->arg[0]), b;
     if (is_small(m, in->arg[1], &imm)) {
-        if (in->op == SSA_MUL) {
-            x64_imul_imm(e, size, d, a, imm);
-        } else if ((in->op == SSA_ADD || (in->op == SSA_SUB && imm != INT32_MIN)) && d != a) {
-            int32_t disp = in->op == SSA_ADD ? imm : -imm;
-            x64_lea(e, size, d,
-                    (struct x64_mem){.base = (int8_t)a, .index = X64_NONE, .disp = disp});
-        } else {
-            x64_move(e, size, d, a);
-            x64_alu_imm(e, (enum x64_alu)alus[in->op], size, d, imm);
-        }
+        x64_three_imm(m->e, op, size, d, a, imm);
         return;
     }
-    enum x64_reg b = ssa_int_arg(m, in->arg[1]);
+    b = ssa_int_arg(m, in->arg[1]);
     if (a == SSA_SCRATCH && b == SSA_SCRATCH) m->code->failed = true;
-    if (in->op == SSA_ADD && d != a && d != b && a != SSA_SCRATCH) {
-        x64_lea(e, size, d, (struct x64_mem){.base = (int8_t)a, .index = (int8_t)b});
-        return;
-    }
-    if (d == b && d != a) {
-        if (ssa_has((enum ssa_op)in->op, 'c')) {
-            alu(e, (enum ssa_op)in->op, size, d, a);
-            return;
-        }
-        if (a == SSA_SCRATCH) { /* a constant */
-            alu(e, (enum ssa_op)in->op, size, a, b);
-            x64_mov(e, size, d, a);
-            return;
-        }
-        x64_mov(e, X64, SSA_SCRATCH, b);
-        b = SSA_SCRATCH;
-    }
-    x64_move(e, size, d, a);
-    alu(e, (enum ssa_op)in->op, size, d, b);
-}
-
-static void shift(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d)
-{
-    struct x64 *e = m->e;
-    enum x64_size size = in->narrow ? X32 : X64;
-    int32_t imm;
-    unsigned width = in->narrow ? 32 : 64;
-    enum x64_reg a = ssa_int_arg(m, in->arg[0]);
-    if (is_small(m, in->arg[1], &imm)) {
-        unsigned n = (unsigned)imm & (width - 1);
-        if (in->op == SSA_ROL || in->op == SSA_ROR) {
-            x64_rorx(e, size, d, a, in->op == SSA_ROR ? n : (width - n) & (width - 1));
-            return;
-        }
-        if (in->op == SSA_SHL && n >= 1 && n <= 3 && d != a) {
-            struct x64_mem sum = {.base = X64_NONE, .index = (int8_t)a, .scale = (uint8_t)n};
-            if (n == 1) sum = (struct x64_mem){.base = (int8_t)a, .index = (int8_t)a};
-            x64_lea(e, size, d, sum);
-            return;
-        }
-        x64_move(e, size, d, a);
-        if (in->op == SSA_SHL) x64_shl_imm(e, size, d, n);
-        if (in->op == SSA_SHR) x64_shr_imm(e, size, d, n);
-        if (in->op == SSA_SAR) x64_sar_imm(e, size, d, n);
-        return;
-    }
-    enum x64_reg count = ssa_int_arg(m, in->arg[1]);
-    if (a == SSA_SCRATCH && count == SSA_SCRATCH) m->code->failed = true;
-    switch (in->op) {
-    case SSA_SHL: x64_shlx(e, size, d, a, count); break;
-    case SSA_SHR: x64_shrx(e, size, d, a, count); break;
-    case SSA_SAR: x64_sarx(e, size, d, a, count); break;
-    default: m->code->failed = true; /* rotations: front ends emit constant counts only */
-    }
+    /* Not rotations: front ends emit constant counts only. */
+    if (!x64_three(m->e, op, size, d, a, b, SSA_SCRATCH)) m->code->failed = true;
 }
 
 static void divide(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d)
@@ -171,10 +96,9 @@ static void divide(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_re
     enum x64_size size = in->narrow ? X32 : X64;
     fetch(m, SSA_SCRATCH, in->arg[1]);
     fetch(m, RAX, in->arg[0]);
-    enum x64_reg from = RAX;
     switch (in->op) {
-    case SSA_MULHS: x64_imul_wide(e, X64, SSA_SCRATCH), from = RDX; break;
-    case SSA_MULHU: x64_mul(e, X64, SSA_SCRATCH), from = RDX; break;
+    case SSA_MULHS: x64_imul_wide(e, X64, SSA_SCRATCH); break;
+    case SSA_MULHU: x64_mul(e, X64, SSA_SCRATCH); break;
     case SSA_DIVS:
     case SSA_REMS:
         if (in->narrow)
@@ -182,14 +106,10 @@ static void divide(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_re
         else
             x64_cqo(e);
         x64_idiv(e, size, SSA_SCRATCH);
-        if (in->op == SSA_REMS) from = RDX;
         break;
-    default:
-        x64_xor(e, X32, RDX, RDX);
-        x64_div(e, size, SSA_SCRATCH);
-        if (in->op == SSA_REMU) from = RDX;
+    default: x64_xor(e, X32, RDX, RDX); x64_div(e, size, SSA_SCRATCH);
     }
-    x64_move(e, X64, d, from);
+    x64_move(e, X64, d, in->op == SSA_DIVS || in->op == SSA_DIVU ? RAX : RDX);
 }
 
 static void unary(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d)
@@ -490,14 +410,11 @@ static void effect(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t va
         ssa_emit_stub(m, X64_NE, value);
         break;
     case SSA_DEPTH:
-        if (in->list) { /* in inlined functions */
+        if (in->list) /* in inlined functions */
             x64_lea(
                 e, X64, SSA_SCRATCH,
                 (struct x64_mem){.base = RSP, .index = X64_NONE, .disp = -8 * (int32_t)in->list});
-            x64_cmp_load(e, X64, SSA_SCRATCH, ssa_context_field(in->imm));
-        } else {
-            x64_cmp_load(e, X64, RSP, ssa_context_field(in->imm));
-        }
+        x64_cmp_load(e, X64, in->list ? SSA_SCRATCH : RSP, ssa_context_field(in->imm));
         ssa_emit_stub(m, X64_BE, value);
         break;
     case SSA_SIDE:
@@ -532,8 +449,7 @@ void ssa_emit_insn(struct ssa_emitter *m, uint32_t value)
         if (ssa_interval_at(&m->l, value, m->at)->reg >= 0)
             ssa_load_const(m, ssa_spot_at(m, value, m->at), in->imm);
         return; /* in the frame it has no place: it is made again where it is needed */
-    case SSA_ADD ... SSA_XOR: binary(m, in, r); break;
-    case SSA_SHL ... SSA_ROR: shift(m, in, r); break;
+    case SSA_ADD ... SSA_ROR: binary(m, in, r); break;
     case SSA_MULHS ... SSA_REMU: divide(m, in, r); break;
     case SSA_SET: set(m, in, r, value); break;
     case SSA_SELECT: select(m, in, r); break;
@@ -549,10 +465,7 @@ void ssa_emit_insn(struct ssa_emitter *m, uint32_t value)
     default: unary(m, in, r);
     }
     /* Values that are in the frame later are stored where they are defined. */
-    if (m->l.slots[value] >= 0) {
-        if (ssa_is_float(in))
-            ssa_frame_store(m, (enum ssa_type)in->type, m->l.slots[value] * 8, d);
-        else
-            x64_mov_store(m->e, X64, ssa_frame_slot(m->l.slots[value] * 8), r);
-    }
+    int64_t slot = m->l.slots[value] * 8;
+    if (slot >= 0 && ssa_is_float(in)) ssa_frame_store(m, (enum ssa_type)in->type, slot, d);
+    if (slot >= 0 && !ssa_is_float(in)) x64_mov_store(m->e, X64, ssa_frame_slot(slot), r);
 }

@@ -23,10 +23,8 @@ void ssa_native_return(struct ssa_emitter *m)
     uint32_t frame = ssa_native_frame(&m->l);
     if (frame) x64_add_imm(m->e, X64, RSP, (int32_t)frame);
     x64_pop(m->e, RBP);
-    if (ARRAY_RESERVE(c->returns, c->return_capacity, c->return_count + 1))
+    if (SSA_RESERVE(c, c->returns, c->return_capacity, c->return_count + 1))
         c->returns[c->return_count++] = x64_here(m->e);
-    else
-        c->failed = true;
     x64_ret(m->e);
 }
 
@@ -34,10 +32,8 @@ void ssa_native_return(struct ssa_emitter *m)
 static void refer(struct ssa_emitter *m, enum ssa_reloc_kind kind, uint32_t symbol)
 {
     struct ssa_code *c = m->code;
-    if (ARRAY_RESERVE(c->relocs, c->reloc_capacity, c->reloc_count + 1))
+    if (SSA_RESERVE(c, c->relocs, c->reloc_capacity, c->reloc_count + 1))
         c->relocs[c->reloc_count++] = (struct ssa_reloc){x64_here(m->e), symbol, (uint8_t)kind};
-    else
-        c->failed = true;
     x64_put(m->e, 0, 4);
 }
 
@@ -51,21 +47,12 @@ void ssa_native_symbol(struct ssa_emitter *m, const struct ssa_insn *in, enum x6
 /* An argument to its place on the stack. */
 static void pass_on_stack(struct ssa_emitter *m, uint32_t value, int32_t offset)
 {
-    struct x64 *e = m->e;
     struct ssa_spot at = ssa_spot_at(m, value, m->at - 1);
     struct x64_mem to = {.base = RSP, .index = X64_NONE, .disp = offset};
-    enum x64_reg from = SSA_SCRATCH;
-    if (at.where == SSA_AT_FLOAT_REGISTER) {
-        x64_movs_store(e, true, to, (unsigned)at.at);
-        return;
-    }
-    if (at.where == SSA_AT_REGISTER)
-        from = (enum x64_reg)at.at;
-    else if (at.where == SSA_AT_CONST)
-        x64_mov_imm(e, SSA_SCRATCH, (uint64_t)at.at);
+    if (at.where == SSA_AT_FLOAT_REGISTER)
+        x64_movs_store(m->e, true, to, (unsigned)at.at);
     else
-        x64_mov_load(e, X64, SSA_SCRATCH, ssa_frame_slot(at.at));
-    x64_mov_store(e, X64, to, from);
+        x64_mov_store(m->e, X64, to, ssa_int_arg(m, value));
 }
 
 enum { INTEGERS = 6, FLOATS = 8 };
