@@ -14,6 +14,12 @@ static const int8_t floats[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14
 /* clang-format on */
 const uint8_t ssa_param_registers[SSA_PARAMS] = {RAX, RCX, RDX, RSI, RDI, R8};
 
+const int8_t *ssa_registers(bool real, size_t *count)
+{
+    *count = real ? sizeof floats : sizeof ints;
+    return real ? floats : ints;
+}
+
 struct scan {
     struct ssa_live *l;
     uint32_t *waiting; /* a heap of intervals that were split off, by their beginning */
@@ -97,6 +103,14 @@ static uint32_t next_use(const struct ssa_live *l, const struct ssa_interval *i,
     return i->to;
 }
 
+/* The last use before a number, or the beginning. */
+static uint32_t last_use(const struct ssa_live *l, const struct ssa_interval *i, uint32_t at)
+{
+    uint32_t last = i->from;
+    for (uint32_t u = i->use_first; u < i->use_end && l->uses[u].at < at; u++) last = l->uses[u].at;
+    return last;
+}
+
 /* ---- the heap ---- */
 
 static void put(struct scan *s, uint32_t i)
@@ -161,15 +175,9 @@ static uint32_t split(struct scan *s, uint32_t i, uint32_t at)
     uint32_t use = old->use_first;
     while (use < old->use_end && l->uses[use].at <= at) use++;
     uint32_t made = (uint32_t)l->interval_count++;
-    l->intervals[made] = (struct ssa_interval){.value = old->value,
-                                               .from = l->ranges[r].from,
-                                               .to = old->to,
-                                               .range = r,
-                                               .use_first = use,
-                                               .use_end = old->use_end,
-                                               .next = old->next,
-                                               .reg = SSA_IN_FRAME,
-                                               .real = old->real};
+    l->intervals[made] =
+        (struct ssa_interval){old->value,   l->ranges[r].from, old->to,      r,        use,
+                              old->use_end, old->next,         SSA_IN_FRAME, old->real};
     old->to = l->ranges[before].to;
     old->use_end = use;
     old->next = made;
@@ -181,7 +189,7 @@ static uint32_t block_of(const struct ssa_live *l, uint32_t at)
     uint32_t low = 0, high = l->block_count;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        if (l->block_from[l->order[middle]] <= at)
+        if (l->blocks[l->order[middle]].from <= at)
             low = middle + 1;
         else
             high = middle;
@@ -193,19 +201,19 @@ static uint32_t block_of(const struct ssa_live *l, uint32_t at)
  * around it. A gap, or the beginning of a block. */
 static uint32_t best_place(const struct ssa_live *l, uint32_t least, uint32_t most)
 {
-    if (!(most & 1) && l->block_from[l->order[block_of(l, most)]] != most) most--;
+    if (!(most & 1) && l->blocks[l->order[block_of(l, most)]].from != most) most--;
     if (least >= most) return most;
     uint32_t from = block_of(l, least), to = block_of(l, most), best = to;
     for (uint32_t k = to; k > from; k--)
         if (l->loops.depth[l->order[k]] < l->loops.depth[l->order[best]]) best = k;
     if (l->loops.depth[l->order[from]] < l->loops.depth[l->order[best]]) {
         /* The end of the first block, before what ends it. */
-        uint32_t end = l->block_to[l->order[from]];
+        uint32_t end = l->blocks[l->order[from]].to;
         if (end >= 3 && end - 3 > least && ((end - 3) & 1)) return end - 3;
     }
-    return best == to                                  ? most
-           : l->block_from[l->order[best + 1]] <= most ? l->block_from[l->order[best + 1]]
-                                                       : most;
+    return best == to                                   ? most
+           : l->blocks[l->order[best + 1]].from <= most ? l->blocks[l->order[best + 1]].from
+                                                        : most;
 }
 
 static void to_frame(struct scan *s, uint32_t i)
@@ -302,8 +310,9 @@ static bool take_simply(struct scan *s, uint32_t i, const uint32_t *follower)
             assign(s, i, hints[k]);
             return true;
         }
-    const int8_t *set = real ? floats : ints;
-    for (size_t k = 0, n = real ? sizeof floats : sizeof ints; k < n; k++)
+    size_t n;
+    const int8_t *set = ssa_registers(real, &n);
+    for (size_t k = 0; k < n; k++)
         if (!(used >> set[k] & 1)) {
             assign(s, i, set[k]);
             return true;
@@ -316,8 +325,8 @@ static bool take_free(struct scan *s, uint32_t i, const uint32_t *follower)
     struct ssa_live *l = s->l;
     uint32_t until[SSA_REGISTERS];
     bool real = is_float(s, i);
-    const int8_t *set = real ? floats : ints;
-    size_t n = real ? sizeof floats : sizeof ints;
+    size_t n;
+    const int8_t *set = ssa_registers(real, &n);
     const struct ssa_interval *it = get(s, i);
     for (size_t k = 0; k < SSA_REGISTERS; k++) until[k] = UINT32_MAX;
     for (size_t k = 0; k < s->active_count; k++)
@@ -347,11 +356,8 @@ static bool take_free(struct scan *s, uint32_t i, const uint32_t *follower)
     if (until[best] < it->to) {
         /* Free for a part: worth it only if something is read there. */
         if (next_need(l, it, it->from) >= until[best]) return false;
-        uint32_t last = it->from;
-        for (uint32_t u = it->use_first; u < it->use_end && l->uses[u].at < until[best]; u++)
-            last = l->uses[u].at;
-        uint32_t most = until[best];
-        if (l->block_from[l->order[block_of(l, most)]] != most) most--;
+        uint32_t most = until[best], last = last_use(l, it, most);
+        if (l->blocks[l->order[block_of(l, most)]].from != most) most--;
         uint32_t place = best_place(l, last + 1, most);
         if (place <= it->from) return false;
         uint32_t rest = split(s, i, place);
@@ -386,8 +392,8 @@ static void take_used(struct scan *s, uint32_t i)
 {
     struct ssa_live *l = s->l;
     bool real = is_float(s, i);
-    const int8_t *set = real ? floats : ints;
-    size_t n = real ? sizeof floats : sizeof ints;
+    size_t n;
+    const int8_t *set = ssa_registers(real, &n);
     uint32_t used[SSA_REGISTERS];
     const struct ssa_interval *it = get(s, i);
     uint32_t need = next_need(l, it, it->from), calls = blocked_from(s, i, -1);
@@ -419,10 +425,7 @@ static void take_used(struct scan *s, uint32_t i)
     }
     uint32_t limit = blocked_from(s, i, (int8_t)best);
     if (limit < it->to) {
-        uint32_t last = it->from;
-        for (uint32_t u = it->use_first; u < it->use_end && l->uses[u].at < limit; u++)
-            last = l->uses[u].at;
-        uint32_t rest = split(s, i, best_place(l, last + 1, limit - 1));
+        uint32_t rest = split(s, i, best_place(l, last_use(l, it, limit) + 1, limit - 1));
         if (rest) put(s, rest);
     }
     evict(s, best, i);

@@ -28,38 +28,56 @@ struct ssa_interval {
 struct ssa_live {
     struct ssa_function *f;
     struct ssa_loops loops;
-    uint32_t *order, block_count; /* blocks in the order of the code */
-    uint32_t *block_from, *block_to;
-    uint32_t *number; /* per instruction */
-    uint32_t limit;   /* after the last number */
+    const uint32_t *order; /* blocks in the order of the code */
+    uint32_t block_count;
+    struct ssa_live_block {
+        uint32_t from, to;        /* numbers */
+        uint32_t *entry, entries; /* values that live at its start, ends with 0; how many */
+        uint32_t at_end;          /* what phis of others take at its end, 0: nothing */
+        uint32_t mark, end;       /* value that was seen there; where its life in it ends */
+    } * blocks;
+    uint32_t *seen, seen_count; /* blocks where a value lives */
+    uint32_t *number;           /* per instruction */
+    uint32_t limit;             /* after the last number */
     struct ssa_range *ranges;
     struct ssa_place *uses;
     struct ssa_interval *intervals;
-    uint32_t *first;  /* per value: its first interval; 0: none */
-    int32_t *slots;   /* per value: place in the frame, in words; -1: none */
-    uint32_t **entry; /* per block: values that live at its start; ends with 0 */
+    uint32_t *first; /* per value: its first interval; 0: none */
+    int32_t *slots;  /* per value: place in the frame, in words; -1: none */
     uint32_t *calls, call_count, *divides, divide_count;
     size_t range_count, range_capacity, use_count, use_capacity, interval_count, interval_capacity;
     uint32_t frame;     /* words */
-    struct arena arena; /* of what does not grow */
+    struct arena arena; /* of what does not grow, for a part */
+    size_t block_capacity, seen_capacity;
     penta_error err;
     bool failed;
 };
 
-bool ssa_live(struct ssa_live *l, struct ssa_function *f);
-void ssa_live_free(struct ssa_live *l);
+/* A function, then each of its parts: numbers, and registers by ssa_local, or by ssa_live and ssa_allocate. */
+bool ssa_live_begin(struct ssa_live *l, struct ssa_function *f);
+bool ssa_live_number(struct ssa_live *l, const uint32_t *order, uint32_t count);
+bool ssa_local(struct ssa_live *l);
+bool ssa_live(struct ssa_live *l);
 bool ssa_allocate(struct ssa_live *l);
+void ssa_live_free(struct ssa_live *l);
+/* Those of integers, or of floats, in the order in which they are taken. */
+const int8_t *ssa_registers(bool real, size_t *count);
 /* The interval of the value around a number. */
 const struct ssa_interval *ssa_interval_at(const struct ssa_live *l, uint32_t value, uint32_t at);
 
 /* A constant that is part of instructions, or a reserved register: nothing to allocate. */
 static inline bool ssa_immediate(const struct ssa_insn *in)
 {
-    return in->op == SSA_FIXED || in->op == SSA_SLOT ||
+    return in->op == SSA_FIXED ||
            (in->op == SSA_CONST && in->type == SSA_INT && in->imm == (int32_t)in->imm);
 }
 /* A value that is made again where it is needed, and never kept in the frame: rematerialise.c. */
 static inline bool ssa_is_remade(const struct ssa_insn *in) { return in->op == SSA_CONST; }
+/* A value that begins after its instruction, which destroys registers. */
+static inline bool ssa_is_late(const struct ssa_insn *in)
+{
+    return in->op == SSA_RESULT || ssa_has(in->op, 'd');
+}
 /* Floats and vectors share registers. */
 static inline bool ssa_is_float(const struct ssa_insn *in) { return in->type >= SSA_F32; }
 static inline uint32_t ssa_words(const struct ssa_insn *in) /* of the frame */

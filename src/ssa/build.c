@@ -3,23 +3,17 @@
  * that does not write it makes a phi where there are several predecessors, or where they are not all
  * known yet. Needless phis go in copies.c. */
 #include "ssa/ssa.h"
-#include <stdlib.h>
+#include <string.h>
 
 void ssa_variables(struct ssa_function *f, uint32_t count, const uint8_t *types)
 {
     size_t cells = (size_t)count * f->block_count;
     f->variables = count;
-    f->current = calloc(cells + 1, sizeof *f->current);
-    f->variable_types = malloc(count + 1);
-    if (f->in_frame) {
-        f->places = calloc(count + 1, sizeof *f->places);
-        f->reserved += (count * 8 + 15) & ~UINT32_C(15);
-    }
-    if (!f->current || !f->variable_types || (f->in_frame && !f->places)) {
-        f->failed = true;
+    if (!SSA_RESERVE(f, f->current, f->current_capacity, cells + 1) ||
+        !SSA_RESERVE(f, f->variable_types, f->type_capacity, count + 1))
         return;
-    }
-    for (uint32_t i = 0; i < count; i++) f->variable_types[i] = types[i];
+    memset(f->current, 0, cells * sizeof *f->current);
+    memcpy(f->variable_types, types, count);
 }
 
 static uint32_t *current(struct ssa_function *f, uint32_t block, uint32_t variable)
@@ -27,48 +21,10 @@ static uint32_t *current(struct ssa_function *f, uint32_t block, uint32_t variab
     return &f->current[(size_t)block * f->variables + variable];
 }
 
-/* ---- variables in the frame: what a block has read or written it need not read again ---- */
-
-static enum ssa_mem mem_of(const struct ssa_function *f, uint32_t variable)
-{
-    uint8_t type = f->variable_types[variable];
-    return type == SSA_F64 ? SSA_MF64 : type == SSA_F32 ? SSA_MF32 : SSA_X64;
-}
-
-static struct ssa_address frame_word(struct ssa_function *f, uint32_t variable)
-{
-    return (struct ssa_address){.base = ssa_fixed(f, SSA_FRAME), .disp = (int64_t)variable * 8};
-}
-
-static uint32_t read_frame(struct ssa_function *f, uint32_t variable)
-{
-    uint32_t value = *current(f, f->at, variable);
-    if (value) return value;
-    value = ssa_load(f, mem_of(f, variable), frame_word(f, variable));
-    *current(f, f->at, variable) = value;
-    return value;
-}
-
-uint32_t ssa_kept(struct ssa_function *f, uint32_t variable)
-{
-    if (!f->in_frame || f->failed) return ssa_read(f, variable);
-    if (f->places[variable]) return f->places[variable];
-    uint32_t slot = ssa_new(f, SSA_SLOT, SSA_INT);
-    if (!slot) return 0;
-    f->insns[slot].imm = variable;
-    ssa_prepend(f, 0, slot);
-    f->places[variable] = slot;
-    return slot;
-}
-
 void ssa_write(struct ssa_function *f, uint32_t variable, uint32_t value)
 {
-    if (f->failed) return;
-    if (f->in_frame) ssa_store(f, mem_of(f, variable), frame_word(f, variable), value);
-    *current(f, f->at, variable) = value;
+    if (!f->failed) *current(f, f->at, variable) = value;
 }
-
-/* ---- variables as values ---- */
 
 static uint32_t new_phi(struct ssa_function *f, uint32_t block, uint32_t variable)
 {
@@ -120,10 +76,8 @@ static void fill_phi(struct ssa_function *f, uint32_t phi)
     uint32_t block = f->insns[phi].block, variable = (uint32_t)f->insns[phi].imm;
     uint32_t n = f->blocks[block].pred_count;
     uint32_t list = ssa_list(f, NULL, 0);
-    for (uint32_t i = 0; i < n && !f->failed; i++) {
-        uint32_t value = read_in(f, f->blocks[block].preds[i], variable);
-        ssa_list(f, &value, 1);
-    }
+    for (uint32_t i = 0; i < n && !f->failed; i++)
+        ssa_item(f, read_in(f, f->blocks[block].preds[i], variable));
     if (f->failed) return;
     f->insns[phi].list = list;
     f->insns[phi].count = n;
@@ -136,7 +90,6 @@ static void fill_phis(struct ssa_function *f)
 
 uint32_t ssa_read(struct ssa_function *f, uint32_t variable)
 {
-    if (f->in_frame && !f->failed) return read_frame(f, variable);
     uint32_t value = f->failed ? 0 : read_in(f, f->at, variable);
     fill_phis(f);
     return value;
@@ -148,8 +101,8 @@ void ssa_seal(struct ssa_function *f, uint32_t block)
 {
     if (f->failed || f->blocks[block].sealed) return;
     f->blocks[block].sealed = true;
-    for (uint32_t i = f->blocks[block].first; i && !f->failed; i = f->insns[i].next)
-        if (f->insns[i].op == SSA_PHI && !f->insns[i].count) fill_later(f, i);
+    for (uint32_t i = f->blocks[block].first; i && f->insns[i].op == SSA_PHI; i = f->insns[i].next)
+        fill_later(f, i);
     fill_phis(f);
 }
 
@@ -162,9 +115,7 @@ static uint32_t add(struct ssa_function *f, enum ssa_op op, enum ssa_type type)
 
 uint32_t ssa_const(struct ssa_function *f, int64_t imm)
 {
-    uint32_t value = add(f, SSA_CONST, SSA_INT);
-    if (value) f->insns[value].imm = imm;
-    return value;
+    return ssa_const_in(f, f->at, (uint64_t)imm);
 }
 
 uint32_t ssa_fixed(struct ssa_function *f, enum ssa_fixed which)

@@ -24,7 +24,7 @@ void ssa_init(struct ssa_function *f)
 
 void ssa_fini(struct ssa_function *f)
 {
-    for (size_t i = 0; i < f->block_count; i++) free(f->blocks[i].preds);
+    for (size_t i = 0; i < f->block_made; i++) free(f->blocks[i].preds);
     free(f->insns);
     free(f->blocks);
     free(f->pool);
@@ -33,24 +33,12 @@ void ssa_fini(struct ssa_function *f)
     free(f->current);
     free(f->variable_types);
     free(f->unfilled);
-    free(f->places);
     *f = (struct ssa_function){0};
 }
 
 void ssa_clear(struct ssa_function *f)
 {
-    struct ssa_function old = *f, now = {0};
-    for (size_t i = 0; i < old.block_count; i++) free(old.blocks[i].preds);
-    free(old.current);
-    free(old.variable_types);
-    free(old.places);
-    now.insns = old.insns, now.capacity = old.capacity;
-    now.blocks = old.blocks, now.block_capacity = old.block_capacity;
-    now.pool = old.pool, now.pool_capacity = old.pool_capacity;
-    now.exits = old.exits, now.exit_capacity = old.exit_capacity;
-    now.states = old.states, now.state_capacity = old.state_capacity;
-    now.unfilled = old.unfilled, now.unfilled_capacity = old.unfilled_capacity;
-    *f = now;
+    memset(&f->count, 0, sizeof *f - offsetof(struct ssa_function, count));
     ssa_new(f, SSA_NONE, SSA_VOID);
 }
 
@@ -66,56 +54,50 @@ uint32_t ssa_new(struct ssa_function *f, enum ssa_op op, enum ssa_type type)
     return (uint32_t)f->count++;
 }
 
-void ssa_append(struct ssa_function *f, uint32_t block, uint32_t value)
+/* b comes right after a; 0: the block begins with b, or ends with a. */
+static inline void join(struct ssa_function *f, uint32_t block, uint32_t a, uint32_t b)
+{
+    *(a ? &f->insns[a].next : &f->blocks[block].first) = b;
+    *(b ? &f->insns[b].prev : &f->blocks[block].last) = a;
+}
+
+static inline void put(struct ssa_function *f, uint32_t block, uint32_t before, uint32_t value)
 {
     if (f->failed) return;
-    struct ssa_block *b = &f->blocks[block];
-    struct ssa_insn *in = &f->insns[value];
-    in->block = block;
-    in->prev = b->last;
-    in->next = 0;
-    if (b->last)
-        f->insns[b->last].next = value;
-    else
-        b->first = value;
-    b->last = value;
+    f->insns[value].block = block;
+    join(f, block, before ? f->insns[before].prev : f->blocks[block].last, value);
+    join(f, block, value, before);
 }
+
+void ssa_append(struct ssa_function *f, uint32_t block, uint32_t value) { put(f, block, 0, value); }
 
 void ssa_insert(struct ssa_function *f, uint32_t before, uint32_t value)
 {
-    if (f->failed) return;
-    struct ssa_insn *in = &f->insns[value], *at = &f->insns[before];
-    in->block = at->block;
-    in->prev = at->prev;
-    in->next = before;
-    if (at->prev)
-        f->insns[at->prev].next = value;
-    else
-        f->blocks[at->block].first = value;
-    at->prev = value;
+    put(f, f->insns[before].block, before, value);
 }
 
 void ssa_prepend(struct ssa_function *f, uint32_t block, uint32_t value)
 {
-    if (f->failed) return;
-    if (f->blocks[block].first)
-        ssa_insert(f, f->blocks[block].first, value);
-    else
-        ssa_append(f, block, value);
+    put(f, block, f->failed ? 0 : f->blocks[block].first, value);
+}
+
+static uint32_t constant(struct ssa_function *f, uint64_t imm)
+{
+    uint32_t value = ssa_new(f, SSA_CONST, SSA_INT);
+    if (value) f->insns[value].imm = (int64_t)imm;
+    return value;
 }
 
 uint32_t ssa_const_in(struct ssa_function *f, uint32_t block, uint64_t imm)
 {
-    uint32_t value = ssa_new(f, SSA_CONST, SSA_INT);
-    if (value) f->insns[value].imm = (int64_t)imm;
+    uint32_t value = constant(f, imm);
     ssa_append(f, block, value);
     return value;
 }
 
 uint32_t ssa_const_before(struct ssa_function *f, uint32_t before, uint64_t imm)
 {
-    uint32_t value = ssa_new(f, SSA_CONST, SSA_INT);
-    if (value) f->insns[value].imm = (int64_t)imm;
+    uint32_t value = constant(f, imm);
     ssa_insert(f, before, value);
     return value;
 }
@@ -123,22 +105,19 @@ uint32_t ssa_const_before(struct ssa_function *f, uint32_t before, uint64_t imm)
 void ssa_remove(struct ssa_function *f, uint32_t value)
 {
     struct ssa_insn *in = &f->insns[value];
-    struct ssa_block *b = &f->blocks[in->block];
-    if (in->prev)
-        f->insns[in->prev].next = in->next;
-    else
-        b->first = in->next;
-    if (in->next)
-        f->insns[in->next].prev = in->prev;
-    else
-        b->last = in->prev;
+    join(f, in->block, in->prev, in->next);
     in->prev = in->next = 0;
 }
 
 uint32_t ssa_block(struct ssa_function *f)
 {
     if (f->failed || !SSA_RESERVE(f, f->blocks, f->block_capacity, f->block_count + 1)) return 0;
-    f->blocks[f->block_count] = (struct ssa_block){0};
+    struct ssa_block *b = &f->blocks[f->block_count], made = {0};
+    if (f->block_count < f->block_made)
+        made.preds = b->preds, made.pred_capacity = b->pred_capacity;
+    else
+        f->block_made++;
+    *b = made;
     return (uint32_t)f->block_count++;
 }
 
@@ -146,9 +125,7 @@ bool ssa_edge(struct ssa_function *f, uint32_t from, uint32_t to)
 {
     if (f->failed) return false;
     struct ssa_block *b = &f->blocks[to];
-    size_t capacity = b->pred_capacity;
-    if (!SSA_RESERVE(f, b->preds, capacity, b->pred_count + 1)) return false;
-    b->pred_capacity = (uint32_t)capacity;
+    if (!SSA_RESERVE(f, b->preds, b->pred_capacity, b->pred_count + 1)) return false;
     b->preds[b->pred_count++] = from;
     return true;
 }
@@ -161,6 +138,8 @@ uint32_t ssa_list(struct ssa_function *f, const uint32_t *items, uint32_t count)
     f->pool_count += count;
     return (uint32_t)(f->pool_count - count);
 }
+
+void ssa_item(struct ssa_function *f, uint32_t item) { ssa_list(f, &item, 1); }
 
 void ssa_uses(struct ssa_function *f, uint32_t value, ssa_use_fn *fn, void *user)
 {

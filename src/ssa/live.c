@@ -6,11 +6,12 @@
 void ssa_live_free(struct ssa_live *l)
 {
     arena_free(&l->arena);
+    free(l->blocks);
+    free(l->seen);
     free(l->ranges);
     free(l->uses);
     free(l->intervals);
     ssa_loops_free(&l->loops);
-    *l = (struct ssa_live){0};
 }
 
 static uint32_t *numbers(struct ssa_live *l, size_t count)
@@ -23,16 +24,15 @@ static uint32_t *numbers(struct ssa_live *l, size_t count)
 static void number(struct ssa_live *l)
 {
     const struct ssa_function *f = l->f;
-    uint32_t at = 0;
+    uint32_t at = 2; /* 0: it is in no block */
     for (uint32_t k = 0; k < l->block_count; k++) {
         uint32_t b = l->order[k];
-        l->block_from[b] = at;
+        l->blocks[b].from = at;
         at += 2;
         for (uint32_t i = f->blocks[b].first; i; i = f->insns[i].next) {
             const struct ssa_insn *in = &f->insns[i];
             bool start = in->op == SSA_PHI || in->op == SSA_PARAM;
-            l->first[i] = in->type != SSA_VOID && !ssa_immediate(in); /* it gets an interval */
-            l->number[i] = start ? l->block_from[b] : at;
+            l->number[i] = start ? l->blocks[b].from : at;
             if (in->op == SSA_RESULT) {
                 l->number[i] = l->number[in->arg[0]];
                 continue;
@@ -42,16 +42,9 @@ static void number(struct ssa_live *l)
                 l->calls[l->call_count++] = l->number[i];
             if (ssa_has(in->op, 'd')) l->divides[l->divide_count++] = l->number[i];
         }
-        l->block_to[b] = at;
+        l->blocks[b].to = at;
     }
     l->limit = at;
-}
-
-/* Where a value begins. */
-static uint32_t birth(const struct ssa_live *l, uint32_t value)
-{
-    const struct ssa_insn *in = &l->f->insns[value];
-    return l->number[value] + (in->op == SSA_RESULT || ssa_has(in->op, 'd'));
 }
 
 /* ---- uses ---- */
@@ -66,7 +59,6 @@ struct uses {
     struct use *items; /* [0] is none */
     size_t count, capacity;
     uint32_t *first, *last; /* per value */
-    uint32_t *at_end;       /* per block: what phis of others take at its end, 0: nothing */
 };
 
 static uint32_t new_use(struct uses *u, struct use use)
@@ -102,8 +94,9 @@ static void gather_phi(struct uses *u, uint32_t i, uint32_t block)
     for (uint32_t k = 0; k < in->count; k++) {
         uint32_t p = f->blocks[block].preds[k];
         if (!u->l->loops.number[p]) continue;
-        uint32_t made = new_use(u, (struct use){f->pool[in->list + k], p, 0, false, u->at_end[p]});
-        if (made) u->at_end[p] = made;
+        uint32_t *at_end = &u->l->blocks[p].at_end,
+                 made = new_use(u, (struct use){f->pool[in->list + k], p, 0, false, *at_end});
+        if (made) *at_end = made;
     }
 }
 
@@ -137,46 +130,37 @@ static void gather_all(struct uses *u)
     for (uint32_t k = 0; k < l->block_count && !l->failed; k++) {
         uint32_t b = l->order[k];
         for (uint32_t i = f->blocks[b].first; i; i = f->insns[i].next) gather(u, i, b);
-        for (uint32_t i = u->at_end[b]; i; i = u->items[i].next)
-            add_use(u, u->items[i].value, b, l->block_to[b], false);
+        for (uint32_t i = l->blocks[b].at_end; i; i = u->items[i].next)
+            add_use(u, u->items[i].value, b, l->blocks[b].to, false);
     }
 }
 
 /* ---- ranges ---- */
 
-struct walk {
-    struct ssa_live *l;
-    uint32_t *mark, *end; /* per block: value that was seen there; where its life in it ends */
-    uint32_t *blocks;
-    uint32_t count;
-    uint32_t *entries; /* per block: how many values live at its start */
-};
-
-static void live_until(struct walk *w, uint32_t value, uint32_t block, uint32_t end)
+static void live_until(struct ssa_live *l, uint32_t value, uint32_t block, uint32_t end)
 {
-    if (w->mark[block] != value) {
-        w->mark[block] = value;
-        w->end[block] = 0;
-        w->blocks[w->count++] = block;
+    if (l->blocks[block].mark != value) {
+        l->blocks[block].mark = value;
+        l->blocks[block].end = 0;
+        l->seen[l->seen_count++] = block;
     }
-    if (end > w->end[block]) w->end[block] = end;
+    if (end > l->blocks[block].end) l->blocks[block].end = end;
 }
 
-static void enter(struct walk *w, uint32_t value, uint32_t block)
+static void enter(struct ssa_live *l, uint32_t value, uint32_t block)
 {
-    struct ssa_live *l = w->l;
-    uint32_t n = w->entries[block];
+    uint32_t n = l->blocks[block].entries;
     if (!(n & (n + 1))) { /* full: 2^k - 1 items and the end */
         uint32_t *moved = numbers(l, (n + 1) * 2);
         if (!moved) {
             l->failed = true;
             return;
         }
-        if (n) memcpy(moved, l->entry[block], n * sizeof *moved);
-        l->entry[block] = moved;
+        if (n) memcpy(moved, l->blocks[block].entry, n * sizeof *moved);
+        l->blocks[block].entry = moved;
     }
-    l->entry[block][w->entries[block]++] = value;
-    l->entry[block][w->entries[block]] = 0;
+    l->blocks[block].entry[l->blocks[block].entries++] = value;
+    l->blocks[block].entry[l->blocks[block].entries] = 0;
 }
 
 static uint32_t add_range(struct ssa_live *l, uint32_t from, uint32_t to, uint32_t last)
@@ -199,36 +183,34 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The life of a value: from all its uses back to its definition. */
-static void life(struct walk *w, uint32_t value, const struct uses *u)
+static void life(struct ssa_live *l, uint32_t value, const struct uses *u)
 {
-    struct ssa_live *l = w->l;
     const struct ssa_function *f = l->f;
     uint32_t home = f->insns[value].block;
-    w->count = 0;
-    uint32_t done = 0;
+    l->seen_count = 0;
     for (uint32_t i = u->first[value]; i; i = u->items[i].next)
-        live_until(w, value, u->items[i].block, u->items[i].at);
+        live_until(l, value, u->items[i].block, u->items[i].at);
     /* A value is not alive at the start of the block that defines it: that dominates every use. */
-    for (; done < w->count; done++) {
-        uint32_t b = w->blocks[done];
+    for (uint32_t done = 0; done < l->seen_count; done++) {
+        uint32_t b = l->seen[done];
         if (b == home) continue;
-        enter(w, value, b);
+        enter(l, value, b);
         for (uint32_t k = 0; k < f->blocks[b].pred_count; k++) {
             uint32_t p = f->blocks[b].preds[k];
-            if (l->loops.number[p]) live_until(w, value, p, l->block_to[p]);
+            if (l->loops.number[p]) live_until(l, value, p, l->blocks[p].to);
         }
     }
     /* In the order of the code: by where each block begins. */
-    for (uint32_t i = 0; i < w->count; i++) w->blocks[i] = l->block_from[w->blocks[i]];
-    qsort(w->blocks, w->count, sizeof *w->blocks, by_number);
+    for (uint32_t i = 0; i < l->seen_count; i++) l->seen[i] = l->blocks[l->seen[i]].from;
+    qsort(l->seen, l->seen_count, sizeof *l->seen, by_number);
 }
 
-static void make_interval(struct walk *w, uint32_t value, const struct uses *u,
+static void make_interval(struct ssa_live *l, uint32_t value, const struct uses *u,
                           const uint32_t *block_at)
 {
-    struct ssa_live *l = w->l;
     const struct ssa_insn *in = &l->f->insns[value];
-    uint32_t born = birth(l, value), end = born + 1, last = 0, first = 0, count = 0;
+    uint32_t born = l->number[value] + ssa_is_late(in), end = born + 1, last = 0, first = 0,
+             count = 0;
     bool local = true; /* all its uses are in the block that defines it */
     for (uint32_t i = u->first[value]; i; i = u->items[i].next, count++) {
         local &= u->items[i].block == in->block;
@@ -237,10 +219,10 @@ static void make_interval(struct walk *w, uint32_t value, const struct uses *u,
     if (local)
         first = last = add_range(l, born, end, 0);
     else
-        life(w, value, u);
-    for (uint32_t i = 0; !local && i < w->count; i++) {
-        uint32_t b = block_at[w->blocks[i] / 2], from = b == in->block ? born : l->block_from[b],
-                 to = w->end[b] > from ? w->end[b] : from + 1;
+        life(l, value, u);
+    for (uint32_t i = 0; !local && i < l->seen_count; i++) {
+        uint32_t b = block_at[l->seen[i] / 2], from = b == in->block ? born : l->blocks[b].from,
+                 to = l->blocks[b].end > from ? l->blocks[b].end : from + 1;
         last = add_range(l, from, to, last);
         if (!first) first = last;
     }
@@ -261,60 +243,71 @@ static void make_interval(struct walk *w, uint32_t value, const struct uses *u,
     }
     if (!placed) l->uses[l->use_count++] = (struct ssa_place){born, !anywhere};
     l->first[value] = (uint32_t)l->interval_count;
-    l->intervals[l->interval_count++] = (struct ssa_interval){.value = value,
-                                                              .from = l->ranges[first].from,
-                                                              .to = l->ranges[last].to,
-                                                              .range = first,
-                                                              .use_first = use,
-                                                              .use_end = (uint32_t)l->use_count,
-                                                              .reg = SSA_IN_FRAME,
-                                                              .real = ssa_is_float(in)};
+    uint32_t from = l->ranges[first].from, to = l->ranges[last].to, uses = (uint32_t)l->use_count;
+    l->intervals[l->interval_count++] =
+        (struct ssa_interval){value, from, to, first, use, uses, 0, SSA_IN_FRAME, ssa_is_float(in)};
 }
 
 static bool make_intervals(struct ssa_live *l, struct uses *u)
 {
-    size_t blocks = l->f->block_count + 1;
     uint32_t *block_at = numbers(l, l->limit / 2 + 2);
-    struct walk w = {l, numbers(l, blocks), numbers(l, blocks), numbers(l, blocks),
-                     0, numbers(l, blocks)};
-    if (l->err.code) return false;
+    if (!block_at) return false;
     for (uint32_t k = 0; k < l->block_count; k++)
-        block_at[l->block_from[l->order[k]] / 2] = l->order[k];
-    for (uint32_t v = 1; v < l->f->count && !l->failed; v++)
-        if (l->first[v]) make_interval(&w, v, u, block_at);
+        block_at[l->blocks[l->order[k]].from / 2] = l->order[k];
+    for (uint32_t v = 1; v < l->f->count && !l->failed; v++) {
+        const struct ssa_insn *in = &l->f->insns[v];
+        if (l->number[v] && in->type != SSA_VOID && !ssa_immediate(in))
+            make_interval(l, v, u, block_at);
+    }
     return !l->failed;
 }
 
-bool ssa_live(struct ssa_live *l, struct ssa_function *f)
+bool ssa_live_begin(struct ssa_live *l, struct ssa_function *f)
 {
-    *l = (struct ssa_live){.f = f, .frame = f->reserved / 8};
-    size_t blocks = f->block_count + 1, values = f->count + 1;
-    if (!ssa_loops(&l->loops, f)) return false;
-    l->order = numbers(l, blocks);
-    l->block_from = numbers(l, blocks);
-    l->block_to = numbers(l, blocks);
+    size_t blocks = f->block_count + 1;
+    l->f = f;
+    l->failed = false;
+    l->err = (penta_error){0};
+    ssa_loops_free(&l->loops);
+    if (!ssa_loops(&l->loops, f) || !ARRAY_RESERVE(l->blocks, l->block_capacity, blocks) ||
+        !ARRAY_RESERVE(l->seen, l->seen_capacity, blocks))
+        return false;
+    memset(l->blocks, 0, blocks * sizeof *l->blocks);
+    return true;
+}
+
+bool ssa_live_number(struct ssa_live *l, const uint32_t *order, uint32_t count)
+{
+    size_t values = l->f->count + 1;
+    arena_clear(&l->arena);
+    l->order = order;
+    l->block_count = count;
+    l->call_count = l->divide_count = 0;
+    l->frame = l->f->reserved / 8;
     l->number = numbers(l, values);
     l->first = numbers(l, values);
     l->slots = arena_alloc(&l->arena, values, sizeof *l->slots, &l->err);
-    l->entry = arena_alloc(&l->arena, blocks, sizeof *l->entry, &l->err);
     l->calls = numbers(l, values);
     l->divides = numbers(l, values);
-    struct uses u = {.l = l,
-                     .first = numbers(l, values),
-                     .last = numbers(l, values),
-                     .at_end = numbers(l, blocks),
-                     .count = 1};
     if (l->err.code) return false;
     memset(l->slots, 0xff, values * sizeof *l->slots); /* -1 */
-    for (uint32_t b = 0; b < f->block_count; b++)      /* layout.c has put them in their order */
-        if (l->loops.number[b]) l->order[l->block_count++] = b;
     number(l);
+    return true;
+}
+
+bool ssa_live(struct ssa_live *l)
+{
+    size_t values = l->f->count + 1;
+    struct uses u = {.l = l, .first = numbers(l, values), .last = numbers(l, values), .count = 1};
+    if (l->err.code) return false;
     /* Number 0 means none. */
+    memset(l->first, 0, values * sizeof *l->first);
     if (!ARRAY_RESERVE(l->ranges, l->range_capacity, values) ||
         !ARRAY_RESERVE(l->uses, l->use_capacity, values * 2) ||
         !ARRAY_RESERVE(l->intervals, l->interval_capacity, values))
         return false;
     l->range_count = l->interval_count = 1;
+    l->use_count = 0;
     bool ok = ARRAY_RESERVE(u.items, u.capacity, values);
     if (ok) gather_all(&u);
     ok = ok && !l->failed && make_intervals(l, &u);

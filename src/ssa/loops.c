@@ -197,7 +197,15 @@ static bool find_members(struct ssa_loops *l, size_t blocks)
 
 bool ssa_loops(struct ssa_loops *l, const struct ssa_function *f)
 {
-    bool ok = allocate(l, f->block_count) && find_order(l, f);
+    bool ok = allocate(l, f->block_count);
+    if (ok && f->apart) { /* not all of it is there: the front end has told */
+        for (uint32_t b = 0; b < f->block_count; b++) {
+            l->number[b] = b + 1;
+            l->header[b] = f->blocks[b].loops ? b + 1 : 0;
+        }
+        return true;
+    }
+    ok = ok && find_order(l, f);
     if (ok) {
         find_dominators(l, f);
         number_tree(l);

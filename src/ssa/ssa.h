@@ -53,7 +53,7 @@ enum ssa_cond { SSA_EQ, SSA_NE, SSA_LT, SSA_LE, SSA_GT, SSA_GE, SSA_B, SSA_BE, S
 enum ssa_mem { SSA_I8, SSA_U8, SSA_I16, SSA_U16, SSA_I32, SSA_U32, SSA_X64, SSA_MF32, SSA_MF64,
                SSA_M128, SSA_M256, SSA_M512, SSA_MEMS }; /* the last one is for checks alone */
 /* clang-format on */
-enum ssa_fixed { SSA_CONTEXT, SSA_MEMORY, SSA_FRAME }; /* R15, R14, RBP */
+enum ssa_fixed { SSA_CONTEXT, SSA_MEMORY, SSA_FRAME, SSA_FIXEDS }; /* R15, R14, RBP */
 
 extern const char *const ssa_cond_names[SSA_CONDS], *const ssa_mem_names[SSA_MEMS],
                                                         *const ssa_type_names[SSA_TYPES];
@@ -75,10 +75,12 @@ struct ssa_block {
     uint32_t first, last; /* instructions, 0: none */
     uint32_t to[2];       /* of JUMP, BRANCH, SWITCH */
     uint32_t *preds;
-    uint32_t pred_count, pred_capacity;
+    size_t pred_capacity;
+    uint32_t pred_count;
     bool sealed;
     bool edge;        /* made for an edge: edges.c */
     bool cold;        /* rarely runs */
+    bool loops;       /* a jump leads back here: for code in parts, where nothing else tells */
     uint32_t follows; /* of an inlined function: the block of the call, + 1 */
 };
 struct ssa_state { /* a part of the guest's state */
@@ -104,13 +106,20 @@ struct ssa_limits {
     uint64_t *words;
 };
 struct ssa_function {
+    /* memory that serves the next function too */
     struct ssa_insn *insns; /* [0] is no instruction */
     struct ssa_block *blocks;
     uint32_t *pool;
     struct ssa_exit *exits;
     struct ssa_state *states;
-    size_t count, capacity, block_count, block_capacity, pool_count, pool_capacity, exit_count,
-        exit_capacity, state_count, state_capacity;
+    uint32_t *current; /* of the builder, per block and variable: the value, or 0 */
+    uint8_t *variable_types;
+    uint32_t *unfilled; /* phis without their arguments */
+    size_t capacity, block_capacity, pool_capacity, exit_capacity, state_capacity, current_capacity,
+        type_capacity, unfilled_capacity;
+    size_t block_made; /* blocks that have had predecessors, or have them */
+    /* from here on zeros for an empty one */
+    size_t count, block_count, pool_count, exit_count, state_count, unfilled_count;
     uint32_t number; /* of the function, for exits */
     bool failed;
     bool native;
@@ -119,22 +128,13 @@ struct ssa_function {
     uint32_t position; /* of instructions that are made from now on */
     const struct ssa_region *regions;
     size_t region_count;
-    struct ssa_limits *limits; /* NULL: limits are constants */
-    /* of the builder */
-    uint32_t variables, *current; /* per block and variable: the value, or 0 */
-    uint8_t *variable_types;
-    uint32_t at;        /* block under way */
-    uint32_t fixed[3];  /* reserved registers that are used, in the first block */
-    bool in_frame;      /* variables are words of the frame: fast to compile, slow to run */
-    uint32_t *places;   /* then: per variable a SLOT, or 0 */
-    uint32_t *unfilled; /* phis without their arguments */
-    size_t unfilled_count, unfilled_capacity;
+    struct ssa_limits *limits;  /* NULL: limits are constants */
+    uint32_t variables;         /* of the builder */
+    uint32_t at;                /* block under way */
+    uint32_t fixed[SSA_FIXEDS]; /* reserved registers that are used, in the first block */
+    bool apart; /* a value is used in its block, or in one that only that leads to: no passes */
+    uint32_t lasting; /* then: instructions that all parts of its code need */
 };
-
-static inline struct ssa_insn *ssa_insn(struct ssa_function *f, uint32_t value)
-{
-    return &f->insns[value];
-}
 
 extern const uint8_t ssa_mem_bits[SSA_MEMS]; /* log2 of the bytes */
 /* The type of what is loaded: above integers both lists have the same order. */
@@ -160,6 +160,7 @@ void ssa_remove(struct ssa_function *f, uint32_t value);
 uint32_t ssa_block(struct ssa_function *f);
 bool ssa_edge(struct ssa_function *f, uint32_t from, uint32_t to); /* adds a predecessor */
 uint32_t ssa_list(struct ssa_function *f, const uint32_t *items, uint32_t count); /* in the pool */
+void ssa_item(struct ssa_function *f, uint32_t item); /* one more for the list made last */
 /* Calls fn for every value that the instruction uses, in its list and its exit too. */
 typedef void ssa_use_fn(void *user, uint32_t *use);
 void ssa_uses(struct ssa_function *f, uint32_t value, ssa_use_fn *fn, void *user);
@@ -179,8 +180,6 @@ bool ssa_cond_holds(enum ssa_cond cond, bool narrow, int64_t a, int64_t b);
 void ssa_variables(struct ssa_function *f, uint32_t count, const uint8_t *types);
 void ssa_write(struct ssa_function *f, uint32_t variable, uint32_t value);
 uint32_t ssa_read(struct ssa_function *f, uint32_t variable);
-/* The same for an exit: where the variable is, if it has a place. */
-uint32_t ssa_kept(struct ssa_function *f, uint32_t variable);
 void ssa_start(struct ssa_function *f, uint32_t block); /* what follows goes there */
 void ssa_seal(struct ssa_function *f, uint32_t block);  /* all its predecessors are known */
 uint32_t ssa_const(struct ssa_function *f, int64_t imm);
@@ -235,7 +234,6 @@ struct ssa_pass {
     const char *name;
     void (*run)(struct ssa_function *f);
     const char *what;
-    uint8_t level; /* the lowest that it runs at */
 };
 extern const struct ssa_pass ssa_passes[]; /* in the order in which they run; ends with NULL */
 #define PASS(name, ...) void ssa_pass_##name(struct ssa_function *f);
@@ -247,11 +245,9 @@ void ssa_unlink(struct ssa_function *f, uint32_t from, uint32_t to);
 uint32_t ssa_split_edge(struct ssa_function *f, uint32_t to, uint32_t which);
 /* inline.c: puts the blocks of g in place of a call of it. */
 void ssa_inline(struct ssa_function *f, uint32_t call, const struct ssa_function *g);
-/* Levels: 1 compiles fast, 2 for fast code. */
-enum { SSA_LEVEL_FAST = 1, SSA_LEVEL_FULL = 2 };
-/* Runs those of a level; after each, calls `after` if there is one. */
+/* Runs all of them; after each, calls `after` if there is one. */
 typedef void ssa_after_fn(void *user, const char *pass, const struct ssa_function *f);
-void ssa_optimise(struct ssa_function *f, unsigned level, ssa_after_fn *after, void *user);
+void ssa_optimise(struct ssa_function *f, ssa_after_fn *after, void *user);
 
 /* ---- text ---- */
 
@@ -295,7 +291,8 @@ struct ssa_code {
     uint32_t *frames;    /* per function: bytes of its frame */
     struct ssa_call {
         uint32_t site, function;
-    } * calls; /* their distances are filled in by ssa_link */
+    } * calls;                   /* their distances are filled in by ssa_link */
+    struct ssa_emitter *emitter; /* its memory serves all functions */
     struct ssa_site *sites;
     struct ssa_location *locations;
     size_t site_count, site_capacity, location_count, location_capacity, call_count, call_capacity;
@@ -314,5 +311,13 @@ struct ssa_window {
 };
 /* Appends the code of a function. False: it has none, and everything is as it was before. */
 bool ssa_emit(struct ssa_function *f, uint32_t number, struct ssa_code *code);
-void ssa_link(struct ssa_code *code); /* when all functions are emitted */
+/* The same for one that is `apart`, in parts while it is built, so that what is worked on stays in the
+ * caches: all blocks exist when it begins and have no instructions yet. A part is blocks in the order of
+ * their code; their instructions are gone after it. next: the block that the next part begins with;
+ * UINT32_MAX: it was the last. */
+bool ssa_emit_begin(struct ssa_function *f, uint32_t number, struct ssa_code *code);
+void ssa_emit_part(struct ssa_code *code, const uint32_t *blocks, uint32_t count, uint32_t next);
+bool ssa_emit_end(struct ssa_code *code);
+void ssa_emit_free(struct ssa_code *code); /* what only making code needs */
+void ssa_link(struct ssa_code *code);      /* when all functions are emitted */
 extern const uint8_t ssa_param_registers[SSA_PARAMS];

@@ -23,13 +23,6 @@ static void print_address(const struct ssa_insn *in, struct writer *out)
     writer_char(out, ']');
 }
 
-static bool has_number(uint8_t op)
-{
-    return op == SSA_CONST || op == SSA_FIXED || op == SSA_PARAM || op == SSA_RESULT ||
-           op == SSA_SLOT || op == SSA_SYMBOL || op == SSA_CALL || op == SSA_FOREIGN ||
-           op == SSA_LIMIT || op == SSA_POLL || op == SSA_DEPTH;
-}
-
 static void print_list(const struct ssa_function *f, const struct ssa_insn *in, struct writer *out)
 {
     writer_text(out, " (");
@@ -71,7 +64,7 @@ static void print_insn(const struct ssa_function *f, uint32_t value, struct writ
     for (unsigned i = address ? 2 : 0; i < ssa_ops[in->op].args; i++)
         if (in->arg[i] && in->op != SSA_RESULT)
             writer_print(out, "%sv%u", i ? ", " : " ", in->arg[i]);
-    if (has_number(in->op)) writer_print(out, " #%lld", (long long)in->imm);
+    if (ssa_has(in->op, 'n')) writer_print(out, " #%lld", (long long)in->imm);
     if (in->op == SSA_WINDOW) writer_print(out, " #%u", in->list);
     if (lanes && in->imm >> 8) writer_print(out, " #%lld", (long long)in->imm >> 8);
     if (ssa_has(in->op, 'l')) print_list(f, in, out);

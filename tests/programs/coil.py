@@ -433,14 +433,15 @@ def test_a_thousand_objects():
     print(f"1000 objects linked in {took * 1000:.0f} ms")
 
 
-def long_function(count):
-    """One function of about `count` instructions: sums, memory, branches forward and back."""
+def long_function(count, kinds=8):
+    """One function of about `count` instructions: sums, memory, branches forward and back; of 10 kinds: two
+    branches on the same flags, conditional calls."""
     lines, choose = ["    VAR %p, u64", "    LEA %p, i64 @data"], random.Random(1)
     lines += [f"    VAR %{v}, i64, {ord(v)}" for v in "abcdefgh"]
     label = 0
     while len(lines) < count:
         a, b, c = (choose.choice("abcdefgh") for _ in range(3))
-        kind = choose.randrange(8)
+        kind = choose.randrange(kinds)
         if kind < 4:
             lines.append(f"    {choose.choice(['ADD', 'SUB', 'MUL', 'XOR'])} %{a}, %{b}, %{c}")
         elif kind == 4:
@@ -449,10 +450,16 @@ def long_function(count):
             lines += [f"    AND %{a}, 127", f"    MOV i64 [%p + %{a}*8], %{c}"]
         elif kind == 6:
             lines += [f"    CMP %{a}, %{b}", f"    BR LT, @.l{label}", f"    ADD %{c}, 3", f".l{label}:"]
-        else:
+        elif kind == 7:
+            a = "a" if a == "h" else a  # what counts the rounds
             lines += ["    AND %h, 3", f".l{label}:", f"    ADD %{a}, %{b}", "    INC %h", "    CMP %h, 4", f"    BR LT, @.l{label}"]
+        elif kind == 8:
+            lines += [f"    CMP %{a}, %{b}", f"    BR LT, @.l{label}", f"    BR EQ, @.l{label}", f"    INC %{c}", f".l{label}:"]
+        else:
+            lines += [f"    MOV v0, %{a}", f"    CMP %{b}, %{c}", "    CALL GT, @half", f"    MOV %{a}, v0"]
         label += 1
-    return MAIN.format("\n".join(lines) + "\n    MOV v0, %a") + ".data\ndata: .zero 1024\n"
+    half = ".func half\n    SAR v0, v0, 1\n    RET\n.endfunc\n"
+    return MAIN.format("\n".join(lines) + "\n    MOV v0, %a") + half + ".data\ndata: .zero 1024\n"
 
 
 def test_compiler():
@@ -467,9 +474,10 @@ def test_compiler():
     check("as JSON", json.loads(penta("jit", small, "--dump-pass", "dead", "--json").stdout)["text"].encode() == after)
     check("no such pass", b"no pass is called 'x'" in penta("jit", small, "--dump-pass", "x").stderr)
     check("no such level", b"neither 1 nor 2" in penta("run", small, "--optimize", "3").stderr)
-    ends = {penta("run", small, "--engine", engine, *level).stdout.split(b"memory")[1]
-            for engine in ("interp", "both") for level in ([], ["--optimize", "1"])}
-    check("levels agree", len(ends) == 1, ends)
+    for file in (small, assemble("parts", long_function(5000, 10))):  # the second: code in several parts
+        ends = {penta("run", file, "--engine", engine, *level).stdout.split(b"memory")[1]
+                for engine in ("interp", "both") for level in ([], ["--optimize", "1"])}
+        check("levels agree", len(ends) == 1, ends)
     for level in ("1", "2"):
         per = []
         for size in (2000, 60000):

@@ -5,25 +5,33 @@
 
 /* ---- sites ---- */
 
-void ssa_emit_site(struct ssa_emitter *m, uint32_t insn)
+/* Where the state is at an instruction. */
+static struct ssa_site site_of(struct ssa_emitter *m, uint32_t insn)
 {
     struct ssa_code *c = m->code;
     const struct ssa_insn *in = &m->f->insns[insn];
     const struct ssa_exit *x = &m->f->exits[in->exit - 1];
-    if (!ARRAY_RESERVE(c->sites, c->site_capacity, c->site_count + 1) ||
-        !ARRAY_RESERVE(c->locations, c->location_capacity, c->location_count + x->count + 1)) {
-        c->failed = true;
-        return;
-    }
-    c->sites[c->site_count++] = (struct ssa_site){
-        x64_here(m->e), x->kind, x->position, x->function, m->function, (uint32_t)c->location_count,
-        x->count};
+    struct ssa_site site = {
+        0, x->kind, x->position, x->function, m->function, (uint32_t)c->location_count, x->count};
+    if (!SSA_RESERVE(c, c->locations, c->location_capacity, c->location_count + x->count + 1))
+        return site;
     for (uint32_t i = 0; i < x->count; i++) {
         const struct ssa_state *s = &m->f->states[x->first + i];
         struct ssa_spot at = ssa_spot_at(m, s->value, m->l.number[insn]);
         c->locations[c->location_count++] = (struct ssa_location){s->key, at.where, at.at};
     }
+    return site;
 }
+
+static void add_site(struct ssa_emitter *m, struct ssa_site site)
+{
+    struct ssa_code *c = m->code;
+    if (!SSA_RESERVE(c, c->sites, c->site_capacity, c->site_count + 1)) return;
+    site.native = x64_here(m->e);
+    c->sites[c->site_count++] = site;
+}
+
+void ssa_emit_site(struct ssa_emitter *m, uint32_t insn) { add_site(m, site_of(m, insn)); }
 
 void ssa_emit_call(struct ssa_emitter *m, uint32_t function)
 {
@@ -46,10 +54,8 @@ static void emit_line(struct ssa_emitter *m, uint32_t position)
         last->position = position - 1;
         return;
     }
-    if (ARRAY_RESERVE(c->lines, c->line_capacity, c->line_count + 1))
+    if (SSA_RESERVE(c, c->lines, c->line_capacity, c->line_count + 1))
         c->lines[c->line_count++] = (struct ssa_line){here, position - 1};
-    else
-        c->failed = true;
 }
 
 void ssa_link(struct ssa_code *code)
@@ -62,7 +68,8 @@ void ssa_emit_stub(struct ssa_emitter *m, enum x64_cond cond, uint32_t insn)
 {
     if (!SSA_RESERVE(m->code, m->stubs, m->stub_capacity, m->stub_count + 1)) return;
     uint32_t site = x64_jcc_later(m->e, cond);
-    m->stubs[m->stub_count++] = (struct ssa_stub){site, x64_here(m->e), insn};
+    m->stubs[m->stub_count++] =
+        (struct ssa_stub){site, x64_here(m->e), m->f->insns[insn].position, site_of(m, insn)};
 }
 
 static void emit_stubs(struct ssa_emitter *m)
@@ -70,9 +77,9 @@ static void emit_stubs(struct ssa_emitter *m)
     for (size_t i = 0; i < m->stub_count && !x64_full(m->e); i++) {
         const struct ssa_stub *s = &m->stubs[i];
         x64_aim(m->e, s->site, x64_here(m->e));
-        emit_line(m, m->f->insns[s->insn].position);
+        emit_line(m, s->position);
         x64_call_to(m->e, m->code->ask);
-        ssa_emit_site(m, s->insn);
+        add_site(m, s->to);
         x64_jmp_to(m->e, s->back);
     }
 }
@@ -86,14 +93,14 @@ static bool single_successor(const struct ssa_emitter *m, uint32_t block)
     return n == 1;
 }
 
-/* A block that does nothing but jump. */
+/* A block that does nothing but jump; not the first of a part, nor one that code leads to already. */
 static void find_through(struct ssa_emitter *m)
 {
-    for (uint32_t k = 0; k < m->l.block_count; k++) m->through[m->l.order[k]] = m->l.order[k];
-    for (uint32_t k = 0; k < m->l.block_count; k++) {
+    for (uint32_t k = 1; k < m->l.block_count; k++) {
         uint32_t b = m->l.order[k];
         const struct ssa_block *block = &m->f->blocks[b];
-        if (m->f->insns[block->first].op != SSA_JUMP || !b || block->to[0] == b) continue;
+        if (m->f->insns[block->first].op != SSA_JUMP || block->to[0] == b || m->labels[b].uses)
+            continue;
         m->move_count = 0;
         ssa_edge_moves(m, b, block->to[0]);
         if (block->pred_count == 1 && !single_successor(m, block->preds[0]))
@@ -194,30 +201,22 @@ static void end_block(struct ssa_emitter *m, uint32_t b, uint32_t next)
 
 /* ---- blocks ---- */
 
-/* Moves in the gap before an instruction: intervals of the same value that meet there. */
-struct gap {
-    uint32_t at, value;
-};
-
 static int by_number(const void *a, const void *b)
 {
-    const struct gap *x = a, *y = b;
+    const struct ssa_gap *x = a, *y = b;
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static struct gap *find_gaps(struct ssa_emitter *m, size_t *count)
+static void find_gaps(struct ssa_emitter *m)
 {
-    struct gap *gaps = malloc((m->l.interval_count + 1) * sizeof *gaps);
-    *count = 0;
-    for (uint32_t i = 1; gaps && i < m->l.interval_count; i++) {
-        const struct ssa_interval *it = &m->l.intervals[i];
-        if (!it->next) continue;
-        const struct ssa_interval *then = &m->l.intervals[it->next];
-        if (then->reg < 0 || it->to != then->from || !(then->from & 1)) continue;
-        gaps[(*count)++] = (struct gap){then->from, it->value};
+    m->gap = m->gap_count = 0;
+    for (uint32_t i = 1; i < m->l.interval_count; i++) {
+        const struct ssa_interval *it = &m->l.intervals[i], *then = &m->l.intervals[it->next];
+        if (!it->next || then->reg < 0 || it->to != then->from || !(then->from & 1)) continue;
+        if (!SSA_RESERVE(m->code, m->gaps, m->gap_capacity, m->gap_count + 1)) return;
+        m->gaps[m->gap_count++] = (struct ssa_gap){then->from, i};
     }
-    if (gaps) qsort(gaps, *count, sizeof *gaps, by_number);
-    return gaps;
+    if (m->gap_count) qsort(m->gaps, m->gap_count, sizeof *m->gaps, by_number);
 }
 
 static void store_at_start(struct ssa_emitter *m, uint32_t value)
@@ -234,7 +233,8 @@ static void start_block(struct ssa_emitter *m, uint32_t b)
     enum { LOOP = 64 }; /* loops start at a line of the cache */
     if (m->l.loops.header[b] == b + 1) x64_nop(m->e, -x64_here(m->e) & (LOOP - 1));
     x64_bind(m->e, &m->labels[b]);
-    if (block->pred_count == 1 && !single_successor(m, block->preds[0])) {
+    bool moves = m->l.blocks[b].entry || m->f->insns[block->first].op == SSA_PHI;
+    if (moves && block->pred_count == 1 && !single_successor(m, block->preds[0])) {
         ssa_edge_moves(m, block->preds[0], b);
         ssa_do_moves(m);
     }
@@ -253,8 +253,7 @@ static void start_block(struct ssa_emitter *m, uint32_t b)
     }
 }
 
-static void emit_block(struct ssa_emitter *m, uint32_t b, uint32_t next, const struct gap *gaps,
-                       size_t count, size_t *gap)
+static void emit_block(struct ssa_emitter *m, uint32_t b, uint32_t next)
 {
     start_block(m, b);
     for (uint32_t i = m->f->blocks[b].first; i && !x64_full(m->e) && !m->code->failed;
@@ -264,14 +263,11 @@ static void emit_block(struct ssa_emitter *m, uint32_t b, uint32_t next, const s
         m->at = m->l.number[i];
         if (m->f->insns[i].position != m->position && !ssa_immediate(&m->f->insns[i]))
             emit_line(m, m->f->insns[i].position);
-        while (*gap < count && gaps[*gap].at < m->at - 1) ++*gap;
-        for (; *gap < count && gaps[*gap].at == m->at - 1; ++*gap) {
-            const struct ssa_interval *then = ssa_interval_at(&m->l, gaps[*gap].value, m->at - 1);
-            uint32_t k = m->l.first[gaps[*gap].value];
-            while (m->l.intervals[k].next && &m->l.intervals[m->l.intervals[k].next] != then)
-                k = m->l.intervals[k].next;
-            ssa_add_move(m, ssa_spot_at(m, then->value, m->at - 1),
-                         ssa_spot_at(m, then->value, m->l.intervals[k].to - 1));
+        while (m->gap < m->gap_count && m->gaps[m->gap].at < m->at - 1) m->gap++;
+        for (; m->gap < m->gap_count && m->gaps[m->gap].at == m->at - 1; m->gap++) {
+            const struct ssa_interval *it = &m->l.intervals[m->gaps[m->gap].before];
+            ssa_add_move(m, ssa_spot_at(m, it->value, m->at - 1),
+                         ssa_spot_at(m, it->value, it->to - 1));
         }
         if (m->move_count) ssa_do_moves(m);
         if (i == m->f->blocks[b].last)
@@ -290,56 +286,112 @@ static void emit_block(struct ssa_emitter *m, uint32_t b, uint32_t next, const s
 
 static void emit_blocks(struct ssa_emitter *m)
 {
-    size_t count, gap = 0;
-    struct gap *gaps = find_gaps(m, &count);
-    if (!gaps) {
-        m->code->failed = true;
-        return;
-    }
+    find_gaps(m);
     find_through(m);
     for (uint32_t k = 0; k < m->l.block_count && !m->code->failed; k++) {
         uint32_t b = m->l.order[k], next = k + 1;
         if (m->through[b] != b) continue;
         while (next < m->l.block_count && m->through[m->l.order[next]] != m->l.order[next]) next++;
-        emit_block(m, b, next < m->l.block_count ? m->l.order[next] : UINT32_MAX, gaps, count,
-                   &gap);
+        emit_block(m, b, next < m->l.block_count ? m->l.order[next] : m->next);
     }
-    free(gaps);
+}
+
+/* ---- functions ---- */
+
+bool ssa_emit_begin(struct ssa_function *f, uint32_t number, struct ssa_code *code)
+{
+    struct ssa_emitter *m = code->emitter;
+    if (!m && !(m = code->emitter = calloc(1, sizeof *m))) return false;
+    size_t blocks = f->block_count + 1;
+    m->f = f;
+    m->code = code;
+    m->before = *code;
+    m->e = &code->e;
+    m->function = number;
+    m->frame = m->position = m->compared = 0;
+    m->stub_count = m->move_count = 0;
+    code->failed = f->failed || !ARRAY_RESERVE(m->labels, m->label_capacity, blocks) ||
+                   !ARRAY_RESERVE(m->through, m->through_capacity, blocks) ||
+                   !ssa_live_begin(&m->l, f);
+    if (code->failed) return false;
+    memset(m->labels, 0, blocks * sizeof *m->labels);
+    for (uint32_t b = 0; b < blocks; b++) m->through[b] = b;
+    code->functions[number] = x64_here(&code->e);
+    for (unsigned i = 0; f->apart && i < SSA_FIXEDS; i++) ssa_fixed(f, (enum ssa_fixed)i);
+    f->lasting = (uint32_t)f->count;
+    return true;
+}
+
+static bool allocate(struct ssa_emitter *m, const uint32_t *blocks, uint32_t count)
+{
+    struct ssa_live *l = &m->l;
+    enum { SPILLED = 64 }; /* words, where code is made before all of it is known */
+    if (!ssa_live_number(l, blocks, count)) return false;
+    if (!(m->f->apart && ssa_local(l)) && !(ssa_live(l) && ssa_allocate(l))) return false;
+    if (!m->frame && m->next != UINT32_MAX) m->frame = m->f->reserved / 8 + SPILLED;
+    if (m->frame && l->frame > m->frame) return false;
+    if (m->frame) l->frame = m->frame;
+    return true;
+}
+
+void ssa_emit_part(struct ssa_code *code, const uint32_t *blocks, uint32_t count, uint32_t next)
+{
+    struct ssa_emitter *m = code->emitter;
+    struct ssa_function *f = m->f;
+    m->next = next;
+    if (f->failed || !count || !allocate(m, blocks, count)) code->failed = true;
+    if (code->failed) return;
+    code->frames[m->function] = m->l.frame * 8;
+    if (f->native) ssa_native_begin(m);
+    emit_blocks(m);
+    if (x64_full(&code->e)) code->failed = true;
+    if (!f->apart) return;
+    for (uint32_t k = 0; k < count; k++) {
+        f->blocks[blocks[k]].first = f->blocks[blocks[k]].last = 0;
+        m->l.blocks[blocks[k]].entry = NULL;
+    }
+    f->count = f->lasting;
+    f->pool_count = f->exit_count = f->state_count = 0;
+}
+
+bool ssa_emit_end(struct ssa_code *code)
+{
+    struct ssa_emitter *m = code->emitter;
+    if (!code->failed) emit_stubs(m);
+    if (!m->f->failed && !code->failed && !x64_full(&code->e)) return true;
+    code->e.at = m->before.e.at;
+    code->site_count = m->before.site_count;
+    code->location_count = m->before.location_count;
+    code->call_count = m->before.call_count;
+    code->reloc_count = m->before.reloc_count;
+    code->line_count = m->before.line_count;
+    code->return_count = m->before.return_count;
+    return false;
 }
 
 bool ssa_emit(struct ssa_function *f, uint32_t number, struct ssa_code *code)
 {
-    struct ssa_emitter m = {.f = f, .code = code, .e = &code->e, .function = number};
-    uint8_t *at = code->e.at;
-    size_t sites = code->site_count, locations = code->location_count, calls = code->call_count,
-           relocs = code->reloc_count, lines = code->line_count, returns = code->return_count;
-    code->failed = false;
-    bool ok = !f->failed && ssa_live(&m.l, f) && ssa_allocate(&m.l);
-    m.labels = calloc(f->block_count + 1, sizeof *m.labels);
-    m.through = calloc(f->block_count + 1, sizeof *m.through);
-    if (ok && m.labels && m.through) {
-        code->frames[number] = m.l.frame * 8;
-        code->functions[number] = x64_here(&code->e);
-        if (f->native) ssa_native_begin(&m);
-        emit_blocks(&m);
-        emit_stubs(&m);
-        ok = !code->failed && !x64_full(&code->e);
-    } else {
-        ok = false;
-    }
-    if (!ok) {
-        code->e.at = at;
-        code->site_count = sites;
-        code->location_count = locations;
-        code->call_count = calls;
-        code->reloc_count = relocs;
-        code->line_count = lines;
-        code->return_count = returns;
-    }
-    ssa_live_free(&m.l);
-    free(m.labels);
-    free(m.through);
-    free(m.moves);
-    free(m.stubs);
-    return ok;
+    if (!ssa_emit_begin(f, number, code)) return false;
+    struct ssa_emitter *m = code->emitter;
+    uint32_t count = 0;
+    if (SSA_RESERVE(code, m->order, m->order_capacity, f->block_count + 1))
+        for (uint32_t b = 0; b < f->block_count; b++) /* layout.c has put them in their order */
+            if (m->l.loops.number[b] && f->blocks[b].first) m->order[count++] = b;
+    ssa_emit_part(code, m->order, count, UINT32_MAX);
+    return ssa_emit_end(code);
+}
+
+void ssa_emit_free(struct ssa_code *code)
+{
+    struct ssa_emitter *m = code->emitter;
+    free(code->calls);
+    if (!m) return;
+    ssa_live_free(&m->l);
+    free(m->labels);
+    free(m->through);
+    free(m->order);
+    free(m->moves);
+    free(m->stubs);
+    free(m->gaps);
+    free(m);
 }

@@ -14,23 +14,32 @@ struct ssa_move {
     struct ssa_spot to, from;
 };
 struct ssa_stub { /* out of line, for a check that fails */
-    uint32_t site, back, insn;
+    uint32_t site, back, position;
+    struct ssa_site to;
+};
+struct ssa_gap { /* before an instruction: intervals of the same value meet there, and it moves */
+    uint32_t at, before; /* before: the first of them */
 };
 struct ssa_emitter {
     struct ssa_function *f;
     struct ssa_live l;
-    struct ssa_code *code;
+    struct ssa_code *code, before; /* before: as it was, for a function that has no code */
     struct x64 *e;
     uint32_t function;
+    uint32_t frame;    /* words, if there are several parts; 0: not known yet */
+    uint32_t next;     /* block after those of the part; UINT32_MAX: none */
     uint32_t at;       /* number of the instruction under way */
     uint32_t position; /* of the last line that was noted, + 1 */
     uint32_t compared; /* a SET whose comparison is in the flags, for the SELECT after it */
     uint8_t holds;     /* the condition that says whether it holds */
     struct x64_label *labels;
     uint32_t *through; /* per block: where a jump to it really goes */
+    uint32_t *order;   /* of blocks, where the front end has none */
     struct ssa_move *moves;
     struct ssa_stub *stubs;
-    size_t move_count, move_capacity, stub_count, stub_capacity;
+    struct ssa_gap *gaps;
+    size_t move_count, move_capacity, stub_count, stub_capacity, gap, gap_count, gap_capacity,
+        label_capacity, through_capacity, order_capacity;
 };
 
 static inline struct x64_mem ssa_frame_slot(int64_t offset)

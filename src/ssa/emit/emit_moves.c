@@ -6,7 +6,6 @@ struct ssa_spot ssa_spot_at(const struct ssa_emitter *m, uint32_t value, uint32_
     const struct ssa_insn *in = &m->f->insns[value];
     static const uint8_t fixed[] = {R15, R14, RBP};
     if (in->op == SSA_FIXED) return (struct ssa_spot){SSA_AT_REGISTER, SSA_INT, fixed[in->imm]};
-    if (in->op == SSA_SLOT) return (struct ssa_spot){SSA_AT_FRAME, SSA_INT, in->imm * 8};
     if (ssa_immediate(in)) return (struct ssa_spot){SSA_AT_CONST, SSA_INT, in->imm};
     const struct ssa_interval *i = ssa_interval_at(&m->l, value, at);
     if (i && i->reg >= 0)
@@ -53,6 +52,7 @@ static void move(struct ssa_emitter *m, struct ssa_spot to, struct ssa_spot from
         return;
     }
     enum x64_reg t = (enum x64_reg)to.at, r = (enum x64_reg)from.at;
+    int words = to.type == SSA_V256 ? 4 : to.type == SSA_V128 ? 2 : 1;
     switch (to.where * 4 + from.where) {
     case SSA_AT_REGISTER * 4 + SSA_AT_REGISTER: x64_mov(e, X64, t, r); break;
     case SSA_AT_REGISTER * 4 + SSA_AT_FLOAT_REGISTER: x64_movq_from(e, X64, t, r); break;
@@ -69,10 +69,7 @@ static void move(struct ssa_emitter *m, struct ssa_spot to, struct ssa_spot from
         ssa_frame_store(m, (enum ssa_type)to.type, to.at, r);
         break;
     default:
-        for (int k = 0, n = to.type == SSA_V256   ? 32
-                            : to.type == SSA_V128 ? 16
-                                                  : 8;
-             k < n; k += 8) {
+        for (int k = 0; k < 8 * words; k += 8) {
             x64_mov_load(e, X64, SSA_SCRATCH, ssa_frame_slot(from.at + k));
             x64_mov_store(e, X64, ssa_frame_slot(to.at + k), SSA_SCRATCH);
         }
@@ -110,8 +107,8 @@ void ssa_edge_moves(struct ssa_emitter *m, uint32_t from, uint32_t to)
 {
     const struct ssa_live *l = &m->l;
     const struct ssa_function *f = m->f;
-    uint32_t end = l->block_to[from] - 1, start = l->block_from[to];
-    for (const uint32_t *v = l->entry[to]; v && *v; v++) {
+    uint32_t end = l->blocks[from].to - 1, start = l->blocks[to].from;
+    for (const uint32_t *v = l->blocks[to].entry; v && *v; v++) {
         struct ssa_spot there = ssa_spot_at(m, *v, start);
         if (there.where == SSA_AT_CONST) continue;
         struct ssa_spot here = ssa_spot_at(m, *v, end);

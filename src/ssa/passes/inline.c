@@ -60,8 +60,7 @@ static uint32_t copy_list(struct inlining *n, const struct ssa_insn *in)
     uint32_t list = ssa_list(n->f, NULL, 0);
     for (uint32_t i = 0; i < in->count && !n->f->failed; i++) {
         uint32_t item = n->g->pool[in->list + i];
-        item = in->op == SSA_SWITCH ? n->first_block + item : n->values[item];
-        ssa_list(n->f, &item, 1);
+        ssa_item(n->f, in->op == SSA_SWITCH ? n->first_block + item : n->values[item]);
     }
     return list;
 }
@@ -116,8 +115,7 @@ static void join(struct inlining *n)
         uint32_t which = (uint32_t)f->insns[i].imm, list = ssa_list(f, NULL, 0);
         for (uint32_t k = 0; k < n->return_count && !f->failed; k++) {
             const struct ssa_insn *end = &f->insns[f->blocks[n->returns[k]].last];
-            uint32_t item = f->pool[end->list + which];
-            ssa_list(f, &item, 1);
+            ssa_item(f, f->pool[end->list + which]);
         }
         f->insns[i].op = SSA_PHI;
         f->insns[i].arg[0] = 0;

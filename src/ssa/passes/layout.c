@@ -3,6 +3,7 @@
  * Then numbers of blocks are their places. */
 #include "ssa/ssa.h"
 #include <stdlib.h>
+#include <string.h>
 
 struct layout {
     const struct ssa_function *f;
@@ -76,9 +77,8 @@ static void renumber(struct ssa_function *f, const struct layout *l, struct ssa_
         for (uint32_t i = 0; b->last && end->op == SSA_SWITCH && i < end->count; i++)
             f->pool[end->list + i] = l->place[f->pool[end->list + i]] - 1;
     }
-    free(f->blocks);
-    f->blocks = blocks;
-    f->block_capacity = f->block_count;
+    memcpy(f->blocks, blocks, l->count * sizeof *blocks);
+    free(blocks);
 }
 
 void ssa_pass_layout(struct ssa_function *f)

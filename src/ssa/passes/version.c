@@ -70,10 +70,8 @@ static void copy_insn(const struct copying *c, uint32_t i, uint32_t to)
     for (unsigned k = 0; k < ssa_ops[in.op].args; k++) in.arg[k] = copy_of(c, in.arg[k]);
     if (in.count) {
         uint32_t list = ssa_list(f, NULL, 0);
-        for (uint32_t k = 0; k < in.count && !f->failed; k++) {
-            uint32_t item = copy_of(c, f->pool[in.list + k]);
-            ssa_list(f, &item, 1);
-        }
+        for (uint32_t k = 0; k < in.count && !f->failed; k++)
+            ssa_item(f, copy_of(c, f->pool[in.list + k]));
         in.list = list;
     }
     if (in.exit) in.exit = copy_exit(c, in.exit);
@@ -91,12 +89,8 @@ static void lead_out(const struct copying *c, uint32_t from, uint32_t copy, uint
     for (uint32_t i = f->blocks[to].first; i && f->insns[i].op == SSA_PHI && !f->failed;
          i = f->insns[i].next) {
         uint32_t list = ssa_list(f, NULL, 0), n = f->insns[i].count, old = f->insns[i].list;
-        for (uint32_t k = 0; k < n && !f->failed; k++) {
-            uint32_t item = f->pool[old + k];
-            ssa_list(f, &item, 1);
-        }
-        uint32_t item = f->failed ? 0 : copy_of(c, f->pool[old + which]);
-        ssa_list(f, &item, 1);
+        for (uint32_t k = 0; k < n && !f->failed; k++) ssa_item(f, f->pool[old + k]);
+        if (!f->failed) ssa_item(f, copy_of(c, f->pool[old + which]));
         f->insns[i].list = list;
         f->insns[i].count = n + 1;
     }
@@ -193,10 +187,8 @@ static void fill(struct repair *r)
         struct open o = r->open[--r->open_count];
         uint32_t block = f->insns[o.phi].block, n = f->blocks[block].pred_count,
                  list = ssa_list(f, NULL, 0);
-        for (uint32_t k = 0; k < n && !f->failed; k++) {
-            uint32_t item = value_at(r, o.value, f->blocks[block].preds[k]);
-            ssa_list(f, &item, 1);
-        }
+        for (uint32_t k = 0; k < n && !f->failed; k++)
+            ssa_item(f, value_at(r, o.value, f->blocks[block].preds[k]));
         f->insns[o.phi].list = list;
         f->insns[o.phi].count = n;
     }

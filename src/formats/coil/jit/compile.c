@@ -225,7 +225,7 @@ static void inline_calls(struct coil_jit *j, struct ssa_function *f)
         g.number = number;
         g.avx2 = f->avx2;
         if (coil_lower_function(&j->vm, number, j->touched, j->leaves,
-                                j->slot_types + j->slot_first[number], &g)) {
+                                j->slot_types + j->slot_first[number], &g, NULL)) {
             ssa_pass_copies(&g);
             ssa_pass_fold(&g);
             ssa_pass_dead(&g);
@@ -244,23 +244,25 @@ static bool compile_function(struct coil_jit *j, uint32_t number, struct ssa_cod
                              struct ssa_function *f)
 {
     const struct coil_function *function = &j->vm.program.functions[number];
+    bool fast = j->level < COIL_LEVEL_FULL, parts = fast && !j->after;
     f->number = number;
-    f->in_frame = j->level < SSA_LEVEL_FULL;
+    f->apart = fast;
     bool ok = coil_lower_function(&j->vm, number, j->touched, j->leaves,
-                                  j->slot_types + j->slot_first[number], f);
-    if (ok) {
+                                  j->slot_types + j->slot_first[number], f, parts ? code : NULL);
+    if (ok && !parts) {
         if (j->after) j->after(j->after_user, "lower", f);
-        if (j->level >= SSA_LEVEL_FULL) inline_calls(j, f);
+        if (!fast) inline_calls(j, f);
         if (j->after) j->after(j->after_user, "inline", f);
-        if (j->level >= SSA_LEVEL_FULL) {
+        if (!fast) {
             ssa_pass_copies(f); /* phis that are none would hide what is used */
             coil_drop_extensions(f, j);
+            ssa_optimise(f, j->after, j->after_user);
         }
-        ssa_optimise(f, j->level, j->after, j->after_user);
-        /* Every open call might have a frame of this size. */
-        ok = ssa_emit(f, number, code) && j->frames[number] <= frame_most(j);
+        ok = ssa_emit(f, number, code);
     }
-    j->framed[number] = ok && f->in_frame;
+    /* Every open call might have a frame of this size. */
+    ok = ok && j->frames[number] <= frame_most(j);
+    j->framed[number] = ok && fast;
     if (ok) return true;
     j->interpreted++;
     ssa_clear(f);
@@ -377,7 +379,7 @@ bool coil_jit_compile(struct coil_jit *j)
         ok = compile_all(j, &code);
     }
     if (ok) ssa_link(&code);
-    free(code.calls);
+    ssa_emit_free(&code);
     j->sites = code.sites;
     j->locations = code.locations;
     j->site_count = code.site_count;

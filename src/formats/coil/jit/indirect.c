@@ -96,6 +96,7 @@ static void begin(struct coil_lower *l, uint32_t block)
 {
     ssa_start(l->f, block);
     ssa_seal(l->f, block);
+    coil_hold_nothing(l);
 }
 
 /* By halves of the functions from..to-1, which are in the order of their addresses. */

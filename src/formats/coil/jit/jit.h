@@ -16,6 +16,7 @@
 #include "ssa/ssa.h"
 
 enum { COIL_PASSED = 6, COIL_WINDOWS = 64, COIL_LIMITS = 512 };
+enum { COIL_LEVEL_FAST = 1, COIL_LEVEL_FULL = 2 }; /* compiles fast; for fast code */
 
 enum coil_exit_kind {                  /* the low byte of a site's kind */
                       COIL_EXIT_CHECK, /* an access that its fast check refuses: log2 of its size << 8 | write << 11 | scale << 12 | window << 16 */
@@ -72,7 +73,7 @@ struct coil_jit {
     size_t base_depth;      /* calls of the interpreter below native code */
     uint64_t base_fp;       /* where the first native function's slots are */
     uint32_t base_function; /* that function */
-    unsigned level;         /* of optimisation: SSA_LEVEL_* */
+    unsigned level;         /* of optimisation: COIL_LEVEL_* */
     bool sse2;              /* no other instructions for vectors, whatever the processor has */
     ssa_after_fn *after;    /* called after each pass, if there is one */
     void *after_user;
@@ -157,13 +158,20 @@ struct coil_lower {
     uint32_t live_first; /* its first cell */
     uint32_t *kept;      /* values of slots, for an exit */
     size_t kept_capacity;
-    uint32_t frame_top; /* where its variables in memory are, if that is loaded once */
-    bool ended;         /* the block has its end */
-    bool copying;       /* a block is copied to the end of another */
+    uint32_t frame_top;          /* where its variables in memory are, if that is loaded once */
+    bool ended;                  /* the block has its end */
+    bool copying;                /* a block is copied to the end of another */
+    uint32_t *current;           /* per variable in the frame: its value in this block, or 0 */
+    uint32_t held[8], held_next; /* variables, + 1, that have one; the oldest is next */
+    struct ssa_code *code;       /* of a function that is emitted in parts: */
+    uint32_t part, part_extra;   /* the first blocks of the part under way */
+    uint32_t flags_to; /* the last block that flags of blocks before the part's end go to */
+    uint32_t *order;   /* its blocks */
 };
-/* leaves: a return from any function may end the program. types gets the type of each slot. */
+/* leaves: a return from any function may end the program. types gets the type of each slot. With code:
+ * appends that of the function, which has its variables in its frame. */
 bool coil_lower_function(struct coil_vm *vm, uint32_t function, const uint8_t *touched, bool leaves,
-                         uint8_t *types, struct ssa_function *f);
+                         uint8_t *types, struct ssa_function *f, struct ssa_code *code);
 /* The same for an object file. */
 bool coil_lower_native(struct coil_native *n, uint32_t function, struct ssa_function *f);
 void coil_lower_call(struct coil_lower *l, uint32_t callee);
@@ -205,6 +213,8 @@ bool coil_lower_address(struct coil_lower *l, const struct coil_place *p, struct
 /* The same, checked for an access of this size, as an address of the host. */
 bool coil_lower_reach(struct coil_lower *l, const struct coil_place *p, enum ssa_mem mem,
                       bool write, struct ssa_address *at);
+/* Whether a jump back to a block becomes a copy of it. */
+bool coil_lower_copies(const struct coil_lower *l, uint32_t block);
 /* A branch on a condition; yes and no are blocks. False: the flags are in the machine. */
 bool coil_lower_branch(struct coil_lower *l, uint8_t condition, uint32_t yes, uint32_t no);
 /* Completes what a branch is to know of an operation whose flags `live` are read; false: not all of
@@ -229,6 +239,20 @@ bool coil_lower_call_address(struct coil_lower *l, uint32_t next);
 /* ---- extensions.c ---- */
 
 void coil_drop_extensions(struct ssa_function *f, const struct coil_jit *j);
+
+/* ---- variables.c ---- */
+
+bool coil_variables(struct coil_lower *l, uint32_t count, const uint8_t *types);
+uint32_t coil_lower_get(struct coil_lower *l, uint32_t variable);
+void coil_lower_set(struct coil_lower *l, uint32_t variable, uint32_t value);
+void coil_hold_nothing(struct coil_lower *l); /* in a new block, and after a call */
+
+/* ---- parts.c ---- */
+
+bool coil_parts_begin(struct coil_lower *l);
+void coil_parts_cut(struct coil_lower *l, uint32_t block);  /* before a block is lowered */
+void coil_parts_note(struct coil_lower *l, uint32_t block); /* after it */
+bool coil_parts_end(struct coil_lower *l);
 
 /* ---- compile.c ---- */
 

@@ -24,14 +24,15 @@ static uint32_t begin_exit(struct coil_lower *l, uint32_t kind, const uint64_t *
 {
     struct ssa_function *f = l->f;
     uint32_t values[COIL_PASSED], n = 0;
-    if (f->in_frame) return ssa_exit(f, kind, l->cell); /* variables are where their number says */
-    for (unsigned i = first; i < l->passed; i++) values[n++] = ssa_kept(f, l->flow.slots + i);
+    if (f->apart) return ssa_exit(f, kind, l->cell); /* variables are where their number says */
+    for (unsigned i = first; i < l->passed; i++) values[n++] = coil_lower_get(l, l->flow.slots + i);
     size_t slots = l->flow.slots;
     if (!ARRAY_RESERVE(l->kept, l->kept_capacity, slots + 1)) {
         f->failed = true;
         return 0;
     }
-    for (uint32_t s = 1; s < slots; s++) l->kept[s] = holds_slot(live, s) ? ssa_kept(f, s) : 0;
+    for (uint32_t s = 1; s < slots; s++)
+        l->kept[s] = holds_slot(live, s) ? coil_lower_get(l, s) : 0;
     uint32_t exit = ssa_exit(f, kind, l->cell);
     for (uint32_t s = 1; s < slots; s++)
         if (l->kept[s]) ssa_keep(f, s, l->kept[s]);
@@ -79,12 +80,12 @@ static void take_result(void *user, uint8_t at, uint32_t slot, bool write)
     struct coil_lower *l = user;
     if (!write) return;
     if (at == COIL_AT_SLOT)
-        ssa_write(l->f, slot,
-                  ssa_load(l->f, bits_of_type(l->flow.types[slot]),
-                           context(l, offsetof(struct coil_jit, scratch) + 8 * slot)));
+        coil_lower_set(l, slot,
+                       ssa_load(l->f, bits_of_type(l->flow.types[slot]),
+                                context(l, offsetof(struct coil_jit, scratch) + 8 * slot)));
     else if (slot < l->passed)
-        ssa_write(l->f, l->flow.slots + slot,
-                  ssa_load(l->f, SSA_X64, context(l, offsetof(struct coil_vm, v) + 8 * slot)));
+        coil_lower_set(l, l->flow.slots + slot,
+                       ssa_load(l->f, SSA_X64, context(l, offsetof(struct coil_vm, v) + 8 * slot)));
 }
 
 static void ask_step(struct coil_lower *l, uint32_t kind)
@@ -154,11 +155,12 @@ void coil_lower_call(struct coil_lower *l, uint32_t callee)
     uint32_t args[COIL_PASSED];
     if (l->native) bytes = 0;
     if (!l->native) check_call(l, callee);
-    for (unsigned i = 0; i < n; i++) args[i] = ssa_read(f, l->flow.slots + i);
+    for (unsigned i = 0; i < n; i++) args[i] = coil_lower_get(l, l->flow.slots + i);
     if (bytes) add_frame(l, bytes);
     /* What the callee does not pass on is still here when it stops. */
     uint32_t exit = l->native ? 0 : begin_exit(l, COIL_EXIT_CALL, live_before(l), n);
     uint32_t list = ssa_list(f, args, n), call = ssa_effect(f, SSA_CALL, exit);
+    coil_hold_nothing(l); /* no register lasts through it */
     if (!call) return;
     f->insns[call].imm = callee;
     f->insns[call].list = list;
@@ -168,7 +170,7 @@ void coil_lower_call(struct coil_lower *l, uint32_t callee)
         if (!args[i]) return;
         f->insns[args[i]].imm = i;
     }
-    for (unsigned i = 0; i < n; i++) ssa_write(f, l->flow.slots + i, args[i]);
+    for (unsigned i = 0; i < n; i++) coil_lower_set(l, l->flow.slots + i, args[i]);
     if (bytes) add_frame(l, -bytes);
     l->flags.opcode = 0;
 }
@@ -177,7 +179,7 @@ void coil_lower_return(struct coil_lower *l)
 {
     struct ssa_function *f = l->f;
     uint32_t values[COIL_PASSED];
-    for (unsigned i = 0; i < l->passed; i++) values[i] = ssa_read(f, l->flow.slots + i);
+    for (unsigned i = 0; i < l->passed; i++) values[i] = coil_lower_get(l, l->flow.slots + i);
     if (l->last && !l->native)
         ssa_store(f, SSA_U32, context(l, offsetof(struct coil_vm, pc)), ssa_const(f, l->cell));
     uint32_t list = ssa_list(f, values, l->passed), end = ssa_effect(f, SSA_RETURN, 0);
@@ -219,6 +221,7 @@ static void lower_conditional(struct coil_lower *l, const struct coil_cell *c, u
     uint32_t then = extra_block(l);
     branch_on(l, c->x, then, next);
     ssa_start(l->f, then);
+    coil_hold_nothing(l);
     ssa_seal(l->f, then);
     if (c->op == COIL_CELL_RET_IF) {
         coil_lower_return(l);
@@ -286,7 +289,7 @@ static void lower_cell(struct coil_lower *l, uint32_t block);
 
 /* The header of a loop, small, ends with a branch: a jump to it becomes a copy of it, so that an
  * iteration has one jump. */
-static bool is_copied(const struct coil_lower *l, uint32_t block)
+bool coil_lower_copies(const struct coil_lower *l, uint32_t block)
 {
     const struct coil_flow_block *b = &l->flow.blocks[block];
     const struct coil_cell *end = &l->p->cells[b->end - 1];
@@ -308,7 +311,7 @@ static void lower_jump(struct coil_lower *l, uint32_t block, uint32_t to)
         return;
     }
     l->ended = true;
-    if (to > block || l->copying || !is_copied(l, to)) {
+    if (to > block || l->copying || !coil_lower_copies(l, to)) {
         ssa_jump(l->f, block_for(to));
         return;
     }
@@ -397,7 +400,7 @@ static bool has_one_source(const struct coil_lower *l, uint32_t block)
     uint32_t from = l->from[block];
     if (l->flow.blocks[block].preds != 1 || from >= block) return false;
     uint16_t op = l->p->cells[l->flow.blocks[from].end - 1].op;
-    return op != COIL_CELL_CALL_IF && op != COIL_CELL_INDIRECT && !is_copied(l, from);
+    return op != COIL_CELL_CALL_IF && op != COIL_CELL_INDIRECT && !coil_lower_copies(l, from);
 }
 
 static void lower_block(struct coil_lower *l, uint32_t block)
@@ -405,10 +408,12 @@ static void lower_block(struct coil_lower *l, uint32_t block)
     struct coil_flow_block *b = &l->flow.blocks[block];
     l->at = block_for(block);
     ssa_start(l->f, l->at);
+    coil_hold_nothing(l);
     l->ended = false;
     if (has_one_source(l, block)) ssa_seal(l->f, l->at);
-    l->flags = b->preds == 1 && l->from[block] < block ? l->pending[l->from[block]]
-                                                       : (struct coil_pending_flags){0};
+    bool one = b->preds == 1 && l->from[block] < block;
+    if (l->code && !b->flags_in) one = false; /* what nobody reads is not known in another part */
+    l->flags = one ? l->pending[l->from[block]] : (struct coil_pending_flags){0};
     if (!find_live(l, block)) {
         l->f->failed = true;
         return;
@@ -437,8 +442,8 @@ static void clear_frame(struct coil_lower *l)
     }
     l->cell = l->flow.first;
     uint32_t exit = ssa_exit(l->f, COIL_EXIT_CLEAR, l->cell);
-    for (unsigned i = 0; i < l->passed; i++)
-        ssa_keep(l->f, COIL_KEY_REGISTER + i, ssa_kept(l->f, l->flow.slots + i));
+    for (unsigned i = 0; i < l->passed && !l->f->apart; i++)
+        ssa_keep(l->f, COIL_KEY_REGISTER + i, coil_lower_get(l, l->flow.slots + i));
     ssa_effect(l->f, SSA_SIDE, exit);
 }
 
@@ -455,13 +460,13 @@ static void clear_slots(struct coil_lower *l)
 {
     uint8_t seen[4096] = {0};
     const struct coil_flow_block *first = &l->flow.blocks[0];
-    for (uint32_t c = first->first; l->f->in_frame && c < first->end; c++)
+    for (uint32_t c = first->first; l->f->apart && c < first->end; c++)
         if (l->p->steps[c]) coil_step_touches(l->p->steps[c], note_written, seen);
-    for (uint32_t s = 1; l->f->in_frame && s < l->flow.slots; s++) {
+    for (uint32_t s = 1; l->f->apart && s < l->flow.slots; s++) {
         if (seen[s] == 2) continue;
         uint32_t zero = ssa_const(l->f, 0);
         enum ssa_type type = coil_ssa_type(l->flow.types[s]);
-        ssa_write(l->f, s, type == SSA_INT ? zero : ssa_op1(l->f, SSA_REAL, type, zero));
+        coil_lower_set(l, s, type == SSA_INT ? zero : ssa_op1(l->f, SSA_REAL, type, zero));
     }
 }
 
@@ -473,11 +478,11 @@ static void take_params(struct coil_lower *l)
         uint32_t value = ssa_op1(l->f, SSA_PARAM, SSA_INT, 0);
         if (!value) return;
         l->f->insns[value].imm = i;
-        ssa_write(l->f, l->flow.slots + i, value);
+        coil_lower_set(l, l->flow.slots + i, value);
     }
     clear_slots(l);
     clear_frame(l);
-    if (!l->native && !l->f->in_frame && l->p->functions[l->flow.function].bytes)
+    if (!l->native && !l->f->apart && l->p->functions[l->flow.function].bytes)
         l->frame_top = ssa_load(l->f, SSA_X64, context(l, offsetof(struct coil_vm, frame_top)));
     ssa_jump(l->f, 1);
 }
@@ -512,33 +517,42 @@ static void make_blocks(struct coil_lower *l)
     uint8_t types[4096 + COIL_PASSED];
     for (uint32_t i = 0; i < variables; i++)
         types[i] = i < l->flow.slots ? (uint8_t)coil_ssa_type(l->flow.types[i]) : SSA_INT;
-    if ((uint64_t)variables * l->f->block_count > UINT64_C(1) << 24) l->f->failed = true;
-    if (!l->f->failed) ssa_variables(l->f, variables, types);
+    if (!l->f->apart && (uint64_t)variables * l->f->block_count > UINT64_C(1) << 24)
+        l->f->failed = true;
+    if (!l->f->failed && !coil_variables(l, variables, types)) l->f->failed = true;
 }
 
-static void lower_all(struct coil_lower *l)
+static bool lower_all(struct coil_lower *l)
 {
     make_blocks(l);
-    if (l->f->failed) return;
+    if (l->f->failed) return false;
+    if (l->code && !coil_parts_begin(l)) return false;
     take_params(l);
-    for (uint32_t b = 0; b < l->flow.block_count && !l->f->failed; b++)
-        if (l->flow.blocks[b].reached) lower_block(l, b);
+    for (uint32_t b = 0; b < l->flow.block_count && !l->f->failed; b++) {
+        if (!l->flow.blocks[b].reached) continue;
+        if (l->code) coil_parts_cut(l, b);
+        lower_block(l, b);
+        if (l->code) coil_parts_note(l, b);
+    }
     for (uint32_t b = 0; b < l->f->block_count && !l->f->failed; b++) ssa_seal(l->f, b);
+    return l->code ? coil_parts_end(l) : !l->f->failed;
 }
 
 /* types may be NULL. */
 static bool lower_function(struct coil_lower *l, uint32_t function, uint8_t *types)
 {
-    bool ok = coil_flow(&l->flow, l->vm, l->native, function, !l->f->in_frame) && find_sources(l);
+    bool ok = coil_flow(&l->flow, l->vm, l->native, function, !l->f->apart) && find_sources(l);
     if (ok && types) memcpy(types, l->flow.types, l->flow.slots);
-    if (ok) lower_all(l);
+    ok = ok && lower_all(l);
     l->f->position = 0;
     coil_flow_free(&l->flow);
     free(l->from);
     free(l->pending);
     free(l->live);
     free(l->kept);
-    return ok && !l->f->failed;
+    free(l->order);
+    free(l->current);
+    return ok;
 }
 
 bool coil_lower_native(struct coil_native *n, uint32_t function, struct ssa_function *f)
@@ -553,11 +567,12 @@ bool coil_lower_native(struct coil_native *n, uint32_t function, struct ssa_func
 }
 
 bool coil_lower_function(struct coil_vm *vm, uint32_t function, const uint8_t *touched, bool leaves,
-                         uint8_t *types, struct ssa_function *f)
+                         uint8_t *types, struct ssa_function *f, struct ssa_code *code)
 {
     struct coil_lower l = {.vm = vm,
                            .p = &vm->program,
                            .f = f,
+                           .code = code,
                            .touched = touched,
                            .passed = touched[function],
                            .last = leaves || function == vm->program.entry};

@@ -81,7 +81,7 @@ static uint32_t context_word(struct coil_lower *l, size_t offset)
 
 uint32_t coil_lower_register(struct coil_lower *l, uint32_t reg)
 {
-    if (reg < l->passed) return ssa_read(l->f, l->flow.slots + reg);
+    if (reg < l->passed) return coil_lower_get(l, l->flow.slots + reg);
     return context_word(l, offsetof(struct coil_vm, v) + 8 * reg);
 }
 
@@ -92,7 +92,7 @@ static uint32_t term(struct coil_lower *l, const struct coil_term *t)
         return l->native && t->symbol ? coil_native_address(l, t->symbol - 1)
                                       : ssa_const(l->f, (int64_t)t->value);
     case COIL_AT_SLOT:
-        return coil_ssa_type(l->flow.types[t->slot]) == SSA_INT ? ssa_read(l->f, t->slot) : 0;
+        return coil_ssa_type(l->flow.types[t->slot]) == SSA_INT ? coil_lower_get(l, t->slot) : 0;
     case COIL_AT_REGISTER: return coil_lower_register(l, t->slot);
     default: return 0;
     }
@@ -196,7 +196,7 @@ uint32_t coil_lower_place(struct coil_lower *l, const struct coil_place *p, uint
         return coil_lower_convert(l, from_bits(l, coil_lower_register(l, p->slot), own), own, as);
     case COIL_AT_SLOT: {
         uint8_t declared = l->flow.types[p->slot];
-        uint32_t value = ssa_read(l->f, p->slot);
+        uint32_t value = coil_lower_get(l, p->slot);
         if (p->op != declared) { /* another integer type of the same width */
             if (!coil_is_int(p->op) || !coil_is_int(declared)) return 0;
             value = coil_lower_canon(l, value, p->op);
@@ -230,7 +230,7 @@ bool coil_lower_write(struct coil_lower *l, const struct coil_place *p, uint32_t
     if (p->at == COIL_AT_REGISTER) {
         if (is_real(from)) value = ssa_op1(f, SSA_BITS, SSA_INT, value);
         if (p->slot < l->passed)
-            ssa_write(f, l->flow.slots + p->slot, value);
+            coil_lower_set(l, l->flow.slots + p->slot, value);
         else
             ssa_store(f, SSA_X64,
                       (struct ssa_address){.base = coil_lower_fixed(l, SSA_CONTEXT),
@@ -252,7 +252,7 @@ bool coil_lower_write(struct coil_lower *l, const struct coil_place *p, uint32_t
             if (!coil_is_int(p->op) || !coil_is_int(declared)) return false;
             value = coil_lower_canon(l, value, declared);
         }
-        if (value) ssa_write(f, p->slot, value);
+        if (value) coil_lower_set(l, p->slot, value);
         return value != 0;
     }
     if ((p->at != COIL_AT_FRAME && p->at != COIL_AT_MEMORY) || l->vm->m->big_endian ||

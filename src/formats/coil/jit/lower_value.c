@@ -36,10 +36,10 @@ static bool lower_move(struct coil_lower *l, const struct coil_step *s)
         uint32_t zero = ssa_const(l->f, 0);
         enum ssa_type type = coil_ssa_type(l->flow.types[to->slot]);
         if (type != SSA_INT) zero = ssa_op1(l->f, SSA_REAL, type, zero);
-        uint32_t before = ssa_read(l->f, to->slot);
-        ssa_write(l->f, to->slot, zero);
+        uint32_t before = coil_lower_get(l, to->slot);
+        coil_lower_set(l, to->slot, zero);
         if (s->count < 3 || move(l, s, to, 2)) return true;
-        ssa_write(l->f, to->slot, before);
+        coil_lower_set(l, to->slot, before);
         return false;
     }
     if (s->opcode == COIL_OP_CAST && s->count == 3) {

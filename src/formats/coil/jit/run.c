@@ -336,7 +336,7 @@ penta_vm *coil_jit_open(const penta_module *module, const penta_option *options,
     if (!base) return NULL;
     struct coil_jit *j = coil_jit(base);
     const char *level = option_text(options, count, "optimize");
-    j->level = level ? (unsigned)(level[0] - '0') : SSA_LEVEL_FULL;
+    j->level = level ? (unsigned)(level[0] - '0') : COIL_LEVEL_FULL;
     const char *vectors = option_text(options, count, "vectors");
     j->sse2 = vectors && !strcmp(vectors, "sse2");
     j->linear = j->vm.linear;

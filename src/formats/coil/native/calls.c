@@ -65,9 +65,9 @@ static void take_result(struct coil_lower *l, const struct coil_proto *proto, ui
                   bits);
         return;
     }
-    ssa_write(l->f, l->flow.slots, bits);
+    coil_lower_set(l, l->flow.slots, bits);
     for (unsigned i = 1; i < l->passed; i++) /* C functions keep none of them */
-        ssa_write(l->f, l->flow.slots + i, ssa_const(l->f, 0));
+        coil_lower_set(l, l->flow.slots + i, ssa_const(l->f, 0));
 }
 
 void coil_native_call(struct coil_lower *l, const struct coil_proto *proto, uint32_t address,

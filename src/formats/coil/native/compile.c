@@ -144,7 +144,7 @@ static bool compile_function(struct coil_native *n, uint32_t number, struct coil
         if (!n->has_lines) inline_calls(n, &f);
         ssa_pass_copies(&f);
         coil_drop_extensions(&f, NULL);
-        ssa_optimise(&f, 2, NULL, NULL);
+        ssa_optimise(&f, NULL, NULL);
     }
     ok = ok && ssa_emit(&f, number, c);
     r->frame = ok ? c->frames[number] : 0;
@@ -207,7 +207,7 @@ static void release(struct coil_native *n)
     if (n->memory) munmap(n->memory, n->capacity);
     free(n->code.functions);
     free(n->code.frames);
-    free(n->code.calls);
+    ssa_emit_free(&n->code);
     free(n->code.sites);
     free(n->code.locations);
     free(n->code.relocs);

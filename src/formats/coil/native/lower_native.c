@@ -66,14 +66,14 @@ static void hand_over(void *user, uint8_t at, uint32_t number, bool write)
     struct ssa_function *f = l->f;
     if (write) return;
     if (at == COIL_AT_SLOT) {
-        uint32_t value = ssa_read(f, number);
+        uint32_t value = coil_lower_get(l, number);
         if (slot_mem(l, number) == SSA_MF32) /* the upper half is zero */
             ssa_store(f, SSA_X64, slot(l, number), ssa_op1(f, SSA_BITS, SSA_INT, value));
         else
             ssa_store(f, slot_mem(l, number), slot(l, number), value);
     } else if (number < l->passed) {
         ssa_store(f, SSA_X64, field(l, offsetof(struct coil_vm, v) + 8 * number),
-                  ssa_read(f, l->flow.slots + number));
+                  coil_lower_get(l, l->flow.slots + number));
     }
 }
 
@@ -83,10 +83,10 @@ static void take_back(void *user, uint8_t at, uint32_t number, bool write)
     struct ssa_function *f = l->f;
     if (!write) return;
     if (at == COIL_AT_SLOT)
-        ssa_write(f, number, ssa_load(f, slot_mem(l, number), slot(l, number)));
+        coil_lower_set(l, number, ssa_load(f, slot_mem(l, number), slot(l, number)));
     else if (number < l->passed)
-        ssa_write(f, l->flow.slots + number,
-                  ssa_load(f, SSA_X64, field(l, offsetof(struct coil_vm, v) + 8 * number)));
+        coil_lower_set(l, l->flow.slots + number,
+                       ssa_load(f, SSA_X64, field(l, offsetof(struct coil_vm, v) + 8 * number)));
 }
 
 /* The arguments of the runtime's functions: machine, instruction, slots. */

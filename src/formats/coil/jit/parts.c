@@ -1,0 +1,65 @@
+/* Code in parts: at the fast level a function becomes code while it is lowered, some blocks at a time, so
+ * that what is known of them stays in the caches however long the function is. Variables are in
+ * the frame, so nothing but flags goes from block to block, and a part ends where no flags are under way. */
+#include "coil/jit/jit.h"
+#include <stdlib.h>
+
+enum { NONE = UINT32_MAX, VALUES = 1500 /* of a part, or a few more */ };
+
+/* Jumps back from a block. Of a block that is copied there, its targets are what is jumped to. */
+static void mark_loops(struct coil_lower *l, uint32_t block)
+{
+    const struct coil_flow_block *b = &l->flow.blocks[block];
+    uint32_t cell = b->end - 1 - l->flow.first;
+    for (uint32_t k = 0; k < 2 + l->flow.target_counts[cell]; k++) {
+        uint32_t to =
+            k < 2 ? b->to[k] : l->flow.block_at[l->flow.targets[cell][k - 2] - l->flow.first];
+        if (to == NONE || to > block) continue;
+        const uint32_t *then = l->flow.blocks[to].to;
+        bool copied = l->p->cells[b->end - 1].op == COIL_CELL_JMP && coil_lower_copies(l, to);
+        if (!copied) l->f->blocks[to + 1].loops = true;
+        for (int i = 0; copied && i < 2; i++)
+            if (then[i] <= block) l->f->blocks[then[i] + 1].loops = true;
+    }
+}
+
+bool coil_parts_begin(struct coil_lower *l)
+{
+    l->part_extra = l->extra;
+    l->order = malloc((l->f->block_count + 1) * sizeof *l->order);
+    for (uint32_t b = 0; b < l->flow.block_count; b++)
+        if (l->flow.blocks[b].reached) mark_loops(l, b);
+    return l->order && ssa_emit_begin(l->f, l->flow.function, l->code);
+}
+
+/* Blocks for conditional calls and returns come after the others. */
+static void emit(struct coil_lower *l, uint32_t end, uint32_t next)
+{
+    uint32_t n = 0;
+    for (uint32_t b = l->part; b < end; b++)
+        if (l->f->blocks[b].first) l->order[n++] = b;
+    for (uint32_t b = l->part_extra; b < l->extra; b++)
+        if (l->f->blocks[b].first) l->order[n++] = b;
+    ssa_emit_part(l->code, l->order, n, next);
+    l->part = end;
+    l->part_extra = l->extra;
+}
+
+void coil_parts_cut(struct coil_lower *l, uint32_t block)
+{
+    if (l->f->count >= VALUES && l->flags_to < block) emit(l, block + 1, block + 1);
+}
+
+void coil_parts_note(struct coil_lower *l, uint32_t block)
+{
+    for (int k = 0; k < 2; k++) {
+        uint32_t to = l->flow.blocks[block].to[k];
+        if (to != NONE && to > l->flags_to && l->flow.blocks[to].flags_in) l->flags_to = to;
+    }
+}
+
+bool coil_parts_end(struct coil_lower *l)
+{
+    if (!l->f->failed) emit(l, l->flow.block_count + 1, NONE);
+    return ssa_emit_end(l->code);
+}

@@ -1,0 +1,68 @@
+/* Variables of a function while it is lowered. For fast code they are values, which the builder of src/ssa
+ * follows through blocks. To compile fast they are words of the frame, by their number; what a block
+ * has read or written it need not read again, so nothing but flags goes from block to block. */
+#include "coil/jit/jit.h"
+#include <stdlib.h>
+
+enum { HELD = sizeof((struct coil_lower){0}.held) / sizeof(uint32_t) };
+
+bool coil_variables(struct coil_lower *l, uint32_t count, const uint8_t *types)
+{
+    if (!l->f->apart) {
+        ssa_variables(l->f, count, types);
+        return !l->f->failed;
+    }
+    l->f->reserved = (count * 8 + 15) & ~UINT32_C(15);
+    l->current = calloc(count + 1, sizeof *l->current);
+    return l->current;
+}
+
+/* Few are held at a time, so that there are registers for them. */
+static void hold(struct coil_lower *l, uint32_t variable, uint32_t value)
+{
+    if (!l->current[variable]) {
+        uint32_t *oldest = &l->held[l->held_next++ % HELD];
+        if (*oldest) l->current[*oldest - 1] = 0;
+        *oldest = variable + 1;
+    }
+    l->current[variable] = value;
+}
+
+void coil_hold_nothing(struct coil_lower *l)
+{
+    for (unsigned i = 0; i < HELD; i++) {
+        if (l->held[i]) l->current[l->held[i] - 1] = 0;
+        l->held[i] = 0;
+    }
+}
+
+static enum ssa_mem mem_of(const struct coil_lower *l, uint32_t variable)
+{
+    enum ssa_type type =
+        variable < l->flow.slots ? coil_ssa_type(l->flow.types[variable]) : SSA_INT;
+    return type == SSA_F64 ? SSA_MF64 : type == SSA_F32 ? SSA_MF32 : SSA_X64;
+}
+
+static struct ssa_address word(struct coil_lower *l, uint32_t variable)
+{
+    return (struct ssa_address){.base = ssa_fixed(l->f, SSA_FRAME), .disp = (int64_t)variable * 8};
+}
+
+uint32_t coil_lower_get(struct coil_lower *l, uint32_t variable)
+{
+    if (!l->f->apart) return ssa_read(l->f, variable);
+    if (l->current[variable]) return l->current[variable];
+    uint32_t value = ssa_load(l->f, mem_of(l, variable), word(l, variable));
+    hold(l, variable, value);
+    return value;
+}
+
+void coil_lower_set(struct coil_lower *l, uint32_t variable, uint32_t value)
+{
+    if (!l->f->apart) {
+        ssa_write(l->f, variable, value);
+        return;
+    }
+    ssa_store(l->f, mem_of(l, variable), word(l, variable), value);
+    hold(l, variable, value);
+}
