@@ -40,6 +40,14 @@ static unsigned unknown(struct bounds *b, const char *type)
     return v;
 }
 
+/* The same number, and the compiler does not know it any more. */
+static void hide(struct bounds *b, unsigned value)
+{
+    line(b->m, "MOV i64 [@hidden], %%%u", value);
+    line(b->m, "CALL @nothing");
+    line(b->m, "MOV %%%u, i64 [@hidden]", value);
+}
+
 /* ---- accesses ---- */
 
 /* The last one is a vector. */
@@ -162,6 +170,8 @@ static void loop_begin(struct bounds *b, struct loop *o)
         snprintf(o->base, sizeof o->base, "u64 %%%u", low);
     }
     o->type = pick(m, SCALARS + 1);
+    if (pick(m, 2)) /* one element after the other */
+        o->type = 2 * (unsigned)__builtin_ctz(o->scale) + pick(m, 2);
     o->offset = pick(m, 9);
     unsigned elements = (o->left - o->offset - widths[o->type]) / o->scale + 1;
     if (o->sums == 1) elements /= 2;             /* for twice the counter, nearly */
@@ -174,11 +184,7 @@ static void loop_begin(struct bounds *b, struct loop *o)
     o->bound = variable(b, o->kind);
     line(m, "MOV %%%u, i64 %lld", o->counter, start);
     line(m, "MOV %%%u, i64 %lld", o->bound, end);
-    if (!pick(m, 3)) { /* the same number, and the compiler does not know it */
-        line(m, "MOV i64 [@hidden], %%%u", o->bound);
-        line(m, "CALL @nothing");
-        line(m, "MOV %%%u, i64 [@hidden]", o->bound);
-    }
+    if (!pick(m, 3)) hide(b, o->bound);
     o->other_kind = pick(m, 2) ? "i64" : "i32";
     o->other = variable(b, o->other_kind);
     o->by = pick(m, 8) ? 0 : unknown(b, "i64");
@@ -242,9 +248,9 @@ static void body(struct bounds *b, const struct loop *o, const struct loop *oute
 static void next(struct bounds *b, const struct loop *o)
 {
     struct maker *m = b->m;
-    if (o->by)
+    if (o->sums && o->by) /* without them a loop of one store may become one that fills memory */
         line(m, "ADD %%%u, %%%u", o->other, o->by);
-    else
+    else if (o->sums)
         line(m, "ADD %%%u, %u", o->other, pick(m, 2));
     line(m, "%s %%%u, %u", o->down ? "SUB" : "ADD", o->counter, o->step);
 }
@@ -299,7 +305,37 @@ static void sweep(struct bounds *b, const struct loop *outer)
     else
         goes_on(b, &o, before ? before : o.counter, top);
     writer_print(m->w, ".l%u:\n", end);
-    line(m, "MOV i64 [@hidden], %%%u", o.other);
+    line(m, "MOV i64 [@hidden], %%%u", o.sums ? o.other : o.counter);
+}
+
+/* A loop of one store, from nothing to a few elements more than there are. */
+static void fill(struct bounds *b)
+{
+    struct maker *m = b->m;
+    const char *kind = pick(m, 2) ? "i64" : "u64";
+    char base[40];
+    unsigned left = base_of(b, base, sizeof base), bits = pick(m, 3), first = pick(m, 5);
+    unsigned counter = variable(b, kind), bound = variable(b, kind), form = pick(m, 3);
+    unsigned top = m->labels++, end = m->labels++, type = 2 * bits + pick(m, 2);
+    line(m, "MOV %%%u, %u", counter, first);
+    line(m, "MOV %%%u, %u", bound, first + pick(m, (left >> bits) + 2));
+    if (pick(m, 2)) hide(b, bound);
+    writer_print(m->w, ".l%u:\n", top);
+    if (form == 0) {
+        line(m, "CMP %%%u, %%%u", counter, bound);
+        line(m, "BR %s, @.l%u", pick(m, 2) ? "GTE" : "GT", end);
+    }
+    line(m, "MOV %s [%s + %s %%%u*%u + %u], %%%u", scalars[type], base, kind, counter, 1u << bits,
+         pick(m, 3), pick(m, 2) ? type + 1 : 7);
+    line(m, "ADD %%%u, 1", counter);
+    if (form == 0) {
+        line(m, "BR @.l%u", top);
+    } else {
+        line(m, "CMP %%%u, %%%u", counter, bound);
+        line(m, "BR %s, @.l%u", form == 1 ? "LT" : "LTE", top);
+    }
+    writer_print(m->w, ".l%u:\n", end);
+    line(m, "MOV i64 [@hidden], %%%u", counter);
 }
 
 /* ---- the program ---- */
@@ -315,7 +351,10 @@ static void main_function(struct bounds *b)
     line(m, "VAR %%103, u64");
     line(m, "ALLOC %%103, 64");
     line(m, "ADD %%103, %u", 65536 - 64);
-    for (unsigned n = 1 + pick(m, 3); n--;) pick(m, 3) ? sweep(b, NULL) : group(b);
+    for (unsigned n = 1 + pick(m, 3); n--;) {
+        unsigned what = pick(m, 6);
+        what < 3 ? sweep(b, NULL) : what < 5 ? group(b) : fill(b);
+    }
     line(m, "MOV u64 [@hidden], %%8");
     line(m, "RET");
     writer_text(m->w, ".endfunc\n.func nothing\n    VAR %1, u8, 1\n    RET\n.endfunc\n");

@@ -382,7 +382,15 @@ static void call(struct maker *m)
         return;
     }
     if (to >= FUNCTIONS) to = FUNCTIONS - 1;
-    if (pick(m, 6)) {
+    if (!pick(m, 4)) { /* by address; of a table an index leads to, or out of */
+        unsigned v = 300 + m->labels++;
+        line(m, "VAR %%%u, u64", v);
+        if (pick(m, 2))
+            line(m, "MOV %%%u, u64 [@calls + i64 %%90*8]", v);
+        else
+            line(m, "MOV %%%u, @%c%u", v, pick(m, 2) ? 's' : 'f', to < SMALL ? to : 0);
+        line(m, "CALL %%%u", v);
+    } else if (pick(m, 6)) {
         line(m, "CALL @f%u", to);
     } else {
         compare(m);
@@ -523,6 +531,7 @@ void coil_program_write(struct coil_choices *c, struct writer *w)
            "    .u64 9218868437227405313, 18428729677200177153, 4611686018427387904, 255, 65535\n"
            "    .u64 9223372036854775808, 1065353216, 9223372036854775807\n    .zero 67\n.align "
            "8\nwords: .i64 1, 2, 3\n"
+           "calls: .addr @s0, @s1, @s2, @f3, @s1\n"
            "dump: .zero 256\n.align 8\nvectors: .zero 1200\n.rodata\nonly: .i64 77\n");
     writer_bytes(w, m.tables.out.data, m.tables.out.size);
     writer_free(&m.tables);
