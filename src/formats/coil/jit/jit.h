@@ -185,6 +185,7 @@ void coil_lower_step(struct coil_lower *l);
 /* False: it has no simple form. */
 bool coil_lower_value(struct coil_lower *l, const struct coil_step *s);
 bool coil_lower_vector(struct coil_lower *l, const struct coil_step *s); /* lower_vector.c */
+bool coil_lower_stack(struct coil_lower *l, const struct coil_step *s);  /* lower_stack.c */
 /* Operands. 0: it has no simple form. */
 uint32_t coil_lower_read(struct coil_lower *l, const struct coil_step *s, unsigned i, uint8_t as);
 uint32_t coil_lower_place(struct coil_lower *l, const struct coil_place *p, uint8_t own,

@@ -216,6 +216,7 @@ bool coil_lower_value(struct coil_lower *l, const struct coil_step *s)
     case COIL_G_COMPARE: return all_scalar(s) ? lower_arith(l, s) : coil_lower_vector(l, s);
     case COIL_G_VECTOR: return coil_lower_vector(l, s);
     case COIL_G_MEMBER: return lower_member(l, s);
+    case COIL_G_STACK: return coil_lower_stack(l, s);
     case COIL_G_MEMORY:
         if (s->opcode == COIL_OP_XCHG) return lower_exchange(l, s);
         return s->opcode == COIL_OP_LEA && write_address(l, &s->places[1], &s->places[0]);
