@@ -171,15 +171,16 @@ static void jump_table(struct ssa_emitter *m, const struct ssa_insn *in, uint32_
     enum x64_reg a = ssa_int_arg(m, in->arg[0]);
     x64_cmp_imm(e, X64, a, (int32_t)count);
     x64_jcc(e, X64_AE, &m->labels[target(m, to[count])]);
+    bool moved = a == SSA_SCRATCH; /* no other register is free */
+    if (moved) x64_movq_to(e, X64, SSA_FLOAT_SCRATCH, RAX), x64_mov(e, X64, RAX, a), a = RAX;
+    x64_lea_label(e, SSA_SCRATCH, &table);
     x64_lea(e, X64, SSA_SCRATCH,
-            (struct x64_mem){.base = (int8_t)a, .index = (int8_t)a, .scale = 2});
-    x64_movq_to(e, X64, SSA_FLOAT_SCRATCH, RAX); /* no other register is free */
-    x64_lea_label(e, RAX, &table);
-    x64_add(e, X64, SSA_SCRATCH, RAX);
-    x64_movq_from(e, X64, RAX, SSA_FLOAT_SCRATCH);
+            (struct x64_mem){.base = SSA_SCRATCH, .index = (int8_t)a, .scale = 3});
+    if (moved) x64_movq_from(e, X64, RAX, SSA_FLOAT_SCRATCH);
     x64_jmp_reg(e, SSA_SCRATCH);
     x64_bind(e, &table);
-    for (uint32_t i = 0; i < count && !x64_full(e); i++) x64_jmp(e, &m->labels[target(m, to[i])]);
+    for (uint32_t i = 0; i < count && !x64_full(e); i++) /* jumps of 5 bytes, in 8 each */
+        x64_jmp(e, &m->labels[target(m, to[i])]), x64_nop(e, 3);
 }
 
 static void end_block(struct ssa_emitter *m, uint32_t b, uint32_t next)
