@@ -346,6 +346,12 @@ shared: .i64 0
     check("two objects run", (done.returncode, done.stdout) == (42, b"1\n"), done)
 
 
+def test_example():
+    path = os.path.join(os.path.dirname(CASES), "..", "..", "examples", "coil", "hello.casm")
+    check("compile the example", penta("compile", path, "-o", "hello").returncode == 0)
+    check("example", run("./hello").stdout.startswith(b"the root of 2 is 1.414\nthe root of 9 is 3.000\n"))
+
+
 def test_text_and_what_a_trap_says():
     with open("traps.casm", "w") as out:
         out.write(".global main\n.func main\n    TRAP 77\n.endfunc\n")
