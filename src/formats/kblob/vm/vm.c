@@ -103,7 +103,7 @@ static void vm_close(penta_vm *base)
     kblob_memory_free(&vm->own);
     free(vm->owned);
     free(vm->code);
-    free(vm->places);
+    free(vm->hits);
     free(vm);
 }
 
@@ -396,22 +396,6 @@ static const char *vm_detail(const penta_vm *vm, const penta_stop *stop)
     return stop->kind == PENTA_STOP_HOST ? "SLEEP" : NULL;
 }
 
-static bool vm_count(penta_vm *base, struct counts *counts, penta_error *err)
-{
-    struct kblob_vm *vm = kblob_vm(base);
-    uint32_t *places = counts_places(counts, NULL, (size_t)vm->count + 1);
-    if (!vm->code) vm->code = array_copy(vm->program, (size_t)vm->count + 1, sizeof *vm->code);
-    if (!places || !vm->code) {
-        free(places);
-        return error_at(err, BASE_MEMORY, 0, "no memory for counters");
-    }
-    for (uint32_t i = 0; i < vm->count; i++)
-        if (places[i]) vm->code[i].op = KBLOB_OP_COUNT;
-    vm->places = places;
-    base->counts = counts;
-    return true;
-}
-
 const struct engine kblob_interp = {
     .name = "interp",
     .heeds_guards = true,
@@ -420,7 +404,7 @@ const struct engine kblob_interp = {
     ENGINE_CALLS(vm),
     .describe = vm_describe,
     .walk = vm_walk,
-    .count = vm_count,
+    .count = kblob_vm_count,
 };
 
 /* ---- the default host: a virtual clock, so that sleeping takes no time ---- */

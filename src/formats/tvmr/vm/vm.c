@@ -295,12 +295,14 @@ static void tell(struct tvmr_vm *vm, penta_stop *stop)
 
 static void count_after(struct tvmr_vm *vm, const struct tvmr_insn *in, enum tvmr_result result)
 {
-    uint64_t pc = (uint64_t)(in - vm->code);
-    if (result == TVMR_FAILED)
+    size_t pc = (size_t)(in - vm->code);
+    const struct tvmr_work *work = &vm->works[pc];
+    if (result == TVMR_FAILED) {
         counts_leave(vm->base.counts, pc);
-    else
-        counts_work(vm->base.counts, counts_stretch(vm->base.counts, vm->places[pc]),
-                    tvmr_operations(vm, in, &vm->works[pc]));
+        return;
+    }
+    uint64_t operations = work->product || work->count ? tvmr_operations(vm, in, work) : 1;
+    counts_work(vm->base.counts, counts_stretch(vm->base.counts, vm->places[pc]), operations);
 }
 
 static bool vm_count(penta_vm *base, struct counts *counts, penta_error *err)
