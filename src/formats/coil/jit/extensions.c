@@ -160,9 +160,18 @@ static void look(struct needs *n, const struct coil_jit *j, uint32_t value)
         if (n->f->pool[in->list + k]) need(n, n->f->pool[in->list + k], WHOLE);
 }
 
+static bool has_extensions(const struct ssa_function *f)
+{
+    for (size_t i = 1; i < f->count; i++)
+        if (kept_by(f->insns[i].op)) return true;
+    return false;
+}
+
 /* j: whose code it is; NULL: that of an object. */
 void coil_drop_extensions(struct ssa_function *f, const struct coil_jit *j)
 {
+    if (!has_extensions(f)) return;
+    ssa_pass_copies(f); /* phis that are none would hide what is used */
     struct needs n = {.f = f, .of = calloc(f->count + 1, 1), .waits = calloc(f->count + 1, 1)};
     n.work = malloc((f->count + 1) * sizeof *n.work);
     bool ok = n.of && n.waits && n.work;

@@ -142,7 +142,6 @@ static bool compile_function(struct coil_native *n, uint32_t number, struct coil
     bool ok = own ? coil_lower_native(n, number, &f) : coil_native_trap_function(n, &f);
     if (ok && own) {
         if (!n->has_lines) inline_calls(n, &f);
-        ssa_pass_copies(&f);
         coil_drop_extensions(&f, NULL);
         ssa_optimise(&f, NULL, NULL);
     }
