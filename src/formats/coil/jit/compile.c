@@ -254,7 +254,6 @@ static bool compile_function(struct coil_jit *j, uint32_t number, struct ssa_cod
         if (!fast) inline_calls(j, f);
         if (j->after) j->after(j->after_user, "inline", f);
         if (!fast) {
-            ssa_pass_copies(f); /* phis that are none would hide what is used */
             coil_drop_extensions(f, j);
             ssa_optimise(f, j->after, j->after_user);
         }
