@@ -1,4 +1,4 @@
-/* penta/coil.h: building an object; and linking two. */
+/* penta/coil.h: building an object; linking two; native code. */
 #include "penta/coil.h"
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +59,18 @@ static void try_link(const void *user, struct outcome *o)
     outcome_buffer(o, &map);
 }
 
+static void try_native(const void *user, struct outcome *o)
+{
+    static const penta_option as_text = {"emit", "asm"};
+    for (size_t text = 0; text < 2; text++) {
+        penta_error err = {0};
+        penta_buffer out = {0};
+        bool ok = penta_coil_compile(user, &as_text, text, &out, &err);
+        if (outcome_ok(o, ok, &err)) outcome_bytes(o, out.data, out.size);
+        penta_buffer_free(&out);
+    }
+}
+
 void coil_scenarios(void)
 {
     penta_bytes both = tree_file("tests/fuzz/seeds/coil_link/two"); /* a zero byte between them */
@@ -77,6 +89,7 @@ void coil_scenarios(void)
     scenario("link", try_link, &l);
     l.count = 1;
     scenario("link, relocatable", try_link, &l);
+    scenario("native code", try_native, modules[0]);
     for (size_t i = 0; i < 2; i++) penta_close(modules[i]);
     tree_free(both);
 }

@@ -2,6 +2,7 @@
 #include "penta/jam.h"
 #include <string.h>
 #include "allocations.h"
+#include "base/error.h"
 
 struct given {
     penta_bytes state, block;
@@ -27,6 +28,45 @@ static void try_block(const void *user, struct outcome *o)
     if (outcome_ok(o, ok, &err)) outcome_bytes(o, out.data, out.size);
     penta_buffer_free(&out);
     penta_jam_outcome_free(&result);
+    penta_jam_state_free(state);
+    penta_jam_host_free(host);
+}
+
+static void change(void *user, const uint8_t *key, penta_bytes name, const penta_bytes *before,
+                   const penta_bytes *now)
+{
+    (void)name;
+    (void)before;
+    outcome_bytes(user, key, PENTA_JAM_KEY);
+    if (now) outcome_bytes(user, now->data, now->size);
+}
+
+/* A line that there is no memory for is left out. */
+static void called(void *user, uint32_t service, const char *line)
+{
+    (void)user, (void)service, (void)line;
+}
+
+static void try_accumulate(const void *user, struct outcome *o)
+{
+    const struct given *g = user;
+    penta_option options[] = {{"engine", g->engine}};
+    penta_jam_accumulation input = {.slot = 11, .service = 1000, .gas = 1000000};
+    penta_error err = {0}, no = {.code = BASE_MEMORY};
+    penta_jam_result result = {0};
+    penta_jam_state *state = NULL;
+    penta_jam_host *host = penta_jam_host_for(g->state, options, 1, &err);
+    if (host) penta_jam_on_call(host, called, NULL);
+    bool ok = host && (state = penta_jam_state_new(host, NULL, &err)) &&
+              penta_jam_state_read(state, g->state, "examples/jam", &err) &&
+              penta_jam_state_commit(state, &err) &&
+              penta_jam_accumulate(host, state, &input, &result, &err);
+    if (outcome_ok(o, ok, &err)) {
+        outcome_bytes(o, &result.exit, sizeof result.exit);
+        outcome_bytes(o, &result.gas_used, sizeof result.gas_used);
+        outcome_ok(o, penta_jam_state_changes(state, change, o), &no);
+    }
+    penta_jam_result_free(&result);
     penta_jam_state_free(state);
     penta_jam_host_free(host);
 }
@@ -59,8 +99,10 @@ void jam_scenarios(void)
     libraries_take_no(false);
     scenario("state", try_state, NULL);
     scenario("block (interp)", try_block, &g);
+    scenario("accumulate (interp)", try_accumulate, &g);
     g.engine = "jit";
     scenario("block (jit)", try_block, &g);
+    scenario("accumulate (jit)", try_accumulate, &g);
     libraries_take_no(true);
     tree_free(g.state);
     tree_free(g.block);

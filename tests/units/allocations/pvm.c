@@ -83,6 +83,16 @@ static void try_memory(const void *user, struct outcome *o)
     penta_vm_free(vm);
 }
 
+static void try_compile(const void *user, struct outcome *o)
+{
+    penta_error err = {0};
+    penta_pvm_compilation result = {0};
+    penta_pvm_compiled *compiled = penta_pvm_compile(user, NULL, 0, &result, &err);
+    if (outcome_ok(o, compiled, &err))
+        outcome_bytes(o, &result.native_bytes, sizeof result.native_bytes);
+    penta_pvm_compiled_free(compiled);
+}
+
 void pvm_scenarios(void)
 {
     libraries_take_no(false);
@@ -92,5 +102,6 @@ void pvm_scenarios(void)
     scenario("pool (interp)", try_pool_interp, module);
     scenario("pool", try_pool_fastest, module);
     scenario("memory", try_memory, module);
+    scenario("compile", try_compile, module);
     penta_close(module);
 }

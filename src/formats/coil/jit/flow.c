@@ -188,7 +188,7 @@ static bool goes_on(const struct coil_flow *f, uint32_t cell)
     return s->opcode == COIL_OP_CALL || (s->opcode == COIL_OP_BR && conditional);
 }
 
-static void link_blocks(struct coil_flow *f)
+static bool link_blocks(struct coil_flow *f)
 {
     for (uint32_t b = 0; b < f->block_count; b++) {
         struct coil_flow_block *block = &f->blocks[b];
@@ -206,7 +206,7 @@ static void link_blocks(struct coil_flow *f)
     }
     /* Which can be reached, and how often; a stack of blocks. */
     uint32_t *work = malloc((f->block_count + 1) * sizeof *work), n = 0;
-    if (!work) return;
+    if (!work) return false;
     work[n++] = 0;
     f->blocks[0].reached = true;
     f->blocks[0].preds = 1; /* the call */
@@ -224,6 +224,7 @@ static void link_blocks(struct coil_flow *f)
         }
     }
     free(work);
+    return true;
 }
 
 /* ---- flags ---- */
@@ -471,8 +472,7 @@ bool coil_flow(struct coil_flow *f, const struct coil_vm *vm, const struct coil_
     memset(f->types, COIL_T_VOID, f->slots + 1);
     for (uint32_t i = 0; i < n; i++)
         if (!find_targets(f, vm, f->first + i)) return false;
-    if (!find_blocks(f)) return false;
-    link_blocks(f);
+    if (!find_blocks(f) || !link_blocks(f)) return false;
     find_flags(f);
     find_readers(f);
     find_types(f);

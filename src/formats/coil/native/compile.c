@@ -133,7 +133,10 @@ static bool compile_function(struct coil_native *n, uint32_t number, struct coil
     r->first_return = (uint32_t)c->return_count;
     bool own = number < n->vm->program.function_count;
     if (own && n->vm->program.functions[number].bytes > FRAME_MAX) return no_code(n, number);
-    if (own && n->entered[number]) coil_native_entry(n, number);
+    if (own && n->entered[number]) {
+        coil_native_entry(n, number);
+        if (c->failed) return no_code(n, number); /* ssa_emit would forget it */
+    }
     r->body = x64_here(&c->e);
     ssa_init(&f);
     f.native = true;

@@ -84,7 +84,7 @@ bool cvbc_build_program(struct cvbc_build *b, const uint8_t name[CVBC_NAME_BYTES
     writer_fill(&b->programs, 0, (4 - b->programs.out.size % 4) % 4);
     writer_bytes(&b->programs, container.data, container.size);
     b->program_count++;
-    return true;
+    return !cvbc_build_failed(b) || error_at(err, BASE_MEMORY, 0, "no memory for a program");
 }
 
 /* ---- stages ---- */

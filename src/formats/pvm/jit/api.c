@@ -30,7 +30,7 @@ penta_pvm_compiled *penta_pvm_compile(const penta_module *module, const penta_op
     if (!cells) return NULL;
     uint64_t start = now();
     struct pvm_native *n = pvm_native_compile(cells, &config);
-    if (!n) error_at(err, BASE_UNSUPPORTED, 0, "no executable memory, or the code is too large");
+    if (!n) error_at(err, BASE_MEMORY, 0, "no executable memory, or the code is too large");
     if (n && result) {
         *result = (penta_pvm_compilation){
             .code_bytes = n->size, .native_bytes = n->used - n->body, .nanoseconds = now() - start};
