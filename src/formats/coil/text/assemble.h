@@ -42,7 +42,6 @@ struct coil_asm {
     uint8_t *bind_set;
     size_t symbol_room;
     penta_bytes entry;
-    uint64_t entry_at;
 
     int64_t function; /* symbol of the open .func, or -1 */
     uint64_t function_at;

@@ -221,7 +221,6 @@ static bool read_relocs(struct elf_reader *r, Elf_Scn *scn, const GElf_Shdr *h)
     if (!ordered) qsort(relocs, count, sizeof *relocs, by_offset);
     s->relocs = relocs;
     s->reloc_count = count;
-    r->object->has_relocs = true;
     return true;
 }
 

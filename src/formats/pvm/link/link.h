@@ -80,7 +80,6 @@ struct link_object {
     size_t symbol_count;
     const struct link_symbol **functions; /* by place; link_function_at */
     size_t function_count;
-    bool has_relocs;
     void *elf;                 /* elf.c: holds the names */
     struct dwarf_lines *lines; /* dwarf.c; NULL until asked for */
     bool lines_tried;
@@ -218,7 +217,7 @@ struct link {
 
     uint32_t *order; /* sections as they are placed */
     size_t order_count;
-    uint32_t ro_size, rw_size, rw_stored, rw_address, heap_base, stack_size;
+    uint32_t ro_size, rw_size, rw_address, heap_base, stack_size;
     struct writer ro_data, rw_data;
 
     uint32_t *sequence; /* blocks as they are written */

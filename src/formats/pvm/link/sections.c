@@ -223,7 +223,6 @@ bool link_place(struct link *l)
     if (up(end, ZONE) + stack + 4 * ZONE > UINT64_C(1) << 32) return too_large(l);
     l->rw_address = (uint32_t)rw;
     l->rw_size = (uint32_t)(end - rw);
-    l->rw_stored = (uint32_t)(rw_end - rw);
     l->heap_base = (uint32_t)end;
     resolve_refs(l);
     return true;

@@ -154,8 +154,7 @@ struct jam_run {
     /* accumulate */
     const penta_bytes *items;
     size_t item_count;
-    penta_bytes all_items; /* encoded, once fetch asked for them */
-    struct writer all_items_bytes;
+    struct writer all_items_bytes; /* encoded, once fetch asked for them */
     struct jam_moment now, marked;
     struct jam_transfer *transfers;
     size_t transfer_capacity;
