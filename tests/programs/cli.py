@@ -469,6 +469,12 @@ def test_debug():
     check(text.count("watch 2 on /executed=7\n") == 1 and text.endswith("halt pc=2000 steps=2000\nstep 2000  pc 2000  (end)\n"), text)
     document = json.loads(exits(0, "debug", "--json", "walk.kblob", *memory, data=b"step 5\n").stdout)
     check(document["steps"] == 5, document)
+    negative, missing = "a number of times, or of steps, is not negative", "a value is missing at the end"
+    for line, answer in (("step -1", negative), ("goto -1", negative), ("continue -2", negative), ("goto", "goto STEP"),
+                         ("until", "until PLACE"), ("last-write", "last-write WHAT"), ("print 2 +", missing),
+                         ("break 5 if", missing), ("print 1/0", "a division by zero")):
+        text = exits(0, "debug", "walk.kblob", *memory, data=f"{line}\nwhere\n".encode()).stdout.decode()
+        check(text.splitlines()[1:] == [answer, text.splitlines()[0]], f"{line}: {text}")
 
 
 def test_info_of_encrypted_file():

@@ -33,26 +33,26 @@ static void go_to(struct shell *s, uint64_t step)
 void do_step(struct shell *s, const char *rest)
 {
     uint64_t n = 1;
-    if (shell_number(s, rest, &n)) go(s, n);
+    if (shell_count(s, rest, &n)) go(s, n);
 }
 
 void do_back(struct shell *s, const char *rest)
 {
     uint64_t n = 1, at = penta_session_steps(s->machine.session);
-    if (shell_number(s, rest, &n)) go_to(s, n < at ? at - n : 0);
+    if (shell_count(s, rest, &n)) go_to(s, n < at ? at - n : 0);
 }
 
 void do_goto(struct shell *s, const char *rest)
 {
     uint64_t n = 0;
-    if (shell_number(s, rest, &n)) go_to(s, n);
+    if (shell_count(s, rest, &n)) go_to(s, n);
 }
 
 void do_continue(struct shell *s, const char *rest)
 {
     uint64_t n = 1;
     penta_error err = {0};
-    if (!shell_number(s, rest, &n)) return;
+    if (!shell_count(s, rest, &n)) return;
     machine_arm(s->cli, &s->machine);
     do penta_debugger_forward(s->debugger, UINT64_MAX, &s->stop, &err);
     while (n-- > 1 && s->stop.kind == PENTA_STOP_BREAK);
@@ -63,7 +63,7 @@ void do_next(struct shell *s, const char *rest)
 {
     uint64_t n = 1;
     penta_error err = {0};
-    if (!shell_number(s, rest, &n)) return;
+    if (!shell_count(s, rest, &n)) return;
     machine_arm(s->cli, &s->machine);
     while (n-- && penta_debugger_next(s->debugger, &s->stop, &err) &&
            s->stop.kind == PENTA_STOP_FUEL)
@@ -86,7 +86,7 @@ static void step_lines(struct shell *s, const char *rest, bool over)
     uint64_t n = 1;
     penta_error err = {0};
     bool ok = true;
-    if (!shell_number(s, rest, &n)) return;
+    if (!shell_count(s, rest, &n)) return;
     machine_arm(s->cli, &s->machine);
     while (n-- && (ok = penta_debugger_step_line(s->debugger, over, &s->stop, &err)) &&
            s->stop.kind == PENTA_STOP_FUEL)

@@ -80,8 +80,10 @@ static void add_with_condition(struct shell *s, penta_point point, const char *r
 {
     char *text = strdup(rest), *cut = text ? strstr(text, " if ") : NULL;
     if (!text) return;
+    size_t size = strlen(text);
+    if (!cut && size > 3 && !strcmp(text + size - 3, " if")) cut = text + size - 3;
     if (cut) {
-        point.condition = cut + 4;
+        point.condition = text + size - cut > 4 ? cut + 4 : "";
         while (cut > text && isspace((unsigned char)cut[-1])) cut--;
         *cut = 0;
     }
@@ -168,7 +170,7 @@ void do_ignore(struct shell *s, const char *rest)
 {
     const penta_point *p = read_point(s, &rest);
     uint64_t count = 0;
-    if (!p || !shell_number(s, rest, &count)) return;
+    if (!p || !shell_count(s, rest, &count)) return;
     penta_point new = *p;
     new.ignore = p->hits + count;
     change(s, &new);

@@ -54,6 +54,18 @@ bool shell_number(struct shell *s, const char *text, uint64_t *value)
     return true;
 }
 
+bool shell_count(struct shell *s, const char *text, uint64_t *value)
+{
+    uint64_t n = *value;
+    if (!shell_number(s, text, &n)) return false;
+    if (n > INT64_MAX) {
+        writer_text(&s->cli->out, "a number of times, or of steps, is not negative\n");
+        return false;
+    }
+    *value = n;
+    return true;
+}
+
 bool shell_insn(struct shell *s, uint64_t pc, struct writer *out)
 {
     const penta_module *module = s->machine.in.module;
@@ -181,10 +193,12 @@ void shell_line(struct shell *s, char *line)
     struct suggest near = {.word = {(const uint8_t *)line, word}};
     const struct verb *v = word ? find(line, word, &near) : NULL;
     if (!v && !strncmp(line, "reverse-continue", word) && word > 7) v = find("rc", 2, &near);
-    if (v)
-        v->run(s, rest);
-    else
+    if (!v)
         unknown(s, line, word, &near);
+    else if (!*rest && *v->arguments && *v->arguments != '[') /* it needs one */
+        writer_print(&s->cli->out, "%s %s\n", v->name, v->arguments);
+    else
+        v->run(s, rest);
 }
 
 void do_source(struct shell *s, const char *rest)

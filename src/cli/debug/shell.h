@@ -33,6 +33,7 @@ const struct palette *shell_palette(const struct shell *s);
 void shell_error(struct shell *s, const penta_error *err);
 /* The value of an expression as an unsigned integer; an empty text keeps the default. */
 bool shell_number(struct shell *s, const char *text, uint64_t *value);
+bool shell_count(struct shell *s, const char *text, uint64_t *value); /* none below 0 */
 void shell_where(struct shell *s);
 /* The instruction at pc in colours; false: there is none. */
 bool shell_insn(struct shell *s, uint64_t pc, struct writer *out);

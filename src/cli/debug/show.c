@@ -315,8 +315,9 @@ static void list_function(void *user, const penta_part *part)
 static void info_hosts(struct shell *s)
 {
     const penta_session *session = s->machine.session;
-    writer_print(&s->cli->out, "%" PRIu64 " host calls were answered\n",
-                 penta_session_calls(session));
+    uint64_t calls = penta_session_calls(session);
+    writer_print(&s->cli->out, "%" PRIu64 " host call%s answered\n", calls,
+                 calls == 1 ? " was" : "s were");
     if (s->stop.kind != PENTA_STOP_HOST) return;
     const char *name = penta_vm_detail_name(shell_vm(s), &s->stop);
     writer_text(&s->cli->out, "one waits: ");

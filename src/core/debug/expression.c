@@ -18,8 +18,9 @@ struct parse {
 
 static bool fail(struct parse *p, const char *what)
 {
-    return error_at(p->err, BASE_SYNTAX, (uint64_t)(p->at - p->start), "%s at '%.30s'", what,
-                    p->at);
+    uint64_t at = (uint64_t)(p->at - p->start);
+    if (!*p->at) return error_at(p->err, BASE_SYNTAX, at, "%s at the end", what);
+    return error_at(p->err, BASE_SYNTAX, at, "%s at '%.30s'", what, p->at);
 }
 
 static void space(struct parse *p)
@@ -240,7 +241,9 @@ static penta_kind kind_of(const penta_value *a, const penta_value *b)
 
 static bool divide(struct parse *p, enum operation does, bool is_signed, uint64_t b, penta_value *v)
 {
-    if (!b) return p->unread || fail(p, "a division by zero ends");
+    if (!b)
+        return p->unread ||
+               error_at(p->err, BASE_SYNTAX, (uint64_t)(p->at - p->start), "a division by zero");
     if (is_signed && (int64_t)b == -1)
         v->as.u = does == OVER ? 0 - v->as.u : 0;
     else if (is_signed)
