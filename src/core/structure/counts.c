@@ -298,20 +298,6 @@ void counts_leave_after(struct counts *c, uint64_t pc)
     correct(c, insn + 1, -1);
 }
 
-void counts_set(struct counts *c, uint64_t pc, uint64_t executions)
-{
-    size_t insn = code_map_find(c->map, pc);
-    if (insn == c->map->count || !c->count) return;
-    uint32_t function = c->function_of[stretch_of(c, insn)];
-    struct count_path *path = child_of(c, c->root, function);
-    if (!insn) c->difference[0] = 0;
-    c->difference[insn] += executions;
-    c->difference[insn + 1] = 0 - executions;
-    if (c->starts[path->first] == insn) path->extra = 0;
-    path->extra += (int64_t)executions;
-    path->calls = !function; /* of the host: the first one */
-}
-
 /* ---- reading ---- */
 
 static void add_path(const struct count_path *path, uint64_t *by_stretch)

@@ -57,8 +57,6 @@ struct counts {
      * (NULL: it is measured while they run). */
     const char *cost_name;
     uint64_t (*cost)(const penta_vm *vm, uint64_t pc);
-    /* By an engine that counts in its own way: sets what it has counted (NULL: all is here). */
-    void (*settle)(const penta_vm *vm, struct counts *counts);
     bool failed; /* memory ran out: some paths are not kept apart */
 };
 
@@ -175,9 +173,6 @@ static inline void counts_work(struct counts *c, uint32_t stretch, uint64_t work
 {
     if (c->path->work) c->path->work[stretch - c->path->first] += work;
 }
-
-/* For settle, which sets all instructions in order: executions of one, where nothing is called. */
-void counts_set(struct counts *c, uint64_t pc, uint64_t executions);
 
 /* For readers, when the machine stands still: executions by instruction of the map, and of a path. */
 bool counts_instructions(const struct counts *c, uint64_t *counts, penta_error *err);

@@ -77,12 +77,10 @@ enum kblob_op {
     /* pseudo-instructions of the interpreter: after the last one, at a breakpoint, out of fuel */
     KBLOB_OP_END = KBLOB_OP_DEFINED,
     KBLOB_OP_BREAK,
+    KBLOB_OP_COUNT,
+    KBLOB_OP_COUNT_START,
     KBLOB_OP_FUEL,
-    KBLOB_OPS,
-    /* the same instructions while a profiler counts: those that go elsewhere */
-    KBLOB_COUNTING = 0x80,
-#define OP(code, name, ...) KBLOB_OP_COUNT_##name = KBLOB_COUNTING + (code),
-#include "kblob/isa.def"
+    KBLOB_OPS
 };
 extern const struct kblob_op_info {
     const char *mnemonic; /* NULL: not defined */

@@ -123,7 +123,6 @@ static void add_up(penta_profile *p)
 
 static void take_counts(penta_profile *p, const penta_session *s, penta_error *err)
 {
-    if (s->counts->settle) s->counts->settle(s->vm, s->counts);
     uint64_t *costs = s->counts->cost ? block_costs(s, err) : NULL;
     struct taking t = {p, s->counts, costs, err};
     p->cost_name = s->counts->cost_name;

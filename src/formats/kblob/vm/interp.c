@@ -2,7 +2,6 @@
  * its bounds stay in locals and a hit is one subtraction and two compares. */
 #include <stdlib.h>
 #include <string.h>
-#include "base/array.h"
 #include "base/bytes.h"
 #include "core/dispatch.h"
 #include "core/structure/counts.h"
@@ -244,33 +243,13 @@ static bool divide(uint8_t op, uint64_t x, uint64_t y, uint64_t *out)
         in++;                                                                                      \
         NEXT;                                                                                      \
     }
-/* What goes elsewhere, in two forms: while a profiler counts, arrivals are counted. */
-#define PLAINLY(name, ...)                                                                         \
+#define BRANCH(name, condition)                                                                    \
     CASE(KBLOB_OP_##name) :                                                                        \
     {                                                                                              \
-        __VA_ARGS__;                                                                               \
+        uint64_t x = X, y = Y;                                                                     \
+        in = condition ? code + in->arg1 : in + 1;                                                 \
         NEXT;                                                                                      \
     }
-#define COUNTING(name, ...)                                                                        \
-    CASE(KBLOB_OP_COUNT_##name) :                                                                  \
-    {                                                                                              \
-        __VA_ARGS__;                                                                               \
-        goto arrived;                                                                              \
-    }
-#define BRANCH(how, name, condition)                                                               \
-    how(name, uint64_t x = X, y = Y; in = condition ? code + in->arg1 : in + 1)
-/* clang-format off */
-#define JUMPS(how)                                                                                 \
-    how(JMP, in = code + in->arg1)                                                                 \
-    BRANCH(how, BEQ, x == y)                                                                       \
-    BRANCH(how, BNE, x != y)                                                                       \
-    BRANCH(how, BLTU, x < y)                                                                       \
-    BRANCH(how, BGEU, x >= y)                                                                      \
-    BRANCH(how, BLTS, SIGNED(x) < SIGNED(y))                                                       \
-    BRANCH(how, BGES, SIGNED(x) >= SIGNED(y))                                                      \
-    how(LOOP, uint64_t y = Y; R[in->d] = 0; in = y ? in + 1 : code + in->arg1)                     \
-    how(NEXT, uint64_t x = ++R[in->d]; in = x < Y ? code + in->arg1 : in + 1)
-/* clang-format on */
 #define SIGNED(v) ((int64_t)(v))
 static inline uint8_t get8(const uint8_t *p) { return *p; }
 static inline void put8(uint8_t *p, uint8_t v) { *p = v; }
@@ -297,62 +276,42 @@ enum { SLICE = 1 << 14, LONG_MEMSET = 1 << 16 };
         later += left, left = granted = 0;                                                         \
     }
 
-/* ---- counting (core/structure/counts.h) ---- */
+/* ---- counting: parts of stretches (core/structure/counts.h) ---- */
 
-/* What runs at an instruction came there from elsewhere, or from the instruction before it if that one
- * always goes on. So only the former is counted. */
-static void settle_counts(const penta_vm *base, struct counts *counts)
+static void count_start(struct kblob_vm *vm)
 {
-    const struct kblob_vm *vm = (const struct kblob_vm *)base;
-    uint64_t now = 0;
-    for (uint32_t i = 0; i < vm->count; i++) {
-        now += vm->hits[i];
-        counts_set(counts, i, now);
-        if (vm->code[i].op >= KBLOB_COUNTING) now = 0;
-    }
+    if (!vm->places[vm->pc]) counts_resume(vm->base.counts, vm->pc);
 }
-
-bool kblob_vm_count(penta_vm *base, struct counts *counts, penta_error *err)
-{
-    struct kblob_vm *vm = kblob_vm(base);
-    vm->hits = calloc((size_t)vm->count + 2, sizeof *vm->hits);
-    if (!vm->code) vm->code = array_copy(vm->program, (size_t)vm->count + 1, sizeof *vm->code);
-    if (!vm->hits || !vm->code) return error_at(err, BASE_MEMORY, 0, "no memory for counters");
-    for (uint32_t i = 0; i < vm->count; i++) {
-        uint8_t op = vm->program[i].op;
-        if (op < KBLOB_OP_DEFINED && kblob_uses(&kblob_ops[op]) & KBLOB_FIELD_TARGET)
-            vm->code[i].op = (uint8_t)(KBLOB_COUNTING + op);
-    }
-    counts->settle = settle_counts;
-    base->counts = counts;
-    return true;
-}
-
-static void count_start(struct kblob_vm *vm) { vm->hits[vm->pc]++; }
 
 /* The current thread leaves at an instruction that was executed or not, and perhaps another goes on. */
 static void count_turn(struct kblob_vm *vm, uint32_t from, bool executed, bool switched)
 {
-    vm->hits[from + executed]--;
+    if (executed)
+        counts_leave_after(vm->base.counts, from);
+    else if (!vm->places[from])
+        counts_leave(vm->base.counts, from);
     if (switched) count_start(vm);
 }
 
 static void count_stop(struct kblob_vm *vm)
 {
-    vm->hits[vm->pc + (vm->asleep || vm->halted_explicitly)]--;
+    if (vm->asleep || vm->halted_explicitly)
+        counts_leave_after(vm->base.counts, vm->pc);
+    else if (vm->final || !vm->places[vm->pc])
+        counts_leave(vm->base.counts, vm->pc);
 }
 
 void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
 {
 #if THREADED
-    static const void *const entry[2 * KBLOB_COUNTING] = {
+    static const void *const entry[KBLOB_OPS] = {
 #define OP(code, name, ...) [KBLOB_OP_##name] = &&on_KBLOB_OP_##name,
 #include "kblob/isa.def"
         /* clang-format off */
         [KBLOB_OP_BAD] = &&on_KBLOB_OP_BAD,     [KBLOB_OP_END] = &&on_KBLOB_OP_END,
-        [KBLOB_OP_BREAK] = &&on_KBLOB_OP_BREAK, [KBLOB_OP_FUEL] = &&on_KBLOB_OP_FUEL,
-#define ENTRY(name, ...) [KBLOB_OP_COUNT_##name] = &&on_KBLOB_OP_COUNT_##name,
-        JUMPS(ENTRY)};
+        [KBLOB_OP_BREAK] = &&on_KBLOB_OP_BREAK, [KBLOB_OP_COUNT] = &&on_KBLOB_OP_COUNT,
+        [KBLOB_OP_COUNT_START] = &&on_KBLOB_OP_COUNT_START,
+        [KBLOB_OP_FUEL] = &&on_KBLOB_OP_FUEL};
     /* clang-format on */
 #endif
     struct kblob_vm *vm = kblob_vm(base);
@@ -440,6 +399,14 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             stop->kind = PENTA_STOP_BREAK;
             vm->at_break = true;
             goto out;
+        CASE(KBLOB_OP_COUNT):
+            vm->hits[vm->places[in - code] >> COUNT_SHIFT]++;
+            op = vm->program[in - code].op;
+            continue;
+        CASE(KBLOB_OP_COUNT_START):
+            counts_arrive(base->counts, vm->places[in - code], KBLOB_COUNT_KEY);
+            op = vm->program[in - code].op;
+            continue;
         CASE(KBLOB_OP_FUEL): {
             left = 0; /* after counting below it */
             if (grid->count > 1) {
@@ -511,7 +478,26 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         ATOMIC(AADD64, 8, get64, put64, uint64_t, old + b)
         ATOMIC(CAS32, 4, get32, put32, uint32_t, old == d ? b : old)
         ATOMIC(CAS64, 8, get64, put64, uint64_t, old == d ? b : old)
-        JUMPS(PLAINLY)
+        CASE(KBLOB_OP_JMP):
+            in = code + in->arg1;
+            NEXT;
+        BRANCH(BEQ, x == y)
+        BRANCH(BNE, x != y)
+        BRANCH(BLTU, x < y)
+        BRANCH(BGEU, x >= y)
+        BRANCH(BLTS, SIGNED(x) < SIGNED(y))
+        BRANCH(BGES, SIGNED(x) >= SIGNED(y))
+        CASE(KBLOB_OP_LOOP): {
+            uint64_t y = Y;
+            R[in->d] = 0;
+            in = y ? in + 1 : code + in->arg1;
+            NEXT;
+        }
+        CASE(KBLOB_OP_NEXT): {
+            uint64_t x = ++R[in->d];
+            in = x < Y ? code + in->arg1 : in + 1;
+            NEXT;
+        }
         CASE(KBLOB_OP_BAR): {
             TURN(kblob_grid_barrier(vm), true);
             if (turn == KBLOB_TURN_STAYS) in++;
@@ -532,10 +518,6 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             in++;
             NEXT;
         }
-        JUMPS(COUNTING)
-        arrived:
-            vm->hits[in - code]++;
-            NEXT;
         }
         /* clang-format on */
     }

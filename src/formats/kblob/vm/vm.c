@@ -103,7 +103,7 @@ static void vm_close(penta_vm *base)
     kblob_memory_free(&vm->own);
     free(vm->owned);
     free(vm->code);
-    free(vm->hits);
+    free(vm->places);
     free(vm);
 }
 
@@ -396,6 +396,31 @@ static const char *vm_detail(const penta_vm *vm, const penta_stop *stop)
     return stop->kind == PENTA_STOP_HOST ? "SLEEP" : NULL;
 }
 
+static bool vm_count(penta_vm *base, struct counts *counts, penta_error *err)
+{
+    struct kblob_vm *vm = kblob_vm(base);
+    uint32_t *places = counts_places(counts, NULL, (size_t)vm->count + 1);
+    if (!vm->code) vm->code = array_copy(vm->program, (size_t)vm->count + 1, sizeof *vm->code);
+    if (!places || !vm->code) {
+        free(places);
+        return error_at(err, BASE_MEMORY, 0, "no memory for counters");
+    }
+    bool one = vm->count && counts->map->function_count == 1; /* nothing is called: one path */
+    if (one) {
+        counts_call(counts, 0, KBLOB_COUNT_KEY);
+        counts->path->counts[0]--; /* not yet */
+        counts->path->calls++;
+        vm->hits = counts->path->counts;
+    }
+    for (uint32_t i = 0; i < vm->count; i++)
+        if (places[i])
+            vm->code[i].op = one && (places[i] & COUNT_MASK) == COUNT_ENTER ? KBLOB_OP_COUNT
+                                                                            : KBLOB_OP_COUNT_START;
+    vm->places = places;
+    base->counts = counts;
+    return true;
+}
+
 const struct engine kblob_interp = {
     .name = "interp",
     .heeds_guards = true,
@@ -404,7 +429,7 @@ const struct engine kblob_interp = {
     ENGINE_CALLS(vm),
     .describe = vm_describe,
     .walk = vm_walk,
-    .count = kblob_vm_count,
+    .count = vm_count,
 };
 
 /* ---- the default host: a virtual clock, so that sleeping takes no time ---- */

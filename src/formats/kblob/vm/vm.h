@@ -67,13 +67,15 @@ struct kblob_grid {
     size_t log_count, log_capacity;
 };
 
+enum { KBLOB_COUNT_KEY = 1 }; /* of the only call there is, the host's */
+
 struct kblob_vm {
     penta_vm base;
     const struct kblob_decoded *program; /* count instructions and the end mark */
     struct kblob_decoded *code;          /* own copy with breakpoints, or NULL */
-    uint64_t *hits; /* while a profiler counts: by instruction, what goes on there and came from
-                       elsewhere, less what goes no further; modulo 2^64. Else NULL */
-    struct kblob_decoded *owned; /* program, when this machine owns it */
+    uint32_t *places;                    /* counts_places; COUNT is in the code then */
+    uint64_t *hits;                      /* by stretch: the counters of the only path there is */
+    struct kblob_decoded *owned;         /* program, when this machine owns it */
     uint32_t count, pc;
     struct kblob_memory *memory; /* shared or &own */
     struct kblob_memory own;
@@ -93,7 +95,6 @@ static inline struct kblob_vm *kblob_vm(penta_vm *vm) { return (struct kblob_vm 
 /* Prepares a machine in place over a decoded program and a memory of the caller's. */
 void kblob_vm_init(struct kblob_vm *vm, const struct kblob_decoded *program, uint32_t count,
                    struct kblob_memory *memory);
-bool kblob_vm_count(penta_vm *vm, struct counts *counts, penta_error *err);
 void kblob_vm_run(penta_vm *vm, uint64_t fuel, penta_stop *stop);
 /* What an instruction of version 1 touches: bytes at its arg0, 0 when it touches none. */
 uint64_t kblob_access_size(const struct kblob_decoded *in);
