@@ -22,7 +22,7 @@
 #include <stdint.h>
 #include "base/array.h"
 #include "base/writer.h"
-#include "x64/sse.h"
+#include "x64/access.h"
 
 /* ARRAY_RESERVE that notes in its owner that there is no memory. */
 #define SSA_RESERVE(owner, items, capacity, need)                                                  \
@@ -50,8 +50,9 @@ static inline bool ssa_has(enum ssa_op op, char trait)
 }
 enum ssa_type { SSA_VOID, SSA_INT, SSA_F32, SSA_F64, SSA_V128, SSA_V256, SSA_TYPES };
 enum ssa_cond { SSA_EQ, SSA_NE, SSA_LT, SSA_LE, SSA_GT, SSA_GE, SSA_B, SSA_BE, SSA_A, SSA_AE, SSA_CONDS };
+/* In the order of enum x64_access; the last one is for checks alone. */
 enum ssa_mem { SSA_I8, SSA_U8, SSA_I16, SSA_U16, SSA_I32, SSA_U32, SSA_X64, SSA_MF32, SSA_MF64,
-               SSA_M128, SSA_M256, SSA_M512, SSA_MEMS }; /* the last one is for checks alone */
+               SSA_M128, SSA_M256, SSA_M512, SSA_MEMS };
 /* clang-format on */
 enum ssa_fixed { SSA_CONTEXT, SSA_MEMORY, SSA_FRAME, SSA_FIXEDS }; /* R15, R14, RBP */
 
@@ -161,6 +162,7 @@ uint32_t ssa_block(struct ssa_function *f);
 bool ssa_edge(struct ssa_function *f, uint32_t from, uint32_t to); /* adds a predecessor */
 uint32_t ssa_list(struct ssa_function *f, const uint32_t *items, uint32_t count); /* in the pool */
 void ssa_item(struct ssa_function *f, uint32_t item); /* one more for the list made last */
+void ssa_phi_add(struct ssa_function *f, uint32_t phi, uint32_t value); /* for one more edge */
 /* Calls fn for every value that the instruction uses, in its list and its exit too. */
 typedef void ssa_use_fn(void *user, uint32_t *use);
 void ssa_uses(struct ssa_function *f, uint32_t value, ssa_use_fn *fn, void *user);

@@ -1,6 +1,7 @@
 /* Everything the assembler can write, decoded by Zydis: every form with every register, addresses
  * of every shape, immediates around the limits of their encodings, jumps forwards and backwards. */
-#include "x64/sse.h"
+#include "x64/access.h"
+#include "x64/three.h"
 #include <Zydis/Zydis.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -207,6 +208,16 @@ static void three_operands(void)
         begin(), x64_mulx(&e, size, d, a, b), reads("mulx %s, %s, %s", dn, an, bn);
         begin(), x64_rorx(&e, size, d, a, b), reads("rorx %s, %s, %s", dn, an, number(b));
     }
+    EACH(d) EACH(a)
+    {
+        begin(), x64_unary(&e, X64_SEXT8, X64, d, a), reads("movsx %s, %s", r64[d], r8[a]);
+        begin(), x64_unary(&e, X64_SEXT16, X64, d, a), reads("movsx %s, %s", r64[d], r16[a]);
+        begin(), x64_unary(&e, X64_SEXT32, X64, d, a), reads("movsxd %s, %s", r64[d], r32[a]);
+        begin(), x64_unary(&e, X64_ZEXT8, X64, d, a), reads("movzx %s, %s", r32[d], r8[a]);
+        begin(), x64_unary(&e, X64_ZEXT16, X64, d, a), reads("movzx %s, %s", r32[d], r16[a]);
+        begin(), x64_unary(&e, X64_ZEXT32, X64, d, a), reads("mov %s, %s", r32[d], r32[a]);
+        begin(), x64_unary(&e, X64_POPCNT, X32, d, a), reads("popcnt %s, %s", r32[d], r32[a]);
+    }
 }
 
 /* [base+index*scale+disp] as Zydis writes it. */
@@ -233,12 +244,35 @@ static const char *address(struct x64_mem m, const char *width)
     return text;
 }
 
+/* Integers by their kind, as x64/access.h has them. */
+static void accesses(struct x64_mem m, unsigned r)
+{
+    static const struct {
+        const char *load, *width;
+        const char *const *to, *const *from;
+        int bytes;
+    } kinds[] = {{"movsx", "byte", r64, r8, 1},    {"movzx", "byte", r32, r8, 1},
+                 {"movsx", "word", r64, r16, 2},   {"movzx", "word", r32, r16, 2},
+                 {"movsxd", "dword", r64, r32, 4}, {"mov", "dword", r32, r32, 4},
+                 {"mov", "qword", r64, r64, 8}};
+    for (unsigned k = X64_I8; k <= X64_INTEGER; k++) {
+        enum x64_access kind = (enum x64_access)k;
+        begin(), x64_load(&e, kind, r, m);
+        reads("%s %s, %s", kinds[k].load, kinds[k].to[r], address(m, kinds[k].width));
+        begin(), x64_store(&e, kind, m, r);
+        reads("mov %s, %s", address(m, kinds[k].width), kinds[k].from[r]);
+        begin(), x64_store_imm(&e, kind, m, 0x45);
+        reads("mov %s, 0x45", address(m, kinds[k].width));
+    }
+}
+
 static void memory_forms(struct x64_mem m)
 {
     struct x64_mem plain = m;
     plain.gs = false;
     EACH(r)
     {
+        accesses(m, r);
         SIZES(size)
         {
             const char *width = size == X64 ? "qword" : "dword";

@@ -220,9 +220,10 @@ static void find_gaps(struct ssa_emitter *m)
     if (m->gap_count) qsort(m->gaps, m->gap_count, sizeof *m->gaps, by_number);
 }
 
-static void store_at_start(struct ssa_emitter *m, uint32_t value)
+/* A value that is in the frame later is stored where it is defined. */
+static void store_defined(struct ssa_emitter *m, uint32_t value, uint32_t number)
 {
-    struct ssa_spot at = ssa_spot_at(m, value, m->l.number[value]);
+    struct ssa_spot at = ssa_spot_at(m, value, number);
     if (m->l.slots[value] < 0 || at.where == SSA_AT_FRAME || at.where == SSA_AT_CONST) return;
     ssa_add_move(m, (struct ssa_spot){SSA_AT_FRAME, at.type, m->l.slots[value] * 8}, at);
     ssa_do_moves(m);
@@ -250,7 +251,8 @@ static void start_block(struct ssa_emitter *m, uint32_t b)
     for (uint32_t i = block->first; i; i = m->f->insns[i].next) {
         uint8_t op = m->f->insns[i].op;
         if (b && op != SSA_PHI) break; /* arguments are anywhere in the first block */
-        if ((op == SSA_PARAM || op == SSA_PHI) && m->l.first[i]) store_at_start(m, i);
+        if ((op == SSA_PARAM || op == SSA_PHI) && m->l.first[i])
+            store_defined(m, i, m->l.number[i]);
     }
 }
 
@@ -275,13 +277,10 @@ static void emit_block(struct ssa_emitter *m, uint32_t b, uint32_t next)
             end_block(m, b, next);
         else
             ssa_emit_insn(m, i);
-        if (op == SSA_CALL || op == SSA_FOREIGN) /* results that are in the frame later */
+        if (op == SSA_CALL || op == SSA_FOREIGN)
             for (uint32_t r = m->f->insns[i].next; r && m->f->insns[r].op == SSA_RESULT;
-                 r = m->f->insns[r].next) {
-                struct ssa_spot at = ssa_spot_at(m, r, m->at + 1);
-                if (m->l.slots[r] < 0 || at.where != SSA_AT_REGISTER) continue;
-                x64_mov_store(m->e, X64, ssa_frame_slot(m->l.slots[r] * 8), (enum x64_reg)at.at);
-            }
+                 r = m->f->insns[r].next)
+                store_defined(m, r, m->at + 1);
     }
 }
 

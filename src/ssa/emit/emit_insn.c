@@ -3,6 +3,10 @@
 #include "ssa/emit/emit.h"
 #include "x64/three.h"
 
+_Static_assert(SSA_REMU - SSA_MULHS == X64_REMU && SSA_FDIV - SSA_FADD == X64_FDIV &&
+                   SSA_BSWAP - SSA_NEG == X64_BSWAP && (int)SSA_M256 == (int)X64_32_BYTES,
+               "operations and memory in the order of x64");
+
 static bool is_small(const struct ssa_emitter *m, uint32_t value, int32_t *imm)
 {
     const struct ssa_insn *in = &m->f->insns[value];
@@ -92,44 +96,9 @@ static void binary(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_re
 
 static void divide(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d)
 {
-    struct x64 *e = m->e;
-    enum x64_size size = in->narrow ? X32 : X64;
     fetch(m, SSA_SCRATCH, in->arg[1]);
     fetch(m, RAX, in->arg[0]);
-    switch (in->op) {
-    case SSA_MULHS: x64_imul_wide(e, X64, SSA_SCRATCH); break;
-    case SSA_MULHU: x64_mul(e, X64, SSA_SCRATCH); break;
-    case SSA_DIVS:
-    case SSA_REMS:
-        if (in->narrow)
-            x64_cdq(e);
-        else
-            x64_cqo(e);
-        x64_idiv(e, size, SSA_SCRATCH);
-        break;
-    default: x64_xor(e, X32, RDX, RDX); x64_div(e, size, SSA_SCRATCH);
-    }
-    x64_move(e, X64, d, in->op == SSA_DIVS || in->op == SSA_DIVU ? RAX : RDX);
-}
-
-static void unary(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d)
-{
-    struct x64 *e = m->e;
-    enum x64_size size = in->narrow ? X32 : X64;
-    enum x64_reg a = ssa_int_arg(m, in->arg[0]);
-    switch (in->op) {
-    case SSA_NEG: x64_move(e, size, d, a), x64_neg(e, size, d); break;
-    case SSA_NOT: x64_move(e, size, d, a), x64_not(e, size, d); break;
-    case SSA_BSWAP: x64_move(e, size, d, a), x64_bswap(e, size, d); break;
-    case SSA_POPCNT: x64_popcnt(e, size, d, a); break;
-    case SSA_SEXT8: x64_movsx8(e, X64, d, a); break;
-    case SSA_SEXT16: x64_movsx16(e, X64, d, a); break;
-    case SSA_SEXT32: x64_movsxd(e, d, a); break;
-    case SSA_ZEXT8: x64_movzx8(e, d, a); break;
-    case SSA_ZEXT16: x64_movzx16(e, X32, d, a); break;
-    case SSA_ZEXT32: x64_mov(e, X32, d, a); break;
-    default: x64_move(e, X64, d, a);
-    }
+    x64_wide(m->e, (enum x64_wide)(in->op - SSA_MULHS), in->narrow ? X32 : X64, d, SSA_SCRATCH);
 }
 
 /* ---- comparisons ---- */
@@ -194,22 +163,11 @@ static void select(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_re
 
 static void real(struct ssa_emitter *m, const struct ssa_insn *in, unsigned d)
 {
-    struct x64 *e = m->e;
-    bool wide = in->type == SSA_F64;
     unsigned a = ssa_float_arg(m, in->arg[0]), b = ssa_float_arg(m, in->arg[1]);
-    if (a == SSA_FLOAT_SCRATCH && b == SSA_FLOAT_SCRATCH) m->code->failed = true;
-    if (d == b && d != a) { /* not even sums commute: of two NaNs the first one counts */
-        if (a == SSA_FLOAT_SCRATCH) m->code->failed = true;
-        x64_movaps(e, false, SSA_FLOAT_SCRATCH, b);
-        b = SSA_FLOAT_SCRATCH;
-    }
-    if (d != a) x64_movaps(e, false, d, a);
-    switch (in->op) {
-    case SSA_FADD: x64_adds(e, wide, d, b); break;
-    case SSA_FSUB: x64_subs(e, wide, d, b); break;
-    case SSA_FMUL: x64_muls(e, wide, d, b); break;
-    default: x64_divs(e, wide, d, b);
-    }
+    if ((a == SSA_FLOAT_SCRATCH && b == SSA_FLOAT_SCRATCH) ||
+        !x64_three_real(m->e, (enum x64_real)(in->op - SSA_FADD), in->type == SSA_F64, d, a, b,
+                        SSA_FLOAT_SCRATCH))
+        m->code->failed = true;
 }
 
 static bool args_wide(const struct ssa_emitter *m, const struct ssa_insn *in)
@@ -256,21 +214,6 @@ enum x64_cond ssa_emit_compare_real(struct ssa_emitter *m, const struct ssa_insn
     }
 }
 
-static void set_real(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d)
-{
-    struct x64 *e = m->e;
-    enum x64_cond cond = ssa_emit_compare_real(m, in);
-    if (cond != X64_E && cond != X64_NE) {
-        x64_setcc(e, cond, SSA_SCRATCH);
-        x64_movzx8(e, d, SSA_SCRATCH);
-        return;
-    }
-    x64_setcc(e, cond == X64_E ? X64_NP : X64_P, SSA_SCRATCH);
-    x64_movzx8(e, d, SSA_SCRATCH);
-    x64_mov_imm32(e, SSA_SCRATCH, cond == X64_NE);
-    x64_cmov(e, X64_NE, X64, d, SSA_SCRATCH);
-}
-
 /* ---- vectors ---- */
 
 /* Registers have 32 bytes if what goes in or comes out has. */
@@ -291,55 +234,19 @@ static void lanes(struct ssa_emitter *m, const struct ssa_insn *in, unsigned d)
 
 /* ---- memory ---- */
 
-/* Per kind of memory: how an integer is loaded, and stored. */
-static const struct {
-    uint32_t load, store, store_imm;
-    uint8_t load_size, store_size, imm_bytes;
-} integers[] = {
-    [SSA_I8] = {0x0fbe, 0x88, 0xc6, X64, X32, 1},
-    [SSA_U8] = {0x0fb6, 0x88, 0xc6, X32, X32, 1},
-    [SSA_I16] = {0x0fbf, 0x660089, 0x6600c7, X64, X32, 2},
-    [SSA_U16] = {0x0fb7, 0x660089, 0x6600c7, X32, X32, 2},
-    [SSA_I32] = {0x63, 0x89, 0xc7, X64, X32, 4},
-    [SSA_U32] = {0x8b, 0x89, 0xc7, X32, X32, 4},
-    [SSA_X64] = {0x8b, 0x89, 0xc7, X64, X64, 4},
-};
-
-static void load(struct ssa_emitter *m, const struct ssa_insn *in, unsigned d)
-{
-    struct x64_mem at = address_of(m, in);
-    if (in->mem >= SSA_M128)
-        x64_movups_load(m->e, in->mem == SSA_M256, d, at);
-    else if (in->mem >= SSA_MF32)
-        x64_movs_load(m->e, in->mem == SSA_MF64, d, at);
-    else
-        x64_form_mem(m->e, integers[in->mem].load, (enum x64_size)integers[in->mem].load_size, d,
-                     at, false);
-}
-
 static void store(struct ssa_emitter *m, const struct ssa_insn *in)
 {
-    struct x64 *e = m->e;
     struct x64_mem at = address_of(m, in);
+    bool real = in->mem >= SSA_MF32;
     int32_t imm;
-    if (in->mem >= SSA_MF32) {
-        unsigned from = ssa_float_arg(m, in->arg[2]);
-        if (in->mem >= SSA_M128)
-            x64_movups_store(e, in->mem == SSA_M256, at, from);
-        else
-            x64_movs_store(e, in->mem == SSA_MF64, at, from);
+    if (!real && is_small(m, in->arg[2], &imm)) {
+        x64_store_imm(m->e, (enum x64_access)in->mem, at, imm);
         return;
     }
-    enum x64_size size = (enum x64_size)integers[in->mem].store_size;
-    if (is_small(m, in->arg[2], &imm)) {
-        x64_form_mem(e, integers[in->mem].store_imm, size, 0, at, false);
-        x64_put(e, (uint32_t)imm, integers[in->mem].imm_bytes);
-        return;
-    }
-    enum x64_reg v = ssa_int_arg(m, in->arg[2]);
-    if (v == SSA_SCRATCH && (at.base == SSA_SCRATCH || at.index == SSA_SCRATCH))
+    unsigned v = real ? ssa_float_arg(m, in->arg[2]) : ssa_int_arg(m, in->arg[2]);
+    if (!real && v == SSA_SCRATCH && (at.base == SSA_SCRATCH || at.index == SSA_SCRATCH))
         m->code->failed = true;
-    x64_form_mem(e, integers[in->mem].store, size, v, at, in->mem <= SSA_U8);
+    x64_store(m->e, (enum x64_access)in->mem, at, v);
 }
 
 /* ---- checks, calls, ends ---- */
@@ -354,14 +261,20 @@ static void window(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t va
     ssa_emit_stub(m, X64_AE, value);
 }
 
-static void call(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t value)
+/* Arguments of a call, or results of a function. */
+static void pass(struct ssa_emitter *m, const struct ssa_insn *in)
 {
-    struct x64 *e = m->e;
-    int32_t frame = (int32_t)m->l.frame * 8;
     for (uint32_t i = 0; i < in->count; i++)
         ssa_add_move(m, (struct ssa_spot){SSA_AT_REGISTER, SSA_INT, ssa_param_registers[i]},
                      ssa_spot_at(m, m->f->pool[in->list + i], m->at - 1));
     ssa_do_moves(m);
+}
+
+static void call(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t value)
+{
+    struct x64 *e = m->e;
+    int32_t frame = (int32_t)m->l.frame * 8;
+    pass(m, in);
     /* A word for each inlined call around this one, so that the stack is as deep as the calls are. */
     int32_t inlined = 0;
     const struct ssa_exit *x = in->exit ? &m->f->exits[in->exit - 1] : NULL;
@@ -380,18 +293,6 @@ static void call(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t valu
             m, ssa_spot_at(m, i, m->at + 1),
             (struct ssa_spot){SSA_AT_REGISTER, SSA_INT, ssa_param_registers[m->f->insns[i].imm]});
     ssa_do_moves(m);
-}
-
-static void leave(struct ssa_emitter *m, const struct ssa_insn *in)
-{
-    for (uint32_t i = 0; i < in->count; i++)
-        ssa_add_move(m, (struct ssa_spot){SSA_AT_REGISTER, SSA_INT, ssa_param_registers[i]},
-                     ssa_spot_at(m, m->f->pool[in->list + i], m->at - 1));
-    ssa_do_moves(m);
-    if (m->f->native)
-        ssa_native_return(m);
-    else
-        x64_ret(m->e);
 }
 
 static void effect(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t value)
@@ -429,7 +330,13 @@ static void effect(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t va
         break;
     case SSA_CALL: call(m, in, value); break;
     case SSA_FOREIGN: ssa_native_foreign(m, in, value); break;
-    case SSA_RETURN: leave(m, in); break;
+    case SSA_RETURN:
+        pass(m, in);
+        if (m->f->native)
+            ssa_native_return(m);
+        else
+            x64_ret(e);
+        break;
     default: break; /* jumps: emit.c */
     }
 }
@@ -454,15 +361,18 @@ void ssa_emit_insn(struct ssa_emitter *m, uint32_t value)
     case SSA_SET: set(m, in, r, value); break;
     case SSA_SELECT: select(m, in, r); break;
     case SSA_FADD ... SSA_FDIV: real(m, in, d); break;
-    case SSA_FSET: set_real(m, in, r); break;
+    case SSA_FSET: x64_set_real(m->e, ssa_emit_compare_real(m, in), r, SSA_SCRATCH); break;
     case SSA_FSQRT:
     case SSA_FWIDEN ... SSA_REAL: convert(m, in, d); break;
     case SSA_LANE1:
     case SSA_LANE2: lanes(m, in, d); break;
-    case SSA_LOAD: load(m, in, d); break;
+    case SSA_LOAD: x64_load(m->e, (enum x64_access)in->mem, d, address_of(m, in)); break;
     case SSA_SYMBOL: ssa_native_symbol(m, in, r); break;
     case SSA_ADDRESS: x64_lea(m->e, X64, r, address_of(m, in)); break;
-    default: unary(m, in, r);
+    case SSA_COPY: x64_move(m->e, X64, r, ssa_int_arg(m, in->arg[0])); break;
+    default:
+        x64_unary(m->e, (enum x64_unary)(in->op - SSA_NEG), in->narrow ? X32 : X64, r,
+                  ssa_int_arg(m, in->arg[0]));
     }
     /* Values that are in the frame later are stored where they are defined. */
     int64_t slot = m->l.slots[value] * 8;

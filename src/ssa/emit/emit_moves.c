@@ -28,20 +28,20 @@ void ssa_add_move(struct ssa_emitter *m, struct ssa_spot to, struct ssa_spot fro
     m->moves[m->move_count++] = (struct ssa_move){to, from};
 }
 
+/* Floats are in the frame with 8 bytes. */
+static enum x64_access in_frame(enum ssa_type type)
+{
+    return type == SSA_V256 ? X64_32_BYTES : type == SSA_V128 ? X64_16_BYTES : X64_F64;
+}
+
 void ssa_frame_load(struct ssa_emitter *m, enum ssa_type type, unsigned reg, int64_t offset)
 {
-    if (type >= SSA_V128)
-        x64_movups_load(m->e, type == SSA_V256, reg, ssa_frame_slot(offset));
-    else
-        x64_movs_load(m->e, true, reg, ssa_frame_slot(offset));
+    x64_load(m->e, in_frame(type), reg, ssa_frame_slot(offset));
 }
 
 void ssa_frame_store(struct ssa_emitter *m, enum ssa_type type, int64_t offset, unsigned reg)
 {
-    if (type >= SSA_V128)
-        x64_movups_store(m->e, type == SSA_V256, ssa_frame_slot(offset), reg);
-    else
-        x64_movs_store(m->e, true, ssa_frame_slot(offset), reg);
+    x64_store(m->e, in_frame(type), ssa_frame_slot(offset), reg);
 }
 
 static void move(struct ssa_emitter *m, struct ssa_spot to, struct ssa_spot from)

@@ -1,0 +1,22 @@
+/* Loads and stores by the kind of what is in memory. Integers that are loaded fill 64 bits. */
+#pragma once
+#include "x64/sse.h"
+
+enum x64_access {
+    X64_I8,
+    X64_U8,
+    X64_I16,
+    X64_U16,
+    X64_I32,
+    X64_U32,
+    X64_INTEGER, /* of 64 bits */
+    X64_F32,
+    X64_F64,
+    X64_16_BYTES, /* vectors; addresses need not be multiples of their size */
+    X64_32_BYTES
+};
+
+/* reg: of integers, or of floats and vectors. */
+void x64_load(struct x64 *e, enum x64_access kind, unsigned reg, struct x64_mem from);
+void x64_store(struct x64 *e, enum x64_access kind, struct x64_mem to, unsigned reg);
+void x64_store_imm(struct x64 *e, enum x64_access kind, struct x64_mem to, int32_t imm);
