@@ -74,13 +74,8 @@ static uint32_t read_in(struct ssa_function *f, uint32_t block, uint32_t variabl
 static void fill_phi(struct ssa_function *f, uint32_t phi)
 {
     uint32_t block = f->insns[phi].block, variable = (uint32_t)f->insns[phi].imm;
-    uint32_t n = f->blocks[block].pred_count;
-    uint32_t list = ssa_list(f, NULL, 0);
-    for (uint32_t i = 0; i < n && !f->failed; i++)
-        ssa_item(f, read_in(f, f->blocks[block].preds[i], variable));
-    if (f->failed) return;
-    f->insns[phi].list = list;
-    f->insns[phi].count = n;
+    for (uint32_t i = 0; i < f->blocks[block].pred_count && !f->failed; i++)
+        ssa_phi_add(f, phi, read_in(f, f->blocks[block].preds[i], variable));
 }
 
 static void fill_phis(struct ssa_function *f)

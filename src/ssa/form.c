@@ -141,6 +141,17 @@ uint32_t ssa_list(struct ssa_function *f, const uint32_t *items, uint32_t count)
 
 void ssa_item(struct ssa_function *f, uint32_t item) { ssa_list(f, &item, 1); }
 
+void ssa_phi_add(struct ssa_function *f, uint32_t phi, uint32_t value)
+{
+    uint32_t n = f->insns[phi].count, old = f->insns[phi].list;
+    bool last = n && old + n == f->pool_count; /* the list that grows now */
+    uint32_t list = last ? old : ssa_list(f, NULL, 0);
+    for (uint32_t k = 0; !last && k < n && !f->failed; k++) ssa_item(f, f->pool[old + k]);
+    ssa_item(f, value);
+    f->insns[phi].list = list;
+    f->insns[phi].count = n + 1;
+}
+
 void ssa_uses(struct ssa_function *f, uint32_t value, ssa_use_fn *fn, void *user)
 {
     struct ssa_insn *in = &f->insns[value];

@@ -42,19 +42,6 @@ static bool known_before(const struct ssa_function *f, const struct ssa_loops *l
            !ssa_in_loop(l, f->insns[value].block, header);
 }
 
-/* The bytes from one place to the next; 0: not the same for all, or unknown. */
-static uint64_t stride(const struct ssa_function *f, const struct ssa_loops *l,
-                       const struct ssa_induction *counter, const struct ssa_insn *store,
-                       uint32_t header)
-{
-    unsigned side = store->arg[1] == counter->phi;
-    int64_t step;
-    if (store->arg[side] != counter->phi || !known_before(f, l, store->arg[!side], header) ||
-        !ssa_is_const(f, counter->step, &step) || step < 1 || step > WIDE)
-        return 0;
-    return (uint64_t)step << (side ? store->scale : 0);
-}
-
 static bool find_fill(struct fill *out, const struct ssa_function *f, const struct ssa_loops *l,
                       uint32_t header)
 {
@@ -68,75 +55,39 @@ static bool find_fill(struct fill *out, const struct ssa_function *f, const stru
     out->cond = first ? end->cond : ssa_cond_not[end->cond];
     bool ordered =
         out->cond == SSA_LT || out->cond == SSA_LE || out->cond == SSA_B || out->cond == SSA_BE;
+    unsigned side = store->arg[1] == counter->phi;
+    int64_t step;
     if (!ordered || end->arg[1] != c->bound || c->narrow || counter->narrow ||
         store->mem >= SSA_X64 || !known_before(f, l, c->bound, header) ||
-        !known_before(f, l, store->arg[2], header))
+        !known_before(f, l, store->arg[2], header) || store->arg[side] != counter->phi ||
+        !known_before(f, l, store->arg[!side], header) || !ssa_is_const(f, counter->step, &step) ||
+        step < 1 || step > WIDE)
         return false;
     uint64_t size = UINT64_C(1) << ssa_mem_bits[store->mem];
-    int64_t step = 0;
-    ssa_is_const(f, counter->step, &step);
     out->advance = (uint64_t)step * (WIDE / size);
-    return stride(f, l, counter, store, header) == size;
+    return (uint64_t)step << (side ? store->scale : 0) == size; /* no gap, nothing twice */
 }
 
 /* ---- writing it ---- */
 
-static uint32_t before(struct ssa_function *f, uint32_t at, enum ssa_op op, uint32_t a, uint32_t b)
+/* A value in front of the loop, where constants may not have been computed yet. */
+static uint32_t outside(struct ssa_function *f, uint32_t value)
 {
-    uint32_t made = ssa_new(f, op, SSA_INT);
-    if (!made) return 0;
-    f->insns[made].arg[0] = a;
-    f->insns[made].arg[1] = b;
-    ssa_insert(f, at, made);
-    return made;
-}
-
-static uint32_t value_before(struct ssa_function *f, uint32_t at, uint32_t value)
-{
-    if (!value || f->insns[value].op != SSA_CONST) return value;
-    return ssa_const_before(f, at, (uint64_t)f->insns[value].imm);
+    return f->insns[value].op == SSA_CONST ? ssa_const(f, f->insns[value].imm) : value;
 }
 
 /* The value that is stored, as often as it fits. */
-static uint32_t repeated(struct ssa_function *f, uint32_t at, uint32_t value, enum ssa_mem mem)
+static uint32_t repeated(struct ssa_function *f, uint32_t value, enum ssa_mem mem)
 {
-    static const uint64_t ones[] = {UINT64_C(0x0101010101010101), UINT64_C(0x0001000100010001),
-                                    UINT64_C(0x0000000100000001)};
+    static const int64_t ones[] = {0x0101010101010101, 0x0001000100010001, 0x0000000100000001};
     static const uint8_t extend[] = {SSA_ZEXT8, SSA_ZEXT16, SSA_ZEXT32};
     unsigned bits = ssa_mem_bits[mem];
+    uint64_t mask = (UINT64_C(1) << (8 << bits)) - 1;
     int64_t known;
-    if (ssa_is_const(f, value, &known)) {
-        uint64_t mask = (UINT64_C(1) << (8 << bits)) - 1;
-        return ssa_const_before(f, at, ((uint64_t)known & mask) * ones[bits]);
-    }
-    uint32_t low = before(f, at, (enum ssa_op)extend[bits], value, 0);
-    return before(f, at, SSA_MUL, low, ssa_const_before(f, at, ones[bits]));
-}
-
-static void end_with_branch(struct ssa_function *f, uint32_t block, uint8_t cond, uint32_t a,
-                            uint32_t b, uint32_t yes, uint32_t no)
-{
-    uint32_t branch = ssa_new(f, SSA_BRANCH, SSA_VOID);
-    if (!branch) return;
-    f->insns[branch].cond = cond;
-    f->insns[branch].arg[0] = a;
-    f->insns[branch].arg[1] = b;
-    ssa_append(f, block, branch);
-    f->blocks[block].to[0] = yes;
-    f->blocks[block].to[1] = no;
-    f->blocks[block].sealed = true;
-}
-
-/* One more value for a phi, whose block gets one more predecessor. */
-static void extend_phi(struct ssa_function *f, uint32_t phi, uint32_t value)
-{
-    uint32_t count = f->insns[phi].count, old = f->insns[phi].list, list = ssa_list(f, NULL, 0);
-    for (uint32_t k = 0; k <= count && !f->failed; k++) {
-        uint32_t item = k < count ? f->pool[old + k] : value;
-        ssa_list(f, &item, 1);
-    }
-    f->insns[phi].list = list;
-    f->insns[phi].count = count + 1;
+    if (ssa_is_const(f, value, &known))
+        return ssa_const(f, (int64_t)(((uint64_t)known & mask) * (uint64_t)ones[bits]));
+    uint32_t low = ssa_op1(f, (enum ssa_op)extend[bits], SSA_INT, value);
+    return ssa_op2(f, SSA_MUL, SSA_INT, false, low, ssa_const(f, ones[bits]));
 }
 
 /* In front of the loop:      last = bound - advance; if it wrapped: to the loop
@@ -147,40 +98,35 @@ static void write_fill(struct ssa_function *f, const struct fill *fill)
 {
     const struct ssa_counted *c = &fill->loop;
     const struct ssa_induction *counter = &c->counters[c->main];
-    struct ssa_insn store = f->insns[fill->store];
-    uint32_t header = c->header, jump = f->blocks[c->preheader].last;
-    uint32_t bound = value_before(f, jump, c->bound);
-    uint32_t advance = ssa_const_before(f, jump, fill->advance);
-    uint32_t last = before(f, jump, SSA_SUB, bound, advance);
+    const struct ssa_insn store = f->insns[fill->store];
+    struct ssa_address at = {store.arg[0], store.arg[1], store.scale, store.imm};
+    uint32_t *fixed = at.base == counter->phi ? &at.index : &at.base;
     bool is_signed = fill->cond == SSA_LT || fill->cond == SSA_LE;
-    for (unsigned k = 0; k < 2; k++)
-        if (store.arg[k] != counter->phi) store.arg[k] = value_before(f, jump, store.arg[k]);
-    store.arg[2] = repeated(f, jump, store.arg[2], (enum ssa_mem)store.mem);
-    store.mem = SSA_X64;
-    uint32_t second = ssa_block(f), wide = ssa_block(f), phi = ssa_new(f, SSA_PHI, SSA_INT);
-    uint32_t made = ssa_new(f, SSA_STORE, SSA_VOID), next = ssa_new(f, SSA_ADD, SSA_INT);
-    const uint32_t both[] = {counter->init, next};
-    uint32_t list = ssa_list(f, both, 2);
+    f->position = store.position;
+    ssa_start(f, c->preheader);
+    ssa_remove(f, f->blocks[c->preheader].last);
+    ssa_unlink(f, c->preheader, c->header);
+    uint32_t bound = outside(f, c->bound), advance = ssa_const(f, (int64_t)fill->advance),
+             last = ssa_op2(f, SSA_SUB, SSA_INT, false, bound, advance),
+             value = repeated(f, store.arg[2], (enum ssa_mem)store.mem), second = ssa_block(f),
+             wide = ssa_block(f), phi = ssa_new(f, SSA_PHI, SSA_INT);
+    if (*fixed) *fixed = outside(f, *fixed);
     if (f->failed) return;
-    for (unsigned k = 0; k < 2; k++)
-        if (store.arg[k] == counter->phi) store.arg[k] = phi;
-    f->insns[phi].list = list;
-    f->insns[phi].count = 2;
-    f->insns[made] = store;
-    f->insns[next].arg[0] = phi;
-    f->insns[next].arg[1] = advance;
+    *(fixed == &at.base ? &at.index : &at.base) = phi;
+    ssa_branch(f, SSA_BRANCH, is_signed ? SSA_LT : SSA_B, false, last, bound, second, c->header);
+    ssa_start(f, second);
+    ssa_branch(f, SSA_BRANCH, fill->cond, false, counter->init, last, wide, c->header);
+    ssa_start(f, wide);
     ssa_append(f, wide, phi);
-    ssa_append(f, wide, made);
-    ssa_append(f, wide, next);
-    ssa_remove(f, jump);
-    end_with_branch(f, c->preheader, is_signed ? SSA_LT : SSA_B, last, bound, second, header);
-    end_with_branch(f, second, fill->cond, counter->init, last, wide, header);
-    end_with_branch(f, wide, fill->cond, next, last, wide, header);
-    const uint32_t edges[][2] = {
-        {c->preheader, second}, {second, wide}, {wide, wide}, {second, header}, {wide, header}};
-    for (size_t k = 0; k < sizeof edges / sizeof *edges; k++) ssa_edge(f, edges[k][0], edges[k][1]);
-    extend_phi(f, counter->phi, counter->init);
-    extend_phi(f, counter->phi, next);
+    ssa_store(f, SSA_X64, at, value);
+    uint32_t next = ssa_op2(f, SSA_ADD, SSA_INT, false, phi, advance);
+    ssa_branch(f, SSA_BRANCH, fill->cond, false, next, last, wide, c->header);
+    f->blocks[second].sealed = f->blocks[wide].sealed = true;
+    ssa_phi_add(f, phi, counter->init);
+    ssa_phi_add(f, phi, next);
+    ssa_phi_add(f, counter->phi, counter->init);
+    ssa_phi_add(f, counter->phi, counter->init);
+    ssa_phi_add(f, counter->phi, next);
 }
 
 /* A loop that was changed is not looked at again: those around it come before it. */

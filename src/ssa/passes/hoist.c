@@ -26,7 +26,6 @@ struct hoisting {
     struct ssa_function *f;
     const struct ssa_loops *l;
     struct ssa_counted c;
-    uint32_t at;                 /* the block in front of the loop that code is added to */
     uint32_t last[SSA_COUNTERS]; /* per counter: the last value, 0: not made yet */
     uint32_t trips;              /* how often it runs at most, less one */
     struct test tests[2 * CHECKS + 4 * SSA_COUNTERS];
@@ -37,6 +36,8 @@ struct hoisting {
 
 /* ---- code in front of the loop ---- */
 
+static uint32_t constant(struct hoisting *h, uint64_t imm) { return ssa_const(h->f, (int64_t)imm); }
+
 static uint32_t make(struct hoisting *h, enum ssa_op op, uint32_t a, uint32_t b)
 {
     int64_t x, y;
@@ -45,18 +46,12 @@ static uint32_t make(struct hoisting *h, enum ssa_op op, uint32_t a, uint32_t b)
     if (ky && y == 1 && op == SSA_MUL) return a;
     if (kx && ky) {
         uint64_t p = (uint64_t)x, q = (uint64_t)y;
-        return ssa_const_in(h->f, h->at,
-                            op == SSA_ADD   ? p + q
-                            : op == SSA_SUB ? p - q
-                            : op == SSA_MUL ? p * q
-                                            : p << (q & 63));
+        return constant(h, op == SSA_ADD   ? p + q
+                           : op == SSA_SUB ? p - q
+                           : op == SSA_MUL ? p * q
+                                           : p << (q & 63));
     }
-    uint32_t value = ssa_new(h->f, op, SSA_INT);
-    if (!value) return 0;
-    h->f->insns[value].arg[0] = a;
-    h->f->insns[value].arg[1] = b;
-    ssa_append(h->f, h->at, value);
-    return value;
+    return ssa_op2(h->f, op, SSA_INT, false, a, b);
 }
 
 /* A value that does not change in the loop, where code in front of it can use it. */
@@ -64,10 +59,8 @@ static uint32_t outside(struct hoisting *h, uint32_t value)
 {
     struct ssa_insn in = h->f->insns[value];
     if (!ssa_in_loop(h->l, in.block, h->c.header)) return value;
-    uint32_t copy = ssa_new(h->f, (enum ssa_op)in.op, (enum ssa_type)in.type);
-    if (!copy) return 0;
-    h->f->insns[copy].imm = in.imm;
-    ssa_append(h->f, h->at, copy);
+    uint32_t copy = ssa_op1(h->f, (enum ssa_op)in.op, (enum ssa_type)in.type, 0);
+    if (copy) h->f->insns[copy].imm = in.imm;
     return copy;
 }
 
@@ -95,7 +88,7 @@ static void demand(struct hoisting *h, uint32_t a, uint32_t b)
 /* A bound so low that adding a step cannot overflow. */
 static uint32_t far_below(struct hoisting *h, bool narrow)
 {
-    return ssa_const_in(h->f, h->at, UINT64_C(1) << (narrow ? 30 : 62));
+    return constant(h, UINT64_C(1) << (narrow ? 30 : 62));
 }
 
 static bool bound_main(struct hoisting *h, uint32_t instructions)
@@ -107,17 +100,17 @@ static bool bound_main(struct hoisting *h, uint32_t instructions)
     bool narrow = c->narrow || i->narrow;
     if (known && (step < 1 || step > STEP_MAX)) return false;
     uint32_t init = outside(h, i->init), end = outside(h, c->bound);
-    end = c->inclusive ? end : make(h, SSA_SUB, end, ssa_const_in(h->f, h->at, 1));
+    end = c->inclusive ? end : make(h, SSA_SUB, end, constant(h, 1));
     if (known && ssa_is_const(h->f, end, &last) && last / step < FEW) return false;
     uint32_t limit = far_below(h, narrow), length = make(h, SSA_SUB, end, init);
     uint64_t most = WORK / (instructions + 1) + 1;
     if (!known) { /* from 1: what is added is below the limit, too */
-        uint32_t less = make(h, SSA_SUB, outside(h, i->step), ssa_const_in(h->f, h->at, 1));
-        demand(h, less, ssa_const_in(h->f, h->at, STEP_MAX));
+        uint32_t less = make(h, SSA_SUB, outside(h, i->step), constant(h, 1));
+        demand(h, less, constant(h, STEP_MAX));
     }
     demand(h, init, limit);
     demand(h, end, limit);
-    demand(h, length, ssa_const_in(h->f, h->at, most * (known ? (uint64_t)step : 1)));
+    demand(h, length, constant(h, most * (known ? (uint64_t)step : 1)));
     h->last[c->main] = end;
     h->trips = known && step == 1 ? length : 0;
     return !h->never;
@@ -134,7 +127,7 @@ static uint32_t last_of(struct hoisting *h, const struct ssa_induction *i)
     if (ssa_is_const(h->f, by, &step)) {
         if (step < 0 || step > STEP_MAX) return 0;
     } else {
-        demand(h, by, ssa_const_in(h->f, h->at, STEP_MAX));
+        demand(h, by, constant(h, STEP_MAX));
     }
     *last = make(h, SSA_ADD, init, make(h, SSA_MUL, h->trips, by));
     demand(h, init, limit);
@@ -161,35 +154,28 @@ static uint32_t at_end(struct hoisting *h, uint32_t value, bool last, int growth
         i = ssa_counter_of(&h->c, small ? x.arg[0] : in.arg[0]);
         if (!i || !i->narrow) return 0;
         uint32_t end = last ? last_of(h, i) : outside(h, i->init);
-        return end && small ? make(h, SSA_ADD, end, ssa_const_in(h->f, h->at, (uint64_t)k)) : end;
+        return end && small ? make(h, SSA_ADD, end, constant(h, (uint64_t)k)) : end;
     }
     if (in.narrow || (in.op != SSA_ADD && in.op != SSA_SHL && in.op != SSA_ADDRESS)) return 0;
     if (in.op == SSA_SHL && (!ssa_is_const(h->f, in.arg[1], &k) || (uint64_t)k > 3)) return 0;
     growth -= 2 + (in.op == SSA_SHL ? (int)k : in.scale);
     if (growth < 0) return 0;
     uint32_t a = in.arg[0] ? at_end(h, in.arg[0], last, growth) : 0;
-    if (in.op == SSA_SHL)
-        return a ? make(h, SSA_SHL, a, ssa_const_in(h->f, h->at, (uint64_t)k)) : 0;
+    if (in.op == SSA_SHL) return a ? make(h, SSA_SHL, a, constant(h, (uint64_t)k)) : 0;
     uint32_t b = in.arg[1] ? at_end(h, in.arg[1], last, growth) : 0;
     if ((in.arg[0] && !a) || (in.arg[1] && !b)) return 0;
     if (in.op == SSA_ADD) return make(h, SSA_ADD, a, b);
-    if (b) b = make(h, SSA_SHL, b, ssa_const_in(h->f, h->at, in.scale));
+    if (b) b = make(h, SSA_SHL, b, constant(h, in.scale));
     uint32_t sum = a && b ? make(h, SSA_ADD, a, b) : a ? a : b;
-    return sum ? make(h, SSA_ADD, sum, ssa_const_in(h->f, h->at, (uint64_t)in.imm)) : 0;
+    return sum ? make(h, SSA_ADD, sum, constant(h, (uint64_t)in.imm)) : 0;
 }
 
 /* Words of the context: where a window begins, and how long it is. */
 static uint32_t context_word(struct hoisting *h, int64_t offset)
 {
-    uint32_t base = ssa_new(h->f, SSA_FIXED, SSA_INT), value = ssa_new(h->f, SSA_LOAD, SSA_INT);
-    if (h->f->failed) return 0;
-    h->f->insns[base].imm = SSA_CONTEXT;
-    ssa_append(h->f, h->at, base);
-    h->f->insns[value].arg[0] = base;
-    h->f->insns[value].mem = SSA_X64;
-    h->f->insns[value].imm = offset;
-    ssa_append(h->f, h->at, value);
-    return value;
+    uint32_t base = ssa_op1(h->f, SSA_FIXED, SSA_INT, 0);
+    if (base) h->f->insns[base].imm = SSA_CONTEXT;
+    return ssa_load(h->f, SSA_X64, (struct ssa_address){.base = base, .disp = offset});
 }
 
 static bool is_check(const struct hoisting *h, const struct ssa_insn *in, uint64_t *limit)
@@ -224,17 +210,17 @@ static bool test_check(struct hoisting *h, uint32_t check)
         if (in.op == SSA_WINDOW) {
             if (in.arg[1]) b = at_end(h, in.arg[1], last, GROWTH);
             if (in.arg[1] && !b) goto no;
-            if (b) b = make(h, SSA_SHL, b, ssa_const_in(h->f, h->at, in.scale));
+            if (b) b = make(h, SSA_SHL, b, constant(h, in.scale));
             a = a && b ? make(h, SSA_ADD, a, b) : a ? a : b;
             if (!a) goto no;
-            a = make(h, SSA_ADD, a, ssa_const_in(h->f, h->at, (uint64_t)in.imm));
+            a = make(h, SSA_ADD, a, constant(h, (uint64_t)in.imm));
             if (!from) {
                 from = context_word(h, in.list);
                 most = context_word(h, (int64_t)in.list + 8 + 8 * ssa_mem_bits[in.mem]);
             }
             a = make(h, SSA_SUB, a, from);
         }
-        demand(h, a, most ? most : ssa_const_in(h->f, h->at, limit));
+        demand(h, a, most ? most : constant(h, limit));
         if (h->never || h->f->failed) goto no;
     }
     h->checks[h->check_count++] = check;
@@ -265,30 +251,18 @@ static uint32_t size_of(const struct ssa_function *f, const struct ssa_loops *l,
     return n;
 }
 
-static void remove_checks(struct hoisting *h)
-{
-    struct ssa_function *f = h->f;
-    for (uint32_t k = 0; k < h->check_count; k++) ssa_remove(f, h->checks[k]);
-    for (uint32_t k = 0; k < h->l->member_count[h->c.header]; k++) {
-        uint32_t b = h->l->members[h->l->member_first[h->c.header] + k];
-        for (uint32_t i = f->blocks[b].first, next; i; i = next) {
-            next = f->insns[i].next;
-            if (f->insns[i].op == SSA_POLL) ssa_remove(f, i);
-        }
-    }
-}
-
-/* Moves constants before the loop, where they dominate both copies. */
-static void bring_constants(struct hoisting *h)
+/* Removes polls from the loop; or moves constants before it, where they dominate both copies. */
+static void take_out(struct hoisting *h, bool constants)
 {
     struct ssa_function *f = h->f;
     for (uint32_t k = 0; k < h->l->member_count[h->c.header]; k++) {
         uint32_t b = h->l->members[h->l->member_first[h->c.header] + k];
         for (uint32_t i = f->blocks[b].first, next; i; i = next) {
+            uint8_t op = f->insns[i].op;
             next = f->insns[i].next;
-            if (f->insns[i].op != SSA_CONST && f->insns[i].op != SSA_FIXED) continue;
+            if (constants ? op != SSA_CONST && op != SSA_FIXED : op != SSA_POLL) continue;
             ssa_remove(f, i);
-            ssa_append(f, h->at, i);
+            if (constants) ssa_append(f, f->at, i);
         }
     }
 }
@@ -297,29 +271,18 @@ static void bring_constants(struct hoisting *h)
 static void choose(struct hoisting *h, uint32_t slow)
 {
     struct ssa_function *f = h->f;
-    uint32_t block = h->at;
     for (uint32_t k = 0; k < h->test_count && !f->failed; k++) {
-        uint32_t next = ssa_block(f), branch = ssa_new(f, SSA_BRANCH, SSA_VOID);
+        uint32_t next = ssa_block(f);
+        ssa_branch(f, SSA_BRANCH, SSA_B, false, h->tests[k].a, h->tests[k].b, next, slow);
         if (f->failed) return;
-        f->insns[branch].cond = SSA_B;
-        f->insns[branch].arg[0] = h->tests[k].a;
-        f->insns[branch].arg[1] = h->tests[k].b;
-        ssa_append(f, block, branch);
-        f->blocks[block].to[0] = next;
-        f->blocks[block].to[1] = slow;
-        ssa_edge(f, block, next);
-        ssa_edge(f, block, slow);
-        f->blocks[next].sealed = true;
-        f->blocks[next].edge = true;
-        block = next;
+        f->blocks[next].sealed = f->blocks[next].edge = true;
+        ssa_start(f, next);
     }
-    uint32_t end = ssa_new(f, SSA_JUMP, SSA_VOID);
-    if (!end) return;
-    ssa_append(f, block, end);
-    f->blocks[block].to[0] = h->c.header;
+    ssa_jump(f, h->c.header);
     struct ssa_block *header = &f->blocks[h->c.header];
-    for (uint32_t k = 0; k < header->pred_count; k++)
-        if (header->preds[k] == h->c.preheader) header->preds[k] = block;
+    uint32_t which = 0;
+    while (header->preds[which] != h->c.preheader) which++;
+    header->preds[which] = header->preds[--header->pred_count]; /* as ssa_jump added it */
 }
 
 static void hoist(struct ssa_function *f, const struct ssa_loops *l, uint32_t header,
@@ -328,9 +291,9 @@ static void hoist(struct ssa_function *f, const struct ssa_loops *l, uint32_t he
     struct hoisting h = {.f = f, .l = l};
     uint32_t size = size_of(f, l, header);
     if (!size || !ssa_counted(&h.c, f, l, header)) return;
-    h.at = h.c.preheader;
-    uint32_t jump = f->blocks[h.at].last;
-    ssa_remove(f, jump); /* code is added at the end */
+    ssa_start(f, h.c.preheader); /* code is added at the end */
+    uint32_t jump = f->blocks[f->at].last;
+    ssa_remove(f, jump);
     bool any = bound_main(&h, size) && !f->failed;
     for (uint32_t k = 0; any && k < l->member_count[header]; k++) {
         uint32_t b = l->members[l->member_first[header] + k];
@@ -339,17 +302,18 @@ static void hoist(struct ssa_function *f, const struct ssa_loops *l, uint32_t he
     }
     if (f->failed) return;
     if (!any || !h.check_count) {
-        ssa_append(f, h.at, jump);
+        ssa_append(f, f->at, jump);
         return;
     }
     if (h.test_count) {
-        bring_constants(&h);
+        take_out(&h, true);
         uint32_t slow = ssa_version(versions, l, header);
         if (!f->failed) choose(&h, slow);
     } else {
-        ssa_append(f, h.at, jump);
+        ssa_append(f, f->at, jump);
     }
-    if (!f->failed) remove_checks(&h);
+    for (uint32_t k = 0; k < h.check_count && !f->failed; k++) ssa_remove(f, h.checks[k]);
+    if (!f->failed) take_out(&h, false);
 }
 
 void ssa_pass_hoist(struct ssa_function *f)

@@ -112,15 +112,13 @@ static void join(struct inlining *n)
     for (uint32_t k = 0; k < n->return_count; k++) ssa_edge(f, n->returns[k], n->after);
     for (uint32_t i = f->blocks[n->after].first; i && !f->failed; i = f->insns[i].next) {
         if (f->insns[i].op != SSA_RESULT || f->insns[i].arg[0] != n->call) break;
-        uint32_t which = (uint32_t)f->insns[i].imm, list = ssa_list(f, NULL, 0);
+        uint32_t which = (uint32_t)f->insns[i].imm;
+        f->insns[i].op = SSA_PHI;
+        f->insns[i].arg[0] = f->insns[i].count = 0;
         for (uint32_t k = 0; k < n->return_count && !f->failed; k++) {
             const struct ssa_insn *end = &f->insns[f->blocks[n->returns[k]].last];
-            ssa_item(f, f->pool[end->list + which]);
+            ssa_phi_add(f, i, f->pool[end->list + which]);
         }
-        f->insns[i].op = SSA_PHI;
-        f->insns[i].arg[0] = 0;
-        f->insns[i].list = list;
-        f->insns[i].count = n->return_count;
     }
     for (uint32_t k = 0; k < n->return_count; k++) {
         struct ssa_insn *end = &f->insns[f->blocks[n->returns[k]].last];

@@ -87,13 +87,8 @@ static void lead_out(const struct copying *c, uint32_t from, uint32_t copy, uint
     uint32_t which = 0;
     while (f->blocks[to].preds[which] != from) which++;
     for (uint32_t i = f->blocks[to].first; i && f->insns[i].op == SSA_PHI && !f->failed;
-         i = f->insns[i].next) {
-        uint32_t list = ssa_list(f, NULL, 0), n = f->insns[i].count, old = f->insns[i].list;
-        for (uint32_t k = 0; k < n && !f->failed; k++) ssa_item(f, f->pool[old + k]);
-        if (!f->failed) ssa_item(f, copy_of(c, f->pool[old + which]));
-        f->insns[i].list = list;
-        f->insns[i].count = n + 1;
-    }
+         i = f->insns[i].next)
+        ssa_phi_add(f, i, copy_of(c, f->pool[f->insns[i].list + which]));
     ssa_edge(f, copy, to);
 }
 
@@ -185,12 +180,9 @@ static void fill(struct repair *r)
     struct ssa_function *f = r->v->f;
     while (r->open_count && !f->failed) {
         struct open o = r->open[--r->open_count];
-        uint32_t block = f->insns[o.phi].block, n = f->blocks[block].pred_count,
-                 list = ssa_list(f, NULL, 0);
-        for (uint32_t k = 0; k < n && !f->failed; k++)
-            ssa_item(f, value_at(r, o.value, f->blocks[block].preds[k]));
-        f->insns[o.phi].list = list;
-        f->insns[o.phi].count = n;
+        uint32_t block = f->insns[o.phi].block;
+        for (uint32_t k = 0; k < f->blocks[block].pred_count && !f->failed; k++)
+            ssa_phi_add(f, o.phi, value_at(r, o.value, f->blocks[block].preds[k]));
     }
 }
 
