@@ -20,13 +20,16 @@ const int8_t *ssa_registers(bool real, size_t *count)
     return real ? floats : ints;
 }
 
+struct list {
+    uint32_t *items;
+    size_t count, capacity;
+};
 struct scan {
     struct ssa_live *l;
     uint32_t *waiting; /* a heap of intervals that were split off, by their beginning */
     size_t waiting_count, waiting_capacity;
-    uint32_t *active, *inactive;
+    struct list taken[2];  /* with a register: in use, and in a hole of their life */
     uint32_t call, divide; /* the first ones that are not before `at` */
-    size_t active_count, active_capacity, inactive_count, inactive_capacity;
     uint32_t at;
 };
 
@@ -268,7 +271,6 @@ static int hint_of(const struct scan *s, uint32_t i)
                 return last->reg;
             }
         }
-        return -1;
     }
     return -1;
 }
@@ -284,11 +286,16 @@ static int hint_of_users(const struct scan *s, const uint32_t *follower, uint32_
     return k ? l->intervals[k].reg : -1;
 }
 
+static void add(struct scan *s, struct list *list, uint32_t i)
+{
+    if (SSA_RESERVE(s->l, list->items, list->capacity, list->count + 1))
+        list->items[list->count++] = i;
+}
+
 static void assign(struct scan *s, uint32_t i, int reg)
 {
     get(s, i)->reg = (int8_t)reg;
-    if (!SSA_RESERVE(s->l, s->active, s->active_capacity, s->active_count + 1)) return;
-    s->active[s->active_count++] = i;
+    add(s, &s->taken[0], i);
 }
 
 /* Most values live between calls, without holes: any register that nobody has will do. */
@@ -300,10 +307,9 @@ static bool take_simply(struct scan *s, uint32_t i, const uint32_t *follower)
          divided = s->divide < l->divide_count && l->divides[s->divide] < it->to;
     if (l->ranges[it->range].next || called || (divided && !real)) return false;
     uint32_t used = 0;
-    for (size_t k = 0; k < s->active_count; k++)
-        if (is_float(s, s->active[k]) == real) used |= 1u << get(s, s->active[k])->reg;
-    for (size_t k = 0; k < s->inactive_count; k++)
-        if (is_float(s, s->inactive[k]) == real) used |= 1u << get(s, s->inactive[k])->reg;
+    for (const struct list *t = s->taken; t < s->taken + 2; t++)
+        for (size_t k = 0; k < t->count; k++)
+            if (is_float(s, t->items[k]) == real) used |= 1u << get(s, t->items[k])->reg;
     const int hints[2] = {hint_of_users(s, follower, i), hint_of(s, i)};
     for (int k = 0; k < 2; k++)
         if (hints[k] >= 0 && !(used >> hints[k] & 1)) {
@@ -329,14 +335,13 @@ static bool take_free(struct scan *s, uint32_t i, const uint32_t *follower)
     const int8_t *set = ssa_registers(real, &n);
     const struct ssa_interval *it = get(s, i);
     for (size_t k = 0; k < SSA_REGISTERS; k++) until[k] = UINT32_MAX;
-    for (size_t k = 0; k < s->active_count; k++)
-        if (is_float(s, s->active[k]) == real) until[get(s, s->active[k])->reg] = 0;
-    for (size_t k = 0; k < s->inactive_count; k++) {
-        const struct ssa_interval *other = get(s, s->inactive[k]);
-        if (is_float(s, s->inactive[k]) != real) continue;
-        uint32_t at = meeting(l, it, other);
-        if (at < until[other->reg]) until[other->reg] = at;
-    }
+    for (const struct list *t = s->taken; t < s->taken + 2; t++)
+        for (size_t k = 0; k < t->count; k++) {
+            const struct ssa_interval *other = get(s, t->items[k]);
+            if (other->real != real) continue;
+            uint32_t at = t == s->taken ? 0 : meeting(l, it, other);
+            if (at < until[other->reg]) until[other->reg] = at;
+        }
     uint32_t calls = blocked_from(s, i, -1), divides = real ? calls : blocked_from(s, i, RAX);
     for (size_t k = 0; k < n; k++) {
         uint32_t limit = !real && (set[k] == RAX || set[k] == RDX) ? divides : calls;
@@ -371,21 +376,18 @@ static void evict(struct scan *s, int reg, uint32_t by)
 {
     bool real = is_float(s, by);
     uint32_t at = get(s, by)->from;
-    for (int list = 0; list < 2; list++) {
-        uint32_t *items = list ? s->inactive : s->active;
-        size_t *count = list ? &s->inactive_count : &s->active_count;
-        for (size_t k = 0; k < *count;) {
-            uint32_t i = items[k];
+    for (struct list *t = s->taken; t < s->taken + 2; t++)
+        for (size_t k = 0; k < t->count;) {
+            uint32_t i = t->items[k];
             if (i == by || is_float(s, i) != real || get(s, i)->reg != reg ||
-                (list && meeting(s->l, get(s, i), get(s, by)) == UINT32_MAX)) {
+                (t != s->taken && meeting(s->l, get(s, i), get(s, by)) == UINT32_MAX)) {
                 k++;
                 continue;
             }
             uint32_t rest = split(s, i, at);
-            items[k] = items[--*count];
+            t->items[k] = t->items[--t->count];
             if (rest) to_frame(s, rest);
         }
-    }
 }
 
 static void take_used(struct scan *s, uint32_t i)
@@ -398,19 +400,16 @@ static void take_used(struct scan *s, uint32_t i)
     const struct ssa_interval *it = get(s, i);
     uint32_t need = next_need(l, it, it->from), calls = blocked_from(s, i, -1);
     for (size_t k = 0; k < SSA_REGISTERS; k++) used[k] = UINT32_MAX;
-    for (int list = 0; list < 2; list++) {
-        const uint32_t *items = list ? s->inactive : s->active;
-        size_t count = list ? s->inactive_count : s->active_count;
-        for (size_t k = 0; k < count; k++) {
-            const struct ssa_interval *other = get(s, items[k]);
-            if (is_float(s, items[k]) != real) continue;
-            if (list && meeting(l, it, other) == UINT32_MAX) continue;
+    for (const struct list *t = s->taken; t < s->taken + 2; t++)
+        for (size_t k = 0; k < t->count; k++) {
+            const struct ssa_interval *other = get(s, t->items[k]);
+            if (other->real != real) continue;
+            if (t != s->taken && meeting(l, it, other) == UINT32_MAX) continue;
             uint32_t at = other->from >= it->from ? 0 : next_use(l, other, it->from);
             /* What this very instruction reads stays. */
             if (next_need(l, other, it->from) <= it->from + 1) at = 0;
             if (at < used[other->reg]) used[other->reg] = at;
         }
-    }
     int best = set[0];
     for (size_t k = 0; k < n; k++) {
         uint32_t limit = blocked_from(s, i, set[k]);
@@ -434,32 +433,20 @@ static void take_used(struct scan *s, uint32_t i)
 
 /* ---- the scan ---- */
 
+/* Intervals that end before a number leave; a hole of a life begins there, or ends. */
 static void advance(struct scan *s, uint32_t at)
 {
-    for (size_t k = 0; k < s->active_count;) {
-        const struct ssa_interval *it = get(s, s->active[k]);
-        if (it->to > at && covers(s->l, it, at)) {
-            k++;
-            continue;
+    for (int hole = 0; hole < 2; hole++) {
+        struct list *t = &s->taken[hole];
+        for (size_t k = 0; k < t->count;) {
+            const struct ssa_interval *it = get(s, t->items[k]);
+            if (it->to > at && covers(s->l, it, at) != hole) {
+                k++;
+                continue;
+            }
+            if (it->to > at) add(s, &s->taken[!hole], t->items[k]);
+            t->items[k] = t->items[--t->count];
         }
-        if (it->to > at) {
-            if (!SSA_RESERVE(s->l, s->inactive, s->inactive_capacity, s->inactive_count + 1))
-                return;
-            s->inactive[s->inactive_count++] = s->active[k];
-        }
-        s->active[k] = s->active[--s->active_count];
-    }
-    for (size_t k = 0; k < s->inactive_count;) {
-        const struct ssa_interval *it = get(s, s->inactive[k]);
-        if (it->to > at && !covers(s->l, it, at)) {
-            k++;
-            continue;
-        }
-        if (it->to > at) {
-            if (!SSA_RESERVE(s->l, s->active, s->active_capacity, s->active_count + 1)) return;
-            s->active[s->active_count++] = s->inactive[k];
-        }
-        s->inactive[k] = s->inactive[--s->inactive_count];
     }
 }
 
@@ -508,7 +495,7 @@ bool ssa_allocate(struct ssa_live *l)
     }
     free(follower);
     free(s.waiting);
-    free(s.active);
-    free(s.inactive);
+    free(s.taken[0].items);
+    free(s.taken[1].items);
     return !l->failed;
 }
