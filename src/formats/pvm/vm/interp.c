@@ -96,7 +96,7 @@ static void count_slowly(struct pvm_state *s, const struct pvm_cell *c, int64_t 
 /* What is not known needs function calls, for which a handler would save registers: so it is apart.
  * acc holds nothing when a block starts; with the key in it, its register is one to work with. */
 #define COUNTING(name, what, known, key)                                                           \
-    static void name##_slowly(PARAMETERS)                                                          \
+    __attribute__((noinline)) static void name##_slowly(PARAMETERS)                                \
     {                                                                                              \
         count_slowly(STATE, c, left, what);                                                        \
         LEAVE_BY(PLAIN_CELL->run);                                                                 \
