@@ -178,8 +178,9 @@ static void loop_begin(struct bounds *b, struct loop *o)
     if (!pick(m, 2)) elements += pick(m, 3) - 1; /* one less, one more */
     if (!elements) elements = 1;
     if (near && elements > 120 && o->kind[1] == '8') elements = 120;
-    long long end = o->first + elements, start = o->first;
-    if (o->down) start = end - 1, end = o->first;
+    unsigned long long from = (unsigned long long)o->first, after = from + elements;
+    long long start = (long long)(o->down ? after - 1 : from),
+              end = (long long)(o->down ? from : after);
     o->counter = variable(b, o->kind);
     o->bound = variable(b, o->kind);
     line(m, "MOV %%%u, i64 %lld", o->counter, start);
