@@ -2,7 +2,7 @@
  * can be checked, and refuses everything that needs a key. */
 #include <string.h>
 #include "base/bytes.h"
-#include "base/missing.h"
+#include "base/platform/missing.h"
 #include "crypto/aead.h"
 #include "crypto/hash.h"
 #include "crypto/sign.h"

@@ -1,5 +1,5 @@
 /* In the module without machines: every call with one is refused. */
-#include "base/missing.h"
+#include "base/platform/missing.h"
 #include "web/web.h"
 
 static void refuse(struct web_call *c)

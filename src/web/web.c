@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/array.h"
 #include "base/bytes.h"
-#include "base/missing.h"
+#include "base/platform/missing.h"
 
 /* ---- arguments ---- */
 

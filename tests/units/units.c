@@ -10,7 +10,7 @@
 #include "base/json/json_read.h"
 #include "base/json/json_write.h"
 #include "base/number.h"
-#include "base/processor.h"
+#include "base/platform/processor.h"
 #include "base/reader.h"
 #include "base/sanitize.h"
 #include "base/suggest.h"

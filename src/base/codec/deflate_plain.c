@@ -1,6 +1,6 @@
 /* Replaces deflate.c in builds without libdeflate's compressor. */
 #include "base/codec/deflate.h"
-#include "base/missing.h"
+#include "base/platform/missing.h"
 
 bool deflate_deflate(penta_bytes in, penta_buffer *out)
 {

@@ -1,5 +1,5 @@
 /* All functions of a program to native code, with the stubs that enter and leave it. */
-#include "base/processor.h"
+#include "base/platform/processor.h"
 #include "coil/jit/jit.h"
 #include "coil/vm/step.h"
 #include <stdlib.h>

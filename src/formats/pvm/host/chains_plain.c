@@ -1,5 +1,5 @@
 /* For builds without the hosts of contracts and of JAM services: who asks for one is refused. */
-#include "base/missing.h"
+#include "base/platform/missing.h"
 #include "pvm/host/host.h"
 #include "pvm/host/jam_json/session.h"
 

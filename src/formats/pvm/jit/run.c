@@ -3,7 +3,7 @@
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "base/processor.h"
+#include "base/platform/processor.h"
 #include "core/engine.h"
 #include "pvm/jit/jit.h"
 #include "pvm/jit/tools.h"

@@ -1,6 +1,6 @@
 /* The definition of every product: sums in 64 bits, clamped at the end. */
 #include "tvmr/kernels/kernels.h"
-#include "base/processor.h"
+#include "base/platform/processor.h"
 #include <stdlib.h>
 
 static unsigned temp_at(const struct tvmr_cold *c, size_t i)

@@ -1,4 +1,4 @@
-#include "base/missing.h"
+#include "base/platform/missing.h"
 #include <stdatomic.h>
 #include <stddef.h>
 

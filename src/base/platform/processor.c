@@ -1,4 +1,4 @@
-#include "base/processor.h"
+#include "base/platform/processor.h"
 
 #ifdef __x86_64__
 #include <cpuid.h>
