@@ -1,7 +1,7 @@
 /* The machine: registers, pc, gas, memory, what it waits for, and the calls still to make. */
 #pragma once
 #include "pvm/vm/cells.h"
-#include "pvm/vm/memory.h"
+#include "pvm/vm/memory/memory.h"
 #include "pvm/pvm.h"
 
 /* clang-format off */

@@ -1,7 +1,7 @@
 /* All of guest memory in one reservation of address space: a guest address is an offset from
  * base. */
 #include <sys/mman.h>
-#include "pvm/vm/memory.h"
+#include "pvm/vm/memory/memory.h"
 
 enum { PAGE = 1 << PVM_PAGE_BITS, BELOW = PVM_PAGES + PAGE, GUARD = 1 << 16 };
 static const size_t span = (size_t)BELOW + (UINT64_C(1) << 32) + GUARD;

@@ -2,7 +2,7 @@
  * The fast paths never use m->base here: the rights that they see stay zero. */
 #include <stdlib.h>
 #include <string.h>
-#include "pvm/vm/memory.h"
+#include "pvm/vm/memory/memory.h"
 
 enum { PAGE = 1 << PVM_PAGE_BITS, LEAF = 1024 };
 

@@ -1,5 +1,5 @@
 /* Maps, rights and slow accesses, for both back ends. */
-#include "pvm/vm/memory.h"
+#include "pvm/vm/memory/memory.h"
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
