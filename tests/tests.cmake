@@ -120,7 +120,7 @@ penta_test(contracts ${PYTHON} tests/programs/pvm/contracts.py $<TARGET_FILE:pen
 # The emitter against another project's decoder.
 find_library(ZYDIS Zydis)
 if(PENTA_JIT AND ZYDIS)
-  add_executable(x64_test tests/units/x64.c src/x64/access.c src/x64/three.c src/x64/x64.c)
+  add_executable(x64_test tests/units/x64.c src/x64/access.c src/x64/operations.c src/x64/x64.c)
   target_include_directories(x64_test PRIVATE src)
   target_link_libraries(x64_test PRIVATE ${ZYDIS})
   penta_test(x64 $<TARGET_FILE:x64_test>)

@@ -1,7 +1,7 @@
 /* Everything the assembler can write, decoded by Zydis: every form with every register, addresses
  * of every shape, immediates around the limits of their encodings, jumps forwards and backwards. */
 #include "x64/access.h"
-#include "x64/three.h"
+#include "x64/operations.h"
 #include <Zydis/Zydis.h>
 #include <inttypes.h>
 #include <stdarg.h>

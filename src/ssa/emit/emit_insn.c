@@ -1,7 +1,7 @@
 /* One instruction to machine code. Arguments are in registers, where the allocator put them; small
  * constants are parts of the code. */
 #include "ssa/emit/emit.h"
-#include "x64/three.h"
+#include "x64/operations.h"
 
 _Static_assert(SSA_REMU - SSA_MULHS == X64_REMU && SSA_FDIV - SSA_FADD == X64_FDIV &&
                    SSA_BSWAP - SSA_NEG == X64_BSWAP && (int)SSA_M256 == (int)X64_32_BYTES,

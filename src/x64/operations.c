@@ -1,5 +1,5 @@
 /* What x86-64 has of three operands is LEA, IMUL and the shifts of BMI2; the rest is a move first. */
-#include "x64/three.h"
+#include "x64/operations.h"
 
 static void two(struct x64 *e, unsigned op, enum x64_size size, enum x64_reg d, enum x64_reg s)
 {
