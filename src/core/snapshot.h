@@ -25,7 +25,21 @@ static inline bool walk_failed(const struct walk *w) { return walk_loads(w) && w
 void walk_wrong(struct walk *w, const char *why);
 
 uint64_t walk_number(struct walk *w, uint64_t value); /* as u64 */
-#define WALK_NUMBER(w, field) ((field) = (__typeof__(field))walk_number((w), (uint64_t)(field)))
+#define WALK_NUMBER(w, field) ((field) = WALK_TYPED((field), walk_number((w), (uint64_t)(field))))
+/* A number as one of the type of a field; of the rows, only the one that is chosen is computed. */
+#define WALK_TYPED(field, number)                                                                  \
+    _Generic((field), bool                                                                         \
+             : (bool)(number), signed char                                                         \
+             : (signed char)(number), unsigned char                                                \
+             : (unsigned char)(number), short                                                      \
+             : (short)(number), unsigned short                                                     \
+             : (unsigned short)(number), int                                                       \
+             : (int)(number), unsigned                                                             \
+             : (unsigned)(number), long                                                            \
+             : (long)(number), unsigned long                                                       \
+             : (unsigned long)(number), long long                                                  \
+             : (long long)(number), unsigned long long                                             \
+             : (unsigned long long)(number))
 
 /* An array of known length, of numbers of 1, 2, 4 or 8 bytes each. */
 void walk_numbers(struct walk *w, void *data, size_t count, size_t item);

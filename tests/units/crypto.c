@@ -21,24 +21,32 @@ static void check(bool good, int line)
 }
 #define CHECK(condition) check(condition, __LINE__)
 
+/* The function of this name in libcrypto. dlsym() gives it as a pointer to an object, which POSIX makes the same
+ * bits, so these are copied. */
+static void find_real(const char *name, void *function)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    memcpy(function, &found, sizeof found);
+}
+
 int ECDSA_do_verify(const unsigned char *digest, int size, const ECDSA_SIG *sig, EC_KEY *key)
 {
-    int (*real)(const unsigned char *, int, const ECDSA_SIG *, EC_KEY *) =
-        (int (*)(const unsigned char *, int, const ECDSA_SIG *, EC_KEY *))dlsym(RTLD_NEXT,
-                                                                                "ECDSA_do_verify");
+    int (*real)(const unsigned char *, int, const ECDSA_SIG *, EC_KEY *);
+    find_real("ECDSA_do_verify", &real);
     return failing ? -1 : real(digest, size, sig, key);
 }
 
 EVP_MD_CTX *EVP_MD_CTX_new(void)
 {
-    EVP_MD_CTX *(*real)(void) = (EVP_MD_CTX * (*)(void)) dlsym(RTLD_NEXT, "EVP_MD_CTX_new");
+    EVP_MD_CTX *(*real)(void);
+    find_real("EVP_MD_CTX_new", &real);
     return failing ? NULL : real();
 }
 
 EVP_CIPHER_CTX *EVP_CIPHER_CTX_new(void)
 {
-    EVP_CIPHER_CTX *(*real)(void) =
-        (EVP_CIPHER_CTX * (*)(void)) dlsym(RTLD_NEXT, "EVP_CIPHER_CTX_new");
+    EVP_CIPHER_CTX *(*real)(void);
+    find_real("EVP_CIPHER_CTX_new", &real);
     return failing ? NULL : real();
 }
 

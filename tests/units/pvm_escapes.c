@@ -100,7 +100,7 @@ static void guarded_open(struct guarded *c, const struct pvm_code *code, bool me
         exit(77);
     }
     CHECK(pvm_memory_map(&c->vm->memory, FIRST, PAGE, true, (penta_bytes){0}, false));
-    c->below = canary(c->vm->memory.reservation - PAGE);
+    c->below = canary((uint8_t *)c->vm->memory.reservation - PAGE);
     c->above = canary(c->vm->memory.base + (UINT64_C(1) << 32) + (1 << 16));
     memcpy(c->rights, c->vm->memory.rights, PVM_PAGES);
 }

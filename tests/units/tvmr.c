@@ -550,6 +550,9 @@ static void manifests(const char *folder)
         check(files[i].says ? !ok && strstr(err.message, files[i].says) : ok,
               err.code ? err.message : "a manifest", (long)i, 1);
     }
+    char name[64];
+    tvmr_mnemonic(&(struct tvmr_op){.ext = 0x7777, .name = "ADD"}, name);
+    check(!strcmp(name, "0x7777.add"), "a mnemonic of an extension that nobody knows", 0, 0);
     const struct tvmr_extension *e = tvmr_extension_find(0x0b01);
     check(e && e->patch == 3 && e->count == 1 && tvmr_type_find(0x0b10), "what it says", 0, 0);
 }

@@ -11,8 +11,12 @@
 /* How many bytes at the start are ASCII that needs no escape: nearly always all of them. */
 static size_t plain_prefix(penta_bytes text)
 {
+#define EIGHT 1, 1, 1, 1, 1, 1, 1, 1
     static const bool special[256] = {
-        [0 ... 0x1f] = true, ['"'] = true, ['\\'] = true, [0x7f ... 0xff] = true};
+        EIGHT, EIGHT, EIGHT, EIGHT, ['"'] = 1, ['\\'] = 1, [0x7f] = 1, EIGHT,
+        EIGHT, EIGHT, EIGHT, EIGHT, EIGHT,     EIGHT,      EIGHT,      EIGHT,
+        EIGHT, EIGHT, EIGHT, EIGHT, EIGHT,     EIGHT,      EIGHT};
+#undef EIGHT
     size_t n = 0;
     while (n < text.size && !special[text.data[n]]) n++;
     return n;

@@ -5,11 +5,11 @@
 #include <stdatomic.h>
 
 enum {
-    ASKED = 1u << 31,
+    ASKED = 1 << 30,
     SAVES_AVX = 0x06,    /* of XCR0: the system saves XMM and YMM */
     SAVES_AVX512 = 0xe6, /* and masks and ZMM */
-    AVX512 = bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL,
 };
+#define AVX512 (0u | bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL)
 
 static unsigned when(bool is, enum processor_ability ability) { return is ? ability : 0; }
 

@@ -163,6 +163,7 @@ struct user_extension {
     const penta_tvmr_extension *public;
 };
 
+/* Decoding found the instruction in this extension, and extensions are never removed. */
 HANDLER(user)
 {
     static const enum tvmr_result results[] = {TVMR_NEXT, TVMR_HALTED, TVMR_FAILED};

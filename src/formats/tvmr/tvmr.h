@@ -140,7 +140,7 @@ bool tvmr_manifest_options(const penta_option *options, size_t count, penta_erro
 /* Id of a domain operation: extension << 16 | opcode of the first instruction that yields it. */
 uint32_t tvmr_domain_id(const struct tvmr_op *op);
 const struct tvmr_op *tvmr_domain_op(uint32_t id);
-/* "tensor.add" or "relu": into text, of at least 64 bytes. */
+/* "tensor.add" or "relu", or "0x0b01.add" if nobody has registered the extension: into text, of at least 64 bytes. */
 void tvmr_mnemonic(const struct tvmr_op *op, char *text);
 
 const struct tvmr_type *tvmr_type_at(size_t i); /* those of extensions too; NULL beyond the last */

@@ -356,14 +356,37 @@ void ssa_emit_insn(struct ssa_emitter *m, uint32_t value)
         if (ssa_interval_at(&m->l, value, m->at)->reg >= 0)
             ssa_load_const(m, ssa_spot_at(m, value, m->at), in->imm);
         return; /* in the frame it has no place: it is made again where it is needed */
-    case SSA_ADD ... SSA_ROR: binary(m, in, r); break;
-    case SSA_MULHS ... SSA_REMU: divide(m, in, r); break;
+    case SSA_ADD:
+    case SSA_SUB:
+    case SSA_MUL:
+    case SSA_AND:
+    case SSA_OR:
+    case SSA_XOR:
+    case SSA_SHL:
+    case SSA_SHR:
+    case SSA_SAR:
+    case SSA_ROL:
+    case SSA_ROR: binary(m, in, r); break;
+    case SSA_MULHS:
+    case SSA_MULHU:
+    case SSA_DIVS:
+    case SSA_DIVU:
+    case SSA_REMS:
+    case SSA_REMU: divide(m, in, r); break;
     case SSA_SET: set(m, in, r, value); break;
     case SSA_SELECT: select(m, in, r); break;
-    case SSA_FADD ... SSA_FDIV: real(m, in, d); break;
+    case SSA_FADD:
+    case SSA_FSUB:
+    case SSA_FMUL:
+    case SSA_FDIV: real(m, in, d); break;
     case SSA_FSET: x64_set_real(m->e, ssa_emit_compare_real(m, in), r, SSA_SCRATCH); break;
     case SSA_FSQRT:
-    case SSA_FWIDEN ... SSA_REAL: convert(m, in, d); break;
+    case SSA_FWIDEN:
+    case SSA_FNARROW:
+    case SSA_FROMINT:
+    case SSA_TOINT:
+    case SSA_BITS:
+    case SSA_REAL: convert(m, in, d); break;
     case SSA_LANE1:
     case SSA_LANE2: lanes(m, in, d); break;
     case SSA_LOAD: x64_load(m->e, (enum x64_access)in->mem, d, address_of(m, in)); break;

@@ -4,7 +4,8 @@
 #include "coil/vm/step.h"
 #include <stdlib.h>
 
-enum { NONE = UINT32_MAX, BLOCKS_MAX = 1 << 20, SWITCH_MAX = 4096 };
+#define NONE UINT32_MAX
+enum { BLOCKS_MAX = 1 << 20, SWITCH_MAX = 4096 };
 
 void coil_flow_free(struct coil_flow *f)
 {

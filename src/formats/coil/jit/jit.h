@@ -31,9 +31,9 @@ enum coil_exit_kind {                  /* the low byte of a site's kind */
                       COIL_EXIT_CALL, /* the place of a call, for finding the state of callers */
 };
 enum coil_key { /* of a part of the state; below these: a slot */
-                COIL_KEY_REGISTER = 0x80000000,
+                COIL_KEY_REGISTER = 0x40000000,
                 COIL_KEY_FLAGS =
-                    0x81000000, /* opcode << 8 | type of the operation whose flags are live */
+                    0x41000000, /* opcode << 8 | type of the operation whose flags are live */
                 COIL_KEY_FLAG_A,
                 COIL_KEY_FLAG_B,
                 COIL_KEY_BASE, /* of a checked address, as far as it has them */

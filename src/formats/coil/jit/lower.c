@@ -4,7 +4,8 @@
 #include "base/array.h"
 #include <stdlib.h>
 
-enum { NONE = UINT32_MAX, COPIED_CELLS = 6 };
+#define NONE UINT32_MAX
+enum { COPIED_CELLS = 6 };
 
 /* ---- exits ---- */
 

@@ -4,7 +4,8 @@
 #include "coil/jit/jit.h"
 #include <stdlib.h>
 
-enum { NONE = UINT32_MAX, VALUES = 1500 /* of a part, or a few more */ };
+#define NONE UINT32_MAX
+enum { VALUES = 1500 /* of a part, or a few more */ };
 
 /* Jumps back from a block. Of a block that is copied there, its targets are what is jumped to. */
 static void mark_loops(struct coil_lower *l, uint32_t block)

@@ -227,7 +227,7 @@ static bool directive_string(struct assembly *a)
     return true;
 }
 
-enum { PLACE_ENTRY = UINT32_MAX };
+#define PLACE_ENTRY UINT32_MAX
 
 /* A number or a label, which may come later; place is where it goes. */
 static bool target(struct assembly *a, uint64_t place, uint64_t *value)

@@ -6,7 +6,7 @@ struct loop {
     uint32_t first, next; /* of its body; its NEXT, which is the last of the body */
     uint32_t outer;       /* index of the loop around it, or NONE */
 };
-enum { NONE = UINT32_MAX };
+#define NONE UINT32_MAX
 
 struct check {
     const struct kblob_module *m;

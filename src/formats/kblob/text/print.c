@@ -195,7 +195,8 @@ struct open_block {
     uint32_t end;  /* `endif` comes before this instruction; of a loop the index of its NEXT */
     bool loop;
 };
-enum { NO_TURN = UINT32_MAX, DEEPEST = 8 /* levels that are indented */ };
+#define NO_TURN UINT32_MAX
+enum { DEEPEST = 8 /* levels that are indented */ };
 
 struct listing {
     struct printing p;

@@ -213,7 +213,7 @@ struct walk {
 enum { WALKS = 6, NEAR_END = 16 };
 
 /* Reads one operation; false: it was the last. */
-static inline bool walk_on(const struct brief briefs[OPERATIONS + 1][256], struct walk *w)
+static inline bool walk_on(struct brief briefs[OPERATIONS + 1][256], struct walk *w)
 {
     unsigned op = w->at[0] < OPERATIONS ? w->at[0] : OPERATIONS;
     struct brief b = briefs[op][w->at[1]];

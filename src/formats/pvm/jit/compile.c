@@ -33,31 +33,32 @@ static bool grow(struct jit *j, void *list, uint32_t *capacity, size_t item)
     *capacity = more;
     return true;
 }
-#define APPEND(list, count, capacity, ...)                                                         \
+#define APPEND(item, list, count, capacity, ...)                                                   \
     do {                                                                                           \
         if ((count) == (capacity) && !grow(j, &(list), &(capacity), sizeof *(list))) return;       \
-        (list)[(count)++] = (__typeof__(*(list)))__VA_ARGS__;                                      \
+        (list)[(count)++] = (struct item)__VA_ARGS__;                                              \
     } while (0)
 
 void pvm_jit_place_copy(struct jit *j, uint32_t pc)
 {
-    APPEND(j->n->copies, j->n->copy_count, j->copy_capacity, {x64_here(&j->e), pc});
+    APPEND(pvm_copy, j->n->copies, j->n->copy_count, j->copy_capacity, {x64_here(&j->e), pc});
 }
 
 void pvm_jit_cold(struct jit *j, uint32_t site, uint32_t pc, enum pvm_cold_kind kind)
 {
-    APPEND(j->n->cold, j->n->cold_count, j->cold_capacity,
+    APPEND(pvm_cold, j->n->cold, j->n->cold_count, j->cold_capacity,
            {.site = site, .pc = pc & 0xfffffff, .kind = kind & 15});
 }
 
 void pvm_jit_aim(struct jit *j, uint32_t site, uint32_t target)
 {
-    APPEND(j->fixups, j->fixup_count, j->fixup_capacity, {site, target});
+    APPEND(jit_fixup, j->fixups, j->fixup_count, j->fixup_capacity, {site, target});
 }
 
 void pvm_jit_repair(struct jit *j, uint32_t site, enum x64_reg reg)
 {
-    APPEND(j->repairs, j->repair_count, j->repair_capacity, {site, x64_here(&j->e), reg});
+    APPEND(jit_repair, j->repairs, j->repair_count, j->repair_capacity,
+           {site, x64_here(&j->e), reg});
 }
 
 /* ---- blocks ---- */

@@ -99,7 +99,7 @@ static const struct row {
 #define MAKE(name, kind, class, ...) MAKE_(name, PVM_DO_##kind, PVM_USES_##kind, CLASS_##class)
 #define MAKE_(name, ...) [PVM_OP_##name] = ROW(__VA_ARGS__),
 #define OP(name, ...) PVM_ROW(MAKE, name, 0)
-    OP(invalid)
+    OP(invalid, 0)
 #include "pvm/isa.def"
 #undef MAKE
 };

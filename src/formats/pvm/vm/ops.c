@@ -4,6 +4,6 @@
 const struct pvm_uses pvm_uses[PVM_OPS] = {
 #define USES(name, kind, ...) [PVM_OP_##name] = {PVM_DO_##kind, PVM_USES_##kind},
 #define OP(name, ...) PVM_ROW(USES, name, 0)
-    OP(invalid)
+    OP(invalid, 0)
 #include "pvm/isa.def"
 };

@@ -224,7 +224,8 @@ void tvmr_mnemonic(const struct tvmr_op *op, char *text)
     size_t n = 0;
     if (op->ext) {
         const struct tvmr_extension *e = tvmr_extension_find(op->ext);
-        n = (size_t)snprintf(text, 24, "%.20s.", e->name);
+        n = (size_t)(e ? snprintf(text, 24, "%.20s.", e->name)
+                       : snprintf(text, 24, "0x%04x.", op->ext));
     }
     const char *name = op->mnemonic ? op->mnemonic : op->name;
     for (; *name && *name != '|' && n < 63; name++) text[n++] = (char)tolower((unsigned char)*name);

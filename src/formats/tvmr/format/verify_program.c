@@ -240,7 +240,8 @@ static uint64_t *usual_at(struct program *g, uint64_t word)
  * same instruction then needs none later either. */
 static size_t unusual_from(struct program *g, size_t i)
 {
-    const uint8_t *code = g->p->m->code.data, (*undeclared)[256] = g->undeclared;
+    const uint8_t *code = g->p->m->code.data;
+    uint8_t(*undeclared)[256] = g->undeclared;
     size_t count = g->p->m->count;
     unsigned effects = g->effects;
     for (; i < count; i++) {

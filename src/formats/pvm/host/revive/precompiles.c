@@ -93,9 +93,10 @@ static enum precompiled modexp(penta_bytes in, struct blob *out)
     return done(out, power, m);
 }
 
+typedef bool bn128_function(const uint8_t *a, const uint8_t *b, uint8_t *out, bool *valid);
+
 /* A point, and after it another point or a number. */
-static enum precompiled bn128_operation(penta_bytes in, struct blob *out,
-                                        typeof(precompile_bn128_add) *operation)
+static enum precompiled bn128_operation(penta_bytes in, struct blob *out, bn128_function *operation)
 {
     uint8_t all[128], point[64];
     bool valid;
