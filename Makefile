@@ -6,7 +6,7 @@ PENTA = build/release/bin/penta
 DOOM = ../shared/data/pvm/blobs/doom.polkavm
 WAD = /usr/share/games/doom/freedoom1.wad
 
-.PHONY: all demo check test test-long bench doom web fuzz format docs install uninstall clean help
+.PHONY: all demo check test test-long bench doom web fuzz mutate format docs install uninstall clean help
 all: ## build the release preset: build/release/bin/penta
 	@scripts/packages build
 	@mkdir -p build
@@ -45,6 +45,10 @@ web: ## the library as WebAssembly and the explorer's page: build/web
 fuzz: ## fuzz every target for SECONDS_PER_TARGET (120)
 	@scripts/packages build test
 	@scripts/fuzz $(SECONDS_PER_TARGET)
+
+mutate: ## change the code in SAMPLE (20) places by SEED (1), or of FILES, and see which tests notice
+	@scripts/packages build guest test
+	@scripts/mutate $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SEED),--seed $(SEED)) $(if $(FILES),--files '$(FILES)')
 
 format: ## clang-format over the sources
 	@scripts/packages format
