@@ -6,7 +6,7 @@ PENTA = build/release/bin/penta
 DOOM = ../shared/data/pvm/blobs/doom.polkavm
 WAD = /usr/share/games/doom/freedoom1.wad
 
-.PHONY: all demo check test test-long bench doom web fuzz mutate format docs install uninstall clean help
+.PHONY: all demo check test test-long vectors bench doom web fuzz mutate format docs install uninstall clean help
 all: ## build the release preset: build/release/bin/penta
 	@scripts/packages build
 	@mkdir -p build
@@ -28,6 +28,10 @@ test: ## every test but the campaigns, through CTest
 test-long: ## campaigns of an hour and more
 	@scripts/packages build guest test long web
 	@scripts/test long
+
+vectors: ## the test vectors of other projects in DATA=DIR (docs/vectors.md)
+	@scripts/packages build guest test
+	@scripts/vectors '$(DATA)'
 
 bench: all ## measure, print ratios; PEERS=FILE adds other implementations (NAME=CMD a line), BLOB=FILE a program to compile
 	@PEERS='$(PEERS)' BLOB='$(BLOB)' scripts/bench

@@ -60,7 +60,6 @@ static void tools(void)
     writer_free(&text);
 }
 
-#ifdef COIL_PROGRAMS
 int coil_native(int argc, char **argv);
 static const char *const programs[] = {"sieve", "fib", "matmul"}; /* numbered as in native.c */
 enum { PROGRAMS = sizeof programs / sizeof *programs, ROUNDS_MAX = 99, RESULT = 64 };
@@ -144,14 +143,6 @@ static void machine(int rounds, const char *only)
         printf("coil geometric mean                                   %6.2f times\n",
                exp(sum / ran));
 }
-#else
-enum { ROUNDS_MAX = 99 };
-static void machine(int rounds, const char *only)
-{
-    (void)rounds, (void)only;
-    puts("coil machine against native code: skipped, the programs are not beside this checkout");
-}
-#endif
 
 int main(int argc, char **argv)
 {
