@@ -21,6 +21,7 @@ penta_test(cases-asan tests/tools/if_built asan/bin/penta ${PYTHON} tests/tools/
 if(TARGET penta_switch)
   penta_test(cases-switch ${PYTHON} tests/tools/run --penta $<TARGET_FILE:penta_switch>)
 endif()
+penta_test(runner ${PYTHON} tests/programs/runner.py $<TARGET_FILE:penta_cli>)
 penta_test(cli ${PYTHON} tests/programs/cli.py $<TARGET_FILE:penta_cli>)
 penta_test(cli-asan tests/tools/if_built asan/bin/penta ${PYTHON} tests/programs/cli.py ${BUILDS}/asan/bin/penta)
 penta_test(help ${PYTHON} tests/programs/help.py $<TARGET_FILE:penta_cli>)
@@ -228,4 +229,4 @@ endforeach()
 
 # What `make check` runs: all that needs only the release build and few seconds.
 set_tests_properties(cases cli coil coil-units conform coverage crypto-units cvbc docs examples file-units format help layers
-                     outputs pvm-units readme session-units symbols terminal tvmr-units units walks PROPERTIES LABELS daily)
+                     outputs pvm-units readme runner session-units symbols terminal tvmr-units units walks PROPERTIES LABELS daily)

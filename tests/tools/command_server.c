@@ -1,12 +1,17 @@
 /* Runs many commands of the tool in one process: starting a process takes longer than most commands do,
- * most of all with a sanitizer. A sanitizer looks for leaks of all commands once, at the end of the
- * process; and each command runs after others, as in a program that calls the library often.
+ * most of all with a sanitizer. This is a library that is loaded into the tool itself before its own
+ * libraries (LD_PRELOAD), so that what is tested is the program that was named and no other: it takes the
+ * place of __libc_start_main, and calls the main function of the tool for each command. A sanitizer looks
+ * for leaks of all commands once, at the end of the process; and each command runs after others, as in a
+ * program that calls the library often.
  *
+ *     at start   one line: ready
  *     request    one line: the count of words, then each word as a line of hex: the folder, the files that
  *                are standard input, output and error, variables NAME=VALUE, an empty word, the arguments
  *     answer     one line: the exit code, or -N for signal N
  *
  * When a command ends its process, the process above answers for it and starts another one. */
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdio_ext.h>
@@ -15,11 +20,18 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "cli/cli.h"
+
+typedef int main_function(int argc, char **argv, char **environment);
+typedef void start_hook(void);
+typedef int start_function(main_function *run, int argc, char **argv, start_hook *init, start_hook *fini,
+                           start_hook *loader_fini, void *stack_end);
+__attribute__((visibility("default"))) start_function __libc_start_main;
+
+static main_function *tool_main;
 
 enum { WORDS_MAX = 512, FOLDER = 0, INPUT, OUTPUT, ERRORS, VARIABLES };
 
-static char *word(FILE *requests)
+static char *word_read(FILE *requests)
 {
     static char line[1 << 20];
     if (!fgets(line, sizeof line, requests)) exit(2);
@@ -33,7 +45,7 @@ static char *word(FILE *requests)
     return text;
 }
 
-static void redirect(int descriptor, const char *path, int flags)
+static void descriptor_redirect(int descriptor, const char *path, int flags)
 {
     int file = open(path, flags | O_CLOEXEC, 0600);
     if (file < 0 || dup2(file, descriptor) < 0) _exit(127);
@@ -41,7 +53,7 @@ static void redirect(int descriptor, const char *path, int flags)
 }
 
 /* The environment of this process after the variables of a command, which count, being the first. */
-static char **environment(char **variables, char **before)
+static char **environment_join(char **variables, char **before)
 {
     size_t here = 0, there = 0;
     while (*variables[here]) here++;
@@ -53,18 +65,18 @@ static char **environment(char **variables, char **before)
     return all;
 }
 
-static int run(char **words, int count)
+static int command_run(char **words, int count)
 {
     char **before = environ;
     int first = VARIABLES;
     if (chdir(words[FOLDER])) exit(2);
-    redirect(STDIN_FILENO, words[INPUT], O_RDONLY);
-    redirect(STDOUT_FILENO, words[OUTPUT], O_WRONLY | O_CREAT | O_TRUNC);
-    redirect(STDERR_FILENO, words[ERRORS], O_WRONLY | O_CREAT | O_TRUNC);
-    environ = environment(words + VARIABLES, before);
+    descriptor_redirect(STDIN_FILENO, words[INPUT], O_RDONLY);
+    descriptor_redirect(STDOUT_FILENO, words[OUTPUT], O_WRONLY | O_CREAT | O_TRUNC);
+    descriptor_redirect(STDERR_FILENO, words[ERRORS], O_WRONLY | O_CREAT | O_TRUNC);
+    environ = environment_join(words + VARIABLES, before);
     while (*words[first++]) {
     }
-    int code = cli_main(count - first, words + first);
+    int code = tool_main(count - first, words + first, environ);
     fflush(NULL);
     __fpurge(stdin);
     clearerr(stdin);
@@ -74,16 +86,16 @@ static int run(char **words, int count)
 }
 
 /* Answers requests until there are no more. `busy` is set while a command runs. */
-static _Noreturn void serve(FILE *requests, FILE *answers, int errors, volatile int *busy)
+static _Noreturn void commands_serve(FILE *requests, FILE *answers, int errors, volatile int *busy)
 {
     char line[32];
     while (fgets(line, sizeof line, requests)) {
         int count = atoi(line);
         if (count <= VARIABLES + 1 || count > WORDS_MAX) exit(2);
         char *words[WORDS_MAX + 1] = {NULL};
-        for (int i = 0; i < count; i++) words[i] = word(requests);
+        for (int i = 0; i < count; i++) words[i] = word_read(requests);
         *busy = 1;
-        int code = run(words, count);
+        int code = command_run(words, count);
         dup2(errors, STDERR_FILENO);
         *busy = 0;
         fprintf(answers, "%d\n", code);
@@ -93,26 +105,30 @@ static _Noreturn void serve(FILE *requests, FILE *answers, int errors, volatile 
     exit(0);
 }
 
-static FILE *moved(int descriptor, const char *mode)
+static FILE *stream_move(int descriptor, const char *mode)
 {
     int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 100);
     FILE *stream = copy < 0 ? NULL : fdopen(copy, mode);
     if (!stream) exit(2);
-    redirect(descriptor, "/dev/null", O_RDWR);
+    descriptor_redirect(descriptor, "/dev/null", O_RDWR);
     return stream;
 }
 
-int main(void)
+static int server_main(int argc, char **argv, char **variables)
 {
-    FILE *requests = moved(STDIN_FILENO, "r"), *answers = moved(STDOUT_FILENO, "w");
+    (void)argc, (void)argv, (void)variables;
+    unsetenv("LD_PRELOAD"); /* programs that the tool starts are themselves */
+    FILE *requests = stream_move(STDIN_FILENO, "r"), *answers = stream_move(STDOUT_FILENO, "w");
     int errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);
     volatile int *busy =
         mmap(NULL, sizeof *busy, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (errors < 0 || busy == MAP_FAILED) return 2;
+    fputs("ready\n", answers);
+    fflush(answers);
     for (;;) {
         int status;
         pid_t pid = fork();
-        if (!pid) serve(requests, answers, errors, busy);
+        if (!pid) commands_serve(requests, answers, errors, busy);
         if (pid < 0 || waitpid(pid, &status, 0) < 0) return 2;
         int code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
         if (!*busy) return code; /* all is done, or there were leaks */
@@ -120,4 +136,12 @@ int main(void)
         fprintf(answers, "%d\n", code);
         fflush(answers);
     }
+}
+
+int __libc_start_main(main_function *run, int argc, char **argv, start_hook *init, start_hook *fini,
+                      start_hook *loader_fini, void *stack_end)
+{
+    tool_main = run;
+    start_function *start = (start_function *)dlsym(RTLD_NEXT, "__libc_start_main");
+    return start(server_main, argc, argv, init, fini, loader_fini, stack_end);
 }

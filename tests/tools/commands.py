@@ -1,4 +1,5 @@
-"""Calls of the tool, without a process for each: by the command_server beside it, where one is built."""
+"""Calls of the tool, without a process for each: command_server.c is loaded into the tool and runs many commands in
+one process. The first command of each verb is a process of its own, as users have it."""
 import os
 import select
 import signal
@@ -6,37 +7,53 @@ import subprocess
 import tempfile
 
 
+def is_program(path):
+    """Whether the file is a program that a library can be loaded into, and no script that starts one."""
+    with open(path, "rb") as file:
+        return file.read(4) == b"\x7fELF"
+
+
 class Commands:
     def __init__(self, penta):
         self.penta = os.path.abspath(penta)
-        self.server = os.path.join(os.path.dirname(self.penta), "command_server")
-        self.process = None
+        build = os.path.dirname(os.path.dirname(self.penta))
+        self.server = os.path.join(build, "lib", "libcommand_server.so")
+        if not os.path.exists(self.server) or not is_program(self.penta):
+            self.server = None
+        self.process, self.verbs = None, set()
         self.folder = tempfile.TemporaryDirectory()
         self.files = [os.path.join(self.folder.name, name) for name in ("stdin", "stdout", "stderr")]
 
     def start(self):
-        self.process = subprocess.Popen([self.server], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        start_new_session=True)
+        before = os.environ.get("LD_PRELOAD")
+        libraries = f"{self.server}:{before}" if before else self.server
+        self.process = subprocess.Popen([self.penta], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        start_new_session=True, env={**os.environ, "LD_PRELOAD": libraries})
+        if self.answer_line(30) != b"ready\n":
+            raise SystemExit(f"{self.penta} does not load {self.server}: build both again")
+
+    def answer_line(self, seconds):
+        if not select.select([self.process.stdout], [], [], seconds)[0]:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+            self.process = None
+            raise subprocess.TimeoutExpired(self.penta, seconds)
+        return self.process.stdout.readline()
 
     def answer(self, words, timeout):
         lines = [str(len(words))] + [os.fsencode(word).hex() for word in words]
         self.process.stdin.write(("\n".join(lines) + "\n").encode())
         self.process.stdin.flush()
-        if not select.select([self.process.stdout], [], [], timeout)[0]:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
-            self.process = None
-            raise subprocess.TimeoutExpired(words, timeout)
-        line = self.process.stdout.readline()
+        line = self.answer_line(timeout)
         assert line, f"the command server ended at {words}"
         return int(line)
 
     def call(self, *args, data=None, env=None, cwd=None, timeout=300, text=False):
         """What subprocess.run gives. `data` is standard input, `env` what is added to the environment."""
-        if not os.path.exists(self.server):
-            given = {"input": data} if data is not None else {"stdin": subprocess.DEVNULL}
-            return subprocess.run([self.penta, *args], capture_output=True, timeout=timeout, text=text, cwd=cwd,
-                                  env={**os.environ, **(env or {})}, **given)
+        verb = next((word for word in args if not word.startswith("-")), None)
+        if not self.server or verb not in self.verbs:
+            self.verbs.add(verb)
+            return self.call_alone(args, data, env, cwd, timeout, text)
         if not self.process:
             self.start()
         given, out, err = self.files
@@ -49,6 +66,18 @@ class Commands:
         code = self.answer([cwd or os.getcwd(), given, out, err, *variables, "", "penta", *args], timeout)
         with open(out, "rb") as file, open(err, "rb") as errors:
             out, err = file.read(), errors.read()
+        return self.completed(args, code, out, err, text)
+
+    def call_alone(self, args, data, env, cwd, timeout, text):
+        given = {"stdin": subprocess.DEVNULL}
+        if data is not None:
+            given = {"input": data.encode() if text else data}
+        done = subprocess.run([self.penta, *args], capture_output=True, timeout=timeout, cwd=cwd,
+                              env={**os.environ, **(env or {})}, **given)
+        return self.completed(args, done.returncode, done.stdout, done.stderr, text)
+
+    @staticmethod
+    def completed(args, code, out, err, text):
         assert b"Sanitizer" not in err and b"runtime error: " not in err, \
             f"penta {' '.join(args)}: {err.decode(errors='replace')}"
         if text:
@@ -59,5 +88,5 @@ class Commands:
         """Ends the server, which fails if any command has left memory behind."""
         if self.process:
             self.process.stdin.close()
-            assert self.process.wait() == 0, "the command server failed: see what it printed"
+            assert self.process.wait(60) == 0, "the command server failed: see what it printed"
             self.process = None
