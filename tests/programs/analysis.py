@@ -124,6 +124,8 @@ def run(path):
                     wrong = same_as_trace(head, folder)
                     if wrong:
                         failures.append(wrong)
+            elif head:
+                failures.append(f"no section is called '-- {head}'")
             written += ([f"-- {head}"] if head else []) + answer
     if ACCEPT:
         open(path, "w", encoding="utf-8").write("\n".join(written) + "\n")
@@ -137,6 +139,8 @@ def main():
         if not name.endswith(".case") or (only and name[:-5] not in only):
             continue
         failures, checks = run(os.path.join(HERE, name))
+        if not checks:
+            failures.append("nothing is checked")
         total += checks
         for failure in failures:
             bad += 1

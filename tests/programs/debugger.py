@@ -212,6 +212,9 @@ def main():
             text = open(path).read().split("-- expected\n")[0]
             open(path, "w").write(text + "-- expected\n" + "".join(a + "\n" for a in answers))
             continue
+        if not table["actions"] or len(table["actions"]) != len(table["expected"]):
+            failed += 1
+            print(f"{file}: {len(table['actions'])} actions, {len(table['expected'])} expected answers")
         for i, action in enumerate(table["actions"]):
             wanted = table["expected"][i] if i < len(table["expected"]) else None
             for way, given in (("debug", answers), ("dap", adapter)):

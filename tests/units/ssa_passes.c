@@ -80,9 +80,15 @@ static void run(const char *path, const char *in, const char *callee, const char
     } else if (ok && strchr(title, ' ')) { /* several, one after the other */
         char names[64];
         snprintf(names, sizeof names, "%s", title);
-        for (char *name = strtok(names, " "); name; name = strtok(NULL, " "))
-            if (pass_of(name)) pass_of(name)->run(&f);
-        print(&f, text, sizeof text);
+        bool known = true;
+        for (char *name = strtok(names, " "); name; name = strtok(NULL, " ")) {
+            known = known && pass_of(name);
+            if (known) pass_of(name)->run(&f);
+        }
+        if (known)
+            print(&f, text, sizeof text);
+        else
+            snprintf(text, sizeof text, "no such pass\n");
         if (!ssa_verify(&f, &err)) snprintf(text, sizeof text, "after them: %s\n", err.message);
     } else if (!ok || (!pass && strcmp(title, "text"))) {
         snprintf(text, sizeof text, "%s\n", ok ? "no such pass" : err.message);
@@ -99,8 +105,10 @@ static void test(const char *path)
 {
     penta_buffer file = {0};
     penta_error err = {0};
+    unsigned before = passed + failures;
     if (!file_read(path, 1 << 20, &file, &err)) {
         failures++;
+        printf("FAIL %s: %s\n", path, err.message);
         return;
     }
     char *text = calloc(1, file.size + 2), *in = NULL, *callee = NULL, *title = NULL, *body = NULL;
@@ -133,6 +141,10 @@ static void test(const char *path)
         *body++ = 0;
         at = body;
         last = false;
+    }
+    if (passed + failures == before) {
+        failures++;
+        printf("FAIL %s: nothing is expected\n", path);
     }
     free(in);
     free(callee);
