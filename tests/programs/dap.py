@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 
+import waiting
 from dap_client import Adapter
 from debugger import HERE as TABLES, read as read_table
 from support import check, main
@@ -344,8 +345,8 @@ def test_server_wants_its_token():
     program = make("sum.casm", SUM, "asm", "-g")
     for token, good in (("wrong", False), (None, True)):
         server = subprocess.Popen([PENTA, "dap", "--listen", "0"], stdout=subprocess.PIPE)
-        where = re.fullmatch(r"listening on (127\.0\.0\.1):(\d+) token ([0-9a-f]{32})\n", server.stdout.readline().decode())
-        with socket.create_connection((where[1], int(where[2]))) as s, s.makefile("rwb") as stream:
+        where = re.fullmatch(r"listening on (127\.0\.0\.1):(\d+) token ([0-9a-f]{32})\n", waiting.line_next(server, server.stdout))
+        with socket.create_connection((where[1], int(where[2]))) as s, s.makefile("rwb", buffering=0) as stream:
             a = Adapter(stream=stream)
             a.ask("initialize")
             try:

@@ -1,6 +1,9 @@
 """A client of the Debug Adapter Protocol for tests, over the pipes of a process or a socket."""
 import json
 import subprocess
+import time
+
+import waiting
 
 
 class Adapter:
@@ -11,9 +14,9 @@ class Adapter:
         self.process = None
         if command:
             self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.reader = stream or self.process.stdout
+        self.descriptor = (stream or self.process.stdout).fileno()
         self.writer = stream or self.process.stdin
-        self.seq, self.events = 0, []
+        self.seq, self.events, self.unread = 0, [], b""
 
     def send(self, message):
         data = json.dumps(message).encode()
@@ -21,16 +24,26 @@ class Adapter:
         self.writer.flush()
 
     def receive(self):
-        length = None
-        while True:
-            line = self.reader.readline()
-            if not line:
-                raise EOFError("the adapter has ended")
-            if line == b"\r\n":
-                break
-            if line.lower().startswith(b"content-length:"):
-                length = int(line.split(b":")[1])
-        return json.loads(self.reader.read(length))
+        deadline = time.monotonic() + waiting.SECONDS
+        while b"\r\n\r\n" not in self.unread:
+            self.read_more(deadline)
+        head, self.unread = self.unread.split(b"\r\n\r\n", 1)
+        length = next(int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:"))
+        while len(self.unread) < length:
+            self.read_more(deadline)
+        body, self.unread = self.unread[:length], self.unread[length:]
+        return json.loads(body)
+
+    def read_more(self, deadline):
+        try:
+            piece = waiting.bytes_next(self.descriptor, deadline, "the adapter")
+        except TimeoutError:
+            if self.process:
+                self.process.kill()
+            raise
+        if not piece:
+            raise EOFError("the adapter has ended")
+        self.unread += piece
 
     def ask(self, command, **arguments):
         self.seq += 1

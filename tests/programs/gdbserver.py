@@ -19,6 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 sys.dont_write_bytecode = True
 import debugger  # noqa: E402
+import waiting  # noqa: E402
 
 WAYS = {"step": "stepi", "continue": "continue", "back": "reverse-stepi", "reverse": "reverse-continue"}
 
@@ -209,6 +210,9 @@ def table(penta, gdb, file, read, asked):
             print(f"{file}: gdb failed: {said}")
             return 1
         result = json.load(open(os.path.join(work, "out")))
+    if not len(text["actions"]) == len(text["expected"]) == len(result["answers"]):
+        print(f"{file}: {len(text['actions'])} actions, {len(text['expected'])} expected and {len(result['answers'])} given answers")
+        return 1
     failed = 0
     for action, wanted, got in zip(text["actions"], text["expected"], result["answers"]):
         if not same(wanted, got):
@@ -241,7 +245,7 @@ class Server:
     def __init__(self, penta, *arguments):
         self.process = subprocess.Popen([penta, "gdbserver", *arguments, "--listen", "0"], stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        line = self.process.stderr.readline()
+        line = waiting.line_next(self.process, self.process.stderr)
         found = re.search(r"listening on ([\d.]+):(\d+), token (\w+)", line)
         assert found, line
         self.host, self.port, self.token = found[1], int(found[2]), found[3]

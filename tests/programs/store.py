@@ -93,7 +93,7 @@ def test_second_process_is_told_who_holds_it():
     code, message = run("short")
     check(code == 4 and f"in use by process {first.pid}" in message, (code, message))
     first.send_signal(signal.SIGKILL)
-    first.communicate()
+    first.communicate(timeout=60)
     code, message = run("short")
     check(code == 0, message)
     one_commit()
@@ -123,7 +123,7 @@ def test_kills():
         process = start(f"save{1 + i % 2}")
         time.sleep(random.uniform(0.002, 0.04))
         process.send_signal(signal.SIGKILL)
-        process.communicate()
+        process.communicate(timeout=60)
         one_commit()
         known = {"lock", "version", "weights-a", "weights-b"}
         assemble("again", SAVE.format(seed=3, times=1))
@@ -146,7 +146,7 @@ def test_read_only_store_is_shared():
         second = subprocess.run([PENTA, "run", "load", "--store", "store"], user=65534, group=65534,
                                 capture_output=True)
         first.kill()
-        first.wait()
+        first.wait(timeout=60)
         check(second.returncode == 0, second.stderr.decode())
         if os.path.exists("store/lock"):
             os.remove("store/lock")

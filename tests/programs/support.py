@@ -2,11 +2,15 @@
 import mmap
 import os
 import pty
+import resource
 import select
+import signal
 import subprocess
 import sys
 import tempfile
 import time
+
+import waiting
 
 PENTA = os.path.abspath(sys.argv[1])
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -41,6 +45,13 @@ def exits(code, *args, **more):
     return done
 
 
+def within(seconds, *args):
+    """A command as a process of its own, which is ended when it has used so much processor time."""
+    limit = (seconds, seconds + 1)
+    return subprocess.run([PENTA, *args], stdin=subprocess.DEVNULL, capture_output=True, timeout=300,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limit))
+
+
 def source(name, text):
     with open(name, "w") as out:
         out.write(text)
@@ -73,7 +84,7 @@ class Terminal:
                 return False
         return True
 
-    def until(self, mark, count=1, seconds=60):
+    def until(self, mark, count=1, seconds=waiting.SECONDS):
         deadline = time.monotonic() + seconds
         while self.text.count(mark) < count and time.monotonic() < deadline and self.read(0.2):
             pass
@@ -83,9 +94,11 @@ class Terminal:
         os.write(self.fd, text)
 
     def end(self):
-        """Reads to the end and returns the exit code."""
-        while self.read(60):
-            pass
+        """Reads to the end and returns the exit code. A program that does not end is killed."""
+        deadline = time.monotonic() + waiting.SECONDS
+        while self.read(1):
+            if time.monotonic() > deadline:
+                os.kill(self.pid, signal.SIGKILL)
         os.close(self.fd)
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
@@ -104,7 +117,7 @@ def main(tests, prepare=lambda: None):
                 passed += 1
             except Skipped as why:
                 print(f"{name} skipped: {why}")
-            except (AssertionError, subprocess.TimeoutExpired) as error:
+            except (AssertionError, subprocess.TimeoutExpired, TimeoutError, EOFError) as error:
                 failed += 1
                 print(f"FAIL {name}: {error}")
             os.chdir("/")

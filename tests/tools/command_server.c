@@ -23,8 +23,8 @@
 
 typedef int main_function(int argc, char **argv, char **environment);
 typedef void start_hook(void);
-typedef int start_function(main_function *run, int argc, char **argv, start_hook *init, start_hook *fini,
-                           start_hook *loader_fini, void *stack_end);
+typedef int start_function(main_function *run, int argc, char **argv, start_hook *init,
+                           start_hook *fini, start_hook *loader_fini, void *stack_end);
 __attribute__((visibility("default"))) start_function __libc_start_main;
 
 static main_function *tool_main;

@@ -10,6 +10,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import waiting
+
 PENTA = os.path.abspath(sys.argv[1])
 IMPORTS = ("write", "read", "open", "close", "seek", "remove", "rename", "arguments", "clock", "sleep",
            "random", "exit")
@@ -154,7 +157,7 @@ ecalli 11
     for line in (b"one\n", b"two\n"):
         talk.stdin.write(line)
         talk.stdin.flush()
-        check("talk", talk.stdout.readline(), line)
+        check("talk", waiting.line_next(talk, talk.stdout).encode(), line)
     talk.stdin.close()
     check("talk ends", talk.wait(timeout=60), 8)
     with open(os.path.join(work, "in"), "w") as file:
