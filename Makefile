@@ -18,15 +18,15 @@ demo: all ## install what is missing, build, and show what penta does on bundled
 	@scripts/demo $(PENTA)
 
 check: ## the tests for every day: under two minutes
-	@scripts/packages build test
+	@scripts/packages build check
 	@scripts/test daily
 
 test: ## every test but the campaigns, through CTest
-	@scripts/packages build guest test
+	@scripts/packages build guest check test
 	@scripts/test
 
 test-long: ## campaigns of an hour and more
-	@scripts/packages build guest test long web
+	@scripts/packages build guest check test long web
 	@scripts/test long
 
 vectors: ## the test vectors of other projects in DATA=DIR (docs/vectors.md)
@@ -47,11 +47,11 @@ web: ## the library as WebAssembly and the explorer's page: build/web
 	@scripts/web crypto
 
 fuzz: ## fuzz every target for SECONDS_PER_TARGET (120)
-	@scripts/packages build test
+	@scripts/packages build check test
 	@scripts/fuzz $(SECONDS_PER_TARGET)
 
 mutate: ## change the code in SAMPLE (20) places by SEED (1), or of FILES, and see which tests notice
-	@scripts/packages build guest test
+	@scripts/packages build guest check test
 	@scripts/mutate $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SEED),--seed $(SEED)) $(if $(FILES),--files '$(FILES)')
 
 format: ## clang-format over the sources
