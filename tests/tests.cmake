@@ -7,8 +7,16 @@ set(VECTORS ${CMAKE_SOURCE_DIR}/tests/vectors)
 
 function(penta_test name)
   add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900 FIXTURES_REQUIRED source-tree)
 endfunction()
+
+# Run before and after all others: no test leaves a file in the source tree.
+foreach(when before after)
+  add_test(NAME source-tree-${when} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
+           COMMAND ${PYTHON} tests/programs/source_tree.py ${when} ${CMAKE_BINARY_DIR}/source-tree)
+endforeach()
+set_tests_properties(source-tree-before PROPERTIES FIXTURES_SETUP source-tree)
+set_tests_properties(source-tree-after PROPERTIES FIXTURES_CLEANUP source-tree)
 
 # Needs vectors of other projects, which are not in the tree: {} is PATH below their folder (docs/vectors.md).
 function(penta_vectors_test name path)
@@ -199,6 +207,7 @@ function(penta_long_test name)
   penta_test(${name} ${ARGN})
   set_tests_properties(${name} PROPERTIES LABELS long TIMEOUT 14400)
 endfunction()
+penta_long_test(long-plain-clone tests/programs/plain_clone)
 penta_long_test(long-editor-client tests/programs/editor_client/run $<TARGET_FILE:penta_cli>)
 penta_long_test(long-browser tests/programs/browser/run $<TARGET_FILE:penta_cli>)
 penta_long_test(long-npm-package tests/programs/web/package ${BUILDS}/web)
@@ -228,5 +237,9 @@ foreach(cost properties=60 properties-asan=60 walks=30 properties-big-endian=28 
 endforeach()
 
 # What `make check` runs: all that needs only the release build and few seconds.
-set_tests_properties(cases cli coil coil-units conform coverage crypto-units cvbc docs examples file-units format help layers
-                     outputs pvm-units readme runner session-units symbols terminal tvmr-units units walks PROPERTIES LABELS daily)
+set(daily cases cli coil coil-units conform contract-units coverage crypto-units cvbc docs examples file-units format gdbserver
+          help layers outputs pvm-units readme record runner session-units symbols terminal tvmr-units units walks)
+if(PENTA_JIT)
+  list(APPEND daily coil-differ ssa-passes)
+endif()
+set_tests_properties(${daily} PROPERTIES LABELS daily)

@@ -24,7 +24,7 @@ RUNNER = os.path.join(TREE, "tests", "tools", "run")
 
 # Tests that need another build, that look at the sources and not at what the code does, that run whole builds,
 # and `cases`, of which each case is a test of its own here.
-OTHER = re.compile(r"^(cases|cases-switch|format|layers|symbols|docs|package|sixth-format|web|grammars|readme|guest-page|"
+OTHER = re.compile(r"^(cases|cases-switch|source-tree-.*|format|layers|symbols|docs|package|sixth-format|web|grammars|readme|guest-page|"
                    r"demo|doom|coverage|fuzz-seeds|guest-native|guest-csmith|plain-clone.*|cross.*|"
                    r"properties-.*|.*-(asan|tsan))$")
 

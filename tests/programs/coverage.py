@@ -44,11 +44,8 @@ spec = spec_from_loader("run", loader)
 runner = module_from_spec(spec)
 sys.dont_write_bytecode = True
 loader.exec_module(runner)
-Case = runner.Case
 
-cases = [Case(os.path.join(folder, name))
-         for folder, _, names in os.walk(os.path.join(ROOT, "tests/cases"))
-         for name in names if name.endswith(".test")]
+cases = [runner.Case(path) for path in runner.case_files()]
 reported = {line.split()[0] for case in cases for title, lines in case.sections for line in lines
             if title.startswith(("-- error", "-- convert")) and re.match(r"[A-Z]+\d{4} ", line)}
 reported |= {code for case in cases for code in re.findall(r"(?m)^(?:warning|error)\[([A-Z]+\d{4})\]",

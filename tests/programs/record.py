@@ -136,12 +136,9 @@ class Records(cases.Runner):
 def main():
     runner = Records(os.path.abspath(sys.argv[1]))
     wanted = sys.argv[2:]
-    for folder, _, names in sorted(os.walk(cases.CASES)):
-        for name in sorted(names):
-            if not name.endswith(".test") or folder.endswith("ssa"):
-                continue
-            if not wanted or any(w in os.path.join(folder, name) for w in wanted):
-                runner.report(cases.Case(os.path.join(folder, name)))
+    for path in cases.case_files():
+        if not wanted or any(w in path for w in wanted):
+            runner.report(cases.Case(path))
     try:
         runner.damaged(os.path.join(HERE, "damaged.txt"))
     except AssertionError as error:

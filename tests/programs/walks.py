@@ -4,7 +4,6 @@ goto and continue ends in the same saved bytes as a run straight to that step.
 
     walks.py PENTA [SEED] [FILTER]
 """
-import glob
 import importlib.machinery
 import importlib.util
 import json
@@ -91,7 +90,7 @@ def main():
         subprocess.run([sys.executable, os.path.join(ROOT, "tests", "tools", "run"), "--penta", penta, "--dump", folder],
                        check=True)
         walks = Walks(penta, seed, folder)
-        for path in sorted(glob.glob(os.path.join(tool.CASES, "*", "*.test"))):
+        for path in tool.case_files():
             case = tool.Case(path)
             name = f"{case.format}-{case.name}"
             binary = os.path.join(folder, name + ".bin")
