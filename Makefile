@@ -56,7 +56,7 @@ mutate: ## change the code in SAMPLE (20) places by SEED (1), or of FILES, and s
 
 format: ## clang-format over the sources
 	@scripts/packages format
-	@scripts/sources | xargs clang-format -i
+	@scripts/sources | xargs scripts/clang-format -i
 
 docs: all ## write the tables of docs/ that come from the sources
 	@scripts/docs $(PENTA)

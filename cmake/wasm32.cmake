@@ -1,8 +1,10 @@
-# WebAssembly with Debian's clang-19, lld-19, wasi-libc and libclang-rt-19-dev-wasm32: libpenta for browsers and
-# node. The libraries come from scripts/web-dependencies, whose folder is PENTA_WEB_LIBRARIES.
+# WebAssembly with Debian's clang, lld, wasi-libc and libclang-rt-19-dev-wasm32 (or of another release, as
+# packages.txt has them): libpenta for browsers and node. The libraries come from scripts/web-dependencies, whose folder is
+# PENTA_WEB_LIBRARIES.
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR wasm32)
-set(CMAKE_C_COMPILER clang-19)
+execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/../scripts/llvm clang OUTPUT_VARIABLE CMAKE_C_COMPILER
+                OUTPUT_STRIP_TRAILING_WHITESPACE)
 set(CMAKE_C_COMPILER_TARGET wasm32-wasi)
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 set(PENTA_WEB ON)

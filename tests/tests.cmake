@@ -76,6 +76,7 @@ penta_test(properties-wasm tests/tools/properties.sh $<TARGET_FILE:penta_cli> ${
 penta_test(web ${PYTHON} tests/programs/web.py $<TARGET_FILE:penta_cli> ${BUILDS}/web)
 penta_test(format tests/programs/format)
 penta_test(layers ${PYTHON} tests/programs/layers.py)
+penta_test(packages ${PYTHON} tests/programs/packages.py)
 penta_test(symbols ${PYTHON} tests/programs/symbols.py ${CMAKE_BINARY_DIR})
 penta_test(package tests/programs/package $<TARGET_FILE:penta_cli> ${CMAKE_BINARY_DIR})
 penta_test(sixth-format tests/programs/sixth_format ${CMAKE_BINARY_DIR})
@@ -238,7 +239,7 @@ endforeach()
 
 # What `make check` runs: all that needs only the release build and few seconds.
 set(daily cases cli coil coil-units conform contract-units coverage crypto-units cvbc docs examples file-units format gdbserver
-          help layers outputs pvm-units readme record runner session-units symbols terminal tvmr-units units walks)
+          help layers outputs packages pvm-units readme record runner session-units symbols terminal tvmr-units units walks)
 if(PENTA_JIT)
   list(APPEND daily coil-differ ssa-passes)
 endif()

@@ -8,12 +8,14 @@ contents that are shown. --accept writes what came into the pages. docs/guest.md
 """
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tests", "tools"))
+from llvm import llvm
+
 PENTA = os.path.abspath(sys.argv[1])
 ACCEPT = "--accept" in sys.argv
 GUEST = "docs/guest.md"
@@ -51,8 +53,8 @@ def play(block, folder):
 
 def main():
     passed = failed = 0
-    if GUEST in sys.argv and not shutil.which("clang-19"):
-        print("skipped: no clang-19")
+    if GUEST in sys.argv and not llvm("clang"):
+        print("skipped: penta-cc has no clang")
         return 77
     for page in pages():
         with open(os.path.join(ROOT, page), encoding="utf-8") as file:

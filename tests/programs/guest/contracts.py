@@ -3,7 +3,7 @@
 
     tests/programs/guest/contracts.py PENTA
 
-Skipped without clang-19 and lld-19.
+Skipped where penta-cc has no compiler.
 """
 import json
 import os

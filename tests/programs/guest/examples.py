@@ -3,7 +3,7 @@
 
     tests/programs/guest/examples.py PENTA
 
-Skipped without clang-19 and lld-19.
+Skipped where penta-cc has no compiler.
 """
 import hashlib
 import os

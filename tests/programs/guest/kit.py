@@ -1,12 +1,14 @@
 """What the tests of the guest kit share: compiling with penta-cc, running on every engine, counting checks."""
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 
 PENTA = os.path.abspath(sys.argv[1])
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
+sys.path.insert(0, os.path.join(ROOT, "tests", "tools"))
+from llvm import llvm
+
 CC = os.path.join(ROOT, "guest", "bin", "penta-cc")
 ENGINES = ("interp", "jit", "both")
 failures = 0
@@ -43,9 +45,9 @@ def run(program, *args, data=b"", cwd=None):
 
 def main(*tests):
     """Runs the tests in a folder of their own; gives the exit code."""
-    for tool in ("clang-19", "ld.lld-19"):
-        if not shutil.which(tool):
-            print(f"no {tool}: skipped")
+    for tool in ("clang", "ld.lld"):
+        if not llvm(tool):
+            print(f"no {tool} for penta-cc: skipped")
             return 77
     with tempfile.TemporaryDirectory() as work:
         os.environ.setdefault("XDG_CACHE_HOME", os.path.join(work, "cache"))

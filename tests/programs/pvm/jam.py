@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The token service of examples/jam over ten blocks: packages are authorized and refined, their reports
 accumulated by penta block, and the balances compared with a model, on every engine. The programs are those
-beside the sources, and once more what the sources compile to where clang-19 and lld-19 are there.
+beside the sources, and once more what the sources compile to where penta-cc has its compiler.
 
     jam.py PENTA
 """
@@ -19,6 +19,7 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import support
 from support import PENTA, ROOT
+from llvm import llvm
 
 TOKEN, BANK = 1000, 1001
 BLOCKS = 10
@@ -259,7 +260,7 @@ def programs(work):
     os.mkdir(folders[0])
     for name in ("token.jam", "authorizer.jam"):
         shutil.copy(f"{ROOT}/examples/jam/{name}", folders[0])
-    if shutil.which("clang-19") and shutil.which("ld.lld-19"):
+    if llvm("clang") and llvm("ld.lld"):
         folders.append(os.path.join(work, "compiled"))
         os.mkdir(folders[1])
         for name, entries, metadata in (("token", "refine,accumulate", "0005746f6b656e"), ("authorizer", "is_authorized", "0005746f6b656e"),

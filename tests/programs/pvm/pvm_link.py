@@ -16,7 +16,10 @@ import tempfile
 PENTA = os.path.abspath(sys.argv[1])
 SUITE = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pvm_link")
-CLANG, LLD = shutil.which("clang-19"), shutil.which("ld.lld-19")
+sys.path.insert(0, os.path.join(SOURCES, "..", "..", "..", "tools"))
+from llvm import llvm
+
+CLANG, LLD = llvm("clang"), llvm("ld.lld")
 LEVELS = ("0", "1", "2")
 FLAGS = ["-ffreestanding", "-fno-builtin", "-Wall", "-Wextra", "-Werror", "-I", SOURCES]
 passed = failed = 0
@@ -487,6 +490,6 @@ with tempfile.TemporaryDirectory() as work:
         for part in (sources, conditional_moves, optimisations, errors, damage, several, outputs, python):
             part()
     else:
-        print("clang-19 and lld-19 are not installed: skipped")
+        print("clang and lld for PolkaVM are not installed: skipped")
 print(f"pvm link: {passed} passed, {failed} failed")
 sys.exit(failed > 0 or (77 if not passed else 0))

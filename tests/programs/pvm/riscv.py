@@ -5,18 +5,20 @@ destinations that are sources, the zero register, loads and stores at all offset
     tests/programs/pvm/riscv.py PENTA
 
 A test is a few instructions and what a register holds after them; a program is many tests, and returns the number of
-the first that fails. Each program is linked at every level and runs on both engines. Skipped without clang-19.
+the first that fails. Each program is linked at every level and runs on both engines. Skipped without a clang for PolkaVM.
 """
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 
 PENTA = os.path.abspath(sys.argv[1])
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
-CLANG = shutil.which("clang-19")
+sys.path.insert(0, os.path.join(ROOT, "tests", "tools"))
+from llvm import llvm
+
+CLANG = llvm("clang")
 passed = failed = 0
 
 
@@ -310,7 +312,7 @@ def run_tests(work, bits, part):
 
 def main():
     if not CLANG:
-        print("no clang-19: skipped")
+        print("no clang for PolkaVM: skipped")
         return 77
     count = 0
     with tempfile.TemporaryDirectory() as work:

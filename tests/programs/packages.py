@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""scripts/packages on systems that are played: the commands of dpkg and apt are stand-ins that know the packages of a
+release, which the files of packages/ list (those of packages.txt that it has).
+
+On every release all needs but `format` can be installed at once, then nothing is missing; alternatives fit each other.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LISTS = os.path.join(ROOT, "tests", "programs", "packages")
+NEEDS = sorted({line.split()[0] for line in open(os.path.join(ROOT, "packages.txt")) if line[:1] not in "#\n"} - {"format"})
+COMMANDS = {
+    "dpkg-query": 'for name in "$@"; do :; done\ngrep -qx -e "$name" installed && echo "ii "\n',
+    "apt-cache": '[ "$1" = policy ]\necho "$2:"\nif grep -qx -e "$2" known; then echo "  Candidate: 1"; else echo "  Candidate: (none)"; fi\n',
+    "apt-get": """echo "$*" >>calls
+case $1 in update) cp lists known; exit 0 ;; esac
+for name in "$@"; do
+    case $name in
+    install | -*) continue ;;
+    esac
+    grep -qx -e "$name" known || { echo "E: Unable to locate package $name"; exit 100; }
+    echo "$name" >>installed
+done
+""",
+    "id": "echo 0\n",
+}
+passed = failed = 0
+
+
+def check(what, condition, detail=""):
+    global passed, failed
+    passed, failed = passed + bool(condition), failed + (not condition)
+    if not condition:
+        print(f"FAIL {what}: {detail}")
+
+
+class System:
+    """A machine with a release of which nothing is installed and no list was loaded."""
+
+    def __init__(self, folder, release, commands=()):
+        self.folder = folder
+        os.makedirs(f"{folder}/bin")
+        for name, text in COMMANDS.items():
+            self.write(f"bin/{name}", f"#!/bin/sh\ncd {folder}\n{text}", 0o755)
+        for name in commands:
+            self.write(f"bin/{name}", "#!/bin/sh\n", 0o755)
+        for name in ("cat", "cp", "dirname", "grep", "sed", "sh", "sort", "tr"):
+            os.symlink(next(p for p in (f"/usr/bin/{name}", f"/bin/{name}") if os.path.exists(p)), f"{folder}/bin/{name}")
+        self.write("lists", open(os.path.join(LISTS, release)).read())
+        for name in ("known", "installed", "calls"):
+            self.write(name, "")
+
+    def write(self, name, text, mode=0o644):
+        with open(f"{self.folder}/{name}", "w") as out:
+            out.write(text)
+        os.chmod(out.name, mode)
+
+    def read(self, name):
+        return open(f"{self.folder}/{name}").read().split("\n")[:-1]
+
+    def packages(self, *needs):
+        """The exit code, and what was installed."""
+        self.write("calls", "")
+        before = len(self.read("installed"))
+        done = subprocess.run([f"{ROOT}/scripts/packages", *needs], env={"PATH": f"{self.folder}/bin"}, capture_output=True, text=True)
+        self.said = done.stdout + done.stderr
+        return done.returncode, self.read("installed")[before:]
+
+
+def versions(names):
+    return {m[1] for m in (re.fullmatch(r"(?:clang|lld|libclang-rt)-(\d+)(?:-dev-wasm32)?", name) for name in names) if m}
+
+
+with tempfile.TemporaryDirectory() as work:
+    for release in sorted(os.listdir(LISTS)):
+        system = System(f"{work}/{release}", release)
+        code, got = system.packages(*NEEDS)
+        check(f"{release}: everything", code == 0, system.said)
+        check(f"{release}: nothing twice", len(got) == len(set(got)), got)
+        check(f"{release}: one LLVM", len(versions(got)) == 1, got)
+        code, got = system.packages(*NEEDS)
+        check(f"{release}: once more", (code, got, system.read("calls")) == (0, [], []), (got, system.read("calls"), system.said))
+        system = System(f"{work}/{release}-npm", release, ["npm", "chromium"])
+        code, got = system.packages("long")
+        check(f"{release}: npm and chromium from elsewhere", (code, got) == (0, []), (got, system.said))
+    system = System(f"{work}/18", "debian-13")
+    system.write("installed", "clang-18\nlld-18\n")
+    check("what is installed comes first", system.packages("guest") == (0, []), system.said)
+    check("and the first for another need", versions(system.packages("web")[1]) == {"19"}, system.said)
+    system = System(f"{work}/half", "debian-13")
+    system.write("installed", "clang-18\n")
+    check("a group is taken as a whole", system.packages("guest")[1] == ["clang-19", "lld-19"], system.said)
+    check("check installs little", not {"csmith", "graphviz", "gcc-s390x-linux-gnu", "clang"} & set(system.packages("check")[1]), system.said)
+    system = System(f"{work}/none", "debian-13")
+    code, got = system.packages("format")
+    check("a package that nobody knows", code != 0 and "clang-format-14" in system.said, (code, system.said))
+print(f"{passed} passed, {failed} failed")
+sys.exit(failed > 0)
