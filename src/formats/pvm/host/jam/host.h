@@ -37,7 +37,6 @@ extern const struct jam_version {
     bool registrar;       /* there is a service that may choose small ids */
     bool plain_records;   /* account records without a version byte */
     bool code_in_config;  /* fetch 8 has the code hash too */
-    uint8_t info_offset;  /* register of info's offset, the length follows */
     uint32_t first_id;    /* the lowest id that is not chosen */
     uint32_t bundle_size; /* W_B, if it differs from the chain's; else 0 */
     const char *profile;

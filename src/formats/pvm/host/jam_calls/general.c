@@ -229,8 +229,7 @@ enum jam_end jam_call_info(struct jam_run *run, uint64_t *r, penta_bytes a, pent
         put32(v + 88, account.last);
         put32(v + 92, account.parent);
     }
-    unsigned at = run->host->version->info_offset;
-    return jam_copy_out(run, has, (penta_bytes){v, sizeof v}, r[8], r[at], r[at + 1]);
+    return jam_copy_out(run, has, (penta_bytes){v, sizeof v}, r[8], r[9], r[10]);
 }
 
 /* ---- log ---- */
@@ -247,4 +246,10 @@ enum jam_end jam_call_log(struct jam_run *run, uint64_t *r, penta_bytes a, penta
                           pvm_memory_view(m, r[8], r[9], &run->scratch[0]),
                           pvm_memory_view(m, r[10], r[11], &run->scratch[1]));
     return jam_result(r, JAM_WHAT);
+}
+
+/* The same for nothing: versions up to 0.7.1. */
+enum jam_end jam_call_free_log(struct jam_run *run, uint64_t *r, penta_bytes a, penta_bytes b)
+{
+    return jam_call_log(run, r, a, b);
 }
