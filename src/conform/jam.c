@@ -21,17 +21,21 @@ static void find_folder(struct jam_case *c)
     if (stat(c->folder, &st)) snprintf(c->folder, sizeof c->folder, "%s", folder);
 }
 
-bool jam_case_open(struct jam_case *c, struct conform *conform, const char *chain)
+bool jam_case_open(struct jam_case *c, struct conform *conform, const struct json_object *root,
+                   const char *chain)
 {
     char path[3000];
-    penta_option options[] = {{"chain", chain}, {"engine", conform->engine}};
+    const struct json_object *gp = json_get(root, "gp");
+    const char *version = gp ? json_as_text(gp) : JAM_VERSION_DEFAULT;
+    penta_option options[] = {
+        {"chain", chain}, {"version", version ? version : ""}, {"engine", conform->engine}};
     *c = (struct jam_case){.trial = {.c = conform}};
     c->json = (struct jam_json){.folder = c->folder, .err = &c->err};
     snprintf(path, sizeof path, "%s", conform->path);
     snprintf(c->name, sizeof c->name, "%.150s", basename(path));
     c->trial.name = c->name;
     find_folder(c);
-    c->host = penta_jam_host_new(options, conform->engine ? 2 : 1, &c->err);
+    c->host = penta_jam_host_new(options, conform->engine ? 3 : 2, &c->err);
     if (c->host) c->state = penta_jam_state_new(c->host, NULL, &c->err);
     if (c->state) c->expected = penta_jam_state_new(c->host, NULL, &c->err);
     return c->expected;
@@ -224,16 +228,9 @@ bool jam_case_run(struct jam_case *c)
            penta_jam_state_commit(c->expected, &c->err);
 }
 
-/* ---- traces ---- */
-
-struct members { /* of the "state" of a step */
-    struct jam_case *c;
-    penta_jam_state *one, *two; /* two may be NULL */
-};
-
-static void read_member(void *user, const char *key, const struct json_object *value)
+void jam_case_member(void *user, const char *key, const struct json_object *value)
 {
-    struct members *m = user;
+    struct jam_case_members *m = user;
     struct jam_case *c = m->c;
     struct writer bytes = {0};
     size_t size = 0;
@@ -248,24 +245,8 @@ static void read_member(void *user, const char *key, const struct json_object *v
     writer_free(&bytes);
 }
 
-static void read_chapters(struct jam_case *c, penta_jam_state *state, const struct json_object *v)
-{
-    static const struct {
-        const char *key;
-        uint8_t chapter;
-    } chapters[] = {{"privileges", JAM_PRIVILEGES},   {"ready", JAM_READY},
-                    {"accumulated", JAM_ACCUMULATED}, {"auth_queues", JAM_QUEUES},
-                    {"staging", JAM_STAGING},         {"outputs", JAM_OUTPUTS}};
-    for (unsigned i = 0; i < sizeof chapters / sizeof *chapters; i++) {
-        struct writer w = {0};
-        const struct json_object *member = json_get(v, chapters[i].key);
-        if (member) jam_json_bytes(&c->json, member, chapters[i].key, JAM_ANY_SIZE, &w);
-        jam_case_chapter(c, state, chapters[i].chapter, &w);
-    }
-}
-
 /* Pairs of a service and its bytes. */
-static void read_preimages(struct jam_case *c, const struct json_object *list)
+void jam_case_preimages(struct jam_case *c, const struct json_object *list)
 {
     size_t count = json_length(list);
     c->preimages = calloc(count + 1, sizeof *c->preimages);
@@ -283,6 +264,24 @@ static void read_preimages(struct jam_case *c, const struct json_object *list)
     }
     c->block.preimages = c->preimages;
     c->block.preimage_count = count;
+}
+
+/* ---- traces ---- */
+
+static void read_chapters(struct jam_case *c, penta_jam_state *state, const struct json_object *v)
+{
+    static const struct {
+        const char *key;
+        uint8_t chapter;
+    } chapters[] = {{"privileges", JAM_PRIVILEGES},   {"ready", JAM_READY},
+                    {"accumulated", JAM_ACCUMULATED}, {"auth_queues", JAM_QUEUES},
+                    {"staging", JAM_STAGING},         {"outputs", JAM_OUTPUTS}};
+    for (unsigned i = 0; i < sizeof chapters / sizeof *chapters; i++) {
+        struct writer w = {0};
+        const struct json_object *member = json_get(v, chapters[i].key);
+        if (member) jam_json_bytes(&c->json, member, chapters[i].key, JAM_ANY_SIZE, &w);
+        jam_case_chapter(c, state, chapters[i].chapter, &w);
+    }
 }
 
 static void compare_row(void *user, const char *key, const struct json_object *value)
@@ -311,18 +310,19 @@ static void trace_run(struct conform *conform, const struct json_object *root)
 {
     const char *chain = json_as_text(json_get(root, "chain"));
     struct jam_case c;
-    if (jam_case_open(&c, conform, chain ? chain : "tiny")) {
+    if (jam_case_open(&c, conform, root, chain ? chain : "tiny")) {
         const struct json_object *expect = jam_json_object(&c.json, root, "expect");
-        struct members both = {&c, c.state, c.expected}, changes = {&c, c.expected, NULL};
+        struct jam_case_members both = {&c, c.state, c.expected};
+        struct jam_case_members changes = {&c, c.expected, NULL};
         size_t rows = 0;
         jam_case_block(&c, jam_json_uint(&c.json, root, "slot", 32), json_get(root, "entropy"));
         jam_case_reports(&c, jam_json_list(&c.json, root, "reports"));
-        read_preimages(&c, jam_json_list(&c.json, root, "preimages"));
-        json_each(jam_json_object(&c.json, root, "state"), read_member, &both);
+        jam_case_preimages(&c, jam_json_list(&c.json, root, "preimages"));
+        json_each(jam_json_object(&c.json, root, "state"), jam_case_member, &both);
         read_chapters(&c, c.state, root);
         read_chapters(&c, c.expected, root);
         jam_case_prior_slot(&c, jam_json_uint(&c.json, root, "prior_slot", 32));
-        json_each(jam_json_object(&c.json, expect, "state"), read_member, &changes);
+        json_each(jam_json_object(&c.json, expect, "state"), jam_case_member, &changes);
         read_chapters(&c, c.expected, expect);
         if (jam_case_run(&c)) {
             const struct json_object *gas = jam_json_object(&c.json, expect, "gas");

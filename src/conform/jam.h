@@ -1,4 +1,4 @@
-/* What the two forms of JAM vectors share: a state, a block, the expected state, and messages that
+/* What the forms of JAM vectors share: a state, a block, the expected state, and messages that
  * name the account, key or gas that differs. */
 #pragma once
 #include "conform/trial.h"
@@ -21,7 +21,9 @@ struct jam_case {
     char want[JAM_TEXT], got[JAM_TEXT];
 };
 
-bool jam_case_open(struct jam_case *c, struct conform *conform, const char *chain);
+/* The member "gp" of the document is the version of the Gray Paper; without it, the default. */
+bool jam_case_open(struct jam_case *c, struct conform *conform, const struct json_object *root,
+                   const char *chain);
 void jam_case_close(struct jam_case *c); /* gives the verdict, too */
 /* Fails the case, once, with what was expected (c->want) and what came (c->got). */
 void jam_case_differs(struct jam_case *c, const char *what);
@@ -30,8 +32,15 @@ void jam_case_bytes(char *text, penta_bytes bytes); /* for a message */
 void jam_case_chapter(struct jam_case *c, penta_jam_state *state, uint8_t chapter,
                       struct writer *w); /* which it frees */
 void jam_case_reports(struct jam_case *c, const struct json_object *list);
+void jam_case_preimages(struct jam_case *c, const struct json_object *list);
 void jam_case_block(struct jam_case *c, uint64_t slot, const struct json_object *entropy);
 void jam_case_prior_slot(struct jam_case *c, uint64_t slot);
+/* For json_each over an object of values by state keys, null where a key is gone. */
+struct jam_case_members {
+    struct jam_case *c;
+    penta_jam_state *one, *two; /* which get the values; two may be NULL */
+};
+void jam_case_member(void *user, const char *key, const struct json_object *value);
 bool jam_case_run(struct jam_case *c);
 
 void jam_case_states(struct jam_case *c);

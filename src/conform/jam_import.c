@@ -247,7 +247,7 @@ static void run_step(struct jam_case *c, const struct json_object *root)
 static void import_run(struct conform *conform, const struct json_object *root)
 {
     struct jam_case c;
-    if (jam_case_open(&c, conform, chain_of(root))) run_step(&c, root);
+    if (jam_case_open(&c, conform, root, chain_of(root))) run_step(&c, root);
     jam_case_close(&c);
 }
 

@@ -18,12 +18,13 @@ static void read_service(struct jam_case *c, penta_jam_state *state, uint32_t id
                             .created = (uint32_t)jam_json_uint(j, v, "creation_slot", 32),
                             .last = (uint32_t)jam_json_uint(j, v, "last_accumulation_slot", 32),
                             .parent = (uint32_t)jam_json_uint(j, v, "parent_service", 32)};
+    bool plain = c->host->version->plain_records;
     jam_json_hash(j, v, "code_hash", &hash);
     if (!c->err.code) {
         memcpy(a.code_hash, hash.out.data, JAM_HASH);
         penta_jam_account_key(id, key);
         penta_jam_state_set(state, key,
-                            (penta_bytes){record, jam_account_encode(&a, false, record)}, &c->err);
+                            (penta_bytes){record, jam_account_encode(&a, plain, record)}, &c->err);
     }
     writer_free(&hash);
 }
@@ -162,7 +163,7 @@ static void stf_run(struct conform *conform, const struct json_object *root)
     const struct json_object *post = json_get(root, "post_state");
     size_t slots = json_length(json_get(pre, "ready_queue"));
     struct jam_case c;
-    if (jam_case_open(&c, conform, slots == 12 ? "tiny" : "full")) {
+    if (jam_case_open(&c, conform, root, slots == 12 ? "tiny" : "full")) {
         jam_case_block(&c, jam_json_uint(&c.json, input, "slot", 32), json_get(pre, "entropy"));
         jam_case_reports(&c, jam_json_list(&c.json, input, "reports"));
         size_t mark = jam_json_enter(&c.json, "pre_state", JAM_NO_INDEX);

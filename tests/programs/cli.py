@@ -530,6 +530,10 @@ def test_conform_knows_its_engines():
     check(b"skip p.json" in done.stdout and b"cvbc has no engine 'jit'" in done.stdout, done.stdout)
     check(done.stdout.endswith(b"0 passed, 0 failed, 1 skipped\n"), done.stdout)
     exits(1, "conform", "--engine", "jit", "--strict", "p.json")
+    legacy = {"name": "l", "legacy_hex": "", "converted_image_hex": "", "inputs": [], "outputs": []}
+    source("legacy.json", json.dumps({"cases": [legacy]}))
+    done = exits(1, "conform", "--engine", "jit", "legacy.json")  # which runs what it converted
+    check(b"skip legacy.json l: tvmr has no engine 'jit'" in done.stdout, done.stdout)
     exits(2, "run", "good.kblob", "--engine", "jit")
 
 

@@ -124,7 +124,41 @@ def one(folder, version, engine):
     gas = {s["service"]: s["gas"] for s in told["services"]}
     if not draft:  # one for each instruction, ten for the call, and what the transfer takes along
         expect(gas[SENDER] == 8 + 10 + 5000, f"{what}: gas {gas}")
+    vectors(folder, version, engine, state, block, told)
     return text
+
+
+def vectors(folder, version, engine, state, block, told):
+    """The same block as a vector passes; with another result, or under another version, it fails."""
+    services = {str(s["service"]): {"items": s["items"], "gas": s["gas"]} for s in told["services"]}
+    keys = {c["key"]: c["now"] for c in told["changes"]}
+    good = {"gp": version, "state": {"chain": state["chain"], "slot": state["slot"], "accounts": state["accounts"]},
+            "block": block, "expect": {"keys": keys, "services": services}}
+    record = next(k for k, v in keys.items() if k.startswith("ff") and v)
+    other = "0.7.1" if version in ("0.6.7", "0.7.0") else "0.7.0"
+    gas = {**services, str(SENDER): {"items": 1, "gas": services[str(SENDER)]["gas"] + 1}}
+    wrong = [("version", {**good, "gp": other}),
+             ("no version of that name", {**good, "gp": "0.7.9"}),
+             ("version that is no text", {**good, "gp": 7}),
+             ("chain that is no name", {**good, "state": {**good["state"], "chain": {"cores": 2}}}),
+             ("state that is no object", {**good, "state": []}),
+             ("block without a slot", {**good, "block": {"entropy": ZERO}}),
+             ("service that is no number", {**good, "expect": {"keys": keys, "services": {**services, "x": {}}}}),
+             ("key of 30 bytes", {**good, "expect": {"keys": {**keys, record[2:]: None}, "services": services}}),
+             ("key that is gone", {**good, "expect": {"keys": {**keys, record: None}, "services": services}}),
+             ("key that stays", {**good, "expect": {"keys": {k: v for k, v in keys.items() if k != record},
+                                                    "services": services}}),
+             ("gas", {**good, "expect": {"keys": keys, "services": gas}}),
+             ("services that are missing", {**good, "expect": {"keys": keys, "services": {}}})]
+    path = os.path.join(folder, "vector.json")
+    for what, document in [("right", good)] + (wrong if engine == "interp" else []):
+        with open(path, "w", encoding="utf-8") as out:
+            json.dump(document, out)
+        done = subprocess.run([PENTA, "conform", "--engine", engine, path], capture_output=True, timeout=30)
+        right = document is good
+        expect(done.returncode == (not right) and done.stdout.endswith(
+            b"1 passed, 0 failed\n" if right else b"0 passed, 1 failed\n"),
+            f"{version} {engine}: a vector, {what}: {done.stdout.decode()} {done.stderr.decode()}")
 
 
 def inside(folder):

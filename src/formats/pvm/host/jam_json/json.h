@@ -51,6 +51,9 @@ void jam_json_ready(struct jam_json *j, const struct json_object *v, uint64_t sl
 void jam_json_accumulated(struct jam_json *j, const struct json_object *v, uint64_t slots,
                           struct writer *out);
 
+/* Adds the accounts, chapters and keys of a state (JAM 2.3) to the changes of one. */
+void jam_json_state(struct jam_json *j, const struct json_object *v, struct penta_jam_state *state);
+
 void jam_chain_write(const struct jam_chain *chain, struct json *j); /* member "chain" */
 
 /* Changes of the state as lines, or as a list in JSON. */

@@ -188,23 +188,27 @@ static void read_chapters(struct reading *r, const struct json_object *root)
     }
 }
 
+void jam_json_state(struct jam_json *j, const struct json_object *v, struct penta_jam_state *state)
+{
+    struct reading r = {.j = j, .state = state};
+    const struct json_object *accounts = jam_json_list(j, v, "accounts");
+    if (!json_is_object(v)) error_at(j->err, BASE_JSON, 0, "a state is a JSON object");
+    read_chapters(&r, v);
+    json_each(jam_json_object(j, v, "keys"), read_key, &r);
+    for (size_t i = 0; i < json_length(accounts) && !j->err->code; i++) {
+        size_t mark = jam_json_enter(j, "accounts", i);
+        read_account(&r, json_item(accounts, i));
+        jam_json_leave(j, mark);
+    }
+}
+
 bool penta_jam_state_read(penta_jam_state *state, penta_bytes json, const char *folder,
                           penta_error *err)
 {
     struct jam_json j = {.folder = folder, .err = err};
-    struct reading r = {.j = &j, .state = state};
     *err = (penta_error){0};
     struct json_doc *doc = json_parse(json, err);
-    const struct json_object *root = doc ? json_root(doc) : NULL;
-    const struct json_object *accounts = jam_json_list(&j, root, "accounts");
-    if (doc && !json_is_object(root)) error_at(err, BASE_JSON, 0, "a state is a JSON object");
-    read_chapters(&r, root);
-    json_each(jam_json_object(&j, root, "keys"), read_key, &r);
-    for (size_t i = 0; i < json_length(accounts) && !err->code; i++) {
-        size_t mark = jam_json_enter(&j, "accounts", i);
-        read_account(&r, json_item(accounts, i));
-        jam_json_leave(&j, mark);
-    }
+    if (doc) jam_json_state(&j, json_root(doc), state);
     jam_json_done(&j);
     json_doc_free(doc);
     if (state->changes.failed) error_at(err, BASE_MEMORY, 0, "no memory for the state");
