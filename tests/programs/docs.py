@@ -137,5 +137,36 @@ with tempfile.TemporaryDirectory() as folder:
                                   capture_output=True, text=True, timeout=60)
             check(done.returncode == 0, f"{page}: block {number} does not assemble: {done.stderr}")
 
+
+# ---- files byte by byte: "<!-- bytes: pvm 93 -->" before a block of a valid file of that format and size ----
+def shown_bytes(lines, offsets):
+    """The bytes at the start of every line: hex, and quoted text between or after it. offsets: the first is where the line starts."""
+    data, sound = b"", True
+    for line in lines:
+        tokens = re.match(r'\s*((?:(?:[0-9A-Fa-f]{2}|"[^"]*")(?:\s+|$))*)', line)[1]
+        parts = re.findall(r'"[^"]*"|\S+', tokens)
+        if offsets and parts:
+            sound = sound and int(parts.pop(0), 16) == len(data)
+        data += b"".join(part[1:-1].encode() if part[0] == '"' else bytes.fromhex(part) for part in parts)
+    return data, sound
+
+
+blocks = 0
+with tempfile.TemporaryDirectory() as folder:
+    for page in pages:
+        for kind, size, offsets, fenced, indented in re.findall(
+                r"^<!-- bytes: (\w+) (\d+)( offsets)? -->\n\n(?:```\n(.*?)^```$|((?:    [^\n]*\n)+))", read(page), re.M | re.S):
+            blocks += 1
+            data, sound = shown_bytes((fenced or indented).splitlines(), offsets)
+            check(sound, f"{page}: the offsets of the {kind} file are not those of its bytes")
+            check(len(data) == int(size), f"{page}: the {kind} file has {len(data)} bytes, not {size}")
+            file = os.path.join(folder, f"shown{blocks}.{kind}")
+            with open(file, "wb") as out:
+                out.write(data)
+            for command in ("validate", "roundtrip"):
+                done = subprocess.run([PENTA, command, "--format", kind, file], capture_output=True, text=True, timeout=60)
+                check(done.returncode == 0, f"{page}: {command} of the {kind} file: {done.stdout}{done.stderr}")
+check(blocks == sum(read(page).count("<!-- bytes: ") for page in pages), "every marked block of bytes was read")
+
 print(f"{passed} passed, {failed} failed")
 sys.exit(1 if failed or not passed else 0)

@@ -152,6 +152,8 @@ enum pvm_isa pvm_isa_of_version(uint8_t version); /* 0 to 3 */
 bool pvm_generic_program(penta_bytes bytes, enum pvm_isa isa, struct pvm_code *out);
 
 bool pvm_doc_name_ok(penta_bytes name); /* dialect_doc.c: UTF-8, not empty, no control characters */
+/* The first field after which a file may end and still has everything (PVM 13.6). */
+enum pvm_doc_end pvm_doc_shortest_end(const struct pvm_program *p); /* dialect_doc.c */
 
 /* describe.c, info.c */
 void pvm_describe(const penta_module *module, const penta_visitor *visitor);

@@ -143,7 +143,6 @@ static void drop_debug(struct conversion *c, const char *why)
     if (!bytes) return;
     findings_add(c->f, PVM_LEFT_OUT, 0, NULL, "debug sections: %zu bytes left out, %s", bytes, why);
     c->to.debug_strings = c->to.debug_lines = c->to.debug_ranges = (penta_bytes){NULL, 0};
-    if (c->to.doc_end == PVM_DOC_DEBUG) c->to.doc_end = PVM_DOC_EXPORTS;
 }
 
 /* Turns indices of items into the new pcs of all old ones, and moves the debug sections there. */
@@ -361,7 +360,6 @@ static void drop_oddities(struct conversion *c)
     p->varint_count = 0;
     p->length_wrong = false;
     p->trailing = (penta_bytes){NULL, 0};
-    p->doc_end = debug_bytes(p) ? PVM_DOC_DEBUG : PVM_DOC_EXPORTS;
     if (p->code.table_count && !p->code.table_entry) p->code.table_count = 0;
     if (p->dialect == PVM_JAM) drop_debug(c, "jam has no place for them");
 }
@@ -388,6 +386,7 @@ static bool convert(struct conversion *c)
     if (!exports_from_jam(c)) return false;
     if (to_doc && !check_names(c)) return false;
     if ((from_doc || to_doc) && !rewrite(c)) return false;
+    p->doc_end = pvm_doc_shortest_end(p);
     if (to_doc) return pad(c, &p->ro_data, p->ro_size) && pad(c, &p->rw_data, p->rw_size);
     if (from_doc) trim(&p->ro_data);
     if (from_doc) trim(&p->rw_data);

@@ -295,6 +295,12 @@ static void write_symbols(struct pvm_emit *e)
         pvm_emit_framed(e, e->program->imports[i].name);
 }
 
+enum pvm_doc_end pvm_doc_shortest_end(const struct pvm_program *p)
+{
+    if (p->debug_strings.size + p->debug_lines.size + p->debug_ranges.size) return PVM_DOC_DEBUG;
+    return p->import_count || p->export_count ? PVM_DOC_IMPORT_SYMBOLS : PVM_DOC_BITMASK;
+}
+
 void pvm_doc_write(struct pvm_emit *e)
 {
     const struct pvm_program *p = e->program;

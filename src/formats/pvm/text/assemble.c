@@ -198,9 +198,7 @@ static void complete(struct pvm_assembly *a)
     p->varints = a->varints;
     if (!a->fields_given) {
         bool debug = a->strings.given || a->lines.given || a->ranges.given;
-        p->doc_end = debug                                ? PVM_DOC_DEBUG
-                     : p->import_count || p->export_count ? PVM_DOC_IMPORT_SYMBOLS
-                                                          : PVM_DOC_BITMASK;
+        p->doc_end = debug ? PVM_DOC_DEBUG : pvm_doc_shortest_end(p);
     }
     p->has_code = a->count > 0 || a->table_count > 0 || a->table_count_given ||
                   (a->given && a->given->bytes.size);
