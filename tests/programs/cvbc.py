@@ -767,7 +767,9 @@ def test_boards():
                          b".target adc_channels_mask=0x80 dac_channels_mask=0x10 interrupt_priority_mask=0x8001 dma_channels_mask=0x9000\n"
                          b".target max_interrupt_latency_us=1\n    HALT\n")
     penta("asm", "masks.cvasm", "-o", "masks.cvbc")
-    reasons = ("UART 5, stm32g431 has 0 to 4", "I2C 3, stm32g431 has 0 to 2", "SPI 3,", "DAC channel 4,", "DMA channel 12,", "DMA channel 15,")
+    # Instances are counted from 1, channels from 0: bit 5 is UART 6, and timer 8, bit 7, is there.
+    reasons = ("UART 6, stm32g431 has 1 to 5", "I2C 4, stm32g431 has 1 to 3", "SPI 4,", "DAC channel 4, stm32g431 has 0 to 3", "DMA channel 12,",
+               "DMA channel 15,")
     for command in (["validate"], ["board", "check"], ["run"]):
         done = penta(*command, "--board", "stm32g431", "masks.cvbc")
         check(done.returncode == 1 and all(r in done.stderr for r in reasons) and done.stderr.count("error[CVBC0023]") == 6, f"{command}: {done.stderr}")

@@ -133,30 +133,33 @@ static const char *named(const char *field, uint64_t value)
     return name ? name : "unknown";
 }
 
-/* Instances and channels by mask: each that the board does not have. */
+/* Instances and channels by mask: each that the board does not have. Bit 0 is number `first`: UARTs,
+ * I2Cs, SPIs and timers are counted from 1 (CVBC 3.6). */
 static void check_instances(const struct cvbc_core *c, const struct cvbc_board *b, uint64_t at,
                             struct findings *f)
 {
     const struct {
         const char *name;
+        unsigned first;
         uint64_t offset, mask, count;
-    } all[] = {{"UART", 18, c->uart_instances_mask, b->uarts},
-               {"I2C", 19, c->i2c_instances_mask, b->i2cs},
-               {"SPI", 20, c->spi_instances_mask, b->spis},
-               {"timer", 21, c->timer_instances_mask, b->timers},
-               {"ADC channel", 22, c->adc_channels_mask, b->adc_channels},
-               {"DAC channel", 23, c->dac_channels_mask, b->dac_channels},
-               {"interrupt priority", 24, c->interrupt_priority_mask, b->priorities},
-               {"DMA channel", 26, c->dma_channels_mask, b->dma_channels}};
+    } all[] = {{"UART", 1, 18, c->uart_instances_mask, b->uarts},
+               {"I2C", 1, 19, c->i2c_instances_mask, b->i2cs},
+               {"SPI", 1, 20, c->spi_instances_mask, b->spis},
+               {"timer", 1, 21, c->timer_instances_mask, b->timers},
+               {"ADC channel", 0, 22, c->adc_channels_mask, b->adc_channels},
+               {"DAC channel", 0, 23, c->dac_channels_mask, b->dac_channels},
+               {"interrupt priority", 0, 24, c->interrupt_priority_mask, b->priorities},
+               {"DMA channel", 0, 26, c->dma_channels_mask, b->dma_channels}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         for (unsigned bit = 0; bit < 16; bit++) {
             if (!(all[i].mask >> bit & 1) || bit < all[i].count) continue;
+            unsigned first = all[i].first, last = first + (unsigned)all[i].count - 1;
             if (all[i].count)
-                findings_add(f, CVBC_TARGET, at + all[i].offset, NULL, "%s %u, %s has 0 to %u",
-                             all[i].name, bit, b->name, (unsigned)all[i].count - 1);
+                findings_add(f, CVBC_TARGET, at + all[i].offset, NULL, "%s %u, %s has %u to %u",
+                             all[i].name, first + bit, b->name, first, last);
             else
                 findings_add(f, CVBC_TARGET, at + all[i].offset, NULL, "%s %u, %s has none",
-                             all[i].name, bit, b->name);
+                             all[i].name, first + bit, b->name);
         }
     if (c->max_interrupt_latency_us && c->max_interrupt_latency_us < b->latency_us)
         findings_add(f, CVBC_TARGET, at + 80, NULL, "interrupts within %u us, %s may take %u",
