@@ -11,7 +11,10 @@
  *
  * Failures. Every call returns a gpu_status. A call before open succeeded or after shutdown gives
  * GPU_ERR_NOT_READY; when the child is gone, this and every later call give GPU_ERR_DEVICE_LOST,
- * and shutdown still succeeds. Nothing here raises SIGPIPE, prints or exits. */
+ * and shutdown still succeeds. A child that owes an answer and uses no processor time for 10 seconds,
+ * for it is stopped or hangs, is killed and so gone; so is one that takes longer than call_ms. No call
+ * waits longer than that, beyond the time it is asked to wait. Nothing here raises SIGPIPE, prints or
+ * exits. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -78,6 +81,8 @@ typedef struct { /* zeros are the defaults */
     uint32_t task_wall_ms;   /* per task; 0: no limit. Virtual ms in SERIAL and SEEDED */
     const char *trace_path;  /* a new file of JSON lines, or NULL */
     const char *device_path; /* the device executable, or NULL: PENTA_DEVICE, then the installed */
+    uint32_t call_ms; /* real time that the device may take for an answer; 0: 600000. 0xFFFFFFFF: no
+                         limit, and a stopped device is waited for, as a debugger wants it */
 } gpu_emulator_options;
 
 enum { GPU_TASK_RUNNING = 1, GPU_TASK_DONE = 2, GPU_TASK_FAULTED = 3, GPU_TASK_CANCELLED = 4 };
@@ -168,6 +173,9 @@ GPU_API gpu_status gpu_emulator_shutdown(gpu_emulator *dev);
 GPU_API void gpu_emulator_close(gpu_emulator *dev); /* shutdown and release; NULL is fine */
 /* Cancels every task, forgets memory, kernels, records and reports; launch ids restart at 1. */
 GPU_API gpu_status gpu_emulator_reset(gpu_emulator *dev);
+/* Why calls give GPU_ERR_DEVICE_LOST, with the id of the process: one line; "" while the device works.
+ * The text is there until close. */
+GPU_API const char *gpu_emulator_failure(gpu_emulator *dev);
 GPU_API int64_t gpu_emulator_process_id(gpu_emulator *dev); /* of the child; -1 when it is gone */
 
 /* Memory is zero when allocated. Transfers may address any part of one allocation, at most 256 MiB,
@@ -198,7 +206,8 @@ GPU_API gpu_status gpu_emulator_launch_grid(gpu_emulator *dev, uint64_t kernel_i
                                             size_t args_size, uint32_t *launch_id);
 GPU_API gpu_status gpu_emulator_task_grid(gpu_emulator *dev, uint32_t launch_id,
                                           gpu_task_grid *out);
-/* Until no task runs, or GPU_ERR_TIMEOUT. 0 polls, 0xFFFFFFFF waits forever. */
+/* Until no task runs, or GPU_ERR_TIMEOUT. 0 polls, 0xFFFFFFFF waits forever. In SERIAL and SEEDED the
+ * milliseconds are virtual, and tasks may work for call_ms. */
 GPU_API gpu_status gpu_emulator_wait(gpu_emulator *dev, uint32_t deadline_ms);
 /* The same for one task; GPU_ERR_TASK_FAULT when it ended in a fault. */
 GPU_API gpu_status gpu_emulator_wait_task(gpu_emulator *dev, uint32_t launch_id,

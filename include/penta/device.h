@@ -4,8 +4,8 @@
  * A script has one call per line, in the order they are made; `;` starts a comment.
  *
  *     mode seeded                        settings come first: mode, seed, memory_limit,
- *     flags race_check, init_check       max_instructions, max_tasks, task_wall_ms, flags,
- *     trace "run.jsonl"                  trace FILE, device FILE
+ *     flags race_check, init_check       max_instructions, max_tasks, task_wall_ms, call_ms,
+ *     trace "run.jsonl"                  flags, trace FILE, device FILE
  *
  *     $a = alloc 16                      a result may have a name
  *     alloc_at 0x10000, 64

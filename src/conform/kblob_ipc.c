@@ -58,11 +58,12 @@ static bool talk(struct message *m, struct child *child, struct channel *channel
         if (n <= 0) return trial_fail(&m->trial, "an open channel", "a closed one");
         sent += (size_t)n;
     }
-    if (channel_receive_response(channel, &head, PATIENCE_MS))
+    channel->left_ms = PATIENCE_MS;
+    if (channel_receive_response(channel, &head))
         return trial_fail(&m->trial, "a response", "none");
     if (head.size > 1 << 20) return trial_fail(&m->trial, "a response", "one without end");
     uint8_t *data = malloc((size_t)head.size + 1);
-    bool ok = data && !channel_read(channel, data, (size_t)head.size, PATIENCE_MS);
+    bool ok = data && !channel_read(channel, data, (size_t)head.size);
     if (ok) {
         wire_response_write(answer, &head);
         writer_bytes(answer, data, (size_t)head.size);
@@ -124,7 +125,7 @@ static void check_live(struct message *m)
         uint8_t byte;
         if (m->call.command != COMMAND_SHUTDOWN) /* the device must still answer */
             call(m, &child, &channel, (struct wire_request){.command = COMMAND_INIT}, NULL);
-        else if (channel_read(&channel, &byte, 1, PATIENCE_MS) != TRANSPORT_CLOSED)
+        else if (channel_read(&channel, &byte, 1) != TRANSPORT_CLOSED)
             trial_fail(k, "the end of the device", "more bytes");
     }
     writer_free(&answer);

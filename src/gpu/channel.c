@@ -17,7 +17,11 @@ uint64_t clock_ms(void)
 
 bool channel_init(struct channel *c, enum role role, int in, int out)
 {
-    *c = (struct channel){.role = role, .in = in, .out = out, .buffer = malloc(CHANNEL_BUFFER)};
+    *c = (struct channel){.role = role,
+                          .in = in,
+                          .out = out,
+                          .buffer = malloc(CHANNEL_BUFFER),
+                          .left_ms = CHANNEL_PATIENT};
     int type = 0;
     socklen_t size = sizeof type;
     c->socket = !getsockopt(out, SOL_SOCKET, SO_TYPE, &type, &size);
@@ -26,7 +30,12 @@ bool channel_init(struct channel *c, enum role role, int in, int out)
 
 void channel_init_memory(struct channel *c, enum role role, penta_bytes source, struct writer *sink)
 {
-    *c = (struct channel){.role = role, .in = -1, .out = -1, .source = source, .sink = sink};
+    *c = (struct channel){.role = role,
+                          .in = -1,
+                          .out = -1,
+                          .source = source,
+                          .sink = sink,
+                          .left_ms = CHANNEL_PATIENT};
 }
 
 void channel_fini(struct channel *c)
@@ -42,19 +51,43 @@ bool channel_hung_up(const struct channel *c)
     return poll(&p, 1, 0) > 0 && (p.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL));
 }
 
-/* ---- reading ---- */
+/* ---- waiting ---- */
 
-static enum transport await_input(int fd, uint64_t deadline)
+/* As poll does, on one descriptor; signals do not make it longer or shorter. */
+static int poll_for(int fd, short events, int ms)
 {
+    uint64_t until = clock_ms() + (uint64_t)ms;
     for (;;) {
         uint64_t now = clock_ms();
-        struct pollfd p = {.fd = fd, .events = POLLIN};
-        int ready = poll(&p, 1, now < deadline ? (int)(deadline - now) : 0);
-        if (ready > 0) return TRANSPORT_SUCCESS;
-        if (ready < 0 && errno != EINTR) return TRANSPORT_IO_ERROR;
-        if (!ready && clock_ms() >= deadline) return TRANSPORT_TIMEOUT;
+        struct pollfd p = {.fd = fd, .events = events};
+        int ready = poll(&p, 1, now < until ? (int)(until - now) : 0);
+        if (ready >= 0 || errno != EINTR) return ready;
     }
 }
+
+/* Waits until fd is ready. It waits in slices, of which each counts for its length at most: when this
+ * process and the other one were stopped together, as a terminal does, nobody was late. */
+static enum transport channel_await(struct channel *c, int fd, short events)
+{
+    enum { SLICE_MS = 1000 };
+    for (int quiet = 0;;) {
+        int slice = c->left_ms >= 0 && c->left_ms < SLICE_MS ? (int)c->left_ms : SLICE_MS;
+        uint64_t from = clock_ms();
+        int ready = poll_for(fd, events, slice);
+        if (ready < 0) return TRANSPORT_IO_ERROR;
+        int64_t passed = (int64_t)(clock_ms() - from);
+        if (c->left_ms >= 0) c->left_ms -= passed < slice ? passed : slice;
+        if (ready) return TRANSPORT_SUCCESS;
+        if (!c->left_ms) return TRANSPORT_TIMEOUT;
+        if (!c->works) continue;
+        quiet = c->works(c->user) ? 0 : quiet + slice;
+        if (quiet >= CHANNEL_QUIET_MS) return TRANSPORT_TIMEOUT;
+    }
+}
+
+static bool channel_waits_for_ever(const struct channel *c) { return c->left_ms < 0 && !c->works; }
+
+/* ---- reading ---- */
 
 /* An answer usually comes within microseconds, but waking a sleeping process takes tens of them: on
  * an idle machine that was two thirds of a call. So poll for a moment before sleeping, and let
@@ -75,8 +108,7 @@ static ssize_t read_soon(int fd, void *into, size_t size)
 }
 
 /* Reads at least one byte and at most size. */
-static enum transport read_some(struct channel *c, void *into, size_t size, uint64_t deadline,
-                                size_t *got)
+static enum transport read_some(struct channel *c, void *into, size_t size, size_t *got)
 {
     ssize_t soon = read_soon(c->in, into, size);
     if (soon > 0) {
@@ -84,7 +116,8 @@ static enum transport read_some(struct channel *c, void *into, size_t size, uint
         return TRANSPORT_SUCCESS;
     }
     for (;;) {
-        enum transport t = deadline ? await_input(c->in, deadline) : TRANSPORT_SUCCESS;
+        enum transport t =
+            channel_waits_for_ever(c) ? TRANSPORT_SUCCESS : channel_await(c, c->in, POLLIN);
         if (t) return t;
         ssize_t n = read(c->in, into, size);
         if (n > 0) {
@@ -108,10 +141,9 @@ static enum transport read_memory(struct channel *c, void *into, size_t size)
 }
 
 /* Small pieces come through the read-ahead buffer, large ones are read directly into place. */
-enum transport channel_read(struct channel *c, void *into, size_t size, int timeout)
+enum transport channel_read(struct channel *c, void *into, size_t size)
 {
     if (c->in < 0) return read_memory(c, into, size);
-    uint64_t deadline = timeout < 0 ? 0 : clock_ms() + (uint64_t)timeout + 1;
     uint8_t *at = into;
     while (size) {
         size_t ready = c->to - c->from, take = ready < size ? ready : size, got = 0;
@@ -124,7 +156,7 @@ enum transport channel_read(struct channel *c, void *into, size_t size, int time
         }
         bool direct = size >= CHANNEL_BUFFER;
         enum transport t =
-            read_some(c, direct ? at : c->buffer, direct ? size : CHANNEL_BUFFER, deadline, &got);
+            read_some(c, direct ? at : c->buffer, direct ? size : CHANNEL_BUFFER, &got);
         if (t) return t;
         if (direct) {
             at += got;
@@ -137,13 +169,13 @@ enum transport channel_read(struct channel *c, void *into, size_t size, int time
     return TRANSPORT_SUCCESS;
 }
 
-enum transport channel_drain(struct channel *c, uint64_t size, int timeout)
+enum transport channel_drain(struct channel *c, uint64_t size)
 {
     uint8_t piece[4096];
     if (c->in < 0 && size > c->source.size) size = c->source.size + 1; /* ends as closed */
     while (size) {
         size_t n = size < sizeof piece ? (size_t)size : sizeof piece;
-        enum transport t = channel_read(c, piece, n, timeout);
+        enum transport t = channel_read(c, piece, n);
         if (t) return t;
         size -= n;
     }
@@ -165,8 +197,14 @@ static enum transport write_all(struct channel *c, penta_bytes head, penta_bytes
         struct iovec parts[2] = {{(void *)(uintptr_t)head.data, head.size},
                                  {(void *)(uintptr_t)body.data, body.size}};
         struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
-        ssize_t n = c->socket ? sendmsg(c->out, &message, MSG_NOSIGNAL) : writev(c->out, parts, 2);
+        int flags = channel_waits_for_ever(c) ? MSG_NOSIGNAL : MSG_NOSIGNAL | MSG_DONTWAIT;
+        ssize_t n = c->socket ? sendmsg(c->out, &message, flags) : writev(c->out, parts, 2);
         if (n < 0 && errno == EINTR) continue;
+        if (n < 0 && errno == EAGAIN) {
+            enum transport t = channel_await(c, c->out, POLLOUT);
+            if (t) return t;
+            continue;
+        }
         if (n < 0)
             return errno == EPIPE || errno == ECONNRESET ? TRANSPORT_CLOSED : TRANSPORT_IO_ERROR;
         size_t of_head = (size_t)n < head.size ? (size_t)n : head.size;
@@ -201,18 +239,18 @@ enum transport channel_receive_request(struct channel *c, struct wire_request *o
 {
     if (c->role != ROLE_DEVICE) return TRANSPORT_INVALID_ROLE;
     uint8_t head[wire_request_bytes];
-    enum transport t = channel_read(c, head, sizeof head, -1);
+    enum transport t = channel_read(c, head, sizeof head);
     penta_error err = {0};
     struct reader r = {.in = {head, sizeof head}, .err = &err};
     if (!t) wire_request_read(&r, out);
     return t;
 }
 
-enum transport channel_receive_response(struct channel *c, struct wire_response *out, int timeout)
+enum transport channel_receive_response(struct channel *c, struct wire_response *out)
 {
     if (c->role != ROLE_HOST) return TRANSPORT_INVALID_ROLE;
     uint8_t head[wire_response_bytes];
-    enum transport t = channel_read(c, head, sizeof head, timeout);
+    enum transport t = channel_read(c, head, sizeof head);
     penta_error err = {0};
     struct reader r = {.in = {head, sizeof head}, .err = &err};
     if (!t) wire_response_read(&r, out);

@@ -23,23 +23,32 @@ struct channel {
     size_t from, to;
     penta_bytes source;  /* memory: what is still to be read */
     struct writer *sink; /* memory: what was written; may be NULL */
+
+    /* What reading and writing may wait for the other side, in all: ms, CHANNEL_PATIENT for ever. Time in
+     * which this process was stopped does not count. */
+    int64_t left_ms;
+    /* Whether the other side has worked since it was asked last. If it has not for CHANNEL_QUIET_MS,
+     * waiting ends as if the time were up. NULL: not asked. */
+    bool (*works)(void *user);
+    void *user;
 };
 
-/* False: no memory. */
+enum { CHANNEL_PATIENT = -1, CHANNEL_QUIET_MS = 10000 };
+
+/* False: no memory. A new channel waits for ever. */
 bool channel_init(struct channel *c, enum role role, int in, int out);
 void channel_init_memory(struct channel *c, enum role role, penta_bytes source,
                          struct writer *sink);
 void channel_fini(struct channel *c); /* does not close the descriptors */
 
-/* timeout in ms for the whole call, -1: none. */
-enum transport channel_read(struct channel *c, void *into, size_t size, int timeout);
-enum transport channel_drain(struct channel *c, uint64_t size, int timeout);
+enum transport channel_read(struct channel *c, void *into, size_t size);
+enum transport channel_drain(struct channel *c, uint64_t size);
 
 enum transport channel_send_request(struct channel *c, const struct wire_request *request,
                                     const void *payload);
 enum transport channel_send_response(struct channel *c, gpu_status status, penta_bytes data);
 enum transport channel_receive_request(struct channel *c, struct wire_request *out);
-enum transport channel_receive_response(struct channel *c, struct wire_response *out, int timeout);
+enum transport channel_receive_response(struct channel *c, struct wire_response *out);
 
 /* True when the other side is gone. Never blocks. */
 bool channel_hung_up(const struct channel *c);

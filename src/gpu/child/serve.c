@@ -76,13 +76,13 @@ static gpu_status receive_payload(struct device *d, const struct wire_request *r
     if (!refuse && request->command == COMMAND_WRITE) refuse = write_target(d, request, &to);
     if (!refuse && !to && !device_stage(d, kept)) refuse = GPU_ERR_ALLOCATION_FAILED;
     if (refuse) {
-        *t = channel_drain(d->channel, request->size, -1);
+        *t = channel_drain(d->channel, request->size);
         return refuse;
     }
     if (!to) to = d->staging;
     *payload = (penta_bytes){to, (size_t)kept};
-    *t = channel_read(d->channel, to, (size_t)kept, -1);
-    if (!*t) *t = channel_drain(d->channel, request->size - kept, -1);
+    *t = channel_read(d->channel, to, (size_t)kept);
+    if (!*t) *t = channel_drain(d->channel, request->size - kept);
     return GPU_OK;
 }
 

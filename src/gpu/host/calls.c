@@ -4,7 +4,7 @@
 #include "base/codec/checksum.h"
 #include "gpu/host/emulator.h"
 
-enum { NO_TIMEOUT = -1, WAIT_SLICE_MS = 50 };
+enum { WAIT_SLICE_MS = 50 };
 
 /* A call with at most one argument. name NULL: without a trace line, as a part of another call. */
 static gpu_status simple(gpu_emulator *dev, struct wire_request request, const char *name,
@@ -12,7 +12,7 @@ static gpu_status simple(gpu_emulator *dev, struct wire_request request, const c
 {
     gpu_status status = emulator_enter(dev);
     if (status) return status;
-    status = emulator_exchange(dev, &request, NULL, into, size, NO_TIMEOUT);
+    status = emulator_exchange(dev, &request, NULL, into, size);
     if (dev->trace >= 0 && name) {
         struct json line = trace_begin(dev, name);
         if (arg) json_word(&line, arg, value);
@@ -31,7 +31,7 @@ gpu_status gpu_emulator_alloc(gpu_emulator *dev, uint64_t size, uint64_t *ptr)
     if (status) return status;
     uint8_t base[8];
     struct wire_request request = {.command = COMMAND_ALLOC, .size = size};
-    status = emulator_exchange(dev, &request, NULL, base, sizeof base, NO_TIMEOUT);
+    status = emulator_exchange(dev, &request, NULL, base, sizeof base);
     if (!status) *ptr = get64(base);
     if (dev->trace >= 0) {
         struct json line = trace_begin(dev, "alloc");
@@ -49,7 +49,7 @@ gpu_status gpu_emulator_alloc_at(gpu_emulator *dev, uint64_t base, uint64_t size
     if (status) return status;
     uint8_t echo[8];
     struct wire_request request = {.command = COMMAND_ALLOC_AT, .size = size, .ptr = base};
-    status = emulator_exchange(dev, &request, NULL, echo, sizeof echo, NO_TIMEOUT);
+    status = emulator_exchange(dev, &request, NULL, echo, sizeof echo);
     if (dev->trace >= 0) {
         struct json line = trace_begin(dev, "alloc_at");
         json_word(&line, "base", base);
@@ -74,7 +74,7 @@ gpu_status gpu_emulator_write(gpu_emulator *dev, uint64_t dst, const void *src, 
     struct wire_request request = {.command = COMMAND_WRITE, .size = size, .ptr = dst};
     /* The device would refuse it too, but only after receiving all of it. */
     status = size > TRANSFER_LIMIT ? GPU_ERR_LIMIT_EXCEEDED
-                                   : emulator_exchange(dev, &request, src, NULL, 0, NO_TIMEOUT);
+                                   : emulator_exchange(dev, &request, src, NULL, 0);
     if (dev->trace >= 0 && size <= TRANSFER_LIMIT) {
         struct json line = trace_begin(dev, "write");
         json_word(&line, "dst", dst);
@@ -93,7 +93,7 @@ gpu_status gpu_emulator_read(gpu_emulator *dev, uint64_t src, void *dst, uint64_
     if (status) return status;
     struct wire_request request = {.command = COMMAND_READ, .size = size, .ptr = src};
     if (size > SIZE_MAX) size = SIZE_MAX;
-    status = emulator_exchange(dev, &request, NULL, dst ? dst : &nothing, (size_t)size, NO_TIMEOUT);
+    status = emulator_exchange(dev, &request, NULL, dst ? dst : &nothing, (size_t)size);
     if (dev->trace >= 0) {
         struct json line = trace_begin(dev, "read");
         json_word(&line, "src", src);
@@ -121,12 +121,10 @@ gpu_status gpu_emulator_memory_size(gpu_emulator *dev, uint64_t base, uint64_t *
 static gpu_status fetch_rows(gpu_emulator *dev, uint32_t command, size_t row_bytes)
 {
     struct wire_request request = {.command = command};
-    gpu_status status = emulator_exchange(dev, &request, NULL, NULL, 0, NO_TIMEOUT);
+    gpu_status status = emulator_exchange(dev, &request, NULL, NULL, 0);
     if (!status && dev->reply.failed) return GPU_ERR_ALLOCATION_FAILED;
-    if (!status && dev->reply.out.size % row_bytes) {
-        dev->lost = true;
-        return GPU_ERR_PROTOCOL;
-    }
+    if (!status && dev->reply.out.size % row_bytes)
+        return emulator_lose(dev, TRANSPORT_PROTOCOL, command);
     return status;
 }
 
@@ -213,7 +211,7 @@ gpu_status gpu_emulator_register_kernel(gpu_emulator *dev, uint64_t kernel_id, c
     if (status) return status;
     struct wire_request request = {COMMAND_REGISTER_KERNEL, (uint32_t)kernel_id, size, 0};
     status = size > TRANSFER_LIMIT ? GPU_ERR_LIMIT_EXCEEDED
-                                   : emulator_exchange(dev, &request, blob, NULL, 0, NO_TIMEOUT);
+                                   : emulator_exchange(dev, &request, blob, NULL, 0);
     if (dev->trace >= 0 && size <= TRANSFER_LIMIT) {
         struct json line = trace_begin(dev, "register_kernel");
         json_uint(&line, "kernel", kernel_id);
@@ -240,7 +238,7 @@ static gpu_status exchange_launch(gpu_emulator *dev, struct wire_request *reques
     uint8_t id[4] = {0};
     gpu_status status = request->size > TRANSFER_LIMIT
                             ? GPU_ERR_LIMIT_EXCEEDED
-                            : emulator_exchange(dev, request, payload, id, sizeof id, NO_TIMEOUT);
+                            : emulator_exchange(dev, request, payload, id, sizeof id);
     if (status) return status;
     dev->newest = get32(id);
     if (launch_id) *launch_id = dev->newest;
@@ -362,7 +360,7 @@ gpu_status gpu_emulator_task_args(gpu_emulator *dev, uint32_t launch_id, void *o
     gpu_status status = emulator_enter(dev);
     if (status) return status;
     struct wire_request request = {.command = COMMAND_TASK_ARGS, .kernelId = launch_id};
-    status = emulator_exchange(dev, &request, NULL, NULL, 0, NO_TIMEOUT);
+    status = emulator_exchange(dev, &request, NULL, NULL, 0);
     if (!status && dev->reply.failed) status = GPU_ERR_ALLOCATION_FAILED;
     *size = status ? 0 : dev->reply.out.size;
     size_t n = *size < max ? *size : max;
@@ -410,7 +408,7 @@ static gpu_status wait_for(gpu_emulator *dev, struct waiting w)
         }
         uint8_t running[4];
         struct wire_request request = {COMMAND_WAIT, w.launch, left, w.newest};
-        status = emulator_exchange(dev, &request, NULL, running, sizeof running, NO_TIMEOUT);
+        status = emulator_exchange(dev, &request, NULL, running, sizeof running);
         bool more = status == GPU_ERR_TIMEOUT && !dev->lost && dev->mode == GPU_MODE_THREADS &&
                     (forever || clock_ms() - start < w.deadline_ms);
         if (!more) trace_waiting(dev, &w, status);
@@ -466,7 +464,7 @@ gpu_status gpu_emulator_reset(gpu_emulator *dev)
     gpu_status status = emulator_enter(dev);
     if (status) return status;
     struct wire_request request = {.command = COMMAND_RESET};
-    status = emulator_exchange(dev, &request, NULL, NULL, 0, NO_TIMEOUT);
+    status = emulator_exchange(dev, &request, NULL, NULL, 0);
     if (!status) dev->newest = 0, dev->fault_count = 0;
     trace_plain(dev, "reset", status);
     return emulator_leave(dev, status);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/pidfd.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -30,6 +31,8 @@ int child_main(int in, int out, int trace)
 {
     signal(SIGINT, SIG_IGN); /* Ctrl-C is for the host, which shuts the device down or ends */
     signal(SIGPIPE, SIG_IGN);
+    /* A stopped process does not see that its host is gone, so the kernel continues it then. */
+    prctl(PR_SET_PDEATHSIG, SIGCONT);
     struct device device;
     struct channel channel;
     if (!channel_init(&channel, ROLE_DEVICE, in, out)) return 1;
@@ -178,6 +181,17 @@ bool child_start(struct child *child, const char *device_path, int trace)
     }
     child->socket = ends[0];
     return true;
+}
+
+bool child_works(struct child *child)
+{
+    clockid_t clock;
+    struct timespec used;
+    if (child->pid <= 0 || clock_getcpuclockid(child->pid, &clock) || clock_gettime(clock, &used))
+        return false;
+    uint64_t before = child->worked_ns;
+    child->worked_ns = (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
+    return child->worked_ns != before;
 }
 
 /* ---- ending ---- */

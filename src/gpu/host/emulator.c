@@ -1,9 +1,10 @@
 /* The host's side of a device: opening it, exchanging messages, shutting it down. */
 #include "gpu/host/emulator.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { HANDSHAKE_MS = 10000, SHUTDOWN_MS = 2000, EXIT_MS = 2000 };
+enum { HANDSHAKE_MS = 10000, CALL_MS = 600000, SHUTDOWN_MS = 2000, EXIT_MS = 2000 };
 
 /* ---- one thread at a time ---- */
 
@@ -35,16 +36,35 @@ gpu_status emulator_enter(gpu_emulator *dev)
 
 /* ---- one request, one response ---- */
 
-static gpu_status lose(gpu_emulator *dev, enum transport why)
+gpu_status emulator_lose(gpu_emulator *dev, enum transport why, uint32_t command)
 {
+    const char *name = command_name(command);
+    int pid = (int)dev->child.pid;
+    if (why == TRANSPORT_TIMEOUT && dev->channel.left_ms)
+        snprintf(dev->failure, sizeof dev->failure,
+                 "the device process %d did nothing for %d s when asked for %s, and was ended", pid,
+                 CHANNEL_QUIET_MS / 1000, name);
+    else if (why == TRANSPORT_TIMEOUT)
+        snprintf(dev->failure, sizeof dev->failure,
+                 "the device process %d took more than %lld ms for %s, and was ended", pid,
+                 (long long)dev->patience_ms, name);
+    else
+        snprintf(dev->failure, sizeof dev->failure, "the device process %d %s %s%s", pid,
+                 why == TRANSPORT_PROTOCOL ? "broke the protocol at" : "ended before its answer to",
+                 name, why == TRANSPORT_PROTOCOL ? ", and was ended" : "");
     dev->lost = true;
-    return why == TRANSPORT_PROTOCOL  ? GPU_ERR_PROTOCOL
-           : why == TRANSPORT_TIMEOUT ? GPU_ERR_TIMEOUT
-                                      : GPU_ERR_DEVICE_LOST;
+    child_end(&dev->child, 0);
+    return why == TRANSPORT_PROTOCOL ? GPU_ERR_PROTOCOL : GPU_ERR_DEVICE_LOST;
+}
+
+static bool child_works_still(void *user)
+{
+    gpu_emulator *dev = user;
+    return child_works(&dev->child);
 }
 
 /* In pieces, so that memory grows with the bytes that arrive and not with the size announced. */
-static enum transport receive_reply(gpu_emulator *dev, uint64_t size, int timeout)
+static enum transport receive_reply(gpu_emulator *dev, uint64_t size)
 {
     enum { PIECE = 64 << 10 };
     uint8_t piece[PIECE];
@@ -52,7 +72,7 @@ static enum transport receive_reply(gpu_emulator *dev, uint64_t size, int timeou
     dev->reply.failed = false;
     while (size) {
         size_t n = size < PIECE ? (size_t)size : PIECE;
-        enum transport t = channel_read(&dev->channel, piece, n, timeout);
+        enum transport t = channel_read(&dev->channel, piece, n);
         if (t) return t;
         writer_bytes(&dev->reply, piece, n);
         size -= n;
@@ -61,22 +81,22 @@ static enum transport receive_reply(gpu_emulator *dev, uint64_t size, int timeou
 }
 
 gpu_status emulator_exchange(gpu_emulator *dev, const struct wire_request *request,
-                             const void *payload, void *into, size_t size, int timeout)
+                             const void *payload, void *into, size_t size)
 {
     struct wire_response response;
-    enum transport t = channel_send_request(&dev->channel, request, payload);
-    if (!t) t = channel_receive_response(&dev->channel, &response, timeout);
-    if (t) return lose(dev, t);
+    struct channel *c = &dev->channel;
+    c->left_ms = dev->patience_ms;
+    c->works = dev->patience_ms == CHANNEL_PATIENT ? NULL : child_works_still;
+    enum transport t = channel_send_request(c, request, payload);
+    if (!t) t = channel_receive_response(c, &response);
+    if (t) return emulator_lose(dev, t, request->command);
     gpu_status status = (gpu_status)response.status;
-    if (response.status >= GPU_ERR_DEVICE_LOST) return lose(dev, TRANSPORT_PROTOCOL);
-    if (into && !status) {
-        if (response.size != size) return lose(dev, TRANSPORT_PROTOCOL);
-        t = channel_read(&dev->channel, into, size, timeout);
-    } else {
-        if (response.size > TRANSFER_LIMIT) return lose(dev, TRANSPORT_PROTOCOL);
-        t = receive_reply(dev, response.size, timeout);
-    }
-    return t ? lose(dev, t) : status;
+    bool data = into && !status;
+    if (response.status >= GPU_ERR_DEVICE_LOST ||
+        (data ? response.size != size : response.size > TRANSFER_LIMIT))
+        return emulator_lose(dev, TRANSPORT_PROTOCOL, request->command);
+    t = data ? channel_read(c, into, size) : receive_reply(dev, response.size);
+    return t ? emulator_lose(dev, t, request->command) : status;
 }
 
 /* ---- open ---- */
@@ -96,21 +116,29 @@ static gpu_status configure(gpu_emulator *dev, const gpu_emulator_options *opt)
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         wire_setting_write(&payload, &pairs[i]);
     struct wire_request request = {.command = COMMAND_CONFIGURE, .size = payload.out.size};
-    gpu_status status =
-        payload.failed ? GPU_ERR_ALLOCATION_FAILED
-                       : emulator_exchange(dev, &request, payload.out.data, NULL, 0, HANDSHAKE_MS);
+    gpu_status status = payload.failed
+                            ? GPU_ERR_ALLOCATION_FAILED
+                            : emulator_exchange(dev, &request, payload.out.data, NULL, 0);
     writer_free(&payload);
     return status;
 }
 
 static gpu_status start(gpu_emulator *dev, const gpu_emulator_options *opt)
 {
-    if (!child_start(&dev->child, opt->device_path, dev->trace)) return GPU_ERR_DEVICE_LOST;
+    if (!child_start(&dev->child, opt->device_path, dev->trace)) {
+        snprintf(dev->failure, sizeof dev->failure, "the process could not be started");
+        return GPU_ERR_DEVICE_LOST;
+    }
     if (!channel_init(&dev->channel, ROLE_HOST, dev->child.socket, dev->child.socket))
         return GPU_ERR_ALLOCATION_FAILED;
+    dev->channel.user = dev;
     struct wire_request init = {.command = COMMAND_INIT};
-    gpu_status status = emulator_exchange(dev, &init, NULL, NULL, 0, HANDSHAKE_MS);
-    return status ? status : configure(dev, opt);
+    dev->patience_ms = HANDSHAKE_MS;
+    gpu_status status = emulator_exchange(dev, &init, NULL, NULL, 0);
+    if (!status) status = configure(dev, opt);
+    dev->patience_ms = opt->call_ms ? opt->call_ms : CALL_MS;
+    if (opt->call_ms == UINT32_MAX) dev->patience_ms = CHANNEL_PATIENT;
+    return status;
 }
 
 static void release(gpu_emulator *dev)
@@ -126,6 +154,13 @@ static void release(gpu_emulator *dev)
 
 gpu_status gpu_emulator_open(gpu_emulator **out, const gpu_emulator_options *opt)
 {
+    char failure[FAILURE_BYTES];
+    return emulator_open(out, opt, failure);
+}
+
+gpu_status emulator_open(gpu_emulator **out, const gpu_emulator_options *opt, char *failure)
+{
+    *failure = 0;
     static const gpu_emulator_options defaults;
     if (!out) return GPU_ERR_INVALID_ARGUMENT;
     *out = NULL;
@@ -138,6 +173,7 @@ gpu_status gpu_emulator_open(gpu_emulator **out, const gpu_emulator_options *opt
     dev->child.socket = -1;
     gpu_status status = trace_open(dev, opt) ? start(dev, opt) : GPU_ERR_INVALID_ARGUMENT;
     if (status) {
+        memcpy(failure, dev->failure, sizeof dev->failure);
         child_end(&dev->child, 0);
         release(dev);
         return status;
@@ -155,7 +191,8 @@ gpu_status gpu_emulator_shutdown(gpu_emulator *dev)
     if (!dev->down) {
         struct wire_request request = {.command = COMMAND_SHUTDOWN};
         if (!dev->lost) {
-            emulator_exchange(dev, &request, NULL, NULL, 0, SHUTDOWN_MS);
+            dev->patience_ms = SHUTDOWN_MS;
+            emulator_exchange(dev, &request, NULL, NULL, 0);
             trace_plain(dev, "shutdown", GPU_OK);
         }
         child_end(&dev->child, dev->lost ? 0 : EXIT_MS);
@@ -170,6 +207,14 @@ void gpu_emulator_close(gpu_emulator *dev)
     if (!dev) return;
     gpu_emulator_shutdown(dev);
     release(dev);
+}
+
+const char *gpu_emulator_failure(gpu_emulator *dev)
+{
+    if (!dev) return "";
+    wait_for_others(dev);
+    emulator_leave(dev, GPU_OK);
+    return dev->failure; /* which is written at most once */
 }
 
 int64_t gpu_emulator_process_id(gpu_emulator *dev)

@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/file/file.h"
 #include "base/json/json_read.h"
-#include "gpu/protocol.h"
+#include "gpu/host/emulator.h"
 
 enum { SHOWN = 100 };
 
@@ -339,13 +339,17 @@ static bool play_all(struct lines *want, penta_bytes file, gpu_emulator_options 
                      penta_error *err)
 {
     struct player p = {0};
-    gpu_status status = gpu_emulator_open(&p.dev, options);
-    if (status)
-        return error_at(err, BASE_HOST, 0, "the device does not start: %s",
-                        gpu_status_string(status));
+    char failure[FAILURE_BYTES];
+    gpu_status status = emulator_open(&p.dev, options, failure);
+    if (status) {
+        error_at(err, BASE_HOST, 0, "the device does not start: %s", gpu_status_string(status));
+        return *failure ? error_note(err, "%s", failure) : false;
+    }
     bool ok = true;
     for (size_t i = 0; i < want->count && ok; i++)
         if (is_call(&want->items[i])) ok = play(&p, file, &want->items[i], err);
+    const char *lost = gpu_emulator_failure(p.dev);
+    if (ok && *lost) ok = error_at(err, BASE_HOST, 0, "%s", lost);
     gpu_emulator_close(p.dev);
     return ok;
 }

@@ -228,6 +228,7 @@ static bool set_max_instructions(struct script *s)
 }
 static bool set_max_tasks(struct script *s) { return set_u32(s, &s->device.max_tasks); }
 static bool set_task_wall_ms(struct script *s) { return set_u32(s, &s->device.task_wall_ms); }
+static bool set_call_ms(struct script *s) { return set_u32(s, &s->device.call_ms); }
 static bool set_trace(struct script *s) { return set_path(s, &s->device.trace_path); }
 static bool set_device(struct script *s) { return set_path(s, &s->device.device_path); }
 
@@ -506,7 +507,7 @@ static const struct {
 } settings[] = {
 #define SET(name) {#name, set_##name}
     SET(mode), SET(seed), SET(memory_limit), SET(max_instructions), SET(max_tasks),
-    SET(task_wall_ms), SET(flags), SET(trace), SET(device),
+    SET(task_wall_ms), SET(call_ms), SET(flags), SET(trace), SET(device),
 #undef SET
 };
 
@@ -552,9 +553,12 @@ static bool open_device(struct script *s)
     for (uint32_t i = 0; o->mode && mode_names[i]; i++)
         if (!strcmp(o->mode, mode_names[i])) s->device.mode = i;
     if (s->device.trace_path && !trace_replaceable(s, s->device.trace_path)) return false;
-    gpu_status status = gpu_emulator_open(&s->dev, &s->device);
-    return !status || error_at(s->source.err, BASE_HOST, s->line_at,
-                               "the device does not start: %s", gpu_status_string(status));
+    char failure[FAILURE_BYTES];
+    gpu_status status = emulator_open(&s->dev, &s->device, failure);
+    if (!status) return true;
+    error_at(s->source.err, BASE_HOST, s->line_at, "the device does not start: %s",
+             gpu_status_string(status));
+    return *failure ? error_note(s->source.err, "%s", failure) : false;
 }
 
 static void tell(struct script *s, gpu_status status, penta_bytes name)
@@ -592,8 +596,10 @@ static bool check_outcome(struct script *s, gpu_status got)
         if (!status_parse(name, &want)) return source_unexpected(&s->source, t, "a status");
     }
     if (!source_end_of_line(&s->source)) return false;
-    return want == got ||
-           device_script_unexpected(s, "status", gpu_status_string(want), gpu_status_string(got));
+    if (want == got) return true;
+    device_script_unexpected(s, "status", gpu_status_string(want), gpu_status_string(got));
+    const char *failure = gpu_emulator_failure(s->dev);
+    return *failure ? error_note(s->source.err, "%s", failure) : false;
 }
 
 static bool call_line(struct script *s, statement_fn *run, penta_bytes name)

@@ -1,7 +1,7 @@
 /* What the parts of a script's run share: script.c has the lines, values and most calls,
  * script_tasks.c launches, task records and reports. */
 #pragma once
-#include "gpu/protocol.h"
+#include "gpu/host/emulator.h"
 #include "kblob/kblob.h"
 #include "penta/device.h"
 #include "text/expr.h"

@@ -49,8 +49,8 @@ static void killed_child(uint32_t mode)
     CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD); /* no zombie */
 }
 
-/* A host that is killed with tasks asleep and busy leaves no device. */
-static void killed_host(uint32_t mode, bool waiting)
+/* A host that is killed with tasks asleep and busy leaves no device, not even one that is stopped. */
+static void killed_host(uint32_t mode, bool waiting, bool stopped)
 {
     int report[2];
     CHECK(!pipe(report));
@@ -77,6 +77,7 @@ static void killed_host(uint32_t mode, bool waiting)
     int64_t device = 0;
     CHECK(read(report[0], &device, sizeof device) == sizeof device);
     pause_ms(100);
+    if (stopped) CHECK(!kill((pid_t)device, SIGSTOP));
     CHECK(!kill(host, SIGKILL));
     CHECK(waitpid(host, NULL, 0) == host);
     int tries = 0;
@@ -135,8 +136,9 @@ int main(int argc, char **argv)
     killed_child(GPU_MODE_THREADS);
     killed_child(GPU_MODE_SEEDED);
     for (uint32_t mode = 0; mode < 3; mode++) {
-        killed_host(mode, false);
-        killed_host(mode, true);
+        killed_host(mode, false, false);
+        killed_host(mode, true, false);
+        killed_host(mode, true, true);
     }
     close_with_tasks();
     many_devices(argc > 1 ? atoi(argv[1]) : 1000);
