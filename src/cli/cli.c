@@ -264,7 +264,7 @@ int cli_main(int argc, char **argv)
         /* the error has been reported */
     } else if (c.value[OPT_HELP]) {
         help_for(&c, !strcmp(c.value[OPT_HELP], "short"));
-    } else {
+    } else if (outputs_distinct(&c)) {
         run[c.command](&c);
     }
     progress_end(&c);

@@ -45,6 +45,7 @@ extern const struct tool_option {
     uint64_t commands;    /* bit per command */
     const char *help;
     tool_words *words; /* or NULL */
+    bool writes;       /* its value is a file that the command writes */
 } tool_options[OPTS];
 
 struct diagnostic { /* kept for the JSON document */
@@ -87,7 +88,8 @@ struct cli {
     size_t diagnostic_count;
     struct touched_file *touched;
     size_t touched_count;
-    int exit; /* the highest so far */
+    bool has_written; /* some file of the command's options is written */
+    int exit;         /* the highest so far */
 };
 
 /* ---- terminal.c ---- */

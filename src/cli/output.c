@@ -184,6 +184,62 @@ bool output_options_allowed(struct cli *c)
     return state_allowed(c);
 }
 
+/* ---- all outputs of a command ---- */
+
+struct named_output {
+    const char *option, *path;
+    bool rewrites; /* the command may read it first */
+};
+
+/* The files that options name for writing; free the list. */
+static struct named_output *named_outputs(const struct cli *c, size_t *count)
+{
+    struct named_output *all = calloc(OPTS + c->format_option_count, sizeof *all);
+    if (!all) abort(); /* without the list, writing would not be safe */
+    *count = 0;
+    for (size_t i = 0; i < OPTS; i++)
+        if (tool_options[i].writes && c->value[i] && strcmp(c->value[i], "-"))
+            all[(*count)++] =
+                (struct named_output){tool_options[i].name, c->value[i], i == OPT_DATA};
+    for (size_t i = 0; i < c->format_option_count; i++) {
+        const penta_option *o = &c->format_options[i];
+        bool rewrites = format_option(o->key, OPTION_REWRITES);
+        if ((rewrites || format_option(o->key, OPTION_WRITES)) && strcmp(o->value, "-"))
+            all[(*count)++] = (struct named_output){o->key, o->value, rewrites};
+    }
+    return all;
+}
+
+bool outputs_distinct(struct cli *c)
+{
+    size_t count;
+    penta_error err = {0};
+    struct named_output *all = named_outputs(c, &count);
+    for (size_t i = 0; i < count && !err.code; i++)
+        for (size_t n = 0; n < i && !err.code; n++)
+            if (file_same_target(all[n].path, all[i].path)) {
+                error_at(&err, BASE_OPTION, 0, "'%.60s' is an output twice", all[i].path);
+                error_note(&err, "--%s and --%s name the same file", all[n].option, all[i].option);
+            }
+    free(all);
+    return reported(c, !err.code, &err);
+}
+
+/* Before the first file is written: whether the others may be, too. What they must not be is known now,
+ * since the command has read its inputs. */
+static bool others_permitted(struct cli *c, const char *first, penta_error *err)
+{
+    size_t count;
+    if (c->has_written) return true;
+    c->has_written = true;
+    struct named_output *all = named_outputs(c, &count);
+    for (size_t i = 0; i < count && !err->code; i++)
+        if (!all[i].rewrites && !file_same_target(all[i].path, first))
+            permitted(c, all[i].path, false, NULL, err);
+    free(all);
+    return !err->code;
+}
+
 bool output_same_file(const char *a, const char *b)
 {
     struct stat x, y;
@@ -194,7 +250,8 @@ static bool write_checked(struct cli *c, const char *path, bool rewrite, penta_b
 {
     penta_error err = {0};
     struct stat st;
-    bool ok = permitted(c, path, rewrite, &bytes, &err) && file_write(path, bytes, &err);
+    bool ok = permitted(c, path, rewrite, &bytes, &err) && others_permitted(c, path, &err) &&
+              file_write(path, bytes, &err);
     if (ok && !stat(path, &st)) note(c, &st, true);
     return reported(c, ok, &err);
 }

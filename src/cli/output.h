@@ -7,6 +7,9 @@ void output_watch(struct cli *c);   /* from now on, what is read is remembered *
 void output_unwatch(struct cli *c); /* and forgotten */
 /* Whether path may be written; an error has been reported when not. */
 bool output_allowed(struct cli *c, const char *path);
+/* Whether all files that the options of the command name for writing are different ones; an error has been
+ * reported when not. */
+bool outputs_distinct(struct cli *c);
 /* The same for options of a format that name a file to write (OPTION_WRITES), once what the
  * command reads has been read. */
 bool output_options_allowed(struct cli *c);

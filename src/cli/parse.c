@@ -25,10 +25,10 @@ const struct command_info commands[COMMANDS] = {
 #define MACHINES (ON(RUN) | ON(TRACE) | ON(DEBUG) | ON(GDBSERVER) | ON(PROFILE) | ON(COVER))
 const struct tool_option tool_options[OPTS] = {
 #define OPTION(id, name, letter, argument, on, ...)                                                \
-    [OPT_##id] = TOOL_ROW(name, letter, argument, on, __VA_ARGS__, NULL, NULL),
-#define TOOL_ROW(name, letter, argument, on, help, words, ...)                                     \
+    [OPT_##id] = TOOL_ROW(name, letter, argument, on, __VA_ARGS__, 0, 0, 0),
+#define TOOL_ROW(name, letter, argument, on, help, words, writes, ...)                             \
     {                                                                                              \
-        name, letter, argument, on, help, words                                                    \
+        name, letter, argument, on, help, words, writes                                            \
     }
 #include "cli/options.def"
 };

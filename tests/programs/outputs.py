@@ -39,7 +39,7 @@ def read(name):
 def files():
     """Everything in the folder, which a refused command must not have changed."""
     return {os.path.join(at, name): read(os.path.join(at, name))
-            for at, _, names in os.walk(".") for name in names}
+            for at, _, names in os.walk(".") for name in names if os.path.exists(os.path.join(at, name))}
 
 
 def refused(*args, says, code=2, data=None):
@@ -143,9 +143,39 @@ def test_machine_files_are_never_overwritten():
             says="in the store")
 
 
+TWICE = "is an output twice"
+SEVERAL = {  # every command with several outputs, and what it needs besides
+    "run": (["a.tvmr", "--input", "1,2"], ("--trace", "--record", "--save", "--save-weights", "--output")),
+    "link": (["a.coil"], ("-o", "--map-file")),
+    "cover": (["a.kblob"], ("--data", "--lcov", "--html")),
+    "graph": (["a.kblob", "--calls"], ("-o", "--svg")),
+    "sign": (["p.cvbc", "--public-key", "signer.pub"], ("-o", "--export-tbs")),
+}
+
+
 def test_an_output_is_written_once():
-    done = penta("link", "a.coil", "-o", "same", "--map-file", "same")
-    check(done.returncode == 2 and b"an output twice" in done.stderr, done)
+    os.makedirs("deep")
+    os.symlink("../new", "deep/link")
+    os.symlink("nowhere", "dangling")
+    write("there", "an old file")
+    os.link("there", "hard")
+    pairs = (("new", "new"), ("new", "./new"), ("new", "deep/../new"), ("deep/link", "new"),
+             ("dangling", "nowhere"), ("there", "hard"), (os.path.abspath("new"), "new"))
+    for command, (words, options) in SEVERAL.items():
+        for i, first in enumerate(options):
+            for second in options[:i]:
+                for a, b in pairs:
+                    refused(command, *words, first, a, second, b, says=TWICE)
+    refused("run", "a.kblob", "--save", "new", "--record", "new", "--json", says="")
+    good("run", "a.tvmr", "--input", "1,2", "--trace", "/dev/null", "--record", "/dev/null")
+    good("link", "a.coil", "-o", "one", "--map-file", "two")
+
+
+def test_nothing_is_written_when_another_output_is_an_input():
+    refused("link", "a.coil", "-o", "a.coil", "--map-file", "map", says=BOTH)
+    refused("run", "a.kblob", "--save", "snapshot", "--record", "a.kblob", says=BOTH)
+    refused("cover", "a.kblob", "--data", "counts", "--lcov", "a.kblob", says=BOTH)
+    refused("sign", "p.cvbc", "--public-key", "signer.pub", "--export-tbs", "tbs", "-o", "p.cvbc", says=BOTH)
 
 
 def test_device_trace_replaces_only_traces():

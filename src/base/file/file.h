@@ -15,6 +15,9 @@ bool file_read_fd(int fd, const char *name, uint64_t limit, penta_buffer *out, p
  * owner where that is permitted, and the symbolic links that lead to it; hard links to it keep the
  * old bytes. Pipes and devices are written to directly. */
 bool file_write(const char *path, penta_bytes bytes, penta_error *err);
+/* Whether file_write to the one name and to the other writes the same file, which need not exist yet: names
+ * with "./" in them, links and other names of an existing file. False for pipes and devices. */
+bool file_same_target(const char *a, const char *b);
 /* The file is gone from the disk when it returns. A missing file is no error. */
 bool file_remove(const char *path, penta_error *err);
 /* Waits until the folder that path lies in is on the disk, with the names of its files. */

@@ -112,6 +112,29 @@ static bool resolve(struct target *t, const char *path)
     return *t->name || fail(*path ? EISDIR : ENOENT);
 }
 
+static bool folder_stat(struct target *t, struct stat *st)
+{
+    size_t n = folder_length(t->path);
+    char name = t->path[n];
+    if (!n) return !stat(".", st);
+    t->path[n] = 0;
+    bool ok = !stat(t->path, st);
+    t->path[n] = name;
+    return ok;
+}
+
+bool file_same_target(const char *a, const char *b)
+{
+    struct target x, y;
+    struct stat in_x, in_y;
+    if (!resolve(&x, a) || !resolve(&y, b) || x.exists != y.exists) return false;
+    if (x.exists)
+        return S_ISREG(x.old.st_mode) && x.old.st_dev == y.old.st_dev &&
+               x.old.st_ino == y.old.st_ino;
+    return folder_stat(&x, &in_x) && folder_stat(&y, &in_y) && in_x.st_dev == in_y.st_dev &&
+           in_x.st_ino == in_y.st_ino && !strcmp(x.name, y.name);
+}
+
 /* ---- bytes and rights ---- */
 
 static bool write_all(int fd, penta_bytes bytes)
