@@ -4,12 +4,16 @@
  * rules. A mark stops before its instruction, with STOP_BREAK. A run passes over a mark only if the
  * run before stopped at it with STOP_BREAK; arriving there by fuel or by an answer does not count.
  * An engine never calls the host: it stops and asks, the host answers, it resumes. A final stop
- * (HALT, TRAP) is given again, with 0 steps, when the machine is run again. */
+ * (HALT, TRAP) is given again, with 0 steps, when the machine is run again.
+ *
+ * An interrupt takes effect within 10 ms of processor time: long instructions count their work
+ * (core/poll.h) and stop in the middle, with nothing done or with what they did noted. */
 #pragma once
 #include <stdatomic.h>
 #include "base/options.h"
 #include "base/writer.h"
 #include "core/guard.h"
+#include "core/poll.h"
 struct code_map; /* core/structure/code_map.h */
 struct counts;   /* core/structure/counts.h */
 struct walk;     /* core/snapshot.h */
@@ -78,11 +82,18 @@ struct penta_vm {
     const struct engine *engine;
     const penta_module *module;
     atomic_bool interrupt;
-    bool hashed;   /* the hash of the module's file is known: */
-    uint64_t hash; /* for snapshots; without a module 0 */
+    struct poll poll; /* of the work of long instructions */
+    bool hashed;      /* the hash of the module's file is known: */
+    uint64_t hash;    /* for snapshots; without a module 0 */
     struct guards guards;
     struct counts *counts; /* of a profiler, or NULL */
     bool big_endian;       /* values in its memory */
     /* What the run showed that no check of the program can: warnings. NULL: nothing. */
     void (*findings)(const penta_vm *vm, struct findings *findings);
 };
+
+/* Counts work of the machine that is about to be done; true: the instruction stops (core/poll.h). */
+static inline bool vm_work(penta_vm *vm, uint64_t units)
+{
+    return poll_work(&vm->poll, &vm->interrupt, units);
+}
