@@ -343,9 +343,9 @@ def test_every_request_in_every_machine():
 
 def test_server_wants_its_token():
     program = make("sum.casm", SUM, "asm", "-g")
+    server = subprocess.Popen([PENTA, "dap", "--listen", "0"], stdout=subprocess.PIPE)
+    where = re.fullmatch(r"listening on (127\.0\.0\.1):(\d+) token ([0-9a-f]{32})\n", waiting.line_next(server, server.stdout))
     for token, good in (("wrong", False), (None, True)):
-        server = subprocess.Popen([PENTA, "dap", "--listen", "0"], stdout=subprocess.PIPE)
-        where = re.fullmatch(r"listening on (127\.0\.0\.1):(\d+) token ([0-9a-f]{32})\n", waiting.line_next(server, server.stdout))
         with socket.create_connection((where[1], int(where[2]))) as s, s.makefile("rwb", buffering=0) as stream:
             a = Adapter(stream=stream)
             a.ask("initialize")
@@ -359,8 +359,51 @@ def test_server_wants_its_token():
                 check(good, "a wrong token was taken")
             except Adapter.Refused:
                 check(not good, "the token was not taken")
-        check(server.wait(timeout=20) == 0, "it ends with its client")
-        server.stdout.close()
+    check(server.wait(timeout=20) == 0, "it ends with its client")
+    server.stdout.close()
+
+
+def test_strangers_take_nothing():
+    """Connections without the token, of any kind and number, neither end the server nor keep the client out."""
+    program = make("sum.casm", SUM, "asm", "-g")
+    server = subprocess.Popen([PENTA, "dap", "--listen", "0"], stdout=subprocess.PIPE)
+    where = re.fullmatch(r"listening on ([0-9.]+):(\d+) token ([0-9a-f]{32})\n", waiting.line_next(server, server.stdout))
+    address = where[1], int(where[2])
+    strangers = []
+    for said in (b"", b"GET / HTTP/1.1\r\n\r\n", b"\0" * 100000, b"Content-Length: 99999999\r\n\r\n{"):
+        s = socket.create_connection(address)
+        try:
+            s.sendall(said)
+        except OSError:
+            pass  # sent away already
+        if said:
+            s.close()
+        else:
+            strangers.append(s)
+    for _ in range(3):
+        with socket.create_connection(address) as s, s.makefile("rwb") as stream:
+            a = Adapter(stream=stream)
+            a.ask("initialize")
+            try:
+                a.ask("launch", program=program, token="0" * 32)
+                raise AssertionError("a wrong token was taken")
+            except Adapter.Refused:
+                pass
+    strangers += [socket.create_connection(address) for _ in range(40)]
+    with socket.create_connection(address) as s, s.makefile("rwb") as stream:
+        a = Adapter(stream=stream)
+        a.ask("initialize")
+        a.ask("launch", program=program, token=where[3], stopOnEntry=True)
+        for stranger in strangers:  # the place is taken
+            stranger.settimeout(20)
+            try:
+                check(stranger.recv(1) == b"", "a stranger is still there")
+            except ConnectionResetError:
+                pass
+            stranger.close()
+        a.ask("threads")
+    check(server.wait(timeout=20) == 0, "it ends with its client")
+    server.stdout.close()
 
 
 def test_what_is_no_message():

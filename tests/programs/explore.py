@@ -128,7 +128,7 @@ def test_everybody_else_gets_nothing():
 
 def test_idle_connections_do_not_block_others():
     server = Server(install(), "file.bin", "--no-open")
-    idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(10)]
+    idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(40)]
     try:
         check(server.get(f"/{server.token}/")[0] == 200, "it waits for idle ones")
     finally:

@@ -289,6 +289,15 @@ def tokens(penta, gdb, work):
         assert ask(stranger, b"m10000,4") == b"00000000"
     server.ended()   # with its client
     server = Server(penta, program, "--map", "0x10000:64")
+    strangers = [socket.create_connection((server.host, server.port)) for _ in range(3)]
+    with socket.create_connection((server.host, server.port)) as stranger:
+        assert b"not the token" in bytes.fromhex(ask(stranger, b"qRcmd," + b"token 12".hex().encode()).decode())
+        assert ask(stranger, b"QStartNoAckMode") == b"OK"  # for itself
+        assert ask(stranger, b"D") == b"OK"
+    with socket.create_connection((server.host, server.port)) as stranger:
+        stranger.sendall(packet(b"k"))
+        assert stranger.recv(1) in (b"+", b"")
+    strangers += [socket.create_connection((server.host, server.port)) for _ in range(40)]
     text = run_gdb(gdb, "-ex", f"target remote 127.0.0.1:{server.port}", "-ex", f"monitor token {server.token}",
                    "-ex", "maintenance flush register-cache", "-ex", "stepi", "-ex", "x/xg 0x10000", "-ex", "info mem",
                    "-ex", "continue", "-ex", "continue")
@@ -296,6 +305,8 @@ def tokens(penta, gdb, work):
     assert "0x10000:\t0x0000000011223344" in text, text
     assert re.search(r"0x0*10000 0x0*10040 rw", text), text
     assert "halt pc=2 steps=3" in text and "exited normally" in text, text
+    for stranger in strangers:
+        stranger.close()
 
 
 def watches(penta, gdb, work):

@@ -1,7 +1,7 @@
 /* penta dap: the adapter on standard input and output, or for one client over TCP. */
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <sys/time.h>
 #include <unistd.h>
 #include "base/file/file.h"
@@ -12,7 +12,7 @@
 
 struct wire {
     int in, out;
-    struct server server; /* of TCP */
+    const struct server *server; /* of TCP, or NULL */
 };
 
 static size_t wire_read(void *user, void *into, size_t size)
@@ -36,7 +36,7 @@ static bool wire_file(void *user, const char *path, penta_buffer *out, penta_err
 
 static bool wire_knows(void *user, penta_bytes token)
 {
-    return server_knows(&((const struct wire *)user)->server, token);
+    return server_knows(((const struct wire *)user)->server, token);
 }
 
 /* ---- while the machine runs: looks now and then whether the client has sent something ---- */
@@ -64,46 +64,82 @@ static void wire_running(void *user, penta_vm *vm)
 
 /* ---- the command ---- */
 
-static bool take_client(struct cli *c, struct wire *w)
+struct guest {
+    struct wire wire;
+    struct dap_io io;
+    struct dap *dap;
+};
+
+static struct dap_io io_of(struct wire *w, bool tcp)
 {
-    penta_error err = {0};
-    if (!server_open(&w->server, c->value[OPT_LISTEN], &err)) {
-        cli_error(c, NULL, &err);
-        return false;
-    }
-    writer_print(&c->out, "listening on %s token %s\n", w->server.address, w->server.token);
+    return (struct dap_io){.user = w,
+                           .read = wire_read,
+                           .pending = wire_pending,
+                           .write = wire_write,
+                           .file = wire_file,
+                           .knows = tcp ? wire_knows : NULL,
+                           .running = wire_running,
+                           .steps_max = UINT64_MAX};
+}
+
+static void *guest_open(void *user, int fd)
+{
+    struct guest *g = calloc(1, sizeof *g);
+    if (!g) return NULL;
+    g->wire = (struct wire){fd, fd, user};
+    g->io = io_of(&g->wire, true);
+    g->dap = dap_begin(&g->io);
+    if (g->dap) return g;
+    free(g);
+    return NULL;
+}
+
+static enum guest_state guest_hear(void *guest, penta_bytes bytes)
+{
+    struct guest *g = guest;
+    bool known = dap_hear(g->dap, bytes);
+    return known ? GUEST_IS_CLIENT : g->dap->ended ? GUEST_LEAVES : GUEST_STAYS;
+}
+
+static void guest_close(void *guest)
+{
+    struct guest *g = guest;
+    dap_end(g->dap);
+    free(g);
+}
+
+static bool serve_tcp(struct cli *c, penta_error *err)
+{
+    struct server server;
+    if (!server_open(&server, c->value[OPT_LISTEN], err)) return true;
+    writer_print(&c->out, "listening on %s token %s\n", server.address, server.token);
     cli_flush(c);
-    if (!server_accept(&w->server, &err)) {
-        cli_error(c, NULL, &err);
-        return false;
-    }
-    w->in = w->out = w->server.client;
-    return true;
+    struct guest *client = server_choose(
+        &server, &(struct server_guests){&server, guest_open, guest_hear, guest_close}, err);
+    bool ok = !client || dap_converse(client->dap);
+    if (client) guest_close(client);
+    server_close(&server);
+    return ok;
+}
+
+static bool serve_standard(penta_error *err)
+{
+    struct wire w = {-1, -1, NULL};
+    struct dap_io io = io_of(&w, false);
+    bool ok = true;
+    if (terminal_give_up(&w.in, &w.out))
+        ok = dap_serve(&io);
+    else
+        error_at(err, BASE_IO, 0, "standard input and output cannot be used");
+    terminal_take_back(w.in, w.out);
+    return ok;
 }
 
 void command_DAP(struct cli *c)
 {
-    struct wire w = {.in = -1, .out = -1, .server = {.listener = -1, .client = -1}};
-    bool tcp = c->value[OPT_LISTEN];
-    struct dap_io io = {.user = &w,
-                        .read = wire_read,
-                        .pending = wire_pending,
-                        .write = wire_write,
-                        .file = wire_file,
-                        .knows = tcp ? wire_knows : NULL,
-                        .running = wire_running,
-                        .steps_max = UINT64_MAX};
     penta_error err = {0};
     signal(SIGPIPE, SIG_IGN);
-    if (tcp ? take_client(c, &w) : terminal_give_up(&w.in, &w.out)) {
-        if (!dap_serve(&io)) {
-            error_at(&err, BASE_JSON, 0, "the client sent something that is no message");
-            cli_error(c, NULL, &err);
-        }
-    } else if (!tcp) {
-        error_at(&err, BASE_IO, 0, "standard input and output cannot be used");
-        cli_error(c, NULL, &err);
-    }
-    if (!tcp) terminal_take_back(w.in, w.out);
-    server_close(&w.server);
+    if (!(c->value[OPT_LISTEN] ? serve_tcp(c, &err) : serve_standard(&err)))
+        error_at(&err, BASE_JSON, 0, "the client sent something that is no message");
+    if (err.code) cli_error(c, NULL, &err);
 }

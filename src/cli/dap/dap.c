@@ -222,23 +222,66 @@ static void close_program(struct dap *d)
     free(d->program);
 }
 
-bool dap_serve(const struct dap_io *io)
+struct dap *dap_begin(const struct dap_io *io)
 {
-    struct dap d = {.io = io};
-    while (!d.ended) {
-        if (d.resumes && !d.queue_count) {
-            d.resumes = false;
-            dap_then_continue(&d, NULL);
-            continue;
+    struct dap *d = calloc(1, sizeof *d);
+    if (d) d->io = io;
+    return d;
+}
+
+bool dap_hear(struct dap *d, penta_bytes bytes)
+{
+    enum { GUEST_BYTES = 64 << 10 }; /* what one may send before its token */
+    penta_error err = {0};
+    size_t before = d->in.size;
+    penta_buffer_append(&d->in, bytes);
+    d->ended |= d->in.size != before + bytes.size || d->in.size > GUEST_BYTES;
+    while (!d->ended && dap_received(d)) {
+        struct json_doc *doc = dap_receive(d);
+        const struct json_object *message = doc ? json_root(doc) : NULL;
+        const char *token = dap_text(json_get(message, "arguments"), "token");
+        if (token && d->io->knows(d->io->user, bytes_of(token)) &&
+            ARRAY_GROW(d->queue, d->queue_capacity, d->queue_count, &err)) {
+            d->queue[d->queue_count++] = doc;
+            return true;
         }
-        struct json_doc *doc = next_message(&d);
-        if (!doc) break;
-        answer(&d, json_root(doc));
+        if (doc) answer(d, message);
+        d->ended |= !doc;
         json_doc_free(doc);
     }
-    for (size_t i = 0; i < d.queue_count; i++) json_doc_free(d.queue[i]);
-    free(d.queue);
-    close_program(&d);
-    penta_buffer_free(&d.in);
-    return !d.failed;
+    return false;
+}
+
+bool dap_converse(struct dap *d)
+{
+    while (!d->ended) {
+        if (d->resumes && !d->queue_count) {
+            d->resumes = false;
+            dap_then_continue(d, NULL);
+            continue;
+        }
+        struct json_doc *doc = next_message(d);
+        if (!doc) break;
+        answer(d, json_root(doc));
+        json_doc_free(doc);
+    }
+    return !d->failed;
+}
+
+void dap_end(struct dap *d)
+{
+    if (!d) return;
+    for (size_t i = 0; i < d->queue_count; i++) json_doc_free(d->queue[i]);
+    free(d->queue);
+    close_program(d);
+    penta_buffer_free(&d->in);
+    free(d);
+}
+
+bool dap_serve(const struct dap_io *io)
+{
+    struct dap *d = dap_begin(io);
+    bool ok = d && dap_converse(d);
+    dap_end(d);
+    return ok;
 }

@@ -78,8 +78,15 @@ struct dap_answer { /* to one request */
     penta_error err; /* code 0: it succeeds */
 };
 
-/* dap.c: the conversation, until the client leaves. False: what it sent could not be read. */
-bool dap_serve(const struct dap_io *io);
+/* dap.c: a conversation with somebody who must give the token first; NULL: no memory. */
+struct dap *dap_begin(const struct dap_io *io);
+/* Answers what came while the token is missing. True: the message with the token is there, and is answered
+ * by dap_converse. d->ended: send it away. */
+bool dap_hear(struct dap *d, penta_bytes bytes);
+/* The conversation, until the client leaves. False: what it sent could not be read. */
+bool dap_converse(struct dap *d);
+void dap_end(struct dap *d);             /* NULL is fine */
+bool dap_serve(const struct dap_io *io); /* the three, with somebody who needs no token */
 void dap_event(struct dap *d, const char *name, void (*body)(struct json *j, const void *user),
                const void *user);
 void dap_output(struct dap *d, const char *category, penta_bytes text);
@@ -95,6 +102,8 @@ bool dap_address(const struct json_object *args, const char *key, uint64_t *valu
 
 /* message.c: one message, or NULL at the end or when it is none (d->failed). */
 struct json_doc *dap_receive(struct dap *d);
+/* Whether the bytes that have come are a whole message, or no message. */
+bool dap_received(const struct dap *d);
 void dap_send(struct dap *d, const struct writer *message);
 bool dap_has_message(struct dap *d);
 

@@ -73,6 +73,16 @@ struct json_doc *dap_receive(struct dap *d)
     return doc;
 }
 
+bool dap_received(const struct dap *d)
+{
+    uint64_t length;
+    const uint8_t *end = header_end(rest(d));
+    if (!end) return rest(d).size > HEADER_MAX;
+    size_t header = (size_t)(end - rest(d).data);
+    return !length_of(bytes_slice(rest(d), 0, header), &length) ||
+           rest(d).size - header - 4 >= length;
+}
+
 bool dap_has_message(struct dap *d) { return d->in.size > d->in_at || d->io->pending(d->io->user); }
 
 void dap_send(struct dap *d, const struct writer *message)

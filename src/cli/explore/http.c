@@ -15,6 +15,7 @@ enum { CONNECTIONS = 16, IDLE_SECONDS = 10 };
 struct connection {
     int fd; /* -1: free */
     time_t since;
+    uint64_t number; /* in the order in which they came */
     size_t size;
     uint8_t request[HTTP_REQUEST_MAX];
 };
@@ -56,20 +57,18 @@ static void drop(struct connection *c)
     c->fd = -1;
 }
 
-static void take(int listener, struct connection *connections)
+static void take(int listener, struct connection *connections, uint64_t number)
 {
     struct timeval limit = {.tv_sec = IDLE_SECONDS}; /* a client that reads nothing is given up */
     int fd = accept(listener, NULL, NULL);
     if (fd < 0) return;
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-    for (size_t i = 0; i < CONNECTIONS; i++) {
-        if (connections[i].fd >= 0) continue;
-        connections[i].fd = fd;
-        connections[i].since = time(NULL);
-        connections[i].size = 0;
-        return;
-    }
-    close(fd);
+    struct connection *oldest = connections;
+    for (size_t i = 0; i < CONNECTIONS && oldest->fd >= 0; i++)
+        if (connections[i].fd < 0 || connections[i].number < oldest->number)
+            oldest = connections + i;
+    if (oldest->fd >= 0) drop(oldest); /* those that say nothing keep nobody out */
+    *oldest = (struct connection){.fd = fd, .since = time(NULL), .number = number};
 }
 
 /* Reads what has come, and answers a request that is complete. True: the page was given. */
@@ -89,6 +88,7 @@ bool http_serve(const struct server *s, penta_bytes page, bool once, penta_error
     struct connection *connections = calloc(CONNECTIONS, sizeof *connections);
     struct pollfd fds[CONNECTIONS + 1] = {{.fd = s->listener, .events = POLLIN}};
     bool given = false, ok = true;
+    uint64_t number = 0;
     if (!connections) return error_at(err, BASE_MEMORY, 0, "no memory for connections");
     for (size_t i = 0; i < CONNECTIONS; i++) connections[i].fd = -1;
     while (ok && !(given && once)) {
@@ -107,7 +107,7 @@ bool http_serve(const struct server *s, penta_bytes page, bool once, penta_error
             else if (time(NULL) - c->since > IDLE_SECONDS)
                 drop(c);
         }
-        if (fds[0].revents) take(s->listener, connections);
+        if (fds[0].revents) take(s->listener, connections, ++number);
     }
     for (size_t i = 0; i < CONNECTIONS; i++)
         if (connections[i].fd >= 0) drop(connections + i);

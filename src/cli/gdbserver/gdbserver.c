@@ -3,7 +3,9 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <unistd.h>
+#include "base/bytes.h"
 #include "cli/gdbserver/packet.h"
 #include "cli/gdbserver/stub.h"
 #include "cli/server/server.h"
@@ -13,6 +15,10 @@ struct connection {
     struct stub *stub;
     int in, out;
     bool broken;
+    bool no_acks; /* of a guest */
+    struct packet_reader reader;
+    uint8_t received[4096];
+    size_t at, size;    /* of what was received: what is still to be read */
     struct writer last; /* the packet that was sent last, to send it again */
     /* While the machine runs, a thread waits for what gdb sends. */
     pthread_t thread;
@@ -60,58 +66,105 @@ static void acknowledge(struct connection *c, char sign)
     if (!c->stub->no_acks) server_write(c->out, (penta_bytes){(const uint8_t *)&sign, 1});
 }
 
-static void converse(struct connection *c)
+/* Answers what was received, up to the packet with the token if it is missing. */
+static void answer_received(struct connection *c)
 {
-    struct packet_reader reader = {0};
     struct stub_line line = {send, watch_input, c};
-    uint8_t bytes[4096];
-    size_t size;
-    while (!c->broken && !c->stub->ended && (size = server_read(c->in, bytes, sizeof bytes))) {
-        for (size_t i = 0; i < size && !c->stub->ended; i++) {
-            switch (packet_take(&reader, bytes[i])) {
-            case PACKET_READY:
-                acknowledge(c, '+');
-                stub_answer(c->stub, writer_view(&reader.body), &line);
-                break;
-            case PACKET_BROKEN: acknowledge(c, '-'); break;
-            case PACKET_AGAIN: server_write(c->out, writer_view(&c->last)); break;
-            case PACKET_INTERRUPT: /* the machine was interrupted already, or does not run */
-            case PACKET_NONE: break;
-            }
+    bool stranger = !c->stub->trusted;
+    while (c->at < c->size && !c->stub->ended && !(stranger && c->stub->trusted)) {
+        switch (packet_take(&c->reader, c->received[c->at++])) {
+        case PACKET_READY:
+            acknowledge(c, '+');
+            stub_answer(c->stub, writer_view(&c->reader.body), &line);
+            break;
+        case PACKET_BROKEN: acknowledge(c, '-'); break;
+        case PACKET_AGAIN: c->broken |= !server_write(c->out, writer_view(&c->last)); break;
+        case PACKET_INTERRUPT: /* the machine was interrupted already, or does not run */
+        case PACKET_NONE: break;
         }
     }
-    writer_free(&reader.body);
+}
+
+static void converse(struct connection *c)
+{
+    answer_received(c); /* what came together with the token */
+    while (!c->broken && !c->stub->ended) {
+        c->at = 0;
+        c->size = server_read(c->in, c->received, sizeof c->received);
+        if (!c->size) break;
+        answer_received(c);
+    }
+}
+
+/* ---- who has not given the token ---- */
+
+/* The stub has the state of one conversation: it gets that of the guest, and gives it back. */
+static enum guest_state guest_hear(void *guest, penta_bytes bytes)
+{
+    struct connection *c = guest;
+    struct stub *s = c->stub;
+    s->no_acks = c->no_acks;
+    s->ended = s->trusted = false;
+    bytes_copy(c->received, bytes);
+    c->at = 0;
+    c->size = bytes.size;
+    answer_received(c);
+    c->no_acks = s->no_acks;
+    return s->trusted ? GUEST_IS_CLIENT : s->ended || c->broken ? GUEST_LEAVES : GUEST_STAYS;
+}
+
+static void *guest_open(void *user, int fd)
+{
+    struct connection *c = calloc(1, sizeof *c);
+    if (c) *c = (struct connection){.stub = user, .in = fd, .out = fd, .wake = {-1, -1}};
+    return c;
+}
+
+static void guest_close(void *guest)
+{
+    struct connection *c = guest;
+    writer_free(&c->last);
+    writer_free(&c->reader.body);
+    if (c->wake[0] >= 0) close(c->wake[0]);
+    if (c->wake[1] >= 0) close(c->wake[1]);
+    free(c);
+}
+
+/* ---- the command ---- */
+
+static struct connection *client_of(struct cli *c, struct stub *s, struct server *server,
+                                    penta_error *err)
+{
+    struct connection *client = NULL;
+    int in, out;
+    if (c->value[OPT_LISTEN]) {
+        terminal_say(c, "listening on %s, token %s", server->address, server->token);
+        s->token = server->token;
+        stub_open(s);
+        client = server_choose(
+            server, &(struct server_guests){s, guest_open, guest_hear, guest_close}, err);
+    } else if (server_standard(&in, &out, err)) {
+        stub_open(s);
+        client = guest_open(s, in);
+        if (client) client->out = out;
+    }
+    if (!client || pipe(client->wake))
+        error_at(err, BASE_MEMORY, 0, "the conversation cannot begin");
+    return client;
 }
 
 static void serve(struct cli *c, struct stub *s)
 {
     struct server server = {.listener = -1, .client = -1};
-    struct connection connection = {.stub = s, .in = -1, .out = -1};
+    struct connection *client = NULL;
     const char *where = c->value[OPT_LISTEN];
     penta_error err = {0};
     signal(SIGPIPE, SIG_IGN);
-    if (pipe(connection.wake)) {
-        error_at(&err, BASE_IO, 0, "no pipe can be made");
-        cli_error(c, NULL, &err);
-        return;
-    }
-    if (!where) {
-        server_standard(&connection.in, &connection.out, &err);
-    } else if (server_open(&server, where, &err)) {
-        terminal_say(c, "listening on %s, token %s", server.address, server.token);
-        if (server_accept(&server, &err)) connection.in = connection.out = server.client;
-        s->token = server.token;
-    }
-    if (err.code) {
-        cli_error(c, NULL, &err);
-    } else {
-        stub_open(s);
-        converse(&connection);
-        stub_close(s);
-    }
-    writer_free(&connection.last);
-    close(connection.wake[0]);
-    close(connection.wake[1]);
+    if (!where || server_open(&server, where, &err)) client = client_of(c, s, &server, &err);
+    if (!err.code) converse(client);
+    if (err.code) cli_error(c, NULL, &err);
+    if (client) guest_close(client);
+    stub_close(s);
     server_close(&server);
 }
 

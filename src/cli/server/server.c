@@ -1,6 +1,7 @@
 #include "cli/server/server.h"
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -10,6 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "base/number.h"
+
+enum { SERVER_GUESTS = 16 };
 
 static bool make_token(struct server *s)
 {
@@ -41,10 +44,11 @@ bool server_open(struct server *s, const char *where, penta_error *err)
     *s = (struct server){.listener = -1, .client = -1};
     if (!read_address(where, &at))
         return error_at(err, BASE_OPTION_VALUE, 0, "'%.40s' is no PORT or ADDRESS:PORT", where);
-    s->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    s->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (s->listener >= 0) setsockopt(s->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (!make_token(s) || s->listener < 0 || bind(s->listener, (struct sockaddr *)&at, sizeof at) ||
-        listen(s->listener, 1) || getsockname(s->listener, (struct sockaddr *)&at, &size)) {
+        listen(s->listener, SERVER_GUESTS) ||
+        getsockname(s->listener, (struct sockaddr *)&at, &size)) {
         error_at(err, BASE_IO, 0, "cannot listen on %.40s: %s", where, strerror(errno));
         server_close(s);
         return false;
@@ -54,17 +58,80 @@ bool server_open(struct server *s, const char *where, penta_error *err)
     return true;
 }
 
-bool server_accept(struct server *s, penta_error *err)
+/* ---- those who may become the client ---- */
+
+struct guest {
+    int fd; /* -1: none */
+    void *conversation;
+};
+/* In the order in which they came. */
+struct guest_list {
+    struct guest items[SERVER_GUESTS];
+    size_t count;
+};
+
+static void guest_remove(struct guest_list *list, const struct server_guests *g, size_t i)
 {
-    int on = 1;
-    do s->client = accept(s->listener, NULL, NULL);
-    while (s->client < 0 && errno == EINTR);
-    if (s->client < 0)
-        return error_at(err, BASE_IO, 0, "no client can be taken: %s", strerror(errno));
-    setsockopt(s->client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    g->close(list->items[i].conversation);
+    close(list->items[i].fd);
+    memmove(list->items + i, list->items + i + 1, (--list->count - i) * sizeof *list->items);
+}
+
+/* Of many that say nothing the one that came first goes. */
+static void guest_add(struct guest_list *list, const struct server_guests *g, int listener)
+{
+    int on = 1, fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0) return;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (list->count == SERVER_GUESTS) guest_remove(list, g, 0);
+    void *conversation = g->open(g->user, fd);
+    if (conversation)
+        list->items[list->count++] = (struct guest){fd, conversation};
+    else
+        close(fd);
+}
+
+static enum guest_state guest_hear(const struct server_guests *g, const struct guest *guest)
+{
+    uint8_t bytes[4096];
+    ssize_t n = recv(guest->fd, bytes, sizeof bytes, 0);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return GUEST_STAYS;
+    return n <= 0 ? GUEST_LEAVES : g->hear(guest->conversation, (penta_bytes){bytes, (size_t)n});
+}
+
+static void *guest_chosen(struct server *s, struct guest_list *list, const struct server_guests *g,
+                          size_t i)
+{
+    struct guest chosen = list->items[i];
+    memmove(list->items + i, list->items + i + 1, (--list->count - i) * sizeof *list->items);
+    while (list->count) guest_remove(list, g, 0);
     close(s->listener);
     s->listener = -1;
-    return true;
+    s->client = chosen.fd;
+    fcntl(s->client, F_SETFL, 0); /* from now on reading and writing wait */
+    return chosen.conversation;
+}
+
+void *server_choose(struct server *s, const struct server_guests *g, penta_error *err)
+{
+    struct guest_list list = {.count = 0};
+    for (;;) {
+        struct pollfd fds[SERVER_GUESTS + 1] = {{.fd = s->listener, .events = POLLIN}};
+        for (size_t i = 0; i < list.count; i++)
+            fds[i + 1] = (struct pollfd){.fd = list.items[i].fd, .events = POLLIN};
+        if (poll(fds, list.count + 1, -1) < 0 && errno != EINTR) {
+            error_at(err, BASE_IO, 0, "no client can be taken: %s", strerror(errno));
+            while (list.count) guest_remove(&list, g, 0);
+            return NULL;
+        }
+        for (size_t i = list.count; i-- > 0;) {
+            if (!fds[i + 1].revents) continue;
+            enum guest_state state = guest_hear(g, list.items + i);
+            if (state == GUEST_IS_CLIENT) return guest_chosen(s, &list, g, i);
+            if (state == GUEST_LEAVES) guest_remove(&list, g, i);
+        }
+        if (fds[0].revents) guest_add(&list, g, s->listener);
+    }
 }
 
 bool server_knows(const struct server *s, penta_bytes token)

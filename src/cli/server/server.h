@@ -12,8 +12,21 @@ struct server {
 
 /* where: PORT or ADDRESS:PORT, in numbers; port 0 is one that is free. */
 bool server_open(struct server *s, const char *where, penta_error *err);
-/* Waits for the client, and takes no other. */
-bool server_accept(struct server *s, penta_error *err);
+
+/* Connections that have not given the token yet. There may be a few at a time, each with a conversation of its
+ * own, so that none ends the server or keeps the client from its place. */
+enum guest_state { GUEST_STAYS, GUEST_IS_CLIENT, GUEST_LEAVES };
+struct server_guests {
+    void *user;
+    void *(*open)(void *user, int fd); /* NULL: no memory */
+    /* Answers what the guest sends: `bytes` have just come from it. Of what comes after the token nothing is
+     * answered yet. */
+    enum guest_state (*hear)(void *guest, penta_bytes bytes);
+    void (*close)(void *guest);
+};
+/* Waits for the one that knows the token, which becomes the client; the others are sent away. Gives what
+ * `open` gave for it, or NULL: the server cannot go on. */
+void *server_choose(struct server *s, const struct server_guests *guests, penta_error *err);
 /* Takes as long for every token of a size, whatever is in it. */
 bool server_knows(const struct server *s, penta_bytes token);
 void server_close(struct server *s);
