@@ -44,6 +44,7 @@ penta_test(outputs-asan tests/tools/if_built asan/bin/penta ${PYTHON} tests/prog
 penta_test(examples ${PYTHON} tests/programs/examples.py $<TARGET_FILE:penta_cli>)
 penta_test(readme ${PYTHON} tests/programs/readme.py $<TARGET_FILE:penta_cli>)
 penta_test(docs ${PYTHON} tests/programs/docs.py $<TARGET_FILE:penta_cli>)
+penta_test(clauses ${PYTHON} tests/programs/clauses.py $<TARGET_FILE:penta_cli>)
 penta_test(cvbc ${PYTHON} tests/programs/cvbc.py $<TARGET_FILE:penta_cli>)
 penta_test(coil-units $<TARGET_FILE:coil_units>)
 penta_test(buffer-units $<TARGET_FILE:buffer_units>)
@@ -238,8 +239,9 @@ foreach(cost properties=60 properties-asan=60 walks=30 properties-big-endian=28 
 endforeach()
 
 # What `make check` runs: all that needs only the release build and few seconds.
-set(daily cases cli coil coil-units conform contract-units coverage crypto-units cvbc docs examples file-units format gdbserver
-          help layers outputs packages pvm-units readme record runner session-units symbols terminal tvmr-units units walks)
+set(daily cases clauses cli coil coil-units conform contract-units coverage crypto-units cvbc docs examples file-units format
+          gdbserver help layers outputs packages pvm-units readme record runner session-units symbols terminal tvmr-units
+          units walks)
 if(PENTA_JIT)
   list(APPEND daily coil-differ ssa-passes)
 endif()

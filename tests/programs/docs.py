@@ -105,6 +105,9 @@ for path in files:
 # ---- tables ----
 done = subprocess.run([sys.executable, os.path.join(ROOT, "scripts/docs"), PENTA, "--check"], capture_output=True, text=True)
 check(done.returncode == 0, done.stdout + done.stderr)
+for page in pages:
+    for raw in re.findall(r"\| `?(?:True|False|None)`? (?=\|)", without_blocks(read(page)) if page.startswith("docs/formats") else ""):
+        check(raw[2:].strip(" `") == "None" and "tvmr" in page, f"{page} shows a raw {raw[2:]}")
 
 # ---- rows of tables that pages describe in words of their own ----
 ROWS = [("src/formats/pvm/host/revive/calls.def", r"^(?:CALL|MISSING)\((\w+)", "docs/formats/pvm/contracts.md"),

@@ -169,6 +169,8 @@ static void isa_field(void *user, const penta_field *field)
         writer_print(cell, "0x%02llx", (unsigned long long)field->as.u);
     else if (field->kind == PENTA_TEXT)
         writer_bytes(cell, field->as.bytes.data, field->as.bytes.size);
+    else if (field->kind == PENTA_BOOL)
+        writer_text(cell, field->as.u ? "yes" : "no");
     else
         writer_dec(cell, field->as.u);
     if (cell->out.size > t->widths[i]) t->widths[i] = cell->out.size;

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""What pages of docs/ say about bytes, tried on the tool: the encodings of TVMR 7 and 10.2, the opcodes of COIL 5, and the
+examples of COIL 4.
+
+    clauses.py PENTA
+"""
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PENTA = os.path.abspath(sys.argv[1])
+passed = failed = 0
+
+
+def check(good, message):
+    global passed, failed
+    passed += bool(good)
+    failed += not good
+    if not good:
+        print("FAIL", message)
+
+
+def section(page, number):
+    """The text below the heading with this number, up to the next heading."""
+    with open(os.path.join(ROOT, "docs/formats", page), encoding="utf-8") as file:
+        text = file.read()
+    return re.search(rf"^#+ {re.escape(number)} .*?\n(.*?)(?=^#|\Z)", text, re.M | re.S)[1]
+
+
+def table(text):
+    """The cells of all rows of the tables in a text, without heads."""
+    rows = [[cell.strip() for cell in line[1:-1].split(" | ")] for line in text.splitlines() if line.startswith("|")]
+    return [row for row in rows if not set("".join(row)) <= set("-|")]
+
+
+def penta(*words, data=None):
+    return subprocess.run([PENTA, *words], input=data, capture_output=True, timeout=60)
+
+
+def assemble(kind, text, *options):
+    """The bytes of the file, or None."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, "source." + kind)
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(text)
+        done = penta("asm", source, "-o", source + ".out", *options)
+        if done.returncode:
+            print(done.stderr.decode())
+            return None
+        with open(source + ".out", "rb") as file:
+            return file.read()
+
+
+# ---- TVMR 10.2: mnemonics and their bytes ----
+
+REGISTERS = {"d": "H1", "s": "H2", "a": "H3", "b": "H4"}
+BYTES = {"d": 1, "s": 2, "a": 3, "b": 4, "FF": 255, "0": 0}
+NUMBERS = {"n": 0x305, "x": 6, "y": 7, "min": 8, "max": 9, "layer": 10, "scale": 12, "div": 13, "threshold": 14,
+           "step": 15, "start": 16, "dim": 17, "count": 18, "seed": 19, "index": 20, "gain": 2}
+TARGET = 0x102
+
+
+def tvmr_bytes(encoding, values):
+    """The four bytes that a cell describes: letters of registers, FF and 0, names of numbers, halves and quarters."""
+    wide = values.get("label", values.get("n", 0))
+    quarters = {"hi": wide >> 8 & 255, "lo": wide & 255, "t3": wide >> 24, "t2": wide >> 16 & 255, "t1": wide >> 8 & 255,
+                "t0": wide & 255, "g": values["gain"] * 16 if "gain" in values else 64}
+    return bytes({**quarters, **values, **BYTES}[word] & 255 for word in encoding.split(";")[0].split())
+
+
+def tvmr_row(mnemonic, operands, encoding):
+    """The mnemonic with all operands, and with every shorter list that the brackets allow."""
+    parts = re.findall(r"(\[?)\s*,?\s*(\w+)(?: = (\d+))?", operands)
+    required = sum(not bracket for bracket, _, _ in parts)
+    for given in range(required, len(parts) + 1):
+        words, values = [], {}
+        for at, (_, name, default) in enumerate(parts):
+            narrow = mnemonic in ("shift", "embed_sequence", "reduce_avg", "slice", "narrow")
+            number = TARGET if name == "label" else NUMBERS.get(name, 0) & (255 if narrow else 0xFFFF)
+            if at < given:
+                words.append(REGISTERS.get(name, "there" if name == "label" else str(number)))
+            if name not in REGISTERS and (at < given or default):
+                values[name] = number if at < given else int(default)
+        line = f"{mnemonic} {', '.join(words)}"
+        source = ".registers\n" + "".join(f"H{n}: i32[4]\n" for n in range(6)) + ".program\n" + line + "\n" \
+            + "nop\n" * (TARGET - 1) + "there:\nhalt\n"
+        image = assemble("tasm", source)
+        at = struct.unpack_from("<I", image, 0x18)[0] if image else 0
+        want = tvmr_bytes(encoding, values)
+        check(image and image[at + 4:at + 8] == want, f"TVMR 10.2: {line} is {image and image[at + 4:at + 8].hex(' ')}, not {want.hex(' ')}")
+
+
+def tvmr_mnemonics():
+    known, core = {}, {}
+    for names, operands, encoding in table(section("tvmr/text.md", "10.2"))[1:]:
+        for name in re.findall(r"\w+", names):
+            known[name] = encoding.split(";")[0].split()
+            tvmr_row(name, "" if operands == "-" else operands, encoding)
+    for line in penta("formats", "tvmr", "--instructions").stdout.decode().splitlines():
+        if line.startswith("  0x00 "):
+            core[int(line.split()[1], 16)] = line.split()[2]
+    check(core and set(core.values()) <= set(known), f"TVMR 10.2 lacks {set(core.values()) - set(known)}")
+    tvmr_meanings(known, core)
+
+
+def tvmr_meanings(known, core):
+    """The tables of TVMR 7 have the same opcodes, and 0 and FF in the same places."""
+    with open(os.path.join(ROOT, "docs/formats/tvmr/machine.md"), encoding="utf-8") as file:
+        rows = [row for row in table(file.read()) if len(row) >= 4 and re.match(r"0x[0-9A-F]{4}\b", row[0])]
+    seen = set()
+    for row in rows:
+        for opcode in re.findall(r"0x(\w+)", row[0]):
+            seen.add(int(opcode, 16))
+            name = core.get(int(opcode, 16))
+            check(name, f"TVMR 7: there is no instruction 0x{opcode}")
+            words = row[2].replace("*", "").split()
+            for shown, word in zip(words, known.get(name, [])):
+                fixed = {"00": "0"}.get(shown, shown)
+                if fixed in ("0", "FF") or word in ("0", "FF"):
+                    check(fixed == word or name in ("squeeze", "unsqueeze"), f"TVMR 7: {name} is {row[2]}, 10.2 has {known[name]}")
+    check(seen == set(core), f"TVMR 7 and the machine differ in {[hex(n) for n in seen ^ set(core)]}")
+
+
+# ---- COIL 5.12: which instructions never run ----
+
+def coil_instructions():
+    done = penta("formats", "coil", "--instructions").stdout.decode()
+    check(re.search(r"^  0x8f +VECOP +\S+ +undefined +no$", done, re.M), "COIL 5.12: VECOP does not run")
+    known = {int(code, 16) for code in re.findall(r"^  0x(\w+) ", done, re.M)}
+    with open(os.path.join(ROOT, "docs/formats/coil/instructions.md"), encoding="utf-8") as file:
+        known |= {int(code, 16) for code in re.findall(r"^\| CPU \| 0x(\w+)", file.read(), re.M)}
+    text = re.search(r"Unassigned opcodes: (.*?) →", section("coil/instructions.md", "5.11"), re.S)[1]
+    free = set()
+    for first, last in re.findall(r"([0-9A-F]{2})–([0-9A-F]{2})", text):
+        free |= set(range(int(first, 16), int(last, 16) + 1))
+    check(known and free == set(range(255)) - known, f"COIL 5.11: unassigned are {[hex(n) for n in sorted(set(range(255)) - known ^ free)]}")
+
+
+# ---- COIL 4: instructions byte by byte ----
+
+def coil_examples():
+    examples = 0
+    for block in section("coil/encoding.md", "4").split("\n\n"):
+        lines = block.splitlines()
+        if not lines or not re.match(r"    [A-Z]", lines[0]):
+            continue
+        examples += 1
+        text, _, first = lines[0].strip().partition("     ")
+        shown = re.findall(r"^\s*((?:[0-9A-F]{2} +)*[0-9A-F]{2})(?=  |$)", "\n".join([first] + lines[1:]), re.M)
+        got, want = assemble("casm", text + "\n", "--raw"), bytes.fromhex("".join(shown))
+        check(got == want, f"COIL 4: {text} is {got and got.hex(' ')}, not {want.hex(' ')}")
+        size = re.search(r"(\d+) bytes$", lines[-1])
+        check(not size or int(size[1]) == len(want), f"COIL 4: {text} has {len(want)} bytes")
+    check(examples == 5, f"COIL 4 has {examples} examples")
+
+
+def main():
+    coil_examples()
+    tvmr_mnemonics()
+    coil_instructions()
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
