@@ -53,11 +53,13 @@ class Debugger:
             lib.penta_debugger_free(handle)
 
     def close(self) -> None:
+        self.session._idle()
         self.__del__()
 
     def _moved(self, function: Callable[..., bool], *arguments: Any) -> Stop:
         raw, error = types.penta_stop(), types.penta_error()
-        ok = function(self._handle, *arguments, ctypes.byref(raw), ctypes.byref(error))
+        with self.session._run():
+            ok = function(self._handle, *arguments, ctypes.byref(raw), ctypes.byref(error))
         self.session._returned()
         if not ok and error.code:
             raise Error([finding(error)])
@@ -138,8 +140,10 @@ class Debugger:
     def last_change(self, what: str) -> Optional[Tuple[int, int]]:
         """The step before the last instruction that changed a value, and its pc; None: nothing did since the start."""
         step, pc, error = ctypes.c_uint64(), ctypes.c_uint64(), types.penta_error()
-        if lib.penta_debugger_last_change(self._handle, text(what), ctypes.byref(step), ctypes.byref(pc),
-                                          ctypes.byref(error)):
+        with self.session._run():
+            found = lib.penta_debugger_last_change(self._handle, text(what), ctypes.byref(step), ctypes.byref(pc),
+                                                   ctypes.byref(error))
+        if found:
             return step.value, pc.value
         if error.code:
             raise Error([finding(error)])

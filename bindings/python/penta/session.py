@@ -1,6 +1,7 @@
 """Machines; machines with their hosts; the run as a trace; a debugger that goes backwards."""
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import weakref
@@ -191,6 +192,8 @@ class Machine:
         return filled(lib.penta_vm_save, self._handle)
 
     def load(self, saved: Buffer) -> None:
+        if self._session is not None:
+            self._session._idle()
         view = View(saved)
         checked(lib.penta_vm_load, self._handle, view.bytes)
 
@@ -203,6 +206,8 @@ def _results(results: Sequence[int]) -> Tuple[Any, int]:
 class Session:
     """A machine together with its host. Host calls are answered by `host`, then by the default host of the format; a
     call that neither answers stops the run with kind "host", and answer() may answer it."""
+
+    _running = False
 
     def __init__(self, module: "Module", engine: Optional[str] = None, host: Optional[HostCall] = None,
                  **run_options: OptionValue) -> None:
@@ -221,6 +226,21 @@ class Session:
         if handle:
             lib.penta_session_free(handle)
 
+    def _idle(self) -> None:
+        if self._running:
+            raise RuntimeError("the session is running: its host may answer the call and use the machine's memory, but not "
+                               "run, load or end the session")
+
+    @contextlib.contextmanager
+    def _run(self) -> Iterator[None]:
+        """Around everything that makes the machine run: its host is called in there, and must not do it again."""
+        self._idle()
+        self._running = True
+        try:
+            yield
+        finally:
+            self._running = False
+
     @property
     def machine(self) -> Machine:
         """To look at and to change, not to run."""
@@ -230,6 +250,7 @@ class Session:
 
     def record(self) -> None:
         """From now on the run is written down, for recorded()."""
+        self._idle()
         lines = self._lines = []
         self._take = types.penta_piece(lambda _user, piece: lines.append(ctypes.string_at(piece.data, piece.size)))
         checked(lib.penta_session_record, self._handle, *options(self._options), self._take, None)
@@ -240,12 +261,14 @@ class Session:
 
     def load(self, saved: Buffer) -> None:
         """Continues from a snapshot of a machine of the same program."""
+        self._idle()
         view = View(saved)
         checked(lib.penta_session_load, self._handle, view.bytes)
 
     # ---- the host ----
 
     def set_host(self, host: Optional[HostCall]) -> None:
+        self._idle()
         this = weakref.ref(self)
 
         def ask(_user: Any, _session: Any, raw: Any) -> bool:
@@ -292,7 +315,8 @@ class Session:
     def run(self, fuel: Optional[int] = None) -> Stop:
         """At most fuel instructions; None: until a stop that nobody answers."""
         raw = types.penta_stop()
-        lib.penta_session_run(self._handle, _fuel(fuel), ctypes.byref(raw))
+        with self._run():
+            lib.penta_session_run(self._handle, _fuel(fuel), ctypes.byref(raw))
         self._returned()
         return stop(raw)
 
@@ -305,23 +329,27 @@ class Session:
         raw = types.penta_stop()
         line = types.penta_piece(lambda _user, piece: lines.append(
             json.loads(ctypes.string_at(piece.data, piece.size))))
-        checked(lib.penta_trace_lines, self._handle, _fuel(fuel), *options({**trace_options, "json": True}), line, None,
-                ctypes.byref(raw))
+        with self._run():
+            checked(lib.penta_trace_lines, self._handle, _fuel(fuel), *options({**trace_options, "json": True}), line, None,
+                    ctypes.byref(raw))
         self._returned()
         return lines, stop(raw)
 
     def trace_text(self, fuel: Optional[int] = None, **trace_options: OptionValue) -> str:
         """The same as lines of text."""
         out, raw = Filled(), types.penta_stop()
-        checked(lib.penta_trace, self._handle, _fuel(fuel), *options(trace_options), out.ref, ctypes.byref(raw))
+        with self._run():
+            checked(lib.penta_trace, self._handle, _fuel(fuel), *options(trace_options), out.ref, ctypes.byref(raw))
         self._returned()
         return out.take().decode("utf-8", "replace")
 
     def debugger(self) -> "Debugger":
+        self._idle()
         return Debugger(self)
 
     def count(self) -> None:
         """From now on executions are counted, for profile(). Engines that compile cannot."""
+        self._idle()
         checked(lib.penta_session_count, self._handle)
 
     def profile(self) -> "Profile":
@@ -374,6 +402,7 @@ class Session:
 
     def finish(self, last: Stop) -> Document:
         """After the last run: what the host has to tell. Hosts that keep a store write it now."""
+        self._idle()
         out: Document = document(lib.penta_session_finish, self._handle, ctypes.byref(raw_stop(last)), True)
         return out
 

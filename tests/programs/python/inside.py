@@ -141,6 +141,25 @@ try:
     raise SystemExit("an exception of the host was lost")
 except ZeroDivisionError:
     pass
+for inside in (lambda s: s.run(), lambda s: s.step(), lambda s: s.trace(), lambda s: s.trace_text(), lambda s: s.load(s.machine.save()),
+               lambda s: s.machine.load(s.machine.save()), lambda s: s.set_host(None), lambda s: s.debugger(), lambda s: s.finish(stop)):
+    session = module.session(map="0x10000:64", host=lambda session, stop: inside(session))
+    try:
+        session.run()
+        raise SystemExit("a host ran its own session")
+    except RuntimeError as refused:
+        assert "the session is running" in str(refused), refused
+    session.set_host(None)  # it can be used again
+    assert session.run().kind == "halt"
+for inside in (lambda d: d.back(), lambda d: d.close()):
+    session = module.session(map="0x10000:64", host=lambda session, stop: inside(debugger))
+    debugger = session.debugger()
+    try:
+        debugger.forward()
+        raise SystemExit("a host moved its debugger")
+    except RuntimeError as refused:
+        assert "the session is running" in str(refused), refused
+    debugger.close()
 session = module.session(map="0x10000:64")
 session.stop_at_calls()
 assert session.run().kind == "host"
