@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include "base/file/file.h"
 #include "cli/cli.h"
+#include "cli/cvbc/container.h"
 
 bool input_read(struct cli *c, const char *name, struct input *in)
 {
@@ -101,7 +102,11 @@ bool input_open(struct cli *c, const char *name, struct input *in)
     in->module =
         penta_open(input_bytes(in), named && in->bytes.size ? format : NULL, options, count, &err);
     free(options);
-    if (in->module) return true;
+    if (in->module && container_accepted(c, name, in->module)) return true;
+    if (in->module) {
+        input_close(in);
+        return false;
+    }
     add_hint(name, &err);
     bool forced = named && cli_exit_of(err.code) == EXIT_NO;
     cli_error(c, name, &err);

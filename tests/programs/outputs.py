@@ -5,6 +5,7 @@
 """
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -312,6 +313,33 @@ def test_required_signatures_are_required():
         done = penta(*command, "mine.cvbc", *ask)
         check(b"CVBC0018" not in done.stderr and b"CVBC0016" not in done.stderr, done)
         check(done.returncode == 0 or command[0] == "board", done)
+
+
+def test_every_verb_obeys_a_required_signature():
+    """A file whose signature is missing, wrong or of an unknown key gives nothing but the reason."""
+    signed("mine.cvbc")
+    signed("theirs.cvbc", key="p256.pem")
+    data = read("mine.cvbc")
+    write("bad.cvbc", changed(data, places(data)[0] + 128 + 32 + 5))
+    ask = ["--require-signature", "--trusted-key", "signer.pub"]
+    commands = {"run": ["--fuel", "3"], "trace": [], "debug": [], "gdbserver": [], "profile": [], "cover": [], "info": [],
+                "inspect": [], "hex": [], "dis": [], "roundtrip": [], "size": [], "graph": ["--calls"], "report": [],
+                "explore": ["--no-open", "-o", "page"], "seal": ["--key-file", "symmetric.hex"], "open": [],
+                "sign": ["--sign-key", "p256.pem", "-o", "t1"], "extract": ["-o", "t2"], "validate": [], "verify": [],
+                "board": None, "diff": None}
+    taking = [command for command in re.findall(r"^  ([a-z]+) ", good("help").stdout.decode(), re.M)
+              if "--require-signature" in good(command, "--help").stdout.decode()]
+    check(set(taking) == set(commands), set(taking) ^ set(commands))
+    for name in ("p.cvbc", "theirs.cvbc", "bad.cvbc"):
+        for command, options in commands.items():
+            words = [command, *(options or []), name]
+            if options is None:
+                words = ["board", "check", "--board", "stm32g431", name] if command == "board" else ["diff", "mine.cvbc", name]
+            done = refused(*words, *ask, says="error[CVBC00", code=1)
+            check(not done.stdout or command in ("verify", "validate"), done)
+            refused("dis", name, *ask, "--json", "-o", "t3", says="", code=1)
+    for command in ("dis", "info", "inspect", "hex", "roundtrip", "size", "report"):
+        good(command, "mine.cvbc", *ask)
 
 
 def test_attach_refuses_a_signature_that_does_not_fit():

@@ -1,4 +1,5 @@
 #include "cli/cvbc/container.h"
+#include <stdlib.h>
 #include <string.h>
 
 bool container_open(struct cli *c, const char *name, const char *others, struct input *in)
@@ -14,6 +15,32 @@ bool container_open(struct cli *c, const char *name, const char *others, struct 
     cli_error(c, name, &err);
     input_close(in);
     return false;
+}
+
+bool container_accepted(struct cli *c, const char *name, const penta_module *module)
+{
+    if (!container_option(c, "require-signature") || c->command == COMMAND_VERIFY ||
+        c->command == COMMAND_VALIDATE || c->command == COMMAND_SIGN ||
+        strcmp(penta_module_format(module), "cvbc"))
+        return true;
+    const penta_error *damage = penta_module_damage(module);
+    const penta_error *reason = damage ? damage : penta_cvbc_objection(module);
+    if (reason) cli_error(c, name, reason);
+    return !reason;
+}
+
+bool container_acceptable(struct cli *c, const struct input *in)
+{
+    penta_error err = {0};
+    size_t count = 0;
+    if (!container_option(c, "require-signature")) return true;
+    penta_option *options = options_for(c, "cvbc", OPTION_OPEN, &count);
+    penta_module *module = penta_open(input_bytes(in), "cvbc", options, count, &err);
+    bool ok = module && container_accepted(c, in->name, module);
+    if (!module) cli_error(c, in->name, &err);
+    penta_close(module);
+    free(options);
+    return ok;
 }
 
 const char *container_option(const struct cli *c, const char *key)

@@ -6,6 +6,12 @@
 /* As input_open. A file of another format, which the words are about ("cannot be signed"), is
  * reported and refused; so is a damaged one. */
 bool container_open(struct cli *c, const char *name, const char *others, struct input *in);
+/* Whether the command may use a file under --require-signature; an error has been reported when not. A file of
+ * another format has none; verify and validate tell the reason themselves, and sign also puts in the signature that
+ * is missing. */
+bool container_accepted(struct cli *c, const char *name, const penta_module *module);
+/* The same for a file that the command does not open itself. */
+bool container_acceptable(struct cli *c, const struct input *in);
 /* The last value of an option of the format, or NULL. */
 const char *container_option(const struct cli *c, const char *key);
 void container_compile(struct cli *c, struct input *in); /* a source */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "base/file/file.h"
 #include "cli/cli.h"
+#include "cli/cvbc/container.h"
 #include "cli/explore/block.h"
 #include "cli/explore/http.h"
 
@@ -117,10 +118,11 @@ void command_EXPLORE(struct cli *c)
         return;
     }
     if (!input_read(c, c->words[0], &in)) return;
-    if (!two)
+    bool ok = container_acceptable(c, &in);
+    if (ok && !two) {
         explore(c, &in, NULL);
-    else if (input_read(c, c->words[1], &other)) {
-        explore(c, &in, &other);
+    } else if (ok && input_read(c, c->words[1], &other)) {
+        if (container_acceptable(c, &other)) explore(c, &in, &other);
         input_close(&other);
     }
     input_close(&in);
