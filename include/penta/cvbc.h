@@ -103,6 +103,10 @@ PENTA_API void penta_cvbc_verify_signed(const penta_module *module, bool low_s,
 /* Why the file should not be used even where its program does not matter, or NULL. Sealed contents
  * without a key are no reason, nor is a signature that cannot be checked, unless one is required. */
 PENTA_API const penta_error *penta_cvbc_objection(const penta_module *module);
+/* Whether the file is sealed and not signed: then the seal proves the program and its metadata, but the minor
+ * version, the timestamps, the build number, the source digest and debug data may be anybody's. True: `warning`
+ * says so. */
+PENTA_API bool penta_cvbc_sealed_only(const penta_module *module, penta_error *warning);
 /* Whether the file was built from these sources: option `source`, once for each file in their
  * order; none: true. False with the rule HASH: from others. */
 PENTA_API bool penta_cvbc_check_source(const penta_module *module, const penta_option *options,

@@ -3,6 +3,7 @@
 
     tests/programs/cli.py PENTA
 """
+import hashlib
 import json
 import os
 import re
@@ -11,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+import zlib
 
 import support
 import waiting
@@ -115,6 +117,35 @@ def test_streams():
 KEYS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "keys")
 
 
+def check_seal(secret):
+    """In a file that is sealed and not signed, whoever mends the checksums can change what has "nothing", and nothing
+    that has "cipher"; so the fields that are told as bare are just those that need a signature."""
+    exits(0, "seal", "c.cvbc", "--key-file", secret, "-o", "sealed.cvbc")
+    exits(0, "validate", "sealed.cvbc", "--key-file", secret)
+    whole = open("sealed.cvbc", "rb").read()
+    changeable = set()
+    for line in exits(0, "hex", "--coverage", "sealed.cvbc").stdout.decode().splitlines():
+        row = re.match(r"([0-9a-f]{8})  (?:[0-9a-f]{2} )+ *\[([^]]*)\] (\w+)", line)
+        if not row:
+            continue
+        at, data = int(row[1], 16), bytearray(whole)
+        data[at] ^= 16 if row[3] == "flags" else 1
+        security = int.from_bytes(data[24:28], "little")
+        digests = security + 20, security + 116
+        data[security + 116:security + 120] = hashlib.sha256(bytes(data[slice(*digests)])).digest()[:4] \
+            if row[3] == "source_sha256" else data[security + 116:security + 120]
+        data[12:16] = zlib.crc32(bytes(data[:12])).to_bytes(4, "little")
+        data[40:44] = zlib.crc32(bytes(data[64:])).to_bytes(4, "little")
+        open("flipped", "wb").write(data)
+        good = data != whole and call("validate", "--format", "cvbc", "flipped", "--key-file", secret).returncode == 0
+        check(not (good and "cipher" in row[2]), line)
+        if good:
+            check("nothing" in row[2], line)
+            changeable.add(row[3])
+    check(changeable == {"format_version_minor", "compilation_timestamp", "build_number", "flags", "secure_timestamp",
+                         "source_sha256"}, changeable)
+
+
 def test_protected_bytes():
     """What hex --coverage calls protected cannot change unseen; the whole file is told."""
     source("c.kasm", "NOP\nHALT\n")
@@ -145,6 +176,7 @@ def test_protected_bytes():
         check(told >= set(range(len(whole))) and tried > 3, (name, len(told), tried))
     source("c.casm", ".global main\nmain:\nRET\n")
     exits(0, "asm", "c.casm", "-o", "c.coil")
+    check_seal(secret)
     check(b"nothing that protects" in call("hex", "--coverage", "c.coil").stderr, "coil has no checksum")
 
 

@@ -20,7 +20,7 @@ ELSEWHERE = {"PENTA0001", "PENTA0002", "PENTA0003", "PENTA0004", "PENTA0005", "P
              "PENTA0007", "PENTA0008", "PENTA0009", "PENTA0010", "PENTA0011", "PENTA0017",
              "PENTA0018", "PENTA0019", "PENTA0020", "PENTA0021", "PENTA0022", "PENTA0023", "PENTA0024",
              # of commands other than asm and validate: tests/programs/cvbc.py, tests/programs/coil.py
-             "CVBC0023", "CVBC0024", "CVBC0028", "CVBC0049", "CVBC0050", "CVBC0108", "CVBC0109", "CVBC0110",
+             "CVBC0023", "CVBC0024", "CVBC0028", "CVBC0049", "CVBC0050", "CVBC0108", "CVBC0109", "CVBC0110", "CVBC0111",
              # of the linker: tests/programs/pvm/pvm_link.py
              *(f"PVM{number:04}" for number in range(301, 314)),
              "COIL0080", "COIL0081", "COIL0083", "COIL0084", "COIL0086", "COIL0087", "COIL0088", "COIL0089"}

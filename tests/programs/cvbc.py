@@ -277,6 +277,11 @@ def test_sealing():
         check(penta("run", "-q", "x.cvbc", *secret).returncode == 0, "runs with its key")
         check(penta("open", "x.cvbc", *secret, "-o", "y.cvbc").returncode == 0 and read("y.cvbc") == read("p.cvbc"),
               "open gives the file back")
+        for done in (penta("open", "x.cvbc", *secret, "-o", "y.cvbc"), penta("verify", "x.cvbc", *secret)):
+            check("warning[CVBC0111]: sealed, not signed: these fields could have been changed" in done.stderr, done)
+        penta("seal", "p.cvbc", *args, "--sign-key", key("signer.pem"), "-o", "x.cvbc")
+        for done in (penta("open", "x.cvbc", *secret, "--drop-signature", "-o", "y.cvbc"), penta("verify", "x.cvbc", *secret)):
+            check("CVBC0111" not in done.stderr, done)
     write("wrong", b"7" * 32)
     penta("seal", "p.cvbc", "--key-file", key("symmetric.hex"), "-o", "x.cvbc")
     check(penta("open", "x.cvbc", "--key-file", "wrong", "-o", "y2.cvbc").returncode == 6, "the wrong key: exit 6")

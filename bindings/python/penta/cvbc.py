@@ -85,6 +85,12 @@ def objection(module: Module) -> Optional[Finding]:
     return finding(raw.contents) if raw else None
 
 
+def sealed_only(module: Module) -> Optional[Finding]:
+    """A warning when the file is sealed and not signed: the fields that the seal does not cover may be anybody's."""
+    raw = types.penta_error()
+    return finding(raw) if lib.penta_cvbc_sealed_only(_container(module), ctypes.byref(raw)) else None
+
+
 def check_source(module: Module, source: List[str]) -> bool:
     """Whether the file was built from these files, in this order."""
     try:

@@ -42,6 +42,9 @@ static void check_source(struct verification *v, const penta_module *module)
 static void judge(struct verification *v, const penta_module *module)
 {
     const penta_error *failure = &v->verdict.failure;
+    penta_error warning;
+    if (!penta_module_damage(module) && penta_cvbc_sealed_only(module, &warning))
+        finding_sink_add(&v->sink, &warning);
     penta_cvbc_verify_signed(module, v->cli->value[OPT_STRICT] != NULL, &v->verdict);
     v->summary = v->verdict.summary;
     v->status = !failure->code                  ? "OK"

@@ -255,6 +255,11 @@ void penta_cvbc_verify_signed(const penta_module *module, bool low_s, penta_cvbc
     cvbc_close_under(again);
 }
 
+bool penta_cvbc_sealed_only(const penta_module *module, penta_error *warning)
+{
+    return cvbc_sealed_only(container(module), warning);
+}
+
 const penta_error *penta_cvbc_objection(const penta_module *module)
 {
     return cvbc_objection(container(module));

@@ -304,6 +304,8 @@ bool cvbc_derive(const struct cvbc_sealing *s, const struct cvbc_secret *secret,
 void cvbc_describe(const penta_module *module, const penta_visitor *visitor);
 void cvbc_info(const penta_module *module, const penta_visitor *visitor);
 const char *cvbc_protection(const penta_module *module, uint64_t offset, uint64_t *end);
+/* It is encrypted and not signed, so what the seal does not cover (CVBC 8.9) may be anybody's: the warning. */
+bool cvbc_sealed_only(const struct cvbc_module *m, penta_error *warning);
 
 /* print.c, assemble.c */
 bool cvbc_print(const penta_module *module, const penta_option *options, size_t count,

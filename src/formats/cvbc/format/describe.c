@@ -405,45 +405,87 @@ void cvbc_info(const penta_module *module, const penta_visitor *v)
 
 /* ---- what protects a byte ---- */
 
+static bool is_signed(const struct cvbc_module *m)
+{
+    return m->header.flags & CVBC_SIGNED && m->signature.size;
+}
+
+bool cvbc_sealed_only(const struct cvbc_module *m, penta_error *warning)
+{
+    enum { MINOR_VERSION = 6 };
+    if (!(m->header.flags & CVBC_ENCRYPTED) || is_signed(m)) return false;
+    *warning = (penta_error){
+        .code = CVBC_SEALED_UNSIGNED, .severity = PENTA_WARNING, .offset = MINOR_VERSION};
+    snprintf(warning->message, sizeof warning->message,
+             "sealed, not signed: these fields could have been changed");
+    snprintf(warning->note, sizeof warning->note,
+             "minor version, timestamps, build number, source digest, debug data (CVBC 8.9)");
+    return true;
+}
+
+/* Up to `end`, from the start of a part: what protects it in a signed file, in one that is only sealed, and
+ * in another. */
+struct protected_range {
+    unsigned end;
+    const char *with_signature, *with_seal, *otherwise;
+};
+
+static const char *protection_in(const struct cvbc_module *m, const struct protected_range *ranges,
+                                 uint64_t start, uint64_t offset, uint64_t *end)
+{
+    while (offset - start >= ranges->end) ranges++;
+    *end = start + ranges->end;
+    return is_signed(m)                       ? ranges->with_signature
+           : m->header.flags & CVBC_ENCRYPTED ? ranges->with_seal
+                                              : ranges->otherwise;
+}
+
+#define BARE_CRC "nothing: a CRC"
+/* Offsets are those of layout.def. */
+static const struct protected_range header_ranges[] = {
+    {6, "signature, CRC", "CRC", "CRC"},
+    {8, "signature, CRC", BARE_CRC, "CRC"}, /* minor version */
+    {12, "signature, CRC", "CRC", "CRC"},
+    {16, BARE_CRC, BARE_CRC, BARE_CRC}, /* the CRCs themselves */
+    {40, "signature", "nothing", "nothing"},
+    {44, BARE_CRC, BARE_CRC, BARE_CRC},
+    {cvbc_header_bytes, "signature", "nothing", "nothing"}};
+static const struct protected_range security_ranges[] = {
+    {3, "signature, CRC", "CRC", "CRC"},
+    {4, "signature, CRC", "cipher, CRC", "CRC"}, /* encryption_algorithm */
+    {16, "signature, CRC", "CRC", "CRC"},
+    {20, "signature, CRC", "cipher, CRC", "CRC"},  /* key_derivation_params */
+    {52, "signature, CRC", BARE_CRC, "CRC"},       /* source_sha256 */
+    {116, "signature, CRC", "cipher, CRC", "CRC"}, /* digests of bytecode and metadata */
+    {128, "signature, CRC", BARE_CRC, "CRC"},      /* build_reproducible_hash, secure_timestamp */
+    {UINT32_MAX, "signature, CRC", BARE_CRC, "CRC"}};
+
 const char *cvbc_protection(const penta_module *module, uint64_t offset, uint64_t *end)
 {
     const struct cvbc_module *m = cvbc_module(module);
     *end = module->file.size;
     if (module->damage.code) return "nothing";
+    if (offset < cvbc_header_bytes) return protection_in(m, header_ranges, 0, offset, end);
     const uint8_t *at = module->file.data + offset;
-    bool is_signed = m->header.flags & CVBC_SIGNED && m->signature.size;
-    bool hashed = m->has_protection;
-    if (offset < cvbc_header_bytes) {
-        static const struct {
-            unsigned end;
-            const char *with, *without;
-        } header[] = {{12, "signature, CRC", "CRC"},
-                      {16, "nothing: a CRC", "nothing: a CRC"},
-                      {40, "signature", "nothing"},
-                      {44, "nothing: a CRC", "nothing: a CRC"},
-                      {64, "signature", "nothing"}};
-        int i = 0;
-        while (offset >= header[i].end) i++;
-        *end = header[i].end;
-        return is_signed ? header[i].with : header[i].without;
-    }
+    bool hashed = m->has_protection, encrypted = m->header.flags & CVBC_ENCRYPTED;
     struct cvbc_piece pieces[CVBC_PIECES];
     size_t count = cvbc_pieces(m, pieces), i = 0;
     while (i + 1 < count && at >= pieces[i].bytes.data + pieces[i].bytes.size) i++;
-    *end = cvbc_offset(m, pieces[i].bytes.data) + pieces[i].bytes.size;
-    if (pieces[i].kind == CVBC_PIECE_SECURITY && m->signature.size) {
-        uint64_t from = cvbc_offset(m, m->signature.data);
-        if (offset >= from && offset < from + m->signature.size) {
-            *end = from + m->signature.size;
-            return "CRC: the signature itself";
-        }
-        if (offset < from) *end = from;
+    uint64_t start = cvbc_offset(m, pieces[i].bytes.data), until = start + pieces[i].bytes.size;
+    *end = until;
+    if (pieces[i].kind == CVBC_PIECE_SECURITY) {
+        uint64_t from = m->signature.size ? cvbc_offset(m, m->signature.data) : until;
+        const char *by = protection_in(m, security_ranges, start, offset, end);
+        if (offset >= from) *end = until, by = "CRC: the signature itself";
+        if (offset<from && * end> from) *end = from;
+        return by;
     }
-    bool sealed = pieces[i].kind == CVBC_PIECE_BYTECODE && m->header.flags & CVBC_ENCRYPTED;
-    bool digest =
-        hashed && (pieces[i].kind == CVBC_PIECE_METADATA || pieces[i].kind == CVBC_PIECE_BYTECODE ||
-                   pieces[i].kind == CVBC_PIECE_PROGRAMS);
-    if (sealed) return is_signed ? "cipher, hash, signature, CRC" : "cipher, hash, CRC";
-    if (digest) return is_signed ? "hash, signature, CRC" : "hash, CRC";
-    return is_signed ? "signature, CRC" : "CRC";
+    bool metadata = pieces[i].kind == CVBC_PIECE_METADATA;
+    bool sealed = encrypted && pieces[i].kind == CVBC_PIECE_BYTECODE;
+    bool digest = hashed && (metadata || pieces[i].kind == CVBC_PIECE_BYTECODE ||
+                             pieces[i].kind == CVBC_PIECE_PROGRAMS);
+    if (sealed || (encrypted && metadata))
+        return is_signed(m) ? "cipher, hash, signature, CRC" : "cipher, hash, CRC";
+    if (digest) return is_signed(m) ? "hash, signature, CRC" : "hash, CRC";
+    return is_signed(m) ? "signature, CRC" : encrypted ? BARE_CRC : "CRC";
 }
