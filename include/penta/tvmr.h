@@ -64,7 +64,8 @@ PENTA_API void penta_tvmr_fail(penta_vm *vm, const char *text); /* ends it with 
 
 /* Writes the cold registers that have a key; the file is never left incomplete. */
 PENTA_API bool penta_tvmr_weights_save(const penta_vm *vm, const char *path, penta_error *err);
-/* Into registers with the same key and size; how many were loaded. */
+/* Into registers with the same key and size; how many were loaded. False, too, if none was; what the file or
+ * the program has alone is a finding (penta_vm_findings). */
 PENTA_API bool penta_tvmr_weights_load(penta_vm *vm, const char *path, size_t *loaded,
                                        penta_error *err);
 /* Another program into a running machine. Weights whose key and shape match stay; *kept tells

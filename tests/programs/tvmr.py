@@ -33,6 +33,40 @@ halt
 """
 
 
+KEYS = """.registers
+C0: ternary[2, 2] key="%s"
+C1: ternary[3] key="%s"
+H0: i32[2]
+.program
+load_target H0
+halt
+"""
+
+
+def test_weights_of_another_program():
+    """Nothing that fits is an error, a part that fits a warning with what either side has alone; a run without a target is no mistake."""
+    file = assembled("keys", KEYS % ("a", "b"))
+    check(penta("run", file, "--save-weights", "w.tvmw").returncode == 0, "save")
+    done = penta("run", file, "--weights", "w.tvmw")
+    check(done.returncode == 0 and not done.stderr, done.stderr)
+    done = penta("run", assembled("other", KEYS % ("c", "d")), "--weights", "w.tvmw")
+    check(done.returncode and "no weights of 'w.tvmw' are for this program" in done.stderr
+          and "keys of the file: a, b; of the program: c, d" in done.stderr, done.stderr)
+    part = assembled("part", KEYS % ("c", "b"))
+    done = penta("run", part, "--weights", "w.tvmw")
+    check(done.returncode == 0 and "TVMR0320" in done.stderr and "into 1 of 2 registers" in done.stderr
+          and "only the program has c; only the file has a" in done.stderr, done.stderr)
+    check(penta("run", part, "--save-weights", "part.tvmw").returncode == 0, "save the part")
+    done = penta("run", part, "--weights", "w.tvmw", "--weights", "part.tvmw")
+    check("only the file has a" in done.stderr and "only the program" not in done.stderr, done.stderr)
+    done = penta("run", assembled("sizes", KEYS.replace("2, 2", "5").replace("[3]", "[4]") % ("a", "b")), "--weights", "w.tvmw")
+    check(done.returncode and "C0 keeps its weights: the file has 4" in done.stderr, done.stderr)
+    done = penta("convert", "w.tvmw", "--to", "csv", "--entry", "zz", "-o", "x.csv")
+    check(done.returncode and "there are a, b" in done.stderr, done.stderr)
+    done = penta("run", file, "--strict", "--target", "1,2,3")
+    check(done.returncode == 20 and "declared with 2 elements and gets 3" in done.stdout, done.stdout)
+
+
 def test_exit_value_is_first_output():
     file = assembled("copy", COPY)
     for values, code in (("7,1,2,3", 7), ("-1,1,2,3", 255), ("256,0,0,1", 0)):

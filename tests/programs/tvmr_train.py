@@ -64,6 +64,15 @@ def test_digits():
     text = exits(0, "train", "digits.tvmr", *files, *how)
     check(open("digits.tvmw", "rb").read() == saved, "the same seed gives the same weights")
     check(b"  best" in text.stderr and b"ended by " in text.stdout and b"taken for" in text.stdout, text.stdout)
+    check(b"warning" not in done.stderr, done.stderr)
+    open("four.csv", "w").write("1,2,3,4\n" * 4)
+    open("classes.csv", "w").write("0\n1\n0\n1\n")
+    few = call("train", "digits.tvmr", "--data", "four.csv", "--targets", "classes.csv", "--batch", "64", "--classes", "10")
+    check(few.returncode == 1 and b"C1 [64, 256]: 16384 correlations" in few.stderr
+          and b"H0 is declared with 256 elements and gets 4" in few.stderr, few.stderr)
+    exits(0, "asm", os.path.join(ROOT, "examples/tvmr/train.tasm"), "-o", "shapes.tvmr")
+    few = exits(0, "train", "shapes.tvmr", "--data", "four.csv", "--targets", "classes.csv", "--classes", "4", "--epochs", "1")
+    check(b"H0 is declared with 64 elements and gets 4" in few.stderr, few.stderr)
     judged = exits(0, "train", "digits.tvmr", *files, "--epochs", "0", "--weights", "digits.tvmw", "--json")
     check(json.loads(judged.stdout)["right"] == said["right"], "the saved weights are the best ones")
     done = subprocess.run([DIGITS, "digits.tvmr", "digits.tvmw", "test.idx", "test_labels.idx"], capture_output=True, text=True, timeout=60)
@@ -194,6 +203,7 @@ def test_training_refused():
                         (files + ["--test-data", "data.csv", "--test-targets", "data.csv"], "those of the test 2")):
         done = call("train", "two.tvmr", *args)
         check(done.returncode in (1, 2) and words in done.stderr.decode(), (words, done.stderr))
+    check(b"option '--metadata' of asm" in call("train", "two.tvmr", *files, "--batch", "2").stderr, "which option writes labels")
     source("greedy.tasm", TWO.replace("if_zero H1, done\n", "set H1, 1\n"))
     exits(0, "asm", "greedy.tasm", "-o", "greedy.tvmr")
     done = call("train", "greedy.tvmr", *files, "--test-data", "data.csv", "--test-targets", "targets.csv")

@@ -12,6 +12,7 @@ from __future__ import annotations
 import array
 import ctypes
 import sys
+import warnings
 from dataclasses import dataclass
 from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
 
@@ -202,6 +203,15 @@ class Network:
         self.machine: Machine = module.machine(None, **run_options)
         self._answer = answer
         self._shown: List[Any] = []  # memory that views show
+        self._told = ""  # the last warning about weights
+        self._tell_weights(3)
+
+    def _tell_weights(self, level: int) -> None:
+        """Warns where the program and its weight files have not the same keys."""
+        for found in self.machine.findings():
+            if found.name == "WEIGHTS_PARTLY" and found.message + found.note != self._told:
+                self._told = found.message + found.note
+                warnings.warn(f"{found.message}: {found.note}", stacklevel=level)
 
     # ---- memory ----
 
@@ -323,9 +333,10 @@ class Network:
     # ---- weights and training ----
 
     def load_weights(self, path: str) -> int:
-        """How many registers a weight file had weights for."""
+        """How many registers a weight file had weights for: an error if there is none, a warning if some had none."""
         loaded = ctypes.c_size_t()
         checked(lib.penta_tvmr_weights_load, self._free(), path.encode(), ctypes.byref(loaded))
+        self._tell_weights(3)
         return loaded.value
 
     def save_weights(self, path: str) -> None:

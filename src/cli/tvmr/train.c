@@ -143,6 +143,7 @@ void command_TRAIN(struct cli *c)
     penta_tvmr_trained trained = {0};
     if (!save_allowed(c) || !machine_open(c, &m)) return;
     bool ok = train(c, &m, &trained), test = option(c, "test-data");
+    if (ok) machine_findings(c, &m);
     if (ok && !strcmp(trained.ended, "stopped"))
         cli_fail(c, m.timed_out ? EXIT_DEADLINE : EXIT_INTERRUPTED);
     if (ok && c->value[OPT_JSON])

@@ -1,5 +1,5 @@
 """What `import penta` offers, run by ../python.py inside an environment where it was installed."""
-import json, threading, time
+import json, threading, time, warnings
 import penta
 
 assert "kblob" in penta.formats() and penta.version
@@ -333,6 +333,20 @@ for call in (lambda: net.run([1, 2, 3]), lambda: net.set("H0", [1]), lambda: net
 assert part[0] == 7640
 del out, part
 assert net.run([1, 0, 0]).tolist() == [1, -1]
+
+# Weights of another program are an error, those of a part of it a warning.
+net.save_weights("w.tvmw")
+half, other = (tvmr.Network(penta.assemble(f".registers\nC0: ternary[2, 3] key=\"{a}\"\nC1: ternary[1] key=\"{b}\"\n.program\nhalt\n", "tvmr"))
+               for a, b in (("w", "v"), ("u", "v")))
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    assert half.load_weights("w.tvmw") == 1 and net.load_weights("w.tvmw") == 1
+    assert len(told) == 1 and "1 of 2 registers" in str(told[0].message) and "only the program has v" in str(told[0].message), told
+try:
+    other.load_weights("w.tvmw")
+    raise SystemExit("weights without a register were taken")
+except penta.Error as error:
+    assert error.note == "keys of the file: w; of the program: u, v", error.note
 for wrong, error in ((lambda: net.register("H9"), KeyError), (lambda: net.register("Q0"), ValueError), (lambda: net.set("C0", [256]), ValueError),
                      (lambda: net.run([2**31]), OverflowError), (lambda: net.run(array.array("d", [1.5])), TypeError),
                      (lambda: tvmr.Network(module), TypeError), (lambda: net.register("S0"), ValueError)):

@@ -126,6 +126,10 @@ static const struct tvmr_entry *entry_named(const struct tvmr_module *m, const c
     else
         error_at(err, BASE_OPTION_VALUE, 0, "option 'entry' chooses one of %zu entries",
                  m->entry_count);
+    char names[100] = "";
+    for (size_t i = 0; i < m->entry_count; i++)
+        tvmr_key_list_add(names, sizeof names, m->entries[i].key);
+    error_note(err, *names ? "there are %s" : "the file has no entries", names);
     return NULL;
 }
 

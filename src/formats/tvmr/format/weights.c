@@ -102,6 +102,37 @@ static void note_unfit(struct tvmr_vm *vm, unsigned index, const struct tvmr_ent
              e->weights.size / 2, vm->cold[index].count);
 }
 
+void tvmr_key_list_add(char *list, size_t size, penta_bytes key)
+{
+    size_t used = strlen(list), dots = sizeof ", ..";
+    int length = (int)(key.size < 30 ? key.size : 30);
+    if (used && !strcmp(list + used - 2, "..")) return;
+    if (used + 2 + (size_t)length + dots > size)
+        snprintf(list + used, size - used, "%s..", used ? ", " : "");
+    else
+        snprintf(list + used, size - used, "%s%.*s", used ? ", " : "", length,
+                 (const char *)key.data);
+}
+
+void tvmr_weights_missing(const struct tvmr_vm *vm, char *list, size_t size)
+{
+    *list = 0;
+    for (unsigned i = 0; i < TVMR_BANK; i++)
+        if ((vm->keyed & ~vm->filled) >> i & 1 && vm->cold[i].present)
+            tvmr_key_list_add(list, size, (penta_bytes){vm->cold[i].key, vm->cold[i].key_size});
+}
+
+/* The error that nothing of a weight file went into the machine. */
+static bool weights_unused(const struct tvmr_vm *vm, const char *path, penta_error *err)
+{
+    char program[sizeof vm->unused];
+    tvmr_weights_missing(vm, program, sizeof program);
+    error_at(err, BASE_NAME_UNKNOWN, 0, "no weights of '%.60s' are for this program", path);
+    if (*vm->warning) return error_note(err, "%s", vm->warning);
+    return error_note(err, "keys of the file: %s; of the program: %s",
+                      *vm->unused ? vm->unused : "none", *program ? program : "none");
+}
+
 static bool apply(struct tvmr_vm *vm, struct tvmr_cold *c, const struct tvmr_entry *e)
 {
     for (size_t i = 0; i < c->count; i++)
@@ -109,6 +140,29 @@ static bool apply(struct tvmr_vm *vm, struct tvmr_cold *c, const struct tvmr_ent
             (struct tvmr_signal){(int8_t)e->weights.data[2 * i], e->weights.data[2 * i + 1]};
     tvmr_cold_changed(c);
     return tvmr_temps_set(vm, c, e->temps.size ? e->temps.data : NULL);
+}
+
+/* Gives an entry to the registers with its key; returns how many took it. */
+static size_t entry_load(struct tvmr_vm *vm, const struct tvmr_entry *e, penta_error *err)
+{
+    size_t loaded = 0;
+    bool known = false;
+    for (unsigned i = 0; i < TVMR_BANK; i++) {
+        struct tvmr_cold *c = &vm->cold[i];
+        if (!c->present || !e->key.size || c->key_size != e->key.size ||
+            memcmp(c->key, e->key.data, e->key.size))
+            continue;
+        known = true;
+        if (c->count * 2 != e->weights.size) {
+            note_unfit(vm, i, e);
+            continue;
+        }
+        if (!apply(vm, c, e)) error_at(err, tvmr_memory_code(vm), 0, "%.100s", vm->fault_text);
+        vm->filled |= UINT64_C(1) << i;
+        loaded++;
+    }
+    if (!known) tvmr_key_list_add(vm->unused, sizeof vm->unused, e->key);
+    return loaded;
 }
 
 bool tvmr_weights_load(struct tvmr_vm *vm, const char *path, size_t *loaded, penta_error *err)
@@ -125,19 +179,11 @@ bool tvmr_weights_load(struct tvmr_vm *vm, const char *path, size_t *loaded, pen
         error_at(err, BASE_RANGE, 0, "weight file '%.60s' is damaged", path);
     size_t count = err->code ? 0 : get16(body.data + 6);
     struct tvmr_entry e = {0};
+    for (unsigned i = 0; i < TVMR_BANK; i++)
+        if (vm->cold[i].present && vm->cold[i].key_size) vm->keyed |= UINT64_C(1) << i;
     for (size_t k = 0; k < count && tvmr_entry_read(&r, &e); k++)
-        for (unsigned i = 0; i < TVMR_BANK; i++) {
-            struct tvmr_cold *c = &vm->cold[i];
-            if (!c->present || !e.key.size || c->key_size != e.key.size ||
-                memcmp(c->key, e.key.data, e.key.size))
-                continue;
-            if (c->count * 2 != e.weights.size) {
-                note_unfit(vm, i, &e);
-                continue;
-            }
-            if (!apply(vm, c, &e)) error_at(err, tvmr_memory_code(vm), 0, "%.100s", vm->fault_text);
-            ++*loaded;
-        }
+        *loaded += entry_load(vm, &e, err);
     penta_buffer_free(&file);
+    if (!err->code && !*loaded && (count || vm->keyed)) weights_unused(vm, path, err);
     return !err->code;
 }

@@ -11,6 +11,9 @@ enum { TVMW_VERSION = 1, TVMW_HEAD = 8, TVMW_SUM = 8, TVMW_ENTRY_MIN = 3 };
 bool tvmr_entry_read(struct reader *r, struct tvmr_entry *e);
 bool tvmr_weights_sum_good(penta_bytes file); /* of at least head and sum */
 
+/* Appends a key to a list of keys, which ends in ".." where there is no room for all of them. */
+void tvmr_key_list_add(char *list, size_t size, penta_bytes key);
+
 /* The same from the other side: begin with a count, write that many entries, end. */
 void tvmr_weights_begin(struct writer *out, size_t count);
 void tvmr_entry_write(struct writer *out, const struct tvmr_entry *e);

@@ -3,6 +3,7 @@
 #include "core/host.h"
 #include "core/snapshot.h"
 #include "tvmr/train/train.h"
+#include "tvmr/vm/ops.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,12 +22,27 @@ bool run_from(struct tvmr_vm *vm, uint64_t pc, const int32_t *input, size_t coun
     if (stop.kind == PENTA_STOP_HALT) return true;
     char where[40] = "";
     if (row != SIZE_MAX) snprintf(where, sizeof where, "row %zu, ", row);
-    if (stop.kind == PENTA_STOP_TRAP)
-        return error_at(err, vm->fault == TVMR_E_LIMIT ? tvmr_memory_code(vm) : BASE_STATE, 0,
-                        "%sinstruction %llu: %s: %.60s", where, (unsigned long long)stop.pc,
-                        tvmr_fault_name(vm->fault), vm->fault_text);
+    if (stop.kind == PENTA_STOP_TRAP) {
+        char length[120] = ""; /* lengths that do not fit are a likely cause */
+        if (vm->note_count) tvmr_note_text(vm, vm->notes, length, sizeof length);
+        error_at(err, vm->fault == TVMR_E_LIMIT ? tvmr_memory_code(vm) : BASE_STATE, 0,
+                 "%sinstruction %llu: %s: %.70s", where, (unsigned long long)stop.pc,
+                 tvmr_fault_name(vm->fault), vm->fault_text);
+        return error_note(err, "%s", length);
+    }
     if (interrupted) *interrupted = true;
     return error_at(err, BASE_STATE, 0, "%sthe run was interrupted", where);
+}
+
+bool machine_restore(struct tvmr_vm *vm, const struct writer *saved, penta_error *err)
+{
+    struct tvmr_note notes[TVMR_NOTES]; /* what the runs showed stays to be told */
+    size_t count = vm->note_count;
+    memcpy(notes, vm->notes, sizeof notes);
+    if (!snapshot_load(&vm->base, writer_view(saved), err)) return false;
+    memcpy(vm->notes, notes, sizeof notes);
+    vm->note_count = count;
+    return true;
 }
 
 static uint64_t changes_of(const struct tvmr_vm *vm)
@@ -58,7 +74,7 @@ bool judge(struct tvmr_vm *vm, const struct samples *s, struct score *score, uin
         }
     }
     penta_error why = {0};
-    if (!snapshot_load(&vm->base, writer_view(&before), &why) && ok) {
+    if (!machine_restore(vm, &before, &why) && ok) {
         *err = why;
         ok = false;
     }

@@ -88,7 +88,7 @@ static bool read_options(struct training *t, const penta_option *options, size_t
     t->batch_end = label_of(t->vm, "batch_end");
     if (t->batch && t->batch_end < 0) {
         error_at(err, BASE_OPTION_VALUE, 0, "option 'batch': the program has no label batch_end");
-        return error_note(err, "labels are in the metadata, which the assembler writes on request");
+        return error_note(err, "labels are in the metadata: option 'metadata' of asm writes it");
     }
     return true;
 }
@@ -232,7 +232,7 @@ static bool train(struct training *t, penta_tvmr_trained *out, penta_error *err)
             out->ended = "stopped";
             goes_on = false;
         }
-    if (t->best.out.size && !snapshot_load(&t->vm->base, writer_view(&t->best), err)) return false;
+    if (t->best.out.size && !machine_restore(t->vm, &t->best, err)) return false;
     return judge_fully(t->vm, t->test.data ? &t->test : &t->samples, &out->judged, err);
 }
 

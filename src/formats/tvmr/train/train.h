@@ -39,6 +39,8 @@ double score_error(const struct score *score);
 bool run_from(struct tvmr_vm *vm, uint64_t pc, const int32_t *input, size_t count,
               const int32_t *target, size_t target_count, size_t row, bool *interrupted,
               penta_error *err);
+/* The machine as it was saved; lengths that did not fit since then are still told. */
+bool machine_restore(struct tvmr_vm *vm, const struct writer *saved, penta_error *err);
 /* All rows without targets. The machine is as before. */
 bool judge(struct tvmr_vm *vm, const struct samples *s, struct score *score, uint64_t *confusion,
            penta_error *err);

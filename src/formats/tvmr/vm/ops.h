@@ -115,6 +115,8 @@ static inline size_t last_dim(const struct tvmr_hot *h)
 }
 
 /* notes.c: note.have elements where note.want are expected. False: the instruction has failed. */
+void tvmr_note_text(const struct tvmr_vm *vm, const struct tvmr_note *note, char *text,
+                    size_t size);
 bool tvmr_expect(struct tvmr_vm *vm, const struct tvmr_insn *in, struct tvmr_note note);
 
 /* product.c: rows x cols weights times a vector of count elements, the rest being 0. */

@@ -131,12 +131,13 @@ HANDLER(zero_reg)
     return TVMR_NEXT;
 }
 
+/* none: the buffer may be empty, whatever the register is declared with. */
 static enum tvmr_result load_buffer(struct tvmr_vm *vm, const struct tvmr_insn *in,
-                                    const struct tvmr_buffer *b)
+                                    const struct tvmr_buffer *b, bool none)
 {
     uint8_t reg = in->a[0];
     size_t declared = vm->declared[INDEX(reg)];
-    if (declared && reg != TVMR_NULL &&
+    if (declared && reg != TVMR_NULL && (b->count || !none) &&
         !tvmr_expect(
             vm, in,
             (struct tvmr_note){TVMR_LENGTH, (uint8_t)INDEX(reg), 0, declared, b->count, 0, 0}))
@@ -147,8 +148,9 @@ static enum tvmr_result load_buffer(struct tvmr_vm *vm, const struct tvmr_insn *
     return put_list(vm, reg);
 }
 
-HANDLER(load_input) { return load_buffer(vm, in, &vm->input); }
-HANDLER(load_target) { return load_buffer(vm, in, &vm->target); }
+HANDLER(load_input) { return load_buffer(vm, in, &vm->input, false); }
+/* Programs that learn are used without a target (TVMR 21.1.3). */
+HANDLER(load_target) { return load_buffer(vm, in, &vm->target, true); }
 
 HANDLER(store_output)
 {

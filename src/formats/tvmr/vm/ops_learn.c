@@ -1,6 +1,7 @@
 /* Learning (TVMR 7.7, TVMR 8.4): pressure builds up from activity, and weights follow it when it
  * is strong enough. */
 #include "tvmr/vm/ops.h"
+#include <stdio.h>
 
 enum { DOPAMINE_GATE = 76, MASTERY_STEP = 5, UPDATE_STEP = 3 };
 
@@ -174,13 +175,27 @@ static enum tvmr_result record(struct tvmr_vm *vm, const struct tvmr_insn *in, e
 HANDLER(chl_free_record) { return record(vm, in, TVMR_CHL_FREE, vm->chl_free); }
 HANDLER(chl_clamp_record) { return record(vm, in, TVMR_CHL_CLAMPED, vm->chl_clamped); }
 
+/* "[64, 256]" */
+static void shape_text(const struct tvmr_shape *shape, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "[");
+    for (unsigned i = 0; i < shape->rank && used + 16 < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%u", i ? ", " : "",
+                                 (unsigned)shape->dims[i]);
+    snprintf(text + used, size - used, "]");
+}
+
 HANDLER(chl_update)
 {
     const struct tvmr_correlation *f = &vm->chl_free[INDEX(in->a[0])],
                                   *c = &vm->chl_clamped[INDEX(in->a[0])];
     if (vm->chem[0] < DOPAMINE_GATE || !f->present || !c->present) return TVMR_NEXT;
-    if (f->count != c->count)
-        return fail(vm, TVMR_E_STATE, "%zu free and %zu clamped correlations", f->count, c->count);
+    if (f->count != c->count) {
+        char shape[40] = "";
+        shape_text(&vm->cold[INDEX(in->a[0])].shape, shape, sizeof shape);
+        return fail(vm, TVMR_E_STATE, "C%u %s: %zu correlations in the free phase, %zu clamped",
+                    INDEX((unsigned)in->a[0]), shape, f->count, c->count);
+    }
     struct tvmr_pressure *p = pressure_of(vm, in->a[0], f->count);
     if (!p) return TVMR_FAILED;
     for (size_t i = 0; i < f->count; i++) {

@@ -155,9 +155,12 @@ struct tvmr_vm {
     uint64_t loads;                   /* of snapshots, which change everything */
     char *save_weights, *output_path; /* or NULL */
     char warning[120];                /* what a weight file could not do, or "" */
-    bool keep_frozen;                 /* instructions leave the weights of frozen registers alone */
-    size_t declared[TVMR_BANK];       /* elements of hot registers by their definitions, or 0 */
-    bool strict;                      /* lengths that do not fit are failures */
+    uint64_t keyed,
+        filled;       /* once weight files were loaded: cold registers with a key; with weights */
+    char unused[40];  /* keys of weight files that no register has */
+    bool keep_frozen; /* instructions leave the weights of frozen registers alone */
+    size_t declared[TVMR_BANK]; /* elements of hot registers by their definitions, or 0 */
+    bool strict;                /* lengths that do not fit are failures */
     struct tvmr_note notes[TVMR_NOTES];
     size_t note_count;
 
@@ -236,4 +239,7 @@ void tvmr_vm_walk(penta_vm *vm, struct walk *w);
 /* weights.c: TVMW files */
 bool tvmr_weights_save(const struct tvmr_vm *vm, const char *path, penta_error *err);
 /* Registers whose key and count match; how many were loaded. */
+/* False, too, when nothing of the file went into the machine. */
 bool tvmr_weights_load(struct tvmr_vm *vm, const char *path, size_t *loaded, penta_error *err);
+/* The keys of registers for which no weight file had weights, as a list. */
+void tvmr_weights_missing(const struct tvmr_vm *vm, char *list, size_t size);
