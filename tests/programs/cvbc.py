@@ -466,6 +466,14 @@ def test_numbers():
                       ("Serial.print(1, 37);", "a base is"), ("pulseIn(2, HIGH);", "micros()"), ("noTone(2);", "no tones")):
         write("no.ino", f"int main() {{ {text} return 0; }}\n".encode())
         check(why in penta("compile", "no.ino", "-o", "never.cvbc").stderr, text)
+    write("characters.ino", b"#define LINE '\\n'\nint main() { const int all[] = {'\\n', '\\t', '\\r', '\\0', '\\\\', '\\'', '\\\"', '\\x7f', '\"', LINE};"
+                            b" for (int i = 0; i < 10; i++) { Serial.print(all[i]); Serial.print(' '); } Serial.print('\\n'); return 0; }\n")
+    done = penta("compile", "characters.ino", "-o", "characters.cvbc")
+    check(done.returncode == 0, done.stderr)
+    check(penta("run", "-q", "characters.cvbc").stdout.startswith("10 9 13 0 92 39 34 127 34 10 \nhalt"), penta("run", "-q", "characters.cvbc").stdout)
+    for text in ("'\n'", "''", "\'\'\'", "'ab'", "'\\q'", "'\\x1'", "'\\"):
+        write("no.ino", f"int main() {{ return {text}; }}\n".encode())
+        check("a malformed character" in penta("compile", "no.ino", "-o", "never.cvbc").stderr, text)
     write("shift.ino", b"int main() { pinMode(2, OUTPUT); pinMode(3, OUTPUT); shiftOut(2, 3, LSBFIRST, 0x81); return 0; }\n")
     penta("compile", "shift.ino", "-o", "shift.cvbc")
     trace = penta("run", "-q", "shift.cvbc", "--board", "trace").stdout
@@ -574,6 +582,14 @@ int main() {
           and ".hint 3, 200, 0401000200" in penta("dis", "hinted.cvbc").stdout, done.stderr)
     for bad in ("hot:1-2", "hot_path:5", "hot_path:9-3", "hot_path=3:1-2", "loop_unroll=0:1-2", "hot_path:1-2:0", "cache_friendly:1-2"):
         check(penta("create", "p.cvasm", "--hint", bad, "-o", "x.cvbc").returncode == 2, bad)
+    for bad, why in (("cache_friendly:2-5", ".hint in the text gives the bytes"), ("hot_path:5", "is not TYPE:FIRST-LAST"),
+                     ("hot_path:9-3", "FIRST is at most LAST"), ("hot_path:1-2:0", "a priority is 1 to 255"), ("9:1-2", "types are 1 to 6"),
+                     ("hot_path=3:1-2", "only loop_unroll"), ("loop_unroll=0:1-2", "1 to 255 times")):
+        said = penta("create", "p.cvasm", "--hint", bad, "-o", "x.cvbc").stderr
+        check(f"hint '{bad}': " in said and why in said, said)
+    for bad, why in ((["--pin", "C256:gpio:output"], "0 to 255"), (["--dependency", "sixteen_letters_:1.0"], "at most 15 bytes")):
+        done = penta("create", "p.cvasm", *bad, "-o", "x.cvbc")
+        check(done.returncode == 2 and why in done.stderr, done.stderr)
     write("wild.cvasm", b".hint hot_path, 1, 0000ffff ffff0000 00\n.hint hot_path, 1, 0000ffff0000ffff0000ffff\n    PUSH 1\n    HALT\n")
     check(penta("asm", "wild.cvasm", "-o", "wild.cvbc").returncode == 0 and penta("run", "-q", "wild.cvbc").stdout.startswith("halt pc=1"), "any hint is only a hint")
 

@@ -72,8 +72,10 @@ static bool scan_character(struct scanner *s, struct word *w)
     if (c == '\\') {
         c = escape(s->text.data + at + 1, s->text.size - at - 1, &used);
         used++;
+    } else if (c == '\n' || c == '\'') {
+        c = -1; /* an open or an empty one */
     }
-    if (c < 0 || c == '\n' || at + used >= s->text.size || s->text.data[at + used] != '\'')
+    if (c < 0 || at + used >= s->text.size || s->text.data[at + used] != '\'')
         return error_at(s->err, BASE_SYNTAX, s->pos, "a malformed character");
     w->kind = WORD_NUMBER;
     w->is_char = true;

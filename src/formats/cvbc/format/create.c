@@ -65,40 +65,63 @@ void cvbc_build_hint(struct cvbc_build *b, unsigned type, unsigned priority, pen
     b->hint_count++;
 }
 
-/* TYPE:FIRST-LAST[:PRIORITY], loop_unroll=N:FIRST-LAST */
+enum { LOOP_UNROLL = 3, CACHE_FRIENDLY = 5 };
+
+/* A hint as an option says it: TYPE:FIRST-LAST[:PRIORITY], loop_unroll=N:FIRST-LAST */
+struct hint_words {
+    penta_bytes name, factor, region, level;
+    uint64_t type, first, last, priority, times;
+};
+
+/* Reads the numbers of a hint whose type is known; what is wrong with them, or NULL. */
+static const char *hint_wrong(struct hint_words *h)
+{
+    const uint8_t *dash = h->region.size ? memchr(h->region.data, '-', h->region.size) : NULL;
+    size_t at = dash ? (size_t)(dash - h->region.data) : 0;
+    h->priority = 128;
+    h->times = 2;
+    if (h->type < 1 || h->type > 6) return "types are 1 to 6";
+    if (h->type == CACHE_FRIENDLY)
+        return "its data have no form that an option could say: .hint in the text gives the bytes";
+    if (!dash || !number_parse_bytes(bytes_slice(h->region, 0, at), &h->first) ||
+        !number_parse_bytes(bytes_slice(h->region, at + 1, h->region.size), &h->last))
+        return "it is not TYPE:FIRST-LAST[:PRIORITY]";
+    if (h->first > h->last || h->last > UINT16_MAX)
+        return "FIRST is at most LAST, and LAST at most 65535";
+    if (h->level.size &&
+        (!number_parse_bytes(h->level, &h->priority) || h->priority < 1 || h->priority > UINT8_MAX))
+        return "a priority is 1 to 255";
+    if (h->factor.data && h->type != LOOP_UNROLL) return "only loop_unroll has a number";
+    if (h->factor.data &&
+        (!number_parse_bytes(h->factor, &h->times) || h->times < 1 || h->times > UINT8_MAX))
+        return "a loop is unrolled 1 to 255 times";
+    return NULL;
+}
+
 static bool hint_option(struct cvbc_build *b, const char *text, penta_error *err)
 {
-    enum { LOOP_UNROLL = 3, CACHE_FRIENDLY = 5 };
-    penta_bytes rest = bytes_of(text), name = part(&rest), region = part(&rest),
-                level = part(&rest);
-    uint64_t type = 0, first = 0, last = 0, priority = 128, factor = 2;
+    penta_bytes rest = bytes_of(text), name = part(&rest);
     const uint8_t *equals = name.size ? memchr(name.data, '=', name.size) : NULL;
     size_t size = equals ? (size_t)(equals - name.data) : name.size;
-    const uint8_t *dash = region.size ? memchr(region.data, '-', region.size) : NULL;
-    size_t at = dash ? (size_t)(dash - region.data) : 0;
+    struct hint_words h = {.name = bytes_slice(name, 0, size)};
+    h.region = part(&rest);
+    h.level = part(&rest);
+    if (equals) h.factor = (penta_bytes){equals + 1, name.size - size - 1};
     char word[24];
-    snprintf(word, sizeof word, "%.*s", BYTES_ARG(bytes_slice(name, 0, size), 20));
-    if (!enumerated("hint_type", bytes_slice(name, 0, size), &type))
+    snprintf(word, sizeof word, "%.*s", BYTES_ARG(h.name, 20));
+    if (!enumerated("hint_type", h.name, &h.type))
         return error_not_in(err, "hint", word, cvbc_hint_name);
-    bool ok = dash && type >= 1 && type <= 6 && type != CACHE_FRIENDLY &&
-              number_parse_bytes(bytes_slice(region, 0, at), &first) &&
-              number_parse_bytes(bytes_slice(region, at + 1, region.size), &last) &&
-              first <= last && last <= UINT16_MAX && b->hint_count < UINT16_MAX;
-    if (ok && level.size)
-        ok = number_parse_bytes(level, &priority) && priority >= 1 && priority <= 255;
-    if (ok && equals)
-        ok = type == LOOP_UNROLL &&
-             number_parse_bytes(bytes_slice(name, size + 1, name.size), &factor) && factor >= 1 &&
-             factor <= 255;
-    if (!ok) {
-        error_at(err, BASE_OPTION_VALUE, 0, "hint '%.60s' is not TYPE:FIRST-LAST[:PRIORITY]", text);
+    const char *wrong = hint_wrong(&h);
+    if (!wrong && b->hint_count == UINT16_MAX) wrong = "there are 65535 already";
+    if (wrong) {
+        error_at(err, BASE_OPTION_VALUE, 0, "hint '%.30s': %s", text, wrong);
         return error_note(err, "for example hot_path:10-40, loop_unroll=4:10-40:200");
     }
     struct writer data = {0};
-    if (type == LOOP_UNROLL) writer_uint(&data, factor, 1);
-    writer_uint(&data, first, 2);
-    writer_uint(&data, last, 2);
-    cvbc_build_hint(b, (unsigned)type, (unsigned)priority, writer_view(&data));
+    if (h.type == LOOP_UNROLL) writer_uint(&data, h.times, 1);
+    writer_uint(&data, h.first, 2);
+    writer_uint(&data, h.last, 2);
+    cvbc_build_hint(b, (unsigned)h.type, (unsigned)h.priority, writer_view(&data));
     b->hints.failed |= data.failed;
     writer_free(&data);
     return true;
@@ -128,6 +151,9 @@ static bool pin_option(struct cvbc_build *b, const char *text, penta_error *err)
         snprintf(word, sizeof word, "%.*s", BYTES_ARG(mode, 20));
         return error_not_in(err, "pin mode", word, cvbc_pin_mode_name);
     }
+    if (!ok && mode.size && number > UINT8_MAX)
+        return error_at(err, BASE_OPTION_VALUE, 0, "pin '%.60s': numbers of pins are 0 to 255",
+                        text);
     if (!ok) {
         error_at(err, BASE_OPTION_VALUE, 0, "pin '%.60s' is not PIN:FUNCTION:MODE", text);
         return error_note(
@@ -148,7 +174,10 @@ static bool dependency_option(struct cvbc_build *b, const char *text, penta_erro
     unsigned major = 0, minor = 0;
     char numbers[32] = "";
     if (version.size < sizeof numbers) bytes_copy(numbers, version);
-    bool ok = name.size && name.size < 16 && sscanf(numbers, "%u.%u", &major, &minor) == 2 &&
+    if (name.size > 15)
+        return error_at(err, BASE_OPTION_VALUE, 0,
+                        "dependency '%.50s': a name has at most 15 bytes", text);
+    bool ok = name.size && sscanf(numbers, "%u.%u", &major, &minor) == 2 &&
               (!level.size || enumerated("compatibility_level", level, &l)) &&
               (!criticality.size || enumerated("criticality", criticality, &c));
     if (!ok)
