@@ -161,6 +161,21 @@ static void warn_flow(const struct kblob_module *m, struct findings *f)
                      m->count - i == 2 ? "" : "s");
 }
 
+/* Machines ignore what follows the code (KBLOB 1.3); what no tool reads either was probably not meant. */
+static void warn_tail(const struct kblob_module *m, struct findings *f)
+{
+    uint64_t at = m->base.file.size - m->tail.size;
+    penta_bytes metadata = kblob_metadata(m);
+    size_t known = m->tail_is_trailer ? kblob_trailer_bytes : 0;
+    if (m->symbols.file || m->symbol_damage.code) known += metadata.size;
+    if (known == m->tail.size) return;
+    findings_add(f, KBLOB_UNUSED, at + known, NULL, "%zu byte%s after the %s", m->tail.size - known,
+                 m->tail.size - known == 1 ? "" : "s",
+                 !known                         ? "code"
+                 : known == kblob_trailer_bytes ? "trailer that are no symbols"
+                                                : "symbols");
+}
+
 /* The errors; false if the file ends too early to check them all. */
 static bool verify_errors(const struct kblob_module *m, struct findings *f)
 {
@@ -188,6 +203,7 @@ void kblob_verify(const penta_module *module, struct findings *f)
         kblob_warn_unreached(m, f);
     else
         warn_flow(m, f);
+    warn_tail(m, f);
     if (m->symbol_damage.code && !m->check_trailer)
         findings_add(f, KBLOB_SYMBOLS_UNUSED, m->symbol_damage.offset, NULL, "%s",
                      m->symbol_damage.message);
