@@ -185,7 +185,11 @@ void command_COMPILE(struct cli *c)
     if (!input_read(c, name, &in)) return;
     bool coil = penta_detect(input_bytes(&in), &guess, 1) && !strcmp(guess.format, "coil"),
          is_text = !coil && text && !strcmp(text, "coil");
-    if (coil || is_text || ends_with(name, ".coil") || (named && !strcmp(named, "coil")))
+    if (!in.bytes.size) { /* also the mark of a step that failed before: no sketch, no object */
+        penta_error err = {0};
+        error_at(&err, BASE_UNKNOWN_FORMAT, 0, "the file is empty");
+        cli_error(c, in.name, &err);
+    } else if (coil || is_text || ends_with(name, ".coil") || (named && !strcmp(named, "coil")))
         compile_native(c, &in, is_text);
     else
         container_compile(c, &in);

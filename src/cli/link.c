@@ -172,7 +172,9 @@ void command_LINK(struct cli *c)
         if (linker < end)
             link_all(&o, linker);
         else
-            fail(c, o.items[0].name, BASE_UNKNOWN_FORMAT, "no linker knows this kind of object");
+            fail(c, o.items[0].name, BASE_UNKNOWN_FORMAT,
+                 o.items[0].bytes.size ? "no linker knows this kind of object"
+                                       : "the file is empty");
     }
     for (size_t i = 0; i < o.count; i++) {
         free((char *)o.items[i].name);

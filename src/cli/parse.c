@@ -181,6 +181,24 @@ static bool check_words(struct cli *c)
     return false;
 }
 
+/* A word after one of these switches may be meant as the file that they write, but they print: taken for an
+ * argument of the program, it would be silently lost. Arguments after "--" are never in doubt. */
+static bool after_printing_switch(struct cli *c, const char *before, const char *word)
+{
+    static const enum option printing[] = {OPT_FOLDED, OPT_HOST_LOG, OPT_RAW_OUTPUT};
+    if (commands[c->command].inputs != INPUTS_PROGRAM || !c->word_count) return false;
+    for (size_t i = 0; i < sizeof printing / sizeof *printing; i++) {
+        const char *name = tool_options[printing[i]].name;
+        if (strncmp(before, "--", 2) || strcmp(before + 2, name)) continue;
+        char note[120];
+        snprintf(note, sizeof note,
+                 "it prints: '> %.40s' keeps that; arguments of the program follow --", word);
+        cli_usage(c, note, "--%s takes no file '%.40s'", name, word);
+        return true;
+    }
+    return false;
+}
+
 bool cli_parse(struct cli *c, int argc, char **argv)
 {
     bool has_command = false, only_words = false;
@@ -206,6 +224,8 @@ bool cli_parse(struct cli *c, int argc, char **argv)
         if (only_words || word[0] != '-' || !word[1]) {
             if (!past_command && !only_words && !strcmp(word, commands[c->command].name))
                 past_command = true;
+            else if (!only_words && after_printing_switch(c, argv[i - 1], word))
+                return false;
             else
                 c->words[c->word_count++] = word;
         } else if (!strcmp(word, "--")) {

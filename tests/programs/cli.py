@@ -57,6 +57,14 @@ def test_bad_files():
     for command in readers:
         exits(2, command)
     exits(3, "validate", "--format", "kblob", "empty")
+    open("empty.ino", "wb").close()
+    open("empty.casm", "wb").close()
+    for args in (["compile", "empty"], ["compile", "empty.ino"], ["compile", "empty.casm"], ["compile", "-f", "cvbc", "empty"], ["link", "empty"]):
+        check(b"the file is empty" in exits(3, *args, "-o", "never").stderr and not os.path.exists("never"), args)
+    for switch in ("--folded", "--host-log", "--raw-output"):
+        done = exits(2, "profile" if switch == "--folded" else "run", "good.kblob", switch, "out")
+        check(f"{switch} takes no file 'out'".encode() in done.stderr, done.stderr)
+    check(b"have no option" in exits(2, "run", "good.kblob", "--host-log", "--", "out").stderr, "after -- it is the program's")
     exits(1, "validate", "--format", "kblob", "noise")
     exits(5, "dis", "--format", "kblob", "noise")
     exits(3, "validate", "--format", "nonsense", "good.kblob")
