@@ -6,7 +6,7 @@ PENTA = build/release/bin/penta
 DOOM = ../shared/data/pvm/blobs/doom.polkavm
 WAD = /usr/share/games/doom/freedoom1.wad
 
-.PHONY: all demo check test test-long vectors bench doom web fuzz mutate format docs install uninstall clean help
+.PHONY: all demo check test test-long vectors bench doom web fuzz mutate coverage format docs install uninstall clean help
 all: ## build the release preset: build/release/bin/penta
 	@scripts/packages build
 	@mkdir -p build
@@ -53,6 +53,10 @@ fuzz: ## fuzz every target for SECONDS_PER_TARGET (120)
 mutate: ## change the code in SAMPLE (20) places by SEED (1), or of FILES, and see which tests notice
 	@scripts/packages build guest check test
 	@scripts/mutate $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SEED),--seed $(SEED)) $(if $(FILES),--files '$(FILES)')
+
+coverage: ## which lines and branches the tests of make test reach, by folder: a table, and build/coverage/index.html
+	@scripts/packages build guest test
+	@scripts/coverage
 
 format: ## clang-format over the sources
 	@scripts/packages format
