@@ -54,7 +54,7 @@ def build():
     # Counters of a static function are known by its name and that of the file, of which clang takes the last part:
     # verify.c of one format would be verify.c of all.
     compile_object = ("<CMAKE_C_COMPILER> <DEFINES> <INCLUDES> <FLAGS> -Xclang -main-file-name -Xclang <SOURCE> "
-                      "-o <OBJECT> -c <SOURCE>")
+                      "-fcoverage-prefix-map=/=/ -o <OBJECT> -c <SOURCE>")
     checked(["cmake", "-S", ROOT, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_C_COMPILER=clang",
              f"-DCMAKE_C_FLAGS_RELEASE={flags}", f"-DCMAKE_C_COMPILE_OBJECT={compile_object}",
              f"-DCMAKE_EXE_LINKER_FLAGS={linker}", f"-DCMAKE_SHARED_LINKER_FLAGS={linker}"])
@@ -102,14 +102,15 @@ def measured():
     done = subprocess.run(["llvm-cov", "export", "-summary-only", *arguments], stdout=subprocess.PIPE, cwd=ROOT)
     if done.returncode:
         stopped("llvm-cov export fails")
-    found, sources = {}, []
+    found = {}
     for entry in json.loads(done.stdout)["data"][0]["files"]:
         path = os.path.relpath(os.path.join(ROOT, entry["filename"]), ROOT)
         if path.startswith("src/"):
             lines, branches = entry["summary"]["lines"], entry["summary"]["branches"]
             found[path] = (lines["count"], lines["covered"], branches["count"], branches["covered"])
-            sources.append(entry["filename"])
-    checked(["llvm-cov", "show", "-format=html", f"-output-dir={HOME}", "-show-branches=count", *arguments, *sources])
+    # A name may have a way through the folder of the build: -path-equivalence is what takes that out here.
+    checked(["llvm-cov", "show", "-format=html", f"-output-dir={HOME}", "-show-branches=count", *arguments,
+             f"-path-equivalence={BUILD}/../../..,{ROOT}", *(os.path.join(ROOT, path) for path in sorted(found))])
     return found
 
 
