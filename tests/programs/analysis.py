@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""profile, cover, size, graph, arrows and two traces, on a program of each format.
+"""Commands and what they print: profile, cover, size, graph, arrows and two traces, on a program of each format.
 
-A file analysis/NAME.case has sources and commands; after a command comes what it prints. An exit code
+    tests/programs/analysis.py PENTA [FOLDER [NAME...]]
+
+A file NAME.case of a folder (analysis; debugger: the words of penta debug; device: scripts and recordings of the mock
+device) has sources and commands; after a command comes what it prints. An exit code
 other than 0 is the last line, "exit N", after the first line of the error. --accept writes what the tool
 prints now.
 
@@ -22,15 +25,16 @@ import sys
 import tempfile
 from collections import Counter
 
-HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "analysis")
 PENTA = os.path.abspath(sys.argv[1])
 ACCEPT = "--accept" in sys.argv
+WORDS = [word for word in sys.argv[2:] if not word.startswith("-")]
+HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), WORDS[0] if WORDS else "analysis")
 ENVIRONMENT = {**os.environ, "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
 
 
 def penta(arguments, folder):
-    done = subprocess.run([PENTA, *arguments], cwd=folder, capture_output=True, text=True, timeout=120,
-                          encoding="utf-8", env=ENVIRONMENT)
+    done = subprocess.run([PENTA, *arguments], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=120, encoding="utf-8", env=ENVIRONMENT)
     if "Sanitizer" in done.stderr or "runtime error" in done.stderr:
         raise AssertionError(done.stderr)
     return done
@@ -134,7 +138,7 @@ def run(path):
 
 def main():
     bad = total = 0
-    only = [word for word in sys.argv[2:] if not word.startswith("-")]
+    only = WORDS[1:]
     for name in sorted(os.listdir(HERE)):
         if not name.endswith(".case") or (only and name[:-5] not in only):
             continue

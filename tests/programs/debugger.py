@@ -196,7 +196,7 @@ def main():
     accept = "--accept" in sys.argv
     penta = os.path.abspath([a for a in sys.argv[1:] if a != "--accept"][0])
     failed = 0
-    for file in sorted(os.listdir(HERE)):
+    for file in sorted(f for f in os.listdir(HERE) if f.endswith(".actions")):
         path = os.path.join(HERE, file)
         table = read(path)
         name, command, *more = table["source argument"].split()

@@ -19,6 +19,8 @@ from commands import Commands
 
 with open(PENTA, "rb") as program, mmap.mmap(program.fileno(), 0, access=mmap.ACCESS_READ) as code:
     SANITIZED = code.find(b"__asan_") >= 0
+    # Line editing is built in: the program names the library, or has what its archive has.
+    EDITS_LINES = code.find(b"libedit") >= 0 or code.find(b"/.editrc") >= 0
 COMMANDS = Commands(PENTA)
 
 

@@ -9,7 +9,7 @@ import re
 import sys
 import time
 
-from support import PENTA, Terminal, call, check, exits, main, source
+from support import EDITS_LINES, PENTA, Terminal, call, check, exits, main, source
 
 COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
 SOURCES = {
@@ -227,7 +227,7 @@ def test_parts_of_a_listing_are_asked_for_rightly():
 
 def test_debug_completes_names():
     """Commands, functions and variables of the program, subjects of info, files."""
-    if b"libedit" not in open(PENTA, "rb").read():
+    if not EDITS_LINES:
         return
     source("twice.ino", "int total = 0;\nint twice(int n) { return n + n; }\nvoid setup() { total = twice(4); }\nvoid loop() { }\n")
     exits(0, "compile", "twice.ino", "-o", "twice.cvbc")

@@ -165,6 +165,20 @@ static void sync(struct penta_debugger *d, const struct point *p)
         debugger_sync_mark(d, p->info.pc);
 }
 
+/* Whether an instruction begins there. Bytes from the middle of one may be printed as another: what counts is
+ * which instruction of the program they are in. */
+static bool insn_begins(const penta_module *module, uint64_t pc)
+{
+    const struct driver *driver = module->driver;
+    struct writer text = {0};
+    uint64_t offset, start = pc;
+    bool there = (driver->print_at && driver->print_at(module, pc, &text)) || text.failed;
+    writer_free(&text);
+    if (driver->offset_of && driver->pc_of && driver->offset_of(module, pc, &offset))
+        driver->pc_of(module, offset, &start);
+    return there && start == pc;
+}
+
 static bool open_point(struct penta_debugger *d, struct point *p, penta_error *err)
 {
     if (p->info.kind != PENTA_POINT_BREAK) {
@@ -173,12 +187,8 @@ static bool open_point(struct penta_debugger *d, struct point *p, penta_error *e
     }
     if (!penta_find_code(d->session->module, p->info.what, &p->info.pc, err)) return false;
     if (penta_vm_mark(d->session->vm, p->info.pc, true)) return true;
-    const penta_module *module = d->session->module;
-    struct writer text = {0};
-    bool there = module->driver->print_at && module->driver->print_at(module, p->info.pc, &text);
-    bool no_memory = there || text.failed;
-    writer_free(&text);
-    if (no_memory) return error_at(err, BASE_MEMORY, 0, "no memory for a breakpoint");
+    if (insn_begins(d->session->module, p->info.pc))
+        return error_at(err, BASE_MEMORY, 0, "no memory for a breakpoint");
     return error_at(err, BASE_OPTION_VALUE, 0, "no instruction at %llu",
                     (unsigned long long)p->info.pc);
 }
