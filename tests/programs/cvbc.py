@@ -545,7 +545,7 @@ void setup() {
     done = penta("compile", "pins.ino", "--pin", "C13:gpio:output", "-o", "pins.cvbc")
     check(done.returncode == 1 and "CVBC0050" in done.stderr and "pin 12, which is not declared" in done.stderr, done.stderr)
     for name, text in (("endless macro", b"#define A A B\n#define B A\nint A;"), ("half a macro", b"#define M(x) x\nint main() { return M(1; }"),
-                       ("open condition", b"#if 1\nint main() { return 0; }"), ("no comment end", b"int main() { } /*"), ("nothing", b""),
+                       ("open condition", b"#if 1\nint main() { return 0; }"), ("no comment end", b"int main() { } /*"), ("nothing but space", b" \n"),
                        ("huge macro", b"".join(b"#define A%d A%d A%d\n" % (i, i - 1, i - 1) for i in range(1, 40)) + b"A39\n")):
         write("odd.ino", text)
         check(penta("compile", "odd.ino", "-o", "odd.cvbc").returncode == 1, name)

@@ -346,7 +346,7 @@ def main():
         print("no gdb-multiarch: skipped")
         return 77
     failed = 0
-    for file in sorted(os.listdir(os.path.join(HERE, "debugger"))):
+    for file in sorted(f for f in os.listdir(os.path.join(HERE, "debugger")) if f.endswith(".actions")):
         failed += table(penta, gdb, file, debugger.read, "--asked" in arguments)
     with tempfile.TemporaryDirectory() as work:
         tokens(penta, gdb, work)
