@@ -67,11 +67,10 @@ docs: all ## write the tables of docs/ that come from the sources
 	@scripts/grammars $(PENTA)
 
 install: all ## install to DESTDIR and PREFIX (/usr/local)
-	@DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)
+	@DESTDIR=$(DESTDIR) scripts/install build/release $(PREFIX) build/release/installed.txt
 
-uninstall: ## remove what install wrote
-	@test -f build/release/install_manifest.txt || { echo "nothing was installed from here"; exit 1; }
-	@while read -r file; do rm -f "$(DESTDIR)$$file"; done < build/release/install_manifest.txt
+uninstall: ## remove what install wrote, and the folders it made
+	@scripts/uninstall build/release/installed.txt
 
 clean: ## remove build/
 	@rm -rf build
