@@ -81,6 +81,7 @@ penta_test(format tests/programs/format)
 penta_test(layers ${PYTHON} tests/programs/layers.py)
 penta_test(packages ${PYTHON} tests/programs/packages.py)
 penta_test(symbols ${PYTHON} tests/programs/symbols.py ${CMAKE_BINARY_DIR})
+penta_test(hardening ${PYTHON} tests/programs/hardening.py ${CMAKE_BINARY_DIR})
 penta_test(package tests/programs/package $<TARGET_FILE:penta_cli> ${CMAKE_BINARY_DIR})
 penta_test(sixth-format tests/programs/sixth_format ${CMAKE_BINARY_DIR})
 penta_test(units $<TARGET_FILE:units>)
@@ -140,7 +141,6 @@ penta_test(contract-cases-asan tests/tools/if_built asan/bin/penta
 penta_vectors_test(contracts revive ${PYTHON} tests/programs/pvm/contracts.py $<TARGET_FILE:penta_cli> {})
 
 # The emitter against another project's decoder.
-find_library(ZYDIS Zydis)
 if(PENTA_JIT AND ZYDIS)
   add_executable(x64_test tests/units/x64.c src/x64/access.c src/x64/operations.c src/x64/x64.c)
   target_include_directories(x64_test PRIVATE src)

@@ -1,0 +1,41 @@
+# What compiler and linker do against mistakes in C that nobody has found yet. With sanitizers it is off (they look at the
+# same places, and better), and for WebAssembly, whose module is a sandbox without return addresses in memory.
+option(PENTA_HARDEN "Stack protector, fortified C library, CET, RELRO with all symbols bound at the start, PIE" ON)
+if(PENTA_SANITIZE OR PENTA_WEB)
+  set(PENTA_HARDEN OFF)
+endif()
+set(PENTA_HARDENED) # what it came to, for the table that ends the configuration
+if(NOT PENTA_HARDEN)
+  return()
+endif()
+include(CheckCCompilerFlag)
+include(CheckLinkerFlag)
+include(CheckPIESupported)
+
+# penta_harden(VARIABLE FLAG): a flag for all files, where the compiler has it.
+macro(penta_harden variable flag)
+  check_c_compiler_flag(${flag} ${variable})
+  if(${variable})
+    add_compile_options(${flag})
+    list(APPEND PENTA_HARDENED ${flag})
+  endif()
+endmacro()
+penta_harden(HAS_STACK_PROTECTOR -fstack-protector-strong)
+penta_harden(HAS_CF_PROTECTION -fcf-protection=full)
+# The C library checks lengths only in optimised code, and takes 3 for what the compiler can do.
+add_compile_options($<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-U_FORTIFY_SOURCE>
+                    $<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-D_FORTIFY_SOURCE=3>)
+if(CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo|MinSizeRel)$")
+  list(APPEND PENTA_HARDENED -D_FORTIFY_SOURCE=3)
+endif()
+foreach(word relro now noexecstack)
+  check_linker_flag(C -Wl,-z,${word} HAS_Z_${word})
+  if(HAS_Z_${word})
+    add_link_options(-Wl,-z,${word})
+    list(APPEND PENTA_HARDENED -z${word})
+  endif()
+endforeach()
+check_pie_supported(LANGUAGES C)
+if(CMAKE_C_LINK_PIE_SUPPORTED)
+  list(APPEND PENTA_HARDENED PIE)
+endif()
