@@ -1,10 +1,36 @@
 # What leaves the libraries: tests/symbols has the lists, which tests/programs/symbols.py compares.
 
-# penta_exports(TARGET PATTERN...): a shared library exports names like these and no others.
+# penta_declared(VARIABLE HEADER...): the names of the functions that public headers declare.
+function(penta_declared variable)
+  set(names)
+  foreach(header ${ARGN})
+    set(path ${CMAKE_SOURCE_DIR}/include/${header})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
+    file(READ ${path} text)
+    string(REGEX MATCHALL "\n(PENTA|GPU|CVBC)_API[^;(]*[^a-z0-9_;(][a-z0-9_]+\\(" found "${text}")
+    foreach(declaration ${found})
+      string(REGEX REPLACE ".*[^a-z0-9_]([a-z0-9_]+)\\($" "\\1" name "${declaration}")
+      list(APPEND names ${name})
+    endforeach()
+  endforeach()
+  set(${variable} ${names} PARENT_SCOPE)
+endfunction()
+
+# penta_exports(TARGET PATTERN... [INTERNAL FILE]): a shared library exports names like these and no others. The names in FILE
+# have a version of this release: a library that was linked with another one does not load.
 function(penta_exports target)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "INTERNAL" "")
   set(script ${CMAKE_CURRENT_BINARY_DIR}/${target}.map)
-  string(REPLACE ";" "; " names "${ARGN}")
-  file(CONFIGURE OUTPUT ${script} CONTENT "{ global: @names@; local: *; };\n" @ONLY)
+  list(JOIN ARG_UNPARSED_ARGUMENTS "; " names)
+  if(ARG_INTERNAL)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${ARG_INTERNAL})
+    file(STRINGS ${CMAKE_SOURCE_DIR}/${ARG_INTERNAL} internal REGEX "^[a-z]")
+    list(JOIN internal "; " internal)
+    file(CONFIGURE OUTPUT ${script} @ONLY CONTENT
+         "PENTA_@PENTA_SOVERSION@ { global: @names@; local: *; };\nPENTA_INTERNAL_@PROJECT_VERSION@ { global: @internal@; };\n")
+  else()
+    file(CONFIGURE OUTPUT ${script} CONTENT "{ global: @names@; local: *; };\n" @ONLY)
+  endif()
   target_link_options(${target} PRIVATE -Wl,--version-script=${script})
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${script})
 endfunction()

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """symbols.py BUILD [--accept]: what each library exports, shared and static, is what tests/symbols lists
-and what its headers declare; and libpenta starts no process. --accept writes the lists."""
+and what its headers declare; the rest that libpenta_conform is given is what it uses, and it has no copy of the others; and libpenta
+starts no process. --accept writes the lists."""
 import os
 import re
 import subprocess
@@ -18,6 +19,9 @@ headers = {os.path.relpath(os.path.join(folder, name), os.path.join(ROOT, "inclu
            for folder, _, names in os.walk(os.path.join(ROOT, "include")) for name in names}
 LIBRARIES = dict(BESIDE, libpenta=sorted(headers - {h for some in BESIDE.values() for h in some}))
 
+header = open(os.path.join(ROOT, "include/penta/penta.h")).read()
+VERSION = "PENTA_INTERNAL_" + ".".join(re.search(rf"PENTA_VERSION_{part} (\d+)", header)[1] for part in ("MAJOR", "MINOR", "PATCH"))
+
 passed = failed = 0
 
 
@@ -29,9 +33,16 @@ def check(good, message):
         print("FAIL", message)
 
 
-def names(library, *options):
+def names(library, *options, internal=False):
+    """Those of a version INTERNAL, or the others."""
     text = subprocess.run(["nm", *options, library], capture_output=True, text=True, check=True).stdout
-    return {line.split()[-1].split("@")[0] for line in text.splitlines() if len(line.split()) in (2, 3)}
+    found = [line.split()[-1] for line in text.splitlines() if len(line.split()) in (2, 3)]
+    return {name.split("@")[0] for name in found if ("@PENTA_INTERNAL_" in name) == internal} - {"PENTA_0", VERSION}
+
+
+def needed(library):
+    text = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
+    return set(re.findall(r"\(NEEDED\).*\[(.+)\.so\b", text))
 
 
 def compare(what, have, want):
@@ -58,6 +69,19 @@ for library, its_headers in sorted(LIBRARIES.items()):
     compare(library + ", headers", declared, listed)
     if os.path.exists(static):  # builds with sanitizers have none
         compare(library + ".a", names(static, "-g", "--defined-only"), listed)
+
+conform = os.path.join(BUILD, "lib/libpenta_conform.so")
+given = set()
+for library in ("penta", "gpu"):
+    path = os.path.join(ROOT, "src/conform", f"internal_{library}.txt")
+    listed = {line.strip() for line in open(path) if not line.startswith("#")}
+    shared = os.path.join(BUILD, "lib", {"penta": "libpenta.so", "gpu": "libpenta_gpu.so"}[library])
+    compare(f"{os.path.basename(shared)}, internal names", names(shared, "-D", "--defined-only", internal=True), listed)
+    given |= listed
+compare("libpenta_conform.so, internal names", names(conform, "-D", "-u", internal=True), given)
+check(names(conform, "-D", "-u", internal=True), "libpenta_conform.so uses nothing of " + VERSION)
+check({"libpenta", "libpenta_gpu"} <= needed(conform), "libpenta_conform.so does not load the others")
+check("libcrypto" not in needed(conform), "libpenta_conform.so has a copy of libpenta")
 
 STARTS = re.compile(r"^(v?fork|clone3?|exec[lv]\w*|fexecve|posix_spawnp?|popen|system)$")
 for name in names(os.path.join(BUILD, "lib/libpenta.so"), "-D", "-u"):

@@ -10,6 +10,7 @@ from typing import List, Optional
 from ._core import Document, Filled, checked, text
 from ._library import Library, device_path, types
 
+_gpu = Library("penta_gpu")  # which the next one needs, and the loader would not find beside it under its full name
 _conform = Library("penta_conform")
 
 
