@@ -1,6 +1,6 @@
 """A PEP 517 backend that needs no other package, no compiler and no network; two builds give the same bytes.
 
-The wheel has the Python files, the headers that they read, and the libraries that were built beside them: those in
+The wheel has the Python files, the headers that they read, the licences, and the libraries that were built beside them: those in
 PENTA_BUILD, or else in build/release of the tree. Without any it is a wheel for a libpenta that is installed."""
 import base64
 import hashlib
@@ -59,6 +59,13 @@ def _libraries():
     return [("penta/lib/" + os.path.basename(path), _read(path)) for path in paths if os.path.exists(path)]
 
 
+def _notices():
+    """The licences, and what the libraries contain of other projects: from the tree, or from a source distribution."""
+    top = next(place for place in (HERE, TREE) if os.path.exists(os.path.join(place, "NOTICE")))
+    names = ["LICENSE", "NOTICE"] + ["licenses/" + name for name in sorted(os.listdir(os.path.join(top, "licenses")))]
+    return [(name, _read(os.path.join(top, *name.split("/")))) for name in names]
+
+
 def _metadata():
     name, version, summary, python = _project()
     return (f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\nSummary: {summary}\n"
@@ -75,6 +82,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     files.append((f"{info}/METADATA", _metadata()))
     files.append((f"{info}/WHEEL", (f"Wheel-Version: 1.0\nGenerator: wheel_of_files\nRoot-Is-Purelib: "
                                     f"{'false' if libraries else 'true'}\nTag: py3-none-{platform}\n").encode()))
+    files += [(f"{info}/licenses/{path}", data) for path, data in _notices()]
     record = "".join(
         f"{path},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()},"
         f"{len(data)}\n" for path, data in files)
@@ -91,7 +99,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 def build_sdist(sdist_directory, config_settings=None):
     name, version, _, _ = _project()
     base = f"{name.replace('-', '_')}-{version}"
-    files = list(_sources()) + _headers() + [("PKG-INFO", _metadata())]
+    files = list(_sources()) + _headers() + _notices() + [("PKG-INFO", _metadata())]
     for path in ("pyproject.toml", "build_backend/wheel_of_files.py"):
         files.append((path, _read(os.path.join(HERE, path))))
     target = f"{base}.tar.gz"
