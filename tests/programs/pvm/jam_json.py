@@ -171,6 +171,12 @@ def unusual_documents(f):
     block = changed(block, ["preimages"], ...)
     block = changed(block, ["parent"], ZERO)
     expect(saved(other, block) == plain, "0x, null, strings for numbers and unknown members change nothing")
+    keys = {"0a" + "00" * 30: "0102", "aa" + "00" * 30: "03"}  # a chapter of the node's, and what no account has
+    kept = json.loads(saved(dict(STATE, keys=keys), BLOCK))
+    expect(kept["keys"] == keys and kept["accounts"] == json.loads(plain)["accounts"], f"keys of the node stay: {kept['keys']}")
+    keys["0b" + "00" * 30] = "31000000"  # the slot has a member of its own
+    kept = json.loads(saved(dict(STATE, keys=keys, accounts=[dict(STATE["accounts"][0], id=0)]), BLOCK))
+    expect(list(kept["keys"]) == list(keys)[:2] and [a["id"] for a in kept["accounts"]] == [0], f"beside account 0: {kept['keys']}")
     empty = saved({}, {"slot": 1, "entropy": ZERO})
     expect(json.loads(empty)["accounts"] == [], "an empty state and an empty block")
     full = dict(STATE, chain="full", privileges={"bless": 7})

@@ -367,6 +367,18 @@ static void write_chapters(struct json *j, struct penta_jam_state *state)
     }
 }
 
+/* The key is that of a chapter which write_chapters shows under a name. */
+static bool has_member(const uint8_t *key)
+{
+    static const uint8_t others[] = {JAM_SLOT, JAM_PRIVILEGES};
+    uint8_t chapter[JAM_KEY];
+    for (unsigned i = 0; i < CHAPTERS + sizeof others; i++) {
+        penta_jam_key(i < CHAPTERS ? chapters[i].number : others[i - CHAPTERS], chapter);
+        if (!memcmp(key, chapter, JAM_KEY)) return true;
+    }
+    return false;
+}
+
 static size_t collect(struct jam_layer *all, struct row **out)
 {
     size_t count = 0, n = 0;
@@ -376,7 +388,9 @@ static size_t collect(struct jam_layer *all, struct row **out)
         if (!list[i]->value) continue;
         struct row row = {.entry = list[i]};
         row.kind = jam_key_kind(list[i]->key, list[i]->value, &row.service);
-        if (row.kind != JAM_IS_CHAPTER) rows[n++] = row;
+        if (row.kind == JAM_IS_CHAPTER && has_member(list[i]->key)) continue;
+        if (row.kind == JAM_IS_CHAPTER) row.kind = JAM_IS_UNKNOWN; /* the node's: goes to "keys" */
+        rows[n++] = row;
     }
     if (!list || !rows)
         all->failed = true;
