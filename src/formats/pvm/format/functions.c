@@ -48,12 +48,13 @@ struct pvm_named_code *pvm_functions(const struct pvm_program *p, size_t *count)
     return out;
 }
 
+const char *const pvm_jam_entry_names[] = {"refine", "accumulate"};
+
 bool pvm_jam_entry(const struct pvm_program *p, size_t i, struct pvm_export *out)
 {
-    static const char *const names[] = {"refine", "accumulate"};
-    enum { ENTRIES = sizeof names / sizeof *names, ENTRY_BYTES = 5 };
-    if (!p->spi || i >= ENTRIES) return false;
-    *out = (struct pvm_export){bytes_of(names[i]), ENTRY_BYTES * (uint32_t)i};
+    enum { ENTRY_BYTES = 5 };
+    if (!p->spi || i >= PVM_JAM_ENTRIES) return false;
+    *out = (struct pvm_export){bytes_of(pvm_jam_entry_names[i]), ENTRY_BYTES * (uint32_t)i};
     return pvm_is_target(&p->code, out->pc);
 }
 

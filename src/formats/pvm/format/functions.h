@@ -9,6 +9,8 @@ struct pvm_named_code {
     size_t range;            /* of the debug sections; SIZE_MAX: an export */
 };
 
+enum { PVM_JAM_ENTRIES = 2 };
+extern const char *const pvm_jam_entry_names[]; /* of those with a name */
 /* Entry i of a standard program of JAM, which are at fixed places: refine, or is-authorized of an
  * authorizer, and accumulate. False: no instruction is there, or there is no such entry. */
 bool pvm_jam_entry(const struct pvm_program *p, size_t i, struct pvm_export *out);
