@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What pages of docs/ say about bytes, tried on the tool: the encodings of TVMR 7 and 10.2, the opcodes of COIL 5, and the
-examples of COIL 4.
+"""What pages of docs/ say about bytes, tried on the tool: the encodings of TVMR 7 and 10.2, the numbers of PVM 1.3, the
+sizes of COIL 2.3, the examples of COIL 4 and the opcodes of COIL 5.
 
     clauses.py PENTA
 """
@@ -140,6 +140,49 @@ def coil_instructions():
     check(known and free == set(range(255)) - known, f"COIL 5.11: unassigned are {[hex(n) for n in sorted(set(range(255)) - known ^ free)]}")
 
 
+# ---- PVM 1.3: numbers ----
+
+def pvm_stack_size(number):
+    """What a container says whose stack size is these bytes, and what validate says of it."""
+    memory = b"\0\0" + number
+    body = b"\x01" + bytes([len(memory)]) + memory + bytes.fromhex("06 05 00 00 01 00 01 00")
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "number.polkavm")
+        with open(file, "wb") as out:
+            out.write(b"PVM\0\x01" + (13 + len(body)).to_bytes(8, "little") + body)
+        size = re.search(r"stack_size +(\d+)", penta("info", file).stdout.decode())
+        return int(size[1]) if size else None, penta("validate", file).stderr.decode()
+
+
+def pvm_numbers():
+    text = section("pvm/container.md", "1.3")
+    pairs = re.findall(r"(\d+) \| `((?:[0-9A-F]{2} ?)+)`", text)
+    check(len(pairs) == 14, f"PVM 1.3 has {len(pairs)} numbers")
+    for value, shown in pairs:
+        size, finding = pvm_stack_size(bytes.fromhex(shown))
+        check(size == int(value) and not re.search("PVM0201|PVM0006", finding), f"PVM 1.3: {shown} is {size}, not {value}; {finding}")
+    for shown, value in re.findall(r"`([0-9A-F ]+)` (?:is|reads as) (\d+)", text):
+        size, finding = pvm_stack_size(bytes.fromhex(shown))
+        check(size == int(value) and "PVM0201" in finding, f"PVM 1.3: {shown} is {size}, not {value}, and a warning: {finding}")
+    check("PVM0006" in pvm_stack_size(b"\xf8\0\0\0\0")[1], "PVM 1.3: no number starts with 11111")
+
+
+# ---- COIL 2.3: sizes of types ----
+
+def coil_sizes():
+    """Two variables of a type lie so far apart as the table says: its size, rounded up to its alignment."""
+    sizes = {"cint<9>": 2, "cint<17>": 4, "cint<33>": 8, "cint<65>": 16, "cunt<24>": 4, "vec<i32, 3>": 12, "vec<i8, 5>": 5,
+             "mat<i32, 2, 3>": 32, "sqmat<i8, 3>": 16, "diagmat<i64, 3>": 32, "tensor<i16, [2, 3, 2]>": 32, "symtensor<i32, 2, 3>": 32}
+    code = ""
+    for at, kind in enumerate(sizes):
+        code += "".join(f"VAR %{4 * at + k}, {kind if k < 3 else 'i64'}\n" for k in (1, 2, 3))
+        code += f"VAR %{4 * at + 4}, i64\nLEA i64 %{4 * at + 3}, {kind} %{4 * at + 1}\nLEA i64 %{4 * at + 4}, {kind} %{4 * at + 2}\n"
+        code += f"SUB i64 %{4 * at + 4}, i64 %{4 * at + 3}\nOUTPORT i32 2, i64 %{4 * at + 4}\n"
+    file = assemble("casm", f".global main\n.func main\n{code}RET\n.endfunc\n")
+    done = penta("run", "-q", "--format", "coil", "-", data=file)
+    check([int(line) for line in done.stdout.split() if line.isdigit()] == list(sizes.values()), f"COIL 2.3: {done.stdout} {done.stderr}")
+
+
 # ---- COIL 4: instructions byte by byte ----
 
 def coil_examples():
@@ -159,6 +202,8 @@ def coil_examples():
 
 
 def main():
+    pvm_numbers()
+    coil_sizes()
     coil_examples()
     tvmr_mnemonics()
     coil_instructions()
