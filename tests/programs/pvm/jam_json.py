@@ -216,13 +216,18 @@ def vectors(f):
                               (["state"], {"00": "00"}, "is not a state key"), (["reports"], ["00"], "need"),
                               (["state"], [], "state is not an object"), (["preimages"], [[1]], "preimage"),
                               (["ready"], "ff", "need"), (["expect"], [], "expect is not an object"),
-                              (["expect", "gas"], {"7": 5}, "gas"), (["expect", "gas"], {"x": [1, 1]}, "gas")):
+                              (["expect", "gas"], {"7": 5}, "gas"), (["expect", "gas"], {"x": [1, 1]}, "gas"),
+                              (["gp"], "0.9", "'0.9'"), (["gp"], 7, "version")):
         name = f.write("step.json", changed(step, path, value))
         done = subprocess.run([PENTA, "conform", name], capture_output=True, timeout=30)
         text = (done.stdout + done.stderr).decode()
         expect(done.returncode == 1 and word in text, f"{path} {value}: {done.returncode} {text!r}")
     done = subprocess.run([PENTA, "conform", f.write("step.json", step)], capture_output=True, timeout=30)
     expect(done.returncode == 0, f"an empty step: {done.stdout.decode()}")
+    for version, privileges in (("0.7.0", 17), ("0.7.1", 21)):  # whose lengths differ by the registrar
+        old = changed(changed(step, ["privileges"], "00" * privileges), ["gp"], version)
+        done = subprocess.run([PENTA, "conform", f.write("step.json", old)], capture_output=True, timeout=30)
+        expect(done.returncode == 0, f"an empty step of {version}: {done.stdout.decode()}")
     hexed = changed(step, ["state"], {"0x" + "ff" + "00" * 30: "0x" + "00" * 89})
     done = subprocess.run([PENTA, "conform", f.write("step.json", hexed)], capture_output=True, timeout=30)
     expect(done.returncode == 0, f"keys with 0x: {done.stdout.decode()}")
