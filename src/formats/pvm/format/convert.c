@@ -267,45 +267,49 @@ static bool add_dispatch(struct conversion *c)
     return true;
 }
 
-/* The entry point that the export is called after; without such a name, its place among the exports. */
-static uint32_t entry_of(const struct pvm_program *p, uint32_t i)
-{
-    for (uint32_t entry = 0; entry < PVM_JAM_ENTRIES; entry++)
-        if (bytes_equal(p->exports[i].name, bytes_of(pvm_jam_entry_names[entry]))) return entry;
-    return i;
-}
+enum { JAM_EXPORTS = 3 }; /* at most: refine, accumulate, on-transfer */
 
-/* Puts exports that are called after an entry point in its place. */
+/* Puts the exports in the order of the entry points. */
 static bool order_entries(struct conversion *c)
 {
     struct pvm_program *p = &c->to;
-    for (uint32_t i = 0; i < p->export_count; i++) {
-        uint32_t entry = entry_of(p, i);
-        if (entry >= p->export_count)
-            return error_at(&c->err, PVM_INEXPRESSIBLE, c->m->exports_offset,
-                            "export '%s' would not be at pc %u", pvm_jam_entry_names[entry],
-                            PADDED_JUMP * entry) ||
-                   error_note(&c->err, "it takes the place of '%s', which is not exported",
-                              pvm_jam_entry_names[0]);
-        if (i == entry || bytes_equal(p->exports[i].name, p->exports[entry].name)) continue;
-        struct pvm_export moved = p->exports[entry];
-        p->exports[entry] = p->exports[i];
-        p->exports[i--] = moved; /* whose place may be another one, too */
+    penta_bytes names[JAM_EXPORTS];
+    struct pvm_export old[JAM_EXPORTS];
+    size_t order[JAM_EXPORTS];
+    for (size_t i = 0; i < p->export_count; i++) {
+        old[i] = p->exports[i];
+        names[i] = old[i].name;
     }
+    if (!pvm_jam_order(names, p->export_count, order))
+        return error_at(&c->err, PVM_INEXPRESSIBLE, c->m->exports_offset,
+                        "export '%s' would not be at pc %u", pvm_jam_entry_names[1], PADDED_JUMP) ||
+               error_note(&c->err, "it takes the place of '%s', which is not exported",
+                          pvm_jam_entry_names[0]);
+    for (size_t i = 0; i < p->export_count; i++) p->exports[i] = old[order[i]];
     return true;
+}
+
+/* Every export is at an entry point already, and at its own if it is called after one. */
+static bool at_entries(const struct pvm_program *p)
+{
+    for (uint32_t i = 0; i < p->export_count; i++) {
+        const struct pvm_export *e = &p->exports[i];
+        uint32_t entry = i;
+        for (uint32_t k = 0; k < PVM_JAM_ENTRIES; k++)
+            if (bytes_equal(e->name, bytes_of(pvm_jam_entry_names[k]))) entry = k;
+        if (e->pc != PADDED_JUMP * entry) return false;
+    }
+    return p->export_count <= JAM_EXPORTS;
 }
 
 static bool entries_to_jam(struct conversion *c)
 {
     struct pvm_program *p = &c->to;
-    bool fits = p->export_count <= 3, there = fits;
     if (c->from->dialect == PVM_JAM) return true;
     lost(c, p->import_count, "import names");
     lost(c, p->export_count, "export names");
-    for (uint32_t i = 0; i < p->export_count; i++)
-        there = there && p->exports[i].pc == PADDED_JUMP * entry_of(p, i);
-    if (there) return true;
-    if (!fits)
+    if (at_entries(p)) return true;
+    if (p->export_count > JAM_EXPORTS)
         return error_at(&c->err, PVM_INEXPRESSIBLE, c->m->exports_offset,
                         "%zu exports; jam programs start at pc 0, 5 or 10", p->export_count);
     return order_entries(c) && add_dispatch(c);

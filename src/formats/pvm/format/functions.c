@@ -50,6 +50,31 @@ struct pvm_named_code *pvm_functions(const struct pvm_program *p, size_t *count)
 
 const char *const pvm_jam_entry_names[] = {"refine", "accumulate"};
 
+/* The first export of this name; count: there is none. */
+static size_t export_named(const penta_bytes *names, size_t count, const char *name)
+{
+    size_t i = 0;
+    while (i < count && !bytes_equal(names[i], bytes_of(name))) i++;
+    return i;
+}
+
+bool pvm_jam_order(const penta_bytes *names, size_t count, size_t *order)
+{
+    size_t named[PVM_JAM_ENTRIES], next = 0;
+    for (size_t i = 0; i < PVM_JAM_ENTRIES; i++)
+        named[i] = export_named(names, count, pvm_jam_entry_names[i]);
+    for (size_t place = 0; place < count; place++) {
+        if (place < PVM_JAM_ENTRIES && named[place] < count) {
+            order[place] = named[place];
+            continue;
+        }
+        while (next == named[0] || next == named[1]) next++;
+        if (next >= count) return false;
+        order[place] = next++;
+    }
+    return true;
+}
+
 bool pvm_jam_entry(const struct pvm_program *p, size_t i, struct pvm_export *out)
 {
     enum { ENTRY_BYTES = 5 };

@@ -11,6 +11,9 @@ struct pvm_named_code {
 
 enum { PVM_JAM_ENTRIES = 2 };
 extern const char *const pvm_jam_entry_names[]; /* of those with a name */
+/* Which export becomes which entry point: one that is called after an entry point goes there, the
+ * others take the places that are left, in their order. False: a place would be empty. */
+bool pvm_jam_order(const penta_bytes *names, size_t count, size_t *order);
 /* Entry i of a standard program of JAM, which are at fixed places: refine, or is-authorized of an
  * authorizer, and accumulate. False: no instruction is there, or there is no such entry. */
 bool pvm_jam_entry(const struct pvm_program *p, size_t i, struct pvm_export *out);

@@ -3,6 +3,7 @@
 #include "base/archive.h"
 #include "base/number.h"
 #include "base/options.h"
+#include "pvm/format/functions.h"
 #include "pvm/link/optimise/optimise.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -283,14 +284,24 @@ static void write_map(const struct link *l, struct writer *map)
 
 /* ---- linking ---- */
 
-/* JAM programs are entered at fixed offsets, so all exports get a jump at the start of the code. */
+/* JAM programs are entered at fixed offsets, so all exports get a jump at the start of the code, those
+ * that are called after an entry point the jump at that entry point. */
 static bool choose_dispatch(struct link *l)
 {
     struct writer names = {0};
     if (!l->to_jam || l->dispatch) return true;
+    penta_bytes *given = arena_alloc(&l->arena, l->export_count, sizeof *given, &l->err);
+    size_t *order = arena_alloc(&l->arena, l->export_count, sizeof *order, &l->err);
+    if (!given || !order) return false;
+    for (size_t i = 0; i < l->export_count; i++) given[i] = l->exports[i].name;
+    if (!pvm_jam_order(given, l->export_count, order)) {
+        link_report(l, PVM_LINK_NO_EXPORTS, LINK_NONE, 0, "option 'dispatch' says what is where",
+                    "accumulate is to be at pc 5, and nothing is exported for pc 0");
+        return false;
+    }
     for (size_t i = 0; i < l->export_count; i++) {
         if (i) writer_char(&names, ',');
-        writer_bytes(&names, l->exports[i].name.data, l->exports[i].name.size);
+        writer_bytes(&names, given[order[i]].data, given[order[i]].size);
     }
     bool ok = writer_ok(&names, &l->err);
     if (ok) l->dispatch = arena_copy(&l->arena, writer_view(&names), &l->err);
