@@ -267,6 +267,8 @@ def test_built_page_needs_nothing_from_outside():
     for script in re.findall(r"<script type=\"module\">(.*?)</script>", text, re.S):
         check("fetch(" not in script or "examples-data" in script, "the page fetches something")
     check(not re.search(r"<(?:script|link|img|iframe)[^>]+(?:src|href)=\"(?!data:)", text), "a reference to another file")
+    text, notices = re.subn(r'<script type="text/plain" id="notice">.*?</script>', "", text, flags=re.S)
+    check(notices == 1, "the notice, whose licences name pages, is text")
     for name in ("https://", "http://"):
         for at in re.finditer(name, text):
             check(text.startswith("http://www.w3.org/2000/svg", at.start()), text[at.start() - 20:at.start() + 60])
