@@ -1,7 +1,6 @@
 #include "crypto/precompiles/bn128_field.h"
 #include <string.h>
-
-typedef unsigned __int128 u128;
+#include "base/u128.h"
 
 static const uint64_t prime[4] = {0x3c208c16d87cfd47, 0x97816a916871ca8d, 0xb85045b68181585d,
                                   0x30644e72e131a029};
@@ -20,20 +19,21 @@ static struct fp reduce(struct fp a)
     struct fp less;
     uint64_t borrow = 0;
     for (int i = 0; i < 4; i++) {
-        u128 difference = (u128)a.limb[i] - prime[i] - borrow;
-        less.limb[i] = (uint64_t)difference;
-        borrow = (uint64_t)(difference >> 64) & 1;
+        u128 difference =
+            u128_sub(u128_sub(u128_of(a.limb[i]), u128_of(prime[i])), u128_of(borrow));
+        less.limb[i] = u128_low(difference);
+        borrow = u128_high(difference) & 1;
     }
     return borrow ? a : less;
 }
 
 static struct fp add(struct fp a, struct fp b)
 {
-    u128 carry = 0;
+    uint64_t carry = 0;
     for (int i = 0; i < 4; i++) {
-        carry += (u128)a.limb[i] + b.limb[i];
-        a.limb[i] = (uint64_t)carry;
-        carry >>= 64;
+        u128 sum = u128_add(u128_add(u128_of(a.limb[i]), u128_of(b.limb[i])), u128_of(carry));
+        a.limb[i] = u128_low(sum);
+        carry = u128_high(sum);
     }
     return reduce(a);
 }
@@ -43,9 +43,10 @@ static struct fp negate(struct fp a)
     struct fp out;
     uint64_t borrow = 0, any = 0;
     for (int i = 0; i < 4; i++) {
-        u128 difference = (u128)prime[i] - a.limb[i] - borrow;
-        out.limb[i] = (uint64_t)difference;
-        borrow = (uint64_t)(difference >> 64) & 1;
+        u128 difference =
+            u128_sub(u128_sub(u128_of(prime[i]), u128_of(a.limb[i])), u128_of(borrow));
+        out.limb[i] = u128_low(difference);
+        borrow = u128_high(difference) & 1;
         any |= a.limb[i];
     }
     return any ? out : a;
@@ -53,28 +54,29 @@ static struct fp negate(struct fp a)
 
 static struct fp sub(struct fp a, struct fp b) { return add(a, negate(b)); }
 
+/* a * b + c + carry, which always fits: its low half; the high one is the next carry. */
+static uint64_t multiply_add(uint64_t a, uint64_t b, uint64_t c, uint64_t *carry)
+{
+    u128 sum = u128_add(u128_add(u128_product(a, b), u128_of(c)), u128_of(*carry));
+    *carry = u128_high(sum);
+    return u128_low(sum);
+}
+
 /* Montgomery's product a * b / 2^256, a limb of b at a time. */
 static struct fp mul(struct fp a, struct fp b)
 {
     uint64_t t[5] = {0};
     for (int i = 0; i < 4; i++) {
-        u128 carry = 0;
-        for (int k = 0; k < 4; k++) {
-            carry += (u128)a.limb[k] * b.limb[i] + t[k];
-            t[k] = (uint64_t)carry;
-            carry >>= 64;
-        }
-        u128 top = (u128)t[4] + carry;
-        uint64_t factor = t[0] * prime_inverse;
-        carry = ((u128)factor * prime[0] + t[0]) >> 64; /* its low half becomes zero */
-        for (int k = 1; k < 4; k++) {
-            carry += (u128)factor * prime[k] + t[k];
-            t[k - 1] = (uint64_t)carry;
-            carry >>= 64;
-        }
-        top += carry;
-        t[3] = (uint64_t)top;
-        t[4] = (uint64_t)(top >> 64);
+        uint64_t carry = 0, factor;
+        for (int k = 0; k < 4; k++) t[k] = multiply_add(a.limb[k], b.limb[i], t[k], &carry);
+        u128 top = u128_add(u128_of(t[4]), u128_of(carry));
+        factor = t[0] * prime_inverse;
+        carry = 0;
+        multiply_add(factor, prime[0], t[0], &carry); /* its low half becomes zero */
+        for (int k = 1; k < 4; k++) t[k - 1] = multiply_add(factor, prime[k], t[k], &carry);
+        top = u128_add(top, u128_of(carry));
+        t[3] = u128_low(top);
+        t[4] = u128_high(top);
     }
     return reduce((struct fp){{t[0], t[1], t[2], t[3]}});
 }

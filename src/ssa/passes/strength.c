@@ -1,6 +1,7 @@
 /* Divisions by constants become multiplications and shifts, after Granlund and Montgomery, "Division by
  * invariant integers using multiplication" (1994). The quotient of x by d is the upper part of x * m,
  * where m is 2^k / d, rounded up, for a k that makes the error too small to matter. */
+#include "base/u128.h"
 #include "ssa/ssa.h"
 
 struct site { /* where new instructions go */
@@ -40,8 +41,8 @@ static uint32_t divide_unsigned(struct site *s, bool narrow, uint32_t x, uint64_
     }
     /* m has 65 bits: 2^64 + low, so that x * m / 2^64 is (x * low / 2^64) + x, which may need a 65th
      * bit; half of the difference is added instead. */
-    unsigned __int128 one = 1;
-    uint64_t low = (uint64_t)((one << 64) * ((one << bits) - d) / d + 1);
+    u128 above = u128_sub(u128_shl(u128_of(1), bits), u128_of(d));
+    uint64_t low = u128_low(u128_div(u128_shl(above, 64), u128_of(d))) + 1;
     uint32_t high = make(s, SSA_MULHU, false, x, ssa_const_before(s->f, s->before, low)),
              half = shift(s, SSA_SHR, false, make(s, SSA_SUB, false, x, high), 1);
     return shift(s, SSA_SHR, false, make(s, SSA_ADD, false, half, high), bits - 1);
@@ -65,8 +66,7 @@ static uint32_t divide_signed(struct site *s, bool narrow, uint32_t x, int64_t d
         quotient = make(s, SSA_SUB, true, shift(s, SSA_SAR, false, product, 31 + bits), sign);
     } else {
         /* m is between 2^63 and 2^64: as a signed number 2^64 less, which adding x repairs. */
-        unsigned __int128 one = 1;
-        uint64_t m = (uint64_t)((one << (63 + bits)) / d + 1);
+        uint64_t m = u128_low(u128_div(u128_shl(u128_of(1), 63 + bits), u128_of(d))) + 1;
         uint32_t high = make(s, SSA_MULHS, false, x, ssa_const_before(s->f, s->before, m)),
                  sum = make(s, SSA_ADD, false, high, x), sign = shift(s, SSA_SAR, false, x, 63);
         quotient = make(s, SSA_SUB, false, shift(s, SSA_SAR, false, sum, bits - 1), sign);

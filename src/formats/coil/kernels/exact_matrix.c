@@ -1,6 +1,7 @@
 #include "coil/kernels/exact_matrix.h"
 #include <stdlib.h>
 #include <string.h>
+#include "base/u128.h"
 
 /* 1 / odd modulo 2^64: each round doubles the bits that are right, from 3. */
 static uint64_t inverse_of(uint64_t odd)
@@ -73,10 +74,10 @@ static void multiply(struct product *to, const struct number *x, const struct nu
     for (uint32_t i = 0; i < x->size; i++) {
         uint64_t carry = 0;
         for (uint32_t k = 0; k < y->size; k++) {
-            unsigned __int128 sum =
-                (unsigned __int128)x->limb[i] * y->limb[k] + to->limb[i + k] + carry;
-            to->limb[i + k] = (uint64_t)sum;
-            carry = (uint64_t)(sum >> 64);
+            u128 sum = u128_add(u128_product(x->limb[i], y->limb[k]), u128_of(to->limb[i + k]));
+            sum = u128_add(sum, u128_of(carry));
+            to->limb[i + k] = u128_low(sum);
+            carry = u128_high(sum);
         }
         to->limb[i + y->size] = carry;
     }
@@ -118,10 +119,11 @@ static void subtract(struct product *x, struct product *y)
     uint32_t most = x->size > y->size ? x->size : y->size;
     uint64_t carry = 0;
     for (uint32_t i = 0; i < most; i++) {
-        unsigned __int128 sum = (unsigned __int128)(i < x->size ? x->limb[i] : 0) +
-                                (i < y->size ? y->limb[i] : 0) + carry;
-        x->limb[i] = (uint64_t)sum;
-        carry = (uint64_t)(sum >> 64);
+        u128 sum =
+            u128_add(u128_of(i < x->size ? x->limb[i] : 0), u128_of(i < y->size ? y->limb[i] : 0));
+        sum = u128_add(sum, u128_of(carry));
+        x->limb[i] = u128_low(sum);
+        carry = u128_high(sum);
     }
     if (carry && most < PRODUCT) x->limb[most++] = carry;
     x->size = most;
@@ -147,10 +149,10 @@ static void divide_exactly(struct number *to, struct product *x, const struct nu
         uint64_t q = r[i] * unit, carry = 0, borrow = 0;
         to->limb[i] = q;
         for (uint32_t k = 0; i + k < rs && (k < ys || carry || borrow); k++) {
-            unsigned __int128 part = (unsigned __int128)q * (k < ys ? odd[k] : 0) + carry;
-            uint64_t low = (uint64_t)part, left = r[i + k] - low - borrow;
+            u128 part = u128_add(u128_product(q, k < ys ? odd[k] : 0), u128_of(carry));
+            uint64_t low = u128_low(part), left = r[i + k] - low - borrow;
             borrow = r[i + k] < low || (r[i + k] == low && borrow);
-            carry = (uint64_t)(part >> 64);
+            carry = u128_high(part);
             r[i + k] = left;
         }
     }

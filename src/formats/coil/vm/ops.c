@@ -1,9 +1,7 @@
 #include "coil/vm/ops.h"
 #include "coil/vm/shifts.h"
 #include <math.h>
-
-typedef __int128 wide;
-typedef unsigned __int128 uwide;
+#include "base/u128.h"
 
 static unsigned bits_of(uint8_t op) { return 8u * coil_types[op].bytes; }
 static bool is_signed(uint8_t op) { return coil_types[op].family == COIL_F_SIGNED; }
@@ -13,21 +11,30 @@ static uint64_t mask_of(uint8_t op)
     return bits_of(op) == 64 ? UINT64_MAX : (UINT64_C(1) << bits_of(op)) - 1;
 }
 
-static wide least_of(uint8_t op) { return is_signed(op) ? -((wide)1 << (bits_of(op) - 1)) : 0; }
-static wide most_of(uint8_t op)
+/* Numbers of 128 bits with a sign, in which sums and products of 64-bit numbers are exact. */
+static u128 least_of(uint8_t op)
 {
-    return op == COIL_T_BIT ? 1 : ((wide)1 << (bits_of(op) - is_signed(op))) - 1;
+    return is_signed(op) ? u128_negate(u128_shl(u128_of(1), bits_of(op) - 1)) : u128_of(0);
 }
-static wide exact_of(uint8_t op, uint64_t v) { return is_signed(op) ? (wide)(int64_t)v : (wide)v; }
+static u128 most_of(uint8_t op)
+{
+    if (op == COIL_T_BIT) return u128_of(1);
+    return u128_sub(u128_shl(u128_of(1), bits_of(op) - is_signed(op)), u128_of(1));
+}
+static u128 exact_of(uint8_t op, uint64_t v)
+{
+    return is_signed(op) ? u128_signed((int64_t)v) : u128_of(v);
+}
 
 /* ---- conversions ---- */
 
 static uint64_t real_to_int(double v, uint8_t to)
 {
     if (isnan(v)) return 0;
-    double least = (double)least_of(to), above = ldexp(1, (int)(bits_of(to) - is_signed(to)));
-    if (v <= least) return coil_canon(to, (uint64_t)least_of(to));
-    if (v >= above) return coil_canon(to, (uint64_t)most_of(to));
+    double least = is_signed(to) ? -ldexp(1, (int)bits_of(to) - 1) : 0,
+           above = ldexp(1, (int)(bits_of(to) - is_signed(to)));
+    if (v <= least) return coil_canon(to, u128_low(least_of(to)));
+    if (v >= above) return coil_canon(to, u128_low(most_of(to)));
     return is_signed(to) ? coil_canon(to, (uint64_t)(int64_t)v) : coil_canon(to, (uint64_t)v);
 }
 
@@ -38,11 +45,12 @@ static uint64_t int_to_real(uint64_t v, uint8_t from, uint8_t to)
     return coil_real_bits(to, is_signed(from) ? (double)(int64_t)v : (double)v);
 }
 
-static uint64_t clamp(wide v, uint8_t to, bool *changed)
+static uint64_t clamp(u128 v, uint8_t to, bool *changed)
 {
-    wide low = least_of(to), high = most_of(to), r = v < low ? low : v > high ? high : v;
-    *changed = r != v;
-    return coil_canon(to, (uint64_t)r);
+    u128 low = least_of(to), high = most_of(to);
+    u128 r = u128_less_signed(v, low) ? low : u128_less_signed(high, v) ? high : v;
+    *changed = !u128_equal(r, v);
+    return coil_canon(to, u128_low(r));
 }
 
 uint64_t coil_convert_bits(uint64_t v, uint8_t from, uint8_t to, bool saturate)
@@ -83,26 +91,28 @@ static uint8_t bit(bool on, uint8_t flag) { return on ? flag : 0; }
 /* ---- integers ---- */
 
 struct sum {
-    wide exact;
+    u128 exact;
     bool carry;
 };
 
 static struct sum add(const struct coil_operation *o, uint64_t b, bool carry)
 {
     uint64_t mask = mask_of(o->type);
-    uwide bits = (uwide)(o->a & mask) + (b & mask) + carry;
-    return (struct sum){exact_of(o->type, o->a) + exact_of(o->type, b) + carry, bits > mask};
+    u128 bits = u128_add(u128_add(u128_of(o->a & mask), u128_of(b & mask)), u128_of(carry));
+    u128 exact = u128_add(exact_of(o->type, o->a), exact_of(o->type, b));
+    return (struct sum){u128_add(exact, u128_of(carry)), u128_less(u128_of(mask), bits)};
 }
 
 static struct sum subtract(uint8_t type, uint64_t a, uint64_t b, bool borrow)
 {
     uint64_t mask = mask_of(type);
-    return (struct sum){exact_of(type, a) - exact_of(type, b) - borrow,
-                        (uwide)(a & mask) < (uwide)(b & mask) + borrow};
+    u128 exact = u128_sub(exact_of(type, a), exact_of(type, b));
+    u128 taken = u128_add(u128_of(b & mask), u128_of(borrow));
+    return (struct sum){u128_sub(exact, u128_of(borrow)), u128_less(u128_of(a & mask), taken)};
 }
 
 /* Wraps or clamps the exact result; V says that it was not representable. */
-static void deliver(struct coil_operation *o, wide exact, uint8_t extra)
+static void deliver(struct coil_operation *o, u128 exact, uint8_t extra)
 {
     uint8_t type = o->type;
     bool lost;
@@ -111,8 +121,8 @@ static void deliver(struct coil_operation *o, wide exact, uint8_t extra)
         o->result = clamp(exact, type, &lost);
         o->in_destination = true;
     } else {
-        o->result = coil_canon(type, (uint64_t)exact);
-        lost = exact_of(type, o->result) != exact;
+        o->result = coil_canon(type, u128_low(exact));
+        lost = !u128_equal(exact_of(type, o->result), exact);
     }
     o->flags = (uint8_t)(result_flags(type, o->result) | extra | bit(lost, COIL_V));
 }
@@ -120,15 +130,16 @@ static void deliver(struct coil_operation *o, wide exact, uint8_t extra)
 static void multiply(struct coil_operation *o)
 {
     if (is_signed(o->type)) {
-        wide exact = exact_of(o->type, o->a) * exact_of(o->type, o->b);
-        bool lost = exact < least_of(o->type) || exact > most_of(o->type);
+        u128 exact = u128_mul(exact_of(o->type, o->a), exact_of(o->type, o->b));
+        bool lost =
+            u128_less_signed(exact, least_of(o->type)) || u128_less_signed(most_of(o->type), exact);
         deliver(o, exact, bit(lost, COIL_C));
         return;
     }
-    uwide exact = (uwide)o->a * o->b;
-    bool lost = exact > (uwide)most_of(o->type);
+    u128 exact = u128_product(o->a, o->b);
+    bool lost = u128_less(most_of(o->type), exact);
     /* Above 2^127 nothing but "too large" matters. */
-    wide seen = exact >> 126 ? (wide)((uwide)1 << 126 | (uint64_t)exact) : (wide)exact;
+    u128 seen = u128_high(exact) >> 62 ? u128_join(UINT64_C(1) << 62, u128_low(exact)) : exact;
     deliver(o, seen, bit(lost, COIL_C));
 }
 
@@ -136,32 +147,33 @@ static uint64_t high_half(uint8_t type, uint64_t a, uint64_t b)
 {
     unsigned n = bits_of(type);
     if (is_signed(type))
-        return coil_canon(type, (uint64_t)((exact_of(type, a) * exact_of(type, b)) >> n));
-    return coil_canon(type, (uint64_t)(((uwide)a * b) >> n));
+        return coil_canon(type,
+                          u128_low(u128_sar(u128_mul(exact_of(type, a), exact_of(type, b)), n)));
+    return coil_canon(type, u128_low(u128_shr(u128_product(a, b), n)));
 }
 
 static void divide(struct coil_operation *o)
 {
-    wide a = exact_of(o->type, o->a), b = exact_of(o->type, o->b);
-    if (!b) {
+    u128 a = exact_of(o->type, o->a), b = exact_of(o->type, o->b);
+    if (u128_is_zero(b)) {
         o->second = 0;
-        deliver(o, 0, COIL_D);
+        deliver(o, b, COIL_D);
         return;
     }
-    o->second = coil_canon(o->type, (uint64_t)(a % b));
+    o->second = coil_canon(o->type, u128_low(u128_mod_signed(a, b)));
     if (o->opcode == COIL_OP_MOD) o->saturate = -1;
-    deliver(o, o->opcode == COIL_OP_MOD ? a % b : a / b, 0);
+    deliver(o, o->opcode == COIL_OP_MOD ? u128_mod_signed(a, b) : u128_div_signed(a, b), 0);
 }
 
 static uint64_t int_sqrt(uint64_t v)
 {
     uint64_t r = (uint64_t)sqrt((double)v);
-    while (r && (uwide)r * r > v) r--;
-    while ((uwide)(r + 1) * (r + 1) <= v) r++;
+    while (r && u128_less(u128_of(v), u128_product(r, r))) r--;
+    while (!u128_less(u128_of(v), u128_product(r + 1, r + 1))) r++;
     return r;
 }
 
-DEFINE_SHIFT(shifted, uint64_t, int64_t)
+DEFINE_SHIFT(shifted, uint64_t, u64)
 
 static void shift(struct coil_operation *o)
 {
@@ -205,7 +217,7 @@ static void operate_int(struct coil_operation *o)
 {
     uint8_t type = o->type;
     struct sum sum;
-    wide a = exact_of(type, o->a), b = exact_of(type, o->b);
+    u128 a = exact_of(type, o->a), b = exact_of(type, o->b);
     switch (o->opcode) {
     case COIL_OP_ADD:
     case COIL_OP_ADDC:
@@ -229,19 +241,19 @@ static void operate_int(struct coil_operation *o)
     case COIL_OP_DIV:
     case COIL_OP_MOD:
     case COIL_OP_DIVMOD: divide(o); break;
-    case COIL_OP_ABS: deliver(o, a < 0 ? -a : a, 0); break;
+    case COIL_OP_ABS: deliver(o, u128_is_negative(a) ? u128_negate(a) : a, 0); break;
     case COIL_OP_SQRT:
-        plain(o, a < 0 ? 0 : int_sqrt((uint64_t)a));
-        o->flags |= bit(a < 0, COIL_N);
+        plain(o, u128_is_negative(a) ? 0 : int_sqrt(u128_low(a)));
+        o->flags |= bit(u128_is_negative(a), COIL_N);
         break;
     case COIL_OP_CEIL:
     case COIL_OP_FLOR:
     case COIL_OP_ROND: plain(o, o->a); break;
-    case COIL_OP_MIN: o->result = a < b ? o->a : o->b; break;
-    case COIL_OP_MAX: o->result = a > b ? o->a : o->b; break;
+    case COIL_OP_MIN: o->result = u128_less_signed(a, b) ? o->a : o->b; break;
+    case COIL_OP_MAX: o->result = u128_less_signed(b, a) ? o->a : o->b; break;
     case COIL_OP_CLAMP: {
-        wide low = b, high = exact_of(type, o->c), r = a < low ? low : a;
-        o->result = (uint64_t)(r > high ? high : r);
+        u128 high = exact_of(type, o->c), r = u128_less_signed(a, b) ? b : a;
+        o->result = u128_low(u128_less_signed(high, r) ? high : r);
         break;
     }
     case COIL_OP_FMA: o->result = coil_canon(type, o->a * o->b + o->c); break;

@@ -12,20 +12,20 @@ static uint32_t read_number(struct coil_vm *vm, const struct coil_place *p, stru
         if (!coil_is_scalar(p->op)) n->op = COIL_T_UNT64;
         TRY(coil_place_read(vm, p, n->op, &value));
         n->width = coil_width_of(coil_scalar(n->op));
-        n->value = n->width.is_signed ? (coil_bits)(__int128)(int64_t)value : value;
+        n->value = n->width.is_signed ? u128_signed((int64_t)value) : u128_of(value);
         return 0;
     }
     if (!coil_is_wide(p->type)) return COIL_TRAP_INVALID_INSTRUCTION;
     n->width = coil_width_of(p->type);
     if (p->form == COIL_DEF) {
-        n->value = coil_extend(n->width, (coil_bits)(__int128)(int64_t)p->value);
+        n->value = coil_extend(n->width, u128_signed((int64_t)p->value));
         return 0;
     }
     TRY(coil_place_bytes(vm, p, false, &bytes));
     size_t size = (size_t)p->type->size;
-    coil_bits bits = 0;
+    u128 bits = u128_of(0);
     for (size_t i = 0; i < size; i++)
-        bits = bits << 8 | bytes[vm->m->big_endian ? i : size - 1 - i];
+        bits = u128_or(u128_shl(bits, 8), u128_of(bytes[vm->m->big_endian ? i : size - 1 - i]));
     n->value = coil_extend(n->width, bits);
     return 0;
 }
@@ -40,14 +40,15 @@ static uint32_t write_number(struct coil_vm *vm, const struct coil_place *p, str
     if (coil_is_scalar(p->op)) {
         struct coil_number out =
             coil_number_convert(n, p->op, coil_width_of(coil_scalar(p->op)), saturate);
-        return coil_place_write(vm, p, (uint64_t)out.value, p->op);
+        return coil_place_write(vm, p, u128_low(out.value), p->op);
     }
     if (!coil_is_wide(p->type)) return COIL_TRAP_INVALID_INSTRUCTION;
     n = coil_number_convert(n, p->op, coil_width_of(p->type), saturate);
     TRY(coil_place_bytes(vm, p, true, &bytes));
     size_t size = (size_t)p->type->size;
     for (size_t i = 0; i < size; i++)
-        bytes[vm->m->big_endian ? size - 1 - i : i] = (uint8_t)(n.value >> 8 * i);
+        bytes[vm->m->big_endian ? size - 1 - i : i] =
+            (uint8_t)u128_low(u128_shr(n.value, 8 * (unsigned)i));
     return 0;
 }
 
@@ -68,12 +69,12 @@ static uint32_t operate_real(struct coil_vm *vm, const struct coil_step *s,
 {
     static const struct coil_width none = {0};
     struct coil_operation o = {.opcode = s->opcode, .type = type, .saturate = -1};
-    o.a = (uint64_t)coil_number_convert(in[0], type, none, false).value;
-    if (r->b >= 0) o.b = (uint64_t)coil_number_convert(in[1], type, none, false).value;
-    if (r->c >= 0) o.c = (uint64_t)coil_number_convert(in[2], type, none, false).value;
+    o.a = u128_low(coil_number_convert(in[0], type, none, false).value);
+    if (r->b >= 0) o.b = u128_low(coil_number_convert(in[1], type, none, false).value);
+    if (r->c >= 0) o.c = u128_low(coil_number_convert(in[2], type, none, false).value);
     coil_operate(&o);
-    struct coil_number out = {.op = type, .value = o.result},
-                       rest = {.op = type, .value = o.second};
+    struct coil_number out = {.op = type, .value = u128_of(o.result)},
+                       rest = {.op = type, .value = u128_of(o.second)};
     if (r->to >= 0) TRY(write_number(vm, &s->places[r->to], out, false));
     if (s->opcode == COIL_OP_DIVMOD) TRY(write_number(vm, &s->places[1], rest, false));
     coil_flags_set(vm, s->opcode, o.flags, (uint8_t)~o.written);
@@ -87,7 +88,7 @@ static uint32_t carry_in(struct coil_vm *vm, const struct coil_step *s, bool *ca
     *carry = vm->flags & COIL_C;
     if (s->count < 4) return 0;
     TRY(read_number(vm, &s->places[3], &n));
-    *carry = n.value != 0;
+    *carry = !u128_is_zero(n.value);
     return 0;
 }
 
@@ -122,7 +123,7 @@ uint32_t coil_run_wide(struct coil_vm *vm, const struct coil_step *s, const stru
         clamp = coil_width_of(coil_is_wide(to->type) ? to->type : coil_scalar(to->op));
         o.to = &clamp;
     }
-    if (vm->divide_trap && divides(s->opcode) && !o.b) return COIL_TRAP_DIVIDE_BY_ZERO;
+    if (vm->divide_trap && divides(s->opcode) && u128_is_zero(o.b)) return COIL_TRAP_DIVIDE_BY_ZERO;
     coil_wide_operate(&o);
     struct coil_number out = {type.op, o.in_destination ? clamp : type.width, o.result};
     if (s->opcode == COIL_OP_BITCHK) out.width = (struct coil_width){8, false};
@@ -131,7 +132,7 @@ uint32_t coil_run_wide(struct coil_vm *vm, const struct coil_step *s, const stru
     if (s->opcode == COIL_OP_DIVMOD) TRY(write_number(vm, &s->places[1], out, false));
     if (chained && s->count == 4 && s->places[3].at != COIL_AT_CONST &&
         !(s->places[3].ext & COIL_CONST)) {
-        out = (struct coil_number){COIL_T_UNT8, {8, false}, o.flags & COIL_C ? 1 : 0};
+        out = (struct coil_number){COIL_T_UNT8, {8, false}, u128_of(o.flags & COIL_C ? 1 : 0)};
         TRY(write_number(vm, &s->places[3], out, false));
     }
     coil_flags_set(vm, s->opcode, o.flags, (uint8_t)~coil_ops[s->opcode].writes);

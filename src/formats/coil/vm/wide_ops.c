@@ -2,8 +2,6 @@
 #include "coil/vm/shifts.h"
 #include <math.h>
 
-typedef __int128 wide;
-
 struct coil_width coil_width_of(const struct coil_type *t)
 {
     if (coil_is_wide(t)) return (struct coil_width){(uint8_t)t->dims[0], t->op == COIL_T_CINT};
@@ -11,87 +9,98 @@ struct coil_width coil_width_of(const struct coil_type *t)
                                coil_types[t->op].family == COIL_F_SIGNED};
 }
 
-static coil_bits mask_of(struct coil_width w) { return ~(coil_bits)0 >> (128 - w.bits); }
+static u128 mask_of(struct coil_width w) { return u128_shr(u128_not(u128_of(0)), 128u - w.bits); }
 
-coil_bits coil_extend(struct coil_width w, coil_bits value)
+u128 coil_extend(struct coil_width w, u128 value)
 {
     unsigned shift = 128u - w.bits;
-    return w.is_signed ? (coil_bits)((wide)(value << shift) >> shift) : value << shift >> shift;
+    value = u128_shl(value, shift);
+    return w.is_signed ? u128_sar(value, shift) : u128_shr(value, shift);
+}
+
+static u128 most_of(struct coil_width w) { return u128_shr(mask_of(w), w.is_signed); }
+static u128 least_of(struct coil_width w)
+{
+    return w.is_signed ? coil_extend(w, u128_add(most_of(w), u128_of(1))) : u128_of(0);
 }
 
 /* ---- exact results: a sum of two 128-bit numbers needs more ---- */
 
 struct exact {
     bool negative, huge; /* huge: 2^128 or more, where only the sign still matters */
-    coil_bits magnitude;
+    u128 magnitude;
 };
 
-static struct exact exact_of(struct coil_width w, coil_bits v)
+static struct exact exact_of(struct coil_width w, u128 v)
 {
-    bool negative = w.is_signed && (wide)v < 0;
-    return (struct exact){negative, false, negative ? 0 - v : v};
+    bool negative = w.is_signed && u128_is_negative(v);
+    return (struct exact){negative, false, negative ? u128_negate(v) : v};
 }
+
+static u128 value_of(struct exact e) { return e.negative ? u128_negate(e.magnitude) : e.magnitude; }
 
 static struct exact opposite(struct exact e)
 {
-    e.negative = !e.negative && (e.magnitude || e.huge);
+    e.negative = !e.negative && (!u128_is_zero(e.magnitude) || e.huge);
     return e;
 }
 
 static struct exact exact_add(struct exact a, struct exact b)
 {
     if (a.negative == b.negative) {
-        coil_bits sum = a.magnitude + b.magnitude;
-        return (struct exact){a.negative, a.huge || b.huge || sum < a.magnitude, sum};
+        u128 sum = u128_add(a.magnitude, b.magnitude);
+        bool huge = a.huge || b.huge || u128_less(sum, a.magnitude);
+        return (struct exact){a.negative, huge, sum};
     }
     if (a.huge) return a;
-    if (a.magnitude < b.magnitude)
-        return (struct exact){b.negative, false, b.magnitude - a.magnitude};
-    coil_bits rest = a.magnitude - b.magnitude;
-    return (struct exact){rest && a.negative, false, rest};
+    if (u128_less(a.magnitude, b.magnitude))
+        return (struct exact){b.negative, false, u128_sub(b.magnitude, a.magnitude)};
+    u128 rest = u128_sub(a.magnitude, b.magnitude);
+    return (struct exact){!u128_is_zero(rest) && a.negative, false, rest};
 }
 
 static struct exact exact_multiply(struct exact a, struct exact b)
 {
-    bool huge = a.magnitude && b.magnitude > ~(coil_bits)0 / a.magnitude;
-    coil_bits product = a.magnitude * b.magnitude;
-    return (struct exact){a.negative != b.negative && (product || huge), huge, product};
+    bool huge = !u128_is_zero(a.magnitude) &&
+                u128_less(u128_div(u128_not(u128_of(0)), a.magnitude), b.magnitude);
+    u128 product = u128_mul(a.magnitude, b.magnitude);
+    bool negative = a.negative != b.negative && (!u128_is_zero(product) || huge);
+    return (struct exact){negative, huge, product};
 }
 
 static bool fits(struct exact e, struct coil_width w)
 {
-    coil_bits most = mask_of(w) >> w.is_signed;
+    u128 most = most_of(w);
     if (e.huge) return false;
-    return e.negative ? w.is_signed && e.magnitude <= most + 1 : e.magnitude <= most;
+    if (e.negative) return w.is_signed && !u128_less(u128_add(most, u128_of(1)), e.magnitude);
+    return !u128_less(most, e.magnitude);
 }
 
-static coil_bits clamp(struct exact e, struct coil_width w, bool *changed)
+static u128 clamp(struct exact e, struct coil_width w, bool *changed)
 {
-    coil_bits most = mask_of(w) >> w.is_signed;
     *changed = !fits(e, w);
-    if (*changed) return !e.negative ? most : w.is_signed ? coil_extend(w, most + 1) : 0;
-    return e.negative ? 0 - e.magnitude : e.magnitude;
+    if (*changed) return !e.negative ? most_of(w) : least_of(w);
+    return value_of(e);
 }
 
 /* ---- conversions ---- */
 
 static bool is_real(uint8_t op) { return coil_types[op].family == COIL_F_REAL; }
 
-static coil_bits real_to_int(double v, struct coil_width w)
+static u128 real_to_int(double v, struct coil_width w)
 {
-    coil_bits most = mask_of(w) >> w.is_signed;
-    if (isnan(v)) return 0;
-    if (v >= ldexp(1, w.bits - w.is_signed)) return most;
-    if (!w.is_signed) return v <= 0 ? 0 : (coil_bits)v;
-    return v <= -ldexp(1, w.bits - 1) ? coil_extend(w, most + 1) : (coil_bits)(wide)v;
+    if (isnan(v)) return u128_of(0);
+    if (v >= ldexp(1, w.bits - w.is_signed)) return most_of(w);
+    if (v >= 0) return u128_of_real(v);
+    if (!w.is_signed || v <= -ldexp(1, w.bits - 1)) return least_of(w);
+    return u128_negate(u128_of_real(-v));
 }
 
 static uint64_t int_to_real(struct coil_number n, uint8_t to)
 {
-    wide value = (wide)n.value;
-    if (to == COIL_T_FP32) /* rounded once */
-        return coil_real_bits(to, (double)(n.width.is_signed ? (float)value : (float)n.value));
-    return coil_real_bits(to, n.width.is_signed ? (double)value : (double)n.value);
+    struct exact e = exact_of(n.width, n.value);
+    double v = to == COIL_T_FP32 ? (double)u128_real32(e.magnitude) : u128_real(e.magnitude);
+    return coil_real_bits(to, e.negative ? -v : v); /* rounded once */
 }
 
 struct coil_number coil_number_convert(struct coil_number n, uint8_t to, struct coil_width width,
@@ -100,14 +109,14 @@ struct coil_number coil_number_convert(struct coil_number n, uint8_t to, struct 
     struct coil_number out = {.op = to, .width = width};
     bool changed;
     if (is_real(n.op)) {
-        double r = coil_real(n.op, (uint64_t)n.value);
-        out.value = is_real(to)        ? coil_real_bits(to, r)
-                    : to == COIL_T_BIT ? r != 0
+        double r = coil_real(n.op, u128_low(n.value));
+        out.value = is_real(to)        ? u128_of(coil_real_bits(to, r))
+                    : to == COIL_T_BIT ? u128_of(r != 0)
                                        : real_to_int(r, width);
     } else if (is_real(to)) {
-        out.value = int_to_real(n, to);
+        out.value = u128_of(int_to_real(n, to));
     } else if (to == COIL_T_BIT) {
-        out.value = n.value != 0;
+        out.value = u128_of(!u128_is_zero(n.value));
     } else {
         out.value = saturate ? clamp(exact_of(n.width, n.value), width, &changed)
                              : coil_extend(width, n.value);
@@ -131,12 +140,12 @@ struct coil_number coil_number_common(struct coil_number a, struct coil_number b
 
 static uint8_t bit(bool on, uint8_t flag) { return on ? flag : 0; }
 
-static uint8_t result_flags(struct coil_width w, coil_bits r)
+static uint8_t result_flags(struct coil_width w, u128 r)
 {
-    coil_bits bits = r & mask_of(w);
-    bool odd = __builtin_parityll((uint64_t)bits) ^ __builtin_parityll((uint64_t)(bits >> 64));
-    return (uint8_t)(bit(!bits, COIL_Z) | bit(w.is_signed && (wide)r < 0, COIL_S) |
-                     bit(!odd, COIL_P));
+    u128 bits = u128_and(r, mask_of(w));
+    bool odd = __builtin_parityll(u128_low(bits)) ^ __builtin_parityll(u128_high(bits));
+    return (uint8_t)(bit(u128_is_zero(bits), COIL_Z) |
+                     bit(w.is_signed && u128_is_negative(r), COIL_S) | bit(!odd, COIL_P));
 }
 
 /* Wraps or clamps; V says that the exact result was not representable. */
@@ -149,34 +158,36 @@ static void deliver(struct coil_wide_operation *o, struct exact e, uint8_t extra
         o->in_destination = true;
     } else {
         lost = !fits(e, w);
-        o->result = coil_extend(w, e.negative ? 0 - e.magnitude : e.magnitude);
+        o->result = coil_extend(w, value_of(e));
     }
     o->flags = (uint8_t)(result_flags(w, o->result) | extra | bit(lost, COIL_V));
 }
 
-static void plain(struct coil_wide_operation *o, coil_bits r)
+static void plain(struct coil_wide_operation *o, u128 r)
 {
     o->result = coil_extend(o->type, r);
     o->flags = result_flags(o->type, o->result);
 }
 
-static void add(struct coil_wide_operation *o, coil_bits b, bool carry)
+static void add(struct coil_wide_operation *o, u128 b, bool carry)
 {
-    coil_bits mask = mask_of(o->type), x = o->a & mask, y = b & mask, sum = x + y + carry;
-    bool over = o->type.bits == 128 ? sum < x || (carry && sum == x) : sum > mask;
-    struct exact one = {.magnitude = carry};
+    u128 mask = mask_of(o->type), x = u128_and(o->a, mask), y = u128_and(b, mask);
+    u128 sum = u128_add(u128_add(x, y), u128_of(carry));
+    bool over = o->type.bits == 128 ? u128_less(sum, x) || (carry && u128_equal(sum, x))
+                                    : u128_less(mask, sum);
+    struct exact one = {.magnitude = u128_of(carry)};
     deliver(o, exact_add(exact_add(exact_of(o->type, o->a), exact_of(o->type, b)), one),
             bit(over, COIL_C));
 }
 
-static void subtract(struct coil_wide_operation *o, coil_bits a, coil_bits b, bool borrow)
+static void subtract(struct coil_wide_operation *o, u128 a, u128 b, bool borrow)
 {
-    coil_bits mask = mask_of(o->type), x = a & mask, y = b & mask;
-    struct exact one = {.magnitude = borrow};
+    u128 mask = mask_of(o->type), x = u128_and(a, mask), y = u128_and(b, mask);
+    struct exact one = {.magnitude = u128_of(borrow)};
     deliver(
         o,
         exact_add(exact_add(exact_of(o->type, a), opposite(exact_of(o->type, b))), opposite(one)),
-        bit(x < y || (borrow && x == y), COIL_C));
+        bit(u128_less(x, y) || (borrow && u128_equal(x, y)), COIL_C));
 }
 
 static void multiply(struct coil_wide_operation *o)
@@ -186,96 +197,104 @@ static void multiply(struct coil_wide_operation *o)
 }
 
 /* The upper half of the product of two numbers of n bits: in four parts of 64 by 64 bits. */
-static coil_bits high_half(struct coil_width w, coil_bits a, coil_bits b)
+static u128 high_half(struct coil_width w, u128 a, u128 b)
 {
     struct exact x = exact_of(w, a), y = exact_of(w, b);
-    uint64_t xl = (uint64_t)x.magnitude, xh = (uint64_t)(x.magnitude >> 64);
-    uint64_t yl = (uint64_t)y.magnitude, yh = (uint64_t)(y.magnitude >> 64);
-    coil_bits ll = (coil_bits)xl * yl, lh = (coil_bits)xl * yh, hl = (coil_bits)xh * yl;
-    coil_bits middle = (ll >> 64) + (uint64_t)lh + (uint64_t)hl;
-    coil_bits low = (uint64_t)ll | middle << 64;
-    coil_bits high = (coil_bits)xh * yh + (lh >> 64) + (hl >> 64) + (middle >> 64);
+    uint64_t xl = u128_low(x.magnitude), xh = u128_high(x.magnitude);
+    uint64_t yl = u128_low(y.magnitude), yh = u128_high(y.magnitude);
+    u128 ll = u128_product(xl, yl), lh = u128_product(xl, yh), hl = u128_product(xh, yl);
+    u128 middle = u128_add(u128_of(u128_high(ll)), u128_of(u128_low(lh)));
+    middle = u128_add(middle, u128_of(u128_low(hl)));
+    u128 low = u128_join(u128_low(middle), u128_low(ll));
+    u128 high = u128_add(u128_product(xh, yh), u128_of(u128_high(lh)));
+    high = u128_add(high, u128_of(u128_high(hl)));
+    high = u128_add(high, u128_of(u128_high(middle)));
     if (x.negative != y.negative) {
-        low = 0 - low;
-        high = ~high + !low;
+        low = u128_negate(low);
+        high = u128_add(u128_not(high), u128_of(u128_is_zero(low)));
     }
-    return coil_extend(w, w.bits == 128 ? high : low >> w.bits | high << (128 - w.bits));
+    if (w.bits == 128) return high;
+    return coil_extend(w, u128_or(u128_shr(low, w.bits), u128_shl(high, 128u - w.bits)));
 }
 
 static void divide(struct coil_wide_operation *o)
 {
     struct exact a = exact_of(o->type, o->a), b = exact_of(o->type, o->b);
-    if (!b.magnitude) {
-        o->second = 0;
+    if (u128_is_zero(b.magnitude)) {
+        o->second = u128_of(0);
         deliver(o, b, COIL_D);
         return;
     }
-    struct exact quotient = {.magnitude = a.magnitude / b.magnitude};
-    struct exact rest = {.magnitude = a.magnitude % b.magnitude};
-    quotient.negative = quotient.magnitude && a.negative != b.negative;
-    rest.negative = rest.magnitude && a.negative;
-    o->second = coil_extend(o->type, rest.negative ? 0 - rest.magnitude : rest.magnitude);
+    struct exact quotient = {.magnitude = u128_div(a.magnitude, b.magnitude)};
+    struct exact rest = {.magnitude = u128_mod(a.magnitude, b.magnitude)};
+    quotient.negative = !u128_is_zero(quotient.magnitude) && a.negative != b.negative;
+    rest.negative = !u128_is_zero(rest.magnitude) && a.negative;
+    o->second = coil_extend(o->type, value_of(rest));
     if (o->opcode == COIL_OP_MOD) o->to = NULL;
     deliver(o, o->opcode == COIL_OP_MOD ? rest : quotient, 0);
 }
 
-static coil_bits root(coil_bits v)
+static u128 root(u128 v)
 {
-    coil_bits r = 0;
-    for (coil_bits step = (coil_bits)1 << 126; step; step >>= 2) {
-        bool over = v >= r + step;
-        if (over) v -= r + step;
-        r = (r >> 1) + (over ? step : 0);
+    u128 r = u128_of(0);
+    for (unsigned at = 128; at > 0;) {
+        u128 step = u128_shl(u128_of(1), at -= 2), taken = u128_add(r, step);
+        bool over = !u128_less(v, taken);
+        if (over) v = u128_sub(v, taken);
+        r = u128_shr(r, 1);
+        if (over) r = u128_add(r, step);
     }
     return r;
 }
 
-DEFINE_SHIFT(shifted, coil_bits, wide)
+DEFINE_SHIFT(shifted, u128, u128)
 
 static void shift(struct coil_wide_operation *o)
 {
     unsigned n = o->type.bits;
-    coil_bits v = o->a & mask_of(o->type);
-    uint64_t count = o->b > 255 ? 255 : (uint64_t)o->b; /* more than any width */
+    u128 v = u128_and(o->a, mask_of(o->type));
+    uint64_t count = u128_less(u128_of(255), o->b) ? 255 : u128_low(o->b); /* more than any width */
     bool carry, left = o->opcode == COIL_OP_SHL || o->opcode == COIL_OP_SAL;
-    coil_bits r = shifted(o->opcode, v, n, count, (unsigned)(o->b % n), &carry);
+    u128 r =
+        shifted(o->opcode, v, n, count, (unsigned)u128_low(u128_mod(o->b, u128_of(n))), &carry);
     plain(o, r);
-    o->flags |=
-        (uint8_t)(bit(carry, COIL_C) | bit(left && count && (r ^ v) >> (n - 1) & 1, COIL_V));
+    o->flags |= (uint8_t)(bit(carry, COIL_C) |
+                          bit(left && count && u128_bit(u128_xor(r, v), n - 1), COIL_V));
 }
 
 /* The bytes of the value in reverse; the first of an odd width has fewer bits. */
-static coil_bits swap_bytes(struct coil_width w, coil_bits v)
+static u128 swap_bytes(struct coil_width w, u128 v)
 {
-    coil_bits r = 0, in = v & mask_of(w);
-    for (unsigned i = 0; i < (w.bits + 7u) / 8; i++, in >>= 8) r = r << 8 | (uint8_t)in;
+    u128 r = u128_of(0), in = u128_and(v, mask_of(w));
+    for (unsigned i = 0; i < (w.bits + 7u) / 8; i++, in = u128_shr(in, 8))
+        r = u128_or(u128_shl(r, 8), u128_of((uint8_t)u128_low(in)));
     return r;
 }
 
 static void bit_number(struct coil_wide_operation *o)
 {
-    coil_bits one = (coil_bits)1 << (unsigned)(o->b % o->type.bits);
-    bool was = o->a & one;
+    unsigned at = (unsigned)u128_low(u128_mod(o->b, u128_of(o->type.bits)));
+    u128 one = u128_shl(u128_of(1), at);
+    bool was = u128_bit(o->a, at);
     if (o->opcode == COIL_OP_BITCHK) {
-        o->result = was;
+        o->result = u128_of(was);
         o->flags = (uint8_t)(bit(!was, COIL_Z) | bit(was, COIL_C));
         return;
     }
-    plain(o, o->opcode == COIL_OP_BITSET   ? o->a | one
-             : o->opcode == COIL_OP_BITCLR ? o->a & ~one
-                                           : o->a ^ one);
+    plain(o, o->opcode == COIL_OP_BITSET   ? u128_or(o->a, one)
+             : o->opcode == COIL_OP_BITCLR ? u128_and(o->a, u128_not(one))
+                                           : u128_xor(o->a, one));
     o->flags |= bit(was, COIL_C);
 }
 
-static bool less(struct coil_width w, coil_bits a, coil_bits b)
+static bool less(struct coil_width w, u128 a, u128 b)
 {
-    return w.is_signed ? (wide)a < (wide)b : a < b;
+    return w.is_signed ? u128_less_signed(a, b) : u128_less(a, b);
 }
 
-static unsigned ones(coil_bits v)
+static unsigned ones(u128 v)
 {
-    return (unsigned)(__builtin_popcountll((uint64_t)v) +
-                      __builtin_popcountll((uint64_t)(v >> 64)));
+    return (unsigned)(__builtin_popcountll(u128_low(v)) + __builtin_popcountll(u128_high(v)));
 }
 
 static void operate(struct coil_wide_operation *o)
@@ -285,19 +304,19 @@ static void operate(struct coil_wide_operation *o)
     switch (o->opcode) {
     case COIL_OP_ADD: add(o, o->b, false); break;
     case COIL_OP_ADDC: add(o, o->b, o->carry); break;
-    case COIL_OP_INC: add(o, 1, false); break;
+    case COIL_OP_INC: add(o, u128_of(1), false); break;
     case COIL_OP_CMP: o->to = NULL; /* fall through */
     case COIL_OP_SUB: subtract(o, o->a, o->b, false); break;
     case COIL_OP_SUBB: subtract(o, o->a, o->b, o->carry); break;
-    case COIL_OP_DEC: subtract(o, o->a, 1, false); break;
-    case COIL_OP_NEG: deliver(o, opposite(a), bit(o->a != 0, COIL_C)); break;
+    case COIL_OP_DEC: subtract(o, o->a, u128_of(1), false); break;
+    case COIL_OP_NEG: deliver(o, opposite(a), bit(!u128_is_zero(o->a), COIL_C)); break;
     case COIL_OP_MUL: multiply(o); break;
     case COIL_OP_DIV:
     case COIL_OP_MOD:
     case COIL_OP_DIVMOD: divide(o); break;
     case COIL_OP_ABS: deliver(o, a.negative ? opposite(a) : a, 0); break;
     case COIL_OP_SQRT:
-        plain(o, a.negative ? 0 : root(o->a));
+        plain(o, a.negative ? u128_of(0) : root(o->a));
         o->flags |= bit(a.negative, COIL_N);
         break;
     case COIL_OP_CEIL:
@@ -309,15 +328,15 @@ static void operate(struct coil_wide_operation *o)
         o->result = less(w, o->a, o->b) ? o->b : o->a;
         if (less(w, o->c, o->result)) o->result = o->c;
         break;
-    case COIL_OP_FMA: o->result = coil_extend(w, o->a * o->b + o->c); break;
+    case COIL_OP_FMA: o->result = coil_extend(w, u128_add(u128_mul(o->a, o->b), o->c)); break;
     case COIL_OP_MULH: o->result = high_half(w, o->a, o->b); break;
     case COIL_OP_TEST:
-    case COIL_OP_AND: plain(o, o->a & o->b); break;
-    case COIL_OP_OR: plain(o, o->a | o->b); break;
-    case COIL_OP_XOR: plain(o, o->a ^ o->b); break;
-    case COIL_OP_NOT: plain(o, ~o->a); break;
+    case COIL_OP_AND: plain(o, u128_and(o->a, o->b)); break;
+    case COIL_OP_OR: plain(o, u128_or(o->a, o->b)); break;
+    case COIL_OP_XOR: plain(o, u128_xor(o->a, o->b)); break;
+    case COIL_OP_NOT: plain(o, u128_not(o->a)); break;
     case COIL_OP_BSWAP: plain(o, swap_bytes(w, o->a)); break;
-    case COIL_OP_POPCNT: plain(o, ones(o->a & mask_of(w))); break;
+    case COIL_OP_POPCNT: plain(o, u128_of(ones(u128_and(o->a, mask_of(w))))); break;
     case COIL_OP_BITSET:
     case COIL_OP_BITCLR:
     case COIL_OP_BITTGL:

@@ -1,9 +1,8 @@
 /* Integers of any width up to 128 bits (COIL 7.17): CINT and CUNT, and what other numbers are beside
  * them. The meaning of operations, once for every engine, as ops.h is for scalars. */
 #pragma once
+#include "base/u128.h"
 #include "coil/vm/ops.h"
-
-typedef unsigned __int128 coil_bits;
 
 struct coil_width {
     uint8_t bits;
@@ -14,11 +13,11 @@ struct coil_width {
 struct coil_number {
     uint8_t op;              /* the scalar type, CINT or CUNT */
     struct coil_width width; /* of an integer */
-    coil_bits value;
+    u128 value;
 };
 
 struct coil_width coil_width_of(const struct coil_type *t); /* of an integer type */
-coil_bits coil_extend(struct coil_width width, coil_bits value);
+u128 coil_extend(struct coil_width width, u128 value);
 /* MOV's conversion (COIL 7.8). */
 struct coil_number coil_number_convert(struct coil_number n, uint8_t to, struct coil_width width,
                                        bool saturate);
@@ -29,9 +28,9 @@ struct coil_wide_operation {
     uint8_t opcode;
     struct coil_width type;      /* the operation type T */
     const struct coil_width *to; /* a destination type to clamp to, or NULL */
-    coil_bits a, b, c;           /* in T; shift count or bit number in b */
+    u128 a, b, c;                /* in T; shift count or bit number in b */
     bool carry;                  /* into ADDC and SUBB */
-    coil_bits result, second;    /* in T, or in *to; the remainder of DIVMOD */
+    u128 result, second;         /* in T, or in *to; the remainder of DIVMOD */
     uint8_t flags;
     bool in_destination;
 };

@@ -25,6 +25,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/u128.h"
 
 static inline int64_t op_signed(uint64_t v) { return (int64_t)v; }
 static inline uint64_t op_extend32(uint64_t v) { return (uint64_t)(int64_t)(int32_t)(uint32_t)v; }
@@ -97,13 +98,7 @@ static inline uint64_t op_sar64(uint64_t v, uint64_t n)
 /* Upper halves of products. */
 static inline uint64_t op_mulh_uu64(uint64_t a, uint64_t b)
 {
-#ifdef __SIZEOF_INT128__
-    return (uint64_t)((unsigned __int128)a * b >> 64);
-#else
-    uint64_t al = (uint32_t)a, ah = a >> 32, bl = (uint32_t)b, bh = b >> 32;
-    uint64_t low = al * bl, mid = ah * bl + (low >> 32), mid2 = al * bh + (uint32_t)mid;
-    return ah * bh + (mid >> 32) + (mid2 >> 32);
-#endif
+    return u128_high(u128_product(a, b));
 }
 static inline uint64_t op_mulh_su64(uint64_t a, uint64_t b)
 {

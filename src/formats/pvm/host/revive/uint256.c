@@ -1,6 +1,7 @@
 #include "pvm/host/revive/uint256.h"
 #include <string.h>
 #include "base/bytes.h"
+#include "base/u128.h"
 
 bool revive_u256_is_zero(const struct u256 *a) { return !(a->w[0] | a->w[1] | a->w[2] | a->w[3]); }
 bool revive_u256_fits(const struct u256 *a) { return !(a->w[1] | a->w[2] | a->w[3]); }
@@ -15,13 +16,13 @@ int revive_u256_compare(const struct u256 *a, const struct u256 *b)
 struct u256 revive_u256_add(const struct u256 *a, const struct u256 *b, bool *carry)
 {
     struct u256 sum;
-    unsigned __int128 part = 0;
+    uint64_t more = 0;
     for (int i = 0; i < 4; i++) {
-        part += (unsigned __int128)a->w[i] + b->w[i];
-        sum.w[i] = (uint64_t)part;
-        part >>= 64;
+        u128 part = u128_add(u128_add(u128_of(a->w[i]), u128_of(b->w[i])), u128_of(more));
+        sum.w[i] = u128_low(part);
+        more = u128_high(part);
     }
-    *carry = part != 0;
+    *carry = more != 0;
     return sum;
 }
 
@@ -30,9 +31,9 @@ struct u256 revive_u256_subtract(const struct u256 *a, const struct u256 *b)
     struct u256 difference;
     uint64_t borrow = 0;
     for (int i = 0; i < 4; i++) {
-        unsigned __int128 part = (unsigned __int128)a->w[i] - b->w[i] - borrow;
-        difference.w[i] = (uint64_t)part;
-        borrow = (uint64_t)(part >> 64) & 1;
+        u128 part = u128_sub(u128_sub(u128_of(a->w[i]), u128_of(b->w[i])), u128_of(borrow));
+        difference.w[i] = u128_low(part);
+        borrow = u128_high(part) & 1;
     }
     return difference;
 }
@@ -52,13 +53,13 @@ void revive_u256_put(const struct u256 *a, uint8_t little_endian[WORD])
 /* a * factor + digit; false: too large. */
 static bool append(struct u256 *a, unsigned factor, unsigned digit)
 {
-    unsigned __int128 part = digit;
+    uint64_t carry = digit;
     for (int i = 0; i < 4; i++) {
-        part += (unsigned __int128)a->w[i] * factor;
-        a->w[i] = (uint64_t)part;
-        part >>= 64;
+        u128 part = u128_add(u128_product(a->w[i], factor), u128_of(carry));
+        a->w[i] = u128_low(part);
+        carry = u128_high(part);
     }
-    return !part;
+    return !carry;
 }
 
 bool revive_u256_parse(penta_bytes text, struct u256 *out)
@@ -83,11 +84,11 @@ void revive_u256_print(const struct u256 *a, char text[U256_DIGITS])
     char digits[U256_DIGITS];
     size_t count = 0;
     do {
-        unsigned __int128 rest = 0;
+        uint64_t rest = 0;
         for (int i = 3; i >= 0; i--) {
-            rest = rest << 64 | left.w[i];
-            left.w[i] = (uint64_t)(rest / 10);
-            rest %= 10;
+            u128 part = u128_join(rest, left.w[i]);
+            left.w[i] = u128_low(u128_div(part, u128_of(10)));
+            rest = u128_low(u128_mod(part, u128_of(10)));
         }
         digits[count++] = (char)('0' + (int)rest);
     } while (!revive_u256_is_zero(&left));
