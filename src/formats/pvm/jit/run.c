@@ -262,7 +262,7 @@ static void tell_perf(const struct pvm_vm *vm, const struct pvm_config *config)
  * cannot run, the machine stays with the interpreter, which gives the same results. */
 void pvm_jit_adopt(struct pvm_vm *vm, const struct pvm_config *config)
 {
-    if (!vm->memory.base || !pvm_jit_usable() || !pvm_signal_install()) return;
+    if (vm->memory.pages || !pvm_jit_usable() || !pvm_signal_install()) return;
     if (!vm->cells->native) {
         vm->cells->native = pvm_native_compile(vm->cells, config);
         vm->cells->native_free = pvm_native_free;

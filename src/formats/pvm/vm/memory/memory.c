@@ -360,7 +360,7 @@ bool pvm_memory_read(const struct pvm_memory *m, uint64_t address, void *into, s
     if (!mapped(m, address, size)) return false;
     for (size_t done = 0; done < size;) {
         uint64_t at = address + done;
-        size_t part = PAGE - at % PAGE < size - done ? PAGE - at % PAGE : size - done;
+        size_t rest = PAGE - (size_t)(at % PAGE), part = rest < size - done ? rest : size - done;
         const uint8_t *bytes = pvm_backing_page(m, (uint32_t)(at / PAGE), false);
         if (bytes)
             memcpy((uint8_t *)into + done, bytes + at % PAGE, part);
@@ -376,7 +376,7 @@ bool pvm_memory_write(struct pvm_memory *m, uint64_t address, const void *from, 
     if (!mapped(m, address, size)) return false;
     for (size_t done = 0; done < size;) {
         uint64_t at = address + done;
-        size_t part = PAGE - at % PAGE < size - done ? PAGE - at % PAGE : size - done;
+        size_t rest = PAGE - (size_t)(at % PAGE), part = rest < size - done ? rest : size - done;
         uint32_t page = (uint32_t)(at / PAGE);
         bool locked = !(m->rights[page] & PVM_WRITABLE);
         if (locked && !guard(m, page, 1, true)) return false;
@@ -402,7 +402,7 @@ penta_bytes pvm_memory_view(const struct pvm_memory *m, uint64_t address, uint64
                             struct writer *scratch)
 {
     if (!size) return (penta_bytes){0};
-    if (m->base) return (penta_bytes){m->base + address, (size_t)size};
+    if (!m->pages) return (penta_bytes){m->base + address, (size_t)size};
     scratch->out.size = 0;
     writer_fill(scratch, 0, (size_t)size);
     if (scratch->failed) return (penta_bytes){0};

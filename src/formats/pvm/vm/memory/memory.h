@@ -57,9 +57,9 @@ static inline bool pvm_span_meets(const struct pvm_span *s, uint32_t address, un
 
 struct pvm_memory {
     struct pvm_state *state; /* zeroed at the start; regs are what an engine works on */
-    uint8_t *base;           /* guest address 0 (reserved back end) */
+    uint8_t *base;           /* guest address 0; in the paged back end nothing is there */
     uint8_t *rights;         /* PVM_PAGES bytes */
-    uint8_t **pages;         /* paged back end: two levels of 1024 */
+    uint8_t **pages;         /* paged back end: two levels of 1024; else NULL */
     void *reservation;
     uint32_t page;          /* the guest's page size, the unit of maps and of fault */
     bool guarded;           /* the host's pages have the same rights, for compiled code */
