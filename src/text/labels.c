@@ -23,7 +23,7 @@ static uint64_t hash(penta_bytes name)
 static uint32_t *bucket(const struct labels *l, penta_bytes name)
 {
     size_t mask = l->bucket_count - 1;
-    for (size_t i = hash(name) & mask;; i = (i + 1) & mask) {
+    for (size_t i = (size_t)hash(name) & mask;; i = (i + 1) & mask) {
         uint32_t *b = &l->buckets[i];
         if (!*b) return b;
         penta_bytes have = l->items[*b - 1].name;

@@ -53,7 +53,7 @@ void command_KEYGEN(struct cli *c)
                *name = c->value[OPT_TYPE] ? c->value[OPT_TYPE] : "ed25519";
     c->value[OPT_OUTPUT] = NULL; /* written here, with mode 0600 */
     penta_error err = {0};
-    uint64_t type = 0;
+    uint32_t type = 0;
     while (type_name(type) && strcmp(type_name(type), name)) type++;
     if (!type_name(type)) {
         error_not_in(&err, "key type", name, type_name);
@@ -66,7 +66,7 @@ void command_KEYGEN(struct cli *c)
     }
     penta_buffer pem = {0};
     penta_cvbc_key key;
-    if (penta_cvbc_key_generate((uint32_t)type + 1, &pem, &err) &&
+    if (penta_cvbc_key_generate(type + 1, &pem, &err) &&
         penta_cvbc_key_read((penta_bytes){pem.data, pem.size}, &key, &err) &&
         write_secret(path, (penta_bytes){pem.data, pem.size}, &err))
         tell(c, path, &key);

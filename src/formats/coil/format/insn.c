@@ -119,7 +119,7 @@ static bool read_memory(struct reader *in, struct coil_insn *insn, struct coil_o
     struct coil_operand *parts = &insn->parts[insn->parts_count];
     o->parts = parts;
     o->parts_count = (uint8_t)n;
-    insn->parts_count += n;
+    insn->parts_count += (size_t)n;
     for (unsigned i = 0; i < n; i++) {
         uint64_t part_at = reader_at(in);
         if (reader_left(in) && in->in.data[in->pos] == COIL_T_MEM)

@@ -93,8 +93,8 @@ static bool read_section(struct elf_reader *r, size_t index, struct link_section
     if (h.sh_offset > size || h.sh_size > size - h.sh_offset)
         return bad(r, h.sh_offset, "a section lies outside the file");
     if (h.sh_size > r->data_left) return bad(r, h.sh_offset, "sections overlap");
-    r->data_left -= h.sh_size;
-    s->data = bytes_slice(r->object->file, h.sh_offset, h.sh_size);
+    r->data_left -= (size_t)h.sh_size;
+    s->data = bytes_slice(r->object->file, (size_t)h.sh_offset, (size_t)h.sh_size);
     return true;
 }
 

@@ -23,7 +23,7 @@ static bool grow_names(struct link *l)
     uint32_t *names = calloc(slots, sizeof *names);
     if (!names) return error_at(&l->err, BASE_MEMORY, 0, "no memory for symbols");
     for (size_t i = 0; i < l->global_count; i++) {
-        size_t at = hash_of(l->globals[i].name) & (slots - 1);
+        size_t at = (size_t)hash_of(l->globals[i].name) & (slots - 1);
         while (names[at]) at = (at + 1) & (slots - 1);
         names[at] = (uint32_t)i + 1;
     }
@@ -37,7 +37,7 @@ static bool grow_names(struct link *l)
 static uint32_t global_of(struct link *l, const char *name, uint32_t object)
 {
     if (l->global_count * 2 >= l->name_slots && !grow_names(l)) return LINK_NONE;
-    size_t at = hash_of(name) & (l->name_slots - 1);
+    size_t at = (size_t)hash_of(name) & (l->name_slots - 1);
     for (; l->names[at]; at = (at + 1) & (l->name_slots - 1))
         if (!strcmp(l->globals[l->names[at] - 1].name, name)) return l->names[at] - 1;
     if (!ARRAY_GROW(l->globals, l->global_capacity, l->global_count, &l->err)) return LINK_NONE;

@@ -102,15 +102,21 @@ static bool define(struct tvmr_vm *vm, const struct tvmr_regdef *r)
     }
     for (unsigned i = 0; i < r->ndims; i++)
         if (!dims[i]) count = 0;
-    size_t elements = count < SIZE_MAX ? (size_t)count : SIZE_MAX;
     if (r->reg == TVMR_NULL || !(r->flags & TVMR_ALLOCATED)) return true;
     switch (r->reg >> 6) {
-    case 0:
-        vm->declared[index] = elements;
-        return tvmr_hot_set(vm, index, NULL, elements, dims, r->ndims);
     case 2: vm->param[index] = 0; return true;
     case 3: return tvmr_shape_set(vm, &vm->shape[index], dims, r->ndims);
     default: break;
+    }
+    size_t elements = (size_t)count;
+    if (elements != count) { /* more than a 32-bit host can count */
+        fail(vm, TVMR_E_LIMIT, "%llu elements are over the memory budget",
+             (unsigned long long)count);
+        return false;
+    }
+    if (r->reg >> 6 == 0) {
+        vm->declared[index] = elements;
+        return tvmr_hot_set(vm, index, NULL, elements, dims, r->ndims);
     }
     struct tvmr_cold *c = &vm->cold[index];
     if (!tvmr_cold_new(vm, index, elements, dims, r->ndims)) return false;
