@@ -5,7 +5,6 @@ penta_option(ARCHIVES "Static archives of the libraries in the tool and the devi
 if(PENTA_SANITIZE) # which look into shared libraries alone
   set(PENTA_WANTS_ARCHIVES FALSE)
 endif()
-include(CheckCSourceCompiles)
 set(TOOL_ARCHIVES)
 set(ARCHIVES_TAKEN) # their names, for the table, and of those that stay shared
 set(ARCHIVES_SHARED)

@@ -8,6 +8,7 @@ execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/../scripts/llvm clang OUTPUT_V
 set(CMAKE_C_COMPILER_TARGET wasm32-wasi)
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 set(PENTA_WEB ON)
+set(PENTA_TOOL OFF)
 set(PENTA_WEB_LIBRARIES "" CACHE PATH "what scripts/web-dependencies prints")
 # Never the headers of the host, which would be found after those of the C library.
 set(CMAKE_C_FLAGS_INIT "-nostdlibinc -isystem /usr/include/wasm32-wasi")

@@ -229,6 +229,14 @@ penta_long_test(long-store ${PYTHON} tests/programs/store.py $<TARGET_FILE:penta
 penta_long_test(long-properties-asan tests/tools/properties.sh $<TARGET_FILE:penta_cli>
                 ${BUILDS}/asan/bin/properties 1 1)
 penta_long_test(long-fuzz scripts/fuzz 120)
+# Other machines, with all libraries, under qemu.
+foreach(machine aarch64 riscv64 i686)
+  penta_long_test(long-cross-cases-${machine} tests/tools/if_built ${machine}/bin/penta
+                  ${PYTHON} tests/tools/run --penta ${BUILDS}/${machine}/run/penta)
+  penta_long_test(long-cross-units-${machine} tests/programs/cross ${BUILDS}/${machine})
+  penta_long_test(long-cross-properties-${machine} tests/tools/properties.sh $<TARGET_FILE:penta_cli>
+                  ${BUILDS}/${machine}/bin/properties 41)
+endforeach()
 penta_long_test(long-jam-refine tests/tools/with_vectors jam/refine $<TARGET_FILE:jam_refine> {} all)
 if(PENTA_JIT)
   penta_long_test(long-pvm-differ $<TARGET_FILE:pvm_differ> --count 5000000 --seed 2 --cover)

@@ -7,10 +7,14 @@ import subprocess
 import tempfile
 
 
-def is_program(path):
-    """Whether the file is a program that a library can be loaded into, and no script that starts one."""
+def preload_variable(path):
+    """The variable that names a library to load into the program: a script that starts the tool under an emulator has one
+    of its own, since LD_PRELOAD is for the emulator, too. None: a script that knows of no library."""
     with open(path, "rb") as file:
-        return file.read(4) == b"\x7fELF"
+        start = file.read(1000)
+    if start.startswith(b"\x7fELF"):
+        return "LD_PRELOAD"
+    return "PENTA_PRELOAD" if b"$PENTA_PRELOAD" in start else None
 
 
 class Commands:
@@ -18,17 +22,18 @@ class Commands:
         self.penta = os.path.abspath(penta)
         build = os.path.dirname(os.path.dirname(self.penta))
         self.server = os.path.join(build, "lib", "libcommand_server.so")
-        if not os.path.exists(self.server) or not is_program(self.penta):
+        self.variable = preload_variable(self.penta)
+        if not os.path.exists(self.server) or not self.variable:
             self.server = None
         self.process, self.verbs = None, set()
         self.folder = tempfile.TemporaryDirectory()
         self.files = [os.path.join(self.folder.name, name) for name in ("stdin", "stdout", "stderr")]
 
     def start(self):
-        before = os.environ.get("LD_PRELOAD")
+        before = os.environ.get(self.variable)
         libraries = f"{self.server}:{before}" if before else self.server
         self.process = subprocess.Popen([self.penta], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        start_new_session=True, env={**os.environ, "LD_PRELOAD": libraries})
+                                        start_new_session=True, env={**os.environ, self.variable: libraries})
         if self.answer_line(30) != b"ready\n":
             raise SystemExit(f"{self.penta} does not load {self.server}: build both again")
 

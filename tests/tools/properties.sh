@@ -17,5 +17,8 @@ case $2 in
 *s390x*)
     command -v qemu-s390x >/dev/null || { echo "no qemu-s390x: skipped"; exit 77; }
     run="qemu-s390x -L /usr/s390x-linux-gnu" ;;
+*)
+    other=$(dirname "$(dirname "$2")")/run/program # a build for another machine has it
+    if [ -x "$other" ]; then run=$other; fi ;;
 esac
 $run "$2" --every "$3" ${4:+--documents "$4"} "$cases"/*.bin
