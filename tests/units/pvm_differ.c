@@ -117,7 +117,7 @@ int main(int argc, char **argv)
         }
         double t = now();
         if (seconds && t - start >= (double)seconds) break;
-        if (t - said < REPORT_SECONDS) continue;
+        if (t - said < (double)REPORT_SECONDS) continue;
         said = t;
         printf("%.0f s, %llu programs\n", t - start, (unsigned long long)tally.programs);
         fflush(stdout);
