@@ -28,10 +28,15 @@ static inline double coil_real(uint8_t op, uint64_t bits)
     memcpy(&wide, &bits, 8);
     return op == COIL_T_FP32 ? (double)single : wide;
 }
-/* Of two NaNs the first one is the result, quiet: C leaves that to the compiler. */
+/* Of two NaNs the first one is the result, quiet: C leaves that to the compiler, and RISC-V gives neither. */
 static inline double coil_first_nan(double result, double a)
 {
-    return result != result && a != a ? a + 0 : result;
+    uint64_t bits;
+    if (result == result || a == a) return result;
+    memcpy(&bits, &a, 8);
+    bits |= UINT64_C(1) << 51;
+    memcpy(&a, &bits, 8);
+    return a;
 }
 static inline uint64_t coil_real_bits(uint8_t op, double value)
 {
