@@ -49,10 +49,22 @@ static bool decode(uint32_t at, char *text, size_t size, ZydisDecodedInstruction
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
     strcpy(text, "nothing");
     *in = (ZydisDecodedInstruction){0};
-    return ZYAN_SUCCESS(
-               ZydisDecoderDecodeFull(&decoder, memory + at, sizeof memory - at, in, operands)) &&
-           ZYAN_SUCCESS(ZydisFormatterFormatInstruction(
-               &formatter, in, operands, in->operand_count_visible, text, size, at, ZYAN_NULL));
+    if (!ZYAN_SUCCESS(
+            ZydisDecoderDecodeFull(&decoder, memory + at, sizeof memory - at, in, operands)) ||
+        !ZYAN_SUCCESS(ZydisFormatterFormatInstruction(
+            &formatter, in, operands, in->operand_count_visible, text, size, at, ZYAN_NULL)))
+        return false;
+    /* lea accesses nothing: releases of Zydis differ in whether its address has a size. */
+    char *address = strchr(text, '['), *operand = strstr(text, ", ");
+    if (in->mnemonic == ZYDIS_MNEMONIC_LEA && address && operand)
+        memmove(operand + 2, address, strlen(address) + 1);
+    /* And in whether an address that is a number alone has 8 digits or 16. */
+    address = strstr(text, "[0x");
+    if (address && strcspn(address + 3, "]") == 8 && strlen(text) + 8 < size) {
+        memmove(address + 11, address + 3, strlen(address + 3) + 1);
+        memset(address + 3, '0', 8);
+    }
+    return true;
 }
 
 static void begin(void) { x64_init(&e, memory, sizeof memory); }
