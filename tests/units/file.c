@@ -17,14 +17,14 @@
 
 static unsigned passed, failed;
 
-static void expect(bool ok, const char *what, long detail)
+static void expect(bool ok, const char *what, long long detail)
 {
     if (ok) {
         passed++;
         return;
     }
     failed++;
-    printf("FAIL %s (%ld)\n", what, detail);
+    printf("FAIL %s (%lld)\n", what, detail);
 }
 
 /* ---- system calls ---- */

@@ -18,14 +18,14 @@
 
 static unsigned long passed, failed;
 
-static void check(bool ok, const char *what, long a, long b)
+static void check(bool ok, const char *what, long long a, long long b)
 {
     if (ok) {
         passed++;
         return;
     }
     failed++;
-    printf("FAIL %s (%ld, %ld)\n", what, a, b);
+    printf("FAIL %s (%lld, %lld)\n", what, a, b);
 }
 
 static uint64_t seed = 1;
