@@ -501,6 +501,21 @@ def test_prototypes():
     check("prototypes that differ", penta("validate", "proto.coil").returncode == 1)
 
 
+def test_ports_read_standard_input():
+    """Port 1 reads the file of --input, or standard input; at its end comes -1."""
+    program = assemble("echo", MAIN.format("VAR %c, i32\n.next:\n    INPORT %c, 1\n    OUTPORT 2, %c\n    CMP %c, -1\n"
+                                           "    BR NEQ, @.next"))
+    with open("bytes", "wb") as out:
+        out.write(b"A\xff\0")
+    for engine in ("interp", "jit", "both"):
+        line = ["run", program, "--engine", engine]
+        for name, done in (("stdin", penta(*line, input=b"A\xff\0")), ("--input", penta(*line, "--input", "bytes"))):
+            text = done.stdout.decode()
+            check(f"{name}, {engine}", done.returncode == 0 and text.startswith("65\n255\n0\n-1\nhalt "), text + done.stderr.decode())
+    done = penta("run", program, "--input", "nothing")
+    check("--input without a file", done.returncode == 4 and b"cannot open 'nothing'" in done.stderr, done.stderr)
+
+
 with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
     for name, test in list(globals().items()):

@@ -10,6 +10,7 @@
 #include "base/json/json_read.h"
 #include "base/json/json_write.h"
 #include "base/number.h"
+#include "base/platform/missing.h"
 #include "base/platform/processor.h"
 #include "base/reader.h"
 #include "base/sanitize.h"
@@ -494,9 +495,19 @@ static void test_processor(void)
     expect(processor_has(0), "processor", "nothing asked");
 }
 
+static void test_missing_parts(void)
+{
+    expect(!missing_part(), "missing", "nothing was refused");
+    expect(!missing_refuse("machines") && !missing_refuse("crypto"), "missing", "refuses");
+    const char *part = missing_part();
+    expect(part && !strcmp(part, "machines"), "missing", "the first counts");
+    expect(!missing_part(), "missing", "it is asked once");
+}
+
 int main(void)
 {
     test_processor();
+    test_missing_parts();
     test_deterministic_ecdsa();
     test_weak_keys();
     test_numbers();
