@@ -71,7 +71,9 @@ def runtime_complete():
     counters = checked(["clang", "-print-file-name=libclang_rt.profile-x86_64.a"]).strip()
     if not os.path.exists(counters):
         counters = os.path.join(checked(["clang", "-print-runtime-dir"]).strip(), "libclang_rt.profile.a")
-    checked(["ld", "-r", "-o", whole, os.path.join(BUILD, "penta_coil-whole.o"), "-u", "__llvm_profile_runtime", counters])
+    runtime = os.path.join(BUILD, "CMakeFiles", "penta_coil_runtime.dir", "src/formats/coil/runtime/runtime.c.o")
+    checked(["ld", "-r", "-o", whole, runtime, os.path.join(BUILD, "lib", "libpenta_internal.a"),
+             "-u", "__llvm_profile_runtime", counters])
     os.remove(archive)
     checked(["ar", "rcsD", archive, whole])
     os.utime(whole)
