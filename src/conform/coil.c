@@ -390,7 +390,7 @@ static bool same_section(const struct coil_module *m, size_t i, const struct jso
     size_t n = 0;
     uint8_t *bytes = json_has(v, "data") ? json_as_hex(json_get(v, "data"), &n) : NULL;
     penta_bytes have = coil_contents(m, i);
-    if (bytes && !bytes_equal((penta_bytes){bytes, n}, have)) {
+    if (json_has(v, "data") && (!bytes || !bytes_equal((penta_bytes){bytes, n}, have))) {
         ok = false;
         snprintf(why, size, "section %zu has other contents", i + 1);
     }
@@ -433,7 +433,9 @@ static bool same_listing(const struct coil_module *m, const struct json_object *
               number_is(v, "entry", h->entry_point, why, size);
     for (size_t i = 0; i < json_length(target) && i < 3; i++) {
         uint64_t number;
-        ok &= json_as_uint(json_item(target, i), &number) && number == targets[i];
+        if (json_as_uint(json_item(target, i), &number) && number == targets[i]) continue;
+        ok = false;
+        if (!*why) snprintf(why, size, "target[%zu] is %" PRIu32, i, targets[i]);
     }
     if (json_length(sections) != m->section_count || json_length(symbols) != m->symbol_count ||
         json_length(relocs) != m->reloc_count) {

@@ -68,10 +68,10 @@ static const char *ask(struct remote *r, penta_error *err)
     const char *text = (const char *)r->reply.out.data;
     if (!strncmp(text, "ok", 2) && (!text[2] || text[2] == ' '))
         return text[2] ? text + 3 : text + 2;
-    if (!strncmp(text, "skip", 4))
-        error_at(err, BASE_UNSUPPORTED, 0, "%.100s", text + 4);
+    if (!strncmp(text, "skip", 4) && (!text[4] || text[4] == ' '))
+        error_at(err, BASE_UNSUPPORTED, 0, "%.100s", text[4] ? text + 5 : "without a reason");
     else
-        gone(err, "answered something else than ok, skip or error");
+        error_at(err, BASE_HOST, 0, "the implementation answered '%.100s'", text);
     return NULL;
 }
 

@@ -4,7 +4,7 @@
     tests/programs/analysis.py PENTA [FOLDER [NAME...]]
 
 A file NAME.case of a folder (analysis; debugger: the words of penta debug; device: scripts and recordings of the mock
-device) has sources and commands; after a command comes what it prints. An exit code
+device; verdicts: vectors that do not hold) has sources and commands; after a command comes what it prints. An exit code
 other than 0 is the last line, "exit N", after the first line of the error. --accept writes what the tool
 prints now.
 
@@ -12,6 +12,8 @@ prints now.
     -- file NAME                          text, as it is
     -- penta COMMAND ...                  run in the folder of these files
     -- read NAME                          what a command wrote there
+    -- changed VECTOR                     a file of tests/vectors with one value of it changed: lines "PATH = JSON", and
+                                          under each what penta conform prints (no JSON: the value is left out)
     -- sampled COMMAND ...                a profile of samples; then "PATH PERCENT": call paths of
                                           functions that have at least that part of them
 
@@ -20,6 +22,7 @@ Of every program, counts of profile are compared with those of a trace.
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -29,6 +32,7 @@ PENTA = os.path.abspath(sys.argv[1])
 ACCEPT = "--accept" in sys.argv
 WORDS = [word for word in sys.argv[2:] if not word.startswith("-")]
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), WORDS[0] if WORDS else "analysis")
+VECTORS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "vectors")
 ENVIRONMENT = {**os.environ, "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
 
 
@@ -92,6 +96,31 @@ def sampled(command, lines, folder):
     return ""
 
 
+def changed(vector, lines, folder):
+    """Each change, and what the judge of the vector says."""
+    answer, work = [], os.path.join(folder, "changed")
+    shutil.copytree(os.path.join(VECTORS, os.path.dirname(vector)), work, dirs_exist_ok=True)
+    name = os.path.basename(vector)
+    with open(os.path.join(VECTORS, vector), encoding="utf-8") as file:
+        text = file.read()
+    for line in (line for line in lines if not line.startswith(" ")):
+        keys, _, value = line.partition(" =")
+        *before, last = [int(key) if key.isdigit() else key for key in keys.split("/")]
+        document = part = json.loads(text)
+        for key in before:
+            part = part[key]
+        if value:
+            part[last] = json.loads(value)
+        else:
+            del part[last]
+        with open(os.path.join(work, name), "w", encoding="utf-8") as out:
+            json.dump(document, out)
+        done = printed(penta(["conform", name], work))
+        answer += [line] + ["    " + row for row in done]
+    shutil.rmtree(work)
+    return answer
+
+
 def run(path):
     failures, checks, written = [], 0, []
     with tempfile.TemporaryDirectory() as folder:
@@ -111,6 +140,11 @@ def run(path):
                 checks += 1
                 if answer != lines and not ACCEPT:
                     failures.append(f"{rest} has\n" + "\n".join(answer))
+            elif verb == "changed":
+                checks += sum(not line.startswith(" ") for line in lines)
+                answer = changed(rest, lines, folder)
+                if answer != lines and not ACCEPT:
+                    failures.append(f"{head}\n" + "\n".join(line for line in answer if line not in lines))
             elif verb == "sampled":
                 checks += 1
                 wrong = sampled(shlex.split(rest), lines, folder)
