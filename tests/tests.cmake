@@ -77,6 +77,7 @@ penta_test(properties-big-endian tests/tools/properties.sh $<TARGET_FILE:penta_c
 set_tests_properties(properties-asan PROPERTIES ENVIRONMENT ASAN_OPTIONS=quarantine_size_mb=16)
 penta_test(properties-wasm tests/tools/properties.sh $<TARGET_FILE:penta_cli> ${BUILDS}/wasm/bin/properties 97)
 penta_test(web ${PYTHON} tests/programs/web.py $<TARGET_FILE:penta_cli> ${BUILDS}/web)
+penta_test(web-calls ${PYTHON} tests/programs/analysis.py $<TARGET_FILE:penta_cli> web)
 penta_test(format tests/programs/format)
 penta_test(layers ${PYTHON} tests/programs/layers.py)
 penta_test(packages ${PYTHON} tests/programs/packages.py)

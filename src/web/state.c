@@ -258,11 +258,17 @@ void web_evaluate(struct web_call *c)
     const char *text = m ? web_need_text(c, "expression") : NULL;
     penta_value value;
     penta_buffer out = {0};
-    if (!text || !penta_vm_eval(penta_session_vm(m->session), text, &value, &c->err)) return;
-    if (penta_value_text(&value, (unsigned)web_uint(c, "base", 0), &out))
+    uint64_t base = web_uint(c, "base", 0);
+    if (!text) return;
+    if (base && base != 10 && base != 16) {
+        error_at(&c->err, BASE_OPTION_VALUE, 0, "the base is 0, 10 or 16");
+        return;
+    }
+    if (!penta_vm_eval(penta_session_vm(m->session), text, &value, &c->err)) return;
+    if (penta_value_text(&value, (unsigned)base, &out))
         json_string(c->j, "value", (penta_bytes){out.data, out.size});
     else
-        error_at(&c->err, BASE_OPTION_VALUE, 0, "the base is 0, 10 or 16");
+        error_at(&c->err, BASE_MEMORY, 0, "no memory for the value");
     penta_buffer_free(&out);
 }
 

@@ -33,7 +33,7 @@ OTHER = (r"-asan$|-asan-|-tsan$|^properties-|^(format|layers|symbols|docs|gramma
          r"guest-native)$|^plain-clone|^cross")
 
 # The programs and libraries that together have every object of the build.
-OBJECTS = ["bin/penta", "lib/libpenta_cvbc.so", "libexec/penta/penta-device", "lib/coil_runtime.so"]
+OBJECTS = ["bin/penta", "bin/web_requests", "lib/libpenta_cvbc.so", "libexec/penta/penta-device", "lib/coil_runtime.so"]
 
 
 def stopped(text):

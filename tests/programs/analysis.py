@@ -4,7 +4,8 @@
     tests/programs/analysis.py PENTA [FOLDER [NAME...]]
 
 A file NAME.case of a folder (analysis; debugger: the words of penta debug; device: scripts and recordings of the mock
-device; verdicts: vectors that do not hold) has sources and commands; after a command comes what it prints. An exit code
+device; verdicts: vectors that do not hold; web: calls of the WebAssembly
+module, in a program of this machine) has sources and commands; after a command comes what it prints. An exit code
 other than 0 is the last line, "exit N", after the first line of the error. --accept writes what the tool
 prints now.
 
@@ -14,6 +15,8 @@ prints now.
     -- read NAME                          what a command wrote there
     -- changed VECTOR                     a file of tests/vectors with one value of it changed: lines "PATH = JSON", and
                                           under each what penta conform prints (no JSON: the value is left out)
+    -- web                                calls of one module: lines "JSON" or "JSON < FILE" and under each the answer, and
+                                          its bytes, as text where they are some
     -- sampled COMMAND ...                a profile of samples; then "PATH PERCENT": call paths of
                                           functions that have at least that part of them
 
@@ -121,6 +124,30 @@ def changed(vector, lines, folder):
     return answer
 
 
+def web_answer(module, line, folder):
+    request, _, name = line.partition(" < ")
+    data = open(os.path.join(folder, name), "rb").read() if name else b""
+    request = request.encode()
+    module.stdin.write(b"%d %d\n%s%s" % (len(request), len(data), request, data))
+    module.stdin.flush()
+    answer, beside = (module.stdout.read(int(size)) for size in module.stdout.readline().split())
+    found = answer.decode().splitlines()
+    if beside:
+        text = all(byte == 10 or 32 <= byte < 127 for byte in beside)
+        found += beside.decode().splitlines() if text else [f"{len(beside)} bytes: {beside[:64].hex()}"]
+    return found
+
+
+def web(lines, folder):
+    answer = []
+    with subprocess.Popen([os.path.join(os.path.dirname(PENTA), "web_requests")], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE) as module:
+        for line in (line for line in lines if not line.startswith(" ")):
+            answer += [line] + [("    " + row).rstrip() for row in web_answer(module, line, folder)]
+        module.stdin.close()
+    return answer
+
+
 def run(path):
     failures, checks, written = [], 0, []
     with tempfile.TemporaryDirectory() as folder:
@@ -143,6 +170,11 @@ def run(path):
             elif verb == "changed":
                 checks += sum(not line.startswith(" ") for line in lines)
                 answer = changed(rest, lines, folder)
+                if answer != lines and not ACCEPT:
+                    failures.append(f"{head}\n" + "\n".join(line for line in answer if line not in lines))
+            elif verb == "web":
+                checks += sum(not line.startswith(" ") for line in lines)
+                answer = web(lines, folder)
                 if answer != lines and not ACCEPT:
                     failures.append(f"{head}\n" + "\n".join(line for line in answer if line not in lines))
             elif verb == "sampled":

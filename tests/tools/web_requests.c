@@ -1,0 +1,31 @@
+/* The WebAssembly module (src/web) as a program of this machine, so that its calls are tested where no compiler for
+ * WebAssembly is. Standard input has requests, standard output the answers: a line with two sizes, then so many
+ * bytes of JSON and so many beside it. */
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What the module exports: src/web/exports.c. */
+void *web_room(unsigned which, size_t size);
+void web_serve(size_t request, size_t data);
+const void *web_result(unsigned which);
+size_t web_result_size(unsigned which);
+
+int main(void)
+{
+    size_t sizes[2];
+    if (web_room(2, 1)) return 3; /* there are two rooms */
+    while (scanf("%zu %zu", &sizes[0], &sizes[1]) == 2) {
+        getchar(); /* the end of the line */
+        for (unsigned which = 0; which < 2; which++) {
+            void *room = web_room(which, sizes[which]);
+            if (!room || fread(room, 1, sizes[which], stdin) != sizes[which]) return 2;
+        }
+        web_serve(sizes[0], sizes[1]);
+        printf("%zu %zu\n", web_result_size(0), web_result_size(1));
+        for (unsigned which = 0; which < 2; which++)
+            if (web_result_size(which))
+                fwrite(web_result(which), 1, web_result_size(which), stdout);
+        fflush(stdout);
+    }
+    return 0;
+}
