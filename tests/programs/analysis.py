@@ -3,11 +3,10 @@
 
     tests/programs/analysis.py PENTA [FOLDER [NAME...]]
 
-A file NAME.case of a folder (analysis; debugger: the words of penta debug; device: scripts and recordings of the mock
-device; verdicts: vectors that do not hold; web: calls of the WebAssembly
-module, in a program of this machine) has sources and commands; after a command comes what it prints. An exit code
-other than 0 is the last line, "exit N", after the first line of the error. --accept writes what the tool
-prints now.
+A file NAME.case of a folder has sources and commands; after a command comes what it prints. An exit code other than 0
+is the last line, "exit N", after the first line of the error. --accept writes what the tool prints now. Folders: analysis;
+debugger (the words of penta debug); device (scripts and recordings of the mock device); verdicts (vectors that do not
+hold); web (calls of the WebAssembly module, in a program of this machine).
 
     -- source NAME COMMAND [OPTION...]    text, made into the file PROGRAM by penta COMMAND
     -- file NAME                          text, as it is
