@@ -587,6 +587,23 @@ def test_refused():
     refused("missing", missing, "linker failed")
 
 
+def test_ports():
+    """Standard input, numbers of every family, bytes; a port that is none ends the program."""
+    echo = compiled("echo", ".global main\n.func main\n    VAR %c, i32\n.next:\n    INPORT %c, 1\n    OUTPORT 2, %c\n"
+                            "    CMP %c, -1\n    BR NEQ, @.next\n    VAR %h, u8, 200\n    OUTPORT 2, %h\n    OUTPORT 2, f32 0.1\n"
+                            "    OUTPORT 2, f64 0.1\n    OUTPORT 1, 33\n    MOV v0, 0\n    RET\n.endfunc\n")
+    if echo:
+        done = run("./echo", input=b"A\xff\0")
+        check("echo", (done.returncode, done.stdout) == (0, b"65\n255\n0\n-1\n200\n0.1\n0.1\n!"), done)
+        told = penta("run", "echo.coil", input=b"A\xff\0").stdout
+        check("echo, as the machine prints it", told.startswith(done.stdout), (told, done.stdout))
+    for line in ("OUTPORT 3, 1", "VAR %c, i32\n    INPORT %c, 2"):
+        bad = compiled("bad", f".global main\n.func main\n    {line}\n    RET\n.endfunc\n")
+        if bad:
+            done = run("./bad")
+            check("a port that is none", done.returncode and b"BAD_PORT" in done.stderr, done)
+
+
 with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
     for name, test in list(globals().items()):
