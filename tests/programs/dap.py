@@ -381,7 +381,7 @@ def test_strangers_take_nothing():
         else:
             strangers.append(s)
     for _ in range(3):
-        with socket.create_connection(address) as s, s.makefile("rwb") as stream:
+        with socket.create_connection(address) as s, s.makefile("rwb", buffering=0) as stream:
             a = Adapter(stream=stream)
             a.ask("initialize")
             try:
@@ -390,7 +390,7 @@ def test_strangers_take_nothing():
             except Adapter.Refused:
                 pass
     strangers += [socket.create_connection(address) for _ in range(40)]
-    with socket.create_connection(address) as s, s.makefile("rwb") as stream:
+    with socket.create_connection(address) as s, s.makefile("rwb", buffering=0) as stream:
         a = Adapter(stream=stream)
         a.ask("initialize")
         a.ask("launch", program=program, token=where[3], stopOnEntry=True)
