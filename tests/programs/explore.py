@@ -244,7 +244,7 @@ def test_document_names_the_page():
 def test_missing_things_are_told():
     tool = install(page=None)
     done = call(tool, "file.bin", "-o", "page.html")
-    check(done.returncode == 4 and b"make web" in done.stderr and not os.path.exists("page.html"), done)
+    check(done.returncode == 4 and b"one command is missing: make web (of an installed tool: make web install)" in done.stderr and not os.path.exists("page.html"), done)
     tool = install("<!DOCTYPE html>no place")
     done = call(tool, "file.bin", "--no-open")
     check(done.returncode == 4 and b"no place for a file" in done.stderr, done)

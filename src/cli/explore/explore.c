@@ -36,7 +36,8 @@ static bool read_page(penta_buffer *page, penta_error *err)
             return file_read(path, LARGEST, page, err);
     }
     error_at(err, BASE_IO, 0, "the explorer's page is not there");
-    return error_note(err, "make web builds it, make install installs it with the tool");
+    return error_note(err,
+                      "one command is missing: make web (of an installed tool: make web install)");
 }
 
 /* The page with this block in its place. */
@@ -52,7 +53,8 @@ static bool make_page(penta_bytes block, struct writer *out, penta_error *err)
         writer_bytes(out, page.data + after, page.size - after);
     } else {
         error_at(err, BASE_IO, 0, "the explorer's page has no place for a file");
-        error_note(err, "it belongs to another version of the tool; make web builds it anew");
+        error_note(err, "it belongs to another version of the tool; make web (make web install) "
+                        "builds it anew");
     }
     penta_buffer_free(&page);
     return at && writer_ok(out, err);
