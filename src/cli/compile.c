@@ -183,13 +183,19 @@ void command_COMPILE(struct cli *c)
     const char *name = c->words[0], *named = c->value[OPT_FORMAT],
                *text = named ? NULL : format_of_suffix(name);
     if (!input_read(c, name, &in)) return;
-    bool coil = penta_detect(input_bytes(&in), &guess, 1) && !strcmp(guess.format, "coil"),
+    bool known = penta_detect(input_bytes(&in), &guess, 1),
+         coil = known && !strcmp(guess.format, "coil"),
+         other = known && !coil && !named && memchr(in.bytes.data, 0, in.bytes.size),
          is_text = !coil && text && !strcmp(text, "coil");
-    if (!in.bytes.size) { /* also the mark of a step that failed before: no sketch, no object */
-        penta_error err = {0};
+    penta_error err = {0};
+    if (!in.bytes.size) /* the mark of a step that failed before: no sketch, no object */
         error_at(&err, BASE_UNKNOWN_FORMAT, 0, "the file is empty");
+    else if (other)
+        error_at(&err, BASE_UNSUPPORTED, 0, "penta compile is not for %s files", guess.format);
+    if (other) error_note(&err, "it is for sketches and for coil");
+    if (err.code)
         cli_error(c, in.name, &err);
-    } else if (coil || is_text || ends_with(name, ".coil") || (named && !strcmp(named, "coil")))
+    else if (coil || is_text || ends_with(name, ".coil") || (named && !strcmp(named, "coil")))
         compile_native(c, &in, is_text);
     else
         container_compile(c, &in);

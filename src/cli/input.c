@@ -6,6 +6,7 @@
 #include "base/file/file.h"
 #include "cli/cli.h"
 #include "cli/cvbc/container.h"
+#include "cli/help/option_list.h"
 
 bool input_read(struct cli *c, const char *name, struct input *in)
 {
@@ -82,6 +83,18 @@ static bool open_source(struct cli *c, struct input *in, const char *format)
 
 bool format_known(const char *name) { return penta_format_uses(name) != 0; }
 
+/* Some commands are for one or two formats alone. */
+static bool format_served(struct cli *c, const char *name, const char *format)
+{
+    const struct command_info *command = &commands[c->command];
+    penta_error err = {0};
+    if (!command->format || command_takes(c->command, format)) return true;
+    error_at(&err, BASE_UNSUPPORTED, 0, "penta %s is not for %s files", command->name, format);
+    error_note(&err, "files it is for: %s", command->format);
+    cli_error(c, name, &err);
+    return false;
+}
+
 bool input_open(struct cli *c, const char *name, struct input *in)
 {
     if (!input_read(c, name, in)) return false;
@@ -93,6 +106,10 @@ bool input_open(struct cli *c, const char *name, struct input *in)
     penta_guess guess;
     if (!format && penta_detect(input_bytes(in), &guess, 1)) format = guess.format;
     bool known = format && format_known(format);
+    if (known && !format_served(c, name, format)) {
+        input_close(in);
+        return false;
+    }
     if (known && !options_known(c, format)) {
         input_close(in);
         return false;

@@ -94,10 +94,8 @@ void command_JIT(struct cli *c)
                  "--dump is for pvm: penta compile --emit asm prints COIL");
     else if (!strcmp(format, "coil"))
         compile_coil(c, in.module, &err);
-    else if (!strcmp(format, "pvm"))
-        compile_pvm(c, in.module, &err);
     else
-        error_at(&err, BASE_UNSUPPORTED, 0, "%s has no compiler", format);
+        compile_pvm(c, in.module, &err);
     if (err.code) cli_error(c, in.name, &err);
     input_close(&in);
 }

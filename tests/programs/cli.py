@@ -61,6 +61,13 @@ def test_bad_files():
     open("empty.casm", "wb").close()
     for args in (["compile", "empty"], ["compile", "empty.ino"], ["compile", "empty.casm"], ["compile", "-f", "cvbc", "empty"], ["link", "empty"]):
         check(b"the file is empty" in exits(3, *args, "-o", "never").stderr and not os.path.exists("never"), args)
+    open("text.coil.casm", "w").write(".func main\nRET\n.endfunc\n")
+    exits(0, "asm", "text.coil.casm", "-o", "some.coil")
+    for args in (["train"], ["sign"], ["sign", "--in-place"], ["verify"], ["extract"], ["board", "check", "--board", "host"]):
+        for name, format in (("some.coil", b"coil"), ("good.kblob", b"kblob")):
+            done = exits(2, *args, name)
+            check(b"[PENTA0010]: penta " + args[0].encode() + b" is not for " + format + b" files" in done.stderr, (args, done.stderr))
+    check(b"compile is not for kblob files" in exits(2, "compile", "good.kblob", "-o", "never").stderr, "compile")
     for switch in ("--folded", "--host-log", "--raw-output"):
         done = exits(2, "profile" if switch == "--folded" else "run", "good.kblob", switch, "out")
         check(f"{switch} takes no file 'out'".encode() in done.stderr, done.stderr)
@@ -369,7 +376,12 @@ def test_run_stops():
     exits(24, "run", "three.kblob", "--fuel", "0")
     open("trap.kasm", "wb").write(b"WRITE8 0, 1\n")
     exits(0, "asm", "trap.kasm", "-o", "trap.kblob")
-    exits(20, "run", "trap.kblob")
+    for command, where in (("run", "stdout"), ("trace", "stdout"), ("profile", "stderr"), ("cover", "stderr")):
+        for quiet in ([], ["-q"]):
+            done = exits(20, command, *quiet, "trap.kblob")
+            check(b"trap " in getattr(done, where) and b" pc=0" in getattr(done, where), (command, quiet, done))
+        document = json.loads(exits(20, command, "trap.kblob", "--json").stdout)
+        check(document["stop"] == "trap" and document["exit"] == 20 and "guest_exit" not in document, document)
     exits(5, "run", "--format", "kblob", "noise")
     exits(5, "run", "--format", "kblob", "cut.kblob")
     exits(1, "run", "invalid.kblob")
@@ -464,7 +476,12 @@ def test_run_shows_a_screen_of_memory():
 def test_interrupts():
     slow_program()
     done = exits(25, "run", "slow.kblob", "--map", "0x10000:64M", "--timeout", "0.3")
-    check(b"interrupt" in done.stdout, done.stdout)
+    check(done.stdout.startswith(b"deadline pc=") and b"interrupt" not in done.stdout, done.stdout)
+    for command, members in (("run", "stop"), ("trace", "stop"), ("profile", "stop"), ("cover", "stop")):
+        done = exits(25, command, "slow.kblob", "--map", "0x10000:64M", "--timeout", "0.1", "--json", *(["--last", "1"] if command == "trace" else []))
+        check(json.loads(done.stdout)[members] == "deadline", done.stdout[-300:])
+    done = exits(25, "profile", "slow.kblob", "--map", "0x10000:64M", "--timeout", "0.1")
+    check(b"penta: deadline pc=" in done.stderr, done.stderr)
     exits(2, "run", "slow.kblob", "--timeout", "soon")
     process = subprocess.Popen([PENTA, "run", "slow.kblob", "--map", "0x10000:64M"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -107,6 +107,8 @@ def test_entry_is_chosen():
     for name, wanted, args in (("alone", 5, [s]), ("over main", 5, [f_file, s]), ("--entry wins", 6, [s, "--entry", "g"]), ("two and main", 0, [s, other, f_file])):
         done = penta("link", *args, "-o", "entry.coil")
         check(f".entry {name}", done.returncode == 0 and penta("run", "entry.coil", "--exit-value").returncode == wanted, done.stderr.decode())
+        said = json.loads(penta("run", "entry.coil", "--exit-value", "--json").stdout)
+        check(f"{name}: the guest's exit", said["exit"] == said["guest_exit"] == wanted and "guest_exit" not in json.loads(penta("run", "entry.coil", "--json").stdout))
     check(".entry in a relocatable file", penta("run", s, "--exit-value").returncode == 5)
     done = penta("link", "-r", f_file, s, "-o", "again.coil")
     check(".entry through -r", done.returncode == 0 and penta("link", "again.coil", "-o", "entry.coil").returncode == 0 and penta("run", "entry.coil", "--exit-value").returncode == 5)

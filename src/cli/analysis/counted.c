@@ -1,6 +1,8 @@
 #include "cli/analysis/counted.h"
 #include "cli/analysis/sampler.h"
+#include "base/bytes.h"
 #include "cli/terminal/progress.h"
+#include "cli/terminal/terminal.h"
 
 static void called(void *user, const penta_call *call) { (void)user, (void)call; }
 
@@ -52,9 +54,24 @@ static bool open_and_run(struct cli *c, struct counted *run, bool samples)
 bool counted_run(struct cli *c, struct counted *run) { return open_and_run(c, run, false); }
 bool sampled_run(struct cli *c, struct counted *run) { return open_and_run(c, run, true); }
 
+/* Results are about the run, however it ended; standard output is theirs. */
+static void tell_stop(struct cli *c, const struct counted *run)
+{
+    bool deadline = run->stop.kind == PENTA_STOP_INTERRUPT;
+    struct writer line = {0};
+    if (c->value[OPT_JSON] || (!deadline && !stop_is_failure(&run->stop))) return;
+    stop_print(&line, &run->machine, &run->stop);
+    cli_flush(c);
+    if (line.out.size)
+        terminal_say(c, "%.*s",
+                     BYTES_ARG(bytes_slice(writer_view(&line), 0, line.out.size - 1), 200));
+    writer_free(&line);
+}
+
 void counted_end(struct cli *c, struct counted *run)
 {
     machine_findings(c, &run->machine);
+    tell_stop(c, run);
     machine_finish(c, &run->machine, &run->stop, false);
     machine_save_state(c, &run->machine);
     cli_fail(c, stop_exit(&run->machine, &run->stop));

@@ -82,7 +82,7 @@ void command_COVER(struct cli *c)
     if (!counted_run(c, &run)) return;
     if (c->value[OPT_JSON]) {
         json_text(&c->json, "file", run.machine.in.name);
-        json_text(&c->json, "stop", penta_stop_name(run.stop.kind));
+        json_text(&c->json, "stop", stop_name(&run.machine, &run.stop));
     }
     if (keep_counts(c, &run)) {
         files(c, &run);

@@ -93,7 +93,7 @@ void command_PROFILE(struct cli *c)
     if (!cli_number(c, OPT_TOP, &ignored) || !outputs_allowed(c) || !sampled_run(c, &run)) return;
     if (c->value[OPT_JSON]) {
         json_text(&c->json, "file", run.machine.in.name);
-        json_text(&c->json, "stop", penta_stop_name(run.stop.kind));
+        json_text(&c->json, "stop", stop_name(&run.machine, &run.stop));
     }
     told_samples(c, &run);
     if (c->value[OPT_FLAMEGRAPH]) flamegraph(c, &run);

@@ -8,12 +8,10 @@
 #include "cli/output.h"
 #include "cli/cvbc/container.h"
 
-static const char not_for_boards[] = "do not run on boards";
-
 static void check_one(struct cli *c, const char *name, const char *board, const char *board_name)
 {
     struct input in;
-    if (!container_open(c, name, not_for_boards, &in)) return;
+    if (!container_open(c, name, &in)) return;
     struct finding_sink sink;
     finding_sink_init(&sink, c, name);
     sink.module = in.module;
@@ -99,8 +97,7 @@ static void generate(struct cli *c)
     if (!folder || !strcmp(folder, "-"))
         cli_usage(c, NULL, "penta board generate needs -o FOLDER");
     else if (in && modules)
-        while (opened < count &&
-               container_open(c, c->words[opened + 1], not_for_boards, &in[opened])) {
+        while (opened < count && container_open(c, c->words[opened + 1], &in[opened])) {
             modules[opened] = in[opened].module;
             const penta_error *objection = penta_cvbc_objection(modules[opened]);
             if (objection) cli_error(c, in[opened].name, objection);

@@ -2,16 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool container_open(struct cli *c, const char *name, const char *others, struct input *in)
+bool container_open(struct cli *c, const char *name, struct input *in)
 {
     if (!input_open(c, name, in)) return false;
     penta_error err = {0};
     const penta_error *damage = penta_module_damage(in->module);
-    if (strcmp(penta_module_format(in->module), "cvbc"))
-        error_at(&err, BASE_UNSUPPORTED, 0, "%s files %s", penta_module_format(in->module), others);
-    else if (damage)
-        error_at(&err, BASE_DAMAGED, damage->offset, "%.100s", damage->message);
-    if (!err.code) return true;
+    if (!damage) return true;
+    error_at(&err, BASE_DAMAGED, damage->offset, "%.100s", damage->message);
     cli_error(c, name, &err);
     input_close(in);
     return false;

@@ -3,9 +3,8 @@
 #include "cli/cli.h"
 #include "penta/cvbc.h"
 
-/* As input_open. A file of another format, which the words are about ("cannot be signed"), is
- * reported and refused; so is a damaged one. */
-bool container_open(struct cli *c, const char *name, const char *others, struct input *in);
+/* As input_open, for commands of this format. A damaged file is reported and refused. */
+bool container_open(struct cli *c, const char *name, struct input *in);
 /* Whether the command may use a file under --require-signature; an error has been reported when not. A file of
  * another format has none; verify and validate tell the reason themselves, and sign also puts in the signature that
  * is missing. */

@@ -19,7 +19,7 @@ static bool find(const penta_module *module, const char *part, penta_bytes *out,
 void command_EXTRACT(struct cli *c)
 {
     struct input in;
-    if (!container_open(c, c->words[0], "have no such parts", &in)) return;
+    if (!container_open(c, c->words[0], &in)) return;
     const char *part = c->value[OPT_PART] ? c->value[OPT_PART] : "bytecode";
     penta_error err = {0};
     penta_bytes bytes = {0};

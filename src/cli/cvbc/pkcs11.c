@@ -14,7 +14,7 @@ enum { SERIAL_SESSION = 4, USER = 1, SIGNATURE_MAX = 1024, SLOTS_MAX = 64 };
 enum { CLASS = 0, LABEL = 3, KEY_TYPE = 0x100, PRIVATE_KEY = 3 };
 enum { RSA = 0, EC = 3, EDWARDS = 0x40 };
 enum { SHA256_RSA_PKCS = 0x40, SHA256 = 0x250, ECDSA = 0x1041, EDDSA = 0x1057 };
-enum { ALREADY_INITIALIZED = 0x191, ALREADY_LOGGED_IN = 0x100 };
+enum { ALREADY_INITIALIZED = 0x191, ALREADY_LOGGED_IN = 0x100, NO_PIN = 0x102 };
 
 struct attribute {
     number type;
@@ -54,8 +54,26 @@ struct function_list {
 _Static_assert(offsetof(struct function_list, sign) == 44 * sizeof(void *),
                "after version and 43 others");
 
+/* What went wrong, by the numbers of PKCS #11; NULL: a number that is told as it is. */
+static const char *code_words(number code)
+{
+    switch (code) {
+    case 0x54: return "it has no such function";
+    case 0xa0: return "it is a wrong PIN";
+    case 0xa1:
+    case 0xa2: return "the PIN has a length or characters that it does not take";
+    case 0xa3: return "the PIN has expired";
+    case 0xa4: return "the PIN is locked";
+    case 0xe0: return "it is not there";
+    case NO_PIN: return "it has no PIN yet";
+    default: return NULL;
+    }
+}
+
 static bool failed(penta_error *err, const char *what, number code)
 {
+    const char *words = code_words(code);
+    if (words) return error_at(err, BASE_IO, 0, "the token refuses to %s: %s", what, words);
     return error_at(err, BASE_IO, 0, "the token refuses to %s: error 0x%lx", what, code);
 }
 
@@ -131,7 +149,7 @@ static bool sign_in_slots(const struct function_list *f, const struct pkcs11_key
         ok = ok && find_key(f, session, key->label, &object, &one) &&
              sign(f, session, object, message, signature, &one);
         f->close_session(session);
-        *err = one;
+        if (ok || code != NO_PIN || !err->code) *err = one; /* a token without a PIN says nothing */
         if (ok) return true;
     }
     return false;

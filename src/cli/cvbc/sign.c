@@ -112,7 +112,11 @@ static bool sign(struct cli *c, const penta_module *module, struct finding_sink 
 void command_SIGN(struct cli *c)
 {
     struct input in;
-    if (!has_target(c) || !container_open(c, c->words[0], "cannot be signed", &in)) return;
+    if (!container_open(c, c->words[0], &in)) return;
+    if (!has_target(c)) {
+        input_close(&in);
+        return;
+    }
     penta_error err = {0};
     penta_buffer out = {0};
     struct finding_sink replaced;

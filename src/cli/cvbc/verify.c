@@ -101,14 +101,6 @@ static void one(struct cli *c, const char *name)
 {
     struct input in;
     if (!input_open(c, name, &in)) return;
-    if (strcmp(penta_module_format(in.module), "cvbc")) {
-        penta_error err = {0};
-        error_at(&err, BASE_UNSUPPORTED, 0, "%s files have no signature",
-                 penta_module_format(in.module));
-        cli_error(c, name, &err);
-        input_close(&in);
-        return;
-    }
     struct verification v = {.cli = c};
     if (c->value[OPT_JSON]) {
         json_object(&c->json, NULL);

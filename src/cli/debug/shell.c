@@ -96,7 +96,7 @@ void shell_where(struct shell *s)
         writer_safe_text(out, hit);
         writer_char(out, '\n');
     } else if (s->stop.kind != PENTA_STOP_FUEL) {
-        stop_print(out, s->machine.session, &s->stop);
+        stop_print(out, &s->machine, &s->stop);
     }
     writer_print(out, "step %" PRIu64 "  pc %" PRIu64 "  ", penta_session_steps(s->machine.session),
                  s->stop.pc);

@@ -147,7 +147,7 @@ static void say_why(struct stub *s, const struct stub_line *line)
     if (point && point->kind != PENTA_POINT_BREAK)
         writer_print(&text, "%s: %s\n", point_word(point->kind), point->what);
     else
-        stop_print(&text, s->shell.machine.session, &s->shell.stop);
+        stop_print(&text, &s->shell.machine, &s->shell.stop);
     if (failure) writer_print(&text, "%s\n", failure->message);
     say(writer_view(&text), line);
     writer_free(&text);

@@ -2,8 +2,7 @@
 #include <string.h>
 #include "base/bytes.h"
 
-/* Whether the command works on files of this format. */
-static bool command_takes(enum command command, const char *format)
+bool command_takes(enum command command, const char *format)
 {
     const struct command_info *info = &commands[command];
     for (const char *at = info->format; at; at = *at ? at + 1 : NULL) { /* words */

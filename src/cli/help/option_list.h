@@ -14,6 +14,9 @@ struct listed_option {
     const struct tool_option *tool; /* or NULL */
     const penta_option_info *row;   /* or NULL */
 };
+/* Whether the command works on files of this format. */
+bool command_takes(enum command command, const char *format);
+
 typedef void listed_option_fn(void *user, const struct listed_option *option);
 
 /* Each distinct option; with `only`, of that format alone. An option that means something else in

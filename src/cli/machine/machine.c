@@ -253,11 +253,17 @@ void machine_save_state(struct cli *c, struct machine *m)
 
 /* ---- stops ---- */
 
-void stop_print(struct writer *out, const penta_session *s, const penta_stop *stop)
+const char *stop_name(const struct machine *m, const penta_stop *stop)
 {
-    const char *detail = penta_vm_detail_name(penta_session_vm(s), stop);
-    uint64_t steps = penta_session_steps(s);
-    writer_text(out, penta_stop_name(stop->kind));
+    bool deadline = m->timed_out && stop->kind == PENTA_STOP_INTERRUPT;
+    return deadline ? "deadline" : penta_stop_name(stop->kind);
+}
+
+void stop_print(struct writer *out, const struct machine *m, const penta_stop *stop)
+{
+    const char *detail = penta_vm_detail_name(penta_session_vm(m->session), stop);
+    uint64_t steps = penta_session_steps(m->session);
+    writer_text(out, stop_name(m, stop));
     if (detail) {
         writer_char(out, ' ');
         writer_safe_text(out, detail);
@@ -269,6 +275,13 @@ void stop_print(struct writer *out, const penta_session *s, const penta_stop *st
     writer_print(out, " pc=%" PRIu64, stop->pc);
     if (steps != UINT64_MAX) writer_print(out, " steps=%" PRIu64, steps);
     writer_char(out, '\n');
+}
+
+bool stop_is_failure(const penta_stop *stop)
+{
+    return stop->kind == PENTA_STOP_TRAP || stop->kind == PENTA_STOP_FAULT ||
+           stop->kind == PENTA_STOP_GAS || stop->kind == PENTA_STOP_HOST ||
+           stop->kind == PENTA_STOP_DISAGREE;
 }
 
 int stop_exit(const struct machine *m, const penta_stop *stop)

@@ -31,7 +31,12 @@ void machine_finish(struct cli *c, struct machine *m, const penta_stop *stop, bo
  * reported. */
 void machine_save_state(struct cli *c, struct machine *m);
 
-void stop_print(struct writer *out, const penta_session *s, const penta_stop *stop);
+/* As penta_stop_name; "deadline" for an interrupt by --timeout. */
+const char *stop_name(const struct machine *m, const penta_stop *stop);
+void stop_print(struct writer *out, const struct machine *m, const penta_stop *stop);
+/* The program did not end as it should, and nobody outside stopped it: this is always told, since the exit code
+ * alone could be the program's own. */
+bool stop_is_failure(const penta_stop *stop);
 int stop_exit(const struct machine *m, const penta_stop *stop);
 
 /* The state of the machine without its pc, which is printed with the stop. */

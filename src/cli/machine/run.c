@@ -72,7 +72,7 @@ static void document(struct run *r, const penta_stop *stop)
     const penta_vm *vm = penta_session_vm(s);
     json_text(j, "file", r->machine.in.name);
     json_text(j, "format", penta_module_format(r->machine.in.module));
-    json_text(j, "stop", r->machine.timed_out ? "deadline" : penta_stop_name(stop->kind));
+    json_text(j, "stop", stop_name(&r->machine, stop));
     const char *detail = penta_vm_detail_name(vm, stop);
     if (detail)
         json_text(j, "code", detail);
@@ -214,7 +214,7 @@ static void report(struct run *r, const penta_stop *stop)
     if (c->value[OPT_JSON]) {
         document(r, stop);
     } else if (!exited || !is_console(r)) {
-        stop_print(&c->out, s, stop);
+        stop_print(&c->out, &r->machine, stop);
         if (!c->value[OPT_QUIET]) {
             state_print(c, penta_session_vm(s));
             native_listing_difference(penta_session_vm(s), &c->out, NULL);
@@ -230,7 +230,9 @@ static void report(struct run *r, const penta_stop *stop)
         terminal_say(c, "note: %s", hint);
     }
     bool value = exited && (c->value[OPT_EXIT_VALUE] || is_console(r));
-    cli_fail(c, value ? (int)(stop->args[0] & 255) : stop_exit(&r->machine, stop));
+    int guest = (int)(stop->args[0] & 255);
+    if (value && c->value[OPT_JSON]) json_uint(&c->json, "guest_exit", (uint64_t)guest);
+    cli_fail(c, value ? guest : stop_exit(&r->machine, stop));
 }
 
 void command_RUN(struct cli *c)

@@ -86,12 +86,12 @@ void command_TRACE(struct cli *c)
     if (armed && !t.failed) {
         machine_findings(c, &m);
         if (c->value[OPT_JSON]) {
-            json_text(&c->json, "stop", penta_stop_name(t.stop.kind));
+            json_text(&c->json, "stop", stop_name(&m, &t.stop));
             json_uint(&c->json, "pc", t.stop.pc);
             uint64_t steps = penta_session_steps(m.session);
             if (steps != UINT64_MAX) json_uint(&c->json, "steps", steps);
-        } else if (!c->value[OPT_QUIET]) {
-            stop_print(&c->out, m.session, &t.stop);
+        } else if (!c->value[OPT_QUIET] || stop_is_failure(&t.stop)) {
+            stop_print(&c->out, &m, &t.stop);
         }
         machine_finish(c, &m, &t.stop, true);
         machine_save_state(c, &m);

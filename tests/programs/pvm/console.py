@@ -150,8 +150,18 @@ ecalli 11
     check("echo", (done.returncode, done.stdout, done.stderr), (5, b"12345", b""))
     done = subprocess.run([PENTA, "run", echo, "--json"], input=b"12345", capture_output=True, timeout=60)
     document = json.loads(done.stdout)
-    check("document", (document["exit"], document["output"], document["errors"], document["stop"]),
-          (5, "12345", "", "halt"))
+    check("document", (document["exit"], document["guest_exit"], document["output"], document["errors"], document["stop"]),
+          (5, 5, "12345", "", "halt"))
+    # A guest that returns 20 is none that trapped, whose exit code is 20 too.
+    done = subprocess.run([PENTA, "run", echo, "--json"], input=b"1" * 20, capture_output=True, timeout=60)
+    document = json.loads(done.stdout)
+    check("20", (done.returncode, document["exit"], document["guest_exit"], document["stop"]), (20, 20, 20, "halt"))
+    trap = build(work, "trap", HEAD + "a0 = 20\ntrap\n")
+    done = subprocess.run([PENTA, "run", trap, "--json"], capture_output=True, timeout=60)
+    document = json.loads(done.stdout)
+    check("trap", (done.returncode, document["exit"], "guest_exit" in document, document["stop"]), (20, 20, False, "trap"))
+    done = subprocess.run([PENTA, "run", "-q", trap], capture_output=True, timeout=60)
+    check("trap line", (done.returncode, done.stdout[:5]), (20, b"trap "))
     # A program that answers line by line, over pipes: nothing waits in a buffer.
     talk = subprocess.Popen([PENTA, "run", echo], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     for line in (b"one\n", b"two\n"):

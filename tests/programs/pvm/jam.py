@@ -300,6 +300,9 @@ def token_service(folder):
     odd = write(os.path.join(folder, "odd.json"), package(b"", ZERO, b"12345", ""))
     stopped = penta("run", names[0], "--host", "jam", "--entry", "refine", "--package", odd, "-q")
     expect(stopped.returncode == 20, "refine refuses half a move")
+    alone = penta("run", names[0])
+    expect(alone.returncode == 20 and b"need the host jam: --host jam --entry refine" in alone.stderr, "a service without its host")
+    expect("need the host jam" in json.loads(penta("run", names[0], "--json").stdout)["hint"], "the same in the document")
     saved_by_every_command(folder, names[0])
     results = {ten_blocks(folder, engine, *names) for engine in ("interp", "jit", "both")}
     expect(len(results) == 1, "the engines leave the same state")
