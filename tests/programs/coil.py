@@ -85,6 +85,15 @@ def link_error(name, code, *texts, args=(), patch=None):
 
 def test_link_refuses():
     link_error("endian", "COIL0080", EMPTY, ".endian big\n" + CALLEE)
+    for target in ("arm, a64", "arm, t32", "riscv, rv64"):
+        head = f".target cpu, {target}\n.align code\n"
+        odd = ".func NAME\n    PUSH u8 7\n    CMP u8 3, u8 4\n    RET\n.endfunc\n"
+        parts = [assemble("aligned" + name, head + f".global {name}\n" + odd.replace("NAME", name)) for name in ("main", "g", "h")]
+        done = penta("link", *parts, "-o", "aligned.coil")
+        check("aligned objects", done.returncode == 0, done.stderr.decode())
+        for path in (*parts, "aligned.coil"):
+            done = penta("validate", "--strict", path)
+            check(f"{path} for {target}", done.returncode == 0, done.stderr.decode())
     link_error("target", "COIL0081", ".target cpu x86 x64\n" + EMPTY, ".target cpu arm x64\n" + CALLEE)
     link_error("damaged", "COIL0061", EMPTY, CALLEE, patch=(6, b"\x02"))
     link_error("section_type", "COIL0083", EMPTY + ".section .x, 2, 3, 1\n    .u8 1\n", CALLEE + ".section .x, 3, 3, 1\n    .u8 1\n")

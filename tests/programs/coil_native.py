@@ -361,6 +361,17 @@ def test_text_and_what_a_trap_says():
     done = run("./traps")
     check("trap", (done.returncode, done.stderr) == (20, b"trap TRAP, code 77\n"), done)
     open("traps.casm", "w").write("nonsense\n")
+    for target in ("cpu, arm, a64", "cpu, riscv, rv64", "cpu, x86, x32", "gpu, any, any", "npu, any, any", "dsp, any, v64"):
+        with open("other.casm", "w") as out:
+            out.write(f".target {target}\n.align code\n.global main\n.func main\n    MOV v0, 0\n    RET\n.endfunc\n")
+        check("asm for " + target, penta("asm", "other.casm", "-o", "other.coil").returncode == 0)
+        for path in ("other.casm", "other.coil"):
+            for made in ("other", "other.o", "other.s"):
+                done = penta("compile", path, "-o", made)
+                check(f"compile {path} for {target}", done.returncode == 1 and b"COIL0079" in done.stderr and not os.path.exists(made), done.stderr.decode())
+    with open("own.casm", "w") as out:
+        out.write(".global main\n.func main\n    PPTARG param0 1, param1 2\n    NOP\n    MOV v0, 0\n    RET\n.endfunc\n")
+    check("PPTARG for ARM", b"COIL0079" in penta("compile", "own.casm", "-o", "own.o").stderr and not os.path.exists("own.o"))
     check("wrong text", b"traps.casm:1:1" in penta("compile", "traps.casm", "-o", "traps").stderr)
     open("empty.coil", "w").close()
     check("empty object", b"the file is empty" in penta("compile", "empty.coil", "-o", "traps").stderr)

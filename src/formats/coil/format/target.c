@@ -41,6 +41,48 @@ void coil_verify_target(const struct coil_header *h, struct findings *f)
                      coil_arch_names[h->target_arch]);
 }
 
+bool coil_target_exists(const struct coil_header *h)
+{
+    return h->target_pu < COIL_UNITS && coil_arch_name(h->target_pu, h->target_arch) &&
+           coil_mode_name(h->target_pu, h->target_arch, h->target_mode);
+}
+
+/* The width that a mode stands for; virtual modes are any machine's of their width. 0: not known. */
+static unsigned mode_width(uint32_t arch, uint32_t mode)
+{
+    switch (mode) {
+    case 0x01: return arch == COIL_ARCH_X86 ? 16 : arch == COIL_ARCH_ARM ? 32 : 0;
+    case 0x02: return 32;
+    case 0x03: return 64;
+    case 0x81: return 16;
+    case 0x82: return 32;
+    case 0x83: return 64;
+    default: return 0;
+    }
+}
+
+bool coil_target_meet(struct coil_header *h, unsigned part, uint32_t value)
+{
+    uint32_t *has = part == 0 ? &h->target_pu : part == 1 ? &h->target_arch : &h->target_mode;
+    if (!value || *has == value) return true;
+    bool mode = part == 2 && *has, virtual_now = mode && *has >= 0x80,
+         virtual_then = mode && value >= 0x80;
+    if (mode && (virtual_now == virtual_then ||
+                 mode_width(h->target_arch, *has) != mode_width(h->target_arch, value)))
+        return false;
+    if (!mode && *has) return false;
+    if (!virtual_then) *has = value;
+    return true;
+}
+
+unsigned coil_target_align(const struct coil_header *h)
+{
+    enum { T32 = 0x02 };
+    if (!has_archs(h->target_pu)) return 1;
+    if (h->target_arch == COIL_ARCH_ARM) return h->target_mode == T32 ? 2 : 4;
+    return h->target_arch == COIL_ARCH_RISCV ? 2 : 1;
+}
+
 bool coil_target_runs(const struct coil_header *h, penta_error *err)
 {
     enum { X64 = 0x03, V64 = 0x83 };

@@ -333,10 +333,12 @@ static void verify_code(struct code_walk *w, struct coil_check *c, struct coil_i
             return;
         }
         w->starts[insn->at / 64] |= UINT64_C(1) << insn->at % 64;
-        if (m->align && insn->at % m->align)
-            findings_add(w->f, COIL_CODE_ALIGN, r.origin + insn->at, NULL,
-                         "an instruction at 0x%x, not a multiple of %u", (unsigned)insn->at,
-                         m->align);
+        unsigned align = coil_target_align(&c->target);
+        if (m->align > align) align = m->align;
+        if (insn->at % align && !is_padding(insn))
+            findings_add(w->f, COIL_CODE_ALIGN, r.origin + insn->at,
+                         "'.align code' in the text pads instructions",
+                         "an instruction at 0x%x, not a multiple of %u", (unsigned)insn->at, align);
         coil_check_insn(c, insn);
         if (c->removed) continue;
         if (!is_padding(insn)) {

@@ -1,5 +1,6 @@
 /* All functions of a COIL object to an object file. */
 #include "coil/native/native.h"
+#include "coil/format/target.h"
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -288,6 +289,7 @@ bool coil_native_compile(const struct coil_module *m, bool text, struct writer *
                          penta_error *err)
 {
     struct findings findings = {.rules = coil_rules, .report = first_error, .user = err};
+    if (!coil_target_runs(&m->header, err)) return false;
     coil_verify(&m->base, &findings);
     if (err->code || !check(m, err)) return false;
     struct coil_native n = {.m = m, .err = err, .vm = coil_vm_open_object(m, err)};

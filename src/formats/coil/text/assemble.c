@@ -262,7 +262,7 @@ static bool line(struct coil_asm *a, struct line_counter *counter)
             size_t lines = a->line_count, offset = asm_section(a)->data.out.size;
             a->insn->opcode = COIL_OP_NOP;
             ok = ok && (t.kind == TOKEN_DIRECTIVE ? asm_opcode(a) : coil_asm_instruction(a, t));
-            ok = ok && note_name(a, offset);
+            ok = ok && note_name(a, offset) && (!a->aligned || asm_align_code(a, t.offset));
             if (!ok && lines && a->line_count == lines && s->err->code) a->line_count = lines;
         }
         return ok && source_end_of_line(s);

@@ -54,6 +54,7 @@ struct coil_asm {
     struct coil_insn *insn;
     struct coil_type_ids ids;
 
+    bool aligned; /* .align code: instructions start where the target wants them */
     bool lines_wanted;
     struct asm_line *lines;
     size_t line_count, line_capacity;
@@ -135,6 +136,8 @@ bool asm_push_variable(struct coil_asm *a, struct asm_variable v);
 void asm_pop_variables(struct coil_asm *a, uint32_t depth); /* those declared deeper */
 void asm_plain(struct coil_operand *o, uint8_t op, uint8_t ext, uint8_t form, uint64_t value);
 
+/* directives.c */
+bool asm_align_code(struct coil_asm *a, uint64_t at);
 /* assemble_insn.c */
 bool coil_asm_instruction(struct coil_asm *a, struct token mnemonic);
 bool asm_opcode(struct coil_asm *a); /* .opcode 0xNN, operands */

@@ -478,10 +478,26 @@ static bool d_zero(struct coil_asm *a)
     return true;
 }
 
+/* Pads the current section, if it is code, to where the next instruction of the target may start. */
+bool asm_align_code(struct coil_asm *a, uint64_t at)
+{
+    struct coil_out_section *s = asm_section(a);
+    unsigned n = coil_target_align(&a->object.header);
+    if (n == 1 || !coil_is_code(&s->head)) return true;
+    if (n > s->head.align) s->head.align = n;
+    return coil_object_count_filler(&a->object, coil_pad(s, n), at, a->s->err);
+}
+
+/* .align N, or .align code: from here on every instruction */
 static bool d_align(struct coil_asm *a)
 {
     uint64_t n;
     struct token t = source_peek(a->s);
+    if (asm_word(a->s, t, "code")) {
+        source_next(a->s);
+        a->aligned = true;
+        return asm_align_code(a, t.offset);
+    }
     if (!asm_unsigned(a, UINT64_MAX, &n)) return false;
     if (!n || n & (n - 1) || n > 1 << 20)
         return error_at(a->s->err, COIL_ALIGN, t.offset,

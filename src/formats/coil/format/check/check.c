@@ -1,10 +1,12 @@
 #include "coil/format/check/check_state.h"
 #include <stdlib.h>
 #include "base/array.h"
+#include "coil/format/target.h"
 
 void coil_check_init(struct coil_check *c, const struct coil_module *m, struct findings *f)
 {
     *c = (struct coil_check){.m = m, .findings = f};
+    if (m) c->target = m->header;
 }
 
 void coil_check_fini(struct coil_check *c)
@@ -121,11 +123,20 @@ static void track(struct coil_check *c, const struct coil_insn *insn)
     }
 }
 
+bool coil_check_runs(const struct coil_check *c, penta_error *err)
+{
+    penta_error why = {0};
+    if (coil_target_runs(&c->target, &why)) return true;
+    if (c->target_at) why.offset = c->target_at;
+    *err = why;
+    return false;
+}
+
 /* ---- one instruction ---- */
 
 static void check_counts(struct coil_check *c, const struct coil_insn *insn)
 {
-    unsigned unit = c->m ? c->m->header.target_pu : COIL_UNIT_CPU, least, most;
+    unsigned unit = c->m ? c->target.target_pu : COIL_UNIT_CPU, least, most;
     uint8_t op = insn->opcode;
     const struct coil_unit_op *special = NULL;
     if (op == COIL_OP_VENDOR) return;

@@ -35,8 +35,10 @@ struct coil_check {
     bool conditions[64], taken[64];
     unsigned nesting;
     bool last_condition;
-    bool removed;    /* the instruction belongs to the preprocessor or was cut out */
-    bool after_call; /* flags are what a callee left */
+    struct coil_header target; /* the header, with what PPTARG added to it */
+    uint64_t target_at;        /* of the PPTARG that did; 0: none */
+    bool removed;              /* the instruction belongs to the preprocessor or was cut out */
+    bool after_call;           /* flags are what a callee left */
     bool no_memory;
 };
 
@@ -47,6 +49,8 @@ void coil_check_function_end(struct coil_check *c, uint64_t at);
 void coil_check_section_end(struct coil_check *c, uint64_t at);
 /* True when the instruction is valid here; keeps track of scopes and types either way. */
 bool coil_check_insn(struct coil_check *c, const struct coil_insn *insn);
+/* After all code: whether the machine executes programs for the target. */
+bool coil_check_runs(const struct coil_check *c, penta_error *err);
 /* The innermost declaration, or NULL. */
 const struct coil_variable *coil_check_variable(const struct coil_check *c, uint64_t id);
 /* The value of a DEFINITION operand in the operand's type. */

@@ -208,7 +208,7 @@ void coil_check_operand(struct coil_check *c, const struct coil_operand *o,
             REPORT(c, COIL_IMM_RANGE, o->at + 2, "a BIT of %u", (unsigned)o->value);
         break;
     case COIL_REGISTER: {
-        const struct coil_header *h = c->m ? &c->m->header : NULL;
+        const struct coil_header *h = c->m ? &c->target : NULL;
         bool machine = h && h->target_arch && h->target_mode && h->target_mode < 0x80;
         if (o->value >= COIL_REGISTERS && !machine)
             REPORT(c, COIL_REG, o->at + 2, "register %u, of 16", (unsigned)o->value);

@@ -1,7 +1,9 @@
 /* The preprocessor's instructions (COIL 7.12): definitions, conditions, what they cut out. */
 #include "coil/format/check/check_state.h"
 #include <stdlib.h>
+#include <string.h>
 #include "base/array.h"
+#include "coil/format/target.h"
 
 static struct coil_value *find_value(const struct coil_check *c, uint64_t id, bool text)
 {
@@ -45,6 +47,39 @@ static void define(struct coil_check *c, const struct coil_insn *insn)
     }
 }
 
+/* PPTARG unit [, architecture [, mode]] */
+static void take_target(struct coil_check *c, const struct coil_insn *insn)
+{
+    static const char *const parts[] = {"unit", "architecture", "mode"};
+    struct coil_header target = c->target;
+    bool sets = false;
+    for (unsigned i = 0; i < insn->count; i++) {
+        const struct coil_operand *o = &insn->operands[i];
+        struct coil_header before = target;
+        if (o->form != COIL_PARAM || o->op != COIL_T_PARAM0 - i) {
+            REPORT(c, COIL_OPERAND_KIND, o->at, "the %s of PPTARG is a PARAM%u", parts[i], i);
+            return;
+        }
+        if (!coil_target_meet(&target, i, (uint32_t)o->value)) {
+            REPORT(c, COIL_TARGET_DIFFERS, o->at, "%s 0x%x, the target's is 0x%x", parts[i],
+                   (unsigned)o->value,
+                   (unsigned)(i == 0   ? target.target_pu
+                              : i == 1 ? target.target_arch
+                                       : target.target_mode));
+            return;
+        }
+        sets |= memcmp(&before, &target, sizeof target) != 0;
+    }
+    if (!coil_target_exists(&target)) {
+        REPORT(c, COIL_TARGET_DIFFERS, insn->at,
+               "there is no unit %u with architecture %u, mode 0x%x", (unsigned)target.target_pu,
+               (unsigned)target.target_arch, (unsigned)target.target_mode);
+        return;
+    }
+    if (sets) c->target_at = c->origin + insn->at;
+    c->target = target;
+}
+
 static bool compute_condition(struct coil_check *c, const struct coil_insn *insn)
 {
     enum {
@@ -52,7 +87,7 @@ static bool compute_condition(struct coil_check *c, const struct coil_insn *insn
         FEATURES = 0
     }; /* atomics, vectors, matrices, floats, protection */
     const struct coil_operand *kind = &insn->operands[0], *value = &insn->operands[1];
-    const struct coil_header *h = c->m ? &c->m->header : NULL;
+    const struct coil_header *h = c->m ? &c->target : NULL;
     const struct coil_value *v = find_value(c, value->value, value->form == COIL_STRING);
     switch (kind->op == COIL_T_PARAM0 ? kind->value : 255) {
     case 0: return v && v->live;
@@ -140,7 +175,7 @@ bool coil_check_preprocess(struct coil_check *c, const struct coil_insn *insn)
         break;
     }
     case COIL_OP_PPCOND: c->last_condition = compute_condition(c, insn); break;
-    case COIL_OP_PPTARG: break;
+    case COIL_OP_PPTARG: take_target(c, insn); break;
     default:
         REPORT(c, COIL_UNSUPPORTED, insn->at, "%s has no meaning in this version",
                coil_ops[insn->opcode].name);

@@ -73,6 +73,7 @@ static bool walk_section(struct coil_loading *l, size_t i, visit *each)
     penta_error err = {0};
     struct reader r = coil_code_reader(m, i, &err);
     uint64_t base = l->p->sections[i];
+    l->check.origin = r.origin;
     start_function(l, function_at(l->p, base));
     while (reader_left(&r)) {
         uint64_t pc = base + r.pos;
@@ -461,7 +462,8 @@ static void number_functions(struct coil_program *p)
 static bool load(struct coil_loading *l)
 {
     struct coil_program *p = l->p;
-    if (!coil_load_symbols(l) || !coil_load_functions(l) || !coil_load_entry(l) || !walk(l, scan))
+    if (!coil_load_symbols(l) || !coil_load_functions(l) || !coil_load_entry(l) || !walk(l, scan) ||
+        !coil_check_runs(&l->check, l->err))
         return false;
     if (l->taken_count) qsort(l->taken, l->taken_count, sizeof *l->taken, by_value);
     if (!reserve(l) || !walk(l, emit)) return false;
