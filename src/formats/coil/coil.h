@@ -117,9 +117,10 @@ struct coil_member {
 };
 struct coil_type {
     uint8_t op, ext;
-    uint8_t rank;     /* dims in use: counts, rows and columns, bit widths */
-    bool open;        /* it or a part of it is a type id: the size needs a context */
-    bool bound;       /* owned by the type ids: shared by all who name it, never copied */
+    uint8_t rank; /* dims in use: counts, rows and columns, bit widths */
+    bool open;    /* it or a part of it is a type id: the size needs a context */
+    bool bare;    /* it or a part of it is a type that machines do not compute with (COIL 7.17.1) */
+    bool bound;   /* owned by the type ids: shared by all who name it, never copied */
     uint16_t dims[4]; /* SYMTENSOR: rank, dimension */
     uint32_t align, member_count;
     uint64_t size; /* bytes; saturates at 2^48 */

@@ -71,6 +71,15 @@ static bool has_elem(const struct coil_type *t)
            d == COIL_D_ORDER;
 }
 
+/* Members of a composite type aside. */
+static bool is_bare(const struct coil_type *t)
+{
+    uint8_t data = coil_types[t->op].data;
+    bool wide = t->elem && coil_types[t->elem->op].data == COIL_D_BITS;
+    return data == COIL_D_FLOAT || (data == COIL_D_BITS && t->dims[0] > COIL_WIDE_BITS) ||
+           (t->elem && t->elem->bare) || (wide && data != COIL_D_ALIAS);
+}
+
 static void size_of(struct coil_type *t)
 {
     const struct coil_type_info *info = &coil_types[t->op];
@@ -78,6 +87,7 @@ static void size_of(struct coil_type *t)
     t->size = info->bytes;
     t->align = info->align ? info->align : 1;
     t->open = t->elem && t->elem->open;
+    t->bare = is_bare(t);
     for (unsigned i = 0; i < t->rank; i++) count = times(count, t->dims[i]);
     switch ((enum coil_data)info->data) {
     case COIL_D_BITS: size_of_bits(t, t->dims[0]); break;
@@ -92,7 +102,10 @@ static void size_of(struct coil_type *t)
     case COIL_D_ORDER: t->size = times(combinations(t->dims[0], t->dims[1]), elem); break;
     case COIL_D_MEMBERS:
         size_of_members(t);
-        for (uint32_t i = 0; i < t->member_count; i++) t->open |= t->members[i].type->open;
+        for (uint32_t i = 0; i < t->member_count; i++) {
+            t->open |= t->members[i].type->open;
+            t->bare |= t->members[i].type->bare;
+        }
         break;
     case COIL_D_ALIAS:
         t->open |= !t->elem;

@@ -169,6 +169,19 @@ static bool conditional(const struct coil_insn *insn)
             insn->opcode == COIL_OP_CALL);
 }
 
+/* Types that no machine computes with are refused where a declaration or an operand brings them in; a use of a
+ * variable does not. */
+static void check_bare(struct coil_check *c, const struct coil_insn *insn,
+                       const struct coil_operand *o, const struct coil_type *type)
+{
+    bool measured = insn->opcode == COIL_OP_SIZEOF || insn->opcode == COIL_OP_ALIGNOF ||
+                    o->form == COIL_MEASURE;
+    const struct coil_type *t = type ? type : o->type;
+    if (measured || o->form == COIL_VAR || !t || !t->bare) return;
+    REPORT(c, COIL_TYPE_UNSUPPORTED, o->at, "no machine computes with this %s",
+           coil_types[t->op].name);
+}
+
 bool coil_check_insn(struct coil_check *c, const struct coil_insn *insn)
 {
     struct seen s;
@@ -186,6 +199,7 @@ bool coil_check_insn(struct coil_check *c, const struct coil_insn *insn)
         s.type[i] = coil_check_type(c, o, &s.qualifiers[i]);
         s.reg[i] = o->form == COIL_REGISTER;
         coil_check_operand(c, o, s.type[i]);
+        check_bare(c, insn, o, s.type[i]);
         if (o->form == COIL_VAR && !c->m && coil_types[o->op].data == COIL_D_ELEM) s.type[i] = NULL;
     }
     if (form && !c->errors) {
