@@ -59,6 +59,8 @@ def test_weights_of_another_program():
     check(penta("run", part, "--save-weights", "part.tvmw").returncode == 0, "save the part")
     done = penta("run", part, "--weights", "w.tvmw", "--weights", "part.tvmw")
     check("only the file has a" in done.stderr and "only the program" not in done.stderr, done.stderr)
+    done = penta("run", part, "--weights", "w.tvmw", "--weights", "w.tvmw")
+    check("only the program has c; only the file has a\n" in done.stderr, done.stderr)
     done = penta("run", assembled("sizes", KEYS.replace("2, 2", "5").replace("[3]", "[4]") % ("a", "b")), "--weights", "w.tvmw")
     check(done.returncode and "C0 keeps its weights: the file has 4" in done.stderr, done.stderr)
     done = penta("convert", "w.tvmw", "--to", "csv", "--entry", "zz", "-o", "x.csv")

@@ -343,6 +343,9 @@ with warnings.catch_warnings(record=True) as told:
     assert half.load_weights("w.tvmw") == 1 and net.load_weights("w.tvmw") == 1
     assert len(told) == 1 and "1 of 2 registers" in str(told[0].message) and "only the program has v" in str(told[0].message), told
 try:
+    assert half.load_weights("w.tvmw") == 1 and len(half.machine.findings()) == 1
+    half.reload(net.machine.module)
+    assert not half.machine.findings(), "what was told of the program before"
     other.load_weights("w.tvmw")
     raise SystemExit("weights without a register were taken")
 except penta.Error as error:

@@ -106,6 +106,10 @@ void tvmr_key_list_add(char *list, size_t size, penta_bytes key)
 {
     size_t used = strlen(list), dots = sizeof ", ..";
     int length = (int)(key.size < 30 ? key.size : 30);
+    const char *listed = length ? memmem(list, used, key.data, (size_t)length) : NULL;
+    if (listed && (listed == list || listed[-1] == ' ') &&
+        (!listed[length] || listed[length] == ','))
+        return;
     if (used && !strcmp(list + used - 2, "..")) return;
     if (used + 2 + (size_t)length + dots > size)
         snprintf(list + used, size - used, "%s..", used ? ", " : "");

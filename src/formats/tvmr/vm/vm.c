@@ -486,7 +486,9 @@ bool tvmr_vm_reload(struct tvmr_vm *vm, const penta_module *module, bool *kept, 
     struct tvmr_cold *old = calloc(TVMR_BANK, sizeof *old);
     if (!old) return error_at(err, BASE_MEMORY, 0, "no memory to keep the weights");
     bool ok = true;
-    vm->note_count = 0; /* of another program */
+    vm->note_count = 0; /* of another program, and so are the weight files */
+    vm->keyed = vm->filled = 0;
+    *vm->unused = *vm->warning = 0;
     for (unsigned i = 0; ok && i < TVMR_BANK; i++)
         if (vm->cold[i].present) ok = tvmr_cold_copy(vm, &old[i], &vm->cold[i]);
     if (!ok) error_at(err, tvmr_memory_code(vm), 0, "no room to keep the weights");
