@@ -256,7 +256,7 @@ def test_colour():
         check(b"\033" not in exits(0, "inspect", "good.kblob", env={name: "0"}).stdout, name)
         check(b"\033" not in exits(0, "inspect", "good.kblob", env={name: "1", "NO_COLOR": "1"}).stdout, name)
     script = f"TERM=xterm script -qec '{PENTA} hex good.kblob' /dev/null"
-    if subprocess.run(["sh", "-c", "command -v script"], capture_output=True).returncode == 0:
+    if subprocess.run(["sh", "-c", "command -v script"], capture_output=True, timeout=300).returncode == 0:
         on = subprocess.run(["sh", "-c", script], capture_output=True, timeout=60,
                             env={k: v for k, v in os.environ.items() if k != "NO_COLOR"})
         check(b"\033[" in on.stdout, "colour on a terminal")
@@ -316,8 +316,8 @@ def test_help():
         check(man.startswith(b".TH PENTA-"), command)
         check(b".SH ENVIRONMENT" in man and man.split(b".SH EXIT STATUS")[1].count(b".B ") >= 16, command)
         json.loads(exits(0, "help", command, "--json").stdout)
-        lint = subprocess.run(["mandoc", "-Tlint", "-Werror"], input=man, capture_output=True) \
-            if subprocess.run(["sh", "-c", "command -v mandoc"], capture_output=True).returncode == 0 \
+        lint = subprocess.run(["mandoc", "-Tlint", "-Werror"], input=man, capture_output=True, timeout=300) \
+            if subprocess.run(["sh", "-c", "command -v mandoc"], capture_output=True, timeout=300).returncode == 0 \
             else None
         check(lint is None or lint.returncode == 0, lint and lint.stdout.decode())
     exits(2, "help", "nonsense")
@@ -326,9 +326,9 @@ def test_help():
         for command in commands():
             check(command in text, (shell, command))
     script = exits(0, "completion", "bash").stdout
-    check(subprocess.run(["bash", "-n"], input=script).returncode == 0, "bash -n")
+    check(subprocess.run(["bash", "-n"], input=script, timeout=300).returncode == 0, "bash -n")
     words = subprocess.run(["bash", "-c", script.decode() + "\nCOMP_WORDS=(penta va); COMP_CWORD=1; "
-                            "_penta; echo ${COMPREPLY[@]}"], capture_output=True).stdout
+                            "_penta; echo ${COMPREPLY[@]}"], capture_output=True, timeout=300).stdout
     check(words.strip() == b"validate", words)
     exits(2, "completion", "tcsh")
 

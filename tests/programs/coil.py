@@ -160,7 +160,7 @@ def test_findings_name_their_file():
     check("undefined says where", done["file"] == user and "in 'main'" in done["message"], done)
     needs = assemble("needs", MAIN.format("CALL @g\n    CALL @h"))
     other = assemble("both", CALLEE + ".global h\n.func h\n    RET\n.endfunc\n")
-    subprocess.run(["ar", "rc", "both.a", other], check=True)
+    subprocess.run(["ar", "rc", "both.a", other], check=True, timeout=300)
     done = json.loads(penta("link", needs, twice, "both.a", "-o", "o", "--json").stdout)["diagnostics"][0]
     check("twice says where", done["file"] == "both.a(both.coil)" and twice in done["message"], done)
 
@@ -170,7 +170,7 @@ def test_weak_common_strong():
     a = assemble("a", ".weak w\n.global main\n.comm c, 4, 4\n.func main\n    CALL @g\n    MOV v0, i32 @w\n    ADD i32 @c, 1\n    RET\n.endfunc\n.data\nw:\n    .i32 1\n")
     b = assemble("b", ".global g, w\n.comm c, 64, 16\n.func g\n    RET\n.endfunc\n.data\nw:\n    .i32 2\n")
     unused = assemble("unused", ".global main\n.func main\n    RET\n.endfunc\n")
-    subprocess.run(["ar", "rc", "lib.a", b, unused], check=True)
+    subprocess.run(["ar", "rc", "lib.a", b, unused], check=True, timeout=300)
     for library in ("lib.a", b):
         done = penta("link", a, library, "-o", "prog.coil", "--map-file", "prog.map")
         check("link with " + library, done.returncode == 0, done.stderr.decode())
@@ -417,7 +417,7 @@ def test_names_with_escapes_stay_text():
     evil = "\\x1b[31mred\\x07\\n/x[1]\\xe2\\x80\\xae"
     name = assemble("evil", EMPTY + f'.section "code{evil}", TEXT, 6, 1\n    RET\n.section "{evil}", DATA, 3, 1\n    .u8 1\n.symbol "s{evil}", GLOBAL, DEFAULT, OBJECT, 3, 0, 1\n')
     os.rename(name, "\x1b[7m.coil")
-    subprocess.run(["ar", "rc", "evil.a", "\x1b[7m.coil"], check=True)
+    subprocess.run(["ar", "rc", "evil.a", "\x1b[7m.coil"], check=True, timeout=300)
     done = penta("link", "\x1b[7m.coil", "-o", "evil.coil", "--map-file", "evil.map")
     check("link of names with escapes", done.returncode == 0, done.stderr.decode())
     outputs = {"map file": open("evil.map", "rb").read()}

@@ -36,7 +36,7 @@ TRAPS_ELSEWHERE = {
 
 
 def penta(*args):
-    return json.loads(subprocess.run([PENTA, *args, "--json"], capture_output=True).stdout)
+    return json.loads(subprocess.run([PENTA, *args, "--json"], capture_output=True, timeout=300).stdout)
 
 
 loader = SourceFileLoader("run", os.path.join(ROOT, "tests/tools/run"))
@@ -76,7 +76,7 @@ def opcode_names(path, *options):
 
 executed = {}
 with tempfile.TemporaryDirectory() as work:
-    subprocess.run([os.path.join(ROOT, "tests/tools/run"), "--penta", PENTA, "--dump", work], check=True)
+    subprocess.run([os.path.join(ROOT, "tests/tools/run"), "--penta", PENTA, "--dump", work], check=True, timeout=300)
     for case in cases:
         path = os.path.join(work, f"{case.format}-{case.name}.bin")
         if case.get("run") is None or not os.path.exists(path):

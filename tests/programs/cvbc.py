@@ -73,9 +73,9 @@ def test_keys():
     for kind in ("ed25519", "p256", "rsa2048"):
         penta("keygen", "-q", "-t", kind, "-o", kind + ".pem")
         penta("pubkey", kind + ".pem", "-o", kind + ".pub")
-        ssl = subprocess.run(["openssl", "pkey", "-in", kind + ".pem", "-pubout"], capture_output=True)
+        ssl = subprocess.run(["openssl", "pkey", "-in", kind + ".pem", "-pubout"], capture_output=True, timeout=300)
         check(ssl.stdout == bytes(read(kind + ".pub")), f"openssl reads {kind} and finds the same public key")
-    ssl = subprocess.run(["openssl", "ecparam", "-name", "secp384r1", "-genkey", "-noout"], capture_output=True)
+    ssl = subprocess.run(["openssl", "ecparam", "-name", "secp384r1", "-genkey", "-noout"], capture_output=True, timeout=300)
     write("p384.pem", ssl.stdout)
     check(penta("pubkey", "p384.pem").returncode == 6, "another curve is a KEY error")
 
@@ -106,13 +106,13 @@ def test_signatures():
                    "-sigfile", "sig"]
         else:
             ssl = ["openssl", "dgst", "-sha256", "-verify", key(name + ".pub"), "-signature", "sig", "tbs"]
-        check(subprocess.run(ssl, capture_output=True).returncode == 0, "openssl verifies " + kind)
+        check(subprocess.run(ssl, capture_output=True, timeout=300).returncode == 0, "openssl verifies " + kind)
         penta("sign", "p.cvbc", "--public-key", key(name + ".pub"), "--export-tbs", "tbs", "-o", "prepared.cvbc")
         if kind == "ed25519":
             ssl = ["openssl", "pkeyutl", "-sign", "-inkey", key(name + ".pem"), "-rawin", "-in", "tbs", "-out", "sig"]
         else:
             ssl = ["openssl", "dgst", "-sha256", "-sign", key(name + ".pem"), "-out", "sig", "tbs"]
-        subprocess.run(ssl, check=True)
+        subprocess.run(ssl, check=True, timeout=300)
         penta("sign", "prepared.cvbc", "--attach-sig", "sig", "-o", "attached.cvbc")
         check(penta("verify", "attached.cvbc", "--trusted-key", key(name + ".pub")).returncode == 0,
               "a signature of openssl verifies " + kind)
@@ -153,9 +153,9 @@ def test_edges():
     at = so + 128 + 260
     value = int.from_bytes(good[at:at + 256], "big")
     text = subprocess.run(["openssl", "rsa", "-in", key("rsa2048.pem"), "-noout", "-text"], capture_output=True,
-                          text=True).stdout
+                          text=True, timeout=300).stdout
     d = int("".join(text.split("privateExponent:")[1].split("prime1")[0].split()).replace(":", ""), 16)
-    tbs = subprocess.run([PENTA, "extract", "s.cvbc", "--part", "tbs", "-o", "-"], capture_output=True).stdout
+    tbs = subprocess.run([PENTA, "extract", "s.cvbc", "--part", "tbs", "-o", "-"], capture_output=True, timeout=300).stdout
     info = bytes.fromhex("3031300d060960864801650304020105000420") + hashlib.sha256(tbs).digest()
     def raw(block):
         return pow(int.from_bytes(block, "big"), d, modulus).to_bytes(256, "big")
@@ -605,12 +605,12 @@ def test_tokens():
     os.environ["SOFTHSM2_CONF"] = os.path.abspath("softhsm2.conf")
     write("pin", b"1234\n")
     write("wrong", b"4321\n")
-    tool = lambda *args: subprocess.run(["softhsm2-util", *args], capture_output=True, text=True)
+    tool = lambda *args: subprocess.run(["softhsm2-util", *args], capture_output=True, text=True, timeout=300)
     check(tool("--init-token", "--free", "--label", "test", "--pin", "1234", "--so-pin", "5678").returncode == 0, "a token")
     for number, kind in enumerate(("ed25519", "p256", "rsa2048")):
         penta("keygen", "--type", kind, "-o", f"t-{kind}.pem")
         penta("pubkey", f"t-{kind}.pem", "-o", f"t-{kind}.pub")
-        subprocess.run(["openssl", "pkcs8", "-topk8", "-nocrypt", "-in", f"t-{kind}.pem", "-out", "t.p8"], check=True)
+        subprocess.run(["openssl", "pkcs8", "-topk8", "-nocrypt", "-in", f"t-{kind}.pem", "-out", "t.p8"], check=True, timeout=300)
         done = tool("--import", "t.p8", "--token", "test", "--label", kind, "--id", str(number + 10), "--pin", "1234")
         check(done.returncode == 0, f"import {kind}: {done.stderr}")
         token = ["--pkcs11-module", library, "--pkcs11-key", kind, "--public-key", f"t-{kind}.pub"]
@@ -746,9 +746,9 @@ def test_boards():
           "logical pins and features")
     write("sim.c", SIMULATION.encode())
     built = subprocess.run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "sim.c", "-o", "sim"],
-                           capture_output=True, text=True)
+                           capture_output=True, text=True, timeout=300)
     check(built.returncode == 0, "the C header compiles: " + built.stderr)
-    ran = subprocess.run(["./sim"], capture_output=True, text=True)
+    ran = subprocess.run(["./sim"], capture_output=True, text=True, timeout=300)
     check(ran.returncode == 77 or ran.stdout == "5 4000000 20000000 2000 20000000 1 20000 6\n",
           "writes arrive in the registers: " + ran.stdout)
     write("pins.cpp", b'#include "out/trinity_pins.hpp"\nint main() { trinity::logical_pin<13>::write(true); }\n')
@@ -759,7 +759,7 @@ def test_boards():
     def usable(compiler, source):   # the library's headers for microcontrollers are a package of their own
         if not shutil.which(compiler):
             return False
-        found = subprocess.run([compiler, "-fsyntax-only", source], capture_output=True).returncode == 0
+        found = subprocess.run([compiler, "-fsyntax-only", source], capture_output=True, timeout=300).returncode == 0
         if not found:
             print(f"{compiler} has no headers of the library: skipped")
         return found
@@ -768,11 +768,11 @@ def test_boards():
         if not usable(compiler, "headers.cpp"):
             continue
         args = [compiler, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
-        check(subprocess.run(args + ["pins.cpp"], capture_output=True).returncode == 0, compiler + " takes the pins")
-        check(subprocess.run(args + ["none.cpp"], capture_output=True).returncode != 0, "undeclared pins do not compile")
+        check(subprocess.run(args + ["pins.cpp"], capture_output=True, timeout=300).returncode == 0, compiler + " takes the pins")
+        check(subprocess.run(args + ["none.cpp"], capture_output=True, timeout=300).returncode != 0, "undeclared pins do not compile")
     if usable("arm-none-eabi-gcc", "headers.c"):
         args = ["arm-none-eabi-gcc", "-std=c11", "-Wall", "-fsyntax-only", "-x", "c", "out/trinity_board.h"]
-        check(subprocess.run(args, capture_output=True).returncode == 0, "arm-none-eabi-gcc takes the header")
+        check(subprocess.run(args, capture_output=True, timeout=300).returncode == 0, "arm-none-eabi-gcc takes the header")
     done = penta("board", "check", "one.cvbc", "--board", "esp32-c3")
     check(done.returncode == 1 and done.stderr.count("CVBC0023") == 4, "every reason is told")
     check(penta("board", "check", "one.cvbc", "--board", "stm32g431").returncode == 0, "it fits")

@@ -31,7 +31,7 @@ def check(good, message):
 
 
 def tracked():
-    done = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, timeout=300)
     if done.returncode == 0 and done.stdout:
         return done.stdout.split("\n")[:-1]
     return [os.path.relpath(os.path.join(folder, name), ROOT) for folder, _, names in os.walk(ROOT) for name in names]
@@ -103,7 +103,7 @@ for path in files:
         check(os.path.exists(os.path.join(ROOT, named)), f"{path}: no {named}")
 
 # ---- tables ----
-done = subprocess.run([sys.executable, os.path.join(ROOT, "scripts/docs"), PENTA, "--check"], capture_output=True, text=True)
+done = subprocess.run([sys.executable, os.path.join(ROOT, "scripts/docs"), PENTA, "--check"], capture_output=True, text=True, timeout=300)
 check(done.returncode == 0, done.stdout + done.stderr)
 for page in pages:
     for raw in re.findall(r"\| `?(?:True|False|None)`? (?=\|)", without_blocks(read(page)) if page.startswith("docs/formats") else ""):

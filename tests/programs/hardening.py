@@ -22,7 +22,7 @@ def check(good, message):
 
 
 def output(*command):
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout
 
 
 def code_of(path, function):

@@ -87,7 +87,7 @@ def test_listed_values_are_the_ones_that_are_taken():
             done = call(*line.split(), f"--{option}={word}")
             check(b"is none of" not in done.stderr and b"neither" not in done.stderr and b"unknown" not in done.stderr,
                   f"penta {line} --{option} {word}: {done.stderr.decode()}")
-            subprocess.run(["rm", "-f", "new"])
+            subprocess.run(["rm", "-f", "new"], timeout=300)
         done = call(*line.split(), f"--{option}=nonsense")
         check(done.returncode in (1, 2, 4) and done.stderr, f"penta {line} --{option} nonsense: {done}")
 
@@ -116,8 +116,8 @@ def test_bash_completes_values():
     for shell, mark in (("zsh", "(stm32g431 stm32g474"), ("fish", "-a 'stm32g431 stm32g474")):
         script = exits(0, "completion", shell).stdout.decode()
         check(mark in script and '"input output alternate analog"' in script, shell)
-        if subprocess.run(["sh", "-c", f"command -v {shell}"], capture_output=True).returncode == 0:
-            check(subprocess.run([shell, "-n"], input=script.encode()).returncode == 0, f"{shell} -n")
+        if subprocess.run(["sh", "-c", f"command -v {shell}"], capture_output=True, timeout=300).returncode == 0:
+            check(subprocess.run([shell, "-n"], input=script.encode(), timeout=300).returncode == 0, f"{shell} -n")
 
 
 def test_bash_completes_values_at_a_prompt():

@@ -119,7 +119,7 @@ for folder, _, names in os.walk(os.path.join(ROOT, "src")):
             fail(f"{path}: {found[0]}: bytes_copy is the way")
 
 headers = subprocess.run(["git", "ls-files", "include", "src"], cwd=ROOT, capture_output=True,
-                         text=True).stdout.split()
+                         text=True, timeout=300).stdout.split()
 if not headers:  # a release without git
     headers = [os.path.relpath(os.path.join(d, n), ROOT)
                for top in ("include", "src") for d, _, ns in os.walk(os.path.join(ROOT, top)) for n in ns]
@@ -132,13 +132,13 @@ with tempfile.TemporaryDirectory() as work:
         languages = ["c", "c++"] if header.startswith("include/") else ["c"]
         for language in languages:
             compiler = "cc" if language == "c" else "c++"
-            if subprocess.run(["sh", "-c", f"command -v {compiler}"], capture_output=True).returncode:
+            if subprocess.run(["sh", "-c", f"command -v {compiler}"], capture_output=True, timeout=300).returncode:
                 continue
             done = subprocess.run(
                 [compiler, "-x", language, "-D_GNU_SOURCE", "-fsyntax-only", "-Wall", "-Wextra",
                  "-I", os.path.join(ROOT, "src"), "-I", os.path.join(ROOT, "src/formats"),
                  "-I", os.path.join(ROOT, "include"), source],
-                capture_output=True, text=True)
+                capture_output=True, text=True, timeout=300)
             checked += 1
             if done.returncode or "warning" in done.stderr:
                 fail(f"{header} does not compile alone as {language}:\n{done.stderr}")

@@ -32,7 +32,7 @@ def entries(part):
 # The tool and the device, as ninja links them.
 for program in ("bin/penta", "libexec/penta/penta-device"):
     commands = subprocess.run(["ninja", "-C", BUILD, "-t", "commands", "-s", program], capture_output=True, text=True,
-                              check=True).stdout
+                              check=True, timeout=300).stdout
     archives = {name for folder, name in re.findall(r"(\S*/)?(lib\w[\w+-]*)\.a\b", commands) if not name.startswith("libpenta")}
     if "PENTA_ARCHIVES:STRING=AUTO" in open(os.path.join(BUILD, "CMakeCache.txt")).read():
         check(archives, f"{program}: no archive is found in its link")

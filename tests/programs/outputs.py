@@ -127,7 +127,7 @@ def test_inputs_are_never_overwritten():
     refused("link", "a.coil", "-o", "z.coil", "--map-file", "a.coil", says=BOTH)
     with open("a.kblob", "rb") as file:
         before = files()
-        done = subprocess.run([PENTA, "dis", "-", "-o", "a.kblob"], stdin=file, capture_output=True)
+        done = subprocess.run([PENTA, "dis", "-", "-o", "a.kblob"], stdin=file, capture_output=True, timeout=300)
         check(done.returncode == 2 and files() == before, done)
 
 
@@ -345,7 +345,7 @@ def test_every_verb_obeys_a_required_signature():
 def test_attach_refuses_a_signature_that_does_not_fit():
     good("sign", "p.cvbc", "--public-key", "signer.pub", "--export-tbs", "tbs", "-o", "slot.cvbc")
     subprocess.run(["openssl", "pkeyutl", "-sign", "-inkey", "signer.pem", "-rawin", "-in", "tbs", "-out",
-                    "sig"], check=True, capture_output=True)
+                    "sig"], check=True, capture_output=True, timeout=300)
     write("bad", changed(read("sig") + bytes(64), 3)[:64])
     refused("sign", "slot.cvbc", "--attach-sig", "bad", "-o", "t.cvbc", says="CVBC0018", code=1)
     good("sign", "slot.cvbc", "--attach-sig", "sig", "-o", "t.cvbc", "--require-signature", "--trusted-key",

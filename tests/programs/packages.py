@@ -66,7 +66,7 @@ class System:
         """The exit code, and what was installed."""
         self.write("calls", "")
         before = len(self.read("installed"))
-        done = subprocess.run([f"{ROOT}/scripts/packages", *needs], env={"PATH": f"{self.folder}/bin"}, capture_output=True, text=True)
+        done = subprocess.run([f"{ROOT}/scripts/packages", *needs], env={"PATH": f"{self.folder}/bin"}, capture_output=True, text=True, timeout=300)
         self.said = done.stdout + done.stderr
         return done.returncode, self.read("installed")[before:]
 

@@ -52,7 +52,7 @@ def check(condition, message):
 def assemble(name, text):
     open(name + ".tasm", "w").write(text)
     done = subprocess.run([PENTA, "asm", "-f", "tvmr", name + ".tasm", "-o", name],
-                          capture_output=True)
+                          capture_output=True, timeout=300)
     check(done.returncode == 0, done.stderr.decode())
 
 
@@ -132,7 +132,7 @@ def test_kills():
 
 def test_read_only_store_is_shared():
     """A process that cannot write to a folder reads it beside others, with or without a lock file."""
-    if os.geteuid() or subprocess.run(["test", "-x", PENTA], user=65534, group=65534).returncode:
+    if os.geteuid() or subprocess.run(["test", "-x", PENTA], user=65534, group=65534, timeout=300).returncode:
         return  # cannot become another user, or that one cannot start the tool
     assemble("save", SAVE.format(seed=1, times=1))
     assemble("long", LOAD.format(times=65535))
@@ -144,7 +144,7 @@ def test_read_only_store_is_shared():
         first = subprocess.Popen([PENTA, "run", "long", "--store", "store"], user=65534, group=65534,
                                  stdout=subprocess.DEVNULL)
         second = subprocess.run([PENTA, "run", "load", "--store", "store"], user=65534, group=65534,
-                                capture_output=True)
+                                capture_output=True, timeout=300)
         first.kill()
         first.wait(timeout=60)
         check(second.returncode == 0, second.stderr.decode())
@@ -175,7 +175,7 @@ def test_key_like_a_register():
 def values(store, register):
     assemble("load", KEYS.format(body=f"lifecycle.load_thermo {register}\nset H0, 0\n"
                                       f"ternary.embed_lookup H1, {register}, H0\nstore_output H1"))
-    done = subprocess.run([PENTA, "run", "load", "--store", store, "--json"], capture_output=True)
+    done = subprocess.run([PENTA, "run", "load", "--store", store, "--json"], capture_output=True, timeout=300)
     check(done.returncode == 0, done.stderr.decode())
     return re.search(rb'"output":\[.*?\]', done.stdout)[0]
 

@@ -35,13 +35,13 @@ def check(good, message):
 
 def names(library, *options, internal=False):
     """Those of a version INTERNAL, or the others."""
-    text = subprocess.run(["nm", *options, library], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run(["nm", *options, library], capture_output=True, text=True, check=True, timeout=300).stdout
     found = [line.split()[-1] for line in text.splitlines() if len(line.split()) in (2, 3)]
     return {name.split("@")[0] for name in found if ("@PENTA_INTERNAL_" in name) == internal} - {"PENTA_0", VERSION}
 
 
 def needed(library):
-    text = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True, timeout=300).stdout
     return set(re.findall(r"\(NEEDED\).*\[(.+)\.so\b", text))
 
 

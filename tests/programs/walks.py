@@ -88,7 +88,7 @@ def main():
     filter_ = sys.argv[3] if len(sys.argv) > 3 else ""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, os.path.join(ROOT, "tests", "tools", "run"), "--penta", penta, "--dump", folder],
-                       check=True)
+                       check=True, timeout=300)
         walks = Walks(penta, seed, folder)
         for path in tool.case_files():
             case = tool.Case(path)

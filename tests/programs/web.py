@@ -169,8 +169,8 @@ check(sum(sizes.values()) < FIRST_LOAD, "page", "bytes of the first load", FIRST
 
 with tempfile.TemporaryDirectory() as folder:
     subprocess.run([sys.executable, os.path.join(ROOT, "tests/tools/run"), "--penta", PENTA, "--dump", folder], check=True,
-                   stdout=subprocess.DEVNULL)
-    version = int(re.match(r"v(\d+)", subprocess.run([NODE, "--version"], capture_output=True, text=True).stdout)[1])
+                   stdout=subprocess.DEVNULL, timeout=300)
+    version = int(re.match(r"v(\d+)", subprocess.run([NODE, "--version"], capture_output=True, text=True, timeout=300).stdout)[1])
     flags = ["--experimental-wasm-return-call"] if version < 20 else []
     answers = subprocess.run([NODE, *flags, os.path.join(ROOT, "tests/programs/web/answers.mjs"), os.path.abspath(WEB), folder],
                              capture_output=True, text=True, timeout=300)

@@ -7,4 +7,4 @@ SCRIPT = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.ab
 
 def llvm(tool):
     """The command, or None where it is not installed."""
-    return subprocess.run([SCRIPT, tool], capture_output=True, text=True).stdout.strip() or None
+    return subprocess.run([SCRIPT, tool], capture_output=True, text=True, timeout=300).stdout.strip() or None

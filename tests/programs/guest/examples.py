@@ -81,12 +81,12 @@ def against_native(work):
     native = os.path.join(work, "native")
     source = os.path.join(ROOT, "tests/programs/guest/program.c")
     for bits, define in ((64, "-DWIDE"), (32, "-DNARROW")):
-        subprocess.run(["cc", "-O1", "-w", define, source, "-o", native, "-lm"], check=True)
+        subprocess.run(["cc", "-O1", "-w", define, source, "-o", native, "-lm"], check=True, timeout=300)
         for level in ("-O0", "-O2"):
             program = compile_program(work, "tests/programs/guest/program.c", level, define, f"-m{bits}")
             folder = os.path.join(work, "files")
             os.makedirs(folder, exist_ok=True)
-            expected = subprocess.run([native, "60"], input=b"a\nb\n\nlast", capture_output=True, cwd=folder)
+            expected = subprocess.run([native, "60"], input=b"a\nb\n\nlast", capture_output=True, cwd=folder, timeout=300)
             check(f"program.c {bits} {level}", run(program, "60", "--files", folder, data=b"a\nb\n\nlast"),
                   (expected.returncode, expected.stdout, expected.stderr))
 
@@ -124,23 +124,23 @@ def errors(work):
         with open(source, "w") as file:
             file.write(text)
         done = subprocess.run([CC, *options, source, "-o", os.path.join(work, "e.polkavm")], capture_output=True, text=True,
-                              env={**os.environ, "PENTA": PENTA})
+                              env={**os.environ, "PENTA": PENTA}, timeout=300)
         return done.returncode, done.stderr
     code, text = cc("int main(void) { return missing(); }", "-Wno-implicit-function-declaration", "-std=c99")
     check("undefined function", (code != 0, "missing" in text), (True, True))
     code, text = cc("int main(void) { return 1 }")
     check("syntax error", (code != 0, "e.c:1:" in text and "error: expected" in text), (True, True))
     code, text = cc("#include <assert.h>\nint main(int c, char **v) { (void)v; assert(c == 2); return 0; }")
-    done = subprocess.run([PENTA, "run", "-q", os.path.join(work, "e.polkavm")], capture_output=True, text=True)
+    done = subprocess.run([PENTA, "run", "-q", os.path.join(work, "e.polkavm")], capture_output=True, text=True, timeout=300)
     check("assert", (code, done.returncode, "e.c:2: main: assertion failed: c == 2" in done.stderr), (0, 20, True))
     code, text = cc("int f(int n) { volatile char a[4096]; a[0] = n; return n ? f(n - 1) + a[0] : 0; }\n"
                     "int main(void) { return f(1000000); }", "-O1")
-    done = subprocess.run([PENTA, "run", "-q", os.path.join(work, "e.polkavm")], capture_output=True, text=True)
+    done = subprocess.run([PENTA, "run", "-q", os.path.join(work, "e.polkavm")], capture_output=True, text=True, timeout=300)
     check("deep recursion", (done.returncode, "stack exhausted" in done.stdout), (20, True))
     code, text = cc("int main(void) { return 0; }", "--stack", "nonsense")
     check("bad option", code != 0, True)
-    check("no input", subprocess.run([CC, "-O2"], capture_output=True).returncode, 2)
-    help_text = subprocess.run([CC, "--help"], capture_output=True, text=True).stdout
+    check("no input", subprocess.run([CC, "-O2"], capture_output=True, timeout=300).returncode, 2)
+    help_text = subprocess.run([CC, "--help"], capture_output=True, text=True, timeout=300).stdout
     check("help", help_text.startswith("usage: penta-cc"), True)
 
 
@@ -155,14 +155,14 @@ def separate(work):
     env = {**os.environ, "PENTA": PENTA}
     for command in ([CC, "-c", "-O1", "one.c"], [CC, "-c", "two.c", "-o", "b.o"], [CC, "one.o", "b.o", "-o", "prog"],
                     [CC, "-O2", "lib.c", "-o", "lib.polkavm"]):
-        done = subprocess.run(command, cwd=work, env=env, capture_output=True, text=True)
+        done = subprocess.run(command, cwd=work, env=env, capture_output=True, text=True, timeout=300)
         check(" ".join(command), (done.returncode, done.stderr), (0, ""))
     check("two objects", run(os.path.join(work, "prog")), (42, b"", b""))
     host = os.path.join(work, "twice.host")
     with open(host, "w") as file:
         file.write("twice(10) = 20\ntwice(1) = 2\n")
     done = subprocess.run([PENTA, "run", "-q", "lib.polkavm", "--host", host, "--exit-value", "--call", "add", "--arg", "10",
-                           "--arg", "3", "--call", "add", "--arg", "1", "--arg", "5"], cwd=work, capture_output=True)
+                           "--arg", "3", "--call", "add", "--arg", "1", "--arg", "5"], cwd=work, capture_output=True, timeout=300)
     check("exports", done.returncode, 30)
 
 

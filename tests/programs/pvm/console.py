@@ -74,7 +74,7 @@ def build(work, name, text):
     source, out = os.path.join(work, name + ".pvmasm"), os.path.join(work, name + ".polkavm")
     with open(source, "w") as file:
         file.write(text)
-    subprocess.run([PENTA, "asm", source, "-o", out], check=True, capture_output=True)
+    subprocess.run([PENTA, "asm", source, "-o", out], check=True, capture_output=True, timeout=300)
     return out
 
 

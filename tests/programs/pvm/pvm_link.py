@@ -35,7 +35,7 @@ def check(name, ok, detail=""):
 
 
 def penta(*args):
-    return subprocess.run([PENTA, *args], capture_output=True, cwd=work)
+    return subprocess.run([PENTA, *args], capture_output=True, cwd=work, timeout=300)
 
 
 def result(path, *options, engine="jit"):
@@ -113,7 +113,7 @@ def target(bits, extra="_zbb_xtheadcondmov"):
 
 
 def compile_c(source, out, *flags):
-    done = subprocess.run([CLANG, *FLAGS, *flags, "-c", source, "-o", out], capture_output=True, cwd=work)
+    done = subprocess.run([CLANG, *FLAGS, *flags, "-c", source, "-o", out], capture_output=True, cwd=work, timeout=300)
     assert done.returncode == 0, done.stderr.decode()
     return out
 
@@ -124,9 +124,9 @@ def native(names):
         out.write('#include "export.h"\nint printf(const char *, ...);\n'
                   'int main(void) { return !printf("%llu", run()); }\n')
     done = subprocess.run([CLANG, *FLAGS, "-O1", "native.c", *(os.path.join(SOURCES, n) for n in names),
-                           "-o", "native"], capture_output=True, cwd=work)
+                           "-o", "native"], capture_output=True, cwd=work, timeout=300)
     assert done.returncode == 0, done.stderr.decode()
-    return int(subprocess.run([os.path.join(work, "native")], capture_output=True).stdout)
+    return int(subprocess.run([os.path.join(work, "native")], capture_output=True, timeout=300).stdout)
 
 
 def link_and_compare(name, bits, want, inputs):
@@ -160,7 +160,7 @@ def sources():
                     continue
                 subprocess.run([LLD, "--emit-relocs", "--no-relax", "-pie", "-z", "notext", "-e", "run",
                                 "--unresolved-symbols=ignore-all", *objects, "-o", "linked.elf"],
-                               check=True, cwd=work)
+                               check=True, cwd=work, timeout=300)
                 link_and_compare(name + " by lld", bits, want, ["linked.elf"])
 
 
@@ -191,7 +191,7 @@ def assemble(text, out="case.o", flags=(), arch="rv64imafdc_zbb_xtheadcondmov_zi
     with open(os.path.join(work, "case.s"), "w") as source:
         source.write(text)
     done = subprocess.run([CLANG, "--target=riscv64-unknown-none-elf", "-march=" + arch, "-mabi=lp64",
-                           "-mno-relax", *flags, "-c", "case.s", "-o", out], capture_output=True, cwd=work)
+                           "-mno-relax", *flags, "-c", "case.s", "-o", out], capture_output=True, cwd=work, timeout=300)
     assert done.returncode == 0, done.stderr.decode()
     return out
 
@@ -320,14 +320,14 @@ def errors():
     expect("source line", "PVM0308", r"in run at 0x\w+, float\.c:6", "float.o")
     # an ELF program that has lost its relocations
     assemble(program("la a0, word\nlw a0, 0(a0)\n.data\nword: .word 1\n.text"))
-    subprocess.run([LLD, "-pie", "-z", "notext", "-e", "run", "case.o", "-o", "bare.elf"], check=True, cwd=work)
+    subprocess.run([LLD, "-pie", "-z", "notext", "-e", "run", "case.o", "-o", "bare.elf"], check=True, cwd=work, timeout=300)
     found = expect("no relocations", "PVM0307", "no relocation", "bare.elf")
     check("error: no relocations: names the flag", "--emit-relocs" in found.get("note", ""), found)
     # relocations that no longer fit the code, which was made shorter without them
     with open(os.path.join(work, "relaxed.c"), "w") as out:
         out.write('#include "export.h"\nlong f(long);\nu64 run(void) { return (u64)(f(1) + f(2) + f(3)); }\nlong f(long x) { return x; }\n')
     compile_c("relaxed.c", "relaxed.o", *target(64), "-O1", "-fno-inline", "-fPIE", "-mcmodel=medany")
-    subprocess.run([LLD, "--emit-relocs", "-pie", "-z", "notext", "-e", "run", "relaxed.o", "-o", "relaxed.elf"], check=True, cwd=work)
+    subprocess.run([LLD, "--emit-relocs", "-pie", "-z", "notext", "-e", "run", "relaxed.o", "-o", "relaxed.elf"], check=True, cwd=work, timeout=300)
     status, found = findings("relaxed.elf")
     check("error: relaxed: names the flag", not status or any("--no-relax" in f.get("note", "") for f in found), (status, found))
 
@@ -376,7 +376,7 @@ def several():
     # a weak name without a definition, in an object and in a program with stubs for dynamic linking
     assemble(".weak nobody\n" + program("lga a0, nobody\nbeqz a0, 1f\ncall nobody\n1: addi a0, a0, 7"), "weak.o")
     subprocess.run([LLD, "--emit-relocs", "--no-relax", "-pie", "-z", "notext", "-e", "run", "weak.o", "-o", "weak.elf"],
-                   check=True, cwd=work)
+                   check=True, cwd=work, timeout=300)
     for name in ("weak.o", "weak.elf"):
         done = penta("link", name, "-o", "weak.polkavm")
         check(f"{name}: links", done.returncode == 0, done.stderr.decode())
@@ -464,7 +464,7 @@ def outputs():
                   'u64 run(void)\n{\n    return (u64)broken((int *)8);\n}\n')
     compile_c("lines.c", "lines.o", *target(64), "-g", "-O1", "-fPIE", "-mcmodel=medany")
     subprocess.run([LLD, "--emit-relocs", "-pie", "-z", "notext", "-e", "run", "lines.o", "-o", "lines.elf"],
-                   check=True, cwd=work)
+                   check=True, cwd=work, timeout=300)
     for name in ("lines.o", "lines.elf"):
         for level in LEVELS:
             penta("link", name, "-O" + level, "-o", "lines.polkavm")
@@ -487,7 +487,7 @@ def python():
               " optimize=1, stack=16384))")
     packages = os.path.join(os.path.dirname(SOURCES), "..", "..", "..", "bindings", "python")
     done = subprocess.run([sys.executable, "-B", "-c", script], capture_output=True, cwd=work,
-                          env={**os.environ, "PYTHONPATH": packages, "PENTA_LIBRARY": library})
+                          env={**os.environ, "PYTHONPATH": packages, "PENTA_LIBRARY": library}, timeout=300)
     want = open(os.path.join(work, "case.polkavm"), "rb").read()
     check("python links", done.stdout == want, done.stderr.decode())
 

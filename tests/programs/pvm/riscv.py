@@ -295,14 +295,14 @@ def run_tests(work, bits, part):
     with open(source, "w", encoding="utf-8") as out:
         out.write(FRAME.format(body, pattern, ".8byte" if bits == 64 else ".4byte"))
     done = subprocess.run([CLANG, *arch, "-fPIE", "-mcmodel=medany", "-mno-relax", "-I", ROOT + "/guest/include", "-c", source, "-o",
-                           work + "/t.o"], capture_output=True, text=True)
+                           work + "/t.o"], capture_output=True, text=True, timeout=300)
     check(f"{name} assembles", done.returncode == 0, done.stderr[:600])
     for level in "012":
-        done = subprocess.run([PENTA, "link", work + "/t.o", "-O" + level, "-o", work + "/t.polkavm"], capture_output=True, text=True)
+        done = subprocess.run([PENTA, "link", work + "/t.o", "-O" + level, "-o", work + "/t.polkavm"], capture_output=True, text=True, timeout=300)
         check(f"{name} -O{level} links", done.returncode == 0, done.stderr[:600])
         for engine in ("interp", "jit"):
             done = subprocess.run([PENTA, "run", work + "/t.polkavm", "--call", "run", "--engine", engine, "--exit-value"],
-                                  capture_output=True, text=True)
+                                  capture_output=True, text=True, timeout=300)
             first = re.search(r"a0 *=? *(0x[0-9a-f]+|\d+)", done.stdout)
             number = int(first.group(1), 0) if first else 0
             what = t.names[number - 1] if 0 < number <= len(t.names) else done.stdout[:200]
