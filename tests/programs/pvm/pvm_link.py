@@ -349,6 +349,61 @@ def damage():
         check(f"broken at {at}", 0 <= done.returncode < 20, done.returncode)
 
 
+# Fields of section headers and symbols that are indices of another section, symbol or name.
+HEADER = {"sh_name": (0, 4), "sh_link": (40, 4), "sh_info": (44, 4)}
+
+
+def object_with(whole, at, size, value):
+    with open(os.path.join(work, "case.o"), "wb") as out:
+        out.write(whole[:at] + value.to_bytes(size, "little") + whole[at + size:])
+
+
+def indices():
+    """What an object refers to by number is there, and is what it should be."""
+    assemble(program("la a0, word\nlw a0, 0(a0)\ncall f\nret\nf: ret\n.data\nword: .word 1\n"
+                     '.section .text.g,"axG",@progbits,g,comdat\n.weak g\ng: ret\n.text'))
+    with open(os.path.join(work, "case.o"), "rb") as file:
+        whole = file.read()
+    table, count = int.from_bytes(whole[40:48], "little"), int.from_bytes(whole[60:62], "little")
+
+    def field(section, name):
+        at, size = HEADER[name]
+        return table + 64 * section + at, size
+
+    def header(section, at, size=8):
+        return int.from_bytes(whole[table + 64 * section + at:][:size], "little")
+
+    kinds = [header(i, 4, 4) for i in range(count)]
+    rela, group, symtab = kinds.index(4), kinds.index(17), kinds.index(2)
+    symbols, members = header(symtab, 24), header(group, 24)
+    first_reloc = header(rela, 24)
+    check("the object links", penta("link", "case.o", "-o", "whole.polkavm").returncode == 0)
+    cases = [("symbol 0 is global", symbols + 4, 1, 0x10, "symbol 0"),
+             ("symbol 0 has a value", symbols + 8, 8, 1, "symbol 0"),
+             ("a symbol's section", symbols + 24 + 6, 2, count, "section that is not there"),
+             ("a symbol's section is in a table that is missing", symbols + 24 + 6, 2, 0xFFFF,
+              "section that is not there"),
+             ("a symbol's name", symbols + 24, 4, 0xFFFFFF, "symbol's name"),
+             ("a relocation's symbol", first_reloc + 12, 4, 0xFFFFFF, "outside"),
+             ("a group that is its own member", members + 4, 4, group, "member"),
+             ("a group's member", members + 4, 4, count, "member"),
+             ("a group's signature", *field(group, "sh_info"), 0xFFFFFF, "signature"),
+             ("a group's symbols are its own", *field(group, "sh_link"), group, "symbols that are not"),
+             ("names of symbols in the symbols", *field(symtab, "sh_link"), symtab, "symbol's name"),
+             ("names of symbols", *field(symtab, "sh_link"), count, "symbol's name"),
+             ("a section's name", *field(rela, "sh_name"), 0xFFFFFF, "section's name"),
+             ("names of sections in a table of symbols", 62, 2, symtab, "name"),
+             ("relocations of themselves", *field(rela, "sh_info"), rela, "cannot have any"),
+             ("relocations of symbols", *field(rela, "sh_info"), symtab, "cannot have any"),
+             ("relocations of nothing", *field(rela, "sh_info"), count, "cannot have any"),
+             ("relocations whose symbols are themselves", *field(rela, "sh_link"), rela,
+              "symbols that are not"),
+             ("relocations without symbols", *field(rela, "sh_link"), count, "symbols that are not")]
+    for name, at, size, value, pattern in cases:
+        object_with(whole, at, size, value)
+        expect("index: " + name, "PVM0301", pattern, "case.o")
+
+
 # ---- several objects ----
 
 def archive(name, *members):
@@ -496,7 +551,7 @@ with tempfile.TemporaryDirectory() as work:
     if SUITE:
         check("the suite has files", suite())
     elif CLANG and LLD:
-        for part in (sources, conditional_moves, optimisations, errors, damage, several, outputs, python):
+        for part in (sources, conditional_moves, optimisations, errors, damage, indices, several, outputs, python):
             part()
     else:
         print("clang and lld for PolkaVM are not installed: skipped")

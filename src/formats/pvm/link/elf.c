@@ -71,7 +71,8 @@ static bool read_section(struct elf_reader *r, size_t index, struct link_section
     Elf_Scn *scn = elf_getscn(r->elf, index);
     if (!scn || !gelf_getshdr(scn, &h)) return bad(r, 0, "a section header cannot be read");
     const char *name = elf_strptr(r->elf, r->names, h.sh_name);
-    *s = (struct link_section){.name = name ? name : "",
+    if (!name) return bad(r, h.sh_offset, "a section's name lies outside the table of names");
+    *s = (struct link_section){.name = name,
                                .object = r->object_index,
                                .elf_type = h.sh_type,
                                .elf_flags = h.sh_flags,
@@ -116,7 +117,8 @@ static bool read_sections(struct elf_reader *r)
     return true;
 }
 
-static void symbol_place(struct elf_reader *r, const GElf_Sym *sym, size_t index, Elf_Data *wide,
+/* False: it is in a section that is not there. */
+static bool symbol_place(struct elf_reader *r, const GElf_Sym *sym, size_t index, Elf_Data *wide,
                          struct link_symbol *out)
 {
     size_t section = sym->st_shndx;
@@ -130,15 +132,23 @@ static void symbol_place(struct elf_reader *r, const GElf_Sym *sym, size_t index
         out->place = LINK_UNDEFINED;
     } else if (sym->st_shndx == SHN_COMMON) {
         out->place = LINK_COMMON;
-    } else if (sym->st_shndx == SHN_ABS ||
-               (sym->st_shndx >= SHN_LORESERVE && sym->st_shndx != SHN_XINDEX) ||
-               section >= r->object->section_count) {
+    } else if (sym->st_shndx >= SHN_LORESERVE && sym->st_shndx != SHN_XINDEX) {
         out->place = LINK_ABSOLUTE;
+    } else if (!section || section >= r->object->section_count) {
+        return false;
     } else {
         out->place = LINK_DEFINED;
         out->section = r->object->section_first + (uint32_t)section;
         if (!r->object->relocatable) out->value -= r->l->sections[out->section].address;
     }
+    return true;
+}
+
+/* Symbol 0 stands for "no symbol". */
+static bool symbol_is_empty(const GElf_Sym *sym)
+{
+    return !sym->st_name && !sym->st_info && !sym->st_other && !sym->st_shndx && !sym->st_value &&
+           !sym->st_size;
 }
 
 static Elf_Data *wide_indexes(struct elf_reader *r, size_t table)
@@ -168,9 +178,12 @@ static bool read_symbols(struct elf_reader *r, size_t table)
         GElf_Sym sym;
         if (!gelf_getsym(data, (int)i, &sym)) return bad(r, h.sh_offset, "a symbol cannot be read");
         const char *name = elf_strptr(r->elf, h.sh_link, sym.st_name);
+        uint64_t at = h.sh_offset + i * entry;
+        if (!name) return bad(r, at, "a symbol's name lies outside the table of names");
+        if (!i && !symbol_is_empty(&sym)) return bad(r, at, "symbol 0 is not empty");
         unsigned type = GELF_ST_TYPE(sym.st_info), binding = GELF_ST_BIND(sym.st_info);
         struct link_symbol *out = &o->symbols[i];
-        *out = (struct link_symbol){.name = name ? name : "",
+        *out = (struct link_symbol){.name = name,
                                     .value = sym.st_value,
                                     .size = sym.st_size,
                                     .section = LINK_NONE,
@@ -179,7 +192,8 @@ static bool read_symbols(struct elf_reader *r, size_t table)
                                     .function = type == STT_FUNC,
                                     .section_symbol = type == STT_SECTION,
                                     .tls = type == STT_TLS};
-        symbol_place(r, &sym, i, wide, out);
+        if (!symbol_place(r, &sym, i, wide, out))
+            return bad(r, at, "a symbol is in a section that is not there");
     }
     return true;
 }
@@ -228,23 +242,55 @@ static bool read_group(struct elf_reader *r, Elf_Scn *scn, const GElf_Shdr *h)
 {
     struct link *l = r->l;
     Elf_Data *data = elf_getdata(scn, NULL);
-    if (!data || data->d_size < 4 || h->sh_info >= r->object->symbol_count) return true;
+    if (!data || data->d_size < 4 || h->sh_info >= r->object->symbol_count)
+        return bad(r, h->sh_offset, "a section group has no signature");
     size_t count = data->d_size / 4;
     uint32_t *words = arena_alloc(&l->arena, count, sizeof *words, &l->err);
     if (!words || !ARRAY_GROW(l->groups, l->group_capacity, l->group_count, &l->err)) return false;
     memcpy(words, data->d_buf, count * sizeof *words);
+    for (size_t i = 1; i < count; i++)
+        if (!words[i] || words[i] >= r->object->section_count || words[i] == elf_ndxscn(scn))
+            return bad(r, h->sh_offset + 4 * i, "a section group has a member that is not there");
     if (words[0] & GRP_COMDAT)
         l->groups[l->group_count++] = (struct link_group){r->object->symbols[h->sh_info].name,
                                                           r->object_index, words + 1, count - 1};
     return true;
 }
 
+/* Relocations are about code or data, not about a table of the file. */
+static bool section_has_relocs(const struct elf_reader *r, size_t index)
+{
+    if (!index || index >= r->object->section_count) return false;
+    switch (r->l->sections[r->object->section_first + index].elf_type) {
+    case SHT_NULL:
+    case SHT_SYMTAB:
+    case SHT_DYNSYM:
+    case SHT_STRTAB:
+    case SHT_REL:
+    case SHT_RELA:
+    case SHT_GROUP:
+    case SHT_SYMTAB_SHNDX: return false;
+    default: return true;
+    }
+}
+
+static bool find_symbols(struct elf_reader *r, size_t *table)
+{
+    *table = 0;
+    for (uint32_t i = 0; i < r->object->section_count; i++) {
+        const struct link_section *s = &r->l->sections[r->object->section_first + i];
+        if (s->elf_type != SHT_SYMTAB) continue;
+        if (*table) return bad(r, s->file_offset, "there are two tables of symbols");
+        *table = i;
+    }
+    return true;
+}
+
 static bool read_tables(struct elf_reader *r)
 {
     struct link_object *o = r->object;
-    size_t symbols = 0;
-    for (uint32_t i = 0; i < o->section_count; i++)
-        if (r->l->sections[o->section_first + i].elf_type == SHT_SYMTAB) symbols = i;
+    size_t symbols;
+    if (!find_symbols(r, &symbols)) return false;
     if (symbols && !read_symbols(r, symbols)) return false;
     for (uint32_t i = 1; i < o->section_count; i++) {
         GElf_Shdr h;
@@ -252,11 +298,15 @@ static bool read_tables(struct elf_reader *r)
         if (!scn || !gelf_getshdr(scn, &h)) return bad(r, 0, "a section header cannot be read");
         if (h.sh_type == SHT_REL && h.sh_size && o->relocatable)
             return bad(r, h.sh_offset, "relocations without addends");
-        if (h.sh_type == SHT_GROUP && h.sh_link == symbols && !read_group(r, scn, &h)) return false;
         /* allocated relocations are for a loader, not about a section */
-        if (h.sh_type != SHT_RELA || h.sh_flags & SHF_ALLOC || h.sh_link != symbols) continue;
-        if (!h.sh_info || h.sh_info >= o->section_count)
-            return bad(r, h.sh_offset, "relocations of a section that is not there");
+        bool relocs = h.sh_type == SHT_RELA && !(h.sh_flags & SHF_ALLOC);
+        if (!relocs && h.sh_type != SHT_GROUP) continue;
+        if (h.sh_link != symbols)
+            return bad(r, h.sh_offset, "a section refers to symbols that are not there");
+        if (h.sh_type == SHT_GROUP && !read_group(r, scn, &h)) return false;
+        if (!relocs) continue;
+        if (!section_has_relocs(r, h.sh_info))
+            return bad(r, h.sh_offset, "relocations of a section that cannot have any");
         if (!read_relocs(r, scn, &h)) return false;
     }
     return true;
