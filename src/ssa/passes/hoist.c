@@ -14,7 +14,7 @@ enum {
     BLOCKS = 24,        /* most blocks of a loop that is copied */
     CHECKS = 24,        /* most checks in it */
     FEW = 8,            /* with fewer iterations the tests cost more than they save */
-    WORK = 1 << 27,     /* instructions that may run without a poll */
+    WORK = 1 << 26,     /* instructions that may run without a poll: about 10 ms */
     STEP_MAX = 1 << 20, /* the largest step */
     GROWTH = 14
 };

@@ -69,17 +69,36 @@ static void both_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         *stop = (penta_stop){.kind = PENTA_STOP_DISAGREE, .pc = j->vm.program.pcs[j->vm.pc]};
         return;
     }
-    coil_jit_engine.run(base, fuel, stop);
+    if (j->behind) { /* an interrupt of the interpreter; compiled code has stopped after it */
+        *stop = j->stop;
+        j->behind = false;
+    } else {
+        coil_jit_engine.run(base, fuel, stop);
+    }
     /* An interrupt came at a place that the interpreter cannot find again. */
     if (stop->kind == PENTA_STOP_INTERRUPT || !j->following) {
         j->following = false;
         return;
     }
     coil_vm_run(j->twin, fuel, &other);
+    if (other.kind == PENTA_STOP_INTERRUPT) {
+        j->stop = *stop;
+        j->behind = true;
+        *stop = (penta_stop){.kind = PENTA_STOP_INTERRUPT, .pc = stop->pc};
+        atomic_store_explicit(&base->interrupt, false, memory_order_relaxed);
+        return;
+    }
     if (!equal(j, stop, &other)) {
         stop->kind = PENTA_STOP_DISAGREE;
         stop->detail = 0;
     }
+}
+
+static void both_interrupt(penta_vm *base)
+{
+    coil_jit_engine.interrupt(base);
+    penta_vm *twin = coil_jit(base)->twin;
+    if (twin) atomic_store_explicit(&twin->interrupt, true, memory_order_seq_cst);
 }
 
 static bool both_answer(penta_vm *base, const uint64_t *results, size_t count, penta_error *err)
@@ -104,7 +123,7 @@ static void both_walk(penta_vm *base, struct walk *w)
 {
     struct coil_jit *j = coil_jit(base);
     coil_jit_engine.walk(base, w);
-    if (walk_loads(w)) j->following = false; /* from here on it runs alone */
+    if (walk_loads(w)) j->following = j->behind = false; /* from here on it runs alone */
 }
 
 static void both_close(penta_vm *base)
@@ -143,6 +162,7 @@ const struct engine coil_both = {
     .peek = coil_vm_peek,
     .poke = both_poke,
     .mark = both_mark,
+    .interrupt = both_interrupt,
     .walk = both_walk,
     .close = both_close,
     .detail = coil_vm_detail,

@@ -82,11 +82,14 @@ struct coil_jit {
     bool leaves;          /* any function may be the last one: jumps to computed addresses */
     volatile bool inside; /* native code, or what it asks, runs */
     bool suspended;       /* native code waits for an answer or goes on after an interrupt */
+    bool again;           /* which came within the instruction, or while a frame was cleared */
     int why;              /* native code has left */
     penta_vm *twin;       /* of the engine both: the interpreter's machine */
     bool following;       /* it is where this one is */
-    char difference[64];  /* "" while there is none */
-    uint64_t scratch[];   /* slots of a step */
+    bool behind;          /* but for an interrupt: it has to come to where this one stopped: */
+    penta_stop stop;
+    char difference[64]; /* "" while there is none */
+    uint64_t scratch[];  /* slots of a step */
 };
 
 static inline struct coil_jit *coil_jit(penta_vm *vm) { return (struct coil_jit *)vm; }

@@ -39,6 +39,31 @@ static uint64_t trap(struct coil_jit *j, uint32_t number)
     return leave(j, TRAPPED);
 }
 
+static uint64_t hand_over(struct coil_jit *j, enum why why)
+{
+    if (!coil_jit_settle(j)) {
+        j->vm.trap = COIL_TRAP_OUT_OF_MEMORY;
+        j->vm.final = true;
+        why = TRAPPED;
+    }
+    j->suspended = why == ASKED || why == INTERRUPTED;
+    return leave(j, why);
+}
+
+/* The instruction is not done: what goes on here does it again. */
+static uint64_t pause_here(struct coil_jit *j)
+{
+    atomic_store_explicit(&j->vm.base.interrupt, false, memory_order_relaxed);
+    j->again = true;
+    return hand_over(j, INTERRUPTED);
+}
+
+static uint64_t stop_for_interrupt(struct coil_jit *j)
+{
+    if (!atomic_exchange_explicit(&j->vm.base.interrupt, false, memory_order_relaxed)) return 0;
+    return hand_over(j, INTERRUPTED);
+}
+
 struct filling {
     struct coil_jit *j;
     uint32_t function;
@@ -99,27 +124,11 @@ static uint64_t step(struct coil_jit *j, const struct ssa_site *s)
     vm->slots = slots;
     vm->fp = fp;
     if (!number) return 0;
+    if (number == COIL_PAUSE) return pause_here(j);
     memcpy(written.v, vm->v, sizeof written.v);
     uint64_t way = trap(j, number);
     coil_step_touches(step, keep_result, &written);
     return way;
-}
-
-static uint64_t hand_over(struct coil_jit *j, enum why why)
-{
-    if (!coil_jit_settle(j)) {
-        j->vm.trap = COIL_TRAP_OUT_OF_MEMORY;
-        j->vm.final = true;
-        why = TRAPPED;
-    }
-    j->suspended = why == ASKED || why == INTERRUPTED;
-    return leave(j, why);
-}
-
-static uint64_t stop_for_interrupt(struct coil_jit *j)
-{
-    if (!atomic_exchange_explicit(&j->vm.base.interrupt, false, memory_order_relaxed)) return 0;
-    return hand_over(j, INTERRUPTED);
 }
 
 static void set_limits(struct coil_jit *j)
@@ -158,10 +167,10 @@ static uint64_t deep(struct coil_jit *j)
 
 static uint64_t clear(struct coil_jit *j, const struct ssa_site *s)
 {
-    const struct coil_region *r = j->vm.frame_memory;
-    memset(r->bytes + (j->vm.frame_top - r->base), 0,
-           (size_t)j->vm.program.functions[s->function].bytes);
-    return 0;
+    uint32_t paused = j->vm.bulk.kind
+                          ? coil_bulk_run(&j->vm)
+                          : coil_clear_frame(&j->vm, j->vm.program.functions[s->function].bytes);
+    return paused ? pause_here(j) : 0;
 }
 
 static uint64_t condition(struct coil_jit *j, uint8_t which)
@@ -230,8 +239,10 @@ static bool resume(struct coil_jit *j)
     const struct ssa_site *s = coil_jit_site(j, *(const uint64_t *)(uintptr_t)j->stack);
     if ((s->kind & 0xff) == COIL_EXIT_PORT)
         coil_step_touches(j->vm.program.steps[s->position], take_answer, j);
-    j->suspended = false;
+    bool again = j->again;
+    j->suspended = j->again = false;
     set_limits(j);
+    if (again && ((s->kind & 0xff) == COIL_EXIT_STEP ? step(j, s) : clear(j, s))) return false;
     return call_native(j, j->resume, 0);
 }
 
@@ -291,7 +302,7 @@ static void jit_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
 {
     struct coil_jit *j = coil_jit(base);
     if (by_interpreter(j, fuel)) {
-        if (fuel && !j->vm.final && !j->vm.waiting) j->suspended = j->vm.yielded = false;
+        if (fuel && !j->vm.final && !j->vm.waiting) j->suspended = j->again = j->vm.yielded = false;
         coil_vm_run(base, fuel, stop);
         return;
     }
@@ -320,7 +331,7 @@ static void jit_walk(penta_vm *base, struct walk *w)
 {
     struct coil_jit *j = coil_jit(base);
     coil_vm_walk(base, w);
-    if (walk_loads(w)) j->suspended = j->vm.yielded = false;
+    if (walk_loads(w)) j->suspended = j->again = j->vm.yielded = false;
 }
 
 static void jit_close(penta_vm *base)

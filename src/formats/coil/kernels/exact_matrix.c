@@ -15,10 +15,12 @@ static uint64_t inverse_of(uint64_t odd)
 
 /* Elimination in the integers modulo 2^64, where odd numbers have inverses. The pivot is the
  * element of the column with the fewest factors of two: it divides all others. */
-uint64_t coil_exact_determinant(uint64_t *a, unsigned n)
+enum coil_exact coil_exact_determinant(uint64_t *a, unsigned n, struct coil_exact_poll poll,
+                                       uint64_t *out)
 {
     uint64_t determinant = 1;
     for (unsigned c = 0; c < n; c++) {
+        if (poll_work(poll.poll, poll.flag, n)) return COIL_EXACT_INTERRUPTED;
         unsigned pivot = c, twos = 64;
         for (unsigned r = c; r < n; r++) {
             uint64_t value = a[(size_t)r * n + c];
@@ -27,7 +29,10 @@ uint64_t coil_exact_determinant(uint64_t *a, unsigned n)
             twos = own;
             pivot = r;
         }
-        if (twos == 64) return 0;
+        if (twos == 64) {
+            *out = 0;
+            return COIL_EXACT_DONE;
+        }
         uint64_t *top = a + (size_t)c * n, *found = a + (size_t)pivot * n;
         for (unsigned k = c; k < n && pivot != c; k++) {
             uint64_t kept = top[k];
@@ -39,10 +44,12 @@ uint64_t coil_exact_determinant(uint64_t *a, unsigned n)
         uint64_t unit = inverse_of(top[c] >> twos);
         for (unsigned r = c + 1; r < n; r++) {
             uint64_t *row = a + (size_t)r * n, factor = (row[c] >> twos) * unit;
+            if (poll_work(poll.poll, poll.flag, n / 16 + 1)) return COIL_EXACT_INTERRUPTED;
             for (unsigned k = c; k < n && factor; k++) row[k] -= factor * top[k];
         }
     }
-    return determinant;
+    *out = determinant;
+    return COIL_EXACT_DONE;
 }
 
 /* ---- numbers of any size: sign and magnitude, little end first ---- */
@@ -200,13 +207,19 @@ static void swap_rows(struct number *m, unsigned width, unsigned a, unsigned b)
     }
 }
 
-/* One column of fraction-free Gauss-Jordan: x = (pivot * x - head * top) / the pivot before. */
-static void clear_column(struct number *m, unsigned n, unsigned c, const struct number *before)
+/* What multiplying and dividing two of the numbers takes: some nanoseconds for each pair of limbs. */
+enum { ELEMENT_WORK = LIMBS * LIMBS / 8, QUOTIENT_WORK = LIMBS * LIMBS * 2 };
+
+/* One column of fraction-free Gauss-Jordan: x = (pivot * x - head * top) / the pivot before. False:
+ * interrupted. */
+static bool clear_column(struct number *m, unsigned n, unsigned c, const struct number *before,
+                         struct coil_exact_poll poll)
 {
     struct product left, right;
     const struct number *top = m + (size_t)c * 2 * n, *pivot = top + c;
     for (unsigned r = 0; r < n; r++) {
         struct number *row = m + (size_t)r * 2 * n, head = row[c];
+        if (poll_work(poll.poll, poll.flag, 2 * n * ELEMENT_WORK)) return false;
         for (unsigned k = c + 1; k < 2 * n && r != c; k++) {
             if (!row[k].size && !(head.size && top[k].size)) continue;
             multiply(&left, pivot, &row[k]);
@@ -215,11 +228,14 @@ static void clear_column(struct number *m, unsigned n, unsigned c, const struct 
             divide_exactly(&row[k], &left, before);
         }
     }
+    return true;
 }
 
 /* [A | 1] becomes [d | d / A], with d the determinant but for its sign. */
-enum coil_exact coil_exact_inverse(const uint64_t *a, unsigned n, bool is_unsigned, uint64_t *out)
+enum coil_exact coil_exact_inverse(const uint64_t *a, unsigned n, bool is_unsigned,
+                                   struct coil_exact_poll poll, uint64_t *out)
 {
+    enum coil_exact done = COIL_EXACT_DONE;
     unsigned width = 2 * n;
     struct number *m = calloc((size_t)n * width, sizeof *m), before = number_of(1, true);
     if (!m) return COIL_EXACT_NO_MEMORY;
@@ -235,11 +251,17 @@ enum coil_exact coil_exact_inverse(const uint64_t *a, unsigned n, bool is_unsign
             return COIL_EXACT_SINGULAR;
         }
         swap_rows(m, width, c, pivot);
-        clear_column(m, n, c, &before);
+        if (!clear_column(m, n, c, &before, poll)) {
+            free(m);
+            return COIL_EXACT_INTERRUPTED;
+        }
         before = m[c * width + c];
     }
-    for (unsigned r = 0; r < n; r++)
-        for (unsigned k = 0; k < n; k++) out[r * n + k] = quotient(&m[r * width + n + k], &before);
+    for (unsigned i = 0; i < n * n && done == COIL_EXACT_DONE; i++)
+        if (poll_work(poll.poll, poll.flag, QUOTIENT_WORK))
+            done = COIL_EXACT_INTERRUPTED;
+        else
+            out[i] = quotient(&m[i / n * width + n + i % n], &before);
     free(m);
-    return COIL_EXACT_DONE;
+    return done;
 }

@@ -1,5 +1,5 @@
 #include "coil/runtime/runtime.h"
-#include "coil/vm/operands.h"
+#include "coil/vm/bulk.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -25,10 +25,16 @@ uint8_t *coil_memory(struct coil_vm *vm, uint64_t address, uint64_t size, bool w
     return size ? (uint8_t *)(uintptr_t)address : nothing;
 }
 
-uint64_t coil_heap_alloc(struct coil_vm *vm, uint64_t size)
+uint64_t coil_heap_alloc(struct coil_vm *vm, uint64_t *size)
 {
     (void)vm;
-    return size ? (uint64_t)(uintptr_t)calloc(1, (size_t)size) : 0;
+    return *size ? (uint64_t)(uintptr_t)malloc((size_t)*size) : 0;
+}
+
+uint32_t coil_heap_trim(struct coil_vm *vm)
+{
+    (void)vm;
+    return 0;
 }
 
 bool coil_heap_free(struct coil_vm *vm, uint64_t address)

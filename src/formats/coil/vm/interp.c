@@ -1,5 +1,5 @@
 /* The loop. One cell per instruction; spent fuel dispatches like one, so that step is run(1). */
-#include "coil/vm/operands.h"
+#include "coil/vm/bulk.h"
 #include "base/array.h"
 #include "core/dispatch.h"
 #include "core/structure/counts.h"
@@ -13,7 +13,8 @@ static bool grow_slots(struct coil_vm *vm, size_t need)
     return need <= SLOTS_MAX && ARRAY_RESERVE(vm->slots, vm->slot_capacity, need);
 }
 
-/* Calls a function; tail: the callee replaces the running function. */
+/* Calls a function; tail: the callee replaces the running function. COIL_PAUSE: not done, or, with
+ * bulk.enters, all but the clearing of its frame. */
 uint32_t coil_enter(struct coil_vm *vm, uint32_t function, uint32_t back, bool tail)
 {
     const struct coil_function *to = &vm->program.functions[function],
@@ -23,6 +24,7 @@ uint32_t coil_enter(struct coil_vm *vm, uint32_t function, uint32_t back, bool t
     if (!tail && vm->depth >= vm->depth_max) return COIL_TRAP_STACK_OVERFLOW;
     if (to->bytes > vm->frame_memory->base + vm->frame_memory->size - base)
         return COIL_TRAP_STACK_OVERFLOW;
+    if (to->bytes / 8 + to->slots > 64) TRY(coil_work_bytes(vm, to->bytes + 8 * to->slots));
     if (fp + to->slots > vm->slot_capacity && !grow_slots(vm, fp + to->slots))
         return COIL_TRAP_STACK_OVERFLOW;
     if (!tail) {
@@ -32,12 +34,10 @@ uint32_t coil_enter(struct coil_vm *vm, uint32_t function, uint32_t back, bool t
     }
     uint64_t *slots = vm->slots + fp;
     for (uint32_t i = 0; i < to->slots; i++) slots[i] = 0;
-    if (to->bytes)
-        memset(vm->frame_memory->bytes + (base - vm->frame_memory->base), 0, (size_t)to->bytes);
     vm->frame_top = base;
     vm->fp = fp;
     vm->function = function;
-    return 0;
+    return to->bytes ? coil_clear_frame(vm, to->bytes) : 0;
 }
 
 uint32_t coil_leave(struct coil_vm *vm)
@@ -297,7 +297,7 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
 #include "coil/cells.def"
     };
 #endif
-    enum { SLICE = 1 << 16 };
+    enum { SLICE = POLL_UNITS };
     struct coil_vm *vm = coil_vm(base);
     *stop = (penta_stop){.kind = PENTA_STOP_TRAP};
     vm->started = true;
@@ -306,6 +306,7 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     struct window rw = {0}, ww = {0};
     uint16_t op = COIL_CELL_FUEL;
     if (vm->final || vm->waiting) goto stopped;
+    if (fuel && vm->bulk.kind && vm->bulk.enters && (vm->trap = coil_bulk_run(vm))) goto pause;
     if (fuel && vm->at_break && in->op == COIL_CELL_BREAK) { /* the marked instruction */
         op = vm->program.cells[vm->pc].op;
         given = 1;
@@ -547,7 +548,18 @@ yield:
     stop->kind = PENTA_STOP_FUEL;
     vm->yielded = true;
     goto out;
+pause
+    : /* the interrupt was in the call, before the first instruction of the function, or in this one */
+    vm->trap = 0;
+    if (vm->bulk.kind && vm->bulk.enters)
+        in = cells + vm->program.functions[vm->function].first;
+    else
+        left++;
+    stop->kind = PENTA_STOP_INTERRUPT;
+    atomic_store_explicit(&base->interrupt, false, memory_order_relaxed);
+    goto out;
 trap:
+    if (vm->trap == COIL_PAUSE) goto pause;
     vm->final = true;
     if (vm->executed != UINT64_MAX) vm->executed++; /* counts it, the steps of the stop do not */
     left++;

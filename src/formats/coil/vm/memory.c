@@ -2,7 +2,7 @@
  * sections among them. */
 #include "coil/format/section_layout.h"
 #include "base/array.h"
-#include "coil/vm/vm.h"
+#include "coil/vm/bulk.h"
 #include <stdlib.h>
 
 struct coil_region *coil_region_at(struct coil_vm *vm, uint64_t address)
@@ -50,22 +50,22 @@ bool coil_heap_open(struct coil_vm *vm)
     return vm->heap->bytes != NULL;
 }
 
-uint64_t coil_heap_alloc(struct coil_vm *vm, uint64_t size)
+uint64_t coil_heap_alloc(struct coil_vm *vm, uint64_t *size)
 {
     struct coil_region *heap = vm->heap;
-    uint64_t rounded = size < UINT64_MAX - 16 ? (size + 15) / 16 * 16 : 0;
+    uint64_t rounded = *size < UINT64_MAX - 16 ? (*size + 15) / 16 * 16 : 0;
     if (!rounded || rounded > vm->heap_max || !coil_heap_open(vm)) return 0;
     for (size_t i = 0; vm->block_free && i < vm->block_count; i++) {
         struct coil_block *b = &vm->blocks[i];
         if (b->live || b->size < rounded) continue;
         b->live = true;
         vm->block_free--;
-        memset(heap->bytes + b->offset, 0, (size_t)b->size);
+        *size = b->size;
         return heap->base + b->offset;
     }
     if (rounded > heap->size - vm->heap_top || !room_for_block(vm)) return 0;
     vm->blocks[vm->block_count++] = (struct coil_block){vm->heap_top, rounded, true};
-    memset(heap->bytes + vm->heap_top, 0, (size_t)rounded);
+    *size = rounded;
     vm->heap_top += rounded;
     return heap->base + vm->heap_top - rounded;
 }
@@ -79,7 +79,17 @@ bool coil_heap_free(struct coil_vm *vm, uint64_t address)
         return false;
     vm->blocks[low].live = false;
     vm->block_free++;
-    for (; vm->block_count && !vm->blocks[vm->block_count - 1].live; vm->block_free--)
-        vm->heap_top = vm->blocks[--vm->block_count].offset;
     return true;
+}
+
+uint32_t coil_heap_trim(struct coil_vm *vm)
+{
+    vm->bulk.kind = COIL_BULK_TRIM;
+    for (uint64_t i = 0; vm->block_count && !vm->blocks[vm->block_count - 1].live; i++) {
+        TRY(coil_work_at(vm, i, UINT64_MAX));
+        vm->heap_top = vm->blocks[--vm->block_count].offset;
+        vm->block_free--;
+    }
+    vm->bulk.kind = COIL_BULK_NONE;
+    return 0;
 }

@@ -157,12 +157,3 @@ uint8_t coil_lane_of(const struct coil_place *p)
     return p->type && p->type->elem && coil_is_scalar(p->type->elem->op) ? p->type->elem->op
                                                                          : COIL_T_VOID;
 }
-
-uint32_t coil_deliver(struct coil_vm *vm, const struct coil_place *to, uint8_t *copy)
-{
-    uint8_t *out;
-    uint32_t trap = coil_place_bytes(vm, to, true, &out);
-    if (!trap) memcpy(out, copy, (size_t)to->type->size);
-    free(copy);
-    return trap;
-}

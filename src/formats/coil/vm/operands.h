@@ -35,5 +35,3 @@ uint32_t coil_read_as(struct coil_vm *vm, const struct coil_step *s, int i, uint
 uint32_t coil_read_count(struct coil_vm *vm, const struct coil_step *s, unsigned i,
                          uint64_t *value);
 uint8_t coil_lane_of(const struct coil_place *p); /* VOID: it has no lanes, or untyped ones */
-/* Writes a result from a scratch copy, and frees that; at the end, so that operands may overlap. */
-uint32_t coil_deliver(struct coil_vm *vm, const struct coil_place *to, uint8_t *copy);

@@ -2,6 +2,7 @@
 #include "core/snapshot.h"
 #include "base/array.h"
 #include "coil/vm/vm.h"
+#include <stdlib.h>
 
 static bool fields_fit(const struct coil_vm *vm)
 {
@@ -38,7 +39,10 @@ static void walk_regions(struct coil_vm *vm, struct walk *w)
     vm->heap_top = heap_top;
 }
 
-static void walk_fields(struct coil_vm *vm, struct walk *w)
+/* Fields without a number of their own: bits of the number for `started`. */
+enum { STARTED = 1, UNDER_WAY = 2 };
+
+static void walk_fields(struct coil_vm *vm, struct walk *w, bool *under_way)
 {
     WALK_NUMBER(w, vm->fp);
     WALK_NUMBER(w, vm->depth);
@@ -49,7 +53,10 @@ static void walk_fields(struct coil_vm *vm, struct walk *w)
     WALK_NUMBER(w, vm->waiting);
     WALK_NUMBER(w, vm->final);
     WALK_NUMBER(w, vm->halted);
-    WALK_NUMBER(w, vm->started);
+    uint64_t bits = (vm->started ? STARTED : 0) | (vm->bulk.kind ? UNDER_WAY : 0);
+    WALK_NUMBER(w, bits);
+    vm->started = bits & STARTED;
+    *under_way = bits & UNDER_WAY;
     WALK_NUMBER(w, vm->host_call);
     WALK_NUMBER(w, vm->trap);
     WALK_NUMBER(w, vm->trap_code);
@@ -126,13 +133,78 @@ static void walk_blocks(struct coil_vm *vm, struct walk *w)
     if (end != vm->heap_top) walk_wrong(w, "blocks do not add up");
 }
 
+static bool writes_there(struct coil_vm *vm, uint64_t address, uint64_t size)
+{
+    const struct coil_region *r = coil_region_at(vm, address);
+    return r && r->writable && size && size <= r->size - (address - r->base);
+}
+
+static bool reads_there(struct coil_vm *vm, uint64_t address, uint64_t size)
+{
+    const struct coil_region *r = coil_region_at(vm, address);
+    return r && size && size <= r->size - (address - r->base);
+}
+
+/* What goes on is what this instruction, or the start of this function, can have begun. */
+static bool bulk_fits(struct coil_vm *vm, bool scratch)
+{
+    const struct coil_bulk *b = &vm->bulk;
+    const struct coil_program *p = &vm->program;
+    const struct coil_step *s = p->steps[vm->pc];
+    uint8_t n = b->pattern_bytes;
+    if (b->kind == COIL_BULK_NONE || b->kind >= COIL_BULK_KINDS) return false;
+    if (b->enters)
+        return b->kind == COIL_BULK_FILL && n == 1 && vm->pc == p->functions[vm->function].first &&
+               b->done <= b->size && writes_there(vm, b->to, b->size);
+    if (p->cells[vm->pc].op != COIL_CELL_STEP || !s) return false;
+    if (b->first && (s->opcode != COIL_OP_VAR || s->count != 3)) return false;
+    if (b->kind == COIL_BULK_TRIM) return s->opcode == COIL_OP_FREE && !scratch;
+    if (!writes_there(vm, b->to, b->size) || b->done > b->size) return false;
+    if (b->kind == COIL_BULK_FILL)
+        return (n == 1 || n == 2 || n == 4 || n == 8) && !(b->size % n) && !(b->done % n) &&
+               !scratch;
+    if (b->kind == COIL_BULK_SCRATCH) return scratch;
+    return scratch ? writes_there(vm, b->from, b->size) : reads_there(vm, b->from, b->size);
+}
+
+static void walk_bulk(struct coil_vm *vm, struct walk *w, bool under_way)
+{
+    struct coil_bulk *b = &vm->bulk;
+    uint64_t bytes = b->scratch ? b->size : 0;
+    if (walk_failed(w)) return;
+    if (walk_loads(w)) {
+        free(b->scratch);
+        *b = (struct coil_bulk){0};
+    }
+    if (!under_way) return;
+    WALK_NUMBER(w, b->kind);
+    WALK_NUMBER(w, b->pattern_bytes);
+    WALK_NUMBER(w, b->enters);
+    WALK_NUMBER(w, b->first);
+    WALK_NUMBER(w, b->to);
+    WALK_NUMBER(w, b->from);
+    WALK_NUMBER(w, b->size);
+    WALK_NUMBER(w, b->done);
+    walk_numbers(w, b->pattern, sizeof b->pattern, 1);
+    bytes = walk_count(w, (size_t)bytes, 1);
+    if (!walk_failed(w) && bytes && bytes != b->size) walk_wrong(w, "a write of another size");
+    if (walk_failed(w)) return;
+    if (walk_loads(w) && bytes) b->scratch = malloc((size_t)bytes);
+    if (bytes && !b->scratch) error_at(w->in.err, BASE_MEMORY, 0, "no memory for the snapshot");
+    if (walk_failed(w)) return;
+    if (bytes) walk_numbers(w, b->scratch, (size_t)bytes, 1);
+    if (!bulk_fits(vm, bytes != 0)) walk_wrong(w, "a write that is not under way here");
+}
+
 void coil_vm_walk(penta_vm *base, struct walk *w)
 {
     struct coil_vm *vm = coil_vm(base);
+    bool under_way = false;
     walk_regions(vm, w);
-    walk_fields(vm, w);
+    walk_fields(vm, w, &under_way);
     walk_frames(vm, w);
     walk_slots(vm, w);
     walk_blocks(vm, w);
+    walk_bulk(vm, w, under_way);
     if (walk_loads(w)) vm->at_break = false;
 }

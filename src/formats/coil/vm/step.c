@@ -9,8 +9,20 @@ static uint32_t run_typing(struct coil_vm *vm, const struct coil_step *s)
     return 0; /* the others were done when the program was loaded */
 }
 
+/* After an interrupt in a write: the end of that, and what the instruction still does. */
+static uint32_t go_on(struct coil_vm *vm, const struct coil_step *s)
+{
+    TRY(coil_bulk_run(vm));
+    if (s->opcode == COIL_OP_ALLOC)
+        return coil_place_write(vm, &s->places[0], vm->bulk.to, COIL_T_UNT64);
+    bool first = vm->bulk.first;
+    vm->bulk.first = false;
+    return first ? coil_move(vm, s, &s->places[1], &s->places[2]) : 0;
+}
+
 uint32_t coil_step_run(struct coil_vm *vm, const struct coil_step *s)
 {
+    if (vm->bulk.kind) return go_on(vm, s);
     switch ((enum coil_group)coil_ops[s->opcode].group) {
     case COIL_G_MOVE: return coil_run_move(vm, s);
     case COIL_G_ARITH:

@@ -1,6 +1,6 @@
 /* The groups of instructions in their general form, a file each. All return 0 or the trap. */
 #pragma once
-#include "coil/vm/operands.h"
+#include "coil/vm/bulk.h"
 
 static inline bool coil_is_array(const struct coil_type *t)
 {

@@ -160,9 +160,13 @@ static uint32_t run_lanes(struct coil_vm *vm, const struct coil_step *s, const s
     TRY(open_source(vm, s, r->c, type, false, &c));
     uint8_t lane_to = to && coil_lane_of(to) != COIL_T_VOID ? coil_lane_of(to) : type;
     uint64_t step = coil_types[lane_to].bytes;
-    uint8_t *out = NULL, *copy = to ? malloc((size_t)(lanes * step) + 1) : NULL;
+    uint8_t *copy = to ? malloc((size_t)(lanes * step) + 1) : NULL;
     if (to && !copy) return COIL_TRAP_OUT_OF_MEMORY;
     for (uint64_t i = 0; i < lanes; i++) {
+        if (coil_work_at(vm, i, lanes)) {
+            free(copy);
+            return COIL_PAUSE;
+        }
         struct coil_operation o = {.opcode = s->opcode, .type = type, .saturate = -1};
         o.a = lane_value(vm, &a, i, type);
         o.b = lane_value(vm, &b, i, type);
@@ -180,18 +184,21 @@ static uint32_t run_lanes(struct coil_vm *vm, const struct coil_step *s, const s
                      o.in_destination ? o.result
                                       : coil_convert_bits(o.result, type, lane_to, false));
     }
+    uint8_t *out;
     uint32_t trap = to ? coil_place_bytes(vm, to, true, &out) : 0;
-    if (to && !trap)
-        memcpy(out, copy, (size_t)(lanes * step < to->type->size ? lanes * step : to->type->size));
-    free(copy);
-    if (trap) return trap;
+    if (trap) {
+        free(copy);
+        return trap;
+    }
     written &= (uint8_t)~COIL_P;
     if (s->opcode == COIL_OP_CMP) {
         written = COIL_Z | COIL_N;
         flags = 0;
     }
     coil_flags_set(vm, s->opcode, (uint8_t)(flags | (zero ? COIL_Z : 0)), (uint8_t)~written);
-    return 0;
+    if (!to) return 0;
+    uint64_t size = lanes * step;
+    return coil_deliver(vm, to, copy, size < to->type->size ? size : to->type->size);
 }
 
 uint32_t coil_run_arith(struct coil_vm *vm, const struct coil_step *s)

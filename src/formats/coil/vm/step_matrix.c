@@ -44,6 +44,10 @@ uint32_t coil_run_product(struct coil_vm *vm, const struct coil_step *s, unsigne
         for (unsigned k = 0; k < columns; k++) {
             uint64_t sum = 0;
             for (unsigned j = 0; j < inner; j++) {
+                if (coil_work_at(vm, j, inner)) {
+                    free(copy);
+                    return COIL_PAUSE;
+                }
                 uint64_t value =
                     coil_convert_bits(element(vm, tb, b, j, k), tb->elem->op, type, false);
                 sum = coil_combine(
@@ -61,10 +65,14 @@ uint32_t coil_run_product(struct coil_vm *vm, const struct coil_step *s, unsigne
                 vm, td, copy, i, k,
                 coil_convert_bits(sum, type, td->elem->op, s->places[0].ext & COIL_SATURATE));
         }
-    TRY(coil_deliver(vm, &s->places[0], copy));
+    uint32_t trap = coil_place_bytes(vm, &s->places[0], true, &a);
+    if (trap) {
+        free(copy);
+        return trap;
+    }
     flags |= (uint8_t)((zero ? COIL_Z : 0) | (first ? COIL_S : 0));
     coil_flags_set(vm, s->opcode, flags, COIL_P | (coil_is_int(type) ? 0 : COIL_C));
-    return 0;
+    return coil_deliver(vm, &s->places[0], copy, td->size);
 }
 
 static uint32_t run_transpose(struct coil_vm *vm, const struct coil_step *s)
@@ -78,11 +86,16 @@ static uint32_t run_transpose(struct coil_vm *vm, const struct coil_step *s)
     uint8_t *copy = calloc(1, (size_t)d->size + 1);
     if (!copy) return COIL_TRAP_OUT_OF_MEMORY;
     for (unsigned i = 0; i < rows; i++)
-        for (unsigned k = 0; k < columns; k++)
+        for (unsigned k = 0; k < columns; k++) {
+            if (coil_work_at(vm, k, columns)) {
+                free(copy);
+                return COIL_PAUSE;
+            }
             set_element(
                 vm, d, copy, k, i,
                 coil_convert_bits(element(vm, t, bytes, i, k), t->elem->op, d->elem->op, false));
-    return coil_deliver(vm, &s->places[0], copy);
+        }
+    return coil_deliver(vm, &s->places[0], copy, d->size);
 }
 
 /* ---- determinant and inverse ---- */
@@ -106,12 +119,15 @@ static void swap_rows(double *a, unsigned n, unsigned x, unsigned y)
     }
 }
 
-/* Gauss with partial pivoting over doubles; false: singular. inverse may be NULL: only the
- * determinant. */
-static bool eliminate(double *a, double *inverse, unsigned n, double *determinant)
+/* Gauss with partial pivoting over doubles; false: singular, or interrupted, which is a trap. inverse may
+ * be NULL: only the determinant. */
+static bool eliminate(struct coil_vm *vm, double *a, double *inverse, unsigned n,
+                      double *determinant, uint32_t *trap)
 {
     *determinant = 1;
     for (unsigned c = 0; c < n; c++) {
+        *trap = coil_work(vm, n);
+        if (*trap) return false;
         unsigned pivot = c;
         for (unsigned r = c + 1; r < n; r++)
             if (fabs(a[(size_t)r * n + c]) > fabs(a[(size_t)pivot * n + c])) pivot = r;
@@ -127,6 +143,8 @@ static bool eliminate(double *a, double *inverse, unsigned n, double *determinan
         for (unsigned r = inverse ? 0 : c + 1; r < n; r++) {
             double *row = a + (size_t)r * n, f = row[c] / d;
             if (r == c || f == 0) continue;
+            *trap = coil_work(vm, n / 16 + 1);
+            if (*trap) return false;
             for (unsigned k = 0; k < n; k++) {
                 row[k] -= f * top[k];
                 if (inverse) inverse[(size_t)r * n + k] -= f * top_inverse[k];
@@ -141,7 +159,8 @@ static bool eliminate(double *a, double *inverse, unsigned n, double *determinan
 }
 
 /* Elements become their inverse, or the first of them the determinant; false: singular. */
-static bool solve_reals(uint64_t *all, unsigned n, uint8_t type, bool invert, uint32_t *trap)
+static bool solve_reals(struct coil_vm *vm, uint64_t *all, unsigned n, uint8_t type, bool invert,
+                        uint32_t *trap)
 {
     size_t count = (size_t)n * n;
     double *a = calloc(count * 2, sizeof *a), *inverse = a + count, determinant;
@@ -151,23 +170,29 @@ static bool solve_reals(uint64_t *all, unsigned n, uint8_t type, bool invert, ui
     }
     for (size_t i = 0; i < count; i++) a[i] = coil_real(type, all[i]);
     for (unsigned i = 0; i < n; i++) inverse[(size_t)i * n + i] = 1;
-    bool regular = eliminate(a, invert ? inverse : NULL, n, &determinant);
+    bool regular = eliminate(vm, a, invert ? inverse : NULL, n, &determinant, trap);
     for (size_t i = 0; i < count && invert; i++) all[i] = coil_real_bits(type, inverse[i]);
     if (!invert) all[0] = coil_real_bits(type, determinant);
     free(a);
     return regular;
 }
 
-static bool solve_integers(uint64_t *all, unsigned n, uint8_t type, bool invert, uint32_t *trap)
+static bool solve_integers(struct coil_vm *vm, uint64_t *all, unsigned n, uint8_t type, bool invert,
+                           uint32_t *trap)
 {
+    struct coil_exact_poll poll = {&vm->base.poll, &vm->base.interrupt};
     if (!invert) {
-        all[0] = coil_canon(type, coil_exact_determinant(all, n));
+        uint64_t determinant = 0;
+        if (coil_exact_determinant(all, n, poll, &determinant) == COIL_EXACT_INTERRUPTED)
+            *trap = COIL_PAUSE;
+        all[0] = coil_canon(type, determinant);
         return true;
     }
     uint64_t *inverse = calloc((size_t)n * n, sizeof *inverse);
     bool is_unsigned = coil_types[type].family != COIL_F_SIGNED;
     enum coil_exact done =
-        inverse ? coil_exact_inverse(all, n, is_unsigned, inverse) : COIL_EXACT_NO_MEMORY;
+        inverse ? coil_exact_inverse(all, n, is_unsigned, poll, inverse) : COIL_EXACT_NO_MEMORY;
+    if (done == COIL_EXACT_INTERRUPTED) *trap = COIL_PAUSE;
     if (done == COIL_EXACT_NO_MEMORY) *trap = COIL_TRAP_OUT_OF_MEMORY;
     for (size_t i = 0; done == COIL_EXACT_DONE && i < (size_t)n * n; i++)
         all[i] = coil_canon(type, inverse[i]);
@@ -187,9 +212,10 @@ static uint32_t run_solve(struct coil_vm *vm, const struct coil_step *s)
     coil_matrix_shape(from->type, &n, &columns);
     if (n > (whole && invert ? (unsigned)COIL_EXACT_ROWS : ROWS_MAX)) return COIL_TRAP_UNSUPPORTED;
     TRY(coil_place_bytes(vm, from, false, &bytes));
+    for (unsigned i = 0; i < n; i++) TRY(coil_work(vm, n)); /* elements in, and out */
     uint64_t *all = elements_of(vm, from->type, bytes, n);
     if (!all) return COIL_TRAP_OUT_OF_MEMORY;
-    bool regular = (whole ? solve_integers : solve_reals)(all, n, type, invert, &trap);
+    bool regular = (whole ? solve_integers : solve_reals)(vm, all, n, type, invert, &trap);
     if (!trap && !invert) {
         trap = coil_place_write(vm, to, all[0], type);
         if (!trap) coil_flags_set(vm, s->opcode, coil_value_flags(type, all[0]), 0);
@@ -232,6 +258,7 @@ static uint32_t run_line(struct coil_vm *vm, const struct coil_step *s)
     } else if (index >= (s->opcode == COIL_OP_ROW ? rows : columns)) {
         return COIL_TRAP_BOUNDS_VIOLATION;
     }
+    TRY(coil_work(vm, (length < lanes ? length : lanes) / 2)); /* at most 65,535, in place */
     for (uint64_t i = 0; i < length && i < lanes; i++) {
         unsigned row =
             (unsigned)(s->opcode == COIL_OP_ROW   ? index

@@ -9,7 +9,9 @@ uint32_t coil_run_stack(struct coil_vm *vm, const struct coil_step *s)
     const struct coil_place *p = &s->places[0];
     uint64_t size = p->at == COIL_AT_REGISTER ? 8 : p->type->size, room = (size + 7) / 8 * 8, value;
     uint8_t op = p->at == COIL_AT_REGISTER ? COIL_T_INT64 : p->op, *bytes;
+    uint64_t address = 0;
     uint32_t trap = 0;
+    TRY(coil_work_bytes(vm, size));
     if (s->opcode == COIL_OP_PUSH) {
         if (room > vm->sp - vm->stack->base) return COIL_TRAP_STACK_OVERFLOW;
         uint8_t *top = vm->stack->bytes + (vm->sp - room - vm->stack->base);
@@ -19,7 +21,12 @@ uint32_t coil_run_stack(struct coil_vm *vm, const struct coil_step *s)
             coil_put(vm, top, op, value);
         } else {
             TRY(coil_place_bytes(vm, p, false, &bytes));
-            memmove(top, bytes, (size_t)size);
+            if (p->at != COIL_AT_CONST) TRY(coil_address_of(vm, p, &address));
+            uint64_t sp = vm->sp;
+            vm->sp -= room;
+            trap = coil_copy(vm, vm->sp, top, address, bytes, size);
+            if (trap && !vm->bulk.kind) vm->sp = sp; /* nothing was done */
+            return trap;
         }
         vm->sp -= room;
         return 0;
@@ -29,8 +36,10 @@ uint32_t coil_run_stack(struct coil_vm *vm, const struct coil_step *s)
     if (coil_place_scalar(p)) {
         trap = coil_place_write(vm, p, coil_get(vm, top, op), op);
     } else {
-        trap = coil_place_bytes(vm, p, true, &bytes);
-        if (!trap) memmove(bytes, top, (size_t)size);
+        TRY(coil_place_bytes(vm, p, true, &bytes));
+        TRY(coil_address_of(vm, p, &address));
+        vm->sp += room;
+        return coil_copy(vm, address, bytes, vm->sp - room, top, size);
     }
     if (!trap) vm->sp += room;
     return trap;
@@ -53,13 +62,9 @@ static uint32_t run_exchange(struct coil_vm *vm, const struct coil_step *s)
     uint8_t *p, *q;
     TRY(coil_place_bytes(vm, x, true, &p));
     TRY(coil_place_bytes(vm, y, true, &q));
-    uint8_t *copy = malloc((size_t)x->type->size + 1);
-    if (!copy) return COIL_TRAP_OUT_OF_MEMORY;
-    memcpy(copy, p, (size_t)x->type->size);
-    memmove(p, q, (size_t)x->type->size);
-    memcpy(q, copy, (size_t)x->type->size);
-    free(copy);
-    return 0;
+    TRY(coil_address_of(vm, x, &a));
+    TRY(coil_address_of(vm, y, &b));
+    return coil_swap(vm, a, b, x->type->size);
 }
 
 static uint32_t run_bulk(struct coil_vm *vm, const struct coil_step *s)
@@ -77,11 +82,26 @@ static uint32_t run_bulk(struct coil_vm *vm, const struct coil_step *s)
     if (trap) return trap;
     uint8_t *bytes = coil_memory(vm, to, size, true, &trap);
     if (trap) return trap;
-    if (from)
-        memmove(bytes, from, (size_t)size);
-    else
-        memset(bytes, s->opcode == COIL_OP_MEMZERO ? 0 : (int)(second & 255), (size_t)size);
-    return 0;
+    TRY(coil_work_bytes(vm, size));
+    uint8_t value = s->opcode == COIL_OP_MEMZERO ? 0 : (uint8_t)second;
+    return from ? coil_copy(vm, to, bytes, second, from, size)
+                : coil_fill(vm, to, bytes, size, &value, 1);
+}
+
+/* First comes the look for a free block, in which nothing changes. */
+static uint32_t run_alloc(struct coil_vm *vm, const struct coil_step *s)
+{
+    uint64_t size, most = vm->block_free ? vm->block_count / 64 : 0;
+    TRY(coil_read_own(vm, s, 1, &size));
+    for (; most > BULK_ITEMS; most -= BULK_ITEMS) TRY(coil_work(vm, BULK_ITEMS));
+    TRY(coil_work(vm, most));
+    TRY(coil_work_bytes(vm, size));
+    uint64_t address = coil_heap_alloc(vm, &size);
+    uint8_t none = 0, *bytes = NULL;
+    uint32_t trap = 0;
+    if (address) bytes = coil_memory(vm, address, size, true, &trap);
+    if (bytes) TRY(coil_fill(vm, address, bytes, size, &none, 1));
+    return coil_place_write(vm, &s->places[0], address, COIL_T_UNT64);
 }
 
 static uint32_t run_aligned(struct coil_vm *vm, const struct coil_step *s)
@@ -133,12 +153,11 @@ uint32_t coil_run_memory(struct coil_vm *vm, const struct coil_step *s)
         coil_flags_set(vm, s->opcode, same ? COIL_Z : 0, 0);
         return 0;
     }
-    case COIL_OP_ALLOC:
-        TRY(coil_read_own(vm, s, 1, &value));
-        return coil_place_write(vm, &s->places[0], coil_heap_alloc(vm, value), COIL_T_UNT64);
+    case COIL_OP_ALLOC: return run_alloc(vm, s);
     case COIL_OP_FREE:
         TRY(coil_read_own(vm, s, 0, &value));
-        return !value || coil_heap_free(vm, value) ? 0 : COIL_TRAP_BAD_FREE;
+        if (!value) return 0;
+        return coil_heap_free(vm, value) ? coil_heap_trim(vm) : COIL_TRAP_BAD_FREE;
     case COIL_OP_LOADALIGN:
     case COIL_OP_STOREALIGN: return run_aligned(vm, s);
     default: return run_bulk(vm, s);

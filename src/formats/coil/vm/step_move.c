@@ -12,34 +12,41 @@ static uint32_t move_lanes(struct coil_vm *vm, const struct coil_place *to,
     bool raw = !d->elem || !v->elem || d->elem->op == v->elem->op || !coil_is_scalar(d->elem->op) ||
                !coil_is_scalar(v->elem->op);
     if (raw) {
-        memmove(out, in, (size_t)(d->size < v->size ? d->size : v->size));
-        return 0;
+        uint64_t there, here = 0, size = d->size < v->size ? d->size : v->size;
+        TRY(coil_work_bytes(vm, size));
+        TRY(coil_address_of(vm, to, &there));
+        if (from->at != COIL_AT_CONST) TRY(coil_address_of(vm, from, &here));
+        return coil_copy(vm, there, out, here, in, size);
     }
     uint8_t lane_to = d->elem->op, lane_from = v->elem->op;
     uint64_t lanes = d->size / d->elem->size;
     uint8_t *copy = malloc((size_t)d->size);
     if (!copy) return COIL_TRAP_OUT_OF_MEMORY;
     for (uint64_t i = 0; i < lanes; i++) {
+        if (coil_work_at(vm, i, lanes)) {
+            free(copy);
+            return COIL_PAUSE;
+        }
         uint64_t value = coil_get(vm, in + i * v->elem->size, lane_from);
         coil_put(vm, copy + i * d->elem->size, lane_to,
                  coil_convert_bits(value, lane_from, lane_to, to->ext & COIL_SATURATE));
     }
-    memcpy(out, copy, (size_t)d->size);
-    free(copy);
-    return 0;
+    return coil_deliver(vm, to, copy, d->size);
 }
 
 static uint32_t broadcast(struct coil_vm *vm, const struct coil_place *to, uint64_t value,
                           uint8_t from)
 {
-    uint8_t *out;
+    uint8_t *out, pattern[8];
+    uint64_t there;
     const struct coil_type *d = to->type;
     if (!d->elem || !coil_is_scalar(d->elem->op)) return COIL_TRAP_INVALID_INSTRUCTION;
     TRY(coil_place_bytes(vm, to, true, &out));
     value = coil_convert_bits(value, from, d->elem->op, to->ext & COIL_SATURATE);
-    for (uint64_t at = 0; at < d->size; at += d->elem->size)
-        coil_put(vm, out + at, d->elem->op, value);
-    return 0;
+    coil_put(vm, pattern, d->elem->op, value);
+    TRY(coil_work_bytes(vm, d->size));
+    TRY(coil_address_of(vm, to, &there));
+    return coil_fill(vm, there, out, d->size, pattern, (uint8_t)d->elem->size);
 }
 
 uint32_t coil_move(struct coil_vm *vm, const struct coil_step *s, const struct coil_place *to,
@@ -60,21 +67,25 @@ uint32_t coil_move(struct coil_vm *vm, const struct coil_step *s, const struct c
 
 static uint32_t clear(struct coil_vm *vm, const struct coil_place *p)
 {
-    uint8_t *bytes;
+    uint8_t *bytes, none = 0;
+    uint64_t there;
     if (p->at == COIL_AT_SLOT) {
         vm->slots[vm->fp + p->slot] = 0;
         return 0;
     }
     TRY(coil_place_bytes(vm, p, true, &bytes));
-    memset(bytes, 0, (size_t)p->type->size);
-    return 0;
+    TRY(coil_work_bytes(vm, p->type->size));
+    TRY(coil_address_of(vm, p, &there));
+    return coil_fill(vm, there, bytes, p->type->size, &none, 1);
 }
 
 uint32_t coil_run_move(struct coil_vm *vm, const struct coil_step *s)
 {
     uint64_t value;
     if (s->opcode == COIL_OP_VAR) {
-        TRY(clear(vm, &s->places[1]));
+        uint32_t trap = clear(vm, &s->places[1]);
+        vm->bulk.first = trap && s->count == 3;
+        if (trap) return trap;
         return s->count == 3 ? coil_move(vm, s, &s->places[1], &s->places[2]) : 0;
     }
     if (s->opcode == COIL_OP_CAST && s->count == 3) {

@@ -60,6 +60,7 @@ static uint32_t run_dot(struct coil_vm *vm, const struct coil_step *s)
     TRY(coil_place_bytes(vm, &s->places[1], false, &a));
     TRY(coil_place_bytes(vm, &s->places[2], false, &b));
     for (uint64_t i = 0; i < lanes; i++) {
+        TRY(coil_work_at(vm, i, lanes));
         uint64_t y = coil_convert_bits(coil_get(vm, b + i * coil_types[other].bytes, other), other,
                                        type, false);
         sum = coil_combine(
@@ -111,6 +112,7 @@ static uint32_t run_length(struct coil_vm *vm, const struct coil_step *s)
     uint64_t size = coil_types[type].bytes, lanes = from->type->size / size;
     double sum = 0;
     TRY(coil_place_bytes(vm, from, false, &a));
+    TRY(coil_work(vm, lanes / 2)); /* at most 65,535, and writes in place */
     for (uint64_t i = 0; i < lanes; i++) {
         double v = coil_as_double(type, coil_get(vm, a + i * size, type));
         sum += v * v;
@@ -152,6 +154,10 @@ static uint32_t run_shuffle(struct coil_vm *vm, const struct coil_step *s)
     uint8_t *copy = malloc((size_t)s->places[0].type->size + 1);
     if (!copy) return COIL_TRAP_OUT_OF_MEMORY;
     for (uint64_t i = 0; i < lanes; i++) {
+        if (coil_work_at(vm, i, lanes)) {
+            free(copy);
+            return COIL_PAUSE;
+        }
         uint64_t from = coil_get(vm, mask + i * coil_types[mask_type].bytes, mask_type);
         if (from >= have) {
             free(copy);
@@ -161,7 +167,7 @@ static uint32_t run_shuffle(struct coil_vm *vm, const struct coil_step *s)
                  coil_convert_bits(coil_get(vm, v + from * coil_types[type].bytes, type), type,
                                    lane, false));
     }
-    return coil_deliver(vm, &s->places[0], copy);
+    return coil_deliver(vm, &s->places[0], copy, s->places[0].type->size);
 }
 
 /* EXTRACT and INSERT: a run of lanes from one vector to another. */
@@ -181,6 +187,7 @@ static uint32_t run_lanes_copy(struct coil_vm *vm, const struct coil_step *s)
         return COIL_TRAP_BOUNDS_VIOLATION;
     TRY(coil_place_bytes(vm, &s->places[1], false, &from));
     TRY(coil_place_bytes(vm, &s->places[0], true, &to));
+    TRY(coil_work(vm, length / 2)); /* at most 65,535 lanes, in place */
     for (uint64_t i = 0; i < length; i++) {
         uint64_t source = extract ? start + i : i, target = extract ? i : start + i;
         uint64_t value = coil_get(vm, from + source * coil_types[type].bytes, type);

@@ -22,6 +22,7 @@ void coil_vm_close(penta_vm *base)
     free(vm->slots);
     free(vm->frames);
     free(vm->blocks);
+    free(vm->bulk.scratch);
     free(vm->places);
     free(vm);
 }

@@ -19,6 +19,7 @@ static inline const char *coil_trap_name(uint32_t trap)
 #include "coil/traps.def"
     return "unknown";
 }
+#define COIL_PAUSE UINT32_MAX /* beside traps: an interrupt, bulk.h */
 enum coil_host_call { COIL_HOST_OUT = 1, COIL_HOST_IN = 2, COIL_HOST_VENDOR = 3 };
 
 enum { COIL_HOST_ARGS = 6 };
@@ -120,6 +121,23 @@ struct coil_block {
     bool live;
 };
 
+/* Writes of many bytes that are under way, or the trimming of the heap: bulk.h. */
+enum coil_bulk_kind {
+    COIL_BULK_NONE,
+    COIL_BULK_FILL,
+    COIL_BULK_COPY,
+    COIL_BULK_SCRATCH,
+    COIL_BULK_TRIM,
+    COIL_BULK_KINDS
+};
+struct coil_bulk {
+    uint8_t kind, pattern[8], pattern_bytes;
+    bool enters; /* the frame of the running function, whose first instruction comes next */
+    bool first;  /* of VAR: clearing, and then comes the value */
+    uint64_t to, from, size, done;
+    uint8_t *scratch; /* of as many bytes: the source, or of a copy what goes to `from` after it */
+};
+
 /* Operations whose flags are not computed yet: see flags.c. */
 enum coil_order { COIL_UNORDERED, COIL_CMP_SIGNED, COIL_CMP_UNSIGNED };
 struct coil_pending {
@@ -149,6 +167,7 @@ struct coil_vm {
     size_t region_count;
     struct coil_region *stack, *frame_memory, *heap;
     uint64_t sp, frame_top; /* addresses */
+    struct coil_bulk bulk;
     struct coil_block *blocks;
     size_t block_count, block_capacity, block_free; /* block_free: how many of them are free */
     uint64_t heap_top, heap_max; /* the region has no bytes before the first ALLOC */
@@ -182,7 +201,7 @@ bool coil_program_load(struct coil_program *p, const struct coil_module *m, stru
                        penta_error *err);
 void coil_program_free(struct coil_program *p);
 bool coil_program_cell(const struct coil_program *p, uint64_t pc, uint32_t *cell);
-/* step.c, operands.c: 0, or the trap. */
+/* step.c, operands.c: 0, the trap, or COIL_PAUSE: interrupted, run it again. */
 uint32_t coil_step_run(struct coil_vm *vm, const struct coil_step *step);
 /* Which operands a step reads and writes: sets of slots and registers are given to fn. */
 typedef void coil_touch_fn(void *user, uint8_t at, uint32_t slot, bool write);
@@ -205,7 +224,8 @@ uint8_t *coil_linear_open(uint8_t *linear, uint64_t base, uint64_t size);
 void coil_linear_free(uint8_t *linear);
 struct coil_region *coil_region_at(struct coil_vm *vm, uint64_t address);
 bool coil_heap_open(struct coil_vm *vm);
-uint64_t coil_heap_alloc(struct coil_vm *vm, uint64_t size);
+/* The address of a block, or 0; size becomes that of the block, which is not cleared. */
+uint64_t coil_heap_alloc(struct coil_vm *vm, uint64_t *size);
 bool coil_heap_free(struct coil_vm *vm, uint64_t address);
 /* interp.c */
 void coil_vm_run(penta_vm *vm, uint64_t fuel, penta_stop *stop);
