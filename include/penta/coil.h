@@ -85,6 +85,8 @@ typedef struct penta_coil_compilation {
     uint32_t functions, interpreted; /* interpreted: those without native code */
     uint32_t instructions, native_bytes;
     uint64_t nanoseconds; /* of processor time that the compiler took */
+    uint64_t work;        /* steps of the compiler, which bound it: COIL 7.16.4 */
+    uint32_t simple;      /* functions that take too many of them at level 2: they are of level 1 */
 } penta_coil_compilation;
 
 /* False: the machine has no compiled code. */

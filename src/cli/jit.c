@@ -51,9 +51,12 @@ static void coil_summary(struct cli *c, const penta_coil_compilation *made)
         json_uint(&c->json, "instructions_count", made->instructions);
         json_uint(&c->json, "native_bytes", made->native_bytes);
         json_uint(&c->json, "nanoseconds", made->nanoseconds);
+        json_uint(&c->json, "work_count", made->work);
+        json_uint(&c->json, "simple_count", made->simple);
         return;
     }
     writer_print(&c->out, "%u instructions, %u functions", made->instructions, made->functions);
+    if (made->simple) writer_print(&c->out, " (%u at level 1)", made->simple);
     if (made->interpreted) writer_print(&c->out, " (%u interpreted)", made->interpreted);
     writer_print(&c->out, ", %u native bytes, compiled in %llu us\n", made->native_bytes,
                  (unsigned long long)(made->nanoseconds / 1000));

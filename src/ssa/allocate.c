@@ -40,15 +40,18 @@ static struct ssa_interval *get(struct scan *s, uint32_t i) { return &s->l->inte
 static bool covers(const struct ssa_live *l, const struct ssa_interval *i, uint32_t at)
 {
     if (!l->ranges[i->range].next) return i->from <= at && at < i->to;
-    for (uint32_t r = i->range; r && l->ranges[r].from <= at; r = l->ranges[r].next)
+    for (uint32_t r = i->range; r && l->ranges[r].from <= at; r = l->ranges[r].next) {
         if (at < l->ranges[r].to) return true;
+        ssa_work(l->f, 1);
+    }
     return false;
 }
 
 const struct ssa_interval *ssa_interval_at(const struct ssa_live *l, uint32_t value, uint32_t at)
 {
     uint32_t i = l->first[value];
-    while (i && !(l->intervals[i].from <= at && at < l->intervals[i].to)) i = l->intervals[i].next;
+    for (; i && !(l->intervals[i].from <= at && at < l->intervals[i].to); i = l->intervals[i].next)
+        ssa_work(l->f, 1);
     return i ? &l->intervals[i] : NULL;
 }
 
@@ -59,6 +62,7 @@ static uint32_t meeting(const struct ssa_live *l, const struct ssa_interval *a,
 {
     uint32_t x = a->range, y = b->range;
     while (x && y) {
+        ssa_work(l->f, 1);
         const struct ssa_range *p = &l->ranges[x], *q = &l->ranges[y];
         if (p->to <= q->from)
             x = p->next;
@@ -84,6 +88,7 @@ static uint32_t hit(const struct ssa_live *l, const struct ssa_interval *i, cons
     }
     uint32_t r = i->range;
     for (; low < count && numbers[low] < i->to; low++) {
+        ssa_work(l->f, 1);
         while (r && l->ranges[r].to <= numbers[low]) r = l->ranges[r].next;
         if (!r) break;
         if (l->ranges[r].from <= numbers[low]) return numbers[low];
@@ -94,15 +99,19 @@ static uint32_t hit(const struct ssa_live *l, const struct ssa_interval *i, cons
 /* The first use at or after `at` that needs a register; UINT32_MAX: none. */
 static uint32_t next_need(const struct ssa_live *l, const struct ssa_interval *i, uint32_t at)
 {
-    for (uint32_t u = i->use_first; u < i->use_end; u++)
+    for (uint32_t u = i->use_first; u < i->use_end; u++) {
         if (l->uses[u].needs && l->uses[u].at >= at) return l->uses[u].at;
+        ssa_work(l->f, 1);
+    }
     return UINT32_MAX;
 }
 
 static uint32_t next_use(const struct ssa_live *l, const struct ssa_interval *i, uint32_t at)
 {
-    for (uint32_t u = i->use_first; u < i->use_end; u++)
+    for (uint32_t u = i->use_first; u < i->use_end; u++) {
         if (l->uses[u].at >= at) return l->uses[u].at;
+        ssa_work(l->f, 1);
+    }
     return i->to;
 }
 
@@ -110,7 +119,10 @@ static uint32_t next_use(const struct ssa_live *l, const struct ssa_interval *i,
 static uint32_t last_use(const struct ssa_live *l, const struct ssa_interval *i, uint32_t at)
 {
     uint32_t last = i->from;
-    for (uint32_t u = i->use_first; u < i->use_end && l->uses[u].at < at; u++) last = l->uses[u].at;
+    for (uint32_t u = i->use_first; u < i->use_end && l->uses[u].at < at; u++) {
+        last = l->uses[u].at;
+        ssa_work(l->f, 1);
+    }
     return last;
 }
 
@@ -163,6 +175,7 @@ static uint32_t split(struct scan *s, uint32_t i, uint32_t at)
     while (r && l->ranges[r].to <= at) {
         before = r;
         r = l->ranges[r].next;
+        ssa_work(l->f, 1);
     }
     if (!r) return 0;
     if (l->ranges[r].from < at) { /* in the middle of a range */
@@ -177,6 +190,7 @@ static uint32_t split(struct scan *s, uint32_t i, uint32_t at)
     }
     uint32_t use = old->use_first;
     while (use < old->use_end && l->uses[use].at <= at) use++;
+    ssa_work(l->f, use - old->use_first);
     uint32_t made = (uint32_t)l->interval_count++;
     l->intervals[made] =
         (struct ssa_interval){old->value,   l->ranges[r].from, old->to,      r,        use,
@@ -207,6 +221,7 @@ static uint32_t best_place(const struct ssa_live *l, uint32_t least, uint32_t mo
     if (!(most & 1) && l->blocks[l->order[block_of(l, most)]].from != most) most--;
     if (least >= most) return most;
     uint32_t from = block_of(l, least), to = block_of(l, most), best = to;
+    ssa_work(l->f, to - from);
     for (uint32_t k = to; k > from; k--)
         if (l->loops.depth[l->order[k]] < l->loops.depth[l->order[best]]) best = k;
     if (l->loops.depth[l->order[from]] < l->loops.depth[l->order[best]]) {
@@ -256,9 +271,11 @@ static int hint_of(const struct scan *s, uint32_t i)
     const struct ssa_function *f = l->f;
     const struct ssa_interval *it = &l->intervals[i];
     const struct ssa_insn *in = &f->insns[it->value];
-    for (uint32_t k = l->first[it->value]; k && k != i; k = l->intervals[k].next)
+    for (uint32_t k = l->first[it->value]; k && k != i; k = l->intervals[k].next) {
         if (l->intervals[k].reg >= 0 && l->intervals[k].to <= it->from)
             return l->intervals[k].reg; /* where it was before */
+        ssa_work(f, 1);
+    }
     if (in->op == SSA_PARAM || in->op == SSA_RESULT)
         return in->imm < SSA_PARAMS ? ssa_param_registers[in->imm] : -1;
     if (in->op == SSA_PHI) {
@@ -438,6 +455,7 @@ static void advance(struct scan *s, uint32_t at)
 {
     for (int hole = 0; hole < 2; hole++) {
         struct list *t = &s->taken[hole];
+        if (!ssa_work(s->l->f, t->count)) s->l->failed = true;
         for (size_t k = 0; k < t->count;) {
             const struct ssa_interval *it = get(s, t->items[k]);
             if (it->to > at && covers(s->l, it, at) != hole) {

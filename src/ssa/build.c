@@ -66,8 +66,10 @@ static uint32_t read_in(struct ssa_function *f, uint32_t block, uint32_t variabl
         if (b = &f->blocks[at], b->sealed) fill_later(f, value);
         break;
     }
-    for (uint32_t b = block; !f->failed && b != at; b = f->blocks[b].preds[0])
+    for (uint32_t b = block; !f->failed && b != at; b = f->blocks[b].preds[0]) {
         *current(f, b, variable) = value;
+        if (!ssa_work(f, 1)) f->failed = true;
+    }
     return value;
 }
 
@@ -194,6 +196,7 @@ uint32_t ssa_exit(struct ssa_function *f, uint32_t kind, uint32_t position)
 
 void ssa_keep(struct ssa_function *f, uint32_t key, uint32_t value)
 {
+    if (!ssa_work(f, SSA_WORK_STATE)) f->failed = true;
     if (f->failed || !SSA_RESERVE(f, f->states, f->state_capacity, f->state_count + 1)) return;
     f->states[f->state_count++] = (struct ssa_state){key, value};
     f->exits[f->exit_count - 1].count++;

@@ -44,7 +44,7 @@ void ssa_clear(struct ssa_function *f)
 
 uint32_t ssa_new(struct ssa_function *f, enum ssa_op op, enum ssa_type type)
 {
-    if (f->failed || f->count >= UINT32_MAX / 4 ||
+    if (f->failed || f->count >= UINT32_MAX / 4 || !ssa_work(f, SSA_WORK_INSN) ||
         !ARRAY_RESERVE(f->insns, f->capacity, f->count + 1)) {
         f->failed = true;
         return 0;
@@ -132,6 +132,7 @@ bool ssa_edge(struct ssa_function *f, uint32_t from, uint32_t to)
 
 uint32_t ssa_list(struct ssa_function *f, const uint32_t *items, uint32_t count)
 {
+    if (!ssa_work(f, count)) f->failed = true;
     if (f->failed || !SSA_RESERVE(f, f->pool, f->pool_capacity, f->pool_count + count + 1))
         return 0;
     if (count) memcpy(f->pool + f->pool_count, items, count * sizeof *items);
@@ -155,6 +156,7 @@ void ssa_phi_add(struct ssa_function *f, uint32_t phi, uint32_t value)
 void ssa_uses(struct ssa_function *f, uint32_t value, ssa_use_fn *fn, void *user)
 {
     struct ssa_insn *in = &f->insns[value];
+    ssa_work(f, 1 + in->count + (in->exit ? f->exits[in->exit - 1].count : 0));
     for (unsigned i = 0; i < ssa_ops[in->op].args; i++)
         if (in->arg[i]) fn(user, &in->arg[i]);
     if (in->op != SSA_SWITCH)
@@ -186,7 +188,17 @@ uint32_t ssa_origin(const struct ssa_function *f, uint32_t value)
     return value;
 }
 
-void ssa_to_origin(void *user, uint32_t *use) { *use = ssa_origin(user, *use); }
+uint32_t ssa_shorten(struct ssa_function *f, uint32_t value)
+{
+    uint32_t origin = ssa_origin(f, value);
+    for (uint32_t next; f->insns[value].op == SSA_COPY; value = next) {
+        next = f->insns[value].arg[0];
+        f->insns[value].arg[0] = origin;
+    }
+    return origin;
+}
+
+void ssa_to_origin(void *user, uint32_t *use) { *use = ssa_shorten(user, *use); }
 
 bool ssa_is_const(const struct ssa_function *f, uint32_t value, int64_t *imm)
 {

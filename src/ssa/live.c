@@ -193,6 +193,8 @@ static void life(struct ssa_live *l, uint32_t value, const struct uses *u)
     /* A value is not alive at the start of the block that defines it: that dominates every use. */
     for (uint32_t done = 0; done < l->seen_count; done++) {
         uint32_t b = l->seen[done];
+        if (!ssa_work(f, SSA_WORK_LIFE + f->blocks[b].pred_count)) l->failed = true;
+        if (l->failed) return;
         if (b == home) continue;
         enter(l, value, b);
         for (uint32_t k = 0; k < f->blocks[b].pred_count; k++) {
@@ -213,6 +215,7 @@ static void make_interval(struct ssa_live *l, uint32_t value, const struct uses 
              count = 0;
     bool local = true; /* all its uses are in the block that defines it */
     for (uint32_t i = u->first[value]; i; i = u->items[i].next, count++) {
+        ssa_work(l->f, 1);
         local &= u->items[i].block == in->block;
         if (u->items[i].at > end) end = u->items[i].at;
     }

@@ -58,10 +58,12 @@ static bool find_order(struct ssa_loops *l, const struct ssa_function *f)
 
 static uint32_t meet(const struct ssa_loops *l, uint32_t a, uint32_t b)
 {
+    uint64_t steps = 1;
     while (a != b) {
-        while (l->number[a] > l->number[b]) a = l->dominator[a];
-        while (l->number[b] > l->number[a]) b = l->dominator[b];
+        for (; l->number[a] > l->number[b]; steps++) a = l->dominator[a];
+        for (; l->number[b] > l->number[a]; steps++) b = l->dominator[b];
     }
+    ssa_work_do(l->work, steps);
     return a;
 }
 
@@ -69,9 +71,9 @@ static void find_dominators(struct ssa_loops *l, const struct ssa_function *f)
 {
     for (size_t i = 0; i < f->block_count; i++) l->dominator[i] = UINT32_MAX;
     l->dominator[0] = 0;
-    for (bool again = true; again;) {
+    for (bool again = true; again && ssa_work(f, l->count);) {
         again = false;
-        for (uint32_t i = 1; i < l->count; i++) {
+        for (uint32_t i = 1; i < l->count && (!f->work || !f->work->over); i++) {
             const struct ssa_block *b = &f->blocks[l->order[i]];
             uint32_t to = UINT32_MAX;
             /* From the last one: where many blocks lead to one, each step up is then a short one. */
@@ -119,7 +121,9 @@ bool ssa_dominates(const struct ssa_loops *l, uint32_t a, uint32_t b)
 bool ssa_in_loop(const struct ssa_loops *l, uint32_t block, uint32_t header)
 {
     uint32_t h = l->header[block];
-    while (h && h != header + 1) h = l->outer[h - 1];
+    uint64_t steps = 0;
+    for (; h && h != header + 1; steps++) h = l->outer[h - 1];
+    if (steps) ssa_work_do(l->work, steps);
     return h != 0;
 }
 
@@ -127,7 +131,9 @@ bool ssa_in_loop(const struct ssa_loops *l, uint32_t block, uint32_t header)
 static uint32_t outermost(const struct ssa_loops *l, uint32_t block)
 {
     uint32_t h = l->header[block];
-    while (h && l->outer[h - 1]) h = l->outer[h - 1];
+    uint64_t steps = 1;
+    for (; h && l->outer[h - 1]; steps++) h = l->outer[h - 1];
+    ssa_work_do(l->work, steps);
     return h;
 }
 
@@ -152,7 +158,7 @@ static bool find_loops(struct ssa_loops *l, const struct ssa_function *f)
             else if (l->number[f->blocks[h].preds[k]] > l->number[h])
                 l->tangled = true;
         if (n) l->header[h] = h + 1;
-        while (n) {
+        while (n && (!f->work || !f->work->over)) {
             uint32_t at = work[--n], top = outermost(l, at);
             if (top == h + 1 || !l->number[at]) continue;
             if (top) {
@@ -166,8 +172,11 @@ static bool find_loops(struct ssa_loops *l, const struct ssa_function *f)
         }
     }
     free(work);
-    for (uint32_t i = 0; i < l->count; i++)
-        for (uint32_t b = l->order[i], h = l->header[b]; h; h = l->outer[h - 1]) l->depth[b]++;
+    for (uint32_t i = 0; i < l->count; i++) { /* headers come before what is in their loops */
+        uint32_t b = l->order[i], h = l->header[b];
+        uint32_t up = h == b + 1 ? l->outer[b] : h;
+        l->depth[b] = (h == b + 1) + (up ? l->depth[up - 1] : 0);
+    }
     return true;
 }
 
@@ -198,6 +207,7 @@ static bool find_members(struct ssa_loops *l, size_t blocks)
 bool ssa_loops(struct ssa_loops *l, const struct ssa_function *f)
 {
     bool ok = allocate(l, f->block_count);
+    l->work = f->work;
     if (ok && f->apart) { /* not all of it is there: the front end has told */
         for (uint32_t b = 0; b < f->block_count; b++) {
             l->number[b] = b + 1;
@@ -208,8 +218,11 @@ bool ssa_loops(struct ssa_loops *l, const struct ssa_function *f)
     ok = ok && find_order(l, f);
     if (ok) {
         find_dominators(l, f);
+        ok = ssa_work(f, 1); /* else not all of them are known */
+    }
+    if (ok) {
         number_tree(l);
-        ok = find_loops(l, f) && find_members(l, f->block_count);
+        ok = find_loops(l, f) && find_members(l, f->block_count) && ssa_work(f, 1);
     }
     if (!ok) ssa_loops_free(l);
     return ok;

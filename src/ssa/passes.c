@@ -12,6 +12,7 @@ void ssa_optimise(struct ssa_function *f, ssa_after_fn *after, void *user)
 {
     for (const struct ssa_pass *p = ssa_passes; p->name && !f->failed; p++) {
         p->run(f);
+        if (!ssa_work(f, 1)) f->failed = true;
         if (after) after(user, p->name, f);
     }
 }

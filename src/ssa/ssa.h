@@ -17,6 +17,7 @@
  * form directly. ssa_optimise runs the passes, ssa_emit writes code. Memory running out sets
  * `failed`; everything after that is without effect, so it is asked for once at the end. */
 #pragma once
+#include "ssa/work.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -133,9 +134,16 @@ struct ssa_function {
     uint32_t variables;         /* of the builder */
     uint32_t at;                /* block under way */
     uint32_t fixed[SSA_FIXEDS]; /* reserved registers that are used, in the first block */
+    struct ssa_work *work;      /* NULL: any */
     bool apart; /* a value is used in its block, or in one that only that leads to: no passes */
     uint32_t lasting; /* then: instructions that all parts of its code need */
 };
+
+/* Counts work before it is done. False: there was too much of it. */
+static inline bool ssa_work(const struct ssa_function *f, uint64_t steps)
+{
+    return ssa_work_do(f->work, steps);
+}
 
 extern const uint8_t ssa_mem_bits[SSA_MEMS]; /* log2 of the bytes */
 /* The type of what is loaded: above integers both lists have the same order. */
@@ -170,6 +178,8 @@ void ssa_uses(struct ssa_function *f, uint32_t value, ssa_use_fn *fn, void *user
 const uint32_t *ssa_successors(const struct ssa_function *f, uint32_t block, uint32_t *n);
 /* Copies followed to their origin. */
 uint32_t ssa_origin(const struct ssa_function *f, uint32_t value);
+/* The same; from then on each copy on the way leads there at once. */
+uint32_t ssa_shorten(struct ssa_function *f, uint32_t value);
 ssa_use_fn ssa_to_origin; /* for ssa_uses; user is the function */
 bool ssa_is_const(const struct ssa_function *f, uint32_t value, int64_t *imm);
 extern const uint8_t ssa_cond_not[SSA_CONDS]; /* the one that holds when another does not */
@@ -221,6 +231,7 @@ struct ssa_loops {
     uint32_t *tree, *tree_end; /* per block: the blocks it dominates have numbers in this range */
     uint32_t *members;         /* blocks of loops; those of a loop are next to each other */
     uint32_t *member_first, *member_count; /* per header */
+    struct ssa_work *work;                 /* that of the function */
     bool tangled; /* there are cycles with two entries (irreducible), which are no loops here */
 };
 bool ssa_loops(struct ssa_loops *l, const struct ssa_function *f);

@@ -133,6 +133,8 @@ class Compilation:
     instructions: int
     native_bytes: int
     nanoseconds: int
+    work: int  # steps of the compiler
+    simple: int  # functions that took too many, and are of level 1
 
 
 def compilation(machine: Machine) -> Optional[Compilation]:
@@ -140,7 +142,8 @@ def compilation(machine: Machine) -> Optional[Compilation]:
     raw = types.penta_coil_compilation()
     if not lib.penta_coil_compiled(_machine(machine), ctypes.byref(raw)):
         return None
-    return Compilation(raw.functions, raw.interpreted, raw.instructions, raw.native_bytes, raw.nanoseconds)
+    return Compilation(raw.functions, raw.interpreted, raw.instructions, raw.native_bytes, raw.nanoseconds,
+                       raw.work, raw.simple)
 
 
 def passes() -> List[str]:

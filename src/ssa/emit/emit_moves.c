@@ -78,6 +78,7 @@ static void move(struct ssa_emitter *m, struct ssa_spot to, struct ssa_spot from
 
 static bool is_read(const struct ssa_emitter *m, size_t except)
 {
+    ssa_work(m->f, m->move_count / 4);
     for (size_t i = 0; i < m->move_count; i++)
         if (i != except && same(m->moves[i].from, m->moves[except].to)) return true;
     return false;
@@ -88,6 +89,8 @@ static bool is_read(const struct ssa_emitter *m, size_t except)
 void ssa_do_moves(struct ssa_emitter *m)
 {
     while (m->move_count) {
+        if (m->f->work && m->f->work->over) m->code->failed = true;
+        if (m->code->failed) m->move_count = 1; /* the code is not used */
         size_t i = 0;
         while (i < m->move_count && is_read(m, i)) i++;
         if (i == m->move_count) {
@@ -108,7 +111,8 @@ void ssa_edge_moves(struct ssa_emitter *m, uint32_t from, uint32_t to)
     const struct ssa_live *l = &m->l;
     const struct ssa_function *f = m->f;
     uint32_t end = l->blocks[from].to - 1, start = l->blocks[to].from;
-    for (const uint32_t *v = l->blocks[to].entry; v && *v; v++) {
+    if (!ssa_work(f, l->blocks[to].entries + f->blocks[to].pred_count)) m->code->failed = true;
+    for (const uint32_t *v = l->blocks[to].entry; v && *v && !m->code->failed; v++) {
         struct ssa_spot there = ssa_spot_at(m, *v, start);
         if (there.where == SSA_AT_CONST) continue;
         struct ssa_spot here = ssa_spot_at(m, *v, end);

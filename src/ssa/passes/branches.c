@@ -8,6 +8,7 @@ void ssa_unlink(struct ssa_function *f, uint32_t from, uint32_t to)
     struct ssa_block *b = &f->blocks[to];
     uint32_t which = 0;
     while (which < b->pred_count && b->preds[which] != from) which++;
+    ssa_work(f, b->pred_count);
     if (which == b->pred_count) return;
     b->pred_count--;
     for (uint32_t i = which; i < b->pred_count; i++) b->preds[i] = b->preds[i + 1];

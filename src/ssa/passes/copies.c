@@ -1,13 +1,26 @@
-/* Copies and needless phis: a phi whose arguments are all one value, or itself, is that value. */
+/* Copies and needless phis: a phi whose arguments are all one value, or itself, is that value. When one
+ * becomes a copy, the phis that use it are looked at again. */
 #include "ssa/ssa.h"
+#include <stdlib.h>
+
+struct phis {
+    struct ssa_function *f;
+    uint32_t *work, count; /* phis to look at */
+    uint32_t *first;       /* per value, where its users begin in the list, which are phis */
+    uint32_t *users;
+    uint8_t *waits; /* per value: it is in `work` */
+    /* per value: the first of its copies, the next copy of the same value; a stack of copies */
+    uint32_t *copy, *next, *open;
+};
 
 /* The only other value of the phi, or 0. */
 static uint32_t only_value(struct ssa_function *f, uint32_t phi)
 {
     uint32_t only = 0;
     const struct ssa_insn *in = &f->insns[phi];
+    ssa_work(f, in->count);
     for (uint32_t i = 0; i < in->count; i++) {
-        uint32_t value = ssa_origin(f, f->pool[in->list + i]);
+        uint32_t value = ssa_shorten(f, f->pool[in->list + i]);
         if (value == phi || value == only) continue;
         if (only) return 0;
         only = value;
@@ -15,23 +28,99 @@ static uint32_t only_value(struct ssa_function *f, uint32_t phi)
     return only;
 }
 
+/* All phis, the last one first, so that the first one is looked at first; and who uses what. */
+static bool phis_find(struct phis *p)
+{
+    struct ssa_function *f = p->f;
+    size_t args = 0;
+    uint32_t phis = 0;
+    p->first = calloc(f->count + 2, sizeof *p->first);
+    p->waits = calloc(f->count + 1, 1);
+    p->work = malloc((f->count + 1) * sizeof *p->work);
+    p->copy = calloc(f->count + 1, sizeof *p->copy);
+    p->next = calloc(f->count + 1, sizeof *p->next);
+    p->open = malloc((f->count + 1) * sizeof *p->open);
+    if (!p->first || !p->waits || !p->work || !p->copy || !p->next || !p->open) return false;
+    for (size_t b = f->block_count; b-- > 0;) {
+        uint32_t from = p->count;
+        for (uint32_t i = f->blocks[b].first; i; i = f->insns[i].next) {
+            const struct ssa_insn *in = &f->insns[i];
+            if (in->op != SSA_PHI && in->op != SSA_COPY) break;
+            if (in->op != SSA_PHI) continue;
+            p->work[p->count++] = i;
+            p->waits[i] = 1;
+            args += in->count;
+            for (uint32_t k = 0; k < in->count; k++)
+                p->first[ssa_shorten(f, f->pool[in->list + k]) + 1]++;
+        }
+        for (uint32_t to = p->count; from + 1 < to; from++) {
+            uint32_t last = p->work[--to];
+            p->work[to] = p->work[from];
+            p->work[from] = last;
+        }
+    }
+    p->users = malloc((args + 1) * sizeof *p->users);
+    if (!p->users || !ssa_work(f, args)) return false;
+    for (size_t v = 1; v <= f->count; v++) p->first[v] += p->first[v - 1];
+    for (phis = p->count; phis-- > 0;) {
+        const struct ssa_insn *in = &f->insns[p->work[phis]];
+        for (uint32_t k = 0; k < in->count; k++)
+            p->users[p->first[ssa_shorten(f, f->pool[in->list + k])]++] = p->work[phis];
+    }
+    return true; /* the users of v end at first[v]; they begin where those of v - 1 end */
+}
+
+/* A phi has become a copy: the phis that use it, or a copy of it, may be needless now. */
+static void phis_again(struct phis *p, uint32_t phi)
+{
+    uint32_t depth = 0;
+    for (p->open[depth++] = phi; depth;) {
+        uint32_t value = p->open[--depth], from = p->first[value - 1], to = p->first[value];
+        ssa_work(p->f, 1 + to - from);
+        for (uint32_t k = from; k < to; k++) {
+            uint32_t user = p->users[k];
+            if (p->waits[user] || p->f->insns[user].op != SSA_PHI) continue;
+            p->waits[user] = 1;
+            p->work[p->count++] = user;
+        }
+        for (uint32_t c = p->copy[value]; c; c = p->next[c]) p->open[depth++] = c;
+    }
+}
+
+static void phis_simplify(struct phis *p)
+{
+    struct ssa_function *f = p->f;
+    while (p->count && !f->failed) {
+        uint32_t phi = p->work[--p->count], value = only_value(f, phi);
+        struct ssa_insn *in = &f->insns[phi];
+        p->waits[phi] = 0;
+        if (!value) continue;
+        in->op = SSA_COPY;
+        in->arg[0] = value;
+        in->count = 0;
+        p->next[phi] = p->copy[value];
+        p->copy[value] = phi;
+        phis_again(p, phi);
+        if (!ssa_work(f, 1)) f->failed = true;
+    }
+}
+
 void ssa_pass_copies(struct ssa_function *f)
 {
-    for (bool again = true; again;) {
-        again = false;
-        for (size_t b = 0; b < f->block_count; b++)
-            for (uint32_t i = f->blocks[b].first; i; i = f->insns[i].next) {
-                struct ssa_insn *in = &f->insns[i];
-                if (in->op != SSA_PHI && in->op != SSA_COPY) break;
-                uint32_t value = in->op == SSA_PHI ? only_value(f, i) : 0;
-                if (!value) continue;
-                in->op = SSA_COPY;
-                in->arg[0] = value;
-                in->count = 0;
-                again = true;
-            }
-    }
-    for (size_t b = 0; b < f->block_count; b++)
+    struct phis p = {.f = f};
+    if (f->failed) return;
+    if (phis_find(&p))
+        phis_simplify(&p);
+    else
+        f->failed = true;
+    free(p.work);
+    free(p.first);
+    free(p.users);
+    free(p.waits);
+    free(p.copy);
+    free(p.next);
+    free(p.open);
+    for (size_t b = 0; b < f->block_count && !f->failed; b++)
         for (uint32_t i = f->blocks[b].first, next; i; i = next) {
             next = f->insns[i].next;
             if (f->insns[i].op == SSA_COPY)

@@ -36,6 +36,7 @@ static uint32_t pred_number(const struct ssa_function *f, uint32_t block, uint32
 {
     uint32_t i = 0;
     while (f->blocks[block].preds[i] != pred) i++;
+    ssa_work(f, i);
     return i;
 }
 

@@ -56,6 +56,7 @@ static void empty_loop(struct ssa_function *f, const struct ssa_loops *l, uint32
         uint32_t block = l->members[l->member_first[header] + k];
         for (uint32_t i = f->blocks[block].first, next; i && !f->failed; i = next) {
             next = f->insns[i].next;
+            if (!ssa_work(f, 1)) f->failed = true;
             if (!moves(f, l, i, header)) continue;
             uint32_t end = f->blocks[before].last;
             bring_constants(f, l, i, header, end);

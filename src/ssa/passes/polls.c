@@ -5,7 +5,7 @@
 
 static bool block_notices(const struct ssa_function *f, uint32_t block)
 {
-    for (uint32_t i = f->blocks[block].first; i; i = f->insns[i].next) {
+    for (uint32_t i = f->blocks[block].first; i && ssa_work(f, 1); i = f->insns[i].next) {
         uint8_t op = f->insns[i].op;
         if (op == SSA_LIMIT || op == SSA_WINDOW || op == SSA_DEPTH) return true;
     }

@@ -29,7 +29,9 @@ bool penta_coil_compiled(const penta_vm *vm, penta_coil_compilation *result)
     *result = (penta_coil_compilation){.functions = (uint32_t)j->vm.program.function_count,
                                        .interpreted = j->interpreted,
                                        .native_bytes = (uint32_t)j->code_used,
-                                       .nanoseconds = j->nanoseconds};
+                                       .nanoseconds = j->nanoseconds,
+                                       .work = j->work_done,
+                                       .simple = j->simple};
     for (uint32_t c = 0; c < j->vm.program.count; c++)
         result->instructions += j->vm.program.cells[c].op != COIL_CELL_END;
     return true;

@@ -79,7 +79,7 @@ static bool find_touched(struct coil_jit *j)
         /* What leaves to the interpreter may come back through any other function. */
         uint16_t op = p->cells[c].op;
         bool stays = op == COIL_CELL_INDIRECT &&
-                     (p->steps[c]->opcode == COIL_OP_TRAP || coil_flow_switch(&j->vm, c));
+                     (p->steps[c]->opcode == COIL_OP_TRAP || coil_table_of(&j->vm, c));
         if ((op == COIL_CELL_INDIRECT && !stays) || op == COIL_CELL_TAIL)
             t.most = COIL_PASSED, j->leaves = true;
         if (t.most > j->touched[p->owners[c]]) j->touched[p->owners[c]] = (uint8_t)t.most;
@@ -224,6 +224,7 @@ static void inline_calls(struct coil_jit *j, struct ssa_function *f)
         ssa_init(&g);
         g.number = number;
         g.avx2 = f->avx2;
+        g.work = f->work;
         if (coil_lower_function(&j->vm, number, j->touched, j->leaves,
                                 j->slot_types + j->slot_first[number], &g, NULL)) {
             ssa_pass_copies(&g);
@@ -239,13 +240,28 @@ static size_t stack_depth(const struct coil_jit *j) { return j->vm.depth_max + 8
 
 static size_t frame_most(const struct coil_jit *j) { return ((size_t)1 << 34) / stack_depth(j); }
 
-/* f: an empty function, with what all of them have. */
-static bool compile_function(struct coil_jit *j, uint32_t number, struct ssa_code *code,
-                             struct ssa_function *f)
+/* What a function may take: work, and instructions with their lists, which are memory, grow with both. */
+static void allow(struct coil_jit *j, uint32_t cells)
 {
-    const struct coil_function *function = &j->vm.program.functions[number];
-    bool fast = j->level < COIL_LEVEL_FULL, parts = fast && !j->after;
+    enum { LEAST = 1 << 21, FIRST = 1 << 14, PER_CELL = 1 << 10, LATER = 1 << 9 };
+    uint32_t first = cells < FIRST ? cells : FIRST;
+    j->work.done = j->work.look = 0;
+    j->work.most = LEAST + (uint64_t)first * PER_CELL + (uint64_t)(cells - first) * LATER;
+}
+
+static uint32_t cells_of(const struct coil_program *p, uint32_t function)
+{
+    uint32_t first = p->functions[function].first, n = 0;
+    while (first + n < p->count && p->owners[first + n] == function) n++;
+    return n;
+}
+
+static bool compile_at(struct coil_jit *j, uint32_t number, struct ssa_code *code,
+                       struct ssa_function *f, bool fast)
+{
+    bool parts = fast && !j->after;
     f->number = number;
+    f->work = &j->work;
     f->apart = fast;
     bool ok = coil_lower_function(&j->vm, number, j->touched, j->leaves,
                                   j->slot_types + j->slot_first[number], f, parts ? code : NULL);
@@ -262,9 +278,53 @@ static bool compile_function(struct coil_jit *j, uint32_t number, struct ssa_cod
     /* Every open call might have a frame of this size. */
     ok = ok && j->frames[number] <= frame_most(j);
     j->framed[number] = ok && fast;
+    j->work_done += j->work.done;
+    return ok;
+}
+
+/* Code that is not used: a function whose frame is too large. */
+static void forget_code(struct ssa_code *code, const struct ssa_code *before)
+{
+    code->e.at = before->e.at;
+    code->site_count = before->site_count;
+    code->location_count = before->location_count;
+    code->call_count = before->call_count;
+    code->line_count = before->line_count;
+}
+
+/* ssa_clear, but for what all functions have. */
+static void start_again(struct ssa_function *f)
+{
+    struct ssa_function kept = *f;
+    ssa_clear(f);
+    f->regions = kept.regions;
+    f->region_count = kept.region_count;
+    f->limits = kept.limits;
+    f->avx2 = kept.avx2;
+}
+
+/* f: an empty function, with what all of them have. */
+static bool compile_function(struct coil_jit *j, uint32_t number, struct ssa_code *code,
+                             struct ssa_function *f)
+{
+    const struct coil_function *function = &j->vm.program.functions[number];
+    bool fast = j->level < COIL_LEVEL_FULL, stopped = j->work.stop && *j->work.stop;
+    struct ssa_code before = *code;
+    allow(j, cells_of(&j->vm.program, number));
+    bool ok = !stopped && compile_at(j, number, code, f, fast);
+    stopped = j->work.stop && *j->work.stop;
+    if (!ok && !fast && !stopped) { /* it takes too much, or its frame is too large */
+        j->work = (struct ssa_work){.most = UINT64_MAX, .stop = j->work.stop};
+        start_again(f);
+        forget_code(code, &before);
+        ok = compile_at(j, number, code, f, true);
+        j->simple += ok;
+    }
+    j->work.over = false;
     if (ok) return true;
     j->interpreted++;
-    ssa_clear(f);
+    start_again(f);
+    forget_code(code, &before);
     f->number = number;
     coil_lower_stub(function, j->touched[number], f);
     return ssa_emit(f, number, code);
@@ -292,7 +352,7 @@ static bool compile_all(struct coil_jit *j, struct ssa_code *code)
                                 .capacity = COIL_LIMITS,
                                 .words = j->limit_words};
     bool ok = regions && number_slots(j);
-    ok = ok && find_touched(j) && coil_find_callable(j);
+    ok = ok && coil_tables_find(&j->vm) && find_touched(j) && coil_find_callable(j);
     if (ok) write_stubs(j, code);
     struct ssa_function f;
     ssa_init(&f);

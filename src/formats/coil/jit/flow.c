@@ -5,11 +5,12 @@
 #include <stdlib.h>
 
 #define NONE UINT32_MAX
-enum { BLOCKS_MAX = 1 << 20, SWITCH_MAX = 4096 };
+enum { BLOCKS_MAX = 1 << 20 };
 
 void coil_flow_free(struct coil_flow *f)
 {
-    for (uint32_t i = 0; f->targets && i < f->end - f->first; i++) free(f->targets[i]);
+    for (uint32_t i = 0; f->targets && f->computed && i < f->end - f->first; i++)
+        if (f->computed[i]) free(f->targets[i]); /* others are those of a table */
     free(f->targets);
     free(f->target_counts);
     free(f->computed);
@@ -98,49 +99,14 @@ static bool ends_block(uint16_t op)
            op == COIL_CELL_BAD || op == COIL_CELL_END || op == COIL_CELL_CALL_IF;
 }
 
-/* The targets of a SWITCH through a constant table that cannot change; count of 0: not known. */
-static bool find_table(struct coil_flow *f, const struct coil_vm *vm, uint32_t cell)
-{
-    const struct coil_step *s = f->p->steps[cell];
-    if (!s || s->opcode != COIL_OP_SWITCH || s->places[1].at != COIL_AT_CONST || vm->m->big_endian)
-        return true;
-    uint64_t table = s->places[1].value;
-    struct coil_region *r = coil_region_at((struct coil_vm *)vm, table);
-    if (!r || r->writable || table % 8 || r->size - (table - r->base) < 16) return true;
-    const uint8_t *at = r->bytes + (table - r->base);
-    uint64_t count = bytes_uint(at, 8, false);
-    if (count > SWITCH_MAX || r->size - (table - r->base) < 16 + 8 * count) return true;
-    uint32_t *cells = malloc((size_t)(count + 1) * sizeof *cells);
-    if (!cells) return false;
-    for (uint64_t i = 0; i <= count; i++) {
-        uint64_t to = bytes_uint(at + (i < count ? 16 + 8 * i : 8), 8, false);
-        if (!coil_program_cell(f->p, to, &cells[i]) || f->p->owners[cells[i]] != f->function) {
-            free(cells);
-            return true;
-        }
-    }
-    f->targets[cell - f->first] = cells;
-    f->target_counts[cell - f->first] = (uint32_t)count + 1;
-    return true;
-}
-
-bool coil_flow_switch(const struct coil_vm *vm, uint32_t cell)
-{
-    uint32_t *targets = NULL, count = 0;
-    struct coil_flow f = {.p = &vm->program,
-                          .function = vm->program.owners[cell],
-                          .first = cell,
-                          .targets = &targets,
-                          .target_counts = &count};
-    find_table(&f, vm, cell);
-    free(targets);
-    return count != 0;
-}
-
 static bool find_targets(struct coil_flow *f, const struct coil_vm *vm, uint32_t cell)
 {
     uint32_t i = cell - f->first;
-    if (!find_table(f, vm, cell)) return false;
+    const struct coil_table *t = coil_table_of(vm, cell);
+    if (t) {
+        f->targets[i] = t->cells;
+        f->target_counts[i] = t->count;
+    }
     if (!f->native || f->target_counts[i] || !coil_native_jumps(f->p, cell)) return true;
     f->computed[i] = 1;
     return coil_native_labels(f->native, f->function, &f->targets[i], &f->target_counts[i]);
@@ -241,24 +207,102 @@ static uint8_t flags_after(const struct coil_flow *f, uint32_t b)
     return live;
 }
 
-static void find_flags(struct coil_flow *f)
+/* Blocks to look at again, and for each those that lead to it: what is live at the start of a block is passed on
+ * to them when it changes, so that the work does not depend on the order of the blocks. */
+struct coil_flow_work {
+    uint32_t *first, *before; /* first: per block, in `before`; one more */
+    uint32_t *open, count;
+    bool *waits;
+};
+
+static void work_free(struct coil_flow_work *w)
 {
+    free(w->first);
+    free(w->before);
+    free(w->open);
+    free(w->waits);
+}
+
+static uint32_t successor(const struct coil_flow *f, uint32_t b, uint32_t k)
+{
+    uint32_t cell = f->blocks[b].end - 1 - f->first;
+    return k < 2 ? f->blocks[b].to[k] : block_of(f, f->targets[cell][k - 2]);
+}
+
+static uint32_t successors(const struct coil_flow *f, uint32_t b)
+{
+    return 2 + f->target_counts[f->blocks[b].end - 1 - f->first];
+}
+
+static bool work_begin(struct coil_flow_work *w, const struct coil_flow *f)
+{
+    uint32_t n = f->block_count;
+    size_t edges = 0;
+    for (uint32_t b = 0; b < n; b++) edges += successors(f, b);
+    *w = (struct coil_flow_work){.first = calloc((size_t)n + 2, sizeof *w->first),
+                                 .before = malloc((edges + 1) * sizeof *w->before),
+                                 .open = malloc(((size_t)n + 1) * sizeof *w->open),
+                                 .waits = malloc(((size_t)n + 1) * sizeof *w->waits)};
+    if (!w->first || !w->before || !w->open || !w->waits) return false;
+    for (uint32_t b = 0; b < n; b++)
+        for (uint32_t k = 0; k < successors(f, b); k++)
+            if (successor(f, b, k) != NONE) w->first[successor(f, b, k) + 2]++;
+    for (uint32_t b = 2; b < n + 2; b++) w->first[b] += w->first[b - 1];
+    for (uint32_t b = 0; b < n; b++)
+        for (uint32_t k = 0; k < successors(f, b); k++)
+            if (successor(f, b, k) != NONE) w->before[w->first[successor(f, b, k) + 1]++] = b;
+    for (uint32_t b = 0; b < n; b++) { /* the last block is looked at first */
+        w->open[w->count++] = b;
+        w->waits[b] = true;
+    }
+    return true;
+}
+
+static uint32_t work_next(struct coil_flow_work *w)
+{
+    uint32_t b = w->open[--w->count];
+    w->waits[b] = false;
+    return b;
+}
+
+static void work_changed(struct coil_flow_work *w, uint32_t b)
+{
+    for (uint32_t k = w->first[b]; k < w->first[b + 1]; k++) {
+        if (w->waits[w->before[k]]) continue;
+        w->waits[w->before[k]] = true;
+        w->open[w->count++] = w->before[k];
+    }
+}
+
+/* From what is live after a block to what is live before it; note: and after each cell. */
+static uint8_t flags_through(struct coil_flow *f, uint32_t b, bool note)
+{
+    uint8_t live = flags_after(f, b);
+    for (uint32_t c = f->blocks[b].end; c-- > f->blocks[b].first;) {
+        if (note) f->flags_live[c - f->first] = live;
+        live = (uint8_t)((live & ~f->replaced[c - f->first]) | f->read[c - f->first]);
+    }
+    return live;
+}
+
+static bool find_flags(struct coil_flow *f)
+{
+    struct coil_flow_work w;
     for (uint32_t c = f->first; c < f->end; c++) {
         f->replaced[c - f->first] = flags_replaced(f->p, c);
         f->read[c - f->first] = coil_flags_read(f->p, c);
     }
-    for (bool again = true; again;) {
-        again = false;
-        for (uint32_t b = f->block_count; b-- > 0;) {
-            uint8_t live = flags_after(f, b);
-            for (uint32_t c = f->blocks[b].end; c-- > f->blocks[b].first;) {
-                f->flags_live[c - f->first] = live;
-                live = (uint8_t)((live & ~f->replaced[c - f->first]) | f->read[c - f->first]);
-            }
-            again |= live != f->blocks[b].flags_in;
-            f->blocks[b].flags_in = live;
-        }
+    bool ok = work_begin(&w, f);
+    while (ok && w.count) {
+        uint32_t b = work_next(&w);
+        uint8_t live = flags_through(f, b, false);
+        if (live == f->blocks[b].flags_in) continue;
+        f->blocks[b].flags_in = live;
+        work_changed(&w, b);
     }
+    work_free(&w);
+    for (uint32_t b = 0; ok && b < f->block_count; b++) flags_through(f, b, true);
+    return ok;
 }
 
 static bool is_chained(const struct coil_step *s)
@@ -399,7 +443,10 @@ void coil_flow_after(const struct coil_flow *f, uint32_t b, uint64_t *live)
  * changes. */
 static bool find_live(struct coil_flow *f)
 {
+    enum { WORK_WORD = 16 }; /* three words of memory */
     size_t words = f->words, all = (size_t)f->block_count * words + 1;
+    struct coil_flow_work w = {0};
+    if (!ssa_work_do(f->work, all * WORK_WORD)) return false;
     f->live_in = calloc(all, sizeof *f->live_in);
     uint64_t *live = malloc((words + 1) * sizeof *live), *written = calloc(all, sizeof *written),
              *reads = calloc(all, sizeof *reads);
@@ -412,18 +459,21 @@ static bool find_live(struct coil_flow *f)
                                                                  << (f->touches[t] >> 1) % 64;
             coil_flow_back(f, c, reads + b * words);
         }
-    for (bool again = ok; again;) {
-        again = false;
-        for (uint32_t b = f->block_count; b-- > 0;) {
-            coil_flow_after(f, b, live);
-            for (size_t w = 0; w < words; w++) {
-                uint64_t *in = f->live_in + b * words + w,
-                         now = reads[b * words + w] | (live[w] & ~written[b * words + w]);
-                again |= *in != now;
-                *in = now;
-            }
+    ok = ok && work_begin(&w, f);
+    while (ok && w.count) {
+        uint32_t b = work_next(&w);
+        bool changed = false;
+        ok = ssa_work_do(f->work, words * (successors(f, b) + 1));
+        coil_flow_after(f, b, live);
+        for (size_t k = 0; k < words; k++) {
+            uint64_t *in = f->live_in + b * words + k,
+                     now = reads[b * words + k] | (live[k] & ~written[b * words + k]);
+            changed |= *in != now;
+            *in = now;
         }
+        if (changed) work_changed(&w, b);
     }
+    work_free(&w);
     free(live);
     free(written);
     free(reads);
@@ -447,11 +497,13 @@ static void find_types(struct coil_flow *f)
 }
 
 bool coil_flow(struct coil_flow *f, const struct coil_vm *vm, const struct coil_native *native,
-               uint32_t function, bool lives)
+               uint32_t function, bool lives, struct ssa_work *work)
 {
+    enum { TARGETS = 1 << 16, TARGETS_PER_CELL = 16 };
     const struct coil_program *p = &vm->program;
     *f = (struct coil_flow){
         .p = p, .native = native, .function = function, .first = p->functions[function].first};
+    f->work = work;
     f->end = f->first;
     while (f->end < p->count && p->owners[f->end] == function) f->end++;
     f->slots = p->functions[function].slots;
@@ -471,10 +523,13 @@ bool coil_flow(struct coil_flow *f, const struct coil_vm *vm, const struct coil_
         !f->targets || !f->target_counts || !f->computed)
         return false;
     memset(f->types, COIL_T_VOID, f->slots + 1);
-    for (uint32_t i = 0; i < n; i++)
+    size_t targets = 0;
+    for (uint32_t i = 0; i < n; i++) {
         if (!find_targets(f, vm, f->first + i)) return false;
-    if (!find_blocks(f) || !link_blocks(f)) return false;
-    find_flags(f);
+        targets += f->target_counts[i];
+        if (targets > TARGETS + (size_t)n * TARGETS_PER_CELL && !native) return false;
+    }
+    if (!find_blocks(f) || !link_blocks(f) || !find_flags(f)) return false;
     find_readers(f);
     find_types(f);
     return !lives || (find_touches(f) && find_live(f));

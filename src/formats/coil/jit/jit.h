@@ -81,6 +81,9 @@ struct coil_jit {
     uint64_t nanoseconds; /* that compiling took */
     bool leaves;          /* any function may be the last one: jumps to computed addresses */
     volatile bool inside; /* native code, or what it asks, runs */
+    struct ssa_work work; /* of the function that is compiled */
+    uint64_t work_done;   /* of all functions */
+    uint32_t simple;      /* functions that took more than they may: code of level 1 */
     bool suspended;       /* native code waits for an answer or goes on after an interrupt */
     bool again;           /* which came within the instruction, or while a frame was cleared */
     int why;              /* native code has left */
@@ -107,6 +110,7 @@ struct coil_flow_block {
 };
 struct coil_flow {
     const struct coil_program *p;
+    struct ssa_work *work; /* of the compiler, or NULL */
     const struct coil_native *native;
     uint32_t function, first, end; /* cells of the function */
     uint32_t slots, words;         /* words of a set of slots */
@@ -126,13 +130,14 @@ struct coil_flow {
 };
 /* lives: finds out which slots are live where. */
 bool coil_flow(struct coil_flow *f, const struct coil_vm *vm, const struct coil_native *native,
-               uint32_t function, bool lives);
+               uint32_t function, bool lives, struct ssa_work *work);
 void coil_flow_free(struct coil_flow *f);
 /* The set of live slots after a block; and from after a cell to before it. */
 void coil_flow_after(const struct coil_flow *f, uint32_t block, uint64_t *live);
 void coil_flow_back(const struct coil_flow *f, uint32_t cell, uint64_t *live);
-/* Whether a SWITCH has targets that are known when it is compiled. */
-bool coil_flow_switch(const struct coil_vm *vm, uint32_t cell);
+/* tables.c: the tables of all SWITCHes; and that of one, whose targets are known when it is compiled, or NULL. */
+bool coil_tables_find(struct coil_vm *vm);
+const struct coil_table *coil_table_of(const struct coil_vm *vm, uint32_t cell);
 uint8_t coil_flags_written(const struct coil_program *p, uint32_t cell);
 uint8_t coil_flags_read(const struct coil_program *p, uint32_t cell);
 

@@ -542,7 +542,8 @@ static bool lower_all(struct coil_lower *l)
 /* types may be NULL. */
 static bool lower_function(struct coil_lower *l, uint32_t function, uint8_t *types)
 {
-    bool ok = coil_flow(&l->flow, l->vm, l->native, function, !l->f->apart) && find_sources(l);
+    bool ok = coil_flow(&l->flow, l->vm, l->native, function, !l->f->apart, l->f->work) &&
+              find_sources(l);
     if (ok && types) memcpy(types, l->flow.types, l->flow.slots);
     ok = ok && lower_all(l);
     l->f->position = 0;

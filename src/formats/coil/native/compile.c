@@ -246,7 +246,8 @@ static bool prepare(struct coil_native *n)
     if (n->memory == MAP_FAILED) n->memory = NULL;
     if (n->elf.failed || !n->memory) return false;
     x64_init(&n->code.e, n->memory, n->capacity - RESERVE);
-    return coil_native_symbols(n) && find_touched(n) && coil_native_sections(n);
+    return coil_tables_find(n->vm) && coil_native_symbols(n) && find_touched(n) &&
+           coil_native_sections(n);
 }
 
 static bool compile(struct coil_native *n)

@@ -23,6 +23,8 @@ void coil_vm_close(penta_vm *base)
     free(vm->frames);
     free(vm->blocks);
     free(vm->bulk.scratch);
+    for (size_t i = 0; i < vm->table_count; i++) free(vm->tables[i].cells);
+    free(vm->tables);
     free(vm->places);
     free(vm);
 }

@@ -140,6 +140,10 @@ struct coil_bulk {
 
 /* Operations whose flags are not computed yet: see flags.c. */
 enum coil_order { COIL_UNORDERED, COIL_CMP_SIGNED, COIL_CMP_UNSIGNED };
+struct coil_table { /* of SWITCH: jit/tables.c */
+    uint64_t address;
+    uint32_t *cells, count, owner; /* the function that all of them are in */
+};
 struct coil_pending {
     uint8_t order;        /* a comparison that a branch can decide from its operands */
     uint8_t opcode, type; /* of the last integer operation, or 0: none */
@@ -184,6 +188,8 @@ struct coil_vm {
     uint32_t trap;
     uint64_t trap_code, fault_address;
     uint64_t executed;
+    struct coil_table *tables; /* of a compiler, by address */
+    size_t table_count;
     uint32_t *places; /* counts_places; cells are then an own copy with COUNT in it */
 };
 
