@@ -16,6 +16,7 @@ import re
 import resource
 import shutil
 import subprocess
+import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -156,6 +157,25 @@ def compile_times(penta, folder, rounds):
         print(f"{count:9} instructions, {per:7} a function {cells}")
 
 
+def hostile_times(penta, folder):
+    """Processor time of the compiler for each instruction of programs that are hard to compile."""
+    sys.path.insert(0, os.path.join(HERE, "..", "..", "tests", "tools"))
+    import coil_hostile
+
+    print("\nns of the compiler an instruction, 100 kB of text each")
+    for family in coil_hostile.FAMILIES:
+        path = os.path.join(folder, family)
+        with open(path + ".casm", "w", encoding="utf-8") as out:
+            out.write(coil_hostile.text(family, 100000))
+        subprocess.run([penta, "asm", path + ".casm", "-o", path + ".coil"], check=True)
+        of = []
+        for level in ("2", "1"):
+            done = subprocess.run([penta, "jit", path + ".coil", "--optimize", level, "--json"], capture_output=True)
+            made = json.loads(done.stdout)
+            of.append(made["nanoseconds"] / max(1, made["instructions_count"]) if "nanoseconds" in made else float("nan"))
+        print(f"{family:26}{of[0]:10.0f}{of[1]:10.0f} at level 1")
+
+
 parser = argparse.ArgumentParser()
 parser.add_argument("penta")
 parser.add_argument("data")
@@ -171,3 +191,4 @@ with tempfile.TemporaryDirectory() as work:
         compare(everybody, wanted, options.rounds)
     if "compile" in chosen:
         compile_times(tool, work, options.rounds)
+        hostile_times(tool, work)

@@ -30,6 +30,10 @@ PENTA_API bool penta_check_run(const penta_module *module, bool unverified, pent
 PENTA_API penta_session *penta_session_new(const penta_module *module, const char *engine,
                                            const penta_option *options, size_t count,
                                            penta_error *err);
+/* stop: as of penta_vm_new_until. */
+PENTA_API penta_session *penta_session_new_until(const penta_module *module, const char *engine,
+                                                 const penta_option *options, size_t count,
+                                                 const volatile int *stop, penta_error *err);
 PENTA_API void penta_session_free(penta_session *session); /* NULL is fine */
 
 /* The machine, for everything of penta.h but penta_vm_answer, penta_vm_free, and penta_vm_run with

@@ -44,6 +44,10 @@ struct engine {
     const char *name; /* "interp", "jit" */
     penta_vm *(*open)(const penta_module *module, const penta_option *options, size_t count,
                       penta_error *err);
+    /* Of an engine that compiles, and ends that soon when *stop is set: the machine may then be one that does not
+     * run it all. NULL: open is fast. */
+    penta_vm *(*open_until)(const penta_module *module, const penta_option *options, size_t count,
+                            const volatile int *stop, penta_error *err);
     void (*run)(penta_vm *vm, uint64_t fuel, penta_stop *stop);
     bool (*answer)(penta_vm *vm, const uint64_t *results, size_t count, penta_error *err);
     /* Before answer: gas that the host call costs, and whether it ends the call. NULL: neither. */

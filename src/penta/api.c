@@ -323,6 +323,13 @@ static const struct engine *find_engine(const struct driver *driver, const char 
 penta_vm *penta_vm_new(const penta_module *module, const char *engine, const penta_option *options,
                        size_t count, penta_error *err)
 {
+    return penta_vm_new_until(module, engine, options, count, NULL, err);
+}
+
+penta_vm *penta_vm_new_until(const penta_module *module, const char *engine,
+                             const penta_option *options, size_t count, const volatile int *stop,
+                             penta_error *err)
+{
     const struct driver *driver = module->driver;
     *err = (penta_error){0};
     const struct engine *found = find_engine(driver, engine, err);
@@ -331,7 +338,15 @@ penta_vm *penta_vm_new(const penta_module *module, const char *engine, const pen
         return NULL;
     struct findings f = {.rules = driver->rules, .report = refuse, .user = err};
     driver->verify(module, &f);
-    return err->code ? NULL : found->open(module, options, count, err);
+    if (err->code) return NULL;
+    penta_vm *vm = found->open_until ? found->open_until(module, options, count, stop, err)
+                                     : found->open(module, options, count, err);
+    if (vm && stop && *stop) {
+        penta_vm_free(vm);
+        error_at(err, BASE_STATE, 0, "interrupted before the program could run");
+        return NULL;
+    }
+    return vm;
 }
 
 void penta_vm_free(penta_vm *vm)

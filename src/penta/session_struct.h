@@ -39,7 +39,8 @@ struct penta_session {
 /* ---- session.c ---- */
 /* A session without a host. */
 penta_session *session_new(const penta_module *module, const char *engine,
-                           const penta_option *options, size_t count, penta_error *err);
+                           const penta_option *options, size_t count, const volatile int *stop,
+                           penta_error *err);
 
 /* ---- session_log.c ---- */
 /* Tells whoever wants to know of the call, and keeps what it printed. */

@@ -168,7 +168,7 @@ penta_session *penta_session_replay(const penta_module *module, const char *engi
         return NULL;
     }
     struct penta_session *s =
-        session_new(module, engine, record->options, record->option_count, err);
+        session_new(module, engine, record->options, record->option_count, NULL, err);
     if (s && begin(s, record, err)) return s;
     penta_session_free(s);
     return NULL;

@@ -140,10 +140,10 @@ static void both_describe(const penta_vm *base, const penta_visitor *v)
     if (j->difference[0]) describe_text(v, "difference", j->difference);
 }
 
-static penta_vm *both_open(const penta_module *module, const penta_option *options, size_t count,
-                           penta_error *err)
+static penta_vm *both_open_until(const penta_module *module, const penta_option *options,
+                                 size_t count, const volatile int *stop, penta_error *err)
 {
-    penta_vm *base = coil_jit_open(module, options, count, &coil_both, err);
+    penta_vm *base = coil_jit_open(module, options, count, &coil_both, stop, err);
     if (!base || base->engine != &coil_both) return base;
     struct coil_jit *j = coil_jit(base);
     j->twin = coil_interp.open(module, options, count, err);
@@ -153,9 +153,16 @@ static penta_vm *both_open(const penta_module *module, const penta_option *optio
     return NULL;
 }
 
+static penta_vm *both_open(const penta_module *module, const penta_option *options, size_t count,
+                           penta_error *err)
+{
+    return both_open_until(module, options, count, NULL, err);
+}
+
 const struct engine coil_both = {
     .name = "both",
     .open = both_open,
+    .open_until = both_open_until,
     .run = both_run,
     .answer = both_answer,
     .describe = both_describe,

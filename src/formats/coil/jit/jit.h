@@ -297,5 +297,5 @@ size_t coil_jit_sample(const penta_vm *vm, const struct native_state *at,
 
 uint64_t coil_jit_ask(struct coil_jit *j); /* 0: native code goes on */
 penta_vm *coil_jit_open(const penta_module *module, const penta_option *options, size_t count,
-                        const struct engine *engine, penta_error *err);
+                        const struct engine *engine, const volatile int *stop, penta_error *err);
 extern const struct engine coil_jit_engine, coil_both;

@@ -341,7 +341,7 @@ static void jit_close(penta_vm *base)
 }
 
 penta_vm *coil_jit_open(const penta_module *module, const penta_option *options, size_t count,
-                        const struct engine *engine, penta_error *err)
+                        const struct engine *engine, const volatile int *stop, penta_error *err)
 {
     penta_vm *base = coil_vm_open(module, options, count, sizeof(struct coil_jit), err);
     if (!base) return NULL;
@@ -351,7 +351,10 @@ penta_vm *coil_jit_open(const penta_module *module, const penta_option *options,
     const char *vectors = option_text(options, count, "vectors");
     j->sse2 = vectors && !strcmp(vectors, "sse2");
     j->linear = j->vm.linear;
-    if (j->linear && coil_jit_compile(j)) {
+    j->work.stop = stop;
+    bool compiled = j->linear && coil_jit_compile(j);
+    j->work.stop = NULL; /* the flag may be gone later */
+    if (compiled) {
         j->vm.yielded = true; /* at the start of the entry function */
         base->engine = engine;
     } else {
@@ -360,15 +363,22 @@ penta_vm *coil_jit_open(const penta_module *module, const penta_option *options,
     return base;
 }
 
+static penta_vm *jit_open_until(const penta_module *module, const penta_option *options,
+                                size_t count, const volatile int *stop, penta_error *err)
+{
+    return coil_jit_open(module, options, count, &coil_jit_engine, stop, err);
+}
+
 static penta_vm *jit_open(const penta_module *module, const penta_option *options, size_t count,
                           penta_error *err)
 {
-    return coil_jit_open(module, options, count, &coil_jit_engine, err);
+    return jit_open_until(module, options, count, NULL, err);
 }
 
 const struct engine coil_jit_engine = {
     .name = "jit",
     .open = jit_open,
+    .open_until = jit_open_until,
     .run = jit_run,
     .answer = coil_vm_answer,
     .describe = coil_vm_describe,

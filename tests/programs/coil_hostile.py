@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""coil_hostile.py PENTA [BYTES]: programs that are hard to compile (tests/tools/coil_hostile.py), of so many bytes of
+text each. What the compiler counts as its work is bounded by the number of instructions, and so is its
+memory; what comes out does the same as the interpreter. Nothing depends on a clock."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+import coil_hostile
+
+PENTA, BYTES = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 100000
+LEAST, PER_INSTRUCTION = 1 << 21, 1 << 10  # COIL 7.16.4
+LEVEL_1 = 1 << 9                           # what an instruction takes at level 1, at most
+MEMORY = (100 << 20) + 100 * BYTES         # of the process
+ENDS = ("one_block", "chain_of_copies", "joins", "one_join", "backward_blocks", "calls", "variables_in_exits")
+failed = 0
+
+
+def check(name, ok, detail=""):
+    global failed
+    if not ok:
+        failed += 1
+        print("FAIL", name, detail)
+
+
+def measured(*command):
+    """Output and the most memory of a process."""
+    with tempfile.TemporaryFile() as out:
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = status
+        out.seek(0)
+        return out.read(), usage.ru_maxrss * 1024
+
+
+with tempfile.TemporaryDirectory() as work:
+    for family in coil_hostile.FAMILIES:
+        source, file = os.path.join(work, "p.casm"), os.path.join(work, "p.coil")
+        with open(source, "w", encoding="utf-8") as out:
+            out.write(coil_hostile.text(family, BYTES))
+        made = subprocess.run([PENTA, "asm", source, "-o", file], capture_output=True)
+        check(f"{family}: assembles", made.returncode == 0, made.stderr[:200])
+        for level in ("2", "1"):
+            text, memory = measured(PENTA, "jit", file, "--optimize", level, "--json")
+            result = json.loads(text)
+            if "work_count" not in result:
+                check(f"{family}: compiles", result["exit"] == 2, result)
+                sys.exit(77)  # a host without a compiler
+            n, functions, units = result["instructions_count"], result["functions_count"], result["work_count"]
+            most = functions * LEAST + n * PER_INSTRUCTION if level == "2" else 0
+            check(f"{family}: work at level {level}", units <= most + n * LEVEL_1 + LEAST, result)
+            check(f"{family}: memory at level {level}", "asan" in PENTA or memory <= MEMORY, memory)
+            check(f"{family}: all of it is compiled", not result["interpreted_count"] or n > 30000 or family == "switches", result)
+            if family == "nested_loops" and level == "2" and n < 30000:
+                check("too much for level 2", result["simple_count"] == 1, result)
+        if family in ENDS and BYTES <= 100000:
+            done = subprocess.run([PENTA, "run", file, "--engine", "both", "--quiet"], capture_output=True)
+            check(f"{family}: as the interpreter", done.returncode in (0, 20), (done.returncode, done.stdout[:200]))
+print(f"{len(coil_hostile.FAMILIES)} families of {BYTES} bytes, {failed} failed")
+sys.exit(failed != 0)
