@@ -160,8 +160,10 @@ void do_answer(struct shell *s, const char *rest)
     } else {
         for (char *word = text ? strtok_r(text, " ,\t", &save) : NULL; ok && word;
              word = strtok_r(NULL, " ,\t", &save)) {
-            ok = count < sizeof results / sizeof *results && shell_number(s, word, &results[count]);
-            count++;
+            if (count == sizeof results / sizeof *results)
+                ok = error_at(&err, BASE_OPTION_VALUE, 0, "no call has so many results");
+            else
+                ok = shell_number(s, word, &results[count++]);
         }
         ok = ok && penta_session_answer(s->machine.session, results, count, &err);
     }
