@@ -44,12 +44,12 @@ static void folder(const struct walk *w, const char *path, unsigned depth)
 {
     enum { DEPTH = 32 };
     struct dirent **entries = NULL;
+    penta_error err = {0};
     int count = depth < DEPTH ? scandir(path, &entries, NULL, by_name) : 0;
-    if (count < 0) {
-        penta_error err = {0};
-        error_at(&err, BASE_IO, 0, "the folder cannot be read: %s", strerror(errno));
-        unreadable(w, path, &err);
-    }
+    if (depth == DEPTH)
+        error_at(&err, BASE_IO, 0, "the folder is not read: it lies more than %d deep", DEPTH);
+    if (count < 0) error_at(&err, BASE_IO, 0, "the folder cannot be read: %s", strerror(errno));
+    if (err.code) unreadable(w, path, &err);
     for (int i = 0; i < count; i++) {
         const char *name = entries[i]->d_name;
         size_t length = strlen(path) + strlen(name) + 2, n = strlen(name);

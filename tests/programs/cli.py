@@ -568,6 +568,14 @@ def test_diff():
     exits(4, "diff", "good.kblob", "missing")
 
 
+def test_what_info_tells_of_debug_symbols():
+    source("lines.kasm", ".name data, 0x10000, 64\nstart: WRITE8 data, 1\nREAD8 data\nHALT\n")
+    exits(0, "asm", "-g", "--source-name", "lines.kasm", "lines.kasm", "-o", "lines.kblob")
+    lines = exits(0, "info", "lines.kblob").stdout.decode().splitlines()
+    for word, value in (("source", "lines.kasm"), ("names", "2"), ("lines", "3")):
+        check(any(line.split()[0] == word and line.split()[-1] == value for line in lines if line), (word, lines))
+
+
 def test_conform():
     os.makedirs("vectors/inner")
     open("vectors/other.json", "w").write('{"something": "else"}')
@@ -576,6 +584,15 @@ def test_conform():
     open("vectors/broken.json", "w").write('{"a":1,}')
     done = exits(1, "conform", "vectors")
     check(done.stdout.decode().splitlines()[-1] == "0 passed, 1 failed", done.stdout)
+    deep = "deep" + "/d" * 31
+    os.makedirs(deep)
+    open(deep + "/broken.json", "w").write('{"a":1,}')
+    done = exits(1, "conform", "deep")
+    check(b"0 passed, 1 failed" in done.stdout and b"more than 32 deep" not in done.stdout + done.stderr, done)
+    os.makedirs(deep + "/d")                                     # what is not looked at is told
+    os.rename(deep + "/broken.json", deep + "/d/broken.json")
+    done = exits(4, "conform", "deep")
+    check(b"more than 32 deep" in done.stderr and b"broken" not in done.stdout, done)
 
 
 def test_conform_knows_its_engines():
