@@ -228,6 +228,12 @@ OPTIMISATIONS = (
      "ld ra, 0(sp)\naddi sp, sp, 8\nret\nf: addi a0, a0, 1", r"ra = 2, jump @", r"jump \[a4", (4,)),
     ("blocks move to the jump", "j 2f\n1: addi a0, a0, 2\nret\n2: addi a0, a0, 1\nj 1b", r"a0 = a0 \+ 0x1",
      "jump", (1,)),
+    ("blocks with one way in join the one before", "addi sp, sp, -16\nsd a0, 8(sp)\naddi a2, sp, 4\nj 1f\n2: li a0, 0x77\nret\n1: lw a0, 4(a2)\n"
+     "addi sp, sp, 16\nslli a3, a0, 1\nxor a0, a0, a3", r"a0 = i32 \[sp \+ 0x8\]", "a2 = ", (7,)),
+    ("memory is filled at once", "la a0, word\nli a1, 7\nli a2, 3\n.4byte 0x0000200b\nla a3, word\nlw a0, 0(a3)\n.bss\nword: .zero 4\n.text",
+     r"\[a0\.\.a0 \+ a2\] = u8 a1", "jump @", ()),
+    ("calls and jumps by two instructions", "addi sp, sp, -8\nsd ra, 0(sp)\n1: auipc t0, %pcrel_hi(f)\njalr ra, %pcrel_lo(1b)(t0)\nld ra, 0(sp)\n"
+     "addi sp, sp, 8\n3: auipc t0, %pcrel_hi(4f)\njalr zero, %pcrel_lo(3b)(t0)\nunimp\nf: addi a0, a0, 1\nret\n4: slli a0, a0, 2", r"a0 = a0 << 0x2", "trap", (4,)),
     ("short ends of blocks are copied", "li a5, 0x12345\nadd a4, a5, a0\nli a2, 7\n4: beqz a2, 5f\naddi a2, a2, -1\nandi a3, a2, 1\nbeqz a3, 1f\n"
      "addi a0, a0, 5\nj 3f\n1: beqz a0, 2f\nslli a0, a0, 2\nj 3f\n2: addi a0, a0, 3\n3: xori a0, a0, 9\nj 4b\n5:",
      r"(?s)\^ 0x9.*\^ 0x9.*\^ 0x9", "trap", (11,)),
@@ -259,6 +265,7 @@ def optimisations():
 ERRORS = (
     ("no ELF", b"\177ELF but not really an object of any kind, and long enough to look", [], "PVM0301", ""),
     ("bitcode", b"BC\xc0\xde and so on", [], "PVM0301", "bitcode"),
+    ("archive that ends early", b"!<arch>\n" + b"one.o/".ljust(48) + b"999       `\n" + b"short", [], "PENTA0011", "cut short"),
     ("floating point with a relocation", program("1: auipc a0, %pcrel_hi(d)\nfld fa0, %pcrel_lo(1b)(a0)\n.data\nd: .8byte 0\n.text"),
      [], "PVM0308", r"floating point.* in run at 0x4"),
     ("floating point", program("fadd.d fa0, fa0, fa1"), [], "PVM0308", r"floating point.* in run at 0x0"),
@@ -274,6 +281,8 @@ ERRORS = (
     ("thread-local", program('.section .tdata,"awT",@progbits\n.word 1\n.text'), [], "PVM0303", "thread-local"),
     ("load from code", program("1: auipc a0, %pcrel_hi(run)\nlw a0, %pcrel_lo(1b)(a0)"), [], "PVM0306", "code"),
     ("record version", ".globl run\nrun: ret\n" + EXPORT.format("run", 9), [], "PVM0311", "version"),
+    ("two exports of a name", program("") + '.pushsection .polkavm_exports,"R",@note\n.byte 1\n.8byte .Lrun_meta\n.8byte g\n.popsection\ng: li a0, 1\nret\n',
+     [], "PVM0305", "run is there twice"),
     ("no exports", ".globl run\nrun: ret\n", [], "PVM0312", "nothing is exported"),
     ("dispatch to nothing", program(""), ["--dispatch", "refine"], "PVM0312", "refine"),
     ("too much memory", program("la a0, big\n.bss\nbig: .zero 0xfffff000\n.text"), [], "PVM0313", "32 bits"),

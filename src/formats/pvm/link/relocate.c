@@ -122,7 +122,7 @@ static bool write_uses(struct link *l, enum link_use use, uint32_t from, struct 
         writer_bytes(w, s->data.data, s->data.size);
         writer_fill(w, 0, (size_t)s->size - s->data.size);
         if (!writer_ok(w, &l->err)) return false;
-        apply(l, index, w->out.data + at);
+        if (w->out.size) apply(l, index, w->out.data + at);
     }
     trim(w);
     return true;
