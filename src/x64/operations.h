@@ -2,8 +2,8 @@
 #pragma once
 #include "x64/sse.h"
 
-/* Three operands, d = a op b: the registers may be the same in any way; `aside` is one that may be changed, and
- * is at most one of a and b. Beside those of enum x64_alu. Counts of shifts are taken modulo the width. */
+/* Three operands, d = a op b: the registers may be the same in any way; `aside` is one that may be changed: at
+ * most one of a and b, and not d, or d is wrong. Beside those of enum x64_alu. Counts of shifts are taken modulo the width. */
 enum x64_op { X64_IMUL = 8, X64_SHL, X64_SHR, X64_SAR, X64_ROL, X64_ROR };
 
 /* False: there is none. */
