@@ -103,7 +103,7 @@ static void no_memory(struct pass *p)
     findings_add(p->f, BASE_MEMORY, 0, NULL, "no memory to check the program");
 }
 
-/* Instructions that a label, JUMP, CALL or IF names. */
+/* Instructions that a label names, and with `jumps` those that JUMP and CALL name. */
 static uint8_t *named_targets(const struct tvmr_module *m, bool jumps)
 {
     uint8_t *bits = calloc(1, m->count / 8 + 1);
