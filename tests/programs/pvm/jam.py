@@ -18,6 +18,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import support
+from keccak import keccak
 from support import PENTA, ROOT
 from llvm import llvm
 
@@ -182,6 +183,30 @@ def ten_blocks(work, engine, token, authorizer, bank):
     return open(state).read()
 
 
+def merkle(leaves):
+    if len(leaves) == 1:
+        return leaves[0]
+    half = (len(leaves) + 1) // 2
+    return keccak(b"node" + merkle(leaves[:half]) + merkle(leaves[half:]))
+
+
+def roots_of_outputs(work, token):
+    """What several services yield in a block comes in the order of their numbers, under one root."""
+    code = blake(open(token, "rb").read())
+    for count in (0, 1, 2, 3, 5, 6):
+        services = [(1000 + 7 * n) % 97 + 65530 for n in range(count)]  # some numbers with more bytes than others
+        state = write(os.path.join(work, "several.json"), {
+            "chain": "tiny", "slot": 10, "accounts": [{"id": s, "balance": 1000000, "code": "@" + os.path.basename(token)} for s in services]})
+        given = [report(n, s, code, payload_of([(0, 1, 5)] * (n + 1))) for n, s in enumerate(services)]
+        block = write(os.path.join(work, "several-block.json"), {"slot": 11, "entropy": ZERO, "reports": given, "preimages": []})
+        done = json.loads(penta("block", state, block, "--json").stdout)["blocks"][0]
+        leaves = sorted(struct.pack("<IQ", s, n + 1) + bytes(24) for n, s in enumerate(services))
+        leaves.sort(key=lambda leaf: struct.unpack("<I", leaf[:4]))
+        expect(done["outputs"] == b"".join(leaves).hex(), f"outputs of {count} services")
+        root = merkle(leaves) if count > 1 else keccak(leaves[0]) if leaves else bytes(32)
+        expect(done["outputs_root"] == root.hex(), f"the root of {count} outputs")
+
+
 def saved_by_every_command(work, token):
     """run, trace and debug leave the same state; one that stops before the end leaves none."""
     items = write(os.path.join(work, "items.json"),
@@ -304,6 +329,7 @@ def token_service(folder):
     expect(alone.returncode == 20 and b"need the host jam: --host jam --entry refine" in alone.stderr, "a service without its host")
     expect("need the host jam" in json.loads(penta("run", names[0], "--json").stdout)["hint"], "the same in the document")
     saved_by_every_command(folder, names[0])
+    roots_of_outputs(folder, names[0])
     results = {ten_blocks(folder, engine, *names) for engine in ("interp", "jit", "both")}
     expect(len(results) == 1, "the engines leave the same state")
 
