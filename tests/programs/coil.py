@@ -184,6 +184,23 @@ def test_weak_common_strong():
     check("relocatable", done.returncode == 0 and penta("link", "both.coil", "-o", "last.coil").returncode == 0 and penta("run", "last.coil", "--exit-value").returncode == 2, done.stderr.decode())
 
 
+def test_relative_relocations():
+    """A relative field in a linked file, after data of another one: with its own address it gives that of the symbol."""
+    first = assemble("first", ".data\n    .u64 1, 2, 3\n")
+    for size, add in (("32", "i32"), ("64", "i64")):
+        text = (f".endian {{}}\n.global main\n.func main\n    VAR %d, {add}\n    VAR %w, i64\n    MOV %d, {add} @far\n    MOV %w, %d\n    ADD %w, i64 @far_at\n"
+                f"    SUB %w, i64 @x_at\n    MOV v0, %w\n    RET\n.endfunc\n.data\nbefore:\n    .u64 1\nfar:\n    .rel{size} @x + 8\n"
+                ".align 8\nfar_at:\n    .addr @far\nx_at:\n    .addr @x\nx:\n    .u64 5, 6\n")
+        alone = assemble("relative", text.format("little"))
+        runs = [penta("run", alone, "--exit-value").returncode]
+        for how, files, to in ((["-r"], [first, alone], "kept.coil"), ([], ["kept.coil"], "last.coil"), ([], [first, alone], "once.coil")):
+            done = penta("link", *how, *files, "-o", to)
+            check("link " + done.stderr.decode(), done.returncode == 0)
+            runs.append(penta("run", to, "--exit-value").returncode)
+        runs.append(penta("run", assemble("relative", text.format("big")), "--exit-value").returncode)
+        check(f"relative fields of {size} bits", runs == [8] * 5, runs)
+
+
 def test_byte_order_converted():
     """The other byte order and back."""
     v = assemble("v", MAIN.format("VAR %v, v128<i32>, v128<i32> {1, 2, 3, 4}\n    VAR %x, i32\n    DOT %x, %v, %v\n    MOV v0, %x"))

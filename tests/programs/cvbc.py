@@ -732,6 +732,16 @@ def test_programs_protected():
     check(done.returncode == 1 and not os.path.exists("never.cvbc"), "a changed program is not signed: " + done.stderr)
 
 
+def test_security_section_cut_short():
+    """One that is shorter than its fixed part is said to be; nothing of it is read."""
+    penta("asm", "p.cvasm", "-o", "p.cvbc")
+    penta("sign", "p.cvbc", "--sign-key", key("rsa2048.pem"), "-o", "whole.cvbc")
+    whole = read("whole.cvbc")
+    whole[28:32] = struct.pack("<I", 8)
+    done = penta("validate", write("short.cvbc", fix(whole)))
+    check(done.returncode == 1 and "security section" in done.stderr, "a short security section: " + done.stderr)
+
+
 def test_boards():
     penta("create", "p.cvasm", "--target", "stm32g431", "--pin", "C13:gpio:output", "--min-flash", "128", "--min-ram", "32",
           "-o", "one.cvbc")
@@ -806,6 +816,21 @@ def test_boards():
         check((done.returncode == 0) == (not missing) and all(m in done.stderr for m in missing.split())
               and done.stderr.count("error[CVBC0023]") == len(missing.split()), f"{board}: {done.stderr}")
     check(penta("validate", "--board", "host", "masks.cvbc").returncode == 0, "the host takes everything")
+    write("fits.cvasm", b".target target_features=5 min_flash_kb=64 min_ram_kb=32 max_heap_bytes=32768 uart_instances_mask=3 dma_channels_mask=0x8000\n"
+                        b".target max_interrupt_latency_us=7\n"
+                        b".dependency lib_name=\"uart\" min_version_major=2 min_version_minor=5 criticality=required compatibility_level=abi\n"
+                        b".dependency lib_name=\"can\" min_version_major=9 criticality=recommended compatibility_level=api\n    HALT\n")
+    penta("asm", "fits.cvasm", "-o", "fits.cvbc")
+    room = {"name": "room", "features": 5, "flash_kb": 64, "ram_kb": 32, "uarts": 2, "dma_channels": 16, "latency_us": 7, "library": "uart 2.5"}
+    for change, says in (({}, None), ({"library": "uart 2.6"}, None), ({"library": "uart 3.0"}, None), ({"library": "uart 2.4"}, "library uart 2.5 is required, room does not have it"),
+                         ({"library": "uart 1.9"}, "library uart 2.5"), ({"library": "uarts 2.5"}, "library uart 2.5"), ({"library": "uar 2.5"}, "library uart 2.5"),
+                         ({"features": 4}, "feature"), ({"flash_kb": 63}, "64 KB of flash, room has 63"), ({"ram_kb": 31}, "32 KB of RAM, room has 31"),
+                         ({"uarts": 1}, "UART 2, room has 1 to 1"), ({"dma_channels": 15}, "DMA channel 15, room has 0 to 14"), ({"latency_us": 8}, "interrupts within 7 us, room may take 8")):
+        write("room.board", "".join(f"{k} = {v}\n" for k, v in {**room, **change}.items()).encode())
+        done = penta("board", "check", "fits.cvbc", "--board", "./room.board")
+        reasons = done.stderr.count("error[CVBC0023]")
+        check((done.returncode == 0 and not reasons) if says is None else (done.returncode == 1 and says in done.stderr and reasons == 1 + ("ram_kb" in change)),
+              f"a board with {change}: {done.stderr}")
     done = penta("create", "p.cvasm", "--pin", "A1:gpoi:output", "-o", "x.cvbc")
     check("none of gpio, uart_tx" in done.stderr and "did you mean" in done.stderr, done.stderr)
     check("none of input, output, alternate, analog" in penta("create", "p.cvasm", "--pin", "A1:gpio:out", "-o", "x.cvbc").stderr, "modes")
@@ -816,7 +841,7 @@ def test_boards():
 with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
     for test in (test_keys, test_signatures, test_edges, test_low_s, test_flips, test_builds, test_policy, test_sealing, test_stored,
-                 test_legacy, test_exit_value, test_compiler, test_sketches, test_sizes_and_reals, test_numbers, test_conditions, test_compiler_refuses, test_hints, test_tokens, test_boards,
+                 test_legacy, test_exit_value, test_compiler, test_sketches, test_sizes_and_reals, test_numbers, test_conditions, test_compiler_refuses, test_hints, test_tokens, test_security_section_cut_short, test_boards,
                  test_programs, test_programs_protected):
         test()
     os.chdir(ROOT)

@@ -115,6 +115,17 @@ def test_trace_and_run_cost_follows_what_changed():
     check(last.endswith("; output/value[0]=4999 outputs/run[4999]/value[0]=4999  ; halt"), last)
 
 
+def test_trace_sees_every_change_in_place():
+    """What changes elements where they are is a change for the trace, each time."""
+    ops = ["ternary.accumulate_pressure H1, H0", "ternary.accumulate_pressure H1, H0", "zero_reg H0"]
+    file = assembled("places", ".requires\n    ternary\n.registers\n    H0: i32[2]\n.program\n    load_input H0\n" +
+                     "".join(f"    {op}\n" for op in ops) + "    halt\n")
+    lines = penta("trace", file, "--input", "3,-4").stdout.splitlines()[1:4]
+    for line, changes in zip(lines, ("H1/data/value[0]=3 registers/H1/data/value[1]=-4", "H1/data/value[0]=6 registers/H1/data/value[1]=-8",
+                                     "H0/data/value[0]=0 registers/H0/data/value[1]=0")):
+        check(line.endswith(changes), line)
+
+
 def test_trace_shows_changed_elements_and_cuts_long_lists():
     file = assembled("changes", ".registers\nH0: i32[3]\nC0: ternary[10, 10]\n.program\n"
                                 "load_input H0\nadd_babble H0, 0\nfree_tensor H0\n"

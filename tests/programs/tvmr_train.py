@@ -278,5 +278,17 @@ def test_early_stop():
     check(said["accuracy"] > .9 and len(said["confusion"]) == 2, said)
 
 
+def test_goal_in_percent():
+    """A goal ends it when it is reached exactly, not one below it; of two rows that contradict each other one is wrong."""
+    two()
+    open("data.csv", "w").write("9,1\n1,9\n8,2\n8,2\n")
+    open("targets.csv", "w").write("0\n1\n0\n1\n")
+    for goal, ended in (("75", "goal"), ("75.1", "epochs"), ("0", "goal")):
+        done = exits(0, "train", "two.tvmr", "--data", "data.csv", "--targets", "targets.csv", "--off", "-255", "--epochs", "20", "--goal", goal, "--json")
+        said = json.loads(done.stdout)
+        check(said["ended"] == ended and said["accuracy"] <= .75 and (said["epochs_done"] == 1 or goal != "0"), (goal, said))
+        check(said["accuracy"] == .75 or goal == "0", (goal, said))
+
+
 if __name__ == "__main__":
     sys.exit(support.main(globals()))

@@ -238,12 +238,15 @@ static void dumps(void)
     /* the map: both names, in lines of three fields */
     char line[256];
     unsigned names = 0;
+    unsigned long long main_end = 0;
     snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
     f = fopen(path, "r");
     while (f && fgets(line, sizeof line, f)) {
         unsigned long long start;
         unsigned bytes;
         CHECK(sscanf(line, "%llx %x guest ", &start, &bytes) == 2 && bytes);
+        CHECK(!strstr(line, " guest helper\n") || start == main_end);
+        if (strstr(line, " guest demo::main\n")) main_end = start + bytes;
         names += strstr(line, " guest demo::main\n") || strstr(line, " guest helper\n");
     }
     CHECK(f && names == 4);

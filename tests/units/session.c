@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/bytes.h"
 #include "base/json/json_read.h"
 #include "base/writer.h"
+#include "cvbc/vm/vm.h"
 #include "penta/debug.h"
 #include "penta/record.h"
 #include "penta/views.h"
@@ -19,11 +21,6 @@ static void check(bool ok, int line, const char *what)
     passed += ok;
     failed += !ok;
     if (!ok) printf("FAIL line %d: %s (%s)\n", line, what, err.message);
-}
-
-static penta_bytes bytes_of(const char *text)
-{
-    return (penta_bytes){(const uint8_t *)text, strlen(text)};
 }
 
 static bool contains(const penta_buffer *b, const char *text)
@@ -185,6 +182,7 @@ static void callbacks(const penta_module *m)
     CHECK(stop.kind == PENTA_STOP_HALT && stop.args[0] == 12 && asked == 1 && told == 1);
     CHECK(penta_session_calls(s) == 1 && !penta_session_failure(s));
     CHECK(penta_session_log(s, &log, &err) && contains(&log, "\"results\":[\"0xa\"]"));
+    CHECK(log.data[log.size - 1] == '\n'); /* a line for each call */
     CHECK(is_json(&log) && penta_session_log(s, &log, &err) && !log.size);
     penta_buffer_free(&log);
     penta_session_free(s);
@@ -204,6 +202,30 @@ static void own_answers(const penta_module *m)
     penta_session_run(s, UINT64_MAX, &stop);
     CHECK(stop.kind == PENTA_STOP_HALT && stop.args[0] == 7);
     penta_session_free(s);
+}
+
+/* The answer of a cvbc call is an error number, and the result of a call that has one. */
+static void errors_as_answers(void)
+{
+    const struct sample clock = {"cvbc", "MILLIS\nHALT\n"};
+    penta_module *m = assemble(&clock);
+    static const uint64_t wrong[][3] = {
+        {CVBC_TRAPS}, {CVBC_TRAPS + 1}, {UINT64_MAX}, {0}, {0, 1, 2}};
+    static const size_t counts[] = {1, 1, 2, 1, 3};
+    for (uint64_t error = 0; error < CVBC_TRAPS; error++) {
+        penta_session *s = session_of(m, &clock);
+        penta_stop stop;
+        uint64_t right[] = {error, 99};
+        penta_session_stop_at_calls(s, true);
+        penta_session_run(s, UINT64_MAX, &stop);
+        CHECK(stop.kind == PENTA_STOP_HOST && !penta_session_answer(s, right, 0, &err));
+        for (int i = 0; i < 5; i++) CHECK(!penta_session_answer(s, wrong[i], counts[i], &err));
+        CHECK(penta_session_answer(s, right, error ? 1 : 2, &err));
+        penta_session_run(s, UINT64_MAX, &stop);
+        CHECK(stop.kind == (error ? PENTA_STOP_TRAP : PENTA_STOP_HALT));
+        penta_session_free(s);
+    }
+    penta_close(m);
 }
 
 static void output(const penta_module *m)
@@ -273,6 +295,10 @@ static void marks_and_watches(const penta_module *m)
     CHECK(!penta_debugger_watch(d, "zzz", true, &err) &&
           !penta_debugger_watch(d, "1:0", true, &err));
     CHECK(!penta_debugger_watch(d, "/registers/v0", false, &err));
+    CHECK(penta_debugger_watch(d, "/registers/v0", true, &err) &&
+          penta_debugger_watch(d, "/registers/v0", true, &err) &&
+          penta_debugger_watch(d, "/registers/v0", false, &err));
+    CHECK(!penta_debugger_watch(d, "/registers/v0", false, &err)); /* it was watched once */
     CHECK(penta_debugger_watch(d, "/registers/v0=8", true, &err));
     CHECK(penta_debugger_goto(d, 0, &stop, &err) && penta_debugger_forward(d, 100, &stop, &err));
     CHECK(stop.kind == PENTA_STOP_HALT); /* it never is 8 */
@@ -475,6 +501,7 @@ int main(void)
     }
     callbacks(modules[PVM]);
     own_answers(modules[PVM]);
+    errors_as_answers();
     output(modules[CVBC]);
     traces(modules[COIL]);
     marks_and_watches(modules[COIL]);

@@ -618,6 +618,11 @@ static void stores(void)
                    fault, out, 1) &&
                   out[0] == i,
               "a bank grows from run to run", out[0], i);
+    check(
+        live(folder,
+             IN_PROGRAM("bank", "set H1, 0\nset H2, 1\nconcat H3, H1, H2\nbank.bank_touch H3, 1\n"),
+             fault, out, 0),
+        "an entry is touched by two numbers", 0, 0);
     static const char link[] =
         IN_PROGRAM("bank", "set H1, 0\nset H2, 1\nconcat H3, H1, H2\nconcat H4, H3, H2\n"
                            "concat H4, H4, H1\nset H2, 2\nconcat H4, H4, H2\n"

@@ -15,6 +15,7 @@
 #include "base/reader.h"
 #include "base/sanitize.h"
 #include "base/suggest.h"
+#include "core/delta.h"
 #include "core/driver.h"
 #include "crypto/sign.h"
 #include "core/map_option.h"
@@ -469,6 +470,59 @@ static void test_weak_keys(void)
            "even modulus");
 }
 
+static bool delta_makes(penta_bytes old, penta_bytes new, size_t size)
+{
+    struct writer delta = {0}, made = {0};
+    delta_write(old, new, &delta);
+    bool ok = delta_apply(old, writer_view(&delta), &made) && delta.out.size == size &&
+              bytes_equal(writer_view(&made), new);
+    writer_free(&delta);
+    writer_free(&made);
+    return ok;
+}
+
+/* Strings end where their size says: what lies after them in memory is the same in both. */
+static void test_delta(void)
+{
+    uint8_t old[200], new[200];
+    for (int i = 0; i < 200; i++) old[i] = new[i] = (uint8_t)i;
+#define DELTA(olds, news, size)                                                                    \
+    expect(delta_makes((penta_bytes){old, olds}, (penta_bytes){new, news}, size), "delta", #olds)
+    DELTA(100, 100, 0);
+    DELTA(100, 103, 24 + 3);
+    DELTA(103, 100, 24);
+    DELTA(0, 4, 24 + 4);
+    DELTA(4, 0, 24);
+    new[10] = 99;
+    DELTA(100, 100, 24 + 1);
+    DELTA(100, 101, 24 + 91); /* of another size: one change from the first to the last */
+    new[42] = 98;             /* equal bytes between are as long as another record */
+    DELTA(100, 100, 24 + 33);
+    new[42] = old[42], new[43] = 98;
+    DELTA(100, 100, 24 + 1 + 24 + 1);
+    new[199] = 97, new[0] = 96;
+    DELTA(200, 200, 3 * 24 + 11 + 1 + 1);
+#undef DELTA
+    uint8_t wrong[][24] = {{0}, {101}, {0, 0, 0, 0, 0, 0, 0, 0, 101}};
+    wrong[0][16] = 1;
+    struct writer out = {0};
+    for (int i = 0; i < 3; i++)
+        expect(!delta_apply((penta_bytes){old, 100}, (penta_bytes){wrong[i], 24}, &out), "delta",
+               "one that fits no string");
+    expect(!delta_apply((penta_bytes){old, 100}, (penta_bytes){wrong[1], 23}, &out), "delta",
+           "half a record");
+    uint8_t full[25] = {0};
+    full[16] = 1, full[24] = 7;
+    out.out.size = 0;
+    expect(delta_apply((penta_bytes){old, 2}, (penta_bytes){full, 25}, &out) && out.out.size == 3 &&
+               out.out.data[0] == 7,
+           "delta", "a byte is added in front");
+    full[16] = 2;
+    expect(!delta_apply((penta_bytes){old, 2}, (penta_bytes){full, 25}, &out), "delta",
+           "more bytes than there are");
+    writer_free(&out);
+}
+
 /* As the compiler's own answers say. */
 static void test_processor(void)
 {
@@ -508,6 +562,7 @@ int main(void)
 {
     test_processor();
     test_missing_parts();
+    test_delta();
     test_deterministic_ecdsa();
     test_weak_keys();
     test_numbers();
