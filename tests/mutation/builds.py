@@ -123,7 +123,7 @@ class Test:
 
     def __init__(self, name, command, environment, sources):
         self.name, self.command, self.environment = name, command, environment
-        digest = hashlib.sha256(repr(command).encode())
+        digest = hashlib.sha256(repr(command).replace(HOME, "").encode())
         for path in sources:
             with open(path, "rb") as file:
                 digest.update(file.read())

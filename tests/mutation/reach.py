@@ -17,6 +17,7 @@ import builds
 
 STORE = os.path.join(builds.HOME, "reach.pickle")
 TOOL = os.path.join(builds.REACHED, "bin", "penta")
+NEAR = 12  # lines
 SECONDS_MAX = 40  # of processor time: a test that takes more is too dear for one mutant
 
 
@@ -94,6 +95,11 @@ class Reach:
         return bits
 
     def measure(self, test):
+        """What a test reaches; one that fails may have met a busy machine, and has another try."""
+        measured = self.measure_once(test)
+        return measured if measured[1] in (0, 77) else self.measure_once(test)
+
+    def measure_once(self, test):
         """Runs a test in the build that notes what is reached."""
         with tempfile.TemporaryDirectory() as folder:
             code, seconds, printed = builds.run_bounded(builds.command_in(builds.REACHED, test.command),
@@ -141,15 +147,23 @@ class Reach:
         self.save()
         builds.say(f"measured in {time.monotonic() - since:.0f} s")
 
-    def tests_at(self, file, line):
-        """Names of the tests that reach a line; of the nearest line above it, where it has no code of its own."""
-        places = None
-        for above in range(line, max(line - 12, 0), -1):
-            places = self.lines.get(f"{file}:{above}")
-            if places:
-                break
+    def tests_in(self, places):
+        """Names of the tests that reach one of these places."""
         bits = 0
-        for place in places or ():
+        for place in places:
             if place in self.ids:
                 bits |= 1 << self.ids[place]
         return [name for name, entry in self.tests.items() if entry[3] & bits]
+
+    def tests_at(self, file, line):
+        """Names of the tests that reach a line; of the nearest line above it, where it has no code of its own. A line whose
+        code was inlined or moved has none that is counted: then those that reach a line near it."""
+        for above in range(line, max(line - NEAR, 0), -1):
+            places = self.lines.get(f"{file}:{above}")
+            if places:
+                found = self.tests_in(places)
+                if found:
+                    return found
+                break
+        around = range(max(line - NEAR, 1), line + NEAR + 1)
+        return self.tests_in(set().union(*(self.lines.get(f"{file}:{near}", ()) for near in around)))
