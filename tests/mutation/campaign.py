@@ -92,6 +92,10 @@ class Results:
         return f"{killed} killed, {survived} survived, {same} equivalent: {rate:.1f} % of those that are not equivalent"
 
 
+class Unlinked(RuntimeError):
+    """A change without which a name is nowhere, as that of a function that only a branch which is never taken calls."""
+
+
 class Worker:
     """A copy of the build PLAIN, in which one object at a time is that of a changed file."""
 
@@ -150,7 +154,7 @@ class Worker:
             if command:
                 done = subprocess.run(command, shell=True, cwd=self.build, capture_output=True, text=True)
                 if done.returncode:
-                    raise RuntimeError(done.stderr[-500:])
+                    raise Unlinked(done.stderr[-500:])
             self.linked.add(module)
 
 
@@ -301,6 +305,8 @@ class Campaign:
         since = time.monotonic()
         try:
             result, by = self.verdict(worker, mutant, text)
+        except Unlinked:
+            result, by = "unbuilt", "the linker"
         finally:
             worker.restore()
         self.results.add(mutant, result, by)
