@@ -96,7 +96,7 @@ static bool single_successor(const struct ssa_emitter *m, uint32_t block)
 /* A block that does nothing but jump; not the first of a part, nor one that code leads to already. */
 static void find_through(struct ssa_emitter *m)
 {
-    for (uint32_t k = 1; k < m->l.block_count; k++) {
+    for (uint32_t k = 1; k < m->l.block_count && !m->code->failed; k++) {
         uint32_t b = m->l.order[k];
         const struct ssa_block *block = &m->f->blocks[b];
         if (m->f->insns[block->first].op != SSA_JUMP || block->to[0] == b || m->labels[b].uses)

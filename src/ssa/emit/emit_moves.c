@@ -111,8 +111,11 @@ void ssa_edge_moves(struct ssa_emitter *m, uint32_t from, uint32_t to)
     const struct ssa_live *l = &m->l;
     const struct ssa_function *f = m->f;
     uint32_t end = l->blocks[from].to - 1, start = l->blocks[to].from;
-    if (!ssa_work(f, l->blocks[to].entries + f->blocks[to].pred_count)) m->code->failed = true;
-    for (const uint32_t *v = l->blocks[to].entry; v && *v && !m->code->failed; v++) {
+    bool joins = f->insns[f->blocks[to].first].op == SSA_PHI;
+    if (!ssa_work(f, l->blocks[to].entries + (joins ? f->blocks[to].pred_count : 0)))
+        m->code->failed = true;
+    if (m->code->failed) return;
+    for (const uint32_t *v = l->blocks[to].entry; v && *v; v++) {
         struct ssa_spot there = ssa_spot_at(m, *v, start);
         if (there.where == SSA_AT_CONST) continue;
         struct ssa_spot here = ssa_spot_at(m, *v, end);
@@ -120,7 +123,7 @@ void ssa_edge_moves(struct ssa_emitter *m, uint32_t from, uint32_t to)
         if (there.where != SSA_AT_FRAME) ssa_add_move(m, there, here);
     }
     uint32_t which = 0;
-    while (which < f->blocks[to].pred_count && f->blocks[to].preds[which] != from) which++;
+    while (joins && which < f->blocks[to].pred_count && f->blocks[to].preds[which] != from) which++;
     for (uint32_t i = f->blocks[to].first; i && f->insns[i].op == SSA_PHI; i = f->insns[i].next)
         ssa_add_move(m, ssa_spot_at(m, i, start),
                      ssa_spot_at(m, f->pool[f->insns[i].list + which], end));
