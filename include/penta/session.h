@@ -50,8 +50,9 @@ PENTA_API const penta_error *penta_session_failure(const penta_session *session)
 PENTA_API void penta_session_run(penta_session *session, uint64_t fuel, penta_stop *stop);
 
 /* Continues from a snapshot that penta_vm_save made of the same program: the machine is as it was then,
- * and steps go on from there. The host is not: what it knew at that time is not in a snapshot. False:
- * the snapshot does not fit, and everything is as before. */
+ * and steps go on from there. The host is not: what it knew at that time is not in a snapshot, except what a
+ * CockpitVM program can observe of the simulated board. False: the snapshot does not fit, and everything is as
+ * before. */
 PENTA_API bool penta_session_load(penta_session *session, penta_bytes saved, penta_error *err);
 
 /* ---- the caller as the host ---- */

@@ -181,7 +181,7 @@ static void run_program(const struct cvbc_program *p, uint64_t budget, struct ou
     struct verdict none = {0};
     struct findings f = {.rules = cvbc_rules, .report = keep_verdict, .user = &none};
     bool proved = cvbc_verify_program(p, &f, 0, false, &flow) && flow.proved && !none.first;
-    struct cvbc_board_state *board = cvbc_board_new(true, &err);
+    struct cvbc_board_state *board = cvbc_board_new(true, NULL, &err);
     o->vm = cvbc_vm_new(p, CVBC_STACK_MAX, budget, proved, &err);
     penta_stop stop = {.kind = PENTA_STOP_TRAP};
     while (o->vm && board) {

@@ -268,6 +268,29 @@ def test_policy():
     check(penta(*run, "--unverified", "o.cvbc").returncode == 1, "--unverified is about programs only")
 
 
+def test_snapshots_have_the_board():
+    """Stopped after any number of steps, a program goes on from a snapshot as if it had not stopped: its pins, its clock."""
+    write("board.ino", b"""void setup() { pinMode(13, OUTPUT); pinMode(2, INPUT); }
+void loop() { digitalWrite(13, digitalRead(2)); delay(7); printf("%d ", millis()); digitalWrite(13, LOW); delay(5); }
+""")
+    write("pins.txt", b"0 digital 2 0\n10 digital 2 1\n")
+    check(penta("compile", "board.ino", "-o", "board.cvbc").returncode == 0, "compile")
+    for board in ([], ["--board", "trace"]):
+        run = ["run", "-q", "board.cvbc", *board, "--script", "pins.txt"]
+        state = lambda text: text.partition("executed ")
+        whole, _, after = state(penta(*run, "--fuel", "60").stdout)
+        check("19 " in whole, whole)
+        for step in range(60):
+            before, _, _ = state(penta(*run, "--fuel", str(step), "--save", "at").stdout)
+            rest, _, then = state(penta(*run, "--fuel", str(60 - step), "--load", "at").stdout)
+            events = lambda text: "\n".join(line for line in text.splitlines() if not line.startswith(("fuel", "halt")))
+            check((events(before) + events(rest)).split() == events(whole).split() and then == after, (step, before, rest, whole))
+    old = bytearray(read("at"))
+    del old[-8 - 28:]
+    write("old", bytes(old))
+    check(penta("run", "board.cvbc", "--load", "old").returncode == 1, "an old snapshot")
+
+
 def test_sealing():
     for args in (["--key-file", key("symmetric.hex")], ["--password-file", key("password"), "--iterations", "2"],
                  ["--key-file", key("symmetric.hex"), "--derive", "hkdf", "--cipher", "chacha20_poly1305"]):

@@ -64,7 +64,7 @@ penta_cvbc_simulator *penta_cvbc_simulator_new(bool trace, const penta_cvbc_hal 
     *err = (penta_error){0};
     penta_cvbc_simulator *s = zeros_new(sizeof *s, "a board", err);
     if (!s) return NULL;
-    s->board = cvbc_board_new(trace, err);
+    s->board = cvbc_board_new(trace, NULL, err);
     if (!s->board) {
         free(s);
         return NULL;

@@ -10,7 +10,7 @@
 #include "cvbc/vm/vm.h"
 #include "text/script.h"
 
-enum { PINS = 20, ANALOG = 512, START_MS = 1000, PRINTF_MAX = 255 };
+enum { ANALOG = 512, START_MS = 1000, PRINTF_MAX = 255 };
 
 struct input {
     uint64_t ms;
@@ -21,23 +21,27 @@ struct input {
 
 struct cvbc_board_state {
     bool trace;
-    uint64_t us;
-    uint8_t modes[PINS];
-    struct input *inputs; /* ascending by time */
+    struct cvbc_pins *pins, own; /* in the machine of the default host, else its own */
+    struct input *inputs;        /* ascending by time */
     size_t input_count, input_capacity;
     penta_cvbc_hal hal; /* an embedder's hardware; entries may be NULL */
 };
 
-struct cvbc_board_state *cvbc_board_new(bool trace, penta_error *err)
+struct cvbc_board_state *cvbc_board_new(bool trace, struct cvbc_pins *pins, penta_error *err)
 {
     struct cvbc_board_state *b = calloc(1, sizeof *b);
-    if (!b) error_at(err, BASE_MEMORY, 0, "no memory for a board");
-    if (b) *b = (struct cvbc_board_state){.trace = trace, .us = trace ? START_MS * 1000 : 0};
+    if (!b) {
+        error_at(err, BASE_MEMORY, 0, "no memory for a board");
+        return NULL;
+    }
+    b->trace = trace;
+    b->pins = pins ? pins : &b->own;
+    *b->pins = (struct cvbc_pins){.us = trace ? START_MS * 1000 : 0};
     return b;
 }
 
 void cvbc_board_set_hal(struct cvbc_board_state *b, const penta_cvbc_hal *hal) { b->hal = *hal; }
-uint64_t cvbc_board_micros(const struct cvbc_board_state *b) { return b->us; }
+uint64_t cvbc_board_micros(const struct cvbc_board_state *b) { return b->pins->us; }
 
 void cvbc_board_free(struct cvbc_board_state *b)
 {
@@ -107,7 +111,7 @@ static bool byte_range(int32_t v) { return v >= 0 && v <= 255; }
 static uint32_t read_input(const struct cvbc_board_state *b, bool analog, int32_t pin)
 {
     uint32_t value = analog ? ANALOG : 0;
-    for (size_t i = 0; i < b->input_count && b->inputs[i].ms <= b->us / 1000; i++)
+    for (size_t i = 0; i < b->input_count && b->inputs[i].ms <= b->pins->us / 1000; i++)
         if (b->inputs[i].analog == analog && b->inputs[i].pin == pin) value = b->inputs[i].value;
     return analog ? value : value != 0;
 }
@@ -149,12 +153,12 @@ static unsigned pin_call(struct cvbc_board_state *b, uint8_t call, const int32_t
     if (call == CVBC_OP_ANALOG_WRITE ? v < 0 || v > 65535
                                      : (writes || call == CVBC_OP_PIN_MODE) && !byte_range(v))
         return CVBC_TRAP_INVALID_OPCODE;
-    if (pin >= PINS || (writes && b->modes[pin] != 1)) return CVBC_TRAP_HARDWARE_FAULT;
+    if (pin >= CVBC_PINS || (writes && b->pins->modes[pin] != 1)) return CVBC_TRAP_HARDWARE_FAULT;
     bool taken = true, own = hal_call(&b->hal, call, args, value, &taken);
     if (!taken) return CVBC_TRAP_HARDWARE_FAULT;
     switch (call) {
     case CVBC_OP_PIN_MODE:
-        b->modes[pin] = (uint8_t)v;
+        b->pins->modes[pin] = (uint8_t)v;
         if (b->trace) writer_print(out, "Pin mode: pin %d = %d\n", (int)pin, (int)v);
         break;
     case CVBC_OP_DIGITAL_WRITE:
@@ -202,13 +206,13 @@ bool cvbc_board_answer(struct cvbc_board_state *b, const struct cvbc_vm *vm, uin
             error = CVBC_TRAP_HARDWARE_FAULT;
             break;
         }
-        b->us += (uint64_t)vm->args[0] * 1000;
+        b->pins->us += (uint64_t)vm->args[0] * 1000;
         if (b->trace) writer_print(out, "Delay: %d ms\n", (int)vm->args[0]);
         break;
     case CVBC_OP_MILLIS:
     case CVBC_OP_MICROS:
         if (!hal_call(&b->hal, call, vm->args, &value, &taken))
-            value = (uint32_t)(call == CVBC_OP_MILLIS ? b->us / 1000 : b->us);
+            value = (uint32_t)(call == CVBC_OP_MILLIS ? b->pins->us / 1000 : b->pins->us);
         if (!taken) error = CVBC_TRAP_HARDWARE_FAULT;
         break;
     case CVBC_OP_PRINTF: error = print_call(b, vm, out); break;
@@ -238,7 +242,7 @@ static bool read_script(struct cvbc_board_state *b, const char *path, penta_erro
         uint64_t ms, pin, value, at = source_peek(&s.source).offset;
         if (!script_number(&s, UINT64_MAX, &ms) ||
             !script_choice(&s, "kind of input", input_kind, &analog) ||
-            !script_number(&s, PINS - 1, &pin) || !script_number(&s, UINT16_MAX, &value) ||
+            !script_number(&s, CVBC_PINS - 1, &pin) || !script_number(&s, UINT16_MAX, &value) ||
             !source_end_of_line(&s.source) ||
             !ARRAY_GROW(b->inputs, b->input_capacity, b->input_count, &s.why))
             break;
@@ -279,8 +283,9 @@ static bool host_open(penta_vm *vm, const penta_option *options, size_t count,
                *script = option_text(options, count, "script");
     bool trace = name && !strcmp(name, "trace");
     if (name && !trace && !fits(vm->module, name, err)) return false;
-    struct cvbc_board_state *b = cvbc_board_new(trace, err);
+    struct cvbc_board_state *b = cvbc_board_new(trace, &cvbc_vm(vm)->pins, err);
     out->state = b;
+    out->changes_machine = true; /* its pins */
     if (!b || !script || read_script(b, script, err)) return b != NULL;
     cvbc_board_free(b);
     return false;

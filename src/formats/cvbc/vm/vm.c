@@ -393,6 +393,10 @@ static void vm_walk(penta_vm *base, struct walk *w)
     walk_numbers(w, vm->globals, CVBC_GLOBALS, sizeof *vm->globals);
     walk_numbers(w, vm->pool, vm->pool_used, sizeof *vm->pool);
     walk_numbers(w, vm->stack + CVBC_GUARD, vm->sp, sizeof *vm->stack);
+    if (walk_loads(w) && !walk_failed(w) && !reader_left(&w->in))
+        walk_wrong(w, "it was made by an older penta and lacks the pins of the board");
+    WALK_NUMBER(w, vm->pins.us);
+    walk_numbers(w, vm->pins.modes, CVBC_PINS, sizeof *vm->pins.modes);
     if (!walk_loads(w)) return;
     vm->at_break = false;
     vm->proved = false; /* the bytes came from outside, and so may return indices */

@@ -37,6 +37,13 @@ enum { CVBC_POOL = 1024, CVBC_HOST_ARGS = 8, CVBC_GUARD = 1 };
 #define CVBC_GUARD_LOW INT32_C(-559038737)  /* 0xDEADBEEF */
 #define CVBC_GUARD_HIGH INT32_C(-889275714) /* 0xCAFEBABE */
 
+/* What a program can observe of the simulated board. It is in the machine, so that snapshots have it. */
+enum { CVBC_PINS = 20 };
+struct cvbc_pins {
+    uint64_t us;              /* of the clock */
+    uint8_t modes[CVBC_PINS]; /* as pinMode set them */
+};
+
 struct cvbc_vm {
     penta_vm base;
     const struct cvbc_program *program;
@@ -65,6 +72,7 @@ struct cvbc_vm {
     } guarded;                  /* while there are guards */
     struct cvbc_depths *depths; /* for debuggers: empty until one asks */
     uint32_t *places;           /* counts_places; COUNT is in the code then */
+    struct cvbc_pins pins;      /* of the default host */
 };
 
 struct cvbc_depths { /* cvbc_stack_depths */
@@ -89,7 +97,8 @@ void cvbc_vm_unfuse(struct cvbc_vm *vm);
 /* host.c: the simulated board. Host calls are numbered by opcode; the answer is {error} or
  * {error, value}. */
 struct cvbc_board_state;
-struct cvbc_board_state *cvbc_board_new(bool trace, penta_error *err);
+/* pins NULL: its own. */
+struct cvbc_board_state *cvbc_board_new(bool trace, struct cvbc_pins *pins, penta_error *err);
 bool cvbc_board_answer(struct cvbc_board_state *board, const struct cvbc_vm *vm,
                        uint64_t results[2], size_t *count, struct writer *output);
 void cvbc_board_free(struct cvbc_board_state *board);
