@@ -115,6 +115,7 @@ penta_vectors_test(doom pvm/blobs/doom.polkavm tests/programs/pvm/doom $<TARGET_
 penta_test(tvmr-units $<TARGET_FILE:tvmr_units>)
 penta_test(tvmr-units-asan tests/tools/if_built asan/bin/tvmr_units ${BUILDS}/asan/bin/tvmr_units)
 penta_test(tvmr-api $<TARGET_FILE:tvmr_api>)
+penta_test(polls $<TARGET_FILE:poll_units>)
 penta_test(tvmr ${PYTHON} tests/programs/tvmr.py $<TARGET_FILE:penta_cli>)
 penta_test(tvmr-asan tests/tools/if_built asan/bin/penta ${PYTHON} tests/programs/tvmr.py ${BUILDS}/asan/bin/penta)
 penta_test(fuzz-seeds tests/tools/fuzz_brief)

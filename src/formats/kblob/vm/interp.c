@@ -167,6 +167,22 @@ __attribute__((noinline)) static bool open_window(struct kblob_vm *vm, struct wi
     return true;
 }
 
+/* False: interrupted, and the access to the memory did not take place for those who watch it. */
+static bool clear_in_pieces(struct kblob_vm *vm, uint8_t *at, uint32_t size)
+{
+    enum { PIECE = 1 << 20 };
+    for (uint32_t done = 0, n; done < size; done += n) {
+        n = size - done < PIECE ? size - done : PIECE;
+        if (vm_work(&vm->base, poll_bytes(n))) {
+            vm->grid.log_count -= vm->grid.log != NULL;
+            vm->base.guards.hit = 0;
+            return false;
+        }
+        memset(at + done, 0, n);
+    }
+    return true;
+}
+
 static bool divide(uint8_t op, uint64_t x, uint64_t y, uint64_t *out)
 {
     if (!y) return false;
@@ -365,7 +381,7 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         CASE(KBLOB_OP_MEMSET): {
             if (in->arg1) {
                 ACCESS(in->arg0, in->arg1, KBLOB_WRITES, 0);
-                memset(at, 0, in->arg1);
+                if (!clear_in_pieces(vm, at, in->arg1)) goto paused;
             }
             if (in->arg1 >= LONG_MEMSET) { /* look at the interrupt flag now */
                 END_SLICE;
@@ -533,6 +549,11 @@ stuck: /* after the instruction that made it so: the waiting thread traps */
     if (!left && !later) goto out;
     vm->fault = KBLOB_FAULT_BARRIER;
     vm->final = true;
+    goto out;
+paused: /* in the middle of the instruction, which will start again (KBLOB 3.16) */
+    left++;
+    atomic_store_explicit(&base->interrupt, false, memory_order_relaxed);
+    stop->kind = PENTA_STOP_INTERRUPT;
     goto out;
 trap:
     left++;

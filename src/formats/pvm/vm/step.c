@@ -91,7 +91,7 @@ static enum pvm_outcome store(struct step *s, uint64_t address, unsigned n, uint
 }
 
 /* memset (PVM 5.7) stores bytes until gas or memory ends; a0 and a2 hold its progress. It works
- * in pieces, so that an interrupt is seen in time. */
+ * in pieces, so that an interrupt is seen in time; that between two pieces ends it. */
 static enum pvm_outcome memset_step(struct step *s)
 {
     enum { PIECE = 1 << 20 };
@@ -101,6 +101,8 @@ static enum pvm_outcome memset_step(struct step *s)
         if (!count) break;
         if (vm->metered && part > (uint64_t)vm->state->gas) part = (uint64_t)vm->state->gas;
         if (!part) return PVM_STEP_GAS;
+        bool heeds = vm->state->interrupt == &vm->base.interrupt; /* not in lock step */
+        if (heeds && vm_work(&vm->base, poll_bytes(part))) return PVM_STEP_PAUSE;
         uint64_t done =
             pvm_memory_fill(&vm->memory, (uint32_t)s->r[PVM_A0], (uint8_t)s->r[PVM_A1], part);
         uint64_t address = (uint32_t)s->r[PVM_A0] + done, left = count - done;
@@ -108,8 +110,6 @@ static enum pvm_outcome memset_step(struct step *s)
         s->r[PVM_A2] = vm->w32 ? op_extend32(left) : left;
         if (vm->metered) vm->state->gas -= (int64_t)done;
         if (done < part) return fault(vm);
-        if (left && atomic_load_explicit(vm->state->interrupt, memory_order_relaxed))
-            return PVM_STEP_PAUSE;
     }
     s->r[PVM_A2] = 0;
     return advance(s);

@@ -69,8 +69,9 @@ int tvmr_kernels_named(const char *name);
 
 /* prepare_weights.c */
 void tvmr_prepared_free(struct tvmr_prepared *p);
-const struct tvmr_weights *tvmr_prepare(struct tvmr_cold *cold, enum tvmr_gate gate,
-                                        unsigned kernels);
+/* For vm->kernels. NULL: only the definition serves, or the machine is paused. */
+const struct tvmr_weights *tvmr_prepare(struct tvmr_vm *vm, struct tvmr_cold *cold,
+                                        enum tvmr_gate gate);
 /* Room for the input of these weights; false: no memory. */
 bool tvmr_input_room(struct tvmr_input *in, const struct tvmr_weights *w);
 
@@ -90,5 +91,11 @@ void tvmr_product_plain(const struct tvmr_cold *cold, enum tvmr_gate gate, const
 /* worker_threads.c: threads that share the rows of a product. */
 struct tvmr_pool *tvmr_pool_new(unsigned threads); /* NULL: none could be started */
 void tvmr_pool_free(struct tvmr_pool *pool);
-void tvmr_pool_rows(struct tvmr_pool *pool, tvmr_kernel *kernel, const struct tvmr_weights *w,
-                    const struct tvmr_input *in, int32_t *out);
+struct tvmr_job {
+    tvmr_kernel *kernel;
+    const struct tvmr_weights *weights;
+    const struct tvmr_input *input;
+    size_t from, to; /* rows */
+    int32_t *out;
+};
+void tvmr_pool_rows(struct tvmr_pool *pool, const struct tvmr_job *job);

@@ -8,11 +8,15 @@ enum {
     WIDE_BYTES = 1 << 20  /* matrices up to this size stay in the cache at 16 bits a weight */
 };
 
-static void *aligned(size_t bytes)
+/* vm NULL: not in pieces. */
+static void *aligned(struct tvmr_vm *vm, size_t bytes)
 {
-    size_t size = (bytes + ALIGN - 1) / ALIGN * ALIGN;
-    void *p = aligned_alloc(ALIGN, size ? size : ALIGN);
-    if (p) memset(p, 0, size ? size : ALIGN);
+    size_t size = bytes ? (bytes + ALIGN - 1) / ALIGN * ALIGN : ALIGN;
+    void *p = aligned_alloc(ALIGN, size);
+    if (p && vm)
+        work_fill(vm, p, 0, size);
+    else if (p)
+        memset(p, 0, size);
     return p;
 }
 
@@ -39,10 +43,10 @@ struct survey {
     bool ternary;       /* every polarity is -1, 0 or 1 */
 };
 
-static struct survey look(const struct tvmr_cold *c)
+static struct survey look(struct tvmr_vm *vm, const struct tvmr_cold *c)
 {
     struct survey s = {0, 0, true};
-    for (size_t i = 0; i < c->count; i++) {
+    for (size_t i = 0; MORE(i, c->count); i++) {
         int p = c->weights[i].polarity, v = abs(tvmr_value(c->weights[i]));
         s.ternary &= p >= -1 && p <= 1;
         if (v > s.largest) s.largest = v;
@@ -90,22 +94,22 @@ static void encode_row(struct tvmr_weights *w, const struct tvmr_signal *from, s
     }
 }
 
-static bool room(struct tvmr_weights *w)
+static bool room(struct tvmr_vm *vm, struct tvmr_weights *w)
 {
     bool nine = w->form == TVMR_FORM_NINE;
     if (nine) w->chunks = (w->chunks + 1) / 2 * 2;
     w->stride = row_bytes(w->form, w->chunks);
-    w->codes = aligned(w->rows * w->stride);
+    w->codes = aligned(vm, w->rows * w->stride);
     w->sums = calloc(w->rows + 4, sizeof *w->sums); /* read in fours */
-    if (nine) w->lows = aligned((w->rows + 3) / 4 * w->chunks * 32);
+    if (nine) w->lows = aligned(vm, (w->rows + 3) / 4 * w->chunks * 32);
     return w->codes && w->sums && (w->lows || !nine);
 }
 
-static void prepare_plain(struct tvmr_weights *w, const struct tvmr_cold *c, unsigned kernels)
+static void prepare_plain(struct tvmr_vm *vm, struct tvmr_weights *w, const struct tvmr_cold *c)
 {
-    struct survey s = look(c);
+    struct survey s = look(vm, c);
     if (!s.ternary) return; /* weights from outside with other polarities: the definition */
-    bool bytes = kernels == TVMR_KERNELS_AVX512;
+    bool bytes = vm->kernels == TVMR_KERNELS_AVX512;
     bool wide = w->cols > NINE_COLUMNS || c->count <= WIDE_BYTES / 2;
     w->form = s.equal >= 0       ? TVMR_FORM_TWO
               : !bytes           ? TVMR_FORM_WIDE
@@ -117,25 +121,27 @@ static void prepare_plain(struct tvmr_weights *w, const struct tvmr_cold *c, uns
                 : w->form == TVMR_FORM_EIGHT ? 128
                 : w->form == TVMR_FORM_NINE  ? 255
                                              : 0;
-    if (!room(w)) {
+    if (!room(vm, w)) {
         weights_free(w);
         return;
     }
-    for (size_t r = 0; r < w->rows; r++) encode_row(w, c->weights + r * w->cols, r);
+    for (size_t r = 0; r < w->rows && may_work(vm, w->cols / 4 + 1); r++)
+        encode_row(w, c->weights + r * w->cols, r);
 }
 
 /* ---- with gates ---- */
 
-static void prepare_gated(struct tvmr_weights *w, const struct tvmr_cold *c, enum tvmr_gate gate)
+static void prepare_gated(struct tvmr_vm *vm, struct tvmr_weights *w, const struct tvmr_cold *c,
+                          enum tvmr_gate gate)
 {
-    if (!look(c).ternary) return;
+    if (!look(vm, c).ternary) return;
     w->form = gate == TVMR_GATE_CORE ? TVMR_FORM_CORE : TVMR_FORM_EXTENSION;
     w->magnitude = 1;
-    if (!room(w)) {
+    if (!room(vm, w)) {
         weights_free(w);
         return;
     }
-    for (size_t r = 0; r < w->rows; r++) {
+    for (size_t r = 0; r < w->rows && may_work(vm, w->cols / 4 + 1); r++) {
         int16_t *row = (int16_t *)(void *)(w->codes + r * w->stride);
         for (size_t i = 0; i < w->cols; i++) {
             uint8_t temp = c->temps[r * w->cols + i];
@@ -148,7 +154,8 @@ static void prepare_gated(struct tvmr_weights *w, const struct tvmr_cold *c, enu
     }
 }
 
-const struct tvmr_weights *tvmr_prepare(struct tvmr_cold *c, enum tvmr_gate gate, unsigned kernels)
+const struct tvmr_weights *tvmr_prepare(struct tvmr_vm *vm, struct tvmr_cold *c,
+                                        enum tvmr_gate gate)
 {
     if (!c->prepared) c->prepared = calloc(1, sizeof *c->prepared);
     struct tvmr_prepared *p = c->prepared;
@@ -159,9 +166,10 @@ const struct tvmr_weights *tvmr_prepare(struct tvmr_cold *c, enum tvmr_gate gate
         w->chunks = (w->cols + 63) / 64;
         bool usual =
             c->shape.rank == 2 && w->cols && c->count == w->rows * w->cols && w->cols <= UINT16_MAX;
-        if (usual && gate == TVMR_GATE_NONE) prepare_plain(w, c, kernels);
-        if (usual && gate != TVMR_GATE_NONE) prepare_gated(w, c, gate);
-        p->made[gate] = true;
+        if (usual && gate == TVMR_GATE_NONE) prepare_plain(vm, w, c);
+        if (usual && gate != TVMR_GATE_NONE) prepare_gated(vm, w, c, gate);
+        if (vm->paused) weights_free(w);
+        p->made[gate] = !vm->paused;
     }
     return w->form == TVMR_FORM_NONE ? NULL : w;
 }
@@ -184,7 +192,7 @@ bool tvmr_input_room(struct tvmr_input *in, const struct tvmr_weights *w)
     size_t need = in->stride * input_bytes(w->form);
     if (in->room >= need) return true;
     free(in->bytes);
-    in->bytes = aligned(need);
+    in->bytes = aligned(NULL, need);
     in->parts = (int16_t *)(void *)in->bytes;
     in->room = in->bytes ? need : 0;
     return in->bytes != NULL;

@@ -40,20 +40,31 @@ static int64_t row_extension(const struct tvmr_cold *c, size_t at, const int32_t
     return sum;
 }
 
+/* The terms of n weights from the index `at` on; weights and vector may be NULL if there are none. */
+static int64_t row_part(const struct tvmr_cold *c, enum tvmr_gate gate, size_t at, const int32_t *x,
+                        size_t n)
+{
+    return gate == TVMR_GATE_NONE   ? row_ungated(c->weights + at, x, n)
+           : gate == TVMR_GATE_CORE ? row_core(c, at, x, n)
+                                    : row_extension(c, at, x, n);
+}
+
 void tvmr_product_plain(const struct tvmr_cold *c, enum tvmr_gate gate, const int32_t *x,
                         size_t count, size_t from, size_t to, int32_t *out)
 {
     size_t cols = c->shape.dims[1], n = min_size(cols, count);
     if (!c->temps) gate = TVMR_GATE_NONE;
-    if (!n) { /* weights and vector may be NULL then */
-        for (size_t o = from; o < to; o++) out[o] = 0;
-        return;
-    }
-    for (size_t o = from; o < to; o++) {
-        size_t at = o * cols;
-        int64_t sum = gate == TVMR_GATE_NONE   ? row_ungated(c->weights + at, x, n)
-                      : gate == TVMR_GATE_CORE ? row_core(c, at, x, n)
-                                               : row_extension(c, at, x, n);
+    for (size_t o = from; o < to; o++) out[o] = n ? clamp32(row_part(c, gate, o * cols, x, n)) : 0;
+}
+
+/* The same, which an interrupt may end. */
+static void product_in_pieces(struct tvmr_vm *vm, const struct tvmr_cold *c, enum tvmr_gate gate,
+                              const int32_t *x, size_t n, int32_t *out)
+{
+    size_t rows = c->shape.dims[0], cols = c->shape.dims[1];
+    for (size_t o = 0; MORE(o, rows); o++) {
+        int64_t sum = 0;
+        for (PIECES(i, m, n)) sum += row_part(c, gate, o * cols + i, x + i, m);
         out[o] = clamp32(sum);
     }
 }
@@ -91,17 +102,17 @@ int tvmr_kernels_named(const char *name)
     return -1;
 }
 
-bool tvmr_product(struct tvmr_vm *vm, struct tvmr_cold *c, enum tvmr_gate gate, const int32_t *x,
+void tvmr_product(struct tvmr_vm *vm, struct tvmr_cold *c, enum tvmr_gate gate, const int32_t *x,
                   size_t count, int32_t *out)
 {
     size_t rows = c->shape.dims[0], n = min_size(c->shape.dims[1], count);
     if (!c->temps) gate = TVMR_GATE_NONE;
     const struct tvmr_weights *w = NULL;
-    if (vm->kernels != TVMR_KERNELS_PLAIN && c->count >= SMALL && n)
-        w = tvmr_prepare(c, gate, vm->kernels);
+    if (vm->kernels != TVMR_KERNELS_PLAIN && c->count >= SMALL && n) w = tvmr_prepare(vm, c, gate);
+    if (vm->paused) return;
     if (!w || !tvmr_input_room(&c->prepared->input, w)) {
-        tvmr_product_plain(c, gate, x, n, 0, rows, out);
-        return true;
+        product_in_pieces(vm, c, gate, x, n, out);
+        return;
     }
     struct tvmr_input *input = &c->prepared->input;
     tvmr_kernel *kernel = kernel_sets[vm->kernels].rows;
@@ -110,9 +121,14 @@ bool tvmr_product(struct tvmr_vm *vm, struct tvmr_cold *c, enum tvmr_gate gate, 
         vm->pool = tvmr_pool_new(vm->threads);
         if (!vm->pool) vm->threads = 1;
     }
-    if (vm->pool && c->count >= SHARED)
-        tvmr_pool_rows(vm->pool, kernel, w, input, out);
-    else
-        kernel(w, input, 0, rows, out);
-    return true;
+    /* Slices of rows, so that an interrupt is seen; a unit is 64 weights. */
+    size_t slice = POLL_UNITS / (w->cols / 64 + 1) / 8 * 8;
+    for (size_t from = 0, to; from < rows; from = to) {
+        to = min_size(rows, from + slice);
+        if (!may_work(vm, (to - from) * (w->cols / 64 + 1))) return;
+        if (vm->pool && c->count >= SHARED)
+            tvmr_pool_rows(vm->pool, &(struct tvmr_job){kernel, w, input, from, to, out});
+        else
+            kernel(w, input, from, to, out);
+    }
 }

@@ -4,9 +4,8 @@
 struct tvmr_pool *tvmr_pool_new(unsigned threads) { return (void)threads, NULL; }
 void tvmr_pool_free(struct tvmr_pool *pool) { (void)pool; }
 
-void tvmr_pool_rows(struct tvmr_pool *pool, tvmr_kernel *kernel, const struct tvmr_weights *w,
-                    const struct tvmr_input *in, int32_t *out)
+void tvmr_pool_rows(struct tvmr_pool *pool, const struct tvmr_job *job)
 {
     (void)pool;
-    kernel(w, in, 0, w->rows, out);
+    job->kernel(job->weights, job->input, job->from, job->to, job->out);
 }

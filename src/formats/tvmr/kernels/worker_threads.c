@@ -8,17 +8,10 @@
 
 enum { THREADS_MAX = 64, SPINS = 2000 };
 
-struct job {
-    tvmr_kernel *kernel;
-    const struct tvmr_weights *weights;
-    const struct tvmr_input *input;
-    int32_t *out;
-};
-
 struct tvmr_pool {
     unsigned workers; /* besides the caller */
     pthread_t threads[THREADS_MAX];
-    struct job job;
+    struct tvmr_job job;
     atomic_uint round; /* counts jobs; workers wait for it to move */
     atomic_uint done;  /* workers that finished the round */
     atomic_bool quit;
@@ -40,11 +33,11 @@ static inline void relax(void)
 }
 
 /* The share of one of n threads, in whole groups of eight rows. */
-static void share(const struct job *j, unsigned index, unsigned n)
+static void share(const struct tvmr_job *j, unsigned index, unsigned n)
 {
-    size_t groups = (j->weights->rows + 7) / 8;
-    size_t from = groups * index / n * 8, to = groups * (index + 1) / n * 8;
-    if (to > j->weights->rows) to = j->weights->rows;
+    size_t groups = (j->to - j->from + 7) / 8;
+    size_t from = j->from + groups * index / n * 8, to = j->from + groups * (index + 1) / n * 8;
+    if (to > j->to) to = j->to;
     if (from < to) j->kernel(j->weights, j->input, from, to, j->out);
 }
 
@@ -115,10 +108,9 @@ void tvmr_pool_free(struct tvmr_pool *p)
     free(p);
 }
 
-void tvmr_pool_rows(struct tvmr_pool *p, tvmr_kernel *kernel, const struct tvmr_weights *w,
-                    const struct tvmr_input *in, int32_t *out)
+void tvmr_pool_rows(struct tvmr_pool *p, const struct tvmr_job *job)
 {
-    p->job = (struct job){kernel, w, in, out};
+    p->job = *job;
     atomic_store(&p->done, 0);
     announce(p);
     share(&p->job, 0, p->workers + 1);

@@ -138,6 +138,23 @@ bool tvmr_cold_new(struct tvmr_vm *vm, unsigned index, size_t count, const uint3
     return true;
 }
 
+struct tvmr_cold *tvmr_cold_begin(struct tvmr_vm *vm, unsigned index, size_t count,
+                                  const uint32_t *dims, size_t rank)
+{
+    struct tvmr_cold *c = &vm->cold[index];
+    tvmr_cold_drop(vm, c);
+    return tvmr_reserve(vm, &c->weights, &c->capacity, count, sizeof *c->weights) &&
+                   tvmr_shape_set(vm, &c->shape, dims, rank)
+               ? c
+               : NULL;
+}
+
+void tvmr_cold_finish(struct tvmr_cold *c, size_t count)
+{
+    c->count = count;
+    c->present = true;
+}
+
 bool tvmr_temps_set(struct tvmr_vm *vm, struct tvmr_cold *c, const uint8_t *temps)
 {
     tvmr_cold_changed(c);
@@ -150,18 +167,39 @@ bool tvmr_temps_set(struct tvmr_vm *vm, struct tvmr_cold *c, const uint8_t *temp
     return true;
 }
 
-bool tvmr_cold_copy(struct tvmr_vm *vm, struct tvmr_cold *to, const struct tvmr_cold *from)
+/* Room for a copy, and all of it but the arrays. */
+static bool cold_copy_room(struct tvmr_vm *vm, struct tvmr_cold *to, const struct tvmr_cold *from)
 {
     tvmr_cold_drop(vm, to);
     if (!tvmr_reserve(vm, &to->weights, &to->capacity, from->count, sizeof *to->weights) ||
         !tvmr_shape_set(vm, &to->shape, from->shape.dims, from->shape.rank))
         return false;
-    if (from->count) memcpy(to->weights, from->weights, from->count * sizeof *to->weights);
-    to->count = from->count;
-    to->present = from->present;
     to->frozen = from->frozen;
     to->dirty = from->dirty;
     to->key_size = from->key_size;
     memcpy(to->key, from->key, sizeof to->key);
+    return true;
+}
+
+bool tvmr_cold_copy(struct tvmr_vm *vm, struct tvmr_cold *to, const struct tvmr_cold *from)
+{
+    if (!cold_copy_room(vm, to, from)) return false;
+    if (from->count) memcpy(to->weights, from->weights, from->count * sizeof *to->weights);
+    to->count = from->count;
+    to->present = from->present;
     return !from->temps || tvmr_temps_set(vm, to, from->temps);
+}
+
+bool tvmr_cold_copy_work(struct tvmr_vm *vm, struct tvmr_cold *to, const struct tvmr_cold *from)
+{
+    size_t n = from->count;
+    if (!cold_copy_room(vm, to, from) ||
+        !work_move(vm, to->weights, from->weights, n * sizeof *to->weights))
+        return false;
+    if (from->temps && (!tvmr_reserve(vm, &to->temps, &to->temps_capacity, n ? n : 1, 1) ||
+                        !work_move(vm, to->temps, from->temps, n)))
+        return false;
+    to->count = n;
+    to->present = from->present;
+    return true;
 }

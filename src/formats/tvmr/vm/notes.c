@@ -28,7 +28,7 @@ bool tvmr_expect(struct tvmr_vm *vm, const struct tvmr_insn *in, struct tvmr_not
     if (note.have == note.want) return true;
     note.pc = (size_t)(in - vm->code);
     note.times = 1;
-    size_t i = 0;
+    size_t i = vm->begun ? TVMR_NOTES : 0; /* it was counted before it was interrupted */
     while (i < vm->note_count && !same_place(&vm->notes[i], &note)) i++;
     if (i < vm->note_count)
         vm->notes[i].times++;

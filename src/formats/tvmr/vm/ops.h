@@ -28,6 +28,41 @@ static inline unsigned imm16(const struct tvmr_insn *in)
     return (unsigned)in->a[2] << 8 | in->a[3];
 }
 
+/* ---- long instructions (TVMR 6.8) ----
+ *
+ * Handlers do their work in pieces. When the machine is interrupted, pieces end: loops stop, `put` and `fail` do
+ * nothing, and the handler returns; what it changes after its loops it changes only if vm->paused is not set.
+ * The instruction runs again later. Results are computed in the scratch buffer, so that nothing has changed; a
+ * loop over what is changed in place goes on at vm->progress. */
+
+enum { TVMR_PIECE = 1 << 14 }; /* elements, each a unit of work */
+
+static inline bool may_work(struct tvmr_vm *vm, uint64_t units)
+{
+    if (!vm->paused) vm->paused = vm_work(&vm->base, units);
+    return !vm->paused;
+}
+/* How many elements from here on are the next piece; 0: no more. */
+static inline size_t piece(struct tvmr_vm *vm, size_t from, size_t count)
+{
+    size_t n = min_size(count - from, TVMR_PIECE);
+    return n && may_work(vm, n) ? n : 0;
+}
+/* for (PIECES(i, n, count)): n elements from i on. */
+#define PIECES(i, n, count)                                                                        \
+    size_t i = 0, n;                                                                               \
+    (n = piece(vm, i, count));                                                                     \
+    i += n
+/* The condition of a loop over elements. */
+#define MORE(i, count) ((i) < (count) && ((i) % TVMR_PIECE || piece(vm, i, count)))
+/* The same for a loop that changes them and starts at vm->progress. */
+#define MORE_IN_PLACE(i, count)                                                                    \
+    ((i) < (count) && ((i) % TVMR_PIECE || piece(vm, i, count) || (vm->progress = (i), false)))
+
+/* False: interrupted. */
+bool work_move(struct tvmr_vm *vm, void *to, const void *from, uint64_t bytes);
+bool work_fill(struct tvmr_vm *vm, void *to, int byte, uint64_t bytes);
+
 /* ---- results ---- */
 
 /* Remembers why the instruction failed. */
@@ -94,6 +129,7 @@ static inline enum tvmr_result put_matrix(struct tvmr_vm *vm, uint8_t reg, size_
 }
 enum tvmr_result put_copy(struct tvmr_vm *vm, uint8_t reg, const struct tvmr_hot *from);
 enum tvmr_result put_scalar(struct tvmr_vm *vm, uint8_t reg, int32_t value);
+enum tvmr_result put_output(struct tvmr_vm *vm, const int32_t *data, size_t count); /* the output */
 
 /* An auxiliary array, 0 to 2. */
 static inline int32_t *auxiliary(struct tvmr_vm *vm, unsigned which, size_t count)
@@ -119,10 +155,12 @@ void tvmr_note_text(const struct tvmr_vm *vm, const struct tvmr_note *note, char
                     size_t size);
 bool tvmr_expect(struct tvmr_vm *vm, const struct tvmr_insn *in, struct tvmr_note note);
 
-/* product.c: rows x cols weights times a vector of count elements, the rest being 0. */
+/* product.c: rows x cols weights times a vector of count elements, the rest being 0. Work in pieces. */
 enum tvmr_gate { TVMR_GATE_NONE, TVMR_GATE_CORE, TVMR_GATE_EXTENSION };
-bool tvmr_product(struct tvmr_vm *vm, struct tvmr_cold *cold, enum tvmr_gate gate, const int32_t *x,
+void tvmr_product(struct tvmr_vm *vm, struct tvmr_cold *cold, enum tvmr_gate gate, const int32_t *x,
                   size_t count, int32_t *out);
+
+void tvmr_cold_finish(struct tvmr_cold *c, size_t count);
 
 /* ops_ternary.c: weights to begin with, as INIT_RANDOM makes them. */
 void tvmr_random_fill(struct tvmr_signal *w, size_t count, uint64_t state);

@@ -7,6 +7,7 @@
 enum tvmr_result fail(struct tvmr_vm *vm, enum tvmr_fault fault, const char *format, ...)
 {
     va_list args;
+    if (vm->paused) return TVMR_FAILED; /* it was not meant */
     va_start(args, format);
     vsnprintf(vm->fault_text, sizeof vm->fault_text, format, args);
     va_end(args);
@@ -19,10 +20,34 @@ enum tvmr_result unallocated(struct tvmr_vm *vm, char bank, uint8_t reg)
     return fail(vm, TVMR_E_UNALLOC, "%c%u is not allocated", bank, INDEX(reg));
 }
 
+/* ---- work in pieces ---- */
+
+enum { MOVED = 64 * TVMR_PIECE }; /* bytes of a piece */
+
+bool work_move(struct tvmr_vm *vm, void *to, const void *from, uint64_t bytes)
+{
+    for (uint64_t at = 0; at < bytes; at += MOVED) {
+        size_t n = bytes - at < MOVED ? (size_t)(bytes - at) : MOVED;
+        if (!may_work(vm, poll_bytes(n))) return false;
+        memmove((uint8_t *)to + at, (const uint8_t *)from + at, n);
+    }
+    return true;
+}
+
+bool work_fill(struct tvmr_vm *vm, void *to, int byte, uint64_t bytes)
+{
+    for (uint64_t at = 0; at < bytes; at += MOVED) {
+        size_t n = bytes - at < MOVED ? (size_t)(bytes - at) : MOVED;
+        if (!may_work(vm, poll_bytes(n))) return false;
+        memset((uint8_t *)to + at, byte, n);
+    }
+    return true;
+}
+
 enum tvmr_result put(struct tvmr_vm *vm, uint8_t reg, const uint32_t *dims, size_t rank)
 {
     struct tvmr_hot *h = &vm->hot[INDEX(reg)], *s = &vm->scratch;
-    if (reg == TVMR_NULL) return TVMR_NEXT;
+    if (reg == TVMR_NULL || vm->paused) return TVMR_NEXT;
     if (!tvmr_shape_set(vm, &h->shape, dims, rank)) return TVMR_FAILED;
     int32_t *data = h->data;
     size_t capacity = h->capacity;
@@ -79,6 +104,20 @@ HANDLER(unknown_extension)
 
 /* ---- registers ---- */
 
+/* Zeros in a hot register that is not there yet. */
+static bool new_hot(struct tvmr_vm *vm, unsigned index, size_t count, const uint32_t *dims,
+                    size_t rank)
+{
+    struct tvmr_hot *h = &vm->hot[index];
+    if (!tvmr_reserve(vm, &h->data, &h->capacity, count, sizeof *h->data) ||
+        !work_fill(vm, h->data, 0, count * sizeof *h->data))
+        return false;
+    h->count = count;
+    h->stamp++;
+    h->present = true;
+    return tvmr_shape_set(vm, &h->shape, dims, rank);
+}
+
 HANDLER(alloc_tensor)
 {
     uint8_t reg = in->a[0];
@@ -89,9 +128,13 @@ HANDLER(alloc_tensor)
     if (reg >> 6 ? vm->cold[INDEX(reg)].present : vm->hot[INDEX(reg)].present)
         return fail(vm, TVMR_E_ALLOCATED, "%c%u is allocated already", reg >> 6 ? 'C' : 'H',
                     INDEX(reg));
-    bool ok = reg >> 6 ? tvmr_cold_new(vm, INDEX(reg), count, dims, rank)
-                       : tvmr_hot_set(vm, INDEX(reg), NULL, count, dims, rank);
-    return ok ? TVMR_NEXT : TVMR_FAILED;
+    if (reg >> 6) {
+        struct tvmr_cold *c = tvmr_cold_begin(vm, INDEX(reg), count, dims, rank);
+        if (!c || !work_fill(vm, c->weights, 0, count * sizeof *c->weights)) return TVMR_FAILED;
+        tvmr_cold_finish(c, count);
+        return TVMR_NEXT;
+    }
+    return new_hot(vm, INDEX(reg), count, dims, rank) ? TVMR_NEXT : TVMR_FAILED;
 }
 
 HANDLER(free_tensor)
@@ -113,7 +156,7 @@ enum tvmr_result put_copy(struct tvmr_vm *vm, uint8_t to, const struct tvmr_hot 
 {
     int32_t *r = result(vm, from->count);
     if (!r) return TVMR_FAILED;
-    if (from->count) memcpy(r, from->data, from->count * sizeof *r);
+    work_move(vm, r, from->data, from->count * sizeof *r);
     return put_like(vm, to, from);
 }
 
@@ -127,7 +170,7 @@ HANDLER(copy_reg)
 HANDLER(zero_reg)
 {
     struct tvmr_hot *h = hot_change(vm, in->a[0]);
-    if (!(in->a[0] >> 6) && h && h->count) memset(h->data, 0, h->count * sizeof *h->data);
+    if (!(in->a[0] >> 6) && h) work_fill(vm, h->data, 0, h->count * sizeof *h->data);
     return TVMR_NEXT;
 }
 
@@ -144,7 +187,7 @@ static enum tvmr_result load_buffer(struct tvmr_vm *vm, const struct tvmr_insn *
         return TVMR_FAILED;
     int32_t *r = result(vm, b->count);
     if (!r) return TVMR_FAILED;
-    if (b->count) memcpy(r, b->data, b->count * sizeof *r);
+    work_move(vm, r, b->data, b->count * sizeof *r);
     return put_list(vm, reg);
 }
 
@@ -152,11 +195,21 @@ HANDLER(load_input) { return load_buffer(vm, in, &vm->input, false); }
 /* Programs that learn are used without a target (TVMR 21.1.3). */
 HANDLER(load_target) { return load_buffer(vm, in, &vm->target, true); }
 
+/* The output in the place of the old one, whose length it has only when all of it is there. */
+enum tvmr_result put_output(struct tvmr_vm *vm, const int32_t *data, size_t count)
+{
+    struct tvmr_buffer *b = &vm->output;
+    if (!tvmr_reserve(vm, &b->data, &b->capacity, count, sizeof *data)) return TVMR_FAILED;
+    b->stamp++;
+    if (work_move(vm, b->data, data, count * sizeof *data)) b->count = count;
+    return TVMR_NEXT;
+}
+
 HANDLER(store_output)
 {
     const struct tvmr_hot *h = hot_at(vm, in->a[1]);
     if (!h) return TVMR_NEXT;
-    return tvmr_buffer_set(vm, &vm->output, h->data, h->count) ? TVMR_NEXT : TVMR_FAILED;
+    return put_output(vm, h->data, h->count);
 }
 
 HANDLER(set_const) { return put_scalar(vm, in->a[0], (int32_t)imm16(in)); }
@@ -228,7 +281,7 @@ HANDLER(ret)
 static bool any_nonzero(struct tvmr_vm *vm, uint8_t reg)
 {
     const struct tvmr_hot *h = reg >> 6 ? NULL : hot_at(vm, reg);
-    for (size_t i = 0; h && i < h->count; i++)
+    for (size_t i = 0; h && MORE(i, h->count); i++)
         if (h->data[i]) return true;
     return false;
 }

@@ -110,17 +110,17 @@ HANDLER(assert_eq)
     if (x->count != y->count)
         return assertion(vm, "ASSERT_EQ failed: H%u has %zu elements, H%u has %zu", a, x->count, b,
                          y->count);
-    for (size_t i = 0; i < x->count; i++)
+    for (size_t i = 0; MORE(i, x->count); i++)
         if (x->data[i] != y->data[i])
             return assertion(vm, "ASSERT_EQ failed at index %zu: H%u[%zu]=%d != H%u[%zu]=%d", i, a,
                              i, (int)x->data[i], b, i, (int)y->data[i]);
     return TVMR_NEXT;
 }
 
-static int64_t total(const struct tvmr_hot *h)
+static int64_t total(struct tvmr_vm *vm, const struct tvmr_hot *h)
 {
     int64_t sum = 0;
-    for (size_t i = 0; i < h->count; i++) sum += h->data[i];
+    for (size_t i = 0; MORE(i, h->count); i++) sum += h->data[i];
     return sum;
 }
 
@@ -128,7 +128,7 @@ HANDLER(assert_gt)
 {
     NEED_HOT(x, in->a[0]);
     NEED_HOT(y, in->a[1]);
-    int64_t a = total(x), b = total(y);
+    int64_t a = total(vm, x), b = total(vm, y);
     if (a > b) return TVMR_NEXT;
     return assertion(vm, "ASSERT_GT failed: sum %lld is not above %lld", (long long)a,
                      (long long)b);
@@ -137,7 +137,7 @@ HANDLER(assert_gt)
 HANDLER(assert_active)
 {
     NEED_HOT(x, in->a[0]);
-    for (size_t i = 0; i < x->count; i++)
+    for (size_t i = 0; MORE(i, x->count); i++)
         if (x->data[i]) return TVMR_NEXT;
     return assertion(vm, "ASSERT_ACTIVE failed: H%u is all zero", INDEX(in->a[0]));
 }
@@ -145,7 +145,7 @@ HANDLER(assert_active)
 HANDLER(assert_range)
 {
     NEED_HOT(x, in->a[0]);
-    for (size_t i = 0; i < x->count; i++)
+    for (size_t i = 0; MORE(i, x->count); i++)
         if (x->data[i] < in->a[1] || x->data[i] > in->a[2])
             return assertion(vm, "ASSERT_RANGE failed at index %zu: %d is not in %u..%u", i,
                              (int)x->data[i], in->a[1], in->a[2]);
@@ -179,8 +179,12 @@ HANDLER(snapshot)
 {
     NEED_HOT(x, in->a[0]);
     struct tvmr_pressure *s = &vm->snapshots[INDEX(in->a[0])];
-    if (!tvmr_numbers_set(vm, s, x->count)) return TVMR_FAILED;
-    if (x->count) memcpy(s->data, x->data, x->count * sizeof *s->data);
+    if (!tvmr_reserve(vm, &s->data, &s->capacity, x->count, sizeof *s->data)) return TVMR_FAILED;
+    s->present = false;
+    s->stamp++;
+    if (!work_move(vm, s->data, x->data, x->count * sizeof *s->data)) return TVMR_NEXT;
+    s->count = x->count;
+    s->present = true;
     return TVMR_NEXT;
 }
 
@@ -237,7 +241,7 @@ HANDLER(bank_load)
         return op_yield(vm, in);
     int32_t *r = result(vm, size);
     if (!r) return TVMR_FAILED;
-    if (size) memcpy(r, vector, size * sizeof *r);
+    work_move(vm, r, vector, size * sizeof *r);
     return put_list(vm, in->a[0]);
 }
 

@@ -17,7 +17,13 @@ static struct tvmr_pressure *pressure_of(struct tvmr_vm *vm, uint8_t reg, size_t
     struct tvmr_pressure *p = &vm->pressure[INDEX(reg)];
     p->stamp++; /* the caller changes it */
     if (p->present && p->count == count) return p;
-    return tvmr_numbers_set(vm, p, count) ? p : NULL;
+    p->present = false;
+    if (!tvmr_reserve(vm, &p->data, &p->capacity, count, sizeof *p->data) ||
+        !work_fill(vm, p->data, 0, count * sizeof *p->data))
+        return NULL;
+    p->count = count;
+    p->present = true;
+    return p;
 }
 
 HANDLER(mastery_update)
@@ -27,12 +33,12 @@ HANDLER(mastery_update)
     NEED_HOT(activity, in->a[1]);
     NEED_HOT(direction, in->a[2]);
     int64_t dir = direction->count ? sign(direction->data[0]) : 0, most = 1;
-    for (size_t i = 0; i < activity->count; i++)
+    for (size_t i = 0; MORE(i, activity->count); i++)
         if (activity->data[i] > most) most = activity->data[i];
     struct tvmr_pressure *p = pressure_of(vm, in->a[0], activity->count);
     if (!p) return TVMR_FAILED;
     int64_t threshold = most / 4;
-    for (size_t i = 0; i < activity->count; i++) {
+    for (size_t i = vm->progress; MORE_IN_PLACE(i, activity->count); i++) {
         int64_t a = activity->data[i];
         if (a <= threshold) continue;
         int64_t strength = (a - threshold) * 256 / most;
@@ -62,7 +68,7 @@ static enum tvmr_result commit(struct tvmr_vm *vm, const struct tvmr_insn *in, b
     if (spared(vm, c)) return TVMR_NEXT;
     int64_t base = in->a[3] ? in->a[3] : 50;
     bool changed = false;
-    for (size_t i = 0; i < min_size(p->count, c->count); i++) {
+    for (size_t i = vm->progress; MORE_IN_PLACE(i, min_size(p->count, c->count)); i++) {
         unsigned temp = c->temps ? c->temps[i] : TVMR_HOT;
         int64_t threshold = temp >= TVMR_COLD ? INT32_MAX : base * multiplier[temp] / 2;
         int32_t pressure = p->data[i];
@@ -88,12 +94,12 @@ HANDLER(add_babble)
     struct tvmr_hot *h = hot_change(vm, in->a[0]);
     if (!h) return TVMR_NEXT;
     int64_t base = (int64_t)vm->babble_scale * 50;
-    for (size_t i = 0; i < h->count; i++) {
+    for (size_t i = vm->progress; MORE_IN_PLACE(i, h->count); i++) {
         int64_t f = 77 + (int64_t)((vm->babble_phase * 7 + i * 13) % 179);
         int64_t s = (i * 7 + vm->babble_phase / 10) % 5 < 3 ? 1 : -1;
         h->data[i] = clamp32(h->data[i] + s * (base * f / 255) + base / 3);
     }
-    vm->babble_phase++;
+    vm->babble_phase += !vm->paused;
     return TVMR_NEXT;
 }
 
@@ -108,11 +114,11 @@ HANDLER(mark_eligibility)
 {
     NEED_HOT(x, in->a[1]);
     int64_t sum = 0;
-    for (size_t i = 0; i < x->count; i++) sum += x->data[i];
+    for (size_t i = 0; MORE(i, x->count); i++) sum += x->data[i];
     int64_t mean = x->count ? sum / (int64_t)x->count : 0;
     struct tvmr_pressure *p = pressure_of(vm, in->a[0], x->count);
     if (!p) return TVMR_FAILED;
-    for (size_t i = 0; i < x->count; i++)
+    for (size_t i = vm->progress; MORE_IN_PLACE(i, x->count); i++)
         if (x->data[i] > mean) p->data[i] = clamp32((int64_t)p->data[i] + x->data[i]);
     return TVMR_NEXT;
 }
@@ -121,7 +127,7 @@ HANDLER(decay_eligibility)
 {
     struct tvmr_pressure *p = &vm->pressure[INDEX(in->a[0])];
     p->stamp++;
-    for (size_t i = 0; p->present && i < p->count; i++)
+    for (size_t i = vm->progress; p->present && MORE_IN_PLACE(i, p->count); i++)
         p->data[i] = (int32_t)((int64_t)p->data[i] * 230 / 256);
     return TVMR_NEXT;
 }
@@ -160,15 +166,16 @@ static enum tvmr_result record(struct tvmr_vm *vm, const struct tvmr_insn *in, e
     size_t count = v->count * h->count;
     if (!t->present || t->count != count) {
         if (!tvmr_reserve(vm, &t->data, &t->capacity, count, sizeof *t->data)) return TVMR_FAILED;
-        if (count) memset(t->data, 0, count * sizeof *t->data);
+        t->present = false;
+        if (!work_fill(vm, t->data, 0, count * sizeof *t->data)) return TVMR_NEXT;
         t->count = count;
         t->present = true;
     }
-    for (size_t i = 0; i < v->count; i++)
-        for (size_t j = 0; j < h->count; j++) {
-            int64_t *cell = &t->data[i * h->count + j];
-            *cell = wadd(*cell, (int64_t)v->data[i] * h->data[j]);
-        }
+    size_t i = count ? vm->progress / h->count : 0, j = count ? vm->progress % h->count : 0;
+    for (size_t at = vm->progress; MORE_IN_PLACE(at, count); at++) {
+        t->data[at] = wadd(t->data[at], (int64_t)v->data[i] * h->data[j]);
+        if (++j == h->count) j = 0, i++;
+    }
     return TVMR_NEXT;
 }
 
@@ -198,11 +205,11 @@ HANDLER(chl_update)
     }
     struct tvmr_pressure *p = pressure_of(vm, in->a[0], f->count);
     if (!p) return TVMR_FAILED;
-    for (size_t i = 0; i < f->count; i++) {
+    for (size_t i = vm->progress; MORE_IN_PLACE(i, f->count); i++) {
         int64_t difference = (int64_t)((uint64_t)c->data[i] - (uint64_t)f->data[i]);
         p->data[i] = clamp32((int64_t)p->data[i] + clamp32(difference >> 8));
     }
-    vm->chl_phase = TVMR_CHL_IDLE;
+    if (!vm->paused) vm->chl_phase = TVMR_CHL_IDLE;
     return TVMR_NEXT;
 }
 
@@ -221,11 +228,11 @@ HANDLER(chl_backprop_clamp)
     int32_t *r = result(vm, cols);
     int64_t *sum = r ? (int64_t *)(void *)auxiliary(vm, 0, cols * 2) : NULL;
     if (!sum) return TVMR_FAILED;
-    if (cols) memset(sum, 0, cols * sizeof *sum);
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < cols; j++)
+    work_fill(vm, sum, 0, cols * sizeof *sum);
+    for (size_t i = 0; i < rows && may_work(vm, 1); i++)
+        for (size_t j = 0; MORE(j, cols); j++)
             sum[j] += (int64_t)tvmr_value(c->weights[i * cols + j]) * x->data[i];
-    for (size_t j = 0; j < cols; j++) r[j] = clamp32(sum[j]);
+    for (size_t j = 0; MORE(j, cols); j++) r[j] = clamp32(sum[j]);
     return put_list(vm, (uint8_t)INDEX(in->a[0]));
 }
 
@@ -236,9 +243,9 @@ HANDLER(compute_error)
     NEED_HOT(t, in->a[0]);
     NEED_HOT(o, in->a[1]);
     int64_t sum = 0;
-    for (size_t i = 0; i < min_size(t->count, o->count); i++)
+    for (size_t i = 0; MORE(i, min_size(t->count, o->count)); i++)
         sum += absolute((int64_t)t->data[i] - o->data[i]);
-    vm->current_error = clamp32(sum);
+    if (!vm->paused) vm->current_error = clamp32(sum);
     return TVMR_NEXT;
 }
 
@@ -264,11 +271,11 @@ HANDLER(update_weights)
     NEED_COLD(c, in->a[0]);
     if (spared(vm, c)) return TVMR_NEXT;
     int64_t scale = clamp(vm->current_error, 1, 1000) * dopamine_factor(vm);
-    for (size_t i = 0; i < min_size(p->count, c->count); i++) {
+    for (size_t i = vm->progress; MORE_IN_PLACE(i, p->count); i++) {
         int64_t s = p->data[i] * scale / 65536;
-        if (absolute(s) > 30) step(&c->weights[i], sign(s), UPDATE_STEP);
+        if (i < c->count && absolute(s) > 30) step(&c->weights[i], sign(s), UPDATE_STEP);
+        p->data[i] = 0;
     }
-    if (p->count) memset(p->data, 0, p->count * sizeof *p->data);
     p->stamp++;
     tvmr_cold_changed(c);
     return TVMR_NEXT;
@@ -280,7 +287,7 @@ HANDLER(checkpoint_weights)
 {
     if (in->a[0] != TVMR_NULL) {
         NEED_COLD(c, in->a[0]);
-        if (!tvmr_cold_copy(vm, &vm->checkpoints[INDEX(in->a[0])], c)) return TVMR_FAILED;
+        if (!tvmr_cold_copy_work(vm, &vm->checkpoints[INDEX(in->a[0])], c)) return TVMR_FAILED;
     }
     return op_yield(vm, in);
 }

@@ -13,7 +13,7 @@ static enum tvmr_result unary(struct tvmr_vm *vm, const struct tvmr_insn *in,
     NEED_HOT(x, in->a[1]);
     int32_t *r = result(vm, x->count);
     if (!r) return TVMR_FAILED;
-    loop(r, x->data, x->count, p, q);
+    for (PIECES(i, n, x->count)) loop(r + i, x->data + i, n, p, q);
     return put_like(vm, in->a[0], x);
 }
 
@@ -30,7 +30,7 @@ static enum tvmr_result unary(struct tvmr_vm *vm, const struct tvmr_insn *in,
         size_t n = min_size(x->count, y->count);                                                   \
         int32_t *r = result(vm, n);                                                                \
         if (!r) return TVMR_FAILED;                                                                \
-        LOOP(loop)(r, x->data, y->data, n);                                                        \
+        for (PIECES(i, m, n)) LOOP(loop)(r + i, x->data + i, y->data + i, m);                      \
         return finish;                                                                             \
     }
 #define LIKE put_like(vm, in->a[0], x)
@@ -48,16 +48,26 @@ UNARY(core_sigmoid, core_sigmoid, in->a[3] ? in->a[3] : 64)
 UNARY(core_tanh, core_tanh, 0)
 UNARY(core_gelu, core_gelu, 0)
 
+static int32_t largest_of(struct tvmr_vm *vm, const struct tvmr_hot *x)
+{
+    int32_t most = 0;
+    for (PIECES(i, n, x->count)) {
+        int32_t m = LOOP(largest)(x->data + i, n);
+        if (!i || m > most) most = m;
+    }
+    return most;
+}
+
 /* e = 256 for the largest, less for others down to floor, never below 1. Differences wrap. */
 static enum tvmr_result softmax(struct tvmr_vm *vm, const struct tvmr_insn *in, int64_t floor,
                                 bool cap)
 {
     NEED_HOT(x, in->a[1]);
-    int32_t *r = result(vm, x->count), m = LOOP(largest)(x->data, x->count);
+    int32_t *r = result(vm, x->count), m = largest_of(vm, x);
     if (!r) return TVMR_FAILED;
     int64_t sum = 0;
     for (int pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < x->count; i++) {
+        for (size_t i = 0; MORE(i, x->count); i++) {
             int64_t d = wrap32((int64_t)x->data[i] - m);
             if (cap && d > 0) d = 0;
             if (d < floor) d = floor;
@@ -92,8 +102,8 @@ static enum tvmr_result bias(struct tvmr_vm *vm, uint8_t to, const struct tvmr_h
     int32_t *r = result(vm, x->count);
     if (!r) return TVMR_FAILED;
     size_t n = min_size(x->count, c->count);
-    LOOP(bias)(r, x->data, c->weights, n, scale);
-    if (x->count > n) memcpy(r + n, x->data + n, (x->count - n) * sizeof *r);
+    for (PIECES(i, m, n)) LOOP(bias)(r + i, x->data + i, c->weights + i, m, scale);
+    if (x->count > n) work_move(vm, r + n, x->data + n, (x->count - n) * sizeof *r);
     return put_like(vm, to, x);
 }
 
@@ -116,8 +126,8 @@ HANDLER(core_add)
     int32_t *r = result(vm, x->count);
     if (!r) return TVMR_FAILED;
     size_t n = min_size(x->count, y->count);
-    LOOP(add)(r, x->data, y->data, n);
-    if (x->count > n) memcpy(r + n, x->data + n, (x->count - n) * sizeof *r);
+    for (PIECES(i, m, n)) LOOP(add)(r + i, x->data + i, y->data + i, m);
+    if (x->count > n) work_move(vm, r + n, x->data + n, (x->count - n) * sizeof *r);
     return put_like(vm, in->a[0], x);
 }
 
@@ -131,7 +141,7 @@ HANDLER(wire_skip)
         return fail(vm, TVMR_E_RANGE, "one of the operands is empty");
     int32_t *r = result(vm, n);
     if (!r) return TVMR_FAILED;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; MORE(i, n); i++)
         r[i] = clamp32((int64_t)x->data[i % x->count] + y->data[i % y->count]);
     return put_like(vm, in->a[0], x);
 }
@@ -145,13 +155,13 @@ static enum tvmr_result add_padded(struct tvmr_vm *vm, uint8_t to, const struct 
     size_t both = min_size(x->count, y->count), n = x->count > both ? x->count : y->count;
     int32_t *r = result(vm, n);
     if (!r) return TVMR_FAILED;
-    (subtract ? LOOP(sub) : LOOP(add))(r, x->data, y->data, both);
+    for (PIECES(i, m, both)) (subtract ? LOOP(sub) : LOOP(add))(r + i, x->data + i, y->data + i, m);
     if (x->count > both)
-        memcpy(r + both, x->data + both, (n - both) * sizeof *r);
-    else if (n > both && subtract)
-        LOOP(negate)(r + both, y->data + both, n - both, 0, 0);
-    else if (n > both)
-        memcpy(r + both, y->data + both, (n - both) * sizeof *r);
+        work_move(vm, r + both, x->data + both, (n - both) * sizeof *r);
+    else if (n > both && !subtract)
+        work_move(vm, r + both, y->data + both, (n - both) * sizeof *r);
+    else
+        for (PIECES(i, m, n - both)) LOOP(negate)(r + both + i, y->data + both + i, m, 0, 0);
     return put_like(vm, to, x);
 }
 
@@ -192,15 +202,15 @@ UNARY(act_gelu, act_gelu, 0)
 HANDLER(max_reduce)
 {
     NEED_HOT(x, in->a[1]);
-    return put_scalar(vm, in->a[0], LOOP(largest)(x->data, x->count));
+    return put_scalar(vm, in->a[0], largest_of(vm, x));
 }
 
 HANDLER(argmax)
 {
     NEED_HOT(x, in->a[1]);
-    int32_t most = LOOP(largest)(x->data, x->count);
-    size_t at = x->count; /* the last of those that are equal */
-    while (at > 1 && x->data[at - 1] != most) at--;
+    int32_t most = largest_of(vm, x);
+    size_t at = x->count, seen = 0; /* the last of those that are equal */
+    while (at > 1 && x->data[at - 1] != most && MORE(seen, x->count)) at--, seen++;
     return put_scalar(vm, in->a[0], at ? (int32_t)(at - 1) : 0);
 }
 
@@ -214,10 +224,18 @@ HANDLER(reduce_avg)
                       end > start ? (int32_t)((int64_t)(int32_t)sum / (int64_t)(end - start)) : 0);
 }
 
-static int64_t sum_strided(const struct tvmr_hot *x, size_t from, size_t stride, size_t count)
+static int64_t sum_strided(struct tvmr_vm *vm, const struct tvmr_hot *x, size_t from, size_t stride,
+                           size_t count)
 {
     int64_t sum = 0;
-    for (size_t i = 0; i < count && from < x->count; i++, from += stride) sum += x->data[from];
+    for (size_t i = 0; from < x->count && MORE(i, count); i++, from += stride) sum += x->data[from];
+    return sum;
+}
+
+static int64_t total_of(struct tvmr_vm *vm, const struct tvmr_hot *x)
+{
+    int64_t sum = 0;
+    for (PIECES(i, n, x->count)) sum += LOOP(total)(x->data + i, n);
     return sum;
 }
 
@@ -226,15 +244,15 @@ HANDLER(reduce_mean_dim)
     NEED_HOT(x, in->a[1]);
     if (x->shape.rank < 2) {
         int64_t n = x->count ? (int64_t)x->count : 1;
-        return put_scalar(vm, in->a[0], (int32_t)(LOOP(total)(x->data, x->count) / n));
+        return put_scalar(vm, in->a[0], (int32_t)(total_of(vm, x) / n));
     }
     size_t rows = x->shape.dims[0], cols = x->shape.dims[1], n = in->a[2] ? rows : cols;
     int32_t *r = result(vm, n);
     if (!r) return TVMR_FAILED;
     int64_t divisor = (int64_t)(in->a[2] ? cols : rows);
-    for (size_t i = 0; i < n; i++) {
-        int64_t sum =
-            in->a[2] ? sum_strided(x, i * cols, 1, cols) : sum_strided(x, i, cols ? cols : 1, rows);
+    for (size_t i = 0; MORE(i, n); i++) {
+        int64_t sum = in->a[2] ? sum_strided(vm, x, i * cols, 1, cols)
+                               : sum_strided(vm, x, i, cols ? cols : 1, rows);
         r[i] = divisor ? (int32_t)(sum / divisor) : 0;
     }
     return put_list(vm, in->a[0]);
@@ -255,8 +273,8 @@ static bool join(struct tvmr_vm *vm, const struct tvmr_hot *x, const struct tvmr
 {
     int32_t *r = result(vm, x->count + y->count);
     if (!r) return false;
-    if (x->count) memcpy(r, x->data, x->count * sizeof *r);
-    if (y->count) memcpy(r + x->count, y->data, y->count * sizeof *r);
+    work_move(vm, r, x->data, x->count * sizeof *r);
+    work_move(vm, r + x->count, y->data, y->count * sizeof *r);
     return true;
 }
 
@@ -287,7 +305,7 @@ HANDLER(gate_update)
     size_t n = min_size(gate->count, min_size(update->count, state->count));
     int32_t *r = result(vm, n);
     if (!r) return TVMR_FAILED;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; MORE(i, n); i++) {
         int64_t g = clamp(gate->data[i], 0, 255);
         r[i] = wrap32((g * update->data[i] + (255 - g) * state->data[i]) / 255);
     }
@@ -304,8 +322,8 @@ HANDLER(core_dequantize) /* to the output buffer: the destination register is no
     NEED_HOT(x, in->a[1]);
     int32_t *r = result(vm, x->count);
     if (!r) return TVMR_FAILED;
-    LOOP(shift)(r, x->data, x->count, shift_amount(in), 0);
-    return tvmr_buffer_set(vm, &vm->output, vm->scratch.data, x->count) ? TVMR_NEXT : TVMR_FAILED;
+    for (PIECES(i, n, x->count)) LOOP(shift)(r + i, x->data + i, n, shift_amount(in), 0);
+    return put_output(vm, vm->scratch.data, x->count);
 }
 
 UNARY(ternary_dequantize, shift, shift_amount(in))

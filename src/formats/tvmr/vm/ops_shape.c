@@ -49,7 +49,7 @@ static enum tvmr_result reshaped(struct tvmr_vm *vm, const struct tvmr_insn *in,
 {
     int32_t *r = result(vm, from->count);
     if (!r) return TVMR_FAILED;
-    if (from->count) memcpy(r, from->data, from->count * sizeof *r);
+    work_move(vm, r, from->data, from->count * sizeof *r);
     return put(vm, in->a[0], dims, rank);
 }
 
@@ -101,8 +101,10 @@ static enum tvmr_result swap(struct tvmr_vm *vm, const struct tvmr_insn *in, uns
         for (size_t j = 0; j < b; j++)
             for (size_t m = 0; m < between; m++)
                 for (size_t i = 0; i < a; i++, at += inner)
-                    memcpy(r + at, from->data + (((o * a + i) * between + m) * b + j) * inner,
-                           inner * sizeof *r);
+                    if (!work_move(vm, r + at,
+                                   from->data + (((o * a + i) * between + m) * b + j) * inner,
+                                   inner * sizeof *r))
+                        return TVMR_NEXT;
     return put(vm, in->a[0], dims, rank);
 }
 
@@ -148,15 +150,15 @@ static bool take(struct tvmr_vm *vm, uint8_t reg, unsigned which, const int32_t 
         return true;
     }
     int32_t *values = auxiliary(vm, which, c->count);
-    for (size_t i = 0; values && i < c->count; i++) values[i] = tvmr_value(c->weights[i]);
+    for (size_t i = 0; values && MORE(i, c->count); i++) values[i] = tvmr_value(c->weights[i]);
     *data = values;
     return values != NULL;
 }
 
-static int64_t largest(const int32_t *data, size_t count)
+static int64_t largest(struct tvmr_vm *vm, const int32_t *data, size_t count)
 {
     int64_t most = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; MORE(i, count); i++) {
         int64_t v = absolute(data[i]);
         most = v > most ? v : most;
     }
@@ -171,7 +173,7 @@ static bool left_factor(struct tvmr_vm *vm, uint8_t reg, struct factor *f)
     f->list = s->rank == 1;
     f->rows = f->list ? 1 : s->dims[0];
     f->inner = s->dims[s->rank - 1];
-    f->most = largest(f->data, count);
+    f->most = largest(vm, f->data, count);
     return true;
 }
 
@@ -185,21 +187,21 @@ static bool right_factor(struct tvmr_vm *vm, uint8_t reg, struct factor *f)
     f->list = s->rank == 1;
     f->rows = f->list ? 1 : s->dims[1];
     f->inner = s->dims[0];
-    f->most = largest(data, count);
+    f->most = largest(vm, data, count);
     f->data = data;
     if (f->list || f->rows == 1) return true;
     int32_t *turned = auxiliary(vm, 2, count);
-    for (size_t i = 0; turned && i < f->inner; i++)
-        for (size_t j = 0; j < f->rows; j++) turned[j * f->inner + i] = data[i * f->rows + j];
+    for (size_t i = 0; turned && i < f->inner && may_work(vm, 1); i++)
+        for (size_t j = 0; MORE(j, f->rows); j++) turned[j * f->inner + i] = data[i * f->rows + j];
     f->data = turned;
     return turned != NULL;
 }
 
 /* Exact for any elements: the upper and lower halves of the terms are summed apart. */
-static int32_t wide_dot(const int32_t *x, const int32_t *y, size_t n)
+static int32_t wide_dot(struct tvmr_vm *vm, const int32_t *x, const int32_t *y, size_t n)
 {
     int64_t high = 0, low = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; MORE(i, n); i++) {
         int64_t term = (int64_t)x[i] * y[i];
         high += term >> 32;
         low += term & UINT32_MAX;
@@ -208,6 +210,14 @@ static int32_t wide_dot(const int32_t *x, const int32_t *y, size_t n)
     low &= UINT32_MAX;
     if (high > 0 || high < -1) return high > 0 ? INT32_MAX : INT32_MIN;
     return clamp32(high * (INT64_C(1) << 32) + low);
+}
+
+/* An element of the product, in pieces. The sum of the fast loop does not wrap. */
+static int32_t dot(struct tvmr_vm *vm, const int32_t *x, const int32_t *y, size_t count)
+{
+    int64_t sum = 0;
+    for (PIECES(i, n, count)) sum += tvmr_elements[vm->kernels]->dot(x + i, y + i, n);
+    return clamp32(sum);
 }
 
 static enum tvmr_result matrix_product(struct tvmr_vm *vm, const struct tvmr_insn *in)
@@ -222,18 +232,11 @@ static enum tvmr_result matrix_product(struct tvmr_vm *vm, const struct tvmr_ins
     /* |sum| <= most * most * inner: then the fast loop cannot wrap */
     bool fits = !a.most || !b.most || !a.inner ||
                 (uint64_t)a.most * (uint64_t)b.most <= INT64_MAX / a.inner;
-    for (size_t i = 0; i < a.rows; i++) {
-        /* May take long: an interrupt ends it, and it starts anew. */
-        if (atomic_load_explicit(&vm->base.interrupt, memory_order_relaxed)) {
-            vm->pc--;
-            return TVMR_NEXT;
-        }
-        for (size_t j = 0; j < b.rows; j++) {
+    for (size_t i = 0; i < a.rows && may_work(vm, 1); i++)
+        for (size_t j = 0; MORE(j, b.rows); j++) {
             const int32_t *x = a.data + i * a.inner, *y = b.data + j * b.inner;
-            r[i * b.rows + j] = fits ? clamp32(tvmr_elements[vm->kernels]->dot(x, y, a.inner))
-                                     : wide_dot(x, y, a.inner);
+            r[i * b.rows + j] = fits ? dot(vm, x, y, a.inner) : wide_dot(vm, x, y, a.inner);
         }
-    }
     uint32_t dims[2];
     size_t rank = 0;
     if (!a.list) dims[rank++] = (uint32_t)a.rows;

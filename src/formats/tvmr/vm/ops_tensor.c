@@ -1,7 +1,6 @@
 /* Attention, rotary positions, norms, key-value caches (TVMR 8.1), sampling (TVMR 8.13). */
 #include "tvmr/kernels/elements.h"
 #include "tvmr/vm/ops.h"
-#include <stdlib.h>
 
 /* ---- attention ---- */
 
@@ -27,16 +26,24 @@ static size_t row_data(const struct matrix *m, size_t row, const int32_t **data)
 }
 
 /* Scores of one query row become shares of 255. */
-static void shares(int64_t *score, size_t count)
+static void shares(struct tvmr_vm *vm, int64_t *score, size_t count)
 {
     int64_t most = score[0], total = 0;
-    for (size_t j = 1; j < count; j++) most = score[j] > most ? score[j] : most;
-    for (size_t j = 0; j < count; j++) {
+    for (size_t j = 0; MORE(j, count); j++) most = score[j] > most ? score[j] : most;
+    for (size_t j = 0; MORE(j, count); j++) {
         int64_t e = 256 + clamp(wadd(score[j], -most), -1024, 1024) / 256;
         score[j] = e > 1 ? e : 1;
         total += score[j];
     }
-    for (size_t j = 0; j < count; j++) score[j] = score[j] * 255 / total;
+    for (size_t j = 0; MORE(j, count); j++) score[j] = score[j] * 255 / total;
+}
+
+static int64_t score_of(struct tvmr_vm *vm, const int32_t *query, const int32_t *key, size_t count)
+{
+    int64_t sum = 0;
+    for (PIECES(i, n, count))
+        sum = wadd(sum, tvmr_elements[vm->kernels]->dot(query + i, key + i, n));
+    return sum;
 }
 
 HANDLER(attention)
@@ -52,25 +59,21 @@ HANDLER(attention)
     int64_t *score = r ? (int64_t *)(void *)auxiliary(vm, 0, k.rows * 2) : NULL;
     int64_t *sum = score ? (int64_t *)(void *)auxiliary(vm, 1, v.cols * 2) : NULL;
     if (!sum) return TVMR_FAILED;
-    for (size_t i = 0; i < q.rows; i++) {
-        /* The one instruction that can take hours: an interrupt ends it, and it starts anew. */
-        if (atomic_load_explicit(&vm->base.interrupt, memory_order_relaxed)) {
-            vm->pc--;
-            return TVMR_NEXT;
-        }
+    for (size_t i = 0; i < q.rows && may_work(vm, 1); i++) {
         const int32_t *query, *row;
         size_t width = row_data(&q, i, &query);
-        for (size_t j = 0; j < k.rows; j++) {
+        for (size_t j = 0; MORE(j, k.rows); j++) {
             size_t n = min_size(width, row_data(&k, j, &row));
-            score[j] = tvmr_elements[vm->kernels]->dot(query, row, n);
+            score[j] = score_of(vm, query, row, n);
         }
-        shares(score, k.rows);
-        memset(sum, 0, v.cols * sizeof *sum);
-        for (size_t j = 0; j < k.rows; j++) {
+        if (vm->paused) break; /* not all scores are there */
+        shares(vm, score, k.rows);
+        work_fill(vm, sum, 0, v.cols * sizeof *sum);
+        for (size_t j = 0; MORE(j, k.rows); j++) {
             size_t n = row_data(&v, j, &row);
-            for (size_t c = 0; c < n; c++) sum[c] += score[j] * row[c];
+            for (size_t c = 0; MORE(c, n); c++) sum[c] += score[j] * row[c];
         }
-        for (size_t c = 0; c < v.cols; c++) r[i * v.cols + c] = wrap32(sum[c] / 255);
+        for (size_t c = 0; MORE(c, v.cols); c++) r[i * v.cols + c] = wrap32(sum[c] / 255);
     }
     return put_matrix(vm, in->a[3], q.rows, v.cols);
 }
@@ -104,7 +107,11 @@ HANDLER(rope_apply)
         sine[i / 2] = run_of(sin_from, sizeof sin_from / sizeof *sin_from, k);
         cosine[i / 2] = 256 - run_of(cos_from, sizeof cos_from / sizeof *cos_from, k);
     }
-    for (size_t at = 0; at + width <= h->count; at += width)
+    for (size_t at = vm->progress; at + width <= h->count; at += width) {
+        if (!may_work(vm, n)) {
+            vm->progress = at;
+            return TVMR_NEXT;
+        }
         for (size_t i = 0; i < n; i += 2) {
             if (at + i + 1 >= h->count)
                 return fail(vm, TVMR_E_RANGE, "an odd number of elements to rotate");
@@ -113,6 +120,7 @@ HANDLER(rope_apply)
             h->data[at + i] = clamp32((x * c - y * s) / 256);
             h->data[at + i + 1] = clamp32((x * s + y * c) / 256);
         }
+    }
     return TVMR_NEXT;
 }
 
@@ -135,24 +143,24 @@ static int32_t *vector_of(struct tvmr_vm *vm, uint8_t reg, size_t n, unsigned wh
 {
     int32_t *out = auxiliary(vm, which, n);
     if (!out) return NULL;
-    memset(out, 0, n * sizeof *out);
+    work_fill(vm, out, 0, n * sizeof *out);
     const struct tvmr_hot *h = reg >> 6 == 0 ? hot_at(vm, reg) : NULL;
     const struct tvmr_cold *c = reg >> 6 == 1 ? cold_at(vm, reg) : NULL;
-    if (h && h->count >= n) memcpy(out, h->data, n * sizeof *out);
-    for (size_t i = 0; c && i < min_size(n, c->count); i++) out[i] = tvmr_value(c->weights[i]);
+    if (h && h->count >= n) work_move(vm, out, h->data, n * sizeof *out);
+    for (size_t i = 0; c && MORE(i, min_size(n, c->count)); i++) out[i] = tvmr_value(c->weights[i]);
     return out;
 }
 
-static void norm_row(const int32_t *x, size_t n, bool centred, const int32_t *scale,
-                     const int32_t *shift, int32_t *r)
+static void norm_row(struct tvmr_vm *vm, const int32_t *x, size_t n, bool centred,
+                     const int32_t *scale, const int32_t *shift, int32_t *r)
 {
     int64_t sum = 0, squares = 0, length = (int64_t)n;
-    for (size_t i = 0; centred && i < n; i++) sum += x[i];
+    for (size_t i = 0; centred && MORE(i, n); i++) sum += x[i];
     int64_t mean = sum / length;
-    for (size_t i = 0; i < n; i++) squares = wadd(squares, wmul(x[i] - mean, x[i] - mean));
+    for (size_t i = 0; MORE(i, n); i++) squares = wadd(squares, wmul(x[i] - mean, x[i] - mean));
     int64_t d = squares / length;
     d = root(d > 1 ? d : 1);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; MORE(i, n); i++)
         r[i] = clamp32(wadd(wmul((x[i] - mean) * 256 / d, scale[i]) / 255, shift ? shift[i] : 0));
 }
 
@@ -165,9 +173,9 @@ static enum tvmr_result norm(struct tvmr_vm *vm, const struct tvmr_insn *in, boo
     int32_t *scale = r ? vector_of(vm, in->a[2], width, 0) : NULL;
     int32_t *shift = scale && layer ? vector_of(vm, in->a[3], width, 1) : NULL;
     if (!scale || (layer && !shift)) return TVMR_FAILED;
-    if (x->count) memset(r, 0, x->count * sizeof *r);
-    for (size_t at = 0; at + width <= x->count; at += width)
-        norm_row(x->data + at, width, layer, scale, shift, r + at);
+    work_fill(vm, r, 0, x->count * sizeof *r);
+    for (size_t at = 0; at + width <= x->count && may_work(vm, 1); at += width)
+        norm_row(vm, x->data + at, width, layer, scale, shift, r + at);
     return put_like(vm, in->a[1], x);
 }
 
@@ -191,9 +199,9 @@ static enum tvmr_result kv_append(struct tvmr_vm *vm, const struct tvmr_insn *in
     size_t n = (pos + 1) * w > old ? (pos + 1) * w : old;
     int32_t *r = result(vm, n);
     if (!r) return TVMR_FAILED;
-    if (old) memcpy(r, cache->data, old * sizeof *r);
-    if (n > old) memset(r + old, 0, (n - old) * sizeof *r);
-    if (w) memcpy(r + pos * w, kv->data, w * sizeof *r);
+    work_move(vm, r, cache->data, old * sizeof *r);
+    if (n > old) work_fill(vm, r + old, 0, (n - old) * sizeof *r);
+    work_move(vm, r + pos * w, kv->data, w * sizeof *r);
     return put_matrix(vm, in->a[0], pos + 1, w);
 }
 
@@ -205,8 +213,8 @@ static enum tvmr_result kv_read(struct tvmr_vm *vm, const struct tvmr_insn *in, 
     int32_t *r = result(vm, w);
     if (!r) return TVMR_FAILED;
     size_t n = at < cache->count ? min_size(w, cache->count - (size_t)at) : 0;
-    if (w) memset(r, 0, w * sizeof *r);
-    if (n) memcpy(r, cache->data + at, n * sizeof *r);
+    work_fill(vm, r, 0, w * sizeof *r);
+    if (n) work_move(vm, r, cache->data + at, n * sizeof *r);
     return put_matrix(vm, in->a[2], 1, w);
 }
 
@@ -252,25 +260,43 @@ HANDLER(sample_temperature)
     int32_t *r = result(vm, x->count);
     if (!r) return TVMR_FAILED;
     if (t < 1) t = 1;
-    for (size_t i = 0; i < x->count; i++) r[i] = clamp32((int64_t)x->data[i] * 256 / t);
+    for (size_t i = 0; MORE(i, x->count); i++) r[i] = clamp32((int64_t)x->data[i] * 256 / t);
     return put_like(vm, in->a[0], x);
 }
 
-/* Falling value, then rising index, as one number to sort by. */
-static int order(const void *a, const void *b)
+/* Moves a key down to where it is not less than those below it. */
+static void sift(uint64_t *keys, size_t at, size_t count)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
+    uint64_t key = keys[at];
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        if (child + 1 < count && keys[child + 1] > keys[child]) child++;
+        if (keys[child] <= key) break;
+        keys[at] = keys[child];
+    }
+    keys[at] = key;
 }
 
+/* Ascending. A heap, since that needs no more memory and can be interrupted anywhere. */
+static void sort(struct tvmr_vm *vm, uint64_t *keys, size_t count)
+{
+    for (size_t i = count / 2; i && may_work(vm, 1); i--) sift(keys, i - 1, count);
+    for (size_t i = count; i > 1 && may_work(vm, 2); i--) {
+        uint64_t last = keys[i - 1];
+        keys[i - 1] = keys[0];
+        keys[0] = last;
+        sift(keys, 0, i - 1);
+    }
+}
+
+/* Indices in the lower halves, by falling value, then rising index. */
 static uint64_t *ranking(struct tvmr_vm *vm, const struct tvmr_hot *x)
 {
     uint64_t *keys = (uint64_t *)(void *)auxiliary(vm, 0, x->count * 2);
     if (!keys) return NULL;
-    for (size_t i = 0; i < x->count; i++)
+    for (size_t i = 0; MORE(i, x->count); i++)
         keys[i] = (uint64_t)((uint32_t)x->data[i] ^ 0x7fffffffu) << 32 | i;
-    qsort(keys, x->count, sizeof *keys, order);
-    return keys;
+    sort(vm, keys, x->count);
+    return vm->paused ? NULL : keys;
 }
 
 /* Keeps the first `count` of the ranking. */
@@ -279,8 +305,8 @@ static enum tvmr_result keep(struct tvmr_vm *vm, const struct tvmr_insn *in,
 {
     int32_t *r = result(vm, x->count);
     if (!r) return TVMR_FAILED;
-    for (size_t i = 0; i < x->count; i++) r[i] = EXCLUDED;
-    for (size_t i = 0; i < min_size(count, x->count); i++)
+    for (size_t i = 0; MORE(i, x->count); i++) r[i] = EXCLUDED;
+    for (size_t i = 0; MORE(i, min_size(count, x->count)); i++)
         r[(uint32_t)keys[i]] = x->data[(uint32_t)keys[i]];
     return put_like(vm, in->a[0], x);
 }
@@ -301,13 +327,13 @@ HANDLER(sample_top_p)
     int32_t *e = keys ? auxiliary(vm, 1, x->count) : NULL;
     if (!e) return TVMR_FAILED;
     int32_t most = x->count ? x->data[(uint32_t)keys[0]] : 0;
-    for (size_t i = 0; i < x->count; i++) {
+    for (size_t i = 0; MORE(i, x->count); i++) {
         int64_t share = 256 + clamp(wrap32((int64_t)x->data[i] - most), -1024, 1024);
         e[i] = (int32_t)(share > 1 ? share : 1);
         total += e[i];
     }
     size_t count = 0;
-    while (count < x->count && (running < total * p / 255 || !count))
+    while (MORE(count, x->count) && (running < total * p / 255 || !count))
         running += e[(uint32_t)keys[count++]];
     return keep(vm, in, x, keys, count);
 }
@@ -319,8 +345,8 @@ HANDLER(sample_rep_penalty)
     const struct tvmr_hot *history = hot_at(vm, in->a[2]);
     int32_t *r = result(vm, x->count);
     if (!r) return TVMR_FAILED;
-    if (x->count) memcpy(r, x->data, x->count * sizeof *r);
-    for (size_t i = 0; history && i < history->count; i++) {
+    work_move(vm, r, x->data, x->count * sizeof *r);
+    for (size_t i = 0; history && MORE(i, history->count); i++) {
         int32_t token = history->data[i];
         if (token >= 0 && (size_t)token < x->count) r[token] = clamp32(r[token] - penalty);
     }

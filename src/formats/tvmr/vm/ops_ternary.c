@@ -20,7 +20,8 @@ static enum tvmr_result product(struct tvmr_vm *vm, const struct tvmr_insn *in, 
         return fail(vm, TVMR_E_SHAPE, "weights of rank %u", (unsigned)c->shape.rank);
     if (!fits(vm, in, c->shape.dims[1], x->count)) return TVMR_FAILED;
     int32_t *r = result(vm, c->shape.dims[0]);
-    if (!r || !tvmr_product(vm, c, gate, x->data, x->count, r)) return TVMR_FAILED;
+    if (!r) return TVMR_FAILED;
+    tvmr_product(vm, c, gate, x->data, x->count, r);
     return put_list(vm, in->a[0]);
 }
 
@@ -57,11 +58,10 @@ static enum tvmr_result batch(struct tvmr_vm *vm, const struct tvmr_insn *in, en
     if (rows && count > SIZE_MAX / 8 / rows) return fail(vm, TVMR_E_LIMIT, "too large a batch");
     int32_t *r = result(vm, count * rows);
     if (!r) return TVMR_FAILED;
-    for (size_t b = 0; b < count; b++) {
+    for (size_t b = 0; MORE(b, count); b++) {
         uint64_t at = (uint64_t)b * cols;
         size_t n = at < x->count ? min_size(cols, x->count - (size_t)at) : 0;
-        if (!tvmr_product(vm, c, gate, n ? x->data + at : NULL, n, r + b * rows))
-            return TVMR_FAILED;
+        tvmr_product(vm, c, gate, n ? x->data + at : NULL, n, r + b * rows);
     }
     return put_matrix(vm, in->a[0], count, rows);
 }
@@ -77,9 +77,10 @@ static void table_size(const struct tvmr_cold *c, size_t *rows, size_t *cols)
     *cols = c->shape.rank < 2 ? dim_at(&c->shape, 0, 1) : c->shape.dims[1];
 }
 
-static void copy_row(const struct tvmr_cold *c, size_t row, size_t cols, int32_t *out)
+static void copy_row(struct tvmr_vm *vm, const struct tvmr_cold *c, size_t row, size_t cols,
+                     int32_t *out)
 {
-    for (size_t i = 0; i < cols; i++) {
+    for (size_t i = 0; MORE(i, cols); i++) {
         size_t at = row * cols + i;
         out[i] = at < c->count ? tvmr_value(c->weights[at]) : 0;
     }
@@ -94,12 +95,12 @@ HANDLER(embed_lookup)
     if (cols && x->count > SIZE_MAX / 8 / cols) return fail(vm, TVMR_E_LIMIT, "too many rows");
     int32_t *r = result(vm, x->count * cols);
     if (!r) return TVMR_FAILED;
-    for (size_t i = 0; i < x->count; i++) {
+    for (size_t i = 0; MORE(i, x->count); i++) {
         size_t row = x->data[i] < 0 ? 0 : (size_t)x->data[i];
         if (row < rows)
-            copy_row(c, row, cols, r + i * cols);
-        else if (cols)
-            memset(r + i * cols, 0, cols * sizeof *r);
+            copy_row(vm, c, row, cols, r + i * cols);
+        else
+            work_fill(vm, r + i * cols, 0, cols * sizeof *r);
     }
     return put_matrix(vm, in->a[0], x->count, cols);
 }
@@ -112,17 +113,17 @@ HANDLER(embed_sequence)
     size_t n = min_size(in->a[2], rows);
     int32_t *r = result(vm, n * cols);
     if (!r) return TVMR_FAILED;
-    for (size_t i = 0; i < n; i++) copy_row(c, i, cols, r + i * cols);
+    for (size_t i = 0; MORE(i, n); i++) copy_row(vm, c, i, cols, r + i * cols);
     return put_matrix(vm, in->a[0], n, cols);
 }
 
 /* ---- between numbers and signals ---- */
 
-/* New weights in the place of the register; a null one drops them. */
+/* New weights in the place of the register, which the caller finishes. */
 static struct tvmr_cold *fresh(struct tvmr_vm *vm, uint8_t reg, size_t count)
 {
     uint32_t dim = (uint32_t)count;
-    return tvmr_cold_new(vm, INDEX(reg), count, &dim, 1) ? &vm->cold[INDEX(reg)] : NULL;
+    return tvmr_cold_begin(vm, INDEX(reg), count, &dim, 1);
 }
 
 HANDLER(quantize)
@@ -131,9 +132,10 @@ HANDLER(quantize)
     if (in->a[0] == TVMR_NULL || spared(vm, &vm->cold[INDEX(in->a[0])])) return TVMR_NEXT;
     struct tvmr_cold *c = fresh(vm, in->a[0], x->count);
     if (!c) return TVMR_FAILED;
-    for (size_t i = 0; i < x->count; i++)
+    for (size_t i = 0; MORE(i, x->count); i++)
         c->weights[i] =
             (struct tvmr_signal){(int8_t)sign(x->data[i]), (uint8_t)(absolute(x->data[i]) >> 8)};
+    if (!vm->paused) tvmr_cold_finish(c, x->count);
     return TVMR_NEXT;
 }
 
@@ -143,8 +145,8 @@ HANDLER(pack_ternary)
     size_t n = (c->count + 3) / 4;
     int32_t *r = result(vm, n);
     if (!r) return TVMR_FAILED;
-    if (n) memset(r, 0, n * sizeof *r);
-    for (size_t i = 0; i < c->count; i++) {
+    work_fill(vm, r, 0, n * sizeof *r);
+    for (size_t i = 0; MORE(i, c->count); i++) {
         int polarity = c->weights[i].polarity;
         r[i / 4] |= (polarity > 0 ? 1 : polarity < 0 ? 2 : 0) << (i % 4 * 2);
     }
@@ -158,10 +160,11 @@ HANDLER(unpack_ternary)
     if (in->a[0] == TVMR_NULL || spared(vm, &vm->cold[INDEX(in->a[0])])) return TVMR_NEXT;
     struct tvmr_cold *c = fresh(vm, in->a[0], x->count * 4);
     if (!c) return TVMR_FAILED;
-    for (size_t i = 0; i < c->count; i++) {
+    for (size_t i = 0; MORE(i, 4 * x->count); i++) {
         int8_t p = polarity[(uint32_t)x->data[i / 4] >> (i % 4 * 2) & 3];
         c->weights[i] = (struct tvmr_signal){p, p ? 128 : 0};
     }
+    if (!vm->paused) tvmr_cold_finish(c, 4 * x->count);
     return TVMR_NEXT;
 }
 
@@ -170,7 +173,7 @@ HANDLER(apply_polarity)
     NEED_COLD(c, in->a[0]);
     NEED_HOT(x, in->a[1]);
     if (spared(vm, c)) return TVMR_NEXT;
-    for (size_t i = 0; i < min_size(c->count, x->count); i++)
+    for (size_t i = vm->progress; MORE_IN_PLACE(i, min_size(c->count, x->count)); i++)
         if (x->data[i]) c->weights[i].polarity = (int8_t)sign(x->data[i]);
     tvmr_cold_changed(c);
     return TVMR_NEXT;
@@ -181,7 +184,7 @@ HANDLER(apply_magnitude)
     NEED_COLD(c, in->a[0]);
     NEED_HOT(x, in->a[1]);
     if (spared(vm, c)) return TVMR_NEXT;
-    for (size_t i = 0; i < min_size(c->count, x->count); i++)
+    for (size_t i = vm->progress; MORE_IN_PLACE(i, min_size(c->count, x->count)); i++)
         c->weights[i].magnitude = (uint8_t)clamp(x->data[i], 0, 255);
     tvmr_cold_changed(c);
     return TVMR_NEXT;
@@ -192,7 +195,7 @@ HANDLER(threshold_polarity)
     NEED_COLD(c, in->a[0]);
     NEED_HOT(x, in->a[1]);
     if (spared(vm, c)) return TVMR_NEXT;
-    for (size_t i = 0; i < min_size(c->count, x->count); i++) {
+    for (size_t i = vm->progress; MORE_IN_PLACE(i, min_size(c->count, x->count)); i++) {
         struct tvmr_signal *w = &c->weights[i];
         int want = sign(x->data[i]);
         if (absolute(x->data[i]) > 2 * w->magnitude && w->polarity != want)
@@ -207,10 +210,14 @@ HANDLER(accumulate_pressure)
     NEED_HOT(x, in->a[1]);
     struct tvmr_hot *h = &vm->hot[INDEX(in->a[0])];
     uint32_t dim = (uint32_t)x->count;
-    if (!h->present && !tvmr_hot_set(vm, INDEX(in->a[0]), NULL, x->count, &dim, 1))
-        return TVMR_FAILED;
+    if (!h->present) { /* the sum with zeros is the other */
+        int32_t *r = result(vm, x->count);
+        if (!r) return TVMR_FAILED;
+        work_move(vm, r, x->data, x->count * sizeof *r);
+        return put(vm, in->a[0], &dim, 1);
+    }
     h->stamp++;
-    for (size_t i = 0; i < min_size(h->count, x->count); i++)
+    for (size_t i = vm->progress; MORE_IN_PLACE(i, min_size(h->count, x->count)); i++)
         h->data[i] = clamp32((int64_t)h->data[i] + x->data[i]);
     return TVMR_NEXT;
 }
@@ -226,11 +233,25 @@ void tvmr_random_fill(struct tvmr_signal *w, size_t count, uint64_t state)
     }
 }
 
+/* The state after so many steps: each of them is state * factor + term, and so are two of them. */
+static uint64_t random_after(uint64_t state, uint64_t steps)
+{
+    uint64_t factor = UINT64_C(6364136223846793005), term = 1;
+    for (; steps; steps >>= 1) {
+        if (steps & 1) state = state * factor + term;
+        term = term * factor + term;
+        factor *= factor;
+    }
+    return state;
+}
+
 HANDLER(init_random)
 {
     struct tvmr_cold *c = cold_at(vm, in->a[0]);
     if (!c || spared(vm, c)) return TVMR_NEXT;
-    tvmr_random_fill(c->weights, c->count, in->a[3]);
+    for (size_t n; vm->progress < c->count && (n = piece(vm, vm->progress, c->count));
+         vm->progress += n)
+        tvmr_random_fill(c->weights + vm->progress, n, random_after(in->a[3], vm->progress));
     tvmr_cold_changed(c);
     return TVMR_NEXT;
 }
@@ -247,8 +268,10 @@ HANDLER(grow_neuron)
     if (!tvmr_reserve(vm, &c->weights, &c->capacity, old + more, sizeof *c->weights) ||
         (c->temps && !tvmr_reserve(vm, &c->temps, &c->temps_capacity, old + more, 1)))
         return TVMR_FAILED;
-    tvmr_random_fill(c->weights + old, more, in->a[3] + (uint64_t)old);
-    if (c->temps && more) memset(c->temps + old, TVMR_HOT, more);
+    uint64_t state = in->a[3] + (uint64_t)old;
+    for (PIECES(i, n, more)) tvmr_random_fill(c->weights + old + i, n, random_after(state, i));
+    if (c->temps) work_fill(vm, c->temps + old, TVMR_HOT, more);
+    if (vm->paused) return TVMR_NEXT;
     c->count += more;
     c->shape.dims[0] += (uint32_t)count;
     tvmr_cold_changed(c);
@@ -265,11 +288,21 @@ HANDLER(prune_neuron)
            width = c->shape.rank == 2 ? c->shape.dims[1] : 1;
     if (index >= rows || rows <= 1) return fail(vm, TVMR_E_RANGE, "row %zu of %zu", index, rows);
     size_t at = index * width, rest = c->count - at - width;
-    memmove(c->weights + at, c->weights + at + width, rest * sizeof *c->weights);
-    if (c->temps) memmove(c->temps + at, c->temps + at + width, rest);
+    tvmr_cold_changed(c);
+    /* First the weights, then the temperatures. */
+    size_t all = c->temps ? 2 * rest : rest, n;
+    for (; vm->progress < all; vm->progress += n) {
+        bool temps = vm->progress >= rest;
+        size_t done = temps ? vm->progress - rest : vm->progress, to = at + done;
+        n = min_size(rest - done, TVMR_PIECE);
+        if (!may_work(vm, n)) return TVMR_NEXT;
+        if (temps)
+            memmove(c->temps + to, c->temps + to + width, n);
+        else
+            memmove(c->weights + to, c->weights + to + width, n * sizeof *c->weights);
+    }
     c->count -= width;
     c->shape.dims[0]--;
-    tvmr_cold_changed(c);
     return TVMR_NEXT;
 }
 
@@ -281,18 +314,28 @@ HANDLER(define_layer)
         return fail(vm, TVMR_E_RANGE, "a layer of %u x %u", (unsigned)dims[0], (unsigned)dims[1]);
     if (vm->cold[INDEX(in->a[0])].present)
         return fail(vm, TVMR_E_ALLOCATED, "C%u is allocated already", INDEX(in->a[0]));
-    return tvmr_cold_new(vm, INDEX(in->a[0]), (size_t)dims[0] * dims[1], dims, 2) ? TVMR_NEXT
-                                                                                  : TVMR_FAILED;
+    size_t count = (size_t)dims[0] * dims[1];
+    struct tvmr_cold *c = tvmr_cold_begin(vm, INDEX(in->a[0]), count, dims, 2);
+    if (!c || !work_fill(vm, c->weights, 0, count * sizeof *c->weights)) return TVMR_FAILED;
+    tvmr_cold_finish(c, count);
+    return TVMR_NEXT;
+}
+
+/* New temperatures were interrupted: weights that had none have none. */
+static enum tvmr_result temps_paused(struct tvmr_vm *vm, struct tvmr_cold *c, bool had)
+{
+    if (!had) tvmr_release(vm, &c->temps, &c->temps_capacity, 1);
+    return TVMR_NEXT;
 }
 
 static enum tvmr_result all_temps(struct tvmr_vm *vm, const struct tvmr_insn *in, uint8_t temp)
 {
     NEED_COLD(c, in->a[0]);
+    bool had = c->temps;
     if (!tvmr_reserve(vm, &c->temps, &c->temps_capacity, c->count ? c->count : 1, 1))
         return TVMR_FAILED;
-    memset(c->temps, temp, c->count);
     tvmr_cold_changed(c);
-    return TVMR_NEXT;
+    return work_fill(vm, c->temps, temp, c->count) ? TVMR_NEXT : temps_paused(vm, c, had);
 }
 
 HANDLER(freeze_layer) { return all_temps(vm, in, TVMR_COLD); }
@@ -310,7 +353,7 @@ HANDLER(temp_read)
     NEED_COLD(c, in->a[1]);
     int32_t *r = result(vm, c->count);
     if (!r) return TVMR_FAILED;
-    for (size_t i = 0; i < c->count; i++) r[i] = c->temps ? c->temps[i] : TVMR_HOT;
+    for (size_t i = 0; MORE(i, c->count); i++) r[i] = c->temps ? c->temps[i] : TVMR_HOT;
     return put_list(vm, in->a[0]);
 }
 
@@ -318,10 +361,11 @@ HANDLER(temp_write)
 {
     NEED_HOT(x, in->a[0]);
     NEED_COLD(c, in->a[1]);
+    bool had = c->temps;
     if (!tvmr_reserve(vm, &c->temps, &c->temps_capacity, c->count ? c->count : 1, 1))
         return TVMR_FAILED;
-    for (size_t i = 0; i < c->count; i++)
-        c->temps[i] = i < x->count ? (uint8_t)clamp(x->data[i], TVMR_HOT, TVMR_COLD) : TVMR_HOT;
     tvmr_cold_changed(c);
-    return TVMR_NEXT;
+    for (size_t i = 0; MORE(i, c->count); i++)
+        c->temps[i] = i < x->count ? (uint8_t)clamp(x->data[i], TVMR_HOT, TVMR_COLD) : TVMR_HOT;
+    return vm->paused ? temps_paused(vm, c, had) : TVMR_NEXT;
 }

@@ -365,6 +365,21 @@ static void drop_all(struct tvmr_vm *vm)
     }
 }
 
+/* How far an instruction came that was interrupted. Loops over registers end at their length, whatever the
+ * number says. Snapshots of older versions have none: they were taken between instructions. */
+static void walk_begun(struct tvmr_vm *vm, struct walk *w)
+{
+    vm->paused = false;
+    if (walk_loads(w) && !walk_failed(w) && !reader_left(&w->in)) {
+        vm->begun = false;
+        vm->progress = 0;
+        return;
+    }
+    WALK_NUMBER(w, vm->begun);
+    WALK_NUMBER(w, vm->progress);
+    if (vm->progress > vm->memory_max) walk_wrong(w, "more progress than an instruction can make");
+}
+
 void tvmr_vm_walk(penta_vm *base, struct walk *w)
 {
     struct tvmr_vm *vm = tvmr_vm(base);
@@ -398,4 +413,5 @@ void tvmr_vm_walk(penta_vm *base, struct walk *w)
     walk_models(vm, w);
     walk_notes(vm, w);
     walk_fields(vm, w); /* the fault among them comes after what may raise one: the budget */
+    walk_begun(vm, w);
 }

@@ -215,7 +215,8 @@ bool tvmr_vm_begin(struct tvmr_vm *vm, const int32_t *input, size_t count)
 {
     vm->pc = 0;
     vm->loop_depth = vm->call_depth = 0;
-    vm->final = vm->waiting = vm->at_break = vm->halted = false;
+    vm->final = vm->waiting = vm->at_break = vm->halted = vm->begun = false;
+    vm->progress = 0;
     vm->fault = TVMR_E_NONE;
     return tvmr_buffer_set(vm, &vm->input, input, count);
 }
@@ -361,10 +362,21 @@ void tvmr_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             break;
         }
         over = false;
-        if (vm->base.counts) counts_arrive(vm->base.counts, vm->places[vm->pc], vm->call_depth + 1);
+        if (vm->base.counts && !vm->begun)
+            counts_arrive(vm->base.counts, vm->places[vm->pc], vm->call_depth + 1);
         vm->pc++;
-        steps++;
         enum tvmr_result result = in->plain(vm, in);
+        if (vm->paused) { /* it runs again */
+            vm->paused = false;
+            vm->begun = true;
+            vm->pc = vm->at;
+            atomic_store_explicit(&base->interrupt, false, memory_order_relaxed);
+            stop->kind = PENTA_STOP_INTERRUPT;
+            break;
+        }
+        vm->begun = false;
+        vm->progress = 0;
+        steps++;
         if (vm->base.counts) count_after(vm, in, result);
         if (result == TVMR_HALTED) {
             end_run(vm);
@@ -508,7 +520,8 @@ bool tvmr_vm_reload(struct tvmr_vm *vm, const penta_module *module, bool *kept, 
     vm->base.module = module;
     vm->pc = 0;
     vm->loop_depth = vm->call_depth = 0;
-    vm->final = vm->waiting = vm->at_break = false;
+    vm->final = vm->waiting = vm->at_break = vm->begun = false;
+    vm->progress = 0;
     vm->fault = TVMR_E_NONE;
     return true;
 }

@@ -142,6 +142,10 @@ struct tvmr_vm {
 
     /* running */
     uint64_t executed;
+    /* An instruction that was interrupted (TVMR 6.8): `begun` until it ends, with `progress` elements of what
+     * it changes in place done. `paused` while its handler returns. */
+    bool paused, begun;
+    size_t progress;
     bool final, waiting, at_break, halted; /* halted: final by HALT, not by running off the end */
     bool settled;                          /* the host has stopped or failed the run itself */
     enum tvmr_fault fault;
@@ -209,7 +213,12 @@ bool tvmr_hot_set(struct tvmr_vm *vm, unsigned index, const int32_t *data, size_
 bool tvmr_cold_new(struct tvmr_vm *vm, unsigned index, size_t count, const uint32_t *dims,
                    size_t rank);
 bool tvmr_cold_copy(struct tvmr_vm *vm, struct tvmr_cold *to, const struct tvmr_cold *from);
+/* The same in a handler, which an interrupt may end. */
+bool tvmr_cold_copy_work(struct tvmr_vm *vm, struct tvmr_cold *to, const struct tvmr_cold *from);
 bool tvmr_temps_set(struct tvmr_vm *vm, struct tvmr_cold *cold, const uint8_t *temps);
+/* In handlers: without contents, and present only when tvmr_cold_finish says so. */
+struct tvmr_cold *tvmr_cold_begin(struct tvmr_vm *vm, unsigned index, size_t count,
+                                  const uint32_t *dims, size_t rank);
 void tvmr_cold_drop(struct tvmr_vm *vm, struct tvmr_cold *cold);
 void tvmr_hot_drop(struct tvmr_vm *vm, struct tvmr_hot *hot);
 /* Must be called by whoever changes weights or temperatures. */

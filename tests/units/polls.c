@@ -1,0 +1,265 @@
+/* Long instructions: each counts its work, in pieces after which an interrupt is seen, and gives the same when it was
+ * interrupted anywhere, also over a snapshot. By counted work (core/poll.h), without a clock.
+ *
+ * The machine of cvbc has no instruction whose work grows with its operands. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "core/engine.h"
+#include "penta/penta.h"
+#include "tvmr/vm/ops.h"
+
+static unsigned long passed, failed;
+
+struct sample { /* a program whose last instruction but one is the one */
+    const char *format, *engine, *line;
+    const char *text;
+    uint64_t units;
+    const penta_option *options;
+    size_t option_count;
+};
+
+static bool check(bool ok, const struct sample *s, const char *what, uint64_t a, uint64_t b)
+{
+    passed += ok;
+    failed += !ok;
+    if (!ok)
+        printf("FAIL %s %s, %s: %s (%llu, %llu)\n", s->format, s->engine ? s->engine : "", s->line,
+               what, (unsigned long long)a, (unsigned long long)b);
+    return ok;
+}
+
+static void tell(void *user, const penta_error *finding)
+{
+    (void)user;
+    if (finding->severity == PENTA_ERROR) printf("  %s\n", finding->message);
+}
+
+static penta_vm *open_machine(const struct sample *s, const penta_module *module)
+{
+    penta_error err;
+    penta_vm *vm = penta_vm_new(module, s->engine, s->options, s->option_count, &err);
+    if (!vm) check(false, s, err.message, 0, 0);
+    return vm;
+}
+
+static bool save(const struct sample *s, penta_vm *vm, penta_buffer *out)
+{
+    penta_error err;
+    *out = (penta_buffer){0};
+    return check(penta_vm_save(vm, out, &err), s, "it saves", 0, 0);
+}
+
+static bool same(penta_buffer a, penta_buffer b)
+{
+    return a.size == b.size && !memcmp(a.data, b.data, a.size);
+}
+
+/* To the end: what a host is asked is answered with nothing. */
+static void run_to_end(penta_vm *vm, penta_stop *stop)
+{
+    penta_error err;
+    uint64_t steps = 0;
+    do {
+        penta_vm_run(vm, UINT64_MAX, stop);
+        steps += stop->steps;
+    } while (stop->kind == PENTA_STOP_HOST && penta_vm_answer(vm, NULL, 0, &err));
+    stop->steps = steps;
+}
+
+/* The instruction is the next one after `before` steps. It is interrupted `often` times, `gap` units after it began
+ * each time; after each, another machine goes on from a snapshot. */
+static void interrupted(const struct sample *s, const penta_module *module, uint64_t before,
+                        uint64_t gap, unsigned often, penta_buffer end)
+{
+    penta_stop stop;
+    penta_error err;
+    penta_vm *vm = open_machine(s, module);
+    if (!vm) return;
+    penta_vm_run(vm, before, &stop);
+    uint64_t pc = stop.pc;
+    bool jit = s->engine && !strcmp(s->engine, "jit");
+    unsigned seen = 0;
+    for (unsigned i = 0; i < often; i++) {
+        vm->poll.trip = poll_total(&vm->poll) + 1 + gap;
+        penta_vm_run(vm, jit ? UINT64_MAX : 1, &stop); /* compiled code counts no steps */
+        if (stop.kind != PENTA_STOP_INTERRUPT) break;
+        seen++;
+        check(stop.pc == pc && (jit || !stop.steps), s, "the instruction is still to be done", stop.pc, pc);
+        penta_buffer middle;
+        penta_vm *other = open_machine(s, module);
+        if (!other || !save(s, vm, &middle)) return;
+        check(penta_vm_load(other, (penta_bytes){middle.data, middle.size}, &err), s,
+              "the snapshot loads", i, gap);
+        penta_buffer_free(&middle);
+        penta_vm_free(vm);
+        vm = other;
+    }
+    check(seen, s, "an interrupt takes effect inside", gap, 0);
+    vm->poll.trip = 0;
+    run_to_end(vm, &stop);
+    check(stop.kind == PENTA_STOP_HALT, s, "it halts", stop.kind, stop.detail);
+    penta_buffer got;
+    if (save(s, vm, &got)) check(same(got, end), s, "the same as without interrupts", gap, often);
+    penta_buffer_free(&got);
+    penta_vm_free(vm);
+}
+
+static uint64_t steps_of(const struct sample *s, const penta_module *module)
+{
+    struct sample plain = *s;
+    if (!strcmp(s->format, "pvm")) plain.engine = "interp"; /* which counts */
+    penta_stop stop = {0};
+    penta_vm *vm = open_machine(&plain, module);
+    if (vm) run_to_end(vm, &stop);
+    if (vm) check(stop.kind == PENTA_STOP_HALT, s, "it halts", stop.kind, stop.detail);
+    penta_vm_free(vm);
+    return stop.kind == PENTA_STOP_HALT ? stop.steps : 0;
+}
+
+static void try_sample(const struct sample *s)
+{
+    penta_stop stop;
+    penta_bytes text = {(const uint8_t *)s->text, strlen(s->text)};
+    penta_module *module = penta_assemble(text, s->format, NULL, 0, tell, NULL);
+    if (!check(module, s, "it assembles", 0, 0)) return;
+    uint64_t steps = steps_of(s, module);
+    penta_vm *vm = steps ? open_machine(s, module) : NULL;
+    if (vm) {
+        penta_vm_run(vm, steps - 2, &stop);
+        uint64_t from = poll_total(&vm->poll);
+        run_to_end(vm, &stop);
+        uint64_t units = poll_total(&vm->poll) - from;
+        check(units >= s->units, s, "units are counted", units, s->units);
+        check(vm->poll.largest <= POLL_UNITS, s, "pieces are small", vm->poll.largest, POLL_UNITS);
+        penta_buffer end;
+        if (save(s, vm, &end)) {
+            interrupted(s, module, steps - 2, 0, 1, end);
+            interrupted(s, module, steps - 2, s->units / 5, 3, end);
+        }
+        penta_buffer_free(&end);
+    }
+    penta_vm_free(vm);
+    penta_close(module);
+}
+
+/* ---- tvmr ---- */
+
+enum { HANDLERS = 300 };
+static struct {
+    tvmr_handler *list[HANDLERS];
+    size_t count;
+} tried;
+
+static bool was_tried(tvmr_handler *handler)
+{
+    for (size_t i = 0; i < tried.count; i++)
+        if (tried.list[i] == handler) return true;
+    return false;
+}
+
+static char *numbers(size_t count)
+{
+    char *text = malloc(8 * count + 1), *at = text;
+    for (size_t i = 0; i < count; i++) at += sprintf(at, i ? ",%u" : "%u", (unsigned)(i % 251));
+    return text;
+}
+
+static void try_tvmr(const char *registers, const char *before, const char *line, uint64_t units)
+{
+    static const char form[] =
+        ".requires\n tensor\n ternary\n learning\n neuro\n arch\n sampling\n activation\n test\n"
+        ".registers\n%s.program\n%s%s\nend:\nhalt\n";
+    static char *input;
+    if (!input) input = numbers(1048576);
+    bool buffers = strstr(line, "load_") || strstr(before, "load_");
+    const penta_option options[] = {{"babble", "100"},
+                                    {"seed-chem", "210,128,128,128"},
+                                    {"input", buffers ? input : "1"},
+                                    {"target", buffers ? input : "1"}};
+    char text[4000];
+    snprintf(text, sizeof text, form, registers, before, line);
+    struct sample s = {"tvmr", NULL, line, text, units, options, 4};
+    try_sample(&s);
+    /* which handler that was */
+    penta_bytes bytes = {(const uint8_t *)text, strlen(text)};
+    penta_module *module = penta_assemble(bytes, "tvmr", NULL, 0, NULL, NULL);
+    penta_vm *vm = module ? open_machine(&s, module) : NULL;
+    struct tvmr_vm *machine = vm ? tvmr_vm(vm) : NULL;
+    if (machine && tried.count < HANDLERS)
+        tried.list[tried.count++] = machine->code[machine->count - 2].plain;
+    penta_vm_free(vm);
+    penta_close(module);
+}
+
+/* Those whose work does not depend on registers: a few elements at most. */
+static tvmr_handler *const brief[] = {
+    op_nop,
+    op_halt,
+    op_reset,
+    op_set_const,
+    op_loop,
+    op_end_loop,
+    op_loop_break,
+    op_call,
+    op_ret,
+    op_jump,
+    op_free_tensor,
+    op_reduce_avg,
+    op_slice,
+    op_decay_babble,
+    op_chl_free_start,
+    op_chl_clamp_start,
+    op_compute_rpe,
+    op_gate_error,
+    op_rollback_weights,
+    op_set_activation,
+    op_kv_clear,
+    op_model_input,
+    op_model_output,
+    op_model_unload,
+    op_model_status,
+    op_model_chain,
+    op_test_begin,
+    op_test_end,
+    op_expect_chem,
+};
+
+static void every_instruction_was_tried(void)
+{
+    const struct tvmr_extension *e;
+    for (size_t x = 0; (e = tvmr_extension_at(x)); x++)
+        for (size_t i = 0; i < e->count; i++) {
+            const struct tvmr_op *op = &e->ops[i];
+            bool known = !op->run || op->domain || was_tried(op->run);
+            for (size_t k = 0; k < sizeof brief / sizeof *brief; k++) known |= brief[k] == op->run;
+            struct sample s = {"tvmr", NULL, op->name, "", 0, NULL, 0};
+            check(known, &s, "no row of polls.def tries it", e->id, op->opcode);
+        }
+}
+
+/* ---- kblob, pvm ---- */
+
+static void try_memory(void)
+{
+    static const penta_option map = {"map", "0x10000:16777216"},
+                              region = {"map", "0x20000:16777216"};
+    static const char memset_text[] = "%isa = latest64\npub @main:\na0 = 0x20000\na1 = 7\na2 = "
+                                      "16777216\n[a0..a0 + a2] = u8 a1\nret\n";
+    struct sample samples[] = {
+        {"kblob", NULL, "MEMSET", "MEMSET 0x10000, 16777216\nHALT\n", 262144, &map, 1},
+        {"pvm", "interp", "memset", memset_text, 262144, &region, 1},
+        {"pvm", "jit", "memset", memset_text, 262144, &region, 1},
+    };
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) try_sample(&samples[i]);
+}
+
+int main(void)
+{
+#define TVMR(registers, before, line, units) try_tvmr(registers, before, line, units);
+#include "polls.def"
+    every_instruction_was_tried();
+    try_memory();
+    printf("%lu passed, %lu failed\n", passed, failed);
+    return failed != 0;
+}
