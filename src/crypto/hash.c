@@ -19,6 +19,16 @@ void hash_sha256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HAS
     SHA256_Final(out, &state);
 }
 
+void hash_sha256_work(penta_bytes bytes, uint8_t out[HASH_BYTES], struct long_work *work)
+{
+    enum { PIECE = 1 << 17, PIECE_UNITS = PIECE / 16 };
+    SHA256_CTX state;
+    SHA256_Init(&state);
+    for (size_t at = 0; at < bytes.size && !long_work_over(work, PIECE_UNITS); at += PIECE)
+        SHA256_Update(&state, bytes.data + at, bytes.size - at < PIECE ? bytes.size - at : PIECE);
+    SHA256_Final(out, &state);
+}
+
 bool hash_hmac_sha256(penta_bytes key, penta_bytes bytes, uint8_t out[HASH_BYTES])
 {
     unsigned size = HASH_BYTES;

@@ -1,6 +1,7 @@
 /* Digests, key derivation, and for secrets: wiping, comparison, random bytes. */
 #pragma once
 #include "base/error.h"
+#include "base/long_work.h"
 
 enum { HASH_BYTES = 32 };
 
@@ -11,6 +12,8 @@ enum verdict { VERDICT_WRONG, VERDICT_GOOD, VERDICT_FAILED };
 void hash_sha256(penta_bytes bytes, uint8_t out[HASH_BYTES]);
 void hash_blake2b256(penta_bytes bytes, uint8_t out[HASH_BYTES]); /* libb2: 32-byte BLAKE2b */
 /* The digest of the pieces one after the other. */
+/* The same, unless `work` ends it. */
+void hash_sha256_work(penta_bytes bytes, uint8_t out[HASH_BYTES], struct long_work *work);
 void hash_sha256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES]);
 void hash_blake2b256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES]);
 /* These are false when the library failed. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "core/engine.h"
-#include "penta/penta.h"
+#include "penta/session.h"
 #include "tvmr/vm/ops.h"
 
 static unsigned long passed, failed;
@@ -85,7 +85,8 @@ static void interrupted(const struct sample *s, const penta_module *module, uint
         penta_vm_run(vm, jit ? UINT64_MAX : 1, &stop); /* compiled code counts no steps */
         if (stop.kind != PENTA_STOP_INTERRUPT) break;
         seen++;
-        check(stop.pc == pc && (jit || !stop.steps), s, "the instruction is still to be done", stop.pc, pc);
+        check(stop.pc == pc && (jit || !stop.steps), s, "the instruction is still to be done",
+              stop.pc, pc);
         penta_buffer middle;
         penta_vm *other = open_machine(s, module);
         if (!other || !save(s, vm, &middle)) return;
@@ -254,12 +255,63 @@ static void try_memory(void)
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) try_sample(&samples[i]);
 }
 
+/* ---- the host of contracts: a digest of 8 MiB ---- */
+
+static bool run_contract(const struct sample *s, const penta_module *module, uint64_t trip,
+                         penta_buffer *output, unsigned *interrupts, uint64_t *units)
+{
+    penta_stop stop;
+    penta_error err;
+    penta_session *session =
+        penta_session_new(module, s->engine, s->options, s->option_count, &err);
+    if (!check(session, s, "a session opens", 0, 0)) return false;
+    penta_vm *vm = penta_session_vm(session);
+    vm->poll.trip = trip;
+    do {
+        penta_session_run(session, UINT64_MAX, &stop);
+        *interrupts += stop.kind == PENTA_STOP_INTERRUPT;
+    } while (stop.kind == PENTA_STOP_INTERRUPT);
+    *units = poll_total(&vm->poll);
+    check(vm->poll.largest <= POLL_UNITS, s, "pieces are small", vm->poll.largest, POLL_UNITS);
+    bool ok = check(stop.kind == PENTA_STOP_HALT, s, "it halts", stop.kind, stop.detail) &&
+              penta_session_output(session, output, NULL, &err);
+    penta_session_free(session);
+    return ok;
+}
+
+static void try_contract(const char *engine)
+{
+    static const char text[] =
+        "%isa = revive_v1\n%import \"hash_keccak_256\"\n%import \"seal_return\"\n"
+        "pub @main:\na0 = 0x20000\na1 = 8388608\na2 = 0x20100\necalli 0\n"
+        "a0 = 0\na1 = 0x20100\na2 = 32\necalli 1\ntrap\n";
+    const penta_option options[] = {{"host", "revive"}, {"map", "0x20000:16777216"}};
+    struct sample s = {"pvm", engine, "hash_keccak_256", text, 1000000, options, 2};
+    penta_module *module = penta_assemble((penta_bytes){(const uint8_t *)text, strlen(text)}, "pvm",
+                                          NULL, 0, tell, NULL);
+    if (!check(module, &s, "it assembles", 0, 0)) return;
+    penta_buffer whole = {0}, again = {0};
+    unsigned none = 0, some = 0;
+    uint64_t units = 0, ignored = 0;
+    if (run_contract(&s, module, 0, &whole, &none, &units) &&
+        run_contract(&s, module, units / 2, &again, &some, &ignored)) {
+        check(units >= s.units, &s, "units are counted", units, s.units);
+        check(!none && some == 1, &s, "one interrupt takes effect", none, some);
+        check(whole.size && same(whole, again), &s, "the same as without", whole.size, again.size);
+    }
+    penta_buffer_free(&whole);
+    penta_buffer_free(&again);
+    penta_close(module);
+}
+
 int main(void)
 {
 #define TVMR(registers, before, line, units) try_tvmr(registers, before, line, units);
 #include "polls.def"
     every_instruction_was_tried();
     try_memory();
+    try_contract("interp");
+    try_contract("jit");
     printf("%lu passed, %lu failed\n", passed, failed);
     return failed != 0;
 }

@@ -5,7 +5,9 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/number.h"
+#include "crypto/hash.h"
 #include "crypto/precompiles/precompiles.h"
+#include "pvm/host/keccak.h"
 #include "pvm/host/revive/revive.h"
 
 static unsigned passed, failed;
@@ -102,7 +104,7 @@ static void hashes(void)
         {"message digest", "5d0689ef49d2fae572b881b123a85ffa21595f36"}};
     uint8_t out[20];
     for (size_t i = 0; i < sizeof ripemd / sizeof *ripemd; i++) {
-        check("ripemd160", precompile_ripemd160(bytes_of(ripemd[i][0]), out));
+        check("ripemd160", precompile_ripemd160(bytes_of(ripemd[i][0]), out, NULL));
         check_hex(ripemd[i][0], out, sizeof out, ripemd[i][1]);
     }
 }
@@ -125,13 +127,29 @@ static void powers(void)
         bool valid;
         check("modexp",
               precompile_modexp((penta_bytes){b.data, b.size}, (penta_bytes){e.data, e.size},
-                                (penta_bytes){m.data, m.size}, out, &valid) &&
+                                (penta_bytes){m.data, m.size}, out, &valid, NULL) &&
                   valid);
         check_hex("modexp", out, m.size, rows[i].power);
         free(b.data);
         free(e.data);
         free(m.data);
     }
+}
+
+/* ---- long work: it is counted in small pieces, ends when it is told to, and gives what it gave before ---- */
+
+enum { PIECE_MAX = 1 << 15 };
+
+struct counted {
+    uint64_t units, largest, most; /* over after `most` units */
+};
+
+static bool counted_over(void *user, uint64_t units)
+{
+    struct counted *c = user;
+    if (units > c->largest) c->largest = units;
+    c->units += units;
+    return c->units > c->most;
 }
 
 static void curves(void)
@@ -141,9 +159,9 @@ static void curves(void)
     bool valid = true, one = false;
     check("recover: r and s are 0",
           precompile_recover(zero, false, zero, zero, key, &valid) && !valid);
-    check("pairing of none", precompile_bn128_pairing(NULL, 0, &one) && one);
+    check("pairing of none", precompile_bn128_pairing(NULL, 0, &one, NULL) && one);
     one = false;
-    check("pairing at infinity", precompile_bn128_pairing(nothing, 1, &one) && one);
+    check("pairing at infinity", precompile_bn128_pairing(nothing, 1, &one, NULL) && one);
     /* a vector that implementations of EIP-197 share; the second pair has the generator of the twist */
     struct blob pairs = hex("1c76476f4def4bb94541d57ebba1193381ffa7aa76ada664dd31c16024c43f59"
                             "3034dd2920f673e204fee2811c678745fc819b55d3e9d294e45c9b03a76aef41"
@@ -158,19 +176,112 @@ static void curves(void)
                             "090689d0585ff075ec9e99ad690c3395bc4b313370b38ef355acdadcd122975b"
                             "12c85ea5db8c6deb4aab71808dcb408fe3d1e7690c43d37b4ce6cc0166fa7daa");
     one = false;
-    check("pairing", precompile_bn128_pairing(pairs.data, 2, &one) && one);
-    check("one of them", precompile_bn128_pairing(pairs.data, 1, &one) && !one);
-    check("the other", precompile_bn128_pairing(pairs.data + BN128_PAIR_BYTES, 1, &one) && !one);
+    check("pairing", precompile_bn128_pairing(pairs.data, 2, &one, NULL) && one);
+    check("one of them", precompile_bn128_pairing(pairs.data, 1, &one, NULL) && !one);
+    check("the other",
+          precompile_bn128_pairing(pairs.data + BN128_PAIR_BYTES, 1, &one, NULL) && !one);
+    struct counted all = {.most = UINT64_MAX}, few = {.most = 60000};
+    struct long_work counting = {counted_over, &all, false}, ending = {counted_over, &few, false};
+    check("pairing", precompile_bn128_pairing(pairs.data, 2, &one, &counting) && one);
+    check("pairing", all.units > 200000 && all.largest <= PIECE_MAX && !counting.ended);
+    precompile_bn128_pairing(pairs.data, 2, &one, &ending);
+    check("pairing", ending.ended && few.units <= 60000 + PIECE_MAX);
     pairs.data[191] ^= 1;
-    check("off the twist", !precompile_bn128_pairing(pairs.data, 2, &one));
+    check("off the twist", !precompile_bn128_pairing(pairs.data, 2, &one, NULL));
     pairs.data[191] ^= 1;
     pairs.data[63] ^= 1;
-    check("off the curve", !precompile_bn128_pairing(pairs.data, 2, &one));
+    check("off the curve", !precompile_bn128_pairing(pairs.data, 2, &one, NULL));
     free(pairs.data);
+}
+
+struct long_kind {
+    const char *name;
+    void (*run)(uint8_t out[1024], struct long_work *work);
+    uint64_t least; /* units */
+};
+
+static uint8_t *filler(size_t size)
+{
+    uint8_t *bytes = malloc(size);
+    for (size_t i = 0; i < size; i++) bytes[i] = (uint8_t)(i * 37 + 11);
+    return bytes;
+}
+
+static void long_blake2f(uint8_t out[1024], struct long_work *work)
+{
+    uint8_t m[128] = {1, 2, 3}, t[16] = {3};
+    memset(out, 7, 64);
+    precompile_blake2f(1 << 17, out, m, t, true, work);
+}
+
+static void long_power(uint8_t out[1024], struct long_work *work, bool odd)
+{
+    bool valid;
+    uint8_t *all = filler(3 * 1024);
+    all[3071] = (uint8_t)(all[3071] & ~1) | odd;
+    precompile_modexp((penta_bytes){all, 1024}, (penta_bytes){all + 1024, 1024},
+                      (penta_bytes){all + 2048, 1024}, out, &valid, work);
+    free(all);
+}
+
+static void long_power_odd(uint8_t out[1024], struct long_work *work)
+{
+    long_power(out, work, true);
+}
+
+static void long_power_even(uint8_t out[1024], struct long_work *work)
+{
+    long_power(out, work, false);
+}
+
+enum { LONG_INPUT = 16 << 20 };
+
+static void long_keccak(uint8_t out[1024], struct long_work *work)
+{
+    uint8_t *in = filler(LONG_INPUT);
+    keccak256_work((penta_bytes){in, LONG_INPUT}, out, work);
+    free(in);
+}
+
+static void long_sha256(uint8_t out[1024], struct long_work *work)
+{
+    uint8_t *in = filler(LONG_INPUT);
+    hash_sha256_work((penta_bytes){in, LONG_INPUT}, out, work);
+    free(in);
+}
+
+static void long_ripemd160(uint8_t out[1024], struct long_work *work)
+{
+    uint8_t *in = filler(LONG_INPUT);
+    precompile_ripemd160((penta_bytes){in, LONG_INPUT}, out, work);
+    free(in);
+}
+
+static const struct long_kind kinds[] = {
+    {"blake2f", long_blake2f, 1 << 17},         {"modexp, odd", long_power_odd, 1 << 20},
+    {"modexp, even", long_power_even, 1 << 20}, {"keccak", long_keccak, 1 << 20},
+    {"sha256", long_sha256, 1 << 20},           {"ripemd160", long_ripemd160, 1 << 20},
+};
+
+static void long_work(void)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        uint8_t plain[1024] = {0}, whole[1024] = {0}, part[1024] = {0};
+        struct counted all = {.most = UINT64_MAX}, few = {.most = 100000};
+        struct long_work counting = {counted_over, &all, false},
+                         ending = {counted_over, &few, false};
+        kinds[i].run(plain, NULL);
+        kinds[i].run(whole, &counting);
+        kinds[i].run(part, &ending);
+        check(kinds[i].name, !memcmp(plain, whole, sizeof plain) && !counting.ended);
+        check(kinds[i].name, all.units >= kinds[i].least && all.largest <= PIECE_MAX);
+        check(kinds[i].name, ending.ended && few.units <= 100000 + PIECE_MAX);
+    }
 }
 
 int main(void)
 {
+    long_work();
     numbers();
     addresses();
     hashes();

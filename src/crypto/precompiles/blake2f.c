@@ -33,8 +33,9 @@ static void mix(uint64_t *v, unsigned a, unsigned b, unsigned c, unsigned d, uin
 }
 
 void precompile_blake2f(uint32_t rounds, uint8_t h[64], const uint8_t m[128], const uint8_t t[16],
-                        bool last)
+                        bool last, struct long_work *work)
 {
+    enum { PIECE = 4096 };
     uint64_t v[16], w[16];
     for (unsigned i = 0; i < 8; i++) v[i] = get64(h + 8 * i);
     memcpy(v + 8, iv, sizeof iv);
@@ -43,6 +44,7 @@ void precompile_blake2f(uint32_t rounds, uint8_t h[64], const uint8_t m[128], co
     v[13] ^= get64(t + 8);
     if (last) v[14] = ~v[14];
     for (uint32_t round = 0; round < rounds; round++) {
+        if (!(round % PIECE) && long_work_over(work, PIECE)) return;
         const uint8_t *o = order[round % 10];
         for (unsigned i = 0; i < 4; i++)
             mix(v, i, 4 + i, 8 + i, 12 + i, w[o[2 * i]], w[o[2 * i + 1]]);

@@ -53,12 +53,13 @@ static struct twist_point sum_of(struct twist_point a, struct twist_point b)
 }
 
 /* The twist has other points, too: those that count have the order of the curve. */
-static bool has_order(const struct twist_point *q)
+static bool has_order(const struct twist_point *q, struct long_work *work)
 {
+    enum { UNITS = 200 };
     static const uint64_t order[4] = {0x43e1f593f0000001, 0x2833e84879b97091, 0xb85045b68181585d,
                                       0x30644e72e131a029};
     struct twist_point sum = {.infinite = true};
-    for (int i = 255; i >= 0; i--) {
+    for (int i = 255; i >= 0 && !long_work_over(work, UNITS); i--) {
         sum = sum_of(sum, sum);
         if (order[i / 64] >> i % 64 & 1) sum = sum_of(sum, *q);
     }
@@ -77,14 +78,15 @@ static bool read_point(const uint8_t bytes[64], struct point *out)
     return fp2_equal(&square, &cube);
 }
 
-static bool read_twist_point(const uint8_t bytes[128], struct twist_point *out)
+static bool read_twist_point(const uint8_t bytes[128], struct twist_point *out,
+                             struct long_work *work)
 {
     out->infinite = all_zero(bytes, 128);
     if (out->infinite) return true;
     if (!fp2_read(&out->x, bytes) || !fp2_read(&out->y, bytes + 64)) return false;
     struct fp2 square = fp2_mul(out->y, out->y);
     struct fp2 cube = fp2_add(fp2_mul(fp2_mul(out->x, out->x), out->x), fp2_twist());
-    return fp2_equal(&square, &cube) && has_order(out);
+    return fp2_equal(&square, &cube) && has_order(out, work);
 }
 
 /* ---- the pairing ---- */
@@ -113,12 +115,14 @@ static struct twist_point frobenius(const struct twist_point *q)
 }
 
 /* Miller's loop over the bits of 6 u + 2, of which there are 65, with u the parameter of the curve. */
-static struct fp12 miller(const struct point *p, const struct twist_point *q)
+static struct fp12 miller(const struct point *p, const struct twist_point *q,
+                          struct long_work *work)
 {
+    enum { UNITS = 600 };
     static const uint64_t low_bits = 0x9d797039be763ba8;
     struct fp12 f = fp12_one();
     struct twist_point t = *q;
-    for (int i = 63; i >= 0; i--) {
+    for (int i = 63; i >= 0 && !long_work_over(work, UNITS); i--) {
         f = fp12_mul(&f, &f);
         step(&f, &t, &t, p);
         if (low_bits >> i & 1) step(&f, &t, q, p);
@@ -131,8 +135,9 @@ static struct fp12 miller(const struct point *p, const struct twist_point *q)
 }
 
 /* To the power of (p^12 - 1) / r, in three factors: p^6 - 1, p^2 + 1 and (p^4 - p^2 + 1) / r. */
-static struct fp12 last_power(const struct fp12 *f)
+static struct fp12 last_power(const struct fp12 *f, struct long_work *work)
 {
+    enum { UNITS = 150 };
     static const uint64_t hard[12] = {0x01baaa710b0759ad, 0x331ec15183177faf, 0x6c0eb522d5b12278,
                                       0x4e529a5861876f6b, 0x3b1b1355d189227d, 0x79581e16f3fd90c6,
                                       0x6b887d56d5095f23, 0xaaa441e3954bcf8a, 0xdcc7b44c87cdbacf,
@@ -141,25 +146,25 @@ static struct fp12 last_power(const struct fp12 *f)
     struct fp12 base = fp12_mul(&conjugate, &inverse), power = fp12_frobenius(&base);
     power = fp12_frobenius(&power);
     base = fp12_mul(&power, &base);
-    for (int i = 0; i < 12 * 64; i++) {
+    for (int i = 0; i < 12 * 64 && !long_work_over(work, UNITS); i++) {
         out = fp12_mul(&out, &out);
         if (hard[i / 64] >> (63 - i % 64) & 1) out = fp12_mul(&out, &base);
     }
     return out;
 }
 
-bool precompile_bn128_pairing(const uint8_t *pairs, size_t count, bool *one)
+bool precompile_bn128_pairing(const uint8_t *pairs, size_t count, bool *one, struct long_work *work)
 {
     struct fp12 product = fp12_one();
     for (size_t i = 0; i < count; i++, pairs += BN128_PAIR_BYTES) {
         struct point p;
         struct twist_point q;
-        if (!read_point(pairs, &p) || !read_twist_point(pairs + 64, &q)) return false;
+        if (!read_point(pairs, &p) || !read_twist_point(pairs + 64, &q, work)) return false;
         if (p.infinite || q.infinite) continue;
-        struct fp12 f = miller(&p, &q);
+        struct fp12 f = miller(&p, &q, work);
         product = fp12_mul(&product, &f);
     }
-    product = last_power(&product);
+    product = last_power(&product, work);
     *one = fp12_is_one(&product);
     return true;
 }

@@ -1,17 +1,19 @@
 /* The mathematics of Ethereum's precompiled contracts. A function returns false when this build
- * does not have it; *valid says whether the input was good. */
+ * does not have it; *valid says whether the input was good. Those that may work for long end early when `work`
+ * says so; it may be NULL. */
 #pragma once
 #include "base/error.h"
+#include "base/long_work.h"
 
 /* RIPEMD-160 (ISO/IEC 10118-3). */
-bool precompile_ripemd160(penta_bytes in, uint8_t out[20]);
+bool precompile_ripemd160(penta_bytes in, uint8_t out[20], struct long_work *work);
 /* The public key, x and y, whose ECDSA signature of this hash on secp256k1 is r and s (SEC 1,
  * section 4.1.6). odd: the parity of y of the signature's point. */
 bool precompile_recover(const uint8_t hash[32], bool odd, const uint8_t r[32], const uint8_t s[32],
                         uint8_t key[64], bool *valid);
 /* base^exponent mod modulus, all big-endian; out has the size of the modulus, which is not 0. */
 bool precompile_modexp(penta_bytes base, penta_bytes exponent, penta_bytes modulus, uint8_t *out,
-                       bool *valid);
+                       bool *valid, struct long_work *work);
 /* alt_bn128 (EIP-196, 197): points are x and y, 32 bytes each; both 0 is the point at infinity. */
 bool precompile_bn128_add(const uint8_t a[64], const uint8_t b[64], uint8_t out[64], bool *valid);
 bool precompile_bn128_multiply(const uint8_t a[64], const uint8_t scalar[32], uint8_t out[64],
@@ -19,7 +21,8 @@ bool precompile_bn128_multiply(const uint8_t a[64], const uint8_t scalar[32], ui
 enum { BN128_PAIR_BYTES = 192 };
 /* Whether the product of the pairings of so many points of the curve and of its twist is one. False: some is not
  * such a point, or has another order. A pair takes about 10 ms. */
-bool precompile_bn128_pairing(const uint8_t *pairs, size_t count, bool *one);
+bool precompile_bn128_pairing(const uint8_t *pairs, size_t count, bool *one,
+                              struct long_work *work);
 /* The compression function of BLAKE2b (EIP-152): h, m and t little-endian, as in the input. */
 void precompile_blake2f(uint32_t rounds, uint8_t h[64], const uint8_t m[128], const uint8_t t[16],
-                        bool last);
+                        bool last, struct long_work *work);

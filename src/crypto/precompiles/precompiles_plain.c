@@ -1,9 +1,9 @@
 /* Builds without libcrypto have none of these functions. */
 #include "crypto/precompiles/precompiles.h"
 
-bool precompile_ripemd160(penta_bytes in, uint8_t out[20])
+bool precompile_ripemd160(penta_bytes in, uint8_t out[20], struct long_work *work)
 {
-    (void)in, (void)out;
+    (void)in, (void)out, (void)work;
     return false;
 }
 bool precompile_recover(const uint8_t hash[32], bool odd, const uint8_t r[32], const uint8_t s[32],
@@ -13,9 +13,9 @@ bool precompile_recover(const uint8_t hash[32], bool odd, const uint8_t r[32], c
     return false;
 }
 bool precompile_modexp(penta_bytes base, penta_bytes exponent, penta_bytes modulus, uint8_t *out,
-                       bool *valid)
+                       bool *valid, struct long_work *work)
 {
-    (void)base, (void)exponent, (void)modulus, (void)out, (void)valid;
+    (void)base, (void)exponent, (void)modulus, (void)out, (void)valid, (void)work;
     return false;
 }
 bool precompile_bn128_add(const uint8_t a[64], const uint8_t b[64], uint8_t out[64], bool *valid)

@@ -40,14 +40,18 @@ static void permute(uint64_t a[25])
     }
 }
 
-void keccak256(penta_bytes in, uint8_t out[32])
+void keccak256(penta_bytes in, uint8_t out[32]) { keccak256_work(in, out, NULL); }
+
+void keccak256_work(penta_bytes in, uint8_t out[32], struct long_work *work)
 {
-    enum { RATE = 136 };
+    enum { RATE = 136, PIECE = 512, BLOCK_UNITS = 20 };
+    size_t block = 0;
     uint64_t a[25] = {0};
     uint8_t last[RATE] = {0};
     for (; in.size >= RATE; in.data += RATE, in.size -= RATE) {
         for (unsigned i = 0; i < RATE / 8; i++) a[i] ^= get64(in.data + 8 * i);
         permute(a);
+        if (!(++block % PIECE) && long_work_over(work, PIECE * BLOCK_UNITS)) return;
     }
     bytes_copy(last, in);
     last[in.size] ^= 0x01;

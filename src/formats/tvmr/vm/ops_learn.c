@@ -230,8 +230,9 @@ HANDLER(chl_backprop_clamp)
     if (!sum) return TVMR_FAILED;
     work_fill(vm, sum, 0, cols * sizeof *sum);
     for (size_t i = 0; i < rows && may_work(vm, 1); i++)
-        for (size_t j = 0; MORE(j, cols); j++)
-            sum[j] += (int64_t)tvmr_value(c->weights[i * cols + j]) * x->data[i];
+        for (PIECES(from, m, cols))
+            for (size_t j = from; j < from + m; j++)
+                sum[j] += (int64_t)tvmr_value(c->weights[i * cols + j]) * x->data[i];
     for (size_t j = 0; MORE(j, cols); j++) r[j] = clamp32(sum[j]);
     return put_list(vm, (uint8_t)INDEX(in->a[0]));
 }

@@ -71,7 +71,8 @@ HANDLER(attention)
         work_fill(vm, sum, 0, v.cols * sizeof *sum);
         for (size_t j = 0; MORE(j, k.rows); j++) {
             size_t n = row_data(&v, j, &row);
-            for (size_t c = 0; MORE(c, n); c++) sum[c] += score[j] * row[c];
+            for (PIECES(from, m, n))
+                for (size_t c = from; c < from + m; c++) sum[c] += score[j] * row[c];
         }
         for (size_t c = 0; MORE(c, v.cols); c++) r[i * v.cols + c] = wrap32(sum[c] / 255);
     }
@@ -155,13 +156,18 @@ static void norm_row(struct tvmr_vm *vm, const int32_t *x, size_t n, bool centre
                      const int32_t *scale, const int32_t *shift, int32_t *r)
 {
     int64_t sum = 0, squares = 0, length = (int64_t)n;
-    for (size_t i = 0; centred && MORE(i, n); i++) sum += x[i];
+    for (PIECES(from, m, centred ? n : 0))
+        for (size_t i = from; i < from + m; i++) sum += x[i];
     int64_t mean = sum / length;
-    for (size_t i = 0; MORE(i, n); i++) squares = wadd(squares, wmul(x[i] - mean, x[i] - mean));
+    for (PIECES(from, m, n))
+        for (size_t i = from; i < from + m; i++)
+            squares = wadd(squares, wmul(x[i] - mean, x[i] - mean));
     int64_t d = squares / length;
     d = root(d > 1 ? d : 1);
-    for (size_t i = 0; MORE(i, n); i++)
-        r[i] = clamp32(wadd(wmul((x[i] - mean) * 256 / d, scale[i]) / 255, shift ? shift[i] : 0));
+    for (PIECES(from, m, n))
+        for (size_t i = from; i < from + m; i++)
+            r[i] =
+                clamp32(wadd(wmul((x[i] - mean) * 256 / d, scale[i]) / 255, shift ? shift[i] : 0));
 }
 
 static enum tvmr_result norm(struct tvmr_vm *vm, const struct tvmr_insn *in, bool layer)

@@ -80,10 +80,11 @@ static void table_size(const struct tvmr_cold *c, size_t *rows, size_t *cols)
 static void copy_row(struct tvmr_vm *vm, const struct tvmr_cold *c, size_t row, size_t cols,
                      int32_t *out)
 {
-    for (size_t i = 0; MORE(i, cols); i++) {
-        size_t at = row * cols + i;
-        out[i] = at < c->count ? tvmr_value(c->weights[at]) : 0;
-    }
+    for (PIECES(from, m, cols))
+        for (size_t i = from; i < from + m; i++) {
+            size_t at = row * cols + i;
+            out[i] = at < c->count ? tvmr_value(c->weights[at]) : 0;
+        }
 }
 
 HANDLER(embed_lookup)

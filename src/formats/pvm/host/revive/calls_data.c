@@ -65,9 +65,10 @@ bool revive_call_hash_keccak_256(const struct request *q)
     struct blob in;
     uint8_t hash[HASH];
     if (!revive_fetch(q, q->a[0], (uint32_t)q->a[1], &in)) return false;
-    keccak256((penta_bytes){in.data, in.size}, hash);
+    struct long_work work = revive_work(q->r);
+    keccak256_work((penta_bytes){in.data, in.size}, hash, &work);
     free(in.data);
-    return revive_give(q, q->a[2], hash, HASH);
+    return !work.ended && revive_give(q, q->a[2], hash, HASH);
 }
 
 bool revive_call_deposit_event(const struct request *q)

@@ -32,7 +32,7 @@ bool revive_frame_answer(struct pvm_revive *r, struct frame *f, const penta_stop
         if (import.size) snprintf(name, sizeof name, "'%.*s'", BYTES_ARG(import, 60));
         return stop_here(r, name);
     }
-    if (!c->calls[stop->detail].answer(&q)) {
+    if (!c->calls[stop->detail].answer(&q) && !r->interrupted) {
         uint64_t gas = out->gas; /* an inner call may have used some */
         answer_clear(out);
         out->gas = gas;
@@ -185,13 +185,28 @@ bool revive_frame_end(struct pvm_revive *r, struct frame *f, enum result_code *c
     return true;
 }
 
+static bool work_over(void *user, uint64_t units)
+{
+    struct pvm_revive *r = user;
+    if (vm_work(&r->outer->base, units)) r->interrupted = true;
+    return r->interrupted;
+}
+
+struct long_work revive_work(struct pvm_revive *r)
+{
+    return (struct long_work){.over = work_over, .user = r};
+}
+
 static bool run_precompile(struct pvm_revive *r, struct frame *f)
 {
     const char *name = NULL;
     penta_bytes in = {f->input.data, f->input.size};
-    switch (revive_precompile_run(revive_account_address(f->code_of), in, &f->output, &name)) {
+    struct long_work work = revive_work(r);
+    switch (
+        revive_precompile_run(revive_account_address(f->code_of), in, &f->output, &work, &name)) {
     case PRECOMPILE_DONE: f->outcome = FRAME_SUCCESS; return true;
     case PRECOMPILE_FAILED: f->outcome = FRAME_TRAP; return true;
+    case PRECOMPILE_ENDED: return false;
     case PRECOMPILE_UNSUPPORTED: break;
     }
     return stop_here(r, name);

@@ -31,8 +31,9 @@ static enum precompiled done(struct blob *out, const void *bytes, size_t size)
 }
 
 /* A bad signature is no failure: the output is empty. */
-static enum precompiled recover(penta_bytes in, struct blob *out)
+static enum precompiled recover(penta_bytes in, struct blob *out, struct long_work *work)
 {
+    (void)work;
     uint8_t all[128], key[64], hash[HASH];
     bool valid = true;
     take(in, 0, all, sizeof all);
@@ -46,22 +47,23 @@ static enum precompiled recover(penta_bytes in, struct blob *out)
     return done(out, hash, HASH);
 }
 
-static enum precompiled sha256(penta_bytes in, struct blob *out)
+static enum precompiled sha256(penta_bytes in, struct blob *out, struct long_work *work)
 {
     uint8_t hash[HASH];
-    hash_sha256(in, hash);
+    hash_sha256_work(in, hash, work);
     return done(out, hash, HASH);
 }
 
-static enum precompiled ripemd160(penta_bytes in, struct blob *out)
+static enum precompiled ripemd160(penta_bytes in, struct blob *out, struct long_work *work)
 {
     uint8_t hash[HASH] = {0};
-    if (!precompile_ripemd160(in, hash + HASH - ADDRESS)) return PRECOMPILE_UNSUPPORTED;
+    if (!precompile_ripemd160(in, hash + HASH - ADDRESS, work)) return PRECOMPILE_UNSUPPORTED;
     return done(out, hash, HASH);
 }
 
-static enum precompiled identity(penta_bytes in, struct blob *out)
+static enum precompiled identity(penta_bytes in, struct blob *out, struct long_work *work)
 {
+    (void)work;
     return done(out, in.data, in.size);
 }
 
@@ -75,7 +77,7 @@ static size_t length_at(penta_bytes in, size_t offset)
     return (size_t)(word[WORD - 2] << 8 | word[WORD - 1]);
 }
 
-static enum precompiled modexp(penta_bytes in, struct blob *out)
+static enum precompiled modexp(penta_bytes in, struct blob *out, struct long_work *work)
 {
     uint8_t base[MODEXP_MAX], exponent[MODEXP_MAX], modulus[MODEXP_MAX], power[MODEXP_MAX];
     size_t b = length_at(in, 0), e = length_at(in, WORD), m = length_at(in, 2 * WORD);
@@ -88,7 +90,7 @@ static enum precompiled modexp(penta_bytes in, struct blob *out)
     take(in, 3 * WORD + b + e, modulus, m);
     if (!m) return done(out, NULL, 0);
     if (!precompile_modexp((penta_bytes){base, b}, (penta_bytes){exponent, e},
-                           (penta_bytes){modulus, m}, power, &valid))
+                           (penta_bytes){modulus, m}, power, &valid, work))
         return PRECOMPILE_UNSUPPORTED;
     return done(out, power, m);
 }
@@ -105,29 +107,31 @@ static enum precompiled bn128_operation(penta_bytes in, struct blob *out, bn128_
     return valid ? done(out, point, sizeof point) : PRECOMPILE_FAILED;
 }
 
-static enum precompiled bn128_add(penta_bytes in, struct blob *out)
+static enum precompiled bn128_add(penta_bytes in, struct blob *out, struct long_work *work)
 {
+    (void)work;
     return bn128_operation(in, out, precompile_bn128_add);
 }
 
-static enum precompiled bn128_multiply(penta_bytes in, struct blob *out)
+static enum precompiled bn128_multiply(penta_bytes in, struct blob *out, struct long_work *work)
 {
+    (void)work;
     return bn128_operation(in, out, precompile_bn128_multiply);
 }
 
-static enum precompiled bn128_pairing(penta_bytes in, struct blob *out)
+static enum precompiled bn128_pairing(penta_bytes in, struct blob *out, struct long_work *work)
 {
     uint8_t result[WORD] = {0};
     bool one = false;
     if (in.size % BN128_PAIR_BYTES) return PRECOMPILE_FAILED;
     size_t count = in.size / BN128_PAIR_BYTES;
     if (count > PAIRS_MAX) return PRECOMPILE_UNSUPPORTED;
-    if (!precompile_bn128_pairing(in.data, count, &one)) return PRECOMPILE_FAILED;
+    if (!precompile_bn128_pairing(in.data, count, &one, work)) return PRECOMPILE_FAILED;
     result[WORD - 1] = one;
     return done(out, result, WORD);
 }
 
-static enum precompiled blake2f(penta_bytes in, struct blob *out)
+static enum precompiled blake2f(penta_bytes in, struct blob *out, struct long_work *work)
 {
     enum { H = 4, M = H + 64, T = M + 128, LAST = T + 16, SIZE = LAST + 1 };
     uint8_t h[64];
@@ -136,13 +140,13 @@ static enum precompiled blake2f(penta_bytes in, struct blob *out)
                       (uint32_t)in.data[2] << 8 | in.data[3];
     if (rounds > ROUNDS_MAX) return PRECOMPILE_UNSUPPORTED;
     memcpy(h, in.data + H, sizeof h);
-    precompile_blake2f(rounds, h, in.data + M, in.data + T, in.data[LAST]);
+    precompile_blake2f(rounds, h, in.data + M, in.data + T, in.data[LAST], work);
     return done(out, h, sizeof h);
 }
 
 static const struct {
     const char *unsupported; /* its name in messages */
-    enum precompiled (*run)(penta_bytes in, struct blob *out);
+    enum precompiled (*run)(penta_bytes in, struct blob *out, struct long_work *work);
 } precompiles[] = {
     {NULL, NULL},
     {"precompile ecrecover", recover},
@@ -157,10 +161,11 @@ static const struct {
 };
 
 enum precompiled revive_precompile_run(const uint8_t address[ADDRESS], penta_bytes in,
-                                       struct blob *out, const char **name)
+                                       struct blob *out, struct long_work *work, const char **name)
 {
     uint8_t number = address[ADDRESS - 1];
     if (number >= sizeof precompiles / sizeof *precompiles) return PRECOMPILE_FAILED;
     *name = precompiles[number].unsupported;
-    return precompiles[number].run(in, out);
+    enum precompiled how = precompiles[number].run(in, out, work);
+    return work->ended ? PRECOMPILE_ENDED : how;
 }

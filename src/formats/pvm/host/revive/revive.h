@@ -10,6 +10,7 @@
  *     precompiles.c, addresses.c, options.c, state_*.c
  *     host.c       transactions: the calls that the options ask for */
 #pragma once
+#include "base/long_work.h"
 #include "core/host.h"
 #include "pvm/host/host.h"
 #include "pvm/host/revive/chain.h"
@@ -182,11 +183,18 @@ bool revive_address_create2(const uint8_t creator[ADDRESS], const uint8_t salt[H
 void revive_block_hash(const struct u256 *number, uint8_t out[HASH]);
 
 /* precompiles.c */
-enum precompiled { PRECOMPILE_DONE, PRECOMPILE_FAILED, PRECOMPILE_UNSUPPORTED };
+enum precompiled {
+    PRECOMPILE_DONE,
+    PRECOMPILE_FAILED,
+    PRECOMPILE_UNSUPPORTED,
+    PRECOMPILE_ENDED /* by `work`, before there was a result */
+};
 bool revive_precompile_is(const uint8_t address[ADDRESS]);
 /* *name: of the precompile, for messages. */
 enum precompiled revive_precompile_run(const uint8_t address[ADDRESS], penta_bytes in,
-                                       struct blob *out, const char **name);
+                                       struct blob *out, struct long_work *work, const char **name);
+/* frames.c: work of the host that an interrupt of the machine ends. If it did, r->interrupted. */
+struct long_work revive_work(struct pvm_revive *r);
 
 /* options.c */
 bool revive_options_read(struct pvm_revive *r, const penta_option *options, size_t count,
