@@ -15,6 +15,7 @@ void hash_blake2b256(penta_bytes bytes, uint8_t out[HASH_BYTES]); /* libb2: 32-b
 /* The same, unless `work` ends it. */
 void hash_sha256_work(penta_bytes bytes, uint8_t out[HASH_BYTES], struct long_work *work);
 void hash_sha256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES]);
+void hash_blake2b256_work(penta_bytes bytes, uint8_t out[HASH_BYTES], struct long_work *work);
 void hash_blake2b256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES]);
 /* These are false when the library failed. */
 bool hash_hmac_sha256(penta_bytes key, penta_bytes bytes, uint8_t out[HASH_BYTES]);

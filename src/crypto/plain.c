@@ -70,6 +70,11 @@ void hash_sha256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HAS
 }
 
 void hash_sha256(penta_bytes bytes, uint8_t out[HASH_BYTES]) { hash_sha256_pieces(&bytes, 1, out); }
+void hash_sha256_work(penta_bytes bytes, uint8_t out[HASH_BYTES], struct long_work *work)
+{
+    (void)work; /* in one piece */
+    hash_sha256(bytes, out);
+}
 
 /* ---- what is refused ---- */
 

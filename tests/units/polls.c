@@ -2,9 +2,12 @@
  * interrupted anywhere, also over a snapshot. By counted work (core/poll.h), without a clock.
  *
  * The machine of cvbc has no instruction whose work grows with its operands. */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "core/engine.h"
 #include "penta/session.h"
 #include "tvmr/vm/ops.h"
@@ -304,6 +307,92 @@ static void try_contract(const char *engine)
     penta_close(module);
 }
 
+/* ---- a machine inside a machine (JAM 9.3): interrupts reach it, and it goes on where it was ---- */
+
+struct pest {
+    penta_vm *vm;
+    atomic_bool over;
+};
+
+static void *pester(void *user)
+{
+    struct pest *p = user;
+    while (!atomic_load(&p->over)) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        penta_vm_interrupt(p->vm);
+    }
+    return NULL;
+}
+
+/* Interrupted again and again, unless `often` is 0; the log tells results and gas. */
+static bool run_inside(const struct sample *s, const penta_module *module, unsigned often,
+                       penta_buffer *log)
+{
+    penta_stop stop;
+    penta_error err;
+    unsigned seen = 0;
+    penta_session *session =
+        penta_session_new(module, s->engine, s->options, s->option_count, &err);
+    if (!check(session, s, session ? "" : err.message, 0, 0)) return false;
+    penta_session_keep_log(session, 100, false);
+    struct pest pest = {penta_session_vm(session), false};
+    pthread_t thread;
+    bool started = often && !pthread_create(&thread, NULL, pester, &pest);
+    do {
+        penta_session_run(session, UINT64_MAX, &stop);
+        if (stop.kind == PENTA_STOP_INTERRUPT && ++seen == often) {
+            atomic_store(&pest.over, true);
+            pthread_join(thread, NULL);
+            started = false;
+        }
+    } while (stop.kind == PENTA_STOP_INTERRUPT && (!s->units || seen < often));
+    if (started) {
+        atomic_store(&pest.over, true);
+        pthread_join(thread, NULL);
+    }
+    bool endless = s->units; /* it only ends by interrupts */
+    check(stop.kind == (endless ? PENTA_STOP_INTERRUPT : PENTA_STOP_HALT), s, "its end", stop.kind,
+          stop.detail);
+    bool ok = penta_session_log(session, log, &err);
+    penta_session_free(session);
+    return ok;
+}
+
+static void try_inside(const char *engine, const char *gas, bool endless)
+{
+    char text[2000];
+    snprintf(
+        text, sizeof text,
+        "%%dialect = jam\n%%isa = latest64\n%%stack_size = 4096\n%%rw_data = 0000012801%0600d\n"
+        "jump @refine %%size 5\njump @none %%size 5\n@refine:\na0 = 0x20000\na1 = 5\na2 = 0\n"
+        "ecalli 8\na5 = %s\nu64 [0x20100] = a5\na0 = 0\na1 = 0x20100\necalli 12\n"
+        "ecalli 0\n@none:\na0 = 0\na1 = 0\nret\n",
+        0, gas);
+    const penta_option options[] = {{"host", "jam"},
+                                    {"state", "tests/cases/pvm/jam_state.json"},
+                                    {"package", "tests/cases/pvm/jam_package.json"},
+                                    {"entry", "refine"}};
+    const penta_option dialect[] = {{"dialect", "jam"}, {"isa", "latest64"}};
+    struct sample s = {"pvm", engine, "invoke", text, endless, options, 4};
+    penta_error err;
+    penta_buffer whole = {0}, again = {0};
+    penta_module *source = penta_assemble((penta_bytes){(const uint8_t *)text, strlen(text)}, "pvm",
+                                          NULL, 0, tell, NULL);
+    penta_bytes file = {0};
+    if (source) file.data = penta_module_bytes(source, &file.size);
+    penta_module *module = source ? penta_open(file, "pvm", dialect, 2, &err) : NULL;
+    if (check(module, &s, "it assembles", 0, 0) && endless) {
+        run_inside(&s, module, 5, &again);
+    } else if (module && run_inside(&s, module, 0, &whole) &&
+               run_inside(&s, module, 1000, &again)) {
+        check(whole.size && same(whole, again), &s, "the same as without", whole.size, again.size);
+    }
+    penta_buffer_free(&whole);
+    penta_buffer_free(&again);
+    penta_close(module);
+    penta_close(source);
+}
+
 int main(void)
 {
 #define TVMR(registers, before, line, units) try_tvmr(registers, before, line, units);
@@ -312,6 +401,10 @@ int main(void)
     try_memory();
     try_contract("interp");
     try_contract("jit");
+    for (unsigned i = 0; i < 2; i++) {
+        try_inside(i ? "jit" : "interp", "20000000", false);
+        try_inside(i ? "jit" : "interp", "0x3fffffffffffffff", true);
+    }
     printf("%lu passed, %lu failed\n", passed, failed);
     return failed != 0;
 }

@@ -116,7 +116,8 @@ enum jam_end {
     JAM_GO_ON,
     JAM_END_PANIC,
     JAM_END_GAS,
-    JAM_END_ERROR, /* the host failed: run->err */
+    JAM_END_ERROR,     /* the host failed: run->err */
+    JAM_END_INTERRUPT, /* the machine is interrupted: nothing is answered, and it asks again */
 };
 
 struct jam_provision {
@@ -138,6 +139,9 @@ struct jam_inner {
     struct pvm_module module;
     uint8_t *bytes;
     uint64_t pc; /* before it runs, any number that the program gave */
+    /* An invoke of it was interrupted, and goes on when it is asked for again; the gas of that invoke. */
+    bool begun;
+    uint64_t gas;
 };
 
 struct jam_run {

@@ -81,6 +81,8 @@ static bool loop(struct jam_run *run, penta_jam_exit *exit)
         case JAM_END_PANIC: *exit = PENTA_JAM_PANIC; return true;
         case JAM_END_GAS: *exit = PENTA_JAM_OUT_OF_GAS; return true;
         case JAM_END_ERROR: return false;
+        case JAM_END_INTERRUPT:
+            return error_at(run->err, BASE_STATE, stop.pc, "the program was interrupted");
         }
         if (!pvm_vm_answer(vm, NULL, 0, run->err)) return false;
     }

@@ -169,8 +169,14 @@ enum jam_end jam_call(struct jam_run *run)
     uint32_t number = vm->host_number;
     uint64_t before[PVM_REGISTERS];
     memcpy(before, vm->state->regs, sizeof before);
+    int64_t gas = vm->state->gas;
     enum jam_end end = settle(run, call_of(run->host, number));
-    if (end == JAM_END_PANIC || end == JAM_END_GAS) memcpy(vm->state->regs, before, sizeof before);
+    if (end == JAM_END_PANIC || end == JAM_END_GAS || end == JAM_END_INTERRUPT)
+        memcpy(vm->state->regs, before, sizeof before);
+    if (end == JAM_END_INTERRUPT) { /* the call is still to be made, and paid */
+        vm->state->gas = gas;
+        return end;
+    }
     if (end == JAM_GO_ON && run->layer && run->layer->failed) end = jam_no_memory(run);
     if (run->host->called) jam_log_call(run, number, before, end);
     return end;

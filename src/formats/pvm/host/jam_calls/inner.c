@@ -69,6 +69,19 @@ enum jam_end jam_call_expunge(struct jam_run *run, uint64_t *r, penta_bytes a, p
 
 /* ---- memory ---- */
 
+/* Copies into a machine's memory, which allows it, in pieces: an interrupt ends the call, which then starts again. */
+static enum jam_end copy_in(struct jam_run *run, struct pvm_memory *to, uint64_t at,
+                            penta_bytes from)
+{
+    enum { PIECE = 1 << 20 };
+    for (size_t done = 0, n; done < from.size; done += n) {
+        n = from.size - done < PIECE ? from.size - done : PIECE;
+        if (vm_work(&run->vm->base, poll_bytes(n))) return JAM_END_INTERRUPT;
+        if (!pvm_memory_write(to, at + done, from.data + done, n)) return jam_no_memory(run);
+    }
+    return JAM_GO_ON;
+}
+
 enum jam_end jam_call_peek(struct jam_run *run, uint64_t *r, penta_bytes own, penta_bytes b)
 {
     (void)b;
@@ -77,10 +90,9 @@ enum jam_end jam_call_peek(struct jam_run *run, uint64_t *r, penta_bytes own, pe
     if (!pvm_memory_allows(&inner->vm->memory, r[9], own.size, PVM_READ))
         return jam_result(r, JAM_OOB);
     penta_bytes from = pvm_memory_view(&inner->vm->memory, r[9], own.size, &run->scratch[1]);
-    if (from.size != own.size ||
-        (own.size && !pvm_memory_write(&run->vm->memory, r[8], from.data, from.size)))
-        return jam_no_memory(run);
-    return jam_result(r, JAM_OK);
+    if (from.size != own.size) return jam_no_memory(run);
+    enum jam_end end = copy_in(run, &run->vm->memory, r[8], from);
+    return end ? end : jam_result(r, JAM_OK);
 }
 
 enum jam_end jam_call_poke(struct jam_run *run, uint64_t *r, penta_bytes own, penta_bytes b)
@@ -90,9 +102,8 @@ enum jam_end jam_call_poke(struct jam_run *run, uint64_t *r, penta_bytes own, pe
     if (!inner) return jam_result(r, JAM_WHO);
     if (!pvm_memory_allows(&inner->vm->memory, r[9], own.size, PVM_WRITABLE))
         return jam_result(r, JAM_OOB);
-    if (own.size && !pvm_memory_write(&inner->vm->memory, r[9], own.data, own.size))
-        return jam_no_memory(run);
-    return jam_result(r, JAM_OK);
+    enum jam_end end = copy_in(run, &inner->vm->memory, r[9], own);
+    return end ? end : jam_result(r, JAM_OK);
 }
 
 enum jam_end jam_call_pages(struct jam_run *run, uint64_t *r, penta_bytes a, penta_bytes b)
@@ -135,8 +146,18 @@ static void go(const struct jam_run *run, const struct jam_inner *inner, penta_s
     } while (stop->kind == PENTA_STOP_FUEL);
 }
 
+/* Interrupts of the outer machine are passed on to the inner one while it runs. */
+static void go_interruptibly(const struct jam_run *run, const struct jam_inner *inner,
+                             penta_stop *stop)
+{
+    *stop = (penta_stop){.kind = PENTA_STOP_INTERRUPT, .pc = inner->vm->state->pc};
+    atomic_store(&run->vm->inner, inner->vm);
+    if (!atomic_load(&run->vm->base.interrupt)) go(run, inner, stop);
+    atomic_store(&run->vm->inner, NULL);
+}
+
 /* Runs to the first stop; *result is what invoke returns, *detail the host call or faulting
- * page. */
+ * page. False: an error, or an interrupt (inner->begun). */
 static bool run_inner(struct jam_run *run, struct jam_inner *inner, uint64_t *result,
                       uint64_t *detail)
 {
@@ -147,8 +168,9 @@ static bool run_inner(struct jam_run *run, struct jam_inner *inner, uint64_t *re
         vm->state->gas -= vm->state->gas > 0;
         return true;
     }
-    pvm_vm_jump(vm, (uint32_t)inner->pc);
-    go(run, inner, &stop);
+    if (!inner->begun) pvm_vm_jump(vm, (uint32_t)inner->pc);
+    inner->begun = false;
+    go_interruptibly(run, inner, &stop);
     *detail = stop.kind == PENTA_STOP_FAULT ? stop.args[0] : stop.detail;
     switch (stop.kind) {
     case PENTA_STOP_HALT: *result = HALT; break;
@@ -161,7 +183,7 @@ static bool run_inner(struct jam_run *run, struct jam_inner *inner, uint64_t *re
         break;
     case PENTA_STOP_DISAGREE:
         return error_at(run->err, BASE_BUG, stop.pc, "the engines disagree in an inner machine");
-    default: return error_at(run->err, BASE_STATE, stop.pc, "an inner machine was interrupted");
+    default: inner->begun = true; return false;
     }
     inner->pc = vm->state->pc;
     return true;
@@ -175,10 +197,15 @@ enum jam_end jam_call_invoke(struct jam_run *run, uint64_t *r, penta_bytes frame
     uint64_t result = PANIC, detail = 0;
     if (!inner) return jam_result(r, JAM_WHO);
     struct pvm_state *s = inner->vm->state;
-    uint64_t gas = get64(frame.data), given = gas > INT64_MAX ? INT64_MAX : gas;
-    for (unsigned i = 0; i < PVM_REGISTERS; i++) s->regs[i] = get64(frame.data + 8 + 8 * i);
-    s->gas = inner->vm->gas_start = (int64_t)given;
-    if (!run_inner(run, inner, &result, &detail)) return JAM_END_ERROR;
+    uint64_t gas = inner->begun ? inner->gas : get64(frame.data);
+    uint64_t given = gas > INT64_MAX ? INT64_MAX : gas;
+    if (!inner->begun) {
+        for (unsigned i = 0; i < PVM_REGISTERS; i++) s->regs[i] = get64(frame.data + 8 + 8 * i);
+        s->gas = inner->vm->gas_start = (int64_t)given;
+        inner->gas = gas;
+    }
+    if (!run_inner(run, inner, &result, &detail))
+        return inner->begun ? JAM_END_INTERRUPT : JAM_END_ERROR;
     put64(out, gas - (given - (uint64_t)s->gas));
     for (unsigned i = 0; i < PVM_REGISTERS; i++) put64(out + 8 + 8 * i, s->regs[i]);
     if (!pvm_memory_write(&run->vm->memory, r[8], out, sizeof out)) return jam_no_memory(run);

@@ -267,6 +267,8 @@ static bool provided(const struct jam_run *run, const struct jam_provision *p)
     return false;
 }
 
+static bool work_over(void *user, uint64_t units) { return vm_work(user, units); }
+
 enum jam_end jam_call_provide(struct jam_run *run, uint64_t *r, penta_bytes blob, penta_bytes b)
 {
     (void)b;
@@ -275,7 +277,9 @@ enum jam_end jam_call_provide(struct jam_run *run, uint64_t *r, penta_bytes blob
     if (which > UINT32_MAX || !jam_account_exists(run->layer, (uint32_t)which))
         return jam_result(r, JAM_WHO);
     struct jam_provision p = {.service = (uint32_t)which, .size = (uint32_t)blob.size};
-    hash_blake2b256(blob, p.hash);
+    struct long_work work = {.over = work_over, .user = &run->vm->base};
+    hash_blake2b256_work(blob, p.hash, &work);
+    if (work.ended) return JAM_END_INTERRUPT;
     if (blob.size > UINT32_MAX || !jam_request_get(run->layer, p.service, p.hash, p.size, &q) ||
         q.count || provided(run, &p))
         return jam_result(r, JAM_HUH);

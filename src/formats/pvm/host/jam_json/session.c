@@ -390,5 +390,7 @@ bool pvm_jam_answer(struct pvm_jam *s, penta_vm *vm, const penta_stop *stop, str
     if (end == JAM_END_PANIC) out->end = CALL_TRAPS;
     if (end == JAM_END_GAS) out->end = CALL_UNPAID;
     if (end == JAM_END_ERROR) out->failure = err;
-    return end != JAM_END_ERROR;
+    out->interrupted = end == JAM_END_INTERRUPT;
+    if (out->interrupted) atomic_store(&vm->interrupt, false);
+    return end != JAM_END_ERROR && !out->interrupted;
 }
