@@ -8,7 +8,7 @@
 #include "tvmr/kernels/elements.h"
 #include "tvmr/kernels/kernels.h"
 #include "tvmr/host/script.h"
-#include "tvmr/host/domain.h"
+#include "tvmr/host/domain_state.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -412,7 +412,7 @@ static bool live(const char *folder, const char *text, char *fault, int32_t *out
     if (w) tvmr_vm_begin(vm, (int32_t[]){1, 2, 3}, 3);
     while (w) {
         tvmr_vm_run(base, 100000, &stop);
-        if (stop.kind != PENTA_STOP_HOST || !tvmr_domain_answer(w, vm, &stop, &log)) break;
+        if (stop.kind != PENTA_STOP_HOST || !tvmr_domain_answer(w, vm, &stop, &log, NULL)) break;
         base->engine->answer(base, NULL, 0, &err);
     }
     bool ok = stop.kind == PENTA_STOP_HALT;
@@ -463,6 +463,59 @@ static void models(const char *folder)
     file_put(folder, "model-3.tvmr", writer_view(&bytes));
     check(!live(folder, run, fault, out, 3) && strstr(fault, "running already"),
           "a model that runs itself", 0, 0);
+    writer_free(&bytes);
+    penta_close(m);
+}
+
+/* Runs a program with model 3. trip: after so many units of its work the model is interrupted. */
+static int32_t model_result(const char *folder, const char *text, uint64_t trip,
+                            unsigned *interrupts)
+{
+    penta_error err = {0};
+    penta_module *m = program(text);
+    penta_vm *base = machine(m);
+    struct tvmr_domain *w = tvmr_domain_new(folder, &err);
+    struct writer log = {0};
+    penta_stop stop;
+    *interrupts = 0;
+    tvmr_vm_begin(tvmr_vm(base), (int32_t[]){1, 2, 3}, 3);
+    for (;;) {
+        bool interrupted = false;
+        tvmr_vm_run(base, 100000, &stop);
+        if (stop.kind != PENTA_STOP_HOST) break;
+        if (w->models[3].vm && !*interrupts) w->models[3].vm->poll.trip = trip;
+        bool done = tvmr_domain_answer(w, tvmr_vm(base), &stop, &log, &interrupted);
+        *interrupts += interrupted;
+        if (!done && !interrupted) break;
+        if (done) base->engine->answer(base, NULL, 0, &err);
+    }
+    bool ok = stop.kind == PENTA_STOP_HALT && tvmr_vm(base)->output.count;
+    int32_t result = ok ? tvmr_vm(base)->output.data[0] : -1;
+    writer_free(&log);
+    tvmr_domain_free(w);
+    penta_vm_free(base);
+    penta_close(m);
+    return result;
+}
+
+static void interrupted_model(const char *folder)
+{
+    static const char product[] =
+        ".requires\ntensor\n.registers\nH0: i32[200, 200]\nH1: i32[200, 200]\n.program\n"
+        "add_babble H0, 0\nmatmul H1, H0, H0\nmax_reduce H2, H1\nstore_output H2\nhalt\n";
+    static const char run[] =
+        IN_PROGRAM("orchestration", "orchestration.model_load H1, 3\n"
+                                    "orchestration.model_exec H1, 3\nstore_output H1\n");
+    penta_module *m = program(product);
+    struct writer bytes = {0};
+    penta_error err = {0};
+    unsigned none, some;
+    if (!m || !tvmr_encode(m, &bytes, &err)) abort();
+    file_put(folder, "model-3.tvmr", writer_view(&bytes));
+    int32_t plain = model_result(folder, run, 0, &none);
+    int32_t late = model_result(folder, run, 1000000, &some);
+    check(plain != -1 && plain == late && !none && some == 1, "a model is interrupted and goes on",
+          plain, late);
     writer_free(&bytes);
     penta_close(m);
 }
@@ -595,6 +648,7 @@ static void stores(void)
     int32_t out[4] = {0};
     if (!mkdtemp(folder)) abort();
     models(folder);
+    interrupted_model(folder);
     check(live(folder, IN_PROGRAM("lifecycle", "init_random C0, 5\nlifecycle.save_thermo C0\n"),
                fault, out, 0),
           "weights are saved", 0, 0);

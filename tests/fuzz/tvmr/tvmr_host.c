@@ -43,7 +43,8 @@ static penta_vm *run(const penta_module *m, const int32_t *input, size_t count)
     penta_stop stop;
     for (int i = 0; i < 1000; i++) {
         tvmr_vm_run(vm, 10000, &stop);
-        if (stop.kind != PENTA_STOP_HOST || !tvmr_domain_answer(domain, tvmr_vm(vm), &stop, &log) ||
+        if (stop.kind != PENTA_STOP_HOST ||
+            !tvmr_domain_answer(domain, tvmr_vm(vm), &stop, &log, NULL) ||
             !vm->engine->answer(vm, NULL, 0, &err))
             break;
     }

@@ -67,14 +67,16 @@ static const struct {
 };
 
 bool tvmr_domain_answer(struct tvmr_domain *w, struct tvmr_vm *vm, const penta_stop *stop,
-                        struct writer *log)
+                        struct writer *log, bool *interrupted)
 {
     const struct tvmr_op *op = tvmr_domain_op(stop->detail);
     struct act a = {.w = w, .vm = vm, .args = stop->args, .log = log};
     for (size_t i = 0; op && i < sizeof acts / sizeof *acts; i++) {
         if (strcmp(acts[i].name, op->domain)) continue;
-        if (!acts[i].act(&a))
-            tvmr_vm_fail(vm, a.err.code ? a.err.message : "the host has no memory left");
+        bool done = acts[i].act(&a);
+        if (interrupted) *interrupted = a.interrupted;
+        if (a.interrupted) return false;
+        if (!done) tvmr_vm_fail(vm, a.err.code ? a.err.message : "the host has no memory left");
         return true;
     }
     return false;

@@ -135,24 +135,32 @@ static bool answer_id(struct act *a, uint64_t id)
     return answer_list(a->vm, a->args[0], pair, 2);
 }
 
-static int32_t likeness(struct numbers x, struct numbers y)
+static double sum_of_products(struct tvmr_vm *vm, const int32_t *x, const int32_t *y, size_t count)
 {
-    double dot = 0, xx = 0, yy = 0;
-    for (size_t i = 0; i < x.count; i++) xx += (double)x.data[i] * x.data[i];
-    for (size_t i = 0; i < y.count; i++) yy += (double)y.data[i] * y.data[i];
-    for (size_t i = 0; i < min_size(x.count, y.count); i++) dot += (double)x.data[i] * y.data[i];
+    double sum = 0;
+    for (PIECES(from, n, count))
+        for (size_t i = from; i < from + n; i++) sum += (double)x[i] * y[i];
+    return sum;
+}
+
+static int32_t likeness(struct tvmr_vm *vm, struct numbers x, struct numbers y)
+{
+    double xx = sum_of_products(vm, x.data, x.data, x.count);
+    double yy = sum_of_products(vm, y.data, y.data, y.count);
+    double dot = sum_of_products(vm, x.data, y.data, min_size(x.count, y.count));
     return xx > 0 && yy > 0 ? (int32_t)lround(256 * dot / sqrt(xx * yy)) : 0;
 }
 
 bool domain_BankQuery(struct act *a)
 {
+    struct tvmr_vm *vm = a->vm;
     struct bank *b = bank_of(a, a->args[2]);
     struct numbers x = source_of(a->vm, a->args[1]);
     int32_t list[1 + 3 * 255], score;
     size_t found = 0, top = a->args[3] & 255;
     if (!b) return false;
-    for (size_t i = 0; i < b->count; i++) {
-        score = likeness(x, b->entries[i].vector);
+    for (size_t i = 0; MORE(i, b->count); i++) {
+        score = likeness(vm, x, b->entries[i].vector);
         size_t at = found;
         while (at && list[1 + 3 * (at - 1)] < score) at--;
         if (at >= top) continue;
@@ -163,6 +171,9 @@ bool domain_BankQuery(struct act *a)
         list[3 + 3 * at] = (int32_t)(uint32_t)b->entries[i].id;
         if (found < top) found++;
     }
+    a->interrupted = vm->paused;
+    vm->paused = false;
+    if (a->interrupted) return false;
     list[0] = (int32_t)found;
     return answer_list(a->vm, a->args[0], list, 1 + 3 * found);
 }

@@ -50,25 +50,46 @@ static bool open_model(struct act *a, unsigned slot)
     return model_error(a, slot, err.code ? err.message : "cannot be opened");
 }
 
-/* Runs a model on the input; its own domain operations are answered here, too. */
+/* One slice of the run of a model. True: it is over, well or with an error. */
+static bool model_slice(struct act *a, unsigned slot, penta_stop *stop, bool *ok)
+{
+    struct model *m = &a->w->models[slot];
+    struct tvmr_vm *vm = tvmr_vm(m->vm);
+    penta_error err = {0};
+    *ok = false;
+    a->interrupted = atomic_load_explicit(&a->vm->base.interrupt, memory_order_relaxed);
+    if (a->interrupted) return true;
+    tvmr_vm_run(m->vm, SLICE, stop);
+    switch (stop->kind) {
+    case PENTA_STOP_HALT: *ok = true; return true;
+    case PENTA_STOP_TRAP: model_error(a, slot, vm->fault_text); return true;
+    case PENTA_STOP_INTERRUPT: a->interrupted = true; return true;
+    case PENTA_STOP_HOST: break;
+    default: return false;
+    }
+    if (tvmr_domain_answer(a->w, vm, stop, a->log, &a->interrupted) &&
+        tvmr_interp.answer(m->vm, NULL, 0, &err))
+        return false;
+    if (!a->interrupted) model_error(a, slot, "asks for what the host does not know");
+    return true;
+}
+
+/* Runs a model on the input; its own domain operations are answered here, too. A run that was interrupted
+ * goes on. */
 static bool run_model(struct act *a, unsigned slot, struct numbers input)
 {
     struct model *m = &a->w->models[slot];
     struct tvmr_vm *vm = tvmr_vm(m->vm);
-    penta_stop stop;
-    penta_error err = {0};
-    if (!tvmr_vm_begin(vm, input.data, input.count)) return model_error(a, slot, vm->fault_text);
-    for (uint64_t steps = 0; steps < STEPS; steps += stop.steps) {
-        tvmr_vm_run(m->vm, SLICE, &stop);
-        if (stop.kind == PENTA_STOP_HALT) return true;
-        if (stop.kind == PENTA_STOP_TRAP) return model_error(a, slot, vm->fault_text);
-        if (atomic_load_explicit(&a->vm->base.interrupt, memory_order_relaxed))
-            return model_error(a, slot, "was interrupted");
-        if (stop.kind == PENTA_STOP_HOST && (!tvmr_domain_answer(a->w, vm, &stop, a->log) ||
-                                             !tvmr_interp.answer(m->vm, NULL, 0, &err)))
-            return model_error(a, slot, "asks for what the host does not know");
-    }
-    return model_error(a, slot, "does not come to an end");
+    penta_stop stop = {0};
+    bool ok = false, over = false;
+    if (!m->paused && !tvmr_vm_begin(vm, input.data, input.count))
+        return model_error(a, slot, vm->fault_text);
+    atomic_store(&a->vm->inner, m->vm);
+    for (uint64_t steps = 0; !over && steps < STEPS; steps += stop.steps)
+        over = model_slice(a, slot, &stop, &ok);
+    atomic_store(&a->vm->inner, NULL);
+    m->paused = a->interrupted;
+    return over ? ok : model_error(a, slot, "does not come to an end");
 }
 
 ACT(ModelLoad) { return open_model(a, a->args[1] & 255); }

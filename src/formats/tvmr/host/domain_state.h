@@ -44,6 +44,7 @@ struct model { /* a program of the folder */
     penta_module *module;
     penta_vm *vm;
     bool asked, running;
+    bool paused; /* its run was interrupted, and goes on */
 };
 
 enum dynamic {
@@ -89,6 +90,7 @@ struct act { /* one domain operation */
     struct tvmr_vm *vm;
     const uint64_t *args;
     struct writer *log;
+    bool interrupted; /* it did nothing yet, or goes on when it is asked for again */
     penta_error err;
 };
 

@@ -45,7 +45,9 @@ static bool host_answer(void *state, penta_vm *vm, const penta_stop *stop, struc
 {
     struct host_state *h = state;
     if (h->script) return tvmr_script_answer(h->script, tvmr_vm(vm));
-    return tvmr_domain_answer(h->domain, tvmr_vm(vm), stop, &out->output);
+    bool done = tvmr_domain_answer(h->domain, tvmr_vm(vm), stop, &out->output, &out->interrupted);
+    if (out->interrupted) atomic_store(&vm->interrupt, false);
+    return done;
 }
 
 const struct host tvmr_host = {.open = host_open, .answer = host_answer, .close = host_close};

@@ -533,11 +533,21 @@ static const char *vm_detail(const penta_vm *vm, const penta_stop *stop)
     return op ? op->domain : NULL;
 }
 
+/* Passes an interrupt on to the model that the host runs for this machine. */
+static void vm_interrupt(penta_vm *base)
+{
+    penta_vm *inner = atomic_load(&tvmr_vm(base)->inner);
+    if (!inner) return;
+    atomic_store(&inner->interrupt, true);
+    vm_interrupt(inner);
+}
+
 const struct engine tvmr_interp = {
     .name = "interp",
     .open = vm_open,
     ENGINE_CALLS(vm),
     .run = tvmr_vm_run,
+    .interrupt = vm_interrupt,
     .describe = tvmr_vm_describe,
     .walk = tvmr_vm_walk,
     .count = vm_count,

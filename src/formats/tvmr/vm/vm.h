@@ -146,6 +146,7 @@ struct tvmr_vm {
      * it changes in place done. `paused` while its handler returns. */
     bool paused, begun;
     size_t progress;
+    _Atomic(penta_vm *) inner; /* a model that the host runs for this machine, or NULL */
     bool final, waiting, at_break, halted; /* halted: final by HALT, not by running off the end */
     bool settled;                          /* the host has stopped or failed the run itself */
     enum tvmr_fault fault;
