@@ -494,7 +494,7 @@ def interrupts(c, work):
     support.exits(0, "asm", source, "-o", program)
     done = penta(c.engine, "run", "Counter", ["--contract", "33" * 20 + "=" + program, "--timeout", "0.3",
                                               "--call", "call", "--address", "33" * 20, "-q"])
-    expect(c, "a deadline inside", done.stdout.split()[:1], ["interrupt"])
+    expect(c, "a deadline inside", done.stdout.split()[:1], ["deadline"])
 
 
 def refusals(c, work):
