@@ -56,6 +56,11 @@ with tempfile.TemporaryDirectory() as work:
             check(f"{family}: all of it is compiled", not result["interpreted_count"] or n > 30000 or family == "switches", result)
             if family == "nested_loops" and level == "2" and n < 30000:
                 check("too much for level 2", result["simple_count"] == 1, result)
+        said, memory = measured(PENTA, "compile", file, "-o", os.path.join(work, "native.o"))
+        refused = family in ("nested_loops", "switches") or BYTES > 100000
+        wanted = b"takes too much work" if family == "switches" else b"too large to compile"
+        check(f"{family}: native code", said == b"" or refused and (wanted in said or b"too much work" in said), said[:200])
+        check(f"{family}: memory of native code", "asan" in PENTA or memory <= 4 * MEMORY, memory)
         if family in ENDS and BYTES <= 100000:
             done = subprocess.run([PENTA, "run", file, "--engine", "both", "--quiet"], capture_output=True)
             check(f"{family}: as the interpreter", done.returncode in (0, 20), (done.returncode, done.stdout[:200]))

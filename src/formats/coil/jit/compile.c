@@ -241,19 +241,13 @@ static size_t stack_depth(const struct coil_jit *j) { return j->vm.depth_max + 8
 static size_t frame_most(const struct coil_jit *j) { return ((size_t)1 << 34) / stack_depth(j); }
 
 /* What a function may take: work, and instructions with their lists, which are memory, grow with both. */
-static void allow(struct coil_jit *j, uint32_t cells)
+uint64_t coil_work_most(const struct coil_program *p, uint32_t function)
 {
     enum { LEAST = 1 << 21, FIRST = 1 << 14, PER_CELL = 1 << 10, LATER = 1 << 9 };
+    uint32_t start = p->functions[function].first, cells = 0;
+    while (start + cells < p->count && p->owners[start + cells] == function) cells++;
     uint32_t first = cells < FIRST ? cells : FIRST;
-    j->work.done = j->work.look = 0;
-    j->work.most = LEAST + (uint64_t)first * PER_CELL + (uint64_t)(cells - first) * LATER;
-}
-
-static uint32_t cells_of(const struct coil_program *p, uint32_t function)
-{
-    uint32_t first = p->functions[function].first, n = 0;
-    while (first + n < p->count && p->owners[first + n] == function) n++;
-    return n;
+    return LEAST + (uint64_t)first * PER_CELL + (uint64_t)(cells - first) * LATER;
 }
 
 static bool compile_at(struct coil_jit *j, uint32_t number, struct ssa_code *code,
@@ -310,7 +304,8 @@ static bool compile_function(struct coil_jit *j, uint32_t number, struct ssa_cod
     const struct coil_function *function = &j->vm.program.functions[number];
     bool fast = j->level < COIL_LEVEL_FULL, stopped = j->work.stop && *j->work.stop;
     struct ssa_code before = *code;
-    allow(j, cells_of(&j->vm.program, number));
+    j->work.done = j->work.look = 0;
+    j->work.most = coil_work_most(&j->vm.program, number);
     bool ok = !stopped && compile_at(j, number, code, f, fast);
     stopped = j->work.stop && *j->work.stop;
     if (!ok && !fast && !stopped) { /* it takes too much, or its frame is too large */

@@ -248,6 +248,8 @@ bool coil_lower_call_address(struct coil_lower *l, uint32_t next);
 /* ---- extensions.c ---- */
 
 void coil_drop_extensions(struct ssa_function *f, const struct coil_jit *j);
+/* The work that compiling a function may take with all passes (COIL 7.16.4). */
+uint64_t coil_work_most(const struct coil_program *p, uint32_t function);
 
 /* ---- variables.c ---- */
 

@@ -121,14 +121,49 @@ static bool no_code(struct coil_native *n, uint32_t function)
     const char *name = n->elf.symbols[n->function_symbols[function]].name;
     bool large = f->bytes > FRAME_MAX || f->slots > SLOTS ||
                  (f->first + CELLS < p->count && p->owners[f->first + CELLS] == function);
+    if (n->work.over)
+        return error_at(n->err, BASE_LIMIT, 0, "compiling function '%.60s' takes too much work",
+                        name);
     if (large)
         return error_at(n->err, BASE_LIMIT, 0, "function '%.60s' is too large to compile", name);
     return error_at(n->err, BASE_MEMORY, 0, "no memory to compile function '%.60s'", name);
 }
 
-static bool compile_function(struct coil_native *n, uint32_t number, struct coil_native_range *r)
+/* Compiles a function of the program within this work, with all passes of the optimiser or with none. */
+static bool compile_within(struct coil_native *n, uint32_t number, uint64_t work, bool optimise)
 {
     struct ssa_function f;
+    ssa_init(&f);
+    n->work = (struct ssa_work){.most = work};
+    f.work = &n->work;
+    f.native = true;
+    f.number = number;
+    f.reserved = (uint32_t)n->vm->program.functions[number].bytes;
+    bool ok = coil_lower_native(n, number, &f);
+    if (ok && optimise) {
+        if (!n->has_lines) inline_calls(n, &f);
+        coil_drop_extensions(&f, NULL);
+        ssa_optimise(&f, NULL, NULL);
+    }
+    ok = ok && ssa_emit(&f, number, &n->code);
+    ssa_fini(&f);
+    return ok;
+}
+
+static bool compile_trap_function(struct coil_native *n, uint32_t number)
+{
+    struct ssa_function f;
+    ssa_init(&f);
+    f.native = true;
+    f.number = number;
+    bool ok = coil_native_trap_function(n, &f) && ssa_emit(&f, number, &n->code);
+    ssa_fini(&f);
+    return ok;
+}
+
+static bool compile_function(struct coil_native *n, uint32_t number, struct coil_native_range *r)
+{
+    enum { TIMES = 16 }; /* the work of level 2: there is no interpreter to fall back to */
     struct ssa_code *c = &n->code;
     r->from = x64_here(&c->e);
     r->first_return = (uint32_t)c->return_count;
@@ -139,21 +174,16 @@ static bool compile_function(struct coil_native *n, uint32_t number, struct coil
         if (c->failed) return no_code(n, number); /* ssa_emit would forget it */
     }
     r->body = x64_here(&c->e);
-    ssa_init(&f);
-    f.native = true;
-    f.number = number;
-    if (own) f.reserved = (uint32_t)n->vm->program.functions[number].bytes;
-    bool ok = own ? coil_lower_native(n, number, &f) : coil_native_trap_function(n, &f);
-    if (ok && own) {
-        if (!n->has_lines) inline_calls(n, &f);
-        coil_drop_extensions(&f, NULL);
-        ssa_optimise(&f, NULL, NULL);
+    uint64_t most = own ? coil_work_most(&n->vm->program, number) : 0;
+    bool ok =
+        own ? compile_within(n, number, TIMES * most, true) : compile_trap_function(n, number);
+    if (!ok && own && n->work.over) {
+        ok = compile_within(n, number, TIMES * most, false);
+        n->work.over = !ok;
     }
-    ok = ok && ssa_emit(&f, number, c);
     r->frame = ok ? c->frames[number] : 0;
     r->to = x64_here(&c->e);
     r->return_count = (uint32_t)c->return_count - r->first_return;
-    ssa_fini(&f);
     x64_nop(&c->e, -x64_here(&c->e) & 15);
     if (ok || n->elf.failed) return ok;
     return own ? no_code(n, number) : false;

@@ -18,7 +18,8 @@ struct coil_native {
     struct coil_vm *vm;
     struct coil_elf elf;
     struct ssa_code code;
-    uint8_t *memory; /* of the code */
+    struct ssa_work work; /* of the function that is compiled */
+    uint8_t *memory;      /* of the code */
     size_t capacity;
     uint8_t *touched;  /* per function: how many of V0 to V5 it takes and gives back */
     uint8_t *entered;  /* per function: C may call it, or its address is taken */
