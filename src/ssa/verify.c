@@ -22,6 +22,15 @@ static bool defined(const struct check *c, uint32_t value)
     return value && value < c->f->count && c->place[value] && c->f->insns[value].type != SSA_VOID;
 }
 
+/* Results of a call stand right after it, one after the other. */
+static bool result_follows_its_call(const struct ssa_function *f, uint32_t result)
+{
+    uint32_t call = f->insns[result].prev;
+    while (f->insns[call].op == SSA_RESULT) call = f->insns[call].prev;
+    bool calls = f->insns[call].op == SSA_CALL || f->insns[call].op == SSA_FOREIGN;
+    return calls && f->insns[result].arg[0] == call;
+}
+
 /* The value is known at the place of the user, or at the end of a block. */
 static void check_use(struct check *c, uint32_t user, uint32_t value, uint32_t block, bool at_end)
 {
@@ -40,8 +49,7 @@ static void check_insn(struct check *c, uint32_t i)
     const struct ssa_function *f = c->f;
     const struct ssa_insn *in = &f->insns[i];
     const struct ssa_block *b = &f->blocks[in->block];
-    bool again = in->op == SSA_RESULT && f->insns[in->prev].op == SSA_RESULT;
-    if (in->op == SSA_RESULT && (again ? f->insns[in->prev].arg[0] : in->prev) != in->arg[0])
+    if (in->op == SSA_RESULT && !result_follows_its_call(f, i))
         fault(c, i, "a result that follows no call");
     if (in->op == SSA_NONE || in->op >= SSA_OPS) fault(c, i, "no operation");
     if (in->mem == SSA_M512 && in->op != SSA_WINDOW) fault(c, i, "a size for checks alone");
