@@ -161,7 +161,6 @@ static void divide(struct coil_operation *o)
         return;
     }
     o->second = coil_canon(o->type, u128_low(u128_mod_signed(a, b)));
-    if (o->opcode == COIL_OP_MOD) o->saturate = -1;
     deliver(o, o->opcode == COIL_OP_MOD ? u128_mod_signed(a, b) : u128_div_signed(a, b), 0);
 }
 
@@ -225,7 +224,7 @@ static void operate_int(struct coil_operation *o)
         sum = add(o, o->opcode == COIL_OP_INC ? 1 : o->b, o->opcode == COIL_OP_ADDC && o->carry);
         deliver(o, sum.exact, bit(sum.carry, COIL_C));
         break;
-    case COIL_OP_CMP: o->saturate = -1; /* fall through */
+    case COIL_OP_CMP:
     case COIL_OP_SUB:
     case COIL_OP_SUBB:
     case COIL_OP_DEC:
