@@ -201,6 +201,15 @@ def test_relative_relocations():
         check(f"relative fields of {size} bits", runs == [8] * 5, runs)
 
 
+def test_extensions_of_inputs():
+    """.coil.ext of a linked file lists what any input lists, each once, in order."""
+    one = assemble("ext_one", MAIN.format("") + ".section .coil.ext\n    .u32 2, 5, 1\n")
+    two = assemble("ext_two", ".section .coil.ext\n    .u32 3, 2, 9, 5\n")
+    done = penta("link", "-r", one, two, "-o", "ext.coil")
+    words = b"".join(word.to_bytes(4, "little") for word in (4, 1, 2, 5, 9))
+    check("extensions of inputs", done.returncode == 0 and words in open("ext.coil", "rb").read(), done.stderr.decode())
+
+
 def test_byte_order_converted():
     """The other byte order and back."""
     v = assemble("v", MAIN.format("VAR %v, v128<i32>, v128<i32> {1, 2, 3, 4}\n    VAR %x, i32\n    DOT %x, %v, %v\n    MOV v0, %x"))
