@@ -181,7 +181,7 @@ static bool mapped(const char *path)
 }
 
 /* Somebody has guessed the names of our files for perf and put a symbolic or hard link there: the
- * file it leads to must not change. */
+ * file it leads to must not change. Without a standard input our file may get its number, 0. */
 static void guessed_names(penta_module *module)
 {
     char folder[] = "/tmp/pvm_jit_XXXXXX", victim[64], map[64], dump[64];
@@ -191,19 +191,24 @@ static void guessed_names(penta_module *module)
     snprintf(dump, sizeof dump, "%s/jit-%d.dump", folder, (int)getpid());
     penta_option options[] = {{"call", "main"}, {"perf-dump", folder}, {"perf-map", "1"}};
     penta_error err = {0};
-    for (int hard = 0; hard < 2; hard++) {
+    int input = dup(0);
+    for (int i = 0; i < 4; i++) {
         struct stat st;
+        bool hard = i & 1;
         FILE *f = fopen(victim, "w");
         CHECK(f && fputs("precious", f) > 0 && !fclose(f));
         CHECK(hard ? !link(victim, map) && !link(victim, dump)
                    : !symlink(victim, map) && !symlink(victim, dump));
+        if (i > 1) close(0);
         penta_vm *vm = penta_vm_new(module, "jit", options, 3, &err);
         CHECK(vm && !stat(victim, &st) && st.st_size == 8);
         penta_vm_free(vm);
+        if (input >= 0) dup2(input, 0);
         unlink(map);
         unlink(dump);
         unlink(victim);
     }
+    if (input >= 0) close(input);
     rmdir(folder);
 }
 
