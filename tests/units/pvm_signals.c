@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #if defined(__has_feature)
@@ -38,7 +39,11 @@ static void check(bool holds, int line, const char *text)
     if (!holds && failures++ < 10) printf("%s:%d: %s\n", __FILE__, line, text);
 }
 
-enum { LIMIT = 120, BLOCK = 64 << 10 }; /* seconds for one scenario; bytes of an alternate stack */
+enum {
+    LIMIT = 120,      /* seconds for one scenario */
+    BLOCK = 64 << 10, /* bytes of an alternate stack */
+    TRAP_FLAG = 0x100
+};
 
 static const char source[] =
     "%stack_size = 4096\n"
@@ -289,6 +294,60 @@ static void seen_while_running(void)
 }
 
 #ifndef DELAYED_SIGNALS
+/* An interrupt at every machine instruction of the entry to compiled code: the thread takes single
+ * steps, which the library passes on to this handler, and is interrupted at one of them. */
+static struct {
+    penta_vm *vm;
+    unsigned wanted, at; /* the instruction of the entry to interrupt at, and the next one */
+    bool done;
+} entry;
+
+static void interrupt_in_entry(int sig, siginfo_t *info, void *context)
+{
+    greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+    const struct pvm_native *n = pvm_vm(entry.vm)->cells->native;
+    uintptr_t at = (uintptr_t)regs[REG_RIP] - (uintptr_t)n->code;
+    (void)sig, (void)info;
+    if (at >= n->enter_check && at < n->enter_end && entry.at++ == entry.wanted) {
+        entry.done = true;
+        penta_vm_interrupt(entry.vm); /* its signal arrives when this handler returns */
+    } else if (at >= n->body && at < n->used) {
+        regs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+    }
+}
+
+static void run_by_steps(penta_vm *vm, penta_stop *stop)
+{
+    __asm__ volatile("lea -128(%%rsp), %%rsp\n\t" /* what is below belongs to this function */
+                     "pushfq\n\torq %0, (%%rsp)\n\tpopfq\n\t"
+                     "lea 128(%%rsp), %%rsp" ::"i"(TRAP_FLAG)
+                     : "cc", "memory");
+    penta_vm_run(vm, UINT64_MAX, stop);
+}
+
+static void interrupted_in_entry(void)
+{
+    set_handler(SIGTRAP, interrupt_in_entry, 0, 0);
+    entry.vm = machine(&ways[0]);
+    for (;; entry.wanted++) {
+        uint64_t argument = entry.wanted;
+        penta_stop stop;
+        penta_pvm_call(entry.vm, once_pc, &argument, 1);
+        entry.at = 0;
+        entry.done = false;
+        run_by_steps(entry.vm, &stop);
+        if (entry.done) {
+            CHECK(stop.kind == PENTA_STOP_INTERRUPT && stop.pc == once_pc);
+            penta_vm_run(entry.vm, UINT64_MAX, &stop);
+        }
+        CHECK(stop.kind == PENTA_STOP_HALT);
+        CHECK(penta_pvm_reg(entry.vm, PENTA_PVM_A0) == argument + 1);
+        if (!entry.done) break;
+    }
+    CHECK(entry.wanted > 4); /* the entry has at least the test, the registers and a jump */
+    penta_vm_free(entry.vm);
+}
+
 /* An interrupt that arrives while a handler of the host interrupts compiled code. */
 static atomic_bool in_handler, may_return;
 
@@ -702,6 +761,7 @@ int main(int argc, char **argv)
     CHECK(well(in_child(seen_while_running)));
 #ifndef DELAYED_SIGNALS
     CHECK(well(in_child(interrupted_in_handler)));
+    CHECK(well(in_child(interrupted_in_entry)));
     CHECK(well(in_child(forked)));
 #endif
     CHECK(well(in_child(kept_until_run)));
