@@ -234,6 +234,8 @@ OPTIMISATIONS = (
      r"\[a0\.\.a0 \+ a2\] = u8 a1", "jump @", ()),
     ("calls and jumps by two instructions", "addi sp, sp, -8\nsd ra, 0(sp)\n1: auipc t0, %pcrel_hi(f)\njalr ra, %pcrel_lo(1b)(t0)\nld ra, 0(sp)\n"
      "addi sp, sp, 8\n3: auipc t0, %pcrel_hi(4f)\njalr zero, %pcrel_lo(3b)(t0)\nunimp\nf: addi a0, a0, 1\nret\n4: slli a0, a0, 2", r"a0 = a0 << 0x2", "trap", (4,)),
+    ("calls and jumps by relocated halves", ".globl f, g\naddi sp, sp, -8\nsd ra, 0(sp)\n1: auipc t0, %pcrel_hi(f)\njalr ra, %pcrel_lo(1b)(t0)\nld ra, 0(sp)\n"
+     "addi sp, sp, 8\n3: auipc t0, %pcrel_hi(g)\njalr zero, %pcrel_lo(3b)(t0)\nunimp\nf: addi a0, a0, 1\nret\ng: slli a0, a0, 2", r"a0 = a0 << 0x2", "trap", (4,)),
     ("short ends of blocks are copied", "li a5, 0x12345\nadd a4, a5, a0\nli a2, 7\n4: beqz a2, 5f\naddi a2, a2, -1\nandi a3, a2, 1\nbeqz a3, 1f\n"
      "addi a0, a0, 5\nj 3f\n1: beqz a0, 2f\nslli a0, a0, 2\nj 3f\n2: addi a0, a0, 3\n3: xori a0, a0, 9\nj 4b\n5:",
      r"(?s)\^ 0x9.*\^ 0x9.*\^ 0x9", "trap", (11,)),
@@ -309,6 +311,11 @@ def expect(name, code, pattern, *args):
 
 
 def errors():
+    # the first record that is wrong is the only finding: what follows may be a consequence
+    again = '.pushsection .polkavm_exports,"R",@note\n.byte {}\n.8byte .Lrun_meta\n.8byte g\n.popsection\n'
+    assemble(program("") + again.format(1) + again.format(9) + "g: li a0, 1\nret\n")
+    found = findings("case.o")[1]
+    check("error: one finding about exports", [f["code"] for f in found] == ["PVM0305"], found)
     for name, source, options, code, pattern in ERRORS:
         if isinstance(source, bytes):
             with open(os.path.join(work, "case.o"), "wb") as out:
@@ -536,6 +543,20 @@ def outputs():
             listing = penta("dis", "lines.polkavm", "--source").stdout.decode()
             check(f"{name} -O{level}: line of an inlined function", re.search(r"broken at .*lines\.c:5", listing),
                   listing)
+    # a function of the second unit lies between two of the first
+    for name, functions in (("outer", (("b", "low"), ("c", "run"))), ("inner", (("b", "middle"),))):
+        with open(os.path.join(work, name + ".c"), "w") as out:
+            out.write('#include "export.h"\nu64 middle(void);\n')
+            for section, function in functions:
+                body = "middle() + low()" if function == "run" else "(u64)*(volatile int *)8"
+                out.write(f'__attribute__((noinline, section(".text.{section}"))) u64 {function}(void)\n'
+                          f"{{\n    return {body};\n}}\n")
+        compile_c(name + ".c", name + ".o", *target(64), "-g", "-O1", "-fPIE", "-mcmodel=medany")
+    subprocess.run([LLD, "-r", "outer.o", "inner.o", "-o", "units.o"], check=True, cwd=work, timeout=300)
+    done = penta("link", "units.o", "-o", "units.polkavm")
+    listing = penta("dis", "units.polkavm", "--source").stdout.decode()
+    for place in (r"low at .*outer\.c:5", r"run at .*outer\.c:9", r"middle at .*inner\.c:5"):
+        check(f"lines of two units: {place}", re.search(place, listing), listing + done.stderr.decode())
     penta("link", "lines.o", "--strip", "-o", "strip.polkavm")
     check("strip", "debug" not in penta("dis", "strip.polkavm").stdout.decode())
 
