@@ -341,7 +341,7 @@ static void verify_code(struct code_walk *w, struct coil_check *c, struct coil_i
                          "an instruction at 0x%x, not a multiple of %u", (unsigned)insn->at, align);
         coil_check_insn(c, insn);
         if (c->removed) continue;
-        if (!is_padding(insn)) {
+        if (!is_padding(insn) || (function && !any)) {
             last = insn->at;
             ended = ends(insn);
             any = true;
