@@ -2,6 +2,7 @@
  * which flags are read, and where. */
 #include "coil/native/native.h"
 #include "coil/vm/step.h"
+#include <assert.h>
 #include <stdlib.h>
 
 #define NONE UINT32_MAX
@@ -85,9 +86,12 @@ uint8_t coil_flags_read(const struct coil_program *p, uint32_t cell)
 
 /* ---- blocks ---- */
 
-static bool inside(const struct coil_flow *f, uint32_t cell)
+/* The number of a cell in the function. What a branch or a table leads to is never in another one: such a jump is
+ * INDIRECT (load.c), and such a table is not known (tables.c). */
+static uint32_t number_of(const struct coil_flow *f, uint32_t cell)
 {
-    return cell >= f->first && cell < f->end;
+    assert(cell >= f->first && cell < f->end);
+    return cell - f->first;
 }
 
 static bool is_branch(uint16_t op) { return op >= COIL_CELL_JMP && op <= COIL_CELL_BR_LTE; }
@@ -120,10 +124,10 @@ static bool find_blocks(struct coil_flow *f)
     leader[0] = 1;
     for (uint32_t i = 0; i < n; i++) {
         const struct coil_cell *c = &f->p->cells[f->first + i];
-        if (is_branch(c->op) && inside(f, c->a)) leader[c->a - f->first] = 1;
+        if (is_branch(c->op)) leader[number_of(f, c->a)] = 1;
         if (ends_block(c->op)) leader[i + 1] = 1;
         for (uint32_t k = 0; k < f->target_counts[i]; k++)
-            if (inside(f, f->targets[i][k])) leader[f->targets[i][k] - f->first] = 1;
+            leader[number_of(f, f->targets[i][k])] = 1;
     }
     for (uint32_t i = 0; i < n; i++) count += leader[i];
     f->blocks = calloc(count + 1, sizeof *f->blocks);
@@ -142,7 +146,7 @@ static bool find_blocks(struct coil_flow *f)
 
 static uint32_t block_of(const struct coil_flow *f, uint32_t cell)
 {
-    return inside(f, cell) ? f->block_at[cell - f->first] : NONE;
+    return f->block_at[number_of(f, cell)];
 }
 
 /* What is called by address, and what an object jumps to on a condition, is followed by the next block. */

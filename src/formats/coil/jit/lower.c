@@ -307,10 +307,6 @@ bool coil_lower_copies(const struct coil_lower *l, uint32_t block)
 
 static void lower_jump(struct coil_lower *l, uint32_t block, uint32_t to)
 {
-    if (to == NONE) {
-        leave_here(l);
-        return;
-    }
     l->ended = true;
     if (to > block || l->copying || !coil_lower_copies(l, to)) {
         ssa_jump(l->f, block_for(to));
@@ -334,6 +330,7 @@ static bool is_decided_late(const struct coil_lower *l)
     return !l->flow.target_counts[i] || l->flow.computed[i];
 }
 
+/* What may go on has a block to go on to: the last cell of a function always stops (load.c). */
 static void lower_cell(struct coil_lower *l, uint32_t block)
 {
     l->f->position = l->cell + 1;
@@ -348,20 +345,10 @@ static void lower_cell(struct coil_lower *l, uint32_t block)
     case COIL_CELL_BR_GT:
     case COIL_CELL_BR_GTE:
     case COIL_CELL_BR_LT:
-    case COIL_CELL_BR_LTE:
-        if (b->to[0] == NONE || b->to[1] == NONE)
-            leave_here(l);
-        else
-            branch_on(l, c->x, block_for(b->to[0]), block_for(b->to[1]));
-        break;
+    case COIL_CELL_BR_LTE: branch_on(l, c->x, block_for(b->to[0]), block_for(b->to[1])); break;
     case COIL_CELL_CALL: coil_lower_call(l, c->a); break;
     case COIL_CELL_CALL_IF:
-    case COIL_CELL_RET_IF:
-        if (b->to[0] == NONE)
-            leave_here(l);
-        else
-            lower_conditional(l, c, block_for(b->to[0]));
-        break;
+    case COIL_CELL_RET_IF: lower_conditional(l, c, block_for(b->to[0])); break;
     case COIL_CELL_RET:
         coil_lower_return(l);
         l->ended = true;
@@ -474,7 +461,6 @@ static void clear_slots(struct coil_lower *l)
 static void take_params(struct coil_lower *l)
 {
     ssa_start(l->f, 0);
-    ssa_seal(l->f, 0);
     for (unsigned i = 0; i < l->passed; i++) {
         uint32_t value = ssa_op1(l->f, SSA_PARAM, SSA_INT, 0);
         if (!value) return;
