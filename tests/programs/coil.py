@@ -498,6 +498,38 @@ def long_function(count, kinds=8):
     return MAIN.format("\n".join(lines) + "\n    MOV v0, %a") + half + ".data\ndata: .zero 1024\n"
 
 
+# Programs with the same end however they are compiled: what must be in their form after all passes, and how often.
+FORMS = (
+    ("a call of an address, the first instruction of all, is a call", b"    call #1 ", 1,
+     """.global main
+.func main
+    CALL u64 @table
+    OUTPORT 2, v0
+    RET
+.endfunc
+.func f
+    MOV v0, 5
+    RET
+.endfunc
+.rodata
+.align 8
+table: .addr @f
+"""),
+    ("each store to a volatile or atomic place is the interpreter's", b"    side exit 1 ", 3,
+     """.global main
+.func main
+    MOV volatile i64 [@d], 1
+    MOV volatile i64 [@d], 1
+    MOV atomic i64 [@d], 1
+    RET
+.endfunc
+.data
+.align 8
+d: .zero 8
+"""),
+)
+
+
 def test_compiler():
     """What the compiler says of itself, its levels, and that its time is linear."""
     small = assemble("small", long_function(300))
@@ -508,6 +540,9 @@ def test_compiler():
     after = penta("jit", small, "--dump-pass", "dead").stdout
     check("less after dead code is gone", 0 < after.count(b"\n") < shown.count(b"\n"), after[:100])
     check("as JSON", json.loads(penta("jit", small, "--dump-pass", "dead", "--json").stdout)["text"].encode() == after)
+    for name, wanted, count, text in FORMS:
+        form = penta("jit", assemble("form", text), "--dump-pass", "layout").stdout
+        check(name, form.count(wanted) == count, form)
     check("no such pass", b"no pass is called 'x'" in penta("jit", small, "--dump-pass", "x").stderr)
     check("no such level", b"neither 1 nor 2" in penta("run", small, "--optimize", "3").stderr)
     for file in (small, assemble("parts", long_function(5000, 10))):  # the second: code in several parts
