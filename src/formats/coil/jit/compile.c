@@ -80,8 +80,7 @@ static bool find_touched(struct coil_jit *j)
         uint16_t op = p->cells[c].op;
         bool stays = op == COIL_CELL_INDIRECT &&
                      (p->steps[c]->opcode == COIL_OP_TRAP || coil_table_of(&j->vm, c));
-        if ((op == COIL_CELL_INDIRECT && !stays) || op == COIL_CELL_TAIL)
-            t.most = COIL_PASSED, j->leaves = true;
+        if (op == COIL_CELL_INDIRECT && !stays) t.most = COIL_PASSED, j->leaves = true;
         if (t.most > j->touched[p->owners[c]]) j->touched[p->owners[c]] = (uint8_t)t.most;
     }
     return spread_touched(j);

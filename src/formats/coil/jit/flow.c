@@ -99,8 +99,8 @@ static bool is_branch(uint16_t op) { return op >= COIL_CELL_JMP && op <= COIL_CE
 static bool ends_block(uint16_t op)
 {
     return is_branch(op) || op == COIL_CELL_RET || op == COIL_CELL_RET_IF || op == COIL_CELL_HALT ||
-           op == COIL_CELL_INDIRECT || op == COIL_CELL_TAIL || op == COIL_CELL_TRAP ||
-           op == COIL_CELL_BAD || op == COIL_CELL_END || op == COIL_CELL_CALL_IF;
+           op == COIL_CELL_INDIRECT || op == COIL_CELL_TRAP || op == COIL_CELL_BAD ||
+           op == COIL_CELL_END || op == COIL_CELL_CALL_IF;
 }
 
 static bool find_targets(struct coil_flow *f, const struct coil_vm *vm, uint32_t cell)
@@ -438,8 +438,8 @@ void coil_flow_after(const struct coil_flow *f, uint32_t b, uint64_t *live)
     }
     /* Where a jump goes that only the interpreter decides: everything may be read there. */
     uint16_t op = f->p->cells[f->blocks[b].end - 1].op;
-    if ((op == COIL_CELL_INDIRECT || op == COIL_CELL_TAIL) && !f->target_counts[cell] &&
-        !f->native && f->blocks[b].to[0] == NONE)
+    if (op == COIL_CELL_INDIRECT && !f->target_counts[cell] && !f->native &&
+        f->blocks[b].to[0] == NONE)
         memset(live, 0xff, f->words * sizeof *live);
 }
 

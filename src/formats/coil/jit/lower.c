@@ -362,8 +362,7 @@ static void lower_cell(struct coil_lower *l, uint32_t block)
     case COIL_CELL_HALT:
     case COIL_CELL_TRAP:
     case COIL_CELL_BAD:
-    case COIL_CELL_END:
-    case COIL_CELL_TAIL: leave_here(l); break;
+    case COIL_CELL_END: leave_here(l); break;
     case COIL_CELL_INDIRECT:
         if (l->native && is_decided_late(l) && coil_native_indirect(l, block_for(b->to[0])))
             l->ended = true;

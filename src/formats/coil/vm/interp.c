@@ -368,7 +368,6 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         CASE(COIL_CELL_HALT):
             vm->final = vm->halted = true;
             goto out;
-        CASE(COIL_CELL_TAIL):
         CASE(COIL_CELL_INDIRECT): {
             struct jump jump;
             uint32_t cell;
