@@ -540,6 +540,9 @@ def test_compiler():
     after = penta("jit", small, "--dump-pass", "dead").stdout
     check("less after dead code is gone", 0 < after.count(b"\n") < shown.count(b"\n"), after[:100])
     check("as JSON", json.loads(penta("jit", small, "--dump-pass", "dead", "--json").stdout)["text"].encode() == after)
+    two = assemble("two", MAIN.format("    CALL @f") + ".func f\n    RET\n.endfunc\n")
+    count = json.loads(penta("jit", two, "--json").stdout)["instructions_count"]
+    check("instructions, without the ends of functions", count == 3, count)
     for name, wanted, count, text in FORMS:
         form = penta("jit", assemble("form", text), "--dump-pass", "layout").stdout
         check(name, form.count(wanted) == count, form)

@@ -64,7 +64,9 @@ static bool guard(struct coil_loading *l, visit *each, uint64_t pc)
     l->insn->opcode = COIL_OP_NOP;
     l->insn->count = 0;
     l->check.removed = false;
-    return each(l, pc, false);
+    if (!each(l, pc, false)) return false;
+    if (l->p->cells) l->p->cells[l->p->count - 1].op = COIL_CELL_END; /* in the second walk */
+    return true;
 }
 
 static bool walk_section(struct coil_loading *l, size_t i, visit *each)
