@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/json/json_read.h"
 #include "base/writer.h"
+#include "core/driver.h"
 #include "cvbc/vm/vm.h"
 #include "penta/debug.h"
 #include "penta/record.h"
@@ -156,6 +157,37 @@ static void views(const penta_module *m)
     penta_buffer_free(&deep);
 }
 
+/* An encoder that forgets the last byte: what `penta_roundtrip` is there to find. */
+static bool encode_less(const penta_module *module, struct writer *out, penta_error *e)
+{
+    (void)e;
+    writer_bytes(out, module->file.data, module->file.size - 1);
+    return true;
+}
+
+static bool encode_not(const penta_module *module, struct writer *out, penta_error *e)
+{
+    writer_bytes(out, module->file.data, module->file.size);
+    return error_at(e, BASE_MEMORY, 0, "no memory");
+}
+
+static void roundtrips(penta_module *m)
+{
+    const struct driver *right = m->driver;
+    struct driver wrong = *right;
+    wrong.print = NULL; /* only parse and encode */
+    m->driver = &wrong;
+    CHECK(penta_roundtrip(m, &err));
+    wrong.encode = encode_less;
+    err = (penta_error){0};
+    CHECK(!penta_roundtrip(m, &err) && err.code == BASE_BUG && err.offset == m->file.size - 1);
+    wrong.encode = encode_not;
+    err = (penta_error){0};
+    CHECK(!penta_roundtrip(m, &err) && err.code == BASE_MEMORY);
+    err = (penta_error){0};
+    m->driver = right;
+}
+
 /* ---- sessions ---- */
 
 static bool answer_ten(void *user, penta_session *session, const penta_stop *stop)
@@ -274,6 +306,23 @@ static void traces(const penta_module *m)
     }
 }
 
+/* More values than a trace first has room for: they stay remembered, and nothing else is said to change. */
+static void large_trace(void)
+{
+    const struct sample large = {
+        "tvmr", ".registers\nH0: i32[64]\nH1: i32[64]\nH2: i32[64]\nH3: i32[64]\nH4: i32[64]\n"
+                "H5: i32[64]\nH6: i32[64]\nH7: i32[64]\nH8: i32[64]\nH9: "
+                "i32[64]\n.program\nnop\nset P1, 7\nhalt\n"};
+    penta_module *m = assemble(&large);
+    penta_session *s = session_of(m, &large);
+    penta_buffer out = {0};
+    penta_stop stop;
+    CHECK(penta_trace(s, UINT64_MAX, NULL, 0, &out, &stop, &err));
+    penta_buffer_free(&out);
+    penta_session_free(s);
+    penta_close(m);
+}
+
 /* ---- debugger ---- */
 
 static void marks_and_watches(const penta_module *m)
@@ -309,6 +358,39 @@ static void marks_and_watches(const penta_module *m)
     CHECK(penta_debugger_watch_at(d, 1) && !penta_debugger_watch_at(d, 2));
     CHECK(penta_debugger_back(d, 9, &stop, &err) && !penta_session_steps(s));
     CHECK(!penta_debugger_goto(d, 99, &stop, &err) && !err.code && stop.kind == PENTA_STOP_HALT);
+    penta_debugger_free(d);
+    penta_session_free(s);
+}
+
+/* A debugger of a session that has run already: its history begins there. */
+static void late_debugger(const penta_module *m)
+{
+    penta_session *s = session_of(m, &samples[COIL]);
+    penta_stop stop;
+    penta_session_run(s, 2, &stop);
+    penta_debugger *d = penta_debugger_new(s, &err);
+    CHECK(penta_debugger_goto(d, 2, &stop, &err));
+    uint64_t start = stop.pc;
+    CHECK(penta_debugger_forward(d, UINT64_MAX, &stop, &err) && stop.kind == PENTA_STOP_HALT);
+    CHECK(!penta_debugger_goto(d, 1, &stop, &err) && !err.code);
+    CHECK(stop.kind == PENTA_STOP_FUEL && stop.pc == start && penta_session_steps(s) == 2);
+    penta_debugger_free(d);
+    penta_session_free(s);
+}
+
+/* Before the call that waited for an answer nobody waits for one. */
+static void back_from_a_call(const penta_module *m)
+{
+    penta_session *s = session_of(m, &samples[PVM]);
+    penta_debugger *d = penta_debugger_new(s, &err);
+    penta_stop stop;
+    uint64_t result = 5;
+    penta_session_stop_at_calls(s, true);
+    CHECK(penta_debugger_forward(d, UINT64_MAX, &stop, &err) && stop.kind == PENTA_STOP_HOST);
+    CHECK(penta_debugger_goto(d, 0, &stop, &err) && !penta_session_answer(s, &result, 1, &err));
+    CHECK(penta_debugger_forward(d, UINT64_MAX, &stop, &err) && stop.kind == PENTA_STOP_HOST);
+    CHECK(penta_session_answer(s, &result, 1, &err));
+    CHECK(penta_debugger_forward(d, UINT64_MAX, &stop, &err) && stop.args[0] == 7);
     penta_debugger_free(d);
     penta_session_free(s);
 }
@@ -417,6 +499,42 @@ static void records(const penta_module *m, const penta_module *other)
     penta_session_free(s);
 }
 
+static bool answer_for_gas(void *user, penta_session *session, const penta_stop *stop)
+{
+    penta_session_settle(session, 7, PENTA_CALL_GOES_ON);
+    return answer_ten(user, session, stop);
+}
+
+/* What a host takes for its calls is in the record, and the repeated run pays it. */
+static void recorded_gas(const penta_module *m)
+{
+    penta_option options[] = {{"call", "main"}, {"gas", "1000"}};
+    penta_session *s = penta_session_new(m, "interp", options, 2, &err);
+    struct writer text = {0};
+    penta_buffer ends[2] = {{0}}, report = {0};
+    penta_stop stop;
+    size_t asked = 0;
+    CHECK(s && penta_session_record(s, options, 2, keep_line, &text, &err));
+    penta_session_set_host(s, answer_for_gas, &asked);
+    penta_session_run(s, UINT64_MAX, &stop);
+    CHECK(stop.kind == PENTA_STOP_HALT && asked == 1);
+    CHECK(penta_vm_save(penta_session_vm(s), &ends[0], &err));
+    CHECK(penta_session_finish(s, &stop, false, &report, &err));
+    penta_record *record = penta_record_open(writer_view(&text), &err);
+    penta_session *t = record ? penta_session_replay(m, "interp", record, &err) : NULL;
+    CHECK(t);
+    penta_session_run(t, UINT64_MAX, &stop);
+    CHECK(stop.kind == PENTA_STOP_HALT && penta_vm_save(penta_session_vm(t), &ends[1], &err));
+    CHECK(bytes_equal((penta_bytes){ends[0].data, ends[0].size},
+                      (penta_bytes){ends[1].data, ends[1].size}));
+    for (size_t i = 0; i < 2; i++) penta_buffer_free(&ends[i]);
+    penta_buffer_free(&report);
+    writer_free(&text);
+    penta_session_free(t);
+    penta_record_free(record);
+    penta_session_free(s);
+}
+
 /* ---- lists, places, code ---- */
 
 static void lists(void)
@@ -476,7 +594,14 @@ static void findings(void)
                                    0x63, 0,    0,    0,    0, 0, 0, 0, 0,  0, 0, 0, 0, 0, 0, 0};
     penta_bytes file = {blob, sizeof blob};
     penta_buffer out = {0};
-    penta_module *m = penta_open(file, "kblob", NULL, 0, &err);
+    uint8_t inside[sizeof blob];
+    memcpy(inside, blob, sizeof blob);
+    inside[8] = 8;
+    penta_module *m = penta_open((penta_bytes){inside, sizeof inside}, "kblob", NULL, 0, &err);
+    CHECK(m && penta_info_json(m, &out, &err) && contains(&out, "\"code_offset\":16"));
+    penta_close(m); /* code inside the header: there is none, after it */
+    out.size = 0;
+    m = penta_open(file, "kblob", NULL, 0, &err);
     penta_findings *f = penta_findings_new();
     CHECK(m && !penta_validate(m, penta_findings_add, f) && penta_findings_count(f));
     CHECK(!penta_findings_at(f, penta_findings_count(f)));
@@ -499,15 +624,20 @@ int main(void)
         buffers(modules[i]);
         views(modules[i]);
     }
+    roundtrips(modules[0]);
     callbacks(modules[PVM]);
     own_answers(modules[PVM]);
     errors_as_answers();
     output(modules[CVBC]);
     traces(modules[COIL]);
+    large_trace();
     marks_and_watches(modules[COIL]);
+    late_debugger(modules[COIL]);
+    back_from_a_call(modules[PVM]);
     limits();
     memory_watch(modules[0]);
     records(modules[PVM], modules[COIL]);
+    recorded_gas(modules[PVM]);
     lists();
     code(modules[PVM]);
     findings();

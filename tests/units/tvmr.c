@@ -389,6 +389,46 @@ static void learning(void)
     check(counters[1] == 256, "decay", counters[1], 0);
 }
 
+/* ---- a bank that the host attached ---- */
+
+static bool bank_has(void *user, uint8_t slot, uint64_t id)
+{
+    *(uint64_t *)user = (uint64_t)slot << 56 | id;
+    return true;
+}
+
+/* Answered without a stop when the id has both of its numbers, else by the host (TVMR 8.11). */
+static void attached_bank(void)
+{
+    static const struct {
+        const char *text;
+        uint64_t id; /* which the bank was asked for, with the slot; 0: the machine stopped */
+    } rows[] = {
+        {".requires\nbank\n.program\nset H1, 5\nset H2, 6\nconcat H3, H1, H2\n"
+         "bank.bank_touch H3, 1\nhalt\n",
+         UINT64_C(0x0100000500000006)},
+        {".requires\nbank\n.program\nset H1, 5\nset H2, 6\nconcat H3, H1, H2\n"
+         "bank.bank_delete H3, 2\nhalt\n",
+         UINT64_C(0x0200000500000006)},
+        {".requires\nbank\n.program\nset H1, 5\nbank.bank_touch H1, 1\nhalt\n", 0},
+        {".requires\nbank\n.program\nset H1, 5\nbank.bank_delete H1, 1\nhalt\n", 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint64_t id = 0;
+        struct tvmr_local_bank bank = {.user = &id, .touch = bank_has, .remove = bank_has};
+        penta_module *m = program(rows[i].text);
+        penta_vm *base = machine(m);
+        penta_stop stop;
+        tvmr_vm(base)->bank = &bank;
+        tvmr_vm_begin(tvmr_vm(base), NULL, 0);
+        tvmr_vm_run(base, 1000, &stop);
+        check(stop.kind == (rows[i].id ? PENTA_STOP_HALT : PENTA_STOP_HOST) && id == rows[i].id,
+              "an attached bank", (long)i, (long)stop.kind);
+        penta_vm_free(base);
+        penta_close(m);
+    }
+}
+
 /* ---- the default host with a folder ---- */
 
 static void file_put(const char *folder, const char *name, penta_bytes bytes)
@@ -769,6 +809,7 @@ int main(void)
     profiles();
     empty_registers();
     crash();
+    attached_bank();
     stores();
     transactions();
     printf("%lu passed, %lu failed\n", passed, failed);
