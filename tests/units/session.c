@@ -385,9 +385,13 @@ static void back_from_a_call(const penta_module *m)
     penta_debugger *d = penta_debugger_new(s, &err);
     penta_stop stop;
     uint64_t result = 5;
+    penta_value nine = {.kind = PENTA_UINT, .as.u = 9}, kept;
     penta_session_stop_at_calls(s, true);
     CHECK(penta_debugger_forward(d, UINT64_MAX, &stop, &err) && stop.kind == PENTA_STOP_HOST);
     CHECK(penta_debugger_goto(d, 0, &stop, &err) && !penta_session_answer(s, &result, 1, &err));
+    CHECK(penta_debugger_set(d, "a5", &nine, &err)); /* not part of any answer */
+    CHECK(penta_debugger_goto(d, 1, &stop, &err) && penta_debugger_goto(d, 0, &stop, &err));
+    CHECK(penta_vm_eval(penta_session_vm(s), "a5", &kept, &err) && kept.as.u == 9);
     CHECK(penta_debugger_forward(d, UINT64_MAX, &stop, &err) && stop.kind == PENTA_STOP_HOST);
     CHECK(penta_session_answer(s, &result, 1, &err));
     CHECK(penta_debugger_forward(d, UINT64_MAX, &stop, &err) && stop.args[0] == 7);
