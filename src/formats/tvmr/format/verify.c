@@ -128,11 +128,7 @@ static void verify_container(struct pass *p)
     }
     verify_registers(p);
     verify_extensions(p);
-    if (m->metadata_error.code) {
-        penta_error e = m->metadata_error;
-        e.code = TVMR_METADATA;
-        findings_pass(p->f, &e);
-    }
+    if (m->metadata_error.code) findings_pass(p->f, &m->metadata_error);
     if (m->base.damage.code)
         findings_pass(p->f, &m->base.damage);
     else if (m->trailing.size)
