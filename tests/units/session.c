@@ -306,18 +306,19 @@ static void traces(const penta_module *m)
     }
 }
 
-/* More values than a trace first has room for: they stay remembered, and nothing else is said to change. */
+/* More values than a trace has room for at first: all of them stay remembered. */
 static void large_trace(void)
 {
     const struct sample large = {
         "tvmr", ".registers\nH0: i32[64]\nH1: i32[64]\nH2: i32[64]\nH3: i32[64]\nH4: i32[64]\n"
                 "H5: i32[64]\nH6: i32[64]\nH7: i32[64]\nH8: i32[64]\nH9: "
-                "i32[64]\n.program\nnop\nset P1, 7\nhalt\n"};
+                "i32[64]\n.program\nnop\nset H9, 7\nhalt\n"};
     penta_module *m = assemble(&large);
     penta_session *s = session_of(m, &large);
     penta_buffer out = {0};
     penta_stop stop;
     CHECK(penta_trace(s, UINT64_MAX, NULL, 0, &out, &stop, &err));
+    CHECK(contains(&out, "registers/H9/data") && !contains(&out, "registers/H8"));
     penta_buffer_free(&out);
     penta_session_free(s);
     penta_close(m);
@@ -378,7 +379,7 @@ static void late_debugger(const penta_module *m)
     penta_session_free(s);
 }
 
-/* Before the call that waited for an answer nobody waits for one. */
+/* Back at a step before the call, nothing waits for an answer, and an edit there is kept. */
 static void back_from_a_call(const penta_module *m)
 {
     penta_session *s = session_of(m, &samples[PVM]);
@@ -524,6 +525,7 @@ static void recorded_gas(const penta_module *m)
     CHECK(stop.kind == PENTA_STOP_HALT && asked == 1);
     CHECK(penta_vm_save(penta_session_vm(s), &ends[0], &err));
     CHECK(penta_session_finish(s, &stop, false, &report, &err));
+    CHECK(contains(&text.out, "\"gas\":7"));
     penta_record *record = penta_record_open(writer_view(&text), &err);
     penta_session *t = record ? penta_session_replay(m, "interp", record, &err) : NULL;
     CHECK(t);
@@ -603,7 +605,7 @@ static void findings(void)
     inside[8] = 8;
     penta_module *m = penta_open((penta_bytes){inside, sizeof inside}, "kblob", NULL, 0, &err);
     CHECK(m && penta_info_json(m, &out, &err) && contains(&out, "\"code_offset\":16"));
-    penta_close(m); /* code inside the header: there is none, after it */
+    penta_close(m); /* its code would begin inside the header: it is shown as empty, after it */
     out.size = 0;
     m = penta_open(file, "kblob", NULL, 0, &err);
     penta_findings *f = penta_findings_new();
