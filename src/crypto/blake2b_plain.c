@@ -14,7 +14,7 @@ struct blake2b {
 static void compress(struct blake2b *s, bool last)
 {
     put64(s->count, get64(s->count) + s->fill); /* 2^64 bytes never come */
-    precompile_blake2f(ROUNDS, s->h, s->block, s->count, last);
+    precompile_blake2f(ROUNDS, s->h, s->block, s->count, last, NULL);
     s->fill = 0;
 }
 
