@@ -28,8 +28,9 @@ static void run(const struct cvbc_program *p, bool proved, bool hints, uint64_t 
 {
     penta_error err = {0};
     struct cvbc_vm *vm = cvbc_vm_new(p, CVBC_STACK_MAX, 3000, proved, &err);
-    struct cvbc_board_state *board = cvbc_board_new(true, &err);
-    if (!vm || !board) abort();
+    if (!vm) abort();
+    struct cvbc_board_state *board = cvbc_board_new(true, &vm->pins, &err);
+    if (!board) abort();
     if (hints) heed(vm, p);
     penta_stop stop;
     uint64_t steps = 0, refused = 0; /* a host call that fails is a step, but was not executed */
