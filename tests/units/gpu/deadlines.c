@@ -10,7 +10,8 @@
 
 enum { LARGE = 8 << 20 }; /* more than the channel holds */
 
-static uint64_t address;
+static _Atomic uint64_t
+    address; /* of the allocation: the same in all devices, which have one seed */
 static uint8_t bytes[LARGE];
 static uint32_t number;
 
@@ -69,7 +70,7 @@ static void *stopped(void *user)
     gpu_emulator *dev = open_device(GPU_MODE_THREADS, 0, 0);
     uint64_t at;
     OK(gpu_emulator_alloc(dev, LARGE, &at));
-    __atomic_store_n(&address, at, __ATOMIC_RELAXED); /* the same for all: they have one seed */
+    address = at;
     KERNEL(dev, 1, "SLEEP 600000\nHALT");
     launch(dev, 1);
     CHECK(!*gpu_emulator_failure(dev));

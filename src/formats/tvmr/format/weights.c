@@ -110,7 +110,7 @@ void tvmr_key_list_add(char *list, size_t size, penta_bytes key)
     if (listed && (listed == list || listed[-1] == ' ') &&
         (!listed[length] || listed[length] == ','))
         return;
-    if (used && !strcmp(list + used - 2, "..")) return;
+    if (used > 1 && !strcmp(list + used - 2, "..")) return;
     if (used + 2 + (size_t)length + dots > size)
         snprintf(list + used, size - used, "%s..", used ? ", " : "");
     else
