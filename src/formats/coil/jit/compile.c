@@ -1,7 +1,7 @@
 /* All functions of a program to native code, with the stubs that enter and leave it. */
 #include "base/platform/processor.h"
 #include "coil/jit/jit.h"
-#include "coil/vm/step.h"
+#include "coil/vm/step/step.h"
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>

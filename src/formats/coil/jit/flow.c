@@ -1,7 +1,7 @@
 /* What the compiler must know of a function before it makes code: blocks, which variables are live,
  * which flags are read, and where. */
 #include "coil/native/native.h"
-#include "coil/vm/step.h"
+#include "coil/vm/step/step.h"
 #include <assert.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Calls of an address: compared with the functions whose address the program has somewhere, each of
  * which is then called directly. Any other address is the interpreter's. */
 #include "coil/jit/jit.h"
-#include "coil/vm/step.h"
+#include "coil/vm/step/step.h"
 #include <stdlib.h>
 
 enum { MOST = 64 }; /* functions; with more of them the interpreter calls all */

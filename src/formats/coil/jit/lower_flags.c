@@ -1,7 +1,7 @@
 /* Conditions. A branch decides from the operands or the result of the operation before it; flags as
  * such do not exist in native code. */
 #include "coil/jit/jit.h"
-#include "coil/vm/step.h"
+#include "coil/vm/step/step.h"
 
 static bool is_real(uint8_t op) { return coil_types[op].family == COIL_F_REAL; }
 

@@ -1,7 +1,7 @@
 /* Operations on integers of up to 64 bits. Values are kept as the interpreter keeps them: extended to 64
  * bits by their own sign. */
 #include "coil/jit/jit.h"
-#include "coil/vm/step.h"
+#include "coil/vm/step/step.h"
 
 static bool is_signed(uint8_t op) { return coil_types[op].family == COIL_F_SIGNED; }
 static unsigned bits_of(uint8_t op) { return 8u * coil_types[op].bytes; }

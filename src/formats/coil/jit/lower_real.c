@@ -1,7 +1,7 @@
 /* Operations on floats, and conversions between them and integers. What is chosen between floats is
  * chosen by their bits. */
 #include "coil/jit/jit.h"
-#include "coil/vm/step.h"
+#include "coil/vm/step/step.h"
 #include <math.h>
 
 static bool is_signed(uint8_t op) { return coil_types[op].family == COIL_F_SIGNED; }

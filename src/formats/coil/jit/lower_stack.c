@@ -1,7 +1,7 @@
 /* PUSH and POP of scalars. The top of the data stack is a word of the machine; what would leave the
  * stack is left to the interpreter, which traps. */
 #include "coil/jit/jit.h"
-#include "coil/vm/step.h"
+#include "coil/vm/step/step.h"
 
 static struct ssa_address top_word(struct coil_lower *l)
 {

@@ -2,7 +2,7 @@
  * operations themselves are in lower_integer.c and lower_real.c. What has no simple form here is done by
  * the interpreter's function for it. */
 #include "coil/jit/jit.h"
-#include "coil/vm/step.h"
+#include "coil/vm/step/step.h"
 
 static bool is_real(uint8_t op) { return coil_types[op].family == COIL_F_REAL; }
 

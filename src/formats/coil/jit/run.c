@@ -1,6 +1,6 @@
 /* Running compiled code: entering, answering at exits, and handing over to the interpreter. */
 #include "coil/jit/jit.h"
-#include "coil/vm/step.h"
+#include "coil/vm/step/step.h"
 #include "core/snapshot.h"
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * called it. */
 #include "coil/jit/jit.h"
 #include "base/array.h"
-#include "coil/vm/step.h"
+#include "coil/vm/step/step.h"
 #include <stdlib.h>
 
 const struct ssa_site *coil_jit_site(const struct coil_jit *j, uint64_t address)

@@ -2,7 +2,7 @@
  * 4 bytes. */
 #pragma once
 #include "coil/jit/jit.h"
-#include "coil/vm/step.h"
+#include "coil/vm/step/step.h"
 
 struct coil_lane_op {
     uint8_t opcode, type; /* of lanes */

@@ -1,7 +1,7 @@
 /* Instructions in native code that are no computation: steps by the runtime, ports, traps, jumps to
  * computed addresses. */
 #include "coil/native/native.h"
-#include "coil/vm/step.h"
+#include "coil/vm/step/step.h"
 
 /* ---- values ---- */
 

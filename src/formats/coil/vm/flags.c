@@ -1,7 +1,7 @@
 /* The flag register (COIL 6.1). The loop does not compute flags, it keeps the operands of the
  * last operation of each kind; the flags follow from those when a branch or a stop needs them.
  * So they are exact at every stop, and cost a few stores. */
-#include "coil/vm/step.h"
+#include "coil/vm/step/step.h"
 
 static uint8_t apply(uint8_t flags, uint8_t opcode, uint8_t type, uint64_t a, uint64_t b)
 {

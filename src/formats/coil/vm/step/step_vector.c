@@ -1,5 +1,5 @@
 /* Vector instructions: 80 to 88. */
-#include "coil/vm/step.h"
+#include "coil/vm/step/step.h"
 #include <math.h>
 #include <stdlib.h>
 

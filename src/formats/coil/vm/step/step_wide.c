@@ -1,5 +1,5 @@
 /* Moves and arithmetic where an operand is a CINT or CUNT (COIL 7.17). */
-#include "coil/vm/step.h"
+#include "coil/vm/step/step.h"
 #include "coil/vm/wide_ops.h"
 
 static uint32_t read_number(struct coil_vm *vm, const struct coil_place *p, struct coil_number *n)

@@ -1,5 +1,5 @@
 /* The data stack, exchanges, blocks of memory, the heap, and atomics. */
-#include "coil/vm/step.h"
+#include "coil/vm/step/step.h"
 #include <stdlib.h>
 
 /* ---- the stack ---- */

@@ -1,5 +1,5 @@
 /* MOV, CAST, VAR, and moves to and from members. */
-#include "coil/vm/step.h"
+#include "coil/vm/step/step.h"
 #include <stdlib.h>
 
 static uint32_t move_lanes(struct coil_vm *vm, const struct coil_place *to,

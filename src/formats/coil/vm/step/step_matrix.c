@@ -1,6 +1,6 @@
 /* Matrix instructions: 89 to 8E, and MUL of matrices. */
 #include "coil/kernels/exact_matrix.h"
-#include "coil/vm/step.h"
+#include "coil/vm/step/step.h"
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* Arithmetic, bits and comparisons: on scalars, and lane by lane. */
-#include "coil/vm/step.h"
+#include "coil/vm/step/step.h"
 #include <stdlib.h>
 
 struct coil_roles coil_roles_of(const struct coil_step *s)

@@ -1,6 +1,6 @@
 /* One instruction in its general form (COIL 7): operands anywhere, of any type. The
  * interpreter's loop has cells for the frequent cases; this is the meaning of all of them. */
-#include "coil/vm/step.h"
+#include "coil/vm/step/step.h"
 
 static uint32_t run_typing(struct coil_vm *vm, const struct coil_step *s)
 {
