@@ -25,6 +25,9 @@ static bool gone(penta_error *err, const char *what)
     return error_at(err, BASE_HOST, 0, "the implementation %s", what);
 }
 
+/* Sending fails, or receiving comes to an end, depending on when the process ended: one message for both. */
+static bool ended(penta_error *err) { return gone(err, "ended without an answer"); }
+
 static bool send_all(struct remote *r, penta_error *err)
 {
     penta_bytes left = writer_view(&r->request);
@@ -32,7 +35,7 @@ static bool send_all(struct remote *r, penta_error *err)
     while (left.size) {
         ssize_t n = send(r->fd, left.data, left.size, MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return gone(err, "closed its input");
+        if (n <= 0) return ended(err);
         left.data += n;
         left.size -= (size_t)n;
     }
@@ -52,7 +55,7 @@ static bool receive(struct remote *r, penta_error *err)
         char c;
         ssize_t n = recv(r->fd, &c, 1, 0);
         if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return gone(err, "ended without an answer");
+        if (n <= 0) return ended(err);
         if (c == '\n') break;
         writer_char(&r->reply, c);
     }
