@@ -78,7 +78,7 @@ def configured(build, flags, *link):
     linker = " ".join([*mold, *link])
     checked(["cmake", "-S", TREE, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_C_COMPILER=clang",
              f"-DCMAKE_C_FLAGS_RELEASE=-O1 -DNDEBUG {flags}".strip(), f"-DCMAKE_EXE_LINKER_FLAGS={linker}",
-             f"-DCMAKE_SHARED_LINKER_FLAGS={linker}"])
+             f"-DCMAKE_SHARED_LINKER_FLAGS={linker}", f"-DCMAKE_MODULE_LINKER_FLAGS={linker}"])
 
 
 def reached_build():
@@ -89,7 +89,7 @@ def reached_build():
     configured(REACHED, "-gline-tables-only -fsanitize-coverage=bb,no-prune,inline-8bit-counters,pc-table", note)
     # What is linked without the flags of CMake, as the archive for compiled programs, is left out here.
     subprocess.run(["ninja", "-C", REACHED, "-k", "0"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    if not os.path.exists(os.path.join(REACHED, "bin", "command_server")):
+    if not os.path.exists(os.path.join(REACHED, "bin", "penta")):
         stopped(f"no build in {REACHED}: run ninja there")
 
 
