@@ -26,18 +26,18 @@ static uint8_t *make_blob(size_t *size, bool shuffled)
     *size = 16 + (size_t)COUNT * 16;
     uint8_t *blob = calloc(1, *size);
     if (!blob) abort();
-    put32(blob, KBLOB_MAGIC);
-    put16(blob + 4, 1);
-    put32(blob + 8, 16);
-    put32(blob + 12, COUNT);
+    bytes_put32(blob, KBLOB_MAGIC);
+    bytes_put16(blob + 4, 1);
+    bytes_put32(blob + 8, 16);
+    bytes_put32(blob + 12, COUNT);
     uint32_t random = 1;
     for (size_t i = 0; i < COUNT; i++) {
         uint8_t *p = blob + 16 + i * 16;
         random = random * 1664525 + 1013904223;
         p[0] = i + 1 == COUNT ? (uint8_t)KBLOB_OP_HALT : ops[(shuffled ? random >> 13 : i) & 7];
         if (p[0] == KBLOB_OP_NOP || p[0] == KBLOB_OP_HALT) continue;
-        put64(p + 4, 0x10000 + (random >> 20 & 1023));
-        if (p[0] == KBLOB_OP_WRITE8 || p[0] == KBLOB_OP_WRITE64) put32(p + 12, random & 255);
+        bytes_put64(p + 4, 0x10000 + (random >> 20 & 1023));
+        if (p[0] == KBLOB_OP_WRITE8 || p[0] == KBLOB_OP_WRITE64) bytes_put32(p + 12, random & 255);
     }
     return blob;
 }
@@ -164,7 +164,7 @@ static void bench_start(char *penta, penta_bytes blob)
     int fd = mkstemp(path);
     uint8_t small[32];
     memcpy(small, blob.data, 16);
-    put32(small + 12, 1);
+    bytes_put32(small + 12, 1);
     memset(small + 16, 0, 16);
     small[16] = KBLOB_OP_HALT;
     if (fd < 0 || write(fd, small, sizeof small) != sizeof small) abort();

@@ -41,25 +41,25 @@ static inline uint64_t bytes_uint(const uint8_t *p, size_t n, bool big_endian)
 }
 
 /* Fixed widths, little-endian: compilers turn these into one load or store. */
-static inline uint16_t get16(const uint8_t *p) { return (uint16_t)(p[0] | p[1] << 8); }
-static inline uint32_t get32(const uint8_t *p)
+static inline uint16_t bytes_get16(const uint8_t *p) { return (uint16_t)(p[0] | p[1] << 8); }
+static inline uint32_t bytes_get32(const uint8_t *p)
 {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
-static inline uint64_t get64(const uint8_t *p)
+static inline uint64_t bytes_get64(const uint8_t *p)
 {
-    return (uint64_t)get32(p) | (uint64_t)get32(p + 4) << 32;
+    return (uint64_t)bytes_get32(p) | (uint64_t)bytes_get32(p + 4) << 32;
 }
-static inline void put16(uint8_t *p, uint16_t v)
+static inline void bytes_put16(uint8_t *p, uint16_t v)
 {
     p[0] = (uint8_t)v;
     p[1] = (uint8_t)(v >> 8);
 }
-static inline void put32(uint8_t *p, uint32_t v)
+static inline void bytes_put32(uint8_t *p, uint32_t v)
 {
     for (int i = 0; i < 4; i++) p[i] = (uint8_t)(v >> 8 * i);
 }
-static inline void put64(uint8_t *p, uint64_t v)
+static inline void bytes_put64(uint8_t *p, uint64_t v)
 {
     for (int i = 0; i < 8; i++) p[i] = (uint8_t)(v >> 8 * i);
 }

@@ -15,7 +15,7 @@ static void show(struct listing *l, penta_bytes text)
     if (l->c->out_is_file)
         writer_bytes(&l->c->out, text.data, text.size);
     else
-        highlight(&l->c->out, cli_palette(l->c), l->format, text);
+        highlight_text(&l->c->out, cli_palette(l->c), l->format, text);
 }
 
 static void show_piece(void *user, penta_bytes piece)

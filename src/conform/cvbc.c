@@ -312,7 +312,8 @@ static bool same_strings(const struct cvbc_build *b, const struct json_object *s
     size_t at = 0;
     for (size_t i = 0; i < json_length(strings); i++) {
         size_t size = json_text_size(json_item(strings, i));
-        if (b->strings.out.size - at < 5 + size || get32(b->strings.out.data + at) != size + 1 ||
+        if (b->strings.out.size - at < 5 + size ||
+            bytes_get32(b->strings.out.data + at) != size + 1 ||
             (size &&
              memcmp(b->strings.out.data + at + 4, json_as_text(json_item(strings, i)), size)))
             return false;

@@ -231,7 +231,7 @@ static void run_step(struct jam_case *c, const struct json_object *root)
         error_at(&c->err, BASE_JSON, 0, "the states have no entropy or no slot");
     if (!c->err.code) {
         memcpy(c->block.entropy, post.entropy.out.data, JAM_HASH);
-        jam_case_prior_slot(c, get32(pre.slot.out.data));
+        jam_case_prior_slot(c, bytes_get32(pre.slot.out.data));
         c->block.slot = (uint32_t)jam_json_uint(j, header, "slot", 32);
         find_reports(c, extrinsic, writer_view(&pre.pending));
         find_preimages(c, extrinsic);

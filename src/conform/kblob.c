@@ -235,7 +235,7 @@ static void run_there(struct vector *v, kblob_code code, uint32_t index)
     gpu_status status = gpu_emulator_register_kernel(dev, 1, v->blob, v->size);
     if (trial_status(&v->trial, code ? GPU_ERR_INVALID_KERNEL_BLOB : GPU_OK, status)) {
         uint8_t refusal[wire_refusal_bytes] = {(uint8_t)code};
-        put32(refusal + 1, index);
+        bytes_put32(refusal + 1, index);
         if (code)
             trial_bytes(&v->trial, "refusal", (penta_bytes){refusal, sizeof refusal},
                         writer_view(&dev->reply));

@@ -41,8 +41,8 @@ bool delta_apply(penta_bytes old, penta_bytes delta, struct writer *out)
     size_t at = 0;
     while (delta.size) {
         if (delta.size < 24) return false;
-        uint64_t offset = get64(delta.data), removed = get64(delta.data + 8),
-                 added = get64(delta.data + 16);
+        uint64_t offset = bytes_get64(delta.data), removed = bytes_get64(delta.data + 8),
+                 added = bytes_get64(delta.data + 16);
         if (offset < at || offset > old.size || removed > old.size - offset ||
             added > delta.size - 24)
             return false;

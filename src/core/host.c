@@ -40,7 +40,7 @@ bool answer_apply(const struct answer *a, penta_vm *vm, penta_error *err)
 {
     penta_bytes left = writer_view(&a->pokes);
     while (left.size) {
-        uint64_t address = get64(left.data), size = get64(left.data + 8);
+        uint64_t address = bytes_get64(left.data), size = bytes_get64(left.data + 8);
         if (!vm->engine->poke || !vm->engine->poke(vm, address, left.data + 16, (size_t)size))
             return error_at(err, BASE_STATE, 0, "the host's answer writes outside memory at 0x%llx",
                             (unsigned long long)address);

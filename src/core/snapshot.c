@@ -148,15 +148,15 @@ static bool open_frame(const penta_vm *vm, penta_bytes saved, struct walk *w, pe
 {
     if (saved.size < HEAD + TAIL || memcmp(saved.data, magic, 4))
         return error_at(err, BASE_SNAPSHOT, 0, "not a snapshot");
-    if (get16(saved.data + 4) != VERSION)
+    if (bytes_get16(saved.data + 4) != VERSION)
         return error_at(err, BASE_SNAPSHOT, 4, "a snapshot of version %u, expected %u",
-                        get16(saved.data + 4), VERSION);
+                        bytes_get16(saved.data + 4), VERSION);
     size_t end = saved.size - TAIL;
-    if (checksum_xxh64(bytes_slice(saved, 0, end)) != get64(saved.data + end))
+    if (checksum_xxh64(bytes_slice(saved, 0, end)) != bytes_get64(saved.data + end))
         return error_at(err, BASE_SNAPSHOT, end, "damaged: it is not a snapshot any more");
-    if (get16(saved.data + 6) != format_number(vm))
+    if (bytes_get16(saved.data + 6) != format_number(vm))
         return error_at(err, BASE_SNAPSHOT, 6, "a snapshot of another format's machine");
-    if (get64(saved.data + 8) != program_hash(vm))
+    if (bytes_get64(saved.data + 8) != program_hash(vm))
         return error_at(err, BASE_SNAPSHOT, 8, "a snapshot of another program");
     *w = (struct walk){.in = {.in = bytes_slice(saved, 0, end), .pos = HEAD, .err = err}};
     return true;

@@ -13,7 +13,7 @@ struct blake2b {
 
 static void compress(struct blake2b *s, bool last)
 {
-    put64(s->count, get64(s->count) + s->fill); /* 2^64 bytes never come */
+    bytes_put64(s->count, bytes_get64(s->count) + s->fill); /* 2^64 bytes never come */
     precompile_blake2f(ROUNDS, s->h, s->block, s->count, last, NULL);
     s->fill = 0;
 }
@@ -37,8 +37,8 @@ void hash_blake2b256_pieces(const penta_bytes *pieces, size_t count, uint8_t out
                                    UINT64_C(0x510e527fade682d1), UINT64_C(0x9b05688c2b3e6c1f),
                                    UINT64_C(0x1f83d9abfb41bd6b), UINT64_C(0x5be0cd19137e2179)};
     struct blake2b s = {.fill = 0};
-    for (unsigned i = 0; i < 8; i++) put64(s.h + 8 * i, iv[i]);
-    put64(s.h, iv[0] ^ 0x01010000 ^ HASH_BYTES); /* no key, one leaf */
+    for (unsigned i = 0; i < 8; i++) bytes_put64(s.h + 8 * i, iv[i]);
+    bytes_put64(s.h, iv[0] ^ 0x01010000 ^ HASH_BYTES); /* no key, one leaf */
     for (size_t i = 0; i < count; i++) update(&s, pieces[i]);
     memset(s.block + s.fill, 0, BLOCK - s.fill);
     compress(&s, true);

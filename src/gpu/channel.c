@@ -219,10 +219,10 @@ enum transport channel_send_request(struct channel *c, const struct wire_request
 {
     if (c->role != ROLE_HOST) return TRANSPORT_INVALID_ROLE;
     uint8_t head[wire_request_bytes];
-    put32(head, request->command);
-    put32(head + 4, request->kernelId);
-    put64(head + 8, request->size);
-    put64(head + 16, request->ptr);
+    bytes_put32(head, request->command);
+    bytes_put32(head + 4, request->kernelId);
+    bytes_put64(head + 8, request->size);
+    bytes_put64(head + 16, request->ptr);
     size_t size = command_has_payload(request->command) ? (size_t)request->size : 0;
     return write_all(c, (penta_bytes){head, sizeof head}, (penta_bytes){payload, size});
 }
@@ -231,7 +231,7 @@ enum transport channel_send_response(struct channel *c, gpu_status status, penta
 {
     if (c->role != ROLE_DEVICE) return TRANSPORT_INVALID_ROLE;
     uint8_t head[wire_response_bytes] = {(uint8_t)status};
-    put64(head + 1, data.size);
+    bytes_put64(head + 1, data.size);
     return write_all(c, (penta_bytes){head, sizeof head}, data);
 }
 

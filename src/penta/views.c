@@ -306,7 +306,7 @@ bool penta_places(const penta_module *module, const penta_error *findings, size_
 {
     *err = (penta_error){0};
     struct writer w = {0};
-    bool ok = locate(module, findings, count, paths->size, places, &w, err);
+    bool ok = places_locate(module, findings, count, paths->size, places, &w, err);
     return writer_give(&w, ok, paths, err);
 }
 

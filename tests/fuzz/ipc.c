@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     penta_bytes left = writer_view(&answers);
     while (left.size) {
         if (left.size < wire_response_bytes) check_failed("a cut response", left.size, 0);
-        uint64_t body = get64(left.data + 1);
+        uint64_t body = bytes_get64(left.data + 1);
         if (left.data[0] >= GPU_ERR_DEVICE_LOST)
             check_failed("no status of a device", left.data[0], 0);
         if (body > left.size - wire_response_bytes) check_failed("a cut body", body, left.size);

@@ -44,7 +44,7 @@ static penta_module *parse(penta_bytes file, const penta_option *options, size_t
 enum demo_op demo_decode(const struct demo_module *m, size_t i, uint32_t *imm)
 {
     const uint8_t *p = m->base.file.data + 4 + i * DEMO_INSN;
-    *imm = get32(p + 1);
+    *imm = bytes_get32(p + 1);
     for (int op = 1; op < DEMO_FUEL; op++)
         if (demo_ops[op].code == p[0]) return (enum demo_op)op;
     return DEMO_BAD;

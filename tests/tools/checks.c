@@ -78,7 +78,7 @@ static void check_bad_snapshots(penta_vm *vm, const penta_buffer *good)
         penta_buffer after = {0};
         size_t at = HEAD + i * 40503 % (body.size - HEAD); /* spread over it */
         uint8_t old = good->data[at];
-        uint64_t old_sum = get64(good->data + body.size), sum;
+        uint64_t old_sum = bytes_get64(good->data + body.size), sum;
         good->data[at] ^= (uint8_t)(i % 2 ? 0x80 : 1);
         sum = checksum_xxh64(body);
         for (int k = 0; k < TAIL; k++) good->data[body.size + (size_t)k] = (uint8_t)(sum >> 8 * k);

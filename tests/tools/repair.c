@@ -23,7 +23,7 @@ static penta_module *opened(const char *format, const uint8_t *data, size_t size
 static void repair_container(uint8_t *data, size_t size)
 {
     if (size < cvbc_header_bytes) return;
-    put32(data + 8, (uint32_t)size);
+    bytes_put32(data + 8, (uint32_t)size);
     cvbc_build_crcs(data, size);
 }
 
@@ -50,15 +50,15 @@ static void repair_kblob(uint8_t *data, size_t size)
 {
     enum { ENTRY = 8, COUNT = 12 };
     if (size < kblob_header_bytes) return;
-    uint32_t entry = get32(data + ENTRY);
-    if (entry > size) put32(data + ENTRY, entry = kblob_header_bytes);
-    if (get32(data + COUNT) > (size - entry) / kblob_inst_bytes)
-        put32(data + COUNT, (uint32_t)((size - entry) / kblob_inst_bytes));
-    size_t end = entry + (size_t)get32(data + COUNT) * kblob_inst_bytes;
-    if (size - end < kblob_trailer_bytes || get32(data + end) != KBLOB_TRAILER) return;
-    put32(data + end + 4, checksum_crc32((penta_bytes){data, end}));
-    if (get32(data + end + 8) > size - end - kblob_trailer_bytes)
-        put32(data + end + 8, (uint32_t)(size - end - kblob_trailer_bytes));
+    uint32_t entry = bytes_get32(data + ENTRY);
+    if (entry > size) bytes_put32(data + ENTRY, entry = kblob_header_bytes);
+    if (bytes_get32(data + COUNT) > (size - entry) / kblob_inst_bytes)
+        bytes_put32(data + COUNT, (uint32_t)((size - entry) / kblob_inst_bytes));
+    size_t end = entry + (size_t)bytes_get32(data + COUNT) * kblob_inst_bytes;
+    if (size - end < kblob_trailer_bytes || bytes_get32(data + end) != KBLOB_TRAILER) return;
+    bytes_put32(data + end + 4, checksum_crc32((penta_bytes){data, end}));
+    if (bytes_get32(data + end + 8) > size - end - kblob_trailer_bytes)
+        bytes_put32(data + end + 8, (uint32_t)(size - end - kblob_trailer_bytes));
 }
 
 /* XXH64 of a plain image; the parser knows what it covers. */
@@ -67,7 +67,7 @@ static void repair_tvmr(uint8_t *data, size_t size)
     enum { SUM = 0x20 };
     penta_module *module = opened("tvmr", data, size);
     if (module && size >= SUM + 8 && !tvmr_module(module)->is_card)
-        put64(data + SUM, tvmr_module(module)->checksum);
+        bytes_put64(data + SUM, tvmr_module(module)->checksum);
     penta_close(module);
 }
 
@@ -98,7 +98,7 @@ static void repair_coil(uint8_t *data, size_t size)
 static void repair_pvm(uint8_t *data, size_t size)
 {
     enum { LENGTH = 5 };
-    if (size >= LENGTH + 8 && !memcmp(data, "PVM", 4)) put64(data + LENGTH, size);
+    if (size >= LENGTH + 8 && !memcmp(data, "PVM", 4)) bytes_put64(data + LENGTH, size);
 }
 
 static const struct {

@@ -141,12 +141,12 @@ struct loads {
 static uint32_t parse_record(const uint8_t *r, size_t left, struct loads *seen)
 {
     if (left < 16) return 0;
-    uint32_t kind = get32(r), size = get32(r + 4);
-    if (size < 32 || size > left || !get64(r + 8)) return 0;
+    uint32_t kind = bytes_get32(r), size = bytes_get32(r + 4);
+    if (size < 32 || size > left || !bytes_get64(r + 8)) return 0;
     if (kind == 2) {
         const uint8_t *at = r + 32;
-        for (uint64_t i = 0; i < get64(r + 24); i++) {
-            CHECK(get64(at) >= get64(r + 16) && get32(at + 8) >= 42);
+        for (uint64_t i = 0; i < bytes_get64(r + 24); i++) {
+            CHECK(bytes_get64(at) >= bytes_get64(r + 16) && bytes_get32(at + 8) >= 42);
             CHECK(!strcmp((const char *)at + 16, "src/a."));
             at += 16 + strlen((const char *)at + 16) + 1;
             seen->lines++;
@@ -154,10 +154,10 @@ static uint32_t parse_record(const uint8_t *r, size_t left, struct loads *seen)
         CHECK(at == r + size);
         return size;
     }
-    CHECK(kind == 0 && size > 56 && get32(r + 16) == (uint32_t)getpid());
+    CHECK(kind == 0 && size > 56 && bytes_get32(r + 16) == (uint32_t)getpid());
     const char *name = (const char *)r + 56;
-    uint64_t address = get64(r + 32), bytes = get64(r + 40);
-    CHECK(get64(r + 24) == address && get64(r + 48) == seen->next_index++);
+    uint64_t address = bytes_get64(r + 32), bytes = bytes_get64(r + 40);
+    CHECK(bytes_get64(r + 24) == address && bytes_get64(r + 48) == seen->next_index++);
     CHECK(56 + strlen(name) + 1 + bytes == size);
     CHECK(!memcmp((const void *)(uintptr_t)address, name + strlen(name) + 1, bytes));
     if (!strcmp(name, "guest demo::main"))
@@ -227,8 +227,9 @@ static void dumps(void)
     FILE *f = fopen(path, "rb");
     size_t size = f ? fread(file, 1, sizeof file, f) : 0, at = 40;
     if (f) fclose(f);
-    CHECK(size > 40 && get32(file) == 0x4a695444 && get32(file + 4) == 1 && get32(file + 8) == 40);
-    CHECK(get32(file + 12) == 62 && get32(file + 20) == (uint32_t)getpid());
+    CHECK(size > 40 && bytes_get32(file) == 0x4a695444 && bytes_get32(file + 4) == 1 &&
+          bytes_get32(file + 8) == 40);
+    CHECK(bytes_get32(file + 12) == 62 && bytes_get32(file + 20) == (uint32_t)getpid());
     struct loads seen = {0};
     while (at < size) {
         uint32_t record = parse_record(file + at, size - at, &seen);

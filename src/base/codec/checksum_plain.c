@@ -28,14 +28,14 @@ uint64_t checksum_xxh64(penta_bytes bytes)
     if (bytes.size >= 32) {
         uint64_t v[4] = {P1 + P2, P2, 0, 0 - P1};
         for (; end - p >= 32; p += 32)
-            for (int i = 0; i < 4; i++) v[i] = round1(v[i], get64(p + 8 * i));
+            for (int i = 0; i < 4; i++) v[i] = round1(v[i], bytes_get64(p + 8 * i));
         h = rol(v[0], 1) + rol(v[1], 7) + rol(v[2], 12) + rol(v[3], 18);
         for (int i = 0; i < 4; i++) h = (h ^ round1(0, v[i])) * P1 + P4;
     }
     h += bytes.size;
-    for (; end - p >= 8; p += 8) h = rol(h ^ round1(0, get64(p)), 27) * P1 + P4;
+    for (; end - p >= 8; p += 8) h = rol(h ^ round1(0, bytes_get64(p)), 27) * P1 + P4;
     if (end - p >= 4) {
-        h = rol(h ^ get32(p) * P1, 23) * P2 + P3;
+        h = rol(h ^ bytes_get32(p) * P1, 23) * P2 + P3;
         p += 4;
     }
     for (; p < end; p++) h = rol(h ^ *p * P5, 11) * P1;

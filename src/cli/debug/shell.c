@@ -72,8 +72,8 @@ bool shell_insn(struct shell *s, uint64_t pc, struct writer *out)
     penta_buffer text = {0};
     bool found = penta_print_at(module, pc, &text);
     if (found)
-        highlight(out, shell_palette(s), penta_module_format(module),
-                  (penta_bytes){text.data, text.size});
+        highlight_text(out, shell_palette(s), penta_module_format(module),
+                       (penta_bytes){text.data, text.size});
     penta_buffer_free(&text);
     return found;
 }

@@ -159,7 +159,7 @@ void stub_stopped(struct stub *s, bool start, const struct stub_line *line)
     const struct stub_watch *watch = stopping_watch(s);
     uint8_t pc[8];
     struct writer body = {0};
-    put64(pc, stop->pc);
+    bytes_put64(pc, stop->pc);
     writer_print(&body, "T%02xthread:1;20:", (unsigned)signal_of(s));
     writer_hex(&body, (penta_bytes){pc, sizeof pc});
     writer_char(&body, ';');

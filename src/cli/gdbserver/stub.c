@@ -15,7 +15,7 @@ static void put_done(struct writer *out, bool ok) { writer_text(out, ok ? "OK" :
 static void put_word(struct writer *out, uint64_t value)
 {
     uint8_t bytes[8];
-    put64(bytes, value);
+    bytes_put64(bytes, value);
     writer_hex(out, (penta_bytes){bytes, sizeof bytes});
 }
 
@@ -35,8 +35,8 @@ static void set_all_registers(struct stub *s, penta_bytes rest, struct writer *o
     bool ok = packet_bytes(rest, values, sizeof values, &size) && size == 8 * registers_all(s);
     registers_read(s);
     for (size_t i = 0; ok && i < size / 8; i++)
-        if (get64(values + 8 * i) != register_value(s, i))
-            ok = register_write(s, i, get64(values + 8 * i));
+        if (bytes_get64(values + 8 * i) != register_value(s, i))
+            ok = register_write(s, i, bytes_get64(values + 8 * i));
     put_done(out, ok);
 }
 
@@ -59,7 +59,7 @@ static void set_register(struct stub *s, penta_bytes rest, struct writer *out)
     bool ok = packet_number(&rest, &number) && number < registers_all(s) &&
               packet_word(&rest, "=") && packet_bytes(rest, value, sizeof value, &size) &&
               size == 8;
-    put_done(out, ok && register_write(s, (size_t)number, get64(value)));
+    put_done(out, ok && register_write(s, (size_t)number, bytes_get64(value)));
 }
 
 /* ---- memory ---- */

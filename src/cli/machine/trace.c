@@ -21,7 +21,7 @@ static void show(void *user, penta_bytes line)
         json_raw(&c->json, NULL, line);
         return;
     }
-    highlight(&c->out, cli_palette(c), t->format, line);
+    highlight_text(&c->out, cli_palette(c), t->format, line);
     writer_char(&c->out, '\n');
 }
 

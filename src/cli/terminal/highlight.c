@@ -99,8 +99,8 @@ static void line(struct line *l)
     }
 }
 
-void highlight(struct writer *out, const struct palette *palette, const char *format,
-               penta_bytes text)
+void highlight_text(struct writer *out, const struct palette *palette, const char *format,
+                    penta_bytes text)
 {
     if (!*palette->off) {
         writer_bytes(out, text.data, text.size);

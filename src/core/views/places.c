@@ -126,8 +126,8 @@ static bool before(const penta_error *a, const penta_error *b)
     return a->decoded != b->decoded ? b->decoded : a->offset < b->offset;
 }
 
-bool locate(const penta_module *module, const penta_error *findings, size_t count, size_t from,
-            penta_place *places, struct writer *paths, penta_error *err)
+bool places_locate(const penta_module *module, const penta_error *findings, size_t count,
+                   size_t from, penta_place *places, struct writer *paths, penta_error *err)
 {
     struct search s = {
         .out = places, .paths = paths, .from = from, .wanted = findings, .count = count};

@@ -62,8 +62,8 @@ bool coverage_complete(const struct coverage *view, uint64_t size);
 
 /* ---- the leaves that hold offsets: penta_places ---- */
 /* The paths go to `paths`, whose first byte is the one at `from` in the caller's buffer. */
-bool locate(const penta_module *module, const penta_error *findings, size_t count, size_t from,
-            penta_place *places, struct writer *paths, penta_error *err);
+bool places_locate(const penta_module *module, const penta_error *findings, size_t count,
+                   size_t from, penta_place *places, struct writer *paths, penta_error *err);
 
 /* ---- only what lies at or below a path ("/code/insn[17]"): penta_describe_part ---- */
 struct select_view {

@@ -37,11 +37,11 @@ void precompile_blake2f(uint32_t rounds, uint8_t h[64], const uint8_t m[128], co
 {
     enum { PIECE = 4096 };
     uint64_t v[16], w[16];
-    for (unsigned i = 0; i < 8; i++) v[i] = get64(h + 8 * i);
+    for (unsigned i = 0; i < 8; i++) v[i] = bytes_get64(h + 8 * i);
     memcpy(v + 8, iv, sizeof iv);
-    for (unsigned i = 0; i < 16; i++) w[i] = get64(m + 8 * i);
-    v[12] ^= get64(t);
-    v[13] ^= get64(t + 8);
+    for (unsigned i = 0; i < 16; i++) w[i] = bytes_get64(m + 8 * i);
+    v[12] ^= bytes_get64(t);
+    v[13] ^= bytes_get64(t + 8);
     if (last) v[14] = ~v[14];
     for (uint32_t round = 0; round < rounds; round++) {
         if (!(round % PIECE) && long_work_over(work, PIECE)) return;
@@ -52,5 +52,6 @@ void precompile_blake2f(uint32_t rounds, uint8_t h[64], const uint8_t m[128], co
             mix(v, i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4, w[o[8 + 2 * i]],
                 w[o[9 + 2 * i]]);
     }
-    for (unsigned i = 0; i < 8; i++) put64(h + 8 * i, get64(h + 8 * i) ^ v[i] ^ v[8 + i]);
+    for (unsigned i = 0; i < 8; i++)
+        bytes_put64(h + 8 * i, bytes_get64(h + 8 * i) ^ v[i] ^ v[8 + i]);
 }

@@ -313,11 +313,11 @@ bool penta_cvbc_builder_needs(penta_cvbc_builder *b, int64_t stack, int64_t vari
         return error_at(err, CVBC_LIMIT, 0, "stack and variables are counted with 16 bits");
     memset(over, 0, sizeof *over);
     if (stack >= 0) {
-        put16(over->bytes + AT_STACK, (uint16_t)stack);
+        bytes_put16(over->bytes + AT_STACK, (uint16_t)stack);
         memset(over->mask + AT_STACK, 1, 2);
     }
     if (variables >= 0) {
-        put16(over->bytes + AT_VARIABLES, (uint16_t)variables);
+        bytes_put16(over->bytes + AT_VARIABLES, (uint16_t)variables);
         memset(over->mask + AT_VARIABLES, 1, 2);
     }
     over->used = true;

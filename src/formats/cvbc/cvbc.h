@@ -255,7 +255,7 @@ bool cvbc_program_parse(penta_bytes image, struct arena *arena, struct cvbc_prog
 static inline struct cvbc_inst cvbc_inst_at(const struct cvbc_program *p, size_t i)
 {
     const uint8_t *at = p->code + 4 * i;
-    return (struct cvbc_inst){at[0], at[1], get16(at + 2)};
+    return (struct cvbc_inst){at[0], at[1], bytes_get16(at + 2)};
 }
 struct cvbc_debug_tables cvbc_debug_split(penta_bytes debug);
 /* Rows of a table, in order; false at the end or where they stop making sense (*pos < size). */

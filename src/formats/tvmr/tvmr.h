@@ -163,7 +163,7 @@ struct tvmr_regdef {
 };
 static inline uint16_t tvmr_dim(const struct tvmr_regdef *r, unsigned i)
 {
-    return get16(r->dims + 2 * i);
+    return bytes_get16(r->dims + 2 * i);
 }
 
 struct tvmr_label {

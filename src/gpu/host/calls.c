@@ -32,7 +32,7 @@ gpu_status gpu_emulator_alloc(gpu_emulator *dev, uint64_t size, uint64_t *ptr)
     uint8_t base[8];
     struct wire_request request = {.command = COMMAND_ALLOC, .size = size};
     status = emulator_exchange(dev, &request, NULL, base, sizeof base);
-    if (!status) *ptr = get64(base);
+    if (!status) *ptr = bytes_get64(base);
     if (dev->trace >= 0) {
         struct json line = trace_begin(dev, "alloc");
         json_word(&line, "size", size);
@@ -111,7 +111,7 @@ gpu_status gpu_emulator_memory_size(gpu_emulator *dev, uint64_t base, uint64_t *
     uint8_t data[8];
     struct wire_request request = {.command = COMMAND_MEMORY_SIZE, .ptr = base};
     gpu_status status = simple(dev, request, "memory_size", "base", base, data, sizeof data);
-    if (!status) *size = get64(data);
+    if (!status) *size = bytes_get64(data);
     return status;
 }
 
@@ -240,7 +240,7 @@ static gpu_status exchange_launch(gpu_emulator *dev, struct wire_request *reques
                             ? GPU_ERR_LIMIT_EXCEEDED
                             : emulator_exchange(dev, request, payload, id, sizeof id);
     if (status) return status;
-    dev->newest = get32(id);
+    dev->newest = bytes_get32(id);
     if (launch_id) *launch_id = dev->newest;
     return GPU_OK;
 }

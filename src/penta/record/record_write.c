@@ -136,9 +136,9 @@ static void write_writes(struct json *j, penta_bytes pokes)
     if (!pokes.size) return;
     json_list(j, "writes");
     while (pokes.size) {
-        size_t size = (size_t)get64(pokes.data + 8);
+        size_t size = (size_t)bytes_get64(pokes.data + 8);
         json_object(j, NULL);
-        json_word(j, "address", get64(pokes.data));
+        json_word(j, "address", bytes_get64(pokes.data));
         json_hex(j, "bytes", bytes_slice(pokes, 16, size));
         json_end(j);
         pokes = bytes_slice(pokes, 16 + size, SIZE_MAX);

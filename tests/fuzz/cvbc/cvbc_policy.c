@@ -20,8 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t mode = data[--size], *file = malloc(size);
     if (!file) return 0;
     memcpy(file, data, size);
-    put32(file, CVBC_MAGIC_NUMBER);
-    put32(file + 8, (uint32_t)size);
+    bytes_put32(file, CVBC_MAGIC_NUMBER);
+    bytes_put32(file + 8, (uint32_t)size);
     cvbc_build_crcs(file, size);
     penta_error err = {0};
     penta_module *module = cvbc_parse((penta_bytes){file, size}, NULL, 0, &err);

@@ -162,7 +162,7 @@ static void check_accounts(penta_jam_state *state)
             if (!v || other != id) continue;
             items += kind == JAM_IS_STORAGE ? 1 : kind == JAM_IS_REQUEST ? 2 : 0;
             if (kind == JAM_IS_STORAGE) octets += 34 + v->name_size + v->size;
-            if (kind == JAM_IS_REQUEST) octets += 81 + (uint64_t)get32(v->bytes + JAM_HASH);
+            if (kind == JAM_IS_REQUEST) octets += 81 + (uint64_t)bytes_get32(v->bytes + JAM_HASH);
         }
         CHECK(items == a.items && octets == a.octets);
     }

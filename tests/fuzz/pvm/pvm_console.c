@@ -113,7 +113,7 @@ static void check_pokes(penta_vm *vm, const struct answer *answer)
 {
     penta_bytes left = writer_view(&answer->pokes);
     while (left.size) {
-        uint64_t address = get64(left.data), size = get64(left.data + 8);
+        uint64_t address = bytes_get64(left.data), size = bytes_get64(left.data + 8);
         CHECK(penta_vm_poke(vm, address, left.data + 16, (size_t)size));
         CHECK(!size || address >= RW); /* read-only memory stays as it is */
         CHECK(!memmem(left.data + 16, (size_t)size, "secret", 6));

@@ -179,7 +179,7 @@ static void make_other(void)
                  number_of("call"));
     penta_module *module = assemble(&text);
     penta_bytes code = module->file;
-    keccak256(code, other_hash);
+    keccak256_digest(code, other_hash);
     int fd = mkstemp(path);
     CHECK(fd >= 0 && write(fd, code.data, code.size) == (ssize_t)code.size && !close(fd));
     snprintf(other_option, sizeof other_option, "3333333333333333333333333333333333333333=%s",

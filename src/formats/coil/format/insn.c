@@ -83,7 +83,7 @@ static inline uint64_t read_id(struct reader *in)
 {
     const uint8_t *p = reader_take(in, 8);
     if (!p) return 0;
-    return in->big_endian ? __builtin_bswap64(get64(p)) : get64(p);
+    return in->big_endian ? __builtin_bswap64(bytes_get64(p)) : bytes_get64(p);
 }
 
 static bool read_operand(struct reader *in, struct coil_insn *insn, struct coil_operand *o,

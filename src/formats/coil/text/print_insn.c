@@ -98,10 +98,10 @@ static bool print_wide(struct writer *out, const struct coil_type *t, penta_byte
     for (size_t i = 0; i < image.size; i++)
         bytes[i] = image.data[big_endian ? image.size - 1 - i : i];
     bool minus = t->op == COIL_T_CINT && bytes[(bits - 1) / 8] >> (bits - 1) % 8 & 1;
-    uint64_t low = get64(bytes);
+    uint64_t low = bytes_get64(bytes);
     for (size_t i = image.size; i < 16; i++) bytes[i] = minus ? 0xff : 0;
     if (minus && image.size < 8) low |= UINT64_MAX << 8 * image.size;
-    if (get64(bytes + 8) != (minus ? UINT64_MAX : 0) || (minus && !low)) return false;
+    if (bytes_get64(bytes + 8) != (minus ? UINT64_MAX : 0) || (minus && !low)) return false;
     if (bits < 64 && (minus ? ~low : low) >> (minus ? bits - 1 : bits)) return false;
     if (minus) writer_char(out, '-');
     writer_dec(out, minus ? 0 - low : low);

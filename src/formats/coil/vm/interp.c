@@ -196,13 +196,13 @@ static uint32_t ask(struct coil_vm *vm, const struct coil_step *s)
 /* Guest memory is little-endian here: big-endian programs have no such cells. */
 #define LOAD_BYTES(n) load_##n(p)
 static inline uint64_t load_1(const uint8_t *p) { return p[0]; }
-static inline uint64_t load_2(const uint8_t *p) { return get16(p); }
-static inline uint64_t load_4(const uint8_t *p) { return get32(p); }
-static inline uint64_t load_8(const uint8_t *p) { return get64(p); }
+static inline uint64_t load_2(const uint8_t *p) { return bytes_get16(p); }
+static inline uint64_t load_4(const uint8_t *p) { return bytes_get32(p); }
+static inline uint64_t load_8(const uint8_t *p) { return bytes_get64(p); }
 static inline void store_1(uint8_t *p, uint64_t v) { p[0] = (uint8_t)v; }
-static inline void store_2(uint8_t *p, uint64_t v) { put16(p, (uint16_t)v); }
-static inline void store_4(uint8_t *p, uint64_t v) { put32(p, (uint32_t)v); }
-static inline void store_8(uint8_t *p, uint64_t v) { put64(p, v); }
+static inline void store_2(uint8_t *p, uint64_t v) { bytes_put16(p, (uint16_t)v); }
+static inline void store_4(uint8_t *p, uint64_t v) { bytes_put32(p, (uint32_t)v); }
+static inline void store_8(uint8_t *p, uint64_t v) { bytes_put64(p, v); }
 
 struct window {
     uint64_t base, size;
@@ -456,7 +456,7 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         }                                                                                          \
         CASE(COIL_CELL_F##name##_VM): {                                                            \
             ACCESS(rw, 8, false);                                                                  \
-            REAL_BODY(name, fp[in->a], get64(p), sign);                                            \
+            REAL_BODY(name, fp[in->a], bytes_get64(p), sign);                                            \
         }
         REAL_CELLS(ADD, +)
         REAL_CELLS(SUB, -)
@@ -494,7 +494,7 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         WIDTHS(LOAD_CELL, LOAD)
         CASE(COIL_CELL_LOAD_F32): {
             ACCESS(rw, 4, false);
-            fp[in->a] = get32(p);
+            fp[in->a] = bytes_get32(p);
             in++;
             NEXT;
         }

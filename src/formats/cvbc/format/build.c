@@ -170,7 +170,7 @@ void cvbc_build_integrity(const struct cvbc_build *b, penta_bytes metadata, pent
     cvbc_override_apply(&b->integrity_over, out, 96);
     hash_sha256((penta_bytes){out, 96}, digest);
     memcpy(out + 96, digest, 4);
-    put64(out + 100, b->secure_timestamp);
+    bytes_put64(out + 100, b->secure_timestamp);
 }
 
 static size_t align4(size_t n) { return (n + 3) & ~(size_t)3; }
@@ -205,15 +205,15 @@ void cvbc_build_header(const struct cvbc_build *b, uint8_t flags, struct cvbc_si
 
 void cvbc_build_crcs(uint8_t *file, size_t size)
 {
-    put32(file + 12, checksum_crc32((penta_bytes){file, 12}));
-    put32(file + 40,
-          checksum_crc32((penta_bytes){file + cvbc_header_bytes, size - cvbc_header_bytes}));
+    bytes_put32(file + 12, checksum_crc32((penta_bytes){file, 12}));
+    bytes_put32(file + 40,
+                checksum_crc32((penta_bytes){file + cvbc_header_bytes, size - cvbc_header_bytes}));
 }
 
 /* Signs a finished file in place, and renews its CRCs. */
 static bool sign_file(uint8_t *file, size_t size, const struct private_key *key, penta_error *err)
 {
-    uint32_t security = get32(file + 24), key_size = get32(file + security + 8);
+    uint32_t security = bytes_get32(file + 24), key_size = bytes_get32(file + security + 8);
     uint32_t at = security + CVBC_PROTECTION_BYTES + key_size;
     size_t signature_size = key_signature_size(key_public_of(key)->type);
     uint8_t message[40], signature[SIGNATURE_MAX];
@@ -405,12 +405,12 @@ static bool put_together(struct assembly *a, struct writer *out, penta_error *er
     cvbc_build_header(b, a->flags, sizes, header);
     cvbc_override_apply(&b->header_over, header, sizeof header);
     writer_bytes(out, header, sizeof header);
-    uint64_t end = get32(header + 32) + (uint64_t)a->stored.size;
-    uint64_t programs = get32(header + 24) + (uint64_t)a->security.out.size;
-    struct cvbc_patch_at sections[] = {{get32(header + 16), writer_view(&a->metadata)},
-                                       {get32(header + 24), writer_view(&a->security)},
+    uint64_t end = bytes_get32(header + 32) + (uint64_t)a->stored.size;
+    uint64_t programs = bytes_get32(header + 24) + (uint64_t)a->security.out.size;
+    struct cvbc_patch_at sections[] = {{bytes_get32(header + 16), writer_view(&a->metadata)},
+                                       {bytes_get32(header + 24), writer_view(&a->security)},
                                        {(programs + 3) & ~UINT64_C(3), a->programs},
-                                       {get32(header + 32), a->stored},
+                                       {bytes_get32(header + 32), a->stored},
                                        {(end + 3) & ~UINT64_C(3), b->debug}};
     bool ok = true;
     for (size_t i = 0; ok && i < b->patch_count; i++)

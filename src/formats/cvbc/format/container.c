@@ -9,7 +9,7 @@
 
 int cvbc_probe(penta_bytes file, struct writer *evidence)
 {
-    if (file.size >= 4 && get32(file.data) == CVBC_MAGIC_NUMBER) {
+    if (file.size >= 4 && bytes_get32(file.data) == CVBC_MAGIC_NUMBER) {
         if (evidence) writer_text(evidence, "starts with 43 42 56 43");
         return 100;
     }

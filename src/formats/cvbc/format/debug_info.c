@@ -86,8 +86,9 @@ static void print_lines(penta_bytes table, struct cvbc_debug_rows *rows, struct 
 {
     for (size_t pos = 0; pos + cvbc_line_bytes <= table.size; pos += cvbc_line_bytes) {
         const uint8_t *p = table.data + pos;
-        cvbc_debug_line(rows, get16(p), get16(p + 2), get32(p + 4));
-        writer_print(out, ".line %u, %u, %u\n", get16(p), get16(p + 2), get32(p + 4));
+        cvbc_debug_line(rows, bytes_get16(p), bytes_get16(p + 2), bytes_get32(p + 4));
+        writer_print(out, ".line %u, %u, %u\n", bytes_get16(p), bytes_get16(p + 2),
+                     bytes_get32(p + 4));
     }
 }
 

@@ -33,8 +33,8 @@ static uint16_t crc_modbus(penta_bytes b)
 
 static struct cvbc_inst inst_of(const uint8_t *p, bool words)
 {
-    return words ? (struct cvbc_inst){p[3], p[2], get16(p)}
-                 : (struct cvbc_inst){p[0], p[1], get16(p + 2)};
+    return words ? (struct cvbc_inst){p[3], p[2], bytes_get16(p)}
+                 : (struct cvbc_inst){p[0], p[1], bytes_get16(p + 2)};
 }
 
 static bool valid(const uint8_t *p, bool words)
@@ -59,7 +59,7 @@ static size_t valid_run(penta_bytes code, bool words, bool *does_something)
 static size_t string_end(penta_bytes b, size_t at)
 {
     if (b.size - at < 5) return 0;
-    uint32_t length = get32(b.data + at);
+    uint32_t length = bytes_get32(b.data + at);
     if (!length || length > b.size - at - 4) return 0;
     const uint8_t *text = b.data + at + 4;
     return memchr(text, 0, length) == text + length - 1 ? at + 4 + length : 0;
@@ -68,7 +68,7 @@ static size_t string_end(penta_bytes b, size_t at)
 static bool detect_counted(penta_bytes b, struct cvbc_legacy *out)
 {
     if (b.size < COUNTS_BYTES) return false;
-    uint64_t n = get32(b.data), s = get32(b.data + 4);
+    uint64_t n = bytes_get32(b.data), s = bytes_get32(b.data + 4);
     if (!n || n > UINT16_MAX || s > UINT16_MAX || COUNTS_BYTES + 4 * n > b.size) return false;
     size_t at = COUNTS_BYTES + 4 * (size_t)n;
     for (uint64_t i = 0; i < s; i++)
@@ -106,7 +106,7 @@ static bool find_chains(penta_bytes b, struct chains *c)
     for (size_t at = b.size; at-- > 0;) {
         c->nul[at] = b.data[at] ? c->nul[at + 1] : (uint32_t)at;
         if (b.size - at < 5) continue;
-        uint32_t length = get32(b.data + at);
+        uint32_t length = bytes_get32(b.data + at);
         if (length && length <= b.size - at - 4 && c->nul[at + 4] == at + 3 + length)
             c->whole[at] = c->whole[at + 4 + length];
     }
@@ -133,7 +133,7 @@ static bool find_raw(penta_bytes b, const struct chains *c, struct cvbc_legacy *
                                         .count = count,
                                         .string_offset = 4 * count,
                                         .words = words};
-            for (size_t at = 4 * count; at < b.size; at += 4 + get32(b.data + at))
+            for (size_t at = 4 * count; at < b.size; at += 4 + bytes_get32(b.data + at))
                 out->string_count++;
             return true;
         }
@@ -155,14 +155,14 @@ bool cvbc_legacy_detect(penta_bytes file, struct cvbc_legacy *out, const char **
     const char *wrapper = NULL;
     size_t skip = 0;
     *why = "no layout fits these bytes";
-    if (file.size >= 4 && get32(file.data) == CVBC_MAGIC_NUMBER) {
+    if (file.size >= 4 && bytes_get32(file.data) == CVBC_MAGIC_NUMBER) {
         *why = "this is a container already";
         return false;
     }
-    if (file.size >= CONC_BYTES && get32(file.data) == CONC) {
-        uint32_t size = get32(file.data + 4);
+    if (file.size >= CONC_BYTES && bytes_get32(file.data) == CONC) {
+        uint32_t size = bytes_get32(file.data + 4);
         penta_bytes inner = bytes_slice(file, CONC_BYTES, size);
-        uint16_t crc = get16(file.data + 14);
+        uint16_t crc = bytes_get16(file.data + 14);
         if (inner.size != size) {
             *why = "the CONC wrapper announces more bytes than there are";
             return false;
@@ -176,7 +176,7 @@ bool cvbc_legacy_detect(penta_bytes file, struct cvbc_legacy *out, const char **
         }
         file = inner;
         skip = CONC_BYTES;
-        if (file.size >= 4 && get32(file.data) == CONC) return false;
+        if (file.size >= 4 && bytes_get32(file.data) == CONC) return false;
     }
     if (!detect_counted(file, out) && !detect_raw(file, out)) return false;
     out->wrapper = wrapper;
@@ -331,7 +331,7 @@ static bool read_strings(penta_bytes file, struct code *c, bool keep, struct cvb
 {
     size_t at = c->layout->string_offset;
     for (size_t i = 0; i < c->layout->string_count; i++) {
-        size_t size = get32(file.data + at) - 1;
+        size_t size = bytes_get32(file.data + at) - 1;
         struct writer text = {0};
         writer_bytes(&text, file.data + at + 4, size);
         if (!writer_ok(&text, err)) return false;
@@ -343,7 +343,7 @@ static bool read_strings(penta_bytes file, struct code *c, bool keep, struct cvb
         }
         cvbc_build_string(b, (penta_bytes){text.out.data, size});
         writer_free(&text);
-        at += 5 + (size_t)get32(file.data + at) - 1;
+        at += 5 + (size_t)bytes_get32(file.data + at) - 1;
     }
     return true;
 }
@@ -376,7 +376,7 @@ static int probe(penta_bytes file, struct writer *evidence)
 {
     struct cvbc_legacy layout;
     const char *why;
-    if (file.size < CONC_BYTES || get32(file.data) != CONC) return 0;
+    if (file.size < CONC_BYTES || bytes_get32(file.data) != CONC) return 0;
     bool good = cvbc_legacy_detect(file, &layout, &why);
     if (evidence)
         writer_print(evidence, "starts with 43 4e 4f 43, %s", good ? "and its checksum fits" : why);
@@ -439,10 +439,11 @@ static void describe(const penta_module *module, const penta_visitor *v)
     }
     at = l->string_offset;
     penta_node strings = {.name = "strings", .offset = at, .list = true};
-    for (size_t i = 0; i < l->string_count; i++) strings.size += 4 + get32(p + at + strings.size);
+    for (size_t i = 0; i < l->string_count; i++)
+        strings.size += 4 + bytes_get32(p + at + strings.size);
     if (l->string_count && describe_enter(v, strings)) {
         for (size_t i = 0; i < l->string_count; i++) {
-            size_t size = 4 + (size_t)get32(p + at);
+            size_t size = 4 + (size_t)bytes_get32(p + at);
             describe_raw(v, "string", (penta_bytes){p + at, size}, at, NULL);
             at += size;
         }

@@ -15,7 +15,7 @@ static bool flaw(struct cvbc_program *p, uint64_t at, const char *what, uint64_t
 static bool string_at(penta_bytes pool, size_t pos, penta_bytes *text)
 {
     if (pool.size - pos < 4) return false;
-    uint32_t length = get32(pool.data + pos);
+    uint32_t length = bytes_get32(pool.data + pos);
     if (!length || length > pool.size - pos - 4) return false;
     *text = (penta_bytes){pool.data + pos + 4, length - 1};
     return memchr(text->data, 0, length) == text->data + length - 1;
@@ -88,9 +88,9 @@ struct cvbc_debug_tables cvbc_debug_split(penta_bytes debug)
     struct cvbc_debug_tables t = {.whole = debug.size >= cvbc_debug_bytes};
     if (!t.whole) return t;
     const uint8_t *p = debug.data;
-    t.symbols = table(debug, get32(p), get32(p + 4), &t.whole);
-    t.lines = table(debug, get32(p + 8), get32(p + 12), &t.whole);
-    t.variables = table(debug, get32(p + 16), get32(p + 20), &t.whole);
+    t.symbols = table(debug, bytes_get32(p), bytes_get32(p + 4), &t.whole);
+    t.lines = table(debug, bytes_get32(p + 8), bytes_get32(p + 12), &t.whole);
+    t.variables = table(debug, bytes_get32(p + 16), bytes_get32(p + 20), &t.whole);
     return t;
 }
 
@@ -121,11 +121,11 @@ bool cvbc_line_of(const struct cvbc_module *m, uint64_t pc, penta_bytes *file, u
 {
     struct cvbc_debug_tables t = cvbc_debug_split(cvbc_chosen(m)->debug);
     size_t rows = t.lines.size / cvbc_line_bytes, low; /* the first row after pc */
-    ARRAY_SEARCH(low, 0, rows, get16(t.lines.data + low * cvbc_line_bytes) > pc);
+    ARRAY_SEARCH(low, 0, rows, bytes_get16(t.lines.data + low * cvbc_line_bytes) > pc);
     if (!low) return false;
     const uint8_t *row = t.lines.data + (low - 1) * cvbc_line_bytes;
-    uint16_t number = get16(row + 2);
-    *line = get32(row + 4);
+    uint16_t number = bytes_get16(row + 2);
+    *line = bytes_get32(row + 4);
     *file = (penta_bytes){0};
     struct cvbc_symbol symbol;
     penta_bytes name;

@@ -327,7 +327,7 @@ static void check_security(const struct cvbc_module *m, struct findings *f)
 static void check_lines(const struct cvbc_module *m, penta_bytes lines, struct findings *f)
 {
     for (size_t pos = cvbc_line_bytes; pos + cvbc_line_bytes <= lines.size; pos += cvbc_line_bytes)
-        if (get16(lines.data + pos) < get16(lines.data + pos - cvbc_line_bytes)) {
+        if (bytes_get16(lines.data + pos) < bytes_get16(lines.data + pos - cvbc_line_bytes)) {
             findings_add(f, CVBC_DEBUG, cvbc_offset(m, lines.data + pos), NULL,
                          "line rows do not ascend");
             return;

@@ -149,8 +149,8 @@ void cvbc_aad(const struct cvbc_sealing *s, penta_bytes metadata, uint8_t out[48
     memcpy(out, "CVBC1AAD", 8);
     out[8] = s->flags & (CVBC_ENCRYPTED | CVBC_COMPRESSED);
     out[9] = s->algorithm;
-    put16(out + 10, 0);
-    put32(out + 12, s->params);
+    bytes_put16(out + 10, 0);
+    bytes_put32(out + 12, s->params);
     hash_sha256(metadata, out + 16);
 }
 

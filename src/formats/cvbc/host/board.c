@@ -249,7 +249,7 @@ static bool pin_of_custom(const struct cvbc_module *m, unsigned logical, size_t 
 {
     penta_bytes c = m->meta.custom;
     for (size_t at = 0; at + 4 <= c.size;) {
-        unsigned type = get16(c.data + at), size = get16(c.data + at + 2);
+        unsigned type = bytes_get16(c.data + at), size = bytes_get16(c.data + at + 2);
         if (size > c.size - at - 4) return false;
         for (size_t i = 0; type == 1 && i + 1 < size; i += 2)
             if (c.data[at + 4 + i] == logical && c.data[at + 5 + i] < m->meta.pin_count) {

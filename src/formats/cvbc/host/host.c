@@ -176,7 +176,7 @@ static unsigned pin_call(struct cvbc_board_state *b, uint8_t call, const int32_t
 static unsigned print_call(const struct cvbc_board_state *b, const struct cvbc_vm *vm,
                            struct writer *out)
 {
-    uint16_t id = get16(vm->program->code + 4 * vm->pc + 2);
+    uint16_t id = bytes_get16(vm->program->code + 4 * vm->pc + 2);
     char text[PRINTF_MAX];
     size_t size;
     if (id >= vm->program->string_count ||

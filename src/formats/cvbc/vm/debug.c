@@ -11,8 +11,8 @@ static void lines(const penta_module *module, penta_line_report *report, void *u
     penta_bytes rows = cvbc_debug_split(m->debug).lines;
     for (size_t at = 0; at + cvbc_line_bytes <= rows.size; at += cvbc_line_bytes) {
         bool last = at + 2 * cvbc_line_bytes > rows.size;
-        uint64_t from = get16(rows.data + at),
-                 to = last ? o->program.count : get16(rows.data + at + cvbc_line_bytes);
+        uint64_t from = bytes_get16(rows.data + at),
+                 to = last ? o->program.count : bytes_get16(rows.data + at + cvbc_line_bytes);
         penta_line line = {.from = from, .to = to};
         uint32_t number;
         if (to <= from || !cvbc_line_of(m, from, &line.file, &number)) continue;

@@ -68,7 +68,7 @@ static void mark_regions(const struct cvbc_hint_row *hint, bool *hot, uint32_t c
 {
     penta_bytes data = hint->data;
     for (size_t at = hint->head.hint_type == LOOP_UNROLL; at + 4 <= data.size; at += 4) {
-        uint32_t first = get16(data.data + at), last = get16(data.data + at + 2);
+        uint32_t first = bytes_get16(data.data + at), last = bytes_get16(data.data + at + 2);
         if (last >= count) last = count - 1;
         if (last < first || last - first >= *work) continue;
         *work -= last - first;

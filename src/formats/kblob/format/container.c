@@ -26,9 +26,9 @@ static void read_inst(const uint8_t *p, struct kblob_inst *out)
 {
     out->opcode = p[0];
     out->flags = p[1];
-    out->reserved = get16(p + 2);
-    out->arg0 = get64(p + 4);
-    out->arg1 = get32(p + 12);
+    out->reserved = bytes_get16(p + 2);
+    out->arg0 = bytes_get64(p + 4);
+    out->arg1 = bytes_get32(p + 12);
 }
 
 /* The code as far as it is there; what is missing is the module's damage (KBLOB 2.2). */
@@ -58,14 +58,14 @@ static bool parse_code(struct kblob_module *m, penta_error *err)
     for (size_t i = 0; i < m->count; i++) read_inst(p + i * kblob_inst_bytes, &m->insts[i]);
     m->tail = bytes_slice(file, (size_t)m->code_offset + m->count * kblob_inst_bytes, file.size);
     m->tail_is_trailer = !m->base.damage.code && m->tail.size >= kblob_trailer_bytes &&
-                         get32(m->tail.data) == KBLOB_TRAILER;
+                         bytes_get32(m->tail.data) == KBLOB_TRAILER;
     return kblob_symbols_read(m, err);
 }
 
 penta_bytes kblob_metadata(const struct kblob_module *m)
 {
     if (!m->tail_is_trailer) return (penta_bytes){NULL, 0};
-    return bytes_slice(m->tail, kblob_trailer_bytes, get32(m->tail.data + 8));
+    return bytes_slice(m->tail, kblob_trailer_bytes, bytes_get32(m->tail.data + 8));
 }
 
 penta_module *kblob_parse(penta_bytes file, const penta_option *options, size_t count,
@@ -162,7 +162,7 @@ static void describe_tail(const struct kblob_module *m, const penta_visitor *v)
     penta_node node = {.name = "trailer", .offset = at, .size = m->tail.size};
     if (!describe_enter(v, node)) return;
     layout_leaves(v, kblob_trailer_fields, m->tail.data, at, false, NULL);
-    size_t announced = get32(m->tail.data + 8), rest = m->tail.size - kblob_trailer_bytes;
+    size_t announced = bytes_get32(m->tail.data + 8), rest = m->tail.size - kblob_trailer_bytes;
     penta_bytes metadata = kblob_metadata(m);
     if (m->symbols.file)
         kblob_describe_symbols(m, v);
@@ -220,7 +220,7 @@ void kblob_info(const penta_module *module, const penta_visitor *v)
     describe_uint(v, "gap_bytes", m->gap.size);
     describe_uint(v, "trailer_bytes", module->damage.code ? 0 : m->tail.size);
     if (m->tail_is_trailer) {
-        bool good = get32(m->tail.data + 4) ==
+        bool good = bytes_get32(m->tail.data + 4) ==
                     checksum_crc32(bytes_slice(module->file, 0, module->file.size - m->tail.size));
         describe_text(v, "checksum", good ? "CRC-32, good" : "CRC-32, wrong");
     } else {

@@ -19,8 +19,8 @@ static void write_tail(const struct kblob_module *m, bool strip, struct writer *
 {
     penta_bytes before = bytes_slice(m->base.file, 0, m->base.file.size - m->tail.size);
     penta_bytes metadata = kblob_metadata(m);
-    bool symbols = metadata.size >= 4 && get32(metadata.data) == KBLOB_SYMBOLS;
-    if (!m->tail_is_trailer || get32(m->tail.data + 4) != checksum_crc32(before)) {
+    bool symbols = metadata.size >= 4 && bytes_get32(metadata.data) == KBLOB_SYMBOLS;
+    if (!m->tail_is_trailer || bytes_get32(m->tail.data + 4) != checksum_crc32(before)) {
         writer_bytes(out, m->tail.data, m->tail.size);
         return;
     }

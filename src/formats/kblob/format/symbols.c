@@ -49,8 +49,8 @@ static bool check_names(struct reading *r)
     const char *before = NULL;
     for (size_t i = 0; i < r->s.name_count; i++) {
         const uint8_t *row = r->s.names + i * kblob_name_bytes;
-        uint64_t at = kblob_ksym_bytes + i * kblob_name_bytes, value = get64(row);
-        uint32_t name = get32(row + 16), kind = get32(row + 20);
+        uint64_t at = kblob_ksym_bytes + i * kblob_name_bytes, value = bytes_get64(row);
+        uint32_t name = bytes_get32(row + 16), kind = bytes_get32(row + 20);
         if (kind != KIND_INSTRUCTION && kind != KIND_ADDRESS)
             return wrong(r, at + 20, "unknown kind of name", kind);
         if (name >= r->s.text.size) return wrong(r, at + 16, "a name outside of the text", name);
@@ -58,10 +58,10 @@ static bool check_names(struct reading *r)
         if (!good_name(text)) return wrong(r, at + 16, "a name with other signs", name);
         if (before && strcmp(before, text) >= 0)
             return wrong(r, at + 16, "names out of order", name);
-        if (kind == KIND_INSTRUCTION && (value > r->m->count || get64(row + 8)))
+        if (kind == KIND_INSTRUCTION && (value > r->m->count || bytes_get64(row + 8)))
             return wrong(r, at, "a name for no instruction", value);
-        if (kind == KIND_ADDRESS && get64(row + 8) > UINT64_MAX - value)
-            return wrong(r, at + 8, "a range that wraps", get64(row + 8));
+        if (kind == KIND_ADDRESS && bytes_get64(row + 8) > UINT64_MAX - value)
+            return wrong(r, at + 8, "a range that wraps", bytes_get64(row + 8));
         before = text;
     }
     return true;
@@ -71,10 +71,10 @@ static bool check_lines(struct reading *r)
 {
     for (size_t i = 0; i < r->s.line_count; i++) {
         const uint8_t *row = r->s.lines + i * kblob_line_bytes;
-        uint32_t first = get32(row);
+        uint32_t first = bytes_get32(row);
         uint64_t at = (uint64_t)(row - r->s.names) + kblob_ksym_bytes;
         if (first >= r->m->count) return wrong(r, at, "a line for no instruction", first);
-        if (i && get32(row - kblob_line_bytes) >= first)
+        if (i && bytes_get32(row - kblob_line_bytes) >= first)
             return wrong(r, at, "lines out of order", first);
     }
     return true;
@@ -131,7 +131,7 @@ static bool make_places(struct reading *r, penta_error *err)
 bool kblob_symbols_read(struct kblob_module *m, penta_error *err)
 {
     penta_bytes data = kblob_metadata(m);
-    if (data.size < 4 || get32(data.data) != KBLOB_SYMBOLS) return true;
+    if (data.size < 4 || bytes_get32(data.data) != KBLOB_SYMBOLS) return true;
     struct reading r = {.m = m, .at = (uint64_t)(data.data - m->base.file.data)};
     if (!check(&r, data)) return true;
     if (!make_places(&r, err)) return false;
@@ -144,15 +144,16 @@ bool kblob_symbols_read(struct kblob_module *m, penta_error *err)
 struct kblob_symbol kblob_symbol_at(const struct kblob_symbols *s, size_t i)
 {
     const uint8_t *row = s->names + i * kblob_name_bytes;
-    return (struct kblob_symbol){(const char *)s->text.data + get32(row + 16), get64(row),
-                                 get64(row + 8), get32(row + 20) == KIND_ADDRESS};
+    return (struct kblob_symbol){(const char *)s->text.data + bytes_get32(row + 16),
+                                 bytes_get64(row), bytes_get64(row + 8),
+                                 bytes_get32(row + 20) == KIND_ADDRESS};
 }
 
 uint32_t kblob_line_of(const struct kblob_symbols *s, uint64_t pc)
 {
     size_t i;
-    ARRAY_SEARCH(i, 0, s->line_count, get32(s->lines + i * kblob_line_bytes) > pc);
-    return i ? get32(s->lines + (i - 1) * kblob_line_bytes + 4) : 0;
+    ARRAY_SEARCH(i, 0, s->line_count, bytes_get32(s->lines + i * kblob_line_bytes) > pc);
+    return i ? bytes_get32(s->lines + (i - 1) * kblob_line_bytes + 4) : 0;
 }
 
 const char *kblob_name_of(const struct kblob_symbols *s, uint64_t pc, uint64_t *start)

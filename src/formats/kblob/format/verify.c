@@ -116,14 +116,14 @@ static void verify_code(const struct kblob_module *m, struct findings *f)
 static void verify_trailer(const struct kblob_module *m, struct findings *f)
 {
     uint64_t before = m->base.file.size - m->tail.size;
-    uint32_t stored = get32(m->tail.data + 4);
+    uint32_t stored = bytes_get32(m->tail.data + 4);
     uint32_t right = checksum_crc32(bytes_slice(m->base.file, 0, (size_t)before));
     if (stored != right)
         findings_add(f, KBLOB_BAD_TRAILER, before + 4, NULL, "CRC 0x%08x, the bytes have 0x%08x",
                      (unsigned)stored, (unsigned)right);
-    if (get32(m->tail.data + 8) > m->tail.size - kblob_trailer_bytes)
+    if (bytes_get32(m->tail.data + 8) > m->tail.size - kblob_trailer_bytes)
         findings_add(f, KBLOB_BAD_TRAILER, before + 8, NULL, "%u bytes of metadata, %zu are there",
-                     (unsigned)get32(m->tail.data + 8), m->tail.size - kblob_trailer_bytes);
+                     (unsigned)bytes_get32(m->tail.data + 8), m->tail.size - kblob_trailer_bytes);
     if (m->symbol_damage.code) findings_pass(f, &m->symbol_damage);
 }
 

@@ -112,7 +112,8 @@ bool assembly_endloop(struct assembly *a, uint64_t offset)
     a->block_count--;
     if (a->code.failed) return true; /* memory ran out, which is reported at the end */
     const uint8_t *loop = a->code.out.data + (size_t)b->at * kblob_inst_bytes;
-    struct kblob_inst in = {KBLOB_OP_NEXT, loop[1], get16(loop + 2), get64(loop + 4), b->at + 1};
+    struct kblob_inst in = {KBLOB_OP_NEXT, loop[1], bytes_get16(loop + 2), bytes_get64(loop + 4),
+                            b->at + 1};
     set_target(a, b->at, a->count + 1);
     return assembly_emit(a, &in);
 }

@@ -285,8 +285,8 @@ static void print_line(struct listing *l, uint32_t i)
     const struct kblob_symbols *s = &l->p.m->symbols;
     if (!l->lines) return;
     const uint8_t *row = s->lines + l->line * kblob_line_bytes;
-    if (l->line < s->line_count && get32(row) == i) {
-        writer_print(l->p.out, ".line   %u\n", (unsigned)get32(row + 4));
+    if (l->line < s->line_count && bytes_get32(row) == i) {
+        writer_print(l->p.out, ".line   %u\n", (unsigned)bytes_get32(row + 4));
         l->line++;
     } else if (!i) {
         writer_text(l->p.out, ".line   0\n"); /* none yet, and not that of this text */
@@ -395,7 +395,7 @@ static bool symbol_rows(const struct kblob_symbols *s, struct kblob_symbol_list 
     }
     for (size_t i = 0; i < s->line_count; i++) {
         const uint8_t *row = s->lines + i * kblob_line_bytes;
-        list->lines[i] = (struct kblob_line){get32(row), get32(row + 4)};
+        list->lines[i] = (struct kblob_line){bytes_get32(row), bytes_get32(row + 4)};
         ok = ok && list->lines[i].line != (i ? list->lines[i - 1].line : 0); /* a change */
     }
     return ok;
@@ -426,9 +426,9 @@ static bool trailer_usual(const struct kblob_module *m)
 {
     if (!m->tail_is_trailer) return false;
     penta_bytes before = bytes_slice(m->base.file, 0, m->base.file.size - m->tail.size);
-    return get32(m->tail.data + 4) == checksum_crc32(before) &&
-           get32(m->tail.data + 8) == m->tail.size - kblob_trailer_bytes &&
-           !get32(m->tail.data + 12);
+    return bytes_get32(m->tail.data + 4) == checksum_crc32(before) &&
+           bytes_get32(m->tail.data + 8) == m->tail.size - kblob_trailer_bytes &&
+           !bytes_get32(m->tail.data + 12);
 }
 
 static void print_tail(struct writer *out, const struct kblob_module *m)

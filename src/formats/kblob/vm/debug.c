@@ -26,9 +26,10 @@ static void lines(const penta_module *module, penta_line_report *report, void *u
     for (size_t i = 0; i < s->line_count; i++) {
         const uint8_t *row = s->lines + i * kblob_line_bytes;
         penta_line line = {.file = bytes_of(s->file),
-                           .line = get32(row + 4),
-                           .from = get32(row),
-                           .to = i + 1 < s->line_count ? get32(row + kblob_line_bytes) : m->count};
+                           .line = bytes_get32(row + 4),
+                           .from = bytes_get32(row),
+                           .to = i + 1 < s->line_count ? bytes_get32(row + kblob_line_bytes)
+                                                       : m->count};
         if (line.line) report(user, &line);
     }
 }

@@ -364,7 +364,7 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         }
         CASE(KBLOB_OP_WRITE64): {
             ACCESS(in->arg0, 8, KBLOB_WRITES, in->arg1);
-            put64(at, in->arg1);
+            bytes_put64(at, in->arg1);
             in++;
             NEXT;
         }
@@ -375,7 +375,7 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         }
         CASE(KBLOB_OP_READ64): {
             ACCESS(in->arg0, 8, KBLOB_READS, 0);
-            READ(get64(at));
+            READ(bytes_get64(at));
             NEXT;
         }
         CASE(KBLOB_OP_MEMSET): {
@@ -483,17 +483,17 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         CALCULATE(SLES, SIGNED(x) <= SIGNED(y))
         CALCULATE(SEL, x ? y : R[in->d])
         LOAD(LD8, 1, get8)
-        LOAD(LD16, 2, get16)
-        LOAD(LD32, 4, get32)
-        LOAD(LD64, 8, get64)
+        LOAD(LD16, 2, bytes_get16)
+        LOAD(LD32, 4, bytes_get32)
+        LOAD(LD64, 8, bytes_get64)
         STORE(ST8, 1, put8, uint8_t)
-        STORE(ST16, 2, put16, uint16_t)
-        STORE(ST32, 4, put32, uint32_t)
-        STORE(ST64, 8, put64, uint64_t)
-        ATOMIC(AADD32, 4, get32, put32, uint32_t, old + b)
-        ATOMIC(AADD64, 8, get64, put64, uint64_t, old + b)
-        ATOMIC(CAS32, 4, get32, put32, uint32_t, old == d ? b : old)
-        ATOMIC(CAS64, 8, get64, put64, uint64_t, old == d ? b : old)
+        STORE(ST16, 2, bytes_put16, uint16_t)
+        STORE(ST32, 4, bytes_put32, uint32_t)
+        STORE(ST64, 8, bytes_put64, uint64_t)
+        ATOMIC(AADD32, 4, bytes_get32, bytes_put32, uint32_t, old + b)
+        ATOMIC(AADD64, 8, bytes_get64, bytes_put64, uint64_t, old + b)
+        ATOMIC(CAS32, 4, bytes_get32, bytes_put32, uint32_t, old == d ? b : old)
+        ATOMIC(CAS64, 8, bytes_get64, bytes_put64, uint64_t, old == d ? b : old)
         CASE(KBLOB_OP_JMP):
             in = code + in->arg1;
             NEXT;
@@ -530,7 +530,7 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
                 vm->fault_address = y;
                 goto trap;
             }
-            R[in->d] = get64(grid->launch.args.data + 8 * y);
+            R[in->d] = bytes_get64(grid->launch.args.data + 8 * y);
             in++;
             NEXT;
         }

@@ -245,7 +245,7 @@ static bool add_dispatch(struct conversion *c)
     for (uint32_t i = 0; i < p->export_count; i++) {
         uint32_t at = PADDED_JUMP * i;
         bytes[at] = (uint8_t)pvm_ops[PVM_OP_jump].number[code->isa];
-        put32(bytes + at + 1, p->exports[i].pc + shift - at);
+        bytes_put32(bytes + at + 1, p->exports[i].pc + shift - at);
         mask[at / 8] |= (uint8_t)(1u << at % 8);
         p->exports[i].pc = at;
     }
@@ -255,7 +255,7 @@ static bool add_dispatch(struct conversion *c)
     for (uint32_t i = 0; code->table_entry && i < code->table_count; i++) {
         uint64_t pc =
             bytes_uint(code->table.data + (size_t)i * code->table_entry, code->table_entry, false);
-        put32(table + 4 * (size_t)i, (uint32_t)(pc + shift));
+        bytes_put32(table + 4 * (size_t)i, (uint32_t)(pc + shift));
     }
     code->bytes = (penta_bytes){bytes, size};
     code->mask = (penta_bytes){mask, (size + 7) / 8};
@@ -336,7 +336,7 @@ static bool narrow_table(struct conversion *c)
     for (uint32_t i = 0; table && i < code->table_count; i++) {
         uint64_t pc =
             bytes_uint(code->table.data + (size_t)i * code->table_entry, code->table_entry, false);
-        put32(table + 4 * (size_t)i, pc > UINT32_MAX ? UINT32_MAX : (uint32_t)pc);
+        bytes_put32(table + 4 * (size_t)i, pc > UINT32_MAX ? UINT32_MAX : (uint32_t)pc);
     }
     code->table = (penta_bytes){table, (size_t)code->table_count * 4};
     code->table_entry = 4;

@@ -43,7 +43,7 @@ void pvm_debug_start(const struct pvm_program *program, size_t range, struct pvm
 {
     const uint8_t *record = program->debug_ranges.data + range * PVM_DEBUG_RANGE_BYTES;
     *out = (struct pvm_debug_lines){
-        .bytes = program->debug_lines, .pc = get32(record), .at = get32(record + 8)};
+        .bytes = program->debug_lines, .pc = bytes_get32(record), .at = bytes_get32(record + 8)};
     out->from = out->to = out->pc;
     /* Offset 0 is the version byte; other versions are not known. */
     out->broken =
@@ -54,8 +54,8 @@ bool pvm_debug_find(const struct pvm_program *program, uint32_t pc, struct pvm_d
 {
     const uint8_t *ranges = program->debug_ranges.data;
     size_t i, count = range_count(program);
-    ARRAY_SEARCH(i, 0, count, pc < get32(ranges + i * PVM_DEBUG_RANGE_BYTES + 4));
-    if (i == count || pc < get32(ranges + i * PVM_DEBUG_RANGE_BYTES)) return false;
+    ARRAY_SEARCH(i, 0, count, pc < bytes_get32(ranges + i * PVM_DEBUG_RANGE_BYTES + 4));
+    if (i == count || pc < bytes_get32(ranges + i * PVM_DEBUG_RANGE_BYTES)) return false;
     pvm_debug_start(program, i, out);
     return !out->broken;
 }
@@ -152,7 +152,7 @@ static size_t verify_program(const struct pvm_module *m, size_t range, struct fi
 {
     const struct pvm_program *p = &m->program;
     uint64_t at = file_offset(m, p->debug_ranges) + range * PVM_DEBUG_RANGE_BYTES;
-    uint32_t end = get32(p->debug_ranges.data + range * PVM_DEBUG_RANGE_BYTES + 4);
+    uint32_t end = bytes_get32(p->debug_ranges.data + range * PVM_DEBUG_RANGE_BYTES + 4);
     struct pvm_debug_lines lines;
     pvm_debug_start(p, range, &lines);
     if (lines.broken) {
@@ -239,7 +239,7 @@ static bool range_fine(const struct pvm_program *p, size_t range, uint64_t *spen
     while (!lines.broken && pvm_debug_next(&lines)) continue;
     *spent += lines.at - from + 1;
     return !lines.broken &&
-           lines.pc == get32(p->debug_ranges.data + range * PVM_DEBUG_RANGE_BYTES + 4);
+           lines.pc == bytes_get32(p->debug_ranges.data + range * PVM_DEBUG_RANGE_BYTES + 4);
 }
 
 struct walks {
@@ -258,7 +258,7 @@ static bool walk_next(struct walks *w, struct walk *place)
     penta_bytes lines = w->p->debug_lines;
     for (; w->next < range_count(w->p); w->next++) {
         const uint8_t *record = w->p->debug_ranges.data + w->next * PVM_DEBUG_RANGE_BYTES;
-        uint32_t at = get32(record + 8);
+        uint32_t at = bytes_get32(record + 8);
         uint64_t spent = 0;
         if (!at || at >= lines.size) return false;
         if (lines.size - at <= NEAR_END) {
@@ -267,8 +267,8 @@ static bool walk_next(struct walks *w, struct walk *place)
             continue;
         }
         *place = (struct walk){.at = lines.data + at,
-                               .pc = get32(record),
-                               .end = get32(record + 4),
+                               .pc = bytes_get32(record),
+                               .end = bytes_get32(record + 4),
                                .from = at,
                                .range = w->next++};
         return true;
@@ -340,7 +340,7 @@ void pvm_debug_verify(const struct pvm_module *m, struct findings *f)
     bool look = known && !programs_fine(p, budget);
     for (size_t i = 0; i < range_count(p); i++) {
         const uint8_t *record = p->debug_ranges.data + i * PVM_DEBUG_RANGE_BYTES;
-        uint32_t from = get32(record), to = get32(record + 4);
+        uint32_t from = bytes_get32(record), to = bytes_get32(record + 4);
         if (sorted && (from < last || to < from)) {
             findings_add(f, PVM_DEBUG_RANGES, ranges_at + i * PVM_DEBUG_RANGE_BYTES, NULL,
                          "range %zu is pc %u to %u, after one that ends at %u", i, (unsigned)from,

@@ -55,7 +55,7 @@ static uint64_t immediate(const uint8_t *p, unsigned n)
 {
     if (!n) return 0;
     unsigned shift = 64 - 8 * n;
-    return (uint64_t)((int64_t)((uint64_t)get32(p) << shift) >> shift);
+    return (uint64_t)((int64_t)((uint64_t)bytes_get32(p) << shift) >> shift);
 }
 
 static unsigned clamp(int n) { return n < 0 ? 0 : n > 4 ? 4 : (unsigned)n; }
@@ -87,7 +87,7 @@ static void operands(struct pvm_insn *in, const uint8_t *p, unsigned skip)
     case PVM_REG_IMM64:
         in->a = reg(p[0]);
         in->size1 = 8;
-        in->imm1 = get64(p + 1);
+        in->imm1 = bytes_get64(p + 1);
         break;
     case PVM_REG_IMM_IMM:
     case PVM_REG_IMM_OFFSET:
@@ -165,7 +165,7 @@ static bool doc_operands(struct pvm_insn *in, const uint8_t *p, size_t left)
     if (shape == PVM_REG_IMM64) {
         if (left < 9) return false;
         in->size1 = 8;
-        in->imm1 = get64(p + 1);
+        in->imm1 = bytes_get64(p + 1);
         at = 9;
     }
     if (doc_shapes[shape].immediates > 0) {
@@ -267,7 +267,7 @@ bool pvm_table_entry(const struct pvm_code *code, uint32_t index, uint64_t *pc)
     size_t at = (size_t)index * code->table_entry;
     const uint8_t *entry = code->table.data + at;
     if (!code->table_filler && code->table_entry <= 4 && at + 4 <= code->table.size) {
-        *pc = get32(entry) & ((UINT64_C(1) << 8 * code->table_entry) - 1);
+        *pc = bytes_get32(entry) & ((UINT64_C(1) << 8 * code->table_entry) - 1);
         return true;
     }
     if (code->table_filler && is_filler(entry, code->table_entry)) return false;

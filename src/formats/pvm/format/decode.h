@@ -101,7 +101,7 @@ static inline uint64_t pvm_start_bits(const struct pvm_code *code, uint32_t at)
     size_t byte = at >> 3, valid = code->bytes.size - byte * 8;
     uint64_t bits = 0;
     if (valid >= 64) {
-        bits = get64(code->starts + byte);
+        bits = bytes_get64(code->starts + byte);
     } else {
         for (size_t i = 0; i < (valid + 7) / 8; i++)
             bits |= (uint64_t)code->starts[byte + i] << 8 * i;

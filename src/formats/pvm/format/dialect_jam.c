@@ -34,7 +34,7 @@ static bool read_spi(penta_bytes file, size_t at, penta_bytes *program)
     uint64_t data = bytes_uint(p, 3, false) + bytes_uint(p + 3, 3, false);
     uint64_t size_at = at + SPI_HEADER + data;
     if (size_at + 4 > file.size) return false;
-    uint32_t size = get32(file.data + size_at);
+    uint32_t size = bytes_get32(file.data + size_at);
     *program = bytes_slice(file, (size_t)size_at + 4, size);
     return size == file.size - size_at - 4;
 }

@@ -32,8 +32,8 @@ static bool take_imports(struct pvm_parse *p, struct reader *r)
     if (!program->imports) return false;
     program->import_count = count;
     for (size_t i = 0; i < count; i++) {
-        uint32_t from = get32(offsets + 4 * i);
-        size_t to = i + 1 < count ? get32(offsets + 4 * i + 4) : names.size;
+        uint32_t from = bytes_get32(offsets + 4 * i);
+        size_t to = i + 1 < count ? bytes_get32(offsets + 4 * i + 4) : names.size;
         if (from > to || to > names.size)
             program->imports[i].broken = true;
         else

@@ -74,11 +74,13 @@ static bool is_usual(const struct check *c, uint32_t pc, uint32_t length)
     const struct pvm_code *code = c->code;
     const uint8_t *p = code->bytes.data + pc;
     const struct pvm_usual *u = &c->bits.usual[p[0]];
-    uint32_t size = get32(p) >> u->size_at & u->size_mask, used = u->need + (size < 4 ? size : 4);
+    uint32_t size = bytes_get32(p) >> u->size_at & u->size_mask,
+             used = u->need + (size < 4 ? size : 4);
     if (length < used || u->first & c->bits.high[p[1]]) return false;
     if (!u->jumps) return u->size_at;
     uint32_t left = length - used < 4 ? length - used : 4;
-    uint64_t distance = (uint64_t)get32(p + used) << (64 - 8 * left) % 64 & (0 - (uint64_t) !!left);
+    uint64_t distance =
+        (uint64_t)bytes_get32(p + used) << (64 - 8 * left) % 64 & (0 - (uint64_t) !!left);
     uint32_t target = pc + (uint32_t)((int64_t)distance >> (64 - 8 * left) % 64);
     return target < code->bytes.size && pvm_word_bit(c->bits.targets, target);
 }

@@ -227,7 +227,7 @@ static int64_t call_clock(struct call *q)
         now = (c->elapsed += second / 1000) + (since_1970 ? year_2000 * second : 0);
     else
         now = since_1970 ? host_clock(CLOCK_REALTIME) : host_clock(CLOCK_MONOTONIC) - c->start;
-    put64(bytes, now);
+    bytes_put64(bytes, now);
     store(q, q->a[1], bytes, sizeof bytes);
     return 0;
 }
@@ -259,7 +259,7 @@ static int64_t call_random(struct call *q)
     if (!bytes) return -PVM_EIO;
     for (size_t at = 0; at < size; at += 8) {
         if (q->c->seeded)
-            put64(bytes + at, next_random(q->c));
+            bytes_put64(bytes + at, next_random(q->c));
         else if (getentropy(bytes + at, 8))
             size = 0;
     }

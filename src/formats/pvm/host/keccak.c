@@ -40,7 +40,7 @@ static void permute(uint64_t a[25])
     }
 }
 
-void keccak256(penta_bytes in, uint8_t out[32]) { keccak256_work(in, out, NULL); }
+void keccak256_digest(penta_bytes in, uint8_t out[32]) { keccak256_work(in, out, NULL); }
 
 void keccak256_work(penta_bytes in, uint8_t out[32], struct long_work *work)
 {
@@ -49,14 +49,14 @@ void keccak256_work(penta_bytes in, uint8_t out[32], struct long_work *work)
     uint64_t a[25] = {0};
     uint8_t last[RATE] = {0};
     for (; in.size >= RATE; in.data += RATE, in.size -= RATE) {
-        for (unsigned i = 0; i < RATE / 8; i++) a[i] ^= get64(in.data + 8 * i);
+        for (unsigned i = 0; i < RATE / 8; i++) a[i] ^= bytes_get64(in.data + 8 * i);
         permute(a);
         if (!(++block % PIECE) && long_work_over(work, PIECE * BLOCK_UNITS)) return;
     }
     bytes_copy(last, in);
     last[in.size] ^= 0x01;
     last[RATE - 1] ^= 0x80;
-    for (unsigned i = 0; i < RATE / 8; i++) a[i] ^= get64(last + 8 * i);
+    for (unsigned i = 0; i < RATE / 8; i++) a[i] ^= bytes_get64(last + 8 * i);
     permute(a);
-    for (unsigned i = 0; i < 4; i++) put64(out + 8 * i, a[i]);
+    for (unsigned i = 0; i < 4; i++) bytes_put64(out + 8 * i, a[i]);
 }

@@ -3,5 +3,5 @@
 #include "base/long_work.h"
 #include "penta/penta.h"
 
-void keccak256(penta_bytes in, uint8_t out[32]);
+void keccak256_digest(penta_bytes in, uint8_t out[32]);
 void keccak256_work(penta_bytes in, uint8_t out[32], struct long_work *work);

@@ -77,7 +77,7 @@ uint32_t pvm_jit_cost(struct jit *j, uint32_t pc)
 /* Remembers that there is a jump through the jump table. A return does not count. */
 void pvm_jit_dispatch(struct jit *j, uint32_t pc, unsigned registers)
 {
-    if (host(registers) == host(PVM_RA)) return;
+    if (host_reg(registers) == host_reg(PVM_RA)) return;
     if (!j->dispatches) j->dispatches = calloc(j->size / DISPATCH_BYTES + 2, 1);
     if (j->dispatches) j->dispatches[pc / DISPATCH_BYTES] = true;
 }
@@ -106,7 +106,7 @@ static unsigned dispatch_tail(struct jit *j, uint32_t pc)
     if (!near_dispatch(j, pc)) return 0;
     for (unsigned n = 1; n <= TAIL_MAX; n++, pc += in.length) {
         jit_decode(&j->decoder, pc, &in);
-        if (in.op == PVM_OP_jump_indirect) return reg_a(&in) != host(PVM_RA) ? n : 0;
+        if (in.op == PVM_OP_jump_indirect) return reg_a(&in) != host_reg(PVM_RA) ? n : 0;
         enum pvm_flow flow = (enum pvm_flow)pvm_ops[in.op].flow;
         if (in.op == PVM_OP_invalid || flow == PVM_FLOW_HOST || flow > PVM_FLOW_BRANCH) return 0;
     }
@@ -156,7 +156,7 @@ static void count_writes(struct jit *j, uint32_t pc, uint32_t end, uint8_t *writ
         jit_decode(&j->decoder, pc, &in);
         const struct pvm_uses *uses = &pvm_uses[in.op];
         if (uses->kind == PVM_DO_ECALLI || uses->kind == PVM_DO_MEMSET) memset(writes, 2, 16);
-        if (uses->writes) writes[host((unsigned)in.word >> 4 * (uses->writes - 1))]++;
+        if (uses->writes) writes[host_reg((unsigned)in.word >> 4 * (uses->writes - 1))]++;
     }
 }
 

@@ -39,9 +39,15 @@ X64_INLINE void jit_decode(struct jit_decoder *d, uint32_t pc, struct jit_insn *
 }
 
 /* Registers, by their four bits: the first byte's lower half, its upper half, the second byte's. */
-X64_INLINE enum x64_reg reg_a(const struct jit_insn *in) { return host((unsigned)in->word); }
-X64_INLINE enum x64_reg reg_b(const struct jit_insn *in) { return host((unsigned)in->word >> 4); }
-X64_INLINE enum x64_reg reg_d(const struct jit_insn *in) { return host((unsigned)in->word >> 8); }
+X64_INLINE enum x64_reg reg_a(const struct jit_insn *in) { return host_reg((unsigned)in->word); }
+X64_INLINE enum x64_reg reg_b(const struct jit_insn *in)
+{
+    return host_reg((unsigned)in->word >> 4);
+}
+X64_INLINE enum x64_reg reg_d(const struct jit_insn *in)
+{
+    return host_reg((unsigned)in->word >> 8);
+}
 
 /* The low n bytes, 0 to 4, sign-extended. */
 X64_INLINE uint64_t jit_extend(uint64_t word, unsigned n)

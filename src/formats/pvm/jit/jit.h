@@ -191,7 +191,10 @@ void pvm_jit_dispatch(struct jit *j, uint32_t pc, unsigned registers); /* one is
 /* The block from pc to end, of count instructions, whose code begins at start, is a loop. */
 void pvm_jit_loop(struct jit *j, uint32_t start, uint32_t pc, uint32_t end, uint32_t count);
 
-static inline enum x64_reg host(unsigned reg) { return (enum x64_reg)pvm_host_registers[reg & 15]; }
+static inline enum x64_reg host_reg(unsigned reg)
+{
+    return (enum x64_reg)pvm_host_registers[reg & 15];
+}
 
 /* A field of struct pvm_state, which starts PVM_PAGE below guest address 0. */
 static inline struct x64_mem state_field(size_t offset)

@@ -35,8 +35,8 @@ static struct pvm_frame innermost(const struct pvm_vm *vm, const struct native_s
     bool shared = at->pc - code >= n->exits_end && at->pc - code < n->body;
     if (offset == UINT32_MAX && shared) offset = caller_of(n, at);
     if (offset == UINT32_MAX) return f;
-    f = (struct pvm_frame){pvm_native_pc(n, offset), at->regs[host(PVM_SP)],
-                           at->regs[host(PVM_RA)]};
+    f = (struct pvm_frame){pvm_native_pc(n, offset), at->regs[host_reg(PVM_SP)],
+                           at->regs[host_reg(PVM_RA)]};
     if (vm->w32) f.sp = (uint32_t)f.sp, f.ra = (uint32_t)f.ra;
     return f;
 }

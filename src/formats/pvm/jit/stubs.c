@@ -16,9 +16,9 @@ static void registers(struct jit *j, bool load)
     for (unsigned i = 0; i < PVM_REGISTERS; i++) {
         struct x64_mem m = state_field(offsetof(struct pvm_state, regs) + 8 * i);
         if (load)
-            x64_mov_load(&j->e, X64, host(i), m);
+            x64_mov_load(&j->e, X64, host_reg(i), m);
         else
-            x64_mov_store(&j->e, X64, m, host(i));
+            x64_mov_store(&j->e, X64, m, host_reg(i));
     }
     if (load)
         x64_mov_load(&j->e, X64, GAS_REGISTER, FIELD(left));

@@ -11,8 +11,8 @@
 static const char *describe_insn(const struct lowering *w, char *text, size_t size)
 {
     penta_bytes code = w->l->sections[w->section].data;
-    uint32_t word = w->offset + 2 <= code.size ? get16(code.data + w->offset) : 0;
-    if ((word & 3) == 3 && w->offset + 4 <= code.size) word = get32(code.data + w->offset);
+    uint32_t word = w->offset + 2 <= code.size ? bytes_get16(code.data + w->offset) : 0;
+    if ((word & 3) == 3 && w->offset + 4 <= code.size) word = bytes_get32(code.data + w->offset);
     const char *family = riscv_family(word);
     if (w->in.name)
         snprintf(text, size, "%s", w->in.name);

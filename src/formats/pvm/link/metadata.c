@@ -62,9 +62,9 @@ static bool read_record(struct link *l, struct link_place at, struct record *out
     unsigned version = in.data[0];
     if (version != 1 && version != 2)
         return bad_record(l, at.section, offset, "a version other than 1 and 2");
-    if (get32(in.data + 1)) return bad_record(l, at.section, offset, "unknown flags");
+    if (bytes_get32(in.data + 1)) return bad_record(l, at.section, offset, "unknown flags");
     if (version == 2 && in.size < 16 + word) return bad_record(l, at.section, offset, "cut short");
-    uint32_t length = get32(in.data + 5);
+    uint32_t length = bytes_get32(in.data + 5);
     if (!pointer(l, at.section, offset + 9, "the name", &name)) return false;
     const struct link_section *text = &l->sections[name.section];
     if (name.offset < 0 || (uint64_t)name.offset > text->data.size ||
@@ -77,7 +77,7 @@ static bool read_record(struct link *l, struct link_place at, struct record *out
         return bad_record(l, at.section, offset, "more than 9 inputs or 2 outputs");
     if (version == 2) {
         out->has_index = in.data[11 + word];
-        out->index = get32(in.data + 12 + word);
+        out->index = bytes_get32(in.data + 12 + word);
     }
     return true;
 }
@@ -141,7 +141,7 @@ bool link_read_stack(struct link *l)
         const struct link_section *s = &l->sections[i];
         if (s->use != LINK_NOTE || strcmp(s->name, ".polkavm_min_stack_size")) continue;
         for (size_t at = 0; at + 4 <= s->data.size; at += 4)
-            if (get32(s->data.data + at) > size) size = get32(s->data.data + at);
+            if (bytes_get32(s->data.data + at) > size) size = bytes_get32(s->data.data + at);
     }
     size = (size + 4095) / 4096 * 4096;
     if (size > UINT32_MAX) {

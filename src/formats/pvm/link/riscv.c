@@ -186,7 +186,7 @@ void riscv_decode(penta_bytes bytes, unsigned bits, struct riscv_insn *out)
 {
     *out = (struct riscv_insn){.kind = RISCV_NO};
     if (bytes.size < 2) return;
-    uint32_t word = get16(bytes.data);
+    uint32_t word = bytes_get16(bytes.data);
     out->size = 2;
     if (!word) {
         out->kind = RISCV_TRAP;
@@ -197,7 +197,7 @@ void riscv_decode(penta_bytes bytes, unsigned bits, struct riscv_insn *out)
     if ((word & 3) == 3) {
         out->size = bytes.size < 4 ? 0 : 4;
         if (!out->size) return;
-        word = get32(bytes.data);
+        word = bytes_get32(bytes.data);
     } else {
         word = expand(word, bits);
         if (!word) return;

@@ -99,7 +99,7 @@ static bool load_word(const struct pvm_vm *vm, uint64_t address, uint64_t *value
 {
     uint8_t bytes[8] = {0};
     if (!pvm_memory_read(&vm->memory, address, bytes, vm->w32 ? 4 : 8)) return false;
-    *value = get64(bytes);
+    *value = bytes_get64(bytes);
     return true;
 }
 

@@ -138,7 +138,7 @@ static inline uint32_t registers_at(const struct model *m, uint32_t pc, struct c
 {
     const uint8_t *at = m->code->bytes.data + pc;
     if (pc < m->limit && pvm_bit(m->code->starts, pc)) {
-        uint64_t starts = get64(m->code->starts + ((pc + 1) >> 3)) >> ((pc + 1) & 7);
+        uint64_t starts = bytes_get64(m->code->starts + ((pc + 1) >> 3)) >> ((pc + 1) & 7);
         c->op = m->ops[at[0]];
         c->length = (uint8_t)(1 + __builtin_ctzll(starts | UINT64_C(1) << PVM_SKIP_MAX));
         return at[1] | (uint32_t)at[2] << 8;

@@ -87,11 +87,11 @@ enum { PAGE = 1 << PVM_PAGE_BITS };
 
 static inline uint64_t get_uint8_t(const uint8_t *p) { return *p; }
 static inline uint64_t get_int8_t(const uint8_t *p) { return op_extend8(*p); }
-static inline uint64_t get_uint16_t(const uint8_t *p) { return get16(p); }
-static inline uint64_t get_int16_t(const uint8_t *p) { return op_extend16(get16(p)); }
-static inline uint64_t get_uint32_t(const uint8_t *p) { return get32(p); }
-static inline uint64_t get_int32_t(const uint8_t *p) { return op_extend32(get32(p)); }
-static inline uint64_t get_uint64_t(const uint8_t *p) { return get64(p); }
+static inline uint64_t get_uint16_t(const uint8_t *p) { return bytes_get16(p); }
+static inline uint64_t get_int16_t(const uint8_t *p) { return op_extend16(bytes_get16(p)); }
+static inline uint64_t get_uint32_t(const uint8_t *p) { return bytes_get32(p); }
+static inline uint64_t get_int32_t(const uint8_t *p) { return op_extend32(bytes_get32(p)); }
+static inline uint64_t get_uint64_t(const uint8_t *p) { return bytes_get64(p); }
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define PUT(type)                                                                                  \
     static inline void put_##type(uint8_t *p, uint64_t v)                                          \

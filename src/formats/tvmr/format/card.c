@@ -15,19 +15,19 @@ enum { HEAD = 12, SUMMED = 1 };
 
 bool tvmr_is_card(penta_bytes file)
 {
-    if (file.size < HEAD + 8 || get32(file.data) != TVMR_MAGIC || get16(file.data + 4) != 1 ||
-        get16(file.data + 6) > SUMMED)
+    if (file.size < HEAD + 8 || bytes_get32(file.data) != TVMR_MAGIC ||
+        bytes_get16(file.data + 4) != 1 || bytes_get16(file.data + 6) > SUMMED)
         return false;
-    uint64_t at = HEAD + (uint64_t)get32(file.data + 8);
+    uint64_t at = HEAD + (uint64_t)bytes_get32(file.data + 8);
     if (at > file.size - 4 || file.data[HEAD] != '{') return false;
-    uint32_t magic = get32(file.data + at);
+    uint32_t magic = bytes_get32(file.data + at);
     return magic == TVMR_MAGIC || magic == TERN_MAGIC;
 }
 
 /* Where the image ends: what the JSON says, when the file holds that much. */
 static void find_image(struct tvmr_card *card, penta_bytes file)
 {
-    size_t sum = get16(file.data + 6) & SUMMED ? 4 : 0, left = file.size - card->at;
+    size_t sum = bytes_get16(file.data + 6) & SUMMED ? 4 : 0, left = file.size - card->at;
     card->sum_size = left >= sum ? sum : 0;
     size_t room = left - card->sum_size;
     if (card->payload_size >= 0 && (uint64_t)card->payload_size <= room)
@@ -40,7 +40,7 @@ bool tvmr_card_parse(struct tvmr_module *m, const penta_option *options, size_t 
 {
     penta_module base = m->base;
     penta_bytes file = base.file;
-    struct tvmr_card card = {.payload_size = -1, .at = HEAD + (size_t)get32(file.data + 8)};
+    struct tvmr_card card = {.payload_size = -1, .at = HEAD + (size_t)bytes_get32(file.data + 8)};
     struct arena arena = {0};
     card.json = bytes_slice(file, HEAD, card.at - HEAD);
     if (!tvmr_card_read(card.json, &card, &arena, &card.error) && card.error.code == BASE_MEMORY) {
@@ -95,9 +95,9 @@ void tvmr_card_verify(const struct tvmr_module *m, struct findings *f)
     if (c->payload_size >= 0 && (uint64_t)c->payload_size != c->image.size)
         findings_add(f, TVMR_CARD, HEAD, NULL, "payload_size %lld, the card has %zu bytes",
                      (long long)c->payload_size, c->image.size);
-    if (c->sum_size && get32(file.data + end) != checksum_crc32(c->image))
+    if (c->sum_size && bytes_get32(file.data + end) != checksum_crc32(c->image))
         findings_add(f, TVMR_CARD, end, NULL, "CRC32 0x%08x, the image has 0x%08x",
-                     (unsigned)get32(file.data + end), (unsigned)checksum_crc32(c->image));
+                     (unsigned)bytes_get32(file.data + end), (unsigned)checksum_crc32(c->image));
     if (end + c->sum_size < file.size)
         findings_add(f, TVMR_TRAILING, end + c->sum_size, NULL, "%zu bytes after the card",
                      file.size - end - c->sum_size);
@@ -167,7 +167,7 @@ void tvmr_card_describe(const struct tvmr_module *m, const penta_visitor *v)
                                         .offset = end,
                                         .size = 4,
                                         .kind = PENTA_WORD,
-                                        .as.u = get32(file.data + end)});
+                                        .as.u = bytes_get32(file.data + end)});
     end += c->sum_size;
     if (end < file.size)
         describe_raw(v, "trailing", bytes_slice(file, end, file.size - end), end, "ignored");

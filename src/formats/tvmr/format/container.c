@@ -13,7 +13,7 @@ int tvmr_probe(penta_bytes file, struct writer *evidence)
         if (evidence) writer_text(evidence, "starts with TVMW: weights");
         return 100;
     }
-    uint32_t magic = get32(file.data);
+    uint32_t magic = bytes_get32(file.data);
     if (magic != TVMR_MAGIC && magic != TERN_MAGIC) return 0;
     if (evidence)
         writer_text(evidence, tvmr_is_card(file)    ? "a card, with the image of a program"
@@ -70,8 +70,8 @@ static bool parse_extensions(struct tvmr_module *m, penta_error *err)
     m->ext_count = m->header.ext_table_count;
     const uint8_t *p = m->image.data + tvmr_header_bytes;
     for (size_t i = 0; i < m->ext_count; i++, p += tvmr_extension_record_bytes)
-        m->exts[i] =
-            (struct tvmr_extension_entry){get16(p), get16(p + 2), get16(p + 4), get16(p + 6)};
+        m->exts[i] = (struct tvmr_extension_entry){bytes_get16(p), bytes_get16(p + 2),
+                                                   bytes_get16(p + 4), bytes_get16(p + 6)};
     return true;
 }
 
@@ -84,7 +84,7 @@ static bool parse_regdef(struct tvmr_module *m, size_t *at, size_t end, struct t
     if (left < size || left < size + p[5 + dims]) return false;
     size += p[5 + dims];
     *out = (struct tvmr_regdef){.reg = p[0],
-                                .type = get16(p + 1),
+                                .type = bytes_get16(p + 1),
                                 .flags = p[3],
                                 .ndims = p[4],
                                 .dims = p + 5,
@@ -118,14 +118,14 @@ static bool parse_metadata(struct tvmr_module *m, size_t at, penta_error *err)
         m->trailing = rest;
         return true;
     }
-    uint64_t length = rest.size < 4 ? 0 : get32(rest.data);
+    uint64_t length = rest.size < 4 ? 0 : bytes_get32(rest.data);
     if (rest.size < 12 || length > rest.size - 12)
         return damage(m, TVMR_METADATA, at, "the metadata section runs past the end");
     m->metadata = bytes_slice(rest, 0, (size_t)length + 12);
     m->trailing = bytes_slice(rest, (size_t)length + 12, rest.size);
     penta_bytes json = bytes_slice(m->metadata, 4, (size_t)length);
     penta_error *e = &m->metadata_error;
-    if (get64(json.data + json.size) != checksum_xxh64(json))
+    if (bytes_get64(json.data + json.size) != checksum_xxh64(json))
         error_at(e, TVMR_METADATA, at + 4 + length, "the hash of the metadata does not match");
     else if (!tvmr_metadata_read(json, &m->meta, &m->arena, e))
         e->offset += at + 4;
@@ -179,7 +179,7 @@ static void parse_file(struct tvmr_module *m, const char *key_file, penta_error 
         damage(m, TVMR_TRUNCATED, file.size, "fewer than the four bytes of the magic");
         return;
     }
-    uint32_t magic = get32(file.data);
+    uint32_t magic = bytes_get32(file.data);
     if (magic == TERN_MAGIC) {
         m->legacy = true;
         if (tvmr_legacy(m, &m->base.damage, err)) {

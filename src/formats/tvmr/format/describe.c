@@ -108,10 +108,11 @@ static void describe_metadata(const struct tvmr_module *m, uint64_t at, const pe
     penta_bytes s = m->metadata;
     penta_node node = {.name = "metadata", .offset = at, .size = s.size};
     if (!s.size || !describe_enter(v, node)) return;
-    describe_field(
-        v,
-        (penta_field){
-            .name = "length", .offset = at, .size = 4, .kind = PENTA_UINT, .as.u = get32(s.data)});
+    describe_field(v, (penta_field){.name = "length",
+                                    .offset = at,
+                                    .size = 4,
+                                    .kind = PENTA_UINT,
+                                    .as.u = bytes_get32(s.data)});
     if (s.size > 12)
         describe_field(v, (penta_field){.name = "json",
                                         .offset = at + 4,
@@ -122,7 +123,7 @@ static void describe_metadata(const struct tvmr_module *m, uint64_t at, const pe
                                     .offset = at + s.size - 8,
                                     .size = 8,
                                     .kind = PENTA_WORD,
-                                    .as.u = get64(s.data + s.size - 8)});
+                                    .as.u = bytes_get64(s.data + s.size - 8)});
     describe_leave(v, node);
 }
 
@@ -254,7 +255,7 @@ void tvmr_info(const penta_module *module, const penta_visitor *v)
     }
     describe_text(v, "kind", m->legacy ? "legacy TERN" : "TVMR");
     bool old = m->legacy && !module->damage.code; /* what follows is its own */
-    describe_uint(v, "version", old ? get16(module->file.data + 4) : m->header.version);
+    describe_uint(v, "version", old ? bytes_get16(module->file.data + 4) : m->header.version);
     if (m->meta.name) describe_text(v, "name", m->meta.name);
     if (m->meta.domain) describe_text(v, "domain", m->meta.domain);
     describe_bool(v, "compressed", m->header.flags & TVMR_COMPRESSED);
@@ -265,7 +266,7 @@ void tvmr_info(const penta_module *module, const penta_visitor *v)
     }
     describe_text(v, "profile", tvmr_profile_name(m->profile));
     describe_uint(v, "instructions", m->count);
-    bool good = old && get64(module->file.data + 0x14) == m->tern_mix;
+    bool good = old && bytes_get64(module->file.data + 0x14) == m->tern_mix;
     describe_text(v, "checksum",
                   old                                 ? (good ? "upstream mix, good" : "wrong")
                   : m->checksum == m->header.checksum ? "XXH64, good"

@@ -93,9 +93,9 @@ bool tvmr_envelope_write(struct writer *out, penta_bytes plain, bool compress, c
 {
     uint8_t header[tvmr_header_bytes];
     memcpy(header, plain.data, sizeof header);
-    unsigned flags =
-        (get16(header + 6) & ~3u) | (compress ? TVMR_COMPRESSED : 0) | (key ? TVMR_ENCRYPTED : 0);
-    put16(header + 6, (uint16_t)flags);
+    unsigned flags = (bytes_get16(header + 6) & ~3u) | (compress ? TVMR_COMPRESSED : 0) |
+                     (key ? TVMR_ENCRYPTED : 0);
+    bytes_put16(header + 6, (uint16_t)flags);
     writer_bytes(out, header, sizeof header);
     penta_bytes content = bytes_slice(plain, sizeof header, plain.size);
     if (content.size > UINT32_MAX)

@@ -50,13 +50,13 @@ static void verify_tern(struct pass *p)
 {
     const uint8_t *file = p->m->base.file.data;
     uint64_t end = tvmr_insn_offset(p->m, p->m->count);
-    if (get16(file + 4) != 2)
-        HEAD(TVMR_VERSION_NUMBER, 4, "legacy version %u, expected 2", get16(file + 4));
-    if (get64(file + 0x14) != p->m->tern_mix)
+    if (bytes_get16(file + 4) != 2)
+        HEAD(TVMR_VERSION_NUMBER, 4, "legacy version %u, expected 2", bytes_get16(file + 4));
+    if (bytes_get64(file + 0x14) != p->m->tern_mix)
         HEAD(TVMR_CHECKSUM, 0x14, "checksum %016llx, the bytes have %016llx",
-             (unsigned long long)get64(file + 0x14), (unsigned long long)p->m->tern_mix);
-    if (get32(file + 0x1c))
-        HEAD(TVMR_RESERVED, 0x1c, "reserved bytes 0x%08x, expected 0", get32(file + 0x1c));
+             (unsigned long long)bytes_get64(file + 0x14), (unsigned long long)p->m->tern_mix);
+    if (bytes_get32(file + 0x1c))
+        HEAD(TVMR_RESERVED, 0x1c, "reserved bytes 0x%08x, expected 0", bytes_get32(file + 0x1c));
     if (end < p->m->base.file.size)
         HEAD(TVMR_TRAILING, end, "%zu bytes after the image", p->m->base.file.size - (size_t)end);
     for (size_t i = 0; i < p->m->loss_count; i++)

@@ -208,9 +208,9 @@ static void check_insn(struct program *g, size_t i)
     struct pass *p = g->p;
     const uint8_t *at = p->m->code.data + i * TVMR_INSN;
     struct tvmr_words w = tvmr_word(at);
-    struct found *found = found_at(g, get32(at));
-    if (!found->is || found->key != get32(at)) {
-        *found = (struct found){.key = get32(at), .is = true};
+    struct found *found = found_at(g, bytes_get32(at));
+    if (!found->is || found->key != bytes_get32(at)) {
+        *found = (struct found){.key = bytes_get32(at), .is = true};
         look_up(g, i, &w, found);
     }
     if (w.ext) {
@@ -245,7 +245,7 @@ static size_t unusual_from(struct program *g, size_t i)
     size_t count = g->p->m->count;
     unsigned effects = g->effects;
     for (; i < count; i++) {
-        uint64_t word = get64(code + i * TVMR_INSN), operands = word >> 32;
+        uint64_t word = bytes_get64(code + i * TVMR_INSN), operands = word >> 32;
         uint64_t *usual = usual_at(g, word);
         if (*usual == word) continue;
         const struct found *f = found_at(g, (uint32_t)word);

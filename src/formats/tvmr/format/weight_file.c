@@ -22,7 +22,7 @@ bool tvmr_weights_parse(struct tvmr_module *m, penta_error *err)
     struct reader r = {.in = bytes_slice(file, 0, file.size - TVMW_SUM), .pos = TVMW_HEAD};
     penta_error why = {0};
     r.err = &why;
-    size_t count = reader_count(&r, get16(file.data + 6), TVMW_ENTRY_MIN);
+    size_t count = reader_count(&r, bytes_get16(file.data + 6), TVMW_ENTRY_MIN);
     m->entries = arena_alloc(&m->arena, count, sizeof *m->entries, err);
     if (!m->entries) return false;
     while (m->entry_count < count && tvmr_entry_read(&r, &m->entries[m->entry_count]))
@@ -112,7 +112,7 @@ static void entry_info(const struct tvmr_entry *e, const penta_visitor *v)
         zeros += !e->weights.data[2 * i] || !e->weights.data[2 * i + 1];
     writer_text(&text, "ternary");
     for (size_t i = 0; i < e->dims.size; i += 2)
-        writer_print(&text, "%c%u", i ? ',' : '[', get16(e->dims.data + i));
+        writer_print(&text, "%c%u", i ? ',' : '[', bytes_get16(e->dims.data + i));
     if (e->dims.size) writer_char(&text, ']');
     writer_print(&text, ", %zu weights, %zu of them 0%s", count, zeros,
                  e->temps.size ? ", with temperatures" : "");
@@ -131,7 +131,7 @@ void tvmr_weights_info(const struct tvmr_module *m, const penta_visitor *v)
     penta_node list = {.name = "entries"};
     describe_text(v, "kind", "TVMW, weights");
     if (file.size < TVMW_HEAD + TVMW_SUM) return;
-    describe_uint(v, "version", get16(file.data + 4));
+    describe_uint(v, "version", bytes_get16(file.data + 4));
     describe_text(v, "checksum", tvmr_weights_sum_good(file) ? "XXH64, good" : "wrong");
     if (!m->entry_count || !describe_enter(v, list)) return;
     for (size_t i = 0; i < m->entry_count; i++) entry_info(&m->entries[i], v);
@@ -168,8 +168,9 @@ void tvmr_weights_verify(const struct tvmr_module *m, struct findings *f)
         findings_pass(f, &m->base.damage);
         return;
     }
-    if (get16(file.data + 4) != TVMW_VERSION)
-        AT(TVMR_VERSION_NUMBER, 4, "version %u of a weight file, expected 1", get16(file.data + 4));
+    if (bytes_get16(file.data + 4) != TVMW_VERSION)
+        AT(TVMR_VERSION_NUMBER, 4, "version %u of a weight file, expected 1",
+           bytes_get16(file.data + 4));
     if (!tvmr_weights_sum_good(file))
         AT(TVMR_CHECKSUM, file.size - TVMW_SUM, "the sum of the weight file does not match");
     for (size_t i = 0; i < m->entry_count; i++) {

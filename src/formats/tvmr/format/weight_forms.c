@@ -82,7 +82,7 @@ static void entry_json(const struct tvmr_entry *e, struct json *j)
     json_object(j, NULL);
     json_string(j, "key", e->key);
     json_list(j, "shape");
-    for (size_t i = 0; i < e->dims.size; i += 2) json_uint(j, NULL, get16(e->dims.data + i));
+    for (size_t i = 0; i < e->dims.size; i += 2) json_uint(j, NULL, bytes_get16(e->dims.data + i));
     json_end(j);
     json_list(j, "weights");
     for (size_t i = 0; i < count; i++) {
@@ -156,12 +156,12 @@ bool tvmr_weights_to(const struct tvmr_module *m, const char *to, const char *ke
     const struct tvmr_entry *e = entry_named(m, key, err);
     if (!e) return false;
     size_t count = e->weights.size / 2, rank = e->dims.size / 2,
-           rows = rank ? get16(e->dims.data) : 1;
+           rows = rank ? bytes_get16(e->dims.data) : 1;
     int16_t *numbers = malloc((count + 1) * sizeof *numbers);
     uint64_t dims[255];
     if (!numbers) return error_at(err, BASE_MEMORY, 0, "no memory for the weights");
     for (size_t i = 0; i < count; i++) numbers[i] = (int16_t)tvmr_value(signal_at(e, i));
-    for (size_t i = 0; i < rank; i++) dims[i] = get16(e->dims.data + 2 * i);
+    for (size_t i = 0; i < rank; i++) dims[i] = bytes_get16(e->dims.data + 2 * i);
     tell_losses(e, findings);
     if (!strcmp(to, "npy"))
         npy_write(out, numbers, dims, rank);
@@ -191,7 +191,8 @@ bool tvmr_weights_merge(const struct tvmr_module *m, const char *path, struct wr
             .pos = TVMW_HEAD,
             .err = err};
         struct tvmr_entry e;
-        for (size_t k = err->code ? 0 : get16(bytes.data + 6); k && tvmr_entry_read(&r, &e); k--) {
+        for (size_t k = err->code ? 0 : bytes_get16(bytes.data + 6); k && tvmr_entry_read(&r, &e);
+             k--) {
             bool known = false;
             for (size_t i = 0; i < m->entry_count; i++)
                 known |= bytes_equal(m->entries[i].key, e.key);

@@ -13,9 +13,9 @@ bool tvmr_entry_read(struct reader *r, struct tvmr_entry *e)
     *e = (struct tvmr_entry){.offset = reader_at(r)};
     e->key = reader_bytes(r, (size_t)reader_uint(r, 1));
     e->dims = reader_bytes(r, 2 * (size_t)reader_uint(r, 1));
-    for (size_t i = 0; i < e->dims.size; i += 2) none |= !get16(e->dims.data + i);
+    for (size_t i = 0; i < e->dims.size; i += 2) none |= !bytes_get16(e->dims.data + i);
     for (size_t i = 0; i < e->dims.size && !none; i += 2) {
-        count *= get16(e->dims.data + i);
+        count *= bytes_get16(e->dims.data + i);
         if (count > reader_left(r))
             return error_at(r->err, BASE_RANGE, reader_at(r), "more weights than bytes");
     }
@@ -30,7 +30,7 @@ bool tvmr_entry_read(struct reader *r, struct tvmr_entry *e)
 bool tvmr_weights_sum_good(penta_bytes file)
 {
     penta_bytes body = bytes_slice(file, 0, file.size - TVMW_SUM);
-    return checksum_xxh64(body) == get64(file.data + body.size);
+    return checksum_xxh64(body) == bytes_get64(file.data + body.size);
 }
 
 void tvmr_weights_begin(struct writer *out, size_t count)
@@ -177,11 +177,11 @@ bool tvmr_weights_load(struct tvmr_vm *vm, const char *path, size_t *loaded, pen
     penta_bytes all = {file.data, file.size},
                 body = bytes_slice(all, 0, all.size < 8 ? 0 : all.size - 8);
     struct reader r = {.in = body, .pos = 8, .err = err};
-    if (body.size < 8 || !tvmr_is_weights(body) || get16(body.data + 4) != TVMW_VERSION)
+    if (body.size < 8 || !tvmr_is_weights(body) || bytes_get16(body.data + 4) != TVMW_VERSION)
         error_at(err, BASE_RANGE, 0, "'%.60s' is no weight file of version 1", path);
     else if (!tvmr_weights_sum_good(all))
         error_at(err, BASE_RANGE, 0, "weight file '%.60s' is damaged", path);
-    size_t count = err->code ? 0 : get16(body.data + 6);
+    size_t count = err->code ? 0 : bytes_get16(body.data + 6);
     struct tvmr_entry e = {0};
     for (unsigned i = 0; i < TVMR_BANK; i++)
         if (vm->cold[i].present && vm->cold[i].key_size) vm->keyed |= UINT64_C(1) << i;

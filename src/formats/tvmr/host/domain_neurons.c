@@ -161,15 +161,16 @@ bool domain_PoolLoad(struct act *a)
         return error_at(&a->err, BASE_RANGE, 0, "'pool' in the store is damaged");
     if (!w->synapses) w->synapses = calloc(SYNAPSES, sizeof *w->synapses);
     if (!w->synapses) return false;
-    for (size_t i = 0; i < w->pool.count; i++) w->pool.data[i] = (int32_t)get32(bytes.data + 4 * i);
+    for (size_t i = 0; i < w->pool.count; i++)
+        w->pool.data[i] = (int32_t)bytes_get32(bytes.data + 4 * i);
     for (size_t i = POOL_SIZE; i < w->pool.count; i++) w->pool.data[i] = w->pool.data[i] != 0;
     const uint8_t *at = bytes.data + 4 * w->pool.count;
-    w->pool_spikes = (int64_t)get64(at) & INT64_MAX;
-    w->pool_ticks = (int64_t)get64(at + 8) & INT64_MAX;
+    w->pool_spikes = (int64_t)bytes_get64(at) & INT64_MAX;
+    w->pool_ticks = (int64_t)bytes_get64(at + 8) & INT64_MAX;
     at += 16;
     for (w->synapse_count = 0; w->synapse_count < count; w->synapse_count++, at += SYNAPSE_BYTES)
         w->synapses[w->synapse_count] =
-            (struct synapse){(uint16_t)get16(at), (uint16_t)get16(at + 2),
-                             (int32_t)clamp((int32_t)get32(at + 4), 0, WEIGHT_MAX)};
+            (struct synapse){(uint16_t)bytes_get16(at), (uint16_t)bytes_get16(at + 2),
+                             (int32_t)clamp((int32_t)bytes_get32(at + 4), 0, WEIGHT_MAX)};
     return true;
 }

@@ -134,7 +134,7 @@ static bool replay_journal(struct tvmr_domain *w, penta_error *err)
     penta_bytes all;
     if (!named_get(w, journal_name, &all)) return true;
     penta_bytes body = bytes_slice(all, 0, all.size < 8 ? 0 : all.size - 8);
-    if (all.size < 8 || get64(body.data + body.size) != checksum_xxh64(body))
+    if (all.size < 8 || bytes_get64(body.data + body.size) != checksum_xxh64(body))
         return error_at(err, BASE_RANGE, 0, "the journal in '%.60s' is damaged", w->folder);
     struct reader r = {.in = body, .err = err};
     while (reader_left(&r) && !err->code) {
@@ -238,7 +238,7 @@ enum found domain_weights_get(struct tvmr_domain *w, struct tvmr_vm *vm, uint64_
     penta_bytes bytes;
     if (!c || !named_get(w, name, &bytes)) return FOUND_NOTHING;
     penta_bytes body = bytes_slice(bytes, 0, bytes.size < 8 ? 0 : bytes.size - 8);
-    if (bytes.size < 8 || get64(bytes.data + body.size) != checksum_xxh64(body))
+    if (bytes.size < 8 || bytes_get64(bytes.data + body.size) != checksum_xxh64(body))
         return FOUND_DAMAGED;
     bool temps = c->count && body.size == c->count * 3;
     if (!temps && body.size != c->count * 2) return FOUND_OTHER_SIZE;

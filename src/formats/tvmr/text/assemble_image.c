@@ -117,7 +117,7 @@ static void patch_header(const struct assembly *a, struct writer *plain)
 
 static bool pack(struct assembly *a, penta_bytes plain, bool compress, struct writer *out)
 {
-    unsigned flags = get16(plain.data + 6);
+    unsigned flags = bytes_get16(plain.data + 6);
     if (a->has_stored) {
         struct tvmr_envelope_head e = {.codec = flags & 1,
                                        .cipher = flags >> 1 & 1,

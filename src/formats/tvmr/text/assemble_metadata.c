@@ -14,8 +14,8 @@ static void shape_json(struct assembly *a, struct json *j, const char *key, int 
     if (reg >= 0 && asm_registers_declared(a, (uint8_t)reg, &def)) {
         uint64_t total = 1;
         for (unsigned i = 0; i < def[4]; i++) {
-            json_uint(j, NULL, get16(def + 5 + 2 * i));
-            total *= get16(def + 5 + 2 * i);
+            json_uint(j, NULL, bytes_get16(def + 5 + 2 * i));
+            total *= bytes_get16(def + 5 + 2 * i);
         }
         if (said >= 0 && (uint64_t)said != total)
             findings_add(a->findings, TVMR_DIMENSION, a->last_line, NULL,
@@ -238,8 +238,8 @@ bool asm_metadata_edit(struct assembly *a, struct writer *out)
     penta_bytes section = a->metadata, json = bytes_slice(section, 4, section.size - 12);
     struct tvmr_meta old = {.input_dim = -1, .output_dim = -1, .skull = {-1, -1, -1}};
     penta_error why = {0};
-    if (section.size < 12 || get32(section.data) != json.size ||
-        get64(json.data + json.size) != checksum_xxh64(json) ||
+    if (section.size < 12 || bytes_get32(section.data) != json.size ||
+        bytes_get64(json.data + json.size) != checksum_xxh64(json) ||
         !tvmr_metadata_read(json, &old, &a->arena, &why))
         return false;
     struct writer changed = {0};

@@ -28,7 +28,7 @@ void penta_jam_account_key(uint32_t service, uint8_t *key)
 static void hashed_key(uint32_t service, uint32_t prefix, penta_bytes name, uint8_t *key)
 {
     uint8_t head[4], hash[JAM_HASH];
-    put32(head, prefix);
+    bytes_put32(head, prefix);
     penta_bytes pieces[2] = {{head, sizeof head}, name};
     hash_blake2b256_pieces(pieces, 2, hash);
     for (unsigned i = 0; i < 4; i++) {
@@ -56,7 +56,7 @@ void penta_jam_request_key(uint32_t service, const uint8_t *hash, uint32_t lengt
 void jam_queue_key(uint32_t core, uint8_t *key)
 {
     penta_jam_key(JAM_QUEUES, key);
-    put32(key + 1, core + 1);
+    bytes_put32(key + 1, core + 1);
 }
 
 static bool zeros(const uint8_t *bytes, size_t size)
@@ -109,8 +109,8 @@ bool jam_account_decode(penta_bytes bytes, struct jam_account *out)
     uint64_t *wide[] = {&out->balance, &out->min_gas, &out->min_memo_gas, &out->octets,
                         &out->gratis};
     uint32_t *narrow[] = {&out->items, &out->created, &out->last, &out->parent};
-    for (unsigned i = 0; i < 5; i++) *wide[i] = get64(p + 32 + 8 * i);
-    for (unsigned i = 0; i < 4; i++) *narrow[i] = get32(p + 72 + 4 * i);
+    for (unsigned i = 0; i < 5; i++) *wide[i] = bytes_get64(p + 32 + 8 * i);
+    for (unsigned i = 0; i < 4; i++) *narrow[i] = bytes_get32(p + 72 + 4 * i);
     return true;
 }
 
@@ -121,8 +121,8 @@ size_t jam_account_encode(const struct jam_account *a, bool plain, uint8_t *out)
     memcpy(p, a->code_hash, JAM_HASH);
     const uint64_t wide[] = {a->balance, a->min_gas, a->min_memo_gas, a->octets, a->gratis};
     const uint32_t narrow[] = {a->items, a->created, a->last, a->parent};
-    for (unsigned i = 0; i < 5; i++) put64(p + 32 + 8 * i, wide[i]);
-    for (unsigned i = 0; i < 4; i++) put32(p + 72 + 4 * i, narrow[i]);
+    for (unsigned i = 0; i < 5; i++) bytes_put64(p + 32 + 8 * i, wide[i]);
+    for (unsigned i = 0; i < 4; i++) bytes_put32(p + 72 + 4 * i, narrow[i]);
     return RECORD + !plain;
 }
 
@@ -162,7 +162,7 @@ bool jam_request_decode(penta_bytes bytes, struct jam_request *out)
     *out = (struct jam_request){0};
     if (!bytes.size || bytes.data[0] > 3 || bytes.size != 1u + 4u * bytes.data[0]) return false;
     out->count = bytes.data[0];
-    for (unsigned i = 0; i < out->count; i++) out->slots[i] = get32(bytes.data + 1 + 4 * i);
+    for (unsigned i = 0; i < out->count; i++) out->slots[i] = bytes_get32(bytes.data + 1 + 4 * i);
     return true;
 }
 
@@ -186,9 +186,9 @@ void jam_request_set(struct jam_layer *l, uint32_t id, const uint8_t *hash, uint
     }
     unsigned count = request->count < 3 ? request->count : 3;
     bytes[0] = (uint8_t)count;
-    for (unsigned i = 0; i < 3; i++) put32(bytes + 1 + 4 * i, request->slots[i]);
+    for (unsigned i = 0; i < 3; i++) bytes_put32(bytes + 1 + 4 * i, request->slots[i]);
     memcpy(name, hash, JAM_HASH);
-    put32(name + JAM_HASH, length);
+    bytes_put32(name + JAM_HASH, length);
     jam_layer_set(l, key, (penta_bytes){name, sizeof name},
                   (penta_bytes){bytes, 1 + 4 * (size_t)count});
 }
@@ -244,8 +244,8 @@ static bool read_privileges(struct reader *r, bool registrar, struct jam_privile
     if (!out->always) return error_at(r->err, BASE_MEMORY, 0, "no memory for privileges");
     out->always_count = count;
     for (size_t i = 0; i < count; i++)
-        out->always[i] =
-            (struct jam_always){get32(list.data + 12 * i), get64(list.data + 12 * i + 4)};
+        out->always[i] = (struct jam_always){bytes_get32(list.data + 12 * i),
+                                             bytes_get64(list.data + 12 * i + 4)};
     return true;
 }
 

@@ -35,7 +35,7 @@ static uint32_t first_id(struct jam_run *run)
     jam_put_nat(&w, run->slot);
     hash_blake2b256(writer_view(&w), hash);
     writer_free(&w);
-    return jam_free_id(run, (uint64_t)run->host->version->first_id + get32(hash));
+    return jam_free_id(run, (uint64_t)run->host->version->first_id + bytes_get32(hash));
 }
 
 /* Adds the amounts of all transfers to the balance, whatever the program does with them. */
@@ -47,9 +47,9 @@ static void credit(struct jam_run *run)
     for (size_t i = 0; i < run->item_count; i++) {
         penta_bytes item = run->items[i];
         if (run->context == JAM_ON_TRANSFER && item.size == JAM_TRANSFER)
-            sum = add(sum, get64(item.data + 8));
+            sum = add(sum, bytes_get64(item.data + 8));
         if (tagged && item.size == JAM_TRANSFER + 1 && item.data[0] == 1)
-            sum = add(sum, get64(item.data + 9));
+            sum = add(sum, bytes_get64(item.data + 9));
     }
     if (!sum || !jam_account_get(run->layer, run->service, &own)) return;
     own.balance = add(own.balance, sum);

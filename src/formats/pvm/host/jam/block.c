@@ -135,7 +135,7 @@ static uint32_t prior_slot(struct block *b)
 {
     penta_bytes stored;
     bool known = value_of(b, JAM_SLOT, &stored) && stored.size == 4;
-    return known ? get32(stored.data) : b->given->slot - 1;
+    return known ? bytes_get32(stored.data) : b->given->slot - 1;
 }
 
 /* Reads the queue again and takes out only what was really accumulated. */
@@ -246,7 +246,7 @@ enum { LEAF = 4 + JAM_HASH };
 static int by_leaf(const void *a, const void *b)
 {
     const uint8_t *x = a, *y = b;
-    uint32_t p = get32(x), q = get32(y);
+    uint32_t p = bytes_get32(x), q = bytes_get32(y);
     return p != q ? (p > q) - (p < q) : memcmp(x + 4, y + 4, JAM_HASH);
 }
 
@@ -261,7 +261,7 @@ static penta_bytes node(penta_bytes leaves, uint8_t *hash)
     memcpy(bytes, "node", 4);
     bytes_copy(bytes + 4, a);
     bytes_copy(bytes + 4 + a.size, c);
-    keccak256((penta_bytes){bytes, 4 + a.size + c.size}, hash);
+    keccak256_digest((penta_bytes){bytes, 4 + a.size + c.size}, hash);
     return (penta_bytes){hash, JAM_HASH};
 }
 
@@ -277,7 +277,7 @@ static void keep_outputs(struct block *b)
     penta_bytes leaves = {o->data, o->size};
     memset(b->out->root, 0, JAM_HASH);
     if (kept == 1)
-        keccak256(leaves, b->out->root);
+        keccak256_digest(leaves, b->out->root);
     else if (kept)
         node(leaves, b->out->root);
     struct writer w = {0};

@@ -140,7 +140,7 @@ bool jam_package_read(penta_bytes bytes, struct jam_work_package *out, penta_err
     out->auth_service = (uint32_t)reader_uint(&r, 4);
     out->auth_code = reader_take(&r, HASH);
     out->context = take_context(&r, &prerequisites, &count);
-    out->anchor_slot = err->code ? 0 : get32(out->context.data + 4 * HASH);
+    out->anchor_slot = err->code ? 0 : bytes_get32(out->context.data + 4 * HASH);
     out->token = jam_take_var(&r);
     out->config = jam_take_var(&r);
     out->item_count = reader_count(&r, jam_take_nat(&r), 57);

@@ -56,10 +56,10 @@ static uint64_t hash_of(const struct jam_layer *l, const uint8_t *key)
     const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
     uint64_t h = l->seed;
     for (unsigned at = 0; at < 24; at += 8) {
-        h = (h ^ get64(key + at)) * odd;
+        h = (h ^ bytes_get64(key + at)) * odd;
         h ^= h >> 29;
     }
-    h = (h ^ get64(key + JAM_KEY - 8)) * odd;
+    h = (h ^ bytes_get64(key + JAM_KEY - 8)) * odd;
     return h ^ h >> 32;
 }
 

@@ -20,7 +20,7 @@ void jam_put_digest(struct writer *w, const struct jam_work_item *item, penta_ja
     uint8_t hash[JAM_HASH];
     uint64_t bytes = 0;
     for (size_t i = 0; i < item->extrinsic_count; i++)
-        bytes += get32(item->extrinsics + 36 * i + JAM_HASH);
+        bytes += bytes_get32(item->extrinsics + 36 * i + JAM_HASH);
     hash_blake2b256(item->payload, hash);
     writer_uint(w, item->service, 4);
     writer_bytes(w, item->code_hash, JAM_HASH);

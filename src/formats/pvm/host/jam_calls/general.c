@@ -218,16 +218,16 @@ enum jam_end jam_call_info(struct jam_run *run, uint64_t *r, penta_bytes a, pent
     bool has = named(run, r[7], &id) && jam_account_get(run->layer, id, &account);
     if (has) {
         memcpy(v, account.code_hash, JAM_HASH);
-        put64(v + 32, account.balance);
-        put64(v + 40, jam_threshold(&run->host->chain, &account));
-        put64(v + 48, account.min_gas);
-        put64(v + 56, account.min_memo_gas);
-        put64(v + 64, account.octets);
-        put32(v + 72, account.items);
-        put64(v + 76, account.gratis);
-        put32(v + 84, account.created);
-        put32(v + 88, account.last);
-        put32(v + 92, account.parent);
+        bytes_put64(v + 32, account.balance);
+        bytes_put64(v + 40, jam_threshold(&run->host->chain, &account));
+        bytes_put64(v + 48, account.min_gas);
+        bytes_put64(v + 56, account.min_memo_gas);
+        bytes_put64(v + 64, account.octets);
+        bytes_put32(v + 72, account.items);
+        bytes_put64(v + 76, account.gratis);
+        bytes_put32(v + 84, account.created);
+        bytes_put32(v + 88, account.last);
+        bytes_put32(v + 92, account.parent);
     }
     return jam_copy_out(run, has, (penta_bytes){v, sizeof v}, r[8], r[9], r[10]);
 }

@@ -197,17 +197,18 @@ enum jam_end jam_call_invoke(struct jam_run *run, uint64_t *r, penta_bytes frame
     uint64_t result = PANIC, detail = 0;
     if (!inner) return jam_result(r, JAM_WHO);
     struct pvm_state *s = inner->vm->state;
-    uint64_t gas = inner->begun ? inner->gas : get64(frame.data);
+    uint64_t gas = inner->begun ? inner->gas : bytes_get64(frame.data);
     uint64_t given = gas > INT64_MAX ? INT64_MAX : gas;
     if (!inner->begun) {
-        for (unsigned i = 0; i < PVM_REGISTERS; i++) s->regs[i] = get64(frame.data + 8 + 8 * i);
+        for (unsigned i = 0; i < PVM_REGISTERS; i++)
+            s->regs[i] = bytes_get64(frame.data + 8 + 8 * i);
         s->gas = inner->vm->gas_start = (int64_t)given;
         inner->gas = gas;
     }
     if (!run_inner(run, inner, &result, &detail))
         return inner->begun ? JAM_END_INTERRUPT : JAM_END_ERROR;
-    put64(out, gas - (given - (uint64_t)s->gas));
-    for (unsigned i = 0; i < PVM_REGISTERS; i++) put64(out + 8 + 8 * i, s->regs[i]);
+    bytes_put64(out, gas - (given - (uint64_t)s->gas));
+    for (unsigned i = 0; i < PVM_REGISTERS; i++) bytes_put64(out + 8 + 8 * i, s->regs[i]);
     if (!pvm_memory_write(&run->vm->memory, r[8], out, sizeof out)) return jam_no_memory(run);
     if (result == HOST || result == FAULT) r[8] = detail;
     return jam_result(r, (int64_t)result);

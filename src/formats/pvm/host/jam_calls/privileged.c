@@ -31,8 +31,8 @@ static bool read_always(penta_bytes bytes, struct jam_privileges *p)
     struct jam_always *list = calloc(count + 1, sizeof *list);
     if (!list) return false;
     for (size_t i = 0; i < count; i++)
-        list[i] =
-            (struct jam_always){get32(bytes.data + ENTRY * i), get64(bytes.data + ENTRY * i + 4)};
+        list[i] = (struct jam_always){bytes_get32(bytes.data + ENTRY * i),
+                                      bytes_get64(bytes.data + ENTRY * i + 4)};
     qsort(list, count, sizeof *list, by_service);
     for (size_t i = 0; i < count; i++) {
         if (kept && list[kept - 1].service == list[i].service) kept--;
@@ -54,7 +54,7 @@ static enum jam_end bless(struct jam_run *run, uint64_t *r, penta_bytes assigner
     p.manager = (uint32_t)r[7];
     p.delegator = (uint32_t)r[9];
     if (registrar) p.registrar = (uint32_t)r[10];
-    for (size_t i = 0; i < p.cores; i++) p.assigners[i] = get32(assigners.data + 4 * i);
+    for (size_t i = 0; i < p.cores; i++) p.assigners[i] = bytes_get32(assigners.data + 4 * i);
     bool ok = read_always(always, &p);
     if (ok) set(run, &p);
     jam_privileges_free(&p);

@@ -154,7 +154,7 @@ enum jam_end jam_call_eject(struct jam_run *run, uint64_t *r, penta_bytes hash, 
     uint8_t own_id[JAM_HASH] = {0}, key[JAM_KEY];
     struct jam_account own, other;
     struct jam_request request;
-    put32(own_id, run->service);
+    bytes_put32(own_id, run->service);
     uint32_t id = (uint32_t)r[7];
     if (r[7] > UINT32_MAX || id == run->service || !jam_account_get(run->layer, id, &other) ||
         memcmp(other.code_hash, own_id, JAM_HASH))

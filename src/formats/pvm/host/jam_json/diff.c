@@ -123,13 +123,14 @@ static void one(void *user, const uint8_t *key, penta_bytes name, const penta_by
     case JAM_IS_RECORD: account(d, id, before, now); return;
     case JAM_IS_CHAPTER:
         if (key[0] == JAM_SLOT)
-            change(d, NULL, 0, "slot", number(before ? get32(before->data) : 0),
-                   number(now ? get32(now->data) : 0));
+            change(d, NULL, 0, "slot", number(before ? bytes_get32(before->data) : 0),
+                   number(now ? bytes_get32(now->data) : 0));
         else
             change(d, NULL, 0, chapter_name(key[0]), bytes(before), bytes(now));
         return;
     case JAM_IS_REQUEST:
-        snprintf(what, sizeof what, "request %s+%" PRIu32, hex.text, get32(name.data + JAM_HASH));
+        snprintf(what, sizeof what, "request %s+%" PRIu32, hex.text,
+                 bytes_get32(name.data + JAM_HASH));
         change(d, "account", id, what, slots(before), slots(now));
         return;
     case JAM_IS_STORAGE: snprintf(what, sizeof what, "storage %s", hex.text); break;

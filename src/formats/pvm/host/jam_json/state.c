@@ -182,7 +182,7 @@ static void read_chapters(struct reading *r, const struct json_object *root)
     }
     if (json_get(root, "slot")) {
         uint8_t slot[4];
-        put32(slot, (uint32_t)jam_json_uint(r->j, root, "slot", 32));
+        bytes_put32(slot, (uint32_t)jam_json_uint(r->j, root, "slot", 32));
         penta_jam_key(JAM_SLOT, key);
         set(r, key, (penta_bytes){0}, (penta_bytes){slot, 4});
     }
@@ -225,7 +225,7 @@ enum jam_kind jam_key_kind(const uint8_t *key, const struct jam_value *value, ui
     if (record) return JAM_IS_RECORD;
     penta_bytes name = jam_value_name(value);
     if (name.size == JAM_HASH + 4) {
-        penta_jam_request_key(*service, name.data, get32(name.data + JAM_HASH), other);
+        penta_jam_request_key(*service, name.data, bytes_get32(name.data + JAM_HASH), other);
         if (!memcmp(key, other, JAM_KEY)) return JAM_IS_REQUEST;
     }
     penta_jam_storage_key(*service, name, other);
@@ -268,7 +268,7 @@ static void write_request(struct json *j, const struct jam_entry *e)
     jam_request_decode(jam_value_bytes(e->value), &request);
     json_object(j, NULL);
     json_hex(j, "hash", bytes_slice(name, 0, JAM_HASH));
-    json_uint(j, "length", get32(name.data + JAM_HASH));
+    json_uint(j, "length", bytes_get32(name.data + JAM_HASH));
     json_list(j, "slots");
     for (unsigned i = 0; i < request.count; i++) json_uint(j, NULL, request.slots[i]);
     json_end(j);
@@ -308,7 +308,8 @@ static void write_account(struct json *j, const struct row *rows, size_t count)
         const struct jam_value *v = rows[i].entry->value;
         items += rows[i].kind == JAM_IS_STORAGE ? 1 : rows[i].kind == JAM_IS_REQUEST ? 2 : 0;
         if (rows[i].kind == JAM_IS_STORAGE) octets += 34 + v->name_size + v->size;
-        if (rows[i].kind == JAM_IS_REQUEST) octets += 81 + (uint64_t)get32(v->bytes + JAM_HASH);
+        if (rows[i].kind == JAM_IS_REQUEST)
+            octets += 81 + (uint64_t)bytes_get32(v->bytes + JAM_HASH);
     }
     json_object(j, NULL);
     json_uint(j, "id", rows[0].service);
@@ -358,7 +359,7 @@ static void write_chapters(struct json *j, struct penta_jam_state *state)
     penta_bytes value;
     penta_jam_key(JAM_SLOT, key);
     if (penta_jam_state_get(state, key, &value) && value.size == 4)
-        json_uint(j, "slot", get32(value.data));
+        json_uint(j, "slot", bytes_get32(value.data));
     penta_jam_key(JAM_PRIVILEGES, key);
     if (penta_jam_state_get(state, key, &value)) write_privileges(j, state);
     for (unsigned i = 0; i < CHAPTERS; i++) {

@@ -17,7 +17,7 @@ void revive_address_create(const uint8_t creator[ADDRESS], uint64_t nonce, uint8
     if (nonce == 0 || nonce > 127) rlp[size++] = (uint8_t)(0x80 + bytes);
     while (bytes--) rlp[size++] = (uint8_t)(nonce >> 8 * bytes);
     rlp[0] = (uint8_t)(0xc0 + size - 1);
-    keccak256((penta_bytes){rlp, size}, hash);
+    keccak256_digest((penta_bytes){rlp, size}, hash);
     memcpy(out, hash + HASH - ADDRESS, ADDRESS);
 }
 
@@ -31,9 +31,9 @@ bool revive_address_create2(const uint8_t creator[ADDRESS], const uint8_t salt[H
     bytes_copy(both + code.size, data);
     memcpy(fixed + 1, creator, ADDRESS);
     memcpy(fixed + 1 + ADDRESS, salt, HASH);
-    keccak256((penta_bytes){both, code.size + data.size}, fixed + 1 + ADDRESS + HASH);
+    keccak256_digest((penta_bytes){both, code.size + data.size}, fixed + 1 + ADDRESS + HASH);
     free(both);
-    keccak256((penta_bytes){fixed, sizeof fixed}, hash);
+    keccak256_digest((penta_bytes){fixed, sizeof fixed}, hash);
     memcpy(out, hash + HASH - ADDRESS, ADDRESS);
     return true;
 }
@@ -42,5 +42,5 @@ void revive_block_hash(const struct u256 *number, uint8_t out[HASH])
 {
     char text[8 + U256_DIGITS] = "block";
     revive_u256_print(number, text + strlen(text));
-    keccak256((penta_bytes){(const uint8_t *)text, strlen(text)}, out);
+    keccak256_digest((penta_bytes){(const uint8_t *)text, strlen(text)}, out);
 }

@@ -110,7 +110,7 @@ static void hash_of_code(const struct account *a, uint8_t hash[HASH])
     if (a && a->is.code)
         memcpy(hash, revive_code_hash(a->is.code), HASH);
     else if (revive_account_exists(a))
-        keccak256((penta_bytes){0}, hash);
+        keccak256_digest((penta_bytes){0}, hash);
 }
 
 bool revive_call_code_hash(const struct request *q)

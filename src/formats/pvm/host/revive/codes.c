@@ -58,7 +58,7 @@ static void code_fini(void *record)
 struct code *revive_code_upload(struct pvm_revive *r, penta_buffer *bytes, penta_error *err)
 {
     uint8_t hash[HASH];
-    keccak256((penta_bytes){bytes->data, bytes->size}, hash);
+    keccak256_digest((penta_bytes){bytes->data, bytes->size}, hash);
     struct code *known = revive_code_find(r, hash);
     if (known) {
         penta_buffer_free(bytes);

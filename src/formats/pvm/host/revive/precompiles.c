@@ -42,7 +42,7 @@ static enum precompiled recover(penta_bytes in, struct blob *out, struct long_wo
     if (valid && !precompile_recover(all, all[63] == 28, all + 64, all + 96, key, &valid))
         return PRECOMPILE_UNSUPPORTED;
     if (!valid) return done(out, NULL, 0);
-    keccak256((penta_bytes){key, sizeof key}, hash);
+    keccak256_digest((penta_bytes){key, sizeof key}, hash);
     memset(hash, 0, HASH - ADDRESS);
     return done(out, hash, HASH);
 }

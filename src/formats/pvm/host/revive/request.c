@@ -68,8 +68,8 @@ bool revive_give_sized(const struct request *q, uint64_t out, uint64_t length_at
 {
     uint8_t length[4];
     if (!revive_fetch_into(q, length_at, length, sizeof length)) return false;
-    if (size > get32(length)) size = get32(length);
-    put32(length, (uint32_t)size);
+    if (size > bytes_get32(length)) size = bytes_get32(length);
+    bytes_put32(length, (uint32_t)size);
     return revive_give(q, out, data, size) && revive_give(q, length_at, length, sizeof length);
 }
 

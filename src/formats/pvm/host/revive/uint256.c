@@ -41,13 +41,13 @@ struct u256 revive_u256_subtract(const struct u256 *a, const struct u256 *b)
 struct u256 revive_u256_get(const uint8_t little_endian[WORD])
 {
     struct u256 a;
-    for (int i = 0; i < 4; i++) a.w[i] = get64(little_endian + 8 * i);
+    for (int i = 0; i < 4; i++) a.w[i] = bytes_get64(little_endian + 8 * i);
     return a;
 }
 
 void revive_u256_put(const struct u256 *a, uint8_t little_endian[WORD])
 {
-    for (int i = 0; i < 4; i++) put64(little_endian + 8 * i, a->w[i]);
+    for (int i = 0; i < 4; i++) bytes_put64(little_endian + 8 * i, a->w[i]);
 }
 
 /* a * factor + digit; false: too large. */
