@@ -24,9 +24,10 @@ struct debug_info {
  * none. */
 const struct debug_info *debug_info_of(const penta_module *module);
 
-/* What every machine has, in functions of these names. */
-#define DEBUG_INFO_CALLS                                                                           \
-    .branch = branch, .variables = variables, .accesses = accesses, .regions = regions
+/* What every machine has: functions whose names begin with that of the format. */
+#define DEBUG_INFO_CALLS(format)                                                                   \
+    .branch = format##_debug_branch, .variables = format##_debug_variables,                        \
+    .accesses = format##_debug_accesses, .regions = format##_debug_regions
 
 /* The value as an integer, of a float what is before its point. */
 static inline uint64_t value_integer(const penta_value *v)

@@ -19,7 +19,7 @@ static bool symbol_address(const struct coil_module *m, uint64_t i, uint64_t *ad
     return true;
 }
 
-static bool branch(const penta_module *module, uint64_t pc, penta_branch *out)
+static bool coil_debug_branch(const penta_module *module, uint64_t pc, penta_branch *out)
 {
     const struct coil_module *m = coil_module(module);
     struct coil_flow_at at;
@@ -50,7 +50,7 @@ static bool branch(const penta_module *module, uint64_t pc, penta_branch *out)
 }
 
 /* A row holds up to the next one of its section; rows are in the order of section and offset. */
-static void lines(const penta_module *module, penta_line_report *report, void *user)
+static void coil_debug_lines(const penta_module *module, penta_line_report *report, void *user)
 {
     const struct coil_module *m = coil_module(module);
     for (size_t i = 0; i < m->section_count; i++) {
@@ -95,7 +95,7 @@ static bool call_at(const struct coil_vm *vm, size_t frame, struct call *c)
     return true;
 }
 
-static size_t frames(const penta_vm *base, penta_frame *out, size_t max)
+static size_t coil_debug_frames(const penta_vm *base, penta_frame *out, size_t max)
 {
     const struct coil_vm *vm = (const struct coil_vm *)base;
     for (size_t i = 0; i <= vm->depth && i < max; i++) {
@@ -107,7 +107,8 @@ static size_t frames(const penta_vm *base, penta_frame *out, size_t max)
 
 /* ---- variables ---- */
 
-static void variables(const penta_vm *base, size_t frame, penta_variable_report *report, void *user)
+static void coil_debug_variables(const penta_vm *base, size_t frame, penta_variable_report *report,
+                                 void *user)
 {
     const struct coil_vm *vm = (const struct coil_vm *)base;
     struct call c;
@@ -137,7 +138,7 @@ static bool set_register(struct coil_vm *vm, penta_bytes name, const penta_value
     return true;
 }
 
-static bool set(penta_vm *base, penta_bytes name, const penta_value *value)
+static bool coil_debug_set(penta_vm *base, penta_bytes name, const penta_value *value)
 {
     struct coil_vm *vm = coil_vm(base);
     uint64_t pc = vm->program.pcs[vm->pc];
@@ -180,7 +181,8 @@ static void use_slot(void *user, uint8_t at, uint32_t slot, bool write)
 }
 
 /* Memory is told by the machine's windows. */
-static void accesses(const penta_vm *base, uint64_t pc, penta_access_report *report, void *user)
+static void coil_debug_accesses(const penta_vm *base, uint64_t pc, penta_access_report *report,
+                                void *user)
 {
     const struct coil_vm *vm = (const struct coil_vm *)base;
     uint32_t cell;
@@ -190,7 +192,7 @@ static void accesses(const penta_vm *base, uint64_t pc, penta_access_report *rep
     if (vm->program.cells[cell].op == COIL_CELL_PORT) report(user, &(penta_access){.host = true});
 }
 
-static void regions(const penta_vm *base, penta_region_report *report, void *user)
+static void coil_debug_regions(const penta_vm *base, penta_region_report *report, void *user)
 {
     const struct coil_vm *vm = (const struct coil_vm *)base;
     for (size_t i = 0; i < vm->region_count; i++) {
@@ -199,5 +201,5 @@ static void regions(const penta_vm *base, penta_region_report *report, void *use
     }
 }
 
-const struct debug_info coil_debug = {DEBUG_INFO_CALLS, .lines = lines, .frames = frames,
-                                      .set = set};
+const struct debug_info coil_debug = {DEBUG_INFO_CALLS(coil), .lines = coil_debug_lines,
+                                      .frames = coil_debug_frames, .set = coil_debug_set};

@@ -4,7 +4,7 @@
 #include "core/debug/debug_info.h"
 #include "cvbc/vm/vm.h"
 
-static void lines(const penta_module *module, penta_line_report *report, void *user)
+static void cvbc_debug_lines(const penta_module *module, penta_line_report *report, void *user)
 {
     const struct cvbc_module *m = cvbc_chosen(cvbc_module(module));
     const struct cvbc_opened *o = cvbc_open(m);
@@ -21,7 +21,7 @@ static void lines(const penta_module *module, penta_line_report *report, void *u
     }
 }
 
-static bool branch(const penta_module *module, uint64_t pc, penta_branch *out)
+static bool cvbc_debug_branch(const penta_module *module, uint64_t pc, penta_branch *out)
 {
     const struct cvbc_opened *o = cvbc_open(cvbc_chosen(cvbc_module(module)));
     if (!o->has_program || pc >= o->program.count) return false;
@@ -79,7 +79,7 @@ static bool list_frame(void *user, struct frame f)
     return true;
 }
 
-static size_t frames(const penta_vm *base, penta_frame *out, size_t max)
+static size_t cvbc_debug_frames(const penta_vm *base, penta_frame *out, size_t max)
 {
     struct frame_list l = {out, 0, max};
     each_frame((const struct cvbc_vm *)base, list_frame, &l);
@@ -122,7 +122,8 @@ static const int32_t *place_of(const struct cvbc_vm *vm, const struct cvbc_varia
     return vm->stack + CVBC_GUARD + at;
 }
 
-static void variables(const penta_vm *base, size_t frame, penta_variable_report *report, void *user)
+static void cvbc_debug_variables(const penta_vm *base, size_t frame, penta_variable_report *report,
+                                 void *user)
 {
     const struct cvbc_vm *vm = (const struct cvbc_vm *)base;
     struct frame_wanted wanted = {.left = frame};
@@ -155,7 +156,8 @@ static void variables(const penta_vm *base, size_t frame, penta_variable_report 
 }
 
 /* All it has is in memory but sp, which nearly every instruction changes. */
-static void accesses(const penta_vm *base, uint64_t pc, penta_access_report *report, void *user)
+static void cvbc_debug_accesses(const penta_vm *base, uint64_t pc, penta_access_report *report,
+                                void *user)
 {
     const struct cvbc_vm *vm = (const struct cvbc_vm *)base;
     if (pc >= vm->count) return;
@@ -166,7 +168,7 @@ static void accesses(const penta_vm *base, uint64_t pc, penta_access_report *rep
     access_name(report, user, "sp", true);
 }
 
-static void regions(const penta_vm *base, penta_region_report *report, void *user)
+static void cvbc_debug_regions(const penta_vm *base, penta_region_report *report, void *user)
 {
     const struct cvbc_vm *vm = (const struct cvbc_vm *)base;
     region_report(report, user, CVBC_STACK_WINDOW, UINT64_C(4) * vm->capacity, true);
@@ -175,4 +177,5 @@ static void regions(const penta_vm *base, penta_region_report *report, void *use
     region_report(report, user, 3 << 24, sizeof vm->args, true); /* arguments of a host call */
 }
 
-const struct debug_info cvbc_debug = {DEBUG_INFO_CALLS, .lines = lines, .frames = frames};
+const struct debug_info cvbc_debug = {DEBUG_INFO_CALLS(cvbc), .lines = cvbc_debug_lines,
+                                      .frames = cvbc_debug_frames};

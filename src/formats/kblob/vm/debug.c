@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "kblob/vm/vm.h"
 
-static bool branch(const penta_module *module, uint64_t pc, penta_branch *out)
+static bool kblob_debug_branch(const penta_module *module, uint64_t pc, penta_branch *out)
 {
     const struct kblob_module *m = kblob_module(module);
     if (pc >= m->count) return false;
@@ -19,7 +19,7 @@ static bool branch(const penta_module *module, uint64_t pc, penta_branch *out)
     return true;
 }
 
-static void lines(const penta_module *module, penta_line_report *report, void *user)
+static void kblob_debug_lines(const penta_module *module, penta_line_report *report, void *user)
 {
     const struct kblob_module *m = kblob_module(module);
     const struct kblob_symbols *s = &m->symbols;
@@ -34,27 +34,28 @@ static void lines(const penta_module *module, penta_line_report *report, void *u
     }
 }
 
-static void number(penta_variable_report *report, void *user, const char *name, penta_kind kind,
-                   uint64_t value)
+static void kblob_debug_number(penta_variable_report *report, void *user, const char *name,
+                               penta_kind kind, uint64_t value)
 {
     variable_report(report, user, PENTA_VARIABLE_REGISTER,
                     (penta_field){.name = name, .kind = kind, .as.u = value});
 }
 
-static void variables(const penta_vm *base, size_t frame, penta_variable_report *report, void *user)
+static void kblob_debug_variables(const penta_vm *base, size_t frame, penta_variable_report *report,
+                                  void *user)
 {
     const struct kblob_vm *vm = (const struct kblob_vm *)base;
     const struct kblob_grid *g = &vm->grid;
     if (frame) return;
-    number(report, user, "last_read", PENTA_WORD, vm->last_read);
-    number(report, user, "slept_ms", PENTA_UINT, vm->slept_ms);
+    kblob_debug_number(report, user, "last_read", PENTA_WORD, vm->last_read);
+    kblob_debug_number(report, user, "slept_ms", PENTA_UINT, vm->slept_ms);
     if (!g->threads) return;
-    number(report, user, "block", PENTA_UINT, kblob_grid_block(g, g->current));
-    number(report, user, "thread", PENTA_UINT, g->current % g->block_threads);
+    kblob_debug_number(report, user, "block", PENTA_UINT, kblob_grid_block(g, g->current));
+    kblob_debug_number(report, user, "thread", PENTA_UINT, g->current % g->block_threads);
     for (unsigned i = 0; i < KBLOB_REGISTERS; i++) {
         char name[8];
         snprintf(name, sizeof name, "r%u", i);
-        number(report, user, name, PENTA_WORD, g->threads[g->current].r[i]);
+        kblob_debug_number(report, user, name, PENTA_WORD, g->threads[g->current].r[i]);
     }
 }
 
@@ -69,7 +70,7 @@ static bool register_number(penta_bytes name, unsigned *number)
     return *number < KBLOB_REGISTERS;
 }
 
-static bool set(penta_vm *base, penta_bytes name, const penta_value *value)
+static bool kblob_debug_set(penta_vm *base, penta_bytes name, const penta_value *value)
 {
     struct kblob_vm *vm = kblob_vm(base);
     unsigned number;
@@ -133,7 +134,8 @@ static void accesses_of_2(const struct kblob_vm *vm, const struct kblob_decoded 
     if (atomic || !(fields & KBLOB_FIELD_D)) report(user, &memory);
 }
 
-static void accesses(const penta_vm *base, uint64_t pc, penta_access_report *report, void *user)
+static void kblob_debug_accesses(const penta_vm *base, uint64_t pc, penta_access_report *report,
+                                 void *user)
 {
     const struct kblob_vm *vm = (const struct kblob_vm *)base;
     if (pc >= vm->count) return;
@@ -146,7 +148,7 @@ static void accesses(const penta_vm *base, uint64_t pc, penta_access_report *rep
     if (vm->grid.threads) accesses_of_2(vm, in, report, user);
 }
 
-static void regions(const penta_vm *base, penta_region_report *report, void *user)
+static void kblob_debug_regions(const penta_vm *base, penta_region_report *report, void *user)
 {
     const struct kblob_memory *m = ((const struct kblob_vm *)base)->memory;
     const struct kblob_grid *g = &((const struct kblob_vm *)base)->grid;
@@ -156,5 +158,5 @@ static void regions(const penta_vm *base, penta_region_report *report, void *use
     if (g->shared) region_report(report, user, KBLOB_SHARED_BASE, g->launch.shared, true);
 }
 
-const struct debug_info kblob_debug = {DEBUG_INFO_CALLS, .lines = lines, .set = set,
-                                       .accesses_memory = true};
+const struct debug_info kblob_debug = {DEBUG_INFO_CALLS(kblob), .lines = kblob_debug_lines,
+                                       .set = kblob_debug_set, .accesses_memory = true};

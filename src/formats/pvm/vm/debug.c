@@ -10,7 +10,7 @@
 #include "pvm/vm/vm.h"
 
 /* Of inlined code the innermost frame that has a file. */
-static void lines(const penta_module *module, penta_line_report *report, void *user)
+static void pvm_debug_line_report(const penta_module *module, penta_line_report *report, void *user)
 {
     const struct pvm_program *p = &pvm_module(module)->program;
     for (size_t i = 0; i < p->debug_ranges.size / PVM_DEBUG_RANGE_BYTES; i++) {
@@ -29,7 +29,7 @@ static void lines(const penta_module *module, penta_line_report *report, void *u
 }
 
 /* By convention a call leaves its return address in ra, and a function jumps there at its end. */
-static bool branch(const penta_module *module, uint64_t pc, penta_branch *out)
+static bool pvm_debug_branch(const penta_module *module, uint64_t pc, penta_branch *out)
 {
     const struct pvm_code *code = &pvm_module(module)->program.code;
     struct pvm_insn in;
@@ -92,7 +92,7 @@ static bool call_before(const struct pvm_vm *vm, uint64_t address, uint64_t *pc)
     while (at && !pvm_starts(code, at)) at--;
     *pc = at;
     penta_branch b;
-    return branch(vm->base.module, at, &b) && b.call;
+    return pvm_debug_branch(vm->base.module, at, &b) && b.call;
 }
 
 static bool load_word(const struct pvm_vm *vm, uint64_t address, uint64_t *value)
@@ -112,7 +112,7 @@ bool pvm_vm_unwind(const struct pvm_vm *vm, uint32_t start, bool innermost, stru
     return (innermost || u.saved) && call_before(vm, f->ra, &f->pc);
 }
 
-static size_t frames(const penta_vm *base, penta_frame *out, size_t max)
+static size_t pvm_debug_frames(const penta_vm *base, penta_frame *out, size_t max)
 {
     enum { MOST = 4096 };
     const struct pvm_vm *vm = pvm_vm_const(base);
@@ -133,7 +133,8 @@ static size_t frames(const penta_vm *base, penta_frame *out, size_t max)
 
 /* ---- registers ---- */
 
-static void variables(const penta_vm *base, size_t frame, penta_variable_report *report, void *user)
+static void pvm_debug_variables(const penta_vm *base, size_t frame, penta_variable_report *report,
+                                void *user)
 {
     const struct pvm_vm *vm = pvm_vm_const(base);
     for (unsigned i = 0; !frame && i < PVM_REGISTERS; i++)
@@ -143,7 +144,7 @@ static void variables(const penta_vm *base, size_t frame, penta_variable_report 
                                       .as.u = vm->state->regs[i]});
 }
 
-static bool set(penta_vm *base, penta_bytes name, const penta_value *value)
+static bool pvm_debug_set(penta_vm *base, penta_bytes name, const penta_value *value)
 {
     uint8_t number;
     uint64_t integer = value_integer(value);
@@ -179,7 +180,8 @@ static void use_memset(const struct use *u)
 }
 
 /* Memory is told by its pages. */
-static void accesses(const penta_vm *base, uint64_t pc, penta_access_report *report, void *user)
+static void pvm_debug_accesses(const penta_vm *base, uint64_t pc, penta_access_report *report,
+                               void *user)
 {
     struct pvm_insn in;
     if (pc > UINT32_MAX) return;
@@ -196,7 +198,7 @@ static void accesses(const penta_vm *base, uint64_t pc, penta_access_report *rep
 }
 
 /* Areas, and after the one that ends where the heap begins all that the heap can become. */
-static void regions(const penta_vm *base, penta_region_report *report, void *user)
+static void pvm_debug_regions(const penta_vm *base, penta_region_report *report, void *user)
 {
     const struct pvm_vm *vm = pvm_vm_const(base);
     const struct pvm_memory *m = &vm->memory;
@@ -221,5 +223,5 @@ static void regions(const penta_vm *base, penta_region_report *report, void *use
     }
 }
 
-const struct debug_info pvm_debug = {DEBUG_INFO_CALLS, .lines = lines, .frames = frames,
-                                     .set = set};
+const struct debug_info pvm_debug = {DEBUG_INFO_CALLS(pvm), .lines = pvm_debug_line_report,
+                                     .frames = pvm_debug_frames, .set = pvm_debug_set};

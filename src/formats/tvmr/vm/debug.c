@@ -22,7 +22,7 @@ static bool loop_start(const struct tvmr_module *m, uint64_t pc, uint64_t *start
     return false;
 }
 
-static bool branch(const penta_module *module, uint64_t pc, penta_branch *out)
+static bool tvmr_debug_branch(const penta_module *module, uint64_t pc, penta_branch *out)
 {
     const struct tvmr_module *m = tvmr_module(module);
     if (pc >= m->count) return false;
@@ -56,7 +56,7 @@ static bool branch(const penta_module *module, uint64_t pc, penta_branch *out)
     return true;
 }
 
-static size_t frames(const penta_vm *base, penta_frame *out, size_t max)
+static size_t tvmr_debug_frames(const penta_vm *base, penta_frame *out, size_t max)
 {
     const struct tvmr_vm *vm = (const struct tvmr_vm *)base;
     for (size_t i = 0; i <= vm->call_depth && i < max; i++) {
@@ -66,7 +66,8 @@ static size_t frames(const penta_vm *base, penta_frame *out, size_t max)
     return vm->call_depth + 1;
 }
 
-static void variables(const penta_vm *base, size_t frame, penta_variable_report *report, void *user)
+static void tvmr_debug_variables(const penta_vm *base, size_t frame, penta_variable_report *report,
+                                 void *user)
 {
     const struct tvmr_vm *vm = (const struct tvmr_vm *)base;
     for (unsigned i = 0; !frame && i < TVMR_BANK; i++) {
@@ -77,7 +78,7 @@ static void variables(const penta_vm *base, size_t frame, penta_variable_report 
     }
 }
 
-static bool set(penta_vm *base, penta_bytes name, const penta_value *value)
+static bool tvmr_debug_set(penta_vm *base, penta_bytes name, const penta_value *value)
 {
     int64_t integer = (int64_t)value_integer(value);
     if (integer < INT32_MIN || integer > INT32_MAX) return false;
@@ -92,7 +93,8 @@ static bool set(penta_vm *base, penta_bytes name, const penta_value *value)
 }
 
 /* The table says for each byte of an operand whether it names a register. */
-static void accesses(const penta_vm *base, uint64_t pc, penta_access_report *report, void *user)
+static void tvmr_debug_accesses(const penta_vm *base, uint64_t pc, penta_access_report *report,
+                                void *user)
 {
     const struct tvmr_vm *vm = (const struct tvmr_vm *)base;
     const struct tvmr_op *op = pc < vm->count ? vm->code[pc].op : NULL;
@@ -107,10 +109,11 @@ static void accesses(const penta_vm *base, uint64_t pc, penta_access_report *rep
 }
 
 /* Each register is at its number << 32, as long as its tensor is. */
-static void regions(const penta_vm *base, penta_region_report *report, void *user)
+static void tvmr_debug_regions(const penta_vm *base, penta_region_report *report, void *user)
 {
     (void)base;
     region_report(report, user, 0, UINT64_C(3) * TVMR_BANK << 32, true);
 }
 
-const struct debug_info tvmr_debug = {DEBUG_INFO_CALLS, .frames = frames, .set = set};
+const struct debug_info tvmr_debug = {DEBUG_INFO_CALLS(tvmr), .frames = tvmr_debug_frames,
+                                      .set = tvmr_debug_set};
