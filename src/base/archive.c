@@ -12,7 +12,7 @@ bool archive_probe(penta_bytes bytes)
            (!memcmp(bytes.data, "!<arch>\n", MAGIC) || !memcmp(bytes.data, "!<thin>\n", MAGIC));
 }
 
-static size_t decimal(const uint8_t *p, size_t size)
+static size_t archive_decimal(const uint8_t *p, size_t size)
 {
     size_t value = 0;
     for (size_t i = 0; i < size && p[i] >= '0' && p[i] <= '9' && value < SIZE_MAX / 16; i++)
@@ -25,7 +25,7 @@ static penta_bytes member_name(const uint8_t *head, penta_bytes names)
 {
     bool is_long = head[0] == '/';
     penta_bytes name = {head, 16};
-    if (is_long) name = bytes_slice(names, decimal(head + 1, 15), names.size);
+    if (is_long) name = bytes_slice(names, archive_decimal(head + 1, 15), names.size);
     size_t n = 0;
     while (n < name.size && name.data[n] != '/' && name.data[n] != '\n' &&
            (is_long || name.data[n] != ' '))
@@ -45,7 +45,7 @@ bool archive_each(penta_bytes bytes, const char *archive,
         if (bytes.size - at < HEADER || memcmp(bytes.data + at + 58, "`\n", 2))
             return error_at(err, BASE_DAMAGED, at, "the archive is damaged");
         const uint8_t *head = bytes.data + at;
-        size_t size = decimal(head + 48, 10);
+        size_t size = archive_decimal(head + 48, 10);
         at += HEADER;
         if (size > bytes.size - at)
             return error_at(err, BASE_DAMAGED, at, "a member of the archive is cut short");

@@ -10,7 +10,7 @@ bool is_deceptive(uint32_t c)
            (c >= 0xe0000 && c <= 0xe0fff);
 }
 
-static size_t plain(penta_bytes text) /* bytes of printable ASCII at the start */
+static size_t sanitize_plain(penta_bytes text) /* bytes of printable ASCII at the start */
 {
     size_t n = 0;
     while (n < text.size && text.data[n] >= 0x20 && text.data[n] < 0x7f) n++;
@@ -30,9 +30,9 @@ static size_t colour_sequence(penta_bytes text, const char *mark, size_t mark_si
 }
 
 /* Bytes at the start that pass as they are, or 0. */
-static size_t passes(penta_bytes text, bool lines)
+static size_t sanitize_passes(penta_bytes text, bool lines)
 {
-    size_t n = plain(text);
+    size_t n = sanitize_plain(text);
     uint32_t point = 0;
     if (n) return n;
     if (lines && (*text.data == '\n' || *text.data == '\t')) return 1;
@@ -40,11 +40,11 @@ static size_t passes(penta_bytes text, bool lines)
     return point < 0x80 || is_deceptive(point) ? 0 : n;
 }
 
-static void filter(struct writer *w, penta_bytes text, bool lines, const char *mark)
+static void sanitize_filter(struct writer *w, penta_bytes text, bool lines, const char *mark)
 {
     size_t mark_size = mark ? strlen(mark) : 0;
     while (text.size) {
-        size_t n = passes(text, lines);
+        size_t n = sanitize_passes(text, lines);
         uint32_t point = 0;
         if (n) {
             writer_bytes(w, text.data, n);
@@ -62,18 +62,18 @@ static void filter(struct writer *w, penta_bytes text, bool lines, const char *m
     }
 }
 
-void writer_safe(struct writer *w, penta_bytes text) { filter(w, text, false, NULL); }
+void writer_safe(struct writer *w, penta_bytes text) { sanitize_filter(w, text, false, NULL); }
 
 void writer_safe_text(struct writer *w, const char *text) { writer_safe(w, bytes_of(text)); }
 
 void writer_safe_lines(struct writer *w, penta_bytes text, const char *mark)
 {
-    filter(w, text, true, mark);
+    sanitize_filter(w, text, true, mark);
 }
 
 bool is_safe_lines(penta_bytes text)
 {
     for (size_t n; text.size; text.data += n, text.size -= n)
-        if (!(n = passes(text, true))) return false;
+        if (!(n = sanitize_passes(text, true))) return false;
     return true;
 }

@@ -5,7 +5,7 @@
 enum { WORD_MAX = 40 };
 
 /* The edit distance of two short words; a swap of neighbours, the commonest slip, counts as one. */
-static unsigned distance(const uint8_t *a, size_t m, const uint8_t *b, size_t n)
+static unsigned edit_distance(const uint8_t *a, size_t m, const uint8_t *b, size_t n)
 {
     unsigned char row[3][WORD_MAX + 1];
     for (size_t j = 0; j <= n; j++) row[0][j] = (unsigned char)j;
@@ -33,7 +33,7 @@ void suggest_offer(struct suggest *s, const char *candidate)
     size_t longer = s->word.size > n ? s->word.size : n,
            shorter = s->word.size > n ? n : s->word.size;
     if ((longer - shorter) * 3 > longer + 1) return; /* the distance is no less */
-    unsigned d = distance(s->word.data, s->word.size, (const uint8_t *)candidate, n);
+    unsigned d = edit_distance(s->word.data, s->word.size, (const uint8_t *)candidate, n);
     if (d * 3 > longer + 1) return; /* about one slip in three letters */
     if (!s->best || d < s->distance) {
         s->best = candidate;

@@ -51,7 +51,7 @@ bool writer_give(struct writer *w, bool ok, penta_buffer *out, penta_error *err)
 }
 
 /* Where n more bytes go, or NULL when memory ran out. */
-static uint8_t *reserve(struct writer *w, size_t n)
+static uint8_t *writer_reserve(struct writer *w, size_t n)
 {
     if (w->failed) return NULL;
     if (w->sink && w->out.size + n > SINK_BYTES) writer_flush(w);
@@ -67,7 +67,7 @@ static uint8_t *reserve(struct writer *w, size_t n)
 
 void writer_bytes(struct writer *w, const void *data, size_t size)
 {
-    uint8_t *at = size ? reserve(w, size) : NULL;
+    uint8_t *at = size ? writer_reserve(w, size) : NULL;
     if (at) memcpy(at, data, size);
 }
 
@@ -79,24 +79,24 @@ void writer_append(struct writer *w, const struct writer *from)
 
 void writer_fill(struct writer *w, uint8_t byte, size_t count)
 {
-    uint8_t *at = count ? reserve(w, count) : NULL;
+    uint8_t *at = count ? writer_reserve(w, count) : NULL;
     if (at) memset(at, byte, count);
 }
 
-static void store(uint8_t *at, uint64_t value, size_t n, bool big_endian)
+static void writer_store(uint8_t *at, uint64_t value, size_t n, bool big_endian)
 {
     for (size_t i = 0; i < n; i++) at[big_endian ? n - 1 - i : i] = (uint8_t)(value >> 8 * i);
 }
 
 void writer_uint(struct writer *w, uint64_t value, size_t n)
 {
-    uint8_t *at = reserve(w, n);
-    if (at) store(at, value, n, w->big_endian);
+    uint8_t *at = writer_reserve(w, n);
+    if (at) writer_store(at, value, n, w->big_endian);
 }
 
 void writer_patch(struct writer *w, size_t at, uint64_t value, size_t n)
 {
-    if (!w->failed) store(w->out.data + at, value, n, w->big_endian);
+    if (!w->failed) writer_store(w->out.data + at, value, n, w->big_endian);
 }
 
 void writer_text(struct writer *w, const char *text) { writer_bytes(w, text, strlen(text)); }
@@ -107,7 +107,7 @@ void writer_print(struct writer *w, const char *format, ...)
     va_start(args, format);
     int n = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    uint8_t *at = n >= 0 ? reserve(w, (size_t)n + 1) : NULL;
+    uint8_t *at = n >= 0 ? writer_reserve(w, (size_t)n + 1) : NULL;
     if (!at) return;
     va_start(args, format);
     vsnprintf((char *)at, (size_t)n + 1, format, args);
@@ -124,7 +124,7 @@ void writer_hex(struct writer *w, penta_bytes bytes)
     }
 }
 
-static void digits(struct writer *w, uint64_t value, unsigned base)
+static void writer_digits(struct writer *w, uint64_t value, unsigned base)
 {
     char text[20];
     size_t n = sizeof text;
@@ -133,10 +133,10 @@ static void digits(struct writer *w, uint64_t value, unsigned base)
     writer_bytes(w, text + n, sizeof text - n);
 }
 
-void writer_dec(struct writer *w, uint64_t value) { digits(w, value, 10); }
+void writer_dec(struct writer *w, uint64_t value) { writer_digits(w, value, 10); }
 
 void writer_0x(struct writer *w, uint64_t value)
 {
     writer_bytes(w, "0x", 2);
-    digits(w, value, 16);
+    writer_digits(w, value, 16);
 }

@@ -41,7 +41,7 @@ static bool io_error(penta_error *err, const char *path, const char *verb)
     return error_at(err, BASE_IO, 0, "cannot %s '%.60s': %s", verb, path, strerror(errno));
 }
 
-static bool fail(int code)
+static bool file_write_fail(int code)
 {
     errno = code;
     return false;
@@ -80,36 +80,37 @@ static bool may_follow(const char *path, const struct stat *link)
     folder[n ? n : 1] = 0;
     if (stat(folder, &st)) return false;
     bool shared = (st.st_mode & S_ISVTX) && (st.st_mode & S_IWOTH);
-    return !shared || link->st_uid == geteuid() || link->st_uid == st.st_uid || fail(EACCES);
+    return !shared || link->st_uid == geteuid() || link->st_uid == st.st_uid ||
+           file_write_fail(EACCES);
 }
 
 /* Replaces the last name of the path by what it links to. */
-static bool follow(char path[PATH_MAX])
+static bool file_write_follow(char path[PATH_MAX])
 {
     char to[PATH_MAX];
     ssize_t length = readlink(path, to, sizeof to);
     if (length < 0) return false;
     size_t n = to[0] == '/' ? 0 : folder_length(path);
-    if (!length || n + (size_t)length >= PATH_MAX) return fail(ENAMETOOLONG);
+    if (!length || n + (size_t)length >= PATH_MAX) return file_write_fail(ENAMETOOLONG);
     memcpy(path + n, to, (size_t)length);
     path[n + (size_t)length] = 0;
     return true;
 }
 
 /* Finds the file that the links lead to, which need not exist. */
-static bool resolve(struct target *t, const char *path)
+static bool file_write_resolve(struct target *t, const char *path)
 {
-    if (strlen(path) >= sizeof t->path) return fail(ENAMETOOLONG);
+    if (strlen(path) >= sizeof t->path) return file_write_fail(ENAMETOOLONG);
     strcpy(t->path, path);
     for (unsigned i = 0;; i++) {
         t->exists = !lstat(t->path, &t->old);
         if (!t->exists && errno != ENOENT) return false;
         if (!t->exists || !S_ISLNK(t->old.st_mode)) break;
-        if (i == LINKS_MAX) return fail(ELOOP);
-        if (!may_follow(t->path, &t->old) || !follow(t->path)) return false;
+        if (i == LINKS_MAX) return file_write_fail(ELOOP);
+        if (!may_follow(t->path, &t->old) || !file_write_follow(t->path)) return false;
     }
     t->name = t->path + folder_length(t->path);
-    return *t->name || fail(*path ? EISDIR : ENOENT);
+    return *t->name || file_write_fail(*path ? EISDIR : ENOENT);
 }
 
 static bool folder_stat(struct target *t, struct stat *st)
@@ -127,7 +128,8 @@ bool file_same_target(const char *a, const char *b)
 {
     struct target x, y;
     struct stat in_x, in_y;
-    if (!resolve(&x, a) || !resolve(&y, b) || x.exists != y.exists) return false;
+    if (!file_write_resolve(&x, a) || !file_write_resolve(&y, b) || x.exists != y.exists)
+        return false;
     if (x.exists)
         return S_ISREG(x.old.st_mode) && x.old.st_dev == y.old.st_dev &&
                x.old.st_ino == y.old.st_ino;
@@ -175,7 +177,7 @@ static bool copy_rights(const struct target *t, int fd)
     return !fchmod(fd, mode);
 }
 
-static bool fill(const struct target *t, int fd, penta_bytes bytes)
+static bool file_write_fill(const struct target *t, int fd, penta_bytes bytes)
 {
     return write_all(fd, bytes) && (!t->exists || copy_rights(t, fd)) && !fsync(fd);
 }
@@ -254,9 +256,9 @@ static int create_locked(const struct target *t, const char *name, mode_t mode)
 static bool write_nameless(const struct target *t, penta_bytes bytes, struct temporary *out)
 {
     out->fd = openat(t->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, t->exists ? 0600 : 0666);
-    if (out->fd < 0) return fail(0);
+    if (out->fd < 0) return file_write_fail(0);
     flock(out->fd, LOCK_EX | LOCK_NB);
-    if (!fill(t, out->fd, bytes)) return false;
+    if (!file_write_fill(t, out->fd, bytes)) return false;
     if (!t->exists && link_as(t, out->fd, t->name)) return true;
     for (unsigned slot = 0; slot <= SLOTS; slot++) {
         temporary_name(t, slot, out->name);
@@ -264,7 +266,7 @@ static bool write_nameless(const struct target *t, penta_bytes bytes, struct tem
         if (errno != EEXIST) break;
     }
     *out->name = 0;
-    return errno == EEXIST ? false : fail(0);
+    return errno == EEXIST ? false : file_write_fail(0);
 }
 
 static bool write_named(const struct target *t, penta_bytes bytes, struct temporary *out)
@@ -276,7 +278,7 @@ static bool write_named(const struct target *t, penta_bytes bytes, struct tempor
         if (out->fd < 0 && errno != EEXIST) break;
     }
     if (out->fd < 0) *out->name = 0;
-    return out->fd >= 0 && fill(t, out->fd, bytes);
+    return out->fd >= 0 && file_write_fill(t, out->fd, bytes);
 }
 
 /* A folder that may be written but not read cannot be synced by itself. */
@@ -286,7 +288,7 @@ static bool sync_folder(int folder, bool readable, int file)
     return !fsync(folder) || errno == EINVAL; /* EINVAL: nothing to sync on this filesystem */
 }
 
-static bool replace(const struct target *t, penta_bytes bytes)
+static bool file_write_replace(const struct target *t, penta_bytes bytes)
 {
     struct temporary file = {.fd = -1};
     remove_all_stale(t);
@@ -304,7 +306,7 @@ static bool replace(const struct target *t, penta_bytes bytes)
     ok = ok && sync_folder(t->folder, t->readable, file.fd);
     int saved = errno;
     if (file.fd >= 0 && close(file.fd) && ok) return false;
-    return ok || fail(saved);
+    return ok || file_write_fail(saved);
 }
 
 static bool write_special(const char *path, penta_bytes bytes)
@@ -313,7 +315,7 @@ static bool write_special(const char *path, penta_bytes bytes)
     bool ok = fd >= 0 && write_all(fd, bytes);
     int saved = errno;
     if (fd >= 0 && close(fd) && ok) return false;
-    return ok || fail(saved);
+    return ok || file_write_fail(saved);
 }
 
 bool file_write(const char *path, penta_bytes bytes, penta_error *err)
@@ -322,8 +324,8 @@ bool file_write(const char *path, penta_bytes bytes, penta_error *err)
     struct target t = {.folder = -1};
     bool special = !stat(path, &st) && !S_ISREG(st.st_mode), ok;
     if (special) return write_special(path, bytes) || io_error(err, path, "write");
-    ok = resolve(&t, path) && (t.folder = open_folder(t.path, &t.readable)) >= 0 &&
-         replace(&t, bytes);
+    ok = file_write_resolve(&t, path) && (t.folder = open_folder(t.path, &t.readable)) >= 0 &&
+         file_write_replace(&t, bytes);
     if (!ok) io_error(err, path, "write");
     if (t.folder >= 0) close(t.folder);
     return ok;

@@ -43,8 +43,8 @@ static bool read_holder(int fd, struct holder *out, bool *here)
     return !*here || (out->pid > 0 && (!kill(out->pid, 0) || errno == EPERM));
 }
 
-static bool busy(const char *folder, const struct holder *holder, bool known, bool here,
-                 penta_error *err)
+static bool folder_lock_busy(const char *folder, const struct holder *holder, bool known, bool here,
+                             penta_error *err)
 {
     char who[120] = "another process";
     if (known && here && holder->pid == (int)getpid())
@@ -57,7 +57,7 @@ static bool busy(const char *folder, const struct holder *holder, bool known, bo
 }
 
 /* Tries again only while the holder has not written its name yet. */
-static bool take(int fd, int kind, const char *folder, penta_error *err)
+static bool folder_lock_take(int fd, int kind, const char *folder, penta_error *err)
 {
     struct holder holder;
     bool known = false, here = false;
@@ -69,7 +69,7 @@ static bool take(int fd, int kind, const char *folder, penta_error *err)
         if (known) break;
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
-    return busy(folder, &holder, known, here, err);
+    return folder_lock_busy(folder, &holder, known, here, err);
 }
 
 bool folder_lock(const char *folder, int *fd, penta_error *err)
@@ -85,7 +85,7 @@ bool folder_lock(const char *folder, int *fd, penta_error *err)
     if (file < 0 && !writable && errno == ENOENT) return true;
     if (file < 0)
         return error_at(err, BASE_IO, 0, "cannot lock '%.60s': %s", folder, strerror(reason));
-    if (!take(file, writable ? LOCK_EX : LOCK_SH, folder, err)) {
+    if (!folder_lock_take(file, writable ? LOCK_EX : LOCK_SH, folder, err)) {
         close(file);
         return false;
     }

@@ -22,7 +22,7 @@ static size_t plain_prefix(penta_bytes text)
     return n;
 }
 
-static void quoted(struct writer *w, penta_bytes text)
+static void json_write_quoted(struct writer *w, penta_bytes text)
 {
     writer_char(w, '"');
     while (text.size) {
@@ -59,7 +59,7 @@ static void new_key(struct json *j, const char *key)
 {
     uint64_t object = j->objects[j->depth - 1];
     if (members_add(&j->members, object, key, &j->out->failed)) {
-        quoted(j->out, bytes_of(key));
+        json_write_quoted(j->out, bytes_of(key));
         return;
     }
     struct writer other = {0}; /* no assertion: names may come from a file */
@@ -70,13 +70,13 @@ static void new_key(struct json *j, const char *key)
         writer_char(&other, 0);
     } while (!other.failed &&
              !members_add(&j->members, object, (const char *)other.out.data, &j->out->failed));
-    if (!other.failed) quoted(j->out, bytes_of((const char *)other.out.data));
+    if (!other.failed) json_write_quoted(j->out, bytes_of((const char *)other.out.data));
     j->out->failed |= other.failed;
     writer_free(&other);
 }
 
 /* The comma and the key before a value. */
-static void before(struct json *j, const char *key)
+static void json_write_before(struct json *j, const char *key)
 {
     if (!j->depth) {
         assert(!key);
@@ -91,10 +91,10 @@ static void before(struct json *j, const char *key)
     writer_char(j->out, ':');
 }
 
-static void begin(struct json *j, const char *key, bool list)
+static void json_write_begin(struct json *j, const char *key, bool list)
 {
     assert(j->depth < JSON_DEPTH);
-    before(j, key);
+    json_write_before(j, key);
     writer_char(j->out, list ? '[' : '{');
     j->in_list[j->depth] = list;
     j->members_before[j->depth] = j->members.count;
@@ -102,8 +102,8 @@ static void begin(struct json *j, const char *key, bool list)
     j->has_items[j->depth++] = false;
 }
 
-void json_object(struct json *j, const char *key) { begin(j, key, false); }
-void json_list(struct json *j, const char *key) { begin(j, key, true); }
+void json_object(struct json *j, const char *key) { json_write_begin(j, key, false); }
+void json_list(struct json *j, const char *key) { json_write_begin(j, key, true); }
 
 void json_end(struct json *j)
 {
@@ -122,8 +122,8 @@ void json_finish(struct json *j)
 
 void json_string(struct json *j, const char *key, penta_bytes value)
 {
-    before(j, key);
-    quoted(j->out, value);
+    json_write_before(j, key);
+    json_write_quoted(j->out, value);
 }
 
 void json_text(struct json *j, const char *key, const char *value)
@@ -139,7 +139,7 @@ static const uint64_t exact_max = UINT64_C(1) << 53;
 
 void json_uint(struct json *j, const char *key, uint64_t value)
 {
-    before(j, key);
+    json_write_before(j, key);
     if (value > exact_max) writer_char(j->out, '"');
     writer_dec(j->out, value);
     if (value > exact_max) writer_char(j->out, '"');
@@ -152,7 +152,7 @@ void json_sint(struct json *j, const char *key, int64_t value)
         return;
     }
     uint64_t magnitude = 0 - (uint64_t)value;
-    before(j, key);
+    json_write_before(j, key);
     writer_text(j->out, magnitude > exact_max ? "\"-" : "-");
     writer_dec(j->out, magnitude);
     if (magnitude > exact_max) writer_char(j->out, '"');
@@ -161,7 +161,7 @@ void json_sint(struct json *j, const char *key, int64_t value)
 /* Up to the opening quote. */
 static struct writer *open_quote(struct json *j, const char *key)
 {
-    before(j, key);
+    json_write_before(j, key);
     writer_char(j->out, '"');
     return j->out;
 }
@@ -183,7 +183,7 @@ void json_float(struct json *j, const char *key, double value)
         snprintf(text, sizeof text, "%.*g", precision, value);
         if (strtod(text, NULL) == value) break;
     }
-    before(j, key);
+    json_write_before(j, key);
     writer_text(j->out, text);
 }
 
@@ -195,20 +195,20 @@ void json_hex(struct json *j, const char *key, penta_bytes value)
 
 void json_bool(struct json *j, const char *key, bool value)
 {
-    before(j, key);
+    json_write_before(j, key);
     writer_text(j->out, value ? "true" : "false");
 }
 
 void json_null(struct json *j, const char *key)
 {
-    before(j, key);
+    json_write_before(j, key);
     writer_text(j->out, "null");
 }
 
 void json_embed(struct json *j, const char *key, struct json *value)
 {
     while (value->depth) json_end(value);
-    before(j, key);
+    json_write_before(j, key);
     writer_bytes(j->out, value->out->out.data, value->out->out.size);
 }
 
@@ -216,7 +216,7 @@ void json_raw(struct json *j, const char *key, penta_bytes value)
 {
     while (value.size && value.data[value.size - 1] == '\n') value.size--;
     if (!value.size) value = bytes_of("null");
-    before(j, key);
+    json_write_before(j, key);
     writer_bytes(j->out, value.data, value.size);
 }
 

@@ -17,7 +17,7 @@ static size_t entry_of(const struct json_members *m, uint64_t hash)
     return i;
 }
 
-static bool grow(struct json_members *m)
+static bool members_grow(struct json_members *m)
 {
     size_t capacity = m->capacity ? 2 * m->capacity : 16;
     uint64_t *table = calloc(2 * capacity, sizeof *table);
@@ -37,7 +37,7 @@ static bool grow(struct json_members *m)
 bool members_add(struct json_members *m, uint64_t object, const char *name, bool *failed)
 {
     uint64_t hash = hash_of(object, name);
-    if (m->count == m->capacity && !grow(m)) {
+    if (m->count == m->capacity && !members_grow(m)) {
         *failed = true;
         return true;
     }

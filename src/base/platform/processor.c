@@ -11,7 +11,7 @@ enum {
 };
 #define AVX512 (0u | bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL)
 
-static unsigned when(bool is, enum processor_ability ability) { return is ? ability : 0; }
+static unsigned ability_when(bool is, enum processor_ability ability) { return is ? ability : 0; }
 
 static unsigned saved_registers(unsigned features)
 {
@@ -20,7 +20,7 @@ static unsigned saved_registers(unsigned features)
     return low;
 }
 
-static unsigned ask(void)
+static unsigned processor_ask(void)
 {
     unsigned a, b, c, d, basic = 0, more = 0, more_c = 0, extended = 0;
     if (__get_cpuid(1, &a, &b, &c, &d)) basic = c;
@@ -29,10 +29,13 @@ static unsigned ask(void)
     unsigned saved = saved_registers(basic);
     bool avx = basic & bit_AVX && (saved & SAVES_AVX) == SAVES_AVX;
     bool avx512 = avx && (saved & SAVES_AVX512) == SAVES_AVX512;
-    return when(basic & bit_POPCNT, PROCESSOR_POPCNT) |
-           when(extended & bit_LZCNT, PROCESSOR_LZCNT) | when(more & bit_BMI, PROCESSOR_BMI) |
-           when(more & bit_BMI2, PROCESSOR_BMI2) | when(avx && more & bit_AVX2, PROCESSOR_AVX2) |
-           when(avx512 && (more & AVX512) == AVX512 && more_c & bit_AVX512VNNI, PROCESSOR_AVX512);
+    return ability_when(basic & bit_POPCNT, PROCESSOR_POPCNT) |
+           ability_when(extended & bit_LZCNT, PROCESSOR_LZCNT) |
+           ability_when(more & bit_BMI, PROCESSOR_BMI) |
+           ability_when(more & bit_BMI2, PROCESSOR_BMI2) |
+           ability_when(avx && more & bit_AVX2, PROCESSOR_AVX2) |
+           ability_when(avx512 && (more & AVX512) == AVX512 && more_c & bit_AVX512VNNI,
+                        PROCESSOR_AVX512);
 }
 
 /* Threads that ask at once find the same. */
@@ -41,7 +44,7 @@ bool processor_has(unsigned abilities)
     static atomic_uint known;
     unsigned has = atomic_load_explicit(&known, memory_order_relaxed);
     if (!has) {
-        has = ask() | ASKED;
+        has = processor_ask() | ASKED;
         atomic_store_explicit(&known, has, memory_order_relaxed);
     }
     return (has & abilities) == abilities;

@@ -19,7 +19,7 @@ struct csv {
 static bool ends_cell(uint8_t c) { return c == ',' || c == ';' || c == '\t' || c == '\n'; }
 
 /* The cell at c->at, without blanks and quotes; c->at becomes its end. */
-static penta_bytes cell(struct csv *c)
+static penta_bytes csv_cell(struct csv *c)
 {
     size_t from = c->at;
     while (c->at < c->file.size && !ends_cell(c->file.data[c->at])) c->at++;
@@ -29,7 +29,7 @@ static penta_bytes cell(struct csv *c)
     return bytes_slice(c->file, from, to - from);
 }
 
-static bool number(penta_bytes text, double *out)
+static bool csv_number(penta_bytes text, double *out)
 {
     char copy[CELL_MAX], *end;
     if (!text.size || text.size >= sizeof copy || memchr(text.data, 0, text.size)) return false;
@@ -39,7 +39,7 @@ static bool number(penta_bytes text, double *out)
     return !*end;
 }
 
-static bool add(struct csv *c, penta_bytes text, double value)
+static bool csv_add(struct csv *c, penta_bytes text, double value)
 {
     uint64_t at = (uint64_t)(text.data - c->file.data);
     if (!ARRAY_RESERVE(c->t->numbers, c->capacity, c->count + 1))
@@ -48,20 +48,20 @@ static bool add(struct csv *c, penta_bytes text, double value)
 }
 
 /* One line; *heading: it had a cell that is no number, and may have. */
-static bool line(struct csv *c, bool *heading)
+static bool csv_line(struct csv *c, bool *heading)
 {
     size_t start = c->at, before = c->count, cells = 0;
     bool more = true, may = *heading;
     *heading = false;
     while (more) {
-        penta_bytes text = cell(c);
+        penta_bytes text = csv_cell(c);
         double value = 0;
         uint64_t at = (uint64_t)(text.data - c->file.data);
         more = c->at < c->file.size && c->file.data[c->at] != '\n';
         c->at += c->at < c->file.size;
         cells++;
-        if (number(text, &value)) {
-            if (!add(c, text, value)) return false;
+        if (csv_number(text, &value)) {
+            if (!csv_add(c, text, value)) return false;
         } else if (may) {
             *heading = true;
         } else {
@@ -80,7 +80,7 @@ static bool line(struct csv *c, bool *heading)
     return true;
 }
 
-static bool skipped(struct csv *c)
+static bool csv_skipped(struct csv *c)
 {
     size_t end = c->at;
     while (end < c->file.size && c->file.data[end] != '\n') end++;
@@ -96,8 +96,8 @@ bool csv_read(penta_bytes file, double scale, struct penta_table *t, penta_error
     struct csv c = {.file = file, .scale = scale, .t = t, .err = err};
     bool heading = true;
     while (c.at < file.size) {
-        if (skipped(&c)) continue;
-        if (!line(&c, &heading)) return false;
+        if (csv_skipped(&c)) continue;
+        if (!csv_line(&c, &heading)) return false;
         heading = false; /* at most one */
     }
     if (!t->rows) return error_at(err, BASE_RANGE, 0, "no numbers in the file");

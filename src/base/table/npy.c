@@ -15,29 +15,29 @@ struct header {
     penta_error *err;
 };
 
-static bool wrong(const struct header *h, size_t at, const char *what)
+static bool npy_wrong(const struct header *h, size_t at, const char *what)
 {
     return error_at(h->err, BASE_SYNTAX, h->from + at, "the header of the array: %s", what);
 }
 
-static void blanks(const struct header *h, size_t *at)
+static void npy_blanks(const struct header *h, size_t *at)
 {
     while (*at < h->text.size && strchr(" \t\r\n,", h->text.data[*at]) && h->text.data[*at]) ++*at;
 }
 
-static bool quoted(const struct header *h, size_t *at, penta_bytes *out)
+static bool npy_quoted(const struct header *h, size_t *at, penta_bytes *out)
 {
     uint8_t quote = *at < h->text.size ? h->text.data[*at] : 0;
-    if (quote != '\'' && quote != '"') return wrong(h, *at, "a quote is expected");
+    if (quote != '\'' && quote != '"') return npy_wrong(h, *at, "a quote is expected");
     size_t from = ++*at;
     while (*at < h->text.size && h->text.data[*at] != quote) ++*at;
-    if (*at == h->text.size) return wrong(h, from, "a quote is never closed");
+    if (*at == h->text.size) return npy_wrong(h, from, "a quote is never closed");
     *out = bytes_slice(h->text, from, *at - from);
     ++*at;
     return true;
 }
 
-static bool word(const struct header *h, size_t *at, const char *text)
+static bool npy_word(const struct header *h, size_t *at, const char *text)
 {
     size_t n = strlen(text);
     if (h->text.size - *at < n || memcmp(h->text.data + *at, text, n)) return false;
@@ -45,18 +45,18 @@ static bool word(const struct header *h, size_t *at, const char *text)
     return true;
 }
 
-static bool shape(const struct header *h, size_t *at, struct penta_table *t)
+static bool npy_shape(const struct header *h, size_t *at, struct penta_table *t)
 {
-    if (!word(h, at, "(")) return wrong(h, *at, "the shape is no tuple");
+    if (!npy_word(h, at, "(")) return npy_wrong(h, *at, "the shape is no tuple");
     for (;;) {
-        blanks(h, at);
-        if (word(h, at, ")")) return true;
+        npy_blanks(h, at);
+        if (npy_word(h, at, ")")) return true;
         uint64_t n = 0;
         size_t start = *at;
         while (*at < h->text.size && h->text.data[*at] >= '0' && h->text.data[*at] <= '9' &&
                n < UINT64_C(1) << 56)
             n = n * 10 + h->text.data[(*at)++] - '0';
-        if (*at == start || t->rank == TABLE_RANK) return wrong(h, *at, "a bad shape");
+        if (*at == start || t->rank == TABLE_RANK) return npy_wrong(h, *at, "a bad shape");
         t->dims[t->rank++] = n;
     }
 }
@@ -72,7 +72,7 @@ static bool type_of(const struct header *h, size_t at, penta_bytes text, struct 
     bool known =
         size && order && strchr("<>|=", order) &&
         (kind == 'i' || kind == 'u' || (kind == 'b' && bytes == 1) || (kind == 'f' && bytes >= 4));
-    return known || wrong(h, at, "no whole or floating numbers of 1 to 8 bytes");
+    return known || npy_wrong(h, at, "no whole or floating numbers of 1 to 8 bytes");
 }
 
 struct found {
@@ -80,33 +80,34 @@ struct found {
     struct table_type type;
 };
 
-static bool member(const struct header *h, size_t *at, struct penta_table *t, struct found *f)
+static bool npy_member(const struct header *h, size_t *at, struct penta_table *t, struct found *f)
 {
     penta_bytes key, text;
-    if (!quoted(h, at, &key)) return false;
-    blanks(h, at);
-    if (!word(h, at, ":")) return wrong(h, *at, "a colon is expected");
-    blanks(h, at);
+    if (!npy_quoted(h, at, &key)) return false;
+    npy_blanks(h, at);
+    if (!npy_word(h, at, ":")) return npy_wrong(h, *at, "a colon is expected");
+    npy_blanks(h, at);
     size_t start = *at;
     if (bytes_equal(key, bytes_of("descr"))) {
         f->descr = true;
-        return quoted(h, at, &text) && type_of(h, start, text, &f->type);
+        return npy_quoted(h, at, &text) && type_of(h, start, text, &f->type);
     }
     if (bytes_equal(key, bytes_of("fortran_order"))) {
         f->order = true;
-        f->fortran = word(h, at, "True");
-        return f->fortran || word(h, at, "False") || wrong(h, start, "neither True nor False");
+        f->fortran = npy_word(h, at, "True");
+        return f->fortran || npy_word(h, at, "False") ||
+               npy_wrong(h, start, "neither True nor False");
     }
     if (bytes_equal(key, bytes_of("shape"))) {
         f->shape = true;
         t->rank = 0;
-        return shape(h, at, t);
+        return npy_shape(h, at, t);
     }
-    return wrong(h, start, "an unknown member");
+    return npy_wrong(h, start, "an unknown member");
 }
 
 /* Numbers in the order of Fortran, the first index fastest, become those of C. */
-static bool reorder(struct penta_table *t, penta_error *err)
+static bool npy_reorder(struct penta_table *t, penta_error *err)
 {
     size_t count = t->rows * t->columns;
     int32_t *out = malloc((count ? count : 1) * sizeof *out);
@@ -135,14 +136,14 @@ bool npy_read(penta_bytes file, double scale, struct penta_table *t, penta_error
     struct header h = {bytes_slice(file, from, length), from, err};
     struct found f = {0};
     size_t at = 0;
-    blanks(&h, &at);
-    if (!word(&h, &at, "{")) return wrong(&h, at, "no dictionary");
-    for (blanks(&h, &at); !word(&h, &at, "}"); blanks(&h, &at))
-        if (!member(&h, &at, t, &f)) return false;
+    npy_blanks(&h, &at);
+    if (!npy_word(&h, &at, "{")) return npy_wrong(&h, at, "no dictionary");
+    for (npy_blanks(&h, &at); !npy_word(&h, &at, "}"); npy_blanks(&h, &at))
+        if (!npy_member(&h, &at, t, &f)) return false;
     if (!f.descr || !f.order || !f.shape)
-        return wrong(&h, 0, "descr, fortran_order or shape is missing");
+        return npy_wrong(&h, 0, "descr, fortran_order or shape is missing");
     return table_elements(file, from + length, f.type, scale, t, err) &&
-           (!f.fortran || reorder(t, err));
+           (!f.fortran || npy_reorder(t, err));
 }
 
 void npy_write(struct writer *out, const int16_t *numbers, const uint64_t *dims, size_t rank)

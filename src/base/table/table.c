@@ -15,7 +15,7 @@ bool table_number(double value, double scale, uint64_t offset, int32_t *out, pen
     return true;
 }
 
-static double element(const uint8_t *p, struct table_type type)
+static double table_element(const uint8_t *p, struct table_type type)
 {
     uint64_t bits = bytes_uint(p, type.bytes, type.big_endian);
     unsigned unused = 64 - 8 * type.bytes;
@@ -52,7 +52,7 @@ bool table_elements(penta_bytes file, size_t from, struct table_type type, doubl
     if (!t->numbers) return error_at(err, BASE_MEMORY, 0, "no memory for a table");
     for (size_t i = 0; i < count; i++) {
         size_t at = from + i * type.bytes;
-        if (!table_number(element(file.data + at, type), scale, at, &t->numbers[i], err))
+        if (!table_number(table_element(file.data + at, type), scale, at, &t->numbers[i], err))
             return false;
     }
     return true;

@@ -3,12 +3,15 @@
 
 _Static_assert(sizeof(pthread_mutex_t) <= sizeof(struct lock), "a lock has room for a mutex");
 
-static pthread_mutex_t *mutex(struct lock *lock) { return (pthread_mutex_t *)(void *)lock->bytes; }
+static pthread_mutex_t *lock_mutex(struct lock *lock)
+{
+    return (pthread_mutex_t *)(void *)lock->bytes;
+}
 
-bool lock_open(struct lock *lock) { return !pthread_mutex_init(mutex(lock), NULL); }
-void lock_close(struct lock *lock) { pthread_mutex_destroy(mutex(lock)); }
-void lock_take(struct lock *lock) { pthread_mutex_lock(mutex(lock)); }
-void lock_give(struct lock *lock) { pthread_mutex_unlock(mutex(lock)); }
+bool lock_open(struct lock *lock) { return !pthread_mutex_init(lock_mutex(lock), NULL); }
+void lock_close(struct lock *lock) { pthread_mutex_destroy(lock_mutex(lock)); }
+void lock_take(struct lock *lock) { pthread_mutex_lock(lock_mutex(lock)); }
+void lock_give(struct lock *lock) { pthread_mutex_unlock(lock_mutex(lock)); }
 
 void once_do(struct once *once, void (*make)(void))
 {
