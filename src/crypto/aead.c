@@ -9,7 +9,7 @@ static const EVP_CIPHER *cipher_of(enum aead algorithm)
 }
 
 /* Encrypts or decrypts, without the tag. EVP counts in int, so large inputs go in pieces. */
-static bool pass(EVP_CIPHER_CTX *ctx, penta_bytes associated, penta_bytes in, uint8_t *out)
+static bool aead_pass(EVP_CIPHER_CTX *ctx, penta_bytes associated, penta_bytes in, uint8_t *out)
 {
     enum { PIECE = 1 << 30 };
     int n;
@@ -31,7 +31,7 @@ bool aead_seal(enum aead algorithm, const uint8_t key[AEAD_KEY], const uint8_t n
     int n;
     uint8_t none[16];
     bool ok = ctx && EVP_CipherInit_ex(ctx, cipher_of(algorithm), NULL, key, nonce, 1) &&
-              pass(ctx, associated, in, out) && EVP_CipherFinal_ex(ctx, none, &n) &&
+              aead_pass(ctx, associated, in, out) && EVP_CipherFinal_ex(ctx, none, &n) &&
               EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, AEAD_TAG, out + in.size);
     EVP_CIPHER_CTX_free(ctx);
     return ok || error_at(err, BASE_MEMORY, 0, "the cipher could not be set up");
@@ -49,7 +49,7 @@ enum verdict aead_open(enum aead algorithm, const uint8_t key[AEAD_KEY],
     int n;
     enum verdict verdict = VERDICT_FAILED; /* only the last call checks the tag */
     if (ctx && EVP_CipherInit_ex(ctx, cipher_of(algorithm), NULL, key, nonce, 0) &&
-        pass(ctx, associated, text, out) &&
+        aead_pass(ctx, associated, text, out) &&
         EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, AEAD_TAG, tag))
         verdict = EVP_CipherFinal_ex(ctx, none, &n) > 0 ? VERDICT_GOOD : VERDICT_WRONG;
     EVP_CIPHER_CTX_free(ctx);

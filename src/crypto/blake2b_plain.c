@@ -11,7 +11,7 @@ struct blake2b {
     size_t fill;
 };
 
-static void compress(struct blake2b *s, bool last)
+static void blake2b_compress(struct blake2b *s, bool last)
 {
     bytes_put64(s->count, bytes_get64(s->count) + s->fill); /* 2^64 bytes never come */
     precompile_blake2f(ROUNDS, s->h, s->block, s->count, last, NULL);
@@ -19,10 +19,10 @@ static void compress(struct blake2b *s, bool last)
 }
 
 /* A full block waits: the last one is compressed differently. */
-static void update(struct blake2b *s, penta_bytes in)
+static void blake2b_update(struct blake2b *s, penta_bytes in)
 {
     for (size_t at = 0; at < in.size;) {
-        if (s->fill == BLOCK) compress(s, false);
+        if (s->fill == BLOCK) blake2b_compress(s, false);
         size_t n = BLOCK - s->fill < in.size - at ? BLOCK - s->fill : in.size - at;
         memcpy(s->block + s->fill, in.data + at, n);
         s->fill += n;
@@ -39,9 +39,9 @@ void hash_blake2b256_pieces(const penta_bytes *pieces, size_t count, uint8_t out
     struct blake2b s = {.fill = 0};
     for (unsigned i = 0; i < 8; i++) bytes_put64(s.h + 8 * i, iv[i]);
     bytes_put64(s.h, iv[0] ^ 0x01010000 ^ HASH_BYTES); /* no key, one leaf */
-    for (size_t i = 0; i < count; i++) update(&s, pieces[i]);
+    for (size_t i = 0; i < count; i++) blake2b_update(&s, pieces[i]);
     memset(s.block + s.fill, 0, BLOCK - s.fill);
-    compress(&s, true);
+    blake2b_compress(&s, true);
     memcpy(out, s.h, HASH_BYTES);
 }
 

@@ -49,8 +49,8 @@ static bool in_range(const BIGNUM *x, const BIGNUM *order)
 }
 
 /* r = x(kG) mod n and k^-1 for the first good k. The inverse is k^(n-2): constant time. */
-static bool nonce(const EC_GROUP *group, const BIGNUM *key, const uint8_t digest[N],
-                  BIGNUM *inverse, BIGNUM *r, BN_CTX *ctx)
+static bool ecdsa_nonce(const EC_GROUP *group, const BIGNUM *key, const uint8_t digest[N],
+                        BIGNUM *inverse, BIGNUM *r, BN_CTX *ctx)
 {
     const BIGNUM *order = EC_GROUP_get0_order(group);
     struct drbg d;
@@ -87,8 +87,8 @@ bool ecdsa_sign(EVP_PKEY *pkey, const uint8_t digest[N], uint8_t signature[64])
     if (key && ctx) {
         BN_CTX_start(ctx);
         BIGNUM *inverse = BN_CTX_get(ctx), *r = BN_CTX_get(ctx);
-        if (r &&
-            nonce(EC_KEY_get0_group(key), EC_KEY_get0_private_key(key), digest, inverse, r, ctx))
+        if (r && ecdsa_nonce(EC_KEY_get0_group(key), EC_KEY_get0_private_key(key), digest, inverse,
+                             r, ctx))
             made = ECDSA_do_sign_ex(digest, N, inverse, r, key);
         if (inverse) BN_clear(inverse);
         BN_CTX_end(ctx);

@@ -82,7 +82,7 @@ EVP_PKEY *key_public_evp(enum key_type type, penta_bytes raw)
 }
 
 /* Checks what libcrypto accepts, or refuses without saying why. */
-static const char *flaw(enum key_type type, penta_bytes raw)
+static const char *keys_flaw(enum key_type type, penta_bytes raw)
 {
     if (type == KEY_NONE || type >= KEY_TYPES) return "the key type is not known";
     if (raw.size != key_public_size(type)) return "the key has the wrong size";
@@ -111,7 +111,7 @@ static bool out_of_memory(void)
 
 bool key_public_raw(enum key_type type, penta_bytes raw, struct public_key *out, const char **why)
 {
-    *why = flaw(type, raw);
+    *why = keys_flaw(type, raw);
     if (*why) return false;
     ERR_clear_error();
     EVP_PKEY *key = key_public_evp(type, raw);
@@ -215,7 +215,7 @@ bool key_public_read(penta_bytes pem, struct public_key *out, uint32_t rule, pen
     return ok || key_error(err, rule, why);
 }
 
-static struct private_key *adopt(EVP_PKEY *pkey, const char **why)
+static struct private_key *keys_adopt(EVP_PKEY *pkey, const char **why)
 {
     struct private_key *key = pkey ? calloc(1, sizeof *key) : NULL;
     if (pkey && !key) *why = key_no_memory;
@@ -231,7 +231,7 @@ static struct private_key *adopt(EVP_PKEY *pkey, const char **why)
 struct private_key *key_private_read(penta_bytes pem, uint32_t rule, penta_error *err)
 {
     const char *why = "not an unencrypted private key in PEM form";
-    struct private_key *key = adopt(read_pem(pem, true, &why), &why);
+    struct private_key *key = keys_adopt(read_pem(pem, true, &why), &why);
     if (!key) key_error(err, rule, why);
     return key;
 }
@@ -242,7 +242,7 @@ struct private_key *key_generate(enum key_type type, penta_error *err)
                      : type == KEY_P256  ? EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256")
                                          : EVP_PKEY_Q_keygen(NULL, NULL, "RSA", (size_t)2048);
     const char *why = "the key could not be generated";
-    struct private_key *key = adopt(pkey, &why);
+    struct private_key *key = keys_adopt(pkey, &why);
     if (!key) error_at(err, BASE_MEMORY, 0, "%s", why);
     return key;
 }

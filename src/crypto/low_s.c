@@ -10,7 +10,7 @@ static const uint8_t order[N] = {0xff, 0xff, 0xff, 0xff, 0x00, 0x00, 0x00, 0x00,
                                  0x9e, 0x84, 0xf3, 0xb9, 0xca, 0xc2, 0xfc, 0x63, 0x25, 0x51};
 
 /* n - s, for s below n; big-endian. */
-static void negated(const uint8_t s[N], uint8_t out[N])
+static void low_s_negated(const uint8_t s[N], uint8_t out[N])
 {
     int borrow = 0;
     for (int i = N - 1; i >= 0; i--) {
@@ -24,7 +24,7 @@ bool sign_is_low(const uint8_t signature[2 * N])
 {
     uint8_t other[N];
     if (memcmp(signature + N, order, N) >= 0) return false;
-    negated(signature + N, other);
+    low_s_negated(signature + N, other);
     return memcmp(signature + N, other, N) < 0;
 }
 
@@ -32,6 +32,6 @@ void sign_make_low(uint8_t signature[2 * N])
 {
     uint8_t other[N];
     if (sign_is_low(signature) || memcmp(signature + N, order, N) >= 0) return;
-    negated(signature + N, other);
+    low_s_negated(signature + N, other);
     memcpy(signature + N, other, N);
 }

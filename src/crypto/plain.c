@@ -23,22 +23,22 @@ static const uint32_t round_constants[64] = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-static uint32_t rotate(uint32_t x, unsigned n) { return x >> n | x << (32 - n); }
+static uint32_t crypto_rotate(uint32_t x, unsigned n) { return x >> n | x << (32 - n); }
 
 static void sha256_block(struct sha256 *s)
 {
     uint32_t w[64], v[8];
     for (int i = 0; i < 16; i++) w[i] = (uint32_t)bytes_uint(s->block + 4 * i, 4, true);
     for (int i = 16; i < 64; i++) {
-        uint32_t a = rotate(w[i - 15], 7) ^ rotate(w[i - 15], 18) ^ w[i - 15] >> 3;
-        uint32_t b = rotate(w[i - 2], 17) ^ rotate(w[i - 2], 19) ^ w[i - 2] >> 10;
+        uint32_t a = crypto_rotate(w[i - 15], 7) ^ crypto_rotate(w[i - 15], 18) ^ w[i - 15] >> 3;
+        uint32_t b = crypto_rotate(w[i - 2], 17) ^ crypto_rotate(w[i - 2], 19) ^ w[i - 2] >> 10;
         w[i] = w[i - 16] + a + w[i - 7] + b;
     }
     memcpy(v, s->h, sizeof v);
     for (int i = 0; i < 64; i++) {
-        uint32_t a = rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25);
+        uint32_t a = crypto_rotate(v[4], 6) ^ crypto_rotate(v[4], 11) ^ crypto_rotate(v[4], 25);
         uint32_t t = v[7] + a + ((v[4] & v[5]) ^ (~v[4] & v[6])) + round_constants[i] + w[i];
-        uint32_t b = rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22);
+        uint32_t b = crypto_rotate(v[0], 2) ^ crypto_rotate(v[0], 13) ^ crypto_rotate(v[0], 22);
         uint32_t u = b + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
         memmove(v + 1, v, 7 * sizeof *v);
         v[4] += t;
@@ -78,23 +78,23 @@ void hash_sha256_work(penta_bytes bytes, uint8_t out[HASH_BYTES], struct long_wo
 
 /* ---- what is refused ---- */
 
-static bool refuse(void) { return missing_refuse("crypto"); }
+static bool crypto_refuse(void) { return missing_refuse("crypto"); }
 
 bool hash_hmac_sha256(penta_bytes key, penta_bytes bytes, uint8_t out[HASH_BYTES])
 {
     (void)key, (void)bytes, (void)out;
-    return refuse();
+    return crypto_refuse();
 }
 bool hash_hkdf_sha256(penta_bytes key, penta_bytes salt, penta_bytes info, uint8_t out[32])
 {
     (void)key, (void)salt, (void)info, (void)out;
-    return refuse();
+    return crypto_refuse();
 }
 bool hash_pbkdf2_sha256(penta_bytes password, penta_bytes salt, uint32_t iterations,
                         uint8_t out[32])
 {
     (void)password, (void)salt, (void)iterations, (void)out;
-    return refuse();
+    return crypto_refuse();
 }
 void secret_wipe(void *bytes, size_t size)
 {
@@ -117,7 +117,7 @@ bool aead_seal(enum aead algorithm, const uint8_t key[AEAD_KEY], const uint8_t n
                penta_bytes associated, penta_bytes in, uint8_t *out, penta_error *err)
 {
     (void)algorithm, (void)key, (void)nonce, (void)associated, (void)in, (void)out;
-    refuse();
+    crypto_refuse();
     return error_at(err, BASE_UNSUPPORTED, 0, "this build has no ciphers");
 }
 enum verdict aead_open(enum aead algorithm, const uint8_t key[AEAD_KEY],
@@ -125,7 +125,7 @@ enum verdict aead_open(enum aead algorithm, const uint8_t key[AEAD_KEY],
                        uint8_t *out)
 {
     (void)algorithm, (void)key, (void)nonce, (void)associated, (void)in, (void)out;
-    refuse();
+    crypto_refuse();
     return VERDICT_FAILED;
 }
 
@@ -137,12 +137,12 @@ bool key_public_raw(enum key_type type, penta_bytes raw, struct public_key *out,
 {
     (void)type, (void)raw, (void)out;
     *why = "this build cannot check signatures";
-    return refuse();
+    return crypto_refuse();
 }
 bool key_public_read(penta_bytes pem, struct public_key *out, uint32_t rule, penta_error *err)
 {
     (void)pem, (void)out;
-    refuse();
+    crypto_refuse();
     return error_at(err, rule, 0, "this build cannot read keys");
 }
 void key_public_pem(const struct public_key *key, struct writer *out)
@@ -158,7 +158,7 @@ struct private_key *key_private_read(penta_bytes pem, uint32_t rule, penta_error
 {
     (void)pem;
     error_at(err, rule, 0, "this build cannot read keys");
-    refuse();
+    crypto_refuse();
     return NULL;
 }
 struct private_key *key_generate(enum key_type type, penta_error *err)
@@ -182,11 +182,11 @@ bool sign_message(const struct private_key *key, penta_bytes message,
                   uint8_t signature[SIGNATURE_MAX])
 {
     (void)key, (void)message, (void)signature;
-    return refuse();
+    return crypto_refuse();
 }
 enum verdict sign_check(const struct public_key *key, penta_bytes message, penta_bytes signature)
 {
     (void)key, (void)message, (void)signature;
-    refuse();
+    crypto_refuse();
     return VERDICT_FAILED;
 }

@@ -18,18 +18,19 @@ static const uint8_t order[10][16] = {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
                                       {6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5},
                                       {10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0}};
 
-static uint64_t rotate(uint64_t v, unsigned n) { return v >> n | v << (64 - n); }
+static uint64_t blake2f_rotate(uint64_t v, unsigned n) { return v >> n | v << (64 - n); }
 
-static void mix(uint64_t *v, unsigned a, unsigned b, unsigned c, unsigned d, uint64_t x, uint64_t y)
+static void blake2f_mix(uint64_t *v, unsigned a, unsigned b, unsigned c, unsigned d, uint64_t x,
+                        uint64_t y)
 {
     v[a] += v[b] + x;
-    v[d] = rotate(v[d] ^ v[a], 32);
+    v[d] = blake2f_rotate(v[d] ^ v[a], 32);
     v[c] += v[d];
-    v[b] = rotate(v[b] ^ v[c], 24);
+    v[b] = blake2f_rotate(v[b] ^ v[c], 24);
     v[a] += v[b] + y;
-    v[d] = rotate(v[d] ^ v[a], 16);
+    v[d] = blake2f_rotate(v[d] ^ v[a], 16);
     v[c] += v[d];
-    v[b] = rotate(v[b] ^ v[c], 63);
+    v[b] = blake2f_rotate(v[b] ^ v[c], 63);
 }
 
 void precompile_blake2f(uint32_t rounds, uint8_t h[64], const uint8_t m[128], const uint8_t t[16],
@@ -47,10 +48,10 @@ void precompile_blake2f(uint32_t rounds, uint8_t h[64], const uint8_t m[128], co
         if (!(round % PIECE) && long_work_over(work, PIECE)) return;
         const uint8_t *o = order[round % 10];
         for (unsigned i = 0; i < 4; i++)
-            mix(v, i, 4 + i, 8 + i, 12 + i, w[o[2 * i]], w[o[2 * i + 1]]);
+            blake2f_mix(v, i, 4 + i, 8 + i, 12 + i, w[o[2 * i]], w[o[2 * i + 1]]);
         for (unsigned i = 0; i < 4; i++)
-            mix(v, i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4, w[o[8 + 2 * i]],
-                w[o[9 + 2 * i]]);
+            blake2f_mix(v, i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4, w[o[8 + 2 * i]],
+                        w[o[9 + 2 * i]]);
     }
     for (unsigned i = 0; i < 8; i++)
         bytes_put64(h + 8 * i, bytes_get64(h + 8 * i) ^ v[i] ^ v[8 + i]);

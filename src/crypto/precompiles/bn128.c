@@ -13,7 +13,7 @@ struct curve {
     EC_POINT *a, *b;
 };
 
-static bool begin(struct curve *c)
+static bool bn128_begin(struct curve *c)
 {
     *c = (struct curve){.ctx = BN_CTX_new()};
     if (!c->ctx) return false;
@@ -29,7 +29,7 @@ static bool begin(struct curve *c)
     return c->a && c->b;
 }
 
-static void end(struct curve *c)
+static void bn128_end(struct curve *c)
 {
     EC_POINT_free(c->a);
     EC_POINT_free(c->b);
@@ -58,10 +58,10 @@ static bool write_point(struct curve *c, const EC_POINT *point, uint8_t out[64])
 bool precompile_bn128_add(const uint8_t a[64], const uint8_t b[64], uint8_t out[64], bool *valid)
 {
     struct curve c;
-    bool ok = begin(&c);
+    bool ok = bn128_begin(&c);
     *valid = ok && read_point(&c, a, c.a) && read_point(&c, b, c.b);
     if (*valid) ok = EC_POINT_add(c.group, c.a, c.a, c.b, c.ctx) && write_point(&c, c.a, out);
-    end(&c);
+    bn128_end(&c);
     return ok;
 }
 
@@ -70,10 +70,10 @@ bool precompile_bn128_multiply(const uint8_t a[64], const uint8_t scalar[32], ui
 {
     struct curve c;
     BIGNUM *k = BN_bin2bn(scalar, 32, NULL);
-    bool ok = begin(&c) && k;
+    bool ok = bn128_begin(&c) && k;
     *valid = ok && read_point(&c, a, c.a);
     if (*valid) ok = EC_POINT_mul(c.group, c.b, NULL, c.a, k, c.ctx) && write_point(&c, c.b, out);
     BN_free(k);
-    end(&c);
+    bn128_end(&c);
     return ok;
 }

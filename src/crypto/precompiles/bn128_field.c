@@ -14,7 +14,7 @@ static const struct fp to_form = {
 /* ---- modulo p ---- */
 
 /* a - p where that is not negative. Numbers are below 2 p, which fits 256 bits. */
-static struct fp reduce(struct fp a)
+static struct fp bn128_field_reduce(struct fp a)
 {
     struct fp less;
     uint64_t borrow = 0;
@@ -27,7 +27,7 @@ static struct fp reduce(struct fp a)
     return borrow ? a : less;
 }
 
-static struct fp add(struct fp a, struct fp b)
+static struct fp bn128_field_add(struct fp a, struct fp b)
 {
     uint64_t carry = 0;
     for (int i = 0; i < 4; i++) {
@@ -35,10 +35,10 @@ static struct fp add(struct fp a, struct fp b)
         a.limb[i] = u128_low(sum);
         carry = u128_high(sum);
     }
-    return reduce(a);
+    return bn128_field_reduce(a);
 }
 
-static struct fp negate(struct fp a)
+static struct fp bn128_field_negate(struct fp a)
 {
     struct fp out;
     uint64_t borrow = 0, any = 0;
@@ -52,7 +52,10 @@ static struct fp negate(struct fp a)
     return any ? out : a;
 }
 
-static struct fp sub(struct fp a, struct fp b) { return add(a, negate(b)); }
+static struct fp bn128_field_sub(struct fp a, struct fp b)
+{
+    return bn128_field_add(a, bn128_field_negate(b));
+}
 
 /* a * b + c + carry, which always fits: its low half; the high one is the next carry. */
 static uint64_t multiply_add(uint64_t a, uint64_t b, uint64_t c, uint64_t *carry)
@@ -63,7 +66,7 @@ static uint64_t multiply_add(uint64_t a, uint64_t b, uint64_t c, uint64_t *carry
 }
 
 /* Montgomery's product a * b / 2^256, a limb of b at a time. */
-static struct fp mul(struct fp a, struct fp b)
+static struct fp bn128_field_mul(struct fp a, struct fp b)
 {
     uint64_t t[5] = {0};
     for (int i = 0; i < 4; i++) {
@@ -78,17 +81,17 @@ static struct fp mul(struct fp a, struct fp b)
         t[3] = u128_low(top);
         t[4] = u128_high(top);
     }
-    return reduce((struct fp){{t[0], t[1], t[2], t[3]}});
+    return bn128_field_reduce((struct fp){{t[0], t[1], t[2], t[3]}});
 }
 
 /* By Fermat: a^(p - 2). */
-static struct fp invert(struct fp a)
+static struct fp bn128_field_invert(struct fp a)
 {
     struct fp out = fp_one;
     for (int i = 255; i >= 0; i--) {
         uint64_t limb = prime[i / 64] - (i < 64 ? 2 : 0);
-        out = mul(out, out);
-        if (limb >> i % 64 & 1) out = mul(out, a);
+        out = bn128_field_mul(out, out);
+        if (limb >> i % 64 & 1) out = bn128_field_mul(out, a);
     }
     return out;
 }
@@ -101,11 +104,11 @@ bool fp_read(struct fp *out, const uint8_t bytes[32])
         if (plain.limb[i] < prime[i]) break;
         if (plain.limb[i] > prime[i] || !i) return false;
     }
-    *out = mul(plain, to_form);
+    *out = bn128_field_mul(plain, to_form);
     return true;
 }
 
-struct fp fp_small(unsigned n) { return mul((struct fp){{n}}, to_form); }
+struct fp fp_small(unsigned n) { return bn128_field_mul((struct fp){{n}}, to_form); }
 
 /* ---- with i ---- */
 
@@ -119,46 +122,53 @@ bool fp2_is_zero(const struct fp2 *a) { return fp2_equal(a, &(struct fp2){{{0}},
 
 struct fp2 fp2_add(struct fp2 a, struct fp2 b)
 {
-    return (struct fp2){add(a.re, b.re), add(a.im, b.im)};
+    return (struct fp2){bn128_field_add(a.re, b.re), bn128_field_add(a.im, b.im)};
 }
 struct fp2 fp2_sub(struct fp2 a, struct fp2 b)
 {
-    return (struct fp2){sub(a.re, b.re), sub(a.im, b.im)};
+    return (struct fp2){bn128_field_sub(a.re, b.re), bn128_field_sub(a.im, b.im)};
 }
-struct fp2 fp2_negate(struct fp2 a) { return (struct fp2){negate(a.re), negate(a.im)}; }
-struct fp2 fp2_conjugate(struct fp2 a) { return (struct fp2){a.re, negate(a.im)}; }
-struct fp2 fp2_scale(struct fp2 a, struct fp b) { return (struct fp2){mul(a.re, b), mul(a.im, b)}; }
+struct fp2 fp2_negate(struct fp2 a)
+{
+    return (struct fp2){bn128_field_negate(a.re), bn128_field_negate(a.im)};
+}
+struct fp2 fp2_conjugate(struct fp2 a) { return (struct fp2){a.re, bn128_field_negate(a.im)}; }
+struct fp2 fp2_scale(struct fp2 a, struct fp b)
+{
+    return (struct fp2){bn128_field_mul(a.re, b), bn128_field_mul(a.im, b)};
+}
 
 /* Three products instead of four (Karatsuba). */
 struct fp2 fp2_mul(struct fp2 a, struct fp2 b)
 {
-    struct fp re = mul(a.re, b.re), im = mul(a.im, b.im);
-    struct fp both = mul(add(a.re, a.im), add(b.re, b.im));
-    return (struct fp2){sub(re, im), sub(both, add(re, im))};
+    struct fp re = bn128_field_mul(a.re, b.re), im = bn128_field_mul(a.im, b.im);
+    struct fp both = bn128_field_mul(bn128_field_add(a.re, a.im), bn128_field_add(b.re, b.im));
+    return (struct fp2){bn128_field_sub(re, im), bn128_field_sub(both, bn128_field_add(re, im))};
 }
 
 struct fp2 fp2_invert(struct fp2 a)
 {
-    struct fp norm = invert(add(mul(a.re, a.re), mul(a.im, a.im)));
+    struct fp norm = bn128_field_invert(
+        bn128_field_add(bn128_field_mul(a.re, a.re), bn128_field_mul(a.im, a.im)));
     return fp2_scale(fp2_conjugate(a), norm);
 }
 
 /* 9 + i, which w^6 is. */
-static struct fp2 xi(void) { return (struct fp2){fp_small(9), fp_one}; }
+static struct fp2 bn128_field_xi(void) { return (struct fp2){fp_small(9), fp_one}; }
 static struct fp2 times_xi(struct fp2 a)
 {
     struct fp2 twice = fp2_add(a, a), four = fp2_add(twice, twice);
     struct fp2 nine = fp2_add(fp2_add(four, four), a);
-    return fp2_add(nine, (struct fp2){negate(a.im), a.re});
+    return fp2_add(nine, (struct fp2){bn128_field_negate(a.im), a.re});
 }
 
-struct fp2 fp2_twist(void) { return fp2_scale(fp2_invert(xi()), fp_small(3)); }
+struct fp2 fp2_twist(void) { return fp2_scale(fp2_invert(bn128_field_xi()), fp_small(3)); }
 
 struct fp2 fp2_frobenius_factor(unsigned n)
 {
     static const uint64_t sixth[4] = {0x34b017592414d4e1, 0xee9591c2e6bda1c2, 0xf40d60f3c0403964,
                                       0x0810b7bdd032f006}; /* (p - 1) / 6 */
-    struct fp2 base = xi(), power = {fp_one, {{0}}}, out = power;
+    struct fp2 base = bn128_field_xi(), power = {fp_one, {{0}}}, out = power;
     for (int i = 255; i >= 0; i--) {
         power = fp2_mul(power, power);
         if (sixth[i / 64] >> i % 64 & 1) power = fp2_mul(power, base);

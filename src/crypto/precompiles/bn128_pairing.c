@@ -13,7 +13,7 @@ struct twist_point {
     bool infinite;
 };
 
-static struct fp2 real(struct fp a) { return (struct fp2){a, {{0}}}; }
+static struct fp2 bn128_pairing_real(struct fp a) { return (struct fp2){a, {{0}}}; }
 
 static bool all_zero(const uint8_t *bytes, size_t size)
 {
@@ -73,8 +73,9 @@ static bool read_point(const uint8_t bytes[64], struct point *out)
     out->infinite = all_zero(bytes, 64);
     if (out->infinite) return true;
     if (!fp_read(&out->x, bytes) || !fp_read(&out->y, bytes + 32)) return false;
-    struct fp2 x = real(out->x), y = real(out->y), square = fp2_mul(y, y);
-    struct fp2 cube = fp2_add(fp2_mul(fp2_mul(x, x), x), real(fp_small(3)));
+    struct fp2 x = bn128_pairing_real(out->x), y = bn128_pairing_real(out->y),
+               square = fp2_mul(y, y);
+    struct fp2 cube = fp2_add(fp2_mul(fp2_mul(x, x), x), bn128_pairing_real(fp_small(3)));
     return fp2_equal(&square, &cube);
 }
 
@@ -93,14 +94,14 @@ static bool read_twist_point(const uint8_t bytes[128], struct twist_point *out,
 
 /* f times the line through t and q at the point p of the curve; t becomes their sum. Vertical lines have values that the
  * last power makes one. */
-static void step(struct fp12 *f, struct twist_point *t, const struct twist_point *q,
-                 const struct point *p)
+static void bn128_pairing_step(struct fp12 *f, struct twist_point *t, const struct twist_point *q,
+                               const struct point *p)
 {
     struct twist_point sum;
     struct fp12 line = {0};
     struct fp2 slope;
     if (!line_sum(t, q, &sum, &slope)) return;
-    line.at[0] = real(p->y);
+    line.at[0] = bn128_pairing_real(p->y);
     line.at[1] = fp2_negate(fp2_scale(slope, p->x));
     line.at[3] = fp2_sub(fp2_mul(slope, t->x), t->y);
     *f = fp12_mul(f, &line);
@@ -108,15 +109,15 @@ static void step(struct fp12 *f, struct twist_point *t, const struct twist_point
 }
 
 /* The p-th power of the coordinates, again as a point of the twist. */
-static struct twist_point frobenius(const struct twist_point *q)
+static struct twist_point bn128_pairing_frobenius(const struct twist_point *q)
 {
     return (struct twist_point){fp2_mul(fp2_conjugate(q->x), fp2_frobenius_factor(2)),
                                 fp2_mul(fp2_conjugate(q->y), fp2_frobenius_factor(3)), false};
 }
 
 /* Miller's loop over the bits of 6 u + 2, of which there are 65, with u the parameter of the curve. */
-static struct fp12 miller(const struct point *p, const struct twist_point *q,
-                          struct long_work *work)
+static struct fp12 bn128_pairing_miller(const struct point *p, const struct twist_point *q,
+                                        struct long_work *work)
 {
     enum { UNITS = 600 };
     static const uint64_t low_bits = 0x9d797039be763ba8;
@@ -124,13 +125,13 @@ static struct fp12 miller(const struct point *p, const struct twist_point *q,
     struct twist_point t = *q;
     for (int i = 63; i >= 0 && !long_work_over(work, UNITS); i--) {
         f = fp12_mul(&f, &f);
-        step(&f, &t, &t, p);
-        if (low_bits >> i & 1) step(&f, &t, q, p);
+        bn128_pairing_step(&f, &t, &t, p);
+        if (low_bits >> i & 1) bn128_pairing_step(&f, &t, q, p);
     }
-    struct twist_point first = frobenius(q), second = frobenius(&first);
+    struct twist_point first = bn128_pairing_frobenius(q), second = bn128_pairing_frobenius(&first);
     second.y = fp2_negate(second.y);
-    step(&f, &t, &first, p);
-    step(&f, &t, &second, p);
+    bn128_pairing_step(&f, &t, &first, p);
+    bn128_pairing_step(&f, &t, &second, p);
     return f;
 }
 
@@ -161,7 +162,7 @@ bool precompile_bn128_pairing(const uint8_t *pairs, size_t count, bool *one, str
         struct twist_point q;
         if (!read_point(pairs, &p) || !read_twist_point(pairs + 64, &q, work)) return false;
         if (p.infinite || q.infinite) continue;
-        struct fp12 f = miller(&p, &q, work);
+        struct fp12 f = bn128_pairing_miller(&p, &q, work);
         product = fp12_mul(&product, &f);
     }
     product = last_power(&product, work);

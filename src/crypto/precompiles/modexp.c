@@ -3,7 +3,7 @@
 #include <string.h>
 #include "crypto/precompiles/precompiles.h"
 
-static BIGNUM *number(penta_bytes bytes)
+static BIGNUM *modexp_number(penta_bytes bytes)
 {
     return bytes.size <= INT_MAX ? BN_bin2bn(bytes.data, (int)bytes.size, NULL) : NULL;
 }
@@ -42,7 +42,8 @@ bool precompile_modexp(penta_bytes base, penta_bytes exponent, penta_bytes modul
                        bool *valid, struct long_work *work)
 {
     enum { SHORT = 1 << 14 }; /* units of work that are done in one piece */
-    BIGNUM *b = number(base), *e = number(exponent), *m = number(modulus), *power = BN_new();
+    BIGNUM *b = modexp_number(base), *e = modexp_number(exponent), *m = modexp_number(modulus),
+           *power = BN_new();
     BN_CTX *ctx = BN_CTX_new();
     bool ok = b && e && m && power && ctx;
     *valid = ok;

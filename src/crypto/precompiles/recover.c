@@ -12,7 +12,7 @@ struct numbers {
     BIGNUM *r, *s, *z, *x, *y;
 };
 
-static bool begin(struct numbers *n)
+static bool recover_begin(struct numbers *n)
 {
     n->group = EC_GROUP_new_by_curve_name(NID_secp256k1);
     n->ctx = BN_CTX_new();
@@ -29,7 +29,7 @@ static bool begin(struct numbers *n)
     return n->point && n->key && n->y;
 }
 
-static void end(struct numbers *n)
+static void recover_end(struct numbers *n)
 {
     EC_POINT_free(n->point);
     EC_POINT_free(n->key);
@@ -44,7 +44,7 @@ static bool below_order(const struct numbers *n, const BIGNUM *a)
 }
 
 /* key = (s * point - z * generator) / r; false: no such key. */
-static bool solve(struct numbers *n, bool odd)
+static bool recover_solve(struct numbers *n, bool odd)
 {
     return below_order(n, n->r) && below_order(n, n->s) &&
            EC_POINT_set_compressed_coordinates(n->group, n->point, n->r, odd, n->ctx) &&
@@ -61,10 +61,10 @@ bool precompile_recover(const uint8_t hash[32], bool odd, const uint8_t r[32], c
                         uint8_t key[64], bool *valid)
 {
     struct numbers n = {0};
-    bool ok =
-        begin(&n) && BN_bin2bn(hash, 32, n.z) && BN_bin2bn(r, 32, n.r) && BN_bin2bn(s, 32, n.s);
-    *valid = ok && solve(&n, odd);
+    bool ok = recover_begin(&n) && BN_bin2bn(hash, 32, n.z) && BN_bin2bn(r, 32, n.r) &&
+              BN_bin2bn(s, 32, n.s);
+    *valid = ok && recover_solve(&n, odd);
     if (*valid) ok = BN_bn2binpad(n.x, key, 32) == 32 && BN_bn2binpad(n.y, key + 32, 32) == 32;
-    end(&n);
+    recover_end(&n);
     return ok;
 }
