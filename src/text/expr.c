@@ -10,9 +10,9 @@ struct expr {
     unsigned depth;
 };
 
-static bool sum(struct expr *e, unsigned least, uint64_t *value);
+static bool expr_sum(struct expr *e, unsigned least, uint64_t *value);
 
-static bool primary(struct expr *e, uint64_t *value)
+static bool expr_primary(struct expr *e, uint64_t *value)
 {
     struct source *s = e->s;
     struct token t = source_next(s);
@@ -28,9 +28,9 @@ static bool primary(struct expr *e, uint64_t *value)
             ok = error_at(s->err, BASE_NAME_UNKNOWN, t.offset, "'%.*s' is not defined",
                           BYTES_ARG(name, 60));
     } else if (t.kind == TOKEN_PUNCT && t.as.punct == '(') {
-        ok = sum(e, 0, value) && source_expect(s, ')');
+        ok = expr_sum(e, 0, value) && source_expect(s, ')');
     } else if (t.kind == TOKEN_PUNCT && (t.as.punct == '-' || t.as.punct == '~')) {
-        ok = primary(e, value);
+        ok = expr_primary(e, value);
         *value = t.as.punct == '-' ? 0 - *value : ~*value;
     } else {
         ok = source_unexpected(s, t, "a number or a name");
@@ -41,7 +41,7 @@ static bool primary(struct expr *e, uint64_t *value)
 
 /* The binding strength, 1 to 6, of the operator at the cursor, and its size in characters; 0: no
  * operator is there. */
-static unsigned operator(const struct source *s, char *op, unsigned *size)
+static unsigned expr_operator(const struct source *s, char *op, unsigned *size)
 {
     struct token t = source_peek(s);
     *size = 1;
@@ -64,7 +64,7 @@ static unsigned operator(const struct source *s, char *op, unsigned *size)
     }
 }
 
-static bool apply(struct source *s, char op, uint64_t *a, uint64_t b, uint64_t at)
+static bool expr_apply(struct source *s, char op, uint64_t *a, uint64_t b, uint64_t at)
 {
     switch (op) {
     case '|': *a |= b; break;
@@ -83,15 +83,15 @@ static bool apply(struct source *s, char op, uint64_t *a, uint64_t b, uint64_t a
 }
 
 /* Parses as far as operators bind more strongly than `least`. */
-static bool sum(struct expr *e, unsigned least, uint64_t *value)
+static bool expr_sum(struct expr *e, unsigned least, uint64_t *value)
 {
-    if (!primary(e, value)) return false;
+    if (!expr_primary(e, value)) return false;
     char op = 0;
     unsigned strength, size;
-    while ((strength = operator(e->s, &op, &size)) > least) {
+    while ((strength = expr_operator(e->s, &op, &size)) > least) {
         uint64_t at = source_next(e->s).offset, right = 0;
         if (size == 2) source_next(e->s);
-        if (!sum(e, strength, &right) || !apply(e->s, op, value, right, at)) return false;
+        if (!expr_sum(e, strength, &right) || !expr_apply(e->s, op, value, right, at)) return false;
     }
     return true;
 }
@@ -100,7 +100,7 @@ bool expr_parse(struct source *s, expr_name *lookup, void *user, uint64_t *value
 {
     struct expr e = {s, lookup, user, 0};
     *value = 0;
-    return sum(&e, 0, value);
+    return expr_sum(&e, 0, value);
 }
 
 bool expr_field(struct source *s, expr_name *lookup, void *user, unsigned bits, uint64_t *value)

@@ -26,7 +26,7 @@ static size_t plain_size(penta_bytes bytes, size_t row)
     return n < most ? n : most;
 }
 
-static size_t piece(struct writer *out, penta_bytes bytes, size_t row, size_t *folds)
+static size_t hex_piece(struct writer *out, penta_bytes bytes, size_t row, size_t *folds)
 {
     size_t n = run_size(bytes, *folds);
     bool run = n >= RUN_MIN;
@@ -46,7 +46,7 @@ static size_t piece(struct writer *out, penta_bytes bytes, size_t row, size_t *f
 
 size_t hex_row(struct writer *out, penta_bytes bytes, size_t *folds)
 {
-    return piece(out, bytes, ROW, folds);
+    return hex_piece(out, bytes, ROW, folds);
 }
 
 void hex_line(struct writer *out, penta_bytes bytes)
@@ -54,7 +54,7 @@ void hex_line(struct writer *out, penta_bytes bytes)
     size_t folds = HEX_FOLDS;
     for (size_t at = 0; at < bytes.size;) {
         if (at) writer_char(out, ' ');
-        at += piece(out, bytes_slice(bytes, at, bytes.size), SIZE_MAX, &folds);
+        at += hex_piece(out, bytes_slice(bytes, at, bytes.size), SIZE_MAX, &folds);
     }
 }
 

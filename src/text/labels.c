@@ -13,17 +13,17 @@ void labels_free(struct labels *l)
     *l = (struct labels){0};
 }
 
-static uint64_t hash(penta_bytes name)
+static uint64_t labels_hash(penta_bytes name)
 {
     uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
     for (size_t i = 0; i < name.size; i++) h = (h ^ name.data[i]) * UINT64_C(0x100000001b3);
     return h ^ h >> 29;
 }
 
-static uint32_t *bucket(const struct labels *l, penta_bytes name)
+static uint32_t *labels_bucket(const struct labels *l, penta_bytes name)
 {
     size_t mask = l->bucket_count - 1;
-    for (size_t i = (size_t)hash(name) & mask;; i = (i + 1) & mask) {
+    for (size_t i = (size_t)labels_hash(name) & mask;; i = (i + 1) & mask) {
         uint32_t *b = &l->buckets[i];
         if (!*b) return b;
         penta_bytes have = l->items[*b - 1].name;
@@ -31,7 +31,7 @@ static uint32_t *bucket(const struct labels *l, penta_bytes name)
     }
 }
 
-static bool rehash(struct labels *l, penta_error *err)
+static bool labels_rehash(struct labels *l, penta_error *err)
 {
     if (l->count * 2 < l->bucket_count) return true;
     size_t more = l->bucket_count ? l->bucket_count * 2 : 32;
@@ -40,13 +40,13 @@ static bool rehash(struct labels *l, penta_error *err)
     free(l->buckets);
     l->buckets = buckets;
     l->bucket_count = more;
-    for (size_t i = 0; i < l->count; i++) *bucket(l, l->items[i].name) = (uint32_t)i + 1;
+    for (size_t i = 0; i < l->count; i++) *labels_bucket(l, l->items[i].name) = (uint32_t)i + 1;
     return true;
 }
 
 struct label *labels_find(const struct labels *l, penta_bytes name)
 {
-    uint32_t found = l->bucket_count ? *bucket(l, name) : 0;
+    uint32_t found = l->bucket_count ? *labels_bucket(l, name) : 0;
     return found ? &l->items[found - 1] : NULL;
 }
 
@@ -54,11 +54,11 @@ int64_t labels_intern(struct labels *l, penta_bytes name, penta_error *err)
 {
     struct label *found = labels_find(l, name);
     if (found) return found - l->items;
-    if (!rehash(l, err) || !ARRAY_GROW(l->items, l->capacity, l->count, err)) return -1;
+    if (!labels_rehash(l, err) || !ARRAY_GROW(l->items, l->capacity, l->count, err)) return -1;
     const uint8_t *copy = arena_copy(&l->arena, name, err);
     if (!copy) return -1;
     l->items[l->count] = (struct label){.name = {copy, name.size}};
-    *bucket(l, l->items[l->count].name) = (uint32_t)l->count + 1;
+    *labels_bucket(l, l->items[l->count].name) = (uint32_t)l->count + 1;
     return (int64_t)l->count++;
 }
 

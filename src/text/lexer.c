@@ -22,7 +22,7 @@ bool token_is(const struct source *s, struct token t, const char *word)
     return true;
 }
 
-static bool fail(struct source *s, uint32_t code, size_t at, const char *what)
+static bool lexer_fail(struct source *s, uint32_t code, size_t at, const char *what)
 {
     return error_at(s->err, code, at, "%s", what);
 }
@@ -68,10 +68,10 @@ static void scan_number(struct source *s, struct token *t, size_t *pos)
         t->kind = TOKEN_FLOAT;
         if (!*stop) return;
     }
-    fail(s, BASE_NUMBER, from, "malformed number, or more than 64 bits");
+    lexer_fail(s, BASE_NUMBER, from, "malformed number, or more than 64 bits");
 }
 
-static int escape(const uint8_t *p, size_t left, size_t *used)
+static int lexer_escape(const uint8_t *p, size_t left, size_t *used)
 {
     static const char from[] = "ntr0\\\"'", to[] = "\n\t\r\0\\\"'";
     *used = 2;
@@ -94,7 +94,7 @@ static void scan_quoted(struct source *s, struct token *t, size_t *pos)
     if (end >= s->text.size || p[end] != quote) {
         *pos = end < s->text.size ? end : s->text.size;
         t->size = (uint32_t)(*pos - from);
-        fail(s, BASE_SYNTAX, from, "the quote is never closed");
+        lexer_fail(s, BASE_SYNTAX, from, "the quote is never closed");
         return;
     }
     *pos = end + 1;
@@ -103,13 +103,13 @@ static void scan_quoted(struct source *s, struct token *t, size_t *pos)
     if (quote != '\'') return;
     t->kind = TOKEN_INT;
     size_t used = 1;
-    int c = p[from + 1] == '\\' ? escape(p + from + 1, end - from - 1, &used) : p[from + 1];
+    int c = p[from + 1] == '\\' ? lexer_escape(p + from + 1, end - from - 1, &used) : p[from + 1];
     t->as.u = (uint64_t)c;
     if (c < 0 || used != end - from - 1)
-        fail(s, BASE_SYNTAX, from, "one character belongs between single quotes");
+        lexer_fail(s, BASE_SYNTAX, from, "one character belongs between single quotes");
 }
 
-static struct token scan(struct source *s, size_t *pos)
+static struct token lexer_scan(struct source *s, size_t *pos)
 {
     const uint8_t *p = s->text.data;
     *pos = skip_blank(s, *pos);
@@ -142,14 +142,14 @@ static struct token scan(struct source *s, size_t *pos)
     return t;
 }
 
-struct token source_next(struct source *s) { return scan(s, &s->pos); }
+struct token source_next(struct source *s) { return lexer_scan(s, &s->pos); }
 
 struct token source_peek(const struct source *s)
 {
     penta_error ignored = {0};
     struct source copy = *s;
     copy.err = &ignored;
-    return scan(&copy, &copy.pos);
+    return lexer_scan(&copy, &copy.pos);
 }
 
 bool source_unexpected(struct source *s, struct token found, const char *what)
@@ -196,8 +196,8 @@ bool source_hex(struct source *s, struct writer *out)
         end++;
     bool limit = false;
     if (!hex_read(bytes_slice(s->text, from, end - from), out, &s->runs, &bad, &limit))
-        return limit ? fail(s, BASE_LIMIT, from + bad, "more than 256 MiB of repeated bytes")
-                     : fail(s, BASE_SYNTAX, from, "expected pairs of hex digits");
+        return limit ? lexer_fail(s, BASE_LIMIT, from + bad, "more than 256 MiB of repeated bytes")
+                     : lexer_fail(s, BASE_SYNTAX, from, "expected pairs of hex digits");
     s->pos = end;
     return writer_ok(out, s->err);
 }
@@ -218,7 +218,7 @@ bool token_string(struct source *s, struct token t, struct arena *arena, penta_b
     size_t left = t.size - 2, n = 0;
     while (left) {
         size_t used = 1;
-        int c = *p == '\\' ? escape(p, left, &used) : *p;
+        int c = *p == '\\' ? lexer_escape(p, left, &used) : *p;
         if (c < 0)
             return error_at(s->err, BASE_SYNTAX, (uint64_t)(p - s->text.data),
                             "unknown escape; use \\n \\t \\r \\0 \\\\ \\\" or \\xNN");
