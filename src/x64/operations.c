@@ -1,7 +1,8 @@
 /* What x86-64 has of three operands is LEA, IMUL and the shifts of BMI2; the rest is a move first. */
 #include "x64/operations.h"
 
-static void two(struct x64 *e, unsigned op, enum x64_size size, enum x64_reg d, enum x64_reg s)
+static void operations_two(struct x64 *e, unsigned op, enum x64_size size, enum x64_reg d,
+                           enum x64_reg s)
 {
     if (op == X64_IMUL)
         x64_imul(e, size, d, s);
@@ -9,8 +10,8 @@ static void two(struct x64 *e, unsigned op, enum x64_size size, enum x64_reg d, 
         x64_alu(e, (enum x64_alu)op, size, d, s);
 }
 
-static void sum(struct x64 *e, unsigned op, enum x64_size size, enum x64_reg d, enum x64_reg a,
-                enum x64_reg b, enum x64_reg aside)
+static void operations_sum(struct x64 *e, unsigned op, enum x64_size size, enum x64_reg d,
+                           enum x64_reg a, enum x64_reg b, enum x64_reg aside)
 {
     if (op == X64_ADD && d != a && d != b && a != aside) {
         x64_lea(e, size, d, (struct x64_mem){.base = (int8_t)a, .index = (int8_t)b});
@@ -18,11 +19,11 @@ static void sum(struct x64 *e, unsigned op, enum x64_size size, enum x64_reg d, 
     }
     if (d == b && d != a) {
         if (op != X64_SUB) { /* the others commute */
-            two(e, op, size, d, a);
+            operations_two(e, op, size, d, a);
             return;
         }
         if (a == aside) {
-            two(e, op, size, a, b);
+            operations_two(e, op, size, a, b);
             x64_mov(e, size, d, a);
             return;
         }
@@ -30,7 +31,7 @@ static void sum(struct x64 *e, unsigned op, enum x64_size size, enum x64_reg d, 
         b = aside;
     }
     x64_move(e, size, d, a);
-    two(e, op, size, d, b);
+    operations_two(e, op, size, d, b);
 }
 
 bool x64_three(struct x64 *e, unsigned op, enum x64_size size, enum x64_reg d, enum x64_reg a,
@@ -42,7 +43,7 @@ bool x64_three(struct x64 *e, unsigned op, enum x64_size size, enum x64_reg d, e
     case X64_SAR: x64_sarx(e, size, d, a, b); return true;
     case X64_ROL:
     case X64_ROR: return false;
-    default: sum(e, op, size, d, a, b, aside); return true;
+    default: operations_sum(e, op, size, d, a, b, aside); return true;
     }
 }
 

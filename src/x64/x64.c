@@ -7,7 +7,7 @@ void x64_init(struct x64 *e, void *memory, size_t capacity)
 }
 
 /* A rel32 field for a label: set now if the label is bound, else linked to the earlier uses. */
-static void use(struct x64 *e, struct x64_label *label)
+static void x64_use(struct x64 *e, struct x64_label *label)
 {
     uint32_t site = x64_here(e);
     x64_put(e, 0, 4);
@@ -33,25 +33,25 @@ void x64_bind(struct x64 *e, struct x64_label *label)
 void x64_jmp(struct x64 *e, struct x64_label *label)
 {
     x64_put(e, 0xe9, 1);
-    use(e, label);
+    x64_use(e, label);
 }
 
 void x64_jcc(struct x64 *e, enum x64_cond cond, struct x64_label *label)
 {
     x64_put(e, 0x0f | (0x80u | cond) << 8, 2);
-    use(e, label);
+    x64_use(e, label);
 }
 
 void x64_call(struct x64 *e, struct x64_label *label)
 {
     x64_put(e, 0xe8, 1);
-    use(e, label);
+    x64_use(e, label);
 }
 
 void x64_lea_label(struct x64 *e, enum x64_reg dst, struct x64_label *label)
 {
     x64_put(e, (0x48u | (dst >> 3) << 2) | 0x8d00u | (0x05u | (dst & 7u) << 3) << 16, 3);
-    use(e, label);
+    x64_use(e, label);
 }
 
 /* The sequences of 1 to 9 bytes that the processor manuals recommend. */
