@@ -35,9 +35,9 @@ struct scan {
 
 /* ---- intervals ---- */
 
-static struct ssa_interval *get(struct scan *s, uint32_t i) { return &s->l->intervals[i]; }
+static struct ssa_interval *allocate_get(struct scan *s, uint32_t i) { return &s->l->intervals[i]; }
 
-static bool covers(const struct ssa_live *l, const struct ssa_interval *i, uint32_t at)
+static bool allocate_covers(const struct ssa_live *l, const struct ssa_interval *i, uint32_t at)
 {
     if (!l->ranges[i->range].next) return i->from <= at && at < i->to;
     for (uint32_t r = i->range; r && l->ranges[r].from <= at; r = l->ranges[r].next) {
@@ -57,8 +57,8 @@ const struct ssa_interval *ssa_interval_at(const struct ssa_live *l, uint32_t va
 
 static bool is_float(const struct scan *s, uint32_t i) { return s->l->intervals[i].real; }
 
-static uint32_t meeting(const struct ssa_live *l, const struct ssa_interval *a,
-                        const struct ssa_interval *b)
+static uint32_t allocate_meeting(const struct ssa_live *l, const struct ssa_interval *a,
+                                 const struct ssa_interval *b)
 {
     uint32_t x = a->range, y = b->range;
     while (x && y) {
@@ -75,8 +75,8 @@ static uint32_t meeting(const struct ssa_live *l, const struct ssa_interval *a,
 }
 
 /* The first of the numbers, which ascend, that the interval covers. */
-static uint32_t hit(const struct ssa_live *l, const struct ssa_interval *i, const uint32_t *numbers,
-                    uint32_t count)
+static uint32_t allocate_hit(const struct ssa_live *l, const struct ssa_interval *i,
+                             const uint32_t *numbers, uint32_t count)
 {
     uint32_t low = 0, high = count;
     while (low < high) {
@@ -128,18 +128,18 @@ static uint32_t last_use(const struct ssa_live *l, const struct ssa_interval *i,
 
 /* ---- the heap ---- */
 
-static void put(struct scan *s, uint32_t i)
+static void allocate_put(struct scan *s, uint32_t i)
 {
     if (!SSA_RESERVE(s->l, s->waiting, s->waiting_capacity, s->waiting_count + 1)) return;
     size_t at = s->waiting_count++;
-    while (at && get(s, s->waiting[(at - 1) / 2])->from > get(s, i)->from) {
+    while (at && allocate_get(s, s->waiting[(at - 1) / 2])->from > allocate_get(s, i)->from) {
         s->waiting[at] = s->waiting[(at - 1) / 2];
         at = (at - 1) / 2;
     }
     s->waiting[at] = i;
 }
 
-static uint32_t take(struct scan *s)
+static uint32_t allocate_take(struct scan *s)
 {
     uint32_t top = s->waiting[0], last = s->waiting[--s->waiting_count];
     size_t at = 0;
@@ -147,9 +147,9 @@ static uint32_t take(struct scan *s)
         size_t child = at * 2 + 1;
         if (child >= s->waiting_count) break;
         if (child + 1 < s->waiting_count &&
-            get(s, s->waiting[child + 1])->from < get(s, s->waiting[child])->from)
+            allocate_get(s, s->waiting[child + 1])->from < allocate_get(s, s->waiting[child])->from)
             child++;
-        if (get(s, s->waiting[child])->from >= get(s, last)->from) break;
+        if (allocate_get(s, s->waiting[child])->from >= allocate_get(s, last)->from) break;
         s->waiting[at] = s->waiting[child];
         at = child;
     }
@@ -161,7 +161,7 @@ static uint32_t take(struct scan *s)
 
 /* Cuts the interval; what lives from `at` on is a new one, in the frame until it gets a register.
  * Returns it, or 0: nothing of it is left there. */
-static uint32_t split(struct scan *s, uint32_t i, uint32_t at)
+static uint32_t allocate_split(struct scan *s, uint32_t i, uint32_t at)
 {
     struct ssa_live *l = s->l;
     if (!ARRAY_RESERVE(l->intervals, l->interval_capacity, l->interval_count + 1) ||
@@ -169,7 +169,7 @@ static uint32_t split(struct scan *s, uint32_t i, uint32_t at)
         l->failed = true;
         return 0;
     }
-    struct ssa_interval *old = get(s, i);
+    struct ssa_interval *old = allocate_get(s, i);
     if (at >= old->to || at <= old->from) return 0;
     uint32_t r = old->range, before = 0;
     while (r && l->ranges[r].to <= at) {
@@ -237,7 +237,7 @@ static uint32_t best_place(const struct ssa_live *l, uint32_t least, uint32_t mo
 static void to_frame(struct scan *s, uint32_t i)
 {
     struct ssa_live *l = s->l;
-    struct ssa_interval *it = get(s, i);
+    struct ssa_interval *it = allocate_get(s, i);
     it->reg = SSA_IN_FRAME;
     const struct ssa_insn *in = &l->f->insns[it->value];
     if (!ssa_is_remade(in) && l->slots[it->value] < 0) {
@@ -246,8 +246,8 @@ static void to_frame(struct scan *s, uint32_t i)
     }
     uint32_t need = next_need(l, it, it->from + 1);
     if (need == UINT32_MAX) return;
-    uint32_t rest = split(s, i, best_place(l, it->from + 1, need - 1));
-    if (rest) put(s, rest);
+    uint32_t rest = allocate_split(s, i, best_place(l, it->from + 1, need - 1));
+    if (rest) allocate_put(s, rest);
 }
 
 /* ---- choosing ---- */
@@ -256,9 +256,9 @@ static uint32_t blocked_from(const struct scan *s, uint32_t i, int8_t reg)
 {
     const struct ssa_live *l = s->l;
     const struct ssa_interval *it = &l->intervals[i];
-    uint32_t at = hit(l, it, l->calls, l->call_count);
+    uint32_t at = allocate_hit(l, it, l->calls, l->call_count);
     if (!is_float(s, i) && (reg == RAX || reg == RDX)) {
-        uint32_t divide = hit(l, it, l->divides, l->divide_count);
+        uint32_t divide = allocate_hit(l, it, l->divides, l->divide_count);
         if (divide < at) at = divide;
     }
     return at;
@@ -303,41 +303,41 @@ static int hint_of_users(const struct scan *s, const uint32_t *follower, uint32_
     return k ? l->intervals[k].reg : -1;
 }
 
-static void add(struct scan *s, struct list *list, uint32_t i)
+static void allocate_add(struct scan *s, struct list *list, uint32_t i)
 {
     if (SSA_RESERVE(s->l, list->items, list->capacity, list->count + 1))
         list->items[list->count++] = i;
 }
 
-static void assign(struct scan *s, uint32_t i, int reg)
+static void allocate_assign(struct scan *s, uint32_t i, int reg)
 {
-    get(s, i)->reg = (int8_t)reg;
-    add(s, &s->taken[0], i);
+    allocate_get(s, i)->reg = (int8_t)reg;
+    allocate_add(s, &s->taken[0], i);
 }
 
 /* Most values live between calls, without holes: any register that nobody has will do. */
 static bool take_simply(struct scan *s, uint32_t i, const uint32_t *follower)
 {
     const struct ssa_live *l = s->l;
-    const struct ssa_interval *it = get(s, i);
+    const struct ssa_interval *it = allocate_get(s, i);
     bool real = it->real, called = s->call < l->call_count && l->calls[s->call] < it->to,
          divided = s->divide < l->divide_count && l->divides[s->divide] < it->to;
     if (l->ranges[it->range].next || called || (divided && !real)) return false;
     uint32_t used = 0;
     for (const struct list *t = s->taken; t < s->taken + 2; t++)
         for (size_t k = 0; k < t->count; k++)
-            if (is_float(s, t->items[k]) == real) used |= 1u << get(s, t->items[k])->reg;
+            if (is_float(s, t->items[k]) == real) used |= 1u << allocate_get(s, t->items[k])->reg;
     const int hints[2] = {hint_of_users(s, follower, i), hint_of(s, i)};
     for (int k = 0; k < 2; k++)
         if (hints[k] >= 0 && !(used >> hints[k] & 1)) {
-            assign(s, i, hints[k]);
+            allocate_assign(s, i, hints[k]);
             return true;
         }
     size_t n;
     const int8_t *set = ssa_registers(real, &n);
     for (size_t k = 0; k < n; k++)
         if (!(used >> set[k] & 1)) {
-            assign(s, i, set[k]);
+            allocate_assign(s, i, set[k]);
             return true;
         }
     return false;
@@ -350,13 +350,13 @@ static bool take_free(struct scan *s, uint32_t i, const uint32_t *follower)
     bool real = is_float(s, i);
     size_t n;
     const int8_t *set = ssa_registers(real, &n);
-    const struct ssa_interval *it = get(s, i);
+    const struct ssa_interval *it = allocate_get(s, i);
     for (size_t k = 0; k < SSA_REGISTERS; k++) until[k] = UINT32_MAX;
     for (const struct list *t = s->taken; t < s->taken + 2; t++)
         for (size_t k = 0; k < t->count; k++) {
-            const struct ssa_interval *other = get(s, t->items[k]);
+            const struct ssa_interval *other = allocate_get(s, t->items[k]);
             if (other->real != real) continue;
-            uint32_t at = t == s->taken ? 0 : meeting(l, it, other);
+            uint32_t at = t == s->taken ? 0 : allocate_meeting(l, it, other);
             if (at < until[other->reg]) until[other->reg] = at;
         }
     uint32_t calls = blocked_from(s, i, -1), divides = real ? calls : blocked_from(s, i, RAX);
@@ -382,26 +382,27 @@ static bool take_free(struct scan *s, uint32_t i, const uint32_t *follower)
         if (l->blocks[l->order[block_of(l, most)]].from != most) most--;
         uint32_t place = best_place(l, last + 1, most);
         if (place <= it->from) return false;
-        uint32_t rest = split(s, i, place);
-        if (rest) put(s, rest);
+        uint32_t rest = allocate_split(s, i, place);
+        if (rest) allocate_put(s, rest);
     }
-    assign(s, i, best);
+    allocate_assign(s, i, best);
     return true;
 }
 
-static void evict(struct scan *s, int reg, uint32_t by)
+static void allocate_evict(struct scan *s, int reg, uint32_t by)
 {
     bool real = is_float(s, by);
-    uint32_t at = get(s, by)->from;
+    uint32_t at = allocate_get(s, by)->from;
     for (struct list *t = s->taken; t < s->taken + 2; t++)
         for (size_t k = 0; k < t->count;) {
             uint32_t i = t->items[k];
-            if (i == by || is_float(s, i) != real || get(s, i)->reg != reg ||
-                (t != s->taken && meeting(s->l, get(s, i), get(s, by)) == UINT32_MAX)) {
+            if (i == by || is_float(s, i) != real || allocate_get(s, i)->reg != reg ||
+                (t != s->taken &&
+                 allocate_meeting(s->l, allocate_get(s, i), allocate_get(s, by)) == UINT32_MAX)) {
                 k++;
                 continue;
             }
-            uint32_t rest = split(s, i, at);
+            uint32_t rest = allocate_split(s, i, at);
             t->items[k] = t->items[--t->count];
             if (rest) to_frame(s, rest);
         }
@@ -414,14 +415,14 @@ static void take_used(struct scan *s, uint32_t i)
     size_t n;
     const int8_t *set = ssa_registers(real, &n);
     uint32_t used[SSA_REGISTERS];
-    const struct ssa_interval *it = get(s, i);
+    const struct ssa_interval *it = allocate_get(s, i);
     uint32_t need = next_need(l, it, it->from), calls = blocked_from(s, i, -1);
     for (size_t k = 0; k < SSA_REGISTERS; k++) used[k] = UINT32_MAX;
     for (const struct list *t = s->taken; t < s->taken + 2; t++)
         for (size_t k = 0; k < t->count; k++) {
-            const struct ssa_interval *other = get(s, t->items[k]);
+            const struct ssa_interval *other = allocate_get(s, t->items[k]);
             if (other->real != real) continue;
-            if (t != s->taken && meeting(l, it, other) == UINT32_MAX) continue;
+            if (t != s->taken && allocate_meeting(l, it, other) == UINT32_MAX) continue;
             uint32_t at = other->from >= it->from ? 0 : next_use(l, other, it->from);
             /* What this very instruction reads stays. */
             if (next_need(l, other, it->from) <= it->from + 1) at = 0;
@@ -441,28 +442,28 @@ static void take_used(struct scan *s, uint32_t i)
     }
     uint32_t limit = blocked_from(s, i, (int8_t)best);
     if (limit < it->to) {
-        uint32_t rest = split(s, i, best_place(l, last_use(l, it, limit) + 1, limit - 1));
-        if (rest) put(s, rest);
+        uint32_t rest = allocate_split(s, i, best_place(l, last_use(l, it, limit) + 1, limit - 1));
+        if (rest) allocate_put(s, rest);
     }
-    evict(s, best, i);
-    assign(s, i, best);
+    allocate_evict(s, best, i);
+    allocate_assign(s, i, best);
 }
 
 /* ---- the scan ---- */
 
 /* Intervals that end before a number leave; a hole of a life begins there, or ends. */
-static void advance(struct scan *s, uint32_t at)
+static void allocate_advance(struct scan *s, uint32_t at)
 {
     for (int hole = 0; hole < 2; hole++) {
         struct list *t = &s->taken[hole];
         if (!ssa_work(s->l->f, t->count)) s->l->failed = true;
         for (size_t k = 0; k < t->count;) {
-            const struct ssa_interval *it = get(s, t->items[k]);
-            if (it->to > at && covers(s->l, it, at) != hole) {
+            const struct ssa_interval *it = allocate_get(s, t->items[k]);
+            if (it->to > at && allocate_covers(s->l, it, at) != hole) {
                 k++;
                 continue;
             }
-            if (it->to > at) add(s, &s->taken[!hole], t->items[k]);
+            if (it->to > at) allocate_add(s, &s->taken[!hole], t->items[k]);
             t->items[k] = t->items[--t->count];
         }
     }
@@ -496,17 +497,17 @@ bool ssa_allocate(struct ssa_live *l)
         return false;
     }
     for (uint32_t i = (uint32_t)l->interval_count; i-- > 1;) {
-        other[i] = begin[get(&s, i)->from];
-        begin[get(&s, i)->from] = i;
+        other[i] = begin[allocate_get(&s, i)->from];
+        begin[allocate_get(&s, i)->from] = i;
     }
     while (!l->failed) {
         while (at <= l->limit && !begin[at]) at++;
-        bool made = s.waiting_count && (at > l->limit || get(&s, s.waiting[0])->from < at);
+        bool made = s.waiting_count && (at > l->limit || allocate_get(&s, s.waiting[0])->from < at);
         if (!made && at > l->limit) break;
-        uint32_t i = made ? take(&s) : begin[at];
+        uint32_t i = made ? allocate_take(&s) : begin[at];
         if (!made) begin[at] = other[i];
-        s.at = get(&s, i)->from;
-        advance(&s, s.at);
+        s.at = allocate_get(&s, i)->from;
+        allocate_advance(&s, s.at);
         while (s.call < l->call_count && l->calls[s.call] < s.at) s.call++;
         while (s.divide < l->divide_count && l->divides[s.divide] < s.at) s.divide++;
         if (!take_simply(&s, i, follower) && !take_free(&s, i, follower)) take_used(&s, i);

@@ -16,14 +16,14 @@ void ssa_variables(struct ssa_function *f, uint32_t count, const uint8_t *types)
     memcpy(f->variable_types, types, count);
 }
 
-static uint32_t *current(struct ssa_function *f, uint32_t block, uint32_t variable)
+static uint32_t *build_current(struct ssa_function *f, uint32_t block, uint32_t variable)
 {
     return &f->current[(size_t)block * f->variables + variable];
 }
 
 void ssa_write(struct ssa_function *f, uint32_t variable, uint32_t value)
 {
-    if (!f->failed) *current(f, f->at, variable) = value;
+    if (!f->failed) *build_current(f, f->at, variable) = value;
 }
 
 static uint32_t new_phi(struct ssa_function *f, uint32_t block, uint32_t variable)
@@ -32,7 +32,7 @@ static uint32_t new_phi(struct ssa_function *f, uint32_t block, uint32_t variabl
     if (!phi) return 0;
     f->insns[phi].imm = variable;
     ssa_prepend(f, block, phi);
-    *current(f, block, variable) = phi;
+    *build_current(f, block, variable) = phi;
     return phi;
 }
 
@@ -49,7 +49,7 @@ static void fill_later(struct ssa_function *f, uint32_t phi)
 static uint32_t read_in(struct ssa_function *f, uint32_t block, uint32_t variable)
 {
     uint32_t at = block, value = 0;
-    while (!f->failed && !(value = *current(f, at, variable))) {
+    while (!f->failed && !(value = *build_current(f, at, variable))) {
         struct ssa_block *b = &f->blocks[at];
         if (b->sealed && b->pred_count == 1) {
             at = b->preds[0];
@@ -59,7 +59,7 @@ static uint32_t read_in(struct ssa_function *f, uint32_t block, uint32_t variabl
             value = ssa_new(f, SSA_CONST, (enum ssa_type)f->variable_types[variable]);
             if (!value) return 0;
             ssa_prepend(f, at, value);
-            *current(f, at, variable) = value;
+            *build_current(f, at, variable) = value;
             break;
         }
         value = new_phi(f, at, variable);
@@ -67,7 +67,7 @@ static uint32_t read_in(struct ssa_function *f, uint32_t block, uint32_t variabl
         break;
     }
     for (uint32_t b = block; !f->failed && b != at; b = f->blocks[b].preds[0]) {
-        *current(f, b, variable) = value;
+        *build_current(f, b, variable) = value;
         if (!ssa_work(f, 1)) f->failed = true;
     }
     return value;
@@ -103,7 +103,7 @@ void ssa_seal(struct ssa_function *f, uint32_t block)
     fill_phis(f);
 }
 
-static uint32_t add(struct ssa_function *f, enum ssa_op op, enum ssa_type type)
+static uint32_t build_add(struct ssa_function *f, enum ssa_op op, enum ssa_type type)
 {
     uint32_t value = ssa_new(f, op, type);
     ssa_append(f, f->at, value);
@@ -127,7 +127,7 @@ uint32_t ssa_fixed(struct ssa_function *f, enum ssa_fixed which)
 
 uint32_t ssa_op1(struct ssa_function *f, enum ssa_op op, enum ssa_type type, uint32_t a)
 {
-    uint32_t value = add(f, op, type);
+    uint32_t value = build_add(f, op, type);
     if (value) f->insns[value].arg[0] = a;
     return value;
 }
@@ -150,7 +150,8 @@ uint32_t ssa_compare(struct ssa_function *f, enum ssa_op op, enum ssa_cond cond,
     return value;
 }
 
-static void address(struct ssa_function *f, uint32_t value, enum ssa_mem mem, struct ssa_address at)
+static void build_address(struct ssa_function *f, uint32_t value, enum ssa_mem mem,
+                          struct ssa_address at)
 {
     struct ssa_insn *in = &f->insns[value];
     in->mem = (uint8_t)mem;
@@ -162,25 +163,25 @@ static void address(struct ssa_function *f, uint32_t value, enum ssa_mem mem, st
 
 uint32_t ssa_load(struct ssa_function *f, enum ssa_mem mem, struct ssa_address at)
 {
-    uint32_t value = add(f, SSA_LOAD, ssa_loaded(mem));
-    if (value) address(f, value, mem, at);
+    uint32_t value = build_add(f, SSA_LOAD, ssa_loaded(mem));
+    if (value) build_address(f, value, mem, at);
     return value;
 }
 
 void ssa_store(struct ssa_function *f, enum ssa_mem mem, struct ssa_address at, uint32_t stored)
 {
-    uint32_t value = add(f, SSA_STORE, SSA_VOID);
+    uint32_t value = build_add(f, SSA_STORE, SSA_VOID);
     if (!value) return;
-    address(f, value, mem, at);
+    build_address(f, value, mem, at);
     f->insns[value].arg[2] = stored;
 }
 
 void ssa_window(struct ssa_function *f, enum ssa_mem mem, struct ssa_address at, bool write,
                 uint32_t window, uint32_t exit)
 {
-    uint32_t value = add(f, SSA_WINDOW, SSA_VOID);
+    uint32_t value = build_add(f, SSA_WINDOW, SSA_VOID);
     if (!value) return;
-    address(f, value, mem, at);
+    build_address(f, value, mem, at);
     f->insns[value].cond = write;
     f->insns[value].list = window;
     f->insns[value].exit = exit;
@@ -204,14 +205,14 @@ void ssa_keep(struct ssa_function *f, uint32_t key, uint32_t value)
 
 uint32_t ssa_effect(struct ssa_function *f, enum ssa_op op, uint32_t exit)
 {
-    uint32_t value = add(f, op, SSA_VOID);
+    uint32_t value = build_add(f, op, SSA_VOID);
     if (value) f->insns[value].exit = exit;
     return value;
 }
 
 void ssa_jump(struct ssa_function *f, uint32_t to)
 {
-    add(f, SSA_JUMP, SSA_VOID);
+    build_add(f, SSA_JUMP, SSA_VOID);
     if (f->failed) return;
     f->blocks[f->at].to[0] = to;
     ssa_edge(f, f->at, to);

@@ -55,33 +55,36 @@ uint32_t ssa_new(struct ssa_function *f, enum ssa_op op, enum ssa_type type)
 }
 
 /* b comes right after a; 0: the block begins with b, or ends with a. */
-static inline void join(struct ssa_function *f, uint32_t block, uint32_t a, uint32_t b)
+static inline void form_join(struct ssa_function *f, uint32_t block, uint32_t a, uint32_t b)
 {
     *(a ? &f->insns[a].next : &f->blocks[block].first) = b;
     *(b ? &f->insns[b].prev : &f->blocks[block].last) = a;
 }
 
-static inline void put(struct ssa_function *f, uint32_t block, uint32_t before, uint32_t value)
+static inline void form_put(struct ssa_function *f, uint32_t block, uint32_t before, uint32_t value)
 {
     if (f->failed) return;
     f->insns[value].block = block;
-    join(f, block, before ? f->insns[before].prev : f->blocks[block].last, value);
-    join(f, block, value, before);
+    form_join(f, block, before ? f->insns[before].prev : f->blocks[block].last, value);
+    form_join(f, block, value, before);
 }
 
-void ssa_append(struct ssa_function *f, uint32_t block, uint32_t value) { put(f, block, 0, value); }
+void ssa_append(struct ssa_function *f, uint32_t block, uint32_t value)
+{
+    form_put(f, block, 0, value);
+}
 
 void ssa_insert(struct ssa_function *f, uint32_t before, uint32_t value)
 {
-    put(f, f->insns[before].block, before, value);
+    form_put(f, f->insns[before].block, before, value);
 }
 
 void ssa_prepend(struct ssa_function *f, uint32_t block, uint32_t value)
 {
-    put(f, block, f->failed ? 0 : f->blocks[block].first, value);
+    form_put(f, block, f->failed ? 0 : f->blocks[block].first, value);
 }
 
-static uint32_t constant(struct ssa_function *f, uint64_t imm)
+static uint32_t form_constant(struct ssa_function *f, uint64_t imm)
 {
     uint32_t value = ssa_new(f, SSA_CONST, SSA_INT);
     if (value) f->insns[value].imm = (int64_t)imm;
@@ -90,14 +93,14 @@ static uint32_t constant(struct ssa_function *f, uint64_t imm)
 
 uint32_t ssa_const_in(struct ssa_function *f, uint32_t block, uint64_t imm)
 {
-    uint32_t value = constant(f, imm);
+    uint32_t value = form_constant(f, imm);
     ssa_append(f, block, value);
     return value;
 }
 
 uint32_t ssa_const_before(struct ssa_function *f, uint32_t before, uint64_t imm)
 {
-    uint32_t value = constant(f, imm);
+    uint32_t value = form_constant(f, imm);
     ssa_insert(f, before, value);
     return value;
 }
@@ -105,7 +108,7 @@ uint32_t ssa_const_before(struct ssa_function *f, uint32_t before, uint64_t imm)
 void ssa_remove(struct ssa_function *f, uint32_t value)
 {
     struct ssa_insn *in = &f->insns[value];
-    join(f, in->block, in->prev, in->next);
+    form_join(f, in->block, in->prev, in->next);
     in->prev = in->next = 0;
 }
 

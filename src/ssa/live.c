@@ -14,14 +14,14 @@ void ssa_live_free(struct ssa_live *l)
     ssa_loops_free(&l->loops);
 }
 
-static uint32_t *numbers(struct ssa_live *l, size_t count)
+static uint32_t *live_numbers(struct ssa_live *l, size_t count)
 {
     return arena_alloc(&l->arena, count, sizeof(uint32_t), &l->err);
 }
 
 /* ---- numbers ---- */
 
-static void number(struct ssa_live *l)
+static void live_number(struct ssa_live *l)
 {
     const struct ssa_function *f = l->f;
     uint32_t at = 2; /* 0: it is in no block */
@@ -100,7 +100,7 @@ static void gather_phi(struct uses *u, uint32_t i, uint32_t block)
     }
 }
 
-static void gather(struct uses *u, uint32_t i, uint32_t block)
+static void live_gather(struct uses *u, uint32_t i, uint32_t block)
 {
     struct ssa_live *l = u->l;
     const struct ssa_function *f = l->f;
@@ -129,7 +129,7 @@ static void gather_all(struct uses *u)
             gather_phi(u, i, l->order[k]);
     for (uint32_t k = 0; k < l->block_count && !l->failed; k++) {
         uint32_t b = l->order[k];
-        for (uint32_t i = f->blocks[b].first; i; i = f->insns[i].next) gather(u, i, b);
+        for (uint32_t i = f->blocks[b].first; i; i = f->insns[i].next) live_gather(u, i, b);
         for (uint32_t i = l->blocks[b].at_end; i; i = u->items[i].next)
             add_use(u, u->items[i].value, b, l->blocks[b].to, false);
     }
@@ -147,11 +147,11 @@ static void live_until(struct ssa_live *l, uint32_t value, uint32_t block, uint3
     if (end > l->blocks[block].end) l->blocks[block].end = end;
 }
 
-static void enter(struct ssa_live *l, uint32_t value, uint32_t block)
+static void live_enter(struct ssa_live *l, uint32_t value, uint32_t block)
 {
     uint32_t n = l->blocks[block].entries;
     if (!(n & (n + 1))) { /* full: 2^k - 1 items and the end */
-        uint32_t *moved = numbers(l, (n + 1) * 2);
+        uint32_t *moved = live_numbers(l, (n + 1) * 2);
         if (!moved) {
             l->failed = true;
             return;
@@ -183,7 +183,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The life of a value: from all its uses back to its definition. */
-static void life(struct ssa_live *l, uint32_t value, const struct uses *u)
+static void live_life(struct ssa_live *l, uint32_t value, const struct uses *u)
 {
     const struct ssa_function *f = l->f;
     uint32_t home = f->insns[value].block;
@@ -196,7 +196,7 @@ static void life(struct ssa_live *l, uint32_t value, const struct uses *u)
         if (!ssa_work(f, SSA_WORK_LIFE + f->blocks[b].pred_count)) l->failed = true;
         if (l->failed) return;
         if (b == home) continue;
-        enter(l, value, b);
+        live_enter(l, value, b);
         for (uint32_t k = 0; k < f->blocks[b].pred_count; k++) {
             uint32_t p = f->blocks[b].preds[k];
             if (l->loops.number[p]) live_until(l, value, p, l->blocks[p].to);
@@ -222,7 +222,7 @@ static void make_interval(struct ssa_live *l, uint32_t value, const struct uses 
     if (local)
         first = last = add_range(l, born, end, 0);
     else
-        life(l, value, u);
+        live_life(l, value, u);
     for (uint32_t i = 0; !local && i < l->seen_count; i++) {
         uint32_t b = block_at[l->seen[i] / 2], from = b == in->block ? born : l->blocks[b].from,
                  to = l->blocks[b].end > from ? l->blocks[b].end : from + 1;
@@ -253,7 +253,7 @@ static void make_interval(struct ssa_live *l, uint32_t value, const struct uses 
 
 static bool make_intervals(struct ssa_live *l, struct uses *u)
 {
-    uint32_t *block_at = numbers(l, l->limit / 2 + 2);
+    uint32_t *block_at = live_numbers(l, l->limit / 2 + 2);
     if (!block_at) return false;
     for (uint32_t k = 0; k < l->block_count; k++)
         block_at[l->blocks[l->order[k]].from / 2] = l->order[k];
@@ -287,21 +287,22 @@ bool ssa_live_number(struct ssa_live *l, const uint32_t *order, uint32_t count)
     l->block_count = count;
     l->call_count = l->divide_count = 0;
     l->frame = l->f->reserved / 8;
-    l->number = numbers(l, values);
-    l->first = numbers(l, values);
+    l->number = live_numbers(l, values);
+    l->first = live_numbers(l, values);
     l->slots = arena_alloc(&l->arena, values, sizeof *l->slots, &l->err);
-    l->calls = numbers(l, values);
-    l->divides = numbers(l, values);
+    l->calls = live_numbers(l, values);
+    l->divides = live_numbers(l, values);
     if (l->err.code) return false;
     memset(l->slots, 0xff, values * sizeof *l->slots); /* -1 */
-    number(l);
+    live_number(l);
     return true;
 }
 
 bool ssa_live(struct ssa_live *l)
 {
     size_t values = l->f->count + 1;
-    struct uses u = {.l = l, .first = numbers(l, values), .last = numbers(l, values), .count = 1};
+    struct uses u = {
+        .l = l, .first = live_numbers(l, values), .last = live_numbers(l, values), .count = 1};
     if (l->err.code) return false;
     /* Number 0 means none. */
     memset(l->first, 0, values * sizeof *l->first);

@@ -17,7 +17,7 @@ static bool is_near(const struct ssa_function *f, const struct ssa_insn *in, uin
     return in->block == block || (b->sealed && b->pred_count == 1 && b->preds[0] == in->block);
 }
 
-static struct ssa_interval *use(struct local *s, uint32_t value, uint32_t block, uint32_t at)
+static struct ssa_interval *local_use(struct local *s, uint32_t value, uint32_t block, uint32_t at)
 {
     const struct ssa_insn *in = &s->l->f->insns[value];
     struct ssa_interval *it = &s->l->intervals[s->l->first[value]];
@@ -28,7 +28,7 @@ static struct ssa_interval *use(struct local *s, uint32_t value, uint32_t block,
     return it;
 }
 
-static void define(struct local *s, uint32_t value, const struct ssa_insn *in)
+static void local_define(struct local *s, uint32_t value, const struct ssa_insn *in)
 {
     struct ssa_live *l = s->l;
     bool passed = in->op == SSA_PARAM || in->op == SSA_RESULT;
@@ -40,7 +40,7 @@ static void define(struct local *s, uint32_t value, const struct ssa_insn *in)
     s->born[s->count++] = value;
 }
 
-static void walk(struct local *s, uint32_t i, uint32_t block)
+static void local_walk(struct local *s, uint32_t i, uint32_t block)
 {
     struct ssa_live *l = s->l;
     const struct ssa_function *f = l->f;
@@ -49,16 +49,16 @@ static void walk(struct local *s, uint32_t i, uint32_t block)
     bool passes = in->op == SSA_CALL || in->op == SSA_RETURN;
     if (in->op != SSA_RESULT)
         for (unsigned k = 0; k < ssa_ops[in->op].args; k++)
-            if (in->arg[k]) use(s, in->arg[k], block, at);
+            if (in->arg[k]) local_use(s, in->arg[k], block, at);
     if (in->op != SSA_SWITCH)
         for (uint32_t k = 0; k < in->count; k++) {
-            struct ssa_interval *it = use(s, f->pool[in->list + k], block, at);
+            struct ssa_interval *it = local_use(s, f->pool[in->list + k], block, at);
             if (passes) it->reg = (int8_t)ssa_param_registers[k];
         }
     const struct ssa_exit *e = in->exit ? &f->exits[in->exit - 1] : NULL;
     for (uint32_t k = 0; e && k < e->count; k++)
-        use(s, f->states[e->first + k].value, block, at + 1);
-    if (in->type != SSA_VOID && !ssa_immediate(in)) define(s, i, in);
+        local_use(s, f->states[e->first + k].value, block, at + 1);
+    if (in->type != SSA_VOID && !ssa_immediate(in)) local_define(s, i, in);
 }
 
 /* The first of the numbers, which ascend, from `at` on; *i: where the last search ended. */
@@ -103,7 +103,7 @@ bool ssa_local(struct ssa_live *l)
     l->intervals[0] = (struct ssa_interval){0};
     for (uint32_t k = 0; k < l->block_count && s.fits; k++)
         for (uint32_t i = f->blocks[l->order[k]].first; i; i = f->insns[i].next)
-            walk(&s, i, l->order[k]);
+            local_walk(&s, i, l->order[k]);
     l->interval_count = 1; /* none of them is split: they have no list */
     return s.fits && give_registers(&s);
 }

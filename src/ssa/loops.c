@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* All arrays in one piece of memory, which `order` begins. */
-static bool allocate(struct ssa_loops *l, size_t blocks)
+static bool loops_allocate(struct ssa_loops *l, size_t blocks)
 {
     *l = (struct ssa_loops){0};
     uint32_t **all[] = {&l->order,   &l->number,       &l->dominator,   &l->header,
@@ -56,7 +56,7 @@ static bool find_order(struct ssa_loops *l, const struct ssa_function *f)
     return true;
 }
 
-static uint32_t meet(const struct ssa_loops *l, uint32_t a, uint32_t b)
+static uint32_t loops_meet(const struct ssa_loops *l, uint32_t a, uint32_t b)
 {
     uint64_t steps = 1;
     while (a != b) {
@@ -80,7 +80,7 @@ static void find_dominators(struct ssa_loops *l, const struct ssa_function *f)
             for (uint32_t k = b->pred_count; k-- > 0;) {
                 uint32_t p = b->preds[k];
                 if (!l->number[p] || l->dominator[p] == UINT32_MAX) continue;
-                to = to == UINT32_MAX ? p : meet(l, p, to);
+                to = to == UINT32_MAX ? p : loops_meet(l, p, to);
             }
             if (to == l->dominator[l->order[i]]) continue;
             l->dominator[l->order[i]] = to;
@@ -128,7 +128,7 @@ bool ssa_in_loop(const struct ssa_loops *l, uint32_t block, uint32_t header)
 }
 
 /* The outermost loop around a block that is known so far: its header + 1, or 0. */
-static uint32_t outermost(const struct ssa_loops *l, uint32_t block)
+static uint32_t loops_outermost(const struct ssa_loops *l, uint32_t block)
 {
     uint32_t h = l->header[block];
     uint64_t steps = 1;
@@ -159,7 +159,7 @@ static bool find_loops(struct ssa_loops *l, const struct ssa_function *f)
                 l->tangled = true;
         if (n) l->header[h] = h + 1;
         while (n && (!f->work || !f->work->over)) {
-            uint32_t at = work[--n], top = outermost(l, at);
+            uint32_t at = work[--n], top = loops_outermost(l, at);
             if (top == h + 1 || !l->number[at]) continue;
             if (top) {
                 at = top - 1;
@@ -206,7 +206,7 @@ static bool find_members(struct ssa_loops *l, size_t blocks)
 
 bool ssa_loops(struct ssa_loops *l, const struct ssa_function *f)
 {
-    bool ok = allocate(l, f->block_count);
+    bool ok = loops_allocate(l, f->block_count);
     l->work = f->work;
     if (ok && f->apart) { /* not all of it is there: the front end has told */
         for (uint32_t b = 0; b < f->block_count; b++) {

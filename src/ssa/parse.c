@@ -14,48 +14,48 @@ struct parser {
     bool ok;
 };
 
-static void wrong(struct parser *p, const char *what)
+static void parse_wrong(struct parser *p, const char *what)
 {
     if (p->ok) error_at(p->err, BASE_SYNTAX, (uint64_t)(p->at - p->start), "%s", what);
     p->ok = false;
 }
 
-static void skip(struct parser *p)
+static void parse_skip(struct parser *p)
 {
     while (*p->at == ' ' || *p->at == '\t') p->at++;
 }
 
-static bool take(struct parser *p, const char *text)
+static bool parse_take(struct parser *p, const char *text)
 {
     size_t n = strlen(text);
-    skip(p);
+    parse_skip(p);
     if (strncmp(p->at, text, n)) return false;
     p->at += n;
     return true;
 }
 
-static int64_t number(struct parser *p)
+static int64_t parse_number(struct parser *p)
 {
     char *end;
-    skip(p);
+    parse_skip(p);
     long long v = strtoll(p->at, &end, 10);
-    if (end == p->at) wrong(p, "a number is missing");
+    if (end == p->at) parse_wrong(p, "a number is missing");
     p->at = end;
     return v;
 }
 
 /* A number that names something, below a limit that keeps memory in proportion. */
-static uint32_t name(struct parser *p)
+static uint32_t parse_name(struct parser *p)
 {
-    int64_t v = number(p);
-    if (v < 0 || v > 100000) wrong(p, "a number is too large");
+    int64_t v = parse_number(p);
+    if (v < 0 || v > 100000) parse_wrong(p, "a number is too large");
     return p->ok ? (uint32_t)v : 0;
 }
 
-static uint32_t value(struct parser *p)
+static uint32_t parse_value(struct parser *p)
 {
-    if (!take(p, "v")) wrong(p, "a value is missing");
-    uint32_t n = p->ok ? name(p) : 0;
+    if (!parse_take(p, "v")) parse_wrong(p, "a value is missing");
+    uint32_t n = p->ok ? parse_name(p) : 0;
     if (!p->ok) return 0;
     size_t before = p->value_capacity;
     if (!SSA_RESERVE(p->f, p->values, p->value_capacity, n + 1)) return 0;
@@ -65,51 +65,52 @@ static uint32_t value(struct parser *p)
     return p->values[n];
 }
 
-static uint32_t block(struct parser *p)
+static uint32_t parse_block(struct parser *p)
 {
-    if (!take(p, "b")) wrong(p, "a block is missing");
-    uint32_t n = p->ok ? name(p) : 0;
+    if (!parse_take(p, "b")) parse_wrong(p, "a block is missing");
+    uint32_t n = p->ok ? parse_name(p) : 0;
     while (p->ok && !p->f->failed && p->f->block_count <= n) ssa_block(p->f);
     return n;
 }
 
-static void address(struct parser *p, struct ssa_insn *parsed)
+static void parse_address(struct parser *p, struct ssa_insn *parsed)
 {
     bool minus = false, first = true;
-    while (p->ok && !take(p, "]")) {
+    while (p->ok && !parse_take(p, "]")) {
         if (!first) {
-            minus = take(p, "-");
-            if (!minus && !take(p, "+")) wrong(p, "+ or - is missing");
+            minus = parse_take(p, "-");
+            if (!minus && !parse_take(p, "+")) parse_wrong(p, "+ or - is missing");
         }
-        skip(p);
+        parse_skip(p);
         if (*p->at == 'v') {
-            uint32_t v = value(p);
-            if (take(p, "*")) {
-                int64_t scale = number(p);
-                if (scale != 1 && scale != 2 && scale != 4 && scale != 8) wrong(p, "a wrong scale");
+            uint32_t v = parse_value(p);
+            if (parse_take(p, "*")) {
+                int64_t scale = parse_number(p);
+                if (scale != 1 && scale != 2 && scale != 4 && scale != 8)
+                    parse_wrong(p, "a wrong scale");
                 parsed->arg[1] = v;
                 parsed->scale = (uint8_t)(scale > 0 ? __builtin_ctzll((uint64_t)scale) : 0);
             } else {
                 parsed->arg[0] = v;
             }
         } else {
-            int64_t v = number(p);
+            int64_t v = parse_number(p);
             parsed->imm = minus ? -v : v;
         }
         first = false;
     }
 }
 
-static void list(struct parser *p, struct ssa_insn *parsed)
+static void parse_list(struct parser *p, struct ssa_insn *parsed)
 {
     uint32_t *items = NULL;
     size_t capacity = 0, n = 0;
-    while (p->ok && !p->f->failed && !take(p, ")")) {
-        if (n && !take(p, ",")) wrong(p, ", is missing");
+    while (p->ok && !p->f->failed && !parse_take(p, ")")) {
+        if (n && !parse_take(p, ",")) parse_wrong(p, ", is missing");
         if (!ARRAY_RESERVE(items, capacity, n + 1))
             p->f->failed = true;
         else
-            items[n++] = parsed->op == SSA_SWITCH ? block(p) : value(p);
+            items[n++] = parsed->op == SSA_SWITCH ? parse_block(p) : parse_value(p);
     }
     if (p->ok && !p->f->failed) parsed->list = ssa_list(p->f, items, (uint32_t)n);
     parsed->count = (uint32_t)n;
@@ -118,25 +119,25 @@ static void list(struct parser *p, struct ssa_insn *parsed)
 
 static void exit_of(struct parser *p, struct ssa_insn *parsed)
 {
-    uint32_t kind = (uint32_t)number(p), position = (uint32_t)number(p);
+    uint32_t kind = (uint32_t)parse_number(p), position = (uint32_t)parse_number(p);
     struct ssa_state *states = NULL;
     size_t capacity = 0, n = 0;
-    if (!take(p, "{")) wrong(p, "{ is missing");
-    while (p->ok && !p->f->failed && !take(p, "}")) {
-        if (n && !take(p, ",")) wrong(p, ", is missing");
-        uint32_t key = (uint32_t)number(p);
-        if (!take(p, ":")) wrong(p, ": is missing");
+    if (!parse_take(p, "{")) parse_wrong(p, "{ is missing");
+    while (p->ok && !p->f->failed && !parse_take(p, "}")) {
+        if (n && !parse_take(p, ",")) parse_wrong(p, ", is missing");
+        uint32_t key = (uint32_t)parse_number(p);
+        if (!parse_take(p, ":")) parse_wrong(p, ": is missing");
         if (!ARRAY_RESERVE(states, capacity, n + 1))
             p->f->failed = true;
         else
-            states[n++] = (struct ssa_state){key, value(p)};
+            states[n++] = (struct ssa_state){key, parse_value(p)};
     }
     parsed->exit = ssa_exit(p->f, kind, position);
     for (size_t i = 0; i < n; i++) ssa_keep(p->f, states[i].key, states[i].value);
     free(states);
 }
 
-static bool word(struct parser *p, const char *text)
+static bool parse_word(struct parser *p, const char *text)
 {
     size_t n = strlen(text);
     bool ends = !strncmp(p->at, text, n) && strchr(". \t\n", p->at[n]);
@@ -144,86 +145,87 @@ static bool word(struct parser *p, const char *text)
     return ends;
 }
 
-static void suffixes(struct parser *p, struct ssa_insn *parsed)
+static void parse_suffixes(struct parser *p, struct ssa_insn *parsed)
 {
     while (p->ok && *p->at == '.') {
         p->at++;
         bool found = false;
         if (ssa_has(parsed->op, 'k'))
             for (uint8_t i = 0; !found && i < SSA_CONDS; i++)
-                if ((found = word(p, ssa_cond_names[i]))) parsed->cond = i;
+                if ((found = parse_word(p, ssa_cond_names[i]))) parsed->cond = i;
         if (!found && (ssa_has(parsed->op, 'a') || parsed->op == SSA_FOREIGN))
             for (uint8_t i = 0; !found && i < SSA_MEMS; i++)
-                if ((found = word(p, ssa_mem_names[i]))) parsed->mem = i;
+                if ((found = parse_word(p, ssa_mem_names[i]))) parsed->mem = i;
         for (uint8_t i = SSA_F32; !found && i < SSA_TYPES; i++)
-            if ((found = word(p, ssa_type_names[i]))) parsed->type = i;
+            if ((found = parse_word(p, ssa_type_names[i]))) parsed->type = i;
         if (parsed->op == SSA_LANE1 || parsed->op == SSA_LANE2)
             for (uint8_t i = 1; !found && i < X64_VECTORS; i++)
-                if ((found = word(p, x64_vectors[i].text))) parsed->imm = i;
-        if (!found && (found = word(p, "write") || word(p, "more") || word(p, "far")))
+                if ((found = parse_word(p, x64_vectors[i].text))) parsed->imm = i;
+        if (!found &&
+            (found = parse_word(p, "write") || parse_word(p, "more") || parse_word(p, "far")))
             parsed->cond = 1;
-        if (!found && (found = word(p, "w"))) parsed->narrow = true;
-        if (!found) wrong(p, "an unknown suffix");
+        if (!found && (found = parse_word(p, "w"))) parsed->narrow = true;
+        if (!found) parse_wrong(p, "an unknown suffix");
     }
     if (parsed->op == SSA_LOAD) parsed->type = (uint8_t)ssa_loaded((enum ssa_mem)parsed->mem);
 }
 
-static void operands(struct parser *p, struct ssa_insn *parsed, uint32_t *to)
+static void parse_operands(struct parser *p, struct ssa_insn *parsed, uint32_t *to)
 {
     unsigned arg = ssa_has(parsed->op, 'a') ? 2 : 0, targets = 0;
-    for (skip(p); p->ok && *p->at && *p->at != '\n'; skip(p)) {
-        if (take(p, "[")) {
-            address(p, parsed);
-        } else if (take(p, "(")) {
-            list(p, parsed);
-        } else if (take(p, "#")) {
+    for (parse_skip(p); p->ok && *p->at && *p->at != '\n'; parse_skip(p)) {
+        if (parse_take(p, "[")) {
+            parse_address(p, parsed);
+        } else if (parse_take(p, "(")) {
+            parse_list(p, parsed);
+        } else if (parse_take(p, "#")) {
             if (parsed->op == SSA_WINDOW)
-                parsed->list = (uint32_t)number(p);
+                parsed->list = (uint32_t)parse_number(p);
             else if (parsed->op == SSA_LANE1 || parsed->op == SSA_LANE2)
-                parsed->imm |= (int64_t)(name(p) & 255) << 8;
+                parsed->imm |= (int64_t)(parse_name(p) & 255) << 8;
             else
-                parsed->imm = number(p);
-        } else if (take(p, "->")) {
+                parsed->imm = parse_number(p);
+        } else if (parse_take(p, "->")) {
             do {
                 if (targets < 2)
-                    to[targets++] = block(p);
+                    to[targets++] = parse_block(p);
                 else
-                    wrong(p, "too many targets");
-            } while (p->ok && take(p, ","));
-        } else if (take(p, "exit")) {
+                    parse_wrong(p, "too many targets");
+            } while (p->ok && parse_take(p, ","));
+        } else if (parse_take(p, "exit")) {
             exit_of(p, parsed);
         } else if (*p->at == 'v') {
             if (arg >= ssa_ops[parsed->op].args)
-                wrong(p, "too many operands");
+                parse_wrong(p, "too many operands");
             else
-                parsed->arg[arg++] = value(p);
-        } else if (!take(p, ",")) {
-            wrong(p, "not an operand");
+                parsed->arg[arg++] = parse_value(p);
+        } else if (!parse_take(p, ",")) {
+            parse_wrong(p, "not an operand");
         }
     }
 }
 
-static void insn(struct parser *p)
+static void parse_insn(struct parser *p)
 {
     struct ssa_insn parsed = {.type = SSA_VOID};
     uint32_t result = 0, to[2] = {0}, op = 0;
-    skip(p);
+    parse_skip(p);
     if (*p->at == 'v') {
-        result = value(p);
+        result = parse_value(p);
         parsed.type = SSA_INT;
-        if (!take(p, "=")) wrong(p, "= is missing");
-        skip(p);
+        if (!parse_take(p, "=")) parse_wrong(p, "= is missing");
+        parse_skip(p);
     }
-    while (op < SSA_OPS && !word(p, ssa_ops[op].text)) op++;
-    if (op == SSA_OPS) wrong(p, "an unknown operation");
+    while (op < SSA_OPS && !parse_word(p, ssa_ops[op].text)) op++;
+    if (op == SSA_OPS) parse_wrong(p, "an unknown operation");
     if (!p->ok) return;
     parsed.op = (uint8_t)op;
-    suffixes(p, &parsed);
-    operands(p, &parsed, to);
+    parse_suffixes(p, &parsed);
+    parse_operands(p, &parsed, to);
     if (!result) result = ssa_new(p->f, SSA_NONE, SSA_VOID);
     if (!p->ok || p->f->failed) return;
     if (p->f->insns[result].op != SSA_NONE) {
-        wrong(p, "a value is defined twice");
+        parse_wrong(p, "a value is defined twice");
         return;
     }
     if (op == SSA_RESULT) { /* of the call before it */
@@ -241,26 +243,26 @@ bool ssa_parse(struct ssa_function *f, const char *text, penta_error *err)
     struct parser p = {.f = f, .start = text, .at = text, .err = err, .ok = true};
     bool any = false;
     while (p.ok && !f->failed && *p.at) {
-        skip(&p);
+        parse_skip(&p);
         if (*p.at == 'b' && p.at[1] >= '0' && p.at[1] <= '9') {
             any = true;
-            p.block = block(&p);
-            if (!take(&p, ":")) wrong(&p, ": is missing");
-            for (skip(&p); p.ok && *p.at == 'b'; skip(&p)) {
-                uint32_t from = block(&p);
+            p.block = parse_block(&p);
+            if (!parse_take(&p, ":")) parse_wrong(&p, ": is missing");
+            for (parse_skip(&p); p.ok && *p.at == 'b'; parse_skip(&p)) {
+                uint32_t from = parse_block(&p);
                 if (p.ok) ssa_edge(f, from, p.block);
-                take(&p, ",");
+                parse_take(&p, ",");
             }
         } else if (*p.at && *p.at != '\n') {
             if (any)
-                insn(&p);
+                parse_insn(&p);
             else
-                wrong(&p, "an instruction before the first block");
+                parse_wrong(&p, "an instruction before the first block");
         }
         if (p.ok && *p.at == '\n')
             p.at++;
         else if (p.ok && *p.at)
-            wrong(&p, "the end of the line is missing");
+            parse_wrong(&p, "the end of the line is missing");
     }
     free(p.values);
     if (f->failed) error_at(err, BASE_MEMORY, 0, "no memory for a function");

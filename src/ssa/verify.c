@@ -11,13 +11,13 @@ struct check {
     bool ok;
 };
 
-static void fault(struct check *c, uint32_t value, const char *what)
+static void verify_fault(struct check *c, uint32_t value, const char *what)
 {
     if (c->ok) error_at(c->err, BASE_SYNTAX, value, "v%u: %s", value, what);
     c->ok = false;
 }
 
-static bool defined(const struct check *c, uint32_t value)
+static bool verify_defined(const struct check *c, uint32_t value)
 {
     return value && value < c->f->count && c->place[value] && c->f->insns[value].type != SSA_VOID;
 }
@@ -34,14 +34,14 @@ static bool result_follows_its_call(const struct ssa_function *f, uint32_t resul
 /* The value is known at the place of the user, or at the end of a block. */
 static void check_use(struct check *c, uint32_t user, uint32_t value, uint32_t block, bool at_end)
 {
-    if (!defined(c, value)) {
-        fault(c, user, "uses what has no value");
+    if (!verify_defined(c, value)) {
+        verify_fault(c, user, "uses what has no value");
         return;
     }
     uint32_t home = c->f->insns[value].block;
     if (home == block ? !at_end && c->place[value] >= c->place[user]
                       : !ssa_dominates(&c->loops, home, block))
-        fault(c, user, "uses a value that is not computed before it");
+        verify_fault(c, user, "uses a value that is not computed before it");
 }
 
 static void check_insn(struct check *c, uint32_t i)
@@ -50,15 +50,16 @@ static void check_insn(struct check *c, uint32_t i)
     const struct ssa_insn *in = &f->insns[i];
     const struct ssa_block *b = &f->blocks[in->block];
     if (in->op == SSA_RESULT && !result_follows_its_call(f, i))
-        fault(c, i, "a result that follows no call");
-    if (in->op == SSA_NONE || in->op >= SSA_OPS) fault(c, i, "no operation");
-    if (in->mem == SSA_M512 && in->op != SSA_WINDOW) fault(c, i, "a size for checks alone");
-    if (ssa_has(in->op, 't') != (i == b->last)) fault(c, i, "a block ends with what ends it");
+        verify_fault(c, i, "a result that follows no call");
+    if (in->op == SSA_NONE || in->op >= SSA_OPS) verify_fault(c, i, "no operation");
+    if (in->mem == SSA_M512 && in->op != SSA_WINDOW) verify_fault(c, i, "a size for checks alone");
+    if (ssa_has(in->op, 't') != (i == b->last))
+        verify_fault(c, i, "a block ends with what ends it");
     if (ssa_has(in->op, 'x') && !f->native && (!in->exit || in->exit > f->exit_count))
-        fault(c, i, "no exit");
+        verify_fault(c, i, "no exit");
     if (!c->ok) return;
     if (in->op == SSA_PHI) {
-        if (in->count != b->pred_count) fault(c, i, "a value for each predecessor");
+        if (in->count != b->pred_count) verify_fault(c, i, "a value for each predecessor");
         for (uint32_t k = 0; c->ok && k < in->count; k++)
             if (c->loops.number[b->preds[k]])
                 check_use(c, i, f->pool[in->list + k], b->preds[k], true);
@@ -68,14 +69,14 @@ static void check_insn(struct check *c, uint32_t i)
         if (in->arg[k])
             check_use(c, i, in->arg[k], in->block, false);
         else if (in->op != SSA_FOREIGN && (!ssa_has(in->op, 'a') || k > 1))
-            fault(c, i, "an operand is missing");
+            verify_fault(c, i, "an operand is missing");
     for (uint32_t k = 0; in->op != SSA_SWITCH && k < in->count; k++)
         check_use(c, i, f->pool[in->list + k], in->block, false);
     for (uint32_t k = 0; in->exit && k < f->exits[in->exit - 1].count; k++)
         check_use(c, i, f->states[f->exits[in->exit - 1].first + k].value, in->block, false);
     bool real = in->op >= SSA_FADD && in->op <= SSA_FSQRT;
     for (unsigned k = 0; c->ok && real && k < ssa_ops[in->op].args; k++)
-        if (f->insns[in->arg[k]].type != in->type) fault(c, i, "operands of another type");
+        if (f->insns[in->arg[k]].type != in->type) verify_fault(c, i, "operands of another type");
 }
 
 static void check_edges(struct check *c, uint32_t block)
@@ -84,13 +85,13 @@ static void check_edges(struct check *c, uint32_t block)
     const uint32_t *to = ssa_successors(c->f, block, &n);
     for (uint32_t k = 0; c->ok && k < n; k++) {
         if (to[k] >= c->f->block_count) {
-            fault(c, last, "a target that is no block");
+            verify_fault(c, last, "a target that is no block");
             return;
         }
         const struct ssa_block *b = &c->f->blocks[to[k]];
         uint32_t i = 0;
         while (i < b->pred_count && b->preds[i] != block) i++;
-        if (i == b->pred_count) fault(c, last, "a target without this predecessor");
+        if (i == b->pred_count) verify_fault(c, last, "a target without this predecessor");
     }
 }
 

@@ -110,21 +110,21 @@ static void find_through(struct ssa_emitter *m)
     }
 }
 
-static uint32_t target(const struct ssa_emitter *m, uint32_t block)
+static uint32_t emit_target(const struct ssa_emitter *m, uint32_t block)
 {
     for (uint32_t n = 0; m->through[block] != block && n < 1000; n++) block = m->through[block];
     return block;
 }
 
-static void jump(struct ssa_emitter *m, uint32_t to, uint32_t next)
+static void emit_jump(struct ssa_emitter *m, uint32_t to, uint32_t next)
 {
-    if (target(m, to) != next) x64_jmp(m->e, &m->labels[target(m, to)]);
+    if (emit_target(m, to) != next) x64_jmp(m->e, &m->labels[emit_target(m, to)]);
 }
 
-static void branch(struct ssa_emitter *m, const struct ssa_insn *in, const uint32_t *to,
-                   uint32_t next)
+static void emit_branch(struct ssa_emitter *m, const struct ssa_insn *in, const uint32_t *to,
+                        uint32_t next)
 {
-    uint32_t yes = target(m, to[0]), no = target(m, to[1]);
+    uint32_t yes = emit_target(m, to[0]), no = emit_target(m, to[1]);
     enum x64_cond cond = ssa_emit_compare(m, in);
     if (yes == next) {
         x64_jcc(m->e, cond ^ 1, &m->labels[no]);
@@ -139,17 +139,18 @@ static void branch_real(struct ssa_emitter *m, const struct ssa_insn *in, const 
                         uint32_t next)
 {
     struct x64 *e = m->e;
-    struct x64_label *yes = &m->labels[target(m, to[0])], *no = &m->labels[target(m, to[1])];
+    struct x64_label *yes = &m->labels[emit_target(m, to[0])],
+                     *no = &m->labels[emit_target(m, to[1])];
     enum x64_cond cond = ssa_emit_compare_real(m, in);
     if (cond == X64_E) {
         x64_jcc(e, X64_NE, no);
         x64_jcc(e, X64_P, no);
-        jump(m, to[0], next);
+        emit_jump(m, to[0], next);
         return;
     }
     x64_jcc(e, cond, yes);
     if (cond == X64_NE) x64_jcc(e, X64_P, yes);
-    jump(m, to[1], next);
+    emit_jump(m, to[1], next);
 }
 
 /* A table of jumps, five bytes each, after the jump into it. */
@@ -165,12 +166,12 @@ static void jump_table(struct ssa_emitter *m, const struct ssa_insn *in, uint32_
         return;
     }
     if (ssa_is_const(m->f, in->arg[0], &known)) {
-        jump(m, to[(uint64_t)known < count ? (uint32_t)known : count], next);
+        emit_jump(m, to[(uint64_t)known < count ? (uint32_t)known : count], next);
         return;
     }
     enum x64_reg a = ssa_int_arg(m, in->arg[0]);
     x64_cmp_imm(e, X64, a, (int32_t)count);
-    x64_jcc(e, X64_AE, &m->labels[target(m, to[count])]);
+    x64_jcc(e, X64_AE, &m->labels[emit_target(m, to[count])]);
     bool moved = a == SSA_SCRATCH; /* no other register is free */
     if (moved) x64_movq_to(e, X64, SSA_FLOAT_SCRATCH, RAX), x64_mov(e, X64, RAX, a), a = RAX;
     x64_lea_label(e, SSA_SCRATCH, &table);
@@ -180,7 +181,7 @@ static void jump_table(struct ssa_emitter *m, const struct ssa_insn *in, uint32_
     x64_jmp_reg(e, SSA_SCRATCH);
     x64_bind(e, &table);
     for (uint32_t i = 0; i < count && !x64_full(e); i++) /* jumps of 5 bytes, in 8 each */
-        x64_jmp(e, &m->labels[target(m, to[i])]), x64_nop(e, 3);
+        x64_jmp(e, &m->labels[emit_target(m, to[i])]), x64_nop(e, 3);
 }
 
 static void end_block(struct ssa_emitter *m, uint32_t b, uint32_t next)
@@ -191,9 +192,9 @@ static void end_block(struct ssa_emitter *m, uint32_t b, uint32_t next)
     case SSA_JUMP:
         ssa_edge_moves(m, b, block->to[0]);
         ssa_do_moves(m);
-        jump(m, block->to[0], next);
+        emit_jump(m, block->to[0], next);
         break;
-    case SSA_BRANCH: branch(m, in, block->to, next); break;
+    case SSA_BRANCH: emit_branch(m, in, block->to, next); break;
     case SSA_FBRANCH: branch_real(m, in, block->to, next); break;
     case SSA_SWITCH: jump_table(m, in, next); break;
     default: ssa_emit_insn(m, block->last);
@@ -322,7 +323,7 @@ bool ssa_emit_begin(struct ssa_function *f, uint32_t number, struct ssa_code *co
     return true;
 }
 
-static bool allocate(struct ssa_emitter *m, const uint32_t *blocks, uint32_t count)
+static bool emit_allocate(struct ssa_emitter *m, const uint32_t *blocks, uint32_t count)
 {
     struct ssa_live *l = &m->l;
     enum { SPILLED = 64 }; /* words, where code is made before all of it is known */
@@ -339,7 +340,7 @@ void ssa_emit_part(struct ssa_code *code, const uint32_t *blocks, uint32_t count
     struct ssa_emitter *m = code->emitter;
     struct ssa_function *f = m->f;
     m->next = next;
-    if (f->failed || !count || !allocate(m, blocks, count)) code->failed = true;
+    if (f->failed || !count || !emit_allocate(m, blocks, count)) code->failed = true;
     if (code->failed) return;
     code->frames[m->function] = m->l.frame * 8;
     if (f->native) ssa_native_begin(m);

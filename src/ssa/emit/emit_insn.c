@@ -16,7 +16,7 @@ static bool is_small(const struct ssa_emitter *m, uint32_t value, int32_t *imm)
 }
 
 /* A value to a register; leaves the flags alone. */
-static void fetch(struct ssa_emitter *m, enum x64_reg to, uint32_t value)
+static void emit_insn_fetch(struct ssa_emitter *m, enum x64_reg to, uint32_t value)
 {
     struct ssa_spot at = ssa_spot_at(m, value, m->at - 1);
     if (at.where == SSA_AT_CONST)
@@ -31,7 +31,7 @@ enum x64_reg ssa_int_arg(struct ssa_emitter *m, uint32_t value)
 {
     struct ssa_spot at = ssa_spot_at(m, value, m->at - 1);
     if (at.where == SSA_AT_REGISTER) return (enum x64_reg)at.at;
-    fetch(m, SSA_SCRATCH, value);
+    emit_insn_fetch(m, SSA_SCRATCH, value);
     return SSA_SCRATCH;
 }
 
@@ -76,7 +76,7 @@ static struct x64_mem address_of(struct ssa_emitter *m, const struct ssa_insn *i
 
 /* ---- integers ---- */
 
-static void binary(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d)
+static void emit_insn_binary(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d)
 {
     static const uint8_t ops[] = {X64_ADD, X64_SUB, X64_IMUL, X64_AND, X64_OR, X64_XOR};
     enum x64_size size = in->narrow ? X32 : X64;
@@ -94,10 +94,10 @@ static void binary(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_re
     if (!x64_three(m->e, op, size, d, a, b, SSA_SCRATCH)) m->code->failed = true;
 }
 
-static void divide(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d)
+static void emit_insn_divide(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d)
 {
-    fetch(m, SSA_SCRATCH, in->arg[1]);
-    fetch(m, RAX, in->arg[0]);
+    emit_insn_fetch(m, SSA_SCRATCH, in->arg[1]);
+    emit_insn_fetch(m, RAX, in->arg[0]);
     x64_wide(m->e, (enum x64_wide)(in->op - SSA_MULHS), in->narrow ? X32 : X64, d, SSA_SCRATCH);
 }
 
@@ -132,7 +132,8 @@ static bool is_for_select(const struct ssa_emitter *m, uint32_t value)
            next->arg[1] != value && next->arg[2] != value && i->use_end - i->use_first == 2;
 }
 
-static void set(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d, uint32_t value)
+static void emit_insn_set(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d,
+                          uint32_t value)
 {
     if (is_for_select(m, value)) {
         m->holds = (uint8_t)ssa_emit_compare(m, in);
@@ -143,7 +144,7 @@ static void set(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d
     x64_movzx8(m->e, d, SSA_SCRATCH);
 }
 
-static void select(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d)
+static void emit_insn_select(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d)
 {
     enum x64_cond otherwise = X64_E;
     if (m->compared == in->arg[0]) {
@@ -153,15 +154,15 @@ static void select(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_re
         x64_test(m->e, X64, c, c);
     }
     m->compared = 0;
-    fetch(m, SSA_SCRATCH, in->arg[2]);
+    emit_insn_fetch(m, SSA_SCRATCH, in->arg[2]);
     if (d == SSA_SCRATCH) m->code->failed = true;
-    fetch(m, d, in->arg[1]);
+    emit_insn_fetch(m, d, in->arg[1]);
     x64_cmov(m->e, otherwise, X64, d, SSA_SCRATCH);
 }
 
 /* ---- floats ---- */
 
-static void real(struct ssa_emitter *m, const struct ssa_insn *in, unsigned d)
+static void emit_insn_real(struct ssa_emitter *m, const struct ssa_insn *in, unsigned d)
 {
     unsigned a = ssa_float_arg(m, in->arg[0]), b = ssa_float_arg(m, in->arg[1]);
     if ((a == SSA_FLOAT_SCRATCH && b == SSA_FLOAT_SCRATCH) ||
@@ -175,7 +176,7 @@ static bool args_wide(const struct ssa_emitter *m, const struct ssa_insn *in)
     return m->f->insns[in->arg[0]].type == SSA_F64;
 }
 
-static void convert(struct ssa_emitter *m, const struct ssa_insn *in, unsigned d)
+static void emit_insn_convert(struct ssa_emitter *m, const struct ssa_insn *in, unsigned d)
 {
     struct x64 *e = m->e;
     bool wide = in->type == SSA_F64;
@@ -217,7 +218,7 @@ enum x64_cond ssa_emit_compare_real(struct ssa_emitter *m, const struct ssa_insn
 /* ---- vectors ---- */
 
 /* Registers have 32 bytes if what goes in or comes out has. */
-static void lanes(struct ssa_emitter *m, const struct ssa_insn *in, unsigned d)
+static void emit_insn_lanes(struct ssa_emitter *m, const struct ssa_insn *in, unsigned d)
 {
     enum x64_vector op = (enum x64_vector)(in->imm & 255);
     unsigned a = ssa_float_arg(m, in->arg[0]), b = in->arg[1] ? ssa_float_arg(m, in->arg[1]) : a;
@@ -234,7 +235,7 @@ static void lanes(struct ssa_emitter *m, const struct ssa_insn *in, unsigned d)
 
 /* ---- memory ---- */
 
-static void store(struct ssa_emitter *m, const struct ssa_insn *in)
+static void emit_insn_store(struct ssa_emitter *m, const struct ssa_insn *in)
 {
     struct x64_mem at = address_of(m, in);
     bool real = in->mem >= SSA_MF32;
@@ -251,7 +252,7 @@ static void store(struct ssa_emitter *m, const struct ssa_insn *in)
 
 /* ---- checks, calls, ends ---- */
 
-static void window(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t value)
+static void emit_insn_window(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t value)
 {
     struct x64 *e = m->e;
     x64_lea(e, X64, SSA_SCRATCH, address_of(m, in));
@@ -262,7 +263,7 @@ static void window(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t va
 }
 
 /* Arguments of a call, or results of a function. */
-static void pass(struct ssa_emitter *m, const struct ssa_insn *in)
+static void emit_insn_pass(struct ssa_emitter *m, const struct ssa_insn *in)
 {
     for (uint32_t i = 0; i < in->count; i++)
         ssa_add_move(m, (struct ssa_spot){SSA_AT_REGISTER, SSA_INT, ssa_param_registers[i]},
@@ -270,11 +271,11 @@ static void pass(struct ssa_emitter *m, const struct ssa_insn *in)
     ssa_do_moves(m);
 }
 
-static void call(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t value)
+static void emit_insn_call(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t value)
 {
     struct x64 *e = m->e;
     int32_t frame = (int32_t)m->l.frame * 8;
-    pass(m, in);
+    emit_insn_pass(m, in);
     /* A word for each inlined call around this one, so that the stack is as deep as the calls are. */
     int32_t inlined = 0;
     const struct ssa_exit *x = in->exit ? &m->f->exits[in->exit - 1] : NULL;
@@ -295,13 +296,13 @@ static void call(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t valu
     ssa_do_moves(m);
 }
 
-static void effect(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t value)
+static void emit_insn_effect(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t value)
 {
     struct x64 *e = m->e;
     switch (in->op) {
-    case SSA_STORE: store(m, in); break;
+    case SSA_STORE: emit_insn_store(m, in); break;
     case SSA_GUARD: ssa_emit_stub(m, ssa_emit_compare(m, in) ^ 1, value); break;
-    case SSA_WINDOW: window(m, in, value); break;
+    case SSA_WINDOW: emit_insn_window(m, in, value); break;
     case SSA_LIMIT:
         x64_cmp_load(e, X64, ssa_int_arg(m, in->arg[0]), ssa_context_field(in->imm));
         ssa_emit_stub(m, X64_AE, value);
@@ -328,10 +329,10 @@ static void effect(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t va
         ssa_emit_site(m, value);
         if (in->op == SSA_LEAVE) x64_ud2(e);
         break;
-    case SSA_CALL: call(m, in, value); break;
+    case SSA_CALL: emit_insn_call(m, in, value); break;
     case SSA_FOREIGN: ssa_native_foreign(m, in, value); break;
     case SSA_RETURN:
-        pass(m, in);
+        emit_insn_pass(m, in);
         if (m->f->native)
             ssa_native_return(m);
         else
@@ -345,7 +346,7 @@ void ssa_emit_insn(struct ssa_emitter *m, uint32_t value)
 {
     const struct ssa_insn *in = &m->f->insns[value];
     if (in->type == SSA_VOID) {
-        effect(m, in, value);
+        emit_insn_effect(m, in, value);
         return;
     }
     if (ssa_immediate(in)) return;
@@ -366,19 +367,19 @@ void ssa_emit_insn(struct ssa_emitter *m, uint32_t value)
     case SSA_SHR:
     case SSA_SAR:
     case SSA_ROL:
-    case SSA_ROR: binary(m, in, r); break;
+    case SSA_ROR: emit_insn_binary(m, in, r); break;
     case SSA_MULHS:
     case SSA_MULHU:
     case SSA_DIVS:
     case SSA_DIVU:
     case SSA_REMS:
-    case SSA_REMU: divide(m, in, r); break;
-    case SSA_SET: set(m, in, r, value); break;
-    case SSA_SELECT: select(m, in, r); break;
+    case SSA_REMU: emit_insn_divide(m, in, r); break;
+    case SSA_SET: emit_insn_set(m, in, r, value); break;
+    case SSA_SELECT: emit_insn_select(m, in, r); break;
     case SSA_FADD:
     case SSA_FSUB:
     case SSA_FMUL:
-    case SSA_FDIV: real(m, in, d); break;
+    case SSA_FDIV: emit_insn_real(m, in, d); break;
     case SSA_FSET: x64_set_real(m->e, ssa_emit_compare_real(m, in), r, SSA_SCRATCH); break;
     case SSA_FSQRT:
     case SSA_FWIDEN:
@@ -386,9 +387,9 @@ void ssa_emit_insn(struct ssa_emitter *m, uint32_t value)
     case SSA_FROMINT:
     case SSA_TOINT:
     case SSA_BITS:
-    case SSA_REAL: convert(m, in, d); break;
+    case SSA_REAL: emit_insn_convert(m, in, d); break;
     case SSA_LANE1:
-    case SSA_LANE2: lanes(m, in, d); break;
+    case SSA_LANE2: emit_insn_lanes(m, in, d); break;
     case SSA_LOAD: x64_load(m->e, (enum x64_access)in->mem, d, address_of(m, in)); break;
     case SSA_SYMBOL: ssa_native_symbol(m, in, r); break;
     case SSA_ADDRESS: x64_lea(m->e, X64, r, address_of(m, in)); break;

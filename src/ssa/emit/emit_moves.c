@@ -16,14 +16,14 @@ struct ssa_spot ssa_spot_at(const struct ssa_emitter *m, uint32_t value, uint32_
     return (struct ssa_spot){SSA_AT_FRAME, in->type, m->l.slots[value] * 8};
 }
 
-static bool same(struct ssa_spot a, struct ssa_spot b)
+static bool emit_moves_same(struct ssa_spot a, struct ssa_spot b)
 {
     return a.where == b.where && a.at == b.at && a.where != SSA_AT_CONST;
 }
 
 void ssa_add_move(struct ssa_emitter *m, struct ssa_spot to, struct ssa_spot from)
 {
-    if (same(to, from)) return;
+    if (emit_moves_same(to, from)) return;
     if (!SSA_RESERVE(m->code, m->moves, m->move_capacity, m->move_count + 1)) return;
     m->moves[m->move_count++] = (struct ssa_move){to, from};
 }
@@ -44,7 +44,7 @@ void ssa_frame_store(struct ssa_emitter *m, enum ssa_type type, int64_t offset, 
     x64_store(m->e, in_frame(type), ssa_frame_slot(offset), reg);
 }
 
-static void move(struct ssa_emitter *m, struct ssa_spot to, struct ssa_spot from)
+static void emit_moves_move(struct ssa_emitter *m, struct ssa_spot to, struct ssa_spot from)
 {
     struct x64 *e = m->e;
     if (from.where == SSA_AT_CONST) {
@@ -80,7 +80,7 @@ static bool is_read(const struct ssa_emitter *m, size_t except)
 {
     ssa_work(m->f, m->move_count / 4);
     for (size_t i = 0; i < m->move_count; i++)
-        if (i != except && same(m->moves[i].from, m->moves[except].to)) return true;
+        if (i != except && emit_moves_same(m->moves[i].from, m->moves[except].to)) return true;
     return false;
 }
 
@@ -96,12 +96,12 @@ void ssa_do_moves(struct ssa_emitter *m)
         if (i == m->move_count) {
             struct ssa_spot at = m->moves[0].to,
                             aside = {SSA_AT_FLOAT_REGISTER, at.type, SSA_FLOAT_SCRATCH};
-            move(m, aside, at);
+            emit_moves_move(m, aside, at);
             for (size_t k = 0; k < m->move_count; k++)
-                if (same(m->moves[k].from, at)) m->moves[k].from = aside;
+                if (emit_moves_same(m->moves[k].from, at)) m->moves[k].from = aside;
             i = 0;
         }
-        move(m, m->moves[i].to, m->moves[i].from);
+        emit_moves_move(m, m->moves[i].to, m->moves[i].from);
         m->moves[i] = m->moves[--m->move_count];
     }
 }

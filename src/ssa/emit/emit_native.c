@@ -29,7 +29,7 @@ void ssa_native_return(struct ssa_emitter *m)
 }
 
 /* Four bytes for the linker. */
-static void refer(struct ssa_emitter *m, enum ssa_reloc_kind kind, uint32_t symbol)
+static void emit_native_refer(struct ssa_emitter *m, enum ssa_reloc_kind kind, uint32_t symbol)
 {
     struct ssa_code *c = m->code;
     if (SSA_RESERVE(c, c->relocs, c->reloc_capacity, c->reloc_count + 1))
@@ -41,7 +41,7 @@ void ssa_native_symbol(struct ssa_emitter *m, const struct ssa_insn *in, enum x6
 {
     unsigned op = in->cond ? 0x8b00u : 0x8d00u; /* mov, lea */
     x64_put(m->e, 0x48u | (d >> 3) << 2 | op | (0x05u | (d & 7u) << 3) << 16, 3);
-    refer(m, in->cond ? SSA_RELOC_TABLE : SSA_RELOC_NEAR, (uint32_t)in->imm);
+    emit_native_refer(m, in->cond ? SSA_RELOC_TABLE : SSA_RELOC_NEAR, (uint32_t)in->imm);
 }
 
 /* An argument to its place on the stack. */
@@ -104,7 +104,7 @@ void ssa_native_foreign(struct ssa_emitter *m, const struct ssa_insn *in, uint32
         x64_form(e, 0xff, X32, 2, callee, false);
     } else {
         x64_put(e, 0xe8, 1);
-        refer(m, SSA_RELOC_CALL, (uint32_t)in->imm);
+        emit_native_refer(m, SSA_RELOC_CALL, (uint32_t)in->imm);
     }
     if (bytes) x64_add_imm(e, X64, RSP, bytes);
     if (in->mem == SSA_MF32 || in->mem == SSA_MF64)

@@ -2,18 +2,18 @@
  * base + (index << scale) + disp goes. */
 #include "ssa/ssa.h"
 
-static bool small(int64_t v) { return v == (int32_t)v; }
+static bool address_small(int64_t v) { return v == (int32_t)v; }
 
 /* One step; false: nothing left to do. */
-static bool absorb(struct ssa_function *f, struct ssa_insn *in)
+static bool address_absorb(struct ssa_function *f, struct ssa_insn *in)
 {
     int64_t k;
     for (unsigned i = 0; i < 2; i++) {
         if (!in->arg[i]) continue;
         const struct ssa_insn *x = &f->insns[in->arg[i]];
         unsigned shift = i ? in->scale : 0;
-        if (x->op == SSA_CONST && small((int64_t)((uint64_t)x->imm << shift)) &&
-            small(in->imm + (int64_t)((uint64_t)x->imm << shift))) {
+        if (x->op == SSA_CONST && address_small((int64_t)((uint64_t)x->imm << shift)) &&
+            address_small(in->imm + (int64_t)((uint64_t)x->imm << shift))) {
             in->imm += (int64_t)((uint64_t)x->imm << shift);
             in->arg[i] = 0;
             return true;
@@ -22,7 +22,7 @@ static bool absorb(struct ssa_function *f, struct ssa_insn *in)
         if ((x->op == SSA_ADD || x->op == SSA_SUB) && ssa_is_const(f, x->arg[1], &k)) {
             if (x->op == SSA_SUB) k = (int64_t)(0 - (uint64_t)k);
             int64_t more = (int64_t)((uint64_t)k << shift);
-            if (small(k) && small(more) && small(in->imm + more)) {
+            if (address_small(k) && address_small(more) && address_small(in->imm + more)) {
                 in->imm += more;
                 in->arg[i] = x->arg[0];
                 return true;
@@ -64,5 +64,5 @@ void ssa_pass_address(struct ssa_function *f)
     for (size_t b = 0; b < f->block_count; b++)
         for (uint32_t i = f->blocks[b].first; i; i = f->insns[i].next)
             for (unsigned n = 0; n < 16 && ssa_has(f->insns[i].op, 'a'); n++)
-                if (!absorb(f, &f->insns[i])) break;
+                if (!address_absorb(f, &f->insns[i])) break;
 }

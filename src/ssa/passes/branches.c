@@ -20,7 +20,7 @@ void ssa_unlink(struct ssa_function *f, uint32_t from, uint32_t to)
     }
 }
 
-static void decide(struct ssa_function *f, uint32_t block)
+static void branches_decide(struct ssa_function *f, uint32_t block)
 {
     struct ssa_block *b = &f->blocks[block];
     struct ssa_insn *end = &f->insns[b->last];
@@ -34,7 +34,7 @@ static void decide(struct ssa_function *f, uint32_t block)
     *end = (struct ssa_insn){.op = SSA_JUMP, .block = block, .prev = end->prev};
 }
 
-static void empty(struct ssa_function *f, uint32_t block)
+static void branches_empty(struct ssa_function *f, uint32_t block)
 {
     uint32_t n;
     const uint32_t *to = ssa_successors(f, block, &n);
@@ -55,7 +55,7 @@ static void drop_phis(struct ssa_function *f, uint32_t block)
     }
 }
 
-static void absorb(struct ssa_function *f, uint32_t block, uint32_t next)
+static void branches_absorb(struct ssa_function *f, uint32_t block, uint32_t next)
 {
     struct ssa_block *b = &f->blocks[block], *t = &f->blocks[next];
     uint32_t n;
@@ -77,7 +77,7 @@ static void absorb(struct ssa_function *f, uint32_t block, uint32_t next)
             if (f->blocks[to[k]].preds[i] == next) f->blocks[to[k]].preds[i] = block;
 }
 
-static bool joins(const struct ssa_function *f, uint32_t block, uint32_t *next)
+static bool branches_joins(const struct ssa_function *f, uint32_t block, uint32_t *next)
 {
     const struct ssa_block *b = &f->blocks[block];
     if (!b->last || f->insns[b->last].op != SSA_JUMP) return false;
@@ -89,17 +89,17 @@ void ssa_pass_branches(struct ssa_function *f)
 {
     struct ssa_loops l;
     if (f->failed) return;
-    for (uint32_t b = 0; b < f->block_count; b++) decide(f, b);
+    for (uint32_t b = 0; b < f->block_count; b++) branches_decide(f, b);
     uint32_t *into = calloc(f->block_count, sizeof *into); /* + 1: the block it became a part of */
     if (!into || !ssa_loops(&l, f)) {
         free(into);
         return;
     }
     for (uint32_t b = 0; b < f->block_count; b++)
-        if (!l.number[b]) empty(f, b);
+        if (!l.number[b]) branches_empty(f, b);
     for (uint32_t k = 0; k < l.count; k++)
-        for (uint32_t b = l.order[k], next; f->blocks[b].last && joins(f, b, &next);) {
-            absorb(f, b, next);
+        for (uint32_t b = l.order[k], next; f->blocks[b].last && branches_joins(f, b, &next);) {
+            branches_absorb(f, b, next);
             into[next] = b + 1;
         }
     for (uint32_t b = 0; b < f->block_count; b++) {

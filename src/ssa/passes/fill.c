@@ -71,13 +71,13 @@ static bool find_fill(struct fill *out, const struct ssa_function *f, const stru
 /* ---- writing it ---- */
 
 /* A value in front of the loop, where constants may not have been computed yet. */
-static uint32_t outside(struct ssa_function *f, uint32_t value)
+static uint32_t fill_outside(struct ssa_function *f, uint32_t value)
 {
     return f->insns[value].op == SSA_CONST ? ssa_const(f, f->insns[value].imm) : value;
 }
 
 /* The value that is stored, as often as it fits. */
-static uint32_t repeated(struct ssa_function *f, uint32_t value, enum ssa_mem mem)
+static uint32_t fill_repeated(struct ssa_function *f, uint32_t value, enum ssa_mem mem)
 {
     static const int64_t ones[] = {0x0101010101010101, 0x0001000100010001, 0x0000000100000001};
     static const uint8_t extend[] = {SSA_ZEXT8, SSA_ZEXT16, SSA_ZEXT32};
@@ -106,11 +106,11 @@ static void write_fill(struct ssa_function *f, const struct fill *fill)
     ssa_start(f, c->preheader);
     ssa_remove(f, f->blocks[c->preheader].last);
     ssa_unlink(f, c->preheader, c->header);
-    uint32_t bound = outside(f, c->bound), advance = ssa_const(f, (int64_t)fill->advance),
+    uint32_t bound = fill_outside(f, c->bound), advance = ssa_const(f, (int64_t)fill->advance),
              last = ssa_op2(f, SSA_SUB, SSA_INT, false, bound, advance),
-             value = repeated(f, store.arg[2], (enum ssa_mem)store.mem), second = ssa_block(f),
+             value = fill_repeated(f, store.arg[2], (enum ssa_mem)store.mem), second = ssa_block(f),
              wide = ssa_block(f), phi = ssa_new(f, SSA_PHI, SSA_INT);
-    if (*fixed) *fixed = outside(f, *fixed);
+    if (*fixed) *fixed = fill_outside(f, *fixed);
     if (f->failed) return;
     *(fixed == &at.base ? &at.index : &at.base) = phi;
     ssa_branch(f, SSA_BRANCH, is_signed ? SSA_LT : SSA_B, false, last, bound, second, c->header);

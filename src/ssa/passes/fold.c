@@ -3,11 +3,12 @@
  * are simplified before their users, except around loops. */
 #include "ssa/ssa.h"
 
-static int64_t cut(bool narrow, uint64_t v) { return (int64_t)(narrow ? (uint32_t)v : v); }
+static int64_t fold_cut(bool narrow, uint64_t v) { return (int64_t)(narrow ? (uint32_t)v : v); }
 
 bool ssa_cond_holds(enum ssa_cond cond, bool narrow, int64_t a, int64_t b)
 {
-    uint64_t x = (uint64_t)cut(narrow, (uint64_t)a), y = (uint64_t)cut(narrow, (uint64_t)b);
+    uint64_t x = (uint64_t)fold_cut(narrow, (uint64_t)a),
+             y = (uint64_t)fold_cut(narrow, (uint64_t)b);
     int64_t s = narrow ? (int32_t)a : a, t = narrow ? (int32_t)b : b;
     switch (cond) {
     case SSA_EQ: return x == y;
@@ -23,7 +24,7 @@ bool ssa_cond_holds(enum ssa_cond cond, bool narrow, int64_t a, int64_t b)
     }
 }
 
-static bool compute(const struct ssa_insn *in, int64_t a, int64_t b, int64_t *out)
+static bool fold_compute(const struct ssa_insn *in, int64_t a, int64_t b, int64_t *out)
 {
     uint64_t x = (uint64_t)a, y = (uint64_t)b;
     unsigned mask = in->narrow ? 31 : 63, n = (unsigned)y & mask;
@@ -50,7 +51,7 @@ static bool compute(const struct ssa_insn *in, int64_t a, int64_t b, int64_t *ou
     case SSA_SET: r = ssa_cond_holds((enum ssa_cond)in->cond, in->narrow, a, b); break;
     default: return false;
     }
-    *out = cut(in->narrow, r);
+    *out = fold_cut(in->narrow, r);
     return true;
 }
 
@@ -99,7 +100,7 @@ static bool takes_low_half(const struct ssa_insn *in, unsigned arg)
     return in->narrow && (ssa_has(in->op, 'w') || ssa_has(in->op, 'k'));
 }
 
-static void identities(struct ssa_function *f, struct ssa_insn *in, int64_t b)
+static void fold_identities(struct ssa_function *f, struct ssa_insn *in, int64_t b)
 {
     uint32_t a = in->arg[0];
     bool same = !in->narrow || upper_zero(f, a);
@@ -132,12 +133,12 @@ static void identities(struct ssa_function *f, struct ssa_insn *in, int64_t b)
 }
 
 /* (x + c) + d is x + (c + d); a multiplication by a power of two is a shift. */
-static void rearrange(struct ssa_function *f, uint32_t value)
+static void fold_rearrange(struct ssa_function *f, uint32_t value)
 {
     int64_t b, c;
     struct ssa_insn *in = &f->insns[value];
     if (!ssa_is_const(f, in->arg[1], &b)) return;
-    b = cut(in->narrow, (uint64_t)b);
+    b = fold_cut(in->narrow, (uint64_t)b);
     if (in->op == SSA_MUL && b > 1 && !(b & (b - 1))) {
         uint32_t count = ssa_const_before(f, value, (uint64_t)__builtin_ctzll((uint64_t)b));
         if (!count) return;
@@ -152,7 +153,8 @@ static void rearrange(struct ssa_function *f, uint32_t value)
     if (!sum || !ssa_is_const(f, x->arg[1], &c)) return;
     uint64_t total = (in->op == SSA_ADD ? (uint64_t)b : 0 - (uint64_t)b) +
                      (x->op == SSA_ADD ? (uint64_t)c : 0 - (uint64_t)c);
-    uint32_t from = x->arg[0], made = ssa_const_before(f, value, (uint64_t)cut(in->narrow, total));
+    uint32_t from = x->arg[0],
+             made = ssa_const_before(f, value, (uint64_t)fold_cut(in->narrow, total));
     if (!made) return;
     in = &f->insns[value];
     in->op = SSA_ADD;
@@ -160,7 +162,7 @@ static void rearrange(struct ssa_function *f, uint32_t value)
     in->arg[1] = made;
 }
 
-static void simplify(struct ssa_function *f, uint32_t value)
+static void fold_simplify(struct ssa_function *f, uint32_t value)
 {
     struct ssa_insn *in = &f->insns[value];
     unsigned args = ssa_ops[in->op].args;
@@ -172,7 +174,7 @@ static void simplify(struct ssa_function *f, uint32_t value)
     if (!ssa_has(in->op, 'p') || in->type != SSA_INT || ssa_has(in->op, 'a')) return;
     bool ka = args > 0 && ssa_is_const(f, in->arg[0], &a),
          kb = args > 1 && ssa_is_const(f, in->arg[1], &b);
-    if (args && ka && (args == 1 || kb) && compute(in, a, b, &r)) {
+    if (args && ka && (args == 1 || kb) && fold_compute(in, a, b, &r)) {
         become_const(in, r);
         return;
     }
@@ -198,8 +200,8 @@ static void simplify(struct ssa_function *f, uint32_t value)
         if (x->type == SSA_F64) become_copy(in, x->arg[0]);
         return;
     }
-    if (kb) identities(f, in, b);
-    if (kb && f->insns[value].op != SSA_COPY) rearrange(f, value);
+    if (kb) fold_identities(f, in, b);
+    if (kb && f->insns[value].op != SSA_COPY) fold_rearrange(f, value);
 }
 
 void ssa_pass_fold(struct ssa_function *f)
@@ -221,7 +223,7 @@ void ssa_pass_fold(struct ssa_function *f)
                 in->arg[0] = 0;
                 continue;
             }
-            simplify(f, i);
+            fold_simplify(f, i);
         }
     ssa_pass_copies(f);
 }

@@ -39,13 +39,13 @@ static bool may_meet(const struct ssa_function *f, uint32_t x, uint32_t y)
     return !p || !q || p == q;
 }
 
-static void learn(struct memory *m, uint32_t access, uint32_t value)
+static void forward_learn(struct memory *m, uint32_t access, uint32_t value)
 {
     struct known *k = m->count < KNOWN ? &m->items[m->count++] : &m->items[m->next++ % KNOWN];
     *k = (struct known){access, value};
 }
 
-static void forget(struct ssa_function *f, struct memory *m, uint32_t store)
+static void forward_forget(struct ssa_function *f, struct memory *m, uint32_t store)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < m->count; i++)
@@ -53,7 +53,7 @@ static void forget(struct ssa_function *f, struct memory *m, uint32_t store)
     m->count = kept;
 }
 
-static uint32_t recall(const struct ssa_function *f, const struct memory *m, uint32_t load)
+static uint32_t forward_recall(const struct ssa_function *f, const struct memory *m, uint32_t load)
 {
     const struct ssa_insn *in = &f->insns[load];
     for (uint32_t i = m->count; i-- > 0;) {
@@ -65,24 +65,24 @@ static uint32_t recall(const struct ssa_function *f, const struct memory *m, uin
     return 0;
 }
 
-static void visit(struct ssa_function *f, struct memory *m, uint32_t block)
+static void forward_visit(struct ssa_function *f, struct memory *m, uint32_t block)
 {
     for (uint32_t i = f->blocks[block].first; i; i = f->insns[i].next) {
         struct ssa_insn *in = &f->insns[i];
         if (in->op != SSA_PHI) ssa_uses(f, i, ssa_to_origin, f);
         if (in->op == SSA_LOAD) {
-            uint32_t value = recall(f, m, i);
+            uint32_t value = forward_recall(f, m, i);
             if (!value) {
-                learn(m, i, i);
+                forward_learn(m, i, i);
                 continue;
             }
             in->op = SSA_COPY;
             in->arg[0] = value;
             in->arg[1] = 0;
         } else if (in->op == SSA_STORE) {
-            forget(f, m, i);
+            forward_forget(f, m, i);
             /* What is narrower than a word would have to be extended as the load does. */
-            if (in->mem >= SSA_X64) learn(m, i, in->arg[2]);
+            if (in->mem >= SSA_X64) forward_learn(m, i, in->arg[2]);
         } else if (ssa_has((enum ssa_op)in->op, 'm')) {
             m->count = 0;
         }
@@ -99,7 +99,7 @@ void ssa_pass_forward(struct ssa_function *f)
         uint32_t b = l.order[k];
         bool goes_on = f->blocks[b].pred_count == 1 && f->blocks[b].preds[0] == last;
         if (!goes_on) m.count = 0;
-        visit(f, &m, b);
+        forward_visit(f, &m, b);
         last = b;
     }
     ssa_loops_free(&l);

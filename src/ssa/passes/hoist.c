@@ -36,9 +36,12 @@ struct hoisting {
 
 /* ---- code in front of the loop ---- */
 
-static uint32_t constant(struct hoisting *h, uint64_t imm) { return ssa_const(h->f, (int64_t)imm); }
+static uint32_t hoist_constant(struct hoisting *h, uint64_t imm)
+{
+    return ssa_const(h->f, (int64_t)imm);
+}
 
-static uint32_t make(struct hoisting *h, enum ssa_op op, uint32_t a, uint32_t b)
+static uint32_t hoist_make(struct hoisting *h, enum ssa_op op, uint32_t a, uint32_t b)
 {
     int64_t x, y;
     bool kx = ssa_is_const(h->f, a, &x), ky = ssa_is_const(h->f, b, &y);
@@ -46,16 +49,16 @@ static uint32_t make(struct hoisting *h, enum ssa_op op, uint32_t a, uint32_t b)
     if (ky && y == 1 && op == SSA_MUL) return a;
     if (kx && ky) {
         uint64_t p = (uint64_t)x, q = (uint64_t)y;
-        return constant(h, op == SSA_ADD   ? p + q
-                           : op == SSA_SUB ? p - q
-                           : op == SSA_MUL ? p * q
-                                           : p << (q & 63));
+        return hoist_constant(h, op == SSA_ADD   ? p + q
+                                 : op == SSA_SUB ? p - q
+                                 : op == SSA_MUL ? p * q
+                                                 : p << (q & 63));
     }
     return ssa_op2(h->f, op, SSA_INT, false, a, b);
 }
 
 /* A value that does not change in the loop, where code in front of it can use it. */
-static uint32_t outside(struct hoisting *h, uint32_t value)
+static uint32_t hoist_outside(struct hoisting *h, uint32_t value)
 {
     struct ssa_insn in = h->f->insns[value];
     if (!ssa_in_loop(h->l, in.block, h->c.header)) return value;
@@ -64,7 +67,7 @@ static uint32_t outside(struct hoisting *h, uint32_t value)
     return copy;
 }
 
-static void demand(struct hoisting *h, uint32_t a, uint32_t b)
+static void hoist_demand(struct hoisting *h, uint32_t a, uint32_t b)
 {
     int64_t x, y, other;
     bool known = ssa_is_const(h->f, b, &y);
@@ -88,7 +91,7 @@ static void demand(struct hoisting *h, uint32_t a, uint32_t b)
 /* A bound so low that adding a step cannot overflow. */
 static uint32_t far_below(struct hoisting *h, bool narrow)
 {
-    return constant(h, UINT64_C(1) << (narrow ? 30 : 62));
+    return hoist_constant(h, UINT64_C(1) << (narrow ? 30 : 62));
 }
 
 static bool bound_main(struct hoisting *h, uint32_t instructions)
@@ -99,18 +102,18 @@ static bool bound_main(struct hoisting *h, uint32_t instructions)
     bool known = ssa_is_const(h->f, i->step, &step);
     bool narrow = c->narrow || i->narrow;
     if (known && (step < 1 || step > STEP_MAX)) return false;
-    uint32_t init = outside(h, i->init), end = outside(h, c->bound);
-    end = c->inclusive ? end : make(h, SSA_SUB, end, constant(h, 1));
+    uint32_t init = hoist_outside(h, i->init), end = hoist_outside(h, c->bound);
+    end = c->inclusive ? end : hoist_make(h, SSA_SUB, end, hoist_constant(h, 1));
     if (known && ssa_is_const(h->f, end, &last) && last / step < FEW) return false;
-    uint32_t limit = far_below(h, narrow), length = make(h, SSA_SUB, end, init);
+    uint32_t limit = far_below(h, narrow), length = hoist_make(h, SSA_SUB, end, init);
     uint64_t most = WORK / (instructions + 1) + 1;
     if (!known) { /* from 1: what is added is below the limit, too */
-        uint32_t less = make(h, SSA_SUB, outside(h, i->step), constant(h, 1));
-        demand(h, less, constant(h, STEP_MAX));
+        uint32_t less = hoist_make(h, SSA_SUB, hoist_outside(h, i->step), hoist_constant(h, 1));
+        hoist_demand(h, less, hoist_constant(h, STEP_MAX));
     }
-    demand(h, init, limit);
-    demand(h, end, limit);
-    demand(h, length, constant(h, most * (known ? (uint64_t)step : 1)));
+    hoist_demand(h, init, limit);
+    hoist_demand(h, end, limit);
+    hoist_demand(h, length, hoist_constant(h, most * (known ? (uint64_t)step : 1)));
     h->last[c->main] = end;
     h->trips = known && step == 1 ? length : 0;
     return !h->never;
@@ -123,15 +126,16 @@ static uint32_t last_of(struct hoisting *h, const struct ssa_induction *i)
     int64_t step;
     if (*last) return *last;
     if (!h->trips) return 0;
-    uint32_t init = outside(h, i->init), by = outside(h, i->step), limit = far_below(h, i->narrow);
+    uint32_t init = hoist_outside(h, i->init), by = hoist_outside(h, i->step),
+             limit = far_below(h, i->narrow);
     if (ssa_is_const(h->f, by, &step)) {
         if (step < 0 || step > STEP_MAX) return 0;
     } else {
-        demand(h, by, constant(h, STEP_MAX));
+        hoist_demand(h, by, hoist_constant(h, STEP_MAX));
     }
-    *last = make(h, SSA_ADD, init, make(h, SSA_MUL, h->trips, by));
-    demand(h, init, limit);
-    if (i->narrow) demand(h, *last, limit);
+    *last = hoist_make(h, SSA_ADD, init, hoist_make(h, SSA_MUL, h->trips, by));
+    hoist_demand(h, init, limit);
+    if (i->narrow) hoist_demand(h, *last, limit);
     return *last;
 }
 
@@ -143,9 +147,9 @@ static uint32_t at_end(struct hoisting *h, uint32_t value, bool last, int growth
 {
     struct ssa_insn in = h->f->insns[value];
     int64_t k;
-    if (ssa_invariant_in(h->f, h->l, value, h->c.header)) return outside(h, value);
+    if (ssa_invariant_in(h->f, h->l, value, h->c.header)) return hoist_outside(h, value);
     const struct ssa_induction *i = ssa_counter_of(&h->c, value);
-    if (i) return last ? last_of(h, i) : outside(h, i->init);
+    if (i) return last ? last_of(h, i) : hoist_outside(h, i->init);
     if (in.op == SSA_SEXT32 || in.op == SSA_ZEXT32) {
         /* The extension of a narrow counter, or of one plus a small constant, cannot overflow. */
         struct ssa_insn x = h->f->insns[in.arg[0]];
@@ -153,21 +157,21 @@ static uint32_t at_end(struct hoisting *h, uint32_t value, bool last, int growth
                      k < STEP_MAX;
         i = ssa_counter_of(&h->c, small ? x.arg[0] : in.arg[0]);
         if (!i || !i->narrow) return 0;
-        uint32_t end = last ? last_of(h, i) : outside(h, i->init);
-        return end && small ? make(h, SSA_ADD, end, constant(h, (uint64_t)k)) : end;
+        uint32_t end = last ? last_of(h, i) : hoist_outside(h, i->init);
+        return end && small ? hoist_make(h, SSA_ADD, end, hoist_constant(h, (uint64_t)k)) : end;
     }
     if (in.narrow || (in.op != SSA_ADD && in.op != SSA_SHL && in.op != SSA_ADDRESS)) return 0;
     if (in.op == SSA_SHL && (!ssa_is_const(h->f, in.arg[1], &k) || (uint64_t)k > 3)) return 0;
     growth -= 2 + (in.op == SSA_SHL ? (int)k : in.scale);
     if (growth < 0) return 0;
     uint32_t a = in.arg[0] ? at_end(h, in.arg[0], last, growth) : 0;
-    if (in.op == SSA_SHL) return a ? make(h, SSA_SHL, a, constant(h, (uint64_t)k)) : 0;
+    if (in.op == SSA_SHL) return a ? hoist_make(h, SSA_SHL, a, hoist_constant(h, (uint64_t)k)) : 0;
     uint32_t b = in.arg[1] ? at_end(h, in.arg[1], last, growth) : 0;
     if ((in.arg[0] && !a) || (in.arg[1] && !b)) return 0;
-    if (in.op == SSA_ADD) return make(h, SSA_ADD, a, b);
-    if (b) b = make(h, SSA_SHL, b, constant(h, in.scale));
-    uint32_t sum = a && b ? make(h, SSA_ADD, a, b) : a ? a : b;
-    return sum ? make(h, SSA_ADD, sum, constant(h, (uint64_t)in.imm)) : 0;
+    if (in.op == SSA_ADD) return hoist_make(h, SSA_ADD, a, b);
+    if (b) b = hoist_make(h, SSA_SHL, b, hoist_constant(h, in.scale));
+    uint32_t sum = a && b ? hoist_make(h, SSA_ADD, a, b) : a ? a : b;
+    return sum ? hoist_make(h, SSA_ADD, sum, hoist_constant(h, (uint64_t)in.imm)) : 0;
 }
 
 /* Words of the context: where a window begins, and how long it is. */
@@ -210,17 +214,17 @@ static bool test_check(struct hoisting *h, uint32_t check)
         if (in.op == SSA_WINDOW) {
             if (in.arg[1]) b = at_end(h, in.arg[1], last, GROWTH);
             if (in.arg[1] && !b) goto no;
-            if (b) b = make(h, SSA_SHL, b, constant(h, in.scale));
-            a = a && b ? make(h, SSA_ADD, a, b) : a ? a : b;
+            if (b) b = hoist_make(h, SSA_SHL, b, hoist_constant(h, in.scale));
+            a = a && b ? hoist_make(h, SSA_ADD, a, b) : a ? a : b;
             if (!a) goto no;
-            a = make(h, SSA_ADD, a, constant(h, (uint64_t)in.imm));
+            a = hoist_make(h, SSA_ADD, a, hoist_constant(h, (uint64_t)in.imm));
             if (!from) {
                 from = context_word(h, in.list);
                 most = context_word(h, (int64_t)in.list + 8 + 8 * ssa_mem_bits[in.mem]);
             }
-            a = make(h, SSA_SUB, a, from);
+            a = hoist_make(h, SSA_SUB, a, from);
         }
-        demand(h, a, most ? most : constant(h, limit));
+        hoist_demand(h, a, most ? most : hoist_constant(h, limit));
         if (h->never || h->f->failed) goto no;
     }
     h->checks[h->check_count++] = check;
@@ -268,7 +272,7 @@ static void take_out(struct hoisting *h, bool constants)
 }
 
 /* Each test ends a block; where one does not hold, the copy of the loop runs. */
-static void choose(struct hoisting *h, uint32_t slow)
+static void hoist_choose(struct hoisting *h, uint32_t slow)
 {
     struct ssa_function *f = h->f;
     for (uint32_t k = 0; k < h->test_count && !f->failed; k++) {
@@ -285,8 +289,8 @@ static void choose(struct hoisting *h, uint32_t slow)
     header->preds[which] = header->preds[--header->pred_count]; /* as ssa_jump added it */
 }
 
-static void hoist(struct ssa_function *f, const struct ssa_loops *l, uint32_t header,
-                  struct ssa_versions *versions)
+static void hoist_loop(struct ssa_function *f, const struct ssa_loops *l, uint32_t header,
+                       struct ssa_versions *versions)
 {
     struct hoisting h = {.f = f, .l = l};
     uint32_t size = size_of(f, l, header);
@@ -308,7 +312,7 @@ static void hoist(struct ssa_function *f, const struct ssa_loops *l, uint32_t he
     if (h.test_count) {
         take_out(&h, true);
         uint32_t slow = ssa_version(versions, l, header);
-        if (!f->failed) choose(&h, slow);
+        if (!f->failed) hoist_choose(&h, slow);
     } else {
         ssa_append(f, f->at, jump);
     }
@@ -324,7 +328,7 @@ void ssa_pass_hoist(struct ssa_function *f)
     if (f->failed || f->block_count > BLOCKS_MAX || !ssa_loops(&l, f)) return;
     if (!l.tangled && ssa_versions_begin(&versions, f)) {
         for (uint32_t k = 0; k < l.count && !f->failed; k++)
-            if (l.header[l.order[k]] == l.order[k] + 1) hoist(f, &l, l.order[k], &versions);
+            if (l.header[l.order[k]] == l.order[k] + 1) hoist_loop(f, &l, l.order[k], &versions);
         ssa_versions_end(&versions);
     }
     ssa_loops_free(&l);

@@ -41,7 +41,8 @@ static uint32_t pred_number(const struct ssa_function *f, uint32_t block, uint32
 }
 
 /* aside: the block that goes; the other way leads from the branch right to the join. */
-static void convert(struct ssa_function *f, uint32_t block, uint32_t aside, uint32_t join, bool yes)
+static void ifconvert_convert(struct ssa_function *f, uint32_t block, uint32_t aside, uint32_t join,
+                              bool yes)
 {
     uint32_t branch = f->blocks[block].last, set = ssa_new(f, SSA_SET, SSA_INT);
     uint32_t with = pred_number(f, join, aside), without = pred_number(f, join, block);
@@ -82,8 +83,8 @@ void ssa_pass_ifconvert(struct ssa_function *f)
         uint32_t yes = block->to[0], no = block->to[1];
         if (yes == no || yes == b || no == b) continue;
         if (is_aside(f, yes, no) && few_phis(f, no))
-            convert(f, b, yes, no, true);
+            ifconvert_convert(f, b, yes, no, true);
         else if (is_aside(f, no, yes) && few_phis(f, yes))
-            convert(f, b, no, yes, false);
+            ifconvert_convert(f, b, no, yes, false);
     }
 }

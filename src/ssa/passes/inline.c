@@ -13,7 +13,7 @@ struct inlining {
 };
 
 /* What follows the call goes to a block of its own. */
-static void cut(struct inlining *n)
+static void inline_cut(struct inlining *n)
 {
     struct ssa_function *f = n->f;
     uint32_t before = f->insns[n->call].block, count;
@@ -106,7 +106,7 @@ static void copy_blocks(struct inlining *n)
 }
 
 /* Results become phis of what is returned. */
-static void join(struct inlining *n)
+static void inline_join(struct inlining *n)
 {
     struct ssa_function *f = n->f;
     for (uint32_t k = 0; k < n->return_count; k++) ssa_edge(f, n->returns[k], n->after);
@@ -134,13 +134,13 @@ void ssa_inline(struct ssa_function *f, uint32_t call, const struct ssa_function
     if (!n.values || !n.returns || g->failed) f->failed = true;
     n.first_block = (uint32_t)f->block_count;
     for (size_t b = 0; b < g->block_count; b++) ssa_block(f);
-    if (!f->failed) cut(&n);
+    if (!f->failed) inline_cut(&n);
     for (size_t b = n.first_block; b < f->block_count; b++)
         f->blocks[b].follows = f->insns[call].block + 1;
     for (size_t i = 1; i < g->count && !f->failed; i++)
         n.values[i] = ssa_new(f, SSA_NONE, SSA_VOID);
     if (!f->failed) copy_blocks(&n);
-    if (!f->failed) join(&n);
+    if (!f->failed) inline_join(&n);
     if (!f->failed) { /* the call becomes a jump to the first block */
         uint32_t before = f->insns[call].block;
         f->insns[call] =

@@ -15,8 +15,8 @@ uint32_t ssa_preheader(const struct ssa_function *f, const struct ssa_loops *l, 
     return found != UINT32_MAX && n == 1 ? found : UINT32_MAX;
 }
 
-static bool moves(const struct ssa_function *f, const struct ssa_loops *l, uint32_t value,
-                  uint32_t header)
+static bool invariant_moves(const struct ssa_function *f, const struct ssa_loops *l, uint32_t value,
+                            uint32_t header)
 {
     const struct ssa_insn *in = &f->insns[value];
     if (!ssa_has(in->op, 'p')) return false;
@@ -57,7 +57,7 @@ static void empty_loop(struct ssa_function *f, const struct ssa_loops *l, uint32
         for (uint32_t i = f->blocks[block].first, next; i && !f->failed; i = next) {
             next = f->insns[i].next;
             if (!ssa_work(f, 1)) f->failed = true;
-            if (!moves(f, l, i, header)) continue;
+            if (!invariant_moves(f, l, i, header)) continue;
             uint32_t end = f->blocks[before].last;
             bring_constants(f, l, i, header, end);
             ssa_remove(f, i);

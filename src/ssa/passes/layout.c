@@ -12,7 +12,7 @@ struct layout {
     uint32_t *stack, *child, *next;
 };
 
-static void put(struct layout *l, uint32_t block)
+static void layout_put(struct layout *l, uint32_t block)
 {
     l->order[l->count++] = block;
     l->place[block] = l->count;
@@ -24,12 +24,13 @@ static void put_chain(struct layout *l, uint32_t block)
 {
     const struct ssa_function *f = l->f;
     if (l->place[block]) return;
-    put(l, block);
+    layout_put(l, block);
     for (uint32_t at = l->count - 1; at < l->count; at++) {
         uint32_t n;
         const uint32_t *to = ssa_successors(f, l->order[at], &n);
         for (uint32_t k = n; k-- > 0;)
-            if (f->blocks[to[k]].edge && !f->blocks[to[k]].cold && !l->place[to[k]]) put(l, to[k]);
+            if (f->blocks[to[k]].edge && !f->blocks[to[k]].cold && !l->place[to[k]])
+                layout_put(l, to[k]);
     }
 }
 
@@ -62,7 +63,8 @@ static void find_order(struct layout *l)
         if (!l->place[b]) put_chain(l, b);
 }
 
-static void renumber(struct ssa_function *f, const struct layout *l, struct ssa_block *blocks)
+static void layout_renumber(struct ssa_function *f, const struct layout *l,
+                            struct ssa_block *blocks)
 {
     for (uint32_t k = 0; k < l->count; k++) {
         uint32_t old = l->order[k];
@@ -91,7 +93,7 @@ void ssa_pass_layout(struct ssa_function *f)
         struct layout l = {
             f, memory, 0, memory + n, memory + 2 * n, memory + 3 * n + 1, memory + 4 * n + 1};
         find_order(&l);
-        renumber(f, &l, blocks);
+        layout_renumber(f, &l, blocks);
     } else {
         f->failed = true;
         free(blocks);

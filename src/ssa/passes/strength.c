@@ -9,7 +9,7 @@ struct site { /* where new instructions go */
     uint32_t before;
 };
 
-static uint32_t make(struct site *s, enum ssa_op op, bool narrow, uint32_t a, uint32_t b)
+static uint32_t strength_make(struct site *s, enum ssa_op op, bool narrow, uint32_t a, uint32_t b)
 {
     uint32_t value = ssa_new(s->f, op, SSA_INT);
     if (!value) return 0;
@@ -21,9 +21,10 @@ static uint32_t make(struct site *s, enum ssa_op op, bool narrow, uint32_t a, ui
     return value;
 }
 
-static uint32_t shift(struct site *s, enum ssa_op op, bool narrow, uint32_t a, unsigned count)
+static uint32_t strength_shift(struct site *s, enum ssa_op op, bool narrow, uint32_t a,
+                               unsigned count)
 {
-    return count ? make(s, op, narrow, a, ssa_const_before(s->f, s->before, count)) : a;
+    return count ? strength_make(s, op, narrow, a, ssa_const_before(s->f, s->before, count)) : a;
 }
 
 /* The number of bits of d - 1: the least k with d <= 2^k. */
@@ -34,18 +35,19 @@ static bool is_power(uint64_t d) { return !(d & (d - 1)); }
 static uint32_t divide_unsigned(struct site *s, bool narrow, uint32_t x, uint64_t d)
 {
     unsigned bits = log_up(d);
-    if (is_power(d)) return shift(s, SSA_SHR, narrow, x, bits);
+    if (is_power(d)) return strength_shift(s, SSA_SHR, narrow, x, bits);
     if (narrow) { /* 2^64 / d is exact enough for every x below 2^32 */
         uint32_t by = ssa_const_before(s->f, s->before, UINT64_MAX / d + 1);
-        return make(s, SSA_MULHU, false, make(s, SSA_ZEXT32, false, x, 0), by);
+        return strength_make(s, SSA_MULHU, false, strength_make(s, SSA_ZEXT32, false, x, 0), by);
     }
     /* m has 65 bits: 2^64 + low, so that x * m / 2^64 is (x * low / 2^64) + x, which may need a 65th
      * bit; half of the difference is added instead. */
     u128 above = u128_sub(u128_shl(u128_of(1), bits), u128_of(d));
     uint64_t low = u128_low(u128_div(u128_shl(above, 64), u128_of(d))) + 1;
-    uint32_t high = make(s, SSA_MULHU, false, x, ssa_const_before(s->f, s->before, low)),
-             half = shift(s, SSA_SHR, false, make(s, SSA_SUB, false, x, high), 1);
-    return shift(s, SSA_SHR, false, make(s, SSA_ADD, false, half, high), bits - 1);
+    uint32_t high = strength_make(s, SSA_MULHU, false, x, ssa_const_before(s->f, s->before, low)),
+             half = strength_shift(s, SSA_SHR, false, strength_make(s, SSA_SUB, false, x, high), 1);
+    return strength_shift(s, SSA_SHR, false, strength_make(s, SSA_ADD, false, half, high),
+                          bits - 1);
 }
 
 static uint32_t divide_signed(struct site *s, bool narrow, uint32_t x, int64_t divisor)
@@ -55,27 +57,33 @@ static uint32_t divide_signed(struct site *s, bool narrow, uint32_t x, int64_t d
     unsigned bits = log_up(d);
     uint32_t quotient;
     if (is_power(d)) { /* toward zero: negative ones get d - 1 more */
-        uint32_t sign = shift(s, SSA_SAR, narrow, x, width - 1),
-                 more = shift(s, SSA_SHR, narrow, sign, width - bits);
-        quotient = shift(s, SSA_SAR, narrow, make(s, SSA_ADD, narrow, x, more), bits);
+        uint32_t sign = strength_shift(s, SSA_SAR, narrow, x, width - 1),
+                 more = strength_shift(s, SSA_SHR, narrow, sign, width - bits);
+        quotient =
+            strength_shift(s, SSA_SAR, narrow, strength_make(s, SSA_ADD, narrow, x, more), bits);
     } else if (narrow) {
         uint64_t m = (UINT64_C(1) << (31 + bits)) / d + 1;
-        uint32_t wide = make(s, SSA_SEXT32, false, x, 0),
-                 product = make(s, SSA_MUL, false, wide, ssa_const_before(s->f, s->before, m)),
-                 sign = shift(s, SSA_SAR, false, wide, 63);
-        quotient = make(s, SSA_SUB, true, shift(s, SSA_SAR, false, product, 31 + bits), sign);
+        uint32_t wide = strength_make(s, SSA_SEXT32, false, x, 0),
+                 product =
+                     strength_make(s, SSA_MUL, false, wide, ssa_const_before(s->f, s->before, m)),
+                 sign = strength_shift(s, SSA_SAR, false, wide, 63);
+        quotient = strength_make(s, SSA_SUB, true,
+                                 strength_shift(s, SSA_SAR, false, product, 31 + bits), sign);
     } else {
         /* m is between 2^63 and 2^64: as a signed number 2^64 less, which adding x repairs. */
         uint64_t m = u128_low(u128_div(u128_shl(u128_of(1), 63 + bits), u128_of(d))) + 1;
-        uint32_t high = make(s, SSA_MULHS, false, x, ssa_const_before(s->f, s->before, m)),
-                 sum = make(s, SSA_ADD, false, high, x), sign = shift(s, SSA_SAR, false, x, 63);
-        quotient = make(s, SSA_SUB, false, shift(s, SSA_SAR, false, sum, bits - 1), sign);
+        uint32_t high = strength_make(s, SSA_MULHS, false, x, ssa_const_before(s->f, s->before, m)),
+                 sum = strength_make(s, SSA_ADD, false, high, x),
+                 sign = strength_shift(s, SSA_SAR, false, x, 63);
+        quotient = strength_make(s, SSA_SUB, false,
+                                 strength_shift(s, SSA_SAR, false, sum, bits - 1), sign);
     }
-    return divisor < 0 ? make(s, SSA_SUB, narrow, ssa_const_before(s->f, s->before, 0), quotient)
-                       : quotient;
+    return divisor < 0
+               ? strength_make(s, SSA_SUB, narrow, ssa_const_before(s->f, s->before, 0), quotient)
+               : quotient;
 }
 
-static void reduce(struct ssa_function *f, uint32_t value)
+static void strength_reduce(struct ssa_function *f, uint32_t value)
 {
     struct ssa_insn in = f->insns[value];
     struct site s = {f, value};
@@ -93,7 +101,8 @@ static void reduce(struct ssa_function *f, uint32_t value)
     bool rest = in.op == SSA_REMS || in.op == SSA_REMU;
     uint32_t other = quotient;
     if (rest)
-        other = make(&s, SSA_MUL, in.narrow, quotient, ssa_const_before(f, value, (uint64_t)d));
+        other = strength_make(&s, SSA_MUL, in.narrow, quotient,
+                              ssa_const_before(f, value, (uint64_t)d));
     uint32_t zero = rest ? 0 : ssa_const_before(f, value, 0);
     if (f->failed) return;
     /* x - quotient * d, or the quotient itself, cut to its width. */
@@ -106,5 +115,6 @@ static void reduce(struct ssa_function *f, uint32_t value)
 void ssa_pass_strength(struct ssa_function *f)
 {
     for (size_t b = 0; b < f->block_count; b++)
-        for (uint32_t i = f->blocks[b].first; i && !f->failed; i = f->insns[i].next) reduce(f, i);
+        for (uint32_t i = f->blocks[b].first; i && !f->failed; i = f->insns[i].next)
+            strength_reduce(f, i);
 }

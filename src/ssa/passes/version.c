@@ -144,7 +144,7 @@ struct repair {
 };
 
 /* The phi that was made for a value in a block, or 0: those that are made here are marked. */
-static uint32_t look(const struct ssa_function *f, uint32_t value, uint32_t block)
+static uint32_t version_look(const struct ssa_function *f, uint32_t value, uint32_t block)
 {
     for (uint32_t i = f->blocks[block].first; i && f->insns[i].op == SSA_PHI; i = f->insns[i].next)
         if (f->insns[i].cond && f->insns[i].imm == value) return i;
@@ -160,7 +160,7 @@ static uint32_t value_at(struct repair *r, uint32_t value, uint32_t block)
         uint32_t region = region_of(r->v, at);
         if (region == home) return value;
         if (region == home + 1) return r->v->copy[value];
-        uint32_t made = look(f, value, at);
+        uint32_t made = version_look(f, value, at);
         if (made) return made;
         if (f->blocks[at].pred_count != 1) break;
         at = f->blocks[at].preds[0];
@@ -175,7 +175,7 @@ static uint32_t value_at(struct repair *r, uint32_t value, uint32_t block)
     return phi;
 }
 
-static void fill(struct repair *r)
+static void version_fill(struct repair *r)
 {
     struct ssa_function *f = r->v->f;
     while (r->open_count && !f->failed) {
@@ -187,7 +187,7 @@ static void fill(struct repair *r)
 }
 
 /* What a block uses instead of a value. Making phis moves instructions: callers keep no pointers. */
-static uint32_t repaired(struct repair *r, uint32_t value, uint32_t block)
+static uint32_t version_repaired(struct repair *r, uint32_t value, uint32_t block)
 {
     struct ssa_versions *v = r->v;
     if (v->f->failed || value >= v->values || !v->copy[value]) return value;
@@ -201,17 +201,17 @@ static void repair_insn(struct repair *r, uint32_t i)
     struct ssa_insn in = f->insns[i];
     for (unsigned k = 0; k < ssa_ops[in.op].args; k++)
         if (in.arg[k]) {
-            uint32_t use = repaired(r, in.arg[k], in.block);
+            uint32_t use = version_repaired(r, in.arg[k], in.block);
             f->insns[i].arg[k] = use;
         }
     for (uint32_t k = 0; in.op != SSA_SWITCH && k < in.count; k++) {
         uint32_t at = in.op == SSA_PHI ? f->blocks[in.block].preds[k] : in.block;
-        uint32_t use = repaired(r, f->pool[in.list + k], at);
+        uint32_t use = version_repaired(r, f->pool[in.list + k], at);
         f->pool[in.list + k] = use;
     }
     struct ssa_exit none = {0}, e = in.exit ? f->exits[in.exit - 1] : none;
     for (uint32_t k = 0; k < e.count; k++) {
-        uint32_t use = repaired(r, f->states[e.first + k].value, in.block);
+        uint32_t use = version_repaired(r, f->states[e.first + k].value, in.block);
         f->states[e.first + k].value = use;
     }
 }
@@ -224,7 +224,7 @@ void ssa_versions_end(struct ssa_versions *v)
     for (uint32_t b = 0; v->values && b < f->block_count && !f->failed; b++)
         for (uint32_t i = f->blocks[b].first; i && !f->failed; i = f->insns[i].next) {
             repair_insn(&r, i);
-            fill(&r);
+            version_fill(&r);
         }
     free(r.open);
     free(v->copy);
