@@ -3,7 +3,7 @@
 
 enum { GAP = 32 }; /* a change ends at so many equal bytes: a second record costs 24 bytes */
 
-static void change(struct writer *out, size_t offset, size_t removed, penta_bytes added)
+static void delta_change(struct writer *out, size_t offset, size_t removed, penta_bytes added)
 {
     writer_uint(out, offset, 8);
     writer_uint(out, removed, 8);
@@ -18,7 +18,7 @@ static void same_size(penta_bytes old, penta_bytes new, struct writer *out)
         size_t end = i + 1; /* after the last byte that differs */
         for (size_t j = end; j < new.size &&j < end + GAP; j++)
             if (old.data[j] != new.data[j]) end = j + 1;
-        change(out, i, end - i, bytes_slice(new, i, end - i));
+        delta_change(out, i, end - i, bytes_slice(new, i, end - i));
         i = end;
     }
 }
@@ -33,7 +33,7 @@ void delta_write(penta_bytes old, penta_bytes new, struct writer *out)
     while (head < least && old.data[head] == new.data[head]) head++;
     while (tail < least - head && old.data[old.size - 1 - tail] == new.data[new.size - 1 - tail])
         tail++;
-    change(out, head, old.size - head - tail, bytes_slice(new, head, new.size - head - tail));
+    delta_change(out, head, old.size - head - tail, bytes_slice(new, head, new.size - head - tail));
 }
 
 bool delta_apply(penta_bytes old, penta_bytes delta, struct writer *out)

@@ -6,14 +6,14 @@
 #include "base/number.h"
 
 /* The part before the next colon; *rest is then what follows the colon, or NULL. */
-static penta_bytes part(const char **rest)
+static penta_bytes map_option_part(const char **rest)
 {
     const char *from = *rest, *colon = strchr(from, ':');
     *rest = colon ? colon + 1 : NULL;
     return bytes_slice(bytes_of(from), 0, colon ? (size_t)(colon - from) : strlen(from));
 }
 
-static bool contents(const char *file, struct map_option *out, penta_error *err)
+static bool map_option_contents(const char *file, struct map_option *out, penta_error *err)
 {
     bool hex = !strncmp(file, "hex=", 4);
     uint64_t limit = hex ? 4 * out->length + 4096 : out->length;
@@ -35,8 +35,8 @@ bool map_option_parse(const char *text, struct map_option *out, penta_error *err
 {
     *out = (struct map_option){0};
     const char *rest = text;
-    penta_bytes address = part(&rest), length = {0};
-    if (rest) length = part(&rest);
+    penta_bytes address = map_option_part(&rest), length = {0};
+    if (rest) length = map_option_part(&rest);
     char digits[32] = "";
     if (length.size < sizeof digits)
         memcpy(digits, length.data ? (const char *)length.data : "", length.size);
@@ -48,5 +48,5 @@ bool map_option_parse(const char *text, struct map_option *out, penta_error *err
         out->read_only = rest[1] == 'o';
         rest = rest[2] ? rest + 3 : NULL;
     }
-    return !rest || contents(rest, out, err);
+    return !rest || map_option_contents(rest, out, err);
 }

@@ -76,7 +76,7 @@ void walk_array(struct walk *w, void *items, size_t *count, size_t *capacity, si
 
 /* ---- memory ---- */
 
-static bool blank(const uint8_t *bytes, size_t size)
+static bool snapshot_blank(const uint8_t *bytes, size_t size)
 {
     static const uint8_t zeros[PAGE];
     return !memcmp(bytes, zeros, size);
@@ -95,7 +95,7 @@ static void save_memory(struct writer *out, const uint8_t *bytes, uint64_t size,
     writer_uint(out, 0, 8);
     for (uint64_t page = 0; page * PAGE < used; page++) {
         size_t n = page_size(size, page);
-        if (blank(bytes + page * PAGE, n)) continue;
+        if (snapshot_blank(bytes + page * PAGE, n)) continue;
         writer_uint(out, page, 8);
         writer_bytes(out, bytes + page * PAGE, n);
         stored++;
@@ -111,7 +111,7 @@ void walk_memory(struct walk *w, uint8_t *bytes, uint64_t size, uint64_t used)
     }
     /* Pages that are zero are not written to: untouched memory stays untouched. */
     for (uint64_t page = 0; page * PAGE < used; page++)
-        if (!blank(bytes + page * PAGE, page_size(size, page)))
+        if (!snapshot_blank(bytes + page * PAGE, page_size(size, page)))
             memset(bytes + page * PAGE, 0, page_size(size, page));
     uint64_t next = 0;
     for (uint64_t stored = walk_number(w, 0); stored && !walk_failed(w); stored--) {

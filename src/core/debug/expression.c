@@ -16,28 +16,28 @@ struct parse {
     bool unread; /* the right side of a decided && or ||: names must exist, memory need not */
 };
 
-static bool fail(struct parse *p, const char *what)
+static bool expression_fail(struct parse *p, const char *what)
 {
     uint64_t at = (uint64_t)(p->at - p->start);
     if (!*p->at) return error_at(p->err, BASE_SYNTAX, at, "%s at the end", what);
     return error_at(p->err, BASE_SYNTAX, at, "%s at '%.30s'", what, p->at);
 }
 
-static void space(struct parse *p)
+static void expression_space(struct parse *p)
 {
     while (isspace((unsigned char)*p->at)) p->at++;
 }
 
-static bool accept(struct parse *p, const char *word)
+static bool expression_accept(struct parse *p, const char *word)
 {
-    space(p);
+    expression_space(p);
     size_t n = strlen(word);
     if (strncmp(p->at, word, n)) return false;
     p->at += n;
     return true;
 }
 
-static bool binary(struct parse *p, unsigned level, penta_value *v);
+static bool expression_binary(struct parse *p, unsigned level, penta_value *v);
 
 /* ---- operands ---- */
 
@@ -46,12 +46,12 @@ static bool is_name(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '$' || c == '@';
 }
 
-static penta_bytes span(const char *from, const char *to)
+static penta_bytes expression_span(const char *from, const char *to)
 {
     return (penta_bytes){(const uint8_t *)from, (size_t)(to - from)};
 }
 
-static bool number(struct parse *p, penta_value *v)
+static bool expression_number(struct parse *p, penta_value *v)
 {
     const char *from = p->at;
     bool hex = from[0] == '0' && (from[1] == 'x' || from[1] == 'X');
@@ -63,9 +63,9 @@ static bool number(struct parse *p, penta_value *v)
         return true;
     }
     *v = (penta_value){.kind = hex ? PENTA_WORD : PENTA_UINT};
-    if (number_parse_bytes(span(from, p->at), &v->as.u)) return true;
+    if (number_parse_bytes(expression_span(from, p->at), &v->as.u)) return true;
     p->at = from;
-    return fail(p, "no number");
+    return expression_fail(p, "no number");
 }
 
 /* u8, i16, f64: returns the bytes, 0: no such type. */
@@ -103,66 +103,68 @@ static bool read_memory(struct parse *p, const struct expression_memory *m, pent
 }
 
 /* The rest of u32[E], after the type. */
-static bool memory(struct parse *p, struct expression_memory *m)
+static bool expression_cell(struct parse *p, struct expression_memory *m)
 {
     penta_value address = {0};
-    if (!accept(p, "[")) return fail(p, "[ is missing");
-    if (!binary(p, 0, &address)) return false;
-    if (!accept(p, "]")) return fail(p, "] is missing");
+    if (!expression_accept(p, "[")) return expression_fail(p, "[ is missing");
+    if (!expression_binary(p, 0, &address)) return false;
+    if (!expression_accept(p, "]")) return expression_fail(p, "] is missing");
     m->address = value_integer(&address);
     return true;
 }
 
-static bool path(struct parse *p, penta_value *v)
+static bool expression_path(struct parse *p, penta_value *v)
 {
     const char *from = p->at;
     while (is_name(*p->at) || strchr("/[]%-", *p->at)) {
         if (!*p->at) break;
         p->at++;
     }
-    penta_bytes name = span(from, p->at);
+    penta_bytes name = expression_span(from, p->at);
     if (p->scope->path(p->scope->user, name, v, p->err)) return true;
     return error_at(p->err, BASE_NAME_UNKNOWN, (uint64_t)(from - p->start),
                     "no number is at %.*s of the machine", BYTES_ARG(name, 60));
 }
 
-static bool name(struct parse *p, penta_value *v)
+static bool expression_name(struct parse *p, penta_value *v)
 {
     const char *from = p->at;
     penta_bytes word;
     struct expression_memory m = {0};
     if (*from == '\'') {
         const char *end = strchr(from + 1, '\'');
-        if (!end) return fail(p, "the quote does not end");
-        word = span(from + 1, end);
+        if (!end) return expression_fail(p, "the quote does not end");
+        word = expression_span(from + 1, end);
         p->at = end + 1;
     } else {
         if (*p->at == '%' || *p->at == '$') p->at++;
         while (is_name(*p->at) || (p->at[0] == ':' && p->at[1] == ':'))
             p->at += *p->at == ':' ? 2 : 1;
-        word = span(from + (*from == '$'), p->at);
-        space(p);
+        word = expression_span(from + (*from == '$'), p->at);
+        expression_space(p);
         m.bytes = *p->at == '[' ? memory_type(word, &m.type) : 0;
-        if (m.bytes) return memory(p, &m) && read_memory(p, &m, v);
+        if (m.bytes) return expression_cell(p, &m) && read_memory(p, &m, v);
     }
-    if (!word.size) return fail(p, "a value is missing");
+    if (!word.size) return expression_fail(p, "a value is missing");
     if (p->scope->name(p->scope->user, word, v, p->err)) return true;
     return error_at(p->err, BASE_NAME_UNKNOWN, (uint64_t)(from - p->start),
                     "no register, variable or symbol is called '%.*s'", BYTES_ARG(word, 40));
 }
 
-static bool operand(struct parse *p, penta_value *v)
+static bool expression_operand(struct parse *p, penta_value *v)
 {
-    space(p);
-    if (p->depth > DEPTH_MAX * LEVELS) return fail(p, "nested too deeply");
-    if (isdigit((unsigned char)*p->at)) return number(p, v);
-    if (*p->at == '/') return path(p, v);
-    if (accept(p, "(")) return binary(p, 0, v) && (accept(p, ")") || fail(p, ") is missing"));
+    expression_space(p);
+    if (p->depth > DEPTH_MAX * LEVELS) return expression_fail(p, "nested too deeply");
+    if (isdigit((unsigned char)*p->at)) return expression_number(p, v);
+    if (*p->at == '/') return expression_path(p, v);
+    if (expression_accept(p, "("))
+        return expression_binary(p, 0, v) &&
+               (expression_accept(p, ")") || expression_fail(p, ") is missing"));
     char sign = *p->at;
-    if (sign != '-' && sign != '~' && sign != '!' && sign != '+') return name(p, v);
+    if (sign != '-' && sign != '~' && sign != '!' && sign != '+') return expression_name(p, v);
     p->at++;
     p->depth++;
-    if (!operand(p, v)) return false;
+    if (!expression_operand(p, v)) return false;
     p->depth--;
     if (sign == '!') {
         *v = (penta_value){.kind = PENTA_BOOL, .as.u = !penta_value_is_true(v)};
@@ -211,7 +213,8 @@ static const struct {
 };
 enum { OPERATORS = sizeof operators / sizeof *operators };
 
-static bool reals(struct parse *p, enum operation does, const penta_value *right, penta_value *v)
+static bool expression_reals(struct parse *p, enum operation does, const penta_value *right,
+                             penta_value *v)
 {
     double a = value_real(v), b = value_real(right);
     penta_value truth = {.kind = PENTA_BOOL}, real = {.kind = PENTA_FLOAT};
@@ -226,7 +229,7 @@ static bool reals(struct parse *p, enum operation does, const penta_value *right
     case MINUS: real.as.f = a - b; break;
     case TIMES: real.as.f = a * b; break;
     case OVER: real.as.f = a / b; break;
-    default: return fail(p, "the operator takes integers");
+    default: return expression_fail(p, "the operator takes integers");
     }
     *v = does <= MORE ? truth : real;
     return true;
@@ -239,7 +242,8 @@ static penta_kind kind_of(const penta_value *a, const penta_value *b)
     return a->kind == PENTA_WORD || b->kind == PENTA_WORD ? PENTA_WORD : PENTA_UINT;
 }
 
-static bool divide(struct parse *p, enum operation does, bool is_signed, uint64_t b, penta_value *v)
+static bool expression_divide(struct parse *p, enum operation does, bool is_signed, uint64_t b,
+                              penta_value *v)
 {
     if (!b)
         return p->unread ||
@@ -253,9 +257,11 @@ static bool divide(struct parse *p, enum operation does, bool is_signed, uint64_
     return true;
 }
 
-static bool apply(struct parse *p, enum operation does, const penta_value *right, penta_value *v)
+static bool expression_apply(struct parse *p, enum operation does, const penta_value *right,
+                             penta_value *v)
 {
-    if (v->kind == PENTA_FLOAT || right->kind == PENTA_FLOAT) return reals(p, does, right, v);
+    if (v->kind == PENTA_FLOAT || right->kind == PENTA_FLOAT)
+        return expression_reals(p, does, right, v);
     penta_kind kind = kind_of(v, right);
     bool s = kind == PENTA_SINT;
     uint64_t a = v->as.u, b = right->as.u;
@@ -277,7 +283,7 @@ static bool apply(struct parse *p, enum operation does, const penta_value *right
     case TIMES: v->as.u = a * b; break;
     case OVER:
     case REST:
-        if (!divide(p, does, s, b, v)) return false;
+        if (!expression_divide(p, does, s, b, v)) return false;
         break;
     case EQUAL: truth.as.u = a == b; break;
     case UNEQUAL: truth.as.u = a != b; break;
@@ -296,7 +302,7 @@ static bool apply(struct parse *p, enum operation does, const penta_value *right
 
 static const char *operator_here(struct parse *p, unsigned level, enum operation *does)
 {
-    space(p);
+    expression_space(p);
     for (size_t i = 0; i < OPERATORS; i++) {
         if (strncmp(p->at, operators[i].word, strlen(operators[i].word))) continue;
         *does = operators[i].does;
@@ -305,21 +311,21 @@ static const char *operator_here(struct parse *p, unsigned level, enum operation
     return NULL;
 }
 
-static bool binary(struct parse *p, unsigned level, penta_value *v)
+static bool expression_binary(struct parse *p, unsigned level, penta_value *v)
 {
     enum operation does;
     const char *word;
-    if (level == LEVELS) return operand(p, v);
-    if (++p->depth > DEPTH_MAX * LEVELS) return fail(p, "nested too deeply");
-    if (!binary(p, level + 1, v)) return false;
+    if (level == LEVELS) return expression_operand(p, v);
+    if (++p->depth > DEPTH_MAX * LEVELS) return expression_fail(p, "nested too deeply");
+    if (!expression_binary(p, level + 1, v)) return false;
     while ((word = operator_here(p, level, &does))) {
         penta_value right = {0};
         bool logical = does <= AND, before = p->unread, left = penta_value_is_true(v);
         p->at += strlen(word);
         if (logical && left == (does == OR)) p->unread = true;
-        if (!binary(p, level + 1, &right)) return false;
+        if (!expression_binary(p, level + 1, &right)) return false;
         p->unread = before;
-        if (!logical && !apply(p, does, &right, v)) return false;
+        if (!logical && !expression_apply(p, does, &right, v)) return false;
         if (!logical) continue;
         bool both =
             does == OR ? left || penta_value_is_true(&right) : left && penta_value_is_true(&right);
@@ -334,9 +340,9 @@ bool expression_eval(const char *text, const struct expression_scope *scope, pen
 {
     struct parse p = {.start = text, .at = text, .scope = scope, .err = err};
     *value = (penta_value){0};
-    if (!binary(&p, 0, value)) return false;
-    space(&p);
-    return !*p.at || fail(&p, "the expression does not go on");
+    if (!expression_binary(&p, 0, value)) return false;
+    expression_space(&p);
+    return !*p.at || expression_fail(&p, "the expression does not go on");
 }
 
 bool expression_is_memory(const char *text, const struct expression_scope *scope,
@@ -344,12 +350,12 @@ bool expression_is_memory(const char *text, const struct expression_scope *scope
 {
     penta_error err = {0};
     struct parse p = {.start = text, .at = text, .scope = scope, .err = &err};
-    space(&p);
+    expression_space(&p);
     const char *from = p.at;
     while (is_name(*p.at)) p.at++;
-    m->bytes = memory_type(span(from, p.at), &m->type);
-    if (!m->bytes || !memory(&p, m)) return false;
-    space(&p);
+    m->bytes = memory_type(expression_span(from, p.at), &m->type);
+    if (!m->bytes || !expression_cell(&p, m)) return false;
+    expression_space(&p);
     return !*p.at;
 }
 

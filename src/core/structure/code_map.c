@@ -94,7 +94,7 @@ static bool add_range(struct building *b, const penta_part *code)
     return true;
 }
 
-static void mark(struct code_map *m, uint64_t pc, bool function)
+static void code_map_mark(struct code_map *m, uint64_t pc, bool function)
 {
     size_t i = code_map_find(m, pc);
     if (i == m->count) return;
@@ -105,18 +105,18 @@ static void mark(struct code_map *m, uint64_t pc, bool function)
 static void mark_starts(struct building *b)
 {
     struct code_map *m = b->map;
-    for (size_t i = 0; i < b->code_count; i++) mark(m, b->code[i].from, true);
+    for (size_t i = 0; i < b->code_count; i++) code_map_mark(m, b->code[i].from, true);
     for (size_t i = 0; i < b->name_count; i++)
-        if (b->names[i].kind != PENTA_PART_LABEL) mark(m, b->names[i].pc, true);
+        if (b->names[i].kind != PENTA_PART_LABEL) code_map_mark(m, b->names[i].pc, true);
     for (size_t i = 0; i < m->count; i++) {
         const penta_branch *br = &m->insns[i].branch;
-        if (br->has_target) mark(m, br->target, br->call);
+        if (br->has_target) code_map_mark(m, br->target, br->call);
         bool ends = br->jump || br->call || br->ret || !br->next;
         if (ends && i + 1 < m->count) m->insns[i + 1].starts_block = true;
     }
     /* A gap between two ranges of code ends a block, and a function with it. */
     for (size_t i = 1; i < m->count; i++)
-        if (m->insns[i].pc != m->insns[i - 1].next) mark(m, m->insns[i].pc, true);
+        if (m->insns[i].pc != m->insns[i - 1].next) code_map_mark(m, m->insns[i].pc, true);
 }
 
 /* ---- blocks and functions ---- */
@@ -133,7 +133,7 @@ static const char *name_of(struct building *b, uint64_t pc, bool *named)
     return copy ? copy : "";
 }
 
-static bool cut(struct building *b)
+static bool code_map_cut(struct building *b)
 {
     struct code_map *m = b->map;
     size_t blocks = 0, functions = 0;
@@ -168,7 +168,7 @@ static bool cut(struct building *b)
     return !b->err->code;
 }
 
-static bool build(struct building *b)
+static bool code_map_build(struct building *b)
 {
     struct code_map *m = b->map;
     m->module->driver->parts(m->module, take_part, b);
@@ -178,7 +178,7 @@ static bool build(struct building *b)
         if (!add_range(b, &b->code[i])) return false;
     if (b->err->code || !writer_ok(&b->scratch, b->err)) return false;
     mark_starts(b);
-    return cut(b);
+    return code_map_cut(b);
 }
 
 struct code_map *code_map_new(const penta_module *module, penta_error *err)
@@ -199,7 +199,7 @@ struct code_map *code_map_new(const penta_module *module, penta_error *err)
         return NULL;
     }
     b.map->module = module;
-    bool ok = build(&b);
+    bool ok = code_map_build(&b);
     free(b.code);
     free(b.names);
     writer_free(&b.scratch);

@@ -158,7 +158,8 @@ uint32_t *counts_places(const struct counts *c, const uint64_t *pcs, size_t coun
 
 /* ---- paths ---- */
 
-static struct count_path *make(struct counts *c, struct count_path *parent, uint32_t function)
+static struct count_path *counts_make(struct counts *c, struct count_path *parent,
+                                      uint32_t function)
 {
     penta_error err = {0};
     uint32_t first = c->first_stretch[function], size = c->first_stretch[function + 1] - first;
@@ -178,17 +179,18 @@ static struct count_path *make(struct counts *c, struct count_path *parent, uint
 }
 
 /* The path of a function whose calls are not kept apart, of which each function has one. */
-static struct count_path *shared(struct counts *c, uint32_t function)
+static struct count_path *counts_shared(struct counts *c, uint32_t function)
 {
     struct count_path **p = &c->shared[function];
-    if (!*p) *p = make(c, c->other, function);
+    if (!*p) *p = counts_make(c, c->other, function);
     return *p;
 }
 
 /* The path of a function that is called from another path. The one found moves to the front. */
-static struct count_path *search(struct counts *c, struct count_path *parent, uint32_t function)
+static struct count_path *counts_search(struct counts *c, struct count_path *parent,
+                                        uint32_t function)
 {
-    if (parent == c->other || parent->parent == c->other) return shared(c, function);
+    if (parent == c->other || parent->parent == c->other) return counts_shared(c, function);
     for (struct count_path **at = &parent->child; *at; at = &(*at)->sibling) {
         struct count_path *p = *at;
         if (p->function != function) continue;
@@ -198,22 +200,22 @@ static struct count_path *search(struct counts *c, struct count_path *parent, ui
         return p;
     }
     if (c->path_count >= PATHS_MAX || c->bytes >= BYTES_MAX || parent->depth >= DEPTH_MAX)
-        return shared(c, function);
-    return make(c, parent, function);
+        return counts_shared(c, function);
+    return counts_make(c, parent, function);
 }
 
 static struct count_path *child_of(struct counts *c, struct count_path *parent, uint32_t function)
 {
     struct count_path **recent = &parent->recent[function % COUNT_RECENT];
     if ((*recent)->function == function) return *recent;
-    struct count_path *p = search(c, parent, function);
+    struct count_path *p = counts_search(c, parent, function);
     if (p != c->other) *recent = p;
     return p;
 }
 
 static bool none_open(const struct counts *c) { return c->top == c->frames + COUNT_BOTTOM; }
 
-static void push(struct counts *c, uint64_t key, uint32_t function)
+static void counts_push(struct counts *c, uint64_t key, uint32_t function)
 {
     c->path = child_of(c, c->top->path, function);
     if (c->top + 1 < c->limit || grow_frames(c))
@@ -223,10 +225,10 @@ static void push(struct counts *c, uint64_t key, uint32_t function)
 }
 
 /* The innermost call is now in another function, which was not called. */
-static void replace(struct counts *c, uint32_t function)
+static void counts_replace(struct counts *c, uint32_t function)
 {
     if (none_open(c))
-        push(c, 0, function);
+        counts_push(c, 0, function);
     else
         c->path = c->top->path = child_of(c, c->top[-1].path, function);
 }
@@ -241,7 +243,7 @@ void counts_move(struct counts *c, uint32_t stretch)
         c->path = f->path;
         return;
     }
-    replace(c, function);
+    counts_replace(c, function);
 }
 
 void counts_call(struct counts *c, uint32_t function, uint64_t key)
@@ -249,10 +251,10 @@ void counts_call(struct counts *c, uint32_t function, uint64_t key)
     while (!none_open(c) && c->top->key > key) c->top--;
     const struct count_path *before = c->top->path;
     if (none_open(c) || c->top->key < key) {
-        push(c, key, function);
+        counts_push(c, key, function);
         if (c->path == c->other) c->path->calls++;
     } else { /* a jump to a function, or a loop to its own start */
-        replace(c, function);
+        counts_replace(c, function);
         if (c->path == before && c->path != c->other) c->path->calls--;
     }
     c->path->counts[c->first_stretch[function] - c->path->first]++;
@@ -271,7 +273,7 @@ void counts_return(struct counts *c, uint32_t stretch, uint64_t key)
 /* ---- parts of stretches ---- */
 
 /* Adds n to the counts of the instructions from here to the end of their stretch. */
-static void correct(struct counts *c, size_t insn, int64_t n)
+static void counts_correct(struct counts *c, size_t insn, int64_t n)
 {
     if (insn >= c->map->count) return;
     size_t end = c->starts[stretch_of(c, insn) + 1];
@@ -286,16 +288,19 @@ void counts_resume(struct counts *c, uint64_t pc)
     if (insn == c->map->count) return;
     size_t stretch = stretch_of(c, insn);
     if (stretch - c->path->first >= c->path->size) counts_move(c, (uint32_t)stretch);
-    correct(c, insn, 1);
+    counts_correct(c, insn, 1);
 }
 
-void counts_leave(struct counts *c, uint64_t pc) { correct(c, code_map_find(c->map, pc), -1); }
+void counts_leave(struct counts *c, uint64_t pc)
+{
+    counts_correct(c, code_map_find(c->map, pc), -1);
+}
 
 void counts_leave_after(struct counts *c, uint64_t pc)
 {
     size_t insn = code_map_find(c->map, pc);
     if (insn == c->map->count || insn + 1 == c->starts[stretch_of(c, insn) + 1]) return;
-    correct(c, insn + 1, -1);
+    counts_correct(c, insn + 1, -1);
 }
 
 /* ---- reading ---- */

@@ -15,7 +15,7 @@ struct change_record {
 
 /* ---- hashes ---- */
 
-static uint64_t mix(uint64_t h, uint64_t v)
+static uint64_t changes_mix(uint64_t h, uint64_t v)
 {
     h = (h ^ v) * UINT64_C(0x9E3779B97F4A7C15);
     return h ^ h >> 32;
@@ -24,50 +24,50 @@ static uint64_t mix(uint64_t h, uint64_t v)
 static uint64_t mix_bytes(uint64_t h, const void *data, size_t size)
 {
     const uint8_t *p = data;
-    h = mix(h, size);
+    h = changes_mix(h, size);
     for (; size >= 8; p += 8, size -= 8) {
         uint64_t word;
         memcpy(&word, p, 8);
-        h = mix(h, word);
+        h = changes_mix(h, word);
     }
-    for (; size; p++, size--) h = mix(h, *p);
+    for (; size; p++, size--) h = changes_mix(h, *p);
     return h;
 }
 
 static uint64_t value_hash(const penta_field *f)
 {
-    uint64_t h = mix(3, (uint64_t)f->kind);
+    uint64_t h = changes_mix(3, (uint64_t)f->kind);
     if (f->kind == PENTA_TEXT || f->kind == PENTA_RAW)
         return mix_bytes(h, f->as.bytes.data, f->as.bytes.size);
-    return mix(h, f->as.u);
+    return changes_mix(h, f->as.u);
 }
 
 /* The key of the next child: items differ by their number, members by their name. */
 static uint64_t child_key(struct changes *c, const char *name, uint64_t kind)
 {
     struct change_frame *top = &c->at[c->depth];
-    uint64_t h = mix_bytes(mix(top->key, kind), name, strlen(name));
-    if (top->list) h = mix(h, top->children);
+    uint64_t h = mix_bytes(changes_mix(top->key, kind), name, strlen(name));
+    if (top->list) h = changes_mix(h, top->children);
     top->children++;
     return h ? h : 1;
 }
 
 /* ---- the table ---- */
 
-static struct change_record *slot(struct change_record *table, size_t slots, uint64_t key)
+static struct change_record *changes_slot(struct change_record *table, size_t slots, uint64_t key)
 {
     size_t i = (size_t)key & (slots - 1);
     while (table[i].key && table[i].key != key) i = (i + 1) & (slots - 1);
     return &table[i];
 }
 
-static bool grow(struct changes *c)
+static bool changes_grow(struct changes *c)
 {
     size_t slots = c->slots ? c->slots * 2 : 1024;
     struct change_record *table = calloc(slots, sizeof *table);
     if (!table) return false;
     for (size_t i = 0; i < c->slots; i++)
-        if (c->table[i].key) *slot(table, slots, c->table[i].key) = c->table[i];
+        if (c->table[i].key) *changes_slot(table, slots, c->table[i].key) = c->table[i];
     free(c->table);
     c->table = table;
     c->slots = slots;
@@ -77,11 +77,11 @@ static bool grow(struct changes *c)
 /* What is remembered of a path; valid until the next call. NULL: out of memory. */
 static struct change_record *record_of(struct changes *c, uint64_t key)
 {
-    if (c->used >= c->slots / 2 && !grow(c)) {
+    if (c->used >= c->slots / 2 && !changes_grow(c)) {
         c->failed = true;
         return NULL;
     }
-    struct change_record *m = slot(c->table, c->slots, key);
+    struct change_record *m = changes_slot(c->table, c->slots, key);
     if (!m->key) {
         m->key = key;
         c->used++;
@@ -91,7 +91,7 @@ static struct change_record *record_of(struct changes *c, uint64_t key)
 
 /* ---- the walk ---- */
 
-static void tell(struct changes *c)
+static void changes_tell(struct changes *c)
 {
     writer_char(&c->text, 0);
     c->failed |= c->text.failed || c->value.failed;
@@ -164,7 +164,7 @@ static void change_field(void *user, const penta_field *field)
         path_print(&c->path, field->name, &c->text);
         view_value(&c->value, field, 16);
         path_leaf(&c->path);
-        tell(c);
+        changes_tell(c);
         return;
     }
     path_leaf(&c->path);
@@ -177,7 +177,7 @@ static void change_leave(void *user, const penta_node *node)
     if (c->collecting) {
         if (c->hidden) writer_print(&c->value, " .. %" PRIu64 " more", c->hidden);
         c->collecting = false;
-        tell(c);
+        changes_tell(c);
     }
     path_leave(&c->path);
     c->depth--;

@@ -22,7 +22,7 @@ struct builder {
     penta_error err;
 };
 
-static uint64_t mix(uint64_t h, uint64_t v)
+static uint64_t diff_mix(uint64_t h, uint64_t v)
 {
     h = (h ^ v) * UINT64_C(0x9E3779B97F4A7C15);
     return h ^ h >> 32;
@@ -30,12 +30,12 @@ static uint64_t mix(uint64_t h, uint64_t v)
 
 static uint64_t mix_bytes(uint64_t h, penta_bytes bytes)
 {
-    h = mix(h, bytes.size);
-    for (size_t i = 0; i < bytes.size; i++) h = mix(h, bytes.data[i]);
+    h = diff_mix(h, bytes.size);
+    for (size_t i = 0; i < bytes.size; i++) h = diff_mix(h, bytes.data[i]);
     return h;
 }
 
-static struct tree *add(struct builder *b, const char *name)
+static struct tree *diff_add(struct builder *b, const char *name)
 {
     struct tree *t = arena_alloc(&b->arena, 1, sizeof *t, &b->err);
     if (!t) return NULL;
@@ -53,7 +53,7 @@ static struct tree *add(struct builder *b, const char *name)
 static bool build_enter(void *user, const penta_node *node)
 {
     struct builder *b = user;
-    struct tree *t = b->err.code ? NULL : add(b, node->name);
+    struct tree *t = b->err.code ? NULL : diff_add(b, node->name);
     if (!t) return false;
     t->list = node->list;
     t->offset = node->offset;
@@ -66,22 +66,22 @@ static void build_field(void *user, const penta_field *field)
 {
     struct builder *b = user;
     if (field->name == field_incomplete) error_at(&b->err, BASE_MEMORY, 0, "no memory to compare");
-    struct tree *t = b->err.code ? NULL : add(b, field->name);
+    struct tree *t = b->err.code ? NULL : diff_add(b, field->name);
     if (!t) return;
     t->leaf = true;
     t->field = *field;
     t->offset = field->offset;
-    t->hash = mix(mix_bytes(2, bytes_of(field->name)), (uint64_t)field->kind);
+    t->hash = diff_mix(mix_bytes(2, bytes_of(field->name)), (uint64_t)field->kind);
     if (field->kind == PENTA_TEXT || field->kind == PENTA_RAW) {
         const uint8_t *copy = arena_copy(&b->arena, field->as.bytes, &b->err);
         t->field.as.bytes.data = copy;
         t->hash = mix_bytes(t->hash, field->as.bytes);
     } else {
-        t->hash = mix(t->hash, field->as.u);
+        t->hash = diff_mix(t->hash, field->as.u);
     }
     t->field.name = t->name;
     t->field.note = NULL;
-    b->at->hash = mix(b->at->hash, t->hash);
+    b->at->hash = diff_mix(b->at->hash, t->hash);
 }
 
 static void build_leave(void *user, const penta_node *node)
@@ -90,10 +90,10 @@ static void build_leave(void *user, const penta_node *node)
     (void)node;
     struct tree *t = b->at;
     b->at = t->parent;
-    b->at->hash = mix(b->at->hash, t->hash);
+    b->at->hash = diff_mix(b->at->hash, t->hash);
 }
 
-static struct tree *build(struct builder *b, const penta_module *module)
+static struct tree *diff_build(struct builder *b, const penta_module *module)
 {
     struct tree *root = arena_alloc(&b->arena, 1, sizeof *root, &b->err);
     if (!root) return NULL;
@@ -113,7 +113,7 @@ struct compare {
     bool failed; /* memory ran out */
 };
 
-static size_t push(struct compare *c, const struct tree *t, bool item, size_t index)
+static size_t diff_push(struct compare *c, const struct tree *t, bool item, size_t index)
 {
     size_t before = c->path.out.size;
     writer_char(&c->path, '/');
@@ -122,7 +122,7 @@ static size_t push(struct compare *c, const struct tree *t, bool item, size_t in
     return before;
 }
 
-static void tell(struct compare *c, char sign, const struct tree *a, const struct tree *b)
+static void diff_tell(struct compare *c, char sign, const struct tree *a, const struct tree *b)
 {
     c->count++;
     writer_char(&c->path, 0);
@@ -144,18 +144,18 @@ static void compare_nodes(struct compare *c, const struct tree *a, const struct 
                           size_t index)
 {
     if (a->hash == b->hash) return;
-    size_t before = push(c, a, item, index);
+    size_t before = diff_push(c, a, item, index);
     if (a->leaf || b->leaf)
-        tell(c, '~', a, b);
+        diff_tell(c, '~', a, b);
     else
         compare_children(c, a, b);
     c->path.out.size = before;
 }
 
-static void only(struct compare *c, char sign, const struct tree *t, bool item, size_t index)
+static void diff_only(struct compare *c, char sign, const struct tree *t, bool item, size_t index)
 {
-    size_t before = push(c, t, item, index);
-    tell(c, sign, sign == '-' ? t : NULL, sign == '+' ? t : NULL);
+    size_t before = diff_push(c, t, item, index);
+    diff_tell(c, sign, sign == '-' ? t : NULL, sign == '+' ? t : NULL);
     c->path.out.size = before;
 }
 
@@ -167,13 +167,13 @@ struct span { /* items of two lists */
 static void pair_up(struct compare *c, struct span s, size_t i0, size_t i1, size_t j0, size_t j1)
 {
     for (; i0 < i1 && j0 < j1; i0++, j0++) compare_nodes(c, s.a[i0], s.b[j0], true, s.index + i0);
-    for (; i0 < i1; i0++) only(c, '-', s.a[i0], true, s.index + i0);
-    for (; j0 < j1; j0++) only(c, '+', s.b[j0], true, s.index + j0);
+    for (; i0 < i1; i0++) diff_only(c, '-', s.a[i0], true, s.index + i0);
+    for (; j0 < j1; j0++) diff_only(c, '+', s.b[j0], true, s.index + j0);
 }
 
 /* By the longest common subsequence when its table is not too large, else pairwise. Runs of removed
  * and added items between common ones pair up as changes. */
-static void align(struct compare *c, struct span s)
+static void diff_align(struct compare *c, struct span s)
 {
     enum { CELLS_MAX = 16 << 20 };
     size_t width = s.n + 1;
@@ -212,7 +212,7 @@ static void compare_items(struct compare *c, struct span s)
 {
     while (s.m && s.n && s.a[s.m - 1]->hash == s.b[s.n - 1]->hash) s.m--, s.n--;
     while (s.m && s.n && s.a[0]->hash == s.b[0]->hash) s.a++, s.b++, s.m--, s.n--, s.index++;
-    align(c, s);
+    diff_align(c, s);
 }
 
 static void compare_lists(struct compare *c, const struct tree *a, const struct tree *b)
@@ -275,9 +275,9 @@ static void compare_group(struct compare *c, const struct tree **items, const st
     if (g->of_a > 1 || g->of_b > 1)
         compare_items(c, s);
     else if (!g->of_b)
-        only(c, '-', s.a[0], false, 0);
+        diff_only(c, '-', s.a[0], false, 0);
     else if (!g->of_a)
-        only(c, '+', s.b[0], false, 0);
+        diff_only(c, '+', s.b[0], false, 0);
     else
         compare_nodes(c, s.a[0], s.b[0], false, 0);
 }
@@ -318,7 +318,7 @@ size_t diff_modules(const penta_module *a, const penta_module *b, penta_differen
                     void *user)
 {
     struct builder ba = {0}, bb = {0};
-    struct tree *ta = build(&ba, a), *tb = build(&bb, b);
+    struct tree *ta = diff_build(&ba, a), *tb = diff_build(&bb, b);
     struct compare c = {.report = report, .user = user};
     if (ta && tb)
         compare_children(&c, ta, tb);

@@ -25,7 +25,8 @@ static bool hex_enter(void *user, const penta_node *node)
     return true;
 }
 
-static void row(struct hex_view *h, uint64_t offset, penta_bytes bytes, const penta_field *field)
+static void hex_view_row(struct hex_view *h, uint64_t offset, penta_bytes bytes,
+                         const penta_field *field)
 {
     const struct palette *p = h->palette;
     const char *colour = p->cycle[h->colour % 6], *by = NULL;
@@ -71,7 +72,8 @@ static void hex_field(void *user, const penta_field *field)
         step = ROW;
         if (h->protection) h->protection(h->module, field->offset + at, &end);
         if (end - field->offset - at < step) step = end - field->offset - at;
-        row(h, field->offset + at, bytes_slice(left, (size_t)at, (size_t)step), at ? NULL : field);
+        hex_view_row(h, field->offset + at, bytes_slice(left, (size_t)at, (size_t)step),
+                     at ? NULL : field);
     }
     h->colour++;
 }

@@ -1,6 +1,6 @@
 #include "core/views/path.h"
 
-static uint64_t *children(struct path *p)
+static uint64_t *path_children(struct path *p)
 {
     if (!p->depth) return &p->top;
     unsigned i = p->depth < PATH_DEPTH ? p->depth : PATH_DEPTH;
@@ -9,7 +9,7 @@ static uint64_t *children(struct path *p)
 
 void path_enter(struct path *p, const char *name, bool list)
 {
-    uint64_t index = (*children(p))++;
+    uint64_t index = (*path_children(p))++;
     bool item = p->depth && p->depth <= PATH_DEPTH && p->at[p->depth - 1].list;
     if (p->depth < PATH_DEPTH) {
         p->at[p->depth].name = name;
@@ -23,7 +23,7 @@ void path_enter(struct path *p, const char *name, bool list)
 
 void path_leave(struct path *p) { p->depth--; }
 
-void path_leaf(struct path *p) { ++*children(p); }
+void path_leaf(struct path *p) { ++*path_children(p); }
 
 void path_print(const struct path *p, const char *leaf, struct writer *out)
 {

@@ -121,7 +121,7 @@ static void search_leave(void *user, const penta_node *node)
     if (s->decoded_depth) s->decoded_depth--;
 }
 
-static bool before(const penta_error *a, const penta_error *b)
+static bool places_before(const penta_error *a, const penta_error *b)
 {
     return a->decoded != b->decoded ? b->decoded : a->offset < b->offset;
 }
@@ -136,7 +136,7 @@ bool places_locate(const penta_module *module, const penta_error *findings, size
     if (!s.order) return error_at(err, BASE_MEMORY, 0, "no memory for the places of findings");
     for (size_t i = 0; i < count; i++) { /* findings come nearly in order: insertion is cheap */
         size_t at = i;
-        for (; at && before(&findings[i], &findings[s.order[at - 1]]); at--)
+        for (; at && places_before(&findings[i], &findings[s.order[at - 1]]); at--)
             s.order[at] = s.order[at - 1];
         s.order[at] = i;
         s.plain += !findings[i].decoded;
@@ -157,7 +157,7 @@ static bool path_is(struct select_view *s, const char *leaf)
     return have.size == want.size && !memcmp(have.data, want.data, want.size);
 }
 
-static bool selected(struct select_view *s, const char *leaf)
+static bool places_selected(struct select_view *s, const char *leaf)
 {
     if (!s->inside && s->wanted && !path_is(s, leaf)) return false;
     s->found = true;
@@ -173,7 +173,7 @@ static bool select_enter(void *user, const penta_node *node)
 {
     struct select_view *s = user;
     path_enter(&s->path, node->name, node->list);
-    if (!selected(s, NULL)) return true;
+    if (!places_selected(s, NULL)) return true;
     if (!too_deep(s) && describe_enter(&s->next, *node)) {
         s->inside++;
         return true;
@@ -185,7 +185,7 @@ static bool select_enter(void *user, const penta_node *node)
 static void select_field(void *user, const penta_field *field)
 {
     struct select_view *s = user;
-    if (selected(s, field->name) && !too_deep(s)) describe_field(&s->next, *field);
+    if (places_selected(s, field->name) && !too_deep(s)) describe_field(&s->next, *field);
     path_leaf(&s->path);
 }
 

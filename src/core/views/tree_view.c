@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include "core/views/views.h"
 
-static void margin(struct tree_view *t, uint64_t offset, uint64_t size, bool computed)
+static void tree_view_margin(struct tree_view *t, uint64_t offset, uint64_t size, bool computed)
 {
     const struct palette *p = t->palette;
     writer_text(t->out, p->dim);
@@ -20,7 +20,7 @@ static bool tree_enter(void *user, const penta_node *node)
         t->decoded = true;
         t->decoded_depth = t->depth;
     }
-    margin(t, node->offset, node->size, !node->size);
+    tree_view_margin(t, node->offset, node->size, !node->size);
     view_styled(t->out, t->palette->bold, node->name, t->palette);
     writer_char(t->out, '\n');
     t->depth++;
@@ -31,7 +31,7 @@ static void tree_field(void *user, const penta_field *field)
 {
     struct tree_view *t = user;
     const struct palette *p = t->palette;
-    margin(t, field->offset, field->size, !field->size);
+    tree_view_margin(t, field->offset, field->size, !field->size);
     view_styled(t->out, p->name, field->name, p);
     writer_print(t->out, " = %s", p->value);
     view_value(t->out, field, 32);
