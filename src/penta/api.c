@@ -39,9 +39,9 @@ int penta_probe(penta_bytes file, const char *format, penta_buffer *evidence)
     return confidence;
 }
 
-static const struct driver *choose(penta_bytes file, const char *format,
-                                   const penta_option *options, size_t option_count,
-                                   penta_error *err)
+static const struct driver *api_choose(penta_bytes file, const char *format,
+                                       const penta_option *options, size_t option_count,
+                                       penta_error *err)
 {
     for (size_t i = 0; !format && i < option_count; i++)
         format = penta_option_chooses(options[i].key);
@@ -70,7 +70,7 @@ penta_module *penta_open(penta_bytes file, const char *format, const penta_optio
                          size_t count, penta_error *err)
 {
     *err = (penta_error){0};
-    const struct driver *driver = choose(file, format, options, count, err);
+    const struct driver *driver = api_choose(file, format, options, count, err);
     if (!driver || !options_check(options, count, driver->options, OPTION_OPEN, err)) return NULL;
     return driver->parse(file, options, count, err);
 }
@@ -163,7 +163,7 @@ bool penta_encode(const penta_module *module, penta_buffer *out, penta_error *er
     return writer_give(&w, module->driver->encode(module, &w, err), out, err);
 }
 
-static bool whole(const penta_module *module, penta_error *err)
+static bool api_whole(const penta_module *module, penta_error *err)
 {
     if (!module->damage.code) return true;
     const penta_rule *rule = penta_rule_find(module->damage.code);
@@ -175,20 +175,21 @@ static bool whole(const penta_module *module, penta_error *err)
     return error_note(err, "the file is damaged here; inspect shows what is readable");
 }
 
-static bool printable(const penta_module *module, const penta_option *options, size_t count,
-                      penta_error *err)
+static bool api_printable(const penta_module *module, const penta_option *options, size_t count,
+                          penta_error *err)
 {
     const struct driver *driver = module->driver;
     *err = (penta_error){0};
     if (!driver->print)
         return error_at(err, BASE_UNSUPPORTED, 0, "%s has no text form", driver->name);
-    return options_check(options, count, driver->options, OPTION_PRINT, err) && whole(module, err);
+    return options_check(options, count, driver->options, OPTION_PRINT, err) &&
+           api_whole(module, err);
 }
 
 bool penta_print(const penta_module *module, const penta_option *options, size_t count,
                  penta_buffer *out, penta_error *err)
 {
-    if (!printable(module, options, count, err)) return false;
+    if (!api_printable(module, options, count, err)) return false;
     struct writer w = {0};
     return writer_give(&w, module->driver->print(module, options, count, &w, err), out, err);
 }
@@ -196,7 +197,7 @@ bool penta_print(const penta_module *module, const penta_option *options, size_t
 bool penta_print_pieces(const penta_module *module, const penta_option *options, size_t count,
                         penta_piece *take, void *user, penta_error *err)
 {
-    if (!printable(module, options, count, err)) return false;
+    if (!api_printable(module, options, count, err)) return false;
     struct writer w = {.sink = take, .user = user};
     bool ok = module->driver->print(module, options, count, &w, err) && writer_ok(&w, err);
     if (ok) writer_flush(&w);
@@ -208,7 +209,7 @@ penta_module *penta_assemble(penta_bytes text, const char *format, const penta_o
                              size_t count, penta_report *report, void *user)
 {
     penta_error err = {0};
-    const struct driver *driver = choose((penta_bytes){0}, format ? format : "", NULL, 0, &err);
+    const struct driver *driver = api_choose((penta_bytes){0}, format ? format : "", NULL, 0, &err);
     struct findings f = {.rules = driver ? driver->rules : NULL, .report = report, .user = user};
     if (driver && !driver->assemble)
         error_at(&err, BASE_UNSUPPORTED, 0, "%s has no assembler", driver->name);
@@ -236,9 +237,9 @@ penta_module *penta_assemble(penta_bytes text, const char *format, const penta_o
 
 /* ---- other forms of the same program ---- */
 
-static bool transform(const penta_module *module, unsigned use, const char *cannot,
-                      const penta_option *options, size_t count, penta_buffer *out,
-                      penta_report *report, void *user)
+static bool api_transform(const penta_module *module, unsigned use, const char *cannot,
+                          const penta_option *options, size_t count, penta_buffer *out,
+                          penta_report *report, void *user)
 {
     const struct driver *driver = module->driver;
     const struct driver_other *other = driver->others;
@@ -249,7 +250,7 @@ static bool transform(const penta_module *module, unsigned use, const char *cann
     penta_error err = {0};
     if (!fn)
         error_at(&err, BASE_UNSUPPORTED, 0, "%s files cannot be %s", driver->name, cannot);
-    else if (whole(module, &err))
+    else if (api_whole(module, &err))
         options_check(options, count, driver->options, use, &err);
     bool ok = !err.code && fn(module, options, count, &w, &f) && !f.errors;
     if (writer_give(&w, ok, out, &err)) return true;
@@ -260,20 +261,20 @@ static bool transform(const penta_module *module, unsigned use, const char *cann
 bool penta_convert(const penta_module *module, const penta_option *options, size_t count,
                    penta_buffer *out, penta_report *report, void *user)
 {
-    return transform(module, OPTION_CONVERT, "converted", options, count, out, report, user);
+    return api_transform(module, OPTION_CONVERT, "converted", options, count, out, report, user);
 }
 
 bool penta_seal(const penta_module *module, const penta_option *options, size_t count,
                 penta_buffer *out, penta_report *report, void *user)
 {
-    return transform(module, OPTION_SEAL, "sealed", options, count, out, report, user);
+    return api_transform(module, OPTION_SEAL, "sealed", options, count, out, report, user);
 }
 
 bool penta_unseal(const penta_module *module, const penta_option *options, size_t count,
                   penta_buffer *out, penta_report *report, void *user)
 {
-    return transform(module, OPTION_UNSEAL, "opened: they are never sealed", options, count, out,
-                     report, user);
+    return api_transform(module, OPTION_UNSEAL, "opened: they are never sealed", options, count,
+                         out, report, user);
 }
 
 /* ---- machines ---- */
@@ -298,7 +299,7 @@ const char *penta_vm_detail_name(const penta_vm *vm, const penta_stop *stop)
     return vm->engine->detail ? vm->engine->detail(vm, stop) : NULL;
 }
 
-static void refuse(void *user, const penta_error *finding)
+static void api_refuse(void *user, const penta_error *finding)
 {
     if (finding->code == BASE_MEMORY) error_keep_first(user, finding);
     if (!breaks_container(penta_rule_find(finding->code), finding)) return;
@@ -334,9 +335,9 @@ penta_vm *penta_vm_new_until(const penta_module *module, const char *engine,
     *err = (penta_error){0};
     const struct engine *found = find_engine(driver, engine, err);
     if (!found || !options_check(options, count, driver->options, OPTION_RUN, err) ||
-        !whole(module, err))
+        !api_whole(module, err))
         return NULL;
-    struct findings f = {.rules = driver->rules, .report = refuse, .user = err};
+    struct findings f = {.rules = driver->rules, .report = api_refuse, .user = err};
     driver->verify(module, &f);
     if (err->code) return NULL;
     penta_vm *vm = found->open_until ? found->open_until(module, options, count, stop, err)

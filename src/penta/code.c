@@ -111,7 +111,7 @@ static int by_pc(const void *a, const void *b)
     return (x->from > y->from) - (x->from < y->from);
 }
 
-static void sort(struct list *list)
+static void code_sort(struct list *list)
 {
     if (list->count) qsort(list->items, list->count, sizeof *list->items, by_pc);
 }
@@ -250,8 +250,8 @@ bool penta_print_code(const penta_module *module, const penta_option *options, s
         return false;
     }
     driver->parts(module, add_part, &l);
-    sort(&l.code);
-    sort(&l.functions);
+    code_sort(&l.code);
+    code_sort(&l.functions);
     bool ok = !err->code && (!function || find_function(&l, function)) &&
               (!range || read_range(&l, range));
     if (ok && arrows) {

@@ -2,7 +2,7 @@
 #include "core/snapshot.h"
 #include "penta/record/record_struct.h"
 
-static penta_bytes view(const penta_buffer *b) { return (penta_bytes){b->data, b->size}; }
+static penta_bytes effect_view(const penta_buffer *b) { return (penta_bytes){b->data, b->size}; }
 
 bool effect_find(const penta_vm *vm, penta_bytes before, penta_buffer *effect, penta_error *err)
 {
@@ -10,7 +10,7 @@ bool effect_find(const penta_vm *vm, penta_bytes before, penta_buffer *effect, p
     penta_error failure;
     struct writer delta = {0};
     bool ok = penta_vm_save(vm, &after, &failure);
-    if (ok) delta_write(before, view(&after), &delta);
+    if (ok) delta_write(before, effect_view(&after), &delta);
     error_keep_first(err, &failure);
     ok = ok && writer_ok(&delta, err);
     *effect = delta.out;
@@ -25,7 +25,7 @@ bool effect_apply(penta_vm *vm, penta_bytes effect, penta_error *err)
     penta_error failure;
     bool done = penta_vm_save(vm, &before, &failure);
     error_keep_first(err, &failure);
-    if (done && !delta_apply(view(&before), effect, &after))
+    if (done && !delta_apply(effect_view(&before), effect, &after))
         done = error_at(err, BASE_SNAPSHOT, 0, "the recorded answers are of another run");
     done = done && writer_ok(&after, err);
     if (done) {

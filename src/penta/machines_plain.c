@@ -3,8 +3,8 @@
 #include "core/engine.h"
 #include "core/host.h"
 
-static penta_vm *refuse(const penta_module *module, const penta_option *options, size_t count,
-                        penta_error *err)
+static penta_vm *machines_refuse(const penta_module *module, const penta_option *options,
+                                 size_t count, penta_error *err)
 {
     (void)module, (void)options, (void)count;
     error_at(err, BASE_UNSUPPORTED, 0, "this build has no machines");
@@ -12,7 +12,7 @@ static penta_vm *refuse(const penta_module *module, const penta_option *options,
 }
 
 #define FORMAT(format)                                                                             \
-    const struct engine format##_interp = {.name = "interp", .open = refuse};                      \
+    const struct engine format##_interp = {.name = "interp", .open = machines_refuse};             \
     const struct host format##_host = {.open = NULL};
 #define EXTRA_DRIVER(name)
 #include "penta/registry.def"
@@ -21,11 +21,11 @@ static penta_vm *refuse(const penta_module *module, const penta_option *options,
 penta_vm *pvm_vm_open(const penta_module *module, const penta_option *options, size_t count,
                       penta_error *err)
 {
-    return refuse(module, options, count, err);
+    return machines_refuse(module, options, count, err);
 }
 
 penta_vm *coil_vm_open_interp(const penta_module *module, const penta_option *options, size_t count,
                               penta_error *err)
 {
-    return refuse(module, options, count, err);
+    return machines_refuse(module, options, count, err);
 }

@@ -2,7 +2,8 @@
 #include "base/bytes.h"
 #include "core/driver.h"
 
-static bool same(penta_bytes file, const penta_buffer *again, const char *how, penta_error *err)
+static bool roundtrip_same(penta_bytes file, const penta_buffer *again, const char *how,
+                           penta_error *err)
 {
     size_t at = 0, least = file.size < again->size ? file.size : again->size;
     while (at < least && file.data[at] == again->data[at]) at++;
@@ -10,16 +11,16 @@ static bool same(penta_bytes file, const penta_buffer *again, const char *how, p
            error_at(err, BASE_BUG, at, "%s gives other bytes from 0x%zx on", how, at);
 }
 
-static bool encodes(const penta_module *module, penta_error *err)
+static bool roundtrip_encodes(const penta_module *module, penta_error *err)
 {
     penta_buffer again = {0};
-    bool ok =
-        penta_encode(module, &again, err) && same(module->file, &again, "parse and encode", err);
+    bool ok = penta_encode(module, &again, err) &&
+              roundtrip_same(module->file, &again, "parse and encode", err);
     penta_buffer_free(&again);
     return ok;
 }
 
-static bool assembles(const penta_module *module, penta_error *err)
+static bool roundtrip_assembles(const penta_module *module, penta_error *err)
 {
     penta_buffer text = {0}, again = {0};
     bool ok = penta_print(module, NULL, 0, &text, err);
@@ -34,7 +35,7 @@ static bool assembles(const penta_module *module, penta_error *err)
                           first.message);
         else
             ok = penta_encode(back, &again, err) &&
-                 same(module->file, &again, "disassemble and assemble", err);
+                 roundtrip_same(module->file, &again, "disassemble and assemble", err);
         penta_close(back);
     }
     penta_buffer_free(&text);
@@ -45,5 +46,6 @@ static bool assembles(const penta_module *module, penta_error *err)
 bool penta_roundtrip(const penta_module *module, penta_error *err)
 {
     const struct driver *driver = module->driver;
-    return encodes(module, err) && (!driver->print || !driver->assemble || assembles(module, err));
+    return roundtrip_encodes(module, err) &&
+           (!driver->print || !driver->assemble || roundtrip_assembles(module, err));
 }

@@ -120,7 +120,7 @@ void penta_session_settle(penta_session *s, uint64_t gas, penta_call_end end)
 }
 
 /* Applies s->answer to the machine. */
-static bool give(struct penta_session *s, penta_error *err)
+static bool session_give(struct penta_session *s, penta_error *err)
 {
     if (s->answer.applied)
         answer_whole(&s->answer, &s->failure); /* what it did stays, and some of its text is lost */
@@ -142,7 +142,7 @@ bool penta_session_answer(penta_session *s, const uint64_t *results, size_t coun
         return error_at(err, BASE_STATE, 0, "%zu results are more than any call has", count);
     for (size_t i = 0; i < count; i++) s->answer.results[i] = results[i];
     s->answer.count = count;
-    return give(s, err);
+    return session_give(s, err);
 }
 
 static bool default_answers(struct penta_session *s, penta_error *err)
@@ -151,7 +151,7 @@ static bool default_answers(struct penta_session *s, penta_error *err)
         *err = s->answer.failure;
         return false;
     }
-    return give(s, err);
+    return session_give(s, err);
 }
 
 bool penta_session_answer_default(penta_session *s, penta_error *err)
@@ -163,7 +163,7 @@ bool penta_session_answer_default(penta_session *s, penta_error *err)
 }
 
 /* The debugger's history, the caller's host or the default host answers. False: the run stops here. */
-static bool answered(struct penta_session *s)
+static bool session_answered(struct penta_session *s)
 {
     penta_error err = {0};
     answer_clear(&s->answer);
@@ -198,7 +198,7 @@ void penta_session_run(penta_session *s, uint64_t fuel, penta_stop *stop)
             s->steps += stop->steps;
         if (stop->kind != PENTA_STOP_HOST) break;
         s->stop = *stop;
-        if (answered(s)) continue;
+        if (session_answered(s)) continue;
         if (s->answer.interrupted) stop->kind = PENTA_STOP_INTERRUPT;
         break;
     }

@@ -46,8 +46,8 @@ static void call_json(const struct penta_session *s, const penta_call *call, str
     json_end(&j);
 }
 
-static void print(const struct penta_session *s, const penta_call *call, bool json,
-                  struct writer *out)
+static void session_log_print(const struct penta_session *s, const penta_call *call, bool json,
+                              struct writer *out)
 {
     if (json)
         call_json(s, call, out);
@@ -60,7 +60,7 @@ bool penta_call_print(const penta_session *s, const penta_call *call, bool json,
 {
     *err = (penta_error){0};
     struct writer w = {0};
-    print(s, call, json, &w);
+    session_log_print(s, call, json, &w);
     return writer_give(&w, true, out, err);
 }
 
@@ -77,7 +77,7 @@ void session_tell(struct penta_session *s, bool answered)
         call.note = writer_view(&a->note);
     }
     if (s->log_left && !call.between) {
-        print(s, &call, s->log_json, &s->log);
+        session_log_print(s, &call, s->log_json, &s->log);
         writer_char(&s->log, '\n');
         s->log_left--;
     }
@@ -101,7 +101,7 @@ void penta_session_keep_log(penta_session *s, size_t max, bool json)
     s->log_json = json;
 }
 
-static bool take(struct writer *from, penta_buffer *out, penta_error *err)
+static bool session_log_take(struct writer *from, penta_buffer *out, penta_error *err)
 {
     bool ok = !out || writer_give(from, true, out, err);
     if (out) *from = (struct writer){0};
@@ -112,12 +112,12 @@ bool penta_session_output(penta_session *s, penta_buffer *output, penta_buffer *
                           penta_error *err)
 {
     *err = (penta_error){0};
-    bool ok = take(&s->output, output, err);
-    return take(&s->errors, errors, err) && ok;
+    bool ok = session_log_take(&s->output, output, err);
+    return session_log_take(&s->errors, errors, err) && ok;
 }
 
 bool penta_session_log(penta_session *s, penta_buffer *out, penta_error *err)
 {
     *err = (penta_error){0};
-    return take(&s->log, out, err);
+    return session_log_take(&s->log, out, err);
 }

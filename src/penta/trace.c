@@ -32,7 +32,7 @@ struct tracer {
 
 /* ---- lines ---- */
 
-static void give(struct tracer *t, penta_bytes line)
+static void trace_give(struct tracer *t, penta_bytes line)
 {
     if (!t->ring) {
         t->line(t->user, line);
@@ -60,7 +60,7 @@ struct change_line { /* where the changes of a step go: a line, or an object */
     bool any;
 };
 
-static bool uninteresting(const char *path) /* counters that change with every instruction */
+static bool trace_uninteresting(const char *path) /* counters that change with every instruction */
 {
     return !strcmp(path, "/pc") || !strcmp(path, "/executed");
 }
@@ -68,7 +68,7 @@ static bool uninteresting(const char *path) /* counters that change with every i
 static void change_line(void *user, const char *path, penta_bytes value)
 {
     struct change_line *l = user;
-    if (uninteresting(path)) return;
+    if (trace_uninteresting(path)) return;
     if (l->json) {
         json_string(l->json, path, value);
         return;
@@ -105,7 +105,7 @@ static void write_text(struct tracer *t, uint64_t step, const penta_stop *stop, 
     if (stop->kind != PENTA_STOP_FUEL) writer_print(out, "  ; %s", penta_stop_name(stop->kind));
 }
 
-static bool wanted(const struct tracer *t, uint64_t step)
+static bool trace_wanted(const struct tracer *t, uint64_t step)
 {
     if (step < t->from || t->shown >= t->count) return false;
     if (!t->match) return true;
@@ -113,7 +113,7 @@ static bool wanted(const struct tracer *t, uint64_t step)
            memmem(t->insn.out.data, t->insn.out.size, t->match, strlen(t->match));
 }
 
-static void emit(struct tracer *t, uint64_t step, const penta_stop *stop, uint64_t pc)
+static void trace_emit(struct tracer *t, uint64_t step, const penta_stop *stop, uint64_t pc)
 {
     t->text.out.size = 0;
     if (t->json)
@@ -122,7 +122,7 @@ static void emit(struct tracer *t, uint64_t step, const penta_stop *stop, uint64
         write_text(t, step, stop, pc, &t->text);
     t->shown++;
     t->failed |= t->text.failed;
-    give(t, writer_view(&t->text));
+    trace_give(t, writer_view(&t->text));
 }
 
 /* What a host call prints about machines inside the machine, before the line of the call. */
@@ -143,14 +143,14 @@ static void inner_lines(void *user, const penta_call *call)
         } else {
             writer_bytes(&t->text, left.data, size);
         }
-        give(t, writer_view(&t->text));
+        trace_give(t, writer_view(&t->text));
         left = bytes_slice(left, size + (end != NULL), SIZE_MAX);
     }
 }
 
 /* ---- the run ---- */
 
-static void run(struct tracer *t, uint64_t fuel, penta_stop *stop)
+static void trace_run(struct tracer *t, uint64_t fuel, penta_stop *stop)
 {
     struct penta_session *s = t->session;
     const struct driver *driver = s->module->driver;
@@ -173,8 +173,8 @@ static void run(struct tracer *t, uint64_t fuel, penta_stop *stop)
         if (driver->print_at) driver->print_at(s->module, pc, &t->insn);
         penta_session_run(s, 1, stop);
         bool moved = stop->steps || stop->kind == PENTA_STOP_TRAP;
-        if (moved && wanted(t, step))
-            emit(t, step, stop, pc);
+        if (moved && trace_wanted(t, step))
+            trace_emit(t, step, stop, pc);
         else
             changes_take(&t->state, s->vm, NULL, NULL);
         if (stop->kind != PENTA_STOP_FUEL) return;
@@ -218,7 +218,7 @@ bool penta_trace_lines(penta_session *s, uint64_t fuel, const penta_option *opti
     penta_call_report *report = s->report;
     void *report_user = s->report_user;
     if (option_text(options, count, "inner")) penta_session_on_call(s, inner_lines, &t);
-    run(&t, fuel, stop);
+    trace_run(&t, fuel, stop);
     penta_session_on_call(s, report, report_user);
     if (t.ring) give_last(&t);
     for (uint64_t i = 0; t.ring && i < t.ring_size; i++) penta_buffer_free(&t.ring[i]);

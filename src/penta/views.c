@@ -72,33 +72,33 @@ bool penta_describe_part(const penta_module *module, const char *path, unsigned 
     return select.found || !path;
 }
 
-static bool walk(const penta_module *module, const struct view_options *v,
-                 const penta_visitor *visitor, penta_error *err)
+static bool views_walk(const penta_module *module, const struct view_options *v,
+                       const penta_visitor *visitor, penta_error *err)
 {
     return penta_describe_part(module, v->select, (unsigned)v->depth, visitor) ||
            error_at(err, BASE_OPTION_VALUE, 0, "no part is called '%.60s'", v->select);
 }
 
-static bool tree(const penta_module *module, const penta_option *options, size_t count,
-                 struct writer *out, penta_error *err)
+static bool views_tree(const penta_module *module, const penta_option *options, size_t count,
+                       struct writer *out, penta_error *err)
 {
     struct view_options v;
     if (!read_options(&v, TREE, options, count, err)) return false;
     if (!v.json) {
         struct tree_view view = {.out = out, .palette = v.palette};
         penta_visitor visitor = tree_visitor(&view);
-        return walk(module, &v, &visitor, err);
+        return views_walk(module, &v, &visitor, err);
     }
     struct json j = {.out = out};
     penta_visitor visitor = json_tree_visitor(&j);
     json_list(&j, NULL);
-    bool ok = walk(module, &v, &visitor, err);
+    bool ok = views_walk(module, &v, &visitor, err);
     json_finish(&j);
     return ok;
 }
 
-static bool hex(const penta_module *module, const penta_option *options, size_t count,
-                struct writer *out, penta_error *err)
+static bool views_hex(const penta_module *module, const penta_option *options, size_t count,
+                      struct writer *out, penta_error *err)
 {
     struct view_options v;
     if (!read_options(&v, HEX, options, count, err)) return false;
@@ -111,7 +111,7 @@ static bool hex(const penta_module *module, const penta_option *options, size_t 
                             module->driver->name);
     }
     penta_visitor visitor = hex_visitor(&view);
-    return walk(module, &v, &visitor, err);
+    return views_walk(module, &v, &visitor, err);
 }
 
 typedef bool view_fn(const penta_module *module, const penta_option *options, size_t count,
@@ -131,26 +131,26 @@ bool penta_tree(const penta_module *module, const penta_option *options, size_t 
                 penta_buffer *out, penta_error *err)
 {
     struct writer w = {0};
-    return writer_give(&w, tree(module, options, count, &w, err), out, err);
+    return writer_give(&w, views_tree(module, options, count, &w, err), out, err);
 }
 
 bool penta_tree_pieces(const penta_module *module, const penta_option *options, size_t count,
                        penta_piece *take, void *user, penta_error *err)
 {
-    return in_pieces(tree, module, options, count, take, user, err);
+    return in_pieces(views_tree, module, options, count, take, user, err);
 }
 
 bool penta_hex(const penta_module *module, const penta_option *options, size_t count,
                penta_buffer *out, penta_error *err)
 {
     struct writer w = {0};
-    return writer_give(&w, hex(module, options, count, &w, err), out, err);
+    return writer_give(&w, views_hex(module, options, count, &w, err), out, err);
 }
 
 bool penta_hex_pieces(const penta_module *module, const penta_option *options, size_t count,
                       penta_piece *take, void *user, penta_error *err)
 {
-    return in_pieces(hex, module, options, count, take, user, err);
+    return in_pieces(views_hex, module, options, count, take, user, err);
 }
 
 bool penta_info_text(const penta_module *module, const penta_option *options, size_t count,

@@ -43,7 +43,7 @@ static int by_to(const void *a, const void *b)
     return (x->to > y->to) - (x->to < y->to);
 }
 
-static void take(void *user, const penta_arrow *arrow)
+static void arrow_text_take(void *user, const penta_arrow *arrow)
 {
     struct arrow_text *t = user;
     struct list *l = &t->by_from;
@@ -73,7 +73,7 @@ struct arrow_text *arrow_text_new(const penta_module *module, uint64_t from, uin
         penta_error lost = {0}; /* of take, since the call clears its own */
         t->utf8 = utf8;
         t->err = &lost;
-        ok = penta_structure_arrows(s, from, to, LANES, take, t, err);
+        ok = penta_structure_arrows(s, from, to, LANES, arrow_text_take, t, err);
         if (ok && lost.code) *err = lost;
         ok = ok && !lost.code && copy_sorted(&t->by_low, &t->by_from, by_low, err) &&
              copy_sorted(&t->by_to, &t->by_from, by_to, err);
@@ -94,7 +94,8 @@ void arrow_text_free(struct arrow_text *t)
     free(t);
 }
 
-static void columns(const struct arrow_text *t, const unsigned *sides, struct writer *out)
+static void arrow_text_columns(const struct arrow_text *t, const unsigned *sides,
+                               struct writer *out)
 {
     const char *const *drawn = t->utf8 ? drawn_utf8 : drawn_ascii;
     for (unsigned i = t->lanes; i-- > 0;) writer_text(out, drawn[sides[i]]);
@@ -105,7 +106,7 @@ void arrow_text_between(const struct arrow_text *t, uint64_t pc, struct writer *
     unsigned sides[LANES] = {0};
     for (unsigned i = 0; i < t->lanes; i++)
         if (t->lane[i].until && t->lane[i].until >= pc) sides[i] = UP | DOWN;
-    columns(t, sides, out);
+    arrow_text_columns(t, sides, out);
     writer_fill(out, ' ', t->by_from.count ? 4 : 0);
 }
 
@@ -158,7 +159,7 @@ void arrow_text_row(struct arrow_text *t, uint64_t pc, struct writer *out)
         if (passing && (!sides[i] || sides[i] & RIGHT)) sides[i] |= LEFT | RIGHT;
         passing |= (sides[i] & RIGHT) != 0;
     }
-    columns(t, sides, out);
+    arrow_text_columns(t, sides, out);
     writer_text(out, passing ? line : " ");
     writer_text(out, target ? ">" : passing ? line : " ");
     writer_text(out, stub ? stub : " ");

@@ -40,19 +40,19 @@ struct drawing {
 
 /* ---- the tree ---- */
 
-static uint32_t used(const struct lane_tree *t, size_t node, size_t from, size_t to, size_t low,
-                     size_t high)
+static uint32_t arrows_used(const struct lane_tree *t, size_t node, size_t from, size_t to,
+                            size_t low, size_t high)
 {
     const struct lane_node *n = &t->nodes[node];
     size_t middle = from + (to - from) / 2;
     if (high <= from || to <= low) return 0;
     if (low <= from && to <= high) return n->any;
-    return n->all | used(t, 2 * node, from, middle, low, high) |
-           used(t, 2 * node + 1, middle, to, low, high);
+    return n->all | arrows_used(t, 2 * node, from, middle, low, high) |
+           arrows_used(t, 2 * node + 1, middle, to, low, high);
 }
 
-static void use(struct lane_tree *t, size_t node, size_t from, size_t to, size_t low, size_t high,
-                uint32_t lane)
+static void arrows_use(struct lane_tree *t, size_t node, size_t from, size_t to, size_t low,
+                       size_t high, uint32_t lane)
 {
     struct lane_node *n = &t->nodes[node];
     size_t middle = from + (to - from) / 2;
@@ -62,8 +62,8 @@ static void use(struct lane_tree *t, size_t node, size_t from, size_t to, size_t
         n->all |= lane;
         return;
     }
-    use(t, 2 * node, from, middle, low, high, lane);
-    use(t, 2 * node + 1, middle, to, low, high, lane);
+    arrows_use(t, 2 * node, from, middle, low, high, lane);
+    arrows_use(t, 2 * node + 1, middle, to, low, high, lane);
 }
 
 /* The innermost lane that is free in these rows, both included; it is taken. */
@@ -72,10 +72,10 @@ static uint8_t take_lane(struct drawing *d, size_t low, size_t high)
     struct lane_tree *t = &d->tree;
     low -= d->first_row;
     high = high - d->first_row + 1;
-    uint32_t free_lanes = d->lanes & ~used(t, 1, 0, t->rows, low, high);
+    uint32_t free_lanes = d->lanes & ~arrows_used(t, 1, 0, t->rows, low, high);
     if (!free_lanes) return PENTA_ARROW_STUB;
     unsigned lane = (unsigned)__builtin_ctz(free_lanes);
-    use(t, 1, 0, t->rows, low, high, UINT32_C(1) << lane);
+    arrows_use(t, 1, 0, t->rows, low, high, UINT32_C(1) << lane);
     return (uint8_t)lane;
 }
 
@@ -105,28 +105,28 @@ static int by_height(const void *a, const void *b)
     return (x->low > y->low) - (x->low < y->low);
 }
 
-static bool shown(const struct drawing *d, size_t row)
+static bool arrows_shown(const struct drawing *d, size_t row)
 {
     return d->first_row <= row && row < d->last_row;
 }
 
-static void collect(struct drawing *d)
+static void arrows_collect(struct drawing *d)
 {
     const struct code_map *m = d->map;
     for (size_t i = 0; i < m->count; i++) {
         const penta_branch *b = &m->insns[i].branch;
         if (!b->jump || !b->has_target) continue;
         size_t to = code_map_find(m, b->target);
-        if (to < m->count && (shown(d, i) || shown(d, to)))
+        if (to < m->count && (arrows_shown(d, i) || arrows_shown(d, to)))
             d->arrows[d->count++] = (struct arrow){i, to, PENTA_ARROW_STUB};
     }
 }
 
-static void group(struct drawing *d)
+static void arrows_group(struct drawing *d)
 {
     for (size_t i = 0; i < d->count; i++) {
         const struct arrow *a = &d->arrows[i];
-        if (!shown(d, a->from) || !shown(d, a->to)) continue;
+        if (!arrows_shown(d, a->from) || !arrows_shown(d, a->to)) continue;
         struct group *g = d->group_count ? &d->groups[d->group_count - 1] : NULL;
         if (!g || d->arrows[g->first].to != a->to) {
             g = &d->groups[d->group_count++];
@@ -139,18 +139,19 @@ static void group(struct drawing *d)
 }
 
 /* A group that fits nowhere is taken apart: its short arrows may find a place. */
-static void place(struct drawing *d, const struct group *g)
+static void arrows_place(struct drawing *d, const struct group *g)
 {
     uint8_t lane = take_lane(d, g->low, g->high);
     for (size_t i = g->first; i < g->first + g->count; i++) {
         struct arrow *a = &d->arrows[i];
-        if (!shown(d, a->from)) continue; /* sorted among the others, since it has their target */
+        if (!arrows_shown(d, a->from))
+            continue; /* sorted among the others, since it has their target */
         a->lane =
             lane == PENTA_ARROW_STUB && g->count > 1 ? take_lane(d, low_of(a), high_of(a)) : lane;
     }
 }
 
-static bool allocate(struct drawing *d, penta_error *err)
+static bool arrows_allocate(struct drawing *d, penta_error *err)
 {
     size_t jumps = 0;
     for (size_t i = 0; i < d->map->count; i++) jumps += d->map->insns[i].branch.jump;
@@ -163,13 +164,13 @@ static bool allocate(struct drawing *d, penta_error *err)
            error_at(err, BASE_MEMORY, 0, "no memory for %zu arrows", jumps);
 }
 
-static void draw(struct drawing *d)
+static void arrows_draw(struct drawing *d)
 {
-    collect(d);
+    arrows_collect(d);
     qsort(d->arrows, d->count, sizeof *d->arrows, by_target);
-    group(d);
+    arrows_group(d);
     qsort(d->groups, d->group_count, sizeof *d->groups, by_height);
-    for (size_t i = 0; i < d->group_count; i++) place(d, &d->groups[i]);
+    for (size_t i = 0; i < d->group_count; i++) arrows_place(d, &d->groups[i]);
     qsort(d->arrows, d->count, sizeof *d->arrows, by_source);
 }
 
@@ -183,8 +184,8 @@ bool penta_structure_arrows(const penta_structure *s, uint64_t first, uint64_t l
     d.lanes = lanes < 32 ? (UINT32_C(1) << lanes) - 1 : UINT32_MAX;
     ARRAY_SEARCH(d.first_row, 0, m->count, m->insns[d.first_row].pc >= first);
     ARRAY_SEARCH(d.last_row, d.first_row, m->count, m->insns[d.last_row].pc > last);
-    bool ok = allocate(&d, err);
-    if (ok) draw(&d);
+    bool ok = arrows_allocate(&d, err);
+    if (ok) arrows_draw(&d);
     for (size_t i = 0; ok && i < d.count; i++) {
         const struct arrow *a = &d.arrows[i];
         bool branch = m->insns[a->from].branch.next;

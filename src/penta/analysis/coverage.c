@@ -91,14 +91,14 @@ static struct share function_share(const penta_profile *p, const penta_function 
     return s;
 }
 
-static double percent(struct part p)
+static double coverage_percent(struct part p)
 {
     return p.all ? 100.0 * (double)p.run / (double)p.all : 100.0;
 }
 
 static void part_text(struct writer *w, struct part p)
 {
-    writer_print(w, "%6.1f%% %6" PRIu64 "/%-6" PRIu64, percent(p), p.run, p.all);
+    writer_print(w, "%6.1f%% %6" PRIu64 "/%-6" PRIu64, coverage_percent(p), p.run, p.all);
 }
 
 static void part_json(struct json *j, const char *key, struct part p)
@@ -125,7 +125,8 @@ static void table_text(const penta_profile *p, const struct share *all, struct p
     writer_text(w, "  ");
     part_text(w, all->instructions);
     writer_text(w, "  all\n");
-    if (lines.all) writer_print(w, "%6.1f%% of %" PRIu64 " lines\n", percent(lines), lines.all);
+    if (lines.all)
+        writer_print(w, "%6.1f%% of %" PRIu64 " lines\n", coverage_percent(lines), lines.all);
 }
 
 static void table_json(const penta_profile *p, const struct share *all, struct part lines,

@@ -12,7 +12,8 @@ static const char style[] =
     "tr.y{background:var(--y)}tr.n{background:var(--n)}h2{font-size:1.1em}"
     "h2 small{color:var(--g);font-weight:normal}</style>\n";
 
-static void function(const penta_profile *p, const penta_function *f, struct writer *w)
+static void coverage_html_function(const penta_profile *p, const penta_function *f,
+                                   struct writer *w)
 {
     const struct code_map *m = p->structure.map;
     size_t first = code_map_find(m, f->from), run = 0;
@@ -54,7 +55,7 @@ bool penta_profile_html(const penta_profile *p, const char *title, penta_buffer 
     writer_text(&w, "<h1>");
     markup_text(&w, title);
     writer_print(&w, "</h1>\n<p>%zu of %zu instructions ran.</p>\n", run, m->count);
-    for (size_t i = 0; i < m->function_count; i++) function(p, &m->functions[i], &w);
+    for (size_t i = 0; i < m->function_count; i++) coverage_html_function(p, &m->functions[i], &w);
     writer_text(&w, "</html>\n");
     return writer_give(&w, true, out, err);
 }

@@ -21,7 +21,7 @@ struct flame {
 };
 
 /* Colours only tell neighbours apart: they come from the name, so that they stay the same. */
-static void colour(char *text, size_t size, const char *name)
+static void flamegraph_colour(char *text, size_t size, const char *name)
 {
     uint32_t hash = 2166136261u;
     for (; *name; name++) hash = (hash ^ (uint8_t)*name) * 16777619u;
@@ -36,18 +36,18 @@ static unsigned depth_of(const struct flame *f, size_t path)
     return depth;
 }
 
-static bool shown(const struct flame *f, size_t path)
+static bool flamegraph_shown(const struct flame *f, size_t path)
 {
     return f->sums[path] && f->sums[path] >= f->all / LEAST_SHARE && depth_of(f, path) <= DEEPEST;
 }
 
-static void frame(struct flame *f, const char *name, double x, double width, unsigned row,
-                  uint64_t weight)
+static void flamegraph_frame(struct flame *f, const char *name, double x, double width,
+                             unsigned row, uint64_t weight)
 {
     char fill[40];
     double share = f->all ? 100.0 * (double)weight / (double)f->all : 0;
     unsigned y = TOP + (f->depth - row) * ROW;
-    colour(fill, sizeof fill, name);
+    flamegraph_colour(fill, sizeof fill, name);
     writer_print(f->w, "<g class=\"f\" data-x=\"%.4f\" data-w=\"%.4f\" data-r=\"%u\"><title>", x,
                  width, row);
     markup_text(f->w, name);
@@ -62,14 +62,14 @@ static void frame(struct flame *f, const char *name, double x, double width, uns
     writer_text(f->w, "</text></g>\n");
 }
 
-static void draw(struct flame *f, size_t path, double x, unsigned row)
+static void flamegraph_draw(struct flame *f, size_t path, double x, unsigned row)
 {
     double scale = f->all ? (double)WIDTH / (double)f->all : 0;
     for (; path != SIZE_MAX; path = f->next[path]) {
-        if (!shown(f, path)) continue;
-        frame(f, profile_function_name(f->p, f->p->paths[path].function), x,
-              (double)f->sums[path] * scale, row, f->sums[path]);
-        draw(f, f->first[path], x, row + 1);
+        if (!flamegraph_shown(f, path)) continue;
+        flamegraph_frame(f, profile_function_name(f->p, f->p->paths[path].function), x,
+                         (double)f->sums[path] * scale, row, f->sums[path]);
+        flamegraph_draw(f, f->first[path], x, row + 1);
         x += (double)f->sums[path] * scale;
     }
 }
@@ -93,7 +93,7 @@ static const char script[] =
     "info.textContent=e?e.querySelector('title').textContent:'';});\n"
     "})();\n]]></script>\n";
 
-static void head(struct flame *f, const char *title)
+static void flamegraph_head(struct flame *f, const char *title)
 {
     unsigned height = TOP + (f->depth + 1) * ROW + 12;
     writer_print(f->w,
@@ -130,7 +130,7 @@ static bool link_paths(struct flame *f)
     }
     f->all = f->by_cost ? p->total_cost : p->total;
     for (size_t i = 0; i < p->path_count; i++)
-        if (shown(f, i) && depth_of(f, i) > f->depth) f->depth = depth_of(f, i);
+        if (flamegraph_shown(f, i) && depth_of(f, i) > f->depth) f->depth = depth_of(f, i);
     return true;
 }
 
@@ -151,9 +151,9 @@ bool penta_profile_flamegraph(const penta_profile *p, const penta_option *option
     f.unit = f.by_cost ? p->cost_name : profile_unit(p);
     bool ok = link_paths(&f) || error_at(err, BASE_MEMORY, 0, "no memory for a picture");
     if (ok) {
-        head(&f, title ? title : "profile");
-        frame(&f, "all", 0, WIDTH, 0, f.all);
-        draw(&f, f.first[p->path_count], 0, 1);
+        flamegraph_head(&f, title ? title : "profile");
+        flamegraph_frame(&f, "all", 0, WIDTH, 0, f.all);
+        flamegraph_draw(&f, f.first[p->path_count], 0, 1);
         writer_text(&w, script);
         writer_text(&w, "</svg>\n");
     }

@@ -3,7 +3,7 @@
 #include "base/bytes.h"
 #include "base/sanitize.h"
 
-static void escape(struct writer *w, penta_bytes text)
+static void markup_escape(struct writer *w, penta_bytes text)
 {
     for (size_t i = 0; i < text.size; i++) {
         switch (text.data[i]) {
@@ -21,7 +21,7 @@ void markup_bytes(struct writer *w, penta_bytes text)
 {
     struct writer safe = {0};
     writer_safe(&safe, text);
-    escape(w, writer_view(&safe));
+    markup_escape(w, writer_view(&safe));
     w->failed |= safe.failed;
     writer_free(&safe);
 }

@@ -32,7 +32,7 @@ struct table {
     penta_error *err;
 };
 
-static struct row *add(struct table *t)
+static struct row *profile_table_add(struct table *t)
 {
     if (!ARRAY_GROW(t->rows, t->capacity, t->count, t->err)) return NULL;
     t->rows[t->count] = (struct row){0};
@@ -71,7 +71,7 @@ static bool rows_of_code(struct table *t)
         const struct code_insn *in = &m->insns[i];
         bool starts = t->by == BY_INSTRUCTION || (t->by == BY_BLOCK && in->starts_block) ||
                       (t->by == BY_FUNCTION && in->starts_function);
-        struct row *r = starts ? add(t) : &t->rows[t->count - 1];
+        struct row *r = starts ? profile_table_add(t) : &t->rows[t->count - 1];
         if (!r) return false;
         if (starts) r->from = in->pc;
         r->to = in->next;
@@ -87,7 +87,7 @@ static void add_line(void *user, const penta_line *line)
 {
     struct table *t = user;
     const struct code_map *m = t->map;
-    struct row *r = t->err->code ? NULL : add(t);
+    struct row *r = t->err->code ? NULL : profile_table_add(t);
     if (!r) return;
     size_t i;
     *r = (struct row){.from = line->from, .to = line->to, .file = line->file, .line = line->line};
@@ -168,7 +168,7 @@ static void row_name(const struct table *t, const struct row *r, struct writer *
     profile_print_at(t->p, r->from, w);
 }
 
-static double share(uint64_t part, uint64_t all)
+static double profile_table_share(uint64_t part, uint64_t all)
 {
     return all ? 100.0 * (double)part / (double)all : 0;
 }
@@ -180,7 +180,7 @@ static double row_share(const struct table *t, const struct row *r)
         size_t block = t->map->insns[code_map_find(t->map, r->from)].block;
         weight *= t->map->blocks[block].instructions;
     }
-    return share(weight, t->by_cost ? t->p->total_cost : t->p->total);
+    return profile_table_share(weight, t->by_cost ? t->p->total_cost : t->p->total);
 }
 
 static void table_text(const struct table *t, size_t rows, struct writer *w)

@@ -13,7 +13,7 @@ struct sizes {
     bool failed;
 };
 
-static void tell(struct sizes *s, penta_size_kind kind, const char *name, uint64_t bytes)
+static void sizes_tell(struct sizes *s, penta_size_kind kind, const char *name, uint64_t bytes)
 {
     s->name.out.size = 0;
     writer_safe_text(&s->name, name);
@@ -29,17 +29,17 @@ const char *penta_size_name(penta_size_kind kind)
     return (unsigned)kind < sizeof names / sizeof *names ? names[kind] : NULL;
 }
 
-static bool enter(void *user, const penta_node *node)
+static bool sizes_enter(void *user, const penta_node *node)
 {
-    if (node->size && !node->decoded) tell(user, PENTA_SIZE_SECTION, node->name, node->size);
+    if (node->size && !node->decoded) sizes_tell(user, PENTA_SIZE_SECTION, node->name, node->size);
     return false;
 }
 
-static void field(void *user, const penta_field *f)
+static void sizes_field(void *user, const penta_field *f)
 {
     struct sizes *s = user;
     s->failed |= f->name == field_incomplete;
-    if (f->size) tell(user, PENTA_SIZE_SECTION, f->name, f->size);
+    if (f->size) sizes_tell(user, PENTA_SIZE_SECTION, f->name, f->size);
 }
 
 /* ---- data ---- */
@@ -87,11 +87,11 @@ static void tell_data(struct sizes *s, const struct data *d)
         while (next < d->count && d->items[next].from <= o->from) next++;
         if (to == o->from && next < d->count) to = d->items[next].from;
         if (to == o->from || to > end) to = end;
-        tell(s, PENTA_SIZE_DATA, o->name, to - o->from);
+        sizes_tell(s, PENTA_SIZE_DATA, o->name, to - o->from);
     }
 }
 
-static void data(struct sizes *s, const penta_module *module, penta_error *err)
+static void sizes_data(struct sizes *s, const penta_module *module, penta_error *err)
 {
     struct data d = {.err = err};
     if (!module->driver->data || module->damage.code) return;
@@ -107,17 +107,17 @@ bool penta_sizes(const penta_module *module, penta_size_report *report, void *us
 {
     *err = (penta_error){0};
     struct sizes s = {.report = report, .user = user};
-    penta_visitor visitor = {&s, enter, field, NULL};
-    tell(&s, PENTA_SIZE_FILE, "file", module->file.size);
+    penta_visitor visitor = {&s, sizes_enter, sizes_field, NULL};
+    sizes_tell(&s, PENTA_SIZE_FILE, "file", module->file.size);
     module->driver->describe(module, &visitor);
     bool code = module->driver->parts && !module->damage.code;
     struct code_map *map = code ? code_map_new(module, err) : NULL;
     unsigned unit = module->driver->insn_bytes ? module->driver->insn_bytes : 1;
     for (size_t i = 0; map && i < map->function_count; i++)
-        tell(&s, PENTA_SIZE_FUNCTION, map->functions[i].name,
-             (map->functions[i].to - map->functions[i].from) * unit);
+        sizes_tell(&s, PENTA_SIZE_FUNCTION, map->functions[i].name,
+                   (map->functions[i].to - map->functions[i].from) * unit);
     code_map_free(map);
-    if (!err->code) data(&s, module, err);
+    if (!err->code) sizes_data(&s, module, err);
     writer_free(&s.name);
     if (s.failed) error_at(err, BASE_MEMORY, 0, "no memory for names");
     return !err->code;

@@ -42,7 +42,7 @@ static bool number_of(const penta_field *f, penta_value *v)
 }
 
 /* 0: elsewhere, 1: above the wanted place, 2: there. */
-static int place(struct value_search *s, const char *leaf)
+static int debug_machine_place(struct value_search *s, const char *leaf)
 {
     if (s->inside) return 2;
     s->scratch.out.size = 0;
@@ -56,7 +56,7 @@ static bool search_enter(void *user, const penta_node *node)
 {
     struct value_search *s = user;
     path_enter(&s->path, node->name, node->list);
-    int there = place(s, NULL);
+    int there = debug_machine_place(s, NULL);
     if (there == 2) s->inside++;
     if (there == 2) s->found = true;
     if (!there) path_leave(&s->path);
@@ -66,7 +66,7 @@ static bool search_enter(void *user, const penta_node *node)
 static void search_field(void *user, const penta_field *field)
 {
     struct value_search *s = user;
-    if (place(s, field->name) == 2) {
+    if (debug_machine_place(s, field->name) == 2) {
         if (s->out->out.size) writer_char(s->out, ' ');
         view_value(s->out, field, SIZE_MAX);
         if (s->number && !s->inside) s->is_number = number_of(field, s->number);
@@ -83,7 +83,7 @@ static void search_leave(void *user, const penta_node *node)
     if (s->inside) s->inside--;
 }
 
-static bool search(const penta_vm *vm, struct value_search *s)
+static bool debug_machine_search(const penta_vm *vm, struct value_search *s)
 {
     penta_visitor visitor = {s, search_enter, search_field, search_leave};
     penta_vm_describe(vm, &visitor);
@@ -95,7 +95,7 @@ static bool search(const penta_vm *vm, struct value_search *s)
 bool vm_value(const penta_vm *vm, const char *path, struct writer *out)
 {
     struct value_search s = {.wanted = path, .out = out};
-    return search(vm, &s);
+    return debug_machine_search(vm, &s);
 }
 
 bool penta_vm_value(const penta_vm *vm, const char *path, penta_buffer *out)
@@ -109,7 +109,7 @@ static bool path_number(const penta_vm *vm, const char *path, penta_value *value
 {
     struct writer text = {0};
     struct value_search s = {.wanted = path, .out = &text, .number = value};
-    search(vm, &s);
+    debug_machine_search(vm, &s);
     bool whole = writer_ok(&text, err);
     writer_free(&text);
     return whole && s.is_number;
@@ -222,7 +222,7 @@ bool penta_value_text(const penta_value *v, unsigned base, penta_buffer *out)
 
 /* ---- setting ---- */
 
-static bool poke(penta_vm *vm, uint64_t address, unsigned bytes, uint64_t bits)
+static bool debug_machine_poke(penta_vm *vm, uint64_t address, unsigned bytes, uint64_t bits)
 {
     uint8_t data[8];
     for (unsigned i = 0; i < bytes; i++)
@@ -256,7 +256,7 @@ bool vm_set(penta_vm *vm, const char *text, const penta_value *value, penta_erro
     struct expression_scope scope = vm_scope(vm);
     struct expression_memory m;
     if (expression_is_memory(what, &scope, &m))
-        return poke(vm, m.address, m.bytes, bits_of(value, m.type == 'f', m.bytes)) ||
+        return debug_machine_poke(vm, m.address, m.bytes, bits_of(value, m.type == 'f', m.bytes)) ||
                error_at(err, BASE_RANGE, 0, "no %u bytes of memory are at 0x%" PRIx64, m.bytes,
                         m.address);
     penta_bytes name = bytes_of(what + (*what == '$'));
@@ -266,8 +266,8 @@ bool vm_set(penta_vm *vm, const char *text, const penta_value *value, penta_erro
     penta_vm_variables(vm, 0, match_variable, &s);
     uint64_t bytes = v.elements ? v.size / v.elements : v.size;
     if (s.found && v.in_memory && bytes && bytes <= 8)
-        return poke(vm, v.address, (unsigned)bytes,
-                    bits_of(value, v.value.kind == PENTA_FLOAT, (unsigned)bytes)) ||
+        return debug_machine_poke(vm, v.address, (unsigned)bytes,
+                                  bits_of(value, v.value.kind == PENTA_FLOAT, (unsigned)bytes)) ||
                error_at(err, BASE_RANGE, 0, "'%.40s' cannot be written", what);
     const struct debug_info *info = debug_info_of(vm->module);
     if (info->set && info->set(vm, name, value)) return true;

@@ -6,7 +6,7 @@
 #include "penta/record/record_struct.h"
 
 /* penta_vm_save clears its error, and d->err keeps the first failure. */
-static bool save(struct penta_debugger *d, penta_buffer *out)
+static bool debugger_save(struct penta_debugger *d, penta_buffer *out)
 {
     penta_error err;
     bool ok = penta_vm_save(d->session->vm, out, &err);
@@ -15,12 +15,12 @@ static bool save(struct penta_debugger *d, penta_buffer *out)
 }
 
 /* A snapshot that this debugger took: it is of the same program. */
-static bool load(struct penta_debugger *d, penta_bytes saved)
+static bool debugger_load(struct penta_debugger *d, penta_bytes saved)
 {
     return snapshot_restore(d->session->vm, saved, &d->err);
 }
 
-static penta_bytes view(const penta_buffer *b) { return (penta_bytes){b->data, b->size}; }
+static penta_bytes debugger_view(const penta_buffer *b) { return (penta_bytes){b->data, b->size}; }
 
 /* ---- answers of the host ---- */
 
@@ -35,7 +35,7 @@ bool debugger_repeats(penta_debugger *d, struct answer *out)
     out->gas = a->gas;
     out->end = a->end;
     if (a->effect.size) {
-        out->applied = effect_apply(s->vm, view(&a->effect), &d->err);
+        out->applied = effect_apply(s->vm, debugger_view(&a->effect), &d->err);
         out->failure = d->err;
     }
     writer_bytes(&out->pokes, a->pokes.data, a->pokes.size);
@@ -44,7 +44,7 @@ bool debugger_repeats(penta_debugger *d, struct answer *out)
 
 void debugger_waits(penta_debugger *d)
 {
-    if (!d->before.size) save(d, &d->before);
+    if (!d->before.size) debugger_save(d, &d->before);
 }
 
 /* Saves the machine before a host answers that may change it directly: the difference is recorded with
@@ -68,7 +68,7 @@ void debugger_answered(penta_debugger *d)
     writer_bytes(&pokes, answer->pokes.out.data, answer->pokes.out.size);
     writer_ok(&pokes, &d->err);
     a->pokes = pokes.out;
-    if (d->before.size) effect_find(d->session->vm, view(&d->before), &a->effect, &d->err);
+    if (d->before.size) effect_find(d->session->vm, debugger_view(&d->before), &a->effect, &d->err);
     penta_buffer_free(&d->before);
 }
 
@@ -186,7 +186,8 @@ uint64_t debugger_pc(const struct penta_debugger *d)
 
 /* At most n instructions. Watches are looked at only when `watching`: at each step, or where marks and
  * guards of the machine say that one may be accessed. */
-static void forward(struct penta_debugger *d, uint64_t n, bool watching, penta_stop *stop)
+static void debugger_forward_by(struct penta_debugger *d, uint64_t n, bool watching,
+                                penta_stop *stop)
 {
     struct penta_session *s = d->session;
     uint64_t done = 0;
@@ -208,7 +209,7 @@ static void forward(struct penta_debugger *d, uint64_t n, bool watching, penta_s
         done += stop->steps;
         bool paused = stop->kind == PENTA_STOP_FUEL || stop->kind == PENTA_STOP_BREAK;
         if (d->edit_count && stop->steps && paused && edit_at(d, s->steps))
-            load(d, view(&edit_at(d, s->steps)->bytes));
+            debugger_load(d, debugger_view(&edit_at(d, s->steps)->bytes));
         bool passed = stop->kind == PENTA_STOP_BREAK &&
                       ((here && !done) || (heeding && !debugger_stops_at(d, stop->pc)));
         here = false;
@@ -247,7 +248,7 @@ void debugger_forward(struct penta_debugger *d, uint64_t n, penta_stop *stop)
 {
     watches_start(d);
     points_start(d);
-    forward(d, n, true, stop);
+    debugger_forward_by(d, n, true, stop);
     if (!d->quiet) points_ended(d);
 }
 
@@ -265,16 +266,16 @@ bool debugger_go_to(struct penta_debugger *d, uint64_t step, penta_stop *stop)
     if (before_start) step = d->snapshots[0].steps;
     if (step < s->steps || (step == s->steps && d->beyond)) {
         const struct debugger_snapshot *from = snapshots_before(d, step);
-        if (!load(d, view(&from->bytes))) return false;
+        if (!debugger_load(d, debugger_view(&from->bytes))) return false;
         s->steps = from->steps;
         s->calls = from->calls;
         s->waits = d->beyond = false;
         const struct debugger_edit *edit = edit_at(d, s->steps);
-        if (edit && !load(d, view(&edit->bytes))) return false;
+        if (edit && !debugger_load(d, debugger_view(&edit->bytes))) return false;
     }
     uint64_t before = s->steps;
     while (s->steps < step) {
-        forward(d, step - s->steps, false, stop);
+        debugger_forward_by(d, step - s->steps, false, stop);
         if (stop->kind != PENTA_STOP_FUEL && stop->kind != PENTA_STOP_BREAK) break;
     }
     if (s->steps == step && stop->kind != PENTA_STOP_HOST) {

@@ -10,14 +10,14 @@ enum { COUNT_MAX = 64, INTERVAL_FIRST = 16, RUN_PER_SAVE = 16 };
 static const size_t bytes_max = (size_t)256 << 20;
 
 /* Processor time in nanoseconds. */
-static uint64_t now(void)
+static uint64_t debugger_snapshots_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static void drop(struct penta_debugger *d, size_t i)
+static void debugger_snapshots_drop(struct penta_debugger *d, size_t i)
 {
     d->snapshot_bytes -= d->snapshots[i].bytes.size;
     penta_buffer_free(&d->snapshots[i].bytes);
@@ -30,7 +30,7 @@ static void thin_out(struct penta_debugger *d)
     size_t kept = 0;
     for (size_t i = 0; i < d->snapshot_count; i++) {
         if (i % 2)
-            drop(d, i);
+            debugger_snapshots_drop(d, i);
         else
             d->snapshots[kept++] = d->snapshots[i];
     }
@@ -41,7 +41,7 @@ static void thin_out(struct penta_debugger *d)
 bool snapshots_take(struct penta_debugger *d)
 {
     const struct penta_session *s = d->session;
-    uint64_t start = now();
+    uint64_t start = debugger_snapshots_now();
     if (!d->interval) d->interval = INTERVAL_FIRST;
     if (d->snapshot_count == COUNT_MAX) thin_out(d);
     if (!ARRAY_GROW(d->snapshots, d->snapshot_capacity, d->snapshot_count, &d->err)) return false;
@@ -53,7 +53,7 @@ bool snapshots_take(struct penta_debugger *d)
     d->snapshots[d->snapshot_count++] = new;
     d->snapshot_bytes += new.bytes.size;
     while (d->snapshot_bytes > bytes_max && d->snapshot_count > 1) thin_out(d);
-    d->saved_at = now();
+    d->saved_at = debugger_snapshots_now();
     d->save_time = d->saved_at - start;
     d->wait = d->interval;
     d->next_snapshot = s->steps + d->wait;
@@ -64,7 +64,7 @@ void snapshots_due(struct penta_debugger *d)
 {
     uint64_t steps = d->session->steps;
     if (steps < d->next_snapshot) return;
-    if (now() - d->saved_at >= RUN_PER_SAVE * d->save_time) {
+    if (debugger_snapshots_now() - d->saved_at >= RUN_PER_SAVE * d->save_time) {
         snapshots_take(d);
         return;
     }
@@ -76,7 +76,7 @@ void snapshots_due(struct penta_debugger *d)
 void snapshots_forget(struct penta_debugger *d)
 {
     while (d->snapshot_count && d->snapshots[d->snapshot_count - 1].steps > d->session->steps)
-        drop(d, --d->snapshot_count);
+        debugger_snapshots_drop(d, --d->snapshot_count);
     d->wait = d->interval;
     d->next_snapshot = d->session->steps + d->wait;
 }
@@ -90,6 +90,6 @@ const struct debugger_snapshot *snapshots_before(const struct penta_debugger *d,
 
 void snapshots_free(struct penta_debugger *d)
 {
-    while (d->snapshot_count) drop(d, --d->snapshot_count);
+    while (d->snapshot_count) debugger_snapshots_drop(d, --d->snapshot_count);
     free(d->snapshots);
 }

@@ -122,7 +122,7 @@ struct moment { /* where a run forwards would have stopped */
     penta_stop stop;
 };
 
-static void note(struct penta_debugger *d, struct moment *m, const penta_stop *stop)
+static void motions_note(struct penta_debugger *d, struct moment *m, const penta_stop *stop)
 {
     *m = (struct moment){true, d->session->steps, d->stopped_by, d->hit, *stop};
 }
@@ -133,13 +133,13 @@ static void look_here(struct penta_debugger *d, struct moment *m)
     penta_stop stop = {.kind = PENTA_STOP_BREAK, .pc = debugger_pc(d)};
     d->stopped_by = 0;
     d->hit = NULL;
-    if (points_stop_at(d, stop.pc) || debugger_has_mark(d, stop.pc)) note(d, m, &stop);
+    if (points_stop_at(d, stop.pc) || debugger_has_mark(d, stop.pc)) motions_note(d, m, &stop);
 }
 
 /* Finds the last stop from step `from` to `to` that is before `now`. A watch that the step to `to` triggers
  * counts here, because the next stretch starts after it. */
-static bool search(struct penta_debugger *d, uint64_t from, uint64_t to, uint64_t now,
-                   struct moment *m)
+static bool motions_search(struct penta_debugger *d, uint64_t from, uint64_t to, uint64_t now,
+                           struct moment *m)
 {
     penta_stop stop;
     if (!debugger_go_to(d, from, &stop)) return false;
@@ -147,7 +147,7 @@ static bool search(struct penta_debugger *d, uint64_t from, uint64_t to, uint64_
     while (d->session->steps < to) {
         debugger_forward(d, to - d->session->steps, &stop);
         if (stop.kind != PENTA_STOP_BREAK && stop.kind != PENTA_STOP_FUEL) break;
-        if (stop.kind == PENTA_STOP_BREAK && d->session->steps < now) note(d, m, &stop);
+        if (stop.kind == PENTA_STOP_BREAK && d->session->steps < now) motions_note(d, m, &stop);
     }
     return true;
 }
@@ -160,7 +160,7 @@ static void search_back(struct penta_debugger *d, uint64_t now, struct moment *m
     for (size_t i = d->snapshot_count; i-- && !m->found;) {
         uint64_t from = d->snapshots[i].steps;
         if (from >= to) continue;
-        if (!search(d, from, to, now, m)) break;
+        if (!motions_search(d, from, to, now, m)) break;
         to = from;
     }
     d->quiet = false;

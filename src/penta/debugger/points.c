@@ -24,7 +24,7 @@ void points_free(struct penta_debugger *d)
     free(d->points);
 }
 
-static struct point *find(const struct penta_debugger *d, unsigned number)
+static struct point *points_find(const struct penta_debugger *d, unsigned number)
 {
     for (size_t i = 0; i < d->point_count; i++)
         if (d->points[i].info.number == number) return &d->points[i];
@@ -51,7 +51,7 @@ struct watch *points_watch_next(const struct penta_debugger *d, size_t *i)
 
 /* ---- what a hit does ---- */
 
-static void tell(struct penta_debugger *d, const struct point *p, penta_bytes text)
+static void points_tell(struct penta_debugger *d, const struct point *p, penta_bytes text)
 {
     if (d->log && !d->quiet) d->log(d->log_user, p->info.number, text);
 }
@@ -79,17 +79,17 @@ static void print_log(struct penta_debugger *d, const struct point *p)
         at = close;
     }
     writer_text(&out, at);
-    tell(d, p, writer_view(&out));
+    points_tell(d, p, writer_view(&out));
     writer_free(&out);
 }
 
 /* The point was reached: whether the run stops. */
-static bool reached(struct penta_debugger *d, struct point *p)
+static bool points_reached(struct penta_debugger *d, struct point *p)
 {
     penta_value value = {.kind = PENTA_BOOL, .as.u = 1};
     penta_error err = {0};
     if (p->info.condition && !penta_vm_eval(d->session->vm, p->info.condition, &value, &err))
-        tell(d, p, bytes_of(err.message));
+        points_tell(d, p, bytes_of(err.message));
     if (!err.code && !penta_value_is_true(&value)) return false;
     if (!d->quiet) p->info.hits++;
     if (p->info.hits <= p->info.ignore && !d->quiet) return false;
@@ -114,7 +114,7 @@ bool points_stop_at(struct penta_debugger *d, uint64_t pc)
     for (size_t i = 0; i < d->point_count; i++) {
         struct point *p = &d->points[i];
         if (p->info.kind == PENTA_POINT_BREAK && p->info.pc == pc && !p->info.disabled)
-            stops |= reached(d, p);
+            stops |= points_reached(d, p);
     }
     return stops;
 }
@@ -125,20 +125,20 @@ bool points_met(struct penta_debugger *d)
     for (size_t i = 0; i < d->point_count; i++) {
         struct point *p = &d->points[i];
         if (p->watch && !p->info.disabled && watch_met(d->session->vm, p->watch, &d->err))
-            stops |= reached(d, p);
+            stops |= points_reached(d, p);
     }
     return stops;
 }
 
 void points_ended(struct penta_debugger *d)
 {
-    const struct point *p = find(d, d->stopped_by);
+    const struct point *p = points_find(d, d->stopped_by);
     if (p && p->info.once) penta_debugger_remove(d, p->info.number);
 }
 
 /* ---- the list ---- */
 
-static char *copy(const char *text, penta_error *err)
+static char *points_copy(const char *text, penta_error *err)
 {
     char *out = text ? strdup(text) : NULL;
     if (text && !out) error_at(err, BASE_MEMORY, 0, "no memory for the point");
@@ -157,7 +157,7 @@ static bool condition_reads(struct penta_debugger *d, const char *condition, pen
 }
 
 /* The marks of the machine are those that the point wants. */
-static void sync(struct penta_debugger *d, const struct point *p)
+static void points_sync(struct penta_debugger *d, const struct point *p)
 {
     if (p->watch)
         watch_sync(d, p->watch);
@@ -201,9 +201,9 @@ bool penta_debugger_add(penta_debugger *d, const penta_point *point, unsigned *n
     if (!ARRAY_GROW(d->points, d->point_capacity, d->point_count, err)) return false;
     if (!condition_reads(d, point->condition, err)) return false;
     struct point new = {.info = *point};
-    new.info.what = copy(point->what, err);
-    new.info.condition = copy(point->condition, err);
-    new.info.log = copy(point->log, err);
+    new.info.what = points_copy(point->what, err);
+    new.info.condition = points_copy(point->condition, err);
+    new.info.log = points_copy(point->log, err);
     new.info.hits = 0;
     if (err->code || !open_point(d, &new, err)) {
         point_free(&new);
@@ -211,17 +211,17 @@ bool penta_debugger_add(penta_debugger *d, const penta_point *point, unsigned *n
     }
     *number = new.info.number = ++d->last_number;
     d->points[d->point_count++] = new;
-    sync(d, &d->points[d->point_count - 1]);
+    points_sync(d, &d->points[d->point_count - 1]);
     return true;
 }
 
 bool penta_debugger_change(penta_debugger *d, const penta_point *point, penta_error *err)
 {
     *err = (penta_error){0};
-    struct point *p = find(d, point->number);
+    struct point *p = points_find(d, point->number);
     if (!p) return error_at(err, BASE_OPTION_VALUE, 0, "no point has the number %u", point->number);
     if (!condition_reads(d, point->condition, err)) return false;
-    char *condition = copy(point->condition, err), *log = copy(point->log, err);
+    char *condition = points_copy(point->condition, err), *log = points_copy(point->log, err);
     if (err->code) {
         free(condition);
         free(log);
@@ -233,18 +233,18 @@ bool penta_debugger_change(penta_debugger *d, const penta_point *point, penta_er
     p->info.log = log;
     p->info.ignore = point->ignore;
     p->info.disabled = point->disabled;
-    sync(d, p);
+    points_sync(d, p);
     return true;
 }
 
 bool penta_debugger_remove(penta_debugger *d, unsigned number)
 {
-    struct point *p = find(d, number);
+    struct point *p = points_find(d, number);
     if (!p) return false;
     struct point old = *p;
     size_t i = (size_t)(p - d->points);
     memmove(p, p + 1, (--d->point_count - i) * sizeof *p);
-    sync(d, &old);
+    points_sync(d, &old);
     point_free(&old);
     return true;
 }

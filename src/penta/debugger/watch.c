@@ -42,7 +42,7 @@ static bool is_wanted(const struct watch *w)
     return number_parse(text, &a) && number_parse(w->wanted, &b) && a == b;
 }
 
-static void keep(struct watch *w)
+static void watch_keep(struct watch *w)
 {
     struct writer old = w->before;
     w->before = w->now;
@@ -52,7 +52,7 @@ static void keep(struct watch *w)
 void watch_start(const penta_vm *vm, struct watch *w)
 {
     value_now(vm, w);
-    keep(w);
+    watch_keep(w);
 }
 
 bool watch_changed(const penta_vm *vm, struct watch *w, penta_error *err)
@@ -60,7 +60,7 @@ bool watch_changed(const penta_vm *vm, struct watch *w, penta_error *err)
     value_now(vm, w);
     writer_ok(&w->now, err);
     bool changed = !bytes_equal(writer_view(&w->now), writer_view(&w->before)) && is_wanted(w);
-    keep(w);
+    watch_keep(w);
     return changed;
 }
 
@@ -198,7 +198,7 @@ static bool is_tree_register(const penta_vm *vm, struct watch *w, penta_error *e
 }
 
 /* /PATH, /PATH=VALUE, ADDRESS:LENGTH; else an expression, which must have a value now. */
-static bool parse(const penta_vm *vm, struct watch *w, penta_error *err)
+static bool watch_parse(const penta_vm *vm, struct watch *w, penta_error *err)
 {
     const char *what = w->what;
     char *mark = strchr(w->path, *what == '/' ? '=' : ':');
@@ -226,7 +226,7 @@ struct watch *watch_new(const penta_vm *vm, penta_point_kind kind, const char *w
     if (w) *w = (struct watch){.kind = kind, .what = strdup(what), .path = strdup(what)};
     if (!w || !w->what || !w->path)
         error_at(err, BASE_MEMORY, 0, "no memory for the watch");
-    else if (parse(vm, w, err) && watch_find_place(vm, w, err))
+    else if (watch_parse(vm, w, err) && watch_find_place(vm, w, err))
         return w;
     watch_free(w);
     return NULL;

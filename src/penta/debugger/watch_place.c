@@ -24,7 +24,7 @@ struct variable_search {
 };
 
 /* The last of several counts, as in expressions. */
-static void match(void *user, const penta_variable *v)
+static void watch_place_match(void *user, const penta_variable *v)
 {
     struct variable_search *s = user;
     if (!bytes_equal(s->name, bytes_of(v->value.name))) return;
@@ -51,7 +51,7 @@ static void find_name(const penta_vm *vm, struct watch *w)
         text = w->path + sizeof registers - 1;
     }
     s.name = (penta_bytes){(const uint8_t *)text, w->path ? strcspn(text, "/") : strlen(text)};
-    penta_vm_variables(vm, 0, match, &s);
+    penta_vm_variables(vm, 0, watch_place_match, &s);
     bool is_register =
         w->path && vm->module->driver->is_register && vm->module->driver->is_register(s.name);
     if (s.found && s.variable.in_memory) {
@@ -100,7 +100,7 @@ struct code_walk {
 };
 
 /* Whether the watch is about this access. Engines that heed guards report memory themselves. */
-static bool concerns(const penta_vm *vm, const struct watch *w, const penta_access *a)
+static bool watch_place_concerns(const penta_vm *vm, const struct watch *w, const penta_access *a)
 {
     if (w->place == WATCH_NAME) return a->name && !strcmp(a->name, w->name);
     if (a->name || vm->engine->heeds_guards) return false;
@@ -118,11 +118,12 @@ static void may_concern(void *user, const penta_access *a)
     struct access_search *s = user;
     bool memory =
         s->watch->place == WATCH_MEMORY && !a->name && a->moves && !s->vm->engine->heeds_guards;
-    if (a->host ? s->watch->kind != PENTA_POINT_READ : memory || concerns(s->vm, s->watch, a))
+    if (a->host ? s->watch->kind != PENTA_POINT_READ
+                : memory || watch_place_concerns(s->vm, s->watch, a))
         s->found = true;
 }
 
-static void collect(void *user, const penta_part *part)
+static void watch_place_collect(void *user, const penta_part *part)
 {
     struct code_walk *k = user;
     struct watch *w = k->watch;
@@ -166,7 +167,7 @@ bool watch_find_place(const penta_vm *vm, struct watch *w, penta_error *err)
                         "'%.40s' is no register, variable or memory, so nothing reads or writes it",
                         w->what);
     struct code_walk k = {.vm = vm, .watch = w};
-    if (w->place != WATCH_ANYWHERE) penta_parts(vm->module, collect, &k);
+    if (w->place != WATCH_ANYWHERE) penta_parts(vm->module, watch_place_collect, &k);
     if (k.failed) return error_at(err, BASE_MEMORY, 0, "no memory for the watch");
     if (w->pc_count) qsort(w->pcs, w->pc_count, sizeof *w->pcs, by_pc);
     return true;
@@ -189,11 +190,11 @@ bool watch_in_frame(const penta_vm *vm, const struct watch *w)
     return frame.depth == w->depth;
 }
 
-static void note(void *user, const penta_access *a)
+static void watch_place_note(void *user, const penta_access *a)
 {
     struct access_search *s = user;
     if (a->host) s->watch->asks = true;
-    if (a->host || !concerns(s->vm, s->watch, a)) return;
+    if (a->host || !watch_place_concerns(s->vm, s->watch, a)) return;
     s->watch->reads |= !a->write;
     s->watch->writes |= a->write;
 }
@@ -203,5 +204,5 @@ void watch_note(const penta_vm *vm, struct watch *w, uint64_t pc)
     struct access_search s = {vm, w, false};
     w->reads = w->writes = w->asks = false;
     if (w->place == WATCH_ANYWHERE || !watch_wants(w, pc) || !watch_in_frame(vm, w)) return;
-    penta_vm_accesses(vm, pc, note, &s);
+    penta_vm_accesses(vm, pc, watch_place_note, &s);
 }

@@ -16,7 +16,7 @@ struct record_reader {
     penta_error *err;
 };
 
-static bool wrong(struct record_reader *r, const char *what, const char *name)
+static bool record_read_wrong(struct record_reader *r, const char *what, const char *name)
 {
     return error_at(r->err, BASE_RECORD, r->offset, "line %" PRIu64 ": %s '%.40s'", r->line, what,
                     name);
@@ -33,8 +33,8 @@ static bool no_memory(struct record_reader *r)
 static bool read_uint(struct record_reader *r, const struct json_object *v, const char *name,
                       bool required, uint64_t *out)
 {
-    if (!json_has(v, name)) return !required || wrong(r, "there is no member", name);
-    return json_as_uint(json_get(v, name), out) || wrong(r, "this is no number:", name);
+    if (!json_has(v, name)) return !required || record_read_wrong(r, "there is no member", name);
+    return json_as_uint(json_get(v, name), out) || record_read_wrong(r, "this is no number:", name);
 }
 
 static bool read_bool(struct record_reader *r, const struct json_object *v, const char *name,
@@ -42,7 +42,8 @@ static bool read_bool(struct record_reader *r, const struct json_object *v, cons
 {
     if (!json_has(v, name)) return true;
     *out = json_as_bool(json_get(v, name));
-    return json_is_bool(json_get(v, name)) || wrong(r, "this is neither true nor false:", name);
+    return json_is_bool(json_get(v, name)) ||
+           record_read_wrong(r, "this is neither true nor false:", name);
 }
 
 static bool read_hex(struct record_reader *r, const struct json_object *v, const char *name,
@@ -51,7 +52,7 @@ static bool read_hex(struct record_reader *r, const struct json_object *v, const
     if (!json_has(v, name)) return true;
     out->data = json_as_hex(json_get(v, name), &out->size);
     out->capacity = out->size;
-    return out->data || wrong(r, "these are no bytes in hexadecimal:", name);
+    return out->data || record_read_wrong(r, "these are no bytes in hexadecimal:", name);
 }
 
 /* NAME is text, NAME_hex bytes. */
@@ -61,8 +62,8 @@ static bool read_text(struct record_reader *r, const struct json_object *v, cons
     const struct json_object *text = json_get(v, name);
     struct writer w = {0};
     if (!json_has(v, name)) return read_hex(r, v, name_hex, out);
-    if (!json_is_text(text)) return wrong(r, "this is no text:", name);
-    if (json_has(v, name_hex)) return wrong(r, "this is there in two forms:", name);
+    if (!json_is_text(text)) return record_read_wrong(r, "this is no text:", name);
+    if (json_has(v, name_hex)) return record_read_wrong(r, "this is there in two forms:", name);
     writer_bytes(&w, json_as_text(text), json_text_size(text));
     *out = w.out;
     return !w.failed || no_memory(r);
@@ -74,9 +75,10 @@ static bool read_words(struct record_reader *r, const struct json_object *v, con
     const struct json_object *list = json_get(v, name);
     *count = json_length(list);
     if (!json_is_list(list) || *count < least || *count > most)
-        return wrong(r, "this is no list of so many numbers:", name);
+        return record_read_wrong(r, "this is no list of so many numbers:", name);
     for (size_t i = 0; i < *count; i++)
-        if (!json_as_uint(json_item(list, i), &out[i])) return wrong(r, "no number is in", name);
+        if (!json_as_uint(json_item(list, i), &out[i]))
+            return record_read_wrong(r, "no number is in", name);
     return true;
 }
 
@@ -85,7 +87,7 @@ static bool read_name(struct record_reader *r, const struct json_object *v, cons
 {
     const char *text = json_as_text(json_get(v, name));
     if (!text && (required || !json_is_null(json_get(v, name))))
-        return wrong(r, "this is no text:", name);
+        return record_read_wrong(r, "this is no text:", name);
     *out = text ? strdup(text) : NULL;
     return !text || *out || no_memory(r);
 }
@@ -109,7 +111,7 @@ static bool only_members(struct record_reader *r, const struct json_object *v,
 {
     struct member_check c = {.known = known};
     json_each(v, check_member, &c);
-    return !c.unknown || wrong(r, "nothing is known of the member", c.unknown);
+    return !c.unknown || record_read_wrong(r, "nothing is known of the member", c.unknown);
 }
 
 /* ---- the first line ---- */
@@ -118,13 +120,13 @@ static bool read_options(struct record_reader *r, const struct json_object *v)
 {
     penta_record *record = r->record;
     const struct json_object *list = json_get(v, "options");
-    if (!json_is_list(list)) return wrong(r, "this is no list:", "options");
+    if (!json_is_list(list)) return record_read_wrong(r, "this is no list:", "options");
     for (size_t i = 0; i < json_length(list); i++) {
         const struct json_object *pair = json_item(list, i);
         const char *key = json_as_text(json_item(pair, 0)),
                    *value = json_as_text(json_item(pair, 1));
         if (json_length(pair) != 2 || !key || !value)
-            return wrong(r, "an option is a list of key and value, in", "options");
+            return record_read_wrong(r, "an option is a list of key and value, in", "options");
         if (!ARRAY_GROW(record->options, record->option_capacity, record->option_count, r->err))
             return false;
         penta_option *o = &record->options[record->option_count++];
@@ -154,7 +156,7 @@ static bool read_first(struct record_reader *r, const struct json_object *v)
            read_uint(r, v, "program", true, &record->program) &&
            read_uint(r, v, "step", false, &record->step) &&
            read_bool(r, v, "console", &record->console) && read_options(r, v) &&
-           (json_has(v, "state") || wrong(r, "there is no member", "state")) &&
+           (json_has(v, "state") || record_read_wrong(r, "there is no member", "state")) &&
            read_hex(r, v, "state", &record->state);
 }
 
@@ -164,14 +166,14 @@ static bool read_writes(struct record_reader *r, const struct json_object *v, pe
 {
     const struct json_object *list = json_get(v, "writes");
     struct writer w = {0};
-    bool ok =
-        !json_has(v, "writes") || json_is_list(list) || wrong(r, "this is no list:", "writes");
+    bool ok = !json_has(v, "writes") || json_is_list(list) ||
+              record_read_wrong(r, "this is no list:", "writes");
     for (size_t i = 0; ok && i < json_length(list); i++) {
         const struct json_object *item = json_item(list, i);
         uint64_t address;
         penta_buffer bytes = {0};
         ok = read_uint(r, item, "address", true, &address) &&
-             (json_has(item, "bytes") || wrong(r, "there is no member", "bytes")) &&
+             (json_has(item, "bytes") || record_read_wrong(r, "there is no member", "bytes")) &&
              read_hex(r, item, "bytes", &bytes);
         writer_uint(&w, address, 8);
         writer_uint(&w, bytes.size, 8);
@@ -191,7 +193,7 @@ static bool read_end(struct record_reader *r, const struct json_object *v, enum 
         *end = (enum call_end)i;
         return true;
     }
-    return wrong(r, "no call ends like this:", word ? word : "end");
+    return record_read_wrong(r, "no call ends like this:", word ? word : "end");
 }
 
 static bool read_answer(struct record_reader *r, const struct json_object *v,
@@ -227,7 +229,7 @@ static bool read_call(struct record_reader *r, const struct json_object *v)
         !read_text(r, v, "note", "note_hex", &c->note))
         return false;
     c->stop.detail = (uint32_t)number;
-    return number <= UINT32_MAX || wrong(r, "this is no number of a call:", "call");
+    return number <= UINT32_MAX || record_read_wrong(r, "this is no number of a call:", "call");
 }
 
 /* ---- the last line ---- */
@@ -278,7 +280,7 @@ static bool read_last(struct record_reader *r, const struct json_object *v)
     int kind = 0;
     for (; word && (name = penta_stop_name((penta_stop_kind)kind)); kind++)
         if (!strcmp(name, word)) break;
-    if (!word || !name) return wrong(r, "no run ends like this:", word ? word : "stop");
+    if (!word || !name) return record_read_wrong(r, "no run ends like this:", word ? word : "stop");
     end->kind = (penta_stop_kind)kind;
     end->steps = UINT64_MAX;
     record->ended = true;
@@ -288,10 +290,10 @@ static bool read_last(struct record_reader *r, const struct json_object *v)
         !read_uint(r, v, "value", false, &end->args[0]))
         return false;
     end->detail = (uint32_t)detail;
-    if (detail > UINT32_MAX) return wrong(r, "this number is too large:", "detail");
+    if (detail > UINT32_MAX) return record_read_wrong(r, "this number is too large:", "detail");
     if (!record->report_is_json) return read_text(r, v, "report", "report_hex", &record->report);
     const struct json_object *report = json_get(v, "report_json");
-    if (!json_is_object(report)) return wrong(r, "this is no object:", "report_json");
+    if (!json_is_object(report)) return record_read_wrong(r, "this is no object:", "report_json");
     struct writer w = {0};
     struct json j = {.out = &w};
     write_value(&j, NULL, report);

@@ -51,7 +51,7 @@ static bool same_call(const struct replay *r, const penta_stop *stop, penta_erro
 }
 
 /* After the last recorded call: the recorded run ended by this one, or did not get so far. */
-static bool beyond(const struct replay *r, const penta_stop *stop, struct answer *out)
+static bool record_replay_beyond(const struct replay *r, const penta_stop *stop, struct answer *out)
 {
     const penta_record *record = r->record;
     bool here = record->ended && record->end.pc == stop->pc && record->end.detail == stop->detail;
@@ -64,7 +64,7 @@ static bool beyond(const struct replay *r, const penta_stop *stop, struct answer
                     stop->pc, record->count);
 }
 
-static void copy(struct writer *to, const penta_buffer *from)
+static void record_replay_copy(struct writer *to, const penta_buffer *from)
 {
     writer_bytes(to, from->data, from->size);
 }
@@ -73,7 +73,7 @@ static bool replay_answer(void *state, penta_vm *vm, const penta_stop *stop, str
 {
     const struct replay *r = state;
     uint64_t i = r->session->calls;
-    if (i >= r->record->count) return beyond(r, stop, out);
+    if (i >= r->record->count) return record_replay_beyond(r, stop, out);
     if (!same_call(r, stop, &out->failure)) return false;
     const struct recorded_call *c = &r->record->calls[i];
     const struct recorded_answer *a = &c->answer;
@@ -82,10 +82,10 @@ static bool replay_answer(void *state, penta_vm *vm, const penta_stop *stop, str
     out->gas = a->gas;
     out->end = a->end;
     out->between = c->between;
-    copy(&out->pokes, &a->pokes);
-    copy(&out->output, &c->output);
-    copy(&out->errors, &c->errors);
-    copy(&out->note, &c->note);
+    record_replay_copy(&out->pokes, &a->pokes);
+    record_replay_copy(&out->output, &c->output);
+    record_replay_copy(&out->errors, &c->errors);
+    record_replay_copy(&out->note, &c->note);
     if (!a->effect.size) return true;
     if (!r->same_program)
         return error_at(&out->failure, BASE_DIVERGED, 0,
@@ -141,7 +141,8 @@ static const struct host replay_host = {.answer = replay_answer, .close = free};
 /* ---- the session ---- */
 
 /* The machine as it was when the record began. */
-static bool begin(struct penta_session *s, const penta_record *record, penta_error *err)
+static bool record_replay_begin(struct penta_session *s, const penta_record *record,
+                                penta_error *err)
 {
     struct replay *r = calloc(1, sizeof *r);
     if (!r) return error_at(err, BASE_MEMORY, 0, "no memory for the session");
@@ -169,7 +170,7 @@ penta_session *penta_session_replay(const penta_module *module, const char *engi
     }
     struct penta_session *s =
         session_new(module, engine, record->options, record->option_count, NULL, err);
-    if (s && begin(s, record, err)) return s;
+    if (s && record_replay_begin(s, record, err)) return s;
     penta_session_free(s);
     return NULL;
 }

@@ -52,7 +52,7 @@ static void write_steps(struct json *j, const char *name, uint64_t steps)
 }
 
 /* The line is complete: it goes out, or the session has failed. */
-static bool give(struct penta_session *s, struct json *j, penta_error *err)
+static bool record_write_give(struct penta_session *s, struct json *j, penta_error *err)
 {
     json_finish(j);
     bool ok = writer_ok(j->out, err);
@@ -99,7 +99,7 @@ bool penta_session_record(penta_session *s, const penta_option *options, size_t 
         json_bool(&j, "console", s->opened.console);
         write_options(&j, format, options, count);
         json_hex(&j, "state", (penta_bytes){state.data, state.size});
-        give(s, &j, err);
+        record_write_give(s, &j, err);
     } else {
         error_at(err, BASE_MEMORY, 0, "no memory for the record");
     }
@@ -179,7 +179,7 @@ void recorder_answered(struct penta_session *s)
     penta_bytes before = {r->before.data, r->before.size};
     if (before.size) effect_find(s->vm, before, &effect, &s->failure);
     if (effect.size) json_hex(&j, "change", (penta_bytes){effect.data, effect.size});
-    give(s, &j, &s->failure);
+    record_write_give(s, &j, &s->failure);
     penta_buffer_free(&effect);
     penta_buffer_free(&r->before);
 }
@@ -199,5 +199,5 @@ bool recorder_ended(struct penta_session *s, const penta_stop *stop, bool json, 
         json_raw(&j, "report_json", report);
     else
         write_text(&j, "report", "report_hex", report);
-    return give(s, &j, err);
+    return record_write_give(s, &j, err);
 }

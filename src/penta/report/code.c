@@ -46,7 +46,7 @@ static void place_run(struct code *c, uint64_t offset, size_t row)
     c->placed = start + (in[last].next - in[first].pc) * (unit ? unit : 1);
 }
 
-static bool enter(void *user, const penta_node *node)
+static bool code_enter(void *user, const penta_node *node)
 {
     struct code *c = user;
     uint64_t pc;
@@ -59,7 +59,7 @@ static bool enter(void *user, const penta_node *node)
     return true;
 }
 
-static void field(void *user, const penta_field *f)
+static void code_field(void *user, const penta_field *f)
 {
     struct code *c = user;
     if (f->name == field_incomplete) c->r->json->out->failed = true;
@@ -67,7 +67,7 @@ static void field(void *user, const penta_field *f)
 
 static void find_offsets(struct code *c)
 {
-    penta_visitor visitor = {c, enter, field, NULL};
+    penta_visitor visitor = {c, code_enter, code_field, NULL};
     c->offsets = malloc((c->rows + 1) * sizeof *c->offsets);
     if (!c->offsets) {
         error_at(c->r->err, BASE_MEMORY, 0, "no memory for %zu instructions", c->rows);
@@ -79,7 +79,7 @@ static void find_offsets(struct code *c)
 
 /* ---- rows ---- */
 
-static void rows(struct code *c)
+static void code_rows(struct code *c)
 {
     struct json *j = c->r->json;
     json_list(j, "pc");
@@ -107,7 +107,7 @@ static void rows(struct code *c)
     writer_free(&text);
 }
 
-static void counts(struct code *c)
+static void code_counts(struct code *c)
 {
     const penta_profile *p = c->r->in->profile;
     if (!p || p->sampled || p->structure.map->count != c->map->count) return;
@@ -140,7 +140,7 @@ static int name_order(const void *a, const void *b)
     return strcmp(x->text, y->text);
 }
 
-static void names(struct code *c)
+static void code_names(struct code *c)
 {
     struct json *j = c->r->json;
     penta_parts(c->r->in->module, take_name, c);
@@ -158,7 +158,7 @@ static void names(struct code *c)
 
 /* ---- arrows: four numbers each ---- */
 
-static void arrow(void *user, const penta_arrow *a)
+static void code_arrow(void *user, const penta_arrow *a)
 {
     struct code *c = user;
     struct json *j = c->r->json;
@@ -169,17 +169,17 @@ static void arrow(void *user, const penta_arrow *a)
     json_uint(j, NULL, a->lane);
 }
 
-static void arrows(struct code *c)
+static void code_arrows(struct code *c)
 {
     uint64_t last = c->rows ? c->map->insns[c->rows - 1].pc : 0;
     json_list(c->r->json, "arrows");
-    if (c->rows) penta_structure_arrows(c->structure, 0, last, 8, arrow, c, c->r->err);
+    if (c->rows) penta_structure_arrows(c->structure, 0, last, 8, code_arrow, c, c->r->err);
     json_end(c->r->json);
 }
 
 /* ---- functions and calls ---- */
 
-static void functions(struct code *c)
+static void code_functions(struct code *c)
 {
     struct json *j = c->r->json;
     unsigned unit = c->r->in->module->driver->insn_bytes;
@@ -212,7 +212,7 @@ static int call_order(const void *a, const void *b)
 }
 
 /* Caller, callee (-1: a value decides) and how many such calls there are. */
-static void calls(struct code *c)
+static void code_calls(struct code *c)
 {
     struct json *j = c->r->json;
     penta_structure_calls(c->structure, take_call, c);
@@ -229,7 +229,7 @@ static void calls(struct code *c)
     json_end(j);
 }
 
-static void write(struct code *c)
+static void code_write(struct code *c)
 {
     size_t all = c->map->count;
     c->rows = c->r->in->all || all < REPORT_ROWS ? all : REPORT_ROWS;
@@ -238,13 +238,13 @@ static void write(struct code *c)
     find_offsets(c);
     if (c->r->err->code) return;
     json_object(c->r->json, "code");
-    rows(c);
-    counts(c);
-    names(c);
+    code_rows(c);
+    code_counts(c);
+    code_names(c);
     report_lines(c->r, c->map, c->rows);
-    if (!c->r->err->code) arrows(c);
-    functions(c);
-    calls(c);
+    if (!c->r->err->code) code_arrows(c);
+    code_functions(c);
+    code_calls(c);
     json_end(c->r->json);
 }
 
@@ -258,7 +258,7 @@ void report_code(struct report *r)
         return;
     }
     struct code c = {.r = r, .structure = s, .map = s->map};
-    write(&c);
+    code_write(&c);
     for (size_t i = 0; i < c.name_count; i++) free(c.names[i].text);
     free(c.names);
     free(c.calls);

@@ -36,7 +36,7 @@ static void left_out(struct report *r)
 
 /* ---- facts ---- */
 
-static void overview(struct report *r, const char *title)
+static void data_overview(struct report *r, const char *title)
 {
     const penta_module *module = r->in->module;
     const penta_error *damage = penta_module_damage(module);
@@ -62,7 +62,7 @@ static void overview(struct report *r, const char *title)
     penta_buffer_free(&info);
 }
 
-static void bytes(struct report *r)
+static void data_bytes(struct report *r)
 {
     penta_bytes file = r->in->module->file;
     penta_bytes shown = r->in->all ? file : bytes_slice(file, 0, REPORT_BYTES);
@@ -112,7 +112,7 @@ static bool check_folded(penta_bytes text, penta_error *err)
     return true;
 }
 
-static bool folded(struct report *r)
+static bool data_folded(struct report *r)
 {
     penta_bytes given = r->in->folded;
     penta_buffer own = {0};
@@ -139,7 +139,7 @@ static bool put_measured(struct report *r)
             json_raw(r->json, "coverage", (penta_bytes){coverage.data, coverage.size});
         penta_buffer_free(&coverage);
     }
-    return !r->err->code && folded(r);
+    return !r->err->code && data_folded(r);
 }
 
 bool report_data(const penta_report_input *input, const char *title, struct writer *out,
@@ -148,8 +148,8 @@ bool report_data(const penta_report_input *input, const char *title, struct writ
     struct json j = {.out = out};
     struct report r = {.in = input, .json = &j, .err = err};
     json_object(&j, NULL);
-    overview(&r, title);
-    bytes(&r);
+    data_overview(&r, title);
+    data_bytes(&r);
     if (!err->code) report_tree(&r);
     if (!err->code) report_findings(&r);
     if (!err->code) put_sizes(&r);

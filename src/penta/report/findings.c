@@ -4,8 +4,8 @@
 #include "penta/report/report.h"
 #include "penta/views.h"
 
-static void finding(struct report *r, const penta_error *e, const penta_place *place,
-                    const char *paths)
+static void findings_finding(struct report *r, const penta_error *e, const penta_place *place,
+                             const char *paths)
 {
     char code[24];
     const penta_rule *rule = penta_rule_find(e->code);
@@ -32,14 +32,14 @@ struct found {
     penta_error *err;
 };
 
-static void take(void *user, const penta_error *e)
+static void findings_take(void *user, const penta_error *e)
 {
     struct found *f = user;
     if (e->code == BASE_MEMORY && !f->err->code) *f->err = *e; /* of the checks, not of the file */
     if (ARRAY_GROW(f->items, f->capacity, f->count, f->err)) f->items[f->count++] = *e;
 }
 
-static void write(struct report *r, const struct found *f)
+static void findings_write(struct report *r, const struct found *f)
 {
     size_t count = f->count;
     penta_buffer paths = {0};
@@ -52,7 +52,7 @@ static void write(struct report *r, const struct found *f)
         error_at(r->err, BASE_MEMORY, 0, "no memory for the places of %zu findings", count);
     else if (!count || penta_places(r->in->module, f->items, count, places, &paths, r->err))
         for (size_t i = 0; i < count; i++)
-            finding(r, &f->items[i], &places[i], (const char *)paths.data);
+            findings_finding(r, &f->items[i], &places[i], (const char *)paths.data);
     free(places);
     penta_buffer_free(&paths);
 }
@@ -60,9 +60,9 @@ static void write(struct report *r, const struct found *f)
 void report_findings(struct report *r)
 {
     struct found f = {.err = r->err};
-    penta_validate(r->in->module, take, &f);
+    penta_validate(r->in->module, findings_take, &f);
     json_list(r->json, "findings");
-    if (!r->err->code) write(r, &f);
+    if (!r->err->code) findings_write(r, &f);
     json_end(r->json);
     free(f.items);
 }

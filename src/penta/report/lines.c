@@ -18,7 +18,7 @@ struct lines {
     penta_error *err;
 };
 
-static void take(void *user, const penta_line *line)
+static void lines_take(void *user, const penta_line *line)
 {
     struct lines *l = user;
     size_t row;
@@ -28,14 +28,14 @@ static void take(void *user, const penta_line *line)
         l->items[l->count++] = (struct line){row, *line};
 }
 
-static int order(const void *a, const void *b)
+static int lines_order(const void *a, const void *b)
 {
     const struct line *x = a, *y = b;
     if (x->row != y->row) return x->row < y->row ? -1 : 1;
     return (x->at.line > y->at.line) - (x->at.line < y->at.line);
 }
 
-static void write(struct report *r, const struct lines *l)
+static void lines_write(struct report *r, const struct lines *l)
 {
     const struct line *before = NULL;
     struct writer name = {0};
@@ -62,10 +62,10 @@ static void write(struct report *r, const struct lines *l)
 void report_lines(struct report *r, const struct code_map *map, size_t rows)
 {
     struct lines l = {.map = map, .rows = rows, .err = r->err};
-    penta_lines(r->in->module, take, &l);
-    if (l.count) qsort(l.items, l.count, sizeof *l.items, order);
+    penta_lines(r->in->module, lines_take, &l);
+    if (l.count) qsort(l.items, l.count, sizeof *l.items, lines_order);
     json_list(r->json, "lines");
-    write(r, &l);
+    lines_write(r, &l);
     json_end(r->json);
     free(l.items);
 }

@@ -14,7 +14,7 @@ extern const uint8_t report_style_sha256[32], report_script_sha256[32];
 
 /* Only this style and this script: whatever a file has in it, a browser runs nothing else of the page
  * and asks the network for nothing. */
-static void policy(struct writer *w)
+static void page_policy(struct writer *w)
 {
     writer_text(w, "default-src 'none'; style-src 'sha256-");
     base64_write(w, (penta_bytes){report_style_sha256, 32});
@@ -40,12 +40,12 @@ static void plain_json(struct writer *w, penta_bytes json)
     }
 }
 
-static void fill(struct writer *w, penta_bytes mark, const char *title, penta_bytes json)
+static void page_fill(struct writer *w, penta_bytes mark, const char *title, penta_bytes json)
 {
     if (bytes_equal(mark, bytes_of("TITLE")))
         markup_text(w, title);
     else if (bytes_equal(mark, bytes_of("POLICY")))
-        policy(w);
+        page_policy(w);
     else if (bytes_equal(mark, bytes_of("STYLE")))
         writer_bytes(w, report_style, report_style_size);
     else if (bytes_equal(mark, bytes_of("SCRIPT")))
@@ -55,14 +55,14 @@ static void fill(struct writer *w, penta_bytes mark, const char *title, penta_by
 }
 
 /* page.html with what stands between two @ replaced. */
-static void page(struct writer *w, const char *title, penta_bytes json)
+static void page_write(struct writer *w, const char *title, penta_bytes json)
 {
     penta_bytes rest = {report_html, report_html_size};
     for (bool mark = false; rest.size; mark = !mark) {
         const uint8_t *at = memchr(rest.data, '@', rest.size);
         size_t n = at ? (size_t)(at - rest.data) : rest.size;
         if (mark)
-            fill(w, bytes_slice(rest, 0, n), title, json);
+            page_fill(w, bytes_slice(rest, 0, n), title, json);
         else
             writer_bytes(w, rest.data, n);
         rest = bytes_slice(rest, n + 1, rest.size);
@@ -75,7 +75,7 @@ bool penta_report_html(const penta_report_input *input, penta_buffer *out, penta
     struct writer json = {0}, w = {0};
     const char *title = input->title ? input->title : penta_module_format(input->module);
     bool ok = report_data(input, title, &json, err) && writer_ok(&json, err);
-    if (ok) page(&w, title, writer_view(&json));
+    if (ok) page_write(&w, title, writer_view(&json));
     writer_free(&json);
     return writer_give(&w, ok, out, err);
 }

@@ -25,7 +25,7 @@ static void text_member(struct walk *w, const char *key, const char *text)
 }
 
 /* One more child of the innermost node; false: it is left out. */
-static bool take(struct walk *w, uint64_t offset, uint64_t size)
+static bool tree_take(struct walk *w, uint64_t offset, uint64_t size)
 {
     struct level *l = &w->at[w->depth];
     uint64_t most = w->nodes < REPORT_NODES ? REPORT_ITEMS : REPORT_FEW;
@@ -40,7 +40,7 @@ static bool take(struct walk *w, uint64_t offset, uint64_t size)
     return false;
 }
 
-static void head(struct walk *w, const char *name, uint64_t offset, uint64_t size)
+static void tree_head(struct walk *w, const char *name, uint64_t offset, uint64_t size)
 {
     json_object(w->r->json, NULL);
     text_member(w, "n", name);
@@ -48,11 +48,11 @@ static void head(struct walk *w, const char *name, uint64_t offset, uint64_t siz
     json_uint(w->r->json, "s", size);
 }
 
-static bool enter(void *user, const penta_node *node)
+static bool tree_enter(void *user, const penta_node *node)
 {
     struct walk *w = user;
-    if (w->depth >= DEPTH || !take(w, node->offset, node->size)) return false;
-    head(w, node->name, node->offset, node->size);
+    if (w->depth >= DEPTH || !tree_take(w, node->offset, node->size)) return false;
+    tree_head(w, node->name, node->offset, node->size);
     if (node->decoded) json_bool(w->r->json, "d", true);
     if (node->list) json_bool(w->r->json, "i", true);
     json_list(w->r->json, "c");
@@ -60,11 +60,11 @@ static bool enter(void *user, const penta_node *node)
     return true;
 }
 
-static void field(void *user, const penta_field *f)
+static void tree_field(void *user, const penta_field *f)
 {
     struct walk *w = user;
-    if (!take(w, f->offset, f->size)) return;
-    head(w, f->name, f->offset, f->size);
+    if (!tree_take(w, f->offset, f->size)) return;
+    tree_head(w, f->name, f->offset, f->size);
     w->text.out.size = 0;
     view_value(&w->text, f, VALUE_BYTES);
     json_string(w->r->json, "v", writer_view(&w->text));
@@ -81,7 +81,7 @@ static void rest_of(struct walk *w)
     json_uint(w->r->json, "ls", l->to - l->from);
 }
 
-static void leave(void *user, const penta_node *node)
+static void tree_leave(void *user, const penta_node *node)
 {
     struct walk *w = user;
     (void)node;
@@ -94,7 +94,7 @@ static void leave(void *user, const penta_node *node)
 void report_tree(struct report *r)
 {
     struct walk w = {.r = r};
-    penta_visitor visitor = {&w, enter, field, leave};
+    penta_visitor visitor = {&w, tree_enter, tree_field, tree_leave};
     json_object(r->json, "tree");
     json_list(r->json, "c");
     penta_describe(r->in->module, &visitor);
