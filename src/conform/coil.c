@@ -16,7 +16,7 @@
 enum { SOURCES_MAX = 64, FUEL = 200000000 };
 
 /* "E_" and the rule's name; "OK" without an error. */
-static void judge(struct trial *t, const char *expected, const struct first_error *f)
+static void coil_vector_judge(struct trial *t, const char *expected, const struct first_error *f)
 {
     const char *rule = f->error.code ? penta_code_name(f->error.code) : NULL;
     char got[64];
@@ -25,7 +25,7 @@ static void judge(struct trial *t, const char *expected, const struct first_erro
         trial_fail(t, expected ? expected : "an error name", "%s: %s", got, f->error.message);
 }
 
-static void take(struct first_error *f, const penta_error *e)
+static void coil_vector_take(struct first_error *f, const penta_error *e)
 {
     if (e->code) first_error_keep(f, e);
 }
@@ -93,7 +93,7 @@ static void run_invalid(struct trial *t, const struct json_object *v)
     struct first_error first = {0};
     penta_error err = {0};
     if (bytes && !read_insn(bytes, size, endian && !strcmp(endian, "big"), &insn, &err)) {
-        take(&first, &err);
+        coil_vector_take(&first, &err);
     } else if (bytes) {
         struct findings f = {.rules = coil_rules, .report = first_error_keep, .user = &first};
         struct coil_check check;
@@ -101,7 +101,7 @@ static void run_invalid(struct trial *t, const struct json_object *v)
         coil_check_insn(&check, &insn);
         coil_check_fini(&check);
     }
-    judge(t, json_as_text(json_get(v, "error")), &first);
+    coil_vector_judge(t, json_as_text(json_get(v, "error")), &first);
     coil_insn_free(&insn);
     free(bytes);
 }
@@ -117,7 +117,7 @@ struct build {
     struct first_error first;
 };
 
-static bool assemble(struct build *b, penta_bytes text)
+static bool coil_vector_assemble(struct build *b, penta_bytes text)
 {
     if (b->count == SOURCES_MAX) return false;
     penta_module *m = penta_assemble(text, "coil", NULL, 0, first_error_keep, &b->first);
@@ -138,7 +138,7 @@ static bool link_and_open(struct build *b)
     penta_error err = {0};
     if (!coil_link(&link, &b->linked, &f)) return false;
     b->program = penta_open(writer_view(&b->linked), "coil", NULL, 0, &err);
-    take(&b->first, &err);
+    coil_vector_take(&b->first, &err);
     return b->program && penta_validate(b->program, first_error_keep, &b->first);
 }
 
@@ -156,12 +156,13 @@ struct run {
     uint8_t flags;
 };
 
-static bool execute(struct trial *t, struct build *b, struct run *r, const uint8_t *flags)
+static bool coil_vector_execute(struct trial *t, struct build *b, struct run *r,
+                                const uint8_t *flags)
 {
     penta_error err = {0};
     penta_session *s = penta_session_new(b->program, t->c->engine, NULL, 0, &err);
     if (!s) {
-        take(&b->first, &err);
+        coil_vector_take(&b->first, &err);
         return false;
     }
     struct coil_vm *vm = coil_vm(penta_session_vm(s));
@@ -182,12 +183,13 @@ static void run_text_error(struct trial *t, const struct json_object *v)
     bool ok = true;
     for (size_t i = 0; i < json_length(sources); i++) {
         const struct json_object *text = json_item(sources, i);
-        ok &= json_as_text(text) && assemble(&b, (penta_bytes){(const uint8_t *)json_as_text(text),
-                                                               json_text_size(text)});
+        ok &= json_as_text(text) &&
+              coil_vector_assemble(
+                  &b, (penta_bytes){(const uint8_t *)json_as_text(text), json_text_size(text)});
     }
     struct run r = {0};
-    if (ok && link_and_open(&b)) execute(t, &b, &r, NULL);
-    judge(t, json_as_text(json_get(v, "error")), &b.first);
+    if (ok && link_and_open(&b)) coil_vector_execute(t, &b, &r, NULL);
+    coil_vector_judge(t, json_as_text(json_get(v, "error")), &b.first);
     writer_free(&r.output);
     build_free(&b);
 }
@@ -202,8 +204,8 @@ static bool read_sources(struct trial *t, const struct json_object *v, struct bu
         penta_buffer text = {0};
         penta_error err = {0};
         bool ok = file && conform_beside(t->c, file, &text, &err);
-        take(&b->first, &err);
-        ok = ok && assemble(b, (penta_bytes){text.data, text.size});
+        coil_vector_take(&b->first, &err);
+        ok = ok && coil_vector_assemble(b, (penta_bytes){text.data, text.size});
         penta_buffer_free(&text);
         if (!ok) return false;
     }
@@ -240,7 +242,7 @@ static void run_program(struct trial *t, const struct json_object *v)
 {
     struct build b = {0};
     struct run r = {0};
-    if (read_sources(t, v, &b) && link_and_open(&b) && execute(t, &b, &r, NULL))
+    if (read_sources(t, v, &b) && link_and_open(&b) && coil_vector_execute(t, &b, &r, NULL))
         judge_program(t, v, &r);
     else
         trial_fail(t, "a program that runs", "%s", b.first.error.message);
@@ -250,7 +252,7 @@ static void run_program(struct trial *t, const struct json_object *v)
 
 /* ---- single operations ---- */
 
-static void literal(struct writer *w, const struct json_object *v)
+static void coil_vector_literal(struct writer *w, const struct json_object *v)
 {
     int64_t i;
     uint64_t u;
@@ -277,7 +279,7 @@ static void alu_source(struct writer *w, const struct json_object *v)
         const struct json_object *s = json_item(src, i);
         writer_print(w, "VAR %%s%zu, %s, ", i,
                      json_as_text(json_item(s, 0)) ? json_as_text(json_item(s, 0)) : "?");
-        literal(w, json_item(s, 1));
+        coil_vector_literal(w, json_item(s, 1));
         writer_char(w, '\n');
     }
     if (!flags_only) writer_print(w, "VAR %%d, %s%s%s\n", sat, dest, in_place ? ", %s0" : "");
@@ -324,12 +326,12 @@ static void run_alu(struct trial *t, const struct json_object *v)
     struct writer source = {0};
     struct build b = {0};
     alu_source(&source, v);
-    bool ok = assemble(&b, writer_view(&source)) && link_and_open(&b);
+    bool ok = coil_vector_assemble(&b, writer_view(&source)) && link_and_open(&b);
     if (!ok) trial_fail(t, "a program that runs", "%s", b.first.error.message);
     for (int pass = 0; ok && pass < 2; pass++) { /* kept flags stay 0, and stay 1 */
         const uint8_t start = pass ? 127 : 0;
         struct run r = {0};
-        ok = execute(t, &b, &r, &start);
+        ok = coil_vector_execute(t, &b, &r, &start);
         if (!ok)
             trial_fail(t, "a machine", "%s", b.first.error.message);
         else if (r.stop.kind != PENTA_STOP_HALT)
@@ -559,8 +561,8 @@ static void run_broken(struct trial *t, const struct json_object *v)
         file.size = (size_t)truncate;
     penta_module *m = penta_open((penta_bytes){file.data, file.size}, "coil", NULL, 0, &err);
     if (m) penta_validate(m, first_error_keep, &first);
-    take(&first, &err);
-    judge(t, json_as_text(json_get(v, "error")), &first);
+    coil_vector_take(&first, &err);
+    coil_vector_judge(t, json_as_text(json_get(v, "error")), &first);
     penta_close(m);
     free(patch);
     penta_buffer_free(&file);
@@ -579,7 +581,7 @@ struct shape {
     bool any, all;
 };
 
-static void look(void *user, const char *key, const struct json_object *v)
+static void coil_vector_look(void *user, const char *key, const struct json_object *v)
 {
     struct shape *s = user;
     size_t n = strlen(key);
@@ -591,7 +593,7 @@ static void look(void *user, const char *key, const struct json_object *v)
 static bool matches_listing(const struct json_object *root)
 {
     struct shape s = {false, true};
-    if (json_is_object(root)) json_each(root, look, &s);
+    if (json_is_object(root)) json_each(root, coil_vector_look, &s);
     return s.any && s.all;
 }
 

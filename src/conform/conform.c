@@ -37,7 +37,7 @@ const char *penta_conform_verdict_name(penta_conform_verdict verdict)
     return verdict < sizeof names / sizeof *names ? names[verdict] : "";
 }
 
-static void deliver(struct conform *c, penta_conform_result result)
+static void conform_deliver(struct conform *c, penta_conform_result result)
 {
     penta_conform_counts *n = c->counts;
     if (c->skip) /* the verdict does not count: it is of another engine than was asked for */
@@ -51,7 +51,7 @@ static void deliver(struct conform *c, penta_conform_result result)
 
 /* ---- documents ---- */
 
-static bool matches(const struct conform_form *form, const struct json_object *root)
+static bool conform_matches(const struct conform_form *form, const struct json_object *root)
 {
     if (!form->list) return form->matches(root);
     const struct json_object *list = json_get(root, form->list), *first = json_item(list, 0);
@@ -64,7 +64,7 @@ static bool matches(const struct conform_form *form, const struct json_object *r
 static bool run_document(struct conform *c, const struct json_object *root)
 {
     for (const struct row *r = rows; r->form; r++) {
-        if (!matches(r->form, root)) continue;
+        if (!conform_matches(r->form, root)) continue;
         char why[80] = "";
         if (c->engine && r->format && !has_engine(r->format, c->engine))
             snprintf(why, sizeof why, "%s has no engine '%.40s'", r->format, c->engine);
@@ -99,14 +99,14 @@ void penta_conform_document(const penta_conform_options *options, const char *pa
     } else if (run_document(&c, json_root(doc))) {
         counts->documents++;
     } else {
-        deliver(&c, (penta_conform_result){.verdict = PENTA_CONFORM_OTHER});
+        conform_deliver(&c, (penta_conform_result){.verdict = PENTA_CONFORM_OTHER});
     }
     json_doc_free(doc);
 }
 
 void conform_pass(struct conform *c, const char *name)
 {
-    deliver(c, (penta_conform_result){.name = name, .verdict = PENTA_CONFORM_PASS});
+    conform_deliver(c, (penta_conform_result){.name = name, .verdict = PENTA_CONFORM_PASS});
 }
 
 void conform_fail(struct conform *c, const char *name, const char *expected, const char *format,
@@ -117,11 +117,13 @@ void conform_fail(struct conform *c, const char *name, const char *expected, con
     va_start(args, format);
     vsnprintf(got, sizeof got, format, args);
     va_end(args);
-    deliver(c, (penta_conform_result){
-                   .name = name, .verdict = PENTA_CONFORM_FAIL, .expected = expected, .got = got});
+    conform_deliver(
+        c, (penta_conform_result){
+               .name = name, .verdict = PENTA_CONFORM_FAIL, .expected = expected, .got = got});
 }
 
 void conform_skip(struct conform *c, const char *name, const char *why)
 {
-    deliver(c, (penta_conform_result){.name = name, .verdict = PENTA_CONFORM_SKIP, .got = why});
+    conform_deliver(
+        c, (penta_conform_result){.name = name, .verdict = PENTA_CONFORM_SKIP, .got = why});
 }

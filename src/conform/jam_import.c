@@ -18,7 +18,7 @@ struct values {
     struct writer pending, statistics, entropy, slot;
 };
 
-static struct writer *kept(struct values *v, uint8_t chapter)
+static struct writer *jam_import_kept(struct values *v, uint8_t chapter)
 {
     switch (chapter) {
     case PENDING: return &v->pending;
@@ -29,7 +29,7 @@ static struct writer *kept(struct values *v, uint8_t chapter)
     }
 }
 
-static bool accumulated(uint8_t chapter)
+static bool jam_import_accumulated(uint8_t chapter)
 {
     return chapter == JAM_QUEUES || chapter == JAM_STAGING || chapter == JAM_PRIVILEGES ||
            chapter == JAM_READY || chapter == JAM_ACCUMULATED || chapter == JAM_OUTPUTS;
@@ -47,10 +47,10 @@ static void read_pair(struct values *v, const struct json_object *pair)
                    &value);
     if (!j->err->code) {
         bool service = jam_key_service(key.out.data, &id, &record);
-        struct writer *part = service ? NULL : kept(v, key.out.data[0]);
+        struct writer *part = service ? NULL : jam_import_kept(v, key.out.data[0]);
         if (part) writer_append(part, &value);
         writer_char(&value, 0); /* so that no bytes are bytes, too */
-        if (service || accumulated(key.out.data[0]))
+        if (service || jam_import_accumulated(key.out.data[0]))
             penta_jam_state_set(v->state, key.out.data,
                                 (penta_bytes){value.out.data, value.out.size - 1}, j->err);
     }
@@ -81,10 +81,14 @@ static void free_values(struct values *v)
 
 /* ---- which reports the block makes available ---- */
 
-static uint64_t majority(const struct jam_case *c) { return 2 * c->host->chain.validators / 3 + 1; }
+static uint64_t jam_import_majority(const struct jam_case *c)
+{
+    return 2 * c->host->chain.validators / 3 + 1;
+}
 
 /* How many validators say that they have this core's report. */
-static uint64_t assured(struct jam_case *c, const struct json_object *extrinsic, size_t core)
+static uint64_t jam_import_assured(struct jam_case *c, const struct json_object *extrinsic,
+                                   size_t core)
 {
     const struct json_object *list = jam_json_list(&c->json, extrinsic, "assurances");
     uint64_t count = 0;
@@ -99,7 +103,8 @@ static uint64_t assured(struct jam_case *c, const struct json_object *extrinsic,
 }
 
 /* A verdict of this block is against the report. */
-static bool judged(struct jam_case *c, const struct json_object *extrinsic, penta_bytes report)
+static bool jam_import_judged(struct jam_case *c, const struct json_object *extrinsic,
+                              penta_bytes report)
 {
     const struct json_object *disputes = jam_json_object(&c->json, extrinsic, "disputes");
     const struct json_object *list = jam_json_list(&c->json, disputes, "verdicts");
@@ -113,7 +118,8 @@ static bool judged(struct jam_case *c, const struct json_object *extrinsic, pent
         jam_json_hash(&c->json, json_item(list, i), "target", &target);
         for (size_t k = 0; k < json_length(votes); k++)
             good += json_as_bool(json_get(json_item(votes, k), "vote"));
-        if (!c->err.code && !memcmp(target.out.data, hash, JAM_HASH) && good < majority(c))
+        if (!c->err.code && !memcmp(target.out.data, hash, JAM_HASH) &&
+            good < jam_import_majority(c))
             against = true;
         writer_free(&target);
     }
@@ -130,7 +136,8 @@ static void find_reports(struct jam_case *c, const struct json_object *extrinsic
         size_t start = r.pos;
         if (jam_take_report(&r, &report)) {
             penta_bytes bytes = bytes_slice(pending, start, r.pos - start);
-            if (assured(c, extrinsic, core) >= majority(c) && !judged(c, extrinsic, bytes)) {
+            if (jam_import_assured(c, extrinsic, core) >= jam_import_majority(c) &&
+                !jam_import_judged(c, extrinsic, bytes)) {
                 writer_bytes(&c->reports.bytes, bytes.data, bytes.size);
                 jam_slices_end(&c->json, &c->reports);
             }
@@ -211,7 +218,7 @@ static const char *chain_of(const struct json_object *root)
 }
 
 /* A block that is refused leaves the state as it was. */
-static bool refused(const struct json_object *root)
+static bool jam_import_refused(const struct json_object *root)
 {
     const char *before = json_as_text(json_get(json_get(root, "pre_state"), "state_root"));
     const char *after = json_as_text(json_get(json_get(root, "post_state"), "state_root"));
@@ -236,7 +243,7 @@ static void run_step(struct jam_case *c, const struct json_object *root)
         find_reports(c, extrinsic, writer_view(&pre.pending));
         find_preimages(c, extrinsic);
     }
-    if (!refused(root) && jam_case_run(c)) {
+    if (!jam_import_refused(root) && jam_case_run(c)) {
         compare_statistics(c, writer_view(&post.statistics));
         jam_case_states(c);
     }

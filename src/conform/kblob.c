@@ -69,7 +69,7 @@ static bool compare_fault(struct trial *k, const struct json_object *fault, cons
     return true;
 }
 
-static bool compare(struct vector *v, const struct outcome *o)
+static bool kblob_vector_compare(struct vector *v, const struct outcome *o)
 {
     struct trial *k = &v->trial;
     const struct json_object *run = v->run;
@@ -185,7 +185,7 @@ static void run_here(struct vector *v)
                             .kind = r.fault_kind,
                             .address = r.fault_address,
                             .length = r.fault_length};
-        if (compare(v, &o)) compare_memory(v, peek_here, memory);
+        if (kblob_vector_compare(v, &o)) compare_memory(v, peek_here, memory);
     }
     kblob_memory_delete(memory);
 }
@@ -222,7 +222,7 @@ static void launch_there(struct vector *v, gpu_emulator *dev)
                         .kind = t.kind,
                         .address = t.address,
                         .length = t.length};
-    if (compare(v, &o)) compare_memory(v, peek_there, dev);
+    if (kblob_vector_compare(v, &o)) compare_memory(v, peek_there, dev);
 }
 
 static void run_there(struct vector *v, kblob_code code, uint32_t index)

@@ -16,7 +16,7 @@ struct message {
 };
 
 /* "InvalidPointer" or "KernelNotFound, because ..." at the start of a note states the status. */
-static bool stated(const char *note, gpu_status *status)
+static bool kblob_ipc_stated(const char *note, gpu_status *status)
 {
     char word[40];
     size_t n = note ? strcspn(note, " ,;:.") : 0;
@@ -43,13 +43,13 @@ static bool check_codec(struct message *m, const char *note)
     writer_free(&request);
     writer_free(&response);
     gpu_status named;
-    if (!k->judged && stated(note, &named)) trial_status(k, named, m->status);
+    if (!k->judged && kblob_ipc_stated(note, &named)) trial_status(k, named, m->status);
     return !k->judged;
 }
 
 /* Sends raw bytes and takes one whole response into *answer. */
-static bool talk(struct message *m, struct child *child, struct channel *channel,
-                 penta_bytes request, struct writer *answer)
+static bool kblob_ipc_talk(struct message *m, struct child *child, struct channel *channel,
+                           penta_bytes request, struct writer *answer)
 {
     struct wire_response head;
     answer->out.size = 0;
@@ -72,12 +72,12 @@ static bool talk(struct message *m, struct child *child, struct channel *channel
     return ok || trial_fail(&m->trial, "the data of a response", "too little");
 }
 
-static bool call(struct message *m, struct child *child, struct channel *channel,
-                 struct wire_request request, const void *payload)
+static bool kblob_ipc_call(struct message *m, struct child *child, struct channel *channel,
+                           struct wire_request request, const void *payload)
 {
     struct writer bytes = {0}, answer = {0};
     request_encode(&bytes, &request, payload);
-    bool ok = talk(m, child, channel, writer_view(&bytes), &answer) &&
+    bool ok = kblob_ipc_talk(m, child, channel, writer_view(&bytes), &answer) &&
               (answer.out.size && !answer.out.data[0]);
     writer_free(&bytes);
     writer_free(&answer);
@@ -85,16 +85,18 @@ static bool call(struct message *m, struct child *child, struct channel *channel
                             command_name(request.command));
 }
 
-static bool fixture(struct message *m, struct child *child, struct channel *channel)
+static bool kblob_ipc_fixture(struct message *m, struct child *child, struct channel *channel)
 {
-    return call(m, child, channel, (struct wire_request){.command = COMMAND_INIT}, NULL) &&
-           call(m, child, channel,
-                (struct wire_request){COMMAND_ALLOC_AT, 0, FIXTURE_SIZE, fixture_base}, NULL) &&
-           call(m, child, channel, (struct wire_request){COMMAND_WRITE, 0, 3, fixture_base},
-                "abc") &&
-           call(m, child, channel,
-                (struct wire_request){COMMAND_REGISTER_KERNEL, KERNEL, m->blob.size, 0},
-                m->blob.data);
+    return kblob_ipc_call(m, child, channel, (struct wire_request){.command = COMMAND_INIT},
+                          NULL) &&
+           kblob_ipc_call(m, child, channel,
+                          (struct wire_request){COMMAND_ALLOC_AT, 0, FIXTURE_SIZE, fixture_base},
+                          NULL) &&
+           kblob_ipc_call(m, child, channel,
+                          (struct wire_request){COMMAND_WRITE, 0, 3, fixture_base}, "abc") &&
+           kblob_ipc_call(m, child, channel,
+                          (struct wire_request){COMMAND_REGISTER_KERNEL, KERNEL, m->blob.size, 0},
+                          m->blob.data);
 }
 
 static bool compare_live(struct message *m, penta_bytes got)
@@ -120,11 +122,13 @@ static void check_live(struct message *m)
     }
     bool first = m->call.command == COMMAND_INIT;
     if (channel_init(&channel, ROLE_HOST, child.socket, child.socket) &&
-        (first || fixture(m, &child, &channel)) && talk(m, &child, &channel, m->request, &answer) &&
+        (first || kblob_ipc_fixture(m, &child, &channel)) &&
+        kblob_ipc_talk(m, &child, &channel, m->request, &answer) &&
         compare_live(m, writer_view(&answer))) {
         uint8_t byte;
         if (m->call.command != COMMAND_SHUTDOWN) /* the device must still answer */
-            call(m, &child, &channel, (struct wire_request){.command = COMMAND_INIT}, NULL);
+            kblob_ipc_call(m, &child, &channel, (struct wire_request){.command = COMMAND_INIT},
+                           NULL);
         else if (channel_read(&channel, &byte, 1) != TRANSPORT_CLOSED)
             trial_fail(k, "the end of the device", "more bytes");
     }

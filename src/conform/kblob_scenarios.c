@@ -21,7 +21,8 @@ struct scenario {
 
 /* ---- values ---- */
 
-static bool variable(const struct scenario *s, const char *name, size_t size, uint64_t *value)
+static bool scenario_variable(const struct scenario *s, const char *name, size_t size,
+                              uint64_t *value)
 {
     for (size_t i = s->variable_count; i-- > 0;)
         if (strlen(s->variables[i].name) == size && !memcmp(s->variables[i].name, name, size)) {
@@ -48,7 +49,8 @@ static bool value_of(struct scenario *s, const struct json_object *v, uint64_t *
         return json_as_uint(v, out) || trial_malformed(&s->trial, "a value is not a number");
     size_t n = name_length(text);
     uint64_t delta = 0;
-    if (!variable(s, text, n, out)) return trial_malformed(&s->trial, "'%.60s' is not known", text);
+    if (!scenario_variable(s, text, n, out))
+        return trial_malformed(&s->trial, "'%.60s' is not known", text);
     if (!text[n]) return true;
     if ((text[n] != '+' && text[n] != '-') || !number_parse(text + n + 1, &delta))
         return trial_malformed(&s->trial, "'%.60s' is not $name+n", text);
@@ -56,7 +58,7 @@ static bool value_of(struct scenario *s, const struct json_object *v, uint64_t *
     return true;
 }
 
-static bool define(struct scenario *s, const struct json_object *name, uint64_t value)
+static bool scenario_define(struct scenario *s, const struct json_object *name, uint64_t value)
 {
     const char *text = json_as_text(name);
     if (!text || text[0] != '$' || s->variable_count == VARIABLES)
@@ -66,7 +68,7 @@ static bool define(struct scenario *s, const struct json_object *name, uint64_t 
     return true;
 }
 
-static bool expect(struct scenario *s, const struct json_object *status, gpu_status got)
+static bool scenario_expect(struct scenario *s, const struct json_object *status, gpu_status got)
 {
     gpu_status want;
     const char *text = json_as_text(status);
@@ -84,13 +86,14 @@ static bool step_alloc(struct scenario *s, const struct json_object *step)
     uint64_t size = 0, ptr = 0;
     if (!value_of(s, ITEM(1), &size)) return false;
     gpu_status status = gpu_emulator_alloc(s->dev, size, &ptr);
-    return expect(s, ITEM(3), status) && (status || define(s, ITEM(2), ptr));
+    return scenario_expect(s, ITEM(3), status) && (status || scenario_define(s, ITEM(2), ptr));
 }
 
 static bool step_free(struct scenario *s, const struct json_object *step)
 {
     uint64_t ptr = 0;
-    return value_of(s, ITEM(1), &ptr) && expect(s, ITEM(2), gpu_emulator_free(s->dev, ptr));
+    return value_of(s, ITEM(1), &ptr) &&
+           scenario_expect(s, ITEM(2), gpu_emulator_free(s->dev, ptr));
 }
 
 static bool step_write(struct scenario *s, const struct json_object *step)
@@ -102,7 +105,7 @@ static bool step_write(struct scenario *s, const struct json_object *step)
     if (!bytes) return trial_malformed(&s->trial, "the bytes to write are not hex");
     gpu_status status = gpu_emulator_write(s->dev, ptr, bytes, size);
     free(bytes);
-    return expect(s, ITEM(3), status);
+    return scenario_expect(s, ITEM(3), status);
 }
 
 static bool step_read(struct scenario *s, const struct json_object *step)
@@ -116,7 +119,7 @@ static bool step_read(struct scenario *s, const struct json_object *step)
         return trial_malformed(&s->trial, "the bytes to expect are not hex");
     uint8_t *got = malloc((size_t)size + 1);
     gpu_status status = got ? gpu_emulator_read(s->dev, ptr, got, size) : GPU_ERR_UNKNOWN;
-    bool ok = expect(s, ITEM(4), status);
+    bool ok = scenario_expect(s, ITEM(4), status);
     if (ok && want && !status)
         ok = trial_bytes(&s->trial, "bytes", (penta_bytes){want, want_size},
                          (penta_bytes){got, (size_t)size});
@@ -126,7 +129,8 @@ static bool step_read(struct scenario *s, const struct json_object *step)
 }
 
 /* Assembler lines with each $name replaced by its value. */
-static bool assembly(struct scenario *s, const struct json_object *lines, struct writer *text)
+static bool scenario_assembly(struct scenario *s, const struct json_object *lines,
+                              struct writer *text)
 {
     for (size_t i = 0; i < json_length(lines); i++) {
         const char *line = json_as_text(json_item(lines, i));
@@ -138,7 +142,7 @@ static bool assembly(struct scenario *s, const struct json_object *lines, struct
                 continue;
             }
             size_t n = name_length(line);
-            if (!variable(s, line, n, &value))
+            if (!scenario_variable(s, line, n, &value))
                 return trial_malformed(&s->trial, "'%.60s' is not known", line);
             writer_0x(text, value);
             line += n;
@@ -158,10 +162,10 @@ static bool step_register(struct scenario *s, const struct json_object *step)
     char message[200] = "";
     if (!json_is_list(ITEM(2))) return trial_malformed(&s->trial, "no list of assembler lines");
     bool ok =
-        value_of(s, ITEM(1), &id) && assembly(s, ITEM(2), &text) &&
+        value_of(s, ITEM(1), &id) && scenario_assembly(s, ITEM(2), &text) &&
         (!kblob_assemble((const char *)text.out.data, &blob, &size, message, sizeof message) ||
          trial_malformed(&s->trial, "assembler: %s", message)) &&
-        expect(s, ITEM(3), gpu_emulator_register_kernel(s->dev, id, blob, size));
+        scenario_expect(s, ITEM(3), gpu_emulator_register_kernel(s->dev, id, blob, size));
     kblob_free(blob);
     writer_free(&text);
     return ok;
@@ -176,7 +180,7 @@ static bool step_register_hex(struct scenario *s, const struct json_object *step
     if (!blob) return trial_malformed(&s->trial, "the blob is not hex");
     gpu_status status = gpu_emulator_register_kernel(s->dev, id, blob, size);
     free(blob);
-    return expect(s, ITEM(3), status);
+    return scenario_expect(s, ITEM(3), status);
 }
 
 static bool step_launch(struct scenario *s, const struct json_object *step)
@@ -185,7 +189,7 @@ static bool step_launch(struct scenario *s, const struct json_object *step)
     uint32_t launch = 0;
     if (!value_of(s, ITEM(1), &id)) return false;
     gpu_status status = gpu_emulator_launch_task(s->dev, id, NULL, 0, &launch);
-    return expect(s, ITEM(3), status) && (status || define(s, ITEM(2), launch));
+    return scenario_expect(s, ITEM(3), status) && (status || scenario_define(s, ITEM(2), launch));
 }
 
 static bool step_wait(struct scenario *s, const struct json_object *step)
@@ -193,17 +197,17 @@ static bool step_wait(struct scenario *s, const struct json_object *step)
     uint64_t ms = 0;
     if (!value_of(s, ITEM(1), &ms)) return false;
     uint32_t deadline = ms > WAIT_FOREVER ? WAIT_FOREVER : (uint32_t)ms;
-    return expect(s, ITEM(2), gpu_emulator_wait(s->dev, deadline));
+    return scenario_expect(s, ITEM(2), gpu_emulator_wait(s->dev, deadline));
 }
 
 static bool step_reset(struct scenario *s, const struct json_object *step)
 {
-    return expect(s, ITEM(1), gpu_emulator_reset(s->dev));
+    return scenario_expect(s, ITEM(1), gpu_emulator_reset(s->dev));
 }
 
 static bool step_shutdown(struct scenario *s, const struct json_object *step)
 {
-    return expect(s, ITEM(1), gpu_emulator_shutdown(s->dev));
+    return scenario_expect(s, ITEM(1), gpu_emulator_shutdown(s->dev));
 }
 
 /* ---- records ---- */
@@ -319,13 +323,13 @@ static bool race_matches(struct scenario *s, const struct json_object *want, con
 }
 
 /* Gives expected record i a race of its own; earlier records may get another one for that. */
-static bool assign(struct scenario *s, const struct json_object *want, size_t i,
-                   const gpu_race *races, size_t count, size_t *owner, bool *tried)
+static bool scenario_assign(struct scenario *s, const struct json_object *want, size_t i,
+                            const gpu_race *races, size_t count, size_t *owner, bool *tried)
 {
     for (size_t r = 0; r < count; r++) {
         if (tried[r] || !race_matches(s, json_item(want, i), &races[r])) continue;
         tried[r] = true;
-        if (owner[r] != SIZE_MAX && !assign(s, want, owner[r], races, count, owner, tried))
+        if (owner[r] != SIZE_MAX && !scenario_assign(s, want, owner[r], races, count, owner, tried))
             continue;
         owner[r] = i;
         return true;
@@ -351,7 +355,7 @@ static bool step_races(struct scenario *s, const struct json_object *step)
     if (ok && expected > 64) ok = trial_malformed(&s->trial, "more than 64 races in one step");
     for (size_t i = 0; ok && i < expected; i++) {
         bool tried[64] = {false};
-        if (!assign(s, want, i, races, count, owner, tried))
+        if (!scenario_assign(s, want, i, races, count, owner, tried))
             ok = trial_fail(&s->trial, "race", "no race like number %zu of the list", i);
     }
     free(races);

@@ -14,7 +14,7 @@ struct walk {
     penta_conform_counts *counts;
 };
 
-static void unreadable(const struct walk *w, const char *path, const penta_error *err)
+static void paths_unreadable(const struct walk *w, const char *path, const penta_error *err)
 {
     w->counts->unreadable++;
     if (w->options && w->options->result)
@@ -23,7 +23,7 @@ static void unreadable(const struct walk *w, const char *path, const penta_error
                                .path = path, .verdict = PENTA_CONFORM_UNREADABLE, .error = err});
 }
 
-static void file(const struct walk *w, const char *path)
+static void paths_file(const struct walk *w, const char *path)
 {
     uint64_t limit = w->options && w->options->input_max ? w->options->input_max : 1 << 30;
     penta_buffer bytes = {0};
@@ -31,7 +31,7 @@ static void file(const struct walk *w, const char *path)
     if (file_read(path, limit, &bytes, &err))
         penta_conform_document(w->options, path, (penta_bytes){bytes.data, bytes.size}, w->counts);
     else
-        unreadable(w, path, &err);
+        paths_unreadable(w, path, &err);
     penta_buffer_free(&bytes);
 }
 
@@ -40,7 +40,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static void folder(const struct walk *w, const char *path, unsigned depth)
+static void paths_folder(const struct walk *w, const char *path, unsigned depth)
 {
     enum { DEPTH = 32 };
     struct dirent **entries = NULL;
@@ -49,7 +49,7 @@ static void folder(const struct walk *w, const char *path, unsigned depth)
     if (depth == DEPTH)
         error_at(&err, BASE_IO, 0, "the folder is not read: it lies more than %d deep", DEPTH);
     if (count < 0) error_at(&err, BASE_IO, 0, "the folder cannot be read: %s", strerror(errno));
-    if (err.code) unreadable(w, path, &err);
+    if (err.code) paths_unreadable(w, path, &err);
     for (int i = 0; i < count; i++) {
         const char *name = entries[i]->d_name;
         size_t length = strlen(path) + strlen(name) + 2, n = strlen(name);
@@ -58,9 +58,9 @@ static void folder(const struct walk *w, const char *path, unsigned depth)
         if (inner) snprintf(inner, length, "%s/%s", path, name);
         if (inner && !stat(inner, &st)) {
             if (S_ISDIR(st.st_mode))
-                folder(w, inner, depth + 1);
+                paths_folder(w, inner, depth + 1);
             else if (n > 5 && !strcmp(name + n - 5, ".json"))
-                file(w, inner);
+                paths_file(w, inner);
         }
         free(inner);
         free(entries[i]);
@@ -74,9 +74,9 @@ void penta_conform_path(const penta_conform_options *options, const char *path,
     struct walk w = {options, counts};
     struct stat st;
     if (!stat(path, &st) && S_ISDIR(st.st_mode))
-        folder(&w, path, 0);
+        paths_folder(&w, path, 0);
     else
-        file(&w, path);
+        paths_file(&w, path);
 }
 
 static void write_result(void *user, const penta_conform_result *r)

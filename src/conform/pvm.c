@@ -29,14 +29,14 @@ static bool fail_error(struct run *r)
     return trial_fail(&r->trial, "a case that can be run", "%s", r->err.message);
 }
 
-static bool malformed(struct run *r, const char *what)
+static bool pvm_vector_malformed(struct run *r, const char *what)
 {
     return trial_malformed(&r->trial, "the vector has no valid %s", what);
 }
 
 static bool uint_of(struct run *r, const struct json_object *v, const char *key, uint64_t *out)
 {
-    return json_as_uint(json_get(v, key), out) || malformed(r, key);
+    return json_as_uint(json_get(v, key), out) || pvm_vector_malformed(r, key);
 }
 
 /* A list of byte values, into a new buffer. */
@@ -61,7 +61,7 @@ static bool do_map(struct run *r, const struct json_object *v)
 {
     uint64_t address, length;
     if (!uint_of(r, v, "address", &address) || !uint_of(r, v, "length", &length)) return false;
-    if (r->area_count == AREAS_MAX || length > UINT32_MAX) return malformed(r, "map");
+    if (r->area_count == AREAS_MAX || length > UINT32_MAX) return pvm_vector_malformed(r, "map");
     if (!r->runner.map(r->runner.state, address, length, json_as_bool(json_get(v, "is-writable")),
                        &r->err))
         return fail_error(r);
@@ -75,7 +75,7 @@ static bool do_write(struct run *r, const struct json_object *v)
     size_t size;
     if (!uint_of(r, v, "address", &address)) return false;
     uint8_t *bytes = byte_list(json_get(v, "contents"), &size);
-    if (!bytes) return malformed(r, "contents");
+    if (!bytes) return pvm_vector_malformed(r, "contents");
     bool ok = r->runner.write(r->runner.state, address, (penta_bytes){bytes, size}, &r->err);
     free(bytes);
     return ok || fail_error(r);
@@ -83,7 +83,7 @@ static bool do_write(struct run *r, const struct json_object *v)
 
 static bool do_reg(struct run *r, uint64_t reg, uint64_t value)
 {
-    if (reg > 12) return malformed(r, "register");
+    if (reg > 12) return pvm_vector_malformed(r, "register");
     return r->runner.set_reg(r->runner.state, (unsigned)reg, value, &r->err) || fail_error(r);
 }
 
@@ -99,7 +99,7 @@ static bool same_regs(struct run *r, const struct json_object *regs, const uint6
     for (unsigned i = 0; i < 13; i++) {
         uint64_t expected;
         char name[8];
-        if (!json_as_uint(json_item(regs, i), &expected)) return malformed(r, "regs");
+        if (!json_as_uint(json_item(regs, i), &expected)) return pvm_vector_malformed(r, "regs");
         snprintf(name, sizeof name, "r%u", i);
         if (!same_number(r, name, expected, got[i])) return false;
     }
@@ -119,7 +119,7 @@ static bool same_area(struct run *r, const struct area *a, const struct json_obj
         const struct json_object *run = json_item(memory, i);
         uint8_t *bytes = byte_list(json_get(run, "contents"), &count);
         ok = bytes && json_as_uint(json_get(run, "address"), &at);
-        if (!ok) malformed(r, "memory");
+        if (!ok) pvm_vector_malformed(r, "memory");
         for (size_t k = 0; ok && k < count; k++)
             if (at + k >= a->address && at + k - a->address < size)
                 expected[at + k - a->address] = bytes[k];
@@ -145,7 +145,7 @@ static bool same_memory(struct run *r, const struct json_object *memory)
 
 static bool same_status(struct run *r, const char *expected, const char *got)
 {
-    if (!expected) return malformed(r, "status");
+    if (!expected) return pvm_vector_malformed(r, "status");
     return !strcmp(expected, got) || trial_fail(&r->trial, expected, "%s", got);
 }
 
@@ -173,8 +173,8 @@ static const char *text_or(const struct json_object *v, const char *key, const c
     return text ? text : other;
 }
 
-static void judge(struct conform *c, const struct json_object *root, const char *profile,
-                  bool (*body)(struct run *r))
+static void pvm_vector_judge(struct conform *c, const struct json_object *root, const char *profile,
+                             bool (*body)(struct run *r))
 {
     struct run r = {.trial = {.c = c, .name = text_or(root, "name", "-")}, .root = root};
     size_t size;
@@ -184,7 +184,7 @@ static void judge(struct conform *c, const struct json_object *root, const char 
                                .gas_model = text_or(root, "gas-model", "naive"),
                                .profile = profile};
     if (!program) {
-        malformed(&r, "program");
+        pvm_vector_malformed(&r, "program");
         return;
     }
     r.what.program = (penta_bytes){program, size};
@@ -236,7 +236,7 @@ static bool do_step(struct run *r, const struct json_object *step, struct pvm_ou
     if ((v = json_get(step, "set-reg")))
         return uint_of(r, v, "reg", &reg) && uint_of(r, v, "value", &value) &&
                do_reg(r, reg, value);
-    return malformed(r, "step");
+    return pvm_vector_malformed(r, "step");
 }
 
 static bool steps_body(struct run *r)
@@ -255,7 +255,7 @@ static bool steps_matches(const struct json_object *root)
 
 static void steps_run(struct conform *c, const struct json_object *root)
 {
-    judge(c, root, "polkavm", steps_body);
+    pvm_vector_judge(c, root, "polkavm", steps_body);
 }
 
 /* ---- expected ---- */
@@ -272,7 +272,7 @@ static bool expected_body(struct run *r)
         if (!do_write(r, json_item(memory, i))) return false;
     for (size_t i = 0; i < json_length(regs); i++)
         if (!json_as_uint(json_item(regs, i), &value) || !do_reg(r, i, value))
-            return malformed(r, "initial-regs");
+            return pvm_vector_malformed(r, "initial-regs");
     struct pvm_outcome_seen seen;
     if (!r->runner.run(r->runner.state, &seen, &r->err)) return fail_error(r);
     if (!uint_of(r, root, "expected-pc", &pc) || !uint_of(r, root, "expected-gas", &gas))
@@ -294,7 +294,7 @@ static bool expected_matches(const struct json_object *root)
 
 static void expected_run(struct conform *c, const struct json_object *root)
 {
-    judge(c, root, "gp-0.5", expected_body);
+    pvm_vector_judge(c, root, "gp-0.5", expected_body);
 }
 
 /* ---- costs ---- */
@@ -307,7 +307,7 @@ static bool costs_matches(const struct json_object *root)
 
 static void costs_run(struct conform *c, const struct json_object *root)
 {
-    judge(c, root, "polkavm", same_costs);
+    pvm_vector_judge(c, root, "polkavm", same_costs);
 }
 
 DOCUMENT_FORM(pvm_steps, steps_matches, steps_run)

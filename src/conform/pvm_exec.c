@@ -20,13 +20,16 @@ struct remote {
     struct writer request, reply;
 };
 
-static bool gone(penta_error *err, const char *what)
+static bool pvm_exec_gone(penta_error *err, const char *what)
 {
     return error_at(err, BASE_HOST, 0, "the implementation %s", what);
 }
 
 /* Sending fails, or receiving comes to an end, depending on when the process ended: one message for both. */
-static bool ended(penta_error *err) { return gone(err, "ended without an answer"); }
+static bool pvm_exec_ended(penta_error *err)
+{
+    return pvm_exec_gone(err, "ended without an answer");
+}
 
 static bool send_all(struct remote *r, penta_error *err)
 {
@@ -35,7 +38,7 @@ static bool send_all(struct remote *r, penta_error *err)
     while (left.size) {
         ssize_t n = send(r->fd, left.data, left.size, MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return ended(err);
+        if (n <= 0) return pvm_exec_ended(err);
         left.data += n;
         left.size -= (size_t)n;
     }
@@ -44,18 +47,18 @@ static bool send_all(struct remote *r, penta_error *err)
 }
 
 /* The next line of the reply, without its newline, as a C string. */
-static bool receive(struct remote *r, penta_error *err)
+static bool pvm_exec_receive(struct remote *r, penta_error *err)
 {
     r->reply.out.size = 0;
     for (;;) {
         struct pollfd p = {.fd = r->fd, .events = POLLIN};
         int ready = poll(&p, 1, PATIENCE_MS);
         if (ready < 0 && errno == EINTR) continue;
-        if (ready <= 0) return gone(err, "does not answer");
+        if (ready <= 0) return pvm_exec_gone(err, "does not answer");
         char c;
         ssize_t n = recv(r->fd, &c, 1, 0);
         if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return ended(err);
+        if (n <= 0) return pvm_exec_ended(err);
         if (c == '\n') break;
         writer_char(&r->reply, c);
     }
@@ -64,10 +67,10 @@ static bool receive(struct remote *r, penta_error *err)
 }
 
 /* Sends the request and takes its reply. Replies: "ok", "ok VALUE..", "skip WHY", "error WHY". */
-static const char *ask(struct remote *r, penta_error *err)
+static const char *pvm_exec_ask(struct remote *r, penta_error *err)
 {
     writer_char(&r->request, '\n');
-    if (!send_all(r, err) || !receive(r, err)) return NULL;
+    if (!send_all(r, err) || !pvm_exec_receive(r, err)) return NULL;
     const char *text = (const char *)r->reply.out.data;
     if (!strncmp(text, "ok", 2) && (!text[2] || text[2] == ' '))
         return text[2] ? text + 3 : text + 2;
@@ -78,21 +81,22 @@ static const char *ask(struct remote *r, penta_error *err)
     return NULL;
 }
 
-static bool start(void *state, const struct pvm_case *c, penta_error *err)
+static bool pvm_exec_start(void *state, const struct pvm_case *c, penta_error *err)
 {
     struct remote *r = state;
     writer_print(&r->request, "start %s %s %s %llu %llu ", c->isa, c->gas_model, c->profile,
                  (unsigned long long)c->pc, (unsigned long long)c->gas);
     writer_hex(&r->request, c->program);
-    return ask(r, err) != NULL;
+    return pvm_exec_ask(r, err) != NULL;
 }
 
-static bool map(void *state, uint64_t address, uint64_t length, bool writable, penta_error *err)
+static bool pvm_exec_map(void *state, uint64_t address, uint64_t length, bool writable,
+                         penta_error *err)
 {
     struct remote *r = state;
     writer_print(&r->request, "map %llu %llu %s", (unsigned long long)address,
                  (unsigned long long)length, writable ? "rw" : "ro");
-    return ask(r, err) != NULL;
+    return pvm_exec_ask(r, err) != NULL;
 }
 
 static bool write_bytes(void *state, uint64_t address, penta_bytes bytes, penta_error *err)
@@ -100,17 +104,17 @@ static bool write_bytes(void *state, uint64_t address, penta_bytes bytes, penta_
     struct remote *r = state;
     writer_print(&r->request, "write %llu ", (unsigned long long)address);
     writer_hex(&r->request, bytes);
-    return ask(r, err) != NULL;
+    return pvm_exec_ask(r, err) != NULL;
 }
 
 static bool set_reg(void *state, unsigned reg, uint64_t value, penta_error *err)
 {
     struct remote *r = state;
     writer_print(&r->request, "reg %u %llu", reg, (unsigned long long)value);
-    return ask(r, err) != NULL;
+    return pvm_exec_ask(r, err) != NULL;
 }
 
-static bool number(const char **text, uint64_t *out)
+static bool pvm_exec_number(const char **text, uint64_t *out)
 {
     char *end;
     errno = 0;
@@ -120,45 +124,46 @@ static bool number(const char **text, uint64_t *out)
     return ok;
 }
 
-static bool run(void *state, struct pvm_outcome_seen *out, penta_error *err)
+static bool pvm_exec_run(void *state, struct pvm_outcome_seen *out, penta_error *err)
 {
     struct remote *r = state;
     writer_text(&r->request, "run");
-    const char *text = ask(r, err);
+    const char *text = pvm_exec_ask(r, err);
     if (!text) return false;
     *out = (struct pvm_outcome_seen){.pc = 0};
     size_t n = strcspn(text, " ");
-    if (n >= sizeof out->status) return gone(err, "answered an unknown status");
+    if (n >= sizeof out->status) return pvm_exec_gone(err, "answered an unknown status");
     memcpy(out->status, text, n);
     text += text[n] ? n + 1 : n;
     uint64_t extra = 0;
-    bool ok = number(&text, &out->gas) && number(&text, &out->pc);
-    for (unsigned i = 0; ok && i < 13; i++) ok = number(&text, &out->regs[i]);
-    if (ok && *text) ok = number(&text, &extra);
+    bool ok = pvm_exec_number(&text, &out->gas) && pvm_exec_number(&text, &out->pc);
+    for (unsigned i = 0; ok && i < 13; i++) ok = pvm_exec_number(&text, &out->regs[i]);
+    if (ok && *text) ok = pvm_exec_number(&text, &extra);
     out->fault = out->host = extra;
-    return ok || gone(err, "answered run with too few numbers");
+    return ok || pvm_exec_gone(err, "answered run with too few numbers");
 }
 
 static bool read_bytes(void *state, uint64_t address, uint8_t *into, size_t size, penta_error *err)
 {
     struct remote *r = state;
     writer_print(&r->request, "read %llu %zu", (unsigned long long)address, size);
-    const char *text = ask(r, err);
+    const char *text = pvm_exec_ask(r, err);
     if (!text) return false;
     size_t count = 0;
     uint8_t *bytes = hex_parse((penta_bytes){(const uint8_t *)text, strlen(text)}, &count, err);
     if (bytes && count == size) memcpy(into, bytes, size);
     bool ok = bytes && count == size;
     free(bytes);
-    return ok || gone(err, "answered read with other bytes");
+    return ok || pvm_exec_gone(err, "answered read with other bytes");
 }
 
-static bool cost(void *state, uint32_t pc, uint64_t *out, penta_error *err)
+static bool pvm_exec_cost(void *state, uint32_t pc, uint64_t *out, penta_error *err)
 {
     struct remote *r = state;
     writer_print(&r->request, "cost %u", pc);
-    const char *text = ask(r, err);
-    return text && (number(&text, out) || gone(err, "answered cost without a number"));
+    const char *text = pvm_exec_ask(r, err);
+    return text &&
+           (pvm_exec_number(&text, out) || pvm_exec_gone(err, "answered cost without a number"));
 }
 
 static void close_remote(void *state)
@@ -197,7 +202,8 @@ bool pvm_runner_exec(struct pvm_runner *out, const char *command, penta_error *e
         free(r);
         return error_at(err, BASE_HOST, 0, "cannot start the implementation");
     }
-    *out = (struct pvm_runner){r,   start,      map,  write_bytes, set_reg,
-                               run, read_bytes, cost, close_remote};
+    *out = (struct pvm_runner){r,           pvm_exec_start, pvm_exec_map,
+                               write_bytes, set_reg,        pvm_exec_run,
+                               read_bytes,  pvm_exec_cost,  close_remote};
     return true;
 }

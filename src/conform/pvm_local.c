@@ -22,7 +22,7 @@ static bool isa_find(const char *name, enum pvm_isa *isa)
     return false;
 }
 
-static bool start(void *state, const struct pvm_case *c, penta_error *err)
+static bool pvm_local_start(void *state, const struct pvm_case *c, penta_error *err)
 {
     struct local *l = state;
     enum pvm_isa isa;
@@ -43,7 +43,8 @@ static bool start(void *state, const struct pvm_case *c, penta_error *err)
     return true;
 }
 
-static bool map(void *state, uint64_t address, uint64_t length, bool writable, penta_error *err)
+static bool pvm_local_map(void *state, uint64_t address, uint64_t length, bool writable,
+                          penta_error *err)
 {
     struct local *l = state;
     return pvm_memory_map(&l->vm->memory, address, length, writable, (penta_bytes){0}, false) ||
@@ -63,7 +64,7 @@ static bool set_reg(void *state, unsigned reg, uint64_t value, penta_error *err)
     return pvm_vm_set_reg(l->vm, reg, value) || error_at(err, BASE_RANGE, 0, "register %u", reg);
 }
 
-static bool run(void *state, struct pvm_outcome_seen *out, penta_error *err)
+static bool pvm_local_run(void *state, struct pvm_outcome_seen *out, penta_error *err)
 {
     struct local *l = state;
     static const char *const names[] = {
@@ -91,7 +92,7 @@ static bool read_bytes(void *state, uint64_t address, uint8_t *into, size_t size
            error_at(err, BASE_RANGE, 0, "cannot read 0x%llx", (unsigned long long)address);
 }
 
-static bool cost(void *state, uint32_t pc, uint64_t *out, penta_error *err)
+static bool pvm_local_cost(void *state, uint32_t pc, uint64_t *out, penta_error *err)
 {
     struct local *l = state;
     uint32_t gas;
@@ -116,7 +117,8 @@ bool pvm_runner_local(struct pvm_runner *out, const char *engine, penta_error *e
     struct local *l = calloc(1, sizeof *l);
     if (!l) return error_at(err, BASE_MEMORY, 0, "no memory for a machine");
     l->adopt = adopt;
-    *out = (struct pvm_runner){l,   start,      map,  write_bytes, set_reg,
-                               run, read_bytes, cost, close_local};
+    *out = (struct pvm_runner){l,           pvm_local_start, pvm_local_map,
+                               write_bytes, set_reg,         pvm_local_run,
+                               read_bytes,  pvm_local_cost,  close_local};
     return true;
 }

@@ -33,7 +33,7 @@ void trial_end(struct trial *t)
     t->judged = true;
 }
 
-static void deliver(struct trial *t, const char *expected, const char *format, va_list args)
+static void trial_deliver(struct trial *t, const char *expected, const char *format, va_list args)
 {
     char got[300];
     vsnprintf(got, sizeof got, format, args);
@@ -46,7 +46,7 @@ bool trial_fail(struct trial *t, const char *expected, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    deliver(t, expected, format, args);
+    trial_deliver(t, expected, format, args);
     va_end(args);
     return false;
 }
@@ -55,7 +55,7 @@ bool trial_malformed(struct trial *t, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    deliver(t, "a well-formed case", format, args);
+    trial_deliver(t, "a well-formed case", format, args);
     va_end(args);
     return false;
 }

@@ -20,8 +20,8 @@
 
 /* ---- bytes and modules ---- */
 
-static penta_module *assembled(struct trial *t, penta_bytes text, const penta_option *options,
-                               size_t count)
+static penta_module *tvmr_vector_assembled(struct trial *t, penta_bytes text,
+                                           const penta_option *options, size_t count)
 {
     struct first_error f = {0};
     penta_module *m = penta_assemble(text, "tvmr", options, count, first_error_keep, &f);
@@ -70,7 +70,8 @@ static void init_temps(void *user, const char *name, const struct json_object *v
     free(temps);
 }
 
-static void initialise(struct trial *t, struct tvmr_vm *vm, const struct json_object *root)
+static void tvmr_vector_initialise(struct trial *t, struct tvmr_vm *vm,
+                                   const struct json_object *root)
 {
     const struct json_object *init = json_get(root, "init"), *chem = json_get(init, "chem");
     struct comparing c = {t, vm, 0};
@@ -162,7 +163,7 @@ static void run_inputs(struct trial *t, penta_vm *vm, const struct json_object *
     struct script s = {json_get(root, "host"), json_get(expect, "yields"), 0};
     const struct json_object *inputs = json_get(root, "inputs");
     size_t started = 0;
-    initialise(t, tvmr_vm(vm), root);
+    tvmr_vector_initialise(t, tvmr_vm(vm), root);
     for (size_t i = 0; i < json_length(inputs) && !t->judged && !tvmr_vm(vm)->fault; i++) {
         size_t count;
         int32_t *data = trial_number_list(json_item(inputs, i), &count);
@@ -325,7 +326,7 @@ static void compare_projection(struct trial *t, const struct json_object *v,
 static void compare_meta(struct trial *t, penta_bytes text, const struct json_object *meta)
 {
     penta_option option = {"metadata", "1"};
-    penta_module *module = assembled(t, text, &option, 1);
+    penta_module *module = tvmr_vector_assembled(t, text, &option, 1);
     if (!module) return;
     const struct tvmr_module *m = tvmr_module(module);
     struct tvmr_vm shell = {.base = {.module = module}};
@@ -382,7 +383,7 @@ static void program_run(struct conform *c, const struct json_object *root)
     penta_module *m = NULL;
     if (read_beside(&t, json_as_text(json_get(root, "source")), &file)) {
         penta_bytes text = {file.data, file.size};
-        m = assembled(&t, text, NULL, 0);
+        m = tvmr_vector_assembled(&t, text, NULL, 0);
         if (m && json_has(expect, "image_hex"))
             trial_hex(&t, "the image", json_get(expect, "image_hex"), m->file);
         if (m && !status) trial_fail(&t, "a status", "none");
@@ -409,8 +410,8 @@ static penta_bytes source_of(const struct json_object *v)
 }
 
 /* A module over bytes of the vector, which *bytes owns. */
-static penta_module *opened(struct trial *t, const struct json_object *hex,
-                            const penta_option *options, size_t count, uint8_t **bytes)
+static penta_module *tvmr_vector_opened(struct trial *t, const struct json_object *hex,
+                                        const penta_option *options, size_t count, uint8_t **bytes)
 {
     size_t size = 0;
     penta_error err = {0};
@@ -424,7 +425,7 @@ static penta_module *opened(struct trial *t, const struct json_object *hex,
 static void random_case(struct trial *t, const struct json_object *v)
 {
     uint8_t *bytes;
-    penta_module *m = opened(t, json_get(v, "image_hex"), NULL, 0, &bytes);
+    penta_module *m = tvmr_vector_opened(t, json_get(v, "image_hex"), NULL, 0, &bytes);
     const struct json_object *expect = json_get(v, "expect");
     const char *status = status_of(expect);
     if (m && !status) trial_fail(t, "a status", "none");
@@ -438,7 +439,7 @@ LIST_FORM(tvmr_images, "cases", "image", random_case, "image_hex", "inputs", "ex
 static void seed_case(struct trial *t, const struct json_object *v)
 {
     const char *status = json_as_text(json_get(v, "status"));
-    penta_module *m = assembled(t, source_of(v), NULL, 0);
+    penta_module *m = tvmr_vector_assembled(t, source_of(v), NULL, 0);
     if (m && json_has(v, "image_hex")) trial_hex(t, "the image", json_get(v, "image_hex"), m->file);
     if (m && !t->judged) run_module(t, m, v, v, status ? status : "ok", json_get(v, "outputs"));
     penta_close(m);
@@ -478,7 +479,7 @@ const struct conform_form conform_tvmr_asm = {.list = "cases",
 
 static void validator_case(struct trial *t, const struct json_object *v)
 {
-    penta_module *m = assembled(t, source_of(v), NULL, 0);
+    penta_module *m = tvmr_vector_assembled(t, source_of(v), NULL, 0);
     if (m) compare_diagnostics(t, m, json_get(v, "diagnostics"));
     penta_close(m);
 }
@@ -505,7 +506,7 @@ static void malformed_case(struct trial *t, const struct json_object *v)
     uint8_t *bytes;
     char class[32];
     const char *expected = json_as_text(json_get(v, "product_result"));
-    penta_module *m = opened(t, json_get(v, "image_hex"), NULL, 0, &bytes);
+    penta_module *m = tvmr_vector_opened(t, json_get(v, "image_hex"), NULL, 0, &bytes);
     if (m && !expected) trial_fail(t, "an expected result", "none");
     if (m && expected) {
         container_class(m, class, sizeof class);
@@ -518,14 +519,14 @@ static void malformed_case(struct trial *t, const struct json_object *v)
 
 LIST_FORM(tvmr_malformed, "cases", "image", malformed_case, "image_hex", "product_result")
 
-static void nothing(void *user, const penta_error *f) { (void)user, (void)f; }
+static void tvmr_vector_nothing(void *user, const penta_error *f) { (void)user, (void)f; }
 
 static void legacy_case(struct trial *t, const struct json_object *v)
 {
     uint8_t *bytes;
-    penta_module *m = opened(t, json_get(v, "legacy_hex"), NULL, 0, &bytes);
+    penta_module *m = tvmr_vector_opened(t, json_get(v, "legacy_hex"), NULL, 0, &bytes);
     struct writer out = {0};
-    struct findings f = {.rules = tvmr_rules, .report = nothing};
+    struct findings f = {.rules = tvmr_rules, .report = tvmr_vector_nothing};
     if (m && m->damage.code) trial_fail(t, "a legacy file that opens", "%s", m->damage.message);
     if (m && !t->judged) {
         if (!tvmr_convert(m, NULL, 0, &out, &f))
@@ -545,14 +546,14 @@ LIST_FORM(tvmr_legacy, "cases", "legacy", legacy_case, "legacy_hex", "converted_
 /* ---- packed forms ---- */
 
 /* Opens a packed image and compares what it expands to, from offset 48 on. */
-static void expands(struct trial *t, const struct json_object *v, const char *key,
-                    const char *key_file)
+static void tvmr_vector_expands(struct trial *t, const struct json_object *v, const char *key,
+                                const char *key_file)
 {
     uint8_t *bytes;
     size_t size = 0;
     penta_option option = {"key-file", key_file};
     if (!json_has(v, key)) return;
-    penta_module *m = opened(t, json_get(v, key), &option, key_file ? 1 : 0, &bytes);
+    penta_module *m = tvmr_vector_opened(t, json_get(v, key), &option, key_file ? 1 : 0, &bytes);
     uint8_t *plain = json_as_hex(json_get(v, "with_metadata_hex"), &size);
     char class[32];
     if (m && plain) {
@@ -572,15 +573,15 @@ static void expands(struct trial *t, const struct json_object *v, const char *ke
 }
 
 /* Sealing the plain form with the same nonce gives the same bytes. */
-static void seals(struct trial *t, const struct json_object *v, const char *key_file)
+static void tvmr_vector_seals(struct trial *t, const struct json_object *v, const char *key_file)
 {
     uint8_t *bytes;
     const char *nonce = json_as_text(json_get(v, "nonce_hex"));
     if (!nonce || !json_has(v, "encrypted_hex")) return;
-    penta_module *m = opened(t, json_get(v, "with_metadata_hex"), NULL, 0, &bytes);
+    penta_module *m = tvmr_vector_opened(t, json_get(v, "with_metadata_hex"), NULL, 0, &bytes);
     penta_option options[] = {{"key-file", key_file}, {"nonce", nonce}};
     struct writer out = {0};
-    struct findings f = {.rules = tvmr_rules, .report = nothing};
+    struct findings f = {.rules = tvmr_rules, .report = tvmr_vector_nothing};
     if (m && !tvmr_seal(m, options, 2, &out, &f))
         trial_fail(t, "a sealed image", "sealing failed");
     else if (m)
@@ -594,7 +595,7 @@ static void envelope_case(struct trial *t, const struct json_object *v)
 {
     char path[] = "/tmp/penta-key-XXXXXX";
     const char *key = json_as_text(json_get(v, "key_hex"));
-    penta_module *m = assembled(t, source_of(v), NULL, 0);
+    penta_module *m = tvmr_vector_assembled(t, source_of(v), NULL, 0);
     if (m) trial_hex(t, "the plain image", json_get(v, "plain_hex"), m->file);
     penta_close(m);
     int fd = key ? mkstemp(path) : -1;
@@ -602,11 +603,11 @@ static void envelope_case(struct trial *t, const struct json_object *v)
     bool written = file && fputs(key, file) >= 0;
     if (file) written &= fclose(file) == 0;
     if (!written) trial_fail(t, "a key", "none");
-    expands(t, v, "with_metadata_hex", NULL);
-    expands(t, v, "compressed_hex", NULL);
-    expands(t, v, "encrypted_hex", path);
-    expands(t, v, "compressed_encrypted_hex", path);
-    if (written && !t->judged) seals(t, v, path);
+    tvmr_vector_expands(t, v, "with_metadata_hex", NULL);
+    tvmr_vector_expands(t, v, "compressed_hex", NULL);
+    tvmr_vector_expands(t, v, "encrypted_hex", path);
+    tvmr_vector_expands(t, v, "compressed_encrypted_hex", path);
+    if (written && !t->judged) tvmr_vector_seals(t, v, path);
     if (fd >= 0) remove(path);
 }
 

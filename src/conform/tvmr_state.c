@@ -35,7 +35,8 @@ static bool same_shape(struct trial *t, const char *what, const struct json_obje
 }
 
 /* {"data": .., "shape": ..} or [data, shape] */
-static const struct json_object *part(const struct json_object *v, const char *key, size_t index)
+static const struct json_object *tvmr_state_part(const struct json_object *v, const char *key,
+                                                 size_t index)
 {
     return json_is_list(v) ? json_item(v, index) : json_get(v, key);
 }
@@ -52,8 +53,8 @@ static void compare_hot(void *user, const char *name, const struct json_object *
     const struct tvmr_hot *h = &c->vm->hot[reg];
     if (!h->present)
         trial_fail(c->t, name, "not allocated");
-    else if (trial_numbers(c->t, name, part(v, "data", 0), h->data, h->count))
-        same_shape(c->t, name, part(v, "shape", 1), &h->shape);
+    else if (trial_numbers(c->t, name, tvmr_state_part(v, "data", 0), h->data, h->count))
+        same_shape(c->t, name, tvmr_state_part(v, "shape", 1), &h->shape);
 }
 
 static bool same_signal(const struct json_object *v, struct tvmr_signal s)
@@ -85,7 +86,7 @@ static void compare_cold(void *user, const char *name, const struct json_object 
         return;
     }
     const struct tvmr_cold *w = &c->vm->cold[reg & 63];
-    const struct json_object *weights = part(v, "weights", 0);
+    const struct json_object *weights = tvmr_state_part(v, "weights", 0);
     if (!w->present || json_length(weights) != w->count) {
         trial_fail(c->t, name, "%zu weights, expected %zu", w->present ? w->count : 0,
                    json_length(weights));
@@ -97,8 +98,9 @@ static void compare_cold(void *user, const char *name, const struct json_object 
                        w->weights[i].magnitude);
             return;
         }
-    same_shape(c->t, name, part(v, "shape", 1), &w->shape);
-    if (!same_temps(part(v, "temps", 2), w)) trial_fail(c->t, name, "other temperatures");
+    same_shape(c->t, name, tvmr_state_part(v, "shape", 1), &w->shape);
+    if (!same_temps(tvmr_state_part(v, "temps", 2), w))
+        trial_fail(c->t, name, "other temperatures");
     if (json_has(v, "dirty") && json_as_bool(json_get(v, "dirty")) != w->dirty)
         trial_fail(c->t, name, "dirty is %d", w->dirty);
     if (json_has(v, "frozen") && json_as_bool(json_get(v, "frozen")) != w->frozen)
