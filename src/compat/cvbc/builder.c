@@ -25,13 +25,13 @@ void cvbc_builder_free(cvbc_builder *b)
     free(b);
 }
 
-static cvbc_status keep(cvbc_builder *b, bool ok, const penta_error *err)
+static cvbc_status builder_keep(cvbc_builder *b, bool ok, const penta_error *err)
 {
     if (!b->status && !ok) b->status = status_of(err);
     return b->status;
 }
 
-static cvbc_status misused(cvbc_builder *b)
+static cvbc_status builder_misused(cvbc_builder *b)
 {
     if (!b->status) b->status = CVBC_ERR_ARG;
     return b->status;
@@ -43,7 +43,7 @@ cvbc_status cvbc_builder_set_target(cvbc_builder *b, int architecture, int famil
                                     uint32_t features, uint32_t min_flash_kb, uint32_t min_ram_kb)
 {
     if (!is_byte(architecture) || !is_byte(family) || variant < 0 || variant > UINT16_MAX)
-        return misused(b);
+        return builder_misused(b);
     b->core.target_architecture = (uint8_t)architecture;
     b->core.target_family = (uint8_t)family;
     b->core.target_variant = (uint16_t)variant;
@@ -62,13 +62,14 @@ cvbc_status cvbc_builder_set_metadata(cvbc_builder *b, const cvbc_core_metadata_
 cvbc_status cvbc_builder_add_pin(cvbc_builder *b, const cvbc_pin_config_t *pin)
 {
     penta_error err;
-    return keep(b, penta_cvbc_builder_pin(b->inner, bytes_at(pin, sizeof *pin), &err), &err);
+    return builder_keep(b, penta_cvbc_builder_pin(b->inner, bytes_at(pin, sizeof *pin), &err),
+                        &err);
 }
 
 cvbc_status cvbc_builder_add_dependency(cvbc_builder *b, const cvbc_dependency_t *dependency)
 {
     penta_error err;
-    return keep(
+    return builder_keep(
         b, penta_cvbc_builder_dependency(b->inner, bytes_at(dependency, sizeof *dependency), &err),
         &err);
 }
@@ -77,29 +78,30 @@ cvbc_status cvbc_builder_add_hint(cvbc_builder *b, int type, int priority, const
                                   size_t size)
 {
     penta_error err;
-    if (!is_byte(type) || !is_byte(priority)) return misused(b);
-    return keep(b,
-                penta_cvbc_builder_hint(b->inner, (uint8_t)type, (uint8_t)priority,
-                                        bytes_at(data, size), &err),
-                &err);
+    if (!is_byte(type) || !is_byte(priority)) return builder_misused(b);
+    return builder_keep(b,
+                        penta_cvbc_builder_hint(b->inner, (uint8_t)type, (uint8_t)priority,
+                                                bytes_at(data, size), &err),
+                        &err);
 }
 
 cvbc_status cvbc_builder_set_custom(cvbc_builder *b, const void *data, size_t size)
 {
     penta_error err;
-    return keep(b, penta_cvbc_builder_custom(b->inner, bytes_at(data, size), &err), &err);
+    return builder_keep(b, penta_cvbc_builder_custom(b->inner, bytes_at(data, size), &err), &err);
 }
 
 cvbc_status cvbc_builder_set_bytecode(cvbc_builder *b, const vm_instruction_t *code, size_t count,
                                       size_t entry)
 {
     penta_error err;
-    if (b->has_code || entry > UINT16_MAX || count > UINT16_MAX) return misused(b);
+    if (b->has_code || entry > UINT16_MAX || count > UINT16_MAX) return builder_misused(b);
     b->has_code = true;
-    return keep(b,
-                penta_cvbc_builder_code(b->inner, bytes_at(code, count * sizeof *code), &err) &&
-                    penta_cvbc_builder_entry(b->inner, (uint32_t)entry, &err),
-                &err);
+    return builder_keep(
+        b,
+        penta_cvbc_builder_code(b->inner, bytes_at(code, count * sizeof *code), &err) &&
+            penta_cvbc_builder_entry(b->inner, (uint32_t)entry, &err),
+        &err);
 }
 
 cvbc_status cvbc_builder_add_string(cvbc_builder *b, const char *text)
@@ -107,13 +109,13 @@ cvbc_status cvbc_builder_add_string(cvbc_builder *b, const char *text)
     penta_error err;
     size_t size = 0;
     while (text[size]) size++;
-    return keep(b, penta_cvbc_builder_string(b->inner, bytes_at(text, size), &err), &err);
+    return builder_keep(b, penta_cvbc_builder_string(b->inner, bytes_at(text, size), &err), &err);
 }
 
 cvbc_status cvbc_builder_set_debug(cvbc_builder *b, const void *section, size_t size)
 {
     penta_error err;
-    return keep(b, penta_cvbc_builder_debug(b->inner, bytes_at(section, size), &err), &err);
+    return builder_keep(b, penta_cvbc_builder_debug(b->inner, bytes_at(section, size), &err), &err);
 }
 
 cvbc_status cvbc_builder_set_build(cvbc_builder *b, uint64_t timestamp, uint32_t build_number,
@@ -129,7 +131,7 @@ cvbc_status cvbc_builder_set_signing_key(cvbc_builder *b, const cvbc_key *key,
     penta_error err;
     penta_cvbc_signing how = {
         .key = view_of(&key->pem), .external = !embed_public_key, .hash = (uint32_t)hash};
-    return keep(b, penta_cvbc_builder_sign(b->inner, &how, &err), &err);
+    return builder_keep(b, penta_cvbc_builder_sign(b->inner, &how, &err), &err);
 }
 
 cvbc_status cvbc_builder_set_encryption(cvbc_builder *b, int algorithm, int derivation,
@@ -139,7 +141,7 @@ cvbc_status cvbc_builder_set_encryption(cvbc_builder *b, int algorithm, int deri
     penta_cvbc_sealing how = {.secret = bytes_at(secret, size),
                               .cipher = (uint32_t)algorithm,
                               .derivation = (uint32_t)derivation};
-    return keep(b, penta_cvbc_builder_seal(b->inner, &how, &err), &err);
+    return builder_keep(b, penta_cvbc_builder_seal(b->inner, &how, &err), &err);
 }
 
 cvbc_status cvbc_builder_set_compression(cvbc_builder *b, bool compress, bool force)

@@ -104,7 +104,7 @@ struct loading {
     cvbc_sink output;
 };
 
-static void current(struct loading *out)
+static void document_calls_current(struct loading *out)
 {
     pthread_mutex_lock(&settings.mutex);
     memcpy(out->board, *settings.board ? settings.board : "host",
@@ -121,7 +121,7 @@ OVERRIDABLE bool validate_hardware_compatibility(const cvbc_hardware_requirement
     struct loading now;
     penta_cvbc_board board;
     penta_error err;
-    current(&now);
+    document_calls_current(&now);
     if (!penta_cvbc_board_find(now.board, &board, &err)) return end_with(status_of(&err));
     if (board.any) return end_with(CVBC_OK);
     if (requirements->feature_requirements & ~board.features) return end_with(CVBC_ERR_TARGET);
@@ -139,7 +139,7 @@ static bool print_to_sink(void *user, const char *text, size_t size)
     return sink->write(sink->user, "printf", (const uint8_t *)text, size);
 }
 
-static cvbc_status execute(const cvbc_file *file, struct loading *now)
+static cvbc_status document_calls_execute(const cvbc_file *file, struct loading *now)
 {
     cockpit_vm *vm = cockpit_vm_new();
     if (!vm) return CVBC_ERR_NOMEM;
@@ -162,7 +162,7 @@ OVERRIDABLE bool load_vm_program(const uint8_t *cvbc_data)
     cvbc_report report;
     last_vm_error = COCKPIT_VM_OK;
     if (!cvbc_data) return end_with(CVBC_ERR_ARG);
-    current(&now);
+    document_calls_current(&now);
     cvbc_status status = cvbc_open(cvbc_data, ((const cvbc_header_t *)cvbc_data)->total_file_size,
                                    now.policy, &file);
     bool careful = !now.policy || !now.policy->allow_unverified;
@@ -171,7 +171,7 @@ OVERRIDABLE bool load_vm_program(const uint8_t *cvbc_data)
         status = report.status;
     cvbc_board board = {now.board};
     if (!status) status = cvbc_check_board(file, &board, NULL);
-    if (!status) status = execute(file, &now);
+    if (!status) status = document_calls_execute(file, &now);
     cvbc_close(file);
     return end_with(status);
 }
@@ -190,7 +190,7 @@ static void converted_free(void *buffer)
 static void converted_init(void) { pthread_key_create(&converted_key, converted_free); }
 
 /* The thread's own buffer, freed when the thread ends; NULL: no memory. */
-static penta_buffer *converted(void)
+static penta_buffer *document_calls_converted(void)
 {
     pthread_once(&converted_once, converted_init);
     penta_buffer *buffer = pthread_getspecific(converted_key);
@@ -211,7 +211,7 @@ OVERRIDABLE bool is_legacy_format(const uint8_t *data, size_t size)
 
 OVERRIDABLE bool convert_legacy_to_cvbc(const uint8_t *data, size_t size)
 {
-    penta_buffer *out = converted();
+    penta_buffer *out = document_calls_converted();
     cvbc_report report;
     if (!out) return end_with(CVBC_ERR_NOMEM);
     penta_buffer_free(out);
@@ -230,7 +230,7 @@ bool cvbc_load_legacy_format(const uint8_t *data, size_t size)
 
 const uint8_t *cvbc_legacy_result(size_t *size)
 {
-    const penta_buffer *out = converted();
+    const penta_buffer *out = document_calls_converted();
     *size = out ? out->size : 0;
     return *size ? out->data : NULL;
 }

@@ -65,7 +65,7 @@ cvbc_status cvbc_key_generate(int algorithm, cvbc_key **out)
     return key_new(&pem, true, out);
 }
 
-static bool contains(const char *text, size_t size, const char *word)
+static bool files_contains(const char *text, size_t size, const char *word)
 {
     size_t n = strlen(word);
     for (size_t i = 0; i + n <= size; i++)
@@ -81,7 +81,7 @@ cvbc_status cvbc_key_load_pem(const char *text, size_t size, cvbc_key **out)
     if (!pem.data) return CVBC_ERR_NOMEM;
     memcpy(pem.data, text, size);
     pem.data[size] = 0;
-    return key_new(&pem, contains(text, size, "PRIVATE KEY-----"), out);
+    return key_new(&pem, files_contains(text, size, "PRIVATE KEY-----"), out);
 }
 
 static cvbc_status text_of(penta_buffer *from, char **out)
@@ -196,7 +196,7 @@ bool cvbc_is_trusted(const cvbc_file *file, uint8_t fingerprint[32])
 
 /* ---- inside: an opened file has passed every check, so the counts fit their section ---- */
 
-static penta_bytes part(const cvbc_file *file, const char *name)
+static penta_bytes files_part(const cvbc_file *file, const char *name)
 {
     penta_bytes bytes = {0};
     penta_error err;
@@ -205,17 +205,17 @@ static penta_bytes part(const cvbc_file *file, const char *name)
 
 void cvbc_get_header(const cvbc_file *file, cvbc_header_t *out)
 {
-    memcpy(out, part(file, "header").data, sizeof *out);
+    memcpy(out, files_part(file, "header").data, sizeof *out);
 }
 
 void cvbc_get_metadata(const cvbc_file *file, cvbc_core_metadata_t *out)
 {
-    memcpy(out, part(file, "metadata").data, sizeof *out);
+    memcpy(out, files_part(file, "metadata").data, sizeof *out);
 }
 
 bool cvbc_get_pin(const cvbc_file *file, size_t i, cvbc_pin_config_t *out)
 {
-    penta_bytes metadata = part(file, "metadata");
+    penta_bytes metadata = files_part(file, "metadata");
     cvbc_core_metadata_t core;
     memcpy(&core, metadata.data, sizeof core);
     if (i >= core.pin_config_count) return false;
@@ -225,7 +225,7 @@ bool cvbc_get_pin(const cvbc_file *file, size_t i, cvbc_pin_config_t *out)
 
 bool cvbc_get_dependency(const cvbc_file *file, size_t i, cvbc_dependency_t *out)
 {
-    penta_bytes metadata = part(file, "metadata");
+    penta_bytes metadata = files_part(file, "metadata");
     cvbc_core_metadata_t core;
     memcpy(&core, metadata.data, sizeof core);
     if (i >= core.dependency_count) return false;
@@ -246,7 +246,7 @@ bool cvbc_get_hint(const cvbc_file *file, size_t i, cvbc_performance_hint_t *out
 
 const uint8_t *cvbc_get_custom(const cvbc_file *file, size_t *size)
 {
-    penta_bytes custom = part(file, "custom");
+    penta_bytes custom = files_part(file, "custom");
     *size = custom.size;
     return custom.size ? custom.data : NULL;
 }

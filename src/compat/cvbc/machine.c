@@ -31,7 +31,7 @@ cockpit_vm *cockpit_vm_new(void)
     return vm;
 }
 
-static void unload(cockpit_vm *vm)
+static void machine_unload(cockpit_vm *vm)
 {
     penta_vm_free(vm->vm);
     penta_cvbc_simulator_free(vm->board);
@@ -42,7 +42,7 @@ static void unload(cockpit_vm *vm)
 
 void cockpit_vm_free(cockpit_vm *vm)
 {
-    if (vm) unload(vm);
+    if (vm) machine_unload(vm);
     free(vm);
 }
 
@@ -56,7 +56,7 @@ void cockpit_vm_set_observer(cockpit_vm *vm, const cockpit_vm_observer *observer
     vm->observer = observer ? *observer : (cockpit_vm_observer){0};
 }
 
-static cvbc_status begin(cockpit_vm *vm)
+static cvbc_status machine_begin(cockpit_vm *vm)
 {
     penta_error err = {0};
     penta_cvbc_hal hal = {vm->hal.user,         vm->hal.pin_mode,     vm->hal.digital_write,
@@ -65,13 +65,13 @@ static cvbc_status begin(cockpit_vm *vm)
                           vm->hal.print};
     penta_option all = {"budget", "18446744073709551615"}; /* none: each run has its own */
     cvbc_core_metadata_t core;
-    unload(vm);
+    machine_unload(vm);
     cvbc_get_metadata(vm->file, &core);
     if (!penta_cvbc_get_program(vm->file->module, &vm->program, &err)) return status_of(&err);
     vm->vm = penta_vm_new(vm->file->module, NULL, &all, 1, &err);
     if (vm->vm) vm->board = penta_cvbc_simulator_new(false, &hal, &err);
     if (!vm->board) {
-        unload(vm);
+        machine_unload(vm);
         return status_of(&err);
     }
     vm->budget = core.max_execution_cycles ? core.max_execution_cycles : DEFAULT_BUDGET;
@@ -84,13 +84,13 @@ cvbc_status cockpit_vm_load(cockpit_vm *vm, const cvbc_file *file)
 {
     if (!file) return CVBC_ERR_ARG;
     vm->file = file;
-    return begin(vm);
+    return machine_begin(vm);
 }
 
 cvbc_status cockpit_vm_reset(cockpit_vm *vm)
 {
     if (!vm->file) return CVBC_ERR_ARG;
-    cvbc_status status = begin(vm);
+    cvbc_status status = machine_begin(vm);
     if (!status && vm->observer.on_reset) vm->observer.on_reset(vm->observer.user);
     return status;
 }
@@ -120,7 +120,7 @@ static void tell_end(cockpit_vm *vm, uint32_t pc)
 }
 
 /* What the program prints: as it is, but on a terminal without what that would obey. */
-static void print(penta_bytes text)
+static void machine_print(penta_bytes text)
 {
     if (!isatty(STDOUT_FILENO)) {
         fwrite(text.data, 1, text.size, stdout);
@@ -135,17 +135,17 @@ static void print(penta_bytes text)
     }
 }
 
-static void answer(cockpit_vm *vm)
+static void machine_answer(cockpit_vm *vm)
 {
     penta_buffer printed = {0};
     penta_error err;
     penta_cvbc_simulator_answer(vm->board, vm->vm, &printed, &err);
-    if (printed.size) print((penta_bytes){printed.data, printed.size});
+    if (printed.size) machine_print((penta_bytes){printed.data, printed.size});
     penta_buffer_free(&printed);
 }
 
 /* Runs to the next stop, or one instruction when an observer watches. True: the program goes on. */
-static bool advance(cockpit_vm *vm, uint64_t *fuel)
+static bool machine_advance(cockpit_vm *vm, uint64_t *fuel)
 {
     penta_stop stop;
     bool watched = vm->observer.on_instruction;
@@ -161,7 +161,7 @@ static bool advance(cockpit_vm *vm, uint64_t *fuel)
     }
     if (vm->in_host_call) {
         vm->pc = (uint32_t)stop.pc;
-        answer(vm);
+        machine_answer(vm);
         return true;
     }
     if (stop.kind == PENTA_STOP_FUEL || stop.kind == PENTA_STOP_INTERRUPT) return true;
@@ -177,7 +177,7 @@ int cockpit_vm_run(cockpit_vm *vm, uint64_t budget)
     uint64_t fuel = budget ? budget : vm->budget > used ? vm->budget - used : 0;
     while (fuel && !vm->told) {
         if (atomic_exchange(&vm->stopped, false)) return vm->error = COCKPIT_VM_STOPPED;
-        if (!advance(vm, &fuel)) return vm->error;
+        if (!machine_advance(vm, &fuel)) return vm->error;
     }
     return vm->error = COCKPIT_VM_BUDGET;
 }
@@ -188,7 +188,7 @@ bool cockpit_vm_step(cockpit_vm *vm)
     if (!vm->vm || vm->told) return false;
     vm->error = COCKPIT_VM_OK;
     while (fuel)
-        if (!advance(vm, &fuel)) return false;
+        if (!machine_advance(vm, &fuel)) return false;
     return true;
 }
 

@@ -84,7 +84,7 @@ void kblob_builder_free(kblob_builder *b)
     free(b);
 }
 
-static int add(kblob_builder *b, uint8_t opcode, uint64_t arg0, uint32_t arg1)
+static int blobs_add(kblob_builder *b, uint8_t opcode, uint64_t arg0, uint32_t arg1)
 {
     if (b->count == KBLOB_INSTRUCTIONS_MAX) b->code.failed = true;
     if (b->code.failed) return -1;
@@ -94,28 +94,31 @@ static int add(kblob_builder *b, uint8_t opcode, uint64_t arg0, uint32_t arg1)
     return b->code.failed ? -1 : 0;
 }
 
-int kblob_builder_nop(kblob_builder *b) { return add(b, KBLOB_OP_NOP, 0, 0); }
-int kblob_builder_halt(kblob_builder *b) { return add(b, KBLOB_OP_HALT, 0, 0); }
-int kblob_builder_sleep(kblob_builder *b, uint32_t ms) { return add(b, KBLOB_OP_SLEEP, 0, ms); }
+int kblob_builder_nop(kblob_builder *b) { return blobs_add(b, KBLOB_OP_NOP, 0, 0); }
+int kblob_builder_halt(kblob_builder *b) { return blobs_add(b, KBLOB_OP_HALT, 0, 0); }
+int kblob_builder_sleep(kblob_builder *b, uint32_t ms)
+{
+    return blobs_add(b, KBLOB_OP_SLEEP, 0, ms);
+}
 int kblob_builder_write8(kblob_builder *b, uint64_t address, uint8_t value)
 {
-    return add(b, KBLOB_OP_WRITE8, address, value);
+    return blobs_add(b, KBLOB_OP_WRITE8, address, value);
 }
 int kblob_builder_write64(kblob_builder *b, uint64_t address, uint32_t value)
 {
-    return add(b, KBLOB_OP_WRITE64, address, value);
+    return blobs_add(b, KBLOB_OP_WRITE64, address, value);
 }
 int kblob_builder_read8(kblob_builder *b, uint64_t address)
 {
-    return add(b, KBLOB_OP_READ8, address, 0);
+    return blobs_add(b, KBLOB_OP_READ8, address, 0);
 }
 int kblob_builder_read64(kblob_builder *b, uint64_t address)
 {
-    return add(b, KBLOB_OP_READ64, address, 0);
+    return blobs_add(b, KBLOB_OP_READ64, address, 0);
 }
 int kblob_builder_memset(kblob_builder *b, uint64_t address, uint32_t length)
 {
-    return add(b, KBLOB_OP_MEMSET, address, length);
+    return blobs_add(b, KBLOB_OP_MEMSET, address, length);
 }
 
 int kblob_builder_finish(kblob_builder *b, int trailer, void **blob, size_t *size)
@@ -163,7 +166,7 @@ int kblob_memory_unmap(kblob_memory *mem, uint64_t base)
     return kblob_memory_release(mem, base) ? 0 : -1;
 }
 
-static uint8_t *window(const kblob_memory *mem, uint64_t address, size_t size)
+static uint8_t *blobs_window(const kblob_memory *mem, uint64_t address, size_t size)
 {
     if (kblob_memory_classify(mem, address, size)) return NULL;
     const struct kblob_region *r = kblob_memory_find(mem, address);
@@ -172,19 +175,19 @@ static uint8_t *window(const kblob_memory *mem, uint64_t address, size_t size)
 
 int kblob_memory_poke(kblob_memory *mem, uint64_t address, const void *from, size_t size)
 {
-    uint8_t *at = window(mem, address, size);
+    uint8_t *at = blobs_window(mem, address, size);
     if (at && size) memcpy(at, from, size);
     return at ? 0 : -1;
 }
 
 int kblob_memory_peek(const kblob_memory *mem, uint64_t address, void *into, size_t size)
 {
-    const uint8_t *at = window(mem, address, size);
+    const uint8_t *at = blobs_window(mem, address, size);
     if (at && size) memcpy(into, at, size);
     return at ? 0 : -1;
 }
 
-static void run(struct kblob_vm *vm, kblob_result *out)
+static void blobs_run(struct kblob_vm *vm, kblob_result *out)
 {
     penta_stop stop;
     penta_error err = {0};
@@ -222,7 +225,7 @@ kblob_code kblob_exec(const void *blob, size_t size, kblob_memory *mem, kblob_re
         kblob_vm_init(&vm, program, (uint32_t)kblob_module(module)->count, mem);
         if (kblob_module(module)->header.version == KBLOB_VERSION_2)
             kblob_grid_init(&vm, &launch, &err);
-        if (!err.code) run(&vm, out);
+        if (!err.code) blobs_run(&vm, out);
         kblob_grid_free(&vm.grid);
         free(program);
     }
