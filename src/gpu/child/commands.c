@@ -130,7 +130,7 @@ static gpu_status on_KERNEL_LIST(struct call *c)
 
 /* ---- tasks ---- */
 
-static gpu_status start(struct device *d, struct run *run)
+static gpu_status commands_start(struct device *d, struct run *run)
 {
     switch (d->settings.mode) {
     case GPU_MODE_SERIAL: return serial_run(d, run);
@@ -147,7 +147,7 @@ static gpu_status launch_locked(struct call *c, struct kernel *kernel,
     struct run *run = tasks_new(d, kernel, how);
     if (!run) return GPU_ERR_THREAD_LAUNCH;
     uint32_t number = d->task_count;
-    gpu_status status = start(d, run);
+    gpu_status status = commands_start(d, run);
     if (status) {
         tasks_drop(d, run);
         return status;
@@ -157,13 +157,14 @@ static gpu_status launch_locked(struct call *c, struct kernel *kernel,
     return GPU_OK;
 }
 
-static gpu_status launch(struct call *c, struct kernel *kernel, const struct kblob_launch *how)
+static gpu_status commands_launch(struct call *c, struct kernel *kernel,
+                                  const struct kblob_launch *how)
 {
     struct device *d = c->d;
     if (!device_deterministic(d)) threads_join(d);
     lock_host(d);
     gpu_status status = launch_locked(c, kernel, how);
-    unlock(d);
+    device_unlock(d);
     return status;
 }
 
@@ -172,7 +173,7 @@ static gpu_status on_LAUNCH_TASK(struct call *c)
     struct kernel *kernel = kernels_find(c->d, c->request->kernelId);
     if (!kernel) return GPU_ERR_KERNEL_NOT_FOUND;
     struct kblob_launch one = {{1, 1, 1}, {1, 1, 1}, 0, c->payload};
-    return launch(c, kernel, &one);
+    return commands_launch(c, kernel, &one);
 }
 
 static gpu_status on_LAUNCH_GRID(struct call *c)
@@ -191,7 +192,7 @@ static gpu_status on_LAUNCH_GRID(struct call *c)
     if (!kblob_launch_fits(&how, &err))
         return err.code == BASE_LIMIT ? GPU_ERR_LIMIT_EXCEEDED : GPU_ERR_INVALID_ARGUMENT;
     if (!kernel->grid && !kblob_launch_single(&how)) return GPU_ERR_INVALID_ARGUMENT;
-    return launch(c, kernel, &how);
+    return commands_launch(c, kernel, &how);
 }
 
 static gpu_status on_TASK_GRID(struct call *c)
@@ -219,7 +220,7 @@ static gpu_status on_WAIT(struct call *c)
         left = threads_wait(d, launch, newest, ms);
     lock_host(d);
     if (!left && !fence) tasks_observe(d, launch, newest);
-    unlock(d);
+    device_unlock(d);
     answer_uint(c, left, 4);
     return left ? GPU_ERR_TIMEOUT : GPU_OK;
 }
@@ -240,7 +241,7 @@ static gpu_status on_TASK_STOP(struct call *c)
     lock_host(d);
     struct task *task = tasks_find(d, c->request->kernelId);
     struct run *run = task ? task->run : NULL;
-    unlock(d);
+    device_unlock(d);
     if (!task) return GPU_ERR_TASK_NOT_FOUND;
     if (!run) return GPU_OK;
     if (device_deterministic(d))
@@ -319,7 +320,7 @@ static gpu_status on_SHUTDOWN(struct call *c)
     return GPU_OK;
 }
 
-static bool apply(struct settings *settings, const struct wire_setting *pair)
+static bool commands_apply(struct settings *settings, const struct wire_setting *pair)
 {
     switch (pair->option) {
 #define SETTING(number, name, standard, largest)                                                   \
@@ -344,7 +345,7 @@ static gpu_status on_CONFIGURE(struct call *c)
     while (reader_left(&r)) {
         struct wire_setting pair;
         wire_setting_read(&r, &pair);
-        if (!apply(&settings, &pair)) return GPU_ERR_INVALID_ARGUMENT;
+        if (!commands_apply(&settings, &pair)) return GPU_ERR_INVALID_ARGUMENT;
     }
     if (d->memory_cap && settings.memory_limit > d->memory_cap)
         settings.memory_limit = d->memory_cap;
@@ -401,9 +402,9 @@ gpu_status device_command(struct device *d, const struct wire_request *request, 
     if (d->trace >= 0) {
         if (!lock) lock_host(d);
         events_flush(d);
-        if (!lock) unlock(d);
+        if (!lock) device_unlock(d);
     }
-    if (lock) unlock(d);
+    if (lock) device_unlock(d);
     if (d->reply.failed) return GPU_ERR_ALLOCATION_FAILED;
     *data = call.data.size ? call.data : writer_view(&d->reply);
     if (data->size <= d->settings.transfer_limit) return status;

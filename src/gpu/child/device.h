@@ -158,7 +158,7 @@ uint32_t tasks_count_waited(struct device *d, uint32_t launch, uint32_t newest);
 bool lock_init(struct lock *l);
 void lock_fini(struct lock *l);
 void lock_host(struct device *d);
-void unlock(struct device *d);
+void device_unlock(struct device *d);
 gpu_status threads_launch(struct device *d, struct run *run);
 uint32_t threads_wait(struct device *d, uint32_t launch, uint32_t newest, uint64_t ms);
 void threads_cancel(struct device *d, uint32_t launch); /* 0: all; returns when they ended */

@@ -10,7 +10,7 @@ static uint64_t time_of(const struct device *d)
     return device_deterministic(d) ? d->clock : clock_ms() - d->opened;
 }
 
-static void begin(struct json *j, struct run *run)
+static void events_begin_list(struct json *j, struct run *run)
 {
     const struct wire_task *record = &run->task->record;
     json_object(j, NULL);
@@ -19,7 +19,7 @@ static void begin(struct json *j, struct run *run)
     json_uint(j, "kernel", record->kernel_id);
 }
 
-static void end(struct json *j, struct device *d)
+static void events_end_list(struct json *j, struct device *d)
 {
     enum { PIECE = 64 << 10 };
     json_finish(j);
@@ -57,12 +57,12 @@ void events_instruction(struct run *run, uint32_t index, uint32_t thread, bool f
     struct device *d = run->device;
     const struct kblob_decoded *in = &run->vm.program[index];
     struct json j = {.out = &d->events};
-    begin(&j, run);
+    events_begin_list(&j, run);
     json_uint(&j, "i", index);
     json_text(&j, "op", kblob_ops[in->op].mnemonic);
     if (run->vm.grid.threads) {
         grid_access(&j, run, in, thread, faulted);
-        end(&j, d);
+        events_end_list(&j, d);
         return;
     }
     uint64_t size = kblob_access_size(in);
@@ -78,7 +78,7 @@ void events_instruction(struct run *run, uint32_t index, uint32_t thread, bool f
                   reads                       ? run->vm.last_read
                   : in->op == KBLOB_OP_MEMSET ? 0
                                               : in->arg1);
-    end(&j, d);
+    events_end_list(&j, d);
 }
 
 void events_end(struct run *run)
@@ -87,7 +87,7 @@ void events_end(struct run *run)
     if (d->trace < 0) return;
     const struct wire_task *record = &run->task->record;
     struct json j = {.out = &d->events};
-    begin(&j, run);
+    events_begin_list(&j, run);
     json_text(&j, "end", task_state_name(record->state));
     json_uint(&j, "instructions", record->instructions);
     json_uint(&j, "slept_ms", record->slept_ms);
@@ -96,7 +96,7 @@ void events_end(struct run *run)
         json_uint(&j, "i", record->instruction);
         json_text(&j, "fault", kblob_fault_name((enum kblob_fault)record->kind));
     }
-    end(&j, d);
+    events_end_list(&j, d);
 }
 
 void events_flush(struct device *d)

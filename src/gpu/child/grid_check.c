@@ -107,25 +107,25 @@ static void spans_add(struct spans *s, struct span span)
 
 /* ---- cells ---- */
 
-static size_t hash(uint64_t number, size_t capacity)
+static size_t grid_check_hash(uint64_t number, size_t capacity)
 {
     return (size_t)(number * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (capacity - 1);
 }
 
-static void insert(struct page **pages, size_t capacity, struct page *page)
+static void grid_check_insert(struct page **pages, size_t capacity, struct page *page)
 {
-    size_t i = hash(page->number, capacity);
+    size_t i = grid_check_hash(page->number, capacity);
     while (pages[i]) i = (i + 1) & (capacity - 1);
     pages[i] = page;
 }
 
-static bool grow(struct grid_check *c)
+static bool grid_check_grow(struct grid_check *c)
 {
     size_t capacity = c->page_capacity ? c->page_capacity * 2 : 64;
     struct page **pages = calloc(capacity, sizeof *pages);
     if (!pages) return false;
     for (size_t i = 0; i < c->page_capacity; i++)
-        if (c->pages[i]) insert(pages, capacity, c->pages[i]);
+        if (c->pages[i]) grid_check_insert(pages, capacity, c->pages[i]);
     free(c->pages);
     c->pages = pages;
     c->page_capacity = capacity;
@@ -135,16 +135,17 @@ static bool grow(struct grid_check *c)
 /* All ones mean that nobody has accessed the bytes. */
 static struct page *page_of(struct grid_check *c, uint64_t number)
 {
-    for (size_t i = c->page_capacity ? hash(number, c->page_capacity) : 0;
+    for (size_t i = c->page_capacity ? grid_check_hash(number, c->page_capacity) : 0;
          c->page_capacity && c->pages[i]; i = (i + 1) & (c->page_capacity - 1))
         if (c->pages[i]->number == number) return c->pages[i];
-    if (c->device->check_pages >= PAGES || (c->page_count * 2 >= c->page_capacity && !grow(c)))
+    if (c->device->check_pages >= PAGES ||
+        (c->page_count * 2 >= c->page_capacity && !grid_check_grow(c)))
         return NULL;
     struct page *page = malloc(sizeof *page);
     if (!page) return NULL;
     memset(page, 0xff, sizeof *page);
     page->number = number;
-    insert(c->pages, c->page_capacity, page);
+    grid_check_insert(c->pages, c->page_capacity, page);
     c->page_count++;
     c->device->check_pages++;
     return page;
@@ -166,8 +167,8 @@ static bool same_block(const struct grid_check *c, uint32_t x, uint32_t y)
     return x / c->block_threads == y / c->block_threads;
 }
 
-static bool unordered(const struct grid_check *c, const struct mark *m,
-                      const struct kblob_access *a)
+static bool grid_check_unordered(const struct grid_check *c, const struct mark *m,
+                                 const struct kblob_access *a)
 {
     if (m->thread == NOBODY || m->thread == a->thread) return false;
     return !same_block(c, m->thread, a->thread) || m->barriers == a->barriers;
@@ -191,8 +192,9 @@ static void add_mark(const struct grid_check *c, struct mark marks[2], const str
 
 /* ---- races ---- */
 
-static void report(struct grid_check *c, const struct mark *m, const struct kblob_access *a,
-                   uint64_t at, uint64_t length, uint32_t kind, bool benign)
+static void grid_check_report(struct grid_check *c, const struct mark *m,
+                              const struct kblob_access *a, uint64_t at, uint64_t length,
+                              uint32_t kind, bool benign)
 {
     uint32_t low = m->index < a->pc ? m->index : a->pc, high = m->index < a->pc ? a->pc : m->index;
     if (c->race_count >= RACES || !keys_add(&c->keys, (struct key){c->kernel, NULL, low, high}) ||
@@ -215,17 +217,17 @@ static void report(struct grid_check *c, const struct mark *m, const struct kblo
 }
 
 /* The mark of this cell that the access races with; NULL: none. */
-static const struct mark *racing(const struct grid_check *c, const struct cell *cell,
-                                 const struct kblob_access *a, uint32_t *kind)
+static const struct mark *grid_check_racing(const struct grid_check *c, const struct cell *cell,
+                                            const struct kblob_access *a, uint32_t *kind)
 {
     bool writes = a->kind & KBLOB_WRITES;
     *kind = writes ? GPU_RACE_WRITE_WRITE : GPU_RACE_READ_WRITE;
-    if (unordered(c, &cell->write, a)) return &cell->write;
+    if (grid_check_unordered(c, &cell->write, a)) return &cell->write;
     for (int i = 0; i < 2 && !(a->kind & KBLOB_ATOMIC); i++)
-        if (unordered(c, &cell->atomics[i], a)) return &cell->atomics[i];
+        if (grid_check_unordered(c, &cell->atomics[i], a)) return &cell->atomics[i];
     *kind = GPU_RACE_READ_WRITE;
     for (int i = 0; i < 2 && writes; i++)
-        if (unordered(c, &cell->reads[i], a)) return &cell->reads[i];
+        if (grid_check_unordered(c, &cell->reads[i], a)) return &cell->reads[i];
     return NULL;
 }
 
@@ -241,21 +243,22 @@ struct finding { /* bytes in a row that race with the same access */
     bool benign;
 };
 
-static void flush(struct grid_check *c, const struct kblob_access *a, struct finding *f)
+static void grid_check_flush(struct grid_check *c, const struct kblob_access *a, struct finding *f)
 {
-    if (f->length) report(c, &f->with, a, f->from, f->length, f->kind, f->benign);
+    if (f->length) grid_check_report(c, &f->with, a, f->from, f->length, f->kind, f->benign);
     f->length = 0;
 }
 
-static void touch(struct grid_check *c, struct cell *cell, const struct kblob_access *a,
-                  uint64_t at, struct finding *f)
+static void grid_check_touch(struct grid_check *c, struct cell *cell, const struct kblob_access *a,
+                             uint64_t at, struct finding *f)
 {
     uint32_t kind;
-    const struct mark *m = racing(c, cell, a, &kind);
+    const struct mark *m = grid_check_racing(c, cell, a, &kind);
     uint8_t value = byte_of(a, at - a->address);
     bool same = m == &cell->write && kind == GPU_RACE_WRITE_WRITE && !(a->kind & KBLOB_ATOMIC) &&
                 cell->value == value;
-    if (!m || !f->length || memcmp(m, &f->with, sizeof *m) || kind != f->kind) flush(c, a, f);
+    if (!m || !f->length || memcmp(m, &f->with, sizeof *m) || kind != f->kind)
+        grid_check_flush(c, a, f);
     if (m && !f->length) *f = (struct finding){*m, at, 0, kind, true};
     if (m) {
         f->length++;
@@ -272,7 +275,7 @@ static void touch(struct grid_check *c, struct cell *cell, const struct kblob_ac
     }
 }
 
-static void take(struct grid_check *c, const struct kblob_access *a)
+static void grid_check_access(struct grid_check *c, const struct kblob_access *a)
 {
     struct finding f = {.length = 0};
     struct page *page = NULL;
@@ -288,11 +291,11 @@ static void take(struct grid_check *c, const struct kblob_access *a)
             exposed++;
         else if (exposed && !shared)
             spans_add(&c->exposed, (struct span){at - exposed, at - 1, a->pc}), exposed = 0;
-        touch(c, cell, a, at, &f);
+        grid_check_touch(c, cell, a, at, &f);
     }
     uint64_t end = a->address + a->size;
     if (exposed && !shared) spans_add(&c->exposed, (struct span){end - exposed, end - 1, a->pc});
-    flush(c, a, &f);
+    grid_check_flush(c, a, &f);
     if (!shared) spans_add(&c->accesses, (struct span){a->address, end - 1, a->pc});
 }
 
@@ -316,7 +319,8 @@ void grid_check_take(struct run *run)
 {
     struct kblob_grid *g = &run->vm.grid;
     bool checks = run->device->settings.flags & (GPU_RACE_CHECK | GPU_INIT_CHECK);
-    for (size_t i = 0; checks && i < g->log_count; i++) take(run->task->check, &g->log[i]);
+    for (size_t i = 0; checks && i < g->log_count; i++)
+        grid_check_access(run->task->check, &g->log[i]);
     g->log_count = 0;
 }
 

@@ -5,7 +5,7 @@
 #include "gpu/child/device.h"
 #include "base/array.h"
 
-static size_t position(const struct device *d, uint32_t id)
+static size_t kernels_position(const struct device *d, uint32_t id)
 {
     size_t low;
     ARRAY_SEARCH(low, 0, d->kernel_count, d->kernels[low]->id >= id);
@@ -14,7 +14,7 @@ static size_t position(const struct device *d, uint32_t id)
 
 struct kernel *kernels_find(const struct device *d, uint32_t id)
 {
-    size_t i = position(d, id);
+    size_t i = kernels_position(d, id);
     return i < d->kernel_count && d->kernels[i]->id == id ? d->kernels[i] : NULL;
 }
 
@@ -27,10 +27,10 @@ void kernel_release(struct kernel *kernel)
     free(kernel);
 }
 
-static bool insert(struct device *d, struct kernel *kernel)
+static bool kernels_insert(struct device *d, struct kernel *kernel)
 {
     if (!ARRAY_RESERVE(d->kernels, d->kernel_capacity, d->kernel_count + 1)) return false;
-    size_t i = position(d, kernel->id);
+    size_t i = kernels_position(d, kernel->id);
     memmove(&d->kernels[i + 1], &d->kernels[i], (d->kernel_count++ - i) * sizeof *d->kernels);
     d->kernels[i] = kernel;
     return true;
@@ -69,7 +69,7 @@ gpu_status kernels_register(struct device *d, uint32_t id, penta_bytes blob,
     if (refusal->code) return GPU_ERR_INVALID_KERNEL_BLOB;
     if (!kernel) return GPU_ERR_ALLOCATION_FAILED;
 
-    size_t i = position(d, id);
+    size_t i = kernels_position(d, id);
     if (i < d->kernel_count && d->kernels[i]->id == id) {
         /* The same bytes again are the same kernel, also to the race report. */
         bool same = !memcmp(d->kernels[i]->sha256, kernel->sha256, sizeof kernel->sha256);
@@ -78,14 +78,14 @@ gpu_status kernels_register(struct device *d, uint32_t id, penta_bytes blob,
         kernel_release(old);
         return GPU_OK;
     }
-    if (insert(d, kernel)) return GPU_OK;
+    if (kernels_insert(d, kernel)) return GPU_OK;
     kernel_release(kernel);
     return GPU_ERR_ALLOCATION_FAILED;
 }
 
 bool kernels_remove(struct device *d, uint32_t id)
 {
-    size_t i = position(d, id);
+    size_t i = kernels_position(d, id);
     if (i == d->kernel_count || d->kernels[i]->id != id) return false;
     kernel_release(d->kernels[i]);
     memmove(&d->kernels[i], &d->kernels[i + 1], (--d->kernel_count - i) * sizeof *d->kernels);

@@ -71,7 +71,7 @@ struct search {
     bool failed;
 };
 
-static bool spent(const struct search *s)
+static bool races_spent(const struct search *s)
 {
     return s->failed || s->work > WORK || s->found_count >= RECORDS;
 }
@@ -112,17 +112,17 @@ static void add_hit(struct search *s, const struct access *hit)
     s->hits[s->hit_count++] = *hit;
 }
 
-static void query(struct search *s, const struct tree *t, size_t low, size_t high, uint64_t from,
-                  uint64_t last)
+static void races_query(struct search *s, const struct tree *t, size_t low, size_t high,
+                        uint64_t from, uint64_t last)
 {
     if (low >= high || s->failed || ++s->work > WORK) return;
     size_t middle = low + (high - low) / 2;
     const struct access *at = &t->items[middle];
     if (at->high < from) return;
-    query(s, t, low, middle, from, last);
+    races_query(s, t, low, middle, from, last);
     if (at->from > last) return;
     if (at->last >= from) add_hit(s, at);
-    query(s, t, middle + 1, high, from, last);
+    races_query(s, t, middle + 1, high, from, last);
 }
 
 /* What the tasks of a class accessed, into its list. */
@@ -146,7 +146,7 @@ static bool list_accesses(struct class *c)
     return true;
 }
 
-static void build(struct search *s, struct class *c)
+static void races_build(struct search *s, struct class *c)
 {
     if (c->built) return;
     c->built = true;
@@ -174,7 +174,7 @@ static void build(struct search *s, struct class *c)
     }
 }
 
-static bool apart(const struct tree *a, const struct tree *b)
+static bool races_apart(const struct tree *a, const struct tree *b)
 {
     if (!a->count || !b->count) return true;
     return a->items[a->count / 2].high < b->items[0].from ||
@@ -198,7 +198,7 @@ static bool same_value(const struct kblob_decoded *a, const struct kblob_decoded
     return true;
 }
 
-static void report(struct search *s, struct wire_race_threads race)
+static void races_report_pair(struct search *s, struct wire_race_threads race)
 {
     if (!ARRAY_RESERVE(s->found, s->found_capacity, s->found_count + 1)) {
         s->failed = true;
@@ -213,10 +213,10 @@ static void compare_one(struct search *s, const struct class *x, const struct ac
 {
     bool writes = mine->kind & KBLOB_WRITES;
     s->hit_count = 0;
-    query(s, &y->writes, 0, y->writes.count, mine->from, mine->last);
-    if (writes) query(s, &y->reads, 0, y->reads.count, mine->from, mine->last);
+    races_query(s, &y->writes, 0, y->writes.count, mine->from, mine->last);
+    if (writes) races_query(s, &y->reads, 0, y->reads.count, mine->from, mine->last);
     if (s->hit_count > 1) qsort(s->hits, s->hit_count, sizeof *s->hits, by_index);
-    for (size_t n = 0; n < s->hit_count && !spent(s); n++) {
+    for (size_t n = 0; n < s->hit_count && !races_spent(s); n++) {
         const struct access *other = &s->hits[n];
         if (mine->kind & other->kind & KBLOB_ATOMIC) continue;
         if (!keys_add(&s->keys, (struct key){x->kernel, y->kernel, mine->index, other->index}))
@@ -227,8 +227,8 @@ static void compare_one(struct search *s, const struct class *x, const struct ac
         uint64_t last = mine->last < other->last ? mine->last : other->last;
         bool both = writes && other->kind & KBLOB_WRITES;
         bool known = both && !x->grid && !y->grid; /* the values are in the programs */
-        report(s,
-               (struct wire_race_threads){.launch_a = a,
+        races_report_pair(
+            s, (struct wire_race_threads){.launch_a = a,
                                           .index_a = mine->index,
                                           .block_a = NO_INDEX,
                                           .thread_a = NO_INDEX,
@@ -243,10 +243,11 @@ static void compare_one(struct search *s, const struct class *x, const struct ac
     }
 }
 
-static void compare(struct search *s, const struct class *x, uint32_t a, const struct class *y,
-                    uint32_t b)
+static void races_compare(struct search *s, const struct class *x, uint32_t a,
+                          const struct class *y, uint32_t b)
 {
-    for (size_t i = 0; i < x->list_count && !spent(s); i++) compare_one(s, x, &x->list[i], a, y, b);
+    for (size_t i = 0; i < x->list_count && !races_spent(s); i++)
+        compare_one(s, x, &x->list[i], a, y, b);
 }
 
 /* The first task of y after a that is unordered to it; 0: none. */
@@ -270,7 +271,7 @@ static int by_launch(const void *x, const void *y)
 }
 
 /* All classes whose smallest pair with the class of `a` begins with this task. */
-static void visit(struct search *s, uint32_t a, struct candidate *candidates)
+static void races_visit(struct search *s, uint32_t a, struct candidate *candidates)
 {
     struct class *x = &s->classes[s->class_of[a - 1]];
     size_t count = 0, kept = 0;
@@ -284,8 +285,8 @@ static void visit(struct search *s, uint32_t a, struct candidate *candidates)
     }
     x->partner_count = kept;
     if (count > 1) qsort(candidates, count, sizeof *candidates, by_launch);
-    for (size_t i = 0; i < count && !spent(s); i++)
-        compare(s, x, a, &s->classes[candidates[i].class], candidates[i].b);
+    for (size_t i = 0; i < count && !races_spent(s); i++)
+        races_compare(s, x, a, &s->classes[candidates[i].class], candidates[i].b);
 }
 
 /* ---- classes ---- */
@@ -337,7 +338,7 @@ static bool find_partners(struct search *s)
 {
     for (size_t i = 0; i < s->class_count; i++) {
         struct class *x = &s->classes[i];
-        build(s, x);
+        races_build(s, x);
         for (size_t n = 0; n < x->launch_count; n++) s->class_of[x->launches[n] - 1] = (uint32_t)i;
     }
     for (size_t i = 0; i < s->class_count && !s->failed; i++) {
@@ -346,8 +347,8 @@ static bool find_partners(struct search *s)
         if (!x->partners) return false;
         for (uint32_t n = 0; n < s->class_count; n++) {
             const struct class *y = &s->classes[n];
-            if (!apart(&x->writes, &y->writes) || !apart(&x->writes, &y->reads) ||
-                !apart(&x->reads, &y->writes))
+            if (!races_apart(&x->writes, &y->writes) || !races_apart(&x->writes, &y->reads) ||
+                !races_apart(&x->reads, &y->writes))
                 x->partners[x->partner_count++] = n;
         }
     }
@@ -374,8 +375,8 @@ static void search_all(struct search *s)
         }
         if (make_classes(s, members, launches, used) && find_partners(s))
             candidates = malloc((s->class_count + 1) * sizeof *candidates);
-        for (uint32_t i = 0; candidates && i < count && !spent(s); i++)
-            if (s->class_of[i] != NO_INDEX) visit(s, i + 1, candidates);
+        for (uint32_t i = 0; candidates && i < count && !races_spent(s); i++)
+            if (s->class_of[i] != NO_INDEX) races_visit(s, i + 1, candidates);
     }
     free(candidates);
     free(members);
@@ -399,7 +400,8 @@ static void add_grids(struct search *s)
         const struct grid_check *check = s->d->tasks[i]->check;
         size_t count = 0;
         const struct wire_race_threads *races = check ? grid_check_races(check, &count) : NULL;
-        for (size_t n = 0; n < count && s->found_count < RECORDS; n++) report(s, races[n]);
+        for (size_t n = 0; n < count && s->found_count < RECORDS; n++)
+            races_report_pair(s, races[n]);
     }
 }
 
@@ -422,7 +424,7 @@ void races_report(struct device *d, bool threads, struct writer *out)
     }
     size_t reads = 0;
     const struct wire_race_threads *uninitialised = shadow_findings(d, &reads);
-    for (size_t i = 0; i < reads; i++) report(&s, uninitialised[i]);
+    for (size_t i = 0; i < reads; i++) races_report_pair(&s, uninitialised[i]);
     if (s.found_count > 1) qsort(s.found, s.found_count, sizeof *s.found, by_place);
     for (size_t i = 0; i < s.found_count; i++) write_record(&s.found[i], threads, out);
     for (size_t i = 0; i < s.class_count; i++) {

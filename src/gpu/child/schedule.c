@@ -9,7 +9,7 @@
 #include "base/array.h"
 
 /* Long runs check now and then whether the host is still there. */
-static bool abandoned(const struct device *d, uint64_t *work, uint64_t done)
+static bool schedule_abandoned(const struct device *d, uint64_t *work, uint64_t done)
 {
     enum { EVERY = 1 << 16 };
     *work += done;
@@ -34,7 +34,7 @@ gpu_status serial_run(struct device *d, struct run *run)
             d->clock += run->sleep_ms;
             tasks_awake(run);
         }
-        if (abandoned(d, &work, cost)) {
+        if (schedule_abandoned(d, &work, cost)) {
             tasks_cancelled(run);
             break;
         }
@@ -46,7 +46,7 @@ gpu_status serial_run(struct device *d, struct run *run)
 /* ---- SEEDED ---- */
 
 /* Keeps the list in launch order; seeded_add has made it large enough for all tasks alive. */
-static void put(struct run **list, size_t *count, struct run *run)
+static void schedule_put(struct run **list, size_t *count, struct run *run)
 {
     size_t i = (*count)++;
     uint32_t launch = run->task->record.launch_id;
@@ -54,7 +54,7 @@ static void put(struct run **list, size_t *count, struct run *run)
     list[i] = run;
 }
 
-static void take(struct run **list, size_t *count, size_t i)
+static void schedule_take(struct run **list, size_t *count, size_t i)
 {
     memmove(&list[i], &list[i + 1], (--*count - i) * sizeof *list);
 }
@@ -65,11 +65,11 @@ bool seeded_add(struct device *d, struct run *run)
         !ARRAY_RESERVE(d->sleeping, d->sleeping_capacity, d->alive_count + 1))
         return false;
     tasks_start(d, run);
-    put(d->runnable, &d->runnable_count, run);
+    schedule_put(d->runnable, &d->runnable_count, run);
     return true;
 }
 
-static size_t draw(struct device *d, size_t n)
+static size_t schedule_draw(struct device *d, size_t n)
 {
     d->random += UINT64_C(0x9E3779B97F4A7C15); /* splitmix64 */
     uint64_t z = d->random;
@@ -82,14 +82,14 @@ static size_t draw(struct device *d, size_t n)
 static void fall_asleep(struct device *d, size_t i)
 {
     struct run *run = d->runnable[i];
-    take(d->runnable, &d->runnable_count, i);
+    schedule_take(d->runnable, &d->runnable_count, i);
     run->cut = run->sleep_ms > run->deadline - d->clock;
     run->wake_at = run->cut ? run->deadline : d->clock + run->sleep_ms;
-    put(d->sleeping, &d->sleeping_count, run);
+    schedule_put(d->sleeping, &d->sleeping_count, run);
 }
 
 /* Makes runnable, or ends, all tasks whose time has come. */
-static void wake(struct device *d)
+static void schedule_wake(struct device *d)
 {
     for (size_t i = 0; i < d->sleeping_count;) {
         struct run *run = d->sleeping[i];
@@ -97,14 +97,14 @@ static void wake(struct device *d)
             i++;
             continue;
         }
-        take(d->sleeping, &d->sleeping_count, i);
+        schedule_take(d->sleeping, &d->sleeping_count, i);
         if (run->cut) {
             tasks_out_of_time(run);
             tasks_free(run);
             continue;
         }
         tasks_awake(run);
-        put(d->runnable, &d->runnable_count, run);
+        schedule_put(d->runnable, &d->runnable_count, run);
     }
 }
 
@@ -112,13 +112,14 @@ static void wake(struct device *d)
 static void choose_thread(struct device *d, struct kblob_vm *vm)
 {
     uint32_t thread;
-    if (!vm->grid.stuck && kblob_grid_next(&vm->grid, (uint32_t)draw(d, vm->grid.count), &thread))
+    if (!vm->grid.stuck &&
+        kblob_grid_next(&vm->grid, (uint32_t)schedule_draw(d, vm->grid.count), &thread))
         kblob_grid_choose(vm, thread);
 }
 
 static void step_one(struct device *d, uint64_t *work)
 {
-    size_t i = d->runnable_count > 1 ? draw(d, d->runnable_count) : 0;
+    size_t i = d->runnable_count > 1 ? schedule_draw(d, d->runnable_count) : 0;
     struct run *run = d->runnable[i];
     bool grid = run->vm.grid.count > 1;
     if (grid) choose_thread(d, &run->vm);
@@ -128,7 +129,7 @@ static void step_one(struct device *d, uint64_t *work)
     switch (tasks_step(run, fuel)) {
     case STEP_MORE: break;
     case STEP_SLEEP: fall_asleep(d, i); break;
-    case STEP_END: take(d->runnable, &d->runnable_count, i); tasks_free(run);
+    case STEP_END: schedule_take(d->runnable, &d->runnable_count, i); tasks_free(run);
     }
 }
 
@@ -145,7 +146,7 @@ uint32_t seeded_wait(struct device *d, uint32_t launch, uint32_t newest, uint64_
     uint64_t work = 0, until = ms < UINT64_MAX - d->clock ? d->clock + ms : UINT64_MAX;
     bool fence = launch == WAIT_FENCE;
     d->wait_left = fence ? 0 : tasks_count_waited(d, launch, newest);
-    while ((fence || d->wait_left) && !abandoned(d, &work, 0)) {
+    while ((fence || d->wait_left) && !schedule_abandoned(d, &work, 0)) {
         if (d->runnable_count) {
             step_one(d, &work);
             continue;
@@ -154,7 +155,7 @@ uint32_t seeded_wait(struct device *d, uint32_t launch, uint32_t newest, uint64_
         if (!d->sleeping_count || fence) break;
         d->clock = next < until ? next : until;
         if (next > until) break;
-        wake(d);
+        schedule_wake(d);
     }
     uint32_t left = d->wait_left;
     d->wait_left = 0;
@@ -166,7 +167,7 @@ static void cancel_in(struct run **list, size_t *count, const struct run *run)
     for (size_t i = *count; i-- > 0;) {
         struct run *one = list[i];
         if (run && one != run) continue;
-        take(list, count, i);
+        schedule_take(list, count, i);
         tasks_cancelled(one);
         tasks_free(one);
     }

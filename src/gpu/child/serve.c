@@ -51,7 +51,7 @@ static gpu_status write_target(struct device *d, const struct wire_request *requ
         const struct kblob_region *r = kblob_memory_find(&d->memory, request->ptr);
         *at = r->bytes + (request->ptr - r->base);
     }
-    unlock(d);
+    device_unlock(d);
     return status;
 }
 

@@ -56,7 +56,7 @@ void shadow_fini(struct device *d)
 /* ---- bits ---- */
 
 /* The bits [from, to) of the word that holds bit `from`; to may lie beyond it. */
-static uint64_t mask(uint64_t from, uint64_t to)
+static uint64_t shadow_mask(uint64_t from, uint64_t to)
 {
     uint64_t bits = UINT64_MAX << (from & 63), end = (from | 63) + 1;
     return to < end ? bits & (UINT64_MAX >> (end - to)) : bits;
@@ -64,14 +64,14 @@ static uint64_t mask(uint64_t from, uint64_t to)
 
 static void set_bits(uint64_t *words, uint64_t from, uint64_t to)
 {
-    for (uint64_t at = from; at < to; at = (at | 63) + 1) words[at >> 6] |= mask(at, to);
+    for (uint64_t at = from; at < to; at = (at | 63) + 1) words[at >> 6] |= shadow_mask(at, to);
 }
 
 /* The first bit in [from, to) that has this value; `to` when none has. */
 static uint64_t find_bit(const uint64_t *words, uint64_t from, uint64_t to, bool value)
 {
     for (uint64_t at = from; at < to; at = (at | 63) + 1) {
-        uint64_t hits = (value ? words[at >> 6] : ~words[at >> 6]) & mask(at, to);
+        uint64_t hits = (value ? words[at >> 6] : ~words[at >> 6]) & shadow_mask(at, to);
         if (hits) return (at & ~UINT64_C(63)) + (uint64_t)__builtin_ctzll(hits);
     }
     return to;
@@ -79,7 +79,7 @@ static uint64_t find_bit(const uint64_t *words, uint64_t from, uint64_t to, bool
 
 /* ---- allocations ---- */
 
-static size_t above(const struct shadow *s, uint64_t address)
+static size_t shadow_above(const struct shadow *s, uint64_t address)
 {
     size_t low;
     ARRAY_SEARCH(low, 0, s->count, s->cells[low].base > address);
@@ -89,7 +89,7 @@ static size_t above(const struct shadow *s, uint64_t address)
 /* The allocation that held all of the range at this call; NULL: none did. */
 static struct cells *cells_of(const struct shadow *s, uint64_t address, uint64_t size)
 {
-    size_t i = above(s, address);
+    size_t i = shadow_above(s, address);
     struct cells *c = i ? &s->cells[i - 1] : NULL;
     if (!c || address - c->base >= c->size || size > c->size - (address - c->base)) return NULL;
     return c;
@@ -100,7 +100,7 @@ static void on_alloc(struct shadow *s, uint64_t base, uint64_t size)
     if (!ARRAY_RESERVE(s->cells, s->capacity, s->count + 1)) return;
     uint64_t *written = calloc((size_t)(size / 64 + 1), sizeof *written);
     if (!written) return;
-    size_t i = above(s, base);
+    size_t i = shadow_above(s, base);
     memmove(&s->cells[i + 1], &s->cells[i], (s->count++ - i) * sizeof *s->cells);
     s->cells[i] = (struct cells){base, size, written};
 }
@@ -121,8 +121,8 @@ static void on_write(struct shadow *s, uint64_t address, uint64_t size)
 
 /* ---- tasks ---- */
 
-static void report(struct shadow *s, const struct task *task, uint32_t index, uint64_t address,
-                   uint64_t length)
+static void shadow_report(struct shadow *s, const struct task *task, uint32_t index,
+                          uint64_t address, uint64_t length)
 {
     if (s->found_count >= FINDINGS ||
         !keys_add(&s->keys, (struct key){task->kernel, NULL, index, 0}))
@@ -166,8 +166,8 @@ static void on_grid(struct shadow *s, const struct task *task)
         while (span.from <= span.last && part_of(s, &span, &c, &from, &to)) {
             uint64_t first = find_bit(c->written, from, to, false);
             if (first < to)
-                report(s, task, span.index, c->base + first,
-                       find_bit(c->written, first, to, true) - first);
+                shadow_report(s, task, span.index, c->base + first,
+                              find_bit(c->written, first, to, true) - first);
         }
     }
     for (size_t i = 0; i < all->count; i++) {
@@ -198,13 +198,14 @@ static void on_task(struct shadow *s, const struct task *task)
         }
         uint64_t first = find_bit(c->written, from, to, false);
         if (first < to)
-            report(s, task, i, c->base + first, find_bit(c->written, first, to, true) - first);
+            shadow_report(s, task, i, c->base + first,
+                          find_bit(c->written, first, to, true) - first);
     }
 }
 
 /* ---- the queue ---- */
 
-static void drain(struct device *d)
+static void shadow_drain(struct device *d)
 {
     struct shadow *s = d->shadow;
     for (; s->head < s->tail; s->head++) {
@@ -221,7 +222,7 @@ static void drain(struct device *d)
     s->head = s->tail = 0;
 }
 
-static void push(struct device *d, struct event event)
+static void shadow_push(struct device *d, struct event event)
 {
     struct shadow *s = d->shadow;
     if (!s || s->overflow) return;
@@ -230,24 +231,27 @@ static void push(struct device *d, struct event event)
         return;
     }
     s->events[s->tail++] = event;
-    drain(d);
+    shadow_drain(d);
 }
 
 void shadow_alloc(struct device *d, uint64_t base, uint64_t size)
 {
-    push(d, (struct event){EVENT_ALLOC, base, size});
+    shadow_push(d, (struct event){EVENT_ALLOC, base, size});
 }
 
-void shadow_free(struct device *d, uint64_t base) { push(d, (struct event){EVENT_FREE, base, 0}); }
+void shadow_free(struct device *d, uint64_t base)
+{
+    shadow_push(d, (struct event){EVENT_FREE, base, 0});
+}
 
 void shadow_write(struct device *d, uint64_t address, uint64_t size)
 {
-    push(d, (struct event){EVENT_WRITE, address, size});
+    shadow_push(d, (struct event){EVENT_WRITE, address, size});
 }
 
 void shadow_launch(struct device *d, uint32_t launch)
 {
-    push(d, (struct event){EVENT_LAUNCH, launch, 0});
+    shadow_push(d, (struct event){EVENT_LAUNCH, launch, 0});
 }
 
 const struct wire_race_threads *shadow_findings(struct device *d, size_t *count)
@@ -255,7 +259,7 @@ const struct wire_race_threads *shadow_findings(struct device *d, size_t *count)
     struct shadow *s = d->shadow;
     *count = 0;
     if (!s) return NULL;
-    drain(d);
+    shadow_drain(d);
     *count = s->found_count;
     return s->found;
 }

@@ -18,7 +18,7 @@ static void task_free(struct task *task)
     free(task);
 }
 
-static uint64_t now(const struct device *d)
+static uint64_t tasks_now(const struct device *d)
 {
     return device_deterministic(d) ? d->clock : clock_ms();
 }
@@ -65,7 +65,7 @@ struct run *tasks_new(struct device *d, struct kernel *kernel, const struct kblo
     run->cancel = false;
     run->next = NULL;
     run->link = NULL;
-    uint64_t start = now(d), wall = d->settings.task_wall_ms;
+    uint64_t start = tasks_now(d), wall = d->settings.task_wall_ms;
     run->deadline = wall < UINT64_MAX - start ? start + wall : UINT64_MAX;
     bool watched = d->trace >= 0 || d->settings.flags & (GPU_RACE_CHECK | GPU_INIT_CHECK);
     if (kernel->grid && watched && !(task->check = grid_check_new(run))) {
@@ -175,7 +175,7 @@ static bool waited_for(const struct device *d, const struct run *run)
     return d->wait_launch ? launch == d->wait_launch : !d->wait_newest || launch <= d->wait_newest;
 }
 
-static void end(struct run *run, uint32_t state)
+static void tasks_end(struct run *run, uint32_t state)
 {
     struct device *d = run->device;
     struct task *task = run->task;
@@ -197,21 +197,21 @@ static void end(struct run *run, uint32_t state)
         eventfd_write(d->done, 1);
 }
 
-static void finish(struct run *run, uint32_t state, enum kblob_fault fault)
+static void tasks_finish(struct run *run, uint32_t state, enum kblob_fault fault)
 {
     const struct kblob_vm *vm = &run->vm;
     run->task->record = tasks_record(run->task);
     run->task->grid = tasks_grid(run->task);
     if (fault) record_fault(run, fault, vm->fault_address, vm->fault_size);
-    end(run, state);
+    tasks_end(run, state);
 }
 
-void tasks_cancelled(struct run *run) { finish(run, GPU_TASK_CANCELLED, KBLOB_FAULT_NONE); }
+void tasks_cancelled(struct run *run) { tasks_finish(run, GPU_TASK_CANCELLED, KBLOB_FAULT_NONE); }
 
 void tasks_out_of_time(struct run *run)
 {
     if (run->vm.asleep) run->vm.executed--; /* the SLEEP did not complete */
-    finish(run, GPU_TASK_FAULTED, KBLOB_FAULT_LIMIT);
+    tasks_finish(run, GPU_TASK_FAULTED, KBLOB_FAULT_LIMIT);
 }
 
 /* ---- running ---- */
@@ -246,7 +246,7 @@ enum step tasks_step(struct run *run, uint64_t fuel)
     uint32_t index = vm->pc, thread = vm->grid.current;
     if (!left && vm->program[index].op != KBLOB_OP_END) {
         vm->fault_address = vm->fault_size = 0;
-        finish(run, GPU_TASK_FAULTED, KBLOB_FAULT_LIMIT);
+        tasks_finish(run, GPU_TASK_FAULTED, KBLOB_FAULT_LIMIT);
         return STEP_END;
     }
     bool traced = d->trace >= 0;
@@ -263,15 +263,15 @@ enum step tasks_step(struct run *run, uint64_t fuel)
         if (run->sleep_ms) return STEP_SLEEP;
         tasks_awake(run); /* SLEEP 0 is a yield: the end of this slice */
         return STEP_MORE;
-    case PENTA_STOP_HALT: finish(run, GPU_TASK_DONE, KBLOB_FAULT_NONE); return STEP_END;
-    case PENTA_STOP_TRAP: finish(run, GPU_TASK_FAULTED, vm->fault); return STEP_END;
+    case PENTA_STOP_HALT: tasks_finish(run, GPU_TASK_DONE, KBLOB_FAULT_NONE); return STEP_END;
+    case PENTA_STOP_TRAP: tasks_finish(run, GPU_TASK_FAULTED, vm->fault); return STEP_END;
     default: return STEP_MORE;
     }
 }
 
 /* ---- what the host has seen ---- */
 
-static void observe(struct device *d, struct task *task)
+static void tasks_observe_task(struct device *d, struct task *task)
 {
     if (!task->run && !task->observed) task->observed = d->task_count + 1;
 }
@@ -282,11 +282,11 @@ void tasks_observe(struct device *d, uint32_t launch, uint32_t newest)
     if (!(d->settings.flags & GPU_RACE_CHECK)) return;
     struct task *one = tasks_find(d, launch);
     if (launch) {
-        if (one) observe(d, one);
+        if (one) tasks_observe_task(d, one);
         return;
     }
     uint32_t to = newest && newest < d->task_count ? newest : d->task_count;
-    for (uint32_t i = d->all_observed; i < to; i++) observe(d, d->tasks[i]);
+    for (uint32_t i = d->all_observed; i < to; i++) tasks_observe_task(d, d->tasks[i]);
     while (d->all_observed < d->task_count && d->tasks[d->all_observed]->observed)
         d->all_observed++;
 }

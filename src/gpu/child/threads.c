@@ -29,7 +29,7 @@ void lock_host(struct device *d)
     pthread_mutex_unlock(&d->lock.next);
 }
 
-void unlock(struct device *d) { pthread_mutex_unlock(&d->lock.data); }
+void device_unlock(struct device *d) { pthread_mutex_unlock(&d->lock.data); }
 
 static void lock_task(struct device *d)
 {
@@ -75,12 +75,12 @@ static void *task_main(void *user)
         uint64_t cost, fuel = tasks_slice(run, &cost);
         enum step step = tasks_step(run, fuel);
         if (step == STEP_END || (step == STEP_SLEEP && !sleep_through(run))) break;
-        unlock(d);
+        device_unlock(d);
         lock_task(d);
     }
     run->next = d->joinable;
     d->joinable = run;
-    unlock(d);
+    device_unlock(d);
     return NULL;
 }
 
@@ -89,7 +89,7 @@ void threads_join(struct device *d)
     lock_host(d);
     struct run *run = d->joinable;
     d->joinable = NULL;
-    unlock(d);
+    device_unlock(d);
     while (run) {
         struct run *next = run->next;
         pthread_join(run->thread, NULL);
@@ -150,20 +150,20 @@ static void await_done(struct device *d, uint64_t ms, bool to_the_end)
 }
 
 /* How many of the awaited tasks still run after at most ms. */
-static uint32_t await(struct device *d, uint32_t launch, uint32_t newest, uint64_t ms,
-                      bool to_the_end)
+static uint32_t threads_await(struct device *d, uint32_t launch, uint32_t newest, uint64_t ms,
+                              bool to_the_end)
 {
     lock_host(d);
     uint32_t left = tasks_count_waited(d, launch, newest);
     bool waiting = left && ms;
     d->wait_left = waiting ? left : 0;
-    unlock(d);
+    device_unlock(d);
     if (!waiting) return left;
     await_done(d, ms, to_the_end);
     lock_host(d);
     left = d->wait_left;
     d->wait_left = 0;
-    unlock(d);
+    device_unlock(d);
     eventfd_t value;
     if (!left) eventfd_read(d->done, &value); /* it was written exactly once */
     return left;
@@ -171,12 +171,12 @@ static uint32_t await(struct device *d, uint32_t launch, uint32_t newest, uint64
 
 uint32_t threads_wait(struct device *d, uint32_t launch, uint32_t newest, uint64_t ms)
 {
-    uint32_t left = await(d, launch, newest, ms, false);
+    uint32_t left = threads_await(d, launch, newest, ms, false);
     threads_join(d);
     return left;
 }
 
-static void cancel(struct run *run)
+static void threads_cancel_run(struct run *run)
 {
     run->cancel = true;
     pthread_cond_signal(&run->wake);
@@ -186,9 +186,9 @@ void threads_cancel(struct device *d, uint32_t launch)
 {
     lock_host(d);
     struct task *one = tasks_find(d, launch);
-    if (one && one->run) cancel(one->run);
-    for (struct run *r = launch ? NULL : d->alive; r; r = r->next) cancel(r);
-    unlock(d);
-    await(d, launch, 0, UINT64_MAX, true);
+    if (one && one->run) threads_cancel_run(one->run);
+    for (struct run *r = launch ? NULL : d->alive; r; r = r->next) threads_cancel_run(r);
+    device_unlock(d);
+    threads_await(d, launch, 0, UINT64_MAX, true);
     threads_join(d);
 }

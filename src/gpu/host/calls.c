@@ -7,8 +7,8 @@
 enum { WAIT_SLICE_MS = 50 };
 
 /* A call with at most one argument. name NULL: without a trace line, as a part of another call. */
-static gpu_status simple(gpu_emulator *dev, struct wire_request request, const char *name,
-                         const char *arg, uint64_t value, void *into, size_t size)
+static gpu_status calls_simple(gpu_emulator *dev, struct wire_request request, const char *name,
+                               const char *arg, uint64_t value, void *into, size_t size)
 {
     gpu_status status = emulator_enter(dev);
     if (status) return status;
@@ -63,7 +63,7 @@ gpu_status gpu_emulator_alloc_at(gpu_emulator *dev, uint64_t base, uint64_t size
 gpu_status gpu_emulator_free(gpu_emulator *dev, uint64_t ptr)
 {
     struct wire_request request = {.command = COMMAND_FREE, .ptr = ptr};
-    return simple(dev, request, "free", "ptr", ptr, NULL, 0);
+    return calls_simple(dev, request, "free", "ptr", ptr, NULL, 0);
 }
 
 gpu_status gpu_emulator_write(gpu_emulator *dev, uint64_t dst, const void *src, uint64_t size)
@@ -110,7 +110,7 @@ gpu_status gpu_emulator_memory_size(gpu_emulator *dev, uint64_t base, uint64_t *
     if (!size) return GPU_ERR_INVALID_ARGUMENT;
     uint8_t data[8];
     struct wire_request request = {.command = COMMAND_MEMORY_SIZE, .ptr = base};
-    gpu_status status = simple(dev, request, "memory_size", "base", base, data, sizeof data);
+    gpu_status status = calls_simple(dev, request, "memory_size", "base", base, data, sizeof data);
     if (!status) *size = bytes_get64(data);
     return status;
 }
@@ -226,7 +226,7 @@ gpu_status gpu_emulator_unregister_kernel(gpu_emulator *dev, uint64_t kernel_id)
 {
     if (kernel_id > UINT32_MAX) return GPU_ERR_INVALID_ARGUMENT;
     struct wire_request request = {.command = COMMAND_KERNEL_FREE, .kernelId = (uint32_t)kernel_id};
-    return simple(dev, request, "unregister_kernel", "kernel", kernel_id, NULL, 0);
+    return calls_simple(dev, request, "unregister_kernel", "kernel", kernel_id, NULL, 0);
 }
 
 /* ---- tasks ---- */
@@ -307,7 +307,8 @@ gpu_status gpu_emulator_task_grid(gpu_emulator *dev, uint32_t launch_id, gpu_tas
     if (!out) return GPU_ERR_INVALID_ARGUMENT;
     uint8_t data[wire_task_grid_bytes];
     struct wire_request request = {.command = COMMAND_TASK_GRID, .kernelId = launch_id};
-    gpu_status status = simple(dev, request, "task_grid", "launch", launch_id, data, sizeof data);
+    gpu_status status =
+        calls_simple(dev, request, "task_grid", "launch", launch_id, data, sizeof data);
     struct wire_task_grid g;
     penta_error err = {0};
     struct reader r = {.in = {data, sizeof data}, .err = &err};
@@ -325,7 +326,7 @@ gpu_status gpu_emulator_task_grid(gpu_emulator *dev, uint32_t launch_id, gpu_tas
 gpu_status gpu_emulator_stop_task(gpu_emulator *dev, uint32_t launch_id)
 {
     struct wire_request request = {.command = COMMAND_TASK_STOP, .kernelId = launch_id};
-    return simple(dev, request, "stop_task", "launch", launch_id, NULL, 0);
+    return calls_simple(dev, request, "stop_task", "launch", launch_id, NULL, 0);
 }
 
 static gpu_status fetch_task(gpu_emulator *dev, uint32_t launch_id, const char *name,
@@ -333,7 +334,7 @@ static gpu_status fetch_task(gpu_emulator *dev, uint32_t launch_id, const char *
 {
     uint8_t data[wire_task_bytes];
     struct wire_request request = {.command = COMMAND_TASK_INFO, .kernelId = launch_id};
-    gpu_status status = simple(dev, request, name, "launch", launch_id, data, sizeof data);
+    gpu_status status = calls_simple(dev, request, name, "launch", launch_id, data, sizeof data);
     penta_error err = {0};
     struct reader r = {.in = {data, sizeof data}, .err = &err};
     if (!status) wire_task_read(&r, out);

@@ -50,10 +50,10 @@ int child_main(int in, int out, int trace)
 
 /* ---- finding the executable ---- */
 
-static bool executable(const char *path) { return !access(path, X_OK); }
+static bool child_process_executable(const char *path) { return !access(path, X_OK); }
 
 /* Looks for the executable in the folder of a file and in the libexec folders relative to it. */
-static bool beside(const char *file, char *path, size_t size)
+static bool child_process_beside(const char *file, char *path, size_t size)
 {
     char real[PATH_MAX];
     if (!realpath(file, real)) return false;
@@ -63,7 +63,8 @@ static bool beside(const char *file, char *path, size_t size)
     static const char *const places[] = {"penta-device", "../libexec/penta/penta-device",
                                          "../../libexec/penta/penta-device"};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if ((size_t)snprintf(path, size, "%s/%s", real, places[i]) < size && executable(path))
+        if ((size_t)snprintf(path, size, "%s/%s", real, places[i]) < size &&
+            child_process_executable(path))
             return true;
     return false;
 }
@@ -79,13 +80,13 @@ static void find_device(const char *chosen, char *path, size_t size)
     }
 #ifdef PENTA_LIBEXECDIR
     snprintf(path, size, "%s/penta/penta-device", PENTA_LIBEXECDIR);
-    if (executable(path)) return;
+    if (child_process_executable(path)) return;
 #endif
     Dl_info self;
     if (dladdr((void *)(uintptr_t)child_start, &self) && self.dli_fname &&
-        beside(self.dli_fname, path, size))
+        child_process_beside(self.dli_fname, path, size))
         return;
-    if (!beside("/proc/self/exe", path, size)) path[0] = 0;
+    if (!child_process_beside("/proc/self/exe", path, size)) path[0] = 0;
 }
 
 /* ---- starting ---- */
@@ -111,7 +112,7 @@ static bool channel_pair(int ends[2])
     return false;
 }
 
-static bool spawn(const char *path, int end, int trace, pid_t *pid)
+static bool child_process_spawn(const char *path, int end, int trace, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -171,7 +172,7 @@ bool child_start(struct child *child, const char *device_path, int trace)
     char path[PATH_MAX];
     if (!channel_pair(ends)) return false;
     find_device(device_path, path, sizeof path);
-    bool ok = path[0] ? spawn(path, ends[1], trace, &child->pid)
+    bool ok = path[0] ? child_process_spawn(path, ends[1], trace, &child->pid)
                       : fork_device(ends[1], trace, &child->pid);
     close(ends[1]);
     if (!ok) {
@@ -196,7 +197,7 @@ bool child_works(struct child *child)
 
 /* ---- ending ---- */
 
-static bool reaped(pid_t pid)
+static bool child_process_reaped(pid_t pid)
 {
     pid_t got = waitpid(pid, NULL, WNOHANG);
     return got == pid || (got < 0 && errno == ECHILD); /* ECHILD: the application has reaped it */
@@ -206,14 +207,14 @@ static bool reaped(pid_t pid)
  * again. */
 static bool await_exit(pid_t pid, uint64_t ms)
 {
-    if (reaped(pid)) return true;
+    if (child_process_reaped(pid)) return true;
     int fd = pidfd_open(pid, 0);
     uint64_t until = clock_ms() + ms;
     bool gone = false;
     for (uint64_t now = clock_ms(); !gone && now < until; now = clock_ms()) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
         poll(&p, 1, fd >= 0 ? (int)(until - now) : 1);
-        gone = reaped(pid);
+        gone = child_process_reaped(pid);
     }
     if (fd >= 0) close(fd);
     return gone;

@@ -101,7 +101,7 @@ gpu_status emulator_exchange(gpu_emulator *dev, const struct wire_request *reque
 
 /* ---- open ---- */
 
-static gpu_status configure(gpu_emulator *dev, const gpu_emulator_options *opt)
+static gpu_status emulator_configure(gpu_emulator *dev, const gpu_emulator_options *opt)
 {
     const struct wire_setting pairs[] = {
         {SETTING_mode, opt->mode},
@@ -123,7 +123,7 @@ static gpu_status configure(gpu_emulator *dev, const gpu_emulator_options *opt)
     return status;
 }
 
-static gpu_status start(gpu_emulator *dev, const gpu_emulator_options *opt)
+static gpu_status emulator_start(gpu_emulator *dev, const gpu_emulator_options *opt)
 {
     if (!child_start(&dev->child, opt->device_path, dev->trace)) {
         snprintf(dev->failure, sizeof dev->failure, "the process could not be started");
@@ -135,13 +135,13 @@ static gpu_status start(gpu_emulator *dev, const gpu_emulator_options *opt)
     struct wire_request init = {.command = COMMAND_INIT};
     dev->patience_ms = HANDSHAKE_MS;
     gpu_status status = emulator_exchange(dev, &init, NULL, NULL, 0);
-    if (!status) status = configure(dev, opt);
+    if (!status) status = emulator_configure(dev, opt);
     dev->patience_ms = opt->call_ms ? opt->call_ms : CALL_MS;
     if (opt->call_ms == UINT32_MAX) dev->patience_ms = CHANNEL_PATIENT;
     return status;
 }
 
-static void release(gpu_emulator *dev)
+static void emulator_release(gpu_emulator *dev)
 {
     channel_fini(&dev->channel);
     trace_close(dev);
@@ -171,11 +171,11 @@ gpu_status emulator_open(gpu_emulator **out, const gpu_emulator_options *opt, ch
     pthread_cond_init(&dev->next_thread, NULL);
     dev->mode = opt->mode;
     dev->child.socket = -1;
-    gpu_status status = trace_open(dev, opt) ? start(dev, opt) : GPU_ERR_INVALID_ARGUMENT;
+    gpu_status status = trace_open(dev, opt) ? emulator_start(dev, opt) : GPU_ERR_INVALID_ARGUMENT;
     if (status) {
         memcpy(failure, dev->failure, sizeof dev->failure);
         child_end(&dev->child, 0);
-        release(dev);
+        emulator_release(dev);
         return status;
     }
     *out = dev;
@@ -206,7 +206,7 @@ void gpu_emulator_close(gpu_emulator *dev)
 {
     if (!dev) return;
     gpu_emulator_shutdown(dev);
-    release(dev);
+    emulator_release(dev);
 }
 
 const char *gpu_emulator_failure(gpu_emulator *dev)

@@ -4,7 +4,7 @@
 #include <unistd.h>
 #include "gpu/host/emulator.h"
 
-static void flush(gpu_emulator *dev)
+static void trace_flush(gpu_emulator *dev)
 {
     penta_bytes left = writer_view(&dev->line);
     while (left.size && !dev->line.failed) {
@@ -33,7 +33,7 @@ bool trace_open(gpu_emulator *dev, const gpu_emulator_options *opt)
     json_uint(&line, "flags", opt->flags);
     json_uint(&line, "task_wall_ms", opt->task_wall_ms);
     json_finish(&line);
-    flush(dev);
+    trace_flush(dev);
     return true;
 }
 
@@ -55,7 +55,7 @@ void trace_status(struct json *line, gpu_status status)
 void trace_end(gpu_emulator *dev, struct json *line)
 {
     json_finish(line);
-    flush(dev);
+    trace_flush(dev);
 }
 
 void trace_plain(gpu_emulator *dev, const char *call, gpu_status status)

@@ -30,13 +30,13 @@ struct comparison {
 
 /* ---- lines ---- */
 
-static bool starts(penta_bytes text, const char *with)
+static bool replay_starts(penta_bytes text, const char *with)
 {
     size_t n = strlen(with);
     return text.size >= n && !memcmp(text.data, with, n);
 }
 
-static bool add(struct lines *l, struct line line, penta_error *err)
+static bool replay_add(struct lines *l, struct line line, penta_error *err)
 {
     if (!ARRAY_RESERVE(l->items, l->capacity, l->count + 1))
         return error_at(err, BASE_MEMORY, 0, "no memory for %zu lines", l->capacity);
@@ -44,21 +44,21 @@ static bool add(struct lines *l, struct line line, penta_error *err)
     return true;
 }
 
-static bool split(penta_bytes text, struct lines *out, penta_error *err)
+static bool replay_split(penta_bytes text, struct lines *out, penta_error *err)
 {
     size_t number = 0;
     while (text.size) {
         const uint8_t *end = memchr(text.data, '\n', text.size);
         size_t size = end ? (size_t)(end - text.data) : text.size;
         struct line line = {.text = {text.data, size}, .number = ++number};
-        if (size && !add(out, line, err)) return false;
+        if (size && !replay_add(out, line, err)) return false;
         text = bytes_slice(text, size + 1, text.size);
     }
     return true;
 }
 
-static bool is_call(const struct line *l) { return starts(l->text, "{\"call\":"); }
-static bool is_event(const struct line *l) { return starts(l->text, "{\"t\":"); }
+static bool is_call(const struct line *l) { return replay_starts(l->text, "{\"call\":"); }
+static bool is_event(const struct line *l) { return replay_starts(l->text, "{\"t\":"); }
 
 /* ---- making the calls again ---- */
 
@@ -67,43 +67,46 @@ struct player {
     const struct json_object *args;
 };
 
-static uint64_t number(const struct player *p, const char *key)
+static uint64_t replay_number(const struct player *p, const char *key)
 {
     uint64_t value = 0;
     json_as_uint(json_get(p->args, key), &value);
     return value;
 }
 
-static uint32_t id(const struct player *p, const char *key) { return (uint32_t)number(p, key); }
+static uint32_t replay_id(const struct player *p, const char *key)
+{
+    return (uint32_t)replay_number(p, key);
+}
 
 static void play_alloc(struct player *p)
 {
     uint64_t ptr;
-    gpu_emulator_alloc(p->dev, number(p, "size"), &ptr);
+    gpu_emulator_alloc(p->dev, replay_number(p, "size"), &ptr);
 }
 static void play_alloc_at(struct player *p)
 {
-    gpu_emulator_alloc_at(p->dev, number(p, "base"), number(p, "size"));
+    gpu_emulator_alloc_at(p->dev, replay_number(p, "base"), replay_number(p, "size"));
 }
-static void play_free(struct player *p) { gpu_emulator_free(p->dev, number(p, "ptr")); }
+static void play_free(struct player *p) { gpu_emulator_free(p->dev, replay_number(p, "ptr")); }
 static void play_write(struct player *p)
 {
     size_t size = 0;
     uint8_t *bytes = json_as_hex(json_get(p->args, "bytes"), &size);
-    if (bytes) gpu_emulator_write(p->dev, number(p, "dst"), bytes, size);
+    if (bytes) gpu_emulator_write(p->dev, replay_number(p, "dst"), bytes, size);
     free(bytes);
 }
 static void play_read(struct player *p)
 {
-    uint64_t size = number(p, "size"), most = UINT64_C(256) << 20;
+    uint64_t size = replay_number(p, "size"), most = UINT64_C(256) << 20;
     void *into = malloc(size <= most ? (size_t)size + 1 : 1); /* more is refused anyway */
-    if (into) gpu_emulator_read(p->dev, number(p, "src"), into, size);
+    if (into) gpu_emulator_read(p->dev, replay_number(p, "src"), into, size);
     free(into);
 }
 static void play_memory_size(struct player *p)
 {
     uint64_t size;
-    gpu_emulator_memory_size(p->dev, number(p, "base"), &size);
+    gpu_emulator_memory_size(p->dev, replay_number(p, "base"), &size);
 }
 #define PLAY_LIST(name)                                                                            \
     static void play_##name(struct player *p)                                                      \
@@ -120,50 +123,54 @@ static void play_register_kernel(struct player *p)
 {
     size_t size = 0;
     uint8_t *blob = json_as_hex(json_get(p->args, "blob"), &size);
-    if (blob) gpu_emulator_register_kernel(p->dev, number(p, "kernel"), blob, size);
+    if (blob) gpu_emulator_register_kernel(p->dev, replay_number(p, "kernel"), blob, size);
     free(blob);
 }
 static void play_unregister_kernel(struct player *p)
 {
-    gpu_emulator_unregister_kernel(p->dev, number(p, "kernel"));
+    gpu_emulator_unregister_kernel(p->dev, replay_number(p, "kernel"));
 }
 static void play_launch_task(struct player *p)
 {
     size_t size = 0;
     uint8_t *args = json_as_hex(json_get(p->args, "args"), &size);
-    if (args) gpu_emulator_launch_task(p->dev, number(p, "kernel"), args, size, NULL);
+    if (args) gpu_emulator_launch_task(p->dev, replay_number(p, "kernel"), args, size, NULL);
     free(args);
 }
 static void play_launch_grid(struct player *p)
 {
     size_t size = 0;
     uint8_t *args = json_as_hex(json_get(p->args, "args"), &size);
-    gpu_grid grid = {{id(p, "blocks_x"), id(p, "blocks_y"), id(p, "blocks_z")},
-                     {id(p, "threads_x"), id(p, "threads_y"), id(p, "threads_z")},
-                     id(p, "shared")};
-    if (args) gpu_emulator_launch_grid(p->dev, number(p, "kernel"), &grid, args, size, NULL);
+    gpu_grid grid = {
+        {replay_id(p, "blocks_x"), replay_id(p, "blocks_y"), replay_id(p, "blocks_z")},
+        {replay_id(p, "threads_x"), replay_id(p, "threads_y"), replay_id(p, "threads_z")},
+        replay_id(p, "shared")};
+    if (args) gpu_emulator_launch_grid(p->dev, replay_number(p, "kernel"), &grid, args, size, NULL);
     free(args);
 }
 static void play_task_grid(struct player *p)
 {
     gpu_task_grid grid;
-    gpu_emulator_task_grid(p->dev, id(p, "launch"), &grid);
+    gpu_emulator_task_grid(p->dev, replay_id(p, "launch"), &grid);
 }
-static void play_stop_task(struct player *p) { gpu_emulator_stop_task(p->dev, id(p, "launch")); }
+static void play_stop_task(struct player *p)
+{
+    gpu_emulator_stop_task(p->dev, replay_id(p, "launch"));
+}
 static void play_task_info(struct player *p)
 {
     gpu_task_info info;
-    gpu_emulator_task_info(p->dev, id(p, "launch"), &info);
+    gpu_emulator_task_info(p->dev, replay_id(p, "launch"), &info);
 }
 static void play_task_args(struct player *p)
 {
     size_t size;
-    gpu_emulator_task_args(p->dev, id(p, "launch"), NULL, 0, &size);
+    gpu_emulator_task_args(p->dev, replay_id(p, "launch"), NULL, 0, &size);
 }
-static void play_wait(struct player *p) { gpu_emulator_wait(p->dev, id(p, "ms")); }
+static void play_wait(struct player *p) { gpu_emulator_wait(p->dev, replay_id(p, "ms")); }
 static void play_wait_task(struct player *p)
 {
-    gpu_emulator_wait_task(p->dev, id(p, "launch"), id(p, "ms"));
+    gpu_emulator_wait_task(p->dev, replay_id(p, "launch"), replay_id(p, "ms"));
 }
 static void play_barrier(struct player *p) { gpu_emulator_barrier(p->dev); }
 static void play_memfence(struct player *p) { gpu_emulator_memfence(p->dev); }
@@ -186,7 +193,8 @@ static const struct {
 };
 /* clang-format on */
 
-static bool play(struct player *p, penta_bytes file, const struct line *line, penta_error *err)
+static bool replay_play(struct player *p, penta_bytes file, const struct line *line,
+                        penta_error *err)
 {
     uint64_t at = (uint64_t)(line->text.data - file.data);
     struct json_doc *doc = json_parse(line->text, err);
@@ -211,20 +219,20 @@ static bool read_options(const struct line *line, gpu_emulator_options *options,
     const char *version = json_as_text(json_get(p.args, "trace"));
     bool ok = version && !strcmp(version, "penta.gpu/1");
     if (ok)
-        *options = (gpu_emulator_options){.mode = id(&p, "mode"),
-                                          .seed = number(&p, "seed"),
-                                          .memory_limit = number(&p, "memory_limit"),
-                                          .max_instructions = number(&p, "max_instructions"),
-                                          .max_tasks = id(&p, "max_tasks"),
-                                          .flags = id(&p, "flags"),
-                                          .task_wall_ms = id(&p, "task_wall_ms")};
+        *options = (gpu_emulator_options){.mode = replay_id(&p, "mode"),
+                                          .seed = replay_number(&p, "seed"),
+                                          .memory_limit = replay_number(&p, "memory_limit"),
+                                          .max_instructions = replay_number(&p, "max_instructions"),
+                                          .max_tasks = replay_id(&p, "max_tasks"),
+                                          .flags = replay_id(&p, "flags"),
+                                          .task_wall_ms = replay_id(&p, "task_wall_ms")};
     json_doc_free(doc);
     return ok || error_at(err, BASE_SYNTAX, 0, "the first line is not that of a device trace");
 }
 
 /* ---- comparing ---- */
 
-static void differ(struct comparison *c, const struct line *want, const struct line *got)
+static void replay_differ(struct comparison *c, const struct line *want, const struct line *got)
 {
     static const struct line nothing = {.text = {(const uint8_t *)"nothing", 7}};
     if (++c->result->differences > SHOWN) return;
@@ -238,18 +246,18 @@ static void differ(struct comparison *c, const struct line *want, const struct l
     writer_char(c->out, '\n');
 }
 
-static bool same(penta_bytes a, penta_bytes b)
+static bool replay_same(penta_bytes a, penta_bytes b)
 {
     return a.size == b.size && !memcmp(a.data, b.data, a.size);
 }
 
-static void compare(struct comparison *c, const struct lines *want, const struct lines *got)
+static void replay_compare(struct comparison *c, const struct lines *want, const struct lines *got)
 {
     size_t most = want->count > got->count ? want->count : got->count;
     for (size_t i = 0; i < most; i++) {
         const struct line *w = i < want->count ? &want->items[i] : NULL;
         const struct line *g = i < got->count ? &got->items[i] : NULL;
-        if (!w || !g || !same(w->text, g->text)) differ(c, w, g);
+        if (!w || !g || !replay_same(w->text, g->text)) replay_differ(c, w, g);
     }
 }
 
@@ -261,7 +269,7 @@ static int by_launch(const void *a, const void *b)
 }
 
 /* The lines of one kind. Events lose their time and are put in order of tasks. */
-static bool pick(const struct lines *all, bool events, struct lines *out, penta_error *err)
+static bool replay_pick(const struct lines *all, bool events, struct lines *out, penta_error *err)
 {
     for (size_t i = 0; i < all->count; i++) {
         struct line line = all->items[i];
@@ -271,12 +279,13 @@ static bool pick(const struct lines *all, bool events, struct lines *out, penta_
             size_t skip = comma ? (size_t)(comma - line.text.data) : 0;
             line.text = bytes_slice(line.text, skip, line.text.size);
             static const char key[] = ",\"launch\":";
-            for (size_t n = sizeof key - 1; starts(line.text, key) && n < line.text.size; n++) {
+            for (size_t n = sizeof key - 1; replay_starts(line.text, key) && n < line.text.size;
+                 n++) {
                 if (line.text.data[n] < '0' || line.text.data[n] > '9') break;
                 line.launch = line.launch * 10 + (line.text.data[n] - (uint64_t)'0');
             }
         }
-        if (!add(out, line, err)) return false;
+        if (!replay_add(out, line, err)) return false;
     }
     if (events && out->count > 1) qsort(out->items, out->count, sizeof *out->items, by_launch);
     return true;
@@ -292,7 +301,7 @@ static struct lines take_task(struct lines *all, uint64_t launch)
     return task;
 }
 
-static bool cancelled(const struct lines *task)
+static bool replay_cancelled(const struct lines *task)
 {
     static const char end[] = "\"end\":\"CANCELLED\"";
     if (!task->count) return false;
@@ -308,11 +317,11 @@ static void compare_tasks(struct comparison *c, struct lines want, struct lines 
         uint64_t a = want.count ? want.items[0].launch : UINT64_MAX;
         uint64_t b = got.count ? got.items[0].launch : UINT64_MAX, launch = a < b ? a : b;
         struct lines w = take_task(&want, launch), g = take_task(&got, launch);
-        if (cancelled(&w) && cancelled(&g)) {
+        if (replay_cancelled(&w) && replay_cancelled(&g)) {
             size_t both = (w.count < g.count ? w.count : g.count) - 1;
             w.count = g.count = both;
         }
-        compare(c, &w, &g);
+        replay_compare(c, &w, &g);
     }
 }
 
@@ -321,11 +330,11 @@ static bool compare_parts(struct comparison *c, const struct lines *want, const 
 {
     for (int events = 0; events < 2; events++) {
         struct lines w = {0}, g = {0};
-        bool ok = pick(want, events, &w, err) && pick(got, events, &g, err);
+        bool ok = replay_pick(want, events, &w, err) && replay_pick(got, events, &g, err);
         if (ok && events)
             compare_tasks(c, w, g);
         else if (ok)
-            compare(c, &w, &g);
+            replay_compare(c, &w, &g);
         free(w.items);
         free(g.items);
         if (!ok) return false;
@@ -347,7 +356,7 @@ static bool play_all(struct lines *want, penta_bytes file, gpu_emulator_options 
     }
     bool ok = true;
     for (size_t i = 0; i < want->count && ok; i++)
-        if (is_call(&want->items[i])) ok = play(&p, file, &want->items[i], err);
+        if (is_call(&want->items[i])) ok = replay_play(&p, file, &want->items[i], err);
     const char *lost = gpu_emulator_failure(p.dev);
     if (ok && *lost) ok = error_at(err, BASE_HOST, 0, "%s", lost);
     gpu_emulator_close(p.dev);
@@ -356,11 +365,11 @@ static bool play_all(struct lines *want, penta_bytes file, gpu_emulator_options 
 
 static bool ends_with_shutdown(const struct lines *l)
 {
-    return l->count && starts(l->items[l->count - 1].text, "{\"call\":\"shutdown\"");
+    return l->count && replay_starts(l->items[l->count - 1].text, "{\"call\":\"shutdown\"");
 }
 
-static bool run(penta_bytes text, const char *device_path, struct writer *out,
-                penta_device_replayed *result, penta_error *err)
+static bool replay_run(penta_bytes text, const char *device_path, struct writer *out,
+                       penta_device_replayed *result, penta_error *err)
 {
     struct lines want = {0}, got = {0};
     gpu_emulator_options options;
@@ -370,7 +379,7 @@ static bool run(penta_bytes text, const char *device_path, struct writer *out,
     int fd = memfd_create("trace", MFD_CLOEXEC); /* the second trace stays in memory */
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     bool ok = fd >= 0 || error_at(err, BASE_IO, 0, "no memory for a second trace");
-    ok = ok && split(text, &want, err) &&
+    ok = ok && replay_split(text, &want, err) &&
          (want.count || error_at(err, BASE_SYNTAX, 0, "an empty trace")) &&
          read_options(&want.items[0], &options, err);
     if (ok) {
@@ -378,7 +387,7 @@ static bool run(penta_bytes text, const char *device_path, struct writer *out,
         options.device_path = device_path;
         ok = play_all(&want, text, &options, err) && lseek(fd, 0, SEEK_SET) == 0 &&
              file_read_fd(fd, "trace", UINT64_C(1) << 32, &again, err) &&
-             split((penta_bytes){again.data, again.size}, &got, err);
+             replay_split((penta_bytes){again.data, again.size}, &got, err);
     }
     if (ok) {
         for (size_t i = 0; i < want.count; i++) {
@@ -391,7 +400,7 @@ static bool run(penta_bytes text, const char *device_path, struct writer *out,
         if (options.mode == GPU_MODE_THREADS)
             ok = compare_parts(&c, &want, &got, err);
         else
-            compare(&c, &want, &got);
+            replay_compare(&c, &want, &got);
     }
     free(want.items);
     free(got.items);
@@ -405,5 +414,5 @@ bool penta_device_replay(penta_bytes trace, const char *device_path, penta_buffe
 {
     struct writer out = {0};
     *err = (penta_error){0};
-    return writer_give(&out, run(trace, device_path, &out, result, err), report, err);
+    return writer_give(&out, replay_run(trace, device_path, &out, result, err), report, err);
 }

@@ -32,7 +32,7 @@ bool device_script_number(struct script *s, unsigned bits, uint64_t *value)
     return expr_field(&s->source, device_script_lookup, s, bits, value);
 }
 
-static bool assign(struct script *s, penta_bytes name, uint64_t value)
+static bool script_assign(struct script *s, penta_bytes name, uint64_t value)
 {
     if (!ARRAY_RESERVE(s->variables, s->variable_capacity, s->variable_count + 1))
         return error_at(s->source.err, BASE_MEMORY, s->line_at, "no memory");
@@ -71,7 +71,7 @@ static bool file_bytes(struct script *s, penta_bytes name, penta_bytes *out)
 }
 
 /* Numbers of 8 bytes each. */
-static bool words(struct script *s, penta_bytes *out)
+static bool script_words(struct script *s, penta_bytes *out)
 {
     struct writer bytes = {0};
     bool ok = true;
@@ -95,7 +95,7 @@ bool device_script_data(struct script *s, penta_bytes *out)
     struct token t = source_peek(&s->source);
     if (token_is(&s->source, t, "words")) {
         source_next(&s->source);
-        return words(s, out);
+        return script_words(s, out);
     }
     bool hex = token_is(&s->source, t, "hex"), file = token_is(&s->source, t, "file");
     if (hex || file) source_next(&s->source);
@@ -113,7 +113,7 @@ bool device_script_data(struct script *s, penta_bytes *out)
 }
 
 /* Takes `==`, after which an expected value follows. */
-static bool expects(struct script *s)
+static bool script_expects(struct script *s)
 {
     struct source ahead = s->source;
     penta_error ignored = {0};
@@ -143,13 +143,13 @@ bool device_script_is(struct script *s, const char *what, uint64_t got, bool hex
 
 bool device_script_expect_number(struct script *s, const char *what, uint64_t got)
 {
-    return !expects(s) || device_script_is(s, what, got, true);
+    return !script_expects(s) || device_script_is(s, what, got, true);
 }
 
 bool device_script_expect_data(struct script *s, penta_bytes got)
 {
     penta_bytes want;
-    if (!expects(s)) return true;
+    if (!script_expects(s)) return true;
     if (!device_script_data(s, &want)) return false;
     if (want.size == got.size && (!got.size || !memcmp(want.data, got.data, got.size))) return true;
     struct writer a = {0}, b = {0};
@@ -175,7 +175,7 @@ static const char *const mode_names[] = {[GPU_MODE_THREADS] = "threads",
 const char *penta_device_mode_name(size_t i) { return mode_names[i]; }
 static const char *const flag_names[] = {"race_check", "init_check", "check_trailer", NULL};
 
-static bool choice(struct script *s, const char *const *names, uint32_t *index)
+static bool script_choice_of(struct script *s, const char *const *names, uint32_t *index)
 {
     struct token t = source_next(&s->source);
     struct suggest near = {.word = token_text(&s->source, t)};
@@ -189,13 +189,13 @@ static bool choice(struct script *s, const char *const *names, uint32_t *index)
     return false;
 }
 
-static bool set_mode(struct script *s) { return choice(s, mode_names, &s->device.mode); }
+static bool set_mode(struct script *s) { return script_choice_of(s, mode_names, &s->device.mode); }
 
 static bool set_flags(struct script *s)
 {
     do {
         uint32_t bit;
-        if (!choice(s, flag_names, &bit)) return false;
+        if (!script_choice_of(s, flag_names, &bit)) return false;
         s->device.flags |= 1u << bit;
     } while (source_accept(&s->source, ','));
     return true;
@@ -360,8 +360,8 @@ static void assemble_named(struct script *s, struct source source, penta_option 
 
 /* Assembles text to a blob; variables become names in it. It is in a file, or, when that is NULL, at
  * `offset` of the script. */
-static bool assemble(struct script *s, penta_bytes text, uint64_t offset, const char *file,
-                     struct writer *blob, struct writer *named)
+static bool script_assemble(struct script *s, penta_bytes text, uint64_t offset, const char *file,
+                            struct writer *blob, struct writer *named)
 {
     size_t count = 0;
     penta_option *defines = defines_of(s, &count);
@@ -421,8 +421,8 @@ static bool kernel_bytes(struct script *s, struct writer *blob, struct writer *n
         if (file.kind == TOKEN_STRING && token_string(&ahead, file, &s->arena, &name) &&
             ends_with(name, kblob_driver.suffix))
             return device_script_data(s, &bytes) &&
-                   assemble(s, bytes, s->line_at, arena_copy(&s->arena, name, s->source.err), blob,
-                            named);
+                   script_assemble(s, bytes, s->line_at, arena_copy(&s->arena, name, s->source.err),
+                                   blob, named);
     }
     if (t.kind == TOKEN_NAME || t.kind == TOKEN_STRING) {
         if (!device_script_data(s, &bytes)) return false;
@@ -430,7 +430,7 @@ static bool kernel_bytes(struct script *s, struct writer *blob, struct writer *n
         writer_bytes(named, bytes.data, bytes.size);
         return true;
     }
-    return inline_text(s, &bytes, &offset) && assemble(s, bytes, offset, NULL, blob, named);
+    return inline_text(s, &bytes, &offset) && script_assemble(s, bytes, offset, NULL, blob, named);
 }
 
 /* Remembers what was registered; without memory, reports do without names. */
@@ -561,7 +561,7 @@ static bool open_device(struct script *s)
     return *failure ? error_note(s->source.err, "%s", failure) : false;
 }
 
-static void tell(struct script *s, gpu_status status, penta_bytes name)
+static void script_tell(struct script *s, gpu_status status, penta_bytes name)
 {
     const char *word = (const char *)s->word.data, *text = gpu_status_string(status);
     penta_bytes detail = writer_view(&s->detail);
@@ -611,10 +611,10 @@ static bool call_line(struct script *s, statement_fn *run, penta_bytes name)
     bool ok = run(s, &status);
     if (!ok && !s->source.err->code)
         error_at(s->source.err, BASE_HOST, s->line_at, "the call failed");
-    if (ok || s->source.err->code == BASE_HOST) tell(s, status, name);
+    if (ok || s->source.err->code == BASE_HOST) script_tell(s, status, name);
     if (!ok || !check_outcome(s, status)) return false;
     if (!name.size) return true;
-    if (s->has_result) return assign(s, name, s->result);
+    if (s->has_result) return script_assign(s, name, s->result);
     return status || error_at(s->source.err, BASE_SYNTAX, s->line_at, "this call has no result");
 }
 

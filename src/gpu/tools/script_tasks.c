@@ -9,7 +9,7 @@
 /* ---- tasks ---- */
 
 /* The newest kernel of this id is what the launch runs. */
-static void launched(struct script *s, uint64_t id, uint32_t launch)
+static void script_tasks_launched(struct script *s, uint64_t id, uint32_t launch)
 {
     const penta_module *module = NULL;
     for (size_t i = 0; i < s->kernel_count; i++)
@@ -21,7 +21,7 @@ static void launched(struct script *s, uint64_t id, uint32_t launch)
 }
 
 /* " (name+2, file:12)" after the index of an instruction, where it is known. */
-static void place(struct script *s, uint32_t launch, uint32_t index)
+static void script_tasks_place(struct script *s, uint32_t launch, uint32_t index)
 {
     const penta_module *module =
         launch && launch <= s->launched_count ? s->launched[launch - 1] : NULL;
@@ -40,7 +40,7 @@ bool device_script_on_launch(struct script *s, gpu_status *status)
         (source_accept(&s->source, ',') && !device_script_data(s, &args)))
         return false;
     *status = gpu_emulator_launch_task(s->dev, id, args.data, args.size, &launch);
-    if (!*status) launched(s, id, launch);
+    if (!*status) script_tasks_launched(s, id, launch);
     return true;
 }
 
@@ -78,7 +78,7 @@ bool device_script_on_launch_grid(struct script *s, gpu_status *status)
         !grid_sizes(s, &grid, &args))
         return false;
     *status = gpu_emulator_launch_grid(s->dev, id, &grid, args.data, args.size, &launch);
-    if (!*status) launched(s, id, launch);
+    if (!*status) script_tasks_launched(s, id, launch);
     return true;
 }
 
@@ -195,7 +195,7 @@ bool device_script_on_task(struct script *s, gpu_status *status)
         writer_print(&s->detail, ", fault %s at instruction %u", kblob_fault_name(i.kind),
                      (unsigned)i.instruction);
     if (i.flags & GPU_TASK_HAS_FAULT) {
-        place(s, i.launch_id, i.instruction);
+        script_tasks_place(s, i.launch_id, i.instruction);
         writer_print(&s->detail, ", address 0x%llx, length %llu", (unsigned long long)i.address,
                      (unsigned long long)i.length);
     }
@@ -225,7 +225,10 @@ bool device_script_on_grid(struct script *s, gpu_status *status)
 
 enum { ROWS = 4096 };
 
-static void row(struct script *s, size_t i) { writer_text(&s->detail, i ? "; " : ": "); }
+static void script_tasks_row(struct script *s, size_t i)
+{
+    writer_text(&s->detail, i ? "; " : ": ");
+}
 
 bool device_script_on_faults(struct script *s, gpu_status *status)
 {
@@ -235,10 +238,10 @@ bool device_script_on_faults(struct script *s, gpu_status *status)
     *status = gpu_emulator_faults(s->dev, rows, ROWS, &count);
     writer_dec(&s->detail, count);
     for (size_t i = 0; i < count && i < ROWS; i++) {
-        row(s, i);
+        script_tasks_row(s, i);
         writer_print(&s->detail, "task %u instruction %u", (unsigned)rows[i].launch_id,
                      (unsigned)rows[i].instruction);
-        place(s, rows[i].launch_id, rows[i].instruction);
+        script_tasks_place(s, rows[i].launch_id, rows[i].instruction);
         writer_print(&s->detail, " %s 0x%llx", kblob_fault_name(rows[i].kind),
                      (unsigned long long)rows[i].address);
     }
@@ -249,7 +252,7 @@ static void race_side(struct script *s, uint32_t launch, uint32_t index, uint32_
                       uint32_t thread)
 {
     writer_print(&s->detail, ", task %u instruction %u", (unsigned)launch, (unsigned)index);
-    place(s, launch, index);
+    script_tasks_place(s, launch, index);
     if (thread != NO_INDEX)
         writer_print(&s->detail, " block %u thread %u", (unsigned)block, (unsigned)thread);
 }
@@ -264,7 +267,7 @@ bool device_script_on_races(struct script *s, gpu_status *status)
     for (size_t i = 0; i < count && i < ROWS; i++) {
         const gpu_race_threads *r = &rows[i];
         const char *kind = race_kind_name(r->kind);
-        row(s, i);
+        script_tasks_row(s, i);
         writer_print(&s->detail, "%s%s", r->benign ? "benign " : "", kind ? kind : "unknown");
         race_side(s, r->launch_a, r->index_a, r->block_a, r->thread_a);
         if (r->launch_b != NO_INDEX) race_side(s, r->launch_b, r->index_b, r->block_b, r->thread_b);
@@ -282,7 +285,7 @@ bool device_script_on_leaks(struct script *s, gpu_status *status)
     *status = gpu_emulator_leaks(s->dev, rows, ROWS, &count);
     writer_dec(&s->detail, count);
     for (size_t i = 0; i < count && i < ROWS; i++) {
-        row(s, i);
+        script_tasks_row(s, i);
         writer_print(&s->detail, "0x%llx size %llu", (unsigned long long)rows[i].base,
                      (unsigned long long)rows[i].size);
     }
@@ -297,7 +300,7 @@ bool device_script_on_kernels(struct script *s, gpu_status *status)
     *status = gpu_emulator_kernels(s->dev, rows, ROWS, &count);
     writer_dec(&s->detail, count);
     for (size_t i = 0; i < count && i < ROWS; i++) {
-        row(s, i);
+        script_tasks_row(s, i);
         writer_print(&s->detail, "%u %u bytes ", (unsigned)rows[i].id, (unsigned)rows[i].blob_size);
         writer_hex(&s->detail, (penta_bytes){rows[i].sha256, sizeof rows[i].sha256});
     }
