@@ -112,7 +112,7 @@ static void transform_finding(void *user, const penta_error *finding)
         finding_sink_add(&sink->findings, finding);
 }
 
-static void transform(struct cli *c, transform_fn *fn, unsigned use)
+static void assemble_transform(struct cli *c, transform_fn *fn, unsigned use)
 {
     struct input in;
     if (!input_open(c, c->words[0], &in)) return;
@@ -151,8 +151,8 @@ static void format_from(struct cli *c)
 void command_CONVERT(struct cli *c)
 {
     format_from(c);
-    transform(c, penta_convert, OPTION_CONVERT);
+    assemble_transform(c, penta_convert, OPTION_CONVERT);
 }
 
-void command_SEAL(struct cli *c) { transform(c, penta_seal, OPTION_SEAL); }
-void command_OPEN(struct cli *c) { transform(c, penta_unseal, OPTION_UNSEAL); }
+void command_SEAL(struct cli *c) { assemble_transform(c, penta_seal, OPTION_SEAL); }
+void command_OPEN(struct cli *c) { assemble_transform(c, penta_unseal, OPTION_UNSEAL); }

@@ -86,7 +86,7 @@ void finding_sink_add(void *user, const penta_error *finding)
     s->kept[s->count++] = (struct kept_finding){*finding, s->part ? s->part : s->file};
 }
 
-static const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }
+static const char *cli_plural(uint64_t n) { return n == 1 ? "" : "s"; }
 
 static void tell_findings(struct finding_sink *s, struct writer *text)
 {
@@ -123,13 +123,13 @@ static void tell_totals(const struct finding_sink *s, struct writer *text)
     writer_safe(text, bytes_of(s->file));
     writer_text(text, ": ");
     if (s->errors)
-        writer_print(text, "%llu error%s", (unsigned long long)s->errors, plural(s->errors));
+        writer_print(text, "%llu error%s", (unsigned long long)s->errors, cli_plural(s->errors));
     if (s->warnings)
         writer_print(text, "%s%llu warning%s", s->errors ? ", " : "",
-                     (unsigned long long)s->warnings, plural(s->warnings));
+                     (unsigned long long)s->warnings, cli_plural(s->warnings));
     if (s->infos)
         writer_print(text, "%s%llu info%s", s->errors + s->warnings ? ", " : "",
-                     (unsigned long long)s->infos, plural(s->infos));
+                     (unsigned long long)s->infos, cli_plural(s->infos));
     writer_char(text, '\n');
 }
 

@@ -19,7 +19,7 @@ static bool ends_with(const char *name, const char *suffix)
     return n > k && !strcmp(name + n - k, suffix);
 }
 
-static bool fail(struct cli *c, const char *file, const char *what, const char *detail)
+static bool compile_fail(struct cli *c, const char *file, const char *what, const char *detail)
 {
     penta_error err = {0};
     error_at(&err, BASE_IO, 0, "%s%s", what, detail);
@@ -55,12 +55,14 @@ static bool run_cc(struct cli *c, const char *object, const char *program)
     const char *args[] = {cc, object, "-o", program, *runtime ? runtime : "-lm", "-lm", NULL};
     pid_t child;
     int status = 0, wrong = posix_spawnp(&child, cc, NULL, NULL, (char *const *)args, environ);
-    if (wrong) return fail(c, program, "cannot start the linker: ", strerror(wrong));
+    if (wrong) return compile_fail(c, program, "cannot start the linker: ", strerror(wrong));
     while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR) return fail(c, program, "the linker is gone: ", strerror(errno));
+        if (errno != EINTR)
+            return compile_fail(c, program, "the linker is gone: ", strerror(errno));
     if (WIFEXITED(status) && !WEXITSTATUS(status)) return true;
-    if (!*runtime) return fail(c, program, "there is no libpenta_coil.a to link with: ", cc);
-    return fail(c, program, "the linker failed: ", cc);
+    if (!*runtime)
+        return compile_fail(c, program, "there is no libpenta_coil.a to link with: ", cc);
+    return compile_fail(c, program, "the linker failed: ", cc);
 }
 
 static void link_program(struct cli *c, penta_bytes object)
@@ -72,7 +74,7 @@ static void link_program(struct cli *c, penta_bytes object)
     if (!output_allowed(c, program)) return;
     int file = n > 0 && (size_t)n < sizeof name ? mkstemps(name, 2) : -1;
     if (file < 0) {
-        fail(c, name, "cannot be written: ", strerror(errno));
+        compile_fail(c, name, "cannot be written: ", strerror(errno));
         return;
     }
     bool ok = true;
@@ -82,7 +84,7 @@ static void link_program(struct cli *c, penta_bytes object)
         if (ok) at += (size_t)done;
     }
     ok = !close(file) && ok;
-    if (!ok) fail(c, name, "cannot be written: ", strerror(errno));
+    if (!ok) compile_fail(c, name, "cannot be written: ", strerror(errno));
     if (ok && run_cc(c, name, program) && c->value[OPT_JSON])
         json_text(&c->json, "output", program);
     unlink(name);
@@ -95,7 +97,7 @@ struct listing {
     uint64_t at;             /* of those bytes in their section */
 };
 
-static void flush(struct listing *l)
+static void compile_flush(struct listing *l)
 {
     const uint8_t *code = l->code.out.data;
     char text[128];
@@ -128,14 +130,14 @@ static void comment_code(struct cli *c, penta_bytes text)
         if (code && !strncmp(line, row, sizeof row - 1)) {
             take_bytes(&l, line, end);
         } else {
-            flush(&l);
+            compile_flush(&l);
             if (!strncmp(line, section, sizeof section - 1))
                 code = !strncmp(line, own, sizeof own - 1);
             writer_bytes(&l.out, line, (size_t)(end - line));
         }
         line = end;
     }
-    flush(&l);
+    compile_flush(&l);
     c->out.failed |= l.out.failed | l.code.failed;
     cli_text(c, writer_view(&l.out));
     writer_free(&l.out);

@@ -9,21 +9,21 @@ struct conform_run {
     penta_conform_counts counts;
 };
 
-static void unreadable(struct cli *c, const penta_conform_result *r)
+static void conform_unreadable(struct cli *c, const penta_conform_result *r)
 {
     penta_error err = *r->error;
     if (err.code == BASE_LIMIT) error_note(&err, "--max-input raises the limit");
     cli_error(c, r->path, &err);
 }
 
-static void result(void *user, const penta_conform_result *r)
+static void conform_result(void *user, const penta_conform_result *r)
 {
     struct conform_run *run = user;
     struct cli *c = run->cli;
     const char *verdict = penta_conform_verdict_name(r->verdict);
     progress_count(c, run->counts.passed, run->counts.failed);
     if (r->verdict == PENTA_CONFORM_UNREADABLE) {
-        unreadable(c, r);
+        conform_unreadable(c, r);
         return;
     }
     if (c->value[OPT_JSON]) {
@@ -57,8 +57,8 @@ static void result(void *user, const penta_conform_result *r)
     writer_char(&c->out, '\n');
 }
 
-static void argument(struct conform_run *run, const penta_conform_options *options,
-                     const char *path)
+static void conform_argument(struct conform_run *run, const penta_conform_options *options,
+                             const char *path)
 {
     penta_conform_counts before = run->counts, *now = &run->counts;
     penta_conform_path(options, path, now);
@@ -84,12 +84,12 @@ void command_CONFORM(struct cli *c)
     penta_conform_options options = {.engine = engine,
                                      .exec = c->value[OPT_EXEC],
                                      .device = c->value[OPT_DEVICE],
-                                     .result = result,
+                                     .result = conform_result,
                                      .user = &run};
     if (!cli_number(c, OPT_MAX_INPUT, &options.input_max)) return;
     progress_begin(c, "conform", false);
     if (c->value[OPT_JSON]) json_list(&c->json, "cases");
-    for (size_t i = 0; i < c->word_count; i++) argument(&run, &options, c->words[i]);
+    for (size_t i = 0; i < c->word_count; i++) conform_argument(&run, &options, c->words[i]);
     const penta_conform_counts *k = &run.counts;
     progress_end(c);
     if (c->value[OPT_JSON]) {

@@ -2,7 +2,7 @@
 #include "base/bytes.h"
 #include "cli/cli.h"
 
-static void one(struct cli *c, const char *name)
+static void detect_one(struct cli *c, const char *name)
 {
     struct input in;
     if (!input_read(c, name, &in)) return;
@@ -49,6 +49,6 @@ static void one(struct cli *c, const char *name)
 void command_DETECT(struct cli *c)
 {
     if (c->value[OPT_JSON]) json_list(&c->json, "files");
-    for (size_t i = 0; i < c->word_count; i++) one(c, c->words[i]);
+    for (size_t i = 0; i < c->word_count; i++) detect_one(c, c->words[i]);
     if (c->value[OPT_JSON]) json_end(&c->json);
 }

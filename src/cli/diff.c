@@ -1,6 +1,6 @@
 #include "cli/cli.h"
 
-static void compare(struct cli *c, const struct input *a, const struct input *b)
+static void diff_compare(struct cli *c, const struct input *a, const struct input *b)
 {
     bool json = c->value[OPT_JSON];
     penta_option options[2] = {{"json", "1"}};
@@ -25,7 +25,7 @@ static void compare(struct cli *c, const struct input *a, const struct input *b)
 void command_DIFF(struct cli *c)
 {
     struct input a = {0}, b = {0};
-    if (input_open(c, c->words[0], &a) && input_open(c, c->words[1], &b)) compare(c, &a, &b);
+    if (input_open(c, c->words[0], &a) && input_open(c, c->words[1], &b)) diff_compare(c, &a, &b);
     input_close(&a);
     input_close(&b);
 }

@@ -10,7 +10,7 @@ struct listing {
     struct writer rest;
 };
 
-static void show(struct listing *l, penta_bytes text)
+static void dis_show(struct listing *l, penta_bytes text)
 {
     if (l->c->out_is_file)
         writer_bytes(&l->c->out, text.data, text.size);
@@ -25,7 +25,7 @@ static void show_piece(void *user, penta_bytes piece)
     size_t whole = end ? (size_t)(end - piece.data) + 1 : 0;
     writer_bytes(&l->rest, piece.data, whole);
     if (whole) {
-        show(l, writer_view(&l->rest));
+        dis_show(l, writer_view(&l->rest));
         l->rest.out.size = 0;
     }
     writer_bytes(&l->rest, piece.data + whole, piece.size - whole);
@@ -55,7 +55,8 @@ static bool print_parts(struct cli *c, const penta_module *module, struct writer
 
 /* ---- the command ---- */
 
-static bool print(struct cli *c, const penta_module *module, struct writer *out, penta_error *err)
+static bool dis_print(struct cli *c, const penta_module *module, struct writer *out,
+                      penta_error *err)
 {
     if ((c->value[OPT_FUNCTION] || c->value[OPT_RANGE] || c->value[OPT_CODE_ONLY] ||
          c->value[OPT_ARROWS]) &&
@@ -78,10 +79,10 @@ void command_DIS(struct cli *c)
     if (!input_open(c, c->words[0], &in)) return;
     struct listing l = {.c = c, .format = penta_module_format(in.module)};
     struct writer text = {.sink = c->value[OPT_JSON] ? NULL : show_piece, .user = &l};
-    bool ok = print(c, in.module, &text, &err);
+    bool ok = dis_print(c, in.module, &text, &err);
     if (ok && text.sink) {
         writer_flush(&text);
-        show(&l, writer_view(&l.rest));
+        dis_show(&l, writer_view(&l.rest));
         c->out.failed |= l.rest.failed;
     } else if (ok) {
         json_text(&c->json, "file", in.name);

@@ -72,7 +72,7 @@ static void tree_json(struct cli *c, const penta_module *module)
 typedef bool view_fn(const penta_module *module, const penta_option *options, size_t count,
                      penta_piece *take, void *user, penta_error *err);
 
-static void show(struct cli *c, const struct input *in, view_fn *view)
+static void inspect_show(struct cli *c, const struct input *in, view_fn *view)
 {
     penta_option options[3];
     penta_error err = {0};
@@ -92,7 +92,7 @@ void command_INSPECT(struct cli *c)
         json_bool(&c->json, "damaged", penta_module_damage(in.module) != NULL);
         tree_json(c, in.module);
     } else {
-        show(c, &in, penta_tree_pieces);
+        inspect_show(c, &in, penta_tree_pieces);
     }
     input_close(&in);
 }
@@ -106,7 +106,7 @@ void command_HEX(struct cli *c)
         json_hex(&c->json, "bytes", input_bytes(&in));
         tree_json(c, in.module);
     } else {
-        show(c, &in, penta_hex_pieces);
+        inspect_show(c, &in, penta_hex_pieces);
     }
     input_close(&in);
 }

@@ -5,7 +5,7 @@
 #include "cli/pvm/native_listing.h"
 #include "penta/coil.h"
 
-static void summary(struct cli *c, const penta_pvm_compilation *made)
+static void jit_summary(struct cli *c, const penta_pvm_compilation *made)
 {
     if (c->value[OPT_JSON]) {
         json_text(&c->json, "engine", "jit");
@@ -28,7 +28,7 @@ static void compile_pvm(struct cli *c, const penta_module *module, penta_error *
     penta_pvm_compiled *compiled = penta_pvm_compile(module, options, count, &made, err);
     free(options);
     if (!compiled) return;
-    summary(c, &made);
+    jit_summary(c, &made);
     if (c->value[OPT_DUMP]) {
         bool json = c->value[OPT_JSON];
         native_listing(&c->out, json ? &c->json : NULL, module, compiled, 0, UINT32_MAX);

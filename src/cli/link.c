@@ -16,7 +16,7 @@ struct objects {
     size_t count, capacity;
 };
 
-static bool fail(struct cli *c, const char *file, uint32_t code, const char *what)
+static bool link_fail(struct cli *c, const char *file, uint32_t code, const char *what)
 {
     penta_error err = {0};
     error_at(&err, code, 0, "%s", what);
@@ -32,7 +32,7 @@ static bool add_file(struct objects *o, const char *path, bool member)
     if (!name || !ARRAY_RESERVE(o->items, o->capacity, o->count + 1)) {
         free(name);
         penta_buffer_free(&in.bytes);
-        return fail(o->cli, path, BASE_MEMORY, "no memory for inputs");
+        return link_fail(o->cli, path, BASE_MEMORY, "no memory for inputs");
     }
     o->items[o->count++] = (penta_object){name, input_bytes(&in), member};
     return true;
@@ -54,7 +54,7 @@ static bool add_folder(struct objects *o, const char *path)
 {
     struct dirent **entries = NULL;
     int count = scandir(path, &entries, is_object, by_name);
-    if (count < 0) return fail(o->cli, path, BASE_IO, "the folder cannot be read");
+    if (count < 0) return link_fail(o->cli, path, BASE_IO, "the folder cannot be read");
     bool ok = true;
     for (int i = 0; i < count; i++) {
         struct writer name = {0};
@@ -75,7 +75,7 @@ static bool add_inputs(struct objects *o)
         bool folder = strcmp(path, "-") && !stat(path, &st) && S_ISDIR(st.st_mode);
         if (!(folder ? add_folder(o, path) : add_file(o, path, false))) return false;
     }
-    return o->count || fail(o->cli, NULL, BASE_UNKNOWN_FORMAT, "there is nothing to link");
+    return o->count || link_fail(o->cli, NULL, BASE_UNKNOWN_FORMAT, "there is nothing to link");
 }
 
 /* The options of the formats, and those of the tool that are a linker's too. */
@@ -172,9 +172,9 @@ void command_LINK(struct cli *c)
         if (linker < end)
             link_all(&o, linker);
         else
-            fail(c, o.items[0].name, BASE_UNKNOWN_FORMAT,
-                 o.items[0].bytes.size ? "no linker knows this kind of object"
-                                       : "the file is empty");
+            link_fail(c, o.items[0].name, BASE_UNKNOWN_FORMAT,
+                      o.items[0].bytes.size ? "no linker knows this kind of object"
+                                            : "the file is empty");
     }
     for (size_t i = 0; i < o.count; i++) {
         free((char *)o.items[i].name);

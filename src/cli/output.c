@@ -7,18 +7,18 @@
 #include "base/file/file.h"
 #include "base/file/file_watch.h"
 
-static bool same(const struct stat *a, const struct stat *b)
+static bool output_same(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
 /* ---- what the command has read and written, by inode: a file may have many names ---- */
 
-static void note(struct cli *c, const struct stat *st, bool written)
+static void output_note(struct cli *c, const struct stat *st, bool written)
 {
     if (!S_ISREG(st->st_mode)) return;
     for (size_t i = 0; i < c->touched_count; i++)
-        if (same(&c->touched[i].st, st)) return;
+        if (output_same(&c->touched[i].st, st)) return;
     struct touched_file *more = realloc(c->touched, (c->touched_count + 1) * sizeof *more);
     if (!more) abort(); /* without the list, writing would not be safe */
     c->touched = more;
@@ -28,7 +28,7 @@ static void note(struct cli *c, const struct stat *st, bool written)
 static void was_read(void *user, const char *name, const struct stat *st)
 {
     (void)name;
-    note(user, st, false);
+    output_note(user, st, false);
 }
 
 void output_watch(struct cli *c) { file_watch(was_read, c); }
@@ -90,7 +90,7 @@ static bool holds_key(penta_bytes bytes)
 
 /* ---- checks ---- */
 
-static bool unchanged(penta_bytes a, penta_bytes b)
+static bool output_unchanged(penta_bytes a, penta_bytes b)
 {
     return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
 }
@@ -104,7 +104,7 @@ static bool spares_keys(const char *path, const struct stat *st, const penta_byt
     if (st->st_size > KEY_FILE_MAX) return true;
     if (!file_read(path, KEY_FILE_MAX, &old, err)) return error_note(err, "it may hold a key");
     penta_bytes view = {old.data, old.size};
-    if (holds_key(view) && !(bytes && unchanged(view, *bytes))) {
+    if (holds_key(view) && !(bytes && output_unchanged(view, *bytes))) {
         error_at(err, BASE_IO, 0, "'%.60s' holds a key", path);
         error_note(err, "keys are never overwritten; choose another name, or remove it first");
     }
@@ -120,14 +120,15 @@ static bool in_own_folder(const struct cli *c, const char *path)
     bool found = false, known = copy && !stat(dirname(copy), &parent);
     for (size_t i = 0; known && i < c->format_option_count; i++) {
         const penta_option_info *o = format_option(c->format_options[i].key, OPTION_FOLDER);
-        if (o && !stat(c->format_options[i].value, &folder) && same(&parent, &folder)) found = true;
+        if (o && !stat(c->format_options[i].value, &folder) && output_same(&parent, &folder))
+            found = true;
     }
     free(copy);
     return found;
 }
 
-static bool permitted(struct cli *c, const char *path, bool rewrite, const penta_bytes *bytes,
-                      penta_error *err)
+static bool output_permitted(struct cli *c, const char *path, bool rewrite,
+                             const penta_bytes *bytes, penta_error *err)
 {
     struct stat st;
     if (in_own_folder(c, path)) {
@@ -136,7 +137,7 @@ static bool permitted(struct cli *c, const char *path, bool rewrite, const penta
     }
     if (stat(path, &st) || !S_ISREG(st.st_mode)) return true;
     for (size_t i = 0; i < c->touched_count; i++)
-        if (same(&c->touched[i].st, &st) && !(rewrite && !c->touched[i].written)) {
+        if (output_same(&c->touched[i].st, &st) && !(rewrite && !c->touched[i].written)) {
             error_at(err, BASE_OPTION, 0,
                      c->touched[i].written ? "'%.60s' is an output twice"
                                            : "'%.60s' is input and output at once",
@@ -149,7 +150,7 @@ static bool permitted(struct cli *c, const char *path, bool rewrite, const penta
     return ok;
 }
 
-static bool reported(struct cli *c, bool ok, const penta_error *err)
+static bool output_reported(struct cli *c, bool ok, const penta_error *err)
 {
     if (!ok) cli_error(c, NULL, err);
     return ok;
@@ -158,7 +159,7 @@ static bool reported(struct cli *c, bool ok, const penta_error *err)
 bool output_allowed(struct cli *c, const char *path)
 {
     penta_error err = {0};
-    return reported(c, permitted(c, path, false, NULL, &err), &err);
+    return output_reported(c, output_permitted(c, path, false, NULL, &err), &err);
 }
 
 /* The state may go to the file that it came from, and to no other that was read. */
@@ -170,7 +171,7 @@ static bool state_allowed(struct cli *c)
         if (!format_option(c->format_options[i].key, OPTION_REWRITES)) continue;
         bool again =
             output_same_file(path, option_text(c->format_options, c->format_option_count, "state"));
-        if (!permitted(c, path, again, NULL, &err)) return reported(c, false, &err);
+        if (!output_permitted(c, path, again, NULL, &err)) return output_reported(c, false, &err);
     }
     return true;
 }
@@ -222,7 +223,7 @@ bool outputs_distinct(struct cli *c)
                 error_note(&err, "--%s and --%s name the same file", all[n].option, all[i].option);
             }
     free(all);
-    return reported(c, !err.code, &err);
+    return output_reported(c, !err.code, &err);
 }
 
 /* Before the first file is written: whether the others may be, too. What they must not be is known now,
@@ -235,7 +236,7 @@ static bool others_permitted(struct cli *c, const char *first, penta_error *err)
     struct named_output *all = named_outputs(c, &count);
     for (size_t i = 0; i < count && !err->code; i++)
         if (!all[i].rewrites && !file_same_target(all[i].path, first))
-            permitted(c, all[i].path, false, NULL, err);
+            output_permitted(c, all[i].path, false, NULL, err);
     free(all);
     return !err->code;
 }
@@ -243,17 +244,17 @@ static bool others_permitted(struct cli *c, const char *first, penta_error *err)
 bool output_same_file(const char *a, const char *b)
 {
     struct stat x, y;
-    return a && b && !stat(a, &x) && !stat(b, &y) && same(&x, &y);
+    return a && b && !stat(a, &x) && !stat(b, &y) && output_same(&x, &y);
 }
 
 static bool write_checked(struct cli *c, const char *path, bool rewrite, penta_bytes bytes)
 {
     penta_error err = {0};
     struct stat st;
-    bool ok = permitted(c, path, rewrite, &bytes, &err) && others_permitted(c, path, &err) &&
+    bool ok = output_permitted(c, path, rewrite, &bytes, &err) && others_permitted(c, path, &err) &&
               file_write(path, bytes, &err);
-    if (ok && !stat(path, &st)) note(c, &st, true);
-    return reported(c, ok, &err);
+    if (ok && !stat(path, &st)) output_note(c, &st, true);
+    return output_reported(c, ok, &err);
 }
 
 bool output_write(struct cli *c, const char *path, penta_bytes bytes)

@@ -4,10 +4,10 @@
 #include "cli/terminal/progress.h"
 #include "cli/terminal/terminal.h"
 
-static void called(void *user, const penta_call *call) { (void)user, (void)call; }
+static void counted_called(void *user, const penta_call *call) { (void)user, (void)call; }
 
 /* Counts, or with an engine that cannot count prepares for samples. */
-static bool prepare(struct cli *c, struct counted *run, bool samples, bool *sampled)
+static bool counted_prepare(struct cli *c, struct counted *run, bool samples, bool *sampled)
 {
     penta_session *session = run->machine.session;
     penta_error err = {0}, other = {0};
@@ -18,13 +18,13 @@ static bool prepare(struct cli *c, struct counted *run, bool samples, bool *samp
     return false;
 }
 
-static bool execute(struct cli *c, struct counted *run, uint64_t fuel, bool samples)
+static bool counted_execute(struct cli *c, struct counted *run, uint64_t fuel, bool samples)
 {
     struct machine *m = &run->machine;
     penta_error err = {0};
     bool sampled;
-    penta_session_on_call(m->session, called, NULL); /* its output is not kept */
-    if (!prepare(c, run, samples, &sampled)) return false;
+    penta_session_on_call(m->session, counted_called, NULL); /* its output is not kept */
+    if (!counted_prepare(c, run, samples, &sampled)) return false;
     bool armed = machine_arm(c, m);
     progress_begin(c, "running", true);
     if (armed && sampled) armed = sampler_start(c, m->session);
@@ -46,7 +46,7 @@ static bool open_and_run(struct cli *c, struct counted *run, bool samples)
     uint64_t fuel = UINT64_MAX;
     if (!cli_number(c, OPT_FUEL, &fuel) || !machine_open(c, &run->machine)) return false;
     /* Compiled code does not count instructions, so with fuel it does not run. */
-    if (execute(c, run, fuel, samples && fuel == UINT64_MAX)) return true;
+    if (counted_execute(c, run, fuel, samples && fuel == UINT64_MAX)) return true;
     machine_close(&run->machine);
     return false;
 }

@@ -43,7 +43,7 @@ static void write_file(struct cli *c, const char *path, bool made, penta_buffer 
     penta_buffer_free(text);
 }
 
-static void files(struct cli *c, const struct counted *run)
+static void cover_files(struct cli *c, const struct counted *run)
 {
     const char *lcov = c->value[OPT_LCOV], *html = c->value[OPT_HTML];
     penta_buffer text = {0};
@@ -54,7 +54,7 @@ static void files(struct cli *c, const struct counted *run)
                    &text, &err);
 }
 
-static void table(struct cli *c, const struct counted *run)
+static void cover_table(struct cli *c, const struct counted *run)
 {
     penta_option options[2];
     size_t count = 0;
@@ -85,8 +85,8 @@ void command_COVER(struct cli *c)
         json_text(&c->json, "stop", stop_name(&run.machine, &run.stop));
     }
     if (keep_counts(c, &run)) {
-        files(c, &run);
-        table(c, &run);
+        cover_files(c, &run);
+        cover_table(c, &run);
     }
     counted_end(c, &run);
 }

@@ -16,7 +16,7 @@
 #include "cli/output.h"
 
 /* Text inside a quoted string of dot. Names have passed writer_safe. */
-static void quoted(struct writer *w, penta_bytes text)
+static void graph_quoted(struct writer *w, penta_bytes text)
 {
     for (size_t i = 0; i < text.size; i++) {
         if (text.data[i] == '"' || text.data[i] == '\\') writer_char(w, '\\');
@@ -24,10 +24,10 @@ static void quoted(struct writer *w, penta_bytes text)
     }
 }
 
-static void head(struct writer *w, const char *name)
+static void graph_head(struct writer *w, const char *name)
 {
     writer_text(w, "digraph \"");
-    quoted(w, bytes_of(name));
+    graph_quoted(w, bytes_of(name));
     writer_text(w, "\" {\n  node [shape=box fontname=monospace];\n");
 }
 
@@ -56,7 +56,7 @@ static void draw_block(struct writer *w, const penta_module *module, const penta
         writer_print(w, "%" PRIu64 "  ", pc);
         struct writer safe = {0};
         writer_safe(&safe, (penta_bytes){text.data, text.size});
-        quoted(w, writer_view(&safe));
+        graph_quoted(w, writer_view(&safe));
         writer_text(w, "\\l");
         writer_free(&safe);
         penta_buffer_free(&text);
@@ -69,7 +69,7 @@ void graph_blocks(struct writer *w, const penta_module *module, const penta_stru
 {
     const penta_function *f = penta_structure_function(s, function);
     struct drawing d = {w, f->first_block, f->blocks};
-    head(w, f->name);
+    graph_head(w, f->name);
     for (size_t i = d.first; i < d.first + d.count; i++)
         draw_block(w, module, penta_structure_block(s, i), i);
     for (size_t i = d.first; i < d.first + d.count; i++) penta_structure_edges(s, i, draw_edge, &d);
@@ -109,10 +109,10 @@ bool graph_calls(struct writer *w, const char *name, const penta_structure *s)
     const penta_function *f;
     penta_structure_calls(s, take_call, &p);
     if (p.count) qsort(p.items, p.count, sizeof *p.items, pair_order);
-    head(w, name);
+    graph_head(w, name);
     for (size_t i = 0; (f = penta_structure_function(s, i)); i++) {
         writer_print(w, "  f%zu [label=\"", i);
-        quoted(w, bytes_of(f->name));
+        graph_quoted(w, bytes_of(f->name));
         writer_text(w, "\"];\n");
     }
     for (size_t i = 0; i < p.count; i++) {
@@ -179,7 +179,8 @@ static void write_svg(struct cli *c, const char *path, penta_bytes dot)
 
 /* ---- the command ---- */
 
-static bool draw(struct cli *c, const struct input *in, const penta_structure *s, struct writer *w)
+static bool graph_draw(struct cli *c, const struct input *in, const penta_structure *s,
+                       struct writer *w)
 {
     penta_error err = {0};
     size_t function;
@@ -205,7 +206,7 @@ void command_GRAPH(struct cli *c)
     if ((path && !output_allowed(c, path)) || !input_open(c, c->words[0], &in)) return;
     penta_structure *s = penta_structure_new(in.module, &err);
     if (!s) cli_error(c, in.name, &err);
-    if (s && draw(c, &in, s, &w)) {
+    if (s && graph_draw(c, &in, s, &w)) {
         if (c->value[OPT_JSON]) json_text(&c->json, "file", in.name);
         if (path)
             write_svg(c, path, writer_view(&w));

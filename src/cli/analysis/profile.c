@@ -12,7 +12,7 @@ struct options {
     size_t count;
 };
 
-static void add(struct options *o, const char *key, const char *value)
+static void profile_add(struct options *o, const char *key, const char *value)
 {
     if (value) o->items[o->count++] = (penta_option){key, value};
 }
@@ -21,8 +21,8 @@ typedef bool view(const penta_profile *profile, const penta_option *options, siz
                   penta_buffer *out, penta_error *err);
 
 /* False: an error has been reported. */
-static bool make(struct cli *c, const struct counted *run, view *what, const struct options *o,
-                 penta_buffer *text)
+static bool profile_make(struct cli *c, const struct counted *run, view *what,
+                         const struct options *o, penta_buffer *text)
 {
     penta_error err = {0};
     bool ok = what(run->profile, o->items, o->count, text, &err);
@@ -30,39 +30,39 @@ static bool make(struct cli *c, const struct counted *run, view *what, const str
     return ok;
 }
 
-static void flamegraph(struct cli *c, const struct counted *run)
+static void profile_flamegraph(struct cli *c, const struct counted *run)
 {
     struct options o = {0};
     penta_buffer text = {0};
-    add(&o, "weight", c->value[OPT_WEIGHT]);
-    add(&o, "title", run->machine.in.name);
-    if (make(c, run, penta_profile_flamegraph, &o, &text))
+    profile_add(&o, "weight", c->value[OPT_WEIGHT]);
+    profile_add(&o, "title", run->machine.in.name);
+    if (profile_make(c, run, penta_profile_flamegraph, &o, &text))
         output_write(c, c->value[OPT_FLAMEGRAPH], (penta_bytes){text.data, text.size});
     penta_buffer_free(&text);
 }
 
-static void folded(struct cli *c, const struct counted *run)
+static void profile_folded(struct cli *c, const struct counted *run)
 {
     struct options o = {0};
     penta_buffer text = {0};
-    add(&o, "weight", c->value[OPT_WEIGHT]);
-    if (make(c, run, penta_profile_folded, &o, &text))
+    profile_add(&o, "weight", c->value[OPT_WEIGHT]);
+    if (profile_make(c, run, penta_profile_folded, &o, &text))
         cli_text(c, (penta_bytes){text.data, text.size});
     penta_buffer_free(&text);
 }
 
-static void table(struct cli *c, const struct counted *run)
+static void profile_table(struct cli *c, const struct counted *run)
 {
     struct options o = {0};
     penta_buffer text = {0};
     char rows[16];
     bool all = c->value[OPT_ALL] || c->value[OPT_JSON];
     snprintf(rows, sizeof rows, "%d", ROWS_SHOWN);
-    add(&o, "by", c->value[OPT_BY]);
-    add(&o, "weight", c->value[OPT_WEIGHT]);
-    add(&o, "top", c->value[OPT_TOP] ? c->value[OPT_TOP] : all ? NULL : rows);
-    add(&o, "json", c->value[OPT_JSON]);
-    if (make(c, run, penta_profile_table, &o, &text)) {
+    profile_add(&o, "by", c->value[OPT_BY]);
+    profile_add(&o, "weight", c->value[OPT_WEIGHT]);
+    profile_add(&o, "top", c->value[OPT_TOP] ? c->value[OPT_TOP] : all ? NULL : rows);
+    profile_add(&o, "json", c->value[OPT_JSON]);
+    if (profile_make(c, run, penta_profile_table, &o, &text)) {
         penta_bytes bytes = {text.data, text.size};
         if (c->value[OPT_JSON])
             json_members_of(&c->json, bytes);
@@ -96,10 +96,10 @@ void command_PROFILE(struct cli *c)
         json_text(&c->json, "stop", stop_name(&run.machine, &run.stop));
     }
     told_samples(c, &run);
-    if (c->value[OPT_FLAMEGRAPH]) flamegraph(c, &run);
+    if (c->value[OPT_FLAMEGRAPH]) profile_flamegraph(c, &run);
     if (c->value[OPT_FOLDED])
-        folded(c, &run);
+        profile_folded(c, &run);
     else
-        table(c, &run);
+        profile_table(c, &run);
     counted_end(c, &run);
 }

@@ -17,7 +17,7 @@ static bool add_counts(struct cli *c, penta_profile *profile, const char *path)
 }
 
 /* The counts of all files of --cover together; NULL: an error has been reported. */
-static penta_profile *counts(struct cli *c, const struct input *in)
+static penta_profile *report_counts(struct cli *c, const struct input *in)
 {
     penta_error err = {0};
     penta_profile *profile = penta_profile_empty(in->module, &err);
@@ -66,7 +66,7 @@ void command_REPORT(struct cli *c)
     }
     if (!input_open(c, c->words[0], &in)) return;
     penta_profile *profile = NULL;
-    bool ok = !c->value[OPT_COVER] || (profile = counts(c, &in));
+    bool ok = !c->value[OPT_COVER] || (profile = report_counts(c, &in));
     ok = ok && (!c->value[OPT_PROFILE] || input_read(c, c->value[OPT_PROFILE], &paths));
     if (ok) write_page(c, &in, profile, &paths);
     penta_profile_free(profile);

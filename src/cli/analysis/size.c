@@ -20,7 +20,7 @@ struct rows {
     penta_error err;
 };
 
-static void take(void *user, const penta_size *size)
+static void size_take(void *user, const penta_size *size)
 {
     struct rows *r = user;
     char *name = strdup(size->name);
@@ -33,7 +33,7 @@ static void take(void *user, const penta_size *size)
 }
 
 /* By kind, then the largest first. */
-static int order(const void *a, const void *b)
+static int size_order(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;
     if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
@@ -41,7 +41,7 @@ static int order(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-static void show(struct cli *c, const struct rows *r)
+static void size_show(struct cli *c, const struct rows *r)
 {
     uint64_t all = r->count ? r->items[0].bytes : 0;
     if (c->value[OPT_JSON]) {
@@ -109,14 +109,14 @@ void command_SIZE(struct cli *c)
     struct rows r = {0};
     penta_error err = {0};
     if (!input_open(c, c->words[0], &in)) return;
-    bool ok = penta_sizes(in.module, take, &r, &err);
+    bool ok = penta_sizes(in.module, size_take, &r, &err);
     if (ok && r.err.code) err = r.err;
     if (c->value[OPT_JSON]) json_text(&c->json, "file", in.name);
     if (err.code) {
         cli_error(c, in.name, &err);
     } else {
-        if (r.count) qsort(r.items, r.count, sizeof *r.items, order);
-        show(c, &r);
+        if (r.count) qsort(r.items, r.count, sizeof *r.items, size_order);
+        size_show(c, &r);
         check_budgets(c, &r);
         if (penta_module_damage(in.module)) cli_error(c, in.name, penta_module_damage(in.module));
     }

@@ -33,7 +33,7 @@ static void check_one(struct cli *c, const char *name, const char *board, const 
     input_close(&in);
 }
 
-static void check(struct cli *c)
+static void board_check(struct cli *c)
 {
     const char *name = container_option(c, "board");
     penta_cvbc_board board;
@@ -52,7 +52,7 @@ static void check(struct cli *c)
 }
 
 /* What is there already stays untouched, so that builds see no change. */
-static bool unchanged(const char *path, const penta_buffer *bytes)
+static bool board_unchanged(const char *path, const penta_buffer *bytes)
 {
     FILE *file = fopen(path, "rb"); /* not an input: those may not be written */
     char *old = file ? malloc(bytes->size + 1) : NULL;
@@ -75,7 +75,7 @@ static void write_files(struct cli *c, const char *folder,
         char *path = malloc(size);
         if (!path) break;
         snprintf(path, size, "%s/%s", folder, penta_cvbc_trinity_name(i));
-        if ((unchanged(path, &out[i]) ||
+        if ((board_unchanged(path, &out[i]) ||
              output_write(c, path, (penta_bytes){out[i].data, out[i].size})) &&
             c->value[OPT_JSON])
             json_text(&c->json, NULL, path);
@@ -85,7 +85,7 @@ static void write_files(struct cli *c, const char *folder,
     if (err.code) cli_error(c, NULL, &err);
 }
 
-static void generate(struct cli *c)
+static void board_generate(struct cli *c)
 {
     const char *folder = c->value[OPT_OUTPUT];
     c->value[OPT_OUTPUT] = NULL; /* a folder, written here */
@@ -128,9 +128,9 @@ void command_BOARD(struct cli *c)
                 writer_print(&c->out, "%s\n", penta_cvbc_board_name(i));
         if (c->value[OPT_JSON]) json_end(&c->json);
     } else if (!strcmp(verb, "check") && files) {
-        check(c);
+        board_check(c);
     } else if (!strcmp(verb, "generate") && files) {
-        generate(c);
+        board_generate(c);
     } else {
         cli_usage(c, "usage: penta board check|generate|list [FILE...]",
                   *verb && files ? "penta board cannot '%.40s'" : "penta board %s needs FILE...",

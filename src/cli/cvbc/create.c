@@ -13,8 +13,8 @@ static bool ends_with(const char *name, const char *suffix)
 static bool is_source(const char *name) { return ends_with(name, ".ino") || ends_with(name, ".c"); }
 
 /* Findings of the text go to the sink. False without an error: they say why. */
-static bool build(struct input *in, bool source, const penta_option *options, size_t count,
-                  struct finding_sink *sink, penta_buffer *out, penta_error *err)
+static bool create_build(struct input *in, bool source, const penta_option *options, size_t count,
+                         struct finding_sink *sink, penta_buffer *out, penta_error *err)
 {
     penta_guess guess;
     penta_bytes bytes = input_bytes(in);
@@ -29,15 +29,15 @@ static bool build(struct input *in, bool source, const penta_option *options, si
 }
 
 /* The container of one input; what is wrong is reported. */
-static bool create(struct cli *c, struct input *in, bool source, const penta_option *options,
-                   size_t count, penta_buffer *out)
+static bool create_container(struct cli *c, struct input *in, bool source,
+                             const penta_option *options, size_t count, penta_buffer *out)
 {
     penta_bytes text = input_bytes(in);
     struct finding_sink sink;
     finding_sink_init(&sink, c, in->name);
     sink.source = &text;
     penta_error err = {0};
-    bool ok = build(in, source || is_source(in->name), options, count, &sink, out, &err);
+    bool ok = create_build(in, source || is_source(in->name), options, count, &sink, out, &err);
     finding_sink_finish(&sink);
     if (!ok && err.code)
         cli_error(c, in->name, &err);
@@ -51,7 +51,7 @@ static void create_one(struct cli *c, struct input *in, bool source)
     size_t count = 0;
     penta_option *options = options_for(c, "cvbc", OPTION_CREATE, &count);
     penta_buffer out = {0};
-    if (create(c, in, source, options, count, &out))
+    if (create_container(c, in, source, options, count, &out))
         cli_bytes(c, (penta_bytes){out.data, out.size});
     penta_buffer_free(&out);
     free(options);
@@ -80,7 +80,7 @@ static char *program_name(const char *word, const char **file)
 /* Options are about the file (signature, encryption), about every program, or about the first. */
 enum share { FOR_FILE, FOR_FIRST, FOR_OTHERS };
 
-static bool concerns(const char *key, enum share share)
+static bool option_concerns(const char *key, enum share share)
 {
     static const char *const of_file[] = {"sign-key",      "external-key", "hash",
                                           "key-file",      "cipher",       "derive",
@@ -98,7 +98,7 @@ static penta_option *options_of(struct cli *c, enum share share, size_t *count)
     size_t all = 0, kept = 0;
     penta_option *options = options_for(c, "cvbc", OPTION_CREATE, &all);
     for (size_t i = 0; options && i < all; i++)
-        if (concerns(options[i].key, share)) options[kept++] = options[i];
+        if (option_concerns(options[i].key, share)) options[kept++] = options[i];
     *count = kept;
     return options;
 }
@@ -112,7 +112,7 @@ static bool make_program(struct cli *c, const char *word, enum share share, stru
     size_t count = 0;
     penta_error err = {0};
     penta_option *options = options_of(c, share, &count);
-    bool ok = create(c, &in, false, options, count, &p->container);
+    bool ok = create_container(c, &in, false, options, count, &p->container);
     if (ok) {
         p->module =
             penta_open((penta_bytes){p->container.data, p->container.size}, "cvbc", NULL, 0, &err);

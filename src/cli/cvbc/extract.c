@@ -8,8 +8,8 @@ const char *part_words(enum command command, const char *only, size_t i)
     return !i ? "tbs" : penta_cvbc_part_name(i - 1);
 }
 
-static bool find(const penta_module *module, const char *part, penta_bytes *out,
-                 uint8_t message[40], penta_error *err)
+static bool extract_find(const penta_module *module, const char *part, penta_bytes *out,
+                         uint8_t message[40], penta_error *err)
 {
     if (strcmp(part, "tbs")) return penta_cvbc_part(module, part, out, err);
     *out = (penta_bytes){message, 40};
@@ -24,7 +24,7 @@ void command_EXTRACT(struct cli *c)
     penta_error err = {0};
     penta_bytes bytes = {0};
     uint8_t message[40];
-    if (find(in.module, part, &bytes, message, &err))
+    if (extract_find(in.module, part, &bytes, message, &err))
         cli_bytes(c, bytes);
     else
         cli_error(c, in.name, &err);

@@ -29,7 +29,7 @@ const char *key_type_words(enum command command, const char *only, size_t i)
     return type_name(i);
 }
 
-static void tell(struct cli *c, const char *path, const penta_cvbc_key *key)
+static void keygen_tell(struct cli *c, const char *path, const penta_cvbc_key *key)
 {
     penta_bytes print = {key->fingerprint, sizeof key->fingerprint};
     const char *type = type_name(key->type - 1);
@@ -69,7 +69,7 @@ void command_KEYGEN(struct cli *c)
     if (penta_cvbc_key_generate(type + 1, &pem, &err) &&
         penta_cvbc_key_read((penta_bytes){pem.data, pem.size}, &key, &err) &&
         write_secret(path, (penta_bytes){pem.data, pem.size}, &err))
-        tell(c, path, &key);
+        keygen_tell(c, path, &key);
     else
         cli_error(c, NULL, &err);
     penta_cvbc_wipe(&pem);

@@ -70,7 +70,7 @@ static const char *code_words(number code)
     }
 }
 
-static bool failed(penta_error *err, const char *what, number code)
+static bool pkcs11_failed(penta_error *err, const char *what, number code)
 {
     const char *words = code_words(code);
     if (words) return error_at(err, BASE_IO, 0, "the token refuses to %s: %s", what, words);
@@ -86,39 +86,39 @@ static bool find_key(const struct function_list *f, number session, const char *
     number code = f->find_init(session, wanted, 2);
     if (!code) code = f->find(session, key, 1, &found);
     f->find_final(session);
-    if (code) return failed(err, "look for a key", code);
+    if (code) return pkcs11_failed(err, "look for a key", code);
     return found ||
            error_at(err, BASE_OPTION_VALUE, 0, "the token has no private key '%.40s'", label);
 }
 
 /* ECDSA signs a digest, which the token computes too. */
-static bool digest(const struct function_list *f, number session, penta_bytes *message,
-                   uint8_t out[32], penta_error *err)
+static bool pkcs11_digest(const struct function_list *f, number session, penta_bytes *message,
+                          uint8_t out[32], penta_error *err)
 {
     struct mechanism sha = {SHA256, NULL, 0};
     number size = 32;
     number code = f->digest_init(session, &sha);
     if (!code) code = f->digest(session, message->data, message->size, out, &size);
     *message = (penta_bytes){out, size};
-    return !code || failed(err, "compute a digest", code);
+    return !code || pkcs11_failed(err, "compute a digest", code);
 }
 
-static bool sign(const struct function_list *f, number session, number key, penta_bytes message,
-                 penta_buffer *signature, penta_error *err)
+static bool pkcs11_sign_raw(const struct function_list *f, number session, number key,
+                            penta_bytes message, penta_buffer *signature, penta_error *err)
 {
     number kind = 0, size = SIGNATURE_MAX;
     uint8_t hash[32], bytes[SIGNATURE_MAX];
     struct attribute type = {KEY_TYPE, &kind, sizeof kind};
     number code = f->get_attribute(session, key, &type, 1);
-    if (code) return failed(err, "name the kind of the key", code);
+    if (code) return pkcs11_failed(err, "name the kind of the key", code);
     if (kind != RSA && kind != EC && kind != EDWARDS)
         return error_at(err, BASE_UNSUPPORTED, 0, "keys of kind 0x%lx cannot sign containers",
                         kind);
     struct mechanism how = {kind == RSA ? SHA256_RSA_PKCS : kind == EC ? ECDSA : EDDSA, NULL, 0};
-    if (kind == EC && !digest(f, session, &message, hash, err)) return false;
+    if (kind == EC && !pkcs11_digest(f, session, &message, hash, err)) return false;
     code = f->sign_init(session, &how, key);
     if (!code) code = f->sign(session, message.data, message.size, bytes, &size);
-    if (code) return failed(err, "sign", code);
+    if (code) return pkcs11_failed(err, "sign", code);
     signature->data = malloc(size + 1);
     if (!signature->data) return error_at(err, BASE_MEMORY, 0, "no memory for a signature");
     memcpy(signature->data, bytes, size);
@@ -133,21 +133,21 @@ static bool sign_in_slots(const struct function_list *f, const struct pkcs11_key
 {
     number slots[SLOTS_MAX], count = SLOTS_MAX;
     number code = f->get_slot_list(1, slots, &count);
-    if (code) return failed(err, "list tokens", code);
+    if (code) return pkcs11_failed(err, "list tokens", code);
     if (!count) return error_at(err, BASE_IO, 0, "there is no token");
     for (number i = 0; i < count; i++) {
         number session = 0, object = 0;
         penta_error one = {0};
         code = f->open_session(slots[i], SERIAL_SESSION, NULL, NULL, &session);
         if (code) {
-            failed(&one, "open a session", code);
+            pkcs11_failed(&one, "open a session", code);
             if (!err->code) *err = one; /* a slot without a token; others may have one */
             continue;
         }
         code = f->login(session, USER, pin.data, pin.size);
-        bool ok = !code || code == ALREADY_LOGGED_IN || failed(&one, "take the PIN", code);
+        bool ok = !code || code == ALREADY_LOGGED_IN || pkcs11_failed(&one, "take the PIN", code);
         ok = ok && find_key(f, session, key->label, &object, &one) &&
-             sign(f, session, object, message, signature, &one);
+             pkcs11_sign_raw(f, session, object, message, signature, &one);
         f->close_session(session);
         if (ok || code != NO_PIN || !err->code) *err = one; /* a token without a PIN says nothing */
         if (ok) return true;
@@ -168,7 +168,7 @@ bool pkcs11_sign(const struct pkcs11_key *key, penta_bytes message, penta_buffer
     bool ok = get_list && !get_list(&f) && f;
     if (!ok) error_at(err, BASE_IO, 0, "'%.60s' is not a PKCS #11 library", key->module);
     number code = ok ? f->initialize(NULL) : 0;
-    if (ok && code && code != ALREADY_INITIALIZED) ok = failed(err, "start", code);
+    if (ok && code && code != ALREADY_INITIALIZED) ok = pkcs11_failed(err, "start", code);
     if (ok) {
         ok = sign_in_slots(f, key, (penta_bytes){pin.data, pin.size}, message, signature, err);
         f->finalize(NULL);

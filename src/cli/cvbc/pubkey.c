@@ -13,7 +13,7 @@ static void c_array(struct writer *out, const penta_cvbc_key *key, const char *t
     writer_text(out, "\n};\n");
 }
 
-static void tell(struct cli *c, const penta_cvbc_key *key, penta_bytes pem)
+static void pubkey_tell(struct cli *c, const penta_cvbc_key *key, penta_bytes pem)
 {
     const char *form = c->value[OPT_FORM] ? c->value[OPT_FORM] : "pem";
     const char *type = penta_cvbc_key_name(key->type);
@@ -44,7 +44,7 @@ void command_PUBKEY(struct cli *c)
     if (file_read(c->words[0], KEY_FILE_MAX, &file, &err) &&
         penta_cvbc_key_read((penta_bytes){file.data, file.size}, &key, &err) &&
         penta_cvbc_key_public((penta_bytes){file.data, file.size}, &pem, &err)) {
-        tell(c, &key, (penta_bytes){pem.data, pem.size});
+        pubkey_tell(c, &key, (penta_bytes){pem.data, pem.size});
     } else {
         if (is_rule(&err, "KEY")) error_note(&err, "in '%.80s'", c->words[0]);
         cli_error(c, c->words[0], &err);

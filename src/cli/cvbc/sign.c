@@ -20,7 +20,7 @@ static bool has_target(struct cli *c)
     return !c->exit;
 }
 
-static void result(struct cli *c, penta_bytes out)
+static void sign_result(struct cli *c, penta_bytes out)
 {
     bool attached = c->value[OPT_ATTACH_SIG] && !c->value[OPT_OUTPUT];
     if (!c->value[OPT_IN_PLACE] && !attached)
@@ -29,7 +29,8 @@ static void result(struct cli *c, penta_bytes out)
         json_text(&c->json, "output", c->words[0]);
 }
 
-static bool attach(struct cli *c, const penta_module *module, penta_buffer *out, penta_error *err)
+static bool sign_attach(struct cli *c, const penta_module *module, penta_buffer *out,
+                        penta_error *err)
 {
     penta_buffer signature = {0};
     bool ok = file_read(c->value[OPT_ATTACH_SIG], 4096, &signature, err) &&
@@ -87,10 +88,10 @@ static bool token_complete(struct cli *c, penta_error *err)
     return error_note(err, "--pkcs11-key LABEL --pin-file FILE --public-key FILE");
 }
 
-static bool sign(struct cli *c, const penta_module *module, struct finding_sink *replaced,
-                 penta_buffer *out, penta_error *err)
+static bool sign_module(struct cli *c, const penta_module *module, struct finding_sink *replaced,
+                        penta_buffer *out, penta_error *err)
 {
-    if (c->value[OPT_ATTACH_SIG]) return attach(c, module, out, err);
+    if (c->value[OPT_ATTACH_SIG]) return sign_attach(c, module, out, err);
     if (c->value[OPT_EXPORT_TBS] && !container_option(c, "public-key")) {
         error_at(err, BASE_OPTION_VALUE, 0, "--export-tbs needs the key that will sign");
         return error_note(err, "--public-key FILE");
@@ -122,8 +123,8 @@ void command_SIGN(struct cli *c)
     struct finding_sink replaced;
     finding_sink_init(&replaced, c, in.name);
     replaced.module = in.module;
-    if (sign(c, in.module, &replaced, &out, &err)) {
-        result(c, (penta_bytes){out.data, out.size});
+    if (sign_module(c, in.module, &replaced, &out, &err)) {
+        sign_result(c, (penta_bytes){out.data, out.size});
         finding_sink_finish(&replaced);
     }
     finding_sink_drop(&replaced);

@@ -39,7 +39,7 @@ static void check_source(struct verification *v, const penta_module *module)
     v->summary = "built from other sources";
 }
 
-static void judge(struct verification *v, const penta_module *module)
+static void verify_judge(struct verification *v, const penta_module *module)
 {
     const penta_error *failure = &v->verdict.failure;
     penta_error warning;
@@ -58,7 +58,7 @@ static void judge(struct verification *v, const penta_module *module)
     v->exit = cli_exit_of(failure->code);
 }
 
-static void say(struct verification *v, const char *name)
+static void verify_say(struct verification *v, const char *name)
 {
     struct cli *c = v->cli;
     const penta_cvbc_verdict *found = &v->verdict;
@@ -97,7 +97,7 @@ static void say(struct verification *v, const char *name)
     writer_char(&c->out, '\n');
 }
 
-static void one(struct cli *c, const char *name)
+static void verify_one(struct cli *c, const char *name)
 {
     struct input in;
     if (!input_open(c, name, &in)) return;
@@ -108,9 +108,9 @@ static void one(struct cli *c, const char *name)
     }
     finding_sink_init(&v.sink, c, name);
     v.sink.module = in.module;
-    judge(&v, in.module);
+    verify_judge(&v, in.module);
     finding_sink_finish(&v.sink);
-    say(&v, name);
+    verify_say(&v, name);
     cli_fail(c, v.exit);
     input_close(&in);
 }
@@ -118,6 +118,6 @@ static void one(struct cli *c, const char *name)
 void command_VERIFY(struct cli *c)
 {
     if (c->value[OPT_JSON]) json_list(&c->json, "files");
-    for (size_t i = 0; i < c->word_count; i++) one(c, c->words[i]);
+    for (size_t i = 0; i < c->word_count; i++) verify_one(c, c->words[i]);
     if (c->value[OPT_JSON]) json_end(&c->json);
 }

@@ -57,7 +57,7 @@ bool dap_address(const struct json_object *args, const char *key, uint64_t *valu
 
 /* ---- what is sent ---- */
 
-static struct json begin(struct dap *d, struct writer *out, const char *type)
+static struct json dap_message_begin(struct dap *d, struct writer *out, const char *type)
 {
     struct json j = {.out = out};
     json_object(&j, NULL);
@@ -66,7 +66,7 @@ static struct json begin(struct dap *d, struct writer *out, const char *type)
     return j;
 }
 
-static void finish(struct dap *d, struct json *j)
+static void dap_message_finish(struct dap *d, struct json *j)
 {
     json_finish(j);
     dap_send(d, j->out);
@@ -77,14 +77,14 @@ void dap_event(struct dap *d, const char *name, void (*body)(struct json *j, con
                const void *user)
 {
     struct writer out = {0};
-    struct json j = begin(d, &out, "event");
+    struct json j = dap_message_begin(d, &out, "event");
     json_text(&j, "event", name);
     if (body) {
         json_object(&j, "body");
         body(&j, user);
         json_end(&j);
     }
-    finish(d, &j);
+    dap_message_finish(d, &j);
 }
 
 struct output {
@@ -104,11 +104,11 @@ void dap_output(struct dap *d, const char *category, penta_bytes text)
     if (text.size) dap_event(d, "output", output_body, &(struct output){category, text});
 }
 
-static void respond(struct dap *d, const struct json_object *message, const char *command,
-                    struct dap_answer *a, struct writer *body)
+static void dap_request_respond(struct dap *d, const struct json_object *message,
+                                const char *command, struct dap_answer *a, struct writer *body)
 {
     struct writer out = {0};
-    struct json j = begin(d, &out, "response");
+    struct json j = dap_message_begin(d, &out, "response");
     json_uint(&j, "request_seq", dap_uint(message, "seq", 0));
     json_bool(&j, "success", !a->err.code);
     json_text(&j, "command", command);
@@ -125,12 +125,12 @@ static void respond(struct dap *d, const struct json_object *message, const char
     } else {
         json_raw(&j, "body", writer_view(body));
     }
-    finish(d, &j);
+    dap_message_finish(d, &j);
 }
 
 /* ---- requests ---- */
 
-static const struct request *find(const char *name)
+static const struct request *dap_request_find(const char *name)
 {
     for (size_t i = 0; i < REQUESTS; i++)
         if (!strcmp(requests[i].name, name)) return &requests[i];
@@ -138,8 +138,8 @@ static const struct request *find(const char *name)
 }
 
 /* Launch and attach bring the token; before it only initialize and leaving are answered. */
-static bool trusted(struct dap *d, const char *name, const struct json_object *args,
-                    penta_error *err)
+static bool dap_request_trusted(struct dap *d, const char *name, const struct json_object *args,
+                                penta_error *err)
 {
     enum { TRIES = 3 };
     const char *token = dap_text(args, "token");
@@ -151,16 +151,16 @@ static bool trusted(struct dap *d, const char *name, const struct json_object *a
     return error_at(err, BASE_STATE, 0, "the argument 'token' is not the one of this server");
 }
 
-static void answer(struct dap *d, const struct json_object *message)
+static void dap_request_answer(struct dap *d, const struct json_object *message)
 {
     const char *type = dap_text(message, "type"), *name = dap_text(message, "command");
     struct writer body = {0};
     struct json j = {.out = &body};
     struct dap_answer a = {.args = json_get(message, "arguments"), .body = &j};
     if (!type || strcmp(type, "request") || !name) return; /* nothing that could be answered */
-    const struct request *r = find(name);
+    const struct request *r = dap_request_find(name);
     json_object(&j, NULL);
-    if (!trusted(d, name, a.args, &a.err)) {
+    if (!dap_request_trusted(d, name, a.args, &a.err)) {
     } else if (!r) {
         error_at(&a.err, BASE_NAME_UNKNOWN, 0, "there is no request '%.40s'", name);
     } else if (r->needs == PROGRAM && !d->debugger) {
@@ -170,7 +170,7 @@ static void answer(struct dap *d, const struct json_object *message)
     }
     json_finish(&j);
     while (body.out.size && body.out.data[body.out.size - 1] == '\n') body.out.size--;
-    respond(d, message, name, &a, &body);
+    dap_request_respond(d, message, name, &a, &body);
     writer_free(&body);
     if (r && r->then && !a.err.code && !d->ended) r->then(d, a.args);
 }
@@ -245,7 +245,7 @@ bool dap_hear(struct dap *d, penta_bytes bytes)
             d->queue[d->queue_count++] = doc;
             return true;
         }
-        if (doc) answer(d, message);
+        if (doc) dap_request_answer(d, message);
         d->ended |= !doc;
         json_doc_free(doc);
     }
@@ -262,7 +262,7 @@ bool dap_converse(struct dap *d)
         }
         struct json_doc *doc = next_message(d);
         if (!doc) break;
-        answer(d, json_root(doc));
+        dap_request_answer(d, json_root(doc));
         json_doc_free(doc);
     }
     return !d->failed;

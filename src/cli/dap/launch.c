@@ -169,14 +169,14 @@ static bool open_record(struct dap *d, const struct json_object *args, penta_err
     return d->session;
 }
 
-static void called(void *user, const penta_call *call)
+static void launch_called(void *user, const penta_call *call)
 {
     struct dap *d = user;
     dap_output(d, "stdout", call->output);
     dap_output(d, "stderr", call->errors);
 }
 
-static void logged(void *user, unsigned number, penta_bytes text)
+static void launch_logged(void *user, unsigned number, penta_bytes text)
 {
     struct writer line = {0};
     (void)number;
@@ -186,7 +186,7 @@ static void logged(void *user, unsigned number, penta_bytes text)
     writer_free(&line);
 }
 
-static bool ask(void *user) { return !dap_wants_to_stop(user); }
+static bool launch_ask(void *user) { return !dap_wants_to_stop(user); }
 
 static void take_code(void *user, const penta_part *part)
 {
@@ -205,7 +205,7 @@ static int by_pc(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void start(struct dap *d, struct dap_answer *a, bool record)
+static void launch_start(struct dap *d, struct dap_answer *a, bool record)
 {
     const struct json_object *args = a->args;
     if (d->program) {
@@ -222,19 +222,19 @@ static void start(struct dap *d, struct dap_answer *a, bool record)
     if (ok) d->debugger = penta_debugger_new(d->session, &a->err);
     if (!ok && !a->err.code) error_at(&a->err, BASE_MEMORY, 0, "no memory for the program");
     if (!d->debugger) return;
-    penta_session_on_call(d->session, called, d);
-    penta_debugger_on_log(d->debugger, logged, d);
-    penta_debugger_on_interrupt(d->debugger, ask, d);
+    penta_session_on_call(d->session, launch_called, d);
+    penta_debugger_on_log(d->debugger, launch_logged, d);
+    penta_debugger_on_interrupt(d->debugger, launch_ask, d);
     penta_parts(d->module, take_code, d);
     if (d->pc_count) qsort(d->pcs, d->pc_count, sizeof *d->pcs, by_pc);
     penta_debugger_goto(d->debugger, 0, &d->stop, &a->err);
 }
 
-void dap_launch(struct dap *d, struct dap_answer *a) { start(d, a, false); }
-void dap_attach(struct dap *d, struct dap_answer *a) { start(d, a, true); }
+void dap_launch(struct dap *d, struct dap_answer *a) { launch_start(d, a, false); }
+void dap_attach(struct dap *d, struct dap_answer *a) { launch_start(d, a, true); }
 
 /* Places can be found from now on, so breakpoints may come. */
-static void opened(struct dap *d)
+static void launch_opened(struct dap *d)
 {
     if (d->record && !penta_record_is_of(d->record, d->module))
         dap_output(d, "console",
@@ -242,8 +242,14 @@ static void opened(struct dap *d)
     dap_event(d, "initialized", NULL, NULL);
 }
 
-void dap_then_launch(struct dap *d, const struct json_object *args) { (void)args, opened(d); }
-void dap_then_attach(struct dap *d, const struct json_object *args) { (void)args, opened(d); }
+void dap_then_launch(struct dap *d, const struct json_object *args)
+{
+    (void)args, launch_opened(d);
+}
+void dap_then_attach(struct dap *d, const struct json_object *args)
+{
+    (void)args, launch_opened(d);
+}
 
 void dap_then_configurationDone(struct dap *d, const struct json_object *args)
 {

@@ -62,7 +62,7 @@ static void name_of(struct dap *d, uint64_t pc, struct json *j)
     penta_buffer_free(&name);
 }
 
-static void instruction(struct dap *d, struct json *j, uint64_t pc)
+static void dap_memory_instruction(struct dap *d, struct json *j, uint64_t pc)
 {
     penta_buffer text = {0};
     penta_line line;
@@ -107,7 +107,7 @@ void dap_disassemble(struct dap *d, struct dap_answer *a)
     json_list(a->body, "instructions");
     for (uint64_t k = 0; k < count; k++, at++) {
         if (at >= 0 && at < all)
-            instruction(d, a->body, d->pcs[at]);
+            dap_memory_instruction(d, a->body, d->pcs[at]);
         else
             no_instruction(a->body, at < 0 ? at : at - all, last);
     }

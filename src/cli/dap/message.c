@@ -9,13 +9,13 @@
 
 enum { HEADER_MAX = 4096, MESSAGE_MAX = 16 << 20, PIECE = 16384 };
 
-static penta_bytes rest(const struct dap *d)
+static penta_bytes dap_message_rest(const struct dap *d)
 {
     return bytes_slice((penta_bytes){d->in.data, d->in.size}, d->in_at, SIZE_MAX);
 }
 
 /* More bytes after those that are there. False: no more come. */
-static bool more(struct dap *d)
+static bool dap_message_more(struct dap *d)
 {
     uint8_t piece[PIECE];
     size_t n = d->io->read(d->io->user, piece, sizeof piece);
@@ -58,16 +58,17 @@ struct json_doc *dap_receive(struct dap *d)
     const uint8_t *end;
     uint64_t length = 0;
     penta_error err = {0};
-    while (!(end = header_end(rest(d)))) {
-        if (rest(d).size > HEADER_MAX) d->failed = true;
-        if (d->failed || !more(d)) return NULL;
+    while (!(end = header_end(dap_message_rest(d)))) {
+        if (dap_message_rest(d).size > HEADER_MAX) d->failed = true;
+        if (d->failed || !dap_message_more(d)) return NULL;
     }
-    size_t header = (size_t)(end - rest(d).data);
-    d->failed = !length_of(bytes_slice(rest(d), 0, header), &length);
+    size_t header = (size_t)(end - dap_message_rest(d).data);
+    d->failed = !length_of(bytes_slice(dap_message_rest(d), 0, header), &length);
     if (d->failed) return NULL;
-    while (rest(d).size - header - 4 < length)
-        if (!more(d)) return NULL;
-    struct json_doc *doc = json_parse(bytes_slice(rest(d), header + 4, (size_t)length), &err);
+    while (dap_message_rest(d).size - header - 4 < length)
+        if (!dap_message_more(d)) return NULL;
+    struct json_doc *doc =
+        json_parse(bytes_slice(dap_message_rest(d), header + 4, (size_t)length), &err);
     d->in_at += header + 4 + (size_t)length;
     d->failed = !doc;
     return doc;
@@ -76,11 +77,11 @@ struct json_doc *dap_receive(struct dap *d)
 bool dap_received(const struct dap *d)
 {
     uint64_t length;
-    const uint8_t *end = header_end(rest(d));
-    if (!end) return rest(d).size > HEADER_MAX;
-    size_t header = (size_t)(end - rest(d).data);
-    return !length_of(bytes_slice(rest(d), 0, header), &length) ||
-           rest(d).size - header - 4 >= length;
+    const uint8_t *end = header_end(dap_message_rest(d));
+    if (!end) return dap_message_rest(d).size > HEADER_MAX;
+    size_t header = (size_t)(end - dap_message_rest(d).data);
+    return !length_of(bytes_slice(dap_message_rest(d), 0, header), &length) ||
+           dap_message_rest(d).size - header - 4 >= length;
 }
 
 bool dap_has_message(struct dap *d) { return d->in.size > d->in_at || d->io->pending(d->io->user); }

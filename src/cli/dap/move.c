@@ -79,7 +79,7 @@ static void exited_body(struct json *j, const void *user)
 }
 
 /* The program is at its end. A client that wants to go back from there asks for a stop. */
-static void halted(struct dap *d)
+static void dap_move_halted(struct dap *d)
 {
     const char *format = penta_module_format(d->module);
     uint64_t code = penta_format_exit_value(format) ? d->stop.args[0] & 0xff : 0;
@@ -105,7 +105,7 @@ static bool end_is_queued(const struct dap *d)
     return false;
 }
 
-static void move(struct dap *d, motion *go, bool continuing, const char *reason)
+static void dap_move_by(struct dap *d, motion *go, bool continuing, const char *reason)
 {
     penta_error err = {0};
     d->resumes = false;
@@ -122,7 +122,7 @@ static void move(struct dap *d, motion *go, bool continuing, const char *reason)
     if (d->stop.kind == PENTA_STOP_INTERRUPT && continuing && !end_is_queued(d))
         d->resumes = true;
     else if (d->stop.kind == PENTA_STOP_HALT && !d->stop_on_exit)
-        halted(d);
+        dap_move_halted(d);
     else
         dap_stopped(d, reason);
 }
@@ -194,17 +194,17 @@ void dap_continue(struct dap *d, struct dap_answer *a)
 void dap_then_continue(struct dap *d, const struct json_object *args)
 {
     (void)args;
-    move(d, go_forward, true, "pause");
+    dap_move_by(d, go_forward, true, "pause");
 }
 
 void dap_then_next(struct dap *d, const struct json_object *args)
 {
-    move(d, by_line(d, args) ? go_next_line : go_next, false, "step");
+    dap_move_by(d, by_line(d, args) ? go_next_line : go_next, false, "step");
 }
 
 void dap_then_stepIn(struct dap *d, const struct json_object *args)
 {
-    move(d, by_line(d, args) ? go_line : go_one, false, "step");
+    dap_move_by(d, by_line(d, args) ? go_line : go_one, false, "step");
 }
 
 /* Fails before the response if there is no caller. */
@@ -217,23 +217,23 @@ void dap_stepOut(struct dap *d, struct dap_answer *a)
 void dap_then_stepOut(struct dap *d, const struct json_object *args)
 {
     (void)args;
-    move(d, go_out, false, "step");
+    dap_move_by(d, go_out, false, "step");
 }
 
 void dap_then_stepBack(struct dap *d, const struct json_object *args)
 {
-    move(d, by_line(d, args) ? go_back_line : go_back, false, "step");
+    dap_move_by(d, by_line(d, args) ? go_back_line : go_back, false, "step");
 }
 
 void dap_then_reverseContinue(struct dap *d, const struct json_object *args)
 {
     (void)args;
-    move(d, go_reverse, false, "entry");
+    dap_move_by(d, go_reverse, false, "entry");
 }
 
 void dap_then_restart(struct dap *d, const struct json_object *args)
 {
-    move(d, go_start, false, "entry");
+    dap_move_by(d, go_start, false, "entry");
     if (!d->stop_on_entry) dap_then_continue(d, args);
 }
 

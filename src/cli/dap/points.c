@@ -33,7 +33,7 @@ static bool read_hits(const char *text, uint64_t *ignore, penta_error *err)
     return true;
 }
 
-static const penta_point *added(const struct dap *d, unsigned number)
+static const penta_point *dap_points_added(const struct dap *d, unsigned number)
 {
     const penta_point *p;
     for (size_t i = 0; (p = penta_debugger_point(d->debugger, i)); i++)
@@ -51,8 +51,8 @@ static void tell_place(struct dap *d, struct json *j, const penta_point *p)
 }
 
 /* Adds what `item` says, and tells the client what became of it. */
-static void add(struct dap *d, struct json *j, penta_point point, enum dap_group group,
-                const char *source, const struct json_object *item, penta_error err)
+static void dap_points_add(struct dap *d, struct json *j, penta_point point, enum dap_group group,
+                           const char *source, const struct json_object *item, penta_error err)
 {
     unsigned number = 0;
     const char *hits = dap_text(item, "hitCondition"), *condition = dap_text(item, "condition"),
@@ -70,7 +70,7 @@ static void add(struct dap *d, struct json *j, penta_point point, enum dap_group
     if (number) json_uint(j, "id", number);
     json_bool(j, "verified", ok);
     if (!ok) json_text(j, "message", err.message);
-    if (ok && point.kind == PENTA_POINT_BREAK) tell_place(d, j, added(d, number));
+    if (ok && point.kind == PENTA_POINT_BREAK) tell_place(d, j, dap_points_added(d, number));
     json_end(j);
 }
 
@@ -95,8 +95,8 @@ void dap_setBreakpoints(struct dap *d, struct dap_answer *a)
         if (!file.size)
             error_at(&err, BASE_NAME_UNKNOWN, 0, "the program has no lines of this file");
         writer_ok(&what, &err);
-        add(d, a->body, (penta_point){.what = (const char *)what.out.data}, DAP_SOURCE, path, item,
-            err);
+        dap_points_add(d, a->body, (penta_point){.what = (const char *)what.out.data}, DAP_SOURCE,
+                       path, item, err);
         writer_free(&what);
     }
     json_end(a->body);
@@ -111,7 +111,8 @@ void dap_setFunctionBreakpoints(struct dap *d, struct dap_answer *a)
         const char *name = dap_text(json_item(list, i), "name");
         penta_error err = {0};
         if (!name) error_at(&err, BASE_OPTION_VALUE, 0, "the function has no name");
-        add(d, a->body, (penta_point){.what = name}, DAP_FUNCTION, NULL, json_item(list, i), err);
+        dap_points_add(d, a->body, (penta_point){.what = name}, DAP_FUNCTION, NULL,
+                       json_item(list, i), err);
     }
     json_end(a->body);
 }
@@ -127,8 +128,8 @@ void dap_setInstructionBreakpoints(struct dap *d, struct dap_answer *a)
         penta_error err = {0};
         dap_address(json_item(list, i), "instructionReference", &pc, &err);
         snprintf(what, sizeof what, "%" PRIu64, pc);
-        add(d, a->body, (penta_point){.what = what}, DAP_INSTRUCTION, NULL, json_item(list, i),
-            err);
+        dap_points_add(d, a->body, (penta_point){.what = what}, DAP_INSTRUCTION, NULL,
+                       json_item(list, i), err);
     }
     json_end(a->body);
 }
@@ -211,7 +212,7 @@ void dap_setDataBreakpoints(struct dap *d, struct dap_answer *a)
         if (access && !strcmp(access, "read")) point.kind = PENTA_POINT_READ;
         if (access && !strcmp(access, "readWrite")) point.kind = PENTA_POINT_ACCESS;
         if (!what) error_at(&err, BASE_OPTION_VALUE, 0, "the data has no id");
-        add(d, a->body, point, DAP_DATA, NULL, item, err);
+        dap_points_add(d, a->body, point, DAP_DATA, NULL, item, err);
     }
     json_end(a->body);
 }

@@ -15,7 +15,7 @@ static bool wants_hex(const struct json_object *args)
 
 /* ---- frames ---- */
 
-static void frame(struct dap *d, struct json *j, size_t i, uint64_t pc)
+static void dap_show_frame(struct dap *d, struct json *j, size_t i, uint64_t pc)
 {
     penta_buffer name = {0};
     penta_line line;
@@ -50,7 +50,7 @@ void dap_stackTrace(struct dap *d, struct dap_answer *a)
     json_list(a->body, "stackFrames");
     for (size_t i = from < known ? (size_t)from : known; i < known; i++) {
         if (levels && i - from >= levels) break;
-        frame(d, a->body, i, i ? frames[i].pc : d->stop.pc);
+        dap_show_frame(d, a->body, i, i ? frames[i].pc : d->stop.pc);
     }
     json_end(a->body);
     json_uint(a->body, "totalFrames", known);
@@ -66,8 +66,8 @@ static void count_variable(void *user, const penta_variable *v)
     ((struct count *)user)->of[v->scope]++;
 }
 
-static void scope(struct dap *d, struct json *j, const char *name, const char *hint,
-                  struct dap_handle handle, size_t count)
+static void dap_show_scope(struct dap *d, struct json *j, const char *name, const char *hint,
+                           struct dap_handle handle, size_t count)
 {
     json_object(j, NULL);
     json_text(j, "name", name);
@@ -86,15 +86,17 @@ void dap_scopes(struct dap *d, struct dap_answer *a)
     penta_vm_variables(penta_session_vm(d->session), at, count_variable, &n);
     json_list(a->body, "scopes");
     if (n.of[PENTA_VARIABLE_LOCAL])
-        scope(d, a->body, "Locals", "locals", (struct dap_handle){DAP_LOCALS, .frame = at},
-              n.of[PENTA_VARIABLE_LOCAL]);
+        dap_show_scope(d, a->body, "Locals", "locals", (struct dap_handle){DAP_LOCALS, .frame = at},
+                       n.of[PENTA_VARIABLE_LOCAL]);
     if (n.of[PENTA_VARIABLE_GLOBAL])
-        scope(d, a->body, "Globals", NULL, (struct dap_handle){DAP_GLOBALS, .frame = at},
-              n.of[PENTA_VARIABLE_GLOBAL]);
+        dap_show_scope(d, a->body, "Globals", NULL, (struct dap_handle){DAP_GLOBALS, .frame = at},
+                       n.of[PENTA_VARIABLE_GLOBAL]);
     if (n.of[PENTA_VARIABLE_REGISTER])
-        scope(d, a->body, "Registers", "registers", (struct dap_handle){DAP_REGISTERS, .frame = at},
-              n.of[PENTA_VARIABLE_REGISTER]);
-    scope(d, a->body, "Machine", NULL, (struct dap_handle){DAP_TREE, .path = strdup("")}, 0);
+        dap_show_scope(d, a->body, "Registers", "registers",
+                       (struct dap_handle){DAP_REGISTERS, .frame = at},
+                       n.of[PENTA_VARIABLE_REGISTER]);
+    dap_show_scope(d, a->body, "Machine", NULL, (struct dap_handle){DAP_TREE, .path = strdup("")},
+                   0);
     json_end(a->body);
 }
 
@@ -210,8 +212,8 @@ static void match_variable(void *user, const penta_variable *v)
 }
 
 /* Expressions are those of the innermost frame; a name alone may be one of another. */
-static bool evaluate(struct dap *d, const struct json_object *args, const char *text,
-                     penta_value *value, penta_error *err)
+static bool dap_show_evaluate(struct dap *d, const struct json_object *args, const char *text,
+                              penta_value *value, penta_error *err)
 {
     const penta_vm *vm = penta_session_vm(d->session);
     struct find_variable f = {.name = text};
@@ -338,7 +340,7 @@ void dap_evaluate(struct dap *d, struct dap_answer *a)
         error_at(&a->err, BASE_OPTION_VALUE, 0, "the argument 'expression' is missing");
         return;
     }
-    if (evaluate(d, a->args, text, &value, &a->err)) {
+    if (dap_show_evaluate(d, a->args, text, &value, &a->err)) {
         tell_value(a->body, "result", &value, wants_hex(a->args));
         if (value.kind != PENTA_FLOAT) dap_reference(a->body, "memoryReference", value.as.u);
     } else if (*text == '/' && penta_vm_value(penta_session_vm(d->session), text, &tree)) {
@@ -360,7 +362,7 @@ void dap_then_evaluate(struct dap *d, const struct json_object *args)
 
 /* ---- changing values ---- */
 
-static void set(struct dap *d, struct dap_answer *a, const char *what)
+static void dap_show_set(struct dap *d, struct dap_answer *a, const char *what)
 {
     const char *text = dap_text(a->args, "value");
     penta_value value;
@@ -389,17 +391,17 @@ void dap_setVariable(struct dap *d, struct dap_answer *a)
         error_at(&a->err, BASE_STATE, 0, "there is no such variable");
     } else if (h->shown == DAP_ARRAY && number_parse(name, &i) && i < h->count) {
         element_text(h, i, element, sizeof element);
-        set(d, a, element);
+        dap_show_set(d, a, element);
     } else if (h->frame) {
         error_at(&a->err, BASE_STATE, 0, "only variables of the innermost frame can be set");
     } else if (h->shown == DAP_TREE) { /* by its path: a name alone may be that of something else */
         struct writer path = {0};
         writer_print(&path, "%s/%s", h->path, name);
         writer_char(&path, 0);
-        if (writer_ok(&path, &a->err)) set(d, a, (const char *)path.out.data);
+        if (writer_ok(&path, &a->err)) dap_show_set(d, a, (const char *)path.out.data);
         writer_free(&path);
     } else {
-        set(d, a, name);
+        dap_show_set(d, a, name);
     }
 }
 
@@ -407,7 +409,7 @@ void dap_setExpression(struct dap *d, struct dap_answer *a)
 {
     const char *what = dap_text(a->args, "expression");
     if (what)
-        set(d, a, what);
+        dap_show_set(d, a, what);
     else
         error_at(&a->err, BASE_OPTION_VALUE, 0, "the argument 'expression' is missing");
 }
@@ -422,7 +424,7 @@ struct completing {
     struct writer told; /* names sent so far, each between NUL bytes */
 };
 
-static void offer(struct completing *c, penta_bytes name, const char *type)
+static void dap_show_offer(struct completing *c, penta_bytes name, const char *type)
 {
     enum { MOST = 200 };
     struct writer key = {0};
@@ -445,20 +447,20 @@ static void offer(struct completing *c, penta_bytes name, const char *type)
 
 static void offer_variable(void *user, const penta_variable *v)
 {
-    offer(user, bytes_of(v->value.name), "variable");
+    dap_show_offer(user, bytes_of(v->value.name), "variable");
 }
 
 /* What the state has at its top: pc, executed. */
 static bool offer_node(void *user, const penta_node *node) { return (void)user, (void)node, false; }
 static void offer_field(void *user, const penta_field *field)
 {
-    offer(user, bytes_of(field->name), "value");
+    dap_show_offer(user, bytes_of(field->name), "value");
 }
 
 static void offer_part(void *user, const penta_part *part)
 {
     if (part->kind == PENTA_PART_FUNCTION || part->kind == PENTA_PART_EXPORT)
-        offer(user, part->name, "function");
+        dap_show_offer(user, part->name, "function");
 }
 
 /* The word before the cursor; columns count from 1. */
@@ -478,7 +480,8 @@ void dap_completions(struct dap *d, struct dap_answer *a)
     penta_vm_variables(penta_session_vm(d->session), 0, offer_variable, &c);
     penta_vm_describe(penta_session_vm(d->session), &top);
     penta_parts(d->module, offer_part, &c);
-    for (size_t i = 0; !from && i < COMMANDS; i++) offer(&c, bytes_of(commands[i].name), "keyword");
+    for (size_t i = 0; !from && i < COMMANDS; i++)
+        dap_show_offer(&c, bytes_of(commands[i].name), "keyword");
     json_end(a->body);
     writer_free(&c.told);
 }

@@ -75,7 +75,7 @@ static void add_name(struct walk *w, const char *name, struct writer *out)
     if (l->list) writer_print(out, "[%" PRIu64 "]", l->children);
 }
 
-static char *taken(struct writer *w)
+static char *dap_values_taken(struct writer *w)
 {
     writer_char(w, 0);
     if (w->failed) writer_free(w);
@@ -111,7 +111,7 @@ static bool can_be_set(const char *path)
 }
 
 /* The wanted path is below or at the one under way. */
-static bool leads(const struct walk *w, bool *there)
+static bool dap_values_leads(const struct walk *w, bool *there)
 {
     penta_bytes at = writer_view(&w->path);
     size_t size = strlen(w->wanted);
@@ -128,7 +128,7 @@ static bool tree_enter(void *user, const penta_node *node)
         struct writer name = {0};
         if (wanted_index(w)) {
             add_name(w, node->name, &name);
-            keep_child(w, (struct child){.name = taken(&name),
+            keep_child(w, (struct child){.name = dap_values_taken(&name),
                                          .node = true,
                                          .list = node->list,
                                          .items = node->items ? *node->items : 0});
@@ -140,7 +140,7 @@ static bool tree_enter(void *user, const penta_node *node)
     writer_char(&w->path, '/');
     add_name(w, node->name, &w->path);
     w->levels[w->depth].children++;
-    if (w->depth + 1 == DEPTH || w->path.failed || !leads(w, &there)) {
+    if (w->depth + 1 == DEPTH || w->path.failed || !dap_values_leads(w, &there)) {
         w->path.out.size = before;
         return false;
     }
@@ -161,8 +161,8 @@ static void tree_field(void *user, const penta_field *field)
         dap_value_text(&value, field, w->hex);
         bool typed = field->note && can_be_set(w->wanted);
         if (field->note && !typed) writer_print(&value, "  %s", field->note);
-        keep_child(w, (struct child){.name = taken(&name),
-                                     .value = taken(&value),
+        keep_child(w, (struct child){.name = dap_values_taken(&name),
+                                     .value = dap_values_taken(&value),
                                      .type = typed ? strdup(field->note) : NULL});
     }
     w->levels[w->depth].children++;
@@ -180,7 +180,7 @@ static void tell_child(struct dap *d, const struct dap_handle *h, struct child *
 {
     struct writer path = {0};
     writer_print(&path, "%s/%s", h->path, c->name);
-    char *whole = taken(&path);
+    char *whole = dap_values_taken(&path);
     json_object(j, NULL);
     json_text(j, "name", c->name);
     json_text(j, "value", c->value ? c->value : c->list ? "[...]" : "{...}");

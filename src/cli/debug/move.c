@@ -4,7 +4,7 @@
 #include <string.h>
 #include "cli/debug/shell.h"
 
-static void arrived(struct shell *s, const penta_error *err)
+static void debug_move_arrived(struct shell *s, const penta_error *err)
 {
     machine_disarm(&s->machine);
     registers_moved(s);
@@ -14,12 +14,12 @@ static void arrived(struct shell *s, const penta_error *err)
     if (failure && s->stop.kind == PENTA_STOP_HOST) shell_error(s, failure);
 }
 
-static void go(struct shell *s, uint64_t n)
+static void debug_move_go(struct shell *s, uint64_t n)
 {
     penta_error err = {0};
     machine_arm(s->cli, &s->machine);
     penta_debugger_forward(s->debugger, n, &s->stop, &err);
-    arrived(s, &err);
+    debug_move_arrived(s, &err);
 }
 
 static void go_to(struct shell *s, uint64_t step)
@@ -27,13 +27,13 @@ static void go_to(struct shell *s, uint64_t step)
     penta_error err = {0};
     machine_arm(s->cli, &s->machine);
     if (penta_debugger_goto(s->debugger, step, &s->stop, &err)) s->stop.kind = PENTA_STOP_FUEL;
-    arrived(s, &err);
+    debug_move_arrived(s, &err);
 }
 
 void do_step(struct shell *s, const char *rest)
 {
     uint64_t n = 1;
-    if (shell_count(s, rest, &n)) go(s, n);
+    if (shell_count(s, rest, &n)) debug_move_go(s, n);
 }
 
 void do_back(struct shell *s, const char *rest)
@@ -56,7 +56,7 @@ void do_continue(struct shell *s, const char *rest)
     machine_arm(s->cli, &s->machine);
     do penta_debugger_forward(s->debugger, UINT64_MAX, &s->stop, &err);
     while (n-- > 1 && s->stop.kind == PENTA_STOP_BREAK);
-    arrived(s, &err);
+    debug_move_arrived(s, &err);
 }
 
 void do_next(struct shell *s, const char *rest)
@@ -68,15 +68,15 @@ void do_next(struct shell *s, const char *rest)
     while (n-- && penta_debugger_next(s->debugger, &s->stop, &err) &&
            s->stop.kind == PENTA_STOP_FUEL)
         continue;
-    arrived(s, &err);
+    debug_move_arrived(s, &err);
 }
 
 /* After a motion that can fail without having moved. */
-static void ended(struct shell *s, bool ok, const penta_error *err)
+static void debug_move_ended(struct shell *s, bool ok, const penta_error *err)
 {
     machine_disarm(&s->machine);
     if (ok)
-        arrived(s, err);
+        debug_move_arrived(s, err);
     else
         shell_error(s, err);
 }
@@ -91,7 +91,7 @@ static void step_lines(struct shell *s, const char *rest, bool over)
     while (n-- && (ok = penta_debugger_step_line(s->debugger, over, &s->stop, &err)) &&
            s->stop.kind == PENTA_STOP_FUEL)
         continue;
-    ended(s, ok, &err);
+    debug_move_ended(s, ok, &err);
 }
 
 void do_step_line(struct shell *s, const char *rest) { step_lines(s, rest, false); }
@@ -103,7 +103,7 @@ void do_finish(struct shell *s, const char *rest)
     (void)rest;
     machine_arm(s->cli, &s->machine);
     bool ok = penta_debugger_finish(s->debugger, &s->stop, &err);
-    ended(s, ok, &err);
+    debug_move_ended(s, ok, &err);
 }
 
 void do_until(struct shell *s, const char *rest)
@@ -116,7 +116,7 @@ void do_until(struct shell *s, const char *rest)
     }
     machine_arm(s->cli, &s->machine);
     bool ok = penta_debugger_until(s->debugger, pc, &s->stop, &err);
-    ended(s, ok, &err);
+    debug_move_ended(s, ok, &err);
 }
 
 void do_reverse(struct shell *s, const char *rest)
@@ -125,7 +125,7 @@ void do_reverse(struct shell *s, const char *rest)
     (void)rest;
     machine_arm(s->cli, &s->machine);
     penta_debugger_reverse(s->debugger, &s->stop, &err);
-    arrived(s, &err);
+    debug_move_arrived(s, &err);
 }
 
 void do_last_write(struct shell *s, const char *rest)

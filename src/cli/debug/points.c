@@ -65,7 +65,7 @@ static const penta_point *point_of(struct shell *s, unsigned number)
     return NULL;
 }
 
-static void add(struct shell *s, const penta_point *point)
+static void shell_points_add(struct shell *s, const penta_point *point)
 {
     unsigned number;
     penta_error err = {0};
@@ -88,7 +88,7 @@ static void add_with_condition(struct shell *s, penta_point point, const char *r
         *cut = 0;
     }
     point.what = text;
-    add(s, &point);
+    shell_points_add(s, &point);
     free(text);
 }
 
@@ -105,7 +105,7 @@ void do_tbreak(struct shell *s, const char *rest)
     add_with_condition(s, (penta_point){.kind = PENTA_POINT_BREAK, .once = true}, rest);
 }
 
-static void watch(struct shell *s, penta_point_kind kind, const char *rest)
+static void shell_points_watch(struct shell *s, penta_point_kind kind, const char *rest)
 {
     if (*rest)
         add_with_condition(s, (penta_point){.kind = kind}, rest);
@@ -113,10 +113,16 @@ static void watch(struct shell *s, penta_point_kind kind, const char *rest)
         point_list(s, false, true);
 }
 
-void do_watch(struct shell *s, const char *rest) { watch(s, PENTA_POINT_WATCH, rest); }
-void do_rwatch(struct shell *s, const char *rest) { watch(s, PENTA_POINT_READ, rest); }
-void do_wwatch(struct shell *s, const char *rest) { watch(s, PENTA_POINT_WRITE, rest); }
-void do_awatch(struct shell *s, const char *rest) { watch(s, PENTA_POINT_ACCESS, rest); }
+void do_watch(struct shell *s, const char *rest) { shell_points_watch(s, PENTA_POINT_WATCH, rest); }
+void do_rwatch(struct shell *s, const char *rest) { shell_points_watch(s, PENTA_POINT_READ, rest); }
+void do_wwatch(struct shell *s, const char *rest)
+{
+    shell_points_watch(s, PENTA_POINT_WRITE, rest);
+}
+void do_awatch(struct shell *s, const char *rest)
+{
+    shell_points_watch(s, PENTA_POINT_ACCESS, rest);
+}
 
 void do_log(struct shell *s, const char *rest)
 {
@@ -127,7 +133,7 @@ void do_log(struct shell *s, const char *rest)
         writer_text(&s->cli->out, "log needs a place and a text\n");
     } else {
         text[word] = 0;
-        add(s, &(penta_point){.what = text, .log = rest + word + 1});
+        shell_points_add(s, &(penta_point){.what = text, .log = rest + word + 1});
     }
     free(text);
 }
@@ -148,7 +154,7 @@ static const penta_point *read_point(struct shell *s, const char **rest)
     return p;
 }
 
-static void change(struct shell *s, const penta_point *point)
+static void shell_points_change(struct shell *s, const penta_point *point)
 {
     penta_error err = {0};
     if (penta_debugger_change(s->debugger, point, &err))
@@ -163,7 +169,7 @@ void do_condition(struct shell *s, const char *rest)
     if (!p) return;
     penta_point new = *p;
     new.condition = *rest ? rest : NULL;
-    change(s, &new);
+    shell_points_change(s, &new);
 }
 
 void do_ignore(struct shell *s, const char *rest)
@@ -173,7 +179,7 @@ void do_ignore(struct shell *s, const char *rest)
     if (!p || !shell_count(s, rest, &count)) return;
     penta_point new = *p;
     new.ignore = p->hits + count;
-    change(s, &new);
+    shell_points_change(s, &new);
 }
 
 static void switch_point(struct shell *s, const char *rest, bool off)
@@ -182,7 +188,7 @@ static void switch_point(struct shell *s, const char *rest, bool off)
     if (!p) return;
     penta_point new = *p;
     new.disabled = off;
-    change(s, &new);
+    shell_points_change(s, &new);
 }
 
 void do_enable(struct shell *s, const char *rest) { switch_point(s, rest, false); }

@@ -129,7 +129,7 @@ void do_quit(struct shell *s, const char *rest)
 
 const char *shell_verb(size_t i) { return i < VERBS ? verbs[i].name : NULL; }
 
-static const struct verb *find(const char *word, size_t size, struct suggest *near)
+static const struct verb *shell_find(const char *word, size_t size, struct suggest *near)
 {
     for (size_t i = 0; i < VERBS; i++)
         if (strlen(verbs[i].alias) == size && !strncmp(verbs[i].alias, word, size))
@@ -144,11 +144,12 @@ static const struct verb *find(const char *word, size_t size, struct suggest *ne
 const char *shell_arguments(const char *word, size_t size)
 {
     struct suggest near = {0};
-    const struct verb *v = find(word, size, &near);
+    const struct verb *v = shell_find(word, size, &near);
     return v ? v->arguments : "";
 }
 
-static void unknown(struct shell *s, const char *word, size_t size, const struct suggest *near)
+static void shell_unknown(struct shell *s, const char *word, size_t size,
+                          const struct suggest *near)
 {
     writer_print(&s->cli->out, "unknown command '%.*s'", (int)(size > 40 ? 40 : size), word);
     if (near->best) writer_print(&s->cli->out, "; did you mean '%s'?", near->best);
@@ -165,9 +166,9 @@ void do_help(struct shell *s, const char *rest)
                          verbs[i].help);
         return;
     }
-    const struct verb *v = find(rest, strlen(rest), &near);
+    const struct verb *v = shell_find(rest, strlen(rest), &near);
     if (!v) {
-        unknown(s, rest, strlen(rest), &near);
+        shell_unknown(s, rest, strlen(rest), &near);
         return;
     }
     writer_print(out, "%s %s\n  %s\n", v->name, v->arguments, v->help);
@@ -191,10 +192,10 @@ void shell_line(struct shell *s, char *line)
     }
     if (word == strlen("reverse") && !strncmp(line, "reverse", word)) rest = line + size;
     struct suggest near = {.word = {(const uint8_t *)line, word}};
-    const struct verb *v = word ? find(line, word, &near) : NULL;
-    if (!v && !strncmp(line, "reverse-continue", word) && word > 7) v = find("rc", 2, &near);
+    const struct verb *v = word ? shell_find(line, word, &near) : NULL;
+    if (!v && !strncmp(line, "reverse-continue", word) && word > 7) v = shell_find("rc", 2, &near);
     if (!v)
-        unknown(s, line, word, &near);
+        shell_unknown(s, line, word, &near);
     else if (!*rest && *v->arguments && *v->arguments != '[') /* it needs one */
         writer_print(&s->cli->out, "%s %s\n", v->name, v->arguments);
     else
@@ -258,7 +259,7 @@ static void log_line(void *user, unsigned number, penta_bytes text)
     writer_char(&s->cli->out, '\n');
 }
 
-static void converse(struct shell *s)
+static void shell_converse(struct shell *s)
 {
     struct cli *c = s->cli;
     bool prompt = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !c->value[OPT_JSON];
@@ -310,7 +311,7 @@ void command_DEBUG(struct cli *c)
     struct writer document = c->out; /* the transcript becomes a member of it */
     if (c->value[OPT_JSON]) c->out = (struct writer){0};
     shell_where(&s);
-    converse(&s);
+    shell_converse(&s);
     if (c->value[OPT_JSON]) {
         struct writer text = c->out;
         c->out = document;

@@ -76,7 +76,7 @@ static void open_browser(const char *url)
     posix_spawn_file_actions_destroy(&actions);
 }
 
-static bool serve(struct cli *c, penta_bytes page, penta_error *err)
+static bool explore_serve(struct cli *c, penta_bytes page, penta_error *err)
 {
     struct server s;
     char url[160];
@@ -90,7 +90,7 @@ static bool serve(struct cli *c, penta_bytes page, penta_error *err)
     return ok;
 }
 
-static void explore(struct cli *c, const struct input *in, const struct input *other)
+static void explore_serve_file(struct cli *c, const struct input *in, const struct input *other)
 {
     struct writer block = {0}, page = {0};
     penta_error err = {0};
@@ -100,7 +100,7 @@ static void explore(struct cli *c, const struct input *in, const struct input *o
         if (ok && c->value[OPT_OUTPUT])
             cli_text(c, writer_view(&page));
         else if (ok)
-            ok = serve(c, writer_view(&page), &err);
+            ok = explore_serve(c, writer_view(&page), &err);
         if (!ok) cli_error(c, NULL, &err);
     }
     writer_free(&block);
@@ -122,9 +122,9 @@ void command_EXPLORE(struct cli *c)
     if (!input_read(c, c->words[0], &in)) return;
     bool ok = container_acceptable(c, &in);
     if (ok && !two) {
-        explore(c, &in, NULL);
+        explore_serve_file(c, &in, NULL);
     } else if (ok && input_read(c, c->words[1], &other)) {
-        if (container_acceptable(c, &other)) explore(c, &in, &other);
+        if (container_acceptable(c, &other)) explore_serve_file(c, &in, &other);
         input_close(&other);
     }
     input_close(&in);

@@ -20,7 +20,7 @@ struct connection {
     uint8_t request[HTTP_REQUEST_MAX];
 };
 
-static const char *reason(enum http_status status)
+static const char *http_reason(enum http_status status)
 {
     switch (status) {
     case HTTP_OK: return "OK";
@@ -35,11 +35,11 @@ static const char *reason(enum http_status status)
 }
 
 /* True: all of it was taken. */
-static bool answer(int fd, enum http_status status, penta_bytes page)
+static bool http_answer(int fd, enum http_status status, penta_bytes page)
 {
     struct writer out = {0};
     penta_bytes body = status == HTTP_OK ? page : (penta_bytes){0};
-    writer_print(&out, "HTTP/1.1 %d %s\r\n", (int)status, reason(status));
+    writer_print(&out, "HTTP/1.1 %d %s\r\n", (int)status, http_reason(status));
     writer_text(&out, "Content-Type: text/html; charset=utf-8\r\nCache-Control: no-store\r\n"
                       "X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n"
                       "Content-Security-Policy: frame-ancestors 'none'\r\nConnection: close\r\n");
@@ -50,14 +50,14 @@ static bool answer(int fd, enum http_status status, penta_bytes page)
     return sent;
 }
 
-static void drop(struct connection *c)
+static void http_drop(struct connection *c)
 {
     shutdown(c->fd, SHUT_WR);
     close(c->fd);
     c->fd = -1;
 }
 
-static void take(int listener, struct connection *connections, uint64_t number)
+static void http_take(int listener, struct connection *connections, uint64_t number)
 {
     struct timeval limit = {.tv_sec = IDLE_SECONDS}; /* a client that reads nothing is given up */
     int fd = accept(listener, NULL, NULL);
@@ -67,19 +67,19 @@ static void take(int listener, struct connection *connections, uint64_t number)
     for (size_t i = 0; i < CONNECTIONS && oldest->fd >= 0; i++)
         if (connections[i].fd < 0 || connections[i].number < oldest->number)
             oldest = connections + i;
-    if (oldest->fd >= 0) drop(oldest); /* those that say nothing keep nobody out */
+    if (oldest->fd >= 0) http_drop(oldest); /* those that say nothing keep nobody out */
     *oldest = (struct connection){.fd = fd, .since = time(NULL), .number = number};
 }
 
 /* Reads what has come, and answers a request that is complete. True: the page was given. */
-static bool advance(const struct server *s, struct connection *c, penta_bytes page)
+static bool http_advance(const struct server *s, struct connection *c, penta_bytes page)
 {
     size_t n = server_read(c->fd, c->request + c->size, sizeof c->request - c->size);
     c->size += n;
     enum http_status status = http_judge(s, (penta_bytes){c->request, c->size});
     if (status == HTTP_INCOMPLETE && n) return false;
-    bool given = status != HTTP_INCOMPLETE && answer(c->fd, status, page) && status == HTTP_OK;
-    drop(c);
+    bool given = status != HTTP_INCOMPLETE && http_answer(c->fd, status, page) && status == HTTP_OK;
+    http_drop(c);
     return given;
 }
 
@@ -103,14 +103,14 @@ bool http_serve(const struct server *s, penta_bytes page, bool once, penta_error
             struct connection *c = connections + i;
             if (c->fd < 0) continue;
             if (fds[i + 1].revents)
-                given |= advance(s, c, page);
+                given |= http_advance(s, c, page);
             else if (time(NULL) - c->since > IDLE_SECONDS)
-                drop(c);
+                http_drop(c);
         }
-        if (fds[0].revents) take(s->listener, connections, ++number);
+        if (fds[0].revents) http_take(s->listener, connections, ++number);
     }
     for (size_t i = 0; i < CONNECTIONS; i++)
-        if (connections[i].fd >= 0) drop(connections + i);
+        if (connections[i].fd >= 0) http_drop(connections + i);
     free(connections);
     return ok;
 }

@@ -15,7 +15,7 @@ static bool take_to(penta_bytes *in, const char *mark, penta_bytes *part)
     return true;
 }
 
-static penta_bytes trimmed(penta_bytes text)
+static penta_bytes http_request_trimmed(penta_bytes text)
 {
     while (text.size && (text.data[0] == ' ' || text.data[0] == '\t')) text.data++, text.size--;
     while (text.size && (text.data[text.size - 1] == ' ' || text.data[text.size - 1] == '\t'))
@@ -45,7 +45,7 @@ static enum http_status judge_host(const struct server *s, penta_bytes headers)
     while (take_to(&headers, "\r\n", &line)) {
         if (!take_to(&line, ":", &name)) return HTTP_BAD_REQUEST;
         if (!is_host(name)) continue;
-        if (!is_own_host(s, trimmed(line))) return HTTP_FORBIDDEN;
+        if (!is_own_host(s, http_request_trimmed(line))) return HTTP_FORBIDDEN;
         hosts++;
     }
     return hosts == 1 ? HTTP_OK : HTTP_BAD_REQUEST;

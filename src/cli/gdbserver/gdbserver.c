@@ -26,7 +26,7 @@ struct connection {
     int wake[2]; /* a pipe: the run is over */
 };
 
-static void send(void *user, penta_bytes body)
+static void gdbserver_send(void *user, penta_bytes body)
 {
     struct connection *c = user;
     c->last.out.size = 0;
@@ -61,7 +61,7 @@ static void watch_input(void *user, bool running)
 
 /* ---- the conversation ---- */
 
-static void acknowledge(struct connection *c, char sign)
+static void gdbserver_acknowledge(struct connection *c, char sign)
 {
     if (!c->stub->no_acks) server_write(c->out, (penta_bytes){(const uint8_t *)&sign, 1});
 }
@@ -69,15 +69,15 @@ static void acknowledge(struct connection *c, char sign)
 /* Answers what was received, up to the packet with the token if it is missing. */
 static void answer_received(struct connection *c)
 {
-    struct stub_line line = {send, watch_input, c};
+    struct stub_line line = {gdbserver_send, watch_input, c};
     bool stranger = !c->stub->trusted;
     while (c->at < c->size && !c->stub->ended && !(stranger && c->stub->trusted)) {
         switch (packet_take(&c->reader, c->received[c->at++])) {
         case PACKET_READY:
-            acknowledge(c, '+');
+            gdbserver_acknowledge(c, '+');
             stub_answer(c->stub, writer_view(&c->reader.body), &line);
             break;
-        case PACKET_BROKEN: acknowledge(c, '-'); break;
+        case PACKET_BROKEN: gdbserver_acknowledge(c, '-'); break;
         case PACKET_AGAIN: c->broken |= !server_write(c->out, writer_view(&c->last)); break;
         case PACKET_INTERRUPT: /* the machine was interrupted already, or does not run */
         case PACKET_NONE: break;
@@ -85,7 +85,7 @@ static void answer_received(struct connection *c)
     }
 }
 
-static void converse(struct connection *c)
+static void gdbserver_converse(struct connection *c)
 {
     answer_received(c); /* what came together with the token */
     while (!c->broken && !c->stub->ended) {
@@ -153,7 +153,7 @@ static struct connection *client_of(struct cli *c, struct stub *s, struct server
     return client;
 }
 
-static void serve(struct cli *c, struct stub *s)
+static void gdbserver_serve(struct cli *c, struct stub *s)
 {
     struct server server = {.listener = -1, .client = -1};
     struct connection *client = NULL;
@@ -161,7 +161,7 @@ static void serve(struct cli *c, struct stub *s)
     penta_error err = {0};
     signal(SIGPIPE, SIG_IGN);
     if (!where || server_open(&server, where, &err)) client = client_of(c, s, &server, &err);
-    if (!err.code) converse(client);
+    if (!err.code) gdbserver_converse(client);
     if (err.code) cli_error(c, NULL, &err);
     if (client) guest_close(client);
     stub_close(s);
@@ -178,7 +178,7 @@ void command_GDBSERVER(struct cli *c)
     if (!shell_open(&s.shell, c)) return;
     struct writer outside = c->out;
     c->out = (struct writer){0};
-    serve(c, &s);
+    gdbserver_serve(c, &s);
     writer_free(&c->out);
     c->out = outside;
     if (c->value[OPT_JSON]) {

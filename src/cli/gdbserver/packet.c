@@ -4,7 +4,7 @@
 
 enum state { OUTSIDE, INSIDE, FIRST_DIGIT, SECOND_DIGIT };
 
-static void begin(struct packet_reader *r)
+static void packet_begin(struct packet_reader *r)
 {
     r->state = INSIDE;
     r->sum = 0;
@@ -29,7 +29,7 @@ static void take_contents(struct packet_reader *r, uint8_t byte)
 enum packet_event packet_take(struct packet_reader *r, uint8_t byte)
 {
     if (byte == '$' && !r->escaped) {
-        begin(r);
+        packet_begin(r);
         return PACKET_NONE;
     }
     switch (r->state) {

@@ -18,7 +18,7 @@ static const struct {
 
 enum { PC = sizeof riscv / sizeof *riscv, OWN = PC + 1 };
 
-static bool names(size_t number, const char *name)
+static bool registers_names(size_t number, const char *name)
 {
     return !strcmp(riscv[number].name, name) || (*name && !strcmp(riscv[number].alias, name));
 }
@@ -26,13 +26,13 @@ static bool names(size_t number, const char *name)
 static bool is_riscv(const char *name)
 {
     for (size_t i = 0; i < PC; i++)
-        if (names(i, name)) return true;
+        if (registers_names(i, name)) return true;
     return false;
 }
 
 /* ---- what the machine has ---- */
 
-static void add(struct stub *s, const penta_field *field, bool state)
+static void registers_add(struct stub *s, const penta_field *field, bool state)
 {
     bool number = field->kind != PENTA_TEXT && field->kind != PENTA_RAW;
     if (!number || s->register_count == STUB_REGISTERS ||
@@ -45,7 +45,7 @@ static void add(struct stub *s, const penta_field *field, bool state)
 
 static void add_variable(void *user, const penta_variable *v)
 {
-    if (v->scope == PENTA_VARIABLE_REGISTER) add(user, &v->value, false);
+    if (v->scope == PENTA_VARIABLE_REGISTER) registers_add(user, &v->value, false);
 }
 
 static bool skip_node(void *user, const penta_node *node)
@@ -59,7 +59,7 @@ static void add_state(void *user, const penta_field *field)
     struct stub *s = user;
     for (size_t i = 0; i < s->register_count; i++)
         if (!strcmp(s->registers[i].name, field->name)) return;
-    if (strcmp(field->name, "pc")) add(s, field, true);
+    if (strcmp(field->name, "pc")) registers_add(s, field, true);
 }
 
 static void find_all(struct stub *s)
@@ -71,7 +71,7 @@ static void find_all(struct stub *s)
 }
 
 /* Registers that have no name in RISC-V, in the order of the description. */
-static struct stub_register *own(const struct stub *s, size_t number)
+static struct stub_register *registers_own(const struct stub *s, size_t number)
 {
     size_t at = OWN;
     for (size_t i = 0; i < s->register_count; i++)
@@ -83,7 +83,8 @@ static struct stub_register *own(const struct stub *s, size_t number)
 static struct stub_register *by_name(const struct stub *s, size_t number)
 {
     for (size_t i = 0; number < PC && i < s->register_count; i++)
-        if (names(number, s->registers[i].name)) return (struct stub_register *)&s->registers[i];
+        if (registers_names(number, s->registers[i].name))
+            return (struct stub_register *)&s->registers[i];
     return NULL;
 }
 
@@ -158,14 +159,14 @@ void registers_read(struct stub *s)
 
 uint64_t register_value(const struct stub *s, size_t number)
 {
-    const struct stub_register *r = number < PC ? by_name(s, number) : own(s, number);
+    const struct stub_register *r = number < PC ? by_name(s, number) : registers_own(s, number);
     if (number == PC) return s->shell.stop.pc;
     return r ? r->value : 0;
 }
 
 bool register_write(struct stub *s, size_t number, uint64_t value)
 {
-    const struct stub_register *r = number < PC ? by_name(s, number) : own(s, number);
+    const struct stub_register *r = number < PC ? by_name(s, number) : registers_own(s, number);
     const char *name = number == PC ? "pc" : r ? r->name : NULL;
     penta_value v = {.kind = r ? r->kind : PENTA_WORD, .as.u = value};
     penta_error err;

@@ -113,28 +113,28 @@ static bool at_mark(const struct stub *s, uint64_t pc)
     return false;
 }
 
-static void send(const struct stub_line *line, struct writer *body)
+static void resume_send(const struct stub_line *line, struct writer *body)
 {
     if (!body->failed) line->send(line->user, writer_view(body));
     writer_free(body);
 }
 
 /* Text for gdb's console: it may come only while gdb waits for a stop, or for a command's end. */
-static void say(penta_bytes text, const struct stub_line *line)
+static void resume_say(penta_bytes text, const struct stub_line *line)
 {
     enum { PIECE = 1000 };
     while (text.size) {
         struct writer body = {0};
         writer_char(&body, 'O');
         writer_hex(&body, bytes_slice(text, 0, PIECE));
-        send(line, &body);
+        resume_send(line, &body);
         text = bytes_slice(text, PIECE, SIZE_MAX);
     }
 }
 
 static void say_output(struct stub *s, const struct stub_line *line)
 {
-    say(writer_view(&s->shell.cli->out), line);
+    resume_say(writer_view(&s->shell.cli->out), line);
     s->shell.cli->out.out.size = 0;
 }
 
@@ -149,7 +149,7 @@ static void say_why(struct stub *s, const struct stub_line *line)
     else
         stop_print(&text, &s->shell.machine, &s->shell.stop);
     if (failure) writer_print(&text, "%s\n", failure->message);
-    say(writer_view(&text), line);
+    resume_say(writer_view(&text), line);
     writer_free(&text);
 }
 
@@ -175,16 +175,16 @@ void stub_stopped(struct stub *s, bool start, const struct stub_line *line)
         writer_text(&body, "replaylog:end;");
     else if (stop->kind == PENTA_STOP_BREAK && at_mark(s, stop->pc))
         writer_text(&body, "swbreak:;");
-    send(line, &body);
+    resume_send(line, &body);
 }
 
 /* ---- motions ---- */
 
-static bool backwards(char how) { return how == 'b' || how == 'r'; }
+static bool resume_backwards(char how) { return how == 'b' || how == 'r'; }
 
 /* A RISC-V stops before the instruction that triggers a watch; gdb then takes a step itself, in the
  * direction of the run, and looks at the value. So a run forwards goes back over the instruction. */
-static void forward(struct stub *s, uint64_t steps)
+static void resume_forward(struct stub *s, uint64_t steps)
 {
     struct shell *shell = &s->shell;
     penta_error err;
@@ -208,14 +208,14 @@ static bool last_step_hits(struct stub *s, uint64_t now)
 }
 
 /* s one step, c until something stops it, b one step back, r back. True: it is at its start. */
-static bool move(struct stub *s, char how)
+static bool resume_move(struct stub *s, char how)
 {
     struct shell *shell = &s->shell;
     penta_error err;
     uint64_t before = penta_session_steps(shell->machine.session);
     s->stopping = NULL;
-    if (!backwards(how))
-        forward(s, how == 's' ? 1 : UINT64_MAX);
+    if (!resume_backwards(how))
+        resume_forward(s, how == 's' ? 1 : UINT64_MAX);
     else if (last_step_hits(s, before))
         return false;
     else if (how == 'b')
@@ -239,26 +239,26 @@ static void send_exit(const struct stub *s, const struct stub_line *line)
     bool value = penta_format_exit_value(penta_module_format(s->shell.machine.in.module)) ||
                  penta_session_is_console(session);
     writer_print(&body, "W%02x", value ? (unsigned)(s->shell.stop.args[0] & 255) : 0);
-    send(line, &body);
+    resume_send(line, &body);
 }
 
 void stub_resume(struct stub *s, char how, const struct stub_line *line)
 {
     const penta_stop *stop = &s->shell.stop;
-    if (stop->kind == PENTA_STOP_HALT && s->at_end && !backwards(how)) {
+    if (stop->kind == PENTA_STOP_HALT && s->at_end && !resume_backwards(how)) {
         send_exit(s, line);
         s->ended = true;
         return;
     }
     s->one_step = how == 's' || how == 'b';
     if (line->watch) line->watch(line->user, true);
-    bool start = move(s, how);
+    bool start = resume_move(s, how);
     if (line->watch) line->watch(line->user, false);
     registers_moved(&s->shell);
     say_output(s, line);
     bool explained = stop->kind == PENTA_STOP_FUEL || stop->kind == PENTA_STOP_INTERRUPT ||
                      (stop->kind == PENTA_STOP_BREAK && !own_point(s));
-    if (!explained && !backwards(how)) say_why(s, line);
+    if (!explained && !resume_backwards(how)) say_why(s, line);
     s->at_end = stop->kind == PENTA_STOP_HALT;
     stub_stopped(s, start, line);
 }

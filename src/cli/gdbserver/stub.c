@@ -89,7 +89,7 @@ static void read_memory(struct stub *s, penta_bytes rest, struct writer *out)
 }
 
 /* Through the debugger, byte by byte, so that going back repeats the change. */
-static bool poke(struct stub *s, uint64_t address, penta_bytes bytes)
+static bool gdb_poke(struct stub *s, uint64_t address, penta_bytes bytes)
 {
     char what[40];
     penta_error err;
@@ -115,7 +115,7 @@ static void write_memory(struct stub *s, penta_bytes rest, bool hex, struct writ
         bytes_copy(bytes, rest);
         given = rest.size;
     }
-    put_done(out, ok && given == size && poke(s, address, (penta_bytes){bytes, given}));
+    put_done(out, ok && given == size && gdb_poke(s, address, (penta_bytes){bytes, given}));
 }
 
 static void write_hex(struct stub *s, penta_bytes rest, struct writer *out)
@@ -130,7 +130,7 @@ static void write_binary(struct stub *s, penta_bytes rest, struct writer *out)
 
 /* ---- points ---- */
 
-static void point(struct stub *s, bool on, penta_bytes rest, struct writer *out)
+static void gdb_point(struct stub *s, bool on, penta_bytes rest, struct writer *out)
 {
     uint64_t address, size;
     char type = rest.size ? (char)rest.data[0] : 0;
@@ -142,17 +142,17 @@ static void point(struct stub *s, bool on, penta_bytes rest, struct writer *out)
 
 static void add_point(struct stub *s, penta_bytes rest, struct writer *out)
 {
-    point(s, true, rest, out);
+    gdb_point(s, true, rest, out);
 }
 
 static void remove_point(struct stub *s, penta_bytes rest, struct writer *out)
 {
-    point(s, false, rest, out);
+    gdb_point(s, false, rest, out);
 }
 
 /* ---- questions ---- */
 
-static void supported(struct stub *s, penta_bytes rest, struct writer *out)
+static void gdb_supported(struct stub *s, penta_bytes rest, struct writer *out)
 {
     (void)rest;
     writer_print(out,
@@ -163,7 +163,7 @@ static void supported(struct stub *s, penta_bytes rest, struct writer *out)
 }
 
 /* A part of a document: "l" before the last, "m" before others. */
-static void transfer(const struct writer *document, penta_bytes rest, struct writer *out)
+static void gdb_transfer(const struct writer *document, penta_bytes rest, struct writer *out)
 {
     uint64_t offset, size;
     penta_bytes all = writer_view(document);
@@ -177,14 +177,14 @@ static void transfer(const struct writer *document, penta_bytes rest, struct wri
     writer_bytes(out, part.data, part.size);
 }
 
-static void features(struct stub *s, penta_bytes rest, struct writer *out)
+static void gdb_features(struct stub *s, penta_bytes rest, struct writer *out)
 {
-    transfer(&s->description, rest, out);
+    gdb_transfer(&s->description, rest, out);
 }
 
 static void memory_map(struct stub *s, penta_bytes rest, struct writer *out)
 {
-    transfer(&s->map, rest, out);
+    gdb_transfer(&s->map, rest, out);
 }
 
 static void no_acks(struct stub *s, penta_bytes rest, struct writer *out)
@@ -194,7 +194,7 @@ static void no_acks(struct stub *s, penta_bytes rest, struct writer *out)
     put_text(out, "OK");
 }
 
-static void detach(struct stub *s, penta_bytes rest, struct writer *out)
+static void gdb_detach(struct stub *s, penta_bytes rest, struct writer *out)
 {
     (void)rest;
     s->ended = true;
@@ -218,7 +218,7 @@ static bool gives_token(struct stub *s, const char *line)
     return true;
 }
 
-static void monitor(struct stub *s, penta_bytes rest, struct writer *out)
+static void gdb_monitor(struct stub *s, penta_bytes rest, struct writer *out)
 {
     enum { LONGEST = 1000 };
     char line[LONGEST + 1];
@@ -255,10 +255,10 @@ static const struct packet_kind {
     bool open;
     void (*answer)(struct stub *s, penta_bytes rest, struct writer *out);
     const char *text; /* the answer, where it is always the same */
-} kinds[] = {{"qSupported", true, supported, NULL},
-             {"qXfer:features:read:target.xml:", true, features, NULL},
+} kinds[] = {{"qSupported", true, gdb_supported, NULL},
+             {"qXfer:features:read:target.xml:", true, gdb_features, NULL},
              {"qXfer:memory-map:read::", false, memory_map, NULL},
-             {"qRcmd,", true, monitor, NULL},
+             {"qRcmd,", true, gdb_monitor, NULL},
              {"qfThreadInfo", true, NULL, "m1"},
              {"qsThreadInfo", true, NULL, "l"},
              {"qAttached", true, NULL, "1"},
@@ -266,10 +266,10 @@ static const struct packet_kind {
              {"qC", true, NULL, "QC1"},
              {"QStartNoAckMode", true, no_acks, NULL},
              {"vCont?", true, NULL, "vCont;c;C;s;S"},
-             {"vKill", true, detach, NULL},
+             {"vKill", true, gdb_detach, NULL},
              {"H", true, NULL, "OK"},
              {"T", true, NULL, "OK"},
-             {"D", true, detach, NULL},
+             {"D", true, gdb_detach, NULL},
              {"k", true, kill_it, NULL},
              {"g", false, all_registers, NULL},
              {"G", false, set_all_registers, NULL},

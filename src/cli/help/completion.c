@@ -103,7 +103,7 @@ static bool verbs_of(struct writer *out, enum command command)
 }
 
 /* Text inside single quotes of a shell. */
-static void quoted(struct writer *out, const char *text)
+static void completion_quoted(struct writer *out, const char *text)
 {
     for (; *text; text++) {
         if (*text == '\'')
@@ -190,7 +190,7 @@ static const char bash_tail[] =
     "}\n"
     "complete -o filenames -F _penta penta\n";
 
-static void bash(struct writer *out)
+static void completion_bash(struct writer *out)
 {
     writer_text(out, bash_head);
     for (int i = 0; i < COMMANDS; i++) each_option(out, i, bash_words);
@@ -265,7 +265,7 @@ static void zsh_option(struct writer *out, const struct options *all,
     writer_free(&words);
 }
 
-static void zsh(struct writer *out)
+static void completion_zsh(struct writer *out)
 {
     writer_text(out, "#compdef penta\n"
                      "# The words of each part of a value, parts being separated by colons.\n"
@@ -275,7 +275,7 @@ static void zsh(struct writer *out)
                      "_penta() {\n    local -a commands\n    commands=(\n");
     for (int i = 0; i < COMMANDS; i++) {
         writer_print(out, "        '%s:", commands[i].name);
-        quoted(out, commands[i].summary);
+        completion_quoted(out, commands[i].summary);
         writer_text(out, "'\n");
     }
     writer_text(out, "    )\n    if (( CURRENT == 2 )); then\n"
@@ -319,12 +319,12 @@ static void fish_option(struct writer *out, const struct options *all,
     else if (option->argument)
         writer_text(out, " -r");
     writer_text(out, " -d '");
-    quoted(out, option->help);
+    completion_quoted(out, option->help);
     writer_text(out, "'\n");
     writer_free(&words);
 }
 
-static void fish(struct writer *out)
+static void completion_fish(struct writer *out)
 {
     writer_text(out, "# fish completion for penta\n"
                      "# The words of each part of a value, parts being separated by colons.\n"
@@ -337,7 +337,7 @@ static void fish(struct writer *out)
     for (int i = 0; i < COMMANDS; i++) {
         writer_print(out, "complete -c penta -n __fish_use_subcommand -a %s -d '",
                      commands[i].name);
-        quoted(out, commands[i].summary);
+        completion_quoted(out, commands[i].summary);
         writer_text(out, "'\n");
     }
     for (int i = 0; i < COMMANDS; i++) {
@@ -355,11 +355,11 @@ void command_COMPLETION(struct cli *c)
     struct writer text = {0};
     const char *shell = c->word_count ? c->words[0] : "";
     if (!strcmp(shell, "bash"))
-        bash(&text);
+        completion_bash(&text);
     else if (!strcmp(shell, "zsh"))
-        zsh(&text);
+        completion_zsh(&text);
     else if (!strcmp(shell, "fish"))
-        fish(&text);
+        completion_fish(&text);
     else
         cli_usage(c, "usage: penta completion bash|zsh|fish", "no completion for '%.40s'", shell);
     if (c->value[OPT_JSON])

@@ -6,7 +6,7 @@
 #include "base/file/file.h"
 #include "cli/help/option_list.h"
 
-static void overview(struct writer *out)
+static void help_overview(struct writer *out)
 {
     writer_text(out, "penta: five bytecode formats and their machines, one tool\n\n"
                      "usage: penta COMMAND [options] [FILE...]\n\n");
@@ -16,7 +16,7 @@ static void overview(struct writer *out)
                      "penta help\nCOMMAND everything about it.\n");
 }
 
-static void usage(struct writer *out, enum command command)
+static void help_usage(struct writer *out, enum command command)
 {
     const struct command_info *info = &commands[command];
     writer_print(out, "usage: penta %s [options] %s\n", info->name, info->arguments);
@@ -81,7 +81,7 @@ static void each_word_list(const struct listed_option *o, bool told,
 }
 
 /* Words of a paragraph, wrapped, each line after this many spaces. */
-static void wrapped(struct writer *out, const char *text, size_t indent)
+static void help_wrapped(struct writer *out, const char *text, size_t indent)
 {
     size_t column = 0;
     while (*text) {
@@ -105,7 +105,10 @@ static void wrapped(struct writer *out, const char *text, size_t indent)
     writer_char(out, '\n');
 }
 
-static void word_lines(struct writer *out, const char *text) { wrapped(out, text, HELP_COLUMN); }
+static void word_lines(struct writer *out, const char *text)
+{
+    help_wrapped(out, text, HELP_COLUMN);
+}
 
 static void print_option(struct writer *out, const struct listed_option *o)
 {
@@ -154,11 +157,11 @@ static void print_counted(void *user, const struct listed_option *o)
 }
 
 /* At most 24 lines with one example: it must fit the smallest terminal. */
-static void brief(struct writer *out, enum command command, const char *only)
+static void help_brief(struct writer *out, enum command command, const char *only)
 {
     const struct command_info *info = &commands[command];
     writer_print(out, "penta %s: %s\n", info->name, info->summary);
-    usage(out, command);
+    help_usage(out, command);
     writer_char(out, '\n');
     struct counted rows = {.out = out, .left = 17};
     listed_options_each(command, only, print_counted, &rows);
@@ -166,13 +169,13 @@ static void brief(struct writer *out, enum command command, const char *only)
     writer_print(out, "\nexample: %s\n", info->example);
 }
 
-static void full(struct writer *out, enum command command, const char *only)
+static void help_full(struct writer *out, enum command command, const char *only)
 {
     const struct command_info *info = &commands[command];
     writer_print(out, "penta %s: %s\n\n", info->name, info->summary);
-    usage(out, command);
+    help_usage(out, command);
     writer_char(out, '\n');
-    wrapped(out, info->description, 0);
+    help_wrapped(out, info->description, 0);
     writer_text(out, "\noptions:\n");
     listed_options_each(command, only, print_listed, &(struct option_lines){out, false});
     writer_text(out, "\noptions of every command:\n");
@@ -182,7 +185,7 @@ static void full(struct writer *out, enum command command, const char *only)
 
 /* ---- man pages, in the classic macros ---- */
 
-static void roff(struct writer *out, const char *text)
+static void help_roff(struct writer *out, const char *text)
 {
     if (*text == '.' || *text == '\'') writer_text(out, "\\&");
     for (; *text; text++) {
@@ -198,7 +201,7 @@ static void roff(struct writer *out, const char *text)
 static void man_words(struct writer *out, const char *text)
 {
     writer_text(out, ".br\n");
-    roff(out, text);
+    help_roff(out, text);
     writer_char(out, '\n');
 }
 
@@ -210,9 +213,9 @@ static void man_option(void *user, const struct listed_option *o)
     bool told = left_column(&left, o);
     writer_char(&left, 0);
     writer_text(out, ".TP\n.B ");
-    roff(out, (const char *)left.out.data);
+    help_roff(out, (const char *)left.out.data);
     writer_char(out, '\n');
-    roff(out, o->help);
+    help_roff(out, o->help);
     if (o->formats) writer_print(out, " (%s)", o->formats);
     writer_char(out, '\n');
     each_word_list(o, told, man_words, out);
@@ -229,9 +232,9 @@ static void man_title(struct writer *out, const char *name, const char *summary)
     writer_text(out, ".TH ");
     for (const char *p = name; *p; p++) writer_char(out, (char)toupper((unsigned char)*p));
     writer_print(out, " 1 \"\" \"penta %s\" \"penta manual\"\n.SH NAME\n", penta_version());
-    roff(out, name);
+    help_roff(out, name);
     writer_text(out, " \\- ");
-    roff(out, summary);
+    help_roff(out, summary);
     writer_char(out, '\n');
 }
 
@@ -259,7 +262,7 @@ static void man_rules(struct writer *out, const char *format)
         option_names(&summary, r->summary);
         writer_char(&summary, 0);
         writer_print(out, ".TP\n.B %s\n", code);
-        if (!summary.failed) roff(out, (const char *)summary.out.data);
+        if (!summary.failed) help_roff(out, (const char *)summary.out.data);
         writer_char(out, '\n');
         writer_free(&summary);
     }
@@ -271,7 +274,7 @@ static void man_main(struct writer *out)
     writer_text(out, ".SH SYNOPSIS\n.B penta\n.I COMMAND\n[options] [FILE...]\n.SH COMMANDS\n");
     for (int i = 0; i < COMMANDS; i++) {
         writer_print(out, ".TP\n.BR penta\\-%s (1)\n", commands[i].name);
-        roff(out, commands[i].summary);
+        help_roff(out, commands[i].summary);
         writer_char(out, '\n');
     }
     writer_text(out, ".SH OPTIONS\n");
@@ -295,22 +298,22 @@ static void man_command(struct writer *out, enum command command)
     snprintf(name, sizeof name, "penta-%s", info->name);
     man_title(out, name, info->summary);
     writer_print(out, ".SH SYNOPSIS\n.B penta %s\n[options] ", info->name);
-    roff(out, info->arguments);
+    help_roff(out, info->arguments);
     writer_text(out, "\n.SH DESCRIPTION\n");
-    roff(out, info->description);
+    help_roff(out, info->description);
     writer_text(out, "\n.SH OPTIONS\n");
     man_options(out, command, false);
     man_options(out, command, true);
     man_exits(out);
     man_environment(out);
     writer_text(out, ".SH EXAMPLE\n.EX\n");
-    roff(out, info->example);
+    help_roff(out, info->example);
     writer_text(out, "\n.EE\n.SH SEE ALSO\n.BR penta (1)\n");
 }
 
 /* ---- entry points ---- */
 
-static void deliver(struct cli *c, struct writer *text)
+static void help_deliver(struct cli *c, struct writer *text)
 {
     if (c->value[OPT_JSON])
         json_string(&c->json, "text", writer_view(text));
@@ -340,12 +343,12 @@ void help_for(struct cli *c, bool is_brief)
 {
     struct writer text = {0};
     if (!c->named)
-        overview(&text);
+        help_overview(&text);
     else if (is_brief)
-        brief(&text, c->command, asked_format(c));
+        help_brief(&text, c->command, asked_format(c));
     else
-        full(&text, c->command, asked_format(c));
-    deliver(c, &text);
+        help_full(&text, c->command, asked_format(c));
+    help_deliver(c, &text);
 }
 
 void command_HELP(struct cli *c)
@@ -368,8 +371,8 @@ void command_HELP(struct cli *c)
     else if (c->value[OPT_MAN])
         man_command(&text, (enum command)command);
     else if (command < 0)
-        overview(&text);
+        help_overview(&text);
     else
-        full(&text, (enum command)command, only);
-    deliver(c, &text);
+        help_full(&text, (enum command)command, only);
+    help_deliver(c, &text);
 }

@@ -15,7 +15,7 @@ bool command_takes(enum command command, const char *format)
 }
 
 /* The i-th format that the command takes, or NULL: there is none. */
-static const char *taken(enum command command, const char *only, size_t i)
+static const char *option_list_taken(enum command command, const char *only, size_t i)
 {
     const char *format;
     for (size_t k = 0; (format = penta_format_name(k)); k++)
@@ -28,7 +28,7 @@ static const char *taken(enum command command, const char *only, size_t i)
 
 const char *format_words(enum command command, const char *only, size_t i)
 {
-    return taken(command, only, i);
+    return option_list_taken(command, only, i);
 }
 
 static bool has_engine(const char *format, const char *name)
@@ -42,11 +42,11 @@ static bool has_engine(const char *format, const char *name)
 const char *engine_words(enum command command, const char *only, size_t i)
 {
     const char *format, *name;
-    for (size_t f = 0; (format = taken(command, only, f)); f++)
+    for (size_t f = 0; (format = option_list_taken(command, only, f)); f++)
         for (size_t k = 0; (name = penta_engine_name(format, k)); k++) {
             bool listed = false; /* with a format before this one */
             for (size_t before = 0; before < f; before++)
-                listed |= has_engine(taken(command, only, before), name);
+                listed |= has_engine(option_list_taken(command, only, before), name);
             if (!listed && !i--) return name;
         }
     return NULL;
@@ -68,7 +68,7 @@ const penta_option_info *command_option(enum command command, const char *key)
 {
     const char *format;
     const penta_option_info *found = NULL;
-    for (size_t i = 0; !found && (format = taken(command, NULL, i)); i++)
+    for (size_t i = 0; !found && (format = option_list_taken(command, NULL, i)); i++)
         found = penta_option_find(format, key, commands[command].uses);
     return found;
 }
@@ -88,7 +88,8 @@ static bool same_row(const penta_option_info *a, const penta_option_info *b)
 }
 
 /* Whether the format declares this row for the command. */
-static bool declares(const char *format, const penta_option_info *row, enum command command)
+static bool option_list_declares(const char *format, const penta_option_info *row,
+                                 enum command command)
 {
     const penta_option_info *o = penta_option_find(format, row->key, commands[command].uses);
     return o && same_row(o, row);
@@ -101,8 +102,8 @@ static bool names_of(const penta_option_info *row, enum command command, const c
     const char *format;
     bool is_first = false;
     *names = 0;
-    for (size_t i = 0; (format = taken(command, NULL, i)); i++) {
-        if (!declares(format, row, command)) continue;
+    for (size_t i = 0; (format = option_list_taken(command, NULL, i)); i++) {
+        if (!option_list_declares(format, row, command)) continue;
         if (!*names) is_first = !strcmp(format, first);
         if (strlen(names) + strlen(format) + 2 >= size) continue;
         if (*names) strcat(names, " ");
@@ -147,7 +148,7 @@ void listed_options_each(enum command command, const char *only, listed_option_f
         if (o->commands >> command & 1) fn(user, &listed);
     }
     const char *format;
-    for (size_t i = 0; (format = taken(command, only, i)); i++) {
+    for (size_t i = 0; (format = option_list_taken(command, only, i)); i++) {
         struct listed_option listed = {.command = command, .only = only};
         format_options_each(&listed, format, fn, user);
     }

@@ -5,7 +5,8 @@
 #include "cli/cli.h"
 #include "penta/device.h"
 
-static void complain(struct cli *c, const char *name, penta_bytes text, const penta_error *err)
+static void device_complain(struct cli *c, const char *name, penta_bytes text,
+                            const penta_error *err)
 {
     if (err->code == BASE_OPTION_VALUE) { /* not about the text */
         cli_error(c, NULL, err);
@@ -27,7 +28,7 @@ static char *folder_of(const char *name)
     return slash ? strndup(name, slash == name ? 1 : (size_t)(slash - name)) : NULL;
 }
 
-static void run(struct cli *c, const char *name, penta_bytes text)
+static void device_run(struct cli *c, const char *name, penta_bytes text)
 {
     penta_error err = {0};
     penta_buffer out = {0};
@@ -43,18 +44,18 @@ static void run(struct cli *c, const char *name, penta_bytes text)
         writer_bytes(&c->out, out.data, out.size);
     else if (out.size)
         json_embed(&c->json, "calls", &made);
-    if (!ok) complain(c, name, text, &err);
+    if (!ok) device_complain(c, name, text, &err);
     penta_buffer_free(&out);
     free(folder);
 }
 
-static void replay(struct cli *c, const char *name, penta_bytes text)
+static void device_replay(struct cli *c, const char *name, penta_bytes text)
 {
     penta_error err = {0};
     penta_device_replayed result;
     penta_buffer differences = {0};
     if (!penta_device_replay(text, c->value[OPT_DEVICE], &differences, &result, &err)) {
-        complain(c, name, text, &err);
+        device_complain(c, name, text, &err);
     } else {
         if (result.differences) cli_fail(c, EXIT_NO);
         if (c->value[OPT_JSON]) {
@@ -88,6 +89,6 @@ void command_DEVICE(struct cli *c)
     }
     struct input in = {0};
     if (!input_read(c, c->words[1], &in)) return;
-    (strcmp(c->words[0], "run") ? replay : run)(c, c->words[1], input_bytes(&in));
+    (strcmp(c->words[0], "run") ? device_replay : device_run)(c, c->words[1], input_bytes(&in));
     input_close(&in);
 }

@@ -31,7 +31,7 @@ static bool side_open(struct cli *c, const char *name, struct side *s)
     return !err.code;
 }
 
-static uint64_t number(const struct json_object *line, const char *key)
+static uint64_t compare_number(const struct json_object *line, const char *key)
 {
     uint64_t value = UINT64_MAX;
     json_as_uint(json_get(line, key), &value);
@@ -39,13 +39,14 @@ static uint64_t number(const struct json_object *line, const char *key)
 }
 
 /* The traces may begin at different steps: lines before the later beginning have no partner. */
-static void align(struct side *a, struct side *b)
+static void compare_align(struct side *a, struct side *b)
 {
-    uint64_t x = number(json_item(a->lines, 0), "step"), y = number(json_item(b->lines, 0), "step");
+    uint64_t x = compare_number(json_item(a->lines, 0), "step"),
+             y = compare_number(json_item(b->lines, 0), "step");
     struct side *early = x < y ? a : b;
     uint64_t from = x < y ? y : x;
     while (early->first < early->count &&
-           number(json_item(early->lines, early->first), "step") < from)
+           compare_number(json_item(early->lines, early->first), "step") < from)
         early->first++;
 }
 
@@ -76,7 +77,7 @@ static bool same_text(const struct json_object *a, const struct json_object *b, 
 }
 
 /* What differs besides the place, or NULL. */
-static const char *difference(const struct json_object *a, const struct json_object *b)
+static const char *compare_difference(const struct json_object *a, const struct json_object *b)
 {
     if (!same_text(a, b, "text")) return "instruction";
     if (!same_text(a, b, "inner")) return "inner";
@@ -88,7 +89,7 @@ static const char *difference(const struct json_object *a, const struct json_obj
     return m.differ || m.count != others ? "changes" : NULL;
 }
 
-static void change(void *user, const char *key, const struct json_object *value)
+static void compare_change(void *user, const char *key, const struct json_object *value)
 {
     struct writer *w = user;
     const char *text = json_as_text(value);
@@ -102,10 +103,10 @@ static void show_line(struct writer *w, char sign, const struct json_object *lin
 {
     const char *text = json_as_text(json_get(line, "text"));
     const char *stop = json_as_text(json_get(line, "stop"));
-    writer_print(w, "%c %8" PRIu64 " %6" PRIu64 "  ", sign, number(line, "step"),
-                 number(line, "pc"));
+    writer_print(w, "%c %8" PRIu64 " %6" PRIu64 "  ", sign, compare_number(line, "step"),
+                 compare_number(line, "pc"));
     writer_safe_text(w, text ? text : "");
-    json_each(json_get(line, "changes"), change, w);
+    json_each(json_get(line, "changes"), compare_change, w);
     if (stop) {
         writer_text(w, "  ; ");
         writer_safe_text(w, stop);
@@ -144,14 +145,14 @@ static void show_windows(struct writer *w, const struct window *a, const struct 
     for (size_t x = a->count; x-- > 0;)
         for (size_t y = b->count; y-- > 0;) {
             unsigned one = common[x + 1][y], other = common[x][y + 1];
-            bool same = (x || y) && !difference(window_line(a, x), window_line(b, y));
+            bool same = (x || y) && !compare_difference(window_line(a, x), window_line(b, y));
             common[x][y] = same ? common[x + 1][y + 1] + 1 : one > other ? one : other;
         }
     if (!a->count) show_end(w, '-', a, 0);
     if (!b->count) show_end(w, '+', b, 0);
     while (i < a->count || j < b->count) {
         bool both = i < a->count && j < b->count && (i || j);
-        if (both && !difference(window_line(a, i), window_line(b, j))) {
+        if (both && !compare_difference(window_line(a, i), window_line(b, j))) {
             show_line(w, ' ', window_line(a, i++));
             j++;
         } else if (i < a->count && (j == b->count || common[i + 1][j] >= common[i][j + 1])) {
@@ -170,13 +171,13 @@ static void show_run(struct writer *w, char sign, const struct side *s)
     const char *stop = json_as_text(json_get(root, "stop"));
     writer_print(w, "%c the run: ", sign);
     writer_safe_text(w, stop ? stop : "?");
-    writer_print(w, " pc=%" PRIu64, number(root, "pc"));
-    if (json_get(root, "steps")) writer_print(w, " steps=%" PRIu64, number(root, "steps"));
+    writer_print(w, " pc=%" PRIu64, compare_number(root, "pc"));
+    if (json_get(root, "steps")) writer_print(w, " steps=%" PRIu64, compare_number(root, "steps"));
     writer_char(w, '\n');
 }
 
-static void show(struct cli *c, const struct side *a, const struct side *b, size_t at,
-                 const char *what)
+static void compare_show(struct cli *c, const struct side *a, const struct side *b, size_t at,
+                         const char *what)
 {
     struct writer *w = &c->out;
     if (c->value[OPT_JSON]) {
@@ -185,9 +186,9 @@ static void show(struct cli *c, const struct side *a, const struct side *b, size
         if (!what) return;
         json_text(&c->json, "differs", what);
         if (a->first + at < a->count)
-            json_uint(&c->json, "pc_a", number(json_item(a->lines, a->first + at), "pc"));
+            json_uint(&c->json, "pc_a", compare_number(json_item(a->lines, a->first + at), "pc"));
         if (b->first + at < b->count)
-            json_uint(&c->json, "pc_b", number(json_item(b->lines, b->first + at), "pc"));
+            json_uint(&c->json, "pc_b", compare_number(json_item(b->lines, b->first + at), "pc"));
         return;
     }
     if (!what) {
@@ -210,8 +211,8 @@ static void show(struct cli *c, const struct side *a, const struct side *b, size
 static bool same_end(const struct side *a, const struct side *b)
 {
     const struct json_object *x = json_root(a->doc), *y = json_root(b->doc);
-    uint64_t m = number(x, "steps"), n = number(y, "steps");
-    return same_text(x, y, "stop") && number(x, "pc") == number(y, "pc") &&
+    uint64_t m = compare_number(x, "steps"), n = compare_number(y, "steps");
+    return same_text(x, y, "stop") && compare_number(x, "pc") == compare_number(y, "pc") &&
            (m == n || m == UINT64_MAX || n == UINT64_MAX);
 }
 
@@ -221,9 +222,10 @@ static const char *first_difference(const struct side *a, const struct side *b, 
     for (*same = 0; a->first + *same < a->count && b->first + *same < b->count; ++*same) {
         const struct json_object *x = json_item(a->lines, a->first + *same),
                                  *y = json_item(b->lines, b->first + *same);
-        const char *what = number(x, "step") != number(y, "step") ? "step"
-                           : number(x, "pc") != number(y, "pc")   ? "pc"
-                                                                  : difference(x, y);
+        const char *what = compare_number(x, "step") != compare_number(y, "step") ? "step"
+                           : compare_number(x, "pc") != compare_number(y, "pc")
+                               ? "pc"
+                               : compare_difference(x, y);
         if (what) return what;
     }
     if (a->count - a->first != b->count - b->first) return "length";
@@ -241,9 +243,9 @@ void trace_compare(struct cli *c)
     }
     if (side_open(c, c->words[0], &a) && side_open(c, second->value, &b)) {
         size_t same;
-        align(&a, &b);
+        compare_align(&a, &b);
         const char *what = first_difference(&a, &b, &same);
-        show(c, &a, &b, same, what);
+        compare_show(c, &a, &b, same, what);
         if (what) cli_fail(c, EXIT_NO);
     }
     json_doc_free(a.doc);

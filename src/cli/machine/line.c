@@ -24,7 +24,7 @@ struct line_reader {
 
 /* ---- plain ---- */
 
-static char *trimmed(char *line)
+static char *line_trimmed(char *line)
 {
     size_t size = strlen(line);
     while (size && (line[size - 1] == '\n' || line[size - 1] == '\r')) line[--size] = 0;
@@ -33,7 +33,7 @@ static char *trimmed(char *line)
 
 static char *plain_line(struct line_reader *r)
 {
-    return getline(&r->line, &r->capacity, stdin) < 0 ? NULL : trimmed(r->line);
+    return getline(&r->line, &r->capacity, stdin) < 0 ? NULL : line_trimmed(r->line);
 }
 
 /* ---- libedit ---- */
@@ -54,7 +54,7 @@ struct matches { /* of the word before the cursor */
     unsigned count;
 };
 
-static void match(void *to, penta_bytes word)
+static void line_match(void *to, penta_bytes word)
 {
     struct matches *m = to;
     if (word.size < m->typed || word.size >= sizeof m->first ||
@@ -72,7 +72,7 @@ static void match(void *to, penta_bytes word)
 }
 
 /* Inserts what all words that start like this one have in common, and a space after the only one. */
-static unsigned char complete(EditLine *edit, int key)
+static unsigned char line_complete_word(EditLine *edit, int key)
 {
     (void)key;
     struct line_reader *r;
@@ -82,7 +82,7 @@ static unsigned char complete(EditLine *edit, int key)
     while (from && info->buffer[from - 1] != ' ') from--;
     struct matches m = {.word = info->buffer + from, .typed = size - from};
     char *line = strndup(info->buffer, size);
-    if (line) r->complete(r->user, line, size, match, &m);
+    if (line) r->complete(r->user, line, size, line_match, &m);
     free(line);
     if (!m.count) return CC_REFRESH_BEEP;
     bool whole = m.count == 1 && m.common && m.first[m.common - 1] != '/';
@@ -105,7 +105,7 @@ static void open_edit(struct line_reader *r)
     el_set(r->edit, EL_PROMPT, prompt_of);
     el_set(r->edit, EL_EDITOR, "emacs");
     el_set(r->edit, EL_HIST, history, r->history);
-    el_set(r->edit, EL_ADDFN, "complete-word", "complete the command", complete);
+    el_set(r->edit, EL_ADDFN, "complete-word", "complete the command", line_complete_word);
     el_set(r->edit, EL_BIND, "^I", "complete-word", NULL);
     el_source(r->edit, NULL); /* ~/.editrc */
 }
@@ -118,7 +118,7 @@ static char *edited_line(struct line_reader *r)
     if (size > 1 && r->history) history(r->history, &r->event, H_ENTER, line);
     free(r->line);
     r->line = strdup(line);
-    return r->line ? trimmed(r->line) : NULL;
+    return r->line ? line_trimmed(r->line) : NULL;
 }
 
 static void close_edit(struct line_reader *r)

@@ -9,7 +9,7 @@
 #include "cli/output.h"
 #include "cli/terminal/terminal.h"
 
-static bool passes(struct cli *c, const struct input *in)
+static bool machine_passes(struct cli *c, const struct input *in)
 {
     struct finding_sink sink;
     finding_sink_init(&sink, c, in->name);
@@ -58,7 +58,7 @@ static bool may_run(struct cli *c, struct machine *m)
 {
     const penta_module *module = m->in.module;
     return penta_module_damage(module) || !penta_engine_name(penta_module_format(module), 0) ||
-           passes(c, &m->in);
+           machine_passes(c, &m->in);
 }
 
 /* ---- signals: the only globals of the tool (and of sampler.c), and only while a machine runs ---- */

@@ -41,7 +41,7 @@ static void log_call(struct run *r, const penta_call *call)
     penta_buffer_free(&text);
 }
 
-static void called(void *user, const penta_call *call)
+static void run_called(void *user, const penta_call *call)
 {
     struct run *r = user;
     bool json = r->cli->value[OPT_JSON];
@@ -64,7 +64,7 @@ static void called(void *user, const penta_call *call)
     r->calls_count++;
 }
 
-static void document(struct run *r, const penta_stop *stop)
+static void run_document(struct run *r, const penta_stop *stop)
 {
     struct cli *c = r->cli;
     struct json *j = &c->json;
@@ -125,7 +125,7 @@ static void execute_part(struct run *r, uint64_t fuel, penta_stop *stop)
         cli_error(r->cli, path, &err);
 }
 
-static void save(struct run *r)
+static void run_save(struct run *r)
 {
     penta_buffer bytes = {0};
     penta_error err = {0};
@@ -149,11 +149,11 @@ static void execute_and_save(struct run *r, uint64_t at, uint64_t fuel, penta_st
         cli_error(r->cli, r->machine.in.name, &err);
         return;
     }
-    save(r);
+    run_save(r);
     if (fuel > first) execute_part(r, fuel == UINT64_MAX ? fuel : fuel - first, stop);
 }
 
-static void execute(struct run *r, uint64_t fuel, penta_stop *stop)
+static void run_execute(struct run *r, uint64_t fuel, penta_stop *stop)
 {
     const struct cli *c = r->cli;
     if (c->value[OPT_SAVE_AT])
@@ -161,7 +161,7 @@ static void execute(struct run *r, uint64_t fuel, penta_stop *stop)
     else
         execute_part(r, fuel, stop);
     if (c->value[OPT_TRACE]) output_write(r->cli, c->value[OPT_TRACE], writer_view(&r->trace));
-    if (c->value[OPT_SAVE] && !c->value[OPT_SAVE_AT]) save(r);
+    if (c->value[OPT_SAVE] && !c->value[OPT_SAVE_AT]) run_save(r);
 }
 
 /* Checked before the program runs. */
@@ -205,14 +205,14 @@ static void end_record(struct run *r)
         cli_error(r->cli, path, &err);
 }
 
-static void report(struct run *r, const penta_stop *stop)
+static void run_report(struct run *r, const penta_stop *stop)
 {
     struct cli *c = r->cli;
     const penta_session *s = r->machine.session;
     bool exited = stop->kind == PENTA_STOP_HALT;
     const char *hint = pvm_hint(c, r->machine.in.module, stop);
     if (c->value[OPT_JSON]) {
-        document(r, stop);
+        run_document(r, stop);
     } else if (!exited || !is_console(r)) {
         stop_print(&c->out, &r->machine, stop);
         if (!c->value[OPT_QUIET]) {
@@ -240,20 +240,20 @@ void command_RUN(struct cli *c)
     struct run r = {.cli = c};
     uint64_t fuel = UINT64_MAX;
     if (!cli_number(c, OPT_FUEL, &fuel) || !machine_open(c, &r.machine)) return;
-    penta_session_on_call(r.machine.session, called, &r);
+    penta_session_on_call(r.machine.session, run_called, &r);
     r.calls_json.out = &r.calls;
     json_list(&r.calls_json, NULL);
     penta_stop stop = {0};
     machine_fuel(c, &r.machine, &fuel);
     if (has_exit_value(&r) && can_save(&r) && begin_record(&r) && machine_arm(c, &r.machine)) {
         progress_begin(c, "running", true);
-        execute(&r, fuel, &stop);
+        run_execute(&r, fuel, &stop);
         progress_end(c);
         machine_disarm(&r.machine);
         const penta_error *failure = penta_session_failure(r.machine.session);
         if (failure) cli_error(c, r.machine.in.name, failure);
         machine_findings(c, &r.machine);
-        report(&r, &stop);
+        run_report(&r, &stop);
         end_record(&r);
     }
     while (r.calls_json.depth) json_end(&r.calls_json);

@@ -12,7 +12,7 @@ struct trace {
     penta_stop stop;
 };
 
-static void show(void *user, penta_bytes line)
+static void trace_show(void *user, penta_bytes line)
 {
     struct trace *t = user;
     struct cli *c = t->cli;
@@ -30,13 +30,13 @@ struct trace_options {
     size_t count;
 };
 
-static void add(struct trace_options *o, const char *key, const char *value)
+static void trace_add(struct trace_options *o, const char *key, const char *value)
 {
     if (value) o->items[o->count++] = (penta_option){key, value};
 }
 
 /* A terminal gets the first lines only, unless the user asked for some; the rest runs at full speed. */
-static void run(struct trace *t, struct machine *m, uint64_t fuel, uint64_t from)
+static void trace_run_machine(struct trace *t, struct machine *m, uint64_t fuel, uint64_t from)
 {
     struct cli *c = t->cli;
     struct trace_options o = {0};
@@ -44,13 +44,14 @@ static void run(struct trace *t, struct machine *m, uint64_t fuel, uint64_t from
     penta_error err = {0};
     bool cut = c->bounded && !c->value[OPT_COUNT] && !c->value[OPT_MATCH] && !c->value[OPT_LAST];
     snprintf(first, sizeof first, "%d", SCREEN_LINES);
-    add(&o, "json", c->value[OPT_JSON]);
-    add(&o, "from", c->value[OPT_FROM]);
-    add(&o, "count", cut ? first : c->value[OPT_COUNT]);
-    add(&o, "last", c->value[OPT_LAST]);
-    add(&o, "match", c->value[OPT_MATCH]);
-    add(&o, "inner", machine_shows_inner(c) ? "1" : NULL);
-    t->failed = !penta_trace_lines(m->session, fuel, o.items, o.count, show, t, &t->stop, &err);
+    trace_add(&o, "json", c->value[OPT_JSON]);
+    trace_add(&o, "from", c->value[OPT_FROM]);
+    trace_add(&o, "count", cut ? first : c->value[OPT_COUNT]);
+    trace_add(&o, "last", c->value[OPT_LAST]);
+    trace_add(&o, "match", c->value[OPT_MATCH]);
+    trace_add(&o, "inner", machine_shows_inner(c) ? "1" : NULL);
+    t->failed =
+        !penta_trace_lines(m->session, fuel, o.items, o.count, trace_show, t, &t->stop, &err);
     if (t->failed) cli_error(c, NULL, &err);
     uint64_t steps = penta_session_steps(m->session);
     if (cut && steps > from + t->shown) c->hidden = steps - from - t->shown;
@@ -78,7 +79,7 @@ void command_TRACE(struct cli *c)
     bool armed = machine_arm(c, &m);
     progress_begin(c, "running", true);
     machine_fuel(c, &m, &fuel);
-    if (armed) run(&t, &m, fuel, from);
+    if (armed) trace_run_machine(&t, &m, fuel, from);
     progress_end(c);
     machine_disarm(&m);
     cli_unbound(c);

@@ -17,7 +17,7 @@ struct block {
     penta_jam_state *state;
 };
 
-static const char *option(const struct cli *c, const char *key)
+static const char *block_option(const struct cli *c, const char *key)
 {
     return option_text(c->format_options, c->format_option_count, key);
 }
@@ -53,7 +53,7 @@ static bool open_state(struct block *b, const char *path)
     penta_option options[3];
     size_t count = 0;
     char folder[4096];
-    const char *named = option(c, "chain");
+    const char *named = block_option(c, "chain");
     if (named && !read_chain(c, named, &chain)) return false;
     if (!input_read(c, path, &in)) {
         penta_buffer_free(&chain);
@@ -61,7 +61,7 @@ static bool open_state(struct block *b, const char *path)
     }
     if (named)
         options[count++] = (penta_option){"chain", chain.data ? (const char *)chain.data : named};
-    if (option(c, "gp")) options[count++] = (penta_option){"version", option(c, "gp")};
+    if (block_option(c, "gp")) options[count++] = (penta_option){"version", block_option(c, "gp")};
     if (c->value[OPT_ENGINE]) options[count++] = (penta_option){"engine", c->value[OPT_ENGINE]};
     b->host = penta_jam_host_for(input_bytes(&in), options, count, &err);
     if (b->host) b->state = penta_jam_state_new(b->host, NULL, &err);
@@ -77,7 +77,7 @@ static bool open_state(struct block *b, const char *path)
 
 /* ---- what happened ---- */
 
-static void called(void *user, uint32_t service, const char *line)
+static void block_called(void *user, uint32_t service, const char *line)
 {
     struct cli *c = user;
     writer_print(&c->out, "service %" PRIu32 " ", service);
@@ -85,8 +85,8 @@ static void called(void *user, uint32_t service, const char *line)
     writer_char(&c->out, '\n');
 }
 
-static void logged(void *user, uint32_t service, uint64_t level, penta_bytes target,
-                   penta_bytes message)
+static void block_logged(void *user, uint32_t service, uint64_t level, penta_bytes target,
+                         penta_bytes message)
 {
     struct cli *c = user;
     writer_print(&c->out, "service %" PRIu32 " log %" PRIu64 " ", service, level);
@@ -191,7 +191,7 @@ static bool run_block(struct block *b, const char *path)
     return ok;
 }
 
-static void save(struct block *b, const char *path)
+static void block_save(struct block *b, const char *path)
 {
     penta_buffer out = {0};
     penta_error err = {0};
@@ -207,13 +207,13 @@ void command_BLOCK(struct cli *c)
     struct block b = {.cli = c};
     bool ok = open_state(&b, c->words[0]);
     if (ok && !c->value[OPT_JSON]) {
-        if (c->value[OPT_HOST_LOG]) penta_jam_on_call(b.host, called, c);
-        if (!c->value[OPT_QUIET]) penta_jam_on_log(b.host, logged, c);
+        if (c->value[OPT_HOST_LOG]) penta_jam_on_call(b.host, block_called, c);
+        if (!c->value[OPT_QUIET]) penta_jam_on_log(b.host, block_logged, c);
     }
     if (c->value[OPT_JSON]) json_list(&c->json, "blocks");
     for (size_t i = 1; ok && i < c->word_count; i++) ok = run_block(&b, c->words[i]);
     if (c->value[OPT_JSON]) json_end(&c->json);
-    if (ok && option(c, "save-state")) save(&b, option(c, "save-state"));
+    if (ok && block_option(c, "save-state")) block_save(&b, block_option(c, "save-state"));
     penta_jam_state_free(b.state);
     penta_jam_host_free(b.host);
 }

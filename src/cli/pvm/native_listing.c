@@ -30,7 +30,7 @@ static void native_lines(const struct listing *l, uint32_t offset, penta_bytes c
     }
 }
 
-static void instruction(const struct listing *l, const penta_pvm_instruction *in)
+static void native_listing_instruction(const struct listing *l, const penta_pvm_instruction *in)
 {
     struct writer text = {0};
     bool fused = !in->native.data;
@@ -63,7 +63,7 @@ void native_listing(struct writer *out, struct json *json, const penta_module *m
     penta_pvm_instruction in;
     if (json) json_list(json, "instructions");
     for (uint32_t pc = from; penta_pvm_compiled_at(compiled, pc, &in) && in.pc < to; pc = in.pc + 1)
-        instruction(&l, &in);
+        native_listing_instruction(&l, &in);
     if (json) json_end(json);
 }
 

@@ -13,7 +13,7 @@ struct line {
 };
 
 /* The next n bytes, in this style. */
-static void styled(struct line *l, const char *style, size_t n)
+static void highlight_styled(struct line *l, const char *style, size_t n)
 {
     if (style) writer_text(l->out, style);
     writer_bytes(l->out, l->rest.data, n);
@@ -80,21 +80,21 @@ static const char *word_style(struct line *l, size_t n)
     return isalnum(word.data[0]) ? l->p->bold : l->p->directive;
 }
 
-static void line(struct line *l)
+static void highlight_line(struct line *l)
 {
     size_t n = place_size(l->rest);
-    if (n) styled(l, l->p->dim, n);
+    if (n) highlight_styled(l, l->p->dim, n);
     while (l->rest.size) {
         uint8_t c = l->rest.data[0];
         if (comment_starts(l)) {
-            styled(l, l->p->dim, l->rest.size);
+            highlight_styled(l, l->p->dim, l->rest.size);
         } else if (c == '"' || c == '\'') {
-            styled(l, l->p->value, string_size(l->rest));
+            highlight_styled(l, l->p->value, string_size(l->rest));
         } else if (is_word(c) || (strchr("@%!", c) && word_size(l->rest, 1) > 1)) {
             n = word_size(l->rest, 1);
-            styled(l, word_style(l, n), n);
+            highlight_styled(l, word_style(l, n), n);
         } else {
-            styled(l, NULL, 1);
+            highlight_styled(l, NULL, 1);
         }
     }
 }
@@ -112,11 +112,11 @@ void highlight_text(struct writer *out, const struct palette *palette, const cha
         size_t n = end ? (size_t)(end - text.data) : text.size;
         safe.out.size = 0;
         writer_safe_lines(&safe, bytes_slice(text, 0, n), NULL);
-        line(&(struct line){.out = out,
-                            .p = palette,
-                            .format = format,
-                            .comment = penta_format_comment(format),
-                            .rest = writer_view(&safe)});
+        highlight_line(&(struct line){.out = out,
+                                      .p = palette,
+                                      .format = format,
+                                      .comment = penta_format_comment(format),
+                                      .rest = writer_view(&safe)});
         if (end) writer_char(out, '\n');
         text = bytes_slice(text, n + (end ? 1 : 0), text.size);
     }

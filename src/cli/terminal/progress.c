@@ -29,18 +29,18 @@ static uint64_t ms_of(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static void put(const char *text, size_t size)
+static void progress_put(const char *text, size_t size)
 {
     if (write(STDERR_FILENO, text, size) < 0) return; /* the line is not important */
 }
 
-static void erase(struct progress *p)
+static void progress_erase(struct progress *p)
 {
-    if (p->shown) put("\r\033[K", 4);
+    if (p->shown) progress_put("\r\033[K", 4);
     p->shown = false;
 }
 
-static void show(struct progress *p, uint64_t seconds)
+static void progress_show(struct progress *p, uint64_t seconds)
 {
     char line[120];
     size_t passed = atomic_load(&p->passed), failed = atomic_load(&p->failed);
@@ -48,23 +48,23 @@ static void show(struct progress *p, uint64_t seconds)
     if (passed || failed)
         n = snprintf(line, sizeof line, "\r\033[K%s: %zu passed, %zu failed, %llu s", p->what,
                      passed, failed, (unsigned long long)seconds);
-    put(line, (size_t)n);
+    progress_put(line, (size_t)n);
     p->shown = true;
 }
 
-static void tick(struct progress *p)
+static void progress_tick(struct progress *p)
 {
     uint64_t cpu = ms_of(CLOCK_PROCESS_CPUTIME_ID), now = ms_of(CLOCK_MONOTONIC);
     uint64_t start = (uint64_t)p->start.tv_sec * 1000 + (uint64_t)p->start.tv_nsec / 1000000;
     bool idle = p->working && cpu - p->cpu_ms < TICK_MS / 10;
     p->cpu_ms = cpu;
     if (p->in_line || idle)
-        erase(p);
+        progress_erase(p);
     else if (now - start >= FIRST_MS)
-        show(p, (now - start) / 1000);
+        progress_show(p, (now - start) / 1000);
 }
 
-static void *watch(void *user)
+static void *progress_watch(void *user)
 {
     struct progress *p = user;
     pthread_mutex_lock(&p->lock);
@@ -75,13 +75,13 @@ static void *watch(void *user)
         next.tv_sec += next.tv_nsec / 1000000000;
         next.tv_nsec %= 1000000000;
         pthread_cond_timedwait(&p->ended, &p->lock, &next);
-        if (!p->over) tick(p);
+        if (!p->over) progress_tick(p);
     }
     pthread_mutex_unlock(&p->lock);
     return NULL;
 }
 
-static bool start(struct progress *p)
+static bool progress_start(struct progress *p)
 {
     pthread_condattr_t attributes;
     sigset_t all, before;
@@ -94,12 +94,12 @@ static bool start(struct progress *p)
     p->cpu_ms = ms_of(CLOCK_PROCESS_CPUTIME_ID);
     sigfillset(&all); /* signals are for the thread that works */
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool ok = !pthread_create(&p->thread, NULL, watch, p);
+    bool ok = !pthread_create(&p->thread, NULL, progress_watch, p);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return ok;
 }
 
-static void discard(struct progress *p)
+static void progress_discard(struct progress *p)
 {
     pthread_mutex_destroy(&p->lock);
     pthread_cond_destroy(&p->ended);
@@ -115,10 +115,10 @@ void progress_begin(struct cli *c, const char *what, bool working)
     if (!p) return;
     p->what = what;
     p->working = working;
-    if (start(p))
+    if (progress_start(p))
         c->progress = p;
     else
-        discard(p);
+        progress_discard(p);
 }
 
 void progress_count(struct cli *c, size_t passed, size_t failed)
@@ -133,20 +133,20 @@ void progress_end(struct cli *c)
     struct progress *p = c->progress;
     if (!p) return;
     pthread_mutex_lock(&p->lock);
-    erase(p);
+    progress_erase(p);
     p->over = true;
     pthread_cond_signal(&p->ended);
     pthread_mutex_unlock(&p->lock);
     pthread_join(p->thread, NULL);
     c->progress = NULL;
-    discard(p);
+    progress_discard(p);
 }
 
 void progress_hold(const struct cli *c)
 {
     if (!c->progress) return;
     pthread_mutex_lock(&c->progress->lock);
-    erase(c->progress);
+    progress_erase(c->progress);
 }
 
 void progress_release(const struct cli *c, bool in_line)

@@ -19,7 +19,7 @@ static bool asked_for(const char *variable) /* set, and to something other than 
     return value && *value && strcmp(value, "0");
 }
 
-static bool colour(const struct cli *c, int fd)
+static bool terminal_colour(const struct cli *c, int fd)
 {
     const char *when = c->value[OPT_COLOR];
     if (when && !strcmp(when, "always")) return true;
@@ -39,7 +39,7 @@ void terminal_open(struct cli *c)
 
 const struct palette *cli_palette_of(const struct cli *c, int fd)
 {
-    return colour(c, fd) ? &c->palette.palette : &palette_plain;
+    return terminal_colour(c, fd) ? &c->palette.palette : &palette_plain;
 }
 
 size_t cli_colors(const struct cli *c, penta_option *option)
@@ -54,7 +54,10 @@ const struct palette *cli_palette(const struct cli *c)
     return c->out_is_file ? &palette_plain : cli_palette_of(c, STDOUT_FILENO);
 }
 
-static const char *mark_of(const struct cli *c, int fd) { return colour(c, fd) ? c->mark : NULL; }
+static const char *mark_of(const struct cli *c, int fd)
+{
+    return terminal_colour(c, fd) ? c->mark : NULL;
+}
 
 /* ---- bytes, as they are ---- */
 
@@ -129,7 +132,7 @@ void terminal_bound(struct cli *c)
 }
 
 /* How much of this a terminal still gets; the rest is only counted. */
-static penta_bytes readable(struct cli *c, penta_bytes piece)
+static penta_bytes terminal_readable(struct cli *c, penta_bytes piece)
 {
     enum { BYTES = 1 << 18 }; /* long lines fill a screen too */
     size_t n = 0;
@@ -153,7 +156,7 @@ void terminal_text(void *user, penta_bytes piece)
     struct cli *c = user;
     const char *mark = mark_of(c, STDOUT_FILENO);
     writer_flush(&c->program_output);
-    if (c->bounded) piece = readable(c, piece);
+    if (c->bounded) piece = terminal_readable(c, piece);
     if (c->out_is_binary || c->value[OPT_JSON] || is_safe_lines(piece)) {
         write_stdout(c, piece);
         return;
@@ -169,7 +172,7 @@ void terminal_text(void *user, penta_bytes piece)
 static void program_to_stdout(void *user, penta_bytes piece) { write_stdout(user, piece); }
 
 /* How many bytes at the end belong to a character that is not complete yet. */
-static size_t unfinished(penta_bytes text)
+static size_t terminal_unfinished(penta_bytes text)
 {
     for (size_t n = 1; n <= 3 && n <= text.size; n++) {
         uint8_t first = text.data[text.size - n];
@@ -184,13 +187,13 @@ static void filter_program(struct writer *held, penta_bytes text, bool last, str
 {
     writer_bytes(held, text.data, text.size);
     penta_bytes all = writer_view(held);
-    size_t keep = last ? 0 : unfinished(all);
+    size_t keep = last ? 0 : terminal_unfinished(all);
     writer_safe_lines(out, bytes_slice(all, 0, all.size - keep), NULL);
     if (keep) memmove(held->out.data, all.data + all.size - keep, keep);
     held->out.size = keep;
 }
 
-static bool filtered(const struct cli *c, int fd)
+static bool terminal_filtered(const struct cli *c, int fd)
 {
     return !c->value[OPT_RAW_OUTPUT] && isatty(fd);
 }
@@ -200,7 +203,7 @@ void cli_program_output(struct cli *c, penta_bytes text)
     writer_flush(&c->out);
     c->program_output.sink = program_to_stdout;
     c->program_output.user = c;
-    if (filtered(c, STDOUT_FILENO))
+    if (terminal_filtered(c, STDOUT_FILENO))
         filter_program(&c->held[0], text, false, &c->program_output);
     else
         writer_bytes(&c->program_output, text.data, text.size);
@@ -209,7 +212,7 @@ void cli_program_output(struct cli *c, penta_bytes text)
 void cli_program_errors(struct cli *c, penta_bytes text)
 {
     struct writer safe = {0};
-    if (filtered(c, STDERR_FILENO)) {
+    if (terminal_filtered(c, STDERR_FILENO)) {
         filter_program(&c->held[1], text, false, &safe);
         text = writer_view(&safe);
     }

@@ -12,7 +12,7 @@ struct report {
     bool headed; /* the names of the columns were printed */
 };
 
-static double percent(size_t right, size_t of)
+static double train_percent(size_t right, size_t of)
 {
     return of ? 100.0 * (double)right / (double)of : 0;
 }
@@ -24,9 +24,10 @@ static void tell_epoch(struct report *r, const penta_tvmr_epoch *e)
     if (r->cli->value[OPT_QUIET]) return;
     if (!r->headed) terminal_say(r->cli, "epoch  learnt    test   seconds");
     r->headed = true;
-    if (e->tested) snprintf(test, sizeof test, "%.1f %%", percent(e->tested_right, e->tested));
-    terminal_say(r->cli, "%5zu %5.1f %% %7s %9.2f%s", e->number, percent(e->right, e->trained),
-                 test, e->seconds, e->best ? "  best" : "");
+    if (e->tested)
+        snprintf(test, sizeof test, "%.1f %%", train_percent(e->tested_right, e->tested));
+    terminal_say(r->cli, "%5zu %5.1f %% %7s %9.2f%s", e->number,
+                 train_percent(e->right, e->trained), test, e->seconds, e->best ? "  best" : "");
 }
 
 static void epoch_json(struct json *j, const penta_tvmr_epoch *e)
@@ -101,7 +102,7 @@ static void result_json(struct json *j, const penta_tvmr_trained *t)
     json_end(j);
 }
 
-static bool train(struct cli *c, struct machine *m, penta_tvmr_trained *out)
+static bool train_network(struct cli *c, struct machine *m, penta_tvmr_trained *out)
 {
     struct report report = {c, false};
     penta_error err = {0};
@@ -120,7 +121,7 @@ static bool train(struct cli *c, struct machine *m, penta_tvmr_trained *out)
     return ok;
 }
 
-static const char *option(const struct cli *c, const char *key)
+static const char *train_option(const struct cli *c, const char *key)
 {
     return option_text(c->format_options, c->format_option_count, key);
 }
@@ -130,7 +131,7 @@ static bool save_allowed(struct cli *c)
 {
     static const char *const read[] = {"data", "targets", "test-data", "test-targets"};
     for (size_t i = 0; i < sizeof read / sizeof *read; i++)
-        if (output_same_file(option(c, "save"), option(c, read[i]))) {
+        if (output_same_file(train_option(c, "save"), train_option(c, read[i]))) {
             cli_usage(c, NULL, "--save and --%s name the same file", read[i]);
             return false;
         }
@@ -142,7 +143,7 @@ void command_TRAIN(struct cli *c)
     struct machine m;
     penta_tvmr_trained trained = {0};
     if (!save_allowed(c) || !machine_open(c, &m)) return;
-    bool ok = train(c, &m, &trained), test = option(c, "test-data");
+    bool ok = train_network(c, &m, &trained), test = train_option(c, "test-data");
     if (ok) machine_findings(c, &m);
     if (ok && !strcmp(trained.ended, "stopped"))
         cli_fail(c, m.timed_out ? EXIT_DEADLINE : EXIT_INTERRUPTED);
