@@ -165,8 +165,8 @@ struct differing {
     uint64_t limit;
 };
 
-static void side(struct json *j, const char *key, const char *offset_key, const penta_field *field,
-                 uint64_t offset)
+static void file_side(struct json *j, const char *key, const char *offset_key,
+                      const penta_field *field, uint64_t offset)
 {
     enum { SHOWN = 64 };
     if (!field) return;
@@ -177,7 +177,7 @@ static void side(struct json *j, const char *key, const char *offset_key, const 
     json_field(j, key, &shown);
 }
 
-static void differs(void *user, const penta_difference *d)
+static void file_differs(void *user, const penta_difference *d)
 {
     struct differing *x = user;
     if (!x->limit) return;
@@ -185,8 +185,8 @@ static void differs(void *user, const penta_difference *d)
     json_object(x->j, NULL);
     json_text(x->j, "change", d->sign == '~' ? "changed" : d->sign == '-' ? "removed" : "added");
     json_text(x->j, "path", d->path);
-    side(x->j, "a", "offset_a", d->a, d->offset_a);
-    side(x->j, "b", "offset_b", d->b, d->offset_b);
+    file_side(x->j, "a", "offset_a", d->a, d->offset_a);
+    file_side(x->j, "b", "offset_b", d->b, d->offset_b);
     if (!d->a && d->sign != '+') json_uint(x->j, "offset_a", d->offset_a);
     if (!d->b && d->sign != '-') json_uint(x->j, "offset_b", d->offset_b);
     json_end(x->j);
@@ -199,7 +199,7 @@ void web_diff(struct web_call *c)
     size_t total = 0;
     if (!b) return;
     json_list(c->j, "items");
-    penta_diff_each(a->module, b->module, differs, &x, &total, &c->err);
+    penta_diff_each(a->module, b->module, file_differs, &x, &total, &c->err);
     json_end(c->j);
     json_uint(c->j, "total", total);
 }

@@ -112,7 +112,7 @@ static void add_code(struct building *b, const penta_part *code, size_t *label)
     }
 }
 
-static struct web_listing *build(const penta_module *module, penta_error *err)
+static struct web_listing *listing_build(const penta_module *module, penta_error *err)
 {
     struct building b = {.module = module, .l = calloc(1, sizeof *b.l), .err = err};
     size_t label = 0;
@@ -138,7 +138,7 @@ const struct web_row *web_rows(const struct web_file *file, size_t *count, penta
     struct web_file *f = (struct web_file *)file; /* the listing is made once, when it is needed */
     static const struct web_row none;
     *count = 0;
-    if (!f->listing) f->listing = build(f->module, err);
+    if (!f->listing) f->listing = listing_build(f->module, err);
     if (!f->listing) return NULL;
     *count = f->listing->count;
     return *count ? f->listing->rows : &none;

@@ -22,7 +22,7 @@ static void first_error(void *user, const penta_error *finding)
     if (!err->code && finding->severity == PENTA_ERROR) *err = *finding;
 }
 
-static void logged(void *user, unsigned number, penta_bytes text)
+static void machine_logged(void *user, unsigned number, penta_bytes text)
 {
     struct web_machine *m = user;
     struct json j = {.out = &m->log};
@@ -33,7 +33,7 @@ static void logged(void *user, unsigned number, penta_bytes text)
     json_finish(&j);
 }
 
-static bool start(struct web_call *c, struct web_machine *m, const struct web_options *o)
+static bool machine_start(struct web_call *c, struct web_machine *m, const struct web_options *o)
 {
     enum { CALLS_KEPT = 100000 };
     penta_error found = {0};
@@ -49,7 +49,7 @@ static bool start(struct web_call *c, struct web_machine *m, const struct web_op
     penta_session_keep_log(m->session, CALLS_KEPT, false);
     m->debugger = penta_debugger_new(m->session, &c->err);
     if (!m->debugger) return false;
-    penta_debugger_on_log(m->debugger, logged, m);
+    penta_debugger_on_log(m->debugger, machine_logged, m);
     penta_debugger_goto(m->debugger, 0, &m->stop, &c->err);
     return !c->err.code;
 }
@@ -63,7 +63,7 @@ void web_machine(struct web_call *c)
     if (!m) return;
     *m = (struct web_machine){.file = web_uint(c, "file", 0), .of = file};
     uint64_t handle = 0;
-    if (web_options_read(c, "options", &o) && start(c, m, &o))
+    if (web_options_read(c, "options", &o) && machine_start(c, m, &o))
         handle = web_handle_new(c, (struct web_handle){.kind = WEB_MACHINE, .machine = m});
     web_options_free(&o);
     if (!handle) {
@@ -155,8 +155,8 @@ static void run_slice(struct web_call *c, struct web_machine *m, uint64_t n)
 
 /* Motions whose length nobody knows end after `limit` steps, so that the page can stop them: next and finish
  * with an interrupt, after which resume goes on, goto on its way. */
-static void move(struct web_call *c, struct web_machine *m, const char *how, uint64_t n,
-                 uint64_t limit)
+static void machine_move(struct web_call *c, struct web_machine *m, const char *how, uint64_t n,
+                         uint64_t limit)
 {
     penta_debugger *d = m->debugger;
     uint64_t steps = penta_session_steps(m->session);
@@ -191,7 +191,7 @@ void web_move(struct web_call *c)
     bool counts = !strcmp(how, "step") || !strcmp(how, "run");
     if (most && n > most && counts) n = most;
     if (most && (!limit || limit > most)) limit = most;
-    move(c, m, how, n, limit);
+    machine_move(c, m, how, n, limit);
     if (!c->err.code) web_stop(c, m);
 }
 

@@ -2,7 +2,7 @@
 #include "base/platform/missing.h"
 #include "web/web.h"
 
-static void refuse(struct web_call *c)
+static void machine_refuse(struct web_call *c)
 {
     missing_refuse("machines");
     error_at(&c->err, BASE_UNSUPPORTED, 0, "this build has no machines");
@@ -10,7 +10,7 @@ static void refuse(struct web_call *c)
 
 #define CALL(name)
 #define MACHINE_CALL(name)                                                                         \
-    void web_##name(struct web_call *c) { refuse(c); }
+    void web_##name(struct web_call *c) { machine_refuse(c); }
 #include "web/calls.def"
 
 /* No handle is one. */

@@ -42,7 +42,7 @@ struct showing {
     uint64_t runs, runs_max, top;
 };
 
-static uint64_t hash(uint64_t h, const void *data, size_t size) /* FNV-1a */
+static uint64_t state_hash(uint64_t h, const void *data, size_t size) /* FNV-1a */
 {
     const uint8_t *p = data;
     for (size_t i = 0; i < size; i++) h = (h ^ p[i]) * UINT64_C(0x100000001b3);
@@ -90,12 +90,12 @@ static bool is_new(const struct showing *s, const struct value *v)
     return i == b->count || b->items[i].path != v->path || b->items[i].value != v->value;
 }
 
-static void note(struct showing *s, const penta_field *field)
+static void state_note(struct showing *s, const penta_field *field)
 {
     bool bytes = field->kind == PENTA_TEXT || field->kind == PENTA_RAW;
-    struct value v = {hash(UINT64_C(0xcbf29ce484222325), s->path, s->path_size),
-                      bytes ? hash(1, field->as.bytes.data, field->as.bytes.size)
-                            : hash(1, &field->as.u, sizeof field->as.u)};
+    struct value v = {state_hash(UINT64_C(0xcbf29ce484222325), s->path, s->path_size),
+                      bytes ? state_hash(1, field->as.bytes.data, field->as.bytes.size)
+                            : state_hash(1, &field->as.u, sizeof field->as.u)};
     struct web_values *now = s->now;
     if (ARRAY_RESERVE(now->items, now->capacity, now->count + 1)) now->items[now->count++] = v;
     if (is_new(s, &v)) writer_bytes(&s->changed, s->path, s->path_size + 1);
@@ -106,7 +106,7 @@ static void show_field(void *user, const penta_field *field)
     struct showing *s = user;
     size_t before = path_add(s, field->name);
     penta_field shown = *field;
-    if (!s->in_memory || !s->depth) note(s, field);
+    if (!s->in_memory || !s->depth) state_note(s, field);
     if ((shown.kind == PENTA_TEXT || shown.kind == PENTA_RAW) && shown.as.bytes.size > BYTES_MAX)
         shown.as.bytes.size = BYTES_MAX;
     s->next.field(s->next.user, &shown);

@@ -31,7 +31,7 @@ const char *web_need_text(struct web_call *c, const char *key)
     return text;
 }
 
-static struct web_handle *find(struct web_call *c, const char *key, enum web_kind kind)
+static struct web_handle *web_find(struct web_call *c, const char *key, enum web_kind kind)
 {
     static const char *const names[] = {"thing", "file", "machine"};
     uint64_t number = web_uint(c, key, 0);
@@ -44,13 +44,13 @@ static struct web_handle *find(struct web_call *c, const char *key, enum web_kin
 
 struct web_file *web_file_of(struct web_call *c, const char *key)
 {
-    const struct web_handle *h = find(c, key, WEB_FILE);
+    const struct web_handle *h = web_find(c, key, WEB_FILE);
     return h ? h->file : NULL;
 }
 
 struct web_machine *web_machine_of(struct web_call *c)
 {
-    const struct web_handle *h = find(c, "machine", WEB_MACHINE);
+    const struct web_handle *h = web_find(c, "machine", WEB_MACHINE);
     return h ? h->machine : NULL;
 }
 
@@ -65,8 +65,8 @@ uint64_t web_handle_new(struct web_call *c, struct web_handle handle)
 /* ---- findings ---- */
 
 /* The bytes around it and the instruction there, as the tool shows them with carets. */
-static void caret(struct json *j, const penta_error *e, const penta_module *module,
-                  const penta_place *p)
+static void web_caret(struct json *j, const penta_error *e, const penta_module *module,
+                      const penta_place *p)
 {
     enum { ROW = 16 };
     penta_bytes file;
@@ -112,7 +112,7 @@ void web_finding(struct json *j, const penta_error *e, const penta_module *modul
     if (path) json_text(j, "path", path);
     json_text(j, "message", e->message);
     if (e->note[0]) json_text(j, "note", e->note);
-    if (found && !e->decoded) caret(j, e, module, place);
+    if (found && !e->decoded) web_caret(j, e, module, place);
     if (text) line_of(j, e, *text);
 }
 
@@ -222,7 +222,7 @@ static const struct {
 #include "web/calls.def"
 };
 
-static void serve(struct web_call *c)
+static void web_serve(struct web_call *c)
 {
     const char *name = web_need_text(c, "call");
     if (!name) return;
@@ -234,7 +234,7 @@ static void serve(struct web_call *c)
     error_at(&c->err, BASE_OPTION_VALUE, 0, "there is no call '%.40s'", name);
 }
 
-static void clear(struct writer *w)
+static void web_clear(struct writer *w)
 {
     w->out.size = 0;
     w->failed = false;
@@ -250,21 +250,21 @@ void web_call(struct web *w, penta_bytes request, penta_bytes data)
 {
     struct json j = {.out = &w->answer};
     struct web_call c = {.web = w, .data = data, .j = &j, .bytes = &w->bytes};
-    clear(&w->answer);
-    clear(&w->bytes);
+    web_clear(&w->answer);
+    web_clear(&w->bytes);
     missing_part(); /* of calls before */
     struct json_doc *doc = json_parse(request, &c.err);
     c.args = doc ? json_root(doc) : NULL;
     json_object(&j, NULL);
-    if (doc) serve(&c);
+    if (doc) web_serve(&c);
     const char *missing = missing_part();
     if (missing) json_text(&j, "missing", missing);
     json_finish(&j);
     json_doc_free(doc);
     if (!c.err.code && writer_ok(&w->answer, &c.err)) writer_ok(&w->bytes, &c.err);
     if (c.err.code) {
-        clear(&w->answer);
-        clear(&w->bytes);
+        web_clear(&w->answer);
+        web_clear(&w->bytes);
         j = (struct json){.out = &w->answer};
         json_object(&j, NULL);
         json_object(&j, "error");
