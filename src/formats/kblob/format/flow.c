@@ -17,19 +17,19 @@ struct check {
     uint32_t kept[KBLOB_REGISTERS]; /* how many open loops need this register unchanged */
 };
 
-static uint64_t place(const struct check *c, uint32_t i)
+static uint64_t flow_place(const struct check *c, uint32_t i)
 {
     return c->m->code_offset + (uint64_t)i * kblob_inst_bytes;
 }
 
-static bool branches(const struct kblob_inst *in)
+static bool flow_branches(const struct kblob_inst *in)
 {
     return in->opcode >= KBLOB_FIRST_2 && in->opcode < KBLOB_OP_DEFINED &&
            kblob_uses(&kblob_ops[in->opcode]) & KBLOB_FIELD_TARGET;
 }
 
 /* The NEXT of a LOOP is where it must be, and both say the same. */
-static bool closed(const struct check *c, uint32_t i)
+static bool flow_closed(const struct check *c, uint32_t i)
 {
     const struct kblob_inst *loop = &c->m->insts[i];
     uint32_t end = loop->arg1;
@@ -40,7 +40,7 @@ static bool closed(const struct check *c, uint32_t i)
            next->reserved == loop->reserved && next->arg0 == loop->arg0 && next->arg1 == i + 1;
 }
 
-static void keep(struct check *c, uint32_t i, int more)
+static void flow_keep(struct check *c, uint32_t i, int more)
 {
     const struct kblob_inst *in = &c->m->insts[i];
     if (kblob_d(in) < KBLOB_REGISTERS) c->kept[kblob_d(in)] += (uint32_t)more;
@@ -49,28 +49,28 @@ static void keep(struct check *c, uint32_t i, int more)
 
 static void on_loop(struct check *c, uint32_t i)
 {
-    if (!closed(c, i)) {
-        findings_add(c->f, KBLOB_BAD_LOOP, place(c, i), NULL,
+    if (!flow_closed(c, i)) {
+        findings_add(c->f, KBLOB_BAD_LOOP, flow_place(c, i), NULL,
                      "no NEXT of this LOOP is before instruction %u",
                      (unsigned)c->m->insts[i].arg1);
         return;
     }
     const struct kblob_inst *in = &c->m->insts[i];
     if (kblob_d(in) == kblob_b(in))
-        findings_add(c->f, KBLOB_BAD_LOOP, place(c, i), NULL, "r%u is the counter and the limit",
-                     kblob_d(in));
+        findings_add(c->f, KBLOB_BAD_LOOP, flow_place(c, i), NULL,
+                     "r%u is the counter and the limit", kblob_d(in));
     c->loops[c->loop_count] = (struct loop){i + 1, in->arg1 - 1, c->open};
     c->open = c->loop_count++;
-    keep(c, i, 1);
+    flow_keep(c, i, 1);
 }
 
 static void on_next(struct check *c, uint32_t i)
 {
     if (c->open == NONE || c->loops[c->open].next != i) {
-        findings_add(c->f, KBLOB_BAD_LOOP, place(c, i), NULL, "this NEXT has no LOOP");
+        findings_add(c->f, KBLOB_BAD_LOOP, flow_place(c, i), NULL, "this NEXT has no LOOP");
         return;
     }
-    keep(c, i, -1);
+    flow_keep(c, i, -1);
     c->open = c->loops[c->open].outer;
 }
 
@@ -83,7 +83,7 @@ static void check_loops(struct check *c)
         unsigned d = kblob_d(in);
         bool writes = kblob_uses(&kblob_ops[in->opcode]) & KBLOB_FIELD_D && d < KBLOB_REGISTERS;
         if (writes && in->opcode != KBLOB_OP_NEXT && c->kept[d])
-            findings_add(c->f, KBLOB_BAD_LOOP, place(c, i) + 1, NULL,
+            findings_add(c->f, KBLOB_BAD_LOOP, flow_place(c, i) + 1, NULL,
                          "%s writes r%u, which counts a loop around it",
                          kblob_ops[in->opcode].mnemonic, d);
         if (in->opcode == KBLOB_OP_LOOP) on_loop(c, i);
@@ -99,10 +99,10 @@ static void check_branch(struct check *c, uint32_t i)
     if (to >= c->m->count) return; /* the end, or an error that was reported */
     uint32_t loop = c->inside[to];
     if (loop != NONE && (i < c->loops[loop].first || i > c->loops[loop].next))
-        findings_add(c->f, KBLOB_BAD_LOOP, place(c, i) + 12, NULL,
+        findings_add(c->f, KBLOB_BAD_LOOP, flow_place(c, i) + 12, NULL,
                      "%s enters the loop around instruction %u", name, (unsigned)to);
     else if (to <= i && !(c->m->header.flags & KBLOB_FUELLED))
-        findings_add(c->f, KBLOB_UNBOUNDED, place(c, i) + 12,
+        findings_add(c->f, KBLOB_UNBOUNDED, flow_place(c, i) + 12,
                      "use LOOP and NEXT, or the header flag 1 for fuel",
                      "%s goes back to instruction %u", name, (unsigned)to);
 }
@@ -118,7 +118,7 @@ void kblob_verify_flow(const struct kblob_module *m, struct findings *f)
         check_loops(&c);
         for (uint32_t i = 0; i < m->count; i++) {
             uint8_t op = m->insts[i].opcode;
-            if (op != KBLOB_OP_LOOP && op != KBLOB_OP_NEXT && branches(&m->insts[i]))
+            if (op != KBLOB_OP_LOOP && op != KBLOB_OP_NEXT && flow_branches(&m->insts[i]))
                 check_branch(&c, i);
         }
     } else {
@@ -132,14 +132,15 @@ void kblob_verify_flow(const struct kblob_module *m, struct findings *f)
 /* ---- instructions that never run ---- */
 
 /* Marks what is reached, and gives how much is not and the first of it. */
-static size_t unreached(const struct kblob_module *m, uint8_t *seen, uint32_t *work, size_t *first)
+static size_t flow_unreached(const struct kblob_module *m, uint8_t *seen, uint32_t *work,
+                             size_t *first)
 {
     size_t waiting = 0, reached = 0;
     if (m->count) work[waiting++] = 0, seen[0] = 1;
     while (waiting) {
         uint32_t i = work[--waiting];
         const struct kblob_inst *in = &m->insts[i];
-        uint32_t next[2] = {i + 1, branches(in) ? in->arg1 : UINT32_MAX};
+        uint32_t next[2] = {i + 1, flow_branches(in) ? in->arg1 : UINT32_MAX};
         if (in->opcode == KBLOB_OP_HALT || in->opcode == KBLOB_OP_JMP) next[0] = UINT32_MAX;
         reached++;
         for (int n = 0; n < 2; n++)
@@ -153,7 +154,7 @@ void kblob_warn_unreached(const struct kblob_module *m, struct findings *f)
 {
     uint8_t *seen = calloc(m->count + 1, 1);
     uint32_t *work = malloc((m->count + 1) * sizeof *work);
-    size_t first = 0, count = seen && work ? unreached(m, seen, work, &first) : 0;
+    size_t first = 0, count = seen && work ? flow_unreached(m, seen, work, &first) : 0;
     if (!seen || !work)
         findings_add(f, BASE_MEMORY, m->code_offset, NULL, "no memory to check %zu instructions",
                      m->count);

@@ -38,7 +38,7 @@ struct reading {
     uint64_t at; /* file offset of the metadata */
 };
 
-static bool wrong(struct reading *r, uint64_t offset, const char *what, uint64_t value)
+static bool symbols_wrong(struct reading *r, uint64_t offset, const char *what, uint64_t value)
 {
     return error_at(&r->m->symbol_damage, KBLOB_BAD_SYMBOLS, r->at + offset, "symbols: %s, 0x%llx",
                     what, (unsigned long long)value);
@@ -52,16 +52,17 @@ static bool check_names(struct reading *r)
         uint64_t at = kblob_ksym_bytes + i * kblob_name_bytes, value = bytes_get64(row);
         uint32_t name = bytes_get32(row + 16), kind = bytes_get32(row + 20);
         if (kind != KIND_INSTRUCTION && kind != KIND_ADDRESS)
-            return wrong(r, at + 20, "unknown kind of name", kind);
-        if (name >= r->s.text.size) return wrong(r, at + 16, "a name outside of the text", name);
+            return symbols_wrong(r, at + 20, "unknown kind of name", kind);
+        if (name >= r->s.text.size)
+            return symbols_wrong(r, at + 16, "a name outside of the text", name);
         const char *text = (const char *)r->s.text.data + name;
-        if (!good_name(text)) return wrong(r, at + 16, "a name with other signs", name);
+        if (!good_name(text)) return symbols_wrong(r, at + 16, "a name with other signs", name);
         if (before && strcmp(before, text) >= 0)
-            return wrong(r, at + 16, "names out of order", name);
+            return symbols_wrong(r, at + 16, "names out of order", name);
         if (kind == KIND_INSTRUCTION && (value > r->m->count || bytes_get64(row + 8)))
-            return wrong(r, at, "a name for no instruction", value);
+            return symbols_wrong(r, at, "a name for no instruction", value);
         if (kind == KIND_ADDRESS && bytes_get64(row + 8) > UINT64_MAX - value)
-            return wrong(r, at + 8, "a range that wraps", bytes_get64(row + 8));
+            return symbols_wrong(r, at + 8, "a range that wraps", bytes_get64(row + 8));
         before = text;
     }
     return true;
@@ -73,35 +74,37 @@ static bool check_lines(struct reading *r)
         const uint8_t *row = r->s.lines + i * kblob_line_bytes;
         uint32_t first = bytes_get32(row);
         uint64_t at = (uint64_t)(row - r->s.names) + kblob_ksym_bytes;
-        if (first >= r->m->count) return wrong(r, at, "a line for no instruction", first);
+        if (first >= r->m->count) return symbols_wrong(r, at, "a line for no instruction", first);
         if (i && bytes_get32(row - kblob_line_bytes) >= first)
-            return wrong(r, at, "lines out of order", first);
+            return symbols_wrong(r, at, "lines out of order", first);
     }
     return true;
 }
 
-static bool check(struct reading *r, penta_bytes data)
+static bool symbols_check(struct reading *r, penta_bytes data)
 {
     penta_error err = {0};
     struct reader in = {.in = data, .err = &err};
     struct kblob_ksym h;
-    if (data.size < kblob_ksym_bytes) return wrong(r, 0, "too short", data.size);
+    if (data.size < kblob_ksym_bytes) return symbols_wrong(r, 0, "too short", data.size);
     kblob_ksym_read(&in, &h);
-    if (h.version != 1) return wrong(r, 4, "unknown version", h.version);
-    if (h.flags) return wrong(r, 6, "unknown flags", h.flags);
+    if (h.version != 1) return symbols_wrong(r, 4, "unknown version", h.version);
+    if (h.flags) return symbols_wrong(r, 6, "unknown flags", h.flags);
     uint64_t need = kblob_ksym_bytes + (uint64_t)h.nameCount * kblob_name_bytes +
                     (uint64_t)h.lineCount * kblob_line_bytes + h.textSize;
-    if (need != data.size) return wrong(r, 8, "counts of another size", need);
+    if (need != data.size) return symbols_wrong(r, 8, "counts of another size", need);
     r->s = (struct kblob_symbols){.name_count = h.nameCount,
                                   .line_count = h.lineCount,
                                   .names = data.data + kblob_ksym_bytes};
     r->s.lines = r->s.names + r->s.name_count * kblob_name_bytes;
     r->s.text = (penta_bytes){r->s.lines + r->s.line_count * kblob_line_bytes, h.textSize};
     if (!h.textSize || r->s.text.data[h.textSize - 1])
-        return wrong(r, 16, "text without an end", need);
-    if (h.file >= h.textSize) return wrong(r, 20, "a file name outside of the text", h.file);
+        return symbols_wrong(r, 16, "text without an end", need);
+    if (h.file >= h.textSize)
+        return symbols_wrong(r, 20, "a file name outside of the text", h.file);
     r->s.file = (const char *)r->s.text.data + h.file;
-    if (!kblob_good_file(r->s.file)) return wrong(r, 20, "a file name with other signs", h.file);
+    if (!kblob_good_file(r->s.file))
+        return symbols_wrong(r, 20, "a file name with other signs", h.file);
     return check_names(r) && check_lines(r);
 }
 
@@ -133,7 +136,7 @@ bool kblob_symbols_read(struct kblob_module *m, penta_error *err)
     penta_bytes data = kblob_metadata(m);
     if (data.size < 4 || bytes_get32(data.data) != KBLOB_SYMBOLS) return true;
     struct reading r = {.m = m, .at = (uint64_t)(data.data - m->base.file.data)};
-    if (!check(&r, data)) return true;
+    if (!symbols_check(&r, data)) return true;
     if (!make_places(&r, err)) return false;
     m->symbols = r.s;
     return true;

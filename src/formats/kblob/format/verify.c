@@ -51,7 +51,7 @@ static bool of_version_1(const struct kblob_inst *in)
 
 /* Right instructions of version 1, the usual case, cost one test: the opcode is defined, and zeros
  * follow. */
-static bool sound(const struct kblob_inst *in)
+static bool verify_sound(const struct kblob_inst *in)
 {
     return of_version_1(in) && !(in->flags | in->reserved);
 }
@@ -104,7 +104,7 @@ static void verify_code(const struct kblob_module *m, struct findings *f)
 {
     bool two = m->header.version == KBLOB_VERSION_2;
     for (size_t i = 0; i < m->count; i++) {
-        if (sound(&m->insts[i])) continue;
+        if (verify_sound(&m->insts[i])) continue;
         if (two && m->insts[i].opcode >= KBLOB_FIRST_2 && kblob_op(2, m->insts[i].opcode))
             verify_inst_2(m, i, f);
         else

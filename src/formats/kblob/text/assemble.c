@@ -233,7 +233,7 @@ static bool unknown_word(struct assembly *a, struct token t)
     return false;
 }
 
-static bool instruction(struct assembly *a, struct token t)
+static bool kblob_assemble_instruction(struct assembly *a, struct token t)
 {
     for (unsigned code = 1; code < KBLOB_OP_DEFINED; code++)
         if (kblob_ops[code].mnemonic && token_is(a->s, t, kblob_ops[code].mnemonic))
@@ -243,14 +243,14 @@ static bool instruction(struct assembly *a, struct token t)
     return unknown_word(a, t);
 }
 
-static bool directive(struct assembly *a, struct token t)
+static bool kblob_assemble_directive(struct assembly *a, struct token t)
 {
     for (size_t i = 0; i < COUNT(directives); i++)
         if (token_is(a->s, t, directives[i].name)) return directives[i].read(a);
     return unknown_word(a, t);
 }
 
-static bool line(struct assembly *a)
+static bool kblob_assemble_line(struct assembly *a)
 {
     struct source *s = a->s;
     struct token t = source_next(s);
@@ -259,8 +259,8 @@ static bool line(struct assembly *a)
         t = source_next(s);
     }
     if (s->err->code || t.kind == TOKEN_LINE || t.kind == TOKEN_END) return !s->err->code;
-    if (t.kind == TOKEN_NAME) return instruction(a, t) && source_end_of_line(s);
-    if (t.kind == TOKEN_DIRECTIVE) return directive(a, t) && source_end_of_line(s);
+    if (t.kind == TOKEN_NAME) return kblob_assemble_instruction(a, t) && source_end_of_line(s);
+    if (t.kind == TOKEN_DIRECTIVE) return kblob_assemble_directive(a, t) && source_end_of_line(s);
     return source_unexpected(s, t, "an instruction");
 }
 
@@ -282,7 +282,7 @@ static bool symbol_name(const struct label *l)
 }
 
 /* A name of an instruction and of an address: the instruction has it. */
-static bool gather(struct assembly *a)
+static bool kblob_assemble_gather(struct assembly *a)
 {
     for (size_t i = 0; i < a->labels.count; i++)
         if (symbol_name(&a->labels.items[i]) && !add_name(a, &a->labels.items[i], false))
@@ -299,7 +299,7 @@ static bool gather(struct assembly *a)
     return true;
 }
 
-static void finish(struct assembly *a, bool want_trailer, struct writer *out)
+static void kblob_assemble_finish(struct assembly *a, bool want_trailer, struct writer *out)
 {
     a->header.entryOffset = (uint32_t)(kblob_header_bytes + a->gap.out.size);
     a->header.instCount = a->count;
@@ -335,7 +335,7 @@ bool kblob_assemble_source(struct source *s, const penta_option *options, size_t
     if (!kblob_define_names(&a.names, options, count, &err)) findings_pass(findings, &err);
     while (s->pos < s->text.size) {
         err = (penta_error){0};
-        if (line(&a)) continue;
+        if (kblob_assemble_line(&a)) continue;
         findings_pass(findings, &err);
         source_skip_line(s);
     }
@@ -344,8 +344,8 @@ bool kblob_assemble_source(struct source *s, const penta_option *options, size_t
                      "the text has no instruction");
     assembly_resolve(&a, findings);
     err = (penta_error){0};
-    if (a.symbols && !gather(&a)) findings_pass(findings, &err);
-    finish(&a, a.symbols || option_text(options, count, "trailer") != NULL, out);
+    if (a.symbols && !kblob_assemble_gather(&a)) findings_pass(findings, &err);
+    kblob_assemble_finish(&a, a.symbols || option_text(options, count, "trailer") != NULL, out);
     err = (penta_error){0};
     if (!writer_ok(out, &err)) findings_pass(findings, &err);
     assembly_free(&a);

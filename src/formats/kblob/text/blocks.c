@@ -52,13 +52,13 @@ static bool open_block(struct assembly *a, const struct kblob_inst *in, uint64_t
 
 static bool is_branch(unsigned opcode) { return opcode >= KBLOB_OP_BEQ && opcode <= KBLOB_OP_BGES; }
 
-static struct block *innermost(struct assembly *a)
+static struct block *blocks_innermost(struct assembly *a)
 {
     return a->block_count ? &a->blocks[a->block_count - 1] : NULL;
 }
 
 /* Conditions are the names of the branches without their B. */
-static bool condition(struct assembly *a, unsigned *opcode)
+static bool blocks_condition(struct assembly *a, unsigned *opcode)
 {
     struct token t = source_next(a->s);
     for (*opcode = KBLOB_OP_BEQ; *opcode <= KBLOB_OP_BGES; ++*opcode)
@@ -70,7 +70,7 @@ bool assembly_if(struct assembly *a, uint64_t offset)
 {
     unsigned ra, b, opcode;
     struct kblob_inst in = {0};
-    if (!assembly_register(a, &ra) || !condition(a, &opcode) ||
+    if (!assembly_register(a, &ra) || !blocks_condition(a, &opcode) ||
         !assembly_register_or_constant(a, &b, &in.arg0))
         return false;
     in.opcode = (uint8_t)(opcode ^ 1); /* skips the block when the condition does not hold */
@@ -80,7 +80,7 @@ bool assembly_if(struct assembly *a, uint64_t offset)
 
 bool assembly_else(struct assembly *a, uint64_t offset)
 {
-    struct block *b = innermost(a);
+    struct block *b = blocks_innermost(a);
     if (!b || !is_branch(b->opcode))
         return error_at(a->s->err, BASE_SYNTAX, offset, "else without if");
     set_target(a, b->at, a->count + 1);
@@ -91,7 +91,7 @@ bool assembly_else(struct assembly *a, uint64_t offset)
 
 bool assembly_endif(struct assembly *a, uint64_t offset)
 {
-    struct block *b = innermost(a);
+    struct block *b = blocks_innermost(a);
     if (!b || b->opcode == KBLOB_OP_LOOP)
         return error_at(a->s->err, BASE_SYNTAX, offset, "endif without if");
     set_target(a, b->at, a->count);
@@ -106,7 +106,7 @@ bool assembly_loop(struct assembly *a, const struct kblob_inst *in, uint64_t off
 
 bool assembly_endloop(struct assembly *a, uint64_t offset)
 {
-    struct block *b = innermost(a);
+    struct block *b = blocks_innermost(a);
     if (!b || b->opcode != KBLOB_OP_LOOP)
         return error_at(a->s->err, BASE_SYNTAX, offset, "endloop without loop");
     a->block_count--;

@@ -42,7 +42,7 @@ bool assembly_register_or_constant(struct assembly *a, unsigned *number, uint64_
 }
 
 /* [a], [a + OFFSET], [a - OFFSET] */
-static bool memory(struct assembly *a, unsigned *number, uint64_t *offset)
+static bool operands_memory(struct assembly *a, unsigned *number, uint64_t *offset)
 {
     if (!source_expect(a->s, '[') || !assembly_register(a, number)) return false;
     struct token t = source_peek(a->s);
@@ -51,7 +51,7 @@ static bool memory(struct assembly *a, unsigned *number, uint64_t *offset)
     return source_expect(a->s, ']');
 }
 
-static bool special(struct assembly *a, uint32_t *number)
+static bool operands_special(struct assembly *a, uint32_t *number)
 {
     struct token t = source_next(a->s);
     struct suggest near = {.word = token_text(a->s, t)};
@@ -65,7 +65,7 @@ static bool special(struct assembly *a, uint32_t *number)
                      : error_note(a->s->err, "for example thread.x, block.x, global");
 }
 
-static bool comma(struct assembly *a, bool *first)
+static bool operands_comma(struct assembly *a, bool *first)
 {
     bool ok = *first || source_expect(a->s, ',');
     *first = false;
@@ -78,24 +78,30 @@ static bool instruction_2(struct assembly *a, unsigned opcode)
     struct kblob_inst in = {.opcode = (uint8_t)opcode};
     uint64_t constant = 0, at = source_peek(a->s).offset;
     bool first = true, in_memory = uses & KBLOB_FIELD_OFFSET;
-    if (uses & KBLOB_FIELD_D && (!comma(a, &first) || !assembly_register(a, &d))) return false;
-    if (in_memory && (!comma(a, &first) || !memory(a, &ra, &in.arg0))) return false;
-    if (uses & KBLOB_FIELD_A && !in_memory && (!comma(a, &first) || !assembly_register(a, &ra)))
+    if (uses & KBLOB_FIELD_D && (!operands_comma(a, &first) || !assembly_register(a, &d)))
         return false;
-    if (uses & KBLOB_FIELD_B_REGISTER && (!comma(a, &first) || !assembly_register(a, &b)))
+    if (in_memory && (!operands_comma(a, &first) || !operands_memory(a, &ra, &in.arg0)))
+        return false;
+    if (uses & KBLOB_FIELD_A && !in_memory &&
+        (!operands_comma(a, &first) || !assembly_register(a, &ra)))
+        return false;
+    if (uses & KBLOB_FIELD_B_REGISTER && (!operands_comma(a, &first) || !assembly_register(a, &b)))
         return false;
     if (uses & KBLOB_FIELD_B) {
-        if (!comma(a, &first) || !assembly_register_or_constant(a, &b, &constant)) return false;
+        if (!operands_comma(a, &first) || !assembly_register_or_constant(a, &b, &constant))
+            return false;
         if (b == KBLOB_CONSTANT) in.arg0 = constant;
     }
     in.flags = (uint8_t)d;
     in.reserved = (uint16_t)(ra | b << 8);
-    if (uses & KBLOB_FIELD_SPECIAL && (!comma(a, &first) || !special(a, &in.arg1))) return false;
+    if (uses & KBLOB_FIELD_SPECIAL &&
+        (!operands_comma(a, &first) || !operands_special(a, &in.arg1)))
+        return false;
     if (uses & KBLOB_FIELD_TARGET) {
         struct token t = source_peek(a->s);
         bool here = t.kind == TOKEN_LINE || t.kind == TOKEN_END;
         if (opcode == KBLOB_OP_LOOP && here) return assembly_loop(a, &in, at);
-        if (!comma(a, &first) || !assembly_target(a, &in.arg1)) return false;
+        if (!operands_comma(a, &first) || !assembly_target(a, &in.arg1)) return false;
     }
     return assembly_emit(a, &in);
 }

@@ -41,7 +41,7 @@ static void print_address(const struct printing *p, uint64_t address)
 }
 
 /* Whether a plain line gives the same bytes: a defined opcode, no unused field in use. */
-static bool plain(const struct kblob_module *m, const struct kblob_inst *in)
+static bool print_plain(const struct kblob_module *m, const struct kblob_inst *in)
 {
     const struct kblob_op_info *op = kblob_op(m->header.version, in->opcode);
     if (!op) return false;
@@ -145,7 +145,7 @@ static void print_operands_2(const struct printing *p, const struct kblob_inst *
 static void print_inst(const struct printing *p, const struct kblob_inst *in)
 {
     struct writer *out = p->out;
-    if (!plain(p->m, in)) {
+    if (!print_plain(p->m, in)) {
         writer_print(out, ".inst   0x%02x, 0x%02x, 0x%04x, 0x%llx, 0x%x", in->opcode, in->flags,
                      in->reserved, (unsigned long long)in->arg0, (unsigned)in->arg1);
         return;
@@ -209,14 +209,14 @@ struct listing {
 };
 
 /* Up to where a block that starts now may reach. */
-static uint32_t room(const struct listing *l)
+static uint32_t print_room(const struct listing *l)
 {
     if (!l->open_count) return (uint32_t)l->p.m->count;
     const struct open_block *b = &l->open[l->open_count - 1];
     return b->turn != NO_TURN ? b->turn : b->end;
 }
 
-static bool push(struct listing *l, struct open_block block)
+static bool print_push(struct listing *l, struct open_block block)
 {
     if (!ARRAY_RESERVE(l->open, l->open_capacity, l->open_count + 1)) {
         l->failed = true;
@@ -231,39 +231,39 @@ static bool opens_loop(struct listing *l, uint32_t i)
 {
     const struct kblob_inst *in = &l->p.m->insts[i];
     uint32_t to = in->arg1;
-    if (in->opcode != KBLOB_OP_LOOP || to < i + 2 || to > room(l)) return false;
+    if (in->opcode != KBLOB_OP_LOOP || to < i + 2 || to > print_room(l)) return false;
     const struct kblob_inst *next = &l->p.m->insts[to - 1];
     if (next->opcode != KBLOB_OP_NEXT || next->flags != in->flags ||
         next->reserved != in->reserved || next->arg0 != in->arg0 || next->arg1 != i + 1)
         return false;
-    return push(l, (struct open_block){NO_TURN, to - 1, true});
+    return print_push(l, (struct open_block){NO_TURN, to - 1, true});
 }
 
 static bool opens_if(struct listing *l, uint32_t i)
 {
     const struct kblob_module *m = l->p.m;
     const struct kblob_inst *in = &m->insts[i];
-    uint32_t to = in->arg1, most = room(l);
+    uint32_t to = in->arg1, most = print_room(l);
     if (in->opcode < KBLOB_OP_BEQ || in->opcode > KBLOB_OP_BGES || to <= i || to > most)
         return false;
     const struct kblob_inst *last = &m->insts[to - 1];
-    if (last->opcode == KBLOB_OP_JMP && to - 1 > i && plain(m, last) && last->arg1 > to &&
+    if (last->opcode == KBLOB_OP_JMP && to - 1 > i && print_plain(m, last) && last->arg1 > to &&
         last->arg1 <= most)
-        return push(l, (struct open_block){to - 1, last->arg1, false});
-    return push(l, (struct open_block){NO_TURN, to, false});
+        return print_push(l, (struct open_block){to - 1, last->arg1, false});
+    return print_push(l, (struct open_block){NO_TURN, to, false});
 }
 
 /* ---- the listing ---- */
 
-static void indent(struct listing *l)
+static void print_indent(struct listing *l)
 {
     if (l->p.out)
         writer_fill(l->p.out, ' ', 4 * (l->open_count < DEEPEST ? l->open_count : DEEPEST));
 }
 
-static void word(struct listing *l, const char *text)
+static void print_word(struct listing *l, const char *text)
 {
-    indent(l);
+    print_indent(l);
     if (l->p.out) writer_print(l->p.out, "%s\n", text);
 }
 
@@ -317,7 +317,7 @@ static void walk_inst(struct listing *l, uint32_t i)
     struct open_block *top;
     while (l->open_count && (top = &l->open[l->open_count - 1])->end == i && !top->loop) {
         l->open_count--;
-        word(l, "endif");
+        print_word(l, "endif");
     }
     if (l->p.out) print_labels(l, i);
     if (i >= m->count) return;
@@ -326,31 +326,31 @@ static void walk_inst(struct listing *l, uint32_t i)
     if (top && top->turn == i) {
         top->turn = NO_TURN;
         l->open_count--;
-        word(l, "else");
+        print_word(l, "else");
         l->open_count++;
         return;
     }
     if (top && top->loop && top->end == i) {
         l->open_count--;
-        word(l, "endloop");
+        print_word(l, "endloop");
         return;
     }
     const struct kblob_inst *in = &m->insts[i];
     size_t depth = l->open_count;
-    if (m->header.version == KBLOB_VERSION_2 && plain(m, in) &&
+    if (m->header.version == KBLOB_VERSION_2 && print_plain(m, in) &&
         (opens_loop(l, i) || opens_if(l, i))) {
         size_t inner = l->open_count;
         l->open_count = depth;
-        indent(l);
+        print_indent(l);
         print_head(l, in);
         l->open_count = inner;
         return;
     }
     if (l->p.out) {
-        indent(l);
+        print_indent(l);
         print_inst(&l->p, in);
         writer_char(l->p.out, '\n');
-    } else if (plain(m, in) && kblob_uses(&kblob_ops[in->opcode]) & KBLOB_FIELD_TARGET &&
+    } else if (print_plain(m, in) && kblob_uses(&kblob_ops[in->opcode]) & KBLOB_FIELD_TARGET &&
                in->arg1 <= m->count) {
         l->labelled[in->arg1] = 1;
     }
@@ -446,7 +446,7 @@ static void print_tail(struct writer *out, const struct kblob_module *m)
 static bool says_version_2(const struct kblob_module *m)
 {
     for (size_t i = 0; i < m->count; i++)
-        if (m->insts[i].opcode >= KBLOB_FIRST_2 && plain(m, &m->insts[i])) return true;
+        if (m->insts[i].opcode >= KBLOB_FIRST_2 && print_plain(m, &m->insts[i])) return true;
     return false;
 }
 

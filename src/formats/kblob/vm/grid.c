@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "kblob/vm/vm.h"
 
-static uint64_t volume(const uint32_t size[3])
+static uint64_t grid_volume(const uint32_t size[3])
 {
     uint64_t n = 1;
     for (int i = 0; i < 3; i++) n = size[i] > KBLOB_THREADS_MAX ? UINT32_MAX : n * size[i];
@@ -17,7 +17,7 @@ static uint64_t volume(const uint32_t size[3])
 
 bool kblob_launch_fits(const struct kblob_launch *l, penta_error *err)
 {
-    uint64_t blocks = volume(l->grid), threads = volume(l->threads);
+    uint64_t blocks = grid_volume(l->grid), threads = grid_volume(l->threads);
     if (!blocks || !threads) return error_at(err, BASE_RANGE, 0, "a launch of 0 threads");
     if (threads > KBLOB_BLOCK_THREADS_MAX)
         return error_at(err, BASE_LIMIT, 0, "a block has at most %d threads",
@@ -32,7 +32,7 @@ bool kblob_launch_fits(const struct kblob_launch *l, penta_error *err)
 
 bool kblob_launch_single(const struct kblob_launch *l)
 {
-    return volume(l->grid) == 1 && volume(l->threads) == 1 && !l->shared;
+    return grid_volume(l->grid) == 1 && grid_volume(l->threads) == 1 && !l->shared;
 }
 
 void kblob_grid_free(struct kblob_grid *g)
@@ -58,9 +58,9 @@ bool kblob_grid_init(struct kblob_vm *vm, const struct kblob_launch *launch, pen
 {
     struct kblob_grid *g = &vm->grid;
     if (!kblob_launch_fits(launch, err)) return false;
-    uint32_t blocks = (uint32_t)volume(launch->grid);
+    uint32_t blocks = (uint32_t)grid_volume(launch->grid);
     *g = (struct kblob_grid){.launch = *launch, .quantum = KBLOB_QUANTUM};
-    g->block_threads = (uint32_t)volume(launch->threads);
+    g->block_threads = (uint32_t)grid_volume(launch->threads);
     g->count = blocks * g->block_threads;
     g->threads = calloc(g->count, sizeof *g->threads);
     g->blocks = calloc(blocks, sizeof *g->blocks);

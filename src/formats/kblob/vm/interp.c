@@ -25,7 +25,7 @@ bool kblob_access_writes(const struct kblob_decoded *in)
 }
 
 /* Whatever a validated blob cannot have becomes an instruction that traps. */
-static struct kblob_decoded decode(const struct kblob_module *m, const struct kblob_inst *in)
+static struct kblob_decoded interp_decode(const struct kblob_module *m, const struct kblob_inst *in)
 {
     struct kblob_decoded out = {in->arg0, in->arg1, in->opcode, 0, 0, KBLOB_ZERO};
     const struct kblob_op_info *op = kblob_op(m->header.version, in->opcode);
@@ -51,7 +51,7 @@ struct kblob_decoded *kblob_program_new(const struct kblob_module *module, penta
         error_at(err, BASE_MEMORY, 0, "no memory for %zu instructions", module->count);
         return NULL;
     }
-    for (size_t i = 0; i < module->count; i++) code[i] = decode(module, &module->insts[i]);
+    for (size_t i = 0; i < module->count; i++) code[i] = interp_decode(module, &module->insts[i]);
     code[module->count] = (struct kblob_decoded){.op = KBLOB_OP_END};
     return code;
 }
@@ -81,7 +81,7 @@ struct windows {
     struct window now, older[OLDER];
 };
 
-static bool inside(const struct window *w, uint64_t address, uint64_t size)
+static bool interp_inside(const struct window *w, uint64_t address, uint64_t size)
 {
     return w->size >= size && address - w->base <= w->size - size;
 }
@@ -110,7 +110,7 @@ static bool move_window(struct kblob_vm *vm, struct windows *w, uint64_t address
         struct window found = w->older[i];
         w->older[i] = left;
         left = found;
-        if (!inside(&found, address, size)) continue;
+        if (!interp_inside(&found, address, size)) continue;
         w->now = found;
         if (!write || !found.read_only) return true;
         break;
@@ -183,7 +183,7 @@ static bool clear_in_pieces(struct kblob_vm *vm, uint8_t *at, uint32_t size)
     return true;
 }
 
-static bool divide(uint8_t op, uint64_t x, uint64_t y, uint64_t *out)
+static bool interp_divide(uint8_t op, uint64_t x, uint64_t y, uint64_t *out)
 {
     if (!y) return false;
     bool wraps = y == UINT64_MAX; /* signed -1: the largest negative number has no opposite */
@@ -201,7 +201,7 @@ static bool divide(uint8_t op, uint64_t x, uint64_t y, uint64_t *out)
 #define ADDRESS (R[in->a] + in->arg0)
 #define ACCESS(where, n, kind, value)                                                              \
     uint64_t address = where;                                                                      \
-    if (!inside(&w.now, address, n) || (((kind)&KBLOB_WRITES) && w.now.read_only)) {               \
+    if (!interp_inside(&w.now, address, n) || (((kind)&KBLOB_WRITES) && w.now.read_only)) {        \
         if (!open_window(vm, &w, address, n, kind, value, (uint32_t)(in - code))) goto trap;       \
         if (base->guards.hit) later += left, granted -= left, left = 0; /* the last one */         \
     }                                                                                              \
@@ -225,7 +225,7 @@ static bool divide(uint8_t op, uint64_t x, uint64_t y, uint64_t *out)
 #define DIVIDE(name)                                                                               \
     CASE(KBLOB_OP_##name) :                                                                        \
     {                                                                                              \
-        if (!divide(KBLOB_OP_##name, X, Y, &R[in->d])) {                                           \
+        if (!interp_divide(KBLOB_OP_##name, X, Y, &R[in->d])) {                                    \
             vm->fault = KBLOB_FAULT_DIVISION;                                                      \
             goto trap;                                                                             \
         }                                                                                          \
@@ -267,8 +267,8 @@ static bool divide(uint8_t op, uint64_t x, uint64_t y, uint64_t *out)
         NEXT;                                                                                      \
     }
 #define SIGNED(v) ((int64_t)(v))
-static inline uint8_t get8(const uint8_t *p) { return *p; }
-static inline void put8(uint8_t *p, uint8_t v) { *p = v; }
+static inline uint8_t interp_get8(const uint8_t *p) { return *p; }
+static inline void interp_put8(uint8_t *p, uint8_t v) { *p = v; }
 
 /* Fuel is given out in slices: `left` counts down, and what is in `later` follows. Spent fuel
  * dispatches like an instruction, so step is run(1) and needs no second loop. Between slices the
@@ -482,11 +482,11 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         CALCULATE(SLEU, x <= y)
         CALCULATE(SLES, SIGNED(x) <= SIGNED(y))
         CALCULATE(SEL, x ? y : R[in->d])
-        LOAD(LD8, 1, get8)
+        LOAD(LD8, 1, interp_get8)
         LOAD(LD16, 2, bytes_get16)
         LOAD(LD32, 4, bytes_get32)
         LOAD(LD64, 8, bytes_get64)
-        STORE(ST8, 1, put8, uint8_t)
+        STORE(ST8, 1, interp_put8, uint8_t)
         STORE(ST16, 2, bytes_put16, uint16_t)
         STORE(ST32, 4, bytes_put32, uint32_t)
         STORE(ST64, 8, bytes_put64, uint64_t)

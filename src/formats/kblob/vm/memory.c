@@ -25,7 +25,7 @@ void kblob_memory_free(struct kblob_memory *m)
 }
 
 /* Index of the first region with base > address. */
-static size_t above(const struct kblob_memory *m, uint64_t address)
+static size_t memory_above(const struct kblob_memory *m, uint64_t address)
 {
     size_t low;
     ARRAY_SEARCH(low, 0, m->count, m->regions[low].base > address);
@@ -34,7 +34,7 @@ static size_t above(const struct kblob_memory *m, uint64_t address)
 
 struct kblob_region *kblob_memory_find(const struct kblob_memory *m, uint64_t address)
 {
-    size_t i = above(m, address);
+    size_t i = memory_above(m, address);
     if (!i) return NULL;
     struct kblob_region *r = &m->regions[i - 1];
     return address - r->base < r->size ? r : NULL;
@@ -57,7 +57,7 @@ enum kblob_fault kblob_memory_classify(const struct kblob_memory *m, uint64_t ad
 const struct kblob_region *kblob_memory_nearest(const struct kblob_memory *m, uint64_t address)
 {
     if (!m->count) return NULL;
-    size_t i = above(m, address);
+    size_t i = memory_above(m, address);
     if (!i) return &m->regions[0];
     const struct kblob_region *below = &m->regions[i - 1];
     if (i == m->count || address - below->base < below->size) return below;
@@ -65,12 +65,12 @@ const struct kblob_region *kblob_memory_nearest(const struct kblob_memory *m, ui
     return up < down ? &m->regions[i] : below;
 }
 
-static bool insert(struct kblob_memory *m, uint64_t base, uint64_t size)
+static bool memory_insert(struct kblob_memory *m, uint64_t base, uint64_t size)
 {
     if (!ARRAY_RESERVE(m->regions, m->capacity, m->count + 1)) return false;
     uint8_t *bytes = calloc(1, (size_t)size);
     if (!bytes) return false;
-    size_t i = above(m, base);
+    size_t i = memory_above(m, base);
     memmove(&m->regions[i + 1], &m->regions[i], (m->count - i) * sizeof *m->regions);
     m->regions[i] = (struct kblob_region){.base = base, .size = size, .bytes = bytes};
     m->count++;
@@ -78,17 +78,17 @@ static bool insert(struct kblob_memory *m, uint64_t base, uint64_t size)
     return true;
 }
 
-static bool affordable(const struct kblob_memory *m, uint64_t size)
+static bool memory_affordable(const struct kblob_memory *m, uint64_t size)
 {
     uint64_t limit = m->limit ? m->limit : limit_default;
     return size && size <= limit && m->used <= limit - size;
 }
 
 /* Closer than `gap` bytes to a live allocation, or outside 48 bits. */
-static bool crowded(const struct kblob_memory *m, uint64_t base, uint64_t size, uint64_t gap)
+static bool memory_crowded(const struct kblob_memory *m, uint64_t base, uint64_t size, uint64_t gap)
 {
     if (!base || base >= space || size > space - base) return true;
-    size_t i = above(m, base);
+    size_t i = memory_above(m, base);
     if (i < m->count && m->regions[i].base - base < size + gap) return true;
     if (!i) return false;
     const struct kblob_region *below = &m->regions[i - 1];
@@ -97,24 +97,25 @@ static bool crowded(const struct kblob_memory *m, uint64_t base, uint64_t size, 
 
 bool kblob_memory_fits(const struct kblob_memory *m, uint64_t base, uint64_t size)
 {
-    return affordable(m, size) && !crowded(m, base, size, 0);
+    return memory_affordable(m, size) && !memory_crowded(m, base, size, 0);
 }
 
 bool kblob_memory_alloc_at(struct kblob_memory *m, uint64_t base, uint64_t size)
 {
-    return kblob_memory_fits(m, base, size) && insert(m, base, size);
+    return kblob_memory_fits(m, base, size) && memory_insert(m, base, size);
 }
 
 uint64_t kblob_memory_alloc(struct kblob_memory *m, uint64_t size)
 {
-    if (!affordable(m, size)) return 0;
+    if (!memory_affordable(m, size)) return 0;
     for (int tries = 0; tries < 100000; tries++) { /* the space is 2^48, the limit far below */
         uint64_t z = m->seed + ++m->attempts * UINT64_C(0x9E3779B97F4A7C15); /* splitmix64 */
         z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
         z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
         z ^= z >> 31;
         uint64_t base = z & UINT64_C(0x0000FFFFFFFFF000);
-        if (!crowded(m, base, size, KBLOB_PAGE)) return insert(m, base, size) ? base : 0;
+        if (!memory_crowded(m, base, size, KBLOB_PAGE))
+            return memory_insert(m, base, size) ? base : 0;
     }
     return 0;
 }

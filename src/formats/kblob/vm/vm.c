@@ -233,7 +233,7 @@ static void vm_describe(const penta_vm *base, const penta_visitor *v)
 
 /* ---- memory from outside ---- */
 
-static uint8_t *window(const struct kblob_vm *vm, uint64_t address, size_t size)
+static uint8_t *kblob_vm_window(const struct kblob_vm *vm, uint64_t address, size_t size)
 {
     const struct kblob_grid *g = &vm->grid;
     if (address >= KBLOB_SHARED_BASE && g->shared) { /* of the current thread's block */
@@ -248,7 +248,7 @@ static uint8_t *window(const struct kblob_vm *vm, uint64_t address, size_t size)
 
 static bool vm_peek(const penta_vm *base, uint64_t address, void *into, size_t size)
 {
-    const uint8_t *at = window((const struct kblob_vm *)base, address, size);
+    const uint8_t *at = kblob_vm_window((const struct kblob_vm *)base, address, size);
     if (at) memcpy(into, at, size);
     return at != NULL;
 }
@@ -256,7 +256,7 @@ static bool vm_peek(const penta_vm *base, uint64_t address, void *into, size_t s
 static bool vm_poke(penta_vm *base, uint64_t address, const void *from, size_t size)
 {
     struct kblob_vm *vm = kblob_vm(base);
-    uint8_t *at = window(vm, address, size);
+    uint8_t *at = kblob_vm_window(vm, address, size);
     if (!at) return false;
     if (!vm->started &&
         address <
@@ -310,7 +310,7 @@ static void walk_launch(const struct kblob_grid *g, struct walk *w)
 }
 
 /* A thread that waits does so at a barrier, and not all of its block; the current one can run. */
-static bool possible(const struct kblob_vm *vm)
+static bool kblob_vm_possible(const struct kblob_vm *vm)
 {
     const struct kblob_grid *g = &vm->grid;
     for (uint32_t i = 0; i < g->count; i++) {
@@ -360,7 +360,7 @@ static void walk_grid(struct kblob_vm *vm, struct walk *w)
         WALK_NUMBER(w, g->blocks[i].barriers);
     uint64_t shared = (uint64_t)g->launch.shared * (g->count / g->block_threads);
     if (g->shared) walk_memory(w, g->shared, shared, shared);
-    if (!possible(vm)) {
+    if (!kblob_vm_possible(vm)) {
         walk_wrong(w, "threads in states that this program cannot have");
         g->current = 0;
     }
