@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct cvbc_module *container(const penta_module *module)
+static const struct cvbc_module *module_container(const penta_module *module)
 {
     assert(module->driver == &cvbc_driver);
     return cvbc_module(module);
@@ -198,13 +198,13 @@ bool penta_cvbc_check(const penta_module *module, bool quick, penta_report *repo
 {
     struct findings f = {.rules = cvbc_rules, .report = report, .user = user};
     if (quick)
-        cvbc_check_quick(container(module), &f);
+        cvbc_check_quick(module_container(module), &f);
     else
-        cvbc_check_full(container(module), &f);
+        cvbc_check_full(module_container(module), &f);
     return !f.errors;
 }
 
-static const char *summary(const struct cvbc_module *m, const struct cvbc_opened *o)
+static const char *module_summary(const struct cvbc_module *m, const struct cvbc_opened *o)
 {
     uint32_t code = o->failure.code;
     if (!code)
@@ -215,7 +215,7 @@ static const char *summary(const struct cvbc_module *m, const struct cvbc_opened
                                                 : "not verified";
 }
 
-static void judge(const struct cvbc_module *m, penta_cvbc_verdict *out)
+static void module_judge(const struct cvbc_module *m, penta_cvbc_verdict *out)
 {
     const struct cvbc_opened *o = cvbc_open(m);
     *out = (penta_cvbc_verdict){
@@ -224,7 +224,7 @@ static void judge(const struct cvbc_module *m, penta_cvbc_verdict *out)
         .trust = (penta_cvbc_trust)o->trust,
         .signature_good = o->signature_good,
         .contents_checked = o->contents_checked,
-        .summary = summary(m, o),
+        .summary = module_summary(m, o),
         .trusted_key = o->trusted_key,
         .algorithm = m->header.flags & CVBC_SIGNED ? m->protection.signature_algorithm : 0};
     struct public_key key;
@@ -238,12 +238,12 @@ static void judge(const struct cvbc_module *m, penta_cvbc_verdict *out)
 
 void penta_cvbc_verify(const penta_module *module, penta_cvbc_verdict *out)
 {
-    judge(container(module), out);
+    module_judge(module_container(module), out);
 }
 
 void penta_cvbc_verify_signed(const penta_module *module, bool low_s, penta_cvbc_verdict *out)
 {
-    struct cvbc_policy policy = container(module)->policy;
+    struct cvbc_policy policy = module_container(module)->policy;
     penta_error err = {0};
     policy.require_signature = true;
     policy.require_low_s |= low_s;
@@ -251,24 +251,24 @@ void penta_cvbc_verify_signed(const penta_module *module, bool low_s, penta_cvbc
     *out = (penta_cvbc_verdict){
         .failure = err, .status = penta_cvbc_status(err.code), .summary = "not verified"};
     if (!again) return;
-    judge(cvbc_module(again), out);
+    module_judge(cvbc_module(again), out);
     cvbc_close_under(again);
 }
 
 bool penta_cvbc_sealed_only(const penta_module *module, penta_error *warning)
 {
-    return cvbc_sealed_only(container(module), warning);
+    return cvbc_sealed_only(module_container(module), warning);
 }
 
 const penta_error *penta_cvbc_objection(const penta_module *module)
 {
-    return cvbc_objection(container(module));
+    return cvbc_objection(module_container(module));
 }
 
 bool penta_cvbc_check_source(const penta_module *module, const penta_option *options, size_t count,
                              penta_error *err)
 {
-    const struct cvbc_module *m = container(module);
+    const struct cvbc_module *m = module_container(module);
     uint8_t digest[32] = {0};
     *err = (penta_error){0};
     if (!options_check(options, count, cvbc_driver.options, OPTION_VERIFY, err) ||
@@ -284,11 +284,11 @@ bool penta_cvbc_check_source(const penta_module *module, const penta_option *opt
 
 /* ---- what is inside ---- */
 
-static const struct cvbc_opened *verified(const penta_module *module, penta_error *err)
+static const struct cvbc_opened *module_verified(const penta_module *module, penta_error *err)
 {
-    const struct cvbc_opened *o = cvbc_open(container(module));
+    const struct cvbc_opened *o = cvbc_open(module_container(module));
     *err = o->failure;
-    return o->failure.code ? NULL : cvbc_open(cvbc_chosen(container(module)));
+    return o->failure.code ? NULL : cvbc_open(cvbc_chosen(module_container(module)));
 }
 
 enum part {
@@ -311,7 +311,7 @@ static const char *const part_names[PARTS] = {"bytecode", "stored", "header",   
 const char *penta_cvbc_part_name(size_t i) { return i < PARTS ? part_names[i] : NULL; }
 
 /* Nothing is handed out of a file that the policy refuses. */
-static bool allowed(const struct cvbc_module *m, penta_error *err)
+static bool module_allowed(const struct cvbc_module *m, penta_error *err)
 {
     const penta_error *objection = m->policy.require_signature ? cvbc_objection(m) : NULL;
     if (objection) *err = *objection;
@@ -321,7 +321,7 @@ static bool allowed(const struct cvbc_module *m, penta_error *err)
 bool penta_cvbc_part(const penta_module *module, const char *part, penta_bytes *out,
                      penta_error *err)
 {
-    const struct cvbc_module *file = container(module), *m = cvbc_chosen(file);
+    const struct cvbc_module *file = module_container(module), *m = cvbc_chosen(file);
     const penta_bytes parts[PARTS] = {[PART_STORED] = m->stored,
                                       [PART_HEADER] =
                                           bytes_slice(m->base.file, 0, cvbc_header_bytes),
@@ -333,9 +333,9 @@ bool penta_cvbc_part(const penta_module *module, const char *part, penta_bytes *
                                       [PART_CUSTOM] = m->meta.custom,
                                       [PART_PROGRAM] = m == file ? (penta_bytes){0} : m->base.file};
     *err = (penta_error){0};
-    if (!allowed(file, err)) return false;
+    if (!module_allowed(file, err)) return false;
     if (!strcmp(part, part_names[PART_BYTECODE])) {
-        const struct cvbc_opened *o = verified(module, err);
+        const struct cvbc_opened *o = module_verified(module, err);
         if (o) *out = o->program.image;
         return o;
     }
@@ -352,9 +352,9 @@ bool penta_cvbc_part(const penta_module *module, const char *part, penta_bytes *
 
 bool penta_cvbc_tbs(const penta_module *module, uint8_t out[40], penta_error *err)
 {
-    const struct cvbc_module *m = container(module);
+    const struct cvbc_module *m = module_container(module);
     *err = (penta_error){0};
-    if (!allowed(m, err)) return false;
+    if (!module_allowed(m, err)) return false;
     if (!m->signature.size) return error_at(err, CVBC_UNSIGNED, 56, "the file is not signed");
     cvbc_tbs(m->base.file, cvbc_offset(m, m->signature.data), m->signature.size,
              m->protection.hash_algorithm, out);
@@ -363,7 +363,7 @@ bool penta_cvbc_tbs(const penta_module *module, uint8_t out[40], penta_error *er
 
 bool penta_cvbc_get_program(const penta_module *module, penta_cvbc_program *out, penta_error *err)
 {
-    const struct cvbc_opened *o = verified(module, err);
+    const struct cvbc_opened *o = module_verified(module, err);
     if (!o) return false;
     const struct cvbc_program *p = &o->program;
     *out = (penta_cvbc_program){{p->code, 4 * p->count},      (uint32_t)p->count,
@@ -374,13 +374,13 @@ bool penta_cvbc_get_program(const penta_module *module, penta_cvbc_program *out,
 
 const char *penta_cvbc_program_name(const penta_module *module, size_t i)
 {
-    return cvbc_program_name(container(module), i);
+    return cvbc_program_name(module_container(module), i);
 }
 
 bool penta_cvbc_string(const penta_module *module, size_t id, penta_bytes *text)
 {
     penta_error err;
-    const struct cvbc_opened *o = verified(module, &err);
+    const struct cvbc_opened *o = module_verified(module, &err);
     if (!o || id >= o->program.string_count) return false;
     *text = o->program.strings[id];
     return true;
@@ -389,7 +389,7 @@ bool penta_cvbc_string(const penta_module *module, size_t id, penta_bytes *text)
 bool penta_cvbc_hint(const penta_module *module, size_t i, uint8_t *type, uint8_t *priority,
                      penta_bytes *data)
 {
-    const struct cvbc_metadata *meta = &cvbc_chosen(container(module))->meta;
+    const struct cvbc_metadata *meta = &cvbc_chosen(module_container(module))->meta;
     if (i >= meta->hint_count) return false;
     *type = meta->hints[i].head.hint_type;
     *priority = meta->hints[i].head.priority;
@@ -400,7 +400,7 @@ bool penta_cvbc_hint(const penta_module *module, size_t i, uint8_t *type, uint8_
 bool penta_cvbc_symbol(const penta_module *module, size_t i, uint8_t *kind, uint32_t *value,
                        penta_bytes *name)
 {
-    penta_bytes table = cvbc_debug_split(cvbc_chosen(container(module))->debug).symbols;
+    penta_bytes table = cvbc_debug_split(cvbc_chosen(module_container(module))->debug).symbols;
     struct cvbc_symbol row;
     for (size_t pos = 0; cvbc_symbol_next(table, &pos, &row, name);)
         if (!i--) {
@@ -413,7 +413,7 @@ bool penta_cvbc_symbol(const penta_module *module, size_t i, uint8_t *kind, uint
 
 bool penta_cvbc_line(const penta_module *module, uint64_t pc, penta_bytes *file, uint32_t *line)
 {
-    return cvbc_line_of(container(module), pc, file, line);
+    return cvbc_line_of(module_container(module), pc, file, line);
 }
 
 bool penta_cvbc_verify_code(penta_bytes code, uint32_t entry, uint32_t string_count,

@@ -136,8 +136,8 @@ bool penta_cvbc_attach(const penta_module *module, penta_bytes signature, penta_
 }
 
 /* Decodes the bytecode and stores it again, sealed or plain. */
-static bool rewrite(const struct cvbc_module *m, const penta_cvbc_sealing *sealing,
-                    const penta_cvbc_signing *signing, penta_buffer *out, penta_error *err)
+static bool build_rewrite(const struct cvbc_module *m, const penta_cvbc_sealing *sealing,
+                          const penta_cvbc_signing *signing, penta_buffer *out, penta_error *err)
 {
     struct cvbc_build b = {0};
     struct private_key *key = NULL;
@@ -169,7 +169,7 @@ bool penta_cvbc_seal(const penta_module *module, const penta_cvbc_sealing *how,
     if (m->debug.size && !how->keep_debug)
         return error_at(err, CVBC_SEALED, cvbc_offset(m, m->debug.data),
                         "debug data would stay readable");
-    return rewrite(m, how, signing, out, err);
+    return build_rewrite(m, how, signing, out, err);
 }
 
 bool penta_cvbc_unseal(const penta_module *module, const penta_cvbc_signing *signing,
@@ -179,7 +179,7 @@ bool penta_cvbc_unseal(const penta_module *module, const penta_cvbc_signing *sig
     *err = (penta_error){0};
     if (!(m->header.flags & CVBC_ENCRYPTED))
         return error_at(err, CVBC_SEALED, 56, "the bytecode is not encrypted");
-    return rewrite(m, NULL, signing, out, err);
+    return build_rewrite(m, NULL, signing, out, err);
 }
 
 /* ---- a builder ---- */
@@ -450,8 +450,8 @@ bool penta_cvbc_builder_finish(penta_cvbc_builder *b, penta_buffer *out, penta_e
 
 /* ---- by options ---- */
 
-static bool create(struct cvbc_creation *made, const penta_option *options, size_t count,
-                   penta_buffer *out, penta_error *err)
+static bool build_create(struct cvbc_creation *made, const penta_option *options, size_t count,
+                         penta_buffer *out, penta_error *err)
 {
     struct writer w = {0};
     bool ok = cvbc_create_options(made, options, count, err) && cvbc_build_write(&made->b, &w, err);
@@ -552,7 +552,7 @@ bool penta_cvbc_compile(penta_bytes source, const char *name, const penta_option
     bool ok = options_check(options, count, cvbc_driver.options, OPTION_CREATE, err) &&
               cvbc_compile(source, &how, &made.b, &debug, &f);
     made.b.debug = writer_view(&debug);
-    ok = ok && create(&made, options, count, out, err);
+    ok = ok && build_create(&made, options, count, out, err);
     writer_free(&debug);
     cvbc_creation_fini(&made);
     return ok;

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct cvbc_vm *machine(const penta_vm *vm)
+static const struct cvbc_vm *cvbc_machine_of(const penta_vm *vm)
 {
     return vm->engine == &cvbc_interp ? (const struct cvbc_vm *)vm : NULL;
 }
 
 bool penta_cvbc_vm_state(const penta_vm *base, penta_cvbc_state *out)
 {
-    const struct cvbc_vm *vm = machine(base);
+    const struct cvbc_vm *vm = cvbc_machine_of(base);
     if (!vm) return false;
     *out = (penta_cvbc_state){.pc = vm->pc,
                               .sp = vm->sp,
@@ -28,7 +28,7 @@ bool penta_cvbc_vm_state(const penta_vm *base, penta_cvbc_state *out)
 
 bool penta_cvbc_vm_stack(const penta_vm *base, size_t i, int32_t *out)
 {
-    const struct cvbc_vm *vm = machine(base);
+    const struct cvbc_vm *vm = cvbc_machine_of(base);
     if (!vm || i >= vm->sp) return false;
     *out = vm->stack[CVBC_GUARD + i];
     return true;
@@ -36,7 +36,7 @@ bool penta_cvbc_vm_stack(const penta_vm *base, size_t i, int32_t *out)
 
 bool penta_cvbc_vm_global(const penta_vm *base, size_t slot, int32_t *out)
 {
-    const struct cvbc_vm *vm = machine(base);
+    const struct cvbc_vm *vm = cvbc_machine_of(base);
     if (!vm || slot >= CVBC_GLOBALS) return false;
     *out = vm->globals[slot];
     return true;
@@ -44,7 +44,7 @@ bool penta_cvbc_vm_global(const penta_vm *base, size_t slot, int32_t *out)
 
 bool penta_cvbc_vm_element(const penta_vm *base, size_t array, size_t i, int32_t *out)
 {
-    const struct cvbc_vm *vm = machine(base);
+    const struct cvbc_vm *vm = cvbc_machine_of(base);
     if (!vm || array >= CVBC_ARRAYS || i >= vm->arrays[array].size) return false;
     *out = vm->pool[vm->arrays[array].from + i];
     return true;
@@ -87,7 +87,7 @@ uint64_t penta_cvbc_simulator_micros(const penta_cvbc_simulator *s)
 bool penta_cvbc_simulator_answer(penta_cvbc_simulator *s, penta_vm *base, penta_buffer *output,
                                  penta_error *err)
 {
-    const struct cvbc_vm *vm = machine(base);
+    const struct cvbc_vm *vm = cvbc_machine_of(base);
     *err = (penta_error){0};
     if (!vm || !vm->waiting)
         return error_at(err, BASE_STATE, 0, "no host call waits for an answer");

@@ -49,7 +49,7 @@ bool compiler_literal(struct compiler *c, penta_bytes *text)
 }
 
 /* PRINTF of a string with the arguments on the stack. */
-static bool print(struct compiler *c, const struct word *at, penta_bytes text, int32_t count)
+static bool calls_print(struct compiler *c, const struct word *at, penta_bytes text, int32_t count)
 {
     int32_t id = compiler_string(c, text);
     if (count > 8)
@@ -75,7 +75,7 @@ static bool print_text(struct compiler *c, const struct word *at, penta_bytes te
     penta_bytes whole = {copy, w.out.size};
     c->failed |= !copy;
     writer_free(&w);
-    return copy && (!whole.size || print(c, at, whole, 0));
+    return copy && (!whole.size || calls_print(c, at, whole, 0));
 }
 
 static bool call_printf(struct compiler *c, const struct word *name)
@@ -90,7 +90,7 @@ static bool call_printf(struct compiler *c, const struct word *name)
         if (!compiler_expect(c, ',', "',' or ')'") || !compiler_expression(c)) return false;
         count++;
     }
-    return print(c, name, text, count);
+    return calls_print(c, name, text, count);
 }
 
 /* ---- Serial ---- */
@@ -141,7 +141,7 @@ static bool print_number(struct compiler *c, const struct word *at, bool line)
     }
     bool wide = type.is_unsigned && type.bits == 32;
     const char *format = base == 16 ? "%X\n" : type.is_char ? "%c\n" : wide ? "%u\n" : "%d\n";
-    return print(c, at, bytes_slice(bytes_of(format), 0, line ? 3 : 2), 1);
+    return calls_print(c, at, bytes_slice(bytes_of(format), 0, line ? 3 : 2), 1);
 }
 
 static bool print_value(struct compiler *c, const struct word *at, bool line)
@@ -171,7 +171,7 @@ bool compiler_method(struct compiler *c, const struct word *name, bool *leaves)
         return print_value(c, what, line) && compiler_expect(c, ')', "')'");
     if (word_is(&c->words, what, "printf")) return call_printf(c, what);
     if (word_is(&c->words, what, "write"))
-        return compiler_expression(c) && print(c, what, bytes_of("%c"), 1) &&
+        return compiler_expression(c) && calls_print(c, what, bytes_of("%c"), 1) &&
                compiler_expect(c, ')', "')'");
     if (word_is(&c->words, what, "begin") || word_is(&c->words, what, "flush") ||
         word_is(&c->words, what, "end")) { /* the host's output needs no opening */
@@ -192,7 +192,7 @@ bool compiler_method(struct compiler *c, const struct word *name, bool *leaves)
 /* ---- functions ---- */
 
 /* ( a, b ): how many, or -1 after an error. Each is converted to the type of its parameter. */
-static int32_t arguments(struct compiler *c, const struct function *f, struct value *first)
+static int32_t calls_arguments(struct compiler *c, const struct function *f, struct value *first)
 {
     int32_t count = 0;
     const struct type *types = f ? f->types : NULL;
@@ -225,7 +225,7 @@ static bool call_builtin(struct compiler *c, const struct builtin *b, const stru
     if (b->opcode == CVBC_OP_PRINTF) return call_printf(c, name);
     struct value first = {0};
     const struct word *at = compiler_word(c);
-    int32_t count = arguments(c, NULL, &first);
+    int32_t count = calls_arguments(c, NULL, &first);
     if (count < 0) return false;
     if (count != b->arguments)
         return compiler_error(c, BASE_SYNTAX, name->offset, "%s takes %d arguments, not %d",
@@ -260,7 +260,7 @@ void compiler_helper(struct compiler *c, const char *name)
 }
 
 /* random has one or two arguments. */
-static struct function *overload(struct compiler *c, const struct word *name)
+static struct function *calls_overload(struct compiler *c, const struct word *name)
 {
     size_t open = 0, commas = 0;
     if (!word_is(&c->words, name, "random")) return NULL;
@@ -283,7 +283,7 @@ bool compiler_call(struct compiler *c, const struct word *name, bool *leaves)
             return call_builtin(c, &builtins[i], name);
         }
     struct function *f = s && s->kind == SYMBOL_FUNCTION ? &c->functions[s->place] : NULL;
-    if (!s) f = overload(c, name);
+    if (!s) f = calls_overload(c, name);
     if (!f && !s && compiler_refused(c, name)) return false;
     if (!f)
         return compiler_error(c, BASE_NAME_UNKNOWN, name->offset, "'%.*s' is not a function",
@@ -293,7 +293,7 @@ bool compiler_call(struct compiler *c, const struct word *name, bool *leaves)
     struct value first;
     uint16_t index = (uint16_t)(f - c->functions);
     if (callee.result.bits) compiler_op(c, CVBC_OP_PUSH, 0);
-    int32_t count = arguments(c, &callee, &first);
+    int32_t count = calls_arguments(c, &callee, &first);
     if (count < 0) return false;
     if ((uint32_t)count != callee.parameters)
         return compiler_error(c, BASE_SYNTAX, name->offset, "%.*s takes %u arguments, not %d",

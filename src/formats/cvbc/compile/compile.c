@@ -163,8 +163,8 @@ static void start_up(struct compiler *c)
     compiler_emit(c, CVBC_OP_JMP, 0, (uint16_t)again, RELOC_BUFFER);
 }
 
-static void join(struct compiler *c, const struct buffer *part, size_t base, size_t body,
-                 struct cvbc_build *b)
+static void compile_join(struct compiler *c, const struct buffer *part, size_t base, size_t body,
+                         struct cvbc_build *b)
 {
     for (size_t i = 0; i < part->count; i++) {
         const struct emitted *e = &part->at[i];
@@ -247,7 +247,7 @@ static void write_hint(struct cvbc_build *b, unsigned type, unsigned priority, i
 
 /* Loops and the function loop() are hot, what runs once before them is cold; loops whose number of rounds
  * is known say it. */
-static void hints(const struct compiler *c, size_t body, struct cvbc_build *b)
+static void compile_hints(const struct compiler *c, size_t body, struct cvbc_build *b)
 {
     enum { HOT = 1, COLD = 2, UNROLL = 3, HINTS_MAX = 1000, ROUNDS_MAX = 255 };
     if (body) write_hint(b, COLD, 64, -1, 0, body - 1);
@@ -266,8 +266,8 @@ static void hints(const struct compiler *c, size_t body, struct cvbc_build *b)
 
 /* ---- a file ---- */
 
-static void identify(const struct compiler *c, const struct cvbc_compilation *how,
-                     struct cvbc_build *b)
+static void compile_identify(const struct compiler *c, const struct cvbc_compilation *how,
+                             struct cvbc_build *b)
 {
     uint8_t digest[32];
     struct writer id = {0};
@@ -301,8 +301,8 @@ static void compile_library(struct compiler *c)
     }
 }
 
-static void compile(struct compiler *c, const struct cvbc_compilation *how, struct cvbc_build *b,
-                    struct writer *debug)
+static void compile_sketch(struct compiler *c, const struct cvbc_compilation *how,
+                           struct cvbc_build *b, struct writer *debug)
 {
     compiler_find_functions(c, 0, false);
     compiler_find_functions(c, c->library, true);
@@ -321,13 +321,13 @@ static void compile(struct compiler *c, const struct cvbc_compilation *how, stru
     if (body + c->body.count > UINT16_MAX)
         compiler_error(c, CVBC_LIMIT, 0, "the program has more than 65535 instructions");
     if (c->errors || c->findings->errors) return;
-    join(c, &c->arrays, 0, body, b);
-    join(c, &c->init, base, body, b);
-    join(c, &c->body, body, body, b);
+    compile_join(c, &c->arrays, 0, body, b);
+    compile_join(c, &c->init, base, body, b);
+    compile_join(c, &c->body, body, body, b);
     for (size_t i = 0; i < c->string_count; i++) cvbc_build_string(b, c->strings[i]);
     if (!how->strip) debug_tables(c, how->file, body, debug);
-    hints(c, body, b);
-    identify(c, how, b);
+    compile_hints(c, body, b);
+    compile_identify(c, how, b);
 }
 
 /* The words of the program and, after an end of their own, those of the library. */
@@ -370,7 +370,7 @@ bool cvbc_compile(penta_bytes text, const struct cvbc_compilation *how, struct c
     if (text.size >= UINT32_MAX / 2)
         error_at(&err, BASE_LIMIT, 0, "a source of 2 GiB or more");
     else if (read_words(&c, text, &both, &err))
-        compile(&c, how, b, debug);
+        compile_sketch(&c, how, b, debug);
     if (c.failed || b->code.failed || debug->failed)
         error_at(&err, BASE_MEMORY, 0, "no memory to compile");
     if (err.code) findings_pass(f, &err);

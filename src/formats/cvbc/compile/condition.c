@@ -14,7 +14,7 @@ struct condition {
     const struct word *wrong;
 };
 
-static int64_t binary(struct condition *c, unsigned level);
+static int64_t condition_binary(struct condition *c, unsigned level);
 
 static bool is_sign(const struct condition *c, uint32_t sign)
 {
@@ -23,7 +23,7 @@ static bool is_sign(const struct condition *c, uint32_t sign)
 }
 
 /* The first problem stays; evaluation goes on with 0. */
-static int64_t fail(struct condition *c)
+static int64_t condition_fail(struct condition *c)
 {
     size_t at = c->at < c->end ? c->at : c->end - 1;
     if (!c->wrong) c->wrong = &c->in->at[at];
@@ -37,57 +37,57 @@ static int64_t is_defined(struct condition *c)
     struct condition_macro ignored;
     bool open = is_sign(c, SIGN1('('));
     c->at += open;
-    if (c->at >= c->end || c->in->at[c->at].kind != WORD_NAME) return fail(c);
+    if (c->at >= c->end || c->in->at[c->at].kind != WORD_NAME) return condition_fail(c);
     bool there = c->find(c->user, &c->in->at[c->at++], &ignored);
-    if (open && !is_sign(c, SIGN1(')'))) return fail(c);
+    if (open && !is_sign(c, SIGN1(')'))) return condition_fail(c);
     c->at += open;
     return there;
 }
 
 /* What the words of a macro are; a name that is none is 0, as in C. */
-static int64_t macro(struct condition *c, const struct word *name)
+static int64_t condition_macro_value(struct condition *c, const struct word *name)
 {
     struct condition_macro m;
     if (!c->find(c->user, name, &m) || m.from == m.to) return 0;
-    if (++*c->macros > MACROS_MAX) return fail(c);
+    if (++*c->macros > MACROS_MAX) return condition_fail(c);
     struct condition inside = *c;
     inside.at = m.from;
     inside.end = m.to;
-    int64_t value = binary(&inside, 0);
+    int64_t value = condition_binary(&inside, 0);
     if (!inside.wrong && inside.at == inside.end) return value;
     c->at--;
-    return fail(c);
+    return condition_fail(c);
 }
 
-static int64_t primary(struct condition *c)
+static int64_t condition_primary(struct condition *c)
 {
-    if (c->at >= c->end) return fail(c);
+    if (c->at >= c->end) return condition_fail(c);
     const struct word *w = &c->in->at[c->at++];
     if (w->kind == WORD_NUMBER) return w->is_unsigned ? (int64_t)w->value : (int32_t)w->value;
     if (word_is(c->in, w, "defined")) return is_defined(c);
-    if (w->kind == WORD_NAME) return macro(c, w);
+    if (w->kind == WORD_NAME) return condition_macro_value(c, w);
     if (w->kind == WORD_SIGN && w->value == SIGN1('(')) {
-        int64_t value = binary(c, 0);
-        if (!is_sign(c, SIGN1(')'))) return fail(c);
+        int64_t value = condition_binary(c, 0);
+        if (!is_sign(c, SIGN1(')'))) return condition_fail(c);
         c->at++;
         return value;
     }
     c->at--;
-    return fail(c);
+    return condition_fail(c);
 }
 
-static int64_t unary(struct condition *c)
+static int64_t condition_unary(struct condition *c)
 {
     static const char signs[] = "!-~+";
-    if (c->depth == DEPTH_MAX) return fail(c);
+    if (c->depth == DEPTH_MAX) return condition_fail(c);
     c->depth++;
     int64_t value = 0;
     for (int i = 0; i < 5; i++) {
         if (i == 4) {
-            value = primary(c);
+            value = condition_primary(c);
         } else if (is_sign(c, SIGN1(signs[i]))) {
             c->at++;
-            value = unary(c);
+            value = condition_unary(c);
             value = i == 0   ? !value
                     : i == 1 ? (int64_t)(0 - (uint64_t)value)
                     : i == 2 ? ~value
@@ -112,11 +112,11 @@ static const struct {
 };
 enum { LEVELS = 10 };
 
-static int64_t apply(struct condition *c, uint32_t sign, int64_t a, int64_t b)
+static int64_t condition_apply(struct condition *c, uint32_t sign, int64_t a, int64_t b)
 {
     uint64_t x = (uint64_t)a, y = (uint64_t)b;
     bool divides = sign == SIGN1('/') || sign == SIGN1('%');
-    if (divides && !b) return fail(c);
+    if (divides && !b) return condition_fail(c);
     if (divides && b == -1) return sign == SIGN1('/') ? (int64_t)(0 - x) : 0;
     switch (sign) {
     case SIGN2('|', '|'): return a || b;
@@ -140,10 +140,10 @@ static int64_t apply(struct condition *c, uint32_t sign, int64_t a, int64_t b)
     }
 }
 
-static int64_t binary(struct condition *c, unsigned level)
+static int64_t condition_binary(struct condition *c, unsigned level)
 {
-    if (level == LEVELS) return unary(c);
-    int64_t value = binary(c, level + 1);
+    if (level == LEVELS) return condition_unary(c);
+    int64_t value = condition_binary(c, level + 1);
     for (;;) {
         uint32_t sign = 0;
         for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
@@ -151,8 +151,8 @@ static int64_t binary(struct condition *c, unsigned level)
                 sign = operators[i].sign;
         if (!sign) return value;
         c->at++;
-        int64_t right = binary(c, level + 1);
-        if (!c->wrong) value = apply(c, sign, value, right);
+        int64_t right = condition_binary(c, level + 1);
+        if (!c->wrong) value = condition_apply(c, sign, value, right);
     }
 }
 
@@ -167,7 +167,7 @@ bool condition_truth(const struct words *in, size_t at, size_t end, condition_fi
         *wrong = &in->at[end - 1];
         return false;
     }
-    int64_t value = binary(&c, 0);
+    int64_t value = condition_binary(&c, 0);
     if (!c.wrong && c.at < end) c.wrong = &in->at[c.at];
     *wrong = c.wrong;
     return !c.wrong && value;

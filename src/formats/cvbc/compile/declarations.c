@@ -21,7 +21,7 @@ static struct symbol *add_symbol(struct compiler *c, const struct word *name, en
 }
 
 /* Names in the innermost scope start here. */
-static bool twice(const struct compiler *c, const struct word *name, size_t scope)
+static bool declaration_twice(const struct compiler *c, const struct word *name, size_t scope)
 {
     penta_bytes text = compiler_text(c, name);
     for (size_t i = scope; i < c->symbol_count; i++)
@@ -37,7 +37,7 @@ static bool declared_name(struct compiler *c, size_t scope, const struct word **
     if ((*name)->kind != WORD_NAME || compiler_is_type(c, *name))
         return compiler_error(c, BASE_SYNTAX, (*name)->offset, "expected a name");
     c->pos++;
-    return !twice(c, *name, scope) ||
+    return !declaration_twice(c, *name, scope) ||
            compiler_error(c, BASE_NAME_TWICE, (*name)->offset, "'%.*s' is declared twice",
                           WORD_ARG(c, *name));
 }
@@ -90,7 +90,7 @@ static bool type_definition(struct compiler *c)
 /* ---- arrays ---- */
 
 /* [n][m]: *open when the first is [], whose size the initialiser gives. */
-static bool dimensions(struct compiler *c, struct symbol *s, bool *open)
+static bool declaration_dimensions(struct compiler *c, struct symbol *s, bool *open)
 {
     uint32_t elements = 1;
     *open = false;
@@ -178,7 +178,8 @@ static uint32_t count_values(const struct compiler *c)
     return count + any;
 }
 
-static bool initialise(struct compiler *c, struct symbol *s, bool open, const struct word *name)
+static bool declaration_initialise(struct compiler *c, struct symbol *s, bool open,
+                                   const struct word *name)
 {
     uint32_t at = 0;
     penta_bytes text = {NULL, 0};
@@ -211,13 +212,13 @@ static bool initialise(struct compiler *c, struct symbol *s, bool open, const st
 }
 
 /* Creates the array at the start of the program, and fills it here or, if it lives on, once. */
-static bool array(struct compiler *c, const struct word *name, struct type type)
+static bool declaration_array(struct compiler *c, const struct word *name, struct type type)
 {
     bool open;
     struct symbol made = {
         .name = compiler_text(c, name), .type = type, .place = (int32_t)c->array_count};
     struct buffer *out = c->out;
-    if (!dimensions(c, &made, &open)) return false;
+    if (!declaration_dimensions(c, &made, &open)) return false;
     if (c->array_count == CVBC_ARRAYS)
         return compiler_error(c, CVBC_LIMIT, name->offset, "more than %d arrays", CVBC_ARRAYS);
     c->array_count++;
@@ -225,7 +226,7 @@ static bool array(struct compiler *c, const struct word *name, struct type type)
     int32_t depth = c->depth;
     if (once) c->out = &c->init;
     if (given)
-        ok = initialise(c, &made, open, name);
+        ok = declaration_initialise(c, &made, open, name);
     else if (open)
         ok = compiler_error(c, BASE_SYNTAX, name->offset, "an array without a size needs values");
     c->depth = depth;
@@ -269,7 +270,7 @@ static bool text_constant(struct compiler *c, const struct word *name, struct ty
 }
 
 /* A variable that lives as long as the program: a slot, filled before main. */
-static bool global(struct compiler *c, const struct word *name, struct type type)
+static bool declaration_global(struct compiler *c, const struct word *name, struct type type)
 {
     if (c->globals == CVBC_GLOBALS)
         return compiler_error(c, CVBC_LIMIT, name->offset, "more than %d global variables",
@@ -303,7 +304,7 @@ static bool global(struct compiler *c, const struct word *name, struct type type
     return true;
 }
 
-static bool local(struct compiler *c, const struct word *name, struct type type)
+static bool declaration_local(struct compiler *c, const struct word *name, struct type type)
 {
     size_t start = c->out->count;
     int32_t depth = c->depth;
@@ -324,14 +325,15 @@ static bool local(struct compiler *c, const struct word *name, struct type type)
     return s != NULL;
 }
 
-static bool variable(struct compiler *c, const struct word *name, struct type type)
+static bool declaration_variable(struct compiler *c, const struct word *name, struct type type)
 {
     bool text;
     if (!text_constant(c, name, type, &text)) return false;
     if (text) return true;
     if (!type.bits) return compiler_error(c, BASE_SYNTAX, name->offset, "a variable of type void");
-    if (compiler_accept(c, '[')) return array(c, name, type);
-    return c->inside && !type.is_static ? local(c, name, type) : global(c, name, type);
+    if (compiler_accept(c, '[')) return declaration_array(c, name, type);
+    return c->inside && !type.is_static ? declaration_local(c, name, type)
+                                        : declaration_global(c, name, type);
 }
 
 bool compiler_local_declaration(struct compiler *c, size_t scope)
@@ -340,7 +342,7 @@ bool compiler_local_declaration(struct compiler *c, size_t scope)
     if (!compiler_type(c, &type)) return false;
     do {
         const struct word *name;
-        if (!declared_name(c, scope, &name) || !variable(c, name, type)) return false;
+        if (!declared_name(c, scope, &name) || !declaration_variable(c, name, type)) return false;
     } while (compiler_accept(c, ','));
     return compiler_expect(c, ';', "';'");
 }
@@ -356,7 +358,7 @@ struct parameters {
     uint32_t count;
 };
 
-static bool parameters(struct compiler *c, struct parameters *p)
+static bool declaration_parameters(struct compiler *c, struct parameters *p)
 {
     p->count = 0;
     if (compiler_is(c, "void") && c->words.at[c->pos + 1].kind == WORD_SIGN &&
@@ -411,7 +413,7 @@ static bool add_function(struct compiler *c, size_t from, const struct word *nam
     struct parameters p;
     penta_error err = {0};
     const struct symbol *known = compiler_find(c, name);
-    if (!parameters(c, &p)) return false;
+    if (!declaration_parameters(c, &p)) return false;
     if (known && (!known->library || library)) return true; /* a prototype, or twice: seen later */
     if (!COMPILER_GROW(c, c->functions, c->function_count, c->function_capacity)) return false;
     struct type *types = arena_alloc(&c->arena, p.count + 1, sizeof *types, &err);
@@ -457,13 +459,13 @@ void compiler_find_functions(struct compiler *c, size_t from, bool library)
 }
 
 /* Parameters as locals below the return index: the last one is next to it. */
-static bool bind(struct compiler *c, const struct parameters *p)
+static bool declaration_bind(struct compiler *c, const struct parameters *p)
 {
     size_t scope = c->symbol_count;
     for (uint32_t i = 0; i < p->count; i++) {
         const struct word *name = p->names[i];
         if (!name) continue;
-        if (twice(c, name, scope))
+        if (declaration_twice(c, name, scope))
             return compiler_error(c, BASE_NAME_TWICE, name->offset,
                                   "two parameters have this name");
         /* the return index is word 0 of the frame for the loads below it */
@@ -473,16 +475,17 @@ static bool bind(struct compiler *c, const struct parameters *p)
     return true;
 }
 
-static bool function(struct compiler *c, struct type type, const struct word *name)
+static bool declaration_function(struct compiler *c, struct type type, const struct word *name)
 {
     const struct symbol *s = compiler_find(c, name);
     struct parameters p;
     if (!s)
-        return parameters(c, &p) && compiler_error(c, BASE_SYNTAX, name->offset, "not a function");
+        return declaration_parameters(c, &p) &&
+               compiler_error(c, BASE_SYNTAX, name->offset, "not a function");
     if (s->kind != SYMBOL_FUNCTION)
         return compiler_error(c, BASE_NAME_TWICE, name->offset, "the name is a variable already");
     struct function *f = &c->functions[s->place];
-    if (!parameters(c, &p)) return false;
+    if (!declaration_parameters(c, &p)) return false;
     if (p.count != f->parameters || !type.bits != !f->result.bits)
         return compiler_error(c, BASE_SYNTAX, name->offset, "declared differently before");
     if (compiler_accept(c, ';')) return true;
@@ -497,7 +500,7 @@ static bool function(struct compiler *c, struct type type, const struct word *na
     c->inside = &inside;
     c->depth = 0;
     c->loop = NULL;
-    bool ok = bind(c, &p) && compiler_block(c);
+    bool ok = declaration_bind(c, &p) && compiler_block(c);
     compiler_close_scope(c, scope, 0);
     compiler_emit(c, CVBC_OP_RET, 0, 0, RELOC_NONE);
     f->end = (uint32_t)c->body.count;
@@ -512,7 +515,7 @@ bool compiler_library_function(struct compiler *c, struct function *f)
     if (!compiler_type(c, &type)) return false;
     const struct word *name = compiler_word(c);
     c->pos += 2;
-    return function(c, type, name);
+    return declaration_function(c, type, name);
 }
 
 bool compiler_top_level(struct compiler *c)
@@ -544,9 +547,9 @@ bool compiler_top_level(struct compiler *c)
             return compiler_error(c, BASE_SYNTAX, name->offset, "expected a name");
         if (first && name[1].kind == WORD_SIGN && name[1].value == '(') {
             c->pos += 2;
-            return function(c, type, name);
+            return declaration_function(c, type, name);
         }
-        if (!declared_name(c, 0, &name) || !variable(c, name, type)) return false;
+        if (!declared_name(c, 0, &name) || !declaration_variable(c, name, type)) return false;
         if (!compiler_accept(c, ',')) return compiler_expect(c, ';', "';'");
     }
 }

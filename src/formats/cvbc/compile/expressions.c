@@ -36,14 +36,17 @@ void compiler_constant(struct compiler *c, uint32_t value)
 
 /* Where a local lies below a top of so many words. Arguments are counted down from the return
  * index: place -1 is the last one. */
-static uint16_t below(int32_t depth, int32_t place) { return (uint16_t)(depth - 1 - place); }
+static uint16_t sketch_expression_below(int32_t depth, int32_t place)
+{
+    return (uint16_t)(depth - 1 - place);
+}
 
-static void load(struct compiler *c, const struct symbol *s)
+static void sketch_expression_load(struct compiler *c, const struct symbol *s)
 {
     if (s->kind == SYMBOL_GLOBAL)
         compiler_op(c, CVBC_OP_LOAD_GLOBAL, (uint16_t)s->place);
     else
-        compiler_op(c, CVBC_OP_LOAD_LOCAL, below(c->depth, s->place));
+        compiler_op(c, CVBC_OP_LOAD_LOCAL, sketch_expression_below(c->depth, s->place));
     c->value = (struct value){.type = s->type};
 }
 
@@ -53,7 +56,7 @@ void compiler_store(struct compiler *c, const struct symbol *s)
     if (s->kind == SYMBOL_GLOBAL)
         compiler_op(c, CVBC_OP_STORE_GLOBAL, (uint16_t)s->place);
     else
-        compiler_op(c, CVBC_OP_STORE_LOCAL, below(c->depth - 1, s->place));
+        compiler_op(c, CVBC_OP_STORE_LOCAL, sketch_expression_below(c->depth - 1, s->place));
 }
 
 /* [i][j] as one number; an index that is known must be inside. */
@@ -100,7 +103,7 @@ static const struct operator { uint32_t sign; uint8_t level, opcode; } operators
 /* clang-format on */
 
 /* The operator of an assignment, NULL for '='; false: the word is none. */
-static bool assigns(const struct word *w, const struct operator** found)
+static bool sketch_expression_assigns(const struct word *w, const struct operator** found)
 {
     for (size_t i = 0; w->kind == WORD_SIGN && i < sizeof assignments / sizeof *assignments; i++) {
         if (assignments[i].sign != w->value) continue;
@@ -114,7 +117,7 @@ static bool assigns(const struct word *w, const struct operator** found)
     return false;
 }
 
-static bool compare(struct compiler *c, const struct operator* o)
+static bool sketch_expression_compare(struct compiler *c, const struct operator* o)
 {
     static const char *const helpers[] = {"__ult", "__ule"};
     bool swapped = o->opcode == CVBC_OP_GT_S || o->opcode == CVBC_OP_GE_S;
@@ -131,7 +134,8 @@ static bool compare(struct compiler *c, const struct operator* o)
     return true;
 }
 
-static bool fold(const struct operator* o, bool is_unsigned, uint32_t a, uint32_t b, uint32_t *r)
+static bool sketch_expression_fold(const struct operator* o, bool is_unsigned, uint32_t a,
+                                   uint32_t b, uint32_t *r)
 {
     int32_t x = (int32_t)a, y = (int32_t)b;
     switch (o->opcode) {
@@ -161,14 +165,14 @@ static bool fold(const struct operator* o, bool is_unsigned, uint32_t a, uint32_
 }
 
 /* [a b -> a o b]; start, depth: where the code of a begins. */
-static void apply(struct compiler *c, const struct operator* o, struct value a, struct value b,
-                  size_t start, int32_t depth)
+static void sketch_expression_apply(struct compiler *c, const struct operator* o, struct value a,
+                                    struct value b, size_t start, int32_t depth)
 {
     bool shift = o->level == 6, compares = o->level == 4 || o->level == 5;
     bool wide = (a.type.is_unsigned && a.type.bits == 32) ||
                 (!shift && b.type.is_unsigned && b.type.bits == 32);
     uint32_t result = 0;
-    if (a.known && b.known && fold(o, wide, a.number, b.number, &result)) {
+    if (a.known && b.known && sketch_expression_fold(o, wide, a.number, b.number, &result)) {
         c->out->count = start;
         c->depth = depth;
         compiler_constant(c, result);
@@ -180,7 +184,7 @@ static void apply(struct compiler *c, const struct operator* o, struct value a, 
                                                                 : NULL;
         if (helper)
             compiler_helper(c, helper);
-        else if (!wide || !compare(c, o))
+        else if (!wide || !sketch_expression_compare(c, o))
             compiler_op(c, o->opcode, 0);
         c->value = (struct value){0};
     }
@@ -213,7 +217,8 @@ static bool target_here(const struct compiler *c, struct target *t)
     return c->words.at[t->sign].kind != WORD_END;
 }
 
-static bool assignable(struct compiler *c, const struct target *t, const struct word *name)
+static bool sketch_expression_assignable(struct compiler *c, const struct target *t,
+                                         const struct word *name)
 {
     if (t->s.kind == SYMBOL_CONSTANT || t->s.kind == SYMBOL_TEXT || t->s.type.is_const)
         return compiler_error(c, BASE_SYNTAX, name->offset, "'%.*s' is constant",
@@ -231,12 +236,12 @@ static bool assign_variable(struct compiler *c, const struct target *t, const st
     size_t start = c->out->count;
     int32_t depth = c->depth;
     c->pos = t->sign + 1;
-    if (o) load(c, &t->s);
+    if (o) sketch_expression_load(c, &t->s);
     struct value old = c->value;
     if (!compiler_expression(c)) return false;
-    if (o) apply(c, o, old, c->value, start, depth);
+    if (o) sketch_expression_apply(c, o, old, c->value, start, depth);
     compiler_store(c, &t->s);
-    if (wanted) load(c, &t->s);
+    if (wanted) sketch_expression_load(c, &t->s);
     return true;
 }
 
@@ -280,7 +285,7 @@ static bool change_element(struct compiler *c, const struct target *t, const str
         compiler_constant(c, 1);
     else if (!compiler_expression(c))
         return false;
-    apply(c, how, old, c->value, c->out->count, c->depth);
+    sketch_expression_apply(c, how, old, c->value, c->out->count, c->depth);
     compiler_convert(c, t->s.type);
     struct value value = {.type = t->s.type};
     if (wanted && !after) compiler_op(c, CVBC_OP_LOAD_LOCAL, 0); /* i new new */
@@ -300,15 +305,15 @@ static bool step_variable(struct compiler *c, const struct target *t, uint32_t s
 {
     size_t start = c->out->count;
     int32_t depth = c->depth;
-    load(c, &t->s);
-    if (wanted && after) load(c, &t->s);
+    sketch_expression_load(c, &t->s);
+    if (wanted && after) sketch_expression_load(c, &t->s);
     struct value old = c->value;
     compiler_constant(c, 1);
     const struct operator* how = operators;
     while (how->sign != (sign & 255)) how++;
-    apply(c, how, old, c->value, start, depth);
+    sketch_expression_apply(c, how, old, c->value, start, depth);
     compiler_store(c, &t->s);
-    if (wanted && !after) load(c, &t->s);
+    if (wanted && !after) sketch_expression_load(c, &t->s);
     c->value = (struct value){.type = t->s.type};
     return true;
 }
@@ -319,7 +324,7 @@ static bool is_step(const struct word *w)
 }
 
 /* Assignments and steps; *did false: the text is something else. */
-static bool assignment(struct compiler *c, bool wanted, bool *did)
+static bool sketch_expression_assignment(struct compiler *c, bool wanted, bool *did)
 {
     struct target t;
     const struct operator* o = NULL;
@@ -332,7 +337,7 @@ static bool assignment(struct compiler *c, bool wanted, bool *did)
         if (!target_here(c, &t))
             return compiler_error(c, BASE_SYNTAX, sign->offset, "expected a variable after %.*s",
                                   WORD_ARG(c, sign));
-        if (!assignable(c, &t, name)) return false;
+        if (!sketch_expression_assignable(c, &t, name)) return false;
         if (t.s.kind == SYMBOL_ARRAY) { /* the sign is before it: as += 1 */
             struct word saved = c->words.at[t.sign], one = *sign;
             c->words.at[t.sign] = one;
@@ -347,17 +352,17 @@ static bool assignment(struct compiler *c, bool wanted, bool *did)
     }
     if (!target_here(c, &t)) {
         const struct word *name = compiler_word(c), *next = name + (name->kind == WORD_NAME);
-        if (next == name || !(assigns(next, &o) || is_step(next))) return true;
+        if (next == name || !(sketch_expression_assigns(next, &o) || is_step(next))) return true;
         *did = true;
         return compiler_error(c, BASE_NAME_UNKNOWN, name->offset, "'%.*s' is not %s",
                               WORD_ARG(c, name),
                               compiler_find(c, name) ? "a variable" : "declared");
     }
     const struct word *name = compiler_word(c), *sign = &c->words.at[t.sign];
-    bool assign = assigns(sign, &o);
+    bool assign = sketch_expression_assigns(sign, &o);
     *did = assign || is_step(sign);
     if (!*did) return true;
-    if (!assignable(c, &t, name)) return false;
+    if (!sketch_expression_assignable(c, &t, name)) return false;
     if (t.s.kind == SYMBOL_ARRAY)
         return assign && !o ? assign_element(c, &t, wanted)
                             : change_element(c, &t, o, wanted, !assign);
@@ -424,7 +429,7 @@ static bool name_value(struct compiler *c, const struct word *name)
         compiler_op(c, CVBC_OP_LOAD_ARRAY, (uint16_t)copy.place);
         c->value = (struct value){.type = copy.type};
     } else {
-        load(c, &copy);
+        sketch_expression_load(c, &copy);
     }
     return true;
 }
@@ -474,21 +479,21 @@ static bool size_of(struct compiler *c)
     return compiler_expect(c, ')', "')'");
 }
 
-static bool unary(struct compiler *c);
+static bool sketch_expression_unary(struct compiler *c);
 
 /* (type) value, or type(value). */
-static bool cast(struct compiler *c, bool before)
+static bool sketch_expression_cast(struct compiler *c, bool before)
 {
     struct type type;
     if (!compiler_type(c, &type)) return false;
     if (!compiler_expect(c, before ? ')' : '(', before ? "')'" : "'('")) return false;
-    if (!(before ? unary(c) : compiler_expression(c))) return false;
+    if (!(before ? sketch_expression_unary(c) : compiler_expression(c))) return false;
     compiler_convert(c, type);
     c->value.type.is_const = false;
     return before || compiler_expect(c, ')', "')'");
 }
 
-static bool primary(struct compiler *c)
+static bool sketch_expression_primary(struct compiler *c)
 {
     const struct word *w = compiler_word(c);
     if (w->kind == WORD_NUMBER) {
@@ -499,10 +504,10 @@ static bool primary(struct compiler *c)
         return true;
     }
     if (compiler_accept(c, '(')) {
-        if (compiler_is_type(c, compiler_word(c))) return cast(c, true);
+        if (compiler_is_type(c, compiler_word(c))) return sketch_expression_cast(c, true);
         return compiler_expression(c) && compiler_expect(c, ')', "')'");
     }
-    if (compiler_is_type(c, w)) return cast(c, false);
+    if (compiler_is_type(c, w)) return sketch_expression_cast(c, false);
     if (w->kind == WORD_NAME) {
         bool leaves = false;
         c->pos++;
@@ -525,7 +530,8 @@ static bool primary(struct compiler *c)
 }
 
 /* One operand: the operator is applied to what is known, or emitted. */
-static void negated(struct compiler *c, uint32_t sign, size_t start, int32_t depth)
+static void sketch_expression_negated(struct compiler *c, uint32_t sign, size_t start,
+                                      int32_t depth)
 {
     struct value v = c->value;
     if (v.known) {
@@ -544,7 +550,7 @@ static void negated(struct compiler *c, uint32_t sign, size_t start, int32_t dep
     c->value.type = sign == '!' ? type_bool : wide ? type_unsigned : type_int;
 }
 
-static bool unary(struct compiler *c)
+static bool sketch_expression_unary(struct compiler *c)
 {
     const struct word *w = compiler_word(c);
     if (!compiler_enter(c)) return false;
@@ -554,16 +560,16 @@ static bool unary(struct compiler *c)
     if (w->kind == WORD_SIGN && (w->value == '-' || w->value == '!' || w->value == '~')) {
         c->pos++;
         if (w->value == '-') compiler_op(c, CVBC_OP_PUSH, 0);
-        ok = unary(c);
-        if (ok) negated(c, w->value, start, depth);
+        ok = sketch_expression_unary(c);
+        if (ok) sketch_expression_negated(c, w->value, start, depth);
     } else if (compiler_accept(c, '+')) {
-        ok = unary(c);
+        ok = sketch_expression_unary(c);
     } else if (w->kind == WORD_SIGN && (w->value == '&' || w->value == '*')) {
         ok = compiler_error(c, BASE_SYNTAX, w->offset,
                             "addresses and pointers are not part of the language");
     } else {
-        ok = assignment(c, true, &did);
-        if (ok && !did) ok = primary(c);
+        ok = sketch_expression_assignment(c, true, &did);
+        if (ok && !did) ok = sketch_expression_primary(c);
     }
     compiler_leave(c);
     return ok;
@@ -579,29 +585,31 @@ static const struct operator* operator_here(const struct compiler *c)
     return NULL;
 }
 
-static bool binary(struct compiler *c, unsigned level)
+static bool sketch_expression_binary(struct compiler *c, unsigned level)
 {
     size_t start = c->out->count;
     int32_t depth = c->depth;
-    if (!unary(c)) return false;
+    if (!sketch_expression_unary(c)) return false;
     for (const struct operator* o; (o = operator_here(c)) && o->level >= level;) {
         struct value left = c->value;
         c->pos++;
-        if (!binary(c, o->level + 1u)) return false;
-        apply(c, o, left, c->value, start, depth);
+        if (!sketch_expression_binary(c, o->level + 1u)) return false;
+        sketch_expression_apply(c, o, left, c->value, start, depth);
     }
     return true;
 }
 
 /* a && b, a || b: one word, 0 or 1, whichever way it was found. */
-static bool logical(struct compiler *c, bool either)
+static bool sketch_expression_logical(struct compiler *c, bool either)
 {
     uint32_t sign = either ? SIGN2('|', '|') : SIGN2('&', '&');
     uint8_t branch = either ? CVBC_OP_JMP_TRUE : CVBC_OP_JMP_FALSE;
-    if (!(either ? logical(c, false) : binary(c, 1))) return false;
+    if (!(either ? sketch_expression_logical(c, false) : sketch_expression_binary(c, 1)))
+        return false;
     while (compiler_accept(c, sign)) {
         size_t first = compiler_jump(c, branch, 0);
-        if (!(either ? logical(c, false) : binary(c, 1))) return false;
+        if (!(either ? sketch_expression_logical(c, false) : sketch_expression_binary(c, 1)))
+            return false;
         size_t second = compiler_jump(c, branch, 0);
         compiler_op(c, CVBC_OP_PUSH, !either);
         size_t end = compiler_jump(c, CVBC_OP_JMP, 0);
@@ -615,11 +623,11 @@ static bool logical(struct compiler *c, bool either)
     return true;
 }
 
-bool compiler_condition(struct compiler *c) { return logical(c, true); }
+bool compiler_condition(struct compiler *c) { return sketch_expression_logical(c, true); }
 
-static bool conditional(struct compiler *c)
+static bool sketch_expression_conditional(struct compiler *c)
 {
-    if (!logical(c, true)) return false;
+    if (!sketch_expression_logical(c, true)) return false;
     if (!compiler_accept(c, '?')) return true;
     size_t otherwise = compiler_jump(c, CVBC_OP_JMP_FALSE, 0);
     if (!compiler_expression(c) || !compiler_expect(c, ':', "':'")) return false;
@@ -628,7 +636,7 @@ static bool conditional(struct compiler *c)
     compiler_patch(c, otherwise);
     c->depth--;
     if (!compiler_enter(c)) return false;
-    bool ok = conditional(c);
+    bool ok = sketch_expression_conditional(c);
     compiler_leave(c);
     compiler_patch(c, end);
     struct type type = c->value.type;
@@ -640,7 +648,7 @@ static bool conditional(struct compiler *c)
 bool compiler_expression(struct compiler *c)
 {
     if (!compiler_enter(c)) return false;
-    bool ok = conditional(c);
+    bool ok = sketch_expression_conditional(c);
     compiler_leave(c);
     return ok;
 }
@@ -661,7 +669,7 @@ bool compiler_constant_expression(struct compiler *c, uint32_t *value)
 bool compiler_expression_statement(struct compiler *c)
 {
     bool did, leaves;
-    if (!assignment(c, false, &did)) return false;
+    if (!sketch_expression_assignment(c, false, &did)) return false;
     if (did) return true;
     const struct word *w = compiler_word(c), *next = w + (w->kind != WORD_END);
     int32_t before = c->depth;

@@ -14,7 +14,7 @@ struct scanner {
     penta_error *err;
 };
 
-static int peek(const struct scanner *s, size_t ahead)
+static int sketch_lexer_peek(const struct scanner *s, size_t ahead)
 {
     return s->pos + ahead < s->text.size ? s->text.data[s->pos + ahead] : -1;
 }
@@ -22,7 +22,7 @@ static int peek(const struct scanner *s, size_t ahead)
 static bool skip_blank(struct scanner *s)
 {
     for (;;) {
-        int c = peek(s, 0);
+        int c = sketch_lexer_peek(s, 0);
         if (c == '\n') {
             s->line++;
             s->first = true;
@@ -30,17 +30,19 @@ static bool skip_blank(struct scanner *s)
         if (c >= 0 && isspace(c)) {
             s->pos++;
         } else if (c == '\\' &&
-                   (peek(s, 1) == '\n' || (peek(s, 1) == '\r' && peek(s, 2) == '\n'))) {
-            s->pos += peek(s, 1) == '\n' ? 2 : 3; /* the line goes on */
+                   (sketch_lexer_peek(s, 1) == '\n' ||
+                    (sketch_lexer_peek(s, 1) == '\r' && sketch_lexer_peek(s, 2) == '\n'))) {
+            s->pos += sketch_lexer_peek(s, 1) == '\n' ? 2 : 3; /* the line goes on */
             s->line++;
-        } else if (c == '/' && peek(s, 1) == '/') {
-            while (peek(s, 0) >= 0 && peek(s, 0) != '\n') s->pos++;
-        } else if (c == '/' && peek(s, 1) == '*') {
+        } else if (c == '/' && sketch_lexer_peek(s, 1) == '/') {
+            while (sketch_lexer_peek(s, 0) >= 0 && sketch_lexer_peek(s, 0) != '\n') s->pos++;
+        } else if (c == '/' && sketch_lexer_peek(s, 1) == '*') {
             size_t from = s->pos;
-            for (s->pos += 2; !(peek(s, 0) == '*' && peek(s, 1) == '/'); s->pos++) {
-                if (peek(s, 0) < 0) /* the text ends here */
+            for (s->pos += 2; !(sketch_lexer_peek(s, 0) == '*' && sketch_lexer_peek(s, 1) == '/');
+                 s->pos++) {
+                if (sketch_lexer_peek(s, 0) < 0) /* the text ends here */
                     return error_at(s->err, BASE_SYNTAX, from, "a comment without an end");
-                if (peek(s, 0) == '\n') s->line++;
+                if (sketch_lexer_peek(s, 0) == '\n') s->line++;
             }
             s->pos += 2;
         } else {
@@ -50,7 +52,7 @@ static bool skip_blank(struct scanner *s)
 }
 
 /* The character of an escape at p (after the backslash), and how many bytes it has; -1: none. */
-static int escape(const uint8_t *p, size_t left, size_t *used)
+static int sketch_lexer_escape(const uint8_t *p, size_t left, size_t *used)
 {
     static const char from[] = "ntr0\\\"'", to[] = "\n\t\r\0\\\"'";
     *used = 1;
@@ -70,7 +72,7 @@ static bool scan_character(struct scanner *s, struct word *w)
     size_t at = s->pos + 1, used = 1;
     int c = at < s->text.size ? s->text.data[at] : -1;
     if (c == '\\') {
-        c = escape(s->text.data + at + 1, s->text.size - at - 1, &used);
+        c = sketch_lexer_escape(s->text.data + at + 1, s->text.size - at - 1, &used);
         used++;
     } else if (c == '\n' || c == '\'') {
         c = -1; /* an open or an empty one */
@@ -99,7 +101,9 @@ static bool scan_number(struct scanner *s, struct word *w)
 {
     size_t from = s->pos;
     uint64_t value = 0;
-    while (peek(s, 0) >= 0 && (isalnum(peek(s, 0)) || peek(s, 0) == '.')) s->pos++;
+    while (sketch_lexer_peek(s, 0) >= 0 &&
+           (isalnum(sketch_lexer_peek(s, 0)) || sketch_lexer_peek(s, 0) == '.'))
+        s->pos++;
     size_t end = s->pos;
     bool hex = end - from > 1 && s->text.data[from] == '0' && (s->text.data[from + 1] | 32) == 'x';
     for (; end - from > 1 && strchr("uUlL", s->text.data[end - 1]); end--)
@@ -122,10 +126,13 @@ static bool scan_number(struct scanner *s, struct word *w)
 static bool scan_string(struct scanner *s, struct word *w)
 {
     size_t from = s->pos++;
-    while (peek(s, 0) != '"') {
-        if (peek(s, 0) < 0 || peek(s, 0) == '\n')
+    while (sketch_lexer_peek(s, 0) != '"') {
+        if (sketch_lexer_peek(s, 0) < 0 || sketch_lexer_peek(s, 0) == '\n')
             return error_at(s->err, BASE_SYNTAX, from, "a string without an end");
-        s->pos += peek(s, 0) == '\\' && peek(s, 1) >= 0 && peek(s, 1) != '\n' ? 2 : 1;
+        s->pos += sketch_lexer_peek(s, 0) == '\\' && sketch_lexer_peek(s, 1) >= 0 &&
+                          sketch_lexer_peek(s, 1) != '\n'
+                      ? 2
+                      : 1;
     }
     s->pos++;
     w->kind = WORD_STRING;
@@ -137,7 +144,7 @@ static bool scan_sign(struct scanner *s, struct word *w)
     static const char *const signs[] = {
         "<<=", ">>=", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>",
         "+=",  "-=",  "*=", "/=", "%=", "&=", "|=", "^=", "++", "--"};
-    int c = peek(s, 0), next = peek(s, 1);
+    int c = sketch_lexer_peek(s, 0), next = sketch_lexer_peek(s, 1);
     bool longer = next == '=' || next == c; /* as all of signs go on */
     w->kind = WORD_SIGN;
     for (size_t i = 0; longer && i < sizeof signs / sizeof *signs; i++) {
@@ -155,18 +162,20 @@ static bool scan_sign(struct scanner *s, struct word *w)
     return true;
 }
 
-static bool scan(struct scanner *s, struct word *w)
+static bool sketch_lexer_scan(struct scanner *s, struct word *w)
 {
     *w = (struct word){.offset = (uint32_t)s->pos};
     if (!skip_blank(s)) return false;
     *w = (struct word){.offset = (uint32_t)s->pos, .line = s->line, .first = s->first};
     s->first = false;
-    int c = peek(s, 0);
+    int c = sketch_lexer_peek(s, 0);
     bool ok = true;
     if (c < 0) {
         return true;
     } else if (isalpha(c) || c == '_') {
-        while (peek(s, 0) >= 0 && (isalnum(peek(s, 0)) || peek(s, 0) == '_')) s->pos++;
+        while (sketch_lexer_peek(s, 0) >= 0 &&
+               (isalnum(sketch_lexer_peek(s, 0)) || sketch_lexer_peek(s, 0) == '_'))
+            s->pos++;
         w->kind = WORD_NAME;
     } else if (isdigit(c)) {
         ok = scan_number(s, w);
@@ -183,7 +192,7 @@ static bool scan(struct scanner *s, struct word *w)
 }
 
 /* After a malformed token: tells it and goes on after its first character. */
-static bool told(struct scanner *s, const struct word *w, struct findings *f)
+static bool sketch_lexer_told(struct scanner *s, const struct word *w, struct findings *f)
 {
     if (s->err->code == BASE_MEMORY) return false;
     findings_pass(f, s->err);
@@ -202,8 +211,8 @@ bool words_scan(penta_bytes text, struct words *out, struct findings *f, penta_e
     if (text.size >= UINT32_MAX) return error_at(err, BASE_LIMIT, 0, "a source of 4 GiB or more");
     do {
         if (!ARRAY_GROW(out->at, capacity, out->count, err)) return false;
-        while (!scan(&s, &out->at[out->count]))
-            if (!told(&s, &out->at[out->count], f) || ++bad == BAD_MAX) return false;
+        while (!sketch_lexer_scan(&s, &out->at[out->count]))
+            if (!sketch_lexer_told(&s, &out->at[out->count], f) || ++bad == BAD_MAX) return false;
     } while (out->at[out->count++].kind != WORD_END);
     out->lines = s.line;
     return true;
@@ -219,7 +228,7 @@ bool word_string(const struct words *w, const struct word *word, struct arena *a
     for (size_t i = 0; i < size; i++) {
         int c = p[i];
         size_t used = 0;
-        if (c == '\\') c = escape(p + i + 1, size - i - 1, &used);
+        if (c == '\\') c = sketch_lexer_escape(p + i + 1, size - i - 1, &used);
         if (c <= 0)
             return error_at(err, BASE_SYNTAX, word->offset + 1 + i,
                             "not an escape, or a NUL in a string");

@@ -30,7 +30,8 @@ struct preprocessor {
     bool too_long;
 };
 
-static bool complain(struct preprocessor *p, const struct word *at, const char *what)
+static bool sketch_preprocess_complain(struct preprocessor *p, const struct word *at,
+                                       const char *what)
 {
     penta_error e = {.code = BASE_SYNTAX, .offset = at->offset};
     snprintf(e.message, sizeof e.message, "%s", what);
@@ -38,17 +39,19 @@ static bool complain(struct preprocessor *p, const struct word *at, const char *
     return true;
 }
 
-static bool same(const struct preprocessor *p, const struct word *a, const struct word *b)
+static bool sketch_preprocess_same(const struct preprocessor *p, const struct word *a,
+                                   const struct word *b)
 {
     const uint8_t *text = p->in->text.data;
     return a->kind == WORD_NAME && b->kind == WORD_NAME && a->size == b->size &&
            !memcmp(text + a->offset, text + b->offset, a->size);
 }
 
-static struct macro *find(const struct preprocessor *p, const struct word *name)
+static struct macro *sketch_preprocess_find(const struct preprocessor *p, const struct word *name)
 {
     for (size_t i = p->macro_count; i-- > 0;)
-        if (same(p, &p->macros[i].name, name)) return p->macros[i].dead ? NULL : &p->macros[i];
+        if (sketch_preprocess_same(p, &p->macros[i].name, name))
+            return p->macros[i].dead ? NULL : &p->macros[i];
     return NULL;
 }
 
@@ -64,29 +67,31 @@ struct argument {
     size_t count;
 };
 
-static bool append(struct preprocessor *p, struct word w)
+static bool sketch_preprocess_append(struct preprocessor *p, struct word w)
 {
     if (!ARRAY_GROW(p->out->at, p->capacity, p->out->count, p->err)) return false;
     p->out->at[p->out->count++] = w;
     return true;
 }
 
-static bool put(struct preprocessor *p, struct word w, uint32_t line)
+static bool sketch_preprocess_put(struct preprocessor *p, struct word w, uint32_t line)
 {
     if (p->out->count >= WORDS_MAX) {
-        if (!p->too_long) complain(p, &w, "more than a million words, with those of macros");
+        if (!p->too_long)
+            sketch_preprocess_complain(p, &w, "more than a million words, with those of macros");
         p->too_long = true;
         return true;
     }
     w.line = line;
-    return append(p, w);
+    return sketch_preprocess_append(p, w);
 }
 
-static bool expand(struct preprocessor *p, const struct word *at, size_t count, uint32_t line);
+static bool sketch_preprocess_expand(struct preprocessor *p, const struct word *at, size_t count,
+                                     uint32_t line);
 
 /* The words of a macro, its parameters replaced by the words of the call. */
-static bool substitute(struct preprocessor *p, const struct macro *m,
-                       const struct argument *arguments, uint32_t line)
+static bool sketch_preprocess_substitute(struct preprocessor *p, const struct macro *m,
+                                         const struct argument *arguments, uint32_t line)
 {
     struct word *body = NULL;
     size_t count = 0, capacity = 0;
@@ -95,13 +100,13 @@ static bool substitute(struct preprocessor *p, const struct macro *m,
         const struct word *w = &p->in->at[i];
         struct argument one = {w, 1};
         for (unsigned k = 0; k < m->count; k++)
-            if (same(p, &m->parameters[k], w)) one = arguments[k];
+            if (sketch_preprocess_same(p, &m->parameters[k], w)) one = arguments[k];
         for (size_t k = 0; ok && k < one.count && count < WORDS_MAX; k++) {
             ok = ARRAY_GROW(body, capacity, count, p->err);
             if (ok) body[count++] = one.at[k];
         }
     }
-    ok = ok && expand(p, body, count, line);
+    ok = ok && sketch_preprocess_expand(p, body, count, line);
     free(body);
     return ok;
 }
@@ -126,7 +131,8 @@ static size_t take_arguments(struct preprocessor *p, const struct macro *m, cons
         if (n < PARAMETERS_MAX) arguments[n] = (struct argument){at + from, i - from};
         n++;
     }
-    if (n != m->count) complain(p, at, "the macro has another number of parameters");
+    if (n != m->count)
+        sketch_preprocess_complain(p, at, "the macro has another number of parameters");
     return n == m->count ? i + 1 : 0;
 }
 
@@ -142,7 +148,7 @@ static bool expand_arguments(struct preprocessor *p, unsigned count, struct argu
         struct words expanded = {.text = out->text};
         p->out = &expanded;
         p->capacity = 0;
-        ok = ok && expand(p, arguments[i].at, arguments[i].count, line);
+        ok = ok && sketch_preprocess_expand(p, arguments[i].at, arguments[i].count, line);
         arguments[i] = (struct argument){expanded.at, expanded.count};
     }
     p->out = out;
@@ -150,23 +156,25 @@ static bool expand_arguments(struct preprocessor *p, unsigned count, struct argu
     return ok;
 }
 
-static bool expand(struct preprocessor *p, const struct word *at, size_t count, uint32_t line)
+static bool sketch_preprocess_expand(struct preprocessor *p, const struct word *at, size_t count,
+                                     uint32_t line)
 {
     if (!count) return true;
-    if (p->depth == DEPTH_MAX) return complain(p, at, "a macro contains itself, or 64 others");
+    if (p->depth == DEPTH_MAX)
+        return sketch_preprocess_complain(p, at, "a macro contains itself, or 64 others");
     p->depth++;
     bool ok = true;
     for (size_t i = 0; ok && i < count && !p->too_long;) {
-        struct macro *m = at[i].kind == WORD_NAME ? find(p, &at[i]) : NULL;
+        struct macro *m = at[i].kind == WORD_NAME ? sketch_preprocess_find(p, &at[i]) : NULL;
         struct argument arguments[PARAMETERS_MAX];
         size_t used = m && m->function ? take_arguments(p, m, at + i, count - i, arguments) : 1;
         if (!m || !used) {
-            ok = put(p, at[i], line ? line : at[i].line);
+            ok = sketch_preprocess_put(p, at[i], line ? line : at[i].line);
             i++;
             continue;
         }
         if (++p->replaced > WORDS_MAX) {
-            complain(p, &at[i], "more than a million macros are replaced");
+            sketch_preprocess_complain(p, &at[i], "more than a million macros are replaced");
             p->too_long = true;
             break;
         }
@@ -176,7 +184,7 @@ static bool expand(struct preprocessor *p, const struct word *at, size_t count, 
         unsigned given = m->function ? m->count : 0;
         ok = expand_arguments(p, given, arguments, here);
         p->macros[index].dead = true; /* not within itself */
-        ok = ok && substitute(p, &copy, arguments, here);
+        ok = ok && sketch_preprocess_substitute(p, &copy, arguments, here);
         p->macros[index].dead = false;
         for (unsigned k = 0; k < given; k++) free((void *)(uintptr_t)arguments[k].at);
         i += used;
@@ -194,11 +202,11 @@ static size_t line_end(const struct preprocessor *p)
     return at;
 }
 
-static bool define(struct preprocessor *p, size_t end)
+static bool sketch_preprocess_define(struct preprocessor *p, size_t end)
 {
     struct macro m = {.name = p->in->at[p->pos]};
     if (p->pos == end || m.name.kind != WORD_NAME)
-        return complain(p, &p->in->at[p->pos - 1], "#define wants a name");
+        return sketch_preprocess_complain(p, &p->in->at[p->pos - 1], "#define wants a name");
     size_t at = p->pos + 1;
     /* A parenthesis right after the name, without a space, begins parameters. */
     if (at < end && is_sign(&p->in->at[at], '(') &&
@@ -207,7 +215,8 @@ static bool define(struct preprocessor *p, size_t end)
         for (at++; at < end && !is_sign(&p->in->at[at], ')'); at++) {
             if (is_sign(&p->in->at[at], ',')) continue;
             if (m.count == PARAMETERS_MAX || p->in->at[at].kind != WORD_NAME)
-                return complain(p, &p->in->at[at], "a macro has up to 16 names as parameters");
+                return sketch_preprocess_complain(p, &p->in->at[at],
+                                                  "a macro has up to 16 names as parameters");
             m.parameters[m.count++] = p->in->at[at];
         }
         at += at < end;
@@ -219,12 +228,12 @@ static bool define(struct preprocessor *p, size_t end)
     return true;
 }
 
-static bool included(struct preprocessor *p, size_t end)
+static bool sketch_preprocess_included(struct preprocessor *p, size_t end)
 {
     static const char *const ours[] = {"Arduino.h", "stdint.h", "stdbool.h",
                                        "stdio.h",   "stdlib.h", "string.h"};
     const struct word *w = &p->in->at[p->pos];
-    if (p->pos == end) return complain(p, w - 1, "#include wants a file");
+    if (p->pos == end) return sketch_preprocess_complain(p, w - 1, "#include wants a file");
     const struct word *last = &p->in->at[end - 1];
     penta_bytes name =
         bytes_slice(p->in->text, w->offset + 1, last->offset + last->size - w->offset - 2);
@@ -234,36 +243,37 @@ static bool included(struct preprocessor *p, size_t end)
     snprintf(text, sizeof text,
              "there is no header '%.*s'; known are Arduino.h, stdint.h and stdbool.h",
              (int)(name.size > 30 ? 30 : name.size), (const char *)name.data);
-    return complain(p, w, text);
+    return sketch_preprocess_complain(p, w, text);
 }
 
 static bool find_for_condition(void *user, const struct word *name, struct condition_macro *out)
 {
-    const struct macro *m = find(user, name);
+    const struct macro *m = sketch_preprocess_find(user, name);
     if (m) *out = (struct condition_macro){m->from, m->function ? m->from : m->to};
     return m;
 }
 
-static bool condition(struct preprocessor *p, size_t end)
+static bool sketch_preprocess_condition(struct preprocessor *p, size_t end)
 {
     const struct word *wrong;
     bool truth = condition_truth(p->in, p->pos, end, find_for_condition, p, &wrong);
     if (wrong)
-        complain(p, wrong, "#if takes numbers, names, defined(NAME) and C's operators on them");
+        sketch_preprocess_complain(
+            p, wrong, "#if takes numbers, names, defined(NAME) and C's operators on them");
     return truth;
 }
 
-static void enter(struct preprocessor *p, const struct word *at, bool truth)
+static void sketch_preprocess_enter(struct preprocessor *p, const struct word *at, bool truth)
 {
     if (p->nesting == DEPTH_MAX) {
-        complain(p, at, "more than 64 nested conditions");
+        sketch_preprocess_complain(p, at, "more than 64 nested conditions");
         return;
     }
     p->taken[p->nesting++] = truth;
     if (p->skipping || !truth) p->skipping++;
 }
 
-static bool directive(struct preprocessor *p)
+static bool sketch_preprocess_directive(struct preprocessor *p)
 {
     const struct words *in = p->in;
     p->pos++; /* the # */
@@ -273,37 +283,37 @@ static bool directive(struct preprocessor *p)
     p->pos++;
     bool ok = true;
     if (word_is(in, w, "ifdef") || word_is(in, w, "ifndef")) {
-        bool there = p->pos < end && find(p, &in->at[p->pos]);
-        enter(p, w, there == word_is(in, w, "ifdef"));
+        bool there = p->pos < end && sketch_preprocess_find(p, &in->at[p->pos]);
+        sketch_preprocess_enter(p, w, there == word_is(in, w, "ifdef"));
     } else if (word_is(in, w, "if")) {
-        enter(p, w, !p->skipping && condition(p, end));
+        sketch_preprocess_enter(p, w, !p->skipping && sketch_preprocess_condition(p, end));
     } else if (word_is(in, w, "else") || word_is(in, w, "elif")) {
         if (!p->nesting) {
-            complain(p, w, "#else without #if");
+            sketch_preprocess_complain(p, w, "#else without #if");
         } else if (p->skipping <= 1) {
             bool now = !p->taken[p->nesting - 1];
             p->skipping = 0;
-            if (now && word_is(in, w, "elif")) now = condition(p, end);
+            if (now && word_is(in, w, "elif")) now = sketch_preprocess_condition(p, end);
             p->skipping = !now;
             p->taken[p->nesting - 1] |= now;
         }
     } else if (word_is(in, w, "endif")) {
-        if (!p->nesting) complain(p, w, "#endif without #if");
+        if (!p->nesting) sketch_preprocess_complain(p, w, "#endif without #if");
         p->nesting -= p->nesting > 0;
         p->skipping -= p->skipping > 0;
     } else if (p->skipping || word_is(in, w, "pragma")) {
         ok = true;
     } else if (word_is(in, w, "define")) {
-        ok = define(p, end);
+        ok = sketch_preprocess_define(p, end);
     } else if (word_is(in, w, "undef")) {
-        struct macro *m = p->pos < end ? find(p, &in->at[p->pos]) : NULL;
+        struct macro *m = p->pos < end ? sketch_preprocess_find(p, &in->at[p->pos]) : NULL;
         if (m) m->dead = true;
     } else if (word_is(in, w, "include")) {
-        included(p, end);
+        sketch_preprocess_included(p, end);
     } else if (word_is(in, w, "error")) {
-        complain(p, w, "#error was reached");
+        sketch_preprocess_complain(p, w, "#error was reached");
     } else {
-        complain(
+        sketch_preprocess_complain(
             p, w,
             "unknown directive; known are define undef include if ifdef ifndef elif else endif");
     }
@@ -312,23 +322,24 @@ static bool directive(struct preprocessor *p)
 }
 
 /* Lines from p->pos to the end of the part. */
-static bool part(struct preprocessor *p)
+static bool sketch_preprocess_part(struct preprocessor *p)
 {
     while (p->in->at[p->pos].kind != WORD_END) {
         const struct word *w = &p->in->at[p->pos];
         if (is_sign(w, '#') && w->first) {
-            if (!directive(p)) return false;
+            if (!sketch_preprocess_directive(p)) return false;
             continue;
         }
         size_t from = p->pos;
         while (p->in->at[p->pos].kind != WORD_END &&
                !(is_sign(&p->in->at[p->pos], '#') && p->in->at[p->pos].first))
             p->pos++;
-        if (!p->skipping && !expand(p, &p->in->at[from], p->pos - from, 0)) return false;
+        if (!p->skipping && !sketch_preprocess_expand(p, &p->in->at[from], p->pos - from, 0))
+            return false;
     }
-    if (p->nesting) complain(p, &p->in->at[p->pos], "#if without #endif");
+    if (p->nesting) sketch_preprocess_complain(p, &p->in->at[p->pos], "#if without #endif");
     p->nesting = p->skipping = 0;
-    return append(p, p->in->at[p->pos]);
+    return sketch_preprocess_append(p, p->in->at[p->pos]);
 }
 
 bool words_preprocess(const struct words *in, size_t library, struct words *out,
@@ -339,13 +350,14 @@ bool words_preprocess(const struct words *in, size_t library, struct words *out,
     /* The library first: the program has its macros, but its functions do not have those of the program. */
     struct preprocessor p = {.in = in, .f = f, .err = err, .out = &functions, .end = in->count};
     p.pos = library;
-    bool ok = part(&p);
+    bool ok = sketch_preprocess_part(&p);
     p.out = out;
     p.capacity = 0;
     p.pos = 0;
-    ok = ok && part(&p) && !p.too_long;
+    ok = ok && sketch_preprocess_part(&p) && !p.too_long;
     *out_library = out->count;
-    for (size_t i = 0; ok && i < functions.count; i++) ok = append(&p, functions.at[i]);
+    for (size_t i = 0; ok && i < functions.count; i++)
+        ok = sketch_preprocess_append(&p, functions.at[i]);
     free(functions.at);
     free(p.macros);
     return ok;

@@ -21,7 +21,7 @@ struct loop { /* or a switch, which only break leaves */
     } cases;
 };
 
-static bool statement(struct compiler *c);
+static bool statement_any(struct compiler *c);
 
 /* Names from `scope` on go out of scope, and their words off the stack. */
 void compiler_close_scope(struct compiler *c, size_t scope, int32_t depth)
@@ -52,7 +52,7 @@ void compiler_recover(struct compiler *c)
 }
 
 /* A declaration begins with a type, unless that is a conversion: int(x). */
-static bool declares(const struct compiler *c)
+static bool statement_declares(const struct compiler *c)
 {
     const struct word *w = compiler_word(c);
     return compiler_is_type(c, w) && !(w[1].kind == WORD_SIGN && w[1].value == '(');
@@ -86,7 +86,7 @@ static bool case_label(struct compiler *c, bool *did)
     return true;
 }
 
-static bool block(struct compiler *c, bool of_switch)
+static bool statement_block(struct compiler *c, bool of_switch)
 {
     size_t scope = c->symbol_count;
     int32_t depth = c->depth;
@@ -101,7 +101,7 @@ static bool block(struct compiler *c, bool of_switch)
             c->pos++;
             ok = compiler_enum(c) && compiler_expect(c, ';', "';'");
         } else if (ok) {
-            ok = declares(c) ? compiler_local_declaration(c, scope) : statement(c);
+            ok = statement_declares(c) ? compiler_local_declaration(c, scope) : statement_any(c);
         }
         if (ok) continue;
         c->depth = before;
@@ -111,9 +111,9 @@ static bool block(struct compiler *c, bool of_switch)
     return true;
 }
 
-bool compiler_block(struct compiler *c) { return block(c, false); }
+bool compiler_block(struct compiler *c) { return statement_block(c, false); }
 
-static bool parenthesised(struct compiler *c)
+static bool statement_parenthesised(struct compiler *c)
 {
     return compiler_expect(c, '(', "'('") && compiler_expression(c) &&
            compiler_expect(c, ')', "')'");
@@ -121,9 +121,9 @@ static bool parenthesised(struct compiler *c)
 
 static bool if_statement(struct compiler *c)
 {
-    if (!parenthesised(c)) return false;
+    if (!statement_parenthesised(c)) return false;
     size_t otherwise = compiler_jump(c, CVBC_OP_JMP_FALSE, 0);
-    if (!statement(c)) return false;
+    if (!statement_any(c)) return false;
     if (!compiler_is(c, "else")) {
         compiler_patch(c, otherwise);
         return true;
@@ -131,7 +131,7 @@ static bool if_statement(struct compiler *c)
     c->pos++;
     size_t end = compiler_jump(c, CVBC_OP_JMP, 0);
     compiler_patch(c, otherwise);
-    if (!statement(c)) return false;
+    if (!statement_any(c)) return false;
     compiler_patch(c, end);
     return true;
 }
@@ -150,7 +150,7 @@ static bool leave_loop(struct compiler *c, const struct word *w, bool again)
     return compiler_expect(c, ';', "';'");
 }
 
-static void land(struct compiler *c, struct jumps *jumps)
+static void statement_land(struct compiler *c, struct jumps *jumps)
 {
     for (size_t i = 0; i < jumps->count; i++) compiler_patch(c, jumps->at[i]);
     free(jumps->at);
@@ -170,16 +170,16 @@ static bool while_statement(struct compiler *c)
 {
     struct loop loop = {.outer = c->loop, .depth = c->depth};
     size_t start = c->out->count;
-    if (!parenthesised(c)) return false;
+    if (!statement_parenthesised(c)) return false;
     size_t end = compiler_jump(c, CVBC_OP_JMP_FALSE, 0);
     c->loop = &loop;
-    bool ok = statement(c);
+    bool ok = statement_any(c);
     c->loop = loop.outer;
-    land(c, &loop.continues);
+    statement_land(c, &loop.continues);
     compiler_jump(c, CVBC_OP_JMP, start);
     note_loop(c, start, 0);
     compiler_patch(c, end);
-    land(c, &loop.breaks);
+    statement_land(c, &loop.breaks);
     return ok;
 }
 
@@ -188,28 +188,28 @@ static bool do_statement(struct compiler *c)
     struct loop loop = {.outer = c->loop, .depth = c->depth};
     size_t start = c->out->count;
     c->loop = &loop;
-    bool ok = statement(c);
+    bool ok = statement_any(c);
     c->loop = loop.outer;
-    land(c, &loop.continues);
+    statement_land(c, &loop.continues);
     if (ok && !compiler_is(c, "while"))
         ok = compiler_error(c, BASE_SYNTAX, compiler_word(c)->offset, "expected while");
     c->pos += ok;
-    ok = ok && parenthesised(c) && compiler_expect(c, ';', "';'");
+    ok = ok && statement_parenthesised(c) && compiler_expect(c, ';', "';'");
     if (ok) compiler_jump(c, CVBC_OP_JMP_TRUE, start);
     note_loop(c, start, 0);
-    land(c, &loop.breaks);
+    statement_land(c, &loop.breaks);
     return ok;
 }
 
 /* The value stays on the stack; after the body come the comparisons that lead into it. */
 static bool switch_statement(struct compiler *c)
 {
-    if (!parenthesised(c)) return false;
+    if (!statement_parenthesised(c)) return false;
     struct loop loop = {
         .outer = c->loop, .depth = c->depth, .is_switch = true, .cases = {.otherwise = SIZE_MAX}};
     size_t to_cases = compiler_jump(c, CVBC_OP_JMP, 0);
     c->loop = &loop;
-    bool ok = compiler_expect(c, '{', "'{'") && block(c, true);
+    bool ok = compiler_expect(c, '{', "'{'") && statement_block(c, true);
     c->loop = loop.outer;
     size_t to_end = compiler_jump(c, CVBC_OP_JMP, 0);
     compiler_patch(c, to_cases);
@@ -221,7 +221,7 @@ static bool switch_statement(struct compiler *c)
     }
     if (loop.cases.otherwise != SIZE_MAX) compiler_jump(c, CVBC_OP_JMP, loop.cases.otherwise);
     compiler_patch(c, to_end);
-    land(c, &loop.breaks);
+    statement_land(c, &loop.breaks);
     free(loop.cases.at);
     compiler_op(c, CVBC_OP_POP, 0);
     return ok;
@@ -264,9 +264,9 @@ static bool for_body(struct compiler *c, struct loop *loop, const struct value *
     }
     size_t step = c->pos;
     c->pos = after_head(c);
-    if (!statement(c)) return false;
+    if (!statement_any(c)) return false;
     size_t after = c->pos;
-    land(c, &loop->continues);
+    statement_land(c, &loop->continues);
     c->pos = step; /* the step comes after the body */
     if (!compiler_accept(c, ')')) {
         do {
@@ -301,7 +301,7 @@ static bool for_statement(struct compiler *c)
     bool ok = for_body(c, &loop, &first);
     c->loop = loop.outer;
     if (!ok) free(loop.continues.at);
-    land(c, &loop.breaks);
+    statement_land(c, &loop.breaks);
     compiler_close_scope(c, scope, depth);
     return ok;
 }
@@ -330,7 +330,7 @@ static bool plain_statement(struct compiler *c)
     const struct word *w = compiler_word(c);
     if (compiler_accept(c, ';')) return true;
     if (compiler_accept(c, '{')) return compiler_block(c);
-    if (declares(c))
+    if (statement_declares(c))
         return compiler_error(c, BASE_SYNTAX, w->offset, "a declaration needs a block around it");
     c->pos++;
     if (word_is(&c->words, w, "if")) return if_statement(c);
@@ -351,7 +351,7 @@ static bool plain_statement(struct compiler *c)
     return compiler_expect(c, ';', "';'");
 }
 
-static bool statement(struct compiler *c)
+static bool statement_any(struct compiler *c)
 {
     if (!compiler_enter(c)) return false;
     bool ok = plain_statement(c);

@@ -64,14 +64,14 @@ bool compiler_refused(struct compiler *c, const struct word *w)
     return false;
 }
 
-static int specifier(const struct compiler *c, const struct word *w)
+static int types_specifier(const struct compiler *c, const struct word *w)
 {
     for (size_t i = 0; w->kind == WORD_NAME && i < sizeof specifiers / sizeof *specifiers; i++)
         if (word_is(&c->words, w, specifiers[i].name)) return (int)i;
     return -1;
 }
 
-static bool named(const struct compiler *c, const struct word *w)
+static bool types_named(const struct compiler *c, const struct word *w)
 {
     penta_bytes text = compiler_text(c, w);
     for (size_t i = 0; w->kind == WORD_NAME && i < c->type_name_count; i++)
@@ -81,7 +81,7 @@ static bool named(const struct compiler *c, const struct word *w)
 
 bool compiler_is_type(const struct compiler *c, const struct word *w)
 {
-    return specifier(c, w) >= 0 || named(c, w);
+    return types_specifier(c, w) >= 0 || types_named(c, w);
 }
 
 bool compiler_type(struct compiler *c, struct type *out)
@@ -92,12 +92,12 @@ bool compiler_type(struct compiler *c, struct type *out)
     unsigned longs = 0;
     for (;; c->pos++) {
         const struct word *w = compiler_word(c);
-        if (named(c, w)) {
+        if (types_named(c, w)) {
             if (said) break; /* the name of what is declared */
             said = true;
             continue;
         }
-        int i = specifier(c, w);
+        int i = types_specifier(c, w);
         if (i < 0) break;
         switch (specifiers[i].what) {
         case IS_CONST: out->is_const = true; continue;
@@ -142,14 +142,14 @@ bool compiler_type(struct compiler *c, struct type *out)
 unsigned compiler_size_of(struct type t) { return t.bits < 8 ? 1 : t.bits / 8u; }
 
 /* Whether every number of a type is one of the other. */
-static bool within(struct type from, struct type to)
+static bool types_within(struct type from, struct type to)
 {
     if (to.bits == 32) return true;
     if (from.is_unsigned == to.is_unsigned) return from.bits <= to.bits;
     return from.is_unsigned && from.bits < to.bits;
 }
 
-static uint32_t bounded(struct type t, uint32_t v)
+static uint32_t types_bounded(struct type t, uint32_t v)
 {
     switch (t.bits) {
     case 1: return v != 0;
@@ -162,9 +162,9 @@ static uint32_t bounded(struct type t, uint32_t v)
 void compiler_convert(struct compiler *c, struct type to)
 {
     struct value v = c->value;
-    bool fits = within(v.type, to) || (v.known && bounded(to, v.number) == v.number);
+    bool fits = types_within(v.type, to) || (v.known && types_bounded(to, v.number) == v.number);
     c->value.type = to;
-    c->value.number = bounded(to, v.number);
+    c->value.number = types_bounded(to, v.number);
     if (fits) return;
     if (to.bits == 1) {
         compiler_op(c, CVBC_OP_NOT, 0);

@@ -173,16 +173,16 @@ void cvbc_build_integrity(const struct cvbc_build *b, penta_bytes metadata, pent
     bytes_put64(out + 100, b->secure_timestamp);
 }
 
-static size_t align4(size_t n) { return (n + 3) & ~(size_t)3; }
+static size_t build_align4(size_t n) { return (n + 3) & ~(size_t)3; }
 
 void cvbc_build_header(const struct cvbc_build *b, uint8_t flags, struct cvbc_sizes s,
                        uint8_t out[cvbc_header_bytes])
 {
-    size_t metadata = cvbc_header_bytes, security = align4(metadata + s.metadata);
-    size_t bytecode = s.security ? align4(security + s.security) : security;
-    bytecode = align4(bytecode + s.programs);
+    size_t metadata = cvbc_header_bytes, security = build_align4(metadata + s.metadata);
+    size_t bytecode = s.security ? build_align4(security + s.security) : security;
+    bytecode = build_align4(bytecode + s.programs);
     size_t end = bytecode + s.stored;
-    if (s.debug) end = align4(end) + s.debug;
+    if (s.debug) end = build_align4(end) + s.debug;
     end += s.trailing;
     struct cvbc_header h = {
         .magic = CVBC_MAGIC_NUMBER,
@@ -302,7 +302,7 @@ static bool derive_nonce(const struct assembly *a, const uint8_t aad[48], uint8_
     return ok;
 }
 
-static bool encrypt(struct assembly *a, penta_error *err)
+static bool build_encrypt(struct assembly *a, penta_error *err)
 {
     struct cvbc_build *b = a->b;
     a->flags |= CVBC_ENCRYPTED;
@@ -339,7 +339,7 @@ static bool make_stored(struct assembly *a, penta_error *err)
             a->flags |= CVBC_COMPRESSED;
         }
     }
-    return !b->cipher || encrypt(a, err);
+    return !b->cipher || build_encrypt(a, err);
 }
 
 static void make_security(struct assembly *a)
@@ -371,7 +371,7 @@ static void make_security(struct assembly *a)
 
 /* Bytes at an offset that a text may have chosen. The gap before them is bounded (CVBC_GAP_MAX), so that
  * a short text makes no large file; longer gaps must be written out in the text. */
-static bool place(struct writer *out, uint64_t offset, penta_bytes bytes, penta_error *err)
+static bool build_place(struct writer *out, uint64_t offset, penta_bytes bytes, penta_error *err)
 {
     if (!bytes.size) return true;
     uint64_t end = offset + bytes.size;
@@ -414,7 +414,7 @@ static bool put_together(struct assembly *a, struct writer *out, penta_error *er
                                        {(end + 3) & ~UINT64_C(3), b->debug}};
     bool ok = true;
     for (size_t i = 0; ok && i < b->patch_count; i++)
-        ok = place(out, b->patches[i].offset, b->patches[i].bytes, err);
+        ok = build_place(out, b->patches[i].offset, b->patches[i].bytes, err);
     const size_t count = sizeof sections / sizeof *sections;
     for (size_t i = 0; i < count; i++) /* in file order: each may end where the next begins */
         for (size_t k = i + 1; k < count; k++)
@@ -424,18 +424,18 @@ static bool put_together(struct assembly *a, struct writer *out, penta_error *er
                 sections[k] = swap;
             }
     for (size_t i = 0; ok && i < count; i++)
-        ok = place(out, sections[i].offset, sections[i].bytes, err);
+        ok = build_place(out, sections[i].offset, sections[i].bytes, err);
     uint64_t from = (programs + 3) & ~UINT64_C(3), to = from + a->programs.size;
     for (size_t i = 0; ok && i < b->patch_count; i++) /* what fills up between programs */
         if (b->patches[i].offset >= from && b->patches[i].offset + b->patches[i].bytes.size <= to)
-            ok = place(out, b->patches[i].offset, b->patches[i].bytes, err);
-    ok = ok && place(out, out->out.size, b->trailing, err);
+            ok = build_place(out, b->patches[i].offset, b->patches[i].bytes, err);
+    ok = ok && build_place(out, out->out.size, b->trailing, err);
     if (!ok || out->failed) return writer_ok(out, err) && false;
     memcpy(out->out.data, header, sizeof header); /* again, in case a section overwrote it */
     return true;
 }
 
-static bool finish(struct assembly *a, struct writer *out, penta_error *err)
+static bool build_finish(struct assembly *a, struct writer *out, penta_error *err)
 {
     struct cvbc_build *b = a->b;
     if (b->sign_key && !b->has_security)
@@ -453,7 +453,7 @@ bool cvbc_build_write(struct cvbc_build *b, struct writer *out, penta_error *err
     bool ok = make_image(&a, err) && make_stored(&a, err);
     if (ok) make_security(&a);
     ok = ok && writer_ok(&a.metadata, err) && writer_ok(&a.image, err) &&
-         writer_ok(&a.security, err) && put_together(&a, out, err) && finish(&a, out, err) &&
+         writer_ok(&a.security, err) && put_together(&a, out, err) && build_finish(&a, out, err) &&
          writer_ok(out, err);
     if (b->cipher && a.image.out.data) secret_wipe(a.image.out.data, a.image.out.size);
     writer_free(&a.metadata);

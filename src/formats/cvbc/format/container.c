@@ -21,8 +21,8 @@ int cvbc_probe(penta_bytes file, struct writer *evidence)
 }
 
 /* A section within the file and after the header, else damage. Size 0 is an absent one. */
-static penta_bytes section(struct cvbc_module *m, const char *name, uint32_t offset, uint32_t size,
-                           uint64_t field)
+static penta_bytes container_section(struct cvbc_module *m, const char *name, uint32_t offset,
+                                     uint32_t size, uint64_t field)
 {
     penta_bytes file = m->base.file;
     if (!size) return (penta_bytes){0};
@@ -40,7 +40,7 @@ static penta_bytes section(struct cvbc_module *m, const char *name, uint32_t off
     return (penta_bytes){file.data + offset, size};
 }
 
-static bool overlap(penta_bytes a, penta_bytes b)
+static bool container_overlap(penta_bytes a, penta_bytes b)
 {
     return a.size && b.size && a.data < b.data + b.size && b.data < a.data + a.size;
 }
@@ -48,12 +48,12 @@ static bool overlap(penta_bytes a, penta_bytes b)
 static void find_sections(struct cvbc_module *m)
 {
     const struct cvbc_header *h = &m->header;
-    m->metadata = section(m, "metadata", h->metadata_offset, h->metadata_size, 16);
-    m->stored = section(m, "bytecode", h->bytecode_offset, h->bytecode_size, 32);
+    m->metadata = container_section(m, "metadata", h->metadata_offset, h->metadata_size, 16);
+    m->stored = container_section(m, "bytecode", h->bytecode_offset, h->bytecode_size, 32);
     if (h->security_offset) /* a size without an offset is LAYOUT, and no section */
-        m->security = section(m, "security", h->security_offset, h->security_size, 24);
-    if (overlap(m->metadata, m->stored) || overlap(m->metadata, m->security) ||
-        overlap(m->security, m->stored))
+        m->security = container_section(m, "security", h->security_offset, h->security_size, 24);
+    if (container_overlap(m->metadata, m->stored) || container_overlap(m->metadata, m->security) ||
+        container_overlap(m->security, m->stored))
         error_at(&m->base.damage, CVBC_LAYOUT, 16, "two sections overlap");
     if (m->base.damage.code || !(h->flags & CVBC_HAS_DEBUG) || !m->stored.size) return;
     uint64_t end = cvbc_offset(m, m->stored.data) + m->stored.size, at = (end + 3) & ~UINT64_C(3);
@@ -127,8 +127,8 @@ static void parse_security(struct cvbc_module *m)
 }
 
 /* inner: a program of another container, whose own programs are not looked for. */
-static penta_module *parse(penta_bytes file, const penta_option *options, size_t count, bool inner,
-                           penta_error *err)
+static penta_module *container_parse(penta_bytes file, const penta_option *options, size_t count,
+                                     bool inner, penta_error *err)
 {
     struct cvbc_module *m = module_new(sizeof *m, &cvbc_driver, file, err);
     if (!m) return NULL;
@@ -158,12 +158,12 @@ static penta_module *parse(penta_bytes file, const penta_option *options, size_t
 penta_module *cvbc_parse(penta_bytes file, const penta_option *options, size_t count,
                          penta_error *err)
 {
-    return parse(file, options, count, false, err);
+    return container_parse(file, options, count, false, err);
 }
 
 struct cvbc_module *cvbc_parse_inner(penta_bytes file, penta_error *err)
 {
-    return (struct cvbc_module *)parse(file, NULL, 0, true, err);
+    return (struct cvbc_module *)container_parse(file, NULL, 0, true, err);
 }
 
 void cvbc_close(penta_module *module)

@@ -16,7 +16,7 @@ void cvbc_creation_fini(struct cvbc_creation *c)
 }
 
 /* Cuts the next part off at a colon. */
-static penta_bytes part(penta_bytes *rest)
+static penta_bytes create_part(penta_bytes *rest)
 {
     const uint8_t *colon = rest->size ? memchr(rest->data, ':', rest->size) : NULL;
     penta_bytes out = {rest->data, colon ? (size_t)(colon - rest->data) : rest->size};
@@ -24,7 +24,7 @@ static penta_bytes part(penta_bytes *rest)
     return out;
 }
 
-static bool enumerated(const char *field, penta_bytes text, uint64_t *value)
+static bool create_enumerated(const char *field, penta_bytes text, uint64_t *value)
 {
     return cvbc_value(field, text, value) || number_parse_bytes(text, value);
 }
@@ -39,7 +39,7 @@ static bool pin_field(struct cvbc_pin *pin, penta_bytes text)
     snprintf(name, sizeof name, "pin_%.*s",
              (int)(equals - text.data > 30 ? 30 : equals - text.data), (const char *)text.data);
     penta_bytes value = {equals + 1, text.size - (size_t)(equals - text.data) - 1};
-    if (!enumerated(name, value, &v)) return false;
+    if (!create_enumerated(name, value, &v)) return false;
     if (!strcmp(name, "pin_pull") && v < 256)
         pin->pin_pull = (uint8_t)v;
     else if (!strcmp(name, "pin_drive") && v < 256)
@@ -100,16 +100,16 @@ static const char *hint_wrong(struct hint_words *h)
 
 static bool hint_option(struct cvbc_build *b, const char *text, penta_error *err)
 {
-    penta_bytes rest = bytes_of(text), name = part(&rest);
+    penta_bytes rest = bytes_of(text), name = create_part(&rest);
     const uint8_t *equals = name.size ? memchr(name.data, '=', name.size) : NULL;
     size_t size = equals ? (size_t)(equals - name.data) : name.size;
     struct hint_words h = {.name = bytes_slice(name, 0, size)};
-    h.region = part(&rest);
-    h.level = part(&rest);
+    h.region = create_part(&rest);
+    h.level = create_part(&rest);
     if (equals) h.factor = (penta_bytes){equals + 1, name.size - size - 1};
     char word[24];
     snprintf(word, sizeof word, "%.*s", BYTES_ARG(h.name, 20));
-    if (!enumerated("hint_type", h.name, &h.type))
+    if (!create_enumerated("hint_type", h.name, &h.type))
         return error_not_in(err, "hint", word, cvbc_hint_name);
     const char *wrong = hint_wrong(&h);
     if (!wrong && b->hint_count == UINT16_MAX) wrong = "there are 65535 already";
@@ -129,25 +129,26 @@ static bool hint_option(struct cvbc_build *b, const char *text, penta_error *err
 
 static bool pin_option(struct cvbc_build *b, const char *text, penta_error *err)
 {
-    penta_bytes rest = bytes_of(text), place = part(&rest), function = part(&rest),
-                mode = part(&rest);
+    penta_bytes rest = bytes_of(text), place = create_part(&rest), function = create_part(&rest),
+                mode = create_part(&rest);
     uint64_t number = 0, f = 0, m = 0;
     uint8_t port = place.size ? (uint8_t)(place.data[0] & ~32) : 0;
     bool ok = place.size > 1 && port >= 'A' && port <= 'Z' &&
               number_parse_bytes(bytes_slice(place, 1, place.size), &number) && number < 256 &&
-              enumerated("pin_function", function, &f) && f < 256 &&
-              enumerated("pin_mode", mode, &m) && m < 256;
+              create_enumerated("pin_function", function, &f) && f < 256 &&
+              create_enumerated("pin_mode", mode, &m) && m < 256;
     struct cvbc_pin pin = {.pin_number = (uint8_t)number,
                            .port_identifier = (uint8_t)(port - 'A'),
                            .pin_function = (uint8_t)f,
                            .pin_mode = (uint8_t)m};
-    while (ok && rest.size) ok = pin_field(&pin, part(&rest));
+    while (ok && rest.size) ok = pin_field(&pin, create_part(&rest));
     char word[24];
-    if (!ok && place.size > 1 && function.size && !enumerated("pin_function", function, &f)) {
+    if (!ok && place.size > 1 && function.size &&
+        !create_enumerated("pin_function", function, &f)) {
         snprintf(word, sizeof word, "%.*s", BYTES_ARG(function, 20));
         return error_not_in(err, "pin function", word, cvbc_pin_function_name);
     }
-    if (!ok && place.size > 1 && mode.size && !enumerated("pin_mode", mode, &m)) {
+    if (!ok && place.size > 1 && mode.size && !create_enumerated("pin_mode", mode, &m)) {
         snprintf(word, sizeof word, "%.*s", BYTES_ARG(mode, 20));
         return error_not_in(err, "pin mode", word, cvbc_pin_mode_name);
     }
@@ -168,8 +169,8 @@ static bool pin_option(struct cvbc_build *b, const char *text, penta_error *err)
 
 static bool dependency_option(struct cvbc_build *b, const char *text, penta_error *err)
 {
-    penta_bytes rest = bytes_of(text), name = part(&rest), version = part(&rest);
-    penta_bytes level = part(&rest), criticality = part(&rest);
+    penta_bytes rest = bytes_of(text), name = create_part(&rest), version = create_part(&rest);
+    penta_bytes level = create_part(&rest), criticality = create_part(&rest);
     uint64_t l = 1, c = 3;
     unsigned major = 0, minor = 0;
     char numbers[32] = "";
@@ -178,8 +179,8 @@ static bool dependency_option(struct cvbc_build *b, const char *text, penta_erro
         return error_at(err, BASE_OPTION_VALUE, 0,
                         "dependency '%.50s': a name has at most 15 bytes", text);
     bool ok = name.size && sscanf(numbers, "%u.%u", &major, &minor) == 2 &&
-              (!level.size || enumerated("compatibility_level", level, &l)) &&
-              (!criticality.size || enumerated("criticality", criticality, &c));
+              (!level.size || create_enumerated("compatibility_level", level, &l)) &&
+              (!criticality.size || create_enumerated("criticality", criticality, &c));
     if (!ok)
         return error_at(err, BASE_OPTION_VALUE, 0,
                         "dependency '%.50s' is not NAME:MAJOR.MINOR[:LEVEL[:CRITICALITY]]", text);

@@ -37,7 +37,7 @@ static struct cvbc_inst inst_of(const uint8_t *p, bool words)
                  : (struct cvbc_inst){p[0], p[1], bytes_get16(p + 2)};
 }
 
-static bool valid(const uint8_t *p, bool words)
+static bool legacy_valid(const uint8_t *p, bool words)
 {
     struct cvbc_inst in = inst_of(p, words);
     const struct cvbc_op_info *op = &cvbc_ops[in.opcode];
@@ -50,7 +50,7 @@ static size_t valid_run(penta_bytes code, bool words, bool *does_something)
 {
     size_t n = 0;
     *does_something = false;
-    for (; 4 * n + 4 <= code.size && valid(code.data + 4 * n, words); n++)
+    for (; 4 * n + 4 <= code.size && legacy_valid(code.data + 4 * n, words); n++)
         if (inst_of(code.data + 4 * n, words).opcode != CVBC_OP_HALT) *does_something = true;
     return n;
 }
@@ -195,7 +195,7 @@ struct code {
     unsigned repairs;
 };
 
-static void repaired(struct code *c, unsigned which, size_t i, const char *what)
+static void legacy_repaired(struct code *c, unsigned which, size_t i, const char *what)
 {
     static const char *const names[] = {"R1", "R2", "R3", "R4", "R5", "R6"};
     unsigned number = 0;
@@ -214,11 +214,11 @@ static void repair_delays(struct code *c)
             continue;
         if (in[1].opcode != CVBC_OP_MUL || in[2].opcode != CVBC_OP_DELAY) continue;
         in->immediate = 1;
-        repaired(c, CVBC_R1, i, "a delay was multiplied; it is in milliseconds now");
+        legacy_repaired(c, CVBC_R1, i, "a delay was multiplied; it is in milliseconds now");
     }
 }
 
-static bool conditional(uint8_t opcode)
+static bool legacy_conditional(uint8_t opcode)
 {
     return opcode == CVBC_OP_JMP_TRUE || opcode == CVBC_OP_JMP_FALSE;
 }
@@ -228,11 +228,11 @@ static void repair_jumps(struct code *c)
     bool any = false;
     for (size_t i = 0; i < c->count; i++) {
         struct cvbc_inst *in = &c->at[i];
-        if (in->opcode != CVBC_OP_JMP && !conditional(in->opcode)) continue;
+        if (in->opcode != CVBC_OP_JMP && !legacy_conditional(in->opcode)) continue;
         in->immediate = (uint16_t)(i + 1 + in->immediate);
         if (!any)
-            repaired(c, CVBC_R2, i,
-                     "jumps were relative to the next instruction; they are absolute now");
+            legacy_repaired(c, CVBC_R2, i,
+                            "jumps were relative to the next instruction; they are absolute now");
         any = true;
     }
 }
@@ -245,12 +245,12 @@ static void repair_arrays(struct code *c)
         struct cvbc_inst push = c->at[i + 1];
         c->at[i + 1] = c->at[i];
         c->at[i++] = push;
-        repaired(c, CVBC_R3, i, "the size of an array was pushed after its use");
+        legacy_repaired(c, CVBC_R3, i, "the size of an array was pushed after its use");
     }
     for (size_t i = 0; i < c->count; i++)
         if (c->at[i].opcode == CVBC_OP_STORE_ARRAY) {
             c->at[i].flags |= CVBC_V;
-            repaired(c, CVBC_R4, i, "the value lies above the index here");
+            legacy_repaired(c, CVBC_R4, i, "the value lies above the index here");
         }
 }
 
@@ -261,7 +261,7 @@ static void repair_short_circuits(struct code *c)
     bool *target = calloc(c->count + 1, sizeof *target);
     if (!target) return;
     for (size_t i = 0; i < c->count; i++)
-        if (conditional(c->at[i].opcode) && c->at[i].immediate < c->count)
+        if (legacy_conditional(c->at[i].opcode) && c->at[i].immediate < c->count)
             target[c->at[i].immediate] = true;
     for (size_t i = 1; i + 1 < c->count; i++) {
         const struct cvbc_inst *before = &c->at[i - 1], *after = &c->at[i + 1];
@@ -269,13 +269,13 @@ static void repair_short_circuits(struct code *c)
             before->immediate != i + 2 || after->opcode != CVBC_OP_PUSH || after->immediate > 1)
             continue;
         c->at[i] = (struct cvbc_inst){CVBC_OP_JMP, 0, (uint16_t)(i + 1)};
-        repaired(c, CVBC_R5, i, "a short circuit popped its condition twice");
+        legacy_repaired(c, CVBC_R5, i, "a short circuit popped its condition twice");
     }
     free(target);
 }
 
 /* Escapes in place; true when there was one. */
-static bool unescape(uint8_t *text, size_t *size)
+static bool legacy_unescape(uint8_t *text, size_t *size)
 {
     static const char from[] = "ntr\\\"'", to[] = "\n\t\r\\\"'";
     size_t w = 0;
@@ -295,7 +295,7 @@ static bool unescape(uint8_t *text, size_t *size)
 }
 
 /* Warns where code looks like that of constructs which the old compiler translated wrongly. */
-static void warn(const struct code *c)
+static void legacy_warn(const struct code *c)
 {
     if (!c->f) return;
     bool pair = false, params = false;
@@ -316,14 +316,14 @@ static void warn(const struct code *c)
                      "an initialiser of a global lies where nothing executes it");
 }
 
-static void repair(struct code *c)
+static void legacy_repair(struct code *c)
 {
     repair_delays(c);
     if (c->count < 2 || c->at[0].opcode != CVBC_OP_CALL || c->at[1].opcode != CVBC_OP_HALT) return;
     repair_jumps(c);
     repair_arrays(c);
     repair_short_circuits(c);
-    warn(c);
+    legacy_warn(c);
 }
 
 static bool read_strings(penta_bytes file, struct code *c, bool keep, struct cvbc_build *b,
@@ -335,7 +335,7 @@ static bool read_strings(penta_bytes file, struct code *c, bool keep, struct cvb
         struct writer text = {0};
         writer_bytes(&text, file.data + at + 4, size);
         if (!writer_ok(&text, err)) return false;
-        if (!keep && unescape(text.out.data, &size)) {
+        if (!keep && legacy_unescape(text.out.data, &size)) {
             if (!(c->repairs & CVBC_R6) && c->f)
                 findings_add(c->f, CVBC_REPAIRED, at + 4, NULL,
                              "R6: escapes in strings were stored as written");
@@ -356,7 +356,7 @@ bool cvbc_legacy_read(penta_bytes file, const struct cvbc_legacy *layout, bool k
     if (!c.at) return error_at(err, BASE_MEMORY, 0, "no memory for the program");
     for (size_t i = 0; i < c.count; i++)
         c.at[i] = inst_of(file.data + layout->code_offset + 4 * i, layout->words);
-    if (!keep) repair(&c);
+    if (!keep) legacy_repair(&c);
     for (size_t i = 0; i < c.count; i++)
         cvbc_build_inst(b, c.at[i].opcode, c.at[i].flags, c.at[i].immediate);
     free(c.at);
@@ -372,7 +372,7 @@ struct legacy_module {
     struct cvbc_legacy layout;
 };
 
-static int probe(penta_bytes file, struct writer *evidence)
+static int legacy_probe(penta_bytes file, struct writer *evidence)
 {
     struct cvbc_legacy layout;
     const char *why;
@@ -383,8 +383,8 @@ static int probe(penta_bytes file, struct writer *evidence)
     return good ? 100 : 40;
 }
 
-static penta_module *parse(penta_bytes file, const penta_option *options, size_t count,
-                           penta_error *err)
+static penta_module *legacy_parse(penta_bytes file, const penta_option *options, size_t count,
+                                  penta_error *err)
 {
     (void)options, (void)count;
     struct cvbc_legacy layout;
@@ -399,16 +399,16 @@ static penta_module *parse(penta_bytes file, const penta_option *options, size_t
     return &m->base;
 }
 
-static const struct legacy_module *legacy(const penta_module *m)
+static const struct legacy_module *legacy_of(const penta_module *m)
 {
     return (const struct legacy_module *)m;
 }
 
-static void verify(const penta_module *module, struct findings *f) { (void)module, (void)f; }
+static void legacy_verify(const penta_module *module, struct findings *f) { (void)module, (void)f; }
 
-static void describe(const penta_module *module, const penta_visitor *v)
+static void legacy_describe(const penta_module *module, const penta_visitor *v)
 {
-    const struct cvbc_legacy *l = &legacy(module)->layout;
+    const struct cvbc_legacy *l = &legacy_of(module)->layout;
     const uint8_t *p = module->file.data;
     size_t at = 0;
     if (l->wrapper) {
@@ -453,23 +453,23 @@ static void describe(const penta_module *module, const penta_visitor *v)
         describe_raw(v, "trailing", bytes_slice(module->file, at, module->file.size), at, NULL);
 }
 
-static void info(const penta_module *module, const penta_visitor *v)
+static void legacy_info(const penta_module *module, const penta_visitor *v)
 {
-    const struct cvbc_legacy *l = &legacy(module)->layout;
+    const struct cvbc_legacy *l = &legacy_of(module)->layout;
     describe_text(v, "wrapper", l->wrapper ? l->wrapper : "none");
     describe_text(v, "layout", l->layout);
     describe_uint(v, "instructions", l->count);
     describe_uint(v, "strings", l->string_count);
 }
 
-static bool encode(const penta_module *module, struct writer *out, penta_error *err)
+static bool legacy_encode(const penta_module *module, struct writer *out, penta_error *err)
 {
     writer_bytes(out, module->file.data, module->file.size);
     return writer_ok(out, err);
 }
 
-static bool convert(const penta_module *module, const penta_option *options, size_t count,
-                    struct writer *out, struct findings *findings)
+static bool legacy_convert(const penta_module *module, const penta_option *options, size_t count,
+                           struct writer *out, struct findings *findings)
 {
     struct findings f = {.rules = cvbc_rules, .report = findings->report, .user = findings->user};
     struct cvbc_build b = {.flags = CVBC_DETERMINISTIC};
@@ -488,7 +488,7 @@ static bool convert(const penta_module *module, const penta_option *options, siz
     bool keep = option_text(options, count, "no-repair") != NULL;
     bool ok =
         !err.code &&
-        cvbc_legacy_read(module->file, &legacy(module)->layout, keep, &b, &repairs, &f, &err) &&
+        cvbc_legacy_read(module->file, &legacy_of(module)->layout, keep, &b, &repairs, &f, &err) &&
         cvbc_build_write(&b, out, &err);
     if (err.code) findings_pass(&f, &err);
     cvbc_build_fini(&b);
@@ -512,12 +512,12 @@ const struct driver cvbc_legacy_driver = {
     .number = CVBC_FORMAT | 0x100,
     .rules = no_rules,
     .options = options,
-    .probe = probe,
-    .parse = parse,
-    .verify = verify,
-    .describe = describe,
-    .info = info,
-    .encode = encode,
-    .others = (const struct driver_other[]){{OPTION_CONVERT, convert}, {0}},
+    .probe = legacy_probe,
+    .parse = legacy_parse,
+    .verify = legacy_verify,
+    .describe = legacy_describe,
+    .info = legacy_info,
+    .encode = legacy_encode,
+    .others = (const struct driver_other[]){{OPTION_CONVERT, legacy_convert}, {0}},
     .close = close_module,
 };

@@ -9,13 +9,13 @@
 
 enum { KEY_FILE_MAX = 64 << 10 };
 
-static void wipe(penta_buffer *buffer)
+static void policy_wipe(penta_buffer *buffer)
 {
     if (buffer->data) secret_wipe(buffer->data, buffer->capacity);
     penta_buffer_free(buffer);
 }
 
-static penta_bytes view(const penta_buffer *b) { return (penta_bytes){b->data, b->size}; }
+static penta_bytes policy_view(const penta_buffer *b) { return (penta_bytes){b->data, b->size}; }
 
 void cvbc_secret_free(struct cvbc_secret *secret)
 {
@@ -35,7 +35,7 @@ bool cvbc_secret_read(const char *path, bool password, struct cvbc_secret *out, 
     if (password && size && file.data[size - 1] == '\r') size--;
     *out = (struct cvbc_secret){0};
     if (!password && size == 64) {
-        out->bytes = hex_parse(bytes_slice(view(&file), 0, size), &out->size, err);
+        out->bytes = hex_parse(bytes_slice(policy_view(&file), 0, size), &out->size, err);
     } else if (password ? size > 0 : size == 32) {
         out->bytes = malloc(size);
         if (out->bytes)
@@ -44,7 +44,7 @@ bool cvbc_secret_read(const char *path, bool password, struct cvbc_secret *out, 
             error_at(err, BASE_MEMORY, 0, "no memory for '%.60s'", path);
         out->size = size;
     }
-    wipe(&file);
+    policy_wipe(&file);
     if (out->bytes) return true;
     return error_at(err, CVBC_KEY, 0,
                     password ? "'%.60s' holds no password"
@@ -56,9 +56,9 @@ bool cvbc_public_key_file(const char *path, struct public_key *out, penta_error 
 {
     penta_buffer file = {0};
     if (!file_read(path, KEY_FILE_MAX, &file, err)) return false;
-    bool ok = key_public_read(view(&file), out, CVBC_KEY, err);
+    bool ok = key_public_read(policy_view(&file), out, CVBC_KEY, err);
     if (!ok) error_note(err, "in '%.80s'", path);
-    wipe(&file);
+    policy_wipe(&file);
     return ok;
 }
 
@@ -66,9 +66,9 @@ struct private_key *cvbc_private_key_file(const char *path, penta_error *err)
 {
     penta_buffer file = {0};
     if (!file_read(path, KEY_FILE_MAX, &file, err)) return NULL;
-    struct private_key *key = key_private_read(view(&file), CVBC_KEY, err);
+    struct private_key *key = key_private_read(policy_view(&file), CVBC_KEY, err);
     if (!key) error_note(err, "in '%.80s'", path);
-    wipe(&file);
+    policy_wipe(&file);
     return key;
 }
 

@@ -4,8 +4,8 @@
 #include "base/array.h"
 #include "cvbc/cvbc.h"
 
-static bool flaw(struct cvbc_program *p, uint64_t at, const char *what, uint64_t have,
-                 uint64_t want)
+static bool program_flaw(struct cvbc_program *p, uint64_t at, const char *what, uint64_t have,
+                         uint64_t want)
 {
     error_at(&p->flaw, CVBC_BYTECODE, at, what, (unsigned long long)have, (unsigned long long)want);
     return true; /* not a failure of the parser */
@@ -28,8 +28,9 @@ static bool parse_strings(struct cvbc_program *p, penta_bytes pool, uint64_t ori
     penta_bytes text;
     for (size_t pos = 0; pos < pool.size; pos += 5 + text.size, count++)
         if (!string_at(pool, pos, &text))
-            return flaw(p, origin + pos,
-                        "string %llu is cut short, not terminated, or has a NUL inside", count, 0);
+            return program_flaw(p, origin + pos,
+                                "string %llu is cut short, not terminated, or has a NUL inside",
+                                count, 0);
     p->strings = arena_alloc(arena, count, sizeof *p->strings, err);
     if (!p->strings) return false;
     for (size_t pos = 0; pos < pool.size; pos += 5 + text.size) {
@@ -44,36 +45,38 @@ bool cvbc_program_parse(penta_bytes image, struct arena *arena, struct cvbc_prog
 {
     *p = (struct cvbc_program){.image = image};
     if (image.size < cvbc_bytecode_bytes)
-        return flaw(p, 0, "%llu bytes, the bytecode header alone has %llu", image.size,
-                    cvbc_bytecode_bytes);
+        return program_flaw(p, 0, "%llu bytes, the bytecode header alone has %llu", image.size,
+                            cvbc_bytecode_bytes);
     penta_error none = {0};
     struct reader r = {.in = image, .err = &none};
     cvbc_bytecode_read(&r, &p->head);
     const struct cvbc_bytecode *h = &p->head;
     uint64_t end = cvbc_bytecode_bytes + 4u * (uint64_t)h->instruction_count;
-    if (!h->instruction_count) return flaw(p, 0, "there are no instructions", 0, 0);
+    if (!h->instruction_count) return program_flaw(p, 0, "there are no instructions", 0, 0);
     if (end > image.size)
-        return flaw(p, 0, "the instructions end at 0x%llx, the section at 0x%llx", end, image.size);
+        return program_flaw(p, 0, "the instructions end at 0x%llx, the section at 0x%llx", end,
+                            image.size);
     p->code = image.data + cvbc_bytecode_bytes;
     p->count = h->instruction_count;
     if (h->entry_point_offset >= p->count)
-        flaw(p, 2, "the entry point is %llu, of %llu instructions", h->entry_point_offset,
-             p->count);
+        program_flaw(p, 2, "the entry point is %llu, of %llu instructions", h->entry_point_offset,
+                     p->count);
     if (h->local_variable_count > CVBC_GLOBALS)
-        flaw(p, 14, "%llu variable slots, at most %llu", h->local_variable_count, CVBC_GLOBALS);
+        program_flaw(p, 14, "%llu variable slots, at most %llu", h->local_variable_count,
+                     CVBC_GLOBALS);
     uint64_t offset = h->constant_pool_offset, size = h->constant_pool_size;
     if (offset != end && (size || offset))
-        return flaw(p, 4, "the constant pool is at 0x%llx, the instructions end at 0x%llx", offset,
-                    end);
+        return program_flaw(p, 4, "the constant pool is at 0x%llx, the instructions end at 0x%llx",
+                            offset, end);
     if (end + size != image.size)
-        return flaw(p, 8, "code and constant pool end at 0x%llx, the section at 0x%llx", end + size,
-                    image.size);
+        return program_flaw(p, 8, "code and constant pool end at 0x%llx, the section at 0x%llx",
+                            end + size, image.size);
     return parse_strings(p, bytes_slice(image, (size_t)end, (size_t)size), end, arena, err);
 }
 
 /* ---- debug ---- */
 
-static penta_bytes table(penta_bytes debug, uint32_t offset, uint32_t size, bool *whole)
+static penta_bytes program_table(penta_bytes debug, uint32_t offset, uint32_t size, bool *whole)
 {
     if (!offset && !size) return (penta_bytes){0};
     if (offset < cvbc_debug_bytes || offset > debug.size || size > debug.size - offset) {
@@ -88,9 +91,9 @@ struct cvbc_debug_tables cvbc_debug_split(penta_bytes debug)
     struct cvbc_debug_tables t = {.whole = debug.size >= cvbc_debug_bytes};
     if (!t.whole) return t;
     const uint8_t *p = debug.data;
-    t.symbols = table(debug, bytes_get32(p), bytes_get32(p + 4), &t.whole);
-    t.lines = table(debug, bytes_get32(p + 8), bytes_get32(p + 12), &t.whole);
-    t.variables = table(debug, bytes_get32(p + 16), bytes_get32(p + 20), &t.whole);
+    t.symbols = program_table(debug, bytes_get32(p), bytes_get32(p + 4), &t.whole);
+    t.lines = program_table(debug, bytes_get32(p + 8), bytes_get32(p + 12), &t.whole);
+    t.variables = program_table(debug, bytes_get32(p + 16), bytes_get32(p + 20), &t.whole);
     return t;
 }
 

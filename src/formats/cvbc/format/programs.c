@@ -75,13 +75,13 @@ const struct cvbc_module *cvbc_chosen(const struct cvbc_module *m)
 
 /* ---- finding them ---- */
 
-static bool overlap(penta_bytes a, penta_bytes b)
+static bool programs_overlap(penta_bytes a, penta_bytes b)
 {
     return a.size && b.size && a.data < b.data + b.size && b.data < a.data + a.size;
 }
 
 /* The bytes of all, or empty: they are not all there. */
-static penta_bytes area(const struct cvbc_module *m)
+static penta_bytes programs_area(const struct cvbc_module *m)
 {
     penta_bytes file = m->base.file, none = {0};
     if (!m->meta.directory_whole || !m->security.size) return none;
@@ -93,8 +93,8 @@ static penta_bytes area(const struct cvbc_module *m)
     }
     if (end > file.size || end == from) return none;
     penta_bytes found = bytes_slice(file, (size_t)from, (size_t)(end - from));
-    bool shared =
-        overlap(found, m->metadata) || overlap(found, m->stored) || overlap(found, m->debug);
+    bool shared = programs_overlap(found, m->metadata) || programs_overlap(found, m->stored) ||
+                  programs_overlap(found, m->debug);
     return shared ? none : found;
 }
 
@@ -102,7 +102,7 @@ bool cvbc_programs_find(struct cvbc_module *m, penta_error *err)
 {
     size_t count = m->meta.entry_count, at = 0;
     if (m->is_inner || !count || count > CVBC_PROGRAMS_MAX) return true;
-    m->programs = area(m);
+    m->programs = programs_area(m);
     if (!m->programs.size) return true;
     m->inner = calloc(count, sizeof *m->inner);
     if (!m->inner) return error_at(err, BASE_MEMORY, 0, "no memory for programs");
@@ -234,7 +234,7 @@ void cvbc_programs_check(const struct cvbc_module *m, struct findings *f)
 }
 
 /* Limits of the policy are for all programs together: each is lent what the others have left. */
-static void lend(struct cvbc_module *inner, struct cvbc_policy *left)
+static void programs_lend(struct cvbc_module *inner, struct cvbc_policy *left)
 {
     inner->policy = *left;
     inner->policy.require_signature = false;
@@ -266,7 +266,7 @@ bool cvbc_programs_open(struct cvbc_module *m, struct cvbc_opened *o)
     for (size_t i = 0; i < m->meta.entry_count; i++) {
         struct cvbc_module *inner = m->inner[i];
         struct moved moved = {m, inner, cvbc_program_name(m, i + 1), NULL};
-        lend(inner, &left);
+        programs_lend(inner, &left);
         penta_error failure = cvbc_open(inner)->failure;
         left.inflate_max -=
             inner->image_size < left.inflate_max ? inner->image_size : left.inflate_max;

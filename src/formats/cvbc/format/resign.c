@@ -6,7 +6,7 @@
 #include "crypto/sign.h"
 #include "cvbc/format/build.h"
 
-static penta_bytes trailing(const struct cvbc_module *m)
+static penta_bytes resign_trailing(const struct cvbc_module *m)
 {
     struct cvbc_piece pieces[CVBC_PIECES];
     size_t count = cvbc_pieces(m, pieces);
@@ -46,7 +46,7 @@ static bool write_anew(const struct cvbc_module *m, const struct cvbc_resigning 
                            .image = o->has_program ? o->program.image : (penta_bytes){0},
                            .programs_as_they_are = m->programs,
                            .debug = m->debug,
-                           .trailing = trailing(m),
+                           .trailing = resign_trailing(m),
                            .cipher = m->protection.encryption_algorithm,
                            .derivation = m->protection.key_derivation_params,
                            .sign_key = how->key,
@@ -73,7 +73,7 @@ static bool write_anew(const struct cvbc_module *m, const struct cvbc_resigning 
 
 enum { BYTECODE_DIGEST = 32, METADATA_DIGEST = 64, SHORT_DIGEST = 96, SHORT_DIGEST_BYTES = 4 };
 
-static void tell(const struct cvbc_resigning *how, const penta_error *replaced)
+static void resign_tell(const struct cvbc_resigning *how, const penta_error *replaced)
 {
     if (how->report) how->report(how->user, replaced);
 }
@@ -89,7 +89,7 @@ static void replace_digest(const struct cvbc_module *m, const struct cvbc_resign
     memcpy(integrity + at, digest, size);
     error_at(&replaced, CVBC_HASH, cvbc_offset(m, m->security.data) + cvbc_security_bytes + at,
              "replaced: %s was wrong", name);
-    tell(how, &replaced);
+    resign_tell(how, &replaced);
 }
 
 /* A wrong signature keeps the bytecode from being decoded: so it is read from a copy without one. */
@@ -151,7 +151,7 @@ static void tell_signature(const struct cvbc_module *m, const struct cvbc_resign
         for (int i = 0; i < 32; i++) snprintf(text + 2 * i, 3, "%02x", print[i]);
         error_note(&replaced, "the file names key %s", text);
     }
-    tell(how, &replaced);
+    resign_tell(how, &replaced);
 }
 
 static const struct public_key *key_of(const struct cvbc_resigning *how)
@@ -225,7 +225,7 @@ static bool raw_signature(penta_bytes in, enum key_type type, uint8_t out[SIGNAT
 
 /* A wrong signature is refused. One that cannot be checked is accepted, unless the policy requires
  * a good one. */
-static bool fits(const struct cvbc_module *m, penta_bytes file, penta_error *err)
+static bool resign_fits(const struct cvbc_module *m, penta_bytes file, penta_error *err)
 {
     penta_module *made = cvbc_parse_under(file, &m->policy, err);
     if (!made) return false;
@@ -251,5 +251,5 @@ bool cvbc_attach(const struct cvbc_module *m, penta_bytes signature, struct writ
     if (!writer_ok(out, err)) return false;
     memcpy(out->out.data + cvbc_offset(m, m->signature.data), raw, m->signature.size);
     cvbc_build_crcs(out->out.data, out->out.size);
-    return fits(m, writer_view(out), err);
+    return resign_fits(m, writer_view(out), err);
 }

@@ -75,8 +75,8 @@ bool cvbc_build_cipher(struct cvbc_build *b, struct cvbc_secret *secret,
     return cvbc_secret_read(key ? key : password, !key, secret, err);
 }
 
-static bool finish(struct sealing *s, const struct cvbc_module *m, struct writer *out,
-                   struct findings *f, penta_error *err)
+static bool seal_finish(struct sealing *s, const struct cvbc_module *m, struct writer *out,
+                        struct findings *f, penta_error *err)
 {
     bool ok =
         !err->code && cvbc_build_programs_from(&s->b, m, err) && cvbc_build_write(&s->b, out, err);
@@ -104,7 +104,7 @@ bool cvbc_seal(const penta_module *module, const penta_option *options, size_t c
     if (!err.code && cvbc_build_from(&s.b, m, &err) && new_signature(&s, m, options, count, &err))
         cvbc_build_cipher(&s.b, &s.secret, options, count, &err);
     s.b.keep_debug = option_text(options, count, "keep-debug") != NULL;
-    return finish(&s, m, out, f, &err);
+    return seal_finish(&s, m, out, f, &err);
 }
 
 bool cvbc_unseal(const penta_module *module, const penta_option *options, size_t count,
@@ -118,7 +118,7 @@ bool cvbc_unseal(const penta_module *module, const penta_option *options, size_t
     else if (cvbc_build_from(&s.b, m, &err))
         new_signature(&s, m, options, count, &err);
     penta_error warning;
-    if (!finish(&s, m, out, f, &err)) return false;
+    if (!seal_finish(&s, m, out, f, &err)) return false;
     if (cvbc_sealed_only(m, &warning)) findings_pass(f, &warning);
     return true;
 }

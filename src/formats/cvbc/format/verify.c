@@ -8,8 +8,8 @@
 /* Offsets of the header fields that findings point to. */
 enum { AT_METADATA = 16, AT_SECURITY = 24, AT_BYTECODE = 32, AT_FLAGS = 56, AT_RESERVED = 57 };
 
-static bool outside(const struct cvbc_module *m, const char *name, uint32_t offset, uint32_t size,
-                    uint64_t field, struct findings *f)
+static bool verify_outside(const struct cvbc_module *m, const char *name, uint32_t offset,
+                           uint32_t size, uint64_t field, struct findings *f)
 {
     uint64_t end = (uint64_t)offset + size; /* 64 bits: the sum of two u32 cannot wrap */
     if (end <= m->base.file.size) return false;
@@ -34,7 +34,7 @@ static void check_header_crc(const struct cvbc_module *m, struct findings *f)
 }
 
 /* False when the sections cannot be found, so that nothing more can be said. */
-static bool quick(const struct cvbc_module *m, struct findings *f)
+static bool verify_quick(const struct cvbc_module *m, struct findings *f)
 {
     const struct cvbc_header *h = &m->header;
     penta_bytes file = m->base.file;
@@ -61,8 +61,8 @@ static bool quick(const struct cvbc_module *m, struct findings *f)
                      file.size);
     else if (file.size < CVBC_SIZE_MIN)
         findings_add(f, CVBC_SIZE, 8, NULL, "%zu bytes, at least %d", file.size, CVBC_SIZE_MIN);
-    bool lost = outside(m, "metadata", h->metadata_offset, h->metadata_size, AT_METADATA, f);
-    lost |= outside(m, "bytecode", h->bytecode_offset, h->bytecode_size, AT_BYTECODE, f);
+    bool lost = verify_outside(m, "metadata", h->metadata_offset, h->metadata_size, AT_METADATA, f);
+    lost |= verify_outside(m, "bytecode", h->bytecode_offset, h->bytecode_size, AT_BYTECODE, f);
     check_header_crc(m, f);
     penta_bytes payload = bytes_slice(file, cvbc_header_bytes, file.size);
     uint32_t right = checksum_crc32(payload);
@@ -73,7 +73,7 @@ static bool quick(const struct cvbc_module *m, struct findings *f)
     return !lost;
 }
 
-void cvbc_check_quick(const struct cvbc_module *m, struct findings *f) { quick(m, f); }
+void cvbc_check_quick(const struct cvbc_module *m, struct findings *f) { verify_quick(m, f); }
 
 /* ---- full ---- */
 
@@ -134,7 +134,7 @@ static bool check_layout(const struct cvbc_module *m, struct findings *f)
         findings_add(f, CVBC_LAYOUT, AT_SECURITY, NULL, "the security section has %s",
                      h->security_size ? "a size without an offset" : "an offset without a size");
     if (h->security_offset)
-        outside(m, "security", h->security_offset, h->security_size, AT_SECURITY, f);
+        verify_outside(m, "security", h->security_offset, h->security_size, AT_SECURITY, f);
     if (h->metadata_size < cvbc_core_bytes)
         findings_add(f, CVBC_METADATA, AT_METADATA + 4, NULL, "%u bytes of metadata, at least %d",
                      (unsigned)h->metadata_size, cvbc_core_bytes);
@@ -144,8 +144,8 @@ static bool check_layout(const struct cvbc_module *m, struct findings *f)
     return f->errors == before;
 }
 
-static void range(struct findings *f, uint64_t at, const char *field, unsigned value, unsigned low,
-                  unsigned high)
+static void verify_range(struct findings *f, uint64_t at, const char *field, unsigned value,
+                         unsigned low, unsigned high)
 {
     if (value < low || value > high)
         findings_add(f, CVBC_METADATA, at, NULL, "%s is %u, not %u to %u", field, value, low, high);
@@ -154,11 +154,11 @@ static void range(struct findings *f, uint64_t at, const char *field, unsigned v
 static void check_pin(const struct cvbc_module *m, size_t i, uint64_t at, struct findings *f)
 {
     const struct cvbc_pin *pin = &m->meta.pins[i];
-    range(f, at + 2, "pin_function", pin->pin_function, 1, 12);
-    range(f, at + 3, "pin_mode", pin->pin_mode, 1, 4);
-    range(f, at + 4, "pin_pull", pin->pin_pull, 0, 2);
-    range(f, at + 5, "pin_drive_strength", pin->pin_drive_strength, 0, 3);
-    range(f, at + 12, "pin_initial_state", pin->pin_initial_state, 0, 1);
+    verify_range(f, at + 2, "pin_function", pin->pin_function, 1, 12);
+    verify_range(f, at + 3, "pin_mode", pin->pin_mode, 1, 4);
+    verify_range(f, at + 4, "pin_pull", pin->pin_pull, 0, 2);
+    verify_range(f, at + 5, "pin_drive_strength", pin->pin_drive_strength, 0, 3);
+    verify_range(f, at + 12, "pin_initial_state", pin->pin_initial_state, 0, 1);
     if (m->header.format_version_minor) return;
     if (pin->pin_flags & ~31)
         findings_add(f, CVBC_RESERVED, at + 13, NULL, "pin record %zu has flags 0x%02x", i,
@@ -192,8 +192,8 @@ static void check_dependency(const struct cvbc_module *m, size_t i, uint64_t at,
     if (!d->lib_name[0] || !memchr(d->lib_name, 0, sizeof d->lib_name))
         findings_add(f, CVBC_METADATA, at, NULL,
                      "dependency %zu has a name that is empty or not terminated", i);
-    range(f, at + 28, "compatibility_level", d->compatibility_level, 1, 3);
-    range(f, at + 29, "criticality", d->criticality, 1, 3);
+    verify_range(f, at + 28, "compatibility_level", d->compatibility_level, 1, 3);
+    verify_range(f, at + 29, "criticality", d->criticality, 1, 3);
     if (d->reserved && !m->header.format_version_minor)
         findings_add(f, CVBC_RESERVED, at + 30, NULL, "dependency %zu has 0x%04x in reserved", i,
                      d->reserved);
@@ -210,10 +210,10 @@ static void check_metadata(const struct cvbc_module *m, struct findings *f)
                      meta->whole ? "the counts leave %zu bytes of metadata over"
                                  : "the counts need more than the %zu bytes of metadata",
                      meta->whole ? meta->rest.size : m->metadata.size);
-    range(f, base, "target_architecture", c->target_architecture, 0, 4);
-    range(f, base + 1, "target_family", c->target_family, 0, 4);
-    range(f, base + 44, "source_language", c->source_language, 1, 4);
-    range(f, base + 45, "optimization_level", c->optimization_level, 0, 3);
+    verify_range(f, base, "target_architecture", c->target_architecture, 0, 4);
+    verify_range(f, base + 1, "target_family", c->target_family, 0, 4);
+    verify_range(f, base + 44, "source_language", c->source_language, 1, 4);
+    verify_range(f, base + 45, "optimization_level", c->optimization_level, 0, 3);
     if (c->reserved_constraints && exact)
         findings_add(f, CVBC_RESERVED, base + 82, NULL, "reserved_constraints is 0x%04x",
                      c->reserved_constraints);
@@ -224,8 +224,8 @@ static void check_metadata(const struct cvbc_module *m, struct findings *f)
         check_dependency(m, i, at, f);
     for (size_t i = 0; i < meta->hint_count; i++) {
         const struct cvbc_hint *h = &meta->hints[i].head;
-        if (exact) range(f, at, "hint_type", h->hint_type, 1, 6);
-        range(f, at + 1, "priority", h->priority, 1, 255);
+        if (exact) verify_range(f, at, "hint_type", h->hint_type, 1, 6);
+        verify_range(f, at + 1, "priority", h->priority, 1, 255);
         at += cvbc_hint_bytes + meta->hints[i].data.size;
     }
     if (c->gpio_pin_count != meta->pin_count)
@@ -387,7 +387,7 @@ static void check_plain_bytecode(const struct cvbc_module *m, struct findings *f
 
 void cvbc_check_full(const struct cvbc_module *m, struct findings *f)
 {
-    if (!quick(m, f)) return;
+    if (!verify_quick(m, f)) return;
     check_header(m, f);
     if (!check_layout(m, f) || m->base.damage.code) return;
     check_metadata(m, f);

@@ -33,8 +33,8 @@ struct analysis {
     bool warned_join, warned_frame;
 };
 
-static void report(struct analysis *a, uint32_t code, size_t i, unsigned byte, const char *text,
-                   unsigned x, unsigned y)
+static void verify_program_report(struct analysis *a, uint32_t code, size_t i, unsigned byte,
+                                  const char *text, unsigned x, unsigned y)
 {
     penta_error e = {.code = code,
                      .offset = a->origin + cvbc_bytecode_bytes + 4 * i + byte,
@@ -53,25 +53,28 @@ static void check_operand(struct analysis *a, size_t i, struct cvbc_inst in)
     unsigned imm = in.immediate, variables = p->head.local_variable_count;
     switch (cvbc_ops[in.opcode].operand) {
     case CVBC_OPERAND_NONE:
-        if (imm) report(a, CVBC_UNUSED_IMMEDIATE, i, 2, "immediate %u is not used", imm, 0);
+        if (imm)
+            verify_program_report(a, CVBC_UNUSED_IMMEDIATE, i, 2, "immediate %u is not used", imm,
+                                  0);
         break;
     case CVBC_OPERAND_TARGET:
         if (imm >= p->count)
-            report(a, CVBC_JUMP_TARGET, i, 2, "target %u, of %u instructions", imm,
-                   (unsigned)p->count);
+            verify_program_report(a, CVBC_JUMP_TARGET, i, 2, "target %u, of %u instructions", imm,
+                                  (unsigned)p->count);
         break;
     case CVBC_OPERAND_GLOBAL:
         if (imm >= CVBC_GLOBALS || (variables && imm >= variables))
-            report(a, CVBC_GLOBAL_RANGE, i, 2, "variable slot %u, of %u", imm,
-                   variables ? variables : CVBC_GLOBALS);
+            verify_program_report(a, CVBC_GLOBAL_RANGE, i, 2, "variable slot %u, of %u", imm,
+                                  variables ? variables : CVBC_GLOBALS);
         break;
     case CVBC_OPERAND_ARRAY:
         if (imm >= CVBC_ARRAYS)
-            report(a, CVBC_ARRAY_RANGE, i, 2, "array %u, of %u", imm, CVBC_ARRAYS);
+            verify_program_report(a, CVBC_ARRAY_RANGE, i, 2, "array %u, of %u", imm, CVBC_ARRAYS);
         break;
     case CVBC_OPERAND_STRING:
         if (imm >= p->string_count)
-            report(a, CVBC_STRING_RANGE, i, 2, "string %u, of %u", imm, (unsigned)p->string_count);
+            verify_program_report(a, CVBC_STRING_RANGE, i, 2, "string %u, of %u", imm,
+                                  (unsigned)p->string_count);
         break;
     default: break;
     }
@@ -83,11 +86,11 @@ static void check_instructions(struct analysis *a, struct cvbc_flow *flow)
         struct cvbc_inst in = cvbc_inst_at(a->p, i);
         const struct cvbc_op_info *op = &cvbc_ops[in.opcode];
         if (!op->mnemonic) {
-            report(a, CVBC_UNKNOWN_OPCODE, i, 0, "opcode 0x%02x", in.opcode, 0);
+            verify_program_report(a, CVBC_UNKNOWN_OPCODE, i, 0, "opcode 0x%02x", in.opcode, 0);
             continue;
         }
         if (in.flags & ~op->flags || in.flags == (CVBC_S | CVBC_W))
-            report(a, CVBC_UNKNOWN_FLAGS, i, 1, "flags 0x%02x", in.flags, 0);
+            verify_program_report(a, CVBC_UNKNOWN_FLAGS, i, 1, "flags 0x%02x", in.flags, 0);
         check_operand(a, i, in);
         if (op->operand == CVBC_OPERAND_TARGET && in.immediate < a->p->count)
             a->is_target[in.immediate] = true;
@@ -109,7 +112,8 @@ static struct function *function_at(struct analysis *a, uint32_t entry)
 }
 
 /* Execution may continue at `to` with this depth. */
-static void reach(struct analysis *a, size_t *work, uint32_t to, int32_t depth, uint32_t owner)
+static void verify_program_reach(struct analysis *a, size_t *work, uint32_t to, int32_t depth,
+                                 uint32_t owner)
 {
     if (to >= a->p->count) return;
     if (a->depth[to] < 0) {
@@ -120,8 +124,8 @@ static void reach(struct analysis *a, size_t *work, uint32_t to, int32_t depth, 
         a->proved = false;
         if (a->owner[to] != owner) return; /* shared code: seen from its first function only */
         if (!a->warned_join)
-            report(a, CVBC_STACK_JOIN, to, 0, "the stack holds %u or %u words here",
-                   (unsigned)a->depth[to], (unsigned)depth);
+            verify_program_report(a, CVBC_STACK_JOIN, to, 0, "the stack holds %u or %u words here",
+                                  (unsigned)a->depth[to], (unsigned)depth);
         a->warned_join = true;
     }
 }
@@ -138,20 +142,20 @@ static int32_t printf_pops(const struct analysis *a, size_t i)
     return known ? 1 + before.immediate : -1;
 }
 
-static bool ends(uint8_t opcode)
+static bool verify_program_ends(uint8_t opcode)
 {
     return opcode == CVBC_OP_HALT || opcode == CVBC_OP_RET || opcode == CVBC_OP_JMP;
 }
 
-static void locals(struct analysis *a, struct function *fn, size_t i, struct cvbc_inst in,
-                   int32_t depth)
+static void verify_program_locals(struct analysis *a, struct function *fn, size_t i,
+                                  struct cvbc_inst in, int32_t depth)
 {
     /* depth: words in the frame that the index counts over; the lowest is the return index */
     bool main = fn == a->functions, store = in.opcode == CVBC_OP_STORE_LOCAL;
     int32_t below = (int32_t)in.immediate - depth + 1; /* > 0: in the caller's frame */
     if (below > 0 && main) {
-        report(a, CVBC_STACK_UNDERFLOW, i, 2, "depth %u, the stack holds %u words", in.immediate,
-               (unsigned)(depth < 0 ? 0 : depth));
+        verify_program_report(a, CVBC_STACK_UNDERFLOW, i, 2, "depth %u, the stack holds %u words",
+                              in.immediate, (unsigned)(depth < 0 ? 0 : depth));
         a->proved = false;
     } else if (!main && store && below == 0) {
         a->proved = false; /* the return index itself */
@@ -160,7 +164,7 @@ static void locals(struct analysis *a, struct function *fn, size_t i, struct cvb
     }
 }
 
-static void step(struct analysis *a, size_t *work, uint32_t i)
+static void verify_program_step(struct analysis *a, size_t *work, uint32_t i)
 {
     struct cvbc_inst in = cvbc_inst_at(a->p, i);
     const struct cvbc_op_info *op = &cvbc_ops[in.opcode];
@@ -182,9 +186,10 @@ static void step(struct analysis *a, size_t *work, uint32_t i)
     if (in.opcode == CVBC_OP_RET) {
         if (main ? depth > 0 : depth != 1) a->proved = false;
         if (!main && depth != 1 && !a->warned_frame) {
-            report(a, CVBC_FRAME, i, 0,
-                   "returns with %u words on its stack, the return index is the first",
-                   (unsigned)(depth < 0 ? 0 : depth), 0);
+            verify_program_report(
+                a, CVBC_FRAME, i, 0,
+                "returns with %u words on its stack, the return index is the first",
+                (unsigned)(depth < 0 ? 0 : depth), 0);
             a->warned_frame = true;
         }
         return;
@@ -192,23 +197,24 @@ static void step(struct analysis *a, size_t *work, uint32_t i)
     if (depth < pops || (!main && depth - pops < 1)) {
         a->proved = false;
         if (depth < pops && main) {
-            report(a, CVBC_STACK_UNDERFLOW, i, 0, "takes %u words, the stack holds %u",
-                   (unsigned)pops, (unsigned)depth);
+            verify_program_report(a, CVBC_STACK_UNDERFLOW, i, 0,
+                                  "takes %u words, the stack holds %u", (unsigned)pops,
+                                  (unsigned)depth);
             return;
         }
         if (!main && !a->warned_frame)
-            report(a, CVBC_FRAME, i, 0, "takes %u words of a frame of %u", (unsigned)pops,
-                   (unsigned)(depth < 0 ? 0 : depth));
+            verify_program_report(a, CVBC_FRAME, i, 0, "takes %u words of a frame of %u",
+                                  (unsigned)pops, (unsigned)(depth < 0 ? 0 : depth));
         a->warned_frame |= !main;
         if (depth < pops) return;
     }
-    if (in.opcode == CVBC_OP_LOAD_LOCAL) locals(a, fn, i, in, depth);
-    if (in.opcode == CVBC_OP_STORE_LOCAL) locals(a, fn, i, in, depth - 1);
+    if (in.opcode == CVBC_OP_LOAD_LOCAL) verify_program_locals(a, fn, i, in, depth);
+    if (in.opcode == CVBC_OP_STORE_LOCAL) verify_program_locals(a, fn, i, in, depth - 1);
     int32_t after = depth - pops + pushes;
     if (after > fn->deepest) fn->deepest = after;
     if (main && after > CVBC_STACK_MAX) {
-        report(a, CVBC_STACK_OVERFLOW, i, 0, "%u words on the stack, at most %u", (unsigned)after,
-               CVBC_STACK_MAX);
+        verify_program_report(a, CVBC_STACK_OVERFLOW, i, 0, "%u words on the stack, at most %u",
+                              (unsigned)after, CVBC_STACK_MAX);
         a->proved = false;
         return;
     }
@@ -217,15 +223,16 @@ static void step(struct analysis *a, size_t *work, uint32_t i)
         if (in.opcode != CVBC_OP_JMP_TRUE && in.opcode != CVBC_OP_JMP_FALSE) return;
     } else if (in.opcode == CVBC_OP_CALL) {
         struct function *callee = function_at(a, in.immediate);
-        reach(a, work, in.immediate, 1, (uint32_t)(callee - a->functions));
+        verify_program_reach(a, work, in.immediate, 1, (uint32_t)(callee - a->functions));
         after = depth;
     } else if (op->operand == CVBC_OPERAND_TARGET) {
-        reach(a, work, in.immediate, after, a->owner[i]);
+        verify_program_reach(a, work, in.immediate, after, a->owner[i]);
     }
-    if (ends(in.opcode)) return;
+    if (verify_program_ends(in.opcode)) return;
     if (i + 1 == a->p->count)
-        report(a, CVBC_FALLS_OFF, i, 0, "the program ends here without a HALT", 0, 0);
-    reach(a, work, i + 1, after, a->owner[i]);
+        verify_program_report(a, CVBC_FALLS_OFF, i, 0, "the program ends here without a HALT", 0,
+                              0);
+    verify_program_reach(a, work, i + 1, after, a->owner[i]);
 }
 
 /* ---- calls ---- */
@@ -261,7 +268,7 @@ static bool settle_calls(struct analysis *a)
     return true;
 }
 
-static void settle(struct analysis *a, struct cvbc_flow *flow)
+static void verify_program_settle(struct analysis *a, struct cvbc_flow *flow)
 {
     if (!settle_calls(a)) {
         a->proved = false;
@@ -274,23 +281,24 @@ static void settle(struct analysis *a, struct cvbc_flow *flow)
     if (flow->stack > CVBC_STACK_MAX) a->proved = false;
 }
 
-static void follow(struct analysis *a, struct cvbc_flow *flow)
+static void verify_program_follow(struct analysis *a, struct cvbc_flow *flow)
 {
     size_t count = a->p->count, work = 0;
     for (size_t i = 0; i < count; i++) a->depth[i] = -1;
     uint32_t entry = a->p->head.entry_point_offset;
     a->functions[0] = (struct function){.entry = entry, .absolute = -1};
     a->function_count = 1; /* the program itself; a CALL of its entry makes another one */
-    reach(a, &work, entry, 0, 0);
-    while (work) step(a, &work, a->work[--work]);
+    verify_program_reach(a, &work, entry, 0, 0);
+    while (work) verify_program_step(a, &work, a->work[--work]);
     for (size_t i = 0; i < a->function_count; i++)
         if (i && a->functions[i].deepest < 1) a->functions[i].deepest = 1;
-    settle(a, flow);
+    verify_program_settle(a, flow);
 }
 
 /* Keeps depths and owners where they are wanted. */
-static bool analyse(const struct cvbc_program *p, struct findings *f, uint64_t origin, bool decoded,
-                    struct cvbc_flow *flow, int32_t **depths, uint32_t **owners)
+static bool verify_program_analyse(const struct cvbc_program *p, struct findings *f,
+                                   uint64_t origin, bool decoded, struct cvbc_flow *flow,
+                                   int32_t **depths, uint32_t **owners)
 {
     *flow = (struct cvbc_flow){0};
     size_t count = p->count;
@@ -305,7 +313,7 @@ static bool analyse(const struct cvbc_program *p, struct findings *f, uint64_t o
     if (ok) {
         a.is_target[p->head.entry_point_offset] = true;
         check_instructions(&a, flow);
-        follow(&a, flow);
+        verify_program_follow(&a, flow);
         flow->proved = a.proved;
     }
     if (ok && depths) {
@@ -326,14 +334,14 @@ static bool analyse(const struct cvbc_program *p, struct findings *f, uint64_t o
 bool cvbc_verify_program(const struct cvbc_program *p, struct findings *f, uint64_t origin,
                          bool decoded, struct cvbc_flow *flow)
 {
-    return analyse(p, f, origin, decoded, flow, NULL, NULL);
+    return verify_program_analyse(p, f, origin, decoded, flow, NULL, NULL);
 }
 
 bool cvbc_stack_depths(const struct cvbc_program *p, int32_t **depths, uint32_t **functions)
 {
     struct cvbc_flow flow;
     struct findings ignored = {.rules = cvbc_rules};
-    return analyse(p, &ignored, 0, false, &flow, depths, functions);
+    return verify_program_analyse(p, &ignored, 0, false, &flow, depths, functions);
 }
 
 /* ---- the driver's entry: container, protection, program ---- */

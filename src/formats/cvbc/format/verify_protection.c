@@ -185,7 +185,8 @@ bool cvbc_derive(const struct cvbc_sealing *s, const struct cvbc_secret *secret,
 }
 
 /* The plaintext is in a buffer of the module, wiped when it closes. */
-static bool decrypt(struct cvbc_module *m, struct cvbc_opened *o, penta_bytes *bytes)
+static bool verify_protection_decrypt(struct cvbc_module *m, struct cvbc_opened *o,
+                                      penta_bytes *bytes)
 {
     uint64_t at = cvbc_offset(m, bytes->data);
     if (!m->policy.has_secret) {
@@ -220,7 +221,8 @@ static bool decrypt(struct cvbc_module *m, struct cvbc_opened *o, penta_bytes *b
 
 /* ---- DEFLATE ---- */
 
-static bool inflate(struct cvbc_module *m, struct cvbc_opened *o, penta_bytes *bytes)
+static bool verify_protection_inflate(struct cvbc_module *m, struct cvbc_opened *o,
+                                      penta_bytes *bytes)
 {
     uint64_t at = cvbc_offset(m, m->stored.data), limit = m->policy.inflate_max;
     if (limit > SIZE_MAX / 2) limit = SIZE_MAX / 2;
@@ -273,8 +275,8 @@ static bool open_contents(struct cvbc_module *m, struct cvbc_opened *o)
     penta_bytes bytes = m->stored;
     if (!check_signature(m, o)) return false;
     if (!check_open_hashes(m, o) || !cvbc_programs_digests(m, o)) return false;
-    if (m->header.flags & CVBC_ENCRYPTED && !decrypt(m, o, &bytes)) return false;
-    if (m->header.flags & CVBC_COMPRESSED && !inflate(m, o, &bytes)) return false;
+    if (m->header.flags & CVBC_ENCRYPTED && !verify_protection_decrypt(m, o, &bytes)) return false;
+    if (m->header.flags & CVBC_COMPRESSED && !verify_protection_inflate(m, o, &bytes)) return false;
     if (!parse_image(m, o, bytes)) return false;
     if (!check_bytecode_hash(m, o, bytes)) return false;
     if (!cvbc_programs_open(m, o)) return false;

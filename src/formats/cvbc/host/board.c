@@ -45,14 +45,14 @@ static uint64_t *value_of(struct cvbc_board *b, size_t i)
     return (uint64_t *)((char *)b + keys[i].offset);
 }
 
-static penta_bytes trim(penta_bytes t)
+static penta_bytes board_trim(penta_bytes t)
 {
     while (t.size && isspace(t.data[0])) t.data++, t.size--;
     while (t.size && isspace(t.data[t.size - 1])) t.size--;
     return t;
 }
 
-static bool library(struct cvbc_board *b, penta_bytes text)
+static bool board_library(struct cvbc_board *b, penta_bytes text)
 {
     char line[64] = "";
     if (text.size >= sizeof line || b->library_count == CVBC_LIBRARIES) return false;
@@ -69,7 +69,7 @@ static bool set_field(struct cvbc_board *b, penta_bytes key, penta_bytes value)
         snprintf(b->name, sizeof b->name, "%.*s", BYTES_ARG(value, 31));
         return true;
     }
-    if (key.size == 7 && !memcmp(key.data, "library", 7)) return library(b, value);
+    if (key.size == 7 && !memcmp(key.data, "library", 7)) return board_library(b, value);
     for (size_t i = 0; i < FIELDS; i++)
         if (strlen(keys[i].key) == key.size && !memcmp(keys[i].key, key.data, key.size))
             return (keys[i].field && cvbc_value(keys[i].field, value, value_of(b, i))) ||
@@ -82,13 +82,14 @@ bool cvbc_board_read(penta_bytes text, struct cvbc_board *b, penta_error *err)
     for (size_t at = 0; at < text.size;) {
         const uint8_t *end = memchr(text.data + at, '\n', text.size - at);
         size_t size = end ? (size_t)(end - text.data) - at : text.size - at;
-        penta_bytes line = trim(bytes_slice(text, at, size));
+        penta_bytes line = board_trim(bytes_slice(text, at, size));
         const uint8_t *equals = line.size ? memchr(line.data, '=', line.size) : NULL;
         bool comment = !line.size || line.data[0] == '#';
         if (!comment &&
-            (!equals || !set_field(b, trim((penta_bytes){line.data, (size_t)(equals - line.data)}),
-                                   trim((penta_bytes){
-                                       equals + 1, (size_t)(line.data + line.size - equals - 1)}))))
+            (!equals ||
+             !set_field(b, board_trim((penta_bytes){line.data, (size_t)(equals - line.data)}),
+                        board_trim((penta_bytes){equals + 1,
+                                                 (size_t)(line.data + line.size - equals - 1)}))))
             return error_at(err, BASE_SYNTAX, at, "not a field of a board, or a bad value");
         at += size + 1;
     }
@@ -127,7 +128,7 @@ bool cvbc_board_find(const char *name, struct cvbc_board *out, penta_error *err)
 
 /* ---- does it fit? ---- */
 
-static const char *named(const char *field, uint64_t value)
+static const char *board_named(const char *field, uint64_t value)
 {
     const char *name = cvbc_name(field, value);
     return name ? name : "unknown";
@@ -173,12 +174,12 @@ static void check_target(const struct cvbc_module *m, const struct cvbc_board *b
     uint64_t at = cvbc_offset(m, m->metadata.data);
     if (c->target_architecture && c->target_architecture != b->architecture)
         findings_add(f, CVBC_TARGET, at, NULL, "architecture %s, %s is %s",
-                     named("target_architecture", c->target_architecture), b->name,
-                     named("target_architecture", b->architecture));
+                     board_named("target_architecture", c->target_architecture), b->name,
+                     board_named("target_architecture", b->architecture));
     if (c->target_family && c->target_family != b->family)
         findings_add(f, CVBC_TARGET, at + 1, NULL, "family %s, %s is %s",
-                     named("target_family", c->target_family), b->name,
-                     named("target_family", b->family));
+                     board_named("target_family", c->target_family), b->name,
+                     board_named("target_family", b->family));
     if (c->target_variant && c->target_variant != b->variant)
         findings_add(f, CVBC_TARGET, at + 2, NULL, "variant 0x%04x, %s is 0x%04x",
                      c->target_variant, b->name, (unsigned)b->variant);

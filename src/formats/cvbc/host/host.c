@@ -60,7 +60,8 @@ static void put_number(char *text, size_t *size, const char *format, unsigned va
 
 /* The text of one call (CVBC 14.2); false: a conversion without an argument. A zero byte ends
  * it. */
-static bool format(penta_bytes f, const int32_t *args, uint32_t count, char *text, size_t *size)
+static bool host_format(penta_bytes f, const int32_t *args, uint32_t count, char *text,
+                        size_t *size)
 {
     uint32_t used = 0;
     bool cut = false;
@@ -180,7 +181,7 @@ static unsigned print_call(const struct cvbc_board_state *b, const struct cvbc_v
     char text[PRINTF_MAX];
     size_t size;
     if (id >= vm->program->string_count ||
-        !format(vm->program->strings[id], vm->args, vm->arg_count, text, &size))
+        !host_format(vm->program->strings[id], vm->args, vm->arg_count, text, &size))
         return CVBC_TRAP_HARDWARE_FAULT;
     if (b->hal.print)
         return b->hal.print(b->hal.user, text, size) ? CVBC_TRAP_NONE : CVBC_TRAP_HARDWARE_FAULT;
@@ -265,7 +266,7 @@ static void keep_reason(void *user, const penta_error *finding)
     if (!r->count++) *r->err = *finding;
 }
 
-static bool fits(const penta_module *module, const char *name, penta_error *err)
+static bool host_fits(const penta_module *module, const char *name, penta_error *err)
 {
     struct cvbc_board board;
     if (!cvbc_board_find(name, &board, err)) return false;
@@ -282,7 +283,7 @@ static bool host_open(penta_vm *vm, const penta_option *options, size_t count,
     const char *name = option_text(options, count, "board"),
                *script = option_text(options, count, "script");
     bool trace = name && !strcmp(name, "trace");
-    if (name && !trace && !fits(vm->module, name, err)) return false;
+    if (name && !trace && !host_fits(vm->module, name, err)) return false;
     struct cvbc_board_state *b = cvbc_board_new(trace, &cvbc_vm(vm)->pins, err);
     out->state = b;
     out->changes_machine = true; /* its pins */

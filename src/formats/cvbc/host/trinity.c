@@ -69,7 +69,8 @@ static bool add_pins(struct firmware *f, const struct cvbc_module *m, penta_erro
     return true;
 }
 
-static bool add(struct firmware *f, const struct cvbc_module *m, bool first, penta_error *err)
+static bool trinity_add(struct firmware *f, const struct cvbc_module *m, bool first,
+                        penta_error *err)
 {
     const struct cvbc_core *c = &m->meta.core;
     if (first) f->core = *c;
@@ -157,7 +158,7 @@ static void print_init(struct writer *w, const struct firmware *f, const struct 
     set_bits(w, base + MODER, 2 * n, 3, moder[pin->pin_mode <= 4 ? pin->pin_mode : 0]);
 }
 
-static bool usable(const struct firmware *f, const struct cvbc_pin *pin)
+static bool trinity_usable(const struct firmware *f, const struct cvbc_pin *pin)
 {
     return has_registers(f) && pin->pin_number < 16;
 }
@@ -227,10 +228,10 @@ static void print_h(struct writer *w, const struct firmware *f)
            "    volatile uint32_t *reg = (volatile uint32_t *)(uintptr_t)address;\n"
            "    *reg = (*reg & ~mask) | value;\n}\n");
     for (size_t i = 0; i < f->pin_count; i++)
-        if (usable(f, &f->pins[i])) print_pin(w, f, &f->pins[i]);
+        if (trinity_usable(f, &f->pins[i])) print_pin(w, f, &f->pins[i]);
     writer_text(w, "\nstatic inline void trinity_board_init(void)\n{\n");
     for (size_t i = 0; i < f->pin_count; i++)
-        if (usable(f, &f->pins[i]))
+        if (trinity_usable(f, &f->pins[i]))
             writer_print(w, "    trinity_p%c%u_init();\n", 'a' + f->pins[i].port_identifier,
                          f->pins[i].pin_number);
     writer_text(w, "}\n");
@@ -257,7 +258,7 @@ static void print_hpp(struct writer *w, const struct firmware *f)
         const struct cvbc_pin *p = &f->pins[i];
         const char *function = cvbc_name("pin_function", p->pin_function),
                    *mode = cvbc_name("pin_mode", p->pin_mode);
-        if (usable(f, p))
+        if (trinity_usable(f, p))
             writer_print(w, "using P%c%u = stm32_pin<0x%08" PRIX32 "u, %u>; // %s %s, initial %s\n",
                          'A' + p->port_identifier, p->pin_number, base_of(f, p), p->pin_number,
                          function ? function : "?", mode ? mode : "?",
@@ -267,7 +268,7 @@ static void print_hpp(struct writer *w, const struct firmware *f)
         w,
         "template <unsigned LogicalPin> struct logical_pin; // undeclared pins do not compile\n");
     for (unsigned i = 0; i < 256; i++)
-        if (f->logical[i] >= 0 && usable(f, &f->pins[f->logical[i]]))
+        if (f->logical[i] >= 0 && trinity_usable(f, &f->pins[f->logical[i]]))
             writer_print(w, "template <> struct logical_pin<%u> : P%c%u {};\n", i,
                          'A' + f->pins[f->logical[i]].port_identifier,
                          f->pins[f->logical[i]].pin_number);
@@ -297,7 +298,7 @@ static void print_ld(struct writer *w, const struct firmware *f)
 
 /* ---- JSON ---- */
 
-static void upper(struct json *j, const char *key, const char *word)
+static void trinity_upper(struct json *j, const char *key, const char *word)
 {
     char text[40] = "";
     for (size_t i = 0; word && word[i] && i + 1 < sizeof text; i++)
@@ -312,9 +313,9 @@ static void print_json(struct writer *w, const struct firmware *f)
     char text[32];
     json_object(&j, NULL);
     json_object(&j, "target");
-    upper(&j, "architecture", cvbc_name("target_architecture", c->target_architecture));
-    upper(&j, "family", cvbc_name("target_family", c->target_family));
-    upper(&j, "variant", f->board.name);
+    trinity_upper(&j, "architecture", cvbc_name("target_architecture", c->target_architecture));
+    trinity_upper(&j, "family", cvbc_name("target_family", c->target_family));
+    trinity_upper(&j, "variant", f->board.name);
     snprintf(text, sizeof text, "0x%04x", c->target_variant);
     json_text(&j, "code", text);
     json_end(&j);
@@ -331,9 +332,9 @@ static void print_json(struct writer *w, const struct firmware *f)
         json_object(&j, NULL);
         json_text(&j, "port", port);
         json_uint(&j, "pin", p->pin_number);
-        upper(&j, "function", cvbc_name("pin_function", p->pin_function));
-        upper(&j, "mode", cvbc_name("pin_mode", p->pin_mode));
-        upper(&j, "pull", cvbc_name("pin_pull", p->pin_pull));
+        trinity_upper(&j, "function", cvbc_name("pin_function", p->pin_function));
+        trinity_upper(&j, "mode", cvbc_name("pin_mode", p->pin_mode));
+        trinity_upper(&j, "pull", cvbc_name("pin_pull", p->pin_pull));
         json_uint(&j, "drive", p->pin_drive_strength);
         json_uint(&j, "initial", p->pin_initial_state);
         snprintf(text, sizeof text, "0x%08" PRIX32, base_of(f, p));
@@ -372,7 +373,7 @@ bool cvbc_trinity(const struct cvbc_module *const *files, size_t count,
     f.pins = calloc(pins, sizeof *f.pins);
     f.digests = calloc(count + 1, sizeof *f.digests);
     bool ok = (f.pins && f.digests) || error_at(err, BASE_MEMORY, 0, "no memory for the board");
-    for (size_t i = 0; ok && i < count; i++) ok = add(&f, files[i], !i, err);
+    for (size_t i = 0; ok && i < count; i++) ok = trinity_add(&f, files[i], !i, err);
     ok = ok && find_board(&f, board, err);
     for (size_t i = 0; ok && i < count; i++) ok = map_logical(&f, files[i], err);
     if (ok) {

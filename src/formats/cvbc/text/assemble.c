@@ -230,7 +230,7 @@ static bool directive_string(struct assembly *a)
 #define PLACE_ENTRY UINT32_MAX
 
 /* A number or a label, which may come later; place is where it goes. */
-static bool target(struct assembly *a, uint64_t place, uint64_t *value)
+static bool cvbc_assemble_target(struct assembly *a, uint64_t place, uint64_t *value)
 {
     struct token t = source_peek(a->s);
     if (t.kind != TOKEN_NAME) return expr_field(a->s, NULL, NULL, 16, value);
@@ -241,7 +241,7 @@ static bool target(struct assembly *a, uint64_t place, uint64_t *value)
 static bool directive_entry(struct assembly *a)
 {
     uint64_t value = 0;
-    if (!target(a, PLACE_ENTRY, &value)) return false;
+    if (!cvbc_assemble_target(a, PLACE_ENTRY, &value)) return false;
     a->b.entry = (uint16_t)value;
     return true;
 }
@@ -386,7 +386,8 @@ enum { DIRECTIVES = sizeof directives / sizeof *directives };
 
 /* ---- instructions ---- */
 
-static bool emit(struct assembly *a, uint64_t at, uint8_t opcode, uint8_t flags, uint64_t immediate)
+static bool cvbc_assemble_emit(struct assembly *a, uint64_t at, uint8_t opcode, uint8_t flags,
+                               uint64_t immediate)
 {
     if (cvbc_build_count(&a->b) >= UINT16_MAX)
         return error_at(a->s->err, CVBC_LIMIT, at, "more than 65535 instructions");
@@ -412,7 +413,7 @@ static bool raw_instruction(struct assembly *a, size_t from)
     enum token_kind next = source_peek(s).kind;
     if (next != TOKEN_LINE && next != TOKEN_END && !expr_field(s, NULL, NULL, 16, &immediate))
         return false;
-    return emit(a, from, (uint8_t)opcode, (uint8_t)flags, immediate);
+    return cvbc_assemble_emit(a, from, (uint8_t)opcode, (uint8_t)flags, immediate);
 }
 
 static int find_mnemonic(const struct source *s, struct token t)
@@ -447,7 +448,7 @@ static bool unknown_word(struct assembly *a, struct token t)
     return false;
 }
 
-static bool instruction(struct assembly *a, struct token t)
+static bool cvbc_assemble_instruction(struct assembly *a, struct token t)
 {
     struct source *s = a->s;
     struct token name = t;
@@ -458,15 +459,15 @@ static bool instruction(struct assembly *a, struct token t)
     switch (cvbc_ops[code].operand) {
     case CVBC_OPERAND_NONE: break;
     case CVBC_OPERAND_TARGET:
-        if (!target(a, place, &immediate)) return false;
+        if (!cvbc_assemble_target(a, place, &immediate)) return false;
         break;
     default:
         if (!expr_field(s, labels_value, &a->labels, 16, &immediate)) return false;
     }
-    return emit(a, t.offset, (uint8_t)code, (uint8_t)flags, immediate);
+    return cvbc_assemble_emit(a, t.offset, (uint8_t)code, (uint8_t)flags, immediate);
 }
 
-static bool line(struct assembly *a)
+static bool cvbc_assemble_line(struct assembly *a)
 {
     struct source *s = a->s;
     for (;;) {
@@ -483,7 +484,7 @@ static bool line(struct assembly *a)
             return unknown_word(a, t);
         }
         if (t.kind != TOKEN_NAME) return source_unexpected(s, t, "an instruction");
-        if (!source_accept(s, ':')) return instruction(a, t) && source_end_of_line(s);
+        if (!source_accept(s, ':')) return cvbc_assemble_instruction(a, t) && source_end_of_line(s);
         if (!labels_define(&a->labels, token_text(s, t), cvbc_build_count(&a->b), t.offset, s->err))
             return false;
     }
@@ -491,7 +492,7 @@ static bool line(struct assembly *a)
 
 /* ---- the end ---- */
 
-static void resolve(struct assembly *a)
+static void cvbc_assemble_resolve(struct assembly *a)
 {
     for (size_t i = 0; i < a->labels.fixup_count; i++) {
         const struct fixup *use = &a->labels.fixups[i];
@@ -535,7 +536,7 @@ static void check_stored(struct assembly *a)
     b->has_stored = false;
 }
 
-static void finish(struct assembly *a, struct writer *out)
+static void cvbc_assemble_finish(struct assembly *a, struct writer *out)
 {
     struct cvbc_build *b = &a->b;
     if (!a->debug.out.size) cvbc_debug_put(&a->rows, &a->debug);
@@ -544,7 +545,7 @@ static void finish(struct assembly *a, struct writer *out)
         findings_add(a->findings, BASE_MEMORY, 0, NULL, "no memory for the file");
         return;
     }
-    resolve(a);
+    cvbc_assemble_resolve(a);
     enum { FLAGS_AT = 56 };
     if (b->header_over.mask[FLAGS_AT]) {
         b->flags = b->header_over.bytes[FLAGS_AT];
@@ -593,7 +594,7 @@ static void end_program(struct assembly *outer, struct assembly *inner,
     static const uint8_t no_name[CVBC_NAME_BYTES];
     struct writer *container = &inner->container;
     penta_error err = {0};
-    if (!inner->has_container) finish(inner, container);
+    if (!inner->has_container) cvbc_assemble_finish(inner, container);
     if (!writer_ok(container, &err) ||
         !cvbc_build_program(&outer->b, no_name, writer_view(container), entry, &err))
         findings_pass(outer->findings, &err);
@@ -611,7 +612,7 @@ bool cvbc_assemble(struct source *s, const penta_option *options, size_t count, 
     s->err = &err;
     while (s->pos < s->text.size) {
         err = (penta_error){0};
-        if (!line(a)) {
+        if (!cvbc_assemble_line(a)) {
             findings_pass(findings, &err);
             source_skip_line(s);
         }
@@ -624,7 +625,7 @@ bool cvbc_assemble(struct source *s, const penta_option *options, size_t count, 
         a = &inner;
     }
     if (a == &inner) end_program(&outer, &inner, &entry);
-    finish(&outer, out);
+    cvbc_assemble_finish(&outer, out);
     assembly_free(&outer);
     return !findings->errors;
 }

@@ -118,7 +118,7 @@ struct names {
     bool *needed;
 };
 
-static bool usable(penta_bytes name)
+static bool print_usable(penta_bytes name)
 {
     if (!name.size || name.size > 60 || isdigit(name.data[0])) return false;
     bool digits = name.data[0] == 'L' && name.size > 1;
@@ -129,7 +129,7 @@ static bool usable(penta_bytes name)
     return !digits; /* L12 is a name that we make up */
 }
 
-static bool taken(const struct names *n, size_t count, penta_bytes name)
+static bool print_taken(const struct names *n, size_t count, penta_bytes name)
 {
     for (size_t i = 0; i < count; i++)
         if (n->of[i].size == name.size && name.size && !memcmp(n->of[i].data, name.data, name.size))
@@ -155,7 +155,7 @@ static bool find_names(const struct cvbc_module *m, const struct cvbc_program *p
     size_t rows = 0;
     for (size_t pos = 0; rows < SYMBOLS && cvbc_symbol_next(t.symbols, &pos, &s, &name); rows++) {
         bool place = (s.kind == 1 || s.kind == 4) && s.value < p->count && !n->of[s.value].size;
-        if (!place || !usable(name) || taken(n, p->count, name)) continue;
+        if (!place || !print_usable(name) || print_taken(n, p->count, name)) continue;
         n->of[s.value] = name;
         n->needed[s.value] = true;
     }
@@ -281,7 +281,7 @@ static void print_metadata(const struct cvbc_module *m, struct cvbc_build *b, st
 }
 
 /* Whether the section has its four parts and no other bytes. */
-static bool apart(const struct cvbc_module *m)
+static bool print_apart(const struct cvbc_module *m)
 {
     return m->has_protection &&
            m->security.size == CVBC_PROTECTION_BYTES + m->public_key.size + m->signature.size;
@@ -294,7 +294,7 @@ static void print_security(const struct cvbc_module *m, const struct cvbc_build 
         writer_text(out, ".security none\n");
         return;
     }
-    if (!apart(m)) {
+    if (!print_apart(m)) {
         print_hex(out, ".security_raw", m->security);
         return;
     }
@@ -344,7 +344,7 @@ static void print_header(const struct cvbc_module *m, struct writer *out)
     struct cvbc_build none = {.minor = m->inner ? CVBC_MINOR_PROGRAMS : 0};
     struct cvbc_sizes sizes = {m->metadata.size, m->security.size, m->programs.size,
                                m->stored.size,   m->debug.size,    0};
-    bool signature = m->signature.size && apart(m);
+    bool signature = m->signature.size && print_apart(m);
     uint8_t flags = (uint8_t)((signature ? CVBC_SIGNED : 0) | (m->debug.size ? CVBC_HAS_DEBUG : 0) |
                               (m->inner ? CVBC_HAS_PROGRAMS : 0));
     uint8_t computed[cvbc_header_bytes], *copy = NULL;

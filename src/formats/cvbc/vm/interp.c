@@ -112,7 +112,7 @@ static inline bool may_meet(const struct cvbc_vm *vm, const struct cvbc_insn *in
                                  : r.word && vm->guarded.others);
 }
 
-static bool meets(struct cvbc_vm *vm, const struct cvbc_insn *in, uint32_t sp)
+static bool interp_meets(struct cvbc_vm *vm, const struct cvbc_insn *in, uint32_t sp)
 {
     see_stack(vm, in, sp);
     see_elsewhere(vm, in, sp);
@@ -165,7 +165,8 @@ enum { SLICE = 1 << 16 }; /* steps between two looks at the interrupt flag */
 
 /* Looks at what each instruction will access. One that meets a guard is the last. */
 #define AT_SP (uint32_t)(sp - base)
-#define LOOK(in) (may_meet(vm, in, AT_SP) && meets(vm, in, AT_SP) ? (granted -= left, left = 0) : 0)
+#define LOOK(in)                                                                                   \
+    (may_meet(vm, in, AT_SP) && interp_meets(vm, in, AT_SP) ? (granted -= left, left = 0) : 0)
 #define FETCH() (uint8_t)(left ? (left--, LOOK(in), in->op) : CVBC_DO_FUEL)
 #define FETCH_BELOW(clean) (LOOK(clean), (clean)->op)
 #define LOOP run_guarded
@@ -188,7 +189,7 @@ static bool guards_hold(const struct cvbc_vm *vm)
            vm->stack[vm->capacity + CVBC_GUARD] == CVBC_GUARD_HIGH;
 }
 
-static void say(struct cvbc_vm *vm, penta_stop *stop)
+static void interp_say(struct cvbc_vm *vm, penta_stop *stop)
 {
     stop->pc = vm->pc;
     if (vm->waiting) {
@@ -237,5 +238,5 @@ void cvbc_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             vm->final = true;
         }
     }
-    say(vm, stop);
+    interp_say(vm, stop);
 }

@@ -14,7 +14,7 @@
 
 /* ---- decode ---- */
 
-static uint8_t operation(struct cvbc_inst in)
+static uint8_t cvbc_vm_operation(struct cvbc_inst in)
 {
     static const uint8_t plain[256] = {
 #define OP(code, name, ...) [code] = CVBC_DO_##name,
@@ -42,7 +42,7 @@ static const struct {
 #include "cvbc/fused.def"
 };
 
-static uint8_t usual(uint8_t op)
+static uint8_t cvbc_vm_usual(uint8_t op)
 {
     return op == CVBC_DO_LT ? CVBC_DO_LT_S : op == CVBC_DO_EQ_S ? CVBC_DO_EQ : op;
 }
@@ -52,7 +52,8 @@ static void fuse_at(struct cvbc_vm *vm, uint32_t i)
     for (size_t k = 0; k < sizeof fused / sizeof *fused; k++) {
         bool same = true;
         for (unsigned n = 0; n < 4; n++)
-            same &= usual(operation(cvbc_inst_at(vm->program, i + n))) == fused[k].of[n];
+            same &= cvbc_vm_usual(cvbc_vm_operation(cvbc_inst_at(vm->program, i + n))) ==
+                    fused[k].of[n];
         if (!same) continue;
         vm->code[i].op = fused[k].op;
         vm->fused = true;
@@ -97,7 +98,7 @@ void cvbc_vm_unfuse(struct cvbc_vm *vm)
     if (!vm->fused) return;
     vm->fused = false;
     for (uint32_t i = 0; i < vm->count; i++)
-        vm->code[i].op = operation(cvbc_inst_at(vm->program, i));
+        vm->code[i].op = cvbc_vm_operation(cvbc_inst_at(vm->program, i));
 }
 
 struct cvbc_vm *cvbc_vm_new(const struct cvbc_program *p, uint32_t capacity, uint64_t budget,
@@ -126,7 +127,7 @@ struct cvbc_vm *cvbc_vm_new(const struct cvbc_program *p, uint32_t capacity, uin
     vm->stack[capacity + CVBC_GUARD] = CVBC_GUARD_HIGH;
     for (size_t i = 0; i < p->count; i++) {
         struct cvbc_inst in = cvbc_inst_at(p, i);
-        vm->code[i] = (struct cvbc_insn){in.immediate, operation(in)};
+        vm->code[i] = (struct cvbc_insn){in.immediate, cvbc_vm_operation(in)};
     }
     vm->code[p->count].op = CVBC_DO_END;
     return vm;
@@ -280,7 +281,7 @@ static void vm_describe(const penta_vm *base, const penta_visitor *v)
 
 /* ---- memory from outside: four windows of little-endian words ---- */
 
-static int32_t *window(struct cvbc_vm *vm, uint64_t address, size_t *size)
+static int32_t *cvbc_vm_window(struct cvbc_vm *vm, uint64_t address, size_t *size)
 {
     switch (address >> 24) {
     case 0: *size = vm->capacity; return vm->stack + CVBC_GUARD;
@@ -291,11 +292,11 @@ static int32_t *window(struct cvbc_vm *vm, uint64_t address, size_t *size)
     }
 }
 
-static bool touch(struct cvbc_vm *vm, uint64_t address, uint8_t *into, const uint8_t *from,
-                  size_t size)
+static bool cvbc_vm_touch(struct cvbc_vm *vm, uint64_t address, uint8_t *into, const uint8_t *from,
+                          size_t size)
 {
     size_t words;
-    int32_t *base = window(vm, address, &words);
+    int32_t *base = cvbc_vm_window(vm, address, &words);
     uint64_t at = address & 0xffffff;
     if (!base || at > words * 4 || size > words * 4 - at) return false;
     for (size_t i = 0; i < size; i++) {
@@ -311,14 +312,14 @@ static bool touch(struct cvbc_vm *vm, uint64_t address, uint8_t *into, const uin
 
 static bool vm_peek(const penta_vm *base, uint64_t address, void *into, size_t size)
 {
-    return touch((struct cvbc_vm *)base, address, into, NULL, size);
+    return cvbc_vm_touch((struct cvbc_vm *)base, address, into, NULL, size);
 }
 
 /* A word that the program does not expect may be a return index: nothing is proved any more. */
 static bool vm_poke(penta_vm *base, uint64_t address, const void *from, size_t size)
 {
     struct cvbc_vm *vm = cvbc_vm(base);
-    if (!touch(vm, address, NULL, from, size)) return false;
+    if (!cvbc_vm_touch(vm, address, NULL, from, size)) return false;
     vm->proved = false;
     return true;
 }
@@ -357,7 +358,7 @@ static bool vm_count(penta_vm *base, struct counts *counts, penta_error *err)
 
 /* ---- snapshots ---- */
 
-static bool waits(const struct cvbc_vm *vm)
+static bool cvbc_vm_waits(const struct cvbc_vm *vm)
 {
     uint8_t opcode = vm->pc < vm->count ? vm->program->code[4 * vm->pc] : 0;
     _Static_assert(CVBC_OP_DIGITAL_WRITE == 0x10 && CVBC_OP_MICROS == 0x1a, "the host calls");
@@ -379,7 +380,7 @@ static void vm_walk(penta_vm *base, struct walk *w)
     WALK_NUMBER(w, vm->arg_count);
     if (vm->pc > vm->count || vm->sp > vm->capacity || vm->pool_used > CVBC_POOL ||
         vm->error >= CVBC_TRAPS || vm->arg_count > CVBC_HOST_ARGS || vm->executed > vm->budget ||
-        (vm->waiting && !waits(vm))) {
+        (vm->waiting && !cvbc_vm_waits(vm))) {
         walk_wrong(w, "a state that this program cannot be in");
         return;
     }
