@@ -45,7 +45,7 @@ static void coil_parts(const penta_module *module, penta_part_report *fn, void *
     }
 }
 
-static void data(const penta_module *module, penta_part_report *fn, void *user)
+static void driver_data(const penta_module *module, penta_part_report *fn, void *user)
 {
     const struct coil_module *m = coil_module(module);
     bool exec = m->header.flags & COIL_FILE_EXEC;
@@ -80,6 +80,6 @@ const struct driver coil_driver = {
     .is_register = coil_is_register,
     .assemble = coil_assemble,
     .others = (const struct driver_other[]){{OPTION_CONVERT, coil_convert}, {0}},
-    .data = data,
+    .data = driver_data,
     .next_pc = coil_next_pc,
 };

@@ -77,7 +77,7 @@ static int by_start(const void *a, const void *b)
     return x->size < y->size ? -1 : x->size > y->size;
 }
 
-static bool inside(const struct range *r, uint64_t file_size)
+static bool container_inside(const struct range *r, uint64_t file_size)
 {
     return r->from <= file_size && r->size <= file_size - r->from;
 }
@@ -114,7 +114,7 @@ static bool check_tables(struct attempt *a, penta_bytes file)
         {h->string_offset, 0, "string table", 60 + shift},
     };
     for (int i = 1; i < 5; i++)
-        if (!inside(&tables[i], file.size))
+        if (!container_inside(&tables[i], file.size))
             return error_at(&a->err, COIL_TABLE_RANGE, tables[i].at,
                             "the %s (%llu bytes at 0x%llx) is not in the file", tables[i].what,
                             (unsigned long long)tables[i].size, (unsigned long long)tables[i].from);
@@ -194,7 +194,7 @@ static bool check_sections(struct coil_module *m, penta_error *err)
         const struct coil_section *s = &m->sections[i];
         if (s->type == COIL_S_BSS || !s->size) continue;
         ranges[n] = (struct range){s->offset, s->size, "section", section_entry(m, i) + 8};
-        if (!inside(&ranges[n++], m->base.file.size))
+        if (!container_inside(&ranges[n++], m->base.file.size))
             error_at(damage, COIL_SECTION_RANGE, section_entry(m, i) + 8,
                      "section %zu (%llu bytes at 0x%llx) is not in the file", i + 1,
                      (unsigned long long)s->size, (unsigned long long)s->offset);
@@ -392,7 +392,7 @@ void coil_header_put(struct writer *out, const struct coil_header *header, bool 
     writer_bytes(out, bytes + 44, sizeof bytes - 44);
 }
 
-static void place(uint8_t *image, size_t size, uint64_t at, const struct writer *w)
+static void container_place(uint8_t *image, size_t size, uint64_t at, const struct writer *w)
 {
     if (w->out.data && at <= size && w->out.size <= size - at)
         bytes_copy(image + at, (penta_bytes){w->out.data, w->out.size});
@@ -408,18 +408,18 @@ bool coil_encode(const penta_module *module, struct writer *out, penta_error *er
         uint8_t *image = out->out.data + start;
         struct writer w = {.big_endian = m->big_endian};
         coil_header_put(&w, &m->header, m->natural);
-        place(image, size, 0, &w);
+        container_place(image, size, 0, &w);
         for (size_t i = 0; i < m->section_count; i++) {
             w.out.size = 0;
             coil_section_write(&w, &m->sections[i]);
-            place(image, size, section_entry(m, i), &w);
+            container_place(image, size, section_entry(m, i), &w);
         }
         w.out.size = 0;
         for (size_t i = 0; i < m->symbol_count; i++) coil_symbol_write(&w, &m->symbols[i]);
-        place(image, size, m->header.symbol_offset, &w);
+        container_place(image, size, m->header.symbol_offset, &w);
         w.out.size = 0;
         for (size_t i = 0; i < m->reloc_count; i++) coil_reloc_write(&w, &m->relocs[i]);
-        place(image, size, m->header.reloc_offset, &w);
+        container_place(image, size, m->header.reloc_offset, &w);
         out->failed |= w.failed;
         writer_free(&w);
     }

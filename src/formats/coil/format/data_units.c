@@ -8,7 +8,7 @@ static bool is_data(const struct coil_section *s)
     return s->flags & COIL_ALLOC && s->type != COIL_S_BSS && !coil_is_code(s);
 }
 
-static bool spend(struct coil_data_units *u, uint64_t bytes)
+static bool data_units_spend(struct coil_data_units *u, uint64_t bytes)
 {
     if (bytes > u->budget)
         return error_at(&u->err, BASE_LIMIT, 0, "the code names too much data to look at");
@@ -17,7 +17,7 @@ static bool spend(struct coil_data_units *u, uint64_t bytes)
 }
 
 /* One number of `width` bytes. */
-static void mark(struct coil_data_units *u, uint64_t at, uint64_t width, uint64_t end)
+static void data_units_mark(struct coil_data_units *u, uint64_t at, uint64_t width, uint64_t end)
 {
     uint8_t *marks = u->marks + at;
     bool known = false,
@@ -39,7 +39,7 @@ static void mark_type(struct coil_data_units *u, const struct coil_type *t, uint
 {
     const struct coil_type_info *info = &coil_types[t->op];
     if (coil_is_scalar(t->op) || info->family == COIL_F_WIDE) {
-        mark(u, at, t->size, end);
+        data_units_mark(u, at, t->size, end);
     } else if (t->member_count) {
         for (uint32_t i = 0; i < t->member_count; i++)
             mark_type(u, t->members[i].type, at + t->members[i].offset, end);
@@ -50,8 +50,8 @@ static void mark_type(struct coil_data_units *u, const struct coil_type *t, uint
 }
 
 /* Where a symbol's data begins and ends in the file; false: it is no data. */
-static bool extent(const struct coil_module *m, uint64_t symbol, uint64_t *from, uint64_t *end,
-                   uint64_t *section_end)
+static bool data_units_extent(const struct coil_module *m, uint64_t symbol, uint64_t *from,
+                              uint64_t *end, uint64_t *section_end)
 {
     if (symbol >= m->symbol_count) return false;
     const struct coil_symbol *s = &m->symbols[symbol];
@@ -70,7 +70,7 @@ static bool mark_at(struct coil_data_units *u, const struct coil_type *t, uint64
 {
     if (!t || t->open || !t->size) return true;
     for (uint64_t at = from; at <= end && t->size <= end - at; at += step) {
-        if (!spend(u, t->size)) return false;
+        if (!data_units_spend(u, t->size)) return false;
         mark_type(u, t, at, end);
         if (!step) break;
     }
@@ -80,14 +80,14 @@ static bool mark_at(struct coil_data_units *u, const struct coil_type *t, uint64
 static bool look_at_operand(struct coil_data_units *u, const struct coil_operand *o)
 {
     uint64_t from, end, section_end;
-    if (o->form == COIL_SYM && extent(u->m, o->value, &from, &end, &section_end))
+    if (o->form == COIL_SYM && data_units_extent(u->m, o->value, &from, &end, &section_end))
         return mark_at(u, o->type, from, section_end, 0);
     if (o->form != COIL_MEM || o->parts[0].form != COIL_ADDR) {
         for (unsigned i = 0; i < o->parts_count; i++)
             if (!look_at_operand(u, &o->parts[i])) return false;
         return true;
     }
-    if (!extent(u->m, o->parts[0].value, &from, &end, &section_end)) return true;
+    if (!data_units_extent(u->m, o->parts[0].value, &from, &end, &section_end)) return true;
     uint64_t disp =
         o->parts_count == 2 || o->parts_count == 4 ? o->parts[o->parts_count - 1].value : 0;
     uint64_t step = o->parts_count > 2 ? o->parts[2].value : 0;
@@ -100,13 +100,14 @@ static bool look_at_operand(struct coil_data_units *u, const struct coil_operand
 static bool look_at_switch(struct coil_data_units *u, const struct coil_operand *o)
 {
     uint64_t from, end, section_end;
-    if (o->form != COIL_ADDR || !extent(u->m, o->value, &from, &end, &section_end)) return true;
+    if (o->form != COIL_ADDR || !data_units_extent(u->m, o->value, &from, &end, &section_end))
+        return true;
     if (section_end - from < 8) return true;
     uint64_t count = bytes_uint(u->m->base.file.data + from, 8, u->m->big_endian);
     if (count > (section_end - from) / 8) return true;
     for (uint64_t i = 0; i < count + 2 && from + 8 * i + 8 <= section_end; i++) {
-        if (!spend(u, 8)) return false;
-        mark(u, from + 8 * i, 8, section_end);
+        if (!data_units_spend(u, 8)) return false;
+        data_units_mark(u, from + 8 * i, 8, section_end);
     }
     return true;
 }
@@ -137,9 +138,9 @@ static bool look_at_rows(struct coil_data_units *u, penta_bytes rows)
         uint64_t size = coil_is_scalar((uint8_t)field[2]) ? coil_types[field[2]].bytes : 0;
         if (!is_data(in) || !size || field[1] > in->size || field[3] > (in->size - field[1]) / size)
             continue;
-        if (!spend(u, size * field[3])) return false;
+        if (!data_units_spend(u, size * field[3])) return false;
         for (uint64_t i = 0; i < field[3]; i++)
-            mark(u, in->offset + field[1] + i * size, size, in->offset + in->size);
+            data_units_mark(u, in->offset + field[1] + i * size, size, in->offset + in->size);
     }
     return true;
 }
@@ -153,7 +154,7 @@ static void look_at_relocs(struct coil_data_units *u)
         if (!number || number > u->m->section_count || !width) continue;
         const struct coil_section *in = &u->m->sections[number - 1];
         if (is_data(in) && at + width <= in->size)
-            mark(u, in->offset + at, width, in->offset + in->size);
+            data_units_mark(u, in->offset + at, width, in->offset + in->size);
     }
 }
 
@@ -182,7 +183,7 @@ bool coil_data_units_find(const struct coil_module *m, struct coil_data_units *u
 void coil_data_units_free(struct coil_data_units *u) { free(u->marks); }
 
 /* The symbol whose data the byte is, or its section. */
-static penta_bytes owner(const struct coil_module *m, size_t section, uint64_t offset)
+static penta_bytes data_units_owner(const struct coil_module *m, size_t section, uint64_t offset)
 {
     penta_bytes name = coil_string(m, m->sections[section].name_idx);
     uint64_t base = m->header.flags & COIL_FILE_EXEC ? m->sections[section].addr : 0, best = 0;
@@ -211,7 +212,7 @@ bool coil_data_units_check(const struct coil_data_units *u, struct findings *f)
         for (uint64_t at = s->offset; at < s->offset + s->size && told < TOLD_MAX; at++) {
             bool conflict = u->marks[at] & COIL_UNIT_CONFLICT;
             if (!file[at] || (u->marks[at] && !conflict)) continue;
-            penta_bytes name = owner(m, i, at - s->offset);
+            penta_bytes name = data_units_owner(m, i, at - s->offset);
             if (name.data == last.data) continue;
             last = name;
             told++;

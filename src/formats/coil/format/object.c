@@ -132,7 +132,7 @@ static uint64_t round_up(uint64_t n, uint64_t align)
     return align > 1 ? (n + align - 1) / align * align : n;
 }
 
-static bool place(struct coil_object *o, uint64_t strings, penta_error *err)
+static bool object_place(struct coil_object *o, uint64_t strings, penta_error *err)
 {
     struct coil_header *h = &o->header;
     h->section_count = (uint32_t)o->section_count;
@@ -173,7 +173,7 @@ bool coil_object_write(struct coil_object *o, struct writer *out, penta_error *e
     struct strings strings = {0};
     size_t start = out->out.size;
     collect_strings(o, &strings, err);
-    bool ok = !err->code && place(o, strings.table.out.size, err);
+    bool ok = !err->code && object_place(o, strings.table.out.size, err);
     if (ok) {
         bool order = out->big_endian;
         out->big_endian = o->big_endian;

@@ -7,8 +7,8 @@ bool coil_is_proto(const struct coil_module *m, size_t section)
            !coil_is_code(&m->sections[section]);
 }
 
-static bool wrong(penta_error *err, const struct coil_module *m, size_t section, size_t at,
-                  const char *what)
+static bool proto_wrong(penta_error *err, const struct coil_module *m, size_t section, size_t at,
+                        const char *what)
 {
     return error_at(err, COIL_PROTO, m->sections[section].offset + at, "%s", what);
 }
@@ -19,26 +19,26 @@ bool coil_proto_next(const struct coil_module *m, size_t section, size_t *at,
     penta_bytes rows = coil_contents(m, section);
     if (*at >= rows.size) return false;
     if (rows.size - *at < COIL_PROTO_HEAD)
-        return wrong(err, m, section, *at, "a prototype that is cut off");
+        return proto_wrong(err, m, section, *at, "a prototype that is cut off");
     uint32_t head[4];
     for (unsigned i = 0; i < 4; i++)
         head[i] = (uint32_t)bytes_uint(rows.data + *at + 4 * i, 4, m->big_endian);
     *out = (struct coil_proto){
         .symbol = head[0], .result = (uint8_t)head[1], .variadic = head[2], .count = head[3]};
     if (out->symbol >= m->symbol_count)
-        return wrong(err, m, section, *at, "a prototype of a symbol that does not exist");
+        return proto_wrong(err, m, section, *at, "a prototype of a symbol that does not exist");
     if (head[1] > 0xff || (out->result != COIL_T_VOID && !coil_proto_type(out->result)))
-        return wrong(err, m, section, *at + 4, "a result that is neither a scalar nor void");
-    if (head[2] > 1) return wrong(err, m, section, *at + 8, "flags other than 1");
+        return proto_wrong(err, m, section, *at + 4, "a result that is neither a scalar nor void");
+    if (head[2] > 1) return proto_wrong(err, m, section, *at + 8, "flags other than 1");
     if (out->count > COIL_PROTO_ARGS)
-        return wrong(err, m, section, *at + 12, "more than 32 arguments");
+        return proto_wrong(err, m, section, *at + 12, "more than 32 arguments");
     if ((rows.size - *at - COIL_PROTO_HEAD) / 4 < out->count)
-        return wrong(err, m, section, *at + 12, "a prototype that is cut off");
+        return proto_wrong(err, m, section, *at + 12, "a prototype that is cut off");
     for (uint32_t i = 0; i < out->count; i++) {
         size_t place = *at + COIL_PROTO_HEAD + 4 * i;
         uint64_t type = bytes_uint(rows.data + place, 4, m->big_endian);
         if (type > 0xff || !coil_proto_type((uint8_t)type))
-            return wrong(err, m, section, place, "an argument that is no scalar");
+            return proto_wrong(err, m, section, place, "an argument that is no scalar");
         out->types[i] = (uint8_t)type;
     }
     *at += COIL_PROTO_HEAD + 4 * (size_t)out->count;
@@ -81,8 +81,8 @@ void coil_proto_print(struct writer *out, const struct coil_proto *p)
     writer_char(out, ')');
 }
 
-static void word(const penta_visitor *v, const struct coil_module *m, const char *name,
-                 uint64_t offset, const char *note)
+static void proto_word(const penta_visitor *v, const struct coil_module *m, const char *name,
+                       uint64_t offset, const char *note)
 {
     describe_field(v,
                    (penta_field){.name = name,
@@ -110,12 +110,13 @@ void coil_proto_describe(const struct coil_module *m, size_t section, const pent
                                         .kind = PENTA_TEXT,
                                         .as.bytes = coil_symbol_name(m, p.symbol)});
         describe_written(v, (penta_field){.name = "signature", .kind = PENTA_TEXT}, &text);
-        word(v, m, "symbol", place, NULL);
-        word(v, m, "result", place + 4, coil_types[p.result].text);
-        word(v, m, "variadic", place + 8, NULL);
-        word(v, m, "count", place + 12, NULL);
+        proto_word(v, m, "symbol", place, NULL);
+        proto_word(v, m, "result", place + 4, coil_types[p.result].text);
+        proto_word(v, m, "variadic", place + 8, NULL);
+        proto_word(v, m, "count", place + 12, NULL);
         for (uint32_t i = 0; i < p.count; i++)
-            word(v, m, "argument", place + COIL_PROTO_HEAD + 4 * i, coil_types[p.types[i]].text);
+            proto_word(v, m, "argument", place + COIL_PROTO_HEAD + 4 * i,
+                       coil_types[p.types[i]].text);
         describe_leave(v, node);
     }
     penta_bytes rows = coil_contents(m, section);

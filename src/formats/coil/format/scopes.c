@@ -2,14 +2,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void chain(struct coil_scopes *s, size_t i)
+static void scopes_chain(struct coil_scopes *s, size_t i)
 {
     uint32_t *head = &s->heads[s->entries[i].hash & (s->buckets - 1)];
     s->entries[i].next = *head;
     *head = (uint32_t)i + 1;
 }
 
-static bool grow(struct coil_scopes *s)
+static bool scopes_grow(struct coil_scopes *s)
 {
     size_t more = s->capacity ? s->capacity * 2 : 32;
     if (more > UINT32_MAX / 2) return false;
@@ -21,15 +21,15 @@ static bool grow(struct coil_scopes *s)
     free(s->heads);
     s->heads = heads;
     s->capacity = s->buckets = more;
-    for (size_t i = 0; i < s->count; i++) chain(s, i);
+    for (size_t i = 0; i < s->count; i++) scopes_chain(s, i);
     return true;
 }
 
 bool coil_scopes_push(struct coil_scopes *s, uint64_t hash)
 {
-    if (s->count == s->capacity && !grow(s)) return false;
+    if (s->count == s->capacity && !scopes_grow(s)) return false;
     s->entries[s->count].hash = hash;
-    chain(s, s->count++);
+    scopes_chain(s, s->count++);
     return true;
 }
 

@@ -21,7 +21,7 @@ const struct coil_type *coil_scalar(uint8_t op) { return &coil_scalar_types[op];
 
 #define SIZE_CAP (UINT64_C(1) << 48) /* no file and no memory holds that much */
 
-static uint64_t times(uint64_t a, uint64_t b)
+static uint64_t type_times(uint64_t a, uint64_t b)
 {
     uint64_t r;
     return __builtin_mul_overflow(a, b, &r) || r > SIZE_CAP ? SIZE_CAP : r;
@@ -30,7 +30,7 @@ static uint64_t times(uint64_t a, uint64_t b)
 static uint64_t round_up(uint64_t n, uint64_t align) { return (n + align - 1) / align * align; }
 
 /* Components of a symmetric tensor: C(d + r - 1, r). */
-static uint64_t combinations(uint64_t rank, uint64_t dim)
+static uint64_t type_combinations(uint64_t rank, uint64_t dim)
 {
     uint64_t n = 1;
     for (uint64_t i = 0; i < rank; i++) n = n * (dim + i) / (i + 1);
@@ -88,18 +88,18 @@ static void size_of(struct coil_type *t)
     t->align = info->align ? info->align : 1;
     t->open = t->elem && t->elem->open;
     t->bare = is_bare(t);
-    for (unsigned i = 0; i < t->rank; i++) count = times(count, t->dims[i]);
+    for (unsigned i = 0; i < t->rank; i++) count = type_times(count, t->dims[i]);
     switch ((enum coil_data)info->data) {
     case COIL_D_BITS: size_of_bits(t, t->dims[0]); break;
     case COIL_D_FLOAT: size_of_bits(t, UINT64_C(1) + t->dims[0] + t->dims[1]); break;
     case COIL_D_COUNT:
-        if (t->op == COIL_T_SQMAT) count = times(count, t->dims[0]);
-        t->size = times(count, elem);
+        if (t->op == COIL_T_SQMAT) count = type_times(count, t->dims[0]);
+        t->size = type_times(count, elem);
         t->align = t->elem->align;
         break;
     case COIL_D_ROWS:
-    case COIL_D_DIMS: t->size = times(count, elem); break;
-    case COIL_D_ORDER: t->size = times(combinations(t->dims[0], t->dims[1]), elem); break;
+    case COIL_D_DIMS: t->size = type_times(count, elem); break;
+    case COIL_D_ORDER: t->size = type_times(type_combinations(t->dims[0], t->dims[1]), elem); break;
     case COIL_D_MEMBERS:
         size_of_members(t);
         for (uint32_t i = 0; i < t->member_count; i++) {
@@ -159,7 +159,7 @@ bool coil_type_finish(struct coil_type *t, uint64_t at, penta_error *err)
 }
 
 /* Whether the type may be part of another one. */
-static bool nestable(uint8_t op, uint8_t ext, uint64_t at, penta_error *err)
+static bool type_nestable(uint8_t op, uint8_t ext, uint64_t at, penta_error *err)
 {
     uint8_t data = coil_types[op].data;
     if (ext & COIL_VALUE_BITS || data == COIL_D_ID || data == COIL_D_MEMORY ||
@@ -284,7 +284,7 @@ static const struct coil_type *read_type(struct type_reader *r, unsigned level, 
         error_at(in->err, COIL_TYPE_UNKNOWN, at, "type opcode 0x%02x is not assigned", p[0]);
         return NULL;
     }
-    if (!nestable(p[0], p[1], at, in->err)) return NULL;
+    if (!type_nestable(p[0], p[1], at, in->err)) return NULL;
     return read_data(r, p[0], p[1], level, vectors, at);
 }
 
@@ -339,8 +339,8 @@ void coil_type_write_data(struct writer *out, const struct coil_type *t)
 
 /* ---- limits of types that were not read ---- */
 
-static bool nesting(const struct coil_type *t, unsigned level, unsigned vectors, uint64_t at,
-                    penta_error *err)
+static bool type_nesting(const struct coil_type *t, unsigned level, unsigned vectors, uint64_t at,
+                         penta_error *err)
 {
     if (level > COIL_TYPE_LEVELS)
         return error_at(err, COIL_NEST_TYPE, at, "more than %d levels of types", COIL_TYPE_LEVELS);
@@ -351,20 +351,20 @@ static bool nesting(const struct coil_type *t, unsigned level, unsigned vectors,
     if (vectors > COIL_VECTOR_LEVELS)
         return error_at(err, COIL_NEST_VECTOR, at, "more than %d levels of vectors",
                         COIL_VECTOR_LEVELS);
-    if (t->elem && !nesting(t->elem, level + 1, vectors, at, err)) return false;
+    if (t->elem && !type_nesting(t->elem, level + 1, vectors, at, err)) return false;
     for (uint32_t i = 0; i < t->member_count; i++)
-        if (!nesting(t->members[i].type, level + 1, 0, at, err)) return false;
+        if (!type_nesting(t->members[i].type, level + 1, 0, at, err)) return false;
     return true;
 }
 
 bool coil_type_nesting(const struct coil_type *t, uint64_t at, penta_error *err)
 {
-    return nesting(t, 1, 0, at, err);
+    return type_nesting(t, 1, 0, at, err);
 }
 
 /* ---- comparing and resolving ---- */
 
-static uint64_t mix(uint64_t digest, uint64_t value)
+static uint64_t type_mix(uint64_t digest, uint64_t value)
 {
     return coil_hash_id(digest ^ value) + (digest << 7 | digest >> 57);
 }
@@ -372,17 +372,17 @@ static uint64_t mix(uint64_t digest, uint64_t value)
 static uint64_t digest_of(const struct coil_type *t)
 {
     if (t->digest || t->elem || t->member_count) return t->digest;
-    return mix(t->op, 1) | 1; /* a scalar of the table */
+    return type_mix(t->op, 1) | 1; /* a scalar of the table */
 }
 
 /* Only for types whose parts have digests. */
 static void set_digest(struct coil_type *t)
 {
-    uint64_t d = mix(t->op, t->rank);
-    for (unsigned i = 0; i < t->rank; i++) d = mix(d, t->dims[i]);
-    if (t->elem) d = mix(d, digest_of(t->elem));
+    uint64_t d = type_mix(t->op, t->rank);
+    for (unsigned i = 0; i < t->rank; i++) d = type_mix(d, t->dims[i]);
+    if (t->elem) d = type_mix(d, digest_of(t->elem));
     for (uint32_t i = 0; i < t->member_count; i++)
-        d = mix(mix(d, t->members[i].id), digest_of(t->members[i].type));
+        d = type_mix(type_mix(d, t->members[i].id), digest_of(t->members[i].type));
     t->digest = t->elem || t->member_count || t->rank ? d | 1 : digest_of(t);
 }
 

@@ -248,7 +248,7 @@ static uint32_t function_at(const struct code_walk *w, uint64_t offset)
     return (uint32_t)low;
 }
 
-static void judge(struct code_walk *w, const struct target *t)
+static void coil_verify_judge(struct code_walk *w, const struct target *t)
 {
     const struct coil_symbol *s = &w->m->symbols[t->symbol];
     if (!s->section_idx || s->section_idx == COIL_ABSOLUTE || s->section_idx > w->m->section_count)
@@ -282,7 +282,7 @@ static bool keep_target(struct code_walk *w, const struct coil_insn *insn, uint6
     return true;
 }
 
-static bool ends(const struct coil_insn *insn)
+static bool coil_verify_ends(const struct coil_insn *insn)
 {
     switch (insn->opcode) {
     case COIL_OP_RET: return insn->count == 0;
@@ -343,7 +343,7 @@ static void verify_code(struct code_walk *w, struct coil_check *c, struct coil_i
         if (c->removed) continue;
         if (!is_padding(insn) || (function && !any)) {
             last = insn->at;
-            ended = ends(insn);
+            ended = coil_verify_ends(insn);
             any = true;
         }
         if (!keep_target(w, insn, r.origin, function)) {
@@ -353,7 +353,7 @@ static void verify_code(struct code_walk *w, struct coil_check *c, struct coil_i
     }
     end_function(w, c, last, any, ended);
     coil_check_section_end(c, last);
-    for (size_t i = 0; i < w->target_count; i++) judge(w, &w->targets[i]);
+    for (size_t i = 0; i < w->target_count; i++) coil_verify_judge(w, &w->targets[i]);
 }
 
 static void verify_section(const struct coil_module *m, size_t i, struct coil_check *c,

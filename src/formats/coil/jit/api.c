@@ -16,7 +16,7 @@ const char *penta_coil_pass(size_t number)
     return NULL;
 }
 
-static const struct coil_jit *compiled(const penta_vm *vm)
+static const struct coil_jit *jit_compiled(const penta_vm *vm)
 {
     bool jit = vm->engine == &coil_jit_engine || vm->engine == &coil_both;
     return jit ? (const struct coil_jit *)vm : NULL;
@@ -24,7 +24,7 @@ static const struct coil_jit *compiled(const penta_vm *vm)
 
 bool penta_coil_compiled(const penta_vm *vm, penta_coil_compilation *result)
 {
-    const struct coil_jit *j = compiled(vm);
+    const struct coil_jit *j = jit_compiled(vm);
     if (!j || !j->code) return false;
     *result = (penta_coil_compilation){.functions = (uint32_t)j->vm.program.function_count,
                                        .interpreted = j->interpreted,
@@ -62,7 +62,7 @@ static void print_after(void *user, const char *pass, const struct ssa_function 
 
 bool penta_coil_pass_text(const penta_vm *vm, const char *pass, penta_buffer *out, penta_error *err)
 {
-    const struct coil_jit *j = compiled(vm);
+    const struct coil_jit *j = jit_compiled(vm);
     size_t n = 0;
     *err = (penta_error){0};
     while (penta_coil_pass(n) && strcmp(penta_coil_pass(n), pass)) n++;

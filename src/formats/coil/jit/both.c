@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool note(struct coil_jit *j, const char *what, uint64_t compiled, uint64_t interpreted)
+static bool both_note(struct coil_jit *j, const char *what, uint64_t compiled, uint64_t interpreted)
 {
     snprintf(j->difference, sizeof j->difference, "%s: jit 0x%llx, interp 0x%llx", what,
              (unsigned long long)compiled, (unsigned long long)interpreted);
@@ -19,7 +19,7 @@ static bool equal_memory(struct coil_jit *j, const struct coil_vm *a, const stru
 {
     for (size_t i = 0; i < a->region_count; i++) {
         const struct coil_region *x = &a->regions[i], *y = &b->regions[i];
-        if (x->size != y->size) return note(j, "size of a region", x->size, y->size);
+        if (x->size != y->size) return both_note(j, "size of a region", x->size, y->size);
         /* Frames that were left may hold anything. */
         uint64_t size = x->size;
         if (x == a->heap) size = a->heap_top;
@@ -28,17 +28,17 @@ static bool equal_memory(struct coil_jit *j, const struct coil_vm *a, const stru
         if (!size || !memcmp(x->bytes, y->bytes, (size_t)size)) continue;
         uint64_t at = 0;
         while (x->bytes[at] == y->bytes[at]) at++;
-        return note(j, "memory", x->base + at, y->bytes[at]);
+        return both_note(j, "memory", x->base + at, y->bytes[at]);
     }
     return true;
 }
 
-static bool equal(struct coil_jit *j, const penta_stop *s, const penta_stop *t)
+static bool both_equal(struct coil_jit *j, const penta_stop *s, const penta_stop *t)
 {
     const struct coil_vm *a = &j->vm, *b = (const struct coil_vm *)j->twin;
-    if (s->kind != t->kind) return note(j, "stop", s->kind, t->kind);
-    if (s->pc != t->pc) return note(j, "pc", s->pc, t->pc);
-    if (s->detail != t->detail) return note(j, "detail", s->detail, t->detail);
+    if (s->kind != t->kind) return both_note(j, "stop", s->kind, t->kind);
+    if (s->pc != t->pc) return both_note(j, "pc", s->pc, t->pc);
+    if (s->detail != t->detail) return both_note(j, "detail", s->detail, t->detail);
     /* Of a stop for a trap the second one is the address, if the trap has one. */
     bool address = s->detail <= COIL_TRAP_PROTECTION_VIOLATION ||
                    s->detail == COIL_TRAP_MISALIGNED || s->detail == COIL_TRAP_BAD_TARGET;
@@ -46,18 +46,18 @@ static bool equal(struct coil_jit *j, const penta_stop *s, const penta_stop *t)
                     : s->kind == PENTA_STOP_TRAP && address ? 2
                                                             : 1;
     for (unsigned i = 0; i < args; i++)
-        if (s->args[i] != t->args[i]) return note(j, "argument", s->args[i], t->args[i]);
+        if (s->args[i] != t->args[i]) return both_note(j, "argument", s->args[i], t->args[i]);
     for (unsigned i = 0; i < COIL_REGISTERS; i++) {
         char name[] = {'v', (char)('0' + i / 10), (char)('0' + i % 10), 0};
-        if (a->v[i] != b->v[i]) return note(j, name, a->v[i], b->v[i]);
+        if (a->v[i] != b->v[i]) return both_note(j, name, a->v[i], b->v[i]);
     }
-    if (a->depth != b->depth) return note(j, "depth", a->depth, b->depth);
-    if (a->sp != b->sp) return note(j, "stack pointer", a->sp, b->sp);
-    if (a->heap_top != b->heap_top) return note(j, "heap", a->heap_top, b->heap_top);
-    if (a->frame_top != b->frame_top) return note(j, "frames", a->frame_top, b->frame_top);
+    if (a->depth != b->depth) return both_note(j, "depth", a->depth, b->depth);
+    if (a->sp != b->sp) return both_note(j, "stack pointer", a->sp, b->sp);
+    if (a->heap_top != b->heap_top) return both_note(j, "heap", a->heap_top, b->heap_top);
+    if (a->frame_top != b->frame_top) return both_note(j, "frames", a->frame_top, b->frame_top);
     for (size_t i = 0; i < a->depth; i++)
         if (a->frames[i].back != b->frames[i].back)
-            return note(j, "caller", a->frames[i].back, b->frames[i].back);
+            return both_note(j, "caller", a->frames[i].back, b->frames[i].back);
     return equal_memory(j, a, b);
 }
 
@@ -88,7 +88,7 @@ static void both_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         atomic_store_explicit(&base->interrupt, false, memory_order_relaxed);
         return;
     }
-    if (!equal(j, stop, &other)) {
+    if (!both_equal(j, stop, &other)) {
         stop->kind = PENTA_STOP_DISAGREE;
         stop->detail = 0;
     }

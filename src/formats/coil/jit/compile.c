@@ -12,7 +12,7 @@ struct touching {
     unsigned most; /* highest of V0 to V5, + 1 */
 };
 
-static void touch(void *user, uint8_t at, uint32_t slot, bool write)
+static void compile_touch(void *user, uint8_t at, uint32_t slot, bool write)
 {
     struct touching *t = user;
     (void)write;
@@ -75,7 +75,8 @@ static bool find_touched(struct coil_jit *j)
     const struct coil_program *p = &j->vm.program;
     for (uint32_t c = 0; c < p->count; c++) {
         struct touching t = {0};
-        if (p->steps[c] && names_registers(p->steps[c])) coil_step_touches(p->steps[c], touch, &t);
+        if (p->steps[c] && names_registers(p->steps[c]))
+            coil_step_touches(p->steps[c], compile_touch, &t);
         /* What leaves to the interpreter may come back through any other function. */
         uint16_t op = p->cells[c].op;
         bool stays = op == COIL_CELL_INDIRECT &&
@@ -88,7 +89,7 @@ static bool find_touched(struct coil_jit *j)
 
 /* ---- stubs ---- */
 
-static struct x64_mem field(size_t offset)
+static struct x64_mem compile_field(size_t offset)
 {
     return (struct x64_mem){.base = R15, .index = X64_NONE, .disp = (int32_t)offset};
 }
@@ -97,17 +98,17 @@ static void call_reg(struct x64 *e, enum x64_reg reg) { x64_form(e, 0xff, X32, 2
 
 static const enum x64_reg saved[] = {RBX, RBP, R12, R13, R14, R15};
 
-static void begin(struct x64 *e)
+static void compile_begin(struct x64 *e)
 {
     for (int i = 0; i < 6; i++) x64_push(e, saved[i]);
     x64_sub_imm(e, X64, RSP, 8);
     x64_mov(e, X64, R15, RDI);
-    x64_mov_store(e, X64, field(offsetof(struct coil_jit, host_stack)), RSP);
+    x64_mov_store(e, X64, compile_field(offsetof(struct coil_jit, host_stack)), RSP);
 }
 
-static void end(struct x64 *e)
+static void compile_end(struct x64 *e)
 {
-    x64_mov_load(e, X64, RSP, field(offsetof(struct coil_jit, host_stack)));
+    x64_mov_load(e, X64, RSP, compile_field(offsetof(struct coil_jit, host_stack)));
     x64_add_imm(e, X64, RSP, 8);
     for (int i = 6; i-- > 0;) x64_pop(e, saved[i]);
     x64_ret(e);
@@ -117,22 +118,24 @@ static void save_all(struct x64 *e)
 {
     for (int i = 0; i < 16; i++)
         if (i != RSP && i != R15)
-            x64_mov_store(e, X64, field(offsetof(struct coil_jit, gpr) + 8 * (size_t)i),
+            x64_mov_store(e, X64, compile_field(offsetof(struct coil_jit, gpr) + 8 * (size_t)i),
                           (enum x64_reg)i);
     for (unsigned i = 0; i < 16; i++)
-        x64_movups_store(e, e->vex, field(offsetof(struct coil_jit, xmm) + 32 * (size_t)i), i);
+        x64_movups_store(e, e->vex, compile_field(offsetof(struct coil_jit, xmm) + 32 * (size_t)i),
+                         i);
     if (e->vex) x64_vzeroupper(e);
 }
 
 static void restore_all(struct x64 *e)
 {
     for (unsigned i = 0; i < 16; i++)
-        x64_movups_load(e, e->vex, i, field(offsetof(struct coil_jit, xmm) + 32 * (size_t)i));
+        x64_movups_load(e, e->vex, i,
+                        compile_field(offsetof(struct coil_jit, xmm) + 32 * (size_t)i));
     for (int i = 0; i < 16; i++)
         if (i != RSP && i != R15)
             x64_mov_load(e, X64, (enum x64_reg)i,
-                         field(offsetof(struct coil_jit, gpr) + 8 * (size_t)i));
-    x64_mov_load(e, X64, RSP, field(offsetof(struct coil_jit, stack)));
+                         compile_field(offsetof(struct coil_jit, gpr) + 8 * (size_t)i));
+    x64_mov_load(e, X64, RSP, compile_field(offsetof(struct coil_jit, stack)));
     x64_ret(e);
 }
 
@@ -141,38 +144,38 @@ static void write_stubs(struct coil_jit *j, struct ssa_code *code)
 {
     struct x64 *e = &code->e;
     j->enter = x64_here(e);
-    begin(e);
+    compile_begin(e);
     x64_mov(e, X64, R11, RSI);
-    x64_mov_load(e, X64, RSP, field(offsetof(struct coil_jit, stack)));
-    x64_mov_load(e, X64, R14, field(offsetof(struct coil_jit, linear)));
-    x64_mov_load(e, X64, RBP, field(offsetof(struct coil_jit, frame)));
+    x64_mov_load(e, X64, RSP, compile_field(offsetof(struct coil_jit, stack)));
+    x64_mov_load(e, X64, R14, compile_field(offsetof(struct coil_jit, linear)));
+    x64_mov_load(e, X64, RBP, compile_field(offsetof(struct coil_jit, frame)));
     for (unsigned i = 0; i < COIL_PASSED; i++)
         x64_mov_load(e, X64, (enum x64_reg)ssa_param_registers[i],
-                     field(offsetof(struct coil_vm, v) + 8 * i));
+                     compile_field(offsetof(struct coil_vm, v) + 8 * i));
     call_reg(e, R11);
     if (e->vex) x64_vzeroupper(e);
     for (unsigned i = 0; i < COIL_PASSED; i++)
-        x64_mov_store(e, X64, field(offsetof(struct coil_jit, gpr) + 8 * i),
+        x64_mov_store(e, X64, compile_field(offsetof(struct coil_jit, gpr) + 8 * i),
                       (enum x64_reg)ssa_param_registers[i]);
     x64_mov_imm(e, RAX, 1);
-    end(e);
+    compile_end(e);
 
     j->resume = x64_here(e);
-    begin(e);
+    compile_begin(e);
     restore_all(e);
 
     code->ask = x64_here(e);
     save_all(e);
-    x64_mov_store(e, X64, field(offsetof(struct coil_jit, stack)), RSP);
-    x64_mov_store(e, X64, field(offsetof(struct coil_jit, frame)), RBP);
-    x64_mov_load(e, X64, RSP, field(offsetof(struct coil_jit, host_stack)));
+    x64_mov_store(e, X64, compile_field(offsetof(struct coil_jit, stack)), RSP);
+    x64_mov_store(e, X64, compile_field(offsetof(struct coil_jit, frame)), RBP);
+    x64_mov_load(e, X64, RSP, compile_field(offsetof(struct coil_jit, host_stack)));
     x64_mov(e, X64, RDI, R15);
     x64_mov_imm(e, R11, (uint64_t)(uintptr_t)coil_jit_ask);
     call_reg(e, R11);
     x64_test(e, X64, RAX, RAX);
     uint32_t stay = x64_jcc_later(e, X64_E);
     x64_mov_imm(e, RAX, 0);
-    end(e);
+    compile_end(e);
     x64_aim(e, stay, x64_here(e));
     restore_all(e);
 }
@@ -397,7 +400,7 @@ static bool has_vectors(const struct coil_program *p)
     return false;
 }
 
-static uint64_t now(void)
+static uint64_t compile_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -409,7 +412,7 @@ bool coil_jit_compile(struct coil_jit *j)
     enum { RESERVE = 1 << 16 }; /* what one instruction's code may take at most */
     const struct coil_program *p = &j->vm.program;
     size_t capacity = p->count * 256 + (size_t)(1 << 20);
-    uint64_t start = now();
+    uint64_t start = compile_now();
     struct ssa_code code = {0};
     if (!processor_has(PROCESSOR_POPCNT | PROCESSOR_BMI2) || j->vm.m->big_endian ||
         capacity > (size_t)1 << 30)
@@ -439,7 +442,7 @@ bool coil_jit_compile(struct coil_jit *j)
     j->lines = code.lines;
     j->line_count = code.line_count;
     j->code_used = ok ? x64_here(&code.e) : 0;
-    j->nanoseconds = now() - start;
+    j->nanoseconds = compile_now() - start;
     return ok && map_stacks(j) && !mprotect(j->code, capacity, PROT_READ | PROT_EXEC);
 }
 

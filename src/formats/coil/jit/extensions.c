@@ -23,8 +23,8 @@ static bool is_sum_by_one(const struct ssa_function *f, uint32_t value, struct c
 
 /* Whether the branch at the end of a block leads to another one only where the value is less than some
  * 32-bit number; of a counter that goes down: greater. */
-static bool bounds(const struct ssa_function *f, uint32_t from, uint32_t to, uint32_t value,
-                   const struct counter *c)
+static bool extension_bounds(const struct ssa_function *f, uint32_t from, uint32_t to,
+                             uint32_t value, const struct counter *c)
 {
     const struct ssa_block *b = &f->blocks[from];
     const struct ssa_insn *in = &f->insns[b->last];
@@ -45,7 +45,7 @@ static bool begins_inside(const struct ssa_function *f, uint32_t from, uint32_t 
                           const struct counter *c)
 {
     int64_t init;
-    if (!ssa_is_const(f, c->init, &init)) return bounds(f, from, header, c->init, c);
+    if (!ssa_is_const(f, c->init, &init)) return extension_bounds(f, from, header, c->init, c);
     return init == (int32_t)init && init != (c->down ? INT32_MIN : INT32_MAX);
 }
 
@@ -68,7 +68,8 @@ static void widen_counters(struct ssa_function *f, uint32_t header)
         for (uint32_t k = 0; k < 2 && f->insns[i].type == SSA_INT; k++) {
             const uint32_t *values = f->pool + f->insns[i].list;
             struct counter c = {.phi = i, .init = values[!k]};
-            if (is_sum_by_one(f, values[k], &c) && bounds(f, h->preds[k], header, c.next, &c) &&
+            if (is_sum_by_one(f, values[k], &c) &&
+                extension_bounds(f, h->preds[k], header, c.next, &c) &&
                 begins_inside(f, h->preds[!k], header, &c))
                 count_in_64_bits(f, h->preds[k], &c);
         }
@@ -86,7 +87,7 @@ struct needs {
     uint32_t count;
 };
 
-static void need(struct needs *n, uint32_t value, uint8_t much)
+static void extension_need(struct needs *n, uint32_t value, uint8_t much)
 {
     if (n->of[value] >= much) return;
     n->of[value] = much;
@@ -95,7 +96,7 @@ static void need(struct needs *n, uint32_t value, uint8_t much)
     n->work[n->count++] = value;
 }
 
-static uint8_t least(uint8_t a, uint8_t b) { return a < b ? a : b; }
+static uint8_t extension_least(uint8_t a, uint8_t b) { return a < b ? a : b; }
 
 static uint8_t kept_by(uint8_t extension)
 {
@@ -123,11 +124,11 @@ static bool passes_on(uint8_t op)
 static void pass_on(struct needs *n, uint32_t value)
 {
     const struct ssa_insn *in = &n->f->insns[value];
-    uint8_t much = least(n->of[value], in->narrow ? HALF : WHOLE), kept = kept_by(in->op);
+    uint8_t much = extension_least(n->of[value], in->narrow ? HALF : WHOLE), kept = kept_by(in->op);
     if (!passes_on(in->op)) return;
-    if (kept) much = least(much, kept);
-    for (unsigned k = 0; k < ssa_ops[in->op].args; k++) need(n, in->arg[k], much);
-    for (uint32_t k = 0; k < in->count; k++) need(n, n->f->pool[in->list + k], much);
+    if (kept) much = extension_least(much, kept);
+    for (unsigned k = 0; k < ssa_ops[in->op].args; k++) extension_need(n, in->arg[k], much);
+    for (uint32_t k = 0; k < in->count; k++) extension_need(n, n->f->pool[in->list + k], much);
 }
 
 /* At an exit variables are extended by their types: those of the exit's function, up to where the state
@@ -142,11 +143,11 @@ static void need_state(struct needs *n, const struct coil_jit *j, const struct s
         uint8_t type = inner && s->key < COIL_KEY_REGISTER
                            ? j->slot_types[j->slot_first[e->function] + s->key]
                            : COIL_T_VOID;
-        need(n, s->value, coil_is_int(type) ? of_bytes[coil_types[type].bytes] : WHOLE);
+        extension_need(n, s->value, coil_is_int(type) ? of_bytes[coil_types[type].bytes] : WHOLE);
     }
 }
 
-static void look(struct needs *n, const struct coil_jit *j, uint32_t value)
+static void extension_look(struct needs *n, const struct coil_jit *j, uint32_t value)
 {
     static const uint8_t stored[] = {BYTE, BYTE, WORD, WORD, HALF, HALF};
     const struct ssa_insn *in = &n->f->insns[value];
@@ -155,9 +156,9 @@ static void look(struct needs *n, const struct coil_jit *j, uint32_t value)
     uint8_t much = in->narrow ? HALF : WHOLE;
     bool cuts = in->op == SSA_STORE && in->mem <= SSA_U32;
     for (unsigned k = 0; k < ssa_ops[in->op].args; k++)
-        if (in->arg[k]) need(n, in->arg[k], cuts && k == 2 ? stored[in->mem] : much);
+        if (in->arg[k]) extension_need(n, in->arg[k], cuts && k == 2 ? stored[in->mem] : much);
     for (uint32_t k = 0; in->op != SSA_SWITCH && k < in->count; k++)
-        if (n->f->pool[in->list + k]) need(n, n->f->pool[in->list + k], WHOLE);
+        if (n->f->pool[in->list + k]) extension_need(n, n->f->pool[in->list + k], WHOLE);
 }
 
 static bool has_extensions(const struct ssa_function *f)
@@ -178,7 +179,7 @@ void coil_drop_extensions(struct ssa_function *f, const struct coil_jit *j)
     for (size_t b = 0; ok && b < f->block_count; b++)
         if (f->blocks[b].pred_count == 2) widen_counters(f, (uint32_t)b);
     for (size_t b = 0; ok && b < f->block_count; b++)
-        for (uint32_t i = f->blocks[b].first; i; i = f->insns[i].next) look(&n, j, i);
+        for (uint32_t i = f->blocks[b].first; i; i = f->insns[i].next) extension_look(&n, j, i);
     while (ok && n.count) {
         uint32_t value = n.work[--n.count];
         n.waits[value] = 0;

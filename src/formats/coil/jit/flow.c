@@ -227,13 +227,13 @@ static void work_free(struct coil_flow_work *w)
     free(w->waits);
 }
 
-static uint32_t successor(const struct coil_flow *f, uint32_t b, uint32_t k)
+static uint32_t flow_successor(const struct coil_flow *f, uint32_t b, uint32_t k)
 {
     uint32_t cell = f->blocks[b].end - 1 - f->first;
     return k < 2 ? f->blocks[b].to[k] : block_of(f, f->targets[cell][k - 2]);
 }
 
-static uint32_t successors(const struct coil_flow *f, uint32_t b)
+static uint32_t flow_successors(const struct coil_flow *f, uint32_t b)
 {
     return 2 + f->target_counts[f->blocks[b].end - 1 - f->first];
 }
@@ -242,19 +242,20 @@ static bool work_begin(struct coil_flow_work *w, const struct coil_flow *f)
 {
     uint32_t n = f->block_count;
     size_t edges = 0;
-    for (uint32_t b = 0; b < n; b++) edges += successors(f, b);
+    for (uint32_t b = 0; b < n; b++) edges += flow_successors(f, b);
     *w = (struct coil_flow_work){.first = calloc((size_t)n + 2, sizeof *w->first),
                                  .before = malloc((edges + 1) * sizeof *w->before),
                                  .open = malloc(((size_t)n + 1) * sizeof *w->open),
                                  .waits = malloc(((size_t)n + 1) * sizeof *w->waits)};
     if (!w->first || !w->before || !w->open || !w->waits) return false;
     for (uint32_t b = 0; b < n; b++)
-        for (uint32_t k = 0; k < successors(f, b); k++)
-            if (successor(f, b, k) != NONE) w->first[successor(f, b, k) + 2]++;
+        for (uint32_t k = 0; k < flow_successors(f, b); k++)
+            if (flow_successor(f, b, k) != NONE) w->first[flow_successor(f, b, k) + 2]++;
     for (uint32_t b = 2; b < n + 2; b++) w->first[b] += w->first[b - 1];
     for (uint32_t b = 0; b < n; b++)
-        for (uint32_t k = 0; k < successors(f, b); k++)
-            if (successor(f, b, k) != NONE) w->before[w->first[successor(f, b, k) + 1]++] = b;
+        for (uint32_t k = 0; k < flow_successors(f, b); k++)
+            if (flow_successor(f, b, k) != NONE)
+                w->before[w->first[flow_successor(f, b, k) + 1]++] = b;
     for (uint32_t b = 0; b < n; b++) { /* the last block is looked at first */
         w->open[w->count++] = b;
         w->waits[b] = true;
@@ -392,7 +393,7 @@ struct touching {
     uint32_t count;
 };
 
-static void note(void *user, uint8_t at, uint32_t slot, bool write)
+static void flow_note(void *user, uint8_t at, uint32_t slot, bool write)
 {
     struct touching *t = user;
     if (at == COIL_AT_SLOT) t->f->touches[t->count++] = (uint16_t)(slot << 1 | write);
@@ -410,7 +411,7 @@ static bool find_touches(struct coil_flow *f)
     struct touching t = {f, 0};
     for (uint32_t i = 0; i < n; i++) {
         f->touched[i] = t.count;
-        if (f->p->steps[f->first + i]) coil_step_touches(f->p->steps[f->first + i], note, &t);
+        if (f->p->steps[f->first + i]) coil_step_touches(f->p->steps[f->first + i], flow_note, &t);
     }
     f->touched[n] = t.count;
     return true;
@@ -467,7 +468,7 @@ static bool find_live(struct coil_flow *f)
     while (ok && w.count) {
         uint32_t b = work_next(&w);
         bool changed = false;
-        ok = ssa_work_do(f->work, words * (successors(f, b) + 1));
+        ok = ssa_work_do(f->work, words * (flow_successors(f, b) + 1));
         coil_flow_after(f, b, live);
         for (size_t k = 0; k < words; k++) {
             uint64_t *in = f->live_in + b * words + k,

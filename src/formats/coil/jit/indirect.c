@@ -15,7 +15,7 @@ static uint32_t function_at(const struct coil_program *p, uint64_t address)
     return p->starts[cell] - 1;
 }
 
-static void take(struct coil_jit *j, uint64_t address)
+static void indirect_take(struct coil_jit *j, uint64_t address)
 {
     const struct coil_program *p = &j->vm.program;
     uint32_t function = function_at(p, address);
@@ -37,9 +37,9 @@ static void take_from_code(struct coil_jit *j)
         bool jumps = s && (coil_ops[s->opcode].group == COIL_G_FLOW);
         for (unsigned i = 0; s && !jumps && i < s->count; i++) {
             const struct coil_place *a = &s->places[i];
-            if (a->at == COIL_AT_CONST && a->form == COIL_ADDR) take(j, a->value);
+            if (a->at == COIL_AT_CONST && a->form == COIL_ADDR) indirect_take(j, a->value);
             if (a->at == COIL_AT_MEMORY && a->base.at == COIL_AT_CONST)
-                take(j, a->base.value + a->value);
+                indirect_take(j, a->base.value + a->value);
         }
     }
 }
@@ -58,7 +58,7 @@ static void take_from_data(struct coil_jit *j)
         const struct coil_region *r = coil_region_at(&j->vm, p->sections[i]);
         for (uint64_t at = 0; r && at + 8 <= r->size; at += 8) {
             uint64_t word = bytes_uint(r->bytes + at, 8, false);
-            if (word >= low && word <= high) take(j, word);
+            if (word >= low && word <= high) indirect_take(j, word);
         }
     }
 }
@@ -92,7 +92,7 @@ struct choice {
     uint32_t address, next, other; /* blocks: after the call; for what is none of them */
 };
 
-static void begin(struct coil_lower *l, uint32_t block)
+static void indirect_begin(struct coil_lower *l, uint32_t block)
 {
     ssa_start(l->f, block);
     ssa_seal(l->f, block);
@@ -100,7 +100,7 @@ static void begin(struct coil_lower *l, uint32_t block)
 }
 
 /* By halves of the functions from..to-1, which are in the order of their addresses. */
-static void choose(const struct choice *c, uint32_t from, uint32_t to)
+static void indirect_choose(const struct choice *c, uint32_t from, uint32_t to)
 {
     struct coil_lower *l = c->l;
     uint32_t middle = (from + to) / 2, first = l->extra++;
@@ -108,17 +108,17 @@ static void choose(const struct choice *c, uint32_t from, uint32_t to)
     uint32_t address = ssa_const(l->f, (int64_t)f->address);
     if (to - from == 1) {
         ssa_branch(l->f, SSA_BRANCH, SSA_EQ, false, c->address, address, first, c->other);
-        begin(l, first);
+        indirect_begin(l, first);
         coil_lower_call(l, c->j->callable[from]);
         ssa_jump(l->f, c->next);
         return;
     }
     uint32_t second = l->extra++;
     ssa_branch(l->f, SSA_BRANCH, SSA_B, false, c->address, address, first, second);
-    begin(l, first);
-    choose(c, from, middle);
-    begin(l, second);
-    choose(c, middle, to);
+    indirect_begin(l, first);
+    indirect_choose(c, from, middle);
+    indirect_begin(l, second);
+    indirect_choose(c, middle, to);
 }
 
 uint32_t coil_callable_blocks(const struct coil_lower *l)
@@ -137,8 +137,8 @@ bool coil_lower_call_address(struct coil_lower *l, uint32_t next)
     c.address = coil_is_int(type) ? coil_lower_place(l, &s->places[0], type, COIL_T_UNT64) : 0;
     if (!c.address) return false;
     c.other = l->extra++;
-    choose(&c, 0, j->callable_count);
-    begin(l, c.other);
+    indirect_choose(&c, 0, j->callable_count);
+    indirect_begin(l, c.other);
     l->flags.opcode = 0;
     return true;
 }

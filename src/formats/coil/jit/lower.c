@@ -66,7 +66,7 @@ struct results {
     bool memory;
 };
 
-static struct ssa_address context(struct coil_lower *l, size_t offset)
+static struct ssa_address lower_context(struct coil_lower *l, size_t offset)
 {
     return (struct ssa_address){.base = ssa_fixed(l->f, SSA_CONTEXT), .disp = (int64_t)offset};
 }
@@ -83,10 +83,11 @@ static void take_result(void *user, uint8_t at, uint32_t slot, bool write)
     if (at == COIL_AT_SLOT)
         coil_lower_set(l, slot,
                        ssa_load(l->f, bits_of_type(l->flow.types[slot]),
-                                context(l, offsetof(struct coil_jit, scratch) + 8 * slot)));
+                                lower_context(l, offsetof(struct coil_jit, scratch) + 8 * slot)));
     else if (slot < l->passed)
-        coil_lower_set(l, l->flow.slots + slot,
-                       ssa_load(l->f, SSA_X64, context(l, offsetof(struct coil_vm, v) + 8 * slot)));
+        coil_lower_set(
+            l, l->flow.slots + slot,
+            ssa_load(l->f, SSA_X64, lower_context(l, offsetof(struct coil_vm, v) + 8 * slot)));
 }
 
 static void ask_step(struct coil_lower *l, uint32_t kind)
@@ -119,9 +120,9 @@ static void leave_here(struct coil_lower *l)
 static void add_frame(struct coil_lower *l, int64_t bytes)
 {
     size_t at = offsetof(struct coil_vm, frame_top);
-    uint32_t top = ssa_load(l->f, SSA_X64, context(l, at)),
+    uint32_t top = ssa_load(l->f, SSA_X64, lower_context(l, at)),
              sum = ssa_op2(l->f, SSA_ADD, SSA_INT, false, top, ssa_const(l->f, bytes));
-    ssa_store(l->f, SSA_X64, context(l, at), sum);
+    ssa_store(l->f, SSA_X64, lower_context(l, at), sum);
 }
 
 static void check_frames(struct coil_lower *l, uint32_t callee)
@@ -132,7 +133,7 @@ static void check_frames(struct coil_lower *l, uint32_t callee)
     if (!to->bytes) return;
     uint64_t most = r->base + r->size - now->bytes - to->bytes;
     bool never = to->bytes + now->bytes > r->size;
-    uint32_t top = ssa_load(l->f, SSA_X64, context(l, offsetof(struct coil_vm, frame_top)));
+    uint32_t top = ssa_load(l->f, SSA_X64, lower_context(l, offsetof(struct coil_vm, frame_top)));
     uint32_t exit = coil_lower_exit(l, COIL_EXIT_FRAMES);
     uint32_t guard = ssa_compare(l->f, SSA_GUARD, SSA_BE, false, top,
                                  ssa_const(l->f, never ? 0 : (int64_t)most));
@@ -182,7 +183,8 @@ void coil_lower_return(struct coil_lower *l)
     uint32_t values[COIL_PASSED];
     for (unsigned i = 0; i < l->passed; i++) values[i] = coil_lower_get(l, l->flow.slots + i);
     if (l->last && !l->native)
-        ssa_store(f, SSA_U32, context(l, offsetof(struct coil_vm, pc)), ssa_const(f, l->cell));
+        ssa_store(f, SSA_U32, lower_context(l, offsetof(struct coil_vm, pc)),
+                  ssa_const(f, l->cell));
     uint32_t list = ssa_list(f, values, l->passed), end = ssa_effect(f, SSA_RETURN, 0);
     if (!end) return;
     f->insns[end].list = list;
@@ -204,7 +206,7 @@ static void branch_asking(struct coil_lower *l, uint8_t condition, uint32_t yes,
         return;
     }
     ssa_effect(l->f, SSA_SIDE, coil_lower_exit(l, COIL_EXIT_CONDITION | (uint32_t)condition << 8));
-    uint32_t truth = ssa_load(l->f, SSA_X64, context(l, offsetof(struct coil_jit, scratch)));
+    uint32_t truth = ssa_load(l->f, SSA_X64, lower_context(l, offsetof(struct coil_jit, scratch)));
     ssa_branch(l->f, SSA_BRANCH, SSA_NE, false, truth, ssa_const(l->f, 0), yes, no);
 }
 
@@ -279,7 +281,7 @@ static bool find_live(struct coil_lower *l, uint32_t block)
     return true;
 }
 
-static void poll(struct coil_lower *l)
+static void lower_poll(struct coil_lower *l)
 {
     if (l->native) return;
     uint32_t value = ssa_effect(l->f, SSA_POLL, coil_lower_exit(l, COIL_EXIT_POLL));
@@ -317,7 +319,7 @@ static void lower_jump(struct coil_lower *l, uint32_t block, uint32_t to)
     if (!find_live(l, to)) l->f->failed = true;
     uint32_t cell = l->cell;
     l->cell = l->flow.blocks[to].first;
-    poll(l);
+    lower_poll(l);
     for (; !l->ended && !l->f->failed && l->cell < l->flow.blocks[to].end; l->cell++)
         lower_cell(l, to);
     l->cell = cell;
@@ -406,7 +408,7 @@ static void lower_block(struct coil_lower *l, uint32_t block)
         return;
     }
     l->cell = b->first;
-    if (b->loops) poll(l);
+    if (b->loops) lower_poll(l);
     for (; !l->ended && !l->f->failed && l->cell < b->end; l->cell++) lower_cell(l, block);
     if (!l->ended) {
         if (b->to[0] == NONE)
@@ -469,7 +471,8 @@ static void take_params(struct coil_lower *l)
     clear_slots(l);
     clear_frame(l);
     if (!l->native && !l->f->apart && l->p->functions[l->flow.function].bytes)
-        l->frame_top = ssa_load(l->f, SSA_X64, context(l, offsetof(struct coil_vm, frame_top)));
+        l->frame_top =
+            ssa_load(l->f, SSA_X64, lower_context(l, offsetof(struct coil_vm, frame_top)));
     ssa_jump(l->f, 1);
 }
 

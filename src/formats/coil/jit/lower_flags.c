@@ -5,7 +5,7 @@
 
 static bool is_real(uint8_t op) { return coil_types[op].family == COIL_F_REAL; }
 
-static bool compares(uint8_t opcode)
+static bool lower_flags_compares(uint8_t opcode)
 {
     return opcode == COIL_OP_CMP || opcode == COIL_OP_SUB || opcode == COIL_OP_DEC;
 }
@@ -14,7 +14,7 @@ static bool compares(uint8_t opcode)
  * result is known. */
 static bool is_exact(uint8_t opcode)
 {
-    return compares(opcode) || opcode == COIL_OP_ADD || opcode == COIL_OP_INC ||
+    return lower_flags_compares(opcode) || opcode == COIL_OP_ADD || opcode == COIL_OP_INC ||
            opcode == COIL_OP_NEG || opcode == COIL_OP_MUL;
 }
 
@@ -31,7 +31,7 @@ static bool has_result(uint8_t opcode)
 }
 
 /* The comparison that a condition is after CMP; SSA_CONDS: none. */
-static enum ssa_cond order(uint8_t condition, bool is_signed)
+static enum ssa_cond lower_flags_order(uint8_t condition, bool is_signed)
 {
     switch (condition) {
     case COIL_IF_EQ:
@@ -49,7 +49,7 @@ static enum ssa_cond order(uint8_t condition, bool is_signed)
 }
 
 /* The flags of an operation without exact ones that TEST of its result gives as well. */
-static uint8_t tested(uint8_t opcode)
+static uint8_t lower_flags_tested(uint8_t opcode)
 {
     uint8_t cleared = coil_ops[opcode].clears & (COIL_C | COIL_V);
     return opcode == COIL_OP_BITCHK ? COIL_Z : (uint8_t)(COIL_Z | COIL_S | COIL_N | cleared);
@@ -80,10 +80,11 @@ bool coil_lower_knows(uint8_t opcode, uint8_t type, uint8_t condition)
 {
     uint8_t flags = flags_of(condition);
     if (!coil_is_scalar(type) || !flags) return false;
-    if (is_real(type)) return opcode == COIL_OP_CMP && order(condition, true) <= SSA_GE;
+    if (is_real(type)) return opcode == COIL_OP_CMP && lower_flags_order(condition, true) <= SSA_GE;
     if (opcode == COIL_OP_ADDC || opcode == COIL_OP_SUBB) return flags == COIL_C;
     if (is_exact(opcode)) return true;
-    return (has_result(opcode) || opcode == COIL_OP_BITCHK) && !(flags & ~tested(opcode));
+    return (has_result(opcode) || opcode == COIL_OP_BITCHK) &&
+           !(flags & ~lower_flags_tested(opcode));
 }
 
 /* What a branch is to know of an operation of which these flags are read; false: not all of them. */
@@ -92,7 +93,8 @@ bool coil_lower_flags(struct coil_pending_flags *p, uint8_t live)
     if (is_real(p->type)) return p->opcode == COIL_OP_CMP;
     if (!p->b) p->b = p->a; /* NEG */
     if (is_exact(p->opcode)) return !(live & (COIL_P | COIL_D));
-    if (!coil_lower_knows(p->opcode, p->type, COIL_IF_Z) || live & ~tested(p->opcode)) return false;
+    if (!coil_lower_knows(p->opcode, p->type, COIL_IF_Z) || live & ~lower_flags_tested(p->opcode))
+        return false;
     p->opcode = COIL_OP_TEST;
     p->a = p->b = p->result;
     return true;
@@ -100,12 +102,12 @@ bool coil_lower_flags(struct coil_pending_flags *p, uint8_t live)
 
 /* ---- values of flags, 0 or 1 ---- */
 
-static uint32_t set(struct coil_lower *l, enum ssa_cond cond, uint32_t a, uint32_t b)
+static uint32_t lower_flags_set(struct coil_lower *l, enum ssa_cond cond, uint32_t a, uint32_t b)
 {
     return ssa_compare(l->f, SSA_SET, cond, false, a, b);
 }
 
-static uint32_t op2(struct coil_lower *l, enum ssa_op op, uint32_t a, uint32_t b)
+static uint32_t lower_flags_op2(struct coil_lower *l, enum ssa_op op, uint32_t a, uint32_t b)
 {
     return ssa_op2(l->f, op, SSA_INT, false, a, b);
 }
@@ -113,14 +115,14 @@ static uint32_t op2(struct coil_lower *l, enum ssa_op op, uint32_t a, uint32_t b
 static uint32_t result_of(struct coil_lower *l, const struct coil_pending_flags *p)
 {
     if (p->result) return p->result;
-    return coil_lower_canon(l, op2(l, SSA_SUB, p->a, p->b), p->type); /* CMP */
+    return coil_lower_canon(l, lower_flags_op2(l, SSA_SUB, p->a, p->b), p->type); /* CMP */
 }
 
-static uint32_t carry(struct coil_lower *l, const struct coil_pending_flags *p)
+static uint32_t lower_flags_carry(struct coil_lower *l, const struct coil_pending_flags *p)
 {
-    if (compares(p->opcode)) return set(l, SSA_B, p->a, p->b);
-    if (p->opcode == COIL_OP_NEG) return set(l, SSA_NE, p->a, ssa_const(l->f, 0));
-    return set(l, SSA_B, p->result, p->a); /* ADD, INC */
+    if (lower_flags_compares(p->opcode)) return lower_flags_set(l, SSA_B, p->a, p->b);
+    if (p->opcode == COIL_OP_NEG) return lower_flags_set(l, SSA_NE, p->a, ssa_const(l->f, 0));
+    return lower_flags_set(l, SSA_B, p->result, p->a); /* ADD, INC */
 }
 
 /* Whether the product does not fit. */
@@ -128,27 +130,29 @@ static uint32_t product_lost(struct coil_lower *l, const struct coil_pending_fla
 {
     bool is_signed = coil_types[p->type].family == COIL_F_SIGNED;
     if (coil_types[p->type].bytes < 8)
-        return set(l, SSA_NE, op2(l, SSA_MUL, p->a, p->b), p->result);
-    uint32_t above = op2(l, is_signed ? SSA_MULHS : SSA_MULHU, p->a, p->b),
-             sign =
-                 is_signed ? op2(l, SSA_SAR, p->result, ssa_const(l->f, 63)) : ssa_const(l->f, 0);
-    return set(l, SSA_NE, above, sign);
+        return lower_flags_set(l, SSA_NE, lower_flags_op2(l, SSA_MUL, p->a, p->b), p->result);
+    uint32_t above = lower_flags_op2(l, is_signed ? SSA_MULHS : SSA_MULHU, p->a, p->b),
+             sign = is_signed ? lower_flags_op2(l, SSA_SAR, p->result, ssa_const(l->f, 63))
+                              : ssa_const(l->f, 0);
+    return lower_flags_set(l, SSA_NE, above, sign);
 }
 
-static uint32_t overflow(struct coil_lower *l, const struct coil_pending_flags *p)
+static uint32_t lower_flags_overflow(struct coil_lower *l, const struct coil_pending_flags *p)
 {
     if (p->opcode == COIL_OP_TEST) return ssa_const(l->f, 0); /* it clears the flag */
     if (p->opcode == COIL_OP_MUL) return product_lost(l, p);
-    if (coil_types[p->type].family != COIL_F_SIGNED) return carry(l, p);
+    if (coil_types[p->type].family != COIL_F_SIGNED) return lower_flags_carry(l, p);
     bool adds = p->opcode == COIL_OP_ADD || p->opcode == COIL_OP_INC;
     uint32_t zero = ssa_const(l->f, 0), result = result_of(l, p),
              a = p->opcode == COIL_OP_NEG ? zero : p->a, b = p->opcode == COIL_OP_NEG ? p->a : p->b;
     if (coil_types[p->type].bytes < 8)
-        return set(l, SSA_NE, op2(l, adds ? SSA_ADD : SSA_SUB, a, b), result);
+        return lower_flags_set(l, SSA_NE, lower_flags_op2(l, adds ? SSA_ADD : SSA_SUB, a, b),
+                               result);
     /* The result has another sign than both terms of a sum; of a difference, than the first, which
      * has another sign than the second. */
-    uint32_t one = op2(l, SSA_XOR, a, result), two = op2(l, SSA_XOR, adds ? result : a, b);
-    return set(l, SSA_LT, op2(l, SSA_AND, one, two), zero);
+    uint32_t one = lower_flags_op2(l, SSA_XOR, a, result),
+             two = lower_flags_op2(l, SSA_XOR, adds ? result : a, b);
+    return lower_flags_set(l, SSA_LT, lower_flags_op2(l, SSA_AND, one, two), zero);
 }
 
 uint32_t coil_lower_carry(struct coil_lower *l)
@@ -157,28 +161,30 @@ uint32_t coil_lower_carry(struct coil_lower *l)
     if (!p->opcode || !coil_lower_knows(p->opcode, p->type, COIL_IF_C) || is_real(p->type))
         return 0;
     if (p->opcode == COIL_OP_TEST) return ssa_const(l->f, 0);
-    return p->opcode == COIL_OP_MUL ? product_lost(l, p) : carry(l, p);
+    return p->opcode == COIL_OP_MUL ? product_lost(l, p) : lower_flags_carry(l, p);
 }
 
 /* ---- branches ---- */
 
-static uint32_t truth(struct coil_lower *l, uint8_t condition)
+static uint32_t lower_flags_truth(struct coil_lower *l, uint8_t condition)
 {
     const struct coil_pending_flags *p = &l->flags;
     uint32_t zero = ssa_const(l->f, 0), result = result_of(l, p),
-             sign =
-                 coil_types[p->type].family == COIL_F_SIGNED ? set(l, SSA_LT, result, zero) : zero;
+             sign = coil_types[p->type].family == COIL_F_SIGNED
+                        ? lower_flags_set(l, SSA_LT, result, zero)
+                        : zero;
     switch (condition & ~1) {
     case COIL_IF_S: return sign;
     case COIL_IF_C: return coil_lower_carry(l);
-    case COIL_IF_O: return overflow(l, p);
+    case COIL_IF_O: return lower_flags_overflow(l, p);
     default: break;
     }
-    uint32_t less = op2(l, SSA_XOR, sign, overflow(l, p)); /* S is not V */
+    uint32_t less = lower_flags_op2(l, SSA_XOR, sign, lower_flags_overflow(l, p)); /* S is not V */
     if (condition == COIL_IF_LT) return less;
     /* Z and an overflow, as of -128 + -128 in eight bits: GTE holds and LT does, too. */
-    if (condition == COIL_IF_GTE) return op2(l, SSA_AND, less, set(l, SSA_NE, result, zero));
-    return op2(l, SSA_OR, less, set(l, SSA_EQ, result, zero));
+    if (condition == COIL_IF_GTE)
+        return lower_flags_op2(l, SSA_AND, less, lower_flags_set(l, SSA_NE, result, zero));
+    return lower_flags_op2(l, SSA_OR, less, lower_flags_set(l, SSA_EQ, result, zero));
 }
 
 /* Whether it holds where truth() gives 0. */
@@ -193,21 +199,22 @@ bool coil_lower_branch(struct coil_lower *l, uint8_t condition, uint32_t yes, ui
     const struct coil_pending_flags *p = &l->flags;
     if (!p->opcode || !coil_lower_knows(p->opcode, p->type, condition)) return false;
     bool is_signed = coil_types[p->type].family == COIL_F_SIGNED;
-    enum ssa_cond cond = order(condition, is_signed);
+    enum ssa_cond cond = lower_flags_order(condition, is_signed);
     if (is_real(p->type)) {
-        ssa_branch(l->f, SSA_FBRANCH, order(condition, true), false, p->a, p->b, yes, no);
+        ssa_branch(l->f, SSA_FBRANCH, lower_flags_order(condition, true), false, p->a, p->b, yes,
+                   no);
         return true;
     }
     /* C compares bits: values that are extended by their sign keep that order. */
     bool narrow = coil_types[p->type].bytes == 4, zero = cond <= SSA_NE;
-    if (compares(p->opcode) && cond != SSA_CONDS) {
+    if (lower_flags_compares(p->opcode) && cond != SSA_CONDS) {
         ssa_branch(l->f, SSA_BRANCH, cond, narrow, p->a, p->b, yes, no);
     } else if (cond != SSA_CONDS && (zero || p->opcode == COIL_OP_TEST)) {
         ssa_branch(l->f, SSA_BRANCH, cond, narrow, p->result, ssa_const(l->f, 0), yes, no);
     } else {
         bool opposite = is_opposite(condition);
-        ssa_branch(l->f, SSA_BRANCH, opposite ? SSA_EQ : SSA_NE, false, truth(l, condition),
-                   ssa_const(l->f, 0), yes, no);
+        ssa_branch(l->f, SSA_BRANCH, opposite ? SSA_EQ : SSA_NE, false,
+                   lower_flags_truth(l, condition), ssa_const(l->f, 0), yes, no);
     }
     return true;
 }

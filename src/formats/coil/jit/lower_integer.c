@@ -13,19 +13,20 @@ static uint8_t unsigned_of(uint8_t op)
     return op < sizeof types ? types[op] : COIL_T_UNT8; /* BIT */
 }
 
-static uint32_t op2(struct coil_lower *l, enum ssa_op op, uint32_t a, uint32_t b)
+static uint32_t lower_integer_op2(struct coil_lower *l, enum ssa_op op, uint32_t a, uint32_t b)
 {
     return ssa_op2(l->f, op, SSA_INT, false, a, b);
 }
 
 uint32_t coil_lower_select(struct coil_lower *l, uint32_t truth, uint32_t yes, uint32_t no)
 {
-    uint32_t chosen = op2(l, SSA_SELECT, truth, yes);
+    uint32_t chosen = lower_integer_op2(l, SSA_SELECT, truth, yes);
     if (chosen) l->f->insns[chosen].arg[2] = no;
     return chosen;
 }
 
-static uint32_t pick(struct coil_lower *l, uint8_t type, bool larger, uint32_t a, uint32_t b)
+static uint32_t lower_integer_pick(struct coil_lower *l, uint8_t type, bool larger, uint32_t a,
+                                   uint32_t b)
 {
     enum ssa_cond cond = larger            ? (is_signed(type) ? SSA_GT : SSA_A)
                          : is_signed(type) ? SSA_LT
@@ -41,14 +42,17 @@ uint32_t coil_lower_clamp(struct coil_lower *l, uint32_t value, uint8_t from, ui
     uint8_t order = from == COIL_T_UNT64 ? COIL_T_UNT64 : COIL_T_INT64;
     if (is_signed(from)) {
         int64_t least = is_signed(to) ? INT64_MIN >> (63 - n) : 0;
-        if (least != INT64_MIN) value = pick(l, order, true, value, ssa_const(f, least));
+        if (least != INT64_MIN)
+            value = lower_integer_pick(l, order, true, value, ssa_const(f, least));
     }
     if (n < 64 && !(n == 63 && order == COIL_T_INT64))
-        value = pick(l, order, false, value, ssa_const(f, (int64_t)(UINT64_MAX >> (64 - n))));
+        value = lower_integer_pick(l, order, false, value,
+                                   ssa_const(f, (int64_t)(UINT64_MAX >> (64 - n))));
     return value;
 }
 
-static uint32_t quotient(struct coil_lower *l, bool divides, uint8_t type, uint32_t a, uint32_t b)
+static uint32_t lower_integer_quotient(struct coil_lower *l, bool divides, uint8_t type, uint32_t a,
+                                       uint32_t b)
 {
     struct ssa_function *f = l->f;
     bool is = is_signed(type);
@@ -63,11 +67,11 @@ static uint32_t quotient(struct coil_lower *l, bool divides, uint8_t type, uint3
     uint32_t none = ssa_compare(f, SSA_SET, SSA_EQ, false, b, zero), bad = none, negates = 0;
     if (is) {
         negates = ssa_compare(f, SSA_SET, SSA_EQ, false, b, minus);
-        bad = op2(l, SSA_OR, none, negates);
+        bad = lower_integer_op2(l, SSA_OR, none, negates);
     }
     uint32_t r = ssa_op2(f, op, SSA_INT, narrow, a, coil_lower_select(l, bad, one, b));
     if (is) {
-        uint32_t other = divides ? op2(l, SSA_SUB, zero, a) : zero;
+        uint32_t other = divides ? lower_integer_op2(l, SSA_SUB, zero, a) : zero;
         r = coil_lower_select(l, negates, other, r);
     }
     return coil_lower_canon(l, coil_lower_select(l, none, zero, r), type);
@@ -87,7 +91,8 @@ static uint32_t count_of(struct coil_lower *l, const struct coil_place *p)
 }
 
 /* Counts of the width or more are possible: SHL and SHR give 0, SAR the sign. */
-static uint32_t shifted(struct coil_lower *l, uint8_t opcode, uint8_t type, uint32_t a, uint32_t n)
+static uint32_t lower_integer_shifted(struct coil_lower *l, uint8_t opcode, uint8_t type,
+                                      uint32_t a, uint32_t n)
 {
     struct ssa_function *f = l->f;
     unsigned bits = bits_of(type);
@@ -115,7 +120,8 @@ static uint32_t shifted(struct coil_lower *l, uint8_t opcode, uint8_t type, uint
 }
 
 /* The value beside itself, shifted: with a count that is no constant, or of less than 32 bits. */
-static uint32_t turned(struct coil_lower *l, bool left, uint8_t type, uint32_t a, uint32_t n)
+static uint32_t lower_integer_turned(struct coil_lower *l, bool left, uint8_t type, uint32_t a,
+                                     uint32_t n)
 {
     struct ssa_function *f = l->f;
     unsigned bits = bits_of(type);
@@ -126,13 +132,13 @@ static uint32_t turned(struct coil_lower *l, bool left, uint8_t type, uint32_t a
         return coil_lower_canon(l, ssa_op2(f, left ? SSA_ROL : SSA_ROR, SSA_INT, narrow, a, by),
                                 type);
     }
-    uint32_t by = op2(l, SSA_AND, n, ssa_const(f, bits - 1)),
-             rest = op2(l, SSA_SUB, ssa_const(f, bits), by);
+    uint32_t by = lower_integer_op2(l, SSA_AND, n, ssa_const(f, bits - 1)),
+             rest = lower_integer_op2(l, SSA_SUB, ssa_const(f, bits), by);
     a = coil_lower_canon(l, a, unsigned_of(type));
     /* Where the rest is 32 or 64 it shifts by 0 instead, to the same result. */
     uint32_t up = ssa_op2(f, SSA_SHL, SSA_INT, narrow, a, left ? by : rest),
              down = ssa_op2(f, SSA_SHR, SSA_INT, narrow, a, left ? rest : by);
-    return coil_lower_canon(l, op2(l, SSA_OR, up, down), type);
+    return coil_lower_canon(l, lower_integer_op2(l, SSA_OR, up, down), type);
 }
 
 static uint32_t bit_number(struct coil_lower *l, uint8_t opcode, uint8_t type, uint32_t a,
@@ -140,27 +146,29 @@ static uint32_t bit_number(struct coil_lower *l, uint8_t opcode, uint8_t type, u
 {
     struct ssa_function *f = l->f;
     uint32_t one = ssa_const(f, 1);
-    n = op2(l, SSA_AND, n, ssa_const(f, bits_of(type) - 1));
-    if (opcode == COIL_OP_BITCHK) return op2(l, SSA_AND, op2(l, SSA_SHR, a, n), one);
-    uint32_t mask = op2(l, SSA_SHL, one, n);
-    if (opcode == COIL_OP_BITCLR) mask = op2(l, SSA_XOR, mask, ssa_const(f, -1));
+    n = lower_integer_op2(l, SSA_AND, n, ssa_const(f, bits_of(type) - 1));
+    if (opcode == COIL_OP_BITCHK)
+        return lower_integer_op2(l, SSA_AND, lower_integer_op2(l, SSA_SHR, a, n), one);
+    uint32_t mask = lower_integer_op2(l, SSA_SHL, one, n);
+    if (opcode == COIL_OP_BITCLR) mask = lower_integer_op2(l, SSA_XOR, mask, ssa_const(f, -1));
     enum ssa_op op = opcode == COIL_OP_BITSET   ? SSA_OR
                      : opcode == COIL_OP_BITCLR ? SSA_AND
                                                 : SSA_XOR;
-    return coil_lower_canon(l, op2(l, op, a, mask), type);
+    return coil_lower_canon(l, lower_integer_op2(l, op, a, mask), type);
 }
 
-static uint32_t counted(struct coil_lower *l, uint8_t opcode, uint8_t type, uint32_t a, uint32_t n)
+static uint32_t lower_integer_counted(struct coil_lower *l, uint8_t opcode, uint8_t type,
+                                      uint32_t a, uint32_t n)
 {
     if (!n) return 0;
     switch (opcode) {
-    case COIL_OP_ROL: return turned(l, true, type, a, n);
-    case COIL_OP_ROR: return turned(l, false, type, a, n);
+    case COIL_OP_ROL: return lower_integer_turned(l, true, type, a, n);
+    case COIL_OP_ROR: return lower_integer_turned(l, false, type, a, n);
     case COIL_OP_BITSET:
     case COIL_OP_BITCLR:
     case COIL_OP_BITTGL:
     case COIL_OP_BITCHK: return bit_number(l, opcode, type, a, n);
-    default: return shifted(l, opcode, type, a, n);
+    default: return lower_integer_shifted(l, opcode, type, a, n);
     }
 }
 
@@ -169,25 +177,25 @@ static uint32_t counted(struct coil_lower *l, uint8_t opcode, uint8_t type, uint
 static uint32_t high_half(struct coil_lower *l, uint8_t type, uint32_t a, uint32_t b)
 {
     bool is = is_signed(type);
-    if (coil_types[type].bytes == 8) return op2(l, is ? SSA_MULHS : SSA_MULHU, a, b);
-    uint32_t product = op2(l, SSA_MUL, a, b), n = ssa_const(l->f, bits_of(type));
-    return coil_lower_canon(l, op2(l, is ? SSA_SAR : SSA_SHR, product, n), type);
+    if (coil_types[type].bytes == 8) return lower_integer_op2(l, is ? SSA_MULHS : SSA_MULHU, a, b);
+    uint32_t product = lower_integer_op2(l, SSA_MUL, a, b), n = ssa_const(l->f, bits_of(type));
+    return coil_lower_canon(l, lower_integer_op2(l, is ? SSA_SAR : SSA_SHR, product, n), type);
 }
 
-static uint32_t swapped(struct coil_lower *l, uint8_t type, uint32_t a)
+static uint32_t lower_integer_swapped(struct coil_lower *l, uint8_t type, uint32_t a)
 {
     unsigned bits = bits_of(type);
     if (bits == 8) return a;
     uint32_t r = ssa_op2(l->f, SSA_BSWAP, SSA_INT, bits <= 32, a, 0);
-    if (bits == 16) r = op2(l, SSA_SHR, r, ssa_const(l->f, 16));
+    if (bits == 16) r = lower_integer_op2(l, SSA_SHR, r, ssa_const(l->f, 16));
     return coil_lower_canon(l, r, type);
 }
 
-static uint32_t magnitude(struct coil_lower *l, uint8_t type, uint32_t a)
+static uint32_t lower_integer_magnitude(struct coil_lower *l, uint8_t type, uint32_t a)
 {
     if (!is_signed(type)) return a;
     uint32_t zero = ssa_const(l->f, 0), below = ssa_compare(l->f, SSA_SET, SSA_LT, false, a, zero);
-    return coil_lower_select(l, below, op2(l, SSA_SUB, zero, a), a);
+    return coil_lower_select(l, below, lower_integer_op2(l, SSA_SUB, zero, a), a);
 }
 
 uint32_t coil_lower_integer(struct coil_lower *l, const struct coil_step *s,
@@ -198,7 +206,7 @@ uint32_t coil_lower_integer(struct coil_lower *l, const struct coil_step *s,
     uint32_t a = v[0], b = v[1];
     enum ssa_op op = SSA_NONE;
     if (coil_keeps_value_type(s->opcode) && r->b >= 0)
-        return counted(l, s->opcode, type, a, count_of(l, &s->places[r->b]));
+        return lower_integer_counted(l, s->opcode, type, a, count_of(l, &s->places[r->b]));
     switch (s->opcode) {
     case COIL_OP_ADD:
     case COIL_OP_INC: op = SSA_ADD; break;
@@ -210,8 +218,9 @@ uint32_t coil_lower_integer(struct coil_lower *l, const struct coil_step *s,
     case COIL_OP_XOR: op = SSA_XOR; break;
     case COIL_OP_NEG:
         return coil_lower_canon(l, ssa_op2(f, SSA_SUB, SSA_INT, narrow, ssa_const(f, 0), a), type);
-    case COIL_OP_NOT: return coil_lower_canon(l, op2(l, SSA_XOR, a, ssa_const(f, -1)), type);
-    case COIL_OP_ABS: return coil_lower_canon(l, magnitude(l, type, a), type);
+    case COIL_OP_NOT:
+        return coil_lower_canon(l, lower_integer_op2(l, SSA_XOR, a, ssa_const(f, -1)), type);
+    case COIL_OP_ABS: return coil_lower_canon(l, lower_integer_magnitude(l, type, a), type);
     case COIL_OP_CEIL:
     case COIL_OP_FLOR:
     case COIL_OP_ROND: return a;
@@ -219,16 +228,18 @@ uint32_t coil_lower_integer(struct coil_lower *l, const struct coil_step *s,
     case COIL_OP_DIVMOD:
     case COIL_OP_MOD:
         if (l->vm->divide_trap) return 0;
-        return quotient(l, s->opcode != COIL_OP_MOD, type, a, b);
-    case COIL_OP_MIN: return pick(l, type, false, a, b);
-    case COIL_OP_MAX: return pick(l, type, true, a, b);
-    case COIL_OP_CLAMP: return pick(l, type, false, pick(l, type, true, a, b), v[2]);
+        return lower_integer_quotient(l, s->opcode != COIL_OP_MOD, type, a, b);
+    case COIL_OP_MIN: return lower_integer_pick(l, type, false, a, b);
+    case COIL_OP_MAX: return lower_integer_pick(l, type, true, a, b);
+    case COIL_OP_CLAMP:
+        return lower_integer_pick(l, type, false, lower_integer_pick(l, type, true, a, b), v[2]);
     case COIL_OP_FMA:
-        return coil_lower_canon(l, op2(l, SSA_ADD, op2(l, SSA_MUL, a, b), v[2]), type);
+        return coil_lower_canon(
+            l, lower_integer_op2(l, SSA_ADD, lower_integer_op2(l, SSA_MUL, a, b), v[2]), type);
     case COIL_OP_MULH: return high_half(l, type, a, b);
     case COIL_OP_POPCNT:
         return ssa_op1(f, SSA_POPCNT, SSA_INT, coil_lower_canon(l, a, unsigned_of(type)));
-    case COIL_OP_BSWAP: return swapped(l, type, a);
+    case COIL_OP_BSWAP: return lower_integer_swapped(l, type, a);
     default: return 0;
     }
     return coil_lower_canon(l, ssa_op2(f, op, SSA_INT, narrow, a, b), type);
@@ -236,7 +247,7 @@ uint32_t coil_lower_integer(struct coil_lower *l, const struct coil_step *s,
 
 uint32_t coil_lower_remainder(struct coil_lower *l, uint8_t type, uint32_t a, uint32_t b)
 {
-    return quotient(l, false, type, a, b);
+    return lower_integer_quotient(l, false, type, a, b);
 }
 
 /* The exact result, in 64 bits, within the bounds of the destination; 0: 64 bits may be too few. */
@@ -247,15 +258,15 @@ uint32_t coil_lower_saturated(struct coil_lower *l, const struct coil_step *s, u
     if (coil_types[type].bytes > 4 || to == COIL_T_BIT) return 0;
     switch (s->opcode) {
     case COIL_OP_ADD:
-    case COIL_OP_INC: exact = op2(l, SSA_ADD, a, b); break;
+    case COIL_OP_INC: exact = lower_integer_op2(l, SSA_ADD, a, b); break;
     case COIL_OP_SUB:
-    case COIL_OP_DEC: exact = op2(l, SSA_SUB, a, b); break;
+    case COIL_OP_DEC: exact = lower_integer_op2(l, SSA_SUB, a, b); break;
     case COIL_OP_MUL:
         if (type == COIL_T_UNT32) return 0;
-        exact = op2(l, SSA_MUL, a, b);
+        exact = lower_integer_op2(l, SSA_MUL, a, b);
         break;
-    case COIL_OP_NEG: exact = op2(l, SSA_SUB, ssa_const(l->f, 0), a); break;
-    case COIL_OP_ABS: exact = magnitude(l, type, a); break;
+    case COIL_OP_NEG: exact = lower_integer_op2(l, SSA_SUB, ssa_const(l->f, 0), a); break;
+    case COIL_OP_ABS: exact = lower_integer_magnitude(l, type, a); break;
     default: return 0;
     }
     return coil_lower_clamp(l, exact, COIL_T_INT64, to);
@@ -275,6 +286,6 @@ uint32_t coil_lower_chained(struct coil_lower *l, bool adds, uint8_t type, const
     uint32_t one = ssa_compare(f, SSA_SET, SSA_B, narrow, adds ? first : v[0], adds ? v[0] : v[1]),
              two =
                  ssa_compare(f, SSA_SET, SSA_B, narrow, adds ? result : first, adds ? first : v[2]);
-    *carry = op2(l, SSA_OR, one, two);
+    *carry = lower_integer_op2(l, SSA_OR, one, two);
     return result;
 }

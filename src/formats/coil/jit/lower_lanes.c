@@ -37,8 +37,8 @@ static const struct row {
 #undef V
 /* clang-format on */
 
-static enum x64_vector find(const struct coil_lower *l, const struct row *rows, size_t count,
-                            uint8_t opcode, uint8_t type)
+static enum x64_vector lower_lanes_find(const struct coil_lower *l, const struct row *rows,
+                                        size_t count, uint8_t opcode, uint8_t type)
 {
     for (size_t i = 0; i < count; i++) {
         enum x64_vector op = (enum x64_vector)rows[i].op[kind_of(type)];
@@ -47,12 +47,13 @@ static enum x64_vector find(const struct coil_lower *l, const struct row *rows, 
     return X64_NO_VECTOR;
 }
 
-static enum x64_vector instruction(const struct coil_lower *l, const struct coil_lane_op *o,
-                                   uint8_t opcode)
+static enum x64_vector lower_lanes_instruction(const struct coil_lower *l,
+                                               const struct coil_lane_op *o, uint8_t opcode)
 {
     if (o->saturate && coil_clamps(opcode) && !is_real(o->type))
-        return find(l, saturating, sizeof saturating / sizeof *saturating, opcode, o->type);
-    return find(l, wrapping, sizeof wrapping / sizeof *wrapping, opcode, o->type);
+        return lower_lanes_find(l, saturating, sizeof saturating / sizeof *saturating, opcode,
+                                o->type);
+    return lower_lanes_find(l, wrapping, sizeof wrapping / sizeof *wrapping, opcode, o->type);
 }
 
 /* ---- making ---- */
@@ -97,7 +98,8 @@ uint32_t coil_lane_zero(struct coil_lower *l, enum ssa_type piece)
 }
 
 /* The same bits in every lane. */
-static uint32_t mask(struct coil_lower *l, enum ssa_type piece, uint8_t type, uint64_t bits)
+static uint32_t lower_lanes_mask(struct coil_lower *l, enum ssa_type piece, uint8_t type,
+                                 uint64_t bits)
 {
     return coil_lane_bits(l, piece, coil_types[type].bytes == 4 ? bits | bits << 32 : bits);
 }
@@ -107,11 +109,12 @@ static uint32_t mask(struct coil_lower *l, enum ssa_type piece, uint8_t type, ui
 static uint64_t sign_bit(uint8_t type) { return UINT64_C(1) << (8 * coil_types[type].bytes - 1); }
 
 /* FP32 goes through FP64 in the interpreter, which makes NaNs quiet: so does adding -0.0. */
-static uint32_t quiet(struct coil_lower *l, const struct coil_lane_op *o, enum ssa_type piece,
-                      uint32_t a)
+static uint32_t lower_lanes_quiet(struct coil_lower *l, const struct coil_lane_op *o,
+                                  enum ssa_type piece, uint32_t a)
 {
     if (o->type != COIL_T_FP32) return a;
-    return coil_lane2(l, X64_ADDPS, piece, a, mask(l, piece, o->type, sign_bit(o->type)), 0);
+    return coil_lane2(l, X64_ADDPS, piece, a,
+                      lower_lanes_mask(l, piece, o->type, sign_bit(o->type)), 0);
 }
 
 /* MIN and MAX: the processor gives its second operand where they are equal or one is a NaN; where it is
@@ -121,9 +124,9 @@ static uint32_t pick_real(struct coil_lower *l, const struct coil_lane_op *o, en
 {
     enum { UNORDERED = 3 };
     enum x64_vector compare = o->type == COIL_T_FP32 ? X64_CMPPS : X64_CMPPD;
-    uint32_t picked = coil_lane2(l, instruction(l, o, o->opcode), piece, b, a, 0),
+    uint32_t picked = coil_lane2(l, lower_lanes_instruction(l, o, o->opcode), piece, b, a, 0),
              none = coil_lane2(l, compare, piece, a, a, UNORDERED),
-             other = coil_lane2(l, X64_PAND, piece, none, quiet(l, o, piece, b), 0),
+             other = coil_lane2(l, X64_PAND, piece, none, lower_lanes_quiet(l, o, piece, b), 0),
              kept = coil_lane2(l, X64_PANDN, piece, none, picked, 0);
     return coil_lane2(l, X64_POR, piece, other, kept, 0);
 }
@@ -131,15 +134,15 @@ static uint32_t pick_real(struct coil_lower *l, const struct coil_lane_op *o, en
 static uint32_t sign_changed(struct coil_lower *l, const struct coil_lane_op *o,
                              enum ssa_type piece, uint32_t a)
 {
-    uint32_t sign = mask(l, piece, o->type, sign_bit(o->type));
+    uint32_t sign = lower_lanes_mask(l, piece, o->type, sign_bit(o->type));
     enum x64_vector op = o->opcode == COIL_OP_NEG ? X64_PXOR : X64_PANDN;
-    return coil_lane2(l, op, piece, sign, quiet(l, o, piece, a), 0);
+    return coil_lane2(l, op, piece, sign, lower_lanes_quiet(l, o, piece, a), 0);
 }
 
-static uint32_t plain(struct coil_lower *l, const struct coil_lane_op *o, enum ssa_type piece,
-                      uint8_t opcode, uint32_t a, uint32_t b)
+static uint32_t lower_lanes_plain(struct coil_lower *l, const struct coil_lane_op *o,
+                                  enum ssa_type piece, uint8_t opcode, uint32_t a, uint32_t b)
 {
-    enum x64_vector op = instruction(l, o, opcode);
+    enum x64_vector op = lower_lanes_instruction(l, o, opcode);
     if (!op) return 0;
     return b ? coil_lane2(l, op, piece, a, b, 0) : coil_lane1(l, op, piece, a, (uint8_t)o->count);
 }
@@ -149,22 +152,23 @@ uint32_t coil_lane_compute(struct coil_lower *l, const struct coil_lane_op *o, e
 {
     bool real = is_real(o->type);
     switch (o->opcode) {
-    case COIL_OP_INC: return plain(l, o, piece, COIL_OP_ADD, a, b);
-    case COIL_OP_DEC: return plain(l, o, piece, COIL_OP_SUB, a, b);
+    case COIL_OP_INC: return lower_lanes_plain(l, o, piece, COIL_OP_ADD, a, b);
+    case COIL_OP_DEC: return lower_lanes_plain(l, o, piece, COIL_OP_SUB, a, b);
     case COIL_OP_NOT:
         return coil_lane2(l, X64_PXOR, piece, a, coil_lane_bits(l, piece, UINT64_MAX), 0);
     case COIL_OP_NEG:
         if (real) return sign_changed(l, o, piece, a);
-        return plain(l, o, piece, COIL_OP_SUB, coil_lane_zero(l, piece), a);
+        return lower_lanes_plain(l, o, piece, COIL_OP_SUB, coil_lane_zero(l, piece), a);
     case COIL_OP_ABS:
         if (real) return sign_changed(l, o, piece, a);
-        return o->saturate ? 0 : plain(l, o, piece, COIL_OP_ABS, a, 0);
+        return o->saturate ? 0 : lower_lanes_plain(l, o, piece, COIL_OP_ABS, a, 0);
     case COIL_OP_MIN:
     case COIL_OP_MAX:
-        return real ? pick_real(l, o, piece, a, b) : plain(l, o, piece, o->opcode, a, b);
+        return real ? pick_real(l, o, piece, a, b)
+                    : lower_lanes_plain(l, o, piece, o->opcode, a, b);
     case COIL_OP_CLAMP:
-        a = real ? 0 : plain(l, o, piece, COIL_OP_MAX, a, b);
-        return a ? plain(l, o, piece, COIL_OP_MIN, a, c) : 0;
-    default: return plain(l, o, piece, o->opcode, a, b);
+        a = real ? 0 : lower_lanes_plain(l, o, piece, COIL_OP_MAX, a, b);
+        return a ? lower_lanes_plain(l, o, piece, COIL_OP_MIN, a, c) : 0;
+    default: return lower_lanes_plain(l, o, piece, o->opcode, a, b);
     }
 }

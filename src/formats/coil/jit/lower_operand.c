@@ -26,7 +26,7 @@ uint32_t coil_lower_canon(struct coil_lower *l, uint32_t value, uint8_t type)
 }
 
 /* Whether every value of the one type is the same in the other, in 64 bits. */
-static bool contains(uint8_t to, uint8_t from)
+static bool lower_operand_contains(uint8_t to, uint8_t from)
 {
     unsigned wide = coil_types[to].bytes, narrow = coil_types[from].bytes;
     if (wide == 8) return true;
@@ -45,7 +45,7 @@ uint32_t coil_lower_convert(struct coil_lower *l, uint32_t value, uint8_t from, 
         return ssa_op1(f, to == COIL_T_FP64 ? SSA_FWIDEN : SSA_FNARROW, coil_ssa_type(to), value);
     if (is_real(from)) return coil_lower_from_real(l, value, from, to);
     if (is_real(to)) return coil_lower_to_real(l, value, from, to);
-    return contains(to, from) ? value : coil_lower_canon(l, value, to);
+    return lower_operand_contains(to, from) ? value : coil_lower_canon(l, value, to);
 }
 
 /* ---- memory ---- */
@@ -85,7 +85,7 @@ uint32_t coil_lower_register(struct coil_lower *l, uint32_t reg)
     return context_word(l, offsetof(struct coil_vm, v) + 8 * reg);
 }
 
-static uint32_t term(struct coil_lower *l, const struct coil_term *t)
+static uint32_t lower_operand_term(struct coil_lower *l, const struct coil_term *t)
 {
     switch (t->at) {
     case COIL_AT_CONST:
@@ -113,7 +113,7 @@ bool coil_lower_address(struct coil_lower *l, const struct coil_place *p, struct
         return true;
     }
     if (p->at != COIL_AT_MEMORY) return false;
-    at->base = term(l, &p->base);
+    at->base = lower_operand_term(l, &p->base);
     if (!at->base) return false;
     uint64_t disp = p->value;
     if (p->base.at == COIL_AT_CONST &&
@@ -128,7 +128,7 @@ bool coil_lower_address(struct coil_lower *l, const struct coil_place *p, struct
         at->base = at->base ? ssa_op2(l->f, SSA_ADD, SSA_INT, false, at->base, far) : far;
     }
     if (p->index.at == COIL_AT_NONE) return true;
-    uint32_t index = term(l, &p->index);
+    uint32_t index = lower_operand_term(l, &p->index);
     if (!index) return false;
     bool shifts = p->scale == 1 || p->scale == 2 || p->scale == 4 || p->scale == 8;
     at->index =
@@ -167,7 +167,7 @@ bool coil_lower_reach(struct coil_lower *l, const struct coil_place *p, enum ssa
 
 /* ---- places ---- */
 
-static uint32_t constant(struct coil_lower *l, const struct coil_place *p, uint8_t as)
+static uint32_t lower_operand_constant(struct coil_lower *l, const struct coil_place *p, uint8_t as)
 {
     if (!coil_is_scalar(p->op) && p->form != COIL_ADDR && p->form != COIL_MEASURE) return 0;
     if (l->native && p->symbol) {
@@ -191,7 +191,7 @@ uint32_t coil_lower_place(struct coil_lower *l, const struct coil_place *p, uint
     struct ssa_address at;
     if (!coil_is_scalar(as)) return 0;
     switch (p->at) {
-    case COIL_AT_CONST: return constant(l, p, as);
+    case COIL_AT_CONST: return lower_operand_constant(l, p, as);
     case COIL_AT_REGISTER:
         return coil_lower_convert(l, from_bits(l, coil_lower_register(l, p->slot), own), own, as);
     case COIL_AT_SLOT: {

@@ -6,7 +6,7 @@
 
 static bool is_signed(uint8_t op) { return coil_types[op].family == COIL_F_SIGNED; }
 
-static uint32_t number(struct coil_lower *l, uint8_t type, double value)
+static uint32_t lower_real_number(struct coil_lower *l, uint8_t type, double value)
 {
     uint32_t bits = ssa_const(l->f, (int64_t)coil_real_bits(type, value));
     return ssa_op1(l->f, SSA_REAL, coil_ssa_type(type), bits);
@@ -22,26 +22,28 @@ static uint32_t of_bits(struct coil_lower *l, uint8_t type, uint32_t bits)
     return ssa_op1(l->f, SSA_REAL, coil_ssa_type(type), bits);
 }
 
-static uint32_t op2(struct coil_lower *l, enum ssa_op op, uint8_t type, uint32_t a, uint32_t b)
+static uint32_t lower_real_op2(struct coil_lower *l, enum ssa_op op, uint8_t type, uint32_t a,
+                               uint32_t b)
 {
     return ssa_op2(l->f, op, coil_ssa_type(type), false, a, b);
 }
 
-static uint32_t compare(struct coil_lower *l, enum ssa_cond cond, uint32_t a, uint32_t b)
+static uint32_t lower_real_compare(struct coil_lower *l, enum ssa_cond cond, uint32_t a, uint32_t b)
 {
     return ssa_compare(l->f, SSA_FSET, cond, false, a, b);
 }
 
-static uint32_t choose(struct coil_lower *l, uint8_t type, uint32_t truth, uint32_t yes,
-                       uint32_t no)
+static uint32_t lower_real_choose(struct coil_lower *l, uint8_t type, uint32_t truth, uint32_t yes,
+                                  uint32_t no)
 {
     return of_bits(l, type, coil_lower_select(l, truth, bits_of(l, yes), bits_of(l, no)));
 }
 
 /* The interpreter computes with doubles, to which an FP32 converts: that makes a NaN quiet. */
-static uint32_t quiet(struct coil_lower *l, uint8_t type, uint32_t a)
+static uint32_t lower_real_quiet(struct coil_lower *l, uint8_t type, uint32_t a)
 {
-    return type == COIL_T_FP32 ? op2(l, SSA_FMUL, type, a, number(l, type, 1)) : a;
+    return type == COIL_T_FP32 ? lower_real_op2(l, SSA_FMUL, type, a, lower_real_number(l, type, 1))
+                               : a;
 }
 
 /* ---- conversions ---- */
@@ -58,7 +60,7 @@ uint32_t coil_lower_to_real(struct coil_lower *l, uint32_t value, uint8_t from, 
              half = ssa_op2(f, SSA_SHR, SSA_INT, false, value, one),
              odd = ssa_op2(f, SSA_OR, SSA_INT, false, half, low),
              real = ssa_op1(f, SSA_FROMINT, t, coil_lower_select(l, high, odd, value));
-    return choose(l, to, high, op2(l, SSA_FADD, to, real, real), real);
+    return lower_real_choose(l, to, high, lower_real_op2(l, SSA_FADD, to, real, real), real);
 }
 
 /* Toward zero; beyond the bounds the bound, a NaN 0. The processor gives the least integer of 64 bits
@@ -66,14 +68,18 @@ uint32_t coil_lower_to_real(struct coil_lower *l, uint32_t value, uint8_t from, 
 uint32_t coil_lower_from_real(struct coil_lower *l, uint32_t value, uint8_t from, uint8_t to)
 {
     struct ssa_function *f = l->f;
-    if (to == COIL_T_BIT) return compare(l, SSA_NE, value, number(l, from, 0));
+    if (to == COIL_T_BIT)
+        return lower_real_compare(l, SSA_NE, value, lower_real_number(l, from, 0));
     unsigned n = 8u * coil_types[to].bytes - is_signed(to);
     uint32_t most = ssa_const(f, (int64_t)(UINT64_MAX >> (64 - n))), zero = ssa_const(f, 0),
-             above = compare(l, SSA_GE, value, number(l, from, ldexp(1, (int)n))),
+             above =
+                 lower_real_compare(l, SSA_GE, value, lower_real_number(l, from, ldexp(1, (int)n))),
              r = ssa_op1(f, SSA_TOINT, SSA_INT, value);
     if (to == COIL_T_UNT64) {
-        uint32_t half = number(l, from, 0x1p63), high = compare(l, SSA_GE, value, half),
-                 rest = ssa_op1(f, SSA_TOINT, SSA_INT, op2(l, SSA_FSUB, from, value, half)),
+        uint32_t half = lower_real_number(l, from, 0x1p63),
+                 high = lower_real_compare(l, SSA_GE, value, half),
+                 rest =
+                     ssa_op1(f, SSA_TOINT, SSA_INT, lower_real_op2(l, SSA_FSUB, from, value, half)),
                  least = ssa_const(f, INT64_MIN);
         uint32_t below = ssa_compare(f, SSA_SET, SSA_LT, false, r, zero);
         r = coil_lower_select(l, below, zero, r);
@@ -85,54 +91,60 @@ uint32_t coil_lower_from_real(struct coil_lower *l, uint32_t value, uint8_t from
         r = coil_lower_select(l, below, least, r);
     }
     r = coil_lower_select(l, above, most, r);
-    return is_signed(to) ? coil_lower_select(l, compare(l, SSA_EQ, value, value), r, zero) : r;
+    return is_signed(to)
+               ? coil_lower_select(l, lower_real_compare(l, SSA_EQ, value, value), r, zero)
+               : r;
 }
 
 /* ---- operations ---- */
 
 /* A NaN gives the other one; of equal ones the first. */
-static uint32_t pick(struct coil_lower *l, uint8_t type, bool larger, uint32_t a, uint32_t b)
+static uint32_t lower_real_pick(struct coil_lower *l, uint8_t type, bool larger, uint32_t a,
+                                uint32_t b)
 {
-    uint32_t better = compare(l, larger ? SSA_GT : SSA_LT, b, a), none = compare(l, SSA_NE, a, a),
+    uint32_t better = lower_real_compare(l, larger ? SSA_GT : SSA_LT, b, a),
+             none = lower_real_compare(l, SSA_NE, a, a),
              other = ssa_op2(l->f, SSA_OR, SSA_INT, false, better, none);
-    return choose(l, type, other, b, a);
+    return lower_real_choose(l, type, other, b, a);
 }
 
 /* To a whole number: by integers, or by what adding 2^52 leaves, which no float beyond that needs. */
-static uint32_t whole(struct coil_lower *l, uint8_t opcode, uint32_t a)
+static uint32_t lower_real_whole(struct coil_lower *l, uint8_t opcode, uint32_t a)
 {
     struct ssa_function *f = l->f;
     const uint8_t type = COIL_T_FP64;
-    uint32_t bits = bits_of(l, a), big = number(l, type, 0x1p52),
+    uint32_t bits = bits_of(l, a), big = lower_real_number(l, type, 0x1p52),
              sign = ssa_op2(f, SSA_AND, SSA_INT, false, bits, ssa_const(f, INT64_MIN)),
              size = ssa_op2(f, SSA_AND, SSA_INT, false, bits, ssa_const(f, INT64_MAX)),
              magnitude = of_bits(l, type, size), r;
     if (opcode == COIL_OP_ROND) {
-        r = op2(l, SSA_FSUB, type, op2(l, SSA_FADD, type, magnitude, big), big);
+        r = lower_real_op2(l, SSA_FSUB, type, lower_real_op2(l, SSA_FADD, type, magnitude, big),
+                           big);
     } else {
         bool up = opcode == COIL_OP_CEIL;
         r = ssa_op1(f, SSA_FROMINT, SSA_F64, ssa_op1(f, SSA_TOINT, SSA_INT, a));
-        uint32_t passed = compare(l, up ? SSA_LT : SSA_GT, r, a);
-        r = op2(l, up ? SSA_FADD : SSA_FSUB, type, r, ssa_op1(f, SSA_FROMINT, SSA_F64, passed));
+        uint32_t passed = lower_real_compare(l, up ? SSA_LT : SSA_GT, r, a);
+        r = lower_real_op2(l, up ? SSA_FADD : SSA_FSUB, type, r,
+                           ssa_op1(f, SSA_FROMINT, SSA_F64, passed));
     }
     uint32_t signed_bits = ssa_op2(f, SSA_OR, SSA_INT, false, bits_of(l, r), sign),
-             same = bits_of(l, op2(l, SSA_FADD, type, a, number(l, type, 0)));
-    uint32_t small = compare(l, SSA_LT, magnitude, big);
+             same = bits_of(l, lower_real_op2(l, SSA_FADD, type, a, lower_real_number(l, type, 0)));
+    uint32_t small = lower_real_compare(l, SSA_LT, magnitude, big);
     return of_bits(l, type, coil_lower_select(l, small, signed_bits, same));
 }
 
-static uint32_t rounded(struct coil_lower *l, uint8_t opcode, uint8_t type, uint32_t a)
+static uint32_t lower_real_rounded(struct coil_lower *l, uint8_t opcode, uint8_t type, uint32_t a)
 {
-    if (type == COIL_T_FP64) return whole(l, opcode, a);
+    if (type == COIL_T_FP64) return lower_real_whole(l, opcode, a);
     uint32_t wide = ssa_op1(l->f, SSA_FWIDEN, SSA_F64, a);
-    return ssa_op1(l->f, SSA_FNARROW, SSA_F32, whole(l, opcode, wide));
+    return ssa_op1(l->f, SSA_FNARROW, SSA_F32, lower_real_whole(l, opcode, wide));
 }
 
 /* With another sign bit. */
-static uint32_t resigned(struct coil_lower *l, uint8_t type, bool clears, uint32_t a)
+static uint32_t lower_real_resigned(struct coil_lower *l, uint8_t type, bool clears, uint32_t a)
 {
     int64_t sign = type == COIL_T_FP32 ? INT64_C(1) << 31 : INT64_MIN;
-    uint32_t bits = bits_of(l, quiet(l, type, a));
+    uint32_t bits = bits_of(l, lower_real_quiet(l, type, a));
     bits = ssa_op2(l->f, clears ? SSA_AND : SSA_XOR, SSA_INT, false, bits,
                    ssa_const(l->f, clears ? ~sign : sign));
     return of_bits(l, type, bits);
@@ -143,22 +155,23 @@ uint32_t coil_lower_real(struct coil_lower *l, const struct coil_step *s, uint8_
 {
     uint32_t a = v[0], b = v[1];
     switch (s->opcode) {
-    case COIL_OP_ADD: return op2(l, SSA_FADD, type, a, b);
-    case COIL_OP_SUB: return op2(l, SSA_FSUB, type, a, b);
-    case COIL_OP_MUL: return op2(l, SSA_FMUL, type, a, b);
-    case COIL_OP_DIV: return op2(l, SSA_FDIV, type, a, b);
-    case COIL_OP_INC: return op2(l, SSA_FADD, type, a, number(l, type, 1));
-    case COIL_OP_DEC: return op2(l, SSA_FSUB, type, a, number(l, type, 1));
-    case COIL_OP_NEG: return resigned(l, type, false, a);
-    case COIL_OP_ABS: return resigned(l, type, true, a);
+    case COIL_OP_ADD: return lower_real_op2(l, SSA_FADD, type, a, b);
+    case COIL_OP_SUB: return lower_real_op2(l, SSA_FSUB, type, a, b);
+    case COIL_OP_MUL: return lower_real_op2(l, SSA_FMUL, type, a, b);
+    case COIL_OP_DIV: return lower_real_op2(l, SSA_FDIV, type, a, b);
+    case COIL_OP_INC: return lower_real_op2(l, SSA_FADD, type, a, lower_real_number(l, type, 1));
+    case COIL_OP_DEC: return lower_real_op2(l, SSA_FSUB, type, a, lower_real_number(l, type, 1));
+    case COIL_OP_NEG: return lower_real_resigned(l, type, false, a);
+    case COIL_OP_ABS: return lower_real_resigned(l, type, true, a);
     case COIL_OP_SQRT: return ssa_op1(l->f, SSA_FSQRT, coil_ssa_type(type), a);
     case COIL_OP_CEIL:
     case COIL_OP_FLOR:
-    case COIL_OP_ROND: return rounded(l, s->opcode, type, a);
-    case COIL_OP_MIN: return quiet(l, type, pick(l, type, false, a, b));
-    case COIL_OP_MAX: return quiet(l, type, pick(l, type, true, a, b));
+    case COIL_OP_ROND: return lower_real_rounded(l, s->opcode, type, a);
+    case COIL_OP_MIN: return lower_real_quiet(l, type, lower_real_pick(l, type, false, a, b));
+    case COIL_OP_MAX: return lower_real_quiet(l, type, lower_real_pick(l, type, true, a, b));
     case COIL_OP_CLAMP:
-        return quiet(l, type, pick(l, type, false, pick(l, type, true, a, b), v[2]));
+        return lower_real_quiet(
+            l, type, lower_real_pick(l, type, false, lower_real_pick(l, type, true, a, b), v[2]));
     default: return 0;
     }
 }

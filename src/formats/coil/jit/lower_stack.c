@@ -9,7 +9,8 @@ static struct ssa_address top_word(struct coil_lower *l)
                                 .disp = (int64_t)offsetof(struct coil_vm, sp)};
 }
 
-static void guard(struct coil_lower *l, enum ssa_cond cond, uint32_t top, uint64_t bound)
+static void lower_stack_guard(struct coil_lower *l, enum ssa_cond cond, uint32_t top,
+                              uint64_t bound)
 {
     uint32_t exit = coil_lower_exit(l, COIL_EXIT_LEAVE);
     uint32_t check =
@@ -42,12 +43,12 @@ bool coil_lower_stack(struct coil_lower *l, const struct coil_step *s)
     if (l->native || !coil_is_scalar(type) || stack->size < 16) return false;
     uint32_t top = ssa_load(f, SSA_X64, top_word(l));
     if (s->opcode == COIL_OP_POP) {
-        guard(l, SSA_BE, top, stack->base + stack->size - 8);
+        lower_stack_guard(l, SSA_BE, top, stack->base + stack->size - 8);
         if (!coil_lower_write(l, p, ssa_load(f, mem, memory_at(l, top, 0)), type)) return false;
         set_top(l, top, 8);
         return true;
     }
-    guard(l, SSA_AE, top, stack->base + 8);
+    lower_stack_guard(l, SSA_AE, top, stack->base + 8);
     uint32_t value = coil_lower_place(l, p, type, type);
     if (!value) return false;
     if (coil_types[type].bytes < 8) ssa_store(f, SSA_X64, memory_at(l, top, -8), ssa_const(f, 0));

@@ -18,8 +18,8 @@ static bool all_scalar(const struct coil_step *s)
 
 /* ---- moves ---- */
 
-static bool move(struct coil_lower *l, const struct coil_step *s, const struct coil_place *to,
-                 unsigned from)
+static bool lower_value_move(struct coil_lower *l, const struct coil_step *s,
+                             const struct coil_place *to, unsigned from)
 {
     const struct coil_place *p = &s->places[from];
     uint8_t type = p->at == COIL_AT_REGISTER ? coil_step_type(s)
@@ -38,7 +38,7 @@ static bool lower_move(struct coil_lower *l, const struct coil_step *s)
         if (type != SSA_INT) zero = ssa_op1(l->f, SSA_REAL, type, zero);
         uint32_t before = coil_lower_get(l, to->slot);
         coil_lower_set(l, to->slot, zero);
-        if (s->count < 3 || move(l, s, to, 2)) return true;
+        if (s->count < 3 || lower_value_move(l, s, to, 2)) return true;
         coil_lower_set(l, to->slot, before);
         return false;
     }
@@ -50,7 +50,7 @@ static bool lower_move(struct coil_lower *l, const struct coil_step *s)
         value = coil_lower_convert(l, value, type, through->op);
         return coil_lower_write(l, &s->places[0], value, through->op);
     }
-    return move(l, s, &s->places[0], 1);
+    return lower_value_move(l, s, &s->places[0], 1);
 }
 
 static bool write_address(struct coil_lower *l, const struct coil_place *of,

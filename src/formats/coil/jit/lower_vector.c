@@ -41,7 +41,7 @@ static enum ssa_mem piece_mem(unsigned bytes)
 }
 static enum ssa_type piece_type(unsigned bytes) { return bytes == 32 ? SSA_V256 : SSA_V128; }
 
-static struct ssa_address after(struct ssa_address at, uint64_t offset)
+static struct ssa_address lower_vector_after(struct ssa_address at, uint64_t offset)
 {
     at.disp += (int64_t)offset;
     return at;
@@ -118,7 +118,7 @@ static uint32_t piece_of(struct coil_lower *l, const struct operand *o, uint64_t
 {
     if (o->image) return image_piece(l, o->image + offset, bytes);
     if (o->word) return coil_lane_fill(l, piece_type(bytes), o->word, o->word_bytes);
-    return ssa_load(l->f, piece_mem(bytes), after(o->at, offset));
+    return ssa_load(l->f, piece_mem(bytes), lower_vector_after(o->at, offset));
 }
 
 /* ---- moves ---- */
@@ -129,7 +129,7 @@ static void store_pieces(struct coil_lower *l, const struct operand *to, unsigne
     uint64_t offset = 0;
     for (unsigned n = 0, bytes; offset < size; offset += bytes, n++) {
         bytes = piece_bytes(most, size - offset);
-        ssa_store(l->f, piece_mem(bytes), after(to->at, offset), pieces[n]);
+        ssa_store(l->f, piece_mem(bytes), lower_vector_after(to->at, offset), pieces[n]);
     }
 }
 
@@ -256,8 +256,8 @@ static bool open_operands(struct coil_lower *l, struct lanes *n, const struct co
     return true;
 }
 
-static uint32_t compute(struct coil_lower *l, const struct lanes *n, uint64_t offset,
-                        unsigned bytes)
+static uint32_t lower_vector_compute(struct coil_lower *l, const struct lanes *n, uint64_t offset,
+                                     unsigned bytes)
 {
     uint32_t v[3];
     for (int k = 0; k < 3; k++) v[k] = n->used[k] ? piece_of(l, &n->in[k], offset, bytes) : 0;
@@ -265,7 +265,7 @@ static uint32_t compute(struct coil_lower *l, const struct lanes *n, uint64_t of
 }
 
 /* CMP says whether all lanes are equal: 0 if they are. */
-static bool compare(struct coil_lower *l, const struct lanes *n)
+static bool lower_vector_compare(struct coil_lower *l, const struct lanes *n)
 {
     struct ssa_function *f = l->f;
     uint32_t different = 0;
@@ -273,7 +273,7 @@ static bool compare(struct coil_lower *l, const struct lanes *n)
         bytes = piece_bytes(most_bytes(l, n->constants), n->size - offset);
         /* What is beyond a short piece is zero, but not where a value is repeated. */
         if (bytes < 16 && (n->in[0].word || n->in[1].word)) return false;
-        uint32_t equal = compute(l, n, offset, (unsigned)bytes);
+        uint32_t equal = lower_vector_compute(l, n, offset, (unsigned)bytes);
         uint32_t mask = equal ? coil_lane1(l, X64_PMOVMSKB, SSA_INT, equal, 0) : 0;
         if (!mask) return false;
         uint32_t all = ssa_const(f, bytes == 32 ? 0xffffffff : 0xffff),
@@ -300,7 +300,8 @@ static bool lower_lanes(struct coil_lower *l, const struct coil_step *s)
     if (count > PIECES || (!n.apart && count > KEPT)) return false;
     n.o.saturate = to && to->ext & COIL_SATURATE;
     if (!open_operands(l, &n, s)) return false;
-    if (s->opcode == COIL_OP_CMP) return !flags_are_read(l, COIL_Z | COIL_N) && compare(l, &n);
+    if (s->opcode == COIL_OP_CMP)
+        return !flags_are_read(l, COIL_Z | COIL_N) && lower_vector_compare(l, &n);
     if (!to || flags_are_read(l, 0)) return false;
     struct operand out;
     uint32_t results[PIECES];
@@ -308,9 +309,10 @@ static bool lower_lanes(struct coil_lower *l, const struct coil_step *s)
     if (n.apart && !open_place(l, to, true, &out)) return false;
     for (unsigned k = 0, bytes; offset < n.size; offset += bytes, k++) {
         bytes = piece_bytes(most, n.size - offset);
-        results[k] = compute(l, &n, offset, bytes);
+        results[k] = lower_vector_compute(l, &n, offset, bytes);
         if (!results[k]) return false;
-        if (n.apart) ssa_store(l->f, piece_mem(bytes), after(out.at, offset), results[k]);
+        if (n.apart)
+            ssa_store(l->f, piece_mem(bytes), lower_vector_after(out.at, offset), results[k]);
     }
     if (n.apart) return true;
     if (!open_place(l, to, true, &out)) return false;
@@ -350,7 +352,7 @@ static bool lower_product(struct coil_lower *l, const struct coil_step *s)
         uint32_t sum = coil_lane_zero(l, piece_type(piece));
         for (unsigned j = 0; j < inner; j++) {
             uint32_t one = ssa_load(l->f, bytes == 8 ? SSA_MF64 : SSA_MF32,
-                                    after(a.at, ((uint64_t)i * inner + j) * bytes)),
+                                    lower_vector_after(a.at, ((uint64_t)i * inner + j) * bytes)),
                      each = coil_lane_fill(l, piece_type(piece), one, bytes),
                      product = coil_lane_compute(l, &times, piece_type(piece), each,
                                                  piece_of(l, &b, (uint64_t)j * row + k, piece), 0);
@@ -361,7 +363,8 @@ static bool lower_product(struct coil_lower *l, const struct coil_step *s)
     }
     if (!open_place(l, to, true, &out)) return false;
     for (unsigned n = 0; n < rows * across; n++)
-        ssa_store(l->f, piece_mem(piece), after(out.at, (uint64_t)n * piece), results[n]);
+        ssa_store(l->f, piece_mem(piece), lower_vector_after(out.at, (uint64_t)n * piece),
+                  results[n]);
     return true;
 }
 
@@ -443,8 +446,10 @@ static bool lower_dot(struct coil_lower *l, const struct coil_step *s)
     uint32_t sum = ssa_const(l->f, 0);
     if (real) sum = ssa_op1(l->f, SSA_REAL, t, sum);
     for (unsigned i = 0; i < lanes; i++) {
-        uint32_t p = ssa_load(l->f, element_mem(type), after(a.at, (uint64_t)i * bytes)),
-                 q = ssa_load(l->f, element_mem(type), after(b.at, (uint64_t)i * bytes)),
+        uint32_t p = ssa_load(l->f, element_mem(type),
+                              lower_vector_after(a.at, (uint64_t)i * bytes)),
+                 q = ssa_load(l->f, element_mem(type),
+                              lower_vector_after(b.at, (uint64_t)i * bytes)),
                  product = ssa_op2(l->f, real ? SSA_FMUL : SSA_MUL, t, false, p, q);
         sum = ssa_op2(l->f, real ? SSA_FADD : SSA_ADD, t, false, sum, product);
     }

@@ -34,7 +34,7 @@ bool coil_parts_begin(struct coil_lower *l)
 }
 
 /* Blocks for conditional calls and returns come after the others. */
-static void emit(struct coil_lower *l, uint32_t end, uint32_t next)
+static void parts_emit(struct coil_lower *l, uint32_t end, uint32_t next)
 {
     uint32_t n = 0;
     for (uint32_t b = l->part; b < end; b++)
@@ -48,7 +48,7 @@ static void emit(struct coil_lower *l, uint32_t end, uint32_t next)
 
 void coil_parts_cut(struct coil_lower *l, uint32_t block)
 {
-    if (l->f->count >= VALUES && l->flags_to < block) emit(l, block + 1, block + 1);
+    if (l->f->count >= VALUES && l->flags_to < block) parts_emit(l, block + 1, block + 1);
 }
 
 void coil_parts_note(struct coil_lower *l, uint32_t block)
@@ -61,6 +61,6 @@ void coil_parts_note(struct coil_lower *l, uint32_t block)
 
 bool coil_parts_end(struct coil_lower *l)
 {
-    if (!l->f->failed) emit(l, l->flow.block_count + 1, NONE);
+    if (!l->f->failed) parts_emit(l, l->flow.block_count + 1, NONE);
     return ssa_emit_end(l->code);
 }

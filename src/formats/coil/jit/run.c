@@ -12,7 +12,7 @@ struct found { /* what an exit keeps besides the state */
     uint64_t base, index, disp;
 };
 
-static struct found look(const struct coil_jit *j, const struct ssa_site *s)
+static struct found coil_run_look(const struct coil_jit *j, const struct ssa_site *s)
 {
     struct found f = {0};
     for (uint32_t i = 0; i < s->count; i++) {
@@ -25,18 +25,18 @@ static struct found look(const struct coil_jit *j, const struct ssa_site *s)
     return f;
 }
 
-static uint64_t leave(struct coil_jit *j, enum why why)
+static uint64_t coil_run_leave(struct coil_jit *j, enum why why)
 {
     j->why = (int)why;
     return 1;
 }
 
-static uint64_t trap(struct coil_jit *j, uint32_t number)
+static uint64_t coil_run_trap(struct coil_jit *j, uint32_t number)
 {
     if (!coil_jit_settle(j)) number = COIL_TRAP_OUT_OF_MEMORY;
     j->vm.trap = number;
     j->vm.final = true;
-    return leave(j, TRAPPED);
+    return coil_run_leave(j, TRAPPED);
 }
 
 static uint64_t hand_over(struct coil_jit *j, enum why why)
@@ -47,7 +47,7 @@ static uint64_t hand_over(struct coil_jit *j, enum why why)
         why = TRAPPED;
     }
     j->suspended = why == ASKED || why == INTERRUPTED;
-    return leave(j, why);
+    return coil_run_leave(j, why);
 }
 
 /* The instruction is not done: what goes on here does it again. */
@@ -77,7 +77,7 @@ static void fill_one(void *user, uint8_t at, uint32_t slot, bool write)
         f->j->scratch[slot] = coil_jit_variable(f->j, f->function, f->j->frame, slot);
 }
 
-static void fill(struct coil_jit *j, const struct ssa_site *s)
+static void coil_run_fill(struct coil_jit *j, const struct ssa_site *s)
 {
     if (j->framed[s->function]) {
         struct filling f = {j, s->function};
@@ -111,13 +111,13 @@ static void keep_result(void *user, uint8_t at, uint32_t slot, bool write)
     if (at == COIL_AT_REGISTER && write) w->j->vm.v[slot] = w->v[slot];
 }
 
-static uint64_t step(struct coil_jit *j, const struct ssa_site *s)
+static uint64_t coil_run_step(struct coil_jit *j, const struct ssa_site *s)
 {
     struct coil_vm *vm = &j->vm;
     const struct coil_step *step = vm->program.steps[s->position];
     uint64_t *slots = vm->slots, fp = vm->fp;
     struct written written = {.j = j};
-    fill(j, s);
+    coil_run_fill(j, s);
     vm->slots = j->scratch;
     vm->fp = 0;
     uint32_t number = coil_step_run(vm, step);
@@ -126,7 +126,7 @@ static uint64_t step(struct coil_jit *j, const struct ssa_site *s)
     if (!number) return 0;
     if (number == COIL_PAUSE) return pause_here(j);
     memcpy(written.v, vm->v, sizeof written.v);
-    uint64_t way = trap(j, number);
+    uint64_t way = coil_run_trap(j, number);
     coil_step_touches(step, keep_result, &written);
     return way;
 }
@@ -141,14 +141,14 @@ static void set_limits(struct coil_jit *j)
 }
 
 /* An access that the fast check refused: it may be in another region than the last one. */
-static uint64_t check(struct coil_jit *j, const struct ssa_site *s)
+static uint64_t coil_run_check(struct coil_jit *j, const struct ssa_site *s)
 {
-    struct found f = look(j, s);
+    struct found f = coil_run_look(j, s);
     uint64_t address = f.base + (f.index << (s->kind >> 12 & 3)) + f.disp;
     bool write = s->kind >> 11 & 1;
     uint32_t refused = 0, size = 1u << (s->kind >> 8 & 7);
     set_limits(j); /* an interrupt changes them: first they are restored, then it is looked for */
-    if (!coil_memory(&j->vm, address, size, write, &refused)) return trap(j, refused);
+    if (!coil_memory(&j->vm, address, size, write, &refused)) return coil_run_trap(j, refused);
     const struct coil_region *r = coil_region_at(&j->vm, address);
     struct ssa_window *w = &j->windows[s->kind >> 16];
     w->base = r->base;
@@ -157,15 +157,15 @@ static uint64_t check(struct coil_jit *j, const struct ssa_site *s)
     return stop_for_interrupt(j);
 }
 
-static uint64_t deep(struct coil_jit *j)
+static uint64_t coil_run_deep(struct coil_jit *j)
 {
     set_limits(j);
     if (j->base_depth + coil_jit_depth(j) >= j->vm.depth_max)
-        return trap(j, COIL_TRAP_STACK_OVERFLOW);
+        return coil_run_trap(j, COIL_TRAP_STACK_OVERFLOW);
     return stop_for_interrupt(j);
 }
 
-static uint64_t clear(struct coil_jit *j, const struct ssa_site *s)
+static uint64_t coil_run_clear(struct coil_jit *j, const struct ssa_site *s)
 {
     uint32_t paused = j->vm.bulk.kind
                           ? coil_bulk_run(&j->vm)
@@ -173,7 +173,7 @@ static uint64_t clear(struct coil_jit *j, const struct ssa_site *s)
     return paused ? pause_here(j) : 0;
 }
 
-static uint64_t condition(struct coil_jit *j, uint8_t which)
+static uint64_t coil_run_condition(struct coil_jit *j, uint8_t which)
 {
     coil_flags_settle(&j->vm);
     j->scratch[0] = coil_condition(which, j->vm.flags);
@@ -184,14 +184,14 @@ uint64_t coil_jit_ask(struct coil_jit *j)
 {
     const struct ssa_site *s = coil_jit_site(j, *(const uint64_t *)(uintptr_t)j->stack);
     switch ((enum coil_exit_kind)(s->kind & 0xff)) {
-    case COIL_EXIT_CHECK: return check(j, s);
-    case COIL_EXIT_STEP: return step(j, s);
+    case COIL_EXIT_CHECK: return coil_run_check(j, s);
+    case COIL_EXIT_STEP: return coil_run_step(j, s);
     case COIL_EXIT_PORT: return hand_over(j, ASKED);
     case COIL_EXIT_POLL: return stop_for_interrupt(j);
-    case COIL_EXIT_DEPTH: return deep(j);
-    case COIL_EXIT_FRAMES: return trap(j, COIL_TRAP_STACK_OVERFLOW);
-    case COIL_EXIT_CLEAR: return clear(j, s);
-    case COIL_EXIT_CONDITION: return condition(j, (uint8_t)(s->kind >> 8));
+    case COIL_EXIT_DEPTH: return coil_run_deep(j);
+    case COIL_EXIT_FRAMES: return coil_run_trap(j, COIL_TRAP_STACK_OVERFLOW);
+    case COIL_EXIT_CLEAR: return coil_run_clear(j, s);
+    case COIL_EXIT_CONDITION: return coil_run_condition(j, (uint8_t)(s->kind >> 8));
     default: return hand_over(j, LEFT);
     }
 }
@@ -215,7 +215,7 @@ static bool call_native(struct coil_jit *j, uint32_t stub, uint32_t at)
 }
 
 /* At the start of a function: true if it returned. */
-static bool enter(struct coil_jit *j)
+static bool coil_run_enter(struct coil_jit *j)
 {
     struct coil_vm *vm = &j->vm;
     j->base_depth = vm->depth;
@@ -234,7 +234,7 @@ static void take_answer(void *user, uint8_t at, uint32_t slot, bool write)
 }
 
 /* Where native code asked, or was interrupted; the machine is as it was then. */
-static bool resume(struct coil_jit *j)
+static bool coil_run_resume(struct coil_jit *j)
 {
     const struct ssa_site *s = coil_jit_site(j, *(const uint64_t *)(uintptr_t)j->stack);
     if ((s->kind & 0xff) == COIL_EXIT_PORT)
@@ -242,12 +242,13 @@ static bool resume(struct coil_jit *j)
     bool again = j->again;
     j->suspended = j->again = false;
     set_limits(j);
-    if (again && ((s->kind & 0xff) == COIL_EXIT_STEP ? step(j, s) : clear(j, s))) return false;
+    if (again && ((s->kind & 0xff) == COIL_EXIT_STEP ? coil_run_step(j, s) : coil_run_clear(j, s)))
+        return false;
     return call_native(j, j->resume, 0);
 }
 
 /* The function that native code was entered with has returned. */
-static void returned(struct coil_jit *j)
+static void coil_run_returned(struct coil_jit *j)
 {
     struct coil_vm *vm = &j->vm;
     memcpy(vm->v, j->gpr, j->touched[j->base_function] * sizeof *vm->v);
@@ -265,7 +266,7 @@ static void returned(struct coil_jit *j)
 /* ---- the engine ---- */
 
 /* The interpreter, up to a call or a stop. False: a stop. */
-static bool interpret(struct coil_jit *j, uint64_t fuel, penta_stop *stop)
+static bool coil_run_interpret(struct coil_jit *j, uint64_t fuel, penta_stop *stop)
 {
     j->vm.yields = true;
     coil_vm_run(&j->vm.base, fuel, stop);
@@ -276,8 +277,8 @@ static bool interpret(struct coil_jit *j, uint64_t fuel, penta_stop *stop)
 static void run_native(struct coil_jit *j, penta_stop *stop)
 {
     for (;;) {
-        if (j->suspended ? resume(j) : enter(j)) {
-            returned(j);
+        if (j->suspended ? coil_run_resume(j) : coil_run_enter(j)) {
+            coil_run_returned(j);
             if (j->vm.final) break;
         } else if (j->why == ASKED || j->why == TRAPPED) {
             break;
@@ -285,7 +286,7 @@ static void run_native(struct coil_jit *j, penta_stop *stop)
             *stop = (penta_stop){.kind = PENTA_STOP_INTERRUPT, .pc = j->vm.program.pcs[j->vm.pc]};
             return;
         }
-        if (!interpret(j, UINT64_MAX, stop)) return;
+        if (!coil_run_interpret(j, UINT64_MAX, stop)) return;
     }
     /* The interpreter asks the host, or tells the end again. */
     coil_vm_run(&j->vm.base, 1, stop);
@@ -311,7 +312,8 @@ static void jit_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         *stop = (penta_stop){.kind = PENTA_STOP_INTERRUPT, .pc = j->vm.program.pcs[j->vm.pc]};
         return;
     }
-    if (j->suspended || j->vm.yielded || interpret(j, UINT64_MAX, stop)) run_native(j, stop);
+    if (j->suspended || j->vm.yielded || coil_run_interpret(j, UINT64_MAX, stop))
+        run_native(j, stop);
     if (j->vm.executed == UINT64_MAX) stop->steps = UINT64_MAX;
 }
 

@@ -9,7 +9,7 @@ struct sample {
     size_t count, max;
 };
 
-static void add(struct sample *s, uint32_t cell)
+static void sample_add(struct sample *s, uint32_t cell)
 {
     const struct coil_program *p = &s->j->vm.program;
     if (s->count < s->max && cell < p->count) s->pcs[s->count++] = p->pcs[cell];
@@ -27,8 +27,8 @@ static void add_code(struct sample *s, uint32_t offset)
     uint32_t function = (uint32_t)i - 1, cell = p->functions[function].first;
     if (line && j->lines[line - 1].native >= j->entries[function])
         cell = j->lines[line - 1].position;
-    add(s, cell);
-    if (cell < p->count && p->owners[cell] != function) add(s, p->functions[function].first);
+    sample_add(s, cell);
+    if (cell < p->count && p->owners[cell] != function) sample_add(s, p->functions[function].first);
 }
 
 /* Return addresses, from the inside out, as open_functions in state.c reads them; a word that is none
@@ -43,7 +43,7 @@ static void add_callers(struct sample *s, const uint64_t *at)
         const struct ssa_site *site = coil_jit_site(j, *at);
         size_t n = site ? coil_jit_open_at(j, site, 0, NULL) : 0;
         if (n && n <= INLINED) coil_jit_open_at(j, site, 0, open);
-        for (size_t i = 0; n <= INLINED && i < n; i++) add(s, open[i].position);
+        for (size_t i = 0; n <= INLINED && i < n; i++) sample_add(s, open[i].position);
         bool call = site && (site->kind & 0xff) == COIL_EXIT_CALL;
         at += call ? n : 1;
     }
@@ -79,6 +79,6 @@ size_t coil_jit_sample(const penta_vm *base, const struct native_state *at,
         stack = j->inside || j->suspended ? j->stack : 0;
     }
     if (on_stack(j, stack)) add_callers(&s, (const uint64_t *)(uintptr_t)stack);
-    if (!s.count) add(&s, j->vm.pc); /* the interpreter runs */
+    if (!s.count) sample_add(&s, j->vm.pc); /* the interpreter runs */
     return s.count;
 }

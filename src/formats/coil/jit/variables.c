@@ -18,7 +18,7 @@ bool coil_variables(struct coil_lower *l, uint32_t count, const uint8_t *types)
 }
 
 /* Few are held at a time, so that there are registers for them. */
-static void hold(struct coil_lower *l, uint32_t variable, uint32_t value)
+static void variables_hold(struct coil_lower *l, uint32_t variable, uint32_t value)
 {
     if (!l->current[variable]) {
         uint32_t *oldest = &l->held[l->held_next++ % HELD];
@@ -43,7 +43,7 @@ static enum ssa_mem mem_of(const struct coil_lower *l, uint32_t variable)
     return type == SSA_F64 ? SSA_MF64 : type == SSA_F32 ? SSA_MF32 : SSA_X64;
 }
 
-static struct ssa_address word(struct coil_lower *l, uint32_t variable)
+static struct ssa_address variables_word(struct coil_lower *l, uint32_t variable)
 {
     return (struct ssa_address){.base = ssa_fixed(l->f, SSA_FRAME), .disp = (int64_t)variable * 8};
 }
@@ -52,8 +52,8 @@ uint32_t coil_lower_get(struct coil_lower *l, uint32_t variable)
 {
     if (!l->f->apart) return ssa_read(l->f, variable);
     if (l->current[variable]) return l->current[variable];
-    uint32_t value = ssa_load(l->f, mem_of(l, variable), word(l, variable));
-    hold(l, variable, value);
+    uint32_t value = ssa_load(l->f, mem_of(l, variable), variables_word(l, variable));
+    variables_hold(l, variable, value);
     return value;
 }
 
@@ -63,6 +63,6 @@ void coil_lower_set(struct coil_lower *l, uint32_t variable, uint32_t value)
         ssa_write(l->f, variable, value);
         return;
     }
-    ssa_store(l->f, mem_of(l, variable), word(l, variable), value);
-    hold(l, variable, value);
+    ssa_store(l->f, mem_of(l, variable), variables_word(l, variable), value);
+    variables_hold(l, variable, value);
 }

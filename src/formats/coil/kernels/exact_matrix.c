@@ -69,13 +69,14 @@ struct product {
     uint64_t limb[PRODUCT];
 };
 
-static uint32_t trimmed(const uint64_t *limb, uint32_t size)
+static uint32_t exact_matrix_trimmed(const uint64_t *limb, uint32_t size)
 {
     while (size && !limb[size - 1]) size--;
     return size;
 }
 
-static void multiply(struct product *to, const struct number *x, const struct number *y)
+static void exact_matrix_multiply(struct product *to, const struct number *x,
+                                  const struct number *y)
 {
     memset(to->limb, 0, (x->size + y->size) * sizeof *to->limb);
     for (uint32_t i = 0; i < x->size; i++) {
@@ -88,11 +89,11 @@ static void multiply(struct product *to, const struct number *x, const struct nu
         }
         to->limb[i + y->size] = carry;
     }
-    to->size = x->size && y->size ? trimmed(to->limb, x->size + y->size) : 0;
+    to->size = x->size && y->size ? exact_matrix_trimmed(to->limb, x->size + y->size) : 0;
     to->negative = x->negative != y->negative;
 }
 
-static int compare(const uint64_t *x, uint32_t xs, const uint64_t *y, uint32_t ys)
+static int exact_matrix_compare(const uint64_t *x, uint32_t xs, const uint64_t *y, uint32_t ys)
 {
     if (xs != ys) return xs < ys ? -1 : 1;
     while (xs-- > 0)
@@ -109,13 +110,13 @@ static uint32_t take_away(uint64_t *x, uint32_t xs, const uint64_t *y, uint32_t 
         borrow = x[i] < other || (x[i] == other && borrow);
         x[i] = left;
     }
-    return trimmed(x, xs);
+    return exact_matrix_trimmed(x, xs);
 }
 
-static void subtract(struct product *x, struct product *y)
+static void exact_matrix_subtract(struct product *x, struct product *y)
 {
     if (x->negative == y->negative) {
-        bool swap = compare(x->limb, x->size, y->limb, y->size) < 0;
+        bool swap = exact_matrix_compare(x->limb, x->size, y->limb, y->size) < 0;
         struct product *large = swap ? y : x, *small = swap ? x : y;
         uint32_t size = take_away(large->limb, large->size, small->limb, small->size);
         if (swap) memcpy(x->limb, y->limb, size * sizeof *x->limb);
@@ -163,16 +164,16 @@ static void divide_exactly(struct number *to, struct product *x, const struct nu
             r[i + k] = left;
         }
     }
-    to->size = trimmed(to->limb, size);
+    to->size = exact_matrix_trimmed(to->limb, size);
     to->negative = to->size && x->negative != y->negative;
 }
 
 /* x / y toward zero, modulo 2^64: bit by bit, for this happens once an element. */
-static uint64_t quotient(const struct number *x, const struct number *y)
+static uint64_t exact_matrix_quotient(const struct number *x, const struct number *y)
 {
     uint64_t rest[LIMBS + 1] = {0}, result = 0;
     uint32_t size = 0;
-    if (compare(x->limb, x->size, y->limb, y->size) < 0) return 0;
+    if (exact_matrix_compare(x->limb, x->size, y->limb, y->size) < 0) return 0;
     for (uint32_t bit = x->size * 64; bit-- > 0;) {
         uint64_t in = x->limb[bit / 64] >> bit % 64 & 1;
         for (uint32_t i = 0; i < size; i++) {
@@ -182,7 +183,7 @@ static uint64_t quotient(const struct number *x, const struct number *y)
         }
         if (in) rest[size++] = in;
         result <<= 1;
-        if (compare(rest, size, y->limb, y->size) < 0) continue;
+        if (exact_matrix_compare(rest, size, y->limb, y->size) < 0) continue;
         size = take_away(rest, size, y->limb, y->size);
         result |= 1;
     }
@@ -222,9 +223,9 @@ static bool clear_column(struct number *m, unsigned n, unsigned c, const struct 
         if (poll_work(poll.poll, poll.flag, 2 * n * ELEMENT_WORK)) return false;
         for (unsigned k = c + 1; k < 2 * n && r != c; k++) {
             if (!row[k].size && !(head.size && top[k].size)) continue;
-            multiply(&left, pivot, &row[k]);
-            multiply(&right, &head, &top[k]);
-            subtract(&left, &right);
+            exact_matrix_multiply(&left, pivot, &row[k]);
+            exact_matrix_multiply(&right, &head, &top[k]);
+            exact_matrix_subtract(&left, &right);
             divide_exactly(&row[k], &left, before);
         }
     }
@@ -261,7 +262,7 @@ enum coil_exact coil_exact_inverse(const uint64_t *a, unsigned n, bool is_unsign
         if (poll_work(poll.poll, poll.flag, QUOTIENT_WORK))
             done = COIL_EXACT_INTERRUPTED;
         else
-            out[i] = quotient(&m[i / n * width + n + i % n], &before);
+            out[i] = exact_matrix_quotient(&m[i / n * width + n + i % n], &before);
     free(m);
     return done;
 }

@@ -21,7 +21,7 @@ static void pass_on(void *user, const penta_error *finding)
     if (in->report) in->report(in->user, in->link.where, finding);
 }
 
-static bool fail(struct inputs *in, const char *object, const penta_error *err)
+static bool link_inputs_fail(struct inputs *in, const char *object, const penta_error *err)
 {
     in->link.where = object;
     findings_pass(&in->findings, err);
@@ -33,11 +33,11 @@ static bool out_of_memory(struct inputs *in)
 {
     penta_error err = {0};
     error_at(&err, BASE_MEMORY, 0, "no memory for inputs");
-    return fail(in, NULL, &err);
+    return link_inputs_fail(in, NULL, &err);
 }
 
 /* The name is taken over. */
-static bool add(struct inputs *in, char *name, penta_bytes bytes, bool member)
+static bool link_inputs_add(struct inputs *in, char *name, penta_bytes bytes, bool member)
 {
     penta_error err = {0};
     if (!name || !ARRAY_RESERVE(in->items, in->capacity, in->link.count + 1)) {
@@ -47,23 +47,23 @@ static bool add(struct inputs *in, char *name, penta_bytes bytes, bool member)
     penta_module *module = coil_driver.parse(bytes, NULL, 0, &err);
     in->items[in->link.count++] = (struct coil_link_input){
         .name = name, .module = (const struct coil_module *)module, .archive = member};
-    return module || fail(in, name, &err);
+    return module || link_inputs_fail(in, name, &err);
 }
 
 static bool add_member(void *user, const char *archive, penta_bytes name, penta_bytes bytes)
 {
     char *text = malloc(strlen(archive) + name.size + 3);
     if (text) archive_member_name(text, archive, name);
-    return add(user, text, bytes, true);
+    return link_inputs_add(user, text, bytes, true);
 }
 
 static bool add_object(struct inputs *in, const penta_object *object)
 {
     penta_error err = {0};
     if (!archive_probe(object->bytes))
-        return add(in, strdup(object->name), object->bytes, object->member);
+        return link_inputs_add(in, strdup(object->name), object->bytes, object->member);
     if (archive_each(object->bytes, object->name, add_member, in, &err)) return true;
-    return err.code ? fail(in, object->name, &err) : false;
+    return err.code ? link_inputs_fail(in, object->name, &err) : false;
 }
 
 static bool read_inputs(struct inputs *in, const penta_object *objects, size_t count,
@@ -71,7 +71,7 @@ static bool read_inputs(struct inputs *in, const penta_object *objects, size_t c
 {
     penta_error err = {0};
     if (!options_check(options, option_count, coil_driver.options, OPTION_LINK, &err))
-        return fail(in, NULL, &err);
+        return link_inputs_fail(in, NULL, &err);
     in->link.relocatable = option_text(options, option_count, "relocatable");
     in->link.entry = option_text(options, option_count, "entry");
     bool ok = true;
@@ -94,7 +94,7 @@ bool penta_coil_link(const penta_object *objects, size_t count, const penta_opti
               coil_link(&in.link, &file, &in.findings);
     ok = writer_give(&file, ok, out, &err);
     if (map) ok = writer_give(&list, ok, map, &err);
-    if (err.code) fail(&in, NULL, &err);
+    if (err.code) link_inputs_fail(&in, NULL, &err);
     if (!ok) out->size = before;
     for (size_t i = 0; i < in.link.count; i++) {
         if (in.items[i].module) coil_driver.close((penta_module *)in.items[i].module);

@@ -7,7 +7,7 @@
 
 /* ---- code ---- */
 
-static void patch(struct writer *w, uint64_t at, uint64_t value)
+static void code_patch(struct writer *w, uint64_t at, uint64_t value)
 {
     writer_patch(w, (size_t)at, value, 8);
 }
@@ -22,7 +22,7 @@ static bool renumber_operand(struct state *s, size_t input, const struct placeme
             return error_at(&s->err, COIL_SYM_INDEX, m->base.file.size,
                             "symbol %llu in code of %.60s", (unsigned long long)o->value,
                             NAME(s, input));
-        patch(w, p->offset + o->at + o->size - 8, s->symbols[input][o->value]);
+        code_patch(w, p->offset + o->at + o->size - 8, s->symbols[input][o->value]);
     } else if (o->form == COIL_STRING) {
         struct coil_literal literal = {p->section, p->offset + o->at + 2, 8,
                                        coil_string(m, o->value)};
@@ -49,11 +49,11 @@ static bool renumber_code(struct state *s, size_t input, size_t section)
     return true;
 }
 
-static bool mentions(const struct coil_operand *o, size_t symbol)
+static bool code_mentions(const struct coil_operand *o, size_t symbol)
 {
     if ((o->form == COIL_SYM || o->form == COIL_ADDR) && o->value == symbol) return true;
     for (unsigned i = 0; i < o->parts_count; i++)
-        if (mentions(&o->parts[i], symbol)) return true;
+        if (code_mentions(&o->parts[i], symbol)) return true;
     return false;
 }
 
@@ -69,7 +69,7 @@ bool coil_link_find_use(struct state *s, size_t input, size_t symbol, size_t *se
             *offset = r.pos;
             if (!coil_insn_read(&r, s->insn)) break;
             for (unsigned i = 0; i < s->insn->count; i++)
-                if (mentions(&s->insn->operands[i], symbol)) return true;
+                if (code_mentions(&s->insn->operands[i], symbol)) return true;
         }
     }
     for (size_t i = 0; i < m->reloc_count; i++)
@@ -207,7 +207,7 @@ bool coil_link_renumber(struct state *s)
 
 /* ---- relocations ---- */
 
-static bool relocate(struct state *s, size_t input, const struct coil_reloc *r)
+static bool code_relocate(struct state *s, size_t input, const struct coil_reloc *r)
 {
     const struct coil_module *m = MODULE(s, input);
     size_t section = (size_t)(r->offset >> 32) - 1;
@@ -244,7 +244,7 @@ bool coil_link_relocate(struct state *s)
     for (size_t i = 0; i < s->link->count; i++) {
         const struct coil_module *m = MODULE(s, i);
         for (size_t k = 0; s->link->inputs[i].used && k < m->reloc_count; k++)
-            if (!relocate(s, i, &m->relocs[k])) return false;
+            if (!code_relocate(s, i, &m->relocs[k])) return false;
     }
     return true;
 }

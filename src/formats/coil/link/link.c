@@ -13,7 +13,7 @@ struct gate {
     size_t input;
 };
 
-static void refuse(void *user, const penta_error *finding)
+static void link_refuse(void *user, const penta_error *finding)
 {
     struct gate *g = user;
     struct findings *findings = found_in(g->s, g->input);
@@ -21,7 +21,7 @@ static void refuse(void *user, const penta_error *finding)
         findings_pass(findings, finding);
 }
 
-static bool agree(uint32_t *have, uint32_t other)
+static bool link_agree(uint32_t *have, uint32_t other)
 {
     if (!*have) *have = other;
     return !other || *have == other;
@@ -35,7 +35,7 @@ static bool check_inputs(struct state *s)
     for (size_t i = 0; i < s->link->count; i++) {
         const struct coil_module *m = MODULE(s, i);
         struct gate gate = {s, i};
-        struct findings inner = {.rules = coil_rules, .report = refuse, .user = &gate};
+        struct findings inner = {.rules = coil_rules, .report = link_refuse, .user = &gate};
         if (!s->link->inputs[i].used) continue;
         coil_verify(&m->base, &inner);
         if (m->base.damage.code) continue;
@@ -58,8 +58,9 @@ static bool check_inputs(struct state *s)
                          "convert one of them to the other byte order",
                          "%.60s is %s-endian, the inputs before it are not", NAME(s, i),
                          m->big_endian ? "big" : "little");
-        if (m->header.target_pu != h->target_pu || !agree(&h->target_arch, m->header.target_arch) ||
-            !agree(&h->target_mode, m->header.target_mode))
+        if (m->header.target_pu != h->target_pu ||
+            !link_agree(&h->target_arch, m->header.target_arch) ||
+            !link_agree(&h->target_mode, m->header.target_mode))
             findings_add(found_in(s, i), COIL_LINK_TARGET, 12, NULL,
                          "%.60s is for target %u, %u, 0x%x", NAME(s, i),
                          (unsigned)m->header.target_pu, (unsigned)m->header.target_arch,

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include "base/array.h"
 
-static struct coil_symbol moved(const struct state *s, size_t input, const struct coil_symbol *from)
+static struct coil_symbol symbols_moved(const struct state *s, size_t input,
+                                        const struct coil_symbol *from)
 {
     struct coil_symbol to = *from;
     if (from->section_idx && from->section_idx != COIL_ABSOLUTE) {
@@ -39,7 +40,7 @@ static struct global *find_global(struct state *s, size_t input, penta_bytes nam
     return &s->globals[s->global_count++];
 }
 
-static bool resolve(struct state *s, size_t input, size_t index)
+static bool symbols_resolve(struct state *s, size_t input, size_t index)
 {
     const struct coil_module *m = MODULE(s, input);
     const struct coil_symbol *sym = &m->symbols[index];
@@ -72,7 +73,7 @@ static bool resolve(struct state *s, size_t input, size_t index)
         return true;
     }
     if (strength <= g->strength) return true;
-    *to = moved(s, input, sym);
+    *to = symbols_moved(s, input, sym);
     g->strength = strength;
     g->owner = input;
     g->unique = sym->bind == COIL_UNIQUE;
@@ -89,11 +90,11 @@ bool coil_link_merge_symbols(struct state *s)
         for (size_t k = 0; k < m->symbol_count; k++) {
             const struct coil_symbol *sym = &m->symbols[k];
             if (is_shared(sym)) {
-                if (!resolve(s, i, k)) return false;
+                if (!symbols_resolve(s, i, k)) return false;
                 continue;
             }
-            int64_t out =
-                coil_object_symbol(&s->object, coil_symbol_name(m, k), moved(s, i, sym), &s->err);
+            int64_t out = coil_object_symbol(&s->object, coil_symbol_name(m, k),
+                                             symbols_moved(s, i, sym), &s->err);
             if (out < 0) return false;
             s->symbols[i][k] = (size_t)out;
         }

@@ -4,7 +4,7 @@
 enum { IN_REGISTERS = 8 }; /* V0 to V7; more arguments are on the data stack */
 
 /* The 64 bits of argument i. */
-static uint32_t argument(struct coil_lower *l, unsigned i)
+static uint32_t calls_argument(struct coil_lower *l, unsigned i)
 {
     if (i < IN_REGISTERS) return coil_lower_register(l, i);
     struct ssa_address sp = {.base = coil_native_context(l), .disp = offsetof(struct coil_vm, sp)};
@@ -13,7 +13,7 @@ static uint32_t argument(struct coil_lower *l, unsigned i)
                     (struct ssa_address){.base = top, .disp = 8 * (int64_t)(i - IN_REGISTERS)});
 }
 
-static uint32_t typed(struct coil_lower *l, uint32_t bits, uint8_t type)
+static uint32_t calls_typed(struct coil_lower *l, uint32_t bits, uint8_t type)
 {
     if (coil_types[type].family == COIL_F_REAL)
         return ssa_op1(l->f, SSA_REAL, coil_ssa_type(type), bits);
@@ -21,7 +21,7 @@ static uint32_t typed(struct coil_lower *l, uint32_t bits, uint8_t type)
 }
 
 /* An argument beyond those of the prototype: a float where a float was put into the register. */
-static uint32_t untyped(struct coil_lower *l, uint32_t bits)
+static uint32_t calls_untyped(struct coil_lower *l, uint32_t bits)
 {
     const struct ssa_insn *in = &l->f->insns[ssa_origin(l->f, bits)];
     if (in->op != SSA_BITS) return bits;
@@ -33,7 +33,7 @@ struct mentions {
     unsigned most;
 };
 
-static void mention(void *user, uint8_t at, uint32_t slot, bool write)
+static void calls_mention(void *user, uint8_t at, uint32_t slot, bool write)
 {
     struct mentions *m = user;
     if (at == COIL_AT_REGISTER && write && slot < IN_REGISTERS && slot + 1 > m->most)
@@ -45,7 +45,7 @@ static unsigned count_arguments(const struct coil_lower *l, unsigned least)
 {
     struct mentions m = {least};
     for (uint32_t c = l->flow.first; c < l->flow.end; c++)
-        if (l->p->steps[c]) coil_step_touches(l->p->steps[c], mention, &m);
+        if (l->p->steps[c]) coil_step_touches(l->p->steps[c], calls_mention, &m);
     return m.most;
 }
 
@@ -79,10 +79,10 @@ void coil_native_call(struct coil_lower *l, const struct coil_proto *proto, uint
              count = proto && proto->variadic ? count_arguments(l, fixed) : fixed;
     if (!proto && l->passed < COIL_PASSED) count = l->passed;
     for (unsigned i = 0; i < count; i++) {
-        uint32_t bits = argument(l, i);
+        uint32_t bits = calls_argument(l, i);
         args.items[args.count++] = !proto      ? bits
-                                   : i < fixed ? typed(l, bits, proto->types[i])
-                                               : untyped(l, bits);
+                                   : i < fixed ? calls_typed(l, bits, proto->types[i])
+                                               : calls_untyped(l, bits);
     }
     uint32_t list = ssa_list(f, args.items, args.count), call = ssa_effect(f, SSA_FOREIGN, 0);
     if (!call) return;

@@ -8,7 +8,7 @@ enum { RESERVE = 1 << 16, SECTIONS_MAX = 30000, FRAME_MAX = 1 << 26, ALIGN_MAX =
 
 /* ---- which registers a function passes ---- */
 
-static void touch(void *user, uint8_t at, uint32_t slot, bool write)
+static void native_compile_touch(void *user, uint8_t at, uint32_t slot, bool write)
 {
     unsigned *most = user;
     (void)write;
@@ -16,7 +16,7 @@ static void touch(void *user, uint8_t at, uint32_t slot, bool write)
 }
 
 /* The function that an instruction calls or jumps to by name; UINT32_MAX: none. */
-static uint32_t callee(const struct coil_native *n, size_t cell)
+static uint32_t native_compile_callee(const struct coil_native *n, size_t cell)
 {
     const struct coil_program *p = &n->vm->program;
     const struct coil_cell *c = &p->cells[cell];
@@ -32,10 +32,10 @@ static unsigned touched_by(const struct coil_native *n, size_t cell)
     const struct coil_program *p = &n->vm->program;
     const struct coil_step *s = p->steps[cell];
     unsigned most = 0;
-    if (s) coil_step_touches(s, touch, &most);
+    if (s) coil_step_touches(s, native_compile_touch, &most);
     if (p->cells[cell].op == COIL_CELL_HALT && !most) most = 1;
     if (p->cells[cell].op != COIL_CELL_INDIRECT || !s || s->opcode == COIL_OP_TRAP ||
-        callee(n, cell) != UINT32_MAX)
+        native_compile_callee(n, cell) != UINT32_MAX)
         return most;
     /* A C function, by its prototype; a computed address has none. */
     const struct coil_place *target = &s->places[s->count - 1];
@@ -62,7 +62,7 @@ static bool find_touched(struct coil_native *n)
     for (unsigned round = 0, again = 1; again && round < 1000; round++) {
         again = 0;
         for (size_t c = 0; c < p->count; c++) {
-            uint32_t to = callee(n, c);
+            uint32_t to = native_compile_callee(n, c);
             if (to == UINT32_MAX || n->touched[to] <= n->touched[p->owners[c]]) continue;
             n->touched[p->owners[c]] = n->touched[to];
             again = 1;
@@ -234,7 +234,7 @@ static bool compile_all(struct coil_native *n)
 
 /* ---- the object ---- */
 
-static void release(struct coil_native *n)
+static void native_compile_release(struct coil_native *n)
 {
     coil_elf_free(&n->elf);
     if (n->memory) munmap(n->memory, n->capacity);
@@ -259,7 +259,7 @@ static void release(struct coil_native *n)
     free(n->kept);
 }
 
-static bool prepare(struct coil_native *n)
+static bool native_compile_prepare(struct coil_native *n)
 {
     n->capacity = n->vm->program.count * 512 + (size_t)(1 << 20);
     coil_elf_init(&n->elf);
@@ -280,16 +280,16 @@ static bool prepare(struct coil_native *n)
            coil_native_sections(n);
 }
 
-static bool compile(struct coil_native *n)
+static bool native_compile_functions(struct coil_native *n)
 {
-    if (prepare(n) && compile_all(n)) {
+    if (native_compile_prepare(n) && compile_all(n)) {
         coil_elf_section(&n->elf, ".note.GNU-stack", COIL_ELF_PROGBITS, 0, 1);
         if (!n->elf.failed) return true;
     }
     return error_at(n->err, BASE_MEMORY, 0, "no memory for an object");
 }
 
-static bool check(const struct coil_module *m, penta_error *err)
+static bool native_compile_check(const struct coil_module *m, penta_error *err)
 {
     if (m->raw || !(m->header.flags & COIL_FILE_RELOC)) {
         error_at(err, COIL_LINK_INPUT, 8, "only a relocatable object can be compiled");
@@ -322,20 +322,20 @@ bool coil_native_compile(const struct coil_module *m, bool text, struct writer *
     struct findings findings = {.rules = coil_rules, .report = first_error, .user = err};
     if (!coil_target_runs(&m->header, err)) return false;
     coil_verify(&m->base, &findings);
-    if (err->code || !check(m, err)) return false;
+    if (err->code || !native_compile_check(m, err)) return false;
     struct coil_native n = {.m = m, .err = err, .vm = coil_vm_open_object(m, err)};
     if (!n.vm) return false;
-    bool ok = compile(&n);
+    bool ok = native_compile_functions(&n);
     if (ok && n.bare_entries && n.uses_context) { /* entries came before that was known */
-        release(&n);
+        native_compile_release(&n);
         n = (struct coil_native){.m = m, .err = err, .vm = n.vm, .uses_context = true};
-        ok = compile(&n);
+        ok = native_compile_functions(&n);
     }
     if (ok && text)
         coil_elf_text(&n.elf, out);
     else if (ok)
         coil_elf_write(&n.elf, out);
-    release(&n);
+    native_compile_release(&n);
     coil_vm_close(&n.vm->base);
     return ok && writer_ok(out, err);
 }

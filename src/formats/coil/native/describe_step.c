@@ -9,16 +9,19 @@ struct describing {
     uint32_t section;
 };
 
-static struct writer *out(struct describing *d) { return &d->n->elf.sections[d->section].data; }
-
-static uint64_t start(struct describing *d)
+static struct writer *dwarf_type_out(struct describing *d)
 {
-    writer_fill(out(d), 0, -out(d)->out.size & 15);
-    return out(d)->out.size;
+    return &d->n->elf.sections[d->section].data;
+}
+
+static uint64_t dwarf_type_start(struct describing *d)
+{
+    writer_fill(dwarf_type_out(d), 0, -dwarf_type_out(d)->out.size & 15);
+    return dwarf_type_out(d)->out.size;
 }
 
 /* The pointer at `at` leads to `to` in the same section. */
-static void point(struct describing *d, uint64_t at, uint64_t to)
+static void dwarf_type_point(struct describing *d, uint64_t at, uint64_t to)
 {
     coil_elf_reloc(&d->n->elf, d->section,
                    (struct coil_elf_reloc){at, d->n->data, COIL_ELF_64, (int64_t)to});
@@ -26,7 +29,7 @@ static void point(struct describing *d, uint64_t at, uint64_t to)
 
 /* ---- what is described already ---- */
 
-static struct coil_native_kept *find(struct coil_native *n, const void *what)
+static struct coil_native_kept *dwarf_type_find(struct coil_native *n, const void *what)
 {
     if (n->kept_count * 2 >= n->kept_size) {
         size_t size = n->kept_size ? n->kept_size * 2 : 64, before = n->kept_size;
@@ -38,7 +41,7 @@ static struct coil_native_kept *find(struct coil_native *n, const void *what)
         n->kept = made;
         n->kept_size = size;
         for (size_t i = 0; i < before; i++)
-            if (old[i].what) *find(n, old[i].what) = old[i];
+            if (old[i].what) *dwarf_type_find(n, old[i].what) = old[i];
         free(old);
     }
     size_t at = ((uintptr_t)what >> 4) * UINT64_C(0x9E3779B97F4A7C15) >> 20 & (n->kept_size - 1);
@@ -48,12 +51,12 @@ static struct coil_native_kept *find(struct coil_native *n, const void *what)
 
 static bool is_kept(struct describing *d, const void *what, uint64_t *at)
 {
-    struct coil_native_kept *k = find(d->n, what);
+    struct coil_native_kept *k = dwarf_type_find(d->n, what);
     if (!k || k->what) {
         *at = k ? k->at : 0;
         return true;
     }
-    *at = start(d);
+    *at = dwarf_type_start(d);
     *k = (struct coil_native_kept){what, *at};
     d->n->kept_count++;
     return false;
@@ -61,27 +64,28 @@ static bool is_kept(struct describing *d, const void *what, uint64_t *at)
 
 /* ---- types ---- */
 
-static uint64_t type(struct describing *d, const struct coil_type *t);
+static uint64_t dwarf_type_of(struct describing *d, const struct coil_type *t);
 
-static void members(struct describing *d, uint64_t owner, const struct coil_type *t)
+static void dwarf_type_members(struct describing *d, uint64_t owner, const struct coil_type *t)
 {
-    uint64_t at = start(d);
+    uint64_t at = dwarf_type_start(d);
     for (uint32_t i = 0; i < t->member_count; i++) {
         struct coil_member m = t->members[i];
         m.type = NULL;
-        writer_bytes(out(d), &m, sizeof m);
+        writer_bytes(dwarf_type_out(d), &m, sizeof m);
     }
-    point(d, owner + offsetof(struct coil_type, members), at);
+    dwarf_type_point(d, owner + offsetof(struct coil_type, members), at);
     for (uint32_t i = 0; i < t->member_count && !d->n->elf.failed; i++)
-        point(d, at + i * sizeof(struct coil_member) + offsetof(struct coil_member, type),
-              type(d, t->members[i].type));
+        dwarf_type_point(d,
+                         at + i * sizeof(struct coil_member) + offsetof(struct coil_member, type),
+                         dwarf_type_of(d, t->members[i].type));
     if (!t->by_id) return;
-    uint64_t ids = start(d);
-    writer_bytes(out(d), t->by_id, t->member_count * sizeof *t->by_id);
-    point(d, owner + offsetof(struct coil_type, by_id), ids);
+    uint64_t ids = dwarf_type_start(d);
+    writer_bytes(dwarf_type_out(d), t->by_id, t->member_count * sizeof *t->by_id);
+    dwarf_type_point(d, owner + offsetof(struct coil_type, by_id), ids);
 }
 
-static uint64_t type(struct describing *d, const struct coil_type *t)
+static uint64_t dwarf_type_of(struct describing *d, const struct coil_type *t)
 {
     uint64_t at;
     if (is_kept(d, t, &at)) return at;
@@ -89,15 +93,16 @@ static uint64_t type(struct describing *d, const struct coil_type *t)
     bare.members = NULL;
     bare.elem = NULL;
     bare.by_id = NULL;
-    writer_bytes(out(d), &bare, sizeof bare);
-    if (t->elem) point(d, at + offsetof(struct coil_type, elem), type(d, t->elem));
-    if (t->members) members(d, at, t);
+    writer_bytes(dwarf_type_out(d), &bare, sizeof bare);
+    if (t->elem)
+        dwarf_type_point(d, at + offsetof(struct coil_type, elem), dwarf_type_of(d, t->elem));
+    if (t->members) dwarf_type_members(d, at, t);
     return at;
 }
 
 /* ---- operands ---- */
 
-static void address(struct describing *d, uint64_t at, uint32_t symbol)
+static void dwarf_type_address(struct describing *d, uint64_t at, uint32_t symbol)
 {
     if (!symbol) return;
     struct coil_native_ref ref = coil_native_ref(d->n, symbol - 1);
@@ -105,22 +110,25 @@ static void address(struct describing *d, uint64_t at, uint32_t symbol)
         coil_elf_reloc(&d->n->elf, d->section,
                        (struct coil_elf_reloc){at, ref.symbol, COIL_ELF_64, ref.addend});
     else
-        writer_patch(out(d), (size_t)at, (uint64_t)ref.addend, 8);
+        writer_patch(dwarf_type_out(d), (size_t)at, (uint64_t)ref.addend, 8);
 }
 
-static void place(struct describing *d, uint64_t at, const struct coil_place *p)
+static void dwarf_type_place(struct describing *d, uint64_t at, const struct coil_place *p)
 {
-    if (p->type) point(d, at + offsetof(struct coil_place, type), type(d, p->type));
+    if (p->type)
+        dwarf_type_point(d, at + offsetof(struct coil_place, type), dwarf_type_of(d, p->type));
     if (p->image && p->type) {
-        uint64_t image = start(d);
-        writer_bytes(out(d), p->image, (size_t)p->type->size);
-        point(d, at + offsetof(struct coil_place, image), image);
+        uint64_t image = dwarf_type_start(d);
+        writer_bytes(dwarf_type_out(d), p->image, (size_t)p->type->size);
+        dwarf_type_point(d, at + offsetof(struct coil_place, image), image);
     }
-    address(d, at + offsetof(struct coil_place, value), p->symbol);
-    address(d, at + offsetof(struct coil_place, base) + offsetof(struct coil_term, value),
-            p->base.symbol);
-    address(d, at + offsetof(struct coil_place, index) + offsetof(struct coil_term, value),
-            p->index.symbol);
+    dwarf_type_address(d, at + offsetof(struct coil_place, value), p->symbol);
+    dwarf_type_address(d,
+                       at + offsetof(struct coil_place, base) + offsetof(struct coil_term, value),
+                       p->base.symbol);
+    dwarf_type_address(d,
+                       at + offsetof(struct coil_place, index) + offsetof(struct coil_term, value),
+                       p->index.symbol);
 }
 
 /* ---- instructions ---- */
@@ -139,23 +147,24 @@ struct coil_native_ref coil_native_describe(struct coil_native *n, const struct 
 {
     struct describing d = {n, n->data ? n->elf.symbols[n->data].section : make_section(n)};
     if (n->elf.failed) return (struct coil_native_ref){0};
-    uint64_t at = start(&d);
+    uint64_t at = dwarf_type_start(&d);
     struct coil_step head = {
         .opcode = s->opcode, .count = s->count, .extended = s->extended, .written = s->written};
-    writer_bytes(out(&d), &head, offsetof(struct coil_step, places));
+    writer_bytes(dwarf_type_out(&d), &head, offsetof(struct coil_step, places));
     for (unsigned i = 0; i < s->count; i++) {
         struct coil_place bare = s->places[i];
         bare.type = NULL;
         bare.image = NULL;
-        writer_bytes(out(&d), &bare, sizeof bare);
+        writer_bytes(dwarf_type_out(&d), &bare, sizeof bare);
     }
     for (unsigned i = 0; i < s->count; i++)
-        place(&d, at + offsetof(struct coil_step, places) + i * sizeof(struct coil_place),
-              &s->places[i]);
+        dwarf_type_place(&d,
+                         at + offsetof(struct coil_step, places) + i * sizeof(struct coil_place),
+                         &s->places[i]);
     if (s->form) {
-        uint64_t form = start(&d);
-        writer_bytes(out(&d), s->form, strlen(s->form) + 1);
-        point(&d, at + offsetof(struct coil_step, form), form);
+        uint64_t form = dwarf_type_start(&d);
+        writer_bytes(dwarf_type_out(&d), s->form, strlen(s->form) + 1);
+        dwarf_type_point(&d, at + offsetof(struct coil_step, form), form);
     }
     return (struct coil_native_ref){n->data, false, (int64_t)at};
 }

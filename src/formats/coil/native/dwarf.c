@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include <stdlib.h>
 
-static void uleb(struct writer *w, uint64_t value)
+static void dwarf_uleb(struct writer *w, uint64_t value)
 {
     do {
         writer_uint(w, (value & 0x7f) | (value > 0x7f ? 0x80 : 0), 1);
@@ -12,7 +12,7 @@ static void uleb(struct writer *w, uint64_t value)
     } while (value);
 }
 
-static void sleb(struct writer *w, int64_t value)
+static void dwarf_sleb(struct writer *w, int64_t value)
 {
     for (;;) {
         bool last = (value >= 0 && value < 0x40) || (value < 0 && value >= -0x40);
@@ -43,7 +43,7 @@ struct unwinding {
     uint32_t at; /* place in the code that the rows have come to */
 };
 
-static void advance(struct unwinding *u, uint32_t to)
+static void dwarf_advance(struct unwinding *u, uint32_t to)
 {
     if (to == u->at) return;
     writer_uint(u->w, CFA_ADVANCE4, 1);
@@ -51,28 +51,28 @@ static void advance(struct unwinding *u, uint32_t to)
     u->at = to;
 }
 
-static void define(struct unwinding *u, unsigned reg, uint64_t offset)
+static void dwarf_define(struct unwinding *u, unsigned reg, uint64_t offset)
 {
     writer_uint(u->w, CFA_DEF, 1);
-    uleb(u->w, reg);
-    uleb(u->w, offset);
+    dwarf_uleb(u->w, reg);
+    dwarf_uleb(u->w, offset);
 }
 
-static void common(struct unwinding *u)
+static void dwarf_common(struct unwinding *u)
 {
     struct writer *w = u->w;
     writer_uint(w, 20, 4);
     writer_uint(w, 0, 4);
     writer_uint(w, 1, 1);
     writer_bytes(w, "zR", 3);
-    uleb(w, 1);
-    sleb(w, -8);
-    uleb(w, D_RETURN);
-    uleb(w, 1);
+    dwarf_uleb(w, 1);
+    dwarf_sleb(w, -8);
+    dwarf_uleb(w, D_RETURN);
+    dwarf_uleb(w, 1);
     writer_uint(w, 0x1b, 1); /* addresses relative to themselves, 4 bytes */
-    define(u, D_RSP, 8);
+    dwarf_define(u, D_RSP, 8);
     writer_uint(w, CFA_SAVED | D_RETURN, 1);
-    uleb(w, 1);
+    dwarf_uleb(w, 1);
     writer_fill(w, 0, 2);
 }
 
@@ -85,7 +85,7 @@ static size_t begin_range(struct unwinding *u, uint32_t from, uint32_t to)
                    (struct coil_elf_reloc){start + 8, u->text, COIL_ELF_PC32, from});
     writer_uint(u->w, 0, 4);
     writer_uint(u->w, to - from, 4);
-    uleb(u->w, 0);
+    dwarf_uleb(u->w, 0);
     u->at = from;
     return start;
 }
@@ -97,59 +97,59 @@ static void end_range(struct unwinding *u, size_t start)
 }
 
 /* Around each return the frame is gone. */
-static void returns(struct unwinding *u, uint32_t first, uint32_t count, uint32_t to)
+static void dwarf_returns(struct unwinding *u, uint32_t first, uint32_t count, uint32_t to)
 {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t place = u->n->code.returns[first + i];
-        advance(u, place);
+        dwarf_advance(u, place);
         writer_uint(u->w, CFA_REMEMBER, 1);
         writer_uint(u->w, CFA_RESTORE | D_RBP, 1);
-        define(u, D_RSP, 8);
+        dwarf_define(u, D_RSP, 8);
         if (place + 1 >= to) return;
-        advance(u, place + 1);
+        dwarf_advance(u, place + 1);
         writer_uint(u->w, CFA_RESTORE_STATE, 1);
     }
 }
 
 static void pushed_rbp(struct unwinding *u, uint32_t from)
 {
-    advance(u, from + 1);
-    define(u, D_RSP, 16);
+    dwarf_advance(u, from + 1);
+    dwarf_define(u, D_RSP, 16);
     writer_uint(u->w, CFA_SAVED | D_RBP, 1);
-    uleb(u->w, 2);
+    dwarf_uleb(u->w, 2);
 }
 
 /* push rbp; mov rbp, rsp; push rbx, r12, r13, r14, r15: coil_native_entry */
-static void entry(struct unwinding *u, const struct coil_native_range *r)
+static void dwarf_entry(struct unwinding *u, const struct coil_native_range *r)
 {
     static const uint8_t saved[] = {D_RBX, D_R12, D_R12 + 1, D_R12 + 2, D_R12 + 3};
     size_t start = begin_range(u, r->from, r->body);
     pushed_rbp(u, r->from);
-    advance(u, r->from + 4);
-    define(u, D_RBP, 16);
-    advance(u, r->from + 4 + 9);
+    dwarf_advance(u, r->from + 4);
+    dwarf_define(u, D_RBP, 16);
+    dwarf_advance(u, r->from + 4 + 9);
     for (unsigned i = 0; i < sizeof saved; i++) {
         writer_uint(u->w, CFA_SAVED | saved[i], 1);
-        uleb(u->w, 3 + i);
+        dwarf_uleb(u->w, 3 + i);
     }
-    returns(u, r->first_return, 1, r->body);
+    dwarf_returns(u, r->first_return, 1, r->body);
     end_range(u, start);
 }
 
 /* push rbp; sub rsp, frame; mov rbp, rsp: ssa_native_begin */
-static void body(struct unwinding *u, const struct coil_native_range *r)
+static void dwarf_body(struct unwinding *u, const struct coil_native_range *r)
 {
     bool entered = r->body != r->from;
     uint32_t frame = (r->frame + 15) & ~UINT32_C(15), sub = frame ? 7 : 0;
     size_t start = begin_range(u, r->body, r->to);
     pushed_rbp(u, r->body);
     if (frame) {
-        advance(u, r->body + 1 + sub);
-        define(u, D_RSP, 16 + (uint64_t)frame);
+        dwarf_advance(u, r->body + 1 + sub);
+        dwarf_define(u, D_RSP, 16 + (uint64_t)frame);
     }
-    advance(u, r->body + 4 + sub);
-    define(u, D_RBP, 16 + (uint64_t)frame);
-    returns(u, r->first_return + entered, r->return_count - entered, r->to);
+    dwarf_advance(u, r->body + 4 + sub);
+    dwarf_define(u, D_RBP, 16 + (uint64_t)frame);
+    dwarf_returns(u, r->first_return + entered, r->return_count - entered, r->to);
     end_range(u, start);
 }
 
@@ -166,10 +166,10 @@ void coil_native_unwind(struct coil_native *n, const struct coil_native_range *r
     if (n->elf.failed) return;
     struct writer w = {0};
     u.w = &w;
-    common(&u);
+    dwarf_common(&u);
     for (size_t i = 0; i < count; i++) {
-        if (ranges[i].body != ranges[i].from) entry(&u, &ranges[i]);
-        body(&u, &ranges[i]);
+        if (ranges[i].body != ranges[i].from) dwarf_entry(&u, &ranges[i]);
+        dwarf_body(&u, &ranges[i]);
     }
     n->elf.sections[u.section].data = w;
 }
@@ -271,10 +271,10 @@ static void line_header(struct lines *l, struct writer *w)
     writer_patch(w, at, w->out.size - at - 4, 4);
 }
 
-static void extended(struct writer *w, uint8_t op, unsigned size)
+static void dwarf_extended(struct writer *w, uint8_t op, unsigned size)
 {
     writer_uint(w, 0, 1);
-    uleb(w, 1u + size);
+    dwarf_uleb(w, 1u + size);
     writer_uint(w, op, 1);
 }
 
@@ -284,7 +284,7 @@ static void line_program(struct lines *l, struct writer *w, uint32_t section)
     const struct ssa_code *c = &l->n->code;
     uint32_t file = 1, end = (uint32_t)l->n->elf.sections[l->n->text].data.out.size, at = 0;
     int64_t line = 1;
-    extended(w, SET_ADDRESS, 8);
+    dwarf_extended(w, SET_ADDRESS, 8);
     coil_elf_reloc(&l->n->elf, section,
                    (struct coil_elf_reloc){w->out.size, l->text, COIL_ELF_64, 0});
     writer_uint(w, 0, 8);
@@ -292,22 +292,22 @@ static void line_program(struct lines *l, struct writer *w, uint32_t section)
         const struct row *row = row_of(l, c->lines[i].position);
         if (!row) continue;
         uint32_t number = file_number(l, row->file);
-        if (number != file) writer_uint(w, SET_FILE, 1), uleb(w, number);
+        if (number != file) writer_uint(w, SET_FILE, 1), dwarf_uleb(w, number);
         file = number;
         writer_uint(w, ADVANCE_PC, 1);
-        uleb(w, c->lines[i].native - at);
+        dwarf_uleb(w, c->lines[i].native - at);
         at = c->lines[i].native;
         writer_uint(w, ADVANCE_LINE, 1);
-        sleb(w, (int64_t)row->line - line);
+        dwarf_sleb(w, (int64_t)row->line - line);
         line = row->line;
         writer_uint(w, COPY, 1);
     }
     writer_uint(w, ADVANCE_PC, 1);
-    uleb(w, end - at);
-    extended(w, END_SEQUENCE, 0);
+    dwarf_uleb(w, end - at);
+    dwarf_extended(w, END_SEQUENCE, 0);
 }
 
-static void abbreviations(struct writer *w)
+static void dwarf_abbreviations(struct writer *w)
 {
     static const uint8_t bytes[] = {
         1,    0x11, 1,                            /* compile unit, has children */
@@ -320,16 +320,16 @@ static void abbreviations(struct writer *w)
     writer_bytes(w, bytes, sizeof bytes);
 }
 
-static void address(struct lines *l, struct writer *w, uint32_t section, uint32_t symbol,
-                    uint64_t value)
+static void dwarf_address(struct lines *l, struct writer *w, uint32_t section, uint32_t symbol,
+                          uint64_t value)
 {
     coil_elf_reloc(&l->n->elf, section,
                    (struct coil_elf_reloc){w->out.size, symbol, COIL_ELF_64, (int64_t)value});
     writer_uint(w, 0, 8);
 }
 
-static void info(struct lines *l, struct writer *w, uint32_t section, uint32_t line_symbol,
-                 uint32_t abbrev_symbol, const struct coil_native_range *ranges, size_t count)
+static void dwarf_info(struct lines *l, struct writer *w, uint32_t section, uint32_t line_symbol,
+                       uint32_t abbrev_symbol, const struct coil_native_range *ranges, size_t count)
 {
     enum { ASSEMBLER = 0x8001 };
     penta_bytes name = coil_string(l->n->m, l->files[0]);
@@ -339,7 +339,7 @@ static void info(struct lines *l, struct writer *w, uint32_t section, uint32_t l
                    (struct coil_elf_reloc){w->out.size, abbrev_symbol, COIL_ELF_32, 0});
     writer_uint(w, 0, 4);
     writer_uint(w, 8, 1);
-    uleb(w, 1);
+    dwarf_uleb(w, 1);
     writer_bytes(w, "penta", 6);
     writer_uint(w, ASSEMBLER, 2);
     writer_bytes(w, name.data, name.size);
@@ -347,16 +347,16 @@ static void info(struct lines *l, struct writer *w, uint32_t section, uint32_t l
     coil_elf_reloc(&l->n->elf, section,
                    (struct coil_elf_reloc){w->out.size, line_symbol, COIL_ELF_32, 0});
     writer_uint(w, 0, 4);
-    address(l, w, section, l->text, 0);
+    dwarf_address(l, w, section, l->text, 0);
     writer_uint(w, l->n->elf.sections[l->n->text].data.out.size, 8);
     for (size_t i = 0; i < count; i++) {
-        uleb(w, 2);
+        dwarf_uleb(w, 2);
         const char *function = l->n->elf.symbols[l->n->function_symbols[i]].name;
         writer_bytes(w, function, strlen(function) + 1);
-        address(l, w, section, l->text, ranges[i].from);
+        dwarf_address(l, w, section, l->text, ranges[i].from);
         writer_uint(w, ranges[i].to - ranges[i].from, 8);
     }
-    uleb(w, 0);
+    dwarf_uleb(w, 0);
     writer_patch(w, 0, w->out.size - 4, 4);
 }
 
@@ -381,9 +381,9 @@ static void write_lines(struct lines *l, const struct coil_native_range *ranges,
         writer_append(&header, &program);
         writer_patch(&header, 0, header.out.size - 4, 4);
         o->sections[sections[0]].data = header;
-        abbreviations(&o->sections[sections[1]].data);
+        dwarf_abbreviations(&o->sections[sections[1]].data);
         struct writer w = {0};
-        info(l, &w, sections[2], symbols[0], symbols[1], ranges, count);
+        dwarf_info(l, &w, sections[2], symbols[0], symbols[1], ranges, count);
         o->sections[sections[2]].data = w;
     } else {
         o->sections[sections[0]].reloc_count = 0;

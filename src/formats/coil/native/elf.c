@@ -29,7 +29,7 @@ void coil_elf_free(struct coil_elf *o)
     *o = (struct coil_elf){0};
 }
 
-static char *copy(penta_bytes name)
+static char *elf_copy(penta_bytes name)
 {
     char *text = malloc(name.size + 1);
     if (!text) return NULL;
@@ -54,7 +54,7 @@ uint32_t coil_elf_section(struct coil_elf *o, const char *name, uint32_t type, u
 
 uint32_t coil_elf_symbol(struct coil_elf *o, penta_bytes name, struct coil_elf_symbol symbol)
 {
-    char *own = o->failed ? NULL : copy(name);
+    char *own = o->failed ? NULL : elf_copy(name);
     if (!own || !ARRAY_RESERVE(o->symbols, o->symbol_capacity, o->symbol_count + 1)) {
         free(own);
         o->failed = true;
@@ -87,8 +87,9 @@ struct file {
     uint32_t locals, symtab;    /* number of the section with the symbols */
 };
 
-static void entry(struct file *f, const char *name, uint32_t type, uint64_t flags, uint64_t offset,
-                  uint64_t size, uint32_t link, uint32_t info, uint64_t align, uint64_t each)
+static void elf_entry(struct file *f, const char *name, uint32_t type, uint64_t flags,
+                      uint64_t offset, uint64_t size, uint32_t link, uint32_t info, uint64_t align,
+                      uint64_t each)
 {
     writer_uint(&f->table, f->names.out.size, 4);
     writer_text(&f->names, name);
@@ -109,20 +110,20 @@ static void align_to(struct writer *out, uint64_t align)
     writer_fill(out, 0, (size_t)(-out->out.size & (align - 1)));
 }
 
-static void contents(struct file *f)
+static void elf_contents(struct file *f)
 {
     for (uint32_t i = 1; i < f->o->section_count; i++) {
         const struct coil_elf_section *s = &f->o->sections[i];
         bool bytes = s->type != COIL_ELF_NOBITS;
         if (bytes) align_to(f->out, s->align);
-        entry(f, s->name, s->type, s->flags, f->out->out.size, bytes ? s->data.out.size : s->zeros,
-              0, 0, s->align, 0);
+        elf_entry(f, s->name, s->type, s->flags, f->out->out.size,
+                  bytes ? s->data.out.size : s->zeros, 0, 0, s->align, 0);
         if (bytes) writer_append(f->out, &s->data);
         f->out->failed |= s->data.failed;
     }
 }
 
-static void relocations(struct file *f)
+static void elf_relocations(struct file *f)
 {
     for (uint32_t i = 1; i < f->o->section_count; i++) {
         const struct coil_elf_section *s = &f->o->sections[i];
@@ -130,8 +131,8 @@ static void relocations(struct file *f)
         if (!s->reloc_count) continue;
         writer_print(&name, ".rela%s%c", s->name, 0);
         align_to(f->out, 8);
-        entry(f, name.failed ? "" : (const char *)name.out.data, RELA, INFO_LINK, f->out->out.size,
-              s->reloc_count * RELOC, f->symtab, i, 8, RELOC);
+        elf_entry(f, name.failed ? "" : (const char *)name.out.data, RELA, INFO_LINK,
+                  f->out->out.size, s->reloc_count * RELOC, f->symtab, i, 8, RELOC);
         f->out->failed |= name.failed;
         writer_free(&name);
         for (size_t k = 0; k < s->reloc_count; k++) {
@@ -153,7 +154,7 @@ static void number_symbols(struct file *f)
     }
 }
 
-static void symbols(struct file *f)
+static void elf_symbols(struct file *f)
 {
     struct writer strings = {0};
     align_to(f->out, 8);
@@ -173,15 +174,15 @@ static void symbols(struct file *f)
             writer_uint(f->out, s->value, 8);
             writer_uint(f->out, s->size, 8);
         }
-    entry(f, ".symtab", SYMTAB, 0, at, f->o->symbol_count * SYMBOL, f->symtab + 1, f->locals, 8,
-          SYMBOL);
-    entry(f, ".strtab", STRTAB, 0, f->out->out.size, strings.out.size, 0, 0, 1, 0);
+    elf_entry(f, ".symtab", SYMTAB, 0, at, f->o->symbol_count * SYMBOL, f->symtab + 1, f->locals, 8,
+              SYMBOL);
+    elf_entry(f, ".strtab", STRTAB, 0, f->out->out.size, strings.out.size, 0, 0, 1, 0);
     writer_append(f->out, &strings);
     f->out->failed |= strings.failed;
     writer_free(&strings);
 }
 
-static void head(struct file *f, size_t start, uint64_t table, uint32_t count)
+static void elf_head(struct file *f, size_t start, uint64_t table, uint32_t count)
 {
     struct writer h = {0};
     writer_bytes(&h,
@@ -222,18 +223,18 @@ void coil_elf_write(const struct coil_elf *o, struct writer *out)
     count += 3;
     writer_fill(&file, 0, HEADER);
     number_symbols(&f);
-    entry(&f, "", 0, 0, 0, 0, 0, 0, 0, 0);
-    contents(&f);
-    relocations(&f);
-    symbols(&f);
+    elf_entry(&f, "", 0, 0, 0, 0, 0, 0, 0, 0);
+    elf_contents(&f);
+    elf_relocations(&f);
+    elf_symbols(&f);
     uint64_t names = f.names.out.size; /* with its own, which comes now */
-    entry(&f, ".shstrtab", STRTAB, 0, file.out.size, names + sizeof ".shstrtab", 0, 0, 1, 0);
+    elf_entry(&f, ".shstrtab", STRTAB, 0, file.out.size, names + sizeof ".shstrtab", 0, 0, 1, 0);
     writer_append(&file, &f.names);
     align_to(&file, 8);
     uint64_t table = file.out.size;
     writer_append(&file, &f.table);
     file.failed |= f.names.failed | f.table.failed;
-    head(&f, 0, table, count);
+    elf_head(&f, 0, table, count);
     writer_append(out, &file);
     out->failed |= file.failed;
     writer_free(&file);

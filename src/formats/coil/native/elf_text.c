@@ -31,7 +31,7 @@ static const struct {
 
 /* ---- names ---- */
 
-static void name(struct text *t, uint32_t symbol)
+static void elf_text_name(struct text *t, uint32_t symbol)
 {
     const struct coil_elf_symbol *s = &t->o->symbols[symbol];
     if (s->type == COIL_ELF_SECTION) {
@@ -50,14 +50,14 @@ static void name(struct text *t, uint32_t symbol)
     if (!plain) writer_char(t->out, '"');
 }
 
-static void directive(struct text *t, const char *word, uint32_t symbol)
+static void elf_text_directive(struct text *t, const char *word, uint32_t symbol)
 {
     writer_print(t->out, "\t%s ", word);
-    name(t, symbol);
+    elf_text_name(t, symbol);
 }
 
 /* Everything about a symbol but where it is. */
-static void declare(struct text *t, uint32_t symbol)
+static void elf_text_declare(struct text *t, uint32_t symbol)
 {
     static const char *const visibilities[] = {NULL, ".internal", ".hidden", ".protected"};
     static const char *const types[] = {[COIL_ELF_OBJECT] = "object",
@@ -66,31 +66,31 @@ static void declare(struct text *t, uint32_t symbol)
     const struct coil_elf_symbol *s = &t->o->symbols[symbol];
     if (s->type == COIL_ELF_SECTION) return;
     if (s->bind != COIL_ELF_LOCAL) {
-        directive(t, s->bind == COIL_ELF_WEAK ? ".weak" : ".globl", symbol);
+        elf_text_directive(t, s->bind == COIL_ELF_WEAK ? ".weak" : ".globl", symbol);
         writer_char(t->out, '\n');
     }
     if (s->visibility) {
-        directive(t, visibilities[s->visibility & 3], symbol);
+        elf_text_directive(t, visibilities[s->visibility & 3], symbol);
         writer_char(t->out, '\n');
     }
     if (s->section == COIL_ELF_IN_COMMON) {
-        directive(t, ".comm", symbol);
+        elf_text_directive(t, ".comm", symbol);
         writer_print(t->out, ", %llu, %llu\n", (unsigned long long)s->size,
                      (unsigned long long)s->value);
         return;
     }
     if (s->section == COIL_ELF_ABSOLUTE) {
-        directive(t, ".set", symbol);
+        elf_text_directive(t, ".set", symbol);
         writer_print(t->out, ", %llu\n", (unsigned long long)s->value);
         return;
     }
     if (s->section == COIL_ELF_UNDEFINED) return;
     if (s->type < sizeof types / sizeof *types && types[s->type]) {
-        directive(t, ".type", symbol);
+        elf_text_directive(t, ".type", symbol);
         writer_print(t->out, ", @%s\n", types[s->type]);
     }
     if (s->size) {
-        directive(t, ".size", symbol);
+        elf_text_directive(t, ".size", symbol);
         writer_print(t->out, ", %llu\n", (unsigned long long)s->size);
     }
 }
@@ -110,7 +110,7 @@ static void section_head(struct text *t, uint32_t i)
     if (s->reloc_count) writer_print(t->out, ".Lsection%u:\n", (unsigned)i);
 }
 
-static void bytes(struct text *t, const uint8_t *data, uint64_t size)
+static void elf_text_bytes(struct text *t, const uint8_t *data, uint64_t size)
 {
     enum { ROW = 16 };
     for (uint64_t at = 0; at < size; at++) {
@@ -119,7 +119,7 @@ static void bytes(struct text *t, const uint8_t *data, uint64_t size)
     }
 }
 
-static void contents(struct text *t, uint32_t i, size_t *next)
+static void elf_text_contents(struct text *t, uint32_t i, size_t *next)
 {
     const struct coil_elf_section *s = &t->o->sections[i];
     bool zeros = s->type == COIL_ELF_NOBITS;
@@ -129,7 +129,7 @@ static void contents(struct text *t, uint32_t i, size_t *next)
             const struct coil_elf_symbol *symbol = &t->o->symbols[t->order[*next]];
             if (symbol->section != i || symbol->value > at) break;
             if (symbol->type == COIL_ELF_SECTION) continue;
-            name(t, t->order[*next]);
+            elf_text_name(t, t->order[*next]);
             writer_text(t->out, ":\n");
         }
         if (at >= size) return;
@@ -140,12 +140,12 @@ static void contents(struct text *t, uint32_t i, size_t *next)
         if (zeros)
             writer_print(t->out, "\t.zero %llu\n", (unsigned long long)(end - at));
         else
-            bytes(t, s->data.out.data + at, end - at);
+            elf_text_bytes(t, s->data.out.data + at, end - at);
         at = end;
     }
 }
 
-static void relocations(struct text *t, uint32_t i)
+static void elf_text_relocations(struct text *t, uint32_t i)
 {
     const struct coil_elf_section *s = &t->o->sections[i];
     for (size_t k = 0; k < s->reloc_count; k++) {
@@ -155,7 +155,7 @@ static void relocations(struct text *t, uint32_t i)
             if (reloc_names[n].type == r->type) type = reloc_names[n].name;
         writer_print(t->out, "\t.reloc .Lsection%u+%llu, %s, ", (unsigned)i,
                      (unsigned long long)r->offset, type);
-        name(t, r->symbol);
+        elf_text_name(t, r->symbol);
         writer_print(t->out, "%+lld\n", (long long)r->addend);
     }
 }
@@ -232,11 +232,11 @@ void coil_elf_text(const struct coil_elf *o, struct writer *out)
     struct text t = {.o = o, .out = out};
     size_t next = 0;
     bool ok = !o->failed && find_order(&t) && find_names(&t);
-    for (uint32_t i = 1; ok && i < o->symbol_count; i++) declare(&t, i);
+    for (uint32_t i = 1; ok && i < o->symbol_count; i++) elf_text_declare(&t, i);
     for (uint32_t i = 1; ok && i < o->section_count; i++) {
         section_head(&t, i);
-        contents(&t, i, &next);
-        relocations(&t, i);
+        elf_text_contents(&t, i, &next);
+        elf_text_relocations(&t, i);
         out->failed |= o->sections[i].data.failed;
     }
     out->failed |= !ok;

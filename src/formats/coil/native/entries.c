@@ -12,12 +12,12 @@ enum { KEPT = 5, SPACE = 72, TAKEN = 8 };
 static const enum x64_reg kept[KEPT] = {RBX, R12, R13, R14, R15};
 static const enum x64_reg integers[] = {RDI, RSI, RDX, RCX, R8, R9};
 
-static struct x64_mem at(enum x64_reg base, int32_t disp)
+static struct x64_mem entries_at(enum x64_reg base, int32_t disp)
 {
     return (struct x64_mem){.base = (int8_t)base, .index = X64_NONE, .disp = disp};
 }
 
-static void reloc(struct coil_native *n, uint32_t symbol, uint32_t type)
+static void entries_reloc(struct coil_native *n, uint32_t symbol, uint32_t type)
 {
     coil_elf_reloc(&n->elf, n->text,
                    (struct coil_elf_reloc){x64_here(&n->code.e), symbol, type, -4});
@@ -42,11 +42,11 @@ static void load_context(struct coil_native *n)
     x64_put(e, 0x25, 1);
     x64_put(e, 0, 4);
     x64_put(e, 0x3d034c, 3); /* add r15, [rip + ...] */
-    reloc(n, n->context, COIL_ELF_GOTTPOFF);
+    entries_reloc(n, n->context, COIL_ELF_GOTTPOFF);
 }
 
 /* rax = the low bits of rax as a value of the type */
-static void extend(struct x64 *e, uint8_t type)
+static void entries_extend(struct x64 *e, uint8_t type)
 {
     switch (type) {
     case COIL_T_INT8: x64_movsx8(e, X64, RAX, RAX); break;
@@ -73,23 +73,24 @@ static void take_arguments(struct coil_native *n, const struct coil_proto *proto
         else if (!real && ints < 6)
             x64_mov(e, X64, RAX, integers[ints++]);
         else
-            x64_mov_load(e, X64, RAX, at(RBP, above)), above += 8;
-        extend(e, type);
-        x64_mov_store(e, X64, at(RSP, 8 * (int32_t)i), RAX);
+            x64_mov_load(e, X64, RAX, entries_at(RBP, above)), above += 8;
+        entries_extend(e, type);
+        x64_mov_store(e, X64, entries_at(RSP, 8 * (int32_t)i), RAX);
     }
     /* A program starts with zeros in all of them. */
     if (entry)
         for (unsigned i = count; i < COIL_PASSED; i++)
-            x64_mov_store_imm(e, X64, at(RSP, 8 * (int32_t)i), 0);
+            x64_mov_store_imm(e, X64, entries_at(RSP, 8 * (int32_t)i), 0);
     n->bare_entries |= !n->uses_context;
     if (n->uses_context) load_context(n);
     for (unsigned i = COIL_PASSED; i < count && i < TAKEN && n->uses_context; i++) {
-        x64_mov_load(e, X64, RAX, at(RSP, 8 * (int32_t)i));
-        x64_mov_store(e, X64, at(R15, (int32_t)(offsetof(struct coil_vm, v) + 8 * i)), RAX);
+        x64_mov_load(e, X64, RAX, entries_at(RSP, 8 * (int32_t)i));
+        x64_mov_store(e, X64, entries_at(R15, (int32_t)(offsetof(struct coil_vm, v) + 8 * i)), RAX);
     }
     for (unsigned i = COIL_PASSED; i-- > 0;) /* rax, which is V0, last */
         if (i < count || entry)
-            x64_mov_load(e, X64, (enum x64_reg)ssa_param_registers[i], at(RSP, 8 * (int32_t)i));
+            x64_mov_load(e, X64, (enum x64_reg)ssa_param_registers[i],
+                         entries_at(RSP, 8 * (int32_t)i));
 }
 
 /* The prototype under any name of the function. */
@@ -121,8 +122,8 @@ void coil_native_entry(struct coil_native *n, uint32_t function)
     if (result == COIL_T_FP64 || result == COIL_T_FP32)
         x64_movq_to(e, result == COIL_T_FP64 ? X64 : X32, 0, RAX);
     else if (result != COIL_T_VOID)
-        extend(e, result);
-    x64_lea(e, X64, RSP, at(RBP, -8 * KEPT));
+        entries_extend(e, result);
+    x64_lea(e, X64, RSP, entries_at(RBP, -8 * KEPT));
     for (int i = KEPT; i-- > 0;) x64_pop(e, kept[i]);
     x64_pop(e, RBP);
     if (ARRAY_RESERVE(c->returns, c->return_capacity, c->return_count + 1))

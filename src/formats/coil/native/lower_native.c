@@ -23,7 +23,7 @@ uint32_t coil_native_address(struct coil_lower *l, uint32_t symbol)
 
 uint32_t coil_native_context(struct coil_lower *l) { return coil_lower_fixed(l, SSA_CONTEXT); }
 
-static struct ssa_address field(struct coil_lower *l, size_t offset)
+static struct ssa_address lower_native_field(struct coil_lower *l, size_t offset)
 {
     return (struct ssa_address){.base = coil_native_context(l), .disp = (int64_t)offset};
 }
@@ -45,7 +45,7 @@ uint32_t coil_native_foreign(struct coil_lower *l, const char *name,
 /* ---- the general form ---- */
 
 /* The slots of the function, where the runtime finds them: after its variables in memory. */
-static struct ssa_address slot(struct coil_lower *l, uint32_t number)
+static struct ssa_address lower_native_slot(struct coil_lower *l, uint32_t number)
 {
     uint64_t bytes = l->p->functions[l->flow.function].bytes + 8 * (uint64_t)l->flow.slots;
     l->f->reserved = (uint32_t)((bytes + 15) & ~UINT64_C(15));
@@ -68,11 +68,12 @@ static void hand_over(void *user, uint8_t at, uint32_t number, bool write)
     if (at == COIL_AT_SLOT) {
         uint32_t value = coil_lower_get(l, number);
         if (slot_mem(l, number) == SSA_MF32) /* the upper half is zero */
-            ssa_store(f, SSA_X64, slot(l, number), ssa_op1(f, SSA_BITS, SSA_INT, value));
+            ssa_store(f, SSA_X64, lower_native_slot(l, number),
+                      ssa_op1(f, SSA_BITS, SSA_INT, value));
         else
-            ssa_store(f, slot_mem(l, number), slot(l, number), value);
+            ssa_store(f, slot_mem(l, number), lower_native_slot(l, number), value);
     } else if (number < l->passed) {
-        ssa_store(f, SSA_X64, field(l, offsetof(struct coil_vm, v) + 8 * number),
+        ssa_store(f, SSA_X64, lower_native_field(l, offsetof(struct coil_vm, v) + 8 * number),
                   coil_lower_get(l, l->flow.slots + number));
     }
 }
@@ -83,20 +84,22 @@ static void take_back(void *user, uint8_t at, uint32_t number, bool write)
     struct ssa_function *f = l->f;
     if (!write) return;
     if (at == COIL_AT_SLOT)
-        coil_lower_set(l, number, ssa_load(f, slot_mem(l, number), slot(l, number)));
+        coil_lower_set(l, number, ssa_load(f, slot_mem(l, number), lower_native_slot(l, number)));
     else if (number < l->passed)
-        coil_lower_set(l, l->flow.slots + number,
-                       ssa_load(f, SSA_X64, field(l, offsetof(struct coil_vm, v) + 8 * number)));
+        coil_lower_set(
+            l, l->flow.slots + number,
+            ssa_load(f, SSA_X64, lower_native_field(l, offsetof(struct coil_vm, v) + 8 * number)));
 }
 
 /* The arguments of the runtime's functions: machine, instruction, slots. */
-static void arguments(struct coil_lower *l, struct coil_native_args *args)
+static void lower_native_arguments(struct coil_lower *l, struct coil_native_args *args)
 {
     const struct coil_step *s = l->p->steps[l->cell];
-    struct ssa_address slots = slot(l, 0);
+    struct ssa_address slots = lower_native_slot(l, 0);
     coil_step_touches(s, hand_over, l);
     if (l->p->functions[l->flow.function].bytes)
-        ssa_store(l->f, SSA_X64, field(l, offsetof(struct coil_vm, frame_top)), slots.base);
+        ssa_store(l->f, SSA_X64, lower_native_field(l, offsetof(struct coil_vm, frame_top)),
+                  slots.base);
     args->items[0] = coil_native_context(l);
     args->items[1] = coil_native_value(l, coil_native_describe(l->native, s));
     args->items[2] =
@@ -107,7 +110,7 @@ static void arguments(struct coil_lower *l, struct coil_native_args *args)
 static void by_runtime(struct coil_lower *l, const char *function)
 {
     struct coil_native_args args;
-    arguments(l, &args);
+    lower_native_arguments(l, &args);
     coil_native_foreign(l, function, &args, false);
     coil_step_touches(l->p->steps[l->cell], take_back, l);
 }
@@ -119,7 +122,7 @@ uint32_t coil_native_operand(struct coil_lower *l, unsigned i)
     uint32_t value = coil_is_int(type) ? coil_lower_place(l, p, type, type) : 0;
     if (value) return value;
     struct coil_native_args args;
-    arguments(l, &args);
+    lower_native_arguments(l, &args);
     args.items[args.count++] = ssa_const(l->f, i);
     return coil_native_foreign(l, "penta_coil_rt_value", &args, false);
 }
@@ -193,7 +196,7 @@ void coil_native_port(struct coil_lower *l)
 
 /* ---- the end of a program ---- */
 
-static void trap(struct coil_lower *l, uint32_t number, uint32_t code)
+static void lower_native_trap(struct coil_lower *l, uint32_t number, uint32_t code)
 {
     struct ssa_function *f = l->f;
     struct coil_native_ref name = coil_native_text(l->native, coil_trap_name(number));
@@ -220,12 +223,12 @@ void coil_native_leave(struct coil_lower *l)
         return;
     }
     if (s && s->opcode == COIL_OP_TRAP) {
-        trap(l, COIL_TRAP_TRAP, coil_native_operand(l, 0));
+        lower_native_trap(l, COIL_TRAP_TRAP, coil_native_operand(l, 0));
         return;
     }
     uint32_t number = c->op == COIL_CELL_TRAP ? c->a : COIL_TRAP_INVALID_INSTRUCTION;
     if (s) number = COIL_TRAP_BAD_TARGET;
-    trap(l, number, 0);
+    lower_native_trap(l, number, 0);
 }
 
 /* ---- computed jumps, and other functions ---- */
@@ -280,7 +283,7 @@ static uint32_t callee_of(struct coil_lower *l, const struct coil_place *target)
 }
 
 /* What is done where the condition holds. */
-static void go(struct coil_lower *l, const struct coil_step *s, uint32_t next)
+static void lower_native_go(struct coil_lower *l, const struct coil_step *s, uint32_t next)
 {
     const struct coil_place *target = &s->places[s->count - 1];
     struct coil_native *n = l->native;
@@ -299,7 +302,7 @@ static void go(struct coil_lower *l, const struct coil_step *s, uint32_t next)
                 n->proto_of[symbol] ? &n->protos[n->proto_of[symbol] - 1] : NULL;
             coil_native_call(l, proto, 0, coil_native_ref(n, symbol).symbol);
         } else {
-            trap(l, COIL_TRAP_BAD_TARGET, 0);
+            lower_native_trap(l, COIL_TRAP_BAD_TARGET, 0);
             return;
         }
     } else {
@@ -313,7 +316,7 @@ static void go(struct coil_lower *l, const struct coil_step *s, uint32_t next)
     if (call && next != UINT32_MAX)
         ssa_jump(l->f, next);
     else if (call)
-        trap(l, COIL_TRAP_INVALID_INSTRUCTION, 0);
+        lower_native_trap(l, COIL_TRAP_INVALID_INSTRUCTION, 0);
     else
         coil_lower_return(l); /* a tail call */
 }
@@ -330,6 +333,6 @@ bool coil_native_indirect(struct coil_lower *l, uint32_t next)
         ssa_start(l->f, then);
         ssa_seal(l->f, then);
     }
-    go(l, s, next);
+    lower_native_go(l, s, next);
     return true;
 }

@@ -51,7 +51,7 @@ static uint32_t type_of(uint32_t type)
     }
 }
 
-static void relocate(struct coil_native *n, const struct coil_reloc *r)
+static void sections_relocate(struct coil_native *n, const struct coil_reloc *r)
 {
     uint32_t section = n->sections[(r->offset >> 32) - 1];
     if (!section || (r->type & 255) == COIL_RELOC_NONE) return;
@@ -77,7 +77,8 @@ bool coil_native_sections(struct coil_native *n)
         if (n->m->sections[i].flags & COIL_ALLOC && !coil_is_code(&n->m->sections[i]))
             copy_section(n, i, addresses[i]);
     free(addresses);
-    for (size_t i = 0; i < n->m->reloc_count && !n->elf.failed; i++) relocate(n, &n->m->relocs[i]);
+    for (size_t i = 0; i < n->m->reloc_count && !n->elf.failed; i++)
+        sections_relocate(n, &n->m->relocs[i]);
     /* What is defined here is there for others, whether or not this object uses it. */
     for (uint32_t i = 0; i < n->m->symbol_count && !n->elf.failed; i++) {
         const struct coil_symbol *s = &n->m->symbols[i];

@@ -26,7 +26,7 @@ static bool in_code(const struct coil_native *n, uint32_t symbol)
 
 /* ---- addresses that are taken ---- */
 
-static void take(struct coil_native *n, uint32_t symbol)
+static void symbols_take(struct coil_native *n, uint32_t symbol)
 {
     uint32_t cell, function;
     if (symbol >= n->m->symbol_count || !in_code(n, symbol)) return;
@@ -44,9 +44,9 @@ static void take(struct coil_native *n, uint32_t symbol)
 
 static void take_place(struct coil_native *n, const struct coil_place *p)
 {
-    if (p->symbol) take(n, p->symbol - 1);
-    if (p->base.symbol) take(n, p->base.symbol - 1);
-    if (p->index.symbol) take(n, p->index.symbol - 1);
+    if (p->symbol) symbols_take(n, p->symbol - 1);
+    if (p->base.symbol) symbols_take(n, p->base.symbol - 1);
+    if (p->index.symbol) symbols_take(n, p->index.symbol - 1);
 }
 
 static void find_taken(struct coil_native *n)
@@ -59,7 +59,7 @@ static void find_taken(struct coil_native *n)
         for (unsigned i = 0; s && i < s->count; i++)
             if (!flow || s->places[i].form != COIL_ADDR) take_place(n, &s->places[i]);
     }
-    for (size_t i = 0; i < n->m->reloc_count; i++) take(n, n->m->relocs[i].symbol_idx);
+    for (size_t i = 0; i < n->m->reloc_count; i++) symbols_take(n, n->m->relocs[i].symbol_idx);
 }
 
 static int by_cell(const void *a, const void *b)
@@ -300,7 +300,7 @@ struct coil_native_ref coil_native_label(struct coil_native *n, uint32_t cell)
 }
 
 /* In a shared library another one may define what can be seen outside. */
-static struct coil_native_ref reference(const struct coil_native *n, uint32_t number)
+static struct coil_native_ref symbols_reference(const struct coil_native *n, uint32_t number)
 {
     return (struct coil_native_ref){number, n->elf.symbols[number].bind != COIL_ELF_LOCAL, 0};
 }
@@ -312,10 +312,10 @@ struct coil_native_ref coil_native_ref(struct coil_native *n, uint32_t symbol)
     uint32_t function = coil_native_function(n, symbol);
     if (s->section_idx == COIL_ABSOLUTE || s->type == COIL_FILE)
         return (struct coil_native_ref){.addend = (int64_t)s->value};
-    if (function != UINT32_MAX) return reference(n, n->function_symbols[function]);
+    if (function != UINT32_MAX) return symbols_reference(n, n->function_symbols[function]);
     if (in_code(n, symbol)) return in_shadow(n, s->section_idx - 1, s->value);
     if (s->section_idx && !n->sections[s->section_idx - 1]) /* of a section that is not in memory */
         return (struct coil_native_ref){.addend = (int64_t)n->vm->program.symbols[symbol]};
     if (!n->symbols[symbol]) n->symbols[symbol] = make_symbol(n, symbol) + 1;
-    return reference(n, n->symbols[symbol] - 1);
+    return symbols_reference(n, n->symbols[symbol] - 1);
 }

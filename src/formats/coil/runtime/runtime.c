@@ -8,7 +8,7 @@ _Thread_local struct coil_vm penta_coil_rt_machine_1 __attribute__((visibility("
 
 enum { STACK_BYTES = 1 << 20, STANDARD_ERROR = 2, EXIT_TRAP = 20 };
 
-static _Noreturn void trap(uint32_t number)
+static _Noreturn void runtime_trap(uint32_t number)
 {
     fflush(NULL);
     dprintf(STANDARD_ERROR, "trap %s\n", coil_trap_name(number));
@@ -47,7 +47,7 @@ bool coil_heap_free(struct coil_vm *vm, uint64_t address)
 /* ---- the machine ---- */
 
 /* At its first instruction: a data stack, and the module that says the byte order. */
-static void begin(struct coil_vm *vm, uint64_t *slots)
+static void runtime_begin(struct coil_vm *vm, uint64_t *slots)
 {
     static const struct coil_module little;
     static _Thread_local struct coil_region stack;
@@ -55,7 +55,7 @@ static void begin(struct coil_vm *vm, uint64_t *slots)
     if (vm->m) return;
     vm->m = &little;
     stack = (struct coil_region){.size = STACK_BYTES, .bytes = calloc(1, STACK_BYTES)};
-    if (!stack.bytes) trap(COIL_TRAP_OUT_OF_MEMORY);
+    if (!stack.bytes) runtime_trap(COIL_TRAP_OUT_OF_MEMORY);
     stack.base = (uint64_t)(uintptr_t)stack.bytes;
     vm->stack = &stack;
     vm->sp = stack.base + stack.size;
@@ -65,9 +65,9 @@ static void begin(struct coil_vm *vm, uint64_t *slots)
 __attribute__((visibility("default"))) void
 penta_coil_rt_step(struct coil_vm *vm, const struct coil_step *step, uint64_t *slots)
 {
-    begin(vm, slots);
+    runtime_begin(vm, slots);
     uint32_t number = coil_step_run(vm, step);
-    if (number) trap(number);
+    if (number) runtime_trap(number);
 }
 
 __attribute__((visibility("default"))) uint64_t penta_coil_rt_value(struct coil_vm *vm,
@@ -77,24 +77,24 @@ __attribute__((visibility("default"))) uint64_t penta_coil_rt_value(struct coil_
 {
     const struct coil_place *p = &step->places[operand];
     uint64_t value = 0;
-    begin(vm, slots);
+    runtime_begin(vm, slots);
     uint32_t number =
         coil_place_read(vm, p, p->at == COIL_AT_REGISTER ? COIL_T_UNT64 : p->op, &value);
-    if (number) trap(number);
+    if (number) runtime_trap(number);
     return value;
 }
 
 __attribute__((visibility("default"))) uint64_t penta_coil_rt_condition(struct coil_vm *vm,
                                                                         unsigned condition)
 {
-    begin(vm, NULL);
+    runtime_begin(vm, NULL);
     coil_flags_settle(vm);
     return coil_condition((uint8_t)condition, vm->flags);
 }
 
 /* ---- ports (COIL 7.11) ---- */
 
-static void print(uint8_t type, uint64_t value)
+static void runtime_print(uint8_t type, uint64_t value)
 {
     struct writer text = {0};
     if (coil_types[type].family == COIL_F_REAL)
@@ -104,7 +104,7 @@ static void print(uint8_t type, uint64_t value)
     else
         writer_dec(&text, value);
     writer_char(&text, '\n');
-    if (text.failed) trap(COIL_TRAP_OUT_OF_MEMORY);
+    if (text.failed) runtime_trap(COIL_TRAP_OUT_OF_MEMORY);
     fwrite(text.out.data, 1, text.out.size, stdout);
     writer_free(&text);
 }
@@ -115,18 +115,18 @@ penta_coil_rt_port(struct coil_vm *vm, const struct coil_step *step, uint64_t *s
     bool in = step->opcode == COIL_OP_INPORT;
     uint64_t port, value;
     uint8_t type = coil_type_at(step, in ? 0 : 1);
-    begin(vm, slots);
-    if (step->opcode == COIL_OP_VENDOR) trap(COIL_TRAP_UNSUPPORTED);
+    runtime_begin(vm, slots);
+    if (step->opcode == COIL_OP_VENDOR) runtime_trap(COIL_TRAP_UNSUPPORTED);
     uint32_t number = coil_read_own(vm, step, in ? 1 : 0, &port);
     if (!number && in && port != 1) number = COIL_TRAP_BAD_PORT;
     if (!number && in)
         number = coil_place_write(vm, &step->places[0], (uint64_t)(int64_t)getchar(), COIL_T_INT64);
     if (!number && !in && port != 1 && port != 2) number = COIL_TRAP_BAD_PORT;
     if (!number && !in) number = coil_read_own(vm, step, 1, &value);
-    if (number) trap(number);
+    if (number) runtime_trap(number);
     if (in) return;
     if (port == 2)
-        print(type, value);
+        runtime_print(type, value);
     else
         putchar((int)(coil_convert_bits(value, type, COIL_T_INT64, false) & 0xff));
 }

@@ -48,7 +48,7 @@ penta_bytes asm_local_name(struct coil_asm *a, penta_bytes name)
     return (penta_bytes){text, function.size + name.size};
 }
 
-static bool label(struct coil_asm *a, struct token t)
+static bool coil_assemble_label(struct coil_asm *a, struct token t)
 {
     penta_bytes name = asm_local_name(a, token_text(a->s, t));
     int64_t i = asm_symbol(a, name);
@@ -219,7 +219,7 @@ static bool write_lines(struct coil_asm *a, penta_error *err)
 /* ---- lines ---- */
 
 /* Numbers of more than 64 bits are out of every range; other bad numbers are bad syntax. */
-static void refine(struct coil_asm *a, penta_error *err)
+static void coil_assemble_refine(struct coil_asm *a, penta_error *err)
 {
     if (err->code != BASE_NUMBER) return;
     const uint8_t *p = a->s->text.data + err->offset;
@@ -239,7 +239,7 @@ static void refine(struct coil_asm *a, penta_error *err)
     err->code = digits && i > (hex ? 2u : 0u) ? (uint32_t)COIL_IMM_RANGE : (uint32_t)BASE_SYNTAX;
 }
 
-static bool line(struct coil_asm *a, struct line_counter *counter)
+static bool coil_assemble_line(struct coil_asm *a, struct line_counter *counter)
 {
     struct source *s = a->s;
     for (;;) {
@@ -251,7 +251,7 @@ static bool line(struct coil_asm *a, struct line_counter *counter)
         if (source_accept(s, ':')) {
             if (!coil_is_identifier(token_text(s, t)) && t.kind == TOKEN_NAME)
                 return source_unexpected(s, t, "a label");
-            if (!asm_inside(a, t) || !label(a, t)) return false;
+            if (!asm_inside(a, t) || !coil_assemble_label(a, t)) return false;
             continue;
         }
         bool ok;
@@ -271,10 +271,10 @@ static bool line(struct coil_asm *a, struct line_counter *counter)
 
 /* ---- the end ---- */
 
-static void report(struct coil_asm *a, penta_error *err)
+static void coil_assemble_report(struct coil_asm *a, penta_error *err)
 {
     const struct asm_origin *origin = origin_of(a, err->offset);
-    refine(a, err);
+    coil_assemble_refine(a, err);
     if (origin) {
         if (origin->file.size) {
             error_note(err, "in %.*s, line %u", BYTES_ARG(origin->file, 80), origin->line);
@@ -305,12 +305,12 @@ static void finish_symbols(struct coil_asm *a)
     a->object.header.entry_point = place | s->value;
 }
 
-static bool finish(struct coil_asm *a, struct writer *out)
+static bool coil_assemble_finish(struct coil_asm *a, struct writer *out)
 {
     penta_error err = {0};
     if (a->function >= 0) {
         error_at(&err, COIL_FUNC_OPEN, a->function_at, ".func without .endfunc");
-        report(a, &err);
+        coil_assemble_report(a, &err);
     }
     err = (penta_error){0};
     if (a->findings->errors) return false;
@@ -328,7 +328,7 @@ static bool finish(struct coil_asm *a, struct writer *out)
     return !a->findings->errors;
 }
 
-static bool prepare(struct coil_asm *a, penta_error *err)
+static bool coil_assemble_prepare(struct coil_asm *a, penta_error *err)
 {
     const char *endian = option_text(a->options, a->option_count, "endian");
     a->raw = option_text(a->options, a->option_count, "raw") != NULL;
@@ -345,7 +345,7 @@ static bool prepare(struct coil_asm *a, penta_error *err)
     return coil_object_section(&a->object, bytes_of(".text"), text, err) >= 0;
 }
 
-static void release(struct coil_asm *a)
+static void coil_assemble_release(struct coil_asm *a)
 {
     coil_object_free(&a->object);
     labels_free(&a->names);
@@ -373,19 +373,19 @@ bool coil_assemble(struct source *source, const penta_option *options, size_t co
     struct line_counter counter = {0};
     penta_bytes expanded = source->text;
     s.err = &err;
-    if (!prepare(&a, &err))
+    if (!coil_assemble_prepare(&a, &err))
         findings_pass(findings, &err);
     else if (asm_preprocess(&a, source->text, &expanded)) {
         s.text = expanded;
         s.pos = 0;
         while (s.pos < s.text.size) {
             err = (penta_error){0};
-            if (line(&a, &counter)) continue;
-            report(&a, &err);
+            if (coil_assemble_line(&a, &counter)) continue;
+            coil_assemble_report(&a, &err);
             source_skip_line(&s);
         }
     }
-    bool ok = finish(&a, out);
-    release(&a);
+    bool ok = coil_assemble_finish(&a, out);
+    coil_assemble_release(&a);
     return ok;
 }

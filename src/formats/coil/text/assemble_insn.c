@@ -59,7 +59,8 @@ static const struct coil_type *said_wide(const struct coil_asm *a, const struct 
     return coil_is_wide(t) ? t : NULL;
 }
 
-static bool settle(struct coil_asm *a, struct asm_parsed *parsed, unsigned count, uint8_t opcode)
+static bool assemble_insn_settle(struct coil_asm *a, struct asm_parsed *parsed, unsigned count,
+                                 uint8_t opcode)
 {
     int first = -1;
     const struct coil_type *wide = NULL;
@@ -112,7 +113,7 @@ static bool declared_id(struct coil_asm *a, struct asm_variable *v, struct coil_
 }
 
 /* Keeps track of scopes and declarations for later lines. */
-static void track(struct coil_asm *a)
+static void assemble_insn_track(struct coil_asm *a)
 {
     penta_error ignored = {0};
     const struct coil_operand *o = a->insn->operands;
@@ -133,7 +134,7 @@ static void track(struct coil_asm *a)
 
 /* ---- instructions ---- */
 
-static bool emit(struct coil_asm *a)
+static bool assemble_insn_emit(struct coil_asm *a)
 {
     struct coil_insn *insn = a->insn;
     struct coil_out_section *section = asm_section(a);
@@ -201,22 +202,22 @@ static bool parse_operands(struct coil_asm *a, bool more, struct limits limits, 
     if (end.kind != TOKEN_LINE && end.kind != TOKEN_END)
         return source_unexpected(s, end, "a comma or the end of the line");
     if (n < limits.least || n > limits.most) return wrong_count(a, limits, n, at, name);
-    if (!settle(a, parsed, n, insn->opcode)) return false;
+    if (!assemble_insn_settle(a, parsed, n, insn->opcode)) return false;
     insn->count = (uint8_t)n;
     return true;
 }
 
 /* A variable is declared even if the rest of its line is wrong: one mistake, one error. */
-static bool operands(struct coil_asm *a, uint8_t opcode, bool more, struct limits limits,
-                     uint64_t at, const char *name)
+static bool assemble_insn_operands(struct coil_asm *a, uint8_t opcode, bool more,
+                                   struct limits limits, uint64_t at, const char *name)
 {
     struct asm_variable declared = {.type = NULL};
     a->insn->opcode = opcode;
     a->insn->parts_count = 0;
     a->insn->count = 0;
-    bool ok = parse_operands(a, more, limits, at, name, &declared) && emit(a);
+    bool ok = parse_operands(a, more, limits, at, name, &declared) && assemble_insn_emit(a);
     if (declared.type && !asm_push_variable(a, declared)) return false;
-    if (ok) track(a);
+    if (ok) assemble_insn_track(a);
     return ok;
 }
 
@@ -254,7 +255,7 @@ static int find_name(penta_bytes text)
     return i < name_count && !strcmp(coil_ops[by_name[i]].name, name) ? by_name[i] : -1;
 }
 
-static bool unknown(struct coil_asm *a, struct token t)
+static bool coil_insn_unknown(struct coil_asm *a, struct token t)
 {
     struct suggest near = {.word = token_text(a->s, t)};
     for (unsigned op = 0; op < 256; op++)
@@ -271,35 +272,35 @@ static bool more_on_line(struct coil_asm *a)
     return t.kind != TOKEN_LINE && t.kind != TOKEN_END;
 }
 
-static bool vendor(struct coil_asm *a, struct token t)
+static bool assemble_insn_vendor(struct coil_asm *a, struct token t)
 {
     uint64_t extended;
     penta_bytes digits = bytes_slice(token_text(a->s, t), 7, t.size);
     if (!number_parse_bytes(digits, &extended) || extended > 255)
         return source_unexpected(a->s, t, "VENDOR.0x00 to VENDOR.0xff");
     a->insn->extended = (uint8_t)extended;
-    return operands(a, COIL_OP_VENDOR, more_on_line(a), (struct limits){0, 255}, t.offset,
-                    "VENDOR");
+    return assemble_insn_operands(a, COIL_OP_VENDOR, more_on_line(a), (struct limits){0, 255},
+                                  t.offset, "VENDOR");
 }
 
 bool coil_asm_instruction(struct coil_asm *a, struct token t)
 {
     struct token stem = t;
     stem.size = 7;
-    if (t.size > 7 && token_is(a->s, stem, "VENDOR.")) return vendor(a, t);
+    if (t.size > 7 && token_is(a->s, stem, "VENDOR.")) return assemble_insn_vendor(a, t);
     int opcode = find_name(token_text(a->s, t));
     if (opcode >= 0) {
         struct limits limits;
         coil_op_counts((uint8_t)opcode, &limits.least, &limits.most);
-        return operands(a, (uint8_t)opcode, more_on_line(a), limits, t.offset,
-                        coil_ops[opcode].name);
+        return assemble_insn_operands(a, (uint8_t)opcode, more_on_line(a), limits, t.offset,
+                                      coil_ops[opcode].name);
     }
     unsigned unit = a->object.header.target_pu ? a->object.header.target_pu : COIL_UNIT_CPU;
     for (const struct coil_unit_op *op = coil_unit_ops; op->name; op++)
         if ((op->unit == unit || op->unit == COIL_UNIT_ABI) && token_is(a->s, t, op->name))
-            return operands(a, op->code, more_on_line(a), (struct limits){op->least, op->most},
-                            t.offset, op->name);
-    return unknown(a, t);
+            return assemble_insn_operands(a, op->code, more_on_line(a),
+                                          (struct limits){op->least, op->most}, t.offset, op->name);
+    return coil_insn_unknown(a, t);
 }
 
 bool asm_opcode(struct coil_asm *a)
@@ -308,6 +309,6 @@ bool asm_opcode(struct coil_asm *a)
     struct token t = source_peek(a->s);
     if (!asm_unsigned(a, 255, &opcode)) return false;
     a->insn->extended = 0;
-    return operands(a, (uint8_t)opcode, source_accept(a->s, ','), (struct limits){0, 255}, t.offset,
-                    ".opcode");
+    return assemble_insn_operands(a, (uint8_t)opcode, source_accept(a->s, ','),
+                                  (struct limits){0, 255}, t.offset, ".opcode");
 }

@@ -54,7 +54,8 @@ static void set_typed(struct coil_operand *o, const struct coil_type *type, uint
 }
 
 /* % name or number, with the type said before it or NULL. */
-static bool variable(struct coil_asm *a, struct asm_parsed *p, const struct coil_type *type)
+static bool assemble_operands_variable(struct coil_asm *a, struct asm_parsed *p,
+                                       const struct coil_type *type)
 {
     struct source *s = a->s;
     struct token t = source_next(s);
@@ -201,10 +202,11 @@ static bool address_part(struct coil_asm *a, struct coil_operand *o, bool base)
         return source_unexpected(
             s, t, base ? "a base: variable, symbol, register or number" : "an index");
     struct asm_parsed p = {.o = part};
-    return variable(a, &p, type);
+    return assemble_operands_variable(a, &p, type);
 }
 
-static bool memory(struct coil_asm *a, struct asm_parsed *p, const struct coil_type *type)
+static bool assemble_operands_memory(struct coil_asm *a, struct asm_parsed *p,
+                                     const struct coil_type *type)
 {
     struct source *s = a->s;
     struct coil_operand *o = p->o;
@@ -242,8 +244,8 @@ static bool memory(struct coil_asm *a, struct asm_parsed *p, const struct coil_t
 }
 
 /* { literal, ... }: one per lane. */
-static bool lanes(struct coil_asm *a, struct coil_operand *o, const struct coil_type *type,
-                  uint64_t at)
+static bool assemble_operands_lanes(struct coil_asm *a, struct coil_operand *o,
+                                    const struct coil_type *type, uint64_t at)
 {
     uint64_t count = coil_lanes(type), n = 0;
     penta_error *err = a->s->err;
@@ -300,7 +302,7 @@ static bool ends_operand(struct token t)
 }
 
 /* What may follow a type. */
-static bool typed(struct coil_asm *a, struct asm_parsed *p)
+static bool assemble_operands_typed(struct coil_asm *a, struct asm_parsed *p)
 {
     struct source *s = a->s;
     struct coil_operand *o = p->o;
@@ -317,8 +319,8 @@ static bool typed(struct coil_asm *a, struct asm_parsed *p)
         set_typed(o, type, 0);
         return true;
     }
-    if (source_accept(s, '%')) return variable(a, p, type);
-    if (source_accept(s, '[')) return memory(a, p, type);
+    if (source_accept(s, '%')) return assemble_operands_variable(a, p, type);
+    if (source_accept(s, '[')) return assemble_operands_memory(a, p, type);
     if (is_symbol(s, t)) {
         source_next(s);
         o->form = COIL_SYM;
@@ -337,7 +339,7 @@ static bool typed(struct coil_asm *a, struct asm_parsed *p)
     set_typed(o, type, COIL_IMMEDIATE);
     if (type->open)
         return error_at(s->err, COIL_TYPE_ID_IMM, p->at, "an immediate of a type given by id");
-    if (source_accept(s, '{')) return lanes(a, o, type, t.offset);
+    if (source_accept(s, '{')) return assemble_operands_lanes(a, o, type, t.offset);
     if (asm_word(s, t, "hex")) {
         source_next(s);
         return source_expect(s, ':') && hex_image(a, o, type, t.offset);
@@ -392,7 +394,7 @@ static bool param_operand(struct coil_asm *a, struct coil_operand *o, struct tok
     return true;
 }
 
-static bool measure(struct coil_asm *a, struct asm_parsed *p, uint8_t op)
+static bool assemble_operands_measure(struct coil_asm *a, struct asm_parsed *p, uint8_t op)
 {
     source_next(a->s);
     asm_plain(p->o, op, 0, COIL_MEASURE, 0);
@@ -462,10 +464,10 @@ bool asm_operand(struct coil_asm *a, struct asm_parsed *p, uint8_t opcode, unsig
         o->form = ASM_PENDING;
         return asm_literal_parse(a, &p->literal);
     }
-    if (asm_is_type(a, t)) return typed(a, p);
-    if (source_accept(s, '%')) return variable(a, p, NULL);
-    if (asm_word(s, t, "sizeof")) return measure(a, p, COIL_T_SIZEOF);
-    if (asm_word(s, t, "alignof")) return measure(a, p, COIL_T_ALIGNOF);
+    if (asm_is_type(a, t)) return assemble_operands_typed(a, p);
+    if (source_accept(s, '%')) return assemble_operands_variable(a, p, NULL);
+    if (asm_word(s, t, "sizeof")) return assemble_operands_measure(a, p, COIL_T_SIZEOF);
+    if (asm_word(s, t, "alignof")) return assemble_operands_measure(a, p, COIL_T_ALIGNOF);
     if (id_operand(a, o, t) || s->err->code) return !s->err->code;
     if (param_operand(a, o, t) || s->err->code) return !s->err->code;
     return unknown_operand(a, t, conditional);

@@ -3,7 +3,7 @@
 #include "coil/format/proto.h"
 #include "coil/text/assemble.h"
 
-static bool scalar(struct coil_asm *a, bool result, uint8_t *out)
+static bool assemble_proto_scalar(struct coil_asm *a, bool result, uint8_t *out)
 {
     struct token t = source_peek(a->s);
     const struct coil_type *type = asm_type(a, 1);
@@ -15,7 +15,7 @@ static bool scalar(struct coil_asm *a, bool result, uint8_t *out)
                     result ? ", or void" : "");
 }
 
-static bool arguments(struct coil_asm *a, struct coil_proto *p)
+static bool assemble_proto_arguments(struct coil_asm *a, struct coil_proto *p)
 {
     struct source *s = a->s;
     if (!source_expect(s, '(')) return false;
@@ -30,13 +30,13 @@ static bool arguments(struct coil_asm *a, struct coil_proto *p)
         if (p->count == COIL_PROTO_ARGS)
             return error_at(s->err, COIL_PROTO, t.offset, "more than %d arguments",
                             COIL_PROTO_ARGS);
-        if (!scalar(a, false, &p->types[p->count])) return false;
+        if (!assemble_proto_scalar(a, false, &p->types[p->count])) return false;
         p->count++;
     } while (source_accept(s, ','));
     return source_expect(s, ')');
 }
 
-static int64_t section(struct coil_asm *a)
+static int64_t assemble_proto_section(struct coil_asm *a)
 {
     for (size_t i = 0; i < a->object.section_count; i++)
         if (bytes_equal(a->object.sections[i].name, bytes_of(COIL_PROTO_NAME))) return (int64_t)i;
@@ -51,9 +51,10 @@ bool asm_proto(struct coil_asm *a)
     struct token t = source_next(s);
     if (t.kind != TOKEN_NAME) return source_unexpected(s, t, "the name of a function");
     int64_t symbol = asm_symbol(a, token_text(s, t));
-    if (symbol < 0 || !source_expect(s, ',') || !scalar(a, true, &p.result) || !arguments(a, &p))
+    if (symbol < 0 || !source_expect(s, ',') || !assemble_proto_scalar(a, true, &p.result) ||
+        !assemble_proto_arguments(a, &p))
         return false;
-    int64_t to = section(a);
+    int64_t to = assemble_proto_section(a);
     if (to < 0) return false;
     p.symbol = (uint32_t)symbol;
     coil_proto_write(&a->object.sections[to].data, &p);

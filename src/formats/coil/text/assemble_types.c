@@ -25,7 +25,7 @@ static int base_type(const struct source *s, struct token t)
     return token_is(s, t, "typeid") ? COIL_T_ALIAS : -1;
 }
 
-static uint8_t qualifier(const struct source *s, struct token t)
+static uint8_t assemble_types_qualifier(const struct source *s, struct token t)
 {
     if (t.kind != TOKEN_NAME || !strchr("cvas", s->text.data[t.offset] | 32)) return 0;
     for (int i = 0; i < 4; i++)
@@ -35,10 +35,10 @@ static uint8_t qualifier(const struct source *s, struct token t)
 
 bool asm_is_type(struct coil_asm *a, struct token t)
 {
-    return qualifier(a->s, t) || base_type(a->s, t) >= 0;
+    return assemble_types_qualifier(a->s, t) || base_type(a->s, t) >= 0;
 }
 
-static bool dimension(struct coil_asm *a, struct coil_type *t, unsigned i)
+static bool assemble_types_dimension(struct coil_asm *a, struct coil_type *t, unsigned i)
 {
     uint64_t value;
     struct token at = source_peek(a->s);
@@ -54,7 +54,7 @@ static bool dimension(struct coil_asm *a, struct coil_type *t, unsigned i)
 static bool more_dimensions(struct coil_asm *a, struct coil_type *t, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
-        if (!source_expect(a->s, ',') || !dimension(a, t, i)) return false;
+        if (!source_expect(a->s, ',') || !assemble_types_dimension(a, t, i)) return false;
     return true;
 }
 
@@ -66,7 +66,7 @@ static bool tensor_dimensions(struct coil_asm *a, struct coil_type *t)
         if (i == 4)
             return error_at(a->s->err, COIL_TENSOR_RANK, source_peek(a->s).offset,
                             "a tensor of more than 4 dimensions");
-        if (!dimension(a, t, i++)) return false;
+        if (!assemble_types_dimension(a, t, i++)) return false;
     } while (source_accept(a->s, ','));
     return source_expect(a->s, ']');
 }
@@ -116,9 +116,10 @@ static bool type_body(struct coil_asm *a, struct coil_type *t, struct token name
         return false;
     bool ok = true;
     switch ((enum coil_data)data) {
-    case COIL_D_BITS: ok = dimension(a, t, 0); break;
+    case COIL_D_BITS: ok = assemble_types_dimension(a, t, 0); break;
     case COIL_D_FLOAT:
-        ok = dimension(a, t, 0) && source_expect(s, ',') && dimension(a, t, 1);
+        ok = assemble_types_dimension(a, t, 0) && source_expect(s, ',') &&
+             assemble_types_dimension(a, t, 1);
         break;
     case COIL_D_COUNT: ok = more_dimensions(a, t, 1); break;
     case COIL_D_ROWS:
@@ -133,7 +134,7 @@ const struct coil_type *asm_type(struct coil_asm *a, unsigned level)
 {
     struct source *s = a->s;
     uint8_t ext = 0, bit;
-    while ((bit = qualifier(s, source_peek(s)))) {
+    while ((bit = assemble_types_qualifier(s, source_peek(s)))) {
         ext |= bit;
         source_next(s);
     }

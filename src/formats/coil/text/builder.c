@@ -38,7 +38,7 @@ static bool fits_in_line(const char *text)
     return text && !quoted;
 }
 
-static bool word(penta_coil_builder *b, const char *text)
+static bool builder_word(penta_coil_builder *b, const char *text)
 {
     if (!fits_in_line(text))
         return error_at(&b->err, BASE_SYNTAX, b->text.out.size,
@@ -47,11 +47,11 @@ static bool word(penta_coil_builder *b, const char *text)
     return true;
 }
 
-static void line(penta_coil_builder *b, const char *directive, const char *text)
+static void builder_line(penta_coil_builder *b, const char *directive, const char *text)
 {
     if (b->err.code) return;
     writer_text(&b->text, directive);
-    word(b, text);
+    builder_word(b, text);
     writer_char(&b->text, '\n');
 }
 
@@ -60,28 +60,28 @@ void penta_coil_builder_directive(penta_coil_builder *b, const char *directive)
     if (!b->err.code && (!directive || *directive != '.'))
         error_at(&b->err, BASE_SYNTAX, b->text.out.size, "'%.40s' is not a directive",
                  directive ? directive : "");
-    line(b, "", directive);
+    builder_line(b, "", directive);
 }
 
 void penta_coil_builder_section(penta_coil_builder *b, const char *name)
 {
-    line(b, ".section ", name);
+    builder_line(b, ".section ", name);
 }
 
 void penta_coil_builder_function(penta_coil_builder *b, const char *name, bool global)
 {
-    if (global) line(b, ".global ", name);
-    line(b, ".func ", name);
+    if (global) builder_line(b, ".global ", name);
+    builder_line(b, ".func ", name);
 }
 
-void penta_coil_builder_end(penta_coil_builder *b) { line(b, ".endfunc", ""); }
+void penta_coil_builder_end(penta_coil_builder *b) { builder_line(b, ".endfunc", ""); }
 
 void penta_coil_builder_label(penta_coil_builder *b, const char *name)
 {
     if (b->err.code) return;
     if (name && *name == '!')
         error_at(&b->err, BASE_SYNTAX, b->text.out.size, "'%.40s' is not a label", name);
-    word(b, name);
+    builder_word(b, name);
     writer_text(&b->text, ":\n");
 }
 
@@ -89,27 +89,27 @@ void penta_coil_builder_variable(penta_coil_builder *b, const char *name, const 
 {
     if (b->err.code) return;
     writer_text(&b->text, "    VAR %");
-    word(b, name);
-    line(b, ", ", type);
+    builder_word(b, name);
+    builder_line(b, ", ", type);
 }
 
-static void operand(penta_coil_builder *b, const penta_coil_operand *o)
+static void builder_operand(penta_coil_builder *b, const penta_coil_operand *o)
 {
     switch (o->kind) {
-    case PENTA_COIL_TEXT: word(b, o->text); return;
+    case PENTA_COIL_TEXT: builder_word(b, o->text); return;
     case PENTA_COIL_VARIABLE:
         writer_char(&b->text, '%');
-        word(b, o->text);
+        builder_word(b, o->text);
         return;
     case PENTA_COIL_SYMBOL:
         writer_char(&b->text, '@');
-        word(b, o->text);
+        builder_word(b, o->text);
         return;
     case PENTA_COIL_REGISTER: writer_print(&b->text, "v%lld", (long long)o->number); return;
     case PENTA_COIL_INT:
     case PENTA_COIL_REAL:
         if (o->text) {
-            word(b, o->text);
+            builder_word(b, o->text);
             writer_char(&b->text, ' ');
         }
         if (o->kind == PENTA_COIL_INT)
@@ -124,10 +124,10 @@ void penta_coil_builder_insn(penta_coil_builder *b, const char *mnemonic,
 {
     if (b->err.code) return;
     writer_text(&b->text, "    ");
-    word(b, mnemonic);
+    builder_word(b, mnemonic);
     for (size_t i = 0; i < count; i++) {
         writer_text(&b->text, i ? ", " : " ");
-        operand(b, &operands[i]);
+        builder_operand(b, &operands[i]);
     }
     writer_char(&b->text, '\n');
 }

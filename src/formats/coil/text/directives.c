@@ -20,21 +20,21 @@ static bool name_list(struct coil_asm *a, bool (*each)(struct coil_asm *a, size_
     return true;
 }
 
-static bool bind(struct coil_asm *a, size_t i, uint16_t how)
+static bool directives_bind(struct coil_asm *a, size_t i, uint16_t how)
 {
     a->object.symbols[i].head.bind = how;
     a->bind_set[i] = 1;
     return true;
 }
-static bool bind_global(struct coil_asm *a, size_t i) { return bind(a, i, COIL_GLOBAL); }
-static bool bind_weak(struct coil_asm *a, size_t i) { return bind(a, i, COIL_WEAK); }
-static bool bind_local(struct coil_asm *a, size_t i) { return bind(a, i, COIL_LOCAL); }
-static bool mentioned(struct coil_asm *a, size_t i)
+static bool bind_global(struct coil_asm *a, size_t i) { return directives_bind(a, i, COIL_GLOBAL); }
+static bool bind_weak(struct coil_asm *a, size_t i) { return directives_bind(a, i, COIL_WEAK); }
+static bool bind_local(struct coil_asm *a, size_t i) { return directives_bind(a, i, COIL_LOCAL); }
+static bool directives_mentioned(struct coil_asm *a, size_t i)
 {
     (void)a, (void)i;
     return true;
 }
-static bool hidden(struct coil_asm *a, size_t i)
+static bool directives_hidden(struct coil_asm *a, size_t i)
 {
     a->object.symbols[i].head.visibility = COIL_HIDDEN;
     return true;
@@ -43,14 +43,14 @@ static bool hidden(struct coil_asm *a, size_t i)
 static bool d_global(struct coil_asm *a) { return name_list(a, bind_global); }
 static bool d_weak(struct coil_asm *a) { return name_list(a, bind_weak); }
 static bool d_local(struct coil_asm *a) { return name_list(a, bind_local); }
-static bool d_hidden(struct coil_asm *a) { return name_list(a, hidden); }
-static bool d_extern(struct coil_asm *a) { return name_list(a, mentioned); }
+static bool d_hidden(struct coil_asm *a) { return name_list(a, directives_hidden); }
+static bool d_extern(struct coil_asm *a) { return name_list(a, directives_mentioned); }
 
 /* ---- the file ---- */
 
 /* A word of a list, or a number. */
-static bool choice(struct coil_asm *a, const char *const *words, const uint32_t *values,
-                   size_t count, uint32_t *out, const char *what)
+static bool directives_choice(struct coil_asm *a, const char *const *words, const uint32_t *values,
+                              size_t count, uint32_t *out, const char *what)
 {
     struct source *s = a->s;
     struct token t = source_next(s);
@@ -84,7 +84,7 @@ static bool d_endian(struct coil_asm *a)
     uint32_t big;
     if (!empty_object(a))
         return error_at(a->s->err, COIL_DIRECTIVE, a->s->pos, ".endian comes before any content");
-    if (!choice(a, words, NULL, 2, &big, "little or big")) return false;
+    if (!directives_choice(a, words, NULL, 2, &big, "little or big")) return false;
     a->object.big_endian = big;
     for (size_t i = 0; i < a->object.section_count; i++)
         a->object.sections[i].data.big_endian = big;
@@ -100,14 +100,16 @@ static bool d_target(struct coil_asm *a)
         numbers[count] = m->number;
     }
     struct coil_header *h = &a->object.header;
-    if (!choice(a, coil_unit_names, NULL, COIL_UNITS, &h->target_pu, "a unit: cpu gpu npu dsp any"))
+    if (!directives_choice(a, coil_unit_names, NULL, COIL_UNITS, &h->target_pu,
+                           "a unit: cpu gpu npu dsp any"))
         return false;
     source_accept(a->s, ',');
-    if (!choice(a, coil_arch_names, NULL, COIL_ARCHS, &h->target_arch,
-                "an architecture: any x86 arm riscv"))
+    if (!directives_choice(a, coil_arch_names, NULL, COIL_ARCHS, &h->target_arch,
+                           "an architecture: any x86 arm riscv"))
         return false;
     source_accept(a->s, ',');
-    return choice(a, modes, numbers, count, &h->target_mode, "a mode: any x64 a64 rv64 v64");
+    return directives_choice(a, modes, numbers, count, &h->target_mode,
+                             "a mode: any x64 a64 rv64 v64");
 }
 
 static bool d_fileflags(struct coil_asm *a)
@@ -123,7 +125,7 @@ static bool d_layout(struct coil_asm *a)
     static const char *const words[] = {"packed", "natural", "bare"};
     uint32_t which;
     do {
-        if (!choice(a, words, NULL, 3, &which, "packed, natural or bare")) return false;
+        if (!directives_choice(a, words, NULL, 3, &which, "packed, natural or bare")) return false;
         if (which < 2) {
             a->object.natural = which;
             continue;
@@ -207,10 +209,11 @@ static bool select_section(struct coil_asm *a, penta_bytes name)
 
 static bool section_type(struct coil_asm *a, uint32_t *type)
 {
-    return choice(a, coil_section_names, NULL, COIL_SECTION_TYPES, type, "a section type");
+    return directives_choice(a, coil_section_names, NULL, COIL_SECTION_TYPES, type,
+                             "a section type");
 }
 
-static bool wide(struct coil_asm *a, uint32_t *out)
+static bool directives_wide(struct coil_asm *a, uint32_t *out)
 {
     uint64_t value;
     if (!asm_unsigned(a, UINT32_MAX, &value)) return false;
@@ -233,12 +236,13 @@ static bool d_section(struct coil_asm *a)
     if (a->function >= 0)
         return error_at(s->err, COIL_FUNC_OPEN, t.offset, "a section within .func");
     struct coil_section head = {0};
-    if (!section_type(a, &head.type) || !source_expect(s, ',') || !wide(a, &head.flags) ||
-        !source_expect(s, ',') || !asm_unsigned(a, UINT64_MAX, &head.align))
+    if (!section_type(a, &head.type) || !source_expect(s, ',') ||
+        !directives_wide(a, &head.flags) || !source_expect(s, ',') ||
+        !asm_unsigned(a, UINT64_MAX, &head.align))
         return false;
     if (source_accept(s, ',') && !asm_unsigned(a, UINT64_MAX, &head.addr)) return false;
-    if (source_accept(s, ',') &&
-        (!wide(a, &head.link) || !source_expect(s, ',') || !wide(a, &head.info)))
+    if (source_accept(s, ',') && (!directives_wide(a, &head.link) || !source_expect(s, ',') ||
+                                  !directives_wide(a, &head.info)))
         return false;
     size_t known;
     bool first = !a->bare && find_section(a, name, &known) && !known &&
@@ -312,8 +316,8 @@ static bool d_type(struct coil_asm *a)
 {
     int64_t i = -1;
     uint32_t type;
-    if (!symbol_then(a, &i) ||
-        !choice(a, coil_symbol_names, NULL, COIL_SYMBOL_TYPES, &type, "func, object or notype"))
+    if (!symbol_then(a, &i) || !directives_choice(a, coil_symbol_names, NULL, COIL_SYMBOL_TYPES,
+                                                  &type, "func, object or notype"))
         return false;
     a->object.symbols[i].head.type = (uint16_t)type;
     return true;
@@ -353,14 +357,15 @@ static bool d_symbol(struct coil_asm *a)
     uint64_t reserved = 0;
     struct coil_symbol head = {0};
     if (!copy || !source_expect(s, ',') ||
-        !choice(a, coil_bind_names, NULL, COIL_BINDINGS, &bind_, "a binding") ||
+        !directives_choice(a, coil_bind_names, NULL, COIL_BINDINGS, &bind_, "a binding") ||
         !source_expect(s, ',') ||
-        !choice(a, coil_visibility_names, NULL, COIL_VISIBILITIES, &visibility, "a visibility") ||
+        !directives_choice(a, coil_visibility_names, NULL, COIL_VISIBILITIES, &visibility,
+                           "a visibility") ||
         !source_expect(s, ',') ||
-        !choice(a, coil_symbol_names, NULL, COIL_SYMBOL_TYPES, &type, "a symbol type") ||
-        !source_expect(s, ',') || !wide(a, &head.section_idx) || !source_expect(s, ',') ||
-        !asm_unsigned(a, UINT64_MAX, &head.value) || !source_expect(s, ',') ||
-        !asm_unsigned(a, UINT64_MAX, &head.size))
+        !directives_choice(a, coil_symbol_names, NULL, COIL_SYMBOL_TYPES, &type, "a symbol type") ||
+        !source_expect(s, ',') || !directives_wide(a, &head.section_idx) ||
+        !source_expect(s, ',') || !asm_unsigned(a, UINT64_MAX, &head.value) ||
+        !source_expect(s, ',') || !asm_unsigned(a, UINT64_MAX, &head.size))
         return false;
     if (source_accept(s, ',') && !asm_unsigned(a, UINT16_MAX, &reserved)) return false;
     head.bind = (uint16_t)bind_;
@@ -408,7 +413,7 @@ static bool note_data(struct coil_asm *a, uint8_t type, uint64_t from)
     return true;
 }
 
-static bool values(struct coil_asm *a, uint8_t type)
+static bool directives_values(struct coil_asm *a, uint8_t type)
 {
     if (no_bytes(a)) return false;
     uint64_t from = asm_section(a)->data.out.size;
@@ -420,7 +425,7 @@ static bool values(struct coil_asm *a, uint8_t type)
     return note_data(a, type, from);
 }
 
-static bool text(struct coil_asm *a, bool zero)
+static bool directives_text(struct coil_asm *a, bool zero)
 {
     if (no_bytes(a)) return false;
     uint64_t from = asm_section(a)->data.out.size;
@@ -432,11 +437,11 @@ static bool text(struct coil_asm *a, bool zero)
     } while (source_accept(a->s, ','));
     return note_data(a, COIL_T_UNT8, from);
 }
-static bool d_ascii(struct coil_asm *a) { return text(a, false); }
-static bool d_asciz(struct coil_asm *a) { return text(a, true); }
+static bool d_ascii(struct coil_asm *a) { return directives_text(a, false); }
+static bool d_asciz(struct coil_asm *a) { return directives_text(a, true); }
 
 /* @symbol [+n] with a relocation of this type */
-static bool addresses(struct coil_asm *a, uint32_t type, size_t width)
+static bool directives_addresses(struct coil_asm *a, uint32_t type, size_t width)
 {
     struct source *s = a->s;
     if (no_bytes(a)) return false;
@@ -456,10 +461,16 @@ static bool addresses(struct coil_asm *a, uint32_t type, size_t width)
     } while (source_accept(s, ','));
     return true;
 }
-static bool d_addr(struct coil_asm *a) { return addresses(a, COIL_RELOC_ABS, 8); }
-static bool d_addr32(struct coil_asm *a) { return addresses(a, COIL_RELOC_ABS | 4 << 8, 4); }
-static bool d_rel32(struct coil_asm *a) { return addresses(a, COIL_RELOC_REL | 4 << 8, 4); }
-static bool d_rel64(struct coil_asm *a) { return addresses(a, COIL_RELOC_REL, 8); }
+static bool d_addr(struct coil_asm *a) { return directives_addresses(a, COIL_RELOC_ABS, 8); }
+static bool d_addr32(struct coil_asm *a)
+{
+    return directives_addresses(a, COIL_RELOC_ABS | 4 << 8, 4);
+}
+static bool d_rel32(struct coil_asm *a)
+{
+    return directives_addresses(a, COIL_RELOC_REL | 4 << 8, 4);
+}
+static bool d_rel64(struct coil_asm *a) { return directives_addresses(a, COIL_RELOC_REL, 8); }
 
 static bool d_zero(struct coil_asm *a)
 {
@@ -606,7 +617,7 @@ bool asm_directive(struct coil_asm *a, struct token t)
         if (!coil_is_scalar((uint8_t)op) || op == COIL_T_BIT) continue;
         struct token stem = {.kind = TOKEN_NAME, .offset = t.offset + 1, .size = t.size - 1};
         if (token_is(s, stem, coil_types[op].text))
-            return asm_inside(a, t) && values(a, (uint8_t)op);
+            return asm_inside(a, t) && directives_values(a, (uint8_t)op);
     }
     struct suggest near = {.word = token_text(s, t)};
     for (int i = 0; i < DIRECTIVES; i++) suggest_offer(&near, directives[i].name);

@@ -58,7 +58,7 @@ static bool is_name(uint8_t c, bool first)
            (!first && ((c >= '0' && c <= '9') || c == '.'));
 }
 
-static penta_bytes trim(penta_bytes t)
+static penta_bytes preprocess_trim(penta_bytes t)
 {
     while (t.size && (t.data[0] == ' ' || t.data[0] == '\t')) t.data++, t.size--;
     while (t.size &&
@@ -69,15 +69,15 @@ static penta_bytes trim(penta_bytes t)
 
 static penta_bytes take_word(penta_bytes *rest)
 {
-    *rest = trim(*rest);
+    *rest = preprocess_trim(*rest);
     size_t n = 0;
     while (n < rest->size && is_name(rest->data[n], !n)) n++;
     penta_bytes word = {rest->data, n};
-    *rest = trim(bytes_slice(*rest, n, rest->size));
+    *rest = preprocess_trim(bytes_slice(*rest, n, rest->size));
     return word;
 }
 
-static bool same(penta_bytes a, const char *text)
+static bool preprocess_same(penta_bytes a, const char *text)
 {
     return a.size == strlen(text) && !memcmp(a.data, text, a.size);
 }
@@ -95,18 +95,19 @@ static bool fail_with(struct preprocessor *p, uint64_t at, const char *note, con
     return false;
 }
 
-static bool fail(struct preprocessor *p, uint64_t at, const char *what, penta_bytes detail)
+static bool preprocess_fail(struct preprocessor *p, uint64_t at, const char *what,
+                            penta_bytes detail)
 {
     return fail_with(p, at, NULL, what, detail);
 }
 
-static struct definition *find(const struct preprocessor *p, penta_bytes name)
+static struct definition *preprocess_find(const struct preprocessor *p, penta_bytes name)
 {
     const struct label *l = labels_find(&p->names, name);
     return l && l->defined && p->definitions[l->value].live ? &p->definitions[l->value] : NULL;
 }
 
-static bool define(struct preprocessor *p, penta_bytes name, penta_bytes value)
+static bool preprocess_define(struct preprocessor *p, penta_bytes name, penta_bytes value)
 {
     penta_error err = {0};
     int64_t i = labels_intern(&p->names, name, &err);
@@ -122,7 +123,8 @@ static bool define(struct preprocessor *p, penta_bytes name, penta_bytes value)
 
 /* A line with every defined name replaced, again and again up to a limit. Strings and comments
  * stay. */
-static void substitute(struct preprocessor *p, struct writer *out, penta_bytes line, unsigned level)
+static void preprocess_substitute(struct preprocessor *p, struct writer *out, penta_bytes line,
+                                  unsigned level)
 {
     for (size_t i = 0; i < line.size;) {
         uint8_t c = line.data[i];
@@ -141,12 +143,12 @@ static void substitute(struct preprocessor *p, struct writer *out, penta_bytes l
                    !(from && (line.data[from - 1] == '%' || line.data[from - 1] == '@' ||
                               line.data[from - 1] == '.'))) {
             while (i < line.size && is_name(line.data[i], false)) i++;
-            struct definition *d = find(p, (penta_bytes){line.data + from, i - from});
+            struct definition *d = preprocess_find(p, (penta_bytes){line.data + from, i - from});
             if (d && !d->busy && level < MACRO_DEPTH && out->out.size < OUTPUT_MAX &&
                 p->work < WORK_MAX) {
                 p->work += 1 + d->value.size / 16;
                 d->busy = true;
-                substitute(p, out, d->value, level + 1);
+                preprocess_substitute(p, out, d->value, level + 1);
                 d->busy = false;
                 continue;
             }
@@ -161,25 +163,26 @@ static void substitute(struct preprocessor *p, struct writer *out, penta_bytes l
 static bool expr_value(void *user, penta_bytes name, uint64_t *value)
 {
     struct preprocessor *p = user;
-    const struct definition *d = find(p, name);
+    const struct definition *d = preprocess_find(p, name);
     *value = 0; /* as in C, an unknown name is 0 */
-    return !d || number_parse_bytes(trim(d->value), value) || !d->value.size;
+    return !d || number_parse_bytes(preprocess_trim(d->value), value) || !d->value.size;
 }
 
 /* !if: an integer expression, with == != < <= > >= at the top. */
-static bool evaluate(struct preprocessor *p, penta_bytes text, uint64_t at, bool *truth)
+static bool preprocess_evaluate(struct preprocessor *p, penta_bytes text, uint64_t at, bool *truth)
 {
     penta_error err = {0};
     struct source s = {.text = text, .comment = ";", .err = &err};
     uint64_t left = 0, right = 0;
     *truth = false;
-    if (!expr_parse(&s, expr_value, p, &left)) return fail(p, at, err.message, (penta_bytes){0});
+    if (!expr_parse(&s, expr_value, p, &left))
+        return preprocess_fail(p, at, err.message, (penta_bytes){0});
     char first = 0, second = 0;
     for (const char *c = "=!<>"; *c && !first; c++)
         if (source_accept(&s, *c)) first = *c;
     if (first && source_accept(&s, '=')) second = '=';
     if (first && !expr_parse(&s, expr_value, p, &right))
-        return fail(p, at, err.message, (penta_bytes){0});
+        return preprocess_fail(p, at, err.message, (penta_bytes){0});
     int64_t a = (int64_t)left, b = (int64_t)right;
     switch (first) {
     case 0: *truth = left != 0; break;
@@ -191,7 +194,7 @@ static bool evaluate(struct preprocessor *p, penta_bytes text, uint64_t at, bool
     return true;
 }
 
-static bool active(const struct preprocessor *p)
+static bool preprocess_active(const struct preprocessor *p)
 {
     for (unsigned i = 0; i < p->depth; i++)
         if (!p->conditions[i].active) return false;
@@ -200,12 +203,13 @@ static bool active(const struct preprocessor *p)
 
 static bool open_condition(struct preprocessor *p, bool truth, uint64_t at)
 {
-    if (p->depth == NEST_MAX) return fail(p, at, "more than 64 levels of !if", (penta_bytes){0});
+    if (p->depth == NEST_MAX)
+        return preprocess_fail(p, at, "more than 64 levels of !if", (penta_bytes){0});
     p->conditions[p->depth++] = (struct condition){truth, truth, false, at};
     return true;
 }
 
-static bool process(struct preprocessor *p, const struct input *in);
+static bool preprocess_process(struct preprocessor *p, const struct input *in);
 
 /* Whether the file is one of those being included, under any name. */
 static bool is_open(const struct preprocessor *p, const char *path, const struct input *in)
@@ -222,7 +226,7 @@ static bool is_open(const struct preprocessor *p, const char *path, const struct
     return false;
 }
 
-static bool exists(char *path, const char *folder, size_t folder_size, penta_bytes name)
+static bool preprocess_exists(char *path, const char *folder, size_t folder_size, penta_bytes name)
 {
     struct stat st;
     int n = snprintf(path, PATH_SIZE, "%.*s%s%.*s", (int)folder_size, folder,
@@ -237,25 +241,26 @@ static bool find_include(const struct preprocessor *p, penta_bytes name, const s
 {
     const char *source = option_text(p->a->options, p->a->option_count, "source-name");
     penta_bytes from = in->file.size ? in->file : source ? bytes_of(source) : (penta_bytes){0};
-    if (name.size && name.data[0] == '/') return exists(path, "", 0, name);
+    if (name.size && name.data[0] == '/') return preprocess_exists(path, "", 0, name);
     size_t folder = from.size;
     while (folder && from.data[folder - 1] != '/') folder--;
-    if (from.size && exists(path, (const char *)from.data, folder, name)) return true;
+    if (from.size && preprocess_exists(path, (const char *)from.data, folder, name)) return true;
     for (size_t i = 0; i < p->a->option_count; i++) {
         const penta_option *o = &p->a->options[i];
-        if (!strcmp(o->key, "include") && exists(path, o->value, strlen(o->value), name))
+        if (!strcmp(o->key, "include") && preprocess_exists(path, o->value, strlen(o->value), name))
             return true;
     }
     return false;
 }
 
-static bool include(struct preprocessor *p, penta_bytes rest, uint64_t at, const struct input *in)
+static bool preprocess_include(struct preprocessor *p, penta_bytes rest, uint64_t at,
+                               const struct input *in)
 {
     char path[PATH_SIZE];
     penta_error err = {0};
     penta_buffer bytes = {0};
     if (rest.size < 3 || rest.data[0] != '"' || rest.data[rest.size - 1] != '"')
-        return fail(p, at, "!include needs a name in quotes", (penta_bytes){0});
+        return preprocess_fail(p, at, "!include needs a name in quotes", (penta_bytes){0});
     penta_bytes name = bytes_slice(rest, 1, rest.size - 2);
     if (!find_include(p, name, in, path))
         return fail_with(p, at,
@@ -265,64 +270,68 @@ static bool include(struct preprocessor *p, penta_bytes rest, uint64_t at, const
         return is_open(p, path, in)
                    ? fail_with(p, at, "guard it: !ifndef NAME, !define NAME, ... !endif",
                                "a file that includes itself, 16 levels deep: ", name)
-                   : fail(p, at, "more than 16 levels of !include at ", name);
+                   : preprocess_fail(p, at, "more than 16 levels of !include at ", name);
     if (!file_read_regular(path, 64 << 20, &bytes, &err))
-        return fail(p, at, err.message, (penta_bytes){0});
+        return preprocess_fail(p, at, err.message, (penta_bytes){0});
     penta_bytes text = {arena_copy(&p->a->arena, (penta_bytes){bytes.data, bytes.size}, &err),
                         bytes.size},
                 kept = {arena_copy(&p->a->arena, bytes_of(path), &err), strlen(path)};
     penta_buffer_free(&bytes);
-    if (!text.data || !kept.data) return fail(p, at, err.message, (penta_bytes){0});
+    if (!text.data || !kept.data) return preprocess_fail(p, at, err.message, (penta_bytes){0});
     p->includes++;
     p->work += INCLUDE_WORK + text.size / 16;
     struct input inner = {text, kept, at, 1, in};
-    bool ok = process(p, &inner);
+    bool ok = preprocess_process(p, &inner);
     p->includes--;
     return ok;
 }
 
 /* ! lines; false: an error was reported. */
-static bool control(struct preprocessor *p, penta_bytes line, uint64_t at, const struct input *in)
+static bool preprocess_control(struct preprocessor *p, penta_bytes line, uint64_t at,
+                               const struct input *in)
 {
     penta_bytes rest = bytes_slice(line, 1, line.size), verb = take_word(&rest);
     for (size_t i = 0; i < rest.size; i++)
-        if (rest.data[i] == ';') rest = trim(bytes_slice(rest, 0, i));
-    bool on = active(p), truth = false;
-    if (same(verb, "ifdef") || same(verb, "ifndef")) {
+        if (rest.data[i] == ';') rest = preprocess_trim(bytes_slice(rest, 0, i));
+    bool on = preprocess_active(p), truth = false;
+    if (preprocess_same(verb, "ifdef") || preprocess_same(verb, "ifndef")) {
         penta_bytes name = take_word(&rest);
-        return open_condition(p, (find(p, name) != NULL) == same(verb, "ifdef"), at);
+        return open_condition(
+            p, (preprocess_find(p, name) != NULL) == preprocess_same(verb, "ifdef"), at);
     }
-    if (same(verb, "if"))
-        return (!on || evaluate(p, rest, at, &truth)) && open_condition(p, truth, at);
-    if (same(verb, "else") || same(verb, "elif") || same(verb, "endif")) {
-        if (!p->depth) return fail(p, at, "without !if: !", verb);
+    if (preprocess_same(verb, "if"))
+        return (!on || preprocess_evaluate(p, rest, at, &truth)) && open_condition(p, truth, at);
+    if (preprocess_same(verb, "else") || preprocess_same(verb, "elif") ||
+        preprocess_same(verb, "endif")) {
+        if (!p->depth) return preprocess_fail(p, at, "without !if: !", verb);
         struct condition *c = &p->conditions[p->depth - 1];
-        if (same(verb, "endif")) {
+        if (preprocess_same(verb, "endif")) {
             p->depth--;
             return true;
         }
-        if (c->otherwise) return fail(p, at, "after !else: !", verb);
+        if (c->otherwise) return preprocess_fail(p, at, "after !else: !", verb);
         c->active = false;
-        if (same(verb, "elif") && !c->taken && !evaluate(p, rest, at, &truth)) return false;
-        if (same(verb, "else")) c->otherwise = truth = true;
+        if (preprocess_same(verb, "elif") && !c->taken && !preprocess_evaluate(p, rest, at, &truth))
+            return false;
+        if (preprocess_same(verb, "else")) c->otherwise = truth = true;
         c->active = !c->taken && truth;
         c->taken |= c->active;
         return true;
     }
     if (!on) return true;
-    if (same(verb, "define")) {
+    if (preprocess_same(verb, "define")) {
         penta_bytes name = take_word(&rest);
-        return name.size ? define(p, name, rest)
-                         : fail(p, at, "!define needs a name", (penta_bytes){0});
+        return name.size ? preprocess_define(p, name, rest)
+                         : preprocess_fail(p, at, "!define needs a name", (penta_bytes){0});
     }
-    if (same(verb, "undef")) {
-        struct definition *d = find(p, take_word(&rest));
+    if (preprocess_same(verb, "undef")) {
+        struct definition *d = preprocess_find(p, take_word(&rest));
         if (d) d->live = false;
         return true;
     }
-    if (same(verb, "include")) return include(p, rest, at, in);
-    if (same(verb, "error")) return fail(p, at, "!error ", rest);
-    return fail(p, at, "unknown preprocessor line !", verb);
+    if (preprocess_same(verb, "include")) return preprocess_include(p, rest, at, in);
+    if (preprocess_same(verb, "error")) return preprocess_fail(p, at, "!error ", rest);
+    return preprocess_fail(p, at, "unknown preprocessor line !", verb);
 }
 
 /* ---- macros ---- */
@@ -341,7 +350,7 @@ static bool start_macro(struct preprocessor *p, penta_bytes rest, uint64_t at)
     if (!ARRAY_RESERVE(p->macros, p->macro_capacity, p->macro_count + 1)) return false;
     struct macro *m = &p->macros[p->macro_count];
     *m = (struct macro){.name = take_word(&rest)};
-    if (!m->name.size) return fail(p, at, "!macro needs a name", (penta_bytes){0});
+    if (!m->name.size) return preprocess_fail(p, at, "!macro needs a name", (penta_bytes){0});
     while (rest.size && m->parameter_count < 16) {
         penta_bytes name = take_word(&rest);
         if (!name.size) break;
@@ -357,7 +366,8 @@ static bool expand_macro(struct preprocessor *p, const struct macro *use, penta_
                          uint64_t at, const struct input *in, uint32_t line)
 {
     struct macro m = *use;
-    if (p->expansions == MACRO_DEPTH) return fail(p, at, "macros within macros: ", m.name);
+    if (p->expansions == MACRO_DEPTH)
+        return preprocess_fail(p, at, "macros within macros: ", m.name);
     struct definition before[16];
     for (size_t i = 0; i < m.parameter_count; i++) {
         size_t n = 0;
@@ -367,19 +377,20 @@ static bool expand_macro(struct preprocessor *p, const struct macro *use, penta_
             level += c == '[' || c == '{' || c == '(';
             level -= level && (c == ']' || c == '}' || c == ')');
         }
-        struct definition *old = find(p, m.parameters[i]);
+        struct definition *old = preprocess_find(p, m.parameters[i]);
         before[i] = old ? *old : (struct definition){.live = false};
-        if (!define(p, m.parameters[i], trim(bytes_slice(arguments, 0, n)))) return false;
+        if (!preprocess_define(p, m.parameters[i], preprocess_trim(bytes_slice(arguments, 0, n))))
+            return false;
         arguments = bytes_slice(arguments, n + 1 <= arguments.size ? n + 1 : n, arguments.size);
     }
     p->expansions++;
     struct input body = {m.body, in->file, at, line, in->parent};
-    bool ok = process(p, &body);
+    bool ok = preprocess_process(p, &body);
     p->expansions--;
     for (size_t i = 0; i < m.parameter_count; i++) {
-        struct definition *now = find(p, m.parameters[i]);
+        struct definition *now = preprocess_find(p, m.parameters[i]);
         if (before[i].live)
-            define(p, m.parameters[i], before[i].value);
+            preprocess_define(p, m.parameters[i], before[i].value);
         else if (now)
             now->live = false;
     }
@@ -394,13 +405,13 @@ static bool put_line(struct preprocessor *p, penta_bytes line, uint64_t original
     if (!ARRAY_RESERVE(p->origins, p->origin_capacity, p->origin_count + 1)) return false;
     p->origins[p->origin_count++] =
         (struct asm_origin){p->out.out.size, original, number, in->file};
-    substitute(p, &p->out, line, 0);
+    preprocess_substitute(p, &p->out, line, 0);
     writer_char(&p->out, '\n');
     return p->out.out.size <= OUTPUT_MAX ||
-           fail(p, original, "the expanded text is too long", (penta_bytes){0});
+           preprocess_fail(p, original, "the expanded text is too long", (penta_bytes){0});
 }
 
-static bool process(struct preprocessor *p, const struct input *in)
+static bool preprocess_process(struct preprocessor *p, const struct input *in)
 {
     bool ok = true, recording = false, nested = in->file.size || p->expansions;
     unsigned depth = p->depth;
@@ -409,7 +420,7 @@ static bool process(struct preprocessor *p, const struct input *in)
     for (size_t pos = 0; pos < in->text.size; number++) {
         size_t end = pos;
         while (end < in->text.size && in->text.data[end] != '\n') end++;
-        penta_bytes line = bytes_slice(in->text, pos, end - pos), bare = trim(line);
+        penta_bytes line = bytes_slice(in->text, pos, end - pos), bare = preprocess_trim(line);
         p->file = in->file;
         p->line = number;
         uint64_t at = nested ? in->base : pos;
@@ -419,18 +430,18 @@ static bool process(struct preprocessor *p, const struct input *in)
         if (bang) rest = bytes_slice(bare, 1, bare.size);
         first = take_word(&rest);
         if (recording) {
-            if (bang && same(first, "endmacro")) {
+            if (bang && preprocess_same(first, "endmacro")) {
                 p->macros[p->macro_count - 1].body =
                     bytes_slice(in->text, body_from, pos - body_from);
                 recording = false;
             }
-        } else if (bang && active(p) && same(first, "macro")) {
+        } else if (bang && preprocess_active(p) && preprocess_same(first, "macro")) {
             recording = start_macro(p, rest, at);
             ok &= recording;
             body_from = next;
         } else if (bang) {
-            ok &= control(p, bare, at, in);
-        } else if (active(p)) {
+            ok &= preprocess_control(p, bare, at, in);
+        } else if (preprocess_active(p)) {
             struct macro *m = find_macro(p, first);
             if (m)
                 ok &= expand_macro(p, m, rest, at, in, number);
@@ -443,13 +454,15 @@ static bool process(struct preprocessor *p, const struct input *in)
         p->work += nested; /* lines of the source itself are free */
         if (p->work >= WORK_MAX) {
             p->exhausted = true;
-            return fail(p, at, "too many lines and names to expand", (penta_bytes){0});
+            return preprocess_fail(p, at, "too many lines and names to expand", (penta_bytes){0});
         }
     }
     if (recording)
-        ok = fail(p, nested ? in->base : body_from, "!macro without !endmacro", (penta_bytes){0});
+        ok = preprocess_fail(p, nested ? in->base : body_from, "!macro without !endmacro",
+                             (penta_bytes){0});
     if (p->depth > depth) {
-        ok = fail(p, p->conditions[p->depth - 1].at, "!if without !endif", (penta_bytes){0});
+        ok = preprocess_fail(p, p->conditions[p->depth - 1].at, "!if without !endif",
+                             (penta_bytes){0});
         p->depth = depth;
     }
     return ok;
@@ -474,11 +487,12 @@ bool asm_preprocess(struct coil_asm *a, penta_bytes text, penta_bytes *expanded)
     for (size_t i = 0; i < a->option_count; i++) {
         if (strcmp(a->options[i].key, "define")) continue;
         penta_bytes whole = bytes_of(a->options[i].value), name = take_word(&whole);
-        define(&p, name,
-               whole.size && whole.data[0] == '=' ? bytes_slice(whole, 1, whole.size) : whole);
+        preprocess_define(&p, name,
+                          whole.size && whole.data[0] == '=' ? bytes_slice(whole, 1, whole.size)
+                                                             : whole);
     }
     struct input in = {text, {NULL, 0}, 0, 1, NULL};
-    bool ok = process(&p, &in);
+    bool ok = preprocess_process(&p, &in);
     penta_error err = {0};
     const uint8_t *copy = arena_copy(&a->arena, writer_view(&p.out), &err);
     *expanded = (penta_bytes){copy, copy ? p.out.out.size : 0};

@@ -45,7 +45,7 @@ struct listing {
     bool function_open;
 };
 
-static void name(struct listing *l, size_t symbol)
+static void print_name(struct listing *l, size_t symbol)
 {
     penta_bytes text = coil_symbol_name(l->m, symbol);
     writer_bytes(l->out, text.data, text.size);
@@ -57,7 +57,7 @@ static uint64_t base_of(const struct coil_module *m, size_t section)
 }
 
 /* The text can place a label there: in bytes that are listed, not inside an instruction. */
-static bool placeable(const struct listing *l, const struct coil_symbol *s)
+static bool print_placeable(const struct listing *l, const struct coil_symbol *s)
 {
     const struct coil_module *m = l->m;
     size_t section = s->section_idx - 1u;
@@ -76,7 +76,7 @@ static bool plainly_said(const struct listing *l, size_t i)
     if (!l->m->plain[i] || s->reserved || s->type >= COIL_SYMBOL_TYPES || s->bind == COIL_UNIQUE ||
         s->bind > 3 || s->visibility > 1)
         return false;
-    if (s->section_idx) return placeable(l, s);
+    if (s->section_idx) return print_placeable(l, s);
     if (s->type == COIL_COMMON) return s->bind == COIL_GLOBAL && s->value && s->value <= UINT32_MAX;
     return !s->value && (s->bind == COIL_GLOBAL || s->bind == COIL_WEAK);
 }
@@ -101,7 +101,7 @@ static void print_header(struct listing *l)
     if (first.size != 5 || memcmp(first.data, ".text", 5)) writer_text(out, ".layout bare\n");
 }
 
-static const char *declaration(const struct coil_symbol *s)
+static const char *print_declaration(const struct coil_symbol *s)
 {
     static const char *const words[] = {".local ", ".global ", ".weak "};
     if (!s->section_idx && s->type != COIL_COMMON && s->bind == COIL_GLOBAL) return ".extern ";
@@ -127,14 +127,14 @@ static void print_names(struct listing *l)
             writer_char(l->out, '\n');
             continue;
         }
-        const char *word = declaration(s);
+        const char *word = print_declaration(s);
         if (word == last) {
             writer_text(l->out, ", ");
         } else {
             if (last) writer_char(l->out, '\n');
             writer_text(l->out, word);
         }
-        name(l, i);
+        print_name(l, i);
         last = word;
     }
     if (last) writer_char(l->out, '\n');
@@ -143,12 +143,12 @@ static void print_names(struct listing *l)
         if (l->explicit_[i]) continue;
         if (s->visibility == COIL_HIDDEN) {
             writer_text(l->out, ".hidden ");
-            name(l, i);
+            print_name(l, i);
             writer_char(l->out, '\n');
         }
         if (s->type == COIL_COMMON && !s->section_idx) {
             writer_text(l->out, ".comm ");
-            name(l, i);
+            print_name(l, i);
             writer_print(l->out, ", %llu, %llu\n", (unsigned long long)s->size,
                          (unsigned long long)s->value);
         }
@@ -159,7 +159,7 @@ static void print_names(struct listing *l)
             (m->symbols[i].value | (exec ? 0 : (uint64_t)m->symbols[i].section_idx << 32)) ==
                 m->header.entry_point) {
             writer_text(l->out, ".entry ");
-            name(l, i);
+            print_name(l, i);
             writer_char(l->out, '\n');
             return;
         }
@@ -170,7 +170,7 @@ static void print_names(struct listing *l)
 /* ---- sections ---- */
 
 /* What the directive of this name alone gives. */
-static bool usual(const struct coil_section *s, penta_bytes text)
+static bool print_usual(const struct coil_section *s, penta_bytes text)
 {
     static const char *const directives[] = {".text", ".data", ".rodata", ".bss"};
     struct coil_section kind = coil_section_kind(text);
@@ -194,7 +194,7 @@ static void print_section_head(struct listing *l, size_t i)
 {
     const struct coil_section *s = &l->m->sections[i];
     penta_bytes text = coil_string(l->m, s->name_idx);
-    if (usual(s, text) && !name_taken(l->m, i)) {
+    if (print_usual(s, text) && !name_taken(l->m, i)) {
         writer_bytes(l->out, text.data, text.size);
         writer_char(l->out, '\n');
         return;
@@ -225,22 +225,22 @@ static void print_labels(struct listing *l, size_t section, uint64_t at)
                     (end == size || l->starts[l->m->sections[section].offset + end]);
         if (fits) {
             writer_text(l->out, ".func ");
-            name(l, i);
+            print_name(l, i);
             writer_char(l->out, '\n');
             l->function_open = true;
             l->function_end = end;
             continue;
         }
-        name(l, i);
+        print_name(l, i);
         writer_text(l->out, ":\n");
         if (s->type) {
             writer_text(l->out, ".type ");
-            name(l, i);
+            print_name(l, i);
             writer_print(l->out, ", %u\n", s->type);
         }
         if (s->size) {
             writer_text(l->out, ".size ");
-            name(l, i);
+            print_name(l, i);
             writer_print(l->out, ", %llu\n", (unsigned long long)s->size);
         }
     }
@@ -275,7 +275,7 @@ static size_t print_reloc(struct listing *l, size_t section, uint64_t at, penta_
             continue;
         writer_print(l->out, "    %s@", kinds[i].word);
         if (r->symbol_idx < m->symbol_count && m->plain[r->symbol_idx])
-            name(l, r->symbol_idx);
+            print_name(l, r->symbol_idx);
         else
             writer_print(l->out, "#%u", (unsigned)r->symbol_idx);
         int64_t addend = (int64_t)r->addend;
@@ -489,7 +489,7 @@ static void place_symbols(struct listing *l, size_t section)
 }
 
 /* Rows that are not in the order of sections and offsets have no listing. */
-static bool ascending(const struct coil_module *m, penta_bytes rows)
+static bool print_ascending(const struct coil_module *m, penta_bytes rows)
 {
     uint64_t last = 0;
     for (size_t at = 0; at < rows.size; at += 16) {
@@ -510,7 +510,7 @@ static size_t find_rows(const struct coil_module *m, const char *name)
         penta_bytes text = coil_string(m, s->name_idx);
         if (bytes_equal(text, bytes_of(name)) && s->type == COIL_S_DEBUG && s->flags == COIL_INFO &&
             s->align == 4 && s->size && s->size % 16 == 0 && !s->addr && !s->link && !s->info &&
-            ascending(m, coil_contents(m, i)))
+            print_ascending(m, coil_contents(m, i)))
             return i;
     }
     return SIZE_MAX;

@@ -3,7 +3,7 @@
  * So they are exact at every stop, and cost a few stores. */
 #include "coil/vm/step/step.h"
 
-static uint8_t apply(uint8_t flags, uint8_t opcode, uint8_t type, uint64_t a, uint64_t b)
+static uint8_t flags_apply(uint8_t flags, uint8_t opcode, uint8_t type, uint64_t a, uint64_t b)
 {
     struct coil_operation o = {.opcode = opcode, .type = type, .saturate = -1, .a = a, .b = b};
     coil_operate(&o);
@@ -17,12 +17,12 @@ uint8_t coil_flags_now(const struct coil_vm *vm)
 {
     const struct coil_pending *p = &vm->pending;
     uint8_t flags = vm->flags;
-    if (p->opcode) flags = apply(flags, p->opcode, p->type, vm->flag_a, vm->flag_b);
+    if (p->opcode) flags = flags_apply(flags, p->opcode, p->type, vm->flag_a, vm->flag_b);
     if (vm->parity_type != COIL_T_VOID) {
         uint64_t bits = vm->parity << (64 - 8 * coil_types[vm->parity_type].bytes);
         flags = (uint8_t)((flags & ~COIL_P) | (__builtin_parityll(bits) ? 0 : COIL_P));
     }
-    if (p->real) flags = apply(flags, p->real, COIL_T_FP64, vm->real_a, vm->real_b);
+    if (p->real) flags = flags_apply(flags, p->real, COIL_T_FP64, vm->real_a, vm->real_b);
     return flags;
 }
 

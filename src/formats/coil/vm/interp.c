@@ -81,7 +81,7 @@ static uint32_t switch_target(struct coil_vm *vm, const struct coil_step *s, uin
     return trap;
 }
 
-static uint32_t decide(struct coil_vm *vm, const struct coil_step *s, struct jump *j)
+static uint32_t interp_decide(struct coil_vm *vm, const struct coil_step *s, struct jump *j)
 {
     bool conditional = s->count && s->places[0].form == COIL_PARAM;
     const struct coil_place *target = &s->places[s->count - 1];
@@ -101,7 +101,8 @@ static uint32_t decide(struct coil_vm *vm, const struct coil_step *s, struct jum
 }
 
 /* Where a jump leads: a cell of this function, or a function. */
-static uint32_t resolve(struct coil_vm *vm, const struct jump *j, uint32_t *cell, bool *function)
+static uint32_t interp_resolve(struct coil_vm *vm, const struct jump *j, uint32_t *cell,
+                               bool *function)
 {
     const struct coil_program *p = &vm->program;
     bool there = coil_program_cell(p, j->address, cell);
@@ -137,7 +138,7 @@ static uint32_t ask_vendor(struct coil_vm *vm, const struct coil_step *s)
     return 0;
 }
 
-static uint32_t ask(struct coil_vm *vm, const struct coil_step *s)
+static uint32_t interp_ask(struct coil_vm *vm, const struct coil_step *s)
 {
     if (s->opcode == COIL_OP_VENDOR) return ask_vendor(vm, s);
     bool out = s->opcode == COIL_OP_OUTPORT;
@@ -267,13 +268,13 @@ static inline uint64_t bits_of(double v)
             ? (int64_t)vm->flag_a relation (int64_t)vm->flag_b                                     \
         : vm->pending.order == COIL_CMP_UNSIGNED                                                   \
             ? vm->flag_a relation vm->flag_b                                                       \
-            : holds(vm, condition))                                                                \
+            : interp_holds(vm, condition))                                                                \
         in = cells + in->a;                                                                        \
     else                                                                                           \
         in++
 /* clang-format on */
 
-static bool holds(struct coil_vm *vm, uint8_t condition)
+static bool interp_holds(struct coil_vm *vm, uint8_t condition)
 {
     coil_flags_settle(vm);
     return coil_condition(condition, vm->flags);
@@ -329,7 +330,7 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             NEXT;
         CASE(COIL_CELL_NOP):    in++;                                                 NEXT;
         CASE(COIL_CELL_JMP):    in = cells + in->a;                                   NEXT;
-        CASE(COIL_CELL_BR):     if (holds(vm, in->x)) in = cells + in->a; else in++;  NEXT;
+        CASE(COIL_CELL_BR):     if (interp_holds(vm, in->x)) in = cells + in->a; else in++;  NEXT;
         CASE(COIL_CELL_BR_EQ):  BRANCH(==, COIL_IF_EQ);                               NEXT;
         CASE(COIL_CELL_BR_NEQ): BRANCH(!=, COIL_IF_NEQ);                              NEXT;
         CASE(COIL_CELL_BR_GT):  BRANCH(>, COIL_IF_GT);                                NEXT;
@@ -337,7 +338,7 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         CASE(COIL_CELL_BR_LT):  BRANCH(<, COIL_IF_LT);                                NEXT;
         CASE(COIL_CELL_BR_LTE): BRANCH(<=, COIL_IF_LTE);                              NEXT;
         CASE(COIL_CELL_CALL_IF):
-            if (!holds(vm, in->x)) {
+            if (!interp_holds(vm, in->x)) {
                 in++;
                 NEXT;
             }
@@ -351,7 +352,7 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             if (vm->yields) goto yield;
             NEXT;
         CASE(COIL_CELL_RET_IF):
-            if (!holds(vm, in->x)) {
+            if (!interp_holds(vm, in->x)) {
                 in++;
                 NEXT;
             }
@@ -373,14 +374,14 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             uint32_t cell;
             bool function;
             vm->pc = (uint32_t)(in - cells);
-            vm->trap = decide(vm, vm->program.steps[vm->pc], &jump);
+            vm->trap = interp_decide(vm, vm->program.steps[vm->pc], &jump);
             if (vm->trap) goto trap;
             HEED_GUARDS;
             if (!jump.taken) {
                 in++;
                 NEXT;
             }
-            vm->trap = resolve(vm, &jump, &cell, &function);
+            vm->trap = interp_resolve(vm, &jump, &cell, &function);
             if (vm->trap) goto trap;
             if (function) { /* BR and JMP to a function: a tail call */
                 vm->trap = coil_enter(vm, vm->program.starts[cell] - 1, (uint32_t)(in + 1 - cells),
@@ -396,7 +397,7 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         }
         CASE(COIL_CELL_PORT):
             vm->pc = (uint32_t)(in - cells);
-            vm->trap = ask(vm, vm->program.steps[vm->pc]);
+            vm->trap = interp_ask(vm, vm->program.steps[vm->pc]);
             if (vm->trap) goto trap;
             vm->waiting = true;
             goto out;

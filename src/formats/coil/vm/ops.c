@@ -45,7 +45,7 @@ static uint64_t int_to_real(uint64_t v, uint8_t from, uint8_t to)
     return coil_real_bits(to, is_signed(from) ? (double)(int64_t)v : (double)v);
 }
 
-static uint64_t clamp(u128 v, uint8_t to, bool *changed)
+static uint64_t ops_clamp(u128 v, uint8_t to, bool *changed)
 {
     u128 low = least_of(to), high = most_of(to);
     u128 r = u128_less_signed(v, low) ? low : u128_less_signed(high, v) ? high : v;
@@ -64,7 +64,7 @@ uint64_t coil_convert_bits(uint64_t v, uint8_t from, uint8_t to, bool saturate)
     }
     if (is_real(to)) return int_to_real(v, from, to);
     if (to == COIL_T_BIT) return v != 0;
-    return saturate ? clamp(exact_of(from, v), to, &changed) : coil_canon(to, v);
+    return saturate ? ops_clamp(exact_of(from, v), to, &changed) : coil_canon(to, v);
 }
 
 uint8_t coil_common(uint8_t a, uint8_t b)
@@ -86,7 +86,7 @@ static uint8_t result_flags(uint8_t op, uint64_t r)
                      (__builtin_parityll(bits) ? 0 : COIL_P));
 }
 
-static uint8_t bit(bool on, uint8_t flag) { return on ? flag : 0; }
+static uint8_t ops_bit(bool on, uint8_t flag) { return on ? flag : 0; }
 
 /* ---- integers ---- */
 
@@ -95,7 +95,7 @@ struct sum {
     bool carry;
 };
 
-static struct sum add(const struct coil_operation *o, uint64_t b, bool carry)
+static struct sum ops_add(const struct coil_operation *o, uint64_t b, bool carry)
 {
     uint64_t mask = mask_of(o->type);
     u128 bits = u128_add(u128_add(u128_of(o->a & mask), u128_of(b & mask)), u128_of(carry));
@@ -103,7 +103,7 @@ static struct sum add(const struct coil_operation *o, uint64_t b, bool carry)
     return (struct sum){u128_add(exact, u128_of(carry)), u128_less(u128_of(mask), bits)};
 }
 
-static struct sum subtract(uint8_t type, uint64_t a, uint64_t b, bool borrow)
+static struct sum ops_subtract(uint8_t type, uint64_t a, uint64_t b, bool borrow)
 {
     uint64_t mask = mask_of(type);
     u128 exact = u128_sub(exact_of(type, a), exact_of(type, b));
@@ -112,35 +112,35 @@ static struct sum subtract(uint8_t type, uint64_t a, uint64_t b, bool borrow)
 }
 
 /* Wraps or clamps the exact result; V says that it was not representable. */
-static void deliver(struct coil_operation *o, u128 exact, uint8_t extra)
+static void ops_deliver(struct coil_operation *o, u128 exact, uint8_t extra)
 {
     uint8_t type = o->type;
     bool lost;
     if (o->saturate >= 0) {
         type = (uint8_t)o->saturate;
-        o->result = clamp(exact, type, &lost);
+        o->result = ops_clamp(exact, type, &lost);
         o->in_destination = true;
     } else {
         o->result = coil_canon(type, u128_low(exact));
         lost = !u128_equal(exact_of(type, o->result), exact);
     }
-    o->flags = (uint8_t)(result_flags(type, o->result) | extra | bit(lost, COIL_V));
+    o->flags = (uint8_t)(result_flags(type, o->result) | extra | ops_bit(lost, COIL_V));
 }
 
-static void multiply(struct coil_operation *o)
+static void ops_multiply(struct coil_operation *o)
 {
     if (is_signed(o->type)) {
         u128 exact = u128_mul(exact_of(o->type, o->a), exact_of(o->type, o->b));
         bool lost =
             u128_less_signed(exact, least_of(o->type)) || u128_less_signed(most_of(o->type), exact);
-        deliver(o, exact, bit(lost, COIL_C));
+        ops_deliver(o, exact, ops_bit(lost, COIL_C));
         return;
     }
     u128 exact = u128_product(o->a, o->b);
     bool lost = u128_less(most_of(o->type), exact);
     /* Above 2^127 nothing but "too large" matters. */
     u128 seen = u128_high(exact) >> 62 ? u128_join(UINT64_C(1) << 62, u128_low(exact)) : exact;
-    deliver(o, seen, bit(lost, COIL_C));
+    ops_deliver(o, seen, ops_bit(lost, COIL_C));
 }
 
 static uint64_t high_half(uint8_t type, uint64_t a, uint64_t b)
@@ -152,16 +152,16 @@ static uint64_t high_half(uint8_t type, uint64_t a, uint64_t b)
     return coil_canon(type, u128_low(u128_shr(u128_product(a, b), n)));
 }
 
-static void divide(struct coil_operation *o)
+static void ops_divide(struct coil_operation *o)
 {
     u128 a = exact_of(o->type, o->a), b = exact_of(o->type, o->b);
     if (u128_is_zero(b)) {
         o->second = 0;
-        deliver(o, b, COIL_D);
+        ops_deliver(o, b, COIL_D);
         return;
     }
     o->second = coil_canon(o->type, u128_low(u128_mod_signed(a, b)));
-    deliver(o, o->opcode == COIL_OP_MOD ? u128_mod_signed(a, b) : u128_div_signed(a, b), 0);
+    ops_deliver(o, o->opcode == COIL_OP_MOD ? u128_mod_signed(a, b) : u128_div_signed(a, b), 0);
 }
 
 static uint64_t int_sqrt(uint64_t v)
@@ -172,17 +172,17 @@ static uint64_t int_sqrt(uint64_t v)
     return r;
 }
 
-DEFINE_SHIFT(shifted, uint64_t, u64)
+DEFINE_SHIFT(ops_shifted, uint64_t, u64)
 
-static void shift(struct coil_operation *o)
+static void ops_shift(struct coil_operation *o)
 {
     unsigned n = bits_of(o->type);
     uint64_t v = o->a & mask_of(o->type);
     bool carry, left = o->opcode == COIL_OP_SHL || o->opcode == COIL_OP_SAL;
-    uint64_t r = shifted(o->opcode, v, n, o->b, (unsigned)(o->b % n), &carry);
+    uint64_t r = ops_shifted(o->opcode, v, n, o->b, (unsigned)(o->b % n), &carry);
     o->result = coil_canon(o->type, r);
-    o->flags = (uint8_t)(result_flags(o->type, o->result) | bit(carry, COIL_C) |
-                         bit(left && o->b && (r ^ v) >> (n - 1) & 1, COIL_V));
+    o->flags = (uint8_t)(result_flags(o->type, o->result) | ops_bit(carry, COIL_C) |
+                         ops_bit(left && o->b && (r ^ v) >> (n - 1) & 1, COIL_V));
 }
 
 static uint64_t swap_bytes(uint8_t type, uint64_t v)
@@ -199,14 +199,14 @@ static void bit_number(struct coil_operation *o)
                                                : o->a ^ one;
     if (o->opcode == COIL_OP_BITCHK) {
         o->result = was;
-        o->flags = (uint8_t)(bit(!was, COIL_Z) | bit(was, COIL_C));
+        o->flags = (uint8_t)(ops_bit(!was, COIL_Z) | ops_bit(was, COIL_C));
         return;
     }
     o->result = coil_canon(o->type, r);
-    o->flags = (uint8_t)(result_flags(o->type, o->result) | bit(was, COIL_C));
+    o->flags = (uint8_t)(result_flags(o->type, o->result) | ops_bit(was, COIL_C));
 }
 
-static void plain(struct coil_operation *o, uint64_t r)
+static void ops_plain(struct coil_operation *o, uint64_t r)
 {
     o->result = coil_canon(o->type, r);
     o->flags = result_flags(o->type, o->result);
@@ -221,33 +221,34 @@ static void operate_int(struct coil_operation *o)
     case COIL_OP_ADD:
     case COIL_OP_ADDC:
     case COIL_OP_INC:
-        sum = add(o, o->opcode == COIL_OP_INC ? 1 : o->b, o->opcode == COIL_OP_ADDC && o->carry);
-        deliver(o, sum.exact, bit(sum.carry, COIL_C));
+        sum =
+            ops_add(o, o->opcode == COIL_OP_INC ? 1 : o->b, o->opcode == COIL_OP_ADDC && o->carry);
+        ops_deliver(o, sum.exact, ops_bit(sum.carry, COIL_C));
         break;
     case COIL_OP_CMP:
     case COIL_OP_SUB:
     case COIL_OP_SUBB:
     case COIL_OP_DEC:
-        sum = subtract(type, o->a, o->opcode == COIL_OP_DEC ? 1 : o->b,
-                       o->opcode == COIL_OP_SUBB && o->carry);
-        deliver(o, sum.exact, bit(sum.carry, COIL_C));
+        sum = ops_subtract(type, o->a, o->opcode == COIL_OP_DEC ? 1 : o->b,
+                           o->opcode == COIL_OP_SUBB && o->carry);
+        ops_deliver(o, sum.exact, ops_bit(sum.carry, COIL_C));
         break;
     case COIL_OP_NEG:
-        sum = subtract(type, 0, o->a, false);
-        deliver(o, sum.exact, bit(o->a != 0, COIL_C));
+        sum = ops_subtract(type, 0, o->a, false);
+        ops_deliver(o, sum.exact, ops_bit(o->a != 0, COIL_C));
         break;
-    case COIL_OP_MUL: multiply(o); break;
+    case COIL_OP_MUL: ops_multiply(o); break;
     case COIL_OP_DIV:
     case COIL_OP_MOD:
-    case COIL_OP_DIVMOD: divide(o); break;
-    case COIL_OP_ABS: deliver(o, u128_is_negative(a) ? u128_negate(a) : a, 0); break;
+    case COIL_OP_DIVMOD: ops_divide(o); break;
+    case COIL_OP_ABS: ops_deliver(o, u128_is_negative(a) ? u128_negate(a) : a, 0); break;
     case COIL_OP_SQRT:
-        plain(o, u128_is_negative(a) ? 0 : int_sqrt(u128_low(a)));
-        o->flags |= bit(u128_is_negative(a), COIL_N);
+        ops_plain(o, u128_is_negative(a) ? 0 : int_sqrt(u128_low(a)));
+        o->flags |= ops_bit(u128_is_negative(a), COIL_N);
         break;
     case COIL_OP_CEIL:
     case COIL_OP_FLOR:
-    case COIL_OP_ROND: plain(o, o->a); break;
+    case COIL_OP_ROND: ops_plain(o, o->a); break;
     case COIL_OP_MIN: o->result = u128_less_signed(a, b) ? o->a : o->b; break;
     case COIL_OP_MAX: o->result = u128_less_signed(b, a) ? o->a : o->b; break;
     case COIL_OP_CLAMP: {
@@ -258,23 +259,26 @@ static void operate_int(struct coil_operation *o)
     case COIL_OP_FMA: o->result = coil_canon(type, o->a * o->b + o->c); break;
     case COIL_OP_MULH: o->result = high_half(type, o->a, o->b); break;
     case COIL_OP_TEST:
-    case COIL_OP_AND: plain(o, o->a & o->b); break;
-    case COIL_OP_OR: plain(o, o->a | o->b); break;
-    case COIL_OP_XOR: plain(o, o->a ^ o->b); break;
-    case COIL_OP_NOT: plain(o, ~o->a); break;
-    case COIL_OP_BSWAP: plain(o, swap_bytes(type, o->a)); break;
-    case COIL_OP_POPCNT: plain(o, (uint64_t)__builtin_popcountll(o->a & mask_of(type))); break;
+    case COIL_OP_AND: ops_plain(o, o->a & o->b); break;
+    case COIL_OP_OR: ops_plain(o, o->a | o->b); break;
+    case COIL_OP_XOR: ops_plain(o, o->a ^ o->b); break;
+    case COIL_OP_NOT: ops_plain(o, ~o->a); break;
+    case COIL_OP_BSWAP: ops_plain(o, swap_bytes(type, o->a)); break;
+    case COIL_OP_POPCNT: ops_plain(o, (uint64_t)__builtin_popcountll(o->a & mask_of(type))); break;
     case COIL_OP_BITSET:
     case COIL_OP_BITCLR:
     case COIL_OP_BITTGL:
     case COIL_OP_BITCHK: bit_number(o); break;
-    default: shift(o);
+    default: ops_shift(o);
     }
 }
 
 /* ---- floats: in the format of T, rounded once ---- */
 
-static double narrow(uint8_t type, double v) { return type == COIL_T_FP32 ? (double)(float)v : v; }
+static double ops_narrow(uint8_t type, double v)
+{
+    return type == COIL_T_FP32 ? (double)(float)v : v;
+}
 
 static void operate_real(struct coil_operation *o)
 {
@@ -315,18 +319,19 @@ static void operate_real(struct coil_operation *o)
         r = type == COIL_T_FP32 ? (double)fmaf((float)a, (float)b, (float)c) : fma(a, b, c);
         break;
     default: /* CMP */
-        o->flags = (uint8_t)(bit(a == b, COIL_Z) | bit(a < b, COIL_S | COIL_C) |
-                             bit(isnan(a) || isnan(b), COIL_N));
+        o->flags = (uint8_t)(ops_bit(a == b, COIL_Z) | ops_bit(a < b, COIL_S | COIL_C) |
+                             ops_bit(isnan(a) || isnan(b), COIL_N));
         return;
     }
-    r = narrow(type, r);
+    r = ops_narrow(type, r);
     _Static_assert(COIL_OP_ROND - COIL_OP_INC == 7, "INC DEC NEG ABS SQRT CEIL FLOR ROND");
     bool unary = o->opcode >= COIL_OP_INC && o->opcode <= COIL_OP_ROND;
     if (unary) finite = isfinite(a);
     bool overflow = finite && isinf(r) && !zero;
     o->result = coil_real_bits(type, r);
-    o->flags = (uint8_t)(bit(r == 0, COIL_Z) | bit(r < 0, COIL_S) | bit(overflow, COIL_V) |
-                         bit(isnan(r), COIL_N) | bit(zero, COIL_D));
+    o->flags =
+        (uint8_t)(ops_bit(r == 0, COIL_Z) | ops_bit(r < 0, COIL_S) | ops_bit(overflow, COIL_V) |
+                  ops_bit(isnan(r), COIL_N) | ops_bit(zero, COIL_D));
 }
 
 void coil_operate(struct coil_operation *o)

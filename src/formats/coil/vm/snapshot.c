@@ -69,7 +69,8 @@ static void walk_fields(struct coil_vm *vm, struct walk *w, bool *under_way)
     if (!fields_fit(vm)) walk_wrong(w, "a state that this program cannot be in");
 }
 
-static bool reserve(struct walk *w, void *items, size_t *capacity, size_t need, size_t item)
+static bool snapshot_reserve(struct walk *w, void *items, size_t *capacity, size_t need,
+                             size_t item)
 {
     if (!walk_loads(w) || array_reserve(items, capacity, need, item)) return true;
     return error_at(w->in.err, BASE_MEMORY, 0, "no memory for the snapshot");
@@ -82,7 +83,7 @@ static void walk_frames(struct coil_vm *vm, struct walk *w)
     uint64_t fp = 0, top = vm->frame_memory->base;
     if (walk_count(w, vm->depth, 8) != vm->depth) walk_wrong(w, "another number of frames");
     if (walk_failed(w) ||
-        !reserve(w, &vm->frames, &vm->frame_capacity, vm->depth, sizeof *vm->frames))
+        !snapshot_reserve(w, &vm->frames, &vm->frame_capacity, vm->depth, sizeof *vm->frames))
         return;
     for (size_t i = 0; i < vm->depth; i++) {
         struct coil_frame *f = &vm->frames[i];
@@ -104,7 +105,8 @@ static void walk_slots(struct coil_vm *vm, struct walk *w)
     if (walk_failed(w)) return;
     size_t count = vm->fp + vm->program.functions[vm->function].slots;
     if (walk_count(w, count, 8) != count) walk_wrong(w, "another number of slots");
-    if (walk_failed(w) || !reserve(w, &vm->slots, &vm->slot_capacity, count, sizeof *vm->slots))
+    if (walk_failed(w) ||
+        !snapshot_reserve(w, &vm->slots, &vm->slot_capacity, count, sizeof *vm->slots))
         return;
     walk_numbers(w, vm->slots, count, sizeof *vm->slots);
 }
@@ -113,7 +115,8 @@ static void walk_blocks(struct coil_vm *vm, struct walk *w)
 {
     uint64_t end = 0;
     size_t count = walk_count(w, vm->block_count, 24);
-    if (walk_failed(w) || !reserve(w, &vm->blocks, &vm->block_capacity, count, sizeof *vm->blocks))
+    if (walk_failed(w) ||
+        !snapshot_reserve(w, &vm->blocks, &vm->block_capacity, count, sizeof *vm->blocks))
         return;
     if (walk_loads(w) && count) memset(vm->blocks, 0, count * sizeof *vm->blocks);
     vm->block_count = count;

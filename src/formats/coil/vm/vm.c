@@ -119,8 +119,8 @@ static bool apply_relocs(struct coil_vm *vm, penta_error *err)
 }
 
 /* After the program is loaded: makes the machine's struct large enough for it. */
-static bool build(struct coil_vm *vm, bool linear, const penta_option *options, size_t count,
-                  penta_error *err)
+static bool vm_build(struct coil_vm *vm, bool linear, const penta_option *options, size_t count,
+                     penta_error *err)
 {
     uint64_t depth = DEPTH, stack = STACK_BYTES, heap = HEAP_BYTES, frames = FRAME_BYTES;
     if (!option_uint(options, count, "depth", &depth, err) ||
@@ -197,7 +197,7 @@ penta_vm *coil_vm_open(const penta_module *module, const penta_option *options, 
     vm->base.big_endian = coil_module(module)->big_endian;
     atomic_init(&vm->base.interrupt, false);
     vm->m = coil_module(module);
-    if (build(vm, linear, options, count, err)) return &vm->base;
+    if (vm_build(vm, linear, options, count, err)) return &vm->base;
     coil_vm_close(&vm->base);
     return NULL;
 }

@@ -39,7 +39,7 @@ static struct exact exact_of(struct coil_width w, u128 v)
 
 static u128 value_of(struct exact e) { return e.negative ? u128_negate(e.magnitude) : e.magnitude; }
 
-static struct exact opposite(struct exact e)
+static struct exact wide_ops_opposite(struct exact e)
 {
     e.negative = !e.negative && (!u128_is_zero(e.magnitude) || e.huge);
     return e;
@@ -68,7 +68,7 @@ static struct exact exact_multiply(struct exact a, struct exact b)
     return (struct exact){negative, huge, product};
 }
 
-static bool fits(struct exact e, struct coil_width w)
+static bool wide_ops_fits(struct exact e, struct coil_width w)
 {
     u128 most = most_of(w);
     if (e.huge) return false;
@@ -76,9 +76,9 @@ static bool fits(struct exact e, struct coil_width w)
     return !u128_less(most, e.magnitude);
 }
 
-static u128 clamp(struct exact e, struct coil_width w, bool *changed)
+static u128 wide_ops_clamp(struct exact e, struct coil_width w, bool *changed)
 {
-    *changed = !fits(e, w);
+    *changed = !wide_ops_fits(e, w);
     if (*changed) return !e.negative ? most_of(w) : least_of(w);
     return value_of(e);
 }
@@ -118,7 +118,7 @@ struct coil_number coil_number_convert(struct coil_number n, uint8_t to, struct 
     } else if (to == COIL_T_BIT) {
         out.value = u128_of(!u128_is_zero(n.value));
     } else {
-        out.value = saturate ? clamp(exact_of(n.width, n.value), width, &changed)
+        out.value = saturate ? wide_ops_clamp(exact_of(n.width, n.value), width, &changed)
                              : coil_extend(width, n.value);
     }
     return out;
@@ -138,62 +138,64 @@ struct coil_number coil_number_common(struct coil_number a, struct coil_number b
 
 /* ---- operations ---- */
 
-static uint8_t bit(bool on, uint8_t flag) { return on ? flag : 0; }
+static uint8_t wide_ops_bit(bool on, uint8_t flag) { return on ? flag : 0; }
 
 static uint8_t result_flags(struct coil_width w, u128 r)
 {
     u128 bits = u128_and(r, mask_of(w));
     bool odd = __builtin_parityll(u128_low(bits)) ^ __builtin_parityll(u128_high(bits));
-    return (uint8_t)(bit(u128_is_zero(bits), COIL_Z) |
-                     bit(w.is_signed && u128_is_negative(r), COIL_S) | bit(!odd, COIL_P));
+    return (uint8_t)(wide_ops_bit(u128_is_zero(bits), COIL_Z) |
+                     wide_ops_bit(w.is_signed && u128_is_negative(r), COIL_S) |
+                     wide_ops_bit(!odd, COIL_P));
 }
 
 /* Wraps or clamps; V says that the exact result was not representable. */
-static void deliver(struct coil_wide_operation *o, struct exact e, uint8_t extra)
+static void wide_ops_deliver(struct coil_wide_operation *o, struct exact e, uint8_t extra)
 {
     struct coil_width w = o->to ? *o->to : o->type;
     bool lost;
     if (o->to) {
-        o->result = clamp(e, w, &lost);
+        o->result = wide_ops_clamp(e, w, &lost);
         o->in_destination = true;
     } else {
-        lost = !fits(e, w);
+        lost = !wide_ops_fits(e, w);
         o->result = coil_extend(w, value_of(e));
     }
-    o->flags = (uint8_t)(result_flags(w, o->result) | extra | bit(lost, COIL_V));
+    o->flags = (uint8_t)(result_flags(w, o->result) | extra | wide_ops_bit(lost, COIL_V));
 }
 
-static void plain(struct coil_wide_operation *o, u128 r)
+static void wide_ops_plain(struct coil_wide_operation *o, u128 r)
 {
     o->result = coil_extend(o->type, r);
     o->flags = result_flags(o->type, o->result);
 }
 
-static void add(struct coil_wide_operation *o, u128 b, bool carry)
+static void wide_ops_add(struct coil_wide_operation *o, u128 b, bool carry)
 {
     u128 mask = mask_of(o->type), x = u128_and(o->a, mask), y = u128_and(b, mask);
     u128 sum = u128_add(u128_add(x, y), u128_of(carry));
     bool over = o->type.bits == 128 ? u128_less(sum, x) || (carry && u128_equal(sum, x))
                                     : u128_less(mask, sum);
     struct exact one = {.magnitude = u128_of(carry)};
-    deliver(o, exact_add(exact_add(exact_of(o->type, o->a), exact_of(o->type, b)), one),
-            bit(over, COIL_C));
+    wide_ops_deliver(o, exact_add(exact_add(exact_of(o->type, o->a), exact_of(o->type, b)), one),
+                     wide_ops_bit(over, COIL_C));
 }
 
-static void subtract(struct coil_wide_operation *o, u128 a, u128 b, bool borrow)
+static void wide_ops_subtract(struct coil_wide_operation *o, u128 a, u128 b, bool borrow)
 {
     u128 mask = mask_of(o->type), x = u128_and(a, mask), y = u128_and(b, mask);
     struct exact one = {.magnitude = u128_of(borrow)};
-    deliver(
+    wide_ops_deliver(
         o,
-        exact_add(exact_add(exact_of(o->type, a), opposite(exact_of(o->type, b))), opposite(one)),
-        bit(u128_less(x, y) || (borrow && u128_equal(x, y)), COIL_C));
+        exact_add(exact_add(exact_of(o->type, a), wide_ops_opposite(exact_of(o->type, b))),
+                  wide_ops_opposite(one)),
+        wide_ops_bit(u128_less(x, y) || (borrow && u128_equal(x, y)), COIL_C));
 }
 
-static void multiply(struct coil_wide_operation *o)
+static void wide_ops_multiply(struct coil_wide_operation *o)
 {
     struct exact e = exact_multiply(exact_of(o->type, o->a), exact_of(o->type, o->b));
-    deliver(o, e, bit(!fits(e, o->type), COIL_C));
+    wide_ops_deliver(o, e, wide_ops_bit(!wide_ops_fits(e, o->type), COIL_C));
 }
 
 /* The upper half of the product of two numbers of n bits: in four parts of 64 by 64 bits. */
@@ -217,12 +219,12 @@ static u128 high_half(struct coil_width w, u128 a, u128 b)
     return coil_extend(w, u128_or(u128_shr(low, w.bits), u128_shl(high, 128u - w.bits)));
 }
 
-static void divide(struct coil_wide_operation *o)
+static void wide_ops_divide(struct coil_wide_operation *o)
 {
     struct exact a = exact_of(o->type, o->a), b = exact_of(o->type, o->b);
     if (u128_is_zero(b.magnitude)) {
         o->second = u128_of(0);
-        deliver(o, b, COIL_D);
+        wide_ops_deliver(o, b, COIL_D);
         return;
     }
     struct exact quotient = {.magnitude = u128_div(a.magnitude, b.magnitude)};
@@ -231,10 +233,10 @@ static void divide(struct coil_wide_operation *o)
     rest.negative = !u128_is_zero(rest.magnitude) && a.negative;
     o->second = coil_extend(o->type, value_of(rest));
     if (o->opcode == COIL_OP_MOD) o->to = NULL;
-    deliver(o, o->opcode == COIL_OP_MOD ? rest : quotient, 0);
+    wide_ops_deliver(o, o->opcode == COIL_OP_MOD ? rest : quotient, 0);
 }
 
-static u128 root(u128 v)
+static u128 wide_ops_root(u128 v)
 {
     u128 r = u128_of(0);
     for (unsigned at = 128; at > 0;) {
@@ -247,19 +249,19 @@ static u128 root(u128 v)
     return r;
 }
 
-DEFINE_SHIFT(shifted, u128, u128)
+DEFINE_SHIFT(wide_ops_shifted, u128, u128)
 
-static void shift(struct coil_wide_operation *o)
+static void wide_ops_shift(struct coil_wide_operation *o)
 {
     unsigned n = o->type.bits;
     u128 v = u128_and(o->a, mask_of(o->type));
     uint64_t count = u128_less(u128_of(255), o->b) ? 255 : u128_low(o->b); /* more than any width */
     bool carry, left = o->opcode == COIL_OP_SHL || o->opcode == COIL_OP_SAL;
-    u128 r =
-        shifted(o->opcode, v, n, count, (unsigned)u128_low(u128_mod(o->b, u128_of(n))), &carry);
-    plain(o, r);
-    o->flags |= (uint8_t)(bit(carry, COIL_C) |
-                          bit(left && count && u128_bit(u128_xor(r, v), n - 1), COIL_V));
+    u128 r = wide_ops_shifted(o->opcode, v, n, count,
+                              (unsigned)u128_low(u128_mod(o->b, u128_of(n))), &carry);
+    wide_ops_plain(o, r);
+    o->flags |= (uint8_t)(wide_ops_bit(carry, COIL_C) |
+                          wide_ops_bit(left && count && u128_bit(u128_xor(r, v), n - 1), COIL_V));
 }
 
 /* The bytes of the value in reverse; the first of an odd width has fewer bits. */
@@ -278,70 +280,74 @@ static void bit_number(struct coil_wide_operation *o)
     bool was = u128_bit(o->a, at);
     if (o->opcode == COIL_OP_BITCHK) {
         o->result = u128_of(was);
-        o->flags = (uint8_t)(bit(!was, COIL_Z) | bit(was, COIL_C));
+        o->flags = (uint8_t)(wide_ops_bit(!was, COIL_Z) | wide_ops_bit(was, COIL_C));
         return;
     }
-    plain(o, o->opcode == COIL_OP_BITSET   ? u128_or(o->a, one)
-             : o->opcode == COIL_OP_BITCLR ? u128_and(o->a, u128_not(one))
-                                           : u128_xor(o->a, one));
-    o->flags |= bit(was, COIL_C);
+    wide_ops_plain(o, o->opcode == COIL_OP_BITSET   ? u128_or(o->a, one)
+                      : o->opcode == COIL_OP_BITCLR ? u128_and(o->a, u128_not(one))
+                                                    : u128_xor(o->a, one));
+    o->flags |= wide_ops_bit(was, COIL_C);
 }
 
-static bool less(struct coil_width w, u128 a, u128 b)
+static bool wide_ops_less(struct coil_width w, u128 a, u128 b)
 {
     return w.is_signed ? u128_less_signed(a, b) : u128_less(a, b);
 }
 
-static unsigned ones(u128 v)
+static unsigned wide_ops_ones(u128 v)
 {
     return (unsigned)(__builtin_popcountll(u128_low(v)) + __builtin_popcountll(u128_high(v)));
 }
 
-static void operate(struct coil_wide_operation *o)
+static void wide_ops_operate(struct coil_wide_operation *o)
 {
     struct coil_width w = o->type;
     struct exact a = exact_of(w, o->a);
     switch (o->opcode) {
-    case COIL_OP_ADD: add(o, o->b, false); break;
-    case COIL_OP_ADDC: add(o, o->b, o->carry); break;
-    case COIL_OP_INC: add(o, u128_of(1), false); break;
+    case COIL_OP_ADD: wide_ops_add(o, o->b, false); break;
+    case COIL_OP_ADDC: wide_ops_add(o, o->b, o->carry); break;
+    case COIL_OP_INC: wide_ops_add(o, u128_of(1), false); break;
     case COIL_OP_CMP: o->to = NULL; /* fall through */
-    case COIL_OP_SUB: subtract(o, o->a, o->b, false); break;
-    case COIL_OP_SUBB: subtract(o, o->a, o->b, o->carry); break;
-    case COIL_OP_DEC: subtract(o, o->a, u128_of(1), false); break;
-    case COIL_OP_NEG: deliver(o, opposite(a), bit(!u128_is_zero(o->a), COIL_C)); break;
-    case COIL_OP_MUL: multiply(o); break;
+    case COIL_OP_SUB: wide_ops_subtract(o, o->a, o->b, false); break;
+    case COIL_OP_SUBB: wide_ops_subtract(o, o->a, o->b, o->carry); break;
+    case COIL_OP_DEC: wide_ops_subtract(o, o->a, u128_of(1), false); break;
+    case COIL_OP_NEG:
+        wide_ops_deliver(o, wide_ops_opposite(a), wide_ops_bit(!u128_is_zero(o->a), COIL_C));
+        break;
+    case COIL_OP_MUL: wide_ops_multiply(o); break;
     case COIL_OP_DIV:
     case COIL_OP_MOD:
-    case COIL_OP_DIVMOD: divide(o); break;
-    case COIL_OP_ABS: deliver(o, a.negative ? opposite(a) : a, 0); break;
+    case COIL_OP_DIVMOD: wide_ops_divide(o); break;
+    case COIL_OP_ABS: wide_ops_deliver(o, a.negative ? wide_ops_opposite(a) : a, 0); break;
     case COIL_OP_SQRT:
-        plain(o, a.negative ? u128_of(0) : root(o->a));
-        o->flags |= bit(a.negative, COIL_N);
+        wide_ops_plain(o, a.negative ? u128_of(0) : wide_ops_root(o->a));
+        o->flags |= wide_ops_bit(a.negative, COIL_N);
         break;
     case COIL_OP_CEIL:
     case COIL_OP_FLOR:
-    case COIL_OP_ROND: plain(o, o->a); break;
-    case COIL_OP_MIN: o->result = less(w, o->a, o->b) ? o->a : o->b; break;
-    case COIL_OP_MAX: o->result = less(w, o->b, o->a) ? o->a : o->b; break;
+    case COIL_OP_ROND: wide_ops_plain(o, o->a); break;
+    case COIL_OP_MIN: o->result = wide_ops_less(w, o->a, o->b) ? o->a : o->b; break;
+    case COIL_OP_MAX: o->result = wide_ops_less(w, o->b, o->a) ? o->a : o->b; break;
     case COIL_OP_CLAMP:
-        o->result = less(w, o->a, o->b) ? o->b : o->a;
-        if (less(w, o->c, o->result)) o->result = o->c;
+        o->result = wide_ops_less(w, o->a, o->b) ? o->b : o->a;
+        if (wide_ops_less(w, o->c, o->result)) o->result = o->c;
         break;
     case COIL_OP_FMA: o->result = coil_extend(w, u128_add(u128_mul(o->a, o->b), o->c)); break;
     case COIL_OP_MULH: o->result = high_half(w, o->a, o->b); break;
     case COIL_OP_TEST:
-    case COIL_OP_AND: plain(o, u128_and(o->a, o->b)); break;
-    case COIL_OP_OR: plain(o, u128_or(o->a, o->b)); break;
-    case COIL_OP_XOR: plain(o, u128_xor(o->a, o->b)); break;
-    case COIL_OP_NOT: plain(o, u128_not(o->a)); break;
-    case COIL_OP_BSWAP: plain(o, swap_bytes(w, o->a)); break;
-    case COIL_OP_POPCNT: plain(o, u128_of(ones(u128_and(o->a, mask_of(w))))); break;
+    case COIL_OP_AND: wide_ops_plain(o, u128_and(o->a, o->b)); break;
+    case COIL_OP_OR: wide_ops_plain(o, u128_or(o->a, o->b)); break;
+    case COIL_OP_XOR: wide_ops_plain(o, u128_xor(o->a, o->b)); break;
+    case COIL_OP_NOT: wide_ops_plain(o, u128_not(o->a)); break;
+    case COIL_OP_BSWAP: wide_ops_plain(o, swap_bytes(w, o->a)); break;
+    case COIL_OP_POPCNT:
+        wide_ops_plain(o, u128_of(wide_ops_ones(u128_and(o->a, mask_of(w)))));
+        break;
     case COIL_OP_BITSET:
     case COIL_OP_BITCLR:
     case COIL_OP_BITTGL:
     case COIL_OP_BITCHK: bit_number(o); break;
-    default: shift(o);
+    default: wide_ops_shift(o);
     }
 }
 
@@ -350,6 +356,6 @@ void coil_wide_operate(struct coil_wide_operation *o)
     const struct coil_op_info *op = &coil_ops[o->opcode];
     o->in_destination = false;
     o->flags = 0;
-    operate(o);
+    wide_ops_operate(o);
     o->flags &= op->writes & (uint8_t)~op->clears;
 }

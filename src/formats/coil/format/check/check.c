@@ -53,7 +53,7 @@ const struct coil_variable *coil_check_variable(const struct coil_check *c, uint
 
 /* ---- scopes, declarations, type ids ---- */
 
-static void declare(struct coil_check *c, const struct coil_insn *insn)
+static void check_declare(struct coil_check *c, const struct coil_insn *insn)
 {
     penta_error err = {0};
     const struct coil_operand *id = &insn->operands[0], *type = &insn->operands[1];
@@ -95,7 +95,7 @@ static void define_type(struct coil_check *c, const struct coil_insn *insn)
     if (err.code == BASE_MEMORY) coil_check_no_memory(c, insn->at);
 }
 
-static void track(struct coil_check *c, const struct coil_insn *insn)
+static void check_track(struct coil_check *c, const struct coil_insn *insn)
 {
     switch (insn->opcode) {
     case COIL_OP_SCOPE: c->depth++; break;
@@ -109,7 +109,7 @@ static void track(struct coil_check *c, const struct coil_insn *insn)
              c->variable_count--)
             coil_scopes_pop(&c->scopes);
         break;
-    case COIL_OP_VAR: declare(c, insn); break;
+    case COIL_OP_VAR: check_declare(c, insn); break;
     case COIL_OP_TYPE:
     case COIL_OP_TYPEAL:
     case COIL_OP_STRDEF:
@@ -162,7 +162,7 @@ static void check_counts(struct coil_check *c, const struct coil_insn *insn)
     }
 }
 
-static bool conditional(const struct coil_insn *insn)
+static bool check_conditional(const struct coil_insn *insn)
 {
     return insn->count && insn->operands[0].form == COIL_PARAM &&
            (insn->opcode == COIL_OP_BR || insn->opcode == COIL_OP_RET ||
@@ -209,8 +209,8 @@ bool coil_check_insn(struct coil_check *c, const struct coil_insn *insn)
         }
         if (!c->errors) coil_check_together(c, insn, &s, form);
     }
-    if (c->m) track(c, insn);
-    if (conditional(insn) && c->after_call)
+    if (c->m) check_track(c, insn);
+    if (check_conditional(insn) && c->after_call)
         coil_check_warn(c, COIL_FLAGS_AFTER_CALL, insn->at, "the flags are unspecified after CALL");
     if (coil_ops[insn->opcode].flags && *coil_ops[insn->opcode].flags) c->after_call = false;
     if (insn->opcode == COIL_OP_CALL) c->after_call = true;

@@ -78,7 +78,8 @@ static bool readable_form(const struct coil_operand *o)
            o->form == COIL_MEASURE;
 }
 
-static bool writable(struct coil_check *c, const struct coil_operand *o, uint8_t qualifiers)
+static bool check_operands_writable(struct coil_check *c, const struct coil_operand *o,
+                                    uint8_t qualifiers)
 {
     if (!writable_form(o) || (o->form != COIL_REGISTER && qualifiers & COIL_CONST)) return false;
     if (o->form != COIL_SYM || !c->m || o->value >= c->m->symbol_count) return true;
@@ -143,7 +144,7 @@ bool coil_check_class(struct coil_check *c, const struct coil_insn *insn,
         kind = o->form == COIL_MEM || o->form == COIL_SYM || o->form == COIL_VAR;
         type = !t || coil_is_scalar(t->op);
         if (kind && insn->opcode != COIL_OP_ATOMLD && insn->opcode != COIL_OP_ATOMWAIT &&
-            insn->opcode != COIL_OP_ATOMNOTIFY && !writable(c, o, qualifiers)) {
+            insn->opcode != COIL_OP_ATOMNOTIFY && !check_operands_writable(c, o, qualifiers)) {
             REPORT(c, COIL_NOT_WRITABLE, o->at, "operand %u of %s cannot be written", n, name);
             return false;
         }
@@ -173,7 +174,7 @@ bool coil_check_class(struct coil_check *c, const struct coil_insn *insn,
     default: kind = readable_form(o); /* R, B; W below */
     }
     if (letter == 'W' || letter == 'v' || letter == 'y' || letter == 'm' || letter == 'g') {
-        if (!writable(c, o, qualifiers)) {
+        if (!check_operands_writable(c, o, qualifiers)) {
             REPORT(c, COIL_NOT_WRITABLE, o->at, "operand %u of %s cannot be written", n, name);
             return false;
         }

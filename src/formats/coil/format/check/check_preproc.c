@@ -21,7 +21,7 @@ bool coil_check_definition(const struct coil_check *c, const struct coil_operand
     return true;
 }
 
-static void define(struct coil_check *c, const struct coil_insn *insn)
+static void check_preproc_define(struct coil_check *c, const struct coil_insn *insn)
 {
     const struct coil_operand *name = &insn->operands[0],
                               *value = insn->count > 1 ? &insn->operands[1] : NULL;
@@ -167,7 +167,7 @@ bool coil_check_preprocess(struct coil_check *c, const struct coil_insn *insn)
     }
     if (cut) return true;
     switch (insn->opcode) {
-    case COIL_OP_PPDEF: define(c, insn); break;
+    case COIL_OP_PPDEF: check_preproc_define(c, insn); break;
     case COIL_OP_PPUNDEF: {
         struct coil_value *v =
             find_value(c, insn->operands[0].value, insn->operands[0].form == COIL_STRING);

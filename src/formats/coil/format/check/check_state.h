@@ -46,7 +46,10 @@ static inline bool int_lanes(const struct coil_type *t)
     return coil_is_int(t->op) || coil_is_wide(t) ||
            (is_vector(t) && (!t->elem || coil_is_int(t->elem->op) || t->elem->op == COIL_T_VOID));
 }
-static inline bool sized(const struct coil_type *t) { return t && t->op != COIL_T_VOID && t->size; }
+static inline bool type_sized(const struct coil_type *t)
+{
+    return t && t->op != COIL_T_VOID && t->size;
+}
 
 /* check_preproc.c. True: the instruction is the preprocessor's, or cut out by it. */
 bool coil_check_preprocess(struct coil_check *c, const struct coil_insn *insn);

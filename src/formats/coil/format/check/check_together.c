@@ -63,7 +63,7 @@ static void check_conversion(struct coil_check *c, const struct coil_insn *insn,
                coil_types[d->op].name);
 }
 
-static bool numeric(const struct coil_type *t)
+static bool type_numeric(const struct coil_type *t)
 {
     return !t || coil_is_scalar(t->op) || coil_is_wide(t) ||
            (is_array(t) && (!t->elem || coil_is_scalar(t->elem->op) || t->elem->op == COIL_T_VOID));
@@ -78,7 +78,7 @@ static void check_arithmetic(struct coil_check *c, const struct coil_insn *insn,
         const struct coil_type *t = s->type[i];
         wide |= coil_is_wide(t);
         registers |= s->reg[i];
-        if (!numeric(t))
+        if (!type_numeric(t))
             REPORT(c, COIL_OPERAND_TYPE, insn->operands[i].at, "%s cannot compute with %s",
                    coil_ops[insn->opcode].name, coil_types[t->op].name);
         else if (group == COIL_G_BITS && t && form[i] == 'W' && !int_lanes(t))
@@ -171,7 +171,7 @@ static void check_vector(struct coil_check *c, const struct coil_insn *insn, str
     default: break;
     }
     for (unsigned i = 0; i < insn->count; i++)
-        if (!numeric(s->type[i]) || coil_is_wide(s->type[i]))
+        if (!type_numeric(s->type[i]) || coil_is_wide(s->type[i]))
             REPORT(c, COIL_OPERAND_TYPE, insn->operands[i].at, "%s cannot compute with it",
                    coil_ops[insn->opcode].name);
 }
@@ -207,7 +207,7 @@ void coil_check_together(struct coil_check *c, const struct coil_insn *insn, str
                     REPORT(c, COIL_OPERAND_TYPE, insn->operands[i].at, "CAS works on scalars");
         break;
     case COIL_G_STACK:
-        if (!s->reg[0] && s->type[0] && !sized(s->type[0]))
+        if (!s->reg[0] && s->type[0] && !type_sized(s->type[0]))
             REPORT(c, COIL_OPERAND_TYPE, insn->at, "a value without a size");
         break;
     case COIL_G_PORT: {

@@ -59,7 +59,7 @@ static void end_function(struct coil_loading *l)
 
 /* A cell that stops a program which runs past the end of a function or section: the slots of the
  * next function are not in this frame. */
-static bool guard(struct coil_loading *l, visit *each, uint64_t pc)
+static bool load_guard(struct coil_loading *l, visit *each, uint64_t pc)
 {
     l->insn->opcode = COIL_OP_NOP;
     l->insn->count = 0;
@@ -81,13 +81,13 @@ static bool walk_section(struct coil_loading *l, size_t i, visit *each)
         uint64_t pc = base + r.pos;
         uint32_t function = function_at(l->p, pc);
         if (function != l->function) {
-            if (!guard(l, each, pc)) return false;
+            if (!load_guard(l, each, pc)) return false;
             end_function(l);
             start_function(l, function);
         }
         if (!coil_insn_read(&r, l->insn)) {
             if (err.code == BASE_MEMORY) *l->err = err;
-            if (err.code == BASE_MEMORY || !guard(l, each, pc)) return false;
+            if (err.code == BASE_MEMORY || !load_guard(l, each, pc)) return false;
             break;
         }
         bool valid = coil_check_insn(&l->check, l->insn);
@@ -95,11 +95,11 @@ static bool walk_section(struct coil_loading *l, size_t i, visit *each)
         if (!l->check.removed && !each(l, pc, valid)) return false;
     }
     end_function(l);
-    return guard(l, each, base + m->sections[i].size);
+    return load_guard(l, each, base + m->sections[i].size);
 }
 
 /* Code in the order of addresses, so that cells are too. */
-static bool walk(struct coil_loading *l, visit *each)
+static bool load_walk(struct coil_loading *l, visit *each)
 {
     const struct coil_module *m = l->m;
     coil_check_fini(&l->check);
@@ -116,7 +116,7 @@ static bool walk(struct coil_loading *l, visit *each)
     return true;
 }
 
-static bool scan(struct coil_loading *l, uint64_t pc, bool valid)
+static bool load_scan(struct coil_loading *l, uint64_t pc, bool valid)
 {
     (void)pc;
     l->capacity++;
@@ -131,7 +131,7 @@ static bool scan(struct coil_loading *l, uint64_t pc, bool valid)
 
 /* ---- places ---- */
 
-static bool declare(struct coil_loading *l, const struct coil_variable *v)
+static bool load_declare(struct coil_loading *l, const struct coil_variable *v)
 {
     if (!ARRAY_GROW(l->variables, l->variable_capacity, v->serial, l->err)) return false;
     struct variable_place *place = &l->variables[v->serial];
@@ -189,7 +189,7 @@ static penta_bytes source_name(const struct coil_loading *l, uint64_t pc)
 #undef FIELD
 }
 
-static bool show(struct coil_loading *l, const struct coil_variable *v, uint64_t pc)
+static bool load_show(struct coil_loading *l, const struct coil_variable *v, uint64_t pc)
 {
     char name[64];
     penta_bytes source = source_name(l, pc);
@@ -208,7 +208,7 @@ static bool show(struct coil_loading *l, const struct coil_variable *v, uint64_t
 }
 
 /* Variables whose scope the instruction has just closed. */
-static void hide(struct coil_loading *l, uint64_t pc)
+static void load_hide(struct coil_loading *l, uint64_t pc)
 {
     while (l->open_count > l->check.variable_count)
         l->p->variables[l->open[--l->open_count]].to = pc;
@@ -356,7 +356,7 @@ static void flow_cell(struct coil_loading *l, struct coil_cell *c, struct coil_s
     if (direct) l->targets[i] = target->value;
 }
 
-static bool emit(struct coil_loading *l, uint64_t pc, bool valid)
+static bool load_emit(struct coil_loading *l, uint64_t pc, bool valid)
 {
     struct coil_program *p = l->p;
     size_t i = p->count++;
@@ -365,12 +365,12 @@ static bool emit(struct coil_loading *l, uint64_t pc, bool valid)
     uint8_t group = coil_ops[insn->opcode].group;
     p->pcs[i] = pc;
     p->owners[i] = l->function;
-    hide(l, pc);
+    load_hide(l, pc);
     /* A wrong VAR declares its variable, too: its uses are checked on their own. */
     if (l->check.serials > l->declared) {
         l->declared = l->check.serials;
         const struct coil_variable *v = &l->check.variables[l->check.variable_count - 1];
-        if (!declare(l, v) || !show(l, v, pc)) return false;
+        if (!load_declare(l, v) || !load_show(l, v, pc)) return false;
     }
     *c = (struct coil_cell){.op = COIL_CELL_TRAP, .a = COIL_TRAP_INVALID_INSTRUCTION};
     if (!valid) return true;
@@ -434,7 +434,7 @@ static void settle_branch(struct coil_loading *l, size_t i)
 
 /* ---- all of it ---- */
 
-static bool reserve(struct coil_loading *l)
+static bool load_reserve(struct coil_loading *l)
 {
     struct coil_program *p = l->p;
     size_t n = l->capacity + 1;
@@ -461,14 +461,14 @@ static void number_functions(struct coil_program *p)
     }
 }
 
-static bool load(struct coil_loading *l)
+static bool load_module(struct coil_loading *l)
 {
     struct coil_program *p = l->p;
-    if (!coil_load_symbols(l) || !coil_load_functions(l) || !coil_load_entry(l) || !walk(l, scan) ||
-        !coil_check_runs(&l->check, l->err))
+    if (!coil_load_symbols(l) || !coil_load_functions(l) || !coil_load_entry(l) ||
+        !load_walk(l, load_scan) || !coil_check_runs(&l->check, l->err))
         return false;
     if (l->taken_count) qsort(l->taken, l->taken_count, sizeof *l->taken, by_value);
-    if (!reserve(l) || !walk(l, emit)) return false;
+    if (!load_reserve(l) || !load_walk(l, load_emit)) return false;
     number_functions(p);
     for (size_t i = 0; i < p->count; i++) settle_branch(l, i);
     for (size_t i = 0; i < p->count && !l->how.plain; i++) coil_load_cell(l, i);
@@ -486,7 +486,7 @@ bool coil_program_load(struct coil_program *p, const struct coil_module *m, stru
                              .err = err,
                              .names = find_names(m),
                              .insn = calloc(1, sizeof *l.insn)};
-    bool ok = l.insn ? load(&l) : error_at(err, BASE_MEMORY, 0, "no memory for a program");
+    bool ok = l.insn ? load_module(&l) : error_at(err, BASE_MEMORY, 0, "no memory for a program");
     p->types = l.check.ids.arena; /* steps refer to them */
     l.check.ids.arena = (struct arena){0};
     coil_check_fini(&l.check);

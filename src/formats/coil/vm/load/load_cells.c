@@ -106,7 +106,7 @@ static bool lower_move(const struct coil_loading *l, struct coil_cell *c,
 
 /* Whether a slot needs no conversion to the integer type of the operation: it has that type, or the
  * operation has 64 bits, to which every slot is extended already. */
-static bool fits(const struct coil_place *p, uint8_t type)
+static bool load_cells_fits(const struct coil_place *p, uint8_t type)
 {
     return p->op == type || (coil_is_int(p->op) && coil_types[type].bytes == 8);
 }
@@ -120,8 +120,8 @@ static bool lower_int(struct coil_cell *c, const struct coil_step *s, uint16_t f
     bool value = const_scalar(b) && coil_is_int(b->op);
     if (!int_slot(to) || !int_slot(a) || !(value || int_slot(b))) return false;
     uint8_t type = unary ? to->op : coil_common(a->op, b->op);
-    if (coil_types[to->op].bytes > coil_types[type].bytes || !fits(a, type) ||
-        !(value || fits(b, type)))
+    if (coil_types[to->op].bytes > coil_types[type].bytes || !load_cells_fits(a, type) ||
+        !(value || load_cells_fits(b, type)))
         return false;
     *c = (struct coil_cell){.op = (uint16_t)(first + 7 * value + width_of(to->op)),
                             .y = type,

@@ -55,7 +55,7 @@ bool coil_clamps(uint8_t opcode)
            opcode == COIL_OP_DEC || opcode == COIL_OP_NEG || opcode == COIL_OP_ABS;
 }
 
-static bool divides(uint8_t opcode)
+static bool step_arith_divides(uint8_t opcode)
 {
     return opcode == COIL_OP_DIV || opcode == COIL_OP_MOD || opcode == COIL_OP_DIVMOD;
 }
@@ -82,7 +82,7 @@ static uint32_t run_scalar(struct coil_vm *vm, const struct coil_step *s,
     if (to && to->at != COIL_AT_REGISTER && to->ext & COIL_SATURATE && coil_clamps(s->opcode) &&
         coil_is_int(to->op) && coil_is_int(o.type))
         o.saturate = to->op;
-    if (vm->divide_trap && divides(s->opcode) && coil_is_int(o.type) && !o.b)
+    if (vm->divide_trap && step_arith_divides(s->opcode) && coil_is_int(o.type) && !o.b)
         return COIL_TRAP_DIVIDE_BY_ZERO;
     coil_operate(&o);
     if (to)

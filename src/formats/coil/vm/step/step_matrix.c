@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-static uint64_t element(const struct coil_vm *vm, const struct coil_type *t, const uint8_t *bytes,
-                        unsigned row, unsigned column)
+static uint64_t step_matrix_element(const struct coil_vm *vm, const struct coil_type *t,
+                                    const uint8_t *bytes, unsigned row, unsigned column)
 {
     unsigned rows, columns;
     coil_matrix_shape(t, &rows, &columns);
@@ -48,12 +48,13 @@ uint32_t coil_run_product(struct coil_vm *vm, const struct coil_step *s, unsigne
                     free(copy);
                     return COIL_PAUSE;
                 }
-                uint64_t value =
-                    coil_convert_bits(element(vm, tb, b, j, k), tb->elem->op, type, false);
-                sum = coil_combine(
-                    COIL_OP_ADD, type, sum,
-                    coil_combine(COIL_OP_MUL, type, element(vm, ta, a, i, j), value, &flags),
-                    &flags);
+                uint64_t value = coil_convert_bits(step_matrix_element(vm, tb, b, j, k),
+                                                   tb->elem->op, type, false);
+                sum =
+                    coil_combine(COIL_OP_ADD, type, sum,
+                                 coil_combine(COIL_OP_MUL, type,
+                                              step_matrix_element(vm, ta, a, i, j), value, &flags),
+                                 &flags);
             }
             bool null = coil_types[type].family == COIL_F_REAL ? coil_real(type, sum) == 0 : !sum;
             zero &= null;
@@ -91,9 +92,9 @@ static uint32_t run_transpose(struct coil_vm *vm, const struct coil_step *s)
                 free(copy);
                 return COIL_PAUSE;
             }
-            set_element(
-                vm, d, copy, k, i,
-                coil_convert_bits(element(vm, t, bytes, i, k), t->elem->op, d->elem->op, false));
+            set_element(vm, d, copy, k, i,
+                        coil_convert_bits(step_matrix_element(vm, t, bytes, i, k), t->elem->op,
+                                          d->elem->op, false));
         }
     return coil_deliver(vm, &s->places[0], copy, d->size);
 }
@@ -106,7 +107,8 @@ static uint64_t *elements_of(const struct coil_vm *vm, const struct coil_type *t
 {
     uint64_t *all = calloc((size_t)n * n, sizeof *all);
     for (unsigned i = 0; all && i < n; i++)
-        for (unsigned k = 0; k < n; k++) all[(size_t)i * n + k] = element(vm, t, bytes, i, k);
+        for (unsigned k = 0; k < n; k++)
+            all[(size_t)i * n + k] = step_matrix_element(vm, t, bytes, i, k);
     return all;
 }
 
@@ -121,8 +123,8 @@ static void swap_rows(double *a, unsigned n, unsigned x, unsigned y)
 
 /* Gauss with partial pivoting over doubles; false: singular, or interrupted, which is a trap. inverse may
  * be NULL: only the determinant. */
-static bool eliminate(struct coil_vm *vm, double *a, double *inverse, unsigned n,
-                      double *determinant, uint32_t *trap)
+static bool step_matrix_eliminate(struct coil_vm *vm, double *a, double *inverse, unsigned n,
+                                  double *determinant, uint32_t *trap)
 {
     *determinant = 1;
     for (unsigned c = 0; c < n; c++) {
@@ -170,7 +172,7 @@ static bool solve_reals(struct coil_vm *vm, uint64_t *all, unsigned n, uint8_t t
     }
     for (size_t i = 0; i < count; i++) a[i] = coil_real(type, all[i]);
     for (unsigned i = 0; i < n; i++) inverse[(size_t)i * n + i] = 1;
-    bool regular = eliminate(vm, a, invert ? inverse : NULL, n, &determinant, trap);
+    bool regular = step_matrix_eliminate(vm, a, invert ? inverse : NULL, n, &determinant, trap);
     for (size_t i = 0; i < count && invert; i++) all[i] = coil_real_bits(type, inverse[i]);
     if (!invert) all[0] = coil_real_bits(type, determinant);
     free(a);
@@ -275,7 +277,7 @@ static uint32_t run_line(struct coil_vm *vm, const struct coil_step *s)
                 coil_convert_bits(coil_get(vm, at, lane), lane, type, matrix->ext & COIL_SATURATE));
         else
             coil_put(vm, at, lane,
-                     coil_convert_bits(element(vm, t, m, row, column), type, lane,
+                     coil_convert_bits(step_matrix_element(vm, t, m, row, column), type, lane,
                                        vector->ext & COIL_SATURATE));
     }
     return 0;

@@ -34,8 +34,8 @@ static uint32_t move_lanes(struct coil_vm *vm, const struct coil_place *to,
     return coil_deliver(vm, to, copy, d->size);
 }
 
-static uint32_t broadcast(struct coil_vm *vm, const struct coil_place *to, uint64_t value,
-                          uint8_t from)
+static uint32_t step_move_broadcast(struct coil_vm *vm, const struct coil_place *to, uint64_t value,
+                                    uint8_t from)
 {
     uint8_t *out, pattern[8];
     uint64_t there;
@@ -59,13 +59,13 @@ uint32_t coil_move(struct coil_vm *vm, const struct coil_step *s, const struct c
         uint8_t type = from->at == COIL_AT_REGISTER ? coil_step_type(s) : from->op;
         TRY(coil_place_read(vm, from, type, &value));
         return coil_place_scalar(to) ? coil_place_write(vm, to, value, type)
-                                     : broadcast(vm, to, value, type);
+                                     : step_move_broadcast(vm, to, value, type);
     }
     if (coil_place_scalar(to)) return COIL_TRAP_INVALID_INSTRUCTION;
     return move_lanes(vm, to, from);
 }
 
-static uint32_t clear(struct coil_vm *vm, const struct coil_place *p)
+static uint32_t step_move_clear(struct coil_vm *vm, const struct coil_place *p)
 {
     uint8_t *bytes, none = 0;
     uint64_t there;
@@ -83,7 +83,7 @@ uint32_t coil_run_move(struct coil_vm *vm, const struct coil_step *s)
 {
     uint64_t value;
     if (s->opcode == COIL_OP_VAR) {
-        uint32_t trap = clear(vm, &s->places[1]);
+        uint32_t trap = step_move_clear(vm, &s->places[1]);
         vm->bulk.first = trap && s->count == 3;
         if (trap) return trap;
         return s->count == 3 ? coil_move(vm, s, &s->places[1], &s->places[2]) : 0;

@@ -92,7 +92,7 @@ static uint32_t carry_in(struct coil_vm *vm, const struct coil_step *s, bool *ca
     return 0;
 }
 
-static bool divides(uint8_t opcode)
+static bool step_wide_divides(uint8_t opcode)
 {
     return opcode == COIL_OP_DIV || opcode == COIL_OP_MOD || opcode == COIL_OP_DIVMOD;
 }
@@ -123,7 +123,8 @@ uint32_t coil_run_wide(struct coil_vm *vm, const struct coil_step *s, const stru
         clamp = coil_width_of(coil_is_wide(to->type) ? to->type : coil_scalar(to->op));
         o.to = &clamp;
     }
-    if (vm->divide_trap && divides(s->opcode) && u128_is_zero(o.b)) return COIL_TRAP_DIVIDE_BY_ZERO;
+    if (vm->divide_trap && step_wide_divides(s->opcode) && u128_is_zero(o.b))
+        return COIL_TRAP_DIVIDE_BY_ZERO;
     coil_wide_operate(&o);
     struct coil_number out = {type.op, o.in_destination ? clamp : type.width, o.result};
     if (s->opcode == COIL_OP_BITCHK) out.width = (struct coil_width){8, false};
