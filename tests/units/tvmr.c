@@ -146,23 +146,26 @@ struct wanted {
     }
 FORMULA(relu, v > 0 ? v : 0)
 FORMULA(shift, v >> p)
-FORMULA(clamp, clamp(v, p, q))
-FORMULA(negate, clamp32(-v))
-FORMULA(scale, clamp32(v *p / 256))
-FORMULA(core_sigmoid, clamp((v * p >> 10) + 128, 0, 255))
-FORMULA(core_tanh,
-        clamp((clamp(v, 0, 255) - 128) * 64 / (64 + (absolute(clamp(v, 0, 255) - 128) >> 1)) + 128,
-              0, 255))
-FORMULA(core_gelu, wrap32(v *clamp((v * 435 >> 8 >> 10) + 128, 0, 255) >> 8))
-FORMULA(act_sigmoid,
-        clamp(128 + clamp(v, -2048, 2048) * 32 / (256 + absolute(clamp(v, -2048, 2048))), 0, 255))
+FORMULA(clamp, ops_clamp(v, p, q))
+FORMULA(negate, ops_clamp32(-v))
+FORMULA(scale, ops_clamp32(v *p / 256))
+FORMULA(core_sigmoid, ops_clamp((v * p >> 10) + 128, 0, 255))
+FORMULA(core_tanh, ops_clamp((ops_clamp(v, 0, 255) - 128) * 64 /
+                                     (64 + (ops_absolute(ops_clamp(v, 0, 255) - 128) >> 1)) +
+                                 128,
+                             0, 255))
+FORMULA(core_gelu, ops_wrap32(v *ops_clamp((v * 435 >> 8 >> 10) + 128, 0, 255) >> 8))
+FORMULA(act_sigmoid, ops_clamp(128 + ops_clamp(v, -2048, 2048) * 32 /
+                                         (256 + ops_absolute(ops_clamp(v, -2048, 2048))),
+                               0, 255))
 FORMULA(act_tanh,
-        clamp(clamp(v, -2048, 2048) * 127 / (128 + absolute(clamp(v, -2048, 2048))), -127, 127))
-FORMULA(act_gelu, wrap32(v *(128 + clamp(v * 54 / 256, -128, 127)) / 256))
-FORMULA(add, clamp32(v + b))
-FORMULA(sub, clamp32(v - b))
-FORMULA(core_mul, wrap32((v * b) >> 8))
-FORMULA(tensor_mul, clamp32((v * b) >> 8))
+        ops_clamp(ops_clamp(v, -2048, 2048) * 127 / (128 + ops_absolute(ops_clamp(v, -2048, 2048))),
+                  -127, 127))
+FORMULA(act_gelu, ops_wrap32(v *(128 + ops_clamp(v * 54 / 256, -128, 127)) / 256))
+FORMULA(add, ops_clamp32(v + b))
+FORMULA(sub, ops_clamp32(v - b))
+FORMULA(core_mul, ops_wrap32((v * b) >> 8))
+FORMULA(tensor_mul, ops_clamp32((v * b) >> 8))
 FORMULA(core_greater, v > b ? 255 : 0)
 FORMULA(tensor_greater, v > b)
 
@@ -207,7 +210,7 @@ static void elements_of(const struct tvmr_elements *set, size_t n, unsigned rang
 #include "tvmr/kernels/elements.def"
     set->bias(r, x, w, n, 255);
     for (size_t i = 0; i < n; i++)
-        check(r[i] == clamp32(x[i] + (int64_t)tvmr_value(w[i]) * 255), "bias", (long)i, r[i]);
+        check(r[i] == ops_clamp32(x[i] + (int64_t)tvmr_value(w[i]) * 255), "bias", (long)i, r[i]);
     check(set->largest(x, n) == largest && set->total(x, n) == total &&
               set->dot(x, y, n) == (int64_t)dot,
           "reductions", (long)n, 0);

@@ -5,11 +5,14 @@
 
 _Static_assert(sizeof(penta_tvmr_signal) == sizeof(struct tvmr_signal), "one layout of signals");
 
-static const struct tvmr_vm *machine(const penta_vm *vm) { return (const struct tvmr_vm *)vm; }
+static const struct tvmr_vm *tvmr_machine_of(const penta_vm *vm)
+{
+    return (const struct tvmr_vm *)vm;
+}
 
 bool penta_tvmr_register_get(const penta_vm *base, uint8_t reg, penta_tvmr_tensor *out)
 {
-    const struct tvmr_vm *vm = machine(base);
+    const struct tvmr_vm *vm = tvmr_machine_of(base);
     unsigned i = INDEX(reg);
     *out = (penta_tvmr_tensor){0};
     const struct tvmr_shape *shape = &vm->shape[i];
@@ -100,8 +103,8 @@ bool penta_tvmr_target(penta_vm *vm, const int32_t *values, size_t count, penta_
 
 const int32_t *penta_tvmr_output(const penta_vm *vm, size_t *count)
 {
-    *count = machine(vm)->output.count;
-    return machine(vm)->output.data;
+    *count = tvmr_machine_of(vm)->output.count;
+    return tvmr_machine_of(vm)->output.data;
 }
 
 void penta_tvmr_chemicals(penta_vm *vm, const uint8_t levels[4])
@@ -110,11 +113,11 @@ void penta_tvmr_chemicals(penta_vm *vm, const uint8_t levels[4])
 }
 void penta_tvmr_babble(penta_vm *vm, int scale)
 {
-    tvmr_vm(vm)->babble_scale = (int32_t)clamp(scale, 0, 255);
+    tvmr_vm(vm)->babble_scale = (int32_t)ops_clamp(scale, 0, 255);
 }
 const char *penta_tvmr_failure(const penta_vm *vm)
 {
-    return machine(vm)->fault ? machine(vm)->fault_text : "";
+    return tvmr_machine_of(vm)->fault ? tvmr_machine_of(vm)->fault_text : "";
 }
 
 const char *penta_tvmr_domain(uint32_t id, const char **fields)
@@ -139,7 +142,7 @@ void penta_tvmr_fail(penta_vm *vm, const char *text)
 bool penta_tvmr_weights_save(const penta_vm *vm, const char *path, penta_error *err)
 {
     *err = (penta_error){0};
-    return tvmr_weights_save(machine(vm), path, err);
+    return tvmr_weights_save(tvmr_machine_of(vm), path, err);
 }
 
 bool penta_tvmr_weights_load(penta_vm *vm, const char *path, size_t *loaded, penta_error *err)
@@ -173,11 +176,11 @@ HANDLER(user)
         e->public->instructions[in->opcode].run(&vm->base, in->a, e->public->user);
     vm->settled = false;
     if (vm->fault) return TVMR_FAILED;
-    if (r == PENTA_TVMR_FAIL) return fail(vm, TVMR_E_HOST, "%s failed", in->op->name);
+    if (r == PENTA_TVMR_FAIL) return ops_fail(vm, TVMR_E_HOST, "%s failed", in->op->name);
     return results[r == PENTA_TVMR_HALT];
 }
 
-static bool sound(const penta_tvmr_instruction *i)
+static bool inputs_sound(const penta_tvmr_instruction *i)
 {
     return i->name && i->run && i->bytes && strlen(i->bytes) == 4 && strspn(i->bytes, "dsmi-") == 4;
 }
@@ -192,7 +195,7 @@ bool penta_tvmr_extension_register(const penta_tvmr_extension *public, penta_err
         ok = error_at(err, BASE_RANGE, 0, "an extension has a name");
     for (size_t i = 0; ok && i < public->count; i++) {
         const penta_tvmr_instruction *from = &public->instructions[i];
-        if (!sound(from))
+        if (!inputs_sound(from))
             ok = error_at(err, BASE_RANGE, 0, "instruction %zu has no name, function or operands",
                           i);
         ops[i] = (struct tvmr_op){.ext = public->id,

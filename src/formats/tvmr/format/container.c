@@ -34,7 +34,7 @@ uint64_t tvmr_mix(penta_bytes bytes)
     return h;
 }
 
-static bool damage(struct tvmr_module *m, uint32_t code, uint64_t at, const char *what)
+static bool container_damage(struct tvmr_module *m, uint32_t code, uint64_t at, const char *what)
 {
     error_at(&m->base.damage, code, at, "%s", what);
     m->base.damage.decoded = tvmr_decoded(m) && at >= tvmr_header_bytes;
@@ -48,11 +48,13 @@ static bool check_layout(struct tvmr_module *m)
     uint64_t size = m->image.size, defs = tvmr_header_bytes + 8 * (uint64_t)h->ext_table_count;
     uint64_t end = h->instr_offset + (uint64_t)TVMR_INSN * h->instr_count;
     if (h->ext_table_offset != tvmr_header_bytes)
-        return damage(m, TVMR_LAYOUT, 0x08, "the extension table does not start at 48");
+        return container_damage(m, TVMR_LAYOUT, 0x08, "the extension table does not start at 48");
     if (h->reg_defs_offset != defs)
-        return damage(m, TVMR_LAYOUT, 0x10, "the definitions do not follow the extension table");
+        return container_damage(m, TVMR_LAYOUT, 0x10,
+                                "the definitions do not follow the extension table");
     if (h->instr_offset < defs)
-        return damage(m, TVMR_LAYOUT, 0x18, "the instructions start before the definitions");
+        return container_damage(m, TVMR_LAYOUT, 0x18,
+                                "the instructions start before the definitions");
     if (end > size) {
         error_at(&m->base.damage, TVMR_TRUNCATED, size,
                  "instructions end at %llu, the image at %llu", (unsigned long long)end,
@@ -103,11 +105,13 @@ static bool parse_registers(struct tvmr_module *m, penta_error *err)
     if (!m->regs) return false;
     for (size_t i = 0; i < claimed; i++) {
         if (i >= room || !parse_regdef(m, &at, end, &m->regs[i]))
-            return damage(m, TVMR_REGDEF, at, "a register definition runs past its section");
+            return container_damage(m, TVMR_REGDEF, at,
+                                    "a register definition runs past its section");
         m->reg_count++;
     }
     if (at != end)
-        return damage(m, TVMR_LAYOUT, at, "the definitions end before the instructions start");
+        return container_damage(m, TVMR_LAYOUT, at,
+                                "the definitions end before the instructions start");
     return true;
 }
 
@@ -120,7 +124,7 @@ static bool parse_metadata(struct tvmr_module *m, size_t at, penta_error *err)
     }
     uint64_t length = rest.size < 4 ? 0 : bytes_get32(rest.data);
     if (rest.size < 12 || length > rest.size - 12)
-        return damage(m, TVMR_METADATA, at, "the metadata section runs past the end");
+        return container_damage(m, TVMR_METADATA, at, "the metadata section runs past the end");
     m->metadata = bytes_slice(rest, 0, (size_t)length + 12);
     m->trailing = bytes_slice(rest, (size_t)length + 12, rest.size);
     penta_bytes json = bytes_slice(m->metadata, 4, (size_t)length);
@@ -155,17 +159,19 @@ static bool parse_envelope(struct tvmr_module *m, const char *key_file, penta_er
     penta_bytes file = m->base.file;
     size_t head = tvmr_header_bytes + tvmr_envelope_head_bytes;
     if (file.size < head)
-        return damage(m, TVMR_ENVELOPE, file.size, "the file ends inside the envelope");
+        return container_damage(m, TVMR_ENVELOPE, file.size, "the file ends inside the envelope");
     struct reader r = {.in = file, .pos = tvmr_header_bytes, .err = &m->base.damage};
     tvmr_envelope_head_read(&r, &m->envelope);
     const struct tvmr_envelope_head *e = &m->envelope;
     if (e->codec != (m->header.flags & TVMR_COMPRESSED))
-        return damage(m, TVMR_ENVELOPE, 0x30, "the codec does not agree with the flags");
+        return container_damage(m, TVMR_ENVELOPE, 0x30, "the codec does not agree with the flags");
     if (e->cipher != (m->header.flags & TVMR_ENCRYPTED) >> 1)
-        return damage(m, TVMR_ENVELOPE, 0x31, "the cipher does not agree with the flags");
-    if (e->zero) return damage(m, TVMR_ENVELOPE, 0x32, "bytes of the envelope that are 0 are not");
+        return container_damage(m, TVMR_ENVELOPE, 0x31, "the cipher does not agree with the flags");
+    if (e->zero)
+        return container_damage(m, TVMR_ENVELOPE, 0x32, "bytes of the envelope that are 0 are not");
     if (e->stored_size > file.size - head)
-        return damage(m, TVMR_ENVELOPE, 0x38, "the payload runs past the end of the file");
+        return container_damage(m, TVMR_ENVELOPE, 0x38,
+                                "the payload runs past the end of the file");
     m->stored = bytes_slice(file, head, e->stored_size);
     m->tail = bytes_slice(file, head + e->stored_size, file.size);
     return tvmr_envelope_open(m, key_file, &m->base.damage, err);
@@ -176,7 +182,7 @@ static void parse_file(struct tvmr_module *m, const char *key_file, penta_error 
     penta_bytes file = m->base.file;
     struct reader r = {.in = file, .err = &m->base.damage};
     if (file.size < 4) {
-        damage(m, TVMR_TRUNCATED, file.size, "fewer than the four bytes of the magic");
+        container_damage(m, TVMR_TRUNCATED, file.size, "fewer than the four bytes of the magic");
         return;
     }
     uint32_t magic = bytes_get32(file.data);
@@ -190,11 +196,11 @@ static void parse_file(struct tvmr_module *m, const char *key_file, penta_error 
         return;
     }
     if (magic != TVMR_MAGIC) {
-        damage(m, TVMR_MAGIC_BYTES, 0, "the file starts with neither TVMR nor TERN");
+        container_damage(m, TVMR_MAGIC_BYTES, 0, "the file starts with neither TVMR nor TERN");
         return;
     }
     if (file.size < tvmr_header_bytes) {
-        damage(m, TVMR_TRUNCATED, file.size, "fewer than the 48 bytes of a header");
+        container_damage(m, TVMR_TRUNCATED, file.size, "fewer than the 48 bytes of a header");
         return;
     }
     tvmr_header_read(&r, &m->header);

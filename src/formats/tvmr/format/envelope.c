@@ -30,8 +30,8 @@ static bool read_key(const char *path, uint8_t key[KEY], penta_error *err)
                           "key file '%.60s' holds neither 32 bytes nor 64 hex digits", path);
 }
 
-static bool decrypt(struct tvmr_module *m, const char *key_file, penta_bytes *payload,
-                    struct writer *plain, penta_error *damage, penta_error *err)
+static bool envelope_decrypt(struct tvmr_module *m, const char *key_file, penta_bytes *payload,
+                             struct writer *plain, penta_error *damage, penta_error *err)
 {
     uint8_t key[KEY];
     if (m->stored.size < NONCE + TAG)
@@ -64,7 +64,7 @@ bool tvmr_envelope_open(struct tvmr_module *m, const char *key_file, penta_error
     const struct tvmr_envelope_head *e = &m->envelope;
     penta_bytes payload = m->stored;
     struct writer plain = {0};
-    if (e->cipher && !decrypt(m, key_file, &payload, &plain, damage, err)) {
+    if (e->cipher && !envelope_decrypt(m, key_file, &payload, &plain, damage, err)) {
         writer_free(&plain);
         return false;
     }
@@ -131,7 +131,7 @@ bool tvmr_envelope_write(struct writer *out, penta_bytes plain, bool compress, c
 
 /* ---- verbs ---- */
 
-static bool finish(bool ok, const penta_error *err, struct findings *findings)
+static bool envelope_finish(bool ok, const penta_error *err, struct findings *findings)
 {
     if (!ok || err->code) findings_pass(findings, err);
     return ok && !findings->errors;
@@ -157,7 +157,7 @@ bool tvmr_seal(const penta_module *module, const penta_option *options, size_t c
     ok = ok && tvmr_envelope_write(out, m->image, compress, key, nonce, &err);
     tvmr_wipe(key, sizeof key);
     free(nonce);
-    return finish(ok, &err, findings);
+    return envelope_finish(ok, &err, findings);
 }
 
 bool tvmr_unseal(const penta_module *module, const penta_option *options, size_t count,
@@ -170,7 +170,7 @@ bool tvmr_unseal(const penta_module *module, const penta_option *options, size_t
               error_at(&err, BASE_STATE, 6, "the file is not sealed");
     ok = ok && tvmr_envelope_write(out, m->image, (m->header.flags & TVMR_COMPRESSED) != 0, NULL,
                                    NULL, &err);
-    return finish(ok, &err, findings);
+    return envelope_finish(ok, &err, findings);
 }
 
 static bool convert_weights(const struct tvmr_module *m, const char *to,
@@ -185,7 +185,7 @@ static bool convert_weights(const struct tvmr_module *m, const char *to,
                   ? tvmr_weights_to(m, to, key, out, findings, &err)
                   : error_at(&err, BASE_OPTION_VALUE, 0,
                              "weights become tvmw, json, npy or csv, not '%.40s'", to);
-    return finish(ok, &err, findings);
+    return envelope_finish(ok, &err, findings);
 }
 
 bool tvmr_convert(const penta_module *module, const penta_option *options, size_t count,
@@ -212,5 +212,5 @@ bool tvmr_convert(const penta_module *module, const penta_option *options, size_
     }
     ok = ok && tvmr_envelope_write(out, plain, compress, NULL, NULL, &err);
     writer_free(&fresh);
-    return finish(ok, &err, findings);
+    return envelope_finish(ok, &err, findings);
 }

@@ -286,7 +286,7 @@ const struct tvmr_type *tvmr_type_find(uint16_t id)
     return NULL;
 }
 
-static bool among(penta_bytes word, const char *names)
+static bool isa_among(penta_bytes word, const char *names)
 {
     while (*names) {
         size_t n = strcspn(names, " "), i = 0;
@@ -301,7 +301,7 @@ const struct tvmr_type *tvmr_type_named(penta_bytes name)
 {
     const struct tvmr_type *t;
     for (size_t i = 0; (t = tvmr_type_at(i)); i++)
-        if (same_word(name, t->name) || among(name, t->aliases)) return t;
+        if (same_word(name, t->name) || isa_among(name, t->aliases)) return t;
     return NULL;
 }
 

@@ -41,12 +41,12 @@ static bool banks_match(penta_bytes defs, const struct tvmr_tern *h, unsigned sh
            counts[3] == h->shape;
 }
 
-static uint8_t remap(uint8_t reg, bool old)
+static uint8_t legacy_remap(uint8_t reg, bool old)
 {
     return old && reg != TVMR_NULL ? (uint8_t)((reg >> 4) << 6 | (reg & 15)) : reg;
 }
 
-static bool lose(struct tvmr_module *m, size_t index, const char *what)
+static bool legacy_lose(struct tvmr_module *m, size_t index, const char *what)
 {
     m->losses[m->loss_count++] = (struct tern_loss){(uint32_t)index, what};
     return true;
@@ -61,8 +61,8 @@ static void convert_insn(struct tvmr_module *m, const uint8_t *p, size_t index, 
     uint8_t r[3] = {p[2], p[3], p[4]}, mod[3] = {p[5], p[6], p[7]}, out[4];
     const char *bytes = op ? op->bytes : "----";
     for (int i = 0; i < 3; i++)
-        if (bytes[i] == 'd' || bytes[i] == 's' || bytes[i] == 'm') r[i] = remap(r[i], old);
-    uint8_t last = bytes[3] == 's' ? remap(mod[0], old) : mod[0];
+        if (bytes[i] == 'd' || bytes[i] == 's' || bytes[i] == 'm') r[i] = legacy_remap(r[i], old);
+    uint8_t last = bytes[3] == 's' ? legacy_remap(mod[0], old) : mod[0];
     memcpy(out, (uint8_t[4]){r[0], r[1], r[2], last}, 4);
     if (action >> 8 == TVMR_OP_LOOP >> 8 || action == TVMR_OP_DEQUANTIZE ||
         action == TVMR_OP_SCALE) {
@@ -71,12 +71,12 @@ static void convert_insn(struct tvmr_module *m, const uint8_t *p, size_t index, 
     } else if (action == TVMR_OP_ALLOC_TENSOR) {
         memcpy(out, (uint8_t[4]){r[0], mod[0], mod[1], mod[2]}, 4);
     } else if (action == TVMR_OP_MASTERY_UPDATE && mod[1]) {
-        lose(m, index, "divisor, now always 4");
+        legacy_lose(m, index, "divisor, now always 4");
     } else if (action == TVMR_OP_MASTERY_COMMIT && mod[1]) {
-        lose(m, index, "step, now always 5");
+        legacy_lose(m, index, "step, now always 5");
     } else if ((action == TVMR_OP_GROW_NEURON || action == TVMR_OP_INIT_RANDOM) &&
                (mod[1] || mod[2])) {
-        lose(m, index, "low 16 seed bits");
+        legacy_lose(m, index, "low 16 seed bits");
     }
     writer_uint(code, 0, 2);
     writer_bytes(code, p, 2);
@@ -91,7 +91,7 @@ static bool convert_defs(penta_bytes defs, bool old, struct writer *out, penta_e
         if (d.p[1] >= sizeof type_of / sizeof *type_of)
             return error_at(damage, TVMR_LEGACY, tvmr_tern_bytes + at - d.size + 1,
                             "no type has the old number %u", d.p[1]);
-        writer_uint(out, remap(d.p[0], old), 1);
+        writer_uint(out, legacy_remap(d.p[0], old), 1);
         writer_uint(out, type_of[d.p[1]], 2);
         writer_bytes(out, d.p + 2, d.size - 2);
     }

@@ -47,7 +47,7 @@ static const char *const pattern_bytes[] = {
     [TVMR_PATTERN_IMM8] = "i---",
 };
 
-static bool wrong(struct reading *r, penta_bytes at, const char *what)
+static bool manifest_wrong(struct reading *r, penta_bytes at, const char *what)
 {
     return error_at(&r->in.why, BASE_SYNTAX, (uint64_t)(at.data - r->in.source.text.data), "%s",
                     what);
@@ -65,7 +65,8 @@ static char *read_name(struct reading *r, size_t most, penta_bytes *word)
     bool good = word->size <= most && isalpha(word->data[0]);
     for (size_t i = 0; i < word->size; i++) good &= isalnum(word->data[i]) || word->data[i] == '_';
     if (!good) {
-        wrong(r, *word, "names are letters, digits and _, up to 20 for an extension and 40 else");
+        manifest_wrong(r, *word,
+                       "names are letters, digits and _, up to 20 for an extension and 40 else");
         return NULL;
     }
     char *copy = strndup((const char *)word->data, word->size);
@@ -89,21 +90,22 @@ static bool read_version(struct reading *r)
         while (at < word.size && isdigit(word.data[at]) && n <= UINT16_MAX)
             n = n * 10 + word.data[at++] - '0';
         if (at == start || n > UINT16_MAX || (i < 2 && (at == word.size || word.data[at] != '.')))
-            return wrong(r, word, "a version is MAJOR.MINOR.PATCH");
+            return manifest_wrong(r, word, "a version is MAJOR.MINOR.PATCH");
         *parts[i] = (uint16_t)n;
         at += i < 2;
     }
-    return at == word.size || wrong(r, word, "a version is MAJOR.MINOR.PATCH");
+    return at == word.size || manifest_wrong(r, word, "a version is MAJOR.MINOR.PATCH");
 }
 
 static bool read_extension(struct reading *r, penta_bytes statement)
 {
     penta_bytes word;
     uint64_t id;
-    if (r->out->name) return wrong(r, statement, "one extension in a manifest");
+    if (r->out->name) return manifest_wrong(r, statement, "one extension in a manifest");
     r->out->name = r->out->title = read_name(r, NAME_MAX_SIZE, &word);
     if (!r->out->name || !script_number(&r->in, 0xfffe, &id)) return false;
-    if (id < TVMR_ID_USER) return wrong(r, word, "extension ids of users are 0x0100 to 0xfffe");
+    if (id < TVMR_ID_USER)
+        return manifest_wrong(r, word, "extension ids of users are 0x0100 to 0xfffe");
     r->out->id = (uint16_t)id;
     return read_version(r);
 }
@@ -166,7 +168,7 @@ static char *fields_of(const char *bytes)
 static bool read_instruction(struct reading *r, penta_bytes statement)
 {
     penta_bytes word;
-    if (!r->out->name) return wrong(r, statement, "a manifest starts with its extension");
+    if (!r->out->name) return manifest_wrong(r, statement, "a manifest starts with its extension");
     if (r->out->count > UINT16_MAX || !ARRAY_RESERVE(r->ops, r->capacity, r->out->count + 1))
         return error_at(&r->in.why, BASE_LIMIT, 0, "too many instructions");
     struct tvmr_op *op = &r->ops[r->out->count];
@@ -207,7 +209,8 @@ static bool read_type(struct reading *r)
     t->name = read_name(r, MNEMONIC_MAX, &word);
     if (!t->name || !script_number(&r->in, UINT16_MAX, &id) || !script_number(&r->in, 255, &bytes))
         return false;
-    if (id < TVMR_TYPE_OF_USERS) return wrong(r, word, "type ids of users are 0x0103 to 0xffff");
+    if (id < TVMR_TYPE_OF_USERS)
+        return manifest_wrong(r, word, "type ids of users are 0x0103 to 0xffff");
     t->id = (uint16_t)id;
     t->bytes = (uint8_t)bytes;
     return true;
@@ -227,7 +230,7 @@ static bool read_statement(struct reading *r)
 
 /* ---- the whole ---- */
 
-static void forget(struct reading *r)
+static void manifest_forget(struct reading *r)
 {
     for (size_t i = 0; i < r->out->count; i++) {
         if (r->ops[i].pattern == TVMR_PATTERN_CUSTOM) free((char *)(uintptr_t)r->ops[i].bytes);
@@ -277,7 +280,7 @@ bool tvmr_manifest_load(const char *path, penta_error *err)
     r.out->types = r.types;
     r.out->type_count = r.type_count;
     ok = ok && !same && names_free(&r, err) && tvmr_extension_add(r.out, err);
-    if (!ok) forget(&r);
+    if (!ok) manifest_forget(&r);
     return ok || same;
 }
 

@@ -18,18 +18,19 @@ static const char *copy_text(struct reading *r, const struct json_object *v)
     return arena_copy(r->arena, bytes_of(text), r->err);
 }
 
-static int64_t integer(const struct json_object *v, int64_t otherwise)
+static int64_t metadata_integer(const struct json_object *v, int64_t otherwise)
 {
     int64_t n;
     return json_is_int(v) && json_as_sint(v, &n) ? n : otherwise;
 }
 
-static uint32_t *shape(struct reading *r, const struct json_object *v, size_t *rank)
+static uint32_t *metadata_shape(struct reading *r, const struct json_object *v, size_t *rank)
 {
     *rank = json_length(v);
     if (!*rank) return NULL;
     uint32_t *dims = arena_alloc(r->arena, *rank, sizeof *dims, r->err);
-    for (size_t i = 0; dims && i < *rank; i++) dims[i] = (uint32_t)integer(json_item(v, i), 0);
+    for (size_t i = 0; dims && i < *rank; i++)
+        dims[i] = (uint32_t)metadata_integer(json_item(v, i), 0);
     return dims;
 }
 
@@ -42,13 +43,13 @@ static void count_member(void *user, const char *key, const struct json_object *
 static void add_label(void *user, const char *key, const struct json_object *value)
 {
     struct reading *r = user;
-    int64_t index = integer(value, -1);
+    int64_t index = metadata_integer(value, -1);
     if (index < 0 || index > UINT32_MAX) return;
     const char *name = arena_copy(r->arena, bytes_of(key), r->err);
     if (name) r->meta->labels[r->meta->label_count++] = (struct tvmr_label){name, (uint32_t)index};
 }
 
-static const char *density(struct reading *r, const struct json_object *v)
+static const char *metadata_density(struct reading *r, const struct json_object *v)
 {
     char text[40] = "0.3";
     if (json_is_text(v)) return copy_text(r, v);
@@ -63,9 +64,9 @@ static void add_projection(struct reading *r, const struct json_object *v)
                                  .bundle = copy_text(r, json_get(v, "bundle")),
                                  .mapping = copy_text(r, json_get(v, "mapping")),
                                  .modulator = copy_text(r, json_get(v, "modulator")),
-                                 .weight = (int8_t)integer(json_get(v, "weight"), 50),
-                                 .delay = (uint8_t)integer(json_get(v, "delay"), 1),
-                                 .density = density(r, json_get(v, "density"))};
+                                 .weight = (int8_t)metadata_integer(json_get(v, "weight"), 50),
+                                 .delay = (uint8_t)metadata_integer(json_get(v, "delay"), 1),
+                                 .density = metadata_density(r, json_get(v, "density"))};
 }
 
 static void read_members(struct reading *r, const struct json_object *root)
@@ -74,12 +75,13 @@ static void read_members(struct reading *r, const struct json_object *root)
     m->name = copy_text(r, json_get(root, "name"));
     m->domain = copy_text(r, json_get(root, "domain"));
     m->has_version = json_is_int(json_get(root, "version"));
-    m->version = (uint32_t)integer(json_get(root, "version"), 1);
-    m->input_dim = integer(json_get(root, "input_dim"), -1);
-    m->output_dim = integer(json_get(root, "output_dim"), -1);
-    for (size_t i = 0; i < 3; i++) m->skull[i] = integer(json_item(json_get(root, "skull"), i), -1);
-    m->input_shape = shape(r, json_get(root, "input_shape"), &m->input_rank);
-    m->output_shape = shape(r, json_get(root, "output_shape"), &m->output_rank);
+    m->version = (uint32_t)metadata_integer(json_get(root, "version"), 1);
+    m->input_dim = metadata_integer(json_get(root, "input_dim"), -1);
+    m->output_dim = metadata_integer(json_get(root, "output_dim"), -1);
+    for (size_t i = 0; i < 3; i++)
+        m->skull[i] = metadata_integer(json_item(json_get(root, "skull"), i), -1);
+    m->input_shape = metadata_shape(r, json_get(root, "input_shape"), &m->input_rank);
+    m->output_shape = metadata_shape(r, json_get(root, "output_shape"), &m->output_rank);
     size_t labels = 0;
     json_each(json_get(root, "labels"), count_member, &labels);
     m->labels = arena_alloc(r->arena, labels, sizeof *m->labels, r->err);
@@ -123,7 +125,7 @@ bool tvmr_card_read(penta_bytes json, struct tvmr_card *card, struct arena *aren
     struct reading r = {arena, err, NULL};
     if (!json_is_object(root)) error_at(err, TVMR_CARD, 0, "the JSON of the card is no object");
     card->id = copy_text(&r, json_get(root, "id"));
-    card->payload_size = integer(json_get(root, "payload_size"), -1);
+    card->payload_size = metadata_integer(json_get(root, "payload_size"), -1);
     json_doc_free(doc);
     return !err->code;
 }

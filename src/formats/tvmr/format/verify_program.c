@@ -363,7 +363,7 @@ static void shape_text(const struct known *k, char *text, size_t size)
     if (!k->rank) *text = 0;
 }
 
-static bool broadcastable(const struct known *a, const struct known *b)
+static bool verify_program_broadcastable(const struct known *a, const struct known *b)
 {
     if (a->rank != b->rank) return false;
     for (unsigned i = 0; i < a->rank; i++)
@@ -421,7 +421,7 @@ static void check_shape(struct pass *p, struct known *known, size_t i)
     case TVMR_OP_ADD:
     case TVMR_OP_SUB:
         if (!x->is || !y->is) return;
-        if (!broadcastable(x, y))
+        if (!verify_program_broadcastable(x, y))
             INSN(TVMR_SHAPE, i, "%s of [%s] and [%s]", w.opcode == TVMR_OP_ADD ? "ADD" : "SUB",
                  first, second);
         known[w.a[0]] = *x;

@@ -8,7 +8,7 @@
 
 bool tvmr_is_weights(penta_bytes file) { return file.size >= 4 && !memcmp(file.data, "TVMW", 4); }
 
-static bool damage(struct tvmr_module *m, uint64_t at, const char *what)
+static bool weight_file_damage(struct tvmr_module *m, uint64_t at, const char *what)
 {
     return error_at(&m->base.damage, TVMR_WEIGHTS, at, "%s", what);
 }
@@ -18,7 +18,7 @@ bool tvmr_weights_parse(struct tvmr_module *m, penta_error *err)
     penta_bytes file = m->base.file;
     m->is_weights = true;
     if (file.size < TVMW_HEAD + TVMW_SUM)
-        return damage(m, file.size, "the file ends inside the head of a weight file");
+        return weight_file_damage(m, file.size, "the file ends inside the head of a weight file");
     struct reader r = {.in = bytes_slice(file, 0, file.size - TVMW_SUM), .pos = TVMW_HEAD};
     penta_error why = {0};
     r.err = &why;
@@ -30,14 +30,15 @@ bool tvmr_weights_parse(struct tvmr_module *m, penta_error *err)
     if (why.code)
         return error_at(&m->base.damage, TVMR_WEIGHTS, why.offset, "entry %zu: %s", m->entry_count,
                         why.message);
-    if (r.pos < r.in.size) return damage(m, r.pos, "bytes between the entries and their sum");
+    if (r.pos < r.in.size)
+        return weight_file_damage(m, r.pos, "bytes between the entries and their sum");
     return true;
 }
 
 /* ---- describe ---- */
 
-static void leaf(const penta_visitor *v, const char *name, const uint8_t *file, uint64_t at,
-                 uint64_t size, penta_kind kind, const char *note)
+static void weight_file_leaf(const penta_visitor *v, const char *name, const uint8_t *file,
+                             uint64_t at, uint64_t size, penta_kind kind, const char *note)
 {
     describe_field(v, (penta_field){.name = name,
                                     .offset = at,
@@ -56,7 +57,7 @@ static void describe_entry(const struct tvmr_module *m, const struct tvmr_entry 
     penta_node dims = {
         .name = "dims", .offset = at + 2 + e->key.size, .size = e->dims.size, .list = true};
     if (!describe_enter(v, node)) return;
-    leaf(v, "key_len", file, at, 1, PENTA_UINT, NULL);
+    weight_file_leaf(v, "key_len", file, at, 1, PENTA_UINT, NULL);
     if (e->key.size)
         describe_field(v, (penta_field){.name = "key",
                                         .offset = at + 1,
@@ -64,14 +65,14 @@ static void describe_entry(const struct tvmr_module *m, const struct tvmr_entry 
                                         .kind = PENTA_TEXT,
                                         .as.bytes = e->key});
     at += 1 + e->key.size;
-    leaf(v, "ndims", file, at, 1, PENTA_UINT, NULL);
+    weight_file_leaf(v, "ndims", file, at, 1, PENTA_UINT, NULL);
     if (e->dims.size && describe_enter(v, dims)) {
         for (size_t i = 0; i < e->dims.size; i += 2)
-            leaf(v, "dim", file, at + 1 + i, 2, PENTA_UINT, NULL);
+            weight_file_leaf(v, "dim", file, at + 1 + i, 2, PENTA_UINT, NULL);
         describe_leave(v, dims);
     }
     at += 1 + e->dims.size;
-    leaf(v, "has_temperatures", file, at, 1, PENTA_UINT, NULL);
+    weight_file_leaf(v, "has_temperatures", file, at, 1, PENTA_UINT, NULL);
     at++;
     if (e->weights.size)
         describe_raw(v, "signals", e->weights, at, "polarity and magnitude of each");
@@ -88,9 +89,9 @@ void tvmr_weights_describe(const struct tvmr_module *m, const penta_visitor *v)
         describe_raw(v, "damaged", file, 0, m->base.damage.message);
         return;
     }
-    leaf(v, "magic", file.data, 0, 4, PENTA_WORD, "TVMW");
-    leaf(v, "version", file.data, 4, 2, PENTA_UINT, NULL);
-    leaf(v, "entry_count", file.data, 6, 2, PENTA_UINT, NULL);
+    weight_file_leaf(v, "magic", file.data, 0, 4, PENTA_WORD, "TVMW");
+    weight_file_leaf(v, "version", file.data, 4, 2, PENTA_UINT, NULL);
+    weight_file_leaf(v, "entry_count", file.data, 6, 2, PENTA_UINT, NULL);
     for (size_t i = 0; i < m->entry_count; i++) at = m->entries[i].offset + m->entries[i].size;
     list.size = at - TVMW_HEAD;
     if (m->entry_count && describe_enter(v, list)) {
@@ -101,7 +102,7 @@ void tvmr_weights_describe(const struct tvmr_module *m, const penta_visitor *v)
         describe_raw(v, "damaged", bytes_slice(file, (size_t)at, file.size), at,
                      m->base.damage.message);
     else
-        leaf(v, "checksum", file.data, at, TVMW_SUM, PENTA_WORD, "XXH64 of all before");
+        weight_file_leaf(v, "checksum", file.data, at, TVMW_SUM, PENTA_WORD, "XXH64 of all before");
 }
 
 static void entry_info(const struct tvmr_entry *e, const penta_visitor *v)

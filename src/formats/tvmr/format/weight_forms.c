@@ -13,7 +13,7 @@ static struct tvmr_signal signal_at(const struct tvmr_entry *e, size_t i)
 }
 
 /* Whether the value says all of the signal. */
-static bool plain(struct tvmr_signal s)
+static bool weight_forms_plain(struct tvmr_signal s)
 {
     struct tvmr_signal of = tvmr_signal_of(tvmr_value(s));
     return of.polarity == s.polarity && of.magnitude == s.magnitude;
@@ -87,7 +87,7 @@ static void entry_json(const struct tvmr_entry *e, struct json *j)
     json_list(j, "weights");
     for (size_t i = 0; i < count; i++) {
         struct tvmr_signal s = signal_at(e, i);
-        if (plain(s)) {
+        if (weight_forms_plain(s)) {
             json_sint(j, NULL, tvmr_value(s));
             continue;
         }
@@ -139,7 +139,7 @@ static void tell_losses(const struct tvmr_entry *e, struct findings *findings)
     if (e->temps.size)
         findings_add(findings, TVMR_WEIGHTS_LOST, e->offset, NULL, "the temperatures are left out");
     for (size_t i = 0; i < e->weights.size / 2; i++)
-        if (!plain(signal_at(e, i))) {
+        if (!weight_forms_plain(signal_at(e, i))) {
             findings_add(findings, TVMR_WEIGHTS_LOST, e->offset, NULL,
                          "weight %zu is more than its value %d", i, tvmr_value(signal_at(e, i)));
             return;

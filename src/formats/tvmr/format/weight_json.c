@@ -11,12 +11,12 @@ struct reading {
     penta_error *err;
 };
 
-static bool wrong(struct reading *r, const char *what)
+static bool weight_json_wrong(struct reading *r, const char *what)
 {
     return error_at(r->err, TVMR_WEIGHTS, 0, "entry %zu: %s", r->entry, what);
 }
 
-static bool number(const struct json_object *v, int64_t low, int64_t high, int64_t *out)
+static bool weight_json_number(const struct json_object *v, int64_t low, int64_t high, int64_t *out)
 {
     return json_is_int(v) && json_as_sint(v, out) && *out >= low && *out <= high;
 }
@@ -25,11 +25,12 @@ static bool read_shape(struct reading *r, const struct json_object *list, uint64
 {
     size_t rank = json_length(list);
     *count = 1;
-    if (!json_is_list(list) || rank > 255) return wrong(r, "'shape' is a list of dimensions");
+    if (!json_is_list(list) || rank > 255)
+        return weight_json_wrong(r, "'shape' is a list of dimensions");
     for (size_t i = 0; i < rank; i++) {
         int64_t dim;
-        if (!number(json_item(list, i), 0, UINT16_MAX, &dim))
-            return wrong(r, "dimensions are 0 to 65535");
+        if (!weight_json_number(json_item(list, i), 0, UINT16_MAX, &dim))
+            return weight_json_wrong(r, "dimensions are 0 to 65535");
         writer_uint(&r->dims, (uint64_t)dim, 2);
         *count = *count > UINT32_MAX ? *count : *count * (uint64_t)dim;
     }
@@ -40,10 +41,10 @@ static bool read_weight(struct reading *r, const struct json_object *v)
 {
     int64_t value = 0, magnitude = 0;
     bool pair = json_is_list(v) && json_length(v) == 2;
-    if (pair ? !number(json_item(v, 0), -128, 127, &value) ||
-                   !number(json_item(v, 1), 0, 255, &magnitude)
-             : !number(v, -255, 255, &value))
-        return wrong(r, "a weight is -255 to 255, or polarity and magnitude");
+    if (pair ? !weight_json_number(json_item(v, 0), -128, 127, &value) ||
+                   !weight_json_number(json_item(v, 1), 0, 255, &magnitude)
+             : !weight_json_number(v, -255, 255, &value))
+        return weight_json_wrong(r, "a weight is -255 to 255, or polarity and magnitude");
     struct tvmr_signal s = tvmr_signal_of((int32_t)value);
     if (pair) s = (struct tvmr_signal){(int8_t)value, (uint8_t)magnitude};
     writer_uint(&r->signals, (uint8_t)s.polarity, 1);
@@ -59,19 +60,20 @@ static bool read_entry(struct reading *r, const struct json_object *v, struct wr
     size_t key_size = key ? json_text_size(json_get(v, "key")) : 0;
     uint64_t count;
     r->dims.out.size = r->signals.out.size = r->temps.out.size = 0;
-    if (!key || key_size > 255) return wrong(r, "'key' is a text of at most 255 bytes");
+    if (!key || key_size > 255) return weight_json_wrong(r, "'key' is a text of at most 255 bytes");
     if (!utf8_valid((penta_bytes){(const uint8_t *)key, key_size}))
-        return wrong(r, "'key' is not UTF-8");
+        return weight_json_wrong(r, "'key' is not UTF-8");
     if (!read_shape(r, json_get(v, "shape"), &count)) return false;
     if (!json_is_list(weights) || json_length(weights) != count)
-        return wrong(r, "'weights' has other elements than 'shape' says");
+        return weight_json_wrong(r, "'weights' has other elements than 'shape' says");
     for (size_t i = 0; i < count; i++)
         if (!read_weight(r, json_item(weights, i))) return false;
     if (temps && (!json_is_list(temps) || json_length(temps) != count))
-        return wrong(r, "'temperatures' has one for each weight");
+        return weight_json_wrong(r, "'temperatures' has one for each weight");
     for (size_t i = 0; temps && i < count; i++) {
         int64_t n;
-        if (!number(json_item(temps, i), 0, 255, &n)) return wrong(r, "temperatures are 0 to 255");
+        if (!weight_json_number(json_item(temps, i), 0, 255, &n))
+            return weight_json_wrong(r, "temperatures are 0 to 255");
         writer_uint(&r->temps, (uint64_t)n, 1);
     }
     if (!writer_ok(&r->dims, r->err) || !writer_ok(&r->signals, r->err) ||

@@ -56,7 +56,7 @@ void tvmr_weights_end(struct writer *out)
     if (!out->failed) writer_uint(out, checksum_xxh64(writer_view(out)), 8);
 }
 
-static bool storable(const struct tvmr_cold *c)
+static bool weights_storable(const struct tvmr_cold *c)
 {
     if (!c->present || !c->key_size || c->shape.rank > 255) return false;
     for (unsigned i = 0; i < c->shape.rank; i++)
@@ -82,10 +82,10 @@ bool tvmr_weights_save(const struct tvmr_vm *vm, const char *path, penta_error *
 {
     struct writer out = {0};
     size_t count = 0;
-    for (unsigned i = 0; i < TVMR_BANK; i++) count += storable(&vm->cold[i]);
+    for (unsigned i = 0; i < TVMR_BANK; i++) count += weights_storable(&vm->cold[i]);
     tvmr_weights_begin(&out, count);
     for (unsigned i = 0; i < TVMR_BANK; i++)
-        if (storable(&vm->cold[i]))
+        if (weights_storable(&vm->cold[i]))
             write_entry(&out, (penta_bytes){vm->cold[i].key, vm->cold[i].key_size}, &vm->cold[i]);
     tvmr_weights_end(&out);
     bool ok = writer_ok(&out, err) && file_write(path, writer_view(&out), err);
@@ -137,7 +137,7 @@ static bool weights_unused(const struct tvmr_vm *vm, const char *path, penta_err
                       *vm->unused ? vm->unused : "none", *program ? program : "none");
 }
 
-static bool apply(struct tvmr_vm *vm, struct tvmr_cold *c, const struct tvmr_entry *e)
+static bool weights_apply(struct tvmr_vm *vm, struct tvmr_cold *c, const struct tvmr_entry *e)
 {
     for (size_t i = 0; i < c->count; i++)
         c->weights[i] =
@@ -161,7 +161,8 @@ static size_t entry_load(struct tvmr_vm *vm, const struct tvmr_entry *e, penta_e
             note_unfit(vm, i, e);
             continue;
         }
-        if (!apply(vm, c, e)) error_at(err, tvmr_memory_code(vm), 0, "%.100s", vm->fault_text);
+        if (!weights_apply(vm, c, e))
+            error_at(err, tvmr_memory_code(vm), 0, "%.100s", vm->fault_text);
         vm->filled |= UINT64_C(1) << i;
         loaded++;
     }

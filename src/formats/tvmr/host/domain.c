@@ -52,7 +52,7 @@ bool answer_list(struct tvmr_vm *vm, uint64_t reg, const int32_t *data, size_t c
 
 bool answer_number(struct tvmr_vm *vm, uint64_t reg, int64_t value)
 {
-    int32_t v = clamp32(value);
+    int32_t v = ops_clamp32(value);
     return answer_list(vm, reg, &v, 1);
 }
 

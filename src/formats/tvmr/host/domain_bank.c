@@ -10,7 +10,7 @@ enum { BANK_MAX = 1 << 20 };
 
 /* ---- banks in files: per entry id, touched, count, elements; edges likewise ---- */
 
-static bool damaged(struct act *a, const char *name)
+static bool domain_bank_damaged(struct act *a, const char *name)
 {
     a->err = (penta_error){0};
     return error_at(&a->err, BASE_RANGE, 0, "'%s' in the store is damaged", name);
@@ -51,7 +51,7 @@ static struct bank *bank_of(struct act *a, uint64_t slot)
             if (err.code == BASE_MEMORY)
                 a->err = err;
             else
-                damaged(a, name);
+                domain_bank_damaged(a, name);
             return NULL;
         }
     return b;
@@ -85,7 +85,7 @@ static bool edges_load(struct act *a)
     w->edges_loaded = true;
     if (!named_get(w, "bank-edges", &bytes)) return true;
     size_t count = bytes.size / EDGE_BYTES;
-    if (bytes.size % EDGE_BYTES || count > BANK_MAX) return damaged(a, "bank-edges");
+    if (bytes.size % EDGE_BYTES || count > BANK_MAX) return domain_bank_damaged(a, "bank-edges");
     if (!ARRAY_RESERVE(w->edges, w->edge_capacity, count))
         return error_at(&a->err, BASE_MEMORY, 0, "no memory for %zu edges", count);
     penta_error err = {0};
@@ -143,7 +143,7 @@ static double sum_of_products(struct tvmr_vm *vm, const int32_t *x, const int32_
     return sum;
 }
 
-static int32_t likeness(struct tvmr_vm *vm, struct numbers x, struct numbers y)
+static int32_t domain_bank_likeness(struct tvmr_vm *vm, struct numbers x, struct numbers y)
 {
     double xx = sum_of_products(vm, x.data, x.data, x.count);
     double yy = sum_of_products(vm, y.data, y.data, y.count);
@@ -160,7 +160,7 @@ bool domain_BankQuery(struct act *a)
     size_t found = 0, top = a->args[3] & 255;
     if (!b) return false;
     for (size_t i = 0; MORE(i, b->count); i++) {
-        score = likeness(vm, x, b->entries[i].vector);
+        score = domain_bank_likeness(vm, x, b->entries[i].vector);
         size_t at = found;
         while (at && list[1 + 3 * (at - 1)] < score) at--;
         if (at >= top) continue;
@@ -207,16 +207,16 @@ bool domain_BankCount(struct act *a)
 }
 
 /* The entry that was touched longest ago is evicted first; demoted entries go before all others. */
-static bool touch(struct act *a, uint64_t clock)
+static bool domain_bank_touch(struct act *a, uint64_t clock)
 {
     struct bank *b = bank_of(a, a->args[1]);
     struct entry *e = b ? entry_of(b, source_of(a->vm, a->args[0])) : NULL;
     if (e) e->touched = clock;
     return b && (!e || bank_save(a, a->args[1]));
 }
-bool domain_BankTouch(struct act *a) { return touch(a, ++a->w->clock); }
+bool domain_BankTouch(struct act *a) { return domain_bank_touch(a, ++a->w->clock); }
 bool domain_BankPromote(struct act *a) { return domain_BankTouch(a); }
-bool domain_BankDemote(struct act *a) { return touch(a, 0); }
+bool domain_BankDemote(struct act *a) { return domain_bank_touch(a, 0); }
 
 /* Removes an entry, and the edges that lead to it and from it. */
 static bool bank_remove(struct act *a, uint64_t slot, struct entry *e)

@@ -63,7 +63,7 @@ static void by_register(struct act *a, char *name, size_t size)
     snprintf(name, size, "checkpoint-%u", INDEX((unsigned)a->args[0]));
 }
 
-static bool store(struct act *a, naming *name_of)
+static bool domain_lifecycle_store(struct act *a, naming *name_of)
 {
     char name[128];
     name_of(a, name, sizeof name);
@@ -75,7 +75,7 @@ static const char *const reasons[] = {[FOUND_NOTHING] = "there is none",
                                       [FOUND_DAMAGED] = "it is damaged"};
 
 /* Without stored weights, the register keeps its own; if they do not fit, too, with a warning. */
-static bool load(struct act *a, naming *name_of)
+static bool domain_lifecycle_load(struct act *a, naming *name_of)
 {
     char name[128];
     name_of(a, name, sizeof name);
@@ -85,18 +85,18 @@ static bool load(struct act *a, naming *name_of)
     return true;
 }
 
-ACT(SaveThermo) { return store(a, by_key); }
-ACT(LoadThermo) { return load(a, by_key); }
-ACT(StoreWeights) { return store(a, by_number); }
-ACT(LoadWeights) { return load(a, by_number); }
-ACT(CheckpointSave) { return store(a, by_register); }
+ACT(SaveThermo) { return domain_lifecycle_store(a, by_key); }
+ACT(LoadThermo) { return domain_lifecycle_load(a, by_key); }
+ACT(StoreWeights) { return domain_lifecycle_store(a, by_number); }
+ACT(LoadWeights) { return domain_lifecycle_load(a, by_number); }
+ACT(CheckpointSave) { return domain_lifecycle_store(a, by_register); }
 
 ACT(InitThermo) /* keeps weights that are stored already */
 {
     char name[128];
     penta_bytes there;
     by_key(a, name, sizeof name);
-    return named_get(a->w, name, &there) || store(a, by_key);
+    return named_get(a->w, name, &there) || domain_lifecycle_store(a, by_key);
 }
 
 ACT(CheckpointRestore)

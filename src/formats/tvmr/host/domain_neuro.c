@@ -14,7 +14,7 @@ ACT(ChemRead) { return answer_number(a->vm, a->args[0], a->w->chem[a->args[1] & 
 
 static bool set_chemical(struct act *a, unsigned id, int64_t level)
 {
-    a->w->chem[id & 7] = (uint8_t)clamp(level, 0, 255);
+    a->w->chem[id & 7] = (uint8_t)ops_clamp(level, 0, 255);
     if (id < 4) a->vm->chem[id] = a->w->chem[id]; /* so that levels gate learning */
     return true;
 }
@@ -24,11 +24,11 @@ ACT(ChemInject)
 {
     struct numbers n = source_of(a->vm, a->args[0]);
     int64_t v = a->args[2] < n.count ? n.data[a->args[2]] : 0;
-    if (a->args[3]) v = clamp(v, 0, 255) - 128;
+    if (a->args[3]) v = ops_clamp(v, 0, 255) - 128;
     return set_chemical(a, (unsigned)a->args[1], a->w->chem[a->args[1] & 7] + v);
 }
 
-static struct numbers *slice(struct act *a, uint64_t field, uint64_t index)
+static struct numbers *domain_neuro_slice(struct act *a, uint64_t field, uint64_t index)
 {
     struct numbers **slices = &a->w->fields[field & 255];
     if (!*slices) *slices = calloc(256, sizeof **slices);
@@ -37,13 +37,13 @@ static struct numbers *slice(struct act *a, uint64_t field, uint64_t index)
 
 static bool read_slice(struct act *a, uint64_t field, uint64_t index)
 {
-    const struct numbers *s = slice(a, field, index);
+    const struct numbers *s = domain_neuro_slice(a, field, index);
     return s && answer_list(a->vm, a->args[0], s->data, s->count);
 }
 
 static bool write_slice(struct act *a, uint64_t field, uint64_t index)
 {
-    struct numbers n = source_of(a->vm, a->args[0]), *s = slice(a, field, index);
+    struct numbers n = source_of(a->vm, a->args[0]), *s = domain_neuro_slice(a, field, index);
     return s && numbers_keep(a, s, n.data, n.count);
 }
 
@@ -53,23 +53,26 @@ ACT(FieldSliceRead) { return read_slice(a, a->args[1], a->args[2]); }
 ACT(FieldSliceWrite) { return write_slice(a, a->args[1], a->args[2]); }
 
 /* Every value of a field keeps retention / 256 of itself, and loses boost towards 0. */
-static bool decay(struct act *a, uint64_t field, int64_t retention, int64_t boost)
+static bool domain_neuro_decay(struct act *a, uint64_t field, int64_t retention, int64_t boost)
 {
     struct numbers *slices = a->w->fields[field & 255];
     for (size_t i = 0; slices && i < 256; i++)
         for (size_t k = 0; k < slices[i].count; k++) {
-            int64_t v = slices[i].data[k] * retention / 256, size = absolute(v) - boost;
-            slices[i].data[k] = (int32_t)(sign(v) * (size > 0 ? size : 0));
+            int64_t v = slices[i].data[k] * retention / 256, size = ops_absolute(v) - boost;
+            slices[i].data[k] = (int32_t)(ops_sign(v) * (size > 0 ? size : 0));
         }
     return true;
 }
-ACT(FieldTick) { return decay(a, a->args[0], a->w->dynamics[DYNAMIC_FIELD_TICK], 0); }
-ACT(FieldDecay) { return decay(a, a->args[0], (int64_t)a->args[1], (int64_t)a->args[2]); }
+ACT(FieldTick) { return domain_neuro_decay(a, a->args[0], a->w->dynamics[DYNAMIC_FIELD_TICK], 0); }
+ACT(FieldDecay)
+{
+    return domain_neuro_decay(a, a->args[0], (int64_t)a->args[1], (int64_t)a->args[2]);
+}
 
 /* Reduces the activity by factor / 256 where the source is not 0. */
 ACT(ExhaustionBoost)
 {
-    struct numbers n = source_of(a->vm, a->args[0]), *s = slice(a, FIELD_ACTIVITY, 0);
+    struct numbers n = source_of(a->vm, a->args[0]), *s = domain_neuro_slice(a, FIELD_ACTIVITY, 0);
     for (size_t i = 0; s && i < s->count && i < n.count; i++)
         if (n.data[i])
             s->data[i] = (int32_t)(s->data[i] * (256 - (int64_t)(a->args[1] & 255)) / 256);
@@ -79,13 +82,13 @@ ACT(ExhaustionBoost)
 /* The source becomes the activity; each value is reduced in proportion to its distance from the largest. */
 ACT(LateralInhibit)
 {
-    struct numbers n = source_of(a->vm, a->args[0]), *s = slice(a, FIELD_ACTIVITY, 0);
+    struct numbers n = source_of(a->vm, a->args[0]), *s = domain_neuro_slice(a, FIELD_ACTIVITY, 0);
     int64_t most = 0;
     if (!s || !numbers_keep(a, s, n.data, n.count)) return false;
     for (size_t i = 0; i < s->count; i++) most = s->data[i] > most ? s->data[i] : most;
     for (size_t i = 0; i < s->count; i++) {
         int64_t v = s->data[i] - (most - s->data[i]) * (int64_t)(a->args[1] & 255) / 255;
-        s->data[i] = clamp32(s->data[i] > 0 && v < 0 ? 0 : v);
+        s->data[i] = ops_clamp32(s->data[i] > 0 && v < 0 ? 0 : v);
     }
     return true;
 }
@@ -93,7 +96,7 @@ ACT(LateralInhibit)
 /* The contents of a field, or [0]. */
 static bool read_state(struct act *a, uint64_t field)
 {
-    const struct numbers *s = slice(a, field, 0);
+    const struct numbers *s = domain_neuro_slice(a, field, 0);
     if (!s) return false;
     return s->count ? answer_list(a->vm, a->args[0], s->data, s->count)
                     : answer_number(a->vm, a->args[0], 0);
@@ -117,7 +120,7 @@ ACT(NoveltyScore)
         ok && a->args[0] != TVMR_NULL ? hot_change(a->vm, (uint8_t)a->args[0]) : NULL;
     for (size_t i = 0; r && i < r->count; i++)
         r->data[i] =
-            clamp32(absolute((int64_t)seen->data[i] - (i < last.count ? last.data[i] : 0)));
+            ops_clamp32(ops_absolute((int64_t)seen->data[i] - (i < last.count ? last.data[i] : 0)));
     numbers_drop(a->w, &last);
     return ok;
 }
@@ -141,33 +144,36 @@ ACT(SNNSetAxes)
 {
     struct numbers n = source_of(a->vm, a->args[0]);
     for (size_t i = 0; i < 4; i++)
-        a->w->axes[i] = i < n.count ? (int8_t)clamp(n.data[i], -128, 127) : 0;
+        a->w->axes[i] = i < n.count ? (int8_t)ops_clamp(n.data[i], -128, 127) : 0;
     return true;
 }
 
 ACT(SNNStepAxes)
 {
     const int32_t *dynamics = a->w->dynamics;
-    int64_t steps = clamp(scalar_of(a->vm, a->args[0]), 1, 1000), keep = dynamics[DYNAMIC_SNN_KEEP],
-            stress = dynamics[DYNAMIC_SNN_STRESS];
+    int64_t steps = ops_clamp(scalar_of(a->vm, a->args[0]), 1, 1000),
+            keep = dynamics[DYNAMIC_SNN_KEEP], stress = dynamics[DYNAMIC_SNN_STRESS];
     size_t spread = (size_t)dynamics[DYNAMIC_SNN_SPREAD];
     for (int64_t s = 0; s < steps; s++, a->w->timestep++)
         for (size_t i = 0; i < a->w->neurons.count; i++) {
             int64_t v = a->w->neurons.data[i],
                     drive = a->w->axes[0] - a->w->axes[1] + (int64_t)(i % spread);
             v = v * (keep + a->w->axes[2]) / 256 + drive - a->w->axes[3] / stress;
-            a->w->neurons.data[i] = (int32_t)clamp(v, 0, 255);
+            a->w->neurons.data[i] = (int32_t)ops_clamp(v, 0, 255);
         }
     return true;
 }
 
-static int64_t active(const struct numbers *n)
+static int64_t domain_neuro_active(const struct numbers *n)
 {
     int64_t count = 0;
     for (size_t i = 0; i < n->count; i++) count += n->data[i] > 0;
     return count;
 }
-ACT(SNNReadActivation) { return answer_number(a->vm, a->args[0], active(&a->w->neurons)); }
+ACT(SNNReadActivation)
+{
+    return answer_number(a->vm, a->args[0], domain_neuro_active(&a->w->neurons));
+}
 ACT(SNNReadNeuronCount) { return answer_number(a->vm, a->args[0], (int64_t)a->w->neurons.count); }
 ACT(SNNReadTimestep) { return answer_number(a->vm, a->args[0], a->w->timestep); }
 ACT(SNNReadActivities)
@@ -179,8 +185,8 @@ ACT(SNNReadOutputs) { return domain_SNNReadActivities(a); }
 ACT(SNNGrowNeurons)
 {
     struct numbers *n = &a->w->neurons;
-    size_t size = (size_t)clamp((int64_t)n->count + clamp(scalar_of(a->vm, a->args[0]), 0, NEURONS),
-                                0, NEURONS);
+    size_t size = (size_t)ops_clamp(
+        (int64_t)n->count + ops_clamp(scalar_of(a->vm, a->args[0]), 0, NEURONS), 0, NEURONS);
     int32_t *fresh = realloc(n->data, (size + 1) * sizeof *fresh);
     if (!fresh) return false;
     memset(fresh + n->count, 0, (size - n->count) * sizeof *fresh);
@@ -208,7 +214,7 @@ ACT(SNNPruneNeurons)
 }
 
 /* prune: small HOT weights become 0. Otherwise large ones become WARM. */
-static bool thermo(struct act *a, bool prune)
+static bool domain_neuro_thermo(struct act *a, bool prune)
 {
     int64_t changed = 0;
     int32_t below = a->w->dynamics[DYNAMIC_PRUNE_BELOW], from = a->w->dynamics[DYNAMIC_CREDIT_FROM];
@@ -229,5 +235,5 @@ static bool thermo(struct act *a, bool prune)
     }
     return answer_number(a->vm, a->args[1], changed);
 }
-ACT(ThermoPruneHot) { return thermo(a, true); }
-ACT(ThermoValenceCredit) { return thermo(a, false); }
+ACT(ThermoPruneHot) { return domain_neuro_thermo(a, true); }
+ACT(ThermoValenceCredit) { return domain_neuro_thermo(a, false); }

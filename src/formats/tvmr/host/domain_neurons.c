@@ -13,16 +13,16 @@ static bool pool_room(struct act *a)
     return a->w->pool.data != NULL;
 }
 
-static void inject(struct act *a, struct numbers x, uint64_t from, uint64_t to)
+static void domain_neurons_inject(struct act *a, struct numbers x, uint64_t from, uint64_t to)
 {
     for (uint64_t i = from; i < to && i < POOL_SIZE && i - from < x.count; i++)
-        a->w->pool.data[i] = clamp32((int64_t)a->w->pool.data[i] + x.data[i - from]);
+        a->w->pool.data[i] = ops_clamp32((int64_t)a->w->pool.data[i] + x.data[i - from]);
 }
 
 bool domain_PoolInject(struct act *a)
 {
     if (!pool_room(a)) return false;
-    inject(a, source_of(a->vm, a->args[0]), a->args[1], a->args[2]);
+    domain_neurons_inject(a, source_of(a->vm, a->args[0]), a->args[1], a->args[2]);
     return true;
 }
 
@@ -33,10 +33,10 @@ bool domain_PoolTick(struct act *a)
     int32_t *potential = a->w->pool.data, *spikes = potential + POOL_SIZE;
     int64_t fired = 0, fire = a->w->dynamics[DYNAMIC_POOL_FIRE],
             keep = a->w->dynamics[DYNAMIC_POOL_KEEP];
-    inject(a, x, 0, x.count);
+    domain_neurons_inject(a, x, 0, x.count);
     for (size_t i = 0; i < a->w->synapse_count; i++) { /* spikes of the last tick arrive now */
         const struct synapse *s = &a->w->synapses[i];
-        if (spikes[s->from]) potential[s->to] = clamp32((int64_t)potential[s->to] + s->weight);
+        if (spikes[s->from]) potential[s->to] = ops_clamp32((int64_t)potential[s->to] + s->weight);
     }
     for (size_t i = 0; i < POOL_SIZE; i++) {
         spikes[i] = potential[i] >= fire;
@@ -45,7 +45,7 @@ bool domain_PoolTick(struct act *a)
     }
     a->w->pool_spikes += fired;
     a->w->pool_ticks++;
-    if (x.count) x.data[0] = clamp32(fired);
+    if (x.count) x.data[0] = ops_clamp32(fired);
     return true;
 }
 
@@ -59,8 +59,8 @@ bool domain_PoolReadOutput(struct act *a)
 
 bool domain_PoolReadStats(struct act *a)
 {
-    int32_t stats[] = {clamp32(a->w->pool_spikes), (int32_t)a->w->synapse_count,
-                       clamp32(a->w->pool_ticks)};
+    int32_t stats[] = {ops_clamp32(a->w->pool_spikes), (int32_t)a->w->synapse_count,
+                       ops_clamp32(a->w->pool_ticks)};
     return answer_list(a->vm, a->args[0], stats, 3);
 }
 
@@ -115,7 +115,7 @@ bool domain_PoolModulate(struct act *a)
         struct synapse *s = &a->w->synapses[i];
         int fired = spikes[s->from] + spikes[s->to];
         if (!fired) continue;
-        s->weight = (int32_t)clamp(s->weight + (fired == 2 ? grow : -shrink), 0, WEIGHT_MAX);
+        s->weight = (int32_t)ops_clamp(s->weight + (fired == 2 ? grow : -shrink), 0, WEIGHT_MAX);
         changed[fired == 2 ? 0 : 1]++;
     }
     return answer_list(a->vm, a->args[0], changed, 2);
@@ -171,6 +171,6 @@ bool domain_PoolLoad(struct act *a)
     for (w->synapse_count = 0; w->synapse_count < count; w->synapse_count++, at += SYNAPSE_BYTES)
         w->synapses[w->synapse_count] =
             (struct synapse){(uint16_t)bytes_get16(at), (uint16_t)bytes_get16(at + 2),
-                             (int32_t)clamp((int32_t)bytes_get32(at + 4), 0, WEIGHT_MAX)};
+                             (int32_t)ops_clamp((int32_t)bytes_get32(at + 4), 0, WEIGHT_MAX)};
     return true;
 }

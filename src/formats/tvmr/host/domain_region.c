@@ -10,7 +10,7 @@ enum { MESSAGE = 8 }; /* what a message counts besides its numbers */
 /* ---- registers ---- */
 
 /* Params and shapes always exist: a bit says which ones were given away. */
-static bool take(struct act *a, unsigned i)
+static bool domain_region_take(struct act *a, unsigned i)
 {
     struct tvmr_vm *vm = a->vm;
     uint32_t size = (uint32_t)a->args[2];
@@ -36,7 +36,8 @@ ACT(AllocRegister)
 {
     for (unsigned i = TVMR_BANK - 1; i-- > 0;) {
         a->vm->no_memory = false;
-        if (take(a, i)) return answer_number(a->vm, a->args[0], (int64_t)(a->args[1] << 6 | i));
+        if (domain_region_take(a, i))
+            return answer_number(a->vm, a->args[0], (int64_t)(a->args[1] << 6 | i));
         if (a->vm->no_memory) return false;
     }
     return answer_number(a->vm, a->args[0], TVMR_NULL);
@@ -64,7 +65,7 @@ ACT(FreeRegister)
 
 /* ---- regions and messages ---- */
 
-static bool push(struct act *a, struct queue *q, struct numbers n)
+static bool domain_region_push(struct act *a, struct queue *q, struct numbers n)
 {
     struct message *m = calloc(1, sizeof *m);
     if (!m || !numbers_keep(a, &m->body, n.data, n.count)) {
@@ -90,7 +91,7 @@ static void drop_first(struct tvmr_domain *w, struct queue *q)
 }
 
 /* The front message, or [0]. */
-static bool front(struct act *a, struct queue *q, bool pop)
+static bool domain_region_front(struct act *a, struct queue *q, bool pop)
 {
     static const int32_t nothing = 0;
     struct message *m = q->first;
@@ -100,8 +101,11 @@ static bool front(struct act *a, struct queue *q, bool pop)
     return ok;
 }
 
-ACT(SendSignal) { return push(a, &a->w->regions[a->args[1] & 255], source_of(a->vm, a->args[0])); }
-ACT(RecvSignal) { return front(a, &a->w->regions[a->args[1] & 255], true); }
+ACT(SendSignal)
+{
+    return domain_region_push(a, &a->w->regions[a->args[1] & 255], source_of(a->vm, a->args[0]));
+}
+ACT(RecvSignal) { return domain_region_front(a, &a->w->regions[a->args[1] & 255], true); }
 ACT(RouteInput) { return domain_SendSignal(a); }
 ACT(RegionFire) { return domain_RecvSignal(a); }
 
@@ -110,20 +114,20 @@ ACT(Broadcast)
 {
     uint64_t channel = a->args[1] & 255;
     return !a->w->subscribed[channel] ||
-           push(a, &a->w->mailboxes[channel], source_of(a->vm, a->args[0]));
+           domain_region_push(a, &a->w->mailboxes[channel], source_of(a->vm, a->args[0]));
 }
 ACT(Subscribe)
 {
     a->w->subscribed[a->args[1] & 255] = true;
     return answer_number(a->vm, a->args[0], (int64_t)(a->args[1] & 255));
 }
-ACT(MailboxPeek) { return front(a, &a->w->mailboxes[a->args[1] & 255], false); }
-ACT(MailboxPop) { return front(a, &a->w->mailboxes[a->args[1] & 255], true); }
+ACT(MailboxPeek) { return domain_region_front(a, &a->w->mailboxes[a->args[1] & 255], false); }
+ACT(MailboxPop) { return domain_region_front(a, &a->w->mailboxes[a->args[1] & 255], true); }
 
 ACT(CollectOutputs)
 {
     for (unsigned i = 0; i < 256; i++)
-        if (a->w->regions[i].first) return front(a, &a->w->regions[i], true);
+        if (a->w->regions[i].first) return domain_region_front(a, &a->w->regions[i], true);
     return answer_list(a->vm, a->args[0], NULL, 0);
 }
 

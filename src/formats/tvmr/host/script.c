@@ -222,7 +222,7 @@ bool tvmr_script_write(struct tvmr_vm *vm, uint8_t reg, const int32_t *data, siz
     return true;
 }
 
-static bool apply(const struct scripted *a, struct tvmr_vm *vm)
+static bool script_apply(const struct scripted *a, struct tvmr_vm *vm)
 {
     for (size_t i = 0; i < a->count; i++) {
         const struct writing *w = &a->writes[i];
@@ -241,10 +241,10 @@ bool tvmr_script_answer(struct tvmr_script *script, struct tvmr_vm *vm)
     const char *asked = vm->yield_op->domain;
     for (size_t i = 0; i < script->always.count; i++)
         if (!strcmp(script->always.items[i].op->domain, asked))
-            return apply(&script->always.items[i], vm);
+            return script_apply(&script->always.items[i], vm);
     if (script->next >= script->answers.count) return true;
     const struct scripted *a = &script->answers.items[script->next++];
-    if (!a->op || !strcmp(a->op->domain, asked)) return apply(a, vm);
+    if (!a->op || !strcmp(a->op->domain, asked)) return script_apply(a, vm);
     char text[160];
     snprintf(text, sizeof text, "answer %zu of the script is for %.40s, the program asks for %.40s",
              script->next, a->op->domain, asked);

@@ -3,13 +3,13 @@
 #include "tvmr/kernels/elements.h"
 #include "tvmr/kernels/kernels.h"
 
-static inline int32_t limit(int32_t v, int32_t low, int32_t high)
+static inline int32_t elements_limit(int32_t v, int32_t low, int32_t high)
 {
     return v < low ? low : v > high ? high : v;
 }
 
 /* sum is a + b, wrapped: it overflowed if a and b have the same sign and sum has the other. */
-static inline int32_t saturate(int32_t a, int32_t b, uint32_t sum)
+static inline int32_t elements_saturate(int32_t a, int32_t b, uint32_t sum)
 {
     int32_t most = (a >> 31) ^ INT32_MAX;
     return (~(a ^ b) & (a ^ (int32_t)sum)) < 0 ? most : (int32_t)sum;
@@ -17,7 +17,7 @@ static inline int32_t saturate(int32_t a, int32_t b, uint32_t sum)
 
 /* v * factor / (least + |v|), to zero. Floating point divides whole vectors; here it is exact: the
  * quotients are below 128 and at least 1 / 2304 away from the next whole number, or whole. */
-static inline int32_t quotient(int32_t v, int32_t factor, int32_t least)
+static inline int32_t elements_quotient(int32_t v, int32_t factor, int32_t least)
 {
     int32_t magnitude = v < 0 ? -v : v;
     return (int32_t)((float)(v * factor) / (float)(least + magnitude));
@@ -26,7 +26,7 @@ static inline int32_t quotient(int32_t v, int32_t factor, int32_t least)
 static inline int32_t tanh_around_128(int32_t c)
 {
     int32_t d = 64 + ((c < 0 ? -c : c) >> 1);
-    return limit((int32_t)((float)(c * 64) / (float)d) + 128, 0, 255);
+    return elements_limit((int32_t)((float)(c * 64) / (float)d) + 128, 0, 255);
 }
 
 /* v * factor >> 8 for factors up to 255, without a wider product. */

@@ -9,7 +9,7 @@ enum {
 };
 
 /* vm NULL: not in pieces. */
-static void *aligned(struct tvmr_vm *vm, size_t bytes)
+static void *prepare_weights_aligned(struct tvmr_vm *vm, size_t bytes)
 {
     size_t size = bytes ? (bytes + ALIGN - 1) / ALIGN * ALIGN : ALIGN;
     void *p = aligned_alloc(ALIGN, size);
@@ -43,7 +43,7 @@ struct survey {
     bool ternary;       /* every polarity is -1, 0 or 1 */
 };
 
-static struct survey look(struct tvmr_vm *vm, const struct tvmr_cold *c)
+static struct survey prepare_weights_look(struct tvmr_vm *vm, const struct tvmr_cold *c)
 {
     struct survey s = {0, 0, true};
     for (size_t i = 0; MORE(i, c->count); i++) {
@@ -94,20 +94,20 @@ static void encode_row(struct tvmr_weights *w, const struct tvmr_signal *from, s
     }
 }
 
-static bool room(struct tvmr_vm *vm, struct tvmr_weights *w)
+static bool prepare_weights_room(struct tvmr_vm *vm, struct tvmr_weights *w)
 {
     bool nine = w->form == TVMR_FORM_NINE;
     if (nine) w->chunks = (w->chunks + 1) / 2 * 2;
     w->stride = row_bytes(w->form, w->chunks);
-    w->codes = aligned(vm, w->rows * w->stride);
+    w->codes = prepare_weights_aligned(vm, w->rows * w->stride);
     w->sums = calloc(w->rows + 4, sizeof *w->sums); /* read in fours */
-    if (nine) w->lows = aligned(vm, (w->rows + 3) / 4 * w->chunks * 32);
+    if (nine) w->lows = prepare_weights_aligned(vm, (w->rows + 3) / 4 * w->chunks * 32);
     return w->codes && w->sums && (w->lows || !nine);
 }
 
 static void prepare_plain(struct tvmr_vm *vm, struct tvmr_weights *w, const struct tvmr_cold *c)
 {
-    struct survey s = look(vm, c);
+    struct survey s = prepare_weights_look(vm, c);
     if (!s.ternary) return; /* weights from outside with other polarities: the definition */
     bool bytes = vm->kernels == TVMR_KERNELS_AVX512;
     bool wide = w->cols > NINE_COLUMNS || c->count <= WIDE_BYTES / 2;
@@ -121,7 +121,7 @@ static void prepare_plain(struct tvmr_vm *vm, struct tvmr_weights *w, const stru
                 : w->form == TVMR_FORM_EIGHT ? 128
                 : w->form == TVMR_FORM_NINE  ? 255
                                              : 0;
-    if (!room(vm, w)) {
+    if (!prepare_weights_room(vm, w)) {
         weights_free(w);
         return;
     }
@@ -134,10 +134,10 @@ static void prepare_plain(struct tvmr_vm *vm, struct tvmr_weights *w, const stru
 static void prepare_gated(struct tvmr_vm *vm, struct tvmr_weights *w, const struct tvmr_cold *c,
                           enum tvmr_gate gate)
 {
-    if (!look(vm, c).ternary) return;
+    if (!prepare_weights_look(vm, c).ternary) return;
     w->form = gate == TVMR_GATE_CORE ? TVMR_FORM_CORE : TVMR_FORM_EXTENSION;
     w->magnitude = 1;
-    if (!room(vm, w)) {
+    if (!prepare_weights_room(vm, w)) {
         weights_free(w);
         return;
     }
@@ -192,7 +192,7 @@ bool tvmr_input_room(struct tvmr_input *in, const struct tvmr_weights *w)
     size_t need = in->stride * input_bytes(w->form);
     if (in->room >= need) return true;
     free(in->bytes);
-    in->bytes = aligned(NULL, need);
+    in->bytes = prepare_weights_aligned(NULL, need);
     in->parts = (int16_t *)(void *)in->bytes;
     in->room = in->bytes ? need : 0;
     return in->bytes != NULL;

@@ -21,7 +21,7 @@ static int64_t row_core(const struct tvmr_cold *c, size_t at, const int32_t *x, 
     int64_t sum = 0;
     for (size_t i = 0; i < n; i++) {
         unsigned t = temp_at(c, at + i);
-        int64_t level = absolute(x[i]);
+        int64_t level = ops_absolute(x[i]);
         if ((level > 255 ? 255 : level) < tvmr_threshold[t]) continue;
         sum += (int64_t)tvmr_value(c->weights[at + i]) * x[i] * tvmr_conductance[t] / 255;
     }
@@ -34,7 +34,7 @@ static int64_t row_extension(const struct tvmr_cold *c, size_t at, const int32_t
     int64_t sum = 0;
     for (size_t i = 0; i < n; i++) {
         unsigned t = temp_at(c, at + i);
-        if ((absolute(x[i]) & 255) < tvmr_threshold[t]) continue;
+        if ((ops_absolute(x[i]) & 255) < tvmr_threshold[t]) continue;
         sum += (int64_t)(tvmr_value(c->weights[at + i]) * tvmr_conductance[t] / 255) * x[i];
     }
     return sum;
@@ -54,7 +54,8 @@ void tvmr_product_plain(const struct tvmr_cold *c, enum tvmr_gate gate, const in
 {
     size_t cols = c->shape.dims[1], n = min_size(cols, count);
     if (!c->temps) gate = TVMR_GATE_NONE;
-    for (size_t o = from; o < to; o++) out[o] = n ? clamp32(row_part(c, gate, o * cols, x, n)) : 0;
+    for (size_t o = from; o < to; o++)
+        out[o] = n ? ops_clamp32(row_part(c, gate, o * cols, x, n)) : 0;
 }
 
 /* The same, which an interrupt may end. */
@@ -65,7 +66,7 @@ static void product_in_pieces(struct tvmr_vm *vm, const struct tvmr_cold *c, enu
     for (size_t o = 0; MORE(o, rows); o++) {
         int64_t sum = 0;
         for (PIECES(i, m, n)) sum += row_part(c, gate, o * cols + i, x + i, m);
-        out[o] = clamp32(sum);
+        out[o] = ops_clamp32(sum);
     }
 }
 

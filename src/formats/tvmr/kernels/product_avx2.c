@@ -10,12 +10,12 @@
 
 enum { RUN = 1024 }; /* columns for which sums fit 32 bits: 255 * 32768 * 1024 / 8 is below 2^31 */
 
-INLINE __m256i load(const int16_t *p)
+INLINE __m256i avx2_load(const int16_t *p)
 {
     return _mm256_load_si256((const __m256i *)(const void *)p);
 }
 
-INLINE int64_t total(__m256i a)
+INLINE int64_t avx2_total(__m256i a)
 {
     __m256i low = _mm256_cvtepi32_epi64(_mm256_castsi256_si128(a));
     __m256i high = _mm256_cvtepi32_epi64(_mm256_extracti128_si256(a, 1));
@@ -30,11 +30,12 @@ INLINE __m256i add_products(__m256i sum, __m256i a, __m256i b)
 }
 
 /* Part k counts 2^16 times as much as the one before; the lower of two lacks a constant. */
-INLINE int32_t finish(const struct tvmr_weights *w, size_t row, const int64_t sums[2], int parts)
+INLINE int32_t avx2_finish(const struct tvmr_weights *w, size_t row, const int64_t sums[2],
+                           int parts)
 {
-    if (parts == 1) return clamp32(sums[0]);
-    return clamp32(sums[0] + sums[1] * (INT64_C(1) << TVMR_PART_BITS) +
-                   w->sums[row] * TVMR_PART_FLIP);
+    if (parts == 1) return ops_clamp32(sums[0]);
+    return ops_clamp32(sums[0] + sums[1] * (INT64_C(1) << TVMR_PART_BITS) +
+                       w->sums[row] * TVMR_PART_FLIP);
 }
 
 /* The rows of a group; the last group repeats its first row where there are no more. */
@@ -54,7 +55,7 @@ INLINE __m256i load_bytes(const uint8_t *p)
 }
 
 /* Codes of one quarter times bytes of the input, neighbours added: 2 * 2 * 128 at most. */
-INLINE __m256i quarter(__m256i v, int q, __m256i x)
+INLINE __m256i avx2_quarter(__m256i v, int q, __m256i x)
 {
     return _mm256_maddubs_epi16(_mm256_and_si256(_mm256_srli_epi16(v, 2 * q), _mm256_set1_epi8(3)),
                                 x);
@@ -71,12 +72,12 @@ TARGET static void two_plane(const uint8_t *const codes[4], size_t stride, const
         for (size_t q = 0; q < 4; q++) x[q] = load_bytes(plane + at / 64 * 256 + at % 64 + 64 * q);
         for (int i = 0; i < 4; i++) {
             __m256i v = load_bytes(codes[i] + at);
-            __m256i low = _mm256_add_epi16(quarter(v, 0, x[0]), quarter(v, 1, x[1]));
-            __m256i high = _mm256_add_epi16(quarter(v, 2, x[2]), quarter(v, 3, x[3]));
+            __m256i low = _mm256_add_epi16(avx2_quarter(v, 0, x[0]), avx2_quarter(v, 1, x[1]));
+            __m256i high = _mm256_add_epi16(avx2_quarter(v, 2, x[2]), avx2_quarter(v, 3, x[3]));
             a[i] = add_products(a[i], _mm256_add_epi16(low, high), ones);
         }
     }
-    for (int i = 0; i < 4; i++) sums[i] = total(a[i]);
+    for (int i = 0; i < 4; i++) sums[i] = avx2_total(a[i]);
 }
 
 TARGET static void rows_two(const struct tvmr_weights *w, const struct tvmr_input *in, size_t from,
@@ -93,8 +94,8 @@ TARGET static void rows_two(const struct tvmr_weights *w, const struct tvmr_inpu
             if (k) correction = correction * 256 + 128; /* what a plane below the highest lacks */
         }
         for (size_t i = 0; i < 4 && r + i < to; i++)
-            out[r + i] = clamp32(w->magnitude *
-                                 (dot[i] + correction * w->sums[r + i] - w->offset * in->sum));
+            out[r + i] = ops_clamp32(w->magnitude *
+                                     (dot[i] + correction * w->sums[r + i] - w->offset * in->sum));
     }
 }
 
@@ -116,16 +117,16 @@ TARGET static void rows_two(const struct tvmr_weights *w, const struct tvmr_inpu
                 for (; at < end; at += 16) {                                                       \
                     __m256i x[PARTS];                                                              \
                     for (int k = 0; k < PARTS; k++)                                                \
-                        x[k] = load(in->parts + (size_t)k * in->stride + at);                      \
+                        x[k] = avx2_load(in->parts + (size_t)k * in->stride + at);                 \
                     for (int i = 0; i < ROWS; i++)                                                 \
                         for (int k = 0; k < PARTS; k++)                                            \
-                            a[i][k] = add_products(a[i][k], load(codes[i] + at), x[k]);            \
+                            a[i][k] = add_products(a[i][k], avx2_load(codes[i] + at), x[k]);       \
                 }                                                                                  \
                 for (int i = 0; i < ROWS; i++)                                                     \
-                    for (int k = 0; k < PARTS; k++) dot[i][k] += total(a[i][k]);                   \
+                    for (int k = 0; k < PARTS; k++) dot[i][k] += avx2_total(a[i][k]);              \
             }                                                                                      \
             for (size_t i = 0; i < ROWS && r + i < to; i++)                                        \
-                out[r + i] = finish(w, r + i, dot[i], PARTS);                                      \
+                out[r + i] = avx2_finish(w, r + i, dot[i], PARTS);                                 \
         }                                                                                          \
     }
 
@@ -135,21 +136,21 @@ WIDE_ROWS(rows_wide_2, 4, 2)
 /* ---- gated ---- */
 
 /* The version of the input that each weight's temperature picks. */
-INLINE __m256i pick(const int16_t *x, __m256i odd, __m256i high)
+INLINE __m256i avx2_pick(const int16_t *x, __m256i odd, __m256i high)
 {
-    __m256i low = _mm256_blendv_epi8(load(x), load(x + 32), odd);
-    __m256i up = _mm256_blendv_epi8(load(x + 64), load(x + 96), odd);
+    __m256i low = _mm256_blendv_epi8(avx2_load(x), avx2_load(x + 32), odd);
+    __m256i up = _mm256_blendv_epi8(avx2_load(x + 64), avx2_load(x + 96), odd);
     return _mm256_blendv_epi8(low, up, high);
 }
 
 /* Sums of the quotients that the division of each term leaves, signed. The rest of HOT is 0. */
 INLINE __m256i add_rests(__m256i sum, const int16_t *x, __m256i v, __m256i odd, __m256i high)
 {
-    __m256i low = _mm256_and_si256(load(x), odd);
-    __m256i up = _mm256_blendv_epi8(load(x + 32), load(x + 64), odd);
+    __m256i low = _mm256_and_si256(avx2_load(x), odd);
+    __m256i up = _mm256_blendv_epi8(avx2_load(x + 32), avx2_load(x + 64), odd);
     __m256i rest = _mm256_blendv_epi8(low, up, high);
     __m256i quotient = _mm256_mulhi_epu16(_mm256_abs_epi16(v), rest);
-    return add_products(sum, quotient, _mm256_sign_epi16(load(x + 96), v));
+    return add_products(sum, quotient, _mm256_sign_epi16(avx2_load(x + 96), v));
 }
 
 #define GATED_ROWS(NAME, PARTS, REST)                                                              \
@@ -169,22 +170,23 @@ INLINE __m256i add_rests(__m256i sum, const int16_t *x, __m256i v, __m256i odd, 
                 for (; at < end; at += 16) {                                                       \
                     const int16_t *x = in->parts + at / 32 * BLOCK + at % 32;                      \
                     for (int i = 0; i < ROWS; i++) {                                               \
-                        __m256i q = load(codes[i] + at), v = _mm256_srai_epi16(q, 2);              \
+                        __m256i q = avx2_load(codes[i] + at), v = _mm256_srai_epi16(q, 2);         \
                         __m256i odd = _mm256_srai_epi16(_mm256_slli_epi16(q, 15), 15);             \
                         __m256i high = _mm256_srai_epi16(_mm256_slli_epi16(q, 14), 15);            \
                         for (int k = 0; k < PARTS; k++)                                            \
-                            sum[i][k] = add_products(sum[i][k], v, pick(x + 128 * k, odd, high));  \
+                            sum[i][k] =                                                            \
+                                add_products(sum[i][k], v, avx2_pick(x + 128 * k, odd, high));     \
                         if (REST)                                                                  \
                             sum[i][PARTS] =                                                        \
                                 add_rests(sum[i][PARTS], x + 128 * PARTS, v, odd, high);           \
                     }                                                                              \
                 }                                                                                  \
                 for (int i = 0; i < ROWS; i++)                                                     \
-                    for (int k = 0; k < SUMS; k++) dot[i][k] += total(sum[i][k]);                  \
+                    for (int k = 0; k < SUMS; k++) dot[i][k] += avx2_total(sum[i][k]);             \
             }                                                                                      \
             for (size_t i = 0; i < ROWS && r + i < to; i++) {                                      \
                 if (REST) dot[i][0] += dot[i][PARTS];                                              \
-                out[r + i] = finish(w, r + i, dot[i], PARTS);                                      \
+                out[r + i] = avx2_finish(w, r + i, dot[i], PARTS);                                 \
             }                                                                                      \
         }                                                                                          \
     }

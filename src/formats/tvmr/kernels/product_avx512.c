@@ -8,7 +8,7 @@
 #define INLINE static inline __attribute__((always_inline)) TARGET
 
 /* Sixteen 32-bit sums into eight of 64 bits. */
-INLINE __m512i widen(__m512i total, __m512i a)
+INLINE __m512i avx512_widen(__m512i total, __m512i a)
 {
     __m512i low = _mm512_cvtepi32_epi64(_mm512_castsi512_si256(a));
     __m512i high = _mm512_cvtepi32_epi64(_mm512_extracti64x4_epi64(a, 1));
@@ -24,7 +24,7 @@ INLINE __m512i sums_in_lanes(__m512i a, __m512i b, __m512i c, __m512i d)
 }
 
 /* The same for sums that fit 32 bits. */
-INLINE __m256i sum4(__m512i a, __m512i b, __m512i c, __m512i d)
+INLINE __m256i avx512_sum4(__m512i a, __m512i b, __m512i c, __m512i d)
 {
     __m512i all = sums_in_lanes(a, b, c, d);
     __m256i half = _mm256_add_epi32(_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64(all, 1));
@@ -35,14 +35,14 @@ INLINE __m256i sum4(__m512i a, __m512i b, __m512i c, __m512i d)
 /* The same for sums of which only a quarter fits. */
 INLINE __m256i sum4_wide(__m512i a, __m512i b, __m512i c, __m512i d)
 {
-    __m512i all = widen(_mm512_setzero_si512(), sums_in_lanes(a, b, c, d));
+    __m512i all = avx512_widen(_mm512_setzero_si512(), sums_in_lanes(a, b, c, d));
     return _mm256_add_epi64(_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64(all, 1));
 }
 
 /* magnitude * (dot + C * sum of codes - offset * sum of x), clamped, for rows row .. row + n - 1.
  */
-INLINE void finish(const struct tvmr_weights *w, const struct tvmr_input *in, size_t row, size_t n,
-                   __m256i dot, int64_t correction, int32_t *out)
+INLINE void avx512_finish(const struct tvmr_weights *w, const struct tvmr_input *in, size_t row,
+                          size_t n, __m256i dot, int64_t correction, int32_t *out)
 {
     __m256i sums = _mm256_loadu_si256((const __m256i *)(const void *)(w->sums + row));
     if (correction)
@@ -94,7 +94,7 @@ INLINE __m256i two_plane(const uint8_t *const codes[4], const uint8_t *x, size_t
         __m512i upper = _mm512_add_epi32(a[i][2], _mm512_srai_epi32(a[i][3], 2));
         sum[i] = _mm512_add_epi32(sum[i], _mm512_srai_epi32(upper, 4));
     }
-    return sum4(sum[0], sum[1], sum[2], sum[3]);
+    return avx512_sum4(sum[0], sum[1], sum[2], sum[3]);
 }
 
 TARGET static void rows_two(const struct tvmr_weights *w, const struct tvmr_input *in, size_t from,
@@ -109,7 +109,7 @@ TARGET static void rows_two(const struct tvmr_weights *w, const struct tvmr_inpu
             __m256i sum = two_plane(codes, in->bytes + k * in->stride, w->stride / 64);
             dot = _mm256_add_epi64(dot, _mm256_sll_epi64(sum, _mm_cvtsi32_si128((int)(8 * k))));
         }
-        finish(w, in, r, g.n, dot, plane_correction[in->planes - 1], out);
+        avx512_finish(w, in, r, g.n, dot, plane_correction[in->planes - 1], out);
     }
 }
 
@@ -155,17 +155,17 @@ TARGET static void rows_two(const struct tvmr_weights *w, const struct tvmr_inpu
             for (int i = 0; i < AT_ONCE; i++)                                                      \
                 for (int k = 0; k < PLANES; k++)                                                   \
                     sums[first + i][k] =                                                           \
-                        NINE ? both(high[i][k], low[i][k], first + i) : high[i][k];                \
+                        NINE ? avx512_both(high[i][k], low[i][k], first + i) : high[i][k];         \
         }                                                                                          \
         __m256i dot = _mm256_setzero_si256();                                                      \
         for (int k = 0; k < PLANES; k++)                                                           \
             dot = _mm256_add_epi64(                                                                \
-                dot,                                                                               \
-                _mm256_slli_epi64(sum4(sums[0][k], sums[1][k], sums[2][k], sums[3][k]), 8 * k));   \
+                dot, _mm256_slli_epi64(                                                            \
+                         avx512_sum4(sums[0][k], sums[1][k], sums[2][k], sums[3][k]), 8 * k));     \
         return dot;                                                                                \
     }
 
-INLINE __m512i both(__m512i high, __m512i low, int row)
+INLINE __m512i avx512_both(__m512i high, __m512i low, int row)
 {
     return _mm512_add_epi32(_mm512_slli_epi32(high, 1), _mm512_srai_epi32(low, (unsigned)row));
 }
@@ -186,7 +186,7 @@ BYTE_ROWS(nine_4, 4, 2, 1)
     {                                                                                              \
         for (size_t r = from; r < to; r += 4) {                                                    \
             struct group g = group_at(r, to);                                                      \
-            finish(w, in, r, g.n, ROWS(w, in, &g), plane_correction[PLANES - 1], out);             \
+            avx512_finish(w, in, r, g.n, ROWS(w, in, &g), plane_correction[PLANES - 1], out);      \
         }                                                                                          \
     }
 
@@ -239,8 +239,8 @@ BYTE_LOOP(rows_nine_4, 4, nine_4)
                                                           TVMR_PART_BITS * k));                    \
             }                                                                                      \
             for (size_t i = 0; i < ROWS && r + i < to; i += 4)                                     \
-                finish(w, in, r + i, to - r - i < 4 ? to - r - i : 4, dot[i / 4],                  \
-                       PARTS > 1 ? TVMR_PART_FLIP : 0, out);                                       \
+                avx512_finish(w, in, r + i, to - r - i < 4 ? to - r - i : 4, dot[i / 4],           \
+                              PARTS > 1 ? TVMR_PART_FLIP : 0, out);                                \
         }                                                                                          \
     }
 
@@ -250,7 +250,7 @@ WIDE_ROWS(rows_wide_2, 4, 2)
 /* ---- gated: 16 bits, four versions of the input ---- */
 
 /* The version of the input that each weight's temperature picks. */
-INLINE __m512i pick(const int16_t *x, __mmask32 odd, __mmask32 high)
+INLINE __m512i avx512_pick(const int16_t *x, __mmask32 odd, __mmask32 high)
 {
     __m512i low = _mm512_mask_mov_epi16(_mm512_load_si512(x), odd, _mm512_load_si512(x + 32));
     __m512i up = _mm512_mask_mov_epi16(_mm512_load_si512(x + 64), odd, _mm512_load_si512(x + 96));
@@ -295,8 +295,8 @@ INLINE __m512i add_rests(__m512i sum, const int16_t *x, __m512i q, __m512i v, __
                         __mmask32 odd = _mm512_test_epi16_mask(q, bit0);                           \
                         __mmask32 high = _mm512_test_epi16_mask(q, bit1);                          \
                         for (int k = 0; k < PARTS; k++)                                            \
-                            sum[i][k] =                                                            \
-                                _mm512_dpwssd_epi32(sum[i][k], v, pick(x + 128 * k, odd, high));   \
+                            sum[i][k] = _mm512_dpwssd_epi32(sum[i][k], v,                          \
+                                                            avx512_pick(x + 128 * k, odd, high));  \
                         if (REST)                                                                  \
                             sum[i][PARTS] =                                                        \
                                 add_rests(sum[i][PARTS], x + 128 * PARTS, q, v, odd, high);        \
@@ -307,7 +307,7 @@ INLINE __m512i add_rests(__m512i sum, const int16_t *x, __m512i q, __m512i v, __
                         dot, k == 1 && PARTS == 2 ? _mm256_slli_epi64(all, TVMR_PART_BITS) : all); \
                 }                                                                                  \
             }                                                                                      \
-            finish(w, in, r, g.n, dot, PARTS == 2 ? TVMR_PART_FLIP : 0, out);                      \
+            avx512_finish(w, in, r, g.n, dot, PARTS == 2 ? TVMR_PART_FLIP : 0, out);               \
         }                                                                                          \
     }
 

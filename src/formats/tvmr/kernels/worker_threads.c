@@ -25,7 +25,7 @@ struct worker {
     unsigned index;
 };
 
-static inline void relax(void)
+static inline void worker_relax(void)
 {
 #ifdef __x86_64__
     __builtin_ia32_pause();
@@ -33,7 +33,7 @@ static inline void relax(void)
 }
 
 /* The share of one of n threads, in whole groups of eight rows. */
-static void share(const struct tvmr_job *j, unsigned index, unsigned n)
+static void worker_share(const struct tvmr_job *j, unsigned index, unsigned n)
 {
     size_t groups = (j->to - j->from + 7) / 8;
     size_t from = j->from + groups * index / n * 8, to = j->from + groups * (index + 1) / n * 8;
@@ -41,11 +41,11 @@ static void share(const struct tvmr_job *j, unsigned index, unsigned n)
     if (from < to) j->kernel(j->weights, j->input, from, to, j->out);
 }
 
-static void await(struct tvmr_pool *p, unsigned seen)
+static void worker_await(struct tvmr_pool *p, unsigned seen)
 {
     for (int i = 0; i < SPINS; i++) {
         if (atomic_load_explicit(&p->round, memory_order_acquire) != seen) return;
-        relax();
+        worker_relax();
     }
     pthread_mutex_lock(&p->lock);
     atomic_fetch_add(&p->sleepers, 1);
@@ -54,20 +54,20 @@ static void await(struct tvmr_pool *p, unsigned seen)
     pthread_mutex_unlock(&p->lock);
 }
 
-static void *work(void *argument)
+static void *worker_work(void *argument)
 {
     struct worker me = *(struct worker *)argument;
     struct tvmr_pool *p = me.pool;
     free(argument);
     for (unsigned seen = 0;; seen++) {
-        await(p, seen);
+        worker_await(p, seen);
         if (atomic_load(&p->quit)) return NULL;
-        share(&p->job, me.index + 1, p->workers + 1);
+        worker_share(&p->job, me.index + 1, p->workers + 1);
         atomic_fetch_add_explicit(&p->done, 1, memory_order_release);
     }
 }
 
-static void announce(struct tvmr_pool *p)
+static void worker_announce(struct tvmr_pool *p)
 {
     atomic_fetch_add(&p->round, 1);
     if (!atomic_load(&p->sleepers)) return;
@@ -86,7 +86,7 @@ struct tvmr_pool *tvmr_pool_new(unsigned threads)
         struct worker *w = malloc(sizeof *w);
         if (!w) break;
         *w = (struct worker){p, i};
-        if (pthread_create(&p->threads[i], NULL, work, w)) {
+        if (pthread_create(&p->threads[i], NULL, worker_work, w)) {
             free(w);
             break;
         }
@@ -101,7 +101,7 @@ void tvmr_pool_free(struct tvmr_pool *p)
 {
     if (!p) return;
     atomic_store(&p->quit, true);
-    announce(p);
+    worker_announce(p);
     for (unsigned i = 0; i < p->workers; i++) pthread_join(p->threads[i], NULL);
     pthread_cond_destroy(&p->wake);
     pthread_mutex_destroy(&p->lock);
@@ -112,11 +112,11 @@ void tvmr_pool_rows(struct tvmr_pool *p, const struct tvmr_job *job)
 {
     p->job = *job;
     atomic_store(&p->done, 0);
-    announce(p);
-    share(&p->job, 0, p->workers + 1);
+    worker_announce(p);
+    worker_share(&p->job, 0, p->workers + 1);
     for (unsigned i = 0; atomic_load_explicit(&p->done, memory_order_acquire) != p->workers; i++) {
         if (i < SPINS)
-            relax();
+            worker_relax();
         else
             sched_yield(); /* a worker may be waiting for this very processor */
     }

@@ -26,19 +26,22 @@ void *asm_grow(struct assembly *a, void *items, size_t count, size_t *capacity, 
 
 /* ---- spans ---- */
 
-static bool blank(int c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
+static bool tvmr_assemble_blank(int c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
 
 struct span span_trim(struct span s)
 {
-    while (s.size && blank(s.at[0])) s.at++, s.size--;
-    while (s.size && blank(s.at[s.size - 1])) s.size--;
+    while (s.size && tvmr_assemble_blank(s.at[0])) s.at++, s.size--;
+    while (s.size && tvmr_assemble_blank(s.at[s.size - 1])) s.size--;
     return s;
 }
 
 struct span span_word(struct span *rest)
 {
     struct span word = {rest->at, 0};
-    while (word.size < rest->size && !blank(word.at[word.size])) word.size++;
+    while (word.size < rest->size && !tvmr_assemble_blank(word.at[word.size])) word.size++;
     *rest = span_trim((struct span){rest->at + word.size, rest->size - word.size});
     return word;
 }
@@ -91,7 +94,7 @@ static char *span_copy(struct assembly *a, struct span s, bool lower)
     return text;
 }
 
-static struct span unquoted(struct span s)
+static struct span tvmr_assemble_unquoted(struct span s)
 {
     while (s.size && s.at[0] == '"') s.at++, s.size--;
     while (s.size && s.at[s.size - 1] == '"') s.size--;
@@ -105,7 +108,7 @@ static struct span unquoted(struct span s)
 static bool meta_line(struct assembly *a, struct span line)
 {
     static const char *const skulls[] = {"skull_x", "skull_y", "skull_z"};
-    struct span key = span_word(&line), value = unquoted(line);
+    struct span key = span_word(&line), value = tvmr_assemble_unquoted(line);
     uint64_t n = 0;
     if (span_is(key, "name")) {
         a->has_name = true;
@@ -140,7 +143,7 @@ static bool meta_line(struct assembly *a, struct span line)
 static bool projection_line(struct assembly *a, struct span line)
 {
     struct tvmr_projection *p = &a->projection;
-    struct span key = span_word(&line), value = unquoted(line);
+    struct span key = span_word(&line), value = tvmr_assemble_unquoted(line);
     uint64_t n;
     if (span_is(key, "target")) return (p->target = span_copy(a, value, false)) != NULL;
     if (span_is(key, "bundle")) return (p->bundle = span_copy(a, value, false)) != NULL;
@@ -244,7 +247,8 @@ static bool requires_line(struct assembly *a, struct span line)
 /* ---- .registers ---- */
 
 /* "2, 3]" into dims; *rest is what follows the bracket. */
-static bool dimensions(struct assembly *a, struct span *rest, uint16_t *dims, unsigned *count)
+static bool tvmr_assemble_dimensions(struct assembly *a, struct span *rest, uint16_t *dims,
+                                     unsigned *count)
 {
     const uint8_t *close = memchr(rest->at, ']', rest->size);
     if (!close) return asm_fail(a, BASE_SYNTAX, rest->at - 1, "missing ']' in the type");
@@ -269,7 +273,8 @@ static bool dimensions(struct assembly *a, struct span *rest, uint16_t *dims, un
 }
 
 /* key="..." and frozen=true, anywhere outside quotes. */
-static bool attributes(struct assembly *a, struct span rest, struct span *key, bool *frozen)
+static bool tvmr_assemble_attributes(struct assembly *a, struct span rest, struct span *key,
+                                     bool *frozen)
 {
     while (rest.size) {
         if (rest.size >= 5 && !memcmp(rest.at, "key=\"", 5)) {
@@ -303,7 +308,8 @@ static bool register_line(struct assembly *a, struct span line)
         return error_note(&a->err, "registers are H, C, P or S with a number 0..63");
     }
     struct span type = {rest.at, 0};
-    while (type.size < rest.size && !blank(rest.at[type.size]) && rest.at[type.size] != '[')
+    while (type.size < rest.size && !tvmr_assemble_blank(rest.at[type.size]) &&
+           rest.at[type.size] != '[')
         type.size++;
     rest = span_trim((struct span){rest.at + type.size, rest.size - type.size});
     const struct tvmr_type *t = tvmr_type_named((penta_bytes){type.at, type.size});
@@ -320,9 +326,9 @@ static bool register_line(struct assembly *a, struct span line)
     struct span key = {0};
     if (rest.size && rest.at[0] == '[') {
         rest.at++, rest.size--;
-        if (!dimensions(a, &rest, dims, &count)) return false;
+        if (!tvmr_assemble_dimensions(a, &rest, dims, &count)) return false;
     }
-    if (!attributes(a, rest, &key, &frozen)) return false;
+    if (!tvmr_assemble_attributes(a, rest, &key, &frozen)) return false;
     a->reg_starts =
         asm_grow(a, a->reg_starts, a->reg_count, &a->reg_capacity, sizeof *a->reg_starts);
     if (!a->reg_starts) return false;
@@ -357,7 +363,7 @@ static const struct {
     {".aliases", ASM_SKIP},    {".config", ASM_SKIP},       {".image", ASM_IMAGE},
 };
 
-static bool directive(struct assembly *a, struct span line)
+static bool tvmr_assemble_directive(struct assembly *a, struct span line)
 {
     bool ended = end_projection(a, line.at);
     for (size_t i = 0; i < sizeof directives / sizeof *directives; i++) {
@@ -398,7 +404,7 @@ static bool program_line(struct assembly *a, struct span line)
 
 static bool asm_line(struct assembly *a, struct span line)
 {
-    if (line.at[0] == '.') return directive(a, line);
+    if (line.at[0] == '.') return tvmr_assemble_directive(a, line);
     switch (a->section) {
     case ASM_NONE:
         asm_fail(a, BASE_SYNTAX, line.at, "text outside of a section");
@@ -414,7 +420,7 @@ static bool asm_line(struct assembly *a, struct span line)
     return true;
 }
 
-static void handed(struct assembly *a, bool ok)
+static void tvmr_assemble_handed(struct assembly *a, bool ok)
 {
     if (!ok && a->err.code) findings_pass(a->findings, &a->err);
     a->err = (penta_error){0};
@@ -424,11 +430,12 @@ static void handed(struct assembly *a, bool ok)
 static void at_end(struct assembly *a)
 {
     const uint8_t *last = a->s->text.data + a->last_line;
-    handed(a, end_projection(a, last));
+    tvmr_assemble_handed(a, end_projection(a, last));
     int skulls = a->skull[0] + a->skull[1] + a->skull[2];
     if (skulls && skulls < 3)
-        handed(a, asm_fail(a, BASE_SYNTAX, last,
-                           "skull_x, skull_y and skull_z come together or not at all"));
+        tvmr_assemble_handed(a,
+                             asm_fail(a, BASE_SYNTAX, last,
+                                      "skull_x, skull_y and skull_z come together or not at all"));
     asm_resolve(a);
 }
 
@@ -446,7 +453,7 @@ bool tvmr_assemble(struct source *s, const penta_option *options, size_t count, 
     s->err = &a.err;
     penta_bytes text = s->text;
     bool understood = tvmr_manifest_options(options, count, &a.err);
-    if (!understood) handed(&a, false);
+    if (!understood) tvmr_assemble_handed(&a, false);
     for (size_t from = 0; understood && from < text.size;) {
         const uint8_t *start = text.data + from, *newline = memchr(start, '\n', text.size - from);
         size_t size = newline ? (size_t)(newline - start) : text.size - from;
@@ -455,14 +462,14 @@ bool tvmr_assemble(struct source *s, const penta_option *options, size_t count, 
         const uint8_t *comment = memchr(start, ';', size);
         struct span line =
             span_trim((struct span){start, comment ? (size_t)(comment - start) : size});
-        if (line.size) handed(&a, asm_line(&a, line));
+        if (line.size) tvmr_assemble_handed(&a, asm_line(&a, line));
     }
     at_end(&a);
     bool metadata = option_text(options, count, "metadata"),
          compress = option_text(options, count, "compress");
-    if (!writer_ok(&a.regs, &a.err) || !writer_ok(&a.code, &a.err)) handed(&a, false);
-    if (!findings->errors) handed(&a, asm_finish(&a, metadata, compress, out));
-    if (!writer_ok(out, &a.err)) handed(&a, false);
+    if (!writer_ok(&a.regs, &a.err) || !writer_ok(&a.code, &a.err)) tvmr_assemble_handed(&a, false);
+    if (!findings->errors) tvmr_assemble_handed(&a, asm_finish(&a, metadata, compress, out));
+    if (!writer_ok(out, &a.err)) tvmr_assemble_handed(&a, false);
     writer_free(&a.regs);
     writer_free(&a.code);
     labels_free(&a.labels);

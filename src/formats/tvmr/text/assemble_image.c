@@ -27,8 +27,8 @@ static bool hex_of(struct assembly *a, struct span s, penta_bytes *out)
     return ok && out->data;
 }
 
-static bool numbers(struct assembly *a, struct span *line, uint64_t max, uint64_t *out,
-                    size_t count)
+static bool assemble_image_numbers(struct assembly *a, struct span *line, uint64_t max,
+                                   uint64_t *out, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         struct span word = span_word(line);
@@ -42,7 +42,7 @@ static bool numbers(struct assembly *a, struct span *line, uint64_t max, uint64_
 static bool ext_line(struct assembly *a, struct span line)
 {
     uint64_t v[4];
-    if (!numbers(a, &line, UINT16_MAX, v, 4)) return false;
+    if (!assemble_image_numbers(a, &line, UINT16_MAX, v, 4)) return false;
     a->exts = asm_grow(a, a->exts, a->ext_count, &a->ext_capacity, sizeof *a->exts);
     if (!a->exts) return false;
     a->exts[a->ext_count++] = (struct tvmr_extension_entry){(uint16_t)v[0], (uint16_t)v[1],
@@ -55,7 +55,8 @@ static bool regdef_line(struct assembly *a, struct span line)
 {
     uint64_t index;
     struct regdef_override o = {0};
-    if (!numbers(a, &line, UINT32_MAX, &index, 1) || !hex_of(a, line, &o.bytes)) return false;
+    if (!assemble_image_numbers(a, &line, UINT32_MAX, &index, 1) || !hex_of(a, line, &o.bytes))
+        return false;
     o.index = (size_t)index;
     a->overrides = asm_grow(a, a->overrides, a->override_count, &a->override_capacity, sizeof o);
     if (!a->overrides) return false;
@@ -69,14 +70,16 @@ bool asm_image_line(struct assembly *a, struct span line)
     struct span key = span_word(&line);
     uint64_t n = 0;
     if (span_is(key, "version") || span_is(key, "flags")) {
-        if (!numbers(a, &line, UINT16_MAX, &n, 1)) return false;
+        if (!assemble_image_numbers(a, &line, UINT16_MAX, &n, 1)) return false;
         *(span_is(key, "flags") ? &a->flags : &a->version) = (int64_t)n;
         return true;
     }
     if (span_is(key, "checksum"))
-        return a->has_checksum = true, numbers(a, &line, UINT64_MAX, &a->checksum, 1);
+        return a->has_checksum = true,
+               assemble_image_numbers(a, &line, UINT64_MAX, &a->checksum, 1);
     if (span_is(key, "reserved"))
-        return a->has_reserved = true, numbers(a, &line, UINT64_MAX, &a->reserved, 1);
+        return a->has_reserved = true,
+               assemble_image_numbers(a, &line, UINT64_MAX, &a->reserved, 1);
     if (span_is(key, "ext")) return ext_line(a, line);
     if (span_is(key, "regdef")) return regdef_line(a, line);
     if (span_is(key, "metadata")) return a->has_metadata = true, hex_of(a, line, &a->metadata);
@@ -84,7 +87,8 @@ bool asm_image_line(struct assembly *a, struct span line)
     if (span_is(key, "tail")) return hex_of(a, line, &a->tail);
     if (span_is(key, "stored")) {
         a->has_stored = true;
-        return numbers(a, &line, UINT32_MAX, &a->plain_size, 1) && hex_of(a, line, &a->stored);
+        return assemble_image_numbers(a, &line, UINT32_MAX, &a->plain_size, 1) &&
+               hex_of(a, line, &a->stored);
     }
     if (span_is(key, "file")) return a->has_file = true, hex_of(a, line, &a->file);
     return asm_fail(a, BASE_MNEMONIC, at, "unknown key '%.*s' in .image",
@@ -93,7 +97,7 @@ bool asm_image_line(struct assembly *a, struct span line)
 
 /* ---- bytes ---- */
 
-static bool definitions(struct assembly *a, struct writer *out)
+static bool assemble_image_definitions(struct assembly *a, struct writer *out)
 {
     for (size_t i = 0; i < a->reg_count; i++) {
         size_t end = i + 1 < a->reg_count ? a->reg_starts[i + 1] : a->regs.out.size;
@@ -115,7 +119,8 @@ static void patch_header(const struct assembly *a, struct writer *plain)
     if (a->has_reserved) writer_patch(plain, 0x28, a->reserved, 8);
 }
 
-static bool pack(struct assembly *a, penta_bytes plain, bool compress, struct writer *out)
+static bool assemble_image_pack(struct assembly *a, penta_bytes plain, bool compress,
+                                struct writer *out)
 {
     unsigned flags = bytes_get16(plain.data + 6);
     if (a->has_stored) {
@@ -150,7 +155,7 @@ bool asm_finish(struct assembly *a, bool metadata, bool compress, struct writer 
         a->ext_count = a->exts ? a->required_count : 0;
         for (size_t i = 0; i < a->ext_count; i++) a->exts[i] = a->required[i].entry;
     }
-    definitions(a, &regs);
+    assemble_image_definitions(a, &regs);
     bool wanted = metadata || (a->flags >= 0 && (a->flags & TVMR_METADATA_FLAG));
     if (a->has_metadata && !asm_metadata_edit(a, &json))
         writer_bytes(&section, a->metadata.data, a->metadata.size);
@@ -168,7 +173,7 @@ bool asm_finish(struct assembly *a, bool metadata, bool compress, struct writer 
     bool ok = writer_ok(&plain, &a->err);
     if (ok) {
         patch_header(a, &plain);
-        ok = pack(a, writer_view(&plain), compress, out);
+        ok = assemble_image_pack(a, writer_view(&plain), compress, out);
     }
     writer_free(&regs);
     writer_free(&json);

@@ -18,7 +18,7 @@ static struct mnemonic { /* op NULL: free */
     const struct tvmr_op *op;
 } table[MNEMONICS];
 
-static uint32_t hash(const uint8_t *text, size_t size)
+static uint32_t assemble_insn_hash(const uint8_t *text, size_t size)
 {
     uint32_t h = 2166136261u;
     for (size_t i = 0; i < size; i++) h = (h ^ (uint32_t)tolower(text[i])) * 16777619u;
@@ -27,7 +27,7 @@ static uint32_t hash(const uint8_t *text, size_t size)
 
 static void table_add(const char *text, size_t size, const struct tvmr_op *op)
 {
-    uint32_t at = hash((const uint8_t *)text, size) % MNEMONICS;
+    uint32_t at = assemble_insn_hash((const uint8_t *)text, size) % MNEMONICS;
     if (size >= sizeof table->text) return;
     while (table[at].op) at = (at + 1) % MNEMONICS;
     memcpy(table[at].text, text, size);
@@ -56,7 +56,7 @@ static const struct tvmr_op *table_find(struct span word)
 {
     static struct once once;
     once_do(&once, make_table);
-    uint32_t at = hash(word.at, word.size) % MNEMONICS;
+    uint32_t at = assemble_insn_hash(word.at, word.size) % MNEMONICS;
     for (; table[at].op; at = (at + 1) % MNEMONICS)
         if (span_is(word, table[at].text)) return table[at].op;
     return NULL;
@@ -71,7 +71,7 @@ struct operands {
     const uint8_t *end;
 };
 
-static struct operands split(struct span rest)
+static struct operands assemble_insn_split(struct span rest)
 {
     struct operands o = {.end = rest.at + rest.size};
     while (rest.size && o.count < OPERANDS) {
@@ -84,7 +84,7 @@ static struct operands split(struct span rest)
     return o;
 }
 
-static bool immediate(struct span s, int64_t *value)
+static bool assemble_insn_immediate(struct span s, int64_t *value)
 {
     bool signed_text = s.size && (s.at[0] == '-' || s.at[0] == '+');
     bool minus = signed_text && s.at[0] == '-';
@@ -97,10 +97,11 @@ static bool immediate(struct span s, int64_t *value)
 }
 
 /* A number of so many bits; what does not fit is cut, with a warning. */
-static bool number(struct assembly *a, struct span s, unsigned bits, uint32_t *out)
+static bool assemble_insn_number(struct assembly *a, struct span s, unsigned bits, uint32_t *out)
 {
     int64_t v;
-    if (!immediate(s, &v)) return asm_fail(a, BASE_NUMBER, s.at, "invalid number: %.*s", QUOTE(s));
+    if (!assemble_insn_immediate(s, &v))
+        return asm_fail(a, BASE_NUMBER, s.at, "invalid number: %.*s", QUOTE(s));
     if (v >= INT64_C(1) << bits || v < -(INT64_C(1) << (bits - 1)))
         asm_warn(a, TVMR_CUT, s.at, "%lld does not fit %u bits", (long long)v, bits);
     *out = (uint32_t)v & ((1u << bits) - 1);
@@ -114,7 +115,7 @@ static struct span value_of(struct span s)
     return equals ? span_trim((struct span){equals + 1, s.size - (size_t)(equals + 1 - s.at)}) : s;
 }
 
-static bool decimal(struct span s, uint64_t max, uint64_t *out)
+static bool assemble_insn_decimal(struct span s, uint64_t max, uint64_t *out)
 {
     if (s.size && s.at[0] == '+') s.at++, s.size--;
     return !(s.size > 1 && tolower(s.at[1]) == 'x') && span_uint(s, max, out);
@@ -146,8 +147,8 @@ static uint32_t gain_of(struct span s)
     return x <= 0 ? 0 : x >= 255 ? 255 : (uint32_t)x;
 }
 
-static bool missing(struct assembly *a, const struct tvmr_op *op, char form,
-                    const struct operands *o)
+static bool assemble_insn_missing(struct assembly *a, const struct tvmr_op *op, char form,
+                                  const struct operands *o)
 {
     char name[64];
     tvmr_mnemonic(op, name);
@@ -158,8 +159,8 @@ static bool missing(struct assembly *a, const struct tvmr_op *op, char form,
 }
 
 /* Operands after the last one that the instruction takes. */
-static bool surplus(struct assembly *a, struct span mnemonic, const struct operands *o,
-                    size_t taken)
+static bool assemble_insn_surplus(struct assembly *a, struct span mnemonic,
+                                  const struct operands *o, size_t taken)
 {
     const uint8_t *at = o->at[taken].at;
     if (!taken) return asm_fail(a, BASE_SYNTAX, at, "%.*s takes no operands", QUOTE(mnemonic));
@@ -175,11 +176,11 @@ static bool core_operand(struct assembly *a, const struct tvmr_op *op, char form
     uint64_t n;
     switch (form) {
     case 'W':
-        if (!number(a, s, 16, &value)) return false;
+        if (!assemble_insn_number(a, s, 16, &value)) return false;
         *word = (*word & 0xffff0000u) | value;
         return true;
     case 'q':
-        if (!decimal(value_of(s), UINT16_MAX, &n))
+        if (!assemble_insn_decimal(value_of(s), UINT16_MAX, &n))
             return asm_fail(a, BASE_NUMBER, s.at, "invalid scale: %.*s", QUOTE(s));
         *word = (*word & 0xffff0000u) | (uint32_t)n;
         return true;
@@ -188,7 +189,7 @@ static bool core_operand(struct assembly *a, const struct tvmr_op *op, char form
     case 'g': put_byte(word, 3, gain_of(s)); return true;
     case 'x': return true;
     case 'p':
-        if (!decimal(value_of(s), 255, &n))
+        if (!assemble_insn_decimal(value_of(s), 255, &n))
             return asm_fail(a, BASE_NUMBER, s.at, "invalid parameter: %.*s", QUOTE(s));
         put_byte(word, (unsigned)(place - 'A'), (uint32_t)n);
         return true;
@@ -204,7 +205,7 @@ static bool core_operand(struct assembly *a, const struct tvmr_op *op, char form
         put_byte(word, at, reg);
         return true;
     }
-    if (!number(a, s, 8, &value)) return false;
+    if (!assemble_insn_number(a, s, 8, &value)) return false;
     put_byte(word, at, value);
     return true;
 }
@@ -223,12 +224,12 @@ static bool core_operands(struct assembly *a, const struct tvmr_op *op, struct s
                 used++;
                 continue;
             }
-            return missing(a, op, form, o);
+            return assemble_insn_missing(a, op, form, o);
         }
         if (!core_operand(a, op, form, place, s, word)) return false;
         used++;
     }
-    return o->count <= used || surplus(a, mnemonic, o, used);
+    return o->count <= used || assemble_insn_surplus(a, mnemonic, o, used);
 }
 
 /* ---- extensions: byte by byte ---- */
@@ -240,18 +241,21 @@ static bool byte_operand(struct assembly *a, struct span s, uint32_t *out)
         *out = reg;
         return true;
     }
-    return number(a, s, 8, out);
+    return assemble_insn_number(a, s, 8, out);
 }
 
 /* Standard extensions and manifests list their operands; extensions that C programs add are not held
  * to them. */
-static bool listed(const struct tvmr_op *op) { return op->ext < TVMR_ID_USER || op->domain; }
+static bool assemble_insn_listed(const struct tvmr_op *op)
+{
+    return op->ext < TVMR_ID_USER || op->domain;
+}
 
 /* How many operands an instruction takes: up to its last byte that means something. */
 static size_t ext_taken(const struct tvmr_op *op)
 {
     size_t taken = 4;
-    while (op && listed(op) && taken && op->bytes[taken - 1] == '-') taken--;
+    while (op && assemble_insn_listed(op) && taken && op->bytes[taken - 1] == '-') taken--;
     return taken;
 }
 
@@ -283,15 +287,15 @@ static bool ext_operands(struct assembly *a, const struct tvmr_op *op, struct sp
     check_form(a, op, mnemonic, o, taken);
     for (unsigned i = 0; i < o->count; i++) {
         uint32_t value;
-        if (i == taken) return surplus(a, mnemonic, o, taken);
+        if (i == taken) return assemble_insn_surplus(a, mnemonic, o, taken);
         if (!o->at[i].size) return asm_fail(a, BASE_SYNTAX, o->at[i].at, "an operand is missing");
         if (i == 2 && wide) {
-            if (!number(a, o->at[i], 16, &value)) return false;
+            if (!assemble_insn_number(a, o->at[i], 16, &value)) return false;
             *word |= value;
             return true;
         }
         if (!byte_operand(a, o->at[i], &value)) return false;
-        if (value && op && listed(op) && op->bytes[i] == '-')
+        if (value && op && assemble_insn_listed(op) && op->bytes[i] == '-')
             return asm_fail(a, BASE_SYNTAX, o->at[i].at, "%.*s does not use operand %u: write 0",
                             QUOTE(mnemonic), i + 1);
         put_byte(word, i, value);
@@ -299,7 +303,7 @@ static bool ext_operands(struct assembly *a, const struct tvmr_op *op, struct sp
     return true;
 }
 
-static void emit(struct assembly *a, uint32_t ext, uint32_t opcode, uint32_t operands)
+static void tvmr_insn_emit(struct assembly *a, uint32_t ext, uint32_t opcode, uint32_t operands)
 {
     uint32_t head = ext << 16 | opcode;
     uint8_t bytes[TVMR_INSN];
@@ -310,16 +314,16 @@ static void emit(struct assembly *a, uint32_t ext, uint32_t opcode, uint32_t ope
     writer_bytes(&a->code, bytes, sizeof bytes);
 }
 
-static bool raw(struct assembly *a, struct span mnemonic, const struct operands *o)
+static bool assemble_insn_raw(struct assembly *a, struct span mnemonic, const struct operands *o)
 {
     static const unsigned bits[] = {16, 16, 8, 8, 8, 8};
     uint32_t v[6];
     if (o->count < 6)
         return asm_fail(a, BASE_SYNTAX, o->end, "raw needs extension, opcode and four operands");
     for (unsigned i = 0; i < 6; i++)
-        if (!number(a, o->at[i], bits[i], &v[i])) return false;
-    if (o->count > 6) return surplus(a, mnemonic, o, 6);
-    emit(a, v[0], v[1], v[2] << 24 | v[3] << 16 | v[4] << 8 | v[5]);
+        if (!assemble_insn_number(a, o->at[i], bits[i], &v[i])) return false;
+    if (o->count > 6) return assemble_insn_surplus(a, mnemonic, o, 6);
+    tvmr_insn_emit(a, v[0], v[1], v[2] << 24 | v[3] << 16 | v[4] << 8 | v[5]);
     return true;
 }
 
@@ -332,8 +336,8 @@ static const struct tvmr_op *op_named(const struct tvmr_extension *e, struct spa
 
 /* ext.mnemonic that is none of the standard ones: a name of .requires, or an extension of a user.
  */
-static bool foreign(struct assembly *a, struct span word, const uint8_t *dot,
-                    const struct operands *o, bool *known)
+static bool assemble_insn_foreign(struct assembly *a, struct span word, const uint8_t *dot,
+                                  const struct operands *o, bool *known)
 {
     struct span name = {word.at, (size_t)(dot - word.at)},
                 rest = {dot + 1, word.size - name.size - 1};
@@ -363,11 +367,11 @@ static bool foreign(struct assembly *a, struct span word, const uint8_t *dot,
         asm_warn(a, TVMR_MNEMONIC_OPEN, word.at,
                  "extension 0x%04x has no list of instructions: opcode 0", (unsigned)id);
     if (!ext_operands(a, op, word, o, &operands)) return false;
-    emit(a, (uint32_t)id, op ? op->opcode : 0, operands);
+    tvmr_insn_emit(a, (uint32_t)id, op ? op->opcode : 0, operands);
     return true;
 }
 
-static bool unknown(struct assembly *a, struct span word)
+static bool tvmr_insn_unknown(struct assembly *a, struct span word)
 {
     struct suggest near = {.word = {word.at, word.size}};
     /* Looking for similar words is slow, and a text with many errors does not need them all. */
@@ -380,14 +384,14 @@ static bool unknown(struct assembly *a, struct span word)
 bool tvmr_asm_instruction(struct assembly *a, struct span line)
 {
     struct span rest = line, word = span_word(&rest);
-    struct operands o = split(rest);
+    struct operands o = assemble_insn_split(rest);
     const struct tvmr_op *op = table_find(word);
     if (!op) {
         const uint8_t *dot = memchr(word.at, '.', word.size);
         bool known = false;
-        if (span_is(word, "raw")) return raw(a, word, &o);
-        if (dot && foreign(a, word, dot, &o, &known)) return true;
-        return known ? false : unknown(a, word);
+        if (span_is(word, "raw")) return assemble_insn_raw(a, word, &o);
+        if (dot && assemble_insn_foreign(a, word, dot, &o, &known)) return true;
+        return known ? false : tvmr_insn_unknown(a, word);
     }
     uint32_t operands = op->base;
     if (op->ext ? !ext_operands(a, op, word, &o, &operands)
@@ -397,7 +401,7 @@ bool tvmr_asm_instruction(struct assembly *a, struct span line)
         a->input_reg = (int)(operands >> 24);
     if (!op->ext && op->opcode == TVMR_OP_STORE_OUTPUT && a->output_reg < 0)
         a->output_reg = (int)(operands >> 16 & 0xff);
-    emit(a, op->ext, op->opcode, operands);
+    tvmr_insn_emit(a, op->ext, op->opcode, operands);
     return true;
 }
 

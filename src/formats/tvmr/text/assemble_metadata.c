@@ -80,7 +80,10 @@ void asm_metadata(struct assembly *a, struct writer *out)
 
 /* ---- changes of a section that .image gives ---- */
 
-static bool same(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
+static bool assemble_metadata_same(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
 
 static bool same_word(const char *a, const char *b)
 {
@@ -89,7 +92,8 @@ static bool same_word(const char *a, const char *b)
 
 static bool same_projection(const struct tvmr_projection *a, const struct tvmr_projection *b)
 {
-    return same(a->target, b->target) && same(a->bundle, b->bundle) && a->weight == b->weight &&
+    return assemble_metadata_same(a->target, b->target) &&
+           assemble_metadata_same(a->bundle, b->bundle) && a->weight == b->weight &&
            a->delay == b->delay && same_word(a->mapping, b->mapping) &&
            same_word(a->modulator, b->modulator) && a->density && b->density &&
            strtod(a->density, NULL) == strtod(b->density, NULL);
@@ -139,15 +143,18 @@ static void labels_json(const struct assembly *a, const struct tvmr_meta *old, s
 }
 
 /* What the text says otherwise than the section, as an object with only these members. */
-static void changes(const struct assembly *a, const struct tvmr_meta *old, struct json *j)
+static void assemble_metadata_changes(const struct assembly *a, const struct tvmr_meta *old,
+                                      struct json *j)
 {
     const struct tvmr_meta *now = &a->meta;
     bool skull = false;
     json_object(j, NULL);
-    if (a->has_name && !same(now->name, old->name)) json_text(j, "name", now->name);
+    if (a->has_name && !assemble_metadata_same(now->name, old->name))
+        json_text(j, "name", now->name);
     if (a->has_version && (!old->has_version || now->version != old->version))
         json_uint(j, "version", now->version);
-    if (now->domain && !same(now->domain, old->domain)) json_text(j, "domain", now->domain);
+    if (now->domain && !assemble_metadata_same(now->domain, old->domain))
+        json_text(j, "domain", now->domain);
     if (now->input_dim >= 0 && now->input_dim != old->input_dim)
         json_uint(j, "input_dim", (uint64_t)now->input_dim);
     if (now->output_dim >= 0 && now->output_dim != old->output_dim)
@@ -211,7 +218,7 @@ static bool member_of(penta_bytes object, penta_bytes key, struct member *m)
 }
 
 /* Members of the old text with their new values, then those that it does not have. */
-static void merge(penta_bytes old, penta_bytes changed, struct writer *out)
+static void assemble_metadata_merge(penta_bytes old, penta_bytes changed, struct writer *out)
 {
     struct member m, other;
     bool first = true;
@@ -246,9 +253,9 @@ bool asm_metadata_edit(struct assembly *a, struct writer *out)
     struct json j = {.out = &changed};
     struct member first;
     size_t at = 0;
-    changes(a, &old, &j);
+    assemble_metadata_changes(a, &old, &j);
     bool any = next_member(writer_view(&changed), &at, &first);
-    if (any) merge(json, writer_view(&changed), out);
+    if (any) assemble_metadata_merge(json, writer_view(&changed), out);
     out->failed |= changed.failed;
     writer_free(&changed);
     return any;

@@ -26,7 +26,7 @@ static void print_raw(struct writer *out, const struct tvmr_words *w)
 }
 
 /* The bytes that the text form fills in; the others must be those of the table. */
-static uint32_t filled(const struct tvmr_op *op)
+static uint32_t print_filled(const struct tvmr_op *op)
 {
     uint32_t mask = 0;
     for (const char *p = op->text; *p; p++) {
@@ -41,7 +41,7 @@ static uint32_t filled(const struct tvmr_op *op)
 static bool core_expressible(const struct tvmr_op *op, const struct tvmr_words *w, size_t count)
 {
     uint32_t all = tvmr_operands(w);
-    if (!op->text || (all ^ op->base) & ~filled(op)) return false;
+    if (!op->text || (all ^ op->base) & ~print_filled(op)) return false;
     if (strchr(op->text, 'L')) return all <= count;
     if (strchr(op->text, 'l')) return (all & 0xffff) <= count;
     return true;
@@ -215,7 +215,7 @@ static void print_registers(struct writer *out, const struct tvmr_module *m)
 }
 
 /* Instructions that a printed jump names. */
-static uint8_t *targets(const struct tvmr_module *m)
+static uint8_t *print_targets(const struct tvmr_module *m)
 {
     uint8_t *bits = calloc(1, m->count / 8 + 1);
     for (size_t i = 0; bits && i < m->count; i++) {
@@ -232,7 +232,7 @@ static uint8_t *targets(const struct tvmr_module *m)
 
 static bool print_program(struct writer *out, const struct tvmr_module *m, penta_error *err)
 {
-    uint8_t *named = targets(m);
+    uint8_t *named = print_targets(m);
     if (!named) return error_at(err, BASE_MEMORY, 0, "no memory for the labels");
     writer_text(out, ".program\n");
     for (size_t i = 0; i <= m->count; i++) {
@@ -307,8 +307,8 @@ static void image_fields(struct writer *out, const struct tvmr_module *m, enum l
     if (m->tail.size) print_hex(out, "tail", m->tail);
 }
 
-static bool render(const struct tvmr_module *m, enum level level, struct writer *out,
-                   penta_error *err)
+static bool print_render(const struct tvmr_module *m, enum level level, struct writer *out,
+                         penta_error *err)
 {
     struct writer image = {0};
     if (m->metadata.size && !m->metadata_error.code) print_meta(out, &m->meta);
@@ -335,7 +335,7 @@ bool tvmr_print(const penta_module *module, const penta_option *options, size_t 
     for (enum level level = m->legacy || m->is_card || m->is_weights ? LEVEL_FILE : LEVEL_PLAIN;
          level <= LEVEL_FILE; level++) {
         struct writer text = {0};
-        bool done = render(m, level, &text, err) &&
+        bool done = print_render(m, level, &text, err) &&
                     (level == LEVEL_FILE ||
                      assembles_to(&tvmr_driver, writer_view(&text), NULL, 0, module->file, err));
         if (done) writer_append(out, &text);

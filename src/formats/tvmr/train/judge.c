@@ -52,8 +52,8 @@ static uint64_t changes_of(const struct tvmr_vm *vm)
     return sum;
 }
 
-bool judge(struct tvmr_vm *vm, const struct samples *s, struct score *score, uint64_t *confusion,
-           penta_error *err)
+bool train_judge(struct tvmr_vm *vm, const struct samples *s, struct score *score,
+                 uint64_t *confusion, penta_error *err)
 {
     struct writer before = {0};
     *score = (struct score){0};
@@ -90,7 +90,7 @@ bool judge_fully(struct tvmr_vm *vm, const struct samples *s, penta_tvmr_judged 
     *out = (penta_tvmr_judged){.classes = classes};
     out->confusion = calloc(classes * classes + 1, sizeof *out->confusion);
     if (!out->confusion) return error_at(err, BASE_MEMORY, 0, "no memory for the confusion matrix");
-    bool ok = judge(vm, s, &score, out->confusion, err);
+    bool ok = train_judge(vm, s, &score, out->confusion, err);
     out->rows = score.rows;
     out->right = score.right;
     out->accuracy = score_accuracy(&score);

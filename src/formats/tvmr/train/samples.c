@@ -82,7 +82,7 @@ const int32_t *samples_target(const struct samples *s, size_t row, size_t *count
 }
 
 /* As ARGMAX: the last of the largest. */
-static size_t largest(const int32_t *data, size_t count)
+static size_t samples_largest(const int32_t *data, size_t count)
 {
     size_t best = 0;
     for (size_t i = 1; i < count; i++)
@@ -97,8 +97,8 @@ void score_add(struct score *score, const struct tvmr_vm *vm, const struct sampl
     const int32_t *target = samples_target(s, row, &count), *out = vm->output.data;
     size_t n = vm->output.count;
     bool chosen = n == 1 && s->classes > 1; /* the program gives the class itself */
-    is = s->classes ? (size_t)s->targets->numbers[row] : largest(target, count);
-    taken = chosen ? (size_t)(out[0] < 0 ? SIZE_MAX : (size_t)out[0]) : largest(out, n);
+    is = s->classes ? (size_t)s->targets->numbers[row] : samples_largest(target, count);
+    taken = chosen ? (size_t)(out[0] < 0 ? SIZE_MAX : (size_t)out[0]) : samples_largest(out, n);
     for (size_t i = 0; !chosen && i < count; i++)
         score->difference += fabs((double)target[i] - (i < n ? out[i] : 0));
     score->elements += chosen ? 0 : count;

@@ -102,8 +102,8 @@ static bool all_zero(const struct tvmr_cold *c)
     return true;
 }
 
-static bool initialise(struct training *t, const penta_option *options, size_t count,
-                       penta_error *err)
+static bool train_initialise(struct training *t, const penta_option *options, size_t count,
+                             penta_error *err)
 {
     const char *how = option_text(options, count, "init");
     bool structured = how && !strcmp(how, "structured"), random = how && !strcmp(how, "random");
@@ -128,7 +128,7 @@ static bool initialise(struct training *t, const penta_option *options, size_t c
 /* ---- epochs ---- */
 
 /* The order of an epoch depends on nothing but the seed and its number. */
-static void shuffle(struct training *t, uint64_t epoch)
+static void train_shuffle(struct training *t, uint64_t epoch)
 {
     uint64_t state = t->seed * UINT64_C(0x9E3779B97F4A7C15) + epoch;
     size_t rows = t->samples.data->rows;
@@ -144,11 +144,11 @@ static void shuffle(struct training *t, uint64_t epoch)
     }
 }
 
-static bool learn(struct training *t, uint64_t epoch, struct score *score, penta_error *err)
+static bool train_learn(struct training *t, uint64_t epoch, struct score *score, penta_error *err)
 {
     const struct penta_table *data = t->samples.data;
     *score = (struct score){0};
-    shuffle(t, epoch);
+    train_shuffle(t, epoch);
     for (size_t i = 0; i < data->rows; i++) {
         size_t row = t->order[i], count;
         const int32_t *target = samples_target(&t->samples, row, &count);
@@ -189,8 +189,8 @@ static bool keep_best(struct training *t, const struct score *score, bool *bette
 static bool one_epoch(struct training *t, penta_tvmr_trained *out, bool *goes_on, penta_error *err)
 {
     struct score learnt, tested = {0};
-    if (!learn(t, out->epochs, &learnt, err) ||
-        (t->test.data && !judge(t->vm, &t->test, &tested, NULL, err)))
+    if (!train_learn(t, out->epochs, &learnt, err) ||
+        (t->test.data && !train_judge(t->vm, &t->test, &tested, NULL, err)))
         return false;
     const struct score *score = t->test.data ? &tested : &learnt;
     penta_tvmr_epoch epoch = {.number = ++out->epochs,
@@ -214,7 +214,7 @@ static bool one_epoch(struct training *t, penta_tvmr_trained *out, bool *goes_on
     return true;
 }
 
-static bool train(struct training *t, penta_tvmr_trained *out, penta_error *err)
+static bool train_epochs(struct training *t, penta_tvmr_trained *out, penta_error *err)
 {
     struct score score;
     bool goes_on = true, better;
@@ -223,7 +223,7 @@ static bool train(struct training *t, penta_tvmr_trained *out, penta_error *err)
     t->order = malloc(t->samples.data->rows * sizeof *t->order);
     if (!t->order) return error_at(err, BASE_MEMORY, 0, "no memory for the order of rows");
     if (t->test.data &&
-        (!judge(t->vm, &t->test, &score, NULL, err) || !keep_best(t, &score, &better, err)))
+        (!train_judge(t->vm, &t->test, &score, NULL, err) || !keep_best(t, &score, &better, err)))
         return false;
     while (goes_on && out->epochs < t->epochs)
         if (!one_epoch(t, out, &goes_on, err)) {
@@ -245,7 +245,7 @@ bool penta_tvmr_train(penta_vm *vm, const penta_tvmr_samples *samples, const pen
     *out = (penta_tvmr_trained){0};
     bool ok = read_options(&t, options, count, err) &&
               read_samples(&t, samples, options, count, err) &&
-              initialise(&t, options, count, err) && train(&t, out, err);
+              train_initialise(&t, options, count, err) && train_epochs(&t, out, err);
     if (!ok) penta_tvmr_trained_free(out);
     samples_close(&t.samples);
     samples_close(&t.test);

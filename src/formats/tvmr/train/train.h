@@ -42,8 +42,8 @@ bool run_from(struct tvmr_vm *vm, uint64_t pc, const int32_t *input, size_t coun
 /* The machine as it was saved; lengths that did not fit since then are still told. */
 bool machine_restore(struct tvmr_vm *vm, const struct writer *saved, penta_error *err);
 /* All rows without targets. The machine is as before. */
-bool judge(struct tvmr_vm *vm, const struct samples *s, struct score *score, uint64_t *confusion,
-           penta_error *err);
+bool train_judge(struct tvmr_vm *vm, const struct samples *s, struct score *score,
+                 uint64_t *confusion, penta_error *err);
 /* The same with all that can be said of it; free it. */
 bool judge_fully(struct tvmr_vm *vm, const struct samples *s, penta_tvmr_judged *out,
                  penta_error *err);

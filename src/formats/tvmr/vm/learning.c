@@ -4,7 +4,7 @@
 #include "tvmr/vm/ops.h"
 #include <assert.h>
 
-static int64_t strongest(const int32_t *activations, size_t count)
+static int64_t learning_strongest(const int32_t *activations, size_t count)
 {
     int64_t most = 1;
     for (size_t i = 0; i < count; i++) most = activations[i] > most ? activations[i] : most;
@@ -15,21 +15,22 @@ size_t penta_tvmr_participants(const int32_t *activations, size_t count, int32_t
                                bool *took_part)
 {
     assert(divisor > 0);
-    int64_t threshold = strongest(activations, count) / divisor;
+    int64_t threshold = learning_strongest(activations, count) / divisor;
     size_t total = 0;
     for (size_t i = 0; i < count; i++) total += took_part[i] = activations[i] > threshold;
     return total;
 }
 
-static void press(const penta_tvmr_rule *rule, int32_t *pressures, const int32_t *activations,
-                  size_t count, int direction)
+static void learning_press(const penta_tvmr_rule *rule, int32_t *pressures,
+                           const int32_t *activations, size_t count, int direction)
 {
-    int64_t most = strongest(activations, count), threshold = most / rule->divisor;
+    int64_t most = learning_strongest(activations, count), threshold = most / rule->divisor;
     for (size_t i = 0; i < count; i++) {
         if (activations[i] <= threshold) continue;
         int32_t strength = (int32_t)((activations[i] - threshold) * 255 / most);
-        int32_t force = wrap32(wrap32((int64_t)direction * strength) * (int64_t)rule->scale) / 255;
-        pressures[i] = wrap32((int64_t)pressures[i] + force);
+        int32_t force =
+            ops_wrap32(ops_wrap32((int64_t)direction * strength) * (int64_t)rule->scale) / 255;
+        pressures[i] = ops_wrap32((int64_t)pressures[i] + force);
     }
 }
 
@@ -37,17 +38,17 @@ static void press(const penta_tvmr_rule *rule, int32_t *pressures, const int32_t
  * its sign. */
 static void follow_pressure(const penta_tvmr_rule *rule, penta_tvmr_signal *w, int32_t *pressure)
 {
-    int want = sign(*pressure);
+    int want = ops_sign(*pressure);
     if (w->polarity == want) {
-        w->magnitude = (uint8_t)clamp(w->magnitude + (int64_t)rule->step, 0, 255);
-        *pressure = wrap32((int64_t)*pressure * rule->keep) / rule->of;
+        w->magnitude = (uint8_t)ops_clamp(w->magnitude + (int64_t)rule->step, 0, 255);
+        *pressure = ops_wrap32((int64_t)*pressure * rule->keep) / rule->of;
     } else if (!w->polarity) {
-        *w = (penta_tvmr_signal){(int8_t)want, (uint8_t)clamp(2 * (int64_t)rule->step, 0, 255)};
+        *w = (penta_tvmr_signal){(int8_t)want, (uint8_t)ops_clamp(2 * (int64_t)rule->step, 0, 255)};
         *pressure = 0;
     } else if (w->magnitude > rule->step) {
         w->magnitude = (uint8_t)(w->magnitude - rule->step);
     } else {
-        *w = (penta_tvmr_signal){(int8_t)want, (uint8_t)clamp(rule->step, 0, 255)};
+        *w = (penta_tvmr_signal){(int8_t)want, (uint8_t)ops_clamp(rule->step, 0, 255)};
         *pressure = 0;
     }
 }
@@ -56,9 +57,9 @@ void penta_tvmr_learn(const penta_tvmr_rule *rule, penta_tvmr_signal *weights, i
                       const int32_t *activations, size_t count, int direction)
 {
     assert(rule->divisor > 0 && rule->of > 0 && rule->step >= 0);
-    press(rule, pressures, activations, count, direction);
+    learning_press(rule, pressures, activations, count, direction);
     for (size_t i = 0; i < count; i++)
-        if (pressures[i] && absolute(pressures[i]) >= rule->threshold)
+        if (pressures[i] && ops_absolute(pressures[i]) >= rule->threshold)
             follow_pressure(rule, &weights[i], &pressures[i]);
 }
 

@@ -28,13 +28,13 @@ bool tvmr_reserve(struct tvmr_vm *vm, void *pointer, size_t *capacity, size_t co
     memcpy(&data, pointer, sizeof data);
     if (count > SIZE_MAX / item / 2 ||
         vm->memory_used - old + (uint64_t)count * item > vm->memory_max) {
-        fail(vm, TVMR_E_LIMIT, "%zu elements are over the memory budget", count);
+        ops_fail(vm, TVMR_E_LIMIT, "%zu elements are over the memory budget", count);
         return false;
     }
     data = realloc(data, count * item);
     if (!data) {
         vm->no_memory = true;
-        fail(vm, TVMR_E_LIMIT, "no memory for %zu elements", count);
+        ops_fail(vm, TVMR_E_LIMIT, "no memory for %zu elements", count);
         return false;
     }
     memcpy(pointer, &data, sizeof data);

@@ -37,7 +37,7 @@ bool tvmr_expect(struct tvmr_vm *vm, const struct tvmr_insn *in, struct tvmr_not
     if (!vm->strict) return true;
     char text[120];
     tvmr_note_text(vm, &note, text, sizeof text);
-    return fail(vm, TVMR_E_SHAPE, "%s", text) == TVMR_NEXT;
+    return ops_fail(vm, TVMR_E_SHAPE, "%s", text) == TVMR_NEXT;
 }
 
 /* Where the first of these cold registers is defined; of none, the first one with a key. */

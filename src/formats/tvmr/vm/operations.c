@@ -1,7 +1,7 @@
 /* How much work an instruction is, for profiles: instructions differ by many orders of magnitude. */
 #include "tvmr/vm/ops.h"
 
-static uint64_t elements(const struct tvmr_vm *vm, uint8_t reg)
+static uint64_t operations_elements(const struct tvmr_vm *vm, uint8_t reg)
 {
     if (reg >> 6 == 0 && vm->hot[INDEX(reg)].present) return vm->hot[INDEX(reg)].count;
     if (reg >> 6 == 1 && vm->cold[INDEX(reg)].present) return vm->cold[INDEX(reg)].count;
@@ -9,12 +9,12 @@ static uint64_t elements(const struct tvmr_vm *vm, uint8_t reg)
 }
 
 /* The multiply-adds of matrix B with a vector C, or with every row or column of C. */
-static uint64_t products(const struct tvmr_vm *vm, const struct tvmr_insn *in)
+static uint64_t operations_products(const struct tvmr_vm *vm, const struct tvmr_insn *in)
 {
     bool cold = in->a[1] >> 6 == 1;
     const struct tvmr_shape *shape =
         cold ? &vm->cold[INDEX(in->a[1])].shape : &vm->hot[INDEX(in->a[1])].shape;
-    uint64_t matrix = elements(vm, in->a[1]), out = elements(vm, in->a[0]);
+    uint64_t matrix = operations_elements(vm, in->a[1]), out = operations_elements(vm, in->a[0]);
     uint64_t rows = matrix && shape->rank ? shape->dims[0] : 0;
     return rows && out > rows ? matrix * (out / rows) : matrix;
 }
@@ -39,9 +39,9 @@ uint64_t tvmr_operations(const struct tvmr_vm *vm, const struct tvmr_insn *in,
                          const struct tvmr_work *work)
 {
     uint64_t most = 1;
-    if (work->product) most = products(vm, in);
+    if (work->product) most = operations_products(vm, in);
     for (unsigned k = 0; k < work->count; k++) {
-        uint64_t n = elements(vm, work->registers[k]);
+        uint64_t n = operations_elements(vm, work->registers[k]);
         if (n > most) most = n;
     }
     return most;

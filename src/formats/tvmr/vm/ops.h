@@ -8,22 +8,28 @@
 
 /* ---- arithmetic ---- */
 
-static inline int32_t clamp32(int64_t v)
+static inline int32_t ops_clamp32(int64_t v)
 {
     return v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : (int32_t)v;
 }
-static inline int64_t clamp(int64_t v, int64_t low, int64_t high)
+static inline int64_t ops_clamp(int64_t v, int64_t low, int64_t high)
 {
     return v < low ? low : v > high ? high : v;
 }
-static inline int32_t wrap32(int64_t v) { return (int32_t)(uint32_t)(uint64_t)v; }
+static inline int32_t ops_wrap32(int64_t v) { return (int32_t)(uint32_t)(uint64_t)v; }
 /* i64 arithmetic that wraps, for sums and products of guest data. */
-static inline int64_t wadd(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
-static inline int64_t wmul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
+static inline int64_t ops_wadd(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+static inline int64_t ops_wmul(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
 static inline size_t min_size(size_t a, size_t b) { return a < b ? a : b; }
-static inline int64_t absolute(int64_t v) { return v < 0 ? -v : v; }
-static inline int sign(int64_t v) { return (v > 0) - (v < 0); }
-static inline unsigned imm16(const struct tvmr_insn *in)
+static inline int64_t ops_absolute(int64_t v) { return v < 0 ? -v : v; }
+static inline int ops_sign(int64_t v) { return (v > 0) - (v < 0); }
+static inline unsigned ops_imm16(const struct tvmr_insn *in)
 {
     return (unsigned)in->a[2] << 8 | in->a[3];
 }
@@ -43,7 +49,7 @@ static inline bool may_work(struct tvmr_vm *vm, uint64_t units)
     return !vm->paused;
 }
 /* How many elements from here on are the next piece; 0: no more. */
-static inline size_t piece(struct tvmr_vm *vm, size_t from, size_t count)
+static inline size_t ops_piece(struct tvmr_vm *vm, size_t from, size_t count)
 {
     size_t n = min_size(count - from, TVMR_PIECE);
     return n && may_work(vm, n) ? n : 0;
@@ -51,13 +57,13 @@ static inline size_t piece(struct tvmr_vm *vm, size_t from, size_t count)
 /* for (PIECES(i, n, count)): n elements from i on. */
 #define PIECES(i, n, count)                                                                        \
     size_t i = 0, n;                                                                               \
-    (n = piece(vm, i, count));                                                                     \
+    (n = ops_piece(vm, i, count));                                                                 \
     i += n
 /* The condition of a loop over elements. */
-#define MORE(i, count) ((i) < (count) && ((i) % TVMR_PIECE || piece(vm, i, count)))
+#define MORE(i, count) ((i) < (count) && ((i) % TVMR_PIECE || ops_piece(vm, i, count)))
 /* The same for a loop that changes them and starts at vm->progress. */
 #define MORE_IN_PLACE(i, count)                                                                    \
-    ((i) < (count) && ((i) % TVMR_PIECE || piece(vm, i, count) || (vm->progress = (i), false)))
+    ((i) < (count) && ((i) % TVMR_PIECE || ops_piece(vm, i, count) || (vm->progress = (i), false)))
 
 /* False: interrupted. */
 bool work_move(struct tvmr_vm *vm, void *to, const void *from, uint64_t bytes);
@@ -66,7 +72,7 @@ bool work_fill(struct tvmr_vm *vm, void *to, int byte, uint64_t bytes);
 /* ---- results ---- */
 
 /* Remembers why the instruction failed. */
-enum tvmr_result fail(struct tvmr_vm *vm, enum tvmr_fault fault, const char *format, ...)
+enum tvmr_result ops_fail(struct tvmr_vm *vm, enum tvmr_fault fault, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 static inline const struct tvmr_hot *hot_at(const struct tvmr_vm *vm, uint8_t reg)
@@ -87,21 +93,21 @@ static inline struct tvmr_cold *cold_at(struct tvmr_vm *vm, uint8_t reg)
     return c->present ? c : NULL;
 }
 /* Whether instructions must not change these weights. */
-static inline bool spared(const struct tvmr_vm *vm, const struct tvmr_cold *c)
+static inline bool ops_spared(const struct tvmr_vm *vm, const struct tvmr_cold *c)
 {
     return vm->keep_frozen && c->present && c->frozen;
 }
-enum tvmr_result unallocated(struct tvmr_vm *vm, char bank, uint8_t reg);
+enum tvmr_result ops_unallocated(struct tvmr_vm *vm, char bank, uint8_t reg);
 
 #define NEED_HOT(name, reg)                                                                        \
     const struct tvmr_hot *name = hot_at(vm, reg);                                                 \
-    if (!name) return unallocated(vm, 'H', reg)
+    if (!name) return ops_unallocated(vm, 'H', reg)
 #define NEED_COLD(name, reg)                                                                       \
     struct tvmr_cold *name = cold_at(vm, reg);                                                     \
-    if (!name) return unallocated(vm, 'C', reg)
+    if (!name) return ops_unallocated(vm, 'C', reg)
 
 /* Room for a result of count elements, contents undefined; NULL: failed. */
-static inline int32_t *result(struct tvmr_vm *vm, size_t count)
+static inline int32_t *ops_result(struct tvmr_vm *vm, size_t count)
 {
     struct tvmr_hot *s = &vm->scratch;
     if (count >= s->capacity &&
@@ -111,28 +117,28 @@ static inline int32_t *result(struct tvmr_vm *vm, size_t count)
     return s->data;
 }
 /* The result becomes the register, with this shape; a null register drops it. */
-enum tvmr_result put(struct tvmr_vm *vm, uint8_t reg, const uint32_t *dims, size_t rank);
+enum tvmr_result ops_put(struct tvmr_vm *vm, uint8_t reg, const uint32_t *dims, size_t rank);
 static inline enum tvmr_result put_like(struct tvmr_vm *vm, uint8_t reg,
                                         const struct tvmr_hot *like)
 {
-    return put(vm, reg, like->shape.dims, like->shape.rank);
+    return ops_put(vm, reg, like->shape.dims, like->shape.rank);
 }
 static inline enum tvmr_result put_list(struct tvmr_vm *vm, uint8_t reg)
 {
     uint32_t n = (uint32_t)vm->scratch.count;
-    return put(vm, reg, &n, 1);
+    return ops_put(vm, reg, &n, 1);
 }
 static inline enum tvmr_result put_matrix(struct tvmr_vm *vm, uint8_t reg, size_t rows, size_t cols)
 {
     uint32_t dims[] = {(uint32_t)rows, (uint32_t)cols};
-    return put(vm, reg, dims, 2);
+    return ops_put(vm, reg, dims, 2);
 }
 enum tvmr_result put_copy(struct tvmr_vm *vm, uint8_t reg, const struct tvmr_hot *from);
 enum tvmr_result put_scalar(struct tvmr_vm *vm, uint8_t reg, int32_t value);
 enum tvmr_result put_output(struct tvmr_vm *vm, const int32_t *data, size_t count); /* the output */
 
 /* An auxiliary array, 0 to 2. */
-static inline int32_t *auxiliary(struct tvmr_vm *vm, unsigned which, size_t count)
+static inline int32_t *ops_auxiliary(struct tvmr_vm *vm, unsigned which, size_t count)
 {
     struct tvmr_buffer *b = &vm->aux[which];
     return tvmr_reserve(vm, &b->data, &b->capacity, count ? count : 1, sizeof *b->data) ? b->data

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum tvmr_result fail(struct tvmr_vm *vm, enum tvmr_fault fault, const char *format, ...)
+enum tvmr_result ops_fail(struct tvmr_vm *vm, enum tvmr_fault fault, const char *format, ...)
 {
     va_list args;
     if (vm->paused) return TVMR_FAILED; /* it was not meant */
@@ -15,9 +15,9 @@ enum tvmr_result fail(struct tvmr_vm *vm, enum tvmr_fault fault, const char *for
     return TVMR_FAILED;
 }
 
-enum tvmr_result unallocated(struct tvmr_vm *vm, char bank, uint8_t reg)
+enum tvmr_result ops_unallocated(struct tvmr_vm *vm, char bank, uint8_t reg)
 {
-    return fail(vm, TVMR_E_UNALLOC, "%c%u is not allocated", bank, INDEX(reg));
+    return ops_fail(vm, TVMR_E_UNALLOC, "%c%u is not allocated", bank, INDEX(reg));
 }
 
 /* ---- work in pieces ---- */
@@ -44,7 +44,7 @@ bool work_fill(struct tvmr_vm *vm, void *to, int byte, uint64_t bytes)
     return true;
 }
 
-enum tvmr_result put(struct tvmr_vm *vm, uint8_t reg, const uint32_t *dims, size_t rank)
+enum tvmr_result ops_put(struct tvmr_vm *vm, uint8_t reg, const uint32_t *dims, size_t rank)
 {
     struct tvmr_hot *h = &vm->hot[INDEX(reg)], *s = &vm->scratch;
     if (reg == TVMR_NULL || vm->paused) return TVMR_NEXT;
@@ -63,7 +63,7 @@ enum tvmr_result put(struct tvmr_vm *vm, uint8_t reg, const uint32_t *dims, size
 
 enum tvmr_result put_scalar(struct tvmr_vm *vm, uint8_t reg, int32_t value)
 {
-    int32_t *r = result(vm, 1);
+    int32_t *r = ops_result(vm, 1);
     if (!r) return TVMR_FAILED;
     *r = value;
     return put_list(vm, reg);
@@ -94,12 +94,13 @@ HANDLER(reset)
 
 HANDLER(unknown_opcode)
 {
-    return fail(vm, TVMR_E_OPCODE, "extension 0x%04x has no opcode 0x%04x", in->ext, in->opcode);
+    return ops_fail(vm, TVMR_E_OPCODE, "extension 0x%04x has no opcode 0x%04x", in->ext,
+                    in->opcode);
 }
 
 HANDLER(unknown_extension)
 {
-    return fail(vm, TVMR_E_EXT_UNKNOWN, "extension 0x%04x is not registered", in->ext);
+    return ops_fail(vm, TVMR_E_EXT_UNKNOWN, "extension 0x%04x is not registered", in->ext);
 }
 
 /* ---- registers ---- */
@@ -121,13 +122,13 @@ static bool new_hot(struct tvmr_vm *vm, unsigned index, size_t count, const uint
 HANDLER(alloc_tensor)
 {
     uint8_t reg = in->a[0];
-    uint32_t dims[] = {in->a[1], imm16(in)};
+    uint32_t dims[] = {in->a[1], ops_imm16(in)};
     size_t rank = dims[1] ? 2 : 1, count = rank == 2 ? (size_t)dims[0] * dims[1] : dims[0];
     if (reg == TVMR_NULL) return TVMR_NEXT;
-    if (reg >> 6 > 1) return fail(vm, TVMR_E_BANK, "only hot and cold registers hold tensors");
+    if (reg >> 6 > 1) return ops_fail(vm, TVMR_E_BANK, "only hot and cold registers hold tensors");
     if (reg >> 6 ? vm->cold[INDEX(reg)].present : vm->hot[INDEX(reg)].present)
-        return fail(vm, TVMR_E_ALLOCATED, "%c%u is allocated already", reg >> 6 ? 'C' : 'H',
-                    INDEX(reg));
+        return ops_fail(vm, TVMR_E_ALLOCATED, "%c%u is allocated already", reg >> 6 ? 'C' : 'H',
+                        INDEX(reg));
     if (reg >> 6) {
         struct tvmr_cold *c = tvmr_cold_begin(vm, INDEX(reg), count, dims, rank);
         if (!c || !work_fill(vm, c->weights, 0, count * sizeof *c->weights)) return TVMR_FAILED;
@@ -140,13 +141,13 @@ HANDLER(alloc_tensor)
 HANDLER(free_tensor)
 {
     uint8_t reg = in->a[0];
-    if (reg >> 6 > 1) return fail(vm, TVMR_E_BANK, "only hot and cold registers hold tensors");
+    if (reg >> 6 > 1) return ops_fail(vm, TVMR_E_BANK, "only hot and cold registers hold tensors");
     if (reg >> 6) {
         NEED_COLD(c, reg);
         tvmr_cold_drop(vm, c);
     } else {
         struct tvmr_hot *h = hot_change(vm, reg);
-        if (!h) return unallocated(vm, 'H', reg);
+        if (!h) return ops_unallocated(vm, 'H', reg);
         tvmr_hot_drop(vm, h);
     }
     return TVMR_NEXT;
@@ -154,7 +155,7 @@ HANDLER(free_tensor)
 
 enum tvmr_result put_copy(struct tvmr_vm *vm, uint8_t to, const struct tvmr_hot *from)
 {
-    int32_t *r = result(vm, from->count);
+    int32_t *r = ops_result(vm, from->count);
     if (!r) return TVMR_FAILED;
     work_move(vm, r, from->data, from->count * sizeof *r);
     return put_like(vm, to, from);
@@ -185,7 +186,7 @@ static enum tvmr_result load_buffer(struct tvmr_vm *vm, const struct tvmr_insn *
             vm, in,
             (struct tvmr_note){TVMR_LENGTH, (uint8_t)INDEX(reg), 0, declared, b->count, 0, 0}))
         return TVMR_FAILED;
-    int32_t *r = result(vm, b->count);
+    int32_t *r = ops_result(vm, b->count);
     if (!r) return TVMR_FAILED;
     work_move(vm, r, b->data, b->count * sizeof *r);
     return put_list(vm, reg);
@@ -212,17 +213,17 @@ HANDLER(store_output)
     return put_output(vm, h->data, h->count);
 }
 
-HANDLER(set_const) { return put_scalar(vm, in->a[0], (int32_t)imm16(in)); }
+HANDLER(set_const) { return put_scalar(vm, in->a[0], (int32_t)ops_imm16(in)); }
 
 /* ---- control flow ---- */
 
 HANDLER(loop)
 {
-    unsigned count = imm16(in);
+    unsigned count = ops_imm16(in);
     if (!count && vm->profile == TVMR_PROFILE_PENTA) vm->pc = vm->after_loop[vm->at];
     if (!count) return TVMR_NEXT;
     if (vm->loop_depth == TVMR_DEPTH)
-        return fail(vm, TVMR_E_LIMIT, "more than %d nested loops", TVMR_DEPTH);
+        return ops_fail(vm, TVMR_E_LIMIT, "more than %d nested loops", TVMR_DEPTH);
     vm->loops[vm->loop_depth++] = (struct tvmr_loop){(uint32_t)vm->pc, count};
     return TVMR_NEXT;
 }
@@ -247,23 +248,23 @@ HANDLER(loop_break)
     return TVMR_NEXT;
 }
 
-static uint32_t target(const struct tvmr_insn *in)
+static uint32_t ops_flow_target(const struct tvmr_insn *in)
 {
-    return (uint32_t)in->a[0] << 24 | (uint32_t)in->a[1] << 16 | imm16(in);
+    return (uint32_t)in->a[0] << 24 | (uint32_t)in->a[1] << 16 | ops_imm16(in);
 }
 
 HANDLER(jump)
 {
-    vm->pc = target(in);
+    vm->pc = ops_flow_target(in);
     return TVMR_NEXT;
 }
 
 HANDLER(call)
 {
     if (vm->call_depth == TVMR_DEPTH)
-        return fail(vm, TVMR_E_LIMIT, "more than %d nested calls", TVMR_DEPTH);
+        return ops_fail(vm, TVMR_E_LIMIT, "more than %d nested calls", TVMR_DEPTH);
     vm->calls[vm->call_depth++] = vm->pc;
-    vm->pc = target(in);
+    vm->pc = ops_flow_target(in);
     return TVMR_NEXT;
 }
 
@@ -288,12 +289,12 @@ static bool any_nonzero(struct tvmr_vm *vm, uint8_t reg)
 
 HANDLER(if_zero)
 {
-    if (!any_nonzero(vm, in->a[0])) vm->pc = imm16(in);
+    if (!any_nonzero(vm, in->a[0])) vm->pc = ops_imm16(in);
     return TVMR_NEXT;
 }
 
 HANDLER(if_nonzero)
 {
-    if (any_nonzero(vm, in->a[0])) vm->pc = imm16(in);
+    if (any_nonzero(vm, in->a[0])) vm->pc = ops_imm16(in);
     return TVMR_NEXT;
 }

@@ -43,7 +43,7 @@ HANDLER(model_load)
 HANDLER(model_exec)
 {
     if (!vm->models[in->a[1]].loaded)
-        return fail(vm, TVMR_E_STATE, "slot %u has no model", in->a[1]);
+        return ops_fail(vm, TVMR_E_STATE, "slot %u has no model", in->a[1]);
     return op_yield(vm, in);
 }
 
@@ -80,7 +80,7 @@ HANDLER(model_chain)
     const struct tvmr_model *from = &vm->models[in->a[0]];
     struct tvmr_model *to = &vm->models[in->a[1]];
     if (!from->has_output)
-        return fail(vm, TVMR_E_STATE, "slot %u has no output register", in->a[0]);
+        return ops_fail(vm, TVMR_E_STATE, "slot %u has no output register", in->a[0]);
     to->has_input = true;
     to->input = from->output;
     return TVMR_NEXT;
@@ -88,10 +88,10 @@ HANDLER(model_chain)
 
 /* ---- assertions ---- */
 
-static enum tvmr_result assertion(struct tvmr_vm *vm, const char *format, ...)
+static enum tvmr_result ops_host_assertion(struct tvmr_vm *vm, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static enum tvmr_result assertion(struct tvmr_vm *vm, const char *format, ...)
+static enum tvmr_result ops_host_assertion(struct tvmr_vm *vm, const char *format, ...)
 {
     char text[120], prefix[16] = "";
     va_list args;
@@ -99,7 +99,7 @@ static enum tvmr_result assertion(struct tvmr_vm *vm, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (vm->testing) snprintf(prefix, sizeof prefix, "[test %u] ", vm->test_id);
-    return fail(vm, TVMR_E_ASSERT, "%s%s", prefix, text);
+    return ops_fail(vm, TVMR_E_ASSERT, "%s%s", prefix, text);
 }
 
 HANDLER(assert_eq)
@@ -108,16 +108,17 @@ HANDLER(assert_eq)
     NEED_HOT(y, in->a[1]);
     unsigned a = INDEX(in->a[0]), b = INDEX(in->a[1]);
     if (x->count != y->count)
-        return assertion(vm, "ASSERT_EQ failed: H%u has %zu elements, H%u has %zu", a, x->count, b,
-                         y->count);
+        return ops_host_assertion(vm, "ASSERT_EQ failed: H%u has %zu elements, H%u has %zu", a,
+                                  x->count, b, y->count);
     for (size_t i = 0; MORE(i, x->count); i++)
         if (x->data[i] != y->data[i])
-            return assertion(vm, "ASSERT_EQ failed at index %zu: H%u[%zu]=%d != H%u[%zu]=%d", i, a,
-                             i, (int)x->data[i], b, i, (int)y->data[i]);
+            return ops_host_assertion(vm,
+                                      "ASSERT_EQ failed at index %zu: H%u[%zu]=%d != H%u[%zu]=%d",
+                                      i, a, i, (int)x->data[i], b, i, (int)y->data[i]);
     return TVMR_NEXT;
 }
 
-static int64_t total(struct tvmr_vm *vm, const struct tvmr_hot *h)
+static int64_t ops_host_total(struct tvmr_vm *vm, const struct tvmr_hot *h)
 {
     int64_t sum = 0;
     for (size_t i = 0; MORE(i, h->count); i++) sum += h->data[i];
@@ -128,10 +129,10 @@ HANDLER(assert_gt)
 {
     NEED_HOT(x, in->a[0]);
     NEED_HOT(y, in->a[1]);
-    int64_t a = total(vm, x), b = total(vm, y);
+    int64_t a = ops_host_total(vm, x), b = ops_host_total(vm, y);
     if (a > b) return TVMR_NEXT;
-    return assertion(vm, "ASSERT_GT failed: sum %lld is not above %lld", (long long)a,
-                     (long long)b);
+    return ops_host_assertion(vm, "ASSERT_GT failed: sum %lld is not above %lld", (long long)a,
+                              (long long)b);
 }
 
 HANDLER(assert_active)
@@ -139,7 +140,7 @@ HANDLER(assert_active)
     NEED_HOT(x, in->a[0]);
     for (size_t i = 0; MORE(i, x->count); i++)
         if (x->data[i]) return TVMR_NEXT;
-    return assertion(vm, "ASSERT_ACTIVE failed: H%u is all zero", INDEX(in->a[0]));
+    return ops_host_assertion(vm, "ASSERT_ACTIVE failed: H%u is all zero", INDEX(in->a[0]));
 }
 
 HANDLER(assert_range)
@@ -147,8 +148,8 @@ HANDLER(assert_range)
     NEED_HOT(x, in->a[0]);
     for (size_t i = 0; MORE(i, x->count); i++)
         if (x->data[i] < in->a[1] || x->data[i] > in->a[2])
-            return assertion(vm, "ASSERT_RANGE failed at index %zu: %d is not in %u..%u", i,
-                             (int)x->data[i], in->a[1], in->a[2]);
+            return ops_host_assertion(vm, "ASSERT_RANGE failed at index %zu: %d is not in %u..%u",
+                                      i, (int)x->data[i], in->a[1], in->a[2]);
     return TVMR_NEXT;
 }
 
@@ -168,11 +169,11 @@ HANDLER(test_end)
 
 HANDLER(expect_chem)
 {
-    if (in->a[0] > 3) return assertion(vm, "EXPECT_CHEM failed: no chemical %u", in->a[0]);
+    if (in->a[0] > 3) return ops_host_assertion(vm, "EXPECT_CHEM failed: no chemical %u", in->a[0]);
     unsigned level = vm->chem[in->a[0]];
     if (level >= in->a[1] && level <= in->a[2]) return TVMR_NEXT;
-    return assertion(vm, "EXPECT_CHEM failed: level %u is not in %u..%u", level, in->a[1],
-                     in->a[2]);
+    return ops_host_assertion(vm, "EXPECT_CHEM failed: level %u is not in %u..%u", level, in->a[1],
+                              in->a[2]);
 }
 
 HANDLER(snapshot)
@@ -206,7 +207,7 @@ HANDLER(bank_query)
     if (!vm->bank->query(vm->bank->user, in->a[2], x->data, x->count, in->a[3], scores, ids,
                          &found))
         return op_yield(vm, in);
-    int32_t *r = result(vm, 1 + 3 * found);
+    int32_t *r = ops_result(vm, 1 + 3 * found);
     if (!r) return TVMR_FAILED;
     r[0] = (int32_t)found;
     for (size_t i = 0; i < found; i++) {
@@ -223,7 +224,7 @@ HANDLER(bank_write)
     if (!vm->bank || in->a[1] == TVMR_NULL) return op_yield(vm, in);
     NEED_HOT(x, in->a[1]);
     if (!vm->bank->write(vm->bank->user, in->a[2], x->data, x->count, &id)) return op_yield(vm, in);
-    int32_t *r = result(vm, 2);
+    int32_t *r = ops_result(vm, 2);
     if (!r) return TVMR_FAILED;
     r[0] = (int32_t)(uint32_t)(id >> 32);
     r[1] = (int32_t)(uint32_t)id;
@@ -236,10 +237,10 @@ HANDLER(bank_load)
     size_t size;
     if (!vm->bank || in->a[1] == TVMR_NULL) return op_yield(vm, in);
     NEED_HOT(x, in->a[1]);
-    if (x->count < 2) return fail(vm, TVMR_E_RANGE, "an id has two elements");
+    if (x->count < 2) return ops_fail(vm, TVMR_E_RANGE, "an id has two elements");
     if (!vm->bank->load(vm->bank->user, in->a[2], id_of(x), &vector, &size))
         return op_yield(vm, in);
-    int32_t *r = result(vm, size);
+    int32_t *r = ops_result(vm, size);
     if (!r) return TVMR_FAILED;
     work_move(vm, r, vector, size * sizeof *r);
     return put_list(vm, in->a[0]);
@@ -265,5 +266,5 @@ HANDLER(bank_count)
 {
     uint64_t count;
     if (!vm->bank || !vm->bank->count(vm->bank->user, in->a[1], &count)) return op_yield(vm, in);
-    return put_scalar(vm, in->a[0], clamp32((int64_t)count));
+    return put_scalar(vm, in->a[0], ops_clamp32((int64_t)count));
 }

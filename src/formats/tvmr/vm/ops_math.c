@@ -6,12 +6,13 @@
 #include "tvmr/vm/ops.h"
 
 /* H[A] = a loop over H[B]. */
-static enum tvmr_result unary(struct tvmr_vm *vm, const struct tvmr_insn *in,
-                              void (*loop)(int32_t *, const int32_t *, size_t, int32_t, int32_t),
-                              int32_t p, int32_t q)
+static enum tvmr_result ops_math_unary(struct tvmr_vm *vm, const struct tvmr_insn *in,
+                                       void (*loop)(int32_t *, const int32_t *, size_t, int32_t,
+                                                    int32_t),
+                                       int32_t p, int32_t q)
 {
     NEED_HOT(x, in->a[1]);
-    int32_t *r = result(vm, x->count);
+    int32_t *r = ops_result(vm, x->count);
     if (!r) return TVMR_FAILED;
     for (PIECES(i, n, x->count)) loop(r + i, x->data + i, n, p, q);
     return put_like(vm, in->a[0], x);
@@ -19,7 +20,7 @@ static enum tvmr_result unary(struct tvmr_vm *vm, const struct tvmr_insn *in,
 
 #define LOOP(name) tvmr_elements[vm->kernels]->name
 #define UNARY(name, loop, p)                                                                       \
-    HANDLER(name) { return unary(vm, in, LOOP(loop), p, 0); }
+    HANDLER(name) { return ops_math_unary(vm, in, LOOP(loop), p, 0); }
 
 /* H[A] = a loop over the shorter of H[B] and H[C]. */
 #define BINARY(name, loop, finish)                                                                 \
@@ -28,7 +29,7 @@ static enum tvmr_result unary(struct tvmr_vm *vm, const struct tvmr_insn *in,
         NEED_HOT(x, in->a[1]);                                                                     \
         NEED_HOT(y, in->a[2]);                                                                     \
         size_t n = min_size(x->count, y->count);                                                   \
-        int32_t *r = result(vm, n);                                                                \
+        int32_t *r = ops_result(vm, n);                                                            \
         if (!r) return TVMR_FAILED;                                                                \
         for (PIECES(i, m, n)) LOOP(loop)(r + i, x->data + i, y->data + i, m);                      \
         return finish;                                                                             \
@@ -59,47 +60,47 @@ static int32_t largest_of(struct tvmr_vm *vm, const struct tvmr_hot *x)
 }
 
 /* e = 256 for the largest, less for others down to floor, never below 1. Differences wrap. */
-static enum tvmr_result softmax(struct tvmr_vm *vm, const struct tvmr_insn *in, int64_t floor,
-                                bool cap)
+static enum tvmr_result ops_math_softmax(struct tvmr_vm *vm, const struct tvmr_insn *in,
+                                         int64_t floor, bool cap)
 {
     NEED_HOT(x, in->a[1]);
-    int32_t *r = result(vm, x->count), m = largest_of(vm, x);
+    int32_t *r = ops_result(vm, x->count), m = largest_of(vm, x);
     if (!r) return TVMR_FAILED;
     int64_t sum = 0;
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; MORE(i, x->count); i++) {
-            int64_t d = wrap32((int64_t)x->data[i] - m);
+            int64_t d = ops_wrap32((int64_t)x->data[i] - m);
             if (cap && d > 0) d = 0;
             if (d < floor) d = floor;
             int64_t e = 256 + d > 1 ? 256 + d : 1;
             if (pass)
-                r[i] = wrap32(e * 255 / sum);
+                r[i] = ops_wrap32(e * 255 / sum);
             else
                 sum += e;
         }
     return put_like(vm, in->a[0], x);
 }
 
-HANDLER(core_softmax) { return softmax(vm, in, -256, true); }
-HANDLER(act_softmax) { return softmax(vm, in, -1024, false); }
+HANDLER(core_softmax) { return ops_math_softmax(vm, in, -256, true); }
+HANDLER(act_softmax) { return ops_math_softmax(vm, in, -1024, false); }
 
 /* An empty register is within any bounds. */
-static enum tvmr_result clamped(struct tvmr_vm *vm, const struct tvmr_insn *in, int32_t low,
-                                int32_t high)
+static enum tvmr_result ops_math_clamped(struct tvmr_vm *vm, const struct tvmr_insn *in,
+                                         int32_t low, int32_t high)
 {
     NEED_HOT(x, in->a[1]);
     if (low > high && x->count)
-        return fail(vm, TVMR_E_RANGE, "clamp to %d..%d", (int)low, (int)high);
-    return unary(vm, in, LOOP(clamp), low, high);
+        return ops_fail(vm, TVMR_E_RANGE, "clamp to %d..%d", (int)low, (int)high);
+    return ops_math_unary(vm, in, LOOP(clamp), low, high);
 }
 
-HANDLER(core_clamp) { return clamped(vm, in, in->a[2], in->a[3]); }
+HANDLER(core_clamp) { return ops_math_clamped(vm, in, in->a[2], in->a[3]); }
 
 /* a + scale * weights, for as many as there are. */
-static enum tvmr_result bias(struct tvmr_vm *vm, uint8_t to, const struct tvmr_hot *x,
-                             const struct tvmr_cold *c, int32_t scale)
+static enum tvmr_result ops_math_bias(struct tvmr_vm *vm, uint8_t to, const struct tvmr_hot *x,
+                                      const struct tvmr_cold *c, int32_t scale)
 {
-    int32_t *r = result(vm, x->count);
+    int32_t *r = ops_result(vm, x->count);
     if (!r) return TVMR_FAILED;
     size_t n = min_size(x->count, c->count);
     for (PIECES(i, m, n)) LOOP(bias)(r + i, x->data + i, c->weights + i, m, scale);
@@ -111,7 +112,7 @@ HANDLER(add_bias)
 {
     NEED_HOT(x, in->a[1]);
     NEED_COLD(c, in->a[2]);
-    return bias(vm, in->a[0], x, c, 256);
+    return ops_math_bias(vm, in->a[0], x, c, 256);
 }
 
 HANDLER(core_add)
@@ -120,10 +121,10 @@ HANDLER(core_add)
     NEED_HOT(x, in->a[1]);
     if (in->a[2] >> 6) {
         NEED_COLD(c, in->a[2]);
-        return bias(vm, in->a[0], x, c, 255);
+        return ops_math_bias(vm, in->a[0], x, c, 255);
     }
     NEED_HOT(y, in->a[2]);
-    int32_t *r = result(vm, x->count);
+    int32_t *r = ops_result(vm, x->count);
     if (!r) return TVMR_FAILED;
     size_t n = min_size(x->count, y->count);
     for (PIECES(i, m, n)) LOOP(add)(r + i, x->data + i, y->data + i, m);
@@ -133,16 +134,16 @@ HANDLER(core_add)
 
 HANDLER(wire_skip)
 {
-    if (in->a[2] > 0x3f) return unallocated(vm, 'H', in->a[2]);
+    if (in->a[2] > 0x3f) return ops_unallocated(vm, 'H', in->a[2]);
     NEED_HOT(x, in->a[1]);
     NEED_HOT(y, in->a[2]);
     size_t n = x->count > y->count ? x->count : y->count;
     if (n && (!x->count || !y->count))
-        return fail(vm, TVMR_E_RANGE, "one of the operands is empty");
-    int32_t *r = result(vm, n);
+        return ops_fail(vm, TVMR_E_RANGE, "one of the operands is empty");
+    int32_t *r = ops_result(vm, n);
     if (!r) return TVMR_FAILED;
     for (size_t i = 0; MORE(i, n); i++)
-        r[i] = clamp32((int64_t)x->data[i % x->count] + y->data[i % y->count]);
+        r[i] = ops_clamp32((int64_t)x->data[i % x->count] + y->data[i % y->count]);
     return put_like(vm, in->a[0], x);
 }
 
@@ -153,7 +154,7 @@ static enum tvmr_result add_padded(struct tvmr_vm *vm, uint8_t to, const struct 
                                    const struct tvmr_hot *y, bool subtract)
 {
     size_t both = min_size(x->count, y->count), n = x->count > both ? x->count : y->count;
-    int32_t *r = result(vm, n);
+    int32_t *r = ops_result(vm, n);
     if (!r) return TVMR_FAILED;
     for (PIECES(i, m, both)) (subtract ? LOOP(sub) : LOOP(add))(r + i, x->data + i, y->data + i, m);
     if (x->count > both)
@@ -171,7 +172,7 @@ HANDLER(tensor_add)
     NEED_HOT(x, in->a[1]);
     if (in->a[2] >> 6) {
         NEED_COLD(c, in->a[2]);
-        return bias(vm, in->a[0], x, c, 256);
+        return ops_math_bias(vm, in->a[0], x, c, 256);
     }
     NEED_HOT(y, in->a[2]);
     return add_padded(vm, in->a[0], x, y, false);
@@ -187,9 +188,12 @@ HANDLER(tensor_sub)
 BINARY(tensor_mul, tensor_mul, LIKE)
 BINARY(tensor_cmp_gt, tensor_greater, LIST)
 UNARY(tensor_negate, negate, 0)
-UNARY(tensor_scale, scale, (int32_t)imm16(in))
+UNARY(tensor_scale, scale, (int32_t)ops_imm16(in))
 
-HANDLER(tensor_clamp) { return clamped(vm, in, (in->a[2] - 128) * 256, (in->a[3] - 128) * 256); }
+HANDLER(tensor_clamp)
+{
+    return ops_math_clamped(vm, in, (in->a[2] - 128) * 256, (in->a[3] - 128) * 256);
+}
 
 /* ---- activation ---- */
 
@@ -247,7 +251,7 @@ HANDLER(reduce_mean_dim)
         return put_scalar(vm, in->a[0], (int32_t)(total_of(vm, x) / n));
     }
     size_t rows = x->shape.dims[0], cols = x->shape.dims[1], n = in->a[2] ? rows : cols;
-    int32_t *r = result(vm, n);
+    int32_t *r = ops_result(vm, n);
     if (!r) return TVMR_FAILED;
     int64_t divisor = (int64_t)(in->a[2] ? cols : rows);
     for (size_t i = 0; MORE(i, n); i++) {
@@ -263,15 +267,15 @@ HANDLER(slice)
     NEED_HOT(x, in->a[1]);
     size_t start = in->a[2], end = min_size(start + in->a[3], x->count);
     size_t n = end > start ? end - start : 0;
-    int32_t *r = result(vm, n);
+    int32_t *r = ops_result(vm, n);
     if (!r) return TVMR_FAILED;
     if (n) memcpy(r, x->data + start, n * sizeof *r);
     return put_list(vm, in->a[0]);
 }
 
-static bool join(struct tvmr_vm *vm, const struct tvmr_hot *x, const struct tvmr_hot *y)
+static bool ops_math_join(struct tvmr_vm *vm, const struct tvmr_hot *x, const struct tvmr_hot *y)
 {
-    int32_t *r = result(vm, x->count + y->count);
+    int32_t *r = ops_result(vm, x->count + y->count);
     if (!r) return false;
     work_move(vm, r, x->data, x->count * sizeof *r);
     work_move(vm, r + x->count, y->data, y->count * sizeof *r);
@@ -282,14 +286,14 @@ HANDLER(core_concat)
 {
     NEED_HOT(x, in->a[1]);
     NEED_HOT(y, in->a[2]);
-    return join(vm, x, y) ? put_list(vm, in->a[0]) : TVMR_FAILED;
+    return ops_math_join(vm, x, y) ? put_list(vm, in->a[0]) : TVMR_FAILED;
 }
 
 HANDLER(tensor_concat)
 {
     NEED_HOT(x, in->a[1]);
     NEED_HOT(y, in->a[2]);
-    if (!join(vm, x, y)) return TVMR_FAILED;
+    if (!ops_math_join(vm, x, y)) return TVMR_FAILED;
     if (x->shape.rank != 2 || y->shape.rank != 2 || x->shape.dims[0] != y->shape.dims[0])
         return put_list(vm, in->a[0]);
     uint64_t cols = (uint64_t)x->shape.dims[1] + y->shape.dims[1];
@@ -303,24 +307,24 @@ HANDLER(gate_update)
     NEED_HOT(update, in->a[2]);
     NEED_HOT(state, in->a[3]);
     size_t n = min_size(gate->count, min_size(update->count, state->count));
-    int32_t *r = result(vm, n);
+    int32_t *r = ops_result(vm, n);
     if (!r) return TVMR_FAILED;
     for (size_t i = 0; MORE(i, n); i++) {
-        int64_t g = clamp(gate->data[i], 0, 255);
-        r[i] = wrap32((g * update->data[i] + (255 - g) * state->data[i]) / 255);
+        int64_t g = ops_clamp(gate->data[i], 0, 255);
+        r[i] = ops_wrap32((g * update->data[i] + (255 - g) * state->data[i]) / 255);
     }
     return put_list(vm, in->a[0]);
 }
 
 static int32_t shift_amount(const struct tvmr_insn *in)
 {
-    return (int32_t)((imm16(in) ? imm16(in) : 8) & 31);
+    return (int32_t)((ops_imm16(in) ? ops_imm16(in) : 8) & 31);
 }
 
 HANDLER(core_dequantize) /* to the output buffer: the destination register is not used */
 {
     NEED_HOT(x, in->a[1]);
-    int32_t *r = result(vm, x->count);
+    int32_t *r = ops_result(vm, x->count);
     if (!r) return TVMR_FAILED;
     for (PIECES(i, n, x->count)) LOOP(shift)(r + i, x->data + i, n, shift_amount(in), 0);
     return put_output(vm, vm->scratch.data, x->count);

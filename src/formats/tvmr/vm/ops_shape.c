@@ -5,7 +5,7 @@
 
 /* ---- shapes ---- */
 
-static bool whole(const struct tvmr_shape *s, size_t count)
+static bool ops_shape_whole(const struct tvmr_shape *s, size_t count)
 {
     uint64_t product = 1;
     for (unsigned i = 0; i < s->rank; i++) {
@@ -17,8 +17,8 @@ static bool whole(const struct tvmr_shape *s, size_t count)
 
 /* What all three share: the profile, the source, and a copy of its dimensions with room for one
  * more. NULL: *result says how the instruction ended. */
-static const struct tvmr_hot *source(struct tvmr_vm *vm, const struct tvmr_insn *in,
-                                     uint32_t **dims, enum tvmr_result *result)
+static const struct tvmr_hot *ops_shape_source(struct tvmr_vm *vm, const struct tvmr_insn *in,
+                                               uint32_t **dims, enum tvmr_result *result)
 {
     const struct tvmr_hot *from = hot_at(vm, in->a[1]);
     if (vm->profile == TVMR_PROFILE_TERNSIG) {
@@ -26,10 +26,10 @@ static const struct tvmr_hot *source(struct tvmr_vm *vm, const struct tvmr_insn 
         return NULL;
     }
     if (!from) {
-        *result = unallocated(vm, 'H', in->a[1]);
+        *result = ops_unallocated(vm, 'H', in->a[1]);
         return NULL;
     }
-    *dims = (uint32_t *)(void *)auxiliary(vm, 0, from->shape.rank + 1);
+    *dims = (uint32_t *)(void *)ops_auxiliary(vm, 0, from->shape.rank + 1);
     if (!*dims) {
         *result = TVMR_FAILED;
         return NULL;
@@ -40,17 +40,18 @@ static const struct tvmr_hot *source(struct tvmr_vm *vm, const struct tvmr_insn 
 
 static enum tvmr_result no_dimension(struct tvmr_vm *vm, unsigned dim, const struct tvmr_hot *h)
 {
-    return fail(vm, TVMR_E_SHAPE, "no dimension %u in a tensor of rank %u", dim,
-                (unsigned)h->shape.rank);
+    return ops_fail(vm, TVMR_E_SHAPE, "no dimension %u in a tensor of rank %u", dim,
+                    (unsigned)h->shape.rank);
 }
 
-static enum tvmr_result reshaped(struct tvmr_vm *vm, const struct tvmr_insn *in,
-                                 const struct tvmr_hot *from, const uint32_t *dims, size_t rank)
+static enum tvmr_result ops_shape_reshaped(struct tvmr_vm *vm, const struct tvmr_insn *in,
+                                           const struct tvmr_hot *from, const uint32_t *dims,
+                                           size_t rank)
 {
-    int32_t *r = result(vm, from->count);
+    int32_t *r = ops_result(vm, from->count);
     if (!r) return TVMR_FAILED;
     work_move(vm, r, from->data, from->count * sizeof *r);
-    return put(vm, in->a[0], dims, rank);
+    return ops_put(vm, in->a[0], dims, rank);
 }
 
 /* Takes a dimension of size 1 away, or adds one. */
@@ -58,7 +59,7 @@ static enum tvmr_result change_rank(struct tvmr_vm *vm, const struct tvmr_insn *
 {
     uint32_t *dims;
     enum tvmr_result done;
-    const struct tvmr_hot *from = source(vm, in, &dims, &done);
+    const struct tvmr_hot *from = ops_shape_source(vm, in, &dims, &done);
     unsigned dim = in->a[2];
     if (!from) return done;
     size_t rank = from->shape.rank;
@@ -66,33 +67,34 @@ static enum tvmr_result change_rank(struct tvmr_vm *vm, const struct tvmr_insn *
     if (more) {
         memmove(dims + dim + 1, dims + dim, (rank - dim) * sizeof *dims);
         dims[dim] = 1;
-        return reshaped(vm, in, from, dims, rank + 1);
+        return ops_shape_reshaped(vm, in, from, dims, rank + 1);
     }
     if (dims[dim] != 1)
-        return fail(vm, TVMR_E_SHAPE, "dimension %u is %u, not 1", dim, (unsigned)dims[dim]);
+        return ops_fail(vm, TVMR_E_SHAPE, "dimension %u is %u, not 1", dim, (unsigned)dims[dim]);
     memmove(dims + dim, dims + dim + 1, (rank - dim - 1) * sizeof *dims);
-    return reshaped(vm, in, from, dims, rank - 1);
+    return ops_shape_reshaped(vm, in, from, dims, rank - 1);
 }
 
 HANDLER(squeeze) { return change_rank(vm, in, false); }
 HANDLER(unsqueeze) { return change_rank(vm, in, true); }
 
 /* A tensor as [outer, a, between, b, inner] becomes [outer, b, between, a, inner]. */
-static enum tvmr_result swap(struct tvmr_vm *vm, const struct tvmr_insn *in, unsigned x, unsigned y)
+static enum tvmr_result ops_shape_swap(struct tvmr_vm *vm, const struct tvmr_insn *in, unsigned x,
+                                       unsigned y)
 {
     uint32_t *dims;
     enum tvmr_result done;
-    const struct tvmr_hot *from = source(vm, in, &dims, &done);
+    const struct tvmr_hot *from = ops_shape_source(vm, in, &dims, &done);
     if (!from) return done;
     unsigned low = x < y ? x : y, high = x < y ? y : x;
     size_t rank = from->shape.rank, outer = 1, between = 1, inner = 1, at = 0;
     if (high >= rank) return no_dimension(vm, high, from);
-    if (!whole(&from->shape, from->count))
-        return fail(vm, TVMR_E_SHAPE, "%zu elements do not fit the dimensions", from->count);
+    if (!ops_shape_whole(&from->shape, from->count))
+        return ops_fail(vm, TVMR_E_SHAPE, "%zu elements do not fit the dimensions", from->count);
     size_t a = dims[low], b = dims[high];
     dims[low] = (uint32_t)b;
     dims[high] = (uint32_t)a;
-    int32_t *r = result(vm, from->count);
+    int32_t *r = ops_result(vm, from->count);
     if (!r) return TVMR_FAILED;
     for (unsigned i = 0; i < rank && from->count; i++)
         *(i < low ? &outer : i > high ? &inner : &between) *= i == low || i == high ? 1 : dims[i];
@@ -105,14 +107,15 @@ static enum tvmr_result swap(struct tvmr_vm *vm, const struct tvmr_insn *in, uns
                                    from->data + (((o * a + i) * between + m) * b + j) * inner,
                                    inner * sizeof *r))
                         return TVMR_NEXT;
-    return put(vm, in->a[0], dims, rank);
+    return ops_put(vm, in->a[0], dims, rank);
 }
 
-HANDLER(transpose) { return swap(vm, in, in->a[2], in->a[3]); }
+HANDLER(transpose) { return ops_shape_swap(vm, in, in->a[2], in->a[3]); }
 
 HANDLER(tensor_transpose)
 {
-    return in->a[2] || in->a[3] ? swap(vm, in, in->a[2], in->a[3]) : swap(vm, in, 0, 1);
+    return in->a[2] || in->a[3] ? ops_shape_swap(vm, in, in->a[2], in->a[3])
+                                : ops_shape_swap(vm, in, 0, 1);
 }
 
 /* ---- products ---- */
@@ -126,40 +129,40 @@ struct factor {
 };
 
 /* Elements and shape of a hot or cold register. False: the instruction has failed. */
-static bool take(struct tvmr_vm *vm, uint8_t reg, unsigned which, const int32_t **data,
-                 size_t *count, const struct tvmr_shape **shape)
+static bool ops_shape_take(struct tvmr_vm *vm, uint8_t reg, unsigned which, const int32_t **data,
+                           size_t *count, const struct tvmr_shape **shape)
 {
     const struct tvmr_hot *h = reg >> 6 == 0 ? hot_at(vm, reg) : NULL;
     const struct tvmr_cold *c = reg >> 6 == 1 ? cold_at(vm, reg) : NULL;
     if (reg >> 6 > 1) {
-        fail(vm, TVMR_E_BANK, "a product takes hot and cold registers");
+        ops_fail(vm, TVMR_E_BANK, "a product takes hot and cold registers");
         return false;
     }
     if (!h && !c) {
-        unallocated(vm, reg >> 6 ? 'C' : 'H', reg);
+        ops_unallocated(vm, reg >> 6 ? 'C' : 'H', reg);
         return false;
     }
     *count = h ? h->count : c->count;
     *shape = h ? &h->shape : &c->shape;
-    if (!whole(*shape, *count) || ((*shape)->rank != 1 && (*shape)->rank != 2)) {
-        fail(vm, TVMR_E_SHAPE, "a product takes whole matrices and vectors");
+    if (!ops_shape_whole(*shape, *count) || ((*shape)->rank != 1 && (*shape)->rank != 2)) {
+        ops_fail(vm, TVMR_E_SHAPE, "a product takes whole matrices and vectors");
         return false;
     }
     if (h) {
         *data = h->data;
         return true;
     }
-    int32_t *values = auxiliary(vm, which, c->count);
+    int32_t *values = ops_auxiliary(vm, which, c->count);
     for (size_t i = 0; values && MORE(i, c->count); i++) values[i] = tvmr_value(c->weights[i]);
     *data = values;
     return values != NULL;
 }
 
-static int64_t largest(struct tvmr_vm *vm, const int32_t *data, size_t count)
+static int64_t ops_shape_largest(struct tvmr_vm *vm, const int32_t *data, size_t count)
 {
     int64_t most = 0;
     for (size_t i = 0; MORE(i, count); i++) {
-        int64_t v = absolute(data[i]);
+        int64_t v = ops_absolute(data[i]);
         most = v > most ? v : most;
     }
     return most;
@@ -169,11 +172,11 @@ static bool left_factor(struct tvmr_vm *vm, uint8_t reg, struct factor *f)
 {
     size_t count;
     const struct tvmr_shape *s;
-    if (!take(vm, reg, 0, &f->data, &count, &s)) return false;
+    if (!ops_shape_take(vm, reg, 0, &f->data, &count, &s)) return false;
     f->list = s->rank == 1;
     f->rows = f->list ? 1 : s->dims[0];
     f->inner = s->dims[s->rank - 1];
-    f->most = largest(vm, f->data, count);
+    f->most = ops_shape_largest(vm, f->data, count);
     return true;
 }
 
@@ -183,14 +186,14 @@ static bool right_factor(struct tvmr_vm *vm, uint8_t reg, struct factor *f)
     size_t count;
     const struct tvmr_shape *s;
     const int32_t *data;
-    if (!take(vm, reg, 1, &data, &count, &s)) return false;
+    if (!ops_shape_take(vm, reg, 1, &data, &count, &s)) return false;
     f->list = s->rank == 1;
     f->rows = f->list ? 1 : s->dims[1];
     f->inner = s->dims[0];
-    f->most = largest(vm, data, count);
+    f->most = ops_shape_largest(vm, data, count);
     f->data = data;
     if (f->list || f->rows == 1) return true;
-    int32_t *turned = auxiliary(vm, 2, count);
+    int32_t *turned = ops_auxiliary(vm, 2, count);
     for (size_t i = 0; turned && i < f->inner && may_work(vm, 1); i++)
         for (size_t j = 0; MORE(j, f->rows); j++) turned[j * f->inner + i] = data[i * f->rows + j];
     f->data = turned;
@@ -209,15 +212,15 @@ static int32_t wide_dot(struct tvmr_vm *vm, const int32_t *x, const int32_t *y, 
     high += low >> 32;
     low &= UINT32_MAX;
     if (high > 0 || high < -1) return high > 0 ? INT32_MAX : INT32_MIN;
-    return clamp32(high * (INT64_C(1) << 32) + low);
+    return ops_clamp32(high * (INT64_C(1) << 32) + low);
 }
 
 /* An element of the product, in pieces. The sum of the fast loop does not wrap. */
-static int32_t dot(struct tvmr_vm *vm, const int32_t *x, const int32_t *y, size_t count)
+static int32_t ops_shape_dot(struct tvmr_vm *vm, const int32_t *x, const int32_t *y, size_t count)
 {
     int64_t sum = 0;
     for (PIECES(i, n, count)) sum += tvmr_elements[vm->kernels]->dot(x + i, y + i, n);
-    return clamp32(sum);
+    return ops_clamp32(sum);
 }
 
 static enum tvmr_result matrix_product(struct tvmr_vm *vm, const struct tvmr_insn *in)
@@ -225,9 +228,9 @@ static enum tvmr_result matrix_product(struct tvmr_vm *vm, const struct tvmr_ins
     struct factor a, b;
     if (!left_factor(vm, in->a[1], &a) || !right_factor(vm, in->a[2], &b)) return TVMR_FAILED;
     if (a.inner != b.inner)
-        return fail(vm, TVMR_E_SHAPE, "rows of %zu elements times columns of %zu", a.inner,
-                    b.inner);
-    int32_t *r = result(vm, a.rows * b.rows);
+        return ops_fail(vm, TVMR_E_SHAPE, "rows of %zu elements times columns of %zu", a.inner,
+                        b.inner);
+    int32_t *r = ops_result(vm, a.rows * b.rows);
     if (!r) return TVMR_FAILED;
     /* |sum| <= most * most * inner: then the fast loop cannot wrap */
     bool fits = !a.most || !b.most || !a.inner ||
@@ -235,20 +238,21 @@ static enum tvmr_result matrix_product(struct tvmr_vm *vm, const struct tvmr_ins
     for (size_t i = 0; i < a.rows && may_work(vm, 1); i++)
         for (size_t j = 0; MORE(j, b.rows); j++) {
             const int32_t *x = a.data + i * a.inner, *y = b.data + j * b.inner;
-            r[i * b.rows + j] = fits ? dot(vm, x, y, a.inner) : wide_dot(vm, x, y, a.inner);
+            r[i * b.rows + j] =
+                fits ? ops_shape_dot(vm, x, y, a.inner) : wide_dot(vm, x, y, a.inner);
         }
     uint32_t dims[2];
     size_t rank = 0;
     if (!a.list) dims[rank++] = (uint32_t)a.rows;
     if (!b.list) dims[rank++] = (uint32_t)b.rows;
     if (!rank) dims[rank++] = 1;
-    return put(vm, in->a[0], dims, rank);
+    return ops_put(vm, in->a[0], dims, rank);
 }
 
 HANDLER(matrix_product)
 {
     if (vm->profile == TVMR_PROFILE_TERNSIG)
-        return fail(vm, TVMR_E_UNIMPL, "%s is defined but does nothing", in->op->name);
+        return ops_fail(vm, TVMR_E_UNIMPL, "%s is defined but does nothing", in->op->name);
     return matrix_product(vm, in);
 }
 

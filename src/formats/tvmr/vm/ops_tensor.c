@@ -26,12 +26,12 @@ static size_t row_data(const struct matrix *m, size_t row, const int32_t **data)
 }
 
 /* Scores of one query row become shares of 255. */
-static void shares(struct tvmr_vm *vm, int64_t *score, size_t count)
+static void ops_tensor_shares(struct tvmr_vm *vm, int64_t *score, size_t count)
 {
     int64_t most = score[0], total = 0;
     for (size_t j = 0; MORE(j, count); j++) most = score[j] > most ? score[j] : most;
     for (size_t j = 0; MORE(j, count); j++) {
-        int64_t e = 256 + clamp(wadd(score[j], -most), -1024, 1024) / 256;
+        int64_t e = 256 + ops_clamp(ops_wadd(score[j], -most), -1024, 1024) / 256;
         score[j] = e > 1 ? e : 1;
         total += score[j];
     }
@@ -42,7 +42,7 @@ static int64_t score_of(struct tvmr_vm *vm, const int32_t *query, const int32_t 
 {
     int64_t sum = 0;
     for (PIECES(i, n, count))
-        sum = wadd(sum, tvmr_elements[vm->kernels]->dot(query + i, key + i, n));
+        sum = ops_wadd(sum, tvmr_elements[vm->kernels]->dot(query + i, key + i, n));
     return sum;
 }
 
@@ -53,11 +53,11 @@ HANDLER(attention)
     NEED_HOT(hv, in->a[2]);
     struct matrix q = matrix_of(hq), k = matrix_of(hk), v = matrix_of(hv);
     if (q.cols != k.cols)
-        return fail(vm, TVMR_E_SHAPE, "queries of %zu, keys of %zu columns", q.cols, k.cols);
-    if (k.rows != v.rows) return fail(vm, TVMR_E_SHAPE, "%zu keys, %zu values", k.rows, v.rows);
-    int32_t *r = result(vm, q.rows * v.cols);
-    int64_t *score = r ? (int64_t *)(void *)auxiliary(vm, 0, k.rows * 2) : NULL;
-    int64_t *sum = score ? (int64_t *)(void *)auxiliary(vm, 1, v.cols * 2) : NULL;
+        return ops_fail(vm, TVMR_E_SHAPE, "queries of %zu, keys of %zu columns", q.cols, k.cols);
+    if (k.rows != v.rows) return ops_fail(vm, TVMR_E_SHAPE, "%zu keys, %zu values", k.rows, v.rows);
+    int32_t *r = ops_result(vm, q.rows * v.cols);
+    int64_t *score = r ? (int64_t *)(void *)ops_auxiliary(vm, 0, k.rows * 2) : NULL;
+    int64_t *sum = score ? (int64_t *)(void *)ops_auxiliary(vm, 1, v.cols * 2) : NULL;
     if (!sum) return TVMR_FAILED;
     for (size_t i = 0; i < q.rows && may_work(vm, 1); i++) {
         const int32_t *query, *row;
@@ -67,14 +67,14 @@ HANDLER(attention)
             score[j] = score_of(vm, query, row, n);
         }
         if (vm->paused) break; /* not all scores are there */
-        shares(vm, score, k.rows);
+        ops_tensor_shares(vm, score, k.rows);
         work_fill(vm, sum, 0, v.cols * sizeof *sum);
         for (size_t j = 0; MORE(j, k.rows); j++) {
             size_t n = row_data(&v, j, &row);
             for (PIECES(from, m, n))
                 for (size_t c = from; c < from + m; c++) sum[c] += score[j] * row[c];
         }
-        for (size_t c = 0; MORE(c, v.cols); c++) r[i * v.cols + c] = wrap32(sum[c] / 255);
+        for (size_t c = 0; MORE(c, v.cols); c++) r[i * v.cols + c] = ops_wrap32(sum[c] / 255);
     }
     return put_matrix(vm, in->a[3], q.rows, v.cols);
 }
@@ -97,7 +97,7 @@ static int64_t run_of(const uint16_t *from, size_t count, unsigned k)
 HANDLER(rope_apply)
 {
     struct tvmr_hot *h = hot_change(vm, in->a[0]);
-    if (!h) return unallocated(vm, 'H', in->a[0]);
+    if (!h) return ops_unallocated(vm, 'H', in->a[0]);
     size_t width = last_dim(h);
     if (!width) width = 1;
     size_t n = min_size(in->a[1], width);
@@ -115,11 +115,11 @@ HANDLER(rope_apply)
         }
         for (size_t i = 0; i < n; i += 2) {
             if (at + i + 1 >= h->count)
-                return fail(vm, TVMR_E_RANGE, "an odd number of elements to rotate");
+                return ops_fail(vm, TVMR_E_RANGE, "an odd number of elements to rotate");
             int64_t x = h->data[at + i], y = h->data[at + i + 1], c = cosine[i / 2],
                     s = sine[i / 2];
-            h->data[at + i] = clamp32((x * c - y * s) / 256);
-            h->data[at + i + 1] = clamp32((x * s + y * c) / 256);
+            h->data[at + i] = ops_clamp32((x * c - y * s) / 256);
+            h->data[at + i + 1] = ops_clamp32((x * s + y * c) / 256);
         }
     }
     return TVMR_NEXT;
@@ -128,11 +128,11 @@ HANDLER(rope_apply)
 /* ---- norms ---- */
 
 /* Not always the floor: programs depend on exactly these steps. */
-static int64_t root(int64_t n)
+static int64_t ops_tensor_root(int64_t n)
 {
     if (n <= 1) return n;
     int64_t a = n / 2, b = (a + n / a) / 2;
-    while (absolute(b - a) > 1) {
+    while (ops_absolute(b - a) > 1) {
         a = b;
         b = (a + n / a) / 2;
     }
@@ -142,7 +142,7 @@ static int64_t root(int64_t n)
 /* A register as n numbers: a hot one with at least n, weights padded with 0, else zeros. */
 static int32_t *vector_of(struct tvmr_vm *vm, uint8_t reg, size_t n, unsigned which)
 {
-    int32_t *out = auxiliary(vm, which, n);
+    int32_t *out = ops_auxiliary(vm, which, n);
     if (!out) return NULL;
     work_fill(vm, out, 0, n * sizeof *out);
     const struct tvmr_hot *h = reg >> 6 == 0 ? hot_at(vm, reg) : NULL;
@@ -161,21 +161,21 @@ static void norm_row(struct tvmr_vm *vm, const int32_t *x, size_t n, bool centre
     int64_t mean = sum / length;
     for (PIECES(from, m, n))
         for (size_t i = from; i < from + m; i++)
-            squares = wadd(squares, wmul(x[i] - mean, x[i] - mean));
+            squares = ops_wadd(squares, ops_wmul(x[i] - mean, x[i] - mean));
     int64_t d = squares / length;
-    d = root(d > 1 ? d : 1);
+    d = ops_tensor_root(d > 1 ? d : 1);
     for (PIECES(from, m, n))
         for (size_t i = from; i < from + m; i++)
-            r[i] =
-                clamp32(wadd(wmul((x[i] - mean) * 256 / d, scale[i]) / 255, shift ? shift[i] : 0));
+            r[i] = ops_clamp32(
+                ops_wadd(ops_wmul((x[i] - mean) * 256 / d, scale[i]) / 255, shift ? shift[i] : 0));
 }
 
-static enum tvmr_result norm(struct tvmr_vm *vm, const struct tvmr_insn *in, bool layer)
+static enum tvmr_result ops_tensor_norm(struct tvmr_vm *vm, const struct tvmr_insn *in, bool layer)
 {
     NEED_HOT(x, in->a[0]);
     size_t width = last_dim(x);
     if (!width) width = 1;
-    int32_t *r = result(vm, x->count);
+    int32_t *r = ops_result(vm, x->count);
     int32_t *scale = r ? vector_of(vm, in->a[2], width, 0) : NULL;
     int32_t *shift = scale && layer ? vector_of(vm, in->a[3], width, 1) : NULL;
     if (!scale || (layer && !shift)) return TVMR_FAILED;
@@ -185,8 +185,8 @@ static enum tvmr_result norm(struct tvmr_vm *vm, const struct tvmr_insn *in, boo
     return put_like(vm, in->a[1], x);
 }
 
-HANDLER(layernorm) { return norm(vm, in, true); }
-HANDLER(rmsnorm) { return norm(vm, in, false); }
+HANDLER(layernorm) { return ops_tensor_norm(vm, in, true); }
+HANDLER(rmsnorm) { return ops_tensor_norm(vm, in, false); }
 
 /* ---- key-value caches ---- */
 
@@ -201,9 +201,10 @@ static enum tvmr_result kv_append(struct tvmr_vm *vm, const struct tvmr_insn *in
     NEED_HOT(kv, in->a[1]);
     const struct tvmr_hot *cache = &vm->hot[INDEX(in->a[0])];
     size_t w = row_width(kv, in->a[3]), old = cache->present ? cache->count : 0;
-    if (kv->count < w) return fail(vm, TVMR_E_RANGE, "%zu elements for a row of %zu", kv->count, w);
+    if (kv->count < w)
+        return ops_fail(vm, TVMR_E_RANGE, "%zu elements for a row of %zu", kv->count, w);
     size_t n = (pos + 1) * w > old ? (pos + 1) * w : old;
-    int32_t *r = result(vm, n);
+    int32_t *r = ops_result(vm, n);
     if (!r) return TVMR_FAILED;
     work_move(vm, r, cache->data, old * sizeof *r);
     if (n > old) work_fill(vm, r + old, 0, (n - old) * sizeof *r);
@@ -216,7 +217,7 @@ static enum tvmr_result kv_read(struct tvmr_vm *vm, const struct tvmr_insn *in, 
     NEED_HOT(cache, in->a[0]);
     size_t w = row_width(cache, in->a[3]);
     uint64_t at = (uint64_t)pos * w;
-    int32_t *r = result(vm, w);
+    int32_t *r = ops_result(vm, w);
     if (!r) return TVMR_FAILED;
     size_t n = at < cache->count ? min_size(w, cache->count - (size_t)at) : 0;
     work_fill(vm, r, 0, w * sizeof *r);
@@ -225,7 +226,7 @@ static enum tvmr_result kv_read(struct tvmr_vm *vm, const struct tvmr_insn *in, 
 }
 
 /* Element 0 of a register as a position. */
-static bool position(struct tvmr_vm *vm, uint8_t reg, unsigned *pos)
+static bool ops_tensor_position(struct tvmr_vm *vm, uint8_t reg, unsigned *pos)
 {
     const int32_t *v = vector_of(vm, reg, 1, 0);
     if (v) *pos = (unsigned)(*v > 0 ? *v : 0) % 256;
@@ -238,16 +239,16 @@ HANDLER(kv_read) { return kv_read(vm, in, in->a[1]); }
 HANDLER(kv_append_pos)
 {
     unsigned pos;
-    return position(vm, in->a[2], &pos) ? kv_append(vm, in, pos) : TVMR_FAILED;
+    return ops_tensor_position(vm, in->a[2], &pos) ? kv_append(vm, in, pos) : TVMR_FAILED;
 }
 
 HANDLER(kv_read_pos)
 {
     unsigned pos;
-    return position(vm, in->a[1], &pos) ? kv_read(vm, in, pos) : TVMR_FAILED;
+    return ops_tensor_position(vm, in->a[1], &pos) ? kv_read(vm, in, pos) : TVMR_FAILED;
 }
 
-HANDLER(kv_clear) { return result(vm, 0) ? put_matrix(vm, in->a[0], 0, 0) : TVMR_FAILED; }
+HANDLER(kv_clear) { return ops_result(vm, 0) ? put_matrix(vm, in->a[0], 0, 0) : TVMR_FAILED; }
 
 /* ---- sampling ---- */
 
@@ -263,15 +264,15 @@ HANDLER(sample_temperature)
 {
     NEED_HOT(x, in->a[1]);
     int64_t t = first_of(vm, in->a[2], 1);
-    int32_t *r = result(vm, x->count);
+    int32_t *r = ops_result(vm, x->count);
     if (!r) return TVMR_FAILED;
     if (t < 1) t = 1;
-    for (size_t i = 0; MORE(i, x->count); i++) r[i] = clamp32((int64_t)x->data[i] * 256 / t);
+    for (size_t i = 0; MORE(i, x->count); i++) r[i] = ops_clamp32((int64_t)x->data[i] * 256 / t);
     return put_like(vm, in->a[0], x);
 }
 
 /* Moves a key down to where it is not less than those below it. */
-static void sift(uint64_t *keys, size_t at, size_t count)
+static void ops_tensor_sift(uint64_t *keys, size_t at, size_t count)
 {
     uint64_t key = keys[at];
     for (size_t child; (child = 2 * at + 1) < count; at = child) {
@@ -283,33 +284,34 @@ static void sift(uint64_t *keys, size_t at, size_t count)
 }
 
 /* Ascending. A heap, since that needs no more memory and can be interrupted anywhere. */
-static void sort(struct tvmr_vm *vm, uint64_t *keys, size_t count)
+static void ops_tensor_sort(struct tvmr_vm *vm, uint64_t *keys, size_t count)
 {
-    for (size_t i = count / 2; i && may_work(vm, 1); i--) sift(keys, i - 1, count);
+    for (size_t i = count / 2; i && may_work(vm, 1); i--) ops_tensor_sift(keys, i - 1, count);
     for (size_t i = count; i > 1 && may_work(vm, 2); i--) {
         uint64_t last = keys[i - 1];
         keys[i - 1] = keys[0];
         keys[0] = last;
-        sift(keys, 0, i - 1);
+        ops_tensor_sift(keys, 0, i - 1);
     }
 }
 
 /* Indices in the lower halves, by falling value, then rising index. */
-static uint64_t *ranking(struct tvmr_vm *vm, const struct tvmr_hot *x)
+static uint64_t *ops_tensor_ranking(struct tvmr_vm *vm, const struct tvmr_hot *x)
 {
-    uint64_t *keys = (uint64_t *)(void *)auxiliary(vm, 0, x->count * 2);
+    uint64_t *keys = (uint64_t *)(void *)ops_auxiliary(vm, 0, x->count * 2);
     if (!keys) return NULL;
     for (size_t i = 0; MORE(i, x->count); i++)
         keys[i] = (uint64_t)((uint32_t)x->data[i] ^ 0x7fffffffu) << 32 | i;
-    sort(vm, keys, x->count);
+    ops_tensor_sort(vm, keys, x->count);
     return vm->paused ? NULL : keys;
 }
 
 /* Keeps the first `count` of the ranking. */
-static enum tvmr_result keep(struct tvmr_vm *vm, const struct tvmr_insn *in,
-                             const struct tvmr_hot *x, const uint64_t *keys, size_t count)
+static enum tvmr_result ops_tensor_keep(struct tvmr_vm *vm, const struct tvmr_insn *in,
+                                        const struct tvmr_hot *x, const uint64_t *keys,
+                                        size_t count)
 {
-    int32_t *r = result(vm, x->count);
+    int32_t *r = ops_result(vm, x->count);
     if (!r) return TVMR_FAILED;
     for (size_t i = 0; MORE(i, x->count); i++) r[i] = EXCLUDED;
     for (size_t i = 0; MORE(i, min_size(count, x->count)); i++)
@@ -321,27 +323,27 @@ HANDLER(sample_top_k)
 {
     NEED_HOT(x, in->a[1]);
     int64_t k = first_of(vm, in->a[2], 1);
-    const uint64_t *keys = ranking(vm, x);
-    return keys ? keep(vm, in, x, keys, (size_t)(k > 1 ? k : 1)) : TVMR_FAILED;
+    const uint64_t *keys = ops_tensor_ranking(vm, x);
+    return keys ? ops_tensor_keep(vm, in, x, keys, (size_t)(k > 1 ? k : 1)) : TVMR_FAILED;
 }
 
 HANDLER(sample_top_p)
 {
     NEED_HOT(x, in->a[1]);
-    int64_t p = clamp(first_of(vm, in->a[2], 255), 1, 255), total = 0, running = 0;
-    const uint64_t *keys = ranking(vm, x);
-    int32_t *e = keys ? auxiliary(vm, 1, x->count) : NULL;
+    int64_t p = ops_clamp(first_of(vm, in->a[2], 255), 1, 255), total = 0, running = 0;
+    const uint64_t *keys = ops_tensor_ranking(vm, x);
+    int32_t *e = keys ? ops_auxiliary(vm, 1, x->count) : NULL;
     if (!e) return TVMR_FAILED;
     int32_t most = x->count ? x->data[(uint32_t)keys[0]] : 0;
     for (size_t i = 0; MORE(i, x->count); i++) {
-        int64_t share = 256 + clamp(wrap32((int64_t)x->data[i] - most), -1024, 1024);
+        int64_t share = 256 + ops_clamp(ops_wrap32((int64_t)x->data[i] - most), -1024, 1024);
         e[i] = (int32_t)(share > 1 ? share : 1);
         total += e[i];
     }
     size_t count = 0;
     while (MORE(count, x->count) && (running < total * p / 255 || !count))
         running += e[(uint32_t)keys[count++]];
-    return keep(vm, in, x, keys, count);
+    return ops_tensor_keep(vm, in, x, keys, count);
 }
 
 HANDLER(sample_rep_penalty)
@@ -349,12 +351,12 @@ HANDLER(sample_rep_penalty)
     NEED_HOT(x, in->a[1]);
     int64_t penalty = first_of(vm, in->a[3], 0);
     const struct tvmr_hot *history = hot_at(vm, in->a[2]);
-    int32_t *r = result(vm, x->count);
+    int32_t *r = ops_result(vm, x->count);
     if (!r) return TVMR_FAILED;
     work_move(vm, r, x->data, x->count * sizeof *r);
     for (size_t i = 0; history && MORE(i, history->count); i++) {
         int32_t token = history->data[i];
-        if (token >= 0 && (size_t)token < x->count) r[token] = clamp32(r[token] - penalty);
+        if (token >= 0 && (size_t)token < x->count) r[token] = ops_clamp32(r[token] - penalty);
     }
     return put_like(vm, in->a[0], x);
 }

@@ -5,58 +5,61 @@
 /* ---- products ---- */
 
 /* Whether the weights take as many elements as there are, or may take others. */
-static bool fits(struct tvmr_vm *vm, const struct tvmr_insn *in, size_t cols, size_t elements)
+static bool ops_ternary_fits(struct tvmr_vm *vm, const struct tvmr_insn *in, size_t cols,
+                             size_t elements)
 {
     return tvmr_expect(vm, in,
                        (struct tvmr_note){TVMR_PRODUCT, (uint8_t)(64 | INDEX(in->a[1])),
                                           (uint8_t)INDEX(in->a[2]), cols, elements, 0, 0});
 }
 
-static enum tvmr_result product(struct tvmr_vm *vm, const struct tvmr_insn *in, enum tvmr_gate gate)
+static enum tvmr_result ops_ternary_product(struct tvmr_vm *vm, const struct tvmr_insn *in,
+                                            enum tvmr_gate gate)
 {
     NEED_COLD(c, in->a[1]);
     NEED_HOT(x, in->a[2]);
     if (c->shape.rank < 2)
-        return fail(vm, TVMR_E_SHAPE, "weights of rank %u", (unsigned)c->shape.rank);
-    if (!fits(vm, in, c->shape.dims[1], x->count)) return TVMR_FAILED;
-    int32_t *r = result(vm, c->shape.dims[0]);
+        return ops_fail(vm, TVMR_E_SHAPE, "weights of rank %u", (unsigned)c->shape.rank);
+    if (!ops_ternary_fits(vm, in, c->shape.dims[1], x->count)) return TVMR_FAILED;
+    int32_t *r = ops_result(vm, c->shape.dims[0]);
     if (!r) return TVMR_FAILED;
     tvmr_product(vm, c, gate, x->data, x->count, r);
     return put_list(vm, in->a[0]);
 }
 
-HANDLER(core_matmul) { return product(vm, in, TVMR_GATE_CORE); }
-HANDLER(ternary_matmul) { return product(vm, in, TVMR_GATE_EXTENSION); }
+HANDLER(core_matmul) { return ops_ternary_product(vm, in, TVMR_GATE_CORE); }
+HANDLER(ternary_matmul) { return ops_ternary_product(vm, in, TVMR_GATE_EXTENSION); }
 
 HANDLER(wire_forward)
 {
-    if (in->a[2] > 0x3f) return unallocated(vm, 'H', in->a[2]);
+    if (in->a[2] > 0x3f) return ops_unallocated(vm, 'H', in->a[2]);
     const struct tvmr_cold *c = cold_at(vm, in->a[1]);
     if (c && hot_at(vm, in->a[2]) && c->shape.rank != 2)
-        return fail(vm, TVMR_E_SHAPE, "weights of rank %u", (unsigned)c->shape.rank);
-    return product(vm, in, TVMR_GATE_NONE);
+        return ops_fail(vm, TVMR_E_SHAPE, "weights of rank %u", (unsigned)c->shape.rank);
+    return ops_ternary_product(vm, in, TVMR_GATE_NONE);
 }
 
-static enum tvmr_result batch(struct tvmr_vm *vm, const struct tvmr_insn *in, enum tvmr_gate gate)
+static enum tvmr_result ops_ternary_batch(struct tvmr_vm *vm, const struct tvmr_insn *in,
+                                          enum tvmr_gate gate)
 {
     NEED_COLD(c, in->a[1]);
     NEED_HOT(x, in->a[2]);
     bool extension = gate == TVMR_GATE_EXTENSION;
     if (c->shape.rank < 2 || (extension && x->shape.rank < 2))
-        return fail(vm, TVMR_E_SHAPE, "weights of rank %u, input of rank %u",
-                    (unsigned)c->shape.rank, (unsigned)x->shape.rank);
+        return ops_fail(vm, TVMR_E_SHAPE, "weights of rank %u, input of rank %u",
+                        (unsigned)c->shape.rank, (unsigned)x->shape.rank);
     size_t rows = c->shape.dims[0], cols = c->shape.dims[1], count;
     if (x->shape.rank >= 2) {
         count = x->shape.dims[0];
-        if (count && !fits(vm, in, cols, x->count / count)) return TVMR_FAILED;
+        if (count && !ops_ternary_fits(vm, in, cols, x->count / count)) return TVMR_FAILED;
     } else {
-        if (!cols) return fail(vm, TVMR_E_RANGE, "weights without columns");
+        if (!cols) return ops_fail(vm, TVMR_E_RANGE, "weights without columns");
         if (x->count % cols)
-            return fail(vm, TVMR_E_SHAPE, "%zu elements are no rows of %zu", x->count, cols);
+            return ops_fail(vm, TVMR_E_SHAPE, "%zu elements are no rows of %zu", x->count, cols);
         count = x->count / cols;
     }
-    if (rows && count > SIZE_MAX / 8 / rows) return fail(vm, TVMR_E_LIMIT, "too large a batch");
-    int32_t *r = result(vm, count * rows);
+    if (rows && count > SIZE_MAX / 8 / rows) return ops_fail(vm, TVMR_E_LIMIT, "too large a batch");
+    int32_t *r = ops_result(vm, count * rows);
     if (!r) return TVMR_FAILED;
     for (size_t b = 0; MORE(b, count); b++) {
         uint64_t at = (uint64_t)b * cols;
@@ -66,8 +69,8 @@ static enum tvmr_result batch(struct tvmr_vm *vm, const struct tvmr_insn *in, en
     return put_matrix(vm, in->a[0], count, rows);
 }
 
-HANDLER(core_batch_matmul) { return batch(vm, in, TVMR_GATE_CORE); }
-HANDLER(ternary_batch_matmul) { return batch(vm, in, TVMR_GATE_EXTENSION); }
+HANDLER(core_batch_matmul) { return ops_ternary_batch(vm, in, TVMR_GATE_CORE); }
+HANDLER(ternary_batch_matmul) { return ops_ternary_batch(vm, in, TVMR_GATE_EXTENSION); }
 
 /* ---- tables of rows ---- */
 
@@ -93,8 +96,8 @@ HANDLER(embed_lookup)
     NEED_HOT(x, in->a[2]);
     size_t rows, cols;
     table_size(c, &rows, &cols);
-    if (cols && x->count > SIZE_MAX / 8 / cols) return fail(vm, TVMR_E_LIMIT, "too many rows");
-    int32_t *r = result(vm, x->count * cols);
+    if (cols && x->count > SIZE_MAX / 8 / cols) return ops_fail(vm, TVMR_E_LIMIT, "too many rows");
+    int32_t *r = ops_result(vm, x->count * cols);
     if (!r) return TVMR_FAILED;
     for (size_t i = 0; MORE(i, x->count); i++) {
         size_t row = x->data[i] < 0 ? 0 : (size_t)x->data[i];
@@ -112,7 +115,7 @@ HANDLER(embed_sequence)
     size_t rows, cols;
     table_size(c, &rows, &cols);
     size_t n = min_size(in->a[2], rows);
-    int32_t *r = result(vm, n * cols);
+    int32_t *r = ops_result(vm, n * cols);
     if (!r) return TVMR_FAILED;
     for (size_t i = 0; MORE(i, n); i++) copy_row(vm, c, i, cols, r + i * cols);
     return put_matrix(vm, in->a[0], n, cols);
@@ -121,7 +124,7 @@ HANDLER(embed_sequence)
 /* ---- between numbers and signals ---- */
 
 /* New weights in the place of the register, which the caller finishes. */
-static struct tvmr_cold *fresh(struct tvmr_vm *vm, uint8_t reg, size_t count)
+static struct tvmr_cold *ops_ternary_fresh(struct tvmr_vm *vm, uint8_t reg, size_t count)
 {
     uint32_t dim = (uint32_t)count;
     return tvmr_cold_begin(vm, INDEX(reg), count, &dim, 1);
@@ -130,12 +133,12 @@ static struct tvmr_cold *fresh(struct tvmr_vm *vm, uint8_t reg, size_t count)
 HANDLER(quantize)
 {
     NEED_HOT(x, in->a[1]);
-    if (in->a[0] == TVMR_NULL || spared(vm, &vm->cold[INDEX(in->a[0])])) return TVMR_NEXT;
-    struct tvmr_cold *c = fresh(vm, in->a[0], x->count);
+    if (in->a[0] == TVMR_NULL || ops_spared(vm, &vm->cold[INDEX(in->a[0])])) return TVMR_NEXT;
+    struct tvmr_cold *c = ops_ternary_fresh(vm, in->a[0], x->count);
     if (!c) return TVMR_FAILED;
     for (size_t i = 0; MORE(i, x->count); i++)
-        c->weights[i] =
-            (struct tvmr_signal){(int8_t)sign(x->data[i]), (uint8_t)(absolute(x->data[i]) >> 8)};
+        c->weights[i] = (struct tvmr_signal){(int8_t)ops_sign(x->data[i]),
+                                             (uint8_t)(ops_absolute(x->data[i]) >> 8)};
     if (!vm->paused) tvmr_cold_finish(c, x->count);
     return TVMR_NEXT;
 }
@@ -144,7 +147,7 @@ HANDLER(pack_ternary)
 {
     NEED_COLD(c, in->a[1]);
     size_t n = (c->count + 3) / 4;
-    int32_t *r = result(vm, n);
+    int32_t *r = ops_result(vm, n);
     if (!r) return TVMR_FAILED;
     work_fill(vm, r, 0, n * sizeof *r);
     for (size_t i = 0; MORE(i, c->count); i++) {
@@ -158,8 +161,8 @@ HANDLER(unpack_ternary)
 {
     static const int8_t polarity[] = {0, 1, -1, 0};
     NEED_HOT(x, in->a[1]);
-    if (in->a[0] == TVMR_NULL || spared(vm, &vm->cold[INDEX(in->a[0])])) return TVMR_NEXT;
-    struct tvmr_cold *c = fresh(vm, in->a[0], x->count * 4);
+    if (in->a[0] == TVMR_NULL || ops_spared(vm, &vm->cold[INDEX(in->a[0])])) return TVMR_NEXT;
+    struct tvmr_cold *c = ops_ternary_fresh(vm, in->a[0], x->count * 4);
     if (!c) return TVMR_FAILED;
     for (size_t i = 0; MORE(i, 4 * x->count); i++) {
         int8_t p = polarity[(uint32_t)x->data[i / 4] >> (i % 4 * 2) & 3];
@@ -173,9 +176,9 @@ HANDLER(apply_polarity)
 {
     NEED_COLD(c, in->a[0]);
     NEED_HOT(x, in->a[1]);
-    if (spared(vm, c)) return TVMR_NEXT;
+    if (ops_spared(vm, c)) return TVMR_NEXT;
     for (size_t i = vm->progress; MORE_IN_PLACE(i, min_size(c->count, x->count)); i++)
-        if (x->data[i]) c->weights[i].polarity = (int8_t)sign(x->data[i]);
+        if (x->data[i]) c->weights[i].polarity = (int8_t)ops_sign(x->data[i]);
     tvmr_cold_changed(c);
     return TVMR_NEXT;
 }
@@ -184,9 +187,9 @@ HANDLER(apply_magnitude)
 {
     NEED_COLD(c, in->a[0]);
     NEED_HOT(x, in->a[1]);
-    if (spared(vm, c)) return TVMR_NEXT;
+    if (ops_spared(vm, c)) return TVMR_NEXT;
     for (size_t i = vm->progress; MORE_IN_PLACE(i, min_size(c->count, x->count)); i++)
-        c->weights[i].magnitude = (uint8_t)clamp(x->data[i], 0, 255);
+        c->weights[i].magnitude = (uint8_t)ops_clamp(x->data[i], 0, 255);
     tvmr_cold_changed(c);
     return TVMR_NEXT;
 }
@@ -195,11 +198,11 @@ HANDLER(threshold_polarity)
 {
     NEED_COLD(c, in->a[0]);
     NEED_HOT(x, in->a[1]);
-    if (spared(vm, c)) return TVMR_NEXT;
+    if (ops_spared(vm, c)) return TVMR_NEXT;
     for (size_t i = vm->progress; MORE_IN_PLACE(i, min_size(c->count, x->count)); i++) {
         struct tvmr_signal *w = &c->weights[i];
-        int want = sign(x->data[i]);
-        if (absolute(x->data[i]) > 2 * w->magnitude && w->polarity != want)
+        int want = ops_sign(x->data[i]);
+        if (ops_absolute(x->data[i]) > 2 * w->magnitude && w->polarity != want)
             *w = (struct tvmr_signal){(int8_t)want, 30};
     }
     tvmr_cold_changed(c);
@@ -212,14 +215,14 @@ HANDLER(accumulate_pressure)
     struct tvmr_hot *h = &vm->hot[INDEX(in->a[0])];
     uint32_t dim = (uint32_t)x->count;
     if (!h->present) { /* the sum with zeros is the other */
-        int32_t *r = result(vm, x->count);
+        int32_t *r = ops_result(vm, x->count);
         if (!r) return TVMR_FAILED;
         work_move(vm, r, x->data, x->count * sizeof *r);
-        return put(vm, in->a[0], &dim, 1);
+        return ops_put(vm, in->a[0], &dim, 1);
     }
     h->stamp++;
     for (size_t i = vm->progress; MORE_IN_PLACE(i, min_size(h->count, x->count)); i++)
-        h->data[i] = clamp32((int64_t)h->data[i] + x->data[i]);
+        h->data[i] = ops_clamp32((int64_t)h->data[i] + x->data[i]);
     return TVMR_NEXT;
 }
 
@@ -249,8 +252,8 @@ static uint64_t random_after(uint64_t state, uint64_t steps)
 HANDLER(init_random)
 {
     struct tvmr_cold *c = cold_at(vm, in->a[0]);
-    if (!c || spared(vm, c)) return TVMR_NEXT;
-    for (size_t n; vm->progress < c->count && (n = piece(vm, vm->progress, c->count));
+    if (!c || ops_spared(vm, c)) return TVMR_NEXT;
+    for (size_t n; vm->progress < c->count && (n = ops_piece(vm, vm->progress, c->count));
          vm->progress += n)
         tvmr_random_fill(c->weights + vm->progress, n, random_after(in->a[3], vm->progress));
     tvmr_cold_changed(c);
@@ -260,11 +263,11 @@ HANDLER(init_random)
 HANDLER(grow_neuron)
 {
     size_t count = in->a[2];
-    if (!count) return fail(vm, TVMR_E_RANGE, "growing by nothing");
+    if (!count) return ops_fail(vm, TVMR_E_RANGE, "growing by nothing");
     NEED_COLD(c, in->a[0]);
-    if (spared(vm, c)) return TVMR_NEXT;
+    if (ops_spared(vm, c)) return TVMR_NEXT;
     if (c->shape.rank != 1 && c->shape.rank != 2)
-        return fail(vm, TVMR_E_SHAPE, "weights of rank %u", (unsigned)c->shape.rank);
+        return ops_fail(vm, TVMR_E_SHAPE, "weights of rank %u", (unsigned)c->shape.rank);
     size_t old = c->count, more = c->shape.rank == 2 ? count * c->shape.dims[1] : count;
     if (!tvmr_reserve(vm, &c->weights, &c->capacity, old + more, sizeof *c->weights) ||
         (c->temps && !tvmr_reserve(vm, &c->temps, &c->temps_capacity, old + more, 1)))
@@ -282,12 +285,13 @@ HANDLER(grow_neuron)
 HANDLER(prune_neuron)
 {
     NEED_COLD(c, in->a[0]);
-    if (spared(vm, c)) return TVMR_NEXT;
+    if (ops_spared(vm, c)) return TVMR_NEXT;
     if (c->shape.rank != 1 && c->shape.rank != 2)
-        return fail(vm, TVMR_E_SHAPE, "weights of rank %u", (unsigned)c->shape.rank);
+        return ops_fail(vm, TVMR_E_SHAPE, "weights of rank %u", (unsigned)c->shape.rank);
     size_t rows = c->shape.dims[0], index = in->a[2],
            width = c->shape.rank == 2 ? c->shape.dims[1] : 1;
-    if (index >= rows || rows <= 1) return fail(vm, TVMR_E_RANGE, "row %zu of %zu", index, rows);
+    if (index >= rows || rows <= 1)
+        return ops_fail(vm, TVMR_E_RANGE, "row %zu of %zu", index, rows);
     size_t at = index * width, rest = c->count - at - width;
     tvmr_cold_changed(c);
     /* First the weights, then the temperatures. */
@@ -309,12 +313,13 @@ HANDLER(prune_neuron)
 
 HANDLER(define_layer)
 {
-    uint32_t dims[] = {imm16(in), in->a[1]};
+    uint32_t dims[] = {ops_imm16(in), in->a[1]};
     if (in->a[0] == TVMR_NULL) return TVMR_NEXT;
     if (!dims[0] || !dims[1])
-        return fail(vm, TVMR_E_RANGE, "a layer of %u x %u", (unsigned)dims[0], (unsigned)dims[1]);
+        return ops_fail(vm, TVMR_E_RANGE, "a layer of %u x %u", (unsigned)dims[0],
+                        (unsigned)dims[1]);
     if (vm->cold[INDEX(in->a[0])].present)
-        return fail(vm, TVMR_E_ALLOCATED, "C%u is allocated already", INDEX(in->a[0]));
+        return ops_fail(vm, TVMR_E_ALLOCATED, "C%u is allocated already", INDEX(in->a[0]));
     size_t count = (size_t)dims[0] * dims[1];
     struct tvmr_cold *c = tvmr_cold_begin(vm, INDEX(in->a[0]), count, dims, 2);
     if (!c || !work_fill(vm, c->weights, 0, count * sizeof *c->weights)) return TVMR_FAILED;
@@ -352,7 +357,7 @@ HANDLER(set_activation)
 HANDLER(temp_read)
 {
     NEED_COLD(c, in->a[1]);
-    int32_t *r = result(vm, c->count);
+    int32_t *r = ops_result(vm, c->count);
     if (!r) return TVMR_FAILED;
     for (size_t i = 0; MORE(i, c->count); i++) r[i] = c->temps ? c->temps[i] : TVMR_HOT;
     return put_list(vm, in->a[0]);
@@ -367,6 +372,6 @@ HANDLER(temp_write)
         return TVMR_FAILED;
     tvmr_cold_changed(c);
     for (size_t i = 0; MORE(i, c->count); i++)
-        c->temps[i] = i < x->count ? (uint8_t)clamp(x->data[i], TVMR_HOT, TVMR_COLD) : TVMR_HOT;
+        c->temps[i] = i < x->count ? (uint8_t)ops_clamp(x->data[i], TVMR_HOT, TVMR_COLD) : TVMR_HOT;
     return vm->paused ? temps_paused(vm, c, had) : TVMR_NEXT;
 }

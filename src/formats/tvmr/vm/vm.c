@@ -63,7 +63,7 @@ static bool pair_loops(const struct tvmr_insn *code, size_t count, uint32_t **ou
     return true;
 }
 
-static bool decode(struct tvmr_vm *vm, const struct tvmr_module *m, penta_error *err)
+static bool vm_decode(struct tvmr_vm *vm, const struct tvmr_module *m, penta_error *err)
 {
     struct tvmr_insn *code = calloc(m->count + 1, sizeof *code);
     if (!code) return error_at(err, BASE_MEMORY, 0, "no memory for %zu instructions", m->count);
@@ -91,7 +91,7 @@ static bool decode(struct tvmr_vm *vm, const struct tvmr_module *m, penta_error 
 
 /* ---- registers of a program ---- */
 
-static bool define(struct tvmr_vm *vm, const struct tvmr_regdef *r)
+static bool vm_define(struct tvmr_vm *vm, const struct tvmr_regdef *r)
 {
     uint32_t dims[255];
     uint64_t count = 1;
@@ -110,8 +110,8 @@ static bool define(struct tvmr_vm *vm, const struct tvmr_regdef *r)
     }
     size_t elements = (size_t)count;
     if (elements != count) { /* more than a 32-bit host can count */
-        fail(vm, TVMR_E_LIMIT, "%llu elements are over the memory budget",
-             (unsigned long long)count);
+        ops_fail(vm, TVMR_E_LIMIT, "%llu elements are over the memory budget",
+                 (unsigned long long)count);
         return false;
     }
     if (r->reg >> 6 == 0) {
@@ -129,7 +129,7 @@ static bool define(struct tvmr_vm *vm, const struct tvmr_regdef *r)
 static bool define_all(struct tvmr_vm *vm, const struct tvmr_module *m, penta_error *err)
 {
     for (size_t i = 0; i < m->reg_count; i++)
-        if (!define(vm, &m->regs[i])) {
+        if (!vm_define(vm, &m->regs[i])) {
             char name[8];
             tvmr_register_name(m->regs[i].reg, name);
             error_at(err, tvmr_memory_code(vm), m->regs[i].offset, "register %s: %.90s", name,
@@ -201,7 +201,7 @@ static penta_vm *vm_open(const penta_module *module, const penta_option *options
     if (memory && !number_parse_size(memory, &vm->memory_max))
         error_at(err, BASE_OPTION_VALUE, 0, "option 'memory': '%.40s' is no size", memory);
     if (err->code || !tvmr_profile_option(options, count, &vm->profile, err) ||
-        !decode(vm, m, err) || !define_all(vm, m, err) ||
+        !vm_decode(vm, m, err) || !define_all(vm, m, err) ||
         !tvmr_vm_options(vm, options, count, err) || (vm->input_count && !next_input(vm))) {
         if (!err->code) error_at(err, tvmr_memory_code(vm), 0, "%.100s", vm->fault_text);
         vm_close(&vm->base);
@@ -279,12 +279,12 @@ static void end_run(struct tvmr_vm *vm)
     vm->final = true;
     penta_error err = {0};
     if (!vm->fault && vm->save_weights && !tvmr_weights_save(vm, vm->save_weights, &err))
-        fail(vm, TVMR_E_HOST, "%s", err.message);
+        ops_fail(vm, TVMR_E_HOST, "%s", err.message);
     if (!vm->fault && vm->output_path && !write_outputs(vm, &err))
-        fail(vm, TVMR_E_HOST, "%s", err.message);
+        ops_fail(vm, TVMR_E_HOST, "%s", err.message);
 }
 
-static void tell(struct tvmr_vm *vm, penta_stop *stop)
+static void vm_tell(struct tvmr_vm *vm, penta_stop *stop)
 {
     stop->pc = vm->waiting || vm->final ? vm->at : vm->pc;
     if (vm->waiting) {
@@ -388,7 +388,7 @@ void tvmr_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     }
     vm->executed += steps;
     stop->steps = steps;
-    tell(vm, stop);
+    vm_tell(vm, stop);
 }
 
 /* ---- the host's side ---- */
@@ -404,7 +404,7 @@ void tvmr_vm_fail(struct tvmr_vm *vm, const char *text)
 {
     vm->waiting = false;
     vm->settled = true;
-    fail(vm, TVMR_E_HOST, "%s", text);
+    ops_fail(vm, TVMR_E_HOST, "%s", text);
     vm->final = true;
 }
 
@@ -505,7 +505,7 @@ bool tvmr_vm_reload(struct tvmr_vm *vm, const penta_module *module, bool *kept, 
         if (vm->cold[i].present) ok = tvmr_cold_copy(vm, &old[i], &vm->cold[i]);
     if (!ok) error_at(err, tvmr_memory_code(vm), 0, "no room to keep the weights");
     if (ok) memset(vm->declared, 0, sizeof vm->declared);
-    ok = ok && decode(vm, tvmr_module(module), err) && define_all(vm, tvmr_module(module), err);
+    ok = ok && vm_decode(vm, tvmr_module(module), err) && define_all(vm, tvmr_module(module), err);
     for (unsigned i = 0; ok && i < TVMR_BANK; i++) {
         struct tvmr_cold *c = &vm->cold[i];
         if (!old[i].present || !c->present || !same_shape(&old[i], c)) continue;
