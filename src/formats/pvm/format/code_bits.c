@@ -27,7 +27,7 @@ static struct pvm_usual usual_of(enum pvm_op op)
     return u;
 }
 
-static void set(uint64_t *bits, uint32_t pc) { bits[pc / 64] |= UINT64_C(1) << pc % 64; }
+static void code_bits_set(uint64_t *bits, uint32_t pc) { bits[pc / 64] |= UINT64_C(1) << pc % 64; }
 
 /* The bits of one word, filled instruction by instruction. */
 struct pass {
@@ -40,7 +40,8 @@ struct pass {
 /* Most instructions need no decoding: they are long enough for their registers, none of which is above
  * 12, and they neither jump nor call the host. There are no branches that depend on the instruction:
  * mispredicted ones would take most of the time. */
-static inline void classify(struct pass *s, const uint8_t *p, unsigned bit, uint32_t length)
+static inline void code_bits_classify(struct pass *s, const uint8_t *p, unsigned bit,
+                                      uint32_t length)
 {
     const struct pvm_usual *u = &s->out->usual[p[0]];
     const uint8_t *high = s->out->high;
@@ -61,7 +62,7 @@ static uint32_t start_after(const struct pvm_code *code, uint32_t pc)
     return pc + (uint32_t)__builtin_ctzll(bits | UINT64_C(1) << far);
 }
 
-static void find(struct pass *s, uint32_t to)
+static void code_bits_find(struct pass *s, uint32_t to)
 {
     const struct pvm_code *code = s->code;
     for (uint32_t base = 0; base < to; base += 64) {
@@ -72,10 +73,10 @@ static void find(struct pass *s, uint32_t to)
             unsigned bit = (unsigned)__builtin_ctzll(bits);
             while (bits &= bits - 1) {
                 unsigned next = (unsigned)__builtin_ctzll(bits);
-                classify(s, p + bit, bit, next - bit);
+                code_bits_classify(s, p + bit, bit, next - bit);
                 bit = next;
             }
-            classify(s, p + bit, bit, start_after(code, base + 64) - base - bit);
+            code_bits_classify(s, p + bit, bit, start_after(code, base + 64) - base - bit);
         }
         s->out->stops[base / 64] = s->stops;
         s->out->targets[base / 64] = s->targets;
@@ -92,8 +93,9 @@ static void find_slowly(const struct pvm_code *code, struct pvm_code_bits *out, 
     for (uint32_t pc = from; pc < code->bytes.size; pc++) {
         if (!pvm_bit(code->starts, pc)) continue;
         pvm_decode(code, pc, &in);
-        set(out->odd, pc);
-        if (pvm_ends_block(in.op) || !pvm_starts(code, pc + in.length)) set(out->stops, pc);
+        code_bits_set(out->odd, pc);
+        if (pvm_ends_block(in.op) || !pvm_starts(code, pc + in.length))
+            code_bits_set(out->stops, pc);
     }
 }
 
@@ -116,7 +118,7 @@ bool pvm_code_bits_find(const struct pvm_code *code, struct pvm_code_bits *out)
     bool fast = !code->doc && !code->gp && size >= 128;
     uint32_t to = fast ? (size - 32) / 64 * 64 : 0;
     struct pass s = {.code = code, .out = out, .ended = pvm_starts(code, 0)};
-    find(&s, to);
+    code_bits_find(&s, to);
     find_slowly(code, out, to);
     return true;
 }

@@ -19,7 +19,7 @@ struct conversion {
     penta_error err;
 };
 
-static void lost(struct conversion *c, size_t count, const char *what)
+static void convert_lost(struct conversion *c, size_t count, const char *what)
 {
     if (count)
         findings_add(c->f, PVM_LEFT_OUT, 0, NULL, "%s: %zu left out, %s has no place for them",
@@ -162,7 +162,7 @@ static void new_lines(struct conversion *c, uint32_t *item_of)
     c->to.debug_ranges = writer_view(&c->ranges);
 }
 
-static bool rewrite(struct conversion *c)
+static bool convert_rewrite(struct conversion *c)
 {
     struct source none = {.err = &c->err};
     uint32_t *item_of = calloc(c->from->code.bytes.size + 1, sizeof *item_of);
@@ -183,7 +183,7 @@ static bool rewrite(struct conversion *c)
 /* ---- data ---- */
 
 /* Extends the stored data with zeros to the size of its memory. */
-static bool pad(struct conversion *c, penta_bytes *data, uint32_t size)
+static bool convert_pad(struct conversion *c, penta_bytes *data, uint32_t size)
 {
     if (data->size >= size) return true;
     if (size > PADDING_MAX)
@@ -197,33 +197,36 @@ static bool pad(struct conversion *c, penta_bytes *data, uint32_t size)
 }
 
 /* Memory after the data is zero, so zeros at its end need not be stored. */
-static void trim(penta_bytes *data)
+static void convert_trim(penta_bytes *data)
 {
     while (data->size && !data->data[data->size - 1]) data->size--;
 }
 
-static uint32_t pages(uint64_t bytes) { return (uint32_t)((bytes + PVM_PAGE - 1) / PVM_PAGE); }
+static uint32_t convert_pages(uint64_t bytes)
+{
+    return (uint32_t)((bytes + PVM_PAGE - 1) / PVM_PAGE);
+}
 
 static bool data_to_jam(struct conversion *c)
 {
     struct pvm_program *p = &c->to;
     if (c->from->dialect == PVM_JAM) return true;
     p->spi = p->ro_size || p->rw_size || p->stack_size || p->export_count || p->import_count;
-    uint32_t more = pages(p->rw_size) - pages(p->rw_data.size);
+    uint32_t more = convert_pages(p->rw_size) - convert_pages(p->rw_data.size);
     p->heap_pages = more;
     if (more >> 16 || p->ro_size >> 24 || p->rw_data.size >> 24 || p->stack_size >> 24)
         return error_at(&c->err, PVM_INEXPRESSIBLE, c->m->memory_offset,
                         "a standard program has at most 16 MiB of data and 65535 heap pages");
-    return pad(c, &p->ro_data, p->ro_size);
+    return convert_pad(c, &p->ro_data, p->ro_size);
 }
 
 static void data_from_jam(struct conversion *c)
 {
     struct pvm_program *p = &c->to;
     if (c->from->dialect != PVM_JAM || c->to.dialect == PVM_JAM) return;
-    if (p->heap_pages) p->rw_size = (pages(p->rw_size) + p->heap_pages) * PVM_PAGE;
+    if (p->heap_pages) p->rw_size = (convert_pages(p->rw_size) + p->heap_pages) * PVM_PAGE;
     p->heap_pages = 0;
-    lost(c, p->metadata.size, "bytes of metadata");
+    convert_lost(c, p->metadata.size, "bytes of metadata");
     p->has_metadata = false;
 }
 
@@ -306,8 +309,8 @@ static bool entries_to_jam(struct conversion *c)
 {
     struct pvm_program *p = &c->to;
     if (c->from->dialect == PVM_JAM) return true;
-    lost(c, p->import_count, "import names");
-    lost(c, p->export_count, "export names");
+    convert_lost(c, p->import_count, "import names");
+    convert_lost(c, p->export_count, "export names");
     if (at_entries(p)) return true;
     if (p->export_count > JAM_EXPORTS)
         return error_at(&c->err, PVM_INEXPRESSIBLE, c->m->exports_offset,
@@ -380,7 +383,7 @@ static bool keep_extra(struct conversion *c)
     for (size_t i = 0; i < c->from->section_count; i++)
         if (c->from->sections[i].extra) p->sections[extra++] = c->from->sections[i];
     p->section_count = p->dialect == PVM_POLKAVM ? extra : 0;
-    if (p->dialect != PVM_POLKAVM) lost(c, extra, "unknown sections");
+    if (p->dialect != PVM_POLKAVM) convert_lost(c, extra, "unknown sections");
     return true;
 }
 
@@ -406,7 +409,7 @@ static bool copy_names(struct conversion *c)
     return true;
 }
 
-static bool convert(struct conversion *c)
+static bool convert_blob(struct conversion *c)
 {
     struct pvm_program *p = &c->to;
     bool from_doc = c->from->dialect == PVM_DOC, to_doc = p->dialect == PVM_DOC;
@@ -416,11 +419,12 @@ static bool convert(struct conversion *c)
     p->code.doc = to_doc;
     if (!exports_from_jam(c)) return false;
     if (to_doc && !check_names(c)) return false;
-    if ((from_doc || to_doc) && !rewrite(c)) return false;
+    if ((from_doc || to_doc) && !convert_rewrite(c)) return false;
     p->doc_end = pvm_doc_shortest_end(p);
-    if (to_doc) return pad(c, &p->ro_data, p->ro_size) && pad(c, &p->rw_data, p->rw_size);
-    if (from_doc) trim(&p->ro_data);
-    if (from_doc) trim(&p->rw_data);
+    if (to_doc)
+        return convert_pad(c, &p->ro_data, p->ro_size) && convert_pad(c, &p->rw_data, p->rw_size);
+    if (from_doc) convert_trim(&p->ro_data);
+    if (from_doc) convert_trim(&p->rw_data);
     if (p->dialect == PVM_JAM) return entries_to_jam(c) && data_to_jam(c);
     return narrow_table(c);
 }
@@ -432,7 +436,7 @@ static void keep_first(void *user, const penta_error *finding)
 }
 
 /* A container that no machine would open is not converted. */
-static bool sound(struct conversion *c)
+static bool convert_sound(struct conversion *c)
 {
     struct findings f = {.rules = pvm_rules, .report = keep_first, .user = &c->err};
     pvm_verify(&c->m->base, &f);
@@ -451,8 +455,8 @@ bool pvm_convert(const penta_module *module, const penta_option *options, size_t
                      "no dialect to convert to is given");
         return false;
     }
-    bool ok = pvm_dialect_of(name, &c.to.dialect, &c.err) && sound(&c) && convert(&c) &&
-              pvm_write(&c.to, out, &c.err);
+    bool ok = pvm_dialect_of(name, &c.to.dialect, &c.err) && convert_sound(&c) &&
+              convert_blob(&c) && pvm_write(&c.to, out, &c.err);
     if (!ok) findings_pass(f, &c.err);
     pvm_assembly_free(&c.a);
     writer_free(&c.lines);

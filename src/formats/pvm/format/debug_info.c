@@ -61,7 +61,8 @@ bool pvm_debug_find(const struct pvm_program *program, uint32_t pc, struct pvm_d
 }
 
 /* Returns true when the operation finishes a region, of *bytes bytes of code. */
-static bool apply(struct pvm_debug_lines *l, uint8_t op, uint32_t operand, uint32_t *bytes)
+static bool debug_info_apply(struct pvm_debug_lines *l, uint8_t op, uint32_t operand,
+                             uint32_t *bytes)
 {
     struct pvm_debug_frame ignored = {0};
     struct pvm_debug_frame *f = l->mutation < PVM_DEBUG_FRAMES ? &l->frames[l->mutation] : &ignored;
@@ -105,7 +106,7 @@ bool pvm_debug_next(struct pvm_debug_lines *l)
         uint8_t op = l->bytes.data[l->at];
         l->at += size;
         if (!op) return false;
-        if (!apply(l, op, operand, &bytes)) continue;
+        if (!debug_info_apply(l, op, operand, &bytes)) continue;
         l->from = l->pc;
         l->to = l->pc += bytes;
         return true;

@@ -9,7 +9,7 @@ struct move {
     uint64_t budget; /* operations that may still be copied: ranges can share a program */
 };
 
-static uint32_t moved(const struct move *m, uint32_t pc)
+static uint32_t debug_move_moved(const struct move *m, uint32_t pc)
 {
     size_t end = m->from->code.bytes.size;
     return m->new_pc[pc < end ? pc : end];
@@ -29,7 +29,7 @@ static bool move_range(struct move *m, size_t range)
     struct pvm_debug_lines l;
     pvm_debug_start(m->from, range, &l);
     if (l.broken) return false;
-    writer_uint(&m->ranges, moved(m, l.pc), 4);
+    writer_uint(&m->ranges, debug_move_moved(m, l.pc), 4);
     uint32_t pc = l.pc, at = (uint32_t)writer_total(&m->lines);
     for (;;) {
         size_t op_at = l.at;
@@ -41,14 +41,14 @@ static bool move_range(struct move *m, size_t range)
         if (pvm_debug_finishes(op)) {
             uint32_t to = pc + (op % 2 ? operand : 1);
             if (to < pc) return false;
-            write_region(&m->lines, op, moved(m, to) - moved(m, pc));
+            write_region(&m->lines, op, debug_move_moved(m, to) - debug_move_moved(m, pc));
             pc = to;
         } else {
             writer_bytes(&m->lines, l.bytes.data + op_at, size);
         }
         if (!op) break;
     }
-    writer_uint(&m->ranges, moved(m, pc), 4);
+    writer_uint(&m->ranges, debug_move_moved(m, pc), 4);
     writer_uint(&m->ranges, at, 4);
     return true;
 }

@@ -45,20 +45,20 @@ const char *const pvm_register_names[PVM_REGISTERS] = {"ra", "sp", "t0", "t1", "
 
 /* ---- operands by skip: polkavm and jam ---- */
 
-static uint8_t reg(unsigned nibble)
+static uint8_t decode_reg(unsigned nibble)
 {
     nibble &= 15;
     return (uint8_t)(nibble < PVM_REGISTERS ? nibble : PVM_REGISTERS - 1);
 }
 
-static uint64_t immediate(const uint8_t *p, unsigned n)
+static uint64_t decode_immediate(const uint8_t *p, unsigned n)
 {
     if (!n) return 0;
     unsigned shift = 64 - 8 * n;
     return (uint64_t)((int64_t)((uint64_t)bytes_get32(p) << shift) >> shift);
 }
 
-static unsigned clamp(int n) { return n < 0 ? 0 : n > 4 ? 4 : (unsigned)n; }
+static unsigned decode_clamp(int n) { return n < 0 ? 0 : n > 4 ? 4 : (unsigned)n; }
 
 /* A first immediate of n1 bytes at p, and a second one in what is left of the skip. */
 static void two_immediates(struct pvm_insn *in, const uint8_t *p, unsigned n1, int left)
@@ -66,13 +66,13 @@ static void two_immediates(struct pvm_insn *in, const uint8_t *p, unsigned n1, i
     n1 = n1 & 7;
     if (n1 > 4) n1 = 4;
     in->size1 = (uint8_t)n1;
-    in->imm1 = immediate(p, n1);
-    in->size2 = (uint8_t)clamp(left - (int)n1);
-    in->imm2 = immediate(p + n1, in->size2);
+    in->imm1 = decode_immediate(p, n1);
+    in->size2 = (uint8_t)decode_clamp(left - (int)n1);
+    in->imm2 = decode_immediate(p + n1, in->size2);
 }
 
 /* p: the 16 bytes after the opcode, zeros past the end of the code. */
-static void operands(struct pvm_insn *in, const uint8_t *p, unsigned skip)
+static void decode_operands(struct pvm_insn *in, const uint8_t *p, unsigned skip)
 {
     int s = (int)skip;
     switch ((enum pvm_shape)pvm_ops[in->op].shape) {
@@ -80,41 +80,41 @@ static void operands(struct pvm_insn *in, const uint8_t *p, unsigned skip)
     case PVM_SHAPES: break;
     case PVM_IMM:
     case PVM_OFFSET:
-        in->size1 = (uint8_t)clamp(s);
-        in->imm1 = immediate(p, in->size1);
+        in->size1 = (uint8_t)decode_clamp(s);
+        in->imm1 = decode_immediate(p, in->size1);
         break;
     case PVM_IMM_IMM: two_immediates(in, p + 1, p[0], s - 1); break;
     case PVM_REG_IMM64:
-        in->a = reg(p[0]);
+        in->a = decode_reg(p[0]);
         in->size1 = 8;
         in->imm1 = bytes_get64(p + 1);
         break;
     case PVM_REG_IMM_IMM:
     case PVM_REG_IMM_OFFSET:
-        in->a = reg(p[0]);
+        in->a = decode_reg(p[0]);
         two_immediates(in, p + 1, p[0] >> 4, s - 1);
         break;
     case PVM_REG_REG:
-        in->d = reg(p[0]);
-        in->a = reg(p[0] >> 4);
+        in->d = decode_reg(p[0]);
+        in->a = decode_reg(p[0] >> 4);
         break;
     case PVM_REG_IMM:
     case PVM_REG_REG_IMM:
     case PVM_REG_REG_OFFSET:
-        in->a = reg(p[0]);
-        in->b = reg(p[0] >> 4);
-        in->size1 = (uint8_t)clamp(s - 1);
-        in->imm1 = immediate(p + 1, in->size1);
+        in->a = decode_reg(p[0]);
+        in->b = decode_reg(p[0] >> 4);
+        in->size1 = (uint8_t)decode_clamp(s - 1);
+        in->imm1 = decode_immediate(p + 1, in->size1);
         break;
     case PVM_REG_REG_IMM_IMM:
-        in->a = reg(p[0]);
-        in->b = reg(p[0] >> 4);
+        in->a = decode_reg(p[0]);
+        in->b = decode_reg(p[0] >> 4);
         two_immediates(in, p + 2, p[1], s - 2);
         break;
     case PVM_REG_REG_REG:
-        in->a = reg(p[0]);
-        in->b = reg(p[0] >> 4);
-        in->d = reg(p[1]);
+        in->a = decode_reg(p[0]);
+        in->b = decode_reg(p[0] >> 4);
+        in->d = decode_reg(p[1]);
         break;
     }
 }
@@ -122,7 +122,7 @@ static void operands(struct pvm_insn *in, const uint8_t *p, unsigned skip)
 /* ---- operands by shape: doc ---- */
 
 /* A LEB128 number, sign-extended from 32 bits; returns its size, 0 if it is malformed. */
-static unsigned leb32(const uint8_t *p, size_t left, uint64_t *value)
+static unsigned decode_leb32(const uint8_t *p, size_t left, uint64_t *value)
 {
     uint32_t v = 0;
     unsigned size = pvm_leb_read((penta_bytes){p, left}, &v);
@@ -169,12 +169,12 @@ static bool doc_operands(struct pvm_insn *in, const uint8_t *p, size_t left)
         at = 9;
     }
     if (doc_shapes[shape].immediates > 0) {
-        in->size1 = (uint8_t)leb32(p + at, left - at, &in->imm1);
+        in->size1 = (uint8_t)decode_leb32(p + at, left - at, &in->imm1);
         if (!in->size1) return false;
         at += in->size1;
     }
     if (doc_shapes[shape].immediates > 1) {
-        in->size2 = (uint8_t)leb32(p + at, left - at, &in->imm2);
+        in->size2 = (uint8_t)decode_leb32(p + at, left - at, &in->imm2);
         if (!in->size2) return false;
         at += in->size2;
     }
@@ -208,11 +208,11 @@ void pvm_decode(const struct pvm_code *code, uint32_t pc, struct pvm_insn *out)
     in.length = (uint8_t)(1 + skip);
     if (pvm_bit(code->starts, pc)) in.op = pvm_isas[code->isa].op[p[0]];
     if (left >= 16) {
-        operands(&in, p + 1, skip);
+        decode_operands(&in, p + 1, skip);
     } else {
         uint8_t padded[16] = {0};
         memcpy(padded, p + 1, left);
-        operands(&in, padded, skip);
+        decode_operands(&in, padded, skip);
     }
     resolve_target(&in);
     *out = in;
@@ -247,7 +247,7 @@ uint32_t pvm_jump_target(const struct pvm_code *code, uint32_t pc, unsigned skip
     enum pvm_shape shape = pvm_ops[pvm_isas[code->isa].op[p[0]]].shape;
     unsigned at = shape == PVM_OFFSET ? 1 : 2, first = p[1] >> 4 & 7;
     if (shape == PVM_REG_IMM_OFFSET) at += first > 4 ? 4 : first;
-    return pc + (uint32_t)immediate(p + at, clamp((int)skip + 1 - (int)at));
+    return pc + (uint32_t)decode_immediate(p + at, decode_clamp((int)skip + 1 - (int)at));
 }
 
 /* Writers of doc files put this value, in either byte order, into entries that must trap. */

@@ -27,7 +27,7 @@ static penta_bytes take_framed(struct pvm_parse *p)
     return reader_bytes(r, size);
 }
 
-static bool done(struct pvm_parse *p)
+static bool dialect_doc_done(struct pvm_parse *p)
 {
     if (p->in.err->code) return false;
     p->m->parsed = p->in.pos;
@@ -46,12 +46,12 @@ static bool take_memory(struct pvm_parse *p)
     program->ro_size = pvm_take_varint(p, r);
     program->rw_size = pvm_take_varint(p, r);
     program->stack_size = pvm_take_varint(p, r);
-    if (!done(p)) return false;
+    if (!dialect_doc_done(p)) return false;
     p->m->ro_offset = reader_at(r);
     program->ro_data = reader_bytes(r, program->ro_size);
     p->m->rw_offset = reader_at(r);
     program->rw_data = reader_bytes(r, program->rw_size);
-    return done(p);
+    return dialect_doc_done(p);
 }
 
 static bool take_code(struct pvm_parse *p)
@@ -63,7 +63,7 @@ static bool take_code(struct pvm_parse *p)
     p->m->code_offset = reader_at(r) - code->bytes.size;
     if (r->err->code) return false;
     code->starts = doc_starts(code, &p->m->arena, p->fatal);
-    if (!code->starts || !done(p)) return false;
+    if (!code->starts || !dialect_doc_done(p)) return false;
     code->table = take_framed(p);
     p->m->table_offset = reader_at(r) - code->table.size;
     uint64_t entry_at = reader_at(r);
@@ -78,7 +78,7 @@ static bool take_code(struct pvm_parse *p)
                         "a jump table of %zu bytes with entries of %u", code->table.size,
                         code->table_entry);
     if (code->table_entry) code->table_count = (uint32_t)(code->table.size / code->table_entry);
-    done(p);
+    dialect_doc_done(p);
     uint64_t mask_at = reader_at(r);
     code->mask = take_framed(p);
     p->m->mask_offset = reader_at(r) - code->mask.size;
@@ -87,7 +87,7 @@ static bool take_code(struct pvm_parse *p)
                         "the bitmask has %zu bytes, %zu bytes of code need %zu", code->mask.size,
                         code->bytes.size, (code->bytes.size + 7) / 8);
     p->m->program.has_code = true;
-    return done(p);
+    return dialect_doc_done(p);
 }
 
 /* Two lists of the same length: pcs and names. */
@@ -113,11 +113,11 @@ static bool take_imports(struct pvm_parse *p)
     program->doc_end = PVM_DOC_IMPORT_OFFSETS;
     uint64_t names_at = reader_at(r);
     if (!reader_left(r)) {
-        if (!program->import_count) return done(p);
+        if (!program->import_count) return dialect_doc_done(p);
         return error_at(r->err, PVM_IMPORT_COUNT, names_at, "%zu import offsets and no names",
                         program->import_count);
     }
-    done(p);
+    dialect_doc_done(p);
     penta_bytes symbols = take_framed(p);
     struct reader names = pvm_part(p, symbols, reader_at(r) - symbols.size);
     size_t count = 0;
@@ -129,7 +129,7 @@ static bool take_imports(struct pvm_parse *p)
         return error_at(r->err, PVM_IMPORT_COUNT, names_at, "%zu import offsets and %zu names",
                         program->import_count, count);
     program->doc_end = PVM_DOC_IMPORT_SYMBOLS;
-    return done(p);
+    return dialect_doc_done(p);
 }
 
 /* How many exports there are, before memory for them is allocated. */
@@ -161,12 +161,12 @@ static bool take_exports(struct pvm_parse *p)
         if (r->err->code) return false;
         if (!name.size) {
             program->doc_end = PVM_DOC_EXPORTS;
-            return done(p);
+            return dialect_doc_done(p);
         }
         uint32_t pc = pvm_take_varint(p, r);
         if (r->err->code) return false;
         program->exports[program->export_count++] = (struct pvm_export){name, pc};
-        done(p);
+        dialect_doc_done(p);
     }
     return true;
 }
@@ -189,7 +189,7 @@ static bool take_debug(struct pvm_parse *p)
                         r->in.size - (size_t)at);
     }
     program->doc_end = PVM_DOC_DEBUG;
-    return done(p);
+    return dialect_doc_done(p);
 }
 
 bool pvm_doc_parse(struct pvm_parse *p)

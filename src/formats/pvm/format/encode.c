@@ -2,7 +2,7 @@
 #include "pvm/format/varint.h"
 
 /* Bytes that an immediate needs. */
-static unsigned shortest(uint64_t value)
+static unsigned encode_shortest(uint64_t value)
 {
     int32_t v = (int32_t)(uint32_t)value;
     if (!v) return 0;
@@ -11,14 +11,14 @@ static unsigned shortest(uint64_t value)
     return v >= -0x800000 && v < 0x800000 ? 3 : 4;
 }
 
-static unsigned put(uint8_t *out, uint64_t value, unsigned size)
+static unsigned encode_put(uint8_t *out, uint64_t value, unsigned size)
 {
     for (unsigned i = 0; i < size; i++) out[i] = (uint8_t)(value >> 8 * i);
     return size;
 }
 
 /* The immediates as they are stored: a target becomes a distance. */
-static void stored(const struct pvm_insn *in, uint64_t *first, uint64_t *second)
+static void encode_stored(const struct pvm_insn *in, uint64_t *first, uint64_t *second)
 {
     uint64_t distance = (uint64_t)(int64_t)(int32_t)(in->target - in->pc);
     enum pvm_shape shape = pvm_ops[in->op].shape;
@@ -26,42 +26,42 @@ static void stored(const struct pvm_insn *in, uint64_t *first, uint64_t *second)
     *second = shape == PVM_REG_IMM_OFFSET ? distance : in->imm2;
 }
 
-static unsigned nibbles(unsigned low, unsigned high) { return low | high << 4; }
+static unsigned encode_nibbles(unsigned low, unsigned high) { return low | high << 4; }
 
 /* Writes the operands before the last immediate and returns their size; *last is that immediate. */
-static unsigned head(const struct pvm_insn *in, uint8_t *out, uint64_t *last)
+static unsigned encode_head(const struct pvm_insn *in, uint8_t *out, uint64_t *last)
 {
     uint64_t first, second;
-    stored(in, &first, &second);
-    unsigned n1 = shortest(first);
+    encode_stored(in, &first, &second);
+    unsigned n1 = encode_shortest(first);
     *last = second;
     switch ((enum pvm_shape)pvm_ops[in->op].shape) {
     case PVM_NONE:
     case PVM_SHAPES: return 0;
     case PVM_IMM:
     case PVM_OFFSET: *last = first; return 0;
-    case PVM_IMM_IMM: out[0] = (uint8_t)n1; return 1 + put(out + 1, first, n1);
+    case PVM_IMM_IMM: out[0] = (uint8_t)n1; return 1 + encode_put(out + 1, first, n1);
     case PVM_REG_IMM:
         *last = first;
         out[0] = in->a;
         return 1;
     case PVM_REG_IMM_IMM:
     case PVM_REG_IMM_OFFSET:
-        out[0] = (uint8_t)nibbles(in->a, n1);
-        return 1 + put(out + 1, first, n1);
-    case PVM_REG_IMM64: out[0] = in->a; return 1 + put(out + 1, first, 8);
-    case PVM_REG_REG: out[0] = (uint8_t)nibbles(in->d, in->a); return 1;
+        out[0] = (uint8_t)encode_nibbles(in->a, n1);
+        return 1 + encode_put(out + 1, first, n1);
+    case PVM_REG_IMM64: out[0] = in->a; return 1 + encode_put(out + 1, first, 8);
+    case PVM_REG_REG: out[0] = (uint8_t)encode_nibbles(in->d, in->a); return 1;
     case PVM_REG_REG_IMM:
     case PVM_REG_REG_OFFSET:
         *last = first;
-        out[0] = (uint8_t)nibbles(in->a, in->b);
+        out[0] = (uint8_t)encode_nibbles(in->a, in->b);
         return 1;
     case PVM_REG_REG_IMM_IMM:
-        out[0] = (uint8_t)nibbles(in->a, in->b);
+        out[0] = (uint8_t)encode_nibbles(in->a, in->b);
         out[1] = (uint8_t)n1;
-        return 2 + put(out + 2, first, n1);
+        return 2 + encode_put(out + 2, first, n1);
     case PVM_REG_REG_REG:
-        out[0] = (uint8_t)nibbles(in->a, in->b);
+        out[0] = (uint8_t)encode_nibbles(in->a, in->b);
         out[1] = in->d;
         return 2;
     }
@@ -91,7 +91,7 @@ static unsigned doc_write(const struct pvm_insn *in, unsigned length, uint8_t *o
     uint64_t first, second;
     enum pvm_shape shape = pvm_ops[in->op].shape;
     unsigned n = 0;
-    stored(in, &first, &second);
+    encode_stored(in, &first, &second);
     switch (shape) {
     case PVM_NONE:
     case PVM_SHAPES:
@@ -102,16 +102,16 @@ static unsigned doc_write(const struct pvm_insn *in, unsigned length, uint8_t *o
     case PVM_REG_IMM_IMM:
     case PVM_REG_IMM_OFFSET:
     case PVM_REG_IMM64: out[n++] = in->a; break;
-    case PVM_REG_REG: out[n++] = (uint8_t)nibbles(in->a, in->d); break;
+    case PVM_REG_REG: out[n++] = (uint8_t)encode_nibbles(in->a, in->d); break;
     case PVM_REG_REG_IMM:
     case PVM_REG_REG_OFFSET:
-    case PVM_REG_REG_IMM_IMM: out[n++] = (uint8_t)nibbles(in->b, in->a); break;
+    case PVM_REG_REG_IMM_IMM: out[n++] = (uint8_t)encode_nibbles(in->b, in->a); break;
     case PVM_REG_REG_REG:
-        out[n++] = (uint8_t)nibbles(in->a, in->d);
+        out[n++] = (uint8_t)encode_nibbles(in->a, in->d);
         out[n++] = in->b;
         break;
     }
-    if (shape == PVM_REG_IMM64) return n + put(out + n, first, 8);
+    if (shape == PVM_REG_IMM64) return n + encode_put(out + n, first, 8);
     if (!has_last(shape)) return n;
     bool two = shape == PVM_IMM_IMM || shape == PVM_REG_IMM_IMM || shape == PVM_REG_IMM_OFFSET ||
                shape == PVM_REG_REG_IMM_IMM;
@@ -133,11 +133,11 @@ unsigned pvm_insn_write(enum pvm_isa isa, bool doc, const struct pvm_insn *in, u
         return !length || length == n ? n : 0;
     }
     uint64_t last = 0;
-    unsigned n = 1 + head(in, out + 1, &last);
+    unsigned n = 1 + encode_head(in, out + 1, &last);
     if (has_last(pvm_ops[in->op].shape)) {
-        unsigned size = shortest(last);
+        unsigned size = encode_shortest(last);
         while (n + size < length && size < 4) size++;
-        n += put(out + n, last, size);
+        n += encode_put(out + n, last, size);
     }
     if (length && n > length) return 0;
     while (n < length) out[n++] = 0;

@@ -7,7 +7,7 @@ struct statistics {
     uint64_t instructions, blocks, invalid, holes, host_calls, longest;
 };
 
-static struct statistics count(const struct pvm_code *code)
+static struct statistics info_count(const struct pvm_code *code)
 {
     struct statistics s = {0};
     struct pvm_insn in;
@@ -93,7 +93,7 @@ static void info_memory(const struct pvm_program *p, const penta_visitor *v)
 
 static void info_code(const struct pvm_program *p, const penta_visitor *v)
 {
-    struct statistics s = count(&p->code);
+    struct statistics s = info_count(&p->code);
     penta_node code = {.name = "code"};
     if (!describe_enter(v, code)) return;
     describe_uint(v, "bytes", p->code.bytes.size);

@@ -13,23 +13,26 @@ struct reach {
     bool failed;
 };
 
-static void mark(uint64_t *bits, uint32_t pc) { bits[pc / 64] |= UINT64_C(1) << pc % 64; }
+static void reachable_blocks_mark(uint64_t *bits, uint32_t pc)
+{
+    bits[pc / 64] |= UINT64_C(1) << pc % 64;
+}
 
-static void remember(struct reach *r, uint32_t pc)
+static void reachable_blocks_remember(struct reach *r, uint32_t pc)
 {
     if (!ARRAY_RESERVE(r->todo, r->capacity, r->count + 1)) {
         r->failed = true;
         return;
     }
-    mark(r->seen, pc);
+    reachable_blocks_mark(r->seen, pc);
     r->todo[r->count++] = pc;
 }
 
-static inline void push(struct reach *r, uint64_t pc)
+static inline void reachable_blocks_push(struct reach *r, uint64_t pc)
 {
     if (pc < r->code->bytes.size && !pvm_word_bit(r->seen, (uint32_t)pc) &&
         pvm_bit(r->code->starts, (uint32_t)pc))
-        remember(r, (uint32_t)pc);
+        reachable_blocks_remember(r, (uint32_t)pc);
 }
 
 /* Marks the instructions from pc to the end of its block; *end is the last one. False: the rest of the
@@ -48,7 +51,7 @@ static bool mark_block(struct reach *r, uint32_t pc, uint32_t *end)
 }
 
 /* Follows control from pc on, until it comes to instructions that are marked. */
-static void follow(struct reach *r, uint32_t pc)
+static void reachable_blocks_follow(struct reach *r, uint32_t pc)
 {
     const struct pvm_code *code = r->code;
     const uint8_t *ops = pvm_isas[code->isa].op;
@@ -58,12 +61,12 @@ static void follow(struct reach *r, uint32_t pc)
         enum pvm_op op = ops[code->bytes.data[pc]];
         if (code->doc) {
             pvm_decode(code, pc, &in);
-            if (pvm_has_target(in.op)) push(r, in.target);
+            if (pvm_has_target(in.op)) reachable_blocks_push(r, in.target);
             op = in.op;
             pc += in.length;
         } else {
             unsigned skip = pvm_skip(code, pc);
-            if (pvm_has_target(op)) push(r, pvm_jump_target(code, pc, skip));
+            if (pvm_has_target(op)) reachable_blocks_push(r, pvm_jump_target(code, pc, skip));
             pc += 1 + skip;
         }
         if (!pvm_falls_through(op)) return;
@@ -100,14 +103,14 @@ void pvm_reach_verify(const struct pvm_module *m, const struct pvm_code_bits *bi
         findings_add(f, BASE_MEMORY, m->code_offset, NULL, "no memory to check the code");
         return;
     }
-    push(&r, 0);
-    if (p->dialect == PVM_JAM && p->spi) push(&r, 5); /* accumulate */
-    for (size_t i = 0; i < p->export_count; i++) push(&r, p->exports[i].pc);
+    reachable_blocks_push(&r, 0);
+    if (p->dialect == PVM_JAM && p->spi) reachable_blocks_push(&r, 5); /* accumulate */
+    for (size_t i = 0; i < p->export_count; i++) reachable_blocks_push(&r, p->exports[i].pc);
     for (uint32_t i = 0; p->code.table_entry && i < p->code.table_count; i++) {
         uint64_t pc;
-        if (pvm_table_entry(&p->code, i, &pc)) push(&r, pc);
+        if (pvm_table_entry(&p->code, i, &pc)) reachable_blocks_push(&r, pc);
     }
-    while (r.count) follow(&r, r.todo[--r.count]);
+    while (r.count) reachable_blocks_follow(&r, r.todo[--r.count]);
     uint32_t first = 0;
     size_t lost = count_lost(&r, &first);
     if (r.failed)

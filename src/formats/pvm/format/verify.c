@@ -3,14 +3,14 @@
 
 /* ---- container ---- */
 
-static uint64_t up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
+static uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 static void verify_memory(const struct pvm_module *m, struct findings *f)
 {
     const struct pvm_program *p = &m->program;
     const uint64_t zone = 65536, space = UINT64_C(1) << 32;
-    uint64_t need = 5 * zone + up(p->ro_size, zone) + up(p->stack_size, zone) +
-                    up(p->rw_size + (uint64_t)p->heap_pages * PVM_PAGE, zone);
+    uint64_t need = 5 * zone + round_up(p->ro_size, zone) + round_up(p->stack_size, zone) +
+                    round_up(p->rw_size + (uint64_t)p->heap_pages * PVM_PAGE, zone);
     if (p->dialect == PVM_JAM && p->spi) need += 1 << 24;
     if (need > space)
         findings_add(f, PVM_MEMORY_SIZE, m->memory_offset, NULL,
@@ -123,7 +123,7 @@ struct limiter {
     uint64_t next[RULES]; /* the first place that was not reported */
 };
 
-static void limit(void *user, const penta_error *finding)
+static void verify_limit(void *user, const penta_error *finding)
 {
     struct limiter *l = user;
     uint32_t number = finding->code & 0xffff;
@@ -139,7 +139,7 @@ void pvm_verify(const penta_module *module, struct findings *f)
     if (module->damage.code) findings_pass(f, &module->damage);
     if (module->damage.code) return; /* what follows cannot be trusted */
     struct limiter l = {.to = f};
-    struct findings limited = {.rules = pvm_rules, .report = limit, .user = &l};
+    struct findings limited = {.rules = pvm_rules, .report = verify_limit, .user = &l};
     verify_sections(m, &limited);
     verify_memory(m, &limited);
     verify_names(m, &limited);

@@ -3,7 +3,7 @@
 #include "pvm/host/host.h"
 #include "pvm/host/jam_json/session.h"
 
-static bool refuse(penta_error *err)
+static bool chains_refuse(penta_error *err)
 {
     missing_refuse("crypto");
     return error_at(err, BASE_UNSUPPORTED, 0, "this build has no host for contracts and services");
@@ -13,7 +13,7 @@ struct pvm_revive *pvm_revive_new(const penta_module *module, const penta_option
                                   size_t count, penta_error *err)
 {
     (void)module, (void)options, (void)count;
-    refuse(err);
+    chains_refuse(err);
     return NULL;
 }
 
@@ -21,7 +21,7 @@ struct pvm_jam *pvm_jam_new(const penta_module *module, const penta_option *opti
                             penta_error *err)
 {
     (void)module, (void)options, (void)count;
-    refuse(err);
+    chains_refuse(err);
     return NULL;
 }
 
@@ -30,7 +30,7 @@ bool pvm_jam_start(const penta_module *module, const penta_option *options, size
 {
     (void)module, (void)options, (void)count;
     *out = (struct pvm_jam_start){0};
-    return refuse(err);
+    return chains_refuse(err);
 }
 
 /* Without a host none of these is called. */
@@ -46,7 +46,7 @@ bool pvm_revive_answer(struct pvm_revive *r, penta_vm *vm, const penta_stop *sto
 
 bool pvm_revive_save(struct pvm_revive *r, struct writer *out, penta_error *err)
 {
-    return (void)r, (void)out, refuse(err);
+    return (void)r, (void)out, chains_refuse(err);
 }
 
 bool pvm_jam_answer(struct pvm_jam *s, penta_vm *vm, const penta_stop *stop, struct answer *out)
@@ -56,11 +56,11 @@ bool pvm_jam_answer(struct pvm_jam *s, penta_vm *vm, const penta_stop *stop, str
 
 bool pvm_jam_save(struct pvm_jam *s, struct writer *out, penta_error *err)
 {
-    return (void)s, (void)out, refuse(err);
+    return (void)s, (void)out, chains_refuse(err);
 }
 
 bool pvm_jam_finish(struct pvm_jam *s, penta_vm *vm, const penta_stop *stop, struct writer *w,
                     struct json *j, penta_error *err)
 {
-    return (void)s, (void)vm, (void)stop, (void)w, (void)j, refuse(err);
+    return (void)s, (void)vm, (void)stop, (void)w, (void)j, chains_refuse(err);
 }

@@ -55,13 +55,13 @@ struct call {
 
 /* ---- memory of the guest ---- */
 
-static int64_t word(const struct call *q, unsigned i)
+static int64_t console_word(const struct call *q, unsigned i)
 {
     return q->vm->w32 ? (int32_t)q->a[i] : (int64_t)q->a[i];
 }
 
 /* Whether the guest itself could store there. */
-static bool writable(const struct call *q, uint64_t address, uint64_t size)
+static bool console_writable(const struct call *q, uint64_t address, uint64_t size)
 {
     const uint64_t end = (uint32_t)address + size;
     if (end > UINT64_C(1) << 32) return false;
@@ -70,7 +70,7 @@ static bool writable(const struct call *q, uint64_t address, uint64_t size)
     return true;
 }
 
-static void store(const struct call *q, uint64_t address, const void *bytes, size_t size)
+static void console_store(const struct call *q, uint64_t address, const void *bytes, size_t size)
 {
     answer_poke(q->out, (uint32_t)address, (penta_bytes){bytes, size});
 }
@@ -84,7 +84,7 @@ static uint8_t *bytes_for(const struct call *q, uint64_t size)
 }
 
 /* A copy of guest bytes, which the caller frees; NULL: they are not mapped. */
-static uint8_t *fetch(const struct call *q, uint64_t address, uint64_t size)
+static uint8_t *console_fetch(const struct call *q, uint64_t address, uint64_t size)
 {
     uint8_t *bytes = size <= PIECE ? bytes_for(q, size) : NULL;
     if (bytes && q->vm->base.engine->peek(&q->vm->base, (uint32_t)address, bytes, (size_t)size))
@@ -93,26 +93,26 @@ static uint8_t *fetch(const struct call *q, uint64_t address, uint64_t size)
     return NULL;
 }
 
-static uint64_t piece(const struct call *q, unsigned i)
+static uint64_t console_piece(const struct call *q, unsigned i)
 {
     return q->a[i] < PIECE ? q->a[i] : PIECE;
 }
 
 /* ---- reading and writing ---- */
 
-static int *descriptor(const struct call *q)
+static int *console_descriptor(const struct call *q)
 {
-    int64_t fd = word(q, 0) - FIRST;
+    int64_t fd = console_word(q, 0) - FIRST;
     return fd >= 0 && fd < OPEN_MAX && q->c->files[fd] >= 0 ? &q->c->files[fd] : NULL;
 }
 
 static int64_t call_write(struct call *q)
 {
-    uint64_t size = piece(q, 2);
-    int64_t fd = word(q, 0), done = (int64_t)size;
-    int *file = descriptor(q);
+    uint64_t size = console_piece(q, 2);
+    int64_t fd = console_word(q, 0), done = (int64_t)size;
+    int *file = console_descriptor(q);
     if (!file && fd != 1 && fd != 2) return -PVM_EBADF;
-    uint8_t *bytes = fetch(q, q->a[1], size);
+    uint8_t *bytes = console_fetch(q, q->a[1], size);
     if (!bytes) return -PVM_EFAULT;
     if (file)
         done = write(*file, bytes, (size_t)size);
@@ -125,17 +125,17 @@ static int64_t call_write(struct call *q)
 
 static int64_t call_read(struct call *q)
 {
-    uint64_t size = piece(q, 2);
-    int *file = descriptor(q);
-    if (!file && word(q, 0) != 0) return -PVM_EBADF;
-    if (!writable(q, q->a[1], size)) return -PVM_EFAULT;
+    uint64_t size = console_piece(q, 2);
+    int *file = console_descriptor(q);
+    if (!file && console_word(q, 0) != 0) return -PVM_EBADF;
+    if (!console_writable(q, q->a[1], size)) return -PVM_EFAULT;
     uint8_t *bytes = bytes_for(q, size);
     if (!bytes) return -PVM_EIO;
     int64_t done = read(file ? *file : q->c->input, bytes, (size_t)size);
     if (done < 0)
         done = pvm_file_error(errno);
     else
-        store(q, q->a[1], bytes, (size_t)done);
+        console_store(q, q->a[1], bytes, (size_t)done);
     free(bytes);
     return done;
 }
@@ -143,10 +143,10 @@ static int64_t call_read(struct call *q)
 static int64_t call_seek(struct call *q)
 {
     static const int how[] = {SEEK_SET, SEEK_CUR, SEEK_END};
-    int *file = descriptor(q);
+    int *file = console_descriptor(q);
     if (!file) return -PVM_EBADF;
     if (q->a[2] > 2) return -PVM_EINVAL;
-    off_t at = lseek(*file, (off_t)word(q, 1), how[q->a[2]]);
+    off_t at = lseek(*file, (off_t)console_word(q, 1), how[q->a[2]]);
     return at < 0 ? pvm_file_error(errno) : (int64_t)at;
 }
 
@@ -157,7 +157,7 @@ static int64_t call_open(struct call *q)
     int *file = q->c->files, *end = file + OPEN_MAX;
     while (file < end && *file >= 0) file++;
     if (file == end) return -PVM_EMFILE;
-    uint8_t *path = fetch(q, q->a[0], q->a[1]);
+    uint8_t *path = console_fetch(q, q->a[0], q->a[1]);
     if (!path) return -PVM_EFAULT;
     int fd = pvm_file_open(q->c->root, (penta_bytes){path, (size_t)q->a[1]},
                            q->a[2] > UINT16_MAX ? 0 : (unsigned)q->a[2]);
@@ -169,7 +169,7 @@ static int64_t call_open(struct call *q)
 
 static int64_t call_close(struct call *q)
 {
-    int *file = descriptor(q);
+    int *file = console_descriptor(q);
     if (!file) return -PVM_EBADF;
     int failed = close(*file);
     *file = -1;
@@ -178,7 +178,7 @@ static int64_t call_close(struct call *q)
 
 static int64_t call_remove(struct call *q)
 {
-    uint8_t *path = fetch(q, q->a[0], q->a[1]);
+    uint8_t *path = console_fetch(q, q->a[0], q->a[1]);
     if (!path) return -PVM_EFAULT;
     int error = pvm_file_remove(q->c->root, (penta_bytes){path, (size_t)q->a[1]});
     free(path);
@@ -187,7 +187,7 @@ static int64_t call_remove(struct call *q)
 
 static int64_t call_rename(struct call *q)
 {
-    uint8_t *from = fetch(q, q->a[0], q->a[1]), *to = fetch(q, q->a[2], q->a[3]);
+    uint8_t *from = console_fetch(q, q->a[0], q->a[1]), *to = console_fetch(q, q->a[2], q->a[3]);
     int error = -PVM_EFAULT;
     if (from && to)
         error = pvm_file_rename(q->c->root, (penta_bytes){from, (size_t)q->a[1]},
@@ -203,8 +203,8 @@ static int64_t call_arguments(struct call *q)
 {
     penta_bytes all = writer_view(&q->c->arguments);
     size_t size = q->a[1] < all.size ? (size_t)q->a[1] : all.size;
-    if (!writable(q, q->a[0], size)) return -PVM_EFAULT;
-    store(q, q->a[0], all.data, size);
+    if (!console_writable(q, q->a[0], size)) return -PVM_EFAULT;
+    console_store(q, q->a[0], all.data, size);
     return (int64_t)all.size;
 }
 
@@ -220,7 +220,7 @@ static int64_t call_clock(struct call *q)
     struct pvm_console *c = q->c;
     uint8_t bytes[8];
     if (q->a[0] > 1) return -PVM_EINVAL;
-    if (!writable(q, q->a[1], sizeof bytes)) return -PVM_EFAULT;
+    if (!console_writable(q, q->a[1], sizeof bytes)) return -PVM_EFAULT;
     bool since_1970 = q->a[0] == 0;
     uint64_t now;
     if (c->seeded)
@@ -228,7 +228,7 @@ static int64_t call_clock(struct call *q)
     else
         now = since_1970 ? host_clock(CLOCK_REALTIME) : host_clock(CLOCK_MONOTONIC) - c->start;
     bytes_put64(bytes, now);
-    store(q, q->a[1], bytes, sizeof bytes);
+    console_store(q, q->a[1], bytes, sizeof bytes);
     return 0;
 }
 
@@ -253,8 +253,8 @@ static uint64_t next_random(struct pvm_console *c) /* splitmix64 */
 
 static int64_t call_random(struct call *q)
 {
-    uint64_t size = piece(q, 1);
-    if (!writable(q, q->a[0], size)) return -PVM_EFAULT;
+    uint64_t size = console_piece(q, 1);
+    if (!console_writable(q, q->a[0], size)) return -PVM_EFAULT;
     uint8_t *bytes = bytes_for(q, size);
     if (!bytes) return -PVM_EIO;
     for (size_t at = 0; at < size; at += 8) {
@@ -263,7 +263,7 @@ static int64_t call_random(struct call *q)
         else if (getentropy(bytes + at, 8))
             size = 0;
     }
-    store(q, q->a[0], bytes, (size_t)size);
+    console_store(q, q->a[0], bytes, (size_t)size);
     free(bytes);
     return size ? (int64_t)size : -PVM_EIO;
 }
@@ -271,7 +271,7 @@ static int64_t call_random(struct call *q)
 static int64_t call_exit(struct call *q)
 {
     q->out->end = CALL_ENDS;
-    return word(q, 0); /* in a0, as if main had returned it */
+    return console_word(q, 0); /* in a0, as if main had returned it */
 }
 
 /* ---- the host ---- */
@@ -289,7 +289,7 @@ static const struct {
 };
 
 /* The number of the call of that name; -1: none. */
-static int find(penta_bytes name)
+static int console_find(penta_bytes name)
 {
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (strlen(calls[i].name) == name.size && !memcmp(calls[i].name, name.data, name.size))
@@ -301,14 +301,14 @@ bool pvm_console_serves(const penta_module *module)
 {
     const struct pvm_program *p = &pvm_module(module)->program;
     for (uint32_t i = 0; i < p->import_count; i++)
-        if (find(pvm_import_name(module, i)) >= 0) return true;
+        if (console_find(pvm_import_name(module, i)) >= 0) return true;
     return false;
 }
 
 bool pvm_console_answer(struct pvm_console *c, penta_vm *vm, const penta_stop *stop,
                         struct answer *out)
 {
-    int at = find(pvm_import_name(vm->module, stop->detail));
+    int at = console_find(pvm_import_name(vm->module, stop->detail));
     if (at < 0) return false;
     struct call q = {c, pvm_vm(vm), stop->args, out};
     out->results[0] = (uint64_t)calls[at].serve(&q);

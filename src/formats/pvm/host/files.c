@@ -56,7 +56,7 @@ static int next_name(penta_bytes *path, char *name)
 
 /* A descriptor of the folder that holds the last name of the path, which the caller closes; `last`
  * gets that name. */
-static int walk(int root, penta_bytes path, char *last)
+static int files_walk(int root, penta_bytes path, char *last)
 {
     char name[NAME_BYTES];
     if (root < 0) return -PVM_EACCES;
@@ -94,7 +94,7 @@ int pvm_file_open(int root, penta_bytes path, unsigned flags)
     char name[NAME_BYTES];
     struct stat status;
     if (flags & ~(unsigned)PVM_FILE_FLAGS || !flags) return -PVM_EINVAL;
-    int folder = walk(root, path, name);
+    int folder = files_walk(root, path, name);
     if (folder < 0) return folder;
     int file = openat(folder, name, access_of(flags), 0666);
     int error = file < 0 ? pvm_file_error(errno) : 0;
@@ -114,7 +114,7 @@ int pvm_file_open(int root, penta_bytes path, unsigned flags)
 int pvm_file_remove(int root, penta_bytes path)
 {
     char name[NAME_BYTES];
-    int folder = walk(root, path, name);
+    int folder = files_walk(root, path, name);
     if (folder < 0) return folder;
     int error = unlinkat(folder, name, 0) ? pvm_file_error(errno) : 0;
     close(folder);
@@ -124,9 +124,9 @@ int pvm_file_remove(int root, penta_bytes path)
 int pvm_file_rename(int root, penta_bytes from, penta_bytes to)
 {
     char name[NAME_BYTES], other[NAME_BYTES];
-    int folder = walk(root, from, name);
+    int folder = files_walk(root, from, name);
     if (folder < 0) return folder;
-    int target = walk(root, to, other);
+    int target = files_walk(root, to, other);
     int error = target < 0 ? target : 0;
     if (!error && renameat(folder, name, target, other)) error = pvm_file_error(errno);
     close(folder);

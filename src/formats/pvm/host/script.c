@@ -47,7 +47,7 @@ struct reading {
 /* ---- reading ---- */
 
 /* "expected WHAT, found ..." at the next token. */
-static bool expected(struct reading *r, const char *what)
+static bool script_expected(struct reading *r, const char *what)
 {
     return source_unexpected(&r->in.source, source_peek(&r->in.source), what);
 }
@@ -59,7 +59,7 @@ static bool read_value(struct reading *r, struct value *v)
     *v = (struct value){0};
     penta_bytes w = token_text(s, t);
     v->argument = w.size == 2 && w.data[0] == 'a' && w.data[1] >= '0' && w.data[1] <= '5';
-    if (!v->argument && t.kind != TOKEN_INT) return expected(r, "a number or a0 to a5");
+    if (!v->argument && t.kind != TOKEN_INT) return script_expected(r, "a number or a0 to a5");
     source_next(s);
     v->number = v->argument ? (uint64_t)(w.data[1] - '0') : t.as.u;
     return !r->in.why.code;
@@ -119,7 +119,7 @@ static bool read_patterns(struct reading *r, struct line *l)
     struct source *s = &r->in.source;
     if (!source_accept(s, '(')) return true;
     do {
-        if (l->patterns == PATTERNS) return expected(r, "at most six arguments");
+        if (l->patterns == PATTERNS) return script_expected(r, "at most six arguments");
         l->pattern[l->patterns].any = source_accept(s, '*');
         if (!l->pattern[l->patterns].any &&
             !script_number(&r->in, UINT64_MAX, &l->pattern[l->patterns].value))
@@ -135,7 +135,7 @@ static bool read_call(struct reading *r, struct line *l)
     const struct pvm_program *p = r->program;
     uint64_t number;
     struct suggest near = {.word = script_word(&r->in)};
-    if (!near.word.size) return expected(r, "a name or number");
+    if (!near.word.size) return script_expected(r, "a name or number");
     for (uint32_t i = 0; i < p->import_count; i++) {
         if (p->imports[i].broken) continue;
         l->name = p->imports[i].name;
@@ -160,7 +160,7 @@ static bool read_line(struct reading *r, struct line *l)
     struct token t = source_peek(s);
     if (t.kind == TOKEN_LINE || t.kind == TOKEN_END) return true;
     do {
-        if (l->actions == ACTIONS) return expected(r, "fewer actions");
+        if (l->actions == ACTIONS) return script_expected(r, "fewer actions");
         if (!read_action(r, &l->action[l->actions++])) return false;
     } while (source_accept(s, ','));
     return source_end_of_line(s);
@@ -194,7 +194,7 @@ struct pvm_script *pvm_script_read(const penta_module *module, const char *path,
 
 /* ---- answering ---- */
 
-static bool fits(const struct line *l, penta_bytes name, const penta_stop *stop)
+static bool script_fits(const struct line *l, penta_bytes name, const penta_stop *stop)
 {
     if (l->name.size ? !bytes_equal(l->name, name) : l->number != stop->detail) return false;
     for (unsigned i = 0; i < l->patterns; i++)
@@ -217,7 +217,8 @@ static bool print_memory(penta_vm *vm, uint32_t address, uint64_t length, struct
     return ok;
 }
 
-static bool act(const struct action *a, penta_vm *vm, const penta_stop *stop, struct answer *out)
+static bool script_act(const struct action *a, penta_vm *vm, const penta_stop *stop,
+                       struct answer *out)
 {
     uint64_t value = value_of(&a->value, stop);
     switch (a->kind) {
@@ -238,13 +239,13 @@ bool pvm_script_answer(struct pvm_script *s, penta_vm *vm, const penta_stop *sto
     penta_bytes name = pvm_import_name(vm->module, stop->detail);
     struct line *chosen = NULL;
     for (size_t i = 0; i < s->count; i++) {
-        if (!fits(&s->lines[i], name, stop)) continue;
+        if (!script_fits(&s->lines[i], name, stop)) continue;
         chosen = &s->lines[i];
         if (!chosen->used) break;
     }
     if (!chosen) return false;
     chosen->used = true;
     for (unsigned i = 0; i < chosen->actions; i++)
-        if (!act(&chosen->action[i], vm, stop, out)) return false;
+        if (!script_act(&chosen->action[i], vm, stop, out)) return false;
     return true;
 }

@@ -80,7 +80,7 @@ static bool match_line(struct pvm_assembly *a, struct pvm_line *line, struct pvm
     return false;
 }
 
-static bool instruction(struct pvm_assembly *a)
+static bool pvm_assemble_instruction(struct pvm_assembly *a)
 {
     struct source *s = a->s;
     struct pvm_line line;
@@ -111,7 +111,7 @@ static bool instruction(struct pvm_assembly *a)
     return pvm_add_item(a, item);
 }
 
-static bool line(struct pvm_assembly *a)
+static bool pvm_assemble_line(struct pvm_assembly *a)
 {
     struct source *s = a->s;
     struct source start = *s;
@@ -127,7 +127,7 @@ static bool line(struct pvm_assembly *a)
         return source_unexpected(s, t, "a label");
     } else {
         s->pos = start.pos;
-        ok = instruction(a);
+        ok = pvm_assemble_instruction(a);
     }
     return ok && source_end_of_line(s);
 }
@@ -181,7 +181,7 @@ static bool check_dialect(const struct pvm_assembly *a, penta_error *err)
 }
 
 /* Fills the program from the directives, with defaults for what they leave open. */
-static void complete(struct pvm_assembly *a)
+static void pvm_assemble_complete(struct pvm_assembly *a)
 {
     struct pvm_program *p = &a->program;
     p->ro_data = hex_bytes(&a->ro_data);
@@ -215,7 +215,7 @@ static size_t hex_parts(struct pvm_assembly *a, struct writer *parts[static 10])
     return count;
 }
 
-static bool finish(struct pvm_assembly *a, struct writer *out, penta_error *err)
+static bool pvm_assemble_finish(struct pvm_assembly *a, struct writer *out, penta_error *err)
 {
     struct writer *parts[10];
     for (size_t i = 0, n = hex_parts(a, parts); i < n; i++)
@@ -225,7 +225,7 @@ static bool finish(struct pvm_assembly *a, struct writer *out, penta_error *err)
         return writer_ok(out, err);
     }
     a->program.code.doc = a->program.dialect == PVM_DOC;
-    complete(a);
+    pvm_assemble_complete(a);
     return pvm_place_code(a, err) && place_names(a, err) && check_dialect(a, err) &&
            pvm_write(&a->program, out, err);
 }
@@ -259,8 +259,8 @@ static bool take_options(struct pvm_assembly *a, const penta_option *options, si
            (!dialect || pvm_dialect_of(dialect, &a->program.dialect, err));
 }
 
-static bool assemble(struct pvm_assembly *a, const penta_option *options, size_t count,
-                     struct writer *out)
+static bool pvm_assemble_program(struct pvm_assembly *a, const penta_option *options, size_t count,
+                                 struct writer *out)
 {
     struct source *s = a->s;
     struct findings *findings = a->findings;
@@ -269,12 +269,12 @@ static bool assemble(struct pvm_assembly *a, const penta_option *options, size_t
     if (!take_options(a, options, count, &err)) findings_pass(findings, &err);
     while (s->pos < s->text.size) {
         err = (penta_error){0};
-        if (line(a)) continue;
+        if (pvm_assemble_line(a)) continue;
         findings_pass(findings, &err);
         source_skip_line(s);
     }
     err = (penta_error){0};
-    if (!findings->errors && !finish(a, out, &err)) findings_pass(findings, &err);
+    if (!findings->errors && !pvm_assemble_finish(a, out, &err)) findings_pass(findings, &err);
     pvm_assembly_free(a);
     return !findings->errors;
 }
@@ -284,7 +284,7 @@ bool pvm_assemble(struct source *s, const penta_option *options, size_t count, s
 {
     struct pvm_assembly a = {
         .s = s, .findings = findings, .program = {.spi = true, .code.isa = PVM_LATEST64}};
-    return assemble(&a, options, count, out);
+    return pvm_assemble_program(&a, options, count, out);
 }
 
 static void keep_memory(void *user, const penta_error *finding)
@@ -300,5 +300,5 @@ bool pvm_assemble_around(struct source *s, const struct pvm_code *code, struct w
                              .findings = &findings,
                              .given = code,
                              .program = {.spi = true, .code.isa = PVM_LATEST64}};
-    return assemble(&a, NULL, 0, out);
+    return pvm_assemble_program(&a, NULL, 0, out);
 }

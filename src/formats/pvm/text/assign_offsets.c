@@ -32,7 +32,7 @@ bool pvm_reference_pc(const struct pvm_assembly *a, const struct pvm_reference *
     return true;
 }
 
-static bool resolve(struct pvm_assembly *a, penta_error *err)
+static bool assign_offsets_resolve(struct pvm_assembly *a, penta_error *err)
 {
     for (size_t i = 0; i < a->count; i++) {
         struct pvm_item *item = &a->items[i];
@@ -44,7 +44,8 @@ static bool resolve(struct pvm_assembly *a, penta_error *err)
 }
 
 /* Whether the instruction fits where it is now; *moved: its length is another one. */
-static bool measure(struct pvm_assembly *a, struct pvm_item *item, bool shrink, bool *moved)
+static bool assign_offsets_measure(struct pvm_assembly *a, struct pvm_item *item, bool shrink,
+                                   bool *moved)
 {
     uint8_t bytes[PVM_INSN_BYTES];
     if (item->kind != PVM_ITEM_INSN) return true;
@@ -59,7 +60,7 @@ static bool measure(struct pvm_assembly *a, struct pvm_item *item, bool shrink, 
     return n;
 }
 
-static bool place(struct pvm_assembly *a, penta_error *err)
+static bool assign_offsets_place(struct pvm_assembly *a, penta_error *err)
 {
     const struct pvm_item *misfit = NULL; /* of the last round, which decides */
     bool moved = true;
@@ -74,19 +75,19 @@ static bool place(struct pvm_assembly *a, penta_error *err)
         moved = false;
         misfit = NULL;
         for (size_t i = 0; i < a->count; i++)
-            if (!measure(a, &a->items[i], round < FREE_ROUNDS, &moved) && !misfit)
+            if (!assign_offsets_measure(a, &a->items[i], round < FREE_ROUNDS, &moved) && !misfit)
                 misfit = &a->items[i];
     }
     return !misfit || error_at(err, BASE_NUMBER, misfit->offset,
                                "the instruction does not fit %u bytes", (unsigned)misfit->size);
 }
 
-static void mark(struct pvm_assembly *a, uint64_t pc)
+static void assign_offsets_mark(struct pvm_assembly *a, uint64_t pc)
 {
     if (pc / 8 < a->code_mask.out.size) a->code_mask.out.data[pc / 8] |= (uint8_t)(1u << pc % 8);
 }
 
-static void emit(struct pvm_assembly *a)
+static void assign_offsets_emit(struct pvm_assembly *a)
 {
     for (size_t i = 0; i < a->count; i++) {
         struct pvm_item *item = &a->items[i];
@@ -109,12 +110,12 @@ static void emit_mask(struct pvm_assembly *a)
     for (size_t i = 0; i < a->count; i++) {
         const struct pvm_item *item = &a->items[i];
         bool start = item->kind != PVM_ITEM_HOLE;
-        if (start && (!doc || block)) mark(a, item->in.pc);
+        if (start && (!doc || block)) assign_offsets_mark(a, item->in.pc);
         block = item->kind == PVM_ITEM_HOLE || pvm_ends_block(item->in.op);
     }
     for (size_t i = 0; doc && !a->blocks_only && i < a->labels.count; i++)
         if (a->labels.items[i].defined && a->labels.items[i].value < a->count)
-            mark(a, label_pc(a, (int64_t)i));
+            assign_offsets_mark(a, label_pc(a, (int64_t)i));
 }
 
 static unsigned bytes_of_value(uint64_t value)
@@ -162,8 +163,8 @@ static bool place_items(struct pvm_assembly *a, penta_error *err)
         code->mask = a->mask.given ? writer_view(&a->mask.bytes) : a->given->mask;
         return true;
     }
-    if (!resolve(a, err) || !place(a, err)) return false;
-    emit(a);
+    if (!assign_offsets_resolve(a, err) || !assign_offsets_place(a, err)) return false;
+    assign_offsets_emit(a);
     emit_mask(a);
     code->bytes = writer_view(&a->code);
     code->mask = a->mask.given ? writer_view(&a->mask.bytes) : writer_view(&a->code_mask);

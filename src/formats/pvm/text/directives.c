@@ -16,7 +16,7 @@ static bool hex_part(struct pvm_assembly *a, struct pvm_hex *part)
     return source_hex(a->s, &part->bytes);
 }
 
-static bool number(struct pvm_assembly *a, uint64_t most, uint64_t *value)
+static bool directives_number(struct pvm_assembly *a, uint64_t most, uint64_t *value)
 {
     struct token t = source_next(a->s);
     if (a->s->err->code) return false;
@@ -28,7 +28,7 @@ static bool number(struct pvm_assembly *a, uint64_t most, uint64_t *value)
 
 static bool equals_number(struct pvm_assembly *a, uint64_t most, uint64_t *value)
 {
-    return source_expect(a->s, '=') && number(a, most, value);
+    return source_expect(a->s, '=') && directives_number(a, most, value);
 }
 
 static bool equals_u32(struct pvm_assembly *a, uint32_t *out)
@@ -53,7 +53,7 @@ static bool equals_word(struct pvm_assembly *a, const char *const *words, unsign
     return near.best ? error_note(a->s->err, "did you mean '%s'?", near.best) : false;
 }
 
-static bool name(struct pvm_assembly *a, penta_bytes *out)
+static bool directives_name(struct pvm_assembly *a, penta_bytes *out)
 {
     struct token t = source_next(a->s);
     if (a->s->err->code) return false;
@@ -141,9 +141,9 @@ static bool add_import(struct pvm_assembly *a)
     struct pvm_import import = {0};
     struct pvm_program *p = &a->program;
     uint64_t pc = 0;
-    if (!name(a, &import.name)) return false;
+    if (!directives_name(a, &import.name)) return false;
     bool given = source_accept(a->s, '=');
-    if (given && !number(a, UINT32_MAX, &pc)) return false;
+    if (given && !directives_number(a, UINT32_MAX, &pc)) return false;
     import.pc = (uint32_t)pc;
     if (!ARRAY_GROW(a->imports, a->import_capacity, p->import_count, a->s->err) ||
         !ARRAY_GROW(a->import_given, a->import_given_capacity, p->import_count, a->s->err))
@@ -168,7 +168,7 @@ static bool add_export(struct pvm_assembly *a)
 {
     penta_bytes text;
     struct pvm_reference place;
-    return name(a, &text) && source_expect(a->s, '=') && pvm_reference_read(a, &place) &&
+    return directives_name(a, &text) && source_expect(a->s, '=') && pvm_reference_read(a, &place) &&
            (place.value <= UINT32_MAX ||
             error_at(a->s->err, BASE_NUMBER, place.offset, "a code offset has 32 bits")) &&
            pvm_add_export(a, text, place);
@@ -209,7 +209,7 @@ static bool add_section(struct pvm_assembly *a)
     struct pvm_program *p = &a->program;
     uint64_t id = 0;
     struct writer payload = {0};
-    if (!number(a, 255, &id) || !source_expect(a->s, '=')) return false;
+    if (!directives_number(a, 255, &id) || !source_expect(a->s, '=')) return false;
     if (!id || (id > PVM_SECTION_CODE && id < PVM_SECTION_OPTIONAL))
         return error_at(a->s->err, PVM_BAD_SECTION, a->s->pos, "there is no section %u",
                         (unsigned)id);
@@ -236,7 +236,7 @@ static bool add_varint(struct pvm_assembly *a)
     struct pvm_varint v = {0};
     uint64_t index = 0, at = a->s->pos;
     struct writer bytes = {0};
-    if (!number(a, UINT32_MAX, &index) || !source_expect(a->s, '=')) return false;
+    if (!directives_number(a, UINT32_MAX, &index) || !source_expect(a->s, '=')) return false;
     bool ok = source_hex(a->s, &bytes) && writer_ok(&bytes, a->s->err);
     if (ok && (!bytes.out.size || bytes.out.size > sizeof v.bytes))
         ok = error_at(a->s->err, BASE_NUMBER, at, "a number has 1 to 10 bytes");

@@ -44,7 +44,7 @@ static const uint16_t last_form[PVM_OPS] = {
 
 /* ---- printing ---- */
 
-static bool holds(enum when when, const struct pvm_insn *in, unsigned bits, bool upstream)
+static bool forms_holds(enum when when, const struct pvm_insn *in, unsigned bits, bool upstream)
 {
     int64_t first = (int64_t)in->imm1;
     switch (when) {
@@ -84,7 +84,7 @@ void pvm_form_print(struct writer *out, const struct pvm_insn *in, enum pvm_isa 
 {
     unsigned bits = pvm_isas[isa].bits, row = last_form[in->op];
     while (row && forms[row - 1].op == in->op) row--;
-    while (!holds(forms[row].when, in, bits, style->upstream)) row++;
+    while (!forms_holds(forms[row].when, in, bits, style->upstream)) row++;
     const char *text = forms[row].text;
     for (; *text; text++) {
         switch (*text) {
@@ -156,7 +156,7 @@ static void key_put(char *key, size_t size, const void *text, size_t length)
 static bool is_slot(char c) { return c && strchr("ABDXYPGVMHUT", c); }
 
 /* The key of a form, split into tokens as the lexer does: words and single characters. */
-static void compile(struct row *row, const struct form *form, bool bare)
+static void forms_compile(struct row *row, const struct form *form, bool bare)
 {
     static const char number = KEY_NUMBER, reg = KEY_REGISTER;
     unsigned slots = 0;
@@ -200,8 +200,8 @@ static void make_rows(void)
 {
     for (size_t i = 0; i < FORMS; i++) {
         if (forms[i].when >= WHEN_OUTPUT) continue;
-        compile(&rows[row_count++], &forms[i], false);
-        if (forms[i].text[0] == 'W') compile(&rows[row_count++], &forms[i], true);
+        forms_compile(&rows[row_count++], &forms[i], false);
+        if (forms[i].text[0] == 'W') forms_compile(&rows[row_count++], &forms[i], true);
     }
     qsort(rows, row_count, sizeof *rows, compare_rows);
 }
@@ -269,10 +269,10 @@ bool pvm_line_read(struct source *s, struct pvm_line *line)
 }
 
 static bool fits_signed(uint64_t v) { return (int64_t)v == (int32_t)(uint32_t)v; }
-static uint64_t extend(uint64_t v) { return (uint64_t)(int64_t)(int32_t)(uint32_t)v; }
+static uint64_t forms_extend(uint64_t v) { return (uint64_t)(int64_t)(int32_t)(uint32_t)v; }
 
 /* Puts an operand into its field of the instruction; false if it does not fit. */
-static bool assign(struct pvm_match *m, char slot, const struct pvm_operand *o, unsigned bits)
+static bool forms_assign(struct pvm_match *m, char slot, const struct pvm_operand *o, unsigned bits)
 {
     uint64_t v = o->value;
     bool narrow = bits == 32 && v <= UINT32_MAX;
@@ -287,25 +287,25 @@ static bool assign(struct pvm_match *m, char slot, const struct pvm_operand *o, 
     case 'D': m->in.d = (uint8_t)v; return true;
     case 'T': m->target = o; return o->kind == PVM_OPERAND_LABEL || v <= UINT32_MAX;
     case 'X':
-    case 'P': m->in.imm1 = extend(v); return fits_signed(v) || narrow;
-    case 'Y': m->in.imm2 = extend(v); return fits_signed(v) || narrow;
+    case 'P': m->in.imm1 = forms_extend(v); return fits_signed(v) || narrow;
+    case 'Y': m->in.imm2 = forms_extend(v); return fits_signed(v) || narrow;
     case 'G':
-    case 'U': m->in.imm1 = extend(v); return fits_signed(v) || v <= UINT32_MAX;
-    case 'V': m->in.imm2 = extend(v); return fits_signed(v) || v <= UINT32_MAX;
-    case 'M': m->in.imm1 = extend(0 - v); return fits_signed(0 - v);
+    case 'U': m->in.imm1 = forms_extend(v); return fits_signed(v) || v <= UINT32_MAX;
+    case 'V': m->in.imm2 = forms_extend(v); return fits_signed(v) || v <= UINT32_MAX;
+    case 'M': m->in.imm1 = forms_extend(0 - v); return fits_signed(0 - v);
     case 'H': m->in.imm1 = v; return true;
     case '0': return !v;
     default: return v == (uint64_t)(slot - 'a');
     }
 }
 
-static bool fill(const struct row *row, const struct pvm_line *line, unsigned bits,
-                 struct pvm_match *m, const struct pvm_operand **misfit)
+static bool forms_fill(const struct row *row, const struct pvm_line *line, unsigned bits,
+                       struct pvm_match *m, const struct pvm_operand **misfit)
 {
     *m = (struct pvm_match){.in.op = forms[row->form].op};
     for (unsigned i = 0; i < line->count; i++) {
         *misfit = &line->operands[i];
-        if (!assign(m, row->slots[i], *misfit, bits)) return false;
+        if (!forms_assign(m, row->slots[i], *misfit, bits)) return false;
     }
     /* "tmp = B, A = .., jump [tmp]" is only for A and B being the same register */
     enum when when = forms[row->form].when;
@@ -327,7 +327,7 @@ bool pvm_line_match(const struct pvm_line *line, enum pvm_isa isa, struct pvm_ma
         if (pvm_ops[forms[row->form].op].number[isa] < 0 || (row->bare && pvm_isas[isa].bits != 32))
             continue;
         here = true;
-        if (fill(row, line, pvm_isas[isa].bits, out, &misfit)) return true;
+        if (forms_fill(row, line, pvm_isas[isa].bits, out, &misfit)) return true;
     }
     if (here)
         return error_at(err, BASE_NUMBER, misfit ? misfit->offset : line->offset,
@@ -403,7 +403,8 @@ bool pvm_line_mnemonic(struct source *s, enum pvm_isa isa, struct pvm_line *line
         key_put(line->key, sizeof line->key, ",", 1);
         if (!take_operand(s, line, strchr("ABD", slots[i]) != NULL)) return false;
         struct pvm_operand *o = &line->operands[i];
-        if (!assign(out, slots[i], o, pvm_isas[isa].bits) || (byte_only && i && o->value > 255))
+        if (!forms_assign(out, slots[i], o, pvm_isas[isa].bits) ||
+            (byte_only && i && o->value > 255))
             return error_at(s->err, BASE_NUMBER, o->offset, "the operand does not fit %s",
                             pvm_ops[op].name);
     }

@@ -29,7 +29,7 @@ static struct pvm_insn insn_at(const struct sizes *s, uint32_t pc)
     return in;
 }
 
-static unsigned shortest(const struct sizes *s, const struct pvm_insn *in)
+static unsigned jump_sizes_shortest(const struct sizes *s, const struct pvm_insn *in)
 {
     uint8_t bytes[PVM_INSN_BYTES];
     return pvm_insn_write(s->code->isa, s->code->doc, in, 0, bytes);
@@ -57,7 +57,7 @@ static void find_jumps(struct sizes *s)
             if (!pvm_has_target(op[code->bytes.data[pc]])) continue;
             struct pvm_insn in = insn_at(s, pc);
             if (!pvm_has_target(in.op)) continue;
-            if (!pvm_starts(code, in.target) || shortest(s, &in) != in.length) {
+            if (!pvm_starts(code, in.target) || jump_sizes_shortest(s, &in) != in.length) {
                 s->sized[pc / 8] |= (uint8_t)(1u << pc % 8);
                 continue;
             }
@@ -76,7 +76,7 @@ static uint32_t missing_in(const struct sizes *s, uint32_t word, uint64_t among)
 }
 
 /* Where the instruction at pc is when jumps are as short as `shrunk` says. */
-static uint32_t moved(const struct sizes *s, uint32_t pc)
+static uint32_t jump_sizes_moved(const struct sizes *s, uint32_t pc)
 {
     uint64_t earlier = (UINT64_C(1) << pc % WORD) - 1;
     return pc - s->before[pc / WORD] - missing_in(s, pc / WORD, earlier);
@@ -102,23 +102,23 @@ static bool each_jump(struct sizes *s, uint32_t words, visit *what)
     return any;
 }
 
-static bool shrink(struct sizes *s, uint32_t pc)
+static bool jump_sizes_shrink(struct sizes *s, uint32_t pc)
 {
     struct pvm_insn in = insn_at(s, pc);
     in.target = pc;
-    s->shrunk[pc] = (uint8_t)(in.length - shortest(s, &in));
+    s->shrunk[pc] = (uint8_t)(in.length - jump_sizes_shortest(s, &in));
     return true;
 }
 
 /* Lengthens a jump for its distance. Distances only grow, so no jump becomes longer than needed. */
-static bool grow(struct sizes *s, uint32_t pc)
+static bool jump_sizes_grow(struct sizes *s, uint32_t pc)
 {
     if (!s->shrunk[pc]) return false;
     struct pvm_insn in = insn_at(s, pc);
     unsigned length = in.length;
-    in.pc = moved(s, pc);
-    in.target = moved(s, in.target);
-    unsigned need = shortest(s, &in);
+    in.pc = jump_sizes_moved(s, pc);
+    in.target = jump_sizes_moved(s, in.target);
+    unsigned need = jump_sizes_shortest(s, &in);
     if (need <= length - s->shrunk[pc]) return false;
     s->shrunk[pc] = (uint8_t)(need < length ? length - need : 0);
     return true;
@@ -131,7 +131,7 @@ static bool keep_short_ones(struct sizes *s, uint32_t pc)
     return true;
 }
 
-static bool keep(struct sizes *s, uint32_t pc)
+static bool jump_sizes_keep(struct sizes *s, uint32_t pc)
 {
     give_size(s, pc);
     return true;
@@ -140,10 +140,10 @@ static bool keep(struct sizes *s, uint32_t pc)
 /* The lengths that the assembler would choose. False: it takes too long. */
 static bool find_lengths(struct sizes *s, uint32_t words)
 {
-    each_jump(s, words, shrink);
+    each_jump(s, words, jump_sizes_shrink);
     for (unsigned round = 0; round < GROW_ROUNDS; round++) {
         sum_up(s, words);
-        if (!each_jump(s, words, grow)) return true;
+        if (!each_jump(s, words, jump_sizes_grow)) return true;
     }
     return false;
 }
@@ -163,7 +163,7 @@ bool pvm_jump_sizes(const struct pvm_code *code, uint8_t *sized)
         if (!find_lengths(&s, words)) break;
         again = each_jump(&s, words, keep_short_ones);
     }
-    if (again) each_jump(&s, words, keep);
+    if (again) each_jump(&s, words, jump_sizes_keep);
     free(s.jumps);
     free(s.shrunk);
     free(s.before);

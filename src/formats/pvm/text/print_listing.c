@@ -11,7 +11,7 @@ struct listing {
 };
 
 /* The next instruction; false at the end. */
-static bool next(struct listing *l, struct pvm_insn *in)
+static bool print_listing_next(struct listing *l, struct pvm_insn *in)
 {
     size_t size = l->code->bytes.size;
     for (; l->pc < size; l->pc += in->length) {
@@ -28,7 +28,7 @@ static bool next(struct listing *l, struct pvm_insn *in)
     return true;
 }
 
-static struct listing start(const struct pvm_code *code)
+static struct listing print_listing_start(const struct pvm_code *code)
 {
     return (struct listing){.code = code, .falls = true};
 }
@@ -66,8 +66,8 @@ bool pvm_print_flat(const struct pvm_print *p, penta_error *err)
     }
     struct pvm_style style = {.upstream = true};
     struct pvm_print_lines lines = {.program = program};
-    struct listing l = start(code);
-    for (struct pvm_insn in; next(&l, &in);) {
+    struct listing l = print_listing_start(code);
+    for (struct pvm_insn in; print_listing_next(&l, &in);) {
         if (p->source) pvm_print_place(&lines, in.pc, out);
         print_pc(out, in.pc);
         pvm_form_print(out, &in, code->isa, &style);
@@ -102,10 +102,10 @@ static void free_blocks(struct blocks *b)
 
 static size_t count_blocks(const struct pvm_code *code, uint32_t *into)
 {
-    struct listing l = start(code);
+    struct listing l = print_listing_start(code);
     size_t count = 0;
     bool block = true;
-    for (struct pvm_insn in; next(&l, &in); block = pvm_ends_block(in.op)) {
+    for (struct pvm_insn in; print_listing_next(&l, &in); block = pvm_ends_block(in.op)) {
         if (!block) continue;
         if (into) into[count] = in.pc;
         count++;
@@ -193,7 +193,8 @@ bool pvm_print_upstream(const struct pvm_print *p, penta_error *err)
     }
     struct pvm_insn in;
     size_t count = 0;
-    for (struct listing l = start(&program->code); next(&l, &in);) count++;
+    for (struct listing l = print_listing_start(&program->code); print_listing_next(&l, &in);)
+        count++;
     writer_print(p->out,
                  "// RO data = %zu/%u bytes\n// RW data = %zu/%u bytes\n"
                  "// Stack size = %u bytes\n\n// Instructions = %zu\n// Code size = %zu bytes\n\n",
@@ -204,7 +205,7 @@ bool pvm_print_upstream(const struct pvm_print *p, penta_error *err)
     struct pvm_print_lines lines = {.program = program};
     struct cursor c = {0};
     bool block = true;
-    for (struct listing l = start(&program->code); next(&l, &in);) {
+    for (struct listing l = print_listing_start(&program->code); print_listing_next(&l, &in);) {
         if (block) print_label(p, &b, &c, in.pc);
         if (p->source) pvm_print_place(&lines, in.pc, p->out);
         print_insn(p, &in, &style);

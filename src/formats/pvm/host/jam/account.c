@@ -59,7 +59,7 @@ void jam_queue_key(uint32_t core, uint8_t *key)
     bytes_put32(key + 1, core + 1);
 }
 
-static bool zeros(const uint8_t *bytes, size_t size)
+static bool account_zeros(const uint8_t *bytes, size_t size)
 {
     while (size && !bytes[size - 1]) size--;
     return !size;
@@ -67,7 +67,7 @@ static bool zeros(const uint8_t *bytes, size_t size)
 
 bool jam_key_service(const uint8_t *key, uint32_t *service, bool *record)
 {
-    bool rest = zeros(key + 8, JAM_KEY - 8);
+    bool rest = account_zeros(key + 8, JAM_KEY - 8);
     *record = key[0] == 255 && !key[2] && !key[4] && !key[6] && rest;
     if (rest && !*record) return false;
     *service = 0;

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t add(uint64_t a, uint64_t b)
+static uint64_t accumulate_add(uint64_t a, uint64_t b)
 {
     uint64_t sum;
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-static uint64_t multiply(uint64_t a, uint64_t b)
+static uint64_t accumulate_multiply(uint64_t a, uint64_t b)
 {
     uint64_t product;
     return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
@@ -20,8 +20,10 @@ static uint64_t multiply(uint64_t a, uint64_t b)
 
 uint64_t jam_threshold(const struct jam_chain *chain, const struct jam_account *account)
 {
-    uint64_t need = add(add(chain->base_deposit, multiply(chain->item_deposit, account->items)),
-                        multiply(chain->byte_deposit, account->octets));
+    uint64_t need =
+        accumulate_add(accumulate_add(chain->base_deposit,
+                                      accumulate_multiply(chain->item_deposit, account->items)),
+                       accumulate_multiply(chain->byte_deposit, account->octets));
     return need > account->gratis ? need - account->gratis : 0;
 }
 
@@ -39,7 +41,7 @@ static uint32_t first_id(struct jam_run *run)
 }
 
 /* Adds the amounts of all transfers to the balance, whatever the program does with them. */
-static void credit(struct jam_run *run)
+static void accumulate_credit(struct jam_run *run)
 {
     struct jam_account own;
     bool tagged = !run->host->version->on_transfer;
@@ -47,12 +49,12 @@ static void credit(struct jam_run *run)
     for (size_t i = 0; i < run->item_count; i++) {
         penta_bytes item = run->items[i];
         if (run->context == JAM_ON_TRANSFER && item.size == JAM_TRANSFER)
-            sum = add(sum, bytes_get64(item.data + 8));
+            sum = accumulate_add(sum, bytes_get64(item.data + 8));
         if (tagged && item.size == JAM_TRANSFER + 1 && item.data[0] == 1)
-            sum = add(sum, bytes_get64(item.data + 9));
+            sum = accumulate_add(sum, bytes_get64(item.data + 9));
     }
     if (!sum || !jam_account_get(run->layer, run->service, &own)) return;
-    own.balance = add(own.balance, sum);
+    own.balance = accumulate_add(own.balance, sum);
     jam_account_set(run->layer, run->service, &own);
 }
 
@@ -63,7 +65,7 @@ void jam_accumulate_begin(struct jam_run *run, const penta_jam_accumulation *inp
     run->entropy = input->entropy;
     run->items = input->items;
     run->item_count = input->item_count;
-    credit(run);
+    accumulate_credit(run);
     jam_layer_mark(run->layer);
     run->now.next_id = first_id(run);
     run->marked = run->now;

@@ -86,7 +86,7 @@ static bool read_reports(struct block *b)
     return true;
 }
 
-static void choose(struct block *b, const struct jam_report *report, struct jam_hashes *round)
+static void block_choose(struct block *b, const struct jam_report *report, struct jam_hashes *round)
 {
     b->reports[b->report_count++] = *report;
     jam_hashes_add(round, report->package);
@@ -94,7 +94,7 @@ static void choose(struct block *b, const struct jam_report *report, struct jam_
 
 /* Orders the reports: those without dependencies first, then repeatedly those that only depend on
  * reports already chosen. */
-static bool order(struct block *b, uint32_t first)
+static bool block_order(struct block *b, uint32_t first)
 {
     struct jam_queue *q = &b->queue;
     struct jam_hashes round = {0};
@@ -112,7 +112,7 @@ static bool order(struct block *b, uint32_t first)
             bool fresh = q->list[i].place == UINT32_MAX, late = q->list[i].place >= first;
             if ((fresh ? 2u : late ? 0u : 1u) == part) ordered[n++] = &q->list[i];
         }
-    for (size_t i = 0; i < b->at_once_count; i++) choose(b, &b->at_once[i], &round);
+    for (size_t i = 0; i < b->at_once_count; i++) block_choose(b, &b->at_once[i], &round);
     do {
         jam_hashes_sort(&round);
         jam_queue_edit(q, 0, &round);
@@ -120,7 +120,7 @@ static bool order(struct block *b, uint32_t first)
         for (size_t i = 0; i < n; i++) {
             if (ordered[i]->gone || ordered[i]->taken || ordered[i]->need_count) continue;
             ordered[i]->taken = true;
-            choose(b, &ordered[i]->report, &round);
+            block_choose(b, &ordered[i]->report, &round);
         }
     } while (round.count && !round.failed);
     bool ok = !round.failed || no_memory(b);
@@ -251,13 +251,13 @@ static int by_leaf(const void *a, const void *b)
 }
 
 /* The Merkle node over these leaves; a single leaf is its own node. */
-static penta_bytes node(penta_bytes leaves, uint8_t *hash)
+static penta_bytes block_node(penta_bytes leaves, uint8_t *hash)
 {
     size_t count = leaves.size / LEAF, left = (count + 1) / 2;
     uint8_t bytes[4 + 2 * LEAF], halves[2][JAM_HASH];
     if (count == 1) return leaves;
-    penta_bytes a = node(bytes_slice(leaves, 0, left * LEAF), halves[0]);
-    penta_bytes c = node(bytes_slice(leaves, left * LEAF, leaves.size), halves[1]);
+    penta_bytes a = block_node(bytes_slice(leaves, 0, left * LEAF), halves[0]);
+    penta_bytes c = block_node(bytes_slice(leaves, left * LEAF, leaves.size), halves[1]);
     memcpy(bytes, "node", 4);
     bytes_copy(bytes + 4, a);
     bytes_copy(bytes + 4 + a.size, c);
@@ -279,7 +279,7 @@ static void keep_outputs(struct block *b)
     if (kept == 1)
         keccak256_digest(leaves, b->out->root);
     else if (kept)
-        node(leaves, b->out->root);
+        block_node(leaves, b->out->root);
     struct writer w = {0};
     jam_put_nat(&w, kept);
     writer_bytes(&w, o->data, o->size);
@@ -324,7 +324,7 @@ static bool run_block(struct block *b)
     b->old = b->queue.count;
     ok = ok && read_reports(b);
     if (ok) jam_queue_edit(&b->queue, b->old, &all);
-    ok = ok && order(b, first) && run_rounds(b) && count_services(b) && keep_queue(b, first);
+    ok = ok && block_order(b, first) && run_rounds(b) && count_services(b) && keep_queue(b, first);
     jam_hashes_free(&all);
     if (!ok) return false;
     keep_history(b);

@@ -27,7 +27,7 @@ static uint64_t *value_at(struct jam_chain *chain, const struct parameter *p)
     return (uint64_t *)(void *)((char *)chain + p->at);
 }
 
-static const struct parameter *find(const char *name)
+static const struct parameter *chain_find(const char *name)
 {
     for (unsigned i = 0; i < PARAMETERS; i++)
         if (!strcmp(parameters[i].name, name)) return &parameters[i];
@@ -54,7 +54,7 @@ bool jam_chain_named(const char *name, struct jam_chain *out, penta_error *err)
 
 bool jam_chain_replace(struct jam_chain *chain, const char *name, uint64_t value, penta_error *err)
 {
-    const struct parameter *p = find(name);
+    const struct parameter *p = chain_find(name);
     if (!p) return error_at(err, BASE_OPTION_VALUE, 0, "a chain has no parameter '%.40s'", name);
     if (p->bytes < 8 && value >> 8 * p->bytes)
         return error_at(err, BASE_OPTION_VALUE, 0, "%.40s does not fit %u bytes", name, p->bytes);
@@ -86,7 +86,7 @@ void jam_chain_encode(const struct jam_chain *chain, uint8_t *out)
 bool jam_chain_parameter(const struct jam_chain *chain, const char *name, uint64_t *value)
 {
     struct jam_chain copy = *chain;
-    const struct parameter *p = find(name);
+    const struct parameter *p = chain_find(name);
     if (p) *value = *value_at(&copy, p);
     return p;
 }

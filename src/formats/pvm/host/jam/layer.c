@@ -14,12 +14,12 @@ void jam_layer_init(struct jam_layer *l, struct jam_layer *below)
         random_bytes(&l->seed, sizeof l->seed);
 }
 
-static void drop(struct jam_value *v)
+static void layer_drop(struct jam_value *v)
 {
     if (v && !--v->refs) free(v);
 }
 
-static struct jam_value *share(struct jam_value *v)
+static struct jam_value *layer_share(struct jam_value *v)
 {
     if (v) v->refs++;
     return v;
@@ -27,7 +27,7 @@ static struct jam_value *share(struct jam_value *v)
 
 static void forget_undo(struct jam_layer *l)
 {
-    for (size_t i = 0; i < l->undo_count; i++) drop(l->undo[i].value);
+    for (size_t i = 0; i < l->undo_count; i++) layer_drop(l->undo[i].value);
     l->undo_count = 0;
 }
 
@@ -35,7 +35,7 @@ void jam_layer_clear(struct jam_layer *l)
 {
     forget_undo(l);
     for (size_t i = 0; l->count && i < l->capacity; i++) {
-        if (l->entries[i].used) drop(l->entries[i].value);
+        if (l->entries[i].used) layer_drop(l->entries[i].value);
         l->entries[i] = (struct jam_entry){0};
     }
     l->count = 0;
@@ -64,20 +64,20 @@ static uint64_t hash_of(const struct jam_layer *l, const uint8_t *key)
 }
 
 /* The entry of the key, or the free one where it belongs. The table is never full. */
-static struct jam_entry *place(const struct jam_layer *l, const uint8_t *key)
+static struct jam_entry *layer_place(const struct jam_layer *l, const uint8_t *key)
 {
     size_t mask = l->capacity - 1, i = (size_t)hash_of(l, key) & mask;
     while (l->entries[i].used && memcmp(l->entries[i].key, key, JAM_KEY)) i = (i + 1) & mask;
     return &l->entries[i];
 }
 
-static struct jam_entry *find(const struct jam_layer *l, const uint8_t *key)
+static struct jam_entry *layer_find(const struct jam_layer *l, const uint8_t *key)
 {
-    struct jam_entry *e = l->capacity ? place(l, key) : NULL;
+    struct jam_entry *e = l->capacity ? layer_place(l, key) : NULL;
     return e && e->used ? e : NULL;
 }
 
-static bool grow(struct jam_layer *l)
+static bool layer_grow(struct jam_layer *l)
 {
     if (4 * (l->count + 1) <= 3 * l->capacity) return true;
     struct jam_layer more = *l;
@@ -85,17 +85,17 @@ static bool grow(struct jam_layer *l)
     more.entries = calloc(more.capacity, sizeof *more.entries);
     if (!more.entries) return false;
     for (size_t i = 0; i < l->capacity; i++)
-        if (l->entries[i].used) *place(&more, l->entries[i].key) = l->entries[i];
+        if (l->entries[i].used) *layer_place(&more, l->entries[i].key) = l->entries[i];
     free(l->entries);
     *l = more;
     return true;
 }
 
 /* Removes the key and closes the gap in the table. */
-static void erase(struct jam_layer *l, struct jam_entry *e)
+static void layer_erase(struct jam_layer *l, struct jam_entry *e)
 {
     size_t mask = l->capacity - 1, hole = (size_t)(e - l->entries), i = hole;
-    drop(e->value);
+    layer_drop(e->value);
     l->count--;
     for (;;) {
         i = (i + 1) & mask;
@@ -108,37 +108,37 @@ static void erase(struct jam_layer *l, struct jam_entry *e)
     l->entries[hole] = (struct jam_entry){0};
 }
 
-static bool note(struct jam_layer *l, const uint8_t *key, const struct jam_entry *e)
+static bool layer_note(struct jam_layer *l, const uint8_t *key, const struct jam_entry *e)
 {
     if (!ARRAY_RESERVE(l->undo, l->undo_capacity, l->undo_count + 1)) return false;
     struct jam_undo *u = &l->undo[l->undo_count++];
-    *u = (struct jam_undo){.used = e && e->used, .value = e ? share(e->value) : NULL};
+    *u = (struct jam_undo){.used = e && e->used, .value = e ? layer_share(e->value) : NULL};
     memcpy(u->key, key, JAM_KEY);
     return true;
 }
 
 /* Takes over one reference to the value. */
-static void put(struct jam_layer *l, const uint8_t *key, struct jam_value *value)
+static void layer_put(struct jam_layer *l, const uint8_t *key, struct jam_value *value)
 {
-    struct jam_entry *e = find(l, key);
-    bool noted = !l->mark || (e && e->mark == l->mark) || note(l, key, e);
-    if (!e && noted && grow(l)) {
-        e = place(l, key);
+    struct jam_entry *e = layer_find(l, key);
+    bool noted = !l->mark || (e && e->mark == l->mark) || layer_note(l, key, e);
+    if (!e && noted && layer_grow(l)) {
+        e = layer_place(l, key);
         e->used = true;
         memcpy(e->key, key, JAM_KEY);
         l->count++;
     }
     if (!e || !noted) {
         l->failed = true;
-        drop(value);
+        layer_drop(value);
         return;
     }
-    drop(e->value);
+    layer_drop(e->value);
     e->value = value;
     e->mark = l->mark;
 }
 
-static struct jam_value *make(penta_bytes name, penta_bytes value)
+static struct jam_value *layer_make(penta_bytes name, penta_bytes value)
 {
     struct jam_value *v = malloc(sizeof *v + name.size + value.size);
     if (!v) return NULL;
@@ -153,26 +153,26 @@ static struct jam_value *make(penta_bytes name, penta_bytes value)
 /* ---- values ---- */
 
 /* Asks the source and keeps its answer, also that there is no value. */
-static const struct jam_value *ask(struct jam_layer *l, const uint8_t *key)
+static const struct jam_value *layer_ask(struct jam_layer *l, const uint8_t *key)
 {
     penta_bytes value = {0};
     struct jam_value *v = NULL;
     if (!l->source.get) return NULL;
     if (l->source.get(l->source.user, key, &value)) {
-        v = make((penta_bytes){0}, value);
+        v = layer_make((penta_bytes){0}, value);
         if (!v) l->failed = true;
     }
-    put(l, key, v);
-    const struct jam_entry *e = find(l, key);
+    layer_put(l, key, v);
+    const struct jam_entry *e = layer_find(l, key);
     return e ? e->value : NULL;
 }
 
 const struct jam_value *jam_layer_find(struct jam_layer *l, const uint8_t *key)
 {
     for (;; l = l->below) {
-        const struct jam_entry *e = find(l, key);
+        const struct jam_entry *e = layer_find(l, key);
         if (e) return e->value;
-        if (!l->below) return ask(l, key);
+        if (!l->below) return layer_ask(l, key);
     }
 }
 
@@ -185,18 +185,18 @@ bool jam_layer_get(struct jam_layer *l, const uint8_t *key, penta_bytes *value)
 
 void jam_layer_set(struct jam_layer *l, const uint8_t *key, penta_bytes name, penta_bytes value)
 {
-    struct jam_value *v = make(name, value);
+    struct jam_value *v = layer_make(name, value);
     if (v)
-        put(l, key, v);
+        layer_put(l, key, v);
     else
         l->failed = true;
 }
 
-void jam_layer_remove(struct jam_layer *l, const uint8_t *key) { put(l, key, NULL); }
+void jam_layer_remove(struct jam_layer *l, const uint8_t *key) { layer_put(l, key, NULL); }
 
 void jam_layer_take(struct jam_layer *to, const struct jam_entry *entry)
 {
-    put(to, entry->key, share(entry->value));
+    layer_put(to, entry->key, layer_share(entry->value));
 }
 
 void jam_layer_merge(struct jam_layer *to, const struct jam_layer *from)
@@ -218,12 +218,12 @@ void jam_layer_rollback(struct jam_layer *l)
 {
     for (size_t i = l->undo_count; i--;) {
         struct jam_undo *u = &l->undo[i];
-        struct jam_entry *e = find(l, u->key);
+        struct jam_entry *e = layer_find(l, u->key);
         if (!u->used) {
-            erase(l, e);
+            layer_erase(l, e);
             continue;
         }
-        drop(e->value);
+        layer_drop(e->value);
         e->value = u->value;
         e->mark = l->mark - 1;
     }

@@ -31,7 +31,8 @@ bool jam_generic(const struct penta_jam_host *host, penta_bytes bytes, struct pv
     return pvm_generic_program(bytes, host->version->isa, &m->program.code);
 }
 
-static bool standard(const struct penta_jam_host *host, penta_bytes bytes, struct pvm_module *m)
+static bool program_standard(const struct penta_jam_host *host, penta_bytes bytes,
+                             struct pvm_module *m)
 {
     struct pvm_program *p = &m->program;
     penta_error err = {0};
@@ -100,7 +101,7 @@ void jam_program_free(struct jam_program *program)
 }
 
 /* A free place; if there is none, that of the least recently used program. */
-static struct jam_program *place(struct penta_jam_host *host)
+static struct jam_program *program_place(struct penta_jam_host *host)
 {
     if (host->program_count < JAM_PROGRAMS) return &host->programs[host->program_count++];
     struct jam_program *oldest = host->programs;
@@ -120,7 +121,7 @@ struct jam_program *jam_program_get(struct penta_jam_host *host, const uint8_t *
             return p;
         }
     }
-    struct jam_program *p = place(host);
+    struct jam_program *p = program_place(host);
     memcpy(p->hash, hash, JAM_HASH);
     p->bytes = malloc(code.size + 1);
     if (!p->bytes) {
@@ -129,7 +130,7 @@ struct jam_program *jam_program_get(struct penta_jam_host *host, const uint8_t *
     }
     p->used = ++host->clock;
     bytes_copy(p->bytes, code);
-    p->valid = standard(host, (penta_bytes){p->bytes, code.size}, &p->module);
+    p->valid = program_standard(host, (penta_bytes){p->bytes, code.size}, &p->module);
     if (p->valid && !lock_step(host)) {
         const penta_option options[] = {{"profile", host->version->profile}, {"gas", "0"}};
         p->pool = pvm_pool_new(&p->module.base, host->engine, options, 2, err);

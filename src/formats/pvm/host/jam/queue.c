@@ -34,7 +34,7 @@ void jam_hashes_free(struct jam_hashes *h)
 
 /* ---- the queue ---- */
 
-static struct jam_waiting *append(struct jam_queue *q, size_t needs)
+static struct jam_waiting *queue_append(struct jam_queue *q, size_t needs)
 {
     if (!ARRAY_RESERVE(q->list, q->capacity, q->count + 1)) return NULL;
     struct jam_waiting *w = &q->list[q->count];
@@ -44,7 +44,7 @@ static struct jam_waiting *append(struct jam_queue *q, size_t needs)
     return w;
 }
 
-static void need(struct jam_waiting *w, const uint8_t *hash)
+static void queue_need(struct jam_waiting *w, const uint8_t *hash)
 {
     for (size_t i = 0; i < w->need_count; i++)
         if (!memcmp(w->needs[i], hash, JAM_HASH)) return;
@@ -61,14 +61,14 @@ bool jam_queue_read(struct jam_queue *q, penta_bytes bytes, size_t slots)
             size_t needs = 0;
             bool ok = jam_take_report(&r, &report);
             penta_bytes hashes = ok ? jam_take_list(&r, JAM_HASH, &needs) : (penta_bytes){0};
-            struct jam_waiting *w = q->err->code ? NULL : append(q, needs);
+            struct jam_waiting *w = q->err->code ? NULL : queue_append(q, needs);
             if (!w) {
                 jam_report_free(&report);
                 return error_at(q->err, BASE_MEMORY, 0, "no memory for the ready queue");
             }
             w->report = report;
             w->place = (uint32_t)slot;
-            for (size_t k = 0; k < needs; k++) need(w, hashes.data + k * JAM_HASH);
+            for (size_t k = 0; k < needs; k++) queue_need(w, hashes.data + k * JAM_HASH);
         }
     }
     if (!q->err->code && reader_left(&r))
@@ -78,15 +78,15 @@ bool jam_queue_read(struct jam_queue *q, penta_bytes bytes, size_t slots)
 
 bool jam_queue_add(struct jam_queue *q, struct jam_report *report)
 {
-    struct jam_waiting *w = append(q, report->prerequisite_count + report->lookup_count);
+    struct jam_waiting *w = queue_append(q, report->prerequisite_count + report->lookup_count);
     if (!w) return error_at(q->err, BASE_MEMORY, 0, "no memory for the ready queue");
     w->report = *report;
     w->place = UINT32_MAX;
     *report = (struct jam_report){0};
     for (size_t i = 0; i < w->report.prerequisite_count; i++)
-        need(w, w->report.prerequisites + i * JAM_HASH);
+        queue_need(w, w->report.prerequisites + i * JAM_HASH);
     for (size_t i = 0; i < w->report.lookup_count; i++)
-        need(w, w->report.lookups + 2 * i * JAM_HASH);
+        queue_need(w, w->report.lookups + 2 * i * JAM_HASH);
     return true;
 }
 

@@ -77,9 +77,9 @@ static bool run_package(struct jam_run *run, const uint8_t *hash, uint64_t gas,
     return ok;
 }
 
-static bool work(struct penta_jam_host *host, struct penta_jam_state *state,
-                 enum jam_context context, const penta_jam_package *given, size_t item,
-                 penta_jam_result *out, penta_error *err)
+static bool refine_work(struct penta_jam_host *host, struct penta_jam_state *state,
+                        enum jam_context context, const penta_jam_package *given, size_t item,
+                        penta_jam_result *out, penta_error *err)
 {
     struct jam_work_package package;
     struct jam_run run;
@@ -113,7 +113,7 @@ bool penta_jam_is_authorized(penta_jam_host *host, penta_jam_state *state,
                              const penta_jam_package *package, penta_jam_result *out,
                              penta_error *err)
 {
-    if (!work(host, state, JAM_AUTHORIZE, package, 0, out, err)) return false;
+    if (!refine_work(host, state, JAM_AUTHORIZE, package, 0, out, err)) return false;
     if (out->exit == PENTA_JAM_HALT && out->output.size > host->chain.report_size)
         out->exit = PENTA_JAM_OVERSIZE;
     return true;
@@ -123,7 +123,7 @@ bool penta_jam_refine(penta_jam_host *host, penta_jam_state *state,
                       const penta_jam_package *package, size_t item, penta_jam_result *out,
                       penta_error *err)
 {
-    return work(host, state, JAM_REFINE, package, item, out, err);
+    return refine_work(host, state, JAM_REFINE, package, item, out, err);
 }
 
 /* ---- the root of segments ---- */

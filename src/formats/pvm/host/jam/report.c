@@ -58,8 +58,9 @@ static bool add_item(struct penta_jam_host *host, struct penta_jam_state *state,
     return writer_ok(&w, err);
 }
 
-static bool encode(const struct jam_work_package *package, const penta_jam_package *given,
-                   const penta_jam_availability *where, penta_jam_report *out, penta_error *err)
+static bool report_encode(const struct jam_work_package *package, const penta_jam_package *given,
+                          const penta_jam_availability *where, penta_jam_report *out,
+                          penta_error *err)
 {
     static const penta_jam_availability nothing;
     struct writer w = {0};
@@ -86,9 +87,10 @@ static bool encode(const struct jam_work_package *package, const penta_jam_packa
     return writer_ok(&w, err);
 }
 
-static bool make(struct penta_jam_host *host, struct penta_jam_state *state,
-                 const struct jam_work_package *package, const penta_jam_package *given,
-                 const penta_jam_availability *where, penta_jam_report *out, penta_error *err)
+static bool report_make(struct penta_jam_host *host, struct penta_jam_state *state,
+                        const struct jam_work_package *package, const penta_jam_package *given,
+                        const penta_jam_availability *where, penta_jam_report *out,
+                        penta_error *err)
 {
     penta_jam_package traced = *given;
     penta_jam_result *granted = &out->authorized;
@@ -104,7 +106,7 @@ static bool make(struct penta_jam_host *host, struct penta_jam_state *state,
     for (size_t i = 0; i < package->item_count; i++)
         if (!add_item(host, state, &traced, &package->items[i], out, &used, err)) return false;
     penta_jam_segments_root((penta_bytes){out->exports.data, out->exports.size}, out->exports_root);
-    return encode(package, given, where, out, err);
+    return report_encode(package, given, where, out, err);
 }
 
 bool penta_jam_report_make(penta_jam_host *host, penta_jam_state *state,
@@ -115,7 +117,7 @@ bool penta_jam_report_make(penta_jam_host *host, penta_jam_state *state,
     *err = (penta_error){0};
     penta_jam_report_free(out);
     bool ok = jam_package_read(given->encoded, &package, err) &&
-              make(host, state, &package, given, where, out, err);
+              report_make(host, state, &package, given, where, out, err);
     jam_package_free(&package);
     if (!ok) penta_jam_report_free(out);
     return ok;

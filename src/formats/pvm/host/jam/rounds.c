@@ -24,7 +24,7 @@ struct works {
     penta_error *err;
 };
 
-static uint64_t add(uint64_t a, uint64_t b)
+static uint64_t rounds_add(uint64_t a, uint64_t b)
 {
     uint64_t sum;
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
@@ -38,7 +38,7 @@ static int by_number(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-static struct work *find(const struct works *w, uint32_t service)
+static struct work *rounds_find(const struct works *w, uint32_t service)
 {
     size_t low;
     ARRAY_SEARCH(low, 0, w->count, w->list[low].service >= service);
@@ -76,10 +76,10 @@ static bool give_out(struct works *w, const struct jam_round *round,
                      const struct jam_privileges *always)
 {
     for (size_t i = 0; always && i < always->always_count; i++)
-        find(w, always->always[i].service)->gas = always->always[i].gas;
+        rounds_find(w, always->always[i].service)->gas = always->always[i].gas;
     for (size_t i = 0; i < round->transfer_count && !w->err->code; i++) {
-        struct work *to = find(w, round->transfers[i].to);
-        to->gas = add(to->gas, round->transfers[i].gas);
+        struct work *to = rounds_find(w, round->transfers[i].to);
+        to->gas = rounds_add(to->gas, round->transfers[i].gas);
         writer_uint(&to->bytes, 1, 1);
         jam_put_transfer(&to->bytes, &round->transfers[i]);
         end_item(w, to);
@@ -87,8 +87,8 @@ static bool give_out(struct works *w, const struct jam_round *round,
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < reports[i].digest_count && !w->err->code; k++) {
             const struct jam_digest *d = &reports[i].digests[k];
-            struct work *to = find(w, d->service);
-            to->gas = add(to->gas, d->gas);
+            struct work *to = rounds_find(w, d->service);
+            to->gas = rounds_add(to->gas, d->gas);
             jam_put_operand(&to->bytes, &reports[i], d, !round->host->version->on_transfer);
             end_item(w, to);
         }
@@ -96,9 +96,9 @@ static bool give_out(struct works *w, const struct jam_round *round,
     return !w->err->code;
 }
 
-static bool collect(struct works *w, const struct jam_round *round,
-                    const struct jam_report *reports, size_t count,
-                    const struct jam_privileges *always)
+static bool rounds_collect(struct works *w, const struct jam_round *round,
+                           const struct jam_report *reports, size_t count,
+                           const struct jam_privileges *always)
 {
     size_t most = round->transfer_count + (always ? always->always_count : 0), n = 0;
     for (size_t i = 0; i < count; i++) most += reports[i].digest_count;
@@ -152,7 +152,7 @@ static bool run_one(struct works *w, struct work *work, const struct jam_round *
 static bool left_by(const struct works *w, const struct jam_round *round, uint32_t service,
                     struct jam_privileges *out)
 {
-    struct work *work = find(w, service);
+    struct work *work = rounds_find(w, service);
     const struct penta_jam_host *host = round->host;
     jam_privileges_get(work ? &work->layer : round->layer, host->chain.cores,
                        host->version->registrar, out);
@@ -166,7 +166,7 @@ static const struct jam_value *own_value(const struct jam_layer *l, const uint8_
     return l->count ? jam_layer_find(&alone, key) : NULL;
 }
 
-static bool changed(const struct works *w, const uint8_t *key)
+static bool rounds_changed(const struct works *w, const uint8_t *key)
 {
     for (size_t i = 0; i < w->count; i++)
         if (own_value(&w->list[i].layer, key)) return true;
@@ -185,7 +185,7 @@ static bool merge_privileges(struct works *w, const struct jam_round *round)
     struct jam_privileges old, next = {0}, other = {0};
     bool registrar = round->host->version->registrar;
     penta_jam_key(JAM_PRIVILEGES, key);
-    if (!changed(w, key)) return true;
+    if (!rounds_changed(w, key)) return true;
     jam_privileges_get(round->layer, round->host->chain.cores, registrar, &old);
     bool ok = old.assigners && left_by(w, round, old.manager, &next);
     for (size_t c = 0; ok && c < old.cores; c++) {
@@ -219,7 +219,7 @@ static bool merge_chapters(struct works *w, const struct jam_round *round,
     struct writer queues = {0};
     size_t each = (size_t)round->host->chain.queue_size * JAM_HASH, all = each * old->cores;
     for (uint32_t c = 0; c < old->cores; c++) {
-        struct work *holder = find(w, old->assigners[c]);
+        struct work *holder = rounds_find(w, old->assigners[c]);
         jam_queue_key(c, key);
         const struct jam_value *v = holder ? own_value(&holder->layer, key) : NULL;
         if (!v || v->size != each) continue;
@@ -237,7 +237,7 @@ static bool merge_chapters(struct works *w, const struct jam_round *round,
     if (queues.out.size) jam_layer_set(round->layer, key, (penta_bytes){0}, writer_view(&queues));
     bool ok = writer_ok(&queues, w->err);
     writer_free(&queues);
-    struct work *delegator = find(w, old->delegator);
+    struct work *delegator = rounds_find(w, old->delegator);
     penta_jam_key(JAM_STAGING, key);
     const struct jam_value *v = delegator ? own_value(&delegator->layer, key) : NULL;
     if (v) jam_layer_set(round->layer, key, (penta_bytes){0}, jam_value_bytes(v));
@@ -296,7 +296,7 @@ static void merge_accounts(struct works *w, const struct jam_round *round)
     }
 }
 
-static bool merge(struct works *w, const struct jam_round *round)
+static bool rounds_merge(struct works *w, const struct jam_round *round)
 {
     struct jam_privileges old;
     jam_privileges_get(round->layer, round->host->chain.cores, round->host->version->registrar,
@@ -351,7 +351,7 @@ static bool take_transfers(struct works *w, struct jam_round *round)
 static void count_budget(const struct works *w, struct jam_round *round)
 {
     for (size_t i = 0; i < round->transfer_count; i++)
-        round->gas = add(round->gas, round->transfers[i].gas);
+        round->gas = rounds_add(round->gas, round->transfers[i].gas);
     for (size_t i = 0; i < w->count; i++) {
         uint64_t used = w->list[i].result.gas_used;
         round->gas -= used < round->gas ? used : round->gas;
@@ -362,10 +362,10 @@ static bool one_round(struct jam_round *round, const struct jam_report *reports,
                       const struct jam_privileges *always, penta_error *err)
 {
     struct works w = {.err = err};
-    bool ok = collect(&w, round, reports, count, always);
+    bool ok = rounds_collect(&w, round, reports, count, always);
     for (size_t i = 0; ok && i < w.count; i++)
         ok = run_one(&w, &w.list[i], round, JAM_ACCUMULATE, 5);
-    ok = ok && merge(&w, round) && count_gas(&w, round);
+    ok = ok && rounds_merge(&w, round) && count_gas(&w, round);
     if (ok) {
         count_budget(&w, round);
         ok = take_transfers(&w, round);
@@ -401,15 +401,15 @@ static bool give_transfers(struct jam_round *round, const struct jam_transfer *l
     bool ok = services && make_works(&w, services, count);
     free(services);
     for (size_t i = 0; ok && i < count && !err->code; i++) {
-        struct work *to = find(&w, list[i].to);
-        to->gas = add(to->gas, list[i].gas);
+        struct work *to = rounds_find(&w, list[i].to);
+        to->gas = rounds_add(to->gas, list[i].gas);
         jam_put_transfer(&to->bytes, &list[i]);
         end_item(&w, to);
     }
     for (size_t i = 0; ok && i < w.count; i++)
         ok = !err->code && slice_items(&w, &w.list[i]) &&
              run_one(&w, &w.list[i], round, JAM_ON_TRANSFER, 10);
-    ok = ok && merge(&w, round);
+    ok = ok && rounds_merge(&w, round);
     free_works(&w);
     return ok || error_at(err, BASE_MEMORY, 0, "no memory for transfers");
 }
@@ -427,7 +427,7 @@ bool jam_rounds(struct jam_round *round, const struct jam_report *reports, size_
         size_t take = 0;
         uint64_t sum = 0;
         while (*done + take < count &&
-               (sum = add(sum, jam_report_gas(&reports[*done + take]))) <= round->gas)
+               (sum = rounds_add(sum, jam_report_gas(&reports[*done + take]))) <= round->gas)
             take++;
         if (!take && !round->transfer_count && !(first && always.always_count)) break;
         ok = one_round(round, reports + *done, take, first ? &always : NULL, err);
@@ -444,7 +444,7 @@ bool jam_round_merge(struct jam_round *round, const struct jam_run *run, penta_e
 {
     struct work one = {.service = run->service, .layer = *run->layer, .run = *run};
     struct works w = {.list = &one, .count = 1, .err = err};
-    return merge(&w, round);
+    return rounds_merge(&w, round);
 }
 
 bool jam_round_alone(struct jam_round *round, const penta_jam_accumulation *input, uint32_t pc,
@@ -461,7 +461,7 @@ bool jam_round_alone(struct jam_round *round, const penta_jam_accumulation *inpu
             end_item(&w, &w.list[0]);
         }
         ok = !err->code && slice_items(&w, &w.list[0]) &&
-             run_one(&w, &w.list[0], round, context, pc) && merge(&w, round);
+             run_one(&w, &w.list[0], round, context, pc) && rounds_merge(&w, round);
     }
     if (ok) {
         struct work *work = &w.list[0];

@@ -59,7 +59,7 @@ penta_bytes jam_run_output(struct pvm_vm *vm, struct writer *scratch)
 }
 
 /* Runs, answering host calls, until the program ends. */
-static bool loop(struct jam_run *run, penta_jam_exit *exit)
+static bool run_loop(struct jam_run *run, penta_jam_exit *exit)
 {
     penta_vm *vm = &run->vm->base;
     for (;;) {
@@ -98,7 +98,7 @@ bool jam_run_program(struct jam_run *run, struct jam_program *program, uint32_t 
     }
     struct pvm_vm *vm = jam_program_take(run->host, program, run->err);
     if (!vm) return false;
-    bool ok = run_begin(run, vm, pc, arguments, gas) && loop(run, &out->exit);
+    bool ok = run_begin(run, vm, pc, arguments, gas) && run_loop(run, &out->exit);
     if (ok) {
         uint64_t given = (uint64_t)vm->gas_start;
         out->gas_used = out->exit == PENTA_JAM_OUT_OF_GAS ? gas : given - (uint64_t)vm->state->gas;

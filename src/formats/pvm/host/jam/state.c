@@ -13,8 +13,8 @@ static const penta_option_info known[] = {OPTION_ROW("version", "NAME", OPTION_R
                                           OPTION_ROW("engine", "NAME", OPTION_RUN, ""),
                                           {NULL, NULL, 0, NULL, {NULL}}};
 
-static bool configure(struct penta_jam_host *host, const penta_option *options, size_t count,
-                      penta_error *err)
+static bool state_configure(struct penta_jam_host *host, const penta_option *options, size_t count,
+                            penta_error *err)
 {
     const char *version = option_text(options, count, "version");
     const char *chain = option_text(options, count, "chain");
@@ -38,7 +38,7 @@ penta_jam_host *penta_jam_host_new(const penta_option *options, size_t count, pe
     *err = (penta_error){0};
     struct penta_jam_host *host = calloc(1, sizeof *host);
     if (!host) error_at(err, BASE_MEMORY, 0, "no memory for a host");
-    if (host && configure(host, options, count, err)) return host;
+    if (host && state_configure(host, options, count, err)) return host;
     free(host);
     return NULL;
 }
@@ -91,7 +91,7 @@ void penta_jam_state_free(penta_jam_state *state)
     free(state);
 }
 
-static bool settled(struct penta_jam_state *state, penta_error *err)
+static bool state_settled(struct penta_jam_state *state, penta_error *err)
 {
     if (!state->changes.failed && !state->base.failed) return true;
     state->changes.failed = state->base.failed = false;
@@ -111,7 +111,7 @@ bool penta_jam_state_set(penta_jam_state *state, const uint8_t *key, penta_bytes
         jam_layer_set(&state->changes, key, (penta_bytes){0}, value);
     else
         jam_layer_remove(&state->changes, key);
-    return settled(state, err);
+    return state_settled(state, err);
 }
 
 bool penta_jam_state_store(penta_jam_state *state, uint32_t service, penta_bytes name,
@@ -121,7 +121,7 @@ bool penta_jam_state_store(penta_jam_state *state, uint32_t service, penta_bytes
     *err = (penta_error){0};
     penta_jam_storage_key(service, name, key);
     jam_layer_set(&state->changes, key, name, value);
-    return settled(state, err);
+    return state_settled(state, err);
 }
 
 bool penta_jam_state_changes(penta_jam_state *state, penta_jam_change *change, void *user)
@@ -150,16 +150,16 @@ bool penta_jam_state_commit(penta_jam_state *state, penta_error *err)
     *err = (penta_error){0};
     jam_layer_merge(&state->base, &state->changes);
     jam_layer_clear(&state->changes);
-    return settled(state, err);
+    return state_settled(state, err);
 }
 
 void penta_jam_state_rollback(penta_jam_state *state) { jam_layer_clear(&state->changes); }
 
 /* ---- one service ---- */
 
-static bool alone(struct penta_jam_host *host, struct penta_jam_state *state,
-                  const penta_jam_accumulation *input, uint32_t pc, penta_jam_result *out,
-                  penta_error *err)
+static bool state_alone(struct penta_jam_host *host, struct penta_jam_state *state,
+                        const penta_jam_accumulation *input, uint32_t pc, penta_jam_result *out,
+                        penta_error *err)
 {
     struct jam_layer layer;
     *err = (penta_error){0};
@@ -169,21 +169,21 @@ static bool alone(struct penta_jam_host *host, struct penta_jam_state *state,
     bool ok = jam_round_alone(&round, input, pc, out, err);
     if (ok) jam_layer_merge(&state->changes, &layer);
     jam_layer_fini(&layer);
-    return ok && settled(state, err);
+    return ok && state_settled(state, err);
 }
 
 bool penta_jam_accumulate(penta_jam_host *host, penta_jam_state *state,
                           const penta_jam_accumulation *input, penta_jam_result *out,
                           penta_error *err)
 {
-    return alone(host, state, input, 5, out, err);
+    return state_alone(host, state, input, 5, out, err);
 }
 
 bool penta_jam_on_transfer(penta_jam_host *host, penta_jam_state *state,
                            const penta_jam_accumulation *input, penta_jam_result *out,
                            penta_error *err)
 {
-    if (host->version->on_transfer) return alone(host, state, input, 10, out, err);
+    if (host->version->on_transfer) return state_alone(host, state, input, 10, out, err);
     *err = (penta_error){0};
     return error_at(err, BASE_UNSUPPORTED, 0, "version %s has no entry for transfers",
                     host->version->name);

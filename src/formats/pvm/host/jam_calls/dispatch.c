@@ -109,7 +109,8 @@ static uint64_t length_of(const struct jam_run *run, const struct range *range)
 }
 
 /* A view of the range. False: the guest may not access it. */
-static bool take(struct jam_run *run, const struct range *range, unsigned which, penta_bytes *out)
+static bool dispatch_take(struct jam_run *run, const struct range *range, unsigned which,
+                          penta_bytes *out)
 {
     *out = (penta_bytes){0};
     if (range->kind == NO_RANGE) return true;
@@ -149,7 +150,7 @@ static uint64_t cost_of(const struct call *call, const uint64_t *r)
     return more > UINT64_MAX - fixed ? UINT64_MAX : fixed + more;
 }
 
-static enum jam_end settle(struct jam_run *run, const struct call *call)
+static enum jam_end dispatch_settle(struct jam_run *run, const struct call *call)
 {
     struct pvm_state *s = run->vm->state;
     penta_bytes a, b;
@@ -158,7 +159,8 @@ static enum jam_end settle(struct jam_run *run, const struct call *call)
     if (s->gas < 0 || (uint64_t)s->gas < cost) return JAM_END_GAS;
     s->gas -= (int64_t)cost;
     if (!offered) return jam_result(s->regs, JAM_WHAT);
-    if (!take(run, &call->first, 0, &a) || !take(run, &call->second, 1, &b)) return JAM_END_PANIC;
+    if (!dispatch_take(run, &call->first, 0, &a) || !dispatch_take(run, &call->second, 1, &b))
+        return JAM_END_PANIC;
     if (run->scratch[0].failed || run->scratch[1].failed) return jam_no_memory(run);
     return call->handler(run, s->regs, a, b);
 }
@@ -170,7 +172,7 @@ enum jam_end jam_call(struct jam_run *run)
     uint64_t before[PVM_REGISTERS];
     memcpy(before, vm->state->regs, sizeof before);
     int64_t gas = vm->state->gas;
-    enum jam_end end = settle(run, call_of(run->host, number));
+    enum jam_end end = dispatch_settle(run, call_of(run->host, number));
     if (end == JAM_END_PANIC || end == JAM_END_GAS || end == JAM_END_INTERRUPT)
         memcpy(vm->state->regs, before, sizeof before);
     if (end == JAM_END_INTERRUPT) { /* the call is still to be made, and paid */

@@ -32,13 +32,13 @@ enum jam_end jam_call_grow_heap(struct jam_run *run, uint64_t *r, penta_bytes a,
 
 /* ---- fetch ---- */
 
-static bool some(penta_bytes *out, const void *data, size_t size)
+static bool general_some(penta_bytes *out, const void *data, size_t size)
 {
     *out = (penta_bytes){data, size};
     return true;
 }
 
-static bool written(struct jam_run *run, penta_bytes *out)
+static bool general_written(struct jam_run *run, penta_bytes *out)
 {
     *out = writer_view(&run->value);
     return true;
@@ -75,20 +75,21 @@ static bool fetch_package(struct jam_run *run, const uint64_t *r, penta_bytes *o
     case 6: return refine && of_item(run, run->item, one, true, out);
     case 7: *out = p->encoded; return true;
     case 8:
-        if (!run->host->version->code_in_config) return some(out, p->config.data, p->config.size);
+        if (!run->host->version->code_in_config)
+            return general_some(out, p->config.data, p->config.size);
         writer_bytes(&run->value, p->auth_code, JAM_HASH);
         jam_put_var(&run->value, p->config);
-        return written(run, out);
+        return general_written(run, out);
     case 9: *out = p->token; return true;
     case 10: *out = p->context; return true;
     case 11:
         jam_put_nat(&run->value, p->item_count);
         for (size_t i = 0; i < p->item_count; i++) jam_put_summary(&run->value, &p->items[i]);
-        return written(run, out);
+        return general_written(run, out);
     case 12:
         if (one >= p->item_count) return false;
         jam_put_summary(&run->value, &p->items[one]);
-        return written(run, out);
+        return general_written(run, out);
     case 13:
         if (one >= p->item_count) return false;
         *out = p->items[one].payload;
@@ -124,8 +125,9 @@ static bool fetch_items(struct jam_run *run, const uint64_t *r, penta_bytes *out
 static bool fetch_value(struct jam_run *run, const uint64_t *r, penta_bytes *out)
 {
     bool items = run->context & (JAM_ACCUMULATE | JAM_ON_TRANSFER);
-    if (!r[10]) return some(out, run->host->parameters, JAM_PARAMETERS);
-    if (r[10] == 1) return run->context != JAM_AUTHORIZE && some(out, run->entropy, JAM_HASH);
+    if (!r[10]) return general_some(out, run->host->parameters, JAM_PARAMETERS);
+    if (r[10] == 1)
+        return run->context != JAM_AUTHORIZE && general_some(out, run->entropy, JAM_HASH);
     return items ? fetch_items(run, r, out) : run->package && fetch_package(run, r, out);
 }
 
@@ -141,7 +143,7 @@ enum jam_end jam_call_fetch(struct jam_run *run, uint64_t *r, penta_bytes a, pen
 /* ---- accounts ---- */
 
 /* The service that a register names; all ones means the program's own. */
-static bool named(const struct jam_run *run, uint64_t which, uint32_t *id)
+static bool general_named(const struct jam_run *run, uint64_t which, uint32_t *id)
 {
     *id = which == UINT64_MAX ? run->service : (uint32_t)which;
     return which == UINT64_MAX || which <= UINT32_MAX;
@@ -152,7 +154,7 @@ enum jam_end jam_call_lookup(struct jam_run *run, uint64_t *r, penta_bytes hash,
     (void)b;
     uint32_t id;
     penta_bytes value = {0};
-    bool has = named(run, r[7], &id) && jam_account_exists(run->layer, id) &&
+    bool has = general_named(run, r[7], &id) && jam_account_exists(run->layer, id) &&
                jam_preimage_get(run->layer, id, hash.data, &value);
     return jam_copy_out(run, has, value, r[9], r[10], r[11]);
 }
@@ -163,7 +165,7 @@ enum jam_end jam_call_historical_lookup(struct jam_run *run, uint64_t *r, penta_
     (void)b;
     uint32_t id;
     penta_bytes value = {0};
-    bool has = named(run, r[7], &id) && run->layer &&
+    bool has = general_named(run, r[7], &id) && run->layer &&
                jam_historical_lookup(run->layer, id, hash.data, run->package->anchor_slot, &value);
     return jam_copy_out(run, has, value, r[9], r[10], r[11]);
 }
@@ -174,7 +176,7 @@ enum jam_end jam_call_read(struct jam_run *run, uint64_t *r, penta_bytes name, p
     uint32_t id;
     uint8_t key[JAM_KEY];
     penta_bytes value = {0};
-    bool has = named(run, r[7], &id) && jam_account_exists(run->layer, id);
+    bool has = general_named(run, r[7], &id) && jam_account_exists(run->layer, id);
     if (has) {
         penta_jam_storage_key(id, name, key);
         has = jam_layer_get(run->layer, key, &value);
@@ -215,7 +217,7 @@ enum jam_end jam_call_info(struct jam_run *run, uint64_t *r, penta_bytes a, pent
     uint32_t id;
     struct jam_account account;
     uint8_t v[INFO_BYTES];
-    bool has = named(run, r[7], &id) && jam_account_get(run->layer, id, &account);
+    bool has = general_named(run, r[7], &id) && jam_account_get(run->layer, id, &account);
     if (has) {
         memcpy(v, account.code_hash, JAM_HASH);
         bytes_put64(v + 32, account.balance);

@@ -10,14 +10,14 @@
 enum { HALT, PANIC, FAULT, HOST, OOG }; /* results of invoke */
 enum { FIRST_PAGE = 16, MACHINES = 1024 };
 
-static struct jam_inner *find(struct jam_run *run, uint64_t number)
+static struct jam_inner *inner_find(struct jam_run *run, uint64_t number)
 {
     return number < run->inner_count && run->inner[number].vm ? &run->inner[number] : NULL;
 }
 
 /* The machine with the smallest free number. NULL: no memory, or more machines than this host
  * allows. */
-static struct jam_inner *place(struct jam_run *run)
+static struct jam_inner *inner_place(struct jam_run *run)
 {
     for (size_t i = 0; i < run->inner_count; i++)
         if (!run->inner[i].vm) return &run->inner[i];
@@ -39,7 +39,7 @@ enum jam_end jam_call_machine(struct jam_run *run, uint64_t *r, penta_bytes prog
     (void)b;
     struct pvm_module module;
     if (!jam_generic(run->host, program, &module)) return jam_result(r, JAM_HUH);
-    struct jam_inner *inner = place(run);
+    struct jam_inner *inner = inner_place(run);
     if (!inner) return JAM_END_ERROR;
     inner->bytes = malloc(program.size + 1);
     if (!inner->bytes) return jam_no_memory(run);
@@ -58,7 +58,7 @@ enum jam_end jam_call_machine(struct jam_run *run, uint64_t *r, penta_bytes prog
 enum jam_end jam_call_expunge(struct jam_run *run, uint64_t *r, penta_bytes a, penta_bytes b)
 {
     (void)a, (void)b;
-    struct jam_inner *inner = find(run, r[7]);
+    struct jam_inner *inner = inner_find(run, r[7]);
     if (!inner) return jam_result(r, JAM_WHO);
     uint64_t pc = inner->pc;
     inner->vm->base.engine->close(&inner->vm->base);
@@ -85,7 +85,7 @@ static enum jam_end copy_in(struct jam_run *run, struct pvm_memory *to, uint64_t
 enum jam_end jam_call_peek(struct jam_run *run, uint64_t *r, penta_bytes own, penta_bytes b)
 {
     (void)b;
-    struct jam_inner *inner = find(run, r[7]);
+    struct jam_inner *inner = inner_find(run, r[7]);
     if (!inner) return jam_result(r, JAM_WHO);
     if (!pvm_memory_allows(&inner->vm->memory, r[9], own.size, PVM_READ))
         return jam_result(r, JAM_OOB);
@@ -98,7 +98,7 @@ enum jam_end jam_call_peek(struct jam_run *run, uint64_t *r, penta_bytes own, pe
 enum jam_end jam_call_poke(struct jam_run *run, uint64_t *r, penta_bytes own, penta_bytes b)
 {
     (void)b;
-    struct jam_inner *inner = find(run, r[7]);
+    struct jam_inner *inner = inner_find(run, r[7]);
     if (!inner) return jam_result(r, JAM_WHO);
     if (!pvm_memory_allows(&inner->vm->memory, r[9], own.size, PVM_WRITABLE))
         return jam_result(r, JAM_OOB);
@@ -111,7 +111,7 @@ enum jam_end jam_call_pages(struct jam_run *run, uint64_t *r, penta_bytes a, pen
     (void)a, (void)b;
     enum { NO_ACCESS, READABLE, WRITABLE, KEEP_READABLE, KEEP_WRITABLE };
     uint64_t page = r[8], count = r[9], mode = r[10];
-    struct jam_inner *inner = find(run, r[7]);
+    struct jam_inner *inner = inner_find(run, r[7]);
     if (!inner) return jam_result(r, JAM_WHO);
     if (mode > KEEP_WRITABLE || page < FIRST_PAGE || page >= PVM_PAGES || count >= PVM_PAGES - page)
         return jam_result(r, JAM_HUH);
@@ -132,7 +132,7 @@ enum jam_end jam_call_pages(struct jam_run *run, uint64_t *r, penta_bytes a, pen
 /* ---- running ---- */
 
 /* Runs at full speed, or instruction by instruction if the host wants to see them. */
-static void go(const struct jam_run *run, const struct jam_inner *inner, penta_stop *stop)
+static void inner_go(const struct jam_run *run, const struct jam_inner *inner, penta_stop *stop)
 {
     struct penta_jam_host *host = run->host;
     penta_vm *vm = &inner->vm->base;
@@ -152,7 +152,7 @@ static void go_interruptibly(const struct jam_run *run, const struct jam_inner *
 {
     *stop = (penta_stop){.kind = PENTA_STOP_INTERRUPT, .pc = inner->vm->state->pc};
     atomic_store(&run->vm->inner, inner->vm);
-    if (!atomic_load(&run->vm->base.interrupt)) go(run, inner, stop);
+    if (!atomic_load(&run->vm->base.interrupt)) inner_go(run, inner, stop);
     atomic_store(&run->vm->inner, NULL);
 }
 
@@ -192,7 +192,7 @@ static bool run_inner(struct jam_run *run, struct jam_inner *inner, uint64_t *re
 enum jam_end jam_call_invoke(struct jam_run *run, uint64_t *r, penta_bytes frame, penta_bytes b)
 {
     (void)b;
-    struct jam_inner *inner = find(run, r[7]);
+    struct jam_inner *inner = inner_find(run, r[7]);
     uint8_t out[8 + 8 * PVM_REGISTERS];
     uint64_t result = PANIC, detail = 0;
     if (!inner) return jam_result(r, JAM_WHO);

@@ -13,7 +13,7 @@ static const char *code_name(uint64_t result)
     return index < sizeof names / sizeof *names ? names[index] : NULL;
 }
 
-static void memory(const struct jam_run *run, uint64_t at, uint64_t size, struct writer *w)
+static void log_memory(const struct jam_run *run, uint64_t at, uint64_t size, struct writer *w)
 {
     uint8_t bytes[SHOWN];
     uint64_t shown = size < SHOWN ? size : SHOWN;
@@ -27,7 +27,7 @@ static void memory(const struct jam_run *run, uint64_t at, uint64_t size, struct
     if (size > shown) writer_print(w, "..(%llu)", (unsigned long long)size);
 }
 
-static void argument(const struct jam_run *run, char kind, const uint64_t *r, struct writer *w)
+static void log_argument(const struct jam_run *run, char kind, const uint64_t *r, struct writer *w)
 {
     switch (kind) {
     case 's':
@@ -36,21 +36,21 @@ static void argument(const struct jam_run *run, char kind, const uint64_t *r, st
         else
             writer_dec(w, *r);
         break;
-    case 'h': memory(run, *r, JAM_HASH, w); break;
-    case 'k': memory(run, r[0], r[1], w); break;
+    case 'h': log_memory(run, *r, JAM_HASH, w); break;
+    case 'k': log_memory(run, r[0], r[1], w); break;
     case 'p': writer_0x(w, *r); break;
     default: writer_dec(w, *r);
     }
 }
 
-static void arguments(const struct jam_run *run, const char *kinds, const char *name,
-                      const uint64_t *r, struct writer *w)
+static void log_arguments(const struct jam_run *run, const char *kinds, const char *name,
+                          const uint64_t *r, struct writer *w)
 {
     for (unsigned i = 0; kinds[i]; i++) {
         int size = (int)strcspn(name, " ");
         if (kinds[i] != 'l') {
             writer_print(w, " %.*s=", size, name);
-            argument(run, kinds[i], r + 7 + i, w);
+            log_argument(run, kinds[i], r + 7 + i, w);
         }
         name += size + (name[size] == ' ');
     }
@@ -66,7 +66,7 @@ void jam_log_call(const struct jam_run *run, uint32_t number, const uint64_t *be
         writer_text(&w, name);
     else
         writer_print(&w, "call %u", number);
-    if (name) arguments(run, kinds, names, before, &w);
+    if (name) log_arguments(run, kinds, names, before, &w);
     uint64_t result = run->vm->state->regs[PVM_A0];
     const char *code = code_name(result);
     writer_text(&w, " -> ");

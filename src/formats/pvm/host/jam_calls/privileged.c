@@ -7,13 +7,13 @@
 
 enum { ENTRY = 12 }; /* bytes of a service and its gas */
 
-static bool get(struct jam_run *run, struct jam_privileges *p)
+static bool privileged_get(struct jam_run *run, struct jam_privileges *p)
 {
     jam_privileges_get(run->layer, run->host->chain.cores, run->host->version->registrar, p);
     return p->assigners;
 }
 
-static void set(struct jam_run *run, const struct jam_privileges *p)
+static void privileged_set(struct jam_run *run, const struct jam_privileges *p)
 {
     jam_privileges_set(run->layer, run->host->version->registrar, p);
 }
@@ -44,26 +44,26 @@ static bool read_always(penta_bytes bytes, struct jam_privileges *p)
     return true;
 }
 
-static enum jam_end bless(struct jam_run *run, uint64_t *r, penta_bytes assigners,
-                          penta_bytes always, bool registrar)
+static enum jam_end privileged_bless(struct jam_run *run, uint64_t *r, penta_bytes assigners,
+                                     penta_bytes always, bool registrar)
 {
     struct jam_privileges p;
     if (r[7] > UINT32_MAX || r[9] > UINT32_MAX || (registrar && r[10] > UINT32_MAX))
         return jam_result(r, JAM_WHO);
-    if (!get(run, &p)) return jam_no_memory(run);
+    if (!privileged_get(run, &p)) return jam_no_memory(run);
     p.manager = (uint32_t)r[7];
     p.delegator = (uint32_t)r[9];
     if (registrar) p.registrar = (uint32_t)r[10];
     for (size_t i = 0; i < p.cores; i++) p.assigners[i] = bytes_get32(assigners.data + 4 * i);
     bool ok = read_always(always, &p);
-    if (ok) set(run, &p);
+    if (ok) privileged_set(run, &p);
     jam_privileges_free(&p);
     return ok ? jam_result(r, JAM_OK) : jam_no_memory(run);
 }
 
 enum jam_end jam_call_bless(struct jam_run *run, uint64_t *r, penta_bytes a, penta_bytes b)
 {
-    return bless(run, r, a, b, true);
+    return privileged_bless(run, r, a, b, true);
 }
 
 /* Up to 0.7.0: without a registrar, and only by the manager. */
@@ -71,10 +71,10 @@ enum jam_end jam_call_bless_by_manager(struct jam_run *run, uint64_t *r, penta_b
                                        penta_bytes b)
 {
     struct jam_privileges p;
-    if (!get(run, &p)) return jam_no_memory(run);
+    if (!privileged_get(run, &p)) return jam_no_memory(run);
     bool manager = p.manager == run->service;
     jam_privileges_free(&p);
-    return manager ? bless(run, r, a, b, false) : jam_result(r, JAM_HUH);
+    return manager ? privileged_bless(run, r, a, b, false) : jam_result(r, JAM_HUH);
 }
 
 enum jam_end jam_call_assign(struct jam_run *run, uint64_t *r, penta_bytes queue, penta_bytes b)
@@ -83,7 +83,7 @@ enum jam_end jam_call_assign(struct jam_run *run, uint64_t *r, penta_bytes queue
     struct jam_privileges p;
     uint8_t key[JAM_KEY];
     if (r[7] >= run->host->chain.cores) return jam_result(r, JAM_CORE);
-    if (!get(run, &p)) return jam_no_memory(run);
+    if (!privileged_get(run, &p)) return jam_no_memory(run);
     int64_t result = JAM_OK;
     if (p.assigners[r[7]] != run->service) {
         result = JAM_HUH;
@@ -91,7 +91,7 @@ enum jam_end jam_call_assign(struct jam_run *run, uint64_t *r, penta_bytes queue
         result = JAM_WHO;
     } else {
         p.assigners[r[7]] = (uint32_t)r[9];
-        set(run, &p);
+        privileged_set(run, &p);
         jam_queue_key((uint32_t)r[7], key);
         jam_layer_set(run->layer, key, (penta_bytes){0}, queue);
     }
@@ -104,7 +104,7 @@ enum jam_end jam_call_designate(struct jam_run *run, uint64_t *r, penta_bytes ke
     (void)b;
     struct jam_privileges p;
     uint8_t key[JAM_KEY];
-    if (!get(run, &p)) return jam_no_memory(run);
+    if (!privileged_get(run, &p)) return jam_no_memory(run);
     bool delegator = p.delegator == run->service;
     jam_privileges_free(&p);
     if (!delegator) return jam_result(r, JAM_HUH);

@@ -102,7 +102,8 @@ static bool append_transfer(struct jam_run *run, const struct jam_transfer *t)
 
 /* The gas that goes with a transfer is paid when it succeeds, unless the cost of the call included
  * it. */
-static enum jam_end transfer(struct jam_run *run, uint64_t *r, penta_bytes memo, bool prepaid)
+static enum jam_end service_transfer(struct jam_run *run, uint64_t *r, penta_bytes memo,
+                                     bool prepaid)
 {
     struct jam_account own, to;
     uint64_t amount = r[8], gas = r[9];
@@ -128,7 +129,7 @@ static enum jam_end transfer(struct jam_run *run, uint64_t *r, penta_bytes memo,
 enum jam_end jam_call_transfer(struct jam_run *run, uint64_t *r, penta_bytes memo, penta_bytes b)
 {
     (void)b;
-    return transfer(run, r, memo, false);
+    return service_transfer(run, r, memo, false);
 }
 
 /* Up to 0.7.1. */
@@ -136,11 +137,11 @@ enum jam_end jam_call_prepaid_transfer(struct jam_run *run, uint64_t *r, penta_b
                                        penta_bytes b)
 {
     (void)b;
-    return transfer(run, r, memo, true);
+    return service_transfer(run, r, memo, true);
 }
 
 /* Whether y < slot - D; never while slot < D. */
-static bool expired(const struct jam_run *run, uint32_t y)
+static bool service_expired(const struct jam_run *run, uint32_t y)
 {
     uint64_t period = run->host->chain.expunge_period;
     return run->slot >= period && y < run->slot - period;
@@ -163,7 +164,7 @@ enum jam_end jam_call_eject(struct jam_run *run, uint64_t *r, penta_bytes hash, 
     if (other.items != 2 || length > UINT32_MAX ||
         !jam_request_get(run->layer, id, hash.data, (uint32_t)length, &request))
         return jam_result(r, JAM_HUH);
-    if (request.count != 2 || !expired(run, request.slots[1]) || !own_account(run, &own))
+    if (request.count != 2 || !service_expired(run, request.slots[1]) || !own_account(run, &own))
         return jam_result(r, JAM_HUH);
     own.balance += other.balance;
     jam_account_set(run->layer, run->service, &own);
@@ -234,13 +235,13 @@ enum jam_end jam_call_forget(struct jam_run *run, uint64_t *r, penta_bytes hash,
     if (r[8] > UINT32_MAX || !own_account(run, &own) ||
         !jam_request_get(run->layer, run->service, hash.data, length, &q))
         return jam_result(r, JAM_HUH);
-    if (!q.count || (q.count == 2 && expired(run, q.slots[1]))) {
+    if (!q.count || (q.count == 2 && service_expired(run, q.slots[1]))) {
         remove_request(run, &own, hash.data, length);
         return jam_result(r, JAM_OK);
     }
     if (q.count == 1)
         q = (struct jam_request){.count = 2, .slots = {q.slots[0], run->slot}};
-    else if (q.count == 3 && expired(run, q.slots[1]))
+    else if (q.count == 3 && service_expired(run, q.slots[1]))
         q = (struct jam_request){.count = 2, .slots = {q.slots[2], run->slot}};
     else
         return jam_result(r, JAM_HUH);
@@ -258,7 +259,7 @@ enum jam_end jam_call_yield(struct jam_run *run, uint64_t *r, penta_bytes hash, 
     return jam_result(r, JAM_OK);
 }
 
-static bool provided(const struct jam_run *run, const struct jam_provision *p)
+static bool service_provided(const struct jam_run *run, const struct jam_provision *p)
 {
     for (size_t i = 0; i < run->now.provisions; i++)
         if (run->provisions[i].service == p->service && run->provisions[i].size == p->size &&
@@ -281,7 +282,7 @@ enum jam_end jam_call_provide(struct jam_run *run, uint64_t *r, penta_bytes blob
     hash_blake2b256_work(blob, p.hash, &work);
     if (work.ended) return JAM_END_INTERRUPT;
     if (blob.size > UINT32_MAX || !jam_request_get(run->layer, p.service, p.hash, p.size, &q) ||
-        q.count || provided(run, &p))
+        q.count || service_provided(run, &p))
         return jam_result(r, JAM_HUH);
     if (!ARRAY_RESERVE(run->provisions, run->provision_capacity, run->now.provisions + 1))
         return jam_no_memory(run);

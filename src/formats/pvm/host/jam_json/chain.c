@@ -10,7 +10,7 @@ struct replace {
     penta_error *err;
 };
 
-static void member(void *user, const char *key, const struct json_object *value)
+static void chain_member(void *user, const char *key, const struct json_object *value)
 {
     struct replace *r = user;
     uint64_t number;
@@ -26,7 +26,7 @@ static bool read_object(const struct json_object *v, struct jam_chain *out, pent
     const struct json_object *base = json_get(v, "base");
     struct replace replace = {out, err};
     if (!jam_chain_named(base ? json_as_text(base) : "full", out, err)) return false;
-    json_each(v, member, &replace);
+    json_each(v, chain_member, &replace);
     return !err->code && jam_chain_usable(out, err);
 }
 

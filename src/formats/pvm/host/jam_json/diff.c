@@ -17,14 +17,14 @@ struct text {
     char text[2 * SHOWN + 40];
 };
 
-static struct text number(uint64_t n)
+static struct text diff_number(uint64_t n)
 {
     struct text t;
     snprintf(t.text, sizeof t.text, "%" PRIu64, n);
     return t;
 }
 
-static struct text bytes(const penta_bytes *v)
+static struct text diff_bytes(const penta_bytes *v)
 {
     struct text t = {"none"};
     size_t at = 0;
@@ -36,8 +36,8 @@ static struct text bytes(const penta_bytes *v)
     return t;
 }
 
-static void change(struct diff *d, const char *whose, uint32_t id, const char *what,
-                   struct text before, struct text now)
+static void diff_change(struct diff *d, const char *whose, uint32_t id, const char *what,
+                        struct text before, struct text now)
 {
     if (d->j) {
         json_object(d->j, NULL);
@@ -52,27 +52,29 @@ static void change(struct diff *d, const char *whose, uint32_t id, const char *w
     writer_print(d->w, "%s: %s -> %s\n", what, before.text, now.text);
 }
 
-static void account(struct diff *d, uint32_t id, const penta_bytes *before, const penta_bytes *now)
+static void diff_account(struct diff *d, uint32_t id, const penta_bytes *before,
+                         const penta_bytes *now)
 {
     struct jam_account x = {0}, y = {0};
     if (before) jam_account_decode(*before, &x);
     if (now) jam_account_decode(*now, &y);
     if (!before || !now) {
-        change(d, "account", id, "itself", number(before != NULL), number(now != NULL));
+        diff_change(d, "account", id, "itself", diff_number(before != NULL),
+                    diff_number(now != NULL));
         if (!now) return;
     }
     if (memcmp(x.code_hash, y.code_hash, JAM_HASH)) {
         penta_bytes a = {x.code_hash, JAM_HASH}, b = {y.code_hash, JAM_HASH};
-        change(d, "account", id, "code_hash", bytes(before ? &a : NULL), bytes(&b));
+        diff_change(d, "account", id, "code_hash", diff_bytes(before ? &a : NULL), diff_bytes(&b));
     }
     const char *name;
     uint64_t old, new;
     for (unsigned i = 0; jam_account_number(&x, i, &name, &old); i++)
         if (jam_account_number(&y, i, &name, &new) && old != new)
-            change(d, "account", id, name, number(old), number(new));
+            diff_change(d, "account", id, name, diff_number(old), diff_number(new));
 }
 
-static struct text slots(const penta_bytes *v)
+static struct text diff_slots(const penta_bytes *v)
 {
     struct text t = {"none"};
     struct jam_request request;
@@ -99,8 +101,8 @@ static const char *chapter_name(uint8_t number)
     }
 }
 
-static void one(void *user, const uint8_t *key, penta_bytes name, const penta_bytes *before,
-                const penta_bytes *now)
+static void diff_one(void *user, const uint8_t *key, penta_bytes name, const penta_bytes *before,
+                     const penta_bytes *now)
 {
     struct diff *d = user;
     const penta_bytes *some = now ? now : before;
@@ -117,27 +119,27 @@ static void one(void *user, const uint8_t *key, penta_bytes name, const penta_by
     free(value);
     penta_bytes shown = kind == JAM_IS_STORAGE ? name : (penta_bytes){key, JAM_KEY};
     if (kind == JAM_IS_REQUEST) shown = bytes_slice(name, 0, JAM_HASH);
-    struct text hex = bytes(&shown);
+    struct text hex = diff_bytes(&shown);
     char what[sizeof hex.text + 40];
     switch (kind) {
-    case JAM_IS_RECORD: account(d, id, before, now); return;
+    case JAM_IS_RECORD: diff_account(d, id, before, now); return;
     case JAM_IS_CHAPTER:
         if (key[0] == JAM_SLOT)
-            change(d, NULL, 0, "slot", number(before ? bytes_get32(before->data) : 0),
-                   number(now ? bytes_get32(now->data) : 0));
+            diff_change(d, NULL, 0, "slot", diff_number(before ? bytes_get32(before->data) : 0),
+                        diff_number(now ? bytes_get32(now->data) : 0));
         else
-            change(d, NULL, 0, chapter_name(key[0]), bytes(before), bytes(now));
+            diff_change(d, NULL, 0, chapter_name(key[0]), diff_bytes(before), diff_bytes(now));
         return;
     case JAM_IS_REQUEST:
         snprintf(what, sizeof what, "request %s+%" PRIu32, hex.text,
                  bytes_get32(name.data + JAM_HASH));
-        change(d, "account", id, what, slots(before), slots(now));
+        diff_change(d, "account", id, what, diff_slots(before), diff_slots(now));
         return;
     case JAM_IS_STORAGE: snprintf(what, sizeof what, "storage %s", hex.text); break;
     case JAM_IS_PREIMAGE: snprintf(what, sizeof what, "preimage %s", hex.text); break;
     default: snprintf(what, sizeof what, "key %s", hex.text);
     }
-    change(d, "account", id, what, bytes(before), bytes(now));
+    diff_change(d, "account", id, what, diff_bytes(before), diff_bytes(now));
 }
 
 void jam_state_diff(struct penta_jam_state *state, struct writer *w, struct json *j,
@@ -145,7 +147,7 @@ void jam_state_diff(struct penta_jam_state *state, struct writer *w, struct json
 {
     struct diff d = {w, j};
     if (j) json_list(j, key);
-    if (!penta_jam_state_changes(state, one, &d)) (j ? j->out : w)->failed = true;
+    if (!penta_jam_state_changes(state, diff_one, &d)) (j ? j->out : w)->failed = true;
     if (j) json_end(j);
 }
 

@@ -3,7 +3,7 @@
 #include "base/bytes.h"
 #include "pvm/host/jam_json/session_state.h"
 
-static bool over(const penta_stop *stop)
+static bool finish_over(const penta_stop *stop)
 {
     return stop->kind == PENTA_STOP_HALT || stop->kind == PENTA_STOP_TRAP ||
            stop->kind == PENTA_STOP_FAULT || stop->kind == PENTA_STOP_GAS;
@@ -15,7 +15,7 @@ static penta_jam_exit exit_of(const penta_stop *stop)
     return stop->kind == PENTA_STOP_GAS ? PENTA_JAM_OUT_OF_GAS : PENTA_JAM_PANIC;
 }
 
-static void tell(struct writer *w, struct json *j, const char *key, penta_bytes value)
+static void finish_tell(struct writer *w, struct json *j, const char *key, penta_bytes value)
 {
     if (j) {
         json_hex(j, key, value);
@@ -56,7 +56,7 @@ static void tell_exports(const struct pvm_jam *s, struct writer *w, struct json 
         json_uint(j, "exports", s->run.exports.out.size / PENTA_JAM_SEGMENT);
     else
         writer_print(w, "exports %zu\n", s->run.exports.out.size / PENTA_JAM_SEGMENT);
-    tell(w, j, "exports_root", (penta_bytes){root, JAM_HASH});
+    finish_tell(w, j, "exports_root", (penta_bytes){root, JAM_HASH});
 }
 
 /* The work result that a report has for this item. Without a package there is none. */
@@ -102,7 +102,7 @@ bool pvm_jam_finish(struct pvm_jam *s, penta_vm *base, const penta_stop *stop, s
                               .layer = &s->state->changes,
                               .slot = s->input.slot,
                               .entropy = s->input.entropy};
-    if (!over(stop) || s->ended) return true;
+    if (!finish_over(stop) || s->ended) return true;
     if (result.exit == PENTA_JAM_HALT) {
         penta_bytes output = jam_run_output(vm, &s->run.value);
         struct writer copy = {0};
@@ -125,7 +125,8 @@ bool pvm_jam_finish(struct pvm_jam *s, penta_vm *base, const penta_stop *stop, s
     if (pvm_jam_on_chain(s)) {
         jam_accumulate_end(&s->run, &result);
         jam_round_merge(&round, &s->run, err);
-        if (s->run.now.has_yield) tell(w, j, "yield", (penta_bytes){s->run.now.yield, JAM_HASH});
+        if (s->run.now.has_yield)
+            finish_tell(w, j, "yield", (penta_bytes){s->run.now.yield, JAM_HASH});
         tell_transfers(s, w, j);
         jam_state_diff(s->state, w, j, "changes");
     } else if (s->context == JAM_REFINE) {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void bad(struct jam_json *j, const char *what, const char *wanted)
+static void json_bad(struct jam_json *j, const char *what, const char *wanted)
 {
     error_at(j->err, BASE_JSON, 0, "%.40s is not %s", what, wanted);
 }
@@ -36,25 +36,25 @@ bool jam_json_done(struct jam_json *j)
     return !j->err->code;
 }
 
-static const struct json_object *member(struct jam_json *j, const struct json_object *v,
-                                        const char *key, bool list)
+static const struct json_object *json_member(struct jam_json *j, const struct json_object *v,
+                                             const char *key, bool list)
 {
     const struct json_object *found = json_get(v, key);
     if (!found || (list ? json_is_list(found) : json_is_object(found))) return found;
-    bad(j, key, list ? "a list" : "an object");
+    json_bad(j, key, list ? "a list" : "an object");
     return NULL;
 }
 
 const struct json_object *jam_json_list(struct jam_json *j, const struct json_object *v,
                                         const char *key)
 {
-    return member(j, v, key, true);
+    return json_member(j, v, key, true);
 }
 
 const struct json_object *jam_json_object(struct jam_json *j, const struct json_object *v,
                                           const char *key)
 {
-    return member(j, v, key, false);
+    return json_member(j, v, key, false);
 }
 
 /* ---- values ---- */
@@ -78,7 +78,7 @@ void jam_json_bytes(struct jam_json *j, const struct json_object *v, const char 
     penta_buffer bytes = {0};
     if (j->err->code) return;
     if (!text) {
-        bad(j, what, "a hex string");
+        json_bad(j, what, "a hex string");
         return;
     }
     if (*text == '@') {
@@ -86,7 +86,7 @@ void jam_json_bytes(struct jam_json *j, const struct json_object *v, const char 
     } else {
         if (!strncmp(text, "0x", 2)) text += 2;
         bytes.data = hex_parse(bytes_of(text), &bytes.size, j->err);
-        if (!bytes.data) bad(j, what, "a hex string");
+        if (!bytes.data) json_bad(j, what, "a hex string");
     }
     if (!j->err->code && size >= 0 && bytes.size != (size_t)size)
         error_at(j->err, BASE_JSON, 0, "%.40s has %zu bytes instead of %lld", what, bytes.size,
@@ -108,7 +108,7 @@ uint64_t jam_json_uint(struct jam_json *j, const struct json_object *v, const ch
     uint64_t number = 0;
     if (j->err->code) return 0;
     if (!json_as_uint(json_get(v, key), &number))
-        bad(j, key, "a number");
+        json_bad(j, key, "a number");
     else if (bits < 64 && number >> bits)
         error_at(j->err, BASE_JSON, 0, "%.40s does not fit %u bits", key, bits);
     return j->err->code ? 0 : number;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool encoded(struct jam_json *j, const struct json_object *v, const char *what,
-                    struct writer *out)
+static bool parts_encoded(struct jam_json *j, const struct json_object *v, const char *what,
+                          struct writer *out)
 {
     if (json_is_text(v)) jam_json_bytes(j, v, what, JAM_ANY_SIZE, out);
     return json_is_text(v);
@@ -15,7 +15,7 @@ static bool encoded(struct jam_json *j, const struct json_object *v, const char 
 void jam_json_privileges(struct jam_json *j, const struct json_object *v,
                          const struct penta_jam_host *host, struct writer *out)
 {
-    if (encoded(j, v, "privileges", out)) return;
+    if (parts_encoded(j, v, "privileges", out)) return;
     if (!json_is_object(v)) error_at(j->err, BASE_JSON, 0, "privileges is not an object or hex");
     const struct json_object *assign = jam_json_list(j, v, "assign");
     const struct json_object *always = jam_json_list(j, v, "always_acc");
@@ -48,8 +48,8 @@ static bool per_slot(struct jam_json *j, const struct json_object *v, const char
                     json_length(v), (unsigned long long)slots);
 }
 
-static void hashes(struct jam_json *j, const struct json_object *list, const char *what,
-                   struct writer *out)
+static void parts_hashes(struct jam_json *j, const struct json_object *list, const char *what,
+                         struct writer *out)
 {
     if (!json_is_list(list))
         error_at(j->err, BASE_JSON, 0, "%s holds something else than lists", what);
@@ -61,7 +61,7 @@ static void hashes(struct jam_json *j, const struct json_object *list, const cha
 void jam_json_ready(struct jam_json *j, const struct json_object *v, uint64_t slots,
                     struct writer *out)
 {
-    if (encoded(j, v, "ready", out) || !per_slot(j, v, "ready", slots)) return;
+    if (parts_encoded(j, v, "ready", out) || !per_slot(j, v, "ready", slots)) return;
     for (size_t i = 0; i < slots; i++) {
         const struct json_object *list = json_item(v, i);
         size_t mark = jam_json_enter(j, "ready", i);
@@ -71,7 +71,7 @@ void jam_json_ready(struct jam_json *j, const struct json_object *v, uint64_t sl
         for (size_t k = 0; k < json_length(list) && !j->err->code; k++) {
             size_t inner = jam_json_enter(j, "", k);
             jam_json_report(j, json_get(json_item(list, k), "report"), out);
-            hashes(j, json_get(json_item(list, k), "dependencies"), "dependencies", out);
+            parts_hashes(j, json_get(json_item(list, k), "dependencies"), "dependencies", out);
             jam_json_leave(j, inner);
         }
         jam_json_leave(j, mark);
@@ -81,10 +81,10 @@ void jam_json_ready(struct jam_json *j, const struct json_object *v, uint64_t sl
 void jam_json_accumulated(struct jam_json *j, const struct json_object *v, uint64_t slots,
                           struct writer *out)
 {
-    if (encoded(j, v, "accumulated", out) || !per_slot(j, v, "accumulated", slots)) return;
+    if (parts_encoded(j, v, "accumulated", out) || !per_slot(j, v, "accumulated", slots)) return;
     for (size_t i = 0; i < slots; i++) {
         size_t mark = jam_json_enter(j, "accumulated", i);
-        hashes(j, json_item(v, i), "accumulated", out);
+        parts_hashes(j, json_item(v, i), "accumulated", out);
         jam_json_leave(j, mark);
     }
 }

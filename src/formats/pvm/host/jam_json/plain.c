@@ -2,7 +2,7 @@
 #include "pvm/host/jam/host.h"
 #include "pvm/host/jam_json/session.h"
 
-static bool none(penta_error *err)
+static bool jam_json_none(penta_error *err)
 {
     *err = (penta_error){0};
     return error_at(err, BASE_UNSUPPORTED, 0, "this build reads no JSON");
@@ -10,14 +10,14 @@ static bool none(penta_error *err)
 
 bool jam_chain_read(const char *text, struct jam_chain *out, penta_error *err)
 {
-    return *text == '{' ? none(err) : jam_chain_named(text, out, err);
+    return *text == '{' ? jam_json_none(err) : jam_chain_named(text, out, err);
 }
 
 penta_jam_host *penta_jam_host_for(penta_bytes state, const penta_option *options, size_t count,
                                    penta_error *err)
 {
     (void)state, (void)options, (void)count;
-    none(err);
+    jam_json_none(err);
     return NULL;
 }
 
@@ -25,40 +25,40 @@ bool penta_jam_state_read(penta_jam_state *state, penta_bytes json, const char *
                           penta_error *err)
 {
     (void)state, (void)json, (void)folder;
-    return none(err);
+    return jam_json_none(err);
 }
 
 bool penta_jam_state_write(penta_jam_state *state, penta_buffer *out, penta_error *err)
 {
     (void)state, (void)out;
-    return none(err);
+    return jam_json_none(err);
 }
 
 bool penta_jam_state_diff(penta_jam_state *state, bool json, penta_buffer *out, penta_error *err)
 {
     (void)state, (void)json, (void)out;
-    return none(err);
+    return jam_json_none(err);
 }
 
 bool penta_jam_block_json(penta_jam_host *host, penta_jam_state *state, penta_bytes json,
                           const char *folder, penta_jam_outcome *out, penta_error *err)
 {
     (void)host, (void)state, (void)json, (void)folder, (void)out;
-    return none(err);
+    return jam_json_none(err);
 }
 
 bool pvm_jam_start(const penta_module *module, const penta_option *options, size_t count,
                    struct pvm_jam_start *out, penta_error *err)
 {
     (void)module, (void)options, (void)count, (void)out;
-    return none(err);
+    return jam_json_none(err);
 }
 
 struct pvm_jam *pvm_jam_new(const penta_module *module, const penta_option *options, size_t count,
                             penta_error *err)
 {
     (void)module, (void)options, (void)count;
-    none(err);
+    jam_json_none(err);
     return NULL;
 }
 
@@ -80,5 +80,5 @@ bool pvm_jam_finish(struct pvm_jam *s, penta_vm *vm, const penta_stop *stop, str
 bool pvm_jam_save(struct pvm_jam *s, struct writer *out, penta_error *err)
 {
     (void)s, (void)out;
-    return none(err);
+    return jam_json_none(err);
 }

@@ -14,12 +14,12 @@
 enum { FILE_MAX = 1 << 28 };
 static const uint64_t new_balance = 1000000000; /* of a service that the state does not have */
 
-static const char *text(const struct pvm_jam *s, const char *key)
+static const char *session_text(const struct pvm_jam *s, const char *key)
 {
     return option_text(s->options, s->option_count, key);
 }
 
-static uint64_t number(struct pvm_jam *s, const char *key, uint64_t missing, uint64_t most)
+static uint64_t session_number(struct pvm_jam *s, const char *key, uint64_t missing, uint64_t most)
 {
     uint64_t n = missing;
     if (option_uint(s->options, s->option_count, key, &n, s->err) && n > most)
@@ -33,7 +33,7 @@ static uint64_t number(struct pvm_jam *s, const char *key, uint64_t missing, uin
 static bool read_file(struct pvm_jam *s, const char *key, penta_buffer *out, char *folder,
                       size_t size)
 {
-    const char *path = text(s, key);
+    const char *path = session_text(s, key);
     char copy[4096];
     if (!path) return false;
     snprintf(copy, sizeof copy, "%s", path);
@@ -44,7 +44,7 @@ static bool read_file(struct pvm_jam *s, const char *key, penta_buffer *out, cha
 /* The name of a chain, or the contents of a file with what differs. */
 static bool read_chain(struct pvm_jam *s, penta_buffer *out)
 {
-    const char *chain = text(s, "chain");
+    const char *chain = session_text(s, "chain");
     struct writer w = {0};
     penta_buffer file = {0};
     if (!strcmp(chain, "full") || !strcmp(chain, "tiny")) {
@@ -66,9 +66,9 @@ static bool open_state(struct pvm_jam *s, const char *engine)
     size_t count = 0;
     bool given = read_file(s, "state", &file, folder, sizeof folder);
     if (s->err->code) return false;
-    if (text(s, "chain") && read_chain(s, &chain))
+    if (session_text(s, "chain") && read_chain(s, &chain))
         options[count++] = (penta_option){"chain", (const char *)chain.data};
-    if (text(s, "gp")) options[count++] = (penta_option){"version", text(s, "gp")};
+    if (session_text(s, "gp")) options[count++] = (penta_option){"version", session_text(s, "gp")};
     if (engine) options[count++] = (penta_option){"engine", engine};
     penta_bytes document = given ? (penta_bytes){file.data, file.size} : bytes_of("{}");
     if (!s->err->code) s->host = penta_jam_host_for(document, options, count, s->err);
@@ -121,7 +121,7 @@ static void read_items(struct pvm_jam *s)
 
 static void read_entropy(struct pvm_jam *s)
 {
-    const char *hex = text(s, "entropy");
+    const char *hex = session_text(s, "entropy");
     size_t size = 0;
     uint8_t *bytes = hex ? hex_parse(bytes_of(hex), &size, s->err) : NULL;
     if (bytes && size == JAM_HASH)
@@ -150,14 +150,14 @@ static void read_pieces(struct jam_json *j, const struct json_object *list, cons
 static void make_package(struct pvm_jam *s, uint32_t service)
 {
     struct writer *w = &s->package_bytes;
-    const char *hex = text(s, "payload");
+    const char *hex = session_text(s, "payload");
     size_t size = 0;
     uint8_t *payload = hex ? hex_parse(bytes_of(hex), &size, s->err) : NULL;
     if (hex && !payload) error_at(s->err, BASE_OPTION_VALUE, 0, "payload '%.40s' is not hex", hex);
     writer_uint(w, service, 4);
     writer_bytes(w, s->code_hash, JAM_HASH);
     writer_fill(w, 0, 4 * JAM_HASH);
-    writer_uint(w, number(s, "slot", 0, UINT32_MAX), 4);
+    writer_uint(w, session_number(s, "slot", 0, UINT32_MAX), 4);
     writer_fill(w, 0, 3); /* no prerequisites, no token, no configuration */
     jam_put_nat(w, 1);
     writer_uint(w, service, 4);
@@ -194,7 +194,7 @@ static void read_package(struct pvm_jam *s, uint32_t service)
     if (s->err->code || !jam_package_read(writer_view(&s->package_bytes), &s->package, s->err))
         return;
     s->given = (penta_jam_package){.encoded = s->package.encoded,
-                                   .core = (uint16_t)number(s, "core", 0, UINT16_MAX),
+                                   .core = (uint16_t)session_number(s, "core", 0, UINT16_MAX),
                                    .trace = writer_view(&s->trace),
                                    .extrinsics = s->extrinsics.list,
                                    .extrinsic_count = s->extrinsics.count,
@@ -214,7 +214,7 @@ static bool choose_entry(struct pvm_jam *s)
                    {"refine", JAM_REFINE, 0},
                    {"is-authorized", JAM_AUTHORIZE, 0},
                    {"on-transfer", JAM_ON_TRANSFER, 10}};
-    const char *name = text(s, "entry");
+    const char *name = session_text(s, "entry");
     for (unsigned i = 0; i < sizeof entries / sizeof *entries; i++)
         if (!strcmp(name ? name : "accumulate", entries[i].name)) {
             s->context = entries[i].context;
@@ -228,7 +228,7 @@ static bool choose_entry(struct pvm_jam *s)
                     name);
 }
 
-static void start(struct pvm_jam *s, uint32_t service)
+static void session_start(struct pvm_jam *s, uint32_t service)
 {
     jam_layer_init(&s->layer, &s->state->changes);
     jam_run_init(&s->run, s->host, s->context, &s->layer, s->err);
@@ -236,13 +236,13 @@ static void start(struct pvm_jam *s, uint32_t service)
         jam_accumulate_begin(&s->run, &s->input);
         return;
     }
-    size_t item = (size_t)number(s, "item", 0, 1 << 16);
+    size_t item = (size_t)session_number(s, "item", 0, 1 << 16);
     if (s->context == JAM_REFINE && item >= s->package.item_count) {
         error_at(s->err, BASE_OPTION_VALUE, 0, "the package has no item %zu", item);
         return;
     }
     jam_refine_begin(&s->run, &s->package, &s->given, item);
-    s->packaged = text(s, "package");
+    s->packaged = session_text(s, "package");
     if (!s->packaged) s->run.service = service;
     s->gas = s->context == JAM_AUTHORIZE ? s->host->chain.authorize_gas
                                          : s->package.items[item].refine_gas;
@@ -273,11 +273,11 @@ static struct pvm_jam *open_session(const penta_module *module, const char *engi
     s->options = options;
     s->option_count = count;
     s->err = err;
-    uint32_t service = (uint32_t)number(s, "service", 0, UINT32_MAX);
+    uint32_t service = (uint32_t)session_number(s, "service", 0, UINT32_MAX);
     hash_blake2b256(module->file, s->code_hash);
     if (open_state(s, engine) && choose_entry(s)) {
         s->gas = s->host->chain.report_gas;
-        s->input.slot = (uint32_t)number(s, "slot", 0, UINT32_MAX);
+        s->input.slot = (uint32_t)session_number(s, "slot", 0, UINT32_MAX);
         s->input.service = service;
         check_size(s, module);
         add_service(s, service, module->file);
@@ -287,7 +287,7 @@ static struct pvm_jam *open_session(const penta_module *module, const char *engi
             read_package(s, service);
         read_entropy(s);
         if (!err->code) penta_jam_state_commit(s->state, err);
-        if (!err->code) start(s, service);
+        if (!err->code) session_start(s, service);
     }
     if (!err->code) return s;
     pvm_jam_free(s);
@@ -331,15 +331,15 @@ bool pvm_jam_start(const penta_module *module, const penta_option *options, size
 
 /* ---- answering ---- */
 
-static void called(void *user, uint32_t service, const char *line)
+static void session_called(void *user, uint32_t service, const char *line)
 {
     struct pvm_jam *s = user;
     (void)service;
     if (s->answer) writer_text(&s->answer->note, line);
 }
 
-static void logged(void *user, uint32_t service, uint64_t level, penta_bytes target,
-                   penta_bytes message)
+static void session_logged(void *user, uint32_t service, uint64_t level, penta_bytes target,
+                           penta_bytes message)
 {
     struct pvm_jam *s = user;
     (void)service;
@@ -351,7 +351,7 @@ static void logged(void *user, uint32_t service, uint64_t level, penta_bytes tar
     writer_char(&s->answer->output, '\n');
 }
 
-static void stepped(void *user, size_t machine, const struct pvm_vm *vm)
+static void session_stepped(void *user, size_t machine, const struct pvm_vm *vm)
 {
     struct pvm_jam *s = user;
     if (!s->answer) return;
@@ -366,10 +366,10 @@ struct pvm_jam *pvm_jam_new(const penta_module *module, const penta_option *opti
 {
     struct pvm_jam *s = open_session(module, NULL, options, count, err);
     if (!s) return NULL;
-    penta_jam_on_call(s->host, called, s);
-    penta_jam_on_log(s->host, logged, s);
-    if (text(s, "inner-trace")) {
-        s->host->inner_step = stepped;
+    penta_jam_on_call(s->host, session_called, s);
+    penta_jam_on_log(s->host, session_logged, s);
+    if (session_text(s, "inner-trace")) {
+        s->host->inner_step = session_stepped;
         s->host->inner_user = s;
     }
     s->options = NULL; /* they belong to the caller */

@@ -26,7 +26,7 @@ struct reading {
     struct jam_account account; /* items and octets are counted while reading */
 };
 
-static void set(struct reading *r, const uint8_t *key, penta_bytes name, penta_bytes value)
+static void state_set(struct reading *r, const uint8_t *key, penta_bytes name, penta_bytes value)
 {
     if (!r->j->err->code) jam_layer_set(&r->state->changes, key, name, value);
 }
@@ -50,7 +50,7 @@ static void read_storage(void *user, const char *key, const struct json_object *
     jam_json_leave(r->j, mark);
     if (name) {
         penta_jam_storage_key(r->id, (penta_bytes){name, size}, state_key);
-        set(r, state_key, (penta_bytes){name, size}, writer_view(&bytes));
+        state_set(r, state_key, (penta_bytes){name, size}, writer_view(&bytes));
     }
     r->account.items++;
     r->account.octets += 34 + size + bytes.out.size;
@@ -95,7 +95,7 @@ static void read_preimage(struct reading *r, const struct json_object *v, uint8_
     jam_json_bytes(r->j, v, "a preimage", JAM_ANY_SIZE, &blob);
     hash_blake2b256(writer_view(&blob), hash);
     penta_jam_preimage_key(r->id, hash, key);
-    set(r, key, (penta_bytes){0}, writer_view(&blob));
+    state_set(r, key, (penta_bytes){0}, writer_view(&blob));
     struct jam_request since = {.count = 1, .slots = {r->account.created}};
     if (requested) add_request(r, hash, (uint32_t)blob.out.size, &since);
     writer_free(&blob);
@@ -149,7 +149,7 @@ static void read_key(void *user, const char *key, const struct json_object *valu
     if (k && size != JAM_KEY) error_at(r->j->err, BASE_JSON, 0, "a state key has 31 bytes");
     jam_json_bytes(r->j, value, key, JAM_ANY_SIZE, &bytes);
     jam_json_leave(r->j, mark);
-    if (k) set(r, k, (penta_bytes){0}, writer_view(&bytes));
+    if (k) state_set(r, k, (penta_bytes){0}, writer_view(&bytes));
     free(k);
     writer_free(&bytes);
 }
@@ -170,21 +170,21 @@ static void read_chapters(struct reading *r, const struct json_object *root)
         else
             jam_json_bytes(r->j, v, chapters[i].name, JAM_ANY_SIZE, &w);
         penta_jam_key(chapters[i].number, key);
-        set(r, key, (penta_bytes){0}, writer_view(&w));
+        state_set(r, key, (penta_bytes){0}, writer_view(&w));
         writer_free(&w);
     }
     if (json_get(root, "privileges")) {
         struct writer w = {0};
         jam_json_privileges(r->j, json_get(root, "privileges"), host, &w);
         penta_jam_key(JAM_PRIVILEGES, key);
-        set(r, key, (penta_bytes){0}, writer_view(&w));
+        state_set(r, key, (penta_bytes){0}, writer_view(&w));
         writer_free(&w);
     }
     if (json_get(root, "slot")) {
         uint8_t slot[4];
         bytes_put32(slot, (uint32_t)jam_json_uint(r->j, root, "slot", 32));
         penta_jam_key(JAM_SLOT, key);
-        set(r, key, (penta_bytes){0}, (penta_bytes){slot, 4});
+        state_set(r, key, (penta_bytes){0}, (penta_bytes){slot, 4});
     }
 }
 
@@ -380,7 +380,7 @@ static bool has_member(const uint8_t *key)
     return false;
 }
 
-static size_t collect(struct jam_layer *all, struct row **out)
+static size_t state_collect(struct jam_layer *all, struct row **out)
 {
     size_t count = 0, n = 0;
     const struct jam_entry **list = jam_layer_sorted(all, &count);
@@ -412,7 +412,7 @@ bool penta_jam_state_write(penta_jam_state *state, penta_buffer *out, penta_erro
     jam_layer_init(&all, NULL);
     jam_layer_merge(&all, &state->base);
     jam_layer_merge(&all, &state->changes);
-    size_t count = collect(&all, &rows), end;
+    size_t count = state_collect(&all, &rows), end;
     json_object(&j, NULL);
     json_text(&j, "schema", "penta.jam-state/1");
     json_text(&j, "version", state->host->version->name);

@@ -4,8 +4,8 @@
 #include <string.h>
 
 /* A hex string is the encoding itself. */
-static bool encoded(struct jam_json *j, const struct json_object *v, const char *what,
-                    struct writer *out)
+static bool work_encoded(struct jam_json *j, const struct json_object *v, const char *what,
+                         struct writer *out)
 {
     if (json_is_text(v))
         jam_json_bytes(j, v, what, JAM_ANY_SIZE, out);
@@ -15,8 +15,8 @@ static bool encoded(struct jam_json *j, const struct json_object *v, const char 
 }
 
 /* A member of bytes, with their length; missing ones are empty. */
-static void var(struct jam_json *j, const struct json_object *v, const char *key,
-                struct writer *out)
+static void work_var(struct jam_json *j, const struct json_object *v, const char *key,
+                     struct writer *out)
 {
     struct writer bytes = {0};
     const struct json_object *member = json_get(v, key);
@@ -25,7 +25,7 @@ static void var(struct jam_json *j, const struct json_object *v, const char *key
     writer_free(&bytes);
 }
 
-static void context(struct jam_json *j, const struct json_object *v, struct writer *out)
+static void work_context(struct jam_json *j, const struct json_object *v, struct writer *out)
 {
     static const char *const hashes[] = {"anchor", "state_root", "beefy_root", "lookup_anchor"};
     const struct json_object *list = jam_json_list(j, v, "prerequisites");
@@ -44,14 +44,14 @@ static const struct {
 } results[] = {{"ok", 0},       {"out_of_gas", 1},      {"panic", 2},    {"bad_exports", 3},
                {"oversize", 4}, {"output_oversize", 4}, {"bad_code", 5}, {"code_oversize", 6}};
 
-static void result(struct jam_json *j, const struct json_object *v, struct writer *out)
+static void work_result(struct jam_json *j, const struct json_object *v, struct writer *out)
 {
     for (unsigned i = 0; i < sizeof results / sizeof *results; i++) {
         const char *text = json_as_text(v);
         bool named = text ? !strcmp(text, results[i].name) : json_has(v, results[i].name);
         if (!named) continue;
         writer_uint(out, results[i].number, 1);
-        if (!results[i].number) var(j, v, "ok", out);
+        if (!results[i].number) work_var(j, v, "ok", out);
         return;
     }
     error_at(j->err, BASE_JSON, 0,
@@ -59,7 +59,7 @@ static void result(struct jam_json *j, const struct json_object *v, struct write
              "oversize, bad_code, code_oversize");
 }
 
-static void digest(struct jam_json *j, const struct json_object *v, struct writer *out)
+static void work_digest(struct jam_json *j, const struct json_object *v, struct writer *out)
 {
     static const char *const loads[] = {"gas_used", "imports", "extrinsic_count", "extrinsic_size",
                                         "exports"};
@@ -68,13 +68,13 @@ static void digest(struct jam_json *j, const struct json_object *v, struct write
     jam_json_hash(j, v, "code_hash", out);
     jam_json_hash(j, v, "payload_hash", out);
     writer_uint(out, jam_json_uint(j, v, "accumulate_gas", 64), 8);
-    result(j, json_get(v, "result"), out);
+    work_result(j, json_get(v, "result"), out);
     for (unsigned i = 0; i < 5; i++) jam_put_nat(out, jam_json_uint_or(j, load, loads[i], 64, 0));
 }
 
 void jam_json_report(struct jam_json *j, const struct json_object *v, struct writer *out)
 {
-    if (encoded(j, v, "a report", out)) return;
+    if (work_encoded(j, v, "a report", out)) return;
     const struct json_object *spec = jam_json_object(j, v, "package_spec");
     const struct json_object *lookups = jam_json_list(j, v, "segment_root_lookup");
     const struct json_object *digests = jam_json_list(j, v, "results");
@@ -83,11 +83,11 @@ void jam_json_report(struct jam_json *j, const struct json_object *v, struct wri
     jam_json_hash(j, spec, "erasure_root", out);
     jam_json_hash(j, spec, "exports_root", out);
     writer_uint(out, jam_json_uint(j, spec, "exports_count", 16), 2);
-    context(j, jam_json_object(j, v, "context"), out);
+    work_context(j, jam_json_object(j, v, "context"), out);
     jam_put_nat(out, jam_json_uint(j, v, "core_index", 16));
     jam_json_hash(j, v, "authorizer_hash", out);
     jam_put_nat(out, jam_json_uint_or(j, v, "auth_gas_used", 64, 0));
-    var(j, v, "auth_output", out);
+    work_var(j, v, "auth_output", out);
     jam_put_nat(out, json_length(lookups));
     for (size_t i = 0; i < json_length(lookups); i++) {
         jam_json_hash(j, json_item(lookups, i), "work_package_hash", out);
@@ -96,7 +96,7 @@ void jam_json_report(struct jam_json *j, const struct json_object *v, struct wri
     jam_put_nat(out, json_length(digests));
     for (size_t i = 0; i < json_length(digests) && !j->err->code; i++) {
         size_t mark = jam_json_enter(j, "results", i);
-        digest(j, json_item(digests, i), out);
+        work_digest(j, json_item(digests, i), out);
         jam_json_leave(j, mark);
     }
 }
@@ -112,7 +112,7 @@ static void work_item(struct jam_json *j, const struct json_object *v, struct wr
     writer_uint(out, jam_json_uint(j, v, "refine_gas_limit", 64), 8);
     writer_uint(out, jam_json_uint(j, v, "accumulate_gas_limit", 64), 8);
     writer_uint(out, jam_json_uint_or(j, v, "export_count", 16, 0), 2);
-    var(j, v, "payload", out);
+    work_var(j, v, "payload", out);
     jam_put_nat(out, json_length(imports));
     for (size_t i = 0; i < json_length(imports); i++) {
         jam_json_hash(j, json_item(imports, i), "tree_root", out);
@@ -127,13 +127,13 @@ static void work_item(struct jam_json *j, const struct json_object *v, struct wr
 
 void jam_json_package(struct jam_json *j, const struct json_object *v, struct writer *out)
 {
-    if (encoded(j, v, "a package", out)) return;
+    if (work_encoded(j, v, "a package", out)) return;
     const struct json_object *items = jam_json_list(j, v, "items");
     writer_uint(out, jam_json_uint(j, v, "auth_code_host", 32), 4);
     jam_json_hash(j, v, "auth_code_hash", out);
-    context(j, jam_json_object(j, v, "context"), out);
-    var(j, v, "authorization", out);
-    var(j, v, "authorizer_config", out);
+    work_context(j, jam_json_object(j, v, "context"), out);
+    work_var(j, v, "authorization", out);
+    work_var(j, v, "authorizer_config", out);
     jam_put_nat(out, json_length(items));
     for (size_t i = 0; i < json_length(items) && !j->err->code; i++) {
         size_t mark = jam_json_enter(j, "items", i);
@@ -144,8 +144,8 @@ void jam_json_package(struct jam_json *j, const struct json_object *v, struct wr
 
 /* ---- items of accumulate ---- */
 
-static void transfer(struct jam_json *j, const struct json_object *v, bool tagged,
-                     struct writer *out)
+static void work_transfer(struct jam_json *j, const struct json_object *v, bool tagged,
+                          struct writer *out)
 {
     struct writer memo = {0};
     if (json_get(v, "memo")) jam_json_bytes(j, json_get(v, "memo"), "memo", JAM_ANY_SIZE, &memo);
@@ -177,14 +177,14 @@ void jam_json_item(struct jam_json *j, const struct json_object *v,
     bool tagged = !host->version->on_transfer;
     static const char *const hashes[] = {"package_hash", "exports_root", "authorizer_hash",
                                          "payload_hash"};
-    if (encoded(j, v, "an item", out)) return;
+    if (work_encoded(j, v, "an item", out)) return;
     if (json_has(v, "amount")) {
-        transfer(j, v, tagged, out);
+        work_transfer(j, v, tagged, out);
         return;
     }
     if (tagged) writer_uint(out, 0, 1);
     for (unsigned i = 0; i < 4; i++) hash_or_zeros(j, v, hashes[i], out);
     jam_put_nat(out, jam_json_uint_or(j, v, "gas", 64, 0));
-    result(j, json_get(v, "result"), out);
-    var(j, v, "auth_output", out);
+    work_result(j, json_get(v, "result"), out);
+    work_var(j, v, "auth_output", out);
 }

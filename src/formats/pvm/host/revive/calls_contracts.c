@@ -13,8 +13,8 @@ enum {
     FLAGS = 31,
 };
 
-static uint64_t high(uint64_t pair) { return pair >> 32; }
-static uint64_t low(uint64_t pair) { return (uint32_t)pair; }
+static uint64_t calls_contracts_high(uint64_t pair) { return pair >> 32; }
+static uint64_t calls_contracts_low(uint64_t pair) { return (uint32_t)pair; }
 
 struct call_arguments {
     uint32_t flags;
@@ -31,10 +31,10 @@ static struct call_arguments call_arguments(uint64_t flags, uint64_t gas, uint64
 {
     return (struct call_arguments){.flags = (uint32_t)flags,
                                    .gas = gas,
-                                   .input_at = low(input),
-                                   .input_size = high(input),
-                                   .output_at = low(output),
-                                   .output_length_at = high(output)};
+                                   .input_at = calls_contracts_low(input),
+                                   .input_size = calls_contracts_high(input),
+                                   .output_at = calls_contracts_low(output),
+                                   .output_length_at = calls_contracts_high(output)};
 }
 
 /* ---- what both kinds of calls share ---- */
@@ -62,10 +62,10 @@ static void set_returned(struct frame *f, struct blob *output)
     *output = (struct blob){0};
 }
 
-static void charge(const struct request *q, uint64_t used) { q->out->gas += used; }
+static void calls_contracts_charge(const struct request *q, uint64_t used) { q->out->gas += used; }
 
 /* The gas of an inner call: what it asks for, but at most what is left. */
-static uint64_t limit(const struct request *q, uint64_t wanted)
+static uint64_t calls_contracts_limit(const struct request *q, uint64_t wanted)
 {
     uint64_t left = revive_gas_left(q);
     return wanted < left ? wanted : left;
@@ -85,7 +85,7 @@ static bool hand_over(const struct request *q, struct frame *f, enum result_code
 }
 
 /* A tail call: the caller ends too, with the callee's output. */
-static bool tail(const struct request *q, enum result_code code)
+static bool calls_contracts_tail(const struct request *q, enum result_code code)
 {
     struct blob output = q->frame->returned;
     q->frame->returned = (struct blob){0};
@@ -93,22 +93,23 @@ static bool tail(const struct request *q, enum result_code code)
 }
 
 /* Runs a prepared frame for the caller. */
-static bool execute(const struct request *q, const struct call_arguments *a, struct frame *f)
+static bool calls_contracts_execute(const struct request *q, const struct call_arguments *a,
+                                    struct frame *f)
 {
     uint64_t used = 0;
     enum result_code code;
-    if (!revive_frame_execute(q->r, f, limit(q, a->gas), &used, &code)) {
+    if (!revive_frame_execute(q->r, f, calls_contracts_limit(q, a->gas), &used, &code)) {
         revive_frame_free(f);
         return false;
     }
-    charge(q, used);
+    calls_contracts_charge(q, used);
     if (a->flags & FLAG_FORWARD_INPUT && !(a->flags & FLAG_CLONE_INPUT))
         q->frame->input_given = true;
     bool ended = a->flags & FLAG_TAIL_CALL && (code == RESULT_SUCCESS || code == RESULT_REVERTED);
     if (!ended) return hand_over(q, f, code, a->output_at, a->output_length_at);
     set_returned(q->frame, &f->output);
     revive_frame_free(f);
-    return tail(q, code);
+    return calls_contracts_tail(q, code);
 }
 
 static bool too_deep(const struct request *q) { return q->frame->depth == DEPTH_MAX; }
@@ -130,7 +131,7 @@ static bool make_call(const struct request *q, const struct call_arguments *a)
     memcpy(f.caller, revive_account_address(from->account), ADDRESS);
     if (!revive_precompile_is(a->callee) && (reentry_denied(from, callee) || too_deep(q)))
         return false;
-    return take_input(q, a, &f.input) && execute(q, a, &f);
+    return take_input(q, a, &f.input) && calls_contracts_execute(q, a, &f);
 }
 
 static bool call_with(const struct request *q, const struct call_arguments *a)
@@ -150,10 +151,11 @@ static bool call_with(const struct request *q, const struct call_arguments *a)
 bool revive_call_call(const struct request *q)
 {
     struct u256 deposit;
-    struct call_arguments a = call_arguments(high(q->a[0]), q->a[1], q->a[4], q->a[5]);
-    return revive_fetch_address(q, low(q->a[0]), a.callee) &&
-           revive_fetch_number(q, high(q->a[3]), &deposit) &&
-           revive_fetch_number(q, low(q->a[3]), &a.value) && call_with(q, &a);
+    struct call_arguments a =
+        call_arguments(calls_contracts_high(q->a[0]), q->a[1], q->a[4], q->a[5]);
+    return revive_fetch_address(q, calls_contracts_low(q->a[0]), a.callee) &&
+           revive_fetch_number(q, calls_contracts_high(q->a[3]), &deposit) &&
+           revive_fetch_number(q, calls_contracts_low(q->a[3]), &a.value) && call_with(q, &a);
 }
 
 bool revive_call_call_evm(const struct request *q)
@@ -184,14 +186,15 @@ static bool delegate_with(const struct request *q, const struct call_arguments *
                       .read_only = from->read_only};
     memcpy(f.caller, from->caller, ADDRESS);
     if (!revive_precompile_is(a->callee) && too_deep(q)) return false;
-    return take_input(q, a, &f.input) && execute(q, a, &f);
+    return take_input(q, a, &f.input) && calls_contracts_execute(q, a, &f);
 }
 
 bool revive_call_delegate_call(const struct request *q)
 {
     struct u256 deposit;
-    struct call_arguments a = call_arguments(high(q->a[0]), q->a[1], q->a[4], q->a[5]);
-    return revive_fetch_address(q, low(q->a[0]), a.callee) &&
+    struct call_arguments a =
+        call_arguments(calls_contracts_high(q->a[0]), q->a[1], q->a[4], q->a[5]);
+    return revive_fetch_address(q, calls_contracts_low(q->a[0]), a.callee) &&
            revive_fetch_number(q, q->a[3], &deposit) && delegate_with(q, &a);
 }
 
@@ -220,19 +223,19 @@ static struct account *new_account(const struct request *q, uint64_t salt_at,
 }
 
 /* Runs the constructor; the caller gets the address only if it succeeds. */
-static bool construct(const struct request *q, struct frame *f, uint64_t address_at)
+static bool calls_contracts_construct(const struct request *q, struct frame *f, uint64_t address_at)
 {
     uint64_t used = 0, output = q->a[4];
     enum result_code code = RESULT_DUPLICATE_ADDRESS;
     if (!f->account->is.contract &&
-        !revive_frame_execute(q->r, f, limit(q, q->a[0]), &used, &code)) {
+        !revive_frame_execute(q->r, f, calls_contracts_limit(q, q->a[0]), &used, &code)) {
         revive_frame_free(f);
         return false;
     }
-    charge(q, used);
+    calls_contracts_charge(q, used);
     bool ok = code != RESULT_SUCCESS || address_at == NOTHING ||
               revive_give(q, address_at, revive_account_address(f->account), ADDRESS);
-    return hand_over(q, f, code, low(output), high(output)) && ok;
+    return hand_over(q, f, code, calls_contracts_low(output), calls_contracts_high(output)) && ok;
 }
 
 bool revive_call_instantiate(const struct request *q)
@@ -241,11 +244,11 @@ bool revive_call_instantiate(const struct request *q)
     struct blob none = {0};
     struct u256 deposit;
     uint8_t hash[HASH];
-    uint64_t code_at = low(q->a[3]), size = high(q->a[3]);
+    uint64_t code_at = calls_contracts_low(q->a[3]), size = calls_contracts_high(q->a[3]);
     struct frame f = {.parent = from, .depth = from->depth + 1, .deploy = true};
     if (from->read_only || size < HASH) return false;
-    if (!revive_fetch_number(q, high(q->a[2]), &deposit) ||
-        !revive_fetch_number(q, low(q->a[2]), &f.value) ||
+    if (!revive_fetch_number(q, calls_contracts_high(q->a[2]), &deposit) ||
+        !revive_fetch_number(q, calls_contracts_low(q->a[2]), &f.value) ||
         !revive_fetch_into(q, code_at, hash, HASH))
         return false;
     set_returned(from, &none);
@@ -253,8 +256,8 @@ bool revive_call_instantiate(const struct request *q)
     if (!f.code_now || too_deep(q)) return false;
     memcpy(f.caller, revive_account_address(from->account), ADDRESS);
     if (!revive_fetch(q, (uint32_t)(code_at + HASH), size - HASH, &f.input)) return false;
-    f.account = f.code_of = new_account(q, low(q->a[5]), f.code_now, &f.input);
-    if (f.account) return construct(q, &f, high(q->a[5]));
+    f.account = f.code_of = new_account(q, calls_contracts_low(q->a[5]), f.code_now, &f.input);
+    if (f.account) return calls_contracts_construct(q, &f, calls_contracts_high(q->a[5]));
     revive_frame_free(&f);
     return false;
 }

@@ -38,7 +38,7 @@ static bool no_memory(struct chain *c)
 }
 
 /* Contracts decide how much the chain keeps, so that is limited. */
-static bool charge(struct chain *c, size_t bytes)
+static bool chain_charge(struct chain *c, size_t bytes)
 {
     if (bytes > CHAIN_BYTES_MAX - c->bytes)
         return error_at(&c->failure, BASE_LIMIT, 0, "the chain keeps more than %d MiB",
@@ -49,7 +49,7 @@ static bool charge(struct chain *c, size_t bytes)
 
 static struct change *add_change(struct chain *c, enum change_kind kind)
 {
-    if (!charge(c, sizeof(struct change))) return NULL;
+    if (!chain_charge(c, sizeof(struct change))) return NULL;
     if (!ARRAY_RESERVE(c->changes, c->change_capacity, c->change_count + 1)) {
         no_memory(c);
         return NULL;
@@ -69,7 +69,7 @@ struct account *revive_chain_find(const struct chain *c, const uint8_t address[A
 struct account *revive_chain_account(struct chain *c, const uint8_t address[ADDRESS])
 {
     struct account *a = revive_chain_find(c, address);
-    if (a || !charge(c, sizeof *a)) return a;
+    if (a || !chain_charge(c, sizeof *a)) return a;
     a = revive_table_add(&c->accounts, address, ADDRESS, sizeof *a);
     if (!a) no_memory(c);
     return a;
@@ -91,7 +91,7 @@ bool revive_chain_touch(struct chain *c, struct account *a)
 
 bool revive_chain_set_immutable(struct chain *c, struct account *a, const void *data, size_t size)
 {
-    struct change *change = charge(c, size) ? add_change(c, CHANGE_IMMUTABLE) : NULL;
+    struct change *change = chain_charge(c, size) ? add_change(c, CHANGE_IMMUTABLE) : NULL;
     if (!change) return false;
     change->of.account = a;
     change->old.slot.value = a->immutable;
@@ -145,7 +145,8 @@ const struct slot *revive_chain_load(const struct chain *c, const uint8_t addres
 
 static bool change_slot(struct chain *c, struct slot *s, const struct blob *value)
 {
-    struct change *change = charge(c, value ? value->size : 0) ? add_change(c, CHANGE_SLOT) : NULL;
+    struct change *change =
+        chain_charge(c, value ? value->size : 0) ? add_change(c, CHANGE_SLOT) : NULL;
     if (!change) return false;
     change->of.slot = s;
     change->present = s->present;
@@ -165,7 +166,7 @@ bool revive_chain_store(struct chain *c, const uint8_t address[ADDRESS], enum st
     struct slot *s = revive_table_find(&c->slots, whole, size);
     if (!s && !value) return true;
     if (!s) {
-        if (!charge(c, sizeof *s + size)) return false;
+        if (!chain_charge(c, sizeof *s + size)) return false;
         s = revive_table_add(&c->slots, whole, size, sizeof *s);
         if (!s) return no_memory(c);
     }
@@ -184,7 +185,7 @@ static void drop_event(struct chain *c)
 bool revive_chain_event(struct chain *c, const uint8_t address[ADDRESS], struct blob topics,
                         struct blob data)
 {
-    bool ok = charge(c, sizeof(struct event) + topics.size + data.size);
+    bool ok = chain_charge(c, sizeof(struct event) + topics.size + data.size);
     if (ok && c->event_count == c->event_capacity) {
         size_t capacity = 2 * c->event_capacity + 16;
         struct event *more = realloc(c->events, capacity * sizeof *more);
@@ -208,7 +209,7 @@ bool revive_chain_event(struct chain *c, const uint8_t address[ADDRESS], struct 
 
 /* ---- the journal ---- */
 
-static void undo(struct chain *c, struct change *change)
+static void chain_undo(struct chain *c, struct change *change)
 {
     struct slot *s = change->of.slot;
     switch (change->kind) {
@@ -229,11 +230,11 @@ static void undo(struct chain *c, struct change *change)
 
 void revive_chain_undo(struct chain *c, size_t mark)
 {
-    while (c->change_count > mark) undo(c, &c->changes[--c->change_count]);
+    while (c->change_count > mark) chain_undo(c, &c->changes[--c->change_count]);
 }
 
 /* Empties the journal: changes so far can no longer be undone. */
-static void forget(struct chain *c)
+static void chain_forget(struct chain *c)
 {
     for (size_t i = 0; i < c->change_count; i++) {
         const struct change *change = &c->changes[i];
@@ -245,7 +246,7 @@ static void forget(struct chain *c)
 
 void revive_chain_begin(struct chain *c)
 {
-    forget(c);
+    chain_forget(c);
     while (c->event_count) drop_event(c);
     c->transaction++;
     c->bytes = 0;
@@ -273,7 +274,7 @@ bool revive_chain_commit(struct chain *c)
     for (size_t i = 0; ok && i < c->accounts.capacity; i++)
         for (struct table_entry *e = c->accounts.buckets[i]; ok && e; e = e->next)
             if (((struct account *)e)->is.doomed) ok = remove_contract(c, (struct account *)e);
-    forget(c);
+    chain_forget(c);
     return ok;
 }
 
@@ -282,7 +283,7 @@ static void slot_fini(void *record) { free(((struct slot *)record)->value.data);
 
 void revive_chain_free(struct chain *c)
 {
-    forget(c);
+    chain_forget(c);
     while (c->event_count) drop_event(c);
     revive_table_free(&c->accounts, account_fini);
     revive_table_free(&c->slots, slot_fini);

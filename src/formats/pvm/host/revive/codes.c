@@ -23,7 +23,7 @@ static bool find_export(const struct pvm_program *p, const char *name, uint32_t 
     return false;
 }
 
-static bool prepare(struct pvm_revive *r, struct code *c, penta_error *err)
+static bool codes_prepare(struct pvm_revive *r, struct code *c, penta_error *err)
 {
     const struct pvm_program *p = &pvm_module(c->module)->program;
     if (c->module->damage.code)
@@ -67,7 +67,7 @@ struct code *revive_code_upload(struct pvm_revive *r, penta_buffer *bytes, penta
     struct code c = {.bytes = *bytes};
     *bytes = (penta_buffer){0};
     c.module = pvm_parse((penta_bytes){c.bytes.data, c.bytes.size}, NULL, 0, err);
-    if (c.module && prepare(r, &c, err)) {
+    if (c.module && codes_prepare(r, &c, err)) {
         struct code *new = revive_table_add(&r->codes, hash, HASH, sizeof *new);
         if (new) {
             c.entry = new->entry;

@@ -43,7 +43,7 @@ bool revive_frame_answer(struct pvm_revive *r, struct frame *f, const penta_stop
     return !r->failure.code && !r->interrupted;
 }
 
-static bool disagreement(struct pvm_revive *r, const penta_vm *vm, const penta_stop *stop)
+static bool frames_disagreement(struct pvm_revive *r, const penta_vm *vm, const penta_stop *stop)
 {
     const char *detail = vm->engine->detail(vm, stop);
     return error_at(&r->failure, BASE_STATE, 0, "in an inner call the engines disagree: %.60s",
@@ -65,7 +65,7 @@ static bool handle_stop(struct pvm_revive *r, struct frame *f, const penta_stop 
         return true;
     case PENTA_STOP_GAS: f->outcome = FRAME_NO_GAS; return true;
     case PENTA_STOP_INTERRUPT: r->interrupted = true; return false;
-    case PENTA_STOP_DISAGREE: return disagreement(r, f->vm, stop);
+    case PENTA_STOP_DISAGREE: return frames_disagreement(r, f->vm, stop);
     default: f->outcome = FRAME_TRAP; return true;
     }
 }
@@ -122,7 +122,7 @@ static bool frame_run(struct pvm_revive *r, struct frame *f, uint64_t gas, uint6
 /* ---- the effects ---- */
 
 /* Makes the account a contract. It gets its code only when its constructor has succeeded. */
-static bool create(struct pvm_revive *r, struct frame *f)
+static bool frames_create(struct pvm_revive *r, struct frame *f)
 {
     if (f->parent) {
         struct account *creator = f->parent->account;
@@ -155,7 +155,7 @@ bool revive_frame_begin(struct pvm_revive *r, struct frame *f, enum result_code 
     f->mark = revive_chain_mark(&r->chain);
     f->outcome = FRAME_RUNS;
     f->reentry = true;
-    if ((f->deploy && !create(r, f)) || (!f->delegate && !move_value(r, f, &moved))) {
+    if ((f->deploy && !frames_create(r, f)) || (!f->delegate && !move_value(r, f, &moved))) {
         r->failure = r->chain.failure;
         return false;
     }

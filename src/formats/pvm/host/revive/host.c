@@ -50,7 +50,7 @@ static void print_outcome(const struct pvm_revive *r, const struct frame *f, uin
 
 /* ---- a transaction ---- */
 
-static bool fail(struct pvm_revive *r, struct answer *out)
+static bool host_fail(struct pvm_revive *r, struct answer *out)
 {
     if (r->chain.failure.code && !r->failure.code) r->failure = r->chain.failure;
     out->failure = r->failure;
@@ -60,7 +60,7 @@ static bool fail(struct pvm_revive *r, struct answer *out)
     return false;
 }
 
-static bool prepare(struct pvm_revive *r, const struct transaction *t, struct account *sender)
+static bool host_prepare(struct pvm_revive *r, const struct transaction *t, struct account *sender)
 {
     struct frame *f = &r->top;
     revive_frame_free(f);
@@ -79,12 +79,12 @@ static uint64_t outer_gas(const struct pvm_revive *r)
     return r->outer->metered ? (uint64_t)r->outer->state->gas : UINT64_MAX;
 }
 
-static bool refuse(struct pvm_revive *r, struct answer *out, const char *why)
+static bool host_refuse(struct pvm_revive *r, struct answer *out, const char *why)
 {
     writer_print(&out->output, "fail %s\n", why);
     out->end = CALL_TRAPS;
     r->now = NULL;
-    return revive_chain_commit(&r->chain) || fail(r, out);
+    return revive_chain_commit(&r->chain) || host_fail(r, out);
 }
 
 /* Runs the transaction in a machine of the host's own. */
@@ -93,16 +93,16 @@ static bool run_inside(struct pvm_revive *r, struct answer *out, uint64_t gas)
     uint64_t used;
     enum result_code code;
     struct frame *f = &r->top;
-    if (!revive_frame_execute(r, f, gas, &used, &code)) return fail(r, out);
-    if (code == RESULT_TRANSFER_FAILED) return refuse(r, out, "the balance is too small");
+    if (!revive_frame_execute(r, f, gas, &used, &code)) return host_fail(r, out);
+    if (code == RESULT_TRANSFER_FAILED) return host_refuse(r, out, "the balance is too small");
     print_outcome(r, f, used, &out->output);
     out->end = code == RESULT_SUCCESS || code == RESULT_REVERTED ? CALL_ENDS : CALL_TRAPS;
     out->gas = used;
     r->now = NULL;
-    return revive_chain_commit(&r->chain) || fail(r, out);
+    return revive_chain_commit(&r->chain) || host_fail(r, out);
 }
 
-static bool begin(struct pvm_revive *r, struct answer *out)
+static bool host_begin(struct pvm_revive *r, struct answer *out)
 {
     const struct transaction *t = &r->transactions[r->next];
     struct account *sender = revive_chain_account(&r->chain, t->caller);
@@ -111,14 +111,15 @@ static bool begin(struct pvm_revive *r, struct answer *out)
     out->between = true;
     revive_chain_begin(&r->chain);
     r->now = t;
-    if (!sender || !prepare(r, t, sender)) return fail(r, out);
+    if (!sender || !host_prepare(r, t, sender)) return host_fail(r, out);
     if (f->deploy && f->account->is.contract) {
         r->next++;
-        return refuse(r, out, "a contract lives at the address already");
+        return host_refuse(r, out, "a contract lives at the address already");
     }
     uint64_t gas = t->has_gas ? t->gas : outer_gas(r);
     bool inside = t->entry == ENTRY_CALL && f->code_now != r->program;
-    bool ok = inside ? run_inside(r, out, gas) : revive_frame_begin(r, f, &code) || fail(r, out);
+    bool ok =
+        inside ? run_inside(r, out, gas) : revive_frame_begin(r, f, &code) || host_fail(r, out);
     if (!ok) {
         revive_chain_undo(&r->chain, 0); /* as if it had not begun: it may be tried again */
         r->now = NULL;
@@ -126,7 +127,7 @@ static bool begin(struct pvm_revive *r, struct answer *out)
     }
     r->next++;
     if (inside) return true;
-    if (code) return refuse(r, out, "the balance is too small");
+    if (code) return host_refuse(r, out, "the balance is too small");
     f->vm = &r->outer->base;
     f->gas_start = gas;
     if (t->has_gas) {
@@ -136,7 +137,7 @@ static bool begin(struct pvm_revive *r, struct answer *out)
     return true;
 }
 
-static bool end(struct pvm_revive *r, const penta_stop *stop, struct answer *out)
+static bool host_end(struct pvm_revive *r, const penta_stop *stop, struct answer *out)
 {
     struct frame *f = &r->top;
     enum result_code code;
@@ -146,10 +147,10 @@ static bool end(struct pvm_revive *r, const penta_stop *stop, struct answer *out
     if (f->trap.kind == PENTA_STOP_HALT && f->outcome == FRAME_RUNS) f->outcome = FRAME_SUCCESS;
     if (f->trap.kind == PENTA_STOP_TRAP) f->outcome = FRAME_TRAP;
     if (f->trap.kind == PENTA_STOP_GAS) f->outcome = FRAME_NO_GAS;
-    if (!revive_frame_end(r, f, &code)) return fail(r, out);
+    if (!revive_frame_end(r, f, &code)) return host_fail(r, out);
     print_outcome(r, f, f->gas_start - outer_gas(r), &out->output);
     r->now = NULL;
-    return revive_chain_commit(&r->chain) || fail(r, out);
+    return revive_chain_commit(&r->chain) || host_fail(r, out);
 }
 
 bool pvm_revive_answer(struct pvm_revive *r, penta_vm *vm, const penta_stop *stop,
@@ -157,13 +158,13 @@ bool pvm_revive_answer(struct pvm_revive *r, penta_vm *vm, const penta_stop *sto
 {
     struct frame *f = &r->top;
     r->failure = (penta_error){0};
-    if (pvm_vm(vm)->announce == PVM_TELL_BEGIN) return begin(r, out);
-    if (pvm_vm(vm)->announce == PVM_TELL_END) return end(r, stop, out);
+    if (pvm_vm(vm)->announce == PVM_TELL_BEGIN) return host_begin(r, out);
+    if (pvm_vm(vm)->announce == PVM_TELL_END) return host_end(r, stop, out);
     size_t mark = revive_chain_mark(&r->chain);
     if (revive_frame_answer(r, f, stop, out)) return true;
     revive_chain_undo(&r->chain, mark);
     answer_clear(out);
-    return fail(r, out);
+    return host_fail(r, out);
 }
 
 /* ---- the host ---- */

@@ -61,8 +61,8 @@ static bool balance_option(struct pvm_revive *r, const penta_option *o, penta_er
            error_at(err, BASE_OPTION_VALUE, 0, "balance '%.50s' is not ADDRESS=N", o->value);
 }
 
-static bool install(struct pvm_revive *r, const uint8_t address[ADDRESS], struct code *code,
-                    penta_error *err)
+static bool options_install(struct pvm_revive *r, const uint8_t address[ADDRESS], struct code *code,
+                            penta_error *err)
 {
     struct account *a = revive_chain_account(&r->chain, address);
     if (!a) return error_at(err, BASE_MEMORY, 0, "no memory for the chain");
@@ -80,7 +80,7 @@ static bool contract_option(struct pvm_revive *r, const penta_option *o, penta_e
     uint8_t address[ADDRESS];
     const char *path = address_and(o, address, err);
     struct code *code = path ? revive_code_read(r, path, err) : NULL;
-    return code && install(r, address, code, err);
+    return code && options_install(r, address, code, err);
 }
 
 static bool chain_option(struct pvm_revive *r, const penta_option *o, penta_error *err)
@@ -180,7 +180,7 @@ static bool install_program(struct pvm_revive *r, penta_error *err)
     const struct transaction *t = &r->transactions[0];
     const struct account *a = revive_chain_find(&r->chain, t->address);
     if (t->entry == ENTRY_DEPLOY || (a && a->is.contract)) return true;
-    if (t->entry == ENTRY_CALL) return install(r, t->address, r->program, err);
+    if (t->entry == ENTRY_CALL) return options_install(r, t->address, r->program, err);
     struct account *new = revive_chain_account(&r->chain, t->address);
     if (!new) return error_at(err, BASE_MEMORY, 0, "no memory for the chain");
     new->is.contract = true;

@@ -17,7 +17,7 @@ bool revive_precompile_is(const uint8_t address[ADDRESS])
 }
 
 /* size bytes of the input from offset on, zeros after its end. */
-static void take(penta_bytes in, size_t offset, uint8_t *into, size_t size)
+static void contract_take(penta_bytes in, size_t offset, uint8_t *into, size_t size)
 {
     memset(into, 0, size);
     if (offset >= in.size) return;
@@ -25,74 +25,74 @@ static void take(penta_bytes in, size_t offset, uint8_t *into, size_t size)
     memcpy(into, in.data + offset, left < size ? left : size);
 }
 
-static enum precompiled done(struct blob *out, const void *bytes, size_t size)
+static enum precompiled contract_done(struct blob *out, const void *bytes, size_t size)
 {
     return revive_blob_set(out, bytes, size) ? PRECOMPILE_DONE : PRECOMPILE_FAILED;
 }
 
 /* A bad signature is no failure: the output is empty. */
-static enum precompiled recover(penta_bytes in, struct blob *out, struct long_work *work)
+static enum precompiled contract_recover(penta_bytes in, struct blob *out, struct long_work *work)
 {
     (void)work;
     uint8_t all[128], key[64], hash[HASH];
     bool valid = true;
-    take(in, 0, all, sizeof all);
+    contract_take(in, 0, all, sizeof all);
     for (size_t i = 32; i < 63; i++) valid = valid && !all[i];
     valid = valid && (all[63] == 27 || all[63] == 28);
     if (valid && !precompile_recover(all, all[63] == 28, all + 64, all + 96, key, &valid))
         return PRECOMPILE_UNSUPPORTED;
-    if (!valid) return done(out, NULL, 0);
+    if (!valid) return contract_done(out, NULL, 0);
     keccak256_digest((penta_bytes){key, sizeof key}, hash);
     memset(hash, 0, HASH - ADDRESS);
-    return done(out, hash, HASH);
+    return contract_done(out, hash, HASH);
 }
 
-static enum precompiled sha256(penta_bytes in, struct blob *out, struct long_work *work)
+static enum precompiled contract_sha256(penta_bytes in, struct blob *out, struct long_work *work)
 {
     uint8_t hash[HASH];
     hash_sha256_work(in, hash, work);
-    return done(out, hash, HASH);
+    return contract_done(out, hash, HASH);
 }
 
-static enum precompiled ripemd160(penta_bytes in, struct blob *out, struct long_work *work)
+static enum precompiled contract_ripemd160(penta_bytes in, struct blob *out, struct long_work *work)
 {
     uint8_t hash[HASH] = {0};
     if (!precompile_ripemd160(in, hash + HASH - ADDRESS, work)) return PRECOMPILE_UNSUPPORTED;
-    return done(out, hash, HASH);
+    return contract_done(out, hash, HASH);
 }
 
-static enum precompiled identity(penta_bytes in, struct blob *out, struct long_work *work)
+static enum precompiled contract_identity(penta_bytes in, struct blob *out, struct long_work *work)
 {
     (void)work;
-    return done(out, in.data, in.size);
+    return contract_done(out, in.data, in.size);
 }
 
 /* The length at this offset; more than MODEXP_MAX if it has more than 16 bits. */
 static size_t length_at(penta_bytes in, size_t offset)
 {
     uint8_t word[WORD];
-    take(in, offset, word, WORD);
+    contract_take(in, offset, word, WORD);
     for (size_t i = 0; i < WORD - 2; i++)
         if (word[i]) return MODEXP_MAX + 1;
     return (size_t)(word[WORD - 2] << 8 | word[WORD - 1]);
 }
 
-static enum precompiled modexp(penta_bytes in, struct blob *out, struct long_work *work)
+static enum precompiled contract_modexp(penta_bytes in, struct blob *out, struct long_work *work)
 {
     uint8_t base[MODEXP_MAX], exponent[MODEXP_MAX], modulus[MODEXP_MAX], power[MODEXP_MAX];
     size_t b = length_at(in, 0), e = length_at(in, WORD), m = length_at(in, 2 * WORD);
     bool valid;
     if (b > MODEXP_MAX || m > MODEXP_MAX) return PRECOMPILE_FAILED;
-    if (!b && !m) return done(out, NULL, 0);
+    if (!b && !m) return contract_done(out, NULL, 0);
     if (e > MODEXP_MAX) return PRECOMPILE_FAILED;
-    take(in, 3 * WORD, base, b);
-    take(in, 3 * WORD + b, exponent, e);
-    take(in, 3 * WORD + b + e, modulus, m);
-    if (!m) return done(out, NULL, 0);
+    contract_take(in, 3 * WORD, base, b);
+    contract_take(in, 3 * WORD + b, exponent, e);
+    contract_take(in, 3 * WORD + b + e, modulus, m);
+    if (!m) return contract_done(out, NULL, 0);
     if (!precompile_modexp((penta_bytes){base, b}, (penta_bytes){exponent, e},
                            (penta_bytes){modulus, m}, power, &valid, work))
         return PRECOMPILE_UNSUPPORTED;
-    return done(out, power, m);
+    return contract_done(out, power, m);
 }
 
 typedef bool bn128_function(const uint8_t *a, const uint8_t *b, uint8_t *out, bool *valid);
@@ -102,9 +102,9 @@ static enum precompiled bn128_operation(penta_bytes in, struct blob *out, bn128_
 {
     uint8_t all[128], point[64];
     bool valid;
-    take(in, 0, all, sizeof all);
+    contract_take(in, 0, all, sizeof all);
     if (!operation(all, all + 64, point, &valid)) return PRECOMPILE_UNSUPPORTED;
-    return valid ? done(out, point, sizeof point) : PRECOMPILE_FAILED;
+    return valid ? contract_done(out, point, sizeof point) : PRECOMPILE_FAILED;
 }
 
 static enum precompiled bn128_add(penta_bytes in, struct blob *out, struct long_work *work)
@@ -128,10 +128,10 @@ static enum precompiled bn128_pairing(penta_bytes in, struct blob *out, struct l
     if (count > PAIRS_MAX) return PRECOMPILE_UNSUPPORTED;
     if (!precompile_bn128_pairing(in.data, count, &one, work)) return PRECOMPILE_FAILED;
     result[WORD - 1] = one;
-    return done(out, result, WORD);
+    return contract_done(out, result, WORD);
 }
 
-static enum precompiled blake2f(penta_bytes in, struct blob *out, struct long_work *work)
+static enum precompiled contract_blake2f(penta_bytes in, struct blob *out, struct long_work *work)
 {
     enum { H = 4, M = H + 64, T = M + 128, LAST = T + 16, SIZE = LAST + 1 };
     uint8_t h[64];
@@ -141,7 +141,7 @@ static enum precompiled blake2f(penta_bytes in, struct blob *out, struct long_wo
     if (rounds > ROUNDS_MAX) return PRECOMPILE_UNSUPPORTED;
     memcpy(h, in.data + H, sizeof h);
     precompile_blake2f(rounds, h, in.data + M, in.data + T, in.data[LAST], work);
-    return done(out, h, sizeof h);
+    return contract_done(out, h, sizeof h);
 }
 
 static const struct {
@@ -149,15 +149,15 @@ static const struct {
     enum precompiled (*run)(penta_bytes in, struct blob *out, struct long_work *work);
 } precompiles[] = {
     {NULL, NULL},
-    {"precompile ecrecover", recover},
-    {"precompile sha256", sha256},
-    {"precompile ripemd160", ripemd160},
-    {"precompile identity", identity},
-    {"precompile modexp", modexp},
+    {"precompile ecrecover", contract_recover},
+    {"precompile sha256", contract_sha256},
+    {"precompile ripemd160", contract_ripemd160},
+    {"precompile identity", contract_identity},
+    {"precompile modexp", contract_modexp},
     {"precompile bn128 add", bn128_add},
     {"precompile bn128 multiply", bn128_multiply},
     {"precompile bn128 pairing of more than 256 pairs", bn128_pairing},
-    {"precompile blake2f of more than 2^24 rounds", blake2f},
+    {"precompile blake2f of more than 2^24 rounds", contract_blake2f},
 };
 
 enum precompiled revive_precompile_run(const uint8_t address[ADDRESS], penta_bytes in,

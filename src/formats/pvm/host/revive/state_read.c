@@ -13,12 +13,12 @@ struct loading {
     penta_error *err;
 };
 
-static void bad(struct loading *l, const char *name, const char *wanted)
+static void state_read_bad(struct loading *l, const char *name, const char *wanted)
 {
     error_at(l->err, BASE_SYNTAX, 0, "state: '%.50s' is not %s", name, wanted);
 }
 
-static void unknown(struct loading *l, const char *where, const char *name)
+static void state_read_unknown(struct loading *l, const char *where, const char *name)
 {
     error_at(l->err, BASE_SYNTAX, 0, "state: %s has no member '%.50s'", where, name);
 }
@@ -38,19 +38,20 @@ static void read_number(struct loading *l, const char *name, const struct json_o
     if (json_is_int(v) && json_as_uint(v, &small))
         *out = revive_u256_of(small);
     else if (!json_is_text(v) || !revive_u256_parse(text_of(v), out))
-        bad(l, name, "a number below 2^256");
+        state_read_bad(l, name, "a number below 2^256");
 }
 
 static void read_uint(struct loading *l, const char *name, const struct json_object *v,
                       uint64_t *out)
 {
-    if (!json_as_uint(v, out)) bad(l, name, "a number below 2^64");
+    if (!json_as_uint(v, out)) state_read_bad(l, name, "a number below 2^64");
 }
 
 static void read_address(struct loading *l, const char *name, const struct json_object *v,
                          uint8_t *out)
 {
-    if (!json_is_text(v) || !revive_address_parse(text_of(v), out)) bad(l, name, "20 bytes in hex");
+    if (!json_is_text(v) || !revive_address_parse(text_of(v), out))
+        state_read_bad(l, name, "20 bytes in hex");
 }
 
 static bool hex_of(penta_bytes text, struct blob *out)
@@ -79,7 +80,7 @@ static bool read_hex(struct loading *l, const char *name, const struct json_obje
         if (out->size <= most) return true;
         free(out->data);
     }
-    bad(l, name, "bytes in hex, or too long");
+    state_read_bad(l, name, "bytes in hex, or too long");
     return false;
 }
 
@@ -104,7 +105,7 @@ static void read_block(void *user, const char *name, const struct json_object *v
     else if (!strcmp(name, "author"))
         read_address(l, name, v, b->author);
     else
-        unknown(l, "block", name);
+        state_read_unknown(l, "block", name);
 }
 
 /* ---- codes ---- */
@@ -118,7 +119,7 @@ static void read_code(void *user, const char *name, const struct json_object *v)
     const struct code *c = revive_code_upload(l->r, &buffer, l->err);
     bool same = c && hex_of(bytes_of(name), &hash) && hash.size == HASH &&
                 !memcmp(hash.data, revive_code_hash(c), HASH);
-    if (c && !same) bad(l, name, "the Keccak-256 of its code");
+    if (c && !same) state_read_bad(l, name, "the Keccak-256 of its code");
     free(hash.data);
 }
 
@@ -131,7 +132,7 @@ static void read_slot(void *user, const char *name, const struct json_object *v)
     bool word = l->kind == STORAGE_WORDS;
     if (l->err->code || !read_hex(l, name, v, VALUE_BYTES_MAX, &value)) return;
     if (!hex_of(bytes_of(name), &key) || (word ? key.size != HASH : key.size > KEY_BYTES_MAX))
-        bad(l, name, word ? "a key of 32 bytes in hex" : "a key in hex");
+        state_read_bad(l, name, word ? "a key of 32 bytes in hex" : "a key in hex");
     else if (!revive_chain_store(&l->r->chain, revive_account_address(l->account), l->kind, &key,
                                  &value))
         *l->err = l->r->chain.failure;
@@ -146,7 +147,7 @@ static void read_account_code(struct loading *l, const char *name, const struct 
     if (!read_hex(l, name, v, HASH, &hash)) return;
     is->code = hash.size == HASH ? revive_code_find(l->r, hash.data) : NULL;
     is->contract = true;
-    if (!is->code) bad(l, name, "the hash of one of 'codes'");
+    if (!is->code) state_read_bad(l, name, "the hash of one of 'codes'");
     free(hash.data);
 }
 
@@ -165,7 +166,7 @@ static void read_storage(struct loading *l, const char *name, const struct json_
     if (json_is_object(v))
         json_each(v, read_slot, l);
     else
-        bad(l, name, "an object");
+        state_read_bad(l, name, "an object");
 }
 
 static void read_member(void *user, const char *name, const struct json_object *v)
@@ -188,7 +189,7 @@ static void read_member(void *user, const char *name, const struct json_object *
     else if (!strcmp(name, "sized_storage"))
         read_storage(l, name, v, STORAGE_SIZED);
     else
-        unknown(l, "an account", name);
+        state_read_unknown(l, "an account", name);
 }
 
 static void read_account(void *user, const char *name, const struct json_object *v)
@@ -197,7 +198,7 @@ static void read_account(void *user, const char *name, const struct json_object 
     uint8_t address[ADDRESS];
     if (l->err->code) return;
     if (!revive_address_parse(bytes_of(name), address) || !json_is_object(v)) {
-        bad(l, name, "an address with an object");
+        state_read_bad(l, name, "an address with an object");
         return;
     }
     l->account = revive_chain_account(&l->r->chain, address);
@@ -215,9 +216,9 @@ static void check_top(void *user, const char *name, const struct json_object *v)
 {
     struct loading *l = user;
     if (strcmp(name, "block") && strcmp(name, "accounts") && strcmp(name, "codes"))
-        unknown(l, "it", name);
+        state_read_unknown(l, "it", name);
     else if (!json_is_object(v))
-        bad(l, name, "an object");
+        state_read_bad(l, name, "an object");
 }
 
 bool revive_state_read(struct pvm_revive *r, const char *path, penta_error *err)
@@ -227,7 +228,7 @@ bool revive_state_read(struct pvm_revive *r, const char *path, penta_error *err)
     struct json_doc *doc = json_parse((penta_bytes){text.data, text.size}, err);
     struct loading l = {.r = r, .err = err};
     const struct json_object *root = doc ? json_root(doc) : NULL;
-    if (doc && !json_is_object(root)) bad(&l, path, "an object");
+    if (doc && !json_is_object(root)) state_read_bad(&l, path, "an object");
     if (doc && !err->code) json_each(root, check_top, &l);
     if (doc && !err->code) json_each(json_get(root, "block"), read_block, &l);
     if (doc && !err->code) json_each(json_get(root, "codes"), read_code, &l);

@@ -18,7 +18,7 @@ void *revive_table_find(const struct table *t, const void *key, size_t size)
     return e;
 }
 
-static bool grow(struct table *t)
+static bool table_grow(struct table *t)
 {
     size_t capacity = t->capacity ? 2 * t->capacity : 16;
     struct table_entry **buckets = calloc(capacity, sizeof *buckets);
@@ -38,7 +38,7 @@ static bool grow(struct table *t)
 
 void *revive_table_add(struct table *t, const void *key, size_t size, size_t record)
 {
-    if (t->count == t->capacity && !grow(t)) return NULL;
+    if (t->count == t->capacity && !table_grow(t)) return NULL;
     struct table_entry *e = calloc(1, record);
     uint8_t *copy = malloc(size + 1);
     if (!e || !copy) {

@@ -51,7 +51,7 @@ void revive_u256_put(const struct u256 *a, uint8_t little_endian[WORD])
 }
 
 /* a * factor + digit; false: too large. */
-static bool append(struct u256 *a, unsigned factor, unsigned digit)
+static bool uint256_text_append(struct u256 *a, unsigned factor, unsigned digit)
 {
     uint64_t carry = digit;
     for (int i = 0; i < 4; i++) {
@@ -72,7 +72,8 @@ bool revive_u256_parse(penta_bytes text, struct u256 *out)
     for (; i < text.size; i++) {
         if (text.data[i] == '_' && i && i + 1 < text.size) continue;
         int digit = hex_digit(text.data[i]);
-        if (digit < 0 || digit >= (int)base || !append(&a, base, (unsigned)digit)) return false;
+        if (digit < 0 || digit >= (int)base || !uint256_text_append(&a, base, (unsigned)digit))
+            return false;
     }
     *out = a;
     return true;
