@@ -4,7 +4,7 @@
 #include <string.h>
 #include "pvm/vm/machine_pool.h"
 
-static struct pvm_vm *machine(penta_vm *vm)
+static struct pvm_vm *pvm_machine_of(penta_vm *vm)
 {
     assert(vm->engine->answer == pvm_vm_answer);
     return pvm_vm(vm);
@@ -58,11 +58,11 @@ penta_vm *penta_pvm_pool_take(penta_pvm_pool *pool, penta_error *err)
 }
 
 void penta_pvm_pool_free(penta_pvm_pool *pool) { pvm_pool_free((struct pvm_pool *)pool); }
-void penta_pvm_reset(penta_vm *vm) { pvm_vm_reset(machine(vm)); }
+void penta_pvm_reset(penta_vm *vm) { pvm_vm_reset(pvm_machine_of(vm)); }
 
 bool penta_pvm_call(penta_vm *base, uint32_t pc, const uint64_t *args, size_t count)
 {
-    struct pvm_vm *vm = machine(base);
+    struct pvm_vm *vm = pvm_machine_of(base);
     if (count > PVM_ARGUMENTS) return false;
     pvm_vm_call_registers(vm, vm->state->regs);
     for (size_t i = 0; i < count; i++)
@@ -71,8 +71,8 @@ bool penta_pvm_call(penta_vm *base, uint32_t pc, const uint64_t *args, size_t co
     return true;
 }
 
-void penta_pvm_jump(penta_vm *vm, uint32_t pc) { pvm_vm_jump(machine(vm), pc); }
-void penta_pvm_end_call(penta_vm *vm) { machine(vm)->on_answer = CALL_ENDS; }
+void penta_pvm_jump(penta_vm *vm, uint32_t pc) { pvm_vm_jump(pvm_machine_of(vm), pc); }
+void penta_pvm_end_call(penta_vm *vm) { pvm_machine_of(vm)->on_answer = CALL_ENDS; }
 
 uint64_t penta_pvm_reg(const penta_vm *vm, unsigned reg)
 {
@@ -81,16 +81,16 @@ uint64_t penta_pvm_reg(const penta_vm *vm, unsigned reg)
 
 bool penta_pvm_set_reg(penta_vm *vm, unsigned reg, uint64_t value)
 {
-    return pvm_vm_set_reg(machine(vm), reg, value);
+    return pvm_vm_set_reg(pvm_machine_of(vm), reg, value);
 }
 
 int64_t penta_pvm_gas(const penta_vm *vm) { return pvm_vm_const(vm)->state->gas; }
 
 bool penta_pvm_set_gas(penta_vm *vm, int64_t gas)
 {
-    if (gas < 0 || !machine(vm)->metered) return false;
-    machine(vm)->gas_refilled += (uint64_t)gas - (uint64_t)machine(vm)->state->gas;
-    machine(vm)->state->gas = gas;
+    if (gas < 0 || !pvm_machine_of(vm)->metered) return false;
+    pvm_machine_of(vm)->gas_refilled += (uint64_t)gas - (uint64_t)pvm_machine_of(vm)->state->gas;
+    pvm_machine_of(vm)->state->gas = gas;
     return true;
 }
 
@@ -113,28 +113,29 @@ bool penta_pvm_read(const penta_vm *vm, uint64_t address, void *into, size_t siz
 bool penta_pvm_write(penta_vm *vm, uint64_t address, const void *from, size_t size)
 {
     return penta_pvm_writable(vm, address, size) &&
-           (!size || pvm_memory_write(&machine(vm)->memory, address, from, size));
+           (!size || pvm_memory_write(&pvm_machine_of(vm)->memory, address, from, size));
 }
 
 bool penta_pvm_map(penta_vm *vm, uint64_t address, uint64_t length, bool writable)
 {
-    machine(vm)->remapped = true;
-    return pvm_memory_map(&machine(vm)->memory, address, length, writable, (penta_bytes){0}, false);
+    pvm_machine_of(vm)->remapped = true;
+    return pvm_memory_map(&pvm_machine_of(vm)->memory, address, length, writable, (penta_bytes){0},
+                          false);
 }
 
 bool penta_pvm_unmap(penta_vm *vm, uint64_t address, uint64_t length)
 {
-    machine(vm)->remapped = true;
-    return pvm_memory_unmap(&machine(vm)->memory, address, length);
+    pvm_machine_of(vm)->remapped = true;
+    return pvm_memory_unmap(&pvm_machine_of(vm)->memory, address, length);
 }
 
 bool penta_pvm_protect(penta_vm *vm, uint64_t address, uint64_t length, bool writable)
 {
-    machine(vm)->remapped = true;
-    return pvm_memory_protect(&machine(vm)->memory, address, length, writable);
+    pvm_machine_of(vm)->remapped = true;
+    return pvm_memory_protect(&pvm_machine_of(vm)->memory, address, length, writable);
 }
 
 uint64_t penta_pvm_grow_heap(penta_vm *vm, uint32_t n)
 {
-    return (uint32_t)pvm_vm_sbrk(machine(vm), n);
+    return (uint32_t)pvm_vm_sbrk(pvm_machine_of(vm), n);
 }

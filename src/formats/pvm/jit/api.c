@@ -9,7 +9,7 @@ static const struct pvm_native *native_of(const penta_pvm_compiled *compiled)
     return (const struct pvm_native *)compiled;
 }
 
-static uint64_t now(void)
+static uint64_t jit_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -28,12 +28,13 @@ penta_pvm_compiled *penta_pvm_compile(const penta_module *module, const penta_op
     struct pvm_cells *cells =
         pvm_cells_new(&p->code, config.profile, config.model, config.metered, err);
     if (!cells) return NULL;
-    uint64_t start = now();
+    uint64_t start = jit_now();
     struct pvm_native *n = pvm_native_compile(cells, &config);
     if (!n) error_at(err, BASE_MEMORY, 0, "no executable memory, or the code is too large");
     if (n && result) {
-        *result = (penta_pvm_compilation){
-            .code_bytes = n->size, .native_bytes = n->used - n->body, .nanoseconds = now() - start};
+        *result = (penta_pvm_compilation){.code_bytes = n->size,
+                                          .native_bytes = n->used - n->body,
+                                          .nanoseconds = jit_now() - start};
         for (uint32_t pc = 0; pc < n->size; pc++)
             result->instructions += pvm_starts(&cells->code, pc);
     }

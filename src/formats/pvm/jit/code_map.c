@@ -54,7 +54,7 @@ bool pvm_native_places(struct pvm_native *n, const struct pvm_code *code)
 }
 
 /* The pc of the instruction with this number. */
-static uint32_t place(const struct pvm_native *n, uint32_t number)
+static uint32_t code_map_place(const struct pvm_native *n, uint32_t number)
 {
     size_t low = 0, high = n->size / 64 + 1;
     while (high - low > 1) {
@@ -113,7 +113,7 @@ static uint32_t skip_charge(const struct pvm_native *n, uint32_t at, uint32_t nu
 {
     uint32_t next = number + 1;
     while (next < n->count && !n->offsets[next]) next++;
-    bool inside = next < n->count && pvm_bit(n->block_starts, place(n, next)) &&
+    bool inside = next < n->count && pvm_bit(n->block_starts, code_map_place(n, next)) &&
                   at >= n->offsets[next] - n->charge_size;
     return inside ? next : number;
 }
@@ -123,7 +123,7 @@ uint32_t pvm_native_pc(const struct pvm_native *n, uint32_t at)
     if (at >= n->cold_start) return n->cold[(at - n->cold_start) / PVM_COLD_BYTES].pc;
     uint32_t number = instruction_at(n, at), next = skip_charge(n, at, number);
     const struct pvm_copy *copy = next == number ? copy_at(n, at, number) : NULL;
-    return copy ? copy->pc : place(n, next);
+    return copy ? copy->pc : code_map_place(n, next);
 }
 
 bool pvm_native_between(const struct pvm_native *n, uint32_t at, uint32_t *pc, bool *paid)
@@ -131,7 +131,7 @@ bool pvm_native_between(const struct pvm_native *n, uint32_t at, uint32_t *pc, b
     if (at < n->body || at >= n->cold_start) return false;
     uint32_t before = instruction_at(n, at), number = skip_charge(n, at, before);
     if (number == before && copy_at(n, at, before)) return false;
-    *pc = place(n, number);
+    *pc = code_map_place(n, number);
     *paid = n->offsets[number] == at;
     return *paid || (pvm_bit(n->block_starts, *pc) && n->offsets[number] - n->charge_size == at);
 }

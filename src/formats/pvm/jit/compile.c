@@ -21,7 +21,7 @@ static const uint64_t nowhere = UINT64_C(0xfa6f29540376ba8a);
 
 /* ---- lists ---- */
 
-static bool grow(struct jit *j, void *list, uint32_t *capacity, size_t item)
+static bool compile_grow(struct jit *j, void *list, uint32_t *capacity, size_t item)
 {
     uint32_t more = *capacity ? 2 * *capacity : j->size / LISTS_PER_BYTE + 256;
     void *now = realloc(*(void **)list, more * item);
@@ -35,7 +35,8 @@ static bool grow(struct jit *j, void *list, uint32_t *capacity, size_t item)
 }
 #define APPEND(item, list, count, capacity, ...)                                                   \
     do {                                                                                           \
-        if ((count) == (capacity) && !grow(j, &(list), &(capacity), sizeof *(list))) return;       \
+        if ((count) == (capacity) && !compile_grow(j, &(list), &(capacity), sizeof *(list)))       \
+            return;                                                                                \
         (list)[(count)++] = (struct item)__VA_ARGS__;                                              \
     } while (0)
 
@@ -161,7 +162,7 @@ static void count_writes(struct jit *j, uint32_t pc, uint32_t end, uint8_t *writ
 }
 
 /* Whether a small loop lies on more cache lines than it needs. */
-static bool straddles(uint32_t start, uint32_t end)
+static bool compile_straddles(uint32_t start, uint32_t end)
 {
     uint32_t length = end - start, lines = (end - 1) / LINE - start / LINE + 1;
     return length && length <= 4 * LINE && lines > (length + LINE - 1) / LINE;
@@ -177,7 +178,7 @@ void pvm_jit_loop(struct jit *j, uint32_t start, uint32_t pc, uint32_t end, uint
     j->writes = writes;
     rewind_to(j, start, pc, end);
     pvm_jit_blocks(j, pc, true);
-    if (straddles(start, x64_here(&j->e))) {
+    if (compile_straddles(start, x64_here(&j->e))) {
         rewind_to(j, start, pc, end);
         x64_nop(&j->e, -start % LINE);
         pvm_jit_blocks(j, pc, true);
@@ -208,7 +209,7 @@ static void cold_places(struct jit *j)
 
 /* Fills in forward jumps. If the target turned out to be illegal, the interpreter gets the whole
  * instruction. */
-static void resolve(struct jit *j)
+static void compile_resolve(struct jit *j)
 {
     for (uint32_t i = 0; i < j->fixup_count; i++) {
         uint32_t site = j->fixups[i].site, target = j->fixups[i].target;
@@ -262,7 +263,7 @@ static void fill_table(struct jit *j)
 
 /* ---- memory ---- */
 
-static void *map(size_t bytes, int flags)
+static void *compile_map(size_t bytes, int flags)
 {
     void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
@@ -294,8 +295,8 @@ static void fault_in(void *at, size_t bytes)
 /* Memory that starts at a multiple of a huge page, if it is large. */
 static void *map_code(size_t bytes, bool large)
 {
-    if (!large) return map(bytes, 0);
-    uint8_t *at = map(bytes + HUGE_PAGE, 0);
+    if (!large) return compile_map(bytes, 0);
+    uint8_t *at = compile_map(bytes + HUGE_PAGE, 0);
     if (!at) return NULL;
     size_t before = -(uintptr_t)at % HUGE_PAGE;
     if (before) munmap(at, before);
@@ -322,7 +323,7 @@ static bool reserve_code(struct pvm_native *n)
     return n->offsets;
 }
 
-static bool reserve(struct jit *j)
+static bool compile_reserve(struct jit *j)
 {
     struct pvm_native *n = j->n;
     n->block_starts = calloc(n->size / 8 + 1, 1);
@@ -330,14 +331,15 @@ static bool reserve(struct jit *j)
     x64_init(&j->e, n->code, n->mapped);
     if (j->p->table_count) {
         n->table_bytes = whole_pages((2 * (size_t)j->p->table_count + 2) * sizeof *n->table);
-        n->table = map(n->table_bytes, MAP_32BIT); /* if it fails, dynamic jumps leave the code */
+        n->table =
+            compile_map(n->table_bytes, MAP_32BIT); /* if it fails, dynamic jumps leave the code */
         if (n->table) fault_in(n->table, n->table_bytes);
     }
     return true;
 }
 
 /* The code is never writable and executable at once. */
-static bool seal(struct pvm_native *n)
+static bool compile_seal(struct pvm_native *n)
 {
     size_t used = whole_pages(n->used);
     if (used < n->mapped) munmap(n->code + used, n->mapped - used);
@@ -362,7 +364,7 @@ struct pvm_native *pvm_native_compile(const struct pvm_cells *p, const struct pv
     n->async = config->async;
     n->poll = config->poll;
     n->charge_size = !n->metered ? 0 : n->async ? JIT_CHARGE_ASYNC : JIT_CHARGE_SYNC;
-    bool ok = reserve(&j);
+    bool ok = compile_reserve(&j);
     if (ok) {
         pvm_jit_stubs(&j);
         pvm_jit_charge(&j);
@@ -372,10 +374,10 @@ struct pvm_native *pvm_native_compile(const struct pvm_cells *p, const struct pv
         ok = !x64_full(&j.e);
     }
     if (ok) {
-        resolve(&j);
+        compile_resolve(&j);
         fill_table(&j);
         n->used = x64_here(&j.e);
-        ok = !x64_full(&j.e) && seal(n);
+        ok = !x64_full(&j.e) && compile_seal(n);
     }
     free(j.fixups);
     free(j.dispatches);

@@ -63,7 +63,7 @@ X64_INLINE uint64_t imm_alone(const struct jit_insn *in)
 {
     return jit_extend(in->word, jit_clamp((int)in->skip));
 }
-X64_INLINE uint64_t imm(const struct jit_insn *in)
+X64_INLINE uint64_t decode_imm(const struct jit_insn *in)
 {
     return jit_extend(in->word >> 8, jit_clamp((int)in->skip - 1));
 }
@@ -85,7 +85,7 @@ X64_INLINE struct jit_pair imms_alone(const struct jit_insn *in)
 {
     return jit_two(in, (unsigned)in->word, 2);
 }
-X64_INLINE struct jit_pair imms(const struct jit_insn *in)
+X64_INLINE struct jit_pair decode_imms(const struct jit_insn *in)
 {
     return jit_two(in, (unsigned)in->word >> 4, 2);
 }
@@ -93,4 +93,4 @@ X64_INLINE struct jit_pair imms_after_two(const struct jit_insn *in)
 {
     return jit_two(in, (unsigned)in->word >> 8, 3);
 }
-X64_INLINE uint64_t imm64(const struct jit_insn *in) { return jit_word(in->at + 2); }
+X64_INLINE uint64_t decode_imm64(const struct jit_insn *in) { return jit_word(in->at + 2); }

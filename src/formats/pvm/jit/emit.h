@@ -4,7 +4,7 @@
 #include "pvm/jit/decode.h"
 
 /* The memory operand for a guest address. */
-X64_INLINE struct x64_mem guest(int base, uint64_t disp)
+X64_INLINE struct x64_mem emit_guest(int base, uint64_t disp)
 {
     return (struct x64_mem){.base = (int8_t)base,
                             .index = X64_NONE,
@@ -14,12 +14,12 @@ X64_INLINE struct x64_mem guest(int base, uint64_t disp)
 }
 
 /* A 32-bit result in a 64-bit register is sign-extended. */
-X64_INLINE void extend(struct jit *j, enum x64_reg reg)
+X64_INLINE void emit_extend(struct jit *j, enum x64_reg reg)
 {
     if (!j->narrow) x64_movsxd(&j->e, reg, reg);
 }
 
-X64_INLINE struct x64_mem sum(enum x64_reg base, int index, int32_t disp)
+X64_INLINE struct x64_mem emit_sum(enum x64_reg base, int index, int32_t disp)
 {
     return (struct x64_mem){.base = (int8_t)base, .index = (int8_t)index, .disp = disp};
 }
@@ -28,8 +28,8 @@ X64_INLINE struct x64_mem sum(enum x64_reg base, int index, int32_t disp)
 
 typedef void two_operand(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src);
 
-X64_INLINE void commutative(struct jit *j, enum x64_size size, const struct jit_insn *in,
-                            two_operand *op)
+X64_INLINE void emit_commutative(struct jit *j, enum x64_size size, const struct jit_insn *in,
+                                 two_operand *op)
 {
     enum x64_reg d = reg_d(in), a = reg_a(in), b = reg_b(in);
     bool swap = d == b;
@@ -37,16 +37,16 @@ X64_INLINE void commutative(struct jit *j, enum x64_size size, const struct jit_
     op(&j->e, size, d, swap ? a : b);
 }
 
-X64_INLINE void add(struct jit *j, enum x64_size size, const struct jit_insn *in)
+X64_INLINE void emit_add(struct jit *j, enum x64_size size, const struct jit_insn *in)
 {
     enum x64_reg d = reg_d(in), a = reg_a(in), b = reg_b(in);
     if (d == a || d == b)
         x64_add(&j->e, size, d, d == a ? b : a);
     else
-        x64_lea(&j->e, size, d, (a & 7) == RBP ? sum(b, (int)a, 0) : sum(a, (int)b, 0));
+        x64_lea(&j->e, size, d, (a & 7) == RBP ? emit_sum(b, (int)a, 0) : emit_sum(a, (int)b, 0));
 }
 
-X64_INLINE void subtract(struct jit *j, enum x64_size size, const struct jit_insn *in)
+X64_INLINE void emit_subtract(struct jit *j, enum x64_size size, const struct jit_insn *in)
 {
     enum x64_reg d = reg_d(in), a = reg_a(in), b = reg_b(in);
     if (d == b && d != a) {
@@ -61,13 +61,14 @@ X64_INLINE void subtract(struct jit *j, enum x64_size size, const struct jit_ins
 typedef void shift_by(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src,
                       enum x64_reg count);
 
-X64_INLINE void shift(struct jit *j, enum x64_size size, const struct jit_insn *in, shift_by *op)
+X64_INLINE void emit_shift(struct jit *j, enum x64_size size, const struct jit_insn *in,
+                           shift_by *op)
 {
     op(&j->e, size, reg_d(in), reg_a(in), reg_b(in));
 }
 
-X64_INLINE void rotate(struct jit *j, enum x64_size size, const struct jit_insn *in,
-                       void op(struct x64 *, enum x64_size, enum x64_reg))
+X64_INLINE void emit_rotate(struct jit *j, enum x64_size size, const struct jit_insn *in,
+                            void op(struct x64 *, enum x64_size, enum x64_reg))
 {
     x64_mov(&j->e, X32, RCX, reg_b(in));
     x64_move(&j->e, size, reg_d(in), reg_a(in));
@@ -86,7 +87,7 @@ X64_INLINE void compare_end(struct jit *j, enum x64_cond cond, enum x64_reg dst)
 
 /* Minimum and maximum: the second operand, if `other` holds after the comparison, else the
  * first. */
-X64_INLINE void choose(struct jit *j, const struct jit_insn *in, enum x64_cond other)
+X64_INLINE void emit_choose(struct jit *j, const struct jit_insn *in, enum x64_cond other)
 {
     enum x64_reg d = reg_d(in), a = reg_a(in), b = reg_b(in);
     if (d == b) {
@@ -149,7 +150,7 @@ X64_INLINE void high_unsigned(struct jit *j, const struct jit_insn *in)
 /* lea even where add would do: it is as short and as fast, and saves the compiler a branch. */
 X64_INLINE void add_immediate(struct jit *j, enum x64_size size, const struct jit_insn *in)
 {
-    x64_lea(&j->e, size, reg_a(in), sum(reg_b(in), X64_NONE, (int32_t)imm(in)));
+    x64_lea(&j->e, size, reg_a(in), emit_sum(reg_b(in), X64_NONE, (int32_t)decode_imm(in)));
 }
 
 typedef void immediate_operand(struct x64 *e, enum x64_size size, enum x64_reg dst, int32_t imm);
@@ -157,7 +158,7 @@ typedef void immediate_operand(struct x64 *e, enum x64_size size, enum x64_reg d
 X64_INLINE void logic_immediate(struct jit *j, const struct jit_insn *in, immediate_operand *op)
 {
     x64_move(&j->e, j->word, reg_a(in), reg_b(in));
-    op(&j->e, j->word, reg_a(in), (int32_t)imm(in));
+    op(&j->e, j->word, reg_a(in), (int32_t)decode_imm(in));
 }
 
 typedef void shift_count(struct x64 *e, enum x64_size size, enum x64_reg dst, unsigned count);
@@ -165,14 +166,14 @@ typedef void shift_count(struct x64 *e, enum x64_size size, enum x64_reg dst, un
 X64_INLINE void shift_immediate(struct jit *j, enum x64_size size, const struct jit_insn *in,
                                 shift_count *op)
 {
-    unsigned count = (unsigned)imm(in) & (size == X64 ? 63 : 31);
+    unsigned count = (unsigned)decode_imm(in) & (size == X64 ? 63 : 31);
     x64_move(&j->e, size, reg_a(in), reg_b(in));
     if (count) op(&j->e, size, reg_a(in), count);
 }
 
 X64_INLINE void rotate_immediate(struct jit *j, enum x64_size size, const struct jit_insn *in)
 {
-    x64_rorx(&j->e, size, reg_a(in), reg_b(in), (unsigned)imm(in) & (size == X64 ? 63 : 31));
+    x64_rorx(&j->e, size, reg_a(in), reg_b(in), (unsigned)decode_imm(in) & (size == X64 ? 63 : 31));
 }
 
 X64_INLINE void scratch_immediate(struct jit *j, enum x64_size size, uint64_t value)
@@ -184,14 +185,14 @@ X64_INLINE void scratch_immediate(struct jit *j, enum x64_size size, uint64_t va
 X64_INLINE void shift_alt(struct jit *j, enum x64_size size, const struct jit_insn *in,
                           shift_by *op)
 {
-    scratch_immediate(j, size, imm(in));
+    scratch_immediate(j, size, decode_imm(in));
     op(&j->e, size, reg_a(in), RCX, reg_b(in));
 }
 
 X64_INLINE void rotate_alt(struct jit *j, enum x64_size size, const struct jit_insn *in)
 {
     x64_mov(&j->e, X32, RCX, reg_b(in));
-    x64_mov_imm(&j->e, reg_a(in), size == X64 ? imm(in) : (uint32_t)imm(in));
+    x64_mov_imm(&j->e, reg_a(in), size == X64 ? decode_imm(in) : (uint32_t)decode_imm(in));
     x64_ror_cl(&j->e, size, reg_a(in));
 }
 
@@ -199,7 +200,7 @@ X64_INLINE void negate_add(struct jit *j, enum x64_size size, const struct jit_i
 {
     x64_move(&j->e, size, reg_a(in), reg_b(in));
     x64_neg(&j->e, size, reg_a(in));
-    if (imm(in)) x64_add_imm(&j->e, size, reg_a(in), (int32_t)imm(in));
+    if (decode_imm(in)) x64_add_imm(&j->e, size, reg_a(in), (int32_t)decode_imm(in));
 }
 
 /* Zero by xor, which changes the flags: only a comparison leaves flags for the next instruction. */
@@ -227,7 +228,7 @@ X64_INLINE void move_if(struct jit *j, const struct jit_insn *in, enum x64_cond 
 
 X64_INLINE void move_if_immediate(struct jit *j, const struct jit_insn *in, enum x64_cond cond)
 {
-    scratch_immediate(j, j->word, imm(in));
+    scratch_immediate(j, j->word, decode_imm(in));
     x64_test(&j->e, j->word, reg_b(in), reg_b(in));
     x64_cmov(&j->e, cond, j->word, reg_a(in), RCX);
 }

@@ -3,10 +3,10 @@
 #pragma once
 #include "pvm/jit/emit.h"
 
-X64_INLINE void step(struct jit *j) { x64_call_to(&j->e, j->step.at - 1); }
+X64_INLINE void flow_step(struct jit *j) { x64_call_to(&j->e, j->step.at - 1); }
 
 /* Tests the interrupt flag, wherever a program could loop. */
-X64_INLINE void poll(struct jit *j, const struct jit_insn *in)
+X64_INLINE void flow_poll(struct jit *j, const struct jit_insn *in)
 {
     if (!j->n->poll) return;
     x64_mov_load(&j->e, X64, RCX, state_field(offsetof(struct pvm_state, interrupt)));
@@ -37,23 +37,23 @@ X64_INLINE bool may_branch(const struct jit *j, const struct jit_insn *in, uint3
 }
 
 /* The native offset of a block that is written. */
-X64_INLINE uint32_t known(const struct jit *j, uint32_t target)
+X64_INLINE uint32_t flow_known(const struct jit *j, uint32_t target)
 {
     return pvm_native_offset(j->n, target) - j->n->charge_size;
 }
 
-X64_INLINE void jump(struct jit *j, uint32_t pc, uint32_t target)
+X64_INLINE void flow_jump(struct jit *j, uint32_t pc, uint32_t target)
 {
     if (target <= pc)
-        x64_jmp_to(&j->e, known(j, target));
+        x64_jmp_to(&j->e, flow_known(j, target));
     else
         pvm_jit_aim(j, x64_jmp_later(&j->e), target);
 }
 
-X64_INLINE void branch(struct jit *j, uint32_t pc, uint32_t target, enum x64_cond cond)
+X64_INLINE void flow_branch(struct jit *j, uint32_t pc, uint32_t target, enum x64_cond cond)
 {
     if (target <= pc)
-        x64_jcc_to(&j->e, cond, known(j, target));
+        x64_jcc_to(&j->e, cond, flow_known(j, target));
     else
         pvm_jit_aim(j, x64_jcc_later(&j->e, cond), target);
 }
@@ -62,10 +62,10 @@ X64_INLINE void branch(struct jit *j, uint32_t pc, uint32_t target, enum x64_con
 
 enum { TABLE_SCALE = 3 };
 
-X64_INLINE void address(struct jit *j, enum x64_reg reg, uint64_t offset)
+X64_INLINE void flow_address(struct jit *j, enum x64_reg reg, uint64_t offset)
 {
     if (offset)
-        x64_lea(&j->e, X32, RCX, sum(reg, X64_NONE, (int32_t)offset));
+        x64_lea(&j->e, X32, RCX, emit_sum(reg, X64_NONE, (int32_t)offset));
     else
         x64_mov(&j->e, X32, RCX, reg);
 }
@@ -88,7 +88,7 @@ X64_INLINE void check_range(struct jit *j, const struct jit_insn *in, enum pvm_c
 
 X64_INLINE void jump_indirect(struct jit *j, const struct jit_insn *in)
 {
-    address(j, reg_a(in), imm(in));
+    flow_address(j, reg_a(in), decode_imm(in));
     if (!j->n->table) {
         x64_call_to(&j->e, j->dynamic.at - 1);
         return;
@@ -103,9 +103,9 @@ X64_INLINE void load_imm_and_jump_indirect(struct jit *j, const struct jit_insn 
 {
     struct jit_pair x = imms_after_two(in);
     uint64_t value = j->narrow ? (uint32_t)x.first : x.first;
-    address(j, reg_b(in), x.second);
+    flow_address(j, reg_b(in), x.second);
     if (!j->n->table) {
-        step(j);
+        flow_step(j);
         return;
     }
     check_range(j, in, PVM_COLD_STEP); /* even a halt writes the register */

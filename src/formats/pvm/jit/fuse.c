@@ -3,16 +3,16 @@
 
 static const struct jit_group nothing = {0, 0};
 
-static struct jit_insn at(struct jit *j, uint32_t pc)
+static struct jit_insn fuse_at(struct jit *j, uint32_t pc)
 {
     struct jit_insn in;
     jit_decode(&j->decoder, pc, &in);
     return in;
 }
 
-static struct jit_insn after(struct jit *j, const struct jit_insn *in)
+static struct jit_insn fuse_after(struct jit *j, const struct jit_insn *in)
 {
-    return at(j, in->pc + in->length);
+    return fuse_at(j, in->pc + in->length);
 }
 
 static struct jit_group group_of(unsigned count, unsigned length)
@@ -25,7 +25,7 @@ static struct jit_group group_of(unsigned count, unsigned length)
 static bool address_load(struct jit *j, const struct jit_insn *in, struct x64_mem m, enum x64_reg d)
 {
     if (!jit_is_load(in->op) || reg_a(in) != d || reg_b(in) != d) return false;
-    struct x64_mem from = guest(m.base, imm(in));
+    struct x64_mem from = emit_guest(m.base, decode_imm(in));
     from.index = m.index;
     from.scale = m.scale;
     access_memory(j, in, from);
@@ -34,16 +34,17 @@ static bool address_load(struct jit *j, const struct jit_insn *in, struct x64_me
 
 struct jit_group pvm_jit_fuse_add(struct jit *j, uint32_t pc)
 {
-    struct jit_insn in = at(j, pc), load = after(j, &in);
-    struct x64_mem m = sum(reg_a(&in), (int)reg_b(&in), 0);
+    struct jit_insn in = fuse_at(j, pc), load = fuse_after(j, &in);
+    struct x64_mem m = emit_sum(reg_a(&in), (int)reg_b(&in), 0);
     return address_load(j, &load, m, reg_d(&in)) ? group_of(2, in.length + load.length) : nothing;
 }
 
 /* x << 32 >> 32: the low half. */
 static struct jit_group low_half(struct jit *j, const struct jit_insn *in)
 {
-    struct jit_insn back = after(j, in);
-    if (imm(&back) != 32 || reg_b(&back) != reg_a(in) || reg_a(&back) != reg_a(in)) return nothing;
+    struct jit_insn back = fuse_after(j, in);
+    if (decode_imm(&back) != 32 || reg_b(&back) != reg_a(in) || reg_a(&back) != reg_a(in))
+        return nothing;
     if (back.op == PVM_OP_shift_logical_right_imm_64)
         x64_mov(&j->e, X32, reg_a(in), reg_b(in));
     else if (back.op == PVM_OP_shift_arithmetic_right_imm_64)
@@ -56,18 +57,18 @@ static struct jit_group low_half(struct jit *j, const struct jit_insn *in)
 /* A shift to the left by 1 to 3 is the scale of an index. */
 struct jit_group pvm_jit_fuse_shift(struct jit *j, uint32_t pc)
 {
-    struct jit_insn in = at(j, pc);
-    if (!j->narrow && imm(&in) == 32) return low_half(j, &in);
-    if (imm(&in) < 1 || imm(&in) > 3) return nothing;
-    struct jit_insn add = after(j, &in);
+    struct jit_insn in = fuse_at(j, pc);
+    if (!j->narrow && decode_imm(&in) == 32) return low_half(j, &in);
+    if (decode_imm(&in) < 1 || decode_imm(&in) > 3) return nothing;
+    struct jit_insn add = fuse_after(j, &in);
     enum x64_reg d = reg_a(&in), a = reg_a(&add), b = reg_b(&add);
     if (add.op != (j->narrow ? PVM_OP_add_32 : PVM_OP_add_64) || reg_d(&add) != d ||
         (a == d) == (b == d))
         return nothing;
-    struct x64_mem m = sum(a == d ? b : a, (int)reg_b(&in), 0);
-    m.scale = (uint8_t)imm(&in);
+    struct x64_mem m = emit_sum(a == d ? b : a, (int)reg_b(&in), 0);
+    m.scale = (uint8_t)decode_imm(&in);
     if (jit_is_load(jit_op_after(j, &add))) {
-        struct jit_insn load = after(j, &add);
+        struct jit_insn load = fuse_after(j, &add);
         if (address_load(j, &load, m, d)) return group_of(3, in.length + add.length + load.length);
     }
     x64_lea(&j->e, j->word, d, m);
@@ -79,7 +80,7 @@ struct jit_group pvm_jit_fuse_shift(struct jit *j, uint32_t pc)
  * at most once in 2^32 / step iterations; code out of line then extends d. */
 struct jit_group pvm_jit_widen(struct jit *j, uint32_t pc)
 {
-    struct jit_insn in = at(j, pc);
+    struct jit_insn in = fuse_at(j, pc);
     bool by_register = in.op == PVM_OP_add_32;
     enum x64_reg a = reg_a(&in), b = reg_b(&in), d = by_register ? reg_d(&in) : a;
     if (j->writes[d] != 1) return nothing;
@@ -89,7 +90,7 @@ struct jit_group pvm_jit_widen(struct jit *j, uint32_t pc)
         x64_add(&j->e, X64, d, by);
     } else {
         if (b != d) return nothing;
-        x64_add_imm(&j->e, X64, d, (int32_t)imm(&in));
+        x64_add_imm(&j->e, X64, d, (int32_t)decode_imm(&in));
     }
     x64_movsxd(&j->e, RCX, d);
     x64_cmp(&j->e, X64, RCX, d);

@@ -23,14 +23,14 @@ const uint8_t pvm_host_registers[16] = {R15, RSI, R8,  R9,  R10, RBX, RBP, RAX,
     OP(load##_u8): OP(load##_i8): OP(load##_u16): OP(load##_i16): OP(load##_u32):                  \
     OP(load##_i32): OP(load##_u64): OP(store##_u8): OP(store##_u16): OP(store##_u32):              \
     OP(store##_u64)
-#define STORE_IX(n)  x = imms_alone(&in), store_immediate(j, n, guest(X64_NONE, x.first), x.second)
-#define STORE_IA(n)  x = imms(&in), store_immediate(j, n, guest((int)A, x.first), x.second)
+#define STORE_IX(n)  x = imms_alone(&in), store_immediate(j, n, emit_guest(X64_NONE, x.first), x.second)
+#define STORE_IA(n)  x = decode_imms(&in), store_immediate(j, n, emit_guest((int)A, x.first), x.second)
 /* The 32-bit form, with its result extended, and the 64-bit form. */
 #define BOTH(name, reg, ...)                                                                       \
     OP(name##_32): {                                                                               \
         const enum x64_size size = X32;                                                            \
         __VA_ARGS__;                                                                               \
-        extend(j, reg);                                                                            \
+        emit_extend(j, reg);                                                                            \
         break;                                                                                     \
     }                                                                                              \
     OP(name##_64): {                                                                               \
@@ -92,7 +92,7 @@ struct block {         /* the one that is being written */
 };
 
 /* Marks that a block starts at pc, after the instruction with this op and length. */
-X64_INLINE void mark(struct jit *j, uint32_t pc, enum pvm_op op, unsigned length)
+X64_INLINE void instructions_mark(struct jit *j, uint32_t pc, enum pvm_op op, unsigned length)
 {
     const struct pvm_code *code = &j->p->code;
     j->n->block_starts[pc >> 3] |= (uint8_t)(1u << (pc & 7));
@@ -132,13 +132,13 @@ void pvm_jit_charge(struct jit *j)
     memcpy(j->charge, j->e.at, sizeof j->charge);
 }
 
-X64_INLINE enum x64_cond condition(const struct jit_insn *in)
+X64_INLINE enum x64_cond instructions_condition(const struct jit_insn *in)
 {
     return (enum x64_cond)pvm_jit_forms[0][in->op].cond;
 }
 
 /* Records where the code of the instruction at pc starts. */
-X64_INLINE void place(struct jit *j, uint32_t pc, uint32_t offset)
+X64_INLINE void instructions_place(struct jit *j, uint32_t pc, uint32_t offset)
 {
     if (pvm_native_place(j->n, pc))
         j->n->offsets[pvm_native_number(j->n, pc)] = offset;
@@ -171,7 +171,7 @@ block:
     b.count = 0;
     b.start = x64_here(e);
     target = b.compared = UINT32_MAX;
-    if (!one) mark(j, pc, (enum pvm_op)in.op, in.length);
+    if (!one) instructions_mark(j, pc, (enum pvm_op)in.op, in.length);
     begin_charge(j, pc);
     for (;; pc += in.length) {
         if (b.count && doc_target(j, pc)) goto split;
@@ -180,21 +180,21 @@ block:
         if (copying)
             pvm_jit_place_copy(j, pc);
         else
-            place(j, pc, x64_here(e));
+            instructions_place(j, pc, x64_here(e));
         b.count++;
         /* clang-format off */
         switch ((enum pvm_op)in.op) {
-        OP(load_imm64): load_immediate(j, A, imm64(&in)); break;
-        OP(load_imm): load_immediate(j, A, imm(&in)); break;
+        OP(load_imm64): load_immediate(j, A, decode_imm64(&in)); break;
+        OP(load_imm): load_immediate(j, A, decode_imm(&in)); break;
         OP(unlikely): break;
         OP(sbrk):
-        OP(memset): step(j); break; /* the interpreter does these */
+        OP(memset): flow_step(j); break; /* the interpreter does these */
         OP(move_reg): x64_move(e, X64, A, B); break;
         SIZES(store_imm, STORE_IX)
         SIZES(store_imm_indirect, STORE_IA)
-        LOADS_AND_STORES(load, store): access_memory(j, &in, guest(X64_NONE, imm(&in))); break;
+        LOADS_AND_STORES(load, store): access_memory(j, &in, emit_guest(X64_NONE, decode_imm(&in))); break;
         LOADS_AND_STORES(load_indirect, store_indirect):
-            access_memory(j, &in, guest((int)B, imm(&in)));
+            access_memory(j, &in, emit_guest((int)B, decode_imm(&in)));
             break;
 
         OP(count_set_bits_64): x64_popcnt(e, X64, A, B); break;
@@ -211,21 +211,21 @@ block:
         OP(add_imm_32):
             GROUP(j->writes && !j->narrow, pvm_jit_widen)
             add_immediate(j, X32, &in);
-            extend(j, A);
+            emit_extend(j, A);
             break;
         OP(add_imm_64): add_immediate(j, X64, &in); break;
-        BOTH(mul_imm, A, x64_imul_imm(e, size, A, B, (int32_t)imm(&in)))
+        BOTH(mul_imm, A, x64_imul_imm(e, size, A, B, (int32_t)decode_imm(&in)))
         BOTH(negate_and_add_imm, A, negate_add(j, size, &in))
         OP(and_imm):               /* a non-negative immediate clears the upper half */
-            if ((int32_t)imm(&in) >= 0) {
+            if ((int32_t)decode_imm(&in) >= 0) {
                 x64_move(e, X32, A, B);
-                x64_and_imm(e, X32, A, (int32_t)imm(&in));
+                x64_and_imm(e, X32, A, (int32_t)decode_imm(&in));
             } else {
                 logic_immediate(j, &in, x64_and_imm);
             }
             break;
         OP(xor_imm):
-            if ((int32_t)imm(&in) == -1) {
+            if ((int32_t)decode_imm(&in) == -1) {
                 x64_move(e, WORD, A, B);
                 x64_not(e, WORD, A);
             } else {
@@ -240,7 +240,7 @@ block:
         OP(shift_logical_left_imm_32):
             GROUP(j->narrow && in.in_place, pvm_jit_fuse_shift)
             shift_immediate(j, X32, &in, x64_shl_imm);
-            extend(j, A);
+            emit_extend(j, A);
             break;
         OP(shift_logical_left_imm_64):
             GROUP(in.in_place, pvm_jit_fuse_shift)
@@ -248,7 +248,7 @@ block:
             break;
         OP(shift_logical_right_imm_32):
             shift_immediate(j, X32, &in, x64_shr_imm);
-            if (!(imm(&in) & 31)) extend(j, A); /* else the sign bit is clear */
+            if (!(decode_imm(&in) & 31)) emit_extend(j, A); /* else the sign bit is clear */
             break;
         OP(shift_logical_right_imm_64): shift_immediate(j, X64, &in, x64_shr_imm); break;
         BOTH(shift_arithmetic_right_imm, A, shift_immediate(j, size, &in, x64_sar_imm))
@@ -263,20 +263,20 @@ block:
         OP(add_32):
             GROUP(j->writes && !j->narrow, pvm_jit_widen)
             GROUP(jit_is_load(jit_op_after(j, &in)), pvm_jit_fuse_add)
-            add(j, X32, &in);
-            extend(j, D);
+            emit_add(j, X32, &in);
+            emit_extend(j, D);
             break;
         OP(add_64):
             GROUP(jit_is_load(jit_op_after(j, &in)), pvm_jit_fuse_add)
-            add(j, X64, &in);
+            emit_add(j, X64, &in);
             break;
-        BOTH(sub, D, subtract(j, size, &in))
-        BOTH(mul, D, commutative(j, size, &in, x64_imul))
-        BOTH(shift_logical_left, D, shift(j, size, &in, x64_shlx))
-        BOTH(shift_logical_right, D, shift(j, size, &in, x64_shrx))
-        BOTH(shift_arithmetic_right, D, shift(j, size, &in, x64_sarx))
-        BOTH(rotate_left, D, rotate(j, size, &in, x64_rol_cl))
-        BOTH(rotate_right, D, rotate(j, size, &in, x64_ror_cl))
+        BOTH(sub, D, emit_subtract(j, size, &in))
+        BOTH(mul, D, emit_commutative(j, size, &in, x64_imul))
+        BOTH(shift_logical_left, D, emit_shift(j, size, &in, x64_shlx))
+        BOTH(shift_logical_right, D, emit_shift(j, size, &in, x64_shrx))
+        BOTH(shift_arithmetic_right, D, emit_shift(j, size, &in, x64_sarx))
+        BOTH(rotate_left, D, emit_rotate(j, size, &in, x64_rol_cl))
+        BOTH(rotate_right, D, emit_rotate(j, size, &in, x64_ror_cl))
         OP(div_unsigned_32): by_stub(j, &in, &j->divide[0], X32); break;
         OP(div_signed_32): by_stub(j, &in, &j->divide[1], X32); break;
         OP(rem_unsigned_32): by_stub(j, &in, &j->divide[2], X32); break;
@@ -285,12 +285,12 @@ block:
         OP(div_signed_64): by_stub(j, &in, &j->divide[5], X64); break;
         OP(rem_unsigned_64): by_stub(j, &in, &j->divide[6], X64); break;
         OP(rem_signed_64): by_stub(j, &in, &j->divide[7], X64); break;
-        OP(and): commutative(j, WORD, &in, x64_and); break;
-        OP(xor): commutative(j, WORD, &in, x64_xor); break;
-        OP(or): commutative(j, WORD, &in, x64_or); break;
+        OP(and): emit_commutative(j, WORD, &in, x64_and); break;
+        OP(xor): emit_commutative(j, WORD, &in, x64_xor); break;
+        OP(or): emit_commutative(j, WORD, &in, x64_or); break;
         OP(and_inverted): x64_andn(e, WORD, D, B, A); break;
         OP(or_inverted): or_inverted(j, &in); break;
-        OP(xnor): commutative(j, WORD, &in, x64_xor); x64_not(e, WORD, D); break;
+        OP(xnor): emit_commutative(j, WORD, &in, x64_xor); x64_not(e, WORD, D); break;
         OP(mul_upper_signed_signed): by_stub(j, &in, &j->high_ss, WORD); break;
         OP(mul_upper_unsigned_unsigned): high_unsigned(j, &in); break;
         OP(mul_upper_signed_unsigned): by_stub(j, &in, &j->high_su, WORD); break;
@@ -298,65 +298,65 @@ block:
         OP(set_less_than_signed): COMPARED(D, X64_L); goto compare_registers;
         OP(cmov_if_zero): move_if(j, &in, X64_E); break;
         OP(cmov_if_not_zero): move_if(j, &in, X64_NE); break;
-        OP(maximum): choose(j, &in, X64_L); break;
-        OP(maximum_unsigned): choose(j, &in, X64_B); break;
-        OP(minimum): choose(j, &in, X64_G); break;
-        OP(minimum_unsigned): choose(j, &in, X64_A); break;
+        OP(maximum): emit_choose(j, &in, X64_L); break;
+        OP(maximum_unsigned): emit_choose(j, &in, X64_B); break;
+        OP(minimum): emit_choose(j, &in, X64_G); break;
+        OP(minimum_unsigned): emit_choose(j, &in, X64_A); break;
 
 
         /* ---- the end of a block ---- */
 
         OP(branch_eq): OP(branch_not_eq): OP(branch_less_unsigned): OP(branch_less_signed):
         OP(branch_greater_or_equal_unsigned): OP(branch_greater_or_equal_signed):
-            target = pc + (uint32_t)imm(&in);
+            target = pc + (uint32_t)decode_imm(&in);
             if (!may_branch(j, &in, target)) goto leave;
-            if (target <= pc) poll(j, &in);
+            if (target <= pc) flow_poll(j, &in);
             x64_cmp(e, WORD, A, B);
-            branch(j, pc, target, condition(&in));
+            flow_branch(j, pc, target, instructions_condition(&in));
             goto ended;
         OP(branch_eq_imm): OP(branch_not_eq_imm): OP(branch_less_unsigned_imm):
         OP(branch_less_signed_imm): OP(branch_greater_or_equal_unsigned_imm):
         OP(branch_greater_or_equal_signed_imm): OP(branch_less_or_equal_unsigned_imm):
         OP(branch_less_or_equal_signed_imm): OP(branch_greater_unsigned_imm):
         OP(branch_greater_signed_imm):
-            x = imms(&in);
+            x = decode_imms(&in);
             target = pc + (uint32_t)x.second;
             if (!may_branch(j, &in, target)) goto leave;
-            if (target <= pc) poll(j, &in);
+            if (target <= pc) flow_poll(j, &in);
             if (b.compared == pc && compared == A && !x.first && !j->n->poll &&
-                (condition(&in) | 1) == X64_NE) {
-                cond ^= condition(&in) == X64_E; /* the flags are set; it cannot be entered */
-                if (!copying) place(j, pc, 0);
+                (instructions_condition(&in) | 1) == X64_NE) {
+                cond ^= instructions_condition(&in) == X64_E; /* the flags are set; it cannot be entered */
+                if (!copying) instructions_place(j, pc, 0);
             } else {
-                cond = condition(&in);
+                cond = instructions_condition(&in);
                 compare_with(j, A, x.first);
             }
-            branch(j, pc, target, cond);
+            flow_branch(j, pc, target, cond);
             goto ended;
         OP(jump):
             target = pc + (uint32_t)imm_alone(&in);
             if (!may_go(j, pc, target)) goto leave;
             if (target <= pc) {
                 if (pvm_jit_copy_dispatch(j, target)) goto ended;
-                poll(j, &in);
+                flow_poll(j, &in);
             }
-            jump(j, pc, target);
+            flow_jump(j, pc, target);
             goto ended;
         OP(load_imm_and_jump):
-            x = imms(&in);
+            x = decode_imms(&in);
             target = pc + (uint32_t)x.second;
             if (!may_go(j, pc, target)) goto leave;
-            if (target <= pc) poll(j, &in);
+            if (target <= pc) flow_poll(j, &in);
             x64_mov_imm(e, A, j->narrow ? (uint32_t)x.first : x.first);
-            jump(j, pc, target);
+            flow_jump(j, pc, target);
             goto ended;
         OP(jump_indirect):
-            poll(j, &in);
+            flow_poll(j, &in);
             jump_indirect(j, &in);
             if (!one) pvm_jit_dispatch(j, pc, (unsigned)in.word);
             goto ended;
         OP(load_imm_and_jump_indirect):
-            poll(j, &in);
+            flow_poll(j, &in);
             load_imm_and_jump_indirect(j, &in);
             goto ended;
         OP(fallthrough):
@@ -369,7 +369,7 @@ block:
 
         compare_immediate:
             compare_begin(j);
-            x64_cmp_imm(e, WORD, B, (int32_t)imm(&in));
+            x64_cmp_imm(e, WORD, B, (int32_t)decode_imm(&in));
             compare_end(j, cond, compared);
             break;
         compare_registers:
@@ -378,7 +378,7 @@ block:
             compare_end(j, cond, compared);
             break;
         leave:
-            step(j);
+            flow_step(j);
             goto ended;
         }
         /* clang-format on */

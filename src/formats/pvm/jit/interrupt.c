@@ -24,7 +24,10 @@ static const char kick_mark; /* its address marks the signals that kicks send */
 static uint64_t forks;
 
 static bool of_this_process(uint64_t kicks) { return kicks >> 32 == forks >> 32; }
-static bool held(uint64_t kicks) { return of_this_process(kicks) && (uint32_t)kicks & ~SENT; }
+static bool interrupt_held(uint64_t kicks)
+{
+    return of_this_process(kicks) && (uint32_t)kicks & ~SENT;
+}
 
 int pvm_thread_find(void) { return pvm_thread = (int)syscall(SYS_gettid); }
 
@@ -46,7 +49,7 @@ bool pvm_interrupt_fences(void) { return fences; }
 
 /* ---- sending ---- */
 
-static void hold(struct pvm_vm *vm)
+static void interrupt_hold(struct pvm_vm *vm)
 {
     uint64_t now = atomic_load_explicit(&vm->kicks, memory_order_relaxed), next;
     do next = of_this_process(now) ? now + 1 : forks + 1;
@@ -59,7 +62,7 @@ static void let_go(struct pvm_vm *vm)
     atomic_fetch_sub_explicit(&vm->kicks, 1, memory_order_release);
 }
 
-static void barrier(void)
+static void interrupt_barrier(void)
 {
     if (!fences) syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
     atomic_thread_fence(memory_order_seq_cst);
@@ -80,8 +83,8 @@ void pvm_kick(penta_vm *base)
     int error = errno; /* this may be called in a signal handler */
     pvm_vm_interrupt(base);
     if (vm->cells->native->poll) return;
-    hold(vm);
-    barrier();
+    interrupt_hold(vm);
+    interrupt_barrier();
     int thread = atomic_load_explicit(&vm->runner, memory_order_seq_cst);
     if (thread) {
         send_kick(thread);
@@ -107,13 +110,13 @@ bool pvm_is_kick(const siginfo_t *info)
 
 void pvm_kick_defer(void *context)
 {
-    if (!deferred) hold(pvm_running);
+    if (!deferred) interrupt_hold(pvm_running);
     deferred = true;
     sigaddset(&((ucontext_t *)context)->uc_sigmask, SIGTRAP);
     send_kick(pvm_thread_number());
 }
 
-static void unblock(void)
+static void interrupt_unblock(void)
 {
     sigset_t traps;
     sigemptyset(&traps);
@@ -131,13 +134,14 @@ void pvm_kick_wait(struct pvm_vm *vm)
     settling = true;
     if (was_deferred) let_go(vm);
     deferred = false;
-    while (now = atomic_load_explicit(&vm->kicks, memory_order_acquire), held(now)) sched_yield();
+    while (now = atomic_load_explicit(&vm->kicks, memory_order_acquire), interrupt_held(now))
+        sched_yield();
     if (of_this_process(now))
         atomic_fetch_and_explicit(&vm->kicks, ~SENT, memory_order_relaxed);
     else
         atomic_compare_exchange_strong(&vm->kicks, &now, forks);
     syscall(SYS_gettid);
-    if (was_deferred) unblock();
+    if (was_deferred) interrupt_unblock();
     settling = false;
     errno = error;
 }

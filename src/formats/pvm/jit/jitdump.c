@@ -32,48 +32,48 @@ struct dump {
     uint64_t line_budget; /* steps of line programs, bounded: a file can name one many times */
 };
 
-static uint64_t now(void)
+static uint64_t jitdump_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static size_t begin(struct dump *d, uint32_t kind)
+static size_t jitdump_begin(struct dump *d, uint32_t kind)
 {
     size_t at = d->out.out.size;
     writer_uint(&d->out, kind, 4);
     writer_uint(&d->out, 0, 4);
-    writer_uint(&d->out, now(), 8);
+    writer_uint(&d->out, jitdump_now(), 8);
     return at;
 }
 
-static void end(struct dump *d, size_t at)
+static void jitdump_end(struct dump *d, size_t at)
 {
     writer_patch(&d->out, at + 4, d->out.out.size - at, 4);
 }
 
-static uint64_t address(const struct dump *d, uint32_t offset)
+static uint64_t jitdump_address(const struct dump *d, uint32_t offset)
 {
     return (uint64_t)(uintptr_t)(d->native->code + offset);
 }
 
 /* A zero inside would end it early. */
-static void string(struct dump *d, penta_bytes text)
+static void jitdump_string(struct dump *d, penta_bytes text)
 {
     for (size_t i = 0; i < text.size; i++)
         writer_char(&d->out, text.data[i] < ' ' ? '?' : (char)text.data[i]);
 }
 
 /* The innermost frame of each region whose first instruction has code of its own. */
-static void lines(struct dump *d, const struct pvm_function *f)
+static void jitdump_lines(struct dump *d, const struct pvm_function *f)
 {
     struct pvm_debug_lines l;
     uint64_t count = 0;
     if (f->range == SIZE_MAX) return;
     pvm_debug_start(d->program, f->range, &l);
-    size_t start = d->out.out.size, at = begin(d, LINES);
-    writer_uint(&d->out, address(d, f->from), 8);
+    size_t start = d->out.out.size, at = jitdump_begin(d, LINES);
+    writer_uint(&d->out, jitdump_address(d, f->from), 8);
     writer_uint(&d->out, 0, 8);
     while (d->line_budget && pvm_debug_next(&l) && l.from < f->end) {
         d->line_budget--;
@@ -82,39 +82,39 @@ static void lines(struct dump *d, const struct pvm_function *f)
         penta_bytes path = pvm_debug_string(d->program, frame ? frame->path : 0);
         uint32_t native = l.from < d->native->size ? pvm_native_offset(d->native, l.from) : 0;
         if (!native || native < f->from || native >= f->to || !path.size || !frame->line) continue;
-        writer_uint(&d->out, address(d, native), 8);
+        writer_uint(&d->out, jitdump_address(d, native), 8);
         writer_uint(&d->out, frame->line, 4);
         writer_uint(&d->out, 0, 4);
-        string(d, path);
+        jitdump_string(d, path);
         writer_char(&d->out, 0);
         count++;
     }
     writer_patch(&d->out, at + 24, count, 8);
-    end(d, at);
+    jitdump_end(d, at);
     if (!count) d->out.out.size = start;
 }
 
-static void load(void *user, const struct pvm_function *f)
+static void jitdump_load(void *user, const struct pvm_function *f)
 {
     struct dump *d = user;
-    lines(d, f);
-    size_t at = begin(d, LOAD);
+    jitdump_lines(d, f);
+    size_t at = jitdump_begin(d, LOAD);
     writer_uint(&d->out, (uint32_t)getpid(), 4);
     writer_uint(&d->out, (uint32_t)syscall(SYS_gettid), 4);
-    writer_uint(&d->out, address(d, f->from), 8);
-    writer_uint(&d->out, address(d, f->from), 8);
+    writer_uint(&d->out, jitdump_address(d, f->from), 8);
+    writer_uint(&d->out, jitdump_address(d, f->from), 8);
     writer_uint(&d->out, f->to - f->from, 8);
     writer_uint(&d->out, (*d->index)++, 8);
     writer_text(&d->out, "guest ");
-    string(d, f->space);
+    jitdump_string(d, f->space);
     if (f->space.size) writer_text(&d->out, "::");
-    string(d, f->name);
+    jitdump_string(d, f->name);
     writer_char(&d->out, 0);
     writer_bytes(&d->out, d->native->code + f->from, f->to - f->from);
-    end(d, at);
+    jitdump_end(d, at);
 }
 
-static void header(struct writer *out)
+static void jitdump_header(struct writer *out)
 {
     writer_uint(out, MAGIC, 4);
     writer_uint(out, VERSION, 4);
@@ -122,7 +122,7 @@ static void header(struct writer *out)
     writer_uint(out, MACHINE_X86_64, 4);
     writer_uint(out, 0, 4);
     writer_uint(out, (uint32_t)getpid(), 4);
-    writer_uint(out, now(), 8);
+    writer_uint(out, jitdump_now(), 8);
     writer_uint(out, 0, 8);
 }
 
@@ -137,7 +137,7 @@ static bool write_all(int file, penta_bytes bytes)
 }
 
 /* The mapping stays until the process ends: perf may look for it at any time. */
-static bool mark(int file)
+static bool jitdump_mark(int file)
 {
     return mmap(NULL, PVM_PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0) != MAP_FAILED;
 }
@@ -159,13 +159,13 @@ bool pvm_perf_dump(const struct pvm_native *n, const struct pvm_program *p, cons
     int file = pvm_perf_file(path, first);
     bool ok = file >= 0;
     if (ok && first) {
-        header(&d.out);
+        jitdump_header(&d.out);
         index = 0;
     }
-    ok = ok && pvm_functions_each(n, p, load, &d) && !d.out.failed &&
+    ok = ok && pvm_functions_each(n, p, jitdump_load, &d) && !d.out.failed &&
          write_all(file, writer_view(&d.out));
     if (ok && first) {
-        ok = mark(file);
+        ok = jitdump_mark(file);
         memcpy(last, path, sizeof last);
     }
     if (file >= 0) close(file);

@@ -51,16 +51,17 @@ static bool may_differ(const struct pvm_memory *a, const struct pvm_memory *b,
     return ((uint64_t)page << PVM_PAGE_BITS) - area->address < area->initial.size;
 }
 
-static void ignore(void *user, uint32_t address, const uint8_t *now, const uint8_t *initial)
+static void lockstep_ignore(void *user, uint32_t address, const uint8_t *now,
+                            const uint8_t *initial)
 {
     (void)user, (void)address, (void)now, (void)initial;
 }
 
 /* Finds the first page whose bytes differ; copy: makes all pages equal. False: all are equal. */
-static bool differs(const struct pvm_memory *from, struct pvm_memory *to, bool copy,
-                    uint32_t *address)
+static bool lockstep_differs(const struct pvm_memory *from, struct pvm_memory *to, bool copy,
+                             uint32_t *address)
 {
-    pvm_memory_changed(from, ignore, NULL); /* brings DIRTY up to date */
+    pvm_memory_changed(from, lockstep_ignore, NULL); /* brings DIRTY up to date */
     for (size_t i = 0; i < from->area_count; i++) {
         const struct pvm_area *a = &from->areas[i];
         for (uint64_t at = a->address; at < a->address + a->length; at += PVM_PAGE) {
@@ -77,10 +78,11 @@ static bool differs(const struct pvm_memory *from, struct pvm_memory *to, bool c
     return false;
 }
 
-static bool follow(const struct pvm_vm *vm, struct pvm_vm *to)
+static bool lockstep_follow(const struct pvm_vm *vm, struct pvm_vm *to)
 {
     uint32_t address;
-    if (!copy_areas(&vm->memory, &to->memory) || differs(&vm->memory, &to->memory, true, &address))
+    if (!copy_areas(&vm->memory, &to->memory) ||
+        lockstep_differs(&vm->memory, &to->memory, true, &address))
         return false;
     memcpy(to->state->regs, vm->state->regs, sizeof to->state->regs);
     to->state->gas = vm->state->gas;
@@ -96,23 +98,24 @@ static bool follow(const struct pvm_vm *vm, struct pvm_vm *to)
 
 /* ---- comparing ---- */
 
-static bool note(struct pvm_twin *t, const char *what, uint64_t compiled, uint64_t interpreted)
+static bool lockstep_note(struct pvm_twin *t, const char *what, uint64_t compiled,
+                          uint64_t interpreted)
 {
     snprintf(t->difference, sizeof t->difference, "%s: jit 0x%llx, interp 0x%llx", what,
              (unsigned long long)compiled, (unsigned long long)interpreted);
     return false;
 }
 
-static bool equal(struct pvm_twin *t, const struct pvm_vm *a)
+static bool lockstep_equal(struct pvm_twin *t, const struct pvm_vm *a)
 {
     const struct pvm_vm *b = t->vm;
     for (unsigned i = 0; i < PVM_REGISTERS; i++)
         if (a->state->regs[i] != b->state->regs[i])
-            return note(t, pvm_register_names[i], a->state->regs[i], b->state->regs[i]);
-    if (a->state->pc != b->state->pc) return note(t, "pc", a->state->pc, b->state->pc);
+            return lockstep_note(t, pvm_register_names[i], a->state->regs[i], b->state->regs[i]);
+    if (a->state->pc != b->state->pc) return lockstep_note(t, "pc", a->state->pc, b->state->pc);
     if (a->metered && a->state->gas != b->state->gas)
-        return note(t, "gas", (uint64_t)a->state->gas, (uint64_t)b->state->gas);
-    if (a->wait != b->wait) return note(t, "wait", a->wait, b->wait);
+        return lockstep_note(t, "gas", (uint64_t)a->state->gas, (uint64_t)b->state->gas);
+    if (a->wait != b->wait) return lockstep_note(t, "wait", a->wait, b->wait);
     return true;
 }
 
@@ -120,21 +123,22 @@ static bool equal_stops(struct pvm_twin *t, const struct pvm_vm *vm, const penta
                         const penta_stop *b)
 {
     uint32_t address;
-    if (a->kind != b->kind) return note(t, "stop", a->kind, b->kind);
-    if (a->detail != b->detail) return note(t, "detail", a->detail, b->detail);
+    if (a->kind != b->kind) return lockstep_note(t, "stop", a->kind, b->kind);
+    if (a->detail != b->detail) return lockstep_note(t, "detail", a->detail, b->detail);
     for (unsigned i = 0; i < 3; i++)
-        if (a->args[i] != b->args[i]) return note(t, "argument", a->args[i], b->args[i]);
-    if (vm->heap_size != t->vm->heap_size) return note(t, "heap", vm->heap_size, t->vm->heap_size);
-    if (!same_areas(&vm->memory, &t->vm->memory)) return note(t, "memory map", 0, 0);
-    if (differs(&vm->memory, &t->vm->memory, false, &address))
-        return note(t, "page", address, address);
+        if (a->args[i] != b->args[i]) return lockstep_note(t, "argument", a->args[i], b->args[i]);
+    if (vm->heap_size != t->vm->heap_size)
+        return lockstep_note(t, "heap", vm->heap_size, t->vm->heap_size);
+    if (!same_areas(&vm->memory, &t->vm->memory)) return lockstep_note(t, "memory map", 0, 0);
+    if (lockstep_differs(&vm->memory, &t->vm->memory, false, &address))
+        return lockstep_note(t, "page", address, address);
     return true;
 }
 
 /* ---- running ---- */
 
 /* Whether there is so little memory that it is compared after every block. */
-static bool small(const struct pvm_memory *m)
+static bool lockstep_small(const struct pvm_memory *m)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < m->area_count; i++) bytes += m->areas[i].length;
@@ -169,11 +173,12 @@ static bool one_block(struct pvm_vm *vm, struct pvm_twin *t, penta_stop *stop, b
     if (*stopped) pvm_vm_report(vm, stop);
     penta_stop other;
     catch_up(vm, t->vm, rest, *stopped, &other);
-    if (!equal(t, vm)) return false;
+    if (!lockstep_equal(t, vm)) return false;
     if (*stopped) return equal_stops(t, vm, stop, &other);
     uint32_t address;
-    if (small(&vm->memory) && differs(&vm->memory, &t->vm->memory, false, &address))
-        return note(t, "page", address, address);
+    if (lockstep_small(&vm->memory) &&
+        lockstep_differs(&vm->memory, &t->vm->memory, false, &address))
+        return lockstep_note(t, "page", address, address);
     return true;
 }
 
@@ -192,7 +197,7 @@ static void both_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     pvm_vm_continue(vm);
     while (agreed) {
         if (vm->wait != PVM_READY) break;
-        agreed = follow(vm, t->vm) || note(t, "memory", 0, 0);
+        agreed = lockstep_follow(vm, t->vm) || lockstep_note(t, "memory", 0, 0);
         for (stopped = false; agreed && !stopped;) {
             if (atomic_exchange_explicit(&vm->base.interrupt, false, memory_order_relaxed)) {
                 stop->kind = PENTA_STOP_INTERRUPT;

@@ -22,7 +22,8 @@ static uint32_t start_of(const struct pvm_native *n, uint64_t pc)
     return n->cold_start;
 }
 
-static void other(uint32_t from, uint32_t to, const char *name, pvm_function_fn *fn, void *user)
+static void perf_map_other(uint32_t from, uint32_t to, const char *name, pvm_function_fn *fn,
+                           void *user)
 {
     struct pvm_function f = {.from = from, .to = to, .name = bytes_of(name), .range = SIZE_MAX};
     if (from < to) fn(user, &f);
@@ -35,8 +36,8 @@ bool pvm_functions_each(const struct pvm_native *n, const struct pvm_program *p,
     struct pvm_named_code *functions = pvm_functions(p, &count);
     if (!functions) return false;
     uint32_t first = count ? start_of(n, functions[0].pc) : n->cold_start;
-    other(1, n->body, "entry and exits", fn, user);
-    other(n->body, first, "code", fn, user);
+    perf_map_other(1, n->body, "entry and exits", fn, user);
+    perf_map_other(n->body, first, "code", fn, user);
     for (size_t i = 0; i < count; i++) {
         struct pvm_function f = {.pc = functions[i].pc,
                                  .end = i + 1 < count ? functions[i + 1].pc : n->size,
@@ -47,7 +48,7 @@ bool pvm_functions_each(const struct pvm_native *n, const struct pvm_program *p,
         f.to = i + 1 < count ? start_of(n, f.end) : n->cold_start;
         if (f.from < f.to) fn(user, &f);
     }
-    other(n->cold_start, n->used, "cold places", fn, user);
+    perf_map_other(n->cold_start, n->used, "cold places", fn, user);
     free(functions);
     return true;
 }
@@ -57,19 +58,19 @@ struct map {
     const uint8_t *code;
 };
 
-static void text(FILE *f, penta_bytes bytes)
+static void perf_map_text(FILE *f, penta_bytes bytes)
 {
     for (size_t i = 0; i < bytes.size; i++) fputc(bytes.data[i] < ' ' ? '?' : bytes.data[i], f);
 }
 
-static void line(void *user, const struct pvm_function *f)
+static void perf_map_line(void *user, const struct pvm_function *f)
 {
     struct map *map = user;
     fprintf(map->file, "%" PRIxPTR " %x guest ", (uintptr_t)(map->code + f->from),
             (unsigned)(f->to - f->from));
-    text(map->file, f->space);
+    perf_map_text(map->file, f->space);
     if (f->space.size) fputs("::", map->file);
-    text(map->file, f->name);
+    perf_map_text(map->file, f->name);
     fputc('\n', map->file);
 }
 
@@ -95,7 +96,7 @@ void pvm_perf_map(const struct pvm_native *n, const struct pvm_program *p)
     int fd = pvm_perf_file(path, false);
     struct map map = {fd < 0 ? NULL : fdopen(fd, "a"), n->code};
     if (map.file) {
-        pvm_functions_each(n, p, line, &map);
+        pvm_functions_each(n, p, perf_map_line, &map);
         fclose(map.file);
     } else if (fd >= 0) {
         close(fd);

@@ -54,7 +54,7 @@ bool pvm_jit_usable(void)
 
 typedef void enter_fn(const void *at);
 
-static enum pvm_native_exit enter(struct pvm_vm *vm, uint32_t offset)
+static enum pvm_native_exit pvm_run_enter(struct pvm_vm *vm, uint32_t offset)
 {
     const struct pvm_native *n = vm->cells->native;
     union {
@@ -84,7 +84,7 @@ static uint32_t block_rest(const struct pvm_native *n, uint32_t pc)
 }
 
 /* The native offset at which to go on at pc; 0: the interpreter must do the instruction. */
-static uint32_t entry(struct pvm_vm *vm)
+static uint32_t pvm_run_entry(struct pvm_vm *vm)
 {
     const struct pvm_native *n = vm->cells->native;
     uint32_t pc = vm->state->pc, at = pvm_native_offset(n, pc);
@@ -108,7 +108,7 @@ static bool out_of_gas(penta_stop *stop)
 }
 
 /* One instruction by the step engine. False: the machine stopped. */
-static bool step(struct pvm_vm *vm, penta_stop *stop)
+static bool pvm_run_step(struct pvm_vm *vm, penta_stop *stop)
 {
     const struct pvm_native *n = vm->cells->native;
     uint32_t pc = vm->state->pc;
@@ -148,7 +148,7 @@ static uint32_t cost_of(const struct pvm_native *n, const struct pvm_cold *cold)
 }
 
 /* Handles the reason why compiled code left, at native offset `at`. */
-static bool left(struct pvm_vm *vm, enum pvm_native_exit why, uint32_t at, penta_stop *stop)
+static bool pvm_run_left(struct pvm_vm *vm, enum pvm_native_exit why, uint32_t at, penta_stop *stop)
 {
     const struct pvm_native *n = vm->cells->native;
     switch (why) {
@@ -165,7 +165,7 @@ static bool left(struct pvm_vm *vm, enum pvm_native_exit why, uint32_t at, penta
         return false;
     case PVM_NATIVE_POLL: vm->state->pc = pvm_native_pc(n, at); return true;
     case PVM_NATIVE_KICK: pvm_native_between(n, at, &vm->state->pc, &vm->paid); return true;
-    default: vm->state->pc = pvm_native_pc(n, at); return step(vm, stop);
+    default: vm->state->pc = pvm_native_pc(n, at); return pvm_run_step(vm, stop);
     }
 }
 
@@ -175,7 +175,7 @@ static bool run_slice(struct pvm_vm *vm, uint32_t offset, int64_t budget, penta_
     const struct pvm_native *n = vm->cells->native;
     int64_t slice = vm->metered && s->gas < budget ? s->gas : budget;
     s->left = slice;
-    enum pvm_native_exit why = enter(vm, offset);
+    enum pvm_native_exit why = pvm_run_enter(vm, offset);
     if (why == PVM_NATIVE_EARLY) return true;
     vm->executed = UINT64_MAX;
     vm->paid = true;
@@ -195,7 +195,7 @@ static bool run_slice(struct pvm_vm *vm, uint32_t offset, int64_t budget, penta_
         if (why != PVM_NATIVE_HOST) s->pc = pvm_native_pc(n, at);
         return out_of_gas(stop);
     }
-    return left(vm, why, at, stop);
+    return pvm_run_left(vm, why, at, stop);
 }
 
 void pvm_jit_refund(struct pvm_vm *vm)
@@ -205,8 +205,8 @@ void pvm_jit_refund(struct pvm_vm *vm)
 
 bool pvm_jit_advance(struct pvm_vm *vm, int64_t budget, penta_stop *stop)
 {
-    uint32_t offset = entry(vm);
-    return offset ? run_slice(vm, offset, budget, stop) : step(vm, stop);
+    uint32_t offset = pvm_run_entry(vm);
+    return offset ? run_slice(vm, offset, budget, stop) : pvm_run_step(vm, stop);
 }
 
 static bool take_interrupt(struct pvm_vm *vm, penta_stop *stop)

@@ -26,7 +26,7 @@ static uint32_t caller_of(const struct pvm_native *n, const struct native_state 
 
 /* Outside of compiled code, in a host call or a step of the interpreter, the machine knows where it
  * is. */
-static struct pvm_frame innermost(const struct pvm_vm *vm, const struct native_state *at)
+static struct pvm_frame sample_innermost(const struct pvm_vm *vm, const struct native_state *at)
 {
     const struct pvm_native *n = vm->cells->native;
     uint64_t code = (uint64_t)(uintptr_t)n->code;
@@ -45,7 +45,7 @@ size_t pvm_jit_sample(const penta_vm *base, const struct native_state *at,
                       const struct code_map *map, uint64_t *pcs, size_t max)
 {
     const struct pvm_vm *vm = pvm_vm_const(base);
-    struct pvm_frame f = innermost(vm, at);
+    struct pvm_frame f = sample_innermost(vm, at);
     uint64_t read = 0;
     size_t n = 0, i;
     while (n < max) {

@@ -93,7 +93,7 @@ static void leave_by(const struct pvm_native *n, greg_t *regs, uint32_t exit)
  * machine steps to the end of the guest instruction, and leaves there with exact state. In the
  * entry it starts over at the test of the interrupt flag. In an exit, or outside, the flag will be
  * tested anyway. */
-static void walk(const struct pvm_native *n, greg_t *regs)
+static void signal_walk(const struct pvm_native *n, greg_t *regs)
 {
     uint32_t at = offset_of(n, regs), pc;
     bool paid;
@@ -120,7 +120,7 @@ static void on_sent_trap(siginfo_t *info, void *context)
     bool ours = pvm_is_kick(info);
     if (vm && atomic_load_explicit(&vm->base.interrupt, memory_order_relaxed)) {
         if (offset_of(vm->cells->native, regs))
-            walk(vm->cells->native, regs);
+            signal_walk(vm->cells->native, regs);
         else
             pvm_kick_defer(context);
     }
@@ -135,7 +135,7 @@ static void on_signal(int sig, siginfo_t *info, void *context)
     if (sig == SIGTRAP && was_sent(info)) {
         on_sent_trap(info, context);
     } else if (sig == SIGTRAP && stepping && n && info->si_code != SI_KERNEL) {
-        walk(n, regs); /* SI_KERNEL: a breakpoint instruction */
+        signal_walk(n, regs); /* SI_KERNEL: a breakpoint instruction */
     } else if (sig != SIGTRAP && !was_sent(info) && n && at >= n->body && at < n->cold_start) {
         stepping = false;
         regs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
@@ -185,7 +185,7 @@ bool pvm_signal_thread(void)
 
 /* ---- installing ---- */
 
-static void install(void)
+static void signal_install(void)
 {
     struct sigaction action = {.sa_sigaction = on_signal,
                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
@@ -202,6 +202,6 @@ static void install(void)
 bool pvm_signal_install(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, install);
+    pthread_once(&once, signal_install);
     return installed;
 }

@@ -11,7 +11,7 @@ static struct x64_mem stack_at(int32_t disp)
     return (struct x64_mem){.base = RSP, .index = X64_NONE, .disp = disp};
 }
 
-static void registers(struct jit *j, bool load)
+static void stubs_registers(struct jit *j, bool load)
 {
     for (unsigned i = 0; i < PVM_REGISTERS; i++) {
         struct x64_mem m = state_field(offsetof(struct pvm_state, regs) + 8 * i);
@@ -28,7 +28,7 @@ static void registers(struct jit *j, bool load)
 
 /* void enter(const void *at). It can be started over from enter_check on: see walk() in
  * signal.c. */
-static void enter(struct jit *j, struct x64_label *early)
+static void stubs_enter(struct jit *j, struct x64_label *early)
 {
     struct x64 *e = &j->e;
     j->n->enter = x64_here(e);
@@ -38,7 +38,7 @@ static void enter(struct jit *j, struct x64_label *early)
     x64_mov_load(e, X64, RCX, FIELD(interrupt));
     x64_cmp_mem8_imm(e, (struct x64_mem){.base = RCX, .index = X64_NONE}, 0);
     x64_jcc(e, X64_NE, early);
-    registers(j, true);
+    stubs_registers(j, true);
     x64_mov_load(e, X64, RCX, stack_at(0));
     x64_jmp_reg(e, RCX);
     j->n->enter_end = x64_here(e);
@@ -50,7 +50,7 @@ static void exit_with(struct jit *j, enum pvm_native_exit why, struct x64_label 
     x64_jmp(&j->e, leave);
 }
 
-static void exits(struct jit *j, struct x64_label *early)
+static void stubs_exits(struct jit *j, struct x64_label *early)
 {
     struct x64 *e = &j->e;
     struct x64_label leave = {0}, out = {0}, step = {0};
@@ -76,7 +76,7 @@ static void exits(struct jit *j, struct x64_label *early)
     x64_mov_store_imm(e, X32, FIELD(exit), PVM_NATIVE_STEP);
     x64_bind(e, &leave);
     x64_mov_store(e, X64, FIELD(native_at), RCX);
-    registers(j, false);
+    stubs_registers(j, false);
     x64_bind(e, &out);
     x64_pop(e, RCX);
     for (unsigned i = SAVED; i--;) x64_pop(e, saved[i]);
@@ -86,14 +86,14 @@ static void exits(struct jit *j, struct x64_label *early)
 
 /* ---- operations: first operand on the stack, second and result in rcx ---- */
 
-static void begin(struct x64 *e, struct x64_label *label)
+static void stubs_begin(struct x64 *e, struct x64_label *label)
 {
     x64_bind(e, label);
     x64_push(e, RAX);
     x64_push(e, RDX);
 }
 
-static void end(struct x64 *e)
+static void stubs_end(struct x64 *e)
 {
     x64_pop(e, RDX);
     x64_pop(e, RAX);
@@ -102,11 +102,11 @@ static void end(struct x64 *e)
 
 static const struct x64_mem operand = {.base = RSP, .index = X64_NONE, .disp = 24};
 
-static void divide(struct x64 *e, struct x64_label *label, enum x64_size size, bool is_signed,
-                   bool rest)
+static void stubs_divide(struct x64 *e, struct x64_label *label, enum x64_size size, bool is_signed,
+                         bool rest)
 {
     struct x64_label by_zero = {0}, by_minus_one = {0}, done = {0};
-    begin(e, label);
+    stubs_begin(e, label);
     x64_mov_load(e, X64, RAX, operand);
     x64_test(e, size, RCX, RCX);
     x64_jcc(e, X64_E, &by_zero);
@@ -124,7 +124,7 @@ static void divide(struct x64 *e, struct x64_label *label, enum x64_size size, b
     }
     x64_mov(e, size, RCX, rest ? RDX : RAX);
     x64_bind(e, &done);
-    end(e);
+    stubs_end(e);
     x64_bind(e, &by_zero);
     if (rest)
         x64_mov(e, size, RCX, RAX);
@@ -145,17 +145,17 @@ static void divide(struct x64 *e, struct x64_label *label, enum x64_size size, b
 /* Upper halves of 32-bit products: one multiplication of extended operands. */
 static void high_narrow(struct x64 *e, struct x64_label *label, bool second_signed)
 {
-    begin(e, label);
+    stubs_begin(e, label);
     x64_movsxd_load(e, X64, RAX, operand);
     if (second_signed) x64_movsxd(e, RCX, RCX);
     x64_imul(e, X64, RCX, RAX);
     x64_shr_imm(e, X64, RCX, 32);
-    end(e);
+    stubs_end(e);
 }
 
 static void high_wide(struct x64 *e, struct x64_label *label, bool second_signed)
 {
-    begin(e, label);
+    stubs_begin(e, label);
     x64_mov_load(e, X64, RAX, operand);
     if (second_signed) {
         x64_imul_wide(e, X64, RCX);
@@ -167,7 +167,7 @@ static void high_wide(struct x64 *e, struct x64_label *label, bool second_signed
         x64_sub(e, X64, RDX, RAX);
     }
     x64_mov(e, X64, RCX, RDX);
-    end(e);
+    stubs_end(e);
 }
 
 void pvm_jit_stubs(struct jit *j)
@@ -175,9 +175,10 @@ void pvm_jit_stubs(struct jit *j)
     struct x64 *e = &j->e;
     struct x64_label early = {0};
     x64_ud2(e); /* offset 0 stands for "none" */
-    enter(j, &early);
-    exits(j, &early);
-    for (unsigned i = 0; i < 8; i++) divide(e, &j->divide[i], i & 4 ? X64 : X32, i & 1, i & 2);
+    stubs_enter(j, &early);
+    stubs_exits(j, &early);
+    for (unsigned i = 0; i < 8; i++)
+        stubs_divide(e, &j->divide[i], i & 4 ? X64 : X32, i & 1, i & 2);
     void (*high)(struct x64 *, struct x64_label *, bool) = j->narrow ? high_narrow : high_wide;
     high(e, &j->high_ss, true);
     high(e, &j->high_su, false);

@@ -26,8 +26,8 @@ uint32_t link_block_at(const struct link *l, struct link_place place)
 }
 
 /* Marks the instruction at a place as a leader: the first of a block. */
-static bool lead(struct link *l, struct link_place place, uint8_t *leaders, uint32_t section,
-                 uint64_t offset)
+static bool blocks_lead(struct link *l, struct link_place place, uint8_t *leaders, uint32_t section,
+                        uint64_t offset)
 {
     char where[100];
     uint32_t insn = insn_at(l, place);
@@ -50,7 +50,7 @@ static bool lead_data(struct link *l, struct link_place place, void *user)
 {
     struct leading *w = user;
     if (place.section == LINK_NONE || l->sections[place.section].use != LINK_CODE) return true;
-    return lead(l, place, w->leaders, w->section, 0);
+    return blocks_lead(l, place, w->leaders, w->section, 0);
 }
 
 static bool find_leaders(struct link *l, uint8_t *leaders)
@@ -59,13 +59,16 @@ static bool find_leaders(struct link *l, uint8_t *leaders)
     for (size_t i = 0; i < l->insn_count; i++) {
         const struct link_insn *in = &l->insns[i];
         if (pvm_has_target(in->op))
-            ok &= lead(l, (struct link_place){in->to, in->imm2}, leaders, in->section, in->offset);
+            ok &= blocks_lead(l, (struct link_place){in->to, in->imm2}, leaders, in->section,
+                              in->offset);
         if (in->ref == REF_CODE)
-            ok &= lead(l, (struct link_place){in->to, in->imm1}, leaders, in->section, in->offset);
+            ok &= blocks_lead(l, (struct link_place){in->to, in->imm1}, leaders, in->section,
+                              in->offset);
         if (pvm_ends_block(in->op)) leaders[i + 1] = 1;
     }
     for (size_t i = 0; i < l->export_count; i++)
-        ok &= lead(l, l->exports[i].place, leaders, l->exports[i].section, l->exports[i].offset);
+        ok &= blocks_lead(l, l->exports[i].place, leaders, l->exports[i].section,
+                          l->exports[i].offset);
     for (uint32_t i = 0; i < l->section_count; i++) {
         struct leading w = {leaders, i};
         if (link_is_data(l->sections[i].use)) ok &= link_data_targets(l, i, lead_data, &w);
@@ -74,7 +77,7 @@ static bool find_leaders(struct link *l, uint8_t *leaders)
 }
 
 /* Replaces places by the blocks that start there. */
-static void bind(struct link *l)
+static void blocks_bind(struct link *l)
 {
     for (size_t i = 0; i < l->insn_count; i++) {
         struct link_insn *in = &l->insns[i];
@@ -113,7 +116,7 @@ bool link_make_blocks(struct link *l)
         b->next = goes_on && i + 1 < l->insn_count ? (uint32_t)l->block_count : LINK_NONE;
     }
     free(leaders);
-    if (ok) bind(l);
+    if (ok) blocks_bind(l);
     return ok;
 }
 

@@ -61,8 +61,8 @@ static void relocate_leb(uint8_t *at, uint8_t *end, uint64_t value, bool subtrac
         at[i] = (uint8_t)((value >> 7 * i & 0x7f) | (i < n ? 0x80 : 0));
 }
 
-static void relocate(const struct link *l, const struct link_object *o,
-                     const struct link_section *s, uint8_t *bytes)
+static void dwarf_relocate(const struct link *l, const struct link_object *o,
+                           const struct link_section *s, uint8_t *bytes)
 {
     static const struct {
         uint8_t type, size;
@@ -99,7 +99,7 @@ static bool open_image(struct link *l, const struct link_object *o, struct dwarf
         for (uint32_t i = 0; i < o->section_count; i++) {
             const struct link_section *s = &l->sections[o->section_first + i];
             if (s->reloc_count && s->data.size && !strncmp(s->name, ".debug", 6))
-                relocate(l, o, s, d->copy + s->file_offset);
+                dwarf_relocate(l, o, s, d->copy + s->file_offset);
         }
         file.data = d->copy;
     }
@@ -142,7 +142,7 @@ static int by_address(const void *a, const void *b)
 /* ---- functions ---- */
 
 /* An attribute of the function, which may be given at its abstract or declared form. */
-static bool attribute(Dwarf_Die *die, unsigned name, uint32_t *out)
+static bool dwarf_attribute(Dwarf_Die *die, unsigned name, uint32_t *out)
 {
     Dwarf_Attribute attr;
     Dwarf_Word value = 0;
@@ -157,7 +157,8 @@ static const char *file_of(Dwarf_Die *die, Dwarf_Die *unit, unsigned name)
     Dwarf_Files *files;
     size_t count;
     uint32_t index = 0;
-    if (!attribute(die, name, &index) || dwarf_getsrcfiles(unit, &files, &count) || index >= count)
+    if (!dwarf_attribute(die, name, &index) || dwarf_getsrcfiles(unit, &files, &count) ||
+        index >= count)
         return "";
     const char *file = dwarf_filesrc(files, index, NULL, NULL);
     return file ? file : "";
@@ -174,11 +175,11 @@ static bool add_scope(struct dwarf_lines *d, Dwarf_Die *die, Dwarf_Die *unit, ui
 {
     struct scope s = {.parent = LINK_NONE, .depth = depth, .function = name_of(die)};
     s.file = file_of(die, unit, DW_AT_decl_file);
-    attribute(die, DW_AT_decl_line, &s.line);
+    dwarf_attribute(die, DW_AT_decl_line, &s.line);
     if (dwarf_tag(die) == DW_TAG_inlined_subroutine) {
         s.call_file = file_of(die, unit, DW_AT_call_file);
-        attribute(die, DW_AT_call_line, &s.call_line);
-        attribute(die, DW_AT_call_column, &s.call_column);
+        dwarf_attribute(die, DW_AT_call_line, &s.call_line);
+        dwarf_attribute(die, DW_AT_call_column, &s.call_column);
     }
     Dwarf_Addr base;
     ptrdiff_t at = 0;
@@ -190,7 +191,7 @@ static bool add_scope(struct dwarf_lines *d, Dwarf_Die *die, Dwarf_Die *unit, ui
     return true;
 }
 
-static bool walk(struct dwarf_lines *d, Dwarf_Die *parent, Dwarf_Die *unit, uint32_t depth)
+static bool dwarf_walk(struct dwarf_lines *d, Dwarf_Die *parent, Dwarf_Die *unit, uint32_t depth)
 {
     Dwarf_Die die;
     if (depth > DEPTH_MAX || dwarf_child(parent, &die)) return true;
@@ -200,7 +201,7 @@ static bool walk(struct dwarf_lines *d, Dwarf_Die *parent, Dwarf_Die *unit, uint
         bool inside = scope || tag == DW_TAG_lexical_block || tag == DW_TAG_namespace ||
                       tag == DW_TAG_class_type || tag == DW_TAG_structure_type;
         if (scope && !add_scope(d, &die, unit, depth)) return false;
-        if (inside && !walk(d, &die, unit, depth + 1)) return false;
+        if (inside && !dwarf_walk(d, &die, unit, depth + 1)) return false;
     } while (!dwarf_siblingof(&die, &die));
     return true;
 }
@@ -214,7 +215,7 @@ static int by_range(const void *a, const void *b)
 }
 
 /* Finds the parents: sorted like this, a scope comes after the one around it. */
-static void nest(struct dwarf_lines *d)
+static void dwarf_nest(struct dwarf_lines *d)
 {
     uint32_t open = LINK_NONE;
     if (d->scope_count) qsort(d->scopes, d->scope_count, sizeof *d->scopes, by_range);
@@ -232,9 +233,10 @@ static void read_units(struct dwarf_lines *d)
     Dwarf_Die unit, sub;
     uint8_t type;
     while (!dwarf_get_units(d->dwarf, cu, &cu, NULL, &type, &unit, &sub))
-        if (type == DW_UT_compile && (!read_lines(d, &unit) || !walk(d, &unit, &unit, 0))) return;
+        if (type == DW_UT_compile && (!read_lines(d, &unit) || !dwarf_walk(d, &unit, &unit, 0)))
+            return;
     if (d->row_count) qsort(d->rows, d->row_count, sizeof *d->rows, by_address);
-    nest(d);
+    dwarf_nest(d);
 }
 
 static const struct dwarf_lines *lines_of(struct link *l, uint32_t object)

@@ -23,7 +23,7 @@ static bool bad_because(struct elf_reader *r, uint64_t offset, const char *what,
     link_report_object(r->l, PVM_LINK_BAD_ELF, r->object_index, offset, note, "%s", what);
     return false;
 }
-static bool bad(struct elf_reader *r, uint64_t offset, const char *what)
+static bool elf_bad(struct elf_reader *r, uint64_t offset, const char *what)
 {
     return bad_because(r, offset, what, NULL);
 }
@@ -47,7 +47,7 @@ static bool read_header(struct elf_reader *r)
 {
     struct link *l = r->l;
     if (elf_kind(r->elf) != ELF_K_ELF || !gelf_getehdr(r->elf, &r->header))
-        return bad(r, 0, "this is not an ELF file");
+        return elf_bad(r, 0, "this is not an ELF file");
     if (r->header.e_machine != MACHINE_RISCV || r->header.e_ident[EI_DATA] != ELFDATA2LSB) {
         link_report_object(l, PVM_LINK_MACHINE, r->object_index, 18,
                            "compile with --target=riscv64-unknown-none-elf or riscv32",
@@ -60,8 +60,8 @@ static bool read_header(struct elf_reader *r)
     r->object->is64 = r->header.e_ident[EI_CLASS] == ELFCLASS64;
     r->object->relocatable = r->header.e_type == ET_REL;
     if (r->header.e_type != ET_REL && r->header.e_type != ET_EXEC && r->header.e_type != ET_DYN)
-        return bad(r, 16, "neither an object nor a program");
-    if (elf_getshdrstrndx(r->elf, &r->names)) return bad(r, 50, "sections have no names");
+        return elf_bad(r, 16, "neither an object nor a program");
+    if (elf_getshdrstrndx(r->elf, &r->names)) return elf_bad(r, 50, "sections have no names");
     return true;
 }
 
@@ -69,9 +69,9 @@ static bool read_section(struct elf_reader *r, size_t index, struct link_section
 {
     GElf_Shdr h;
     Elf_Scn *scn = elf_getscn(r->elf, index);
-    if (!scn || !gelf_getshdr(scn, &h)) return bad(r, 0, "a section header cannot be read");
+    if (!scn || !gelf_getshdr(scn, &h)) return elf_bad(r, 0, "a section header cannot be read");
     const char *name = elf_strptr(r->elf, r->names, h.sh_name);
-    if (!name) return bad(r, h.sh_offset, "a section's name lies outside the table of names");
+    if (!name) return elf_bad(r, h.sh_offset, "a section's name lies outside the table of names");
     *s = (struct link_section){.name = name,
                                .object = r->object_index,
                                .elf_type = h.sh_type,
@@ -86,14 +86,14 @@ static bool read_section(struct elf_reader *r, size_t index, struct link_section
     }
     if (s->align & (s->align - 1) || s->align > ALIGN_MAX) {
         if (h.sh_flags & SHF_ALLOC)
-            return bad(r, h.sh_offset, "a section's alignment is no power of two up to 65536");
+            return elf_bad(r, h.sh_offset, "a section's alignment is no power of two up to 65536");
         s->align = 1;
     }
     if (h.sh_type == SHT_NOBITS) return true;
     size_t size = r->object->file.size;
     if (h.sh_offset > size || h.sh_size > size - h.sh_offset)
-        return bad(r, h.sh_offset, "a section lies outside the file");
-    if (h.sh_size > r->data_left) return bad(r, h.sh_offset, "sections overlap");
+        return elf_bad(r, h.sh_offset, "a section lies outside the file");
+    if (h.sh_size > r->data_left) return elf_bad(r, h.sh_offset, "sections overlap");
     r->data_left -= (size_t)h.sh_size;
     s->data = bytes_slice(r->object->file, (size_t)h.sh_offset, (size_t)h.sh_size);
     return true;
@@ -103,9 +103,9 @@ static bool read_sections(struct elf_reader *r)
 {
     struct link *l = r->l;
     size_t count = 0;
-    if (elf_getshdrnum(r->elf, &count) || !count) return bad(r, 40, "there are no sections");
+    if (elf_getshdrnum(r->elf, &count) || !count) return elf_bad(r, 40, "there are no sections");
     if (count > r->object->file.size / 40)
-        return bad(r, 60, "more sections than the file can hold");
+        return elf_bad(r, 60, "more sections than the file can hold");
     r->object->section_first = (uint32_t)l->section_count;
     r->object->section_count = (uint32_t)count;
     r->data_left = r->object->file.size;
@@ -168,7 +168,7 @@ static bool read_symbols(struct elf_reader *r, size_t table)
     GElf_Shdr h;
     Elf_Scn *scn = elf_getscn(r->elf, table);
     Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
-    if (!data || !gelf_getshdr(scn, &h)) return bad(r, 0, "the symbol table cannot be read");
+    if (!data || !gelf_getshdr(scn, &h)) return elf_bad(r, 0, "the symbol table cannot be read");
     size_t entry = o->is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym), count = data->d_size / entry;
     Elf_Data *wide = wide_indexes(r, table);
     o->symbols = arena_alloc(&r->l->arena, count, sizeof *o->symbols, &r->l->err);
@@ -176,11 +176,12 @@ static bool read_symbols(struct elf_reader *r, size_t table)
     o->symbol_count = count;
     for (size_t i = 0; i < count; i++) {
         GElf_Sym sym;
-        if (!gelf_getsym(data, (int)i, &sym)) return bad(r, h.sh_offset, "a symbol cannot be read");
+        if (!gelf_getsym(data, (int)i, &sym))
+            return elf_bad(r, h.sh_offset, "a symbol cannot be read");
         const char *name = elf_strptr(r->elf, h.sh_link, sym.st_name);
         uint64_t at = h.sh_offset + i * entry;
-        if (!name) return bad(r, at, "a symbol's name lies outside the table of names");
-        if (!i && !symbol_is_empty(&sym)) return bad(r, at, "symbol 0 is not empty");
+        if (!name) return elf_bad(r, at, "a symbol's name lies outside the table of names");
+        if (!i && !symbol_is_empty(&sym)) return elf_bad(r, at, "symbol 0 is not empty");
         unsigned type = GELF_ST_TYPE(sym.st_info), binding = GELF_ST_BIND(sym.st_info);
         struct link_symbol *out = &o->symbols[i];
         *out = (struct link_symbol){.name = name,
@@ -193,7 +194,7 @@ static bool read_symbols(struct elf_reader *r, size_t table)
                                     .section_symbol = type == STT_SECTION,
                                     .tls = type == STT_TLS};
         if (!symbol_place(r, &sym, i, wide, out))
-            return bad(r, at, "a symbol is in a section that is not there");
+            return elf_bad(r, at, "a symbol is in a section that is not there");
     }
     return true;
 }
@@ -210,8 +211,8 @@ static bool read_relocs(struct elf_reader *r, Elf_Scn *scn, const GElf_Shdr *h)
     Elf_Data *data = elf_getdata(scn, NULL);
     struct link_section *s = &r->l->sections[r->object->section_first + h->sh_info];
     size_t entry = r->object->is64 ? sizeof(Elf64_Rela) : sizeof(Elf32_Rela);
-    if (!data) return bad(r, h->sh_offset, "relocations cannot be read");
-    if (s->relocs) return bad(r, h->sh_offset, "a section has two tables of relocations");
+    if (!data) return elf_bad(r, h->sh_offset, "relocations cannot be read");
+    if (s->relocs) return elf_bad(r, h->sh_offset, "a section has two tables of relocations");
     size_t count = data->d_size / entry;
     struct link_reloc *relocs = arena_alloc(&r->l->arena, count, sizeof *relocs, &r->l->err);
     if (!relocs) return false;
@@ -219,7 +220,7 @@ static bool read_relocs(struct elf_reader *r, Elf_Scn *scn, const GElf_Shdr *h)
     for (size_t i = 0; i < count; i++) {
         GElf_Rela rela;
         if (!gelf_getrela(data, (int)i, &rela))
-            return bad(r, h->sh_offset, "a relocation cannot be read");
+            return elf_bad(r, h->sh_offset, "a relocation cannot be read");
         struct link_reloc *out = &relocs[i];
         *out = (struct link_reloc){.offset = rela.r_offset,
                                    .type = (uint32_t)GELF_R_TYPE(rela.r_info),
@@ -243,14 +244,15 @@ static bool read_group(struct elf_reader *r, Elf_Scn *scn, const GElf_Shdr *h)
     struct link *l = r->l;
     Elf_Data *data = elf_getdata(scn, NULL);
     if (!data || data->d_size < 4 || h->sh_info >= r->object->symbol_count)
-        return bad(r, h->sh_offset, "a section group has no signature");
+        return elf_bad(r, h->sh_offset, "a section group has no signature");
     size_t count = data->d_size / 4;
     uint32_t *words = arena_alloc(&l->arena, count, sizeof *words, &l->err);
     if (!words || !ARRAY_GROW(l->groups, l->group_capacity, l->group_count, &l->err)) return false;
     memcpy(words, data->d_buf, count * sizeof *words);
     for (size_t i = 1; i < count; i++)
         if (!words[i] || words[i] >= r->object->section_count || words[i] == elf_ndxscn(scn))
-            return bad(r, h->sh_offset + 4 * i, "a section group has a member that is not there");
+            return elf_bad(r, h->sh_offset + 4 * i,
+                           "a section group has a member that is not there");
     if (words[0] & GRP_COMDAT)
         l->groups[l->group_count++] = (struct link_group){r->object->symbols[h->sh_info].name,
                                                           r->object_index, words + 1, count - 1};
@@ -280,7 +282,7 @@ static bool find_symbols(struct elf_reader *r, size_t *table)
     for (uint32_t i = 0; i < r->object->section_count; i++) {
         const struct link_section *s = &r->l->sections[r->object->section_first + i];
         if (s->elf_type != SHT_SYMTAB) continue;
-        if (*table) return bad(r, s->file_offset, "there are two tables of symbols");
+        if (*table) return elf_bad(r, s->file_offset, "there are two tables of symbols");
         *table = i;
     }
     return true;
@@ -295,18 +297,18 @@ static bool read_tables(struct elf_reader *r)
     for (uint32_t i = 1; i < o->section_count; i++) {
         GElf_Shdr h;
         Elf_Scn *scn = elf_getscn(r->elf, i);
-        if (!scn || !gelf_getshdr(scn, &h)) return bad(r, 0, "a section header cannot be read");
+        if (!scn || !gelf_getshdr(scn, &h)) return elf_bad(r, 0, "a section header cannot be read");
         if (h.sh_type == SHT_REL && h.sh_size && o->relocatable)
-            return bad(r, h.sh_offset, "relocations without addends");
+            return elf_bad(r, h.sh_offset, "relocations without addends");
         /* allocated relocations are for a loader, not about a section */
         bool relocs = h.sh_type == SHT_RELA && !(h.sh_flags & SHF_ALLOC);
         if (!relocs && h.sh_type != SHT_GROUP) continue;
         if (h.sh_link != symbols)
-            return bad(r, h.sh_offset, "a section refers to symbols that are not there");
+            return elf_bad(r, h.sh_offset, "a section refers to symbols that are not there");
         if (h.sh_type == SHT_GROUP && !read_group(r, scn, &h)) return false;
         if (!relocs) continue;
         if (!section_has_relocs(r, h.sh_info))
-            return bad(r, h.sh_offset, "relocations of a section that cannot have any");
+            return elf_bad(r, h.sh_offset, "relocations of a section that cannot have any");
         if (!read_relocs(r, scn, &h)) return false;
     }
     return true;
@@ -335,7 +337,7 @@ bool link_read_elf(struct link *l, const char *name, penta_bytes file, bool lazy
     /* names point into the handle, which is closed after linking */
     r.elf = elf_memory((char *)(uintptr_t)file.data, file.size);
     o->elf = r.elf;
-    if (!r.elf) return bad(&r, 0, "this is not an ELF file");
+    if (!r.elf) return elf_bad(&r, 0, "this is not an ELF file");
     if (file.size >= 4 && !memcmp(file.data, "BC\xc0\xde", 4))
         return bad_because(&r, 0, "this is LLVM bitcode, not an ELF file", "compile without -flto");
     if (!read_header(&r) || !read_sections(&r) || !read_tables(&r)) return false;

@@ -41,18 +41,18 @@ struct line_writer {
     bool open;
 };
 
-static void number(struct writer *w, uint32_t value)
+static void lines_number(struct writer *w, uint32_t value)
 {
     uint8_t bytes[PVM_VARINT_BYTES];
     writer_bytes(w, bytes, pvm_prefix_write(bytes, value));
 }
 
-static void op(struct line_writer *w, enum line_op code) { writer_uint(w->lines, code, 1); }
+static void lines_op(struct line_writer *w, enum line_op code) { writer_uint(w->lines, code, 1); }
 
 static void op_number(struct line_writer *w, enum line_op code, uint32_t value)
 {
-    op(w, code);
-    number(w->lines, value);
+    lines_op(w, code);
+    lines_number(w->lines, value);
 }
 
 /* ---- strings ---- */
@@ -88,7 +88,7 @@ static bool grow_strings(struct line_writer *w)
 }
 
 /* The offset of a string, which is written if it is new; 0: none. */
-static uint32_t string(struct line_writer *w, const char *text)
+static uint32_t lines_string(struct line_writer *w, const char *text)
 {
     struct writer *out = &w->l->debug_strings;
     penta_bytes bytes = bytes_of(text ? text : "");
@@ -101,7 +101,7 @@ static uint32_t string(struct line_writer *w, const char *text)
     }
     if (!out->out.size) writer_uint(out, 0, 1); /* offset 0 is no string */
     uint32_t offset = (uint32_t)out->out.size;
-    number(out, (uint32_t)bytes.size);
+    lines_number(out, (uint32_t)bytes.size);
     writer_bytes(out, bytes.data, bytes.size);
     w->strings[at] = offset + 1;
     w->used++;
@@ -119,16 +119,16 @@ static void stack_at(struct line_writer *w, const struct link_item *item, struct
     const struct link_section *s = &l->sections[item->section];
     unsigned count = link_source_at(l, s->object, s->address + item->offset, places);
     for (unsigned i = 0; i < count; i++) {
-        uint32_t function = string(w, places[i].function);
+        uint32_t function = lines_string(w, places[i].function);
         struct pvm_debug_frame *enter = &out->frames[out->depth++];
         struct pvm_debug_frame *at = &out->frames[out->depth++];
         *enter = (struct pvm_debug_frame){.kind = PVM_FRAME_ENTER,
                                           .function = function,
-                                          .path = string(w, places[i].function_file),
+                                          .path = lines_string(w, places[i].function_file),
                                           .line = places[i].function_line};
         *at = (struct pvm_debug_frame){.kind = i + 1 < count ? PVM_FRAME_CALL : PVM_FRAME_LINE,
                                        .function = function,
-                                       .path = string(w, places[i].file),
+                                       .path = lines_string(w, places[i].file),
                                        .line = places[i].line,
                                        .column = places[i].column};
     }
@@ -136,7 +136,7 @@ static void stack_at(struct line_writer *w, const struct link_item *item, struct
     const struct link_symbol *f = link_function_at(l, item->section, item->offset);
     if (!f) return;
     out->frames[0] =
-        (struct pvm_debug_frame){.kind = PVM_FRAME_ENTER, .function = string(w, f->name)};
+        (struct pvm_debug_frame){.kind = PVM_FRAME_ENTER, .function = lines_string(w, f->name)};
     out->depth = 1;
 }
 
@@ -157,7 +157,7 @@ static bool same_stack(const struct stack *a, const struct stack *b)
 static void set_line(struct line_writer *w, uint32_t old, uint32_t line)
 {
     if (old && line == old + 1)
-        op(w, OP_INCREMENT_LINE);
+        lines_op(w, OP_INCREMENT_LINE);
     else if (old && line > old)
         op_number(w, OP_ADD_LINE, line - old);
     else if (old && line && line < old)
@@ -172,7 +172,8 @@ static void set_frame(struct line_writer *w, uint32_t index, const struct pvm_de
     if (same_frame(now, to)) return;
     if (w->mutation != index) op_number(w, OP_SET_MUTATION_DEPTH, index);
     w->mutation = index;
-    if (now->kind != to->kind) op(w, (enum line_op)(OP_SET_KIND + (int)to->kind - PVM_FRAME_ENTER));
+    if (now->kind != to->kind)
+        lines_op(w, (enum line_op)(OP_SET_KIND + (int)to->kind - PVM_FRAME_ENTER));
     if (now->function != to->function) op_number(w, OP_SET_FUNCTION, to->function);
     if (now->path != to->path) op_number(w, OP_SET_PATH, to->path);
     if (now->line != to->line) set_line(w, now->line, to->line);
@@ -187,7 +188,7 @@ static void finish_region(struct line_writer *w, uint32_t pc)
     uint32_t bytes = pc - w->region;
     if (!w->open || !bytes) return;
     if (bytes == 1)
-        op(w, OP_FINISH_INSTRUCTION);
+        lines_op(w, OP_FINISH_INSTRUCTION);
     else
         op_number(w, OP_FINISH_INSTRUCTIONS, bytes);
     w->region = pc;
@@ -197,7 +198,7 @@ static void finish_program(struct line_writer *w, uint32_t pc)
 {
     if (!w->open) return;
     finish_region(w, pc);
-    op(w, OP_FINISH_PROGRAM);
+    lines_op(w, OP_FINISH_PROGRAM);
     writer_patch(&w->l->debug_ranges, w->l->debug_ranges.out.size - 8, pc, 4);
     w->open = false;
 }

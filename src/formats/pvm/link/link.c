@@ -13,8 +13,8 @@ enum { STACK_DEFAULT = 8192 };
 
 /* ---- findings ---- */
 
-static void report(struct link *l, uint32_t code, const char *object, uint64_t offset,
-                   const char *note, const char *format, va_list args)
+static void link_report_list(struct link *l, uint32_t code, const char *object, uint64_t offset,
+                             const char *note, const char *format, va_list args)
 {
     char message[sizeof((penta_error *)NULL)->message];
     vsnprintf(message, sizeof message, format, args);
@@ -29,8 +29,8 @@ void link_report(struct link *l, uint32_t code, uint32_t section, uint64_t offse
     va_list args;
     va_start(args, format);
     const struct link_section *s = section == LINK_NONE ? NULL : &l->sections[section];
-    report(l, code, s ? l->objects[s->object].name : NULL, s ? s->file_offset + offset : 0, note,
-           format, args);
+    link_report_list(l, code, s ? l->objects[s->object].name : NULL,
+                     s ? s->file_offset + offset : 0, note, format, args);
     va_end(args);
 }
 
@@ -39,7 +39,7 @@ void link_report_object(struct link *l, uint32_t code, uint32_t object, uint64_t
 {
     va_list args;
     va_start(args, format);
-    report(l, code, l->objects[object].name, file_offset, note, format, args);
+    link_report_list(l, code, l->objects[object].name, file_offset, note, format, args);
     va_end(args);
 }
 
@@ -203,7 +203,7 @@ static bool name_things(struct link *l, struct pvm_program *p)
     return true;
 }
 
-static uint32_t pages(uint64_t bytes) { return (uint32_t)((bytes + PVM_PAGE - 1) / PVM_PAGE); }
+static uint32_t link_pages(uint64_t bytes) { return (uint32_t)((bytes + PVM_PAGE - 1) / PVM_PAGE); }
 
 /* A standard program: its fields are shorter, and read-only memory has no zeros after its data. */
 static bool make_jam(struct link *l, struct pvm_program *p)
@@ -212,7 +212,7 @@ static bool make_jam(struct link *l, struct pvm_program *p)
     p->spi = true;
     p->has_metadata = l->metadata.data != NULL;
     p->metadata = l->metadata;
-    p->heap_pages = pages(l->rw_size) - pages(p->rw_data.size);
+    p->heap_pages = link_pages(l->rw_size) - link_pages(p->rw_data.size);
     if (p->heap_pages >> 16 || p->ro_size >> 24 || p->rw_data.size >> 24 || p->stack_size >> 24) {
         link_report(
             l, PVM_INEXPRESSIBLE, LINK_NONE, 0, NULL,

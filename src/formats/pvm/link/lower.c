@@ -172,7 +172,7 @@ static void lower_low(struct lowering *w, struct link_place place)
 /* ---- jumps ---- */
 
 /* Where a jump without a relocation goes: its distance holds, since sections keep their layout. */
-static struct link_place relative(const struct lowering *w)
+static struct link_place lower_relative(const struct lowering *w)
 {
     return (struct link_place){w->section, (int64_t)w->offset + w->in.imm};
 }
@@ -382,12 +382,12 @@ static unsigned lower_insn(struct lowering *w)
     case RISCV_AUIPC: return lower_own_address(w);
     case RISCV_JAL:
         if (w->rd == ZERO)
-            put_jump(w, relative(w));
+            put_jump(w, lower_relative(w));
         else
-            put_call(w, relative(w));
+            put_call(w, lower_relative(w));
         break;
     case RISCV_JALR: lower_jalr(w); break;
-    case RISCV_BRANCH: lower_branch(w, relative(w)); break;
+    case RISCV_BRANCH: lower_branch(w, lower_relative(w)); break;
     case RISCV_LOAD: lower_load(w); break;
     case RISCV_STORE: lower_store(w); break;
     case RISCV_IMM:

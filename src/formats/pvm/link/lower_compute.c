@@ -25,11 +25,11 @@ static void put_move(struct lowering *w, uint8_t d, uint8_t a)
     else if (a != d)
         lower_put(w, (struct link_insn){.op = PVM_OP_move_reg, .d = d, .a = a});
 }
-static void put3(struct lowering *w, uint8_t op, uint8_t d, uint8_t a, uint8_t b)
+static void lower_compute_put3(struct lowering *w, uint8_t op, uint8_t d, uint8_t a, uint8_t b)
 {
     lower_put(w, (struct link_insn){.op = op, .a = a, .b = b, .d = d});
 }
-static void put2i(struct lowering *w, uint8_t op, uint8_t a, uint8_t b, int64_t x)
+static void lower_compute_put2i(struct lowering *w, uint8_t op, uint8_t a, uint8_t b, int64_t x)
 {
     lower_put(w, (struct link_insn){.op = op, .a = a, .b = b, .imm1 = x});
 }
@@ -41,7 +41,7 @@ uint8_t lower_word_op(const struct lowering *w, uint8_t op64, uint8_t op32)
     return w->l->bits == 64 ? op64 : op32;
 }
 
-static void spill(struct lowering *w, uint8_t op, uint8_t reg, unsigned slot)
+static void lower_compute_spill(struct lowering *w, uint8_t op, uint8_t reg, unsigned slot)
 {
     lower_put(w, (struct link_insn){.op = op,
                                     .a = reg,
@@ -51,21 +51,21 @@ static void spill(struct lowering *w, uint8_t op, uint8_t reg, unsigned slot)
 }
 
 /* A register that is none of those in `used`; its value goes to the slot. */
-static uint8_t borrow(struct lowering *w, uint16_t *used, unsigned slot)
+static uint8_t lower_compute_borrow(struct lowering *w, uint16_t *used, unsigned slot)
 {
     uint8_t reg = 2; /* t0 */
     while (*used & link_bit(reg)) reg++;
     *used |= link_bit(reg);
-    spill(w, lower_word_op(w, PVM_OP_store_u64, PVM_OP_store_u32), reg, slot);
+    lower_compute_spill(w, lower_word_op(w, PVM_OP_store_u64, PVM_OP_store_u32), reg, slot);
     return reg;
 }
 
 static void give_back(struct lowering *w, uint8_t reg, unsigned slot)
 {
-    spill(w, lower_word_op(w, PVM_OP_load_u64, PVM_OP_load_i32), reg, slot);
+    lower_compute_spill(w, lower_word_op(w, PVM_OP_load_u64, PVM_OP_load_i32), reg, slot);
 }
 
-static uint16_t operands(const struct lowering *w)
+static uint16_t lower_compute_operands(const struct lowering *w)
 {
     uint16_t used = 0;
     if (w->rd != ZERO) used |= link_bit(w->rd);
@@ -79,10 +79,11 @@ static uint16_t operands(const struct lowering *w)
 /* An operation on x0 that has no form with a constant: borrows a register and sets it to 0. */
 static void put_with_zero_register(struct lowering *w)
 {
-    uint16_t used = operands(w);
-    uint8_t zero = borrow(w, &used, 0);
+    uint16_t used = lower_compute_operands(w);
+    uint8_t zero = lower_compute_borrow(w, &used, 0);
     lower_put_imm(w, zero, 0);
-    put3(w, w->in.op, w->rd, w->rs1 == ZERO ? zero : w->rs1, w->rs2 == ZERO ? zero : w->rs2);
+    lower_compute_put3(w, w->in.op, w->rd, w->rs1 == ZERO ? zero : w->rs1,
+                       w->rs2 == ZERO ? zero : w->rs2);
     give_back(w, zero, 0);
 }
 
@@ -92,7 +93,7 @@ void lower_reg(struct lowering *w)
     uint64_t value;
     if (w->rd == ZERO) return;
     if (w->rs1 != ZERO && w->rs2 != ZERO) {
-        put3(w, w->in.op, w->rd, w->rs1, w->rs2);
+        lower_compute_put3(w, w->in.op, w->rd, w->rs1, w->rs2);
     } else if (w->rs1 == ZERO && w->rs2 == ZERO) {
         link_compute(w->in.op, 0, 0, 0, w->l->bits == 32, &value);
         lower_put_imm(w, w->rd, (int64_t)value);
@@ -101,9 +102,9 @@ void lower_reg(struct lowering *w)
     } else if (w->rs1 == ZERO && form->first == PVM_OP_add_imm_64) {
         put_move(w, w->rd, w->rs2);
     } else if (w->rs2 == ZERO && form->second != PVM_OP_invalid) {
-        put2i(w, form->second, w->rd, w->rs1, 0);
+        lower_compute_put2i(w, form->second, w->rd, w->rs1, 0);
     } else if (w->rs1 == ZERO && form->first != PVM_OP_invalid) {
-        put2i(w, form->first, w->rd, w->rs2, 0);
+        lower_compute_put2i(w, form->first, w->rd, w->rs2, 0);
     } else {
         put_with_zero_register(w);
     }
@@ -132,32 +133,33 @@ void lower_imm(struct lowering *w, int64_t imm)
     } else if (w->in.op == add && !imm) {
         put_move(w, w->rd, w->rs1);
     } else {
-        put2i(w, w->in.op, w->rd, w->rs1, imm);
+        lower_compute_put2i(w, w->in.op, w->rd, w->rs1, imm);
     }
 }
 
 /* For each byte: all ones when any bit is set. t = v | mask; c = v & mask; v = t if c != 0. */
 void lower_orc_b(struct lowering *w)
 {
-    uint16_t used = operands(w);
+    uint16_t used = lower_compute_operands(w);
     if (w->rd == ZERO) return;
     if (w->rs1 == ZERO) {
         lower_put_imm(w, w->rd, 0);
         return;
     }
-    uint8_t t = borrow(w, &used, 0), c = borrow(w, &used, 1);
+    uint8_t t = lower_compute_borrow(w, &used, 0), c = lower_compute_borrow(w, &used, 1);
     put_move(w, w->rd, w->rs1);
     for (unsigned i = 0; i < w->l->bits / 8; i++) {
         if (i < 3) {
-            put2i(w, PVM_OP_or_imm, t, w->rd, INT64_C(0xff) << 8 * i);
-            put2i(w, PVM_OP_and_imm, c, w->rd, INT64_C(0xff) << 8 * i);
+            lower_compute_put2i(w, PVM_OP_or_imm, t, w->rd, INT64_C(0xff) << 8 * i);
+            lower_compute_put2i(w, PVM_OP_and_imm, c, w->rd, INT64_C(0xff) << 8 * i);
         } else { /* the mask does not fit an immediate */
             lower_put_imm(w, c, i == 3 && w->l->bits == 32 ? (int32_t)0xff000000 : 0xff);
-            if (i > 3 || w->l->bits == 64) put2i(w, PVM_OP_shift_logical_left_imm_64, c, c, 8 * i);
-            put3(w, PVM_OP_or, t, w->rd, c);
-            put3(w, PVM_OP_and, c, w->rd, c);
+            if (i > 3 || w->l->bits == 64)
+                lower_compute_put2i(w, PVM_OP_shift_logical_left_imm_64, c, c, 8 * i);
+            lower_compute_put3(w, PVM_OP_or, t, w->rd, c);
+            lower_compute_put3(w, PVM_OP_and, c, w->rd, c);
         }
-        put3(w, PVM_OP_cmov_if_not_zero, w->rd, t, c);
+        lower_compute_put3(w, PVM_OP_cmov_if_not_zero, w->rd, t, c);
     }
     give_back(w, c, 1);
     give_back(w, t, 0);
@@ -168,9 +170,9 @@ void lower_orc_b(struct lowering *w)
 static void put_cmov(struct lowering *w, uint8_t op, uint8_t d, uint8_t value, uint8_t condition)
 {
     if (value == ZERO)
-        put2i(w, link_form(op)->first, d, condition, 0);
+        lower_compute_put2i(w, link_form(op)->first, d, condition, 0);
     else
-        put3(w, op, d, value, condition);
+        lower_compute_put3(w, op, d, value, condition);
 }
 
 /* rd = rs1 if rs2 is (not) zero */
@@ -196,14 +198,15 @@ void lower_czero(struct lowering *w)
         lower_put_imm(w, w->rd, 0);
     } else if (w->rd != w->rs2) {
         put_move(w, w->rd, w->rs1);
-        put2i(w, w->in.op, w->rd, w->rs2, 0);
+        lower_compute_put2i(w, w->in.op, w->rd, w->rs2, 0);
     } else if (eqz) { /* rd is the condition: if it is 0, so is the result */
-        put3(w, PVM_OP_cmov_if_not_zero, w->rd, w->rs1, w->rd);
+        lower_compute_put3(w, PVM_OP_cmov_if_not_zero, w->rd, w->rs1, w->rd);
     } else { /* a mask of the condition */
-        put2i(w, PVM_OP_set_less_than_unsigned_imm, w->rd, w->rd, 1);
-        put2i(w, lower_word_op(w, PVM_OP_negate_and_add_imm_64, PVM_OP_negate_and_add_imm_32),
-              w->rd, w->rd, 0);
-        put3(w, PVM_OP_and, w->rd, w->rd, w->rs1);
+        lower_compute_put2i(w, PVM_OP_set_less_than_unsigned_imm, w->rd, w->rd, 1);
+        lower_compute_put2i(
+            w, lower_word_op(w, PVM_OP_negate_and_add_imm_64, PVM_OP_negate_and_add_imm_32), w->rd,
+            w->rd, 0);
+        lower_compute_put3(w, PVM_OP_and, w->rd, w->rd, w->rs1);
     }
 }
 
@@ -211,7 +214,7 @@ void lower_czero(struct lowering *w)
 void lower_ccmov(struct lowering *w)
 {
     uint8_t rs3 = lower_map_reg(w, w->in.rs3);
-    uint16_t used = operands(w);
+    uint16_t used = lower_compute_operands(w);
     if (rs3 != ZERO) used |= link_bit(rs3);
     if (w->rd == ZERO || w->failed) return;
     if (w->rs2 == ZERO) {
@@ -224,7 +227,7 @@ void lower_ccmov(struct lowering *w)
         put_move(w, w->rd, w->rs1);
         put_cmov(w, PVM_OP_cmov_if_zero, w->rd, rs3, w->rs2);
     } else {
-        uint8_t t = borrow(w, &used, 0);
+        uint8_t t = lower_compute_borrow(w, &used, 0);
         put_move(w, t, w->rs1);
         put_cmov(w, PVM_OP_cmov_if_zero, t, rs3, w->rs2);
         put_move(w, w->rd, t);
@@ -239,7 +242,7 @@ void lower_put_load(struct lowering *w, uint8_t op, uint8_t d, uint8_t base, int
     if (base == ZERO)
         lower_put(w, (struct link_insn){.op = link_form(op)->second, .a = d, .imm1 = offset});
     else
-        put2i(w, op, d, base, offset);
+        lower_compute_put2i(w, op, d, base, offset);
 }
 
 static void put_store(struct lowering *w, uint8_t op, uint8_t value, uint8_t base, int64_t offset)
@@ -281,8 +284,8 @@ void lower_amo(struct lowering *w)
     bool word = w->in.word;
     uint8_t load = word ? PVM_OP_load_indirect_i32 : PVM_OP_load_indirect_u64;
     uint8_t store = word ? PVM_OP_store_indirect_u32 : PVM_OP_store_indirect_u64;
-    uint16_t used = operands(w);
-    uint8_t old = borrow(w, &used, 0), new = borrow(w, &used, 1);
+    uint16_t used = lower_compute_operands(w);
+    uint8_t old = lower_compute_borrow(w, &used, 0), new = lower_compute_borrow(w, &used, 1);
     lower_put_load(w, load, old, w->rs1, 0);
     if (w->in.op == PVM_OP_move_reg) {
         put_move(w, new, w->rs2);
@@ -291,10 +294,10 @@ void lower_amo(struct lowering *w)
         if (w->rs2 == ZERO)
             lower_put_imm(w, new, 0);
         else if (word && w->l->bits == 64)
-            put2i(w, PVM_OP_add_imm_32, new, w->rs2, 0);
+            lower_compute_put2i(w, PVM_OP_add_imm_32, new, w->rs2, 0);
         else
             put_move(w, new, w->rs2);
-        put3(w, w->in.op, new, old, new);
+        lower_compute_put3(w, w->in.op, new, old, new);
     }
     put_store(w, store, new, w->rs1, 0);
     if (w->rd != ZERO) put_move(w, w->rd, old);
@@ -318,8 +321,8 @@ void lower_own(struct lowering *w)
         if (w->rd != ZERO)
             lower_put(w, (struct link_insn){.op = PVM_OP_load_imm, .a = w->rd, .ref = REF_HEAP});
     } else if (w->rd == ZERO || w->rs1 == ZERO) { /* sbrk without a result, or of 0 bytes */
-        uint16_t used = operands(w);
-        uint8_t t = borrow(w, &used, 0);
+        uint16_t used = lower_compute_operands(w);
+        uint8_t t = lower_compute_borrow(w, &used, 0);
         put_move(w, t, w->rs1);
         lower_put(w, (struct link_insn){.op = PVM_OP_sbrk, .d = w->rd == ZERO ? t : w->rd, .a = t});
         give_back(w, t, 0);

@@ -19,8 +19,8 @@ static bool is_record_pointer(uint32_t type)
 }
 
 /* Where the pointer at an offset goes. */
-static bool pointer(struct link *l, uint32_t section, uint64_t offset, const char *what,
-                    struct link_place *out)
+static bool metadata_pointer(struct link *l, uint32_t section, uint64_t offset, const char *what,
+                             struct link_place *out)
 {
     const struct link_reloc *r = link_reloc_at(&l->sections[section], offset, is_record_pointer);
     if (!r) {
@@ -65,7 +65,7 @@ static bool read_record(struct link *l, struct link_place at, struct record *out
     if (bytes_get32(in.data + 1)) return bad_record(l, at.section, offset, "unknown flags");
     if (version == 2 && in.size < 16 + word) return bad_record(l, at.section, offset, "cut short");
     uint32_t length = bytes_get32(in.data + 5);
-    if (!pointer(l, at.section, offset + 9, "the name", &name)) return false;
+    if (!metadata_pointer(l, at.section, offset + 9, "the name", &name)) return false;
     const struct link_section *text = &l->sections[name.section];
     if (name.offset < 0 || (uint64_t)name.offset > text->data.size ||
         length > text->data.size - (uint64_t)name.offset || length > NAME_MAX_BYTES)
@@ -91,8 +91,8 @@ static bool add_export(struct link *l, uint32_t section, uint64_t offset)
     struct record r;
     if (l->sections[section].data.data[offset] != 1)
         return bad_record(l, section, offset, "an export of a version other than 1");
-    if (!pointer(l, section, offset + 1, "an export", &record) ||
-        !pointer(l, section, offset + 1 + word, "an export", &function) ||
+    if (!metadata_pointer(l, section, offset + 1, "an export", &record) ||
+        !metadata_pointer(l, section, offset + 1 + word, "an export", &function) ||
         !read_record(l, record, &r))
         return false;
     if (l->sections[function.section].use != LINK_CODE)

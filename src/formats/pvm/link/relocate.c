@@ -52,7 +52,10 @@ static struct change change_of(uint32_t type)
     }
 }
 
-static bool ignored(uint32_t type) { return type == R_NONE || type == R_RELAX || type == R_ALIGN; }
+static bool relocate_ignored(uint32_t type)
+{
+    return type == R_NONE || type == R_RELAX || type == R_ALIGN;
+}
 
 bool link_data_targets(struct link *l, uint32_t section,
                        bool (*visit)(struct link *l, struct link_place place, void *user),
@@ -64,7 +67,7 @@ bool link_data_targets(struct link *l, uint32_t section,
         const struct link_reloc *r = &s->relocs[i];
         struct link_place place;
         struct change c = change_of(r->type);
-        if (ignored(r->type)) continue;
+        if (relocate_ignored(r->type)) continue;
         if (!c.bytes || r->offset + c.bytes > s->size || !s->data.size) {
             link_report(l, PVM_LINK_RELOCATION, section, r->offset, NULL,
                         "relocation %u in section %.40s is not supported for data",
@@ -87,7 +90,7 @@ static uint32_t address_of(const struct link *l, struct link_place place)
     return block == LINK_NONE ? 0 : 2 * l->blocks[block].table;
 }
 
-static void apply(struct link *l, uint32_t section, uint8_t *bytes)
+static void relocate_apply(struct link *l, uint32_t section, uint8_t *bytes)
 {
     const struct link_section *s = &l->sections[section];
     uint64_t last = UINT64_MAX, value = 0;
@@ -106,7 +109,7 @@ static void apply(struct link *l, uint32_t section, uint8_t *bytes)
     }
 }
 
-static void trim(struct writer *w)
+static void relocate_trim(struct writer *w)
 {
     while (w->out.size && !w->out.data[w->out.size - 1]) w->out.size--;
 }
@@ -122,9 +125,9 @@ static bool write_uses(struct link *l, enum link_use use, uint32_t from, struct 
         writer_bytes(w, s->data.data, s->data.size);
         writer_fill(w, 0, (size_t)s->size - s->data.size);
         if (!writer_ok(w, &l->err)) return false;
-        if (w->out.size) apply(l, index, w->out.data + at);
+        if (w->out.size) relocate_apply(l, index, w->out.data + at);
     }
-    trim(w);
+    relocate_trim(w);
     return true;
 }
 

@@ -10,15 +10,18 @@ static const struct row {
 #include "pvm/link/riscv.def"
 };
 
-static uint32_t field(uint32_t word, unsigned from, unsigned size)
+static uint32_t riscv_field(uint32_t word, unsigned from, unsigned size)
 {
     return word >> from & ((1u << size) - 1);
 }
 
 /* Moves one bit of a word. */
-static uint32_t bit(uint32_t word, unsigned from, unsigned to) { return (word >> from & 1) << to; }
+static uint32_t riscv_bit(uint32_t word, unsigned from, unsigned to)
+{
+    return (word >> from & 1) << to;
+}
 
-static int32_t extend(uint32_t value, unsigned bits)
+static int32_t riscv_extend(uint32_t value, unsigned bits)
 {
     return (int32_t)(value << (32 - bits)) >> (32 - bits);
 }
@@ -31,8 +34,8 @@ static uint32_t make_i(uint32_t opcode, uint32_t funct3, uint32_t rd, uint32_t r
 }
 static uint32_t make_s(uint32_t funct3, uint32_t rs1, uint32_t rs2, uint32_t imm)
 {
-    return 0x23 | field(imm, 0, 5) << 7 | funct3 << 12 | rs1 << 15 | rs2 << 20 |
-           field(imm, 5, 7) << 25;
+    return 0x23 | riscv_field(imm, 0, 5) << 7 | funct3 << 12 | rs1 << 15 | rs2 << 20 |
+           riscv_field(imm, 5, 7) << 25;
 }
 static uint32_t make_r(uint32_t opcode, uint32_t funct, uint32_t rd, uint32_t rs1, uint32_t rs2)
 {
@@ -41,51 +44,68 @@ static uint32_t make_r(uint32_t opcode, uint32_t funct, uint32_t rd, uint32_t rs
 static uint32_t make_j(uint32_t rd, int32_t imm)
 {
     uint32_t u = (uint32_t)imm;
-    return 0x6f | rd << 7 | field(u, 12, 8) << 12 | bit(u, 11, 20) | field(u, 1, 10) << 21 |
-           bit(u, 20, 31);
+    return 0x6f | rd << 7 | riscv_field(u, 12, 8) << 12 | riscv_bit(u, 11, 20) |
+           riscv_field(u, 1, 10) << 21 | riscv_bit(u, 20, 31);
 }
 static uint32_t make_b(uint32_t funct3, uint32_t rs1, int32_t imm)
 {
     uint32_t u = (uint32_t)imm;
-    return 0x63 | bit(u, 11, 7) | field(u, 1, 4) << 8 | funct3 << 12 | rs1 << 15 |
-           field(u, 5, 6) << 25 | bit(u, 12, 31);
+    return 0x63 | riscv_bit(u, 11, 7) | riscv_field(u, 1, 4) << 8 | funct3 << 12 | rs1 << 15 |
+           riscv_field(u, 5, 6) << 25 | riscv_bit(u, 12, 31);
 }
 
-static int32_t imm6(uint32_t h) { return extend(field(h, 2, 5) | bit(h, 12, 5), 6); }
+static int32_t riscv_imm6(uint32_t h)
+{
+    return riscv_extend(riscv_field(h, 2, 5) | riscv_bit(h, 12, 5), 6);
+}
 
 static int32_t jump_offset(uint32_t h)
 {
-    return extend(field(h, 3, 3) << 1 | bit(h, 11, 4) | bit(h, 2, 5) | bit(h, 7, 6) | bit(h, 6, 7) |
-                      field(h, 9, 2) << 8 | bit(h, 8, 10) | bit(h, 12, 11),
-                  12);
+    return riscv_extend(riscv_field(h, 3, 3) << 1 | riscv_bit(h, 11, 4) | riscv_bit(h, 2, 5) |
+                            riscv_bit(h, 7, 6) | riscv_bit(h, 6, 7) | riscv_field(h, 9, 2) << 8 |
+                            riscv_bit(h, 8, 10) | riscv_bit(h, 12, 11),
+                        12);
 }
 
 static int32_t branch_offset(uint32_t h)
 {
-    return extend(field(h, 3, 2) << 1 | field(h, 10, 2) << 3 | bit(h, 2, 5) | field(h, 5, 2) << 6 |
-                      bit(h, 12, 8),
-                  9);
+    return riscv_extend(riscv_field(h, 3, 2) << 1 | riscv_field(h, 10, 2) << 3 |
+                            riscv_bit(h, 2, 5) | riscv_field(h, 5, 2) << 6 | riscv_bit(h, 12, 8),
+                        9);
 }
 
 /* Offsets of loads and stores: words and double words, from a register or from the stack. */
-static uint32_t offset_w(uint32_t h) { return field(h, 10, 3) << 3 | bit(h, 6, 2) | bit(h, 5, 6); }
-static uint32_t offset_d(uint32_t h) { return field(h, 10, 3) << 3 | field(h, 5, 2) << 6; }
+static uint32_t offset_w(uint32_t h)
+{
+    return riscv_field(h, 10, 3) << 3 | riscv_bit(h, 6, 2) | riscv_bit(h, 5, 6);
+}
+static uint32_t offset_d(uint32_t h)
+{
+    return riscv_field(h, 10, 3) << 3 | riscv_field(h, 5, 2) << 6;
+}
 static uint32_t offset_lwsp(uint32_t h)
 {
-    return field(h, 4, 3) << 2 | bit(h, 12, 5) | field(h, 2, 2) << 6;
+    return riscv_field(h, 4, 3) << 2 | riscv_bit(h, 12, 5) | riscv_field(h, 2, 2) << 6;
 }
 static uint32_t offset_ldsp(uint32_t h)
 {
-    return field(h, 5, 2) << 3 | bit(h, 12, 5) | field(h, 2, 3) << 6;
+    return riscv_field(h, 5, 2) << 3 | riscv_bit(h, 12, 5) | riscv_field(h, 2, 3) << 6;
 }
-static uint32_t offset_swsp(uint32_t h) { return field(h, 9, 4) << 2 | field(h, 7, 2) << 6; }
-static uint32_t offset_sdsp(uint32_t h) { return field(h, 10, 3) << 3 | field(h, 7, 3) << 6; }
+static uint32_t offset_swsp(uint32_t h)
+{
+    return riscv_field(h, 9, 4) << 2 | riscv_field(h, 7, 2) << 6;
+}
+static uint32_t offset_sdsp(uint32_t h)
+{
+    return riscv_field(h, 10, 3) << 3 | riscv_field(h, 7, 3) << 6;
+}
 
 static uint32_t expand_0(uint32_t h, unsigned bits)
 {
-    uint32_t low = 8 + field(h, 2, 3), base = 8 + field(h, 7, 3);
-    uint32_t add = field(h, 11, 2) << 4 | field(h, 7, 4) << 6 | bit(h, 6, 2) | bit(h, 5, 3);
-    switch (field(h, 13, 3)) {
+    uint32_t low = 8 + riscv_field(h, 2, 3), base = 8 + riscv_field(h, 7, 3);
+    uint32_t add = riscv_field(h, 11, 2) << 4 | riscv_field(h, 7, 4) << 6 | riscv_bit(h, 6, 2) |
+                   riscv_bit(h, 5, 3);
+    switch (riscv_field(h, 13, 3)) {
     case 0: return add ? make_i(0x13, 0, low, 2, (int32_t)add) : 0; /* addi4spn */
     case 2: return make_i(0x03, 2, low, base, (int32_t)offset_w(h));
     case 3: return bits == 64 ? make_i(0x03, 3, low, base, (int32_t)offset_d(h)) : 0;
@@ -99,33 +119,34 @@ static uint32_t expand_0(uint32_t h, unsigned bits)
 static uint32_t expand_arithmetic(uint32_t h, unsigned bits)
 {
     static const uint32_t word[] = {0x20 << 3, 4, 6, 7}; /* sub xor or and */
-    uint32_t rd = 8 + field(h, 7, 3), rs2 = 8 + field(h, 2, 3);
-    uint32_t amount = field(h, 2, 5) | bit(h, 12, 5);
-    if (bits == 32 && field(h, 10, 2) < 2 && amount > 31) return 0;
-    switch (field(h, 10, 2)) {
+    uint32_t rd = 8 + riscv_field(h, 7, 3), rs2 = 8 + riscv_field(h, 2, 3);
+    uint32_t amount = riscv_field(h, 2, 5) | riscv_bit(h, 12, 5);
+    if (bits == 32 && riscv_field(h, 10, 2) < 2 && amount > 31) return 0;
+    switch (riscv_field(h, 10, 2)) {
     case 0: return make_i(0x13, 5, rd, rd, (int32_t)amount);
     case 1: return make_i(0x13, 5, rd, rd, (int32_t)(amount | 0x400));
-    case 2: return make_i(0x13, 7, rd, rd, imm6(h));
+    case 2: return make_i(0x13, 7, rd, rd, riscv_imm6(h));
     }
-    if (!field(h, 12, 1)) return make_r(0x33, word[field(h, 5, 2)], rd, rd, rs2);
-    if (bits == 32 || field(h, 5, 2) > 1) return 0;
-    return make_r(0x3b, field(h, 5, 2) ? 0 : 0x20 << 3, rd, rd, rs2); /* subw, addw */
+    if (!riscv_field(h, 12, 1)) return make_r(0x33, word[riscv_field(h, 5, 2)], rd, rd, rs2);
+    if (bits == 32 || riscv_field(h, 5, 2) > 1) return 0;
+    return make_r(0x3b, riscv_field(h, 5, 2) ? 0 : 0x20 << 3, rd, rd, rs2); /* subw, addw */
 }
 
 static uint32_t expand_1(uint32_t h, unsigned bits)
 {
-    uint32_t rd = field(h, 7, 5), high = 8 + field(h, 7, 3);
-    int32_t stack = extend(
-        bit(h, 6, 4) | bit(h, 2, 5) | bit(h, 5, 6) | field(h, 3, 2) << 7 | bit(h, 12, 9), 10);
-    switch (field(h, 13, 3)) {
-    case 0: return make_i(0x13, 0, rd, rd, imm6(h));
+    uint32_t rd = riscv_field(h, 7, 5), high = 8 + riscv_field(h, 7, 3);
+    int32_t stack = riscv_extend(riscv_bit(h, 6, 4) | riscv_bit(h, 2, 5) | riscv_bit(h, 5, 6) |
+                                     riscv_field(h, 3, 2) << 7 | riscv_bit(h, 12, 9),
+                                 10);
+    switch (riscv_field(h, 13, 3)) {
+    case 0: return make_i(0x13, 0, rd, rd, riscv_imm6(h));
     case 1:
         if (bits == 32) return make_j(1, jump_offset(h));
-        return rd ? make_i(0x1b, 0, rd, rd, imm6(h)) : 0;
-    case 2: return make_i(0x13, 0, rd, 0, imm6(h));
+        return rd ? make_i(0x1b, 0, rd, rd, riscv_imm6(h)) : 0;
+    case 2: return make_i(0x13, 0, rd, 0, riscv_imm6(h));
     case 3:
         if (rd == 2) return stack ? make_i(0x13, 0, 2, 2, stack) : 0;
-        return imm6(h) ? 0x37 | rd << 7 | (uint32_t)imm6(h) << 12 : 0;
+        return riscv_imm6(h) ? 0x37 | rd << 7 | (uint32_t)riscv_imm6(h) << 12 : 0;
     case 4: return expand_arithmetic(h, bits);
     case 5: return make_j(0, jump_offset(h));
     case 6: return make_b(0, high, branch_offset(h));
@@ -135,15 +156,15 @@ static uint32_t expand_1(uint32_t h, unsigned bits)
 
 static uint32_t expand_2(uint32_t h, unsigned bits)
 {
-    uint32_t rd = field(h, 7, 5), rs2 = field(h, 2, 5);
-    uint32_t amount = rs2 | bit(h, 12, 5);
-    switch (field(h, 13, 3)) {
+    uint32_t rd = riscv_field(h, 7, 5), rs2 = riscv_field(h, 2, 5);
+    uint32_t amount = rs2 | riscv_bit(h, 12, 5);
+    switch (riscv_field(h, 13, 3)) {
     case 0: return bits == 32 && amount > 31 ? 0 : make_i(0x13, 1, rd, rd, (int32_t)amount);
     case 2: return rd ? make_i(0x03, 2, rd, 2, (int32_t)offset_lwsp(h)) : 0;
     case 3: return rd && bits == 64 ? make_i(0x03, 3, rd, 2, (int32_t)offset_ldsp(h)) : 0;
     case 4:
-        if (rs2) return make_r(0x33, 0, rd, field(h, 12, 1) ? rd : 0, rs2); /* add, mv */
-        return rd ? make_i(0x67, 0, field(h, 12, 1), rd, 0) : 0; /* jalr, jr; else ebreak */
+        if (rs2) return make_r(0x33, 0, rd, riscv_field(h, 12, 1) ? rd : 0, rs2); /* add, mv */
+        return rd ? make_i(0x67, 0, riscv_field(h, 12, 1), rd, 0) : 0; /* jalr, jr; else ebreak */
     case 6: return make_s(2, 2, rs2, offset_swsp(h));
     case 7: return bits == 64 ? make_s(3, 2, rs2, offset_sdsp(h)) : 0;
     default: return 0;
@@ -151,7 +172,7 @@ static uint32_t expand_2(uint32_t h, unsigned bits)
 }
 
 /* A compressed instruction as the long one with the same meaning; 0 when there is none. */
-static uint32_t expand(uint32_t h, unsigned bits)
+static uint32_t riscv_expand(uint32_t h, unsigned bits)
 {
     switch (h & 3) {
     case 0: return expand_0(h, bits);
@@ -160,24 +181,25 @@ static uint32_t expand(uint32_t h, unsigned bits)
     }
 }
 
-static int64_t immediate(uint32_t word, enum riscv_kind kind)
+static int64_t riscv_immediate(uint32_t word, enum riscv_kind kind)
 {
     switch (kind) {
     case RISCV_LUI:
     case RISCV_AUIPC: return (int32_t)(word & 0xfffff000);
     case RISCV_JAL:
-        return extend(field(word, 21, 10) << 1 | bit(word, 20, 11) | field(word, 12, 8) << 12 |
-                          bit(word, 31, 20),
-                      21);
+        return riscv_extend(riscv_field(word, 21, 10) << 1 | riscv_bit(word, 20, 11) |
+                                riscv_field(word, 12, 8) << 12 | riscv_bit(word, 31, 20),
+                            21);
     case RISCV_BRANCH:
-        return extend(field(word, 8, 4) << 1 | field(word, 25, 6) << 5 | bit(word, 7, 11) |
-                          bit(word, 31, 12),
-                      13);
-    case RISCV_STORE: return extend(field(word, 7, 5) | field(word, 25, 7) << 5, 12);
-    case RISCV_SHIFT: return field(word, 20, 6);
+        return riscv_extend(riscv_field(word, 8, 4) << 1 | riscv_field(word, 25, 6) << 5 |
+                                riscv_bit(word, 7, 11) | riscv_bit(word, 31, 12),
+                            13);
+    case RISCV_STORE:
+        return riscv_extend(riscv_field(word, 7, 5) | riscv_field(word, 25, 7) << 5, 12);
+    case RISCV_SHIFT: return riscv_field(word, 20, 6);
     case RISCV_LOAD:
     case RISCV_IMM:
-    case RISCV_JALR: return extend(word >> 20, 12);
+    case RISCV_JALR: return riscv_extend(word >> 20, 12);
     default: return 0;
     }
 }
@@ -199,7 +221,7 @@ void riscv_decode(penta_bytes bytes, unsigned bits, struct riscv_insn *out)
         if (!out->size) return;
         word = bytes_get32(bytes.data);
     } else {
-        word = expand(word, bits);
+        word = riscv_expand(word, bits);
         if (!word) return;
     }
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -208,12 +230,12 @@ void riscv_decode(penta_bytes bytes, unsigned bits, struct riscv_insn *out)
         out->kind = (enum riscv_kind)r->kind;
         out->op = bits == 64 ? r->op64 : r->op32;
         out->name = r->name;
-        out->rd = (uint8_t)field(word, 7, 5);
-        out->rs1 = (uint8_t)field(word, 15, 5);
-        out->rs2 = (uint8_t)field(word, 20, 5);
-        out->rs3 = (uint8_t)field(word, 27, 5);
-        out->word = field(word, 12, 3) == 2;
-        out->imm = immediate(word, out->kind);
+        out->rd = (uint8_t)riscv_field(word, 7, 5);
+        out->rs1 = (uint8_t)riscv_field(word, 15, 5);
+        out->rs2 = (uint8_t)riscv_field(word, 20, 5);
+        out->rs3 = (uint8_t)riscv_field(word, 27, 5);
+        out->word = riscv_field(word, 12, 3) == 2;
+        out->imm = riscv_immediate(word, out->kind);
         return;
     }
 }
@@ -221,14 +243,15 @@ void riscv_decode(penta_bytes bytes, unsigned bits, struct riscv_insn *out)
 const char *riscv_family(uint32_t word)
 {
     if ((word & 3) != 3) { /* compressed: what is left are loads and stores of floating point */
-        uint32_t funct3 = field(word, 13, 3);
+        uint32_t funct3 = riscv_field(word, 13, 3);
         if ((word & 3) != 1 && (funct3 & 3) != 0 && (funct3 & 3) != 2) return "floating point";
         return (word & 0xffff) == 0x9002 ? "ebreak" : NULL;
     }
     switch (word & 0x7f) {
     case 0x07:
     case 0x27:
-        return field(word, 12, 3) >= 1 && field(word, 12, 3) <= 4 ? "floating point" : "vector";
+        return riscv_field(word, 12, 3) >= 1 && riscv_field(word, 12, 3) <= 4 ? "floating point"
+                                                                              : "vector";
     case 0x43:
     case 0x47:
     case 0x4b:
@@ -238,7 +261,7 @@ const char *riscv_family(uint32_t word)
     case 0x73:
         if (word == 0x73) return "ecall";
         if (word == 0x100073) return "ebreak";
-        return field(word, 12, 3) ? "control and status register" : "privileged";
+        return riscv_field(word, 12, 3) ? "control and status register" : "privileged";
     default: return NULL;
     }
 }

@@ -9,22 +9,22 @@
 
 enum { RO_ADDRESS = 0x10000, ZONE = 0x10000 };
 
-static bool starts(const char *name, const char *prefix)
+static bool sections_starts(const char *name, const char *prefix)
 {
     return !strncmp(name, prefix, strlen(prefix));
 }
 
 /* ".data" and ".data.x", not ".database" */
-static bool family(const char *name, const char *base)
+static bool sections_family(const char *name, const char *base)
 {
     size_t n = strlen(base);
-    return starts(name, base) && (!name[n] || name[n] == '.');
+    return sections_starts(name, base) && (!name[n] || name[n] == '.');
 }
 
 static bool any_family(const char *name, const char *const *bases)
 {
     for (; *bases; bases++)
-        if (family(name, *bases)) return true;
+        if (sections_family(name, *bases)) return true;
     return false;
 }
 
@@ -50,8 +50,9 @@ static enum link_use use_of(struct link *l, uint32_t index)
     const struct link_section *s = &l->sections[index];
     bool writable = s->elf_flags & ELF_WRITE;
     if (l->objects[s->object].lazy || s->discarded || !s->elf_type) return LINK_UNUSED;
-    if (starts(s->name, ".polkavm_")) return LINK_NOTE;
-    if (starts(s->name, ".debug") || starts(s->name, ".zdebug")) return LINK_DEBUG;
+    if (sections_starts(s->name, ".polkavm_")) return LINK_NOTE;
+    if (sections_starts(s->name, ".debug") || sections_starts(s->name, ".zdebug"))
+        return LINK_DEBUG;
     if (!(s->elf_flags & ELF_ALLOC)) return s->elf_type == ELF_PROGBITS ? LINK_NOTE : LINK_UNUSED;
     if (s->elf_flags & ELF_TLS) {
         if (s->size)
@@ -118,8 +119,8 @@ struct placing { /* the key that sections are ordered by */
 
 static bool is_array(const char *name)
 {
-    return family(name, ".init_array") || family(name, ".fini_array") ||
-           family(name, ".preinit_array");
+    return sections_family(name, ".init_array") || sections_family(name, ".fini_array") ||
+           sections_family(name, ".preinit_array");
 }
 
 /* .init_array.100 before .init_array.200 before .init_array */
@@ -166,7 +167,7 @@ bool link_order(struct link *l)
 
 /* ---- addresses ---- */
 
-static uint64_t up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
+static uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 static bool too_large(struct link *l)
 {
@@ -180,7 +181,7 @@ static uint64_t place_uses(struct link *l, enum link_use use, uint64_t at)
     for (size_t i = 0; i < l->order_count; i++) {
         struct link_section *s = &l->sections[l->order[i]];
         if (s->use != use || !s->reached) continue;
-        at = up(at, s->align);
+        at = round_up(at, s->align);
         s->placed = (uint32_t)at;
         if (s->size > UINT32_MAX - at) return UINT64_MAX;
         at += s->size;
@@ -214,13 +215,13 @@ bool link_place(struct link *l)
     uint64_t ro_end = place_uses(l, LINK_RO_DATA, RO_ADDRESS);
     if (ro_end == UINT64_MAX) return too_large(l);
     l->ro_size = (uint32_t)ro_end - RO_ADDRESS;
-    uint64_t rw = RO_ADDRESS + up(l->ro_size, ZONE) + ZONE;
+    uint64_t rw = RO_ADDRESS + round_up(l->ro_size, ZONE) + ZONE;
     uint64_t rw_end = place_uses(l, LINK_RW_DATA, rw);
     if (rw_end == UINT64_MAX) return too_large(l);
     uint64_t end = place_uses(l, LINK_ZERO_DATA, rw_end);
     if (end == UINT64_MAX) return too_large(l);
-    uint64_t stack = up(l->stack_size, ZONE);
-    if (up(end, ZONE) + stack + 4 * ZONE > UINT64_C(1) << 32) return too_large(l);
+    uint64_t stack = round_up(l->stack_size, ZONE);
+    if (round_up(end, ZONE) + stack + 4 * ZONE > UINT64_C(1) << 32) return too_large(l);
     l->rw_address = (uint32_t)rw;
     l->rw_size = (uint32_t)(end - rw);
     l->heap_base = (uint32_t)end;

@@ -53,13 +53,13 @@ static uint32_t global_of(struct link *l, const char *name, uint32_t object)
 
 /* ---- definitions ---- */
 
-static bool counts(const struct link *l, const struct link_symbol *s)
+static bool symbols_counts(const struct link *l, const struct link_symbol *s)
 {
     return s->place != LINK_UNDEFINED &&
            (s->place != LINK_DEFINED || !l->sections[s->section].discarded);
 }
 
-static void define(struct link *l, uint32_t object, uint32_t index)
+static void symbols_define(struct link *l, uint32_t object, uint32_t index)
 {
     const struct link_symbol *s = &l->objects[object].symbols[index];
     struct link_global *g = &l->globals[s->global];
@@ -104,7 +104,7 @@ static bool choose_groups(struct link *l, uint32_t object)
 }
 
 /* Makes the object part of the program: what it defines and needs goes into the table. */
-static bool load(struct link *l, uint32_t object)
+static bool symbols_load(struct link *l, uint32_t object)
 {
     struct link_object *o = &l->objects[object];
     o->lazy = false;
@@ -114,8 +114,8 @@ static bool load(struct link *l, uint32_t object)
         if (s->global == LINK_NONE) continue;
         s->global = global_of(l, s->name, object);
         if (s->global == LINK_NONE) return false;
-        if (counts(l, s))
-            define(l, object, i);
+        if (symbols_counts(l, s))
+            symbols_define(l, object, i);
         else if (!s->weak)
             l->globals[s->global].needed = true;
     }
@@ -123,7 +123,7 @@ static bool load(struct link *l, uint32_t object)
 }
 
 /* Notes what an archive member could define. */
-static bool offer(struct link *l, uint32_t object)
+static bool symbols_offer(struct link *l, uint32_t object)
 {
     struct link_object *o = &l->objects[object];
     for (uint32_t i = 1; i < o->symbol_count; i++) {
@@ -156,7 +156,7 @@ static bool allocate_common(struct link *l, struct link_global *g)
 bool link_resolve(struct link *l)
 {
     for (uint32_t i = 0; i < l->object_count; i++)
-        if (!(l->objects[i].lazy ? offer(l, i) : load(l, i))) return false;
+        if (!(l->objects[i].lazy ? symbols_offer(l, i) : symbols_load(l, i))) return false;
     for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; i < l->global_count; i++) {
@@ -164,7 +164,7 @@ bool link_resolve(struct link *l)
             if (g->object != LINK_NONE || !g->needed || g->lazy_object == LINK_NONE ||
                 !l->objects[g->lazy_object].lazy)
                 continue;
-            if (!load(l, g->lazy_object)) return false;
+            if (!symbols_load(l, g->lazy_object)) return false;
             more = true;
         }
     }
@@ -242,8 +242,8 @@ void link_provide(struct link *l)
 
 /* ---- looking up ---- */
 
-static bool undefined(struct link *l, uint32_t section, const struct link_reloc *reloc,
-                      struct link_global *g)
+static bool symbols_undefined(struct link *l, uint32_t section, const struct link_reloc *reloc,
+                              struct link_global *g)
 {
     char where[100];
     if (g->told) return false;
@@ -270,7 +270,8 @@ bool link_target(struct link *l, uint32_t section, const struct link_reloc *relo
     if (s->global != LINK_NONE) {
         struct link_global *g = &l->globals[s->global];
         if (g->object == LINK_NONE) {
-            if (!g->provided && !s->weak && g->needed) return undefined(l, section, reloc, g);
+            if (!g->provided && !s->weak && g->needed)
+                return symbols_undefined(l, section, reloc, g);
             if (g->provided) {
                 out->section = g->section;
                 out->offset += (int64_t)g->value;

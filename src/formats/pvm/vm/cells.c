@@ -13,7 +13,7 @@ struct builder {
     bool failed;
 };
 
-static bool reserve(struct builder *b, uint32_t more)
+static bool cells_reserve(struct builder *b, uint32_t more)
 {
     struct pvm_cells *p = b->p;
     if (b->failed) return false;
@@ -22,7 +22,7 @@ static bool reserve(struct builder *b, uint32_t more)
     return !b->failed;
 }
 
-static struct pvm_cell *append(struct builder *b, uint8_t op, uint32_t pc)
+static struct pvm_cell *cells_append(struct builder *b, uint8_t op, uint32_t pc)
 {
     struct pvm_cells *p = b->p;
     p->places[p->count] = (struct pvm_place){pc, p->block_count - 1, b->ordinal};
@@ -37,9 +37,9 @@ static bool block_begin(struct builder *b, uint32_t pc)
         b->failed = true;
         return false;
     }
-    if (!reserve(b, 1)) return false;
+    if (!cells_reserve(b, 1)) return false;
     p->block_count++;
-    append(b, PVM_CELL_HEADER, pc);
+    cells_append(b, PVM_CELL_HEADER, pc);
     p->blocks[p->block_count - 1] =
         (struct pvm_block){.pc = pc, .entry = p->count, .first = p->count, .ordinal = b->ordinal};
     return true;
@@ -49,7 +49,7 @@ static bool block_begin(struct builder *b, uint32_t pc)
 static bool make_loop(struct builder *b, struct pvm_block *block)
 {
     struct pvm_cells *p = b->p;
-    if (!reserve(b, 2)) return false;
+    if (!cells_reserve(b, 2)) return false;
     uint32_t first = block->first, count = p->count - first;
     memmove(&p->cells[first + 2], &p->cells[first], count * sizeof *p->cells);
     memmove(&p->places[first + 2], &p->places[first], count * sizeof *p->places);
@@ -93,23 +93,23 @@ static bool has_more(enum pvm_op op)
     }
 }
 
-static void emit(struct builder *b, const struct pvm_insn *in)
+static void cells_emit(struct builder *b, const struct pvm_insn *in)
 {
-    if (!reserve(b, 2)) return;
-    struct pvm_cell *c = append(b, in->op, in->pc);
+    if (!cells_reserve(b, 2)) return;
+    struct pvm_cell *c = cells_append(b, in->op, in->pc);
     c->a = (uint8_t)(in->a * 8);
     c->b = (uint8_t)(in->b * 8);
     c->d = (uint8_t)(in->d * 8);
     c->imm = (int32_t)(uint32_t)in->imm1;
     if (has_more(in->op)) {
-        c = append(b, PVM_CELL_MORE, in->pc);
+        c = cells_append(b, PVM_CELL_MORE, in->pc);
         c->wide = in->op == PVM_OP_load_imm64 ? in->imm1 : in->imm2;
         c->imm = (int32_t)(uint32_t)in->imm2;
     }
     b->ordinal++;
 }
 
-static void sweep(struct builder *b)
+static void cells_sweep(struct builder *b)
 {
     struct pvm_cells *p = b->p;
     const struct pvm_code *code = &p->code;
@@ -118,15 +118,15 @@ static void sweep(struct builder *b)
     struct pvm_insn in;
     while (!b->failed && (pc < size || falls)) { /* falling off the end meets an implied trap */
         if (open && code->doc && pc < size && pvm_is_target(code, pc)) {
-            if (!reserve(b, 1)) return;
-            append(b, PVM_CELL_FALL, pc);
+            if (!cells_reserve(b, 1)) return;
+            cells_append(b, PVM_CELL_FALL, pc);
             block_end(b, false);
             open = false;
         }
         if (!open && !block_begin(b, pc)) return;
         open = true;
         pvm_decode(code, pc, &in);
-        emit(b, &in);
+        cells_emit(b, &in);
         falls = pvm_falls_through(in.op);
         if (pvm_ends_block(in.op)) {
             uint32_t start = p->blocks[p->block_count - 1].pc;
@@ -141,7 +141,7 @@ static void sweep(struct builder *b)
 
 /* Whether the handlers can do this jump; the step engine does the others, and traps where it
  * must. */
-static bool legal(const struct pvm_cells *p, const struct pvm_insn *in)
+static bool cells_legal(const struct pvm_cells *p, const struct pvm_insn *in)
 {
     if (!pvm_is_target(&p->code, in->target)) return false;
     return pvm_ops[in->op].flow != PVM_FLOW_BRANCH || p->profile->late_branches ||
@@ -155,7 +155,7 @@ static bool falls_off(const struct pvm_cells *p, uint32_t pc)
     return (uint64_t)pc + in.length >= p->code.bytes.size;
 }
 
-static void resolve(struct builder *b)
+static void cells_resolve(struct builder *b)
 {
     struct pvm_cells *p = b->p;
     for (uint32_t i = 0; i < p->block_count; i++) {
@@ -169,7 +169,7 @@ static void resolve(struct builder *b)
         if (!pvm_has_target(c->op)) continue;
         struct pvm_insn in;
         pvm_decode(&p->code, p->places[last].pc, &in);
-        uint32_t target = legal(p, &in) ? b->cell_of[in.target] : 0;
+        uint32_t target = cells_legal(p, &in) ? b->cell_of[in.target] : 0;
         if (target && p->blocks[i].loops && target == p->blocks[i].entry)
             target = p->blocks[i].first;
         int64_t distance = ((int64_t)target - last) * (int64_t)sizeof *c;
@@ -205,13 +205,13 @@ struct pvm_cells *pvm_cells_new(const struct pvm_code *code, const struct pvm_pr
     return p;
 }
 
-static bool build(struct pvm_cells *p)
+static bool cells_build(struct pvm_cells *p)
 {
     struct builder b = {.p = p, .cell_of = calloc(p->code.bytes.size + 1, sizeof *b.cell_of)};
     p->table = calloc(p->table_count + 1, sizeof *p->table);
     b.failed = !b.cell_of || !p->table;
-    if (!b.failed) sweep(&b);
-    if (!b.failed) resolve(&b);
+    if (!b.failed) cells_sweep(&b);
+    if (!b.failed) cells_resolve(&b);
     free(b.cell_of);
     for (uint32_t i = 0; !b.failed && i < p->block_count; i++)
         pvm_cells_thread(p, p->cells, i, NULL);
@@ -224,7 +224,7 @@ bool pvm_cells_build(struct pvm_cells *p)
     lock_take(&p->lock);
     bool done = atomic_load_explicit(&p->built, memory_order_relaxed);
     if (!done) {
-        done = build(p);
+        done = cells_build(p);
         if (!done) {
             free(p->table);
             p->table = NULL;

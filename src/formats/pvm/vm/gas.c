@@ -125,7 +125,7 @@ struct cost { /* of one instruction */
 };
 
 /* A branch is cheap when one of its two destinations starts with `unlikely` or `trap`. */
-static bool rare(const struct model *m, uint64_t at)
+static bool gas_rare(const struct model *m, uint64_t at)
 {
     if (at >= m->code->bytes.size) return true;
     enum pvm_op op = m->ops[m->code->bytes.data[at]];
@@ -172,8 +172,8 @@ static inline void cost_at(const struct model *m, uint32_t pc, struct cost *c)
     c->writes = row->writes ? registers[place] : NOWHERE;
     c->source = registers[places >> 4 & 15];
     if (row->kind == PVM_DO_BRANCH2 || row->kind == PVM_DO_BRANCHI) {
-        if (rare(m, (uint64_t)pc + c->length) ||
-            rare(m, pvm_jump_target(m->code, pc, c->length - 1u)))
+        if (gas_rare(m, (uint64_t)pc + c->length) ||
+            gas_rare(m, pvm_jump_target(m->code, pc, c->length - 1u)))
             c->latency = 1;
     } else if (m->cmov_reads_old && (row->kind == PVM_DO_CMOV3 || row->kind == PVM_DO_CMOVI)) {
         c->reads |= written;
@@ -199,7 +199,7 @@ struct pipeline {
     uint32_t producer[16]; /* the entry that computes the newest value of a register */
 };
 
-static void complete(struct pipeline *p)
+static void gas_complete(struct pipeline *p)
 {
     unsigned time = p->now % TIMES;
     uint32_t slots = p->completes[time];
@@ -219,7 +219,7 @@ static void complete(struct pipeline *p)
     }
 }
 
-static bool started(const struct pipeline *p, uint32_t entry)
+static bool gas_started(const struct pipeline *p, uint32_t entry)
 {
     return !((p->ready | p->waiting) >> entry % SLOTS & 1);
 }
@@ -228,13 +228,13 @@ static bool started(const struct pipeline *p, uint32_t entry)
 static bool has_room(struct pipeline *p)
 {
     if (p->count - p->head < SLOTS) return true;
-    while (p->head != p->count && started(p, p->head) && p->free_at[p->head % SLOTS] <= p->now)
+    while (p->head != p->count && gas_started(p, p->head) && p->free_at[p->head % SLOTS] <= p->now)
         p->head++;
     return p->count - p->head < SLOTS;
 }
 
 /* Adds an entry; returns its slot as a set, or 0 if it must wait for others. */
-static uint32_t enter(struct pipeline *p, const struct cost *c)
+static uint32_t gas_enter(struct pipeline *p, const struct cost *c)
 {
     uint32_t entry = p->count++, slot = entry % SLOTS, bit = 1u << slot, deps = 0;
     for (uint32_t reads = c->reads; reads; reads &= reads - 1) {
@@ -253,7 +253,7 @@ static uint32_t enter(struct pipeline *p, const struct cost *c)
     return deps ? 0 : bit;
 }
 
-static bool fits(uint64_t need, uint64_t have)
+static bool gas_fits(uint64_t need, uint64_t have)
 {
     /* per byte need <= have; both stay below 0x80, so the guard bits show every borrow */
     const uint64_t guard = UINT64_C(0x8080808080);
@@ -268,7 +268,7 @@ static unsigned start_all(struct pipeline *p)
     uint32_t by_age = p->ready >> oldest | p->ready << (-oldest % SLOTS);
     for (; by_age && starts; by_age &= by_age - 1) {
         unsigned slot = (oldest + (unsigned)__builtin_ctz(by_age)) % SLOTS;
-        if (!fits(p->units[slot], p->free_units)) continue;
+        if (!gas_fits(p->units[slot], p->free_units)) continue;
         uint32_t end = p->now + p->latency[slot], time = end % TIMES, bit = 1u << slot;
         bool first = !(p->busy[time / 64] >> time % 64 & 1);
         p->completes[time] = first ? bit : p->completes[time] | bit;
@@ -305,7 +305,7 @@ static uint32_t pipeline_cost(const struct model *m, uint32_t pc)
     struct cost c;
     cost_at(m, pc, &c);
     for (bool more = true;;) {
-        complete(&p);
+        gas_complete(&p);
         uint32_t fresh = 0; /* entered now, may start in the next cycle */
         unsigned slots = DECODES;
         while (more && c.slots <= slots && has_room(&p)) {
@@ -313,7 +313,7 @@ static uint32_t pipeline_cost(const struct model *m, uint32_t pc)
             if (c.op == PVM_OP_move_reg) {
                 p.producer[c.writes] = p.producer[c.source]; /* a move takes no slot */
             } else {
-                fresh |= enter(&p, &c);
+                fresh |= gas_enter(&p, &c);
                 more = !pvm_ends_block(c.op);
             }
             pc += c.length;
@@ -327,7 +327,7 @@ static uint32_t pipeline_cost(const struct model *m, uint32_t pc)
             continue;
         }
         uint32_t next = next_completion(&p);
-        if (more && started(&p, p.head) && p.free_at[p.head % SLOTS] < next)
+        if (more && gas_started(&p, p.head) && p.free_at[p.head % SLOTS] < next)
             next = p.free_at[p.head % SLOTS];
         p.now = next;
     }

@@ -12,7 +12,7 @@
 
 /* ---- leaving ---- */
 
-static void leave(PARAMETERS, enum pvm_exit why)
+static void interp_leave(PARAMETERS, enum pvm_exit why)
 {
     STATE->cell = c;
     STATE->acc = acc;
@@ -24,12 +24,12 @@ static void leave(PARAMETERS, enum pvm_exit why)
 void pvm_leave_charge(PARAMETERS)
 {
     left += (int64_t)c[-1].wide;
-    leave(ARGUMENTS, PVM_EXIT_CHARGE);
+    interp_leave(ARGUMENTS, PVM_EXIT_CHARGE);
 }
 
-void pvm_leave_step(PARAMETERS) { leave(ARGUMENTS, PVM_EXIT_STEP); }
-void pvm_leave_host(PARAMETERS) { leave(ARGUMENTS, PVM_EXIT_HOST); }
-static void leave_break(PARAMETERS) { leave(ARGUMENTS, PVM_EXIT_BREAK); }
+void pvm_leave_step(PARAMETERS) { interp_leave(ARGUMENTS, PVM_EXIT_STEP); }
+void pvm_leave_host(PARAMETERS) { interp_leave(ARGUMENTS, PVM_EXIT_HOST); }
+static void leave_break(PARAMETERS) { interp_leave(ARGUMENTS, PVM_EXIT_BREAK); }
 static void enter_loop(PARAMETERS)
 {
     c += 2;
@@ -377,7 +377,7 @@ static const uint8_t kinds[PVM_OPS] = {
  * one that wrote it. */
 enum { ACC_REACH = 8, NOT_IN_ACC = 255 };
 
-static unsigned trait(const struct pvm_cell *c)
+static unsigned interp_trait(const struct pvm_cell *c)
 {
     return c->op < PVM_OPS ? traits[kinds[c->op]] : FORGETS;
 }
@@ -385,7 +385,7 @@ static unsigned trait(const struct pvm_cell *c)
 /* The register that acc holds after this cell, if it holds `acc` before. */
 static uint8_t acc_after(const struct pvm_cell *c, uint8_t acc)
 {
-    unsigned t = trait(c);
+    unsigned t = interp_trait(c);
     return t & FORGETS ? NOT_IN_ACC : t & WRITES_A ? c->a : t & WRITES_D ? c->d : acc;
 }
 
@@ -420,7 +420,7 @@ void pvm_cells_thread(const struct pvm_cells *p, struct pvm_cell *cells, uint32_
     for (uint32_t i = b->first; i < end; i++) {
         struct pvm_cell *c = &cells[i];
         if (c->op == PVM_CELL_MORE) continue;
-        unsigned in = IN_NONE, t = trait(c);
+        unsigned in = IN_NONE, t = interp_trait(c);
         if (t & READS_A && c->a == acc)
             in = IN_A;
         else if (t & READS_B && c->b == acc)
@@ -455,7 +455,7 @@ void pvm_cells_thread(const struct pvm_cells *p, struct pvm_cell *cells, uint32_
 /* ---- running ---- */
 
 /* Sets acc and loop to what they would be had the block run from its start to this cell. */
-static void prepare(const struct pvm_vm *vm, uint32_t at)
+static void interp_prepare(const struct pvm_vm *vm, uint32_t at)
 {
     struct pvm_state *s = vm->state;
     const struct pvm_block *b = &vm->cells->blocks[vm->cells->places[at].block];
@@ -465,7 +465,7 @@ static void prepare(const struct pvm_vm *vm, uint32_t at)
     for (uint32_t i = at; i-- > b->first && age < ACC_REACH;) {
         const struct pvm_cell *c = &s->cells[i];
         if (c->op == PVM_CELL_MORE) continue;
-        unsigned t = trait(c);
+        unsigned t = interp_trait(c);
         if (t & FORGETS) break;
         age++;
         if (!(t & (WRITES_A | WRITES_D))) continue;
@@ -474,7 +474,7 @@ static void prepare(const struct pvm_vm *vm, uint32_t at)
     }
 }
 
-static void execute(struct pvm_state *s)
+static void interp_execute(struct pvm_state *s)
 {
     uint8_t *r = (uint8_t *)s;
     s->exit = PVM_EXIT_NONE;
@@ -492,7 +492,7 @@ struct account { /* of one call of pvm_vm_run */
 
 enum { SLICE = 1 << 16, STEPS_PER_CYCLE = 32 };
 
-static bool interrupted(struct pvm_vm *vm)
+static bool interp_interrupted(struct pvm_vm *vm)
 {
     return atomic_load_explicit(&vm->base.interrupt, memory_order_relaxed);
 }
@@ -517,14 +517,14 @@ static enum pvm_exit run_slice(struct pvm_vm *vm, uint32_t at, uint32_t rest,
                                struct account *account)
 {
     struct pvm_state *s = vm->state;
-    prepare(vm, at);
+    interp_prepare(vm, at);
     s->cell = s->cells + at;
     int64_t budget = slice_budget(vm, account->fuel - account->steps - rest);
     s->left = budget;
     const struct pvm_block *b = &vm->cells->blocks[vm->cells->places[at].block];
     uint32_t place = vm->base.counts ? vm->places[vm->cells->places[at].block] : 0;
     if (place && b->loops) loop_begins(s, place, s->cells[b->first - 1].wide, budget);
-    execute(s);
+    interp_execute(s);
     if (vm->base.counts) loop_ends(s, s->left);
     uint32_t now = (uint32_t)(s->cell - s->cells);
     uint64_t spent = (uint64_t)budget - (uint64_t)s->left;
@@ -538,7 +538,7 @@ static enum pvm_exit run_slice(struct pvm_vm *vm, uint32_t at, uint32_t rest,
     return (enum pvm_exit)s->exit;
 }
 
-static void finish(struct pvm_vm *vm, enum pvm_wait how) { vm->wait = how; }
+static void interp_finish(struct pvm_vm *vm, enum pvm_wait how) { vm->wait = how; }
 
 static void stop_fault(struct pvm_vm *vm, penta_stop *stop)
 {
@@ -559,7 +559,7 @@ static void stop_host(struct pvm_vm *vm, uint64_t *steps)
 {
     ++*steps;
     vm->host_calls++;
-    finish(vm, PVM_WAIT_ANSWER);
+    interp_finish(vm, PVM_WAIT_ANSWER);
 }
 
 void pvm_vm_refund(struct pvm_vm *vm, uint32_t rest, uint32_t done)
@@ -584,10 +584,10 @@ bool pvm_vm_step(struct pvm_vm *vm, uint64_t *steps, penta_stop *stop)
         ++*steps;
         vm->paid = false;
         return false;
-    case PVM_STEP_TRAP: finish(vm, PVM_TRAPPED); return true;
+    case PVM_STEP_TRAP: interp_finish(vm, PVM_TRAPPED); return true;
     case PVM_STEP_HALT:
         ++*steps;
-        finish(vm, PVM_HALTED);
+        interp_finish(vm, PVM_HALTED);
         return true;
     case PVM_STEP_HOST: stop_host(vm, steps); return true;
     case PVM_STEP_FAULT: stop_fault(vm, stop); return true;
@@ -600,7 +600,7 @@ bool pvm_vm_step(struct pvm_vm *vm, uint64_t *steps, penta_stop *stop)
 }
 
 /* Charges the block around the cell. False: there is too little gas, and nothing is charged. */
-static bool pay(struct pvm_vm *vm, uint32_t at)
+static bool interp_pay(struct pvm_vm *vm, uint32_t at)
 {
     uint32_t cost = vm->metered ? pvm_block_gas(vm->cells, vm->cells->places[at].block) : 0;
     if (vm->by_step) cost = pvm_cells_rest(vm->cells, at);
@@ -612,7 +612,7 @@ static bool pay(struct pvm_vm *vm, uint32_t at)
 
 static bool take_interrupt(struct pvm_vm *vm, penta_stop *stop)
 {
-    if (!interrupted(vm)) return false;
+    if (!interp_interrupted(vm)) return false;
     atomic_store_explicit(&vm->base.interrupt, false, memory_order_relaxed);
     stop->kind = PENTA_STOP_INTERRUPT;
     return true;
@@ -635,7 +635,7 @@ static void start_trap(struct pvm_vm *vm, penta_stop *stop)
     }
     if (vm->by_step) vm->state->gas--;
     vm->trap = PVM_TRAP_START;
-    finish(vm, PVM_TRAPPED);
+    interp_finish(vm, PVM_TRAPPED);
 }
 
 /* Runs until something stops the machine. */
@@ -658,7 +658,7 @@ static void run_until_stop(struct pvm_vm *vm, struct account *account, penta_sto
             stop_break(vm, stop);
             return;
         }
-        bool paid = vm->paid || pay(vm, at);
+        bool paid = vm->paid || interp_pay(vm, at);
         if (!paid && !vm->by_step) {
             stop->kind = PENTA_STOP_GAS;
             return;

@@ -15,7 +15,7 @@ struct pvm_pool {
     bool closed;
 };
 
-static void dispose(struct pvm_pool *pool)
+static void machine_pool_dispose(struct pvm_pool *pool)
 {
     pvm_cells_free(pool->cells);
     free(pool->idle);
@@ -60,7 +60,7 @@ void pvm_pool_return(struct pvm_pool *pool, struct pvm_vm *vm)
     bool last = pool->closed && !pool->out;
     lock_give(&pool->lock);
     if (!kept) pvm_vm_destroy(vm);
-    if (last) dispose(pool);
+    if (last) machine_pool_dispose(pool);
 }
 
 static bool choose_engine(struct pvm_config *config, const char *engine, penta_error *err)
@@ -104,5 +104,5 @@ void pvm_pool_free(struct pvm_pool *pool)
     pool->closed = true;
     bool last = !pool->out;
     lock_give(&pool->lock);
-    if (last) dispose(pool);
+    if (last) machine_pool_dispose(pool);
 }

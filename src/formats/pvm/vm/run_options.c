@@ -257,8 +257,8 @@ static bool aux_bytes(const struct pvm_program *p, const penta_option *options, 
            error_at(err, BASE_OPTION_VALUE, 0, "spi-args '%.40s' is not hex", arguments);
 }
 
-static bool fill(struct pvm_vm *vm, const struct pvm_program *p, const penta_option *options,
-                 size_t count, penta_error *err)
+static bool run_options_fill(struct pvm_vm *vm, const struct pvm_program *p,
+                             const penta_option *options, size_t count, penta_error *err)
 {
     penta_buffer aux = {0};
     const char *host = option_text(options, count, "host");
@@ -281,7 +281,7 @@ static penta_vm *open_with(const penta_module *module, const penta_option *optio
     config.adopt = adopt;
     struct pvm_vm *vm = pvm_vm_create(module, &p->code, &config, NULL, err);
     if (!vm) return NULL;
-    if (fill(vm, p, options, count, err)) return &vm->base;
+    if (run_options_fill(vm, p, options, count, err)) return &vm->base;
     vm->base.engine->close(&vm->base); /* the engine may have added a second machine */
     return NULL;
 }

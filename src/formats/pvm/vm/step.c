@@ -10,39 +10,39 @@ struct step {
     struct pvm_insn in;
 };
 
-static enum pvm_outcome trap(struct pvm_vm *vm, enum pvm_trap why)
+static enum pvm_outcome step_trap(struct pvm_vm *vm, enum pvm_trap why)
 {
     vm->trap = why;
     return PVM_STEP_TRAP;
 }
 
-static enum pvm_outcome advance(struct step *s)
+static enum pvm_outcome step_advance(struct step *s)
 {
     const struct pvm_code *code = &s->vm->cells->code;
     uint32_t pc = s->vm->state->pc += s->in.length;
     return code->doc && pvm_is_target(code, pc) ? PVM_ENTERED : PVM_STEPPED;
 }
 
-static enum pvm_outcome enter(struct step *s, uint32_t pc)
+static enum pvm_outcome step_enter(struct step *s, uint32_t pc)
 {
     s->vm->state->pc = pc;
     return PVM_ENTERED;
 }
 
-static enum pvm_outcome jump(struct step *s)
+static enum pvm_outcome step_jump(struct step *s)
 {
-    if (!pvm_is_target(&s->vm->cells->code, s->in.target)) return trap(s->vm, PVM_TRAP_JUMP);
-    return enter(s, s->in.target);
+    if (!pvm_is_target(&s->vm->cells->code, s->in.target)) return step_trap(s->vm, PVM_TRAP_JUMP);
+    return step_enter(s, s->in.target);
 }
 
-static enum pvm_outcome branch(struct step *s, bool taken)
+static enum pvm_outcome step_branch(struct step *s, bool taken)
 {
     const struct pvm_cells *p = s->vm->cells;
     uint32_t next = s->in.pc + s->in.length;
     if (!p->profile->late_branches &&
         (!pvm_is_target(&p->code, s->in.target) || !pvm_is_target(&p->code, next)))
-        return trap(s->vm, PVM_TRAP_JUMP);
-    return taken ? jump(s) : enter(s, next);
+        return step_trap(s->vm, PVM_TRAP_JUMP);
+    return taken ? step_jump(s) : step_enter(s, next);
 }
 
 static enum pvm_outcome jump_dynamic(struct step *s, uint32_t address)
@@ -53,8 +53,8 @@ static enum pvm_outcome jump_dynamic(struct step *s, uint32_t address)
     if (!address || address & 1 || address / 2 > s->vm->cells->table_count ||
         !pvm_table_entry(code, address / 2 - 1, &pc) || pc >= code->bytes.size ||
         !pvm_is_target(code, (uint32_t)pc))
-        return trap(s->vm, PVM_TRAP_JUMP);
-    return enter(s, (uint32_t)pc);
+        return step_trap(s->vm, PVM_TRAP_JUMP);
+    return step_enter(s, (uint32_t)pc);
 }
 
 /* Whether the failed access means that the stack is too small: it is in the 64 KiB below the stack,
@@ -69,25 +69,25 @@ static bool below_stack(const struct pvm_vm *vm)
     return vm->layout.stack_length && at >= low && at < bottom;
 }
 
-static enum pvm_outcome fault(struct pvm_vm *vm)
+static enum pvm_outcome step_fault(struct pvm_vm *vm)
 {
     bool reported = vm->paging || vm->cells->profile->faults;
     if (reported && vm->memory.fault >= vm->cells->profile->trap_below) return PVM_STEP_FAULT;
-    return trap(vm, below_stack(vm) ? PVM_TRAP_STACK : PVM_TRAP_ACCESS);
+    return step_trap(vm, below_stack(vm) ? PVM_TRAP_STACK : PVM_TRAP_ACCESS);
 }
 
-static enum pvm_outcome load(struct step *s, uint64_t address, unsigned n, uint64_t *value)
+static enum pvm_outcome step_load(struct step *s, uint64_t address, unsigned n, uint64_t *value)
 {
     if (!pvm_memory_load(&s->vm->memory, (uint32_t)address, n, s->vm->state->wraps, value))
-        return fault(s->vm);
+        return step_fault(s->vm);
     return PVM_STEPPED;
 }
 
-static enum pvm_outcome store(struct step *s, uint64_t address, unsigned n, uint64_t value)
+static enum pvm_outcome step_store(struct step *s, uint64_t address, unsigned n, uint64_t value)
 {
     if (!pvm_memory_store(&s->vm->memory, (uint32_t)address, n, s->vm->state->wraps, value))
-        return fault(s->vm);
-    return advance(s);
+        return step_fault(s->vm);
+    return step_advance(s);
 }
 
 /* memset (PVM 5.7) stores bytes until gas or memory ends; a0 and a2 hold its progress. It works
@@ -109,43 +109,43 @@ static enum pvm_outcome memset_step(struct step *s)
         s->r[PVM_A0] = vm->w32 ? op_extend32(address) : (uint32_t)address;
         s->r[PVM_A2] = vm->w32 ? op_extend32(left) : left;
         if (vm->metered) vm->state->gas -= (int64_t)done;
-        if (done < part) return fault(vm);
+        if (done < part) return step_fault(vm);
     }
     s->r[PVM_A2] = 0;
-    return advance(s);
+    return step_advance(s);
 }
 
 /* clang-format off */
 #define OPERANDS                                                                                   \
     uint64_t a = s.r[s.in.a], b = s.r[s.in.b], x = s.in.imm1;                                      \
     (void)a, (void)b, (void)x
-#define DO_SET3(e) { OPERANDS; s.r[s.in.d] = (uint64_t)(e); return advance(&s); }
-#define DO_SET2I(e) { OPERANDS; s.r[s.in.a] = (uint64_t)(e); return advance(&s); }
+#define DO_SET3(e) { OPERANDS; s.r[s.in.d] = (uint64_t)(e); return step_advance(&s); }
+#define DO_SET2I(e) { OPERANDS; s.r[s.in.a] = (uint64_t)(e); return step_advance(&s); }
 #define DO_SET2(e) DO_SET3(e)
-#define DO_CMOV3(e) { OPERANDS; if (e) s.r[s.in.d] = a; return advance(&s); }
-#define DO_CMOVI(e) { OPERANDS; if (e) s.r[s.in.a] = x; return advance(&s); }
-#define DO_BRANCH2(e) { OPERANDS; return branch(&s, e); }
+#define DO_CMOV3(e) { OPERANDS; if (e) s.r[s.in.d] = a; return step_advance(&s); }
+#define DO_CMOVI(e) { OPERANDS; if (e) s.r[s.in.a] = x; return step_advance(&s); }
+#define DO_BRANCH2(e) { OPERANDS; return step_branch(&s, e); }
 #define DO_BRANCHI(e) DO_BRANCH2(e)
 #define LOAD_FROM(type, address)                                                                   \
     {                                                                                              \
         uint64_t value;                                                                            \
-        enum pvm_outcome outcome = load(&s, address, sizeof(type), &value);                        \
+        enum pvm_outcome outcome = step_load(&s, address, sizeof(type), &value);                        \
         if (outcome != PVM_STEPPED) return outcome;                                                \
         s.r[s.in.a] = (uint64_t)(type)value;                                                       \
-        return advance(&s);                                                                        \
+        return step_advance(&s);                                                                        \
     }
 #define DO_LOADX(type) LOAD_FROM(type, s.in.imm1)
 #define DO_LOAD(type) LOAD_FROM(type, s.r[s.in.b] + s.in.imm1)
-#define DO_STOREX(type) return store(&s, s.in.imm1, sizeof(type), s.r[s.in.a]);
-#define DO_STORE(type) return store(&s, s.r[s.in.b] + s.in.imm1, sizeof(type), s.r[s.in.a]);
-#define DO_STOREIX(type) return store(&s, s.in.imm1, sizeof(type), s.in.imm2);
-#define DO_STOREI(type) return store(&s, s.r[s.in.a] + s.in.imm1, sizeof(type), s.in.imm2);
-#define DO_LOADI(e) { s.r[s.in.a] = s.in.imm1; return advance(&s); }
+#define DO_STOREX(type) return step_store(&s, s.in.imm1, sizeof(type), s.r[s.in.a]);
+#define DO_STORE(type) return step_store(&s, s.r[s.in.b] + s.in.imm1, sizeof(type), s.r[s.in.a]);
+#define DO_STOREIX(type) return step_store(&s, s.in.imm1, sizeof(type), s.in.imm2);
+#define DO_STOREI(type) return step_store(&s, s.r[s.in.a] + s.in.imm1, sizeof(type), s.in.imm2);
+#define DO_LOADI(e) { s.r[s.in.a] = s.in.imm1; return step_advance(&s); }
 #define DO_LOADI64(e) DO_LOADI(e)
-#define DO_NOTHING(e) return advance(&s);
-#define DO_TRAP(e) return trap(vm, PVM_TRAP_TRAP);
-#define DO_JUMP(e) return jump(&s);
-#define DO_LOADI_JUMP(e) { s.r[s.in.a] = s.in.imm1; return jump(&s); }
+#define DO_NOTHING(e) return step_advance(&s);
+#define DO_TRAP(e) return step_trap(vm, PVM_TRAP_TRAP);
+#define DO_JUMP(e) return step_jump(&s);
+#define DO_LOADI_JUMP(e) { s.r[s.in.a] = s.in.imm1; return step_jump(&s); }
 #define DO_JUMP_DYNAMIC(e) return jump_dynamic(&s, (uint32_t)(s.r[s.in.a] + s.in.imm1));
 #define DO_LOADI_JUMP_DYNAMIC(e)                                                                   \
     {                                                                                              \
@@ -162,14 +162,14 @@ static enum pvm_outcome memset_step(struct step *s)
     {                                                                                              \
         uint64_t next = (uint64_t)s.in.pc + s.in.length;                                           \
         if (next >= vm->cells->code.bytes.size && !vm->cells->profile->fall_off)                   \
-            return trap(vm, PVM_TRAP_TRAP);                                                        \
-        return enter(&s, (uint32_t)next);                                                          \
+            return step_trap(vm, PVM_TRAP_TRAP);                                                        \
+        return step_enter(&s, (uint32_t)next);                                                          \
     }
 #define DO_MEMSET(e) return memset_step(&s);
 #define DO_SBRK(e)                                                                                 \
     {                                                                                              \
         s.r[s.in.d] = pvm_vm_sbrk(vm, vm->w32 ? (uint32_t)s.r[s.in.a] : s.r[s.in.a]);              \
-        return advance(&s);                                                                        \
+        return step_advance(&s);                                                                        \
     }
 /* clang-format on */
 
@@ -187,5 +187,5 @@ enum pvm_outcome pvm_step(struct pvm_vm *vm)
     case PVM_OP_invalid:
     case PVM_OPS: break;
     }
-    return trap(vm, PVM_TRAP_TRAP);
+    return step_trap(vm, PVM_TRAP_TRAP);
 }

@@ -10,7 +10,7 @@
 #include "pvm/vm/machine_pool.h"
 #include "pvm/vm/snapshot.h"
 
-static uint64_t up(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; }
+static uint64_t round_up(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; }
 
 /* ---- making, resetting, calls ---- */
 
@@ -108,7 +108,7 @@ void pvm_vm_clear(struct pvm_vm *vm)
         vm->remapped = false;
     } else {
         uint64_t grown = l->rw + l->rw_length;
-        uint64_t end = up(l->heap_base + vm->heap_size, vm->memory.page);
+        uint64_t end = round_up(l->heap_base + vm->heap_size, vm->memory.page);
         if (vm->heap_size && end > grown) pvm_memory_unmap(&vm->memory, grown, end - grown);
         pvm_memory_reset(&vm->memory);
     }
@@ -250,7 +250,7 @@ uint64_t pvm_vm_sbrk(struct pvm_vm *vm, uint64_t n)
     uint64_t size = vm->heap_size + n, old_top = l->heap_base + vm->heap_size;
     if (size > l->heap_max || vm->paging) return 0;
     uint64_t page = vm->memory.page;
-    uint64_t mapped = up(old_top, page), wanted = up(l->heap_base + size, page);
+    uint64_t mapped = round_up(old_top, page), wanted = round_up(l->heap_base + size, page);
     if (mapped < l->rw + l->rw_length) mapped = l->rw + l->rw_length;
     if (wanted > mapped &&
         !pvm_memory_map(&vm->memory, mapped, wanted - mapped, true, (penta_bytes){0}, false))

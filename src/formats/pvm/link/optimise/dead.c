@@ -51,7 +51,7 @@ static uint16_t live_before(const struct link_insn *in, uint16_t live)
     return (uint16_t)((live & ~writes) | link_reads(in));
 }
 
-static uint16_t walk(const struct liveness *w, struct link_block *b)
+static uint16_t dead_walk(const struct liveness *w, struct link_block *b)
 {
     uint16_t live = live_out(w, b);
     for (uint32_t k = b->count; k-- > 0;) {
@@ -96,7 +96,7 @@ static bool find_sources(struct link *l, struct sources *s)
     return true;
 }
 
-static bool solve(struct liveness *w)
+static bool dead_solve(struct liveness *w)
 {
     struct link *l = w->l;
     struct sources s = {0};
@@ -105,7 +105,7 @@ static bool solve(struct liveness *w)
     for (size_t i = l->block_count; ok && i-- > 0;)
         if (l->blocks[i].reached) opt_queue_add(&queue, (uint32_t)i);
     for (uint32_t i; ok && (i = opt_queue_take(&queue)) != LINK_NONE;) {
-        uint16_t live = walk(w, &l->blocks[i]);
+        uint16_t live = dead_walk(w, &l->blocks[i]);
         if (live == w->in[i]) continue;
         w->in[i] = live;
         for (uint32_t k = s.first[i]; k < s.first[i + 1]; k++) opt_queue_add(&queue, s.from[k]);
@@ -117,7 +117,7 @@ static bool solve(struct liveness *w)
 }
 
 /* Whether it may be dropped: loads can trap, so only those that cannot. */
-static bool removable(const struct link *l, const struct link_insn *in)
+static bool dead_removable(const struct link *l, const struct link_insn *in)
 {
     if (link_is_pure(in->op)) return true;
     if (link_kind(in->op) == PVM_DO_LOAD) return in->b == SP;
@@ -134,14 +134,14 @@ static bool is_nothing(const struct link_insn *in)
     return false;
 }
 
-static void sweep(const struct liveness *w, struct link_block *b, bool *changed)
+static void dead_sweep(const struct liveness *w, struct link_block *b, bool *changed)
 {
     uint16_t live = live_out(w, b);
     uint32_t kept = b->count;
     for (uint32_t k = b->count; k-- > 0;) {
         struct link_insn in = b->insns[k];
         uint16_t writes = link_writes(&in);
-        bool dead = writes && !(writes & live) && removable(w->l, &in);
+        bool dead = writes && !(writes & live) && dead_removable(w->l, &in);
         if (dead || is_nothing(&in)) {
             *changed = true;
             continue;
@@ -183,10 +183,10 @@ bool opt_dead(struct link *l, bool *changed)
     struct liveness w = {.l = l, .c_returns = returns_are_c(l)};
     w.in = calloc(l->block_count + 1, sizeof *w.in);
     if (!w.in) return error_at(&l->err, BASE_MEMORY, 0, "no memory for blocks");
-    bool ok = solve(&w);
+    bool ok = dead_solve(&w);
     for (size_t i = 0; ok && i < l->block_count; i++)
         if (l->blocks[i].reached) {
-            sweep(&w, &l->blocks[i], changed);
+            dead_sweep(&w, &l->blocks[i], changed);
             sweep_spills(l, &l->blocks[i], changed);
         }
     free(w.in);

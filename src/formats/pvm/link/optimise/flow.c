@@ -21,7 +21,7 @@ void opt_normal_form(struct link *l)
 }
 
 /* The block that control reaches from a block: empty blocks are skipped. */
-static uint32_t through(const struct link *l, uint32_t block)
+static uint32_t flow_through(const struct link *l, uint32_t block)
 {
     for (unsigned i = 0; i < HOPS && block != LINK_NONE; i++) {
         const struct link_block *b = &l->blocks[block];
@@ -31,10 +31,10 @@ static uint32_t through(const struct link *l, uint32_t block)
     return block;
 }
 
-static void thread(struct link *l, struct link_block *b, bool *changed)
+static void flow_thread(struct link *l, struct link_block *b, bool *changed)
 {
     struct link_insn *last = link_last(b);
-    uint32_t next = through(l, b->next);
+    uint32_t next = flow_through(l, b->next);
     if (next != b->next) {
         b->next = next;
         *changed = true;
@@ -42,7 +42,7 @@ static void thread(struct link *l, struct link_block *b, bool *changed)
     for (uint32_t i = 0; i < b->count; i++) {
         struct link_insn *in = &b->insns[i];
         if (in->ref != REF_CODE && !pvm_has_target(in->op)) continue;
-        uint32_t to = through(l, in->to);
+        uint32_t to = flow_through(l, in->to);
         *changed = *changed || to != in->to;
         in->to = to;
     }
@@ -127,7 +127,7 @@ static bool merge_chain(struct link *l, uint32_t index, const uint32_t *uses, bo
     return true;
 }
 
-static bool merge(struct link *l, bool *changed)
+static bool flow_merge(struct link *l, bool *changed)
 {
     uint32_t *uses = calloc(l->block_count + 1, sizeof *uses);
     bool ok = uses != NULL;
@@ -142,8 +142,8 @@ static bool merge(struct link *l, bool *changed)
 bool opt_flow(struct link *l, bool *changed)
 {
     for (size_t i = 0; i < l->block_count; i++)
-        if (l->blocks[i].reached) thread(l, &l->blocks[i], changed);
-    return reach_again(l) && merge(l, changed);
+        if (l->blocks[i].reached) flow_thread(l, &l->blocks[i], changed);
+    return reach_again(l) && flow_merge(l, changed);
 }
 
 /* ---- copies of short blocks ---- */
@@ -159,7 +159,7 @@ static bool is_short(const struct link_block *b)
     return b->count == 1 && !is_call(last->op) && !link_is_branch(last->op);
 }
 
-static bool append(struct link *l, struct link_block *b, const struct link_block *tail)
+static bool flow_append(struct link *l, struct link_block *b, const struct link_block *tail)
 {
     struct link_insn *joined =
         arena_alloc(&l->arena, b->count + tail->count, sizeof *joined, &l->err);
@@ -180,7 +180,7 @@ bool opt_tails(struct link *l, bool *changed)
         const struct link_block *tail = &l->blocks[b->next];
         /* a block that falls into it needs no copy */
         if (b->next == i + 1 || !is_short(tail)) continue;
-        if (!append(l, b, tail)) return false;
+        if (!flow_append(l, b, tail)) return false;
         *changed = true;
     }
     return true;

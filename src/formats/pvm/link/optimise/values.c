@@ -34,18 +34,21 @@ static const struct value unknown = {.kind = UNKNOWN};
 
 static bool is_constant(const struct state *s, uint8_t reg) { return s->reg[reg].kind == CONSTANT; }
 
-static uint64_t number(const struct state *s, uint8_t reg) { return (uint64_t)s->reg[reg].number; }
+static uint64_t values_number(const struct state *s, uint8_t reg)
+{
+    return (uint64_t)s->reg[reg].number;
+}
 
 /* Forgets the sums of a register that changes. */
-static void forget(struct state *s, uint8_t reg)
+static void values_forget(struct state *s, uint8_t reg)
 {
     for (unsigned i = 0; i < PVM_REGISTERS; i++)
         if (s->reg[i].kind == SUM && s->reg[i].reg == reg) s->reg[i] = unknown;
 }
 
-static void set(struct state *s, uint8_t reg, struct value value)
+static void values_set(struct state *s, uint8_t reg, struct value value)
 {
-    forget(s, reg);
+    values_forget(s, reg);
     value.local = true;
     value.uses = 0;
     s->reg[reg] = value;
@@ -57,7 +60,8 @@ static uint8_t add_op(const struct analysis *a)
 }
 
 /* The value of reg + number. */
-static struct value sum(const struct analysis *a, const struct state *s, uint8_t reg, int64_t add)
+static struct value values_sum(const struct analysis *a, const struct state *s, uint8_t reg,
+                               int64_t add)
 {
     struct value v = s->reg[reg];
     if (v.kind == CONSTANT) {
@@ -74,8 +78,8 @@ static struct value sum(const struct analysis *a, const struct state *s, uint8_t
 }
 
 /* What an instruction that only computes leaves in its register. */
-static struct value computed(const struct analysis *a, const struct state *s,
-                             const struct link_insn *in)
+static struct value values_computed(const struct analysis *a, const struct state *s,
+                                    const struct link_insn *in)
 {
     uint64_t out = 0;
     bool known;
@@ -86,7 +90,7 @@ static struct value computed(const struct analysis *a, const struct state *s,
         if (in->ref != REF_NONE) return unknown;
         return (struct value){.kind = CONSTANT, .number = in->imm1};
     case PVM_DO_SET2:
-        if (in->op == PVM_OP_move_reg) return sum(a, s, in->a, 0);
+        if (in->op == PVM_OP_move_reg) return values_sum(a, s, in->a, 0);
         known = is_constant(s, in->a);
         break;
     case PVM_DO_SET3: known = is_constant(s, in->a) && is_constant(s, in->b); break;
@@ -95,57 +99,57 @@ static struct value computed(const struct analysis *a, const struct state *s,
             bool zero = is_constant(s, in->b) && !s->reg[in->b].number;
             return zero ? (struct value){.kind = CODE, .block = in->to} : unknown;
         }
-        if (in->op == add_op(a)) return sum(a, s, in->b, in->imm1);
+        if (in->op == add_op(a)) return values_sum(a, s, in->b, in->imm1);
         known = is_constant(s, in->b);
         break;
     default: return unknown;
     }
-    if (!known || !link_compute(in->op, number(s, in->a), number(s, in->b), (uint64_t)in->imm1,
-                                a->word32, &out))
+    if (!known || !link_compute(in->op, values_number(s, in->a), values_number(s, in->b),
+                                (uint64_t)in->imm1, a->word32, &out))
         return unknown;
     return (struct value){.kind = CONSTANT, .number = (int64_t)out};
 }
 
 /* The result of a conditional move, if its condition is known. */
-static struct value moved(const struct state *s, const struct link_insn *in, uint8_t d)
+static struct value values_moved(const struct state *s, const struct link_insn *in, uint8_t d)
 {
     if (!is_constant(s, in->b)) return unknown;
-    if (!link_decide(in->op, 0, number(s, in->b), 0)) return s->reg[d];
+    if (!link_decide(in->op, 0, values_number(s, in->b), 0)) return s->reg[d];
     if (in->op == PVM_OP_cmov_if_zero_imm || in->op == PVM_OP_cmov_if_not_zero_imm)
         return (struct value){.kind = CONSTANT, .number = in->imm1};
     return is_constant(s, in->a) ? s->reg[in->a] : unknown;
 }
 
-static void step(const struct analysis *a, struct state *s, const struct link_insn *in)
+static void values_step(const struct analysis *a, struct state *s, const struct link_insn *in)
 {
     uint16_t writes = link_writes(in);
     enum pvm_kind kind = link_kind(in->op);
     if (!writes) return;
     if (kind == PVM_DO_ECALLI || kind == PVM_DO_MEMSET) {
         for (uint8_t r = 0; r < PVM_REGISTERS; r++)
-            if (writes & link_bit(r)) set(s, r, unknown);
+            if (writes & link_bit(r)) values_set(s, r, unknown);
         return;
     }
     uint8_t d =
         kind == PVM_DO_SET3 || kind == PVM_DO_SET2 || kind == PVM_DO_CMOV3 || kind == PVM_DO_SBRK
             ? in->d
             : in->a;
-    struct value value =
-        kind == PVM_DO_CMOV3 || kind == PVM_DO_CMOVI ? moved(s, in, d) : computed(a, s, in);
+    struct value value = kind == PVM_DO_CMOV3 || kind == PVM_DO_CMOVI ? values_moved(s, in, d)
+                                                                      : values_computed(a, s, in);
     if (value.kind == SUM && value.reg == d) value = unknown; /* a sum of its old value */
-    set(s, d, value);
+    values_set(s, d, value);
 }
 
 /* ---- from block to block ---- */
 
-static bool same(const struct value *x, const struct value *y)
+static bool values_same(const struct value *x, const struct value *y)
 {
     return x->kind == y->kind && (x->kind != CONSTANT || x->number == y->number) &&
            (x->kind != CODE || x->block == y->block);
 }
 
 /* Keeps what holds on all ways into a block; true if that changed. */
-static bool meet(struct state *into, const struct state *from)
+static bool values_meet(struct state *into, const struct state *from)
 {
     bool changed = false;
     for (unsigned i = 0; i < PVM_REGISTERS; i++) {
@@ -154,33 +158,33 @@ static bool meet(struct state *into, const struct state *from)
         if (v.kind == SUM) v = unknown;
         v.uses = 0;
         v.local = false;
-        if (v.kind == ANY || to->kind == UNKNOWN || same(to, &v)) continue;
+        if (v.kind == ANY || to->kind == UNKNOWN || values_same(to, &v)) continue;
         *to = to->kind == ANY ? v : unknown;
         changed = true;
     }
     return changed;
 }
 
-static bool lose(struct state *into)
+static bool values_lose(struct state *into)
 {
     struct state nothing;
     for (unsigned i = 0; i < PVM_REGISTERS; i++) nothing.reg[i] = unknown;
-    return meet(into, &nothing);
+    return values_meet(into, &nothing);
 }
 
 /* Blocks that are entered from anywhere: exports, addresses in data or code, return points. */
-static void start(struct analysis *a)
+static void values_start(struct analysis *a)
 {
     struct link *l = a->l;
     for (size_t i = 0; i < l->block_count; i++) {
         const struct link_block *b = &l->blocks[i];
         if (!b->reached) continue;
-        if (b->exported || b->in_data) lose(&a->in[i]);
+        if (b->exported || b->in_data) values_lose(&a->in[i]);
         for (uint32_t k = 0; k < b->count; k++) {
             const struct link_insn *in = &b->insns[k];
-            if (in->ref == REF_CODE) lose(&a->in[in->to]);
+            if (in->ref == REF_CODE) values_lose(&a->in[in->to]);
             if (in->op == PVM_OP_load_imm_and_jump || in->op == PVM_OP_load_imm_and_jump_indirect)
-                lose(&a->in[b->next]);
+                values_lose(&a->in[b->next]);
         }
     }
 }
@@ -190,18 +194,19 @@ static void pass_on(struct analysis *a, uint32_t block, struct opt_queue *queue)
     const struct link_block *b = &a->l->blocks[block];
     const struct link_insn *last = link_last(b);
     struct state s = a->in[block];
-    for (uint32_t k = 0; k < b->count; k++) step(a, &s, &b->insns[k]);
-    if (last && pvm_has_target(last->op) && meet(&a->in[last->to], &s))
+    for (uint32_t k = 0; k < b->count; k++) values_step(a, &s, &b->insns[k]);
+    if (last && pvm_has_target(last->op) && values_meet(&a->in[last->to], &s))
         opt_queue_add(queue, last->to);
-    if (b->next != LINK_NONE && (!last || link_is_branch(last->op)) && meet(&a->in[b->next], &s))
+    if (b->next != LINK_NONE && (!last || link_is_branch(last->op)) &&
+        values_meet(&a->in[b->next], &s))
         opt_queue_add(queue, b->next);
 }
 
-static bool solve(struct analysis *a)
+static bool values_solve(struct analysis *a)
 {
     struct opt_queue queue;
     if (!opt_queue_init(&queue, a->l)) return false;
-    start(a);
+    values_start(a);
     for (uint32_t i = 0; i < a->l->block_count; i++)
         if (a->l->blocks[i].reached && a->in[i].reg[0].kind != ANY) opt_queue_add(&queue, i);
     for (uint32_t i; (i = opt_queue_take(&queue)) != LINK_NONE;) pass_on(a, i, &queue);
@@ -230,20 +235,20 @@ static bool only_use(const struct state *s, const struct link_insn *in, uint8_t 
 
 /* Whether a constant in place of a register is worth it: it takes no more bytes, or the load of the
  * register is dropped. */
-static bool pays(const struct state *s, const struct link_insn *in, uint8_t reg,
-                 unsigned free_bytes)
+static bool values_pays(const struct state *s, const struct link_insn *in, uint8_t reg,
+                        unsigned free_bytes)
 {
     int64_t value = s->reg[reg].number;
     if (!is_constant(s, reg) || !link_fits32(value)) return false;
     return size_of(value) <= free_bytes || only_use(s, in, reg);
 }
 
-static bool has(const struct analysis *a, uint8_t op)
+static bool values_has(const struct analysis *a, uint8_t op)
 {
     return op != PVM_OP_invalid && pvm_ops[op].number[a->l->isa] >= 0;
 }
 
-static void change(struct analysis *a, struct link_insn *in, struct link_insn to)
+static void values_change(struct analysis *a, struct link_insn *in, struct link_insn to)
 {
     to.section = in->section;
     to.offset = in->offset;
@@ -283,9 +288,9 @@ static void load_constant(struct analysis *a, struct link_insn *in, uint8_t d, i
 {
     if (in->op == PVM_OP_load_imm64 || in->op == PVM_OP_load_imm) return;
     if (link_fits32(value))
-        change(a, in, (struct link_insn){.op = PVM_OP_load_imm, .a = d, .imm1 = value});
+        values_change(a, in, (struct link_insn){.op = PVM_OP_load_imm, .a = d, .imm1 = value});
     else
-        change(a, in, (struct link_insn){.op = PVM_OP_load_imm64, .a = d, .imm1 = value});
+        values_change(a, in, (struct link_insn){.op = PVM_OP_load_imm64, .a = d, .imm1 = value});
 }
 
 /* rd = op ra, rb with a constant on one side. */
@@ -293,13 +298,14 @@ static void rewrite_set3(struct analysis *a, const struct state *s, struct link_
 {
     const struct link_form *form = link_form(in->op);
     int64_t second = s->reg[in->b].number, first = s->reg[in->a].number;
-    if (has(a, form->second) && pays(s, in, in->b, 1)) {
+    if (values_has(a, form->second) && values_pays(s, in, in->b, 1)) {
         if (form->negate) second = a->word32 ? (int32_t)-second : -second;
         if (!link_fits32(second)) return;
-        change(a, in,
-               (struct link_insn){.op = form->second, .a = in->d, .b = in->a, .imm1 = second});
-    } else if (has(a, form->first) && pays(s, in, in->a, 1)) {
-        change(a, in, (struct link_insn){.op = form->first, .a = in->d, .b = in->b, .imm1 = first});
+        values_change(
+            a, in, (struct link_insn){.op = form->second, .a = in->d, .b = in->a, .imm1 = second});
+    } else if (values_has(a, form->first) && values_pays(s, in, in->a, 1)) {
+        values_change(a, in,
+                      (struct link_insn){.op = form->first, .a = in->d, .b = in->b, .imm1 = first});
     }
 }
 
@@ -312,11 +318,13 @@ static void rewrite_add(struct analysis *a, const struct state *s, struct link_i
         (only_use(s, in, in->b) || size_of(v->number + in->imm1) <= size_of(in->imm1))) {
         int64_t total = v->number + in->imm1;
         if (total)
-            change(a, in, (struct link_insn){.op = in->op, .a = in->a, .b = v->reg, .imm1 = total});
+            values_change(a, in,
+                          (struct link_insn){.op = in->op, .a = in->a, .b = v->reg, .imm1 = total});
         else
-            change(a, in, (struct link_insn){.op = PVM_OP_move_reg, .d = in->a, .a = v->reg});
+            values_change(a, in,
+                          (struct link_insn){.op = PVM_OP_move_reg, .d = in->a, .a = v->reg});
     } else if (!in->imm1) {
-        change(a, in, (struct link_insn){.op = PVM_OP_move_reg, .d = in->a, .a = in->b});
+        values_change(a, in, (struct link_insn){.op = PVM_OP_move_reg, .d = in->a, .a = in->b});
     }
 }
 
@@ -331,7 +339,7 @@ static void rewrite_address(struct analysis *a, const struct state *s, struct li
         *base = v->reg;
         in->imm1 = total;
         *a->changed = true;
-    } else if (v->kind == CONSTANT && has(a, absolute) && only_use(s, in, *base)) {
+    } else if (v->kind == CONSTANT && values_has(a, absolute) && only_use(s, in, *base)) {
         in->op = absolute;
         in->imm1 = total;
         *a->changed = true;
@@ -343,7 +351,7 @@ static void rewrite_store(struct analysis *a, const struct state *s, struct link
     uint8_t constant = link_form(in->op)->first;
     bool indirect = link_kind(in->op) == PVM_DO_STORE;
     if (indirect && in->a == in->b) return;
-    if (has(a, constant) && pays(s, in, in->a, 0)) {
+    if (values_has(a, constant) && values_pays(s, in, in->a, 0)) {
         int64_t value = s->reg[in->a].number;
         in->op = constant;
         in->imm2 = value;
@@ -357,14 +365,14 @@ static void rewrite_cmov(struct analysis *a, const struct state *s, struct link_
     bool imm = link_kind(in->op) == PVM_DO_CMOVI;
     uint8_t d = imm ? in->a : in->d, constant = link_form(in->op)->first;
     if (is_constant(s, in->b)) {
-        if (!link_decide(in->op, 0, number(s, in->b), 0))
-            change(a, in, (struct link_insn){.op = PVM_OP_move_reg, .d = d, .a = d});
+        if (!link_decide(in->op, 0, values_number(s, in->b), 0))
+            values_change(a, in, (struct link_insn){.op = PVM_OP_move_reg, .d = d, .a = d});
         else if (imm)
             load_constant(a, in, d, in->imm1);
         else
-            change(a, in, (struct link_insn){.op = PVM_OP_move_reg, .d = d, .a = in->a});
-    } else if (!imm && has(a, constant) && pays(s, in, in->a, 1)) {
-        change(
+            values_change(a, in, (struct link_insn){.op = PVM_OP_move_reg, .d = d, .a = in->a});
+    } else if (!imm && values_has(a, constant) && values_pays(s, in, in->a, 1)) {
+        values_change(
             a, in,
             (struct link_insn){.op = constant, .a = d, .b = in->b, .imm1 = s->reg[in->a].number});
     }
@@ -379,20 +387,22 @@ static void rewrite_branch(struct analysis *a, const struct state *s, struct lin
     const struct link_form *form = link_form(in->op);
     bool known = is_constant(s, in->a) && (imm || is_constant(s, in->b));
     if (known || (!imm && in->a == in->b)) {
-        uint64_t x = known ? number(s, in->a) : 0, y = imm     ? (uint64_t)in->imm1
-                                                       : known ? number(s, in->b)
-                                                               : 0;
+        uint64_t x = known ? values_number(s, in->a) : 0, y = imm     ? (uint64_t)in->imm1
+                                                              : known ? values_number(s, in->b)
+                                                                      : 0;
         if (link_decide(in->op, x, y, y)) b->next = in->to;
         b->count--;
         *a->changed = true;
-    } else if (!imm && pays(s, in, in->b, 0)) {
-        change(a, in,
-               (struct link_insn){
-                   .op = form->second, .a = in->a, .imm1 = s->reg[in->b].number, .to = in->to});
-    } else if (!imm && pays(s, in, in->a, 0)) {
-        change(a, in,
-               (struct link_insn){
-                   .op = form->first, .a = in->b, .imm1 = s->reg[in->a].number, .to = in->to});
+    } else if (!imm && values_pays(s, in, in->b, 0)) {
+        values_change(
+            a, in,
+            (struct link_insn){
+                .op = form->second, .a = in->a, .imm1 = s->reg[in->b].number, .to = in->to});
+    } else if (!imm && values_pays(s, in, in->a, 0)) {
+        values_change(
+            a, in,
+            (struct link_insn){
+                .op = form->first, .a = in->b, .imm1 = s->reg[in->a].number, .to = in->to});
     }
 }
 
@@ -406,14 +416,14 @@ static void rewrite_dynamic(struct analysis *a, const struct state *s, struct li
         *a->changed = true;
     } else if (in->op == PVM_OP_load_imm_and_jump_indirect && s->reg[in->b].kind == CODE &&
                !in->imm2) {
-        change(a, in,
-               (struct link_insn){
-                   .op = PVM_OP_load_imm_and_jump, .a = in->a, .to = s->reg[in->b].block});
+        values_change(a, in,
+                      (struct link_insn){
+                          .op = PVM_OP_load_imm_and_jump, .a = in->a, .to = s->reg[in->b].block});
     }
 }
 
 /* Whether the register already holds the value. */
-static bool keeps(const struct state *s, uint8_t d, const struct value *v)
+static bool values_keeps(const struct state *s, uint8_t d, const struct value *v)
 {
     const struct value *old = &s->reg[d];
     if (v->kind == SUM && v->reg == d && !v->number) return true;
@@ -429,16 +439,17 @@ static void rewrite_value(struct analysis *a, const struct state *s, struct link
 {
     enum pvm_kind kind = link_kind(in->op);
     uint8_t d = kind == PVM_DO_SET3 || kind == PVM_DO_SET2 ? in->d : in->a;
-    struct value v = computed(a, s, in);
-    if (keeps(s, d, &v)) {
+    struct value v = values_computed(a, s, in);
+    if (values_keeps(s, d, &v)) {
         if (in->op != PVM_OP_move_reg || in->a != in->d)
-            change(a, in, (struct link_insn){.op = PVM_OP_move_reg, .d = d, .a = d});
+            values_change(a, in, (struct link_insn){.op = PVM_OP_move_reg, .d = d, .a = d});
         return;
     }
     if (v.kind == CODE && in->op != PVM_OP_load_imm) {
         if (in->op == PVM_OP_move_reg && !only_use(s, in, in->a)) return;
-        change(a, in,
-               (struct link_insn){.op = PVM_OP_load_imm, .a = d, .ref = REF_CODE, .to = v.block});
+        values_change(
+            a, in,
+            (struct link_insn){.op = PVM_OP_load_imm, .a = d, .ref = REF_CODE, .to = v.block});
         return;
     }
     if (v.kind == CONSTANT && kind != PVM_DO_LOADI && kind != PVM_DO_LOADI64) {
@@ -448,7 +459,7 @@ static void rewrite_value(struct analysis *a, const struct state *s, struct link
             (kind == PVM_DO_SET3 && only_use(s, in, in->a));
         unsigned own = kind == PVM_DO_SET2 ? 0 : kind == PVM_DO_SET3 ? 1 : size_of(in->imm1);
         if (link_fits32(v.number) ? size_of(v.number) <= own || source_goes
-                                  : source_goes && has(a, PVM_OP_load_imm64)) {
+                                  : source_goes && values_has(a, PVM_OP_load_imm64)) {
             load_constant(a, in, d, v.number);
             return;
         }
@@ -484,7 +495,7 @@ static void rewrite_insn(struct analysis *a, const struct state *s, struct link_
     }
 }
 
-static void rewrite(struct analysis *a, uint32_t block)
+static void values_rewrite(struct analysis *a, uint32_t block)
 {
     struct link_block *b = &a->l->blocks[block];
     struct state s = a->in[block];
@@ -495,7 +506,7 @@ static void rewrite(struct analysis *a, uint32_t block)
         uint16_t reads = link_reads(in);
         for (uint8_t r = 0; r < PVM_REGISTERS; r++)
             if (reads & link_bit(r) && s.reg[r].uses < UINT8_MAX) s.reg[r].uses++;
-        step(a, &s, in);
+        values_step(a, &s, in);
     }
 }
 
@@ -504,9 +515,9 @@ bool opt_values(struct link *l, bool *changed)
     struct analysis a = {.l = l, .word32 = l->bits == 32, .changed = changed};
     a.in = calloc(l->block_count + 1, sizeof *a.in);
     if (!a.in) return error_at(&l->err, BASE_MEMORY, 0, "no memory for values");
-    bool ok = solve(&a);
+    bool ok = values_solve(&a);
     for (uint32_t i = 0; ok && i < l->block_count; i++)
-        if (l->blocks[i].reached && a.in[i].reg[0].kind != ANY) rewrite(&a, i);
+        if (l->blocks[i].reached && a.in[i].reg[0].kind != ANY) values_rewrite(&a, i);
     free(a.in);
     return ok;
 }

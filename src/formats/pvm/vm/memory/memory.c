@@ -44,7 +44,7 @@ static bool area_insert(struct pvm_memory *m, size_t at, struct pvm_area area)
     return true;
 }
 
-static bool aligned(const struct pvm_memory *m, uint64_t address, uint64_t length)
+static bool memory_aligned(const struct pvm_memory *m, uint64_t address, uint64_t length)
 {
     return !(address % m->page) && !(length % m->page) && address <= top && length <= top - address;
 }
@@ -83,7 +83,7 @@ static bool area_split(struct pvm_memory *m, uint64_t address)
 
 bool pvm_memory_unmap(struct pvm_memory *m, uint64_t address, uint64_t length)
 {
-    if (!aligned(m, address, length)) return false;
+    if (!memory_aligned(m, address, length)) return false;
     if (!length || !m->area_count) return true;
     if (!area_split(m, address) || !area_split(m, address + length)) return false;
     size_t first = area_at(m, address), end = first;
@@ -101,14 +101,14 @@ bool pvm_memory_unmap(struct pvm_memory *m, uint64_t address, uint64_t length)
 }
 
 /* In a guarded machine, gives the host's pages the same rights. */
-static bool guard(struct pvm_memory *m, uint32_t page, uint32_t count, bool writable)
+static bool memory_guard(struct pvm_memory *m, uint32_t page, uint32_t count, bool writable)
 {
     unsigned rights = writable ? PVM_READ | PVM_WRITE : PVM_READ;
     return !m->guarded || pvm_backing_protect(m, page, count, rights);
 }
 
 /* Sets DIRTY where compiled code may have written: it does not do that itself. */
-static void learn(const struct pvm_memory *m)
+static void memory_learn(const struct pvm_memory *m)
 {
     for (size_t i = 0; m->guarded && i < m->area_count; i++)
         if (m->areas[i].writable)
@@ -185,7 +185,7 @@ static bool initial_page(const struct pvm_area *a, uint32_t page, uint8_t *into)
 bool pvm_memory_map(struct pvm_memory *m, uint64_t address, uint64_t length, bool writable,
                     penta_bytes initial, bool copy)
 {
-    if (!aligned(m, address, length) || initial.size > length) return false;
+    if (!memory_aligned(m, address, length) || initial.size > length) return false;
     if (!length) return true;
     if (!pvm_memory_unmap(m, address, length)) return false;
     struct pvm_area area = {
@@ -209,12 +209,12 @@ bool pvm_memory_map(struct pvm_memory *m, uint64_t address, uint64_t length, boo
     }
     memset(m->rights + page, rights_of(writable), count);
     each_watched(m, watch_page);
-    return writable || guard(m, page, count, false);
+    return writable || memory_guard(m, page, count, false);
 }
 
 bool pvm_memory_protect(struct pvm_memory *m, uint64_t address, uint64_t length, bool writable)
 {
-    if (!aligned(m, address, length)) return false;
+    if (!memory_aligned(m, address, length)) return false;
     if (!length) return true;
     for (uint64_t page = address / PAGE; page < (address + length) / PAGE; page++)
         if (!m->rights[page]) return false;
@@ -223,7 +223,8 @@ bool pvm_memory_protect(struct pvm_memory *m, uint64_t address, uint64_t length,
         struct pvm_area *a = &m->areas[i];
         if (a->address >= address + length) break;
         a->writable = writable;
-        if (!guard(m, a->address / PAGE, (uint32_t)(a->length / PAGE), writable)) return false;
+        if (!memory_guard(m, a->address / PAGE, (uint32_t)(a->length / PAGE), writable))
+            return false;
         for (uint64_t p = a->address / PAGE; p < (a->address + a->length) / PAGE; p++)
             m->rights[p] = (uint8_t)((m->rights[p] & PVM_DIRTY) | rights_of(writable));
     }
@@ -234,14 +235,15 @@ bool pvm_memory_protect(struct pvm_memory *m, uint64_t address, uint64_t length,
 void pvm_memory_reset(struct pvm_memory *m)
 {
     enum { MANY = 64 }; /* above it, giving pages back to the host is faster than clearing them */
-    learn(m);
+    memory_learn(m);
     for (size_t i = 0; i < m->area_count; i++) {
         const struct pvm_area *a = &m->areas[i];
         uint32_t first = a->address / PAGE, count = (uint32_t)(a->length / PAGE), dirty = 0;
         for (uint32_t p = first; p < first + count; p++) dirty += (m->rights[p] & PVM_DIRTY) != 0;
         if (!dirty) continue;
         bool dropped = dirty > MANY && !a->initial.size;
-        if (!a->writable) guard(m, first, count, true); /* the host wrote to a read-only page */
+        if (!a->writable)
+            memory_guard(m, first, count, true); /* the host wrote to a read-only page */
         if (dropped) pvm_backing_drop(m, first, count);
         for (uint32_t p = first; p < first + count; p++) {
             if (!(m->rights[p] & PVM_DIRTY)) continue;
@@ -249,14 +251,14 @@ void pvm_memory_reset(struct pvm_memory *m)
             if (bytes) initial_page(a, p, bytes);
             m->rights[p] = rights_of(a->writable);
         }
-        if (!a->writable) guard(m, first, count, false);
+        if (!a->writable) memory_guard(m, first, count, false);
     }
     each_watched(m, watch_page);
 }
 
 /* ---- accesses ---- */
 
-static bool refuse(struct pvm_memory *m, uint32_t page, bool write)
+static bool memory_refuse(struct pvm_memory *m, uint32_t page, bool write)
 {
     m->fault = page * PAGE & ~(m->page - 1);
     m->fault_write = write;
@@ -265,24 +267,25 @@ static bool refuse(struct pvm_memory *m, uint32_t page, bool write)
 }
 
 /* Whether all pages of an access allow it; the lowest one that does not becomes the fault. */
-static bool allowed(struct pvm_memory *m, uint32_t address, unsigned n, bool wraps, uint8_t right)
+static bool memory_allowed(struct pvm_memory *m, uint32_t address, unsigned n, bool wraps,
+                           uint8_t right)
 {
     uint32_t page = address / PAGE, last = (uint32_t)(address + n - 1) / PAGE;
     bool first_ok = m->rights[page] & right, write = right == PVM_WRITABLE;
-    if (page == last) return first_ok || refuse(m, page, write);
+    if (page == last) return first_ok || memory_refuse(m, page, write);
     if (last < page) { /* past 2^32 */
-        if (!wraps) return refuse(m, page, write);
-        return m->rights[last] & right ? first_ok || refuse(m, page, write)
-                                       : refuse(m, last, write);
+        if (!wraps) return memory_refuse(m, page, write);
+        return m->rights[last] & right ? first_ok || memory_refuse(m, page, write)
+                                       : memory_refuse(m, last, write);
     }
-    if (!first_ok) return refuse(m, page, write);
-    return (m->rights[last] & right) || refuse(m, last, write);
+    if (!first_ok) return memory_refuse(m, page, write);
+    return (m->rights[last] & right) || memory_refuse(m, last, write);
 }
 
 bool pvm_memory_load(struct pvm_memory *m, uint32_t address, unsigned n, bool wraps,
                      uint64_t *value)
 {
-    if (!allowed(m, address, n, wraps, PVM_READ)) return false;
+    if (!memory_allowed(m, address, n, wraps, PVM_READ)) return false;
     if (m->guards) guards_see(m->guards, address, n, false);
     uint64_t v = 0;
     for (unsigned i = n; i--;) {
@@ -295,11 +298,11 @@ bool pvm_memory_load(struct pvm_memory *m, uint32_t address, unsigned n, bool wr
 }
 
 /* The page's bytes, marked as changed. NULL, and a fault: memory ran out. */
-static uint8_t *touch(struct pvm_memory *m, uint32_t page)
+static uint8_t *memory_touch(struct pvm_memory *m, uint32_t page)
 {
     uint8_t *bytes = pvm_backing_page(m, page, true);
     if (!bytes) {
-        refuse(m, page, true);
+        memory_refuse(m, page, true);
         return NULL;
     }
     bool fast = (m->rights[page] & (PVM_WRITABLE | PVM_WATCHED)) == PVM_WRITABLE;
@@ -310,9 +313,9 @@ static uint8_t *touch(struct pvm_memory *m, uint32_t page)
 bool pvm_memory_store(struct pvm_memory *m, uint32_t address, unsigned n, bool wraps,
                       uint64_t value)
 {
-    if (!allowed(m, address, n, wraps, PVM_WRITABLE)) return false;
-    uint8_t *first = touch(m, address / PAGE);
-    uint8_t *last = first ? touch(m, (uint32_t)(address + n - 1) / PAGE) : NULL;
+    if (!memory_allowed(m, address, n, wraps, PVM_WRITABLE)) return false;
+    uint8_t *first = memory_touch(m, address / PAGE);
+    uint8_t *last = first ? memory_touch(m, (uint32_t)(address + n - 1) / PAGE) : NULL;
     if (!last) return false;
     if (m->guards) guards_see(m->guards, address, n, true);
     for (unsigned i = 0; i < n; i++) {
@@ -328,16 +331,16 @@ uint64_t pvm_memory_fill(struct pvm_memory *m, uint32_t address, uint8_t value, 
     while (done < count) {
         uint64_t at = address + done;
         if (at >= top) { /* after the last byte of memory */
-            refuse(m, PVM_PAGES - 1, true);
+            memory_refuse(m, PVM_PAGES - 1, true);
             break;
         }
         uint32_t page = (uint32_t)(at / PAGE);
         uint64_t part = PAGE - at % PAGE < count - done ? PAGE - at % PAGE : count - done;
         if (!(m->rights[page] & PVM_WRITABLE)) {
-            refuse(m, page, true);
+            memory_refuse(m, page, true);
             break;
         }
-        uint8_t *bytes = touch(m, page);
+        uint8_t *bytes = memory_touch(m, page);
         if (!bytes) break;
         memset(bytes + at % PAGE, value, (size_t)part);
         if (m->guards) guards_see(m->guards, at, part, true);
@@ -346,7 +349,7 @@ uint64_t pvm_memory_fill(struct pvm_memory *m, uint32_t address, uint8_t value, 
     return done;
 }
 
-static bool mapped(const struct pvm_memory *m, uint64_t address, size_t size)
+static bool memory_mapped(const struct pvm_memory *m, uint64_t address, size_t size)
 {
     if (address > top || size > top - address) return false;
     if (!size) return true;
@@ -357,7 +360,7 @@ static bool mapped(const struct pvm_memory *m, uint64_t address, size_t size)
 
 bool pvm_memory_read(const struct pvm_memory *m, uint64_t address, void *into, size_t size)
 {
-    if (!mapped(m, address, size)) return false;
+    if (!memory_mapped(m, address, size)) return false;
     for (size_t done = 0; done < size;) {
         uint64_t at = address + done;
         size_t rest = PAGE - (size_t)(at % PAGE), part = rest < size - done ? rest : size - done;
@@ -373,17 +376,17 @@ bool pvm_memory_read(const struct pvm_memory *m, uint64_t address, void *into, s
 
 bool pvm_memory_write(struct pvm_memory *m, uint64_t address, const void *from, size_t size)
 {
-    if (!mapped(m, address, size)) return false;
+    if (!memory_mapped(m, address, size)) return false;
     for (size_t done = 0; done < size;) {
         uint64_t at = address + done;
         size_t rest = PAGE - (size_t)(at % PAGE), part = rest < size - done ? rest : size - done;
         uint32_t page = (uint32_t)(at / PAGE);
         bool locked = !(m->rights[page] & PVM_WRITABLE);
-        if (locked && !guard(m, page, 1, true)) return false;
-        uint8_t *bytes = touch(m, page);
+        if (locked && !memory_guard(m, page, 1, true)) return false;
+        uint8_t *bytes = memory_touch(m, page);
         if (!bytes) return false;
         memcpy(bytes + at % PAGE, (const uint8_t *)from + done, part);
-        if (locked) guard(m, page, 1, false);
+        if (locked) memory_guard(m, page, 1, false);
         done += part;
     }
     return true;
@@ -413,7 +416,7 @@ penta_bytes pvm_memory_view(const struct pvm_memory *m, uint64_t address, uint64
 void pvm_memory_changed(const struct pvm_memory *m, pvm_page_fn *fn, void *user)
 {
     uint8_t initial[PAGE];
-    learn(m);
+    memory_learn(m);
     for (size_t i = 0; i < m->area_count; i++) {
         const struct pvm_area *a = &m->areas[i];
         for (uint64_t p = a->address / PAGE; p < (a->address + a->length) / PAGE; p++) {
