@@ -1,3 +1,5 @@
+/* Walks the members of an archive (ar format): names, also long ones and those of BSD, sizes and bytes. Every length
+ * is checked against the bytes that are left. */
 #include "base/archive.h"
 #include "base/bytes.h"
 #include <limits.h>
@@ -20,7 +22,7 @@ static size_t archive_decimal(const uint8_t *p, size_t size)
     return value;
 }
 
-/* A name of up to 16 bytes in the header, or "/N": N is an offset in the table of long names. */
+/* The name of a member: up to 16 bytes in the header, or "/N", where N is an offset in the table of long names. */
 static penta_bytes member_name(const uint8_t *head, penta_bytes names)
 {
     bool is_long = head[0] == '/';

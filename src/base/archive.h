@@ -3,14 +3,13 @@
 #include "base/error.h"
 
 bool archive_probe(penta_bytes bytes);
-/* The first object of an archive; a file that is no archive is that itself. Empty: it has none, or is
- * damaged. */
+/* The first object of an archive, or all the bytes when the file is no archive. Empty when the archive has no object
+ * or is damaged. */
 penta_bytes archive_first(penta_bytes bytes);
-/* The name of a member, "ARCHIVE(MEMBER)", as linkers write it, into text, which has 3 bytes more
- * than both names. */
+/* Writes the name of a member as linkers do, "ARCHIVE(MEMBER)". `text` has room for both names and 3 bytes more. */
 void archive_member_name(char *text, const char *archive, penta_bytes name);
-/* Calls visit with each object of the archive, and passes it the archive's own name. False with an
- * error when the archive is damaged, and without one when visit returned false. */
+/* Calls visit with each object of the archive and with the archive's own name. Returns false with an error when the
+ * archive is damaged, and false without an error when visit returned false. */
 bool archive_each(penta_bytes bytes, const char *archive,
                   bool (*visit)(void *user, const char *archive, penta_bytes name,
                                 penta_bytes object),

@@ -1,3 +1,5 @@
+/* Arenas: blocks that grow in size, from which memory is handed out and never returned singly. Relies on calloc for
+ * zeroed memory. */
 #include "base/arena.h"
 #include <stdalign.h>
 #include <stdlib.h>
@@ -64,7 +66,8 @@ void arena_clear(struct arena *a)
     }
     arena_free(a);
     if (!total || total > LARGE) return;
-    /* One block instead of several; without it the next one that is needed is made then. */
+    /* From now on the arena has one block of the total size. When memory for it is missing, the next allocation makes a
+     * block as usual. */
     a->blocks = calloc(1, sizeof *a->blocks + total);
     if (a->blocks) a->blocks->capacity = total;
 }

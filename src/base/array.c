@@ -1,3 +1,4 @@
+/* The functions behind the macros of array.h: growing an array, zeroed memory, copies. */
 #include "base/array.h"
 #include <stdint.h>
 #include <stdlib.h>

@@ -5,27 +5,27 @@
 #pragma once
 #include "base/error.h"
 
-/* Makes the array large enough for `need` items of `item` bytes, growing by half at least. `items`
- * points to the array's pointer. False: no memory, or the size overflows; then nothing changed. */
+/* Makes the array large enough for `need` items of `item` bytes; a growing array grows by at least half. `items`
+ * points to the array's pointer. Returns false, and changes nothing, when memory ran out or the size overflows. */
 bool array_reserve(void *items, size_t *capacity, size_t need, size_t item);
 
-/* So many bytes, zeros; NULL with the error "no memory for a machine", where `what` is "a machine". */
+/* Returns `bytes` zeroed bytes, or NULL with an error: "no memory for a machine" when `what` is "a machine". */
 void *zeros_new(size_t bytes, const char *what, penta_error *err);
 
-/* A copy of `count` items of `item` bytes; NULL: no memory. */
+/* Copies `count` items of `item` bytes. Returns NULL when memory ran out. */
 void *array_copy(const void *items, size_t count, size_t item);
 
-/* `need` is evaluated twice: the test is here so that appending calls nothing. */
+/* The test stands in the macro so that appending calls no function while there is room; `need` is evaluated twice. */
 #define ARRAY_RESERVE(items, capacity, need)                                                       \
     ((need) <= (capacity) || array_reserve(&(items), &(capacity), (need), sizeof *(items)))
 
-/* For one more; false with an error. */
+/* Makes room for one more item. Evaluates to false, with an error, when memory ran out. */
 #define ARRAY_GROW(items, capacity, count, err)                                                    \
     (ARRAY_RESERVE(items, capacity, (count) + 1) ||                                                \
      error_at(err, BASE_MEMORY, 0, "no memory for %zu items", (size_t)(count) + 1))
 
-/* Sets i, a size_t, to the first index in from .. to - 1 for which the condition on i holds, or to
- * `to`. It must hold for all after the first. */
+/* Searches by halving: sets i, a size_t, to the first index in from .. to - 1 for which the condition on i holds, or
+ * to `to`. The condition must hold for all indices after the first one. */
 #define ARRAY_SEARCH(i, from, to, condition)                                                       \
     do {                                                                                           \
         size_t search_low = (from), search_high = (to);                                            \

@@ -1,4 +1,4 @@
-/* Bytes to integers and back, without casts, for both byte orders and every alignment. */
+/* Turns bytes into integers and back without casting pointers, for both byte orders and every alignment. */
 #pragma once
 #include <limits.h>
 #include <stdint.h>
@@ -17,12 +17,11 @@ static inline penta_bytes bytes_of(const char *text)
     return (penta_bytes){(const uint8_t *)text, strlen(text)};
 }
 
-/* The two arguments of "%.*s", for at most so many bytes. */
+/* The two arguments that "%.*s" takes, for at most `most` bytes. */
 #define BYTES_ARG(bytes, most)                                                                     \
     (int)((bytes).size < (size_t)(most) ? (bytes).size : (size_t)(most)), (const char *)(bytes).data
 
-/* Empty ranges may have NULL for data, which memcpy and memcmp must not be given, not even for 0
- * bytes. */
+/* memcpy and memcmp must not be given NULL, not even for 0 bytes, and an empty range may have NULL for data. */
 static inline void bytes_copy(void *to, penta_bytes from)
 {
     if (from.size) memcpy(to, from.data, from.size);
@@ -40,7 +39,7 @@ static inline uint64_t bytes_uint(const uint8_t *p, size_t n, bool big_endian)
     return value;
 }
 
-/* Fixed widths, little-endian: compilers turn these into one load or store. */
+/* Little-endian integers of fixed width. Compilers turn each function into one load or store. */
 static inline uint16_t bytes_get16(const uint8_t *p) { return (uint16_t)(p[0] | p[1] << 8); }
 static inline uint32_t bytes_get32(const uint8_t *p)
 {

@@ -1,3 +1,4 @@
+/* Fills errors, finds the rule of a code, and counts what verifiers and assemblers report. */
 #include "base/error.h"
 #include <stdarg.h>
 #include <stdio.h>

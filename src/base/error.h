@@ -15,10 +15,10 @@ enum base_rule { /* format number 0; formats add theirs << 16 */
 };
 extern const penta_rule base_rules[]; /* ends with a row of code 0 */
 
-/* The row of a code among these rules and penta's own; NULL: there is none. */
+/* Finds the row of a code in `rules` or in penta's own rules. NULL when there is none. */
 const penta_rule *rule_find(const penta_rule *rules, uint32_t code);
-/* Whether a finding of this rule (NULL: unknown) keeps every machine from opening the module: an
- * error, but none in the program. */
+/* Tells whether this finding keeps every machine from opening the module: it is an error, and it is not one in the
+ * program. `rule` is NULL when the code is unknown. */
 bool breaks_container(const penta_rule *rule, const penta_error *finding);
 
 /* Fills *err and returns false, so that a caller fails in one line:
@@ -26,10 +26,10 @@ bool breaks_container(const penta_rule *rule, const penta_error *finding);
  * The first failure stays: later ones usually follow from it. */
 bool error_at(penta_error *err, uint32_t code, uint64_t offset, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* A hint on what to do, for the error just made. Keeps an earlier note. Returns false as well. */
+/* Adds a hint on what to do to the error just made, unless it has a note already. Returns false as error_at does. */
 bool error_note(penta_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Takes what a verifier or assembler finds: counts each finding and passes it to report. */
+/* Receives what a verifier or an assembler finds: counts each finding and passes it to `report`. */
 struct findings {
     const penta_rule *rules; /* of the format: gives each code its severity */
     penta_report *report;
@@ -37,9 +37,9 @@ struct findings {
     size_t errors, warnings, infos;
 };
 const char *severity_text(penta_severity severity); /* "error", "warning" or "info" */
-/* note may be NULL. */
+/* `note` may be NULL. */
 void findings_add(struct findings *f, uint32_t code, uint64_t offset, const char *note,
                   const char *format, ...) __attribute__((format(printf, 5, 6)));
 void findings_pass(struct findings *f, const penta_error *err);
-/* A penta_report that keeps the first error; `first` points to a penta_error, cleared before. */
+/* A penta_report function that keeps the first error. `first` points to a penta_error that the caller has cleared. */
 void error_keep_first(void *first, const penta_error *finding);

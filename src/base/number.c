@@ -1,3 +1,4 @@
+/* Reads numbers, sizes and hex digits from text. Never accepts a part of the text. */
 #include "base/number.h"
 #include <ctype.h>
 #include <stdlib.h>

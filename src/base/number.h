@@ -2,12 +2,12 @@
 #pragma once
 #include "penta/penta.h"
 
-/* The whole text is one unsigned number: decimal, 0x, 0o or 0b, with _ between digits. */
+/* Reads a text that is one unsigned number and nothing else: decimal, 0x, 0o or 0b, with _ between digits. */
 bool number_parse(const char *text, uint64_t *out);
-/* The same for text.size bytes. */
+/* The same as number_parse for text.size bytes. */
 bool number_parse_bytes(penta_bytes text, uint64_t *out);
-/* A size: a number with an optional suffix K, M or G (powers of 1024). */
+/* Reads a size: a number with an optional suffix K, M or G (powers of 1024). */
 bool number_parse_size(const char *text, uint64_t *out);
-/* The bytes of hex digits, with white space allowed between bytes, in a new buffer (free it); NULL
- * when the text is something else, or, with an error, when memory ran out. err may be NULL. */
+/* The bytes of hex digits, in a new buffer that the caller frees. White space may stand between bytes. NULL when the
+ * text is something else, and NULL with an error when memory ran out. `err` may be NULL. */
 uint8_t *hex_parse(penta_bytes text, size_t *size, penta_error *err);

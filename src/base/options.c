@@ -1,3 +1,4 @@
+/* Checks options against their rows and reads their values. */
 #include "base/options.h"
 #include <stdio.h>
 #include <string.h>

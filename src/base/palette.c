@@ -1,3 +1,4 @@
+/* The escape sequences of the terminal colours, built once with the mark that lets them pass sanitize.c. */
 #include "base/palette.h"
 #include <stdio.h>
 

@@ -11,7 +11,8 @@ extern const struct palette palette_plain;
 enum { PALETTE_STYLES = 17 };
 struct marked_palette {
     struct palette palette;
-    char text[PALETTE_STYLES][32]; /* what it points to */
+    char text[PALETTE_STYLES][32]; /* the sequences that `palette` points to */
 };
-/* Each style is ESC, the mark and the rest of a sequence; see writer_safe_lines. */
+/* Fills a palette whose styles are ESC, the mark and the rest of a sequence: writer_safe_lines (sanitize.h) lets only
+ * sequences with the mark pass. */
 void palette_marked(struct marked_palette *palette, const char *mark);

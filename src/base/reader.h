@@ -1,5 +1,5 @@
-/* Reads a byte range with one bounds check and a sticky error: decoders read like the
- * specification's own table and ask once per record whether all of it was there. */
+/* Reads a byte range with one bounds check and a sticky error. A decoder then reads like the table in the
+ * specification and asks once per record whether all of the record was there. */
 #pragma once
 #include "base/bytes.h"
 #include "base/error.h"
@@ -15,7 +15,7 @@ struct reader {
 static inline size_t reader_left(const struct reader *r) { return r->in.size - r->pos; }
 static inline uint64_t reader_at(const struct reader *r) { return r->origin + r->pos; }
 
-/* The only function that moves pos, hence the only bounds check to review. */
+/* This is the only function that moves pos, so it has the only bounds check to review. */
 static inline const uint8_t *reader_take(struct reader *r, size_t n)
 {
     size_t left = r->in.size - r->pos;
@@ -38,7 +38,7 @@ static inline penta_bytes reader_bytes(struct reader *r, size_t n)
     return p ? (penta_bytes){p, n} : (penta_bytes){NULL, 0};
 }
 
-/* A count in a file is a claim: believe it only if its items could still fit. */
+/* A count in a file is a claim. This function believes it only when that many items could still fit. */
 static inline size_t reader_count(struct reader *r, uint64_t claimed, size_t item_bytes)
 {
     if (claimed > (r->in.size - r->pos) / item_bytes)

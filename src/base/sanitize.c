@@ -1,3 +1,4 @@
+/* Replaces what a terminal could act on, or what a reader could not see, in text that comes from files. */
 #include "base/sanitize.h"
 #include <string.h>
 #include "base/bytes.h"
@@ -10,14 +11,15 @@ bool is_deceptive(uint32_t c)
            (c >= 0xe0000 && c <= 0xe0fff);
 }
 
-static size_t sanitize_plain(penta_bytes text) /* bytes of printable ASCII at the start */
+static size_t
+sanitize_plain(penta_bytes text) /* counts the bytes of printable ASCII at the start */
 {
     size_t n = 0;
     while (n < text.size && text.data[n] >= 0x20 && text.data[n] < 0x7f) n++;
     return n;
 }
 
-/* Bytes of "ESC mark [ numbers m" at the start, or 0. */
+/* The size of the colour sequence "ESC mark [ numbers m" at the start of the text, or 0. */
 static size_t colour_sequence(penta_bytes text, const char *mark, size_t mark_size)
 {
     size_t n = mark_size + 2;
@@ -29,7 +31,7 @@ static size_t colour_sequence(penta_bytes text, const char *mark, size_t mark_si
     return n < text.size && text.data[n] == 'm' ? n + 1 : 0;
 }
 
-/* Bytes at the start that pass as they are, or 0. */
+/* Counts the bytes at the start that are written as they are. */
 static size_t sanitize_passes(penta_bytes text, bool lines)
 {
     size_t n = sanitize_plain(text);

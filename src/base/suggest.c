@@ -1,3 +1,4 @@
+/* Finds the word nearest to a misspelt one by edit distance. */
 #include "base/suggest.h"
 #include <ctype.h>
 #include <string.h>
@@ -32,7 +33,8 @@ void suggest_offer(struct suggest *s, const char *candidate)
     if (!s->word.size || s->word.size > WORD_MAX || n > WORD_MAX) return;
     size_t longer = s->word.size > n ? s->word.size : n,
            shorter = s->word.size > n ? n : s->word.size;
-    if ((longer - shorter) * 3 > longer + 1) return; /* the distance is no less */
+    if ((longer - shorter) * 3 > longer + 1)
+        return; /* the distance is at least the difference of the lengths */
     unsigned d = edit_distance(s->word.data, s->word.size, (const uint8_t *)candidate, n);
     if (d * 3 > longer + 1) return; /* about one slip in three letters */
     if (!s->best || d < s->distance) {

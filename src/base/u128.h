@@ -1,6 +1,6 @@
-/* Unsigned numbers of 128 bits, and the signed ones of the same bits. Where the compiler has such integers these
- * functions are its operators, and machine code is the same as with these; compilers for 32-bit machines have none.
- * PENTA_PLAIN_U128 chooses the second form anywhere, for tests. */
+/* Unsigned 128-bit numbers, and signed ones in the same bits. Where the compiler has such integers, each function is
+ * one of its operators and gives the same machine code. Compilers for 32-bit machines have none; there the second
+ * half of this file computes with 64-bit numbers. Tests choose that half anywhere with PENTA_PLAIN_U128. */
 #pragma once
 #include <math.h>
 #include <stdbool.h>
@@ -20,10 +20,10 @@ static inline u128 u128_add(u128 a, u128 b) { return a + b; }
 static inline u128 u128_sub(u128 a, u128 b) { return a - b; }
 static inline u128 u128_mul(u128 a, u128 b) { return a * b; }
 static inline u128 u128_product(uint64_t a, uint64_t b) { return (u128)a * b; }
-/* b is not 0. */
+/* b must not be 0. */
 static inline u128 u128_div(u128 a, u128 b) { return a / b; }
 static inline u128 u128_mod(u128 a, u128 b) { return a % b; }
-/* Toward zero, and the remainder has the sign of a. The least number is not divided by -1. */
+/* Rounds toward zero; the remainder has the sign of a. The least number must not be divided by -1. */
 static inline u128 u128_div_signed(u128 a, u128 b) { return (u128)((__int128)a / (__int128)b); }
 static inline u128 u128_mod_signed(u128 a, u128 b) { return (u128)((__int128)a % (__int128)b); }
 
@@ -31,7 +31,7 @@ static inline u128 u128_and(u128 a, u128 b) { return a & b; }
 static inline u128 u128_or(u128 a, u128 b) { return a | b; }
 static inline u128 u128_xor(u128 a, u128 b) { return a ^ b; }
 static inline u128 u128_not(u128 a) { return ~a; }
-/* n is below 128. */
+/* n must be below 128. */
 static inline u128 u128_shl(u128 a, unsigned n) { return a << n; }
 static inline u128 u128_shr(u128 a, unsigned n) { return a >> n; }
 static inline u128 u128_sar(u128 a, unsigned n) { return (u128)((__int128)a >> n); }
@@ -44,7 +44,7 @@ static inline bool u128_less_signed(u128 a, u128 b) { return (__int128)a < (__in
 /* The nearest real number. */
 static inline double u128_real(u128 a) { return (double)a; }
 static inline float u128_real32(u128 a) { return (float)a; }
-/* The integer part of v, which is from 0 to below 2^128. */
+/* The integer part of v, which must be at least 0 and below 2^128. */
 static inline u128 u128_of_real(double v) { return (u128)v; }
 
 #else
@@ -68,7 +68,7 @@ static inline u128 u128_sub(u128 a, u128 b)
 {
     return u128_join(a.high - b.high - (a.low < b.low), a.low - b.low);
 }
-/* From four products of 32 by 32 bits. */
+/* Multiplies by four products of 32 by 32 bits. */
 static inline u128 u128_product(uint64_t a, uint64_t b)
 {
     uint64_t al = (uint32_t)a, ah = a >> 32, bl = (uint32_t)b, bh = b >> 32;
@@ -114,7 +114,7 @@ static inline bool u128_less_signed(u128 a, u128 b)
     return a.high != b.high ? (int64_t)a.high < (int64_t)b.high : a.low < b.low;
 }
 
-/* a / b, bit by bit; the remainder stays in *a. */
+/* Divides *a by b, bit by bit, and leaves the remainder in *a. */
 static inline u128 u128_divide(u128 *a, u128 b)
 {
     u128 quotient = {0, 0}, rest = {0, 0};
@@ -152,8 +152,8 @@ static inline u128 u128_mod_signed(u128 a, u128 b)
                             u128_mod(u128_opposite_if(minus, a), u128_opposite_if(other, b)));
 }
 
-/* The 64 highest bits of a number from 2^64, shifted down by *shift; the lowest says that others were lost, too, so
- * that it is rounded once. */
+/* The 64 highest bits of a number of at least 2^64, which is shifted down by *shift. The lowest bit of the result is
+ * also set when lower bits were lost, so that a later rounding is right. */
 static inline uint64_t u128_top(u128 a, int *shift)
 {
     *shift = 64 - __builtin_clzll(a.high);

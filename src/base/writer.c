@@ -1,3 +1,5 @@
+/* Appends bytes, numbers and text to a buffer that grows, or passes them to a sink in pieces. After a failed
+ * allocation every call does nothing. */
 #include "base/writer.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -50,7 +52,7 @@ bool writer_give(struct writer *w, bool ok, penta_buffer *out, penta_error *err)
     return ok;
 }
 
-/* Where n more bytes go, or NULL when memory ran out. */
+/* Makes room for n more bytes and returns the place, or NULL when memory ran out. */
 static uint8_t *writer_reserve(struct writer *w, size_t n)
 {
     if (w->failed) return NULL;

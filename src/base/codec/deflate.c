@@ -1,3 +1,4 @@
+/* Compresses with libdeflate. Builds without it have deflate_plain.c instead. */
 #include "base/codec/deflate.h"
 #include <libdeflate.h>
 #include <stdlib.h>

@@ -4,12 +4,13 @@
 
 enum deflate_result {
     DEFLATE_OK,
-    DEFLATE_BAD,      /* not a stream, or cut short */
+    DEFLATE_BAD,      /* the bytes are no stream, or it is cut short */
     DEFLATE_TRAILING, /* bytes follow the final block */
-    DEFLATE_LIMIT,    /* more than limit bytes come out */
+    DEFLATE_LIMIT,    /* the result has more than `limit` bytes */
     DEFLATE_MEMORY,
 };
-/* out gets the bytes (free it); never more than limit, nor much more memory than that. */
+/* Decompresses into out, which the caller frees. The result never has more than `limit` bytes, and decompressing
+ * never takes much more memory than that. */
 enum deflate_result deflate_inflate(penta_bytes in, size_t limit, penta_buffer *out);
-/* At the densest level. False: memory ran out, or this build cannot. */
+/* Compresses at the densest level. Returns false when memory ran out or this build cannot compress. */
 bool deflate_deflate(penta_bytes in, penta_buffer *out);

@@ -1,3 +1,4 @@
+/* Reads whole files, pipes and devices under a limit. Relies on POSIX read and fstat. */
 #include "base/file/file.h"
 #include "base/file/file_watch.h"
 #include <errno.h>
@@ -33,7 +34,8 @@ bool file_read_fd(int fd, const char *name, uint64_t limit, penta_buffer *out, p
         if ((uint64_t)st.st_size > limit) return over_limit(err, name, limit);
         expected = (size_t)st.st_size;
     }
-    size_t capacity = expected + 1 > 65536 ? expected + 1 : 65536; /* + 1: see the end at once */
+    size_t capacity =
+        expected + 1 > 65536 ? expected + 1 : 65536; /* one byte more shows the end at once */
     *out = (penta_buffer){.data = malloc(capacity), .capacity = capacity};
     while (out->data) {
         if (out->size == out->capacity) {
@@ -80,7 +82,7 @@ bool file_read(const char *path, uint64_t limit, penta_buffer *out, penta_error 
     return read_path(path, 0, limit, out, err);
 }
 
-/* O_NONBLOCK: opening a pipe must not wait for a writer. */
+/* Opens with O_NONBLOCK, because opening a pipe must not wait for its writer. */
 bool file_read_regular(const char *path, uint64_t limit, penta_buffer *out, penta_error *err)
 {
     return read_path(path, O_NONBLOCK, limit, out, err);

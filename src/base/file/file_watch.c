@@ -1,7 +1,8 @@
+/* Keeps the one watcher of each thread and calls it for every file that is read. */
 #include "base/file/file_watch.h"
 #include <stddef.h>
 
-/* Per thread, so that a program that watches one command does not see the files of others. */
+/* Each thread has its own watcher, so that a program that watches one command does not see the files of others. */
 static _Thread_local struct {
     file_watch_fn *fn;
     void *user;

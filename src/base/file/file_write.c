@@ -24,16 +24,16 @@ enum {
 
 struct target { /* the file to be replaced */
     char path[PATH_MAX];
-    const char *name; /* its last part */
+    const char *name; /* the last part of its path */
     int folder;
-    bool readable; /* the folder is, so it can be synced */
+    bool readable; /* the folder is readable, so it can be synced */
     bool exists;
     struct stat old;
 };
 
 struct temporary {
     int fd;
-    char name[64]; /* in the folder of the target; empty: none yet */
+    char name[64]; /* a name in the folder of the target, or empty before there is one */
 };
 
 static bool io_error(penta_error *err, const char *path, const char *verb)
@@ -49,7 +49,7 @@ static bool file_write_fail(int code)
 
 /* ---- the target ---- */
 
-/* The length of path up to its last slash, that included; 0: the current folder. */
+/* The length of the path up to and with its last slash, or 0 for a name in the current folder. */
 static size_t folder_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -69,8 +69,8 @@ static int open_folder(const char *path, bool *readable)
     return fd;
 }
 
-/* In a folder where everybody may create files, a link that somebody else made is not followed: it
- * would choose which of our files is replaced. */
+/* In a folder where everybody may create files, a link that somebody else made is not followed, because it would
+ * choose which of our files is replaced. */
 static bool may_follow(const char *path, const struct stat *link)
 {
     char folder[PATH_MAX];
@@ -84,7 +84,7 @@ static bool may_follow(const char *path, const struct stat *link)
            file_write_fail(EACCES);
 }
 
-/* Replaces the last name of the path by what it links to. */
+/* Replaces the last name of the path by the name that it links to. */
 static bool file_write_follow(char path[PATH_MAX])
 {
     char to[PATH_MAX];
@@ -151,7 +151,7 @@ static bool write_all(int fd, penta_bytes bytes)
     return true;
 }
 
-/* False when the new file's access list is not that of the old one. */
+/* Copies the access list of the old file. Returns false when the new file does not have it then. */
 static bool copy_acl(const struct target *t, int fd)
 {
     static const char acl[] = "system.posix_acl_access";
@@ -162,9 +162,8 @@ static bool copy_acl(const struct target *t, int fd)
     return !fsetxattr(fd, acl, list, (size_t)size, 0);
 }
 
-/* Gives the new file the rights of the old one. Where the group or the access list cannot be kept,
- * no other group may gain by it: the group then gets the rights of everybody. Set-id bits are
- * dropped, as with any write. */
+/* Gives the new file the rights of the old one. Where the group or the access list cannot be kept, the group gets the
+ * rights of everybody, so that no other group gains any. Set-id bits are dropped, as any write drops them. */
 static bool copy_rights(const struct target *t, int fd)
 {
     struct stat now;
@@ -184,8 +183,8 @@ static bool file_write_fill(const struct target *t, int fd, penta_bytes bytes)
 
 /* ---- temporary names ---- */
 
-/* Short, however long the target's name is. The one after the numbered names is random, for folders
- * where others hold all of those. */
+/* Makes a temporary name, which is short however long the target's name is. The name after the numbered ones is
+ * random, for a folder in which other writers hold all of the numbered names. */
 static void temporary_name(const struct target *t, unsigned slot, char name[64])
 {
     uint32_t crc = checksum_crc32((penta_bytes){(const uint8_t *)t->name, strlen(t->name)});
@@ -203,7 +202,8 @@ static void remove_stale(const struct target *t, const char *name)
 {
     struct stat st, now;
     int fd = openat(t->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0 && errno == EACCES) /* it has the rights of its target, which may be unreadable */
+    if (fd < 0 &&
+        errno == EACCES) /* the file has the rights of its target, which may be unreadable */
         fd = openat(t->folder, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0) return;
     if (!fstat(fd, &st) && S_ISREG(st.st_mode) && !flock(fd, LOCK_EX | LOCK_NB) &&
@@ -222,8 +222,7 @@ static void remove_all_stale(const struct target *t)
     }
 }
 
-/* Gives the nameless file a name. Linking by descriptor takes a privilege; linking through /proc
- * does not. */
+/* Gives the nameless file a name. This goes through /proc, because linking by descriptor takes a privilege. */
 static bool link_as(const struct target *t, int fd, const char *name)
 {
     char path[40];
@@ -233,8 +232,8 @@ static bool link_as(const struct target *t, int fd, const char *name)
     return !linkat(AT_FDCWD, path, t->folder, name, AT_SYMLINK_FOLLOW);
 }
 
-/* Creates a file and locks it. In between, another writer may take it for a leftover and remove it;
- * then this tries again. */
+/* Creates a file and locks it. Between the two, another writer may take the file for a leftover and remove it; then
+ * this function tries again. */
 static int create_locked(const struct target *t, const char *name, mode_t mode)
 {
     struct stat st;
@@ -251,8 +250,8 @@ static int create_locked(const struct target *t, const char *name, mode_t mode)
 
 /* ---- the two ways to write ---- */
 
-/* False with errno 0: this filesystem has no nameless files, or cannot give them names. A new file
- * gets its own name at once. */
+/* Writes the bytes to a nameless file and gives it a name. Returns false with errno 0 when this filesystem has no
+ * nameless files or cannot name them. A file that did not exist before gets its own name at once. */
 static bool write_nameless(const struct target *t, penta_bytes bytes, struct temporary *out)
 {
     out->fd = openat(t->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, t->exists ? 0600 : 0666);
@@ -285,7 +284,7 @@ static bool write_named(const struct target *t, penta_bytes bytes, struct tempor
 static bool sync_folder(int folder, bool readable, int file)
 {
     if (!readable) return file < 0 || !syncfs(file);
-    return !fsync(folder) || errno == EINVAL; /* EINVAL: nothing to sync on this filesystem */
+    return !fsync(folder) || errno == EINVAL; /* EINVAL: this filesystem has nothing to sync */
 }
 
 static bool file_write_replace(const struct target *t, penta_bytes bytes)

@@ -1,4 +1,4 @@
-/* Replaces file_write.c on hosts whose file systems have no links, locks or syncing: one program has them
+/* Replaces file_write.c on hosts whose file systems have no links, locks or syncing, because one program uses them
  * alone. */
 #include "base/file/file.h"
 #include <errno.h>

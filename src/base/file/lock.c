@@ -1,3 +1,5 @@
+/* Locks a folder for one process with flock on a file in it, which also names the holder for messages. The system
+ * releases the lock when the holder ends, however that happens. */
 #include "base/file/lock.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TRIES = 200 }; /* a millisecond each, for a holder that has not written its name yet */
+enum { TRIES = 200 }; /* one try a millisecond, for a holder that has not written its name yet */
 
 struct holder {
     int pid;
@@ -27,11 +29,11 @@ static void write_holder(int fd)
     char host[65], text[100];
     host_name(host);
     int n = snprintf(text, sizeof text, "%d %s\n", (int)getpid(), host);
-    /* the lock counts, named or not */
+    /* The lock holds even when the name cannot be written. */
     if (ftruncate(fd, 0) || pwrite(fd, text, (size_t)n, 0) != n) return;
 }
 
-/* False when the file names nobody, or a process of this host that has ended. */
+/* Reads who holds the lock. Returns false when the file names nobody, or a process of this host that has ended. */
 static bool read_holder(int fd, struct holder *out, bool *here)
 {
     char host[65], text[100];
@@ -56,7 +58,7 @@ static bool folder_lock_busy(const char *folder, const struct holder *holder, bo
     return error_at(err, BASE_IO, 0, "the folder '%.60s' is in use by %s", folder, who);
 }
 
-/* Tries again only while the holder has not written its name yet. */
+/* Takes the lock, or reports its holder. Tries again only while the holder has not written its name yet. */
 static bool folder_lock_take(int fd, int kind, const char *folder, penta_error *err)
 {
     struct holder holder;
@@ -94,8 +96,8 @@ bool folder_lock(const char *folder, int *fd, penta_error *err)
     return true;
 }
 
-/* Removes the name while the lock is still held: others never read the name of a past holder, and
- * try again while there is none. */
+/* Removes the name while the lock is still held, so that others never read the name of a past holder; they try again
+ * while there is no name. */
 void folder_unlock(int fd)
 {
     if (fd < 0) return;

@@ -2,8 +2,8 @@
 #pragma once
 #include "base/error.h"
 
-/* Takes the lock, or says who holds it: BASE_IO. It is on FOLDER/lock, which stays there and names
- * the holder. Processes that cannot write to the folder share the lock. *fd is -1 where there is
- * nothing to lock: in a folder that cannot be written and never was locked. */
+/* Takes the lock, or fails with BASE_IO and says who holds it. The lock is on FOLDER/lock, a file that stays there
+ * and names the holder. Processes that cannot write to the folder share the lock. *fd is -1 when there is nothing to
+ * lock: the folder cannot be written and never was locked. */
 bool folder_lock(const char *folder, int *fd, penta_error *err);
-void folder_unlock(int fd); /* -1 is fine */
+void folder_unlock(int fd); /* does nothing when fd is -1 */

@@ -1,4 +1,4 @@
-/* Replaces lock.c on hosts with one program: nobody else works in a folder. */
+/* Replaces lock.c on hosts that run one program, where no other process works in a folder. */
 #include "base/file/lock.h"
 
 bool folder_lock(const char *folder, int *fd, penta_error *err)

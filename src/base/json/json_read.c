@@ -1,3 +1,4 @@
+/* Reads JSON with json-c and then scans the text once more for what json-c accepts and penta does not. */
 #include "base/json/json_read.h"
 #include <ctype.h>
 #include <errno.h>
@@ -38,7 +39,7 @@ static void scan_string(struct scan *s, const char **text, size_t *size)
     s->p++;
 }
 
-/* Integers must fit: from -2^63 to 2^64-1. */
+/* Checks that an integer fits: it is from -2^63 to 2^64-1. */
 static bool scan_literal(struct scan *s)
 {
     const char *from = s->p;
@@ -79,11 +80,11 @@ static bool scan_literal(struct scan *s)
 struct key {
     const char *text;
     size_t size;
-    const char *at;               /* in the document */
-    struct json_object *resolved; /* owns text where the document has escapes; else NULL */
+    const char *at;               /* where the key stands in the document */
+    struct json_object *resolved; /* owns the text when the document has escapes; else NULL */
 };
 
-/* Resolves escapes as json-c does, "\u0061" is "a", up to the first zero byte. */
+/* Resolves escapes as json-c does ("\u0061" is "a"), up to the first zero byte. */
 static bool resolve_key(struct key *key, penta_error *err)
 {
     if (!memchr(key->text, '\\', key->size)) return true;
@@ -149,7 +150,7 @@ static bool scan_object(struct scan *s, unsigned depth)
     return ok;
 }
 
-/* Only called on text that json-c accepted, so it need not check the grammar or the depth. */
+/* Scans one value. The text was accepted by json-c, so grammar and depth need no check here. */
 static bool scan_value(struct scan *s, unsigned depth)
 {
     scan_space(s);

@@ -4,13 +4,13 @@
 #include "base/error.h"
 
 struct json_doc;    /* owns every value below */
-struct json_object; /* a value; NULL stands for JSON null and for "absent" */
+struct json_object; /* a value; NULL stands for JSON null and for an absent value */
 
 struct json_doc *json_parse(penta_bytes text, penta_error *err);
 const struct json_object *json_root(const struct json_doc *doc);
 void json_doc_free(struct json_doc *doc);
 
-/* Everything below is safe on NULL and on values of another type. */
+/* All functions below accept NULL and values of another type. */
 bool json_is_object(const struct json_object *v);
 bool json_is_list(const struct json_object *v);
 bool json_is_text(const struct json_object *v);
@@ -20,21 +20,23 @@ bool json_is_bool(const struct json_object *v);
 
 bool json_has(const struct json_object *v, const char *key);
 const struct json_object *json_get(const struct json_object *v, const char *key);
-size_t json_length(const struct json_object *v); /* of a list; 0 otherwise */
+size_t json_length(const struct json_object *v); /* the length of a list; 0 for other values */
 const struct json_object *json_item(const struct json_object *v, size_t i);
 
-const char *json_as_text(const struct json_object *v); /* NULL when it is no string */
+const char *json_as_text(const struct json_object *v); /* NULL when the value is no string */
 size_t json_text_size(const struct json_object *v);
 bool json_as_bool(const struct json_object *v);
 double json_as_float(const struct json_object *v);
 bool json_as_sint(const struct json_object *v, int64_t *out);
-/* A text, number or switch ("1", off: "") as text, to be freed. NULL: it is none, or memory ran out. */
+/* A text, number or boolean (true is "1", false is "") as text, which the caller frees. NULL when the value is none
+ * of these or memory ran out. */
 char *json_scalar_text(const struct json_object *v);
-/* An unsigned integer, or a string that holds one ("0x2a" or "42"). */
+/* Reads an unsigned integer, or a string that holds one ("0x2a" or "42"). */
 bool json_as_uint(const struct json_object *v, uint64_t *out);
-/* The bytes of a hex string, into a new buffer of *size bytes (free it); NULL if it is not one. */
+/* The bytes of a hex string, in a new buffer of *size bytes that the caller frees. NULL when the value is no hex
+ * string. */
 uint8_t *json_as_hex(const struct json_object *v, size_t *size);
 
-/* Members of an object, in order. */
+/* Calls a function with each member of an object, in order. */
 typedef void json_member_fn(void *user, const char *key, const struct json_object *value);
 void json_each(const struct json_object *v, json_member_fn *fn, void *user);

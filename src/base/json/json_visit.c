@@ -1,3 +1,4 @@
+/* Writes what a describe function reports as JSON: as a tree with offsets, or as plain members and arrays. */
 #include "base/json/json_visit.h"
 
 const char field_incomplete[] = "incomplete";

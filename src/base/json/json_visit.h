@@ -1,15 +1,16 @@
-/* Visitors that write what is described into an open JSON list or object. */
+/* Visitors that write what a describe function reports into an open JSON list or object. */
 #pragma once
 #include "base/json/json_write.h"
 
-/* The name, by its address, of a field that says that memory ran out during the walk, so that
- * something is missing. A document with it fails. */
+/* The name of a field that says that memory ran out during the walk and something is missing. It is known by its
+ * address. A document that would hold it fails. */
 extern const char field_incomplete[];
 
-void json_field(struct json *j, const char *key, const penta_field *field); /* its value */
+void json_field(struct json *j, const char *key,
+                const penta_field *field); /* writes the value of the field */
 
-/* Values without offsets, for facts and the state of a machine: members are keys of the open object,
- * lists are arrays. */
+/* A visitor that writes values without offsets, for facts and for the state of a machine: members become keys of the
+ * open object, lists become arrays. */
 penta_visitor json_state_visitor(struct json *j);
-/* Into the open list: objects with name, offset, size, children or kind and value. */
+/* A visitor that writes objects with name, offset, size, and children or kind and value into the open list. */
 penta_visitor json_tree_visitor(struct json *j);

@@ -1,3 +1,5 @@
+/* Writes JSON piece by piece. Keeps the open objects and lists, so that commas, unique keys and closing brackets
+ * never depend on the caller. */
 #include "base/json/json_write.h"
 #include <assert.h>
 #include <math.h>
@@ -8,7 +10,7 @@
 #include "base/sanitize.h"
 #include "base/utf8.h"
 
-/* How many bytes at the start are ASCII that needs no escape: nearly always all of them. */
+/* Counts the bytes at the start that are ASCII and need no escape, which nearly always are all of them. */
 static size_t plain_prefix(penta_bytes text)
 {
 #define EIGHT 1, 1, 1, 1, 1, 1, 1, 1
@@ -75,7 +77,7 @@ static void new_key(struct json *j, const char *key)
     writer_free(&other);
 }
 
-/* The comma and the key before a value. */
+/* Writes the comma and the key that stand before a value. */
 static void json_write_before(struct json *j, const char *key)
 {
     if (!j->depth) {
@@ -158,7 +160,7 @@ void json_sint(struct json *j, const char *key, int64_t value)
     if (magnitude > exact_max) writer_char(j->out, '"');
 }
 
-/* Up to the opening quote. */
+/* Writes everything up to the opening quote of a string. */
 static struct writer *open_quote(struct json *j, const char *key)
 {
     json_write_before(j, key);
@@ -179,7 +181,8 @@ void json_float(struct json *j, const char *key, double value)
         return;
     }
     char text[40];
-    for (int precision = 1; precision <= 17; precision++) { /* the shortest that reads back */
+    for (int precision = 1; precision <= 17;
+         precision++) { /* the shortest text that reads back as the same number */
         snprintf(text, sizeof text, "%.*g", precision, value);
         if (strtod(text, NULL) == value) break;
     }
@@ -220,7 +223,8 @@ void json_raw(struct json *j, const char *key, penta_bytes value)
     writer_bytes(j->out, value.data, value.size);
 }
 
-/* Where the value at the start of the text ends: before a comma or the end of what is around it. */
+/* The size of the value at the start of the text. It ends before a comma or before the bracket that closes what is
+ * around it. */
 static size_t value_size(penta_bytes text)
 {
     unsigned depth = 0;

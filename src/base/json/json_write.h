@@ -14,17 +14,18 @@ struct json {
     bool in_list[JSON_DEPTH], has_items[JSON_DEPTH];
     struct json_members members; /* freed when the outermost value ends */
     size_t members_before[JSON_DEPTH];
-    uint64_t serial, objects[JSON_DEPTH]; /* objects so far; the number of each open one */
+    uint64_t serial,
+        objects[JSON_DEPTH]; /* how many objects there were; the number of each open one */
 };
 
 void json_object(struct json *j, const char *key);
 void json_list(struct json *j, const char *key);
-void json_end(struct json *j);    /* of the innermost object or list */
-void json_finish(struct json *j); /* closes all, ends the line */
+void json_end(struct json *j);    /* ends the innermost object or list */
+void json_finish(struct json *j); /* closes all that is open and ends the line */
 
 void json_text(struct json *j, const char *key, const char *value); /* NULL writes null */
 void json_string(struct json *j, const char *key, penta_bytes value);
-void json_uint(struct json *j, const char *key, uint64_t value); /* a string above 2^53 */
+void json_uint(struct json *j, const char *key, uint64_t value); /* above 2^53 as a string */
 void json_sint(struct json *j, const char *key, int64_t value);
 void json_word(struct json *j, const char *key, uint64_t value); /* "0x2a" */
 void json_float(struct json *j, const char *key, double value);  /* inf and nan as strings */

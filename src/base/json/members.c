@@ -1,7 +1,9 @@
+/* Remembers the member names of all open objects in one hash table. A hash stands for its name: two names of one
+ * object with the same 64-bit hash would count as equal, which only makes one of them end in a number. */
 #include "base/json/members.h"
 #include <stdlib.h>
 
-/* FNV-1a, started differently for every object. 0 marks a free entry, hence is no hash. */
+/* FNV-1a with another start for every object. A hash is never 0, because 0 marks a free entry. */
 static uint64_t hash_of(uint64_t object, const char *name)
 {
     uint64_t hash = (UINT64_C(0xcbf29ce484222325) ^ object) * UINT64_C(0x100000001b3);
@@ -9,7 +11,7 @@ static uint64_t hash_of(uint64_t object, const char *name)
     return hash ? hash : 1;
 }
 
-/* The entry of a hash, or the free one where it belongs. */
+/* Finds the entry of a hash, or the free entry where it belongs. */
 static size_t entry_of(const struct json_members *m, uint64_t hash)
 {
     size_t mask = 2 * m->capacity - 1, i = (size_t)(hash ^ hash >> 32) & mask;

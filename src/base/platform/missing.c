@@ -1,3 +1,4 @@
+/* Keeps the name of the part for which this build refused something first. Any thread may ask. */
 #include "base/platform/missing.h"
 #include <stdatomic.h>
 #include <stddef.h>

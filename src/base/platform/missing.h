@@ -1,9 +1,9 @@
-/* A build may lack a part of the library and refuse what needs it. Whoever has another build at hand learns
- * here which part that was: "machines" or "crypto" (docs/web.md). */
+/* A build may lack a part of the library and refuse what needs that part. A caller that can load another build learns
+ * here which part was missing: "machines" or "crypto" (docs/web.md). */
 #pragma once
 #include <stdbool.h>
 
-/* Notes that something was refused for want of this part; false. */
+/* Notes that something was refused because this part is missing. Returns false. */
 bool missing_refuse(const char *part);
-/* The part for which something was refused first since the last call; NULL: nothing was. */
+/* The part because of which something was refused first since the last call, or NULL. */
 const char *missing_part(void);

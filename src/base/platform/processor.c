@@ -1,3 +1,5 @@
+/* Asks the processor by CPUID, once, which vector instructions it has, and the system by XGETBV which registers it
+ * saves. On other architectures the answer is always no. */
 #include "base/platform/processor.h"
 
 #ifdef __x86_64__
@@ -6,8 +8,8 @@
 
 enum {
     ASKED = 1 << 30,
-    SAVES_AVX = 0x06,    /* of XCR0: the system saves XMM and YMM */
-    SAVES_AVX512 = 0xe6, /* and masks and ZMM */
+    SAVES_AVX = 0x06,    /* bits of XCR0: the system saves XMM and YMM */
+    SAVES_AVX512 = 0xe6, /* bits of XCR0: the system also saves masks and ZMM */
 };
 #define AVX512 (0u | bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL)
 
@@ -38,7 +40,7 @@ static unsigned processor_ask(void)
                         PROCESSOR_AVX512);
 }
 
-/* Threads that ask at once find the same. */
+/* Threads that ask at the same time find the same answer, so no lock is needed. */
 bool processor_has(unsigned abilities)
 {
     static atomic_uint known;

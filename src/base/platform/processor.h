@@ -1,6 +1,7 @@
-/* What the processor can do beyond the common x86-64: what compiled code and kernels choose by. Asked once, when
- * somebody wants to know. The compiler's __builtin_cpu_supports asks everything whenever a program starts, and in a
- * virtual machine each question leaves it: a tenth of a millisecond that most commands have no use for. */
+/* What the processor can do beyond the common x86-64, so that compilers and kernels can choose instructions. The
+ * processor is asked once, at the first call. The compiler's __builtin_cpu_supports asks everything whenever a
+ * program starts; in a virtual machine each question traps to the hypervisor, which costs a tenth of a millisecond
+ * that most commands do not need. */
 #pragma once
 #include <stdbool.h>
 
@@ -14,7 +15,8 @@ enum processor_ability {
 };
 
 #ifdef __x86_64__
-/* All of these; vectors only where the system keeps their registers. */
+/* Tells whether the processor has all of these abilities. Vectors count only when the system saves their
+ * registers. */
 bool processor_has(unsigned abilities);
 #else
 static inline bool processor_has(unsigned abilities) { return !abilities; }

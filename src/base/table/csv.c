@@ -1,5 +1,5 @@
-/* CSV: a line for each row, numbers between commas, semicolons or tabs, in quotes or not. Lines that
- * start with # are comments; a first line with a cell that is no number is a heading. */
+/* Reads CSV: each line is a row of numbers between commas, semicolons or tabs, in quotes or not. Lines that start
+ * with # are comments. A first line with a cell that is no number is a heading. */
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/table/table.h"
@@ -12,13 +12,13 @@ struct csv {
     size_t at;
     double scale;
     struct penta_table *t;
-    size_t count, capacity; /* of the numbers */
+    size_t count, capacity; /* of `numbers` */
     penta_error *err;
 };
 
 static bool ends_cell(uint8_t c) { return c == ',' || c == ';' || c == '\t' || c == '\n'; }
 
-/* The cell at c->at, without blanks and quotes; c->at becomes its end. */
+/* Takes the cell at c->at, without blanks and quotes, and moves c->at to its end. */
 static penta_bytes csv_cell(struct csv *c)
 {
     size_t from = c->at;
@@ -47,7 +47,7 @@ static bool csv_add(struct csv *c, penta_bytes text, double value)
     return table_number(value, c->scale, at, &c->t->numbers[c->count++], c->err);
 }
 
-/* One line; *heading: it had a cell that is no number, and may have. */
+/* Reads one line. *heading says on entry whether the line may be a heading, and afterwards whether it was one. */
 static bool csv_line(struct csv *c, bool *heading)
 {
     size_t start = c->at, before = c->count, cells = 0;
@@ -98,7 +98,7 @@ bool csv_read(penta_bytes file, double scale, struct penta_table *t, penta_error
     while (c.at < file.size) {
         if (csv_skipped(&c)) continue;
         if (!csv_line(&c, &heading)) return false;
-        heading = false; /* at most one */
+        heading = false; /* only the first line may be one */
     }
     if (!t->rows) return error_at(err, BASE_RANGE, 0, "no numbers in the file");
     t->dims[0] = t->rows;

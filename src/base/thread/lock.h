@@ -1,5 +1,5 @@
-/* What threads of one program share: a lock, and work that is done once. lock_threads.c is over POSIX
- * threads; lock_single.c is for hosts that have none. */
+/* What threads of one program share: locks, and work that is done once. lock_threads.c uses POSIX threads;
+ * lock_single.c is for hosts without threads. */
 #pragma once
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -8,14 +8,14 @@
 struct lock {
     _Alignas(16) unsigned char bytes[64];
 };
-bool lock_open(struct lock *lock); /* false: the host has no more of them */
+bool lock_open(struct lock *lock); /* false when the host has no more locks */
 void lock_close(struct lock *lock);
 void lock_take(struct lock *lock);
 void lock_give(struct lock *lock);
 
-/* Starts from zeros. */
+/* A struct once starts with all bytes zero. */
 struct once {
     atomic_bool done;
 };
-/* Calls make unless it was called before; when this returns, it has returned. */
+/* Calls `make` unless it was called before. When once_do returns, `make` has returned, too. */
 void once_do(struct once *once, void (*make)(void));
