@@ -1,3 +1,4 @@
+/* Encrypts and decrypts with a tag by libcrypto's EVP, for AES-256-GCM and ChaCha20-Poly1305. */
 #include "crypto/aead.h"
 #include <limits.h>
 #include <openssl/crypto.h>
@@ -8,7 +9,7 @@ static const EVP_CIPHER *cipher_of(enum aead algorithm)
     return algorithm == AEAD_AES_256_GCM ? EVP_aes_256_gcm() : EVP_chacha20_poly1305();
 }
 
-/* Encrypts or decrypts, without the tag. EVP counts in int, so large inputs go in pieces. */
+/* Encrypts or decrypts everything but the tag. EVP counts in int, so large inputs go in pieces. */
 static bool aead_pass(EVP_CIPHER_CTX *ctx, penta_bytes associated, penta_bytes in, uint8_t *out)
 {
     enum { PIECE = 1 << 30 };
@@ -53,6 +54,6 @@ enum verdict aead_open(enum aead algorithm, const uint8_t key[AEAD_KEY],
         EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, AEAD_TAG, tag))
         verdict = EVP_CipherFinal_ex(ctx, none, &n) > 0 ? VERDICT_GOOD : VERDICT_WRONG;
     EVP_CIPHER_CTX_free(ctx);
-    if (verdict != VERDICT_GOOD) OPENSSL_cleanse(out, text.size); /* it may be forged */
+    if (verdict != VERDICT_GOOD) OPENSSL_cleanse(out, text.size); /* the text may be forged */
     return verdict;
 }

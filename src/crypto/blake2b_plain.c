@@ -13,12 +13,12 @@ struct blake2b {
 
 static void blake2b_compress(struct blake2b *s, bool last)
 {
-    bytes_put64(s->count, bytes_get64(s->count) + s->fill); /* 2^64 bytes never come */
+    bytes_put64(s->count, bytes_get64(s->count) + s->fill); /* an input never has 2^64 bytes */
     precompile_blake2f(ROUNDS, s->h, s->block, s->count, last, NULL);
     s->fill = 0;
 }
 
-/* A full block waits: the last one is compressed differently. */
+/* Adds bytes. A full block waits until more bytes come, because the last block is compressed differently. */
 static void blake2b_update(struct blake2b *s, penta_bytes in)
 {
     for (size_t at = 0; at < in.size;) {
@@ -50,7 +50,7 @@ void hash_blake2b256(penta_bytes bytes, uint8_t out[HASH_BYTES])
     hash_blake2b256_pieces(&bytes, 1, out);
 }
 
-/* Without the library it is not worth more code: one piece. */
+/* This build hashes in one piece and does not ask `work` in between. */
 void hash_blake2b256_work(penta_bytes bytes, uint8_t out[HASH_BYTES], struct long_work *work)
 {
     (void)work;

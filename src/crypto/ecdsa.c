@@ -1,6 +1,6 @@
-/* ECDSA on P-256 with the nonce of RFC 6979, which libcrypto 3.0 cannot derive by itself: k is
- * computed here with HMAC-SHA256, and k^-1 and r go to ECDSA_do_sign_ex. Those functions are marked
- * deprecated, but no newer one takes a nonce. */
+/* ECDSA on P-256 with the nonce k of RFC 6979, which libcrypto 3.0 cannot derive by itself. k is computed here with
+ * HMAC-SHA256, and k^-1 and r are passed to ECDSA_do_sign_ex. That function is marked as deprecated, but no newer one
+ * takes a nonce. */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/bn.h>
 #include <openssl/ec.h>
@@ -17,7 +17,7 @@ struct drbg {
     uint8_t k[N], v[N];
 };
 
-/* K = HMAC(K, V | tag | seed), V = HMAC(K, V). */
+/* Sets K = HMAC(K, V | tag | seed), then V = HMAC(K, V). */
 static bool drbg_update(struct drbg *d, uint8_t tag, const uint8_t *seed, size_t size)
 {
     uint8_t text[N + 1 + 2 * N];
@@ -30,7 +30,7 @@ static bool drbg_update(struct drbg *d, uint8_t tag, const uint8_t *seed, size_t
     return ok;
 }
 
-/* RFC 6979, section 3.2, steps b to g: private key and digest, both as 32 bytes below the order. */
+/* Steps b to g of RFC 6979, section 3.2, from the private key and the digest, both 32 bytes below the group order. */
 static bool drbg_seed(struct drbg *d, const uint8_t key[N], const uint8_t digest[N])
 {
     uint8_t seed[2 * N];
@@ -48,7 +48,7 @@ static bool in_range(const BIGNUM *x, const BIGNUM *order)
     return !BN_is_zero(x) && !BN_is_negative(x) && BN_cmp(x, order) < 0;
 }
 
-/* r = x(kG) mod n and k^-1 for the first good k. The inverse is k^(n-2): constant time. */
+/* Computes r = x(kG) mod n and k^-1 for the first good k. The inverse is k^(n-2), which takes constant time. */
 static bool ecdsa_nonce(const EC_GROUP *group, const BIGNUM *key, const uint8_t digest[N],
                         BIGNUM *inverse, BIGNUM *r, BN_CTX *ctx)
 {

@@ -1,3 +1,4 @@
+/* SHA-256, HMAC and PBKDF2 by libcrypto. SHA-256 uses the old interface, which allocates nothing and cannot fail. */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "crypto/hash.h"
 #include <limits.h>

@@ -1,23 +1,23 @@
-/* Digests, key derivation, and for secrets: wiping, comparison, random bytes. */
+/* Digests and key derivation, and what secrets need: wiping, comparison in constant time and random bytes. */
 #pragma once
 #include "base/error.h"
 #include "base/long_work.h"
 
 enum { HASH_BYTES = 32 };
 
-/* The result of a check. FAILED: the library could not check (no memory, no entropy, no such
- * algorithm), which says nothing about what was checked. */
+/* The result of a check. VERDICT_FAILED means that the library could not check (no memory, no entropy, no such
+ * algorithm); it says nothing about what was to be checked. */
 enum verdict { VERDICT_WRONG, VERDICT_GOOD, VERDICT_FAILED };
 
 void hash_sha256(penta_bytes bytes, uint8_t out[HASH_BYTES]);
 void hash_blake2b256(penta_bytes bytes, uint8_t out[HASH_BYTES]); /* libb2: 32-byte BLAKE2b */
-/* The digest of the pieces one after the other. */
-/* The same, unless `work` ends it. */
+/* The digest of several pieces, taken one after the other as one text. */
+/* The same digest, unless `work` ends the computation early. */
 void hash_sha256_work(penta_bytes bytes, uint8_t out[HASH_BYTES], struct long_work *work);
 void hash_sha256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES]);
 void hash_blake2b256_work(penta_bytes bytes, uint8_t out[HASH_BYTES], struct long_work *work);
 void hash_blake2b256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES]);
-/* These are false when the library failed. */
+/* These functions return false when the library failed. */
 bool hash_hmac_sha256(penta_bytes key, penta_bytes bytes, uint8_t out[HASH_BYTES]);
 bool hash_hkdf_sha256(penta_bytes key, penta_bytes salt, penta_bytes info, uint8_t out[32]);
 bool hash_pbkdf2_sha256(penta_bytes password, penta_bytes salt, uint32_t iterations,

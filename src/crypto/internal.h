@@ -1,4 +1,4 @@
-/* Shared by keys.c, sign.c and ecdsa.c: keys as libcrypto has them. */
+/* What keys.c, sign.c and ecdsa.c share: keys in the form of libcrypto. */
 #pragma once
 #include <openssl/evp.h>
 #include "crypto/hash.h"
@@ -9,9 +9,9 @@ struct private_key {
     struct public_key public;
 };
 
-/* The libcrypto form of a raw public key (free it); NULL when raw is no key. */
+/* The libcrypto form of a raw public key, which the caller frees. NULL when the bytes are no key. */
 EVP_PKEY *key_public_evp(enum key_type type, penta_bytes raw);
 
-/* ecdsa.c: r and s, 32 bytes each, over a SHA-256 digest; the nonce is that of RFC 6979. */
+/* Signs a SHA-256 digest: the signature is r and s, 32 bytes each, with the nonce of RFC 6979 (ecdsa.c). */
 bool ecdsa_sign(EVP_PKEY *key, const uint8_t digest[32], uint8_t signature[64]);
 enum verdict ecdsa_check(EVP_PKEY *key, const uint8_t digest[32], const uint8_t signature[64]);

@@ -1,3 +1,4 @@
+/* Reads and writes keys by libcrypto, and checks raw public keys for weaknesses that libcrypto lets pass. */
 #include "crypto/keys.h"
 #include <limits.h>
 #include <openssl/bio.h>
@@ -16,7 +17,7 @@
 
 /* ---- raw public keys ---- */
 
-/* The y of the points of order 8. */
+/* The y coordinates of the points of order 8. */
 static const uint8_t order_8[][32] = {
     {0x26, 0xe8, 0x95, 0x8f, 0xc2, 0xb2, 0x27, 0xb0, 0x45, 0xc3, 0xf4,
      0x89, 0xf2, 0xef, 0x98, 0xf0, 0xd5, 0xdf, 0xac, 0x05, 0xd3, 0xc6,
@@ -26,9 +27,9 @@ static const uint8_t order_8[][32] = {
      0xcc, 0xc6, 0x4e, 0xc7, 0xfd, 0x77, 0x92, 0xac, 0x03, 0x7a},
 };
 
-/* One of the eight points whose order divides 8. Under such a key one signature can fit many
- * messages, and libcrypto does not refuse them. The y of the others is 0, 1 or -1 modulo 2^255 - 19,
- * and encodings above that are taken too; the sign of x does not matter. */
+/* Tells whether a key is one of the eight points whose order divides 8. Under such a key one signature can fit many
+ * messages, and libcrypto does not refuse it. Apart from the points of order 8, their y is 0, 1 or -1 modulo
+ * 2^255 - 19. Encodings above the modulus count, too; the sign of x does not matter. */
 static bool is_small_order(const uint8_t raw[32])
 {
     uint8_t y[32], rest = raw[31] & 0x7f;
@@ -81,7 +82,7 @@ EVP_PKEY *key_public_evp(enum key_type type, penta_bytes raw)
     return key;
 }
 
-/* Checks what libcrypto accepts, or refuses without saying why. */
+/* Finds flaws that libcrypto accepts, or refuses without a reason. Returns the reason, or NULL for a good key. */
 static const char *keys_flaw(enum key_type type, penta_bytes raw)
 {
     if (type == KEY_NONE || type >= KEY_TYPES) return "the key type is not known";
@@ -99,8 +100,8 @@ static const char *keys_flaw(enum key_type type, penta_bytes raw)
 
 const char key_no_memory[] = "no memory for a key";
 
-/* Empties libcrypto's error queue after a failure. What libcrypto refuses it explains; without
- * memory it says so, or has none to say anything. */
+/* Empties libcrypto's error queue after a failure, and tells whether memory ran out: libcrypto then says so, or its
+ * queue is empty. When libcrypto refuses something, it always explains why. */
 static bool out_of_memory(void)
 {
     bool explained = false, memory = false;
@@ -116,7 +117,7 @@ bool key_public_raw(enum key_type type, penta_bytes raw, struct public_key *out,
     ERR_clear_error();
     EVP_PKEY *key = key_public_evp(type, raw);
     if (!key) {
-        bool memory = out_of_memory() || type == KEY_ED25519; /* of which any bytes are a key */
+        bool memory = out_of_memory() || type == KEY_ED25519; /* any 32 bytes are an Ed25519 key */
         *why = memory ? key_no_memory : "the key is not a point on the curve";
         return false;
     }
@@ -178,14 +179,14 @@ static bool export_public(EVP_PKEY *pkey, struct public_key *out, const char **w
 
 /* ---- PEM ---- */
 
-/* libcrypto would prompt on the terminal for an encrypted key. */
+/* Gives no passphrase; without this function libcrypto would ask for one on the terminal. */
 static int no_passphrase(char *buffer, int size, int writing, void *user)
 {
     (void)buffer, (void)size, (void)writing, (void)user;
     return -1;
 }
 
-/* The reason of a failure as an error of this rule, or of memory. */
+/* Makes the reason of a failure an error of `rule`, or a memory error. Returns false. */
 static bool key_error(penta_error *err, uint32_t rule, const char *why)
 {
     return error_at(err, why == key_no_memory ? BASE_MEMORY : rule, 0, "%s", why);
@@ -260,7 +261,7 @@ static void write_bio(BIO *bio, bool ok, struct writer *out)
 
 void key_private_pem(const struct private_key *key, struct writer *out)
 {
-    BIO *bio = BIO_new(BIO_s_secmem()); /* wiped when freed */
+    BIO *bio = BIO_new(BIO_s_secmem()); /* a secure BIO is wiped when it is freed */
     write_bio(bio, bio && PEM_write_bio_PKCS8PrivateKey(bio, key->pkey, NULL, NULL, 0, NULL, NULL),
               out);
 }

@@ -1,5 +1,5 @@
-/* Replaces this folder in builds without libcrypto (cross builds): has SHA-256, so that containers
- * can be checked, and refuses everything that needs a key. */
+/* Replaces this folder in builds without libcrypto, such as cross builds. It has SHA-256, so that containers can be
+ * checked, and refuses everything that needs a key. */
 #include <string.h>
 #include "base/bytes.h"
 #include "base/platform/missing.h"
@@ -72,7 +72,7 @@ void hash_sha256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HAS
 void hash_sha256(penta_bytes bytes, uint8_t out[HASH_BYTES]) { hash_sha256_pieces(&bytes, 1, out); }
 void hash_sha256_work(penta_bytes bytes, uint8_t out[HASH_BYTES], struct long_work *work)
 {
-    (void)work; /* in one piece */
+    (void)work; /* this build hashes in one piece */
     hash_sha256(bytes, out);
 }
 

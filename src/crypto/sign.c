@@ -1,3 +1,4 @@
+/* Signs and verifies by libcrypto's EVP. ECDSA signatures are made in ecdsa.c, which chooses the nonce. */
 #include "crypto/sign.h"
 #include <openssl/err.h>
 #include <openssl/rsa.h>
@@ -29,7 +30,7 @@ bool sign_message(const struct private_key *key, penta_bytes message,
     return ok && size == key_signature_size(type);
 }
 
-/* Empties libcrypto's error queue; true when an error there is not about the input. */
+/* Empties libcrypto's error queue. Returns true when an error in it is not about the input. */
 static bool library_failed(void)
 {
     bool failed = false;
@@ -52,7 +53,7 @@ enum verdict sign_check(const struct public_key *key, penta_bytes message, penta
 {
     if (signature.size != key_signature_size(key->type)) return VERDICT_WRONG;
     EVP_PKEY *pkey = key_public_evp(key->type, (penta_bytes){key->bytes, key->size});
-    enum verdict verdict = VERDICT_FAILED; /* the key was valid when it was read */
+    enum verdict verdict = VERDICT_FAILED; /* not WRONG: the key was valid when it was read */
     ERR_clear_error();
     if (pkey && key->type == KEY_P256) {
         uint8_t digest[HASH_BYTES];

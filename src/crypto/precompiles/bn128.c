@@ -1,4 +1,4 @@
-/* The curve alt_bn128, y^2 = x^3 + 3, with libcrypto's arithmetic of curves over prime fields. */
+/* Adds and multiplies points of the curve alt_bn128, y^2 = x^3 + 3, by libcrypto's curves over prime fields. */
 #include <openssl/bn.h>
 #include <openssl/ec.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static void bn128_end(struct curve *c)
     BN_CTX_free(c->ctx);
 }
 
-/* False: this is no point of the curve. */
+/* Reads a point. Returns false when the coordinates are no point of the curve. */
 static bool read_point(struct curve *c, const uint8_t bytes[64], EC_POINT *out)
 {
     if (!BN_bin2bn(bytes, 32, c->x) || !BN_bin2bn(bytes + 32, 32, c->y)) return false;

@@ -1,26 +1,28 @@
-/* The fields of alt_bn128: numbers modulo its prime p in Montgomery's form (x * 2^256 mod p), the field
- * extended by i with i^2 = -1, and the one of degree 12 extended by w with w^6 = 9 + i. */
+/* The three fields of alt_bn128: numbers modulo its prime p in Montgomery's form (x * 2^256 mod p), this field
+ * extended by i with i^2 = -1, and the field of degree 12 that comes from extending the second by w with w^6 = 9 +
+ * i. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
 struct fp {
-    uint64_t limb[4]; /* lowest first; below p */
+    uint64_t limb[4]; /* the lowest limb first; the number is below p */
 };
 struct fp2 {
     struct fp re, im;
 };
 struct fp12 {
-    struct fp2 at[6]; /* of w^0 to w^5 */
+    struct fp2 at[6]; /* the coefficients of w^0 to w^5 */
 };
 
 extern const struct fp fp_one;
 
-/* Big-endian; false: p or more. */
+/* Reads a big-endian number. Returns false when it is not below p. */
 bool fp_read(struct fp *out, const uint8_t bytes[32]);
 struct fp fp_small(unsigned n);
 
-bool fp2_read(struct fp2 *out, const uint8_t bytes[64]); /* im, then re */
+bool fp2_read(struct fp2 *out,
+              const uint8_t bytes[64]); /* the imaginary part first, then the real one */
 bool fp2_equal(const struct fp2 *a, const struct fp2 *b);
 bool fp2_is_zero(const struct fp2 *a);
 struct fp2 fp2_add(struct fp2 a, struct fp2 b);
@@ -30,9 +32,9 @@ struct fp2 fp2_mul(struct fp2 a, struct fp2 b);
 struct fp2 fp2_scale(struct fp2 a, struct fp b);
 struct fp2 fp2_invert(struct fp2 a); /* not zero */
 struct fp2 fp2_conjugate(struct fp2 a);
-/* 3 / (9 + i): the twist is y^2 = x^3 + this. */
+/* The number 3 / (9 + i); the twist is the curve y^2 = x^3 + 3 / (9 + i). */
 struct fp2 fp2_twist(void);
-/* (9 + i)^(n (p - 1) / 6): how w^n changes when it is raised to the power of p. */
+/* The factor (9 + i)^(n (p - 1) / 6) by which w^n is multiplied when it is raised to the power of p. */
 struct fp2 fp2_frobenius_factor(unsigned n);
 
 struct fp12 fp12_one(void);

@@ -1,10 +1,11 @@
-/* The pairing check of EIP-197: the optimal ate pairing of alt_bn128. Points of the curve have coordinates
- * modulo p, those of its twist in the field with i; (x, y) of the twist stands for (x w^2, y w^3) of the curve. */
+/* The pairing check of EIP-197 by the optimal ate pairing of alt_bn128. Points of the curve have coordinates modulo
+ * p; points of its twist have them in the field with i. (x, y) of the twist stands for (x w^2, y w^3) of the
+ * curve. */
 #include "crypto/precompiles/bn128_field.h"
 #include "crypto/precompiles/precompiles.h"
 #include <string.h>
 
-struct point { /* of the curve */
+struct point { /* a point of the curve */
     struct fp x, y;
     bool infinite;
 };
@@ -24,8 +25,9 @@ static bool all_zero(const uint8_t *bytes, size_t size)
 
 /* ---- arithmetic of the twist ---- */
 
-/* The next point on the line through a and b (a tangent when they are equal), mirrored; the slope in *slope. Neither is
- * infinite. False: the line is vertical, and the sum infinite. */
+/* Adds a and b, neither of which is infinite: the sum is the next point on the line through them (a tangent when they
+ * are equal), mirrored. Writes the slope of the line to *slope. Returns false when the line is vertical, because the
+ * sum is infinite then. */
 static bool line_sum(const struct twist_point *a, const struct twist_point *b,
                      struct twist_point *out, struct fp2 *slope)
 {
@@ -52,7 +54,7 @@ static struct twist_point sum_of(struct twist_point a, struct twist_point b)
     return out;
 }
 
-/* The twist has other points, too: those that count have the order of the curve. */
+/* Tells whether a point of the twist has the order of the curve. The twist has other points, which are refused. */
 static bool has_order(const struct twist_point *q, struct long_work *work)
 {
     enum { UNITS = 200 };
@@ -92,8 +94,8 @@ static bool read_twist_point(const uint8_t bytes[128], struct twist_point *out,
 
 /* ---- the pairing ---- */
 
-/* f times the line through t and q at the point p of the curve; t becomes their sum. Vertical lines have values that the
- * last power makes one. */
+/* Multiplies f by the value, at the point p of the curve, of the line through t and q, and sets t to the sum of t and
+ * q. Vertical lines are left out, because the last power makes their values one. */
 static void bn128_pairing_step(struct fp12 *f, struct twist_point *t, const struct twist_point *q,
                                const struct point *p)
 {
@@ -108,14 +110,14 @@ static void bn128_pairing_step(struct fp12 *f, struct twist_point *t, const stru
     *t = sum;
 }
 
-/* The p-th power of the coordinates, again as a point of the twist. */
+/* Raises the coordinates to the power of p; the result is again a point of the twist. */
 static struct twist_point bn128_pairing_frobenius(const struct twist_point *q)
 {
     return (struct twist_point){fp2_mul(fp2_conjugate(q->x), fp2_frobenius_factor(2)),
                                 fp2_mul(fp2_conjugate(q->y), fp2_frobenius_factor(3)), false};
 }
 
-/* Miller's loop over the bits of 6 u + 2, of which there are 65, with u the parameter of the curve. */
+/* Miller's loop over the 65 bits of 6 u + 2, where u is the parameter of the curve. */
 static struct fp12 bn128_pairing_miller(const struct point *p, const struct twist_point *q,
                                         struct long_work *work)
 {
@@ -135,7 +137,7 @@ static struct fp12 bn128_pairing_miller(const struct point *p, const struct twis
     return f;
 }
 
-/* To the power of (p^12 - 1) / r, in three factors: p^6 - 1, p^2 + 1 and (p^4 - p^2 + 1) / r. */
+/* Raises f to the power of (p^12 - 1) / r, in three factors: p^6 - 1, p^2 + 1 and (p^4 - p^2 + 1) / r. */
 static struct fp12 last_power(const struct fp12 *f, struct long_work *work)
 {
     enum { UNITS = 150 };

@@ -1,3 +1,4 @@
+/* Powers modulo a number by libcrypto, in pieces, so that long ones can be ended early. */
 #include <limits.h>
 #include <openssl/bn.h>
 #include <string.h>
@@ -8,7 +9,7 @@ static BIGNUM *modexp_number(penta_bytes bytes)
     return bytes.size <= INT_MAX ? BN_bin2bn(bytes.data, (int)bytes.size, NULL) : NULL;
 }
 
-/* Units of work of one multiplication and reduction; without Montgomery's form it takes longer. */
+/* The units of work of one multiplication with reduction. An even modulus has no Montgomery form and takes longer. */
 static uint64_t unit_of(penta_bytes modulus)
 {
     uint64_t words = modulus.size / 8 + 1;
@@ -16,7 +17,7 @@ static uint64_t unit_of(penta_bytes modulus)
     return words * words * (odd ? 3 : 12) / 100 + 1;
 }
 
-/* The exponent in pieces, from its highest bytes on: power = power^(256^n) * base^piece. */
+/* Takes the exponent in pieces of n bytes, the highest first: power = power^(256^n) * base^piece. */
 static bool power_in_pieces(BIGNUM *power, const BIGNUM *b, penta_bytes exponent, const BIGNUM *m,
                             uint64_t units, BN_CTX *ctx, struct long_work *work)
 {

@@ -1,4 +1,4 @@
-/* Public keys from signatures, on libcrypto's secp256k1. */
+/* Computes public keys from signatures with libcrypto's curve secp256k1. */
 #include <openssl/bn.h>
 #include <openssl/ec.h>
 #include <openssl/obj_mac.h>
@@ -43,7 +43,7 @@ static bool below_order(const struct numbers *n, const BIGNUM *a)
     return !BN_is_zero(a) && BN_cmp(a, n->order) < 0;
 }
 
-/* key = (s * point - z * generator) / r; false: no such key. */
+/* Computes key = (s * point - z * generator) / r. Returns false when there is no such key. */
 static bool recover_solve(struct numbers *n, bool odd)
 {
     return below_order(n, n->r) && below_order(n, n->s) &&
