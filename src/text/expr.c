@@ -1,3 +1,4 @@
+/* Parses expressions by the strength of their operators and computes them at once. */
 #include "text/expr.h"
 #include "base/bytes.h"
 
@@ -39,8 +40,8 @@ static bool expr_primary(struct expr *e, uint64_t *value)
     return ok;
 }
 
-/* The binding strength, 1 to 6, of the operator at the cursor, and its size in characters; 0: no
- * operator is there. */
+/* Returns the binding strength, 1 to 6, of the operator at the cursor, and its size in characters in *size. Returns 0
+ * when no operator is there. */
 static unsigned expr_operator(const struct source *s, char *op, unsigned *size)
 {
     struct token t = source_peek(s);
@@ -82,7 +83,7 @@ static bool expr_apply(struct source *s, char op, uint64_t *a, uint64_t b, uint6
     return true;
 }
 
-/* Parses as far as operators bind more strongly than `least`. */
+/* Parses as long as operators bind more strongly than `least`. */
 static bool expr_sum(struct expr *e, unsigned least, uint64_t *value)
 {
     if (!expr_primary(e, value)) return false;

@@ -2,10 +2,10 @@
 #pragma once
 #include "text/lexer.h"
 
-/* The value of a name; false when it is not known, which is then reported as an error. */
+/* Looks up the value of a name. When it returns false, the parser reports the name as unknown. */
 typedef bool expr_name(void *user, penta_bytes name, uint64_t *value);
 
-/* Parses one expression. lookup may be NULL: then names are errors. */
+/* Parses one expression. When `lookup` is NULL, every name is an error. */
 bool expr_parse(struct source *s, expr_name *lookup, void *user, uint64_t *value);
-/* The same for a field of so many bits: the value must fit, if negative as a signed one. */
+/* The same for a field of `bits` bits. The value must fit them: as a signed number when it is negative. */
 bool expr_field(struct source *s, expr_name *lookup, void *user, unsigned bits, uint64_t *value);

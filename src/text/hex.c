@@ -1,3 +1,4 @@
+/* Reads and writes bytes as hex digits in which runs of equal bytes are folded. */
 #include "text/hex.h"
 #include <ctype.h>
 #include "base/bytes.h"
@@ -6,7 +7,7 @@ enum { ROW = 32, RUN_MIN = 64 }; /* shorter runs are as readable in full */
 
 /* ---- writing ---- */
 
-/* How many bytes at the start are equal, up to `most`. */
+/* Counts the equal bytes at the start, up to `most`. */
 static size_t run_size(penta_bytes bytes, size_t most)
 {
     size_t n = 1;
@@ -14,7 +15,7 @@ static size_t run_size(penta_bytes bytes, size_t most)
     return n;
 }
 
-/* Bytes before the next run that is worth it, up to a row. */
+/* Counts the bytes before the next run that is long enough to fold, up to a row. */
 static size_t plain_size(penta_bytes bytes, size_t row)
 {
     size_t n = 0, most = bytes.size < row ? bytes.size : row;
@@ -70,7 +71,7 @@ void hex_rows(struct writer *out, const char *first, const char *next, penta_byt
 
 /* ---- reading ---- */
 
-/* The number after `*`, at least 1; 0: there is none, or it has more than 12 digits. */
+/* Reads the number after `*`, which is at least 1. Returns 0 when there is none or it has more than 12 digits. */
 static uint64_t repeat_count(penta_bytes text, size_t *at)
 {
     uint64_t n = 0;

@@ -1,3 +1,4 @@
+/* A hash table of names (FNV-1a, open chains of indices) and the list of uses that wait for a definition. */
 #include "text/labels.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,19 +1,19 @@
-/* Names of a source text: defined once, used before or after that. */
+/* The names of a source text. A name is defined once and may be used before or after its definition. */
 #pragma once
 #include "text/lexer.h"
 
 struct label {
     penta_bytes name;
-    uint64_t value, size; /* size: the bytes that the name spans, if a directive says so; else 0 */
-    uint64_t offset;      /* of the definition in the source */
+    uint64_t value, size; /* size: the bytes that the name spans when a directive says so, else 0 */
+    uint64_t offset;      /* where the source has the definition */
     bool defined;
 };
 
-struct fixup {       /* a use that waits for its name */
+struct fixup {       /* a use of a name that is not defined so far */
     uint32_t label;  /* index into labels */
-    uint64_t place;  /* in the output */
-    uint32_t width;  /* bytes */
-    uint64_t offset; /* of the use in the source */
+    uint64_t place;  /* where the output gets the value */
+    uint32_t width;  /* the bytes of the value there */
+    uint64_t offset; /* where the source has the use */
 };
 
 struct labels {
@@ -27,14 +27,14 @@ struct labels {
 };
 
 void labels_free(struct labels *l);
-/* The index of the name, added undefined when new; -1 when memory ran out. */
+/* Returns the index of the name, and adds the name without a definition when it is new. -1 when memory ran out. */
 int64_t labels_intern(struct labels *l, penta_bytes name, penta_error *err);
-/* NULL when the name was never seen. */
+/* Finds a name. NULL when the name was never seen. */
 struct label *labels_find(const struct labels *l, penta_bytes name);
-/* BASE_NAME_TWICE when it has a value already. */
+/* Defines a name. The error is BASE_NAME_TWICE when it has a value already. */
 bool labels_define(struct labels *l, penta_bytes name, uint64_t value, uint64_t offset,
                    penta_error *err);
 bool labels_use(struct labels *l, penta_bytes name, uint64_t place, uint32_t width, uint64_t offset,
                 penta_error *err);
-/* An expr_name over the defined labels; user is the struct labels. */
+/* An expr_name function that knows the defined labels; `user` is the struct labels. */
 bool labels_value(void *user, penta_bytes name, uint64_t *value);

@@ -1,3 +1,4 @@
+/* Cuts a source text into tokens. Every token is scanned when it is asked for; peeking scans twice. */
 #include "text/lexer.h"
 #include "text/hex.h"
 #include <ctype.h>
@@ -37,8 +38,8 @@ static size_t skip_blank(const struct source *s, size_t pos)
     return pos;
 }
 
-/* 42 0x2a 1_000 1.5 2e-3: everything that looks like part of a number belongs to it, so that
- * "12ab" is one bad number and not a number and a name. */
+/* Scans a number such as 42, 0x2a, 1_000, 1.5 or 2e-3. Everything that looks like part of a number belongs to it, so
+ * that "12ab" is one bad number and not a number and a name. */
 static void scan_number(struct source *s, struct token *t, size_t *pos)
 {
     const uint8_t *p = s->text.data;
@@ -204,7 +205,7 @@ bool source_hex(struct source *s, struct writer *out)
 
 void source_skip_line(struct source *s)
 {
-    if (s->pos && s->text.data[s->pos - 1] == '\n') return; /* the error was at the line's end */
+    if (s->pos && s->text.data[s->pos - 1] == '\n') return; /* the line of the error has ended */
     while (s->pos < s->text.size && s->text.data[s->pos] != '\n') s->pos++;
     if (s->pos < s->text.size) s->pos++;
 }

@@ -15,7 +15,7 @@ struct token {
     uint64_t offset;
     uint32_t size;
     union {
-        uint64_t u; /* TOKEN_INT; a character in single quotes too */
+        uint64_t u; /* of TOKEN_INT, which also is a character in single quotes */
         double f;
         char punct;
     } as;
@@ -26,28 +26,29 @@ struct source {
     penta_bytes text;
     const char *comment; /* what starts a comment that ends with the line: ";" or "//" */
     size_t pos;
-    penta_error *err; /* the first error since it was last cleared */
-    uint64_t runs;    /* bytes that runs in hex have made: see hex.h */
+    penta_error *err; /* the first error since a caller last cleared it */
+    uint64_t runs;    /* how many bytes came from runs in hex (hex.h) */
 };
 
 struct token source_next(struct source *s);
 struct token source_peek(const struct source *s);
 bool source_accept(struct source *s, char punct);
-bool source_expect(struct source *s, char punct); /* error: "expected ',', found 'r3'" */
+bool source_expect(struct source *s, char punct); /* its error: "expected ',', found 'r3'" */
 bool source_end_of_line(struct source *s);        /* error unless the line ends here */
 void source_skip_line(struct source *s);          /* after an error: go to the next line */
-/* Reads hex (hex.h) up to the end of the line, which as tokens would be names and numbers. */
+/* Reads hex (hex.h) up to the end of the line. As tokens, hex digits would be names and numbers. */
 bool source_hex(struct source *s, struct writer *out);
 
-/* "expected WHAT, found 'TOKEN'" at the token; returns false. */
+/* Makes the error "expected WHAT, found 'TOKEN'" at the token. Returns false. */
 bool source_unexpected(struct source *s, struct token found, const char *what);
 
 penta_bytes token_text(const struct source *s, struct token t);
-bool token_is(const struct source *s, struct token t, const char *word); /* letters without case */
-/* The bytes of a string token, escapes resolved: \n \t \r \0 \\ \" \' \xNN. */
+bool token_is(const struct source *s, struct token t,
+              const char *word); /* ignores the case of letters */
+/* The bytes of a string token. Resolves the escapes \n \t \r \0 \\ \" \' \xNN. */
 bool token_string(struct source *s, struct token t, struct arena *arena, penta_bytes *out);
 
-/* 1-based line and column (in bytes) of an offset, and the line's text. */
+/* The line and the column (in bytes) of an offset, both counted from 1, and the text of the line. */
 struct place {
     uint64_t line, column;
     penta_bytes text;

@@ -1,3 +1,4 @@
+/* Writes bytes as a string token with escapes. */
 #include "text/quote.h"
 
 void writer_quoted(struct writer *w, penta_bytes text)

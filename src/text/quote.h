@@ -1,4 +1,4 @@
-/* The inverse of token_string: bytes as a string token, readable where they are ASCII. */
+/* Writes bytes as a string token, readable where they are ASCII: the inverse of token_string. */
 #pragma once
 #include "base/writer.h"
 
