@@ -1,3 +1,4 @@
+/* Assembles a text and compares the result with the file that it came from. */
 #include "core/assembles.h"
 #include "base/bytes.h"
 #include "text/lexer.h"

@@ -1,4 +1,4 @@
-/* The difference of two byte strings, small where little changed:
+/* The difference of two byte strings. It is small when little changed:
  *
  *     { u64 offset, u64 removed, u64 added, the added bytes } ...       offsets in the old string
  */
@@ -6,6 +6,6 @@
 #include "base/writer.h"
 
 void delta_write(penta_bytes old, penta_bytes new, struct writer *out);
-/* Makes the new string from the old one and what delta_write made for it. False: it is for another
- * old string, or no delta. */
+/* Makes the new string from the old one and a delta. Returns false when the bytes are no delta, or one for another
+ * old string. */
 bool delta_apply(penta_bytes old, penta_bytes delta, struct writer *out);

@@ -1,3 +1,4 @@
+/* The parts of describe.h that are too long to be inline. */
 #include "core/describe.h"
 #include "base/json/json_visit.h"
 

@@ -17,12 +17,13 @@ static inline void describe_field(const penta_visitor *v, penta_field field)
     if (v->field) v->field(v->user, &field);
 }
 
-/* A field named field_incomplete: memory ran out, and something is missing. Views fail by it. */
+/* Reports a field named field_incomplete: memory ran out and something is missing. Every view fails when it sees
+ * it. */
 void describe_incomplete(const penta_visitor *v);
-/* A field whose text was written; frees it. */
+/* Reports a field whose value is the written text, and frees the text. */
 void describe_written(const penta_visitor *v, penta_field field, struct writer *text);
 
-/* Computed values: no bytes of their own. */
+/* Report computed values, which have no bytes of their own in the file. */
 static inline void describe_uint(const penta_visitor *v, const char *name, uint64_t value)
 {
     describe_field(v, (penta_field){.name = name, .kind = PENTA_UINT, .as.u = value});
@@ -44,7 +45,7 @@ static inline void describe_computed_bytes(const penta_visitor *v, const char *n
 {
     describe_field(v, (penta_field){.name = name, .kind = PENTA_RAW, .as.bytes = bytes});
 }
-/* An item of the list `memory` of a machine. */
+/* Reports an item of the list `memory` of a machine. */
 static inline void describe_run(const penta_visitor *v, uint64_t address, penta_bytes bytes)
 {
     penta_node run = {.name = "run"};
@@ -53,7 +54,7 @@ static inline void describe_run(const penta_visitor *v, uint64_t address, penta_
     describe_computed_bytes(v, "bytes", bytes);
     describe_leave(v, run);
 }
-/* Stored bytes as they are. */
+/* Reports stored bytes as they are. */
 static inline void describe_raw(const penta_visitor *v, const char *name, penta_bytes bytes,
                                 uint64_t offset, const char *note)
 {
@@ -65,8 +66,8 @@ static inline void describe_raw(const penta_visitor *v, const char *name, penta_
                                     .note = note});
 }
 
-/* Runs of changed memory that are closer than this are one. */
+/* Runs of changed memory that are closer to each other than this count as one run. */
 enum { DESCRIBE_JOIN = 8 };
-/* Every run of bytes that differ; before NULL: they were zeros. */
+/* Reports every run of bytes that differ. When `before` is NULL, the bytes were zeros. */
 void describe_changed_bytes(const penta_visitor *v, uint64_t address, penta_bytes now,
                             const uint8_t *before);

@@ -1,5 +1,5 @@
-/* One loop body, two forms: computed goto where the compiler has it, else a switch. The loop has
- * a local `op`, the first operation, and a macro FETCH() that gives each next one. */
+/* Gives the loop of an interpreter one of two forms: computed goto where the compiler has it, else a switch. The loop
+ * has a local variable `op`, the first operation, and a macro FETCH() that gives each next operation. */
 #pragma once
 #if defined(__GNUC__) && !defined(PENTA_PLAIN_SWITCH)
 /* clang-format off */

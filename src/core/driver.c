@@ -1,3 +1,4 @@
+/* What every module has in common: its allocation and the choice of a driver's tables. */
 #include "core/driver.h"
 #include "base/array.h"
 #include "core/debug/debug_info.h"

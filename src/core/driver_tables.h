@@ -15,7 +15,7 @@
 #define TABLE_JOIN(format, what) format##_##what
 #define TABLE_NAME(format, what) TABLE_JOIN(format, what)
 #define TABLE_QUOTE(path) #path
-/* Blanks would become part of the name of the file. */
+/* clang-format must not add blanks here: they would become part of the name of the file. */
 /* clang-format off */
 #define TABLE_PATH(format, what) TABLE_QUOTE(format/what.def)
 /* clang-format on */

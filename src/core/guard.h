@@ -1,4 +1,4 @@
-/* Memory that a debugger watches. While there are guards a run of an engine that heeds them stops with
+/* Guards: ranges of memory that a debugger watches. While there are guards, an engine that watches them stops with
  * PENTA_STOP_BREAK after an instruction that accessed one, and `hit` says which. */
 #pragma once
 #include <stdbool.h>
@@ -15,17 +15,17 @@ struct guard {
 struct guards {
     const struct guard *list;
     size_t count;
-    uint64_t hit; /* a bit per guard; cleared by who runs the machine */
+    uint64_t hit; /* one bit for each guard; the caller clears it before a run */
 };
 
-/* Sizes are not 0. */
+/* Tells whether an access meets a guard. No size is 0. */
 static inline bool guard_meets(const struct guard *g, uint64_t address, uint64_t size, bool write)
 {
     bool kind = write ? g->write : g->read;
     return kind && (address - g->address < g->size || g->address - address < size);
 }
 
-/* The guards that an access meets, as bits. */
+/* The guards that an access meets, one bit for each. */
 static inline uint64_t guards_met(const struct guards *g, uint64_t address, uint64_t size,
                                   bool write)
 {

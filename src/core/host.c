@@ -1,3 +1,4 @@
+/* Applies the answer of a host to a machine: memory, results, gas and the end of the call. */
 #include "core/host.h"
 #include "base/bytes.h"
 

@@ -1,6 +1,6 @@
-/* The default host of a format: it answers what STOP_HOST asks. Its effect on the machine is an
- * answer, a value that the caller applies, logs and can apply again. A debugger goes backwards over
- * host calls by applying recorded answers. */
+/* The default host of a format answers what a machine asks with STOP_HOST. An answer is a value: the caller applies
+ * it to the machine, logs it, and can apply it again. A debugger goes backwards over host calls by applying recorded
+ * answers. */
 #pragma once
 #include "core/engine.h"
 struct json; /* base/json/json_write.h */
@@ -8,40 +8,42 @@ struct json; /* base/json/json_write.h */
 struct answer {
     uint64_t results[16];
     size_t count;
-    struct writer pokes;  /* memory writes: {u64 address, u64 size, bytes} each, little-endian */
+    struct writer pokes;  /* writes to memory, each {u64 address, u64 size, bytes}, little-endian */
     struct writer output; /* what the program printed */
-    struct writer errors; /* and what it printed to standard error, where it has one */
-    struct writer note;   /* the call and its answer as a line, where the host can say it better */
-    uint64_t gas;         /* that the machine is charged */
-    enum call_end end;    /* what becomes of the program's call */
-    bool between;         /* no call of the program: the host's own work between two of them */
-    bool applied;         /* the machine is already in the state after the answer */
-    penta_error failure;  /* why the call cannot be answered */
-    bool interrupted;     /* before there was an answer: ask again later */
+    struct writer errors; /* what the program printed to standard error, if it has one */
+    struct writer
+        note; /* a line about the call and its answer, when the host can say it better than the default */
+    uint64_t gas;      /* the gas that the machine is charged */
+    enum call_end end; /* how the call of the program ends */
+    bool between; /* the answer belongs to no call: it is the host's own work between two calls */
+    bool applied; /* the machine is already in the state after the answer */
+    penta_error failure; /* why the call cannot be answered */
+    bool
+        interrupted; /* the host was interrupted before it had an answer and is to be asked again */
 };
 
-/* What a host says of itself when it is opened. */
+/* What a host tells about itself when it is opened. */
 struct opened_host {
-    void *state; /* its own; may be NULL */
-    /* Its answers change the machine in ways that a struct answer does not hold, so that replay
-     * needs the machine from before and after. */
+    void *state; /* the state of the host; may be NULL */
+    /* Whether answers change the machine in ways that struct answer does not hold. A replay then needs snapshots from
+     * before and after an answer. */
     bool changes_machine;
-    /* The program is one for a console: what it prints is its result, and the value of its HALT
-     * (args[0] of the stop) is its exit code. */
+    /* Whether the program is one for a console: what it prints is its result, and the value of its HALT (args[0] of the
+     * stop) is its exit code. */
     bool console;
-    /* What option 'save-state' stores after the last call. NULL: there is no such state. */
+    /* Writes what option 'save-state' stores after the last call. NULL when the host has no such state. */
     bool (*save)(void *state, struct writer *out, penta_error *err);
-    /* What the host has to tell at the end of a run, as lines of text or as members of the open
-     * JSON object; one of them is NULL. NULL: nothing. */
+    /* Writes what the host has to tell at the end of a run, as lines of text or as members of the open JSON object; one
+     * of the two is NULL. The entry is NULL when there is nothing to tell. */
     bool (*finish)(void *state, penta_vm *vm, const penta_stop *stop, struct writer *text,
                    struct json *json, penta_error *err);
 };
 
 struct host {
-    /* For this machine, before its first run. False with an error. */
+    /* Opens the host for this machine, before its first run. False with an error. */
     bool (*open)(penta_vm *vm, const penta_option *options, size_t count, struct opened_host *out,
                  penta_error *err);
-    /* False: it cannot answer this one. */
+    /* Answers the call at which the machine stopped. False when the host cannot answer it. */
     bool (*answer)(void *state, penta_vm *vm, const penta_stop *stop, struct answer *out);
     void (*close)(void *state);
 };
@@ -49,7 +51,7 @@ struct host {
 void answer_poke(struct answer *a, uint64_t address, penta_bytes bytes);
 void answer_clear(struct answer *a);
 void answer_free(struct answer *a);
-/* False: memory ran out for a part of it. */
+/* Checks that no part of the answer is missing. False when memory ran out for one. */
 bool answer_whole(const struct answer *a, penta_error *err);
-/* Applies pokes, results, gas and end to the machine. */
+/* Applies the writes, results, gas and end of an answer to the machine. */
 bool answer_apply(const struct answer *a, penta_vm *vm, penta_error *err);

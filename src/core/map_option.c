@@ -1,3 +1,4 @@
+/* Parses the option 'map' and reads the file that it names. */
 #include "core/map_option.h"
 #include <stdlib.h>
 #include <string.h>
@@ -5,7 +6,7 @@
 #include "base/file/file.h"
 #include "base/number.h"
 
-/* The part before the next colon; *rest is then what follows the colon, or NULL. */
+/* Takes the part before the next colon. *rest becomes what follows the colon, or NULL at the end. */
 static penta_bytes map_option_part(const char **rest)
 {
     const char *from = *rest, *colon = strchr(from, ':');

@@ -1,10 +1,11 @@
-/* The option 'map', ADDR:LEN[:ro|rw][:FILE], the same for every machine with an address space. */
+/* The option 'map', ADDR:LEN[:ro|rw][:FILE], which is the same for every machine with an address space. */
 #pragma once
 #include "base/error.h"
 
 struct map_option {
     uint64_t address, length;
     bool read_only;
-    penta_buffer contents; /* of FILE (raw bytes, or hex text for hex=FILE), at most length; free */
+    penta_buffer
+        contents; /* of FILE (raw bytes, or hex text for hex=FILE), at most `length`; the caller frees them */
 };
 bool map_option_parse(const char *text, struct map_option *out, penta_error *err);

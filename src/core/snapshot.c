@@ -1,3 +1,5 @@
+/* Saves and loads machines by walking over their fields. Loading checks the frame and the hash of a snapshot first,
+ * and restores the old state when the walk finds something wrong. */
 #include "core/snapshot.h"
 #include <string.h>
 #include "base/array.h"
@@ -19,7 +21,7 @@ uint64_t walk_number(struct walk *w, uint64_t value)
     return value;
 }
 
-/* The number at p, in the order of the processor. */
+/* Reads the number at p in the byte order of the processor. */
 static uint64_t load_item(const uint8_t *p, size_t item)
 {
     uint16_t two;
@@ -109,7 +111,7 @@ void walk_memory(struct walk *w, uint8_t *bytes, uint64_t size, uint64_t used)
         save_memory(w->out, bytes, size, used);
         return;
     }
-    /* Pages that are zero are not written to: untouched memory stays untouched. */
+    /* Pages that are zero are not written, so that memory which was never used takes no pages of the system. */
     for (uint64_t page = 0; page * PAGE < used; page++)
         if (!snapshot_blank(bytes + page * PAGE, page_size(size, page)))
             memset(bytes + page * PAGE, 0, page_size(size, page));
@@ -128,13 +130,14 @@ void walk_memory(struct walk *w, uint8_t *bytes, uint64_t size, uint64_t used)
 
 /* ---- snapshots ---- */
 
-/* A machine may be made of code without a file: then there is no module. */
+/* The number of the machine's format. A machine that was made of code without a file has no module. */
 static uint16_t format_number(const penta_vm *vm)
 {
     return vm->module ? vm->module->driver->number : 0;
 }
 
-/* Kept in the machine, which belongs to one thread: a debugger saves often, and files can be large. */
+/* The hash of the program's file. It is kept in the machine, which belongs to one thread, because a debugger saves
+ * often and files can be large. */
 static uint64_t program_hash(const penta_vm *vm)
 {
     penta_vm *own = (penta_vm *)(uintptr_t)vm;
@@ -143,7 +146,7 @@ static uint64_t program_hash(const penta_vm *vm)
     return vm->hash;
 }
 
-/* Checks everything but the state itself. */
+/* Checks everything of a snapshot but the state itself. */
 static bool open_frame(const penta_vm *vm, penta_bytes saved, struct walk *w, penta_error *err)
 {
     if (saved.size < HEAD + TAIL || memcmp(saved.data, magic, 4))
@@ -170,7 +173,7 @@ bool snapshot_save(const penta_vm *vm, struct writer *out)
     writer_uint(out, VERSION, 2);
     writer_uint(out, format_number(vm), 2);
     writer_uint(out, program_hash(vm), 8);
-    vm->engine->walk((penta_vm *)(uintptr_t)vm, &w); /* which only reads when it saves */
+    vm->engine->walk((penta_vm *)(uintptr_t)vm, &w); /* a walk that saves only reads the machine */
     if (!out->failed)
         writer_uint(out, checksum_xxh64(bytes_slice(writer_view(out), from, SIZE_MAX)), 8);
     return !out->failed;

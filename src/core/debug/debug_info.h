@@ -1,5 +1,5 @@
-/* What a debugger asks of a format: where lines, calls and variables are. Entries may be NULL: the
- * format has no such thing. */
+/* What a debugger asks a format: where lines, calls and variables are. An entry is NULL when the format has nothing
+ * of its kind. */
 #pragma once
 #include "core/engine.h"
 #include "penta/debug.h"
@@ -7,21 +7,22 @@
 
 struct debug_info {
     void (*lines)(const penta_module *module, penta_line_report *report, void *user);
-    /* Where control goes after the instruction at pc. False: none is there. */
+    /* Says where control goes after the instruction at pc. False when no instruction is there. */
     bool (*branch)(const penta_module *module, uint64_t pc, penta_branch *branch);
     size_t (*frames)(const penta_vm *vm, penta_frame *frames, size_t max);
     void (*variables)(const penta_vm *vm, size_t frame, penta_variable_report *report, void *user);
-    /* A register, or a variable of the innermost frame that is not in memory. False: it is none,
-     * cannot be set, or the value does not fit. */
+    /* Sets a register, or a variable of the innermost frame that is not in memory. False when the name is none of
+     * these, cannot be set, or the value does not fit. */
     bool (*set)(penta_vm *vm, penta_bytes name, const penta_value *value);
     void (*regions)(const penta_vm *vm, penta_region_report *report, void *user);
-    /* As penta_vm_accesses, without memory unless it says so: engines may heed guards instead. */
+    /* Does what penta_vm_accesses promises. Accesses to memory may be left out by a format whose engines watch guards
+     * (core/guard.h). */
     void (*accesses)(const penta_vm *vm, uint64_t pc, penta_access_report *report, void *user);
     bool accesses_memory;
 };
 
-/* That of a module's format, or one without any entry: the module is NULL or damaged, or the format has
- * none. */
+/* The debug table of the module's format. It has no entries when the module is NULL or damaged, or when the format
+ * has no table. */
 const struct debug_info *debug_info_of(const penta_module *module);
 
 /* What every machine has: functions whose names begin with that of the format. */
@@ -29,7 +30,7 @@ const struct debug_info *debug_info_of(const penta_module *module);
     .branch = format##_debug_branch, .variables = format##_debug_variables,                        \
     .accesses = format##_debug_accesses, .regions = format##_debug_regions
 
-/* The value as an integer, of a float what is before its point. */
+/* The value as an integer; a float is cut at its point. */
 static inline uint64_t value_integer(const penta_value *v)
 {
     if (v->kind != PENTA_FLOAT) return v->as.u;

@@ -1,3 +1,5 @@
+/* Parses and computes a debugger's expressions in one pass, level of operators by level. Names and memory come from
+ * the functions that the caller gives. */
 #include "core/debug/expression.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -6,14 +8,18 @@
 #include "base/number.h"
 #include "core/debug/debug_info.h"
 
-enum { DEPTH_MAX = 64, LEVELS = 10 }; /* parentheses; levels of operators */
+enum {
+    DEPTH_MAX = 64,
+    LEVELS = 10
+}; /* the deepest nesting of parentheses; the levels of operators */
 
 struct parse {
     const char *start, *at;
     const struct expression_scope *scope;
     penta_error *err;
     unsigned depth;
-    bool unread; /* the right side of a decided && or ||: names must exist, memory need not */
+    bool
+        unread; /* in the right side of a decided && or ||, where names must exist and memory need not */
 };
 
 static bool expression_fail(struct parse *p, const char *what)
@@ -68,7 +74,7 @@ static bool expression_number(struct parse *p, penta_value *v)
     return expression_fail(p, "no number");
 }
 
-/* u8, i16, f64: returns the bytes, 0: no such type. */
+/* Reads a type such as u8, i16 or f64. Returns its bytes, or 0 when the word is no type. */
 static unsigned memory_type(penta_bytes word, char *type)
 {
     uint64_t bits = 0;
@@ -102,7 +108,7 @@ static bool read_memory(struct parse *p, const struct expression_memory *m, pent
     return true;
 }
 
-/* The rest of u32[E], after the type. */
+/* Parses what follows the type in u32[E]. */
 static bool expression_cell(struct parse *p, struct expression_memory *m)
 {
     penta_value address = {0};
@@ -200,7 +206,7 @@ enum operation {
     OVER,
     REST
 };
-/* Longer words first, so that << is not read as <. */
+/* Longer operators stand first, so that << is not read as <. */
 static const struct {
     const char *word;
     unsigned level;
@@ -235,7 +241,7 @@ static bool expression_reals(struct parse *p, enum operation does, const penta_v
     return true;
 }
 
-/* Words stay words, so that addresses print as such. */
+/* The kind of a result. It is a word when an operand is one, so that sums of addresses print as addresses. */
 static penta_kind kind_of(const penta_value *a, const penta_value *b)
 {
     if (a->kind == PENTA_SINT || b->kind == PENTA_SINT) return PENTA_SINT;

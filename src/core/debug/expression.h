@@ -3,24 +3,24 @@
 #include "base/error.h"
 #include "penta/debug.h"
 
-struct expression_scope { /* where names and memory come from */
+struct expression_scope { /* the functions that know names and memory */
     void *user;
-    /* False: not known, no number is there; with an error, memory ran out. */
+    /* False without an error when the name is unknown or has no number; with an error when memory ran out. */
     bool (*name)(void *user, penta_bytes name, penta_value *value, penta_error *err);
     bool (*path)(void *user, penta_bytes path, penta_value *value, penta_error *err);
     bool (*peek)(void *user, uint64_t address, uint8_t *into, size_t size);
     bool big_endian;
 };
 
-/* Offsets of errors count in the text. */
+/* Computes the expression. The offsets of errors are positions in the text. */
 bool expression_eval(const char *text, const struct expression_scope *scope, penta_value *value,
                      penta_error *err);
 
-struct expression_memory { /* u32[E] */
-    char type;             /* u, i, f */
+struct expression_memory { /* a memory operand such as u32[E] */
+    char type;             /* 'u', 'i' or 'f' */
     unsigned bytes;
     uint64_t address;
 };
-/* The text is one memory operand, and nothing else. */
+/* Tells whether the text is one memory operand and nothing else. */
 bool expression_is_memory(const char *text, const struct expression_scope *scope,
                           struct expression_memory *memory);

@@ -5,9 +5,9 @@
  *     BYTES(header, 8, salt, "random")
  *     END(header)
  *
- * The file ends with the #undef of all four.
- * Including this file with LAYOUT(x) defined to prefix a name and LAYOUT_FILE to the .def gives,
- * for each record: struct, size in bytes, reader, writer, and the table that describes it. */
+ * The file ends with the #undef of all four macros. A format defines LAYOUT(x), which puts a prefix before a name, and
+ * LAYOUT_FILE, the name of the .def, and includes this file. For each record that gives a struct, its size in bytes, a
+ * reader, a writer, and the table that describes the record. */
 #pragma once
 #include "base/reader.h"
 #include "base/writer.h"
@@ -19,13 +19,13 @@ struct layout_field {
     const char *meaning;
 };
 
-/* What a value means ("ed25519"), or NULL. */
+/* Returns what a value means ("ed25519"), or NULL. */
 typedef const char *layout_note(const char *field, uint64_t value);
 
-/* A node for the record at `bytes`, which is at file offset `offset`, with one leaf per field. */
+/* Reports a node for the record at `bytes`, which starts at `offset` in the file, with a leaf for each field. */
 void layout_describe(const penta_visitor *visitor, const char *name,
                      const struct layout_field *fields, const uint8_t *bytes, uint64_t offset,
                      bool big_endian, layout_note *note);
-/* Only the leaves. */
+/* Reports only the leaves of a record. */
 void layout_leaves(const penta_visitor *visitor, const struct layout_field *fields,
                    const uint8_t *bytes, uint64_t offset, bool big_endian, layout_note *note);

@@ -1,5 +1,5 @@
-/* Structs, sizes, readers and writers of the records in LAYOUT_FILE; see core/layout/layout.h. No
- * include guard: each format includes it once, from its own header. */
+/* Makes structs, sizes, readers and writers of the records in LAYOUT_FILE (core/layout/layout.h). It has no include
+ * guard: each format includes it once, from its own header. */
 #define RECORD(r) struct LAYOUT(r) {
 #define FIELD(r, bits, name, kind, meaning) uint##bits##_t name;
 #define BYTES(r, count, name, meaning) uint8_t name[count];

@@ -1,4 +1,4 @@
-/* The describing tables of the records in LAYOUT_FILE, for one .c file of the format. */
+/* Makes the tables that describe the records in LAYOUT_FILE. One .c file of each format includes it. */
 /* clang-format off */
 #define RECORD(r) const struct layout_field LAYOUT(r##_fields)[] = {
 #define FIELD(r, bits, name, kind, meaning) {#name, bits / 8, PENTA_##kind, meaning},

@@ -1,3 +1,5 @@
+/* Builds the list of instructions from what a driver reports, then cuts it at jumps, targets and names into blocks
+ * and functions. */
 #include "core/structure/code_map.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,13 +11,13 @@
 
 struct building {
     struct code_map *map;
-    penta_part *code; /* ranges of it, in order of pc */
+    penta_part *code; /* the ranges of the code, in order of pc */
     size_t code_count, code_capacity;
     struct named {
         uint64_t pc, to;
         penta_part_kind kind;
         const char *name;
-    } * names; /* in order of pc; of two at the same pc the better one last */
+    } * names; /* in order of pc; the better one of two at the same pc is last */
     size_t name_count, name_capacity;
     struct writer scratch;
     penta_error *err;
@@ -54,7 +56,7 @@ static int part_order(const void *a, const void *b)
 
 static int name_order(const void *a, const void *b)
 {
-    /* A function's own name is better than that of an export, which is better than a label. */
+    /* The name of a function is better than the name of an export, which is better than a label. */
     static const int rank[] = {
         [PENTA_PART_LABEL] = 0, [PENTA_PART_EXPORT] = 1, [PENTA_PART_FUNCTION] = 2};
     const struct named *x = a, *y = b;
@@ -64,7 +66,8 @@ static int name_order(const void *a, const void *b)
 
 /* ---- instructions ---- */
 
-/* No instruction seems to be at pc. False: one is, and memory ran out. */
+/* Tells whether the code ends at pc: no instruction can be printed there. False when one is there, and when memory
+ * ran out. */
 static bool ends_at(struct building *b, uint64_t pc)
 {
     const penta_module *module = b->map->module;

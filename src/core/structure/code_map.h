@@ -1,4 +1,4 @@
-/* All the code of a module as a list of instructions, cut into blocks and functions. Built once from
+/* All the code of a module as a list of instructions that is cut into blocks and functions. It is built once from
  * what a driver says about single instructions; profiler, coverage, graphs and listings share it. */
 #pragma once
 #include "base/arena.h"
@@ -6,7 +6,7 @@
 #include "penta/structure.h"
 
 struct code_insn {
-    uint64_t pc, next; /* the place after it */
+    uint64_t pc, next; /* next: the place after the instruction */
     uint32_t block;
     bool starts_block, starts_function;
     penta_branch branch;
@@ -23,8 +23,8 @@ struct code_map {
     struct arena names;
 };
 
-/* NULL with an error: the module is damaged, has no code, or memory ran out. */
+/* Builds the map. NULL with an error when the module is damaged or has no code, or memory ran out. */
 struct code_map *code_map_new(const penta_module *module, penta_error *err);
-void code_map_free(struct code_map *map); /* NULL is fine */
-/* The number of the instruction at pc; map->count: none starts there. */
+void code_map_free(struct code_map *map); /* map may be NULL */
+/* The number of the instruction at pc, or map->count when none starts there. */
 size_t code_map_find(const struct code_map *map, uint64_t pc);

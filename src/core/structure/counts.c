@@ -1,14 +1,16 @@
+/* Counters by call path. The paths are a tree that grows with the calls; the open calls are a stack of frames that
+ * point into it. */
 #include "core/structure/counts.h"
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
 
 enum {
-    PATHS_MAX = 1 << 16,   /* kept apart */
-    BYTES_MAX = 256 << 20, /* of their counters */
-    DEPTH_MAX = 512,       /* calls that a path keeps apart */
+    PATHS_MAX = 1 << 16,   /* the most paths that are kept apart */
+    BYTES_MAX = 256 << 20, /* the most bytes of their counters */
+    DEPTH_MAX = 512,       /* the most calls of a path that are kept apart */
     FRAMES_MAX = 1 << 20,
-    MOVE_MAX = 8, /* calls that one jump may leave */
+    MOVE_MAX = 8, /* the most calls that one jump may leave */
 };
 #define NO_FUNCTION UINT32_MAX
 
@@ -40,7 +42,7 @@ bool counts_cut(struct counts *c, const uint32_t *starts, size_t count, penta_er
     if (count) memcpy(c->starts, starts, count * sizeof *starts);
     c->starts[count] = (uint32_t)c->map->count;
     c->count = count;
-    size_t functions = 0; /* whose first stretch is known */
+    size_t functions = 0; /* functions whose first stretch is known */
     for (size_t i = 0; i < count; i++) {
         c->function_of[i] = (uint32_t)c->map->blocks[c->map->insns[c->starts[i]].block].function;
         while (functions <= c->function_of[i]) c->first_stretch[functions++] = (uint32_t)i;
@@ -72,7 +74,7 @@ void counts_restart(struct counts *c)
     c->aside_path = NULL;
 }
 
-/* More room for frames, up to a limit. */
+/* Makes more room for frames, up to a limit. */
 static bool grow_frames(struct counts *c)
 {
     size_t top = (size_t)(c->top - c->frames), capacity = (size_t)(c->limit - c->frames);
@@ -178,7 +180,7 @@ static struct count_path *counts_make(struct counts *c, struct count_path *paren
     return p;
 }
 
-/* The path of a function whose calls are not kept apart, of which each function has one. */
+/* The path of a function whose calls are not kept apart. Each function has one such path. */
 static struct count_path *counts_shared(struct counts *c, uint32_t function)
 {
     struct count_path **p = &c->shared[function];
@@ -186,7 +188,7 @@ static struct count_path *counts_shared(struct counts *c, uint32_t function)
     return *p;
 }
 
-/* The path of a function that is called from another path. The one found moves to the front. */
+/* Finds the path of a function that is called from another path, and moves it to the front of the list. */
 static struct count_path *counts_search(struct counts *c, struct count_path *parent,
                                         uint32_t function)
 {
@@ -224,7 +226,7 @@ static void counts_push(struct counts *c, uint64_t key, uint32_t function)
         c->path = c->other;
 }
 
-/* The innermost call is now in another function, which was not called. */
+/* Notes that the innermost call continues in another function, which it did not call. */
 static void counts_replace(struct counts *c, uint32_t function)
 {
     if (none_open(c))
@@ -260,7 +262,7 @@ void counts_call(struct counts *c, uint32_t function, uint64_t key)
     c->path->counts[c->first_stretch[function] - c->path->first]++;
 }
 
-/* The outermost call stays open: a program may free more of the stack than it took. */
+/* A call returned. The outermost call stays open, because a program may free more of the stack than it took. */
 void counts_return(struct counts *c, uint32_t stretch, uint64_t key)
 {
     struct count_frame *top = c->top, *outermost = c->frames + COUNT_BOTTOM + 1;

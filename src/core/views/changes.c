@@ -1,3 +1,5 @@
+/* Finds what changed between two walks over a machine. The hash of each leaf is kept in a table by the hash of its
+ * path. */
 #include "core/views/changes.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,10 +9,10 @@
 #include "core/views/views.h"
 
 struct change_record {
-    uint64_t key;    /* hash of the path; 0: free */
-    uint64_t value;  /* hash of a leaf's value, or stamp of a node */
+    uint64_t key;    /* the hash of the path; 0 marks a free entry */
+    uint64_t value;  /* the hash of a leaf's value, or the stamp of a node */
     uint64_t seen;   /* the last walk that saw it */
-    uint64_t walked; /* of a node: the last walk that went into it */
+    uint64_t walked; /* for a node: the last walk that went into it */
 };
 
 /* ---- hashes ---- */
@@ -42,7 +44,7 @@ static uint64_t value_hash(const penta_field *f)
     return changes_mix(h, f->as.u);
 }
 
-/* The key of the next child: items differ by their number, members by their name. */
+/* The key of the next child. Items are told apart by their number, members by their name. */
 static uint64_t child_key(struct changes *c, const char *name, uint64_t kind)
 {
     struct change_frame *top = &c->at[c->depth];
@@ -74,7 +76,7 @@ static bool changes_grow(struct changes *c)
     return true;
 }
 
-/* What is remembered of a path; valid until the next call. NULL: out of memory. */
+/* Finds or makes the record of a path, which is valid until the next call. NULL when memory ran out. */
 static struct change_record *record_of(struct changes *c, uint64_t key)
 {
     if (c->used >= c->slots / 2 && !changes_grow(c)) {
@@ -120,11 +122,11 @@ static bool change_enter(void *user, const penta_node *node)
     m->seen = c->epoch;
     m->value = node->stamp;
     if (node->stamp && same) {
-        path_leaf(&c->path); /* it counts as a child */
+        path_leaf(&c->path); /* the field counts as a child */
         return false;
     }
     bool as_one = node->stamp && node->items && *node->items > CHANGES_LIST;
-    m->walked = as_one ? 0 : c->epoch; /* nothing is remembered of the items of a long list */
+    m->walked = as_one ? 0 : c->epoch; /* the items of a long list have no records */
     if (!as_one) {
         open_frame(c, node, key, previous, fresh);
         return true;

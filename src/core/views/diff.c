@@ -1,3 +1,5 @@
+/* Compares two describe trees. Both are read into memory with hashes first, so that equal parts are passed over
+ * quickly. */
 #include "core/views/diff.h"
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +8,7 @@
 #include "base/json/json_visit.h"
 #include "core/driver.h"
 
-/* A describe tree in memory, with a hash over everything but the offsets. */
+/* A describe tree in memory. The hash of a node covers everything but the offsets. */
 struct tree {
     const char *name;
     bool leaf, list;
@@ -159,9 +161,9 @@ static void diff_only(struct compare *c, char sign, const struct tree *t, bool i
     c->path.out.size = before;
 }
 
-struct span { /* items of two lists */
+struct span { /* a range of items in each of two lists */
     const struct tree **a, **b;
-    size_t m, n, index; /* index of a[0] and b[0] in their lists */
+    size_t m, n, index; /* index: that of a[0] and b[0] in their lists */
 };
 
 static void pair_up(struct compare *c, struct span s, size_t i0, size_t i1, size_t j0, size_t j1)
@@ -171,8 +173,8 @@ static void pair_up(struct compare *c, struct span s, size_t i0, size_t i1, size
     for (; j0 < j1; j0++) diff_only(c, '+', s.b[j0], true, s.index + j0);
 }
 
-/* By the longest common subsequence when its table is not too large, else pairwise. Runs of removed
- * and added items between common ones pair up as changes. */
+/* Aligns the items by their longest common subsequence when its table is not too large, else in pairs. Removed and
+ * added items between common ones pair up as changes. */
 static void diff_align(struct compare *c, struct span s)
 {
     enum { CELLS_MAX = 16 << 20 };
@@ -207,7 +209,7 @@ static void diff_align(struct compare *c, struct span s)
     free(length);
 }
 
-/* Equal items at both ends are cut off first, so that the table stays small. */
+/* Compares the items of two lists. Equal items at both ends are cut off first, so that the table stays small. */
 static void compare_items(struct compare *c, struct span s)
 {
     while (s.m && s.n && s.a[s.m - 1]->hash == s.b[s.n - 1]->hash) s.m--, s.n--;
@@ -235,7 +237,7 @@ static void compare_lists(struct compare *c, const struct tree *a, const struct 
  * the gaps of a file, are compared like the items of a list. */
 struct member {
     const struct tree *node;
-    size_t order; /* in the file; all of a come before all of b */
+    size_t order; /* the order in the file; all members of a come before those of b */
 };
 struct group { /* the members of both sides that share a name */
     size_t from, of_a, of_b, order;

@@ -1,4 +1,4 @@
-/* Every byte of the file in order, in the colour of its leaf, with what the leaf is. */
+/* Prints every byte of the file in order, in the colour of its leaf, with the name and value of the leaf. */
 #include <inttypes.h>
 #include "base/bytes.h"
 #include "base/json/json_visit.h"
@@ -33,7 +33,7 @@ static void hex_view_row(struct hex_view *h, uint64_t offset, penta_bytes bytes,
     uint64_t end;
     if (h->protection) {
         by = h->protection(h->module, offset, &end);
-        unsigned sum = 0; /* the same words, the same colour */
+        unsigned sum = 0; /* so that the same words have the same colour */
         for (const char *c = by; *c; c++) sum = sum * 31 + (unsigned char)*c;
         colour = p->cycle[sum % 6];
     }

@@ -1,4 +1,4 @@
-/* Changed memory for a person: the first runs of bytes, then where the rest is and how much. */
+/* Shows changed memory to a person: the first runs of bytes, then where the rest is and how much it is. */
 #pragma once
 #include "base/writer.h"
 
@@ -8,10 +8,11 @@ struct memory_summary {
     penta_visitor next;
     struct writer *out;
     const char *hint;       /* how to see everything, or NULL */
-    unsigned depth;         /* of the walk */
-    bool inside;            /* the list `memory` of the machine */
-    uint64_t runs, address; /* seen so far; of the run the walk is in */
-    struct memory_region {  /* runs that were not shown, closer to each other than MEMORY_GAP */
+    unsigned depth;         /* the depth of the walk */
+    bool inside;            /* whether the walk is in the list `memory` of the machine */
+    uint64_t runs, address; /* runs seen so far; the address of the run that the walk is in */
+    struct
+        memory_region { /* runs that were not shown and are closer to each other than MEMORY_GAP */
         uint64_t from, to, runs, bytes;
     } regions[MEMORY_REGIONS], others;
     size_t region_count;

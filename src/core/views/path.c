@@ -1,3 +1,4 @@
+/* Keeps the path of the node that a walk is in. */
 #include "core/views/path.h"
 
 static uint64_t *path_children(struct path *p)

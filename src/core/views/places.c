@@ -1,4 +1,5 @@
-/* Visitors that look at offsets and paths only: tiling check, leaf at an offset, subtree. */
+/* Visitors that look only at offsets and paths: the check that leaves tile the file, the leaf at an offset, a
+ * subtree. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
@@ -48,16 +49,16 @@ bool coverage_complete(const struct coverage *view, uint64_t size)
 struct search {
     penta_place *out;
     struct writer *paths;
-    size_t from; /* where paths starts in the caller's buffer */
+    size_t from; /* where `paths` starts in the caller's buffer */
     const penta_error *wanted;
-    size_t *order;       /* of wanted, by (decoded, offset) */
-    size_t count, plain; /* the first `plain` of them are stored places */
+    size_t *order;       /* the wanted places in the order of (decoded, offset) */
+    size_t count, plain; /* the first `plain` places are stored in the file */
     struct path path;
     unsigned decoded_depth;
     uint64_t node_offset[PATH_DEPTH + 1], node_size[PATH_DEPTH + 1];
 };
 
-/* The first wanted place of that kind at or after an offset, as an index into order. */
+/* Finds the first wanted place of a kind at or after an offset, as an index into `order`. */
 static size_t first_from(const struct search *s, uint64_t offset, bool decoded)
 {
     size_t low;
@@ -77,7 +78,7 @@ static bool search_enter(void *user, const penta_node *node)
     struct search *s = user;
     path_enter(&s->path, node->name, node->list);
     bool decoded = s->decoded_depth || node->decoded;
-    /* A decoded subtree may be below any stored node: where one is wanted, all are entered. */
+    /* A decoded subtree may be below any stored node, so all nodes are entered when a decoded place is wanted. */
     bool worth = !node->size || holds_any(s, node->offset, node->size, decoded) ||
                  (!decoded && s->plain < s->count);
     if (!worth) {
@@ -134,7 +135,7 @@ bool places_locate(const penta_module *module, const penta_error *findings, size
     for (size_t i = 0; i < count; i++) places[i] = (penta_place){0};
     s.order = malloc((count + 1) * sizeof *s.order);
     if (!s.order) return error_at(err, BASE_MEMORY, 0, "no memory for the places of findings");
-    for (size_t i = 0; i < count; i++) { /* findings come nearly in order: insertion is cheap */
+    for (size_t i = 0; i < count; i++) { /* findings are nearly sorted, so insertion is cheap */
         size_t at = i;
         for (; at && places_before(&findings[i], &findings[s.order[at - 1]]); at--)
             s.order[at] = s.order[at - 1];

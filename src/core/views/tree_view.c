@@ -1,4 +1,4 @@
-/* The tree with offsets. */
+/* Prints a describe tree with offsets, as `penta inspect` does. */
 #include <inttypes.h>
 #include "core/views/views.h"
 

@@ -1,4 +1,4 @@
-/* How one value reads. */
+/* Prints a single value as a person reads it. */
 #include <inttypes.h>
 #include "base/bytes.h"
 #include "base/json/json_visit.h"

@@ -1,16 +1,16 @@
-/* The users of describe; none knows a format. Each is a visitor: make one with its _visitor
- * function and pass it to penta_describe, penta_info or penta_vm_describe. */
+/* The views: visitors that print, check or search what a describe function reports. No view knows a format. Each has
+ * a function X_visitor, whose result is passed to penta_describe, penta_info or penta_vm_describe. */
 #pragma once
 #include "base/palette.h"
 #include "core/views/path.h"
 #include "penta/views.h"
 
 /* ---- values ---- */
-/* As a person reads it; at most raw_max bytes of a PENTA_RAW. */
+/* Writes the value as a person reads it, and at most raw_max bytes of a PENTA_RAW. */
 void view_value(struct writer *out, const penta_field *field, size_t raw_max);
 
 /* ---- in colours ---- */
-/* Names and notes may come from the file, so these write them with writer_safe. */
+/* Names and notes may come from the file, so these functions write them with writer_safe. */
 void view_styled(struct writer *out, const char *style, const char *name, const struct palette *p);
 void view_note(struct writer *out, const penta_field *field, const struct palette *p);
 
@@ -28,12 +28,12 @@ penta_visitor tree_visitor(struct tree_view *view);
 struct state_view {
     struct writer *out;
     const struct palette *palette;
-    uint64_t items_max; /* shown of a list of records; 0: all */
+    uint64_t items_max; /* how many records of a list are shown; 0 for all */
     struct path path;
-    bool open;       /* the line of a list whose values follow on it */
+    bool open;       /* whether the values of a list follow on the current line */
     unsigned column; /* where that line ends */
-    uint64_t values; /* in it so far */
-    uint64_t hidden; /* in it, but not walked */
+    uint64_t values; /* how many values the list had so far */
+    uint64_t hidden; /* how many of its values were not walked */
 };
 penta_visitor state_visitor(struct state_view *view); /* "name  value" lines */
 
@@ -44,7 +44,8 @@ struct hex_view {
     penta_bytes file;
     struct path path;
     unsigned colour, decoded;
-    /* Of the driver: rows end where protection changes, and say what it is. NULL: by leaf. */
+    /* The function of the driver that knows protection. When it is set, rows end where protection changes and say what
+     * it is; when it is NULL, rows follow the leaves. */
     const char *(*protection)(const penta_module *module, uint64_t offset, uint64_t *end);
     const penta_module *module;
 };
@@ -52,8 +53,8 @@ penta_visitor hex_visitor(struct hex_view *view);
 
 /* ---- the check that leaves tile the file ---- */
 struct coverage {
-    uint64_t next;    /* first byte not yet covered */
-    unsigned decoded; /* depth below a decoded node */
+    uint64_t next;    /* the first byte that no leaf covered so far */
+    unsigned decoded; /* the depth below a decoded node */
     bool broken;
     uint64_t at; /* the first gap or overlap */
 };
@@ -61,17 +62,17 @@ penta_visitor coverage_visitor(struct coverage *view);
 bool coverage_complete(const struct coverage *view, uint64_t size);
 
 /* ---- the leaves that hold offsets: penta_places ---- */
-/* The paths go to `paths`, whose first byte is the one at `from` in the caller's buffer. */
+/* Writes the paths to `paths`, whose first byte is at `from` in the caller's buffer. */
 bool places_locate(const penta_module *module, const penta_error *findings, size_t count,
                    size_t from, penta_place *places, struct writer *paths, penta_error *err);
 
 /* ---- only what lies at or below a path ("/code/insn[17]"): penta_describe_part ---- */
 struct select_view {
-    const char *wanted; /* NULL: everything */
-    unsigned depth_max; /* levels; 0: all */
+    const char *wanted; /* NULL for everything */
+    unsigned depth_max; /* how many levels are shown; 0 for all */
     penta_visitor next;
     struct path path;
-    unsigned inside; /* levels that are open, the wanted node being the first */
+    unsigned inside; /* how many levels are open, counted from the wanted node */
     bool found;
     struct writer scratch;
 };
