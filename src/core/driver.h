@@ -23,8 +23,8 @@ struct driver {
     const char *name, *title;
     const char *suffix;  /* of files with its assembly text, ".kasm" */
     const char *comment; /* what starts a comment in it */
-    unsigned
-        insn_bytes; /* their size when a pc is the number of an instruction; 0 when it counts bytes */
+    /* Their size when a pc is the number of an instruction; 0 when it counts bytes. */
+    unsigned insn_bytes;
     uint16_t number;                  /* upper half of its rule codes; unique */
     const penta_rule *rules;          /* ends with code 0 */
     const penta_option_info *options; /* ends with a NULL key */
@@ -75,8 +75,8 @@ struct driver {
     const struct engine *const *engines; /* NULL-terminated; the first is the default */
     const penta_trap *traps;             /* the traps of its machines; ends with a NULL name */
     const char *exit_value; /* what args[0] of a HALT is; NULL when programs have no value */
-    const struct host
-        *host; /* the default host, which answers host calls in run, trace and debug */
+    /* The default host, which answers host calls in run, trace and debug. */
+    const struct host *host;
     const struct debug_info *debug; /* lines, calls and variables, or NULL */
 };
 

@@ -11,15 +11,15 @@ struct answer {
     struct writer pokes;  /* writes to memory, each {u64 address, u64 size, bytes}, little-endian */
     struct writer output; /* what the program printed */
     struct writer errors; /* what the program printed to standard error, if it has one */
-    struct writer
-        note; /* a line about the call and its answer, when the host can say it better than the default */
+    /* A line about the call and its answer, when the host can say it better than the default. */
+    struct writer note;
     uint64_t gas;      /* the gas that the machine is charged */
     enum call_end end; /* how the call of the program ends */
     bool between; /* the answer belongs to no call: it is the host's own work between two calls */
     bool applied; /* the machine is already in the state after the answer */
     penta_error failure; /* why the call cannot be answered */
-    bool
-        interrupted; /* the host was interrupted before it had an answer and is to be asked again */
+    /* The host was interrupted before it had an answer and is to be asked again. */
+    bool interrupted;
 };
 
 /* What a host tells about itself when it is opened. */

@@ -5,7 +5,7 @@
 struct map_option {
     uint64_t address, length;
     bool read_only;
-    penta_buffer
-        contents; /* of FILE (raw bytes, or hex text for hex=FILE), at most `length`; the caller frees them */
+    /* Of FILE (raw bytes, or hex text for hex=FILE), at most `length`; the caller frees them. */
+    penta_buffer contents;
 };
 bool map_option_parse(const char *text, struct map_option *out, penta_error *err);

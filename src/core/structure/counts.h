@@ -15,9 +15,9 @@ enum { COUNT_RECENT = 8 };
 
 struct count_path {
     struct count_path *parent, *child, *sibling;
-    struct count_path
-        *recent[COUNT_RECENT]; /* some children, by the lower bits of their functions */
-    uint32_t function;         /* its number in the code map; UINT32_MAX for none */
+    /* Some children, by the lower bits of their functions. */
+    struct count_path *recent[COUNT_RECENT];
+    uint32_t function; /* its number in the code map; UINT32_MAX for none */
     uint32_t depth;
     uint32_t first, size; /* the stretches of its function */
     uint64_t calls;       /* calls other than arrivals at its first stretch, modulo 2^64 */
