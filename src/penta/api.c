@@ -1,5 +1,5 @@
-/* penta.h over the drivers: finds the format, checks options, and keeps the promises that are the
- * same for all (damaged modules, refusal to run, ownership of assembled bytes). */
+/* Implements penta.h with the drivers: finds the format, checks options, and keeps the promises that are the same for
+ * all formats (damaged modules, refusal to run, ownership of assembled bytes). */
 #include <stdlib.h>
 #include <string.h>
 #include "base/json/json_visit.h"
@@ -168,7 +168,7 @@ static bool api_whole(const penta_module *module, penta_error *err)
     if (!module->damage.code) return true;
     const penta_rule *rule = penta_rule_find(module->damage.code);
     if (rule && rule->kind != PENTA_CLASS_INVALID) {
-        *err = module->damage; /* a missing key, for example, is no damage */
+        *err = module->damage; /* not every error is damage: a key may be missing */
         return false;
     }
     error_at(err, BASE_DAMAGED, module->damage.offset, "%.100s", module->damage.message);

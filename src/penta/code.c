@@ -1,4 +1,4 @@
-/* The code of a module: single instructions, its parts, and listings of parts to read. */
+/* The code of a module: its single instructions, its parts, and listings of parts. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ bool penta_print_at(const penta_module *module, uint64_t pc, penta_buffer *out)
     return writer_give(&w, found, out, &err);
 }
 
-/* UINT64_MAX: the code ends here. */
+/* The pc after an instruction, or UINT64_MAX when the code ends there. */
 static uint64_t next_of(const penta_module *module, uint64_t pc)
 {
     uint64_t next = module->driver->next_pc(module, pc);
@@ -83,15 +83,15 @@ bool penta_parts_json(const penta_module *module, penta_buffer *out, penta_error
 /* ---- listings of parts ---- */
 
 struct list {
-    penta_part *items; /* in order of pc */
+    penta_part *items; /* in the order of pcs */
     size_t count, capacity;
 };
 
 struct listing {
     const penta_module *module;
     struct list code, functions;
-    uint64_t from, to;         /* what is wanted: both included */
-    struct arrow_text *arrows; /* or NULL */
+    uint64_t from, to;         /* the wanted pcs, both included */
+    struct arrow_text *arrows; /* NULL without arrows */
     struct writer out;
     penta_error *err;
 };
@@ -116,7 +116,7 @@ static void code_sort(struct list *list)
     if (list->count) qsort(list->items, list->count, sizeof *list->items, by_pc);
 }
 
-/* Where the code from this pc on ends: at the next function, or with the code around it. */
+/* Finds where a function ends: at the next function, or with the code around it. */
 static uint64_t end_of(const struct listing *l, const penta_part *f)
 {
     uint64_t end = UINT64_MAX;
@@ -130,7 +130,7 @@ static uint64_t end_of(const struct listing *l, const penta_part *f)
     return end;
 }
 
-/* The name that is nearest to what was asked for. */
+/* Suggests the name of a function that is nearest to the wanted one. */
 static void suggest_function(struct listing *l, const char *name)
 {
     struct suggest near = {.word = bytes_of(name)};
@@ -166,7 +166,7 @@ static bool find_function(struct listing *l, const char *name)
     return false;
 }
 
-/* A..B, A.., ..B or A. */
+/* Reads a range: A..B, A.., ..B or A. */
 static bool read_range(struct listing *l, const char *text)
 {
     const char *dots = strstr(text, "..");
@@ -208,7 +208,7 @@ static void print_row(struct listing *l, uint64_t pc, struct writer *insn)
     writer_char(&l->out, '\n');
 }
 
-/* From the start of the code on, since instructions may have any length. */
+/* Prints a part of the code. It steps from the start of the code on, since instructions may have any length. */
 static void print_part(struct listing *l, const penta_part *code)
 {
     struct writer insn = {0};
@@ -216,7 +216,7 @@ static void print_part(struct listing *l, const penta_part *code)
     for (uint64_t pc = code->from; pc < code->to && pc <= l->to; pc = next) {
         if (pc >= l->from) print_row(l, pc, &insn);
         next = next_of(l->module, pc);
-        /* One that can be printed has a next one, unless memory ran out. */
+        /* An instruction that can be printed has a next pc, unless memory ran out. */
         if (next == UINT64_MAX && l->module->driver->print_at(l->module, pc, &insn))
             l->out.failed = true;
     }

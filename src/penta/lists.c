@@ -1,4 +1,4 @@
-/* What this build has: formats, engines, options, rules, instructions. */
+/* Lists what this build has: formats, engines, options, rules, instructions. */
 #include <stdio.h>
 #include <string.h>
 #include "base/bytes.h"

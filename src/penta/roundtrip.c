@@ -1,4 +1,5 @@
-/* The two promises about bytes, tried on a module: parse and encode, disassemble and assemble. */
+/* Tries the two promises about bytes on a module: parsing and encoding, and disassembling and assembling, give the
+ * same bytes again. */
 #include "base/bytes.h"
 #include "core/driver.h"
 

@@ -1,3 +1,5 @@
+/* A session: a machine with its host. Runs the machine, lets the host answer its calls, and tells logs, records and
+ * debuggers about them. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
@@ -123,7 +125,7 @@ void penta_session_settle(penta_session *s, uint64_t gas, penta_call_end end)
 static bool session_give(struct penta_session *s, penta_error *err)
 {
     if (s->answer.applied)
-        answer_whole(&s->answer, &s->failure); /* what it did stays, and some of its text is lost */
+        answer_whole(&s->answer, &s->failure); /* its effects stay; some text is lost */
     else if (!answer_whole(&s->answer, err) || !answer_apply(&s->answer, s->vm, err))
         return false;
     s->waits = false;
@@ -162,7 +164,8 @@ bool penta_session_answer_default(penta_session *s, penta_error *err)
            error_at(err, BASE_STATE, 0, "the default host does not answer this call");
 }
 
-/* The debugger's history, the caller's host or the default host answers. False: the run stops here. */
+/* Answers a host call from the debugger's history, by the caller's host or by the default host. Returns false when
+ * the run stops here. */
 static bool session_answered(struct penta_session *s)
 {
     penta_error err = {0};
@@ -193,7 +196,7 @@ void penta_session_run(penta_session *s, uint64_t fuel, penta_stop *stop)
         uint64_t used = s->steps - before;
         penta_vm_run(s->vm, fuel == UINT64_MAX ? fuel : fuel - used, stop);
         if (stop->steps == UINT64_MAX || s->steps == UINT64_MAX)
-            s->steps = UINT64_MAX; /* the engine does not count */
+            s->steps = UINT64_MAX; /* this engine does not count steps */
         else
             s->steps += stop->steps;
         if (stop->kind != PENTA_STOP_HOST) break;

@@ -1,4 +1,4 @@
-/* What a session tells about host calls: to a callback, or kept until somebody asks. */
+/* Tells a callback about host calls, or keeps the lines until the caller asks for them. */
 #include <inttypes.h>
 #include "base/json/json_write.h"
 #include "base/sanitize.h"

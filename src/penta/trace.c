@@ -1,5 +1,5 @@
-/* The run instruction by instruction: what each changed is found by comparing the described state
- * before and after. */
+/* Prints a run instruction by instruction. What an instruction changed is found by comparing the described state
+ * before and after it. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,24 +10,24 @@
 #include "penta/session_struct.h"
 
 enum {
-    TRACE_VALUES = 8,   /* items that are shown of a long list that changed */
-    LAST_MAX = 10000000 /* of the last steps that can be kept */
+    TRACE_VALUES = 8,   /* how many items of a long list that changed are shown */
+    LAST_MAX = 10000000 /* the most last steps that can be kept */
 };
 
 struct tracer {
     struct penta_session *session;
     bool json;
     uint64_t from;        /* the first step to show */
-    uint64_t count;       /* lines at most */
+    uint64_t count;       /* the most lines */
     const char *match;    /* text that the instruction must contain, or NULL */
-    uint64_t shown;       /* lines so far */
-    struct changes state; /* as it was after the step before */
+    uint64_t shown;       /* how many lines were shown so far */
+    struct changes state; /* the state after the step before */
     struct writer insn, text;
     penta_piece *line;
     void *user;
     penta_buffer *ring; /* the last lines, or NULL */
     uint64_t ring_size, ring_count;
-    bool failed; /* memory ran out for lines */
+    bool failed; /* memory ran out for the lines */
 };
 
 /* ---- lines ---- */
@@ -54,7 +54,7 @@ static void give_last(struct tracer *t)
     }
 }
 
-struct change_line { /* where the changes of a step go: a line, or an object */
+struct change_line { /* where the changes of a step are written: a line or a JSON object */
     struct json *json;
     struct writer *out;
     bool any;
@@ -125,7 +125,7 @@ static void trace_emit(struct tracer *t, uint64_t step, const penta_stop *stop, 
     trace_give(t, writer_view(&t->text));
 }
 
-/* What a host call prints about machines inside the machine, before the line of the call. */
+/* Prints the lines that a host call gave about machines inside the machine, before the line of the call. */
 static void inner_lines(void *user, const penta_call *call)
 {
     struct tracer *t = user;
@@ -179,7 +179,7 @@ static void trace_run(struct tracer *t, uint64_t fuel, penta_stop *stop)
             changes_take(&t->state, s->vm, NULL, NULL);
         if (stop->kind != PENTA_STOP_FUEL) return;
         penta_stop here;
-        penta_vm_run(s->vm, 0, &here); /* for the pc of the next instruction */
+        penta_vm_run(s->vm, 0, &here); /* this only asks for the pc of the next instruction */
         stop->pc = here.pc;
     }
 }

@@ -1,4 +1,4 @@
-/* penta/views.h over the visitors of core/views. */
+/* Implements penta/views.h with the visitors of core/views. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -167,7 +167,7 @@ bool penta_info_text(const penta_module *module, const penta_option *options, si
 
 /* ---- machines ---- */
 
-struct state_filter { /* fields of the top level that are left out */
+struct state_filter { /* leaves out some fields of the top level */
     penta_visitor next;
     unsigned depth;
     const penta_option *options;

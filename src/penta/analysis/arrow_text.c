@@ -1,3 +1,5 @@
+/* Draws the arrows of jumps with characters, row by row. Lanes come from arrows.c; the arrows are kept in three
+ * orders, so that each row looks only at those that begin, end or point there. */
 #include "penta/analysis/arrow_text.h"
 #include <stdlib.h>
 #include "base/array.h"
@@ -5,7 +7,7 @@
 
 enum { LANES = 10 };
 
-/* What a column shows, as bits: lines to its four sides. */
+/* What a column shows: a bit for each of the four sides to which it has a line. */
 enum { UP = 1, DOWN = 2, LEFT = 4, RIGHT = 8 };
 
 static const char *const drawn_utf8[16] = {" ", " ", " ", "│", " ", "╯", "╮", "┤",
@@ -15,13 +17,13 @@ static const char *const drawn_ascii[16] = {" ", " ", " ", "|", " ", "'", ",", "
 
 struct list {
     penta_arrow *items;
-    size_t count, capacity, next; /* the first that is not drawn yet */
+    size_t count, capacity, next; /* next: the first arrow that is not drawn so far */
 };
 
 struct arrow_text {
     struct list by_from, by_low, by_to; /* the same arrows in three orders */
     struct {
-        uint64_t until, target; /* of what is drawn in this lane; until 0: nothing yet */
+        uint64_t until, target; /* of the arrow in this lane; until is 0 while the lane is empty */
     } lane[LANES];
     unsigned lanes;
     bool utf8;
@@ -70,7 +72,7 @@ struct arrow_text *arrow_text_new(const penta_module *module, uint64_t from, uin
     if (s && !t) error_at(err, BASE_MEMORY, 0, "no memory for arrows");
     bool ok = t != NULL;
     if (ok) {
-        penta_error lost = {0}; /* of take, since the call clears its own */
+        penta_error lost = {0}; /* the error of the callback, since the call clears its own */
         t->utf8 = utf8;
         t->err = &lost;
         ok = penta_structure_arrows(s, from, to, LANES, arrow_text_take, t, err);
@@ -110,7 +112,7 @@ void arrow_text_between(const struct arrow_text *t, uint64_t pc, struct writer *
     writer_fill(out, ' ', t->by_from.count ? 4 : 0);
 }
 
-/* The lines of the lanes above and below this row, and to its text where it is a target. */
+/* Sets the lines of the lanes above and below this row, and the line to its text when the row is a target. */
 static void pass_lanes(struct arrow_text *t, uint64_t pc, unsigned *sides)
 {
     for (unsigned i = 0; i < t->lanes; i++)
@@ -129,7 +131,8 @@ static void pass_lanes(struct arrow_text *t, uint64_t pc, unsigned *sides)
     }
 }
 
-/* The lines to the text from where jumps are. What to show for one without a lane, or NULL. */
+/* Sets the line from the text of a row with a jump to its lane. Returns what to show for a jump without a lane, or
+ * NULL. */
 static const char *leave_row(struct arrow_text *t, uint64_t pc, unsigned *sides)
 {
     const char *stub = NULL;
@@ -154,7 +157,7 @@ void arrow_text_row(struct arrow_text *t, uint64_t pc, struct writer *out)
     const char *stub = leave_row(t, pc, sides), *line = t->utf8 ? "─" : "-";
     for (struct list *l = &t->by_to; l->next < l->count && l->items[l->next].to <= pc; l->next++)
         target |= l->items[l->next].to == pc;
-    /* A line to the text passes the lanes between, below the lines that they have. */
+    /* The line to the text crosses the lanes between, under the lines that those have. */
     for (unsigned i = t->lanes; i-- > 0;) {
         if (passing && (!sides[i] || sides[i] & RIGHT)) sides[i] |= LEFT | RIGHT;
         passing |= (sides[i] & RIGHT) != 0;

@@ -1,9 +1,9 @@
-/* Which jump is drawn in which lane beside a listing.
+/* Chooses the lane beside a listing in which each jump is drawn.
  *
- * Jumps to the same target are one group and share a lane, over the rows from the first of its ends to
- * the last. Groups choose in the order of their height, the smallest first, the innermost lane that is
- * free in all their rows; so inner arrows are inside. A tree over the rows answers which lanes are free
- * in a range, in time logarithmic in its length: large programs have jumps across all their code. */
+ * Jumps to the same target form a group and share a lane, over all rows from the first end of an arrow to the last.
+ * The groups choose in the order of their height, the smallest first, and each takes the innermost lane that is free
+ * in all of its rows, so that inner arrows are inside. A tree over the rows knows which lanes are free in a range. It
+ * needs logarithmic time, because large programs have jumps across all their code. */
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/json/json_write.h"
@@ -15,11 +15,11 @@ struct arrow {
 };
 
 struct group {
-    size_t first, count; /* of the arrows, in order of their targets */
+    size_t first, count; /* its arrows, in the order of targets */
     size_t low, high;    /* rows */
 };
 
-/* Lanes in use, a bit each. Node n has the children 2n and 2n + 1. */
+/* Which lanes are in use, a bit for each. Node n has the children 2n and 2n + 1. */
 struct lane_tree {
     struct lane_node {
         uint32_t all; /* used in all the rows of this node */
@@ -30,12 +30,12 @@ struct lane_tree {
 
 struct drawing {
     const struct code_map *map;
-    size_t first_row, last_row; /* shown; the second is after the last */
+    size_t first_row, last_row; /* the rows that are shown; last_row is one after the last */
     struct arrow *arrows;
     struct group *groups;
     size_t count, group_count;
     struct lane_tree tree;
-    uint32_t lanes; /* a bit each */
+    uint32_t lanes; /* a bit for each lane */
 };
 
 /* ---- the tree ---- */
@@ -66,7 +66,7 @@ static void arrows_use(struct lane_tree *t, size_t node, size_t from, size_t to,
     arrows_use(t, 2 * node + 1, middle, to, low, high, lane);
 }
 
-/* The innermost lane that is free in these rows, both included; it is taken. */
+/* Takes the innermost lane that is free in all rows from `low` to `high`, both included. */
 static uint8_t take_lane(struct drawing *d, size_t low, size_t high)
 {
     struct lane_tree *t = &d->tree;
@@ -138,14 +138,14 @@ static void arrows_group(struct drawing *d)
     }
 }
 
-/* A group that fits nowhere is taken apart: its short arrows may find a place. */
+/* Finds a lane for a group. A group that fits nowhere is split, because its short arrows may still find a place. */
 static void arrows_place(struct drawing *d, const struct group *g)
 {
     uint8_t lane = take_lane(d, g->low, g->high);
     for (size_t i = g->first; i < g->first + g->count; i++) {
         struct arrow *a = &d->arrows[i];
         if (!arrows_shown(d, a->from))
-            continue; /* sorted among the others, since it has their target */
+            continue; /* this arrow was sorted among the others, since it has their target */
         a->lane =
             lane == PENTA_ARROW_STUB && g->count > 1 ? take_lane(d, low_of(a), high_of(a)) : lane;
     }

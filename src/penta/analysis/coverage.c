@@ -1,5 +1,5 @@
-/* What of a program ran: by function as a table, what never ran, lcov's form, and counts as a text to
- * which later runs are added. */
+/* Tells which parts of a program ran: as a table by function, as a list of what never ran, in the form of lcov, and
+ * as a text of counts to which later runs are added. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 struct line {
     penta_bytes file;
-    uint64_t line, count; /* count: of its instruction that ran most often */
+    uint64_t line, count; /* count: how often the instruction of the line ran that ran most often */
 };
 
 struct lines {
@@ -49,7 +49,7 @@ static int line_order(const void *a, const void *b)
     return order ? order : (x->line > y->line) - (x->line < y->line);
 }
 
-/* Each line once, in the order of file and number. */
+/* Collects each line once, in the order of file and number. */
 static bool lines_read(const penta_profile *p, struct lines *l, penta_error *err)
 {
     *l = (struct lines){.p = p, .err = err};
@@ -70,7 +70,7 @@ static bool lines_read(const penta_profile *p, struct lines *l, penta_error *err
 
 /* ---- the table ---- */
 
-struct part { /* how much there is, and how much of it ran */
+struct part { /* how much code there is, and how much of it ran */
     uint64_t all, run;
 };
 
@@ -152,7 +152,7 @@ static void table_json(const penta_profile *p, const struct share *all, struct p
     json_finish(&j);
 }
 
-/* Runs of instructions that never ran, with their text. */
+/* Prints the ranges of instructions that never ran, with their text. */
 static void uncovered_text(const penta_profile *p, const struct lines *l, struct writer *w)
 {
     const struct code_map *m = p->structure.map;
@@ -268,7 +268,7 @@ bool penta_profile_write(const penta_profile *p, penta_buffer *out, penta_error 
     return writer_give(&w, true, out, err);
 }
 
-/* "PC COUNT"; adds to counts. */
+/* Reads a row "PC COUNT" and adds the count. */
 static bool read_row(const struct code_map *m, penta_bytes row, uint64_t *counts)
 {
     const uint8_t *space = memchr(row.data, ' ', row.size);

@@ -1,4 +1,5 @@
-/* Coverage as a page: the listing, each instruction with how often it ran. One file, no script. */
+/* Writes coverage as a page: the listing, with how often each instruction ran. The page is one file without a
+ * script. */
 #include <inttypes.h>
 #include "penta/analysis/markup.h"
 #include "penta/analysis/profile_struct.h"

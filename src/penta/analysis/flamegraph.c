@@ -1,5 +1,5 @@
-/* Call paths as an SVG picture: a rectangle for each, as wide as its share, above the one it was called
- * from. A script in the file zooms; the file needs nothing else, and works without the script, too. */
+/* Draws call paths as an SVG picture. Each path is a rectangle as wide as its share, above the path that called it. A
+ * script in the file zooms. The file needs no other file, and also works where scripts are off. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,16 +11,16 @@ enum { WIDTH = 1200, ROW = 18, TOP = 56, CHARACTER = 7, DEEPEST = 200, LEAST_SHA
 
 struct flame {
     const penta_profile *p;
-    uint64_t *sums; /* by path, with all below it */
+    uint64_t *sums; /* for each path, with all paths below it */
     uint64_t all;
-    size_t *first, *next; /* by path: children */
+    size_t *first, *next; /* the children of each path, as a list */
     const char *unit;
     bool by_cost;
-    unsigned depth; /* of the picture */
+    unsigned depth; /* the depth of the picture */
     struct writer *w;
 };
 
-/* Colours only tell neighbours apart: they come from the name, so that they stay the same. */
+/* Chooses a colour by the name, so that it is the same in every picture. Colours only tell neighbours apart. */
 static void flamegraph_colour(char *text, size_t size, const char *name)
 {
     uint32_t hash = 2166136261u;
@@ -74,7 +74,8 @@ static void flamegraph_draw(struct flame *f, size_t path, double x, unsigned row
     }
 }
 
-/* Of a click: the frame becomes as wide as the picture, what is below and above it follows. */
+/* The script that zooms: the frame that was clicked becomes as wide as the picture, and the frames below and above it
+ * follow. */
 static const char script[] =
     "<script><![CDATA[\n"
     "(function(){var W=1200,C=7,s=document.documentElement,"
@@ -114,7 +115,7 @@ static void flamegraph_head(struct flame *f, const char *title)
     writer_text(f->w, "</text>\n");
 }
 
-/* Children in the order of the paths, which is stable. */
+/* Links the children of each path in the order of the paths, which is the same in every run. */
 static bool link_paths(struct flame *f)
 {
     const penta_profile *p = f->p;

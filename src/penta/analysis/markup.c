@@ -1,3 +1,4 @@
+/* Escapes text for XML and HTML. */
 #include "penta/analysis/markup.h"
 #include <string.h>
 #include "base/bytes.h"

@@ -1,10 +1,11 @@
-/* Text inside XML and HTML: names come from files, and must not become markup. */
+/* Writes text into XML and HTML. Names come from files and must not become markup. */
 #pragma once
 #include "base/writer.h"
 
-/* The text with < > & " ' escaped; what neither XML nor a terminal takes is written as writer_safe
- * does. */
+/* Writes the text with < > & " ' escaped. Characters that XML or a terminal does not take are written as writer_safe
+ * writes them. */
 void markup_text(struct writer *w, const char *text);
 void markup_bytes(struct writer *w, penta_bytes text);
-/* At most so many characters of it, ".." at its end where something is missing; fewer than 3: none. */
+/* Writes at most `most` characters of the text, with ".." at the end when something is missing. Writes nothing when
+ * `most` is below 3. */
 void markup_cut(struct writer *w, const char *text, size_t most);

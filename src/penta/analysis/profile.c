@@ -1,4 +1,4 @@
-/* Profiles: turning what an engine counted into an object of its own, and call paths as lines. */
+/* Profiles: takes what an engine counted into an object that outlives the machine, and prints call paths as lines. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,8 @@ void session_count_free(struct penta_session *s)
 struct taking {
     penta_profile *p;
     const struct counts *counts;
-    const uint64_t *cost_of; /* by stretch, when it runs once; NULL: measured */
+    /* For each stretch what it costs to run once; NULL when costs were measured. */
+    const uint64_t *cost_of;
     penta_error *err;
 };
 
@@ -65,7 +66,8 @@ static void take_costs(const struct taking *t, const struct count_path *path)
     }
 }
 
-/* Paths that never ran anything (a start that was never used) are left out with nothing lost. */
+/* Takes a path and the paths below it. A path in which nothing ran, such as a start that was never used, is left
+ * out. */
 static void take_path(struct taking *t, const struct count_path *path, size_t parent)
 {
     penta_profile *p = t->p;
@@ -139,7 +141,7 @@ static void add_path(penta_profile *p, penta_path path, penta_error *err)
         p->paths[p->path_count++] = path;
 }
 
-/* What has no path of its own is one without a function. */
+/* Takes samples. Those that belong to no path are put into a path without a function. */
 static void take_samples(penta_profile *p, const struct samples *s, penta_error *err)
 {
     p->sampled = true;
@@ -295,7 +297,7 @@ uint64_t *profile_inclusive(const penta_profile *p, bool by_cost)
 
 /* ---- folded ---- */
 
-/* A semicolon separates functions there, a space the number. */
+/* Writes a name for folded lines, in which a semicolon separates functions and a space precedes the number. */
 static void folded_name(struct writer *w, const char *name)
 {
     for (; *name; name++) writer_char(w, *name == ';' ? ':' : *name == ' ' ? '_' : *name);

@@ -1,4 +1,4 @@
-/* A profile as a table by function, block, source line or instruction. */
+/* Prints a profile as a table by function, block, source line or instruction. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +14,11 @@ enum by { BY_FUNCTION, BY_BLOCK, BY_LINE, BY_INSTRUCTION };
 static const char *const by_names[] = {"function", "block", "line", "instruction", NULL};
 
 struct row {
-    uint64_t from, to; /* pcs; of a line the first of its instructions */
+    uint64_t from, to; /* pcs; for a line the first of its instructions */
     uint64_t count, cost;
-    uint64_t total, total_cost, calls; /* of functions: with all that they call */
+    uint64_t total, total_cost, calls; /* for functions: with everything that they call */
     size_t function;
-    penta_bytes file; /* of lines */
+    penta_bytes file; /* for lines */
     uint64_t line;
 };
 
@@ -41,7 +41,7 @@ static struct row *profile_table_add(struct table *t)
 
 /* ---- rows ---- */
 
-/* Totals count a function once for each path, however often it is in it. */
+/* Adds up totals. They count a function once for each path, however often it is in that path. */
 static bool add_totals(struct table *t)
 {
     const penta_profile *p = t->p;
@@ -77,7 +77,8 @@ static bool rows_of_code(struct table *t)
         r->to = in->next;
         r->function = m->blocks[in->block].function;
         r->cost += t->p->costs[i];
-        /* Of a block: how often it ran; of a function: how many instructions did. Samples add up. */
+        /* The count of a block is how often it ran, that of a function how many instructions ran. Samples are added
+         * up. */
         if (starts || t->by == BY_FUNCTION || t->p->sampled) r->count += t->p->counts[i];
     }
     return !t->err->code && (t->by != BY_FUNCTION || add_totals(t));
@@ -109,7 +110,7 @@ static int by_line(const void *a, const void *b)
     return order ? order : (x->from > y->from) - (x->from < y->from);
 }
 
-/* A line may have several runs of instructions: they become one row. */
+/* Makes the rows of source lines. The instructions of a line may lie in several places; they become one row. */
 static bool rows_of_lines(struct table *t)
 {
     penta_lines(t->map->module, add_line, t);
@@ -128,7 +129,7 @@ static bool rows_of_lines(struct table *t)
     return !t->err->code;
 }
 
-/* The largest first; then in the order of the code. */
+/* Orders rows by count, the largest first, then by their place in the code. */
 static int by_count(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;
@@ -176,7 +177,8 @@ static double profile_table_share(uint64_t part, uint64_t all)
 static double row_share(const struct table *t, const struct row *r)
 {
     uint64_t weight = t->by_cost ? r->cost : r->count;
-    if (t->by == BY_BLOCK && !t->by_cost && !t->p->sampled) { /* instructions that it executed */
+    if (t->by == BY_BLOCK && !t->by_cost &&
+        !t->p->sampled) { /* how many instructions the block executed */
         size_t block = t->map->insns[code_map_find(t->map, r->from)].block;
         weight *= t->map->blocks[block].instructions;
     }

@@ -1,3 +1,5 @@
+/* Takes samples of compiled code with a timer of the thread's processor time and a signal. The handler adds up what
+ * it finds in memory that was allocated before. Relies on POSIX timers and on engine->sample. */
 #include "penta/analysis/samples.h"
 #include <stdlib.h>
 #include "penta/profile.h"
@@ -8,7 +10,7 @@ enum { PATHS_MAX = 1 << 16, DEPTH_MAX = 256 };
 
 /* ---- adding up ---- */
 
-/* Pages of the paths that are never used cost nothing. */
+/* Makes the memory for samples. Most of it is never touched, so that the system gives no pages for it. */
 static struct samples *samples_new(const struct code_map *map, penta_error *err)
 {
     struct samples *s = calloc(1, sizeof *s);
@@ -32,7 +34,7 @@ void samples_free(struct samples *s)
     free(s);
 }
 
-/* NONE: there are too many paths. */
+/* Finds or makes the path. Returns NONE when there are too many paths. */
 static uint32_t find_path(struct samples *s, uint32_t parent, uint32_t function)
 {
     uint32_t *first = parent == NONE ? &s->top : &s->paths[parent].child;
@@ -45,7 +47,7 @@ static uint32_t find_path(struct samples *s, uint32_t parent, uint32_t function)
     return *first = made;
 }
 
-/* pcs: the innermost first. Async-signal-safe. */
+/* Adds a sample with these pcs, the innermost first. It is safe in a signal handler. */
 static void samples_add(struct samples *s, const uint64_t *pcs, size_t count)
 {
     const struct code_map *m = s->map;

@@ -1,24 +1,24 @@
-/* Samples of compiled code, added up where they are taken: in a signal handler. All memory is there
- * before the first one. */
+/* Samples of compiled code. They are taken and added up in a signal handler, so all memory is allocated before the
+ * first sample. */
 #pragma once
 #include "core/engine.h"
 #include "core/structure/code_map.h"
 
 struct sample_path {
-    uint32_t parent, function; /* UINT32_MAX: none */
+    uint32_t parent, function; /* UINT32_MAX for none */
     uint32_t child, sibling;
-    uint64_t samples; /* in the function itself */
+    uint64_t samples; /* samples in the function itself */
 };
 
 struct samples {
     const struct code_map *map;
-    uint64_t *counts; /* by instruction */
+    uint64_t *counts; /* for each instruction */
     struct sample_path *paths;
     uint32_t path_count, top; /* top: the first path without a parent */
-    uint64_t unknown;         /* samples that no instruction is known for */
-    uint64_t unplaced;        /* those that no path was left for */
+    uint64_t unknown;         /* samples for which no instruction is known */
+    uint64_t unplaced;        /* samples for which no path was left */
 };
 
-void samples_free(struct samples *s); /* NULL is fine */
-/* samples_context.c, samples_plain.c: the registers that a signal handler was given. */
+void samples_free(struct samples *s); /* s may be NULL */
+/* The registers in the context that a signal handler was given (samples_context.c, samples_plain.c). */
 struct native_state samples_state(const void *context);

@@ -1,3 +1,4 @@
+/* Finds the registers in the context that a signal handler gets on Linux x86-64. */
 #include <ucontext.h>
 #include "penta/analysis/samples.h"
 

@@ -1,4 +1,4 @@
-/* For hosts on which no engine compiles: there is nothing to sample. */
+/* Replaces samples.c on hosts on which no engine compiles, so that there is nothing to sample. */
 #include "penta/analysis/samples.h"
 
 struct native_state samples_state(const void *context)

@@ -1,4 +1,4 @@
-/* What takes the bytes of a file: parts at the top of its tree, functions, and data with names. */
+/* Tells what takes the bytes of a file: the parts at the top of its tree, functions, and data with names. */
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/json/json_visit.h"
@@ -47,8 +47,8 @@ static void sizes_field(void *user, const penta_field *f)
 struct data {
     struct object {
         uint64_t from, to;
-        char *name; /* NULL: a range of data */
-    } * items;      /* in order of address, a range before what is in it */
+        char *name; /* NULL for a range of data */
+    } * items;      /* in the order of addresses; a range stands before the objects in it */
     size_t count, capacity;
     penta_error *err;
 };
@@ -78,7 +78,7 @@ static int data_order(const void *a, const void *b)
 
 static void tell_data(struct sizes *s, const struct data *d)
 {
-    uint64_t end = 0; /* of the range */
+    uint64_t end = 0; /* the end of the current range */
     for (size_t i = 0, next = 0; i < d->count; i++) {
         const struct object *o = &d->items[i];
         uint64_t to = o->to;

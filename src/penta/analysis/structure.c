@@ -1,3 +1,4 @@
+/* Blocks, edges, functions and calls of a module from its code map, as arrays and as JSON. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The code of a module by source line and by name, for debuggers. */
+/* Finds code by source line and by name, and names by pc, for debuggers. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ bool penta_line_at(const penta_module *module, uint64_t pc, penta_line *line)
 /* ---- from a text to a pc ---- */
 
 struct code_search {
-    penta_bytes name; /* or the end of a file's path */
+    penta_bytes name; /* a name, or the end of a file's path */
     uint64_t line, pc;
     bool found, has_file, has_name;
     uint64_t found_line;
@@ -62,7 +62,7 @@ struct code_search {
     char best[64];
 };
 
-/* The whole path, or the end of it after a slash. */
+/* Tells whether a path is the wanted one, or ends with it after a slash. */
 static bool names_file(penta_bytes path, penta_bytes wanted)
 {
     if (wanted.size > path.size) return false;
@@ -71,7 +71,7 @@ static bool names_file(penta_bytes path, penta_bytes wanted)
            (!skip || path.data[skip - 1] == '/');
 }
 
-/* The first line from the wanted one on that has code, and of it the lowest pc. */
+/* Keeps the first line, from the wanted one on, that has code, and its lowest pc. */
 static void match_line(void *user, const penta_line *line)
 {
     struct code_search *s = user;
@@ -114,7 +114,7 @@ static void match_name(void *user, const penta_part *part)
     char copy[sizeof s->best] = "";
     bytes_copy(copy, bytes_slice(part->name, 0, sizeof copy - 1));
     suggest_offer(&s->near, copy);
-    if (s->near.best == copy) { /* the candidate does not outlive this call */
+    if (s->near.best == copy) { /* the candidate's text ends with this call, so it is copied */
         memcpy(s->best, copy, sizeof copy);
         s->near.best = s->best;
     }
@@ -159,7 +159,7 @@ struct name_search {
     bool found;
 };
 
-/* The nearest function before; of two at the same pc the last one, as in listings. */
+/* Keeps the nearest function before the pc. Of two functions at the same pc it keeps the last one, as listings do. */
 static void match_function(void *user, const penta_part *part)
 {
     struct name_search *s = user;

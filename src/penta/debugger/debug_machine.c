@@ -1,4 +1,4 @@
-/* A machine by name, for debuggers: frames, variables, values of its tree, expressions. */
+/* Finds what a machine has by name, for debuggers: frames, variables, values of its tree, expressions. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,10 +26,10 @@ void penta_vm_regions(const penta_vm *vm, penta_region_report *report, void *use
 struct value_search {
     const char *wanted;
     struct path path;
-    unsigned inside; /* levels that are open, the wanted node being the first */
+    unsigned inside; /* how many levels are open, counted from the wanted node */
     bool found;
     struct writer scratch, *out;
-    penta_value *number; /* of the one field at the wanted path, or NULL */
+    penta_value *number; /* the value of the single field at the wanted path, or NULL */
     bool is_number;
 };
 
@@ -41,7 +41,7 @@ static bool number_of(const penta_field *f, penta_value *v)
     return true;
 }
 
-/* 0: elsewhere, 1: above the wanted place, 2: there. */
+/* Where the walk is: 0 elsewhere, 1 above the wanted place, 2 at or below it. */
 static int debug_machine_place(struct value_search *s, const char *leaf)
 {
     if (s->inside) return 2;
@@ -135,7 +135,7 @@ struct name_search {
     penta_variable *variable; /* or NULL */
 };
 
-/* The last of several counts: inner scopes come after outer ones. */
+/* Keeps the last of several variables with the name, because inner scopes come after outer ones. */
 static void match_variable(void *user, const penta_variable *v)
 {
     struct name_search *s = user;
@@ -241,7 +241,7 @@ static uint64_t bits_of(const penta_value *v, bool real, unsigned bytes)
     return !real ? value_integer(v) : bytes == 4 ? half : bits;
 }
 
-/* Registers and variables may be given by their paths in the tree, too. */
+/* Strips the node from a path such as "/registers/r1", since registers and variables may be given by their paths. */
 static const char *without_node(const char *what)
 {
     static const char *const nodes[] = {"/registers/", "/variables/"};

@@ -1,3 +1,5 @@
+/* The debugger: runs forward with watches and marks, goes back by loading a snapshot and running again, and gives
+ * recorded answers of the host on the way. */
 #include "penta/debugger/debugger_struct.h"
 #include <stdlib.h>
 #include <string.h>
@@ -5,7 +7,8 @@
 #include "core/snapshot.h"
 #include "penta/record/record_struct.h"
 
-/* penta_vm_save clears its error, and d->err keeps the first failure. */
+/* Saves the machine. penta_vm_save clears its error, so it gets one of its own, and d->err keeps the first
+ * failure. */
 static bool debugger_save(struct penta_debugger *d, penta_buffer *out)
 {
     penta_error err;
@@ -14,7 +17,7 @@ static bool debugger_save(struct penta_debugger *d, penta_buffer *out)
     return ok;
 }
 
-/* A snapshot that this debugger took: it is of the same program. */
+/* Loads a snapshot that this debugger took, which therefore is one of the same program. */
 static bool debugger_load(struct penta_debugger *d, penta_bytes saved)
 {
     return snapshot_restore(d->session->vm, saved, &d->err);
@@ -84,7 +87,7 @@ penta_debugger *penta_debugger_new(penta_session *session, penta_error *err)
     struct penta_debugger *d = zeros_new(sizeof *d, "the debugger", err);
     if (!d) return NULL;
     *d = (struct penta_debugger){.session = session};
-    if (session->steps == UINT64_MAX) session->steps = 0; /* what ran before was not counted */
+    if (session->steps == UINT64_MAX) session->steps = 0; /* the steps before were not counted */
     d->first_call = session->calls;
     session->debugger = d;
     if (snapshots_take(d)) return d;
@@ -117,7 +120,7 @@ void penta_debugger_free(penta_debugger *d)
     free(d);
 }
 
-/* ---- changes of the machine by who debugs it ---- */
+/* ---- changes that the user of the debugger makes ---- */
 
 /* Forgets what was recorded after this step. */
 static void forget_future(struct penta_debugger *d)
@@ -140,7 +143,8 @@ bool penta_debugger_set(penta_debugger *d, const char *what, const penta_value *
 {
     *err = (penta_error){0};
     struct penta_session *s = d->session;
-    if (s->waits) return vm_set(s->vm, what, value, err); /* the answer to come records it */
+    if (s->waits)
+        return vm_set(s->vm, what, value, err); /* the answer that comes next records the change */
     struct debugger_edit edit = {.steps = s->steps};
     if (!ARRAY_GROW(d->edits, d->edit_capacity, d->edit_count, err)) return false;
     if (!vm_set(s->vm, what, value, err)) return false;
@@ -150,7 +154,7 @@ bool penta_debugger_set(penta_debugger *d, const char *what, const penta_value *
     return true;
 }
 
-/* The change that was made after exactly so many steps, or NULL. */
+/* The change that was made after exactly `steps` steps, or NULL. */
 static const struct debugger_edit *edit_at(const struct penta_debugger *d, uint64_t steps)
 {
     for (size_t i = 0; i < d->edit_count; i++)
@@ -184,7 +188,7 @@ uint64_t debugger_pc(const struct penta_debugger *d)
     return stop.pc;
 }
 
-/* At most n instructions. Watches are looked at only when `watching`: at each step, or where marks and
+/* Runs at most n instructions. When `watching` is set, it looks at the watches: at each step, or where marks and
  * guards of the machine say that one may be accessed. */
 static void debugger_forward_by(struct penta_debugger *d, uint64_t n, bool watching,
                                 penta_stop *stop)
@@ -194,7 +198,8 @@ static void debugger_forward_by(struct penta_debugger *d, uint64_t n, bool watch
     bool here = true; /* a breakpoint at the first instruction is passed over */
     bool heeding = watching;
     struct watching g = watching ? watching_start(d) : (struct watching){0};
-    bool looking = g.every_step || g.marks; /* at what the next instruction does */
+    bool looking =
+        g.every_step || g.marks; /* whether the run looks at what the next instruction does */
     for (;;) {
         uint64_t next = s->steps < d->furthest ? d->furthest : d->next_snapshot;
         uint64_t slice = next > s->steps && !looking ? next - s->steps : 1;
@@ -236,7 +241,7 @@ void penta_debugger_on_interrupt(penta_debugger *d, penta_interrupt_ask *ask, vo
     d->ask_user = user;
 }
 
-/* What went wrong with the history since the last call. */
+/* Reports what went wrong with the history since the last call. */
 bool debugger_whole_history(struct penta_debugger *d, penta_error *err)
 {
     *err = d->err;
@@ -279,7 +284,7 @@ bool debugger_go_to(struct penta_debugger *d, uint64_t step, penta_stop *stop)
         if (stop->kind != PENTA_STOP_FUEL && stop->kind != PENTA_STOP_BREAK) break;
     }
     if (s->steps == step && stop->kind != PENTA_STOP_HOST) {
-        penta_vm_run(s->vm, 0, stop); /* for the pc of the next instruction */
+        penta_vm_run(s->vm, 0, stop); /* this only asks for the pc of the next instruction */
         stop->kind = PENTA_STOP_FUEL;
     }
     stop->steps = s->steps - before;

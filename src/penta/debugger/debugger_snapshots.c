@@ -1,5 +1,5 @@
-/* When the debugger takes snapshots, and which it keeps. Going back loads one and runs on from there, so
- * the more there are the faster it is; but they must cost little time and bounded memory. */
+/* Decides when the debugger takes snapshots and which ones it keeps. Going back loads one and runs on from there, so
+ * more snapshots make it faster; but they must take little time and bounded memory. */
 #include <stdlib.h>
 #include <time.h>
 #include "base/array.h"
@@ -23,8 +23,8 @@ static void debugger_snapshots_drop(struct penta_debugger *d, size_t i)
     penta_buffer_free(&d->snapshots[i].bytes);
 }
 
-/* Drops every other one, but not the start, and doubles the interval: there are between 32 and 64 of
- * them, or as many as fit. */
+/* Drops every other snapshot, but not the start, and doubles the interval. So there are between 32 and 64 snapshots,
+ * or as many as fit into the memory. */
 static void thin_out(struct penta_debugger *d)
 {
     size_t kept = 0;
@@ -68,7 +68,7 @@ void snapshots_due(struct penta_debugger *d)
         snapshots_take(d);
         return;
     }
-    /* Too early for one as large as the last. */
+    /* It is too early for a snapshot as large as the last one. */
     d->wait *= 2;
     d->next_snapshot = steps + d->wait;
 }

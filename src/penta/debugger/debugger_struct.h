@@ -1,4 +1,4 @@
-/* The inside of a penta_debugger: snapshots now and then, every answer of the host, watches. */
+/* The struct of a penta_debugger: snapshots at intervals, every answer of the host, watches. */
 #pragma once
 #include "penta/debug.h"
 #include "penta/session_struct.h"
@@ -14,7 +14,7 @@ struct recorded_answer {
     uint64_t results[16];
     size_t count;
     penta_buffer pokes;
-    penta_buffer effect; /* what the host itself changed in the machine (core/delta.h); or empty */
+    penta_buffer effect; /* what the host itself changed in the machine (core/delta.h), or empty */
     uint64_t gas;
     enum call_end end;
 };
@@ -22,13 +22,13 @@ struct recorded_answer {
 struct watch; /* watch.c */
 struct point; /* points.c */
 
-/* The machine was changed after so many steps: what it became. */
+/* A change that the user made after so many steps: the machine after it. */
 struct debugger_edit {
     uint64_t steps;
     penta_buffer bytes; /* a snapshot */
 };
 
-/* Where next, finish and until want to go: an instruction, in a call not deeper than this. */
+/* The target of next, finish and until: an instruction in a call that is not deeper than this. */
 struct debugger_target {
     bool on;
     uint64_t pc, depth;
@@ -39,18 +39,20 @@ struct penta_debugger {
     struct debugger_snapshot *snapshots; /* ascending by steps; the first is the start */
     size_t snapshot_count, snapshot_capacity;
     size_t snapshot_bytes;
-    uint64_t interval;               /* steps between snapshots; doubles when they are too many */
-    uint64_t next_snapshot, wait;    /* its step; steps by which it was postponed last */
-    uint64_t saved_at, save_time;    /* processor time of the last one */
-    struct recorded_answer *answers; /* of every host call so far, in order */
+    uint64_t interval; /* the steps between snapshots; doubles when there are too many */
+    uint64_t next_snapshot,
+        wait; /* the step of the next one, and by how many steps it was postponed last */
+    uint64_t saved_at,
+        save_time; /* when the last one was saved, and how much processor time that took */
+    struct recorded_answer *answers; /* the answers to all host calls so far, in order */
     size_t answer_count, answer_capacity;
-    uint64_t first_call; /* calls of the session before the first of them */
-    penta_buffer before; /* the machine at the call that is just being answered, or empty */
-    uint64_t furthest;   /* the most steps reached so far; up to there everything is replayed */
-    /* The instruction after the last step was tried as well: it trapped, faulted, or waits for an
-     * answer that nobody has. The state after `steps` is the one before it. */
+    uint64_t first_call; /* how many calls the session had before the first of them */
+    penta_buffer before; /* the machine at the call that is being answered, or empty */
+    uint64_t furthest;   /* the most steps so far; up to there everything is replayed */
+    /* Whether the instruction after the last step was tried, too: it trapped, faulted, or waits for an answer that no host
+     * has. The state after `steps` is the one before that instruction. */
     bool beyond;
-    penta_error err; /* code 0, or why the history is incomplete */
+    penta_error err; /* why the history is incomplete, or code 0 */
     uint64_t *marks; /* ascending */
     size_t mark_count, mark_capacity;
     struct watch **watches;
@@ -59,14 +61,15 @@ struct penta_debugger {
     struct point *points;
     size_t point_count, point_capacity;
     unsigned last_number, stopped_by;
-    bool quiet; /* the run is repeated: nothing is logged, no hit is counted */
+    bool quiet; /* the run is a repetition: it logs nothing and counts no hits */
     penta_log_report *log;
     void *log_user;
     penta_interrupt_ask *ask;
     void *ask_user;
     struct debugger_target target;
-    uint64_t limit;                    /* of steps to a target; 0: none */
-    struct debugger_target unfinished; /* the one that the limit kept it from, at this step */
+    uint64_t limit; /* the most steps to a target; 0 for no limit */
+    /* The target that a run did not reach because of the limit. */
+    struct debugger_target unfinished;
     uint64_t unfinished_at;
     struct debugger_edit *edits; /* ascending by steps */
     size_t edit_count, edit_capacity;
@@ -74,22 +77,22 @@ struct penta_debugger {
 
 /* ---- debugger_snapshots.c ---- */
 bool snapshots_take(struct penta_debugger *d);
-void snapshots_due(struct penta_debugger *d);    /* takes one if it is time */
-void snapshots_forget(struct penta_debugger *d); /* those after this step */
+void snapshots_due(struct penta_debugger *d);    /* takes a snapshot if it is time */
+void snapshots_forget(struct penta_debugger *d); /* drops the snapshots after this step */
 const struct debugger_snapshot *snapshots_before(const struct penta_debugger *d, uint64_t step);
 void snapshots_free(struct penta_debugger *d);
 
 /* ---- debugger.c ---- */
-/* Forward as penta_debugger_forward, and to a step as penta_debugger_goto, without taking err. */
+/* Do what penta_debugger_forward and penta_debugger_goto do, without an error argument. */
 void debugger_forward(struct penta_debugger *d, uint64_t n, penta_stop *stop);
 bool debugger_go_to(struct penta_debugger *d, uint64_t step, penta_stop *stop);
 bool debugger_whole_history(struct penta_debugger *d, penta_error *err);
-/* Sets or clears the breakpoint of the machine at pc as marks, points and the target want it. False: no
+/* Sets or clears the breakpoint of the machine at pc, as marks, points and the target need it. False when no
  * instruction is there. */
 bool debugger_sync_mark(struct penta_debugger *d, uint64_t pc);
-/* Whether a mark, a point or the target wants a stop at the next instruction, which is this one. */
+/* Tells whether a mark, a point or the target wants a stop at the next instruction, which is the one at pc. */
 bool debugger_stops_at(struct penta_debugger *d, uint64_t pc);
-uint64_t debugger_pc(const struct penta_debugger *d); /* of the next instruction */
+uint64_t debugger_pc(const struct penta_debugger *d); /* the pc of the next instruction */
 bool debugger_has_mark(const struct penta_debugger *d, uint64_t pc);
 
 /* ---- debug_machine.c ---- */
@@ -98,12 +101,15 @@ struct expression_scope vm_scope(const penta_vm *vm);
 bool vm_set(penta_vm *vm, const char *what, const penta_value *value, penta_error *err);
 
 /* ---- points.c ---- */
-bool points_want(const struct penta_debugger *d, uint64_t pc);              /* a break there */
-struct watch *points_watch_next(const struct penta_debugger *d, size_t *i); /* see watch_next */
+bool points_want(const struct penta_debugger *d,
+                 uint64_t pc); /* whether a point is a break there */
+struct watch *points_watch_next(const struct penta_debugger *d, size_t *i); /* like watch_next */
 void points_start(struct penta_debugger *d);
-bool points_stop_at(struct penta_debugger *d, uint64_t pc); /* a break there stops the run */
-bool points_met(struct penta_debugger *d);                  /* a watch does, after a step */
-void points_ended(struct penta_debugger *d);                /* removes what stopped once */
+bool points_stop_at(struct penta_debugger *d,
+                    uint64_t pc);          /* whether a break there stops the run */
+bool points_met(struct penta_debugger *d); /* whether a watch stops the run after a step */
+/* Removes the points that stop only once, after they did. */
+void points_ended(struct penta_debugger *d);
 void points_free(struct penta_debugger *d);
 
 /* ---- watch.c ---- */
@@ -113,22 +119,26 @@ void watch_start(const penta_vm *vm, struct watch *w);
 bool watch_changed(const penta_vm *vm, struct watch *w, penta_error *err);
 bool watch_met(const penta_vm *vm, struct watch *w, penta_error *err); /* after a step */
 void watch_free(struct watch *w);
-void watches_start(struct penta_debugger *d); /* before a run: what is there now is not new */
-bool watches_met(struct penta_debugger *d);   /* after a step; sets hit */
+/* Before a run: keeps the values of now as the old ones. */
+void watches_start(struct penta_debugger *d);
+bool watches_met(struct penta_debugger *d); /* after a step; sets hit */
 void watches_free(struct penta_debugger *d);
-/* All watches that count, points among them; *i starts from 0. NULL: no more. */
+/* Goes through all watches, those of points included. *i starts from 0. NULL when there are no more. */
 struct watch *watch_next(const struct penta_debugger *d, size_t *i);
-bool watches_want(const struct penta_debugger *d, uint64_t pc);   /* one may be accessed there */
-void watch_sync(struct penta_debugger *d, const struct watch *w); /* its marks in the machine */
+bool watches_want(const struct penta_debugger *d,
+                  uint64_t pc); /* whether one may be accessed there */
+void watch_sync(struct penta_debugger *d,
+                const struct watch *w); /* sets its marks in the machine */
 
-struct watching {    /* how a run looks for watches */
-    bool every_step; /* one of them has no known place */
+struct watching {    /* how a run finds accesses to watches */
+    bool every_step; /* after every step, because one of them has no known place */
     bool marks;      /* instructions that may access one are marked */
     bool hit;        /* the run stopped for a guard */
     struct guard guards[GUARDS_MAX];
-    struct watch *watches[GUARDS_MAX]; /* of each guard */
+    struct watch *watches[GUARDS_MAX]; /* the watch of each guard */
     size_t count;
 };
 struct watching watching_start(struct penta_debugger *d);
 void watching_arm(struct penta_debugger *d, struct watching *g, bool on);
-void watching_note(struct penta_debugger *d, uint64_t pc); /* the instruction at pc is next */
+void watching_note(struct penta_debugger *d,
+                   uint64_t pc); /* looks at the next instruction, at pc */

@@ -1,17 +1,18 @@
-/* Motions of the debugger: over and out of calls, to a place, and backwards to what would have
- * stopped a run. */
+/* The motions of the debugger: over calls and out of them, to a place, and backwards to where a run would have
+ * stopped. */
 #include <string.h>
 #include "base/bytes.h"
 #include "penta/debugger/debugger_struct.h"
 
-/* Forward to the target, unless something else stops the run. */
+/* Runs forward to the target, unless something else stops the run. */
 static void run_to(struct penta_debugger *d, struct debugger_target target, penta_stop *stop)
 {
     uint64_t before = d->session->steps;
     d->target = target;
     debugger_sync_mark(d, target.pc);
     debugger_forward(d, d->limit ? d->limit : UINT64_MAX, stop);
-    if (stop->kind == PENTA_STOP_FUEL) { /* the next run would pass over a break that is here */
+    if (stop->kind ==
+        PENTA_STOP_FUEL) { /* otherwise the next run would pass over a break that is here */
         stop->kind = debugger_stops_at(d, debugger_pc(d)) ? PENTA_STOP_BREAK : PENTA_STOP_INTERRUPT;
         d->unfinished = target;
         d->unfinished.on = stop->kind == PENTA_STOP_INTERRUPT;
@@ -22,7 +23,7 @@ static void run_to(struct penta_debugger *d, struct debugger_target target, pent
     stop->steps = d->session->steps - before;
     if (stop->kind == PENTA_STOP_BREAK && stop->pc == target.pc && !d->stopped_by && !d->hit &&
         !debugger_has_mark(d, target.pc))
-        stop->kind = PENTA_STOP_FUEL; /* it arrived */
+        stop->kind = PENTA_STOP_FUEL; /* the run arrived at the target */
 }
 
 void penta_debugger_limit(penta_debugger *d, uint64_t steps) { d->limit = steps; }
@@ -50,7 +51,7 @@ bool penta_debugger_next(penta_debugger *d, penta_stop *stop, penta_error *err)
     after.depth = frame.depth;
     debugger_forward(d, 1, stop);
     if (call && stop->kind == PENTA_STOP_FUEL && (pc = debugger_pc(d)) != after.pc) {
-        /* A break at the first instruction of what is called stops like any other. */
+        /* A break at the first instruction of the called function stops the run, as any break does. */
         if (points_stop_at(d, pc) || debugger_has_mark(d, pc))
             *stop = (penta_stop){.kind = PENTA_STOP_BREAK, .pc = pc};
         else
@@ -60,8 +61,8 @@ bool penta_debugger_next(penta_debugger *d, penta_stop *stop, penta_error *err)
     return debugger_whole_history(d, err);
 }
 
-/* A line begins where a row of the table does. The row where it started is one again only from its
- * beginning, so that a loop on one line ends the step too. */
+/* Steps by line. A line begins where a row of the line table begins. The row in which the step started counts again
+ * only at its beginning, so that a loop on one line also ends the step. */
 bool penta_debugger_step_line(penta_debugger *d, bool over, penta_stop *stop, penta_error *err)
 {
     *err = (penta_error){0};
@@ -114,7 +115,7 @@ bool penta_debugger_until(penta_debugger *d, uint64_t pc, penta_stop *stop, pent
 
 /* ---- backwards ---- */
 
-struct moment { /* where a run forwards would have stopped */
+struct moment { /* a place where a run forwards would have stopped */
     bool found;
     uint64_t step;
     unsigned number;
@@ -127,7 +128,7 @@ static void motions_note(struct penta_debugger *d, struct moment *m, const penta
     *m = (struct moment){true, d->session->steps, d->stopped_by, d->hit, *stop};
 }
 
-/* The state itself is at a mark or point. */
+/* Looks whether the current state is at a mark or a point. */
 static void look_here(struct penta_debugger *d, struct moment *m)
 {
     penta_stop stop = {.kind = PENTA_STOP_BREAK, .pc = debugger_pc(d)};
@@ -179,7 +180,7 @@ bool penta_debugger_reverse(penta_debugger *d, penta_stop *stop, penta_error *er
     return debugger_whole_history(d, err);
 }
 
-/* The last step from one on, before another, that changes the watch. */
+/* Finds the last step between `from` and `to` that changes the watch. */
 static bool search_change(struct penta_debugger *d, struct watch *w, uint64_t from, uint64_t to,
                           uint64_t *step, uint64_t *pc)
 {

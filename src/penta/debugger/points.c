@@ -7,7 +7,7 @@
 
 struct point {
     penta_point info;    /* its strings belong to the point */
-    struct watch *watch; /* of a watch */
+    struct watch *watch; /* its watch when the point is one */
 };
 
 static void point_free(struct point *p)
@@ -56,7 +56,8 @@ static void points_tell(struct penta_debugger *d, const struct point *p, penta_b
     if (d->log && !d->quiet) d->log(d->log_user, p->info.number, text);
 }
 
-/* {EXPRESSION} in the text is replaced by its value, or by why it has none. */
+/* Prints the message of a point. Each {EXPRESSION} in it is replaced by its value, or by the reason why it has
+ * none. */
 static void print_log(struct penta_debugger *d, const struct point *p)
 {
     struct writer out = {0};
@@ -83,7 +84,7 @@ static void print_log(struct penta_debugger *d, const struct point *p)
     writer_free(&out);
 }
 
-/* The point was reached: whether the run stops. */
+/* Notes that the point was reached. Returns whether the run stops. */
 static bool points_reached(struct penta_debugger *d, struct point *p)
 {
     penta_value value = {.kind = PENTA_BOOL, .as.u = 1};
@@ -145,7 +146,7 @@ static char *points_copy(const char *text, penta_error *err)
     return out;
 }
 
-/* Names may be valid only where the point is, so nothing but the syntax is checked. */
+/* Checks the syntax of a condition. Its names may be valid only where the point is, so they are not checked. */
 static bool condition_reads(struct penta_debugger *d, const char *condition, penta_error *err)
 {
     penta_value value;
@@ -156,7 +157,7 @@ static bool condition_reads(struct penta_debugger *d, const char *condition, pen
     return false;
 }
 
-/* The marks of the machine are those that the point wants. */
+/* Gives the machine the marks that the point needs. */
 static void points_sync(struct penta_debugger *d, const struct point *p)
 {
     if (p->watch)
@@ -165,8 +166,8 @@ static void points_sync(struct penta_debugger *d, const struct point *p)
         debugger_sync_mark(d, p->info.pc);
 }
 
-/* Whether an instruction begins there. Bytes from the middle of one may be printed as another: what counts is
- * which instruction of the program they are in. */
+/* Tells whether an instruction of the program begins at pc. Bytes in the middle of one may also look like an
+ * instruction, so this goes by the instructions of the program. */
 static bool insn_begins(const penta_module *module, uint64_t pc)
 {
     const struct driver *driver = module->driver;

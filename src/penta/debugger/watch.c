@@ -1,5 +1,5 @@
-/* Watches: values of the machine's tree, bytes of its memory, or expressions, that stop the debugger
- * when they change. */
+/* Watches stop the debugger when something changes: a value of the machine's tree, bytes of its memory, or an
+ * expression. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
@@ -19,7 +19,7 @@ static void value_now(const penta_vm *vm, struct watch *w)
         penta_error err;
         if (penta_vm_eval(vm, w->what, &value, &err))
             writer_bytes(&w->now, &value.as, sizeof value.as);
-        else /* a local that is not in scope has not changed */
+        else /* a local variable that is not in scope did not change */
             writer_bytes(&w->now, w->before.out.data, w->before.out.size);
     } else if (w->path) {
         vm_value(vm, w->path, &w->now);
@@ -30,7 +30,7 @@ static void value_now(const penta_vm *vm, struct watch *w)
     }
 }
 
-/* The wanted value, as it is printed or as a number of any form. */
+/* Tells whether the value is the wanted one, as it is printed or as a number in any form. */
 static bool is_wanted(const struct watch *w)
 {
     char text[40] = "";
@@ -92,7 +92,7 @@ bool watches_met(struct penta_debugger *d)
     return d->hit;
 }
 
-/* ---- all of them, and those of points ---- */
+/* ---- all watches, those of points included ---- */
 
 struct watch *watch_next(const struct penta_debugger *d, size_t *i)
 {
@@ -113,7 +113,7 @@ void watch_sync(struct penta_debugger *d, const struct watch *w)
     for (size_t i = 0; i < w->pc_count; i++) debugger_sync_mark(d, w->pcs[i]);
 }
 
-/* How a run must look for them, and the guards that the machine gets. */
+/* Finds how a run must look for accesses to the watches, and which guards the machine gets. */
 struct watching watching_start(struct penta_debugger *d)
 {
     struct watching g = {0};
@@ -126,7 +126,7 @@ struct watching watching_start(struct penta_debugger *d)
         if (w->place == WATCH_ANYWHERE) g.every_step = true;
         if (w->place != WATCH_ANYWHERE) g.marks = true;
         if (w->place != WATCH_MEMORY || !heeds) continue;
-        if (g.count == GUARDS_MAX) { /* the rest is looked at as if nothing were known */
+        if (g.count == GUARDS_MAX) { /* watches without a guard are looked at after every step */
             g.every_step = true;
             w->place = WATCH_ANYWHERE;
             continue;
@@ -137,7 +137,7 @@ struct watching watching_start(struct penta_debugger *d)
     return g;
 }
 
-/* The machine looks at the guards only while it runs. */
+/* Gives the guards to the machine, or takes them away: it has them only while it runs. */
 void watching_arm(struct penta_debugger *d, struct watching *g, bool on)
 {
     penta_vm *vm = d->session->vm;
@@ -180,7 +180,7 @@ void watches_free(struct penta_debugger *d)
     free(d->watches);
 }
 
-/* A register that is no number: its part of the tree. */
+/* Reads the name of a register that is no number, for which its part of the tree is watched. */
 static bool is_tree_register(const penta_vm *vm, struct watch *w, penta_error *err)
 {
     struct writer path = {0}, value = {0};
@@ -197,7 +197,8 @@ static bool is_tree_register(const penta_vm *vm, struct watch *w, penta_error *e
     return true;
 }
 
-/* /PATH, /PATH=VALUE, ADDRESS:LENGTH; else an expression, which must have a value now. */
+/* Reads the text of a watch: /PATH, /PATH=VALUE or ADDRESS:LENGTH, else an expression, which must have a value
+ * now. */
 static bool watch_parse(const penta_vm *vm, struct watch *w, penta_error *err)
 {
     const char *what = w->what;

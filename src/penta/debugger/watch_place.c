@@ -1,5 +1,5 @@
-/* Where the value of a watch is: in a register or variable, which instructions name, or in memory. Then
- * the machine runs at its own speed up to the instructions that may access it. */
+/* Finds where the value of a watch is: in a register or variable that instructions name, or in memory. With a known
+ * place the machine runs at full speed up to the instructions that may access it. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ struct variable_search {
     penta_variable variable;
 };
 
-/* The last of several counts, as in expressions. */
+/* Keeps the last of several variables with the name, as expressions do. */
 static void watch_place_match(void *user, const penta_variable *v)
 {
     struct variable_search *s = user;
@@ -39,7 +39,8 @@ static bool set_name(struct watch *w, penta_bytes name)
     return w->name;
 }
 
-/* A register or variable; of a path in the machine's tree the register that it is in. */
+/* Finds the register or variable that the text names. For a path in the machine's tree it is the register that the
+ * value is in. */
 static void find_name(const penta_vm *vm, struct watch *w)
 {
     static const char registers[] = "/registers/";
@@ -77,7 +78,8 @@ static bool no_peek(void *user, uint64_t address, uint8_t *into, size_t size)
     return (void)user, (void)address, (void)into, (void)size, false;
 }
 
-/* u32[E]. To find a change, E is evaluated each time, so the address is fixed only if E is constant. */
+/* Finds the memory of u32[E]. E is evaluated each time to find a change, so the address is fixed only if E is
+ * constant. */
 static bool find_memory(const penta_vm *vm, struct watch *w)
 {
     struct expression_scope constant = {.name = no_name, .path = no_name, .peek = no_peek};
@@ -99,7 +101,7 @@ struct code_walk {
     bool failed;
 };
 
-/* Whether the watch is about this access. Engines that heed guards report memory themselves. */
+/* Tells whether the watch is about this access. Engines that watch guards report accesses to memory themselves. */
 static bool watch_place_concerns(const penta_vm *vm, const struct watch *w, const penta_access *a)
 {
     if (w->place == WATCH_NAME) return a->name && !strcmp(a->name, w->name);

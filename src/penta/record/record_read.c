@@ -1,5 +1,5 @@
-/* Reads the record of a run: a line of JSON says which run it is, one follows for each call of its
- * host, and one for its end. */
+/* Reads the record of a run. The first line of JSON says which run it is, one line follows for each call of its host,
+ * and the last one is for its end. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 
 struct record_reader {
     penta_record *record;
-    uint64_t line;   /* from 1 on */
-    uint64_t offset; /* of its first byte */
+    uint64_t line;   /* counted from 1 */
+    uint64_t offset; /* the offset of its first byte */
     penta_error *err;
 };
 
@@ -29,7 +29,7 @@ static bool no_memory(struct record_reader *r)
 
 /* ---- members ---- */
 
-/* An absent member leaves the value as it is. */
+/* Reads a number. An absent member leaves the value as it is. */
 static bool read_uint(struct record_reader *r, const struct json_object *v, const char *name,
                       bool required, uint64_t *out)
 {
@@ -55,7 +55,7 @@ static bool read_hex(struct record_reader *r, const struct json_object *v, const
     return out->data || record_read_wrong(r, "these are no bytes in hexadecimal:", name);
 }
 
-/* NAME is text, NAME_hex bytes. */
+/* Reads text from the member NAME, or bytes from NAME_hex. */
 static bool read_text(struct record_reader *r, const struct json_object *v, const char *name,
                       const char *name_hex, penta_buffer *out)
 {
@@ -234,7 +234,7 @@ static bool read_call(struct record_reader *r, const struct json_object *v)
 
 /* ---- the last line ---- */
 
-/* The value again, in the form of the library's own writer. */
+/* Writes a value that was read in the form of the library's own writer. */
 static void write_value(struct json *j, const char *key, const struct json_object *v);
 
 static void write_member(void *user, const char *key, const struct json_object *value)

@@ -9,7 +9,7 @@
 struct replay {
     const struct penta_session *session;
     const penta_record *record;
-    bool same_program; /* else places and counts of instructions may differ */
+    bool same_program; /* when false, places and counts of instructions may differ */
 };
 
 static bool is_final(penta_stop_kind kind)
@@ -21,7 +21,7 @@ static const char *name_of(const char *name) { return name ? name : "unnamed"; }
 
 /* ---- calls ---- */
 
-/* The program's call is the recorded one. */
+/* Checks that the program's call is the recorded one. */
 static bool same_call(const struct replay *r, const penta_stop *stop, penta_error *err)
 {
     const struct penta_session *s = r->session;
@@ -50,7 +50,7 @@ static bool same_call(const struct replay *r, const penta_stop *stop, penta_erro
     return true;
 }
 
-/* After the last recorded call: the recorded run ended by this one, or did not get so far. */
+/* Answers a call after the last recorded one: the recorded run ended by this call, or did not get so far. */
 static bool record_replay_beyond(const struct replay *r, const penta_stop *stop, struct answer *out)
 {
     const penta_record *record = r->record;
@@ -140,7 +140,7 @@ static const struct host replay_host = {.answer = replay_answer, .close = free};
 
 /* ---- the session ---- */
 
-/* The machine as it was when the record began. */
+/* Brings the machine into the state in which the record began. */
 static bool record_replay_begin(struct penta_session *s, const penta_record *record,
                                 penta_error *err)
 {

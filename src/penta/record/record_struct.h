@@ -1,16 +1,17 @@
-/* The inside of penta/record.h: a recorded run in memory, and how the members of its lines are
- * called, which writer and reader share. */
+/* The struct of penta/record.h: a recorded run in memory, and the member names of its lines, which writer and reader
+ * share. */
 #pragma once
 #include "penta/debugger/debugger_struct.h"
 #include "penta/record.h"
 
 enum { RECORD_VERSION = 1 };
 
-extern const char *const record_ends[]; /* names of enum call_end; NULL after the last */
+extern const char *const record_ends[]; /* the names of enum call_end, with NULL after the last */
 
 struct recorded_call {
-    penta_stop stop; /* steps: of the session after the call; UINT64_MAX: not counted */
-    char *name;      /* of the call, or NULL */
+    /* Its steps are those of the session after the call; UINT64_MAX when not counted. */
+    penta_stop stop;
+    char *name; /* the name of the call, or NULL */
     struct recorded_answer answer;
     bool between;
     penta_buffer output, errors, note;
@@ -18,17 +19,17 @@ struct recorded_call {
 
 struct penta_record {
     char *format;
-    uint64_t program; /* hash of its file */
-    uint64_t step;    /* where it begins */
+    uint64_t program; /* the hash of its file */
+    uint64_t step;    /* the step at which it begins */
     bool console;
     penta_option *options; /* keys and values belong to the record */
     size_t option_count, option_capacity;
     penta_buffer state; /* a snapshot of the machine at the beginning */
     struct recorded_call *calls;
     size_t count, capacity;
-    bool changes;        /* an answer has an effect besides results and memory writes */
-    bool ended;          /* the last line is there: */
-    penta_stop end;      /* steps: of the session at the end */
+    bool changes;        /* whether an answer has an effect besides results and memory writes */
+    bool ended;          /* whether the last line is there */
+    penta_stop end;      /* its steps are those of the session at the end */
     penta_buffer report; /* what the host told at the end, as text or as a JSON object */
     bool report_is_json;
 };
@@ -36,6 +37,6 @@ struct penta_record {
 uint64_t record_program(const penta_module *module);
 
 /* ---- effect.c: what a host changes in a machine besides its answer ---- */
-/* As core/delta.h writes it, against a snapshot from before the call. */
+/* Finds the effect in the form of core/delta.h, against a snapshot from before the call. */
 bool effect_find(const penta_vm *vm, penta_bytes before, penta_buffer *effect, penta_error *err);
 bool effect_apply(penta_vm *vm, penta_bytes effect, penta_error *err);

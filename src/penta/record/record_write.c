@@ -1,4 +1,4 @@
-/* Writes a run down while it happens. */
+/* Writes the record of a run while it runs. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/codec/checksum.h"
@@ -10,8 +10,8 @@
 struct recorder {
     penta_piece *take;
     void *user;
-    penta_buffer before; /* the machine at the call that is just being answered, or empty */
-    char *name;          /* of that call: afterwards the machine does not know it any more */
+    penta_buffer before; /* the machine at the call that is being answered, or empty */
+    char *name;          /* the name of that call, which the machine does not know afterwards */
 };
 
 const char *const record_ends[] = {"goes on", "ends", "traps", "unpaid", NULL};
@@ -36,7 +36,7 @@ static bool is_text(penta_bytes bytes)
     return true;
 }
 
-/* NAME as text, or NAME_hex where it is none; nothing where it is empty. */
+/* Writes the member NAME for text, NAME_hex for other bytes, and none when it is empty. */
 static void write_text(struct json *j, const char *name, const char *name_hex, penta_bytes text)
 {
     if (!text.size) return;
@@ -51,7 +51,7 @@ static void write_steps(struct json *j, const char *name, uint64_t steps)
     if (steps != UINT64_MAX) json_uint(j, name, steps);
 }
 
-/* The line is complete: it goes out, or the session has failed. */
+/* Writes out a complete line. When that is impossible, the session fails. */
 static bool record_write_give(struct penta_session *s, struct json *j, penta_error *err)
 {
     json_finish(j);
@@ -61,7 +61,7 @@ static bool record_write_give(struct penta_session *s, struct json *j, penta_err
     return ok;
 }
 
-/* Options that name files to write are left out: nothing is written when the run is repeated. */
+/* Writes the options. Those that name files to write are left out, because repeating the run writes no files. */
 static void write_options(struct json *j, const char *format, const penta_option *options,
                           size_t count)
 {

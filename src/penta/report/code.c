@@ -1,4 +1,4 @@
-/* The code: instructions as rows, their names and arrows, functions with their calls, counts. */
+/* Writes the code into a report: instructions as rows, their names and arrows, functions with their calls, counts. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
@@ -11,24 +11,24 @@ struct code {
     struct report *r;
     const penta_structure *structure;
     const struct code_map *map;
-    size_t rows;       /* instructions that are shown */
-    uint64_t *offsets; /* of each in the file; UINT64_MAX: not known */
-    uint64_t placed;   /* before this offset of the file all are known */
+    size_t rows;       /* how many instructions are shown */
+    uint64_t *offsets; /* the offset of each in the file; UINT64_MAX when unknown */
+    uint64_t placed;   /* all offsets before this one are known */
     struct name {
         size_t row;
         char *text;
     } * names;
     size_t name_count, name_capacity;
     struct call {
-        size_t caller, callee; /* SIZE_MAX: a value decides */
+        size_t caller, callee; /* SIZE_MAX when a value decides */
     } * calls;
     size_t call_count, call_capacity;
 };
 
 /* ---- where instructions are in the file ---- */
 
-/* Instructions without a gap between them lie so in the file, too: one place gives those of all. Asking
- * for each would take long, since some formats look for it from the start of the code. */
+/* Instructions that follow each other without a gap in the code do so in the file, too. So one place gives the places
+ * of all of them. Asking for each would take long, since some formats search from the start of the code. */
 static void place_run(struct code *c, uint64_t offset, size_t row)
 {
     const struct code_insn *in = c->map->insns;
@@ -211,7 +211,7 @@ static int call_order(const void *a, const void *b)
     return (x->callee > y->callee) - (x->callee < y->callee);
 }
 
-/* Caller, callee (-1: a value decides) and how many such calls there are. */
+/* Writes the calls: caller, callee (-1 when a value decides) and how many such calls there are. */
 static void code_calls(struct code *c)
 {
     struct json *j = c->r->json;
@@ -248,7 +248,7 @@ static void code_write(struct code *c)
     json_end(c->r->json);
 }
 
-/* A file that is damaged, or has no code, has none of this. */
+/* Writes nothing for a file that is damaged or has no code. */
 void report_code(struct report *r)
 {
     penta_error none = {0};

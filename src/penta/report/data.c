@@ -1,3 +1,4 @@
+/* Collects what a report knows of a file: facts, sizes, and what a profile or samples measured. */
 #include "penta/report/data.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -96,7 +97,7 @@ static void put_sizes(struct report *r)
 
 /* ---- what was measured ---- */
 
-/* Each line is a path and a count: "outer;inner 12". */
+/* Checks folded lines: each is a path and a count, such as "outer;inner 12". */
 static bool check_folded(penta_bytes text, penta_error *err)
 {
     for (size_t at = 0; at < text.size;) {
@@ -126,14 +127,14 @@ static bool data_folded(struct report *r)
     return true;
 }
 
-/* False with an error. */
+/* Writes what a profile or samples measured. False with an error. */
 static bool put_measured(struct report *r)
 {
     const penta_profile *p = r->in->profile;
     penta_buffer coverage = {0};
     if (p && p->structure.map->module != r->in->module)
         return error_at(r->err, BASE_STATE, 0, "the profile is of another program");
-    if (p && !p->sampled) { /* samples do not say what never ran */
+    if (p && !p->sampled) { /* since samples do not say what never ran */
         penta_option json = {"json", "1"};
         if (penta_profile_coverage(p, &json, 1, &coverage, r->err))
             json_raw(r->json, "coverage", (penta_bytes){coverage.data, coverage.size});

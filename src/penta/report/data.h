@@ -1,4 +1,4 @@
-/* What a report knows of a file, as one JSON object; page/common.js describes it. */
+/* Writes what a report knows of a file as one JSON object, which page/common.js describes. */
 #pragma once
 #include "base/writer.h"
 #include "penta/report.h"

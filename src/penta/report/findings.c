@@ -1,4 +1,4 @@
-/* What is wrong with the file, each finding with the field that it is in. */
+/* Writes the findings about a file into a report, each with the field that it is in. */
 #include <stdlib.h>
 #include "base/array.h"
 #include "penta/report/report.h"
@@ -35,7 +35,8 @@ struct found {
 static void findings_take(void *user, const penta_error *e)
 {
     struct found *f = user;
-    if (e->code == BASE_MEMORY && !f->err->code) *f->err = *e; /* of the checks, not of the file */
+    if (e->code == BASE_MEMORY && !f->err->code)
+        *f->err = *e; /* the checks failed; this is no finding about the file */
     if (ARRAY_GROW(f->items, f->capacity, f->count, f->err)) f->items[f->count++] = *e;
 }
 

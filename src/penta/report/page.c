@@ -1,4 +1,4 @@
-/* The page: its fixed parts, which the build embeds, and the data between them. */
+/* Writes the page of a report: its fixed parts, which the build embeds, and the data between them. */
 #include <string.h>
 #include "base/bytes.h"
 #include "base/codec/base64.h"
@@ -12,8 +12,8 @@ extern const uint8_t report_html[], report_style[], report_script[];
 extern const size_t report_html_size, report_style_size, report_script_size;
 extern const uint8_t report_style_sha256[32], report_script_sha256[32];
 
-/* Only this style and this script: whatever a file has in it, a browser runs nothing else of the page
- * and asks the network for nothing. */
+/* Writes a policy that allows only the page's own style and script. Whatever a file has in it, a browser runs nothing
+ * else on the page and asks the network for nothing. */
 static void page_policy(struct writer *w)
 {
     writer_text(w, "default-src 'none'; style-src 'sha256-");
@@ -23,14 +23,14 @@ static void page_policy(struct writer *w)
     writer_text(w, "'; img-src data:; base-uri 'none'; form-action 'none'");
 }
 
-/* JSON in a script element ends at the first "</script", so that no "<" may be in it; and characters that
- * hide or reorder text are written by their numbers, for whoever reads the file itself. */
+/* Writes JSON for a script element. The element would end at the first "</script", so "<" is escaped. Characters that
+ * hide or reorder text are escaped, too, for people who read the file itself. */
 static void plain_json(struct writer *w, penta_bytes json)
 {
     for (size_t n; json.size; json = bytes_slice(json, n, json.size)) {
         uint32_t point = 0;
         n = utf8_next(json, &point);
-        if (!n) n = 1; /* which the writer of JSON lets nobody write */
+        if (!n) n = 1; /* bytes that are no UTF-8, which the JSON writer never writes */
         if (point >= 0x10000 && is_deceptive(point))
             writer_print(w, "\\u%04x\\u%04x", 0xd7c0 + (point >> 10), 0xdc00 + (point & 0x3ff));
         else if (point == '<' || is_deceptive(point))
@@ -54,7 +54,7 @@ static void page_fill(struct writer *w, penta_bytes mark, const char *title, pen
         plain_json(w, json);
 }
 
-/* page.html with what stands between two @ replaced. */
+/* Writes page.html and replaces each name that stands between two @. */
 static void page_write(struct writer *w, const char *title, penta_bytes json)
 {
     penta_bytes rest = {report_html, report_html_size};

@@ -1,6 +1,6 @@
-/* The field tree. Objects with n: name, o: offset, s: size; a leaf has v: value, t: note; a node c: its
- * children and, where some are missing, l: how many, from the offset lo on, ls bytes. d: offsets count in
- * the decoded image; i: its children are items of a list. */
+/* Writes the field tree into a report. Objects have n: name, o: offset, s: size. A leaf has v: value and t: note. A
+ * node has c: its children and, when some are missing, l: how many, lo: their first offset, ls: their bytes. d says
+ * that offsets count in the decoded image, i that the children are items of a list. */
 #include "base/sanitize.h"
 #include "core/views/views.h"
 #include "penta/report/report.h"
@@ -10,7 +10,7 @@ enum { DEPTH = 100, VALUE_BYTES = 64 };
 struct walk {
     struct report *r;
     struct level {
-        uint64_t children, left, from, to; /* left: out of the page */
+        uint64_t children, left, from, to; /* left: how many are left out of the page */
     } at[DEPTH + 1];
     unsigned depth;
     uint64_t nodes, left;
@@ -24,7 +24,7 @@ static void text_member(struct walk *w, const char *key, const char *text)
     json_string(w->r->json, key, writer_view(&w->text));
 }
 
-/* One more child of the innermost node; false: it is left out. */
+/* Counts one more child of the innermost node. Returns false when the child is left out. */
 static bool tree_take(struct walk *w, uint64_t offset, uint64_t size)
 {
     struct level *l = &w->at[w->depth];
