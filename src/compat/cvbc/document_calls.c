@@ -1,6 +1,5 @@
-/* The functions that the document of the format lists, as its examples use them. What they need
- * beyond their arguments (board, policy, output) is a setting of the process; their results are
- * kept per thread. */
+/* The functions that the document of the format lists, as its examples use them. What they need beyond their
+ * arguments (board, policy, output) is a setting of the process. Their results are kept for each thread. */
 #include "compat/cvbc/handles.h"
 #include <pthread.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 
 static struct {
     pthread_mutex_t mutex;
-    char board[4096]; /* "": the simulator */
+    char board[4096]; /* empty for the simulator */
     const cvbc_policy *policy;
     cvbc_sink output;
 } settings = {.mutex = PTHREAD_MUTEX_INITIALIZER};
@@ -62,7 +61,9 @@ bool cvbc_extract_hardware_requirements(const uint8_t *cvbc_data,
         return false;
     *requirements = (cvbc_hardware_requirements_t){
         .pin_count = (uint8_t)count,
-        .pin_configs = (cvbc_pin_config_t *)(uintptr_t)(metadata + 1), /* drops const */
+        .pin_configs =
+            (cvbc_pin_config_t *)(uintptr_t)(metadata +
+                                             1), /* the struct of the document has no const */
         .peripheral_mask = metadata->target_features,
         .feature_requirements = metadata->target_features,
     };
@@ -189,7 +190,7 @@ static void converted_free(void *buffer)
 
 static void converted_init(void) { pthread_key_create(&converted_key, converted_free); }
 
-/* The thread's own buffer, freed when the thread ends; NULL: no memory. */
+/* The thread's own buffer, which is freed when the thread ends. NULL when memory ran out. */
 static penta_buffer *document_calls_converted(void)
 {
     pthread_once(&converted_once, converted_init);

@@ -1,4 +1,4 @@
-/* Status, reports, keys, files and what is inside them. */
+/* The functions about status, reports, keys, files and the contents of files. */
 #include "compat/cvbc/handles.h"
 #include <string.h>
 
@@ -194,7 +194,7 @@ bool cvbc_is_trusted(const cvbc_file *file, uint8_t fingerprint[32])
     return true;
 }
 
-/* ---- inside: an opened file has passed every check, so the counts fit their section ---- */
+/* ---- contents: an opened file has passed every check, so the counts fit their section ---- */
 
 static penta_bytes files_part(const cvbc_file *file, const char *name)
 {
@@ -257,7 +257,7 @@ bool cvbc_get_bytecode(const cvbc_file *file, const vm_instruction_t **code, siz
     penta_cvbc_program program;
     penta_error err;
     if (!penta_cvbc_get_program(file->module, &program, &err)) return false;
-    *code = (const vm_instruction_t *)program.code.data; /* packed: any alignment will do */
+    *code = (const vm_instruction_t *)program.code.data; /* packed, so any alignment will do */
     *count = program.count;
     if (entry) *entry = program.entry;
     return true;

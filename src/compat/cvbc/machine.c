@@ -1,4 +1,4 @@
-/* cockpit_vm_*: the machine with its simulated board, and the callbacks that watch it. */
+/* The functions cockpit_vm_*: the machine with its simulated board, and the callbacks that watch it. */
 #include "compat/cvbc/handles.h"
 #include <stdatomic.h>
 #include <stdio.h>
@@ -17,9 +17,9 @@ struct cockpit_vm {
     cockpit_vm_hal hal;
     cockpit_vm_observer observer;
     penta_cvbc_program program;
-    uint64_t budget;         /* of a run whose caller gives none */
-    uint32_t pc;             /* of the current instruction, until its host call is answered */
-    bool in_host_call, told; /* told: the program has ended, and the observer knows */
+    uint64_t budget; /* the budget of a run whose caller gives none */
+    uint32_t pc;     /* the pc of the current instruction, until its host call is answered */
+    bool in_host_call, told; /* told: the program has ended and the observer was told so */
     int error;
     atomic_bool stopped;
 };
@@ -63,7 +63,7 @@ static cvbc_status machine_begin(cockpit_vm *vm)
                           vm->hal.digital_read, vm->hal.analog_write, vm->hal.analog_read,
                           vm->hal.delay,        vm->hal.millis,       vm->hal.micros,
                           vm->hal.print};
-    penta_option all = {"budget", "18446744073709551615"}; /* none: each run has its own */
+    penta_option all = {"budget", "18446744073709551615"}; /* no limit: each run has its own */
     cvbc_core_metadata_t core;
     machine_unload(vm);
     cvbc_get_metadata(vm->file, &core);
@@ -119,7 +119,7 @@ static void tell_end(cockpit_vm *vm, uint32_t pc)
                                  (uint32_t)(penta_cvbc_simulator_micros(vm->board) / 1000));
 }
 
-/* What the program prints: as it is, but on a terminal without what that would obey. */
+/* Prints the output of the program as it is; on a terminal, without the characters that the terminal would obey. */
 static void machine_print(penta_bytes text)
 {
     if (!isatty(STDOUT_FILENO)) {
@@ -144,7 +144,7 @@ static void machine_answer(cockpit_vm *vm)
     penta_buffer_free(&printed);
 }
 
-/* Runs to the next stop, or one instruction when an observer watches. True: the program goes on. */
+/* Runs to the next stop, or for one instruction when an observer watches. Returns true when the program goes on. */
 static bool machine_advance(cockpit_vm *vm, uint64_t *fuel)
 {
     penta_stop stop;

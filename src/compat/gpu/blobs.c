@@ -1,4 +1,4 @@
-/* The blob library of gpu_emulator.h over the format's own functions. */
+/* Implements the blob library of gpu_emulator.h with the functions of the format. */
 #include <stdlib.h>
 #include "gpu_emulator.h"
 #include "kblob/kblob.h"
@@ -11,7 +11,7 @@
 #define RULE_WARNING(number, name)
 #include "kblob/rules.def"
 #undef RULE_ERROR
-enum { GPU_FAULT_READ_ONLY = KBLOB_FAULT_READ_ONLY }; /* the device maps nothing read-only */
+enum { GPU_FAULT_READ_ONLY = KBLOB_FAULT_READ_ONLY }; /* the device has no read-only memory */
 #define TRAP(number, id, ...) _Static_assert((int)GPU_FAULT_##id == number, #id);
 #include "kblob/traps.def"
 #undef RULE_WARNING
@@ -25,7 +25,7 @@ const char *kblob_code_name(kblob_code code)
     return rule ? rule->name : "UNDEFINED";
 }
 
-/* The parsed blob when it is valid, else NULL and why not. */
+/* Parses a blob. Returns NULL, and the reason, when it is not valid. */
 static penta_module *open_valid(const void *blob, size_t size, uint32_t flags, kblob_code *code,
                                 uint32_t *index)
 {
