@@ -1,5 +1,5 @@
-/* The forms of COIL vectors: instructions, invalid ones, sources with errors, single operations,
- * programs, object listings and broken objects. */
+/* The forms of COIL vectors: valid and invalid instructions, sources with errors, single operations, programs,
+ * object listings and broken objects. */
 #include "coil/coil.h"
 #include "base/writer.h"
 #include "coil/link/link.h"
@@ -15,7 +15,7 @@
 
 enum { SOURCES_MAX = 64, FUEL = 200000000 };
 
-/* "E_" and the rule's name; "OK" without an error. */
+/* Compares the first error with the expected one, which is "E_" and the name of the rule, or "OK" for none. */
 static void coil_vector_judge(struct trial *t, const char *expected, const struct first_error *f)
 {
     const char *rule = f->error.code ? penta_code_name(f->error.code) : NULL;
@@ -321,14 +321,15 @@ static void run_alu(struct trial *t, const struct json_object *v)
         trial_fail(t, "op, dest and seven flags", "a row without them");
         return;
     }
-    /* Compiled code has flags only where the program reads them. */
+    /* Compiled code computes flags only where the program reads them. */
     bool exact = !t->c->engine || !strcmp(t->c->engine, "interp");
     struct writer source = {0};
     struct build b = {0};
     alu_source(&source, v);
     bool ok = coil_vector_assemble(&b, writer_view(&source)) && link_and_open(&b);
     if (!ok) trial_fail(t, "a program that runs", "%s", b.first.error.message);
-    for (int pass = 0; ok && pass < 2; pass++) { /* kept flags stay 0, and stay 1 */
+    for (int pass = 0; ok && pass < 2;
+         pass++) { /* flags that an instruction keeps must stay 0 in one pass and 1 in the other */
         const uint8_t start = pass ? 127 : 0;
         struct run r = {0};
         ok = coil_vector_execute(t, &b, &r, &start);
@@ -346,7 +347,7 @@ static void run_alu(struct trial *t, const struct json_object *v)
         }
         writer_free(&r.output);
     }
-    trial_end(t); /* while its name is there */
+    trial_end(t); /* before the name of the case is freed */
     writer_free(&source);
     build_free(&b);
 }
@@ -459,7 +460,7 @@ static bool same_bytes(const penta_buffer *a, const penta_buffer *b)
     return bytes_equal((penta_bytes){a->data, a->size}, (penta_bytes){b->data, b->size});
 }
 
-/* Encoding, and printing and assembling, give the file. */
+/* Checks that encoding gives the file again, and that printing and assembling do. */
 static bool comes_back(const penta_module *m, const penta_buffer *file)
 {
     penta_buffer text = {0}, encoded = {0}, again = {0};
@@ -478,7 +479,7 @@ static bool comes_back(const penta_module *m, const penta_buffer *file)
     return ok;
 }
 
-/* A file X_ab_exec must be what linking X_a and X_b gives, byte for byte. */
+/* Checks that linking X_a and X_b gives the file X_ab_exec, byte for byte. */
 static bool links_to(const struct conform *c, const char *file, const penta_buffer *expected)
 {
     const char *tail = strstr(file, "_ab_exec.coil");

@@ -1,3 +1,5 @@
+/* Runs the vectors of a file or folder: finds the form of each document, runs its cases, and counts and reports the
+ * verdicts. */
 #include "conform/conform.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +12,7 @@
 
 static const struct row {
     const struct conform_form *form;
-    const char *format; /* whose engine runs the cases, or NULL */
+    const char *format; /* the format whose engine runs the cases, or NULL */
 } rows[] = {
 #define FORM(name, format) {&conform_##name, format},
 #include "conform/forms.def"
@@ -40,7 +42,7 @@ const char *penta_conform_verdict_name(penta_conform_verdict verdict)
 static void conform_deliver(struct conform *c, penta_conform_result result)
 {
     penta_conform_counts *n = c->counts;
-    if (c->skip) /* the verdict does not count: it is of another engine than was asked for */
+    if (c->skip) /* the verdict does not count, because another engine was asked for */
         result = (penta_conform_result){
             .name = result.name, .verdict = PENTA_CONFORM_SKIP, .got = c->skip};
     size_t *counts[] = {&n->passed, &n->failed, &n->skipped, &n->others, &n->unreadable};
@@ -92,7 +94,7 @@ void penta_conform_document(const penta_conform_options *options, const char *pa
                         .counts = counts,
                         .path = path};
     struct json_doc *doc = json_parse(document, &err);
-    if (!doc) { /* a vector that cannot be read proves nothing, hence fails */
+    if (!doc) { /* a vector that cannot be read proves nothing, so it fails */
         counts->documents++;
         conform_fail(&c, "-", "a JSON document", "%s at byte %llu", err.message,
                      (unsigned long long)err.offset);

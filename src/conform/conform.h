@@ -1,11 +1,11 @@
-/* The inside of penta/conform.h. Every form of JSON vectors is a struct conform_form and is
- * recognised by its content; forms.def is the only list of them. */
+/* The parts of penta/conform.h. Every form of JSON vectors is a struct conform_form and is recognised by its
+ * content. forms.def is the only list of forms. */
 #pragma once
 #include "base/json/json_read.h"
 #include "penta/conform.h"
 
 struct conform {
-    const char *engine; /* these three as in penta_conform_options */
+    const char *engine; /* these three have the meaning that they have in penta_conform_options */
     const char *exec;
     const char *device;
     const penta_conform_options *options;
@@ -19,13 +19,14 @@ typedef void trial_case(struct trial *t, const struct json_object *item);
 
 struct conform_form {
     bool (*matches)(const struct json_object *root);
-    /* Runs every case of the document. NULL: a list of files that are cases themselves. */
+    /* Runs every case of the document. NULL when the document only lists files that are cases themselves. */
     void (*run)(struct conform *c, const struct json_object *root);
-    /* In place of these two: a list of cases in the root, told by members of its first one. One without
-     * a name is called "kind 3". */
+    /* Used instead of these two when the root has a list of cases. The form is recognised by members of the first
+     * case. A case without a name is called "kind 3". */
     const char *list, *kind;
     trial_case *one;
-    const char *members[4], *without; /* those it has, and one that it must not have, or NULL */
+    /* The members that it has, and one that it must not have, or NULL. */
+    const char *members[4], *without;
 };
 #define DOCUMENT_FORM(id, its_matches, its_run)                                                    \
     const struct conform_form conform_##id = {.matches = its_matches, .run = its_run};

@@ -1,5 +1,5 @@
-/* The vectors of the container format: a manifest of files with the verdict of each check level, VM
- * programs, and a manifest of legacy files. */
+/* The vectors of the container format: a manifest of files with the verdict of each check level, programs for the
+ * machine, and a manifest of legacy files. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 
 /* ---- shared ---- */
 
-/* Names in the legacy manifest start with the folder that it is in itself. */
+/* Reads a file that the manifest names. Names in the legacy manifest start with the folder that the manifest is
+ * in. */
 static bool read_beside(const struct conform *c, const char *name, penta_buffer *out)
 {
     penta_error err = {0};
@@ -292,7 +293,7 @@ DOCUMENT_FORM(cvbc_isa, matches_program, run_isa)
 
 static bool matches_legacy(const struct json_object *root)
 {
-    bool any = false; /* entries of files that are no programs do not have the member */
+    bool any = false; /* entries for files that are no programs lack the member */
     for (size_t i = 0; json_is_list(root) && i < json_length(root) && !any; i++)
         any = json_has(json_get(json_item(root, i), "expect"), "code_hex_after_repair");
     return any && json_has(json_get(json_item(root, 0), "expect"), "format");

@@ -1,4 +1,4 @@
-/* Blocks of JAM: what the forms share, and steps of traces. */
+/* Blocks of JAM: what the forms of vectors share, and the steps of traces. */
 #include "conform/jam.h"
 #include "base/bytes.h"
 #include "base/number.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Files that a vector names are in a folder `blobs` beside that of the vectors, or beside the
+/* Finds the folder with the files that a vector names: `blobs` beside the folder of the vectors, or beside the
  * vector. */
 static void find_folder(struct jam_case *c)
 {
@@ -245,7 +245,7 @@ void jam_case_member(void *user, const char *key, const struct json_object *valu
     writer_free(&bytes);
 }
 
-/* Pairs of a service and its bytes. */
+/* Reads preimages: pairs of a service and its bytes. */
 void jam_case_preimages(struct jam_case *c, const struct json_object *list)
 {
     size_t count = json_length(list);

@@ -1,6 +1,6 @@
-/* Steps of JAM traces in the form in which they are published: the whole state before and after a block,
- * key by key, and the block. Only what accumulation and preimages do is run and compared; the rest of
- * a block is a node's. */
+/* Steps of JAM traces in the form in which they are published: a block, and the whole state before and after it,
+ * key by key. Only the effects of accumulation and preimages are computed and compared. All other parts of a block
+ * are the work of a node. */
 #include "base/bytes.h"
 #include "base/number.h"
 #include "conform/jam.h"
@@ -49,7 +49,7 @@ static void read_pair(struct values *v, const struct json_object *pair)
         bool service = jam_key_service(key.out.data, &id, &record);
         struct writer *part = service ? NULL : jam_import_kept(v, key.out.data[0]);
         if (part) writer_append(part, &value);
-        writer_char(&value, 0); /* so that no bytes are bytes, too */
+        writer_char(&value, 0); /* gives an empty value a pointer other than NULL */
         if (service || jam_import_accumulated(key.out.data[0]))
             penta_jam_state_set(v->state, key.out.data,
                                 (penta_bytes){value.out.data, value.out.size - 1}, j->err);
@@ -86,7 +86,7 @@ static uint64_t jam_import_majority(const struct jam_case *c)
     return 2 * c->host->chain.validators / 3 + 1;
 }
 
-/* How many validators say that they have this core's report. */
+/* Counts the validators that say that they have the report of this core. */
 static uint64_t jam_import_assured(struct jam_case *c, const struct json_object *extrinsic,
                                    size_t core)
 {
@@ -102,7 +102,7 @@ static uint64_t jam_import_assured(struct jam_case *c, const struct json_object 
     return count;
 }
 
-/* A verdict of this block is against the report. */
+/* Tells whether a verdict of this block is against the report. */
 static bool jam_import_judged(struct jam_case *c, const struct json_object *extrinsic,
                               penta_bytes report)
 {
@@ -173,7 +173,8 @@ static void find_preimages(struct jam_case *c, const struct json_object *extrins
 
 /* ---- statistics ---- */
 
-/* The validators' and the cores' come first; of a service's the last two are of accumulation. */
+/* Compares statistics. Those of validators and cores come first; the last two of each service are about
+ * accumulation. */
 static void compare_statistics(struct jam_case *c, penta_bytes bytes)
 {
     const struct jam_chain *chain = &c->host->chain;
@@ -202,7 +203,7 @@ static bool import_matches(const struct json_object *root)
            json_has(json_get(root, "post_state"), "keyvals") && json_has(root, "block");
 }
 
-/* The tiny chain has two cores. */
+/* The name of the chain: the tiny chain has two cores. */
 static const char *chain_of(const struct json_object *root)
 {
     const struct json_object *list = json_get(json_get(root, "pre_state"), "keyvals");
@@ -217,7 +218,7 @@ static const char *chain_of(const struct json_object *root)
     return "tiny";
 }
 
-/* A block that is refused leaves the state as it was. */
+/* Tells whether the block is refused, which leaves the state as it was. */
 static bool jam_import_refused(const struct json_object *root)
 {
     const char *before = json_as_text(json_get(json_get(root, "pre_state"), "state_root"));

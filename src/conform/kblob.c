@@ -1,5 +1,5 @@
-/* Kernel blob vectors: a blob, its verdict, and for a valid one what running it gives, in this
- * process and on the device. */
+/* Kernel blob vectors: a blob, its verdict, and, for a valid blob, what running it gives in this process and on the
+ * device. */
 #include "conform/kblob.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,9 +27,9 @@ struct vector {
     size_t size;
 };
 
-struct outcome { /* of either machine */
+struct outcome { /* what either machine gives */
     uint32_t state;
-    int halted; /* -1: this machine does not say */
+    int halted; /* -1 when this machine does not say */
     uint64_t steps, slept;
     bool has_last_read, has_fault;
     uint64_t last_read;
@@ -100,7 +100,7 @@ static bool kblob_vector_compare(struct vector *v, const struct outcome *o)
     return !json_has(run, "fault") || compare_fault(k, json_get(run, "fault"), o);
 }
 
-/* Calls peek for each entry of memory_after and compares. */
+/* Reads guest memory. It is called for each entry of memory_after. */
 typedef bool peek_fn(void *machine, uint64_t address, void *into, size_t size);
 
 static bool compare_memory(struct vector *v, peek_fn *peek, void *machine)
@@ -228,7 +228,8 @@ static void launch_there(struct vector *v, gpu_emulator *dev)
 static void run_there(struct vector *v, kblob_code code, uint32_t index)
 {
     trial_where(&v->trial, "the device");
-    gpu_emulator_options options = {.mode = GPU_MODE_SEEDED, /* no real time for SLEEP */
+    gpu_emulator_options options = {.mode =
+                                        GPU_MODE_SEEDED, /* in this mode SLEEP takes no real time */
                                     .device_path = v->trial.c->device};
     gpu_emulator *dev;
     if (!trial_status(&v->trial, GPU_OK, gpu_emulator_open(&dev, &options))) return;
@@ -302,5 +303,5 @@ static bool is_manifest(const struct json_object *root)
 }
 
 DOCUMENT_FORM(kblob_vector, is_vector, run_vector_document)
-/* The files it names are cases themselves. */
+/* The files that the manifest names are cases themselves. */
 DOCUMENT_FORM(kblob_manifest, is_manifest, NULL)

@@ -1,4 +1,4 @@
-/* What the three files of kernel blob conformance share. */
+/* What the three files about kernel blob vectors share. */
 #pragma once
 #include "conform/trial.h"
 #include "gpu/host/emulator.h"

@@ -1,4 +1,4 @@
-/* Messages of the device protocol. Each is checked with the codec alone and on a new device. */
+/* Vectors of messages of the device protocol. Each message is checked with the codec alone and on a new device. */
 #include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,12 +10,12 @@ static const uint64_t fixture_base = UINT64_C(0x123456789000);
 struct message {
     struct trial trial;
     penta_bytes request, response;
-    penta_bytes blob; /* what the fixture registers */
+    penta_bytes blob; /* the kernel that the fixture registers */
     struct wire_request call;
     gpu_status status;
 };
 
-/* "InvalidPointer" or "KernelNotFound, because ..." at the start of a note states the status. */
+/* Finds the status that a note states at its start: "InvalidPointer", or "KernelNotFound, because ...". */
 static bool kblob_ipc_stated(const char *note, gpu_status *status)
 {
     char word[40];
@@ -126,7 +126,8 @@ static void check_live(struct message *m)
         kblob_ipc_talk(m, &child, &channel, m->request, &answer) &&
         compare_live(m, writer_view(&answer))) {
         uint8_t byte;
-        if (m->call.command != COMMAND_SHUTDOWN) /* the device must still answer */
+        if (m->call.command !=
+            COMMAND_SHUTDOWN) /* after any other command the device must still answer */
             kblob_ipc_call(m, &child, &channel, (struct wire_request){.command = COMMAND_INIT},
                            NULL);
         else if (channel_read(&channel, &byte, 1) != TRANSPORT_CLOSED)
@@ -153,7 +154,7 @@ static void run_message(struct conform *c, const struct json_object *item, penta
     trial_end(&m.trial);
 }
 
-/* The blob of the entry `register`; HALT when the document has none. */
+/* The blob of the entry `register`, or a program of one HALT when the document has none. */
 static uint8_t *fixture_blob(const struct json_object *root, penta_bytes *blob)
 {
     static const uint8_t halt[] = {5, 0xb1, 5, 0xb1, 1, 0, 0, 0, 16, 0, 0, 0, 1, 0, 0, 0,

@@ -13,7 +13,7 @@ struct scenario {
     struct trial trial;
     gpu_emulator *dev;
     struct {
-        const char *name; /* with its $ */
+        const char *name; /* the name, with its $ */
         uint64_t value;
     } variables[VARIABLES];
     size_t variable_count;
@@ -41,7 +41,7 @@ static size_t name_length(const char *text)
     return n;
 }
 
-/* A number, a number as text, or "$name", "$name+4", "$name-1". */
+/* Reads a value: a number, a number as text, or "$name", "$name+4", "$name-1". */
 static bool value_of(struct scenario *s, const struct json_object *v, uint64_t *out)
 {
     const char *text = json_as_text(v);
@@ -128,7 +128,7 @@ static bool step_read(struct scenario *s, const struct json_object *step)
     return ok;
 }
 
-/* Assembler lines with each $name replaced by its value. */
+/* Joins assembler lines and replaces each $name by its value. */
 static bool scenario_assembly(struct scenario *s, const struct json_object *lines,
                               struct writer *text)
 {
@@ -218,7 +218,7 @@ struct field {
     const char *name; /* the value as a name, or NULL */
 };
 
-/* A field matches as a number, a $name, a truth value, or by its name. */
+/* Tells whether a field matches, as a number, as a $name, as a truth value, or by its name. */
 static bool field_matches(struct scenario *s, const struct json_object *want, const struct field *f,
                           bool *malformed)
 {
@@ -322,7 +322,7 @@ static bool race_matches(struct scenario *s, const struct json_object *want, con
     return true;
 }
 
-/* Gives expected record i a race of its own; earlier records may get another one for that. */
+/* Gives the expected record i a race that no other record has. Earlier records may get another race for that. */
 static bool scenario_assign(struct scenario *s, const struct json_object *want, size_t i,
                             const gpu_race *races, size_t count, size_t *owner, bool *tried)
 {

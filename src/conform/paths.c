@@ -1,4 +1,4 @@
-/* Files and folders of vectors, and their results as JSON. */
+/* Runs files and folders of vectors and writes the results as JSON. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>

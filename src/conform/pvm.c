@@ -1,4 +1,4 @@
-/* The three forms of PVM vectors: steps, expected-*, and block costs alone. */
+/* The three forms of PVM vectors: with steps, with members expected-*, and with block costs alone. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ struct area {
     uint64_t address, length;
 };
 
-struct run { /* of one case */
+struct run { /* the run of one case */
     struct trial trial;
     const struct json_object *root;
     struct pvm_case what;
@@ -22,7 +22,7 @@ struct run { /* of one case */
     penta_error err;
 };
 
-/* For errors that are no difference from what the vector expects. */
+/* Fails the case because of an error that is no difference from what the vector expects. */
 static bool fail_error(struct run *r)
 {
     if (r->err.code == BASE_UNSUPPORTED) return trial_skip(&r->trial, r->err.message);
@@ -39,7 +39,7 @@ static bool uint_of(struct run *r, const struct json_object *v, const char *key,
     return json_as_uint(json_get(v, key), out) || pvm_vector_malformed(r, key);
 }
 
-/* A list of byte values, into a new buffer. */
+/* Reads a list of byte values into a new buffer. */
 static uint8_t *byte_list(const struct json_object *v, size_t *size)
 {
     *size = json_length(v);
@@ -106,7 +106,7 @@ static bool same_regs(struct run *r, const struct json_object *regs, const uint6
     return true;
 }
 
-/* Compares all of an area; bytes that the vector does not list must be zero. */
+/* Compares a whole area. Bytes that the vector does not list must be zero. */
 static bool same_area(struct run *r, const struct area *a, const struct json_object *memory)
 {
     size_t size = (size_t)a->length;

@@ -1,5 +1,5 @@
-/* Runs vectors on another implementation: a process for each case, a line for each request and
- * reply; docs/conform-protocol.md describes them. */
+/* Runs vectors on another implementation, with a process for each case and a line for each request and reply.
+ * docs/conform-protocol.md describes the lines. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -25,7 +25,8 @@ static bool pvm_exec_gone(penta_error *err, const char *what)
     return error_at(err, BASE_HOST, 0, "the implementation %s", what);
 }
 
-/* Sending fails, or receiving comes to an end, depending on when the process ended: one message for both. */
+/* Makes the error that the process has ended. It is the same whether sending failed or receiving came to an end,
+ * because that depends on when the process ended. */
 static bool pvm_exec_ended(penta_error *err)
 {
     return pvm_exec_gone(err, "ended without an answer");
@@ -46,7 +47,7 @@ static bool send_all(struct remote *r, penta_error *err)
     return true;
 }
 
-/* The next line of the reply, without its newline, as a C string. */
+/* Reads the next line of the reply, without its newline, as a C string. */
 static bool pvm_exec_receive(struct remote *r, penta_error *err)
 {
     r->reply.out.size = 0;
@@ -66,7 +67,7 @@ static bool pvm_exec_receive(struct remote *r, penta_error *err)
     return writer_ok(&r->reply, err);
 }
 
-/* Sends the request and takes its reply. Replies: "ok", "ok VALUE..", "skip WHY", "error WHY". */
+/* Sends the request and reads its reply, which is "ok", "ok VALUE..", "skip WHY" or "error WHY". */
 static const char *pvm_exec_ask(struct remote *r, penta_error *err)
 {
     writer_char(&r->request, '\n');

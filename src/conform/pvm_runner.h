@@ -1,13 +1,13 @@
-/* What runs the PVM vectors: this library, or another implementation that speaks the line protocol
- * of docs/conform-protocol.md. The forms in pvm.c know only this interface. */
+/* A runner of PVM vectors: this library, or another implementation that speaks the line protocol of
+ * docs/conform-protocol.md. The forms in pvm.c know only this interface. */
 #pragma once
 #include "base/writer.h"
 
 struct pvm_outcome_seen {
     char status[16]; /* halt panic page-fault out-of-gas ecalli */
     uint64_t gas, pc, regs[13];
-    uint64_t fault; /* page-fault: address of the page */
-    uint64_t host;  /* ecalli: its number */
+    uint64_t fault; /* of page-fault: the address of the page */
+    uint64_t host;  /* of ecalli: its number */
 };
 
 struct pvm_case {
@@ -16,7 +16,8 @@ struct pvm_case {
     uint64_t pc, gas;
 };
 
-/* All return false with *err set on failure; the code BASE_UNSUPPORTED means: skip the case. */
+/* All functions return false with *err set when they fail. The code BASE_UNSUPPORTED means that the case is
+ * skipped. */
 struct pvm_runner {
     void *state;
     bool (*start)(void *state, const struct pvm_case *c, penta_error *err);
@@ -29,6 +30,6 @@ struct pvm_runner {
     void (*close)(void *state);
 };
 
-/* engine NULL: the default one. */
+/* The runner of this library. `engine` is NULL for the default engine. */
 bool pvm_runner_local(struct pvm_runner *out, const char *engine, penta_error *err);
 bool pvm_runner_exec(struct pvm_runner *out, const char *command, penta_error *err);

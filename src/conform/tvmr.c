@@ -1,5 +1,5 @@
-/* The forms of TVMR vectors: programs with their final state, collections of sources, images and
- * checksums. The members of the document, or of its first case, tell the forms apart. */
+/* The forms of TVMR vectors: programs with their final state, and collections of sources, images and checksums. The
+ * forms are told apart by the members of the document or of its first case. */
 #include "base/codec/checksum.h"
 #include "base/bytes.h"
 #include "base/file/file.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All vectors say what the upstream implementation does. */
+/* All vectors record what the upstream implementation does. */
 #define TERNSIG                                                                                    \
     {                                                                                              \
         "profile", "ternsig"                                                                       \
@@ -84,7 +84,7 @@ static void tvmr_vector_initialise(struct trial *t, struct tvmr_vm *vm,
         vm->babble_scale = (int32_t)(n < 0 ? 0 : n > 255 ? 255 : n);
     size_t count;
     int32_t *target = trial_number_list(json_get(root, "target"), &count);
-    if (target) { /* the buffer holds Signals */
+    if (target) { /* the buffer holds values of the type Signal */
         for (size_t i = 0; i < count; i++) target[i] = tvmr_value(tvmr_signal_of(target[i]));
         tvmr_vm_set_target(vm, target, count);
     }
@@ -106,7 +106,7 @@ static bool same_field(const char *place, uint64_t got, const struct json_object
     return json_as_sint(v, &n) && n == (int64_t)got;
 }
 
-/* The record of a stop against {"op": name, field: value, ..}. */
+/* Compares the record of a stop with {"op": name, field: value, ..}. */
 static bool same_yield(struct trial *t, struct tvmr_vm *vm, const struct json_object *v)
 {
     const char *op = json_as_text(json_get(v, "op"));
@@ -155,7 +155,8 @@ static const char *class_of(const struct tvmr_vm *vm)
     return vm->fault ? tvmr_fault_name(vm->fault) : "ok";
 }
 
-/* Runs all inputs; outputs is the list to compare with, status "ok" or a class of errors. */
+/* Runs all inputs and compares the results: with the list `outputs`, and with `status`, "ok" or a class of
+ * errors. */
 static void run_inputs(struct trial *t, penta_vm *vm, const struct json_object *root,
                        const struct json_object *expect, const char *status,
                        const struct json_object *outputs)
@@ -192,7 +193,8 @@ static void run_module(struct trial *t, const penta_module *m, const struct json
 {
     penta_error err = {0};
     penta_option options[] = {TERNSIG, {"kernels", "plain"}};
-    for (int pass = 0; pass < 2 && !t->judged; pass++) { /* plain kernels, then the default ones */
+    for (int pass = 0; pass < 2 && !t->judged;
+         pass++) { /* the plain kernels run first, then the default ones */
         penta_vm *vm = penta_vm_new(m, t->c->engine, options, pass ? 1 : 2, &err);
         if (!vm) {
             trial_fail(t, "a machine", "%s", err.message);
@@ -212,7 +214,7 @@ static const char *status_of(const struct json_object *expect)
 
 /* ---- NAME.json beside NAME.tasm ---- */
 
-/* A file beside the vector. */
+/* Reads a file beside the vector. */
 static bool read_beside(struct trial *t, const char *name, penta_buffer *out)
 {
     penta_error err = {0};
@@ -221,7 +223,7 @@ static bool read_beside(struct trial *t, const char *name, penta_buffer *out)
     return conform_beside(t->c, name, out, &err) || trial_fail(t, name, "%s", err.message);
 }
 
-/* Binding diagnostics: those of level error, by instruction. */
+/* The diagnostics that a vector binds: those of level error, by instruction. */
 struct errors {
     const struct tvmr_module *m;
     int64_t at[64];
@@ -409,7 +411,7 @@ static penta_bytes source_of(const struct json_object *v)
                 : (penta_bytes){0};
 }
 
-/* A module over bytes of the vector, which *bytes owns. */
+/* Opens a module over bytes of the vector, which *bytes owns. */
 static penta_module *tvmr_vector_opened(struct trial *t, const struct json_object *hex,
                                         const penta_option *options, size_t count, uint8_t **bytes)
 {
@@ -486,7 +488,7 @@ static void validator_case(struct trial *t, const struct json_object *v)
 
 LIST_FORM(tvmr_validator, "cases", "findings", validator_case, "source", "diagnostics")
 
-/* The class of a container's first error: the name of its rule. */
+/* Writes the class of a container's first error, which is the name of its rule. */
 static void container_class(const penta_module *m, char *text, size_t size)
 {
     struct first_error f = {0};
@@ -572,7 +574,7 @@ static void tvmr_vector_expands(struct trial *t, const struct json_object *v, co
     free(bytes);
 }
 
-/* Sealing the plain form with the same nonce gives the same bytes. */
+/* Checks that sealing the plain form with the same nonce gives the same bytes. */
 static void tvmr_vector_seals(struct trial *t, const struct json_object *v, const char *key_file)
 {
     uint8_t *bytes;

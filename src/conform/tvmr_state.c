@@ -1,3 +1,4 @@
+/* Compares the state of a TVMR machine with the member "expect" of a vector. */
 #include "conform/tvmr_state.h"
 #include <inttypes.h>
 #include <stdarg.h>
@@ -34,7 +35,7 @@ static bool same_shape(struct trial *t, const char *what, const struct json_obje
                               (unsigned)s->rank);
 }
 
-/* {"data": .., "shape": ..} or [data, shape] */
+/* Finds a part of {"data": .., "shape": ..} or of [data, shape]. */
 static const struct json_object *tvmr_state_part(const struct json_object *v, const char *key,
                                                  size_t index)
 {

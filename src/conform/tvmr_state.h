@@ -1,9 +1,9 @@
-/* What the forms of TVMR vectors share: comparing the machine's state. */
+/* What the forms of TVMR vectors share: the comparison of a machine's state. */
 #pragma once
 #include "conform/trial.h"
 #include "tvmr/vm/vm.h"
 
-struct comparing { /* for walks over members */
+struct comparing { /* the user data of walks over members */
     struct trial *t;
     struct tvmr_vm *vm;
     size_t members;
@@ -11,16 +11,16 @@ struct comparing { /* for walks over members */
 
 bool trial_numbers(struct trial *t, const char *what, const struct json_object *list,
                    const int32_t *data, size_t count);
-/* Checks nothing when v is NULL. */
+/* Compares a number. Checks nothing when v is NULL. */
 void trial_number(struct trial *t, const struct json_object *v, const char *what, int64_t got);
-/* Registers, pc and the rest of the machine against "expect". */
+/* Compares registers, pc and all other state of the machine with "expect". */
 void trial_state(struct trial *t, struct tvmr_vm *vm, const struct json_object *expect);
 
 /* tvmr_json.c */
-/* A list of numbers within i32, into a new array (free it); NULL: it is not one. */
+/* Reads a list of numbers within i32 into a new array, which the caller frees. NULL when it is no such list. */
 int32_t *trial_number_list(const struct json_object *list, size_t *count);
-/* "C12" into its byte; false when it is no register. */
+/* Reads a register such as "C12" as its byte. False when the name is no register. */
 bool trial_register(const char *name, uint8_t *reg);
-/* {"write": {register: numbers}, "stop": true, "fail": "text"}, done to the machine; NULL does
- * nothing. False: the answer is malformed. */
+/* Gives the machine the answer {"write": {register: numbers}, "stop": true, "fail": "text"}; NULL does nothing.
+ * False when the answer is malformed. */
 bool trial_answer(struct tvmr_vm *vm, const struct json_object *answer);
