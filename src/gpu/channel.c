@@ -1,3 +1,5 @@
+/* Reads and writes whole messages over descriptors, with deadlines. Relies on poll and on non-blocking
+ * descriptors. */
 #include "gpu/channel.h"
 #include <errno.h>
 #include <poll.h>
@@ -53,7 +55,7 @@ bool channel_hung_up(const struct channel *c)
 
 /* ---- waiting ---- */
 
-/* As poll does, on one descriptor; signals do not make it longer or shorter. */
+/* Does what poll does on one descriptor. Signals do not make the wait longer or shorter. */
 static int poll_for(int fd, short events, int ms)
 {
     uint64_t until = clock_ms() + (uint64_t)ms;
@@ -65,8 +67,8 @@ static int poll_for(int fd, short events, int ms)
     }
 }
 
-/* Waits until fd is ready. It waits in slices, of which each counts for its length at most: when this
- * process and the other one were stopped together, as a terminal does, nobody was late. */
+/* Waits until fd is ready, in slices of which each counts at most its own length. So the time in which this process
+ * and the other one are stopped, as a terminal stops both, does not count. */
 static enum transport channel_await(struct channel *c, int fd, short events)
 {
     enum { SLICE_MS = 1000 };
@@ -89,9 +91,9 @@ static bool channel_waits_for_ever(const struct channel *c) { return c->left_ms 
 
 /* ---- reading ---- */
 
-/* An answer usually comes within microseconds, but waking a sleeping process takes tens of them: on
- * an idle machine that was two thirds of a call. So poll for a moment before sleeping, and let
- * other threads run meanwhile. 0: nothing came. */
+/* Reads without sleeping for a moment, and lets other threads run meanwhile. An answer usually comes within
+ * microseconds, but waking a sleeping process takes tens of them: on an idle machine that was two thirds of a call.
+ * Returns 0 when nothing came. */
 static ssize_t read_soon(int fd, void *into, size_t size)
 {
     enum { SPIN_NS = 50000 };
@@ -100,7 +102,7 @@ static ssize_t read_soon(int fd, void *into, size_t size)
     do {
         ssize_t n = recv(fd, into, size, MSG_DONTWAIT);
         if (n > 0) return n;
-        if (!n || errno != EAGAIN) return 0; /* the following read says why */
+        if (!n || errno != EAGAIN) return 0; /* the read that follows finds out why */
         sched_yield();
         clock_gettime(CLOCK_MONOTONIC, &now);
     } while ((now.tv_sec - start.tv_sec) * 1000000000L + (now.tv_nsec - start.tv_nsec) < SPIN_NS);
@@ -140,7 +142,8 @@ static enum transport read_memory(struct channel *c, void *into, size_t size)
     return TRANSPORT_SUCCESS;
 }
 
-/* Small pieces come through the read-ahead buffer, large ones are read directly into place. */
+/* Reads exactly `size` bytes. Small pieces come through the read-ahead buffer, large ones go directly into
+ * place. */
 enum transport channel_read(struct channel *c, void *into, size_t size)
 {
     if (c->in < 0) return read_memory(c, into, size);
@@ -172,7 +175,8 @@ enum transport channel_read(struct channel *c, void *into, size_t size)
 enum transport channel_drain(struct channel *c, uint64_t size)
 {
     uint8_t piece[4096];
-    if (c->in < 0 && size > c->source.size) size = c->source.size + 1; /* ends as closed */
+    if (c->in < 0 && size > c->source.size)
+        size = c->source.size + 1; /* the read then ends as closed */
     while (size) {
         size_t n = size < sizeof piece ? (size_t)size : sizeof piece;
         enum transport t = channel_read(c, piece, n);

@@ -1,3 +1,4 @@
+/* Encodes and decodes the messages of the wire protocol, and knows the names of its numbers. */
 #include "gpu/protocol.h"
 
 #define LAYOUT(x) wire_##x

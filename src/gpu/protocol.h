@@ -1,4 +1,4 @@
-/* The messages between host and device, as bytes. Nothing here does I/O.
+/* The messages between host and device, as bytes. No function here does I/O.
  *
  *     request   command u32 | kernelId u32 | size u64 | ptr u64 | payload (of some commands)
  *     response  status u8 | size u64 | data (size bytes)
@@ -10,7 +10,7 @@
 #include "core/layout/layout.h"
 #include "gpu_emulator.h"
 
-#undef LAYOUT /* of a format included before */
+#undef LAYOUT /* a format that was included before may have defined it */
 #undef LAYOUT_FILE
 #define LAYOUT(x) wire_##x
 #define LAYOUT_FILE "gpu/records.def"
@@ -31,7 +31,7 @@ enum setting {
 
 #define WAIT_FENCE UINT32_MAX
 #define WAIT_FOREVER UINT32_MAX
-#define NO_INDEX UINT32_MAX /* "not about one instruction", "no second task" */
+#define NO_INDEX UINT32_MAX /* the index of no instruction, the number of no task */
 
 const char *command_name(uint32_t command); /* NULL: unknown */
 bool command_has_payload(uint32_t command);
@@ -39,9 +39,9 @@ const char *task_state_name(uint32_t state); /* NULL: unknown */
 const char *race_kind_name(uint32_t kind);   /* NULL: unknown */
 bool status_parse(const char *name, gpu_status *out);
 
-/* Whole messages. A request with payload, the payload's size in request->size. */
+/* Writes a whole request with its payload, whose size is request->size. */
 void request_encode(struct writer *out, const struct wire_request *request, const void *payload);
-/* False: too short, too long, or a payload of another size than announced. */
+/* Reads a whole request. False when it is too short or too long, or its payload has another size than announced. */
 bool request_decode(penta_bytes in, struct wire_request *request, penta_bytes *payload);
 void response_encode(struct writer *out, gpu_status status, penta_bytes data);
 bool response_decode(penta_bytes in, gpu_status *status, penta_bytes *data);

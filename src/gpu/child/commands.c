@@ -1,11 +1,11 @@
-/* One handler per command. */
+/* The device's commands: one handler for each. */
 #include <stdlib.h>
 #include "gpu/child/device.h"
 
 struct call {
     struct device *d;
     const struct wire_request *request;
-    penta_bytes payload, data; /* data: of the answer; when empty, d->reply is */
+    penta_bytes payload, data; /* data: that of the answer; when it is empty, d->reply is used */
 };
 
 gpu_status device_check_range(const struct device *d, uint64_t address, uint64_t size,
@@ -77,7 +77,8 @@ static gpu_status on_READ(struct call *c)
     if (size > d->settings.transfer_limit) return GPU_ERR_LIMIT_EXCEEDED;
     const struct kblob_region *r = kblob_memory_find(&d->memory, address);
     c->data = (penta_bytes){r->bytes + (address - r->base), (size_t)size};
-    if (device_deterministic(d) || !d->alive_count) return GPU_OK; /* nothing can change it */
+    if (device_deterministic(d) || !d->alive_count)
+        return GPU_OK; /* no task runs that could change the memory */
     if (!device_stage(d, (size_t)size)) return GPU_ERR_ALLOCATION_FAILED;
     if (size) memcpy(d->staging, c->data.data, (size_t)size);
     c->data.data = d->staging;
@@ -282,7 +283,7 @@ static gpu_status on_RACE_THREADS(struct call *c)
 
 static gpu_status on_INIT(struct call *c)
 {
-    c->d->ready = true; /* a second handshake changes nothing */
+    c->d->ready = true; /* a second Init changes nothing */
     return GPU_OK;
 }
 
@@ -315,7 +316,7 @@ static gpu_status on_RESET(struct call *c)
 
 static gpu_status on_SHUTDOWN(struct call *c)
 {
-    cancel_all(c->d); /* now, so that their last events come before the answer */
+    cancel_all(c->d); /* they end now, so that their last events come before the answer */
     c->d->ended = true;
     return GPU_OK;
 }
@@ -333,7 +334,7 @@ static bool commands_apply(struct settings *settings, const struct wire_setting 
     }
 }
 
-/* Applies all pairs or none. Refused after the first allocation and while a task runs. */
+/* Applies all pairs or none. It is refused after the first allocation and while a task runs. */
 static gpu_status on_CONFIGURE(struct call *c)
 {
     struct device *d = c->d;
@@ -367,7 +368,7 @@ static const struct handler {
 #include "gpu/protocol.def"
 };
 
-/* These wait for tasks, or use nothing that tasks share; they lock where they need to. */
+/* Tells whether a command takes the lock itself: it waits for tasks, or uses nothing that tasks share. */
 static bool locks_itself(uint32_t command)
 {
     switch (command) {

@@ -1,6 +1,5 @@
-/* The trace of the device (DEVICE 7.2): one JSON object per line. Lines reach the file before
- * the answer of the command that caused them, so that in SERIAL and SEEDED the order of all
- * lines is fixed. */
+/* Writes the trace of the device (DEVICE 7.2), a JSON object on each line. Lines reach the file before the answer
+ * of the command that caused them, so that the order of all lines is fixed in SERIAL and SEEDED. */
 #include <unistd.h>
 #include "base/json/json_write.h"
 #include "gpu/child/device.h"
@@ -26,7 +25,7 @@ static void events_end_list(struct json *j, struct device *d)
     if (d->events.out.size >= PIECE) events_flush(d);
 }
 
-/* The access of an instruction of version 2, and what it gave. */
+/* Writes the access of an instruction of version 2 and its result. */
 static void grid_access(struct json *j, const struct run *run, const struct kblob_decoded *in,
                         uint32_t thread, bool faulted)
 {

@@ -1,4 +1,4 @@
-/* What the threads of a grid access, and races among them (DEVICE 4.5).
+/* Finds what the threads of a grid access, and the races among them (DEVICE 4.5).
  *
  * Every byte that a grid touches has a cell: who wrote it last, and who read it or changed it by an
  * atomic. Two accesses are ordered when one thread makes both, or when both are by threads of a
@@ -17,12 +17,12 @@
 enum { PAGE = 64, PAGES = 1 << 16, SPANS = 1 << 22, RACES = 1 << 12, LOG = 512 };
 #define NOBODY UINT32_MAX
 
-struct mark { /* an access */
+struct mark { /* one access to a cell */
     uint32_t thread, barriers, index;
 };
 struct cell {
     struct mark write, reads[2], atomics[2];
-    uint8_t value; /* that was written */
+    uint8_t value; /* the value that was written */
 };
 struct page {
     uint64_t number;
@@ -75,7 +75,7 @@ static int by_index(const void *a, const void *b)
     return x->from < y->from ? -1 : x->from > y->from;
 }
 
-/* Sorts them, and joins those of one instruction that touch. */
+/* Sorts the spans and joins those of one instruction that touch. */
 static void spans_settle(struct spans *s)
 {
     if (s->count < 2 || s->settled == s->count) return;
@@ -95,7 +95,8 @@ static void spans_settle(struct spans *s)
 static void spans_add(struct spans *s, struct span span)
 {
     if (s->full) return;
-    if (s->count == s->capacity) { /* joining makes room; if not for half, the array grows */
+    if (s->count ==
+        s->capacity) { /* joining makes room; when it does not free half, the array grows */
         spans_settle(s);
         size_t more = s->capacity ? s->capacity * 2 : 256;
         if (s->count * 2 >= s->capacity &&
@@ -132,7 +133,7 @@ static bool grid_check_grow(struct grid_check *c)
     return true;
 }
 
-/* All ones mean that nobody has accessed the bytes. */
+/* Finds or makes the page of cells. A cell of all ones means that no thread has accessed its byte. */
 static struct page *page_of(struct grid_check *c, uint64_t number)
 {
     for (size_t i = c->page_capacity ? grid_check_hash(number, c->page_capacity) : 0;
@@ -174,7 +175,7 @@ static bool grid_check_unordered(const struct grid_check *c, const struct mark *
     return !same_block(c, m->thread, a->thread) || m->barriers == a->barriers;
 }
 
-/* Keeps two marks that stand for all: see above. */
+/* Adds a mark to the two that stand for all (see the top of this file). */
 static void add_mark(const struct grid_check *c, struct mark marks[2], const struct mark *new)
 {
     struct mark *first = &marks[0], *second = &marks[1];
@@ -216,7 +217,7 @@ static void grid_check_report(struct grid_check *c, const struct mark *m,
                                                            .benign = benign};
 }
 
-/* The mark of this cell that the access races with; NULL: none. */
+/* The mark of this cell with which the access races, or NULL. */
 static const struct mark *grid_check_racing(const struct grid_check *c, const struct cell *cell,
                                             const struct kblob_access *a, uint32_t *kind)
 {
@@ -236,7 +237,7 @@ static uint8_t byte_of(const struct kblob_access *a, uint64_t n)
     return n < 8 ? (uint8_t)(a->value >> 8 * n) : 0;
 }
 
-struct finding { /* bytes in a row that race with the same access */
+struct finding { /* adjacent bytes that race with the same access */
     struct mark with;
     uint64_t from, length;
     uint32_t kind;
@@ -284,7 +285,7 @@ static void grid_check_access(struct grid_check *c, const struct kblob_access *a
     for (uint64_t i = 0; i < a->size; i++) {
         uint64_t at = a->address + i, number = page_number(c, a, at);
         if (!page || page->number != number) page = page_of(c, number);
-        if (!page) break; /* beyond the limit, or no memory */
+        if (!page) break; /* the limit is reached, or memory ran out */
         struct cell *cell = &page->cells[at % PAGE];
         bool written = cell->write.thread != NOBODY || cell->atomics[0].thread != NOBODY;
         if (reads && !written)
@@ -348,7 +349,7 @@ void grid_check_free(struct grid_check *c)
 
 const struct spans *grid_check_accesses(struct grid_check *c)
 {
-    spans_settle(&c->accesses); /* of a task that still runs: as far as it is */
+    spans_settle(&c->accesses); /* for a task that still runs, these are its accesses so far */
     return &c->accesses;
 }
 

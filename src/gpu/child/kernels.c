@@ -1,5 +1,5 @@
-/* The kernels of a device: an id leads to a program that never changes. Registering an id again
- * replaces what later launches find; tasks keep the program they started with. */
+/* The kernels of a device. An id stands for a program that never changes. When an id is registered again, later
+ * launches get the new program, and tasks keep the program they started with. */
 #include <openssl/sha.h>
 #include <stdlib.h>
 #include "gpu/child/device.h"
@@ -71,7 +71,7 @@ gpu_status kernels_register(struct device *d, uint32_t id, penta_bytes blob,
 
     size_t i = kernels_position(d, id);
     if (i < d->kernel_count && d->kernels[i]->id == id) {
-        /* The same bytes again are the same kernel, also to the race report. */
+        /* A kernel with the same bytes is the same kernel, also for the race report. */
         bool same = !memcmp(d->kernels[i]->sha256, kernel->sha256, sizeof kernel->sha256);
         struct kernel *old = same ? kernel : d->kernels[i];
         if (!same) d->kernels[i] = kernel;

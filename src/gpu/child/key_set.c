@@ -1,3 +1,4 @@
+/* A hash table of keys with open addressing. */
 #include "gpu/child/key_set.h"
 #include <stdlib.h>
 
@@ -15,7 +16,7 @@ static bool key_set_equal(struct key a, struct key b)
            a.index_b == b.index_b;
 }
 
-/* The slot of the key, or the empty one where it belongs. */
+/* Finds the slot of the key, or the empty slot where it belongs. */
 static struct key *key_set_slot(const struct keys *k, struct key key)
 {
     size_t i = (size_t)key_set_hash(key) & (k->capacity - 1);

@@ -10,10 +10,10 @@ struct key {
 };
 
 struct keys {
-    struct key *slots;      /* kernel_a NULL: empty */
-    size_t count, capacity; /* capacity: a power of two */
+    struct key *slots;      /* a slot is empty when its kernel_a is NULL */
+    size_t count, capacity; /* the capacity is a power of two */
 };
 
-/* True when the key is new; false when it was there, or memory ran out. */
+/* Adds a key. Returns true when it is new, false when the set has it already or memory ran out. */
 bool keys_add(struct keys *k, struct key key);
 void keys_free(struct keys *k);

@@ -1,21 +1,20 @@
-/* The race report (DEVICE 4).
+/* Makes the race report (DEVICE 4).
  *
- * Two tasks are unordered unless the host saw the end of one before it launched the other; a race
- * is a pair of accesses by unordered tasks to a common byte, one of them a write. Programs have no
- * branches, so what a task accessed is just the first `instructions` of its program: nothing is
- * logged while tasks run, and the report follows from the records alone. So it costs nothing until
- * the host asks for it, and it is the same in every mode.
+ * Two tasks are unordered unless the host saw the end of one before it launched the other; a race is a pair of
+ * accesses by unordered tasks to a common byte, one of them a write. Programs have no branches, so what a task
+ * accessed is just the first `instructions` of its program: nothing is logged while tasks run, and the report
+ * follows from the records alone. So it costs nothing until the host asks for it, and it is the same in every
+ * mode.
  *
- * Grids branch: grid_check.c has noted what each instruction of theirs accessed, and the races among
- * their own threads.
+ * Programs of grids do branch. grid_check.c has noted what each of their instructions accessed, and the races among
+ * the threads of a grid.
  *
- * Tasks that executed the same instructions of the same program form a class, a grid is one alone.
- * For two classes, only the smallest unordered pair of tasks counts. Tasks are visited in launch
- * order, so findings come in the order of (launch A, launch B), and the first of a key is the one to
- * report.
+ * Tasks that executed the same instructions of the same program form a class; each grid is a class of its own. For
+ * two classes, only the smallest unordered pair of tasks counts. Tasks are visited in launch order, so findings
+ * come in the order of (launch A, launch B), and the first of a key is the one to report.
  *
- * Bounds: CLASSES classes, RECORDS findings, WORK visited intervals. What exceeds them is left out;
- * the order of the search is fixed, so the report stays the same. */
+ * Bounds: CLASSES classes, RECORDS findings, WORK visited intervals. What exceeds them is left out; the order of
+ * the search is fixed, so the report stays the same. */
 #include <stdlib.h>
 #include "gpu/child/device.h"
 #include "base/array.h"
@@ -24,9 +23,9 @@
 enum { CLASSES = 4096, RECORDS = 1 << 16, WORK = 1 << 28 };
 
 struct access {
-    uint64_t from, last; /* bytes, both included */
+    uint64_t from, last; /* the first and the last byte */
     uint64_t high;       /* the largest `last` in the subtree of this element */
-    uint32_t index;      /* instruction */
+    uint32_t index;      /* its instruction */
     uint8_t kind;        /* enum kblob_access_kind */
 };
 
@@ -43,11 +42,11 @@ struct class
     uint32_t *launches; /* ascending */
     size_t launch_count;
     bool built;
-    struct grid_check *grid; /* of a grid, else NULL */
+    struct grid_check *grid; /* for a grid, else NULL */
     struct access *list;     /* ascending by instruction */
     size_t list_count;
     struct tree reads, writes;
-    uint32_t *partners; /* classes that could still race as the later task */
+    uint32_t *partners; /* the classes that could still race as the later task */
     size_t partner_count;
 };
 
@@ -61,11 +60,11 @@ struct search {
     struct device *d;
     struct class *classes;
     size_t class_count;
-    uint32_t *class_of; /* by launch id - 1; NO_INDEX: none */
+    uint32_t *class_of; /* by launch id - 1; NO_INDEX for none */
     struct keys keys;
     struct wire_race_threads *found;
     size_t found_count, found_capacity;
-    struct access *hits; /* of one query */
+    struct access *hits; /* the results of one query */
     size_t hit_count, hit_capacity;
     uint64_t work;
     bool failed;
@@ -125,7 +124,7 @@ static void races_query(struct search *s, const struct tree *t, size_t low, size
     races_query(s, t, middle + 1, high, from, last);
 }
 
-/* What the tasks of a class accessed, into its list. */
+/* Fills the list of a class with what its tasks accessed. */
 static bool list_accesses(struct class *c)
 {
     const struct kblob_decoded *program = c->kernel->program;
@@ -193,7 +192,8 @@ static bool same_value(const struct kblob_decoded *a, const struct kblob_decoded
                        uint64_t last)
 {
     if (a->op == KBLOB_OP_MEMSET && b->op == KBLOB_OP_MEMSET) return true;
-    for (uint64_t at = from; at <= last; at++) /* one of them has 8 bytes at most */
+    for (uint64_t at = from; at <= last;
+         at++) /* at most 8 rounds, because one of the two accesses has at most 8 bytes */
         if (value_at(a, at) != value_at(b, at)) return false;
     return true;
 }
@@ -207,7 +207,7 @@ static void races_report_pair(struct search *s, struct wire_race_threads race)
     s->found[s->found_count++] = race;
 }
 
-/* One access of a task of x against those of a task of y. */
+/* Compares one access of a task of x with the accesses of a task of y. */
 static void compare_one(struct search *s, const struct class *x, const struct access *mine,
                         uint32_t a, const struct class *y, uint32_t b)
 {
@@ -226,7 +226,7 @@ static void compare_one(struct search *s, const struct class *x, const struct ac
         uint64_t from = mine->from > other->from ? mine->from : other->from;
         uint64_t last = mine->last < other->last ? mine->last : other->last;
         bool both = writes && other->kind & KBLOB_WRITES;
-        bool known = both && !x->grid && !y->grid; /* the values are in the programs */
+        bool known = both && !x->grid && !y->grid; /* the programs hold the values */
         races_report_pair(
             s, (struct wire_race_threads){.launch_a = a,
                                           .index_a = mine->index,
@@ -250,7 +250,7 @@ static void races_compare(struct search *s, const struct class *x, uint32_t a,
         compare_one(s, x, &x->list[i], a, y, b);
 }
 
-/* The first task of y after a that is unordered to it; 0: none. */
+/* The first task of y after `a` that is unordered with it, or 0. */
 static uint32_t first_unordered(const struct search *s, uint32_t a, const struct class *y)
 {
     size_t low;
@@ -270,7 +270,7 @@ static int by_launch(const void *x, const void *y)
     return a->b < b->b ? -1 : 1;
 }
 
-/* All classes whose smallest pair with the class of `a` begins with this task. */
+/* Visits all classes whose smallest pair with the class of `a` begins with `a`. */
 static void races_visit(struct search *s, uint32_t a, struct candidate *candidates)
 {
     struct class *x = &s->classes[s->class_of[a - 1]];
@@ -393,7 +393,7 @@ static int by_place(const void *a, const void *b)
     return x->index_b < y->index_b ? -1 : x->index_b > y->index_b;
 }
 
-/* Those among the threads of each grid. */
+/* Adds the races among the threads of each grid. */
 static void add_grids(struct search *s)
 {
     for (uint32_t i = 0; i < s->d->task_count; i++) {

@@ -1,4 +1,4 @@
-/* SERIAL and SEEDED: no threads, a virtual clock, the same result every time (DEVICE 3).
+/* Runs tasks in SERIAL and SEEDED: without threads, on a virtual clock, with the same result every time (DEVICE 3).
  *
  * SEEDED interleaves instruction by instruction: among n > 1 runnable tasks a random generator
  * chooses the next; a single one just runs. Of a grid it chooses a thread in the same way. Sleeping
@@ -8,7 +8,7 @@
 #include "gpu/child/device.h"
 #include "base/array.h"
 
-/* Long runs check now and then whether the host is still there. */
+/* Tells whether the host is gone. Long runs ask from time to time. */
 static bool schedule_abandoned(const struct device *d, uint64_t *work, uint64_t done)
 {
     enum { EVERY = 1 << 16 };
@@ -45,7 +45,7 @@ gpu_status serial_run(struct device *d, struct run *run)
 
 /* ---- SEEDED ---- */
 
-/* Keeps the list in launch order; seeded_add has made it large enough for all tasks alive. */
+/* Inserts a task and keeps the list in launch order. seeded_add has made it large enough for all live tasks. */
 static void schedule_put(struct run **list, size_t *count, struct run *run)
 {
     size_t i = (*count)++;
@@ -88,7 +88,7 @@ static void fall_asleep(struct device *d, size_t i)
     schedule_put(d->sleeping, &d->sleeping_count, run);
 }
 
-/* Makes runnable, or ends, all tasks whose time has come. */
+/* Wakes or ends all tasks whose time has come. */
 static void schedule_wake(struct device *d)
 {
     for (size_t i = 0; i < d->sleeping_count;) {
@@ -108,7 +108,7 @@ static void schedule_wake(struct device *d)
     }
 }
 
-/* Of many threads: the one with the number that was drawn, or the first after it that can run. */
+/* Chooses among many threads: the one with the number that was drawn, or the first after it that can run. */
 static void choose_thread(struct device *d, struct kblob_vm *vm)
 {
     uint32_t thread;

@@ -1,4 +1,4 @@
-/* The command loop: receive, dispatch, answer. It ends on Shutdown or when the channel closes. */
+/* The command loop: it receives, dispatches and answers. It ends on Shutdown or when the channel closes. */
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -40,9 +40,9 @@ bool device_stage(struct device *d, uint64_t size)
     return d->staging != NULL;
 }
 
-/* A Write to a bad range is refused before memory is used for its bytes. While no task can run, the
- * bytes are received directly into device memory, at *at, which saves a copy. Otherwise *at stays
- * NULL and they are staged, since no lock is held while a channel blocks. */
+/* Decides where the bytes of a Write go. A Write to a bad range is refused before memory is used for its bytes.
+ * While no task can run, the bytes are received directly into device memory, at *at, which saves a copy. Otherwise
+ * *at stays NULL and the bytes are staged, since no lock is held while a channel blocks. */
 static gpu_status write_target(struct device *d, const struct wire_request *request, uint8_t **at)
 {
     lock_host(d);
@@ -55,15 +55,15 @@ static gpu_status write_target(struct device *d, const struct wire_request *requ
     return status;
 }
 
-/* How much of a payload is kept: of a blob that is too large, one byte more than allowed is enough
- * to refuse it. */
+/* How many bytes of a payload are kept. For a blob that is too large, one byte more than allowed is enough to
+ * refuse it. */
 static uint64_t kept_bytes(const struct wire_request *request)
 {
     uint64_t most = request->command == COMMAND_REGISTER_KERNEL ? KBLOB_BYTES_MAX + 1 : UINT64_MAX;
     return request->size < most ? request->size : most;
 }
 
-/* GPU_OK: the payload is in *payload. Any other status is the answer, and the payload is
+/* Receives the payload into *payload and returns GPU_OK. Any other status is the answer, and the payload is
  * skipped. */
 static gpu_status receive_payload(struct device *d, const struct wire_request *request,
                                   penta_bytes *payload, enum transport *t)

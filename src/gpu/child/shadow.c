@@ -1,4 +1,4 @@
-/* Uninitialised reads: of bytes that were not written since their allocation.
+/* Finds uninitialised reads: reads of bytes that were not written since their allocation.
  *
  * To report the same in every mode, the check follows the order of the host's calls, as SERIAL
  * would run them: allocations, transfers, and each task at its launch. How far a task came is known
@@ -14,12 +14,12 @@ enum { EVENTS = 1 << 20, FINDINGS = 1 << 16 };
 
 struct event {
     enum { EVENT_ALLOC, EVENT_FREE, EVENT_WRITE, EVENT_LAUNCH } kind;
-    uint64_t address, size; /* a launch: its id in address */
+    uint64_t address, size; /* a launch has its id in `address` */
 };
 
-struct cells { /* of one allocation */
+struct cells { /* the cells of one allocation */
     uint64_t base, size;
-    uint64_t *written; /* a bit per byte */
+    uint64_t *written; /* a bit for each byte */
 };
 
 struct shadow {
@@ -55,7 +55,7 @@ void shadow_fini(struct device *d)
 
 /* ---- bits ---- */
 
-/* The bits [from, to) of the word that holds bit `from`; to may lie beyond it. */
+/* The mask of the bits [from, to) in the word that holds bit `from`. `to` may lie beyond that word. */
 static uint64_t shadow_mask(uint64_t from, uint64_t to)
 {
     uint64_t bits = UINT64_MAX << (from & 63), end = (from | 63) + 1;
@@ -67,7 +67,7 @@ static void set_bits(uint64_t *words, uint64_t from, uint64_t to)
     for (uint64_t at = from; at < to; at = (at | 63) + 1) words[at >> 6] |= shadow_mask(at, to);
 }
 
-/* The first bit in [from, to) that has this value; `to` when none has. */
+/* Finds the first bit in [from, to) with this value, or `to`. */
 static uint64_t find_bit(const uint64_t *words, uint64_t from, uint64_t to, bool value)
 {
     for (uint64_t at = from; at < to; at = (at | 63) + 1) {
@@ -86,7 +86,7 @@ static size_t shadow_above(const struct shadow *s, uint64_t address)
     return low;
 }
 
-/* The allocation that held all of the range at this call; NULL: none did. */
+/* The allocation that holds all of the range at this call, or NULL. */
 static struct cells *cells_of(const struct shadow *s, uint64_t address, uint64_t size)
 {
     size_t i = shadow_above(s, address);
@@ -141,7 +141,7 @@ static void shadow_report(struct shadow *s, const struct task *task, uint32_t in
                                                             .kind = GPU_RACE_UNINITIALISED};
 }
 
-/* The part of a span that lies in one allocation; false: its start lies in none. */
+/* Finds the part of a span that lies in one allocation. False when the start of the span lies in none. */
 static bool part_of(const struct shadow *s, struct span *span, struct cells **c, uint64_t *from,
                     uint64_t *to)
 {
@@ -154,7 +154,7 @@ static bool part_of(const struct shadow *s, struct span *span, struct cells **c,
     return true;
 }
 
-/* What a grid read before it wrote it, then what it wrote. */
+/* Checks what a grid read before writing it, then notes what it wrote. */
 static void on_grid(struct shadow *s, const struct task *task)
 {
     const struct spans *exposed = grid_check_exposed(task->check),

@@ -1,4 +1,4 @@
-/* Task records, and the step that all three modes share. */
+/* The records of tasks, and the step that all three modes share. */
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -23,11 +23,11 @@ static uint64_t tasks_now(const struct device *d)
     return device_deterministic(d) ? d->clock : clock_ms();
 }
 
-/* Prepares the machine; a kernel of version 1 is one thread. */
+/* Prepares the machine of a task. A kernel of version 1 runs as one thread. */
 static bool launch_machine(struct device *d, struct run *run, struct kernel *kernel,
                            const struct kblob_launch *launch)
 {
-    const uint64_t fuel = UINT64_C(1) << 32; /* of a grid, when the host sets no limit */
+    const uint64_t fuel = UINT64_C(1) << 32; /* the limit of a grid when the host sets none */
     penta_error err = {0};
     kblob_vm_init(&run->vm, kernel->program, kernel->count, &d->memory);
     run->vm.yields = true;
@@ -135,7 +135,7 @@ struct wire_task_grid tasks_grid(const struct task *task)
 static void add_fault(struct device *d, const struct wire_task *record)
 {
     if (!ARRAY_RESERVE(d->faults, d->fault_capacity, d->fault_count + 1))
-        return; /* the task's own record still has it */
+        return; /* the record of the task still has it */
     d->faults[d->fault_count++] = (struct wire_fault){
         .launch_id = record->launch_id,
         .kernel_id = record->kernel_id,
@@ -184,7 +184,7 @@ static void tasks_end(struct run *run, uint32_t state)
     if (task->check) grid_check_end(task->check);
     task->run = NULL;
     if (!(d->settings.flags & (GPU_RACE_CHECK | GPU_INIT_CHECK))) {
-        kernel_release(task->kernel); /* only the reports look at programs of ended tasks */
+        kernel_release(task->kernel); /* only reports need the programs of ended tasks */
         task->kernel = NULL;
     }
     if (run->link) {
@@ -225,7 +225,8 @@ uint64_t tasks_slice(const struct run *run, uint64_t *cost)
 {
     enum { MOST = 4096 };
     uint64_t n = 0;
-    if (run->vm.grid.threads) return *cost = MOST; /* ends early after a long instruction */
+    if (run->vm.grid.threads)
+        return *cost = MOST; /* a grid ends its slice early after a long instruction */
     const struct kblob_decoded *in = run->vm.program + run->vm.pc;
     for (*cost = 0; n < MOST && *cost < MOST && in[n].op != KBLOB_OP_END; n++)
         *cost += tasks_cost(&in[n]);
@@ -261,7 +262,7 @@ enum step tasks_step(struct run *run, uint64_t fuel)
     case PENTA_STOP_HOST:
         run->sleep_ms = stop.args[0];
         if (run->sleep_ms) return STEP_SLEEP;
-        tasks_awake(run); /* SLEEP 0 is a yield: the end of this slice */
+        tasks_awake(run); /* SLEEP 0 only ends this slice */
         return STEP_MORE;
     case PENTA_STOP_HALT: tasks_finish(run, GPU_TASK_DONE, KBLOB_FAULT_NONE); return STEP_END;
     case PENTA_STOP_TRAP: tasks_finish(run, GPU_TASK_FAULTED, vm->fault); return STEP_END;
@@ -276,7 +277,7 @@ static void tasks_observe_task(struct device *d, struct task *task)
     if (!task->run && !task->observed) task->observed = d->task_count + 1;
 }
 
-/* The first all_observed tasks have been observed; only those after them need a check. */
+/* Notes which ends the host has seen. The first all_observed tasks need no check any more. */
 void tasks_observe(struct device *d, uint32_t launch, uint32_t newest)
 {
     if (!(d->settings.flags & GPU_RACE_CHECK)) return;

@@ -1,5 +1,5 @@
-/* THREADS: one OS thread per task, real time. A thread holds the lock for a short slice only, so
- * that commands, and with them cancellations, come between any two slices. */
+/* Runs tasks in THREADS mode: each task is a thread of the system, in real time. A thread holds the lock only for a
+ * short slice, so that commands, among them cancellations, come between any two slices. */
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -38,7 +38,7 @@ static void lock_task(struct device *d)
     pthread_mutex_unlock(&d->lock.tasks);
 }
 
-/* Called with the lock held, which is released during the sleep. False: the task has ended. */
+/* Sleeps. The caller holds the lock, which is released during the sleep. False when the task has ended. */
 static bool sleep_through(struct run *run)
 {
     struct device *d = run->device;
@@ -120,7 +120,8 @@ static bool small_thread(pthread_t *thread, struct run *run)
     return ok;
 }
 
-/* Called with the lock held, so that the thread cannot end before it is among the alive. */
+/* Starts the thread of a task. The caller holds the lock, so that the thread cannot end before it is among the live
+ * tasks. */
 gpu_status threads_launch(struct device *d, struct run *run)
 {
     if (!monotonic_condition(&run->wake)) return GPU_ERR_THREAD_LAUNCH;
@@ -149,7 +150,7 @@ static void await_done(struct device *d, uint64_t ms, bool to_the_end)
     }
 }
 
-/* How many of the awaited tasks still run after at most ms. */
+/* Waits at most `ms` milliseconds. Returns how many of the awaited tasks still run. */
 static uint32_t threads_await(struct device *d, uint32_t launch, uint32_t newest, uint64_t ms,
                               bool to_the_end)
 {
@@ -165,7 +166,7 @@ static uint32_t threads_await(struct device *d, uint32_t launch, uint32_t newest
     d->wait_left = 0;
     device_unlock(d);
     eventfd_t value;
-    if (!left) eventfd_read(d->done, &value); /* it was written exactly once */
+    if (!left) eventfd_read(d->done, &value); /* the descriptor was written exactly once */
     return left;
 }
 

@@ -1,12 +1,12 @@
-/* The calls of gpu_emulator.h on an open device. Each sends a request, writes a line of the trace
- * and gives the result. */
+/* The calls of gpu_emulator.h on an open device. Each sends a request, writes a line of the trace and returns the
+ * result. */
 #include <stdlib.h>
 #include "base/codec/checksum.h"
 #include "gpu/host/emulator.h"
 
 enum { WAIT_SLICE_MS = 50 };
 
-/* A call with at most one argument. name NULL: without a trace line, as a part of another call. */
+/* Makes a call with at most one argument. With `name` NULL it writes no trace line, as a part of another call. */
 static gpu_status calls_simple(gpu_emulator *dev, struct wire_request request, const char *name,
                                const char *arg, uint64_t value, void *into, size_t size)
 {
@@ -72,7 +72,7 @@ gpu_status gpu_emulator_write(gpu_emulator *dev, uint64_t dst, const void *src, 
     gpu_status status = emulator_enter(dev);
     if (status) return status;
     struct wire_request request = {.command = COMMAND_WRITE, .size = size, .ptr = dst};
-    /* The device would refuse it too, but only after receiving all of it. */
+    /* The device would refuse it as well, but only after receiving all of it. */
     status = size > TRANSFER_LIMIT ? GPU_ERR_LIMIT_EXCEEDED
                                    : emulator_exchange(dev, &request, src, NULL, 0);
     if (dev->trace >= 0 && size <= TRANSFER_LIMIT) {
@@ -117,7 +117,7 @@ gpu_status gpu_emulator_memory_size(gpu_emulator *dev, uint64_t base, uint64_t *
 
 /* ---- lists ---- */
 
-/* The rows of a response, in dev->reply. Not a whole number of rows: the device is lost. */
+/* Fetches the rows of a response into dev->reply. When they are no whole number of rows, the device is lost. */
 static gpu_status fetch_rows(gpu_emulator *dev, uint32_t command, size_t row_bytes)
 {
     struct wire_request request = {.command = command};
@@ -128,7 +128,7 @@ static gpu_status fetch_rows(gpu_emulator *dev, uint32_t command, size_t row_byt
     return status;
 }
 
-/* FUNCTION(dev, out, max, count): rows of a wire record into the public struct. */
+/* Defines FUNCTION(dev, out, max, count), which copies rows of a wire record into the public struct. */
 #define LIST(function, type, record, command, name, copy)                                          \
     gpu_status function(gpu_emulator *dev, type *out, size_t max, size_t *count)                   \
     {                                                                                              \
@@ -231,7 +231,7 @@ gpu_status gpu_emulator_unregister_kernel(gpu_emulator *dev, uint64_t kernel_id)
 
 /* ---- tasks ---- */
 
-/* Sends a launch and takes its id; the lines of both calls end alike. */
+/* Sends a launch and reads its id. The trace lines of both kinds of launch end in the same way. */
 static gpu_status exchange_launch(gpu_emulator *dev, struct wire_request *request,
                                   const void *payload, uint32_t *launch_id)
 {
@@ -378,7 +378,7 @@ gpu_status gpu_emulator_task_args(gpu_emulator *dev, uint32_t launch_id, void *o
 /* ---- waiting ---- */
 
 struct waiting {
-    const char *name; /* of the call, for the trace */
+    const char *name; /* the name of the call, for the trace */
     uint32_t launch, newest;
     uint32_t deadline_ms;
 };
@@ -393,8 +393,8 @@ static void trace_waiting(gpu_emulator *dev, const struct waiting *w, gpu_status
     trace_end(dev, &line);
 }
 
-/* In THREADS mode time is real and calls of other threads must get through, so the wait is cut into
- * slices. In the other modes the device computes its time, and one request is enough. */
+/* Waits for tasks. In THREADS mode time is real and calls of other threads must get through, so the wait is cut
+ * into slices. In the other modes the device computes its time, and one request is enough. */
 static gpu_status wait_for(gpu_emulator *dev, struct waiting w)
 {
     uint64_t start = clock_ms();
@@ -425,7 +425,8 @@ gpu_status gpu_emulator_wait(gpu_emulator *dev, uint32_t deadline_ms)
 
 gpu_status gpu_emulator_wait_task(gpu_emulator *dev, uint32_t launch_id, uint32_t deadline_ms)
 {
-    if (!launch_id || launch_id == WAIT_FENCE) { /* these mean something else on the wire */
+    if (!launch_id ||
+        launch_id == WAIT_FENCE) { /* these two numbers mean something else on the wire */
         gpu_status status = emulator_enter(dev);
         if (status) return status;
         return emulator_leave(dev, GPU_ERR_TASK_NOT_FOUND);

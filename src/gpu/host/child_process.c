@@ -1,3 +1,5 @@
+/* Finds, starts, watches and ends the device process. Relies on posix_spawn, on Linux's prctl and on /proc for the
+ * processor time of the child. */
 #include "gpu/host/child_process.h"
 #include <dirent.h>
 #include <dlfcn.h>
@@ -20,7 +22,7 @@
 extern char **environ;
 
 enum {
-    FIRST_FREE = 10, /* our descriptors stay clear of 0, 1, 2 and the child's 3 */
+    FIRST_FREE = 10, /* our descriptors are above 0, 1, 2 and the child's 3 */
     TRACE_FD = 3,
     SOCKET_BUFFER = 1 << 20,
 };
@@ -29,7 +31,7 @@ enum {
 
 int child_main(int in, int out, int trace)
 {
-    signal(SIGINT, SIG_IGN); /* Ctrl-C is for the host, which shuts the device down or ends */
+    signal(SIGINT, SIG_IGN); /* the host handles Ctrl-C: it shuts the device down or ends */
     signal(SIGPIPE, SIG_IGN);
     /* A stopped process does not see that its host is gone, so the kernel continues it then. */
     prctl(PR_SET_PDEATHSIG, SIGCONT);
@@ -41,7 +43,7 @@ int child_main(int in, int out, int trace)
         return 1;
     }
     device_serve(&device, &channel);
-    close(in); /* the host need not wait until tasks are joined and memory is released */
+    close(in); /* so the host does not wait while tasks are joined and memory is released */
     if (out != in) close(out);
     device_fini(&device);
     channel_fini(&channel);
@@ -69,7 +71,7 @@ static bool child_process_beside(const char *file, char *path, size_t size)
     return false;
 }
 
-/* The path to start; "" when there is none. A path that was given is not checked. */
+/* Finds the program to start; the path is empty when there is none. A path that the caller chose is not checked. */
 static void find_device(const char *chosen, char *path, size_t size)
 {
     const char *environment = getenv("PENTA_DEVICE");
@@ -150,7 +152,7 @@ static bool single_threaded(void)
     return count == 1;
 }
 
-/* Only when there is one thread: in a forked copy, locks of other threads would stay locked. */
+/* Forks the device when this process has one thread. In a copy, the locks of other threads would stay locked. */
 static bool fork_device(int end, int trace, pid_t *pid)
 {
     if (!single_threaded()) return false;
@@ -200,10 +202,11 @@ bool child_works(struct child *child)
 static bool child_process_reaped(pid_t pid)
 {
     pid_t got = waitpid(pid, NULL, WNOHANG);
-    return got == pid || (got < 0 && errno == ECHILD); /* ECHILD: the application has reaped it */
+    return got == pid ||
+           (got < 0 && errno == ECHILD); /* ECHILD: the application has waited for it already */
 }
 
-/* True when the process has ended and is reaped; after that its id may be reused, so do not ask
+/* Waits for the end of the process. After true its id may belong to another process, so the caller must not ask
  * again. */
 static bool await_exit(pid_t pid, uint64_t ms)
 {

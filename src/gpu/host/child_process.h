@@ -1,22 +1,22 @@
-/* Starting and ending the device process. */
+/* Starts and ends the device process. */
 #pragma once
 #include <sys/types.h>
 #include "gpu/protocol.h"
 
 struct child {
-    pid_t pid;          /* 0: reaped, or never started */
-    int socket;         /* the host's end, close-on-exec; -1: closed */
-    uint64_t worked_ns; /* its processor time when child_works was asked last */
+    pid_t pid;          /* 0 when it has ended, or was never started */
+    int socket;         /* the host's end, close-on-exec; -1 when closed */
+    uint64_t worked_ns; /* its processor time at the last call of child_works */
 };
 
-/* Finds and starts the device executable, or forks when there is none and this process has one
- * thread. trace: an open descriptor for the child's events, or -1. */
+/* Finds and starts the device executable. Forks instead when there is none and this process has one thread. `trace`
+ * is an open descriptor for the child's events, or -1. */
 bool child_start(struct child *child, const char *device_path, int trace);
-/* Whether the process has used processor time since this was asked last: one that is stopped or waits
- * for something that never comes has not. */
+/* Tells whether the process has used processor time since the last call. A process that is stopped, or waits for
+ * something that never comes, has used none. */
 bool child_works(struct child *child);
-/* Closes the channel, waits so many ms for the process to end by itself, then kills it; reaps. */
+/* Closes the channel, waits `patience_ms` for the process to end by itself, and then kills it. */
 void child_end(struct child *child, uint64_t patience_ms);
 
-/* What the device process runs; returns its exit code. */
+/* The main function of the device process. Returns its exit code. */
 int child_main(int in, int out, int trace);

@@ -1,4 +1,4 @@
-/* The host's side of a device: opening it, exchanging messages, shutting it down. */
+/* The host's side of a device: opens it, exchanges messages with it, shuts it down. */
 #include "gpu/host/emulator.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +63,8 @@ static bool child_works_still(void *user)
     return child_works(&dev->child);
 }
 
-/* In pieces, so that memory grows with the bytes that arrive and not with the size announced. */
+/* Receives a response in pieces, so that memory grows with the bytes that arrive and not with the announced
+ * size. */
 static enum transport receive_reply(gpu_emulator *dev, uint64_t size)
 {
     enum { PIECE = 64 << 10 };
@@ -214,7 +215,7 @@ const char *gpu_emulator_failure(gpu_emulator *dev)
     if (!dev) return "";
     wait_for_others(dev);
     emulator_leave(dev, GPU_OK);
-    return dev->failure; /* which is written at most once */
+    return dev->failure; /* the text is written at most once */
 }
 
 int64_t gpu_emulator_process_id(gpu_emulator *dev)

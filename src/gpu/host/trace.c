@@ -1,5 +1,5 @@
-/* The host's half of a trace (DEVICE 7.1): its options, then its calls in their order. The
- * device's half, events.c, appends to the same file. Together they are all that a replay needs. */
+/* Writes the host's half of a trace (DEVICE 7.1): its options, then its calls in their order. The device's half,
+ * events.c, appends to the same file. A replay needs both halves and nothing else. */
 #include <fcntl.h>
 #include <unistd.h>
 #include "gpu/host/emulator.h"

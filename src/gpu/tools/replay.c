@@ -13,9 +13,9 @@
 enum { SHOWN = 100 };
 
 struct line {
-    penta_bytes text; /* without its newline */
-    uint64_t launch;  /* events */
-    size_t number;    /* in its file, from 1 */
+    penta_bytes text; /* the line without its newline */
+    uint64_t launch;  /* the launch of an event */
+    size_t number;    /* its number in the file, from 1 */
 };
 
 struct lines {
@@ -99,7 +99,8 @@ static void play_write(struct player *p)
 static void play_read(struct player *p)
 {
     uint64_t size = replay_number(p, "size"), most = UINT64_C(256) << 20;
-    void *into = malloc(size <= most ? (size_t)size + 1 : 1); /* more is refused anyway */
+    void *into =
+        malloc(size <= most ? (size_t)size + 1 : 1); /* the call refuses more bytes anyway */
     if (into) gpu_emulator_read(p->dev, replay_number(p, "src"), into, size);
     free(into);
 }
@@ -268,7 +269,7 @@ static int by_launch(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* The lines of one kind. Events lose their time and are put in order of tasks. */
+/* Picks the lines of one kind. Events lose their time and are sorted by task. */
 static bool replay_pick(const struct lines *all, bool events, struct lines *out, penta_error *err)
 {
     for (size_t i = 0; i < all->count; i++) {
@@ -291,7 +292,7 @@ static bool replay_pick(const struct lines *all, bool events, struct lines *out,
     return true;
 }
 
-/* Takes the lines of this task off the front; there may be none. */
+/* Takes the lines of this task from the front. There may be none. */
 static struct lines take_task(struct lines *all, uint64_t launch)
 {
     struct lines task = {.items = all->items};
@@ -309,8 +310,8 @@ static bool replay_cancelled(const struct lines *task)
     return memmem(last.data, last.size, end, sizeof end - 1) != NULL;
 }
 
-/* Compares task by task. How far a cancelled task came depends on timing: of such tasks only what
- * both did must agree. */
+/* Compares events task by task. How far a cancelled task came depends on timing, so only the events that both runs
+ * have must agree for such a task. */
 static void compare_tasks(struct comparison *c, struct lines want, struct lines got)
 {
     while (want.count || got.count) {

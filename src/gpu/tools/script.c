@@ -1,4 +1,4 @@
-/* Scripts of device calls (DEVICE 8): penta/device.h has the language. */
+/* Runs scripts of device calls (DEVICE 8). penta/device.h describes the language. */
 #include "gpu/tools/script.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static bool text_token(struct script *s, penta_bytes *out)
     return token_string(&s->source, t, &s->arena, out);
 }
 
-/* The bytes of a file that the script names, in the arena. */
+/* Reads a file that the script names into the arena. */
 static bool file_bytes(struct script *s, penta_bytes name, penta_bytes *out)
 {
     char path[4096];
@@ -70,7 +70,7 @@ static bool file_bytes(struct script *s, penta_bytes name, penta_bytes *out)
     return ok;
 }
 
-/* Numbers of 8 bytes each. */
+/* Reads numbers of 8 bytes each. */
 static bool script_words(struct script *s, penta_bytes *out)
 {
     struct writer bytes = {0};
@@ -309,7 +309,7 @@ static bool on_size(struct script *s, gpu_status *status)
 
 struct first_error {
     penta_error *err;
-    uint64_t offset; /* of the assembly in the script */
+    uint64_t offset; /* where the assembly stands in the script */
 };
 
 static void keep_first(void *user, const penta_error *finding)
@@ -320,14 +320,14 @@ static void keep_first(void *user, const penta_error *finding)
     first->err->offset += first->offset;
 }
 
-/* The script's variables as options of the assembler; NULL: no memory. */
+/* Makes the script's variables options of the assembler. NULL when memory ran out. */
 static penta_option *defines_of(struct script *s, size_t *used)
 {
     penta_option *defines =
         arena_alloc(&s->arena, s->variable_count + 2, sizeof *defines, s->source.err);
     if (!defines) return NULL;
     size_t count = 0;
-    for (size_t i = s->variable_count; i-- > 0;) { /* the newest value of each name */
+    for (size_t i = s->variable_count; i-- > 0;) { /* each name has its newest value */
         const struct variable *v = &s->variables[i];
         uint64_t newest = 0;
         device_script_lookup(s, v->name, &newest);
@@ -347,7 +347,7 @@ static penta_option *defines_of(struct script *s, size_t *used)
     return defines;
 }
 
-/* The same text with symbols, for names in reports; they are not part of what is registered. */
+/* Assembles the same text with symbols, for names in reports. The registered blob has no symbols. */
 static void assemble_named(struct script *s, struct source source, penta_option *options,
                            size_t count, const char *file, struct writer *named)
 {
@@ -358,8 +358,8 @@ static void assemble_named(struct script *s, struct source source, penta_option 
     kblob_assemble_source(&source, options, count, named, &ignored);
 }
 
-/* Assembles text to a blob; variables become names in it. It is in a file, or, when that is NULL, at
- * `offset` of the script. */
+/* Assembles text to a blob; the script's variables are names in it. The text is that of a file or, when `file` is
+ * NULL, stands at `offset` in the script. */
 static bool script_assemble(struct script *s, penta_bytes text, uint64_t offset, const char *file,
                             struct writer *blob, struct writer *named)
 {
@@ -379,7 +379,7 @@ static bool script_assemble(struct script *s, penta_bytes text, uint64_t offset,
     return true;
 }
 
-/* Takes the lines up to and including `end`. */
+/* Takes the lines of the script up to and including `end`. */
 static bool inline_text(struct script *s, penta_bytes *text, uint64_t *offset)
 {
     struct source *source = &s->source;
@@ -433,7 +433,7 @@ static bool kernel_bytes(struct script *s, struct writer *blob, struct writer *n
     return inline_text(s, &bytes, &offset) && script_assemble(s, bytes, offset, NULL, blob, named);
 }
 
-/* Remembers what was registered; without memory, reports do without names. */
+/* Remembers a registered kernel. When memory runs out, reports have no names. */
 static void remember_kernel(struct script *s, uint64_t id, penta_bytes blob)
 {
     penta_error ignored = {0};
@@ -527,8 +527,8 @@ static const struct {
 /* clang-format on */
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-/* Opening the device empties the trace file, before it is known what the script reads; so an old
- * file is replaced only when it is a trace. */
+/* Tells whether the trace file may be replaced. Opening the device empties it before the script has said which
+ * files it reads, so an old file is replaced only when it is a trace. */
 static bool trace_replaceable(struct script *s, const char *path)
 {
     static const char head[] = "{\"trace\":\"penta.gpu/";
@@ -583,7 +583,7 @@ static void script_tell(struct script *s, gpu_status status, penta_bytes name)
     writer_char(s->out, '\n');
 }
 
-/* `=> Status` at the end of a line; Success when it is not there. */
+/* Checks the status of a call against `=> Status` at the end of the line, or Success without it. */
 static bool check_outcome(struct script *s, gpu_status got)
 {
     gpu_status want = GPU_OK;
@@ -688,5 +688,6 @@ bool penta_device_run(penta_bytes script, const penta_device_options *options, b
     free(s.kernels);
     free(s.launched);
     arena_free(&s.arena);
-    return writer_give(&w, true, out, err) && ok; /* what was done is told also after a failure */
+    return writer_give(&w, true, out, err) &&
+           ok; /* the report of what was done is given also after a failure */
 }

@@ -1,5 +1,5 @@
-/* What the parts of a script's run share: script.c has the lines, values and most calls,
- * script_tasks.c launches, task records and reports. */
+/* What the two parts of a script's run share: script.c has lines, values and most calls; script_tasks.c has
+ * launches, task records and reports. */
 #pragma once
 #include "gpu/host/emulator.h"
 #include "kblob/kblob.h"
@@ -10,7 +10,7 @@ struct script {
     struct source source;
     const penta_device_options *options;
     struct writer *out;
-    struct json *json; /* NULL: text */
+    struct json *json; /* NULL for a report as text */
     gpu_emulator_options device;
     gpu_emulator *dev; /* NULL until the first call */
     struct arena arena;
@@ -19,34 +19,36 @@ struct script {
         uint64_t value;
     } * variables;
     size_t variable_count, variable_capacity;
-    struct script_kernel { /* what was registered, for names in reports */
+    struct script_kernel { /* the registered kernels, for names in reports */
         uint64_t id;
         penta_module *module;
     } * kernels;
     size_t kernel_count, kernel_capacity;
-    const penta_module **launched; /* by launch id - 1, what it runs; NULL: not known */
+    /* By launch id - 1, the module that it runs, or NULL when unknown. */
+    const penta_module **launched;
     size_t launched_count, launched_capacity;
 
-    /* of the current line */
+    /* The fields below are about the current line. */
     uint64_t line_at;
     penta_bytes word;
-    struct writer detail; /* what the call gave, as text */
-    bool has_result;      /* a value that may be given a name */
+    struct writer detail; /* the results of the call, as text */
+    bool has_result;      /* the call gave a value, which may be given a name */
     uint64_t result;
 };
 
-/* Values. data := "text" | hex "..." | file "..." | words NUMBER, ...; of a line's rest the last. */
+/* Read values. data := "text" | hex "..." | file "..." | words NUMBER, ...; the last form takes the rest of the
+ * line. */
 bool device_script_lookup(void *user, penta_bytes name, uint64_t *value);
 bool device_script_number(struct script *s, unsigned bits, uint64_t *value);
 bool device_script_data(struct script *s, penta_bytes *out);
-/* What `==` at the end of a line expects, if it is there. */
+/* Reports that a value is not the one that `==` at the end of the line expects. */
 bool device_script_unexpected(struct script *s, const char *what, const char *expected,
                               const char *got);
 bool device_script_expect_number(struct script *s, const char *what, uint64_t got);
-/* The number that follows is `got`; what is wrong is told in hexadecimal or decimal digits. */
+/* Checks that the number that follows is `got`. The message has hexadecimal or decimal digits. */
 bool device_script_is(struct script *s, const char *what, uint64_t got, bool hex);
 bool device_script_expect_data(struct script *s, penta_bytes got);
-void device_script_give(struct script *s, uint64_t value); /* the result of the call */
+void device_script_give(struct script *s, uint64_t value); /* sets the result of the call */
 
 /* Calls about tasks. */
 bool device_script_on_launch_grid(struct script *s, gpu_status *status);

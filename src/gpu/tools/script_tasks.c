@@ -1,4 +1,4 @@
-/* Launches, task records and reports of scripts. */
+/* The calls of scripts about launches, task records and reports. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/array.h"
@@ -8,7 +8,7 @@
 
 /* ---- tasks ---- */
 
-/* The newest kernel of this id is what the launch runs. */
+/* Notes that a launch runs the newest kernel of this id. */
 static void script_tasks_launched(struct script *s, uint64_t id, uint32_t launch)
 {
     const penta_module *module = NULL;
@@ -20,7 +20,7 @@ static void script_tasks_launched(struct script *s, uint64_t id, uint32_t launch
     device_script_give(s, launch);
 }
 
-/* " (name+2, file:12)" after the index of an instruction, where it is known. */
+/* Writes " (name+2, file:12)" after the index of an instruction, when the place is known. */
 static void script_tasks_place(struct script *s, uint32_t launch, uint32_t index)
 {
     const penta_module *module =
@@ -44,7 +44,7 @@ bool device_script_on_launch(struct script *s, gpu_status *status)
     return true;
 }
 
-/* KEY=NUMBER, .. and then perhaps the arguments. */
+/* Reads KEY=NUMBER, .. and the arguments after them, if there are any. */
 static bool grid_sizes(struct script *s, gpu_grid *grid, penta_bytes *args)
 {
     const struct {
@@ -116,7 +116,7 @@ bool device_script_on_args(struct script *s, gpu_status *status)
     return ok;
 }
 
-/* The value is a number or, for the two fields whose values have names, a name. */
+/* Checks a field. The value is a number or, for the two fields whose values have names, a name. */
 static bool field_matches(struct script *s, const char *field, const char *name, uint64_t got)
 {
     struct token t = source_peek(&s->source);
@@ -136,11 +136,11 @@ static bool field_matches(struct script *s, const char *field, const char *name,
 }
 
 struct field {
-    const char *key, *name; /* name: of the value, where it has one */
+    const char *key, *name; /* name: that of the value, or NULL */
     uint64_t value;
 };
 
-/* KEY=VALUE, .. up to the end of the line: each must be so. */
+/* Checks every KEY=VALUE up to the end of the line. */
 static bool match_fields(struct script *s, const struct field *fields, size_t count)
 {
     if (source_peek(&s->source).kind != TOKEN_NAME) return true;
