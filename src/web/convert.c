@@ -1,4 +1,4 @@
-/* The program of a file as other bytes: in another form, encrypted, decrypted. */
+/* Makes other files of an open one: in another form, encrypted, decrypted. */
 #include "web/web.h"
 
 typedef bool conversion(const penta_module *module, const penta_option *options, size_t count,

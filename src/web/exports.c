@@ -1,5 +1,6 @@
-/* What a WebAssembly module gives its host: room for a request and its bytes, one call, and where the answer
- * is. Addresses stay valid until the next call, and views of memory only until it grows. */
+/* The functions that a WebAssembly module gives its host: room for a request and its bytes, one call, and the place
+ * of the answer. Addresses stay valid until the next call; views of memory are valid only until the memory
+ * grows. */
 #include <stdlib.h>
 #include "web/web.h"
 
@@ -13,7 +14,8 @@ void web_serve(size_t request, size_t data);
 const void *web_result(unsigned which);
 size_t web_result_size(unsigned which);
 
-/* Where the host puts `size` bytes of the next request (0: its text, 1: what goes with it); NULL: no memory. */
+/* The place for `size` bytes of the next request (0: its text, 1: the bytes that go with it). NULL without
+ * memory. */
 void *web_room(unsigned which, size_t size)
 {
     if (which >= BUFFERS) return NULL;
@@ -31,7 +33,7 @@ void web_serve(size_t request, size_t data)
     penta_bytes text = {rooms[TEXT].data, rooms[TEXT].data ? request : 0};
     web_call(&web, text, (penta_bytes){rooms[BYTES].data, rooms[BYTES].data ? data : 0});
     if (rooms[BYTES].capacity <= KEPT) return;
-    free(rooms[BYTES].data); /* a file: the module has its own copy */
+    free(rooms[BYTES].data); /* the bytes were a file, of which the module has a copy */
     rooms[BYTES] = (penta_buffer){0};
 }
 

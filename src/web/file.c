@@ -1,4 +1,4 @@
-/* Files: opening, facts, findings, places, differences. */
+/* The calls about files: opening, facts, findings, places, differences. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"

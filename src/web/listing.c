@@ -1,4 +1,5 @@
-/* The listing of the code: rows of labels and instructions, whose text is printed when it is shown. */
+/* The calls about the listing of the code: rows of labels and instructions, whose text is printed when it is
+ * shown. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,18 +9,18 @@
 #include "base/sanitize.h"
 #include "web/web.h"
 
-enum { LANES = 12 }; /* those that find none are in one more */
+enum { LANES = 12 }; /* arrows that find no lane are in one more */
 
-struct arrow { /* lines */
+struct arrow { /* the rows of its ends */
     uint32_t from, to;
     uint16_t lane;
     bool conditional;
 };
 
 struct web_listing {
-    penta_line *lines; /* of the source, in order of pc */
+    penta_line *lines; /* the lines of the source, in the order of pcs */
     size_t line_count, line_capacity;
-    struct web_row *rows; /* in order of pc, the labels of an instruction before it */
+    struct web_row *rows; /* in the order of pcs; the labels of an instruction stand before it */
     size_t count, capacity;
     struct arena names;
     bool has_arrows;
@@ -135,7 +136,8 @@ static struct web_listing *listing_build(const penta_module *module, penta_error
 
 const struct web_row *web_rows(const struct web_file *file, size_t *count, penta_error *err)
 {
-    struct web_file *f = (struct web_file *)file; /* the listing is made once, when it is needed */
+    struct web_file *f =
+        (struct web_file *)file; /* not const: the listing is made once, when it is needed */
     static const struct web_row none;
     *count = 0;
     if (!f->listing) f->listing = listing_build(f->module, err);
@@ -292,7 +294,7 @@ static void take_arrow(void *user, const penta_arrow *arrow)
         (uint32_t)from, (uint32_t)to, (uint16_t)arrow->lane, arrow->kind == PENTA_EDGE_BRANCH};
 }
 
-/* All of them at once: an arrow has its lane wherever the view is. */
+/* Makes all arrows at once, so that an arrow has the same lane wherever the view is. */
 static bool make_arrows(const struct web_file *file, penta_error *err)
 {
     struct drawing d = {file, err};

@@ -1,4 +1,4 @@
-/* Machines: making, moving, answering, breakpoints. */
+/* The calls about machines: making, moving, answering, breakpoints. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -139,8 +139,8 @@ static bool break_at(const struct web_machine *m, uint64_t pc)
     return false;
 }
 
-/* A run starts at a breakpoint without stopping there. So where a slice of a run ends before one, the step
- * before is taken again together with the first of the next slice. */
+/* Runs a slice. A run that starts at a breakpoint does not stop there. So when a slice ends right before a
+ * breakpoint, its last step is repeated together with the next slice. */
 static void run_slice(struct web_call *c, struct web_machine *m, uint64_t n)
 {
     enum { TRIES = 16 };
@@ -153,8 +153,8 @@ static void run_slice(struct web_call *c, struct web_machine *m, uint64_t n)
     }
 }
 
-/* Motions whose length nobody knows end after `limit` steps, so that the page can stop them: next and finish
- * with an interrupt, after which resume goes on, goto on its way. */
+/* Makes a motion. The length of a motion is unknown, so it ends after `limit` steps, and the page can stop it: next
+ * and finish end with an interrupt, after which resume goes on; goto ends on its way. */
 static void machine_move(struct web_call *c, struct web_machine *m, const char *how, uint64_t n,
                          uint64_t limit)
 {
@@ -226,7 +226,8 @@ void web_output(struct web_call *c)
     struct web_machine *m = web_machine_of(c);
     penta_buffer output = {0}, errors = {0};
     if (m && penta_session_output(m->session, &output, &errors, &c->err)) {
-        json_uint(c->j, "output", output.size); /* the rest of the bytes is errors */
+        json_uint(c->j, "output",
+                  output.size); /* the bytes after these are what it printed to standard error */
         writer_bytes(c->bytes, output.data, output.size);
         writer_bytes(c->bytes, errors.data, errors.size);
     }

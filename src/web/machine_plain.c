@@ -1,4 +1,4 @@
-/* In the module without machines: every call with one is refused. */
+/* Replaces machine.c and state.c in the module without machines: every call with a machine is refused. */
 #include "base/platform/missing.h"
 #include "web/web.h"
 
@@ -13,5 +13,5 @@ static void machine_refuse(struct web_call *c)
     void web_##name(struct web_call *c) { machine_refuse(c); }
 #include "web/calls.def"
 
-/* No handle is one. */
+/* This module has no handle that is a machine. */
 void web_machine_free(struct web_machine *machine) { (void)machine; }

@@ -1,4 +1,4 @@
-/* Options from JSON: an object of keys and values, with a list where a key is given more than once. */
+/* Reads options from JSON: an object of keys and values, with a list when a key is given more than once. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"

@@ -1,4 +1,4 @@
-/* What a stopped machine has: its state with what changed, memory, frames, variables, expressions. */
+/* The calls about a stopped machine: its state with what changed, memory, frames, variables, expressions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +11,12 @@
 
 enum { ITEMS_MAX = 256, BYTES_MAX = 1024, PATH_MAX_BYTES = 512, DEPTH_MAX = 24 };
 
-struct value { /* both are hashes */
+struct value { /* the hash of a path and of its value */
     uint64_t path, value;
 };
 
 struct web_values {
-    struct value *items; /* in order of paths when it is complete */
+    struct value *items; /* in the order of paths when the list is complete */
     size_t count, capacity;
 };
 
@@ -32,7 +32,7 @@ struct showing {
     penta_visitor next;
     const struct web_values *before;
     struct web_values *now;
-    struct writer changed; /* paths, each with a zero at its end */
+    struct writer changed; /* the paths that changed, each with a zero byte at its end */
     char path[PATH_MAX_BYTES];
     size_t path_size, before_path[DEPTH_MAX];
     uint64_t children[DEPTH_MAX];
@@ -80,7 +80,7 @@ static bool show_enter(void *user, const penta_node *node)
     return s->next.enter(s->next.user, node);
 }
 
-/* Whether the value is not the one of the state before. */
+/* Tells whether the value differs from the one in the state before. */
 static bool is_new(const struct showing *s, const struct value *v)
 {
     size_t i;
@@ -147,7 +147,7 @@ void web_state(struct web_call *c)
     json_object(c->j, "state");
     penta_vm_describe(penta_session_vm(m->session), &visitor);
     json_end(c->j);
-    json_uint(c->j, "runs", s->runs); /* of changed memory, shown or not */
+    json_uint(c->j, "runs", s->runs); /* all runs of changed memory, shown or not */
     json_list(c->j, "changed");
     for (size_t at = 0; at < s->changed.out.size && !s->changed.failed;) {
         const char *path = (const char *)s->changed.out.data + at;

@@ -1,5 +1,5 @@
-/* Text forms: a file as text that assembles, and text to bytes, with the lines that its instructions came
- * from. */
+/* The calls about text: a file as text that assembles, and text as bytes, with the lines from which its
+ * instructions came. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,8 @@ static void write_line(struct json *j, const penta_module *module, uint64_t line
     json_end(j);
 }
 
-/* By the assembler's own line table, where it can write one: of the same text, assembled again. */
+/* Finds lines by the assembler's own line table, when it can write one. The same text is assembled again for
+ * that. */
 static bool by_table(struct web_call *c, const char *format, const struct web_options *o,
                      const struct web_file *file)
 {
@@ -54,7 +55,7 @@ static bool by_table(struct web_call *c, const char *format, const struct web_op
     return true;
 }
 
-/* The first word of a line after its labels. */
+/* The first word of a line, after its labels. */
 static penta_bytes first_word(penta_bytes line)
 {
     size_t at = 0, from;
@@ -75,9 +76,11 @@ static bool same_word(penta_bytes a, penta_bytes b)
     return a.size > 0;
 }
 
-enum { AHEAD = 200 }; /* lines to look for an instruction that a macro may have made */
+enum {
+    AHEAD = 200
+}; /* how many lines are searched for an instruction, which a macro may have made */
 
-/* Otherwise by order: each instruction is that of the next line that starts with its first word. */
+/* Finds lines by order: each instruction belongs to the next line that starts with its first word. */
 static void by_order(struct web_call *c, const struct web_file *file)
 {
     size_t count, at = 0;

@@ -1,5 +1,5 @@
-/* The tree of a file in parts, for views that show a screen of it: some children of one node, and the
- * fields of a range of bytes. Walks enter only what is asked for. */
+/* The calls about the tree of a file, for views that show a screen of it: some children of one node, and the fields
+ * of a range of bytes. Walks enter only the wanted nodes. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,24 +44,24 @@ enum { LEVELS = 64 };
 
 struct level {
     bool list;
-    bool shown; /* the children are written */
+    bool shown; /* whether its children are written */
     uint64_t children;
-    size_t path; /* its length before this node */
+    size_t path; /* the length of the path before this node */
 };
 
 struct tree {
     struct json *j;
     struct path path;
     struct level levels[LEVELS];
-    unsigned depth, most; /* open nodes below the one that was asked for; how many may be */
+    unsigned depth, most; /* how many nodes below the wanted one are open, and how many may be */
     uint64_t from, count;
-    const char *asked; /* the path of what was asked for, or NULL: the file */
+    const char *asked; /* the path of the wanted node, or NULL for the file */
 };
 
-/* Whether the next child of the innermost node is in the window; counts it. */
+/* Counts the next child of the innermost node, and tells whether it is in the window. */
 static bool next_child(struct tree *t, uint64_t *index)
 {
-    if (!t->depth) return *index = 0, true; /* what was asked for */
+    if (!t->depth) return *index = 0, true; /* the wanted node itself */
     struct level *l = &t->levels[t->depth - 1];
     uint64_t from = t->depth == 1 ? t->from : 0;
     *index = l->children++;
@@ -91,7 +91,8 @@ static void close_level(struct tree *t)
     path_cut(&t->path, l->path);
 }
 
-/* The path of what was asked for is as it was asked for; others go on from there. */
+/* Appends a node to the path. The path of the wanted node is the one that the page gave; other paths continue
+ * it. */
 static size_t go_down(struct tree *t, const char *name, uint64_t index)
 {
     if (t->depth || !t->asked) return path_add(&t->path, name, in_list(t), index);
@@ -200,7 +201,7 @@ struct fields {
     struct path path;
     struct level levels[LEVELS];
     unsigned depth, decoded;
-    uint64_t from, to, top, next; /* next: where to go on */
+    uint64_t from, to, top, next; /* next: where the next walk continues */
     size_t count;
 };
 

@@ -1,4 +1,4 @@
-/* From a request to the function that answers it, and what all of them share. */
+/* Finds the function that answers a request, and has what all these functions share. */
 #include "web/web.h"
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ uint64_t web_handle_new(struct web_call *c, struct web_handle handle)
 
 /* ---- findings ---- */
 
-/* The bytes around it and the instruction there, as the tool shows them with carets. */
+/* Writes the bytes around a finding and the instruction there, as the tool shows them with carets. */
 static void web_caret(struct json *j, const penta_error *e, const penta_module *module,
                       const penta_place *p)
 {
@@ -252,7 +252,7 @@ void web_call(struct web *w, penta_bytes request, penta_bytes data)
     struct web_call c = {.web = w, .data = data, .j = &j, .bytes = &w->bytes};
     web_clear(&w->answer);
     web_clear(&w->bytes);
-    missing_part(); /* of calls before */
+    missing_part(); /* forgets the missing part of earlier calls */
     struct json_doc *doc = json_parse(request, &c.err);
     c.args = doc ? json_root(doc) : NULL;
     json_object(&j, NULL);

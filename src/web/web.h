@@ -1,7 +1,6 @@
-/* libpenta for a caller that has numbers and bytes only, which is what WebAssembly can pass: a request is
- * a JSON object with the name of the call, an answer is one too; bytes come and go beside them. Files and
- * machines are numbers. Every call is total: what is wrong with a request, memory included, is in the
- * answer. */
+/* libpenta for a caller that can pass only numbers and bytes, as through WebAssembly. A request is a JSON object
+ * with the name of the call, and so is an answer; bytes go along with both. Files and machines are numbers. Every
+ * call gives an answer: when something is wrong with a request, or memory ran out, the answer says so. */
 #pragma once
 #include "base/json/json_read.h"
 #include "base/json/json_write.h"
@@ -15,17 +14,17 @@ struct web_file {
     uint8_t *bytes;
     penta_module *module;
     struct web_listing *listing; /* made when it is needed */
-    unsigned machines;           /* open ones */
+    unsigned machines;           /* how many are open */
 };
 
 struct web_machine {
-    uint64_t file; /* handle */
+    uint64_t file; /* the handle of its file */
     const struct web_file *of;
     penta_session *session;
     penta_debugger *debugger;
-    penta_stop stop;           /* the last */
-    struct writer log;         /* of points, as items of a JSON list */
-    struct web_values *before; /* the state that was asked for before */
+    penta_stop stop;           /* the last stop */
+    struct writer log;         /* the messages of points, as items of a JSON list */
+    struct web_values *before; /* the values of the state at the last question */
 };
 
 enum web_kind { WEB_NOTHING, WEB_FILE, WEB_MACHINE };
@@ -38,40 +37,40 @@ struct web_handle {
 };
 
 struct web {
-    struct web_handle *handles; /* number n is at n - 1; never used again */
+    struct web_handle *handles; /* handle n is at n - 1; a number is never used again */
     size_t count, capacity;
-    uint64_t steps_max;          /* of one motion forwards; 0: no limit */
-    struct writer answer, bytes; /* of the last call */
+    uint64_t steps_max;          /* the most steps of one motion forwards; 0 for no limit */
+    struct writer answer, bytes; /* those of the last call */
     penta_bytes result;          /* the answer */
 };
 
 struct web_call {
     struct web *web;
     const struct json_object *args;
-    penta_bytes data;     /* that came with the request */
-    struct json *j;       /* the answer, an open object */
-    struct writer *bytes; /* what goes with it */
-    penta_error err;      /* code 0: it succeeds */
+    penta_bytes data;     /* the bytes that came with the request */
+    struct json *j;       /* the answer, which is an open object */
+    struct writer *bytes; /* the bytes that go with the answer */
+    penta_error err;      /* code 0 when the call succeeds */
 };
 
 /* web.c */
-/* One call; the answer and its bytes are in web->result and web->bytes until the next. */
+/* Makes one call. The answer and its bytes are in web->result and web->bytes until the next call. */
 void web_call(struct web *web, penta_bytes request, penta_bytes data);
 void web_end(struct web *web); /* closes everything */
 
 uint64_t web_uint(const struct web_call *c, const char *key, uint64_t otherwise);
-const char *web_text(const struct web_call *c, const char *key); /* or NULL */
+const char *web_text(const struct web_call *c, const char *key); /* NULL when there is none */
 bool web_flag(const struct web_call *c, const char *key);
-/* These fail with an error when there is no such argument. */
+/* These functions fail with an error when there is no such argument. */
 const char *web_need_text(struct web_call *c, const char *key);
 struct web_file *web_file_of(struct web_call *c, const char *key);
 struct web_machine *web_machine_of(struct web_call *c);
-/* A new number, or 0 with an error. */
+/* Makes a new handle. 0 with an error. */
 uint64_t web_handle_new(struct web_call *c, struct web_handle handle);
-/* A finding as an object. module or text may be there, to say more about its place. */
+/* Writes a finding as an object. `module` or `text`, when they are given, say more about its place. */
 void web_finding(struct json *j, const penta_error *e, const penta_module *module,
                  const penta_place *place, const char *path, const penta_bytes *text);
-void web_error(struct web_call *c, const penta_error *e); /* becomes that of the call */
+void web_error(struct web_call *c, const penta_error *e); /* makes it the error of the call */
 
 /* options.c: the argument "options", an object of keys and values. */
 struct web_options {
@@ -89,14 +88,14 @@ void web_machine_free(struct web_machine *machine);
 /* listing.c */
 struct web_row {
     uint64_t pc;
-    const char *label; /* NULL: an instruction */
+    const char *label; /* NULL when the row is an instruction */
 };
-/* The rows of the code; NULL with an error. A file without code has none. */
+/* The rows of the code, or NULL with an error. A file without code has no rows. */
 const struct web_row *web_rows(const struct web_file *file, size_t *count, penta_error *err);
-/* The row of the instruction at pc; false: there is none. */
+/* Finds the row of the instruction at pc. False when there is none. */
 bool web_row_of(const struct web_file *file, uint64_t pc, size_t *row);
 void web_listing_free(struct web_listing *listing);
-/* The source line of an instruction as "FILE:LINE", where it is known. */
+/* Writes the source line of an instruction as "FILE:LINE", when it is known. */
 void web_source_line(struct json *j, const struct web_file *file, uint64_t pc);
 
 /* machine.c: where the machine is, as members of the answer. */
