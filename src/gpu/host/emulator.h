@@ -19,8 +19,8 @@ struct gpu_emulator {
 
     struct child child;
     struct channel channel;
-    bool down,
-        lost; /* down: after shutdown; lost: the child is gone, is silent or breaks the protocol */
+    /* down: after shutdown; lost: the child is gone, is silent or breaks the protocol. */
+    bool down, lost;
     char failure[FAILURE_BYTES]; /* why it was lost, or empty */
     int64_t patience_ms;         /* how long an answer may take; CHANNEL_PATIENT for ever */
     uint32_t mode;
