@@ -1,3 +1,4 @@
+/* The driver of kernel blobs: its tables, and the parts of the code by name. */
 #include "kblob/kblob.h"
 #include "kblob/vm/vm.h"
 
@@ -22,7 +23,7 @@ static bool kblob_offset_of(const penta_module *module, uint64_t pc, uint64_t *o
     return pc < m->count;
 }
 
-/* The code, and each name up to the next one. */
+/* Reports the code, and each name as the part up to the next name. */
 static void kblob_parts(const penta_module *module, penta_part_report *fn, void *user)
 {
     const struct kblob_module *m = kblob_module(module);

@@ -7,8 +7,8 @@
  *
  *     trailer:      KCRC, CRC-32 | metadata, which may be symbols: KSYM | names | lines | text
  *
- * All little-endian. arg0 lies at offset 4 of its instruction, unaligned: read byte-wise. The gap
- * (bytes 16 .. entryOffset) and the trailer are ignored by machines and kept by tools. */
+ * All numbers are little-endian. arg0 lies at offset 4 of its instruction, which is not aligned, so it is read byte by
+ * byte. Machines ignore the gap (bytes 16 .. entryOffset) and the trailer; tools keep them. */
 #pragma once
 #include "base/arena.h"
 #include "core/driver.h"
@@ -26,10 +26,10 @@ enum {
     KBLOB_FORMAT = 1,
     KBLOB_VERSION = 1,
     KBLOB_VERSION_2 = 2,
-    KBLOB_FUELLED = 1, /* header flag of version 2: branches may go backwards */
+    KBLOB_FUELLED = 1, /* a header flag of version 2: branches may go backwards */
     KBLOB_REGISTERS = 32,
-    KBLOB_CONSTANT = 0xff, /* as register b: the constant in arg0 */
-    KBLOB_FIRST_2 = 0x20,  /* opcodes from here on are those of version 2 */
+    KBLOB_CONSTANT = 0xff, /* the number of register b that stands for the constant in arg0 */
+    KBLOB_FIRST_2 = 0x20,  /* the first opcode of version 2 */
     KBLOB_INSTRUCTIONS_MAX = 1 << 20,
     KBLOB_BYTES_MAX = 64 << 20,
 };
@@ -46,7 +46,7 @@ enum kblob_shape {
 #include "kblob/shapes.def"
     KBLOB_SHAPES
 };
-enum kblob_field { /* what a shape uses; see shapes.def */
+enum kblob_field { /* what a shape uses (shapes.def) */
                    KBLOB_FIELD_ARG0 = 1,
                    KBLOB_FIELD_ARG1 = 2,
                    KBLOB_FIELD_D = 4,
@@ -70,11 +70,11 @@ enum kblob_special {
 extern const char *const kblob_specials[KBLOB_SPECIALS]; /* "thread.x" */
 
 enum kblob_op {
-    KBLOB_OP_BAD, /* 0: an entry that was not filled in traps */
+    KBLOB_OP_BAD, /* 0, so that an entry which was not filled in traps */
 #define OP(code, name, ...) KBLOB_OP_##name = code,
 #include "kblob/isa.def"
     KBLOB_OP_DEFINED,
-    /* pseudo-instructions of the interpreter: after the last one, at a breakpoint, out of fuel */
+    /* Pseudo-instructions of the interpreter: after the last instruction, at a breakpoint, without fuel. */
     KBLOB_OP_END = KBLOB_OP_DEFINED,
     KBLOB_OP_BREAK,
     KBLOB_OP_COUNT,
@@ -83,12 +83,12 @@ enum kblob_op {
     KBLOB_OPS
 };
 extern const struct kblob_op_info {
-    const char *mnemonic; /* NULL: not defined */
+    const char *mnemonic; /* NULL when the opcode is not defined */
     enum kblob_shape shape;
     const char *meaning;
 } kblob_ops[KBLOB_OP_DEFINED];
 
-/* The row of an opcode in a blob of this version; NULL: it has none. */
+/* The row of an opcode in a blob of this version, or NULL. */
 static inline const struct kblob_op_info *kblob_op(unsigned version, unsigned opcode)
 {
     if (opcode >= (version == KBLOB_VERSION_2 ? (unsigned)KBLOB_OP_DEFINED : KBLOB_FIRST_2))
@@ -100,18 +100,18 @@ static inline unsigned kblob_uses(const struct kblob_op_info *op)
     return kblob_shapes[op->shape].fields;
 }
 
-struct kblob_place { /* a name by what it names */
+struct kblob_place { /* a name, and the place that it names */
     uint64_t value;
     uint32_t name;
     bool is_address;
 };
-/* Debug symbols, as far as they are right; rows point into the file. */
+/* Debug symbols, as far as they are right. The rows point into the file. */
 struct kblob_symbols {
     size_t name_count, line_count;
-    const uint8_t *names, *lines; /* records name and line */
+    const uint8_t *names, *lines; /* the records `name` and `line` */
     penta_bytes text;             /* strings, each with a zero byte after it */
-    const char *file;             /* of the source, "" when it is not known; NULL: no symbols */
-    struct kblob_place *places;   /* those of instructions first, each kind ascending */
+    const char *file;             /* the source file, "" when unknown; NULL without symbols */
+    struct kblob_place *places;   /* places of instructions first, each kind ascending */
     size_t instruction_count;
 };
 struct kblob_symbol {
@@ -125,14 +125,14 @@ struct kblob_module {
     struct arena arena;
     struct kblob_header header;
     size_t header_size; /* 16, less when the file is shorter */
-    penta_bytes gap;    /* between header and code */
+    penta_bytes gap;    /* the bytes between header and code */
     uint64_t code_offset;
     struct kblob_inst *insts;
-    size_t count;              /* instructions present; fewer than instCount when damaged */
-    penta_bytes tail;          /* after the code */
-    bool tail_is_trailer;      /* it starts with the KCRC magic and 16 bytes are there */
-    bool check_trailer;        /* asked for */
-    penta_error symbol_damage; /* code 0: symbols are right, or there are none */
+    size_t count;         /* how many instructions there are; fewer than instCount when damaged */
+    penta_bytes tail;     /* the bytes after the code */
+    bool tail_is_trailer; /* the tail has 16 bytes and starts with the KCRC magic */
+    bool check_trailer;   /* the caller wants the trailer checked */
+    penta_error symbol_damage; /* its code is 0 when symbols are right or there are none */
     struct kblob_symbols symbols;
     uint64_t instructions_max;
 };
@@ -150,39 +150,42 @@ void kblob_describe(const penta_module *module, const penta_visitor *visitor);
 void kblob_info(const penta_module *module, const penta_visitor *visitor);
 const char *kblob_protection(const penta_module *module, uint64_t offset, uint64_t *end);
 bool kblob_encode(const penta_module *module, struct writer *out, penta_error *err);
-/* Header, gap, instructions and tail, as they stand. */
+/* Writes header, gap, instructions and tail as they are. */
 void kblob_write(struct writer *out, const struct kblob_header *header, penta_bytes gap,
                  const struct kblob_inst *insts, size_t count);
-void kblob_write_trailer(struct writer *out, penta_bytes metadata); /* over what is in out */
+void kblob_write_trailer(struct writer *out,
+                         penta_bytes metadata); /* its CRC is over the bytes that are in out */
 void kblob_close(penta_module *module);
 
 /* The registers of an instruction of version 2. */
 static inline unsigned kblob_d(const struct kblob_inst *in) { return in->flags; }
 static inline unsigned kblob_a(const struct kblob_inst *in) { return in->reserved & 0xff; }
 static inline unsigned kblob_b(const struct kblob_inst *in) { return in->reserved >> 8; }
-/* The metadata that the trailer announces, as far as they are there. */
+/* The metadata that the trailer announces, as far as the file has them. */
 penta_bytes kblob_metadata(const struct kblob_module *m);
 
-/* symbols.c: reads the module's metadata if they are symbols. What is wrong with them becomes
- * symbol_damage, and then there are none. False: no memory. */
+/* symbols.c: reads the metadata of the module when they are symbols. When they are wrong, symbol_damage says why,
+ * and the module has no symbols. False when memory ran out. */
 bool kblob_symbols_read(struct kblob_module *m, penta_error *err);
 struct kblob_symbol kblob_symbol_at(const struct kblob_symbols *s, size_t i);
-/* The source line of an instruction, 0: none. */
+/* The source line of an instruction, or 0. */
 uint32_t kblob_line_of(const struct kblob_symbols *s, uint64_t pc);
-/* The name of an instruction, or the nearest one before it, at *start. NULL: none. */
+/* The name of an instruction, or the nearest name before it. It names the instruction *start. NULL when there is
+ * none. */
 const char *kblob_name_of(const struct kblob_symbols *s, uint64_t pc, uint64_t *start);
-/* The name of the bytes that an address is in, which start at *start. NULL: none. */
+/* The name of the bytes that an address is in. They start at *start. NULL when there is none. */
 const char *kblob_name_of_address(const struct kblob_symbols *s, uint64_t address, uint64_t *start);
-/* Where an instruction is, as "name+2, file:12", without folders; nothing when neither is known. */
+/* Writes the place of an instruction as "name+2, file:12", without folders. Writes nothing when neither is
+ * known. */
 void kblob_write_place(const struct kblob_symbols *s, uint64_t pc, struct writer *out);
-bool kblob_good_file(const char *name); /* may be the name of a source file */
-struct kblob_symbol_list {              /* what an assembler gathered */
+bool kblob_good_file(const char *name); /* whether it may be the name of a source file */
+struct kblob_symbol_list {              /* the symbols that an assembler gathered */
     struct kblob_symbol *names;
     struct kblob_line *lines;
     size_t name_count, name_capacity, line_count, line_capacity;
     const char *file;
 };
-/* In the one form that the assembler writes; sorts the names. */
+/* Sorts the names and writes the symbols in the form that the assembler writes. */
 void kblob_symbols_write(struct kblob_symbol_list *list, struct writer *out);
 void kblob_describe_symbols(const struct kblob_module *m, const penta_visitor *visitor);
 
@@ -196,8 +199,8 @@ void kblob_warn_unreached(const struct kblob_module *m, struct findings *finding
 
 /* verify.c */
 void kblob_verify(const penta_module *module, struct findings *findings);
-/* The first failure in the order of the checks: its number (0: none) and, where the rule is about
- * one, the instruction, else UINT32_MAX. */
+/* Finds the first failure in the order of the checks. Returns its number, or 0. *instruction becomes the
+ * instruction that the rule is about, or UINT32_MAX. */
 unsigned kblob_verdict(const penta_module *module, uint32_t *instruction);
 
 /* text/assemble.c, text/print.c, format/isa.c */

@@ -1,4 +1,4 @@
-/* Bytes to module and back, and the two walks over a module. */
+/* Parses bytes into a module, writes a module as bytes, and has the two walks over a module. */
 #include <stdlib.h>
 #include "base/codec/checksum.h"
 #include "core/describe.h"
@@ -21,7 +21,8 @@ int kblob_probe(penta_bytes file, struct writer *evidence)
     return 0;
 }
 
-/* Sixteen bytes by fixed-width loads: the reader's byte loop would cost a third of parsing. */
+/* Reads an instruction of sixteen bytes by loads of fixed width. With the reader's byte loop parsing would take
+ * half as long again. */
 static void read_inst(const uint8_t *p, struct kblob_inst *out)
 {
     out->opcode = p[0];
@@ -31,7 +32,7 @@ static void read_inst(const uint8_t *p, struct kblob_inst *out)
     out->arg1 = bytes_get32(p + 12);
 }
 
-/* The code as far as it is there; what is missing is the module's damage (KBLOB 2.2). */
+/* Parses the code as far as it is there. What is missing becomes the damage of the module (KBLOB 2.2). */
 static bool parse_code(struct kblob_module *m, penta_error *err)
 {
     penta_bytes file = m->base.file;

@@ -1,8 +1,8 @@
-/* Another version of the same program, or the same without its debug symbols. */
+/* Makes another version of the same program, or the same program without its debug symbols. */
 #include "base/codec/checksum.h"
 #include "kblob/kblob.h"
 
-/* Version 1 has fewer instructions; all of them mean the same in version 2. */
+/* Checks that version 1 has all instructions of the program. Those that it has mean the same in version 2. */
 static void check_version_1(const struct kblob_module *m, struct findings *f)
 {
     for (size_t i = 0; i < m->count; i++) {
@@ -14,7 +14,7 @@ static void check_version_1(const struct kblob_module *m, struct findings *f)
     }
 }
 
-/* The trailer gets the CRC of the new bytes, if it had that of the old ones. */
+/* Writes the tail. The trailer gets the CRC of the new bytes when it had the right one before. */
 static void write_tail(const struct kblob_module *m, bool strip, struct writer *out)
 {
     penta_bytes before = bytes_slice(m->base.file, 0, m->base.file.size - m->tail.size);
@@ -42,7 +42,7 @@ bool kblob_convert(const penta_module *module, const penta_option *options, size
     }
     if (to && *to == '1' && header.version != KBLOB_VERSION) {
         check_version_1(m, findings);
-        header.flags &= (uint16_t)~KBLOB_FUELLED; /* without branches it says nothing */
+        header.flags &= (uint16_t)~KBLOB_FUELLED; /* without branches the flag means nothing */
     }
     if (to) header.version = *to == '1' ? KBLOB_VERSION : KBLOB_VERSION_2;
     kblob_write(out, &header, m->gap, m->insts, m->count);

@@ -1,10 +1,10 @@
-/* Branches and loops of version 2 (KBLOB 2.6): loops nest and end, branches go forwards. */
+/* Checks the branches and loops of version 2 (KBLOB 2.6): loops are nested and end, branches go forwards. */
 #include <stdlib.h>
 #include "kblob/kblob.h"
 
 struct loop {
-    uint32_t first, next; /* of its body; its NEXT, which is the last of the body */
-    uint32_t outer;       /* index of the loop around it, or NONE */
+    uint32_t first, next; /* the first instruction of the body; the NEXT, which is its last one */
+    uint32_t outer;       /* the index of the loop around it, or NONE */
 };
 #define NONE UINT32_MAX
 
@@ -12,8 +12,8 @@ struct check {
     const struct kblob_module *m;
     struct findings *f;
     struct loop *loops;
-    uint32_t loop_count, open; /* open: the innermost at this point, or NONE */
-    uint32_t *inside;          /* by instruction: the innermost loop whose body it is in, or NONE */
+    uint32_t loop_count, open; /* open: the innermost loop at this point, or NONE */
+    uint32_t *inside; /* for each instruction the innermost loop that has it in its body, or NONE */
     uint32_t kept[KBLOB_REGISTERS]; /* how many open loops need this register unchanged */
 };
 
@@ -28,7 +28,7 @@ static bool flow_branches(const struct kblob_inst *in)
            kblob_uses(&kblob_ops[in->opcode]) & KBLOB_FIELD_TARGET;
 }
 
-/* The NEXT of a LOOP is where it must be, and both say the same. */
+/* Tells whether the NEXT of a LOOP is where it must be, and both agree. */
 static bool flow_closed(const struct check *c, uint32_t i)
 {
     const struct kblob_inst *loop = &c->m->insts[i];
@@ -96,7 +96,7 @@ static void check_branch(struct check *c, uint32_t i)
     const struct kblob_inst *in = &c->m->insts[i];
     const char *name = kblob_ops[in->opcode].mnemonic;
     uint32_t to = in->arg1;
-    if (to >= c->m->count) return; /* the end, or an error that was reported */
+    if (to >= c->m->count) return; /* the target is the end, or an error that was reported */
     uint32_t loop = c->inside[to];
     if (loop != NONE && (i < c->loops[loop].first || i > c->loops[loop].next))
         findings_add(c->f, KBLOB_BAD_LOOP, flow_place(c, i) + 12, NULL,
@@ -131,7 +131,7 @@ void kblob_verify_flow(const struct kblob_module *m, struct findings *f)
 
 /* ---- instructions that never run ---- */
 
-/* Marks what is reached, and gives how much is not and the first of it. */
+/* Marks the instructions that are reached. Returns how many are not, and the first of these. */
 static size_t flow_unreached(const struct kblob_module *m, uint8_t *seen, uint32_t *work,
                              size_t *first)
 {

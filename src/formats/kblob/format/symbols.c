@@ -11,7 +11,7 @@ enum { KIND_INSTRUCTION = 1, KIND_ADDRESS = 2 };
 
 /* ---- reading ---- */
 
-/* A name that an assembler reads as one: listings must assemble again. */
+/* Tells whether an assembler reads the text as one name, since listings must assemble again. */
 static bool good_name(const char *name)
 {
     size_t n = strlen(name);
@@ -23,7 +23,8 @@ static bool good_name(const char *name)
     return n > 0;
 }
 
-/* File names are shown on terminals and in listings: no control characters, no quotes. */
+/* Tells whether a file name is good. It is shown on terminals and in listings, so it has no control characters and
+ * no quotes. */
 bool kblob_good_file(const char *name)
 {
     for (; *name; name++)
@@ -35,7 +36,7 @@ bool kblob_good_file(const char *name)
 struct reading {
     struct kblob_module *m;
     struct kblob_symbols s;
-    uint64_t at; /* file offset of the metadata */
+    uint64_t at; /* the offset of the metadata in the file */
 };
 
 static bool symbols_wrong(struct reading *r, uint64_t offset, const char *what, uint64_t value)
@@ -116,7 +117,7 @@ static int by_value(const void *a, const void *b)
     return x->name < y->name ? -1 : x->name > y->name;
 }
 
-/* Names in the order of what they name, so that looking for one is quick. */
+/* Sorts the names by the places that they name, so that a search is quick. */
 static bool make_places(struct reading *r, penta_error *err)
 {
     struct kblob_symbols *s = &r->s;
@@ -165,7 +166,7 @@ const char *kblob_name_of(const struct kblob_symbols *s, uint64_t pc, uint64_t *
     ARRAY_SEARCH(i, 0, s->instruction_count, s->places[i].value > pc);
     if (!i) return NULL;
     while (i > 1 && s->places[i - 2].value == s->places[i - 1].value)
-        i--; /* the first of several */
+        i--; /* goes back to the first of several names */
     *start = s->places[i - 1].value;
     return kblob_symbol_at(s, s->places[i - 1].name).name;
 }

@@ -1,4 +1,4 @@
-/* The checks of the device, in its order, and the warnings (KBLOB 2). */
+/* Makes the checks of the device, in its order, and gives the warnings (KBLOB 2). */
 #include "base/codec/checksum.h"
 #include "kblob/kblob.h"
 
@@ -49,7 +49,7 @@ static bool of_version_1(const struct kblob_inst *in)
     return (unsigned)(in->opcode - 1) < KBLOB_OP_HALT;
 }
 
-/* Right instructions of version 1, the usual case, cost one test: the opcode is defined, and zeros
+/* Tells by one test whether an instruction of version 1 is right, as most are: the opcode is defined, and zeros
  * follow. */
 static bool verify_sound(const struct kblob_inst *in)
 {
@@ -152,7 +152,7 @@ static void warn_flow(const struct kblob_module *m, struct findings *f)
         if (m->insts[i].opcode != KBLOB_OP_READ8 && m->insts[i].opcode != KBLOB_OP_READ64) continue;
         if (!reads++) first = i;
     }
-    if (reads > 1) /* one finding for all: reading as a probe is common */
+    if (reads > 1) /* one finding stands for all, because programs often read only to probe */
         findings_add(f, KBLOB_READ_UNUSED, m->code_offset + first * kblob_inst_bytes, NULL,
                      "of %zu reads only the last is seen", reads);
     if (i + 1 < m->count)
@@ -161,7 +161,8 @@ static void warn_flow(const struct kblob_module *m, struct findings *f)
                      m->count - i == 2 ? "" : "s");
 }
 
-/* Machines ignore what follows the code (KBLOB 1.3); what no tool reads either was probably not meant. */
+/* Warns about bytes after the code. Machines ignore them (KBLOB 1.3); bytes that no tool reads, either, are
+ * probably a mistake. */
 static void warn_tail(const struct kblob_module *m, struct findings *f)
 {
     uint64_t at = m->base.file.size - m->tail.size;
@@ -176,7 +177,7 @@ static void warn_tail(const struct kblob_module *m, struct findings *f)
                                                 : "symbols");
 }
 
-/* The errors; false if the file ends too early to check them all. */
+/* Finds the errors. Returns false when the file ends too early to check everything. */
 static bool verify_errors(const struct kblob_module *m, struct findings *f)
 {
     const penta_error *damage = &m->base.damage;
@@ -185,7 +186,7 @@ static bool verify_errors(const struct kblob_module *m, struct findings *f)
         return false;
     }
     verify_header(m, f);
-    if (damage->code) { /* then the instructions cannot be checked */
+    if (damage->code) { /* a damaged file has no instructions to check */
         if (damage->code != KBLOB_BAD_ENTRY) findings_pass(f, damage);
         return false;
     }

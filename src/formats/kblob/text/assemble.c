@@ -56,7 +56,7 @@ static bool comma_number(struct assembly *a, unsigned bits, uint64_t *value)
 static bool note_line(struct assembly *a)
 {
     struct kblob_symbol_list *l = &a->list;
-    if (!a->has_line) { /* counted from where it was counted before */
+    if (!a->has_line) { /* lines are counted on from the last place */
         size_t to = a->s->pos ? a->s->pos - 1 : 0;
         if (!a->line) a->line = 1;
         for (; a->line_from < to; a->line_from++) a->line += a->s->text.data[a->line_from] == '\n';
@@ -76,7 +76,7 @@ bool assembly_emit(struct assembly *a, const struct kblob_inst *in)
     return true;
 }
 
-/* A string, or hex digits up to the end of the line. */
+/* Reads a string, or hex digits up to the end of the line. */
 static bool hex_line(struct assembly *a, struct writer *out)
 {
     struct source *s = a->s;
@@ -105,7 +105,7 @@ static bool directive_header(struct assembly *a)
     return true;
 }
 
-/* An unusual instruction says nothing about the version. */
+/* Emits an instruction that .inst gave. It says nothing about the version. */
 static bool raw_emit(struct assembly *a, const struct kblob_inst *in)
 {
     bool has_header = a->has_header;
@@ -254,7 +254,8 @@ static bool kblob_assemble_line(struct assembly *a)
 {
     struct source *s = a->s;
     struct token t = source_next(s);
-    while (t.kind == TOKEN_NAME && source_accept(s, ':')) { /* labels, then perhaps more */
+    while (t.kind == TOKEN_NAME &&
+           source_accept(s, ':')) { /* labels, after which a statement may follow */
         if (!assembly_label(a, t)) return false;
         t = source_next(s);
     }
@@ -275,13 +276,13 @@ static bool add_name(struct assembly *a, const struct label *l, bool is_address)
     return true;
 }
 
-/* Names that cannot be symbols are left out: local labels, variables of scripts. */
+/* Tells whether a name can be a symbol. Local labels and variables of scripts cannot. */
 static bool symbol_name(const struct label *l)
 {
     return l->defined && l->name.data[0] != '$' && l->name.data[0] != '@';
 }
 
-/* A name of an instruction and of an address: the instruction has it. */
+/* Gathers the names as symbols. A name of both an instruction and an address becomes that of the instruction. */
 static bool kblob_assemble_gather(struct assembly *a)
 {
     for (size_t i = 0; i < a->labels.count; i++)

@@ -1,4 +1,4 @@
-/* Labels, and `if` and `loop` with their ends (KBLOB 4.5).
+/* Assembles labels, and `if` and `loop` with their ends (KBLOB 4.5).
  *
  *     if r1 ltu r2        BGEU r1, r2, ELSE       the opposite branch
  *         ...                 ...
@@ -13,7 +13,7 @@
 #include "kblob/text/assembly.h"
 #include "base/array.h"
 
-enum { TARGET_AT = 12 }; /* of an instruction */
+enum { TARGET_AT = 12 }; /* the offset of the target in an instruction */
 
 static void set_target(struct assembly *a, uint32_t index, uint32_t target)
 {
@@ -57,7 +57,7 @@ static struct block *blocks_innermost(struct assembly *a)
     return a->block_count ? &a->blocks[a->block_count - 1] : NULL;
 }
 
-/* Conditions are the names of the branches without their B. */
+/* Parses a condition, which is the name of a branch without its B. */
 static bool blocks_condition(struct assembly *a, unsigned *opcode)
 {
     struct token t = source_next(a->s);
@@ -73,7 +73,7 @@ bool assembly_if(struct assembly *a, uint64_t offset)
     if (!assembly_register(a, &ra) || !blocks_condition(a, &opcode) ||
         !assembly_register_or_constant(a, &b, &in.arg0))
         return false;
-    in.opcode = (uint8_t)(opcode ^ 1); /* skips the block when the condition does not hold */
+    in.opcode = (uint8_t)(opcode ^ 1); /* the opposite branch skips the block */
     in.reserved = (uint16_t)(ra | b << 8);
     return open_block(a, &in, offset);
 }
@@ -110,7 +110,7 @@ bool assembly_endloop(struct assembly *a, uint64_t offset)
     if (!b || b->opcode != KBLOB_OP_LOOP)
         return error_at(a->s->err, BASE_SYNTAX, offset, "endloop without loop");
     a->block_count--;
-    if (a->code.failed) return true; /* memory ran out, which is reported at the end */
+    if (a->code.failed) return true; /* the end reports that memory ran out */
     const uint8_t *loop = a->code.out.data + (size_t)b->at * kblob_inst_bytes;
     struct kblob_inst in = {KBLOB_OP_NEXT, loop[1], bytes_get16(loop + 2), bytes_get64(loop + 4),
                             b->at + 1};

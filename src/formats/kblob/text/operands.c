@@ -1,4 +1,4 @@
-/* Instructions of an assembly: operands by the shape of the opcode (KBLOB 4.4). */
+/* Assembles instructions: parses operands by the shape of the opcode (KBLOB 4.4). */
 #include "kblob/text/assembly.h"
 #include "base/suggest.h"
 #include "text/expr.h"
@@ -41,12 +41,12 @@ bool assembly_register_or_constant(struct assembly *a, unsigned *number, uint64_
     return assembly_number(a, 64, constant);
 }
 
-/* [a], [a + OFFSET], [a - OFFSET] */
+/* Parses [a], [a + OFFSET] or [a - OFFSET]. */
 static bool operands_memory(struct assembly *a, unsigned *number, uint64_t *offset)
 {
     if (!source_expect(a->s, '[') || !assembly_register(a, number)) return false;
     struct token t = source_peek(a->s);
-    bool minus = t.kind == TOKEN_PUNCT && t.as.punct == '-'; /* part of the number */
+    bool minus = t.kind == TOKEN_PUNCT && t.as.punct == '-'; /* the minus is part of the number */
     if ((minus || source_accept(a->s, '+')) && !assembly_number(a, 64, offset)) return false;
     return source_expect(a->s, ']');
 }
@@ -108,7 +108,7 @@ static bool instruction_2(struct assembly *a, unsigned opcode)
 
 /* ---- version 1 ---- */
 
-/* The value of WRITE64: 32 bits as the instruction has them, or one that does not fit there. */
+/* Parses the value of WRITE64. It is `wide` when it does not fit the 32 bits of the instruction. */
 static bool wide_value(struct assembly *a, uint64_t *value, bool *wide)
 {
     struct token t = source_peek(a->s);
@@ -123,7 +123,8 @@ static bool wide_value(struct assembly *a, uint64_t *value, bool *wide)
     return true;
 }
 
-/* A pseudo-instruction: the low half by WRITE64, which clears the upper one, then its bytes. */
+/* Emits a pseudo-instruction: WRITE64 with the low half, which clears the upper half, then instructions that write
+ * the bytes of the upper half. */
 static bool write_wide(struct assembly *a, uint64_t address, uint64_t value)
 {
     struct kblob_inst in = {.opcode = KBLOB_OP_WRITE64, .arg0 = address, .arg1 = (uint32_t)value};

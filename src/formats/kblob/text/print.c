@@ -1,4 +1,4 @@
-/* The disassembler; assemble.c has the language. */
+/* The disassembler. assemble.c describes the language. */
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/codec/checksum.h"
@@ -11,7 +11,7 @@
 struct printing {
     const struct kblob_module *m;
     struct writer *out;
-    const struct labels *names; /* of the option define; NULL: none */
+    const struct labels *names; /* from the option define; NULL without it */
 };
 
 static void print_offset(struct writer *out, uint64_t offset)
@@ -40,7 +40,7 @@ static void print_address(const struct printing *p, uint64_t address)
     print_offset(p->out, address - start);
 }
 
-/* Whether a plain line gives the same bytes: a defined opcode, no unused field in use. */
+/* Tells whether a plain line gives the same bytes: the opcode is defined, and every unused field is 0. */
 static bool print_plain(const struct kblob_module *m, const struct kblob_inst *in)
 {
     const struct kblob_op_info *op = kblob_op(m->header.version, in->opcode);
@@ -59,7 +59,7 @@ static bool print_plain(const struct kblob_module *m, const struct kblob_inst *i
     return uses & KBLOB_FIELD_TARGET || !in->arg1;
 }
 
-/* Small constants in decimal, also negative ones; others in hex. */
+/* Prints small constants, also negative ones, in decimal and others in hex. */
 static void print_constant(struct writer *out, uint64_t value)
 {
     if (value < 4096)
@@ -97,12 +97,12 @@ static void print_b(const struct printing *p, const struct kblob_inst *in)
         print_constant(p->out, in->arg0);
 }
 
-/* The name of an instruction; one without a name is $ and its index. */
+/* Prints the name of an instruction, or $ and its index when it has none. */
 static void print_target(const struct printing *p, uint32_t target)
 {
     uint64_t start = 0;
     const char *name = kblob_name_of(&p->m->symbols, target, &start);
-    if (target > p->m->count) /* an error, which the text repeats */
+    if (target > p->m->count) /* the file has this error, and the text repeats it */
         writer_dec(p->out, target);
     else if (name && start == target)
         writer_text(p->out, name);
@@ -171,7 +171,7 @@ static void print_inst(const struct printing *p, const struct kblob_inst *in)
         writer_0x(out, in->arg1);
 }
 
-/* With the place in the source as a comment, where it is known. */
+/* Prints one instruction, with its place in the source as a comment when that is known. */
 bool kblob_print_at(const penta_module *module, uint64_t pc, struct writer *out)
 {
     const struct kblob_module *m = kblob_module(module);
@@ -188,27 +188,27 @@ bool kblob_print_at(const penta_module *module, uint64_t pc, struct writer *out)
     return true;
 }
 
-/* ---- blocks: branches that text can say as `if` and `loop` ---- */
+/* ---- blocks: branches that the text shows as `if` and `loop` ---- */
 
 struct open_block {
-    uint32_t turn; /* index of the JMP that is its `else`; NO_TURN: none, or it was passed */
-    uint32_t end;  /* `endif` comes before this instruction; of a loop the index of its NEXT */
+    uint32_t turn; /* the index of the JMP that is its `else`; NO_TURN without one, or after it */
+    uint32_t end;  /* the instruction after `endif`; for a loop the index of its NEXT */
     bool loop;
 };
 #define NO_TURN UINT32_MAX
-enum { DEEPEST = 8 /* levels that are indented */ };
+enum { DEEPEST = 8 /* how many levels are indented */ };
 
 struct listing {
     struct printing p;
     struct open_block *open;
     size_t open_count, open_capacity;
-    uint8_t *labelled; /* by index, count + 1 of them: a branch goes there by name */
-    size_t line;       /* the next row of the line table */
-    bool lines;        /* print them */
+    uint8_t *labelled; /* for each index up to count: whether a branch goes there by name */
+    size_t line;       /* the next row of the line table to print */
+    bool lines;        /* whether to print lines */
     bool failed;
 };
 
-/* Up to where a block that starts now may reach. */
+/* The instruction up to which a block that starts now may reach. */
 static uint32_t print_room(const struct listing *l)
 {
     if (!l->open_count) return (uint32_t)l->p.m->count;
@@ -226,7 +226,7 @@ static bool print_push(struct listing *l, struct open_block block)
     return true;
 }
 
-/* The loop whose NEXT is where it should be. */
+/* Opens a loop whose NEXT is where it should be. */
 static bool opens_loop(struct listing *l, uint32_t i)
 {
     const struct kblob_inst *in = &l->p.m->insts[i];
@@ -289,7 +289,7 @@ static void print_line(struct listing *l, uint32_t i)
         writer_print(l->p.out, ".line   %u\n", (unsigned)bytes_get32(row + 4));
         l->line++;
     } else if (!i) {
-        writer_text(l->p.out, ".line   0\n"); /* none yet, and not that of this text */
+        writer_text(l->p.out, ".line   0\n"); /* or the line of this text would count */
     }
 }
 
@@ -300,7 +300,7 @@ static void print_head(struct listing *l, const struct kblob_inst *in)
     if (in->opcode == KBLOB_OP_LOOP) {
         writer_print(out, "loop    r%u, ", kblob_d(in));
         print_b(&l->p, in);
-    } else { /* the branch skips the block when the condition does not hold */
+    } else { /* the branch skips the block, so `if` has the opposite condition */
         const char *name = kblob_ops[in->opcode ^ 1].mnemonic + 1;
         writer_print(out, "if      r%u ", kblob_a(in));
         for (; *name; name++) writer_char(out, (char)(*name | 0x20));
@@ -310,7 +310,7 @@ static void print_head(struct listing *l, const struct kblob_inst *in)
     writer_char(out, '\n');
 }
 
-/* What stands at instruction i: the ends of blocks before it, labels, and itself. */
+/* Prints what stands at instruction i: the ends of blocks before it, labels, and the instruction. */
 static void walk_inst(struct listing *l, uint32_t i)
 {
     const struct kblob_module *m = l->p.m;
@@ -366,7 +366,7 @@ static bool print_code(const struct kblob_module *m, const struct labels *names,
                        struct writer *out, penta_error *err)
 {
     struct listing l = {.p = {m, NULL, names}, .lines = lines};
-    if (m->header.version == KBLOB_VERSION_2) { /* first find what needs a label */
+    if (m->header.version == KBLOB_VERSION_2) { /* the first walk finds what needs a label */
         l.labelled = calloc(m->count + 1, 1);
         if (!l.labelled) return error_at(err, BASE_MEMORY, 0, "no memory for labels");
         walk_code(&l);
@@ -385,7 +385,7 @@ static void print_bytes(struct writer *out, const char *directive, penta_bytes b
     hex_rows(out, directive, directive, bytes);
 }
 
-/* The rows of the module as an assembler has gathered them; false: it would not gather such. */
+/* Makes the rows of the module as an assembler would gather them. False when it would not gather such rows. */
 static bool symbol_rows(const struct kblob_symbols *s, struct kblob_symbol_list *list)
 {
     bool ok = true;
@@ -396,12 +396,13 @@ static bool symbol_rows(const struct kblob_symbols *s, struct kblob_symbol_list 
     for (size_t i = 0; i < s->line_count; i++) {
         const uint8_t *row = s->lines + i * kblob_line_bytes;
         list->lines[i] = (struct kblob_line){bytes_get32(row), bytes_get32(row + 4)};
-        ok = ok && list->lines[i].line != (i ? list->lines[i - 1].line : 0); /* a change */
+        ok = ok && list->lines[i].line !=
+                       (i ? list->lines[i - 1].line : 0); /* a row must change the line */
     }
     return ok;
 }
 
-/* Whether .symbols gives these bytes: they are in the form that the assembler writes. */
+/* Tells whether .symbols gives these bytes, because they are in the form that the assembler writes. */
 static bool symbols_usual(const struct kblob_module *m, penta_error *err)
 {
     const struct kblob_symbols *s = &m->symbols;
@@ -421,7 +422,7 @@ static bool symbols_usual(const struct kblob_module *m, penta_error *err)
     return ok;
 }
 
-/* The trailer is what the assembler writes for these metadata. */
+/* Tells whether the trailer is the one that the assembler writes for these metadata. */
 static bool trailer_usual(const struct kblob_module *m)
 {
     if (!m->tail_is_trailer) return false;
@@ -442,7 +443,7 @@ static void print_tail(struct writer *out, const struct kblob_module *m)
         writer_text(out, ".trailer\n");
 }
 
-/* Instructions that an assembler takes as a sign of version 2. */
+/* Tells whether the program has an instruction that an assembler takes as a sign of version 2. */
 static bool says_version_2(const struct kblob_module *m)
 {
     for (size_t i = 0; i < m->count; i++)
@@ -450,7 +451,7 @@ static bool says_version_2(const struct kblob_module *m)
     return false;
 }
 
-/* The assembler computes the header; other values need a directive. */
+/* Prints the header as a directive when it is not the one that the assembler computes. */
 static void print_header(struct writer *out, const struct kblob_module *m)
 {
     const struct kblob_header *h = &m->header;

@@ -1,5 +1,5 @@
-/* What a debugger asks of kernel blobs: lines of the debug symbols, registers of the current thread,
- * and the values beside the memory. There are no calls. */
+/* Answers a debugger about kernel blobs: lines of the debug symbols, registers of the current thread, and values
+ * outside of the memory. The programs have no calls. */
 #include "core/debug/debug_info.h"
 #include <stdio.h>
 #include "base/bytes.h"
@@ -98,7 +98,7 @@ static void use_register(penta_access_report *report, void *user, unsigned numbe
     access_name(report, user, name, write);
 }
 
-/* Bytes that an instruction of version 2 accesses. */
+/* How many bytes an instruction of version 2 accesses. */
 static uint64_t access_bytes(uint8_t op)
 {
     switch (op) {

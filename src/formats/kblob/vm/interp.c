@@ -1,5 +1,5 @@
-/* The interpreter (KBLOB 3). Nearly always an access is in the allocation of the access before, so
- * its bounds stay in locals and a hit is one subtraction and two compares. */
+/* The interpreter (KBLOB 3). Nearly every access is in the same allocation as the access before. So the bounds of
+ * that allocation stay in local variables, and such an access costs one subtraction and two compares. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -24,7 +24,7 @@ bool kblob_access_writes(const struct kblob_decoded *in)
     return in->op != KBLOB_OP_READ8 && in->op != KBLOB_OP_READ64;
 }
 
-/* Whatever a validated blob cannot have becomes an instruction that traps. */
+/* Decodes an instruction. One that a validated blob cannot have becomes an instruction that traps. */
 static struct kblob_decoded interp_decode(const struct kblob_module *m, const struct kblob_inst *in)
 {
     struct kblob_decoded out = {in->arg0, in->arg1, in->opcode, 0, 0, KBLOB_ZERO};
@@ -69,8 +69,7 @@ void kblob_vm_init(struct kblob_vm *vm, const struct kblob_decoded *program, uin
 
 /* ---- accesses ---- */
 
-/* The window of memory that the last access lay in, and those before it. A read-only one is open
- * for reading only. */
+/* A window: the memory around the last access. A read-only window is open only for reading. */
 struct window {
     uint64_t base, size;
     uint8_t *bytes;
@@ -86,7 +85,7 @@ static bool interp_inside(const struct window *w, uint64_t address, uint64_t siz
     return w->size >= size && address - w->base <= w->size - size;
 }
 
-/* Shared memory of the current block lies above that of the device. */
+/* Opens the shared memory of the current block, whose addresses lie above those of the device. */
 static bool open_shared(struct kblob_vm *vm, struct window *w, uint64_t address, uint64_t size)
 {
     const struct kblob_grid *g = &vm->grid;
@@ -101,7 +100,7 @@ static bool open_shared(struct kblob_vm *vm, struct window *w, uint64_t address,
     return !vm->fault;
 }
 
-/* Moves the window to the address, or says why not. */
+/* Moves the window to the address. False when the access is a fault. */
 static bool move_window(struct kblob_vm *vm, struct windows *w, uint64_t address, uint64_t size,
                         bool write)
 {
@@ -125,8 +124,8 @@ static bool move_window(struct kblob_vm *vm, struct windows *w, uint64_t address
     return !vm->fault;
 }
 
-/* Tells the guards of an access. The window keeps what is around it and not watched; nothing, if the
- * access is to that. */
+/* Tells the guards about an access. The window keeps the memory around the access that is not watched, and is empty
+ * when the access itself is to watched memory. */
 static void heed_guards(struct guards *guards, struct window *w, uint64_t address, uint64_t size,
                         unsigned kind)
 {
@@ -142,12 +141,12 @@ static void heed_guards(struct guards *guards, struct window *w, uint64_t addres
         else
             high = low = address;
     }
-    if (high == low) low = address; /* the access itself still goes through the window */
+    if (high == low) low = address; /* this access still goes through the window */
     *w =
         (struct window){low, high > low ? high - low : 0, w->bytes + (low - w->base), w->read_only};
 }
 
-/* Slow path of an access. With a log every access comes here: the window is left without size. */
+/* The slow path of an access. With a log every access comes here, because the window stays empty. */
 __attribute__((noinline)) static bool open_window(struct kblob_vm *vm, struct windows *w,
                                                   uint64_t address, uint64_t size, unsigned kind,
                                                   uint64_t value, uint32_t pc)
@@ -167,7 +166,7 @@ __attribute__((noinline)) static bool open_window(struct kblob_vm *vm, struct wi
     return true;
 }
 
-/* False: interrupted, and the access to the memory did not take place for those who watch it. */
+/* Clears memory piece by piece. False when it was interrupted; guards and logs then do not see the access. */
 static bool clear_in_pieces(struct kblob_vm *vm, uint8_t *at, uint32_t size)
 {
     enum { PIECE = 1 << 20 };
@@ -186,7 +185,7 @@ static bool clear_in_pieces(struct kblob_vm *vm, uint8_t *at, uint32_t size)
 static bool interp_divide(uint8_t op, uint64_t x, uint64_t y, uint64_t *out)
 {
     if (!y) return false;
-    bool wraps = y == UINT64_MAX; /* signed -1: the largest negative number has no opposite */
+    bool wraps = y == UINT64_MAX; /* the divisor is -1: the least number has no opposite */
     switch (op) {
     case KBLOB_OP_DIVU: *out = x / y; break;
     case KBLOB_OP_REMU: *out = x % y; break;
@@ -211,7 +210,7 @@ static bool interp_divide(uint8_t op, uint64_t x, uint64_t y, uint64_t *out)
     has_read = true;                                                                               \
     in++
 
-/* Operands of calculations: a, and b with the constant, one of which is 0. */
+/* The operands of calculations: register a, and register b plus the constant, one of which is 0. */
 #define X R[in->a]
 #define Y (R[in->b] + in->arg0)
 #define CALCULATE(name, expression)                                                                \
@@ -270,14 +269,14 @@ static bool interp_divide(uint8_t op, uint64_t x, uint64_t y, uint64_t *out)
 static inline uint8_t interp_get8(const uint8_t *p) { return *p; }
 static inline void interp_put8(uint8_t *p, uint8_t v) { *p = v; }
 
-/* Fuel is given out in slices: `left` counts down, and what is in `later` follows. Spent fuel
- * dispatches like an instruction, so step is run(1) and needs no second loop. Between slices the
- * interrupt flag is looked at. */
+/* Fuel comes in slices: `left` counts down, and `later` has the fuel of the slices that follow. Between slices the
+ * loop looks at the interrupt flag. Spent fuel dispatches like an instruction, so a step is run(1) and needs no
+ * second loop. */
 #define FETCH() (__builtin_expect(left-- != 0, 1) ? in->op : (uint8_t)KBLOB_OP_FUEL)
 #define END_SLICE (later += left, granted -= left, left = 0)
 enum { SLICE = 1 << 14, LONG_MEMSET = 1 << 16 };
 
-/* Goes on as another thread, or ends the run; `turn` says what became of this one. */
+/* Continues with another thread, or ends the run. `turn` says what became of the current thread. */
 #define TURN(call, executed)                                                                       \
     vm->pc = (uint32_t)(in - code);                                                                \
     enum kblob_turn turn = call;                                                                   \
@@ -299,7 +298,8 @@ static void count_start(struct kblob_vm *vm)
     if (!vm->places[vm->pc]) counts_resume(vm->base.counts, vm->pc);
 }
 
-/* The current thread leaves at an instruction that was executed or not, and perhaps another goes on. */
+/* Corrects the counts when the current thread stops at an instruction, which may have been executed, and another
+ * thread may go on. */
 static void count_turn(struct kblob_vm *vm, uint32_t from, bool executed, bool switched)
 {
     if (executed)
@@ -337,12 +337,14 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     const struct kblob_decoded *code = vm->code ? vm->code : vm->program, *in = code + vm->pc;
     uint64_t left = 0, later = fuel, granted = 0;
     uint64_t *R = grid->threads ? grid->threads[grid->current].r : NULL;
-    uint64_t last_read = vm->last_read; /* hot state in locals, written back at out */
+    uint64_t last_read =
+        vm->last_read; /* hot state is in local variables and written back at `out` */
     bool has_read = vm->has_read, cut = false, settled = false;
     struct windows w = {0};
     uint8_t op = KBLOB_OP_FUEL;
     if (vm->final || vm->asleep) goto stopped;
-    if (fuel && vm->at_break && in->op == KBLOB_OP_BREAK) { /* the instruction below the mark */
+    if (fuel && vm->at_break &&
+        in->op == KBLOB_OP_BREAK) { /* executes the instruction under the breakpoint */
         op = vm->program[vm->pc].op;
         later--, granted = 1;
     }
@@ -383,14 +385,14 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
                 ACCESS(in->arg0, in->arg1, KBLOB_WRITES, 0);
                 if (!clear_in_pieces(vm, at, in->arg1)) goto paused;
             }
-            if (in->arg1 >= LONG_MEMSET) { /* look at the interrupt flag now */
+            if (in->arg1 >= LONG_MEMSET) { /* ends the slice, so that the loop looks at the interrupt flag */
                 END_SLICE;
                 cut = vm->yields;
             }
             in++;
             NEXT;
         }
-        CASE(KBLOB_OP_SLEEP):                  /* counts now; pc moves on when the host answers */
+        CASE(KBLOB_OP_SLEEP):                  /* the step counts now; pc moves when the host answers */
             vm->asleep = true;
             goto out;
         CASE(KBLOB_OP_HALT): {
@@ -432,7 +434,8 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
                     TURN(kblob_grid_rotate(vm), false);
                 }
             }
-            /* ends without HALT take no fuel, so that pc is the next instruction; not the last */
+            /* An end without HALT takes no fuel, so that pc is the next instruction. The last thread is not ended
+             * here. */
             while (!later && in->op == KBLOB_OP_END && grid->ended + 1 < grid->count) {
                 TURN(kblob_grid_end(vm, false), true);
             }
@@ -449,7 +452,7 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             later -= left;
             NEXT;
         }
-        CASE(KBLOB_OP_BAD):                    /* verified programs have none */
+        CASE(KBLOB_OP_BAD):                    /* verified programs do not have this */
             vm->fault = KBLOB_FAULT_NONE;
             goto trap;
 
@@ -543,7 +546,7 @@ over:
     goto out;
 stuck: /* after the instruction that made it so: the waiting thread traps */
     in = code + vm->pc;
-    granted = left; /* the waiting thread has used nothing of its quantum */
+    granted = left; /* the waiting thread has used no part of its quantum */
     grid->stuck = settled = true;
     stop->kind = PENTA_STOP_FUEL;
     if (!left && !later) goto out;

@@ -1,3 +1,5 @@
+/* Device memory: regions sorted by base, found by binary search. Bases come from a generator, so that they are the
+ * same in every run with the same seed. */
 #include "kblob/vm/memory.h"
 #include "kblob/kblob.h"
 #include <stdlib.h>
@@ -24,7 +26,7 @@ void kblob_memory_free(struct kblob_memory *m)
     *m = (struct kblob_memory){.limit = m->limit, .seed = m->seed};
 }
 
-/* Index of the first region with base > address. */
+/* The index of the first region with base > address. */
 static size_t memory_above(const struct kblob_memory *m, uint64_t address)
 {
     size_t low;
@@ -84,7 +86,7 @@ static bool memory_affordable(const struct kblob_memory *m, uint64_t size)
     return size && size <= limit && m->used <= limit - size;
 }
 
-/* Closer than `gap` bytes to a live allocation, or outside 48 bits. */
+/* Tells whether a range is closer than `gap` bytes to a live allocation, or outside of 48 bits. */
 static bool memory_crowded(const struct kblob_memory *m, uint64_t base, uint64_t size, uint64_t gap)
 {
     if (!base || base >= space || size > space - base) return true;

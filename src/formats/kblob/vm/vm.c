@@ -35,7 +35,7 @@ static bool map_option(struct kblob_vm *vm, const char *text, penta_error *err)
 
 /* ---- launches ---- */
 
-/* "4", "4x2" or "4x2x1"; what is not said is 1. */
+/* Reads a size: "4", "4x2" or "4x2x1". A number that is missing is 1. */
 static bool size_option(const char *key, const char *text, uint32_t size[3], penta_error *err)
 {
     const char *at = text;
@@ -165,7 +165,7 @@ static void describe_size(const penta_visitor *v, const char *name, const uint32
     describe_text(v, name, text);
 }
 
-/* The launch, and the thread whose registers follow. */
+/* Describes the launch, and the thread whose registers follow. */
 static void describe_grid(const struct kblob_grid *g, const penta_visitor *v)
 {
     penta_node node = {.name = "launch"};
@@ -236,7 +236,7 @@ static void vm_describe(const penta_vm *base, const penta_visitor *v)
 static uint8_t *kblob_vm_window(const struct kblob_vm *vm, uint64_t address, size_t size)
 {
     const struct kblob_grid *g = &vm->grid;
-    if (address >= KBLOB_SHARED_BASE && g->shared) { /* of the current thread's block */
+    if (address >= KBLOB_SHARED_BASE && g->shared) { /* the memory of the current thread's block */
         uint64_t at = address - KBLOB_SHARED_BASE, all = g->launch.shared;
         if (at >= all || size > all - at) return NULL;
         return g->shared + kblob_grid_block(g, g->current) * all + at;
@@ -309,7 +309,8 @@ static void walk_launch(const struct kblob_grid *g, struct walk *w)
     if (!same) walk_wrong(w, "another launch");
 }
 
-/* A thread that waits does so at a barrier, and not all of its block; the current one can run. */
+/* Tells whether the states of threads are possible: waiting threads wait at a barrier, not all of a block wait, and
+ * the current thread can run. */
 static bool kblob_vm_possible(const struct kblob_vm *vm)
 {
     const struct kblob_grid *g = &vm->grid;
@@ -324,7 +325,7 @@ static bool kblob_vm_possible(const struct kblob_vm *vm)
     return vm->final || state == (g->stuck ? KBLOB_THREAD_WAITING : KBLOB_THREAD_READY);
 }
 
-/* What follows from the states of the threads is not stored. */
+/* Computes what a snapshot does not store, because it follows from the states of the threads. */
 static void restore_grid(struct kblob_grid *g)
 {
     memset(g->ready, 0, (g->count + 63) / 64 * sizeof *g->ready);
@@ -346,7 +347,7 @@ static void walk_grid(struct kblob_vm *vm, struct walk *w)
     struct kblob_grid *g = &vm->grid;
     walk_launch(g, w);
     if (walk_failed(w)) return;
-    g->threads[g->current].pc = vm->pc; /* saving: as it is now */
+    g->threads[g->current].pc = vm->pc; /* for saving, the pc of the current thread as it is now */
     WALK_NUMBER(w, g->current);
     WALK_NUMBER(w, g->quantum);
     WALK_NUMBER(w, g->implicit);
@@ -405,10 +406,10 @@ static bool vm_count(penta_vm *base, struct counts *counts, penta_error *err)
         free(places);
         return error_at(err, BASE_MEMORY, 0, "no memory for counters");
     }
-    bool one = vm->count && counts->map->function_count == 1; /* nothing is called: one path */
+    bool one = vm->count && counts->map->function_count == 1; /* without calls there is one path */
     if (one) {
         counts_call(counts, 0, KBLOB_COUNT_KEY);
-        counts->path->counts[0]--; /* not yet */
+        counts->path->counts[0]--; /* the first arrival comes only when it runs */
         counts->path->calls++;
         vm->hits = counts->path->counts;
     }
