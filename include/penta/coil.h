@@ -74,6 +74,10 @@ PENTA_API bool penta_coil_link(const penta_object *objects, size_t count,
  * when it runs. docs/formats/coil/native.md has the rules for calls, and what needs -lpenta_coil. */
 PENTA_API bool penta_coil_compile(const penta_module *module, const penta_option *options,
                                   size_t count, penta_buffer *out, penta_error *err);
+/* stop: as of penta_vm_new_until. */
+PENTA_API bool penta_coil_compile_until(const penta_module *module, const penta_option *options,
+                                        size_t count, const volatile int *stop, penta_buffer *out,
+                                        penta_error *err);
 
 /* ---- machines ---- */
 

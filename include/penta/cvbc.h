@@ -268,6 +268,11 @@ PENTA_API bool penta_cvbc_create_programs(const penta_cvbc_named *programs, size
 PENTA_API bool penta_cvbc_compile(penta_bytes source, const char *name, const penta_option *options,
                                   size_t count, penta_buffer *out, penta_report *report, void *user,
                                   penta_error *err);
+/* stop: as of penta_vm_new_until. */
+PENTA_API bool penta_cvbc_compile_until(penta_bytes source, const char *name,
+                                        const penta_option *options, size_t count,
+                                        const volatile int *stop, penta_buffer *out,
+                                        penta_report *report, void *user, penta_error *err);
 
 /* ---- programs from before the container ---- */
 

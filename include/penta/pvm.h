@@ -87,6 +87,10 @@ typedef struct penta_pvm_compilation {
 PENTA_API penta_pvm_compiled *penta_pvm_compile(const penta_module *module,
                                                 const penta_option *options, size_t count,
                                                 penta_pvm_compilation *result, penta_error *err);
+/* stop: as of penta_vm_new_until. */
+PENTA_API penta_pvm_compiled *
+penta_pvm_compile_until(const penta_module *module, const penta_option *options, size_t count,
+                        const volatile int *stop, penta_pvm_compilation *result, penta_error *err);
 PENTA_API void penta_pvm_compiled_free(penta_pvm_compiled *compiled); /* NULL is fine */
 
 typedef struct penta_pvm_instruction {

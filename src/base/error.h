@@ -29,12 +29,15 @@ bool error_at(penta_error *err, uint32_t code, uint64_t offset, const char *form
 /* Adds a hint on what to do to the error just made, unless it has a note already. Returns false as error_at does. */
 bool error_note(penta_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+struct long_work;
 /* Receives what a verifier or an assembler finds: counts each finding and passes it to `report`. */
 struct findings {
     const penta_rule *rules; /* of the format: gives each code its severity */
     penta_report *report;
     void *user;
     size_t errors, warnings, infos;
+    struct long_work
+        *work; /* of looking for them (base/long_work.h): when it is over, so is the search */
 };
 const char *severity_text(penta_severity severity); /* "error", "warning" or "info" */
 /* `note` may be NULL. */

@@ -11,6 +11,33 @@ struct long_work {
     bool ended; /* the work was ended: its result means nothing */
 };
 
+/* Work that ends when a flag is set. It is looked at before a unit more than LONG_WORK_UNITS is done since the last
+ * look. */
+enum { LONG_WORK_UNITS = 1 << 15 };
+struct flag_work {
+    struct long_work work;
+    const volatile int *flag; /* set by a signal handler or another thread; NULL: never */
+    uint64_t left;            /* units until the next look */
+};
+
+static inline bool flag_work_over(void *user, uint64_t units)
+{
+    struct flag_work *w = (struct flag_work *)user;
+    if (units < w->left) {
+        w->left -= units;
+        return false;
+    }
+    w->left = LONG_WORK_UNITS;
+    return w->flag && *w->flag;
+}
+
+/* The work, which lives as long as w does. */
+static inline struct long_work *flag_work_begin(struct flag_work *w, const volatile int *flag)
+{
+    *w = (struct flag_work){.work = {.over = flag_work_over, .user = w}, .flag = flag};
+    return &w->work;
+}
+
 /* Tells whether the work is to end before its next `units`. Work that is NULL is never ended. */
 static inline bool long_work_over(struct long_work *work, uint64_t units)
 {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/json/json_visit.h"
+#include "base/long_work.h"
 #include "core/snapshot.h"
 #include "core/engine.h"
 #include "penta/registry.h"
@@ -337,8 +338,14 @@ penta_vm *penta_vm_new_until(const penta_module *module, const char *engine,
     if (!found || !options_check(options, count, driver->options, OPTION_RUN, err) ||
         !api_whole(module, err))
         return NULL;
-    struct findings f = {.rules = driver->rules, .report = api_refuse, .user = err};
+    struct flag_work checking;
+    struct findings f = {.rules = driver->rules,
+                         .report = api_refuse,
+                         .user = err,
+                         .work = flag_work_begin(&checking, stop)};
     driver->verify(module, &f);
+    if (checking.work.ended)
+        error_at(err, BASE_STATE, 0, "interrupted before the program could run");
     if (err->code) return NULL;
     penta_vm *vm = found->open_until ? found->open_until(module, options, count, stop, err)
                                      : found->open(module, options, count, err);

@@ -131,6 +131,84 @@ static void threads(void)
     penta_close(module);
 }
 
+/* ---- compiling looks at its work ---- */
+
+struct counted {
+    uint64_t units, largest, calls, most; /* it is over when more than `most` are counted */
+};
+
+static bool counted_over(void *user, uint64_t units)
+{
+    struct counted *c = user;
+    if (units > c->largest) c->largest = units;
+    c->units += units;
+    c->calls++;
+    return c->units > c->most;
+}
+
+/* Code of one kind of instruction after the other: without native code, in blocks of one instruction, in one block, with
+ * jumps forward, and holes that no instruction covers. */
+static const struct {
+    const char *what;
+    uint8_t bytes[8];
+    unsigned size;
+    bool hole;
+} fillings[] = {
+    {"fallthrough", {17}, 1, false},    {"unlikely", {18}, 1, false},
+    {"a0 = a0", {100, 0x77}, 2, false}, {"a0 = a0 + 1", {149, 0x77, 1}, 3, false},
+    {"jump", {40, 2}, 2, false},        {"u64 [0x10000] = a0", {62, 7, 0, 0, 1}, 5, false},
+    {"ecalli", {10, 1}, 2, false},      {"hole", {149, 0x77, 1, 0, 0, 0, 0, 0}, 8, true},
+};
+
+static void compile_counted(const struct pvm_code *code, bool metered, const char *what)
+{
+    enum { PER_BYTE = 8 }; /* a unit is at most so many bytes of code */
+    struct pvm_config config = {.profile = pvm_profile_find("polkavm"), .metered = metered};
+    penta_error err = {0};
+    struct counted c = {.most = UINT64_MAX};
+    struct long_work work = {.over = counted_over, .user = &c};
+    struct pvm_cells *cells = pvm_cells_new(code, config.profile, PVM_GAS_NAIVE, metered, &err);
+    struct pvm_native *plain = pvm_native_compile(cells, &config);
+    config.work = &work;
+    struct pvm_native *n = pvm_native_compile(cells, &config);
+    CHECK(plain && n && plain->used == n->used && !memcmp(plain->code, n->code, n->body));
+    if (c.largest > LONG_WORK_UNITS || c.units < code->bytes.size / PER_BYTE)
+        printf("%s: %llu units, at most %llu\n", what, (unsigned long long)c.units,
+               (unsigned long long)c.largest);
+    CHECK(c.largest <= LONG_WORK_UNITS && c.units >= code->bytes.size / PER_BYTE);
+    pvm_native_free(n);
+    pvm_native_free(plain);
+    uint64_t all = c.units;
+    for (uint64_t most = 0; most < all;
+         most += all / 9 + 1) { /* it ends wherever the flag is set */
+        c = (struct counted){.most = most};
+        work.ended = false;
+        CHECK(!pvm_native_compile(cells, &config));
+        CHECK(work.ended && c.units - most <= LONG_WORK_UNITS);
+    }
+    pvm_cells_free(cells);
+}
+
+static void compiling(void)
+{
+    enum { BYTES = 1 << 20 };
+    uint8_t *bytes = malloc(BYTES), *starts = malloc(BYTES / 8 + 16);
+    for (size_t k = 0; bytes && starts && k < sizeof fillings / sizeof *fillings; k++) {
+        memset(starts, 0, BYTES / 8 + 16);
+        memset(bytes, 0, BYTES);
+        for (size_t at = 0; at + fillings[k].size <= BYTES; at += fillings[k].size) {
+            memcpy(bytes + at, fillings[k].bytes, fillings[k].size);
+            if (!fillings[k].hole || !(at % 4096)) starts[at / 8] |= (uint8_t)(1u << at % 8);
+        }
+        struct pvm_code code = {
+            .bytes = {bytes, BYTES}, .mask = {starts, BYTES / 8}, .starts = starts};
+        compile_counted(&code, false, fillings[k].what);
+        compile_counted(&code, true, fillings[k].what);
+    }
+    free(bytes);
+    free(starts);
+}
+
 /* ---- faults of the host ---- */
 
 static sigjmp_buf back;
@@ -158,6 +236,7 @@ int main(void)
     interrupts(false);
     interrupts(true);
     threads();
+    compiling();
     CHECK(host_fault_arrives());
     printf("%lu checks, %lu failures\n", checks, failures);
     return failures != 0;

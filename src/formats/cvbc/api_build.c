@@ -1,4 +1,5 @@
 /* include/penta/cvbc.h over the format: rewriting files, and building new ones. */
+#include "base/long_work.h"
 #include "base/bytes.h"
 #include "crypto/hash.h"
 #include "cvbc/api.h"
@@ -540,8 +541,17 @@ bool penta_cvbc_compile(penta_bytes source, const char *name, const penta_option
                         size_t count, penta_buffer *out, penta_report *report, void *user,
                         penta_error *err)
 {
+    return penta_cvbc_compile_until(source, name, options, count, NULL, out, report, user, err);
+}
+
+bool penta_cvbc_compile_until(penta_bytes source, const char *name, const penta_option *options,
+                              size_t count, const volatile int *stop, penta_buffer *out,
+                              penta_report *report, void *user, penta_error *err)
+{
     *err = (penta_error){0};
-    struct findings f = {.rules = cvbc_rules, .report = report, .user = user};
+    struct flag_work work;
+    struct findings f = {
+        .rules = cvbc_rules, .report = report, .user = user, .work = flag_work_begin(&work, stop)};
     struct cvbc_creation made = {0};
     struct writer debug = {0};
     struct cvbc_compilation how = {.portable = option_text(options, count, "portable") != NULL,
@@ -551,6 +561,7 @@ bool penta_cvbc_compile(penta_bytes source, const char *name, const penta_option
     if (declared_pins(options, count, pins)) how.pins = pins;
     bool ok = options_check(options, count, cvbc_driver.options, OPTION_CREATE, err) &&
               cvbc_compile(source, &how, &made.b, &debug, &f);
+    if (work.work.ended) error_at(err, BASE_STATE, 0, "interrupted while compiling");
     made.b.debug = writer_view(&debug);
     ok = ok && build_create(&made, options, count, out, err);
     writer_free(&debug);

@@ -11,6 +11,14 @@ penta_pvm_compiled *penta_pvm_compile(const penta_module *module, const penta_op
     return NULL;
 }
 
+penta_pvm_compiled *penta_pvm_compile_until(const penta_module *module, const penta_option *options,
+                                            size_t count, const volatile int *stop,
+                                            penta_pvm_compilation *result, penta_error *err)
+{
+    (void)stop;
+    return penta_pvm_compile(module, options, count, result, err);
+}
+
 void penta_pvm_compiled_free(penta_pvm_compiled *compiled) { (void)compiled; }
 
 bool penta_pvm_compiled_at(const penta_pvm_compiled *compiled, uint32_t from,

@@ -3,6 +3,7 @@
 #include "coil/format/proto.h"
 #include "coil/format/check/check.h"
 #include "base/array.h"
+#include "base/long_work.h"
 #include "coil/format/pieces.h"
 #include "coil/format/target.h"
 #include <stdlib.h>
@@ -311,6 +312,8 @@ static void end_function(struct code_walk *w, struct coil_check *c, uint64_t las
                      "the function can run past its end");
 }
 
+enum { INSN_UNITS = 2 }; /* of work, for an instruction that is checked */
+
 static void verify_code(struct code_walk *w, struct coil_check *c, struct coil_insn *insn)
 {
     const struct coil_module *m = w->m;
@@ -340,6 +343,7 @@ static void verify_code(struct code_walk *w, struct coil_check *c, struct coil_i
                          "'.align code' in the text pads instructions",
                          "an instruction at 0x%x, not a multiple of %u", (unsigned)insn->at, align);
         coil_check_insn(c, insn);
+        if (long_work_over(w->f->work, INSN_UNITS)) return;
         if (c->removed) continue;
         if (!is_padding(insn) || (function && !any)) {
             last = insn->at;

@@ -5,6 +5,12 @@
 bool penta_coil_compile(const penta_module *module, const penta_option *options, size_t count,
                         penta_buffer *out, penta_error *err)
 {
+    return penta_coil_compile_until(module, options, count, NULL, out, err);
+}
+
+bool penta_coil_compile_until(const penta_module *module, const penta_option *options, size_t count,
+                              const volatile int *stop, penta_buffer *out, penta_error *err)
+{
     penta_error own = {0};
     struct writer w = {0};
     if (!err) err = &own;
@@ -15,6 +21,6 @@ bool penta_coil_compile(const penta_module *module, const penta_option *options,
     if (!options_check(options, count, coil_driver.options, OPTION_CREATE, err)) return false;
     if (emit && strcmp(emit, "object") && strcmp(emit, "asm"))
         return error_at(err, BASE_OPTION_VALUE, 0, "emit '%.20s' is neither object nor asm", emit);
-    bool ok = coil_native_compile(coil_module(module), emit && !strcmp(emit, "asm"), &w, err);
+    bool ok = coil_native_compile(coil_module(module), emit && !strcmp(emit, "asm"), stop, &w, err);
     return writer_give(&w, ok, out, err);
 }

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 enum { RESERVE = 1 << 16, SECTIONS_MAX = 30000, FRAME_MAX = 1 << 26, ALIGN_MAX = 1 << 20 };
+enum { FUNCTION_UNITS = 64 }; /* of work, for what is done once for a function */
 
 /* ---- which registers a function passes ---- */
 
@@ -61,7 +62,7 @@ static bool find_touched(struct coil_native *n)
     n->touched[n->trap_function] = 2;
     for (unsigned round = 0, again = 1; again && round < 1000; round++) {
         again = 0;
-        for (size_t c = 0; c < p->count; c++) {
+        for (size_t c = 0; c < p->count && !long_work_over(n->between, 1); c++) {
             uint32_t to = native_compile_callee(n, c);
             if (to == UINT32_MAX || n->touched[to] <= n->touched[p->owners[c]]) continue;
             n->touched[p->owners[c]] = n->touched[to];
@@ -103,6 +104,7 @@ static void inline_calls(struct coil_native *n, struct ssa_function *f)
         struct ssa_function g;
         ssa_init(&g);
         g.native = true;
+        g.work = f->work;
         if (coil_lower_native(n, (uint32_t)f->insns[calls[k]].imm, &g) && !g.reserved) {
             ssa_pass_copies(&g);
             ssa_pass_fold(&g);
@@ -113,6 +115,9 @@ static void inline_calls(struct coil_native *n, struct ssa_function *f)
     }
 }
 
+/* Somebody has set the flag. */
+static bool is_interrupted(const struct coil_native *n) { return n->stop && *n->stop; }
+
 static bool no_code(struct coil_native *n, uint32_t function)
 {
     enum { SLOTS = 4096, CELLS = 20000 };
@@ -121,6 +126,7 @@ static bool no_code(struct coil_native *n, uint32_t function)
     const char *name = n->elf.symbols[n->function_symbols[function]].name;
     bool large = f->bytes > FRAME_MAX || f->slots > SLOTS ||
                  (f->first + CELLS < p->count && p->owners[f->first + CELLS] == function);
+    if (is_interrupted(n)) return false;
     if (n->work.over)
         return error_at(n->err, BASE_LIMIT, 0, "compiling function '%.60s' takes too much work",
                         name);
@@ -134,7 +140,7 @@ static bool compile_within(struct coil_native *n, uint32_t number, uint64_t work
 {
     struct ssa_function f;
     ssa_init(&f);
-    n->work = (struct ssa_work){.most = work};
+    n->work = (struct ssa_work){.most = work, .stop = n->stop};
     f.work = &n->work;
     f.native = true;
     f.number = number;
@@ -177,7 +183,7 @@ static bool compile_function(struct coil_native *n, uint32_t number, struct coil
     uint64_t most = own ? coil_work_most(&n->vm->program, number) : 0;
     bool ok =
         own ? compile_within(n, number, TIMES * most, true) : compile_trap_function(n, number);
-    if (!ok && own && n->work.over) {
+    if (!ok && own && n->work.over && !is_interrupted(n)) {
         ok = compile_within(n, number, TIMES * most, false);
         n->work.over = !ok;
     }
@@ -211,7 +217,8 @@ static bool compile_all(struct coil_native *n)
     n->code.functions = calloc(count + 2, sizeof *n->code.functions);
     n->code.frames = calloc(count + 2, sizeof *n->code.frames);
     bool ok = ranges && n->code.functions && n->code.frames;
-    for (uint32_t i = 0; ok && i < count; i++) ok = compile_function(n, i, &ranges[i]);
+    for (uint32_t i = 0; ok && i < count; i++)
+        ok = !long_work_over(n->between, FUNCTION_UNITS) && compile_function(n, i, &ranges[i]);
     if (ok && n->uses_trap) {
         ok = compile_function(n, n->trap_function, &ranges[count]);
         uint32_t symbol = coil_elf_symbol(
@@ -286,6 +293,7 @@ static bool native_compile_functions(struct coil_native *n)
         coil_elf_section(&n->elf, ".note.GNU-stack", COIL_ELF_PROGBITS, 0, 1);
         if (!n->elf.failed) return true;
     }
+    if (is_interrupted(n)) return error_at(n->err, BASE_STATE, 0, "interrupted while compiling");
     return error_at(n->err, BASE_MEMORY, 0, "no memory for an object");
 }
 
@@ -316,19 +324,25 @@ static void first_error(void *user, const penta_error *finding)
     if (finding->severity == PENTA_ERROR && !err->code) *err = *finding;
 }
 
-bool coil_native_compile(const struct coil_module *m, bool text, struct writer *out,
-                         penta_error *err)
+bool coil_native_compile(const struct coil_module *m, bool text, const volatile int *stop,
+                         struct writer *out, penta_error *err)
 {
-    struct findings findings = {.rules = coil_rules, .report = first_error, .user = err};
+    struct flag_work between;
+    struct long_work *work = flag_work_begin(&between, stop);
+    struct findings findings = {
+        .rules = coil_rules, .report = first_error, .user = err, .work = work};
     if (!coil_target_runs(&m->header, err)) return false;
     coil_verify(&m->base, &findings);
+    if (work->ended) return error_at(err, BASE_STATE, 0, "interrupted while compiling");
     if (err->code || !native_compile_check(m, err)) return false;
-    struct coil_native n = {.m = m, .err = err, .vm = coil_vm_open_object(m, err)};
+    struct coil_native n = {
+        .m = m, .err = err, .stop = stop, .between = work, .vm = coil_vm_open_object(m, err)};
     if (!n.vm) return false;
     bool ok = native_compile_functions(&n);
     if (ok && n.bare_entries && n.uses_context) { /* entries came before that was known */
         native_compile_release(&n);
-        n = (struct coil_native){.m = m, .err = err, .vm = n.vm, .uses_context = true};
+        n = (struct coil_native){
+            .m = m, .err = err, .stop = stop, .between = work, .vm = n.vm, .uses_context = true};
         ok = native_compile_functions(&n);
     }
     if (ok && text)

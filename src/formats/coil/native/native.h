@@ -9,6 +9,7 @@
  *
  * lower_native.c makes SSA form, compile.c goes through the functions, elf.c has the object. */
 #pragma once
+#include "base/long_work.h"
 #include "coil/format/proto.h"
 #include "coil/jit/jit.h"
 #include "coil/native/elf.h"
@@ -19,7 +20,9 @@ struct coil_native {
     struct coil_elf elf;
     struct ssa_code code;
     struct ssa_work work; /* of the function that is compiled */
-    uint8_t *memory;      /* of the code */
+    const volatile int *stop;
+    struct long_work *between; /* the work that is not of one function; it looks at stop */
+    uint8_t *memory;           /* of the code */
     size_t capacity;
     uint8_t *touched;  /* per function: how many of V0 to V5 it takes and gives back */
     uint8_t *entered;  /* per function: C may call it, or its address is taken */
@@ -124,5 +127,6 @@ void coil_native_lines(struct coil_native *n, const struct coil_native_range *ra
 
 /* ---- compile.c ---- */
 
-bool coil_native_compile(const struct coil_module *m, bool text, struct writer *out,
-                         penta_error *err);
+/* stop: as of penta_vm_new_until. */
+bool coil_native_compile(const struct coil_module *m, bool text, const volatile int *stop,
+                         struct writer *out, penta_error *err);

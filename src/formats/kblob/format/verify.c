@@ -1,5 +1,6 @@
 /* Makes the checks of the device, in its order, and gives the warnings (KBLOB 2). */
 #include "base/codec/checksum.h"
+#include "base/long_work.h"
 #include "kblob/kblob.h"
 
 static void verify_header(const struct kblob_module *m, struct findings *f)
@@ -104,6 +105,7 @@ static void verify_code(const struct kblob_module *m, struct findings *f)
 {
     bool two = m->header.version == KBLOB_VERSION_2;
     for (size_t i = 0; i < m->count; i++) {
+        if (long_work_over(f->work, 1)) return;
         if (verify_sound(&m->insts[i])) continue;
         if (two && m->insts[i].opcode >= KBLOB_FIRST_2 && kblob_op(2, m->insts[i].opcode))
             verify_inst_2(m, i, f);
@@ -199,7 +201,7 @@ void kblob_verify(const penta_module *module, struct findings *f)
 {
     const struct kblob_module *m = kblob_module(module);
     if (!verify_errors(m, f)) return;
-    for (size_t i = 0; i < m->count; i++) warn_operands(m, i, f);
+    for (size_t i = 0; i < m->count && !long_work_over(f->work, 1); i++) warn_operands(m, i, f);
     if (m->header.version == KBLOB_VERSION_2)
         kblob_warn_unreached(m, f);
     else

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include "pvm/format/code_bits.h"
 #include "base/array.h"
+#include "base/long_work.h"
 #include "pvm/pvm.h"
 
 struct reach {
@@ -11,6 +12,7 @@ struct reach {
     uint32_t *todo;
     size_t count, capacity;
     bool failed;
+    struct long_work *work;
 };
 
 static void reachable_blocks_mark(uint64_t *bits, uint32_t pc)
@@ -70,7 +72,7 @@ static void reachable_blocks_follow(struct reach *r, uint32_t pc)
             pc += 1 + skip;
         }
         if (!pvm_falls_through(op)) return;
-    } while (pvm_starts(code, pc) && !pvm_word_bit(r->seen, pc));
+    } while (pvm_starts(code, pc) && !pvm_word_bit(r->seen, pc) && !long_work_over(r->work, 1));
 }
 
 /* How many instructions are never reached; *first is the first of them. */
@@ -97,6 +99,7 @@ void pvm_reach_verify(const struct pvm_module *m, const struct pvm_code_bits *bi
     const struct pvm_program *p = &m->program;
     struct reach r = {.code = &p->code,
                       .stops = bits->stops,
+                      .work = f->work,
                       .seen = calloc(p->code.bytes.size / 64 + 1, sizeof *r.seen)};
     r.failed = !r.seen;
     if (r.failed) {
@@ -110,7 +113,7 @@ void pvm_reach_verify(const struct pvm_module *m, const struct pvm_code_bits *bi
         uint64_t pc;
         if (pvm_table_entry(&p->code, i, &pc)) reachable_blocks_push(&r, pc);
     }
-    while (r.count) reachable_blocks_follow(&r, r.todo[--r.count]);
+    while (r.count && !long_work_over(r.work, 1)) reachable_blocks_follow(&r, r.todo[--r.count]);
     uint32_t first = 0;
     size_t lost = count_lost(&r, &first);
     if (r.failed)

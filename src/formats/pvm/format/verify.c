@@ -139,7 +139,8 @@ void pvm_verify(const penta_module *module, struct findings *f)
     if (module->damage.code) findings_pass(f, &module->damage);
     if (module->damage.code) return; /* what follows cannot be trusted */
     struct limiter l = {.to = f};
-    struct findings limited = {.rules = pvm_rules, .report = verify_limit, .user = &l};
+    struct findings limited = {
+        .rules = pvm_rules, .report = verify_limit, .user = &l, .work = f->work};
     verify_sections(m, &limited);
     verify_memory(m, &limited);
     verify_names(m, &limited);

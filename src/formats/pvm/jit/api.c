@@ -19,6 +19,14 @@ static uint64_t jit_now(void)
 penta_pvm_compiled *penta_pvm_compile(const penta_module *module, const penta_option *options,
                                       size_t count, penta_pvm_compilation *result, penta_error *err)
 {
+    return penta_pvm_compile_until(module, options, count, NULL, result, err);
+}
+
+penta_pvm_compiled *penta_pvm_compile_until(const penta_module *module, const penta_option *options,
+                                            size_t count, const volatile int *stop,
+                                            penta_pvm_compilation *result, penta_error *err)
+{
+    struct flag_work work;
     const struct pvm_program *p = &pvm_module(module)->program;
     struct pvm_config config;
     *err = module->damage;
@@ -29,7 +37,9 @@ penta_pvm_compiled *penta_pvm_compile(const penta_module *module, const penta_op
         pvm_cells_new(&p->code, config.profile, config.model, config.metered, err);
     if (!cells) return NULL;
     uint64_t start = jit_now();
+    config.work = flag_work_begin(&work, stop);
     struct pvm_native *n = pvm_native_compile(cells, &config);
+    if (!n && work.work.ended) error_at(err, BASE_STATE, 0, "interrupted while compiling");
     if (!n) error_at(err, BASE_MEMORY, 0, "no executable memory, or the code is too large");
     if (n && result) {
         *result = (penta_pvm_compilation){.code_bytes = n->size,

@@ -19,6 +19,27 @@ static const size_t code_max = (UINT64_C(1) << 31) - (UINT64_C(1) << 20);
 /* No canonical address on any processor: a jump there faults at the jump itself. */
 static const uint64_t nowhere = UINT64_C(0xfa6f29540376ba8a);
 
+/* ---- the look at what may end the work ---- */
+
+void pvm_jit_ask(struct jit *j, uint32_t units)
+{
+    if (long_work_over(j->work, units)) pvm_jit_give_up(j);
+}
+
+/* The end of the next piece of a list, from item `first` on; nothing is left of it when the work is over. */
+static uint32_t compile_piece(struct jit *j, uint32_t first, uint32_t count)
+{
+    if (first >= count) return first;
+    pvm_jit_ask(j, JIT_PIECE);
+    if (x64_full(&j->e)) return first;
+    return count - first < JIT_PIECE ? count : first + JIT_PIECE;
+}
+
+/* Goes over a list in pieces. */
+#define PIECES(i, end, first, count)                                                               \
+    for (uint32_t i = (first), end; (end = compile_piece(j, i, count)) > i;)                       \
+        for (; i < end; i++)
+
 /* ---- lists ---- */
 
 static bool compile_grow(struct jit *j, void *list, uint32_t *capacity, size_t item)
@@ -196,11 +217,15 @@ static void cold_places(struct jit *j)
                               [PVM_COLD_DYNAMIC] = j->dynamic.at - 1,
                               [PVM_COLD_POLL] = j->poll.at - 1};
     n->cold_start = x64_here(&j->e);
-    for (uint32_t i = 0; i < n->cold_count && !x64_full(&j->e); i++) {
+    PIECES(i, end, 0, n->cold_count)
+    {
+        if (x64_full(&j->e)) return;
         x64_aim(&j->e, n->cold[i].site, x64_here(&j->e));
         x64_call_to(&j->e, exits[n->cold[i].kind]);
     }
-    for (uint32_t i = 0; i < j->repair_count && !x64_full(&j->e); i++) {
+    PIECES(i, end, 0, j->repair_count)
+    {
+        if (x64_full(&j->e)) return;
         x64_aim(&j->e, j->repairs[i].site, x64_here(&j->e));
         x64_movsxd(&j->e, j->repairs[i].reg, j->repairs[i].reg);
         x64_jmp_to(&j->e, j->repairs[i].back);
@@ -211,7 +236,8 @@ static void cold_places(struct jit *j)
  * instruction. */
 static void compile_resolve(struct jit *j)
 {
-    for (uint32_t i = 0; i < j->fixup_count; i++) {
+    PIECES(i, end, 0, j->fixup_count)
+    {
         uint32_t site = j->fixups[i].site, target = j->fixups[i].target;
         if (pvm_jit_may_go(j, target)) {
             uint32_t to = j->n->offsets[pvm_native_number(j->n, target)];
@@ -233,7 +259,8 @@ static uint32_t fill_quickly(struct jit *j, uint64_t base)
     const uint32_t mask = (uint32_t)(UINT64_C(0xffffffff) >> (32 - 8 * size));
     const size_t last = (code->table.size - 8) / size + 1;
     const uint32_t count = last < j->p->table_count ? (uint32_t)last : j->p->table_count;
-    for (uint32_t i = 0; i < count; i++) {
+    PIECES(i, end, 0, count)
+    {
         uint32_t pc = (uint32_t)jit_word(code->table.data + (size_t)i * size) & mask;
         bool good = pc < j->size && pvm_jit_may_go(j, pc);
         n->table[2 * (size_t)i + 2] = good ? base + n->offsets[pvm_native_number(n, pc)] : nowhere;
@@ -250,7 +277,8 @@ static void fill_table(struct jit *j)
     const uint64_t base = (uint64_t)(uintptr_t)n->code - n->charge_size;
     const size_t room = n->table_bytes / sizeof *n->table;
     n->table[0] = n->table[1] = nowhere;
-    for (uint32_t i = fill_quickly(j, base); i < count; i++) {
+    PIECES(i, end, fill_quickly(j, base), count)
+    {
         uint64_t pc;
         bool good =
             pvm_table_entry(&j->p->code, i, &pc) && pc < j->size && pvm_jit_may_go(j, (uint32_t)pc);
@@ -281,14 +309,19 @@ static void want_huge(void *at, size_t bytes)
 #endif
 }
 
-/* Maps pages that will surely be written in one call, which takes half the time of many faults.
+/* Maps pages that will surely be written in few calls, which takes half the time of many faults.
  * Only advice. */
-static void fault_in(void *at, size_t bytes)
+static void fault_in(struct jit *j, void *at, size_t bytes)
 {
 #ifdef MADV_POPULATE_WRITE
-    madvise(at, bytes, MADV_POPULATE_WRITE);
+    enum { PIECE = 2 * HUGE_PAGE, PIECE_UNITS = 1 << 14 }; /* a millisecond */
+    for (size_t done = 0, piece; done < bytes; done += piece) {
+        piece = bytes - done < PIECE ? bytes - done : PIECE;
+        if (long_work_over(j->work, PIECE_UNITS)) return; /* the first look at the code gives up */
+        madvise((uint8_t *)at + done, piece, MADV_POPULATE_WRITE);
+    }
 #else
-    (void)at, (void)bytes;
+    (void)j, (void)at, (void)bytes;
 #endif
 }
 
@@ -308,8 +341,9 @@ static void *map_code(size_t bytes, bool large)
 static size_t whole_pages(size_t n) { return (n + PVM_PAGE - 1) & ~(size_t)(PVM_PAGE - 1); }
 
 /* Offsets, unless there are few, and code have one mapping, so that they can share a huge page. */
-static bool reserve_code(struct pvm_native *n)
+static bool reserve_code(struct jit *j)
 {
+    struct pvm_native *n = j->n;
     size_t capacity = (size_t)n->size * BYTES_PER_BYTE + (1 << 16);
     size_t offsets = n->count * sizeof *n->offsets,
            usual = (size_t)n->size * (n->metered ? 24 : 15) / 8;
@@ -317,7 +351,7 @@ static bool reserve_code(struct pvm_native *n)
     n->offsets_mapped = offsets < SMALL ? 0 : whole_pages(offsets);
     uint8_t *at = map_code(n->offsets_mapped + n->mapped, n->size >= LARGE);
     if (!at) return false;
-    fault_in(at, n->offsets_mapped + whole_pages(usual));
+    fault_in(j, at, n->offsets_mapped + whole_pages(usual));
     n->code = at + n->offsets_mapped;
     n->offsets = n->offsets_mapped ? (uint32_t *)(void *)at : calloc(1, offsets);
     return n->offsets;
@@ -327,13 +361,13 @@ static bool compile_reserve(struct jit *j)
 {
     struct pvm_native *n = j->n;
     n->block_starts = calloc(n->size / 8 + 1, 1);
-    if (!n->block_starts || !pvm_native_places(n, &j->p->code) || !reserve_code(n)) return false;
+    if (!n->block_starts || !pvm_native_places(n, &j->p->code) || !reserve_code(j)) return false;
     x64_init(&j->e, n->code, n->mapped);
     if (j->p->table_count) {
         n->table_bytes = whole_pages((2 * (size_t)j->p->table_count + 2) * sizeof *n->table);
         n->table =
             compile_map(n->table_bytes, MAP_32BIT); /* if it fails, dynamic jumps leave the code */
-        if (n->table) fault_in(n->table, n->table_bytes);
+        if (n->table) fault_in(j, n->table, n->table_bytes);
     }
     return true;
 }
@@ -355,7 +389,8 @@ struct pvm_native *pvm_native_compile(const struct pvm_cells *p, const struct pv
                     .size = (uint32_t)p->code.bytes.size,
                     .narrow = pvm_isas[p->code.isa].bits == 32,
                     .strict = !p->profile->late_branches,
-                    .general = p->code.gp || p->code.doc};
+                    .general = p->code.gp || p->code.doc,
+                    .work = config->work};
     if (!n) return NULL;
     j.word = j.narrow ? X32 : X64;
     pvm_jit_decoder_init(&j.decoder, &p->code);

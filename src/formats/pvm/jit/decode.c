@@ -9,6 +9,21 @@ void pvm_jit_decoder_init(struct jit_decoder *d, const struct pvm_code *code)
     d->bytes = code->bytes.data;
     d->starts = code->starts;
     d->limit = code->doc || code->bytes.size < AHEAD ? 0 : (uint32_t)code->bytes.size - AHEAD;
+    d->end = d->limit;
+}
+
+void pvm_jit_decoder_asks(struct jit_decoder *d, uint32_t pc, struct jit *j)
+{
+    d->asks = j;
+    d->next = pc;
+    if (d->limit > pc) d->limit = pc;
+}
+
+static void decoder_ask(struct jit_decoder *d, uint32_t pc)
+{
+    d->next = pc + JIT_PIECE;
+    d->limit = d->end < d->next ? d->end : d->next;
+    pvm_jit_ask(d->asks, JIT_PIECE);
 }
 
 /* The byte after the opcode: registers, or one register and the length of the first immediate, or
@@ -28,6 +43,13 @@ void pvm_jit_decode_any(struct jit_decoder *d, uint32_t pc, struct jit_insn *out
 {
     enum { IMM = 4 };
     struct pvm_insn in;
+    if (d->asks && pc >= d->next) {
+        decoder_ask(d, pc);
+        if (pc < d->limit) {
+            jit_decode(d, pc, out);
+            return;
+        }
+    }
     pvm_decode(d->code, pc, &in);
     enum pvm_shape shape = (enum pvm_shape)pvm_ops[in.op].shape;
     uint8_t *start = d->longest[d->copies++ % 2], *at = start + 1;

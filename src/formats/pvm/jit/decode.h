@@ -11,6 +11,9 @@
 
 /* decode.c */
 void pvm_jit_decoder_init(struct jit_decoder *d, const struct pvm_code *code);
+/* From pc on it asks from time to time whether the work is over: where `limit` sends jit_decode to
+ * pvm_jit_decode_any, so that an instruction costs no more. */
+void pvm_jit_decoder_asks(struct jit_decoder *d, uint32_t pc, struct jit *j);
 void pvm_jit_decode_any(struct jit_decoder *d, uint32_t pc, struct jit_insn *in);
 
 X64_INLINE uint64_t jit_word(const uint8_t *p)

@@ -161,6 +161,7 @@ uint32_t pvm_jit_blocks(struct jit *j, uint32_t pc, bool one)
     const bool copying = j->copying;
     struct jit_insn in = {0};
     struct jit_pair x;
+    if (!one && j->work) pvm_jit_decoder_asks(&decoder, pc, j);
     uint32_t target;
     enum x64_reg compared = RCX;
     enum x64_cond cond = X64_E;

@@ -14,6 +14,7 @@
 #pragma once
 #include "pvm/jit/interrupt.h"
 #include "pvm/vm/vm.h"
+#include "base/long_work.h"
 #include "x64/x64.h"
 
 /* clang-format off */
@@ -64,7 +65,7 @@ struct pvm_native {
     bool metered, async, poll;
 };
 
-/* compile.c. NULL: no memory, executable memory is refused, or the code is too large. */
+/* compile.c. NULL: no memory, executable memory is refused, the code is too large, or config->work is over. */
 struct pvm_native *pvm_native_compile(const struct pvm_cells *p, const struct pvm_config *config);
 void pvm_native_free(struct pvm_native *n);
 /* pvm_jit_usable() makes sure of popcnt, but the C compiler may not assume it. */
@@ -118,6 +119,9 @@ struct jit_decoder {
     const struct pvm_code *code;
     const uint8_t *ops, *bytes, *starts;
     uint32_t limit;         /* below this pc, reads of fixed size stay inside code and mask */
+    uint32_t end;           /* the same; limit is lower while it asks */
+    uint32_t next;          /* the pc from which on it asks again */
+    struct jit *asks;       /* whose work may be over; NULL: it does not ask */
     uint8_t longest[2][16]; /* the last two instructions that are not in place */
     unsigned copies;        /* made so far; they alternate in longest */
 };
@@ -152,11 +156,17 @@ struct jit {
     uint32_t fixup_count, fixup_capacity, copy_capacity, cold_capacity, repair_count,
         repair_capacity;
     struct jit_decoder decoder;
-    uint8_t charge[16]; /* the code before a block */
+    uint8_t charge[16];     /* the code before a block */
+    struct long_work *work; /* or NULL */
 };
+
+/* Bytes of guest code, or items of a list, from one look at the work to the next: units of work. */
+enum { JIT_PIECE = 1 << 13 };
 
 /* Pretends that the memory for the code is full, which is tested everywhere. */
 static inline void pvm_jit_give_up(struct jit *j) { j->e.limit = j->e.start - 1; }
+/* compile.c: before so many bytes or items are done; gives up when the work is over. */
+void pvm_jit_ask(struct jit *j, uint32_t units);
 
 /* Whether a jump may go to pc, for which code is written. */
 static inline bool pvm_jit_may_go(const struct jit *j, uint32_t pc)

@@ -295,15 +295,24 @@ void pvm_both_adopt(struct pvm_vm *vm, const struct pvm_config *config)
     free(t);
 }
 
+static penta_vm *both_open_until(const penta_module *module, const penta_option *options,
+                                 size_t count, const volatile int *stop, penta_error *err)
+{
+    struct flag_work work;
+    return pvm_vm_open_with(module, options, count, pvm_both_adopt, flag_work_begin(&work, stop),
+                            err);
+}
+
 static penta_vm *both_open(const penta_module *module, const penta_option *options, size_t count,
                            penta_error *err)
 {
-    return pvm_vm_open_with(module, options, count, pvm_both_adopt, err);
+    return pvm_vm_open_with(module, options, count, pvm_both_adopt, NULL, err);
 }
 
 const struct engine pvm_both = {
     .name = "both",
     .open = both_open,
+    .open_until = both_open_until,
     .run = both_run,
     PVM_ENGINE_CALLS(both),
     .interrupt = pvm_vm_interrupt, /* both_run tests the flag after every block */

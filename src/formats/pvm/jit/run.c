@@ -274,15 +274,24 @@ void pvm_jit_adopt(struct pvm_vm *vm, const struct pvm_config *config)
     vm->base.engine = &pvm_jit;
 }
 
+static penta_vm *jit_open_until(const penta_module *module, const penta_option *options,
+                                size_t count, const volatile int *stop, penta_error *err)
+{
+    struct flag_work work;
+    return pvm_vm_open_with(module, options, count, pvm_jit_adopt, flag_work_begin(&work, stop),
+                            err);
+}
+
 static penta_vm *jit_open(const penta_module *module, const penta_option *options, size_t count,
                           penta_error *err)
 {
-    return pvm_vm_open_with(module, options, count, pvm_jit_adopt, err);
+    return pvm_vm_open_with(module, options, count, pvm_jit_adopt, NULL, err);
 }
 
 const struct engine pvm_jit = {
     .name = "jit",
     .open = jit_open,
+    .open_until = jit_open_until,
     .run = jit_run,
     PVM_ENGINE_CALLS(pvm_vm),
     .interrupt = pvm_kick,

@@ -273,12 +273,13 @@ static bool run_options_fill(struct pvm_vm *vm, const struct pvm_program *p,
 }
 
 static penta_vm *open_with(const penta_module *module, const penta_option *options, size_t count,
-                           pvm_adopt_fn *adopt, penta_error *err)
+                           pvm_adopt_fn *adopt, struct long_work *work, penta_error *err)
 {
     const struct pvm_program *p = &pvm_module(module)->program;
     struct pvm_config config;
     if (!pvm_config_read(&config, p, options, count, err)) return NULL;
     config.adopt = adopt;
+    config.work = work;
     struct pvm_vm *vm = pvm_vm_create(module, &p->code, &config, NULL, err);
     if (!vm) return NULL;
     if (run_options_fill(vm, p, options, count, err)) return &vm->base;
@@ -289,7 +290,7 @@ static penta_vm *open_with(const penta_module *module, const penta_option *optio
 /* With the JAM host: its profile, gas, entry and arguments come first, so that options given by the
  * caller override them. */
 static penta_vm *open_jam(const penta_module *module, const penta_option *options, size_t count,
-                          pvm_adopt_fn *adopt, penta_error *err)
+                          pvm_adopt_fn *adopt, struct long_work *work, penta_error *err)
 {
     struct pvm_jam_start start;
     struct writer hex = {0};
@@ -315,7 +316,7 @@ static penta_vm *open_jam(const penta_module *module, const penta_option *option
     if (count) memcpy(all + 3, options, count * sizeof *options);
     if (!called) all[3 + count] = (penta_option){"entry", "accumulate"};
     penta_vm *vm =
-        writer_ok(&hex, err) ? open_with(module, all, 3 + count + !called, adopt, err) : NULL;
+        writer_ok(&hex, err) ? open_with(module, all, 3 + count + !called, adopt, work, err) : NULL;
     writer_free(&hex);
     penta_buffer_free(&start.arguments);
     free(all);
@@ -323,9 +324,9 @@ static penta_vm *open_jam(const penta_module *module, const penta_option *option
 }
 
 penta_vm *pvm_vm_open_with(const penta_module *module, const penta_option *options, size_t count,
-                           pvm_adopt_fn *adopt, penta_error *err)
+                           pvm_adopt_fn *adopt, struct long_work *work, penta_error *err)
 {
     const char *host = option_text(options, count, "host");
-    if (host && !strcmp(host, "jam")) return open_jam(module, options, count, adopt, err);
-    return open_with(module, options, count, adopt, err);
+    if (host && !strcmp(host, "jam")) return open_jam(module, options, count, adopt, work, err);
+    return open_with(module, options, count, adopt, work, err);
 }

@@ -427,7 +427,7 @@ const char *pvm_vm_detail(const penta_vm *vm, const penta_stop *stop)
 penta_vm *pvm_vm_open(const penta_module *module, const penta_option *options, size_t count,
                       penta_error *err)
 {
-    return pvm_vm_open_with(module, options, count, NULL, err);
+    return pvm_vm_open_with(module, options, count, NULL, NULL, err);
 }
 
 const struct engine pvm_interp = {

@@ -148,6 +148,8 @@ struct pvm_config {
     bool poll;             /* compiled code looks at the interrupt flag where it may loop */
     int64_t gas;
     uint64_t aux_size;
+    struct long_work
+        *work; /* of making the machine: when it is over, the interpreter runs it; NULL: never */
     /* The last step of making a machine: another engine takes it over. NULL: the interpreter runs
      * it. */
     void (*adopt)(struct pvm_vm *vm, const struct pvm_config *config);
@@ -205,7 +207,7 @@ bool pvm_layout(const struct pvm_program *program, uint64_t aux_size, uint32_t p
 /* run_options.c */
 typedef void pvm_adopt_fn(struct pvm_vm *vm, const struct pvm_config *config);
 penta_vm *pvm_vm_open_with(const penta_module *module, const penta_option *options, size_t count,
-                           pvm_adopt_fn *adopt, penta_error *err);
+                           pvm_adopt_fn *adopt, struct long_work *work, penta_error *err);
 /* The default profile of a dialect. */
 const struct pvm_profile *pvm_default_profile(const struct pvm_program *program);
 bool pvm_config_read(struct pvm_config *config, const struct pvm_program *program,

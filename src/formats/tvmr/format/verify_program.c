@@ -1,6 +1,7 @@
 /* What is wrong with a program (TVMR 12): extensions, control flow, keys, registers, operands,
  * order, shapes, plausibility. Programs may have millions of instructions, and nearly all of
  * them are right: those are recognised quickly (unusual_from). */
+#include "base/long_work.h"
 #include "tvmr/format/verify.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -261,7 +262,8 @@ static size_t unusual_from(struct program *g, size_t i)
 
 static void check_insns(struct program *g)
 {
-    for (size_t i = unusual_from(g, 0); i < g->p->m->count; i = unusual_from(g, i + 1))
+    size_t i = unusual_from(g, 0);
+    for (; i < g->p->m->count && !long_work_over(g->p->f->work, 1); i = unusual_from(g, i + 1))
         check_insn(g, i);
 }
 
@@ -451,7 +453,8 @@ static void check_shapes(struct pass *p)
         known[r->reg] = (struct known){.is = true, .rank = r->ndims};
         for (unsigned k = 0; k < r->ndims; k++) known[r->reg].dims[k] = tvmr_dim(r, k);
     }
-    for (size_t i = 0; known && i < m->count; i++) check_shape(p, known, i);
+    for (size_t i = 0; known && i < m->count && !long_work_over(p->f->work, 1); i++)
+        check_shape(p, known, i);
     free(known);
 }
 

@@ -67,7 +67,7 @@ static struct pvm_vm *open_machine(const struct penta_jam_host *host, const pent
         {"profile", host->version->profile}, {"gas", "0"}, {"paging", "1"}};
     pvm_adopt_fn *adopt = NULL;
     pvm_engine_find(host->engine ? host->engine : "jit", &adopt);
-    penta_vm *vm = pvm_vm_open_with(module, options, paging ? 3 : 2, adopt, err);
+    penta_vm *vm = pvm_vm_open_with(module, options, paging ? 3 : 2, adopt, NULL, err);
     return vm ? pvm_vm(vm) : NULL;
 }
 

@@ -89,6 +89,13 @@ struct code *revive_code_read(struct pvm_revive *r, const char *path, penta_erro
     return c;
 }
 
+/* Compiling ends with an interrupt of the outer machine, which is told when the inner one runs. */
+static bool code_work_over(void *user, uint64_t units)
+{
+    struct pvm_vm *outer = user;
+    return vm_work(&outer->base, units);
+}
+
 struct pvm_vm *revive_code_machine(struct pvm_revive *r, struct code *c)
 {
     if (c->idle_count) return c->idle[--c->idle_count];
@@ -102,8 +109,11 @@ struct pvm_vm *revive_code_machine(struct pvm_revive *r, struct code *c)
     if (!c->cells)
         c->cells =
             pvm_cells_new(&p->code, c->config.profile, c->config.model, c->config.metered, err);
+    struct long_work work = {.over = code_work_over, .user = r->outer};
+    c->config.work = &work;
     struct pvm_vm *vm =
         c->cells ? pvm_vm_create(c->module, &p->code, &c->config, c->cells, err) : NULL;
+    c->config.work = NULL;
     if (vm && !pvm_vm_populate(vm, p, (penta_bytes){0}, err)) {
         vm->base.engine->close(&vm->base);
         vm = NULL;
