@@ -248,11 +248,12 @@ static bool work_begin(struct coil_flow_work *w, const struct coil_flow *f)
                                  .open = malloc(((size_t)n + 1) * sizeof *w->open),
                                  .waits = malloc(((size_t)n + 1) * sizeof *w->waits)};
     if (!w->first || !w->before || !w->open || !w->waits) return false;
-    for (uint32_t b = 0; b < n; b++)
+    for (uint32_t b = 0; b < n && ssa_work_do(f->work, flow_successors(f, b)); b++)
         for (uint32_t k = 0; k < flow_successors(f, b); k++)
             if (flow_successor(f, b, k) != NONE) w->first[flow_successor(f, b, k) + 2]++;
     for (uint32_t b = 2; b < n + 2; b++) w->first[b] += w->first[b - 1];
-    for (uint32_t b = 0; b < n; b++)
+    if (f->work && f->work->over) return false;
+    for (uint32_t b = 0; b < n && ssa_work_do(f->work, flow_successors(f, b)); b++)
         for (uint32_t k = 0; k < flow_successors(f, b); k++)
             if (flow_successor(f, b, k) != NONE)
                 w->before[w->first[flow_successor(f, b, k) + 1]++] = b;
@@ -300,6 +301,7 @@ static bool find_flags(struct coil_flow *f)
     bool ok = work_begin(&w, f);
     while (ok && w.count) {
         uint32_t b = work_next(&w);
+        ok = ssa_work_do(f->work, flow_successors(f, b));
         uint8_t live = flags_through(f, b, false);
         if (live == f->blocks[b].flags_in) continue;
         f->blocks[b].flags_in = live;
@@ -504,7 +506,11 @@ static void find_types(struct coil_flow *f)
 bool coil_flow(struct coil_flow *f, const struct coil_vm *vm, const struct coil_native *native,
                uint32_t function, bool lives, struct ssa_work *work)
 {
-    enum { TARGETS = 1 << 16, TARGETS_PER_CELL = 16 };
+    enum {
+        TARGETS = 1 << 16,
+        TARGETS_PER_CELL = 16,
+        TARGET_STEPS = 64
+    }; /* each is memory, twice */
     const struct coil_program *p = &vm->program;
     *f = (struct coil_flow){
         .p = p, .native = native, .function = function, .first = p->functions[function].first};
@@ -531,6 +537,8 @@ bool coil_flow(struct coil_flow *f, const struct coil_vm *vm, const struct coil_
     size_t targets = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (!find_targets(f, vm, f->first + i)) return false;
+        if (native && !ssa_work_do(work, (uint64_t)f->target_counts[i] * TARGET_STEPS))
+            return false;
         targets += f->target_counts[i];
         if (targets > TARGETS + (size_t)n * TARGETS_PER_CELL && !native) return false;
     }
