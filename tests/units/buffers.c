@@ -203,8 +203,40 @@ static void states(void)
     penta_jam_host_free(host);
 }
 
+static bool is_code(const penta_error *err, const char *name)
+{
+    const char *code = penta_code_name(err->code);
+    return code && !strcmp(code, name);
+}
+
+/* Compilers that end when a flag is set: nothing is made, and the error is not about the text. */
+static void interrupted(void)
+{
+    static const char casm[] = ".global main\n.func main\n RET\n.endfunc\n";
+    const volatile int set = 1, clear = 0; /* of a signal handler */
+    penta_error err;
+    penta_module *object = made(casm, "coil");
+    penta_buffer out = before();
+    unchanged(penta_coil_compile_until(object, NULL, 0, &set, &out, &err), &out, &err,
+              "native code, interrupted");
+    check(is_code(&err, "STATE") || is_code(&err, "UNSUPPORTED"), "native code: why");
+    out = before();
+    unchanged(penta_cvbc_compile_until(text("void main() {}"), "a.ino", NULL, 0, &set, &out, NULL,
+                                       NULL, &err),
+              &out, &err, "a sketch, interrupted");
+    check(is_code(&err, "STATE"), "a sketch: why");
+    out = before();
+    appended(penta_cvbc_compile_until(text("void main() {}"), "a.ino", NULL, 0, &clear, &out, NULL,
+                                      NULL, &err),
+             &out, "a sketch, with a flag that is not set");
+    check(!penta_vm_new_until(object, NULL, NULL, 0, &set, &err) && is_code(&err, "STATE"),
+          "a machine, interrupted");
+    penta_close(object);
+}
+
 int main(void)
 {
+    interrupted();
     keys_and_signatures();
     signatures_made_elsewhere();
     containers();

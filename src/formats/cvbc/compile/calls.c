@@ -238,7 +238,7 @@ static bool call_builtin(struct compiler *c, const struct builtin *b, const stru
 
 static struct function *function_named(struct compiler *c, penta_bytes name)
 {
-    for (size_t i = 0; i < c->function_count; i++)
+    for (size_t i = c->function_count; i-- > 0;) /* those of the library are the last */
         if (bytes_equal(c->functions[i].name, name)) return &c->functions[i];
     return NULL;
 }

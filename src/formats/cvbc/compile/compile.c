@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/array.h"
 #include "base/bytes.h"
+#include "base/long_work.h"
 #include "cvbc/compile/compiler.h"
 #include "cvbc/compile/preprocess.h"
 #include "penta/penta.h"
@@ -53,8 +54,18 @@ bool compiler_expect(struct compiler *c, uint32_t sign, const char *what)
            compiler_error(c, BASE_SYNTAX, compiler_word(c)->offset, "expected %s", what);
 }
 
+bool compiler_over(struct compiler *c)
+{
+    enum { WORDS_UNITS = 16 };
+    if (!long_work_over(c->findings->work, WORDS_UNITS)) return false;
+    while (compiler_word(c)->kind != WORD_END) c->pos++;
+    c->errors = ERRORS_MAX;
+    return true;
+}
+
 bool compiler_enter(struct compiler *c)
 {
+    if (compiler_over(c)) return false;
     if (++c->nesting <= NESTING_MAX) return true;
     c->nesting--;
     return compiler_error(c, CVBC_LIMIT, compiler_word(c)->offset, "nested too deeply");
@@ -102,11 +113,11 @@ void compiler_patch(struct compiler *c, size_t at)
 
 const struct symbol *compiler_find(const struct compiler *c, const struct word *name)
 {
-    const uint8_t *text = c->words.text.data + name->offset;
-    for (size_t i = c->symbol_count; i-- > 0;) {
-        const struct symbol *s = &c->symbols[i];
-        if (!s->hidden && s->name.size == name->size && !memcmp(s->name.data, text, name->size))
-            return s;
+    penta_bytes text = compiler_text(c, name);
+    const struct name_index *x = &c->symbol_names;
+    for (uint32_t i = name_index_first(x, text); i; i = x->older[i - 1]) {
+        const struct symbol *s = &c->symbols[i - 1];
+        if (!s->hidden && bytes_equal(s->name, text)) return s;
     }
     return NULL;
 }
@@ -320,7 +331,7 @@ static void compile_sketch(struct compiler *c, const struct cvbc_compilation *ho
     size_t base = c->arrays.count, body = base + c->init.count;
     if (body + c->body.count > UINT16_MAX)
         compiler_error(c, CVBC_LIMIT, 0, "the program has more than 65535 instructions");
-    if (c->errors || c->findings->errors) return;
+    if (c->errors || c->findings->errors || compiler_over(c)) return;
     compile_join(c, &c->arrays, 0, body, b);
     compile_join(c, &c->init, base, body, b);
     compile_join(c, &c->body, body, body, b);
@@ -374,6 +385,8 @@ bool cvbc_compile(penta_bytes text, const struct cvbc_compilation *how, struct c
     if (c.failed || b->code.failed || debug->failed)
         error_at(&err, BASE_MEMORY, 0, "no memory to compile");
     if (err.code) findings_pass(f, &err);
+    free(c.symbol_names.older);
+    free(c.type_name_index.older);
     free(c.words.at);
     free(c.arrays.at);
     free(c.init.at);
@@ -385,5 +398,5 @@ bool cvbc_compile(penta_bytes text, const struct cvbc_compilation *how, struct c
     free(c.loops);
     writer_free(&both);
     arena_free(&c.arena);
-    return !f->errors;
+    return !f->errors && !(f->work && f->work->ended);
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include "cvbc/compile/compile.h"
 #include "cvbc/compile/lexer.h"
+#include "cvbc/compile/names.h"
 
 enum reloc { RELOC_NONE, RELOC_BUFFER, RELOC_FUNCTION };
 struct emitted { /* an instruction whose target is not final yet */
@@ -75,12 +76,14 @@ struct compiler {
     struct buffer arrays, init, body, *out;
     struct symbol *symbols;
     size_t symbol_count, symbol_capacity;
+    struct name_index symbol_names;
     struct function *functions;
     size_t function_count, function_capacity;
     penta_bytes *strings;
     size_t string_count, string_capacity;
     penta_bytes *type_names; /* of enum and typedef */
     size_t type_name_count, type_name_capacity;
+    struct name_index type_name_index;
     struct region *loops;
     size_t loop_count, loop_capacity;
     uint32_t globals, array_count;
@@ -109,6 +112,8 @@ int32_t compiler_string(struct compiler *c, penta_bytes text); /* its number, or
 bool compiler_enter(struct compiler *c); /* one level deeper; false: too deep */
 void compiler_leave(struct compiler *c);
 bool compiler_no_memory(struct compiler *c); /* false */
+/* Before some words are compiled: whether the work is over. Then the text ends here. */
+bool compiler_over(struct compiler *c);
 penta_bytes compiler_text(const struct compiler *c, const struct word *w);
 #define COMPILER_GROW(c, items, count, capacity)                                                   \
     (ARRAY_RESERVE(items, capacity, (count) + 1) || compiler_no_memory(c))

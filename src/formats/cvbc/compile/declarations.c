@@ -2,6 +2,7 @@
 #include <string.h>
 #include "base/array.h"
 #include "base/bytes.h"
+#include "base/long_work.h"
 #include "cvbc/compile/compiler.h"
 
 /* ---- names ---- */
@@ -10,6 +11,10 @@ static struct symbol *add_symbol(struct compiler *c, const struct word *name, en
                                  struct type type, int32_t place)
 {
     if (!COMPILER_GROW(c, c->symbols, c->symbol_count, c->symbol_capacity)) return NULL;
+    if (!name_index_add(&c->symbol_names, compiler_text(c, name))) {
+        compiler_no_memory(c);
+        return NULL;
+    }
     struct symbol *s = &c->symbols[c->symbol_count++];
     *s = (struct symbol){.name = compiler_text(c, name),
                          .kind = kind,
@@ -24,10 +29,11 @@ static struct symbol *add_symbol(struct compiler *c, const struct word *name, en
 static bool declaration_twice(const struct compiler *c, const struct word *name, size_t scope)
 {
     penta_bytes text = compiler_text(c, name);
-    for (size_t i = scope; i < c->symbol_count; i++)
-        if (!c->symbols[i].hidden && !c->symbols[i].library &&
-            bytes_equal(c->symbols[i].name, text))
-            return true;
+    const struct name_index *x = &c->symbol_names;
+    for (uint32_t i = name_index_first(x, text); i > scope; i = x->older[i - 1]) {
+        const struct symbol *s = &c->symbols[i - 1];
+        if (!s->hidden && !s->library && bytes_equal(s->name, text)) return true;
+    }
     return false;
 }
 
@@ -46,7 +52,7 @@ static bool add_type_name(struct compiler *c, const struct word *name)
 {
     if (!COMPILER_GROW(c, c->type_names, c->type_name_count, c->type_name_capacity)) return false;
     c->type_names[c->type_name_count++] = compiler_text(c, name);
-    return true;
+    return name_index_add(&c->type_name_index, compiler_text(c, name)) || compiler_no_memory(c);
 }
 
 /* ---- enumerations and names of types ---- */
@@ -439,7 +445,7 @@ void compiler_find_functions(struct compiler *c, size_t from, bool library)
     struct findings *told = c->findings, quiet = {0};
     for (size_t i = from; c->words.at[i].kind != WORD_END; i++) find_type_names(c, i);
     c->findings = &quiet;
-    for (size_t i = from; c->words.at[i].kind != WORD_END; i++) {
+    for (size_t i = from; c->words.at[i].kind != WORD_END && !long_work_over(told->work, 1); i++) {
         const struct word *w = &c->words.at[i];
         if (w->kind == WORD_SIGN) open = open + (w->value == '{') - (w->value == '}' && open);
         if (open || !compiler_is_type(c, w)) continue;

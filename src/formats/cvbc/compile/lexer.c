@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/long_work.h"
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/number.h"
@@ -210,7 +211,8 @@ bool words_scan(penta_bytes text, struct words *out, struct findings *f, penta_e
     *out = (struct words){.text = text};
     if (text.size >= UINT32_MAX) return error_at(err, BASE_LIMIT, 0, "a source of 4 GiB or more");
     do {
-        if (!ARRAY_GROW(out->at, capacity, out->count, err)) return false;
+        if (!ARRAY_GROW(out->at, capacity, out->count, err) || long_work_over(f->work, 1))
+            return false;
         while (!sketch_lexer_scan(&s, &out->at[out->count]))
             if (!sketch_lexer_told(&s, &out->at[out->count], f) || ++bad == BAD_MAX) return false;
     } while (out->at[out->count++].kind != WORD_END);

@@ -1,10 +1,12 @@
 #include "cvbc/compile/preprocess.h"
 #include "cvbc/compile/condition.h"
+#include "cvbc/compile/names.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
 #include "base/bytes.h"
+#include "base/long_work.h"
 
 enum { DEPTH_MAX = 64, WORDS_MAX = 1 << 20, PARAMETERS_MAX = 16 };
 
@@ -22,6 +24,7 @@ struct preprocessor {
     size_t capacity, pos, end;
     struct macro *macros;
     size_t macro_count, macro_capacity;
+    struct name_index macro_names;
     struct findings *f;
     penta_error *err;
     unsigned depth, skipping, nesting; /* conditions: levels that are left out, levels in all */
@@ -39,19 +42,26 @@ static bool sketch_preprocess_complain(struct preprocessor *p, const struct word
     return true;
 }
 
+static penta_bytes text_of(const struct preprocessor *p, const struct word *w)
+{
+    return bytes_slice(p->in->text, w->offset, w->size);
+}
+
 static bool sketch_preprocess_same(const struct preprocessor *p, const struct word *a,
                                    const struct word *b)
 {
-    const uint8_t *text = p->in->text.data;
-    return a->kind == WORD_NAME && b->kind == WORD_NAME && a->size == b->size &&
-           !memcmp(text + a->offset, text + b->offset, a->size);
+    return a->kind == WORD_NAME && b->kind == WORD_NAME &&
+           bytes_equal(text_of(p, a), text_of(p, b));
 }
 
 static struct macro *sketch_preprocess_find(const struct preprocessor *p, const struct word *name)
 {
-    for (size_t i = p->macro_count; i-- > 0;)
-        if (sketch_preprocess_same(p, &p->macros[i].name, name))
-            return p->macros[i].dead ? NULL : &p->macros[i];
+    const struct name_index *x = &p->macro_names;
+    if (name->kind != WORD_NAME) return NULL;
+    for (uint32_t i = name_index_first(x, text_of(p, name)); i; i = x->older[i - 1]) {
+        struct macro *m = &p->macros[i - 1];
+        if (sketch_preprocess_same(p, &m->name, name)) return m->dead ? NULL : m;
+    }
     return NULL;
 }
 
@@ -164,7 +174,7 @@ static bool sketch_preprocess_expand(struct preprocessor *p, const struct word *
         return sketch_preprocess_complain(p, at, "a macro contains itself, or 64 others");
     p->depth++;
     bool ok = true;
-    for (size_t i = 0; ok && i < count && !p->too_long;) {
+    for (size_t i = 0; ok && i < count && !p->too_long && !long_work_over(p->f->work, 1);) {
         struct macro *m = at[i].kind == WORD_NAME ? sketch_preprocess_find(p, &at[i]) : NULL;
         struct argument arguments[PARAMETERS_MAX];
         size_t used = m && m->function ? take_arguments(p, m, at + i, count - i, arguments) : 1;
@@ -225,7 +235,8 @@ static bool sketch_preprocess_define(struct preprocessor *p, size_t end)
     m.to = end;
     if (!ARRAY_GROW(p->macros, p->macro_capacity, p->macro_count, p->err)) return false;
     p->macros[p->macro_count++] = m;
-    return true;
+    return name_index_add(&p->macro_names, text_of(p, &m.name)) ||
+           error_at(p->err, BASE_MEMORY, 0, "no memory for a macro");
 }
 
 static bool sketch_preprocess_included(struct preprocessor *p, size_t end)
@@ -360,5 +371,6 @@ bool words_preprocess(const struct words *in, size_t library, struct words *out,
         ok = sketch_preprocess_append(&p, functions.at[i]);
     free(functions.at);
     free(p.macros);
+    free(p.macro_names.older);
     return ok;
 }

@@ -74,8 +74,10 @@ static int types_specifier(const struct compiler *c, const struct word *w)
 static bool types_named(const struct compiler *c, const struct word *w)
 {
     penta_bytes text = compiler_text(c, w);
-    for (size_t i = 0; w->kind == WORD_NAME && i < c->type_name_count; i++)
-        if (bytes_equal(text, c->type_names[i])) return true;
+    const struct name_index *x = &c->type_name_index;
+    if (w->kind != WORD_NAME) return false;
+    for (uint32_t i = name_index_first(x, text); i; i = x->older[i - 1])
+        if (bytes_equal(text, c->type_names[i - 1])) return true;
     return false;
 }
 
