@@ -1,9 +1,12 @@
 /* compile: sketches to containers, COIL objects to native code, which the system's cc links. */
 #include "cli/cvbc/container.h"
+#include "cli/machine/deadline.h"
 #include "cli/output.h"
 #include "cli/pvm/native.h"
 #include "penta/coil.h"
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,48 +49,114 @@ static void find_runtime(char *path, size_t room)
     *path = 0;
 }
 
-static bool run_cc(struct cli *c, const char *object, const char *program)
+/* ---- the linker, a process that ends with us: it has a group of its own, with those that it starts ---- */
+
+static volatile pid_t linker_group; /* 0: none */
+static volatile int linker_interrupted;
+
+static void linker_stop(void)
+{
+    if (linker_group) kill(-linker_group, SIGTERM);
+}
+
+static void linker_signal(int number)
+{
+    (void)number;
+    linker_interrupted = 1;
+    linker_stop();
+}
+
+/* From the start of the process to when its group is known, signals wait. In the process they have the usual effect;
+ * of SIGTTOU, that a terminal may send to what is not in the foreground, it hears nothing. */
+static int linker_start(const char *const args[])
+{
+    sigset_t held, old, usual;
+    posix_spawnattr_t how;
+    pid_t child = 0;
+    sigemptyset(&held);
+    sigaddset(&held, SIGINT);
+    sigaddset(&held, SIGALRM);
+    sigprocmask(SIG_BLOCK, &held, &old);
+    usual = old;
+    sigaddset(&usual, SIGTTOU);
+    int wrong = posix_spawnattr_init(&how);
+    if (!wrong) {
+        posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+        posix_spawnattr_setpgroup(&how, 0);
+        posix_spawnattr_setsigmask(&how, &usual);
+        wrong = posix_spawnp(&child, args[0], NULL, &how, (char *const *)args, environ);
+        posix_spawnattr_destroy(&how);
+    }
+    linker_group = wrong ? 0 : child;
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    return wrong;
+}
+
+static bool run_cc(struct cli *c, const char *object, const char *made, const char *program)
 {
     char runtime[8192];
     const char *cc = getenv("CC");
     if (!cc || !*cc) cc = "cc";
     find_runtime(runtime, sizeof runtime);
-    const char *args[] = {cc, object, "-o", program, *runtime ? runtime : "-lm", "-lm", NULL};
-    pid_t child;
-    int status = 0, wrong = posix_spawnp(&child, cc, NULL, NULL, (char *const *)args, environ);
+    const char *args[] = {cc, object, "-o", made, *runtime ? runtime : "-lm", "-lm", NULL};
+    int status = 0, wrong = linker_start(args);
     if (wrong) return compile_fail(c, program, "cannot start the linker: ", strerror(wrong));
-    while (waitpid(child, &status, 0) < 0)
+    while (waitpid(linker_group, &status, 0) < 0)
         if (errno != EINTR)
             return compile_fail(c, program, "the linker is gone: ", strerror(errno));
+    linker_group = 0;
+    if (deadline_reported(c, program)) return false;
+    if (linker_interrupted) {
+        cli_fail(c, EXIT_INTERRUPTED);
+        return false;
+    }
     if (WIFEXITED(status) && !WEXITSTATUS(status)) return true;
     if (!*runtime)
         return compile_fail(c, program, "there is no libpenta_coil.a to link with: ", cc);
     return compile_fail(c, program, "the linker failed: ", cc);
 }
 
-static void link_program(struct cli *c, penta_bytes object)
+static bool write_object(struct cli *c, const char *name, penta_bytes object)
 {
-    const char *program = c->value[OPT_OUTPUT], *folder = getenv("TMPDIR");
-    char name[4096];
-    int n = snprintf(name, sizeof name, "%s/penta-XXXXXX.o", folder && *folder ? folder : "/tmp");
-    c->value[OPT_OUTPUT] = NULL; /* the linker writes it */
-    if (!output_allowed(c, program)) return;
-    int file = n > 0 && (size_t)n < sizeof name ? mkstemps(name, 2) : -1;
-    if (file < 0) {
-        compile_fail(c, name, "cannot be written: ", strerror(errno));
-        return;
-    }
-    bool ok = true;
+    int file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    bool ok = file >= 0;
     for (size_t at = 0; ok && at < object.size;) {
         ssize_t done = write(file, object.data + at, object.size - at);
-        ok = done > 0;
-        if (ok) at += (size_t)done;
+        ok = done > 0 || (done < 0 && errno == EINTR);
+        if (done > 0) at += (size_t)done;
     }
-    ok = !close(file) && ok;
-    if (!ok) compile_fail(c, name, "cannot be written: ", strerror(errno));
-    if (ok && run_cc(c, name, program) && c->value[OPT_JSON])
-        json_text(&c->json, "output", program);
-    unlink(name);
+    if (file >= 0) ok = !close(file) && ok;
+    return ok || compile_fail(c, name, "cannot be written: ", strerror(errno));
+}
+
+/* Object and program are made in a folder beside the program, which then takes its place as a whole. */
+static void link_program(struct cli *c, penta_bytes object)
+{
+    struct sigaction stop = {.sa_handler = linker_signal}, before;
+    const char *program = c->value[OPT_OUTPUT];
+    char folder[4096], input[4200], made[4200], *real;
+    c->value[OPT_OUTPUT] = NULL; /* the linker writes it */
+    if (!output_allowed(c, program)) return;
+    real = realpath(program, NULL); /* a link stays one */
+    const char *target = real ? real : program;
+    int n = snprintf(folder, sizeof folder, "%s.XXXXXX", target);
+    linker_interrupted = 0;
+    sigaction(SIGINT, &stop, &before);
+    if (n < 0 || (size_t)n >= sizeof folder || !mkdtemp(folder)) {
+        compile_fail(c, program, "cannot be written: ", strerror(errno));
+    } else {
+        snprintf(input, sizeof input, "%s/penta.o", folder);
+        snprintf(made, sizeof made, "%s/program", folder);
+        bool ok = write_object(c, input, object) && run_cc(c, input, made, program);
+        if (ok && rename(made, target))
+            ok = compile_fail(c, program, "cannot be written: ", strerror(errno));
+        if (ok && c->value[OPT_JSON]) json_text(&c->json, "output", program);
+        unlink(input);
+        unlink(made);
+        rmdir(folder);
+    }
+    sigaction(SIGINT, &before, NULL);
+    free(real);
 }
 
 /* ---- text for the assembler, with what the bytes of the code are ---- */
@@ -165,9 +234,11 @@ static void compile_native(struct cli *c, struct input *in, bool is_text)
         free(options);
         return;
     }
-    if (!in->module || !penta_coil_compile(in->module, own, emit ? 1 : 0, &out, &err))
-        cli_error(c, in->name, &err);
-    else if (program)
+    if (deadline_reported(c, in->name)) {
+    } else if (!in->module || !penta_coil_compile_until(in->module, own, emit ? 1 : 0,
+                                                        deadline_flag(), &out, &err)) {
+        if (!deadline_reported(c, in->name)) cli_error(c, in->name, &err);
+    } else if (program)
         link_program(c, (penta_bytes){out.data, out.size});
     else if (emit && !strcmp(emit, "asm"))
         comment_code(c, (penta_bytes){out.data, out.size});
@@ -184,7 +255,11 @@ void command_COMPILE(struct cli *c)
     penta_guess guess;
     const char *name = c->words[0], *named = c->value[OPT_FORMAT],
                *text = named ? NULL : format_of_suffix(name);
-    if (!input_read(c, name, &in)) return;
+    if (!deadline_begin(c, linker_stop)) return;
+    if (!input_read(c, name, &in)) {
+        deadline_end();
+        return;
+    }
     bool known = penta_detect(input_bytes(&in), &guess, 1),
          coil = known && !strcmp(guess.format, "coil"),
          other = known && !coil && !named && memchr(in.bytes.data, 0, in.bytes.size),
@@ -201,5 +276,6 @@ void command_COMPILE(struct cli *c)
         compile_native(c, &in, is_text);
     else
         container_compile(c, &in);
+    deadline_end();
     input_close(&in);
 }

@@ -1,7 +1,7 @@
 /* jit: what the compiler makes of a program, for the formats that have one. */
 #include <stdlib.h>
 #include <string.h>
-#include "cli/cli.h"
+#include "cli/machine/deadline.h"
 #include "cli/pvm/native_listing.h"
 #include "penta/coil.h"
 
@@ -25,7 +25,8 @@ static void compile_pvm(struct cli *c, const penta_module *module, penta_error *
     size_t count = 0;
     penta_option *options = options_for(c, "pvm", OPTION_RUN, &count);
     penta_pvm_compilation made;
-    penta_pvm_compiled *compiled = penta_pvm_compile(module, options, count, &made, err);
+    penta_pvm_compiled *compiled =
+        penta_pvm_compile_until(module, options, count, deadline_flag(), &made, err);
     free(options);
     if (!compiled) return;
     jit_summary(c, &made);
@@ -66,7 +67,7 @@ static void compile_coil(struct cli *c, const penta_module *module, penta_error 
 {
     size_t count = 0;
     penta_option *options = options_for(c, "coil", OPTION_RUN, &count);
-    penta_vm *vm = penta_vm_new(module, "jit", options, count, err);
+    penta_vm *vm = penta_vm_new_until(module, "jit", options, count, deadline_flag(), err);
     penta_coil_compilation made;
     penta_buffer text = {0};
     const char *pass = c->value[OPT_DUMP_PASS];
@@ -90,7 +91,11 @@ void command_JIT(struct cli *c)
 {
     struct input in;
     penta_error err = {0};
-    if (!input_open(c, c->words[0], &in)) return;
+    if (!deadline_begin(c, NULL)) return;
+    if (!input_open(c, c->words[0], &in)) {
+        deadline_end();
+        return;
+    }
     const char *format = penta_module_format(in.module);
     if (!strcmp(format, "coil") && c->value[OPT_DUMP])
         error_at(&err, BASE_UNSUPPORTED, 0,
@@ -99,6 +104,7 @@ void command_JIT(struct cli *c)
         compile_coil(c, in.module, &err);
     else
         compile_pvm(c, in.module, &err);
-    if (err.code) cli_error(c, in.name, &err);
+    if (err.code && !deadline_reported(c, in.name)) cli_error(c, in.name, &err);
+    deadline_end();
     input_close(&in);
 }

@@ -8,9 +8,11 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 PENTA = os.path.abspath(sys.argv[1])
 CASES = os.path.abspath(sys.argv[2])
@@ -410,6 +412,43 @@ int main(void) { int a[] = {3, -1, 2}; sort(a, 3); printf("%d %d %d\\n", a[0], a
     done = run("cc", "sorts.c", "-L.", "-lcallback", "-Wl,-rpath," + os.getcwd(), "-o", "sorts")
     if check("linked", done.returncode == 0, done.stderr.decode()):
         check("sorted", run("./sorts").stdout == b"-1 2 3\n")
+
+
+def test_linker_that_hangs():
+    """The deadline and Ctrl-C end the linker with the processes that it started; the old program stays as it is."""
+    with open("hangs", "w", encoding="utf-8") as script:
+        script.write("#!/bin/sh\nsleep 1000 &\necho $! > sleeper\necho half > \"$3\"\nwait\n")
+    os.chmod("hangs", 0o755)
+    with open("hung.casm", "w", encoding="utf-8") as text:
+        text.write(".global main\n.func main\n RET\n.endfunc\n")
+    os.mkdir("hung")
+    with open("hung/program", "w", encoding="utf-8") as old:
+        old.write("old")
+    for ended, more in ((25, ["--timeout", "0.2"]), (130, [])):
+        if os.path.exists("sleeper"):
+            os.remove("sleeper")
+        process = subprocess.Popen([PENTA, "compile", "hung.casm", "-o", "hung/program", *more], stderr=subprocess.PIPE,
+                                   env={**os.environ, "CC": os.path.abspath("hangs")})
+        while not (os.path.exists("sleeper") and open("sleeper").read().strip()):
+            if process.poll() is not None:
+                break  # the deadline came before
+            time.sleep(0.01)
+        if not more:
+            process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=60)[1]
+        check("linker that hangs", process.returncode == ended and (not more or b"deadline" in said), (process.returncode, said))
+        check("nothing half-written", os.listdir("hung") == ["program"] and open("hung/program").read() == "old", os.listdir("hung"))
+        if os.path.exists("sleeper") and open("sleeper").read().strip():
+            number = int(open("sleeper").read())
+            for _ in range(500):
+                try:
+                    if open(f"/proc/{number}/stat").read().rsplit(")", 1)[1].split()[0] == "Z":
+                        break
+                except FileNotFoundError:
+                    break
+                time.sleep(0.01)
+            else:
+                check("its processes end", False, number)
 
 
 def test_arguments_on_the_data_stack():

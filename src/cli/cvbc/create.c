@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "cli/cvbc/container.h"
+#include "cli/machine/deadline.h"
 
 static bool ends_with(const char *name, const char *suffix)
 {
@@ -19,8 +20,8 @@ static bool create_build(struct input *in, bool source, const penta_option *opti
     penta_guess guess;
     penta_bytes bytes = input_bytes(in);
     if (source)
-        return penta_cvbc_compile(bytes, in->name, options, count, out, finding_sink_add, sink,
-                                  err);
+        return penta_cvbc_compile_until(bytes, in->name, options, count, deadline_flag(), out,
+                                        finding_sink_add, sink, err);
     if (penta_detect(bytes, &guess, 1) && !strcmp(guess.format, "cvbc"))
         in->module = penta_open(bytes, "cvbc", NULL, 0, err);
     else
@@ -39,6 +40,7 @@ static bool create_container(struct cli *c, struct input *in, bool source,
     penta_error err = {0};
     bool ok = create_build(in, source || is_source(in->name), options, count, &sink, out, &err);
     finding_sink_finish(&sink);
+    if (!ok && deadline_reported(c, in->name)) return false;
     if (!ok && err.code)
         cli_error(c, in->name, &err);
     else if (!ok)

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
 #include "base/sanitize.h"
+#include "cli/machine/deadline.h"
 #include "cli/output.h"
 #include "cli/terminal/terminal.h"
 
@@ -61,51 +61,23 @@ static bool may_run(struct cli *c, struct machine *m)
            machine_passes(c, &m->in);
 }
 
-/* ---- signals: the only globals of the tool (and of sampler.c), and only while a machine runs ---- */
+/* ---- signals: globals, as in deadline.c, and only while a machine runs ---- */
 
 static penta_vm *volatile interrupted_vm;
-static volatile int deadline_passed;
-
-static void on_signal(int number)
+static void machine_interrupt(void)
 {
-    if (number == SIGALRM) deadline_passed = 1;
     if (interrupted_vm) penta_vm_interrupt(interrupted_vm);
 }
 
-/* The deadline counts from when the file is opened, so that compiling is a part of it. */
-static bool deadline_begin(struct cli *c, struct machine *m)
+static void on_signal(int number)
 {
-    const char *text = c->value[OPT_TIMEOUT];
-    struct sigaction action = {.sa_handler = on_signal};
-    if (!text || m->deadline) return true;
-    char *end;
-    double seconds = strtod(text, &end);
-    if (end == text || *end || !(seconds > 0 && seconds < 1e8)) {
-        cli_usage(c, NULL, "--timeout: '%.40s' is not a number of seconds", text);
-        return false;
-    }
-    m->deadline = true;
-    deadline_passed = 0;
-    sigaction(SIGALRM, &action, NULL);
-    struct itimerval timer = {
-        .it_value = {(time_t)seconds, (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6)}};
-    if (!timer.it_value.tv_sec && !timer.it_value.tv_usec) timer.it_value.tv_usec = 1;
-    timer.it_interval.tv_usec = 10000; /* repeated, in case the machine is between two runs */
-    setitimer(ITIMER_REAL, &timer, NULL);
-    return true;
-}
-
-static void deadline_end(struct machine *m)
-{
-    struct itimerval off = {0};
-    setitimer(ITIMER_REAL, &off, NULL);
-    signal(SIGALRM, SIG_IGN);
-    m->deadline = false;
+    (void)number;
+    machine_interrupt();
 }
 
 void machine_close(struct machine *m)
 {
-    if (m->deadline) deadline_end(m);
+    deadline_end();
     penta_session_free(m->session);
     penta_record_free(m->record);
     input_close(&m->in);
@@ -117,10 +89,9 @@ static void open_session(struct cli *c, struct machine *m, const penta_option *o
     penta_error err = {0};
     if (!may_run(c, m)) return;
     m->session = penta_session_new_until(m->in.module, engine_for(c, m->in.module), options, count,
-                                         &deadline_passed, &err);
+                                         deadline_flag(), &err);
     if (m->session) return;
-    cli_error(c, m->in.name, &err);
-    if (m->deadline && deadline_passed) cli_fail(c, EXIT_DEADLINE);
+    if (!deadline_reported(c, m->in.name)) cli_error(c, m->in.name, &err);
 }
 
 /* ---- recorded runs and snapshots ---- */
@@ -186,10 +157,9 @@ void machine_fuel(const struct cli *c, const struct machine *m, uint64_t *fuel)
 bool machine_open(struct cli *c, struct machine *m)
 {
     *m = (struct machine){0};
-    deadline_passed = 0;
-    if (!deadline_begin(c, m)) return false;
+    if (!deadline_begin(c, machine_interrupt)) return false;
     if (!input_open(c, c->words[0], &m->in)) {
-        deadline_end(m);
+        deadline_end();
         return false;
     }
     size_t count = 0;
@@ -204,7 +174,7 @@ bool machine_open(struct cli *c, struct machine *m)
         told_engine(c, m);
         return true;
     }
-    deadline_end(m);
+    deadline_end();
     machine_close(m);
     return false;
 }
@@ -214,16 +184,16 @@ bool machine_arm(struct cli *c, struct machine *m)
     struct sigaction action = {.sa_handler = on_signal};
     interrupted_vm = penta_session_vm(m->session);
     sigaction(SIGINT, &action, NULL);
-    if (deadline_passed) on_signal(SIGALRM); /* on the way to here */
-    return c->value[OPT_TIMEOUT] ? deadline_begin(c, m) : true;
+    if (*deadline_flag()) machine_interrupt(); /* on the way to here */
+    return deadline_begin(c, machine_interrupt);
 }
 
 void machine_disarm(struct machine *m)
 {
-    deadline_end(m);
+    m->timed_out = *deadline_flag();
+    deadline_end();
     signal(SIGINT, SIG_DFL);
     interrupted_vm = NULL;
-    m->timed_out = deadline_passed;
 }
 
 void machine_findings(struct cli *c, const struct machine *m)

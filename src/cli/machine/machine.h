@@ -7,7 +7,6 @@ struct machine {
     struct input in;
     penta_session *session;
     penta_record *record; /* that it repeats, or NULL */
-    bool deadline;        /* its timer runs */
     bool timed_out;
 };
 
