@@ -447,7 +447,7 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
 #define REAL_BODY(opcode, x_, y_, sign)                                                            \
             uint64_t x = x_, y = y_;                                                               \
             double result = real_of(x) sign real_of(y);                                            \
-            fp[in->a] = bits_of(result != result ? coil_first_nan(result, real_of(x)) : result);   \
+            fp[in->a] = bits_of(result != result ? coil_nan_of(real_of(x), real_of(y)) : result);  \
             NOTE_REAL(COIL_OP_##opcode, x, y);                                                     \
             in++;                                                                                  \
             NEXT

@@ -280,17 +280,31 @@ static double ops_narrow(uint8_t type, double v)
     return type == COIL_T_FP32 ? (double)(float)v : v;
 }
 
+/* NEG, ABS, MIN, MAX and CLAMP only choose a NaN, or change its sign. */
+static double ops_nan(uint8_t opcode, double r, double a, double b, double c)
+{
+    switch (opcode) {
+    case COIL_OP_NEG:
+    case COIL_OP_ABS:
+    case COIL_OP_MIN:
+    case COIL_OP_MAX:
+    case COIL_OP_CLAMP: return r;
+    case COIL_OP_FMA: return coil_nan_of(a, isnan(b) ? b : c);
+    default: return coil_nan_of(a, b);
+    }
+}
+
 static void operate_real(struct coil_operation *o)
 {
     uint8_t type = o->type;
     double a = coil_real(type, o->a), b = coil_real(type, o->b), c = coil_real(type, o->c), r = 0;
     bool finite = isfinite(a) && isfinite(b), zero = false;
     switch (o->opcode) {
-    case COIL_OP_ADD: r = coil_first_nan(a + b, a); break;
+    case COIL_OP_ADD: r = a + b; break;
     case COIL_OP_ADDC: r = o->carry ? a + b + 1 : a + b; break; /* adding 0 would lose -0.0 */
     case COIL_OP_SUB: r = a - b; break;
     case COIL_OP_SUBB: r = o->carry ? a - b - 1 : a - b; break;
-    case COIL_OP_MUL: r = coil_first_nan(a * b, a); break;
+    case COIL_OP_MUL: r = a * b; break;
     case COIL_OP_INC: r = a + 1; break;
     case COIL_OP_DEC: r = a - 1; break;
     case COIL_OP_DIV:
@@ -300,7 +314,8 @@ static void operate_real(struct coil_operation *o)
         r = o->opcode == COIL_OP_MOD ? fmod(a, b) : a / b;
         if (o->opcode == COIL_OP_DIVMOD) {
             r = trunc(r);
-            o->second = coil_real_bits(type, fmod(a, b));
+            double rest = fmod(a, b);
+            o->second = coil_real_bits(type, isnan(rest) ? coil_nan_of(a, b) : rest);
         }
         break;
     case COIL_OP_NEG: r = -a; break;
@@ -323,9 +338,9 @@ static void operate_real(struct coil_operation *o)
                              ops_bit(isnan(a) || isnan(b), COIL_N));
         return;
     }
-    r = ops_narrow(type, r);
     _Static_assert(COIL_OP_ROND - COIL_OP_INC == 7, "INC DEC NEG ABS SQRT CEIL FLOR ROND");
     bool unary = o->opcode >= COIL_OP_INC && o->opcode <= COIL_OP_ROND;
+    r = isnan(r) ? ops_nan(o->opcode, r, a, unary ? a : b, c) : ops_narrow(type, r);
     if (unary) finite = isfinite(a);
     bool overflow = finite && isinf(r) && !zero;
     o->result = coil_real_bits(type, r);

@@ -19,24 +19,36 @@ static inline uint64_t coil_canon(uint8_t op, uint64_t raw)
     default: return raw;
     }
 }
+static inline double coil_double_of(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, 8);
+    return value;
+}
+/* A NaN keeps its bits from FP32 to a double and back: RISC-V would make all of them the same. */
+static inline double coil_wide_nan(uint32_t half)
+{
+    uint64_t sign = (uint64_t)(half >> 31) << 63, payload = (uint64_t)(half & 0x3fffff) << 29;
+    return coil_double_of(sign | UINT64_C(0x7ff8000000000000) | payload);
+}
 static inline double coil_real(uint8_t op, uint64_t bits)
 {
     float single;
-    double wide;
     uint32_t half = (uint32_t)bits;
     memcpy(&single, &half, 4);
-    memcpy(&wide, &bits, 8);
-    return op == COIL_T_FP32 ? (double)single : wide;
+    if (op != COIL_T_FP32) return coil_double_of(bits);
+    return single == single ? (double)single : coil_wide_nan(half);
 }
-/* Of two NaNs the first one is the result, quiet: C leaves that to the compiler, and RISC-V gives neither. */
-static inline double coil_first_nan(double result, double a)
+/* The result of an operation when it is a NaN (COIL 7.2): the first operand that is one, quiet; else the negative quiet
+ * one. Of two NaNs, C leaves it to the compiler; RISC-V gives neither, and the NaN that x86-64 makes is positive on ARM,
+ * RISC-V and s390x. */
+static inline double coil_nan_of(double a, double b)
 {
     uint64_t bits;
-    if (result == result || a == a) return result;
-    memcpy(&bits, &a, 8);
-    bits |= UINT64_C(1) << 51;
-    memcpy(&a, &bits, 8);
-    return a;
+    double first = a == a ? b : a;
+    if (first == first) return coil_double_of(UINT64_C(0xfff8000000000000));
+    memcpy(&bits, &first, 8);
+    return coil_double_of(bits | UINT64_C(1) << 51);
 }
 static inline uint64_t coil_real_bits(uint8_t op, double value)
 {
@@ -45,7 +57,9 @@ static inline uint64_t coil_real_bits(uint8_t op, double value)
     uint64_t bits;
     memcpy(&half, &single, 4);
     memcpy(&bits, &value, 8);
-    return op == COIL_T_FP32 ? half : bits;
+    if (op != COIL_T_FP32) return bits;
+    if (value == value) return half;
+    return (uint32_t)(bits >> 63) << 31 | 0x7fc00000 | (uint32_t)(bits >> 29 & 0x3fffff);
 }
 
 /* MOV's conversion. */
