@@ -8,17 +8,21 @@
 
 /* ---- growing lists of numbers ---- */
 
+bool numbers_fit(struct act *a, uint64_t more)
+{
+    if (more <= HELD_MAX && a->w->held <= HELD_MAX - more) return true;
+    return error_at(&a->err, BASE_LIMIT, 0, "the host keeps %d numbers at most", HELD_MAX);
+}
+
 bool numbers_keep(struct act *a, struct numbers *to, const int32_t *data, size_t count)
 {
-    uint64_t held = a->w->held - to->count + count;
-    if (held > HELD_MAX)
-        return error_at(&a->err, BASE_LIMIT, 0, "the host keeps %d numbers at most", HELD_MAX);
+    if (count > to->count && !numbers_fit(a, count - to->count)) return false;
     int32_t *fresh = malloc((count + 1) * sizeof *fresh);
     if (!fresh) return false;
     if (count) memcpy(fresh, data, count * sizeof *fresh);
+    a->w->held += count - to->count;
     free(to->data);
     *to = (struct numbers){fresh, count};
-    a->w->held = held;
     return true;
 }
 

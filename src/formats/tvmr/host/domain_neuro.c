@@ -187,6 +187,7 @@ ACT(SNNGrowNeurons)
     struct numbers *n = &a->w->neurons;
     size_t size = (size_t)ops_clamp(
         (int64_t)n->count + ops_clamp(scalar_of(a->vm, a->args[0]), 0, NEURONS), 0, NEURONS);
+    if (!numbers_fit(a, size - n->count)) return false;
     int32_t *fresh = realloc(n->data, (size + 1) * sizeof *fresh);
     if (!fresh) return false;
     memset(fresh + n->count, 0, (size - n->count) * sizeof *fresh);

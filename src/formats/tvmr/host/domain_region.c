@@ -67,6 +67,7 @@ ACT(FreeRegister)
 
 static bool domain_region_push(struct act *a, struct queue *q, struct numbers n)
 {
+    if (!numbers_fit(a, n.count + MESSAGE)) return false;
     struct message *m = calloc(1, sizeof *m);
     if (!m || !numbers_keep(a, &m->body, n.data, n.count)) {
         free(m);

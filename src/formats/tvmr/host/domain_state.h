@@ -96,7 +96,9 @@ struct act { /* one domain operation */
 
 enum { HELD_MAX = 1 << 26 };
 
-/* domain.c. A copy in the place of what was there; at most HELD_MAX numbers are held in all. */
+/* domain.c. Whether so many more may be held; if not, the error of the operation says so. */
+bool numbers_fit(struct act *a, uint64_t more);
+/* A copy in the place of what was there; at most HELD_MAX numbers are held in all. */
 bool numbers_keep(struct act *a, struct numbers *to, const int32_t *data, size_t count);
 void numbers_drop(struct tvmr_domain *w, struct numbers *n);
 struct numbers source_of(struct tvmr_vm *vm, uint64_t reg); /* empty when there is none */

@@ -216,11 +216,18 @@ void domain_weights_name(const struct tvmr_cold *c, uint64_t reg, char *name, si
     name_of_key((penta_bytes){c->key, c->key_size}, (unsigned)reg, name, size);
 }
 
+/* 0xff names no register: that it would be the last one of its bank is no reason to take that. */
+static struct tvmr_cold *storage_register(struct tvmr_vm *vm, uint64_t reg)
+{
+    return reg == TVMR_NULL ? NULL : cold_at(vm, (uint8_t)reg);
+}
+
 bool domain_weights_put(struct tvmr_domain *w, struct tvmr_vm *vm, uint64_t reg, const char *name,
                         penta_error *err)
 {
-    const struct tvmr_cold *c = cold_at(vm, (uint8_t)reg);
+    const struct tvmr_cold *c = storage_register(vm, reg);
     struct writer out = {0};
+    if (reg == TVMR_NULL) return error_at(err, BASE_STATE, 0, "there are no weights of null");
     if (!c) return error_at(err, BASE_STATE, 0, "C%u is not allocated", INDEX((unsigned)reg));
     for (size_t i = 0; i < c->count; i++) {
         writer_uint(&out, (uint8_t)c->weights[i].polarity, 1);
@@ -234,7 +241,7 @@ bool domain_weights_put(struct tvmr_domain *w, struct tvmr_vm *vm, uint64_t reg,
 enum found domain_weights_get(struct tvmr_domain *w, struct tvmr_vm *vm, uint64_t reg,
                               const char *name)
 {
-    struct tvmr_cold *c = cold_at(vm, (uint8_t)reg);
+    struct tvmr_cold *c = storage_register(vm, reg);
     penta_bytes bytes;
     if (!c || !named_get(w, name, &bytes)) return FOUND_NOTHING;
     penta_bytes body = bytes_slice(bytes, 0, bytes.size < 8 ? 0 : bytes.size - 8);
