@@ -1,4 +1,4 @@
-/* include/penta/cvbc.h over the format: status, keys, opening, and what is inside. */
+/* Implements include/penta/cvbc.h with the format: status, keys, opening files, and their contents. */
 #include "cvbc/api.h"
 #include "base/bytes.h"
 #include "base/codec/checksum.h"
@@ -27,7 +27,7 @@ static const char *const status_names[STATUSES] = {
 #include "cvbc/rules.def"
 };
 
-/* Other rules have the status of the one they belong to. */
+/* The status of a rule. A rule without a status of its own has that of the rule it belongs to. */
 uint32_t penta_cvbc_status(uint32_t code)
 {
     const penta_rule *rule = rule_find(cvbc_rules, code);
@@ -186,7 +186,7 @@ penta_module *penta_cvbc_open(penta_bytes file, const penta_cvbc_policy *policy,
     *err = (penta_error){0};
     penta_module *module = cvbc_parse(file, NULL, 0, err);
     if (!module || !policy) return module;
-    /* Nothing has been verified yet, so the policy may still change. */
+    /* The policy may still change, because nothing was verified before this point. */
     struct cvbc_module *m = (struct cvbc_module *)module;
     if (fill_policy(&m->policy, policy, err) && cvbc_program_choose(m, policy->program, err))
         return module;
@@ -282,7 +282,7 @@ bool penta_cvbc_check_source(const penta_module *module, const penta_option *opt
                     "source_sha256 is not that of these sources");
 }
 
-/* ---- what is inside ---- */
+/* ---- contents ---- */
 
 static const struct cvbc_opened *module_verified(const penta_module *module, penta_error *err)
 {
@@ -310,7 +310,7 @@ static const char *const part_names[PARTS] = {"bytecode", "stored", "header",   
 
 const char *penta_cvbc_part_name(size_t i) { return i < PARTS ? part_names[i] : NULL; }
 
-/* Nothing is handed out of a file that the policy refuses. */
+/* Tells whether the policy allows to give out contents of the file. */
 static bool module_allowed(const struct cvbc_module *m, penta_error *err)
 {
     const penta_error *objection = m->policy.require_signature ? cvbc_objection(m) : NULL;

@@ -1,4 +1,4 @@
-/* Shared by the files that implement include/penta/cvbc.h. */
+/* What the files that implement include/penta/cvbc.h share. */
 #pragma once
 #include "cvbc/format/build.h"
 #include "penta/cvbc.h"

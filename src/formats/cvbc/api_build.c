@@ -1,4 +1,4 @@
-/* include/penta/cvbc.h over the format: rewriting files, and building new ones. */
+/* Implements include/penta/cvbc.h with the format: rewriting files, and building new ones. */
 #include "base/long_work.h"
 #include "base/bytes.h"
 #include "crypto/hash.h"
@@ -14,13 +14,13 @@ struct penta_cvbc_builder {
     struct private_key *key;
     struct cvbc_secret secret;
     bool keep_debug;
-    struct writer debug; /* a section as it is, or empty: made of the rows */
+    struct writer debug; /* a debug section as it is, or empty when it is made of the rows */
     struct cvbc_debug_rows rows;
 };
 
 /* ---- public structs into a build ---- */
 
-/* Copies a public struct into a build. The caller frees the key. */
+/* Copies the public struct about signing into a build. The caller frees the key. */
 static bool sign_with(struct cvbc_build *b, const penta_cvbc_signing *how, struct private_key **key,
                       penta_error *err)
 {
@@ -37,7 +37,7 @@ static bool sign_with(struct cvbc_build *b, const penta_cvbc_signing *how, struc
     return true;
 }
 
-/* Copies a public struct into a build. The caller frees the secret. */
+/* Copies the public struct about sealing into a build. The caller frees the secret. */
 static bool seal_with(struct cvbc_build *b, const penta_cvbc_sealing *how,
                       struct cvbc_secret *secret, penta_error *err)
 {
@@ -85,7 +85,7 @@ bool penta_cvbc_sign(const penta_module *module, const penta_cvbc_signing *how, 
     return writer_give(&w, ok, out, err);
 }
 
-/* The file of the key that signs; that of the one for which space is left. */
+/* Finds the file of the key that signs, or of the key for whose signature space is left. */
 static bool key_options(const penta_option *options, size_t count, const char **key,
                         const char **public, penta_error *err)
 {
@@ -211,7 +211,7 @@ static bool record_size(const char *name, size_t size, size_t want, penta_error 
            error_at(err, CVBC_METADATA, 0, "a %s record has %zu bytes, not %zu", name, want, size);
 }
 
-/* Whether there may be one more item of a list whose length is a u16. */
+/* Checks that a list whose length is a u16 may have one more item. */
 static bool one_more(const char *name, size_t count, size_t max, penta_error *err)
 {
     return count < max || error_at(err, CVBC_LIMIT, 0, "more than %zu %s", max, name);
@@ -418,7 +418,7 @@ bool penta_cvbc_builder_compile(penta_cvbc_builder *b, penta_bytes text, const c
     return cvbc_compile(text, &how, &b->b, &b->debug, &f);
 }
 
-/* What was written must be a container; values out of range show only here. */
+/* Checks that the written bytes are a container. Values out of range show only here. */
 static bool is_container(penta_bytes file, penta_error *err)
 {
     penta_module *module = cvbc_parse(file, NULL, 0, err);
@@ -459,7 +459,7 @@ static bool build_create(struct cvbc_creation *made, const penta_option *options
     return writer_give(&w, ok, out, err);
 }
 
-/* Programs besides the first, and the name of the first. */
+/* Adds the programs after the first one, and the name of the first one. */
 static bool add_programs(struct cvbc_creation *made, const penta_cvbc_named *programs,
                          size_t program_count, penta_error *err)
 {
@@ -522,7 +522,7 @@ bool penta_cvbc_create(const penta_module *module, const penta_option *options, 
     return writer_give(&w, ok, out, err);
 }
 
-/* The numbers of the pins that options declare: A8:gpio:output is pin 8. */
+/* Reads the numbers of the pins that options declare: A8:gpio:output is pin 8. */
 static bool declared_pins(const penta_option *options, size_t count, bool pins[256])
 {
     bool any = false;

@@ -1,4 +1,4 @@
-/* include/penta/cvbc.h over the format: machines, the simulated board, boards. */
+/* Implements include/penta/cvbc.h with the format: machines, the simulated board, boards. */
 #include "cvbc/api.h"
 #include "base/array.h"
 #include "cvbc/host/trinity.h"
@@ -145,7 +145,7 @@ const char *penta_cvbc_trinity_name(size_t i)
 _Static_assert((int)PENTA_CVBC_TRINITY_FILES == (int)TRINITY_FILES,
                "the public header counts them too");
 
-/* The containers, each followed by its other programs. */
+/* Lists the containers, each followed by its other programs. */
 static const struct cvbc_module **every_program(const penta_module *const *modules, size_t count,
                                                 size_t *programs, penta_error *err)
 {

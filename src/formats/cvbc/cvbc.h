@@ -10,14 +10,13 @@
  *                decoded: bytecode (16) | instructions (4 each) | strings {u32 length, text, NUL}
  *     debug      debug (24) | symbols | lines | variables
  *
- * All little-endian. Sections start at multiples of 4 in the order above when we write them, and
- * may lie anywhere after the header, without overlap, when we read them. The signature covers the
- * whole file with the two CRCs and the signature itself as zeros; the AEAD covers the stored
- * bytecode.
+ * All numbers are little-endian. penta writes sections at multiples of 4 and in the order above. It reads sections
+ * anywhere after the header, when they do not overlap. The signature covers the whole file, with the two CRCs and the
+ * signature itself as zeros; the AEAD covers the stored bytecode.
  *
  * Reading goes from the outside in: verify.c checks the container; verify_protection.c the
  * signature, then the cipher, then DEFLATE; program.c parses the program, verify_program.c checks it.
- * Nothing is decoded before it is needed, nor before its protection has been checked. */
+ * Bytes are decoded only when they are needed, and only after their protection was checked. */
 #pragma once
 #include "base/arena.h"
 #include "base/thread/lock.h"
@@ -33,8 +32,8 @@
 enum { CVBC_FORMAT = 3 };
 enum {
     CVBC_MAJOR = 1,
-    CVBC_MINOR_PROGRAMS = 2, /* the first with several programs */
-    CVBC_PROGRAMS_MAX = 255, /* besides the first */
+    CVBC_MINOR_PROGRAMS = 2, /* the first version with several programs */
+    CVBC_PROGRAMS_MAX = 255, /* programs after the first one */
     CVBC_NAME_BYTES = 32,
     CVBC_SIZE_MIN = 128,
     CVBC_PROTECTION_BYTES = cvbc_security_bytes + cvbc_integrity_bytes, /* 128 */
@@ -52,7 +51,7 @@ enum {
 /* clang-format off */
 enum cvbc_flag {
     CVBC_ENCRYPTED = 1, CVBC_COMPRESSED = 2, CVBC_SIGNED = 4, CVBC_HAS_DEBUG = 8,
-    CVBC_DETERMINISTIC = 16, CVBC_FLAGS = 31, /* those of 1.0 */
+    CVBC_DETERMINISTIC = 16, CVBC_FLAGS = 31, /* the flags of 1.0 */
     CVBC_HAS_PROGRAMS = 32,
 };
 /* clang-format on */
@@ -77,25 +76,25 @@ enum cvbc_op {
 #include "cvbc/isa.def"
 };
 extern const struct cvbc_op_info {
-    const char *mnemonic; /* NULL: not defined */
+    const char *mnemonic; /* NULL when the opcode is not defined */
     enum cvbc_operand operand;
     uint8_t flags, pops, pushes;
     const char *stack, *meaning;
 } cvbc_ops[256];
 
 /* ---- names.c: the words of names.def ---- */
-const char *cvbc_name(const char *field, uint64_t value); /* NULL: none */
+const char *cvbc_name(const char *field, uint64_t value); /* NULL when there is none */
 bool cvbc_value(const char *field, penta_bytes word, uint64_t *value);
-/* Words for options, one by one; NULL after the last. */
+/* The words of options, one at each call; NULL after the last one. */
 word_list cvbc_cipher_name, cvbc_derivation_name, cvbc_hash_name, cvbc_language_name,
     cvbc_pin_function_name, cvbc_hint_name, cvbc_pin_mode_name, cvbc_compatibility_name,
     cvbc_criticality_name;
 const char *cvbc_feature(unsigned bit);
-const char *cvbc_note(const char *field, uint64_t value); /* a layout_note */
+const char *cvbc_note(const char *field, uint64_t value); /* a layout_note function */
 
 /* ---- the policy for keys, signatures and limits: policy.c ---- */
 struct cvbc_secret {
-    uint8_t *bytes; /* wiped and freed */
+    uint8_t *bytes; /* wiped before they are freed */
     size_t size;
 };
 struct cvbc_board; /* host/board.h */
@@ -105,12 +104,12 @@ struct cvbc_policy {
     bool require_signature, require_low_s, has_secret;
     struct cvbc_secret secret;
     uint64_t inflate_max, iterations_max;
-    struct cvbc_board *board; /* that the program must fit, or NULL */
+    struct cvbc_board *board; /* the board that the program must fit, or NULL */
 };
 bool cvbc_policy_options(struct cvbc_policy *policy, const penta_option *options, size_t count,
                          penta_error *err);
 void cvbc_policy_free(struct cvbc_policy *policy);
-/* A key or password from a file, for the options 'key-file' and 'password-file'. */
+/* Reads a key or a password from a file, for the options 'key-file' and 'password-file'. */
 bool cvbc_secret_read(const char *path, bool password, struct cvbc_secret *out, penta_error *err);
 void cvbc_secret_free(struct cvbc_secret *secret);
 bool cvbc_public_key_file(const char *path, struct public_key *out, penta_error *err);
@@ -127,12 +126,12 @@ struct cvbc_metadata {
     struct cvbc_pin *pins;
     struct cvbc_dependency *dependencies;
     struct cvbc_hint_row *hints;
-    size_t pin_count, dependency_count, hint_count; /* that are there */
+    size_t pin_count, dependency_count, hint_count; /* how many are really there */
     penta_bytes custom, rest;
-    bool whole;            /* the counts fit the bytes; rest is what they leave over */
-    bool has_directory;    /* the flag says so: */
-    bool directory_whole;  /* it and its entries are all there, without rest */
-    penta_bytes directory; /* with its entries */
+    bool whole;            /* the counts fit the bytes; `rest` has the bytes after them */
+    bool has_directory;    /* whether the flag of a directory is set */
+    bool directory_whole;  /* the directory and its entries are all there, without other bytes */
+    penta_bytes directory; /* the directory with its entries */
     struct cvbc_directory programs;
     struct cvbc_entry *entries;
     size_t entry_count;
@@ -141,26 +140,26 @@ struct cvbc_metadata {
 struct cvbc_program { /* a decoded bytecode section */
     penta_bytes image;
     struct cvbc_bytecode head;
-    const uint8_t *code; /* 4 bytes per instruction */
+    const uint8_t *code; /* 4 bytes for each instruction */
     size_t count;
-    penta_bytes *strings; /* without their NUL */
+    penta_bytes *strings; /* the strings without their NUL */
     size_t string_count;
-    penta_error flaw; /* code 0, or why it is malformed; offset in the image */
+    penta_error flaw; /* why the section is malformed, or code 0; its offset counts in the image */
 };
 
 enum cvbc_trust { CVBC_TRUST_NONE, CVBC_TRUST_EMBEDDED, CVBC_TRUST_KEY };
 
-struct cvbc_opened {       /* what verification found, in its order */
-    penta_error failure;   /* code 0: all good */
-    enum cvbc_trust trust; /* of the signature, once it has been checked */
-    size_t trusted_key;    /* which of the policy's, with CVBC_TRUST_KEY */
+struct cvbc_opened {       /* the results of verification, in its order */
+    penta_error failure;   /* code 0 when everything is good */
+    enum cvbc_trust trust; /* the trust in the signature, after it was checked */
+    size_t trusted_key;    /* the number of the policy's key, with CVBC_TRUST_KEY */
     bool signature_good, contents_checked;
     struct cvbc_program program;
-    bool has_program; /* the image is there, well-formed or not */
+    bool has_program; /* whether the image is there, well-formed or not */
 };
 
 struct cvbc_debug_tables {
-    penta_bytes symbols, lines, variables; /* within the section */
+    penta_bytes symbols, lines, variables; /* the tables within the section */
     bool whole;
 };
 
@@ -169,21 +168,23 @@ struct cvbc_module {
     struct arena arena;
     struct cvbc_policy policy;
     struct cvbc_header header;
-    size_t header_size;                                      /* 64, less when the file is shorter */
-    penta_bytes metadata, security, programs, stored, debug; /* in the file; empty: not there */
+    size_t header_size; /* 64, or less when the file is shorter */
+    penta_bytes metadata, security, programs, stored,
+        debug; /* the sections in the file, empty when absent */
     struct cvbc_metadata meta;
-    bool has_protection; /* the two records below were there */
+    bool has_protection; /* whether the file has the two records below */
     struct cvbc_security protection;
     struct cvbc_integrity integrity;
     penta_bytes public_key, signature;
-    struct cvbc_module **inner; /* one for each entry, when they are all there, else NULL */
-    struct cvbc_module *chosen; /* by the option 'program'; NULL: the file itself */
+    struct cvbc_module **inner; /* a module for each entry when all are there, else NULL */
+    /* The program of the option 'program', or NULL for the file itself. */
+    struct cvbc_module *chosen;
     bool is_inner;
 
-    struct lock lock; /* guards `opened`, which is filled on first use */
+    struct lock lock; /* guards `opened`, which is filled at its first use */
     bool is_opened;
     struct cvbc_opened opened;
-    uint8_t *image; /* decoded bytes, when they are not those of the file; wiped */
+    uint8_t *image; /* the decoded bytes, when they are not those of the file; wiped */
     size_t image_size;
 };
 
@@ -206,15 +207,16 @@ penta_module *cvbc_parse(penta_bytes file, const penta_option *options, size_t c
                          penta_error *err);
 bool cvbc_encode(const penta_module *module, struct writer *out, penta_error *err);
 void cvbc_close(penta_module *module);
-/* A container inside another. Its policy is the other's, which lends it before it is opened. */
+/* Parses a container inside another one. It uses the policy of the outer container, which gives it before the inner
+ * one is opened. */
 struct cvbc_module *cvbc_parse_inner(penta_bytes file, penta_error *err);
-/* The pieces after the header in file order, gaps included. */
+/* The pieces after the header in the order of the file, gaps included. */
 /* clang-format off */
 enum cvbc_piece_kind {
     CVBC_PIECE_METADATA, CVBC_PIECE_SECURITY, CVBC_PIECE_PROGRAMS, CVBC_PIECE_BYTECODE,
     CVBC_PIECE_DEBUG, CVBC_PIECE_GAP,
 };
-enum { CVBC_PIECES = 2 * CVBC_PIECE_GAP + 1 }; /* each with a gap before it, and one at the end */
+enum { CVBC_PIECES = 2 * CVBC_PIECE_GAP + 1 }; /* each piece with a gap before it, and a gap at the end */
 /* clang-format on */
 struct cvbc_piece {
     enum cvbc_piece_kind kind;
@@ -222,8 +224,8 @@ struct cvbc_piece {
 };
 size_t cvbc_pieces(const struct cvbc_module *m, struct cvbc_piece pieces[CVBC_PIECES]);
 
-/* programs.c: the programs besides the first. Each is a module of its own, whose offsets count from the
- * start of its container; what goes outside is moved to where that is in the file. */
+/* programs.c: the programs after the first one. Each is a module of its own, whose offsets count from the start of
+ * its container. Offsets in findings and descriptions are moved to those of the file. */
 bool cvbc_programs_find(struct cvbc_module *m, penta_error *err); /* false: no memory */
 void cvbc_programs_free(struct cvbc_module *m);
 void cvbc_programs_check(const struct cvbc_module *m, struct findings *f);
@@ -231,17 +233,17 @@ bool cvbc_programs_digests(const struct cvbc_module *m, struct cvbc_opened *o);
 bool cvbc_programs_open(struct cvbc_module *m, struct cvbc_opened *o); /* false: failed */
 void cvbc_programs_verify(const struct cvbc_module *m, struct findings *f);
 void cvbc_programs_fit(const struct cvbc_module *m, const struct cvbc_board *board,
-                       struct findings *f); /* every program fits the board */
+                       struct findings *f); /* checks that every program fits the board */
 void cvbc_programs_describe(const struct cvbc_module *m, const penta_visitor *visitor);
-/* NULL: no program is called so; the one that is the file itself: m. */
+/* The program with this name: m for the program that is the file itself; NULL when there is none. */
 struct cvbc_module *cvbc_program_named(const struct cvbc_module *m, const char *name,
                                        penta_error *err);
-/* name NULL: the first. Before anything is opened. */
+/* Chooses a program, the first one when `name` is NULL. It is called before anything is opened. */
 bool cvbc_program_choose(struct cvbc_module *m, const char *name, penta_error *err);
 bool cvbc_program_name_good(const uint8_t name[CVBC_NAME_BYTES]);
-/* The name of program i, 0 being the first; NULL: there is none. */
+/* The name of program i, where 0 is the first one. NULL when there is none. */
 const char *cvbc_program_name(const struct cvbc_module *m, size_t i);
-/* Where the containers of the entries lie, from their first byte on: the next one after a size. */
+/* The offset of the next container, from the first byte of all, after one of this size. */
 static inline size_t cvbc_program_next(size_t at, uint32_t size)
 {
     return (at + size + 3) & ~(size_t)3;
@@ -249,42 +251,43 @@ static inline size_t cvbc_program_next(size_t at, uint32_t size)
 /* The module of the program that machines and listings are about. */
 const struct cvbc_module *cvbc_chosen(const struct cvbc_module *m);
 
-/* program.c: a decoded section, and the debug tables */
+/* program.c: decoded sections and debug tables. */
 bool cvbc_program_parse(penta_bytes image, struct arena *arena, struct cvbc_program *out,
-                        penta_error *err); /* false: no memory; a flaw is in out */
+                        penta_error *err); /* false when memory ran out; a flaw is in out */
 static inline struct cvbc_inst cvbc_inst_at(const struct cvbc_program *p, size_t i)
 {
     const uint8_t *at = p->code + 4 * i;
     return (struct cvbc_inst){at[0], at[1], bytes_get16(at + 2)};
 }
 struct cvbc_debug_tables cvbc_debug_split(penta_bytes debug);
-/* Rows of a table, in order; false at the end or where they stop making sense (*pos < size). */
+/* Reads the next row of a table. False at the end, and at a row that makes no sense (*pos < size). */
 bool cvbc_symbol_next(penta_bytes table, size_t *pos, struct cvbc_symbol *out, penta_bytes *name);
 bool cvbc_variable_next(penta_bytes table, size_t *pos, struct cvbc_variable *out,
                         penta_bytes *name);
-/* Source file and line of an instruction, from the debug tables; false: not known. */
+/* Finds the source file and line of an instruction in the debug tables. False when unknown. */
 bool cvbc_line_of(const struct cvbc_module *m, uint64_t pc, penta_bytes *file, uint32_t *line);
 
 /* verify.c */
 void cvbc_check_quick(const struct cvbc_module *m, struct findings *f);
-void cvbc_check_full(const struct cvbc_module *m, struct findings *f); /* the quick one included */
-/* verify_program.c: the rules of the program, over a well-formed one */
+void cvbc_check_full(const struct cvbc_module *m,
+                     struct findings *f); /* includes the quick check */
+/* verify_program.c: the rules of a program, which must be well-formed. */
 struct cvbc_flow {
-    bool proved;      /* no stack check is needed: depths are known, calls balance */
-    uint32_t stack;   /* deepest, when it is known, else 0 */
-    uint32_t globals; /* highest slot + 1 */
+    bool proved;      /* no stack check is needed: depths are known, and calls balance */
+    uint32_t stack;   /* the deepest stack when it is known, else 0 */
+    uint32_t globals; /* the highest slot + 1 */
 };
 bool cvbc_verify_program(const struct cvbc_program *p, struct findings *f, uint64_t origin,
                          bool decoded, struct cvbc_flow *flow); /* false: no memory */
-/* Of each instruction, words of its function on the stack, the return index included, or -1: not
- * known; and the number of the function, 0 being the program itself. Free both. */
+/* Finds for each instruction how many words of its function are on the stack, the return index included, or -1 when
+ * unknown, and the number of its function, where 0 is the program itself. The caller frees both arrays. */
 bool cvbc_stack_depths(const struct cvbc_program *p, int32_t **depths, uint32_t **functions);
 void cvbc_verify(const penta_module *module, struct findings *findings);
 
-/* verify_protection.c: verification under the module's policy; computed once */
+/* verify_protection.c: verifies the file under the policy of the module, once. */
 const struct cvbc_opened *cvbc_open(const struct cvbc_module *m);
-/* Why the file should not be used even where its program does not matter, or NULL. Sealed contents
- * without a key are no reason, nor is a signature that cannot be checked, unless one is required. */
+/* Tells why the file should not be used even when its program does not matter, or NULL. Sealed contents without a
+ * key are no reason. A signature that cannot be checked is one only when a signature is required. */
 const penta_error *cvbc_objection(const struct cvbc_module *m);
 /* The digest that is signed, and the message around it. */
 void cvbc_tbs(penta_bytes file, uint64_t signature_offset, uint64_t signature_size,
@@ -295,7 +298,7 @@ struct cvbc_sealing {
     uint32_t params; /* key_derivation_params */
 };
 void cvbc_aad(const struct cvbc_sealing *s, penta_bytes metadata, uint8_t out[48]);
-/* The AEAD key; false: the derivation failed or is not allowed. */
+/* Derives the AEAD key. False when the derivation failed or is not allowed. */
 bool cvbc_derive(const struct cvbc_sealing *s, const struct cvbc_secret *secret,
                  const uint8_t nonce[12], uint64_t iterations_max, uint8_t key[32],
                  penta_error *err);
@@ -304,7 +307,8 @@ bool cvbc_derive(const struct cvbc_sealing *s, const struct cvbc_secret *secret,
 void cvbc_describe(const penta_module *module, const penta_visitor *visitor);
 void cvbc_info(const penta_module *module, const penta_visitor *visitor);
 const char *cvbc_protection(const penta_module *module, uint64_t offset, uint64_t *end);
-/* It is encrypted and not signed, so what the seal does not cover (CVBC 8.9) may be anybody's: the warning. */
+/* Tells whether the file is encrypted and not signed, so that anybody could have changed what the seal does not
+ * cover (CVBC 8.9). Gives the warning. */
 bool cvbc_sealed_only(const struct cvbc_module *m, penta_error *warning);
 
 /* print.c, assemble.c */

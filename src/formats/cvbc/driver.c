@@ -1,3 +1,4 @@
+/* The driver of CVBC containers: its tables and entries. */
 #include "cvbc/cvbc.h"
 #include "cvbc/host/board.h"
 

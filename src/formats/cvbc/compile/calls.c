@@ -1,4 +1,4 @@
-/* Calls: of the machine's host, of functions, of Serial, and of helpers in the library. */
+/* Compiles calls: of the machine's host, of functions, of Serial, and of helpers in the library. */
 #include <string.h>
 #include "base/bytes.h"
 #include "cvbc/compile/compiler.h"
@@ -6,7 +6,7 @@
 static const struct builtin {
     const char *name;
     uint8_t opcode, arguments;
-    bool pin; /* the first argument is one */
+    bool pin; /* whether the first argument is a pin */
     /* clang-format off */
 } builtins[] = {
     {"pinMode", CVBC_OP_PIN_MODE, 2, true},         {"digitalWrite", CVBC_OP_DIGITAL_WRITE, 2, true},
@@ -29,7 +29,7 @@ bool compiler_literal(struct compiler *c, penta_bytes *text)
         *text = s->text;
         return true;
     }
-    bool wrapped = compiler_accept(c, '('); /* what the macro F leaves */
+    bool wrapped = compiler_accept(c, '('); /* the macro F leaves a parenthesis */
     struct writer all = {0};
     bool ok = true;
     for (; ok && compiler_word(c)->kind == WORD_STRING; c->pos++) {
@@ -48,7 +48,7 @@ bool compiler_literal(struct compiler *c, penta_bytes *text)
     return ok && (!wrapped || compiler_expect(c, ')', "')'"));
 }
 
-/* PRINTF of a string with the arguments on the stack. */
+/* Emits PRINTF of a string whose arguments are on the stack. */
 static bool calls_print(struct compiler *c, const struct word *at, penta_bytes text, int32_t count)
 {
     int32_t id = compiler_string(c, text);
@@ -61,7 +61,7 @@ static bool calls_print(struct compiler *c, const struct word *at, penta_bytes t
     return true;
 }
 
-/* A text as it is: a percent sign is doubled. */
+/* Prints a text as it is, by doubling percent signs. */
 static bool print_text(struct compiler *c, const struct word *at, penta_bytes text, bool line)
 {
     struct writer w = {0};
@@ -95,7 +95,7 @@ static bool call_printf(struct compiler *c, const struct word *name)
 
 /* ---- Serial ---- */
 
-/* The next words are COND ? "a" : "b". */
+/* Tells whether the next words are COND ? "a" : "b". */
 static bool chooses_text(const struct compiler *c)
 {
     size_t open = 0;
@@ -174,7 +174,7 @@ bool compiler_method(struct compiler *c, const struct word *name, bool *leaves)
         return compiler_expression(c) && calls_print(c, what, bytes_of("%c"), 1) &&
                compiler_expect(c, ')', "')'");
     if (word_is(&c->words, what, "begin") || word_is(&c->words, what, "flush") ||
-        word_is(&c->words, what, "end")) { /* the host's output needs no opening */
+        word_is(&c->words, what, "end")) { /* the host's output needs no opening or closing */
         while (!compiler_accept(c, ')')) {
             if (!compiler_expression(c)) return false;
             compiler_op(c, CVBC_OP_POP, 0);
@@ -191,7 +191,8 @@ bool compiler_method(struct compiler *c, const struct word *name, bool *leaves)
 
 /* ---- functions ---- */
 
-/* ( a, b ): how many, or -1 after an error. Each is converted to the type of its parameter. */
+/* Compiles ( a, b ). Returns how many arguments there are, or -1 after an error. Each argument is converted to the
+ * type of its parameter. */
 static int32_t calls_arguments(struct compiler *c, const struct function *f, struct value *first)
 {
     int32_t count = 0;
@@ -209,7 +210,7 @@ static int32_t calls_arguments(struct compiler *c, const struct function *f, str
 static bool check_pin(struct compiler *c, const struct builtin *b, const struct word *at,
                       struct value pin)
 {
-    enum { PINS = 20 }; /* of the machine */
+    enum { PINS = 20 }; /* the pins of the machine */
     if (!b->pin || !pin.known) return true;
     if (pin.number >= PINS)
         return compiler_error(c, CVBC_PIN_UNDECLARED, at->offset, "%s of pin %d; pins are 0 to %d",
@@ -259,7 +260,7 @@ void compiler_helper(struct compiler *c, const char *name)
     c->value = (struct value){.type = type_unsigned};
 }
 
-/* random has one or two arguments. */
+/* Chooses the function by the number of arguments: random has one or two. */
 static struct function *calls_overload(struct compiler *c, const struct word *name)
 {
     size_t open = 0, commas = 0;

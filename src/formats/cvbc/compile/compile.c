@@ -1,5 +1,5 @@
-/* The compiler as a whole: words, errors, code, and the file that comes of them. Code goes to three
- * buffers (arrays, initialisers, functions) that are joined at the end, when their sizes are known. */
+/* The compiler as a whole: words, errors, code, and the file that is made of them. Code goes to three buffers
+ * (arrays, initialisers, functions), which are joined at the end, when their sizes are known. */
 #include "cvbc/compile/compile.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ bool compiler_accept(struct compiler *c, uint32_t sign)
 bool compiler_error(struct compiler *c, uint32_t code, uint32_t offset, const char *format, ...)
 {
     penta_error err = {.code = code, .offset = offset};
-    if (offset > c->source_size) err.offset = c->source_size; /* in the library */
+    if (offset > c->source_size) err.offset = c->source_size; /* the error is in the library */
     va_list args;
     va_start(args, format);
     vsnprintf(err.message, sizeof err.message, format, args);
@@ -83,7 +83,7 @@ size_t compiler_emit(struct compiler *c, uint8_t opcode, uint8_t flags, uint16_t
 {
     struct buffer *b = c->out;
     if (b->count > UINT16_MAX ||
-        !COMPILER_GROW(c, b->at, b->count, b->capacity)) { /* told at the end */
+        !COMPILER_GROW(c, b->at, b->count, b->capacity)) { /* the end reports it */
         c->failed |= b->count <= UINT16_MAX;
         return 0;
     }
@@ -124,7 +124,7 @@ const struct symbol *compiler_find(const struct compiler *c, const struct word *
 
 int32_t compiler_string(struct compiler *c, penta_bytes text)
 {
-    enum { LOOK_BACK = 256 }; /* equal texts share a string, as far as looking for them is cheap */
+    enum { LOOK_BACK = 256 }; /* equal texts share a string when the search for one is short */
     for (size_t i = c->string_count; i-- > 0 && c->string_count - i <= LOOK_BACK;)
         if (c->strings[i].size == text.size &&
             (!text.size || !memcmp(c->strings[i].data, text.data, text.size)))
@@ -256,8 +256,8 @@ static void write_hint(struct cvbc_build *b, unsigned type, unsigned priority, i
     cvbc_build_hint(b, type, priority, writer_view(&data));
 }
 
-/* Loops and the function loop() are hot, what runs once before them is cold; loops whose number of rounds
- * is known say it. */
+/* Adds hints: loops and the function loop() are hot, code that runs once before them is cold, and a loop whose
+ * number of rounds is known gets that number. */
 static void compile_hints(const struct compiler *c, size_t body, struct cvbc_build *b)
 {
     enum { HOT = 1, COLD = 2, UNROLL = 3, HINTS_MAX = 1000, ROUNDS_MAX = 255 };
@@ -298,7 +298,7 @@ static void compile_identify(const struct compiler *c, const struct cvbc_compila
             b->core.compiler_version << 8 | (v[i] / 10 % 10 * 16 + v[i] % 10);
 }
 
-/* Functions of the library that are called, also by others of them. */
+/* Compiles the functions of the library that are called, also by other functions of the library. */
 static void compile_library(struct compiler *c)
 {
     for (bool more = true; more && !c->errors;) {
@@ -341,7 +341,7 @@ static void compile_sketch(struct compiler *c, const struct cvbc_compilation *ho
     compile_identify(c, how, b);
 }
 
-/* The words of the program and, after an end of their own, those of the library. */
+/* Reads the words of the program and, after an end mark, those of the library. */
 static bool read_words(struct compiler *c, penta_bytes source, struct writer *text,
                        penta_error *err)
 {

@@ -1,14 +1,14 @@
-/* Shared by the files of the compiler: declarations.c, statements.c, expressions.c, calls.c, types.c,
- * and compile.c, which makes the file. */
+/* What the files of the compiler share: declarations.c, statements.c, expressions.c, calls.c, types.c, and
+ * compile.c, which makes the file. */
 #pragma once
 #include "cvbc/compile/compile.h"
 #include "cvbc/compile/lexer.h"
 #include "cvbc/compile/names.h"
 
 enum reloc { RELOC_NONE, RELOC_BUFFER, RELOC_FUNCTION };
-struct emitted { /* an instruction whose target is not final yet */
+struct emitted { /* an instruction whose target is not final so far */
     uint8_t opcode, flags, reloc;
-    uint16_t immediate; /* with a reloc: index in its buffer, or function */
+    uint16_t immediate; /* with a relocation: an index in its buffer, or a function */
     uint32_t line;
 };
 struct buffer {
@@ -18,14 +18,14 @@ struct buffer {
 
 /* All numbers are words of 32 bits; a narrower type bounds what a variable holds. */
 struct type {
-    uint8_t bits; /* 0: void; 1: bool; 8, 16, 32 */
+    uint8_t bits; /* 0 for void, 1 for bool, else 8, 16 or 32 */
     bool is_unsigned, is_char;
-    bool is_const, is_static, is_text; /* of a declaration; is_text: const char * */
+    bool is_const, is_static, is_text; /* of a declaration; is_text stands for const char * */
 };
 /* What is known about the word that an expression left. */
 struct value {
     struct type type; /* int or unsigned after arithmetic */
-    bool known;       /* at compile time */
+    bool known;       /* the value is known at compile time */
     uint32_t number;
 };
 
@@ -41,37 +41,39 @@ enum { DIMENSIONS = 3, ARRAY_MAX = 64 };
 struct symbol {
     penta_bytes name;
     enum symbol_kind kind;
-    struct type type; /* of an array: of its elements */
-    int32_t place;    /* slot, array id, word in the frame (arguments are negative), function */
-    uint32_t number;  /* of a constant */
+    struct type type; /* for an array the type of its elements */
+    /* A slot, an array id, a word in the frame (negative for arguments), or a function. */
+    int32_t place;
+    uint32_t number; /* the value of a constant */
     penta_bytes text;
-    uint16_t elements, dims[DIMENSIONS]; /* dims: 0 after the last */
-    uint32_t first, last;                /* instructions where a local is in scope */
-    bool hidden;                         /* out of scope */
-    bool library;                        /* a program may use the name for something else */
+    uint16_t elements, dims[DIMENSIONS]; /* dims: 0 after the last dimension */
+    uint32_t first, last;                /* the instructions in which a local is in scope */
+    bool hidden;                         /* the name is out of scope */
+    bool library; /* from the library: a program may use the name for something else */
 };
 struct function {
     penta_bytes name;
     struct type result;
-    const struct type *types;                /* of the parameters */
-    uint32_t parameters, offset, entry, end; /* offset: in the source; end: of its code */
+    const struct type *types; /* the types of the parameters */
+    uint32_t parameters, offset, entry,
+        end; /* offset: where it stands in the source; end: the end of its code */
     bool defined, called, library;
-    size_t word; /* where its type begins */
+    size_t word; /* the word at which its type begins */
 };
 
-struct region { /* instructions of a loop in the body */
+struct region { /* the instructions of a loop */
     uint32_t first, last;
-    uint32_t rounds; /* how often it runs, 0: not known */
+    uint32_t rounds; /* how often it runs; 0 when unknown */
 };
 
 struct compiler {
     struct words words;
     size_t pos;     /* the next word */
-    size_t library; /* its first word */
+    size_t library; /* the first word of the library */
     uint32_t source_size;
     struct findings *findings;
     struct arena arena;
-    bool portable, failed; /* failed: no memory */
+    bool portable, failed; /* failed: memory ran out */
     unsigned errors, nesting;
     struct buffer arrays, init, body, *out;
     struct symbol *symbols;
@@ -81,17 +83,17 @@ struct compiler {
     size_t function_count, function_capacity;
     penta_bytes *strings;
     size_t string_count, string_capacity;
-    penta_bytes *type_names; /* of enum and typedef */
+    penta_bytes *type_names; /* the names that enum and typedef introduced */
     size_t type_name_count, type_name_capacity;
     struct name_index type_name_index;
     struct region *loops;
     size_t loop_count, loop_capacity;
     uint32_t globals, array_count;
-    int32_t depth;                 /* words pushed since the function was entered */
-    const struct function *inside; /* NULL: an initialiser */
+    int32_t depth;                 /* how many words were pushed since the start of the function */
+    const struct function *inside; /* NULL in an initialiser */
     struct loop *loop;
-    struct value value; /* of the last expression */
-    const bool *pins;   /* per number: declared; NULL: nothing is declared */
+    struct value value; /* what is known about the last expression */
+    const bool *pins;   /* for each number whether the pin is declared; NULL when no pin is */
 };
 
 /* compile.c: words, errors, code */
@@ -103,15 +105,15 @@ bool compiler_error(struct compiler *c, uint32_t code, uint32_t offset, const ch
     __attribute__((format(printf, 4, 5)));
 size_t compiler_emit(struct compiler *c, uint8_t opcode, uint8_t flags, uint16_t immediate,
                      enum reloc reloc);
-/* An instruction that keeps count of the words on the stack. */
+/* Emits an instruction and counts the words on the stack. */
 void compiler_op(struct compiler *c, uint8_t opcode, uint16_t immediate);
 size_t compiler_jump(struct compiler *c, uint8_t opcode, size_t to);
-void compiler_patch(struct compiler *c, size_t at); /* its target is here */
+void compiler_patch(struct compiler *c, size_t at); /* makes the next instruction its target */
 const struct symbol *compiler_find(const struct compiler *c, const struct word *name);
 int32_t compiler_string(struct compiler *c, penta_bytes text); /* its number, or -1 */
-bool compiler_enter(struct compiler *c); /* one level deeper; false: too deep */
+bool compiler_enter(struct compiler *c); /* goes one level deeper; false when that is too deep */
 void compiler_leave(struct compiler *c);
-bool compiler_no_memory(struct compiler *c); /* false */
+bool compiler_no_memory(struct compiler *c); /* notes that memory ran out; false */
 /* Before some words are compiled: whether the work is over. Then the text ends here. */
 bool compiler_over(struct compiler *c);
 penta_bytes compiler_text(const struct compiler *c, const struct word *w);
@@ -122,29 +124,31 @@ penta_bytes compiler_text(const struct compiler *c, const struct word *w);
 
 /* types.c */
 bool compiler_is_type(const struct compiler *c, const struct word *w);
-bool compiler_type(struct compiler *c, struct type *out); /* the words of a type, and after it * */
-bool compiler_refused(struct compiler *c, const struct word *w); /* told: what the language lacks */
-void compiler_convert(struct compiler *c, struct type to);       /* the word on top */
+bool compiler_type(struct compiler *c,
+                   struct type *out); /* parses the words of a type and a * after it */
+bool compiler_refused(struct compiler *c,
+                      const struct word *w); /* reports a word that the language lacks */
+void compiler_convert(struct compiler *c, struct type to); /* the word on top */
 unsigned compiler_size_of(struct type t);
 extern const struct type type_int, type_unsigned, type_bool;
 
 /* expressions.c */
-bool compiler_expression(struct compiler *c);           /* leaves one word; no commas */
-bool compiler_condition(struct compiler *c);            /* the same up to a ? */
-bool compiler_expression_statement(struct compiler *c); /* leaves none */
+bool compiler_expression(struct compiler *c);           /* leaves one word; takes no commas */
+bool compiler_condition(struct compiler *c);            /* the same, up to a ? */
+bool compiler_expression_statement(struct compiler *c); /* leaves no word */
 bool compiler_constant_expression(struct compiler *c, uint32_t *value); /* leaves no code */
 void compiler_constant(struct compiler *c, uint32_t value);
 void compiler_store(struct compiler *c, const struct symbol *s); /* the word on top */
-/* calls.c: a call, its name being word `name` and the next word the parenthesis */
+/* calls.c: compiles a call. `name` is the word of its name, and the next word is the parenthesis. */
 bool compiler_call(struct compiler *c, const struct word *name, bool *leaves);
 bool compiler_method(struct compiler *c, const struct word *name, bool *leaves); /* Serial.x(...) */
-bool compiler_literal(struct compiler *c, penta_bytes *text); /* strings in a row, as one */
-/* [a b -> f(a, b)] with a function of the library */
+bool compiler_literal(struct compiler *c, penta_bytes *text); /* reads adjacent strings as one */
+/* Calls a function of the library: [a b -> f(a, b)]. */
 void compiler_helper(struct compiler *c, const char *name);
 
 /* statements.c */
 bool compiler_block(struct compiler *c);
-void compiler_recover(struct compiler *c); /* to the end of a statement */
+void compiler_recover(struct compiler *c); /* skips to the end of a statement */
 void compiler_close_scope(struct compiler *c, size_t scope, int32_t depth);
 
 /* declarations.c */
@@ -152,6 +156,6 @@ void compiler_find_functions(struct compiler *c, size_t from, bool library);
 bool compiler_top_level(struct compiler *c);
 bool compiler_local_declaration(struct compiler *c, size_t scope);
 bool compiler_library_function(struct compiler *c, struct function *f);
-bool compiler_enum(struct compiler *c); /* after the word enum */
+bool compiler_enum(struct compiler *c); /* called after the word enum */
 
 extern const char *const cvbc_library;

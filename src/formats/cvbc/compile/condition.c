@@ -1,16 +1,17 @@
+/* Computes the expression of an #if in one pass. Macros are looked up and computed where they stand. */
 #include "cvbc/compile/condition.h"
 
 enum {
     DEPTH_MAX = 64,
     MACROS_MAX = 10000
-}; /* parentheses, signs and macros within each other; macros */
+}; /* how deep parentheses, signs and macros may be nested; how many macros may be computed */
 
 struct condition {
     const struct words *in;
     size_t at, end;
     condition_find *find;
     void *user;
-    unsigned depth, *macros; /* how many were looked into, by all */
+    unsigned depth, *macros; /* macros: how many were computed in all conditions */
     const struct word *wrong;
 };
 
@@ -22,7 +23,7 @@ static bool is_sign(const struct condition *c, uint32_t sign)
     return c->at < c->end && w->kind == WORD_SIGN && w->value == sign;
 }
 
-/* The first problem stays; evaluation goes on with 0. */
+/* Notes a problem; the first one stays. Evaluation goes on with 0. */
 static int64_t condition_fail(struct condition *c)
 {
     size_t at = c->at < c->end ? c->at : c->end - 1;
@@ -31,7 +32,7 @@ static int64_t condition_fail(struct condition *c)
     return 0;
 }
 
-/* defined NAME, defined(NAME) */
+/* Computes defined NAME and defined(NAME). */
 static int64_t is_defined(struct condition *c)
 {
     struct condition_macro ignored;
@@ -44,7 +45,7 @@ static int64_t is_defined(struct condition *c)
     return there;
 }
 
-/* What the words of a macro are; a name that is none is 0, as in C. */
+/* The value of a macro's words. A name that is no macro is 0, as in C. */
 static int64_t condition_macro_value(struct condition *c, const struct word *name)
 {
     struct condition_macro m;
@@ -99,7 +100,7 @@ static int64_t condition_unary(struct condition *c)
     return value;
 }
 
-/* Operators by level, the loosest first. */
+/* The operators by level, the one that binds least first. */
 static const struct {
     uint32_t sign;
     unsigned level;

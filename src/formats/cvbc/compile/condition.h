@@ -1,13 +1,13 @@
-/* The expression of an #if (CVBC 16.3): C's operators over integers, and defined. */
+/* The expression of an #if (CVBC 16.3): the operators of C over integers, and `defined`. */
 #pragma once
 #include "cvbc/compile/lexer.h"
 
 struct condition_macro {
-    size_t from, to; /* its words */
+    size_t from, to; /* the words of the macro */
 };
-/* Whether a name is a macro, and which words it stands for; none when it takes parameters. */
+/* Tells whether a name is a macro and which words it stands for: no words when it takes parameters. */
 typedef bool condition_find(void *user, const struct word *name, struct condition_macro *out);
 
-/* Words from `at` up to `end` as a truth. NULL in *wrong, or the word that cannot be understood. */
+/* Computes the words from `at` up to `end` as true or false. *wrong becomes NULL, or the word that is wrong. */
 bool condition_truth(const struct words *in, size_t at, size_t end, condition_find *find,
                      void *user, const struct word **wrong);

@@ -1,4 +1,4 @@
-/* Declarations (CVBC 16.2): functions, variables, arrays, enumerations, names of types. */
+/* Compiles declarations (CVBC 16.2): functions, variables, arrays, enumerations, names of types. */
 #include <string.h>
 #include "base/array.h"
 #include "base/bytes.h"
@@ -25,7 +25,7 @@ static struct symbol *add_symbol(struct compiler *c, const struct word *name, en
     return s;
 }
 
-/* Names in the innermost scope start here. */
+/* Tells whether the innermost scope, whose names start at `scope`, has the name already. */
 static bool declaration_twice(const struct compiler *c, const struct word *name, size_t scope)
 {
     penta_bytes text = compiler_text(c, name);
@@ -60,7 +60,7 @@ static bool add_type_name(struct compiler *c, const struct word *name)
 bool compiler_enum(struct compiler *c)
 {
     if (compiler_is(c, "class")) c->pos++;
-    if (compiler_word(c)->kind == WORD_NAME) c->pos++; /* known since the first pass */
+    if (compiler_word(c)->kind == WORD_NAME) c->pos++; /* the first pass has entered it */
     if (compiler_accept(c, ':')) {
         struct type ignored;
         if (!compiler_type(c, &ignored)) return false;
@@ -95,7 +95,7 @@ static bool type_definition(struct compiler *c)
 
 /* ---- arrays ---- */
 
-/* [n][m]: *open when the first is [], whose size the initialiser gives. */
+/* Parses [n][m]. *open says that the first one is [], whose size the initialiser gives. */
 static bool declaration_dimensions(struct compiler *c, struct symbol *s, bool *open)
 {
     uint32_t elements = 1;
@@ -126,7 +126,7 @@ static bool declaration_dimensions(struct compiler *c, struct symbol *s, bool *o
     return true;
 }
 
-/* [v -> ] into element `at`. */
+/* Stores the word on top in element `at`: [v -> ]. */
 static bool store_element(struct compiler *c, const struct symbol *s, uint32_t at)
 {
     compiler_convert(c, s->type);
@@ -135,7 +135,7 @@ static bool store_element(struct compiler *c, const struct symbol *s, uint32_t a
     return true;
 }
 
-/* { a, { b, c } }: elements from *at on, the parts of dimension d each in braces. */
+/* Compiles { a, { b, c } } into the elements from *at on. Each part of dimension d may have braces. */
 static bool initial_list(struct compiler *c, const struct symbol *s, unsigned d, uint32_t *at,
                          uint32_t end)
 {
@@ -163,7 +163,7 @@ static bool initial_list(struct compiler *c, const struct symbol *s, unsigned d,
     return true;
 }
 
-/* How many values the list at pos has, for arrays without a size. */
+/* Counts the values of the list at pos, for arrays without a size. */
 static uint32_t count_values(const struct compiler *c)
 {
     uint32_t count = 0, open = 0;
@@ -210,14 +210,15 @@ static bool declaration_initialise(struct compiler *c, struct symbol *s, bool op
     if (letters) at = (uint32_t)text.size;
     if (!letters && !initial_list(c, s, 0, &at, s->elements)) return false;
     for (; c->inside && !s->type.is_static && at < s->elements;
-         at++) { /* what an earlier call left */
+         at++) { /* clears what an earlier call left */
         compiler_constant(c, 0);
         store_element(c, s, at);
     }
     return true;
 }
 
-/* Creates the array at the start of the program, and fills it here or, if it lives on, once. */
+/* Creates the array at the start of the program. An array that lives as long as the program is filled there, others
+ * are filled here. */
 static bool declaration_array(struct compiler *c, const struct word *name, struct type type)
 {
     bool open;
@@ -249,7 +250,7 @@ static bool declaration_array(struct compiler *c, const struct word *name, struc
 
 /* ---- variables ---- */
 
-/* const char *NAME = "text", const char NAME[] = "text": not a variable at all. */
+/* Declares const char *NAME = "text" or const char NAME[] = "text", which is a constant and no variable. */
 static bool text_constant(struct compiler *c, const struct word *name, struct type type, bool *did)
 {
     const struct word *w = compiler_word(c);
@@ -275,7 +276,7 @@ static bool text_constant(struct compiler *c, const struct word *name, struct ty
     return true;
 }
 
-/* A variable that lives as long as the program: a slot, filled before main. */
+/* Declares a variable that lives as long as the program. It is a slot, which is filled before main. */
 static bool declaration_global(struct compiler *c, const struct word *name, struct type type)
 {
     if (c->globals == CVBC_GLOBALS)
@@ -357,7 +358,7 @@ bool compiler_local_declaration(struct compiler *c, size_t scope)
 
 enum { PARAMETERS_MAX = 255 };
 
-/* (int a, bool b): types, and names where they are given. */
+/* The parameters (int a, bool b): types, and the names that are given. */
 struct parameters {
     struct type types[PARAMETERS_MAX];
     const struct word *names[PARAMETERS_MAX];
@@ -387,7 +388,7 @@ static bool declaration_parameters(struct compiler *c, struct parameters *p)
             while (!compiler_accept(c, ']') && compiler_word(c)->kind != WORD_END) c->pos++;
         }
         type->is_text = false;
-        if (refused) /* told; the function is known, so that its calls are no errors too */
+        if (refused) /* reported; the function stays known, so that its calls are no errors */
             compiler_error(c, BASE_SYNTAX, w->offset,
                            "a parameter is a number: arrays, texts and references are not passed");
         p->count++;
@@ -395,7 +396,7 @@ static bool declaration_parameters(struct compiler *c, struct parameters *p)
     return true;
 }
 
-/* The names of types that the text introduces, in the first pass. */
+/* Finds the names of types that the text introduces, in the first pass. */
 static void find_type_names(struct compiler *c, size_t i)
 {
     const struct word *w = &c->words.at[i];
@@ -420,7 +421,8 @@ static bool add_function(struct compiler *c, size_t from, const struct word *nam
     penta_error err = {0};
     const struct symbol *known = compiler_find(c, name);
     if (!declaration_parameters(c, &p)) return false;
-    if (known && (!known->library || library)) return true; /* a prototype, or twice: seen later */
+    if (known && (!known->library || library))
+        return true; /* a prototype, or a second definition, which is found later */
     if (!COMPILER_GROW(c, c->functions, c->function_count, c->function_capacity)) return false;
     struct type *types = arena_alloc(&c->arena, p.count + 1, sizeof *types, &err);
     if (!types) return compiler_no_memory(c);
@@ -437,8 +439,8 @@ static bool add_function(struct compiler *c, size_t from, const struct word *nam
     return s != NULL;
 }
 
-/* All functions of a part of the text, before anything is compiled, so that they can be called from
- * above. Errors are told when the function is compiled. */
+/* Finds all functions of a part of the text before anything is compiled, so that code above a function can call it.
+ * Errors are reported when the function is compiled. */
 void compiler_find_functions(struct compiler *c, size_t from, bool library)
 {
     unsigned open = 0, errors = c->errors;
@@ -464,7 +466,7 @@ void compiler_find_functions(struct compiler *c, size_t from, bool library)
     c->pos = 0;
 }
 
-/* Parameters as locals below the return index: the last one is next to it. */
+/* Makes the parameters locals below the return index; the last parameter is next to it. */
 static bool declaration_bind(struct compiler *c, const struct parameters *p)
 {
     size_t scope = c->symbol_count;
@@ -474,7 +476,7 @@ static bool declaration_bind(struct compiler *c, const struct parameters *p)
         if (declaration_twice(c, name, scope))
             return compiler_error(c, BASE_NAME_TWICE, name->offset,
                                   "two parameters have this name");
-        /* the return index is word 0 of the frame for the loads below it */
+        /* for the loads below it, the return index is word 0 of the frame */
         int32_t place = (int32_t)i - (int32_t)p->count - 1;
         if (!add_symbol(c, name, SYMBOL_LOCAL, p->types[i], place)) return false;
     }

@@ -1,5 +1,5 @@
-/* Expressions (CVBC 16.6). Each function leaves exactly one word on the stack, counts it in depth, and
- * says in c->value what is known about it. */
+/* Compiles expressions (CVBC 16.6). Each function leaves exactly one word on the stack, counts it in `depth`, and
+ * notes in c->value what is known about it. */
 #include <string.h>
 #include "base/bytes.h"
 #include "cvbc/compile/compiler.h"
@@ -34,8 +34,8 @@ void compiler_constant(struct compiler *c, uint32_t value)
     c->value = (struct value){.type = type_int, .known = true, .number = value};
 }
 
-/* Where a local lies below a top of so many words. Arguments are counted down from the return
- * index: place -1 is the last one. */
+/* The distance of a local below the top when the frame has `depth` words. Arguments are counted down from the
+ * return index: place -1 is the last one. */
 static uint16_t sketch_expression_below(int32_t depth, int32_t place)
 {
     return (uint16_t)(depth - 1 - place);
@@ -59,7 +59,7 @@ void compiler_store(struct compiler *c, const struct symbol *s)
         compiler_op(c, CVBC_OP_STORE_LOCAL, sketch_expression_below(c->depth - 1, s->place));
 }
 
-/* [i][j] as one number; an index that is known must be inside. */
+/* Compiles [i][j] as one number. An index that is known must be inside the array. */
 static bool index_of(struct compiler *c, const struct symbol *s)
 {
     for (unsigned d = 0; d < DIMENSIONS && s->dims[d]; d++) {
@@ -102,7 +102,7 @@ static const struct operator { uint32_t sign; uint8_t level, opcode; } operators
 };
 /* clang-format on */
 
-/* The operator of an assignment, NULL for '='; false: the word is none. */
+/* Finds the operator of an assignment, which is NULL for '='. False when the word is no assignment. */
 static bool sketch_expression_assigns(const struct word *w, const struct operator** found)
 {
     for (size_t i = 0; w->kind == WORD_SIGN && i < sizeof assignments / sizeof *assignments; i++) {
@@ -121,12 +121,13 @@ static bool sketch_expression_compare(struct compiler *c, const struct operator*
 {
     static const char *const helpers[] = {"__ult", "__ule"};
     bool swapped = o->opcode == CVBC_OP_GT_S || o->opcode == CVBC_OP_GE_S;
-    bool equal = o->opcode == CVBC_OP_LE_S || o->opcode == CVBC_OP_GT_S; /* a > b: not a <= b */
+    bool equal = o->opcode == CVBC_OP_LE_S ||
+                 o->opcode == CVBC_OP_GT_S; /* a > b is computed as not a <= b */
     if (o->level != 5) return false;
     if (c->portable) {
         compiler_helper(c, helpers[equal]);
         if (swapped) compiler_op(c, CVBC_OP_NOT, 0);
-    } else { /* LE and GE compare unsigned; a < b: not a >= b */
+    } else { /* LE and GE compare unsigned numbers; a < b is computed as not a >= b */
         bool direct = o->opcode == CVBC_OP_LE_S || o->opcode == CVBC_OP_GE_S;
         compiler_op(c, equal ? CVBC_OP_LE : CVBC_OP_GE, 0);
         if (!direct) compiler_op(c, CVBC_OP_NOT, 0);
@@ -158,13 +159,13 @@ static bool sketch_expression_fold(const struct operator* o, bool is_unsigned, u
     default: break;
     }
     bool divides = b && (is_unsigned || x != INT32_MIN || y != -1);
-    if (!divides) return false; /* left to the machine, which traps or wraps */
+    if (!divides) return false; /* the machine does it, which traps or wraps */
     if (o->opcode == CVBC_OP_DIV) *r = is_unsigned ? a / b : (uint32_t)(x / y);
     if (o->opcode == CVBC_OP_MOD) *r = is_unsigned ? a % b : (uint32_t)(x % y);
     return true;
 }
 
-/* [a b -> a o b]; start, depth: where the code of a begins. */
+/* Applies an operator: [a b -> a o b]. The code of a begins at `start`, with the stack at `depth`. */
 static void sketch_expression_apply(struct compiler *c, const struct operator* o, struct value a,
                                     struct value b, size_t start, int32_t depth)
 {
@@ -191,7 +192,7 @@ static void sketch_expression_apply(struct compiler *c, const struct operator* o
     c->value.type = compares ? type_bool : wide ? type_unsigned : type_int;
 }
 
-/* A variable or element that the text names, and what follows it. */
+/* A variable or element that the text names, and the word after it. */
 struct target {
     struct symbol s;
     size_t sign; /* the word after the name and its indices */
@@ -229,7 +230,7 @@ static bool sketch_expression_assignable(struct compiler *c, const struct target
     return true;
 }
 
-/* NAME = value, NAME op= value. */
+/* Compiles NAME = value and NAME op= value. */
 static bool assign_variable(struct compiler *c, const struct target *t, const struct operator* o,
                             bool wanted)
 {
@@ -245,7 +246,7 @@ static bool assign_variable(struct compiler *c, const struct target *t, const st
     return true;
 }
 
-/* NAME[i] = value: the value is pushed first, the index on top of it. */
+/* Compiles NAME[i] = value. The value is pushed first, the index on top of it. */
 static bool assign_element(struct compiler *c, const struct target *t, bool wanted)
 {
     size_t index = c->pos + 1;
@@ -264,8 +265,8 @@ static bool assign_element(struct compiler *c, const struct target *t, bool want
     return true;
 }
 
-/* NAME[i] op= value, NAME[i]++: the index is computed once and stays below. after: the old value is what
- * is wanted. */
+/* Compiles NAME[i] op= value and NAME[i]++. The index is computed once and stays below. `after` says that the old
+ * value is the result. */
 static bool change_element(struct compiler *c, const struct target *t, const struct operator* o,
                            bool wanted, bool after)
 {
@@ -276,10 +277,10 @@ static bool change_element(struct compiler *c, const struct target *t, const str
         if (operators[i].sign == (sign->value & 255)) how = &operators[i];
     c->pos++;
     if (!index_of(c, &t->s)) return false;
-    compiler_op(c, CVBC_OP_LOAD_LOCAL, 0); /* i i */
+    compiler_op(c, CVBC_OP_LOAD_LOCAL, 0); /* stack: i i */
     compiler_op(c, CVBC_OP_LOAD_ARRAY, (uint16_t)t->s.place);
     struct value old = {.type = t->s.type};
-    if (wanted && after) compiler_op(c, CVBC_OP_LOAD_LOCAL, 0); /* i old old */
+    if (wanted && after) compiler_op(c, CVBC_OP_LOAD_LOCAL, 0); /* stack: i old old */
     c->pos = t->sign + 1;
     if (step)
         compiler_constant(c, 1);
@@ -288,18 +289,18 @@ static bool change_element(struct compiler *c, const struct target *t, const str
     sketch_expression_apply(c, how, old, c->value, c->out->count, c->depth);
     compiler_convert(c, t->s.type);
     struct value value = {.type = t->s.type};
-    if (wanted && !after) compiler_op(c, CVBC_OP_LOAD_LOCAL, 0); /* i new new */
+    if (wanted && !after) compiler_op(c, CVBC_OP_LOAD_LOCAL, 0); /* stack: i new new */
     compiler_op(c, CVBC_OP_LOAD_LOCAL, wanted ? 2 : 1);
     compiler_op(c, CVBC_OP_STORE_ARRAY, (uint16_t)t->s.place);
     if (wanted)
-        compiler_op(c, CVBC_OP_STORE_LOCAL, 0); /* over the index */
+        compiler_op(c, CVBC_OP_STORE_LOCAL, 0); /* the result replaces the index */
     else
         compiler_op(c, CVBC_OP_POP, 0);
     c->value = value;
     return true;
 }
 
-/* x++ and ++x of a variable; the next word is its name. */
+/* Compiles x++ and ++x of a variable. The next word is its name. */
 static bool step_variable(struct compiler *c, const struct target *t, uint32_t sign, bool wanted,
                           bool after)
 {
@@ -323,7 +324,7 @@ static bool is_step(const struct word *w)
     return w->kind == WORD_SIGN && (w->value == SIGN2('+', '+') || w->value == SIGN2('-', '-'));
 }
 
-/* Assignments and steps; *did false: the text is something else. */
+/* Compiles assignments and steps. *did is false when the text is something else. */
 static bool sketch_expression_assignment(struct compiler *c, bool wanted, bool *did)
 {
     struct target t;
@@ -338,7 +339,7 @@ static bool sketch_expression_assignment(struct compiler *c, bool wanted, bool *
             return compiler_error(c, BASE_SYNTAX, sign->offset, "expected a variable after %.*s",
                                   WORD_ARG(c, sign));
         if (!sketch_expression_assignable(c, &t, name)) return false;
-        if (t.s.kind == SYMBOL_ARRAY) { /* the sign is before it: as += 1 */
+        if (t.s.kind == SYMBOL_ARRAY) { /* the sign stands before it, so this is += 1 */
             struct word saved = c->words.at[t.sign], one = *sign;
             c->words.at[t.sign] = one;
             size_t after = t.sign;
@@ -376,7 +377,7 @@ static bool sketch_expression_assignment(struct compiler *c, bool wanted, bool *
 
 /* ---- primary and unary ---- */
 
-/* B1010, as old sketches write it. */
+/* Reads a binary number such as B1010, as old sketches write it. */
 static bool binary_name(penta_bytes name, uint16_t *value)
 {
     *value = 0;
@@ -434,7 +435,7 @@ static bool name_value(struct compiler *c, const struct word *name)
     return true;
 }
 
-/* name, (name), name[0], (name)[0][0], *name */
+/* Computes sizeof for name, (name), name[0], (name)[0][0] and *name. */
 static bool size_of_variable(struct compiler *c, uint32_t *size)
 {
     unsigned open = 0, indices = compiler_accept(c, '*');
@@ -481,7 +482,7 @@ static bool size_of(struct compiler *c)
 
 static bool sketch_expression_unary(struct compiler *c);
 
-/* (type) value, or type(value). */
+/* Compiles (type) value and type(value). */
 static bool sketch_expression_cast(struct compiler *c, bool before)
 {
     struct type type;
@@ -520,7 +521,7 @@ static bool sketch_expression_primary(struct compiler *c)
     }
     if (compiler_refused(c, w)) {
         if (w->kind != WORD_REAL) return false;
-        c->pos++; /* told; the rest of the expression may be right */
+        c->pos++; /* reported; the rest of the expression may be right */
         compiler_constant(c, 0);
         return true;
     }
@@ -529,7 +530,7 @@ static bool sketch_expression_primary(struct compiler *c)
                                                  : "expected a value");
 }
 
-/* One operand: the operator is applied to what is known, or emitted. */
+/* Applies an operator with one operand, at compile time when the value is known. */
 static void sketch_expression_negated(struct compiler *c, uint32_t sign, size_t start,
                                       int32_t depth)
 {
@@ -543,7 +544,7 @@ static void sketch_expression_negated(struct compiler *c, uint32_t sign, size_t 
     } else if (sign == '~') {
         compiler_op(c, CVBC_OP_BITWISE_NOT, 0);
     } else {
-        compiler_op(c, CVBC_OP_SUB, 0); /* from the 0 below it */
+        compiler_op(c, CVBC_OP_SUB, 0); /* subtracts it from the 0 below */
     }
     bool wide = v.type.is_unsigned && v.type.bits == 32;
     c->value.known = v.known;
@@ -599,7 +600,7 @@ static bool sketch_expression_binary(struct compiler *c, unsigned level)
     return true;
 }
 
-/* a && b, a || b: one word, 0 or 1, whichever way it was found. */
+/* Compiles a && b and a || b. Both ways leave one word, 0 or 1. */
 static bool sketch_expression_logical(struct compiler *c, bool either)
 {
     uint32_t sign = either ? SIGN2('|', '|') : SIGN2('&', '&');
@@ -615,7 +616,7 @@ static bool sketch_expression_logical(struct compiler *c, bool either)
         size_t end = compiler_jump(c, CVBC_OP_JMP, 0);
         compiler_patch(c, first);
         compiler_patch(c, second);
-        c->depth--; /* the other way pushes it too */
+        c->depth--; /* the other way pushes the word as well */
         compiler_op(c, CVBC_OP_PUSH, either);
         compiler_patch(c, end);
         c->value = (struct value){.type = type_bool};
@@ -675,7 +676,7 @@ bool compiler_expression_statement(struct compiler *c)
     int32_t before = c->depth;
     bool method = next->kind == WORD_SIGN && next->value == '.';
     if (w->kind == WORD_NAME && !compiler_is_type(c, w) && next->kind == WORD_SIGN &&
-        (method || next->value == '(')) { /* a call, perhaps alone */
+        (method || next->value == '(')) { /* a call, which may be the whole statement */
         size_t pos = c->pos, count = c->out->count;
         c->pos++;
         if (!(method ? compiler_method : compiler_call)(c, w, &leaves)) return false;
@@ -686,7 +687,7 @@ bool compiler_expression_statement(struct compiler *c)
             compiler_op(c, CVBC_OP_POP, 0);
             return true;
         }
-        c->pos = pos; /* the start of something longer: again, as an expression */
+        c->pos = pos; /* the call begins a longer expression: goes back and compiles that */
         c->out->count = count;
         c->depth = before;
     }

@@ -1,3 +1,4 @@
+/* Cuts a sketch into words in one pass over the text. */
 #include "cvbc/compile/lexer.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@ struct scanner {
     penta_bytes text;
     size_t pos;
     uint32_t line;
-    bool first; /* nothing of this line was read yet */
+    bool first; /* no word of this line was read so far */
     penta_error *err;
 };
 
@@ -33,7 +34,7 @@ static bool skip_blank(struct scanner *s)
         } else if (c == '\\' &&
                    (sketch_lexer_peek(s, 1) == '\n' ||
                     (sketch_lexer_peek(s, 1) == '\r' && sketch_lexer_peek(s, 2) == '\n'))) {
-            s->pos += sketch_lexer_peek(s, 1) == '\n' ? 2 : 3; /* the line goes on */
+            s->pos += sketch_lexer_peek(s, 1) == '\n' ? 2 : 3; /* the line continues */
             s->line++;
         } else if (c == '/' && sketch_lexer_peek(s, 1) == '/') {
             while (sketch_lexer_peek(s, 0) >= 0 && sketch_lexer_peek(s, 0) != '\n') s->pos++;
@@ -52,7 +53,7 @@ static bool skip_blank(struct scanner *s)
     }
 }
 
-/* The character of an escape at p (after the backslash), and how many bytes it has; -1: none. */
+/* Reads an escape at p, after the backslash. Returns its character, or -1, and how many bytes it has. */
 static int sketch_lexer_escape(const uint8_t *p, size_t left, size_t *used)
 {
     static const char from[] = "ntr0\\\"'", to[] = "\n\t\r\0\\\"'";
@@ -76,7 +77,7 @@ static bool scan_character(struct scanner *s, struct word *w)
         c = sketch_lexer_escape(s->text.data + at + 1, s->text.size - at - 1, &used);
         used++;
     } else if (c == '\n' || c == '\'') {
-        c = -1; /* an open or an empty one */
+        c = -1; /* not closed, or empty */
     }
     if (c < 0 || at + used >= s->text.size || s->text.data[at + used] != '\'')
         return error_at(s->err, BASE_SYNTAX, s->pos, "a malformed character");
@@ -87,7 +88,7 @@ static bool scan_character(struct scanner *s, struct word *w)
     return true;
 }
 
-/* 017, as C reads it. */
+/* Reads an octal number such as 017, as C does. */
 static bool parse_octal(penta_bytes digits, uint64_t *value)
 {
     *value = 0;
@@ -146,7 +147,7 @@ static bool scan_sign(struct scanner *s, struct word *w)
         "<<=", ">>=", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>",
         "+=",  "-=",  "*=", "/=", "%=", "&=", "|=", "^=", "++", "--"};
     int c = sketch_lexer_peek(s, 0), next = sketch_lexer_peek(s, 1);
-    bool longer = next == '=' || next == c; /* as all of signs go on */
+    bool longer = next == '=' || next == c; /* all signs of two characters continue in this way */
     w->kind = WORD_SIGN;
     for (size_t i = 0; longer && i < sizeof signs / sizeof *signs; i++) {
         size_t n = strlen(signs[i]);
@@ -192,7 +193,7 @@ static bool sketch_lexer_scan(struct scanner *s, struct word *w)
     return ok;
 }
 
-/* After a malformed token: tells it and goes on after its first character. */
+/* Reports a malformed token and continues after its first character. */
 static bool sketch_lexer_told(struct scanner *s, const struct word *w, struct findings *f)
 {
     if (s->err->code == BASE_MEMORY) return false;

@@ -1,4 +1,4 @@
-/* Tokens of the source language: all of a text at once, since the parser looks ahead freely. */
+/* The words of a sketch. All of a text is read at once, since the parser looks ahead freely. */
 #pragma once
 #include "base/arena.h"
 #include "base/error.h"
@@ -8,27 +8,28 @@ enum word_kind { WORD_END, WORD_NAME, WORD_NUMBER, WORD_REAL, WORD_STRING, WORD_
 struct word {
     enum word_kind kind;
     uint32_t offset, size;
-    uint32_t line;             /* from 1 */
-    uint32_t value;            /* WORD_NUMBER; WORD_SIGN: its characters, first in the low byte */
-    bool is_unsigned, is_char; /* WORD_NUMBER: 5u or beyond 2^31; 'a' */
-    bool first;                /* of its line */
+    uint32_t line;  /* counted from 1 */
+    uint32_t value; /* of WORD_NUMBER; of WORD_SIGN its characters, the first one in the low byte */
+    bool is_unsigned, is_char; /* of WORD_NUMBER: 5u or a number beyond 2^31; 'a' */
+    bool first;                /* the first word of its line */
 };
 struct words {
     penta_bytes text;
-    struct word *at; /* ends with WORD_END; free it */
+    struct word *at; /* ends with WORD_END; the caller frees it */
     size_t count;
     uint32_t lines;
 };
-/* Malformed tokens are told and left out. False: memory. */
+/* Reads all words. Malformed ones are reported and left out. False when memory ran out. */
 bool words_scan(penta_bytes text, struct words *out, struct findings *findings, penta_error *err);
-/* Here, and by the first letter first: the compiler asks of every word whether it is one of many. */
+/* Compares a word. It is inline and looks at the first letter first, because the compiler asks of every word
+ * whether it is one of many. */
 static inline bool word_is(const struct words *w, const struct word *word, const char *name)
 {
     const uint8_t *text = w->text.data + word->offset;
     return word->kind == WORD_NAME && text[0] == (uint8_t)name[0] && strlen(name) == word->size &&
            !memcmp(text, name, word->size);
 }
-/* The bytes of a string literal, escapes resolved; false and an error on a bad escape. */
+/* The bytes of a string literal with its escapes resolved. False, with an error, on a bad escape. */
 bool word_string(const struct words *w, const struct word *word, struct arena *arena,
                  penta_bytes *out, penta_error *err);
 #define SIGN1(a) ((uint32_t)(unsigned char)(a))

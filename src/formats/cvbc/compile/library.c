@@ -1,5 +1,5 @@
-/* What sketches expect to be there, in the language itself. A function is compiled only where it is
- * called; those that begin with __ are what operators on unsigned numbers become. */
+/* The library that sketches expect, written in the language of sketches. A function is compiled only when it is
+ * called. Functions that begin with __ carry out operators on unsigned numbers. */
 #include "cvbc/compile/compiler.h"
 
 const char *const cvbc_library =

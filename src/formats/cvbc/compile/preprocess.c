@@ -1,3 +1,5 @@
+/* Carries out the lines that begin with # and replaces macros. Works on words, not on text; a macro is not replaced
+ * within itself. */
 #include "cvbc/compile/preprocess.h"
 #include "cvbc/compile/condition.h"
 #include "cvbc/compile/names.h"
@@ -12,10 +14,10 @@ enum { DEPTH_MAX = 64, WORDS_MAX = 1 << 20, PARAMETERS_MAX = 16 };
 
 struct macro {
     struct word name;
-    bool function, dead; /* dead: #undef */
+    bool function, dead; /* dead: after #undef */
     struct word parameters[PARAMETERS_MAX];
     unsigned count;
-    size_t from, to; /* its words in the text */
+    size_t from, to; /* the words of the macro in the text */
 };
 
 struct preprocessor {
@@ -27,9 +29,9 @@ struct preprocessor {
     struct name_index macro_names;
     struct findings *f;
     penta_error *err;
-    unsigned depth, skipping, nesting; /* conditions: levels that are left out, levels in all */
-    bool taken[DEPTH_MAX];             /* per level: a branch was compiled */
-    size_t replaced;                   /* macros so far */
+    unsigned depth, skipping, nesting; /* of conditions: levels that are left out, and all levels */
+    bool taken[DEPTH_MAX];             /* for each level whether a branch was compiled */
+    size_t replaced;                   /* how many macros were replaced so far */
     bool too_long;
 };
 
@@ -99,7 +101,7 @@ static bool sketch_preprocess_put(struct preprocessor *p, struct word w, uint32_
 static bool sketch_preprocess_expand(struct preprocessor *p, const struct word *at, size_t count,
                                      uint32_t line);
 
-/* The words of a macro, its parameters replaced by the words of the call. */
+/* Writes the words of a macro, with its parameters replaced by the words of the call. */
 static bool sketch_preprocess_substitute(struct preprocessor *p, const struct macro *m,
                                          const struct argument *arguments, uint32_t line)
 {
@@ -121,7 +123,7 @@ static bool sketch_preprocess_substitute(struct preprocessor *p, const struct ma
     return ok;
 }
 
-/* The arguments after the name at `at`; returns how many words they are, 0: no call. */
+/* Reads the arguments after the name at `at`. Returns how many words they are, or 0 when it is no call. */
 static size_t take_arguments(struct preprocessor *p, const struct macro *m, const struct word *at,
                              size_t count, struct argument *arguments)
 {
@@ -146,8 +148,8 @@ static size_t take_arguments(struct preprocessor *p, const struct macro *m, cons
     return n == m->count ? i + 1 : 0;
 }
 
-/* Arguments are replaced by themselves first, so that a macro may be in its own: MAX(MAX(a, b), c). Free
- * what they are then. */
+/* Replaces macros in the arguments first, so that a macro may stand in its own arguments: MAX(MAX(a, b), c). The
+ * caller frees the result. */
 static bool expand_arguments(struct preprocessor *p, unsigned count, struct argument *arguments,
                              uint32_t line)
 {
@@ -193,7 +195,7 @@ static bool sketch_preprocess_expand(struct preprocessor *p, const struct word *
         uint32_t here = line ? line : at[i].line;
         unsigned given = m->function ? m->count : 0;
         ok = expand_arguments(p, given, arguments, here);
-        p->macros[index].dead = true; /* not within itself */
+        p->macros[index].dead = true; /* a macro is not replaced within itself */
         ok = ok && sketch_preprocess_substitute(p, &copy, arguments, here);
         p->macros[index].dead = false;
         for (unsigned k = 0; k < given; k++) free((void *)(uintptr_t)arguments[k].at);
@@ -332,7 +334,7 @@ static bool sketch_preprocess_directive(struct preprocessor *p)
     return ok;
 }
 
-/* Lines from p->pos to the end of the part. */
+/* Processes the lines from p->pos to the end of the part. */
 static bool sketch_preprocess_part(struct preprocessor *p)
 {
     while (p->in->at[p->pos].kind != WORD_END) {
@@ -358,7 +360,7 @@ bool words_preprocess(const struct words *in, size_t library, struct words *out,
 {
     struct words functions = {.text = in->text};
     *out = (struct words){.text = in->text, .lines = in->lines};
-    /* The library first: the program has its macros, but its functions do not have those of the program. */
+    /* The library comes first: the program knows its macros, but its functions do not know those of the program. */
     struct preprocessor p = {.in = in, .f = f, .err = err, .out = &functions, .end = in->count};
     p.pos = library;
     bool ok = sketch_preprocess_part(&p);

@@ -1,13 +1,13 @@
-/* Statements (CVBC 16.4). */
+/* Compiles statements (CVBC 16.4). */
 #include <stdlib.h>
 #include "base/array.h"
 #include "cvbc/compile/compiler.h"
 
 enum { ERRORS_MAX = 20 };
 
-struct loop { /* or a switch, which only break leaves */
+struct loop { /* a loop, or a switch, which only break leaves */
     struct loop *outer;
-    int32_t depth; /* words at its start */
+    int32_t depth; /* how many words the stack has at its start */
     bool is_switch;
     struct jumps {
         size_t *at, count, capacity;
@@ -17,13 +17,13 @@ struct loop { /* or a switch, which only break leaves */
             uint32_t value;
             size_t target;
         } * at;
-        size_t count, capacity, otherwise; /* otherwise: of default, or SIZE_MAX */
+        size_t count, capacity, otherwise; /* otherwise: the target of default, or SIZE_MAX */
     } cases;
 };
 
 static bool statement_any(struct compiler *c);
 
-/* Names from `scope` on go out of scope, and their words off the stack. */
+/* Ends the scope of the names from `scope` on, and takes their words off the stack. */
 void compiler_close_scope(struct compiler *c, size_t scope, int32_t depth)
 {
     for (size_t i = scope; i < c->symbol_count; i++) {
@@ -36,7 +36,7 @@ void compiler_close_scope(struct compiler *c, size_t scope, int32_t depth)
     c->depth = depth;
 }
 
-/* After an error: skips to the end of the statement and goes on with the next one. */
+/* Continues after an error: skips to the end of the statement. */
 void compiler_recover(struct compiler *c)
 {
     for (unsigned open = 0; compiler_word(c)->kind != WORD_END; c->pos++) {
@@ -51,7 +51,7 @@ void compiler_recover(struct compiler *c)
     }
 }
 
-/* A declaration begins with a type, unless that is a conversion: int(x). */
+/* Tells whether a declaration begins here: with a type that is no conversion such as int(x). */
 static bool statement_declares(const struct compiler *c)
 {
     const struct word *w = compiler_word(c);
@@ -157,7 +157,7 @@ static void statement_land(struct compiler *c, struct jumps *jumps)
     *jumps = (struct jumps){0};
 }
 
-/* The loop ends here. */
+/* Notes a loop that ends here. */
 static void note_loop(struct compiler *c, size_t start, uint32_t rounds)
 {
     if (c->out != &c->body || c->out->count <= start) return;
@@ -201,7 +201,7 @@ static bool do_statement(struct compiler *c)
     return ok;
 }
 
-/* The value stays on the stack; after the body come the comparisons that lead into it. */
+/* Compiles a switch. The value stays on the stack. The comparisons that lead into the body come after it. */
 static bool switch_statement(struct compiler *c)
 {
     if (!statement_parenthesised(c)) return false;
@@ -227,7 +227,7 @@ static bool switch_statement(struct compiler *c)
     return ok;
 }
 
-/* The position after the ) that closes the head of a for. */
+/* Finds the position after the ) that closes the head of a for. */
 static size_t after_head(const struct compiler *c)
 {
     size_t at = c->pos, open = 1;
@@ -237,7 +237,7 @@ static size_t after_head(const struct compiler *c)
     return at;
 }
 
-/* How often for (i = first; i < n; i++) runs, from the code of its condition; 0: not known. */
+/* Finds how often for (i = first; i < n; i++) runs, from the code of its condition. 0 when unknown. */
 static uint32_t rounds_of(const struct compiler *c, size_t start, const struct value *first)
 {
     if (c->out->count - start != 3) return 0;
@@ -267,7 +267,7 @@ static bool for_body(struct compiler *c, struct loop *loop, const struct value *
     if (!statement_any(c)) return false;
     size_t after = c->pos;
     statement_land(c, &loop->continues);
-    c->pos = step; /* the step comes after the body */
+    c->pos = step; /* the step is compiled after the body */
     if (!compiler_accept(c, ')')) {
         do {
             if (!compiler_expression_statement(c)) return false;

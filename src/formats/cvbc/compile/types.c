@@ -1,4 +1,4 @@
-/* Words that make a type, what a type does to a number, and what the language lacks. */
+/* Reads the words that make a type, converts numbers to a type, and knows what the language lacks. */
 #include <string.h>
 #include "base/bytes.h"
 #include "cvbc/compile/compiler.h"
@@ -95,7 +95,7 @@ bool compiler_type(struct compiler *c, struct type *out)
     for (;; c->pos++) {
         const struct word *w = compiler_word(c);
         if (types_named(c, w)) {
-            if (said) break; /* the name of what is declared */
+            if (said) break; /* this is the name that is declared */
             said = true;
             continue;
         }
@@ -105,13 +105,13 @@ bool compiler_type(struct compiler *c, struct type *out)
         case IS_CONST: out->is_const = true; continue;
         case IS_STATIC: out->is_static = true; continue;
         case IS_NOTHING: continue;
-        case IS_REFUSED: /* told; what is declared is known, so that its uses are no errors too */
+        case IS_REFUSED: /* reported; the declared name stays known, so that its uses are no errors */
             compiler_refused(c, w);
             said = true;
             continue;
         default: break;
         }
-        if (word_is(&c->words, w, "enum")) { /* of a type that is defined elsewhere */
+        if (word_is(&c->words, w, "enum")) { /* an enum that is defined elsewhere */
             said = true;
             if (c->words.at[c->pos + 1].kind == WORD_NAME) c->pos++;
             continue;
@@ -143,7 +143,7 @@ bool compiler_type(struct compiler *c, struct type *out)
 
 unsigned compiler_size_of(struct type t) { return t.bits < 8 ? 1 : t.bits / 8u; }
 
-/* Whether every number of a type is one of the other. */
+/* Tells whether every number of one type is a number of the other. */
 static bool types_within(struct type from, struct type to)
 {
     if (to.bits == 32) return true;

@@ -1,3 +1,5 @@
+/* Writes containers stage by stage, in the order of build.h. Relies on the sections being built before their
+ * digests. */
 #include "cvbc/format/build.h"
 #include <stdlib.h>
 #include <string.h>
@@ -227,7 +229,7 @@ static bool sign_file(uint8_t *file, size_t size, const struct private_key *key,
 
 /* ---- a file ---- */
 
-struct assembly { /* the sections of the file being written */
+struct assembly { /* the sections of the file that is written */
     struct cvbc_build *b;
     struct writer metadata, image, security;
     penta_bytes programs;
@@ -283,8 +285,8 @@ static bool make_image(struct assembly *a, penta_error *err)
     return true;
 }
 
-/* CVBC 8.5: HMAC-SHA256(secret, "CVBC1NONCE" | AAD | plaintext)[0..11]. Sealing twice gives the
- * same file, and different plaintexts have different nonces. */
+/* Derives the nonce (CVBC 8.5): HMAC-SHA256(secret, "CVBC1NONCE" | AAD | plaintext)[0..11]. So sealing twice gives
+ * the same file, and different plaintexts have different nonces. */
 static bool derive_nonce(const struct assembly *a, const uint8_t aad[48], uint8_t nonce[12])
 {
     if (!(a->flags & CVBC_DETERMINISTIC)) return random_bytes(nonce, 12);
@@ -369,8 +371,8 @@ static void make_security(struct assembly *a)
     writer_bytes(&a->security, signature.data, signature.size);
 }
 
-/* Bytes at an offset that a text may have chosen. The gap before them is bounded (CVBC_GAP_MAX), so that
- * a short text makes no large file; longer gaps must be written out in the text. */
+/* Puts bytes at an offset that a text may have chosen. The gap before them is limited (CVBC_GAP_MAX), so that a
+ * short text makes no large file. Longer gaps must be written out in the text. */
 static bool build_place(struct writer *out, uint64_t offset, penta_bytes bytes, penta_error *err)
 {
     if (!bytes.size) return true;
@@ -416,7 +418,8 @@ static bool put_together(struct assembly *a, struct writer *out, penta_error *er
     for (size_t i = 0; ok && i < b->patch_count; i++)
         ok = build_place(out, b->patches[i].offset, b->patches[i].bytes, err);
     const size_t count = sizeof sections / sizeof *sections;
-    for (size_t i = 0; i < count; i++) /* in file order: each may end where the next begins */
+    for (size_t i = 0; i < count;
+         i++) /* in the order of the file: each section may end where the next begins */
         for (size_t k = i + 1; k < count; k++)
             if (sections[k].offset < sections[i].offset) {
                 struct cvbc_patch_at swap = sections[i];
@@ -426,12 +429,14 @@ static bool put_together(struct assembly *a, struct writer *out, penta_error *er
     for (size_t i = 0; ok && i < count; i++)
         ok = build_place(out, sections[i].offset, sections[i].bytes, err);
     uint64_t from = (programs + 3) & ~UINT64_C(3), to = from + a->programs.size;
-    for (size_t i = 0; ok && i < b->patch_count; i++) /* what fills up between programs */
+    for (size_t i = 0; ok && i < b->patch_count;
+         i++) /* the bytes that fill gaps between programs */
         if (b->patches[i].offset >= from && b->patches[i].offset + b->patches[i].bytes.size <= to)
             ok = build_place(out, b->patches[i].offset, b->patches[i].bytes, err);
     ok = ok && build_place(out, out->out.size, b->trailing, err);
     if (!ok || out->failed) return writer_ok(out, err) && false;
-    memcpy(out->out.data, header, sizeof header); /* again, in case a section overwrote it */
+    memcpy(out->out.data, header,
+           sizeof header); /* once more, because a section may have overwritten it */
     return true;
 }
 
@@ -441,7 +446,8 @@ static bool build_finish(struct assembly *a, struct writer *out, penta_error *er
     if (b->sign_key && !b->has_security)
         return sign_file(out->out.data, out->out.size, b->sign_key, err);
     cvbc_build_crcs(out->out.data, out->out.size);
-    cvbc_override_apply(&b->header_over, out->out.data, cvbc_header_bytes); /* odd CRCs too */
+    cvbc_override_apply(&b->header_over, out->out.data,
+                        cvbc_header_bytes); /* also CRCs that the text gives */
     return true;
 }
 
@@ -475,7 +481,7 @@ bool cvbc_build_from(struct cvbc_build *b, const struct cvbc_module *m, penta_er
                              .has_metadata = true,
                              .metadata = m->metadata,
                              .debug = m->debug};
-    if (m->inner) { /* without its other programs it is a file of 1.0 */
+    if (m->inner) { /* without other programs it is a file of 1.0 */
         b->metadata.size -= m->meta.directory.size;
         if (b->minor == CVBC_MINOR_PROGRAMS) b->minor = 0;
     }

@@ -1,4 +1,4 @@
-/* Options of create and compile into a build. */
+/* Fills a build from the options of create and compile. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ void cvbc_creation_fini(struct cvbc_creation *c)
     key_private_free(c->key);
 }
 
-/* Cuts the next part off at a colon. */
+/* Takes the part before the next colon. */
 static penta_bytes create_part(penta_bytes *rest)
 {
     const uint8_t *colon = rest->size ? memchr(rest->data, ':', rest->size) : NULL;
@@ -29,7 +29,7 @@ static bool create_enumerated(const char *field, penta_bytes text, uint64_t *val
     return cvbc_value(field, text, value) || number_parse_bytes(text, value);
 }
 
-/* FIELD=VALUE, the field without its pin_ in front. */
+/* Reads FIELD=VALUE, where the field is written without its pin_. */
 static bool pin_field(struct cvbc_pin *pin, penta_bytes text)
 {
     const uint8_t *equals = text.size ? memchr(text.data, '=', text.size) : NULL;
@@ -67,13 +67,13 @@ void cvbc_build_hint(struct cvbc_build *b, unsigned type, unsigned priority, pen
 
 enum { LOOP_UNROLL = 3, CACHE_FRIENDLY = 5 };
 
-/* A hint as an option says it: TYPE:FIRST-LAST[:PRIORITY], loop_unroll=N:FIRST-LAST */
+/* A hint in the form of an option: TYPE:FIRST-LAST[:PRIORITY] or loop_unroll=N:FIRST-LAST. */
 struct hint_words {
     penta_bytes name, factor, region, level;
     uint64_t type, first, last, priority, times;
 };
 
-/* Reads the numbers of a hint whose type is known; what is wrong with them, or NULL. */
+/* Reads the numbers of a hint whose type is known. Returns what is wrong with them, or NULL. */
 static const char *hint_wrong(struct hint_words *h)
 {
     const uint8_t *dash = h->region.size ? memchr(h->region.data, '-', h->region.size) : NULL;

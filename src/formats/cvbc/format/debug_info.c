@@ -1,10 +1,10 @@
-/* Debug tables (CVBC 5): rows in, a section out; and the section as text.
+/* Writes debug tables (CVBC 5) as a section, and a section as text.
  *
  *     .symbol   "main", function, 3            or global, array, label, file, or a number
  *     .line     3, 0, 12                       instruction, file, line
  *     .variable "i", stack, 1, 0, 7, 28, 1     or global, array; type, slot, first, last, elements
  *
- * A section that these would not give back byte for byte is printed as hex (.debug). */
+ * A section that these rows would not give back byte for byte is printed as hex (.debug). */
 #include <string.h>
 #include "base/bytes.h"
 #include "cvbc/format/build.h"
@@ -58,7 +58,7 @@ void cvbc_debug_free(struct cvbc_debug_rows *rows)
 
 /* ---- text ---- */
 
-/* The word for a number, or the number. */
+/* Prints the word for a number, or the number when it has none. */
 static void print_kind(struct writer *out, const char *field, unsigned kind)
 {
     const char *word = cvbc_name(field, kind);

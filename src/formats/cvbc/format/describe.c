@@ -1,4 +1,4 @@
-/* The walks over a module: every byte, one screen of facts, and what protects each byte. */
+/* The walks over a module: every byte, one screen of facts, and the protection of each byte. */
 #include <stdio.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -256,7 +256,7 @@ static void describe_debug(const struct cvbc_module *m, const penta_visitor *v)
         layout_describe(v, "head", cvbc_debug_fields, m->debug.data, at, false, NULL);
         pos = cvbc_debug_bytes;
     }
-    /* Tables in file order, each once; one that lies inside another is not repeated. */
+    /* The tables in the order of the file. A table that lies inside another one is not repeated. */
     const penta_bytes tables[] = {t.symbols, t.lines, t.variables};
     for (; pos < m->debug.size;) {
         int next = -1;
@@ -394,7 +394,7 @@ void cvbc_info(const penta_module *module, const penta_visitor *v)
     describe_uint(v, "metadata_bytes", m->metadata.size);
     describe_uint(v, "bytecode_bytes", m->stored.size);
     describe_uint(v, "debug_bytes", m->debug.size);
-    if (!cvbc_plain(m)) return; /* one screen does not need to decode */
+    if (!cvbc_plain(m)) return; /* one screen of facts needs no decoding */
     const struct cvbc_opened *o = cvbc_open(m);
     if (!o->has_program || o->program.flaw.code) return;
     describe_uint(v, "instructions", o->program.count);
@@ -403,7 +403,7 @@ void cvbc_info(const penta_module *module, const penta_visitor *v)
     describe_uint(v, "stack_words", o->program.head.stack_size_required);
 }
 
-/* ---- what protects a byte ---- */
+/* ---- the protection of a byte ---- */
 
 static bool is_signed(const struct cvbc_module *m)
 {
@@ -423,8 +423,8 @@ bool cvbc_sealed_only(const struct cvbc_module *m, penta_error *warning)
     return true;
 }
 
-/* Up to `end`, from the start of a part: what protects it in a signed file, in one that is only sealed, and
- * in another. */
+/* A range of a part that ends at `end`, and its protection in a signed file, in a file that is only sealed, and in
+ * any other file. */
 struct protected_range {
     unsigned end;
     const char *with_signature, *with_seal, *otherwise;
@@ -441,7 +441,7 @@ static const char *protection_in(const struct cvbc_module *m, const struct prote
 }
 
 #define BARE_CRC "nothing: a CRC"
-/* Offsets are those of layout.def. */
+/* The offsets are those of layout.def. */
 static const struct protected_range header_ranges[] = {
     {6, "signature, CRC", "CRC", "CRC"},
     {8, "signature, CRC", BARE_CRC, "CRC"}, /* minor version */

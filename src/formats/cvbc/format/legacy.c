@@ -1,3 +1,5 @@
+/* Recognises, describes and converts programs from before the container. Converting repairs what the old compiler
+ * did wrong, as far as that can be seen in the code. */
 #include "cvbc/format/legacy.h"
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +47,7 @@ static bool legacy_valid(const uint8_t *p, bool words)
     return !in.immediate || op->operand != CVBC_OPERAND_NONE;
 }
 
-/* How many instructions from the start are valid, and whether one of them is not HALT. */
+/* Counts the valid instructions from the start, and tells whether one of them is not HALT. */
 static size_t valid_run(penta_bytes code, bool words, bool *does_something)
 {
     size_t n = 0;
@@ -55,7 +57,7 @@ static size_t valid_run(penta_bytes code, bool words, bool *does_something)
     return n;
 }
 
-/* Where the record at `at` ends; 0: it is not a record. */
+/* Finds where the string record at `at` ends. 0 when it is no record. */
 static size_t string_end(penta_bytes b, size_t at)
 {
     if (b.size - at < 5) return 0;
@@ -89,8 +91,8 @@ static bool detect_counted(penta_bytes b, struct cvbc_legacy *out)
     return false;
 }
 
-/* For every offset, where the next NUL is and whether string records lead from there exactly to the
- * end: found backwards once, so that trying every place stays linear. */
+/* For every offset, where the next NUL is, and whether string records lead from there exactly to the end. This is
+ * computed once from the end, so that trying every place takes linear time. */
 struct chains {
     uint32_t *nul;
     bool *whole;
@@ -113,12 +115,12 @@ static bool find_chains(penta_bytes b, struct chains *c)
     return true;
 }
 
-/* Raw: the first multiple of 4 from 8 on with only strings after it and only instructions before.
- */
+/* Finds the end of raw code: the first multiple of 4 from 8 on with only strings after it and only instructions
+ * before. */
 static bool find_raw(penta_bytes b, const struct chains *c, struct cvbc_legacy *out)
 {
     size_t run[2],
-        does_something[2] = {SIZE_MAX, SIZE_MAX}; /* instructions; the first that is not HALT */
+        does_something[2] = {SIZE_MAX, SIZE_MAX}; /* how many are valid; the first but HALT */
     for (int words = 0; words < 2; words++) {
         bool any;
         run[words] = valid_run(b, words, &any);
@@ -254,8 +256,8 @@ static void repair_arrays(struct code *c)
         }
 }
 
-/* A JMP to two past a POP, the POP itself a branch target, then PUSH 0 or 1: the branch popped
- * already. Jumps are absolute by now. */
+/* Repairs && and ||: a JMP to two after a POP, where the POP itself is the target of a branch and PUSH 0 or 1
+ * follows. The branch has popped the word already. Jumps are absolute at this point. */
 static void repair_short_circuits(struct code *c)
 {
     bool *target = calloc(c->count + 1, sizeof *target);
@@ -274,7 +276,7 @@ static void repair_short_circuits(struct code *c)
     free(target);
 }
 
-/* Escapes in place; true when there was one. */
+/* Resolves escapes in place. Returns true when there was one. */
 static bool legacy_unescape(uint8_t *text, size_t *size)
 {
     static const char from[] = "ntr\\\"'", to[] = "\n\t\r\\\"'";
@@ -294,7 +296,7 @@ static bool legacy_unescape(uint8_t *text, size_t *size)
     return any;
 }
 
-/* Warns where code looks like that of constructs which the old compiler translated wrongly. */
+/* Warns about code that looks like the result of statements which the old compiler translated wrongly. */
 static void legacy_warn(const struct code *c)
 {
     if (!c->f) return;

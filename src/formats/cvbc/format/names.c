@@ -1,3 +1,4 @@
+/* The words of names.def, for listings, assembly text and options. */
 #include "cvbc/cvbc.h"
 #include <ctype.h>
 #include <string.h>
@@ -48,7 +49,7 @@ static const char *word_of(const char *field, size_t i)
 const char *cvbc_cipher_name(size_t i)
 {
     return word_of("encryption_algorithm", i + 1);
-} /* not none */
+} /* without the word for none */
 const char *cvbc_hash_name(size_t i) { return word_of("hash_algorithm", i); }
 const char *cvbc_language_name(size_t i) { return word_of("source_language", i); }
 const char *cvbc_pin_function_name(size_t i) { return word_of("pin_function", i); }

@@ -1,4 +1,4 @@
-/* What a decoded bytecode section holds (CVBC 4), and the rows of the debug tables (CVBC 5). */
+/* Parses a decoded bytecode section (CVBC 4) and the rows of the debug tables (CVBC 5). */
 #include <string.h>
 #include "base/bytes.h"
 #include "base/array.h"
@@ -8,10 +8,10 @@ static bool program_flaw(struct cvbc_program *p, uint64_t at, const char *what, 
                          uint64_t want)
 {
     error_at(&p->flaw, CVBC_BYTECODE, at, what, (unsigned long long)have, (unsigned long long)want);
-    return true; /* not a failure of the parser */
+    return true; /* a flaw of the program is no failure of the parser */
 }
 
-/* The record at pos, or false: cut short, not terminated, or with a NUL inside. */
+/* Reads the string record at pos. False when it is cut short, not terminated, or has a NUL inside. */
 static bool string_at(penta_bytes pool, size_t pos, penta_bytes *text)
 {
     if (pool.size - pos < 4) return false;
@@ -123,7 +123,7 @@ bool cvbc_variable_next(penta_bytes table, size_t *pos, struct cvbc_variable *ou
 bool cvbc_line_of(const struct cvbc_module *m, uint64_t pc, penta_bytes *file, uint32_t *line)
 {
     struct cvbc_debug_tables t = cvbc_debug_split(cvbc_chosen(m)->debug);
-    size_t rows = t.lines.size / cvbc_line_bytes, low; /* the first row after pc */
+    size_t rows = t.lines.size / cvbc_line_bytes, low; /* low: the first row after pc */
     ARRAY_SEARCH(low, 0, rows, bytes_get16(t.lines.data + low * cvbc_line_bytes) > pc);
     if (!low) return false;
     const uint8_t *row = t.lines.data + (low - 1) * cvbc_line_bytes;

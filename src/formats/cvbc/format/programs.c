@@ -1,6 +1,6 @@
-/* Containers with several programs (CVBC 21). The first program is that of the file itself; the others
- * are whole containers after the security section, which the directory at the end of the metadata names.
- * Its digests tie them to the metadata, and so to the file's digests, cipher and signature. */
+/* Containers with several programs (CVBC 21). The first program is that of the file itself. The others are whole
+ * containers after the security section, and the directory at the end of the metadata names them. Its digests tie
+ * them to the metadata, and so to the digests, the cipher and the signature of the file. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +69,7 @@ bool cvbc_program_choose(struct cvbc_module *m, const char *name, penta_error *e
 const struct cvbc_module *cvbc_chosen(const struct cvbc_module *m)
 {
     if (!m->chosen) return m;
-    cvbc_open(m); /* which lends it the policy */
+    cvbc_open(m); /* opening gives it the policy */
     return m->chosen;
 }
 
@@ -80,7 +80,7 @@ static bool programs_overlap(penta_bytes a, penta_bytes b)
     return a.size && b.size && a.data < b.data + b.size && b.data < a.data + a.size;
 }
 
-/* The bytes of all, or empty: they are not all there. */
+/* The bytes of all other programs, or empty when some are missing. */
 static penta_bytes programs_area(const struct cvbc_module *m)
 {
     penta_bytes file = m->base.file, none = {0};
@@ -119,14 +119,14 @@ void cvbc_programs_free(struct cvbc_module *m)
 {
     for (size_t i = 0; m->inner && i < m->meta.entry_count; i++) {
         if (!m->inner[i]) continue;
-        m->inner[i]->policy = (struct cvbc_policy){0}; /* lent */
+        m->inner[i]->policy = (struct cvbc_policy){0}; /* it belongs to the outer module */
         cvbc_close(&m->inner[i]->base);
     }
     free(m->inner);
     m->inner = NULL;
 }
 
-/* ---- what they find, in the file's own offsets ---- */
+/* ---- findings in other programs, with offsets of the file ---- */
 
 struct moved {
     const struct cvbc_module *outer, *inner;
@@ -167,7 +167,7 @@ static bool check_entries(const struct cvbc_module *m, struct findings *f)
     if (meta->entry_count > CVBC_PROGRAMS_MAX) {
         findings_add(f, CVBC_LIMIT, at, NULL, "%zu programs besides the first, at most %d",
                      meta->entry_count, CVBC_PROGRAMS_MAX);
-        return false; /* names are compared each with each */
+        return false; /* each name is compared with each, so there is a limit */
     }
     for (size_t i = 0; i <= meta->entry_count; i++) {
         uint64_t field = i ? at + cvbc_directory_bytes + (i - 1) * cvbc_entry_bytes : at + 4;
@@ -233,7 +233,8 @@ void cvbc_programs_check(const struct cvbc_module *m, struct findings *f)
     }
 }
 
-/* Limits of the policy are for all programs together: each is lent what the others have left. */
+/* Gives an inner program the policy. Limits count for all programs together, so it gets what the others have
+ * left. */
 static void programs_lend(struct cvbc_module *inner, struct cvbc_policy *left)
 {
     inner->policy = *left;
@@ -310,7 +311,7 @@ void cvbc_programs_fit(const struct cvbc_module *m, const struct cvbc_board *boa
 struct moving {
     const penta_visitor *to;
     uint64_t origin;
-    unsigned decoded; /* depth of nodes whose offsets are not in the file */
+    unsigned decoded; /* the depth of nodes whose offsets are not those of the file */
 };
 
 static bool moving_enter(void *user, const penta_node *node)
@@ -344,7 +345,7 @@ void cvbc_programs_describe(const struct cvbc_module *m, const penta_visitor *v)
 {
     uint64_t at = cvbc_offset(m, m->programs.data);
     penta_node all = {.name = "programs", .offset = at, .size = m->programs.size};
-    cvbc_open(m); /* which lends them the policy */
+    cvbc_open(m); /* opening gives them the policy */
     if (!describe_enter(v, all)) return;
     for (size_t i = 0; i < m->meta.entry_count; i++) {
         const struct cvbc_module *inner = m->inner[i];

@@ -1,5 +1,4 @@
-/* Signing a file that exists: the bytecode stays as it is stored, so no key is needed to read it.
- */
+/* Signs an existing file. The bytecode stays as it is stored, so no key is needed to read it. */
 #include <stdio.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -19,7 +18,7 @@ penta_module *cvbc_parse_under(penta_bytes file, const struct cvbc_policy *polic
     penta_module *module = cvbc_parse(file, NULL, 0, err);
     if (!module) return NULL;
     cvbc_policy_free(&((struct cvbc_module *)module)->policy);
-    ((struct cvbc_module *)module)->policy = *policy; /* before anything is verified */
+    ((struct cvbc_module *)module)->policy = *policy; /* set before anything is verified */
     return module;
 }
 
@@ -29,7 +28,7 @@ void cvbc_close_under(penta_module *module)
     cvbc_close(module);
 }
 
-/* Writes everything but the signature as it was, with these digests; NULL: as they were. */
+/* Writes everything but the signature as it was, with these digests or, when they are NULL, the old ones. */
 static bool write_anew(const struct cvbc_module *m, const struct cvbc_resigning *how,
                        const uint8_t *integrity, struct writer *out, penta_error *err)
 {
@@ -92,7 +91,8 @@ static void replace_digest(const struct cvbc_module *m, const struct cvbc_resign
     resign_tell(how, &replaced);
 }
 
-/* A wrong signature keeps the bytecode from being decoded: so it is read from a copy without one. */
+/* Replaces the digest of the bytecode. A wrong signature would keep the bytecode from being decoded, so it is read
+ * from a copy without a signature. */
 static bool replace_bytecode_digest(const struct cvbc_module *m, const struct cvbc_resigning *how,
                                     uint8_t *integrity, penta_error *err)
 {
@@ -118,7 +118,8 @@ static bool replace_bytecode_digest(const struct cvbc_module *m, const struct cv
     return !err->code;
 }
 
-/* The short digest covers the other two, so it comes last, and once before the copy is opened. */
+/* Replaces digests. The short digest covers the other two, so it is computed last, and once before the copy is
+ * opened. */
 static bool replace_digests(const struct cvbc_module *m, const struct cvbc_resigning *how,
                             uint8_t *integrity, penta_error *err)
 {
@@ -159,7 +160,7 @@ static const struct public_key *key_of(const struct cvbc_resigning *how)
     return how->key ? key_public_of(how->key) : how->reserve;
 }
 
-/* A signature whose key is not in the file may be the signer's own. */
+/* Tries whether a signature whose key is not in the file was made by the key that signs now. */
 static bool resign_own(const struct cvbc_module *m, const struct cvbc_resigning *how,
                        struct writer *out, penta_error *err)
 {
@@ -173,15 +174,16 @@ static bool resign_own(const struct cvbc_module *m, const struct cvbc_resigning 
     return ok;
 }
 
-/* A signature says that somebody vouches for the contents, so only a file that nobody has changed
- * since the last one is signed; what the policy requires is required in any case. */
+/* Signs a file. A signature vouches for the contents, so a file that was changed after its last signature is not
+ * signed. What the policy requires is required in any case. */
 bool cvbc_resign(const struct cvbc_module *m, const struct cvbc_resigning *how, struct writer *out,
                  penta_error *err)
 {
     const struct cvbc_opened *o = cvbc_open(m);
     uint32_t code = o->failure.code;
     bool signs = how->key || how->reserve;
-    bool sealed = code == CVBC_DECRYPT && !m->policy.has_secret; /* its signature was checked */
+    bool sealed = code == CVBC_DECRYPT &&
+                  !m->policy.has_secret; /* its signature was checked, and only decrypting failed */
     bool unsure = code == CVBC_SIGNATURE || code == CVBC_KEY, changed = code == CVBC_HASH;
     if (!code || sealed || (unsure && !signs)) return write_anew(m, how, NULL, out, err);
     if (code == CVBC_KEY && !m->policy.require_signature && !m->public_key.size &&
@@ -197,7 +199,7 @@ bool cvbc_resign(const struct cvbc_module *m, const struct cvbc_resigning *how, 
     return replace_digests(m, how, integrity, err) && write_anew(m, how, integrity, out, err);
 }
 
-/* One INTEGER of a DER sequence as 32 bytes. */
+/* Reads an INTEGER of a DER sequence as 32 bytes. */
 static bool der_integer(penta_bytes *in, uint8_t out[32])
 {
     if (in->size < 3 || in->data[0] != 2 || in->data[1] > 33 || in->data[1] + 2u > in->size)
@@ -223,8 +225,8 @@ static bool raw_signature(penta_bytes in, enum key_type type, uint8_t out[SIGNAT
     return der_integer(&rest, out) && der_integer(&rest, out + 32) && !rest.size;
 }
 
-/* A wrong signature is refused. One that cannot be checked is accepted, unless the policy requires
- * a good one. */
+/* Checks a signature. A wrong one is refused. One that cannot be checked is accepted, unless the policy requires a
+ * good one. */
 static bool resign_fits(const struct cvbc_module *m, penta_bytes file, penta_error *err)
 {
     penta_module *made = cvbc_parse_under(file, &m->policy, err);

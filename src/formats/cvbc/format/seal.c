@@ -1,4 +1,4 @@
-/* seal and open: rewrite a file with its bytecode encrypted, or plain again. */
+/* The commands seal and open: rewrite a file with its bytecode encrypted or decrypted. */
 #include <string.h>
 #include "base/bytes.h"
 #include "cvbc/format/build.h"
@@ -9,7 +9,7 @@ struct sealing {
     struct private_key *key;
 };
 
-/* The old signature is no longer valid: it is made again, or dropped with a finding. */
+/* Replaces the old signature, which is no longer valid: makes a new one, or drops it with a finding. */
 static bool new_signature(struct sealing *s, const struct cvbc_module *m,
                           const penta_option *options, size_t count, penta_error *err)
 {

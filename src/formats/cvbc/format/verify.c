@@ -1,17 +1,17 @@
-/* Quick and full check of the container, in the order of CVBC 9.1 and CVBC 9.2. All findings
- * that do not follow from an earlier one are reported; the first is the file's status. */
+/* The quick and the full check of a container, in the order of CVBC 9.1 and CVBC 9.2. They report all findings that
+ * do not follow from earlier ones; the first finding is the status of the file. */
 #include <string.h>
 #include "base/bytes.h"
 #include "base/codec/checksum.h"
 #include "cvbc/cvbc.h"
 
-/* Offsets of the header fields that findings point to. */
+/* The offsets of the header fields to which findings point. */
 enum { AT_METADATA = 16, AT_SECURITY = 24, AT_BYTECODE = 32, AT_FLAGS = 56, AT_RESERVED = 57 };
 
 static bool verify_outside(const struct cvbc_module *m, const char *name, uint32_t offset,
                            uint32_t size, uint64_t field, struct findings *f)
 {
-    uint64_t end = (uint64_t)offset + size; /* 64 bits: the sum of two u32 cannot wrap */
+    uint64_t end = (uint64_t)offset + size; /* in 64 bits the sum of two u32 cannot wrap */
     if (end <= m->base.file.size) return false;
     findings_add(f, CVBC_BOUNDS, field, NULL, "the %s section ends at 0x%llx, the file at 0x%zx",
                  name, (unsigned long long)end, m->base.file.size);
@@ -33,7 +33,7 @@ static void check_header_crc(const struct cvbc_module *m, struct findings *f)
                  (unsigned)right);
 }
 
-/* False when the sections cannot be found, so that nothing more can be said. */
+/* Makes the quick check. False when the sections cannot be found, so that nothing else can be checked. */
 static bool verify_quick(const struct cvbc_module *m, struct findings *f)
 {
     const struct cvbc_header *h = &m->header;
@@ -108,7 +108,8 @@ static void check_apart(const struct cvbc_module *m, struct findings *f)
              {"security", h->security_offset, h->security_size, AT_SECURITY},
              {"bytecode", h->bytecode_offset, h->bytecode_size, AT_BYTECODE}};
     for (int i = 0; i < 3; i++) {
-        if (!s[i].size || (!s[i].from && i == 1)) continue; /* no offset: no security section */
+        if (!s[i].size || (!s[i].from && i == 1))
+            continue; /* without an offset there is no security section */
         if (s[i].from < cvbc_header_bytes)
             findings_add(f, CVBC_LAYOUT, s[i].field, NULL,
                          "the %s section starts inside the header", s[i].name);
@@ -125,7 +126,7 @@ static void check_apart(const struct cvbc_module *m, struct findings *f)
                      "with debug data the bytecode section is the last");
 }
 
-/* Offsets, sizes and order; false when a section cannot be read. */
+/* Checks offsets, sizes and order. False when a section cannot be read. */
 static bool check_layout(const struct cvbc_module *m, struct findings *f)
 {
     const struct cvbc_header *h = &m->header;

@@ -1,10 +1,9 @@
-/* The rules of a program (CVBC 12): operands in range, and the depth of the stack at each
- * instruction.
+/* The rules of a program (CVBC 12): operands in range, and the depth of the stack at each instruction.
  *
- * Depths are counted per function, from 0 at the entry of the program and from 1, the return index,
- * at the entry of a function; a call leaves the depth as it was. Where all depths are known, every
- * RET has its own return index on top, and nobody writes over one, the machine can leave out its
- * stack checks: then the program is proved. */
+ * Depths are counted for each function: from 0 at the entry of the program, and from 1, for the return index, at
+ * the entry of a function. A call leaves the depth as it was. The program is proved when all depths are known,
+ * every RET has its own return index on top, and no instruction overwrites a return index. Then the machine can
+ * leave out its stack checks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/bytes.h"
@@ -12,10 +11,10 @@
 
 struct function {
     uint32_t entry;
-    int32_t deepest;       /* own words, the return index included */
-    int32_t reads, writes; /* words of the caller that it looks at or changes */
-    int32_t absolute;      /* deepest stack at which it is called, + 1; -1: not yet known */
-    uint8_t state;         /* of the search for cycles */
+    int32_t deepest;       /* the most words of its own, the return index included */
+    int32_t reads, writes; /* how many words of the caller it reads or changes */
+    int32_t absolute; /* the deepest stack at which it is called, + 1; -1 when unknown so far */
+    uint8_t state;    /* the state of the search for cycles */
 };
 
 struct analysis {
@@ -23,12 +22,12 @@ struct analysis {
     struct findings *f;
     uint64_t origin;
     bool decoded, proved;
-    int32_t *depth;  /* per instruction, -1: not reached */
-    uint32_t *owner; /* the function that reached it */
+    int32_t *depth;  /* for each instruction; -1 when it is not reached */
+    uint32_t *owner; /* for each instruction the function that reached it */
     uint32_t *work;
-    bool *is_target; /* of a jump */
+    bool *is_target; /* whether an instruction is the target of a jump */
     struct function *functions;
-    uint32_t *function_of; /* entry -> index + 1 */
+    uint32_t *function_of; /* for each entry the index of its function + 1 */
     size_t function_count;
     bool warned_join, warned_frame;
 };
@@ -111,7 +110,7 @@ static struct function *function_at(struct analysis *a, uint32_t entry)
     return &a->functions[a->function_of[entry] - 1];
 }
 
-/* Execution may continue at `to` with this depth. */
+/* Notes that execution may continue at `to` with this depth. */
 static void verify_program_reach(struct analysis *a, size_t *work, uint32_t to, int32_t depth,
                                  uint32_t owner)
 {
@@ -122,7 +121,8 @@ static void verify_program_reach(struct analysis *a, size_t *work, uint32_t to, 
         a->work[(*work)++] = to;
     } else if (a->depth[to] != depth || a->owner[to] != owner) {
         a->proved = false;
-        if (a->owner[to] != owner) return; /* shared code: seen from its first function only */
+        if (a->owner[to] != owner)
+            return; /* code that functions share counts only for the first one */
         if (!a->warned_join)
             verify_program_report(a, CVBC_STACK_JOIN, to, 0, "the stack holds %u or %u words here",
                                   (unsigned)a->depth[to], (unsigned)depth);
@@ -130,8 +130,8 @@ static void verify_program_reach(struct analysis *a, size_t *work, uint32_t to, 
     }
 }
 
-/* CVBC 12.2: PRINTF takes as many words as the PUSH before it says; without one, or if a jump
- * leads between them, the number is not known. */
+/* How many words a PRINTF pops (CVBC 12.2): as many as the PUSH before it says. Without such a PUSH, or when a jump
+ * leads between the two, the number is unknown. */
 static int32_t printf_pops(const struct analysis *a, size_t i)
 {
     if (!i) return -1;
@@ -150,15 +150,15 @@ static bool verify_program_ends(uint8_t opcode)
 static void verify_program_locals(struct analysis *a, struct function *fn, size_t i,
                                   struct cvbc_inst in, int32_t depth)
 {
-    /* depth: words in the frame that the index counts over; the lowest is the return index */
+    /* depth is the number of words in the frame, over which the index counts; the lowest is the return index. */
     bool main = fn == a->functions, store = in.opcode == CVBC_OP_STORE_LOCAL;
-    int32_t below = (int32_t)in.immediate - depth + 1; /* > 0: in the caller's frame */
+    int32_t below = (int32_t)in.immediate - depth + 1; /* above 0 in the frame of the caller */
     if (below > 0 && main) {
         verify_program_report(a, CVBC_STACK_UNDERFLOW, i, 2, "depth %u, the stack holds %u words",
                               in.immediate, (unsigned)(depth < 0 ? 0 : depth));
         a->proved = false;
     } else if (!main && store && below == 0) {
-        a->proved = false; /* the return index itself */
+        a->proved = false; /* it writes the return index itself */
     } else if (store ? below > fn->writes : below > fn->reads) {
         *(store ? &fn->writes : &fn->reads) = below;
     }
@@ -180,7 +180,7 @@ static void verify_program_step(struct analysis *a, size_t *work, uint32_t i)
         pops = printf_pops(a, i);
         if (pops < 0) {
             a->proved = false;
-            return; /* nothing sure is known after it */
+            return; /* after it nothing is known for sure */
         }
     }
     if (in.opcode == CVBC_OP_RET) {
@@ -237,11 +237,11 @@ static void verify_program_step(struct analysis *a, size_t *work, uint32_t i)
 
 /* ---- calls ---- */
 
-/* Longest paths through the call graph, by repeated passes: without recursion a chain of calls has
- * at most as many links as there are functions. */
+/* Finds the longest paths through the call graph by repeated passes. Without recursion, a chain of calls has at
+ * most as many links as there are functions. */
 static bool settle_calls(struct analysis *a)
 {
-    enum { PASSES = 64 }; /* deeper chains stay checked at run time */
+    enum { PASSES = 64 }; /* programs with deeper chains keep the checks at run time */
     a->functions[0].absolute = 0;
     bool changed = true;
     for (int pass = 0; changed; pass++) {
@@ -254,13 +254,15 @@ static bool settle_calls(struct analysis *a)
             const struct function *caller = &a->functions[a->owner[i]];
             struct function *callee = &a->functions[a->function_of[in.immediate] - 1];
             if (caller->absolute < 0) continue;
-            int32_t at = caller->absolute + a->depth[i]; /* words below the return index */
-            if (at > CVBC_STACK_MAX) return false;       /* recursion ends here too */
+            int32_t at =
+                caller->absolute + a->depth[i];    /* how many words are below the return index */
+            if (at > CVBC_STACK_MAX) return false; /* recursion also ends here */
             if (at > callee->absolute) {
                 callee->absolute = at;
                 changed = true;
             }
-            /* What the callee touches must be the caller's own words, above its return index. */
+            /* The words that the callee reads or changes must belong to the caller and lie above its return
+             * index. */
             int32_t own = a->depth[i] - (caller == a->functions ? 0 : 1);
             if (callee->reads > own || callee->writes > own) return false;
         }
@@ -287,7 +289,8 @@ static void verify_program_follow(struct analysis *a, struct cvbc_flow *flow)
     for (size_t i = 0; i < count; i++) a->depth[i] = -1;
     uint32_t entry = a->p->head.entry_point_offset;
     a->functions[0] = (struct function){.entry = entry, .absolute = -1};
-    a->function_count = 1; /* the program itself; a CALL of its entry makes another one */
+    a->function_count =
+        1; /* the first is the program itself; a CALL of its entry makes another function */
     verify_program_reach(a, &work, entry, 0, 0);
     while (work) verify_program_step(a, &work, a->work[--work]);
     for (size_t i = 0; i < a->function_count; i++)
@@ -295,7 +298,7 @@ static void verify_program_follow(struct analysis *a, struct cvbc_flow *flow)
     verify_program_settle(a, flow);
 }
 
-/* Keeps depths and owners where they are wanted. */
+/* Analyses a program. Gives depths and owners to a caller that wants them. */
 static bool verify_program_analyse(const struct cvbc_program *p, struct findings *f,
                                    uint64_t origin, bool decoded, struct cvbc_flow *flow,
                                    int32_t **depths, uint32_t **owners)
@@ -344,7 +347,7 @@ bool cvbc_stack_depths(const struct cvbc_program *p, int32_t **depths, uint32_t 
     return verify_program_analyse(p, &ignored, 0, false, &flow, depths, functions);
 }
 
-/* ---- the driver's entry: container, protection, program ---- */
+/* ---- the entry of the driver, which checks container, protection and program ---- */
 
 void cvbc_verify(const penta_module *module, struct findings *f)
 {

@@ -1,6 +1,6 @@
-/* Verification under a policy (CVBC 9.3). The order is the protection itself and reads from top
- * to bottom in open_contents: the signature, the digests of the plain parts, the cipher,
- * DEFLATE, the structure, the digest of the decoded bytecode. A step that fails ends it. */
+/* Verifies a file under a policy (CVBC 9.3). The order matters, since each step protects the next. open_contents
+ * has it from top to bottom: the signature, the digests of the plain parts, the cipher, DEFLATE, the structure, the
+ * digest of the decoded bytecode. A step that fails ends the verification. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -12,8 +12,8 @@
 
 /* ---- the signature ---- */
 
-/* What is signed (CVBC 7.1): pieces of the file with [12,16), [40,44) and the signature as
- * zeros, hashed without a copy. */
+/* Computes what is signed (CVBC 7.1): the hash of the file with [12,16), [40,44) and the signature as zeros. It
+ * hashes pieces of the file and makes no copy. */
 void cvbc_tbs(penta_bytes file, uint64_t signature_offset, uint64_t signature_size,
               uint8_t hash_algorithm, uint8_t out[40])
 {
@@ -42,15 +42,15 @@ static bool fail_signature(struct cvbc_opened *o, uint64_t at, bool tried)
                                          : "no key in the file or among the trusted ones fits it");
 }
 
-/* The crypto library failed: the file may be good or bad. */
+/* Notes that the crypto library failed, so that the file may be good or bad. */
 static bool fail_library(struct cvbc_opened *o, uint64_t at)
 {
     error_at(&o->failure, BASE_MEMORY, at, "the crypto library failed");
     return error_note(&o->failure, "this says nothing about the file: try again");
 }
 
-/* A policy may require the low form of ECDSA signatures (CVBC 7.7); then the other is refused
- * although valid. */
+/* Checks the form of an ECDSA signature. A policy may require the low form (CVBC 7.7); then the other form is
+ * refused although it is valid. */
 static bool check_form(const struct cvbc_module *m, struct cvbc_opened *o, uint64_t at,
                        enum key_type type)
 {
@@ -184,7 +184,7 @@ bool cvbc_derive(const struct cvbc_sealing *s, const struct cvbc_secret *secret,
     return ok || error_at(err, BASE_MEMORY, 0, "the crypto library failed to derive the key");
 }
 
-/* The plaintext is in a buffer of the module, wiped when it closes. */
+/* Decrypts into a buffer of the module, which is wiped when the module is closed. */
 static bool verify_protection_decrypt(struct cvbc_module *m, struct cvbc_opened *o,
                                       penta_bytes *bytes)
 {
@@ -253,7 +253,7 @@ static bool verify_protection_inflate(struct cvbc_module *m, struct cvbc_opened 
     }
 }
 
-/* ---- all of it ---- */
+/* ---- the whole verification ---- */
 
 static bool parse_image(struct cvbc_module *m, struct cvbc_opened *o, penta_bytes image)
 {
@@ -286,14 +286,15 @@ static bool open_contents(struct cvbc_module *m, struct cvbc_opened *o)
 
 const struct cvbc_opened *cvbc_open(const struct cvbc_module *module)
 {
-    struct cvbc_module *m = (struct cvbc_module *)module; /* opened is a cache under the lock */
+    struct cvbc_module *m =
+        (struct cvbc_module *)module; /* not const: `opened` is filled once, under the lock */
     struct cvbc_opened *o = &m->opened;
     lock_take(&m->lock);
     if (!m->is_opened) {
         struct findings f = {.rules = cvbc_rules, .report = error_keep_first, .user = &o->failure};
         cvbc_check_full(m, &f);
         if (!o->failure.code) open_contents(m, o);
-        /* Plain contents can be shown even if their protection is wrong; they do not run. */
+        /* Plain contents can be shown even when their protection is wrong, but they do not run. */
         if (!o->has_program && !m->base.damage.code && cvbc_plain(m) && m->stored.size) {
             penta_error err = {0};
             o->has_program = cvbc_program_parse(m->stored, &m->arena, &o->program, &err);

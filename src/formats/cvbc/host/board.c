@@ -1,3 +1,4 @@
+/* Knows boards by name, reads board files, and checks whether a program fits a board. */
 #include "cvbc/host/board.h"
 #include <ctype.h>
 #include <stddef.h>
@@ -25,7 +26,7 @@ const char *cvbc_board_option_name(size_t i) { return i ? cvbc_board_name(i - 1)
 /* ---- files ---- */
 
 static const struct {
-    const char *key, *field; /* field: whose words it takes, or NULL */
+    const char *key, *field; /* field: the field whose words it takes, or NULL */
     size_t offset;
     /* clang-format off */
 } keys[FIELDS] = {
@@ -126,7 +127,7 @@ bool cvbc_board_find(const char *name, struct cvbc_board *out, penta_error *err)
     return ok;
 }
 
-/* ---- does it fit? ---- */
+/* ---- whether a program fits ---- */
 
 static const char *board_named(const char *field, uint64_t value)
 {
@@ -134,7 +135,7 @@ static const char *board_named(const char *field, uint64_t value)
     return name ? name : "unknown";
 }
 
-/* Instances and channels by mask: each that the board does not have. Bit 0 is number `first`: UARTs,
+/* Reports each instance or channel of a mask that the board does not have. Bit 0 is number `first`, because UARTs,
  * I2Cs, SPIs and timers are counted from 1 (CVBC 3.6). */
 static void check_instances(const struct cvbc_core *c, const struct cvbc_board *b, uint64_t at,
                             struct findings *f)
@@ -245,7 +246,7 @@ void cvbc_board_check(const struct cvbc_module *m, const struct cvbc_board *b, u
 
 /* ---- logical pins ---- */
 
-/* TLVs of the custom metadata (CVBC 3.11); type 1 holds pairs {logical pin, pin record}. */
+/* Finds a pin in the TLVs of the custom metadata (CVBC 3.11), where type 1 has pairs {logical pin, pin record}. */
 static bool pin_of_custom(const struct cvbc_module *m, unsigned logical, size_t *record)
 {
     penta_bytes c = m->meta.custom;

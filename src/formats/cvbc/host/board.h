@@ -1,5 +1,5 @@
-/* Boards (CVBC 19): what a program may ask of them. Those of boards.def by name, others from a file
- * of lines `field = value`:
+/* Boards (CVBC 19): what a program may use. The boards of boards.def have names; others come from a file of lines
+ * `field = value`:
  *
  *     name = my-board
  *     architecture = arm        family = stm32       (one field per line; numbers work too)
@@ -26,19 +26,20 @@ struct cvbc_board {
     uint64_t latency_us;
     struct cvbc_library libraries[CVBC_LIBRARIES];
     size_t library_count;
-    bool any; /* takes everything: the simulator */
+    bool any; /* has no limits, as the simulator */
 };
-/* A name of boards.def, or the path of a file (with a slash or a dot in it). */
+/* Finds a board by a name of boards.def, or by the path of a file, which has a slash or a dot in it. */
 bool cvbc_board_find(const char *name, struct cvbc_board *out, penta_error *err);
-bool cvbc_board_read(penta_bytes text, struct cvbc_board *out, penta_error *err); /* of a file */
-const char *cvbc_board_name(size_t i);        /* of boards.def; NULL after the last */
-const char *cvbc_board_option_name(size_t i); /* the same after "trace" */
+bool cvbc_board_read(penta_bytes text, struct cvbc_board *out,
+                     penta_error *err);       /* reads the text of a file */
+const char *cvbc_board_name(size_t i);        /* the names of boards.def; NULL after the last */
+const char *cvbc_board_option_name(size_t i); /* the same names, after "trace" */
 
-/* Every reason why the program does not fit, as findings of CVBC_TARGET; stack: words the VM has.
- */
+/* Reports every reason why the program does not fit, as findings of CVBC_TARGET. `stack` is the size of the
+ * machine's stack in words. */
 void cvbc_board_check(const struct cvbc_module *m, const struct cvbc_board *board, uint64_t stack,
                       struct findings *f);
-/* Port and pin of a logical pin. False: not mapped. Declared: by the container
- * itself, in its custom metadata or as the only pin of that number. */
+/* Find the port and the pin of a logical pin. False when it has none. `declared` uses only the container itself:
+ * its custom metadata, or the only pin with that number. */
 bool cvbc_board_declared(const struct cvbc_module *m, unsigned logical, uint8_t *port,
                          uint8_t *pin);

@@ -21,10 +21,10 @@ struct input {
 
 struct cvbc_board_state {
     bool trace;
-    struct cvbc_pins *pins, own; /* in the machine of the default host, else its own */
+    struct cvbc_pins *pins, own; /* the pins are in the machine of the default host, else here */
     struct input *inputs;        /* ascending by time */
     size_t input_count, input_capacity;
-    penta_cvbc_hal hal; /* an embedder's hardware; entries may be NULL */
+    penta_cvbc_hal hal; /* the hardware of an embedder; entries may be NULL */
 };
 
 struct cvbc_board_state *cvbc_board_new(bool trace, struct cvbc_pins *pins, penta_error *err)
@@ -54,12 +54,11 @@ void cvbc_board_free(struct cvbc_board_state *b)
 static void put_number(char *text, size_t *size, const char *format, unsigned value)
 {
     char digits[16];
-    int n = snprintf(digits, sizeof digits, format, value); /* formats below only */
+    int n = snprintf(digits, sizeof digits, format, value); /* only the formats below */
     for (int i = 0; i < n && *size < PRINTF_MAX; i++) text[(*size)++] = digits[i];
 }
 
-/* The text of one call (CVBC 14.2); false: a conversion without an argument. A zero byte ends
- * it. */
+/* Makes the text of one call (CVBC 14.2). False when a conversion has no argument. A zero byte ends the text. */
 static bool host_format(penta_bytes f, const int32_t *args, uint32_t count, char *text,
                         size_t *size)
 {
@@ -94,7 +93,7 @@ static bool host_format(penta_bytes f, const int32_t *args, uint32_t count, char
             if (!(value & 255)) cut = true;
             if (*size < PRINTF_MAX && !cut) text[(*size)++] = (char)value;
             break;
-        default: /* the sign itself; the scan goes on after it */
+        default: /* prints the sign itself and continues after it */
             if (*size < PRINTF_MAX && !cut) text[(*size)++] = '%';
             continue;
         }
@@ -117,7 +116,7 @@ static uint32_t read_input(const struct cvbc_board_state *b, bool analog, int32_
     return analog ? value : value != 0;
 }
 
-/* The same calls to an embedder's hardware. False: it has no such entry. */
+/* Passes a call to the hardware of an embedder. False when it has no such entry. */
 static bool hal_call(const penta_cvbc_hal *hal, uint8_t call, const int32_t *args, uint64_t *value,
                      bool *taken)
 {
@@ -225,7 +224,7 @@ bool cvbc_board_answer(struct cvbc_board_state *b, const struct cvbc_vm *vm, uin
     return true;
 }
 
-/* ---- as the default host ---- */
+/* ---- the default host ---- */
 
 static const char *input_kind(size_t i)
 {
@@ -233,7 +232,7 @@ static const char *input_kind(size_t i)
     return i < 2 ? kinds[i] : NULL;
 }
 
-/* CVBC 14.4. */
+/* Reads a script of inputs (CVBC 14.4). */
 static bool read_script(struct cvbc_board_state *b, const char *path, penta_error *err)
 {
     struct script s;
@@ -286,7 +285,7 @@ static bool host_open(penta_vm *vm, const penta_option *options, size_t count,
     if (name && !trace && !host_fits(vm->module, name, err)) return false;
     struct cvbc_board_state *b = cvbc_board_new(trace, &cvbc_vm(vm)->pins, err);
     out->state = b;
-    out->changes_machine = true; /* its pins */
+    out->changes_machine = true; /* its answers change the pins in the machine */
     if (!b || !script || read_script(b, script, err)) return b != NULL;
     cvbc_board_free(b);
     return false;

@@ -1,3 +1,4 @@
+/* Writes the four Trinity files: headers and code for the registers of a board, and a description as JSON. */
 #include "cvbc/host/trinity.h"
 #include <ctype.h>
 #include <inttypes.h>
@@ -15,7 +16,7 @@ enum { PORT_STRIDE = 0x400, STM32 = 1, FLASH_PAGE_KB = 2 };
 #define FLASH_ORIGIN UINT32_C(0x08000000)
 #define RAM_ORIGIN UINT32_C(0x20000000)
 
-/* Offsets of the GPIO registers. */
+/* The offsets of the GPIO registers. */
 enum {
     MODER = 0x00,
     OTYPER = 0x04,
@@ -28,10 +29,10 @@ enum {
 
 struct firmware {
     struct cvbc_board board;
-    struct cvbc_core core; /* of the first container, with what all need */
-    struct cvbc_pin *pins; /* ascending by port, pin */
+    struct cvbc_core core; /* that of the first container, extended by what the others need */
+    struct cvbc_pin *pins; /* ascending by port and pin */
     size_t pin_count;
-    int16_t logical[256];   /* index of the pin, or -1 */
+    int16_t logical[256];   /* the index of the pin, or -1 */
     uint8_t (*digests)[32]; /* ascending */
     size_t digest_count;
     uint32_t stack;

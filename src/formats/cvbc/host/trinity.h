@@ -1,13 +1,13 @@
-/* Code for the board of a firmware (CVBC 20): the four Trinity files, from all the containers
- * that it runs. */
+/* Generates code for the board of a firmware (CVBC 20): the four Trinity files, from all containers that it
+ * runs. */
 #pragma once
 #include "cvbc/host/board.h"
 
 enum cvbc_trinity_file { TRINITY_H, TRINITY_HPP, TRINITY_LD, TRINITY_JSON, TRINITY_FILES };
 extern const char *const cvbc_trinity_names[TRINITY_FILES];
 
-/* A pure function of the modules and the board. board NULL: the one of boards.def that the
- * containers name. False: they do not go together. */
+/* Generates the files; the result depends only on the modules and the board. With `board` NULL it is the one of
+ * boards.def that the containers name. False when the containers do not fit together. */
 bool cvbc_trinity(const struct cvbc_module *const *files, size_t count,
                   const struct cvbc_board *board, struct writer out[TRINITY_FILES],
                   penta_error *err);

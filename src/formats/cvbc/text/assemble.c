@@ -1,4 +1,4 @@
-/* The assembler (CVBC 15); print.c has the grammar by example. */
+/* The assembler (CVBC 15). print.c shows the grammar by example. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -14,22 +14,22 @@ struct assembly {
     struct source *s;
     struct findings *findings;
     struct cvbc_build b;
-    struct labels labels; /* their arena holds strings too */
+    struct labels labels; /* their arena also holds strings */
     struct writer metadata, security, stored, debug, key, signature;
     struct cvbc_debug_rows rows;
     struct cvbc_patch *patches;
     size_t patch_capacity;
     bool has_stored_of;
     uint8_t stored_of[HASH_BYTES];
-    bool has_container; /* a program whose bytes are given: */
+    bool has_container; /* the text gives the bytes of a program */
     struct writer container;
-    bool has_next; /* .program: the text of another program follows, with this entry */
+    bool has_next; /* after .program: the text of another program follows, with this entry */
     struct cvbc_override next;
 };
 
 /* ---- values ---- */
 
-/* Looked up in the text: what follows may be hex digits, which are no tokens. */
+/* Accepts a word. It looks at the text itself, because hex digits may follow, which are no tokens. */
 static bool accept_word(struct assembly *a, const char *word)
 {
     struct source *s = a->s;
@@ -88,7 +88,7 @@ static bool raw_value(struct assembly *a, const struct layout_field *field, uint
                             (unsigned)field->size);
 }
 
-/* name=value ... up to the end of the line. */
+/* Reads name=value ... up to the end of the line. */
 static bool field_list(struct assembly *a, const struct layout_field *fields,
                        struct cvbc_override *over)
 {
@@ -146,7 +146,7 @@ static bool directive_dependency(struct assembly *a)
 {
     struct cvbc_override over = {0};
     struct token t = source_peek(a->s);
-    if (t.kind == TOKEN_STRING) { /* .dependency "name" ... */
+    if (t.kind == TOKEN_STRING) { /* the line is .dependency "name" ... */
         if (!raw_value(a, &cvbc_dependency_fields[0], over.bytes)) return false;
     }
     if (!field_list(a, cvbc_dependency_fields, &over)) return false;
@@ -229,7 +229,7 @@ static bool directive_string(struct assembly *a)
 
 #define PLACE_ENTRY UINT32_MAX
 
-/* A number or a label, which may come later; place is where it goes. */
+/* Reads a number or a label, which may be defined later. `place` is where the value is stored. */
 static bool cvbc_assemble_target(struct assembly *a, uint64_t place, uint64_t *value)
 {
     struct token t = source_peek(a->s);
@@ -288,7 +288,7 @@ static bool directive_program(struct assembly *a)
     a->next = (struct cvbc_override){0};
     a->has_next = true;
     struct token t = source_peek(a->s);
-    if (t.kind == TOKEN_STRING) { /* .program "name" ... */
+    if (t.kind == TOKEN_STRING) { /* the line is .program "name" ... */
         if (!raw_value(a, &cvbc_entry_fields[0], a->next.bytes)) return false;
         memset(a->next.mask, 1, CVBC_NAME_BYTES);
         a->next.used = true;
@@ -310,7 +310,7 @@ static bool row_name(struct assembly *a, penta_bytes *name)
            error_at(a->s->err, CVBC_LIMIT, t.offset, "a name of %zu bytes", name->size);
 }
 
-/* A comma, and a word of the field (NULL: it has none) or a number of this many bits. */
+/* Reads a comma, and a word of the field (NULL when it has no words) or a number of `bits` bits. */
 static bool row_value(struct assembly *a, const char *field, unsigned bits, uint64_t *value)
 {
     if (!source_expect(a->s, ',')) return false;
@@ -395,7 +395,7 @@ static bool cvbc_assemble_emit(struct assembly *a, uint64_t at, uint8_t opcode, 
     return true;
 }
 
-/* 0x0a or 0x0a.0x01, then an immediate: any opcode with any flags. */
+/* Reads 0x0a or 0x0a.0x01 and an immediate: any opcode with any flags. */
 static bool raw_instruction(struct assembly *a, size_t from)
 {
     struct source *s = a->s;
@@ -404,7 +404,7 @@ static bool raw_instruction(struct assembly *a, size_t from)
     penta_bytes word = bytes_slice(s->text, from, end - from);
     const uint8_t *dot = memchr(word.data, '.', word.size);
     size_t left = dot ? (size_t)(dot - word.data) : word.size;
-    s->pos = end; /* consumed, also when it is no opcode */
+    s->pos = end; /* the text is consumed even when it is no opcode */
     uint64_t opcode = 0, flags = 0, immediate = 0;
     if (!number_parse_bytes(bytes_slice(word, 0, left), &opcode) || opcode > 255 ||
         (dot &&
@@ -423,7 +423,7 @@ static int find_mnemonic(const struct source *s, struct token t)
     return -1;
 }
 
-/* PUSH.S: the suffix is part of the name token. -1: no such suffix. */
+/* Cuts the suffix off a name such as PUSH.S, which is one token. -1 when there is no such suffix. */
 static int split_suffix(const struct source *s, struct token *t)
 {
     const uint8_t *p = s->text.data + t->offset;
@@ -508,15 +508,15 @@ static void cvbc_assemble_resolve(struct assembly *a)
     }
 }
 
-/* CVBC 15.5: .stored stands for the listing it was printed with; for another one the section is
- * made anew. */
+/* Checks .stored, which counts only for the listing that it was printed with (CVBC 15.5). For another listing the
+ * section is made anew. */
 static void check_stored(struct assembly *a)
 {
     struct cvbc_build *b = &a->b;
     if (!b->has_stored) return;
     b->stored = writer_view(&a->stored);
     if (!cvbc_build_count(b)) {
-        b->has_image = true; /* without a listing its contents are not known */
+        b->has_image = true; /* without a listing its contents are unknown */
         return;
     }
     uint8_t head[cvbc_bytecode_bytes], digest[HASH_BYTES];
@@ -587,7 +587,7 @@ static void assembly_free(struct assembly *a)
     labels_free(&a->labels);
 }
 
-/* The text of another program has ended: its container becomes part of the file. */
+/* Ends the text of another program: its container becomes part of the file. */
 static void end_program(struct assembly *outer, struct assembly *inner,
                         const struct cvbc_override *entry)
 {

@@ -1,4 +1,4 @@
-/* The disassembler. Text comes in the order of the file's contents:
+/* The disassembler. The text has the order of the file's contents:
  *
  *     .header  field=value ...     what the assembler would not compute by itself
  *     .target  field=value ...     the core metadata
@@ -12,8 +12,8 @@
  *     .programs first_name="main"  with several programs; then each of the others:
  *     .program "blink"             the text of its container, up to the next .program
  *
- * Every directive with fields prints only those that differ from what assembling without them would
- * give, found by computing that here with the builder's own stages. What has no such form is hex:
+ * A directive prints only the fields that differ from what assembling without them would give; the stages of the
+ * builder compute that here. Contents that have no such form are printed as hex:
  * .metadata, .security_raw and .debug a whole section, .stored the bytecode section as it is stored,
  * .bytes what lies between and after the sections, .container a damaged container of a program. */
 #include <ctype.h>
@@ -85,8 +85,8 @@ static void print_value(struct writer *out, const struct layout_field *field, co
         writer_dec(out, value);
 }
 
-/* The fields of a record that differ from the computed one. open: text is on the line already, and
- * all of it stays there, since another line would be another record. */
+/* Prints the fields of a record that differ from the computed one. `open` says that the line has text already; then
+ * all fields go to this line, since another line would be another record. */
 static void print_fields(struct writer *out, const char *directive,
                          const struct layout_field *fields, const uint8_t *actual,
                          const uint8_t *computed, bool open)
@@ -114,7 +114,7 @@ static void print_fields(struct writer *out, const char *directive,
 /* ---- names of instructions ---- */
 
 struct names {
-    penta_bytes *of; /* per instruction; size 0: none */
+    penta_bytes *of; /* for each instruction; size 0 for none */
     bool *needed;
 };
 
@@ -126,7 +126,7 @@ static bool print_usable(penta_bytes name)
         if (!isalnum(name.data[i]) && name.data[i] != '_') return false;
         if (i && !isdigit(name.data[i])) digits = false;
     }
-    return !digits; /* L12 is a name that we make up */
+    return !digits; /* names such as L12 are made up here */
 }
 
 static bool print_taken(const struct names *n, size_t count, penta_bytes name)
@@ -139,7 +139,9 @@ static bool print_taken(const struct names *n, size_t count, penta_bytes name)
 
 static bool find_names(const struct cvbc_module *m, const struct cvbc_program *p, struct names *n)
 {
-    enum { SYMBOLS = 4096 }; /* beyond, made-up names do: looking for duplicates is quadratic */
+    enum {
+        SYMBOLS = 4096
+    }; /* with more symbols names are made up, because the search for duplicates is quadratic */
     n->of = calloc(p->count + 1, sizeof *n->of);
     n->needed = calloc(p->count + 1, sizeof *n->needed);
     if (!n->of || !n->needed) return false;
@@ -187,7 +189,7 @@ static const char *suffix_of(uint8_t flags)
                              : "";
 }
 
-/* names NULL: plain numbers, for traces. */
+/* Prints an instruction. With `names` NULL it prints plain numbers, for traces. */
 static void print_inst(struct writer *out, const struct cvbc_program *p, size_t i,
                        const struct names *names)
 {
@@ -280,7 +282,7 @@ static void print_metadata(const struct cvbc_module *m, struct cvbc_build *b, st
     print_fields(out, ".programs", cvbc_directory_fields, meta->directory.data, head, false);
 }
 
-/* Whether the section has its four parts and no other bytes. */
+/* Tells whether the section has its four parts and no other bytes. */
 static bool print_apart(const struct cvbc_module *m)
 {
     return m->has_protection &&
@@ -302,7 +304,7 @@ static void print_security(const struct cvbc_module *m, const struct cvbc_build 
     cvbc_build_protection(b, m->header.flags, m->stored.size, m->public_key.size, m->signature.size,
                           head);
     print_fields(out, ".security", cvbc_security_fields, m->security.data, head, false);
-    struct cvbc_build actual = {.secure_timestamp = 0}; /* the short hash follows the others */
+    struct cvbc_build actual = {.secure_timestamp = 0}; /* the short hash follows from the others */
     memcpy(actual.integrity_over.bytes, m->security.data + cvbc_security_bytes, 96);
     memset(actual.integrity_over.mask, 1, 96);
     cvbc_build_integrity(b, m->metadata, image, integrity);
@@ -316,7 +318,7 @@ static void print_security(const struct cvbc_module *m, const struct cvbc_build 
     print_hex(out, ".signature", m->signature);
 }
 
-/* The stored section when compressing the image does not give it back. */
+/* Prints the stored section when compressing the image would not give it back. */
 static void print_stored(const struct cvbc_module *m, bool listed, penta_bytes image,
                          struct writer *out)
 {
@@ -328,7 +330,7 @@ static void print_stored(const struct cvbc_module *m, bool listed, penta_bytes i
     }
     penta_buffer_free(&deflated);
     if (same) return;
-    if (listed) { /* it stands for this listing and no other */
+    if (listed) { /* it counts for this listing only */
         uint8_t digest[HASH_BYTES];
         hash_sha256(image, digest);
         writer_text(out, ".stored of ");
@@ -373,7 +375,7 @@ static void print_gap(const struct cvbc_module *m, penta_bytes gap, size_t *fold
     }
 }
 
-/* Zeros between sections need no text, unless they are many or the last. */
+/* Prints gaps. Zeros between sections need no text, unless they are many or at the end. */
 static void print_gaps(const struct cvbc_module *m, struct writer *out)
 {
     struct cvbc_piece pieces[CVBC_PIECES];
@@ -416,7 +418,7 @@ static bool print_code(const struct cvbc_module *m, struct writer *out, penta_by
     return ok;
 }
 
-/* All but the other programs. */
+/* Prints everything but the other programs. */
 static bool print_container(const struct cvbc_module *m, struct writer *out, penta_error *err)
 {
     struct cvbc_build b = {0};
@@ -460,7 +462,7 @@ static bool print_programs(const struct cvbc_module *m, struct writer *out, pent
     return ok;
 }
 
-/* The first program as a file without the others. */
+/* Prints the first program as a file without the others. */
 static bool print_first(const struct cvbc_module *m, struct writer *out, penta_error *err)
 {
     struct cvbc_build b = {0};
@@ -483,7 +485,7 @@ bool cvbc_print(const penta_module *module, const penta_option *options, size_t 
     const struct cvbc_module *only = name ? cvbc_program_named(m, name, err) : m;
     if (!only) return false;
     if (name && only == m) return print_first(m, out, err) && writer_ok(out, err);
-    cvbc_open(m); /* which lends the others its policy */
+    cvbc_open(m); /* opening gives its policy to the others */
     if (name) return print_container(only, out, err) && writer_ok(out, err);
     return print_container(m, out, err) && print_programs(m, out, err) && writer_ok(out, err);
 }

@@ -1,4 +1,4 @@
-/* What a debugger asks of CockpitVM programs: the debug tables, and frames by the depth of the stack
+/* Answers a debugger about CockpitVM programs: from the debug tables, and about frames from the depth of the stack
  * that the verifier finds for each instruction. */
 #include "base/bytes.h"
 #include "core/debug/debug_info.h"
@@ -43,11 +43,11 @@ static bool cvbc_debug_branch(const penta_module *module, uint64_t pc, penta_bra
 
 struct frame {
     uint32_t pc;
-    uint32_t base; /* of its words on the stack */
-    bool function; /* the first of them is the return index */
+    uint32_t base; /* where its words on the stack begin */
+    bool function; /* whether the first of these words is the return index */
 };
 
-/* Calls each from the innermost on; until it returns false. */
+/* Calls `take` with each frame, from the innermost on, until it returns false. */
 static void each_frame(const struct cvbc_vm *vm, bool (*take)(void *user, struct frame f),
                        void *user)
 {
@@ -102,7 +102,7 @@ static bool find_frame(void *user, struct frame f)
     return w->left--;
 }
 
-/* The address of a variable, and its first word. Arguments have negative places. */
+/* Finds the address of a variable and its first word. Arguments have negative places. */
 static const int32_t *place_of(const struct cvbc_vm *vm, const struct cvbc_variable *v,
                                const struct frame *f, uint64_t *address)
 {
@@ -155,7 +155,7 @@ static void cvbc_debug_variables(const penta_vm *base, size_t frame, penta_varia
     }
 }
 
-/* All it has is in memory but sp, which nearly every instruction changes. */
+/* Reports accesses. Everything is in memory but sp, which nearly every instruction changes. */
 static void cvbc_debug_accesses(const penta_vm *base, uint64_t pc, penta_access_report *report,
                                 void *user)
 {
@@ -174,7 +174,7 @@ static void cvbc_debug_regions(const penta_vm *base, penta_region_report *report
     region_report(report, user, CVBC_STACK_WINDOW, UINT64_C(4) * vm->capacity, true);
     region_report(report, user, CVBC_GLOBALS_WINDOW, 4 * CVBC_GLOBALS, true);
     region_report(report, user, CVBC_POOL_WINDOW, 4 * CVBC_POOL, true);
-    region_report(report, user, 3 << 24, sizeof vm->args, true); /* arguments of a host call */
+    region_report(report, user, 3 << 24, sizeof vm->args, true); /* the arguments of a host call */
 }
 
 const struct debug_info cvbc_debug = {DEBUG_INFO_CALLS(cvbc), .lines = cvbc_debug_lines,

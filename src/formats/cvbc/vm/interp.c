@@ -1,10 +1,10 @@
-/* The interpreter: decoded instructions, a stack in memory, one loop in two forms (loop.h). */
+/* The interpreter: decoded instructions, a stack in memory, and one loop in several forms (loop.h). */
 #include <string.h>
 #include "core/dispatch.h"
 #include "core/structure/counts.h"
 #include "cvbc/vm/vm.h"
 
-/* CVBC 11.2, ARM's SDIV: INT_MIN / -1 is INT_MIN, and its remainder 0. */
+/* Divides as ARM's SDIV does (CVBC 11.2): INT_MIN / -1 is INT_MIN with the remainder 0. */
 static inline int32_t cvbc_div(int32_t a, int32_t b)
 {
     return b == -1 ? (int32_t)(0u - (uint32_t)a) : a / b;
@@ -30,8 +30,8 @@ static bool cvbc_create(struct cvbc_vm *vm, uint32_t id, int32_t size)
 
 /* ---- watched memory: words of the stack, globals, elements of arrays ---- */
 
-/* What an operation pops and pushes, the larger of both, and whether its operand names another word: of
- * the stack below what it pops, or elsewhere. */
+/* For each operation: the larger number of the words that it pops and pushes, and whether its operand names another
+ * word, in the stack below those words or elsewhere. */
 enum { NO_WORD, LOCAL_WORD, OTHER_WORD };
 #define WORD_NONE NO_WORD
 #define WORD_VALUE NO_WORD
@@ -91,7 +91,7 @@ static void see_elsewhere(struct cvbc_vm *vm, const struct cvbc_insn *in, uint32
     }
 }
 
-/* POP drops a word and does not read it. */
+/* Notes what an instruction accesses on the stack. POP drops a word and does not read it. */
 static void see_stack(struct cvbc_vm *vm, const struct cvbc_insn *in, uint32_t sp)
 {
     const struct reach *r = &reaches[in->op];
@@ -102,7 +102,7 @@ static void see_stack(struct cvbc_vm *vm, const struct cvbc_insn *in, uint32_t s
     for (uint32_t i = from; i < from + r->pushes; i++) see_word(vm, CVBC_STACK_WINDOW, i, true);
 }
 
-/* The instruction may access something that is watched. */
+/* Tells whether the instruction may access watched memory. */
 static inline bool may_meet(const struct cvbc_vm *vm, const struct cvbc_insn *in, uint32_t sp)
 {
     const struct reach r = reaches[in->op];
@@ -119,7 +119,7 @@ static bool interp_meets(struct cvbc_vm *vm, const struct cvbc_insn *in, uint32_
     return vm->base.guards.hit;
 }
 
-/* Words of the stack between the lowest and the highest that are watched. */
+/* Finds the words of the stack from the lowest to the highest watched one. */
 static void find_guarded(struct cvbc_vm *vm)
 {
     const struct guards *g = &vm->base.guards;
@@ -134,12 +134,12 @@ static void find_guarded(struct cvbc_vm *vm)
     }
 }
 
-/* Spent fuel dispatches like an instruction, so step is run(1) and needs no second loop. */
+/* Spent fuel dispatches like an instruction, so a step is run(1) and needs no second loop. */
 #define FETCH() ((uint8_t)(left ? (left--, in->op) : CVBC_DO_FUEL))
 enum { SLICE = 1 << 16 }; /* steps between two looks at the interrupt flag */
 
 #define FETCH_BELOW(clean) ((clean)->op)
-/* Goes on with another operation in the place of this one. */
+/* Executes another operation in place of this one. */
 #if THREADED
 #define AS(other) goto *entry[other]
 #else
@@ -163,7 +163,7 @@ enum { SLICE = 1 << 16 }; /* steps between two looks at the interrupt flag */
 #undef FETCH
 #undef FETCH_BELOW
 
-/* Looks at what each instruction will access. One that meets a guard is the last. */
+/* Looks at what each instruction will access. An instruction that meets a guard is the last one of the run. */
 #define AT_SP (uint32_t)(sp - base)
 #define LOOK(in)                                                                                   \
     (may_meet(vm, in, AT_SP) && interp_meets(vm, in, AT_SP) ? (granted -= left, left = 0) : 0)
@@ -173,7 +173,7 @@ enum { SLICE = 1 << 16 }; /* steps between two looks at the interrupt flag */
 #define CHECKED 1
 #include "cvbc/vm/loop.h"
 
-/* What a run that ended in the middle of a stretch did not execute of it. */
+/* Corrects the counts for the part of a stretch that a run did not execute. */
 static void count_stop(struct cvbc_vm *vm)
 {
     bool begun = vm->waiting || (vm->ended && !vm->ran_off), trapped = vm->final && !vm->ended;
@@ -227,7 +227,7 @@ void cvbc_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         else
             run_checked(vm, allowed, stop);
         if (vm->base.counts && allowed) count_stop(vm);
-        vm->executed += stop->steps - vm->waiting; /* a host call counts there when it succeeds */
+        vm->executed += stop->steps - vm->waiting; /* a host call counts only when it succeeds */
         if (!guards_hold(vm)) {
             vm->error = CVBC_TRAP_STACK_CORRUPTION;
             vm->final = true;

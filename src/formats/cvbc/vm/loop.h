@@ -1,10 +1,9 @@
-/* The loop, with all checks, without those that the verifier has proved, and with guards: interp.c
- * includes it with LOOP (the name), CHECKED and FETCH_BELOW (the instruction below a mark). No include
- * guard.
+/* The loop of the interpreter. interp.c includes this file three times: with all checks, without the checks that
+ * the verifier has proved needless, and with guards. It defines LOOP (the name), CHECKED and FETCH_BELOW (the
+ * instruction under a breakpoint). There is no include guard.
  *
- * in points to the instruction being executed, sp to the first free word. An error leaves in where
- * it is and takes back the step; underflow empties the stack, as if the operands that were there had
- * been popped first. */
+ * `in` points to the current instruction, `sp` to the first free word. An error leaves `in` where it is and takes
+ * back the step. An underflow empties the stack, as if the operands that are there had been popped first. */
 #define NEED(n)                                                                                    \
     if (CHECKED && sp - base < (n)) goto underflow
 #define ROOM                                                                                       \
@@ -69,9 +68,11 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
     const struct cvbc_insn *code = vm->code, *in = code + vm->pc;
     int32_t *base = vm->stack + CVBC_GUARD, *roof = base + vm->capacity, *sp = base + vm->sp;
     const uint32_t count = vm->count;
-    uint64_t granted = 0, left = 0; /* steps allowed so far, and not yet used of them */
+    uint64_t granted = 0,
+             left = 0; /* steps that were allowed so far, and how many of them are left */
     uint8_t op = CVBC_DO_FUEL;
-    if (fuel && vm->at_break && in->op == CVBC_DO_BREAK) { /* the instruction below the mark */
+    if (fuel && vm->at_break &&
+        in->op == CVBC_DO_BREAK) { /* executes the instruction under the breakpoint */
         op = FETCH_BELOW(vm->clean + vm->pc);
         granted = 1;
     }
@@ -238,7 +239,7 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
             vm->arg_count = (uint32_t)n;
             goto host;
         }
-/* Four steps as one, where none of their checks can fail and fuel is left for all of them. */
+/* Runs four steps as one, when none of their checks can fail and there is fuel for all of them. */
 #define FUSED(name, first, second, third, fourth, action)                                          \
         CASE(CVBC_DO_##name): {                                                                    \
             if (CHECKED || left < 3) AS(CVBC_DO_##first);                                          \
@@ -254,7 +255,7 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
         CASE(CVBC_DO_HALT):
             goto completed;
         CASE(CVBC_DO_END):
-            left++;          /* no instruction */
+            left++;          /* this was no instruction */
             vm->ran_off = true;
             goto completed;
         CASE(CVBC_DO_BREAK):

@@ -1,5 +1,4 @@
-/* Everything a machine does besides running: open, answer, describe, peek, poke, marks, snapshots.
- */
+/* Everything that a machine does besides running: open, answer, describe, peek, poke, marks, snapshots. */
 #include "cvbc/vm/vm.h"
 #include "base/array.h"
 #include <stdlib.h>
@@ -62,8 +61,8 @@ static void fuse_at(struct cvbc_vm *vm, uint32_t i)
 
 enum { HOT_PATH = 1, COLD_PATH = 2, LOOP_UNROLL = 3 };
 
-/* Marks the regions of a hint, pairs of u16; loop_unroll has its factor before them. work bounds what
- * hints that overlap may cost. */
+/* Marks the regions of a hint, which are pairs of u16; loop_unroll has its factor before them. `work` limits the
+ * time that overlapping hints may take. */
 static void mark_regions(const struct cvbc_hint_row *hint, bool *hot, uint32_t count,
                          uint64_t *work)
 {
@@ -82,7 +81,7 @@ void cvbc_vm_heed_hints(struct cvbc_vm *vm, const struct cvbc_metadata *meta)
     uint64_t work = 8 * (uint64_t)vm->count + 64;
     bool *hot = vm->proved && meta->hint_count ? calloc(vm->count, sizeof *hot) : NULL;
     if (!hot) return;
-    for (int cold = 0; cold < 2; cold++) /* what is cold inside a hot region stays as it is */
+    for (int cold = 0; cold < 2; cold++) /* the second pass takes cold code out of hot regions */
         for (size_t i = 0; i < meta->hint_count; i++) {
             uint8_t type = meta->hints[i].head.hint_type;
             if (cold ? type == COLD_PATH : type == HOT_PATH || type == LOOP_UNROLL)
@@ -186,7 +185,7 @@ static penta_vm *vm_open(const penta_module *module, const penta_option *options
     struct cvbc_vm *vm = cvbc_vm_new(&o->program, (uint32_t)stack, budget, proved, err);
     if (!vm) return NULL;
     vm->base.module = module;
-    if (&m->base != module) { /* a snapshot belongs to one program of the file */
+    if (&m->base != module) { /* snapshots belong to one program of the file */
         vm->base.hash = checksum_xxh64(m->base.file);
         vm->base.hashed = true;
     }
@@ -196,7 +195,7 @@ static penta_vm *vm_open(const penta_module *module, const penta_option *options
 
 static void vm_close(penta_vm *base) { cvbc_vm_free(cvbc_vm(base)); }
 
-/* {error} or {error, value}: 0 lets the program go on. */
+/* Takes the answer {error} or {error, value}. The program goes on when error is 0. */
 static bool vm_answer(penta_vm *base, const uint64_t *results, size_t count, penta_error *err)
 {
     struct cvbc_vm *vm = cvbc_vm(base);
@@ -315,7 +314,7 @@ static bool vm_peek(const penta_vm *base, uint64_t address, void *into, size_t s
     return cvbc_vm_touch((struct cvbc_vm *)base, address, into, NULL, size);
 }
 
-/* A word that the program does not expect may be a return index: nothing is proved any more. */
+/* Writes memory. The new word may be a return index, so the program does not count as proved any more. */
 static bool vm_poke(penta_vm *base, uint64_t address, const void *from, size_t size)
 {
     struct cvbc_vm *vm = cvbc_vm(base);
@@ -324,10 +323,10 @@ static bool vm_poke(penta_vm *base, uint64_t address, const void *from, size_t s
     return true;
 }
 
-/* Keeps the code as it was before the first mark. */
+/* Keeps a copy of the code as it was before the first mark. */
 static bool keep_clean(struct cvbc_vm *vm)
 {
-    cvbc_vm_unfuse(vm); /* a mark inside would be passed over */
+    cvbc_vm_unfuse(vm); /* a run would not see a mark inside a fused operation */
     if (!vm->clean) vm->clean = array_copy(vm->code, (size_t)vm->count + 1, sizeof *vm->clean);
     return vm->clean != NULL;
 }
@@ -400,7 +399,7 @@ static void vm_walk(penta_vm *base, struct walk *w)
     walk_numbers(w, vm->pins.modes, CVBC_PINS, sizeof *vm->pins.modes);
     if (!walk_loads(w)) return;
     vm->at_break = false;
-    vm->proved = false; /* the bytes came from outside, and so may return indices */
+    vm->proved = false; /* the bytes came from outside, so return indices may be wrong */
 }
 
 const char *cvbc_error_name(unsigned error)
