@@ -1,4 +1,4 @@
-/* penta/tvmr.h over the machine. */
+/* Implements penta/tvmr.h with the machine. */
 #include "penta/tvmr.h"
 #include "tvmr/vm/ops.h"
 #include <stdlib.h>
@@ -159,14 +159,14 @@ bool penta_tvmr_reload(penta_vm *vm, const penta_module *module, bool *kept, pen
     return tvmr_vm_reload(tvmr_vm(vm), module, kept, err);
 }
 
-/* ---- extensions of users ---- */
+/* ---- extensions that C programs add ---- */
 
 struct user_extension {
-    struct tvmr_extension base; /* first: what the registry holds */
+    struct tvmr_extension base; /* the first member, to which the registry points */
     const penta_tvmr_extension *public;
 };
 
-/* Decoding found the instruction in this extension, and extensions are never removed. */
+/* Runs an instruction of such an extension. Decoding has found the extension, and extensions are never removed. */
 HANDLER(user)
 {
     static const enum tvmr_result results[] = {TVMR_NEXT, TVMR_HALTED, TVMR_FAILED};

@@ -1,3 +1,4 @@
+/* The driver of TVMR programs: its tables and entries. */
 #include "tvmr/host/host.h"
 #include "tvmr/tvmr.h"
 #include "tvmr/vm/vm.h"

@@ -12,9 +12,9 @@
  *     TVMW         version u16 | entries u16 | entry ... | XXH64 u64           weights, no program
  *     TERN         header (32) | definition ... | instruction (8) ...             the legacy format
  *
- * Numbers are little-endian but for the words of an instruction. What the payload of a packed file
- * expands to takes the place of offset 48 onward. TERN files are converted on opening: everything
- * but describe and encode sees the image that they would be today. A card is opened as its image. */
+ * Numbers are little-endian, but the words of an instruction are big-endian. The expanded payload of a packed file
+ * takes the place of everything from offset 48 on. TERN files are converted when they are opened: everything but
+ * describe and encode sees the image that they would be today. A card is opened as its image. */
 #pragma once
 #include "base/arena.h"
 #include "base/bytes.h"
@@ -33,12 +33,12 @@ enum {
     TVMR_COMPRESSED = 1,
     TVMR_ENCRYPTED = 2,
     TVMR_METADATA_FLAG = 4,
-    TVMR_NULL = 0xff, /* the register that is none */
-    TVMR_BANK = 64,   /* registers of a bank */
-    TVMR_INSN = 8,    /* bytes of an instruction */
+    TVMR_NULL = 0xff, /* the number that stands for no register */
+    TVMR_BANK = 64,   /* the registers of a bank */
+    TVMR_INSN = 8,    /* the bytes of an instruction */
     TVMR_REGDEF_MIN = 6,
     TVMR_ALLOCATED = 1,
-    TVMR_FROZEN = 2, /* flags of a definition */
+    TVMR_FROZEN = 2, /* a flag of a definition */
 };
 #define TVMR_MAGIC UINT32_C(0x524d5654)
 #define TERN_MAGIC UINT32_C(0x4e524554)
@@ -52,7 +52,7 @@ extern const penta_trap tvmr_traps[];
 
 /* ---- isa.c: the tables ---- */
 
-enum tvmr_core_op { /* opcodes of the core; those of an extension have the numbers of its rows */
+enum tvmr_core_op { /* the opcodes of the core; those of an extension are the numbers of its rows */
 #define CORE(code, name, ...) TVMR_OP_##name = code,
 #include "tvmr/isa.def"
 #define RESERVED(code, name) TVMR_OP_##name = code,
@@ -79,13 +79,13 @@ enum tvmr_pattern {
 };
 extern const struct tvmr_pattern_info {
     const char *name;
-    uint8_t used; /* operand bytes */
+    uint8_t used; /* which operand bytes are used */
 } tvmr_patterns[];
 
-/* Whose rules hold where they differ (TVMR 6.7). */
+/* Whose rules hold when they differ (TVMR 6.7). */
 enum tvmr_profile { TVMR_PROFILE_PENTA, TVMR_PROFILE_TERNSIG };
 const char *tvmr_profile_name(size_t i); /* NULL after the last */
-/* *profile keeps its value when the option is absent. */
+/* Reads the option 'profile'. *profile keeps its value when the option is absent. */
 bool tvmr_profile_option(const penta_option *options, size_t count, enum tvmr_profile *profile,
                          penta_error *err);
 
@@ -94,18 +94,19 @@ struct tvmr_insn;
 enum tvmr_result { TVMR_NEXT, TVMR_HALTED, TVMR_YIELDED, TVMR_FAILED };
 typedef enum tvmr_result tvmr_handler(struct tvmr_vm *vm, const struct tvmr_insn *in);
 
-/* One instruction of one extension. */
+/* An instruction of an extension. */
 struct tvmr_op {
     uint16_t ext, opcode;
-    const char *name;     /* "RELU" */
-    const char *mnemonic; /* core: "concat|cat"; extensions: NULL, it is the name in lower case */
-    const char *bytes;    /* "dss-": see isa.def */
-    const char *text;     /* core: places of the operands in text; NULL for extensions */
-    uint32_t base;        /* core: operand bytes before those are filled in */
+    const char *name; /* "RELU" */
+    /* Of the core: "concat|cat"; NULL for extensions, which use the name in lower case. */
+    const char *mnemonic;
+    const char *bytes; /* such as "dss-" (isa.def) */
+    const char *text;  /* of the core: the places of operands in text; NULL for extensions */
+    uint32_t base;     /* of the core: the operand bytes before operands are filled in */
     enum tvmr_pattern pattern;
-    tvmr_handler *run;  /* NULL: reserved */
-    const char *domain; /* what it yields, or NULL */
-    const char *fields; /* of the domain operation */
+    tvmr_handler *run;  /* NULL when the opcode is reserved */
+    const char *domain; /* the domain operation that it yields, or NULL */
+    const char *fields; /* the fields of the domain operation */
     const char *meaning;
 };
 
@@ -113,42 +114,43 @@ struct tvmr_type {
     uint16_t id;
     const char *name;
     uint8_t bytes;
-    const char *aliases; /* words between blanks */
+    const char *aliases; /* other names, between blanks */
 };
 
 struct tvmr_extension {
     uint16_t id, major, minor, patch;
     const char *name, *title;
-    const struct tvmr_op *ops; /* in order of opcode */
+    const struct tvmr_op *ops; /* in the order of opcodes */
     size_t count;
-    const struct tvmr_type *types; /* of its own */
+    const struct tvmr_type *types; /* the types that it adds */
     size_t type_count;
-    uint64_t manifest; /* sum of the manifest that it is from; 0: none */
+    uint64_t manifest; /* the checksum of the manifest that it is from; 0 for none */
 };
 
-extern const struct tvmr_extension tvmr_standard[];       /* core first; ends with a NULL name */
-const struct tvmr_extension *tvmr_extension_at(size_t i); /* NULL beyond the last; core first */
-const struct tvmr_extension *tvmr_extension_find(uint16_t id);       /* NULL: not registered */
-const struct tvmr_extension *tvmr_extension_named(penta_bytes name); /* letters without case */
-const struct tvmr_op *tvmr_op_find(uint16_t ext, uint16_t opcode);   /* NULL: none; reserved too */
-/* Adds an extension of a user (id TVMR_ID_USER and up) for the life of the process. */
+extern const struct tvmr_extension tvmr_standard[]; /* the core first; ends with a NULL name */
+const struct tvmr_extension *tvmr_extension_at(size_t i); /* NULL after the last; the core first */
+const struct tvmr_extension *tvmr_extension_find(uint16_t id); /* NULL when it is not registered */
+const struct tvmr_extension *tvmr_extension_named(penta_bytes name); /* ignores case */
+/* NULL when there is none, or it is reserved. */
+const struct tvmr_op *tvmr_op_find(uint16_t ext, uint16_t opcode);
+/* Adds an extension with an id from TVMR_ID_USER on, until the process ends. */
 bool tvmr_extension_add(const struct tvmr_extension *extension, penta_error *err);
-/* manifest.c: the same from a text file, for assembler, disassembler, verifier and hosts; the machine
- * asks its host for what the instructions do. Loading it again does nothing. */
+/* manifest.c: adds an extension from a text file, for assembler, disassembler, verifier and hosts. The machine asks
+ * its host to carry out the instructions. Loading a manifest again does nothing. */
 bool tvmr_manifest_load(const char *path, penta_error *err);
 bool tvmr_manifest_options(const penta_option *options, size_t count, penta_error *err);
-/* Id of a domain operation: extension << 16 | opcode of the first instruction that yields it. */
+/* The id of a domain operation: extension << 16 | opcode of the first instruction that yields it. */
 uint32_t tvmr_domain_id(const struct tvmr_op *op);
 const struct tvmr_op *tvmr_domain_op(uint32_t id);
-/* "tensor.add" or "relu", or "0x0b01.add" if nobody has registered the extension: into text, of at least 64 bytes. */
+/* Writes "tensor.add" or "relu", or "0x0b01.add" when the extension is not registered, into text, which has at
+ * least 64 bytes. */
 void tvmr_mnemonic(const struct tvmr_op *op, char *text);
 
-const struct tvmr_type *tvmr_type_at(size_t i); /* those of extensions too; NULL beyond the last */
-const struct tvmr_type *
-tvmr_type_named(penta_bytes name); /* letters without case, other names too */
+const struct tvmr_type *tvmr_type_at(size_t i); /* also those of extensions; NULL after the last */
+const struct tvmr_type *tvmr_type_named(penta_bytes name); /* ignores case; also by other names */
 const struct tvmr_type *tvmr_type_find(uint16_t id);
 
-/* "H0", or "null" for TVMR_NULL, into text, of at least 5 bytes. */
+/* Writes "H0", or "null" for TVMR_NULL, into text, which has at least 5 bytes. */
 void tvmr_register_name(uint8_t reg, char *text);
 bool tvmr_is_register(penta_bytes name);
 
@@ -157,7 +159,7 @@ bool tvmr_is_register(penta_bytes name);
 struct tvmr_regdef {
     const uint8_t *dims; /* ndims u16 LE */
     penta_bytes key;
-    uint32_t offset, size; /* in the image */
+    uint32_t offset, size; /* where it is in the image */
     uint16_t type;
     uint8_t reg, flags, ndims;
 };
@@ -172,13 +174,13 @@ struct tvmr_label {
 };
 
 struct tvmr_projection {
-    const char *target, *bundle, *mapping, *modulator; /* modulator NULL: none */
+    const char *target, *bundle, *mapping, *modulator; /* modulator is NULL for none */
     int8_t weight;
     uint8_t delay;
     const char *density; /* as written */
 };
 
-/* What the metadata section says; absent members are NULL, 0 or -1. */
+/* The contents of the metadata section. Absent members are NULL, 0 or -1. */
 struct tvmr_meta {
     const char *name, *domain;
     uint32_t version;
@@ -192,17 +194,17 @@ struct tvmr_meta {
     size_t projection_count;
 };
 
-/* What surrounds the image of a card. */
+/* The parts of a card around its image. */
 struct tvmr_card {
     penta_bytes json, image;
     size_t at;            /* where the image starts */
-    size_t sum_size;      /* of the CRC32 after it: 4, or 0 without one */
+    size_t sum_size;      /* the size of the CRC32 after it: 4, or 0 without one */
     const char *id;       /* or NULL */
-    int64_t payload_size; /* as the JSON says; -1: it does not */
-    penta_error error;    /* of the JSON; code 0: sound */
+    int64_t payload_size; /* from the JSON; -1 when it does not say */
+    penta_error error;    /* the error of the JSON; code 0 when it is sound */
 };
 
-/* Weights under a key, as views of a weight file. */
+/* The weights under a key, which point into a weight file. */
 struct tvmr_entry {
     penta_bytes key, dims, weights, temps;
     uint8_t has_temps; /* as stored */
@@ -212,58 +214,58 @@ struct tvmr_entry {
 struct tvmr_module {
     penta_module base;
     bool is_weights;
-    struct tvmr_entry *entries; /* of a weight file */
+    struct tvmr_entry *entries; /* the entries of a weight file */
     size_t entry_count;
     bool is_card;
     struct tvmr_card card;
-    struct tvmr_module *inner; /* of a card: the module of its image; NULL: none */
+    struct tvmr_module *inner; /* for a card the module of its image, else NULL */
     struct arena arena;
     bool legacy, accept_mix, shapes;
     enum tvmr_profile profile;
     struct tvmr_header header;
-    size_t header_size; /* 48, less when the file is shorter */
+    size_t header_size; /* 48, or less when the file is shorter */
     struct tvmr_envelope_head envelope;
-    penta_bytes stored;     /* payload of the envelope */
-    penta_bytes image;      /* the file, or what it expands or converts to */
-    struct writer expanded; /* owns the image then */
+    penta_bytes stored;     /* the payload of the envelope */
+    penta_bytes image;      /* the file, or its expanded or converted form */
+    struct writer expanded; /* owns the image in that case */
     struct tvmr_extension_entry {
         uint16_t id, major, minor, patch;
     } * exts;
     size_t ext_count;
     struct tvmr_regdef *regs;
     size_t reg_count;
-    penta_bytes code; /* count instructions of 8 bytes */
+    penta_bytes code; /* `count` instructions of 8 bytes */
     size_t count;
-    uint64_t checksum;          /* computed */
-    bool mixed;                 /* the stored one is the upstream mix */
+    uint64_t checksum;          /* the computed checksum */
+    bool mixed;                 /* the stored checksum is that of the upstream writer */
     penta_bytes metadata;       /* the whole section */
-    penta_error metadata_error; /* code 0: sound, or there is none */
+    penta_error metadata_error; /* code 0 when it is sound, or there is none */
     struct tvmr_meta meta;
-    penta_bytes trailing; /* bytes of the image after all that */
-    penta_bytes tail;     /* bytes of the file after the envelope */
+    penta_bytes trailing; /* the bytes of the image after its sections */
+    penta_bytes tail;     /* the bytes of the file after the envelope */
     struct tern_loss {
         uint32_t index;
         const char *what;
-    } * losses; /* of a legacy conversion */
+    } * losses; /* what a legacy conversion lost */
     size_t loss_count;
-    uint64_t tern_code; /* legacy: where instructions start in the file */
-    uint64_t tern_mix;  /* legacy: the checksum it should have */
+    uint64_t tern_code; /* of a legacy file: where its instructions start */
+    uint64_t tern_mix;  /* of a legacy file: the checksum that it should have */
 };
 
-/* What .requires asks for by name. */
+/* The version that .requires asks for when it gives only a name. */
 struct tvmr_extension_entry tvmr_required_version(uint16_t id);
 
 static inline const struct tvmr_module *tvmr_module(const penta_module *m)
 {
     return (const struct tvmr_module *)m;
 }
-/* Offsets in an expanded or converted image are not offsets in the file. */
+/* Tells whether offsets count in an expanded or converted image and not in the file. */
 static inline bool tvmr_decoded(const struct tvmr_module *m)
 {
     return m->image.data != m->base.file.data;
 }
 
-struct tvmr_words { /* an instruction as stored */
+struct tvmr_words { /* an instruction as it is stored */
     uint16_t ext, opcode;
     uint8_t a[4];
 };
@@ -272,7 +274,7 @@ static inline struct tvmr_words tvmr_word(const uint8_t *p)
     return (struct tvmr_words){
         (uint16_t)(p[0] << 8 | p[1]), (uint16_t)(p[2] << 8 | p[3]), {p[4], p[5], p[6], p[7]}};
 }
-/* A to D as one number: a target. Its lower half is that of C and D. */
+/* A to D as one number, which is a target. Its lower half is that of C and D. */
 static inline uint32_t tvmr_operands(const struct tvmr_words *w)
 {
     return (uint32_t)bytes_uint(w->a, 4, true);
@@ -284,10 +286,10 @@ penta_module *tvmr_parse(penta_bytes file, const penta_option *options, size_t c
                          penta_error *err);
 bool tvmr_encode(const penta_module *module, struct writer *out, penta_error *err);
 void tvmr_close(penta_module *module);
-/* The plain image of these sections, with its checksum; metadata may be empty. */
+/* Writes the plain image of these sections with its checksum. `metadata` may be empty. */
 void tvmr_write(struct writer *out, const struct tvmr_extension_entry *exts, size_t ext_count,
                 penta_bytes regdefs, size_t reg_count, penta_bytes code, penta_bytes metadata);
-/* length, JSON, hash. */
+/* Writes a metadata section: length, JSON, hash. */
 void tvmr_write_metadata(struct writer *out, penta_bytes json);
 
 /* describe.c */
@@ -296,10 +298,11 @@ void tvmr_info(const penta_module *module, const penta_visitor *visitor);
 const char *tvmr_protection(const penta_module *module, uint64_t offset, uint64_t *end);
 
 /* envelope.c */
-/* Expands m->stored into m->expanded; false with an error, or with none when memory ran out. */
+/* Expands m->stored into m->expanded. False with an error, or without one when memory ran out. */
 bool tvmr_envelope_open(struct tvmr_module *m, const char *key_file, penta_error *damage,
                         penta_error *err);
-/* A packed form of a plain image: flags gain bits 0 and 1 as asked. key NULL: not encrypted. */
+/* Writes a packed form of a plain image, which sets bits 0 and 1 of its flags. With `key` NULL it is not
+ * encrypted. */
 bool tvmr_envelope_write(struct writer *out, penta_bytes plain, bool compress, const uint8_t *key,
                          const uint8_t *nonce, penta_error *err);
 driver_change tvmr_seal, tvmr_unseal, tvmr_convert;
@@ -313,27 +316,27 @@ void tvmr_card_describe(const struct tvmr_module *m, const penta_visitor *v);
 
 /* weight_file.c */
 bool tvmr_is_weights(penta_bytes file);
-/* False: damage, or err. */
+/* Parses a weight file. False when it is damaged, or with an error. */
 bool tvmr_weights_parse(struct tvmr_module *m, penta_error *err);
 void tvmr_weights_describe(const struct tvmr_module *m, const penta_visitor *v);
 void tvmr_weights_info(const struct tvmr_module *m, const penta_visitor *v);
 void tvmr_weights_verify(const struct tvmr_module *m, struct findings *findings);
 
 /* legacy.c */
-/* A TERN file into the image it would be today. False with *damage, or with err. */
+/* Converts a TERN file into the image that it would be today. False with *damage, or with an error. */
 bool tvmr_legacy(struct tvmr_module *m, penta_error *damage, penta_error *err);
 void tvmr_legacy_describe(const struct tvmr_module *m, const penta_visitor *v);
 
-/* codecs.c, or codecs_plain.c where the libraries are missing */
+/* codecs.c, or codecs_plain.c when the libraries are missing */
 bool tvmr_lz4_expand(penta_bytes in, uint8_t *out, size_t size); /* exactly size bytes, or false */
 bool tvmr_lz4_pack(penta_bytes in, struct writer *out);
 enum verdict tvmr_cipher_open(const uint8_t key[32], penta_bytes header, penta_bytes in,
                               uint8_t *out);
 bool tvmr_cipher_seal(const uint8_t key[32], const uint8_t *nonce, penta_bytes header,
                       penta_bytes in, struct writer *out,
-                      penta_error *err); /* nonce NULL: a random one */
+                      penta_error *err); /* with `nonce` NULL it is random */
 void tvmr_wipe(void *bytes, size_t size);
-/* The sum of the upstream writer and of TERN files. */
+/* The checksum of the upstream writer and of TERN files. */
 uint64_t tvmr_mix(penta_bytes bytes);
 
 /* metadata.c, or metadata_plain.c */
@@ -344,7 +347,7 @@ bool tvmr_card_read(penta_bytes json, struct tvmr_card *card, struct arena *aren
 
 /* verify.c */
 void tvmr_verify(const penta_module *module, struct findings *findings);
-/* Where an instruction lies, for findings: in the file, or in the decoded image. */
+/* The offset of an instruction for findings, in the file or in the decoded image. */
 uint64_t tvmr_insn_offset(const struct tvmr_module *m, size_t index);
 bool tvmr_insn_decoded(const struct tvmr_module *m);
 

@@ -2,10 +2,10 @@
  *
  *     "TVMR" | major u8 = 1 | minor u8 = 0 | flags u16 | length u32 | JSON | image | CRC32 u32
  *
- * Flag 1 says that the CRC32 of the image follows it. The first eight bytes are also those of an
- * image, compressed when the flag is set: a card is told by its JSON and by the magic after that.
- * The image is opened as a module of its own, and the module of the card is that one with another
- * file: offsets of findings and of the tree are those of the card. */
+ * Flag 1 says that the CRC32 of the image follows the image. An image, or a compressed one when the flag is set,
+ * may begin with the same eight bytes. So a card is recognised by its JSON and by the magic after the JSON. The
+ * image is opened as a module of its own. The module of the card has its contents and another file, so that offsets
+ * of findings and of the tree are those of the card. */
 #include "base/codec/checksum.h"
 #include "core/describe.h"
 #include "tvmr/tvmr.h"
@@ -24,7 +24,7 @@ bool tvmr_is_card(penta_bytes file)
     return magic == TVMR_MAGIC || magic == TERN_MAGIC;
 }
 
-/* Where the image ends: what the JSON says, when the file holds that much. */
+/* Finds where the image ends: where the JSON says, when the file has that many bytes. */
 static void find_image(struct tvmr_card *card, penta_bytes file)
 {
     size_t sum = bytes_get16(file.data + 6) & SUMMED ? 4 : 0, left = file.size - card->at;
@@ -51,7 +51,7 @@ bool tvmr_card_parse(struct tvmr_module *m, const penta_option *options, size_t 
     find_image(&card, file);
     penta_module *inner =
         tvmr_is_card(card.image) ? NULL : tvmr_parse(card.image, options, count, err);
-    if (inner) { /* everything but the file is that of the image */
+    if (inner) { /* takes everything but the file from the image */
         *m = *(struct tvmr_module *)inner;
         m->base = base;
         m->base.damage = inner->damage;
@@ -73,7 +73,7 @@ struct shift {
     struct findings *findings;
     penta_visitor next;
     uint64_t by;
-    unsigned decoded; /* depth below a decoded node */
+    unsigned decoded; /* the depth below a decoded node */
 };
 
 static void shift_finding(void *user, const penta_error *finding)

@@ -1,4 +1,4 @@
-/* What the container needs from libraries: LZ4 and the ciphers of src/crypto. */
+/* Compresses and encrypts for the container, by LZ4 and the ciphers of src/crypto. */
 #include "crypto/aead.h"
 #include "crypto/hash.h"
 #include "tvmr/tvmr.h"

@@ -1,5 +1,5 @@
-/* Bytes to module and back. A file that contradicts its layout is damaged; other errors (version,
- * checksum, a type) are left to verify, so that wrong files can still be described. */
+/* Parses bytes into a module and writes a module as bytes. A file that contradicts its layout is damaged. Other
+ * errors (version, checksum, a type) are found by the verifier, so that wrong files can still be described. */
 #include "base/codec/checksum.h"
 #include "tvmr/format/weights.h"
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static bool container_damage(struct tvmr_module *m, uint32_t code, uint64_t at, 
     return false;
 }
 
-/* The three sections lie where the header says, inside the image. */
+/* Checks that the three sections lie where the header says, inside the image. */
 static bool check_layout(struct tvmr_module *m)
 {
     const struct tvmr_header *h = &m->header;
@@ -141,7 +141,7 @@ static bool parse_metadata(struct tvmr_module *m, size_t at, penta_error *err)
     return true;
 }
 
-/* m->image is there in full. False: damage, or err. */
+/* Parses m->image, which is there in full. False when it is damaged, or with an error. */
 static bool parse_image(struct tvmr_module *m, penta_error *err)
 {
     if (!check_layout(m)) return false;
@@ -209,7 +209,7 @@ static void parse_file(struct tvmr_module *m, const char *key_file, penta_error 
     if (!packed || parse_envelope(m, key_file, err)) parse_image(m, err);
 }
 
-/* The module is of the weight file that these numbers would be. */
+/* Makes the module one of the weight file that these numbers stand for. */
 static bool read_as(struct tvmr_module *m, const char *form, const char *key, penta_error *err)
 {
     bool ok = tvmr_weights_from(m->base.file, form, key, &m->expanded, err);
@@ -250,7 +250,7 @@ void tvmr_close(penta_module *module)
     free(m);
 }
 
-/* ---- and back ---- */
+/* ---- writing ---- */
 
 void tvmr_write_metadata(struct writer *out, penta_bytes json)
 {

@@ -127,7 +127,7 @@ static void describe_metadata(const struct tvmr_module *m, uint64_t at, const pe
     describe_leave(v, node);
 }
 
-/* What follows the header, as far as it is sound; then one leaf to the end. */
+/* Describes the sections after the header, as far as they are sound, and the bytes after them as one leaf. */
 static void describe_sections(const struct tvmr_module *m, const penta_visitor *v)
 {
     const struct tvmr_header *h = &m->header;
@@ -254,13 +254,13 @@ void tvmr_info(const penta_module *module, const penta_visitor *v)
         return;
     }
     describe_text(v, "kind", m->legacy ? "legacy TERN" : "TVMR");
-    bool old = m->legacy && !module->damage.code; /* what follows is its own */
+    bool old = m->legacy && !module->damage.code; /* a legacy file has facts of its own */
     describe_uint(v, "version", old ? bytes_get16(module->file.data + 4) : m->header.version);
     if (m->meta.name) describe_text(v, "name", m->meta.name);
     if (m->meta.domain) describe_text(v, "domain", m->meta.domain);
     describe_bool(v, "compressed", m->header.flags & TVMR_COMPRESSED);
     describe_bool(v, "encrypted", m->header.flags & TVMR_ENCRYPTED);
-    if (m->base.damage.code == TVMR_KEY) { /* what is inside is not known without the key */
+    if (m->base.damage.code == TVMR_KEY) { /* without the key the contents are unknown */
         describe_text(v, "contents", "encrypted: the key is needed");
         return;
     }
@@ -290,7 +290,7 @@ struct protected_part {
     const char *by;
 };
 
-/* The parts of the file in their order; after the last one nothing is protected. */
+/* Lists the protected parts of the file in their order. After the last one nothing is protected. */
 static size_t protected_parts(const struct tvmr_module *m, struct protected_part *parts)
 {
     const char *nothing = "nothing", *sum = "checksum";

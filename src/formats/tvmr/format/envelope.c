@@ -1,5 +1,4 @@
-/* Compressed and encrypted files (TVMR 4.6): opening, writing, and the verbs seal, open and
- * convert. */
+/* Opens and writes compressed and encrypted files (TVMR 4.6), and carries out the verbs seal, open and convert. */
 #include "base/file/file.h"
 #include "base/number.h"
 #include "tvmr/format/weights.h"
@@ -8,7 +7,7 @@
 
 enum { KEY = 32, NONCE = 12, TAG = 16, LZ4_RATIO = 255 };
 
-/* 32 bytes as they are, or 64 hex digits. */
+/* Reads a key: 32 bytes, or 64 hex digits. */
 static bool read_key(const char *path, uint8_t key[KEY], penta_error *err)
 {
     penta_buffer file = {0};
@@ -42,14 +41,14 @@ static bool envelope_decrypt(struct tvmr_module *m, const char *key_file, penta_
     }
     if (!read_key(key_file, key, err)) return false;
     writer_fill(plain, 0,
-                m->stored.size - NONCE - TAG + 1); /* never empty, so that data is there */
+                m->stored.size - NONCE - TAG + 1); /* one byte more, because it must not be empty */
     plain->out.size--;
     bool ok = writer_ok(plain, err);
     enum verdict verdict = VERDICT_FAILED;
     if (ok)
         verdict = tvmr_cipher_open(key, bytes_slice(m->base.file, 0, tvmr_header_bytes), m->stored,
                                    plain->out.data);
-    if (ok && verdict == VERDICT_FAILED) /* says nothing about the file */
+    if (ok && verdict == VERDICT_FAILED) /* the library failed, which says nothing about the file */
         ok = error_at(err, BASE_MEMORY, 0x3c, "the crypto library failed");
     else if (verdict == VERDICT_WRONG)
         ok = error_at(damage, TVMR_KEY, 0x3c, "the key is wrong, or the file was changed");
@@ -204,7 +203,7 @@ bool tvmr_convert(const penta_module *module, const penta_option *options, size_
     bool compress = option_text(options, count, "compress") != NULL;
     struct writer fresh = {0};
     penta_bytes plain = m->image;
-    if (ok && m->mixed) { /* the sum of the upstream writer becomes ours */
+    if (ok && m->mixed) { /* the checksum of the upstream writer becomes that of penta */
         writer_bytes(&fresh, plain.data, plain.size);
         writer_patch(&fresh, 0x20, m->checksum, 8);
         ok = writer_ok(&fresh, &err);

@@ -1,4 +1,4 @@
-/* The tables of isa.def and of the files in extensions/, and how to find a row. */
+/* Makes the tables of isa.def and of the files in extensions/, and finds their rows. */
 #include "core/describe.h"
 #include "tvmr/vm/ops.h"
 #include <ctype.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- core: dense by group (upper nibble) and number ---- */
+/* ---- the core: rows by group (upper four bits) and number ---- */
 
 static const struct tvmr_op core_ops[] = {
 #define CORE(code, name, mnemonic, bytes, base, text, handler, meaning)                            \
@@ -22,7 +22,7 @@ static const struct tvmr_op reserved_ops[] = {
 #include "tvmr/reserved.def"
 };
 
-enum core_index { /* row numbers */
+enum core_index { /* the numbers of rows */
 #define CORE(code, name, ...) CORE_##name,
 #include "tvmr/isa.def"
 };
@@ -121,7 +121,7 @@ const struct tvmr_extension tvmr_standard[] = {
 #include "tvmr/extensions.def"
     {0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, 0}};
 
-/* ---- extensions of users: an append-only list, so that readers need no lock ---- */
+/* ---- extensions that C programs add: a list that only grows, so that readers need no lock ---- */
 
 struct added {
     const struct tvmr_extension *extension;

@@ -1,9 +1,9 @@
-/* The legacy format TERN (TVMR 13): opened by building the image that the program would be today.
+/* The legacy format TERN (TVMR 13). A file is opened by building the image that the program would be today.
  *
  *     header (32) | definitions, with one byte for the type | instructions of 8 bytes:
  *     action u16 BE | target | source | aux | mod0 | mod1 | mod2
  *
- * Action numbers are the core opcodes of today; only the places of operands moved. */
+ * Action numbers are the core opcodes of today. Only the places of operands have changed. */
 #include "core/describe.h"
 #include "tvmr/tvmr.h"
 
@@ -31,7 +31,8 @@ static bool next_def(penta_bytes defs, size_t *at, struct tern_def *out)
     return true;
 }
 
-/* Registers per bank when the byte is split 2/6, or 4/4 as the oldest files did. */
+/* Tells whether registers fit their banks when the byte is split after `shift` bits: 2/6, or 4/4 as in the oldest
+ * files. */
 static bool banks_match(penta_bytes defs, const struct tvmr_tern *h, unsigned shift)
 {
     size_t at = 0, counts[16] = {0};
@@ -52,7 +53,7 @@ static bool legacy_lose(struct tvmr_module *m, size_t index, const char *what)
     return true;
 }
 
-/* One instruction, target source aux mod0 mod1 mod2, into A B C D. */
+/* Converts an instruction with target, source, aux, mod0, mod1 and mod2 into one with A, B, C and D. */
 static void convert_insn(struct tvmr_module *m, const uint8_t *p, size_t index, bool old,
                          struct writer *code)
 {

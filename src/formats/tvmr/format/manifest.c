@@ -1,5 +1,5 @@
-/* Extension manifests (TVMR 8.14): names for the instructions and types of an extension that lives
- * elsewhere. A machine asks its host for what they do.
+/* Reads extension manifests (TVMR 8.14): names for the instructions and types of an extension that penta does not
+ * have. A machine asks its host to carry out these instructions.
  *
  *     extension vision 0x0101 1.0.0
  *     instruction blur ds-- "the mean of three neighbours"
@@ -35,7 +35,7 @@ static const char *pattern_name(size_t i)
     return i <= TVMR_PATTERN_CUSTOM ? tvmr_patterns[i].name : NULL;
 }
 
-/* What the operand bytes of a pattern are; custom ones are written as letters. */
+/* The operand bytes of each pattern. Custom ones are written as letters. */
 static const char *const pattern_bytes[] = {
     [TVMR_PATTERN_NONE] = "----",
     [TVMR_PATTERN_REG] = "m---",
@@ -53,7 +53,7 @@ static bool manifest_wrong(struct reading *r, penta_bytes at, const char *what)
                     what);
 }
 
-/* A name of letters, digits and _, which starts with a letter. */
+/* Reads a name of letters, digits and _ that starts with a letter. */
 static char *read_name(struct reading *r, size_t most, penta_bytes *word)
 {
     struct token t = source_peek(&r->in.source);
@@ -110,12 +110,12 @@ static bool read_extension(struct reading *r, penta_bytes statement)
     return read_version(r);
 }
 
-/* "ds--" or the name of a pattern. */
+/* Reads "ds--" or the name of a pattern. */
 static bool read_pattern(struct reading *r, struct tvmr_op *op)
 {
     struct token t = source_peek(&r->in.source);
     struct source *s = &r->in.source;
-    s->pos = (size_t)t.offset; /* letters and '-' are several tokens */
+    s->pos = (size_t)t.offset; /* rereads the text, because letters and '-' are several tokens */
     size_t from = s->pos;
     while (s->pos < s->text.size && (isalnum(s->text.data[s->pos]) || s->text.data[s->pos] == '-'))
         s->pos++;
@@ -138,7 +138,7 @@ static bool read_pattern(struct reading *r, struct tvmr_op *op)
     return op->bytes || error_at(&r->in.why, BASE_MEMORY, 0, "no memory for a manifest");
 }
 
-/* The fields of the operation that the host is asked for: target=rA source=rB number=C. */
+/* The fields of the operation that the host gets: target=rA source=rB number=C. */
 static char *fields_of(const char *bytes)
 {
     static const struct {
@@ -228,7 +228,7 @@ static bool read_statement(struct reading *r)
     return ok && source_end_of_line(&r->in.source);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole manifest ---- */
 
 static void manifest_forget(struct reading *r)
 {
@@ -275,7 +275,8 @@ bool tvmr_manifest_load(const char *path, penta_error *err)
         error_at(&r.in.why, BASE_SYNTAX, r.in.source.text.size, "no extension in the manifest");
     bool ok = script_close(&r.in, err);
     const struct tvmr_extension *known = ok ? tvmr_extension_find(r.out->id) : NULL;
-    bool same = known && known->manifest == r.out->manifest; /* loaded before */
+    bool same =
+        known && known->manifest == r.out->manifest; /* the same manifest was loaded before */
     r.out->ops = r.ops;
     r.out->types = r.types;
     r.out->type_count = r.type_count;

@@ -1,5 +1,5 @@
-/* The metadata section (TVMR 4.6): reads the members of its JSON that tools use. Others stay in
- * the bytes and are ignored. */
+/* Reads the members of the metadata section (TVMR 4.6) that tools use. Other members of its JSON stay in the bytes
+ * and are ignored. */
 #include "base/json/json_read.h"
 #include "tvmr/tvmr.h"
 #include <stdio.h>
@@ -14,7 +14,8 @@ struct reading {
 static const char *copy_text(struct reading *r, const struct json_object *v)
 {
     const char *text = json_as_text(v);
-    if (!text || strlen(text) != json_text_size(v)) return NULL; /* with a NUL inside: no name */
+    if (!text || strlen(text) != json_text_size(v))
+        return NULL; /* a text with a NUL inside is no name */
     return arena_copy(r->arena, bytes_of(text), r->err);
 }
 

@@ -1,4 +1,4 @@
-/* Without a JSON reader metadata is kept, but not read. */
+/* Replaces metadata.c in builds without a JSON reader: metadata is kept and not read. */
 #include "tvmr/tvmr.h"
 
 bool tvmr_card_read(penta_bytes json, struct tvmr_card *card, struct arena *arena, penta_error *err)

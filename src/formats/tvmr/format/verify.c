@@ -1,4 +1,4 @@
-/* The rules of an image: the checks of the loader, in their order (TVMR 5). */
+/* Checks the rules of an image, in the order of the loader (TVMR 5). */
 #include "tvmr/format/verify.h"
 #include "base/utf8.h"
 #include <stdarg.h>
@@ -30,7 +30,7 @@ void verify_report(struct pass *p, uint32_t code, uint64_t at, bool decoded, con
     findings_pass(p->f, &e);
 }
 
-/* At a place of the header. */
+/* Reports a finding at a place of the header. */
 #define HEAD(code, offset, ...) verify_report(p, code, offset, false, __VA_ARGS__)
 
 /* ---- container ---- */
@@ -163,7 +163,7 @@ void tvmr_verify(const penta_module *module, struct findings *f)
         return;
     }
     if (m->header_size == tvmr_header_bytes) verify_header(&pass);
-    if (damage && !m->exts) { /* nothing after the header can be read */
+    if (damage && !m->exts) { /* then nothing after the header can be read */
         findings_pass(f, &module->damage);
         return;
     }

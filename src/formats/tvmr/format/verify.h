@@ -1,4 +1,4 @@
-/* How the passes of the verifier report what they find. */
+/* What the passes of the verifier share: how they report findings. */
 #pragma once
 #include "tvmr/tvmr.h"
 
@@ -10,11 +10,11 @@ struct pass {
 void verify_report(struct pass *p, uint32_t code, uint64_t at, bool decoded, const char *format,
                    ...) __attribute__((format(printf, 5, 6)));
 
-/* At a place of the image after the header. */
+/* Reports a finding at a place of the image after the header. */
 #define AT(code, offset, ...) verify_report(p, code, offset, tvmr_decoded(p->m), __VA_ARGS__)
-/* At an instruction; for a legacy file, at its offset there. */
+/* Reports a finding at an instruction; in a legacy file at its offset there. */
 #define INSN(code, index, ...)                                                                     \
     verify_report(p, code, tvmr_insn_offset(p->m, index), tvmr_insn_decoded(p->m), __VA_ARGS__)
 
-/* verify_program.c: extensions, control flow, keys, registers, operands, order, shapes. */
+/* verify_program.c: checks extensions, control flow, keys, registers, operands, order, shapes. */
 void verify_program(struct pass *p);

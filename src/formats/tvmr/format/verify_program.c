@@ -1,6 +1,6 @@
-/* What is wrong with a program (TVMR 12): extensions, control flow, keys, registers, operands,
- * order, shapes, plausibility. Programs may have millions of instructions, and nearly all of
- * them are right: those are recognised quickly (unusual_from). */
+/* Checks a program (TVMR 12): extensions, control flow, keys, registers, operands, order, shapes, plausibility. A
+ * program may have millions of instructions, of which nearly all are right. unusual_from recognises these
+ * quickly. */
 #include "base/long_work.h"
 #include "tvmr/format/verify.h"
 #include <stdio.h>
@@ -16,23 +16,23 @@ enum neuro_op {
 _Static_assert(NEURO_CHEM_READ == 0 && NEURO_CHEM_SET == 1 && NEURO_CHEM_INJECT == 2,
                "the instructions with a chemical in B come first");
 
-/* What an instruction does that later ones depend on. */
+/* The effects of an instruction on which later instructions depend. */
 enum effect { COMPUTES = 1, LOADS = 2, STORES = 4, LEARNS = 8, JUMPS = 16, HALTS = 32 };
 
 struct program {
     struct pass *p;
-    struct found { /* what the tables say of an instruction, by its first four bytes */
+    struct found { /* what the tables say about an instruction, by its first four bytes */
         uint32_t key;
         bool is;
-        bool looked_at;    /* needs all checks every time, whatever its operands are */
-        uint8_t registers; /* operands that are registers, one bit each */
+        bool looked_at;    /* it needs all checks every time, whatever its operands are */
+        uint8_t registers; /* a bit for each operand that is a register */
         uint8_t effects;
-        uint32_t zeros; /* bits of the operands, read as one number, that are expected to be 0 */
+        uint32_t zeros; /* the bits of the operands, read as one number, that should be 0 */
         const struct tvmr_op *op;
     } found[256];
-    uint64_t usual[1024];       /* instructions that are known to be right, by their hash */
-    uint8_t undeclared[4][256]; /* bit k for operand k */
-    uint8_t used[8192], known_missing[8192]; /* extensions */
+    uint64_t usual[1024];       /* the instructions that are known to be right, by their hash */
+    uint8_t undeclared[4][256]; /* for each kind: bit k stands for operand k */
+    uint8_t used[8192], known_missing[8192]; /* a bit for each extension */
     size_t depth;
     unsigned effects;
     bool calls, returns;
@@ -71,13 +71,13 @@ static struct found *found_at(struct program *g, uint32_t key)
     return &g->found[(key * 2654435761u) >> 24];
 }
 
-/* MATMUL came after upstream, which only reserves it. */
+/* Tells whether the core has an instruction. Upstream only reserves MATMUL. */
 static bool has_core_op(const struct tvmr_module *m, const struct tvmr_op *op)
 {
     return op && op->run && (m->profile == TVMR_PROFILE_PENTA || op->opcode != TVMR_OP_MATMUL);
 }
 
-/* Fills the entry of an instruction; its extension is looked at here, once. */
+/* Fills the entry of an instruction, and checks its extension once. */
 static void look_up(struct program *g, size_t i, const struct tvmr_words *w, struct found *f)
 {
     struct pass *p = g->p;
@@ -104,7 +104,7 @@ static void no_memory(struct pass *p)
     findings_add(p->f, BASE_MEMORY, 0, NULL, "no memory to check the program");
 }
 
-/* Instructions that a label names, and with `jumps` those that JUMP and CALL name. */
+/* Marks the instructions that a label names and, with `jumps`, those that JUMP and CALL name. */
 static uint8_t *named_targets(const struct tvmr_module *m, bool jumps)
 {
     uint8_t *bits = calloc(1, m->count / 8 + 1);
@@ -159,7 +159,7 @@ static void check_order(struct program *g, size_t i, unsigned effects)
         INSN(TVMR_COMPUTE_EARLY, i, "computing before LOAD_INPUT");
     if (effects & LEARNS && !(g->effects & STORES))
         INSN(TVMR_MASTERY_EARLY, i, "a mastery instruction before any STORE_OUTPUT");
-    if (i + 1 == p->m->count) effects &= ~(unsigned)HALTS; /* nothing comes after it */
+    if (i + 1 == p->m->count) effects &= ~(unsigned)HALTS; /* no instruction comes after it */
     g->effects |= effects;
 }
 
@@ -236,9 +236,9 @@ static uint64_t *usual_at(struct program *g, uint64_t word)
     return &g->usual[(word * UINT64_C(0x9E3779B97F4A7C15)) >> 54];
 }
 
-/* The first instruction from i on that needs all checks. An instruction needs none if the tables know
- * it, its registers are declared, unused operands are zero, and its effects have occurred before; the
- * same instruction then needs none later either. */
+/* Finds the first instruction from i on that needs all checks. An instruction needs none when the tables know it,
+ * its registers are declared, its unused operands are zero, and its effects have occurred before. The same
+ * instruction then needs no checks later, either. */
 static size_t unusual_from(struct program *g, size_t i)
 {
     const uint8_t *code = g->p->m->code.data;
@@ -267,7 +267,7 @@ static void check_insns(struct program *g)
         check_insn(g, i);
 }
 
-/* Findings that need the whole program, such as instructions that are never reached. */
+/* Reports findings that need the whole program, such as instructions that are never reached. */
 static void check_end(struct program *g)
 {
     struct pass *p = g->p;
@@ -313,7 +313,7 @@ static void check_requirements(struct program *g)
     }
     for (unsigned id = 1; id < 0xffff; id++)
         if (!g->used[id / 8])
-            id |= 7; /* to the last of its byte */
+            id |= 7; /* goes to the last id of its byte */
         else if (g->used[id / 8] >> (id & 7) & 1)
             AT(TVMR_EXT_UNDECLARED, m->legacy ? 0 : tvmr_header_bytes,
                "extension 0x%04x is used but not required", id);
@@ -373,7 +373,7 @@ static bool verify_program_broadcastable(const struct known *a, const struct kno
     return true;
 }
 
-/* The shape of a product of matrices and vectors; false: none. */
+/* Computes the shape of a product of matrices and vectors. False when there is none. */
 static bool product_shape(const struct known *x, const struct known *y, struct known *out)
 {
     *out = (struct known){.is = true};
@@ -386,7 +386,7 @@ static bool product_shape(const struct known *x, const struct known *y, struct k
     return true;
 }
 
-/* MATMUL, and what changes shapes: only under the profile penta. */
+/* Checks MATMUL and the instructions that change shapes, which do so only under the profile penta. */
 static void check_matrices(struct pass *p, struct known *known, size_t i,
                            const struct tvmr_words *w)
 {
@@ -470,7 +470,8 @@ void verify_program(struct pass *p)
         memset(g->undeclared[k], 1 << k, TVMR_NULL);
         for (size_t i = 0; i < p->m->reg_count; i++) g->undeclared[k][p->m->regs[i].reg] = 0;
     }
-    *usual_at(g, 0) = UINT64_MAX; /* 0 marks empty entries: the instruction 0 must not match one */
+    *usual_at(g, 0) =
+        UINT64_MAX; /* 0 marks empty entries, which the instruction 0 must not match */
     check_insns(g);
     check_end(g);
     check_requirements(g);

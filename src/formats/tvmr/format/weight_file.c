@@ -1,5 +1,5 @@
-/* Weight files as modules (TVMR 15.1): parsed, described, checked. Their entries are read by
- * weights.c, which machines use too. */
+/* Parses, describes and checks weight files as modules (TVMR 15.1). Their entries are read by weights.c, which
+ * machines use as well. */
 #include "base/codec/checksum.h"
 #include "base/utf8.h"
 #include "core/describe.h"
@@ -151,7 +151,7 @@ static void verify_entry(struct pass *p, const struct tvmr_entry *e)
         int8_t polarity = (int8_t)e->weights.data[i];
         if (polarity >= -1 && polarity <= 1) continue;
         AT(TVMR_WEIGHT_VALUE, signals + i, "weight %zu has the polarity %d", i / 2, polarity);
-        break; /* one for each entry */
+        break; /* one finding for each entry is enough */
     }
     for (size_t i = 0; i < e->temps.size; i++) {
         if (e->temps.data[i] <= 3) continue;

@@ -1,5 +1,5 @@
-/* Weights in the forms that other tools read (TVMR 15.5): NPY and CSV hold the values of one entry,
- * JSON all of a file. */
+/* Converts weights from and to the forms that other tools read (TVMR 15.5). NPY and CSV hold the values of one
+ * entry, JSON holds a whole file. */
 #include "base/file/file.h"
 #include "base/json/json_write.h"
 #include "base/table/table.h"
@@ -12,14 +12,14 @@ static struct tvmr_signal signal_at(const struct tvmr_entry *e, size_t i)
     return (struct tvmr_signal){(int8_t)e->weights.data[2 * i], e->weights.data[2 * i + 1]};
 }
 
-/* Whether the value says all of the signal. */
+/* Tells whether the value of a signal determines the signal. */
 static bool weight_forms_plain(struct tvmr_signal s)
 {
     struct tvmr_signal of = tvmr_signal_of(tvmr_value(s));
     return of.polarity == s.polarity && of.magnitude == s.magnitude;
 }
 
-/* ---- from ---- */
+/* ---- from other forms ---- */
 
 static bool entry_from_table(const struct penta_table *t, const char *key, struct writer *out,
                              penta_error *err)
@@ -74,7 +74,7 @@ bool tvmr_weights_from(penta_bytes file, const char *form, const char *key, stru
     return ok;
 }
 
-/* ---- to ---- */
+/* ---- to other forms ---- */
 
 static void entry_json(const struct tvmr_entry *e, struct json *j)
 {
@@ -133,7 +133,7 @@ static const struct tvmr_entry *entry_named(const struct tvmr_module *m, const c
     return NULL;
 }
 
-/* What numbers alone do not say. */
+/* Reports what is lost because the form has only numbers. */
 static void tell_losses(const struct tvmr_entry *e, struct findings *findings)
 {
     if (e->temps.size)

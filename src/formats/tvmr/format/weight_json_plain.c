@@ -1,4 +1,4 @@
-/* Without a JSON reader weights come from NPY and CSV only. */
+/* Replaces weight_json.c in builds without a JSON reader: weights come only from NPY and CSV. */
 #include "tvmr/format/weights.h"
 
 bool tvmr_weights_from_json(penta_bytes text, struct writer *out, penta_error *err)

@@ -1,4 +1,4 @@
-/* Weight files of a machine, and their entries. Saved by write, sync, rename, so a crash leaves
+/* Loads and saves the weight files of a machine. A file is written, synced and renamed, so that a crash leaves
  * either the old file or the new one. */
 #include "tvmr/format/weights.h"
 #include "base/codec/checksum.h"
@@ -126,7 +126,7 @@ void tvmr_weights_missing(const struct tvmr_vm *vm, char *list, size_t size)
             tvmr_key_list_add(list, size, (penta_bytes){vm->cold[i].key, vm->cold[i].key_size});
 }
 
-/* The error that nothing of a weight file went into the machine. */
+/* Makes the error that no entry of a weight file fits the machine. */
 static bool weights_unused(const struct tvmr_vm *vm, const char *path, penta_error *err)
 {
     char program[sizeof vm->unused];
@@ -146,7 +146,7 @@ static bool weights_apply(struct tvmr_vm *vm, struct tvmr_cold *c, const struct 
     return tvmr_temps_set(vm, c, e->temps.size ? e->temps.data : NULL);
 }
 
-/* Gives an entry to the registers with its key; returns how many took it. */
+/* Gives an entry to the registers with its key. Returns how many took it. */
 static size_t entry_load(struct tvmr_vm *vm, const struct tvmr_entry *e, penta_error *err)
 {
     size_t loaded = 0;

@@ -7,25 +7,25 @@
 
 enum { TVMW_VERSION = 1, TVMW_HEAD = 8, TVMW_SUM = 8, TVMW_ENTRY_MIN = 3 };
 
-/* The entry at the reader, as views of the file; false: an error. */
+/* Reads the next entry, which points into the file. False with an error. */
 bool tvmr_entry_read(struct reader *r, struct tvmr_entry *e);
-bool tvmr_weights_sum_good(penta_bytes file); /* of at least head and sum */
+bool tvmr_weights_sum_good(penta_bytes file); /* the file has at least a head and a sum */
 
-/* Appends a key to a list of keys, which ends in ".." where there is no room for all of them. */
+/* Appends a key to a list of keys. The list ends in ".." when it has no room for all. */
 void tvmr_key_list_add(char *list, size_t size, penta_bytes key);
 
-/* The same from the other side: begin with a count, write that many entries, end. */
+/* Write a weight file: begin with a count, write that many entries, end. */
 void tvmr_weights_begin(struct writer *out, size_t count);
 void tvmr_entry_write(struct writer *out, const struct tvmr_entry *e);
 void tvmr_weights_end(struct writer *out);
 
-/* weight_forms.c: a weight file from numbers of another form, for the option 'read-as'. */
+/* weight_forms.c: makes a weight file from numbers of another form, for the option 'read-as'. */
 bool tvmr_weights_from(penta_bytes file, const char *form, const char *key, struct writer *out,
                        penta_error *err);
-/* and the other way; `to` is json, npy or csv. */
+/* Writes weights in another form: `to` is json, npy or csv. */
 bool tvmr_weights_to(const struct tvmr_module *m, const char *to, const char *key,
                      struct writer *out, struct findings *findings, penta_error *err);
-/* The entries of a module, and those of another file whose keys it does not have. */
+/* Writes the entries of a module, and those of another file whose keys it lacks. */
 bool tvmr_weights_merge(const struct tvmr_module *m, const char *path, struct writer *out,
                         penta_error *err);
 

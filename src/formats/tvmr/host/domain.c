@@ -1,6 +1,5 @@
-/* The domain operations of the default host (TVMR 17): which function does which, and what they
- * share. Everything is deterministic; with a folder, weights, banks and the pool outlive the
- * run. */
+/* The domain operations of the default host (TVMR 17): the table of functions that carry them out, and what these
+ * functions share. Everything is deterministic. With a folder, weights, banks and the pool outlive the run. */
 #include "tvmr/host/domain.h"
 #include "tvmr/vm/ops.h"
 #include "tvmr/host/domain_state.h"
@@ -60,7 +59,7 @@ bool answer_number(struct tvmr_vm *vm, uint64_t reg, int64_t value)
     return answer_list(vm, reg, &v, 1);
 }
 
-/* ---- which function serves which operation ---- */
+/* ---- the functions by operation ---- */
 
 static const struct {
     const char *name;

@@ -1,5 +1,4 @@
-/* The default host's banks of vectors (TVMR 17.12), found by cosine, with edges between their
- * entries. */
+/* The default host's banks of vectors (TVMR 17.12). Entries are found by their cosine and are linked by edges. */
 #include "tvmr/vm/ops.h"
 #include "base/array.h"
 #include "tvmr/host/domain_state.h"
@@ -8,7 +7,7 @@
 
 enum { BANK_MAX = 1 << 20 };
 
-/* ---- banks in files: per entry id, touched, count, elements; edges likewise ---- */
+/* ---- banks in files: for each entry its id, when it was touched, count, elements; then the edges ---- */
 
 static bool domain_bank_damaged(struct act *a, const char *name)
 {
@@ -32,7 +31,7 @@ static bool read_entry(struct act *a, struct bank *b, struct reader *r)
     return true;
 }
 
-/* The bank of a slot, loaded from the folder on first use; NULL: its file is damaged. */
+/* The bank of a slot, which is loaded from the folder at its first use. NULL when its file is damaged. */
 static struct bank *bank_of(struct act *a, uint64_t slot)
 {
     struct bank *b = &a->w->banks[slot & 255];
@@ -206,7 +205,8 @@ bool domain_BankCount(struct act *a)
     return b && answer_number(a->vm, a->args[0], (int64_t)b->count);
 }
 
-/* The entry that was touched longest ago is evicted first; demoted entries go before all others. */
+/* Sets when an entry was touched. The entry that was touched longest ago is evicted first; demoted entries go
+ * before all others. */
 static bool domain_bank_touch(struct act *a, uint64_t clock)
 {
     struct bank *b = bank_of(a, a->args[1]);
@@ -218,7 +218,7 @@ bool domain_BankTouch(struct act *a) { return domain_bank_touch(a, ++a->w->clock
 bool domain_BankPromote(struct act *a) { return domain_BankTouch(a); }
 bool domain_BankDemote(struct act *a) { return domain_bank_touch(a, 0); }
 
-/* Removes an entry, and the edges that lead to it and from it. */
+/* Removes an entry and the edges from and to it. */
 static bool bank_remove(struct act *a, uint64_t slot, struct entry *e)
 {
     struct bank *b = &a->w->banks[slot & 255];
@@ -263,7 +263,7 @@ bool domain_BankCompact(struct act *a)
 
 /* ---- edges ---- */
 
-/* [from_hi, from_lo, to_slot, to_hi, to_lo, weight] */
+/* Adds an edge [from_hi, from_lo, to_slot, to_hi, to_lo, weight]. */
 bool domain_BankLink(struct act *a)
 {
     struct numbers x = source_of(a->vm, a->args[0]);
@@ -282,7 +282,7 @@ bool domain_BankLink(struct act *a)
     return edges_save(a);
 }
 
-/* Breadth first along edges of one type, as deep as asked. */
+/* Follows edges of one type breadth first, up to the given depth. */
 bool domain_BankTraverse(struct act *a)
 {
     enum { REACHED = 256 };

@@ -1,5 +1,4 @@
-/* The default host's clock and levels, its log, stored weights, checkpoints and transactions:
- * TVMR 17.9 to TVMR 17.11. */
+/* The default host's clock, levels, log, stored weights, checkpoints and transactions (TVMR 17.9 to TVMR 17.11). */
 #include "tvmr/vm/ops.h"
 #include "tvmr/host/domain_state.h"
 
@@ -19,7 +18,7 @@ ACT(LevelWrite)
 }
 ACT(RestWrite) { return a->w->rest = scalar_of(a->vm, a->args[0]) != 0, true; }
 
-/* Requests are carried out at once. */
+/* Carries out a request at once. */
 ACT(ConsolidationRequest) { return scalar_of(a->vm, a->args[0]) <= 0 || domain_Consolidate(a); }
 
 ACT(LogEvent)
@@ -39,7 +38,7 @@ ACT(CoherenceSingularWrite)
     if (n.count >= 2 && n.data[0] >= 0 && n.data[0] < 7) a->w->coherence[n.data[0]] = n.data[1];
     return true;
 }
-ACT(CoherenceMultimodalWrite) /* no operation reads it, so nothing is kept */
+ACT(CoherenceMultimodalWrite) /* keeps nothing, because no operation reads it */
 {
     (void)a;
     return true;
@@ -74,7 +73,8 @@ static const char *const reasons[] = {[FOUND_NOTHING] = "there is none",
                                       [FOUND_OTHER_SIZE] = "it has another number of weights",
                                       [FOUND_DAMAGED] = "it is damaged"};
 
-/* Without stored weights, the register keeps its own; if they do not fit, too, with a warning. */
+/* Loads stored weights. Without any, the register keeps its own weights; it also does when they do not fit, with a
+ * warning. */
 static bool domain_lifecycle_load(struct act *a, naming *name_of)
 {
     char name[128];
@@ -91,7 +91,7 @@ ACT(StoreWeights) { return domain_lifecycle_store(a, by_number); }
 ACT(LoadWeights) { return domain_lifecycle_load(a, by_number); }
 ACT(CheckpointSave) { return domain_lifecycle_store(a, by_register); }
 
-ACT(InitThermo) /* keeps weights that are stored already */
+ACT(InitThermo) /* keeps weights that are already stored */
 {
     char name[128];
     penta_bytes there;

@@ -1,5 +1,5 @@
-/* Models of the default host (TVMR 17.8): programs of the folder, model-N.tvmr for slot N, each
- * a machine of its own, with the same domain. A slot without such a file gives back its input. */
+/* Models of the default host (TVMR 17.8): programs of the folder, model-N.tvmr for slot N. Each is a machine of its
+ * own with the same domain. A slot without such a file returns its input. */
 #include "base/file/file.h"
 #include "tvmr/vm/ops.h"
 #include "tvmr/host/domain_state.h"
@@ -23,7 +23,7 @@ void domain_model_free(struct tvmr_domain *w)
     for (unsigned i = 0; i < 256; i++) close_model(&w->models[i]);
 }
 
-/* The error of a model, with its number in front. */
+/* Makes the error of a model, which begins with its number. */
 static bool model_error(struct act *a, unsigned slot, const char *text)
 {
     return error_at(&a->err, BASE_STATE, 0, "model %u: %.100s", slot, text);
@@ -50,7 +50,7 @@ static bool open_model(struct act *a, unsigned slot)
     return model_error(a, slot, err.code ? err.message : "cannot be opened");
 }
 
-/* One slice of the run of a model. True: it is over, well or with an error. */
+/* Runs a slice of a model. Returns true when the run has ended, well or with an error. */
 static bool model_slice(struct act *a, unsigned slot, penta_stop *stop, bool *ok)
 {
     struct model *m = &a->w->models[slot];
@@ -74,8 +74,7 @@ static bool model_slice(struct act *a, unsigned slot, penta_stop *stop, bool *ok
     return true;
 }
 
-/* Runs a model on the input; its own domain operations are answered here, too. A run that was interrupted
- * goes on. */
+/* Runs a model on the input, and answers its own domain operations. An interrupted run continues. */
 static bool run_model(struct act *a, unsigned slot, struct numbers input)
 {
     struct model *m = &a->w->models[slot];
@@ -102,7 +101,7 @@ ACT(ModelReload)
     return open_model(a, a->args[0] & 255);
 }
 
-/* The output goes to the target, and to the register that is bound to the slot. */
+/* Runs a model. Its output goes to the target and to the register that is bound to the slot. */
 ACT(ModelExec)
 {
     unsigned slot = a->args[1] & 255;

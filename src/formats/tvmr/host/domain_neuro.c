@@ -1,5 +1,4 @@
-/* The default host's chemicals, fields, spiking network, and the temperatures of weights: TVMR
- * 17.2 to TVMR 17.5. */
+/* The default host's chemicals, fields, spiking network, and temperatures of weights (TVMR 17.2 to TVMR 17.5). */
 #include "tvmr/vm/ops.h"
 #include "tvmr/host/domain_state.h"
 #include <stdlib.h>
@@ -15,7 +14,8 @@ ACT(ChemRead) { return answer_number(a->vm, a->args[0], a->w->chem[a->args[1] & 
 static bool set_chemical(struct act *a, unsigned id, int64_t level)
 {
     a->w->chem[id & 7] = (uint8_t)ops_clamp(level, 0, 255);
-    if (id < 4) a->vm->chem[id] = a->w->chem[id]; /* so that levels gate learning */
+    if (id < 4)
+        a->vm->chem[id] = a->w->chem[id]; /* the machine gets the level, which gates learning */
     return true;
 }
 ACT(ChemSet) { return set_chemical(a, (unsigned)a->args[1], scalar_of(a->vm, a->args[0])); }
@@ -52,7 +52,7 @@ ACT(FieldWrite) { return write_slice(a, a->args[1], 0); }
 ACT(FieldSliceRead) { return read_slice(a, a->args[1], a->args[2]); }
 ACT(FieldSliceWrite) { return write_slice(a, a->args[1], a->args[2]); }
 
-/* Every value of a field keeps retention / 256 of itself, and loses boost towards 0. */
+/* Lets every value of a field keep retention / 256 of itself and then lose `boost`, towards 0. */
 static bool domain_neuro_decay(struct act *a, uint64_t field, int64_t retention, int64_t boost)
 {
     struct numbers *slices = a->w->fields[field & 255];
@@ -79,7 +79,7 @@ ACT(ExhaustionBoost)
     return s != NULL;
 }
 
-/* The source becomes the activity; each value is reduced in proportion to its distance from the largest. */
+/* Makes the source the activity and reduces each value in proportion to its distance from the largest. */
 ACT(LateralInhibit)
 {
     struct numbers n = source_of(a->vm, a->args[0]), *s = domain_neuro_slice(a, FIELD_ACTIVITY, 0);
@@ -93,7 +93,7 @@ ACT(LateralInhibit)
     return true;
 }
 
-/* The contents of a field, or [0]. */
+/* Reads a field, or [0] when it is empty. */
 static bool read_state(struct act *a, uint64_t field)
 {
     const struct numbers *s = domain_neuro_slice(a, field, 0);
@@ -109,7 +109,7 @@ ACT(ValenceRead)
     return answer_list(a->vm, a->args[0], pair, 2);
 }
 
-/* The difference of each energy from the last one. */
+/* Computes the difference of each energy from the last one. */
 ACT(NoveltyScore)
 {
     struct numbers n = source_of(a->vm, a->args[1]), *seen = &a->w->seen, last = *seen;
@@ -138,7 +138,7 @@ ACT(CoActivationReset)
     return true;
 }
 
-/* ---- a minimal spiking network: leaky sums driven by four axes ---- */
+/* ---- a small spiking network: leaky sums with four axes as their input ---- */
 
 ACT(SNNSetAxes)
 {
@@ -196,7 +196,7 @@ ACT(SNNGrowNeurons)
     return answer_number(a->vm, a->args[1], (int64_t)size);
 }
 
-/* Removes the neurons with these indices; the others move up. */
+/* Removes the neurons with these indices and moves the others up. */
 ACT(SNNPruneNeurons)
 {
     struct numbers *n = &a->w->neurons, indices = source_of(a->vm, a->args[0]);
@@ -214,7 +214,7 @@ ACT(SNNPruneNeurons)
     return answer_number(a->vm, a->args[1], (int64_t)kept);
 }
 
-/* prune: small HOT weights become 0. Otherwise large ones become WARM. */
+/* With `prune`, small HOT weights become 0. Otherwise large weights become WARM. */
 static bool domain_neuro_thermo(struct act *a, bool prune)
 {
     int64_t changed = 0;

@@ -3,13 +3,13 @@
 #include "tvmr/host/domain_state.h"
 #include <stdlib.h>
 
-enum { MESSAGE = 8 }; /* what a message counts besides its numbers */
+enum { MESSAGE = 8 }; /* what a message counts in addition to its numbers */
 
 #define ACT(name) bool domain_##name(struct act *a)
 
 /* ---- registers ---- */
 
-/* Params and shapes always exist: a bit says which ones were given away. */
+/* Takes a register. Params and shapes always exist, so a bit says which ones were given to the program. */
 static bool domain_region_take(struct act *a, unsigned i)
 {
     struct tvmr_vm *vm = a->vm;
@@ -30,8 +30,8 @@ static bool domain_region_take(struct act *a, unsigned i)
     }
 }
 
-/* The last free register of the bank, because programs number their own from 0; never the very last,
- * which as an operand means no register. */
+/* Gives the program the last free register of a bank, because programs number their own from 0. The very last one
+ * is never given, because as an operand it means no register. */
 ACT(AllocRegister)
 {
     for (unsigned i = TVMR_BANK - 1; i-- > 0;) {
@@ -73,7 +73,7 @@ static bool domain_region_push(struct act *a, struct queue *q, struct numbers n)
         free(m);
         return false;
     }
-    a->w->held += MESSAGE; /* so that empty ones are not free */
+    a->w->held += MESSAGE; /* so that empty messages also count */
     if (q->first)
         q->last->next = m;
     else
@@ -91,7 +91,7 @@ static void drop_first(struct tvmr_domain *w, struct queue *q)
     free(m);
 }
 
-/* The front message, or [0]. */
+/* Reads the front message, or [0] when there is none. */
 static bool domain_region_front(struct act *a, struct queue *q, bool pop)
 {
     static const int32_t nothing = 0;
@@ -110,7 +110,7 @@ ACT(RecvSignal) { return domain_region_front(a, &a->w->regions[a->args[1] & 255]
 ACT(RouteInput) { return domain_SendSignal(a); }
 ACT(RegionFire) { return domain_RecvSignal(a); }
 
-/* The program is the only one that can listen: a channel is a mailbox that it has subscribed to. */
+/* Sends to a channel. Only the program itself can listen, so a channel is a mailbox to which it has subscribed. */
 ACT(Broadcast)
 {
     uint64_t channel = a->args[1] & 255;
@@ -152,13 +152,13 @@ ACT(RegionDisable)
 }
 
 ACT(HaltRegion) { return domain_RegionDisable(a); }
-ACT(BarrierWait) /* the program is the only participant */
+ACT(BarrierWait) /* does not wait, because the program is the only participant */
 {
     (void)a;
     return true;
 }
 
-/* One cell per target register. */
+/* Compares and swaps the cell of a target register. Each register has one. */
 ACT(AtomicCas)
 {
     struct numbers *cell = &a->w->cells[a->args[0] & 255];

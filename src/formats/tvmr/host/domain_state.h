@@ -1,4 +1,4 @@
-/* State and functions that the files of the default host share. */
+/* The state and the functions that the files of the default host share. */
 #pragma once
 #include "tvmr/host/domain.h"
 #include <stdio.h>
@@ -16,8 +16,8 @@ struct queue {
 };
 struct named { /* bytes under a name */
     char name[128];
-    penta_buffer bytes;   /* none: removed */
-    unsigned transaction; /* that holds it back, plus 1; 0: none */
+    penta_buffer bytes;   /* without bytes the name was removed */
+    unsigned transaction; /* the number of the transaction that holds it back, plus 1; 0 for none */
     struct named *next;
 };
 struct edge {
@@ -25,17 +25,17 @@ struct edge {
     uint8_t from_slot, to_slot, type;
     int32_t weight;
 };
-struct entry { /* of a bank */
+struct entry { /* an entry of a bank */
     uint64_t id;
     struct numbers vector;
-    uint64_t touched; /* a clock; the smallest is evicted first */
+    uint64_t touched; /* the clock at its last use; the smallest is evicted first */
 };
 struct bank {
     struct entry *entries;
     size_t count, capacity;
-    bool loaded; /* from the folder, if that has it */
+    bool loaded; /* whether it was loaded from the folder, if that has it */
 };
-struct synapse { /* of the pool */
+struct synapse { /* a synapse of the pool */
     uint16_t from, to;
     int32_t weight;
 };
@@ -44,7 +44,7 @@ struct model { /* a program of the folder */
     penta_module *module;
     penta_vm *vm;
     bool asked, running;
-    bool paused; /* its run was interrupted, and goes on */
+    bool paused; /* its run was interrupted and continues */
 };
 
 enum dynamic {
@@ -55,11 +55,11 @@ enum dynamic {
 
 struct tvmr_domain {
     int32_t dynamics[TVMR_DYNAMICS];
-    char *folder; /* or NULL */
-    int lock;     /* that keeps other processes out of it, or -1 */
+    char *folder; /* the folder, or NULL */
+    int lock;     /* the lock that keeps other processes out of the folder, or -1 */
     struct named *named;
-    unsigned transaction; /* under way, plus 1; 0: none */
-    uint64_t held;        /* numbers kept for the program, of HELD_MAX */
+    unsigned transaction; /* the number of the current transaction, plus 1; 0 for none */
+    uint64_t held;        /* how many numbers are kept for the program; at most HELD_MAX */
 
     uint8_t chem[8];
     struct numbers *fields[256]; /* 256 slices each, or NULL */
@@ -70,7 +70,8 @@ struct tvmr_domain {
     int32_t phase, level, rest, coherence[7];
     struct queue regions[256], mailboxes[256];
     bool enabled[256], subscribed[256];
-    uint64_t params, shapes; /* registers of these banks that were given away, one bit each */
+    uint64_t params,
+        shapes; /* a bit for each register of these banks that was given to the program */
     struct model models[256];
 
     struct bank banks[256];
@@ -85,23 +86,23 @@ struct tvmr_domain {
     int64_t pool_spikes, pool_ticks;
 };
 
-struct act { /* one domain operation */
+struct act { /* a domain operation that is carried out */
     struct tvmr_domain *w;
     struct tvmr_vm *vm;
     const uint64_t *args;
     struct writer *log;
-    bool interrupted; /* it did nothing yet, or goes on when it is asked for again */
+    bool interrupted; /* it did nothing, or continues when the machine asks again */
     penta_error err;
 };
 
 enum { HELD_MAX = 1 << 26 };
 
-/* domain.c. Whether so many more may be held; if not, the error of the operation says so. */
+/* domain.c: checks that `more` numbers may be kept. When they may not, the operation fails with that error. */
 bool numbers_fit(struct act *a, uint64_t more);
-/* A copy in the place of what was there; at most HELD_MAX numbers are held in all. */
+/* Replaces numbers by a copy of others. At most HELD_MAX numbers are kept in all. */
 bool numbers_keep(struct act *a, struct numbers *to, const int32_t *data, size_t count);
 void numbers_drop(struct tvmr_domain *w, struct numbers *n);
-struct numbers source_of(struct tvmr_vm *vm, uint64_t reg); /* empty when there is none */
+struct numbers source_of(struct tvmr_vm *vm, uint64_t reg); /* empty when the register has none */
 int64_t scalar_of(struct tvmr_vm *vm, uint64_t reg);        /* its first element, or 0 */
 bool answer_list(struct tvmr_vm *vm, uint64_t reg, const int32_t *data, size_t count);
 bool answer_number(struct tvmr_vm *vm, uint64_t reg, int64_t value);
@@ -110,20 +111,20 @@ bool answer_number(struct tvmr_vm *vm, uint64_t reg, int64_t value);
 bool domain_store_open(struct tvmr_domain *w, penta_error *err);
 void domain_store_free(struct tvmr_domain *w);
 bool named_put(struct tvmr_domain *w, const char *name, struct writer *bytes,
-               penta_error *err); /* takes them; none: the name goes */
+               penta_error *err); /* takes the bytes over; without bytes the name is removed */
 bool named_get(struct tvmr_domain *w, const char *name, penta_bytes *out);
 bool domain_begin_transaction(struct tvmr_domain *w, unsigned id, penta_error *err);
 bool domain_end_transaction(struct tvmr_domain *w, unsigned id, bool commit, penta_error *err);
-/* The name that weights of this register are stored under. */
+/* Writes the name under which the weights of this register are stored. */
 void domain_weights_name(const struct tvmr_cold *c, uint64_t reg, char *name, size_t size);
 bool domain_weights_put(struct tvmr_domain *w, struct tvmr_vm *vm, uint64_t reg, const char *name,
                         penta_error *err);
-/* What was found under the name; the register is left alone unless it was good. */
+/* What was found under a name. The register changes only when it is FOUND. */
 enum found { FOUND, FOUND_NOTHING, FOUND_OTHER_SIZE, FOUND_DAMAGED };
 enum found domain_weights_get(struct tvmr_domain *w, struct tvmr_vm *vm, uint64_t reg,
                               const char *name);
 
-void tvmr_dynamics_start(struct tvmr_domain *w); /* dynamics.c: the defaults */
+void tvmr_dynamics_start(struct tvmr_domain *w); /* dynamics.c: sets the defaults */
 
 void domain_region_free(struct tvmr_domain *w);
 void domain_model_free(struct tvmr_domain *w);

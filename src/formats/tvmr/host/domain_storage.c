@@ -1,7 +1,7 @@
-/* What outlives a run (TVMR 18): bytes under names, in memory or in a folder, held back by
- * transactions; and weights among them. A folder belongs to one process at a time. Each file is
- * replaced as a whole; a commit writes one journal of all its names first, which the next run
- * brings to an end if this one could not. */
+/* Stores what outlives a run (TVMR 18): bytes under names, in memory or in a folder. Weights are stored in this
+ * way, too. A transaction holds changes back. A folder belongs to one process at a time. Each file is replaced as a
+ * whole. A commit first writes a journal of all its names; when it is cut short, the next run finishes it by the
+ * journal. */
 #include "base/codec/checksum.h"
 #include "base/file/file.h"
 #include "base/file/lock.h"
@@ -45,7 +45,7 @@ static penta_bytes bytes_under(const struct named *n)
     return (penta_bytes){n->bytes.data, n->bytes.size};
 }
 
-/* A new entry hides an older one of the same name, which a rollback restores. */
+/* Adds an entry. It hides an older one of the same name, which a rollback restores. */
 static struct named *named_add(struct tvmr_domain *w, const char *name, unsigned transaction)
 {
     struct named *n = calloc(1, sizeof *n);
@@ -110,7 +110,8 @@ bool domain_begin_transaction(struct tvmr_domain *w, unsigned id, penta_error *e
     return true;
 }
 
-/* Per name: its length u8, itself, the length of its bytes u32, those; at the end XXH64. */
+/* Writes the journal. Each name has its length u8, the name, the length of its bytes u32, the bytes; XXH64 is at
+ * the end. */
 static bool write_journal(struct tvmr_domain *w, unsigned transaction, penta_error *err)
 {
     struct writer out = {0};
@@ -127,8 +128,8 @@ static bool write_journal(struct tvmr_domain *w, unsigned transaction, penta_err
     return ok;
 }
 
-/* Finishes a commit that was interrupted. A journal is renamed into its place when it is complete, so a
- * damaged one was not written by a commit. */
+/* Finishes a commit that was interrupted. A journal gets its name only when it is complete, so a damaged one was
+ * not written by a commit. */
 static bool replay_journal(struct tvmr_domain *w, penta_error *err)
 {
     penta_bytes all;
@@ -154,7 +155,8 @@ static bool replay_journal(struct tvmr_domain *w, penta_error *err)
 
 bool domain_end_transaction(struct tvmr_domain *w, unsigned id, bool commit, penta_error *err)
 {
-    if (w->transaction != id + 1) return true; /* there is nothing to write or to drop */
+    if (w->transaction != id + 1)
+        return true; /* this transaction has nothing to write or to drop */
     bool ok = !commit || !w->folder || write_journal(w, id + 1, err);
     w->transaction = 0;
     for (struct named **at = &w->named; *at;) {
@@ -176,7 +178,7 @@ bool domain_end_transaction(struct tvmr_domain *w, unsigned id, bool commit, pen
 
 /* ---- weights ---- */
 
-/* Whether a register without a key is stored under these words. */
+/* Tells whether the key is a name under which a register without a key is stored. */
 static bool names_register(penta_bytes key)
 {
     char text[16];
@@ -187,8 +189,8 @@ static bool names_register(penta_bytes key)
     return false;
 }
 
-/* Names are files too (TVMR 18.2): a key of anything but small letters, digits, - and . adds its
- * hash, and so does one that reads like a register without a key. */
+/* Writes the name of a key, which is also a file name (TVMR 18.2). A key with anything but small letters, digits, -
+ * and . gets its hash appended, and so does a key that looks like the name of a register without a key. */
 static void name_of_key(penta_bytes key, unsigned reg, char *name, size_t size)
 {
     char text[49];
@@ -256,8 +258,8 @@ enum found domain_weights_get(struct tvmr_domain *w, struct tvmr_vm *vm, uint64_
 
 /* ---- open and close ---- */
 
-/* Folders without a version kept the weights of C0 and those of the key "register-0" in one file:
- * both find them again. */
+/* Copies weights in folders without a version. These kept the weights of C0 and of the key "register-0" in one
+ * file; now both find them. */
 static bool separate_registers(struct tvmr_domain *w, penta_error *err)
 {
     penta_bytes bytes;

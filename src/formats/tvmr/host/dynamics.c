@@ -16,7 +16,7 @@ void tvmr_dynamics_start(struct tvmr_domain *w)
     for (size_t i = 0; i < TVMR_DYNAMICS; i++) w->dynamics[i] = dynamics[i].start;
 }
 
-/* One NAME=N of the list. */
+/* Sets one NAME=N of the list. */
 static bool set_one(struct tvmr_domain *w, penta_bytes item, penta_error *err)
 {
     const uint8_t *equals = item.size ? memchr(item.data, '=', item.size) : NULL;

@@ -1,4 +1,4 @@
-/* The default host: keeps chemicals, fields, banks, pools and weights in memory, or in a folder. */
+/* The default host, which keeps chemicals, fields, banks, pools and weights in memory or in a folder. */
 #pragma once
 #include "core/host.h"
 

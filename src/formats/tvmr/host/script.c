@@ -1,4 +1,4 @@
-/* Scripted answers to domain operations (TVMR 19.1). */
+/* Reads scripts of answers to domain operations (TVMR 19.1) and gives the answers. */
 #include "tvmr/host/script.h"
 #include "base/array.h"
 #include "text/script.h"
@@ -6,14 +6,14 @@
 #include <stdlib.h>
 
 struct writing {
-    int field; /* of the operation, which names the register; -1: it is reg */
+    int field; /* the field of the operation that names the register; -1 when it is `reg` */
     uint8_t reg;
     int32_t *data;
     size_t count;
 };
 
-struct scripted {             /* one statement */
-    const struct tvmr_op *op; /* that yields the operation it is for; NULL: any */
+struct scripted {             /* a statement of the script */
+    const struct tvmr_op *op; /* the instruction that it answers; NULL for any */
     struct writing *writes;
     size_t count;
     bool stop;
@@ -50,7 +50,8 @@ static bool offer_operations(struct suggest *near, const struct tvmr_op **found)
     return false;
 }
 
-/* The place among the operation's fields of one that names a register; -1: it is none. */
+/* Finds the place of a field that names a register among the fields of the operation. -1 when it is no such
+ * field. */
 static int offer_fields(struct suggest *near, const struct tvmr_op *op)
 {
     static const char *const names[] = {"target", "source", "result", "register"};
@@ -85,7 +86,7 @@ static bool at_number(const struct source *s)
     return t.kind == TOKEN_INT || (t.kind == TOKEN_PUNCT && t.as.punct == '-');
 }
 
-/* "= 1 -2 3" after the register. */
+/* Reads "= 1 -2 3" after the register. */
 static bool read_write(struct script *in, struct tvmr_script *out, struct scripted *a, int field,
                        uint8_t reg)
 {
@@ -110,8 +111,8 @@ static bool read_write(struct script *in, struct tvmr_script *out, struct script
     w.data = arena_alloc(&out->arena, w.count + 1, sizeof *w.data, &in->why);
     if (w.data && w.count) memcpy(w.data, numbers, w.count * sizeof *w.data);
     free(numbers);
-    struct writing *grown =
-        arena_alloc(&out->arena, a->count + 1, sizeof *grown, &in->why); /* few of them */
+    struct writing *grown = arena_alloc(&out->arena, a->count + 1, sizeof *grown,
+                                        &in->why); /* grows by one, because answers are few */
     if (in->why.code) return false;
     if (a->count) memcpy(grown, a->writes, a->count * sizeof *grown);
     grown[a->count++] = w;

@@ -1,5 +1,5 @@
-/* Loops over elements, once for each instruction set. Both compilers vectorise all of them with
- * AVX2 and AVX-512 (gcc: -fopt-info-vec), so that nothing here is written by hand. */
+/* Compiles the loops over elements once for each instruction set. gcc and clang vectorise all of them for AVX2 and
+ * AVX-512 (gcc -fopt-info-vec shows it), so that no loop is written by hand. */
 #include "tvmr/kernels/elements.h"
 #include "tvmr/kernels/kernels.h"
 
@@ -8,15 +8,17 @@ static inline int32_t elements_limit(int32_t v, int32_t low, int32_t high)
     return v < low ? low : v > high ? high : v;
 }
 
-/* sum is a + b, wrapped: it overflowed if a and b have the same sign and sum has the other. */
+/* Saturates a sum. `sum` is a + b, wrapped; it has overflowed when a and b have the same sign and it has the
+ * other. */
 static inline int32_t elements_saturate(int32_t a, int32_t b, uint32_t sum)
 {
     int32_t most = (a >> 31) ^ INT32_MAX;
     return (~(a ^ b) & (a ^ (int32_t)sum)) < 0 ? most : (int32_t)sum;
 }
 
-/* v * factor / (least + |v|), to zero. Floating point divides whole vectors; here it is exact: the
- * quotients are below 128 and at least 1 / 2304 away from the next whole number, or whole. */
+/* Computes v * factor / (least + |v|), rounded to zero. It uses floating point, which divides whole vectors. The
+ * result is exact, because the quotients are below 128 and either whole or at least 1 / 2304 away from the next
+ * whole number. */
 static inline int32_t elements_quotient(int32_t v, int32_t factor, int32_t least)
 {
     int32_t magnitude = v < 0 ? -v : v;
@@ -29,13 +31,13 @@ static inline int32_t tanh_around_128(int32_t c)
     return elements_limit((int32_t)((float)(c * 64) / (float)d) + 128, 0, 255);
 }
 
-/* v * factor >> 8 for factors up to 255, without a wider product. */
+/* Computes v * factor >> 8 for factors up to 255 without a wider product. */
 static inline int32_t times_256th(int32_t v, int32_t factor)
 {
     return (v >> 8) * factor + ((v & 255) * factor >> 8);
 }
 
-/* The same, rounded to zero. */
+/* Computes the same, rounded to zero. */
 static inline int32_t times_256th_to_zero(int32_t v, int32_t factor)
 {
     uint32_t magnitude = v < 0 ? 0u - (uint32_t)v : (uint32_t)v, f = (uint32_t)factor;

@@ -1,5 +1,5 @@
-/* Loops over whole tensors, one set per instruction set: tvmr_elements[vm->kernels]. Sources and
- * destination do not overlap, except that both sources may be the same. */
+/* Loops over whole tensors, with one set for each instruction set: tvmr_elements[vm->kernels]. Sources and
+ * destination do not overlap, but both sources may be the same. */
 #pragma once
 #include "tvmr/vm/vm.h"
 
@@ -8,10 +8,10 @@ struct tvmr_elements {
     void (*name)(int32_t * r, const int32_t *x, size_t n, int32_t p, int32_t q);
 #define BINARY(name, ...) void (*name)(int32_t * r, const int32_t *x, const int32_t *y, size_t n);
 #include "tvmr/kernels/elements.def"
-    /* x + scale * weights, clamped */
+    /* Computes x + scale * weights, clamped. */
     void (*bias)(int32_t *r, const int32_t *x, const struct tvmr_signal *w, size_t n, int32_t p);
-    int32_t (*largest)(const int32_t *x, size_t n); /* 0 of none */
+    int32_t (*largest)(const int32_t *x, size_t n); /* 0 without elements */
     int64_t (*total)(const int32_t *x, size_t n);
     int64_t (*dot)(const int32_t *x, const int32_t *y, size_t n); /* wraps */
 };
-extern const struct tvmr_elements *const tvmr_elements[3]; /* by enum tvmr_kernels */
+extern const struct tvmr_elements *const tvmr_elements[3]; /* indexed by enum tvmr_kernels */

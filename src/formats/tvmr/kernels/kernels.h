@@ -1,7 +1,7 @@
-/* Products of ternary weights with vectors. product.c has the definition in plain C; the kernels
- * give the same numbers faster, from weights that are prepared once and kept until they change.
+/* Products of ternary weights with vectors. product.c has the definition in plain C. The kernels give the same numbers
+ * faster, from weights that are prepared once and kept until they change.
  *
- * Without gates weights become codes, w + offset, unsigned where byte multiply-add applies:
+ * Without gates, weights become codes, w + offset, which are unsigned for the multiply-add of bytes:
  *
  *     TWO     all magnitudes equal: w / magnitude + 1, two bits; byte j of block b holds columns
  *             256 b + 64 q + j in its bits 2q
@@ -12,13 +12,13 @@
  *             products of whole bytes in 16 bits only: w itself, 16 bits; more memory than NINE,
  *             half the work
  *
- * For bytes inputs become byte planes: the highest signed, lower ones less 128. With D the sums of
- * code times plane byte, sum w x = magnitude * (sum 256^k D_k + C * sum code - offset * sum x),
- * where C makes up for the 128s. For 16 bits they become one or two parts in the same way. All of
- * it is exact in 64 bits.
+ * For codes of bytes, inputs become byte planes: the highest plane is signed, lower ones have 128 subtracted. When
+ * D_k is the sum of code times byte of plane k, then sum w x = magnitude * (sum 256^k D_k + C * sum code - offset *
+ * sum x), where C corrects the 128s. For 16 bits inputs become one or two parts in the same way. All of it is exact
+ * in 64 bits.
  *
- * With gates a weight is 16 bits, value << 2 | temperature, and there are four versions of the
- * input, one per temperature, 0 where the gate is shut. The core's division of each term,
+ * With gates, a weight has 16 bits, value << 2 | temperature, and there are four versions of the input, one for each
+ * temperature, which are 0 where the gate is shut. The core's division of each term,
  * trunc(v x c / 255), is split: with |x| c = 255 a + b it is sign * (|v| a + |v| b / 255), and the
  * second quotient is the upper half of a 16-bit product. An input is a row of blocks for 32 columns
  * each: per part the four versions of a, then (CORE) the rests b of three, then signs. */
@@ -37,59 +37,59 @@ enum tvmr_form {
 };
 enum { TVMR_PLANES = 4, TVMR_PARTS = 2, TVMR_PART_BITS = 16, TVMR_PART_FLIP = 1 << 15 };
 
-struct tvmr_weights {    /* of one gate */
-    enum tvmr_form form; /* NONE: only the definition serves */
+struct tvmr_weights {    /* the prepared weights of one gate */
+    enum tvmr_form form; /* NONE when only the definition can be used */
     size_t rows, cols;
-    size_t chunks; /* of 64 columns; a row ends with zeros up to there */
-    size_t stride; /* bytes of a row in codes */
+    size_t chunks; /* chunks of 64 columns; a row is filled up with zeros */
+    size_t stride; /* the bytes of a row in codes */
     uint8_t *codes;
-    uint8_t *lows; /* NINE: 32 bytes per chunk and four rows */
-    int64_t *sums; /* of codes, per row */
+    uint8_t *lows; /* of NINE: 32 bytes for each chunk and four rows */
+    int64_t *sums; /* the sum of the codes of each row */
     int32_t magnitude, offset;
 };
 
 struct tvmr_input {  /* a vector in the form that a kernel reads */
-    unsigned planes; /* byte planes, or 16-bit parts */
-    size_t stride;   /* columns */
+    unsigned planes; /* how many byte planes or 16-bit parts there are */
+    size_t stride;   /* the columns of a plane */
     uint8_t *bytes;  /* plane after plane */
-    int16_t *parts;  /* the same memory: part after part, or block after block */
-    size_t room;     /* bytes */
+    int16_t *parts;  /* the same memory, part after part or block after block */
+    size_t room;     /* the size of the memory */
     int64_t sum;
 };
 
 struct tvmr_prepared {
-    struct tvmr_weights weights[3]; /* by enum tvmr_gate */
+    struct tvmr_weights weights[3]; /* indexed by enum tvmr_gate */
     bool made[3];
     struct tvmr_input input;
 };
 
-/* "plain", "avx2", "avx512", or the best for "auto" and NULL; -1: unknown, or not on this machine.
- */
+/* Finds the kernels with this name: "plain", "avx2" or "avx512", or the best ones for "auto" and NULL. -1 when the
+ * name is unknown, or this processor cannot run them. */
 int tvmr_kernels_named(const char *name);
 
 /* prepare_weights.c */
 void tvmr_prepared_free(struct tvmr_prepared *p);
-/* For vm->kernels. NULL: only the definition serves, or the machine is paused. */
+/* Prepares weights for vm->kernels. NULL when only the definition can be used, or the machine is paused. */
 const struct tvmr_weights *tvmr_prepare(struct tvmr_vm *vm, struct tvmr_cold *cold,
                                         enum tvmr_gate gate);
-/* Room for the input of these weights; false: no memory. */
+/* Makes room for the input of these weights. False when memory ran out. */
 bool tvmr_input_room(struct tvmr_input *in, const struct tvmr_weights *w);
 
-/* Rows from..to of a product; from is a multiple of 8 unless it is all. */
+/* Computes the rows from..to of a product. `from` is a multiple of 8, unless these are all rows. */
 typedef void tvmr_kernel(const struct tvmr_weights *w, const struct tvmr_input *in, size_t from,
                          size_t to, int32_t *out);
-/* The input of a product in the form of its weights. */
+/* Fills the input of a product in the form that its weights need. */
 typedef void tvmr_fill(struct tvmr_input *in, const struct tvmr_weights *w, const int32_t *x,
                        size_t count);
 tvmr_kernel tvmr_rows_avx512, tvmr_rows_avx2;
 tvmr_fill tvmr_input_avx512, tvmr_input_avx2;
 
-/* The definition. from and to: rows. */
+/* The definition of a product, for the rows from..to. */
 void tvmr_product_plain(const struct tvmr_cold *cold, enum tvmr_gate gate, const int32_t *x,
                         size_t count, size_t from, size_t to, int32_t *out);
 
-/* worker_threads.c: threads that share the rows of a product. */
-struct tvmr_pool *tvmr_pool_new(unsigned threads); /* NULL: none could be started */
+/* worker_threads.c: the threads that share the rows of a product. */
+struct tvmr_pool *tvmr_pool_new(unsigned threads); /* NULL when no thread could be started */
 void tvmr_pool_free(struct tvmr_pool *pool);
 struct tvmr_job {
     tvmr_kernel *kernel;

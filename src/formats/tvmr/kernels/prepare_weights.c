@@ -1,14 +1,15 @@
-/* Weights in the forms of kernels.h, and room for inputs. */
+/* Prepares weights in the forms of kernels.h, and makes room for inputs. */
 #include "tvmr/kernels/kernels.h"
 #include <stdlib.h>
 
 enum {
     ALIGN = 64,
-    NINE_COLUMNS = 32767, /* of form NINE: codes up to 510 times bytes up to 128 sum below 2^31 */
-    WIDE_BYTES = 1 << 20  /* matrices up to this size stay in the cache at 16 bits a weight */
+    NINE_COLUMNS =
+        32767, /* the most for NINE: sums of codes up to 510 times bytes up to 128 are below 2^31 */
+    WIDE_BYTES = 1 << 20 /* matrices up to this size stay in the cache with 16 bits a weight */
 };
 
-/* vm NULL: not in pieces. */
+/* Allocates zeroed memory, aligned for vectors. With `vm` NULL it does so in one piece. */
 static void *prepare_weights_aligned(struct tvmr_vm *vm, size_t bytes)
 {
     size_t size = bytes ? (bytes + ALIGN - 1) / ALIGN * ALIGN : ALIGN;
@@ -39,7 +40,7 @@ void tvmr_prepared_free(struct tvmr_prepared *p)
 /* ---- weights without gates ---- */
 
 struct survey {
-    int largest, equal; /* magnitude of all that are not 0; -1: they differ */
+    int largest, equal; /* the magnitude of all weights that are not 0; -1 when they differ */
     bool ternary;       /* every polarity is -1, 0 or 1 */
 };
 
@@ -100,7 +101,7 @@ static bool prepare_weights_room(struct tvmr_vm *vm, struct tvmr_weights *w)
     if (nine) w->chunks = (w->chunks + 1) / 2 * 2;
     w->stride = row_bytes(w->form, w->chunks);
     w->codes = prepare_weights_aligned(vm, w->rows * w->stride);
-    w->sums = calloc(w->rows + 4, sizeof *w->sums); /* read in fours */
+    w->sums = calloc(w->rows + 4, sizeof *w->sums); /* kernels read four sums at once */
     if (nine) w->lows = prepare_weights_aligned(vm, (w->rows + 3) / 4 * w->chunks * 32);
     return w->codes && w->sums && (w->lows || !nine);
 }
@@ -108,7 +109,8 @@ static bool prepare_weights_room(struct tvmr_vm *vm, struct tvmr_weights *w)
 static void prepare_plain(struct tvmr_vm *vm, struct tvmr_weights *w, const struct tvmr_cold *c)
 {
     struct survey s = prepare_weights_look(vm, c);
-    if (!s.ternary) return; /* weights from outside with other polarities: the definition */
+    if (!s.ternary)
+        return; /* weights from outside may have other polarities, which need the definition */
     bool bytes = vm->kernels == TVMR_KERNELS_AVX512;
     bool wide = w->cols > NINE_COLUMNS || c->count <= WIDE_BYTES / 2;
     w->form = s.equal >= 0       ? TVMR_FORM_TWO
@@ -176,7 +178,7 @@ const struct tvmr_weights *tvmr_prepare(struct tvmr_vm *vm, struct tvmr_cold *c,
 
 /* ---- inputs ---- */
 
-/* Bytes per column: as many planes or parts as there can be. */
+/* The bytes of a column: as many planes or parts as there can be. */
 static size_t input_bytes(enum tvmr_form form)
 {
     switch (form) {

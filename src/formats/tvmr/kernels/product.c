@@ -1,4 +1,4 @@
-/* The definition of every product: sums in 64 bits, clamped at the end. */
+/* The definition of every product: sums in 64 bits that are clamped at the end. */
 #include "tvmr/kernels/kernels.h"
 #include "base/platform/processor.h"
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static int64_t row_ungated(const struct tvmr_signal *w, const int32_t *x, size_t
     return sum;
 }
 
-/* Each term is divided on its own, truncating. */
+/* A row of the core. Each term is divided by itself and truncated. */
 static int64_t row_core(const struct tvmr_cold *c, size_t at, const int32_t *x, size_t n)
 {
     int64_t sum = 0;
@@ -28,7 +28,7 @@ static int64_t row_core(const struct tvmr_cold *c, size_t at, const int32_t *x, 
     return sum;
 }
 
-/* The weight is scaled first, and the gate looks at the low 8 bits of the input. */
+/* A row of the extension. The weight is scaled first, and the gate looks at the low 8 bits of the input. */
 static int64_t row_extension(const struct tvmr_cold *c, size_t at, const int32_t *x, size_t n)
 {
     int64_t sum = 0;
@@ -40,7 +40,7 @@ static int64_t row_extension(const struct tvmr_cold *c, size_t at, const int32_t
     return sum;
 }
 
-/* The terms of n weights from the index `at` on; weights and vector may be NULL if there are none. */
+/* Sums the terms of n weights from the index `at` on. Weights and vector may be NULL when n is 0. */
 static int64_t row_part(const struct tvmr_cold *c, enum tvmr_gate gate, size_t at, const int32_t *x,
                         size_t n)
 {
@@ -58,7 +58,7 @@ void tvmr_product_plain(const struct tvmr_cold *c, enum tvmr_gate gate, const in
         out[o] = n ? ops_clamp32(row_part(c, gate, o * cols, x, n)) : 0;
 }
 
-/* The same, which an interrupt may end. */
+/* Computes the product in pieces, so that an interrupt can end it. */
 static void product_in_pieces(struct tvmr_vm *vm, const struct tvmr_cold *c, enum tvmr_gate gate,
                               const int32_t *x, size_t n, int32_t *out)
 {
@@ -70,9 +70,12 @@ static void product_in_pieces(struct tvmr_vm *vm, const struct tvmr_cold *c, enu
     }
 }
 
-/* ---- which kernel ---- */
+/* ---- the choice of a kernel ---- */
 
-enum { SMALL = 64, SHARED = 1 << 16 }; /* weights: below, the definition; above, all threads */
+enum {
+    SMALL = 64,
+    SHARED = 1 << 16
+}; /* numbers of weights: below SMALL the definition is used, from SHARED on all threads */
 
 static bool has_avx512(void) { return processor_has(PROCESSOR_AVX512 | PROCESSOR_BMI2); }
 
@@ -122,7 +125,7 @@ void tvmr_product(struct tvmr_vm *vm, struct tvmr_cold *c, enum tvmr_gate gate, 
         vm->pool = tvmr_pool_new(vm->threads);
         if (!vm->pool) vm->threads = 1;
     }
-    /* Slices of rows, so that an interrupt is seen; a unit is 64 weights. */
+    /* Rows are computed in slices, so that an interrupt is seen. A unit of work is 64 weights. */
     size_t slice = POLL_UNITS / (w->cols / 64 + 1) / 8 * 8;
     for (size_t from = 0, to; from < rows; from = to) {
         to = min_size(rows, from + slice);

@@ -8,7 +8,9 @@
 #define TARGET __attribute__((target("avx2")))
 #define INLINE static inline __attribute__((always_inline)) TARGET
 
-enum { RUN = 1024 }; /* columns for which sums fit 32 bits: 255 * 32768 * 1024 / 8 is below 2^31 */
+enum {
+    RUN = 1024
+}; /* as many columns as sums in 32 bits allow: 255 * 32768 * 1024 / 8 is below 2^31 */
 
 INLINE __m256i avx2_load(const int16_t *p)
 {
@@ -29,7 +31,8 @@ INLINE __m256i add_products(__m256i sum, __m256i a, __m256i b)
     return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
 }
 
-/* Part k counts 2^16 times as much as the one before; the lower of two lacks a constant. */
+/* Adds up the parts. Part k counts 2^16 times as much as the part before; the lower of two parts lacks a
+ * constant. */
 INLINE int32_t avx2_finish(const struct tvmr_weights *w, size_t row, const int64_t sums[2],
                            int parts)
 {
@@ -38,7 +41,7 @@ INLINE int32_t avx2_finish(const struct tvmr_weights *w, size_t row, const int64
                        w->sums[row] * TVMR_PART_FLIP);
 }
 
-/* The rows of a group; the last group repeats its first row where there are no more. */
+/* Finds the rows of a group. The last group repeats its first row when there are no more rows. */
 INLINE void row_codes(const struct tvmr_weights *w, size_t r, size_t to, int rows,
                       const int16_t **codes)
 {
@@ -54,14 +57,14 @@ INLINE __m256i load_bytes(const uint8_t *p)
     return _mm256_load_si256((const __m256i *)(const void *)p);
 }
 
-/* Codes of one quarter times bytes of the input, neighbours added: 2 * 2 * 128 at most. */
+/* Multiplies the codes of one quarter by bytes of the input and adds neighbours: at most 2 * 2 * 128. */
 INLINE __m256i avx2_quarter(__m256i v, int q, __m256i x)
 {
     return _mm256_maddubs_epi16(_mm256_and_si256(_mm256_srli_epi16(v, 2 * q), _mm256_set1_epi8(3)),
                                 x);
 }
 
-/* Four rows against one plane. */
+/* Computes four rows with one plane. */
 TARGET static void two_plane(const uint8_t *const codes[4], size_t stride, const uint8_t *plane,
                              int64_t sums[4])
 {
@@ -91,7 +94,7 @@ TARGET static void rows_two(const struct tvmr_weights *w, const struct tvmr_inpu
             int64_t sums[4];
             two_plane(codes, w->stride, in->bytes + k * in->stride, sums);
             for (int i = 0; i < 4; i++) dot[i] += sums[i] * (INT64_C(1) << 8 * k);
-            if (k) correction = correction * 256 + 128; /* what a plane below the highest lacks */
+            if (k) correction = correction * 256 + 128; /* planes below the highest lack 128 */
         }
         for (size_t i = 0; i < 4 && r + i < to; i++)
             out[r + i] = ops_clamp32(w->magnitude *
@@ -135,7 +138,7 @@ WIDE_ROWS(rows_wide_2, 4, 2)
 
 /* ---- gated ---- */
 
-/* The version of the input that each weight's temperature picks. */
+/* Picks, for each weight, the version of the input that belongs to its temperature. */
 INLINE __m256i avx2_pick(const int16_t *x, __m256i odd, __m256i high)
 {
     __m256i low = _mm256_blendv_epi8(avx2_load(x), avx2_load(x + 32), odd);
@@ -143,7 +146,7 @@ INLINE __m256i avx2_pick(const int16_t *x, __m256i odd, __m256i high)
     return _mm256_blendv_epi8(low, up, high);
 }
 
-/* Sums of the quotients that the division of each term leaves, signed. The rest of HOT is 0. */
+/* Adds the signed quotients that remain from the division of each term. HOT has none. */
 INLINE __m256i add_rests(__m256i sum, const int16_t *x, __m256i v, __m256i odd, __m256i high)
 {
     __m256i low = _mm256_and_si256(avx2_load(x), odd);

@@ -1,4 +1,4 @@
-/* Kernels for AVX-512 with VNNI. See kernels.h for the forms. */
+/* Kernels for AVX-512 with VNNI. kernels.h explains the forms. */
 #include "tvmr/kernels/kernels.h"
 
 #ifdef __x86_64__
@@ -7,7 +7,7 @@
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,bmi2")))
 #define INLINE static inline __attribute__((always_inline)) TARGET
 
-/* Sixteen 32-bit sums into eight of 64 bits. */
+/* Adds sixteen 32-bit sums to eight 64-bit sums. */
 INLINE __m512i avx512_widen(__m512i total, __m512i a)
 {
     __m512i low = _mm512_cvtepi32_epi64(_mm512_castsi512_si256(a));
@@ -15,7 +15,7 @@ INLINE __m512i avx512_widen(__m512i total, __m512i a)
     return _mm512_add_epi64(total, _mm512_add_epi64(low, high));
 }
 
-/* Sums of four vectors of sixteen, side by side, as far as 32 bits are enough: four lanes each. */
+/* Adds up four vectors of sixteen side by side, as far as 32 bits are enough: to four lanes each. */
 INLINE __m512i sums_in_lanes(__m512i a, __m512i b, __m512i c, __m512i d)
 {
     __m512i ab = _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
@@ -23,7 +23,7 @@ INLINE __m512i sums_in_lanes(__m512i a, __m512i b, __m512i c, __m512i d)
     return _mm512_add_epi32(_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd));
 }
 
-/* The same for sums that fit 32 bits. */
+/* Adds up four vectors whose sums fit 32 bits. */
 INLINE __m256i avx512_sum4(__m512i a, __m512i b, __m512i c, __m512i d)
 {
     __m512i all = sums_in_lanes(a, b, c, d);
@@ -32,15 +32,14 @@ INLINE __m256i avx512_sum4(__m512i a, __m512i b, __m512i c, __m512i d)
         _mm_add_epi32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1)));
 }
 
-/* The same for sums of which only a quarter fits. */
+/* Adds up four vectors when only a quarter of a sum fits 32 bits. */
 INLINE __m256i sum4_wide(__m512i a, __m512i b, __m512i c, __m512i d)
 {
     __m512i all = avx512_widen(_mm512_setzero_si512(), sums_in_lanes(a, b, c, d));
     return _mm256_add_epi64(_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64(all, 1));
 }
 
-/* magnitude * (dot + C * sum of codes - offset * sum of x), clamped, for rows row .. row + n - 1.
- */
+/* Computes magnitude * (dot + C * sum of codes - offset * sum of x), clamped, for the rows row .. row + n - 1. */
 INLINE void avx512_finish(const struct tvmr_weights *w, const struct tvmr_input *in, size_t row,
                           size_t n, __m256i dot, int64_t correction, int32_t *out)
 {
@@ -52,10 +51,10 @@ INLINE void avx512_finish(const struct tvmr_weights *w, const struct tvmr_input 
     _mm_mask_storeu_epi32(out + row, (__mmask8)((1u << n) - 1), _mm256_cvtsepi64_epi32(dot));
 }
 
-/* What lower planes lack: 128 in each. */
+/* What the planes below the highest lack: 128 in each. */
 static const int64_t plane_correction[] = {0, 0x80, 0x8080, 0x808080};
 
-/* Four rows from r on; the last group repeats its first row where there are no more. */
+/* Four rows from r on. The last group repeats its first row when there are no more rows. */
 struct group {
     size_t n, row[4];
 };
@@ -69,7 +68,7 @@ INLINE struct group group_at(size_t r, size_t to)
 
 /* ---- two bits: mask each quarter in place, shift the sums at the end ---- */
 
-enum { AHEAD = 4096 }; /* bytes: so far ahead weights are prefetched */
+enum { AHEAD = 4096 }; /* how many bytes ahead weights are prefetched */
 
 INLINE __m256i two_plane(const uint8_t *const codes[4], const uint8_t *x, size_t blocks)
 {
@@ -115,9 +114,9 @@ TARGET static void rows_two(const struct tvmr_weights *w, const struct tvmr_inpu
 
 /* ---- eight and nine bits: bytes, and the lowest of nine bits aside ---- */
 
-/* Four rows against PLANES planes, AT_ONCE rows at a time: as many as the registers hold. NINE:
- * twice the bytes plus the lowest bits. A byte of those serves four rows in one chunk and, in its
- * upper half, in the next; they are masked in place, and the sums shifted at the end. */
+/* Computes four rows with PLANES planes, AT_ONCE rows at a time, which is as many as the registers hold. NINE is
+ * twice the bytes plus the lowest bits. A byte of lowest bits serves four rows in one chunk and, with its upper
+ * half, in the next. The bits are masked in place, and the sums are shifted at the end. */
 #define BYTE_ROWS(NAME, PLANES, AT_ONCE, NINE)                                                     \
     INLINE __m256i NAME(const struct tvmr_weights *w, const struct tvmr_input *in,                 \
                         const struct group *g)                                                     \
@@ -179,7 +178,7 @@ BYTE_ROWS(nine_2, 2, 4, 1)
 BYTE_ROWS(nine_3, 3, 2, 1)
 BYTE_ROWS(nine_4, 4, 2, 1)
 
-/* The whole loop per kind, so that the compiler keeps the sums in registers. */
+/* The whole loop is written once for each kind, so that the compiler keeps the sums in registers. */
 #define BYTE_LOOP(NAME, PLANES, ROWS)                                                              \
     TARGET static void NAME(const struct tvmr_weights *w, const struct tvmr_input *in,             \
                             size_t from, size_t to, int32_t *out)                                  \
@@ -201,7 +200,7 @@ BYTE_LOOP(rows_nine_4, 4, nine_4)
 
 /* ---- sixteen bits ---- */
 
-/* ROWS rows against PARTS parts, in runs of columns for which sums of a quarter of the lanes fit 32
+/* Computes ROWS rows with PARTS parts, in runs of as many columns as let the sums of a quarter of the lanes fit 32
  * bits: 255 * 32768 * 256 is below 2^31. */
 #define WIDE_ROWS(NAME, ROWS, PARTS)                                                               \
     TARGET static void NAME(const struct tvmr_weights *w, const struct tvmr_input *in,             \
@@ -249,7 +248,7 @@ WIDE_ROWS(rows_wide_2, 4, 2)
 
 /* ---- gated: 16 bits, four versions of the input ---- */
 
-/* The version of the input that each weight's temperature picks. */
+/* Picks, for each weight, the version of the input that belongs to its temperature. */
 INLINE __m512i avx512_pick(const int16_t *x, __mmask32 odd, __mmask32 high)
 {
     __m512i low = _mm512_mask_mov_epi16(_mm512_load_si512(x), odd, _mm512_load_si512(x + 32));
@@ -257,7 +256,7 @@ INLINE __m512i avx512_pick(const int16_t *x, __mmask32 odd, __mmask32 high)
     return _mm512_mask_mov_epi16(low, high, up);
 }
 
-/* Sums of the quotients that the division of each term leaves, signed. The rest of HOT is 0. */
+/* Adds the signed quotients that remain from the division of each term. HOT has none. */
 INLINE __m512i add_rests(__m512i sum, const int16_t *x, __m512i q, __m512i v, __mmask32 odd,
                          __mmask32 high)
 {
@@ -269,8 +268,8 @@ INLINE __m512i add_rests(__m512i sum, const int16_t *x, __m512i q, __m512i v, __
     return _mm512_dpwssd_epi32(sum, quotient, signs);
 }
 
-/* Four rows at a time; PARTS of the input, and the rest of the core's division when REST. Runs of
- * columns as for sixteen bits. */
+/* Computes four rows at a time with PARTS parts of the input, and with the rest of the core's division when REST is
+ * set. Runs of columns are those of sixteen bits. */
 #define GATED_ROWS(NAME, PARTS, REST)                                                              \
     TARGET static void NAME(const struct tvmr_weights *w, const struct tvmr_input *in,             \
                             size_t from, size_t to, int32_t *out)                                  \

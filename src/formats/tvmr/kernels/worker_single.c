@@ -1,4 +1,4 @@
-/* For hosts without threads: no pool can be started, and a product has all its rows computed by its caller. */
+/* Replaces worker_threads.c on hosts without threads: no pool can be started, and the caller computes all rows. */
 #include "tvmr/kernels/kernels.h"
 
 struct tvmr_pool *tvmr_pool_new(unsigned threads) { return (void)threads, NULL; }

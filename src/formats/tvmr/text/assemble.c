@@ -1,11 +1,11 @@
-/* Assembler, lines and sections (TVMR 10.1). The language is line by line, with its own rules for
- * quotes and comments, hence not the lexer of src/text:
+/* The assembler: lines and sections (TVMR 10.1). The language goes line by line and has its own rules for quotes and
+ * comments, so this does not use the lexer of src/text:
  *
  *     .meta        name "x"                    .registers   C0: ternary[2, 3] key="w" frozen=true
  *     .requires    tensor [0x0001]             .program     relu H1, H0      ext.mnemonic A, B
  *     .projection  target x                                 label:           jump label
  *
- * `.image` has what these cannot express, so that every file can be written as text: assemble_image.c. */
+ * `.image` has what these sections cannot express, so that every file can be written as text (assemble_image.c). */
 #include "base/suggest.h"
 #include "tvmr/text/assemble.h"
 #include <ctype.h>
@@ -86,7 +86,7 @@ bool span_register(struct span s, uint8_t *reg)
     return true;
 }
 
-/* NULL: out of memory. */
+/* Copies a span into the arena. NULL when memory ran out. */
 static char *span_copy(struct assembly *a, struct span s, bool lower)
 {
     char *text = arena_copy(&a->arena, (penta_bytes){s.at, s.size}, &a->err);
@@ -175,7 +175,7 @@ static bool projection_line(struct assembly *a, struct span line)
     return true;
 }
 
-/* A .projection section ends here. */
+/* Ends a .projection section. */
 static bool end_projection(struct assembly *a, const uint8_t *at)
 {
     if (!a->in_projection) return true;
@@ -193,7 +193,7 @@ static bool end_projection(struct assembly *a, const uint8_t *at)
 
 /* ---- .requires ---- */
 
-/* Whether two names are the same, letters without case. */
+/* Tells whether two names are the same, ignoring case. */
 static bool same_name(struct span a, struct span b)
 {
     if (a.size != b.size) return false;
@@ -202,7 +202,7 @@ static bool same_name(struct span a, struct span b)
     return true;
 }
 
-/* The id of a line counts, whatever the name says elsewhere. */
+/* Checks a line of .requires. Its id counts, whatever id the name has elsewhere. */
 static void check_required(struct assembly *a, struct span name, const struct tvmr_extension *e,
                            unsigned id)
 {
@@ -246,7 +246,7 @@ static bool requires_line(struct assembly *a, struct span line)
 
 /* ---- .registers ---- */
 
-/* "2, 3]" into dims; *rest is what follows the bracket. */
+/* Reads "2, 3]" into dims. *rest becomes what follows the bracket. */
 static bool tvmr_assemble_dimensions(struct assembly *a, struct span *rest, uint16_t *dims,
                                      unsigned *count)
 {
@@ -272,7 +272,7 @@ static bool tvmr_assemble_dimensions(struct assembly *a, struct span *rest, uint
     }
 }
 
-/* key="..." and frozen=true, anywhere outside quotes. */
+/* Reads key="..." and frozen=true, which may stand anywhere outside quotes. */
 static bool tvmr_assemble_attributes(struct assembly *a, struct span rest, struct span *key,
                                      bool *frozen)
 {
@@ -426,7 +426,7 @@ static void tvmr_assemble_handed(struct assembly *a, bool ok)
     a->err = (penta_error){0};
 }
 
-/* Errors that only the end of the text shows; they carry its last line. */
+/* Reports errors that only the end of the text shows, at its last line. */
 static void at_end(struct assembly *a)
 {
     const uint8_t *last = a->s->text.data + a->last_line;

@@ -1,10 +1,10 @@
-/* The assembler's parts: lines and sections (assemble.c), instructions (assemble_insn.c), the
+/* What the parts of the assembler share: lines and sections (assemble.c), instructions (assemble_insn.c), the
  * metadata (assemble_metadata.c) and the image (assemble_image.c). */
 #pragma once
 #include "text/labels.h"
 #include "tvmr/tvmr.h"
 
-/* Characters of the source, without blanks around them. */
+/* A part of the source, without blanks around it. */
 struct span {
     const uint8_t *at;
     size_t size;
@@ -37,7 +37,7 @@ struct assembly {
     struct arena arena;
     penta_error err;
     enum asm_section section;
-    size_t last_line; /* offset of the last line: where the end of the text reports */
+    size_t last_line; /* the offset of the last line, at which errors of the end are reported */
 
     struct tvmr_meta meta;
     bool has_name, has_version, skull[3];
@@ -48,15 +48,15 @@ struct assembly {
     struct required *required;
     size_t required_count, required_capacity;
 
-    struct writer regs; /* definitions */
+    struct writer regs; /* the definitions of registers */
     size_t *reg_starts, reg_count, reg_capacity;
 
     struct writer code;
     struct labels labels;
-    int input_reg, output_reg; /* of the first LOAD_INPUT and STORE_OUTPUT, or -1 */
+    int input_reg, output_reg; /* the registers of the first LOAD_INPUT and STORE_OUTPUT, or -1 */
 
     /* .image */
-    int64_t version, flags; /* -1: as usual */
+    int64_t version, flags; /* -1 for the usual ones */
     bool has_checksum, has_reserved, has_exts, has_metadata, has_stored, has_file;
     uint64_t checksum, reserved;
     struct tvmr_extension_entry *exts;
@@ -67,32 +67,33 @@ struct assembly {
     uint64_t plain_size;
 };
 
-/* An error at a place of the source; false, so that a caller fails in one line. */
+/* Makes an error at a place of the source. Returns false, so that a caller fails in one line. */
 #define asm_at(a, at) ((uint64_t)((at) - (a)->s->text.data))
 #define asm_fail(a, code, at, ...) error_at(&(a)->err, code, asm_at(a, at), __VA_ARGS__)
 #define asm_warn(a, code, at, ...)                                                                 \
     findings_add((a)->findings, code, asm_at(a, at), NULL, __VA_ARGS__)
-/* Room for one more item of an array in the arena; NULL: out of memory. */
+/* Makes room for one more item of an array in the arena. NULL when memory ran out. */
 void *asm_grow(struct assembly *a, void *items, size_t count, size_t *capacity, size_t item);
 
 /* assemble.c */
 struct span span_trim(struct span s);
-struct span span_word(struct span *rest); /* the first word; rest becomes what follows, trimmed */
-bool span_is(struct span s, const char *text);              /* letters without case */
+struct span
+span_word(struct span *rest); /* takes the first word; *rest becomes what follows, trimmed */
+bool span_is(struct span s, const char *text);              /* ignores case */
 bool span_uint(struct span s, uint64_t max, uint64_t *out); /* decimal, or 0x hex */
 bool span_register(struct span s, uint8_t *reg);
 bool asm_registers_declared(const struct assembly *a, uint8_t reg, const uint8_t **def);
 
 /* assemble_insn.c */
 bool tvmr_asm_instruction(struct assembly *a, struct span line);
-void asm_resolve(struct assembly *a); /* labels, at the end */
+void asm_resolve(struct assembly *a); /* puts labels into their uses, at the end */
 
 /* assemble_metadata.c */
 void asm_metadata(struct assembly *a, struct writer *out); /* the JSON that the text describes */
-/* The JSON of the section that .image gives, changed; false: the text changes nothing in it. */
+/* Changes the JSON of the section that .image gives. False when the text changes nothing in it. */
 bool asm_metadata_edit(struct assembly *a, struct writer *out);
 
-/* print.c: whether text can be written in a line of the language, quoted or not. */
+/* print.c: tells whether a text can be written in a line of the language, in quotes or not. */
 bool tvmr_line_text(penta_bytes text);
 
 /* assemble_image.c */

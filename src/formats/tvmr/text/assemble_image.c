@@ -1,4 +1,4 @@
-/* Assembler, the image (TVMR 10.5): the section .image for what the language cannot express:
+/* The assembler: the section .image (TVMR 10.5), for what the language cannot express otherwise:
  *
  *     version N      flags N       checksum N     reserved N      header fields as they are
  *     ext ID MAJOR MINOR PATCH     these lines are the extension table instead of .requires

@@ -1,5 +1,5 @@
-/* Assembler, instructions (TVMR 10.2, TVMR 10.3). Core mnemonics have operand forms of their own
- * (isa.def); those of extensions fill the bytes A B C D one by one. */
+/* The assembler: instructions (TVMR 10.2, TVMR 10.3). Core mnemonics have operand forms of their own (isa.def); the
+ * operands of extensions fill the bytes A B C D one by one. */
 #include "base/thread/lock.h"
 #include "base/suggest.h"
 #include "tvmr/text/assemble.h"
@@ -13,7 +13,7 @@
 /* ---- the table of mnemonics, made once ---- */
 
 enum { MNEMONICS = 1024 };
-static struct mnemonic { /* op NULL: free */
+static struct mnemonic { /* an entry is free when its op is NULL */
     char text[56];
     const struct tvmr_op *op;
 } table[MNEMONICS];
@@ -64,7 +64,7 @@ static const struct tvmr_op *table_find(struct span word)
 
 /* ---- operands ---- */
 
-enum { OPERANDS = 7, HINTS = 20 }; /* one more than raw takes, the instruction with the most */
+enum { OPERANDS = 7, HINTS = 20 }; /* OPERANDS is one more than raw takes, which takes the most */
 struct operands {
     struct span at[OPERANDS];
     size_t count;
@@ -96,7 +96,7 @@ static bool assemble_insn_immediate(struct span s, int64_t *value)
     return true;
 }
 
-/* A number of so many bits; what does not fit is cut, with a warning. */
+/* Reads a number of `bits` bits. A number that does not fit is cut, with a warning. */
 static bool assemble_insn_number(struct assembly *a, struct span s, unsigned bits, uint32_t *out)
 {
     int64_t v;
@@ -108,7 +108,7 @@ static bool assemble_insn_number(struct assembly *a, struct span s, unsigned bit
     return true;
 }
 
-/* The value of name=value. */
+/* Finds the value of name=value. */
 static struct span value_of(struct span s)
 {
     const uint8_t *equals = memchr(s.at, '=', s.size);
@@ -129,7 +129,7 @@ static void put_byte(uint32_t *word, unsigned place, uint32_t value)
 
 static bool operand_label(struct assembly *a, struct span s, unsigned width)
 {
-    uint64_t place = a->code.out.size + 8 - width; /* the operands end with the instruction */
+    uint64_t place = a->code.out.size + 8 - width; /* the operand ends where the instruction ends */
     return labels_use(&a->labels, (penta_bytes){s.at, s.size}, place, width,
                       (uint64_t)(s.at - a->s->text.data), &a->err);
 }
@@ -158,7 +158,7 @@ static bool assemble_insn_missing(struct assembly *a, const struct tvmr_op *op, 
     return asm_fail(a, BASE_SYNTAX, o->end, "%s: operand %zu is missing", name, o->count + 1);
 }
 
-/* Operands after the last one that the instruction takes. */
+/* Reports operands after the last one that the instruction takes. */
 static bool assemble_insn_surplus(struct assembly *a, struct span mnemonic,
                                   const struct operands *o, size_t taken)
 {
@@ -168,7 +168,7 @@ static bool assemble_insn_surplus(struct assembly *a, struct span mnemonic,
                     taken == 1 ? "" : "s");
 }
 
-/* One operand of the form that the table says, into word. */
+/* Reads an operand of the form that the table says. */
 static bool core_operand(struct assembly *a, const struct tvmr_op *op, char form, char place,
                          struct span s, uint32_t *word)
 {
@@ -244,14 +244,14 @@ static bool byte_operand(struct assembly *a, struct span s, uint32_t *out)
     return assemble_insn_number(a, s, 8, out);
 }
 
-/* Standard extensions and manifests list their operands; extensions that C programs add are not held
- * to them. */
+/* Tells whether operands are checked against the table. Those of standard extensions and manifests are; those of
+ * extensions that C programs add are not. */
 static bool assemble_insn_listed(const struct tvmr_op *op)
 {
     return op->ext < TVMR_ID_USER || op->domain;
 }
 
-/* How many operands an instruction takes: up to its last byte that means something. */
+/* How many operands an instruction takes: up to its last byte that has a meaning. */
 static size_t ext_taken(const struct tvmr_op *op)
 {
     size_t taken = 4;
@@ -266,8 +266,8 @@ static const struct tvmr_op *core_twin(const struct tvmr_op *op)
     return NULL;
 }
 
-/* Operands in an extension's form that leave some out are read as those of the core by people: it
- * has no operand for a byte that is not used, the extension has. */
+/* Warns about operands that look like the form of the core, which has no operand for an unused byte. The form of an
+ * extension has one, so people leave it out by mistake. */
 static void check_form(struct assembly *a, const struct tvmr_op *op, struct span mnemonic,
                        const struct operands *o, size_t taken)
 {
@@ -334,8 +334,7 @@ static const struct tvmr_op *op_named(const struct tvmr_extension *e, struct spa
     return NULL;
 }
 
-/* ext.mnemonic that is none of the standard ones: a name of .requires, or an extension of a user.
- */
+/* Assembles ext.mnemonic of an extension that is not standard: one of .requires, or one that a C program added. */
 static bool assemble_insn_foreign(struct assembly *a, struct span word, const uint8_t *dot,
                                   const struct operands *o, bool *known)
 {
@@ -374,7 +373,7 @@ static bool assemble_insn_foreign(struct assembly *a, struct span word, const ui
 static bool tvmr_insn_unknown(struct assembly *a, struct span word)
 {
     struct suggest near = {.word = {word.at, word.size}};
-    /* Looking for similar words is slow, and a text with many errors does not need them all. */
+    /* The search for similar words is slow, and a text with many errors does not need all suggestions. */
     for (size_t i = 0; i < MNEMONICS && a->findings->errors < HINTS; i++)
         if (table[i].op) suggest_offer(&near, table[i].text);
     asm_fail(a, BASE_MNEMONIC, word.at, "unknown mnemonic: %.*s", QUOTE(word));
@@ -405,8 +404,8 @@ bool tvmr_asm_instruction(struct assembly *a, struct span line)
     return true;
 }
 
-/* Undefined labels are reported at the end of the text: where the first of them are used, and what
- * may have been meant. */
+/* Makes the note about an undefined label. The end of the text reports where the first of them are used, and which
+ * label was probably meant. */
 static void label_note(const struct assembly *a, const struct fixup *f, char *note, size_t size)
 {
     const struct label *l = &a->labels.items[f->label];
@@ -432,7 +431,7 @@ static void label_note(const struct assembly *a, const struct fixup *f, char *no
 
 void asm_resolve(struct assembly *a)
 {
-    unsigned notes = 20; /* each one needs a search */
+    unsigned notes = 20; /* each note needs a search */
     for (size_t i = 0; i < a->labels.fixup_count; i++) {
         const struct fixup *f = &a->labels.fixups[i];
         const struct label *l = &a->labels.items[f->label];

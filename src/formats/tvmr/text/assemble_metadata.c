@@ -1,12 +1,12 @@
-/* Assembler, the metadata section (TVMR 4.6, TVMR 10.5): written from .meta, .projection and the
- * labels, or, where .image gives its bytes, those with the members that the text changes. */
+/* The assembler: the metadata section (TVMR 4.6, TVMR 10.5). It is written from .meta, .projection and the labels.
+ * When .image gives its bytes, only the members that the text changes are replaced in them. */
 #include "base/codec/checksum.h"
 #include "base/json/json_write.h"
 #include "tvmr/text/assemble.h"
 #include <ctype.h>
 #include <stdlib.h>
 
-/* The declared shape of a register, [1] when there is none. */
+/* Writes the declared shape of a register, or [1] when it has none. */
 static void shape_json(struct assembly *a, struct json *j, const char *key, int reg, int64_t said)
 {
     const uint8_t *def;
@@ -99,7 +99,7 @@ static bool same_projection(const struct tvmr_projection *a, const struct tvmr_p
            strtod(a->density, NULL) == strtod(b->density, NULL);
 }
 
-/* Whether the text changes the projections; it cannot where a listing leaves one out. */
+/* Tells whether the text changes the projections. It cannot when a listing leaves one out. */
 static bool projections_differ(const struct tvmr_meta *now, const struct tvmr_meta *old)
 {
     bool differ = now->projection_count != old->projection_count;
@@ -121,7 +121,7 @@ static const struct label *label_named(const struct assembly *a, const char *nam
     return NULL;
 }
 
-enum { LABELS_MAX = 1024 }; /* more are not printed, hence not changed */
+enum { LABELS_MAX = 1024 }; /* more labels are not printed, so they are not changed */
 
 static bool labels_differ(const struct assembly *a, const struct tvmr_meta *old)
 {
@@ -142,7 +142,7 @@ static void labels_json(const struct assembly *a, const struct tvmr_meta *old, s
     json_end(j);
 }
 
-/* What the text says otherwise than the section, as an object with only these members. */
+/* Writes an object with only the members that the text changes. */
 static void assemble_metadata_changes(const struct assembly *a, const struct tvmr_meta *old,
                                       struct json *j)
 {
@@ -169,7 +169,7 @@ static void assemble_metadata_changes(const struct assembly *a, const struct tvm
 /* ---- members of an object as they are written: the text is valid JSON ---- */
 
 struct member {
-    penta_bytes key, value; /* the key with its quotes */
+    penta_bytes key, value; /* the key has its quotes */
 };
 
 static size_t skip_blanks(penta_bytes text, size_t at)
@@ -217,7 +217,7 @@ static bool member_of(penta_bytes object, penta_bytes key, struct member *m)
     return false;
 }
 
-/* Members of the old text with their new values, then those that it does not have. */
+/* Writes the members of the old text with their new values, and then the members that it does not have. */
 static void assemble_metadata_merge(penta_bytes old, penta_bytes changed, struct writer *out)
 {
     struct member m, other;

@@ -1,5 +1,5 @@
-/* Disassembler. Prints the plain form, assembles it in memory, and adds to .image what differs from the
- * file; if nothing else helps, all bytes of the file. */
+/* The disassembler. It prints the plain form, assembles that in memory, and adds to .image what differs from the
+ * file. When nothing else helps, .image has all bytes of the file. */
 #include "base/utf8.h"
 #include "core/assembles.h"
 #include "text/hex.h"
@@ -25,7 +25,7 @@ static void print_raw(struct writer *out, const struct tvmr_words *w)
                  w->a[2], w->a[3]);
 }
 
-/* The bytes that the text form fills in; the others must be those of the table. */
+/* The bytes that the operands of the text fill. The other bytes must be those of the table. */
 static uint32_t print_filled(const struct tvmr_op *op)
 {
     uint32_t mask = 0;
@@ -56,7 +56,8 @@ static void print_core(struct writer *out, const struct tvmr_op *op, const struc
     writer_text(out, name);
     for (const char *p = op->text; *p; p++) {
         if (*p == '?' || *p == 'x' || *p == 'p') continue;
-        if (*p == 'W' && op->opcode == TVMR_OP_ALLOC_TENSOR && !low) continue; /* one dimension */
+        if (*p == 'W' && op->opcode == TVMR_OP_ALLOC_TENSOR && !low)
+            continue; /* the tensor has one dimension */
         writer_text(out, separator);
         separator = ", ";
         if (*p == 'W' || *p == 'q')
@@ -79,7 +80,8 @@ static bool print_ext(struct writer *out, const struct tvmr_op *op, const struct
     char name[64];
     unsigned last = 0;
     for (unsigned k = 0; k < 4; k++) {
-        if (op->bytes[k] == '-' && w->a[k]) return false; /* the text has no place for it */
+        if (op->bytes[k] == '-' && w->a[k])
+            return false; /* the text has no operand for this byte */
         if (op->bytes[k] != '-') last = k + 1;
     }
     tvmr_mnemonic(op, name);
@@ -184,7 +186,7 @@ static void print_requires(struct writer *out, const struct tvmr_module *m)
     }
 }
 
-/* Whether a line can express the whole definition. */
+/* Tells whether a line can express the whole definition. */
 static bool plain_regdef(const struct tvmr_regdef *r)
 {
     return (r->flags == TVMR_ALLOCATED || r->flags == (TVMR_ALLOCATED | TVMR_FROZEN)) && r->ndims &&
@@ -199,7 +201,7 @@ static void print_registers(struct writer *out, const struct tvmr_module *m)
         const struct tvmr_type *type = tvmr_type_find(r->type);
         writer_text(out, "    ");
         if (r->reg == TVMR_NULL)
-            writer_text(out, "S63"); /* a definition that .image says: null cannot be defined */
+            writer_text(out, "S63"); /* null cannot be defined, so .image gives this definition */
         else
             print_register(out, r->reg);
         writer_print(out, ": %s", type ? type->name : "i32");
@@ -214,7 +216,7 @@ static void print_registers(struct writer *out, const struct tvmr_module *m)
     }
 }
 
-/* Instructions that a printed jump names. */
+/* Marks the instructions that a printed jump names. */
 static uint8_t *print_targets(const struct tvmr_module *m)
 {
     uint8_t *bits = calloc(1, m->count / 8 + 1);

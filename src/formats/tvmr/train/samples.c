@@ -1,4 +1,4 @@
-/* Samples, their targets, and how outputs compare with them. */
+/* Reads samples and their targets, and compares outputs with targets. */
 #include "tvmr/train/train.h"
 #include "base/number.h"
 #include <math.h>
@@ -31,7 +31,7 @@ bool samples_open(struct samples *s, const struct penta_table *data,
            option_int(options, count, "off", &s->off, err);
 }
 
-/* The largest class plus 1; 0: targets are outputs. */
+/* Counts the classes: the largest class plus 1, or 0 when targets are outputs. */
 static bool count_classes(const struct samples *s, size_t *classes, penta_error *err)
 {
     enum { CLASSES_MAX = 65536 };
@@ -81,7 +81,7 @@ const int32_t *samples_target(const struct samples *s, size_t row, size_t *count
     return s->row;
 }
 
-/* As ARGMAX: the last of the largest. */
+/* Finds the largest element as ARGMAX does: the last of several. */
 static size_t samples_largest(const int32_t *data, size_t count)
 {
     size_t best = 0;
@@ -96,7 +96,7 @@ void score_add(struct score *score, const struct tvmr_vm *vm, const struct sampl
     size_t count, is, taken;
     const int32_t *target = samples_target(s, row, &count), *out = vm->output.data;
     size_t n = vm->output.count;
-    bool chosen = n == 1 && s->classes > 1; /* the program gives the class itself */
+    bool chosen = n == 1 && s->classes > 1; /* the output of the program is the class itself */
     is = s->classes ? (size_t)s->targets->numbers[row] : samples_largest(target, count);
     taken = chosen ? (size_t)(out[0] < 0 ? SIZE_MAX : (size_t)out[0]) : samples_largest(out, n);
     for (size_t i = 0; !chosen && i < count; i++)

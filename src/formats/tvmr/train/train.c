@@ -1,4 +1,4 @@
-/* Epochs, batches, and the best weights (TVMR 21). */
+/* Trains a network: epochs, batches, and the best weights (TVMR 21). */
 #include "tvmr/train/train.h"
 #include "base/bytes.h"
 #include "core/snapshot.h"
@@ -8,18 +8,18 @@
 
 struct training {
     struct tvmr_vm *vm;
-    struct samples samples, test; /* test.data NULL: none */
-    struct penta_table files[4];  /* those that options name */
+    struct samples samples, test; /* test.data is NULL without tests */
+    struct penta_table files[4];  /* the files that options name */
     uint64_t epochs, batch, seed, patience;
-    double goal; /* from 0 to 1; above: none */
+    double goal; /* from 0 to 1; above 1 for no goal */
     const char *save;
     penta_tvmr_progress *progress;
     void *user;
     size_t *order;
-    int64_t batch_end; /* instruction, or -1 */
-    bool interrupted;  /* a run was: the epoch does not count */
+    int64_t batch_end; /* an instruction, or -1 */
+    bool interrupted;  /* a run was interrupted, so the epoch does not count */
     struct timespec start;
-    struct writer best; /* snapshot of the machine with the best weights */
+    struct writer best; /* a snapshot of the machine with the best weights */
     struct score best_score;
 };
 
@@ -127,7 +127,7 @@ static bool train_initialise(struct training *t, const penta_option *options, si
 
 /* ---- epochs ---- */
 
-/* The order of an epoch depends on nothing but the seed and its number. */
+/* Shuffles the samples. The order depends only on the seed and the number of the epoch. */
 static void train_shuffle(struct training *t, uint64_t epoch)
 {
     uint64_t state = t->seed * UINT64_C(0x9E3779B97F4A7C15) + epoch;
@@ -172,7 +172,7 @@ static double seconds_since(const struct timespec *start)
     return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
 }
 
-/* Keeps the weights if they are the best so far. */
+/* Keeps the weights when they are the best so far. */
 static bool keep_best(struct training *t, const struct score *score, bool *better, penta_error *err)
 {
     double now = score_accuracy(score), best = score_accuracy(&t->best_score);
@@ -228,7 +228,7 @@ static bool train_epochs(struct training *t, penta_tvmr_trained *out, penta_erro
     while (goes_on && out->epochs < t->epochs)
         if (!one_epoch(t, out, &goes_on, err)) {
             if (!t->interrupted) return false;
-            *err = (penta_error){0}; /* what was learnt so far is kept */
+            *err = (penta_error){0}; /* the weights that were learnt so far are kept */
             out->ended = "stopped";
             goes_on = false;
         }

@@ -1,31 +1,31 @@
-/* Training and judging (TVMR 21). */
+/* Training a network and judging it (TVMR 21). */
 #pragma once
 #include "base/table/table.h"
 #include "penta/train.h"
 #include "tvmr/vm/vm.h"
 
-/* Samples and how they become targets. */
+/* Samples, and how their targets are made. */
 struct samples {
     const struct penta_table *data, *targets;
-    size_t classes; /* 0: targets are outputs, not classes */
+    size_t classes; /* 0 when targets are outputs and not classes */
     int32_t on, off;
-    int32_t *row; /* the target of one row, of a class */
+    int32_t *row; /* the target of one row that is a class */
 };
 
-/* Reads what the options say; false with an error. */
+/* Reads the samples as the options say. False with an error. */
 bool samples_open(struct samples *s, const struct penta_table *data,
                   const struct penta_table *targets, const penta_option *options, size_t count,
                   penta_error *err);
-/* Makes both have as many classes. */
+/* Gives both the same number of classes. */
 bool samples_classes(struct samples *s, struct samples *test, const penta_option *options,
                      size_t count, penta_error *err);
 void samples_close(struct samples *s);
-/* The target of a row, and how many numbers it has. */
+/* The target of a row, and in *count how many numbers it has. */
 const int32_t *samples_target(const struct samples *s, size_t row, size_t *count);
 
 struct score {
     size_t rows, right;
-    double difference; /* of outputs and targets, all in all */
+    double difference; /* the sum of the differences of outputs and targets */
     uint64_t elements;
 };
 /* Compares the machine's output with the target of a row. */
@@ -34,16 +34,16 @@ void score_add(struct score *score, const struct tvmr_vm *vm, const struct sampl
 double score_accuracy(const struct score *score);
 double score_error(const struct score *score);
 
-/* One run from this instruction; row: for messages, SIZE_MAX for none. *interrupted, unless it is NULL,
- * tells apart why it ended early. */
+/* Makes one run from this instruction. `row` is for messages; SIZE_MAX for none. *interrupted, unless it is NULL,
+ * says whether an interrupt ended it. */
 bool run_from(struct tvmr_vm *vm, uint64_t pc, const int32_t *input, size_t count,
               const int32_t *target, size_t target_count, size_t row, bool *interrupted,
               penta_error *err);
-/* The machine as it was saved; lengths that did not fit since then are still told. */
+/* Brings back the machine as it was saved. Lengths that did not fit since then are still reported. */
 bool machine_restore(struct tvmr_vm *vm, const struct writer *saved, penta_error *err);
-/* All rows without targets. The machine is as before. */
+/* Runs all rows without targets. The machine is as before afterwards. */
 bool train_judge(struct tvmr_vm *vm, const struct samples *s, struct score *score,
                  uint64_t *confusion, penta_error *err);
-/* The same with all that can be said of it; free it. */
+/* Judges a machine and gives all results, which the caller frees. */
 bool judge_fully(struct tvmr_vm *vm, const struct samples *s, penta_tvmr_judged *out,
                  penta_error *err);

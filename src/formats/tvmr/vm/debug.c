@@ -1,11 +1,11 @@
-/* What a debugger asks of tensor programs: calls, and registers of numbers. Tensors are in the
- * machine's tree. */
+/* Answers a debugger about tensor programs: calls, and registers that hold numbers. Tensors are in the machine's
+ * tree. */
 #include "base/bytes.h"
 #include "core/debug/debug_info.h"
 #include "tvmr/vm/vm.h"
 
-/* The instruction after the LOOP that an END_LOOP belongs to as the text shows it. What is farther
- * away than anybody writes is left open, so that reading all of a file stays linear. */
+/* Finds the instruction after the LOOP to which an END_LOOP belongs in the text. The search stops at a distance
+ * that no program has, so that reading all of a file takes linear time. */
 static bool loop_start(const struct tvmr_module *m, uint64_t pc, uint64_t *start)
 {
     enum { FARTHEST = 1024 };
@@ -92,7 +92,7 @@ static bool tvmr_debug_set(penta_vm *base, penta_bytes name, const penta_value *
     return false;
 }
 
-/* The table says for each byte of an operand whether it names a register. */
+/* Reports accesses. The table says for each operand byte whether it names a register. */
 static void tvmr_debug_accesses(const penta_vm *base, uint64_t pc, penta_access_report *report,
                                 void *user)
 {
@@ -108,7 +108,7 @@ static void tvmr_debug_accesses(const penta_vm *base, uint64_t pc, penta_access_
     if (op && op->domain) report(user, &(penta_access){.host = true});
 }
 
-/* Each register is at its number << 32, as long as its tensor is. */
+/* Reports the regions of memory: each register is at its number << 32 and as long as its tensor. */
 static void tvmr_debug_regions(const penta_vm *base, penta_region_report *report, void *user)
 {
     (void)base;

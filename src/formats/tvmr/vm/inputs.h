@@ -1,10 +1,10 @@
-/* Inputs of runs to come. */
+/* The queue of inputs for later runs. */
 #pragma once
 #include "tvmr/vm/vm.h"
 
-/* One more run with this input. */
+/* Adds a run with this input. */
 bool tvmr_inputs_add(struct tvmr_vm *vm, const int32_t *data, size_t count);
-/* A run for each row of a file: a JSON array of arrays, CSV, NPY or IDX. */
+/* Adds a run for each row of a file, which is a JSON array of arrays, CSV, NPY or IDX. */
 bool tvmr_inputs_read(struct tvmr_vm *vm, const char *path, penta_error *err);
 
 /* inputs_json.c, or inputs_json_plain.c */

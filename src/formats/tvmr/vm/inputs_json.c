@@ -1,4 +1,4 @@
-/* Inputs from a JSON array of arrays. */
+/* Reads inputs from a JSON array of arrays. */
 #include "base/json/json_read.h"
 #include "tvmr/vm/inputs.h"
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Learning for hosts (TVMR 14): the plain functions beside the instructions. Numbers are those
- * of the upstream library, 32 bits that wrap. */
+/* Learning for hosts (TVMR 14): functions that do what the instructions do. Their numbers are those of the upstream
+ * library: 32 bits that wrap. */
 #include "penta/tvmr.h"
 #include "tvmr/vm/ops.h"
 #include <assert.h>
@@ -34,7 +34,7 @@ static void learning_press(const penta_tvmr_rule *rule, int32_t *pressures,
     }
 }
 
-/* Moves a weight one step towards the sign of its pressure: it grows, starts from 0, shrinks, or changes
+/* Moves a weight one step towards the sign of its pressure: the weight grows, starts from 0, shrinks, or changes
  * its sign. */
 static void follow_pressure(const penta_tvmr_rule *rule, penta_tvmr_signal *w, int32_t *pressure)
 {

@@ -1,4 +1,4 @@
-/* Memory of a machine: every array grows here, so that the budget is kept in one place. */
+/* The memory of a machine. Every array grows here, so that the budget is checked in one place. */
 #include "tvmr/kernels/kernels.h"
 #include "tvmr/vm/ops.h"
 
@@ -9,7 +9,7 @@ const uint8_t tvmr_conductance[4] = {255, 200, 100, 30}, tvmr_threshold[4] = {0,
 struct tvmr_signal tvmr_signal_of(int32_t v)
 {
     if (v > 0) return (struct tvmr_signal){1, (uint8_t)(v > 255 ? 255 : v)};
-    if (v == INT32_MIN) return (struct tvmr_signal){-1, 0}; /* its negation wraps */
+    if (v == INT32_MIN) return (struct tvmr_signal){-1, 0}; /* the negation of this value wraps */
     if (v < 0) return (struct tvmr_signal){-1, (uint8_t)(-v > 255 ? 255 : -v)};
     return (struct tvmr_signal){0, 0};
 }
@@ -19,7 +19,8 @@ uint32_t tvmr_memory_code(const struct tvmr_vm *vm)
     return vm->no_memory ? BASE_MEMORY : BASE_LIMIT;
 }
 
-/* pointer is the address of a typed pointer; all object pointers have one representation here. */
+/* Makes an array larger. `pointer` is the address of a typed pointer; all pointers to objects are alike on the
+ * hosts of penta. */
 bool tvmr_reserve(struct tvmr_vm *vm, void *pointer, size_t *capacity, size_t count, size_t item)
 {
     if (count <= *capacity) return true;
@@ -167,7 +168,7 @@ bool tvmr_temps_set(struct tvmr_vm *vm, struct tvmr_cold *c, const uint8_t *temp
     return true;
 }
 
-/* Room for a copy, and all of it but the arrays. */
+/* Makes room for a copy of a register, and copies everything but its arrays. */
 static bool cold_copy_room(struct tvmr_vm *vm, struct tvmr_cold *to, const struct tvmr_cold *from)
 {
     tvmr_cold_drop(vm, to);

@@ -1,5 +1,5 @@
-/* Lengths that do not fit: the machine allows them, but they are probably mistakes. They are findings
- * after the run, one for each place, or failures with the option 'strict'. */
+/* Lengths that do not fit. The machine allows them, but they are probably mistakes. They become findings after the
+ * run, one for each place, or failures with the option 'strict'. */
 #include "tvmr/vm/ops.h"
 #include <stdio.h>
 
@@ -28,7 +28,8 @@ bool tvmr_expect(struct tvmr_vm *vm, const struct tvmr_insn *in, struct tvmr_not
     if (note.have == note.want) return true;
     note.pc = (size_t)(in - vm->code);
     note.times = 1;
-    size_t i = vm->begun ? TVMR_NOTES : 0; /* it was counted before it was interrupted */
+    size_t i =
+        vm->begun ? TVMR_NOTES : 0; /* an instruction that was interrupted has counted it already */
     while (i < vm->note_count && !same_place(&vm->notes[i], &note)) i++;
     if (i < vm->note_count)
         vm->notes[i].times++;
@@ -40,7 +41,7 @@ bool tvmr_expect(struct tvmr_vm *vm, const struct tvmr_insn *in, struct tvmr_not
     return ops_fail(vm, TVMR_E_SHAPE, "%s", text) == TVMR_NEXT;
 }
 
-/* Where the first of these cold registers is defined; of none, the first one with a key. */
+/* Finds where the first of these cold registers is defined, or the first one with a key when there are none. */
 static uint64_t keyed_offset(const struct tvmr_module *m, uint64_t registers)
 {
     for (size_t i = 0; i < m->reg_count; i++) {
@@ -51,7 +52,7 @@ static uint64_t keyed_offset(const struct tvmr_module *m, uint64_t registers)
     return 0;
 }
 
-/* The warning that weight files and the program have not the same keys. */
+/* Warns that weight files and the program do not have the same keys. */
 static void note_weights(const struct tvmr_vm *vm, const struct tvmr_module *m,
                          struct findings *findings)
 {

@@ -1,4 +1,5 @@
-/* How much work an instruction is, for profiles: instructions differ by many orders of magnitude. */
+/* Computes how much work an instruction was, for profiles, since instructions differ by many orders of
+ * magnitude. */
 #include "tvmr/vm/ops.h"
 
 static uint64_t operations_elements(const struct tvmr_vm *vm, uint8_t reg)
@@ -8,7 +9,7 @@ static uint64_t operations_elements(const struct tvmr_vm *vm, uint8_t reg)
     return 0;
 }
 
-/* The multiply-adds of matrix B with a vector C, or with every row or column of C. */
+/* Counts the multiply-adds of matrix B with a vector C, or with every row or column of C. */
 static uint64_t operations_products(const struct tvmr_vm *vm, const struct tvmr_insn *in)
 {
     bool cold = in->a[1] >> 6 == 1;

@@ -1,5 +1,5 @@
-/* What handlers share. An instruction reads its registers, computes into the scratch buffer, and swaps
- * that with its destination: so the destination may also be a source. */
+/* What the handlers of instructions share. An instruction reads its registers, computes into the scratch buffer,
+ * and swaps that with its destination, so the destination may also be a source. */
 #pragma once
 #include "tvmr/vm/vm.h"
 #include <string.h>
@@ -17,7 +17,7 @@ static inline int64_t ops_clamp(int64_t v, int64_t low, int64_t high)
     return v < low ? low : v > high ? high : v;
 }
 static inline int32_t ops_wrap32(int64_t v) { return (int32_t)(uint32_t)(uint64_t)v; }
-/* i64 arithmetic that wraps, for sums and products of guest data. */
+/* 64-bit arithmetic that wraps, for sums and products of guest data. */
 static inline int64_t ops_wadd(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a + (uint64_t)b);
@@ -36,36 +36,36 @@ static inline unsigned ops_imm16(const struct tvmr_insn *in)
 
 /* ---- long instructions (TVMR 6.8) ----
  *
- * Handlers do their work in pieces. When the machine is interrupted, pieces end: loops stop, `put` and `fail` do
- * nothing, and the handler returns; what it changes after its loops it changes only if vm->paused is not set.
- * The instruction runs again later. Results are computed in the scratch buffer, so that nothing has changed; a
- * loop over what is changed in place goes on at vm->progress. */
+ * Handlers do their work in pieces. When the machine is interrupted, there are no more pieces: loops stop, ops_put
+ * and ops_fail do nothing, and the handler returns. A handler that changes something after its loops does so only
+ * when vm->paused is not set. The instruction runs again later. Results are computed in the scratch buffer, so
+ * nothing has changed by then. A loop that changes elements in place continues at vm->progress. */
 
-enum { TVMR_PIECE = 1 << 14 }; /* elements, each a unit of work */
+enum { TVMR_PIECE = 1 << 14 }; /* the elements of a piece, each a unit of work */
 
 static inline bool may_work(struct tvmr_vm *vm, uint64_t units)
 {
     if (!vm->paused) vm->paused = vm_work(&vm->base, units);
     return !vm->paused;
 }
-/* How many elements from here on are the next piece; 0: no more. */
+/* How many elements from `from` on are the next piece; 0 for no more. */
 static inline size_t ops_piece(struct tvmr_vm *vm, size_t from, size_t count)
 {
     size_t n = min_size(count - from, TVMR_PIECE);
     return n && may_work(vm, n) ? n : 0;
 }
-/* for (PIECES(i, n, count)): n elements from i on. */
+/* for (PIECES(i, n, count)) does n elements from i on in each round. */
 #define PIECES(i, n, count)                                                                        \
     size_t i = 0, n;                                                                               \
     (n = ops_piece(vm, i, count));                                                                 \
     i += n
 /* The condition of a loop over elements. */
 #define MORE(i, count) ((i) < (count) && ((i) % TVMR_PIECE || ops_piece(vm, i, count)))
-/* The same for a loop that changes them and starts at vm->progress. */
+/* The condition of a loop that changes elements in place and starts at vm->progress. */
 #define MORE_IN_PLACE(i, count)                                                                    \
     ((i) < (count) && ((i) % TVMR_PIECE || ops_piece(vm, i, count) || (vm->progress = (i), false)))
 
-/* False: interrupted. */
+/* Moves bytes. False when it was interrupted. */
 bool work_move(struct tvmr_vm *vm, void *to, const void *from, uint64_t bytes);
 bool work_fill(struct tvmr_vm *vm, void *to, int byte, uint64_t bytes);
 
@@ -92,7 +92,7 @@ static inline struct tvmr_cold *cold_at(struct tvmr_vm *vm, uint8_t reg)
     struct tvmr_cold *c = &vm->cold[INDEX(reg)];
     return c->present ? c : NULL;
 }
-/* Whether instructions must not change these weights. */
+/* Tells whether instructions must not change these weights. */
 static inline bool ops_spared(const struct tvmr_vm *vm, const struct tvmr_cold *c)
 {
     return vm->keep_frozen && c->present && c->frozen;
@@ -106,7 +106,7 @@ enum tvmr_result ops_unallocated(struct tvmr_vm *vm, char bank, uint8_t reg);
     struct tvmr_cold *name = cold_at(vm, reg);                                                     \
     if (!name) return ops_unallocated(vm, 'C', reg)
 
-/* Room for a result of count elements, contents undefined; NULL: failed. */
+/* Makes room for a result of `count` elements, whose contents are undefined. NULL when the instruction failed. */
 static inline int32_t *ops_result(struct tvmr_vm *vm, size_t count)
 {
     struct tvmr_hot *s = &vm->scratch;
@@ -116,7 +116,7 @@ static inline int32_t *ops_result(struct tvmr_vm *vm, size_t count)
     s->count = count;
     return s->data;
 }
-/* The result becomes the register, with this shape; a null register drops it. */
+/* Makes the result the new contents of a register, with this shape. A null register drops it. */
 enum tvmr_result ops_put(struct tvmr_vm *vm, uint8_t reg, const uint32_t *dims, size_t rank);
 static inline enum tvmr_result put_like(struct tvmr_vm *vm, uint8_t reg,
                                         const struct tvmr_hot *like)
@@ -135,9 +135,10 @@ static inline enum tvmr_result put_matrix(struct tvmr_vm *vm, uint8_t reg, size_
 }
 enum tvmr_result put_copy(struct tvmr_vm *vm, uint8_t reg, const struct tvmr_hot *from);
 enum tvmr_result put_scalar(struct tvmr_vm *vm, uint8_t reg, int32_t value);
-enum tvmr_result put_output(struct tvmr_vm *vm, const int32_t *data, size_t count); /* the output */
+enum tvmr_result put_output(struct tvmr_vm *vm, const int32_t *data,
+                            size_t count); /* sets the output */
 
-/* An auxiliary array, 0 to 2. */
+/* Makes room in auxiliary array 0, 1 or 2. */
 static inline int32_t *ops_auxiliary(struct tvmr_vm *vm, unsigned which, size_t count)
 {
     struct tvmr_buffer *b = &vm->aux[which];
@@ -156,19 +157,20 @@ static inline size_t last_dim(const struct tvmr_hot *h)
     return h->shape.rank ? h->shape.dims[h->shape.rank - 1] : h->count;
 }
 
-/* notes.c: note.have elements where note.want are expected. False: the instruction has failed. */
+/* notes.c: notes that there are note.have elements instead of note.want. False when the instruction has failed. */
 void tvmr_note_text(const struct tvmr_vm *vm, const struct tvmr_note *note, char *text,
                     size_t size);
 bool tvmr_expect(struct tvmr_vm *vm, const struct tvmr_insn *in, struct tvmr_note note);
 
-/* product.c: rows x cols weights times a vector of count elements, the rest being 0. Work in pieces. */
+/* product.c: multiplies rows x cols weights by a vector of `count` elements, after which there are zeros. In
+ * pieces. */
 enum tvmr_gate { TVMR_GATE_NONE, TVMR_GATE_CORE, TVMR_GATE_EXTENSION };
 void tvmr_product(struct tvmr_vm *vm, struct tvmr_cold *cold, enum tvmr_gate gate, const int32_t *x,
                   size_t count, int32_t *out);
 
 void tvmr_cold_finish(struct tvmr_cold *c, size_t count);
 
-/* ops_ternary.c: weights to begin with, as INIT_RANDOM makes them. */
+/* ops_ternary.c: fills weights with random values, as INIT_RANDOM does. */
 void tvmr_random_fill(struct tvmr_signal *w, size_t count, uint64_t state);
 
 #define HANDLER(name) enum tvmr_result op_##name(struct tvmr_vm *vm, const struct tvmr_insn *in)

@@ -1,5 +1,5 @@
-/* System, registers, structure (TVMR 7.1 to TVMR 7.3), control flow (TVMR 7.8), and the frame
- * that every handler works in. */
+/* Handlers for system, registers and structure (TVMR 7.1 to TVMR 7.3) and control flow (TVMR 7.8), and the
+ * functions that every handler uses. */
 #include "tvmr/vm/ops.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 enum tvmr_result ops_fail(struct tvmr_vm *vm, enum tvmr_fault fault, const char *format, ...)
 {
     va_list args;
-    if (vm->paused) return TVMR_FAILED; /* it was not meant */
+    if (vm->paused) return TVMR_FAILED; /* the failure is only that of the interrupt */
     va_start(args, format);
     vsnprintf(vm->fault_text, sizeof vm->fault_text, format, args);
     va_end(args);
@@ -22,7 +22,7 @@ enum tvmr_result ops_unallocated(struct tvmr_vm *vm, char bank, uint8_t reg)
 
 /* ---- work in pieces ---- */
 
-enum { MOVED = 64 * TVMR_PIECE }; /* bytes of a piece */
+enum { MOVED = 64 * TVMR_PIECE }; /* the bytes of a piece */
 
 bool work_move(struct tvmr_vm *vm, void *to, const void *from, uint64_t bytes)
 {
@@ -105,7 +105,7 @@ HANDLER(unknown_extension)
 
 /* ---- registers ---- */
 
-/* Zeros in a hot register that is not there yet. */
+/* Makes a hot register of zeros when it does not exist. */
 static bool new_hot(struct tvmr_vm *vm, unsigned index, size_t count, const uint32_t *dims,
                     size_t rank)
 {
@@ -175,7 +175,7 @@ HANDLER(zero_reg)
     return TVMR_NEXT;
 }
 
-/* none: the buffer may be empty, whatever the register is declared with. */
+/* Loads a buffer into a register. With `none` the buffer may be empty, however the register is declared. */
 static enum tvmr_result load_buffer(struct tvmr_vm *vm, const struct tvmr_insn *in,
                                     const struct tvmr_buffer *b, bool none)
 {
@@ -193,10 +193,10 @@ static enum tvmr_result load_buffer(struct tvmr_vm *vm, const struct tvmr_insn *
 }
 
 HANDLER(load_input) { return load_buffer(vm, in, &vm->input, false); }
-/* Programs that learn are used without a target (TVMR 21.1.3). */
+/* Loads the target. Programs that learn are also run without one (TVMR 21.1.3). */
 HANDLER(load_target) { return load_buffer(vm, in, &vm->target, true); }
 
-/* The output in the place of the old one, whose length it has only when all of it is there. */
+/* Replaces the output. It gets its new length only when all of it is there. */
 enum tvmr_result put_output(struct tvmr_vm *vm, const int32_t *data, size_t count)
 {
     struct tvmr_buffer *b = &vm->output;

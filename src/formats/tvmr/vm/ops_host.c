@@ -1,11 +1,12 @@
-/* Instructions that the host answers (TVMR 9: domain operations, models, banks), and assertions. */
+/* Handlers for instructions that the host answers (TVMR 9: domain operations, models, banks), and for
+ * assertions. */
 #include "tvmr/vm/ops.h"
 #include <stdarg.h>
 #include <stdio.h>
 
 /* ---- domain operations ---- */
 
-/* The value of a field's place, see neuro.def. */
+/* The value of a field's place (extensions/neuro.def explains places). */
 static uint64_t field_value(const struct tvmr_vm *vm, const uint8_t a[4], const char *place)
 {
     if (*place == 'r') place++;
@@ -189,7 +190,7 @@ HANDLER(snapshot)
     return TVMR_NEXT;
 }
 
-/* ---- banks: inline when the host attached one that has the slot, else a domain operation ---- */
+/* ---- banks: done here when the host attached one with the slot, else a domain operation ---- */
 
 static uint64_t id_of(const struct tvmr_hot *h)
 {

@@ -1,17 +1,17 @@
-/* Learning (TVMR 7.7, TVMR 8.4): pressure builds up from activity, and weights follow it when it
- * is strong enough. */
+/* Handlers for learning (TVMR 7.7, TVMR 8.4). Pressure builds up from activity, and weights follow it when it is
+ * strong enough. */
 #include "tvmr/vm/ops.h"
 #include <stdio.h>
 
 enum { DOPAMINE_GATE = 76, MASTERY_STEP = 5, UPDATE_STEP = 3 };
 
-/* 1 for 76..139, 2 for 140..203, 3 above. */
+/* The factor of the dopamine level: 1 for 76..139, 2 for 140..203, 3 above. */
 static int64_t dopamine_factor(const struct tvmr_vm *vm)
 {
     return 1 + (vm->chem[0] - DOPAMINE_GATE) / 64;
 }
 
-/* The pressure of a cold register, of this length; another length starts again at 0. */
+/* The pressure of a cold register. When its length changes, it starts again at 0. */
 static struct tvmr_pressure *pressure_of(struct tvmr_vm *vm, uint8_t reg, size_t count)
 {
     struct tvmr_pressure *p = &vm->pressure[INDEX(reg)];
@@ -47,7 +47,7 @@ HANDLER(mastery_update)
     return TVMR_NEXT;
 }
 
-/* One step of a weight towards a sign. */
+/* Moves a weight one step towards a sign. */
 static void ops_learn_step(struct tvmr_signal *w, int want, int size)
 {
     if (w->polarity == want) {
@@ -73,7 +73,7 @@ static enum tvmr_result ops_learn_commit(struct tvmr_vm *vm, const struct tvmr_i
         int64_t threshold = temp >= TVMR_COLD ? INT32_MAX : base * multiplier[temp] / 2;
         int32_t pressure = p->data[i];
         if (pressure == INT32_MIN || ops_absolute(pressure) < threshold)
-            continue; /* its negation wraps */
+            continue; /* the negation of this value wraps */
         ops_learn_step(&c->weights[i], pressure > 0 ? 1 : -1, MASTERY_STEP);
         p->data[i] = 0;
         changed = true;
@@ -183,7 +183,7 @@ static enum tvmr_result ops_learn_record(struct tvmr_vm *vm, const struct tvmr_i
 HANDLER(chl_free_record) { return ops_learn_record(vm, in, TVMR_CHL_FREE, vm->chl_free); }
 HANDLER(chl_clamp_record) { return ops_learn_record(vm, in, TVMR_CHL_CLAMPED, vm->chl_clamped); }
 
-/* "[64, 256]" */
+/* Writes a shape such as "[64, 256]". */
 static void shape_text(const struct tvmr_shape *shape, char *text, size_t size)
 {
     size_t used = (size_t)snprintf(text, size, "[");

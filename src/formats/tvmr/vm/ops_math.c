@@ -1,11 +1,10 @@
-/* Element by element (TVMR 7.4, TVMR 8.1, TVMR 8.3): arithmetic and activations of the core and
- * of the extensions tensor and activation. The two sets of formulas differ on purpose: both are
- * what programs were trained on. elements.def has the formulas whose loops are compiled for each
- * instruction set. */
+/* Handlers that compute element by element (TVMR 7.4, TVMR 8.1, TVMR 8.3): arithmetic and activations of the core
+ * and of the extensions tensor and activation. The two sets of formulas differ on purpose, because programs were
+ * trained with each. elements.def has the formulas whose loops are compiled for each instruction set. */
 #include "tvmr/kernels/elements.h"
 #include "tvmr/vm/ops.h"
 
-/* H[A] = a loop over H[B]. */
+/* Computes H[A] by a loop over H[B]. */
 static enum tvmr_result ops_math_unary(struct tvmr_vm *vm, const struct tvmr_insn *in,
                                        void (*loop)(int32_t *, const int32_t *, size_t, int32_t,
                                                     int32_t),
@@ -22,7 +21,7 @@ static enum tvmr_result ops_math_unary(struct tvmr_vm *vm, const struct tvmr_ins
 #define UNARY(name, loop, p)                                                                       \
     HANDLER(name) { return ops_math_unary(vm, in, LOOP(loop), p, 0); }
 
-/* H[A] = a loop over the shorter of H[B] and H[C]. */
+/* Computes H[A] by a loop over the shorter of H[B] and H[C]. */
 #define BINARY(name, loop, finish)                                                                 \
     HANDLER(name)                                                                                  \
     {                                                                                              \
@@ -59,7 +58,8 @@ static int32_t largest_of(struct tvmr_vm *vm, const struct tvmr_hot *x)
     return most;
 }
 
-/* e = 256 for the largest, less for others down to floor, never below 1. Differences wrap. */
+/* Computes a softmax. The largest element has the weight 256, others have less, down to `floor` and never below 1.
+ * Differences wrap. */
 static enum tvmr_result ops_math_softmax(struct tvmr_vm *vm, const struct tvmr_insn *in,
                                          int64_t floor, bool cap)
 {
@@ -84,7 +84,7 @@ static enum tvmr_result ops_math_softmax(struct tvmr_vm *vm, const struct tvmr_i
 HANDLER(core_softmax) { return ops_math_softmax(vm, in, -256, true); }
 HANDLER(act_softmax) { return ops_math_softmax(vm, in, -1024, false); }
 
-/* An empty register is within any bounds. */
+/* Clamps a register. An empty one is within any bounds. */
 static enum tvmr_result ops_math_clamped(struct tvmr_vm *vm, const struct tvmr_insn *in,
                                          int32_t low, int32_t high)
 {
@@ -96,7 +96,7 @@ static enum tvmr_result ops_math_clamped(struct tvmr_vm *vm, const struct tvmr_i
 
 HANDLER(core_clamp) { return ops_math_clamped(vm, in, in->a[2], in->a[3]); }
 
-/* a + scale * weights, for as many as there are. */
+/* Computes x + scale * weights, for as many elements as there are. */
 static enum tvmr_result ops_math_bias(struct tvmr_vm *vm, uint8_t to, const struct tvmr_hot *x,
                                       const struct tvmr_cold *c, int32_t scale)
 {
@@ -149,7 +149,7 @@ HANDLER(wire_skip)
 
 /* ---- tensor ---- */
 
-/* The sum of both, or the difference, over the longer; missing elements are 0. */
+/* Computes the sum or the difference over the longer of both. Missing elements are 0. */
 static enum tvmr_result add_padded(struct tvmr_vm *vm, uint8_t to, const struct tvmr_hot *x,
                                    const struct tvmr_hot *y, bool subtract)
 {
@@ -213,7 +213,7 @@ HANDLER(argmax)
 {
     NEED_HOT(x, in->a[1]);
     int32_t most = largest_of(vm, x);
-    size_t at = x->count, seen = 0; /* the last of those that are equal */
+    size_t at = x->count, seen = 0; /* `at` becomes the last of equal elements */
     while (at > 1 && x->data[at - 1] != most && MORE(seen, x->count)) at--, seen++;
     return put_scalar(vm, in->a[0], at ? (int32_t)(at - 1) : 0);
 }
@@ -321,7 +321,7 @@ static int32_t shift_amount(const struct tvmr_insn *in)
     return (int32_t)((ops_imm16(in) ? ops_imm16(in) : 8) & 31);
 }
 
-HANDLER(core_dequantize) /* to the output buffer: the destination register is not used */
+HANDLER(core_dequantize) /* writes to the output buffer; the destination register is not used */
 {
     NEED_HOT(x, in->a[1]);
     int32_t *r = ops_result(vm, x->count);

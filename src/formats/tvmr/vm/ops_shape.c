@@ -1,5 +1,5 @@
-/* Products of matrices and changes of shape (TVMR 7.10). Under the profile ternsig
- * MATMUL fails and the others copy. */
+/* Handlers for products of matrices and changes of shape (TVMR 7.10). Under the profile ternsig, MATMUL fails and
+ * the others copy. */
 #include "tvmr/kernels/elements.h"
 #include "tvmr/vm/ops.h"
 
@@ -10,13 +10,13 @@ static bool ops_shape_whole(const struct tvmr_shape *s, size_t count)
     uint64_t product = 1;
     for (unsigned i = 0; i < s->rank; i++) {
         product *= s->dims[i];
-        if (product > UINT32_MAX) return false; /* more than any register holds */
+        if (product > UINT32_MAX) return false; /* no register holds so many */
     }
     return product == count;
 }
 
-/* What all three share: the profile, the source, and a copy of its dimensions with room for one
- * more. NULL: *result says how the instruction ended. */
+/* Begins an instruction that changes a shape: checks the profile, finds the source, and copies its dimensions with
+ * room for one more. NULL when the instruction has ended, as *result says. */
 static const struct tvmr_hot *ops_shape_source(struct tvmr_vm *vm, const struct tvmr_insn *in,
                                                uint32_t **dims, enum tvmr_result *result)
 {
@@ -78,7 +78,7 @@ static enum tvmr_result change_rank(struct tvmr_vm *vm, const struct tvmr_insn *
 HANDLER(squeeze) { return change_rank(vm, in, false); }
 HANDLER(unsqueeze) { return change_rank(vm, in, true); }
 
-/* A tensor as [outer, a, between, b, inner] becomes [outer, b, between, a, inner]. */
+/* Swaps two dimensions: a tensor [outer, a, between, b, inner] becomes [outer, b, between, a, inner]. */
 static enum tvmr_result ops_shape_swap(struct tvmr_vm *vm, const struct tvmr_insn *in, unsigned x,
                                        unsigned y)
 {
@@ -120,15 +120,15 @@ HANDLER(tensor_transpose)
 
 /* ---- products ---- */
 
-/* A factor as rows of `inner` elements. */
+/* A factor of a product, as rows of `inner` elements. */
 struct factor {
     const int32_t *data;
     size_t rows, inner;
     int64_t most; /* the largest absolute value */
-    bool list;    /* of one dimension: it gives the result none */
+    bool list;    /* it has one dimension, and gives the result none */
 };
 
-/* Elements and shape of a hot or cold register. False: the instruction has failed. */
+/* Finds the elements and the shape of a hot or cold register. False when the instruction has failed. */
 static bool ops_shape_take(struct tvmr_vm *vm, uint8_t reg, unsigned which, const int32_t **data,
                            size_t *count, const struct tvmr_shape **shape)
 {
@@ -180,7 +180,7 @@ static bool left_factor(struct tvmr_vm *vm, uint8_t reg, struct factor *f)
     return true;
 }
 
-/* The right factor by columns, so that each element of the product is one of two rows. */
+/* Takes the right factor by columns, so that each element of the product is a dot product of two rows. */
 static bool right_factor(struct tvmr_vm *vm, uint8_t reg, struct factor *f)
 {
     size_t count;
@@ -200,7 +200,8 @@ static bool right_factor(struct tvmr_vm *vm, uint8_t reg, struct factor *f)
     return turned != NULL;
 }
 
-/* Exact for any elements: the upper and lower halves of the terms are summed apart. */
+/* A dot product that is exact for any elements, because it sums the upper and lower halves of the terms
+ * separately. */
 static int32_t wide_dot(struct tvmr_vm *vm, const int32_t *x, const int32_t *y, size_t n)
 {
     int64_t high = 0, low = 0;
@@ -215,7 +216,7 @@ static int32_t wide_dot(struct tvmr_vm *vm, const int32_t *x, const int32_t *y, 
     return ops_clamp32(high * (INT64_C(1) << 32) + low);
 }
 
-/* An element of the product, in pieces. The sum of the fast loop does not wrap. */
+/* Computes an element of the product in pieces. It is used when the sum of the fast loop does not wrap. */
 static int32_t ops_shape_dot(struct tvmr_vm *vm, const int32_t *x, const int32_t *y, size_t count)
 {
     int64_t sum = 0;
@@ -232,7 +233,7 @@ static enum tvmr_result matrix_product(struct tvmr_vm *vm, const struct tvmr_ins
                         b.inner);
     int32_t *r = ops_result(vm, a.rows * b.rows);
     if (!r) return TVMR_FAILED;
-    /* |sum| <= most * most * inner: then the fast loop cannot wrap */
+    /* The fast loop cannot wrap when the bound of the sum, most * most * inner, fits 64 bits. */
     bool fits = !a.most || !b.most || !a.inner ||
                 (uint64_t)a.most * (uint64_t)b.most <= INT64_MAX / a.inner;
     for (size_t i = 0; i < a.rows && may_work(vm, 1); i++)

@@ -1,4 +1,4 @@
-/* Attention, rotary positions, norms, key-value caches (TVMR 8.1), sampling (TVMR 8.13). */
+/* Handlers for attention, rotary positions, norms and key-value caches (TVMR 8.1), and for sampling (TVMR 8.13). */
 #include "tvmr/kernels/elements.h"
 #include "tvmr/vm/ops.h"
 
@@ -17,7 +17,7 @@ static struct matrix matrix_of(const struct tvmr_hot *h)
     return (struct matrix){h, rows, cols ? cols : 1};
 }
 
-/* The part of a row that has data; the rest is 0. */
+/* Finds the part of a row that has data. The rest of the row is 0. */
 static size_t row_data(const struct matrix *m, size_t row, const int32_t **data)
 {
     uint64_t at = (uint64_t)row * m->cols;
@@ -25,7 +25,7 @@ static size_t row_data(const struct matrix *m, size_t row, const int32_t **data)
     return at < m->h->count ? min_size(m->cols, m->h->count - (size_t)at) : 0;
 }
 
-/* Scores of one query row become shares of 255. */
+/* Turns the scores of a query row into shares of 255. */
 static void ops_tensor_shares(struct tvmr_vm *vm, int64_t *score, size_t count)
 {
     int64_t most = score[0], total = 0;
@@ -66,7 +66,7 @@ HANDLER(attention)
             size_t n = min_size(width, row_data(&k, j, &row));
             score[j] = score_of(vm, query, row, n);
         }
-        if (vm->paused) break; /* not all scores are there */
+        if (vm->paused) break; /* some scores are missing */
         ops_tensor_shares(vm, score, k.rows);
         work_fill(vm, sum, 0, v.cols * sizeof *sum);
         for (size_t j = 0; MORE(j, k.rows); j++) {
@@ -79,9 +79,9 @@ HANDLER(attention)
     return put_matrix(vm, in->a[3], q.rows, v.cols);
 }
 
-/* ---- rotary positions: the table in runs, each row the first index of the next value ---- */
+/* ---- rotary positions: for each value of the table the first index that has it ---- */
 
-static const uint16_t cos_from[] = {0, 1, 177, 251, 307, 355}; /* 256, 255, ... */
+static const uint16_t cos_from[] = {0, 1, 177, 251, 307, 355}; /* for the values 256, 255, ... */
 static const uint16_t sin_from[] = {0,   8,   16,  24,  32,  40,  47,  55,  63,  71,  79,  86,  94,
                                     102, 110, 118, 126, 133, 141, 149, 157, 165, 173, 180, 188, 196,
                                     204, 212, 220, 228, 235, 243, 251, 259, 267, 275, 283, 291, 298,
@@ -127,7 +127,7 @@ HANDLER(rope_apply)
 
 /* ---- norms ---- */
 
-/* Not always the floor: programs depend on exactly these steps. */
+/* A square root by these exact steps, on which programs depend. It is not always the largest whole root. */
 static int64_t ops_tensor_root(int64_t n)
 {
     if (n <= 1) return n;
@@ -139,7 +139,8 @@ static int64_t ops_tensor_root(int64_t n)
     return b > 1 ? b : 1;
 }
 
-/* A register as n numbers: a hot one with at least n, weights padded with 0, else zeros. */
+/* A register as n numbers: a hot register with at least n elements, weights with zeros after them, or only
+ * zeros. */
 static int32_t *vector_of(struct tvmr_vm *vm, uint8_t reg, size_t n, unsigned which)
 {
     int32_t *out = ops_auxiliary(vm, which, n);
@@ -225,7 +226,7 @@ static enum tvmr_result kv_read(struct tvmr_vm *vm, const struct tvmr_insn *in, 
     return put_matrix(vm, in->a[2], 1, w);
 }
 
-/* Element 0 of a register as a position. */
+/* Reads element 0 of a register as a position. */
 static bool ops_tensor_position(struct tvmr_vm *vm, uint8_t reg, unsigned *pos)
 {
     const int32_t *v = vector_of(vm, reg, 1, 0);
@@ -271,7 +272,7 @@ HANDLER(sample_temperature)
     return put_like(vm, in->a[0], x);
 }
 
-/* Moves a key down to where it is not less than those below it. */
+/* Moves a key down the heap, to where it is not less than the keys below it. */
 static void ops_tensor_sift(uint64_t *keys, size_t at, size_t count)
 {
     uint64_t key = keys[at];
@@ -283,7 +284,7 @@ static void ops_tensor_sift(uint64_t *keys, size_t at, size_t count)
     keys[at] = key;
 }
 
-/* Ascending. A heap, since that needs no more memory and can be interrupted anywhere. */
+/* Sorts keys ascending by a heap, which needs no other memory and can be interrupted anywhere. */
 static void ops_tensor_sort(struct tvmr_vm *vm, uint64_t *keys, size_t count)
 {
     for (size_t i = count / 2; i && may_work(vm, 1); i--) ops_tensor_sift(keys, i - 1, count);
@@ -295,7 +296,7 @@ static void ops_tensor_sort(struct tvmr_vm *vm, uint64_t *keys, size_t count)
     }
 }
 
-/* Indices in the lower halves, by falling value, then rising index. */
+/* Ranks the elements. Keys have the index in the lower half; they go by falling value, then by rising index. */
 static uint64_t *ops_tensor_ranking(struct tvmr_vm *vm, const struct tvmr_hot *x)
 {
     uint64_t *keys = (uint64_t *)(void *)ops_auxiliary(vm, 0, x->count * 2);
@@ -306,7 +307,7 @@ static uint64_t *ops_tensor_ranking(struct tvmr_vm *vm, const struct tvmr_hot *x
     return vm->paused ? NULL : keys;
 }
 
-/* Keeps the first `count` of the ranking. */
+/* Keeps the first `count` elements of the ranking. */
 static enum tvmr_result ops_tensor_keep(struct tvmr_vm *vm, const struct tvmr_insn *in,
                                         const struct tvmr_hot *x, const uint64_t *keys,
                                         size_t count)

@@ -1,10 +1,10 @@
-/* Weights (TVMR 7.5, TVMR 7.6, TVMR 8.2): products, tables, quantization, growing and pruning,
+/* Handlers for weights (TVMR 7.5, TVMR 7.6, TVMR 8.2): products, tables, quantization, growing and pruning,
  * temperatures. */
 #include "tvmr/vm/ops.h"
 
 /* ---- products ---- */
 
-/* Whether the weights take as many elements as there are, or may take others. */
+/* Checks that weights fit the number of elements, or may be used with another number. */
 static bool ops_ternary_fits(struct tvmr_vm *vm, const struct tvmr_insn *in, size_t cols,
                              size_t elements)
 {
@@ -123,7 +123,7 @@ HANDLER(embed_sequence)
 
 /* ---- between numbers and signals ---- */
 
-/* New weights in the place of the register, which the caller finishes. */
+/* Begins new weights in place of a register; the caller finishes them. */
 static struct tvmr_cold *ops_ternary_fresh(struct tvmr_vm *vm, uint8_t reg, size_t count)
 {
     uint32_t dim = (uint32_t)count;
@@ -214,7 +214,7 @@ HANDLER(accumulate_pressure)
     NEED_HOT(x, in->a[1]);
     struct tvmr_hot *h = &vm->hot[INDEX(in->a[0])];
     uint32_t dim = (uint32_t)x->count;
-    if (!h->present) { /* the sum with zeros is the other */
+    if (!h->present) { /* added to zeros, the sum is the other operand */
         int32_t *r = ops_result(vm, x->count);
         if (!r) return TVMR_FAILED;
         work_move(vm, r, x->data, x->count * sizeof *r);
@@ -237,7 +237,8 @@ void tvmr_random_fill(struct tvmr_signal *w, size_t count, uint64_t state)
     }
 }
 
-/* The state after so many steps: each of them is state * factor + term, and so are two of them. */
+/* The state of the generator after `steps` steps. A step is state * factor + term, and two steps together have the
+ * same form. */
 static uint64_t random_after(uint64_t state, uint64_t steps)
 {
     uint64_t factor = UINT64_C(6364136223846793005), term = 1;
@@ -294,7 +295,7 @@ HANDLER(prune_neuron)
         return ops_fail(vm, TVMR_E_RANGE, "row %zu of %zu", index, rows);
     size_t at = index * width, rest = c->count - at - width;
     tvmr_cold_changed(c);
-    /* First the weights, then the temperatures. */
+    /* The weights come first, then the temperatures. */
     size_t all = c->temps ? 2 * rest : rest, n;
     for (; vm->progress < all; vm->progress += n) {
         bool temps = vm->progress >= rest;
@@ -327,7 +328,7 @@ HANDLER(define_layer)
     return TVMR_NEXT;
 }
 
-/* New temperatures were interrupted: weights that had none have none. */
+/* Ends an interrupted change of temperatures: weights that had none before have none. */
 static enum tvmr_result temps_paused(struct tvmr_vm *vm, struct tvmr_cold *c, bool had)
 {
     if (!had) tvmr_release(vm, &c->temps, &c->temps_capacity, 1);

@@ -1,9 +1,9 @@
-/* The options of a run: numbers, files, kernels. */
+/* Reads the options of a run: numbers, files, kernels. */
 #include "tvmr/kernels/kernels.h"
 #include "tvmr/vm/inputs.h"
 #include <stdlib.h>
 
-/* "1,-2,3" into numbers. */
+/* Reads "1,-2,3" as numbers. */
 static bool number_list(const char *text, int64_t low, int64_t high, int32_t *out, size_t max,
                         size_t *count)
 {

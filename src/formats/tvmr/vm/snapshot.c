@@ -1,4 +1,4 @@
-/* The describe tree of a machine, and its snapshots. */
+/* Describes a machine as a tree, and saves and loads its snapshots. */
 #include "core/describe.h"
 #include "core/snapshot.h"
 #include "tvmr/kernels/kernels.h"
@@ -6,7 +6,7 @@
 
 /* ---- describe ---- */
 
-/* A stamp counts changes from 0, and a node's is not 0. */
+/* Describes numbers. A stamp counts changes from 0, and the stamp of a node must not be 0. */
 static void describe_numbers(const penta_visitor *v, const char *name, const int32_t *data,
                              size_t count, uint64_t stamp)
 {
@@ -136,13 +136,14 @@ void tvmr_vm_describe(const penta_vm *base, const penta_visitor *v)
 
 /* ---- snapshots ---- */
 
-/* An array with its capacity, which the memory budget counts: a machine that was loaded runs out of
- * it at the same instruction as one that ran there. */
+/* Walks over an array and its capacity. The memory budget counts capacities, so a machine that was loaded runs out
+ * of memory at the same instruction as one that ran there. */
 static void walk_items(struct tvmr_vm *vm, struct walk *w, void *pointer, size_t *count,
                        size_t *capacity, size_t item)
 {
     void *data;
-    size_t held = *count <= *capacity ? *count : 0; /* a released array keeps its old count */
+    size_t held =
+        *count <= *capacity ? *count : 0; /* an array that was released keeps its old count */
     size_t n = walk_count(w, held, item), saved = (size_t)walk_number(w, *capacity);
     if (walk_loads(w)) {
         *count = 0;
@@ -158,7 +159,7 @@ static void walk_items(struct tvmr_vm *vm, struct walk *w, void *pointer, size_t
     walk_numbers(w, data, n, item);
 }
 
-/* Arrays that hold nothing between two instructions, but count in the budget. */
+/* Walks over the capacity of an array that is empty between two instructions but counts in the budget. */
 static void walk_room(struct tvmr_vm *vm, struct walk *w, void *pointer, size_t *capacity,
                       size_t item)
 {
@@ -203,7 +204,7 @@ static bool shape_fits(const struct tvmr_shape *shape, size_t count)
     uint64_t product = 1;
     for (unsigned i = 0; i < shape->rank; i++) {
         product *= shape->dims[i];
-        if (product > UINT32_MAX) return false; /* more than any budget */
+        if (product > UINT32_MAX) return false; /* no budget allows so many */
     }
     return product == count;
 }
@@ -336,7 +337,7 @@ static void drop_shape(struct tvmr_vm *vm, struct tvmr_shape *shape)
     *shape = (struct tvmr_shape){0};
 }
 
-/* Releases all arrays, so that those of a snapshot fit into the budget in any order. */
+/* Releases all arrays, so that the arrays of a snapshot fit into the budget in any order. */
 static void drop_all(struct tvmr_vm *vm)
 {
     struct tvmr_buffer *buffers[] = {&vm->input,  &vm->output, &vm->target, &vm->outputs,
@@ -365,8 +366,8 @@ static void drop_all(struct tvmr_vm *vm)
     }
 }
 
-/* How far an instruction came that was interrupted. Loops over registers end at their length, whatever the
- * number says. Snapshots of older versions have none: they were taken between instructions. */
+/* Walks over how far an interrupted instruction came. Loops over registers end at their length, whatever the number
+ * is. Snapshots of older versions do not have it, because they were taken between instructions. */
 static void walk_begun(struct tvmr_vm *vm, struct walk *w)
 {
     vm->paused = false;
@@ -412,6 +413,6 @@ void tvmr_vm_walk(penta_vm *base, struct walk *w)
         walk_room(vm, w, &vm->aux[i].data, &vm->aux[i].capacity, sizeof *vm->aux[i].data);
     walk_models(vm, w);
     walk_notes(vm, w);
-    walk_fields(vm, w); /* the fault among them comes after what may raise one: the budget */
+    walk_fields(vm, w); /* the fault comes after the arrays, whose loading may run out of budget */
     walk_begun(vm, w);
 }

@@ -1,4 +1,4 @@
-/* Opening a machine, running it, and what its host may do to it. */
+/* Opens and runs a machine, and has the functions with which its host changes it. */
 #include "tvmr/vm/vm.h"
 #include "base/array.h"
 #include "base/file/file.h"
@@ -18,22 +18,23 @@ const char *tvmr_fault_name(enum tvmr_fault fault)
 
 /* ---- decode ---- */
 
-/* An instruction with the null register as a source does nothing, except operations of the host,
- * who decides what it means. */
+/* The handler of an instruction. An instruction with the null register as a source does nothing. Operations of the
+ * host are an exception: the host decides what the null register means. */
 static tvmr_handler *handler_of(const struct tvmr_insn *in)
 {
     if (!in->op)
         return !in->ext || tvmr_extension_find(in->ext) ? op_unknown_opcode : op_unknown_extension;
     if (!in->op->run) return op_unknown_opcode;
-    if (in->op->run == op_core_matrix_product) return in->op->run; /* the profile decides first */
+    if (in->op->run == op_core_matrix_product)
+        return in->op->run; /* its handler looks at the profile first */
     for (unsigned k = 0; k < 4 && !in->op->domain; k++)
         if ((in->op->bytes[k] == 's' || in->op->bytes[k] == 'm') && in->a[k] == TVMR_NULL)
             return op_nop;
     return in->op->run;
 }
 
-/* Pairs each LOOP with its END_LOOP, if a LOOP 0 needs it; a LOOP that none closes goes to the end.
- * Open loops are a list through the entries that are to be filled in. */
+/* Pairs each LOOP with its END_LOOP, when a LOOP 0 needs that. A LOOP that is never closed goes to the end. The
+ * open loops are linked through their entries, which are filled when the loop ends. */
 static bool pair_loops(const struct tvmr_insn *code, size_t count, uint32_t **out)
 {
     bool needed = false;
@@ -98,7 +99,7 @@ static bool vm_define(struct tvmr_vm *vm, const struct tvmr_regdef *r)
     unsigned index = r->reg & 63u;
     for (unsigned i = 0; i < r->ndims; i++) {
         dims[i] = tvmr_dim(r, i);
-        count = count > UINT32_MAX ? count : count * dims[i]; /* far beyond any budget then */
+        count = count > UINT32_MAX ? count : count * dims[i]; /* too many for any budget */
     }
     for (unsigned i = 0; i < r->ndims; i++)
         if (!dims[i]) count = 0;
@@ -109,7 +110,7 @@ static bool vm_define(struct tvmr_vm *vm, const struct tvmr_regdef *r)
     default: break;
     }
     size_t elements = (size_t)count;
-    if (elements != count) { /* more than a 32-bit host can count */
+    if (elements != count) { /* a 32-bit host cannot count so many */
         ops_fail(vm, TVMR_E_LIMIT, "%llu elements are over the memory budget",
                  (unsigned long long)count);
         return false;
@@ -231,10 +232,10 @@ bool tvmr_vm_set_target(struct tvmr_vm *vm, const int32_t *values, size_t count)
 HANDLER(mark)
 {
     (void)vm, (void)in;
-    return TVMR_FAILED; /* never called: the loop sees the mark first */
+    return TVMR_FAILED; /* this is never called, because the loop sees the breakpoint first */
 }
 
-/* The output of a run that ended, after those before it. */
+/* Keeps the output of a run that ended, after the earlier outputs. */
 static bool keep_output(struct tvmr_vm *vm)
 {
     size_t at = vm->outputs.count;
@@ -256,7 +257,7 @@ static void number_list_json(struct json *j, const int32_t *data, size_t count)
     json_end(j);
 }
 
-/* Outputs as an array of arrays, one per run. */
+/* Writes the outputs as an array of arrays, one for each run. */
 static bool write_outputs(const struct tvmr_vm *vm, penta_error *err)
 {
     struct writer out = {0};
@@ -271,7 +272,7 @@ static bool write_outputs(const struct tvmr_vm *vm, penta_error *err)
     return ok;
 }
 
-/* A run is over: starts the next one, if there is another input. */
+/* Ends a run and starts the next one, when there is another input. */
 static void end_run(struct tvmr_vm *vm)
 {
     if (vm->input_count && !keep_output(vm)) vm->fault = TVMR_E_LIMIT;
@@ -366,7 +367,7 @@ void tvmr_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             counts_arrive(vm->base.counts, vm->places[vm->pc], vm->call_depth + 1);
         vm->pc++;
         enum tvmr_result result = in->plain(vm, in);
-        if (vm->paused) { /* it runs again */
+        if (vm->paused) { /* the instruction runs again later */
             vm->paused = false;
             vm->begun = true;
             vm->pc = vm->at;
@@ -382,7 +383,7 @@ void tvmr_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             end_run(vm);
         } else if (result == TVMR_FAILED) {
             vm->final = true;
-            vm->executed++; /* counts it, the steps of the stop do not */
+            vm->executed++; /* counts the instruction, which the steps of the stop do not include */
             steps--;
         }
     }
@@ -391,7 +392,7 @@ void tvmr_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     vm_tell(vm, stop);
 }
 
-/* ---- the host's side ---- */
+/* ---- what the host does with a machine ---- */
 
 void tvmr_vm_stop(struct tvmr_vm *vm)
 {
@@ -435,7 +436,8 @@ static bool vm_mark(penta_vm *base, uint64_t pc, bool on)
     return true;
 }
 
-/* Registers as memory: byte address = register byte << 32 | offset, elements in host order. */
+/* Finds an element. Registers are memory at the byte address register << 32 | offset, with elements in the byte
+ * order of the host. */
 static bool element_at(const struct tvmr_vm *vm, uint64_t address, size_t size, const uint8_t **at)
 {
     uint64_t reg = address >> 32, offset = address & UINT32_MAX, bytes;
@@ -453,7 +455,8 @@ static bool element_at(const struct tvmr_vm *vm, uint64_t address, size_t size, 
         return false;
     }
     if (offset > bytes || size > bytes - offset) return false;
-    *at = size ? (const uint8_t *)data + offset : NULL; /* an empty register may have no data */
+    *at = size ? (const uint8_t *)data + offset
+               : NULL; /* an empty register may have a NULL pointer */
     return true;
 }
 
@@ -498,7 +501,7 @@ bool tvmr_vm_reload(struct tvmr_vm *vm, const penta_module *module, bool *kept, 
     struct tvmr_cold *old = calloc(TVMR_BANK, sizeof *old);
     if (!old) return error_at(err, BASE_MEMORY, 0, "no memory to keep the weights");
     bool ok = true;
-    vm->note_count = 0; /* of another program, and so are the weight files */
+    vm->note_count = 0; /* the notes were about another program, and so were the weight files */
     vm->keyed = vm->filled = 0;
     *vm->unused = *vm->warning = 0;
     for (unsigned i = 0; ok && i < TVMR_BANK; i++)

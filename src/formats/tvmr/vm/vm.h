@@ -1,4 +1,4 @@
-/* The machine: four banks of 64 registers, buffers, and the state of the extensions. */
+/* The machine of a TVMR program: four banks of 64 registers, buffers, and the state of the extensions. */
 #pragma once
 #include "tvmr/tvmr.h"
 
@@ -33,18 +33,18 @@ struct tvmr_hot {
     uint64_t stamp; /* one more with every change */
 };
 
-struct tvmr_prepared; /* kernels.h: weights in the form that a kernel reads */
+struct tvmr_prepared; /* weights in the form that a kernel reads (kernels.h) */
 
 struct tvmr_cold {
     bool present, frozen, dirty;
     struct tvmr_signal *weights;
     size_t count, capacity;
     struct tvmr_shape shape;
-    uint8_t *temps; /* count of them, or NULL: all HOT */
+    uint8_t *temps; /* `count` temperatures, or NULL when all are HOT */
     size_t temps_capacity;
     uint8_t key[255];
     uint8_t key_size;
-    struct tvmr_prepared *prepared; /* NULL: not made since the weights changed */
+    struct tvmr_prepared *prepared; /* NULL when the weights have changed since */
     uint64_t stamp;                 /* one more with every change */
 };
 
@@ -67,10 +67,10 @@ struct tvmr_buffer {
     uint64_t stamp;
 };
 
-struct tvmr_insn {            /* decoded */
+struct tvmr_insn {            /* a decoded instruction */
     tvmr_handler *run;        /* the handler, NOP for a null source, or the breakpoint */
-    tvmr_handler *plain;      /* without the breakpoint */
-    const struct tvmr_op *op; /* NULL: unknown */
+    tvmr_handler *plain;      /* the handler without the breakpoint */
+    const struct tvmr_op *op; /* NULL for an unknown instruction */
     uint16_t ext, opcode;
     uint8_t a[4];
 };
@@ -79,9 +79,9 @@ struct tvmr_loop {
     uint32_t start, remaining;
 };
 
-struct tvmr_note { /* a length that does not fit */
+struct tvmr_note { /* a note about a length that does not fit */
     uint32_t rule;
-    uint8_t to, from; /* registers: what takes the elements; what has them */
+    uint8_t to, from; /* the register that takes the elements, and the one that has them */
     size_t want, have;
     size_t pc;
     uint64_t times;
@@ -90,8 +90,8 @@ struct tvmr_note { /* a length that does not fit */
 enum { TVMR_DEPTH = 1024, TVMR_MODELS = 256, TVMR_YIELD_ARGS = 6, TVMR_NOTES = 64 };
 enum tvmr_chl { TVMR_CHL_IDLE, TVMR_CHL_FREE, TVMR_CHL_CLAMPED };
 
-/* A bank of vectors that a host attaches; then bank instructions run without a stop. Ids are 64
- * bits, scores are scaled by 256. A function returns false when it has no such slot or entry. */
+/* A bank of vectors that a host attaches, so that bank instructions run without a stop. Ids have 64 bits, scores
+ * are scaled by 256. A function returns false when there is no such slot or entry. */
 struct tvmr_local_bank {
     void *user;
     bool (*query)(void *user, uint8_t slot, const int32_t *vector, size_t size, size_t top,
@@ -103,17 +103,17 @@ struct tvmr_local_bank {
     bool (*remove)(void *user, uint8_t slot, uint64_t id);
 };
 
-struct tvmr_pool; /* kernels.h: threads */
+struct tvmr_pool; /* threads (kernels.h) */
 
 struct tvmr_vm {
     penta_vm base;
     struct tvmr_insn *code;
-    uint32_t
-        *after_loop; /* by the index of a LOOP 0: the instruction to go on with; NULL: no such */
+    /* For a LOOP 0, by its index, the instruction after it; NULL without LOOP 0. */
+    uint32_t *after_loop;
     enum tvmr_profile profile;
     size_t count;
-    uint64_t pc; /* of the next instruction */
-    uint64_t at; /* of the one that ran last */
+    uint64_t pc; /* the pc of the next instruction */
+    uint64_t at; /* the pc of the instruction that ran last */
     struct tvmr_hot hot[TVMR_BANK];
     struct tvmr_cold cold[TVMR_BANK];
     int32_t param[TVMR_BANK];
@@ -127,7 +127,7 @@ struct tvmr_vm {
     int32_t current_error, babble_scale;
     uint64_t babble_phase;
 
-    /* extensions */
+    /* The state of the extensions. */
     enum tvmr_chl chl_phase;
     struct tvmr_correlation chl_free[TVMR_BANK], chl_clamped[TVMR_BANK];
     struct tvmr_cold checkpoints[TVMR_BANK];
@@ -140,39 +140,40 @@ struct tvmr_vm {
     struct tvmr_pressure snapshots[TVMR_BANK];
     const struct tvmr_local_bank *bank;
 
-    /* running */
+    /* The state of the run. */
     uint64_t executed;
-    /* An instruction that was interrupted (TVMR 6.8): `begun` until it ends, with `progress` elements of what
-     * it changes in place done. `paused` while its handler returns. */
+    /* The state of an instruction that was interrupted (TVMR 6.8): `begun` is set until it ends, `progress` is the number
+     * of elements that it has changed in place, and `paused` is set while its handler returns. */
     bool paused, begun;
     size_t progress;
     _Atomic(penta_vm *) inner; /* a model that the host runs for this machine, or NULL */
-    bool final, waiting, at_break, halted; /* halted: final by HALT, not by running off the end */
-    bool settled;                          /* the host has stopped or failed the run itself */
+    bool final, waiting, at_break,
+        halted;   /* halted: it ended by HALT and not at the end of the code */
+    bool settled; /* the host has stopped or failed the run itself */
     enum tvmr_fault fault;
     char fault_text[160];
-    const struct tvmr_op *yield_op; /* of the stop that waits */
+    const struct tvmr_op *yield_op; /* the instruction of the stop that waits */
     uint64_t yield_args[TVMR_YIELD_ARGS];
-    struct tvmr_buffer inputs; /* all inputs to come, one after the other */
+    struct tvmr_buffer inputs; /* all later inputs, one after the other */
     size_t *input_ends, input_count, input_capacity, input_next;
-    struct tvmr_buffer outputs; /* of the runs that ended */
+    struct tvmr_buffer outputs; /* the outputs of the runs that ended */
     size_t *output_ends, output_count, output_capacity;
-    uint64_t loads;                   /* of snapshots, which change everything */
+    uint64_t loads;                   /* counts loaded snapshots, since each changes everything */
     char *save_weights, *output_path; /* or NULL */
-    char warning[120];                /* what a weight file could not do, or "" */
+    char warning[120];                /* why a weight file did not fit, or "" */
     uint64_t keyed,
         filled;       /* once weight files were loaded: cold registers with a key; with weights */
-    char unused[40];  /* keys of weight files that no register has */
-    bool keep_frozen; /* instructions leave the weights of frozen registers alone */
-    size_t declared[TVMR_BANK]; /* elements of hot registers by their definitions, or 0 */
+    char unused[40];  /* the keys of weight files that no register has */
+    bool keep_frozen; /* instructions do not change the weights of frozen registers */
+    size_t declared[TVMR_BANK]; /* the elements of hot registers by their definitions, or 0 */
     bool strict;                /* lengths that do not fit are failures */
     struct tvmr_note notes[TVMR_NOTES];
     size_t note_count;
 
-    uint32_t *places;        /* counts_places */
-    struct tvmr_work *works; /* by instruction, while they are counted */
+    uint32_t *places;        /* the table of counts_places */
+    struct tvmr_work *works; /* for each instruction, while the machine counts */
 
-    /* memory */
+    /* The memory of the machine. */
     uint64_t memory_used, memory_max;
     bool no_memory;          /* the system had less than the budget allows */
     struct tvmr_hot scratch; /* results are computed here, then swapped with the destination */
@@ -188,21 +189,21 @@ extern const struct engine tvmr_interp;
 
 /* vm.c */
 void tvmr_vm_run(penta_vm *vm, uint64_t fuel, penta_stop *stop);
-/* A new run: pc 0, stacks empty, this input. Registers stay as they are. */
+/* Begins a new run with this input, at pc 0 and with empty stacks. Registers stay as they are. */
 bool tvmr_vm_begin(struct tvmr_vm *vm, const int32_t *input, size_t count);
 bool tvmr_vm_set_target(struct tvmr_vm *vm, const int32_t *values, size_t count);
-/* For a host: ends the run, or lets it fail. */
+/* Let the host end the run, or make it fail. */
 void tvmr_vm_stop(struct tvmr_vm *vm);
 void tvmr_vm_fail(struct tvmr_vm *vm, const char *text);
-/* Another program into a running machine; keeps weights whose key and shape match. */
+/* Loads another program into a running machine, and keeps weights whose key and shape match. */
 bool tvmr_vm_reload(struct tvmr_vm *vm, const penta_module *module, bool *kept, penta_error *err);
 
 /* run_options.c */
 bool tvmr_vm_options(struct tvmr_vm *vm, const penta_option *options, size_t count,
                      penta_error *err);
 
-/* memory_budget.c: registers from outside, and their memory */
-/* BASE_MEMORY or BASE_LIMIT: why the machine got no memory the last time. */
+/* memory_budget.c: registers that are set from outside, and their memory. */
+/* Why the machine got no memory the last time: BASE_MEMORY or BASE_LIMIT. */
 uint32_t tvmr_memory_code(const struct tvmr_vm *vm);
 bool tvmr_reserve(struct tvmr_vm *vm, void *pointer, size_t *capacity, size_t count, size_t item);
 void tvmr_release(struct tvmr_vm *vm, void *pointer, size_t *capacity, size_t item);
@@ -210,28 +211,28 @@ bool tvmr_shape_set(struct tvmr_vm *vm, struct tvmr_shape *shape, const uint32_t
                     size_t rank);
 bool tvmr_hot_set(struct tvmr_vm *vm, unsigned index, const int32_t *data, size_t count,
                   const uint32_t *dims, size_t rank);
-/* count zero signals of this shape, without key and temperatures. */
+/* Makes a register of `count` zero signals of this shape, without key and temperatures. */
 bool tvmr_cold_new(struct tvmr_vm *vm, unsigned index, size_t count, const uint32_t *dims,
                    size_t rank);
 bool tvmr_cold_copy(struct tvmr_vm *vm, struct tvmr_cold *to, const struct tvmr_cold *from);
-/* The same in a handler, which an interrupt may end. */
+/* Copies a register in a handler, which an interrupt may end. */
 bool tvmr_cold_copy_work(struct tvmr_vm *vm, struct tvmr_cold *to, const struct tvmr_cold *from);
 bool tvmr_temps_set(struct tvmr_vm *vm, struct tvmr_cold *cold, const uint8_t *temps);
-/* In handlers: without contents, and present only when tvmr_cold_finish says so. */
+/* Begins a register in a handler. It has no contents, and is present only after tvmr_cold_finish. */
 struct tvmr_cold *tvmr_cold_begin(struct tvmr_vm *vm, unsigned index, size_t count,
                                   const uint32_t *dims, size_t rank);
 void tvmr_cold_drop(struct tvmr_vm *vm, struct tvmr_cold *cold);
 void tvmr_hot_drop(struct tvmr_vm *vm, struct tvmr_hot *hot);
-/* Must be called by whoever changes weights or temperatures. */
+/* Must be called after every change of weights or temperatures. */
 void tvmr_cold_changed(struct tvmr_cold *cold);
 bool tvmr_buffer_set(struct tvmr_vm *vm, struct tvmr_buffer *buffer, const int32_t *data,
                      size_t count);
 bool tvmr_numbers_set(struct tvmr_vm *vm, struct tvmr_pressure *p,
                       size_t count); /* zeros of that length */
 
-/* operations.c: after the instruction ran. At least 1: elements of its largest operand or result,
- * multiply-adds of a product. */
-struct tvmr_work { /* what the work of an instruction depends on */
+/* operations.c: computes the work of an instruction after it ran: the elements of its largest operand or result, or
+ * the multiply-adds of a product; at least 1. */
+struct tvmr_work { /* the values on which the work of an instruction depends */
     bool product;
     uint8_t count, registers[4];
 };
@@ -251,5 +252,5 @@ bool tvmr_weights_save(const struct tvmr_vm *vm, const char *path, penta_error *
 /* Registers whose key and count match; how many were loaded. */
 /* False, too, when nothing of the file went into the machine. */
 bool tvmr_weights_load(struct tvmr_vm *vm, const char *path, size_t *loaded, penta_error *err);
-/* The keys of registers for which no weight file had weights, as a list. */
+/* Lists the keys of registers for which no weight file had weights. */
 void tvmr_weights_missing(const struct tvmr_vm *vm, char *list, size_t size);
