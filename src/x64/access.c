@@ -1,3 +1,6 @@
+/* Loads and stores by the kind of what is in memory. A row of the table has the opcodes for one
+ * kind of integer, in the form that x64_form_mem takes; floats and vectors use the functions of
+ * sse.h. */
 #include "x64/access.h"
 
 static const struct {

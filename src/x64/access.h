@@ -1,4 +1,5 @@
-/* Loads and stores by the kind of what is in memory. Integers that are loaded fill 64 bits. */
+/* Loads and stores by the kind of what is in memory. An integer that is loaded fills a 64-bit
+ * register: it is extended by its sign, or by zeros if it is unsigned. */
 #pragma once
 #include "x64/sse.h"
 
@@ -9,14 +10,15 @@ enum x64_access {
     X64_U16,
     X64_I32,
     X64_U32,
-    X64_INTEGER, /* of 64 bits */
+    X64_INTEGER, /* a 64-bit integer */
     X64_F32,
     X64_F64,
-    X64_16_BYTES, /* vectors; addresses need not be multiples of their size */
+    X64_16_BYTES, /* vectors, at addresses that need not be aligned */
     X64_32_BYTES
 };
 
-/* reg: of integers, or of floats and vectors. */
+/* `reg` is an integer register for integers, and a register of floats and vectors for the other
+ * kinds. */
 void x64_load(struct x64 *e, enum x64_access kind, unsigned reg, struct x64_mem from);
 void x64_store(struct x64 *e, enum x64_access kind, struct x64_mem to, unsigned reg);
 void x64_store_imm(struct x64 *e, enum x64_access kind, struct x64_mem to, int32_t imm);

@@ -1,4 +1,6 @@
-/* What x86-64 has of three operands is LEA, IMUL and the shifts of BMI2; the rest is a move first. */
+/* Builds operations with three operands from the instructions of x86-64. Only LEA, IMUL with an
+ * immediate, and the shifts of BMI2 have three operands; every other operation first moves its left
+ * operand to the destination. */
 #include "x64/operations.h"
 
 static void operations_two(struct x64 *e, unsigned op, enum x64_size size, enum x64_reg d,
@@ -18,7 +20,7 @@ static void operations_sum(struct x64 *e, unsigned op, enum x64_size size, enum 
         return;
     }
     if (d == b && d != a) {
-        if (op != X64_SUB) { /* the others commute */
+        if (op != X64_SUB) { /* the other operations are commutative */
             operations_two(e, op, size, d, a);
             return;
         }

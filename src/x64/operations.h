@@ -1,24 +1,27 @@
-/* Operations as a compiler has them, in as few instructions as there are. */
+/* Operations as a compiler uses them (d = a op b). Each becomes as few instructions as possible. */
 #pragma once
 #include "x64/sse.h"
 
-/* Three operands, d = a op b: the registers may be the same in any way; `aside` is one that may be changed: at
- * most one of a and b, and not d, or d is wrong. Beside those of enum x64_alu. Counts of shifts are taken modulo the width. */
+/* The operations of x64_three, beside those of enum x64_alu. It computes d = a op b, and any of
+ * these registers may be the same. `aside` is a register that may be changed. It may be a or b, but
+ * not both, and never d; otherwise the result in d is wrong. Counts of shifts are taken modulo the
+ * width. */
 enum x64_op { X64_IMUL = 8, X64_SHL, X64_SHR, X64_SAR, X64_ROL, X64_ROR };
 
-/* False: there is none. */
+/* Returns false if there is no such operation on three operands: for ROL and ROR. */
 bool x64_three(struct x64 *e, unsigned op, enum x64_size size, enum x64_reg d, enum x64_reg a,
                enum x64_reg b, enum x64_reg aside);
 void x64_three_imm(struct x64 *e, unsigned op, enum x64_size size, enum x64_reg d, enum x64_reg a,
                    int32_t imm);
 
-/* The same of floats, which do not commute: of two NaNs the first one counts. False: a is `aside`, but
- * that is needed for b. */
+/* The same for floats. These do not commute: when both operands are NaN, the result is the first
+ * one. Returns false if a is `aside`, but `aside` is needed to keep b. */
 enum x64_real { X64_FADD, X64_FSUB, X64_FMUL, X64_FDIV };
 bool x64_three_real(struct x64 *e, enum x64_real op, bool f64, unsigned d, unsigned a, unsigned b,
                     unsigned aside);
 
-/* RAX by b, with RDX: the upper half of a product, quotients and remainders. */
+/* Operations on RAX and b that also use RDX. They give the upper half of a product, a quotient or a
+ * remainder. */
 enum x64_wide { X64_MULHS, X64_MULHU, X64_DIVS, X64_DIVU, X64_REMS, X64_REMU };
 void x64_wide(struct x64 *e, enum x64_wide op, enum x64_size size, enum x64_reg d, enum x64_reg b);
 
@@ -37,6 +40,6 @@ enum x64_unary {
 void x64_unary(struct x64 *e, enum x64_unary op, enum x64_size size, enum x64_reg d,
                enum x64_reg a);
 
-/* After a comparison of floats: 1 if the condition holds, else 0. Values that cannot be compared set the
- * parity flag, and are not equal. */
+/* Sets d to 1 if the condition holds after a comparison of floats, else to 0. Values that cannot be
+ * compared (NaN) set the parity flag, and count as not equal. */
 void x64_set_real(struct x64 *e, enum x64_cond cond, enum x64_reg d, enum x64_reg aside);

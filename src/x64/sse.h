@@ -1,13 +1,15 @@
-/* Floats and vectors, named as in x64.h: SSE2 instructions, or the same ones as AVX has them if the
- * assembler's `vex` is set. Code should have one kind alone: processors take long to change between
- * them while registers have more than 16 bytes in use. */
+/* Instructions on floats and vectors, named as in x64.h. They are SSE2 instructions, or the AVX
+ * forms of the same instructions if the assembler's `vex` is set. Code should use only one of the
+ * two kinds: processors take long to change between them while the upper halves of 32-byte
+ * registers are in use. */
 #pragma once
 #include "x64/x64.h"
 
-enum { X64_ANY = 0 }; /* the second source of instructions that have none */
+enum { X64_ANY = 0 }; /* the second source of an instruction that has none */
 
-/* The prefix of AVX. op: as for x64_form, 0x38XX for the map 0f38; second: a source, which SSE2 has as
- * the destination; rex: bits for reg, index and base, and 8 for 64-bit operands. */
+/* Emits the prefix of AVX. `op` is as for x64_form, or 0x38XX for the opcode map 0f38. `second` is
+ * a source that SSE2 instructions have as their destination. `rex` has bits for reg, index and
+ * base, and 8 for 64-bit operands. */
 X64_INLINE void x64_vex_prefix(struct x64 *e, uint32_t op, unsigned rex, unsigned second, bool wide)
 {
     unsigned before = op >> 16, map = (op >> 8 & 0xff) == 0x38 ? 2 : 1;
@@ -55,7 +57,7 @@ X64_SSE(subs, 0xf30f5c, 0xf20f5c, dst)
 X64_SSE(divs, 0xf30f5e, 0xf20f5e, dst)
 X64_SSE(sqrts, 0xf30f51, 0xf20f51, dst)
 X64_SSE(ucomis, 0x0f2e, 0x660f2e, X64_ANY)
-X64_SSE(cvts2s, 0xf20f5a, 0xf30f5a, dst) /* to f32, to f64, from the other */
+X64_SSE(cvts2s, 0xf20f5a, 0xf30f5a, dst) /* f64 false: to f32 from f64; true: to f64 from f32 */
 #undef X64_SSE
 
 X64_INLINE void x64_xorps(struct x64 *e, unsigned dst, unsigned src)
@@ -70,7 +72,7 @@ X64_INLINE void x64_movs_store(struct x64 *e, bool f64, struct x64_mem m, unsign
 {
     x64_sse_mem(e, f64 ? 0xf20f11 : 0xf30f11, src, m, false);
 }
-/* Bits between the register files: movd, movq. */
+/* Copies bits between integer registers and registers of floats: movd and movq. */
 X64_INLINE void x64_movq_to(struct x64 *e, enum x64_size size, unsigned dst, enum x64_reg src)
 {
     x64_sse(e, 0x660f6e, size, dst, X64_ANY, src, false);
@@ -88,7 +90,7 @@ X64_INLINE void x64_cvtts2si(struct x64 *e, bool f64, enum x64_reg dst, unsigned
     x64_sse(e, f64 ? 0xf20f2c : 0xf30f2c, X64, dst, X64_ANY, src, false);
 }
 
-/* ---- vectors; wide: 32 bytes, with `vex` only ---- */
+/* ---- vectors; `wide` means 32 bytes, which needs `vex` ---- */
 
 X64_INLINE void x64_movaps(struct x64 *e, bool wide, unsigned dst, unsigned src)
 {
@@ -121,6 +123,7 @@ static inline bool x64_needs_vex(enum x64_vector op)
 {
     return (x64_vectors[op].op & 0xff00) == 0x3800;
 }
-/* dst = a op b; b may be anything where there is none. Without `vex`, dst must be a or differ from b. */
+/* Computes dst = a op b. Where the operation has no b, any value may be given for it. Without
+ * `vex`, dst must be a, or differ from b. */
 void x64_vector(struct x64 *e, enum x64_vector op, bool wide, unsigned dst, unsigned a, unsigned b,
                 uint8_t imm);

@@ -1,3 +1,5 @@
+/* The parts of the assembler that are not inlined: labels with their jumps and calls, padding with
+ * NOP, and operations on vectors, which come from the rows of vector.def. */
 #include "x64/sse.h"
 
 void x64_init(struct x64 *e, void *memory, size_t capacity)
@@ -6,7 +8,8 @@ void x64_init(struct x64 *e, void *memory, size_t capacity)
     *e = (struct x64){start, start, start + (capacity - X64_MARGIN), false};
 }
 
-/* A rel32 field for a label: set now if the label is bound, else linked to the earlier uses. */
+/* Emits a 32-bit distance to a label. If the label is bound, the distance is known. Else the field
+ * holds the offset of the previous use of the label, and x64_bind fills in all uses later. */
 static void x64_use(struct x64 *e, struct x64_label *label)
 {
     uint32_t site = x64_here(e);
@@ -54,7 +57,7 @@ void x64_lea_label(struct x64 *e, enum x64_reg dst, struct x64_label *label)
     x64_use(e, label);
 }
 
-/* The sequences of 1 to 9 bytes that the processor manuals recommend. */
+/* Fills the space with the sequences of 1 to 9 bytes that the processor manuals recommend. */
 void x64_nop(struct x64 *e, unsigned size)
 {
     static const uint8_t nops[9][9] = {

@@ -1,12 +1,13 @@
-/* An x86-64 assembler that knows bytes and labels, but no guest machine.
+/* An x86-64 assembler. It knows bytes and labels, but no guest machine.
  *
- * Functions are named after the manual's mnemonics, destination first. An instruction is composed
- * in a 64-bit word and stored whole: emitting is a few shifts and one store, without branches on
- * registers or immediates, since a mispredicted branch costs more than all the rest. Nothing is
- * checked on the way: the caller asks x64_full at least once in X64_MARGIN bytes.
- * Positions are offsets from `start`, below 2^31.
+ * Functions are named after the mnemonics of the processor manuals, and the destination comes
+ * first. An instruction is composed in a 64-bit word and stored whole. So emitting takes a few
+ * shifts and one store, without branches on registers or immediates, because a mispredicted branch
+ * costs more than all the rest. Nothing is checked on the way: the caller asks x64_full at least
+ * once in X64_MARGIN bytes. Positions are offsets from `start`, below 2^31.
  *
- * Forms with an address are called MNEMONIC_load (register from memory) and MNEMONIC_store. */
+ * Functions for forms with an address are called MNEMONIC_load (register from memory) and
+ * MNEMONIC_store. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +15,7 @@
 #include <string.h>
 
 enum x64_reg { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 };
-enum x64_size { X32, X64 }; /* of the operation; 32-bit results clear the upper half */
+enum x64_size { X32, X64 }; /* size of an operation; 32-bit results clear the upper half */
 /* clang-format off */
 enum x64_cond {
     X64_O, X64_NO, X64_B, X64_AE, X64_E, X64_NE, X64_BE, X64_A, X64_S, X64_NS, X64_P, X64_NP, X64_L,
@@ -23,43 +24,44 @@ enum x64_cond {
 /* clang-format on */
 
 struct x64 {
-    uint8_t *start, *at, *limit; /* limit: X64_MARGIN bytes before the end of the memory */
-    bool vex;                    /* floats and vectors in the encoding of AVX: sse.h */
+    uint8_t *start, *at, *limit; /* `limit` is X64_MARGIN bytes before the end of the memory */
+    bool vex;                    /* floats and vectors use the encoding of AVX (sse.h) */
 };
 
 enum { X64_MARGIN = 512 };
 
-struct x64_mem {        /* segment:[base + index << scale + disp] */
-    int8_t base, index; /* X64_NONE: without; RSP is no index */
+struct x64_mem {        /* segment:[base + (index << scale) + disp] */
+    int8_t base, index; /* X64_NONE: not used; RSP cannot be an index */
     uint8_t scale;
-    bool gs, narrow; /* segment gs; the sum is cut to 32 bits */
+    bool gs, narrow; /* the segment is gs; the sum is cut to 32 bits */
     int32_t disp;
 };
 enum { X64_NONE = -1 };
 
-/* Always inlined, so that the compiler computes whatever follows from constant operands. */
+/* The function is always inlined, so that the compiler computes everything that follows from
+ * constant operands. */
 #define X64_INLINE static inline __attribute__((always_inline))
 
-struct x64_label { /* start from zeros */
-    uint32_t at;   /* offset + 1 once it is bound */
-    uint32_t uses; /* offset + 1 of the last jump to it, where the offset of the one before is */
+struct x64_label { /* a label starts as zeros */
+    uint32_t at;   /* 1 + its offset, once it is bound */
+    uint32_t uses; /* 1 + offset of the last jump to it, which holds that of the one before */
 };
 
-/* x64.c */
-void x64_init(struct x64 *e, void *memory, size_t capacity); /* X64_MARGIN or more */
+/* ---- functions of x64.c ---- */
+void x64_init(struct x64 *e, void *memory, size_t capacity); /* capacity: X64_MARGIN or more */
 void x64_bind(struct x64 *e, struct x64_label *label);
 void x64_jmp(struct x64 *e, struct x64_label *label);
 void x64_jcc(struct x64 *e, enum x64_cond cond, struct x64_label *label);
 void x64_call(struct x64 *e, struct x64_label *label);
-void x64_lea_label(struct x64 *e, enum x64_reg dst, struct x64_label *label); /* rip-relative */
-void x64_nop(struct x64 *e, unsigned size); /* as few instructions as possible */
+void x64_lea_label(struct x64 *e, enum x64_reg dst, struct x64_label *label); /* relative to rip */
+void x64_nop(struct x64 *e, unsigned size); /* uses as few instructions as possible */
 
 X64_INLINE uint32_t x64_here(const struct x64 *e) { return (uint32_t)(e->at - e->start); }
 
-/* Less than X64_MARGIN bytes are left. */
+/* True when less than X64_MARGIN bytes are left. */
 X64_INLINE bool x64_full(const struct x64 *e) { return e->at > e->limit; }
 
-/* Appends the lowest n bytes; writes 8 whatever n is. */
+/* Appends the lowest n bytes of a word. It always writes 8 bytes to memory, whatever n is. */
 X64_INLINE void x64_put(struct x64 *e, uint64_t bytes, unsigned n)
 {
     memcpy(e->at, &bytes, 8);
@@ -71,7 +73,7 @@ X64_INLINE void x64_patch32(struct x64 *e, uint32_t at, uint32_t value)
     memcpy(e->start + at, &value, 4);
 }
 
-/* Puts a byte before those in w, if wanted. */
+/* Puts a byte before those in w if `wanted` is true. */
 X64_INLINE uint64_t x64_in_front(uint64_t w, unsigned byte, bool wanted)
 {
     return w << 8 * wanted | (byte & (0u - wanted));
@@ -79,8 +81,9 @@ X64_INLINE uint64_t x64_in_front(uint64_t w, unsigned byte, bool wanted)
 
 /* ---- register forms ---- */
 
-/* op: the opcode, 0x0fXX for the second map, with a mandatory prefix above: 0xf30fb8. bytes: rm or
- * reg is an 8-bit register, for which 4 to 7 need a REX prefix. Not wanted: emits nothing. */
+/* Emits an instruction on registers. `op` is the opcode: 0x0fXX for the second opcode map, with a
+ * mandatory prefix above that, as in 0xf30fb8. `bytes` means that rm or reg is an 8-bit register,
+ * and 8-bit registers 4 to 7 need a REX prefix. Nothing is emitted if `wanted` is false. */
 X64_INLINE void x64_form_if(struct x64 *e, uint32_t op, enum x64_size size, unsigned reg,
                             unsigned rm, bool bytes, bool wanted)
 {
@@ -138,7 +141,8 @@ X64_ALU(xor, X64_XOR)
 X64_ALU(cmp, X64_CMP)
 #undef X64_ALU
 
-/* sub with a 4-byte immediate whatever its value, so that it can be patched. Returns its offset. */
+/* Emits a sub whose immediate has 4 bytes whatever its value is, so that it can be patched. Returns
+ * the offset of the immediate. */
 X64_INLINE uint32_t x64_sub_imm32(struct x64 *e, enum x64_size size, enum x64_reg dst, int32_t imm)
 {
     x64_form(e, 0x81, size, 5, dst, false);
@@ -163,7 +167,7 @@ X64_TWO(xchg, 0x87)
 X64_TWO(test, 0x85)
 #undef X64_TWO
 
-/* mov, unless the registers are the same. */
+/* Emits mov, unless the registers are the same. */
 X64_INLINE void x64_move(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src)
 {
     x64_form_if(e, 0x8b, size, dst, src, false, dst != src);
@@ -200,7 +204,7 @@ X64_ONE(not, 2)
 X64_ONE(neg, 3)
 X64_ONE(mul, 4) /* rdx:rax = rax * reg */
 X64_ONE(imul_wide, 5)
-X64_ONE(div, 6) /* rax, rdx = quotient, remainder of rdx:rax / reg */
+X64_ONE(div, 6) /* rax and rdx = quotient and remainder of rdx:rax / reg */
 X64_ONE(idiv, 7)
 #undef X64_ONE
 
@@ -236,10 +240,11 @@ X64_INLINE void x64_imul_imm(struct x64 *e, enum x64_size size, enum x64_reg dst
     x64_put(e, (uint32_t)imm, small ? 1 : 4);
 }
 
-/* The shortest form that leaves the flags alone: for a sign-extended 32-bit value, and for any. */
+/* These use the shortest form that leaves the flags alone: x64_mov_imm32 for a sign-extended 32-bit
+ * value, and x64_mov_imm for any value. */
 X64_INLINE void x64_mov_imm32(struct x64 *e, enum x64_reg dst, int32_t imm)
 {
-    bool negative = imm < 0; /* REX.W c7 /0, else [REX] b8+r, which clears the upper half */
+    bool negative = imm < 0; /* REX.W c7 /0; otherwise [REX] b8+r, which clears the upper half */
     unsigned high = dst >> 3, low = dst & 7;
     uint64_t w = x64_in_front(negative ? 0xc0c7u + (low << 8) : 0xb8u + low,
                               0x40u | (unsigned)negative << 3 | high, negative | high);
@@ -261,7 +266,8 @@ X64_INLINE void x64_mov_imm(struct x64 *e, enum x64_reg dst, uint64_t imm)
 
 /* ---- three operands (BMI1, BMI2) ---- */
 
-/* prefix: 0 none, 1 66, 2 F3, 3 F2; map: 2 0f38, 3 0f3a. */
+/* Emits an instruction with a VEX prefix. `prefix` is 0 for none, 1 for 66, 2 for F3, 3 for F2.
+ * `map` is 2 for the opcode map 0f38, 3 for 0f3a. */
 X64_INLINE void x64_vex(struct x64 *e, unsigned prefix, unsigned map, unsigned op,
                         enum x64_size size, unsigned reg, unsigned second, unsigned rm)
 {
@@ -292,7 +298,7 @@ X64_INLINE void x64_rorx(struct x64 *e, enum x64_size size, enum x64_reg dst, en
     x64_vex(e, 3, 3, 0xf0, size, dst, 0, src);
     x64_put(e, count, 1);
 }
-/* high:low = rdx * src; the same register twice gets the high half. */
+/* Computes high:low = rdx * src. If both are the same register, it gets the high half. */
 X64_INLINE void x64_mulx(struct x64 *e, enum x64_size size, enum x64_reg high, enum x64_reg low,
                          enum x64_reg src)
 {
@@ -301,8 +307,8 @@ X64_INLINE void x64_mulx(struct x64 *e, enum x64_size size, enum x64_reg high, e
 
 /* ---- memory forms ---- */
 
-/* The bytes that say where: the second byte of the form, what follows it, and the bits that its prefix
- * has for the registers. */
+/* The bytes of an instruction that say where its memory operand is: the second byte of the form,
+ * the bytes that follow it, and the bits for the registers that belong to its prefix. */
 struct x64_address {
     uint64_t bytes;
     unsigned count, rex, disp_size;
@@ -313,8 +319,8 @@ X64_INLINE struct x64_address x64_address(unsigned reg, struct x64_mem m)
     unsigned rex = (reg >> 3) << 2, mod, disp_size;
     unsigned base = m.base < 0 ? RBP : (unsigned)m.base & 7;
     unsigned index = m.index < 0 ? RSP : (unsigned)m.index & 7;
-    bool pair = (m.base < 0) | (m.index >= 0) | (base == RSP); /* a second address byte */
-    if (m.base < 0) { /* no base: always a 4-byte displacement */
+    bool pair = (m.base < 0) | (m.index >= 0) | (base == RSP); /* a second address byte is needed */
+    if (m.base < 0) { /* without a base the displacement always has 4 bytes */
         mod = 0;
         disp_size = 4;
     } else {
@@ -372,7 +378,7 @@ X64_LOAD(xor, 0x33)
 X64_LOAD(cmp, 0x3b)
 #undef X64_LOAD
 
-/* The address itself, without the segment. */
+/* Computes the address itself, without the segment. */
 X64_INLINE void x64_lea(struct x64 *e, enum x64_size size, enum x64_reg dst, struct x64_mem m)
 {
     x64_form_mem(e, 0x8d, size, dst, m, false);
@@ -399,7 +405,7 @@ X64_INLINE void x64_mov_store_imm16(struct x64 *e, struct x64_mem m, uint16_t im
     x64_form_mem(e, 0x6600c7, X32, 0, m, false);
     x64_put(e, imm, 2);
 }
-/* X64: the immediate is sign-extended. */
+/* With X64, the immediate is sign-extended. */
 X64_INLINE void x64_mov_store_imm(struct x64 *e, enum x64_size size, struct x64_mem m, int32_t imm)
 {
     x64_form_mem(e, 0xc7, size, 0, m, false);
@@ -415,7 +421,7 @@ X64_INLINE void x64_jmp_mem(struct x64 *e, struct x64_mem m)
     x64_form_mem(e, 0xff, X32, 4, m, false);
 }
 
-/* ---- the rest ---- */
+/* ---- other instructions ---- */
 
 X64_INLINE void x64_push(struct x64 *e, enum x64_reg reg)
 {
@@ -437,7 +443,7 @@ X64_INLINE void x64_jmp_reg(struct x64 *e, enum x64_reg reg)
     x64_form(e, 0xff, X32, 4, reg, false);
 }
 
-/* Jumps to known offsets, short where they reach. */
+/* These jump to a known offset. They use the short form where it reaches. */
 X64_INLINE void x64_jmp_to(struct x64 *e, uint32_t to)
 {
     int32_t near = (int32_t)(to - (x64_here(e) + 2));
@@ -456,7 +462,7 @@ X64_INLINE void x64_call_to(struct x64 *e, uint32_t to)
 {
     x64_put(e, 0xe8 | (uint64_t)(uint32_t)(to - (x64_here(e) + 5)) << 8, 5);
 }
-/* Jumps to be patched with x64_aim; return the offset of their last four bytes. */
+/* These emit jumps that x64_aim patches later. They return the offset of their last four bytes. */
 X64_INLINE uint32_t x64_jmp_later(struct x64 *e)
 {
     x64_put(e, 0xe9, 5);
