@@ -1,5 +1,6 @@
-/* Branches whose condition is known become jumps; blocks that nothing leads to any more are emptied; a
- * block that only one other leads to, by a jump, becomes a part of that. */
+/* Branches whose condition is known become jumps. Blocks that cannot be reached any more are
+ * emptied. A block with one predecessor, which ends with a jump to it, becomes a part of that
+ * predecessor. */
 #include "ssa/ssa.h"
 #include <stdlib.h>
 
@@ -43,7 +44,7 @@ static void branches_empty(struct ssa_function *f, uint32_t block)
     b->first = b->last = b->pred_count = 0;
 }
 
-/* Phis of one value are that value. */
+/* A phi with one argument becomes a copy of it. */
 static void drop_phis(struct ssa_function *f, uint32_t block)
 {
     for (uint32_t i = f->blocks[block].first; i && f->insns[i].op == SSA_PHI;
@@ -90,7 +91,8 @@ void ssa_pass_branches(struct ssa_function *f)
     struct ssa_loops l;
     if (f->failed) return;
     for (uint32_t b = 0; b < f->block_count; b++) branches_decide(f, b);
-    uint32_t *into = calloc(f->block_count, sizeof *into); /* + 1: the block it became a part of */
+    /* Per block: 1 + the block that it became a part of. */
+    uint32_t *into = calloc(f->block_count, sizeof *into);
     if (!into || !ssa_loops(&l, f)) {
         free(into);
         return;

@@ -1,19 +1,22 @@
-/* Copies and needless phis: a phi whose arguments are all one value, or itself, is that value. When one
- * becomes a copy, the phis that use it are looked at again. */
+/* Removes copies and needless phis. A phi is needless if its arguments are all the same value or
+ * the phi itself; then it is a copy of that value. When a phi becomes a copy, the phis that use it
+ * are looked at again. */
 #include "ssa/ssa.h"
 #include <stdlib.h>
 
 struct phis {
     struct ssa_function *f;
-    uint32_t *work, count; /* phis to look at */
-    uint32_t *first;       /* per value, where its users begin in the list, which are phis */
+    uint32_t *work, count; /* phis that are to be looked at */
+    uint32_t *first;       /* per value: where its users, which are phis, begin in `users` */
     uint32_t *users;
-    uint8_t *waits; /* per value: it is in `work` */
-    /* per value: the first of its copies, the next copy of the same value; a stack of copies */
+    uint8_t *waits; /* per value: 1 if it is in `work` */
+    /* Per value: `copy` is the first of its copies, and `next` the next copy of the same value.
+     * `open` is a stack of copies. */
     uint32_t *copy, *next, *open;
 };
 
-/* The only other value of the phi, or 0. */
+/* Returns the only value among the arguments of a phi, not counting the phi itself, or 0 if there
+ * are several. */
 static uint32_t only_value(struct ssa_function *f, uint32_t phi)
 {
     uint32_t only = 0;
@@ -28,7 +31,8 @@ static uint32_t only_value(struct ssa_function *f, uint32_t phi)
     return only;
 }
 
-/* All phis, the last one first, so that the first one is looked at first; and who uses what. */
+/* Puts all phis into `work`, the last one first, so that the first one is looked at first. Also
+ * notes which phis use each value. */
 static bool phis_find(struct phis *p)
 {
     struct ssa_function *f = p->f;
@@ -67,10 +71,12 @@ static bool phis_find(struct phis *p)
         for (uint32_t k = 0; k < in->count; k++)
             p->users[p->first[ssa_shorten(f, f->pool[in->list + k])]++] = p->work[phis];
     }
-    return true; /* the users of v end at first[v]; they begin where those of v - 1 end */
+    /* The users of value v now end at first[v], and they begin where those of v - 1 end. */
+    return true;
 }
 
-/* A phi has become a copy: the phis that use it, or a copy of it, may be needless now. */
+/* Called when a phi has become a copy: the phis that use it, or a copy of it, may be needless
+ * now. */
 static void phis_again(struct phis *p, uint32_t phi)
 {
     uint32_t depth = 0;

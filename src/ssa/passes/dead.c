@@ -1,4 +1,5 @@
-/* Dead code: what no effect needs. */
+/* Removes dead code: instructions without an effect whose results no instruction with an effect
+ * needs, directly or through other instructions. */
 #include "ssa/ssa.h"
 #include <stdlib.h>
 

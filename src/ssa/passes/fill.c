@@ -1,5 +1,7 @@
-/* Loops that do nothing but store one value to one place after the other: eight bytes at a time while more than
- * these are left, then the loop itself, which comes to the values that are used after it. */
+/* Speeds up loops that only store one value to one place after the other. A new loop in front
+ * stores eight bytes at a time while more than these are left. Then the old loop stores the rest,
+ * so it also computes the values that are used after it. This relies on the counted loops that
+ * induction.c finds. */
 #include "ssa/passes/induction.h"
 
 enum { WIDE = 8 };
@@ -7,11 +9,12 @@ enum { WIDE = 8 };
 struct fill {
     struct ssa_counted loop;
     uint32_t store;
-    uint8_t cond;     /* the loop goes on while it holds between counter and bound */
-    uint64_t advance; /* of the counter, for WIDE bytes */
+    uint8_t cond;     /* the loop goes on while this holds between counter and bound */
+    uint64_t advance; /* what is added to the counter for WIDE bytes */
 };
 
-/* The only store of a loop whose other instructions have no effect but the branch that ends it; 0: none. */
+/* Returns the only store of a loop in which no other instruction has an effect but the branch that
+ * ends it, or 0 if the loop is not like that. */
 static uint32_t only_store(const struct ssa_function *f, const struct ssa_loops *l, uint32_t header,
                            uint32_t *branch)
 {
@@ -34,7 +37,7 @@ static uint32_t only_store(const struct ssa_function *f, const struct ssa_loops 
     return phis == 1 ? store : 0;
 }
 
-/* Whether a value can be had before the loop: it is computed there, or a constant. */
+/* Tells whether a value is available before the loop: it is computed there, or a constant. */
 static bool known_before(const struct ssa_function *f, const struct ssa_loops *l, uint32_t value,
                          uint32_t header)
 {
@@ -65,18 +68,19 @@ static bool find_fill(struct fill *out, const struct ssa_function *f, const stru
         return false;
     uint64_t size = UINT64_C(1) << ssa_mem_bits[store->mem];
     out->advance = (uint64_t)step * (WIDE / size);
-    return (uint64_t)step << (side ? store->scale : 0) == size; /* no gap, nothing twice */
+    /* The stores leave no gap and do not overlap. */
+    return (uint64_t)step << (side ? store->scale : 0) == size;
 }
 
-/* ---- writing it ---- */
+/* ---- writing the new loop ---- */
 
-/* A value in front of the loop, where constants may not have been computed yet. */
+/* Returns a value for use in front of the loop, where constants may not have been computed yet. */
 static uint32_t fill_outside(struct ssa_function *f, uint32_t value)
 {
     return f->insns[value].op == SSA_CONST ? ssa_const(f, f->insns[value].imm) : value;
 }
 
-/* The value that is stored, as often as it fits. */
+/* Returns a word with as many copies of the value as fit into it. */
 static uint32_t fill_repeated(struct ssa_function *f, uint32_t value, enum ssa_mem mem)
 {
     static const int64_t ones[] = {0x0101010101010101, 0x0001000100010001, 0x0000000100000001};
@@ -90,10 +94,11 @@ static uint32_t fill_repeated(struct ssa_function *f, uint32_t value, enum ssa_m
     return ssa_op2(f, SSA_MUL, SSA_INT, false, low, ssa_const(f, ones[bits]));
 }
 
-/* In front of the loop:      last = bound - advance; if it wrapped: to the loop
- *                            if not counter < last:  to the loop
- *                            do store; counter += advance; while counter < last
- * so that no sum wraps, and one round at least is left to the loop. */
+/* Writes this code in front of the loop:
+ *     last = bound - advance; if that wrapped, go to the old loop
+ *     if not counter < last,                  go to the old loop
+ *     do { store; counter += advance } while counter < last
+ * No sum wraps, and at least one round is left to the old loop. */
 static void write_fill(struct ssa_function *f, const struct fill *fill)
 {
     const struct ssa_counted *c = &fill->loop;
@@ -129,7 +134,7 @@ static void write_fill(struct ssa_function *f, const struct fill *fill)
     ssa_phi_add(f, counter->phi, next);
 }
 
-/* A loop that was changed is not looked at again: those around it come before it. */
+/* A loop that was changed is not looked at again, because the loops around it come before it. */
 void ssa_pass_fill(struct ssa_function *f)
 {
     struct ssa_loops l;

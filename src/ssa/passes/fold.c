@@ -1,6 +1,6 @@
-/* Constants and identities. An instruction whose result is known becomes a constant or a copy; one
- * that has a simpler form takes it. Blocks are visited in the order of the text, so that arguments
- * are simplified before their users, except around loops. */
+/* Folds constants and identities. An instruction whose result is known becomes a constant or a
+ * copy, and an instruction that has a simpler form takes it. Blocks are visited in the order of the
+ * text, so that arguments are simplified before their users, except around loops. */
 #include "ssa/ssa.h"
 
 static int64_t fold_cut(bool narrow, uint64_t v) { return (int64_t)(narrow ? (uint32_t)v : v); }
@@ -71,7 +71,7 @@ static void become_copy(struct ssa_insn *in, uint32_t value)
     in->narrow = false;
 }
 
-/* Whether the upper half of the value is zero, or does not matter to a user of the low half. */
+/* Tells whether the upper half of a value is known to be zero. */
 static bool upper_zero(const struct ssa_function *f, uint32_t value)
 {
     const struct ssa_insn *in = &f->insns[value];
@@ -81,7 +81,7 @@ static bool upper_zero(const struct ssa_function *f, uint32_t value)
            in->op == SSA_SET || in->op == SSA_FSET;
 }
 
-/* What extends the low half does not change it. */
+/* Returns the value without extensions of its low half, which do not change the low half. */
 static uint32_t low_half(const struct ssa_function *f, uint32_t value)
 {
     const struct ssa_insn *in = &f->insns[value];
@@ -132,7 +132,7 @@ static void fold_identities(struct ssa_function *f, struct ssa_insn *in, int64_t
     }
 }
 
-/* (x + c) + d is x + (c + d); a multiplication by a power of two is a shift. */
+/* Turns (x + c) + d into x + (c + d), and a multiplication by a power of two into a shift. */
 static void fold_rearrange(struct ssa_function *f, uint32_t value)
 {
     int64_t b, c;

@@ -1,16 +1,17 @@
-/* Loads of what is known: what a load would read is the value that was stored there, or loaded from there
- * before, as long as nothing in between may have changed it. Inside blocks, and on from a block to one that
- * nothing else leads to. Two accesses do not meet if their addresses differ by a constant that is large
- * enough, or if they are in different memories: the context and the guest's. */
+/* Replaces loads of known values: a load gives the value that was stored at its place, or loaded
+ * from there before, unless an access in between may have changed it. This works inside a block,
+ * and goes on to a block whose only predecessor was visited last. Two accesses do not overlap if
+ * their addresses differ by a constant that is large enough, or if one is in the memory of the
+ * context and one in that of the guest. */
 #include "ssa/ssa.h"
 
 enum { KNOWN = 32 };
 struct known {
-    uint32_t access, value; /* a load or store; what is there */
+    uint32_t access, value; /* a load or a store, and the value at its place */
 };
 struct memory {
     struct known items[KNOWN];
-    uint32_t count, next; /* next: the one that is replaced when all are used */
+    uint32_t count, next; /* next: the item that is replaced when all are used */
 };
 
 static bool same_place(const struct ssa_insn *a, const struct ssa_insn *b)
@@ -18,7 +19,8 @@ static bool same_place(const struct ssa_insn *a, const struct ssa_insn *b)
     return a->arg[0] == b->arg[0] && a->arg[1] == b->arg[1] && a->scale == b->scale;
 }
 
-/* Which memory an address is in: the number of the reserved register that it begins with, + 1; 0: any. */
+/* Returns which memory an address is in: 1 + the number of the reserved register that it begins
+ * with; 0 if that is not known. */
 static uint32_t memory_of(const struct ssa_function *f, const struct ssa_insn *in)
 {
     if (!in->arg[0]) return 0;
@@ -81,7 +83,8 @@ static void forward_visit(struct ssa_function *f, struct memory *m, uint32_t blo
             in->arg[1] = 0;
         } else if (in->op == SSA_STORE) {
             forward_forget(f, m, i);
-            /* What is narrower than a word would have to be extended as the load does. */
+            /* A narrower value would have to be extended as the load does it, so it is not
+             * noted. */
             if (in->mem >= SSA_X64) forward_learn(m, i, in->arg[2]);
         } else if (ssa_has((enum ssa_op)in->op, 'm')) {
             m->count = 0;

@@ -1,37 +1,37 @@
-/* Hoists checks out of counted loops. The value that a check tests moves in one direction, so if the first
- * and the last one pass, all do. Code before the loop tests both and selects the loop without checks or
- * an unchanged copy. The trip count is tested too, so that the loop without checks needs no poll. A test
- * that is known to hold needs no code.
- *
- * This relies on: a counter has no more than WORK steps of STEP_MAX, and a narrow one stays below 2^30, so
- * that its extensions are itself; a tested value is a sum in which they are multiplied by 2^GROWTH at most,
- * so that it cannot leave its limits, wrap and come back; where the check is, the counter is not beyond its
- * last value; and all of that is tested, or the check stays. */
+/* Hoists checks out of counted loops. The value that a check tests moves in one direction, so if
+ * the first and the last one pass, all do. Code before the loop tests both, and selects the loop
+ * without checks or an unchanged copy. The trip count is tested too, so that the loop without
+ * checks needs no poll. A test that is known to hold needs no code. */
 #include "ssa/passes/induction.h"
 #include <stdlib.h>
 
+/* Hoisting relies on the following. A counter has at most WORK steps of at most STEP_MAX, and a
+ * narrow counter stays below 2^30, so that extending it does not change it. A tested value is a sum
+ * in which counters are multiplied by 2^GROWTH at most, so that it cannot leave its limits, wrap
+ * around and come back. Where the check is, the counter is not beyond its last value. All of that
+ * is tested, or the check stays in the loop. */
 enum {
     BLOCKS = 24,        /* most blocks of a loop that is copied */
-    CHECKS = 24,        /* most checks in it */
+    CHECKS = 24,        /* most checks in such a loop */
     FEW = 8,            /* with fewer iterations the tests cost more than they save */
     WORK = 1 << 26,     /* instructions that may run without a poll: about 10 ms */
-    STEP_MAX = 1 << 20, /* the largest step */
+    STEP_MAX = 1 << 20, /* the largest step of a counter */
     GROWTH = 14
 };
 
-struct test { /* a < b, without sign */
+struct test { /* a test that a < b, unsigned */
     uint32_t a, b;
 };
 struct hoisting {
     struct ssa_function *f;
     const struct ssa_loops *l;
     struct ssa_counted c;
-    uint32_t last[SSA_COUNTERS]; /* per counter: the last value, 0: not made yet */
-    uint32_t trips;              /* how often it runs at most, less one */
+    uint32_t last[SSA_COUNTERS]; /* per counter: its last value; 0: not computed yet */
+    uint32_t trips;              /* how often the loop runs at most, minus one */
     struct test tests[2 * CHECKS + 4 * SSA_COUNTERS];
     uint32_t test_count;
     uint32_t checks[CHECKS], check_count;
-    bool never; /* a test that does not hold */
+    bool never; /* true: a test is known to fail */
 };
 
 /* ---- code in front of the loop ---- */
@@ -57,7 +57,8 @@ static uint32_t hoist_make(struct hoisting *h, enum ssa_op op, uint32_t a, uint3
     return ssa_op2(h->f, op, SSA_INT, false, a, b);
 }
 
-/* A value that does not change in the loop, where code in front of it can use it. */
+/* Returns a value that does not change in the loop, in a form that code in front of the loop can
+ * use. */
 static uint32_t hoist_outside(struct hoisting *h, uint32_t value)
 {
     struct ssa_insn in = h->f->insns[value];
@@ -75,7 +76,8 @@ static void hoist_demand(struct hoisting *h, uint32_t a, uint32_t b)
         h->never |= (uint64_t)x >= (uint64_t)y;
         return;
     }
-    for (uint32_t i = 0; i < h->test_count; i++) { /* of two limits the lower one counts */
+    /* If two limits of the same value are known, only the lower one counts. */
+    for (uint32_t i = 0; i < h->test_count; i++) {
         struct test *t = &h->tests[i];
         if (t->a != a) continue;
         if (t->b == b) return;
@@ -88,7 +90,7 @@ static void hoist_demand(struct hoisting *h, uint32_t a, uint32_t b)
 
 /* ---- the range of counters ---- */
 
-/* A bound so low that adding a step cannot overflow. */
+/* Returns a bound so low that adding a step to a value below it cannot overflow. */
 static uint32_t far_below(struct hoisting *h, bool narrow)
 {
     return hoist_constant(h, UINT64_C(1) << (narrow ? 30 : 62));
@@ -107,7 +109,7 @@ static bool bound_main(struct hoisting *h, uint32_t instructions)
     if (known && ssa_is_const(h->f, end, &last) && last / step < FEW) return false;
     uint32_t limit = far_below(h, narrow), length = hoist_make(h, SSA_SUB, end, init);
     uint64_t most = WORK / (instructions + 1) + 1;
-    if (!known) { /* from 1: what is added is below the limit, too */
+    if (!known) { /* the step must be from 1 to STEP_MAX */
         uint32_t less = hoist_make(h, SSA_SUB, hoist_outside(h, i->step), hoist_constant(h, 1));
         hoist_demand(h, less, hoist_constant(h, STEP_MAX));
     }
@@ -119,7 +121,8 @@ static bool bound_main(struct hoisting *h, uint32_t instructions)
     return !h->never;
 }
 
-/* The last value of another counter: what it is after as many steps as the main one makes. */
+/* Returns the last value of another counter: its value after as many steps as the main counter
+ * makes. */
 static uint32_t last_of(struct hoisting *h, const struct ssa_induction *i)
 {
     uint32_t *last = &h->last[i - h->c.counters];
@@ -139,10 +142,11 @@ static uint32_t last_of(struct hoisting *h, const struct ssa_induction *i)
     return *last;
 }
 
-/* ---- what a check looks at ---- */
+/* ---- the values that checks test ---- */
 
-/* The value in the first or in the last iteration; 0: it is no sum of counters and what does not change.
- * growth: how often what is in it may still be doubled; a sum counts twice, as it takes twice the work. */
+/* Returns the value in the first or in the last iteration, or 0 if it is not a sum of counters and
+ * unchanging values. `growth` says how often the parts of the value may still be doubled; a sum
+ * counts as two, because computing it takes twice the work. */
 static uint32_t at_end(struct hoisting *h, uint32_t value, bool last, int growth)
 {
     struct ssa_insn in = h->f->insns[value];
@@ -151,7 +155,8 @@ static uint32_t at_end(struct hoisting *h, uint32_t value, bool last, int growth
     const struct ssa_induction *i = ssa_counter_of(&h->c, value);
     if (i) return last ? last_of(h, i) : hoist_outside(h, i->init);
     if (in.op == SSA_SEXT32 || in.op == SSA_ZEXT32) {
-        /* The extension of a narrow counter, or of one plus a small constant, cannot overflow. */
+        /* A narrow counter plus a small constant cannot overflow, so extending the sum does not
+         * change it. */
         struct ssa_insn x = h->f->insns[in.arg[0]];
         bool small = x.op == SSA_ADD && x.narrow && ssa_is_const(h->f, x.arg[1], &k) && k >= 0 &&
                      k < STEP_MAX;
@@ -174,7 +179,7 @@ static uint32_t at_end(struct hoisting *h, uint32_t value, bool last, int growth
     return sum ? hoist_make(h, SSA_ADD, sum, hoist_constant(h, (uint64_t)in.imm)) : 0;
 }
 
-/* Words of the context: where a window begins, and how long it is. */
+/* Loads a word of the context: where a window begins, or how long it is. */
 static uint32_t context_word(struct hoisting *h, int64_t offset)
 {
     uint32_t base = ssa_op1(h->f, SSA_FIXED, SSA_INT, 0);
@@ -196,14 +201,17 @@ static bool is_check(const struct hoisting *h, const struct ssa_insn *in, uint64
     return true;
 }
 
-/* Tests the ends of what a check looks at; false: they cannot be told. */
+/* Adds the tests of the first and the last value of a check. Returns false if these values cannot
+ * be computed. */
 static bool test_check(struct hoisting *h, uint32_t check)
 {
     struct ssa_insn in = h->f->insns[check];
     uint64_t limit = 0;
     uint32_t from = 0, most = 0;
     if (h->check_count == CHECKS || !is_check(h, &in, &limit)) return false;
-    /* Before the comparison the counter may be one step further, and where it leads to the header. */
+    /* Before the comparison the counter may be one step further than its last value. So the check
+     * must come after the comparison, where only the comparison leads, unless the next value of the
+     * counter is compared. */
     bool after =
         h->f->blocks[h->c.stay].pred_count == 1 && ssa_dominates(h->l, h->c.stay, in.block);
     if (!h->c.on_next && !after) return false;
@@ -230,14 +238,14 @@ static bool test_check(struct hoisting *h, uint32_t check)
     h->checks[h->check_count++] = check;
     return true;
 no:
-    *h = before; /* with the last values of counters: what they demand is not tested */
+    *h = before; /* restores last values too, because their demands are not tested */
     return false;
 }
 
 /* ---- loops ---- */
 
-/* The number of instructions of an innermost loop without calls or switches; 0: it is another one, or too
- * large. */
+/* Returns the number of instructions of an innermost loop without calls or switches; 0 if it is
+ * another kind of loop or too large. */
 static uint32_t size_of(const struct ssa_function *f, const struct ssa_loops *l, uint32_t header)
 {
     enum { MOST = 300 };
@@ -255,7 +263,8 @@ static uint32_t size_of(const struct ssa_function *f, const struct ssa_loops *l,
     return n;
 }
 
-/* Removes polls from the loop; or moves constants before it, where they dominate both copies. */
+/* Removes the polls from the loop; or, if `constants` is set, moves constants in front of it, where
+ * they dominate both copies of the loop. */
 static void take_out(struct hoisting *h, bool constants)
 {
     struct ssa_function *f = h->f;
@@ -271,7 +280,7 @@ static void take_out(struct hoisting *h, bool constants)
     }
 }
 
-/* Each test ends a block; where one does not hold, the copy of the loop runs. */
+/* Writes the tests. Each ends a block; if one fails, the copy of the loop with all checks runs. */
 static void hoist_choose(struct hoisting *h, uint32_t slow)
 {
     struct ssa_function *f = h->f;
@@ -286,7 +295,8 @@ static void hoist_choose(struct hoisting *h, uint32_t slow)
     struct ssa_block *header = &f->blocks[h->c.header];
     uint32_t which = 0;
     while (header->preds[which] != h->c.preheader) which++;
-    header->preds[which] = header->preds[--header->pred_count]; /* as ssa_jump added it */
+    /* Undoes the edge that ssa_jump added. */
+    header->preds[which] = header->preds[--header->pred_count];
 }
 
 static void hoist_loop(struct ssa_function *f, const struct ssa_loops *l, uint32_t header,
@@ -295,7 +305,7 @@ static void hoist_loop(struct ssa_function *f, const struct ssa_loops *l, uint32
     struct hoisting h = {.f = f, .l = l};
     uint32_t size = size_of(f, l, header);
     if (!size || !ssa_counted(&h.c, f, l, header)) return;
-    ssa_start(f, h.c.preheader); /* code is added at the end */
+    ssa_start(f, h.c.preheader); /* code is added at the end of this block */
     uint32_t jump = f->blocks[f->at].last;
     ssa_remove(f, jump);
     bool any = bound_main(&h, size) && !f->failed;
@@ -322,7 +332,7 @@ static void hoist_loop(struct ssa_function *f, const struct ssa_loops *l, uint32
 
 void ssa_pass_hoist(struct ssa_function *f)
 {
-    enum { BLOCKS_MAX = 4096 }; /* how far values may be used from their loop */
+    enum { BLOCKS_MAX = 4096 }; /* limits how far from their loop values may be used */
     struct ssa_loops l;
     struct ssa_versions versions;
     if (f->failed || f->block_count > BLOCKS_MAX || !ssa_loops(&l, f)) return;

@@ -1,5 +1,6 @@
-/* Branches around next to nothing become selections: where one way of a branch computes a value or two and
- * both meet again, both are computed, and the condition chooses. */
+/* Turns branches around very little code into selections. If one way of a branch computes only a
+ * value or two and both ways meet again, these values are always computed, and the condition
+ * chooses between the results. */
 #include "ssa/ssa.h"
 
 enum { INSTRUCTIONS = 2, PHIS = 1 };
@@ -10,7 +11,8 @@ static bool is_cheap(const struct ssa_insn *in)
            in->op != SSA_MULHS && in->op != SSA_MULHU && in->op != SSA_SELECT;
 }
 
-/* A block between a branch and where its ways meet, with nothing in it but a few cheap instructions. */
+/* Tells whether a block between a branch and the place where its ways meet has only a few cheap
+ * instructions. */
 static bool is_aside(const struct ssa_function *f, uint32_t block, uint32_t join)
 {
     const struct ssa_block *b = &f->blocks[block];
@@ -40,7 +42,7 @@ static uint32_t pred_number(const struct ssa_function *f, uint32_t block, uint32
     return i;
 }
 
-/* aside: the block that goes; the other way leads from the branch right to the join. */
+/* `aside` is the block that goes away. The other way leads from the branch directly to the join. */
 static void ifconvert_convert(struct ssa_function *f, uint32_t block, uint32_t aside, uint32_t join,
                               bool yes)
 {

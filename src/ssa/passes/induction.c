@@ -1,4 +1,6 @@
-/* Finds counted loops: phis with a constant difference, and the comparison that ends the loop. */
+/* Finds counted loops: loops with phis to which every iteration adds the same value, and with a
+ * comparison of such a phi that ends the loop. It relies on loops.c, and on preheaders.c for a
+ * block before the loop. */
 #include "ssa/passes/induction.h"
 
 bool ssa_invariant_in(const struct ssa_function *f, const struct ssa_loops *l, uint32_t value,
@@ -42,7 +44,7 @@ static void add_counter(struct ssa_counted *c, const struct ssa_function *f,
     if (found.step) c->counters[c->count++] = found;
 }
 
-/* Whether the branch at the end of a block bounds a counter: then it is noted. */
+/* Tells whether the branch at the end of a block bounds a counter. If so, the bound is noted. */
 static bool take_bound(struct ssa_counted *c, const struct ssa_function *f,
                        const struct ssa_loops *l, uint32_t block)
 {
@@ -62,7 +64,8 @@ static bool take_bound(struct ssa_counted *c, const struct ssa_function *f,
         for (uint32_t i = 0; i < c->count; i++) {
             bool next = x == without_extension(f, c->counters[i].next);
             if (x != c->counters[i].phi && !next) continue;
-            /* Counting by one up to a number is staying below it. */
+            /* A loop that counts by one until a counter equals a number goes on while the counter
+             * is below it. */
             bool to = cond == SSA_NE && ssa_is_const(f, c->counters[i].step, &step) && step == 1;
             bool below = cond == SSA_LT || cond == SSA_B || to;
             if (!below && cond != SSA_LE && cond != SSA_BE) continue;

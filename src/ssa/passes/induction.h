@@ -1,40 +1,43 @@
-/* Loops that count: shared by induction.c, which finds them, and the passes that use that. */
+/* Counted loops. induction.c finds them, and several passes use them. */
 #pragma once
 #include "ssa/ssa.h"
 
-struct ssa_induction { /* a phi of the header that every iteration adds the same to */
+struct ssa_induction { /* a phi of the header to which every iteration adds the same value */
     uint32_t phi, next;
     uint32_t init, step; /* values that do not change in the loop */
-    bool narrow;         /* added in 32 bits */
+    bool narrow;         /* the sum has 32 bits */
 };
 enum { SSA_COUNTERS = 8 };
-/* The loop goes on while the counter, or what it will be next, is below a bound: x < bound, or with
- * `inclusive` x <= bound. */
+/* The loop goes on while the counter, or its next value, is below a bound: x < bound, or x <= bound
+ * if `inclusive` is set. */
 struct ssa_counted {
     uint32_t header, preheader, latch;
     struct ssa_induction counters[SSA_COUNTERS];
-    uint32_t count, main; /* main: the one that is compared */
+    uint32_t count, main; /* main: the index of the counter that is compared */
     uint32_t bound;
-    bool inclusive, narrow; /* narrow: compared in 32 bits */
+    bool inclusive, narrow; /* narrow: the comparison has 32 bits */
     bool on_next;
-    uint32_t stay; /* where the comparison leads inside; the counter is below the bound there */
+    /* Where the comparison leads inside the loop; there the counter is below the bound. */
+    uint32_t stay;
 };
 
 bool ssa_counted(struct ssa_counted *c, const struct ssa_function *f, const struct ssa_loops *l,
                  uint32_t header);
-/* Whether a value is the same in all iterations. */
+/* Tells whether a value is the same in all iterations. */
 bool ssa_invariant_in(const struct ssa_function *f, const struct ssa_loops *l, uint32_t value,
                       uint32_t header);
-/* The counter that a value is; NULL: none. */
+/* Returns the counter that a value is, or NULL if it is none. */
 const struct ssa_induction *ssa_counter_of(const struct ssa_counted *c, uint32_t value);
 
-/* version.c: a second copy of loops. The copies and what leads to them are made one after the other;
- * when all are there, values that were computed in such a loop get phis where both copies meet. */
+/* Second copies of loops (version.c). First all copies, and the blocks that lead to them, are made.
+ * Then values that were computed in such a loop get phis where both copies meet. */
 struct ssa_versions {
     struct ssa_function *f;
-    size_t values;    /* how many there were before */
-    uint32_t *copy;   /* per value: the one in the other copy */
-    uint32_t *region; /* per block: 2 * header + 1, of the copy 2 * header + 2; 0: none */
+    size_t values;  /* how many values there were before the copies */
+    uint32_t *copy; /* per value: its copy in the second loop */
+    /* Per block: 2 * header + 1 in a loop with a copy, 2 * header + 2 in the copy, else 0. */
+
+    uint32_t *region;
     size_t region_capacity;
 };
 bool ssa_versions_begin(struct ssa_versions *v, struct ssa_function *f);

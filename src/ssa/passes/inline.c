@@ -1,18 +1,19 @@
-/* Inlining: the blocks of a function take the place of a call of it. What exits in them keep is followed
- * by what the call keeps: the state of the caller. */
+/* Inlining: the blocks of a function take the place of a call of it. In each exit of these blocks,
+ * the state that the function keeps is followed by the state that the call keeps, which is that of
+ * the caller. */
 #include "ssa/ssa.h"
 #include <stdlib.h>
 
 struct inlining {
     struct ssa_function *f;
     const struct ssa_function *g;
-    uint32_t call, first_block, after; /* after: the block with what follows the call */
-    uint32_t *values;                  /* per value of g: the one in f */
-    uint32_t *returns;                 /* blocks of f that end with a return of g */
+    uint32_t call, first_block, after; /* after: the block with the instructions after the call */
+    uint32_t *values;                  /* per value of g: its copy in f */
+    uint32_t *returns;                 /* the blocks of f that end with a return of g */
     uint32_t return_count;
 };
 
-/* What follows the call goes to a block of its own. */
+/* Moves the instructions after the call to a block of their own. */
 static void inline_cut(struct inlining *n)
 {
     struct ssa_function *f = n->f;
@@ -35,7 +36,7 @@ static void inline_cut(struct inlining *n)
             if (f->blocks[to[k]].preds[i] == before) f->blocks[to[k]].preds[i] = n->after;
 }
 
-/* The exit of an inlined instruction. */
+/* Makes the exit of an inlined instruction, with the state of the caller at its end. */
 static uint32_t copy_exit(struct inlining *n, uint32_t exit, uint32_t block)
 {
     struct ssa_function *f = n->f;
@@ -73,13 +74,13 @@ static void copy_insn(struct inlining *n, uint32_t i, uint32_t block)
     for (unsigned k = 0; k < ssa_ops[in.op].args; k++) in.arg[k] = n->values[in.arg[k]];
     if (in.count) in.list = copy_list(n, &n->g->insns[i]);
     if (in.exit) in.exit = copy_exit(n, in.exit, block);
-    if (in.op == SSA_DEPTH) in.list++; /* one call more than the stack shows */
+    if (in.op == SSA_DEPTH) in.list++; /* one call deeper than the stack shows */
     if (in.op == SSA_PARAM) {
         const struct ssa_insn *call = &f->insns[n->call];
         in.op = SSA_COPY;
         in.arg[0] = f->pool[call->list + (uint32_t)in.imm];
     }
-    if (in.op == SSA_RETURN) { /* the list stays, for the results */
+    if (in.op == SSA_RETURN) { /* keeps its list, for the results */
         in.op = SSA_JUMP;
         f->blocks[block].to[0] = n->after;
         n->returns[n->return_count++] = block;
@@ -105,7 +106,7 @@ static void copy_blocks(struct inlining *n)
     }
 }
 
-/* Results become phis of what is returned. */
+/* The results of the call become phis of the values that are returned. */
 static void inline_join(struct inlining *n)
 {
     struct ssa_function *f = n->f;

@@ -1,5 +1,5 @@
-/* Loop-invariant code: pure instructions whose arguments come from outside a loop move in front of
- * it, from the innermost loop outward. */
+/* Moves loop-invariant code. Pure instructions whose arguments come from outside a loop move in
+ * front of it, from the innermost loop outward. It relies on the blocks that preheaders.c makes. */
 #include "ssa/ssa.h"
 
 uint32_t ssa_preheader(const struct ssa_function *f, const struct ssa_loops *l, uint32_t header)
@@ -20,7 +20,7 @@ static bool invariant_moves(const struct ssa_function *f, const struct ssa_loops
 {
     const struct ssa_insn *in = &f->insns[value];
     if (!ssa_has(in->op, 'p')) return false;
-    /* Small constants are parts of instructions. */
+    /* Small constants are parts of instructions, so they stay. */
     if (in->op == SSA_CONST && in->type == SSA_INT && in->imm == (int32_t)in->imm) return false;
     if (in->op == SSA_FIXED) return false;
     for (unsigned i = 0; i < ssa_ops[in->op].args; i++) {
@@ -32,7 +32,8 @@ static bool invariant_moves(const struct ssa_function *f, const struct ssa_loops
     return true;
 }
 
-/* Constants that stay behind must be where the moved instruction finds them. */
+/* Copies the constants that an instruction uses but that stay in the loop, to the place where the
+ * instruction goes. */
 static void bring_constants(struct ssa_function *f, const struct ssa_loops *l, uint32_t value,
                             uint32_t header, uint32_t before)
 {

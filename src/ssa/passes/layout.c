@@ -1,6 +1,7 @@
-/* The order of blocks in the code. Blocks stay in the order of the front end; those made for an edge come
- * right after its source, inlined ones after the call, cold ones and what nothing leads to at the end.
- * Then numbers of blocks are their places. */
+/* Decides the order of blocks in the code. Blocks stay in the order of the front end, with these
+ * exceptions: a block that was made for an edge comes right after the source of the edge, inlined
+ * blocks after the call, and cold or unreachable blocks at the end. Afterwards the number of a
+ * block is its place. */
 #include "ssa/ssa.h"
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +19,9 @@ static void layout_put(struct layout *l, uint32_t block)
     l->place[block] = l->count;
 }
 
-/* The block, and those that were made for edges after it, the first target last: that is where a branch
- * does not have to jump. */
+/* Puts a block, and after it the blocks that were made for its edges. The block for the first
+ * target of a branch is the last of them, because the branch needs no jump to the block for its
+ * second target. */
 static void put_chain(struct layout *l, uint32_t block)
 {
     const struct ssa_function *f = l->f;
@@ -34,7 +36,7 @@ static void put_chain(struct layout *l, uint32_t block)
     }
 }
 
-/* A block and the inlined functions in it. */
+/* Puts a block and the blocks of functions that are inlined in it. */
 static void put_tree(struct layout *l, uint32_t block)
 {
     uint32_t depth = 0;
@@ -51,7 +53,7 @@ static void find_order(struct layout *l)
 {
     const struct ssa_function *f = l->f;
     uint32_t n = (uint32_t)f->block_count;
-    for (uint32_t b = n; b-- > 0;) { /* children in ascending order */
+    for (uint32_t b = n; b-- > 0;) { /* makes lists of children in ascending order */
         uint32_t parent = f->blocks[b].follows;
         if (!parent) continue;
         l->next[b] = l->child[parent - 1];

@@ -1,12 +1,13 @@
-/* Value numbering: a pure computation that an equal one dominates becomes a copy of it; a guard or window
- * that an equal one dominates is removed: the comparison still holds, and memory never becomes smaller. A
- * LIMIT stays, as the exit of an equal one may have let another access pass. Loads: forward.c. */
+/* Value numbering: a pure computation that is dominated by an equal one becomes a copy of that one.
+ * A guard or window that is dominated by an equal one is removed, because the comparison still
+ * holds and memory never becomes smaller. A LIMIT stays, because the exit of the equal one may have
+ * let another access pass. forward.c does loads. */
 #include "ssa/ssa.h"
 #include <stdlib.h>
 #include <string.h>
 
 struct table {
-    uint32_t *slots; /* values */
+    uint32_t *slots; /* numbers of values */
     size_t mask;
 };
 
@@ -32,8 +33,9 @@ static bool number_equal(const struct ssa_insn *a, const struct ssa_insn *b)
            !memcmp(a->arg, b->arg, sizeof a->arg);
 }
 
-/* An equal value that dominates this one, or 0: then this one is recorded. Blocks are visited in the
- * preorder of the dominator tree, so an entry that does not dominate this block is not needed again. */
+/* Returns an equal value that dominates this one. If there is none, it records this one and returns
+ * 0. Blocks are visited in the preorder of the dominator tree, so an entry that does not dominate
+ * this block is not needed again. */
 static uint32_t number_find(struct table *t, const struct ssa_function *f,
                             const struct ssa_loops *l, uint32_t value)
 {

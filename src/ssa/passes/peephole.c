@@ -1,8 +1,9 @@
-/* Small patterns that the other passes leave: a branch, guard or selection on the result of a comparison
- * makes the comparison itself. */
+/* Simplifies small patterns that the other passes leave: a branch, guard or set that tests the
+ * result of a comparison does the comparison itself, and a selection whose result is known becomes
+ * a copy. */
 #include "ssa/ssa.h"
 
-/* set != 0 and set == 0, where set is a comparison. */
+/* Simplifies set != 0 and set == 0, where set is the result of a comparison. */
 static bool on_comparison(struct ssa_function *f, struct ssa_insn *in)
 {
     const struct ssa_insn *set = &f->insns[in->arg[0]];

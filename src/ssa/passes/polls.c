@@ -1,6 +1,7 @@
-/* Polls. An interrupt makes every check against a limit or window of the context fail, and the stack
- * seem full: a loop that meets such a check in every iteration needs no poll of its own. Functions with
- * cycles that are no loops keep all polls. */
+/* Removes polls from loops that notice an interrupt anyway. An interrupt makes every check against
+ * a limit or window of the context fail, and makes the stack seem full. So a loop that meets such a
+ * check in every iteration needs no poll of its own. Functions that have cycles with several
+ * entries keep all polls. */
 #include "ssa/ssa.h"
 
 static bool block_notices(const struct ssa_function *f, uint32_t block)
@@ -12,7 +13,8 @@ static bool block_notices(const struct ssa_function *f, uint32_t block)
     return false;
 }
 
-/* Whether every way around the loop passes the block: it dominates what jumps back. */
+/* Tells whether every way around the loop passes the block: it dominates all blocks that jump
+ * back. */
 static bool always_passed(const struct ssa_function *f, const struct ssa_loops *l, uint32_t block,
                           uint32_t header)
 {
@@ -32,7 +34,8 @@ static bool loop_notices(const struct ssa_function *f, const struct ssa_loops *l
     return false;
 }
 
-/* A poll that is in no loop any more, after a jump back became a copy of its header, is needless. */
+/* Also removes a poll that is in no loop any more, because a jump back became a copy of the loop's
+ * header. */
 void ssa_pass_polls(struct ssa_function *f)
 {
     struct ssa_loops l;

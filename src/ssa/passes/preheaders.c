@@ -1,8 +1,9 @@
-/* A block of its own in front of every loop, where one that leads into the loop leads elsewhere too: the
- * place for what is computed once for all iterations. */
+/* Makes a block in front of every loop whose only way in comes from a block with several
+ * successors. The new block is the place for what is computed once for all iterations. */
 #include "ssa/ssa.h"
 
-/* The only edge into the loop from outside; UINT32_MAX: there are several. */
+/* Returns the number of the only edge into the loop from outside, or UINT32_MAX if there are
+ * several. */
 static uint32_t way_in(const struct ssa_function *f, const struct ssa_loops *l, uint32_t header)
 {
     uint32_t found = UINT32_MAX;

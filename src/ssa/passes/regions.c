@@ -1,10 +1,12 @@
-/* Checks of known memory: an access whose address is a constant and an index is checked against the
- * region of the constant, by one comparison of the index with a limit. The comparison may refuse what the
- * exit then finds to be right (another region, a sum that wraps), never the other way round.
- *
- * So after a LIMIT the index need not be below it: the exit may have let this access pass, with its
- * offset, its size and whether it writes. Another access with the same limit still needs its own check. */
+/* Simplifies checks of known memory. An access whose address is a constant and an index is checked
+ * against the region that contains the constant, by one comparison of the index with a limit. The
+ * comparison may refuse an access that the exit then finds to be right (another region, a sum that
+ * wraps), but it never lets a wrong access pass. */
 #include "ssa/ssa.h"
+
+/* After a LIMIT the index need not be below the limit: the exit may have let this access pass, with
+ * its offset, its size, and whether it writes. Another access with the same limit still needs its
+ * own check. */
 
 static const struct ssa_region *region_of(const struct ssa_function *f, uint64_t address)
 {
@@ -13,7 +15,7 @@ static const struct ssa_region *region_of(const struct ssa_function *f, uint64_t
     return NULL;
 }
 
-/* Splits x + c; c is 0 for anything else. */
+/* Splits x + c into x and c. For any other value c is 0. */
 static uint32_t without_constant(const struct ssa_function *f, uint32_t value, uint64_t *c)
 {
     const struct ssa_insn *in = &f->insns[value];
@@ -29,7 +31,7 @@ static uint32_t without_constant(const struct ssa_function *f, uint32_t value, u
     return in->arg[0];
 }
 
-/* The place of a limit among the words of the context; UINT32_MAX: none is left. */
+/* Returns the place of a limit among the words of the context, or UINT32_MAX if no word is left. */
 static uint32_t limit_at(struct ssa_limits *l, uint64_t limit)
 {
     uint32_t i = 0;
@@ -48,18 +50,18 @@ static void limit_window(struct ssa_function *f, uint32_t value)
     uint64_t at = c + (d << in.scale) + (uint64_t)in.imm;
     const struct ssa_region *r = region_of(f, at);
     if (!r || (in.cond && !r->writable) || size > r->size - (at - r->base)) return;
-    if (base && !c) return; /* a pointer, whose displacement only looks like an address */
+    if (base && !c) return; /* this is a pointer, and its displacement only looks like an address */
     if (!base && !index) {
         ssa_remove(f, value);
         return;
     }
     bool both = base && index;
     uint64_t from = at - r->base, limit = r->size - size + 1;
-    /* x alone is below its limit, so that x << scale does not wrap. */
+    /* x alone is compared with its limit, so that x << scale does not wrap. */
     if (!both) limit = ((limit - 1 - from) >> (index ? in.scale : 0)) + 1;
     if (both && from > INT32_MAX) return;
     uint32_t x = index ? index : base, word = limit_at(f->limits, limit);
-    if (word == UINT32_MAX) return; /* it stays a window */
+    if (word == UINT32_MAX) return; /* the check stays a WINDOW */
     if (both) {
         x = ssa_new(f, SSA_ADDRESS, SSA_INT);
         if (!x) return;

@@ -1,4 +1,5 @@
-/* A second copy of a loop, and phis where what the two compute comes together again. */
+/* Makes a second copy of a loop, and phis where the values that the two copies compute come
+ * together again. hoist.c uses this to have one copy of a loop without checks. */
 #include "ssa/passes/induction.h"
 #include <stdlib.h>
 
@@ -28,7 +29,7 @@ static void set_region(struct ssa_versions *v, uint32_t block, uint32_t region)
 struct copying {
     struct ssa_versions *v;
     const struct ssa_loops *l;
-    uint32_t header, first, count; /* first: of the new blocks */
+    uint32_t header, first, count; /* first: the first of the new blocks */
     uint32_t entry;                /* the block that leads to the copy */
 };
 
@@ -39,7 +40,7 @@ static uint32_t copy_of(const struct copying *c, uint32_t value)
     return here ? c->v->copy[value] : value;
 }
 
-/* The new block for one of the loop; UINT32_MAX: it is not in the loop. */
+/* Returns the new block for a block of the loop, or UINT32_MAX if the block is not in the loop. */
 static uint32_t block_for(const struct copying *c, uint32_t block)
 {
     uint32_t region = region_of(c->v, block);
@@ -80,7 +81,8 @@ static void copy_insn(const struct copying *c, uint32_t i, uint32_t to)
     ssa_append(f, to, made);
 }
 
-/* A block outside gets one more predecessor: its phis take there what they take from the original. */
+/* Adds the copy of a block as a predecessor to a block outside. The phis there get the copies of
+ * the values that they get from the original. */
 static void lead_out(const struct copying *c, uint32_t from, uint32_t copy, uint32_t to)
 {
     struct ssa_function *f = c->v->f;
@@ -128,22 +130,23 @@ uint32_t ssa_version(struct ssa_versions *v, const struct ssa_loops *l, uint32_t
     if (f->failed) return 0;
     ssa_append(f, c.entry, jump);
     f->blocks[c.entry].sealed = f->blocks[c.entry].cold = true;
-    f->blocks[c.entry].to[0] = c.first; /* the header is the first of its loop */
+    f->blocks[c.entry].to[0] = c.first; /* the header is the first block of its loop */
     for (uint32_t k = 0; k < c.count && !f->failed; k++) copy_block(&c, members[k], c.first + k);
     return c.entry;
 }
 
-/* ---- coming together ---- */
+/* ---- phis where the copies meet ---- */
 
 struct repair {
     struct ssa_versions *v;
     struct open {
         uint32_t phi, value;
-    } * open; /* phis without arguments */
+    } * open; /* phis that have no arguments yet */
     size_t open_count, open_capacity;
 };
 
-/* The phi that was made for a value in a block, or 0: those that are made here are marked. */
+/* Returns the phi that was made for a value in a block, or 0. Phis that are made here are marked by
+ * `cond`. */
 static uint32_t version_look(const struct ssa_function *f, uint32_t value, uint32_t block)
 {
     for (uint32_t i = f->blocks[block].first; i && f->insns[i].op == SSA_PHI; i = f->insns[i].next)
@@ -151,7 +154,7 @@ static uint32_t version_look(const struct ssa_function *f, uint32_t value, uint3
     return 0;
 }
 
-/* What a value of a loop with two copies is at the end of a block. */
+/* Returns the value that stands for a value of a loop with two copies, at the end of a block. */
 static uint32_t value_at(struct repair *r, uint32_t value, uint32_t block)
 {
     struct ssa_function *f = r->v->f;
@@ -165,7 +168,7 @@ static uint32_t value_at(struct repair *r, uint32_t value, uint32_t block)
         if (f->blocks[at].pred_count != 1) break;
         at = f->blocks[at].preds[0];
     }
-    if (!f->blocks[at].pred_count) return value; /* not reachable */
+    if (!f->blocks[at].pred_count) return value; /* the block cannot be reached */
     uint32_t phi = ssa_new(f, SSA_PHI, (enum ssa_type)f->insns[value].type);
     if (!phi || !SSA_RESERVE(f, r->open, r->open_capacity, r->open_count + 1)) return value;
     f->insns[phi].cond = 1;
@@ -186,7 +189,8 @@ static void version_fill(struct repair *r)
     }
 }
 
-/* What a block uses instead of a value. Making phis moves instructions: callers keep no pointers. */
+/* Returns the value that a block uses instead of a value of such a loop. Making phis moves the
+ * array of instructions, so callers must not keep pointers to them. */
 static uint32_t version_repaired(struct repair *r, uint32_t value, uint32_t block)
 {
     struct ssa_versions *v = r->v;
