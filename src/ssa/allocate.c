@@ -1,14 +1,14 @@
-/* Register allocation: linear scan with splitting, after Wimmer and Mössenböck, "Optimized interval
- * splitting in a linear scan register allocator" (2005), on SSA form. Intervals are taken in the
- * order in which they begin. One gets a register that is free for all of its life, or for a part,
- * and is split there; when none is free, whatever is used latest goes to the frame. A value is
+/* Register allocation by linear scan with splitting, after Wimmer and Mössenböck, "Optimized
+ * interval splitting in a linear scan register allocator" (2005), over the live ranges of live.c.
+ * An interval gets a register that is free for all of its life, or for the first part, where it is
+ * split. When no register is free, the value whose next use is latest goes to the frame. A value is
  * stored to the frame once, where it is defined, so that leaving a register needs no code. */
 #include "ssa/allocate.h"
 #include <stdlib.h>
 
 /* clang-format off */
-/* Registers to allocate, the reserved ones left out: RSP, RBP, R14, R15, and R11 and XMM15, which are
- * the emitter's. */
+/* The registers to allocate. The reserved ones (RBP, R14 and R15), the stack pointer RSP, and the
+ * emitter's scratch registers R11 and XMM15 are left out. */
 static const int8_t ints[] = {RAX, RCX, RDX, RSI, RDI, R8, R9, R10, RBX, R12, R13};
 static const int8_t floats[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
 /* clang-format on */
@@ -26,10 +26,10 @@ struct list {
 };
 struct scan {
     struct ssa_live *l;
-    uint32_t *waiting; /* a heap of intervals that were split off, by their beginning */
+    uint32_t *waiting; /* a heap of the intervals that were split off, ordered by their beginning */
     size_t waiting_count, waiting_capacity;
-    struct list taken[2];  /* with a register: in use, and in a hole of their life */
-    uint32_t call, divide; /* the first ones that are not before `at` */
+    struct list taken[2];  /* intervals with a register: in use, and in a hole of their life */
+    uint32_t call, divide; /* the index of the first call and division that is not before `at` */
     uint32_t at;
 };
 
@@ -74,7 +74,8 @@ static uint32_t allocate_meeting(const struct ssa_live *l, const struct ssa_inte
     return UINT32_MAX;
 }
 
-/* The first of the numbers, which ascend, that the interval covers. */
+/* Returns the first of the ascending numbers that the interval covers, or UINT32_MAX if there is
+ * none. */
 static uint32_t allocate_hit(const struct ssa_live *l, const struct ssa_interval *i,
                              const uint32_t *numbers, uint32_t count)
 {
@@ -96,7 +97,8 @@ static uint32_t allocate_hit(const struct ssa_live *l, const struct ssa_interval
     return UINT32_MAX;
 }
 
-/* The first use at or after `at` that needs a register; UINT32_MAX: none. */
+/* Returns the number of the first use at or after `at` that needs a register, or UINT32_MAX if
+ * there is none. */
 static uint32_t next_need(const struct ssa_live *l, const struct ssa_interval *i, uint32_t at)
 {
     for (uint32_t u = i->use_first; u < i->use_end; u++) {
@@ -115,7 +117,7 @@ static uint32_t next_use(const struct ssa_live *l, const struct ssa_interval *i,
     return i->to;
 }
 
-/* The last use before a number, or the beginning. */
+/* Returns the number of the last use before `at`, or the beginning of the interval. */
 static uint32_t last_use(const struct ssa_live *l, const struct ssa_interval *i, uint32_t at)
 {
     uint32_t last = i->from;
@@ -159,8 +161,9 @@ static uint32_t allocate_take(struct scan *s)
 
 /* ---- splitting ---- */
 
-/* Cuts the interval; what lives from `at` on is a new one, in the frame until it gets a register.
- * Returns it, or 0: nothing of it is left there. */
+/* Cuts an interval in two. The part that lives from `at` on becomes a new interval, which is in the
+ * frame until it gets a register. Returns the new interval, or 0 if nothing of the life is left
+ * after `at`. */
 static uint32_t allocate_split(struct scan *s, uint32_t i, uint32_t at)
 {
     struct ssa_live *l = s->l;
@@ -178,7 +181,7 @@ static uint32_t allocate_split(struct scan *s, uint32_t i, uint32_t at)
         ssa_work(l->f, 1);
     }
     if (!r) return 0;
-    if (l->ranges[r].from < at) { /* in the middle of a range */
+    if (l->ranges[r].from < at) { /* `at` is in the middle of a range */
         uint32_t made = (uint32_t)l->range_count++;
         l->ranges[made] = (struct ssa_range){at, l->ranges[r].to, l->ranges[r].next};
         l->ranges[r].to = at;
@@ -211,11 +214,12 @@ static uint32_t block_of(const struct ssa_live *l, uint32_t at)
         else
             high = middle;
     }
-    return low - 1; /* place in the order */
+    return low - 1; /* the place of the block in the order */
 }
 
-/* The best place for code between two numbers: as late as possible in the block with the fewest loops
- * around it. A gap, or the beginning of a block. */
+/* Returns the best number for code that may be anywhere between two numbers: as late as possible in
+ * the block that has the fewest loops around it. The number is that of a gap, or of the beginning
+ * of a block. */
 static uint32_t best_place(const struct ssa_live *l, uint32_t least, uint32_t most)
 {
     if (!(most & 1) && l->blocks[l->order[block_of(l, most)]].from != most) most--;
@@ -225,7 +229,8 @@ static uint32_t best_place(const struct ssa_live *l, uint32_t least, uint32_t mo
     for (uint32_t k = to; k > from; k--)
         if (l->loops.depth[l->order[k]] < l->loops.depth[l->order[best]]) best = k;
     if (l->loops.depth[l->order[from]] < l->loops.depth[l->order[best]]) {
-        /* The end of the first block, before what ends it. */
+        /* The code goes to the end of the first block, before the instruction that ends the
+         * block. */
         uint32_t end = l->blocks[l->order[from]].to;
         if (end >= 3 && end - 3 > least && ((end - 3) & 1)) return end - 3;
     }
@@ -264,7 +269,7 @@ static uint32_t blocked_from(const struct scan *s, uint32_t i, int8_t reg)
     return at;
 }
 
-/* Register hint: one that saves a move, or -1. */
+/* Returns a register that would save a move (a hint), or -1 if there is none. */
 static int hint_of(const struct scan *s, uint32_t i)
 {
     const struct ssa_live *l = s->l;
@@ -273,7 +278,7 @@ static int hint_of(const struct scan *s, uint32_t i)
     const struct ssa_insn *in = &f->insns[it->value];
     for (uint32_t k = l->first[it->value]; k && k != i; k = l->intervals[k].next) {
         if (l->intervals[k].reg >= 0 && l->intervals[k].to <= it->from)
-            return l->intervals[k].reg; /* where it was before */
+            return l->intervals[k].reg; /* the register that the value had before */
         ssa_work(f, 1);
     }
     if (in->op == SSA_PARAM || in->op == SSA_RESULT)
@@ -292,7 +297,8 @@ static int hint_of(const struct scan *s, uint32_t i)
     return -1;
 }
 
-/* The hint from where the value goes last: a phi, an argument or a result. */
+/* Returns a hint from the last place where the value goes: a phi, an argument of a call, or a
+ * result. */
 static int hint_of_users(const struct scan *s, const uint32_t *follower, uint32_t i)
 {
     const struct ssa_live *l = s->l;
@@ -315,7 +321,8 @@ static void allocate_assign(struct scan *s, uint32_t i, int reg)
     allocate_add(s, &s->taken[0], i);
 }
 
-/* Most values live between calls, without holes: any register that nobody has will do. */
+/* Tries the most frequent case: a value that lives between calls, without holes in its life, can
+ * have any register that no other interval has. */
 static bool take_simply(struct scan *s, uint32_t i, const uint32_t *follower)
 {
     const struct ssa_live *l = s->l;
@@ -376,7 +383,8 @@ static bool take_free(struct scan *s, uint32_t i, const uint32_t *follower)
     if (until[best] < it->to && hint >= 0 && until[hint] == until[best]) best = hint;
     if (until[best] <= it->from + 1) return false;
     if (until[best] < it->to) {
-        /* Free for a part: worth it only if something is read there. */
+        /* The register is free for a part of the life only. That is worth it only if the part has a
+         * use that needs a register. */
         if (next_need(l, it, it->from) >= until[best]) return false;
         uint32_t most = until[best], last = last_use(l, it, most);
         if (l->blocks[l->order[block_of(l, most)]].from != most) most--;
@@ -424,7 +432,7 @@ static void take_used(struct scan *s, uint32_t i)
             if (other->real != real) continue;
             if (t != s->taken && allocate_meeting(l, it, other) == UINT32_MAX) continue;
             uint32_t at = other->from >= it->from ? 0 : next_use(l, other, it->from);
-            /* What this very instruction reads stays. */
+            /* A value that this very instruction reads keeps its register. */
             if (next_need(l, other, it->from) <= it->from + 1) at = 0;
             if (at < used[other->reg]) used[other->reg] = at;
         }
@@ -434,7 +442,7 @@ static void take_used(struct scan *s, uint32_t i)
         if (limit <= it->from + 1) used[set[k]] = 0;
         if (used[set[k]] > used[best]) best = set[k];
     }
-    /* Nothing of it needs a register soon: the frame will do. */
+    /* If no use soon needs a register, the interval goes to the frame. */
     bool now = need <= it->from + 1;
     if (!now && (need == UINT32_MAX || used[best] < need || calls < need)) {
         to_frame(s, i);
@@ -451,7 +459,8 @@ static void take_used(struct scan *s, uint32_t i)
 
 /* ---- the scan ---- */
 
-/* Intervals that end before a number leave; a hole of a life begins there, or ends. */
+/* Goes on to the number `at`. Intervals that ended before it are removed. Intervals in use whose
+ * hole begins there, and intervals in a hole that ends there, change to the other list. */
 static void allocate_advance(struct scan *s, uint32_t at)
 {
     for (int hole = 0; hole < 2; hole++) {
@@ -469,7 +478,8 @@ static void allocate_advance(struct scan *s, uint32_t at)
     }
 }
 
-/* The follower of each value: the phi it goes to, or 0x80000000 | the register of an argument. */
+/* Finds the follower of each value: the phi that it goes to, or 0x80000000 | the register in which
+ * it is passed as an argument or result. */
 static uint32_t *find_followers(const struct ssa_live *l)
 {
     const struct ssa_function *f = l->f;
@@ -489,7 +499,8 @@ bool ssa_allocate(struct ssa_live *l)
 {
     struct scan s = {.l = l};
     uint32_t *follower = find_followers(l), at = 0;
-    /* Those that begin at a number; what splitting makes comes from the heap. */
+    /* The intervals that begin at each number are in lists. Those that come from splitting are in
+     * the heap. */
     uint32_t *begin = arena_alloc(&l->arena, l->limit + 2, sizeof *begin, &l->err),
              *other = arena_alloc(&l->arena, l->interval_count, sizeof *other, &l->err);
     if (!follower || l->err.code) {

@@ -1,5 +1,5 @@
-/* A block of its own for every edge from a block with several successors to one with several
- * predecessors, so that there is a place for what happens on the edge. */
+/* Inserts a block on every edge that leads from a block with several successors to a block with
+ * several predecessors (a critical edge), so that there is a place for the moves of that edge. */
 #include "ssa/ssa.h"
 
 uint32_t ssa_split_edge(struct ssa_function *f, uint32_t to, uint32_t which)
@@ -16,7 +16,8 @@ uint32_t ssa_split_edge(struct ssa_function *f, uint32_t to, uint32_t which)
     const struct ssa_insn *end = &f->insns[f->blocks[from].last];
     ssa_successors(f, from, &n);
     uint32_t *targets = end->op == SSA_SWITCH ? f->pool + end->list : f->blocks[from].to;
-    for (uint32_t k = 0; k < n; k++) /* a SWITCH may lead there more than once: by as many edges */
+    /* A SWITCH may lead to the block by several edges; only one of them is changed here. */
+    for (uint32_t k = 0; k < n; k++)
         if (targets[k] == to) {
             targets[k] = middle;
             break;

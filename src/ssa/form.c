@@ -1,4 +1,5 @@
-/* Making and changing functions: instructions, blocks, lists. */
+/* Makes and changes functions in SSA form: their instructions, blocks and lists. The builder, the
+ * parser and the passes all use these functions. */
 #include "ssa/ssa.h"
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +55,8 @@ uint32_t ssa_new(struct ssa_function *f, enum ssa_op op, enum ssa_type type)
     return (uint32_t)f->count++;
 }
 
-/* b comes right after a; 0: the block begins with b, or ends with a. */
+/* Makes b the instruction right after a. If a is 0, the block begins with b; if b is 0, it ends
+ * with a. */
 static inline void form_join(struct ssa_function *f, uint32_t block, uint32_t a, uint32_t b)
 {
     *(a ? &f->insns[a].next : &f->blocks[block].first) = b;
@@ -148,7 +150,7 @@ void ssa_item(struct ssa_function *f, uint32_t item) { ssa_list(f, &item, 1); }
 void ssa_phi_add(struct ssa_function *f, uint32_t phi, uint32_t value)
 {
     uint32_t n = f->insns[phi].count, old = f->insns[phi].list;
-    bool last = n && old + n == f->pool_count; /* the list that grows now */
+    bool last = n && old + n == f->pool_count; /* this phi has the list that grows now */
     uint32_t list = last ? old : ssa_list(f, NULL, 0);
     for (uint32_t k = 0; !last && k < n && !f->failed; k++) ssa_item(f, f->pool[old + k]);
     ssa_item(f, value);
@@ -178,7 +180,7 @@ const uint32_t *ssa_successors(const struct ssa_function *f, uint32_t block, uin
     case SSA_JUMP: *n = 1; return b->to;
     case SSA_BRANCH:
     case SSA_FBRANCH: *n = 2; return b->to;
-    case SSA_SWITCH: /* the list has the other target as its last item */
+    case SSA_SWITCH: /* the last item of the list is the target for all other values */
         *n = end->count;
         return f->pool + end->list;
     default: *n = 0; return b->to;

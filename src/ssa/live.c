@@ -1,5 +1,6 @@
-/* Live ranges. From each use of a value its life is followed backwards to the definition, block by
- * block; what is found is a list of ranges for every value, and of values for every block. */
+/* Computes live ranges. The life of a value is followed backwards from each use to the definition,
+ * block by block. The result is a list of ranges for every value, and a list of the values that
+ * live at the start of every block. It relies on the loops and the order of blocks from loops.c. */
 #include "ssa/allocate.h"
 #include <stdlib.h>
 
@@ -24,7 +25,7 @@ static uint32_t *live_numbers(struct ssa_live *l, size_t count)
 static void live_number(struct ssa_live *l)
 {
     const struct ssa_function *f = l->f;
-    uint32_t at = 2; /* 0: it is in no block */
+    uint32_t at = 2; /* number 0 means that an instruction is in no block */
     for (uint32_t k = 0; k < l->block_count; k++) {
         uint32_t b = l->order[k];
         l->blocks[b].from = at;
@@ -50,15 +51,17 @@ static void live_number(struct ssa_live *l)
 /* ---- uses ---- */
 
 struct use {
-    uint32_t value, block, at; /* at: where its life ends; block_to: it lives out of the block */
+    /* `at` is where the life of the value ends for this use; if it is the block's `to`, the value
+     * lives on after the block. */
+    uint32_t value, block, at;
     bool needs;
-    uint32_t next; /* of the same value */
+    uint32_t next; /* the next use of the same value */
 };
 struct uses {
     struct ssa_live *l;
-    struct use *items; /* [0] is none */
+    struct use *items; /* items[0] is not used, since 0 means none */
     size_t count, capacity;
-    uint32_t *first, *last; /* per value */
+    uint32_t *first, *last; /* per value: its first and its last use */
 };
 
 static uint32_t new_use(struct uses *u, struct use use)
@@ -68,7 +71,8 @@ static uint32_t new_use(struct uses *u, struct use use)
     return (uint32_t)u->count++;
 }
 
-/* Uses come in the order of the code. Of those in a block that need no register the last one counts. */
+/* Adds a use of a value. Uses must come in the order of the code. Of the uses in a block that need
+ * no register, only the last one is kept. */
 static void add_use(struct uses *u, uint32_t value, uint32_t block, uint32_t at, bool needs)
 {
     if (ssa_immediate(&u->l->f->insns[value])) return;
@@ -86,7 +90,7 @@ static void add_use(struct uses *u, uint32_t value, uint32_t block, uint32_t at,
     u->last[value] = made;
 }
 
-/* What a phi takes is used at the ends of the blocks before it. */
+/* The arguments of a phi are used at the ends of the blocks before it. */
 static void gather_phi(struct uses *u, uint32_t i, uint32_t block)
 {
     const struct ssa_function *f = u->l->f;
@@ -150,7 +154,7 @@ static void live_until(struct ssa_live *l, uint32_t value, uint32_t block, uint3
 static void live_enter(struct ssa_live *l, uint32_t value, uint32_t block)
 {
     uint32_t n = l->blocks[block].entries;
-    if (!(n & (n + 1))) { /* full: 2^k - 1 items and the end */
+    if (!(n & (n + 1))) { /* the list is full: it has 2^k - 1 items and the 0 at its end */
         uint32_t *moved = live_numbers(l, (n + 1) * 2);
         if (!moved) {
             l->failed = true;
@@ -182,7 +186,7 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The life of a value: from all its uses back to its definition. */
+/* Finds all blocks in which a value lives, from its uses back to its definition. */
 static void live_life(struct ssa_live *l, uint32_t value, const struct uses *u)
 {
     const struct ssa_function *f = l->f;
@@ -190,7 +194,8 @@ static void live_life(struct ssa_live *l, uint32_t value, const struct uses *u)
     l->seen_count = 0;
     for (uint32_t i = u->first[value]; i; i = u->items[i].next)
         live_until(l, value, u->items[i].block, u->items[i].at);
-    /* A value is not alive at the start of the block that defines it: that dominates every use. */
+    /* A value is not alive at the start of the block that defines it, because that block dominates
+     * every use. */
     for (uint32_t done = 0; done < l->seen_count; done++) {
         uint32_t b = l->seen[done];
         if (!ssa_work(f, SSA_WORK_LIFE + f->blocks[b].pred_count)) l->failed = true;
@@ -202,7 +207,7 @@ static void live_life(struct ssa_live *l, uint32_t value, const struct uses *u)
             if (l->loops.number[p]) live_until(l, value, p, l->blocks[p].to);
         }
     }
-    /* In the order of the code: by where each block begins. */
+    /* Sorts the blocks into the order of the code, by the number with which each begins. */
     for (uint32_t i = 0; i < l->seen_count; i++) l->seen[i] = l->blocks[l->seen[i]].from;
     qsort(l->seen, l->seen_count, sizeof *l->seen, by_number);
 }
@@ -213,7 +218,7 @@ static void make_interval(struct ssa_live *l, uint32_t value, const struct uses 
     const struct ssa_insn *in = &l->f->insns[value];
     uint32_t born = l->number[value] + ssa_is_late(in), end = born + 1, last = 0, first = 0,
              count = 0;
-    bool local = true; /* all its uses are in the block that defines it */
+    bool local = true; /* true: all uses are in the block that defines the value */
     for (uint32_t i = u->first[value]; i; i = u->items[i].next, count++) {
         ssa_work(l->f, 1);
         local &= u->items[i].block == in->block;
@@ -235,7 +240,8 @@ static void make_interval(struct ssa_live *l, uint32_t value, const struct uses 
     uint32_t use = (uint32_t)l->use_count;
     bool anywhere =
         in->op == SSA_PHI || in->op == SSA_PARAM || in->op == SSA_RESULT || ssa_is_remade(in);
-    /* The definition is the first use, where the code begins with it. */
+    /* The definition counts as a use too. Uses are in the order of the code, so it comes before the
+     * first use that is after it. */
     bool placed = false;
     for (uint32_t i = u->first[value]; i; i = u->items[i].next) {
         if (!placed && u->items[i].at > born) {
@@ -293,7 +299,7 @@ bool ssa_live_number(struct ssa_live *l, const uint32_t *order, uint32_t count)
     l->calls = live_numbers(l, values);
     l->divides = live_numbers(l, values);
     if (l->err.code) return false;
-    memset(l->slots, 0xff, values * sizeof *l->slots); /* -1 */
+    memset(l->slots, 0xff, values * sizeof *l->slots); /* sets all of them to -1 */
     live_number(l);
     return true;
 }
@@ -304,7 +310,7 @@ bool ssa_live(struct ssa_live *l)
     struct uses u = {
         .l = l, .first = live_numbers(l, values), .last = live_numbers(l, values), .count = 1};
     if (l->err.code) return false;
-    /* Number 0 means none. */
+    /* The number 0 means none. */
     memset(l->first, 0, values * sizeof *l->first);
     if (!ARRAY_RESERVE(l->ranges, l->range_capacity, values) ||
         !ARRAY_RESERVE(l->uses, l->use_capacity, values * 2) ||

@@ -1,16 +1,17 @@
-/* Registers for a part of a function whose values stay in their blocks, in two walks over the code: the
- * first finds where every value is used last, the second gives each a register that is free up to there.
- * What does not fit, because registers run out or a value lives through a call, is left to live.c and
- * allocate.c, which can move values to the frame. */
+/* A fast register allocator for a part of a function whose values stay in their blocks. It walks
+ * over the code twice: the first walk finds where every value is used last, and the second one
+ * gives each value a register that is free up to there. If registers run out, or if a value lives
+ * through a call, it gives up, and live.c and allocate.c do the work, because they can move values
+ * to the frame. */
 #include "ssa/allocate.h"
 
 struct local {
     struct ssa_live *l;
-    uint32_t *born, count; /* values in the order of the code */
+    uint32_t *born, count; /* the values in the order in which the code defines them */
     bool fits;
 };
 
-/* A value may be used in its block, or in one that only its block leads to. */
+/* A value may be used in its own block, or in a block whose only predecessor is that block. */
 static bool is_near(const struct ssa_function *f, const struct ssa_insn *in, uint32_t block)
 {
     const struct ssa_block *b = &f->blocks[block];
@@ -61,7 +62,8 @@ static void local_walk(struct local *s, uint32_t i, uint32_t block)
     if (in->type != SSA_VOID && !ssa_immediate(in)) local_define(s, i, in);
 }
 
-/* The first of the numbers, which ascend, from `at` on; *i: where the last search ended. */
+/* Returns the first of the ascending numbers that is not below `at`. *i is where the last search
+ * ended. */
 static uint32_t next_of(const uint32_t *numbers, uint32_t count, uint32_t *i, uint32_t at)
 {
     while (*i < count && numbers[*i] < at) ++*i;
@@ -104,6 +106,6 @@ bool ssa_local(struct ssa_live *l)
     for (uint32_t k = 0; k < l->block_count && s.fits; k++)
         for (uint32_t i = f->blocks[l->order[k]].first; i; i = f->insns[i].next)
             local_walk(&s, i, l->order[k]);
-    l->interval_count = 1; /* none of them is split: they have no list */
+    l->interval_count = 1; /* no interval is split, so there is no list of them */
     return s.fits && give_registers(&s);
 }

@@ -1,9 +1,10 @@
-/* Order, dominators and loops. Dominators after Cooper, Harvey and Kennedy, "A simple, fast dominance
- * algorithm"; a loop is what reaches a back edge without passing its header. */
+/* Finds the order, the dominators and the loops of a function. Dominators are found after Cooper,
+ * Harvey and Kennedy, "A simple, fast dominance algorithm". A loop is the set of blocks from which
+ * a back edge can be reached without passing the header of the loop. */
 #include "ssa/ssa.h"
 #include <stdlib.h>
 
-/* All arrays in one piece of memory, which `order` begins. */
+/* Allocates all arrays in one piece of memory, which begins with `order`. */
 static bool loops_allocate(struct ssa_loops *l, size_t blocks)
 {
     *l = (struct ssa_loops){0};
@@ -22,7 +23,8 @@ void ssa_loops_free(struct ssa_loops *l)
     *l = (struct ssa_loops){0};
 }
 
-/* Postorder, written from the end. */
+/* Writes the blocks in postorder, beginning at the end of the array. This gives reverse
+ * postorder. */
 static bool find_order(struct ssa_loops *l, const struct ssa_function *f)
 {
     struct visit {
@@ -76,7 +78,9 @@ static void find_dominators(struct ssa_loops *l, const struct ssa_function *f)
         for (uint32_t i = 1; i < l->count && (!f->work || !f->work->over); i++) {
             const struct ssa_block *b = &f->blocks[l->order[i]];
             uint32_t to = UINT32_MAX;
-            /* From the last one: where many blocks lead to one, each step up is then a short one. */
+            /* The last predecessor comes first: where many blocks lead to one, each step up is then
+             * short. */
+
             for (uint32_t k = b->pred_count; k-- > 0;) {
                 uint32_t p = b->preds[k];
                 if (!l->number[p] || l->dominator[p] == UINT32_MAX) continue;
@@ -89,8 +93,9 @@ static void find_dominators(struct ssa_loops *l, const struct ssa_function *f)
     }
 }
 
-/* Numbers the tree of dominators from the root, so that what a block dominates is a range of numbers:
- * how many there are from the leaves up, then each takes its share of its parent's range. */
+/* Numbers the tree of dominators from the root, so that the blocks which a block dominates have a
+ * range of numbers. First the sizes of subtrees are counted from the leaves up, then each block
+ * takes its share of the range of its parent. */
 static void number_tree(struct ssa_loops *l)
 {
     for (uint32_t i = l->count; i-- > 0;) {
@@ -100,12 +105,14 @@ static void number_tree(struct ssa_loops *l)
     }
     for (uint32_t i = 0; i < l->count; i++) {
         uint32_t b = l->order[i], up = l->dominator[b], size = l->tree_end[b];
-        /* Children take their numbers from the end of the parent, whose tree_end moves down. */
+        /* Children take their numbers from the end of the range of their parent, whose tree_end
+         * moves down. */
+
         l->tree[b] = i ? l->tree_end[up] - size : 0;
         if (i) l->tree_end[up] -= size;
         l->tree_end[b] = l->tree[b] + size;
     }
-    /* Restore tree_end of parents from that of their children. */
+    /* This restores tree_end of parents from that of their children. */
     for (uint32_t i = l->count; i-- > 1;) {
         uint32_t b = l->order[i], up = l->dominator[b];
         if (l->tree_end[b] > l->tree_end[up]) l->tree_end[up] = l->tree_end[b];
@@ -127,7 +134,8 @@ bool ssa_in_loop(const struct ssa_loops *l, uint32_t block, uint32_t header)
     return h != 0;
 }
 
-/* The outermost loop around a block that is known so far: its header + 1, or 0. */
+/* Returns the outermost loop around a block among the loops that are known so far: its header + 1,
+ * or 0. */
 static uint32_t loops_outermost(const struct ssa_loops *l, uint32_t block)
 {
     uint32_t h = l->header[block];
@@ -142,8 +150,8 @@ static bool is_back_edge(const struct ssa_loops *l, uint32_t from, uint32_t to)
     return l->number[from] && ssa_dominates(l, to, from);
 }
 
-/* Headers from the inside out: a block belongs to the first loop that reaches it, and an inner loop is
- * passed in one step. */
+/* Finds the loops from the innermost headers outward. A block belongs to the first loop that
+ * reaches it, and an inner loop is passed in one step. */
 static bool find_loops(struct ssa_loops *l, const struct ssa_function *f)
 {
     size_t edges = 1;
@@ -172,7 +180,8 @@ static bool find_loops(struct ssa_loops *l, const struct ssa_function *f)
         }
     }
     free(work);
-    for (uint32_t i = 0; i < l->count; i++) { /* headers come before what is in their loops */
+    /* Headers come before the other blocks of their loops. */
+    for (uint32_t i = 0; i < l->count; i++) {
         uint32_t b = l->order[i], h = l->header[b];
         uint32_t up = h == b + 1 ? l->outer[b] : h;
         l->depth[b] = (h == b + 1) + (up ? l->depth[up - 1] : 0);
@@ -180,11 +189,11 @@ static bool find_loops(struct ssa_loops *l, const struct ssa_function *f)
     return true;
 }
 
-/* The blocks of each loop next to each other, those of inner loops too: a loop takes its share of the
- * places of the loop around it when its header comes. */
+/* Writes the blocks of each loop next to each other, with those of its inner loops. A loop takes
+ * its share of the places of the loop around it when its header comes. */
 static bool find_members(struct ssa_loops *l, size_t blocks)
 {
-    uint32_t *next = calloc(blocks + 1, sizeof *next), top = 0; /* next: per header */
+    uint32_t *next = calloc(blocks + 1, sizeof *next), top = 0; /* `next` is per header */
     if (!next) return false;
     for (uint32_t i = l->count; i-- > 0;) {
         uint32_t b = l->order[i], h = l->header[b];
@@ -208,7 +217,8 @@ bool ssa_loops(struct ssa_loops *l, const struct ssa_function *f)
 {
     bool ok = loops_allocate(l, f->block_count);
     l->work = f->work;
-    if (ok && f->apart) { /* not all of it is there: the front end has told */
+    /* Only a part of the code exists; the front end has said where loops begin. */
+    if (ok && f->apart) {
         for (uint32_t b = 0; b < f->block_count; b++) {
             l->number[b] = b + 1;
             l->header[b] = f->blocks[b].loops ? b + 1 : 0;
@@ -218,7 +228,7 @@ bool ssa_loops(struct ssa_loops *l, const struct ssa_function *f)
     ok = ok && find_order(l, f);
     if (ok) {
         find_dominators(l, f);
-        ok = ssa_work(f, 1); /* else not all of them are known */
+        ok = ssa_work(f, 1); /* false: not all dominators are known */
     }
     if (ok) {
         number_tree(l);

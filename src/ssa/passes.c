@@ -1,4 +1,5 @@
-/* Runs the passes in their order. */
+/* The table of passes, which comes from passes.def, and the function that runs them in their
+ * order. */
 #include "ssa/ssa.h"
 
 const struct ssa_pass ssa_passes[] = {

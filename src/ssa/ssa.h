@@ -1,21 +1,25 @@
-/* A small optimiser: functions in SSA form, from any front end, to x86-64.
+/* A small optimising compiler. Any front end can give it functions in SSA form, and it makes x86-64
+ * code of them. Its terms:
  *
- *     function     blocks; the first is the entry
- *     block        phis, instructions, one that ends it
- *     instruction  its number is its value; ops.def says what it does
- *     exit         a place where native code asks or leaves: a position of the guest, and the values
- *                  that make up the guest's state there, each under a key that the front end chose
+ *     function     a list of blocks; the first one is the entry
+ *     block        phis, then instructions; the last instruction ends the block
+ *     instruction  its number is also that of its value; ops.def says what each operation does
+ *     exit         a place where native code calls the run time, to ask something or to leave: the
+ *                  position in the guest program, and the values that make up the state of the
+ *                  guest there. Each value has a key, which the front end chose.
  *
- * Integers have 64 bits; an instruction that is `narrow` works on the low 32, and its result has
- * zeros above. Native code runs with three reserved registers (enum ssa_fixed) and saves none of the
- * others: what lives across a call is in the function's frame, at the frame register.
+ * Integers have 64 bits. A `narrow` instruction works on the low 32 bits, and the upper half of its
+ * result is zero. Native code runs with three reserved registers (enum ssa_fixed) and saves none of
+ * the other registers: a value that lives through a call is kept in the frame of the function,
+ * which the frame register points to.
  *
- * A function that is `native` is for an object file: it has no exits, its frame is on the stack, it may
- * call C functions (FOREIGN), and addresses of symbols are left to the linker (ssa_reloc).
+ * A `native` function is for an object file. It has no exits, its frame is on the stack, it may
+ * call C functions (FOREIGN), and the linker fills in the addresses of symbols (ssa_reloc).
  *
- * A front end makes blocks, declares variables, and writes and reads them (build.c), which gives SSA
- * form directly. ssa_optimise runs the passes, ssa_emit writes code. Memory running out sets
- * `failed`; everything after that is without effect, so it is asked for once at the end. */
+ * A front end makes blocks, declares variables, and writes and reads them (build.c), which gives
+ * SSA form directly. ssa_optimise runs the passes, and ssa_emit writes the code. When memory runs
+ * out, `failed` is set and all later calls have no effect, so it is enough to look at it at the
+ * end. */
 #pragma once
 #include "ssa/work.h"
 #include <stdbool.h>
@@ -25,7 +29,7 @@
 #include "base/writer.h"
 #include "x64/access.h"
 
-/* ARRAY_RESERVE that notes in its owner that there is no memory. */
+/* Like ARRAY_RESERVE. If there is no memory, it also sets `failed` of the owner. */
 #define SSA_RESERVE(owner, items, capacity, need)                                                  \
     (ARRAY_RESERVE(items, capacity, need) || ((owner)->failed = true, false))
 
@@ -40,7 +44,8 @@ struct ssa_op_info {
 };
 extern const struct ssa_op_info ssa_ops[SSA_OPS];
 /* clang-format off */
-/* Whether an operation has a trait of ops.def; a constant one is a table. */
+/* Tells whether an operation has a trait of ops.def. For a constant trait this compiles to a
+ * table. */
 static inline bool ssa_has(enum ssa_op op, char trait)
 {
     switch (op) {
@@ -51,102 +56,106 @@ static inline bool ssa_has(enum ssa_op op, char trait)
 }
 enum ssa_type { SSA_VOID, SSA_INT, SSA_F32, SSA_F64, SSA_V128, SSA_V256, SSA_TYPES };
 enum ssa_cond { SSA_EQ, SSA_NE, SSA_LT, SSA_LE, SSA_GT, SSA_GE, SSA_B, SSA_BE, SSA_A, SSA_AE, SSA_CONDS };
-/* In the order of enum x64_access; the last one is for checks alone. */
+/* These are in the order of enum x64_access. The last one is used for checks only. */
 enum ssa_mem { SSA_I8, SSA_U8, SSA_I16, SSA_U16, SSA_I32, SSA_U32, SSA_X64, SSA_MF32, SSA_MF64,
                SSA_M128, SSA_M256, SSA_M512, SSA_MEMS };
 /* clang-format on */
-enum ssa_fixed { SSA_CONTEXT, SSA_MEMORY, SSA_FRAME, SSA_FIXEDS }; /* R15, R14, RBP */
+enum ssa_fixed { SSA_CONTEXT, SSA_MEMORY, SSA_FRAME, SSA_FIXEDS }; /* in R15, R14 and RBP */
 
 extern const char *const ssa_cond_names[SSA_CONDS], *const ssa_mem_names[SSA_MEMS],
                                                         *const ssa_type_names[SSA_TYPES];
 
-enum { SSA_PARAMS = 6 }; /* arguments and results of a call, in registers */
+enum { SSA_PARAMS = 6 }; /* most arguments and results of a call, which are in registers */
 
 struct ssa_insn {
     uint8_t op, type;
-    uint8_t cond, mem, scale; /* scale: the index is shifted by this */
+    uint8_t cond, mem, scale; /* scale: the index is shifted left by this */
     bool narrow;
     uint32_t block, prev, next;
-    uint32_t arg[3];      /* 0: none */
-    uint32_t list, count; /* in the pool */
-    uint32_t exit;        /* its number + 1; 0: none */
-    uint32_t position;    /* of the guest instruction that it comes from, + 1; 0: none */
+    uint32_t arg[3];      /* values; 0: none */
+    uint32_t list, count; /* place and length of its list in the pool */
+    uint32_t exit;        /* number of its exit + 1; 0: none */
+    uint32_t position;    /* position of the guest instruction it comes from, + 1; 0: none */
     int64_t imm;
 };
 struct ssa_block {
-    uint32_t first, last; /* instructions, 0: none */
-    uint32_t to[2];       /* of JUMP, BRANCH, SWITCH */
+    uint32_t first, last; /* first and last instruction; 0: none */
+    uint32_t to[2];       /* targets of JUMP, BRANCH or FBRANCH */
     uint32_t *preds;
     size_t pred_capacity;
     uint32_t pred_count;
     bool sealed;
-    bool edge;        /* made for an edge: edges.c */
-    bool cold;        /* rarely runs */
-    bool loops;       /* a jump leads back here: for code in parts, where nothing else tells */
-    uint32_t follows; /* of an inlined function: the block of the call, + 1 */
+    bool edge;        /* this block was made for an edge (edges.c) */
+    bool cold;        /* it rarely runs */
+    bool loops;       /* a jump leads back here; told by the front end for code in parts */
+    uint32_t follows; /* in an inlined function: the block of the call, + 1 */
 };
-struct ssa_state { /* a part of the guest's state */
+struct ssa_state { /* a part of the guest's state at an exit */
     uint32_t key, value;
 };
-/* Keys that end the state of an inlined function: what follows is that of its caller. Their values are
- * the caller's number and the position of the call. */
+/* These keys follow the state of an inlined function; the state of its caller comes after them.
+ * Their values are the number of the caller and the position of the call. */
 #define SSA_KEY_CALLER UINT32_C(0xFFFFFFFF)
 #define SSA_KEY_CALLER_POSITION UINT32_C(0xFFFFFFFE)
 struct ssa_exit {
-    uint32_t kind, position; /* what the front end makes of them */
-    uint32_t function;       /* the number of the function it is in */
-    uint32_t first, count;   /* in states */
+    uint32_t kind, position; /* the front end gives these a meaning */
+    uint32_t function;       /* the number of the function that it is in */
+    uint32_t first, count;   /* place and length of its state in `states` */
 };
-struct ssa_region { /* memory whose place is known when code is made, by guest address */
+struct ssa_region { /* memory whose guest addresses are known when code is made */
     uint64_t base, size;
     bool writable;
 };
-/* Limits of checks as words of the context, so that an interrupt can make all checks fail. */
+/* Limits of checks. They are words of the context, so that an interrupt can make all checks
+ * fail. */
 struct ssa_limits {
-    uint32_t offset; /* of the first one in the context */
+    uint32_t offset; /* offset of the first one in the context */
     uint32_t count, capacity;
     uint64_t *words;
 };
 struct ssa_function {
-    /* memory that serves the next function too */
-    struct ssa_insn *insns; /* [0] is no instruction */
+    /* This memory is used again for the next function. */
+    struct ssa_insn *insns; /* insns[0] is no instruction */
     struct ssa_block *blocks;
     uint32_t *pool;
     struct ssa_exit *exits;
     struct ssa_state *states;
-    uint32_t *current; /* of the builder, per block and variable: the value, or 0 */
+    uint32_t *current; /* of the builder: per block and variable its value, or 0 */
     uint8_t *variable_types;
-    uint32_t *unfilled; /* phis without their arguments */
+    uint32_t *unfilled; /* phis that still have no arguments */
     size_t capacity, block_capacity, pool_capacity, exit_capacity, state_capacity, current_capacity,
         type_capacity, unfilled_capacity;
-    size_t block_made; /* blocks that have had predecessors, or have them */
-    /* from here on zeros for an empty one */
+    size_t block_made; /* number of blocks that own memory for predecessors */
+    /* ssa_clear sets everything from here on to zeros. */
     size_t count, block_count, pool_count, exit_count, state_count, unfilled_count;
-    uint32_t number; /* of the function, for exits */
+    uint32_t number; /* number of the function, which exits refer to */
     bool failed;
     bool native;
-    bool avx2;         /* vectors may have 32 bytes; code is in the encoding of AVX */
-    uint32_t reserved; /* bytes at the start of its frame for the front end; a multiple of 16 */
-    uint32_t position; /* of instructions that are made from now on */
+    bool avx2;         /* vectors may have 32 bytes; code uses the encoding of AVX */
+    uint32_t reserved; /* bytes at the start of the frame for the front end; a multiple of 16 */
+    uint32_t position; /* given to the instructions that are made from now on */
     const struct ssa_region *regions;
     size_t region_count;
-    struct ssa_limits *limits;  /* NULL: limits are constants */
-    uint32_t variables;         /* of the builder */
-    uint32_t at;                /* block under way */
-    uint32_t fixed[SSA_FIXEDS]; /* reserved registers that are used, in the first block */
-    struct ssa_work *work;      /* NULL: any */
-    bool apart; /* a value is used in its block, or in one that only that leads to: no passes */
-    uint32_t lasting; /* then: instructions that all parts of its code need */
+    struct ssa_limits *limits;  /* NULL: the limits are constants */
+    uint32_t variables;         /* number of variables, for the builder */
+    uint32_t at;                /* the block that is being filled */
+    uint32_t fixed[SSA_FIXEDS]; /* the reserved registers in use, as values of the first block */
+    struct ssa_work *work;      /* NULL: the work is not limited */
+    /* Code is made in parts, without passes. A value is used only in the block that computes it, or
+     * in a block whose only predecessor is that block. */
+    bool apart;
+    uint32_t lasting; /* with `apart`: how many instructions all parts need */
 };
 
-/* Counts work before it is done. False: there was too much of it. */
+/* Counts steps of work before they are done. Returns false if there was too much work. */
 static inline bool ssa_work(const struct ssa_function *f, uint64_t steps)
 {
     return ssa_work_do(f->work, steps);
 }
 
-extern const uint8_t ssa_mem_bits[SSA_MEMS]; /* log2 of the bytes */
-/* The type of what is loaded: above integers both lists have the same order. */
+extern const uint8_t ssa_mem_bits[SSA_MEMS]; /* log2 of the size in bytes */
+/* Returns the type of a loaded value. The order of types above integers is the same in both
+ * lists. */
 static inline enum ssa_type ssa_loaded(enum ssa_mem mem)
 {
     return mem <= SSA_X64 ? SSA_INT : (enum ssa_type)(mem - SSA_MF32 + SSA_F32);
@@ -156,43 +165,45 @@ static inline enum ssa_type ssa_loaded(enum ssa_mem mem)
 
 void ssa_init(struct ssa_function *f);
 void ssa_fini(struct ssa_function *f);
-void ssa_clear(struct ssa_function *f); /* as after ssa_init, with the memory that it has */
-/* A new instruction, not in any block; 0: no memory. */
+void ssa_clear(struct ssa_function *f); /* makes it empty as after ssa_init, but keeps its memory */
+/* Makes an instruction that is in no block yet. Returns 0 if there is no memory. */
 uint32_t ssa_new(struct ssa_function *f, enum ssa_op op, enum ssa_type type);
 void ssa_append(struct ssa_function *f, uint32_t block, uint32_t value);
 void ssa_insert(struct ssa_function *f, uint32_t before, uint32_t value);
 void ssa_prepend(struct ssa_function *f, uint32_t block, uint32_t value);
-/* A constant at the end of a block, or before an instruction. */
+/* These add a constant at the end of a block, or before an instruction. */
 uint32_t ssa_const_in(struct ssa_function *f, uint32_t block, uint64_t imm);
 uint32_t ssa_const_before(struct ssa_function *f, uint32_t before, uint64_t imm);
 void ssa_remove(struct ssa_function *f, uint32_t value);
 uint32_t ssa_block(struct ssa_function *f);
 bool ssa_edge(struct ssa_function *f, uint32_t from, uint32_t to); /* adds a predecessor */
-uint32_t ssa_list(struct ssa_function *f, const uint32_t *items, uint32_t count); /* in the pool */
-void ssa_item(struct ssa_function *f, uint32_t item); /* one more for the list made last */
+/* Puts a list into the pool and returns its place. */
+uint32_t ssa_list(struct ssa_function *f, const uint32_t *items, uint32_t count);
+void ssa_item(struct ssa_function *f, uint32_t item);                   /* adds to the last list */
 void ssa_phi_add(struct ssa_function *f, uint32_t phi, uint32_t value); /* for one more edge */
-/* Calls fn for every value that the instruction uses, in its list and its exit too. */
+/* Calls fn for every value that the instruction uses, also for those in its list and its exit. */
 typedef void ssa_use_fn(void *user, uint32_t *use);
 void ssa_uses(struct ssa_function *f, uint32_t value, ssa_use_fn *fn, void *user);
-/* The successors of a block; n gets their number. They are valid until the function changes. */
+/* Returns the successors of a block, and their number in *n. They are valid until the function
+ * changes. */
 const uint32_t *ssa_successors(const struct ssa_function *f, uint32_t block, uint32_t *n);
-/* Copies followed to their origin. */
+/* Follows copies to the value that they copy. */
 uint32_t ssa_origin(const struct ssa_function *f, uint32_t value);
-/* The same; from then on each copy on the way leads there at once. */
+/* Does the same, and makes each copy on the way refer to that value directly. */
 uint32_t ssa_shorten(struct ssa_function *f, uint32_t value);
-ssa_use_fn ssa_to_origin; /* for ssa_uses; user is the function */
+ssa_use_fn ssa_to_origin; /* a function for ssa_uses, whose user is the function */
 bool ssa_is_const(const struct ssa_function *f, uint32_t value, int64_t *imm);
-extern const uint8_t ssa_cond_not[SSA_CONDS]; /* the one that holds when another does not */
-/* Whether a comparison of constants holds. */
+extern const uint8_t ssa_cond_not[SSA_CONDS]; /* the opposite of each condition */
+/* Tells whether a comparison of constants holds. */
 bool ssa_cond_holds(enum ssa_cond cond, bool narrow, int64_t a, int64_t b);
 
 /* ---- build.c ---- */
 
-/* Variables 0 to count - 1; all blocks must exist, edges need not. */
+/* Declares variables 0 to count - 1. All blocks must exist by then, but edges need not. */
 void ssa_variables(struct ssa_function *f, uint32_t count, const uint8_t *types);
 void ssa_write(struct ssa_function *f, uint32_t variable, uint32_t value);
 uint32_t ssa_read(struct ssa_function *f, uint32_t variable);
-void ssa_start(struct ssa_function *f, uint32_t block); /* what follows goes there */
+void ssa_start(struct ssa_function *f, uint32_t block); /* later instructions go there */
 void ssa_seal(struct ssa_function *f, uint32_t block);  /* all its predecessors are known */
 uint32_t ssa_const(struct ssa_function *f, int64_t imm);
 uint32_t ssa_fixed(struct ssa_function *f, enum ssa_fixed which);
@@ -208,11 +219,11 @@ struct ssa_address {
 };
 uint32_t ssa_load(struct ssa_function *f, enum ssa_mem mem, struct ssa_address at);
 void ssa_store(struct ssa_function *f, enum ssa_mem mem, struct ssa_address at, uint32_t value);
-/* Begins an exit; ssa_keep adds state to it. Returns its number + 1. */
+/* Begins an exit, to which ssa_keep adds state. Returns the number of the exit + 1. */
 uint32_t ssa_exit(struct ssa_function *f, uint32_t kind, uint32_t position);
 void ssa_keep(struct ssa_function *f, uint32_t key, uint32_t value);
 uint32_t ssa_effect(struct ssa_function *f, enum ssa_op op, uint32_t exit);
-/* Checks an access; window: offset of its window in the context. */
+/* Checks an access to memory. `window` is the offset of a window in the context. */
 void ssa_window(struct ssa_function *f, enum ssa_mem mem, struct ssa_address at, bool write,
                 uint32_t window, uint32_t exit);
 void ssa_jump(struct ssa_function *f, uint32_t to);
@@ -222,43 +233,44 @@ void ssa_branch(struct ssa_function *f, enum ssa_op op, enum ssa_cond cond, bool
 /* ---- analyses: loops.c ---- */
 
 struct ssa_loops {
-    uint32_t *order, count;    /* reachable blocks in reverse postorder */
-    uint32_t *number;          /* per block: place in order + 1; 0: not reachable */
-    uint32_t *dominator;       /* per block */
-    uint32_t *header;          /* per block: of the innermost loop, + 1; 0: in none */
-    uint32_t *outer;           /* per header: of the loop around it, + 1 */
-    uint32_t *depth;           /* per block */
+    uint32_t *order, count;    /* the reachable blocks in reverse postorder; their number */
+    uint32_t *number;          /* per block: its place in `order` + 1; 0: not reachable */
+    uint32_t *dominator;       /* per block: its immediate dominator */
+    uint32_t *header;          /* per block: header of its innermost loop, + 1; 0: in no loop */
+    uint32_t *outer;           /* per header: header of the loop around it, + 1; 0: none */
+    uint32_t *depth;           /* per block: how many loops are around it */
     uint32_t *tree, *tree_end; /* per block: the blocks it dominates have numbers in this range */
-    uint32_t *members;         /* blocks of loops; those of a loop are next to each other */
-    uint32_t *member_first, *member_count; /* per header */
-    struct ssa_work *work;                 /* that of the function */
-    bool tangled; /* there are cycles with two entries (irreducible), which are no loops here */
+    uint32_t *members;         /* the blocks of loops; those of one loop are next to each other */
+    uint32_t *member_first, *member_count; /* per header: its loop's place in `members` */
+    struct ssa_work *work;                 /* work counter of the function */
+    bool tangled; /* it has cycles with two entries (irreducible); these are no loops here */
 };
 bool ssa_loops(struct ssa_loops *l, const struct ssa_function *f);
 void ssa_loops_free(struct ssa_loops *l);
 bool ssa_dominates(const struct ssa_loops *l, uint32_t a, uint32_t b);
 bool ssa_in_loop(const struct ssa_loops *l, uint32_t block, uint32_t header);
-/* The only block outside that leads to the header, and leads nowhere else; UINT32_MAX: none. */
+/* Returns the only block outside a loop that leads to its header, if it leads nowhere else;
+ * UINT32_MAX if there is none. */
 uint32_t ssa_preheader(const struct ssa_function *f, const struct ssa_loops *l, uint32_t header);
 
-/* ---- passes, a file each ---- */
+/* ---- passes, each in a file of its own ---- */
 
 struct ssa_pass {
     const char *name;
     void (*run)(struct ssa_function *f);
     const char *what;
 };
-extern const struct ssa_pass ssa_passes[]; /* in the order in which they run; ends with NULL */
+extern const struct ssa_pass ssa_passes[]; /* in their order; ends with a NULL name */
 #define PASS(name, ...) void ssa_pass_##name(struct ssa_function *f);
 #define AGAIN(...)
 #include "ssa/passes.def"
-/* Removes the edge between two blocks, with what phis have for it. */
+/* Removes the edge between two blocks, and the argument that each phi has for it. */
 void ssa_unlink(struct ssa_function *f, uint32_t from, uint32_t to);
-/* Puts a block on the edge by which predecessor number `which` of a block leads there. */
+/* Puts a block on the edge that leads to block `to` from its predecessor number `which`. */
 uint32_t ssa_split_edge(struct ssa_function *f, uint32_t to, uint32_t which);
-/* inline.c: puts the blocks of g in place of a call of it. */
+/* Puts the blocks of g in place of a call of g (inline.c). */
 void ssa_inline(struct ssa_function *f, uint32_t call, const struct ssa_function *g);
-/* Runs all of them; after each, calls `after` if there is one. */
+/* Runs all passes. If `after` is not NULL, it is called after each of them. */
 typedef void ssa_after_fn(void *user, const char *pass, const struct ssa_function *f);
 void ssa_optimise(struct ssa_function *f, ssa_after_fn *after, void *user);
 
@@ -266,7 +278,7 @@ void ssa_optimise(struct ssa_function *f, ssa_after_fn *after, void *user);
 
 void ssa_print(const struct ssa_function *f, struct writer *out);
 bool ssa_parse(struct ssa_function *f, const char *text, penta_error *err);
-/* False and the first thing that is wrong. */
+/* Returns false and the first fault if the function breaks a rule of the form. */
 bool ssa_verify(const struct ssa_function *f, penta_error *err);
 
 /* ---- code ---- */
@@ -274,63 +286,66 @@ bool ssa_verify(const struct ssa_function *f, penta_error *err);
 enum ssa_where { SSA_AT_CONST, SSA_AT_REGISTER, SSA_AT_FLOAT_REGISTER, SSA_AT_FRAME };
 struct ssa_location {
     uint32_t key;
-    uint8_t where; /* enum ssa_where */
-    int64_t at;    /* constant, register, offset from the frame register */
+    uint8_t where; /* one of enum ssa_where */
+    int64_t at;    /* the constant, the register, or the offset from the frame register */
 };
-struct ssa_site {    /* a call of the stub, or of a function */
-    uint32_t native; /* the return address, from the start of the code */
+struct ssa_site {    /* a call of the stub for exits, or of a function */
+    uint32_t native; /* its return address, from the start of the code */
     uint32_t kind, position, function;
-    uint32_t owner;        /* the function whose code it is in; another one if that was inlined */
-    uint32_t first, count; /* in locations */
+    uint32_t owner;        /* the function whose code it is in, even if `function` was inlined
+                            * there */
+    uint32_t first, count; /* place and number of its state in `locations` */
 };
-/* Of native functions. */
+/* What the linker must fill in, in the code of native functions. */
 enum ssa_reloc_kind {
     SSA_RELOC_CALL, /* the target of a call */
     SSA_RELOC_NEAR, /* the address of a symbol */
-    SSA_RELOC_TABLE /* where the address is stored: an entry of the global offset table */
+    SSA_RELOC_TABLE /* the place of its address: an entry of the global offset table */
 };
 struct ssa_reloc { /* four bytes, relative to their end */
     uint32_t at, symbol;
     uint8_t kind;
 };
-struct ssa_line { /* code from here on is of this guest instruction */
+struct ssa_line { /* code from `native` on belongs to this guest instruction */
     uint32_t native, position;
 };
-/* Code of many functions. The front end binds the stubs before it emits the first one. */
+/* The code of many functions. The front end binds the stubs before it emits the first function. */
 struct ssa_code {
     struct x64 e;
     uint32_t *functions; /* per function: where its code begins */
-    uint32_t ask;        /* where the stub is that exits call: it saves all registers */
-    uint32_t *frames;    /* per function: bytes of its frame */
+    uint32_t ask;        /* where the stub is that exits call; it saves all registers */
+    uint32_t *frames;    /* per function: size of its frame in bytes */
     struct ssa_call {
         uint32_t site, function;
-    } * calls;                   /* their distances are filled in by ssa_link */
-    struct ssa_emitter *emitter; /* its memory serves all functions */
+    } * calls;                   /* calls whose distances ssa_link fills in */
+    struct ssa_emitter *emitter; /* its memory is used for all functions */
     struct ssa_site *sites;
     struct ssa_location *locations;
     size_t site_count, site_capacity, location_count, location_capacity, call_count, call_capacity;
     struct ssa_line *lines; /* in the order of their code */
     size_t line_count, line_capacity;
     bool failed;
-    /* of native functions */
+    /* These are used for native functions only. */
     struct ssa_reloc *relocs;
-    uint32_t *returns; /* places of ret instructions */
+    uint32_t *returns; /* where the ret instructions are */
     size_t reloc_count, reloc_capacity, return_count, return_capacity;
 };
 enum { SSA_WINDOW_SIZES = 7 };
-/* A window: an address a may be accessed with 1 << k bytes if a - base < limit[k]. */
+/* A window of memory: address a may be accessed with 1 << k bytes if a - base < limit[k]. */
 struct ssa_window {
     uint64_t base, limit[SSA_WINDOW_SIZES];
 };
-/* Appends the code of a function. False: it has none, and everything is as it was before. */
+/* Appends the code of a function. If it returns false, the function has no code, and everything is
+ * as it was before. */
 bool ssa_emit(struct ssa_function *f, uint32_t number, struct ssa_code *code);
-/* The same for one that is `apart`, in parts while it is built, so that what is worked on stays in the
- * caches: all blocks exist when it begins and have no instructions yet. A part is blocks in the order of
- * their code; their instructions are gone after it. next: the block that the next part begins with;
- * UINT32_MAX: it was the last. */
+/* These append the code of a function that is `apart`, in parts while the function is built, so
+ * that the data in use stay in the caches. All blocks must exist when it begins, and have no
+ * instructions yet. A part is some blocks in the order of their code; it loses its instructions
+ * when it is emitted. `next` is the block with which the next part begins, or UINT32_MAX after the
+ * last part. */
 bool ssa_emit_begin(struct ssa_function *f, uint32_t number, struct ssa_code *code);
 void ssa_emit_part(struct ssa_code *code, const uint32_t *blocks, uint32_t count, uint32_t next);
 bool ssa_emit_end(struct ssa_code *code);
-void ssa_emit_free(struct ssa_code *code); /* what only making code needs */
-void ssa_link(struct ssa_code *code);      /* when all functions are emitted */
+void ssa_emit_free(struct ssa_code *code); /* frees what is only needed to make code */
+void ssa_link(struct ssa_code *code);      /* called when all functions are emitted */
 extern const uint8_t ssa_param_registers[SSA_PARAMS];

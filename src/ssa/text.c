@@ -1,4 +1,4 @@
-/* The text form, one instruction a line:
+/* Prints a function as text, one instruction a line:
  *
  *     b1: b0, b2                                  a block and its predecessors
  *         v5 = phi (v1, v9)
@@ -6,7 +6,8 @@
  *         limit v5 #64 exit 0 17 {3: v5}          kind, position, state by key
  *         branch.lt.w v5, v6 -> b1, b3
  *
- * After the operation: comparison, `w` for 32 bits, type of memory or of a float. */
+ * The name of an operation is followed by the comparison, by `w` if it works on 32 bits, and by the
+ * type of the memory or of a float. parse.c reads this form. */
 #include "ssa/ssa.h"
 
 static void print_address(const struct ssa_insn *in, struct writer *out)

@@ -1,5 +1,6 @@
-/* What must hold of a function: blocks end once, predecessors are the edges there are, phis have a value
- * for each, arguments exist, have the right type, and are computed before they are used. */
+/* Checks the rules for a function in SSA form. Every block ends once, and its predecessors are
+ * those that have an edge to it. A phi has a value for each predecessor. Arguments exist, have the
+ * right type, and are computed before they are used. It relies on the dominators of loops.c. */
 #include "ssa/ssa.h"
 #include <stdlib.h>
 
@@ -22,7 +23,7 @@ static bool verify_defined(const struct check *c, uint32_t value)
     return value && value < c->f->count && c->place[value] && c->f->insns[value].type != SSA_VOID;
 }
 
-/* Results of a call stand right after it, one after the other. */
+/* The results of a call must stand right after it, one after the other. */
 static bool result_follows_its_call(const struct ssa_function *f, uint32_t result)
 {
     uint32_t call = f->insns[result].prev;
@@ -31,7 +32,7 @@ static bool result_follows_its_call(const struct ssa_function *f, uint32_t resul
     return calls && f->insns[result].arg[0] == call;
 }
 
-/* The value is known at the place of the user, or at the end of a block. */
+/* Checks that a value is known at the place of its user, or at the end of a block. */
 static void check_use(struct check *c, uint32_t user, uint32_t value, uint32_t block, bool at_end)
 {
     if (!verify_defined(c, value)) {

@@ -1,4 +1,5 @@
-/* The look at what a function may take, and at the flag: every 2^16 steps, some hundred microseconds. */
+/* Looks whether a function took more work than it may, and whether the flag is set that stops the
+ * compiler. ssa_work_do calls this every 2^16 steps, which is after some hundred microseconds. */
 #include "ssa/work.h"
 
 enum { LOOK = 1 << 16 };

@@ -1,11 +1,12 @@
-/* Emission: blocks in their order, moves on edges and in gaps, jumps, and after all blocks the stubs of
- * checks that fail. */
+/* Writes the machine code of functions: blocks in their order, the moves of values on edges and in
+ * gaps, jumps, and, after all blocks, the stubs of checks that fail. It relies on the places that
+ * allocate.c or local.c gave to values; emit_insn.c writes single instructions. */
 #include "ssa/emit/emit.h"
 #include <stdlib.h>
 
 /* ---- sites ---- */
 
-/* Where the state is at an instruction. */
+/* Describes an exit: where each part of the guest's state is at this instruction. */
 static struct ssa_site site_of(struct ssa_emitter *m, uint32_t insn)
 {
     struct ssa_code *c = m->code;
@@ -41,7 +42,7 @@ void ssa_emit_call(struct ssa_emitter *m, uint32_t function)
     c->calls[c->call_count++] = (struct ssa_call){x64_here(m->e) - 4, function};
 }
 
-/* What follows comes from the guest instruction at this position. */
+/* Notes that the code from here on belongs to the guest instruction at `position` - 1. */
 static void emit_line(struct ssa_emitter *m, uint32_t position)
 {
     struct ssa_code *c = m->code;
@@ -93,7 +94,8 @@ static bool single_successor(const struct ssa_emitter *m, uint32_t block)
     return n == 1;
 }
 
-/* A block that does nothing but jump; not the first of a part, nor one that code leads to already. */
+/* Finds the blocks that do nothing but jump, so that jumps to them can go to their targets. The
+ * first block of a part is not one of them, nor is a block that emitted code already jumps to. */
 static void find_through(struct ssa_emitter *m)
 {
     for (uint32_t k = 1; k < m->l.block_count && !m->code->failed; k++) {
@@ -134,7 +136,8 @@ static void emit_branch(struct ssa_emitter *m, const struct ssa_insn *in, const 
     if (no != next) x64_jmp(m->e, &m->labels[no]);
 }
 
-/* Unordered values set the parity flag: nothing but "not equal" holds for them. */
+/* Values that cannot be compared set the parity flag. Of all conditions only "not equal" holds for
+ * them. */
 static void branch_real(struct ssa_emitter *m, const struct ssa_insn *in, const uint32_t *to,
                         uint32_t next)
 {
@@ -153,7 +156,7 @@ static void branch_real(struct ssa_emitter *m, const struct ssa_insn *in, const 
     emit_jump(m, to[1], next);
 }
 
-/* A table of jumps, five bytes each, after the jump into it. */
+/* Writes a jump into a table, and the table after it: jumps of five bytes, each padded to eight. */
 static void jump_table(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t next)
 {
     struct x64 *e = m->e;
@@ -180,7 +183,9 @@ static void jump_table(struct ssa_emitter *m, const struct ssa_insn *in, uint32_
     if (moved) x64_movq_from(e, X64, RAX, SSA_FLOAT_SCRATCH);
     x64_jmp_reg(e, SSA_SCRATCH);
     x64_bind(e, &table);
-    for (uint32_t i = 0; i < count && !x64_full(e); i++) /* jumps of 5 bytes, in 8 each */
+    /* Each entry takes 8 bytes: a jump of 5 bytes, then padding. */
+
+    for (uint32_t i = 0; i < count && !x64_full(e); i++)
         x64_jmp(e, &m->labels[emit_target(m, to[i])]), x64_nop(e, 3);
 }
 
@@ -221,7 +226,7 @@ static void find_gaps(struct ssa_emitter *m)
     if (m->gap_count) qsort(m->gaps, m->gap_count, sizeof *m->gaps, by_number);
 }
 
-/* A value that is in the frame later is stored where it is defined. */
+/* Stores a value where it is defined, if it is in the frame later. */
 static void store_defined(struct ssa_emitter *m, uint32_t value, uint32_t number)
 {
     struct ssa_spot at = ssa_spot_at(m, value, number);
@@ -233,7 +238,7 @@ static void store_defined(struct ssa_emitter *m, uint32_t value, uint32_t number
 static void start_block(struct ssa_emitter *m, uint32_t b)
 {
     const struct ssa_block *block = &m->f->blocks[b];
-    enum { LOOP = 64 }; /* loops start at a line of the cache */
+    enum { LOOP = 64 }; /* bytes of a line of the cache, at which loops start */
     if (m->l.loops.header[b] == b + 1) x64_nop(m->e, -x64_here(m->e) & (LOOP - 1));
     x64_bind(m->e, &m->labels[b]);
     bool moves = m->l.blocks[b].entry || m->f->insns[block->first].op == SSA_PHI;
@@ -251,7 +256,8 @@ static void start_block(struct ssa_emitter *m, uint32_t b)
     ssa_do_moves(m);
     for (uint32_t i = block->first; i; i = m->f->insns[i].next) {
         uint8_t op = m->f->insns[i].op;
-        if (b && op != SSA_PHI) break; /* arguments are anywhere in the first block */
+        /* In the first block, arguments may stand anywhere. In other blocks the phis come first. */
+        if (b && op != SSA_PHI) break;
         if ((op == SSA_PARAM || op == SSA_PHI) && m->l.first[i])
             store_defined(m, i, m->l.number[i]);
     }
@@ -326,7 +332,8 @@ bool ssa_emit_begin(struct ssa_function *f, uint32_t number, struct ssa_code *co
 static bool emit_allocate(struct ssa_emitter *m, const uint32_t *blocks, uint32_t count)
 {
     struct ssa_live *l = &m->l;
-    enum { SPILLED = 64 }; /* words, where code is made before all of it is known */
+    /* Words for spilled values, when code is made before all of it is known. */
+    enum { SPILLED = 64 };
     if (!ssa_live_number(l, blocks, count)) return false;
     if (!(m->f->apart && ssa_local(l)) && !(ssa_live(l) && ssa_allocate(l))) return false;
     if (!m->frame && m->next != UINT32_MAX) m->frame = m->f->reserved / 8 + SPILLED;
@@ -376,7 +383,9 @@ bool ssa_emit(struct ssa_function *f, uint32_t number, struct ssa_code *code)
     struct ssa_emitter *m = code->emitter;
     uint32_t count = 0;
     if (SSA_RESERVE(code, m->order, m->order_capacity, f->block_count + 1))
-        for (uint32_t b = 0; b < f->block_count; b++) /* layout.c has put them in their order */
+        /* layout.c has put the blocks into their order. */
+
+        for (uint32_t b = 0; b < f->block_count; b++)
             if (m->l.loops.number[b] && f->blocks[b].first) m->order[count++] = b;
     ssa_emit_part(code, m->order, count, UINT32_MAX);
     return ssa_emit_end(code);

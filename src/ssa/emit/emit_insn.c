@@ -1,5 +1,6 @@
-/* One instruction to machine code. Arguments are in registers, where the allocator put them; small
- * constants are parts of the code. */
+/* Writes the machine code of one instruction. Arguments are in the registers that the allocator
+ * chose, or are loaded into a scratch register first. Small constants are parts of the
+ * instructions. */
 #include "ssa/emit/emit.h"
 #include "x64/operations.h"
 
@@ -15,7 +16,7 @@ static bool is_small(const struct ssa_emitter *m, uint32_t value, int32_t *imm)
     return true;
 }
 
-/* A value to a register; leaves the flags alone. */
+/* Brings a value to a register and leaves the flags alone. */
 static void emit_insn_fetch(struct ssa_emitter *m, enum x64_reg to, uint32_t value)
 {
     struct ssa_spot at = ssa_spot_at(m, value, m->at - 1);
@@ -47,7 +48,7 @@ unsigned ssa_float_arg(struct ssa_emitter *m, uint32_t value)
     return SSA_FLOAT_SCRATCH;
 }
 
-/* Where the result goes; scratch if it is never read. */
+/* Returns the register of a result; a scratch register if the result is never read. */
 static unsigned result_of(struct ssa_emitter *m, uint32_t value, uint32_t at)
 {
     const struct ssa_interval *i = ssa_interval_at(&m->l, value, at);
@@ -90,7 +91,7 @@ static void emit_insn_binary(struct ssa_emitter *m, const struct ssa_insn *in, e
     }
     b = ssa_int_arg(m, in->arg[1]);
     if (a == SSA_SCRATCH && b == SSA_SCRATCH) m->code->failed = true;
-    /* Not rotations: front ends emit constant counts only. */
+    /* This cannot be done for rotations, but front ends rotate by constants only. */
     if (!x64_three(m->e, op, size, d, a, b, SSA_SCRATCH)) m->code->failed = true;
 }
 
@@ -123,7 +124,8 @@ enum x64_cond ssa_emit_compare(struct ssa_emitter *m, const struct ssa_insn *in)
     return (enum x64_cond)conds[in->cond];
 }
 
-/* Only the selection right after it reads the result: then that needs no register. */
+/* Tells whether only the SELECT right after this SET reads its result. Then the result needs no
+ * register. */
 static bool is_for_select(const struct ssa_emitter *m, uint32_t value)
 {
     const struct ssa_insn *in = &m->f->insns[value], *next = &m->f->insns[in->next];
@@ -183,7 +185,7 @@ static void emit_insn_convert(struct ssa_emitter *m, const struct ssa_insn *in, 
     switch (in->op) {
     case SSA_FROMINT: {
         enum x64_reg a = ssa_int_arg(m, in->arg[0]);
-        x64_xorps(e, d, d); /* the instruction would wait for the old value */
+        x64_xorps(e, d, d); /* otherwise the next instruction waits for the old value of d */
         x64_cvtsi2s(e, wide, d, a);
         break;
     }
@@ -217,7 +219,7 @@ enum x64_cond ssa_emit_compare_real(struct ssa_emitter *m, const struct ssa_insn
 
 /* ---- vectors ---- */
 
-/* Registers have 32 bytes if what goes in or comes out has. */
+/* Uses registers of 32 bytes if an argument or the result has 32 bytes. */
 static void emit_insn_lanes(struct ssa_emitter *m, const struct ssa_insn *in, unsigned d)
 {
     enum x64_vector op = (enum x64_vector)(in->imm & 255);
@@ -262,7 +264,7 @@ static void emit_insn_window(struct ssa_emitter *m, const struct ssa_insn *in, u
     ssa_emit_stub(m, X64_AE, value);
 }
 
-/* Arguments of a call, or results of a function. */
+/* Moves the arguments of a call, or the results of a function, to their registers. */
 static void emit_insn_pass(struct ssa_emitter *m, const struct ssa_insn *in)
 {
     for (uint32_t i = 0; i < in->count; i++)
@@ -276,7 +278,8 @@ static void emit_insn_call(struct ssa_emitter *m, const struct ssa_insn *in, uin
     struct x64 *e = m->e;
     int32_t frame = (int32_t)m->l.frame * 8;
     emit_insn_pass(m, in);
-    /* A word for each inlined call around this one, so that the stack is as deep as the calls are. */
+    /* One word is taken from the stack for each inlined call around this one, so that the stack is
+     * as deep as if none of them were inlined. */
     int32_t inlined = 0;
     const struct ssa_exit *x = in->exit ? &m->f->exits[in->exit - 1] : NULL;
     for (uint32_t i = 0; x && i < x->count; i++)
@@ -312,7 +315,8 @@ static void emit_insn_effect(struct ssa_emitter *m, const struct ssa_insn *in, u
         ssa_emit_stub(m, X64_NE, value);
         break;
     case SSA_DEPTH:
-        if (in->list) /* in inlined functions */
+        /* In an inlined function the stack counts as deeper by its calls. */
+        if (in->list)
             x64_lea(
                 e, X64, SSA_SCRATCH,
                 (struct x64_mem){.base = RSP, .index = X64_NONE, .disp = -8 * (int32_t)in->list});
@@ -321,7 +325,8 @@ static void emit_insn_effect(struct ssa_emitter *m, const struct ssa_insn *in, u
         break;
     case SSA_SIDE:
     case SSA_LEAVE:
-        if (m->f->native) { /* after a call that does not return */
+        /* In native code this place comes after a call that does not return. */
+        if (m->f->native) {
             x64_ud2(e);
             break;
         }
@@ -338,7 +343,7 @@ static void emit_insn_effect(struct ssa_emitter *m, const struct ssa_insn *in, u
         else
             x64_ret(e);
         break;
-    default: break; /* jumps: emit.c */
+    default: break; /* emit.c emits jumps */
     }
 }
 
@@ -356,7 +361,7 @@ void ssa_emit_insn(struct ssa_emitter *m, uint32_t value)
     case SSA_CONST:
         if (ssa_interval_at(&m->l, value, m->at)->reg >= 0)
             ssa_load_const(m, ssa_spot_at(m, value, m->at), in->imm);
-        return; /* in the frame it has no place: it is made again where it is needed */
+        return; /* if it has no register, it is made again where it is needed */
     case SSA_ADD:
     case SSA_SUB:
     case SSA_MUL:
@@ -398,7 +403,7 @@ void ssa_emit_insn(struct ssa_emitter *m, uint32_t value)
         x64_unary(m->e, (enum x64_unary)(in->op - SSA_NEG), in->narrow ? X32 : X64, r,
                   ssa_int_arg(m, in->arg[0]));
     }
-    /* Values that are in the frame later are stored where they are defined. */
+    /* A value that is in the frame later is stored here, where it is defined. */
     int64_t slot = m->l.slots[value] * 8;
     if (slot >= 0 && ssa_is_float(in)) ssa_frame_store(m, (enum ssa_type)in->type, slot, d);
     if (slot >= 0 && !ssa_is_float(in)) x64_mov_store(m->e, X64, ssa_frame_slot(slot), r);

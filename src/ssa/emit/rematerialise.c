@@ -1,6 +1,7 @@
-/* Rematerialisation: a constant, of floats and vectors too, costs no more to make than to load. It has no
- * place in the frame; the allocator drops it from its register, and where it is needed again it is made
- * again. ssa_is_remade says which values these are; moves and operands make them here. */
+/* Rematerialisation: a constant costs no more to make than to load, also if it is a float or a
+ * vector. So it has no place in the frame. The allocator may drop it from its register, and it is
+ * made again where it is needed. ssa_is_remade tells which values these are; moves and operands
+ * call ssa_load_const. */
 #include "ssa/emit/emit.h"
 
 void ssa_load_const(struct ssa_emitter *m, struct ssa_spot to, int64_t imm)
