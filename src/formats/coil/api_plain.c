@@ -1,4 +1,5 @@
-/* The calls of penta/coil.h about compiled code, on hosts that the compiler is not for. */
+/* The functions of penta/coil.h about compiled code, for hosts that the compiler does not support.
+ * They take the place of jit/api.c and native/api.c, and report that there is no compiler. */
 #include "base/error.h"
 #include "penta/coil.h"
 

@@ -1,7 +1,7 @@
-/* COIL objects (COIL 1, COIL 8): an intermediate language with typed, nested operands.
+/* COIL objects (COIL 1, COIL 8). COIL is an intermediate language with typed, nested operands.
  *
- *     object       header | tables and contents of sections, where the header and the section
- *                  entries place them, with zeros between them for alignment
+ *     object       header | tables and contents of sections, at the places that the header and the
+ *                  section entries give, with zeros between them for alignment
  *     header       84 bytes: magic "COIL", version, flags, target, entry point, counts and
  *                  offsets of the tables, byte order
  *     section      52 bytes: type, flags, offset, size, address, alignment, name, link, info
@@ -14,15 +14,16 @@
  *     operand      type u8 | ext u8 | type data | data
  *     ext          1 CONST, 2 VOLATILE, 4 ATOMIC, 8 SATURATE, and at most one of:
  *                    10 IMMEDIATE   data is a value of the type
- *                    20 DEFINITION  data is a u64: what the preprocessor put there
+ *                    20 DEFINITION  data is a u64: an id of a definition of the preprocessor
  *                    40 VARIABLE    data is a u64: a variable of the function
  *                    80 SYMBOL      data is a u64: the value at this symbol
  *                  none of them: a type alone, without data
  *     PARAM        type u8 | value u8: for FA to FE the second byte is no ext
  *
- * layout.def has the records field by field, types.def what follows each type, isa.def the
+ * layout.def has the records field by field, types.def what follows each type, and isa.def the
  * instructions. Every field is in the byte order of the file. In natural layout the header has 88
- * bytes and a section 56: container.c. The length of an operand follows from its own bytes. */
+ * bytes and a section entry 56 (container.c). The length of an operand follows from its own
+ * bytes. */
 #pragma once
 #include "base/arena.h"
 #include "coil/format/scopes.h"
@@ -91,8 +92,8 @@ enum coil_data {
     COIL_D_MEASURED,
 };
 struct coil_type_info {
-    const char *text; /* NULL: not assigned */
-    const char *name; /* INT32 */
+    const char *text; /* text form; NULL: not assigned */
+    const char *name; /* name in upper case, such as INT32 */
     uint8_t family, bytes, align, data;
 };
 extern const struct coil_type_info coil_types[256];
@@ -117,21 +118,27 @@ struct coil_member {
 };
 struct coil_type {
     uint8_t op, ext;
-    uint8_t rank; /* dims in use: counts, rows and columns, bit widths */
-    bool open;    /* it or a part of it is a type id: the size needs a context */
-    bool bare;    /* it or a part of it is a type that machines do not compute with (COIL 7.17.1) */
-    bool bound;   /* owned by the type ids: shared by all who name it, never copied */
-    uint16_t dims[4]; /* SYMTENSOR: rank, dimension */
+    uint8_t rank; /* number of dims in use: counts, rows and columns, or bit widths */
+    /* True if the type or a part of it is a type id, so that the size needs a context. */
+    bool open;
+    /* True if the type or a part of it is a type that machines do not compute with (COIL
+     * 7.17.1). */
+    bool bare;
+    /* True if the type ids own it: it is shared by all that name it, and never copied. */
+    bool bound;
+    uint16_t dims[4]; /* for SYMTENSOR: rank and dimension */
     uint32_t align, member_count;
-    uint64_t size; /* bytes; saturates at 2^48 */
+    uint64_t size; /* size in bytes; at most 2^48 */
     const struct coil_member *members;
-    const struct coil_type *elem; /* element, or what an alias stands for; NULL: alias of an id */
-    uint64_t id;                  /* of such an alias */
-    /* Of closed types: */
-    uint64_t digest;       /* of the structure; 0: not closed */
-    const uint32_t *by_id; /* of many members: id << 16 | index, ascending; else NULL */
+    /* The element, or the type that an alias stands for. NULL: an alias of a type id. */
+    const struct coil_type *elem;
+    uint64_t id; /* the type id of such an alias */
+    /* The rest is set for closed types only. */
+    uint64_t digest; /* digest of the structure; 0: not closed */
+    /* For a type of many members: id << 16 | index, ascending. Else NULL. */
+    const uint32_t *by_id;
 };
-/* Types given by id, in the order of the text. */
+/* Types that were given an id, in the order of the text. */
 struct coil_type_ids {
     struct arena arena;
     struct coil_type_id {
@@ -140,7 +147,7 @@ struct coil_type_ids {
         bool bound;
     } * items;
     size_t count, capacity;
-    struct coil_scopes index; /* by id */
+    struct coil_scopes index; /* finds items by their id */
 };
 
 static inline bool coil_is_int(uint8_t op)
@@ -152,31 +159,35 @@ static inline bool coil_is_scalar(uint8_t op)
     return coil_is_int(op) || coil_types[op].family == COIL_F_REAL;
 }
 
-/* CINT and CUNT of a width that the machine computes with. */
+/* Tells whether a type is a CINT or CUNT of a width that the machine computes with. */
 enum { COIL_WIDE_BITS = 128 };
 static inline bool coil_is_wide(const struct coil_type *t)
 {
     return t && coil_types[t->op].data == COIL_D_BITS && t->dims[0] <= COIL_WIDE_BITS;
 }
 
-extern const struct coil_type coil_scalar_types[256]; /* size and align of what needs no data */
+/* The size and alignment of the types that need no data. */
+extern const struct coil_type coil_scalar_types[256];
 
-/* type.c. Reads a type with ext and data; the error stays in the reader. */
+/* ---- type.c ---- */
+/* Reads a type with ext and data. An error stays in the reader. */
 const struct coil_type *coil_type_read(struct reader *in, struct arena *arena);
-/* The same when `type ext` have been read already, as in an operand. */
+/* Does the same when `type ext` have been read already, as in an operand. */
 const struct coil_type *coil_type_data(struct reader *in, struct arena *arena, uint8_t op,
                                        uint8_t ext);
 void coil_type_write(struct writer *out, const struct coil_type *type);
 void coil_type_write_data(struct writer *out, const struct coil_type *type);
-/* Fills size and align from the parts; false: a limit or rule is broken (error in err, at `at`). */
+/* Computes size and alignment from the parts. Returns false if a limit or a rule is broken; *err
+ * then has the error, at the offset `at`. */
 bool coil_type_finish(struct coil_type *type, uint64_t at, penta_error *err);
 bool coil_type_nesting(const struct coil_type *type, uint64_t at, penta_error *err);
 bool coil_type_equal(const struct coil_type *a, const struct coil_type *b);
-/* Follows aliases and looks up ids (ids may be NULL); NULL: an id is not bound. */
+/* Follows aliases and looks up type ids (ids may be NULL). Returns NULL if an id is not bound. */
 const struct coil_type *coil_type_resolve(const struct coil_type_ids *ids,
                                           const struct coil_type *type);
-/* A deep copy with every id replaced, so that sizes are known; types of ids are not copied and are valid
- * as long as the ids. NULL: an id is not bound, or no memory. */
+/* Makes a deep copy in which every type id is replaced by its type, so that all sizes are known.
+ * Types that ids own are not copied; they are valid as long as the ids. Returns NULL if an id is
+ * not bound, or if there is no memory. */
 const struct coil_type *coil_type_close(const struct coil_type_ids *ids,
                                         const struct coil_type *type, struct arena *arena,
                                         penta_error *err);
@@ -184,7 +195,8 @@ bool coil_type_bind(struct coil_type_ids *ids, uint64_t id, const struct coil_ty
                     penta_error *err);
 void coil_type_unbind(struct coil_type_ids *ids, uint64_t id);
 void coil_type_ids_free(struct coil_type_ids *ids);
-const struct coil_member *coil_type_member(const struct coil_type *type, uint64_t id); /* or NULL */
+/* Returns NULL if the type has no such member. */
+const struct coil_member *coil_type_member(const struct coil_type *type, uint64_t id);
 uint64_t coil_lanes(const struct coil_type *type); /* elements of a vector; 0: no lane type */
 const struct coil_type *coil_scalar(uint8_t op);
 /* Reverses the bytes of every scalar in the memory image of a value. */
@@ -197,7 +209,7 @@ enum coil_form {
     COIL_IMM,
     COIL_DEF,
     COIL_VAR,
-    COIL_SYM, /* by the value bits, in this order */
+    COIL_SYM, /* up to here in the order of the value bits */
     COIL_ADDR,
     COIL_VARID,
     COIL_DEFID,
@@ -210,11 +222,12 @@ enum coil_form {
 struct coil_operand {
     uint8_t op, ext;
     uint8_t form;
-    uint8_t parts_count;          /* of a MEM: base[, index, scale][, disp] */
-    uint32_t at, size;            /* bytes from the start of the section */
-    const struct coil_type *type; /* MEM: the pointee; SIZEOF: what is measured; NULL: none */
-    uint64_t value;               /* id, scalar immediate (zero-extended), register, parameter */
-    penta_bytes image;            /* immediate that is no scalar */
+    uint8_t parts_count; /* parts of a MEM: base[, index, scale][, disp] */
+    uint32_t at, size;   /* in bytes from the start of the section */
+    /* For a MEM the type it points to, for SIZEOF and ALIGNOF the measured type; NULL: none. */
+    const struct coil_type *type;
+    uint64_t value;    /* id, scalar immediate (zero-extended), register or parameter */
+    penta_bytes image; /* an immediate that is not a scalar */
     const struct coil_operand *parts;
 };
 struct coil_insn {
@@ -223,12 +236,13 @@ struct coil_insn {
     struct coil_operand operands[COIL_OPERANDS_MAX];
     struct coil_operand parts[COIL_OPERANDS_MAX * 4];
     size_t parts_count;
-    struct arena arena; /* of compound types */
+    struct arena arena; /* memory for compound types */
     size_t arena_used;
 };
 
-/* insn.c. Reads one instruction; false: error in the reader, only errors of the level "bytes". The
- * arena is emptied from time to time: types are valid until the next call. */
+/* ---- insn.c ---- */
+/* Reads one instruction. Returns false, with the error in the reader, only for errors of the level
+ * "bytes". The arena is emptied from time to time, so types are valid until the next call only. */
 bool coil_insn_read(struct reader *in, struct coil_insn *out);
 void coil_insn_write(struct writer *out, const struct coil_insn *insn);
 void coil_insn_free(struct coil_insn *insn);
@@ -270,11 +284,12 @@ struct coil_op_info {
     const char *name; /* NULL: not assigned */
     const char *forms, *flags, *meaning;
     uint8_t group;
-    uint8_t writes, clears; /* the letters of flags; what it clears it also writes */
+    /* The flags as bits. A flag that is cleared counts as written too. */
+    uint8_t writes, clears;
 };
 extern const struct coil_op_info coil_ops[256];
 void coil_op_counts(uint8_t opcode, unsigned *least, unsigned *most);
-/* "2 operands", "2 to 3 operands", "2 or more operands" */
+/* Writes a text such as "2 operands", "2 to 3 operands" or "2 or more operands". */
 void coil_count_text(unsigned least, unsigned most, char *text, size_t room);
 enum coil_unit {
 #define UNIT(name) COIL_UNIT_##name,
@@ -337,7 +352,7 @@ struct coil_module {
     penta_module base;
     struct arena arena;
     bool raw, natural, big_endian, abi;
-    unsigned align; /* 0: not checked */
+    unsigned align; /* alignment of instructions to check; 0: not checked */
     struct coil_header header;
     size_t header_size;
     struct coil_section *sections;
@@ -345,7 +360,8 @@ struct coil_module {
     struct coil_reloc *relocs;
     size_t section_count, symbol_count, reloc_count;
     penta_bytes strings;
-    uint8_t *plain; /* per symbol: its name is an identifier that no other one has */
+    /* Per symbol: 1 if its name is an identifier that no other symbol has. */
+    uint8_t *plain;
 };
 
 static inline const struct coil_module *coil_module(const penta_module *m)
@@ -356,13 +372,14 @@ static inline bool coil_is_code(const struct coil_section *s)
 {
     return s->type == COIL_S_TEXT || s->type == COIL_S_INIT || s->type == COIL_S_FINI;
 }
-/* The contents of section i (0-based); empty for BSS. */
+/* Returns the contents of section i (from 0). They are empty for BSS. */
 penta_bytes coil_contents(const struct coil_module *m, size_t i);
-/* A reader of these contents, for instructions. */
+/* Returns a reader of these contents, for instructions. */
 struct reader coil_code_reader(const struct coil_module *m, size_t i, penta_error *err);
-/* A string of the table, without its zero; empty when the offset is bad. */
+/* Returns a string of the table without its zero, or an empty one if the offset is bad. */
 penta_bytes coil_string(const struct coil_module *m, uint64_t offset);
-static inline bool coil_is_data(const struct coil_section *s) /* with bytes in the file */
+/* Tells whether a section is data with bytes in the file. */
+static inline bool coil_is_data(const struct coil_section *s)
 {
     return s->type == COIL_S_DATA || s->type == COIL_S_RODATA;
 }
@@ -371,37 +388,41 @@ static inline penta_bytes coil_symbol_name(const struct coil_module *m, size_t i
     return coil_string(m, m->symbols[i].name_idx);
 }
 
-/* container.c */
+/* ---- container.c ---- */
 int coil_probe(penta_bytes file, struct writer *evidence);
 penta_module *coil_parse(penta_bytes file, const penta_option *options, size_t count,
                          penta_error *err);
-/* The header in the writer's byte order; natural: with four bytes of padding in it. */
+/* Writes the header in the writer's byte order. If `natural` is set, it has four bytes of
+ * padding. */
 void coil_header_put(struct writer *out, const struct coil_header *header, bool natural);
 bool coil_encode(const penta_module *module, struct writer *out, penta_error *err);
 void coil_close(penta_module *module);
-/* describe.c */
+/* ---- describe.c ---- */
 void coil_describe(const penta_module *module, const penta_visitor *visitor);
 void coil_info(const penta_module *module, const penta_visitor *visitor);
-extern const char *const coil_section_names[COIL_SECTION_TYPES]; /* "TEXT" */
+extern const char *const coil_section_names[COIL_SECTION_TYPES]; /* such as "TEXT" */
 extern const char *const coil_symbol_names[COIL_SYMBOL_TYPES];
 extern const char *const coil_bind_names[COIL_BINDINGS],
     *const coil_visibility_names[COIL_VISIBILITIES];
-/* verify.c */
+/* ---- verify.c ---- */
 void coil_verify(const penta_module *module, struct findings *findings);
-/* print_insn.c: one instruction as text. module NULL: indices instead of names. */
+/* ---- print_insn.c ---- */
+/* Prints one instruction as text. If m is NULL, symbols and strings are shown as indices instead of
+ * names. */
 void coil_print_insn(struct writer *out, const struct coil_module *m, const struct coil_insn *insn);
 void coil_print_operand(struct writer *out, const struct coil_module *m,
                         const struct coil_operand *o);
-/* print_real.c: the shortest text that reads back. */
+/* ---- print_real.c ---- */
+/* Prints the shortest text that gives the same value when it is read back. */
 void coil_print_real(struct writer *out, double value, bool single);
-/* print.c */
+/* ---- print.c ---- */
 bool coil_print(const penta_module *module, const penta_option *options, size_t count,
                 struct writer *out, penta_error *err);
 bool coil_print_at(const penta_module *module, uint64_t pc, struct writer *out);
 bool coil_is_register(penta_bytes word); /* v0, reg300, %1 */
-struct coil_flow_at {                    /* of an instruction that may jump */
+struct coil_flow_at {                    /* what an instruction that may jump does */
     uint8_t opcode;
-    bool conditional, direct; /* direct: to this symbol */
+    bool conditional, direct; /* direct: it jumps to this symbol */
     uint64_t symbol;
 };
 bool coil_flow_at(const struct coil_module *m, uint64_t pc, struct coil_flow_at *out);
@@ -409,12 +430,12 @@ uint64_t coil_next_pc(const penta_module *module, uint64_t pc);
 bool coil_pc_of(const penta_module *module, uint64_t offset, uint64_t *pc);
 bool coil_offset_of(const penta_module *module, uint64_t pc, uint64_t *offset);
 void coil_isa(const penta_visitor *visitor);
-/* assemble.c */
+/* ---- assemble.c ---- */
 bool coil_assemble(struct source *source, const penta_option *options, size_t count,
                    struct writer *out, struct findings *findings);
-/* convert.c */
-/* Whether the name can be written in text without quotes. */
+/* ---- convert.c ---- */
+/* Tells whether a name can be written in text without quotes. */
 bool coil_is_identifier(penta_bytes name);
 driver_change coil_convert;
-/* driver.c */
+/* ---- driver.c ---- */
 extern const struct driver coil_driver;

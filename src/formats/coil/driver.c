@@ -1,3 +1,5 @@
+/* The table of what penta can do with COIL, and the two lists of it that need code: functions with
+ * imports and exports, and data. It relies on the .def files by core/driver_tables.h. */
 #include "coil/coil.h"
 #include "coil/format/section_layout.h"
 #include "coil/vm/vm.h"
@@ -12,7 +14,8 @@
 #ifdef PENTA_JIT
 static const struct engine *const engines[] = {&coil_interp, &coil_jit_engine, &coil_both, NULL};
 #else
-/* Without the compiler these names open the interpreter, which then reports its own name. */
+/* In builds without the compiler these names open the interpreter, which then reports its own
+ * name. */
 static const struct engine no_jit = {.name = "jit", .open = coil_vm_open_interp};
 static const struct engine no_both = {.name = "both", .open = coil_vm_open_interp};
 static const struct engine *const engines[] = {&coil_interp, &no_jit, &no_both, NULL};
@@ -21,7 +24,7 @@ static const struct engine *const engines[] = {&coil_interp, &no_jit, &no_both, 
 static void coil_parts(const penta_module *module, penta_part_report *fn, void *user)
 {
     const struct coil_module *m = coil_module(module);
-    bool exec = m->header.flags & COIL_FILE_EXEC; /* values of symbols are addresses then */
+    bool exec = m->header.flags & COIL_FILE_EXEC; /* then values of symbols are addresses */
     for (size_t i = 0; i < m->section_count; i++) {
         uint64_t address = coil_section_address(m, i);
         if (!coil_is_code(&m->sections[i])) continue;

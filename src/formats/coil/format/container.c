@@ -1,11 +1,5 @@
-/* Bytes to module and back.
- *
- * Two layouts are read (COIL 8.1). The header of the source document is a C struct; packed, as
- * written here, it has 84 bytes and section entries have 52. A 64-bit compiler would insert four
- * bytes before section_offset and four after each section entry: natural layout, 88 and 56. In a
- * natural little-endian file bytes 44-47 are zero, so its packed section_offset would be at
- * least 2^32 * 88; a wrong byte order fails on the version. So at most one reading holds. When
- * none does, the error is that of the packed one. */
+/* Reads the bytes of an object into a module, and writes a module back. Two layouts are read (COIL
+ * 8.1), packed and natural; read_header and check_tables find out which one a file has. */
 #include "coil/coil.h"
 #include <stdlib.h>
 
@@ -18,7 +12,14 @@ int coil_probe(penta_bytes file, struct writer *evidence)
     return 100;
 }
 
-/* ---- one attempt at reading the header ---- */
+/* ---- one attempt to read the header ---- */
+
+/* The header of the source document is a C struct. Packed, as penta writes it, it has 84 bytes and
+ * section entries have 52. A 64-bit compiler would insert four bytes before section_offset and four
+ * after each section entry; in this natural layout they have 88 and 56 bytes. In a natural
+ * little-endian file bytes 44-47 are zero, so its packed section_offset would be at least 2^32 *
+ * 88, and a wrong byte order fails on the version. So at most one reading is right. If none is, the
+ * error is that of the packed layout. */
 
 struct attempt {
     bool natural, big_endian;
@@ -67,7 +68,7 @@ static bool read_header(struct attempt *a, penta_bytes file)
 struct range {
     uint64_t from, size;
     const char *what;
-    uint64_t at; /* of the field that says so */
+    uint64_t at; /* place of the field that gives the range */
 };
 
 static int by_start(const void *a, const void *b)
@@ -82,7 +83,7 @@ static bool container_inside(const struct range *r, uint64_t file_size)
     return r->from <= file_size && r->size <= file_size - r->from;
 }
 
-/* The string table ends where the next thing begins. */
+/* Returns the end of the string table: it ends where the next table or section begins. */
 static uint64_t strings_end(const struct attempt *a, penta_bytes file)
 {
     const struct coil_header *h = &a->header;
@@ -172,7 +173,8 @@ static uint64_t section_entry(const struct coil_module *m, size_t i)
     return m->header.section_offset + i * (m->natural ? COIL_NATURAL_SECTION : coil_section_bytes);
 }
 
-/* Describing a file needs sections within it that overlap neither a table nor each other. */
+/* Checks that sections lie in the file and overlap neither a table nor each other. Describing a
+ * file relies on that. */
 static bool check_sections(struct coil_module *m, penta_error *err)
 {
     const struct coil_header *h = &m->header;
@@ -398,7 +400,7 @@ static void container_place(uint8_t *image, size_t size, uint64_t at, const stru
         bytes_copy(image + at, (penta_bytes){w->out.data, w->out.size});
 }
 
-/* Header and tables are written over a copy of the file, which keeps gaps and contents. */
+/* Writes header and tables over a copy of the file, which keeps gaps and contents as they are. */
 bool coil_encode(const penta_module *module, struct writer *out, penta_error *err)
 {
     const struct coil_module *m = coil_module(module);

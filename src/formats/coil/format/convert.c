@@ -1,5 +1,5 @@
-/* The same object in the other byte order: tables by their records, code by decoding, data number by
- * number (data_units.h), and the rows of sections that are penta's own. */
+/* Converts an object to the other byte order: tables by their records, code by decoding and writing
+ * it, data number by number (data_units.h), and the sections of penta's own word by word. */
 #include "coil/format/data_units.h"
 #include "coil/format/object.h"
 #include "coil/format/proto.h"
@@ -44,7 +44,8 @@ static bool section_swaps(const struct coil_module *m, size_t i)
     return found;
 }
 
-/* Data kept as it is still has addresses, which its relocations find in the order of the file. */
+/* Data that is kept as it is still has addresses. They are converted, and found by the
+ * relocations. */
 static bool convert_data(const struct coil_module *m, uint8_t *image, bool keep_data,
                          struct findings *f)
 {
@@ -57,7 +58,7 @@ static bool convert_data(const struct coil_module *m, uint8_t *image, bool keep_
     return ok;
 }
 
-/* Every size stays the same, so the bytes go where they were. */
+/* No size changes, so all bytes stay at their places. */
 static bool convert_into(struct coil_module *to, const struct coil_module *m, uint8_t *image,
                          bool keep_data, struct findings *f)
 {
@@ -95,7 +96,8 @@ bool coil_convert(const penta_module *module, const penta_option *options, size_
         return false;
     }
     bool big = !strcmp(endian, "big");
-    /* A bare stream does not say its byte order: it must be the one that was not asked for. */
+    /* A bare stream does not say its byte order, so it must have the order that was not asked
+     * for. */
     struct coil_module other = *m;
     if (m->raw) {
         other.big_endian = !big;

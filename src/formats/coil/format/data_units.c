@@ -1,8 +1,11 @@
+/* Finds which bytes of data sections form a number together (data_units.h), by looking at
+ * relocations, at the operands of all instructions, at tables of SWITCH, and at the rows of
+ * .coil.type. It relies on insn.c to read the code. */
 #include "coil/format/data_units.h"
 #include "coil/format/section_layout.h"
 #include <stdlib.h>
 
-/* Sections that a program sees as data, with bytes in the file. */
+/* Tells whether a section is one that a program sees as data, with bytes in the file. */
 static bool is_data(const struct coil_section *s)
 {
     return s->flags & COIL_ALLOC && s->type != COIL_S_BSS && !coil_is_code(s);
@@ -16,7 +19,7 @@ static bool data_units_spend(struct coil_data_units *u, uint64_t bytes)
     return true;
 }
 
-/* One number of `width` bytes. */
+/* Marks the bytes of one number. */
 static void data_units_mark(struct coil_data_units *u, uint64_t at, uint64_t width, uint64_t end)
 {
     uint8_t *marks = u->marks + at;
@@ -33,7 +36,8 @@ static void data_units_mark(struct coil_data_units *u, uint64_t at, uint64_t wid
     }
 }
 
-/* A value of a type at an offset of the file. Types that say nothing about bytes mark nothing. */
+/* Marks a value of a type at an offset of the file. Types that say nothing about bytes mark
+ * nothing. */
 static void mark_type(struct coil_data_units *u, const struct coil_type *t, uint64_t at,
                       uint64_t end)
 {
@@ -49,7 +53,8 @@ static void mark_type(struct coil_data_units *u, const struct coil_type *t, uint
     }
 }
 
-/* Where a symbol's data begins and ends in the file; false: it is no data. */
+/* Finds where a symbol's data begins and ends in the file. Returns false if the symbol has no
+ * data. */
 static bool data_units_extent(const struct coil_module *m, uint64_t symbol, uint64_t *from,
                               uint64_t *end, uint64_t *section_end)
 {
@@ -91,12 +96,15 @@ static bool look_at_operand(struct coil_data_units *u, const struct coil_operand
     uint64_t disp =
         o->parts_count == 2 || o->parts_count == 4 ? o->parts[o->parts_count - 1].value : 0;
     uint64_t step = o->parts_count > 2 ? o->parts[2].value : 0;
-    if (disp > section_end - from) return true;               /* before the symbol, or outside */
-    if (step && o->type && step < o->type->size) return true; /* overlapping: says nothing */
+    /* The displacement leads before the symbol or out of the section. */
+    if (disp > section_end - from) return true;
+    /* The elements overlap, so they say nothing about the bytes. */
+    if (step && o->type && step < o->type->size) return true;
     return mark_at(u, o->type, from + disp, step ? end : section_end, step);
 }
 
-/* A table of SWITCH: count, default, and count targets of 8 bytes. */
+/* Marks a table of SWITCH: the count, the default target, and `count` targets, with 8 bytes
+ * each. */
 static bool look_at_switch(struct coil_data_units *u, const struct coil_operand *o)
 {
     uint64_t from, end, section_end;
@@ -182,7 +190,7 @@ bool coil_data_units_find(const struct coil_module *m, struct coil_data_units *u
 
 void coil_data_units_free(struct coil_data_units *u) { free(u->marks); }
 
-/* The symbol whose data the byte is, or its section. */
+/* Returns the name of the symbol to whose data a byte belongs, or of its section. */
 static penta_bytes data_units_owner(const struct coil_module *m, size_t section, uint64_t offset)
 {
     penta_bytes name = coil_string(m, m->sections[section].name_idx);

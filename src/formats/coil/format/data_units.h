@@ -1,5 +1,6 @@
-/* What the bytes of data sections are (COIL 8.12): which of them form a number together. Evidence
- * comes from relocations, from the types that code reads and writes at symbols, and from .coil.type. */
+/* Which bytes of data sections form a number together (COIL 8.12). The evidence comes from
+ * relocations, from the types with which code reads and writes at symbols, and from the section
+ * .coil.type. */
 #pragma once
 #include "coil/coil.h"
 
@@ -13,18 +14,21 @@ enum {
 
 struct coil_data_units {
     const struct coil_module *m;
-    uint8_t *marks;  /* per byte of the file: of enum above */
-    uint64_t budget; /* bytes that may still be marked: hostile code names the same data often */
+    uint8_t *marks; /* per byte of the file: one of the enum above */
+    /* Bytes that may still be marked. It is limited, because hostile code may name the same data
+     * many times. */
+    uint64_t budget;
     penta_error err;
 };
 
-/* all: from code and .coil.type too, not only from relocations. False: no memory, or too much work; the
- * error is in units->err. Free either way. */
+/* Finds the numbers: with `all` from code and .coil.type too, otherwise only from relocations.
+ * Returns false, with the error in units->err, if there is no memory or too much work.
+ * coil_data_units_free must be called in both cases. */
 bool coil_data_units_find(const struct coil_module *m, struct coil_data_units *units, bool all);
 void coil_data_units_free(struct coil_data_units *units);
-/* Tells what has no or conflicting evidence; true: nothing. */
+/* Reports data without evidence or with conflicting evidence. Returns true if there is none. */
 bool coil_data_units_check(const struct coil_data_units *units, struct findings *f);
-/* Reverses every number of the data in a copy of the file. */
+/* Reverses the bytes of every number of the data in a copy of the file. */
 void coil_data_units_swap(const struct coil_data_units *units, uint8_t *image);
-/* The rows of .coil.type: {u32 section number, u32 offset, u32 type, u32 count}. */
+/* The size of a row of .coil.type: {u32 section number, u32 offset, u32 type, u32 count}. */
 enum { COIL_TYPE_ROW = 16 };

@@ -1,4 +1,6 @@
-/* describe: every byte of the file in a leaf; info: one screen of facts. */
+/* Describes a file as a tree in which every byte is in a leaf (coil_describe), and gives a few
+ * facts about it for one screen (coil_info). The pieces of the file come from pieces.c, the fields
+ * of records from layout.def. */
 #include "core/describe.h"
 #include "coil/coil.h"
 #include "coil/format/pieces.h"
@@ -70,7 +72,7 @@ static const char *reloc_note(const char *field, uint64_t value)
     return !strcmp(field, "type") && (value & 255) < COIL_RELOC_TYPES ? names[value & 255] : NULL;
 }
 
-/* ---- the pieces of a file, in its order ---- */
+/* ---- the pieces of a file, in the order of their offsets ---- */
 
 static void describe_header(const struct coil_module *m, const penta_visitor *v)
 {
@@ -78,7 +80,8 @@ static void describe_header(const struct coil_module *m, const penta_visitor *v)
     if (!describe_enter(v, node)) return;
     if (!m->natural) {
         layout_leaves(v, coil_header_fields, m->base.file.data, 0, m->big_endian, header_note);
-    } else { /* in two parts, around the hidden bytes */
+        /* It is described in two parts, around the hidden bytes. */
+    } else {
         enum { BEFORE = 10 };
         struct layout_field head[BEFORE + 1];
         memcpy(head, coil_header_fields, BEFORE * sizeof *head);
@@ -154,7 +157,8 @@ static void describe_strings(const struct coil_module *m, const penta_visitor *v
     for (size_t at = 0; at < m->strings.size;) {
         penta_bytes text = coil_string(m, at);
         size_t size =
-            text.size + (at + text.size < m->strings.size); /* with its zero, if there is one */
+            /* The size includes the zero at the end, if there is one. */
+            text.size + (at + text.size < m->strings.size);
         describe_field(v, (penta_field){.name = "string",
                                         .offset = p->from + at,
                                         .size = size,
@@ -231,8 +235,9 @@ static void describe_code(const struct coil_module *m, const penta_visitor *v, s
     writer_free(&text);
 }
 
-/* A node's name is part of a path: visible characters other than its separators. The name as it is
- * in the file is a field of the section table. */
+/* Makes the name of a node from that of a section. It becomes a part of paths, so it has visible
+ * characters only, and none that separate parts of a path. The section table shows the name as it
+ * is in the file. */
 static void node_name(penta_bytes text, char *name, size_t room)
 {
     size_t n = text.size < room - 1 ? text.size : room - 1;
@@ -339,7 +344,7 @@ static void info_symbols(const struct coil_module *m, const penta_visitor *v, co
     describe_leave(v, list);
 }
 
-/* A name, or the number of what has none. */
+/* Adds the name of a value, or its number if it has no name. */
 static void info_target(const penta_visitor *v, const char *field, uint32_t value, const char *name)
 {
     if (name)

@@ -1,5 +1,5 @@
-/* Instructions (COIL 3): bytes to operands and back. Only the level "bytes" is checked here;
- * check.c says whether the operands make sense. */
+/* Reads the bytes of an instruction (COIL 3) into operands, and writes operands as bytes. Only
+ * errors of the level "bytes" are found here; check.c decides whether the operands make sense. */
 #include "coil/coil.h"
 #include <stdio.h>
 
@@ -8,7 +8,8 @@ static uint8_t count_of(const char *forms, bool most)
     unsigned best = most ? 0 : 255, n = 0;
     for (const char *p = forms;; p++) {
         if (*p == '*') {
-            if (most) return 255; /* the operand before it may repeat */
+            /* The operand before the star may repeat. */
+            if (most) return 255;
         } else if (*p == '|' || !*p) {
             if (most ? n > best : n < best) best = n;
             n = 0;
@@ -78,7 +79,8 @@ const char *const coil_orders[COIL_ORDERS] = {
 
 /* ---- reading ---- */
 
-/* Ids are most of the bytes of a program: one load instead of the reader's loop. */
+/* Reads an id. Most bytes of a program are ids, so one load is used instead of the loop of the
+ * reader. */
 static inline uint64_t read_id(struct reader *in)
 {
     const uint8_t *p = reader_take(in, 8);
@@ -89,8 +91,8 @@ static inline uint64_t read_id(struct reader *in)
 static bool read_operand(struct reader *in, struct coil_insn *insn, struct coil_operand *o,
                          bool part);
 
-/* A component of a MEM: a scalar with a value, a SYMBOL or a REG; indices are no immediates, scale
- * and displacement nothing else. */
+/* Tells whether a component of a MEM has the right kind: a scalar with a value, a SYMBOL or a REG.
+ * An index cannot be an immediate, and a scale or displacement must be one. */
 static bool component_fits(const struct coil_operand *o, unsigned i, unsigned count)
 {
     bool scale = i == 2, disp = i > 0 && i == count - 1 && i != 2 && count != 3;
@@ -231,7 +233,8 @@ static bool read_operand(struct reader *in, struct coil_insn *insn, struct coil_
     return ok;
 }
 
-/* The reader knows how many bytes it wanted; what they would have been says more. */
+/* Changes the error of the reader, which only says how many bytes are missing, to one that says
+ * which instruction breaks off where. */
 static bool broken_off(struct reader *in, const struct coil_insn *insn, unsigned operand,
                        unsigned count)
 {

@@ -1,5 +1,5 @@
-/* An object under construction, and how it is laid out as a file (COIL 8.8): header, section
- * table, symbol table, strings, relocations, contents. */
+/* Builds an object and writes it as a file (COIL 8.8): header, section table, symbol table,
+ * strings, relocations, contents. */
 #include "coil/format/object.h"
 #include "base/array.h"
 #include "text/labels.h"
@@ -66,7 +66,7 @@ uint64_t coil_pad(struct coil_out_section *s, uint64_t align)
         writer_fill(&s->data, 0, (size_t)gap);
         return gap;
     }
-    if (gap == 1) gap += align; /* no instruction has one byte */
+    if (gap == 1) gap += align; /* NOP has two bytes, and no instruction has one */
     uint64_t nops = gap;
     if (gap % 2) nops -= 3;
     writer_fill(&s->data, 0, (size_t)nops);

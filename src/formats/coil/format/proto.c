@@ -1,3 +1,5 @@
+/* Reads, writes, prints, describes and checks the rows of the section .coil.proto, which are
+ * signatures of functions (COIL 8.9). */
 #include "coil/format/proto.h"
 #include "core/describe.h"
 
@@ -45,7 +47,7 @@ bool coil_proto_next(const struct coil_module *m, size_t section, size_t *at,
     return true;
 }
 
-/* The first one of a symbol. */
+/* Finds the first signature of a symbol. */
 static bool proto_find(const struct coil_module *m, size_t symbol, struct coil_proto *out)
 {
     for (size_t i = 0; i < m->section_count; i++) {
@@ -124,7 +126,7 @@ void coil_proto_describe(const struct coil_module *m, size_t section, const pent
         describe_raw(v, "rest", bytes_slice(rows, from, rows.size), origin + from, err.message);
 }
 
-/* Of one symbol the first counts; a later one must say the same. */
+/* If a symbol has several signatures, the first one is used, and the others must be equal to it. */
 void coil_proto_verify(const struct coil_module *m, struct findings *f)
 {
     for (size_t i = 0; i < m->section_count; i++) {

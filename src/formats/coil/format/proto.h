@@ -1,8 +1,8 @@
-/* Signatures of functions as C has them (COIL 8.9): the section .coil.proto, words of the file's byte
- * order.
+/* Signatures of functions as C has them (COIL 8.9). They are in the section .coil.proto, which
+ * consists of words in the byte order of the file:
  *
- *     prototype    symbol | result type, FF for none | 1: more arguments may follow | count | type * count
- */
+ *     prototype    symbol | result type, FF for none | 1: more arguments may follow | count |
+ *     type * count */
 #pragma once
 #include "coil/coil.h"
 
@@ -17,11 +17,12 @@ struct coil_proto {
 };
 
 bool coil_is_proto(const struct coil_module *m, size_t section);
-/* Reads the one at *at and moves *at after it. False at the end, and, with an error, where it is wrong. */
+/* Reads the signature at *at and moves *at after it. Returns false at the end; if a signature is
+ * wrong, it also sets the error. */
 bool coil_proto_next(const struct coil_module *m, size_t section, size_t *at,
                      struct coil_proto *out, penta_error *err);
 void coil_proto_write(struct writer *out, const struct coil_proto *p);
-void coil_proto_print(struct writer *out, const struct coil_proto *p); /* i32(u64, ...) */
+void coil_proto_print(struct writer *out, const struct coil_proto *p); /* such as i32(u64, ...) */
 void coil_proto_describe(const struct coil_module *m, size_t section, const penta_visitor *v);
 void coil_proto_verify(const struct coil_module *m, struct findings *f);
 static inline bool coil_proto_type(uint8_t op) { return coil_is_scalar(op) && op != COIL_T_BIT; }

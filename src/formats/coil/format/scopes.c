@@ -1,3 +1,5 @@
+/* A hash table of declarations in nested scopes (scopes.h), with chains in which the newest entry
+ * comes first. */
 #include "coil/format/scopes.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* What a file is for (COIL 8.3): names, which values exist, and what the machine runs. */
+/* The target of a file (COIL 8.3): the names of its parts, which values exist, and for which
+ * targets the machine runs programs. The tables come from targets.def. */
 #include "coil/format/target.h"
 
 const char *const coil_arch_names[COIL_ARCHS] = {
@@ -11,7 +12,7 @@ const struct coil_mode coil_modes[] = {
 #include "coil/targets.def"
     {0, 0, NULL}};
 
-/* Architectures are those of a CPU: a file for another unit names none. */
+/* Architectures are those of a CPU, so a file for another unit has none. */
 static bool has_archs(uint32_t unit) { return unit == COIL_UNIT_ANY || unit == COIL_UNIT_CPU; }
 
 const char *coil_arch_name(uint32_t unit, uint32_t arch)
@@ -47,7 +48,8 @@ bool coil_target_exists(const struct coil_header *h)
            coil_mode_name(h->target_pu, h->target_arch, h->target_mode);
 }
 
-/* The width that a mode stands for; virtual modes are any machine's of their width. 0: not known. */
+/* Returns the width in bits that a mode stands for, or 0 if it is not known. A virtual mode stands
+ * for any machine of its width. */
 static unsigned mode_width(uint32_t arch, uint32_t mode)
 {
     switch (mode) {

@@ -1,4 +1,5 @@
-/* What a file is for (COIL 8.3). */
+/* The target of a file (COIL 8.3): the processing unit, architecture and mode that its code is
+ * for. */
 #pragma once
 #include "coil/coil.h"
 
@@ -13,15 +14,16 @@ extern const struct coil_mode {
     const char *name;
 } coil_modes[]; /* ends with a NULL name */
 
-/* NULL: there is no such architecture or mode. */
+/* These return NULL if there is no such architecture or mode. */
 const char *coil_arch_name(uint32_t unit, uint32_t arch);
 const char *coil_mode_name(uint32_t unit, uint32_t arch, uint32_t mode);
 void coil_verify_target(const struct coil_header *header, struct findings *findings);
-/* A part of the target that code names itself (PPTARG, COIL 7.12.1): 0 the unit, 1 the architecture, 2 the mode. It is
- * set where the target leaves it open; false: the target has another one. */
+/* Adds a part of the target that the code itself names (PPTARG, COIL 7.12.1): 0 the unit, 1 the
+ * architecture, 2 the mode. It is set if the header leaves it open. Returns false if the header has
+ * another one. */
 bool coil_target_meet(struct coil_header *header, unsigned part, uint32_t value);
 bool coil_target_exists(const struct coil_header *header);
-/* Instructions start at multiples of this (COIL 1). */
+/* Returns the number of which every instruction's address must be a multiple (COIL 1). */
 unsigned coil_target_align(const struct coil_header *header);
-/* Whether the machine executes programs for this target. */
+/* Tells whether the machine executes programs for this target. */
 bool coil_target_runs(const struct coil_header *header, penta_error *err);

@@ -1,4 +1,5 @@
-/* Types (COIL 2): what follows a type opcode, how large the values are, and types given by id. */
+/* Types (COIL 2): reading and writing what follows a type opcode, the size and alignment of values,
+ * comparing types, and types given by id. The table of type opcodes comes from types.def. */
 #include "coil/coil.h"
 #include <stdlib.h>
 #include "base/array.h"
@@ -29,7 +30,7 @@ static uint64_t type_times(uint64_t a, uint64_t b)
 
 static uint64_t round_up(uint64_t n, uint64_t align) { return (n + align - 1) / align * align; }
 
-/* Components of a symmetric tensor: C(d + r - 1, r). */
+/* Returns the number of components of a symmetric tensor: C(d + r - 1, r). */
 static uint64_t type_combinations(uint64_t rank, uint64_t dim)
 {
     uint64_t n = 1;
@@ -71,7 +72,8 @@ static bool has_elem(const struct coil_type *t)
            d == COIL_D_ORDER;
 }
 
-/* Members of a composite type aside. */
+/* Tells whether a type is one that machines do not compute with. Members of a composite type are
+ * not looked at here. */
 static bool is_bare(const struct coil_type *t)
 {
     uint8_t data = coil_types[t->op].data;
@@ -124,7 +126,7 @@ static void size_of(struct coil_type *t)
 
 static bool distinct_members(const struct coil_type *t, uint64_t at, penta_error *err)
 {
-    uint64_t seen[1024] = {0}; /* a bit per id, so that the check takes linear time */
+    uint64_t seen[1024] = {0}; /* one bit per id, so that the check takes linear time */
     for (uint32_t i = 0; i < t->member_count; i++) {
         uint16_t id = t->members[i].id;
         if (seen[id / 64] >> id % 64 & 1)
@@ -158,7 +160,7 @@ bool coil_type_finish(struct coil_type *t, uint64_t at, penta_error *err)
     return true;
 }
 
-/* Whether the type may be part of another one. */
+/* Checks that a type may be a part of another one. */
 static bool type_nestable(uint8_t op, uint8_t ext, uint64_t at, penta_error *err)
 {
     uint8_t data = coil_types[op].data;
@@ -173,7 +175,7 @@ static bool type_nestable(uint8_t op, uint8_t ext, uint64_t at, penta_error *err
 struct type_reader {
     struct reader *in;
     struct arena *arena;
-    uint64_t ids; /* how many types were given by id */
+    uint64_t ids; /* number of types that were given by id */
 };
 
 static const struct coil_type *read_type(struct type_reader *r, unsigned level, unsigned vectors);
@@ -209,7 +211,7 @@ static bool read_members(struct type_reader *r, struct coil_type *t, unsigned le
     return true;
 }
 
-/* alias<T>, or the id form A3 ext 07 10 id. */
+/* Reads alias<T>, or the form with a type id: A3 ext 07 10 id. */
 static bool read_alias(struct type_reader *r, struct coil_type *t, unsigned level, unsigned vectors)
 {
     const uint8_t *p = r->in->in.data + r->in->pos;
@@ -337,7 +339,7 @@ void coil_type_write_data(struct writer *out, const struct coil_type *t)
         writer_uint(out, t->dims[i], data == COIL_D_ORDER && i == 0 ? 1 : 2);
 }
 
-/* ---- limits of types that were not read ---- */
+/* ---- limits of types that were not read from bytes ---- */
 
 static bool type_nesting(const struct coil_type *t, unsigned level, unsigned vectors, uint64_t at,
                          penta_error *err)
@@ -372,10 +374,10 @@ static uint64_t type_mix(uint64_t digest, uint64_t value)
 static uint64_t digest_of(const struct coil_type *t)
 {
     if (t->digest || t->elem || t->member_count) return t->digest;
-    return type_mix(t->op, 1) | 1; /* a scalar of the table */
+    return type_mix(t->op, 1) | 1; /* a scalar of the table has no digest of its own */
 }
 
-/* Only for types whose parts have digests. */
+/* Sets the digest of a type whose parts have digests already. */
 static void set_digest(struct coil_type *t)
 {
     uint64_t d = type_mix(t->op, t->rank);
@@ -386,8 +388,9 @@ static void set_digest(struct coil_type *t)
     t->digest = t->elem || t->member_count || t->rank ? d | 1 : digest_of(t);
 }
 
-/* Closed types share parts, so that comparing two of them part by part could take exponential time:
- * their digests are compared instead. A type as it was read is a tree no larger than the file. */
+/* Closed types share parts, so comparing two of them part by part could take exponential time.
+ * Their digests are compared instead. A type that was read from bytes is a tree no larger than the
+ * file. */
 bool coil_type_equal(const struct coil_type *a, const struct coil_type *b)
 {
     if (a == b) return true;
@@ -459,7 +462,7 @@ const struct coil_type *coil_type_close(const struct coil_type_ids *ids, const s
                                         struct arena *arena, penta_error *err)
 {
     t = coil_type_resolve(ids, t);
-    if (!t || t->bound || t == &coil_scalar_types[t->op]) return t; /* those outlive the copy */
+    if (!t || t->bound || t == &coil_scalar_types[t->op]) return t; /* these outlive the copy */
     struct coil_type *copy = arena_alloc(arena, 1, sizeof *copy, err);
     if (!copy) return NULL;
     *copy = *t;
@@ -480,14 +483,14 @@ const struct coil_type *coil_type_close(const struct coil_type_ids *ids, const s
     return index_members(copy, arena, err) ? copy : NULL;
 }
 
-/* Bound types are closed when they are bound, so ids never lead in circles. */
+/* A type is closed when it is bound, so ids never lead in circles. */
 bool coil_type_bind(struct coil_type_ids *ids, uint64_t id, const struct coil_type *type,
                     penta_error *err)
 {
     const struct coil_type *closed = coil_type_close(ids, type, &ids->arena, err);
     if (!closed) return false;
     if (!closed->bound && closed != &coil_scalar_types[closed->op])
-        ((struct coil_type *)closed)->bound = true; /* the copy just made */
+        ((struct coil_type *)closed)->bound = true; /* this is the copy just made */
     struct coil_type_id *found = find_id(ids, id);
     if (!found) {
         if (!ARRAY_GROW(ids->items, ids->capacity, ids->count, err)) return false;
@@ -529,7 +532,7 @@ void coil_image_swap(const struct coil_type *t, uint8_t *image)
             image[t->size - 1 - i] = byte;
         }
     } else if (t->member_count) {
-        /* Members of a union share bytes: the first one decides. */
+        /* The members of a union share bytes, so the first member decides. */
         uint32_t count = t->op == COIL_T_UNION ? 1 : t->member_count;
         for (uint32_t i = 0; i < count; i++)
             coil_image_swap(t->members[i].type, image + t->members[i].offset);

@@ -1,5 +1,5 @@
-/* Every rule of an object (COIL 8, COIL 11): tables, symbols, relocations, then the code,
- * function by function. */
+/* Checks every rule of an object (COIL 8, COIL 11): tables, symbols and relocations, then the code,
+ * function by function. It relies on check/ for the rules of single instructions. */
 #include "coil/format/proto.h"
 #include "coil/format/check/check.h"
 #include "base/array.h"
@@ -58,7 +58,8 @@ static void verify_sections(const struct coil_module *m, struct findings *f)
     }
 }
 
-/* A definition lies within its section: an offset, or in an executable an address. */
+/* Checks that a definition lies within its section. Its value is an offset, or an address in an
+ * executable. */
 static void verify_place(const struct coil_module *m, size_t i, struct findings *f)
 {
     const struct coil_symbol *s = &m->symbols[i];
@@ -73,7 +74,7 @@ static void verify_place(const struct coil_module *m, size_t i, struct findings 
                      (unsigned long long)in->size);
 }
 
-/* Undefined, and no other file will define it. */
+/* Tells whether a symbol is undefined and no other file can define it. */
 static bool stays_undefined(const struct coil_symbol *s, bool exec)
 {
     if (s->section_idx || s->type == COIL_FILE || s->type == COIL_SECTION) return false;
@@ -170,7 +171,8 @@ static void no_memory(struct findings *f)
     findings_add(f, BASE_MEMORY, 0, NULL, "no memory to check the file");
 }
 
-/* Zeros between pieces are alignment; anything else that belongs to no piece may be hidden. */
+/* Zeros between pieces are for alignment. Other bytes that belong to no piece may be hidden data,
+ * so they are reported. */
 static void verify_unused(const struct coil_module *m, struct findings *f)
 {
     penta_bytes file = m->base.file;
@@ -194,9 +196,9 @@ static void verify_unused(const struct coil_module *m, struct findings *f)
 
 /* ---- code ---- */
 
-struct target { /* a branch, checked once all instruction starts are known */
+struct target { /* a branch, which is checked when all starts of instructions are known */
     uint64_t symbol, at;
-    uint32_t function; /* number of the function it is in */
+    uint32_t function; /* number of the function with the branch */
     bool call;
 };
 
@@ -204,9 +206,9 @@ struct code_walk {
     const struct coil_module *m;
     struct findings *f;
     size_t section;
-    uint64_t base;       /* added to offsets to compare with symbol values */
-    uint64_t *starts;    /* a bit per byte of the section */
-    uint64_t *functions; /* sorted offsets of FUNC symbols */
+    uint64_t base;       /* what to subtract from symbol values to get offsets */
+    uint64_t *starts;    /* one bit per byte of the section: an instruction starts there */
+    uint64_t *functions; /* offsets of FUNC symbols, in ascending order */
     size_t function_count;
     struct target *targets;
     size_t target_count, target_capacity;
@@ -241,7 +243,8 @@ static bool is_start(const struct code_walk *w, uint64_t offset)
     return offset < w->m->sections[w->section].size && w->starts[offset / 64] >> offset % 64 & 1;
 }
 
-/* 0: before the first function; else its number. */
+/* Returns the number of the function that an offset is in, from 1, or 0 before the first
+ * function. */
 static uint32_t function_at(const struct code_walk *w, uint64_t offset)
 {
     size_t low;

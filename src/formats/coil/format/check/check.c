@@ -1,3 +1,6 @@
+/* Checks one instruction after the other (check.h): the number of operands, the state that
+ * instructions change (scopes, variables, type ids), and then the rules in the other files of this
+ * folder. The verifier and the loader of the machine call it. */
 #include "coil/format/check/check_state.h"
 #include <stdlib.h>
 #include "base/array.h"
@@ -169,8 +172,8 @@ static bool check_conditional(const struct coil_insn *insn)
             insn->opcode == COIL_OP_CALL);
 }
 
-/* Types that no machine computes with are refused where a declaration or an operand brings them in; a use of a
- * variable does not. */
+/* Reports types that no machine computes with, where a declaration or an operand brings them in. A
+ * use of a variable is not reported again. */
 static void check_bare(struct coil_check *c, const struct coil_insn *insn,
                        const struct coil_operand *o, const struct coil_type *type)
 {

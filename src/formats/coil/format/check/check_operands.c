@@ -1,4 +1,5 @@
-/* Operands one by one: their types, the form that an instruction has, its classes (isa.def). */
+/* Checks operands one by one: their types, the form that an instruction has, and the classes of its
+ * operands by the letters of isa.def. */
 #include "coil/format/check/check_state.h"
 
 /* ---- types of operands ---- */
@@ -171,7 +172,7 @@ bool coil_check_class(struct coil_check *c, const struct coil_insn *insn,
     case 'y': type = !reg && (!t || is_array(t)); break;
     case 'M': kind = readable_form(o); /* fall through */
     case 'm': type = !reg && (!t || is_matrix(t)); break;
-    default: kind = readable_form(o); /* R, B; W below */
+    default: kind = readable_form(o); /* letters R and B; W is checked below */
     }
     if (letter == 'W' || letter == 'v' || letter == 'y' || letter == 'm' || letter == 'g') {
         if (!check_operands_writable(c, o, qualifiers)) {

@@ -1,4 +1,5 @@
-/* The preprocessor's instructions (COIL 7.12): definitions, conditions, what they cut out. */
+/* Executes the preprocessor's instructions (COIL 7.12) while the code is checked: definitions,
+ * conditions, the target, and which instructions the conditions cut out. */
 #include "coil/format/check/check_state.h"
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,7 @@ static void check_preproc_define(struct coil_check *c, const struct coil_insn *i
     }
 }
 
-/* PPTARG unit [, architecture [, mode]] */
+/* Executes PPTARG unit [, architecture [, mode]]. */
 static void take_target(struct coil_check *c, const struct coil_insn *insn)
 {
     static const char *const parts[] = {"unit", "architecture", "mode"};
@@ -85,7 +86,7 @@ static bool compute_condition(struct coil_check *c, const struct coil_insn *insn
     enum {
         CAPABILITIES = 0x117,
         FEATURES = 0
-    }; /* atomics, vectors, matrices, floats, protection */
+    }; /* atomics, vectors, matrices, floats and protection */
     const struct coil_operand *kind = &insn->operands[0], *value = &insn->operands[1];
     const struct coil_header *h = c->m ? &c->target : NULL;
     const struct coil_value *v = find_value(c, value->value, value->form == COIL_STRING);

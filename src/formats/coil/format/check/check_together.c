@@ -1,4 +1,5 @@
-/* Rules that concern several operands: lanes, conversions, shapes, members. */
+/* Checks the rules that concern several operands of an instruction: lanes, conversions, shapes and
+ * members. */
 #include "coil/format/check/check_state.h"
 
 static uint64_t lanes_of(const struct coil_type *t)
@@ -8,7 +9,8 @@ static uint64_t lanes_of(const struct coil_type *t)
     return t ? coil_lanes(t) : 0;
 }
 
-/* Operations lane by lane: all operands have the same number of lanes, and one of them a lane type. */
+/* Checks an operation that works lane by lane: all operands must have the same number of lanes, and
+ * one of them must have a lane type. */
 static void check_lanes(struct coil_check *c, const struct coil_insn *insn, const struct seen *s,
                         bool need_type)
 {
@@ -33,7 +35,7 @@ static void check_lanes(struct coil_check *c, const struct coil_insn *insn, cons
         REPORT(c, COIL_LANE_UNKNOWN, insn->at, "no operand says what the lanes are");
 }
 
-/* value -> destination, as MOV does it. */
+/* Checks the conversion of a value to the type of its destination, by the rules of MOV. */
 static void check_conversion(struct coil_check *c, const struct coil_insn *insn,
                              const struct seen *s, unsigned to, unsigned from)
 {
