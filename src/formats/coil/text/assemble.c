@@ -1,6 +1,7 @@
-/* The assembler: lines, labels, and the object at the end. After an error it goes on with the next
- * line, so that one run reports them all. It does not judge the program, which is up to verify.c:
- * the listing of an object with wrong instructions must assemble too. */
+/* The assembler: it reads lines, defines labels, and writes the object at the end. After an error
+ * it goes on with the next line, so that one run reports all errors. It does not judge the program,
+ * which is the task of verify.c, because the listing of an object with wrong instructions must
+ * assemble too. */
 #include "coil/text/assemble.h"
 #include <stdlib.h>
 #include "base/array.h"
@@ -113,7 +114,7 @@ static bool note_line(struct coil_asm *a, struct line_counter *counter, uint64_t
     return true;
 }
 
-/* The variable that the instruction has declared. */
+/* Notes the name of the variable that the instruction has declared, for the section .coil.var. */
 static bool note_name(struct coil_asm *a, uint64_t offset)
 {
     penta_bytes name = a->variable_name;
@@ -143,7 +144,7 @@ static int by_data(const void *x, const void *y)
     return a->from < b->from ? -1 : a->from > b->from;
 }
 
-/* .coil.type: what data directives wrote, for whoever converts the byte order. */
+/* Writes .coil.type: the types of the data that directives wrote, for converting the byte order. */
 static bool write_types(struct coil_asm *a, penta_error *err)
 {
     if (!a->data_count) return true;
@@ -162,7 +163,7 @@ static bool write_types(struct coil_asm *a, penta_error *err)
     return true;
 }
 
-/* The section that a listing has already, or a new one at the end. */
+/* Returns the section of this name if a listing has it already, or a new one at the end. */
 static int64_t row_section(struct coil_asm *a, const char *name, penta_error *err)
 {
     struct coil_section head = {.type = COIL_S_DEBUG, .flags = COIL_INFO, .align = 4};
@@ -185,7 +186,7 @@ static bool write_row(struct coil_asm *a, int64_t section, const struct asm_line
     return coil_object_literal(&a->object, literal, err);
 }
 
-/* .coil.var: what the source calls variables. */
+/* Writes .coil.var: the names that variables have in the source. */
 static bool write_names(struct coil_asm *a, penta_error *err)
 {
     if (!a->name_count) return true;
@@ -218,7 +219,8 @@ static bool write_lines(struct coil_asm *a, penta_error *err)
 
 /* ---- lines ---- */
 
-/* Numbers of more than 64 bits are out of every range; other bad numbers are bad syntax. */
+/* Decides the error code for a bad number. A number of more than 64 bits is out of every range;
+ * other bad numbers are bad syntax. */
 static void coil_assemble_refine(struct coil_asm *a, penta_error *err)
 {
     if (err->code != BASE_NUMBER) return;
@@ -301,7 +303,8 @@ static void finish_symbols(struct coil_asm *a)
     const struct label *l = labels_find(&a->names, a->entry);
     if (!l || !l->defined) return;
     const struct coil_symbol *s = &a->object.symbols[l->value].head;
-    uint64_t place = exec ? 0 : (uint64_t)s->section_idx << 32; /* as coil_reloc_entry reads it */
+    /* coil_reloc_entry reads it in this form. */
+    uint64_t place = exec ? 0 : (uint64_t)s->section_idx << 32;
     a->object.header.entry_point = place | s->value;
 }
 

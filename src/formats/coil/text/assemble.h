@@ -1,5 +1,5 @@
-/* The assembler's state, shared by its files. Names of symbols are interned in the order in which
- * they appear; that order is the symbol table. */
+/* The assembler's state, which its files share. Names of symbols are interned in the order in which
+ * they appear, and that is the order of the symbol table. */
 #pragma once
 #include "coil/format/object.h"
 #include "coil/format/scopes.h"
@@ -7,13 +7,13 @@
 #include "text/labels.h"
 
 struct asm_variable {
-    penta_bytes name; /* size 0: numeric */
+    penta_bytes name; /* size 0: it has only a number */
     uint64_t id;
     const struct coil_type *type;
     uint32_t depth;
 };
 
-struct asm_line { /* a source line for the debugger; or a variable: its id and name */
+struct asm_line { /* a source line for the debugger, or the id and name of a variable */
     uint32_t section, line;
     uint64_t offset;
     penta_bytes file;
@@ -30,15 +30,15 @@ struct coil_asm {
     struct findings *findings;
     const penta_option *options;
     size_t option_count;
-    struct arena arena;          /* texts and types */
-    struct labels names;         /* value: symbol index */
-    struct labels section_names; /* value: index of the first */
+    struct arena arena;          /* for texts and types */
+    struct labels names;         /* value: index of the symbol */
+    struct labels section_names; /* value: index of the first section of the name */
     struct coil_object object;
-    size_t section; /* the current one */
+    size_t section; /* the current section */
     bool bare, raw;
-    penta_bytes image; /* .image: the whole file as it is */
+    penta_bytes image; /* from .image: the whole file as it is */
     struct writer image_bytes;
-    uint64_t *defined_at; /* per symbol: source offset + 1 of its definition; 0: none */
+    uint64_t *defined_at; /* per symbol: source offset of its definition + 1; 0: none */
     uint8_t *bind_set;
     size_t symbol_room;
     penta_bytes entry;
@@ -46,7 +46,8 @@ struct coil_asm {
     int64_t function; /* symbol of the open .func, or -1 */
     uint64_t function_at;
     uint64_t function_offset;
-    struct asm_variable *variables; /* open ones, found through scopes: see asm_find_variable */
+    /* Variables of open scopes, which asm_find_variable finds through `scopes`. */
+    struct asm_variable *variables;
     size_t variable_count, variable_capacity;
     struct coil_scopes scopes;
     uint32_t depth;
@@ -54,39 +55,42 @@ struct coil_asm {
     struct coil_insn *insn;
     struct coil_type_ids ids;
 
-    bool aligned; /* .align code: instructions start where the target wants them */
+    bool aligned; /* after .align code: instructions are aligned as the target wants */
     bool lines_wanted;
     struct asm_line *lines;
     size_t line_count, line_capacity;
     struct asm_line *variable_names;
     size_t name_count, name_capacity;
-    penta_bytes variable_name; /* of .name, for the next VAR */
-    struct asm_data *data;     /* kept when source lines are wanted */
+    penta_bytes variable_name; /* from .name, for the next VAR */
+    struct asm_data *data;     /* noted if source lines are wanted */
     size_t data_count, data_capacity;
-    penta_bytes line_file; /* of .line, for the next instruction */
+    penta_bytes line_file; /* from .line, for the next instruction */
     uint32_t line_number;
-    const struct asm_origin *origins; /* of an expanded text, or NULL */
+    const struct asm_origin *origins; /* origins of an expanded text, or NULL */
     size_t origin_count;
 };
 
-/* Where a line of the expanded text came from. */
+/* The place where a line of the expanded text came from. */
 struct asm_origin {
-    uint64_t at;       /* in the expanded text */
-    uint64_t original; /* of the line in the source text */
+    uint64_t at;       /* offset in the expanded text */
+    uint64_t original; /* offset of the line in the source text */
     uint32_t line;
     penta_bytes file; /* size 0: the source itself */
 };
 
-/* assemble.c */
-int64_t asm_symbol(struct coil_asm *a, penta_bytes name); /* mentioned: its index, -1 no memory */
-bool asm_room(struct coil_asm *a);                        /* in the arrays per symbol */
-penta_bytes asm_local_name(struct coil_asm *a, penta_bytes name); /* .x in function f: f.x */
+/* ---- assemble.c ---- */
+/* Returns the index of a symbol, which is new if the name was not seen before; -1 if there is no
+ * memory. */
+int64_t asm_symbol(struct coil_asm *a, penta_bytes name);
+bool asm_room(struct coil_asm *a); /* makes room in the arrays per symbol */
+penta_bytes asm_local_name(struct coil_asm *a, penta_bytes name); /* .x in function f becomes f.x */
 static inline struct coil_out_section *asm_section(struct coil_asm *a)
 {
     return &a->object.sections[a->section];
 }
 
-/* Content needs a section: .layout bare starts without one. */
+/* Checks that a section is selected, which content needs: with .layout bare there is none at the
+ * start. */
 static inline bool asm_inside(struct coil_asm *a, struct token t)
 {
     return a->object.section_count ||
@@ -97,56 +101,59 @@ static inline bool asm_word(const struct source *s, struct token t, const char *
     return t.kind == TOKEN_NAME && token_is(s, t, text);
 }
 
-/* assemble_types.c */
+/* ---- assemble_types.c ---- */
 bool asm_unsigned(struct coil_asm *a, uint64_t max, uint64_t *value);
 const struct coil_type *asm_type(struct coil_asm *a, unsigned level);
 bool asm_is_type(struct coil_asm *a, struct token t);
 
-/* assemble_literals.c */
+/* ---- assemble_literals.c ---- */
 struct asm_literal {
     bool negative, real;
     uint64_t magnitude;
-    struct token token; /* of the number; a word for inf and nan */
+    struct token token; /* the token of the number; a word for inf and nan */
     uint64_t at;
 };
 bool asm_is_literal(const struct source *s, struct token t);
 bool asm_literal_parse(struct coil_asm *a, struct asm_literal *l);
-/* The bits of a literal in a scalar type. */
+/* Gives the bits of a literal in a scalar type. */
 bool asm_literal_bits(struct coil_asm *a, const struct asm_literal *l, uint8_t op, uint64_t *bits);
 bool asm_wide_literal(struct coil_asm *a, const struct asm_literal *literal,
                       const struct coil_type *type, struct coil_operand *o);
 bool asm_number(struct coil_asm *a, uint8_t type, uint64_t *bits); /* of the next literal */
 
-/* assemble_operands.c */
-enum { ASM_PENDING = 0x80 }; /* form of a literal that has no type yet */
+/* ---- assemble_operands.c ---- */
+enum { ASM_PENDING = 0x80 }; /* the form of a literal that has no type yet */
 
 struct asm_parsed {
     struct coil_operand *o;
-    struct asm_literal literal;    /* ASM_PENDING */
-    bool typed;                    /* says a type that other literals may take */
+    struct asm_literal literal;    /* for the form ASM_PENDING */
+    bool typed;                    /* it has a type that other literals may take */
     const struct coil_type *lanes; /* the declared type of a vector variable */
-    uint64_t at;                   /* in the source */
+    uint64_t at;                   /* offset in the source */
 };
 bool asm_operand(struct coil_asm *a, struct asm_parsed *p, uint8_t opcode, unsigned i);
-bool asm_symbol_operand(struct coil_asm *a, struct token t, uint64_t *index); /* after @ */
-/* The innermost declaration of a name, or of a number, or NULL. */
+/* Reads the symbol after @ and gives its index. */
+bool asm_symbol_operand(struct coil_asm *a, struct token t, uint64_t *index);
+/* Returns the innermost declaration of a name, or of a number, or NULL. */
 const struct asm_variable *asm_find_variable(const struct coil_asm *a, penta_bytes name,
                                              uint64_t id, bool numeric);
 bool asm_push_variable(struct coil_asm *a, struct asm_variable v);
-void asm_pop_variables(struct coil_asm *a, uint32_t depth); /* those declared deeper */
+void asm_pop_variables(struct coil_asm *a, uint32_t depth); /* those declared in deeper scopes */
 void asm_plain(struct coil_operand *o, uint8_t op, uint8_t ext, uint8_t form, uint64_t value);
 
-/* directives.c */
+/* ---- directives.c ---- */
 bool asm_align_code(struct coil_asm *a, uint64_t at);
-/* assemble_insn.c */
+/* ---- assemble_insn.c ---- */
 bool coil_asm_instruction(struct coil_asm *a, struct token mnemonic);
 bool asm_opcode(struct coil_asm *a); /* .opcode 0xNN, operands */
 
-/* assemble_proto.c */
+/* ---- assemble_proto.c ---- */
 bool asm_proto(struct coil_asm *a); /* .proto NAME, result(arguments) */
 
-/* directives.c */
+/* ---- directives.c ---- */
 bool asm_directive(struct coil_asm *a, struct token t);
 
-/* preprocess.c. Expands ! lines; false: errors were reported. No ! line: text is left alone. */
+/* ---- preprocess.c ---- */
+/* Executes the lines that begin with '!'. If there is none, *expanded is left as it is. Returns
+ * false if errors were reported. */
 bool asm_preprocess(struct coil_asm *a, penta_bytes text, penta_bytes *expanded);

@@ -1,5 +1,6 @@
-/* Instructions of the text form (COIL 10.2). A number without a type waits until the whole line
- * is read: its type depends on the position, then on the first operand that has one. */
+/* Assembles the instructions of the text form (COIL 10.2). A number without a type waits until the
+ * whole line is read, because its type depends on its position, or else on the first operand that
+ * has a type. */
 #include "base/thread/lock.h"
 #include "base/array.h"
 #include "base/number.h"
@@ -7,9 +8,9 @@
 #include "coil/text/assemble.h"
 #include <stdlib.h>
 
-/* ---- types of untyped numbers ---- */
+/* ---- types of numbers without a type ---- */
 
-/* A type that the position alone decides, or -1. */
+/* Returns the type that the position of an operand alone decides, or -1. */
 static int fixed_type(uint8_t opcode, unsigned i, unsigned count)
 {
     const char *forms = coil_ops[opcode].forms;
@@ -41,7 +42,7 @@ static int fixed_type(uint8_t opcode, unsigned i, unsigned count)
     return strchr(forms, 'S') && i + 1 == count ? COIL_T_INT32 : -1;
 }
 
-/* The scalar or lane type that an operand gives, or -1. */
+/* Returns the scalar or lane type that an operand has, or -1. */
 static int said_type(const struct coil_asm *a, const struct asm_parsed *p)
 {
     const struct coil_type *t = p->typed ? p->o->type : NULL;
@@ -52,7 +53,7 @@ static int said_type(const struct coil_asm *a, const struct asm_parsed *p)
     return t && coil_is_scalar(t->op) ? t->op : -1;
 }
 
-/* The CINT or CUNT that an operand is, or NULL. */
+/* Returns the CINT or CUNT that is the type of an operand, or NULL. */
 static const struct coil_type *said_wide(const struct coil_asm *a, const struct asm_parsed *p)
 {
     const struct coil_type *t = p->typed ? coil_type_resolve(&a->ids, p->o->type) : NULL;
@@ -88,7 +89,7 @@ static bool assemble_insn_settle(struct coil_asm *a, struct asm_parsed *parsed, 
 
 /* ---- declarations ---- */
 
-/* The id of a VAR: a new one for every name. */
+/* Reads the variable of a VAR and gives it an id: a new one for every name. */
 static bool declared_id(struct coil_asm *a, struct asm_variable *v, struct coil_operand *o)
 {
     struct source *s = a->s;
@@ -112,7 +113,7 @@ static bool declared_id(struct coil_asm *a, struct asm_variable *v, struct coil_
     return true;
 }
 
-/* Keeps track of scopes and declarations for later lines. */
+/* Keeps track of scopes and declarations for the next lines. */
 static void assemble_insn_track(struct coil_asm *a)
 {
     penta_error ignored = {0};
@@ -144,7 +145,8 @@ static bool assemble_insn_emit(struct coil_asm *a)
                         "an instruction in a section without bytes");
     uint64_t at = section->data.out.size;
     for (unsigned i = 0; i < insn->count; i++) {
-        /* A literal's operand holds its text until here; all before it is written first. */
+        /* The operand of a string literal holds its text until here. The size of the operands
+         * before it gives the place where its offset in the string table will be filled in. */
         if (insn->operands[i].form != COIL_STRING || !insn->operands[i].image.data) continue;
         struct writer before = {.big_endian = a->object.big_endian};
         uint8_t count = insn->count;
@@ -160,7 +162,7 @@ static bool assemble_insn_emit(struct coil_asm *a)
     return true;
 }
 
-struct limits { /* of the operand count */
+struct limits { /* limits of the number of operands */
     unsigned least, most;
 };
 
@@ -172,7 +174,8 @@ static bool wrong_count(struct coil_asm *a, struct limits l, unsigned n, uint64_
     return error_at(a->s->err, COIL_OPERAND_COUNT, at, "%s takes %s, not %u", name, wanted, n);
 }
 
-/* All operands of a line into a->insn; declared: the variable of a VAR that has a type by then. */
+/* Reads all operands of a line into a->insn. *declared gets the variable of a VAR as soon as its
+ * type is known. */
 static bool parse_operands(struct coil_asm *a, bool more, struct limits limits, uint64_t at,
                            const char *name, struct asm_variable *declared)
 {
@@ -207,7 +210,8 @@ static bool parse_operands(struct coil_asm *a, bool more, struct limits limits, 
     return true;
 }
 
-/* A variable is declared even if the rest of its line is wrong: one mistake, one error. */
+/* A variable is declared even if the rest of its line is wrong, so that one mistake gives one
+ * error. */
 static bool assemble_insn_operands(struct coil_asm *a, uint8_t opcode, bool more,
                                    struct limits limits, uint64_t at, const char *name)
 {
@@ -223,7 +227,7 @@ static bool assemble_insn_operands(struct coil_asm *a, uint8_t opcode, bool more
 
 /* ---- mnemonics ---- */
 
-static uint8_t by_name[256]; /* opcodes in the order of their names, made once */
+static uint8_t by_name[256]; /* opcodes in the order of their names, sorted once */
 static size_t name_count;
 
 static int compare_names(const void *a, const void *b)
@@ -238,7 +242,7 @@ static void sort_names(void)
     qsort(by_name, name_count, sizeof *by_name, compare_names);
 }
 
-/* The opcode of this name, in letters of either case, or -1. */
+/* Returns the opcode of a name, in upper or lower case, or -1. */
 static int find_name(penta_bytes text)
 {
     static struct once once;

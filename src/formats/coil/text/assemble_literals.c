@@ -1,4 +1,5 @@
-/* Numbers of the text form, and their bits in a type. */
+/* Reads the numbers of the text form and gives their bits in a type, or an error if the type cannot
+ * hold the number. */
 #include "coil/text/assemble.h"
 #include <math.h>
 #include <stdlib.h>
@@ -50,7 +51,6 @@ static double literal_double(const struct coil_asm *a, const struct asm_literal 
     return l->negative && !isnan(value) ? -value : value;
 }
 
-/* The bits of a literal in a scalar type. */
 bool asm_literal_bits(struct coil_asm *a, const struct asm_literal *l, uint8_t op, uint64_t *bits)
 {
     penta_error *err = a->s->err;
@@ -86,7 +86,7 @@ bool asm_literal_bits(struct coil_asm *a, const struct asm_literal *l, uint8_t o
     return true;
 }
 
-/* A whole number as a CINT or CUNT: its bytes in memory, extended by its sign. */
+/* Gives a whole number as a CINT or CUNT: its bytes in memory, extended by its sign. */
 bool asm_wide_literal(struct coil_asm *a, const struct asm_literal *l, const struct coil_type *type,
                       struct coil_operand *o)
 {

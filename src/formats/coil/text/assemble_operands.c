@@ -1,4 +1,5 @@
-/* Operands of the text form (COIL 10.1). */
+/* Assembles the operands of the text form (COIL 10.1), and keeps the declared variables that
+ * operands name. */
 #include "base/number.h"
 #include "base/array.h"
 #include "base/suggest.h"
@@ -53,7 +54,7 @@ static void set_typed(struct coil_operand *o, const struct coil_type *type, uint
     o->type = type;
 }
 
-/* % name or number, with the type said before it or NULL. */
+/* Reads the name or number of a variable after %. `type` is the type before it, or NULL. */
 static bool assemble_operands_variable(struct coil_asm *a, struct asm_parsed *p,
                                        const struct coil_type *type)
 {
@@ -66,7 +67,7 @@ static bool assemble_operands_variable(struct coil_asm *a, struct asm_parsed *p,
     if (!v && (!numeric || !type)) {
         error_at(s->err, COIL_VAR_UNDECLARED, t.offset, "%%%.*s is not declared here",
                  BYTES_ARG(name, 60));
-        enum { OFFERS_MAX = 500 }; /* per error */
+        enum { OFFERS_MAX = 500 }; /* most names compared for one suggestion */
         struct suggest near = {.word = name};
         for (size_t i = 0; !numeric && i < a->variable_count && i < OFFERS_MAX; i++) {
             penta_bytes other = a->variables[i].name;
@@ -80,7 +81,8 @@ static bool assemble_operands_variable(struct coil_asm *a, struct asm_parsed *p,
     p->lanes = v ? v->type : NULL;
     p->o->form = COIL_VAR;
     p->o->value = v ? v->id : t.as.u;
-    if (!type) { /* the declared type; its qualifiers hold anyway */
+    /* The operand takes the declared type. The qualifiers of the declaration hold in any case. */
+    if (!type) {
         set_typed(p->o, v->type, COIL_VARIABLE);
         p->o->ext = COIL_VARIABLE;
     } else {
@@ -111,7 +113,7 @@ static bool is_symbol(const struct source *s, struct token t)
     return t.kind == TOKEN_NAME && s->text.data[t.offset] == '@';
 }
 
-/* v0 .. v15, reg0 .. reg65535 */
+/* Reads the number of a register: v0 .. v15, reg0 .. reg65535. */
 static bool register_number(penta_bytes text, uint64_t *number)
 {
     if (!text.size) return false;
@@ -130,7 +132,7 @@ static bool register_number(penta_bytes text, uint64_t *number)
     return skip == 3 ? *number <= UINT16_MAX : *number < COIL_REGISTERS;
 }
 
-/* A register as the next operand or part: v3, reg37, reg 37. */
+/* Reads a register if it is the next operand or part: v3, reg37, or reg 37. */
 static bool take_register(struct coil_asm *a, uint64_t *number)
 {
     struct source *s = a->s;
@@ -165,7 +167,7 @@ static struct coil_operand *new_part(struct coil_asm *a, struct coil_operand *o)
     return p;
 }
 
-/* base or index of a memory operand. */
+/* Reads the base or the index of a memory operand. */
 static bool address_part(struct coil_asm *a, struct coil_operand *o, bool base)
 {
     struct source *s = a->s;
@@ -211,7 +213,7 @@ static bool assemble_operands_memory(struct coil_asm *a, struct asm_parsed *p,
     struct source *s = a->s;
     struct coil_operand *o = p->o;
     asm_plain(o, COIL_T_MEM, type->ext, COIL_MEM, 0);
-    if (type->ext) { /* qualifiers belong to the access */
+    if (type->ext) { /* qualifiers belong to the access, not to the type */
         struct coil_type *bare = arena_alloc(&a->arena, 1, sizeof *bare, s->err);
         if (!bare) return false;
         *bare = *type;
@@ -243,7 +245,7 @@ static bool assemble_operands_memory(struct coil_asm *a, struct asm_parsed *p,
     return source_expect(s, ']');
 }
 
-/* { literal, ... }: one per lane. */
+/* Reads the values in { literal, ... }, one per lane. */
 static bool assemble_operands_lanes(struct coil_asm *a, struct coil_operand *o,
                                     const struct coil_type *type, uint64_t at)
 {
@@ -271,7 +273,7 @@ static bool assemble_operands_lanes(struct coil_asm *a, struct coil_operand *o,
     return ok;
 }
 
-/* hex:0011.. the memory image of the value */
+/* Reads hex:0011.. as the memory image of the value. */
 static bool hex_image(struct coil_asm *a, struct coil_operand *o, const struct coil_type *type,
                       uint64_t at)
 {
@@ -301,7 +303,7 @@ static bool ends_operand(struct token t)
            (t.kind == TOKEN_PUNCT && t.as.punct == ',');
 }
 
-/* What may follow a type. */
+/* Reads an operand that begins with a type. */
 static bool assemble_operands_typed(struct coil_asm *a, struct asm_parsed *p)
 {
     struct source *s = a->s;
@@ -410,11 +412,11 @@ static bool string_operand(struct coil_asm *a, struct coil_operand *o, struct to
     if (memchr(text.data, 0, text.size))
         return error_at(a->s->err, BASE_SYNTAX, t.offset, "a string operand cannot hold a zero");
     asm_plain(o, COIL_T_STRING, 0, COIL_STRING, 0);
-    o->image = text; /* its offset is known when the string table is */
+    o->image = text; /* its offset is filled in when the string table is known */
     return true;
 }
 
-/* An unknown word: suggest the nearest type or condition. */
+/* Reports an unknown word, and suggests the nearest type or condition. */
 static bool unknown_operand(struct coil_asm *a, struct token t, bool conditional)
 {
     struct suggest near = {.word = token_text(a->s, t)};

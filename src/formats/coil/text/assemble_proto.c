@@ -1,5 +1,5 @@
-/* .proto NAME, result(arguments[, ...]): the signature of a C function, or of one that C calls (COIL 8.9).
- * It goes to a section of its own, which the first one makes. */
+/* Assembles .proto NAME, result(arguments[, ...]): the signature of a C function, or of a function
+ * that C calls (COIL 8.9). Signatures go to a section of their own, which the first one creates. */
 #include "coil/format/proto.h"
 #include "coil/text/assemble.h"
 

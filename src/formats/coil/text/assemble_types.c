@@ -1,4 +1,5 @@
-/* Types of the text form (COIL 10.1). */
+/* Reads the types of the text form (COIL 10.1). It relies on types.def for their names, and on
+ * type.c for their size and rules. */
 #include "coil/text/assemble.h"
 #include <stdlib.h>
 #include "base/array.h"
@@ -108,7 +109,8 @@ static bool type_body(struct coil_asm *a, struct coil_type *t, struct token name
     uint8_t data = coil_types[t->op].data;
     if (data == COIL_D_NONE) return true;
     if (data == COIL_D_MEMBERS) return type_members(a, t, level);
-    if (data == COIL_D_ELEM && !source_accept(s, '<')) return true; /* v128 alone, in references */
+    /* v128 without <...> is used in references. */
+    if (data == COIL_D_ELEM && !source_accept(s, '<')) return true;
     if (data != COIL_D_ELEM && !source_expect(s, '<')) return false;
     if (token_is(s, name, "typeid"))
         return asm_unsigned(a, UINT64_MAX, &t->id) && source_expect(s, '>');

@@ -1,4 +1,5 @@
-/* Directives of the text form (COIL 10.3, COIL 10.5). */
+/* Executes the directives of the text form (COIL 10.3, COIL 10.5). They select sections, define
+ * symbols and data, and set fields of the file. A table at the end has them all. */
 #include "base/array.h"
 #include "base/number.h"
 #include "base/suggest.h"
@@ -48,7 +49,7 @@ static bool d_extern(struct coil_asm *a) { return name_list(a, directives_mentio
 
 /* ---- the file ---- */
 
-/* A word of a list, or a number. */
+/* Reads a word of a list, or a number. */
 static bool directives_choice(struct coil_asm *a, const char *const *words, const uint32_t *values,
                               size_t count, uint32_t *out, const char *what)
 {
@@ -133,13 +134,14 @@ static bool d_layout(struct coil_asm *a)
         if (a->object.section_count != 1 || !empty_object(a))
             return error_at(a->s->err, COIL_DIRECTIVE, a->s->pos,
                             ".layout bare comes before any content");
-        a->object.section_count = 0; /* no .text from the start */
+        a->object.section_count = 0; /* there is no .text from the start then */
         a->bare = true;
     } while (source_accept(a->s, ','));
     return true;
 }
 
-/* The lexer would read 1.0.0 as a float and another number, so it is read here. */
+/* Reads a version. This is done here because the lexer would read 1.0.0 as a float and another
+ * number. */
 static bool d_coil(struct coil_asm *a)
 {
     struct source *s = a->s;
@@ -180,7 +182,7 @@ static bool d_entry(struct coil_asm *a)
 static bool find_section(const struct coil_asm *a, penta_bytes name, size_t *index)
 {
     const struct label *l = labels_find(&a->section_names, name);
-    *index = l ? (size_t)l->value : 0; /* .text is there before anything has a name */
+    *index = l ? (size_t)l->value : 0; /* .text exists before anything has a name */
     if (*index >= a->object.section_count) return false;
     penta_bytes have = a->object.sections[*index].name;
     return have.size == name.size && !memcmp(have.data, name.data, name.size);
@@ -194,7 +196,7 @@ static bool new_section(struct coil_asm *a, penta_bytes name, struct coil_sectio
              : -1;
     if (i < 0) return false;
     a->section = (size_t)i;
-    size_t first; /* a name means the first section that has it */
+    size_t first; /* a name stands for the first section that has it */
     return find_section(a, name, &first) ||
            labels_define(&a->section_names, (penta_bytes){copy, name.size}, (uint64_t)i, 0,
                          a->s->err);
@@ -221,7 +223,7 @@ static bool directives_wide(struct coil_asm *a, uint32_t *out)
     return true;
 }
 
-/* .section NAME[, type, flags, align[, addr[, link, info]]] */
+/* Executes .section NAME[, type, flags, align[, addr[, link, info]]]. */
 static bool d_section(struct coil_asm *a)
 {
     struct source *s = a->s;
@@ -248,7 +250,7 @@ static bool d_section(struct coil_asm *a)
     bool first = !a->bare && find_section(a, name, &known) && !known &&
                  !coil_out_size(&a->object.sections[0]);
     if (!first) return new_section(a, name, head);
-    a->object.sections[0].head = head; /* the .text that is there from the start */
+    a->object.sections[0].head = head; /* this is the .text that exists from the start */
     a->section = 0;
     return true;
 }
@@ -343,7 +345,8 @@ static bool d_comm(struct coil_asm *a)
     return true;
 }
 
-/* .symbol NAME, bind, visibility, type, section, value, size[, reserved]: a table entry as it is */
+/* Executes .symbol NAME, bind, visibility, type, section, value, size[, reserved]: an entry of the
+ * symbol table as it is. */
 static bool d_symbol(struct coil_asm *a)
 {
     struct source *s = a->s;
@@ -380,7 +383,8 @@ static bool d_symbol(struct coil_asm *a)
         a->bind_set[i] = 1;
         return true;
     }
-    /* A second symbol of the name, or a name that text cannot spell: operands say its number. */
+    /* The name has another symbol already, or text cannot spell it. Operands refer to this symbol
+     * by its number. */
     int64_t i = coil_object_symbol(&a->object, kept, head, s->err);
     if (i < 0 || !asm_room(a)) return false;
     a->bind_set[i] = 1;
@@ -397,7 +401,7 @@ static bool no_bytes(struct coil_asm *a)
     return true;
 }
 
-/* With source lines wanted: the bytes from here on are elements of this type. */
+/* Notes that the bytes from `from` on are elements of this type, if source lines are wanted. */
 static bool note_data(struct coil_asm *a, uint8_t type, uint64_t from)
 {
     struct coil_out_section *s = asm_section(a);
@@ -440,7 +444,7 @@ static bool directives_text(struct coil_asm *a, bool zero)
 static bool d_ascii(struct coil_asm *a) { return directives_text(a, false); }
 static bool d_asciz(struct coil_asm *a) { return directives_text(a, true); }
 
-/* @symbol [+n] with a relocation of this type */
+/* Reads @symbol [+n], and adds a relocation of this type for each. */
 static bool directives_addresses(struct coil_asm *a, uint32_t type, size_t width)
 {
     struct source *s = a->s;
@@ -489,7 +493,8 @@ static bool d_zero(struct coil_asm *a)
     return true;
 }
 
-/* Pads the current section, if it is code, to where the next instruction of the target may start. */
+/* Pads the current section, if it is code, to a place where the next instruction of the target may
+ * start. */
 bool asm_align_code(struct coil_asm *a, uint64_t at)
 {
     struct coil_out_section *s = asm_section(a);
@@ -499,7 +504,7 @@ bool asm_align_code(struct coil_asm *a, uint64_t at)
     return coil_object_count_filler(&a->object, coil_pad(s, n), at, a->s->err);
 }
 
-/* .align N, or .align code: from here on every instruction */
+/* Executes .align N, or .align code, which aligns every instruction from here on. */
 static bool d_align(struct coil_asm *a)
 {
     uint64_t n;
@@ -523,7 +528,8 @@ static bool d_align(struct coil_asm *a)
     return true;
 }
 
-/* Hex whose runs count with all other filler of the object, over all included texts. */
+/* Reads hex. The bytes that its runs (00*4096) stand for count as filler, together with all other
+ * filler of the object, over all included texts. */
 static bool counted_hex(struct coil_asm *a, struct writer *out)
 {
     uint64_t runs = a->s->runs, at = a->s->pos;
@@ -533,11 +539,12 @@ static bool counted_hex(struct coil_asm *a, struct writer *out)
 
 static bool d_bytes(struct coil_asm *a)
 {
-    return !no_bytes(a) && counted_hex(a, &asm_section(a)->data); /* of any type: not noted */
+    /* The bytes may be of any type, so no type is noted. */
+    return !no_bytes(a) && counted_hex(a, &asm_section(a)->data);
 }
 static bool d_image(struct coil_asm *a) { return counted_hex(a, &a->image_bytes); }
 
-/* .line "file", n: where the next instruction comes from */
+/* Executes .line "file", n: the source line of the next instruction. */
 static bool d_line(struct coil_asm *a)
 {
     uint64_t number;
@@ -548,7 +555,7 @@ static bool d_line(struct coil_asm *a)
     return true;
 }
 
-/* .name "count": what the source calls the variable of the next VAR */
+/* Executes .name "count": the name that the variable of the next VAR has in the source. */
 static bool d_name(struct coil_asm *a)
 {
     return token_string(a->s, source_next(a->s), &a->arena, &a->variable_name);
@@ -563,7 +570,7 @@ static bool d_raw(struct coil_asm *a)
 static const struct directive {
     const char *name;
     bool (*run)(struct coil_asm *a);
-    bool inside; /* puts something into the current section */
+    bool inside; /* it puts something into the current section */
 } directives[] = {
     {".endian", d_endian, false},
     {".target", d_target, false},

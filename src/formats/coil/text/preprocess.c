@@ -1,6 +1,6 @@
-/* Text-level preprocessing, as in C (COIL 10.3): lines that start with '!'. A text without such
- * a line is left as it is. Otherwise a new text is made, with the origin of each of its lines,
- * so that errors point back. */
+/* Preprocesses the text as C does (COIL 10.3): lines that start with '!' define names and macros,
+ * include files, and choose parts. A text without such a line is left as it is. Otherwise a new
+ * text is made, with the origin of each of its lines, so that errors can point to the source. */
 #include "base/file/file.h"
 #include "base/array.h"
 #include "base/number.h"
@@ -9,14 +9,15 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* Preprocessing stops after FAILURES_MAX errors. WORK_MAX bounds the lines of macros and included files
- * and the names replaced: otherwise a few lines could keep it busy for hours. */
+/* Preprocessing stops after FAILURES_MAX errors. WORK_MAX limits the lines of macros and included
+ * files and the number of replaced names, because otherwise a few lines could keep it busy for
+ * hours. */
 enum { NEST_MAX = 64, INCLUDES_MAX = 16, OUTPUT_MAX = 64 << 20, MACRO_DEPTH = 32 };
 enum { WORK_MAX = 1 << 22, FAILURES_MAX = 1000, INCLUDE_WORK = 1 << 10, PATH_SIZE = 4096 };
 
 struct definition {
     penta_bytes name, value;
-    bool live, busy; /* busy: being replaced; as in C, not again within itself */
+    bool live, busy; /* busy: it is being replaced; as in C, not again within itself */
 };
 struct macro {
     penta_bytes name, body;
@@ -30,7 +31,7 @@ struct condition {
 struct preprocessor {
     struct coil_asm *a;
     struct writer out;
-    struct labels names; /* value: index into definitions */
+    struct labels names; /* value: index of the definition */
     struct definition *definitions;
     size_t count, capacity;
     struct macro *macros;
@@ -42,14 +43,14 @@ struct preprocessor {
     uint64_t work;
     bool exhausted;
     unsigned failures;
-    penta_bytes file; /* of the line under way */
+    penta_bytes file; /* file of the current line */
     uint32_t line;
 };
 struct input {
     penta_bytes text, file; /* file: its path; empty: the source */
-    uint64_t base;          /* of errors in an included file: the place of its !include */
+    uint64_t base;          /* where errors in an included file are shown: its !include */
     uint32_t first_line;
-    const struct input *parent; /* that it was included from, or NULL */
+    const struct input *parent; /* the text that includes this one, or NULL */
 };
 
 static bool is_name(uint8_t c, bool first)
@@ -87,7 +88,9 @@ static bool fail_with(struct preprocessor *p, uint64_t at, const char *note, con
 {
     if (++p->failures == FAILURES_MAX) p->exhausted = true; /* a macro repeats its own errors */
     char where[80] = "";
-    if (p->file.size) /* the offset is that of the !include in the source */
+    /* The offset is that of the !include in the source, so the message says the place in the
+     * included file. */
+    if (p->file.size)
         snprintf(where, sizeof where, "%.*s:%u: ", BYTES_ARG(p->file, 60), (unsigned)p->line);
     findings_add(p->a->findings, COIL_PREPROCESS, at, note, "%s%s%.*s", where, what,
                  (int)(detail.size > 60 ? 60 : detail.size),
@@ -121,8 +124,8 @@ static bool preprocess_define(struct preprocessor *p, penta_bytes name, penta_by
     return true;
 }
 
-/* A line with every defined name replaced, again and again up to a limit. Strings and comments
- * stay. */
+/* Writes a line in which every defined name is replaced, also in the replacements, up to a limit.
+ * Strings and comments stay as they are. */
 static void preprocess_substitute(struct preprocessor *p, struct writer *out, penta_bytes line,
                                   unsigned level)
 {
@@ -168,7 +171,8 @@ static bool expr_value(void *user, penta_bytes name, uint64_t *value)
     return !d || number_parse_bytes(preprocess_trim(d->value), value) || !d->value.size;
 }
 
-/* !if: an integer expression, with == != < <= > >= at the top. */
+/* Evaluates the expression of !if: an integer expression, which may compare two with == != < <= >
+ * >=. */
 static bool preprocess_evaluate(struct preprocessor *p, penta_bytes text, uint64_t at, bool *truth)
 {
     penta_error err = {0};
@@ -211,7 +215,7 @@ static bool open_condition(struct preprocessor *p, bool truth, uint64_t at)
 
 static bool preprocess_process(struct preprocessor *p, const struct input *in);
 
-/* Whether the file is one of those being included, under any name. */
+/* Tells whether a file is one of those being included, under any name. */
 static bool is_open(const struct preprocessor *p, const char *path, const struct input *in)
 {
     const char *source = option_text(p->a->options, p->a->option_count, "source-name");
@@ -235,7 +239,8 @@ static bool preprocess_exists(char *path, const char *folder, size_t folder_size
     return n > 0 && n < PATH_SIZE && !stat(path, &st) && !S_ISDIR(st.st_mode);
 }
 
-/* As in C: beside the file that includes it, then in the folders of option 'include'. */
+/* Finds an included file as C does: beside the file that includes it, then in the folders of option
+ * 'include'. */
 static bool find_include(const struct preprocessor *p, penta_bytes name, const struct input *in,
                          char *path)
 {
@@ -286,7 +291,7 @@ static bool preprocess_include(struct preprocessor *p, penta_bytes rest, uint64_
     return ok;
 }
 
-/* ! lines; false: an error was reported. */
+/* Executes a line that starts with '!'. Returns false if an error was reported. */
 static bool preprocess_control(struct preprocessor *p, penta_bytes line, uint64_t at,
                                const struct input *in)
 {
@@ -361,7 +366,7 @@ static bool start_macro(struct preprocessor *p, penta_bytes rest, uint64_t at)
     return true;
 }
 
-/* Arguments are definitions while the body is expanded. */
+/* Expands a macro. Its arguments are definitions while its body is processed. */
 static bool expand_macro(struct preprocessor *p, const struct macro *use, penta_bytes arguments,
                          uint64_t at, const struct input *in, uint32_t line)
 {
@@ -451,7 +456,7 @@ static bool preprocess_process(struct preprocessor *p, const struct input *in)
         pos = next;
         if (p->out.out.size > OUTPUT_MAX) return false;
         if (p->exhausted) return false;
-        p->work += nested; /* lines of the source itself are free */
+        p->work += nested; /* lines of the source itself do not count */
         if (p->work >= WORK_MAX) {
             p->exhausted = true;
             return preprocess_fail(p, at, "too many lines and names to expand", (penta_bytes){0});

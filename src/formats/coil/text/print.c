@@ -1,5 +1,5 @@
-/* The disassembler. A listing is assembled in memory before it is printed. If that does not give
- * the file back, the file is printed as hex, with the listing beside it as comments. */
+/* The disassembler. It makes a listing in memory and assembles it. If that does not give the file
+ * back, the file is printed as hex, with the listing before it as comments. */
 #include "coil/coil.h"
 #include "coil/format/proto.h"
 #include "coil/format/section_layout.h"
@@ -10,7 +10,7 @@
 #include "text/quote.h"
 #include <stdlib.h>
 
-/* ---- which symbols lie where ---- */
+/* ---- the symbols at each place ---- */
 
 struct placed {
     uint64_t offset;
@@ -24,7 +24,7 @@ static int by_offset(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-struct row { /* of .coil.line */
+struct row { /* a row of .coil.line */
     uint32_t section, offset, file, line;
 };
 
@@ -33,15 +33,15 @@ struct listing {
     struct writer *out;
     penta_error *err;
     struct coil_insn *insn;
-    struct placed *placed; /* of the section being printed, by offset */
+    struct placed *placed; /* symbols of the section being printed, by offset */
     size_t placed_count, next;
-    uint8_t *explicit_;        /* per symbol: printed as .symbol */
-    uint8_t *starts;           /* per byte of all code: an instruction begins */
+    uint8_t *explicit_;        /* per symbol: it is printed as .symbol */
+    uint8_t *starts;           /* per byte of the file: an instruction begins there */
     size_t line_section;       /* index of .coil.line, or SIZE_MAX */
-    size_t name_section;       /* of .coil.var, the same */
-    size_t line_row, name_row; /* the next of each */
-    size_t reloc;              /* the next one to print */
-    uint64_t function_end;     /* of the open .func */
+    size_t name_section;       /* index of .coil.var, or SIZE_MAX */
+    size_t line_row, name_row; /* the next row of each */
+    size_t reloc;              /* the next relocation to print */
+    uint64_t function_end;     /* end of the open .func */
     bool function_open;
 };
 
@@ -56,7 +56,8 @@ static uint64_t base_of(const struct coil_module *m, size_t section)
     return m->header.flags & COIL_FILE_EXEC ? m->sections[section].addr : 0;
 }
 
-/* The text can place a label there: in bytes that are listed, not inside an instruction. */
+/* Tells whether the text can place a label where a symbol is: in bytes that are listed, and not
+ * inside an instruction. */
 static bool print_placeable(const struct listing *l, const struct coil_symbol *s)
 {
     const struct coil_module *m = l->m;
@@ -108,7 +109,8 @@ static const char *print_declaration(const struct coil_symbol *s)
     return words[s->bind];
 }
 
-/* All names in the order of the table: the first appearance numbers them. */
+/* Prints all names in the order of the table, because the first appearance of a name gives the
+ * symbol its number. */
 static void print_names(struct listing *l)
 {
     const struct coil_module *m = l->m;
@@ -169,7 +171,7 @@ static void print_names(struct listing *l)
 
 /* ---- sections ---- */
 
-/* What the directive of this name alone gives. */
+/* Tells whether a section is what the directive of its name alone gives. */
 static bool print_usual(const struct coil_section *s, penta_bytes text)
 {
     static const char *const directives[] = {".text", ".data", ".rodata", ".bss"};
@@ -209,7 +211,8 @@ static void print_section_head(struct listing *l, size_t i)
     writer_char(l->out, '\n');
 }
 
-/* Labels and functions that begin at this offset; functions that end there. */
+/* Prints the end of a function that ends at this offset, and the labels and functions that begin
+ * there. */
 static void print_labels(struct listing *l, size_t section, uint64_t at)
 {
     if (l->function_open && at >= l->function_end) {
@@ -256,7 +259,7 @@ static void print_bytes(struct listing *l, penta_bytes bytes)
         hex_rows(l->out, "    .bytes ", "    .bytes ", bytes);
 }
 
-/* A word with a relocation, if there is a directive for it. */
+/* Prints a word with a relocation, if there is a directive for it. Returns its width, or 0. */
 static size_t print_reloc(struct listing *l, size_t section, uint64_t at, penta_bytes rest)
 {
     const struct coil_module *m = l->m;
@@ -329,7 +332,8 @@ static void print_zeros(struct listing *l, size_t section)
     }
 }
 
-/* Prototypes as directives. False: text would write the section otherwise. */
+/* Prints prototypes as directives. Returns false if the text would write the section in another
+ * way. */
 static bool print_protos(struct listing *l, size_t section)
 {
     const struct coil_module *m = l->m;
@@ -359,7 +363,8 @@ static bool print_protos(struct listing *l, size_t section)
 
 /* ---- code ---- */
 
-/* Rows up to a place in the code, as directives; a line has a number as well. */
+/* Prints the rows up to a place in the code as directives. A row of .coil.line has a line number
+ * too. */
 static void print_rows(struct listing *l, size_t from, size_t section, uint64_t at, size_t *row)
 {
     bool lines = from == l->line_section;
@@ -379,8 +384,8 @@ static void print_rows(struct listing *l, size_t from, size_t section, uint64_t 
     }
 }
 
-/* Whether the text of one instruction assembles to its bytes. Symbols are printed as indices, so that
- * it can be assembled alone. */
+/* Tells whether the text of one instruction assembles to its bytes. Symbols are printed as indices,
+ * so that the instruction can be assembled alone. */
 static bool said_by_text(struct listing *l, penta_bytes bytes)
 {
     struct coil_module alone = {.big_endian = l->m->big_endian, .raw = true, .abi = l->m->abi};
@@ -413,7 +418,7 @@ static bool said_by_text(struct listing *l, penta_bytes bytes)
             if (p->form == COIL_REGISTER && p->ext) return false;
         }
     }
-    /* Simple instructions are known to assemble; others are assembled here to see. */
+    /* Simple instructions are known to assemble. Others are assembled here to find out. */
     bool plain = true;
     for (unsigned i = 0; i < insn->count; i++)
         plain &= coil_is_scalar(insn->operands[i].op) || insn->operands[i].form >= COIL_ADDR;
@@ -470,7 +475,7 @@ static void mark_starts(struct listing *l)
         while (reader_left(&r)) {
             size_t at = r.pos;
             if (!coil_insn_read(&r, l->insn)) {
-                l->starts[r.origin + at] = 1; /* the rest begins here */
+                l->starts[r.origin + at] = 1; /* the bytes that do not decode begin here */
                 break;
             }
             l->starts[r.origin + at] = 1;
@@ -488,7 +493,8 @@ static void place_symbols(struct listing *l, size_t section)
     qsort(l->placed, l->placed_count, sizeof *l->placed, by_offset);
 }
 
-/* Rows that are not in the order of sections and offsets have no listing. */
+/* Tells whether rows are in the order of sections and offsets. Other rows cannot be printed as
+ * directives. */
 static bool print_ascending(const struct coil_module *m, penta_bytes rows)
 {
     uint64_t last = 0;
@@ -501,8 +507,8 @@ static bool print_ascending(const struct coil_module *m, penta_bytes rows)
     return true;
 }
 
-/* The section whose rows print as .line or .name; the assembler puts them where the listing has it, else
- * last. */
+/* Returns the section whose rows are printed as .line or .name, or SIZE_MAX. The assembler puts
+ * them where the listing has the section, else at the end. */
 static size_t find_rows(const struct coil_module *m, const char *name)
 {
     for (size_t i = 0; i < m->section_count; i++) {
@@ -538,7 +544,7 @@ static void print_object(struct listing *l)
     }
 }
 
-/* The listing as comments, then the bytes. */
+/* Prints the listing as comments, then the bytes of the file. */
 static void print_image(struct writer *out, penta_bytes listing, penta_bytes file)
 {
     size_t from = 0;
@@ -600,8 +606,8 @@ static void drop_insn(struct coil_insn *insn)
     free(insn);
 }
 
-/* The instruction at an address; NULL: none is there, or, with an error, memory ran out. Free it
- * with drop_insn. */
+/* Returns the instruction at an address. If there is none, or, with an error, no memory, it returns
+ * NULL. The caller frees it with drop_insn. */
 static struct coil_insn *insn_at(const struct coil_module *m, uint64_t pc, penta_error *err)
 {
     struct coil_insn *insn = malloc(sizeof *insn);
@@ -709,7 +715,7 @@ void coil_isa(const penta_visitor *v)
         describe_text(v, "meaning", op->meaning);
         bool never =
             op->group == COIL_G_PREPROC || op->group == COIL_G_NEVER || op->group == COIL_G_DEVICE;
-        if (never) describe_bool(v, "runs", false); /* done when loading, or trapped */
+        if (never) describe_bool(v, "runs", false); /* the loader executes it, or it traps */
         describe_leave(v, node);
     }
 }

@@ -1,4 +1,5 @@
-/* One instruction as text: every type explicit, so that it assembles to the same bytes alone. */
+/* Prints one instruction as text. Every type is explicit, so that the text assembles to the same
+ * bytes even without its program. */
 #include "coil/coil.h"
 #include "text/quote.h"
 #include <math.h>
@@ -44,7 +45,7 @@ static void print_type(struct writer *out, const struct coil_type *t)
 
 /* ---- numbers ---- */
 
-/* Whether there is a literal for the value: for all but NaNs other than the usual one. */
+/* Tells whether there is a literal for a value. NaNs other than the usual one have none. */
 static bool literal_says(uint8_t op, uint64_t bits)
 {
     if (op == COIL_T_FP32) return (bits & 0x7fffffff) <= 0x7f800000 || bits == 0x7fc00000;
@@ -88,7 +89,8 @@ static bool lanes_say(const struct coil_type *t, penta_bytes image, bool big_end
     return true;
 }
 
-/* A CINT or CUNT as a number, where 64 bits and a sign say it; false: not printed. */
+/* Prints a CINT or CUNT as a number, if 64 bits and a sign can express it. Returns false if it was
+ * not printed. */
 static bool print_wide(struct writer *out, const struct coil_type *t, penta_bytes image,
                        bool big_endian)
 {
@@ -190,7 +192,7 @@ static void print_typed(struct writer *out, const struct coil_module *m,
                         const struct coil_operand *o)
 {
     print_qualifiers(out, o->ext);
-    if (o->type->ext) { /* those of the operand are printed before */
+    if (o->type->ext) { /* the qualifiers of the operand are printed already */
         struct coil_type bare = *o->type;
         bare.ext = 0;
         print_type(out, &bare);
@@ -234,7 +236,7 @@ void coil_print_operand(struct writer *out, const struct coil_module *m,
 
 /* ---- instructions ---- */
 
-/* NULL: none */
+/* Returns NULL if the instruction has no mnemonic. */
 static const char *mnemonic_of(const struct coil_module *m, const struct coil_insn *insn)
 {
     unsigned unit = m ? m->header.target_pu : COIL_UNIT_CPU, least, most;

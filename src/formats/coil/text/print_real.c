@@ -1,10 +1,11 @@
-/* Floats as text. */
+/* Prints floats as text, so that the assembler reads the same value back. */
 #include "coil/coil.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The fewest digits that read back as the same value; without an exponent between 1e-4 and 1e16. */
+/* Prints the fewest digits that are read back as the same value. It prints no exponent between 1e-4
+ * and 1e16. */
 void coil_print_real(struct writer *out, double value, bool single)
 {
     if (isnan(value) || isinf(value)) {
