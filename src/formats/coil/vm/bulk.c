@@ -1,3 +1,5 @@
+/* Executes the long writes of bulk.h piece by piece, so that an interrupt between two pieces can
+ * stop the instruction, and the same instruction can finish the write later. */
 #include "coil/vm/bulk.h"
 #include <stdlib.h>
 
@@ -11,7 +13,7 @@ static void piece_fill(const struct coil_bulk *b, uint8_t *to, uint64_t size)
         memcpy(to + at, b->pattern, b->pattern_bytes);
 }
 
-/* Pieces of a copy go backward where the destination begins in the source. */
+/* Copies one piece. The pieces go backward if the destination begins inside the source. */
 static void piece_copy(const struct coil_bulk *b, uint8_t *to, const uint8_t *from, uint64_t size)
 {
     bool back = b->to > b->from && b->to - b->from < b->size;
@@ -21,7 +23,8 @@ static void piece_copy(const struct coil_bulk *b, uint8_t *to, const uint8_t *fr
 
 static bool bulk_next(struct coil_bulk *b)
 {
-    if (b->kind == COIL_BULK_COPY && b->scratch) { /* the other half of a swap */
+    /* A swap continues with its other half. */
+    if (b->kind == COIL_BULK_COPY && b->scratch) {
         b->kind = COIL_BULK_SCRATCH;
         b->to = b->from;
         b->done = 0;
@@ -77,7 +80,7 @@ uint32_t coil_fill(struct coil_vm *vm, uint64_t to, uint8_t *bytes, uint64_t siz
     return coil_bulk_run(vm);
 }
 
-/* Bytes in a new scratch copy; counts them. */
+/* Makes a scratch copy of some bytes, and counts the work for it. */
 static uint32_t scratch_of(struct coil_vm *vm, const uint8_t *source, uint64_t size, uint8_t **out)
 {
     uint8_t *copy = malloc((size_t)size + 1);

@@ -1,4 +1,5 @@
-/* What a debugger asks of COIL programs: the rows of .coil.line, frames, and variables in scope. */
+/* Answers what a debugger asks of COIL programs: where branches lead, the source lines of
+ * .coil.line, frames, variables in scope, and what an instruction reads and writes. */
 #include "core/debug/debug_info.h"
 #include "base/bytes.h"
 #include "base/number.h"
@@ -9,7 +10,8 @@ static const char *const register_names[COIL_REGISTERS] = {"v0",  "v1",  "v2",  
                                                            "v6",  "v7",  "v8",  "v9", "v10", "v11",
                                                            "v12", "v13", "v14", "v15"};
 
-/* The address of a symbol that a branch names; false: it is not in this module. */
+/* Gives the address of a symbol that a branch names. Returns false if the symbol is not in this
+ * module. */
 static bool symbol_address(const struct coil_module *m, uint64_t i, uint64_t *address)
 {
     const struct coil_symbol *s = i < m->symbol_count ? &m->symbols[i] : NULL;
@@ -49,7 +51,8 @@ static bool coil_debug_branch(const penta_module *module, uint64_t pc, penta_bra
     return true;
 }
 
-/* A row holds up to the next one of its section; rows are in the order of section and offset. */
+/* Reports the rows of .coil.line. They are in the order of section and offset, and a row holds up
+ * to the next row of its section. */
 static void coil_debug_lines(const penta_module *module, penta_line_report *report, void *user)
 {
     const struct coil_module *m = coil_module(module);
@@ -162,7 +165,7 @@ static bool coil_debug_set(penta_vm *base, penta_bytes name, const penta_value *
 struct use {
     const struct coil_vm *vm;
     uint32_t function;
-    uint64_t after; /* the pc after the instruction: VAR declares what it writes */
+    uint64_t after; /* the pc after the instruction, because VAR declares what it writes */
     penta_access_report *report;
     void *user;
 };
@@ -180,7 +183,8 @@ static void use_slot(void *user, uint8_t at, uint32_t slot, bool write)
             access_name(u->report, u->user, v->name, write);
 }
 
-/* Memory is told by the machine's windows. */
+/* Reports the registers and variables that an instruction accesses. Its accesses to memory are
+ * reported by the machine's windows. */
 static void coil_debug_accesses(const penta_vm *base, uint64_t pc, penta_access_report *report,
                                 void *user)
 {

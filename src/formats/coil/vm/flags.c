@@ -1,18 +1,18 @@
-/* The flag register (COIL 6.1). The loop does not compute flags, it keeps the operands of the
- * last operation of each kind; the flags follow from those when a branch or a stop needs them.
- * So they are exact at every stop, and cost a few stores. */
+/* The flag register (COIL 6.1). The loop does not compute flags; it keeps the operands of the last
+ * operation of each kind. The flags are computed from them when a branch or a stop needs them. So
+ * they are exact at every stop, and cost only a few stores. */
 #include "coil/vm/step/step.h"
 
 static uint8_t flags_apply(uint8_t flags, uint8_t opcode, uint8_t type, uint64_t a, uint64_t b)
 {
     struct coil_operation o = {.opcode = opcode, .type = type, .saturate = -1, .a = a, .b = b};
     coil_operate(&o);
-    uint8_t written = o.written & (uint8_t) ~(COIL_P | COIL_D); /* kept apart */
+    uint8_t written = o.written & (uint8_t) ~(COIL_P | COIL_D); /* P and D are kept separately */
     return (uint8_t)((flags & ~written) | (o.flags & written));
 }
 
-/* Integers first: a real operation leaves C and P as the integer operation before it set them. An
- * integer operation makes an earlier real one irrelevant. */
+/* The integer operation is applied first: a later real operation leaves C and P as the integer
+ * operation has set them. An integer operation makes an earlier real one irrelevant. */
 uint8_t coil_flags_now(const struct coil_vm *vm)
 {
     const struct coil_pending *p = &vm->pending;

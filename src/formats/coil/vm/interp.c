@@ -1,4 +1,6 @@
-/* The loop. One cell per instruction; spent fuel dispatches like one, so that step is run(1). */
+/* The loop of the interpreter. It executes one cell per instruction. Spent fuel is dispatched like
+ * an instruction, so that a step is a run with fuel 1. It also has calls, computed jumps, and the
+ * questions that ports ask the host. */
 #include "coil/vm/bulk.h"
 #include "base/array.h"
 #include "core/dispatch.h"
@@ -13,8 +15,9 @@ static bool grow_slots(struct coil_vm *vm, size_t need)
     return need <= SLOTS_MAX && ARRAY_RESERVE(vm->slots, vm->slot_capacity, need);
 }
 
-/* Calls a function; tail: the callee replaces the running function. COIL_PAUSE: not done, or, with
- * bulk.enters, all but the clearing of its frame. */
+/* Calls a function; with `tail` the callee replaces the running function. COIL_PAUSE means that
+ * nothing was done, or, if bulk.enters is set, that everything was done but the clearing of its
+ * frame. */
 uint32_t coil_enter(struct coil_vm *vm, uint32_t function, uint32_t back, bool tail)
 {
     const struct coil_function *to = &vm->program.functions[function],
@@ -50,7 +53,7 @@ uint32_t coil_leave(struct coil_vm *vm)
     return f->back;
 }
 
-/* ---- what is decided by a value: targets in variables, SWITCH, TRAP ---- */
+/* ---- jumps that a value decides: targets in variables, SWITCH, TRAP ---- */
 
 struct jump {
     bool taken, call;
@@ -100,7 +103,7 @@ static uint32_t interp_decide(struct coil_vm *vm, const struct coil_step *s, str
     return coil_place_read(vm, target, COIL_T_UNT64, &j->address);
 }
 
-/* Where a jump leads: a cell of this function, or a function. */
+/* Finds where a jump leads: to a cell of this function, or to a function. */
 static uint32_t interp_resolve(struct coil_vm *vm, const struct jump *j, uint32_t *cell,
                                bool *function)
 {
@@ -112,13 +115,15 @@ static uint32_t interp_resolve(struct coil_vm *vm, const struct jump *j, uint32_
         return COIL_TRAP_BAD_TARGET;
     }
     if (!j->call && p->owners[*cell] == vm->function)
-        *function = false; /* a loop to its own start */
+        /* This is a loop to the function's own start. */
+        *function = false;
     return 0;
 }
 
 /* ---- ports ---- */
 
-/* The arguments are the extended opcode, the operand count, and the first operands. */
+/* Asks the host to execute a vendor instruction. The arguments are the extended opcode, the number
+ * of operands, and the first operands. */
 static uint32_t ask_vendor(struct coil_vm *vm, const struct coil_step *s)
 {
     uint64_t args[COIL_HOST_ARGS] = {s->extended, s->written};
@@ -179,14 +184,15 @@ static uint32_t interp_ask(struct coil_vm *vm, const struct coil_step *s)
 /* clang-format on */
 
 #define ADDRESS (fp[in->b] + fp[in->c] * in->x + in->imm)
-/* After an access to watched memory the instruction is the last one. */
+/* After an access to watched memory no further instruction runs: the rest of the fuel is given
+ * back. */
 #define HEED_GUARDS                                                                                \
     if (vm->base.guards.hit) {                                                                     \
         budget += left;                                                                            \
         given -= left;                                                                             \
         left = 0;                                                                                  \
     }
-/* The bytes of an access: in the region of the last one, nearly always. */
+/* Finds the bytes of an access. Nearly always they are in the region of the last access. */
 #define ACCESS(window, n, write)                                                                   \
     uint64_t at = ADDRESS;                                                                         \
     if (at - window.base >= window.size || (n) > window.size - (at - window.base)) {               \
@@ -194,7 +200,7 @@ static uint32_t interp_ask(struct coil_vm *vm, const struct coil_step *s)
         HEED_GUARDS;                                                                               \
     }                                                                                              \
     uint8_t *p = window.bytes + (at - window.base)
-/* Guest memory is little-endian here: big-endian programs have no such cells. */
+/* Guest memory is little-endian here, because big-endian programs have no such cells. */
 #define LOAD_BYTES(n) load_##n(p)
 static inline uint64_t load_1(const uint8_t *p) { return p[0]; }
 static inline uint64_t load_2(const uint8_t *p) { return bytes_get16(p); }
@@ -210,7 +216,8 @@ struct window {
     uint8_t *bytes;
 };
 
-/* Without what is watched; the access itself, if that is it. */
+/* Makes a window smaller, so that it has no watched memory. If the access itself is watched, the
+ * window becomes this access alone. */
 static void narrow_window(const struct guards *guards, struct window *w, uint64_t address,
                           uint64_t size, bool write)
 {
@@ -280,7 +287,8 @@ static bool interp_holds(struct coil_vm *vm, uint8_t condition)
     return coil_condition(condition, vm->flags);
 }
 
-/* What a run that ended in the middle of a stretch did not execute of it. */
+/* Tells the counters which instructions of a stretch a run did not execute, because it ended inside
+ * the stretch. */
 static void count_stop(const struct coil_vm *vm)
 {
     uint64_t pc = vm->program.pcs[vm->pc];
@@ -308,7 +316,8 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     uint16_t op = COIL_CELL_FUEL;
     if (vm->final || vm->waiting) goto stopped;
     if (fuel && vm->bulk.kind && vm->bulk.enters && (vm->trap = coil_bulk_run(vm))) goto pause;
-    if (fuel && vm->at_break && in->op == COIL_CELL_BREAK) { /* the marked instruction */
+    /* Runs the marked instruction itself. */
+    if (fuel && vm->at_break && in->op == COIL_CELL_BREAK) {
         op = vm->program.cells[vm->pc].op;
         given = 1;
         budget--;
@@ -383,7 +392,8 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             }
             vm->trap = interp_resolve(vm, &jump, &cell, &function);
             if (vm->trap) goto trap;
-            if (function) { /* BR and JMP to a function: a tail call */
+            /* BR and JMP to a function are tail calls. */
+            if (function) {
                 vm->trap = coil_enter(vm, vm->program.starts[cell] - 1, (uint32_t)(in + 1 - cells),
                                       !jump.call);
                 if (vm->trap) goto trap;
@@ -518,7 +528,7 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
 
         /* ---- stops ---- */
         CASE(COIL_CELL_BREAK):
-            left++; /* the mark is no instruction */
+            left++; /* the mark is not an instruction */
             stop->kind = PENTA_STOP_BREAK;
             vm->at_break = true;
             goto out;
@@ -548,9 +558,10 @@ yield:
     stop->kind = PENTA_STOP_FUEL;
     vm->yielded = true;
     goto out;
-pause
-    : /* the interrupt was in the call, before the first instruction of the function, or in this one */
+pause:
     vm->trap = 0;
+    /* The interrupt came in the call, before the first instruction of the called function, or
+     * inside this instruction. */
     if (vm->bulk.kind && vm->bulk.enters)
         in = cells + vm->program.functions[vm->function].first;
     else
@@ -561,7 +572,8 @@ pause
 trap:
     if (vm->trap == COIL_PAUSE) goto pause;
     vm->final = true;
-    if (vm->executed != UINT64_MAX) vm->executed++; /* counts it, the steps of the stop do not */
+    /* This counts the trapping instruction, which the steps of the stop do not count. */
+    if (vm->executed != UINT64_MAX) vm->executed++;
     left++;
 out:
     vm->pc = (uint32_t)(in - cells);

@@ -1,5 +1,5 @@
-/* Linear memory: one reservation of address space in which every region lies at its guest address. Pages
- * become accessible where a region is; bounds to the byte are the machine's to check. */
+/* Linear memory: one reservation of address space in which every region lies at its guest address.
+ * Pages become accessible where a region is. The machine checks the bounds to the byte. */
 #include "coil/vm/vm.h"
 #include <sys/mman.h>
 

@@ -1,4 +1,5 @@
-/* For hosts that cannot reserve address space: each region has memory of its own. */
+/* The same functions for hosts that cannot reserve address space: there is no linear memory, and
+ * each region has memory of its own. */
 #include "coil/vm/vm.h"
 
 uint8_t *coil_linear_new(void) { return NULL; }

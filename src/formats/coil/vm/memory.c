@@ -1,5 +1,5 @@
-/* Guest memory (COIL 7.7, COIL 7.14): regions in the order of their addresses, the image's
- * sections among them. */
+/* Guest memory (COIL 7.7, COIL 7.14): regions in the order of their addresses, among them the
+ * sections of the image, and the blocks of the heap. */
 #include "coil/format/section_layout.h"
 #include "base/array.h"
 #include "coil/vm/bulk.h"
@@ -33,14 +33,15 @@ uint8_t *coil_memory(struct coil_vm *vm, uint64_t address, uint64_t size, bool w
     return r->bytes + (address - r->base);
 }
 
-/* ---- the heap: first fit over a table of blocks, in address order ---- */
+/* ---- the heap: first fit, over a table of blocks in the order of addresses ---- */
 
 static bool room_for_block(struct coil_vm *vm)
 {
     return ARRAY_RESERVE(vm->blocks, vm->block_capacity, vm->block_count + 1);
 }
 
-/* All of it at once, so that it never moves; large blocks come lazily from the system. */
+/* Opens the whole heap at once, so that it never moves. The system gives the pages of large blocks
+ * only when they are used. */
 bool coil_heap_open(struct coil_vm *vm)
 {
     if (vm->heap->bytes) return true;

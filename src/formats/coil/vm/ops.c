@@ -1,3 +1,6 @@
+/* The operations on scalars that ops.h declares: conversions, integers, floats, flags and
+ * conditions. Integers are computed exactly in 128 bits (base/u128.h), so that carry and overflow
+ * follow from the exact result. */
 #include "coil/vm/ops.h"
 #include "coil/vm/shifts.h"
 #include <math.h>
@@ -11,7 +14,8 @@ static uint64_t mask_of(uint8_t op)
     return bits_of(op) == 64 ? UINT64_MAX : (UINT64_C(1) << bits_of(op)) - 1;
 }
 
-/* Numbers of 128 bits with a sign, in which sums and products of 64-bit numbers are exact. */
+/* These give numbers of 128 bits with a sign, in which sums and products of 64-bit numbers are
+ * exact. */
 static u128 least_of(uint8_t op)
 {
     return is_signed(op) ? u128_negate(u128_shl(u128_of(1), bits_of(op) - 1)) : u128_of(0);
@@ -40,7 +44,8 @@ static uint64_t real_to_int(double v, uint8_t to)
 
 static uint64_t int_to_real(uint64_t v, uint8_t from, uint8_t to)
 {
-    if (to == COIL_T_FP32) /* rounded once */
+    /* The integer is rounded once, directly to FP32. */
+    if (to == COIL_T_FP32)
         return coil_real_bits(to, (double)(is_signed(from) ? (float)(int64_t)v : (float)v));
     return coil_real_bits(to, is_signed(from) ? (double)(int64_t)v : (double)v);
 }
@@ -111,7 +116,7 @@ static struct sum ops_subtract(uint8_t type, uint64_t a, uint64_t b, bool borrow
     return (struct sum){u128_sub(exact, u128_of(borrow)), u128_less(u128_of(a & mask), taken)};
 }
 
-/* Wraps or clamps the exact result; V says that it was not representable. */
+/* Wraps or clamps the exact result. V tells that the type cannot represent it. */
 static void ops_deliver(struct coil_operation *o, u128 exact, uint8_t extra)
 {
     uint8_t type = o->type;
@@ -138,7 +143,7 @@ static void ops_multiply(struct coil_operation *o)
     }
     u128 exact = u128_product(o->a, o->b);
     bool lost = u128_less(most_of(o->type), exact);
-    /* Above 2^127 nothing but "too large" matters. */
+    /* For numbers above 2^127 it only matters that they are too large. */
     u128 seen = u128_high(exact) >> 62 ? u128_join(UINT64_C(1) << 62, u128_low(exact)) : exact;
     ops_deliver(o, seen, ops_bit(lost, COIL_C));
 }
@@ -273,7 +278,7 @@ static void operate_int(struct coil_operation *o)
     }
 }
 
-/* ---- floats: in the format of T, rounded once ---- */
+/* ---- floats: computed in the type T, rounded once ---- */
 
 static double ops_narrow(uint8_t type, double v)
 {
@@ -356,7 +361,7 @@ void coil_operate(struct coil_operation *o)
     o->in_destination = false;
     o->flags = 0;
     (real ? operate_real : operate_int)(o);
-    /* Of operations on reals only the comparison has a carry, and none has a parity. */
+    /* Of the operations on reals only the comparison has a carry, and none has a parity. */
     uint8_t without = real && o->opcode != COIL_OP_CMP ? COIL_C | COIL_P : 0;
     o->written = op->writes & (uint8_t)~without;
     o->flags &= o->written & (uint8_t)~op->clears;

@@ -1,10 +1,10 @@
-/* The meaning of operations on scalars (COIL 7.2, COIL 7.8), once for every engine. A scalar
- * travels in 64 bits: integers extended by their own sign, FP32 and FP64 as their bits, upper
- * bytes zero. */
+/* The meaning of operations on scalars (COIL 7.2, COIL 7.8), written once for every engine. A
+ * scalar is passed in 64 bits: integers are extended by their own sign, FP32 and FP64 are their
+ * bits, with upper bytes of zero. */
 #pragma once
 #include "coil/coil.h"
 
-/* The low bytes of raw as a value of the type. */
+/* Returns the low bytes of raw as a value of the type. */
 static inline uint64_t coil_canon(uint8_t op, uint64_t raw)
 {
     switch (op) {
@@ -39,9 +39,9 @@ static inline double coil_real(uint8_t op, uint64_t bits)
     if (op != COIL_T_FP32) return coil_double_of(bits);
     return single == single ? (double)single : coil_wide_nan(half);
 }
-/* The result of an operation when it is a NaN (COIL 7.2): the first operand that is one, quiet; else the negative quiet
- * one. Of two NaNs, C leaves it to the compiler; RISC-V gives neither, and the NaN that x86-64 makes is positive on ARM,
- * RISC-V and s390x. */
+/* Returns the result of an operation that is a NaN (COIL 7.2): the first operand that is a NaN, made
+ * quiet, or the negative quiet NaN if no operand is one. Of two NaNs C leaves the choice to the
+ * compiler, and RISC-V gives neither. A NaN that x86-64 makes is positive on ARM, RISC-V and s390x. */
 static inline double coil_nan_of(double a, double b)
 {
     uint64_t bits;
@@ -62,23 +62,23 @@ static inline uint64_t coil_real_bits(uint8_t op, double value)
     return (uint32_t)(bits >> 63) << 31 | 0x7fc00000 | (uint32_t)(bits >> 29 & 0x3fffff);
 }
 
-/* MOV's conversion. */
+/* Converts a value as MOV does. */
 uint64_t coil_convert_bits(uint64_t value, uint8_t from, uint8_t to, bool saturate);
-/* The common type of two operands. */
+/* Returns the common type of two operands. */
 uint8_t coil_common(uint8_t a, uint8_t b);
 
 struct coil_operation {
-    uint8_t opcode, type;   /* the operation type T */
-    int saturate;           /* destination type to clamp to, or -1 */
-    uint64_t a, b, c;       /* operands in T; shift count or bit number in b */
-    bool carry;             /* into ADDC and SUBB */
-    uint64_t result;        /* in T; in the destination type when it saturates */
+    uint8_t opcode, type;   /* the type T of the operation */
+    int saturate;           /* the type of the destination to clamp to, or -1 */
+    uint64_t a, b, c;       /* operands in T; b may be a shift count or bit number */
+    bool carry;             /* carry into ADDC and SUBB */
+    uint64_t result;        /* in T, or in the type of the destination if it saturates */
     uint64_t second;        /* the remainder of DIVMOD */
-    uint8_t flags, written; /* of enum coil_flag: those that the table gives the opcode */
-    bool in_destination;    /* result is already of the destination type */
+    uint8_t flags, written; /* of enum coil_flag; written: as the table says for the opcode */
+    bool in_destination;    /* the result has the type of the destination already */
 };
 void coil_operate(struct coil_operation *o);
 
 bool coil_condition(uint8_t condition, uint8_t flags);
-/* Rows and columns of MAT, SQMAT, DIAGMAT; 0 otherwise. */
+/* Gives the rows and columns of a MAT, SQMAT or DIAGMAT, and 0 for other types. */
 void coil_matrix_shape(const struct coil_type *t, unsigned *rows, unsigned *columns);

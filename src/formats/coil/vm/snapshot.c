@@ -1,4 +1,6 @@
-/* The walk over a machine's state, for snapshots: memory, fields, frames, slots, blocks. */
+/* Walks over a machine's state for snapshots: memory, fields, frames, slots, blocks of the heap,
+ * and a long write that is not finished. It checks what it reads, so that a wrong snapshot cannot
+ * break the machine. */
 #include "core/snapshot.h"
 #include "base/array.h"
 #include "coil/vm/vm.h"
@@ -15,7 +17,8 @@ static bool fields_fit(const struct coil_vm *vm)
            (!vm->waiting || p->cells[vm->pc].op == COIL_CELL_PORT);
 }
 
-/* What of a region may differ from zero; all of it in a machine whose loading has failed. */
+/* Returns how many bytes of a region may differ from zero: all of them in a machine whose loading
+ * has failed. */
 static uint64_t used_bytes(const struct coil_vm *vm, const struct coil_region *r)
 {
     if (r == vm->heap) return vm->heap_top;
@@ -23,7 +26,8 @@ static uint64_t used_bytes(const struct coil_vm *vm, const struct coil_region *r
     return vm->frame_top - r->base + vm->program.functions[vm->function].bytes;
 }
 
-/* Comes before the fields: how much of a region to clear follows from the state before. */
+/* Regions come before the fields, because the state before says how much of a region must be
+ * cleared. */
 static void walk_regions(struct coil_vm *vm, struct walk *w)
 {
     uint64_t heap_top = vm->heap_top;
@@ -39,7 +43,7 @@ static void walk_regions(struct coil_vm *vm, struct walk *w)
     vm->heap_top = heap_top;
 }
 
-/* Fields without a number of their own: bits of the number for `started`. */
+/* These flags are bits of the number for `started`, because they have no number of their own. */
 enum { STARTED = 1, UNDER_WAY = 2 };
 
 static void walk_fields(struct coil_vm *vm, struct walk *w, bool *under_way)
@@ -148,7 +152,8 @@ static bool reads_there(struct coil_vm *vm, uint64_t address, uint64_t size)
     return r && size && size <= r->size - (address - r->base);
 }
 
-/* What goes on is what this instruction, or the start of this function, can have begun. */
+/* Tells whether a long write is one that this instruction, or the start of this function, can have
+ * begun. */
 static bool bulk_fits(struct coil_vm *vm, bool scratch)
 {
     const struct coil_bulk *b = &vm->bulk;

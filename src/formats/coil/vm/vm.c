@@ -1,4 +1,5 @@
-/* The machine apart from its loop: making it from a module, answers, memory from outside, marks. */
+/* The machine without its loop: making it from a module, answers of the host, access to its memory
+ * from outside, breakpoints and counters. */
 #include "coil/format/section_layout.h"
 #include "coil/format/target.h"
 #include "base/array.h"
@@ -8,7 +9,7 @@
 
 enum { STACK_BYTES = 1 << 20, FRAME_BYTES = 64 << 20, HEAP_BYTES = 256 << 20, DEPTH = 100000 };
 #define BYTES_MAX (UINT64_C(1) << 32)
-enum { SLOTS = 4096 }; /* of variables, to begin with */
+enum { SLOTS = 4096 }; /* slots for variables at the start */
 
 void coil_vm_close(penta_vm *base)
 {
@@ -66,7 +67,8 @@ static bool map_image(struct coil_vm *vm, penta_error *err)
             return error_at(err, COIL_SECTION_RANGE, m->header.section_offset,
                             "section %zu overlaps another in memory", i + 1);
         bool writable = s->flags & COIL_WRITE && !coil_is_code(s);
-        uint64_t below = address < COIL_PAGE ? COIL_PAGE - address : 0; /* is never mapped */
+        /* This part is never mapped. */
+        uint64_t below = address < COIL_PAGE ? COIL_PAGE - address : 0;
         if (below >= s->size) continue;
         struct coil_region *r =
             add_region(vm, "section", address + below, s->size - below, writable, err);
@@ -105,12 +107,14 @@ static bool apply_relocs(struct coil_vm *vm, penta_error *err)
         if ((r->type & 255) == COIL_RELOC_NONE) continue;
         uint64_t value = vm->program.symbols[r->symbol_idx] + r->addend;
         if ((r->type & 255) == COIL_RELOC_REL) value -= at;
-        if (vm->program.symbols[r->symbol_idx] >= COIL_ELSEWHERE) continue; /* of an object */
+        /* The symbol is in another object. */
+        if (vm->program.symbols[r->symbol_idx] >= COIL_ELSEWHERE) continue;
         if (!coil_reloc_fits(r->type, value))
             return error_at(err, COIL_RELOC_OVERFLOW, m->header.reloc_offset,
                             "relocation %zu does not fit %u bytes", i, width);
         struct coil_region *region = coil_region_at(vm, at);
-        if (!region || width > region->size - (at - region->base)) continue; /* not in the image */
+        /* The place is not in the image. */
+        if (!region || width > region->size - (at - region->base)) continue;
         uint8_t *p = region->bytes + (at - region->base);
         for (unsigned k = 0; k < width; k++)
             p[m->big_endian ? width - 1 - k : k] = (uint8_t)(value >> 8 * k);
@@ -118,7 +122,8 @@ static bool apply_relocs(struct coil_vm *vm, penta_error *err)
     return true;
 }
 
-/* After the program is loaded: makes the machine's struct large enough for it. */
+/* Loads the program and makes the machine for it: memory, options, the state before the first
+ * instruction. */
 static bool vm_build(struct coil_vm *vm, bool linear, const penta_option *options, size_t count,
                      penta_error *err)
 {
@@ -174,10 +179,11 @@ static bool vm_build(struct coil_vm *vm, bool linear, const penta_option *option
     return true;
 }
 
-/* Slots that one function has at most: known from the size of the code, before it is loaded. */
+/* Returns how many slots one function has at most. This is computed from the size of the code,
+ * before it is loaded. */
 static size_t most_slots(const struct coil_module *m)
 {
-    enum { VAR_BYTES = 4 }; /* the least that a declaration takes */
+    enum { VAR_BYTES = 4 }; /* the least size of a declaration */
     uint64_t bytes = 0;
     for (size_t i = 0; i < m->section_count; i++)
         if (coil_is_code(&m->sections[i])) bytes += m->sections[i].size;
@@ -248,7 +254,7 @@ bool coil_vm_answer(penta_vm *base, const uint64_t *results, size_t count, penta
     return true;
 }
 
-/* ---- from outside ---- */
+/* ---- access from outside ---- */
 
 bool coil_vm_peek(const penta_vm *base, uint64_t address, void *into, size_t size)
 {
@@ -270,7 +276,8 @@ bool coil_vm_poke(penta_vm *base, uint64_t address, const void *from, size_t siz
     return true;
 }
 
-/* The program's cells stay as they are: marks and counters go into a copy. */
+/* Makes a copy of the cells, because marks and counters must not change the cells of the
+ * program. */
 static bool own_cells(struct coil_vm *vm)
 {
     if (vm->marked) return true;

@@ -1,4 +1,5 @@
-/* The describe tree of a machine. */
+/* Describes a machine as a tree: registers, flags, variables in scope, the fault, and memory that
+ * has changed since the program was loaded. */
 #include "coil/format/section_layout.h"
 #include "base/array.h"
 #include "base/bytes.h"
@@ -58,7 +59,7 @@ static void describe_registers(const struct coil_vm *vm, const penta_visitor *v)
 bool coil_variable_value(const struct coil_vm *vm, struct coil_base base,
                          const struct coil_visible *variable, penta_field *field)
 {
-    enum { SHOWN = 64 }; /* bytes of what is no scalar */
+    enum { SHOWN = 64 }; /* most bytes shown of a value that is not a scalar */
     const struct coil_type *t = variable->type;
     uint8_t family = coil_types[t->op].family;
     const uint8_t *bytes = NULL;
@@ -112,7 +113,7 @@ const struct coil_visible *coil_variable_next(const struct coil_vm *vm, uint32_t
     return NULL;
 }
 
-/* Of the running function, those in scope. */
+/* Describes the variables of the running function that are in scope. */
 static void describe_variables(const struct coil_vm *vm, const penta_visitor *v)
 {
     uint64_t pc = vm->program.pcs[vm->pc];
@@ -131,7 +132,7 @@ static void describe_variables(const struct coil_vm *vm, const penta_visitor *v)
     describe_leave(v, node);
 }
 
-/* Runs of bytes that differ from what was loaded. */
+/* Describes the runs of bytes that differ from what was loaded. */
 static void describe_memory(const struct coil_vm *vm, const penta_visitor *v)
 {
     penta_node list = {.name = "memory", .list = true};

@@ -1,3 +1,6 @@
+/* The operations that wide_ops.h declares, on integers of any width up to 128 bits. Sums and
+ * products are computed exactly as sign and magnitude, so that carry, overflow and clamping follow
+ * from the exact result. */
 #include "coil/vm/wide_ops.h"
 #include "coil/vm/shifts.h"
 #include <math.h>
@@ -24,10 +27,10 @@ static u128 least_of(struct coil_width w)
     return w.is_signed ? coil_extend(w, u128_add(most_of(w), u128_of(1))) : u128_of(0);
 }
 
-/* ---- exact results: a sum of two 128-bit numbers needs more ---- */
+/* ---- exact results, because a sum of two 128-bit numbers needs more bits ---- */
 
 struct exact {
-    bool negative, huge; /* huge: 2^128 or more, where only the sign still matters */
+    bool negative, huge; /* 2^128 or more, where only the sign still matters */
     u128 magnitude;
 };
 
@@ -100,7 +103,7 @@ static uint64_t int_to_real(struct coil_number n, uint8_t to)
 {
     struct exact e = exact_of(n.width, n.value);
     double v = to == COIL_T_FP32 ? (double)u128_real32(e.magnitude) : u128_real(e.magnitude);
-    return coil_real_bits(to, e.negative ? -v : v); /* rounded once */
+    return coil_real_bits(to, e.negative ? -v : v); /* u128_real rounds once */
 }
 
 struct coil_number coil_number_convert(struct coil_number n, uint8_t to, struct coil_width width,
@@ -149,7 +152,7 @@ static uint8_t result_flags(struct coil_width w, u128 r)
                      wide_ops_bit(!odd, COIL_P));
 }
 
-/* Wraps or clamps; V says that the exact result was not representable. */
+/* Wraps or clamps the result. V tells that the type cannot represent the exact result. */
 static void wide_ops_deliver(struct coil_wide_operation *o, struct exact e, uint8_t extra)
 {
     struct coil_width w = o->to ? *o->to : o->type;
@@ -198,7 +201,8 @@ static void wide_ops_multiply(struct coil_wide_operation *o)
     wide_ops_deliver(o, e, wide_ops_bit(!wide_ops_fits(e, o->type), COIL_C));
 }
 
-/* The upper half of the product of two numbers of n bits: in four parts of 64 by 64 bits. */
+/* Returns the upper half of the product of two numbers of n bits, from four products of 64 by 64
+ * bits. */
 static u128 high_half(struct coil_width w, u128 a, u128 b)
 {
     struct exact x = exact_of(w, a), y = exact_of(w, b);
@@ -264,7 +268,8 @@ static void wide_ops_shift(struct coil_wide_operation *o)
                           wide_ops_bit(left && count && u128_bit(u128_xor(r, v), n - 1), COIL_V));
 }
 
-/* The bytes of the value in reverse; the first of an odd width has fewer bits. */
+/* Reverses the bytes of the value. If the width is not a multiple of 8, the first of them has fewer
+ * bits. */
 static u128 swap_bytes(struct coil_width w, u128 v)
 {
     u128 r = u128_of(0), in = u128_and(v, mask_of(w));

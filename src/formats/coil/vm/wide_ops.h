@@ -1,5 +1,6 @@
-/* Integers of any width up to 128 bits (COIL 7.17): CINT and CUNT, and what other numbers are beside
- * them. The meaning of operations, once for every engine, as ops.h is for scalars. */
+/* Integers of any width up to 128 bits (COIL 7.17): CINT and CUNT, and other numbers that are
+ * operands beside them. As ops.h does for scalars, this gives the meaning of the operations once
+ * for every engine. */
 #pragma once
 #include "base/u128.h"
 #include "coil/vm/ops.h"
@@ -8,29 +9,29 @@ struct coil_width {
     uint8_t bits;
     bool is_signed;
 };
-/* A value of a scalar type, or of CINT or CUNT. Integers are extended to 128 bits by their own sign; the
- * bits of a real are the lowest. */
+/* A value of a scalar type, or of CINT or CUNT. Integers are extended to 128 bits by their own
+ * sign. A real has its bits at the low end. */
 struct coil_number {
     uint8_t op;              /* the scalar type, CINT or CUNT */
-    struct coil_width width; /* of an integer */
+    struct coil_width width; /* for an integer only */
     u128 value;
 };
 
 struct coil_width coil_width_of(const struct coil_type *t); /* of an integer type */
 u128 coil_extend(struct coil_width width, u128 value);
-/* MOV's conversion (COIL 7.8). */
+/* Converts a number as MOV does (COIL 7.8). */
 struct coil_number coil_number_convert(struct coil_number n, uint8_t to, struct coil_width width,
                                        bool saturate);
-/* The common type of two numbers; its value is 0. */
+/* Returns the common type of two numbers, with the value 0. */
 struct coil_number coil_number_common(struct coil_number a, struct coil_number b);
 
 struct coil_wide_operation {
     uint8_t opcode;
-    struct coil_width type;      /* the operation type T */
-    const struct coil_width *to; /* a destination type to clamp to, or NULL */
-    u128 a, b, c;                /* in T; shift count or bit number in b */
-    bool carry;                  /* into ADDC and SUBB */
-    u128 result, second;         /* in T, or in *to; the remainder of DIVMOD */
+    struct coil_width type;      /* the type T of the operation */
+    const struct coil_width *to; /* the type of the destination to clamp to, or NULL */
+    u128 a, b, c;                /* operands in T; b may be a shift count or bit number */
+    bool carry;                  /* carry into ADDC and SUBB */
+    u128 result, second;         /* result: in T or *to; second: the remainder of DIVMOD */
     uint8_t flags;
     bool in_destination;
 };

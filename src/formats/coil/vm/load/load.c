@@ -1,6 +1,7 @@
-/* Loading: code to cells. Two walks over the instructions with the verifier's own checker: the
- * first finds variables whose address is taken, the second resolves every operand to a place. Then
- * instructions that have a specialised cell get it. */
+/* Loads a program: turns its code into cells. It walks twice over the instructions, with the
+ * checker that the verifier uses. The first walk finds variables whose address is taken, the second
+ * resolves every operand to a place. Then instructions for which there is a specialised cell get
+ * it. */
 #include "coil/vm/load/load.h"
 #include "base/array.h"
 #include "coil/format/section_layout.h"
@@ -57,15 +58,15 @@ static void end_function(struct coil_loading *l)
     l->p->functions[l->function].bytes = (l->frame + 15) / 16 * 16;
 }
 
-/* A cell that stops a program which runs past the end of a function or section: the slots of the
- * next function are not in this frame. */
+/* Adds a cell that stops a program which runs past the end of a function or section. Its next
+ * instruction would use slots that are not in this frame. */
 static bool load_guard(struct coil_loading *l, visit *each, uint64_t pc)
 {
     l->insn->opcode = COIL_OP_NOP;
     l->insn->count = 0;
     l->check.removed = false;
     if (!each(l, pc, false)) return false;
-    if (l->p->cells) l->p->cells[l->p->count - 1].op = COIL_CELL_END; /* in the second walk */
+    if (l->p->cells) l->p->cells[l->p->count - 1].op = COIL_CELL_END; /* in the second walk only */
     return true;
 }
 
@@ -98,7 +99,7 @@ static bool walk_section(struct coil_loading *l, size_t i, visit *each)
     return load_guard(l, each, base + m->sections[i].size);
 }
 
-/* Code in the order of addresses, so that cells are too. */
+/* Walks over the code in the order of addresses, so that cells are in this order too. */
 static bool load_walk(struct coil_loading *l, visit *each)
 {
     const struct coil_module *m = l->m;
@@ -111,7 +112,7 @@ static bool load_walk(struct coil_loading *l, visit *each)
         if (!coil_is_code(&m->sections[i]) || !m->sections[i].size || at < from) continue;
         if (!walk_section(l, i, each)) return false;
         from = at + m->sections[i].size;
-        if (from < at) return true; /* the end of the address space */
+        if (from < at) return true; /* this is the end of the address space */
     }
     return true;
 }
@@ -147,13 +148,13 @@ static bool load_declare(struct coil_loading *l, const struct coil_variable *v)
     return true;
 }
 
-/* Types in steps outlive the walk. */
+/* Keeps a type beyond the walk, because steps refer to it. */
 static const struct coil_type *keep_type(struct coil_loading *l, const struct coil_type *t)
 {
     return t ? coil_type_close(&l->check.ids, t, &l->p->arena, l->err) : NULL;
 }
 
-/* ---- what a debugger shows ---- */
+/* ---- the variables that a debugger shows ---- */
 
 static bool room_to_show(struct coil_loading *l)
 {
@@ -171,7 +172,8 @@ static penta_bytes find_names(const struct coil_module *m)
     return (penta_bytes){0};
 }
 
-/* What the source calls the variable that is declared there; empty: it does not say. Rows are ascending. */
+/* Returns the name that the source gives to the variable that is declared at this pc, or an empty
+ * one. The rows are in ascending order. */
 static penta_bytes source_name(const struct coil_loading *l, uint64_t pc)
 {
     const struct coil_program *p = l->p;
@@ -207,7 +209,7 @@ static bool load_show(struct coil_loading *l, const struct coil_variable *v, uin
     return true;
 }
 
-/* Variables whose scope the instruction has just closed. */
+/* Ends the visibility of the variables whose scope this instruction has closed. */
 static void load_hide(struct coil_loading *l, uint64_t pc)
 {
     while (l->open_count > l->check.variable_count)
@@ -309,7 +311,7 @@ static struct coil_step *make_step(struct coil_loading *l)
 {
     const struct coil_insn *insn = l->insn;
     unsigned count =
-        insn->count > 5 ? 5 : insn->count; /* STRDEF and the like do nothing when run */
+        insn->count > 5 ? 5 : insn->count; /* STRDEF and similar ones do nothing at run time */
     size_t bytes =
         offsetof(struct coil_step, places) + (count ? count : 1) * sizeof(struct coil_place);
     struct coil_step *s = arena_alloc(&l->p->arena, 1, bytes, l->err);
@@ -321,7 +323,7 @@ static struct coil_step *make_step(struct coil_loading *l)
     s->form = coil_check_form(insn);
     for (unsigned i = 0; i < count; i++)
         if (!place_of(l, &insn->operands[i], &s->places[i])) return NULL;
-    if (insn->opcode == COIL_OP_VAR) { /* the place that the id means from now on */
+    if (insn->opcode == COIL_OP_VAR) { /* from now on the id means this place */
         const struct coil_variable *v = coil_check_variable(&l->check, insn->operands[0].value);
         const struct variable_place *place = &l->variables[v->serial];
         s->places[1].at = place->at;
@@ -366,7 +368,8 @@ static bool load_emit(struct coil_loading *l, uint64_t pc, bool valid)
     p->pcs[i] = pc;
     p->owners[i] = l->function;
     load_hide(l, pc);
-    /* A wrong VAR declares its variable, too: its uses are checked on their own. */
+    /* A wrong VAR declares its variable too, because the uses of the variable are checked on their
+     * own. */
     if (l->check.serials > l->declared) {
         l->declared = l->check.serials;
         const struct coil_variable *v = &l->check.variables[l->check.variable_count - 1];
@@ -397,7 +400,8 @@ static bool load_emit(struct coil_loading *l, uint64_t pc, bool valid)
 
 /* ---- branches ---- */
 
-/* A guard has the pc of the instruction after it: of several cells the last is the instruction. */
+/* Finds the cell at a pc. A guard has the pc of the instruction after it; if several cells have the
+ * pc, the last one is the instruction. */
 bool coil_program_cell(const struct coil_program *p, uint64_t pc, uint32_t *cell)
 {
     size_t low;
@@ -415,7 +419,7 @@ static void settle_branch(struct coil_loading *l, size_t i)
     bool call = c->op == COIL_CELL_CALL || c->op == COIL_CELL_CALL_IF;
     if (!call && c->op != COIL_CELL_BR && c->op != COIL_CELL_JMP) return;
     if (!coil_program_cell(p, l->targets[i], &cell)) {
-        c->op = COIL_CELL_INDIRECT; /* gives BAD_TARGET when it is taken */
+        c->op = COIL_CELL_INDIRECT; /* it traps with BAD_TARGET when it is taken */
         return;
     }
     bool first = p->starts[cell] != 0;
@@ -432,7 +436,7 @@ static void settle_branch(struct coil_loading *l, size_t i)
         c->op = COIL_CELL_INDIRECT;
 }
 
-/* ---- all of it ---- */
+/* ---- loading a whole program ---- */
 
 static bool load_reserve(struct coil_loading *l)
 {
@@ -452,7 +456,8 @@ static void number_functions(struct coil_program *p)
 {
     size_t cell = 0;
     for (size_t i = 0; i < p->function_count; i++) {
-        /* Its first instruction that is still there; functions and cells are in the same order. */
+        /* This finds the first instruction of the function that still exists. Functions and cells
+         * are in the same order. */
         while (cell + 1 < p->count &&
                (p->owners[cell] < i || p->pcs[cell] < p->functions[i].address))
             cell++;
@@ -487,7 +492,7 @@ bool coil_program_load(struct coil_program *p, const struct coil_module *m, stru
                              .names = find_names(m),
                              .insn = calloc(1, sizeof *l.insn)};
     bool ok = l.insn ? load_module(&l) : error_at(err, BASE_MEMORY, 0, "no memory for a program");
-    p->types = l.check.ids.arena; /* steps refer to them */
+    p->types = l.check.ids.arena; /* steps refer to these types */
     l.check.ids.arena = (struct arena){0};
     coil_check_fini(&l.check);
     if (l.insn) coil_insn_free(l.insn);

@@ -1,5 +1,5 @@
-/* State that the files of the loader share: load.c resolves operands, load_symbols.c finds addresses of
- * sections, symbols and functions, load_cells.c picks cells. */
+/* State that the files of the loader share. load.c resolves operands, load_symbols.c finds the
+ * addresses of sections, symbols and functions, and load_cells.c chooses cells. */
 #pragma once
 #include "coil/vm/vm.h"
 
@@ -16,25 +16,26 @@ struct coil_loading {
     struct coil_load how;
     penta_error *err;
     penta_bytes names;             /* the rows of .coil.var */
-    size_t capacity;               /* of the cells */
-    struct coil_step **cell_steps; /* per cell, or NULL */
+    size_t capacity;               /* capacity of the cells */
+    struct coil_step **cell_steps; /* per cell: its step, or NULL */
     uint64_t *targets;             /* per cell: address of a direct branch, or 0 */
-    /* of the function under way */
+    /* The following belongs to the current function. */
     uint32_t function;
     struct variable_place *variables;
     size_t variable_capacity;
-    size_t *open; /* of the check's open variables: their places among the visible ones */
+    /* Per open variable of the checker: its place among the visible variables. */
+    size_t *open;
     size_t open_count, open_capacity;
     uint64_t frame;
     uint32_t slots, declared;
-    /* addresses taken: function << 32 | serial, in order */
+    /* Variables whose addresses are taken: function << 32 | serial, in ascending order. */
     uint64_t *taken;
     size_t taken_count, taken_capacity;
 };
 
-/* load_symbols.c, in this order. */
+/* These are in load_symbols.c, and called in this order. */
 bool coil_load_symbols(struct coil_loading *l);
 bool coil_load_functions(struct coil_loading *l);
 bool coil_load_entry(struct coil_loading *l);
-/* Makes cell i a specialised one, if there is one for it. */
+/* Replaces cell i with a specialised one, if there is one for it. */
 void coil_load_cell(const struct coil_loading *l, size_t i);

@@ -1,4 +1,5 @@
-/* Specialised cells, for the frequent cases: scalars in slots, plain memory, little-endian. */
+/* Chooses specialised cells for the frequent cases: scalars in slots, and plain memory of
+ * little-endian programs. Other instructions keep their general cell. */
 #include "coil/vm/load/load.h"
 
 static bool fast_slot(const struct coil_place *p)
@@ -29,7 +30,8 @@ static void set_memory(struct coil_cell *c, const struct coil_place *p)
     c->imm = p->value + (p->base.at == COIL_AT_CONST ? p->base.value : 0);
 }
 
-/* Offset of a type's cell among the seven widths; cells with an immediate follow. */
+/* Returns the offset of a type's cell among the cells of the seven widths. The cells with an
+ * immediate follow after them. */
 _Static_assert(COIL_CELL_CUT_U8 == COIL_CELL_CUT_I8 + 1 &&
                    COIL_CELL_CUT_W64 == COIL_CELL_CUT_I8 + 6 &&
                    COIL_CELL_ADD_VI_I8 == COIL_CELL_ADD_VV_I8 + 7,
@@ -104,8 +106,8 @@ static bool lower_move(const struct coil_loading *l, struct coil_cell *c,
     return true;
 }
 
-/* Whether a slot needs no conversion to the integer type of the operation: it has that type, or the
- * operation has 64 bits, to which every slot is extended already. */
+/* Tells whether a slot needs no conversion to the integer type of the operation: it has that type,
+ * or the operation has 64 bits, to which every slot is extended already. */
 static bool load_cells_fits(const struct coil_place *p, uint8_t type)
 {
     return p->op == type || (coil_is_int(p->op) && coil_types[type].bytes == 8);
@@ -132,7 +134,7 @@ static bool lower_int(struct coil_cell *c, const struct coil_step *s, uint16_t f
     return true;
 }
 
-/* FP64 in slots; the second operand may be in memory. */
+/* Chooses a cell for FP64 in slots; the second operand may be in memory. */
 static bool lower_real(const struct coil_loading *l, struct coil_cell *c, const struct coil_step *s)
 {
     const struct coil_place *to = &s->places[0], *a = s->count == 3 ? &s->places[1] : to,

@@ -1,4 +1,5 @@
-/* Where a program's sections, symbols and functions lie, and where it starts. */
+/* Finds the addresses of a program's sections, symbols and functions, and its entry. It relies on
+ * section_layout.c for files that are not linked. */
 #include "coil/format/section_layout.h"
 #include "coil/vm/load/load.h"
 #include <stdlib.h>
@@ -20,11 +21,12 @@ bool coil_load_functions(struct coil_loading *l)
         if (m->symbols[i].type != COIL_FUNC || !section || section > m->section_count ||
             !coil_is_code(&m->sections[section - 1]))
             continue;
-        if (p->symbols[i] - p->sections[section - 1] <
-            m->sections[section - 1].size) /* it has instructions */
+        /* A function is added only if it has instructions. */
+        if (p->symbols[i] - p->sections[section - 1] < m->sections[section - 1].size)
             p->functions[p->function_count++].address = p->symbols[i];
     }
-    for (size_t i = 0; i < m->section_count; i++) /* code before the first FUNC symbol */
+    /* This adds the code before the first FUNC symbol as a function. */
+    for (size_t i = 0; i < m->section_count; i++)
         if (coil_is_code(&m->sections[i]) && m->sections[i].size)
             p->functions[p->function_count++].address = p->sections[i];
     qsort(p->functions, p->function_count, sizeof *p->functions, by_address);
@@ -33,7 +35,8 @@ bool coil_load_functions(struct coil_loading *l)
         if (!n || p->functions[n - 1].address != p->functions[i].address)
             p->functions[n++] = p->functions[i];
     p->function_count = n;
-    for (size_t i = 0; i < n; i++) p->functions[i].slots = 1; /* also of one without instructions */
+    /* Also functions without instructions have slot 0. */
+    for (size_t i = 0; i < n; i++) p->functions[i].slots = 1;
     return true;
 }
 

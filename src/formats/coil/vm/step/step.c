@@ -1,5 +1,6 @@
-/* One instruction in its general form (COIL 7): operands anywhere, of any type. The
- * interpreter's loop has cells for the frequent cases; this is the meaning of all of them. */
+/* Executes one instruction in its general form (COIL 7): operands in any place, of any type. The
+ * interpreter has cells for the frequent cases, but this is the meaning of all instructions. It
+ * also tells which slots and registers an instruction touches. */
 #include "coil/vm/step/step.h"
 
 static uint32_t run_typing(struct coil_vm *vm, const struct coil_step *s)
@@ -9,7 +10,8 @@ static uint32_t run_typing(struct coil_vm *vm, const struct coil_step *s)
     return 0; /* the others were done when the program was loaded */
 }
 
-/* After an interrupt in a write: the end of that, and what the instruction still does. */
+/* Goes on after an interrupt in a long write: finishes the write, and does what the instruction
+ * still has to do. */
 static uint32_t go_on(struct coil_vm *vm, const struct coil_step *s)
 {
     TRY(coil_bulk_run(vm));

@@ -1,4 +1,5 @@
-/* The groups of instructions in their general form, a file each. All return 0 or the trap. */
+/* The groups of instructions in their general form, each in a file of its own. All functions return
+ * 0 or the trap. */
 #pragma once
 #include "coil/vm/bulk.h"
 
@@ -8,38 +9,40 @@ static inline bool coil_is_array(const struct coil_type *t)
     return family == COIL_F_VECTOR || family == COIL_F_MATRIX || family == COIL_F_TENSOR;
 }
 
-/* flags.c: writes the flags that the table gives the instruction, without those that are kept. */
+/* ---- flags.c ---- */
+/* Writes the flags that isa.def gives the instruction, except those in `kept`. */
 void coil_flags_set(struct coil_vm *vm, uint8_t opcode, uint8_t flags, uint8_t kept);
 
-/* step_move.c */
+/* ---- step_move.c ---- */
 uint32_t coil_move(struct coil_vm *vm, const struct coil_step *s, const struct coil_place *to,
                    const struct coil_place *from);
 uint32_t coil_run_move(struct coil_vm *vm, const struct coil_step *s);
 uint32_t coil_run_member(struct coil_vm *vm, const struct coil_step *s);
-/* step_arith.c */
-struct coil_roles { /* which operands are what; -1: none */
+/* ---- step_arith.c ---- */
+struct coil_roles { /* the numbers of operands by their role; -1: none */
     int to, a, b, c;
 };
 struct coil_roles coil_roles_of(const struct coil_step *s);
-bool coil_keeps_value_type(uint8_t opcode); /* the second operand does not take part in typing */
+bool coil_keeps_value_type(uint8_t opcode); /* its second operand does not take part in typing */
 uint8_t coil_operation_type(const struct coil_step *s, const struct coil_roles *r);
 bool coil_clamps(uint8_t opcode); /* SATURATE of the destination applies to it */
 uint32_t coil_run_arith(struct coil_vm *vm, const struct coil_step *s);
-/* step_wide.c: where an operand is a CINT or CUNT; through: the type between, or NULL */
+/* ---- step_wide.c: instructions with an operand that is a CINT or CUNT ---- */
+/* `through` is the type between, or NULL. */
 uint32_t coil_move_wide(struct coil_vm *vm, const struct coil_place *to,
                         const struct coil_place *through, const struct coil_place *from);
 uint32_t coil_run_wide(struct coil_vm *vm, const struct coil_step *s, const struct coil_roles *r);
-/* step_memory.c */
+/* ---- step_memory.c ---- */
 uint32_t coil_run_stack(struct coil_vm *vm, const struct coil_step *s);
 uint32_t coil_run_memory(struct coil_vm *vm, const struct coil_step *s);
 uint32_t coil_run_atomic(struct coil_vm *vm, const struct coil_step *s);
-/* step_vector.c */
+/* ---- step_vector.c ---- */
 uint32_t coil_run_vector(struct coil_vm *vm, const struct coil_step *s);
-uint8_t coil_value_flags(uint8_t type, uint64_t value); /* Z, S, N */
+uint8_t coil_value_flags(uint8_t type, uint64_t value); /* Z, S and N of a value */
 double coil_as_double(uint8_t type, uint64_t value);
-/* One operation in the type, its C, V and N added to the flags. */
+/* Does one operation in the type, and adds its C, V and N to *flags. */
 uint64_t coil_combine(uint8_t opcode, uint8_t type, uint64_t a, uint64_t b, uint8_t *flags);
-/* step_matrix.c */
+/* ---- step_matrix.c ---- */
 uint32_t coil_run_matrix(struct coil_vm *vm, const struct coil_step *s);
 uint32_t coil_run_product(struct coil_vm *vm, const struct coil_step *s, unsigned left,
                           unsigned right);

@@ -1,4 +1,5 @@
-/* Arithmetic, bits and comparisons: on scalars, and lane by lane. */
+/* Executes arithmetic, bit operations and comparisons, on scalars and lane by lane. ops.c has their
+ * meaning. */
 #include "coil/vm/step/step.h"
 #include <stdlib.h>
 
@@ -30,7 +31,8 @@ struct coil_roles coil_roles_of(const struct coil_step *s)
 
 bool coil_keeps_value_type(uint8_t opcode)
 {
-    switch (opcode) { /* constant: a table */
+    /* For a constant opcode this compiles to a table. */
+    switch (opcode) {
 #define OP(code, name, forms, ...)                                                                 \
     case code:                                                                                     \
         return __builtin_strchr(forms, 'S') || code == COIL_OP_POPCNT;
@@ -103,7 +105,7 @@ static uint32_t run_scalar(struct coil_vm *vm, const struct coil_step *s,
 /* ---- lane by lane ---- */
 
 struct lane_source {
-    const uint8_t *bytes; /* NULL: the same value for every lane */
+    const uint8_t *bytes; /* NULL: every lane gets the same value */
     uint8_t op;
     uint64_t size, value;
 };
@@ -142,7 +144,7 @@ static uint8_t step_lane(const struct coil_step *s, const struct coil_roles *r)
             uint8_t lane = coil_lane_of(&s->places[order[k]]);
             if (lane != COIL_T_VOID) return lane;
         }
-    return COIL_T_UNT8; /* bitwise work on untyped vectors */
+    return COIL_T_UNT8; /* bitwise operations work on untyped vectors */
 }
 
 static uint32_t run_lanes(struct coil_vm *vm, const struct coil_step *s, const struct coil_roles *r)

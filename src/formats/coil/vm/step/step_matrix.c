@@ -1,4 +1,5 @@
-/* Matrix instructions: 89 to 8E, and MUL of matrices. */
+/* Executes the matrix instructions (89 to 8E), and MUL of matrices. Inverses and determinants of
+ * integers come from kernels/exact_matrix.c. */
 #include "coil/kernels/exact_matrix.h"
 #include "coil/vm/step/step.h"
 #include <math.h>
@@ -101,7 +102,7 @@ static uint32_t run_transpose(struct coil_vm *vm, const struct coil_step *s)
 
 /* ---- determinant and inverse ---- */
 
-/* The elements in the 64-bit form of ops.h, row by row. */
+/* Returns the elements row by row, in the 64-bit form of ops.h. */
 static uint64_t *elements_of(const struct coil_vm *vm, const struct coil_type *t,
                              const uint8_t *bytes, unsigned n)
 {
@@ -121,8 +122,9 @@ static void swap_rows(double *a, unsigned n, unsigned x, unsigned y)
     }
 }
 
-/* Gauss with partial pivoting over doubles; false: singular, or interrupted, which is a trap. inverse may
- * be NULL: only the determinant. */
+/* Eliminates with partial pivoting (Gauss) over doubles. Returns false if the matrix is singular,
+ * or if the machine was interrupted, which sets *trap. inverse may be NULL if only the determinant
+ * is needed. */
 static bool step_matrix_eliminate(struct coil_vm *vm, double *a, double *inverse, unsigned n,
                                   double *determinant, uint32_t *trap)
 {
@@ -160,7 +162,8 @@ static bool step_matrix_eliminate(struct coil_vm *vm, double *a, double *inverse
     return true;
 }
 
-/* Elements become their inverse, or the first of them the determinant; false: singular. */
+/* Replaces the elements with the inverse, or the first of them with the determinant. Returns false
+ * if the matrix is singular. */
 static bool solve_reals(struct coil_vm *vm, uint64_t *all, unsigned n, uint8_t type, bool invert,
                         uint32_t *trap)
 {
@@ -204,7 +207,7 @@ static bool solve_integers(struct coil_vm *vm, uint64_t *all, unsigned n, uint8_
 
 static uint32_t run_solve(struct coil_vm *vm, const struct coil_step *s)
 {
-    enum { ROWS_MAX = 256 }; /* one instruction should not take a second */
+    enum { ROWS_MAX = 256 }; /* so that one instruction takes less than a second */
     bool invert = s->opcode == COIL_OP_INV;
     const struct coil_place *from = &s->places[s->count - 1], *to = &s->places[0];
     uint8_t type = from->type->elem->op, *bytes;
@@ -214,7 +217,7 @@ static uint32_t run_solve(struct coil_vm *vm, const struct coil_step *s)
     coil_matrix_shape(from->type, &n, &columns);
     if (n > (whole && invert ? (unsigned)COIL_EXACT_ROWS : ROWS_MAX)) return COIL_TRAP_UNSUPPORTED;
     TRY(coil_place_bytes(vm, from, false, &bytes));
-    for (unsigned i = 0; i < n; i++) TRY(coil_work(vm, n)); /* elements in, and out */
+    for (unsigned i = 0; i < n; i++) TRY(coil_work(vm, n)); /* copying elements in and out */
     uint64_t *all = elements_of(vm, from->type, bytes, n);
     if (!all) return COIL_TRAP_OUT_OF_MEMORY;
     bool regular = (whole ? solve_integers : solve_reals)(vm, all, n, type, invert, &trap);
@@ -230,13 +233,13 @@ static uint32_t run_solve(struct coil_vm *vm, const struct coil_step *s)
                                               to->ext & COIL_SATURATE));
         if (!trap) coil_flags_set(vm, s->opcode, 0, 0);
     } else if (!trap) {
-        coil_flags_set(vm, s->opcode, COIL_Z | COIL_D, 0); /* the destination stays */
+        coil_flags_set(vm, s->opcode, COIL_Z | COIL_D, 0); /* the destination keeps its value */
     }
     free(all);
     return trap;
 }
 
-/* ROW, COL, DIAG: a line of a matrix, read or written. */
+/* Reads or writes a line of a matrix: ROW, COL, DIAG. */
 static uint32_t run_line(struct coil_vm *vm, const struct coil_step *s)
 {
     bool set = s->form[0] == 'm';
@@ -260,7 +263,7 @@ static uint32_t run_line(struct coil_vm *vm, const struct coil_step *s)
     } else if (index >= (s->opcode == COIL_OP_ROW ? rows : columns)) {
         return COIL_TRAP_BOUNDS_VIOLATION;
     }
-    TRY(coil_work(vm, (length < lanes ? length : lanes) / 2)); /* at most 65,535, in place */
+    TRY(coil_work(vm, (length < lanes ? length : lanes) / 2)); /* at most 65,535, done in place */
     for (uint64_t i = 0; i < length && i < lanes; i++) {
         unsigned row =
             (unsigned)(s->opcode == COIL_OP_ROW   ? index

@@ -1,4 +1,5 @@
-/* The data stack, exchanges, blocks of memory, the heap, and atomics. */
+/* Executes instructions on the data stack and on memory: exchanges, blocks of bytes, the heap,
+ * aligned accesses, and atomics. Long writes go through bulk.c. */
 #include "coil/vm/step/step.h"
 #include <stdlib.h>
 
@@ -55,7 +56,7 @@ static uint32_t run_exchange(struct coil_vm *vm, const struct coil_step *s)
         uint8_t tx = coil_type_at(s, 0), ty = coil_type_at(s, 1);
         TRY(coil_place_read(vm, x, tx, &a));
         TRY(coil_place_read(vm, y, ty, &b));
-        /* Same size: the bits change places. */
+        /* The sizes are the same, so only the bits change places. */
         TRY(coil_place_write(vm, x, coil_canon(tx, b), tx));
         return coil_place_write(vm, y, coil_canon(ty, a), ty);
     }
@@ -88,7 +89,7 @@ static uint32_t run_bulk(struct coil_vm *vm, const struct coil_step *s)
                 : coil_fill(vm, to, bytes, size, &value, 1);
 }
 
-/* First comes the look for a free block, in which nothing changes. */
+/* The search for a free block comes first, because it changes nothing. */
 static uint32_t run_alloc(struct coil_vm *vm, const struct coil_step *s)
 {
     uint64_t size, most = vm->block_free ? vm->block_count / 64 : 0;
@@ -116,7 +117,7 @@ static uint32_t run_aligned(struct coil_vm *vm, const struct coil_step *s)
         vm->fault_address = address;
         return COIL_TRAP_MISALIGNED;
     }
-    /* The same as a memory operand. */
+    /* This is the same as a memory operand. */
     struct coil_place there = {.at = COIL_AT_MEMORY,
                                .op = value->op,
                                .type = value->type,
@@ -164,12 +165,13 @@ uint32_t coil_run_memory(struct coil_vm *vm, const struct coil_step *s)
     }
 }
 
-/* ---- atomics: one thread, so plain accesses; the order only has to be allowed ---- */
+/* ---- atomics: there is one thread, so they are plain accesses; the order only has to be allowed
+ * ---- */
 
 uint32_t coil_run_atomic(struct coil_vm *vm, const struct coil_step *s)
 {
     const char *loc_at = strchr(s->form, 'L');
-    if (!loc_at) return 0; /* ATOMFENCE */
+    if (!loc_at) return 0; /* this is ATOMFENCE */
     unsigned l = (unsigned)(loc_at - s->form);
     const struct coil_place *loc = &s->places[l];
     uint8_t type = loc->op;

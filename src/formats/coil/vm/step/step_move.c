@@ -1,4 +1,4 @@
-/* MOV, CAST, VAR, and moves to and from members. */
+/* Executes MOV, CAST and VAR, and moves to and from members of aggregates. */
 #include "coil/vm/step/step.h"
 #include <stdlib.h>
 

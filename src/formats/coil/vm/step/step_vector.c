@@ -1,4 +1,5 @@
-/* Vector instructions: 80 to 88. */
+/* Executes the vector instructions (80 to 88), and gives the matrix instructions to
+ * step_matrix.c. */
 #include "coil/vm/step/step.h"
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +22,8 @@ uint64_t coil_combine(uint8_t opcode, uint8_t type, uint64_t a, uint64_t b, uint
     return o.result;
 }
 
-/* Lane type of a vector that may be untyped: then that of the scalar that goes in or out. */
+/* Returns the lane type of a vector. If the vector has none, it is the type of the scalar that goes
+ * in or out. */
 static uint8_t element_type(const struct coil_step *s, unsigned vector, unsigned scalar)
 {
     uint8_t lane = coil_lane_of(&s->places[vector]);
@@ -112,7 +114,7 @@ static uint32_t run_length(struct coil_vm *vm, const struct coil_step *s)
     uint64_t size = coil_types[type].bytes, lanes = from->type->size / size;
     double sum = 0;
     TRY(coil_place_bytes(vm, from, false, &a));
-    TRY(coil_work(vm, lanes / 2)); /* at most 65,535, and writes in place */
+    TRY(coil_work(vm, lanes / 2)); /* at most 65,535, written in place */
     for (uint64_t i = 0; i < lanes; i++) {
         double v = coil_as_double(type, coil_get(vm, a + i * size, type));
         sum += v * v;
@@ -170,7 +172,7 @@ static uint32_t run_shuffle(struct coil_vm *vm, const struct coil_step *s)
     return coil_deliver(vm, &s->places[0], copy, s->places[0].type->size);
 }
 
-/* EXTRACT and INSERT: a run of lanes from one vector to another. */
+/* Executes EXTRACT and INSERT: copies a run of lanes from one vector to another. */
 static uint32_t run_lanes_copy(struct coil_vm *vm, const struct coil_step *s)
 {
     uint8_t *from, *to, lane = coil_lane_of(&s->places[0]), type = coil_lane_of(&s->places[1]);

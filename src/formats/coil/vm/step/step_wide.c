@@ -1,4 +1,5 @@
-/* Moves and arithmetic where an operand is a CINT or CUNT (COIL 7.17). */
+/* Executes moves and arithmetic with an operand that is a CINT or CUNT (COIL 7.17). wide_ops.c has
+ * the meaning of the operations. */
 #include "coil/vm/step/step.h"
 #include "coil/vm/wide_ops.h"
 
@@ -30,7 +31,7 @@ static uint32_t read_number(struct coil_vm *vm, const struct coil_place *p, stru
     return 0;
 }
 
-/* A destination: the scalar that a slot holds, or bytes in memory. */
+/* Writes a number to a destination: the scalar in a slot, or bytes in memory. */
 static uint32_t write_number(struct coil_vm *vm, const struct coil_place *p, struct coil_number n,
                              bool in_destination)
 {
@@ -63,7 +64,8 @@ uint32_t coil_move_wide(struct coil_vm *vm, const struct coil_place *to,
     return write_number(vm, to, n, false);
 }
 
-/* An operand beside a real number is one too. */
+/* If one operand is a real number, the operation works on real numbers, and the other operands are
+ * converted. */
 static uint32_t operate_real(struct coil_vm *vm, const struct coil_step *s,
                              const struct coil_roles *r, uint8_t type, const struct coil_number *in)
 {
@@ -110,7 +112,8 @@ uint32_t coil_run_wide(struct coil_vm *vm, const struct coil_step *s, const stru
     if (!type.width.bits) return operate_real(vm, s, r, type.op, in);
     struct coil_wide_operation o = {.opcode = s->opcode, .type = type.width};
     o.a = coil_extend(type.width, in[0].value);
-    if (counts) /* unsigned, whatever their type */
+    /* Counts are unsigned, whatever their type is. */
+    if (counts)
         o.b = coil_extend((struct coil_width){in[1].width.bits, false}, in[1].value);
     else
         o.b = coil_extend(type.width, in[1].value);
