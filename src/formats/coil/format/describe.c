@@ -156,9 +156,8 @@ static void describe_strings(const struct coil_module *m, const penta_visitor *v
     if (!describe_enter(v, node)) return;
     for (size_t at = 0; at < m->strings.size;) {
         penta_bytes text = coil_string(m, at);
-        size_t size =
-            /* The size includes the zero at the end, if there is one. */
-            text.size + (at + text.size < m->strings.size);
+        /* The size includes the zero at the end, if there is one. */
+        size_t size = text.size + (at + text.size < m->strings.size);
         describe_field(v, (penta_field){.name = "string",
                                         .offset = p->from + at,
                                         .size = size,

@@ -1,4 +1,5 @@
-/* The default host (COIL 7.11): port 1 carries bytes, port 2 prints numbers. */
+/* The default host (COIL 7.11): port 1 reads and writes bytes, port 2 prints numbers. Input comes
+ * from a file or from standard input. */
 #include "core/host.h"
 #include "base/file/file.h"
 #include "coil/vm/vm.h"
@@ -37,7 +38,7 @@ static uint64_t next_byte(struct ports *p)
 static bool host_answer(void *state, penta_vm *vm, const penta_stop *stop, struct answer *out)
 {
     (void)vm;
-    if (stop->detail == COIL_HOST_VENDOR) return false; /* this host knows none */
+    if (stop->detail == COIL_HOST_VENDOR) return false; /* this host knows no vendor instruction */
     uint8_t type = (uint8_t)stop->args[2];
     if (stop->detail == COIL_HOST_IN) {
         out->results[0] = next_byte(state);

@@ -1,9 +1,13 @@
+/* Determinants and inverses of integer matrices, exactly (exact_matrix.h). The determinant is
+ * computed modulo 2^64; the inverse with numbers of any size, so that every element is exact before
+ * it is cut. */
 #include "coil/kernels/exact_matrix.h"
 #include <stdlib.h>
 #include <string.h>
 #include "base/u128.h"
 
-/* 1 / odd modulo 2^64: each round doubles the bits that are right, from 3. */
+/* Returns 1 / odd modulo 2^64. Each round doubles the number of right bits, of which there are 3 at
+ * the start. */
 static uint64_t inverse_of(uint64_t odd)
 {
     uint64_t x = odd;
@@ -13,8 +17,8 @@ static uint64_t inverse_of(uint64_t odd)
 
 /* ---- the determinant ---- */
 
-/* Elimination in the integers modulo 2^64, where odd numbers have inverses. The pivot is the
- * element of the column with the fewest factors of two: it divides all others. */
+/* Eliminates in the integers modulo 2^64, where odd numbers have inverses. The pivot is the element
+ * of the column with the fewest factors of two, because it divides all others. */
 enum coil_exact coil_exact_determinant(uint64_t *a, unsigned n, struct coil_exact_poll poll,
                                        uint64_t *out)
 {
@@ -52,14 +56,14 @@ enum coil_exact coil_exact_determinant(uint64_t *a, unsigned n, struct coil_exac
     return COIL_EXACT_DONE;
 }
 
-/* ---- numbers of any size: sign and magnitude, little end first ---- */
+/* ---- numbers of any size: sign and magnitude, the lowest limb first ---- */
 
-/* Fraction-free elimination meets minors of [A | 1] only, which have at most n * (64 + log2(n) / 2)
+/* Fraction-free elimination needs only minors of [A | 1], which have at most n * (64 + log2(n) / 2)
  * bits (Hadamard), and products of two of them. */
 enum { LIMBS = COIL_EXACT_ROWS + 3, PRODUCT = 2 * LIMBS };
 
 struct number {
-    uint32_t size; /* limbs in use; 0: zero */
+    uint32_t size; /* number of limbs in use; 0: zero */
     bool negative;
     uint64_t limb[LIMBS];
 };
@@ -101,7 +105,7 @@ static int exact_matrix_compare(const uint64_t *x, uint32_t xs, const uint64_t *
     return 0;
 }
 
-/* x -= y, where x >= y. */
+/* Computes x -= y, where x >= y. */
 static uint32_t take_away(uint64_t *x, uint32_t xs, const uint64_t *y, uint32_t ys)
 {
     uint64_t borrow = 0;
@@ -137,12 +141,13 @@ static void exact_matrix_subtract(struct product *x, struct product *y)
     x->size = most;
 }
 
-/* to = x / y, which leaves no remainder: from the low end, where each limb of the quotient is
- * known without guessing. Destroys x. */
+/* Computes to = x / y, which leaves no remainder. It begins at the low end, where each limb of the
+ * quotient is known without guessing. Destroys x. */
 static void divide_exactly(struct number *to, struct product *x, const struct number *y)
 {
     uint32_t skip = 0, size = x->size >= y->size ? x->size - y->size + 1 : 0;
-    while (!y->limb[skip]) skip++; /* whole limbs of factors of two: x has them too */
+    /* These are whole limbs of factors of two, which x has too. */
+    while (!y->limb[skip]) skip++;
     unsigned twos = (unsigned)__builtin_ctzll(y->limb[skip]);
     uint64_t odd[LIMBS];
     uint32_t ys = y->size - skip;
@@ -168,7 +173,8 @@ static void divide_exactly(struct number *to, struct product *x, const struct nu
     to->negative = to->size && x->negative != y->negative;
 }
 
-/* x / y toward zero, modulo 2^64: bit by bit, for this happens once an element. */
+/* Returns x / y, rounded toward zero, modulo 2^64. It goes bit by bit, because this happens only
+ * once per element. */
 static uint64_t exact_matrix_quotient(const struct number *x, const struct number *y)
 {
     uint64_t rest[LIMBS + 1] = {0}, result = 0;
@@ -208,11 +214,12 @@ static void swap_rows(struct number *m, unsigned width, unsigned a, unsigned b)
     }
 }
 
-/* What multiplying and dividing two of the numbers takes: some nanoseconds for each pair of limbs. */
+/* The work of multiplying and dividing two of these numbers: some nanoseconds for each pair of
+ * limbs. */
 enum { ELEMENT_WORK = LIMBS * LIMBS / 8, QUOTIENT_WORK = LIMBS * LIMBS * 2 };
 
-/* One column of fraction-free Gauss-Jordan: x = (pivot * x - head * top) / the pivot before. False:
- * interrupted. */
+/* Does one column of fraction-free Gauss-Jordan elimination: x = (pivot * x - head * top) / the
+ * previous pivot. Returns false if it was interrupted. */
 static bool clear_column(struct number *m, unsigned n, unsigned c, const struct number *before,
                          struct coil_exact_poll poll)
 {
@@ -232,7 +239,7 @@ static bool clear_column(struct number *m, unsigned n, unsigned c, const struct 
     return true;
 }
 
-/* [A | 1] becomes [d | d / A], with d the determinant but for its sign. */
+/* Turns [A | 1] into [d | d / A], where d is the determinant except for its sign. */
 enum coil_exact coil_exact_inverse(const uint64_t *a, unsigned n, bool is_unsigned,
                                    struct coil_exact_poll poll, uint64_t *out)
 {

@@ -1,4 +1,5 @@
-/* Linking as include/penta/coil.h has it: objects are opened, archives taken apart. */
+/* Linking as include/penta/coil.h declares it. It opens the objects, takes archives apart, and
+ * calls the linker. */
 #include "base/archive.h"
 #include "base/array.h"
 #include "coil/link/link.h"
@@ -36,7 +37,7 @@ static bool out_of_memory(struct inputs *in)
     return link_inputs_fail(in, NULL, &err);
 }
 
-/* The name is taken over. */
+/* Adds an input, and takes ownership of its name. */
 static bool link_inputs_add(struct inputs *in, char *name, penta_bytes bytes, bool member)
 {
     penta_error err = {0};

@@ -1,5 +1,6 @@
-/* What refers to symbols and strings by number (COIL 9.5, COIL 9.6): operands in code, source
- * lines, relocations. */
+/* Renumbers what refers to symbols and strings by number (COIL 9.5, COIL 9.6): operands in code,
+ * source lines and prototypes. Then it applies relocations, or keeps them in a relocatable
+ * output. */
 #include "coil/format/proto.h"
 #include "coil/link/state.h"
 #include "base/array.h"
@@ -81,7 +82,8 @@ bool coil_link_find_use(struct state *s, size_t input, size_t symbol, size_t *se
     return false;
 }
 
-/* ---- code in the order of the output, then rows about it: the order of their strings ---- */
+/* ---- code in the order of the output, then the rows about it; this gives the order of strings
+ * ---- */
 
 struct job {
     size_t input, section;
@@ -95,13 +97,14 @@ static int by_output(const void *x, const void *y)
     return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-/* Rows of .coil.line, .coil.var and .coil.type begin with a section and an offset in it; then come the
- * string of a file and a line, that of a variable and its id, or a type and a count. */
+/* A row of .coil.line, .coil.var or .coil.type. It begins with a section and an offset in it. Then
+ * come the string of a file and a line, or the string and the id of a variable, or a type and a
+ * count. */
 struct row {
     uint64_t section, offset, count;
     penta_bytes file;
     uint32_t type;
-    size_t order; /* rows at the same place stay as they were */
+    size_t order; /* rows at the same place keep their order */
 };
 enum { ROW_BYTES = 16 };
 
@@ -140,7 +143,8 @@ static bool take_rows(struct state *s, size_t input, size_t section, struct rows
     return true;
 }
 
-/* The sections of all inputs that have this name, as one sorted list of rows in the output. */
+/* Writes the rows of all sections with this name, from all inputs, as one sorted list in the
+ * output. */
 static bool renumber_rows(struct state *s, const char *name, bool lines)
 {
     struct rows rows = {0};

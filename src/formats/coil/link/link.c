@@ -1,12 +1,12 @@
-/* Objects to one object (COIL 9). Sections merge by name in the order of the inputs, symbols by
- * name, operands in code are renumbered, relocations applied. The same inputs give the same
- * bytes. */
+/* Links objects to one object (COIL 9). Sections are merged by name in the order of the inputs,
+ * symbols by name; operands in code are renumbered, and relocations applied. The same inputs always
+ * give the same bytes. */
 #include "base/sanitize.h"
 #include "coil/link/state.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- inputs that belong together ---- */
+/* ---- checking that inputs belong together ---- */
 
 struct gate {
     struct state *s;
@@ -69,7 +69,7 @@ static bool check_inputs(struct state *s)
     return s->findings->errors == before;
 }
 
-/* ---- archives: members join when they define what is missing ---- */
+/* ---- archives: a member is used if it defines a missing symbol ---- */
 
 static bool defines_missing(struct labels *wanted, const struct coil_module *m)
 {
@@ -82,7 +82,8 @@ static bool defines_missing(struct labels *wanted, const struct coil_module *m)
     return false;
 }
 
-/* value 1: defined somewhere among the inputs in use. */
+/* Notes the names that an input mentions. A name is `defined` if one of the used inputs defines
+ * it. */
 static bool note_names(struct labels *wanted, const struct coil_module *m, penta_error *err)
 {
     for (size_t i = 0; i < m->symbol_count; i++) {
@@ -107,7 +108,8 @@ static bool choose_members(struct state *s)
             ok &= note_names(&wanted, in->module, &s->err);
     }
     bool named = !s->link->entry && coil_link_count_entries(s, &input) == 1;
-    if (!s->link->relocatable && !named) { /* a library may bring the entry */
+    /* A library may have the entry function. */
+    if (!s->link->relocatable && !named) {
         const char *entry = s->link->entry ? s->link->entry : "main";
         ok &= labels_intern(&wanted, bytes_of(entry), &s->err) >= 0;
     }
@@ -125,7 +127,7 @@ static bool choose_members(struct state *s)
     return ok;
 }
 
-/* ---- map ---- */
+/* ---- the map ---- */
 
 static void map_line(struct writer *w, penta_bytes name)
 {
@@ -161,7 +163,7 @@ static void write_map(const struct state *s)
     }
 }
 
-/* ---- all of it ---- */
+/* ---- the whole link ---- */
 
 static bool link_all(struct state *s)
 {

@@ -1,5 +1,5 @@
-/* Sections of the output (COIL 9.2, COIL 9.4): merged by name in the order of the inputs, then
- * given addresses. */
+/* Makes the sections of the output (COIL 9.2, COIL 9.4): merges them by name in the order of the
+ * inputs, and later gives them addresses. */
 #include "coil/link/state.h"
 #include <stdlib.h>
 

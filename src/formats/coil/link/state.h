@@ -7,12 +7,12 @@
 
 enum strength { UNDEFINED, COMMON, WEAK, STRONG };
 
-struct global { /* a name that files share */
-    size_t out; /* its symbol in the output */
+struct global { /* a name that several files share */
+    size_t out; /* index of its symbol in the output */
     enum strength strength;
-    size_t owner, referrer; /* inputs: the one that defines it, the first that needs it */
+    size_t owner, referrer; /* inputs: the one that defines it, and the first that needs it */
     size_t symbol;          /* its number in the referrer */
-    bool unique, weak_only; /* all mentions so far are weak */
+    bool unique, weak_only; /* weak_only: all mentions so far are weak */
 };
 
 struct state {
@@ -22,11 +22,11 @@ struct state {
     struct labels names; /* value: index into globals */
     struct global *globals;
     size_t global_count, global_capacity;
-    size_t **symbols; /* per input, per symbol: output index */
+    size_t **symbols; /* per input and symbol: index in the output */
     struct placement {
         size_t section;
         uint64_t offset;
-    } * *sections; /* per input, per section: where it went */
+    } * *sections; /* per input and section: its place in the output */
     struct coil_insn *insn;
     penta_error err;
     uint64_t extensions;
@@ -40,7 +40,7 @@ static inline bool is_named(penta_bytes name, const char *text)
 {
     return name.size == strlen(text) && !memcmp(name.data, text, name.size);
 }
-/* A symbol that other files may refer to by name. */
+/* Tells whether other files may refer to a symbol by name. */
 static inline bool is_shared(const struct coil_symbol *sym)
 {
     bool defined = sym->section_idx || sym->type == COIL_COMMON;
@@ -48,25 +48,25 @@ static inline bool is_shared(const struct coil_symbol *sym)
     return sym->bind != COIL_LOCAL &&
            !(defined && (sym->visibility == COIL_HIDDEN || sym->visibility == COIL_INTERNAL));
 }
-/* From now on the offsets of findings are in this input. */
+/* Returns the findings, after noting that the offsets of the next ones are in this input. */
 static inline struct findings *found_in(struct state *s, size_t input)
 {
     s->link->where = NAME(s, input);
     return s->findings;
 }
 
-/* sections.c */
+/* ---- sections.c ---- */
 bool coil_link_merge_sections(struct state *s);
 void coil_link_place_addresses(struct state *s);
-/* symbols.c */
+/* ---- symbols.c ---- */
 bool coil_link_merge_symbols(struct state *s);
 bool coil_link_place_commons(struct state *s);
 void coil_link_report_undefined(struct state *s);
 size_t coil_link_count_entries(const struct state *s, size_t *input);
 void coil_link_choose_entry(struct state *s);
-/* code.c */
+/* ---- code.c ---- */
 bool coil_link_renumber(struct state *s);
 bool coil_link_relocate(struct state *s);
-/* The first place in code or data that uses a symbol of an input. */
+/* Finds the first place in code or data that uses a symbol of an input. */
 bool coil_link_find_use(struct state *s, size_t input, size_t symbol, size_t *section,
                         uint64_t *offset);

@@ -1,4 +1,5 @@
-/* Symbols of the output (COIL 9.3): which definition a name means, and the entry. */
+/* Makes the symbols of the output (COIL 9.3): decides which definition a name means, places common
+ * symbols, and finds the entry function. */
 #include "coil/link/state.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,7 +103,7 @@ bool coil_link_merge_symbols(struct state *s)
     return true;
 }
 
-/* Common symbols at the end of .bss, in order of first appearance. */
+/* Places common symbols at the end of .bss, in the order of their first appearance. */
 bool coil_link_place_commons(struct state *s)
 {
     size_t bss = SIZE_MAX;
@@ -134,7 +135,8 @@ bool coil_link_place_commons(struct state *s)
     return true;
 }
 
-/* Where the first input that needs a symbol uses it, as far as the file says. */
+/* Writes where the first input that needs a symbol uses it, as far as its file says that. Returns
+ * the offset of the use. */
 static uint64_t describe_use(struct state *s, const struct global *g, char *text, size_t room)
 {
     const struct coil_module *m = MODULE(s, g->referrer);
@@ -180,7 +182,7 @@ void coil_link_report_undefined(struct state *s)
 
 /* ---- the entry ---- */
 
-/* Inputs in use whose .entry names a function: how many, and the last of them. */
+/* Counts the used inputs whose .entry names a function. *input is the last of them. */
 size_t coil_link_count_entries(const struct state *s, size_t *input)
 {
     size_t count = 0, section;
@@ -195,7 +197,7 @@ size_t coil_link_count_entries(const struct state *s, size_t *input)
     return count;
 }
 
-/* The entry, if exactly one input names one. */
+/* Takes the entry from an input, if exactly one input names one. */
 static bool take_entry(struct state *s)
 {
     size_t input, section;

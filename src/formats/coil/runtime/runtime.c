@@ -1,3 +1,5 @@
+/* The runtime library of native code (runtime.h). It gives the interpreter's functions memory that
+ * is the process's own, and does ports with the C library. A trap ends the process. */
 #include "coil/runtime/runtime.h"
 #include "coil/vm/bulk.h"
 #include <stdio.h>
@@ -46,7 +48,8 @@ bool coil_heap_free(struct coil_vm *vm, uint64_t address)
 
 /* ---- the machine ---- */
 
-/* At its first instruction: a data stack, and the module that says the byte order. */
+/* Prepares the thread's machine at its first instruction: a data stack, and a module that gives the
+ * byte order. */
 static void runtime_begin(struct coil_vm *vm, uint64_t *slots)
 {
     static const struct coil_module little;
