@@ -1,4 +1,5 @@
-/* Compiling as include/penta/coil.h has it. */
+/* Compiling to object files as include/penta/coil.h declares it: it checks the options and calls
+ * the compiler. */
 #include "coil/native/native.h"
 #include "penta/coil.h"
 

@@ -1,9 +1,10 @@
-/* Calls of C functions: V registers to arguments by the prototype, and the result back to V0. */
+/* Calls of C functions from COIL code: values of V registers become arguments by the prototype, and
+ * the result goes back to V0. The compiler back end puts them where the System V rules say. */
 #include "coil/native/native.h"
 
 enum { IN_REGISTERS = 8 }; /* V0 to V7; more arguments are on the data stack */
 
-/* The 64 bits of argument i. */
+/* Returns the 64 bits of argument i. */
 static uint32_t calls_argument(struct coil_lower *l, unsigned i)
 {
     if (i < IN_REGISTERS) return coil_lower_register(l, i);
@@ -20,7 +21,8 @@ static uint32_t calls_typed(struct coil_lower *l, uint32_t bits, uint8_t type)
     return coil_lower_canon(l, bits, type);
 }
 
-/* An argument beyond those of the prototype: a float where a float was put into the register. */
+/* Returns an argument beyond those of the prototype. It is a float if a float was put into its
+ * register. */
 static uint32_t calls_untyped(struct coil_lower *l, uint32_t bits)
 {
     const struct ssa_insn *in = &l->f->insns[ssa_origin(l->f, bits)];
@@ -40,7 +42,7 @@ static void calls_mention(void *user, uint8_t at, uint32_t slot, bool write)
         m->most = slot + 1;
 }
 
-/* Variable arguments: as many as the function ever puts into registers. */
+/* Returns the number of variable arguments: as many as the function ever puts into registers. */
 static unsigned count_arguments(const struct coil_lower *l, unsigned least)
 {
     struct mentions m = {least};
@@ -66,7 +68,7 @@ static void take_result(struct coil_lower *l, const struct coil_proto *proto, ui
         return;
     }
     coil_lower_set(l, l->flow.slots, bits);
-    for (unsigned i = 1; i < l->passed; i++) /* C functions keep none of them */
+    for (unsigned i = 1; i < l->passed; i++) /* C functions keep none of these */
         coil_lower_set(l, l->flow.slots + i, ssa_const(l->f, 0));
 }
 

@@ -1,4 +1,6 @@
-/* All functions of a COIL object to an object file. */
+/* Compiles all functions of a COIL object to an object file: it decides which registers functions
+ * pass, compiles one function after the other, and puts the object together. lower_native.c and
+ * jit/lower.c make the SSA form. */
 #include "coil/native/native.h"
 #include "coil/format/target.h"
 #include <stdlib.h>
@@ -7,7 +9,7 @@
 enum { RESERVE = 1 << 16, SECTIONS_MAX = 30000, FRAME_MAX = 1 << 26, ALIGN_MAX = 1 << 20 };
 enum { FUNCTION_UNITS = 64 }; /* of work, for what is done once for a function */
 
-/* ---- which registers a function passes ---- */
+/* ---- the registers that a function passes ---- */
 
 static void native_compile_touch(void *user, uint8_t at, uint32_t slot, bool write)
 {
@@ -16,7 +18,8 @@ static void native_compile_touch(void *user, uint8_t at, uint32_t slot, bool wri
     if (at == COIL_AT_REGISTER && slot < COIL_PASSED && slot + 1 > *most) *most = slot + 1;
 }
 
-/* The function that an instruction calls or jumps to by name; UINT32_MAX: none. */
+/* Returns the function that an instruction calls or jumps to by name, or UINT32_MAX if there is
+ * none. */
 static uint32_t native_compile_callee(const struct coil_native *n, size_t cell)
 {
     const struct coil_program *p = &n->vm->program;
@@ -38,7 +41,7 @@ static unsigned touched_by(const struct coil_native *n, size_t cell)
     if (p->cells[cell].op != COIL_CELL_INDIRECT || !s || s->opcode == COIL_OP_TRAP ||
         native_compile_callee(n, cell) != UINT32_MAX)
         return most;
-    /* A C function, by its prototype; a computed address has none. */
+    /* This is a C function, called by its prototype. A computed address has no prototype. */
     const struct coil_place *target = &s->places[s->count - 1];
     uint32_t proto = target->form == COIL_ADDR && target->symbol <= n->m->symbol_count
                          ? n->proto_of[target->symbol - 1]
@@ -49,7 +52,8 @@ static unsigned touched_by(const struct coil_native *n, size_t cell)
     return passed > COIL_PASSED ? COIL_PASSED : passed > most ? passed : most;
 }
 
-/* Spreads from functions to those that call them; each register at most once for each function. */
+/* Spreads the registers from functions to those that call them. Each register is spread at most
+ * once for each function. */
 static bool find_touched(struct coil_native *n)
 {
     const struct coil_program *p = &n->vm->program;
@@ -91,7 +95,8 @@ static bool is_small(const struct coil_native *n, uint64_t function)
     return count != 0;
 }
 
-/* Puts small functions in place of calls of them, once: calls in those stay. */
+/* Puts small functions in place of calls of them. This is done once: calls inside these functions
+ * stay. */
 static void inline_calls(struct coil_native *n, struct ssa_function *f)
 {
     enum { MOST = 16 };
@@ -135,7 +140,8 @@ static bool no_code(struct coil_native *n, uint32_t function)
     return error_at(n->err, BASE_MEMORY, 0, "no memory to compile function '%.60s'", name);
 }
 
-/* Compiles a function of the program within this work, with all passes of the optimiser or with none. */
+/* Compiles a function of the program with a limit of work, either with all passes of the optimiser
+ * or with none. */
 static bool compile_within(struct coil_native *n, uint32_t number, uint64_t work, bool optimise)
 {
     struct ssa_function f;
@@ -169,7 +175,8 @@ static bool compile_trap_function(struct coil_native *n, uint32_t number)
 
 static bool compile_function(struct coil_native *n, uint32_t number, struct coil_native_range *r)
 {
-    enum { TIMES = 16 }; /* the work of level 2: there is no interpreter to fall back to */
+    /* How often the work of level 2 is allowed, because there is no interpreter to fall back to. */
+    enum { TIMES = 16 };
     struct ssa_code *c = &n->code;
     r->from = x64_here(&c->e);
     r->first_return = (uint32_t)c->return_count;
@@ -177,7 +184,7 @@ static bool compile_function(struct coil_native *n, uint32_t number, struct coil
     if (own && n->vm->program.functions[number].bytes > FRAME_MAX) return no_code(n, number);
     if (own && n->entered[number]) {
         coil_native_entry(n, number);
-        if (c->failed) return no_code(n, number); /* ssa_emit would forget it */
+        if (c->failed) return no_code(n, number); /* ssa_emit would forget this failure */
     }
     r->body = x64_here(&c->e);
     uint64_t most = own ? coil_work_most(&n->vm->program, number) : 0;
@@ -195,7 +202,8 @@ static bool compile_function(struct coil_native *n, uint32_t number, struct coil
     return own ? no_code(n, number) : false;
 }
 
-/* Calls and addresses of the code, for the linker; then the code itself. */
+/* Adds the calls and addresses in the code that the linker must fill in, and then the code
+ * itself. */
 static void finish_code(struct coil_native *n)
 {
     static const uint8_t types[] = {[SSA_RELOC_CALL] = COIL_ELF_PLT32,
@@ -239,7 +247,7 @@ static bool compile_all(struct coil_native *n)
     return ok;
 }
 
-/* ---- the object ---- */
+/* ---- the whole object ---- */
 
 static void native_compile_release(struct coil_native *n)
 {
@@ -339,7 +347,9 @@ bool coil_native_compile(const struct coil_module *m, bool text, const volatile 
         .m = m, .err = err, .stop = stop, .between = work, .vm = coil_vm_open_object(m, err)};
     if (!n.vm) return false;
     bool ok = native_compile_functions(&n);
-    if (ok && n.bare_entries && n.uses_context) { /* entries came before that was known */
+    /* Entries were written before it was known that the object uses the machine, so all is compiled
+     * again. */
+    if (ok && n.bare_entries && n.uses_context) {
         native_compile_release(&n);
         n = (struct coil_native){
             .m = m, .err = err, .stop = stop, .between = work, .vm = n.vm, .uses_context = true};

@@ -1,6 +1,6 @@
-/* Instructions as data: the interpreter's own struct, with everything it points to, in a section of the
- * object. Compiler and runtime come from the same build; the symbol of the runtime's machine has a number
- * that changes with these structs (runtime.h). */
+/* Writes instructions as data for the runtime: the interpreter's own struct, with everything that
+ * it points to, in a section of the object. Compiler and runtime come from the same build; the
+ * symbol of the runtime's machine has a number that changes with these structs (runtime.h). */
 #include "coil/native/native.h"
 #include <stdlib.h>
 
@@ -20,14 +20,14 @@ static uint64_t dwarf_type_start(struct describing *d)
     return dwarf_type_out(d)->out.size;
 }
 
-/* The pointer at `at` leads to `to` in the same section. */
+/* Makes the pointer at `at` lead to `to` in the same section. */
 static void dwarf_type_point(struct describing *d, uint64_t at, uint64_t to)
 {
     coil_elf_reloc(&d->n->elf, d->section,
                    (struct coil_elf_reloc){at, d->n->data, COIL_ELF_64, (int64_t)to});
 }
 
-/* ---- what is described already ---- */
+/* ---- finding what is described already ---- */
 
 static struct coil_native_kept *dwarf_type_find(struct coil_native *n, const void *what)
 {

@@ -1,5 +1,6 @@
-/* How debuggers and exceptions find their way: .eh_frame (frames), .debug_line (source lines) and what
- * leads to it. Version 4 of DWARF, whose line tables every debugger reads. */
+/* Writes what debuggers and exceptions need: .eh_frame (frames), .debug_line (source lines), and
+ * .debug_info and .debug_abbrev, which lead to the lines. It is version 4 of DWARF, because every
+ * debugger reads its line tables. */
 #include "coil/native/native.h"
 #include "base/array.h"
 #include <stdlib.h>
@@ -34,13 +35,14 @@ enum {
     CFA_SAVED = 0x80,
     CFA_RESTORE = 0xc0
 };
-enum { D_RBX = 3, D_RBP = 6, D_RSP = 7, D_R12 = 12, D_RETURN = 16 }; /* DWARF's numbers */
+/* The numbers of registers in DWARF. */
+enum { D_RBX = 3, D_RBP = 6, D_RSP = 7, D_R12 = 12, D_RETURN = 16 };
 
 struct unwinding {
     struct coil_native *n;
     struct writer *w;
     uint32_t section, text;
-    uint32_t at; /* place in the code that the rows have come to */
+    uint32_t at; /* place in the code that the rows have reached */
 };
 
 static void dwarf_advance(struct unwinding *u, uint32_t to)
@@ -69,7 +71,7 @@ static void dwarf_common(struct unwinding *u)
     dwarf_sleb(w, -8);
     dwarf_uleb(w, D_RETURN);
     dwarf_uleb(w, 1);
-    writer_uint(w, 0x1b, 1); /* addresses relative to themselves, 4 bytes */
+    writer_uint(w, 0x1b, 1); /* addresses of 4 bytes, relative to themselves */
     dwarf_define(u, D_RSP, 8);
     writer_uint(w, CFA_SAVED | D_RETURN, 1);
     dwarf_uleb(w, 1);
@@ -96,7 +98,7 @@ static void end_range(struct unwinding *u, size_t start)
     writer_patch(u->w, start, u->w->out.size - start - 4, 4);
 }
 
-/* Around each return the frame is gone. */
+/* Around each return, the rows say that the frame is gone. */
 static void dwarf_returns(struct unwinding *u, uint32_t first, uint32_t count, uint32_t to)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -119,7 +121,8 @@ static void pushed_rbp(struct unwinding *u, uint32_t from)
     dwarf_uleb(u->w, 2);
 }
 
-/* push rbp; mov rbp, rsp; push rbx, r12, r13, r14, r15: coil_native_entry */
+/* Describes the entry code of coil_native_entry: push rbp; mov rbp, rsp; push rbx, r12, r13, r14,
+ * r15. */
 static void dwarf_entry(struct unwinding *u, const struct coil_native_range *r)
 {
     static const uint8_t saved[] = {D_RBX, D_R12, D_R12 + 1, D_R12 + 2, D_R12 + 3};
@@ -136,7 +139,7 @@ static void dwarf_entry(struct unwinding *u, const struct coil_native_range *r)
     end_range(u, start);
 }
 
-/* push rbp; sub rsp, frame; mov rbp, rsp: ssa_native_begin */
+/* Describes the code of ssa_native_begin: push rbp; sub rsp, frame; mov rbp, rsp. */
 static void dwarf_body(struct unwinding *u, const struct coil_native_range *r)
 {
     bool entered = r->body != r->from;
@@ -176,16 +179,16 @@ void coil_native_unwind(struct coil_native *n, const struct coil_native_range *r
 
 /* ---- source lines ---- */
 
-struct row { /* of .coil.line */
+struct row { /* a row of .coil.line */
     uint32_t section, offset, file, line;
 };
 struct lines {
     struct coil_native *n;
     struct row *rows;
     size_t count, capacity;
-    uint32_t *files; /* string offsets, each once, in order of first use */
+    uint32_t *files; /* string offsets of files, each once, in the order of first use */
     size_t file_count, file_capacity;
-    uint32_t text; /* the symbol of the code's section */
+    uint32_t text; /* symbol of the section with the code */
 };
 
 static int by_place(const void *a, const void *b)
@@ -260,7 +263,7 @@ static void line_header(struct lines *l, struct writer *w)
     writer_uint(w, RANGE, 1);
     writer_uint(w, FIRST_SPECIAL, 1);
     writer_bytes(w, lengths, sizeof lengths);
-    writer_uint(w, 0, 1); /* no folders */
+    writer_uint(w, 0, 1); /* there are no folders */
     for (size_t i = 0; i < l->file_count; i++) {
         penta_bytes name = coil_string(l->n->m, l->files[i]);
         if (!name.size) name = bytes_of("source");

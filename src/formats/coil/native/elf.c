@@ -1,4 +1,5 @@
-/* The object as a file: header, contents of sections, relocations, symbols, names, section table. */
+/* Builds an object and writes it as a file (elf.h): header, contents of sections, relocations,
+ * symbols, names, section table. */
 #include "coil/native/elf.h"
 #include "base/array.h"
 #include "base/bytes.h"
@@ -82,9 +83,11 @@ enum { SYMTAB = 2, STRTAB = 3, RELA = 4, INFO_LINK = 0x40 };
 struct file {
     const struct coil_elf *o;
     struct writer *out;
-    struct writer names, table; /* of sections; the section table */
-    uint32_t *numbers;          /* per symbol: in the file, where local ones come first */
-    uint32_t locals, symtab;    /* number of the section with the symbols */
+    struct writer names, table; /* names of sections; the section table */
+    /* Per symbol: its number in the file, where local ones come first. */
+    uint32_t *numbers;
+    /* locals: end of the local symbols; symtab: number of the symbol section. */
+    uint32_t locals, symtab;
 };
 
 static void elf_entry(struct file *f, const char *name, uint32_t type, uint64_t flags,
@@ -201,7 +204,7 @@ static void elf_head(struct file *f, size_t start, uint64_t table, uint32_t coun
     writer_uint(&h, 0, 2);
     writer_uint(&h, ENTRY, 2);
     writer_uint(&h, count, 2);
-    writer_uint(&h, count - 1, 2); /* names of sections are the last one */
+    writer_uint(&h, count - 1, 2); /* the last section has the names */
     if (!h.failed && !f->out->failed) memcpy(f->out->out.data + start, h.out.data, HEADER);
     f->out->failed |= h.failed;
     writer_free(&h);
@@ -227,7 +230,7 @@ void coil_elf_write(const struct coil_elf *o, struct writer *out)
     elf_contents(&f);
     elf_relocations(&f);
     elf_symbols(&f);
-    uint64_t names = f.names.out.size; /* with its own, which comes now */
+    uint64_t names = f.names.out.size; /* includes its own name, which is added now */
     elf_entry(&f, ".shstrtab", STRTAB, 0, file.out.size, names + sizeof ".shstrtab", 0, 0, 1, 0);
     writer_append(&file, &f.names);
     align_to(&file, 8);

@@ -1,6 +1,6 @@
-/* The object as text for the system's assembler, which makes the same object of it. Code is bytes: the
- * assembler would choose other encodings of the same instructions. What the linker fills in is said by
- * .reloc. */
+/* Writes the object as text for the system's assembler, which makes the same object from it. Code
+ * is written as bytes, because the assembler would choose other encodings of the same instructions.
+ * What the linker must fill in is written as .reloc. */
 #include "coil/native/elf.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 struct text {
     const struct coil_elf *o;
     struct writer *out;
-    uint32_t *order; /* symbols by section and value */
+    uint32_t *order; /* symbols in the order of section and value */
     size_t count;
-    uint8_t *again; /* per symbol: a local one whose name another has, too */
+    uint8_t *again; /* per symbol: it is local, and another symbol has its name */
 };
 
 static const struct {
@@ -56,7 +56,7 @@ static void elf_text_directive(struct text *t, const char *word, uint32_t symbol
     elf_text_name(t, symbol);
 }
 
-/* Everything about a symbol but where it is. */
+/* Writes everything about a symbol except its place. */
 static void elf_text_declare(struct text *t, uint32_t symbol)
 {
     static const char *const visibilities[] = {NULL, ".internal", ".hidden", ".protected"};
@@ -160,9 +160,9 @@ static void elf_text_relocations(struct text *t, uint32_t i)
     }
 }
 
-/* ---- all of it ---- */
+/* ---- the whole text ---- */
 
-struct place { /* of a symbol, for sorting */
+struct place { /* the place of a symbol, for sorting */
     uint64_t value;
     uint32_t section, symbol;
 };
@@ -175,7 +175,7 @@ static int by_place(const void *a, const void *b)
     return x->symbol < y->symbol ? -1 : x->symbol > y->symbol;
 }
 
-/* Those in sections, in the order of their places. */
+/* Puts the symbols that are in sections into the order of their places. */
 static bool find_order(struct text *t)
 {
     const struct coil_elf *o = t->o;
@@ -209,7 +209,8 @@ static int by_name(const void *a, const void *b)
     return x->symbol < y->symbol ? -1 : x->symbol > y->symbol;
 }
 
-/* The assembler takes each name once; of several the first global one keeps it. */
+/* The assembler accepts each name once. If several symbols have a name, the first global one keeps
+ * it. */
 static bool find_names(struct text *t)
 {
     const struct coil_elf *o = t->o;

@@ -1,6 +1,6 @@
-/* How C calls a COIL function: its entry saves the registers that C expects to keep, finds the thread's
- * machine, moves arguments to V registers as the prototype says, and the result back.
- *
+/* Writes the code by which C calls a COIL function. This entry saves the registers that C expects
+ * to keep, finds the thread's machine, moves arguments to V registers by the prototype, and the
+ * result back:
  *     [rbp - 8] .. [rbp - 40]    rbx r12 r13 r14 r15
  *     [rsp] .. [rsp + 63]        V0 to V7, while arguments are taken */
 #include "base/array.h"
@@ -24,7 +24,7 @@ static void entries_reloc(struct coil_native *n, uint32_t symbol, uint32_t type)
     x64_put(&n->code.e, 0, 4);
 }
 
-/* r15 = fs:0 + the machine's place in the thread's memory */
+/* Loads r15 = fs:0 + the place of the machine in the thread's memory. */
 static void load_context(struct coil_native *n)
 {
     struct x64 *e = &n->code.e;
@@ -45,7 +45,7 @@ static void load_context(struct coil_native *n)
     entries_reloc(n, n->context, COIL_ELF_GOTTPOFF);
 }
 
-/* rax = the low bits of rax as a value of the type */
+/* Extends the low bits of rax to a value of the type. */
 static void entries_extend(struct x64 *e, uint8_t type)
 {
     switch (type) {
@@ -64,7 +64,7 @@ static void take_arguments(struct coil_native *n, const struct coil_proto *proto
 {
     struct x64 *e = &n->code.e;
     unsigned count = proto ? proto->count : entry ? 0 : COIL_PASSED, ints = 0, floats = 0;
-    int32_t above = 16; /* arguments on the caller's stack */
+    int32_t above = 16; /* offset of arguments on the caller's stack */
     for (unsigned i = 0; i < count && i < TAKEN; i++) {
         uint8_t type = proto ? proto->types[i] : COIL_T_INT64;
         bool real = coil_types[type].family == COIL_F_REAL;
@@ -77,7 +77,7 @@ static void take_arguments(struct coil_native *n, const struct coil_proto *proto
         entries_extend(e, type);
         x64_mov_store(e, X64, entries_at(RSP, 8 * (int32_t)i), RAX);
     }
-    /* A program starts with zeros in all of them. */
+    /* A program starts with zeros in all these registers. */
     if (entry)
         for (unsigned i = count; i < COIL_PASSED; i++)
             x64_mov_store_imm(e, X64, entries_at(RSP, 8 * (int32_t)i), 0);
@@ -87,13 +87,14 @@ static void take_arguments(struct coil_native *n, const struct coil_proto *proto
         x64_mov_load(e, X64, RAX, entries_at(RSP, 8 * (int32_t)i));
         x64_mov_store(e, X64, entries_at(R15, (int32_t)(offsetof(struct coil_vm, v) + 8 * i)), RAX);
     }
-    for (unsigned i = COIL_PASSED; i-- > 0;) /* rax, which is V0, last */
+    /* rax, which is V0, comes last, because it is the scratch register above. */
+    for (unsigned i = COIL_PASSED; i-- > 0;)
         if (i < count || entry)
             x64_mov_load(e, X64, (enum x64_reg)ssa_param_registers[i],
                          entries_at(RSP, 8 * (int32_t)i));
 }
 
-/* The prototype under any name of the function. */
+/* Returns the prototype under any name of the function, or NULL. */
 static const struct coil_proto *proto_of(const struct coil_native *n, uint32_t function)
 {
     for (size_t i = 0; i < n->proto_count; i++)
@@ -134,7 +135,8 @@ void coil_native_entry(struct coil_native *n, uint32_t function)
     x64_nop(e, -x64_here(e) & 15);
 }
 
-/* A trap ends the program: with what it has written, a line on standard error, and exit code 20. */
+/* Makes the function that ends the program after a trap: it writes pending output, a line on
+ * standard error, and exits with code 20. */
 bool coil_native_trap_function(struct coil_native *n, struct ssa_function *f)
 {
     static const char format[] = "trap %s, code %ld\n";

@@ -1,5 +1,6 @@
-/* Instructions in native code that are no computation: steps by the runtime, ports, traps, jumps to
- * computed addresses. */
+/* Makes SSA form of the instructions that native code treats differently from jit/: calls of the
+ * runtime for instructions without code of their own, ports, traps, computed jumps and calls of
+ * other functions. */
 #include "coil/native/native.h"
 #include "coil/vm/step/step.h"
 
@@ -42,9 +43,10 @@ uint32_t coil_native_foreign(struct coil_lower *l, const char *name,
     return ssa_op1(f, SSA_RESULT, SSA_INT, call);
 }
 
-/* ---- the general form ---- */
+/* ---- instructions in their general form, executed by the runtime ---- */
 
-/* The slots of the function, where the runtime finds them: after its variables in memory. */
+/* Returns the place of a slot where the runtime finds it: in the frame, after the function's
+ * variables in memory. */
 static struct ssa_address lower_native_slot(struct coil_lower *l, uint32_t number)
 {
     uint64_t bytes = l->p->functions[l->flow.function].bytes + 8 * (uint64_t)l->flow.slots;
@@ -67,7 +69,8 @@ static void hand_over(void *user, uint8_t at, uint32_t number, bool write)
     if (write) return;
     if (at == COIL_AT_SLOT) {
         uint32_t value = coil_lower_get(l, number);
-        if (slot_mem(l, number) == SSA_MF32) /* the upper half is zero */
+        /* The upper half is stored too, as zeros. */
+        if (slot_mem(l, number) == SSA_MF32)
             ssa_store(f, SSA_X64, lower_native_slot(l, number),
                       ssa_op1(f, SSA_BITS, SSA_INT, value));
         else
@@ -91,7 +94,7 @@ static void take_back(void *user, uint8_t at, uint32_t number, bool write)
             ssa_load(f, SSA_X64, lower_native_field(l, offsetof(struct coil_vm, v) + 8 * number)));
 }
 
-/* The arguments of the runtime's functions: machine, instruction, slots. */
+/* Collects the arguments of the runtime's functions: machine, instruction, slots. */
 static void lower_native_arguments(struct coil_lower *l, struct coil_native_args *args)
 {
     const struct coil_step *s = l->p->steps[l->cell];
@@ -156,7 +159,8 @@ void coil_native_clear(struct coil_lower *l, uint64_t bytes)
 
 /* ---- ports ---- */
 
-/* Whole numbers and bytes through known ports need the C library alone. */
+/* Handles the frequent cases: whole numbers and bytes through known ports need only the C
+ * library. */
 static bool simple_out(struct coil_lower *l, const struct coil_step *s)
 {
     const struct coil_place *port = &s->places[0];
@@ -231,7 +235,7 @@ void coil_native_leave(struct coil_lower *l)
     lower_native_trap(l, number, 0);
 }
 
-/* ---- computed jumps, and other functions ---- */
+/* ---- computed jumps, and jumps to other functions ---- */
 
 bool coil_native_jumps(const struct coil_program *p, uint32_t cell)
 {
@@ -242,7 +246,7 @@ bool coil_native_jumps(const struct coil_program *p, uint32_t cell)
            s->places[s->count - 1].form != COIL_ADDR;
 }
 
-/* The address that SWITCH finds in its table. */
+/* Returns the address that SWITCH finds in its table. */
 static uint32_t switch_address(struct coil_lower *l, const struct coil_step *s)
 {
     struct ssa_function *f = l->f;
@@ -255,12 +259,12 @@ static uint32_t switch_address(struct coil_lower *l, const struct coil_step *s)
     uint32_t count = ssa_load(f, SSA_X64, (struct ssa_address){.base = table}),
              below = ssa_compare(f, SSA_SET, SSA_B, false, value, count),
              item = ssa_op2(f, SSA_ADD, SSA_INT, false, value, ssa_const(f, 1)),
-             index = ssa_op2(f, SSA_MUL, SSA_INT, false, item, below); /* 0: the other target */
+             index = ssa_op2(f, SSA_MUL, SSA_INT, false, item, below); /* 0: the default target */
     return ssa_load(f, SSA_X64,
                     (struct ssa_address){.base = table, .index = index, .scale = 3, .disp = 8});
 }
 
-/* Compares with every label; what is none of them is a function. */
+/* Compares an address with every label. If it is none of them, it is a function. */
 static void jump_to(struct coil_lower *l, uint32_t address)
 {
     struct ssa_function *f = l->f;
@@ -282,7 +286,7 @@ static uint32_t callee_of(struct coil_lower *l, const struct coil_place *target)
     return target->symbol ? coil_native_function(l->native, target->symbol - 1) : UINT32_MAX;
 }
 
-/* What is done where the condition holds. */
+/* Does what the instruction does when its condition holds. */
 static void lower_native_go(struct coil_lower *l, const struct coil_step *s, uint32_t next)
 {
     const struct coil_place *target = &s->places[s->count - 1];
@@ -318,7 +322,7 @@ static void lower_native_go(struct coil_lower *l, const struct coil_step *s, uin
     else if (call)
         lower_native_trap(l, COIL_TRAP_INVALID_INSTRUCTION, 0);
     else
-        coil_lower_return(l); /* a tail call */
+        coil_lower_return(l); /* this is a tail call */
 }
 
 bool coil_native_indirect(struct coil_lower *l, uint32_t next)

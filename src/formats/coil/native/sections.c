@@ -1,11 +1,13 @@
-/* Data of the object: the sections of the module that are in memory, and their relocations. */
+/* Makes the data of the object: the sections of the module that are in memory, and their
+ * relocations. */
 #include "coil/format/section_layout.h"
 #include "coil/native/native.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The usual name for such contents; the module's own where it says the same and more. */
+/* Gives the usual name of a section with such contents, or the module's own name if it begins with
+ * the usual name and a dot. */
 static void name_of(const struct coil_module *m, size_t i, bool addresses, char *name, size_t room)
 {
     const struct coil_section *s = &m->sections[i];
@@ -68,7 +70,8 @@ static void sections_relocate(struct coil_native *n, const struct coil_reloc *r)
 
 bool coil_native_sections(struct coil_native *n)
 {
-    uint8_t *addresses = calloc(n->m->section_count + 1, 1); /* per section: it has some */
+    /* Per section: 1 if it has addresses. */
+    uint8_t *addresses = calloc(n->m->section_count + 1, 1);
     if (!addresses) return false;
     for (size_t i = 0; i < n->m->reloc_count; i++)
         if ((n->m->relocs[i].type & 255) != COIL_RELOC_NONE)
@@ -79,7 +82,8 @@ bool coil_native_sections(struct coil_native *n)
     free(addresses);
     for (size_t i = 0; i < n->m->reloc_count && !n->elf.failed; i++)
         sections_relocate(n, &n->m->relocs[i]);
-    /* What is defined here is there for others, whether or not this object uses it. */
+    /* A symbol that is defined here gets a symbol of the object, even if this object does not use
+     * it, because others may. */
     for (uint32_t i = 0; i < n->m->symbol_count && !n->elf.failed; i++) {
         const struct coil_symbol *s = &n->m->symbols[i];
         bool data = s->section_idx && s->section_idx <= n->m->section_count &&

@@ -1,6 +1,7 @@
-/* Symbols of the object: functions under their names, data, what is defined elsewhere. The address of a
- * function is that of its entry for C. A label inside a function has no address in native code: a section
- * with the bytes of the COIL code stands for it, and computed jumps compare with places in there. */
+/* Makes the symbols of the object: functions under their names, data, and what is defined
+ * elsewhere. The address of a function is that of its entry for C. A label inside a function has no
+ * address in native code. Instead, a section with the bytes of the COIL code stands for it, and
+ * computed jumps compare with places in that section. */
 #include "base/array.h"
 #include "coil/native/native.h"
 #include <stdio.h>
@@ -99,7 +100,8 @@ static uint8_t visibility_of(const struct coil_symbol *s)
     return s->visibility < sizeof of ? of[s->visibility] : 0;
 }
 
-/* The C library's first function is main, whatever the program calls its own; _start is the library's. */
+/* Names a function. The C library first calls main, so the entry of the program must have that
+ * name; _start belongs to the library. */
 static void name_function(struct coil_native *n, uint32_t symbol, uint32_t function, bool *main)
 {
     const struct coil_symbol *s = &n->m->symbols[symbol];
@@ -163,7 +165,7 @@ static bool read_protos(struct coil_native *n)
     return true;
 }
 
-/* What C passes to a function here must fit V0 to V7. */
+/* Checks that the arguments which C passes to a function here fit V0 to V7. */
 static bool check_protos(struct coil_native *n)
 {
     enum { MOST = 8 };
@@ -232,7 +234,7 @@ uint32_t coil_native_named(struct coil_native *n, const char *name)
         n->elf.failed = true;
         return 0;
     }
-    uint32_t made = 0; /* the program may have the name, too */
+    uint32_t made = 0; /* the program may have this name too */
     for (size_t i = 1; i < n->elf.symbol_count && !made; i++)
         if (n->elf.symbols[i].bind != COIL_ELF_LOCAL && !strcmp(n->elf.symbols[i].name, name))
             made = (uint32_t)i;
@@ -272,7 +274,7 @@ static uint32_t make_symbol(struct coil_native *n, uint32_t symbol)
     return coil_elf_symbol(&n->elf, name.size ? name : bytes_of(own), made);
 }
 
-/* A place in the bytes of the COIL code. */
+/* Returns a place in the bytes of the COIL code. */
 static struct coil_native_ref in_shadow(struct coil_native *n, uint32_t section, uint64_t offset)
 {
     if (!n->shadows[section]) {
@@ -299,7 +301,8 @@ struct coil_native_ref coil_native_label(struct coil_native *n, uint32_t cell)
     return (struct coil_native_ref){0};
 }
 
-/* In a shared library another one may define what can be seen outside. */
+/* In a shared library, another library may define a symbol that is visible outside, so such a
+ * symbol is reached through the table. */
 static struct coil_native_ref symbols_reference(const struct coil_native *n, uint32_t number)
 {
     return (struct coil_native_ref){number, n->elf.symbols[number].bind != COIL_ELF_LOCAL, 0};
@@ -314,7 +317,8 @@ struct coil_native_ref coil_native_ref(struct coil_native *n, uint32_t symbol)
         return (struct coil_native_ref){.addend = (int64_t)s->value};
     if (function != UINT32_MAX) return symbols_reference(n, n->function_symbols[function]);
     if (in_code(n, symbol)) return in_shadow(n, s->section_idx - 1, s->value);
-    if (s->section_idx && !n->sections[s->section_idx - 1]) /* of a section that is not in memory */
+    /* The symbol is in a section that is not in memory. */
+    if (s->section_idx && !n->sections[s->section_idx - 1])
         return (struct coil_native_ref){.addend = (int64_t)n->vm->program.symbols[symbol]};
     if (!n->symbols[symbol]) n->symbols[symbol] = make_symbol(n, symbol) + 1;
     return symbols_reference(n, n->symbols[symbol] - 1);
