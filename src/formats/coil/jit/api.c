@@ -1,10 +1,11 @@
-/* Compiled code as penta/coil.h shows it. */
+/* The functions of penta/coil.h that show compiled code: the names of passes, facts about the
+ * compilation, and the code after a pass. */
 #include "coil/jit/jit.h"
 #include "penta/coil.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* What comes before the passes that every front end has. */
+/* The passes of this front end, which come before those that every front end has. */
 static const char *const own[] = {"lower", "inline"};
 enum { OWN = sizeof own / sizeof *own };
 
@@ -71,7 +72,7 @@ bool penta_coil_pass_text(const penta_vm *vm, const char *pass, penta_buffer *ou
     if (!j || !j->code)
         return error_at(err, BASE_UNSUPPORTED, 0, "the machine has no compiled code");
     struct writer w = {0};
-    struct coil_jit *again = calloc(1, sizeof *again); /* the program is the machine's */
+    struct coil_jit *again = calloc(1, sizeof *again); /* it uses the program of the machine */
     if (!again) return error_at(err, BASE_MEMORY, 0, "no memory to compile");
     struct dump d = {j->vm.m, &j->vm.program, pass, &w};
     again->vm = j->vm;

@@ -1,7 +1,7 @@
-/* The engine "both": compiled code and the interpreter, each on its own memory, compared at every stop.
- * The machine is the compiled one; the other follows it, and gets the same answers. The first
- * difference ends the run with PENTA_STOP_DISAGREE. Flags are not compared, and of the variables only
- * those that compiled code keeps: dead ones have no place in it. */
+/* The engine "both": compiled code and the interpreter run on memories of their own, and are
+ * compared at every stop. The machine is the compiled one; the interpreter follows it and gets the
+ * same answers. The first difference ends the run with PENTA_STOP_DISAGREE. Flags are not compared,
+ * nor are slots, because compiled code does not keep all of them. */
 #include "coil/jit/jit.h"
 #include "core/describe.h"
 #include "core/snapshot.h"
@@ -39,7 +39,7 @@ static bool both_equal(struct coil_jit *j, const penta_stop *s, const penta_stop
     if (s->kind != t->kind) return both_note(j, "stop", s->kind, t->kind);
     if (s->pc != t->pc) return both_note(j, "pc", s->pc, t->pc);
     if (s->detail != t->detail) return both_note(j, "detail", s->detail, t->detail);
-    /* Of a stop for a trap the second one is the address, if the trap has one. */
+    /* If the stop is a trap, the second argument is the address, if the trap has one. */
     bool address = s->detail <= COIL_TRAP_PROTECTION_VIOLATION ||
                    s->detail == COIL_TRAP_MISALIGNED || s->detail == COIL_TRAP_BAD_TARGET;
     unsigned args = s->kind == PENTA_STOP_HOST              ? COIL_HOST_ARGS
@@ -69,13 +69,14 @@ static void both_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         *stop = (penta_stop){.kind = PENTA_STOP_DISAGREE, .pc = j->vm.program.pcs[j->vm.pc]};
         return;
     }
-    if (j->behind) { /* an interrupt of the interpreter; compiled code has stopped after it */
+    /* The interpreter was interrupted; compiled code had stopped after that place already. */
+    if (j->behind) {
         *stop = j->stop;
         j->behind = false;
     } else {
         coil_jit_engine.run(base, fuel, stop);
     }
-    /* An interrupt came at a place that the interpreter cannot find again. */
+    /* The interpreter cannot find the place again at which the interrupt came. */
     if (stop->kind == PENTA_STOP_INTERRUPT || !j->following) {
         j->following = false;
         return;
@@ -123,7 +124,7 @@ static void both_walk(penta_vm *base, struct walk *w)
 {
     struct coil_jit *j = coil_jit(base);
     coil_jit_engine.walk(base, w);
-    if (walk_loads(w)) j->following = j->behind = false; /* from here on it runs alone */
+    if (walk_loads(w)) j->following = j->behind = false; /* from here on compiled code runs alone */
 }
 
 static void both_close(penta_vm *base)

@@ -1,4 +1,5 @@
-/* All functions of a program to native code, with the stubs that enter and leave it. */
+/* Compiles all functions of a program to native code, with the stubs that enter and leave it.
+ * lower.c makes the SSA form of a function, and src/ssa the code. */
 #include "base/platform/processor.h"
 #include "coil/jit/jit.h"
 #include "coil/vm/step/step.h"
@@ -6,10 +7,10 @@
 #include <sys/mman.h>
 #include <time.h>
 
-/* ---- which registers a function passes ---- */
+/* ---- the registers that a function passes ---- */
 
 struct touching {
-    unsigned most; /* highest of V0 to V5, + 1 */
+    unsigned most; /* highest of V0 to V5 that is touched, + 1 */
 };
 
 static void compile_touch(void *user, uint8_t at, uint32_t slot, bool write)
@@ -19,7 +20,8 @@ static void compile_touch(void *user, uint8_t at, uint32_t slot, bool write)
     if (at == COIL_AT_REGISTER && slot < COIL_PASSED && slot + 1 > t->most) t->most = slot + 1;
 }
 
-/* Most instructions have none, which is found out faster. */
+/* Tells whether an instruction names registers. Most do not, and this is a fast way to find that
+ * out. */
 static bool names_registers(const struct coil_step *s)
 {
     if (s->opcode == COIL_OP_SIZEOF || s->opcode == COIL_OP_ALIGNOF) return true;
@@ -34,14 +36,14 @@ static bool names_registers(const struct coil_step *s)
 
 static bool is_call(uint16_t op) { return op == COIL_CELL_CALL || op == COIL_CELL_CALL_IF; }
 
-/* Passes what a function touches on to those that call it, each of them at most once for each
- * register. */
+/* Passes what a function touches on to those that call it. Each of them gets it at most once for
+ * each register. */
 static bool spread_touched(struct coil_jit *j)
 {
     const struct coil_program *p = &j->vm.program;
     uint32_t count = (uint32_t)p->function_count, calls = 0, n = 0;
     for (uint32_t c = 0; c < p->count; c++) calls += is_call(p->cells[c].op);
-    /* first: per function, where its callers begin in the list. */
+    /* `first` is per function: where its callers begin in the list. */
     uint32_t *first = calloc(count + 2, sizeof *first),
              *callers = calloc(calls + 1, sizeof *callers), *work = calloc(count + 1, sizeof *work);
     uint8_t *waits = calloc(count + 1, 1);
@@ -69,7 +71,8 @@ static bool spread_touched(struct coil_jit *j)
     return ok;
 }
 
-/* A function takes and gives back V0 up to the last one that it, or what it calls, may touch. */
+/* Finds the registers that functions pass. A function takes and gives back V0 up to the last
+ * register that it, or a function that it calls, may touch. */
 static bool find_touched(struct coil_jit *j)
 {
     const struct coil_program *p = &j->vm.program;
@@ -77,7 +80,8 @@ static bool find_touched(struct coil_jit *j)
         struct touching t = {0};
         if (p->steps[c] && names_registers(p->steps[c]))
             coil_step_touches(p->steps[c], compile_touch, &t);
-        /* What leaves to the interpreter may come back through any other function. */
+        /* An instruction that leaves to the interpreter may come back through any other
+         * function. */
         uint16_t op = p->cells[c].op;
         bool stays = op == COIL_CELL_INDIRECT &&
                      (p->steps[c]->opcode == COIL_OP_TRAP || coil_table_of(&j->vm, c));
@@ -139,7 +143,8 @@ static void restore_all(struct x64 *e)
     x64_ret(e);
 }
 
-/* enter(machine, code): returns 1 when the function returns, 0 when native code left at an exit. */
+/* Writes the stub enter(machine, code), which returns 1 when the function returns and 0 when native
+ * code has left at an exit; the stub that resumes native code; and the stub that exits call. */
 static void write_stubs(struct coil_jit *j, struct ssa_code *code)
 {
     struct x64 *e = &code->e;
@@ -195,7 +200,8 @@ static struct ssa_region *find_regions(const struct coil_vm *vm, size_t *count)
     return regions;
 }
 
-/* Small functions without loops and without variables in memory, that no program ends in. */
+/* Tells whether a function is small enough to be inlined: without loops, without variables in
+ * memory, and not one in which the program may end. */
 static bool is_small(const struct coil_jit *j, uint32_t function)
 {
     enum { CELLS = 28 };
@@ -211,7 +217,8 @@ static bool is_small(const struct coil_jit *j, uint32_t function)
     return n != 0;
 }
 
-/* Puts small functions in place of calls of them, once: calls in those stay. */
+/* Puts small functions in place of calls of them. This is done once: calls inside these functions
+ * stay. */
 static void inline_calls(struct coil_jit *j, struct ssa_function *f)
 {
     enum { MOST = 16 };
@@ -242,7 +249,8 @@ static size_t stack_depth(const struct coil_jit *j) { return j->vm.depth_max + 8
 
 static size_t frame_most(const struct coil_jit *j) { return ((size_t)1 << 34) / stack_depth(j); }
 
-/* What a function may take: work, and instructions with their lists, which are memory, grow with both. */
+/* Returns the most that compiling a function may take. Work and the memory for instructions and
+ * their lists grow with its size. */
 uint64_t coil_work_most(const struct coil_program *p, uint32_t function)
 {
     enum { LEAST = 1 << 21, FIRST = 1 << 14, PER_CELL = 1 << 10, LATER = 1 << 9 };
@@ -278,7 +286,7 @@ static bool compile_at(struct coil_jit *j, uint32_t number, struct ssa_code *cod
     return ok;
 }
 
-/* Code that is not used: a function whose frame is too large. */
+/* Removes code that is not used, of a function whose frame is too large. */
 static void forget_code(struct ssa_code *code, const struct ssa_code *before)
 {
     code->e.at = before->e.at;
@@ -288,7 +296,7 @@ static void forget_code(struct ssa_code *code, const struct ssa_code *before)
     code->line_count = before->line_count;
 }
 
-/* ssa_clear, but for what all functions have. */
+/* Does the same as ssa_clear, but keeps what all functions have. */
 static void start_again(struct ssa_function *f)
 {
     struct ssa_function kept = *f;
@@ -299,7 +307,7 @@ static void start_again(struct ssa_function *f)
     f->avx2 = kept.avx2;
 }
 
-/* f: an empty function, with what all of them have. */
+/* Compiles one function. `f` is an empty function that has what all functions have. */
 static bool compile_function(struct coil_jit *j, uint32_t number, struct ssa_code *code,
                              struct ssa_function *f)
 {
@@ -310,7 +318,8 @@ static bool compile_function(struct coil_jit *j, uint32_t number, struct ssa_cod
     j->work.most = coil_work_most(&j->vm.program, number);
     bool ok = !stopped && compile_at(j, number, code, f, fast);
     stopped = j->work.stop && *j->work.stop;
-    if (!ok && !fast && !stopped) { /* it takes too much, or its frame is too large */
+    /* It takes too much work, or its frame is too large. */
+    if (!ok && !fast && !stopped) {
         j->work = (struct ssa_work){.most = UINT64_MAX, .stop = j->work.stop};
         start_again(f);
         forget_code(code, &before);
@@ -369,7 +378,8 @@ static bool compile_all(struct coil_jit *j, struct ssa_code *code)
 
 /* ---- memory ---- */
 
-/* The stacks: as many return addresses as calls may be open, and space for signals below them. */
+/* Maps the two stacks: one has as many return addresses as calls may be open, and space for signals
+ * below them; the other has the frames. */
 static bool map_stacks(struct coil_jit *j)
 {
     enum { SIGNALS = 256 << 10 };
@@ -387,7 +397,7 @@ static bool map_stacks(struct coil_jit *j)
     return j->stack_memory != MAP_FAILED && j->frame_memory != MAP_FAILED;
 }
 
-/* Programs without vectors keep the shorter instructions. */
+/* Tells whether a program has vectors. A program without them keeps the shorter instructions. */
 static bool has_vectors(const struct coil_program *p)
 {
     for (size_t c = 0; c < p->count; c++) {
@@ -409,7 +419,7 @@ static uint64_t compile_now(void)
 
 bool coil_jit_compile(struct coil_jit *j)
 {
-    enum { RESERVE = 1 << 16 }; /* what one instruction's code may take at most */
+    enum { RESERVE = 1 << 16 }; /* the most that the code of one instruction may take */
     const struct coil_program *p = &j->vm.program;
     size_t capacity = p->count * 256 + (size_t)(1 << 20);
     uint64_t start = compile_now();

@@ -1,6 +1,7 @@
-/* Variables of 8, 16 and 32 bits are kept extended to 64, by an instruction after each that computes them.
- * Where nobody looks at what it adds that instruction is dropped; where a counter of a loop cannot leave
- * its type, 64 bits count as well as 32, so that it needs no extension as an index. */
+/* Drops needless extensions. Variables of 8, 16 and 32 bits are kept extended to 64 bits, by an
+ * instruction after each that computes them. If nothing uses the bits that it adds, that
+ * instruction is dropped. If a counter of a loop cannot leave its type, it counts in 64 bits, so
+ * that it needs no extension as an index. */
 #include "coil/jit/jit.h"
 #include <stdlib.h>
 
@@ -21,8 +22,8 @@ static bool is_sum_by_one(const struct ssa_function *f, uint32_t value, struct c
            sum->arg[0] == c->phi && ssa_is_const(f, sum->arg[1], &step) && step == 1;
 }
 
-/* Whether the branch at the end of a block leads to another one only where the value is less than some
- * 32-bit number; of a counter that goes down: greater. */
+/* Tells whether the branch at the end of a block leads to another block only if the value is less
+ * than some 32-bit number, or greater for a counter that goes down. */
 static bool extension_bounds(const struct ssa_function *f, uint32_t from, uint32_t to,
                              uint32_t value, const struct counter *c)
 {
@@ -75,15 +76,15 @@ static void widen_counters(struct ssa_function *f, uint32_t header)
         }
 }
 
-/* ---- what is needed of values ---- */
+/* ---- which bits of values are needed ---- */
 
-enum { NONE, BYTE, WORD, HALF, WHOLE }; /* of a value: how much of it, from the low end */
+enum { NONE, BYTE, WORD, HALF, WHOLE }; /* how much of a value is needed, from the low end */
 
 struct needs {
     struct ssa_function *f;
-    uint8_t *of;    /* per value */
-    uint32_t *work; /* those whose operands are still to be looked at */
-    uint8_t *waits; /* per value: it is among them */
+    uint8_t *of;    /* per value: how much of it is needed */
+    uint32_t *work; /* values whose operands must still be looked at */
+    uint8_t *waits; /* per value: 1 if it is in `work` */
     uint32_t count;
 };
 
@@ -105,7 +106,7 @@ static uint8_t kept_by(uint8_t extension)
     return extension >= SSA_SEXT8 && extension <= SSA_ZEXT32 ? much[extension - SSA_SEXT8] : NONE;
 }
 
-/* Low bits of the result follow from as many low bits of the operands. */
+/* Tells whether the low bits of the result follow from as many low bits of the operands. */
 static bool passes_on(uint8_t op)
 {
     switch (op) {
@@ -131,8 +132,9 @@ static void pass_on(struct needs *n, uint32_t value)
     for (uint32_t k = 0; k < in->count; k++) extension_need(n, n->f->pool[in->list + k], much);
 }
 
-/* At an exit variables are extended by their types: those of the exit's function, up to where the state
- * of a function begins that it is inlined in. */
+/* Finds what the state of an exit needs. At an exit, variables are extended by their types. These
+ * are the types of the exit's function, up to the place where the state of a function begins that
+ * it is inlined in. */
 static void need_state(struct needs *n, const struct coil_jit *j, const struct ssa_exit *e)
 {
     static const uint8_t of_bytes[] = {WHOLE, BYTE, WORD, WHOLE, HALF, WHOLE, WHOLE, WHOLE, WHOLE};
@@ -168,11 +170,12 @@ static bool has_extensions(const struct ssa_function *f)
     return false;
 }
 
-/* j: whose code it is; NULL: that of an object. */
+/* Drops the needless extensions of a function. j is the machine whose code it is, or NULL if the
+ * code is for an object. */
 void coil_drop_extensions(struct ssa_function *f, const struct coil_jit *j)
 {
     if (!has_extensions(f)) return;
-    ssa_pass_copies(f); /* phis that are none would hide what is used */
+    ssa_pass_copies(f); /* needless phis would hide what is used */
     struct needs n = {.f = f, .of = calloc(f->count + 1, 1), .waits = calloc(f->count + 1, 1)};
     n.work = malloc((f->count + 1) * sizeof *n.work);
     bool ok = n.of && n.waits && n.work;

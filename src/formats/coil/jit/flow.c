@@ -1,5 +1,6 @@
-/* What the compiler must know of a function before it makes code: blocks, which variables are live,
- * which flags are read, and where. */
+/* Finds what the compiler must know of a function before it makes code: its blocks, which variables
+ * are live, and which flags are read where. lower_flags.c tells which flags native code can
+ * compute. */
 #include "coil/native/native.h"
 #include "coil/vm/step/step.h"
 #include <assert.h>
@@ -11,7 +12,8 @@ enum { BLOCKS_MAX = 1 << 20 };
 void coil_flow_free(struct coil_flow *f)
 {
     for (uint32_t i = 0; f->targets && f->computed && i < f->end - f->first; i++)
-        if (f->computed[i]) free(f->targets[i]); /* others are those of a table */
+        /* Other lists of targets belong to a table. */
+        if (f->computed[i]) free(f->targets[i]);
     free(f->targets);
     free(f->target_counts);
     free(f->computed);
@@ -49,7 +51,8 @@ static bool works_on_lanes(const struct coil_step *s)
     return false;
 }
 
-/* Those that it writes for certain: reals and lanes leave some of them alone. */
+/* Returns the flags that an instruction certainly writes. Operations on reals and lanes leave some
+ * flags alone. */
 static uint8_t flags_replaced(const struct coil_program *p, uint32_t cell)
 {
     const struct coil_step *s = p->steps[cell];
@@ -86,8 +89,8 @@ uint8_t coil_flags_read(const struct coil_program *p, uint32_t cell)
 
 /* ---- blocks ---- */
 
-/* The number of a cell in the function. What a branch or a table leads to is never in another one: such a jump is
- * INDIRECT (load.c), and such a table is not known (tables.c). */
+/* Returns the number of a cell in its function. The target of a branch or a table is never in
+ * another function: such a jump is INDIRECT (load.c), and such a table is not known (tables.c). */
 static uint32_t number_of(const struct coil_flow *f, uint32_t cell)
 {
     assert(cell >= f->first && cell < f->end);
@@ -149,7 +152,8 @@ static uint32_t block_of(const struct coil_flow *f, uint32_t cell)
     return f->block_at[number_of(f, cell)];
 }
 
-/* What is called by address, and what an object jumps to on a condition, is followed by the next block. */
+/* Tells whether the next block can follow: after a call of an address, and in an object after a
+ * conditional jump. */
 static bool goes_on(const struct coil_flow *f, uint32_t cell)
 {
     const struct coil_step *s = f->p->steps[cell];
@@ -175,12 +179,13 @@ static bool link_blocks(struct coil_flow *f)
             block->to[0] = next;
         }
     }
-    /* Which can be reached, and how often; a stack of blocks. */
+    /* This finds the blocks that can be reached, and counts their predecessors. `work` is a stack
+     * of blocks. */
     uint32_t *work = malloc((f->block_count + 1) * sizeof *work), n = 0;
     if (!work) return false;
     work[n++] = 0;
     f->blocks[0].reached = true;
-    f->blocks[0].preds = 1; /* the call */
+    f->blocks[0].preds = 1; /* the call of the function */
     while (n) {
         uint32_t b = work[--n], cell = f->blocks[b].end - 1 - f->first;
         uint32_t more = f->target_counts[cell];
@@ -211,10 +216,12 @@ static uint8_t flags_after(const struct coil_flow *f, uint32_t b)
     return live;
 }
 
-/* Blocks to look at again, and for each those that lead to it: what is live at the start of a block is passed on
- * to them when it changes, so that the work does not depend on the order of the blocks. */
+/* The blocks to look at again, and for each block those that lead to it. When the live set at the
+ * start of a block changes, it is passed on to those that lead to it, so that the work does not
+ * depend on the order of the blocks. */
 struct coil_flow_work {
-    uint32_t *first, *before; /* first: per block, in `before`; one more */
+    /* `first` is per block: where its list begins in `before`; it has one entry more. */
+    uint32_t *first, *before;
     uint32_t *open, count;
     bool *waits;
 };
@@ -257,7 +264,7 @@ static bool work_begin(struct coil_flow_work *w, const struct coil_flow *f)
         for (uint32_t k = 0; k < flow_successors(f, b); k++)
             if (flow_successor(f, b, k) != NONE)
                 w->before[w->first[flow_successor(f, b, k) + 1]++] = b;
-    for (uint32_t b = 0; b < n; b++) { /* the last block is looked at first */
+    for (uint32_t b = 0; b < n; b++) { /* so the last block is looked at first */
         w->open[w->count++] = b;
         w->waits[b] = true;
     }
@@ -280,7 +287,8 @@ static void work_changed(struct coil_flow_work *w, uint32_t b)
     }
 }
 
-/* From what is live after a block to what is live before it; note: and after each cell. */
+/* Computes what is live before a block from what is live after it. With `note`, it also notes what
+ * is live after each cell. */
 static uint8_t flags_through(struct coil_flow *f, uint32_t b, bool note)
 {
     uint8_t live = flags_after(f, b);
@@ -317,8 +325,8 @@ static bool is_chained(const struct coil_step *s)
     return s->opcode == COIL_OP_ADDC || s->opcode == COIL_OP_SUBB;
 }
 
-/* Whether an ADDC or SUBB certainly has native code, which takes the carry from a value: its general
- * form looks for it in the machine. */
+/* Tells whether an ADDC or SUBB certainly has native code, which takes the carry from a value. Its
+ * general form looks for the carry in the machine. */
 static bool takes_carry(const struct coil_flow *f, uint32_t cell)
 {
     const struct coil_step *s = f->p->steps[cell];
@@ -332,14 +340,15 @@ static bool takes_carry(const struct coil_flow *f, uint32_t cell)
     return coil_is_int(written_type(s));
 }
 
-/* Finds for every reader the operation whose flags it reads: before it in its block, or in the only
- * block before that. Where that is not enough, all operations whose flags are read keep their general
- * form, which computes flags. */
+/* Finds the operation whose flags each reader reads: before it in its block, or in the only block
+ * before that. If that is not enough, all operations whose flags are read keep their general form,
+ * which computes flags. */
 static void find_readers(struct coil_flow *f)
 {
     bool all = false, again = false;
-    uint32_t *last = malloc((f->block_count + 1) * sizeof *last); /* per block: the last writer */
-    uint32_t *from = malloc((f->block_count + 1) * sizeof *from); /* the only block before */
+    uint32_t *last = malloc((f->block_count + 1) * sizeof *last); /* per block: its last writer */
+    /* Per block: the only one before it. */
+    uint32_t *from = malloc((f->block_count + 1) * sizeof *from);
     if (!last || !from) all = true;
     for (uint32_t b = 0; !all && b < f->block_count; b++) from[b] = NONE;
     for (uint32_t b = 0; !all && b < f->block_count; b++)
@@ -383,7 +392,8 @@ static void find_readers(struct coil_flow *f)
     free(last);
     free(from);
     if (!again) return;
-    for (uint32_t c = f->first; c < f->end; c++) /* one of a chain, so all of them */
+    /* One operation of the chain has its general form, so all of them must have it. */
+    for (uint32_t c = f->first; c < f->end; c++)
         if (f->p->steps[c] && is_chained(f->p->steps[c])) f->by_step[c - f->first] = 1;
     find_readers(f);
 }
@@ -403,9 +413,8 @@ static void flow_note(void *user, uint8_t at, uint32_t slot, bool write)
 
 static bool find_touches(struct coil_flow *f)
 {
-    enum {
-        MOST = 16
-    }; /* of an instruction: five operands, each one or two slots, read and written */
+    /* Most slots of one instruction: five operands, each one or two slots, read and written. */
+    enum { MOST = 16 };
     uint32_t n = f->end - f->first;
     f->touches = malloc(((size_t)n * MOST + 1) * sizeof *f->touches);
     f->touched = malloc(((size_t)n + 1) * sizeof *f->touched);
@@ -419,7 +428,7 @@ static bool find_touches(struct coil_flow *f)
     return true;
 }
 
-/* From the set after a cell to the set before it. */
+/* Computes the live set before a cell from the set after it. */
 void coil_flow_back(const struct coil_flow *f, uint32_t cell, uint64_t *live)
 {
     const uint16_t *from = f->touches + f->touched[cell - f->first],
@@ -439,15 +448,15 @@ void coil_flow_after(const struct coil_flow *f, uint32_t b, uint64_t *live)
         for (uint32_t w = 0; to != NONE && w < f->words; w++)
             live[w] |= f->live_in[(size_t)to * f->words + w];
     }
-    /* Where a jump goes that only the interpreter decides: everything may be read there. */
+    /* If only the interpreter can tell where a jump goes, everything may be read there. */
     uint16_t op = f->p->cells[f->blocks[b].end - 1].op;
     if (op == COIL_CELL_INDIRECT && !f->target_counts[cell] && !f->native &&
         f->blocks[b].to[0] == NONE)
         memset(live, 0xff, f->words * sizeof *live);
 }
 
-/* What a block reads before it writes it, and what it writes, once; then blocks alone until nothing
- * changes. */
+/* Finds the live slots. First it finds, once, what each block reads before it writes it, and what
+ * it writes. Then it looks only at blocks, until nothing changes. */
 static bool find_live(struct coil_flow *f)
 {
     enum { WORK_WORD = 16 }; /* three words of memory */

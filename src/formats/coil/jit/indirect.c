@@ -1,12 +1,13 @@
-/* Calls of an address: compared with the functions whose address the program has somewhere, each of
- * which is then called directly. Any other address is the interpreter's. */
+/* Compiles calls of an address. The address is compared with those functions whose address the
+ * program has somewhere, and the function is then called directly. The interpreter handles any
+ * other address. */
 #include "coil/jit/jit.h"
 #include "coil/vm/step/step.h"
 #include <stdlib.h>
 
-enum { MOST = 64 }; /* functions; with more of them the interpreter calls all */
+enum { MOST = 64 }; /* most functions; if there are more, the interpreter does all these calls */
 
-/* ---- whose address is taken ---- */
+/* ---- functions whose address is taken ---- */
 
 static uint32_t function_at(const struct coil_program *p, uint64_t address)
 {
@@ -89,7 +90,9 @@ bool coil_find_callable(struct coil_jit *j)
 struct choice {
     struct coil_lower *l;
     const struct coil_jit *j;
-    uint32_t address, next, other; /* blocks: after the call; for what is none of them */
+    /* `next` is the block after the call, `other` the block for an address that is none of the
+     * functions. */
+    uint32_t address, next, other;
 };
 
 static void indirect_begin(struct coil_lower *l, uint32_t block)
@@ -99,7 +102,7 @@ static void indirect_begin(struct coil_lower *l, uint32_t block)
     coil_hold_nothing(l);
 }
 
-/* By halves of the functions from..to-1, which are in the order of their addresses. */
+/* Chooses by halves among the functions from..to-1, which are in the order of their addresses. */
 static void indirect_choose(const struct choice *c, uint32_t from, uint32_t to)
 {
     struct coil_lower *l = c->l;
@@ -126,7 +129,8 @@ uint32_t coil_callable_blocks(const struct coil_lower *l)
     return 3 * ((const struct coil_jit *)l->vm)->callable_count + 1;
 }
 
-/* next: the block after the call. Leaves the block of all other addresses under way. */
+/* Makes a call of an address. `next` is the block after the call. Afterwards the current block is
+ * the one for all other addresses. */
 bool coil_lower_call_address(struct coil_lower *l, uint32_t next)
 {
     const struct coil_jit *j = (const struct coil_jit *)l->vm;

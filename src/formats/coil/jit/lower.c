@@ -1,5 +1,6 @@
-/* A function to SSA form: blocks, calls, returns, exits. Instructions with values are in
- * lower_value.c, operands in lower_operand.c, conditions in lower_flags.c. */
+/* Makes the SSA form of a function: blocks, calls, returns and exits. Instructions with values are
+ * in lower_value.c, operands in lower_operand.c, conditions in lower_flags.c. It relies on what
+ * flow.c has found. */
 #include "coil/native/native.h"
 #include "base/array.h"
 #include <stdlib.h>
@@ -25,7 +26,8 @@ static uint32_t begin_exit(struct coil_lower *l, uint32_t kind, const uint64_t *
 {
     struct ssa_function *f = l->f;
     uint32_t values[COIL_PASSED], n = 0;
-    if (f->apart) return ssa_exit(f, kind, l->cell); /* variables are where their number says */
+    /* Then a variable is in the frame, at the place that its number gives. */
+    if (f->apart) return ssa_exit(f, kind, l->cell);
     for (unsigned i = first; i < l->passed; i++) values[n++] = coil_lower_get(l, l->flow.slots + i);
     size_t slots = l->flow.slots;
     if (!ARRAY_RESERVE(l->kept, l->kept_capacity, slots + 1)) {
@@ -44,14 +46,14 @@ static uint32_t begin_exit(struct coil_lower *l, uint32_t kind, const uint64_t *
 static void keep_flags(struct coil_lower *l)
 {
     uint8_t after = l->flow.flags_live[l->cell - l->flow.first],
-            live = after | coil_flags_read(l->p, l->cell); /* more than are live is no harm */
+            live = after | coil_flags_read(l->p, l->cell); /* flags that are not live do no harm */
     if (!live || !l->flags.opcode) return;
     ssa_keep(l->f, COIL_KEY_FLAGS, ssa_const(l->f, l->flags.opcode << 8 | l->flags.type));
     ssa_keep(l->f, COIL_KEY_FLAG_A, l->flags.a);
     ssa_keep(l->f, COIL_KEY_FLAG_B, l->flags.b);
 }
 
-/* The state before the cell under way. */
+/* Makes an exit with the state before the current cell. */
 uint32_t coil_lower_exit(struct coil_lower *l, uint32_t kind)
 {
     uint32_t exit = begin_exit(l, kind, live_before(l), 0);
@@ -59,7 +61,7 @@ uint32_t coil_lower_exit(struct coil_lower *l, uint32_t kind)
     return exit;
 }
 
-/* ---- the general form ---- */
+/* ---- instructions in their general form ---- */
 
 struct results {
     struct coil_lower *l;
@@ -159,15 +161,15 @@ void coil_lower_call(struct coil_lower *l, uint32_t callee)
     if (!l->native) check_call(l, callee);
     for (unsigned i = 0; i < n; i++) args[i] = coil_lower_get(l, l->flow.slots + i);
     if (bytes) add_frame(l, bytes);
-    /* What the callee does not pass on is still here when it stops. */
+    /* What the callee does not pass on is still here when the callee stops. */
     uint32_t exit = l->native ? 0 : begin_exit(l, COIL_EXIT_CALL, live_before(l), n);
     uint32_t list = ssa_list(f, args, n), call = ssa_effect(f, SSA_CALL, exit);
-    coil_hold_nothing(l); /* no register lasts through it */
+    coil_hold_nothing(l); /* no value stays in a register through the call */
     if (!call) return;
     f->insns[call].imm = callee;
     f->insns[call].list = list;
     f->insns[call].count = n;
-    for (unsigned i = 0; i < n; i++) { /* all of them right after the call */
+    for (unsigned i = 0; i < n; i++) { /* all of them stand right after the call */
         args[i] = ssa_op1(f, SSA_RESULT, SSA_INT, call);
         if (!args[i]) return;
         f->insns[args[i]].imm = i;
@@ -198,7 +200,7 @@ static uint32_t block_for(uint32_t flow_block)
     return flow_block == NONE ? NONE : flow_block + 1;
 }
 
-/* A branch on flags that are in the machine. */
+/* Makes a branch on flags that are in the machine. */
 static void branch_asking(struct coil_lower *l, uint8_t condition, uint32_t yes, uint32_t no)
 {
     if (l->native) {
@@ -216,7 +218,7 @@ static void branch_on(struct coil_lower *l, uint8_t condition, uint32_t yes, uin
     l->ended = true;
 }
 
-/* The rest of a conditional call or return is in a block of its own. */
+/* Returns a new block, for the rest of a conditional call or return. */
 static uint32_t extra_block(struct coil_lower *l) { return l->extra++; }
 
 static void lower_conditional(struct coil_lower *l, const struct coil_cell *c, uint32_t next)
@@ -290,8 +292,8 @@ static void lower_poll(struct coil_lower *l)
 
 static void lower_cell(struct coil_lower *l, uint32_t block);
 
-/* The header of a loop, small, ends with a branch: a jump to it becomes a copy of it, so that an
- * iteration has one jump. */
+/* Tells whether a block is a small header of a loop that ends with a branch. A jump back to it
+ * becomes a copy of it, so that an iteration has one jump. */
 bool coil_lower_copies(const struct coil_lower *l, uint32_t block)
 {
     const struct coil_flow_block *b = &l->flow.blocks[block];
@@ -332,7 +334,8 @@ static bool is_decided_late(const struct coil_lower *l)
     return !l->flow.target_counts[i] || l->flow.computed[i];
 }
 
-/* What may go on has a block to go on to: the last cell of a function always stops (load.c). */
+/* Lowers one cell. If a cell may go on, there is a block to go on to, because the last cell of a
+ * function always stops (load.c). */
 static void lower_cell(struct coil_lower *l, uint32_t block)
 {
     l->f->position = l->cell + 1;
@@ -383,7 +386,7 @@ static void lower_cell(struct coil_lower *l, uint32_t block)
     }
 }
 
-/* Whether the block's predecessor is known already, and no other one will come. */
+/* Tells whether the only predecessor of a block is known already. */
 static bool has_one_source(const struct coil_lower *l, uint32_t block)
 {
     uint32_t from = l->from[block];
@@ -401,7 +404,8 @@ static void lower_block(struct coil_lower *l, uint32_t block)
     l->ended = false;
     if (has_one_source(l, block)) ssa_seal(l->f, l->at);
     bool one = b->preds == 1 && l->from[block] < block;
-    if (l->code && !b->flags_in) one = false; /* what nobody reads is not known in another part */
+    /* Flags that no instruction reads are not known in another part. */
+    if (l->code && !b->flags_in) one = false;
     l->flags = one ? l->pending[l->from[block]] : (struct coil_pending_flags){0};
     if (!find_live(l, block)) {
         l->f->failed = true;
@@ -419,7 +423,7 @@ static void lower_block(struct coil_lower *l, uint32_t block)
     l->pending[block] = l->flags;
 }
 
-/* ---- a function ---- */
+/* ---- a whole function ---- */
 
 static void clear_frame(struct coil_lower *l)
 {
@@ -443,8 +447,8 @@ static void note_written(void *user, uint8_t at, uint32_t slot, bool write)
     if (at == COIL_AT_SLOT && !seen[slot]) seen[slot] = write ? WRITTEN : READ;
 }
 
-/* Variables in the frame that the first block does not write before they are read are zero; without a place
- * they are so anyway. */
+/* Sets variables in the frame to zero, except those that the first block writes before they are
+ * read. Variables that have no place in the frame are zero anyway. */
 static void clear_slots(struct coil_lower *l)
 {
     uint8_t seen[4096] = {0};
@@ -527,7 +531,7 @@ static bool lower_all(struct coil_lower *l)
     return l->code ? coil_parts_end(l) : !l->f->failed;
 }
 
-/* types may be NULL. */
+/* Lowers a function. `types` may be NULL. */
 static bool lower_function(struct coil_lower *l, uint32_t function, uint8_t *types)
 {
     bool ok = coil_flow(&l->flow, l->vm, l->native, function, !l->f->apart, l->f->work) &&
@@ -569,7 +573,8 @@ bool coil_lower_function(struct coil_vm *vm, uint32_t function, const uint8_t *t
     return lower_function(&l, function, types);
 }
 
-/* A function without code: the interpreter goes on at its first cell. */
+/* Makes the code of a function that could not be compiled: the interpreter goes on at its first
+ * cell. */
 void coil_lower_stub(const struct coil_function *function, uint8_t touched, struct ssa_function *f)
 {
     uint32_t values[COIL_PASSED];

@@ -1,5 +1,5 @@
-/* Conditions. A branch decides from the operands or the result of the operation before it; flags as
- * such do not exist in native code. */
+/* Makes conditions. A branch decides from the operands or the result of the operation before it,
+ * because native code has no flags of its own. */
 #include "coil/jit/jit.h"
 #include "coil/vm/step/step.h"
 
@@ -10,8 +10,8 @@ static bool lower_flags_compares(uint8_t opcode)
     return opcode == COIL_OP_CMP || opcode == COIL_OP_SUB || opcode == COIL_OP_DEC;
 }
 
-/* Those whose flags follow from their operands and result; of the others only what TEST says of the
- * result is known. */
+/* Tells whether the flags of an operation follow from its operands and result. Of the other
+ * operations only those flags are known that a TEST of the result gives. */
 static bool is_exact(uint8_t opcode)
 {
     return lower_flags_compares(opcode) || opcode == COIL_OP_ADD || opcode == COIL_OP_INC ||
@@ -30,7 +30,7 @@ static bool has_result(uint8_t opcode)
     }
 }
 
-/* The comparison that a condition is after CMP; SSA_CONDS: none. */
+/* Returns the comparison that a condition is after CMP, or SSA_CONDS if it is none. */
 static enum ssa_cond lower_flags_order(uint8_t condition, bool is_signed)
 {
     switch (condition) {
@@ -48,7 +48,7 @@ static enum ssa_cond lower_flags_order(uint8_t condition, bool is_signed)
     }
 }
 
-/* The flags of an operation without exact ones that TEST of its result gives as well. */
+/* Returns the flags that a TEST of the result gives too, for an operation without exact flags. */
 static uint8_t lower_flags_tested(uint8_t opcode)
 {
     uint8_t cleared = coil_ops[opcode].clears & (COIL_C | COIL_V);
@@ -72,7 +72,7 @@ static uint8_t flags_of(uint8_t condition)
     case COIL_IF_GTE:
     case COIL_IF_LT:
     case COIL_IF_LTE: return COIL_Z | COIL_S | COIL_V;
-    default: return 0; /* those that native code does not know */
+    default: return 0; /* native code does not know the others */
     }
 }
 
@@ -87,11 +87,12 @@ bool coil_lower_knows(uint8_t opcode, uint8_t type, uint8_t condition)
            !(flags & ~lower_flags_tested(opcode));
 }
 
-/* What a branch is to know of an operation of which these flags are read; false: not all of them. */
+/* Completes what a branch must know of an operation whose flags `live` are read. Returns false if
+ * not all of them can be known. */
 bool coil_lower_flags(struct coil_pending_flags *p, uint8_t live)
 {
     if (is_real(p->type)) return p->opcode == COIL_OP_CMP;
-    if (!p->b) p->b = p->a; /* NEG */
+    if (!p->b) p->b = p->a; /* for NEG */
     if (is_exact(p->opcode)) return !(live & (COIL_P | COIL_D));
     if (!coil_lower_knows(p->opcode, p->type, COIL_IF_Z) || live & ~lower_flags_tested(p->opcode))
         return false;
@@ -115,17 +116,17 @@ static uint32_t lower_flags_op2(struct coil_lower *l, enum ssa_op op, uint32_t a
 static uint32_t result_of(struct coil_lower *l, const struct coil_pending_flags *p)
 {
     if (p->result) return p->result;
-    return coil_lower_canon(l, lower_flags_op2(l, SSA_SUB, p->a, p->b), p->type); /* CMP */
+    return coil_lower_canon(l, lower_flags_op2(l, SSA_SUB, p->a, p->b), p->type); /* this is CMP */
 }
 
 static uint32_t lower_flags_carry(struct coil_lower *l, const struct coil_pending_flags *p)
 {
     if (lower_flags_compares(p->opcode)) return lower_flags_set(l, SSA_B, p->a, p->b);
     if (p->opcode == COIL_OP_NEG) return lower_flags_set(l, SSA_NE, p->a, ssa_const(l->f, 0));
-    return lower_flags_set(l, SSA_B, p->result, p->a); /* ADD, INC */
+    return lower_flags_set(l, SSA_B, p->result, p->a); /* ADD or INC */
 }
 
-/* Whether the product does not fit. */
+/* Tells whether the product does not fit. */
 static uint32_t product_lost(struct coil_lower *l, const struct coil_pending_flags *p)
 {
     bool is_signed = coil_types[p->type].family == COIL_F_SIGNED;
@@ -148,8 +149,8 @@ static uint32_t lower_flags_overflow(struct coil_lower *l, const struct coil_pen
     if (coil_types[p->type].bytes < 8)
         return lower_flags_set(l, SSA_NE, lower_flags_op2(l, adds ? SSA_ADD : SSA_SUB, a, b),
                                result);
-    /* The result has another sign than both terms of a sum; of a difference, than the first, which
-     * has another sign than the second. */
+    /* For a sum, the sign of the result differs from those of both terms. For a difference, it
+     * differs from that of the first term, which differs from that of the second. */
     uint32_t one = lower_flags_op2(l, SSA_XOR, a, result),
              two = lower_flags_op2(l, SSA_XOR, adds ? result : a, b);
     return lower_flags_set(l, SSA_LT, lower_flags_op2(l, SSA_AND, one, two), zero);
@@ -179,15 +180,16 @@ static uint32_t lower_flags_truth(struct coil_lower *l, uint8_t condition)
     case COIL_IF_O: return lower_flags_overflow(l, p);
     default: break;
     }
-    uint32_t less = lower_flags_op2(l, SSA_XOR, sign, lower_flags_overflow(l, p)); /* S is not V */
+    /* True if S differs from V. */
+    uint32_t less = lower_flags_op2(l, SSA_XOR, sign, lower_flags_overflow(l, p));
     if (condition == COIL_IF_LT) return less;
-    /* Z and an overflow, as of -128 + -128 in eight bits: GTE holds and LT does, too. */
+    /* With Z and an overflow, as for -128 + -128 in eight bits, both GTE and LT hold. */
     if (condition == COIL_IF_GTE)
         return lower_flags_op2(l, SSA_AND, less, lower_flags_set(l, SSA_NE, result, zero));
     return lower_flags_op2(l, SSA_OR, less, lower_flags_set(l, SSA_EQ, result, zero));
 }
 
-/* Whether it holds where truth() gives 0. */
+/* Tells whether a condition holds when lower_flags_truth gives 0. */
 static bool is_opposite(uint8_t condition)
 {
     if (condition == COIL_IF_GT || condition == COIL_IF_GTE) return true;
@@ -205,7 +207,7 @@ bool coil_lower_branch(struct coil_lower *l, uint8_t condition, uint32_t yes, ui
                    no);
         return true;
     }
-    /* C compares bits: values that are extended by their sign keep that order. */
+    /* C compares bits. Values that are extended by their sign keep this order. */
     bool narrow = coil_types[p->type].bytes == 4, zero = cond <= SSA_NE;
     if (lower_flags_compares(p->opcode) && cond != SSA_CONDS) {
         ssa_branch(l->f, SSA_BRANCH, cond, narrow, p->a, p->b, yes, no);

@@ -1,5 +1,5 @@
-/* Operations on integers of up to 64 bits. Values are kept as the interpreter keeps them: extended to 64
- * bits by their own sign. */
+/* Operations on integers of up to 64 bits. Values are kept as the interpreter keeps them: extended
+ * to 64 bits by their own sign. */
 #include "coil/jit/jit.h"
 #include "coil/vm/step/step.h"
 
@@ -10,7 +10,7 @@ static uint8_t unsigned_of(uint8_t op)
 {
     static const uint8_t types[] = {COIL_T_UNT8,  COIL_T_UNT8,  COIL_T_UNT16, COIL_T_UNT16,
                                     COIL_T_UNT32, COIL_T_UNT32, COIL_T_UNT64, COIL_T_UNT64};
-    return op < sizeof types ? types[op] : COIL_T_UNT8; /* BIT */
+    return op < sizeof types ? types[op] : COIL_T_UNT8; /* this is BIT */
 }
 
 static uint32_t lower_integer_op2(struct coil_lower *l, enum ssa_op op, uint32_t a, uint32_t b)
@@ -34,7 +34,8 @@ static uint32_t lower_integer_pick(struct coil_lower *l, uint8_t type, bool larg
     return coil_lower_select(l, ssa_compare(l->f, SSA_SET, cond, false, a, b), a, b);
 }
 
-/* An exact value, signed or of the unsigned type `from`, within the bounds of a type. */
+/* Brings an exact value, which is signed or of the unsigned type `from`, within the bounds of a
+ * type. */
 uint32_t coil_lower_clamp(struct coil_lower *l, uint32_t value, uint8_t from, uint8_t to)
 {
     struct ssa_function *f = l->f;
@@ -79,7 +80,7 @@ static uint32_t lower_integer_quotient(struct coil_lower *l, bool divides, uint8
 
 /* ---- shifts and bit numbers ---- */
 
-/* A count or bit number: an unsigned value of its own type. */
+/* Reads a count or bit number, which is an unsigned value of its own type. */
 static uint32_t count_of(struct coil_lower *l, const struct coil_place *p)
 {
     uint8_t type = p->at == COIL_AT_REGISTER ? COIL_T_UNT64 : p->op;
@@ -90,7 +91,8 @@ static uint32_t count_of(struct coil_lower *l, const struct coil_place *p)
     return n ? coil_lower_canon(l, n, unsigned_of(type)) : 0;
 }
 
-/* Counts of the width or more are possible: SHL and SHR give 0, SAR the sign. */
+/* Shifts a value. Counts of the width or more are possible: SHL and SHR then give 0, SAR the
+ * sign. */
 static uint32_t lower_integer_shifted(struct coil_lower *l, uint8_t opcode, uint8_t type,
                                       uint32_t a, uint32_t n)
 {
@@ -119,7 +121,8 @@ static uint32_t lower_integer_shifted(struct coil_lower *l, uint8_t opcode, uint
     return coil_lower_canon(l, coil_lower_select(l, far, ssa_const(f, 0), r), type);
 }
 
-/* The value beside itself, shifted: with a count that is no constant, or of less than 32 bits. */
+/* Rotates a value. A count that is not constant, or a width of less than 32 bits, needs two
+ * shifts. */
 static uint32_t lower_integer_turned(struct coil_lower *l, bool left, uint8_t type, uint32_t a,
                                      uint32_t n)
 {
@@ -135,7 +138,7 @@ static uint32_t lower_integer_turned(struct coil_lower *l, bool left, uint8_t ty
     uint32_t by = lower_integer_op2(l, SSA_AND, n, ssa_const(f, bits - 1)),
              rest = lower_integer_op2(l, SSA_SUB, ssa_const(f, bits), by);
     a = coil_lower_canon(l, a, unsigned_of(type));
-    /* Where the rest is 32 or 64 it shifts by 0 instead, to the same result. */
+    /* If the rest is 32 or 64, the value is shifted by 0 instead, which gives the same result. */
     uint32_t up = ssa_op2(f, SSA_SHL, SSA_INT, narrow, a, left ? by : rest),
              down = ssa_op2(f, SSA_SHR, SSA_INT, narrow, a, left ? rest : by);
     return coil_lower_canon(l, lower_integer_op2(l, SSA_OR, up, down), type);
@@ -172,7 +175,7 @@ static uint32_t lower_integer_counted(struct coil_lower *l, uint8_t opcode, uint
     }
 }
 
-/* ---- all of them ---- */
+/* ---- all operations ---- */
 
 static uint32_t high_half(struct coil_lower *l, uint8_t type, uint32_t a, uint32_t b)
 {
@@ -250,7 +253,8 @@ uint32_t coil_lower_remainder(struct coil_lower *l, uint8_t type, uint32_t a, ui
     return lower_integer_quotient(l, false, type, a, b);
 }
 
-/* The exact result, in 64 bits, within the bounds of the destination; 0: 64 bits may be too few. */
+/* Computes the exact result in 64 bits, and brings it within the bounds of the destination. Returns
+ * 0 if 64 bits may be too few. */
 uint32_t coil_lower_saturated(struct coil_lower *l, const struct coil_step *s, uint8_t type,
                               uint8_t to, uint32_t a, uint32_t b)
 {
@@ -272,7 +276,7 @@ uint32_t coil_lower_saturated(struct coil_lower *l, const struct coil_step *s, u
     return coil_lower_clamp(l, exact, COIL_T_INT64, to);
 }
 
-/* Whether the sum or difference of two integers, with a carry in, has a carry. */
+/* Adds or subtracts two integers with a carry, and gives the new carry. */
 uint32_t coil_lower_chained(struct coil_lower *l, bool adds, uint8_t type, const uint32_t v[3],
                             uint32_t *carry)
 {
@@ -281,8 +285,8 @@ uint32_t coil_lower_chained(struct coil_lower *l, bool adds, uint8_t type, const
     enum ssa_op op = adds ? SSA_ADD : SSA_SUB;
     uint32_t first = coil_lower_canon(l, ssa_op2(f, op, SSA_INT, narrow, v[0], v[1]), type),
              result = coil_lower_canon(l, ssa_op2(f, op, SSA_INT, narrow, first, v[2]), type);
-    /* At most one of the two steps has a carry. Values extended by their sign keep the order of
-     * their bits. */
+    /* At most one of the two steps has a carry. Values that are extended by their sign keep the
+     * order of their bits. */
     uint32_t one = ssa_compare(f, SSA_SET, SSA_B, narrow, adds ? first : v[0], adds ? v[0] : v[1]),
              two =
                  ssa_compare(f, SSA_SET, SSA_B, narrow, adds ? result : first, adds ? first : v[2]);

@@ -1,7 +1,8 @@
-/* Operations on lanes: which instruction of the processor does what the interpreter does lane by lane. */
+/* Operations on lanes: which instruction of the processor does what the interpreter does lane by
+ * lane. lower_vector.c has the operands and the pieces. */
 #include "coil/jit/vector.h"
 
-enum { KINDS = 10 }; /* of lanes: integers as their types are numbered, FP32, FP64 */
+enum { KINDS = 10 }; /* kinds of lanes: integers by the number of their type, FP32, FP64 */
 
 static unsigned kind_of(uint8_t type)
 {
@@ -12,7 +13,7 @@ static bool is_real(uint8_t type) { return coil_types[type].family == COIL_F_REA
 /* clang-format off */
 #define V(name) X64_P##name
 static const struct row {
-    uint8_t opcode, op[KINDS]; /* 0: none */
+    uint8_t opcode, op[KINDS]; /* per kind of lane: the instruction; 0: none */
 } wrapping[] = {
     {COIL_OP_ADD, {V(ADDB), V(ADDB), V(ADDW), V(ADDW), V(ADDD), V(ADDD), V(ADDQ), V(ADDQ), X64_ADDPS, X64_ADDPD}},
     {COIL_OP_SUB, {V(SUBB), V(SUBB), V(SUBW), V(SUBW), V(SUBD), V(SUBD), V(SUBQ), V(SUBQ), X64_SUBPS, X64_SUBPD}},
@@ -56,7 +57,7 @@ static enum x64_vector lower_lanes_instruction(const struct coil_lower *l,
     return lower_lanes_find(l, wrapping, sizeof wrapping / sizeof *wrapping, opcode, o->type);
 }
 
-/* ---- making ---- */
+/* ---- making instructions ---- */
 
 static uint32_t with_number(struct coil_lower *l, uint32_t value, enum x64_vector op, uint8_t imm)
 {
@@ -78,7 +79,8 @@ uint32_t coil_lane2(struct coil_lower *l, enum x64_vector op, enum ssa_type piec
 
 uint32_t coil_lane_fill(struct coil_lower *l, enum ssa_type piece, uint32_t value, unsigned bytes)
 {
-    enum { FIRST = 0x00, FIRST_TWO = 0x44 }; /* which four bytes go to each place of four */
+    /* Which of the low groups of four bytes goes to each of the four places. */
+    enum { FIRST = 0x00, FIRST_TWO = 0x44 };
     if (piece == SSA_V256)
         return coil_lane1(l, bytes == 8 ? X64_PBROADCASTQ : X64_PBROADCASTD, piece, value, 0);
     return coil_lane1(l, X64_PSHUFD, piece, value, bytes == 8 ? FIRST_TWO : FIRST);
@@ -97,18 +99,19 @@ uint32_t coil_lane_zero(struct coil_lower *l, enum ssa_type piece)
     return zero;
 }
 
-/* The same bits in every lane. */
+/* Makes a vector with the same bits in every lane. */
 static uint32_t lower_lanes_mask(struct coil_lower *l, enum ssa_type piece, uint8_t type,
                                  uint64_t bits)
 {
     return coil_lane_bits(l, piece, coil_types[type].bytes == 4 ? bits | bits << 32 : bits);
 }
 
-/* ---- operations of several instructions ---- */
+/* ---- operations that need several instructions ---- */
 
 static uint64_t sign_bit(uint8_t type) { return UINT64_C(1) << (8 * coil_types[type].bytes - 1); }
 
-/* FP32 goes through FP64 in the interpreter, which makes NaNs quiet: so does adding -0.0. */
+/* Makes NaNs quiet, as the interpreter does, because there FP32 goes through FP64. Adding -0.0 has
+ * the same effect. */
 static uint32_t lower_lanes_quiet(struct coil_lower *l, const struct coil_lane_op *o,
                                   enum ssa_type piece, uint32_t a)
 {
@@ -117,8 +120,8 @@ static uint32_t lower_lanes_quiet(struct coil_lower *l, const struct coil_lane_o
                       lower_lanes_mask(l, piece, o->type, sign_bit(o->type)), 0);
 }
 
-/* MIN and MAX: the processor gives its second operand where they are equal or one is a NaN; where it is
- * the first operand of the instruction that is none, the other one counts. */
+/* Makes MIN and MAX. The processor gives its second operand if they are equal or one is a NaN. If
+ * the first operand of the COIL instruction is a NaN, the result must be the other one. */
 static uint32_t pick_real(struct coil_lower *l, const struct coil_lane_op *o, enum ssa_type piece,
                           uint32_t a, uint32_t b)
 {

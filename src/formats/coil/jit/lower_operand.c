@@ -1,12 +1,12 @@
-/* Operands: reading, writing, converting, addresses. Integers are kept as the interpreter keeps them:
- * extended to 64 bits by their own sign. A function that returns 0 or false has no simple form for
- * what it was asked; what it emitted before that has no effect. */
+/* Reads, writes and converts operands, and computes addresses. Integers are kept as the interpreter
+ * keeps them: extended to 64 bits by their own sign. If a function returns 0 or false, there is no
+ * simple form for what it was asked; what it emitted before that has no effect. */
 #include "coil/native/native.h"
 
 static bool is_real(uint8_t op) { return coil_types[op].family == COIL_F_REAL; }
 static bool is_signed(uint8_t op) { return coil_types[op].family == COIL_F_SIGNED; }
 
-/* The low bits as a value of the type. */
+/* Makes a value of the type from the low bits. */
 uint32_t coil_lower_canon(struct coil_lower *l, uint32_t value, uint8_t type)
 {
     enum ssa_op op;
@@ -25,7 +25,7 @@ uint32_t coil_lower_canon(struct coil_lower *l, uint32_t value, uint8_t type)
     return ssa_op1(l->f, op, SSA_INT, value);
 }
 
-/* Whether every value of the one type is the same in the other, in 64 bits. */
+/* Tells whether every value of one type is the same in the other type, in 64 bits. */
 static bool lower_operand_contains(uint8_t to, uint8_t from)
 {
     unsigned wide = coil_types[to].bytes, narrow = coil_types[from].bytes;
@@ -117,7 +117,8 @@ bool coil_lower_address(struct coil_lower *l, const struct coil_place *p, struct
     if (!at->base) return false;
     uint64_t disp = p->value;
     if (p->base.at == COIL_AT_CONST &&
-        !(l->native && p->base.symbol)) { /* into the displacement where it fits */
+        /* A constant base becomes a part of the displacement, if that fits. */
+        !(l->native && p->base.symbol)) {
         disp += p->base.value;
         at->base = 0;
     }
@@ -144,8 +145,10 @@ bool coil_lower_reach(struct coil_lower *l, const struct coil_place *p, enum ssa
     struct ssa_function *f = l->f;
     if (!coil_lower_address(l, p, at)) return false;
     if (l->native) return true;
-    if (p->at != COIL_AT_FRAME) { /* variables are where they must be */
-        /* One window for each base: accesses through the same variable stay in one region. */
+    /* Variables are where they must be, so only other accesses are checked. */
+    if (p->at != COIL_AT_FRAME) {
+        /* There is one window for each base, because accesses through the same variable stay in one
+         * region. */
         uint32_t number =
             (p->base.at == COIL_AT_SLOT ? p->base.slot : p->base.slot + 17) * 2 + write;
         number %= COIL_WINDOWS;
@@ -185,7 +188,8 @@ static uint32_t from_bits(struct coil_lower *l, uint32_t bits, uint8_t as)
     return coil_lower_canon(l, bits, as);
 }
 
-/* The value of a place in the type `as`; own: what a register is taken for before that. */
+/* Returns the value of a place in the type `as`. `own` is the type that a register is taken to have
+ * before that. */
 uint32_t coil_lower_place(struct coil_lower *l, const struct coil_place *p, uint8_t own, uint8_t as)
 {
     struct ssa_address at;
@@ -197,7 +201,8 @@ uint32_t coil_lower_place(struct coil_lower *l, const struct coil_place *p, uint
     case COIL_AT_SLOT: {
         uint8_t declared = l->flow.types[p->slot];
         uint32_t value = coil_lower_get(l, p->slot);
-        if (p->op != declared) { /* another integer type of the same width */
+        /* The operand has another integer type of the same width. */
+        if (p->op != declared) {
             if (!coil_is_int(p->op) || !coil_is_int(declared)) return 0;
             value = coil_lower_canon(l, value, p->op);
         }
@@ -220,7 +225,7 @@ uint32_t coil_lower_read(struct coil_lower *l, const struct coil_step *s, unsign
     return coil_lower_place(l, p, p->at == COIL_AT_REGISTER ? coil_step_type(s) : p->op, as);
 }
 
-/* Stores a value of a type with MOV's conversion. */
+/* Stores a value of a type, with the conversion of MOV. */
 bool coil_lower_write(struct coil_lower *l, const struct coil_place *p, uint32_t value,
                       uint8_t from)
 {
@@ -258,8 +263,8 @@ bool coil_lower_write(struct coil_lower *l, const struct coil_place *p, uint32_t
     if ((p->at != COIL_AT_FRAME && p->at != COIL_AT_MEMORY) || l->vm->m->big_endian ||
         p->ext & (COIL_VOLATILE | COIL_ATOMIC))
         return false;
-    if (!ints) /* a store cuts by itself */
-        value = coil_lower_convert(l, value, from, p->op);
+    /* A store cuts an integer by itself. */
+    if (!ints) value = coil_lower_convert(l, value, from, p->op);
     if (!value || !coil_lower_reach(l, p, coil_lower_mem(p->op), true, &at)) return false;
     ssa_store(f, coil_lower_mem(p->op), at, value);
     return true;

@@ -1,5 +1,5 @@
-/* Operations on floats, and conversions between them and integers. What is chosen between floats is
- * chosen by their bits. */
+/* Operations on floats, and conversions between floats and integers. A choice between floats is
+ * made with their bits. */
 #include "coil/jit/jit.h"
 #include "coil/vm/step/step.h"
 #include <math.h>
@@ -39,7 +39,8 @@ static uint32_t lower_real_choose(struct coil_lower *l, uint8_t type, uint32_t t
     return of_bits(l, type, coil_lower_select(l, truth, bits_of(l, yes), bits_of(l, no)));
 }
 
-/* The interpreter computes with doubles, to which an FP32 converts: that makes a NaN quiet. */
+/* Makes a NaN quiet. The interpreter computes with doubles, and converting an FP32 to a double
+ * makes a NaN quiet. */
 static uint32_t lower_real_quiet(struct coil_lower *l, uint8_t type, uint32_t a)
 {
     return type == COIL_T_FP32 ? lower_real_op2(l, SSA_FMUL, type, a, lower_real_number(l, type, 1))
@@ -53,7 +54,8 @@ uint32_t coil_lower_to_real(struct coil_lower *l, uint32_t value, uint8_t from, 
     struct ssa_function *f = l->f;
     enum ssa_type t = coil_ssa_type(to);
     if (from != COIL_T_UNT64) return ssa_op1(f, SSA_FROMINT, t, value);
-    /* From 2^63: half of it, with the bit that is lost kept for the rounding, doubled. */
+    /* From 2^63 on, half of the number is converted, with the lost bit kept for the rounding, and
+     * then doubled. */
     uint32_t one = ssa_const(f, 1),
              high = ssa_compare(f, SSA_SET, SSA_LT, false, value, ssa_const(f, 0)),
              low = ssa_op2(f, SSA_AND, SSA_INT, false, value, one),
@@ -63,8 +65,8 @@ uint32_t coil_lower_to_real(struct coil_lower *l, uint32_t value, uint8_t from, 
     return lower_real_choose(l, to, high, lower_real_op2(l, SSA_FADD, to, real, real), real);
 }
 
-/* Toward zero; beyond the bounds the bound, a NaN 0. The processor gives the least integer of 64 bits
- * for all of these. */
+/* Rounds toward zero. Beyond the bounds it gives the bound, and 0 for a NaN. The processor gives
+ * the least integer of 64 bits for all of these. */
 uint32_t coil_lower_from_real(struct coil_lower *l, uint32_t value, uint8_t from, uint8_t to)
 {
     struct ssa_function *f = l->f;
@@ -98,7 +100,8 @@ uint32_t coil_lower_from_real(struct coil_lower *l, uint32_t value, uint8_t from
 
 /* ---- operations ---- */
 
-/* A NaN gives the other one; of equal ones the first. */
+/* Returns the smaller or larger one. If one is a NaN, it returns the other; if they are equal, the
+ * first. */
 static uint32_t lower_real_pick(struct coil_lower *l, uint8_t type, bool larger, uint32_t a,
                                 uint32_t b)
 {
@@ -108,7 +111,8 @@ static uint32_t lower_real_pick(struct coil_lower *l, uint8_t type, bool larger,
     return lower_real_choose(l, type, other, b, a);
 }
 
-/* To a whole number: by integers, or by what adding 2^52 leaves, which no float beyond that needs. */
+/* Rounds to a whole number: CEIL and FLOR by converting to an integer, ROND by adding 2^52, which
+ * leaves no fraction. Larger floats have no fraction already. */
 static uint32_t lower_real_whole(struct coil_lower *l, uint8_t opcode, uint32_t a)
 {
     struct ssa_function *f = l->f;
@@ -140,7 +144,7 @@ static uint32_t lower_real_rounded(struct coil_lower *l, uint8_t opcode, uint8_t
     return ssa_op1(l->f, SSA_FNARROW, SSA_F32, lower_real_whole(l, opcode, wide));
 }
 
-/* With another sign bit. */
+/* Changes the sign bit. */
 static uint32_t lower_real_resigned(struct coil_lower *l, uint8_t type, bool clears, uint32_t a)
 {
     int64_t sign = type == COIL_T_FP32 ? INT64_C(1) << 31 : INT64_MIN;

@@ -1,6 +1,6 @@
-/* Instructions that compute: moves, members, exchanges, arithmetic, bits, comparisons, addresses; the
- * operations themselves are in lower_integer.c and lower_real.c. What has no simple form here is done by
- * the interpreter's function for it. */
+/* Compiles instructions that compute: moves, members, exchanges, arithmetic, bits, comparisons,
+ * addresses. The operations are in lower_integer.c and lower_real.c. The interpreter's function
+ * executes an instruction that has no simple form here. */
 #include "coil/jit/jit.h"
 #include "coil/vm/step/step.h"
 
@@ -78,8 +78,8 @@ static bool is_kept(const struct coil_place *p)
     return p->at == COIL_AT_SLOT || p->at == COIL_AT_REGISTER;
 }
 
-/* What has a second destination. A trap between the two would leave half of it done, so that one is
- * no memory. */
+/* Makes an operation with two destinations. A trap between the two writes would leave it half done,
+ * so neither may be in memory. */
 static bool lower_two(struct coil_lower *l, const struct coil_step *s, uint8_t type, uint32_t a,
                       uint32_t b, uint32_t first)
 {
@@ -89,7 +89,7 @@ static bool lower_two(struct coil_lower *l, const struct coil_step *s, uint8_t t
            coil_lower_write(l, &s->places[1], second, type);
 }
 
-/* The carry is flag C, or a fourth operand that is written as well. */
+/* Makes ADDC and SUBB. The carry is flag C, or a fourth operand, which is written too. */
 static bool lower_chained(struct coil_lower *l, const struct coil_step *s, uint8_t type, uint32_t a,
                           uint32_t b)
 {
@@ -109,13 +109,15 @@ static bool lower_chained(struct coil_lower *l, const struct coil_step *s, uint8
     if (!coil_lower_write(l, &s->places[0], result, type)) return false;
     bool writes = s->count == 4 && to->at != COIL_AT_CONST && !(to->ext & COIL_CONST);
     if (writes && !coil_lower_write(l, to, out, COIL_T_UNT8)) return false;
-    if (live) /* less than the carry, or not: flag C alone */
+    /* Only flag C can be read: 0 is less than the carry, or not. */
+    if (live)
         l->flags =
             (struct coil_pending_flags){COIL_OP_CMP, COIL_T_UNT64, ssa_const(l->f, 0), out, 0};
     return true;
 }
 
-/* The operands in the type of the operation; false: one has no simple form. */
+/* Reads the operands in the type of the operation. Returns false if one of them has no simple
+ * form. */
 static bool read_operands(struct coil_lower *l, const struct coil_step *s,
                           const struct coil_roles *r, uint8_t type, uint32_t v[3])
 {
@@ -145,19 +147,20 @@ static bool lower_arith(struct coil_lower *l, const struct coil_step *s)
         result = coil_lower_saturated(l, s, type, to->op, v[0], v[1]);
         written = to->op;
     } else if (s->opcode == COIL_OP_TEST) {
-        /* Narrow types are extended: their upper bits take part, to no effect. */
+        /* Narrow types are extended. Their upper bits take part, but that has no effect. */
         if (is_real(type)) return false;
         result = ssa_op2(l->f, SSA_AND, SSA_INT, coil_types[type].bytes == 4, v[0], v[1]);
         result = coil_lower_canon(l, result, type);
     } else if (s->opcode != COIL_OP_CMP) {
-        /* The sign of a NaN that an operation makes is the processor's: the same in both engines. */
+        /* The processor decides the sign of a NaN that an operation makes, so it is the same in
+         * both engines. */
         result =
             is_real(type) ? coil_lower_real(l, s, type, v) : coil_lower_integer(l, s, &r, type, v);
         if (s->opcode == COIL_OP_BITCHK) written = COIL_T_UNT8;
     }
     struct coil_pending_flags flags = {s->opcode, type, v[0], v[1], result};
     if (s->opcode != COIL_OP_CMP && !result) return false;
-    /* Flags that nobody reads leave alone those that somebody does. */
+    /* Flags that are not read must not replace flags that are read. */
     if (live && !coil_lower_flags(&flags, live)) return false;
     if (s->opcode == COIL_OP_DIVMOD) {
         if (!lower_two(l, s, type, v[0], v[1], result)) return false;
@@ -195,7 +198,7 @@ static bool lower_member(struct coil_lower *l, const struct coil_step *s)
     return coil_lower_write(l, other, value, member.op);
 }
 
-/* The second one is written last: it must not be able to trap. */
+/* Makes XCHG. The second operand is written last, so writing it must not be able to trap. */
 static bool lower_exchange(struct coil_lower *l, const struct coil_step *s)
 {
     const struct coil_place *x = &s->places[0], *y = &s->places[1];

@@ -1,25 +1,27 @@
-/* Instructions on vectors and matrices: operands and pieces. What is not here, and what has flags that
- * somebody reads, is done by the interpreter's function for it. */
+/* Compiles instructions on vectors and matrices: their operands, and the pieces in which they are
+ * worked on. The interpreter's function executes an instruction that is not here, or whose flags
+ * are read. */
 #include "coil/jit/vector.h"
 
-enum { PIECES = 32, KEPT = 8 }; /* of an instruction; of a result that is stored at the end */
+/* Most pieces of an instruction; most of a result that is stored at the end. */
+enum { PIECES = 32, KEPT = 8 };
 
 struct operand {
-    const uint8_t *image;  /* of a constant; or */
-    struct ssa_address at; /* where it is; or */
-    uint32_t word;         /* 8 bytes that are repeated: their value, 0: none */
-    unsigned word_bytes;   /* how many of them are */
+    const uint8_t *image;  /* the bytes of a constant, or NULL */
+    struct ssa_address at; /* the place of a value in memory */
+    uint32_t word;         /* a value of 8 bytes that is repeated in every lane; 0: none */
+    unsigned word_bytes;   /* how many of its bytes are repeated */
 };
 
 /* ---- pieces ---- */
 
-/* The size of the largest; constants have parts of 16. */
+/* Returns the size of the largest piece. Constants have pieces of 16 bytes. */
 static unsigned most_bytes(const struct coil_lower *l, bool constants)
 {
     return l->f->avx2 && !constants ? 32 : 16;
 }
 
-/* How many bytes to take next; 0: what is left has no instruction. */
+/* Returns how many bytes to take next, or 0 if there is no instruction for the rest. */
 static unsigned piece_bytes(unsigned most, uint64_t left)
 {
     return left >= most ? most : left >= 16 ? 16 : left >= 8 ? 8 : left >= 4 ? 4 : 0;
@@ -54,7 +56,7 @@ static bool is_in_memory(const struct coil_place *p)
     return p->at == COIL_AT_FRAME || p->at == COIL_AT_MEMORY;
 }
 
-/* The check of a whole operand; SSA_MEMS: of another size. */
+/* Returns the size with which a whole operand is checked, or SSA_MEMS if it has another size. */
 static enum ssa_mem whole_mem(uint64_t size)
 {
     switch (size) {
@@ -83,7 +85,7 @@ static bool open_place(struct coil_lower *l, const struct coil_place *p, bool wr
     return coil_lower_reach(l, p, mem, write, &o->at);
 }
 
-/* A scalar of the lanes' type in every lane. */
+/* Puts a scalar of the lanes' type into every lane. */
 static bool fill_lanes(struct coil_lower *l, uint32_t value, uint8_t type, struct operand *o)
 {
     static const uint8_t unsigned_of[] = {COIL_T_UNT8,  COIL_T_UNT8,  COIL_T_UNT16, COIL_T_UNT16,
@@ -112,7 +114,7 @@ static uint32_t image_piece(struct coil_lower *l, const uint8_t *image, unsigned
     return coil_lane2(l, X64_PUNPCKLQDQ, SSA_V128, low, high, 0);
 }
 
-/* The bytes of an operand from an offset on. */
+/* Returns the bytes of an operand from an offset on. */
 static uint32_t piece_of(struct coil_lower *l, const struct operand *o, uint64_t offset,
                          unsigned bytes)
 {
@@ -133,7 +135,7 @@ static void store_pieces(struct coil_lower *l, const struct operand *to, unsigne
     }
 }
 
-/* Whether all bits stay as they are. */
+/* Tells whether all bits stay as they are. */
 static bool moves_bits(const struct coil_place *to, const struct coil_place *from)
 {
     const struct coil_type *d = to->type, *v = from->type;
@@ -191,21 +193,21 @@ static bool counts_constant(const struct coil_place *p, uint8_t type, unsigned *
     if (p->at != COIL_AT_CONST || !coil_is_int(p->op) || p->symbol) return false;
     uint64_t n = p->value & (UINT64_MAX >> (64 - 8u * coil_types[p->op].bytes));
     unsigned bits = 8u * coil_types[type].bytes;
-    *count = n < bits ? (unsigned)n : bits; /* the processor shifts all out, too */
+    *count = n < bits ? (unsigned)n : bits; /* the processor shifts all bits out too */
     return true;
 }
 
-struct lanes { /* an instruction lane by lane */
+struct lanes { /* an instruction that works lane by lane */
     struct coil_lane_op o;
     struct coil_roles r;
     uint64_t size;
-    struct operand in[3]; /* a, b, c */
+    struct operand in[3]; /* operands a, b and c */
     bool used[3];
-    bool apart; /* no operand is where another one is in part */
+    bool apart; /* no operand overlaps another one in part */
     bool constants;
 };
 
-/* The type and number of lanes, which all operands must have. */
+/* Finds the type and number of lanes, which all operands must have. */
 static bool find_shape(struct lanes *n, const struct coil_step *s)
 {
     const int order[4] = {n->r.a, n->r.b, n->r.c, n->r.to};
@@ -225,7 +227,8 @@ static bool find_shape(struct lanes *n, const struct coil_step *s)
         n->apart &= p->at != COIL_AT_MEMORY;
         n->constants |= p->at == COIL_AT_CONST;
     }
-    if (n->o.type == COIL_T_VOID) n->o.type = COIL_T_UNT8; /* bitwise work on untyped vectors */
+    /* Bitwise operations work on untyped vectors. */
+    if (n->o.type == COIL_T_VOID) n->o.type = COIL_T_UNT8;
     return n->size && n->o.type != COIL_T_BIT;
 }
 
@@ -264,14 +267,14 @@ static uint32_t lower_vector_compute(struct coil_lower *l, const struct lanes *n
     return coil_lane_compute(l, &n->o, piece_type(bytes), v[0], v[1], v[2]);
 }
 
-/* CMP says whether all lanes are equal: 0 if they are. */
+/* Makes CMP, which tells whether all lanes are equal: the value is 0 if they are. */
 static bool lower_vector_compare(struct coil_lower *l, const struct lanes *n)
 {
     struct ssa_function *f = l->f;
     uint32_t different = 0;
     for (uint64_t offset = 0, bytes; offset < n->size; offset += bytes) {
         bytes = piece_bytes(most_bytes(l, n->constants), n->size - offset);
-        /* What is beyond a short piece is zero, but not where a value is repeated. */
+        /* The bytes beyond a short piece are zero, but not if a value is repeated. */
         if (bytes < 16 && (n->in[0].word || n->in[1].word)) return false;
         uint32_t equal = lower_vector_compute(l, n, offset, (unsigned)bytes);
         uint32_t mask = equal ? coil_lane1(l, X64_PMOVMSKB, SSA_INT, equal, 0) : 0;
@@ -322,8 +325,8 @@ static bool lower_lanes(struct coil_lower *l, const struct coil_step *s)
 
 /* ---- matrix product ---- */
 
-/* Row by row: the sum over j of A[i][j], in every lane, times row j of B. Each element is summed in the
- * same order as in the interpreter. */
+/* Computes the product row by row: the sum over j of A[i][j], in every lane, times row j of B. Each
+ * element is summed in the same order as in the interpreter. */
 static bool lower_product(struct coil_lower *l, const struct coil_step *s)
 {
     struct coil_roles r = coil_roles_of(s);
@@ -372,7 +375,7 @@ static bool lower_product(struct coil_lower *l, const struct coil_step *s)
 
 static enum ssa_mem element_mem(uint8_t type) { return coil_lower_mem(type); }
 
-/* The address of an element, which is in the vector. */
+/* Gives the address of an element, after checking that it is in the vector. */
 static bool reach_element(struct coil_lower *l, const struct coil_step *s, unsigned vector,
                           unsigned index_at, uint8_t type, bool write, struct operand *o)
 {
@@ -385,7 +388,8 @@ static bool reach_element(struct coil_lower *l, const struct coil_step *s, unsig
     if (!index) return false;
     bool constant = ssa_is_const(l->f, index, &known);
     if (constant ? (uint64_t)known >= count : l->native != NULL) return false;
-    if (!constant) { /* the interpreter's function for it tells which trap it is */
+    /* The interpreter's function for the instruction decides which trap it is. */
+    if (!constant) {
         uint32_t most = ssa_const(l->f, (int64_t)count), exit = coil_lower_exit(l, COIL_EXIT_STEP),
                  guard = ssa_compare(l->f, SSA_GUARD, SSA_B, false, index, most);
         if (!guard) return false;
@@ -397,7 +401,7 @@ static bool reach_element(struct coil_lower *l, const struct coil_step *s, unsig
         o->at.disp += known * (int64_t)bytes;
         return true;
     }
-    if (o->at.index) { /* the index of the vector itself */
+    if (o->at.index) { /* this is the index of the vector itself */
         uint32_t sum = ssa_op2(l->f, SSA_ADDRESS, SSA_INT, false, o->at.base, o->at.index);
         if (!sum) return false;
         l->f->insns[sum].scale = o->at.scale;
@@ -429,7 +433,7 @@ static bool lower_element(struct coil_lower *l, const struct coil_step *s)
     return true;
 }
 
-/* Lane after lane, because sums of reals depend on their order. */
+/* Adds lane after lane, because sums of reals depend on their order. */
 static bool lower_dot(struct coil_lower *l, const struct coil_step *s)
 {
     enum { LANES = 16 };

@@ -1,13 +1,15 @@
-/* Code in parts: at the fast level a function becomes code while it is lowered, some blocks at a time, so
- * that what is known of them stays in the caches however long the function is. Variables are in
- * the frame, so nothing but flags goes from block to block, and a part ends where no flags are under way. */
+/* Emits code in parts: at the fast level a function becomes code while it is lowered, some blocks
+ * at a time, so that the data in use stay in the caches even if the function is long. Variables are
+ * in the frame, so only flags go from block to block, and a part ends where no flags are
+ * pending. */
 #include "coil/jit/jit.h"
 #include <stdlib.h>
 
 #define NONE UINT32_MAX
-enum { VALUES = 1500 /* of a part, or a few more */ };
+enum { VALUES = 1500 /* values of a part, or a few more */ };
 
-/* Jumps back from a block. Of a block that is copied there, its targets are what is jumped to. */
+/* Marks the blocks to which a block jumps back. If the target is copied there instead, the jump
+ * goes to the targets of the copy. */
 static void mark_loops(struct coil_lower *l, uint32_t block)
 {
     const struct coil_flow_block *b = &l->flow.blocks[block];
@@ -33,7 +35,8 @@ bool coil_parts_begin(struct coil_lower *l)
     return l->order && ssa_emit_begin(l->f, l->flow.function, l->code);
 }
 
-/* Blocks for conditional calls and returns come after the others. */
+/* Emits the blocks of a part. The blocks for conditional calls and returns come after the
+ * others. */
 static void parts_emit(struct coil_lower *l, uint32_t end, uint32_t next)
 {
     uint32_t n = 0;

@@ -1,4 +1,5 @@
-/* Running compiled code: entering, answering at exits, and handing over to the interpreter. */
+/* Runs compiled code: enters it, answers at its exits, and hands over to the interpreter. state.c
+ * writes the state of native code to the machine. */
 #include "coil/jit/jit.h"
 #include "coil/vm/step/step.h"
 #include "core/snapshot.h"
@@ -8,7 +9,7 @@ enum why { LEFT, TRAPPED, ASKED, INTERRUPTED };
 
 /* ---- exits ---- */
 
-struct found { /* what an exit keeps besides the state */
+struct found { /* what an exit has besides the state */
     uint64_t base, index, disp;
 };
 
@@ -50,7 +51,8 @@ static uint64_t hand_over(struct coil_jit *j, enum why why)
     return coil_run_leave(j, why);
 }
 
-/* The instruction is not done: what goes on here does it again. */
+/* Stops at an instruction that is not done. When the run goes on, the instruction is executed
+ * again. */
 static uint64_t pause_here(struct coil_jit *j)
 {
     atomic_store_explicit(&j->vm.base.interrupt, false, memory_order_relaxed);
@@ -72,7 +74,7 @@ struct filling {
 static void fill_one(void *user, uint8_t at, uint32_t slot, bool write)
 {
     const struct filling *f = user;
-    (void)write; /* what is written keeps its value if the step traps before */
+    (void)write; /* what is written keeps its old value if the step traps before */
     if (at == COIL_AT_SLOT)
         f->j->scratch[slot] = coil_jit_variable(f->j, f->function, f->j->frame, slot);
 }
@@ -98,7 +100,7 @@ static void coil_run_fill(struct coil_jit *j, const struct ssa_site *s)
     }
 }
 
-/* What a step wrote before it trapped is part of the state. */
+/* The registers after a step that trapped: what it wrote before the trap is a part of the state. */
 struct written {
     struct coil_jit *j;
     uint64_t v[COIL_REGISTERS];
@@ -140,14 +142,17 @@ static void set_limits(struct coil_jit *j)
                           memory_order_relaxed);
 }
 
-/* An access that the fast check refused: it may be in another region than the last one. */
+/* Handles an access that the fast check refused, because it may be in another region than the last
+ * access. */
 static uint64_t coil_run_check(struct coil_jit *j, const struct ssa_site *s)
 {
     struct found f = coil_run_look(j, s);
     uint64_t address = f.base + (f.index << (s->kind >> 12 & 3)) + f.disp;
     bool write = s->kind >> 11 & 1;
     uint32_t refused = 0, size = 1u << (s->kind >> 8 & 7);
-    set_limits(j); /* an interrupt changes them: first they are restored, then it is looked for */
+    /* An interrupt changes the limits. They are restored first, and the interrupt is looked for
+     * afterwards. */
+    set_limits(j);
     if (!coil_memory(&j->vm, address, size, write, &refused)) return coil_run_trap(j, refused);
     const struct coil_region *r = coil_region_at(&j->vm, address);
     struct ssa_window *w = &j->windows[s->kind >> 16];
@@ -214,7 +219,7 @@ static bool call_native(struct coil_jit *j, uint32_t stub, uint32_t at)
     return returns;
 }
 
-/* At the start of a function: true if it returned. */
+/* Enters native code at the start of a function. Returns true if the function has returned. */
 static bool coil_run_enter(struct coil_jit *j)
 {
     struct coil_vm *vm = &j->vm;
@@ -233,7 +238,7 @@ static void take_answer(void *user, uint8_t at, uint32_t slot, bool write)
     if (at == COIL_AT_SLOT && write) j->scratch[slot] = j->vm.slots[j->vm.fp + slot];
 }
 
-/* Where native code asked, or was interrupted; the machine is as it was then. */
+/* Resumes native code where it asked or was interrupted. The machine is as it was then. */
 static bool coil_run_resume(struct coil_jit *j)
 {
     const struct ssa_site *s = coil_jit_site(j, *(const uint64_t *)(uintptr_t)j->stack);
@@ -247,7 +252,7 @@ static bool coil_run_resume(struct coil_jit *j)
     return call_native(j, j->resume, 0);
 }
 
-/* The function that native code was entered with has returned. */
+/* Called when the function has returned with which native code was entered. */
 static void coil_run_returned(struct coil_jit *j)
 {
     struct coil_vm *vm = &j->vm;
@@ -255,7 +260,8 @@ static void coil_run_returned(struct coil_jit *j)
     vm->depth = j->base_depth;
     vm->fp = j->base_fp;
     vm->function = j->base_function;
-    if (!vm->depth) { /* pc: where the return is, which native code has noted */
+    /* `pc` is where the return is, which native code has noted. */
+    if (!vm->depth) {
         vm->final = vm->halted = true;
         vm->function = vm->program.owners[vm->pc];
         return;
@@ -265,7 +271,7 @@ static void coil_run_returned(struct coil_jit *j)
 
 /* ---- the engine ---- */
 
-/* The interpreter, up to a call or a stop. False: a stop. */
+/* Runs the interpreter up to a call or a stop. Returns false if it was a stop. */
 static bool coil_run_interpret(struct coil_jit *j, uint64_t fuel, penta_stop *stop)
 {
     j->vm.yields = true;
@@ -288,12 +294,13 @@ static void run_native(struct coil_jit *j, penta_stop *stop)
         }
         if (!coil_run_interpret(j, UINT64_MAX, stop)) return;
     }
-    /* The interpreter asks the host, or tells the end again. */
+    /* The interpreter asks the host, or reports the end again. */
     coil_vm_run(&j->vm.base, 1, stop);
     if (!j->vm.waiting) j->suspended = false;
 }
 
-/* Steps that are not counted, marks, and programs without native code are the interpreter's. */
+/* Tells whether the interpreter must run: for a counted number of steps, with breakpoints, and for
+ * programs without native code. */
 static bool by_interpreter(const struct coil_jit *j, uint64_t fuel)
 {
     return !j->code || fuel != UINT64_MAX || j->vm.marked || j->vm.final || j->vm.waiting;
@@ -319,7 +326,8 @@ static void jit_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
 
 static void jit_interrupt(penta_vm *base)
 {
-    /* Every check fails now, and its exit finds the flag; loops without checks look at the flag. */
+    /* From now on every check fails, and its exit finds the interrupt flag. Loops without checks
+     * look at the flag themselves. */
     struct coil_jit *j = coil_jit(base);
     for (uint32_t i = 0; i < j->limit_count; i++)
         atomic_store_explicit(&j->limits[i], 0, memory_order_relaxed);
@@ -355,12 +363,12 @@ penta_vm *coil_jit_open(const penta_module *module, const penta_option *options,
     j->linear = j->vm.linear;
     j->work.stop = stop;
     bool compiled = j->linear && coil_jit_compile(j);
-    j->work.stop = NULL; /* the flag may be gone later */
+    j->work.stop = NULL; /* the flag may not exist later */
     if (compiled) {
-        j->vm.yielded = true; /* at the start of the entry function */
+        j->vm.yielded = true; /* the machine is at the start of the entry function */
         base->engine = engine;
     } else {
-        coil_jit_release(j); /* the interpreter runs it */
+        coil_jit_release(j); /* the interpreter runs the program */
     }
     return base;
 }

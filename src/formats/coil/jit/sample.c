@@ -1,5 +1,5 @@
-/* Which instructions of the program are under way, for a profiler that looks at native code from a
- * signal handler. */
+/* Tells which instructions of the program are being executed, for a profiler that looks at native
+ * code from a signal handler. */
 #include "base/array.h"
 #include "coil/jit/jit.h"
 
@@ -15,8 +15,8 @@ static void sample_add(struct sample *s, uint32_t cell)
     if (s->count < s->max && cell < p->count) s->pcs[s->count++] = p->pcs[cell];
 }
 
-/* The cell that the code at this offset comes from; and if that is of an inlined function, some cell
- * of the one it is inlined in. */
+/* Adds the cell from which the code at this offset comes. If that is a cell of an inlined function,
+ * it also adds some cell of the function in which that is inlined. */
 static void add_code(struct sample *s, uint32_t offset)
 {
     const struct coil_jit *j = s->j;
@@ -31,8 +31,9 @@ static void add_code(struct sample *s, uint32_t offset)
     if (cell < p->count && p->owners[cell] != function) sample_add(s, p->functions[function].first);
 }
 
-/* Return addresses, from the inside out, as open_functions in state.c reads them; a word that is none
- * is one of a call that is just beginning or ending. */
+/* Adds the callers, from the return addresses, from the inside out, as open_functions in state.c
+ * reads them. A word that is not a return address belongs to a call that is just beginning or
+ * ending. */
 static void add_callers(struct sample *s, const uint64_t *at)
 {
     enum { INLINED = 8 };
@@ -54,10 +55,11 @@ static bool on_stack(const struct coil_jit *j, uint64_t address)
     return address - (uint64_t)(uintptr_t)j->stack_memory < j->stack_bytes && !(address & 7);
 }
 
-/* Words that the call around `pc` has put on the stack, and that are no return addresses. */
+/* Returns how many words the call around `pc` has put on the stack that are not return
+ * addresses. */
 static size_t words_at(const struct coil_jit *j, uint64_t pc)
 {
-    enum { CALL = 5 }; /* bytes */
+    enum { CALL = 5 }; /* bytes of a call instruction */
     const struct ssa_site *site = coil_jit_site(j, pc);
     if (!site) site = coil_jit_site(j, pc + CALL);
     bool call = site && (site->kind & 0xff) == COIL_EXIT_CALL;
@@ -75,7 +77,8 @@ size_t coil_jit_sample(const penta_vm *base, const struct native_state *at,
     if (offset < j->code_used && j->vm.program.function_count && offset >= j->entries[0]) {
         add_code(&s, (uint32_t)offset);
         stack += 8 * words_at(j, at->pc);
-    } else if (!on_stack(j, stack)) { /* what native code has asked is done on the host's stack */
+        /* What native code asks for is done on the host's stack. */
+    } else if (!on_stack(j, stack)) {
         stack = j->inside || j->suspended ? j->stack : 0;
     }
     if (on_stack(j, stack)) add_callers(&s, (const uint64_t *)(uintptr_t)stack);

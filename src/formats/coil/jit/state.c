@@ -1,5 +1,5 @@
-/* From native code to the machine: the state at an exit, of the function that asked and of those that
- * called it. */
+/* Writes the state of native code to the machine: at an exit, the state of the function that asked
+ * and of those that called it. */
 #include "coil/jit/jit.h"
 #include "base/array.h"
 #include "coil/vm/step/step.h"
@@ -19,7 +19,8 @@ const struct ssa_site *coil_jit_site(const struct coil_jit *j, uint64_t address)
     return low < j->site_count && j->sites[low].native == at ? &j->sites[low] : NULL;
 }
 
-/* frame: that of the function. Registers are those of the innermost one. */
+/* Returns the value at a location. `frame` is that of the function; the registers are those of the
+ * innermost function. */
 uint64_t coil_jit_value(const struct coil_jit *j, const struct ssa_location *at, uint64_t frame)
 {
     switch (at->where) {
@@ -73,7 +74,8 @@ size_t coil_jit_open_at(const struct coil_jit *j, const struct ssa_site *s, uint
     return n + 1;
 }
 
-/* One function's part of the state. known: registers that an inner function has set. */
+/* Writes one function's part of the state. `known` has the registers that an inner function has set
+ * already. */
 static void settle_one(struct coil_jit *j, const struct coil_open *o, uint64_t *slots,
                        uint32_t *known)
 {
@@ -108,7 +110,8 @@ static void settle_one(struct coil_jit *j, const struct coil_open *o, uint64_t *
     }
 }
 
-/* For who looks at the machine: slots that the function here still has. */
+/* Notes which slots of this function still have a value, for everything that looks at the
+ * machine. */
 static void note_kept(struct coil_jit *j, const struct coil_open *here)
 {
     memset(j->kept, j->framed[here->function], j->vm.program.functions[here->function].slots);
@@ -120,9 +123,10 @@ static void note_kept(struct coil_jit *j, const struct coil_open *here)
     j->vm.kept_cell = here->position;
 }
 
-/* All open functions of native code, from the inside out; out may be NULL. The stack has, from its top:
- * the return to the entry stub; for each call a word for every function that is inlined around it, and
- * its return address; the return address of the exit. */
+/* Gives all open functions of native code, from the inside out, and returns their number; out may
+ * be NULL. From its highest address down the stack has: the return to the entry stub; for each call a word for
+ * every function that is inlined around it, and its return address; the return address of the
+ * exit. */
 static size_t open_functions(const struct coil_jit *j, struct coil_open *out)
 {
     const uint64_t *at = (const uint64_t *)(uintptr_t)j->stack,
@@ -131,10 +135,11 @@ static size_t open_functions(const struct coil_jit *j, struct coil_open *out)
     size_t n = coil_jit_open_at(j, coil_jit_site(j, *at++), frame, out);
     while (at < end) {
         const struct ssa_site *s = coil_jit_site(j, *at);
-        /* The frame register moved by the frame of the function whose code the call is in. */
+        /* The call has moved the frame register by the frame of the function whose code the call is
+         * in. */
         frame -= j->frames[s->owner];
         size_t more = coil_jit_open_at(j, s, frame, out ? out + n : NULL);
-        at += more; /* one for itself, one for each inlined */
+        at += more; /* one for itself, and one for each inlined function */
         n += more;
     }
     return n;

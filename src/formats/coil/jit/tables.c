@@ -1,4 +1,5 @@
-/* Tables of SWITCH that cannot change, each looked at once however many instructions use it. */
+/* Reads tables of SWITCH that cannot change. Each table is read once, however many instructions use
+ * it. */
 #include "coil/jit/jit.h"
 #include "base/array.h"
 #include <stdlib.h>
@@ -13,8 +14,8 @@ static bool table_named(const struct coil_program *p, uint32_t cell, uint64_t *a
     return true;
 }
 
-/* The cells that a table leads to, the default last, and the function that all are in; without cells: they are
- * not known. False: no memory. */
+/* Reads the cells to which a table leads, the default last, and the function that has all of them.
+ * If they are not known, the table has no cells. Returns false if there is no memory. */
 static bool table_read(struct coil_vm *vm, struct coil_table *t)
 {
     struct coil_region *r = coil_region_at(vm, t->address);

@@ -1,6 +1,7 @@
-/* Variables of a function while it is lowered. For fast code they are values, which the builder of src/ssa
- * follows through blocks. To compile fast they are words of the frame, by their number; what a block
- * has read or written it need not read again, so nothing but flags goes from block to block. */
+/* Variables of a function while it is lowered. For fast code they are values, which the builder of
+ * src/ssa follows through blocks. For fast compiling they are words of the frame, at the place that
+ * their number gives. A block need not read again what it has read or written, and only flags go
+ * from block to block. */
 #include "coil/jit/jit.h"
 #include <stdlib.h>
 
@@ -17,7 +18,7 @@ bool coil_variables(struct coil_lower *l, uint32_t count, const uint8_t *types)
     return l->current;
 }
 
-/* Few are held at a time, so that there are registers for them. */
+/* Holds the value of a variable. Few are held at a time, so that there are registers for them. */
 static void variables_hold(struct coil_lower *l, uint32_t variable, uint32_t value)
 {
     if (!l->current[variable]) {
