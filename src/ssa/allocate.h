@@ -20,7 +20,7 @@ struct ssa_place { /* a place where an instruction uses a value */
 struct ssa_interval {
     uint32_t value;
     uint32_t from, to;
-    uint32_t range;              /* its first range */
+    uint32_t range;              /* index of its first range */
     uint32_t use_first, use_end; /* its uses, as indices of `uses` */
     uint32_t next;               /* the interval with the rest of the value's life; 0: none */
     int8_t reg;                  /* its register, or SSA_IN_FRAME */
@@ -39,7 +39,7 @@ struct ssa_live {
     } * blocks;
     uint32_t *seen, seen_count; /* the blocks in which a value lives */
     uint32_t *number;           /* per instruction: its number */
-    uint32_t limit;             /* the end of all numbers */
+    uint32_t limit;             /* end of the numbers of all instructions */
     struct ssa_range *ranges;
     struct ssa_place *uses;
     struct ssa_interval *intervals;
@@ -48,7 +48,7 @@ struct ssa_live {
     uint32_t *calls, call_count, *divides, divide_count;
     size_t range_count, range_capacity, use_count, use_capacity, interval_count, interval_capacity;
     uint32_t frame;     /* size of the frame in words */
-    struct arena arena; /* for the arrays of a part that do not grow */
+    struct arena arena; /* memory for those arrays of a part that do not grow */
     size_t block_capacity, seen_capacity;
     penta_error err;
     bool failed;

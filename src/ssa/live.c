@@ -218,7 +218,7 @@ static void make_interval(struct ssa_live *l, uint32_t value, const struct uses 
     const struct ssa_insn *in = &l->f->insns[value];
     uint32_t born = l->number[value] + ssa_is_late(in), end = born + 1, last = 0, first = 0,
              count = 0;
-    bool local = true; /* true: all uses are in the block that defines the value */
+    bool local = true; /* true if all uses are in the block that defines the value */
     for (uint32_t i = u->first[value]; i; i = u->items[i].next, count++) {
         ssa_work(l->f, 1);
         local &= u->items[i].block == in->block;

@@ -106,6 +106,6 @@ bool ssa_local(struct ssa_live *l)
     for (uint32_t k = 0; k < l->block_count && s.fits; k++)
         for (uint32_t i = f->blocks[l->order[k]].first; i; i = f->insns[i].next)
             local_walk(&s, i, l->order[k]);
-    l->interval_count = 1; /* no interval is split, so there is no list of them */
+    l->interval_count = 1; /* intervals are not split here, so the list of new ones is empty */
     return s.fits && give_registers(&s);
 }

@@ -228,7 +228,7 @@ bool ssa_loops(struct ssa_loops *l, const struct ssa_function *f)
     ok = ok && find_order(l, f);
     if (ok) {
         find_dominators(l, f);
-        ok = ssa_work(f, 1); /* false: not all dominators are known */
+        ok = ssa_work(f, 1); /* otherwise not all dominators are known */
     }
     if (ok) {
         number_tree(l);

@@ -229,7 +229,7 @@ static void parse_insn(struct parser *p)
         parse_wrong(p, "a value is defined twice");
         return;
     }
-    if (op == SSA_RESULT) { /* it belongs to the call before it */
+    if (op == SSA_RESULT) { /* a result belongs to the call before it */
         uint32_t call = p->f->blocks[p->block].last;
         while (call && p->f->insns[call].op == SSA_RESULT) call = p->f->insns[call].prev;
         parsed.arg[0] = call;

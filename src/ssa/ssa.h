@@ -88,7 +88,7 @@ struct ssa_block {
     bool edge;        /* this block was made for an edge (edges.c) */
     bool cold;        /* it rarely runs */
     bool loops;       /* a jump leads back here; told by the front end for code in parts */
-    uint32_t follows; /* in an inlined function: the block of the call, + 1 */
+    uint32_t follows; /* block of the call in which this block was inlined, + 1; 0: none */
 };
 struct ssa_state { /* a part of the guest's state at an exit */
     uint32_t key, value;
@@ -179,8 +179,10 @@ uint32_t ssa_block(struct ssa_function *f);
 bool ssa_edge(struct ssa_function *f, uint32_t from, uint32_t to); /* adds a predecessor */
 /* Puts a list into the pool and returns its place. */
 uint32_t ssa_list(struct ssa_function *f, const uint32_t *items, uint32_t count);
-void ssa_item(struct ssa_function *f, uint32_t item);                   /* adds to the last list */
-void ssa_phi_add(struct ssa_function *f, uint32_t phi, uint32_t value); /* for one more edge */
+/* Adds an item to the last list. */
+void ssa_item(struct ssa_function *f, uint32_t item);
+/* Adds its value for one more edge. */
+void ssa_phi_add(struct ssa_function *f, uint32_t phi, uint32_t value);
 /* Calls fn for every value that the instruction uses, also for those in its list and its exit. */
 typedef void ssa_use_fn(void *user, uint32_t *use);
 void ssa_uses(struct ssa_function *f, uint32_t value, ssa_use_fn *fn, void *user);
@@ -203,8 +205,9 @@ bool ssa_cond_holds(enum ssa_cond cond, bool narrow, int64_t a, int64_t b);
 void ssa_variables(struct ssa_function *f, uint32_t count, const uint8_t *types);
 void ssa_write(struct ssa_function *f, uint32_t variable, uint32_t value);
 uint32_t ssa_read(struct ssa_function *f, uint32_t variable);
-void ssa_start(struct ssa_function *f, uint32_t block); /* later instructions go there */
-void ssa_seal(struct ssa_function *f, uint32_t block);  /* all its predecessors are known */
+void ssa_start(struct ssa_function *f, uint32_t block); /* later instructions go to this block */
+/* Tells that all its predecessors are known. */
+void ssa_seal(struct ssa_function *f, uint32_t block);
 uint32_t ssa_const(struct ssa_function *f, int64_t imm);
 uint32_t ssa_fixed(struct ssa_function *f, enum ssa_fixed which);
 uint32_t ssa_op1(struct ssa_function *f, enum ssa_op op, enum ssa_type type, uint32_t a);
@@ -243,7 +246,7 @@ struct ssa_loops {
     uint32_t *members;         /* the blocks of loops; those of one loop are next to each other */
     uint32_t *member_first, *member_count; /* per header: its loop's place in `members` */
     struct ssa_work *work;                 /* work counter of the function */
-    bool tangled; /* it has cycles with two entries (irreducible); these are no loops here */
+    bool tangled; /* true if cycles with two entries (irreducible) exist; these are no loops here */
 };
 bool ssa_loops(struct ssa_loops *l, const struct ssa_function *f);
 void ssa_loops_free(struct ssa_loops *l);
@@ -260,7 +263,8 @@ struct ssa_pass {
     void (*run)(struct ssa_function *f);
     const char *what;
 };
-extern const struct ssa_pass ssa_passes[]; /* in their order; ends with a NULL name */
+/* The passes in their order; the last row has a NULL name. */
+extern const struct ssa_pass ssa_passes[];
 #define PASS(name, ...) void ssa_pass_##name(struct ssa_function *f);
 #define AGAIN(...)
 #include "ssa/passes.def"
@@ -322,12 +326,12 @@ struct ssa_code {
     struct ssa_site *sites;
     struct ssa_location *locations;
     size_t site_count, site_capacity, location_count, location_capacity, call_count, call_capacity;
-    struct ssa_line *lines; /* in the order of their code */
+    struct ssa_line *lines; /* guest positions, in the order of their code */
     size_t line_count, line_capacity;
     bool failed;
     /* These are used for native functions only. */
     struct ssa_reloc *relocs;
-    uint32_t *returns; /* where the ret instructions are */
+    uint32_t *returns; /* offsets of the ret instructions */
     size_t reloc_count, reloc_capacity, return_count, return_capacity;
 };
 enum { SSA_WINDOW_SIZES = 7 };

@@ -53,7 +53,8 @@ void x64_bind(struct x64 *e, struct x64_label *label);
 void x64_jmp(struct x64 *e, struct x64_label *label);
 void x64_jcc(struct x64 *e, enum x64_cond cond, struct x64_label *label);
 void x64_call(struct x64 *e, struct x64_label *label);
-void x64_lea_label(struct x64 *e, enum x64_reg dst, struct x64_label *label); /* relative to rip */
+/* Loads the address of a label, relative to rip. */
+void x64_lea_label(struct x64 *e, enum x64_reg dst, struct x64_label *label);
 void x64_nop(struct x64 *e, unsigned size); /* uses as few instructions as possible */
 
 X64_INLINE uint32_t x64_here(const struct x64 *e) { return (uint32_t)(e->at - e->start); }

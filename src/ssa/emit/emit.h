@@ -55,7 +55,8 @@ static inline struct x64_mem ssa_context_field(int64_t offset)
 struct ssa_spot ssa_spot_at(const struct ssa_emitter *m, uint32_t value, uint32_t at);
 void ssa_add_move(struct ssa_emitter *m, struct ssa_spot to, struct ssa_spot from);
 void ssa_do_moves(struct ssa_emitter *m); /* does all added moves at once */
-void ssa_edge_moves(struct ssa_emitter *m, uint32_t from, uint32_t to); /* adds the moves */
+/* Adds the moves of an edge. */
+void ssa_edge_moves(struct ssa_emitter *m, uint32_t from, uint32_t to);
 
 /* These move a float or a vector between a register and the frame. */
 void ssa_frame_load(struct ssa_emitter *m, enum ssa_type type, unsigned reg, int64_t offset);
@@ -75,13 +76,14 @@ enum x64_cond ssa_emit_compare(struct ssa_emitter *m, const struct ssa_insn *in)
 enum x64_cond ssa_emit_compare_real(struct ssa_emitter *m, const struct ssa_insn *in);
 
 /* ---- emit_native.c ---- */
-uint32_t ssa_native_frame(const struct ssa_live *l); /* size in bytes */
+uint32_t ssa_native_frame(const struct ssa_live *l); /* returns the size in bytes */
 void ssa_native_begin(struct ssa_emitter *m);
 void ssa_native_return(struct ssa_emitter *m);
 void ssa_native_symbol(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d);
 void ssa_native_foreign(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t value);
 
 /* ---- emit.c ---- */
-void ssa_emit_site(struct ssa_emitter *m, uint32_t insn); /* for the call just emitted */
+/* Notes the site of the call just emitted. */
+void ssa_emit_site(struct ssa_emitter *m, uint32_t insn);
 void ssa_emit_call(struct ssa_emitter *m, uint32_t function);
 void ssa_emit_stub(struct ssa_emitter *m, enum x64_cond cond, uint32_t insn);

@@ -343,7 +343,7 @@ static void emit_insn_effect(struct ssa_emitter *m, const struct ssa_insn *in, u
         else
             x64_ret(e);
         break;
-    default: break; /* emit.c emits jumps */
+    default: break; /* jumps are emitted in emit.c */
     }
 }
 
@@ -361,7 +361,7 @@ void ssa_emit_insn(struct ssa_emitter *m, uint32_t value)
     case SSA_CONST:
         if (ssa_interval_at(&m->l, value, m->at)->reg >= 0)
             ssa_load_const(m, ssa_spot_at(m, value, m->at), in->imm);
-        return; /* if it has no register, it is made again where it is needed */
+        return; /* a constant without a register is made again where it is needed */
     case SSA_ADD:
     case SSA_SUB:
     case SSA_MUL:

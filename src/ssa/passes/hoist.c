@@ -31,7 +31,7 @@ struct hoisting {
     struct test tests[2 * CHECKS + 4 * SSA_COUNTERS];
     uint32_t test_count;
     uint32_t checks[CHECKS], check_count;
-    bool never; /* true: a test is known to fail */
+    bool never; /* true if a test is known to fail */
 };
 
 /* ---- code in front of the loop ---- */
@@ -238,7 +238,7 @@ static bool test_check(struct hoisting *h, uint32_t check)
     h->checks[h->check_count++] = check;
     return true;
 no:
-    *h = before; /* restores last values too, because their demands are not tested */
+    *h = before; /* also restores last values, because their demands are not tested */
     return false;
 }
 

@@ -74,13 +74,13 @@ static void copy_insn(struct inlining *n, uint32_t i, uint32_t block)
     for (unsigned k = 0; k < ssa_ops[in.op].args; k++) in.arg[k] = n->values[in.arg[k]];
     if (in.count) in.list = copy_list(n, &n->g->insns[i]);
     if (in.exit) in.exit = copy_exit(n, in.exit, block);
-    if (in.op == SSA_DEPTH) in.list++; /* one call deeper than the stack shows */
+    if (in.op == SSA_DEPTH) in.list++; /* the stack is one call less deep than the guest's */
     if (in.op == SSA_PARAM) {
         const struct ssa_insn *call = &f->insns[n->call];
         in.op = SSA_COPY;
         in.arg[0] = f->pool[call->list + (uint32_t)in.imm];
     }
-    if (in.op == SSA_RETURN) { /* keeps its list, for the results */
+    if (in.op == SSA_RETURN) { /* the jump keeps the list, for the results */
         in.op = SSA_JUMP;
         f->blocks[block].to[0] = n->after;
         n->returns[n->return_count++] = block;

@@ -50,7 +50,8 @@ static void limit_window(struct ssa_function *f, uint32_t value)
     uint64_t at = c + (d << in.scale) + (uint64_t)in.imm;
     const struct ssa_region *r = region_of(f, at);
     if (!r || (in.cond && !r->writable) || size > r->size - (at - r->base)) return;
-    if (base && !c) return; /* this is a pointer, and its displacement only looks like an address */
+    /* The base is a pointer, and its displacement only looks like an address. */
+    if (base && !c) return;
     if (!base && !index) {
         ssa_remove(f, value);
         return;

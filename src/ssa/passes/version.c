@@ -168,7 +168,8 @@ static uint32_t value_at(struct repair *r, uint32_t value, uint32_t block)
         if (f->blocks[at].pred_count != 1) break;
         at = f->blocks[at].preds[0];
     }
-    if (!f->blocks[at].pred_count) return value; /* the block cannot be reached */
+    /* A block without predecessors cannot be reached. */
+    if (!f->blocks[at].pred_count) return value;
     uint32_t phi = ssa_new(f, SSA_PHI, (enum ssa_type)f->insns[value].type);
     if (!phi || !SSA_RESERVE(f, r->open, r->open_capacity, r->open_count + 1)) return value;
     f->insns[phi].cond = 1;
