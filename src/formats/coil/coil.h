@@ -132,7 +132,7 @@ struct coil_type {
     const struct coil_member *members;
     /* The element, or the type that an alias stands for. NULL: an alias of a type id. */
     const struct coil_type *elem;
-    uint64_t id; /* the type id of such an alias */
+    uint64_t id; /* the type id, if it is such an alias */
     /* The rest is set for closed types only. */
     uint64_t digest; /* digest of the structure; 0: not closed */
     /* For a type of many members: id << 16 | index, ascending. Else NULL. */
@@ -209,7 +209,7 @@ enum coil_form {
     COIL_IMM,
     COIL_DEF,
     COIL_VAR,
-    COIL_SYM, /* up to here in the order of the value bits */
+    COIL_SYM, /* the forms up to this one are in the order of the value bits */
     COIL_ADDR,
     COIL_VARID,
     COIL_DEFID,
@@ -223,7 +223,7 @@ struct coil_operand {
     uint8_t op, ext;
     uint8_t form;
     uint8_t parts_count; /* parts of a MEM: base[, index, scale][, disp] */
-    uint32_t at, size;   /* in bytes from the start of the section */
+    uint32_t at, size;   /* offset from the start of the section, and size in bytes */
     /* For a MEM the type it points to, for SIZEOF and ALIGNOF the measured type; NULL: none. */
     const struct coil_type *type;
     uint64_t value;    /* id, scalar immediate (zero-extended), register or parameter */
@@ -419,7 +419,7 @@ void coil_print_real(struct writer *out, double value, bool single);
 bool coil_print(const penta_module *module, const penta_option *options, size_t count,
                 struct writer *out, penta_error *err);
 bool coil_print_at(const penta_module *module, uint64_t pc, struct writer *out);
-bool coil_is_register(penta_bytes word); /* v0, reg300, %1 */
+bool coil_is_register(penta_bytes word); /* true for v0, reg300 and %1 */
 struct coil_flow_at {                    /* what an instruction that may jump does */
     uint8_t opcode;
     bool conditional, direct; /* direct: it jumps to this symbol */

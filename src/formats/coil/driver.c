@@ -24,7 +24,8 @@ static const struct engine *const engines[] = {&coil_interp, &no_jit, &no_both, 
 static void coil_parts(const penta_module *module, penta_part_report *fn, void *user)
 {
     const struct coil_module *m = coil_module(module);
-    bool exec = m->header.flags & COIL_FILE_EXEC; /* then values of symbols are addresses */
+    /* In an executable, values of symbols are addresses. */
+    bool exec = m->header.flags & COIL_FILE_EXEC;
     for (size_t i = 0; i < m->section_count; i++) {
         uint64_t address = coil_section_address(m, i);
         if (!coil_is_code(&m->sections[i])) continue;

@@ -66,7 +66,7 @@ uint64_t coil_pad(struct coil_out_section *s, uint64_t align)
         writer_fill(&s->data, 0, (size_t)gap);
         return gap;
     }
-    if (gap == 1) gap += align; /* NOP has two bytes, and no instruction has one */
+    if (gap == 1) gap += align; /* the shortest instruction has two bytes */
     uint64_t nops = gap;
     if (gap % 2) nops -= 3;
     writer_fill(&s->data, 0, (size_t)nops);

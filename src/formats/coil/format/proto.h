@@ -1,8 +1,8 @@
 /* Signatures of functions as C has them (COIL 8.9). They are in the section .coil.proto, which
  * consists of words in the byte order of the file:
  *
- *     prototype    symbol | result type, FF for none | 1: more arguments may follow | count |
- *     type * count */
+ *     prototype    symbol | result type, FF for none | variadic | count | type * count
+ *     variadic     1: more arguments may follow; else 0 */
 #pragma once
 #include "coil/coil.h"
 

@@ -20,7 +20,7 @@ const struct coil_type *coil_scalar(uint8_t op) { return &coil_scalar_types[op];
 
 /* ---- sizes ---- */
 
-#define SIZE_CAP (UINT64_C(1) << 48) /* no file and no memory holds that much */
+#define SIZE_CAP (UINT64_C(1) << 48) /* larger than any file and any memory */
 
 static uint64_t type_times(uint64_t a, uint64_t b)
 {
@@ -462,7 +462,8 @@ const struct coil_type *coil_type_close(const struct coil_type_ids *ids, const s
                                         struct arena *arena, penta_error *err)
 {
     t = coil_type_resolve(ids, t);
-    if (!t || t->bound || t == &coil_scalar_types[t->op]) return t; /* these outlive the copy */
+    /* Such types outlive the copy. */
+    if (!t || t->bound || t == &coil_scalar_types[t->op]) return t;
     struct coil_type *copy = arena_alloc(arena, 1, sizeof *copy, err);
     if (!copy) return NULL;
     *copy = *t;
@@ -490,7 +491,7 @@ bool coil_type_bind(struct coil_type_ids *ids, uint64_t id, const struct coil_ty
     const struct coil_type *closed = coil_type_close(ids, type, &ids->arena, err);
     if (!closed) return false;
     if (!closed->bound && closed != &coil_scalar_types[closed->op])
-        ((struct coil_type *)closed)->bound = true; /* this is the copy just made */
+        ((struct coil_type *)closed)->bound = true; /* `closed` is the copy that was just made */
     struct coil_type_id *found = find_id(ids, id);
     if (!found) {
         if (!ARRAY_GROW(ids->items, ids->capacity, ids->count, err)) return false;

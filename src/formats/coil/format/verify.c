@@ -206,7 +206,7 @@ struct code_walk {
     const struct coil_module *m;
     struct findings *f;
     size_t section;
-    uint64_t base;       /* what to subtract from symbol values to get offsets */
+    uint64_t base;       /* subtracted from symbol values to get offsets */
     uint64_t *starts;    /* one bit per byte of the section: an instruction starts there */
     uint64_t *functions; /* offsets of FUNC symbols, in ascending order */
     size_t function_count;

@@ -72,7 +72,8 @@ bool penta_coil_pass_text(const penta_vm *vm, const char *pass, penta_buffer *ou
     if (!j || !j->code)
         return error_at(err, BASE_UNSUPPORTED, 0, "the machine has no compiled code");
     struct writer w = {0};
-    struct coil_jit *again = calloc(1, sizeof *again); /* it uses the program of the machine */
+    /* A second compiler on the machine's own program. */
+    struct coil_jit *again = calloc(1, sizeof *again);
     if (!again) return error_at(err, BASE_MEMORY, 0, "no memory to compile");
     struct dump d = {j->vm.m, &j->vm.program, pass, &w};
     again->vm = j->vm;

@@ -124,7 +124,8 @@ static void both_walk(penta_vm *base, struct walk *w)
 {
     struct coil_jit *j = coil_jit(base);
     coil_jit_engine.walk(base, w);
-    if (walk_loads(w)) j->following = j->behind = false; /* from here on compiled code runs alone */
+    /* After a snapshot was loaded, compiled code runs alone. */
+    if (walk_loads(w)) j->following = j->behind = false;
 }
 
 static void both_close(penta_vm *base)

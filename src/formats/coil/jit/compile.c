@@ -10,7 +10,7 @@
 /* ---- the registers that a function passes ---- */
 
 struct touching {
-    unsigned most; /* highest of V0 to V5 that is touched, + 1 */
+    unsigned most; /* 1 + the highest of V0 to V5 that is touched */
 };
 
 static void compile_touch(void *user, uint8_t at, uint32_t slot, bool write)

@@ -185,7 +185,7 @@ static bool link_blocks(struct coil_flow *f)
     if (!work) return false;
     work[n++] = 0;
     f->blocks[0].reached = true;
-    f->blocks[0].preds = 1; /* the call of the function */
+    f->blocks[0].preds = 1; /* the call of the function is the predecessor of its first block */
     while (n) {
         uint32_t b = work[--n], cell = f->blocks[b].end - 1 - f->first;
         uint32_t more = f->target_counts[cell];
@@ -264,7 +264,7 @@ static bool work_begin(struct coil_flow_work *w, const struct coil_flow *f)
         for (uint32_t k = 0; k < flow_successors(f, b); k++)
             if (flow_successor(f, b, k) != NONE)
                 w->before[w->first[flow_successor(f, b, k) + 1]++] = b;
-    for (uint32_t b = 0; b < n; b++) { /* so the last block is looked at first */
+    for (uint32_t b = 0; b < n; b++) { /* the last block is pushed last, so it is looked at first */
         w->open[w->count++] = b;
         w->waits[b] = true;
     }
@@ -459,7 +459,7 @@ void coil_flow_after(const struct coil_flow *f, uint32_t b, uint64_t *live)
  * it writes. Then it looks only at blocks, until nothing changes. */
 static bool find_live(struct coil_flow *f)
 {
-    enum { WORK_WORD = 16 }; /* three words of memory */
+    enum { WORK_WORD = 16 }; /* the work for three words of memory */
     size_t words = f->words, all = (size_t)f->block_count * words + 1;
     struct coil_flow_work w = {0};
     if (!ssa_work_do(f->work, all * WORK_WORD)) return false;

@@ -25,7 +25,7 @@ enum coil_exit_kind {
      * | scale << 12 | window << 16. */
     COIL_EXIT_CHECK,
     COIL_EXIT_STEP,   /* runs the interpreter's function for the instruction */
-    COIL_EXIT_PORT,   /* a host call */
+    COIL_EXIT_PORT,   /* asks the host */
     COIL_EXIT_LEAVE,  /* the interpreter goes on here */
     COIL_EXIT_POLL,   /* the interrupt flag is set */
     COIL_EXIT_DEPTH,  /* before a call: too deep, or an interrupt */
@@ -49,7 +49,7 @@ enum coil_key {
 struct coil_jit {
     struct coil_vm vm;
     /* The following is used by native code. */
-    uint64_t gpr[16], xmm[16][4]; /* saved at an exit */
+    uint64_t gpr[16], xmm[16][4]; /* the registers as they were saved at an exit */
     uint64_t host_stack, stack, frame;
     _Atomic uint64_t stack_limit;
     uint8_t *linear;
@@ -60,9 +60,9 @@ struct coil_jit {
     uint32_t limit_count;
     uint8_t *code;
     size_t code_bytes, code_used;
-    struct ssa_site *sites; /* in the order of their code */
+    struct ssa_site *sites; /* calls and exits, in the order of their code */
     struct ssa_location *locations;
-    struct ssa_line *lines; /* in the order of their code; positions are cells */
+    struct ssa_line *lines; /* guest positions, in the order of their code; they are cells */
     size_t site_count, line_count;
     uint32_t *entries, *frames; /* per function: offset of its code; bytes of its frame */
     uint8_t *touched;           /* per function: how many of V0 to V5 it takes and gives back */
@@ -87,7 +87,7 @@ struct coil_jit {
     uint64_t nanoseconds; /* processor time that compiling took */
     /* The program jumps to computed addresses, so it may end in any function. */
     bool leaves;
-    volatile bool inside; /* native code runs, or what it asks for */
+    volatile bool inside; /* true while native code runs, or what it asks for */
     struct ssa_work work; /* work of the function that is being compiled */
     uint64_t work_done;   /* work of all functions */
     /* Number of functions that took more work than allowed, and got code of level 1. */
@@ -103,17 +103,17 @@ struct coil_jit {
     bool behind;
     penta_stop stop;
     char difference[64]; /* the first difference, or "" */
-    uint64_t scratch[];  /* slots of a step */
+    uint64_t scratch[];  /* slots for the operands of a step */
 };
 
 static inline struct coil_jit *coil_jit(penta_vm *vm) { return (struct coil_jit *)vm; }
 
 /* ---- flow.c ---- */
 
-struct coil_native; /* of native/native.h; where it is NULL, the code is for a machine */
+struct coil_native; /* defined in native/native.h; NULL if the code is for a machine */
 
 struct coil_flow_block {
-    uint32_t first, end; /* its cells */
+    uint32_t first, end; /* the first cell of the block, and the end of its cells */
     uint32_t to[2];      /* following blocks; UINT32_MAX: none */
     uint32_t preds;
     uint8_t flags_in;    /* flags that are live at its start */
@@ -186,7 +186,7 @@ struct coil_lower {
     uint32_t *kept;      /* values of slots for an exit */
     size_t kept_capacity;
     uint32_t frame_top;          /* address of its variables in memory, if that is loaded once */
-    bool ended;                  /* the current block has its end */
+    bool ended;                  /* true if the current block has an instruction that ends it */
     bool copying;                /* a block is being copied to the end of another one */
     uint32_t *current;           /* per variable in the frame: its value in this block, or 0 */
     uint32_t held[8], held_next; /* held: 1 + the variables with a value; the oldest one is next */
@@ -310,7 +310,7 @@ size_t coil_jit_open_at(const struct coil_jit *j, const struct ssa_site *s, uint
 /* Writes the state of native code that has stopped at an exit to the machine. Returns false if
  * there is no memory. */
 bool coil_jit_settle(struct coil_jit *j);
-size_t coil_jit_depth(const struct coil_jit *j); /* number of calls of native code */
+size_t coil_jit_depth(const struct coil_jit *j); /* number of open calls of native code */
 const struct ssa_site *coil_jit_site(const struct coil_jit *j, uint64_t address);
 uint64_t coil_jit_value(const struct coil_jit *j, const struct ssa_location *at, uint64_t frame);
 /* For a function with its variables in its frame: these return a word of the frame, and a
@@ -326,7 +326,7 @@ size_t coil_jit_sample(const penta_vm *vm, const struct native_state *at,
 
 /* ---- run.c ---- */
 
-uint64_t coil_jit_ask(struct coil_jit *j); /* 0: native code goes on */
+uint64_t coil_jit_ask(struct coil_jit *j); /* returns 0 if native code goes on */
 penta_vm *coil_jit_open(const penta_module *module, const penta_option *options, size_t count,
                         const struct engine *engine, const volatile int *stop, penta_error *err);
 extern const struct engine coil_jit_engine, coil_both;

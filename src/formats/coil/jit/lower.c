@@ -169,7 +169,7 @@ void coil_lower_call(struct coil_lower *l, uint32_t callee)
     f->insns[call].imm = callee;
     f->insns[call].list = list;
     f->insns[call].count = n;
-    for (unsigned i = 0; i < n; i++) { /* all of them stand right after the call */
+    for (unsigned i = 0; i < n; i++) { /* results must stand right after their call */
         args[i] = ssa_op1(f, SSA_RESULT, SSA_INT, call);
         if (!args[i]) return;
         f->insns[args[i]].imm = i;

@@ -72,7 +72,7 @@ static uint8_t flags_of(uint8_t condition)
     case COIL_IF_GTE:
     case COIL_IF_LT:
     case COIL_IF_LTE: return COIL_Z | COIL_S | COIL_V;
-    default: return 0; /* native code does not know the others */
+    default: return 0; /* native code does not know the other flags */
     }
 }
 
@@ -92,7 +92,7 @@ bool coil_lower_knows(uint8_t opcode, uint8_t type, uint8_t condition)
 bool coil_lower_flags(struct coil_pending_flags *p, uint8_t live)
 {
     if (is_real(p->type)) return p->opcode == COIL_OP_CMP;
-    if (!p->b) p->b = p->a; /* for NEG */
+    if (!p->b) p->b = p->a; /* NEG has only one operand */
     if (is_exact(p->opcode)) return !(live & (COIL_P | COIL_D));
     if (!coil_lower_knows(p->opcode, p->type, COIL_IF_Z) || live & ~lower_flags_tested(p->opcode))
         return false;
@@ -116,14 +116,15 @@ static uint32_t lower_flags_op2(struct coil_lower *l, enum ssa_op op, uint32_t a
 static uint32_t result_of(struct coil_lower *l, const struct coil_pending_flags *p)
 {
     if (p->result) return p->result;
-    return coil_lower_canon(l, lower_flags_op2(l, SSA_SUB, p->a, p->b), p->type); /* this is CMP */
+    /* CMP has no result, so it is computed here. */
+    return coil_lower_canon(l, lower_flags_op2(l, SSA_SUB, p->a, p->b), p->type);
 }
 
 static uint32_t lower_flags_carry(struct coil_lower *l, const struct coil_pending_flags *p)
 {
     if (lower_flags_compares(p->opcode)) return lower_flags_set(l, SSA_B, p->a, p->b);
     if (p->opcode == COIL_OP_NEG) return lower_flags_set(l, SSA_NE, p->a, ssa_const(l->f, 0));
-    return lower_flags_set(l, SSA_B, p->result, p->a); /* ADD or INC */
+    return lower_flags_set(l, SSA_B, p->result, p->a); /* for ADD and INC */
 }
 
 /* Tells whether the product does not fit. */
@@ -140,7 +141,7 @@ static uint32_t product_lost(struct coil_lower *l, const struct coil_pending_fla
 
 static uint32_t lower_flags_overflow(struct coil_lower *l, const struct coil_pending_flags *p)
 {
-    if (p->opcode == COIL_OP_TEST) return ssa_const(l->f, 0); /* it clears the flag */
+    if (p->opcode == COIL_OP_TEST) return ssa_const(l->f, 0); /* TEST clears the flag */
     if (p->opcode == COIL_OP_MUL) return product_lost(l, p);
     if (coil_types[p->type].family != COIL_F_SIGNED) return lower_flags_carry(l, p);
     bool adds = p->opcode == COIL_OP_ADD || p->opcode == COIL_OP_INC;

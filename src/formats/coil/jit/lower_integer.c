@@ -10,7 +10,7 @@ static uint8_t unsigned_of(uint8_t op)
 {
     static const uint8_t types[] = {COIL_T_UNT8,  COIL_T_UNT8,  COIL_T_UNT16, COIL_T_UNT16,
                                     COIL_T_UNT32, COIL_T_UNT32, COIL_T_UNT64, COIL_T_UNT64};
-    return op < sizeof types ? types[op] : COIL_T_UNT8; /* this is BIT */
+    return op < sizeof types ? types[op] : COIL_T_UNT8; /* the type is BIT */
 }
 
 static uint32_t lower_integer_op2(struct coil_lower *l, enum ssa_op op, uint32_t a, uint32_t b)

@@ -401,7 +401,7 @@ static bool reach_element(struct coil_lower *l, const struct coil_step *s, unsig
         o->at.disp += known * (int64_t)bytes;
         return true;
     }
-    if (o->at.index) { /* this is the index of the vector itself */
+    if (o->at.index) { /* the vector's own address has an index already */
         uint32_t sum = ssa_op2(l->f, SSA_ADDRESS, SSA_INT, false, o->at.base, o->at.index);
         if (!sum) return false;
         l->f->insns[sum].scale = o->at.scale;

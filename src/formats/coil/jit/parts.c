@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #define NONE UINT32_MAX
-enum { VALUES = 1500 /* values of a part, or a few more */ };
+enum { VALUES = 1500 /* most values of a part, apart from a few more */ };
 
 /* Marks the blocks to which a block jumps back. If the target is copied there instead, the jump
  * goes to the targets of the copy. */

@@ -74,7 +74,7 @@ struct filling {
 static void fill_one(void *user, uint8_t at, uint32_t slot, bool write)
 {
     const struct filling *f = user;
-    (void)write; /* what is written keeps its old value if the step traps before */
+    (void)write; /* a place to be written keeps its old value if the step traps before */
     if (at == COIL_AT_SLOT)
         f->j->scratch[slot] = coil_jit_variable(f->j, f->function, f->j->frame, slot);
 }
@@ -363,12 +363,12 @@ penta_vm *coil_jit_open(const penta_module *module, const penta_option *options,
     j->linear = j->vm.linear;
     j->work.stop = stop;
     bool compiled = j->linear && coil_jit_compile(j);
-    j->work.stop = NULL; /* the flag may not exist later */
+    j->work.stop = NULL; /* the caller's flag may not exist later */
     if (compiled) {
         j->vm.yielded = true; /* the machine is at the start of the entry function */
         base->engine = engine;
     } else {
-        coil_jit_release(j); /* the interpreter runs the program */
+        coil_jit_release(j); /* without code, the interpreter runs the program */
     }
     return base;
 }

@@ -82,6 +82,6 @@ size_t coil_jit_sample(const penta_vm *base, const struct native_state *at,
         stack = j->inside || j->suspended ? j->stack : 0;
     }
     if (on_stack(j, stack)) add_callers(&s, (const uint64_t *)(uintptr_t)stack);
-    if (!s.count) sample_add(&s, j->vm.pc); /* the interpreter runs */
+    if (!s.count) sample_add(&s, j->vm.pc); /* the interpreter is running */
     return s.count;
 }

@@ -124,9 +124,9 @@ static void note_kept(struct coil_jit *j, const struct coil_open *here)
 }
 
 /* Gives all open functions of native code, from the inside out, and returns their number; out may
- * be NULL. From its highest address down the stack has: the return to the entry stub; for each call a word for
- * every function that is inlined around it, and its return address; the return address of the
- * exit. */
+ * be NULL. From its highest address down the stack has: the return to the entry stub; for each call
+ * a word for every function that is inlined around it, and its return address; the return address
+ * of the exit. */
 static size_t open_functions(const struct coil_jit *j, struct coil_open *out)
 {
     const uint64_t *at = (const uint64_t *)(uintptr_t)j->stack,
@@ -139,7 +139,7 @@ static size_t open_functions(const struct coil_jit *j, struct coil_open *out)
          * in. */
         frame -= j->frames[s->owner];
         size_t more = coil_jit_open_at(j, s, frame, out ? out + n : NULL);
-        at += more; /* one for itself, and one for each inlined function */
+        at += more; /* one word for the call, and one for each inlined function */
         n += more;
     }
     return n;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct inputs {
-    struct coil_link link; /* its inputs are `items` */
+    struct coil_link link; /* what the linker gets; its inputs are `items` */
     struct coil_link_input *items;
     size_t capacity;
     penta_link_report *report;

@@ -11,7 +11,7 @@ struct global { /* a name that several files share */
     size_t out; /* index of its symbol in the output */
     enum strength strength;
     size_t owner, referrer; /* inputs: the one that defines it, and the first that needs it */
-    size_t symbol;          /* its number in the referrer */
+    size_t symbol;          /* number of the symbol in the referrer */
     bool unique, weak_only; /* weak_only: all mentions so far are weak */
 };
 

@@ -184,7 +184,8 @@ static bool compile_function(struct coil_native *n, uint32_t number, struct coil
     if (own && n->vm->program.functions[number].bytes > FRAME_MAX) return no_code(n, number);
     if (own && n->entered[number]) {
         coil_native_entry(n, number);
-        if (c->failed) return no_code(n, number); /* ssa_emit would forget this failure */
+        /* ssa_emit would clear `failed`, so it is asked here. */
+        if (c->failed) return no_code(n, number);
     }
     r->body = x64_here(&c->e);
     uint64_t most = own ? coil_work_most(&n->vm->program, number) : 0;

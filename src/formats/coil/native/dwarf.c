@@ -252,7 +252,7 @@ enum { BASE = -5, RANGE = 14, FIRST_SPECIAL = 13 };
 static void line_header(struct lines *l, struct writer *w)
 {
     static const uint8_t lengths[FIRST_SPECIAL - 1] = {0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1};
-    writer_uint(w, 0, 4); /* filled in at the end */
+    writer_uint(w, 0, 4); /* the size, which is filled in at the end */
     writer_uint(w, 4, 2);
     size_t at = w->out.size;
     writer_uint(w, 0, 4);
@@ -263,7 +263,7 @@ static void line_header(struct lines *l, struct writer *w)
     writer_uint(w, RANGE, 1);
     writer_uint(w, FIRST_SPECIAL, 1);
     writer_bytes(w, lengths, sizeof lengths);
-    writer_uint(w, 0, 1); /* there are no folders */
+    writer_uint(w, 0, 1); /* the list of folders is empty */
     for (size_t i = 0; i < l->file_count; i++) {
         penta_bytes name = coil_string(l->n->m, l->files[i]);
         if (!name.size) name = bytes_of("source");

@@ -192,8 +192,8 @@ static void elf_head(struct file *f, size_t start, uint64_t table, uint32_t coun
                  "\x7f"
                  "ELF\x02\x01\x01\0\0\0\0\0\0\0\0",
                  16);
-    writer_uint(&h, 1, 2);  /* relocatable */
-    writer_uint(&h, 62, 2); /* x86-64 */
+    writer_uint(&h, 1, 2);  /* type: relocatable */
+    writer_uint(&h, 62, 2); /* machine: x86-64 */
     writer_uint(&h, 1, 4);
     writer_uint(&h, 0, 8);
     writer_uint(&h, 0, 8);
@@ -204,7 +204,7 @@ static void elf_head(struct file *f, size_t start, uint64_t table, uint32_t coun
     writer_uint(&h, 0, 2);
     writer_uint(&h, ENTRY, 2);
     writer_uint(&h, count, 2);
-    writer_uint(&h, count - 1, 2); /* the last section has the names */
+    writer_uint(&h, count - 1, 2); /* number of the section with the names, which is the last one */
     if (!h.failed && !f->out->failed) memcpy(f->out->out.data + start, h.out.data, HEADER);
     f->out->failed |= h.failed;
     writer_free(&h);
@@ -230,7 +230,8 @@ void coil_elf_write(const struct coil_elf *o, struct writer *out)
     elf_contents(&f);
     elf_relocations(&f);
     elf_symbols(&f);
-    uint64_t names = f.names.out.size; /* includes its own name, which is added now */
+    /* Size of the names without the last one, which is added below. */
+    uint64_t names = f.names.out.size;
     elf_entry(&f, ".shstrtab", STRTAB, 0, file.out.size, names + sizeof ".shstrtab", 0, 0, 1, 0);
     writer_append(&file, &f.names);
     align_to(&file, 8);

@@ -119,7 +119,7 @@ void coil_native_entry(struct coil_native *n, uint32_t function)
     } else {
         c->failed = true;
     }
-    if (!n->touched[function]) x64_xor(e, X32, RAX, RAX); /* V0 was never written */
+    if (!n->touched[function]) x64_xor(e, X32, RAX, RAX); /* if no function writes V0, it is zero */
     if (result == COIL_T_FP64 || result == COIL_T_FP32)
         x64_movq_to(e, result == COIL_T_FP64 ? X64 : X32, 0, RAX);
     else if (result != COIL_T_VOID)

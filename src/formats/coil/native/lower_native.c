@@ -222,7 +222,7 @@ void coil_native_leave(struct coil_lower *l)
     if (c->op == COIL_CELL_HALT) {
         struct coil_native_args args = {.items = {coil_lower_register(l, 0)}, .count = 1};
         coil_native_foreign(l, "exit", &args, false);
-        ssa_effect(l->f, SSA_LEAVE, 0); /* it does not return */
+        ssa_effect(l->f, SSA_LEAVE, 0); /* exit does not return */
         l->ended = true;
         return;
     }
@@ -259,7 +259,7 @@ static uint32_t switch_address(struct coil_lower *l, const struct coil_step *s)
     uint32_t count = ssa_load(f, SSA_X64, (struct ssa_address){.base = table}),
              below = ssa_compare(f, SSA_SET, SSA_B, false, value, count),
              item = ssa_op2(f, SSA_ADD, SSA_INT, false, value, ssa_const(f, 1)),
-             index = ssa_op2(f, SSA_MUL, SSA_INT, false, item, below); /* 0: the default target */
+             index = ssa_op2(f, SSA_MUL, SSA_INT, false, item, below); /* 0: default target */
     return ssa_load(f, SSA_X64,
                     (struct ssa_address){.base = table, .index = index, .scale = 3, .disp = 8});
 }
@@ -322,7 +322,7 @@ static void lower_native_go(struct coil_lower *l, const struct coil_step *s, uin
     else if (call)
         lower_native_trap(l, COIL_TRAP_INVALID_INSTRUCTION, 0);
     else
-        coil_lower_return(l); /* this is a tail call */
+        coil_lower_return(l); /* after a tail call the function returns */
 }
 
 bool coil_native_indirect(struct coil_lower *l, uint32_t next)

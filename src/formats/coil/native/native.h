@@ -71,7 +71,8 @@ struct coil_native_range {   /* the code of a function */
 /* Finds which functions C may call and whose addresses are taken, and gives names to all of
  * them. */
 bool coil_native_symbols(struct coil_native *n);
-bool coil_native_sections(struct coil_native *n); /* data, with its relocations */
+/* Makes the data of the object, with its relocations. */
+bool coil_native_sections(struct coil_native *n);
 /* Sets the addresses of functions when their code is made. */
 void coil_native_place(struct coil_native *n, const struct coil_native_range *ranges);
 struct coil_native_ref { /* an address: that of a symbol of the object, plus a number */
@@ -99,7 +100,7 @@ void coil_native_step(struct coil_lower *l);
 void coil_native_port(struct coil_lower *l);
 void coil_native_branch(struct coil_lower *l, uint8_t condition, uint32_t yes, uint32_t no);
 void coil_native_clear(struct coil_lower *l, uint64_t bytes);
-void coil_native_leave(struct coil_lower *l); /* the program ends here */
+void coil_native_leave(struct coil_lower *l); /* compiles an instruction that ends the program */
 /* Makes a jump or call whose target is an operand or another function. Returns false if the
  * instruction is neither. */
 bool coil_native_indirect(struct coil_lower *l, uint32_t next);

@@ -234,7 +234,7 @@ uint32_t coil_native_named(struct coil_native *n, const char *name)
         n->elf.failed = true;
         return 0;
     }
-    uint32_t made = 0; /* the program may have this name too */
+    uint32_t made = 0; /* the program may have a symbol with this name too */
     for (size_t i = 1; i < n->elf.symbol_count && !made; i++)
         if (n->elf.symbols[i].bind != COIL_ELF_LOCAL && !strcmp(n->elf.symbols[i].name, name))
             made = (uint32_t)i;

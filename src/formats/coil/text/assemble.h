@@ -30,7 +30,7 @@ struct coil_asm {
     struct findings *findings;
     const penta_option *options;
     size_t option_count;
-    struct arena arena;          /* for texts and types */
+    struct arena arena;          /* memory for texts and types */
     struct labels names;         /* value: index of the symbol */
     struct labels section_names; /* value: index of the first section of the name */
     struct coil_object object;
@@ -119,7 +119,8 @@ bool asm_literal_parse(struct coil_asm *a, struct asm_literal *l);
 bool asm_literal_bits(struct coil_asm *a, const struct asm_literal *l, uint8_t op, uint64_t *bits);
 bool asm_wide_literal(struct coil_asm *a, const struct asm_literal *literal,
                       const struct coil_type *type, struct coil_operand *o);
-bool asm_number(struct coil_asm *a, uint8_t type, uint64_t *bits); /* of the next literal */
+/* Gives the bits of the next literal. */
+bool asm_number(struct coil_asm *a, uint8_t type, uint64_t *bits);
 
 /* ---- assemble_operands.c ---- */
 enum { ASM_PENDING = 0x80 }; /* the form of a literal that has no type yet */
@@ -138,17 +139,17 @@ bool asm_symbol_operand(struct coil_asm *a, struct token t, uint64_t *index);
 const struct asm_variable *asm_find_variable(const struct coil_asm *a, penta_bytes name,
                                              uint64_t id, bool numeric);
 bool asm_push_variable(struct coil_asm *a, struct asm_variable v);
-void asm_pop_variables(struct coil_asm *a, uint32_t depth); /* those declared in deeper scopes */
+void asm_pop_variables(struct coil_asm *a, uint32_t depth); /* drops variables of deeper scopes */
 void asm_plain(struct coil_operand *o, uint8_t op, uint8_t ext, uint8_t form, uint64_t value);
 
 /* ---- directives.c ---- */
 bool asm_align_code(struct coil_asm *a, uint64_t at);
 /* ---- assemble_insn.c ---- */
 bool coil_asm_instruction(struct coil_asm *a, struct token mnemonic);
-bool asm_opcode(struct coil_asm *a); /* .opcode 0xNN, operands */
+bool asm_opcode(struct coil_asm *a); /* assembles .opcode 0xNN, operands */
 
 /* ---- assemble_proto.c ---- */
-bool asm_proto(struct coil_asm *a); /* .proto NAME, result(arguments) */
+bool asm_proto(struct coil_asm *a); /* assembles .proto NAME, result(arguments) */
 
 /* ---- directives.c ---- */
 bool asm_directive(struct coil_asm *a, struct token t);

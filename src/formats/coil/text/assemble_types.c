@@ -16,7 +16,8 @@ bool asm_unsigned(struct coil_asm *a, uint64_t max, uint64_t *value)
 static int base_type(const struct source *s, struct token t)
 {
     if (t.kind != TOKEN_NAME) return -1;
-    char first = (char)(s->text.data[t.offset] | 32); /* both spellings of a type begin with it */
+    /* Both spellings of a type begin with this letter. */
+    char first = (char)(s->text.data[t.offset] | 32);
     for (int op = 0; op < 256; op++) {
         const struct coil_type_info *info = &coil_types[op];
         if (!info->text || info->text[0] != first || info->family == COIL_F_SPECIAL) continue;

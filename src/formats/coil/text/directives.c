@@ -134,7 +134,7 @@ static bool d_layout(struct coil_asm *a)
         if (a->object.section_count != 1 || !empty_object(a))
             return error_at(a->s->err, COIL_DIRECTIVE, a->s->pos,
                             ".layout bare comes before any content");
-        a->object.section_count = 0; /* there is no .text from the start then */
+        a->object.section_count = 0; /* a bare layout has no .text at the start */
         a->bare = true;
     } while (source_accept(a->s, ','));
     return true;
@@ -250,7 +250,7 @@ static bool d_section(struct coil_asm *a)
     bool first = !a->bare && find_section(a, name, &known) && !known &&
                  !coil_out_size(&a->object.sections[0]);
     if (!first) return new_section(a, name, head);
-    a->object.sections[0].head = head; /* this is the .text that exists from the start */
+    a->object.sections[0].head = head; /* section 0 is the .text that exists from the start */
     a->section = 0;
     return true;
 }
@@ -570,7 +570,7 @@ static bool d_raw(struct coil_asm *a)
 static const struct directive {
     const char *name;
     bool (*run)(struct coil_asm *a);
-    bool inside; /* it puts something into the current section */
+    bool inside; /* true: it puts something into the current section */
 } directives[] = {
     {".endian", d_endian, false},
     {".target", d_target, false},

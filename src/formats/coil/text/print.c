@@ -715,7 +715,8 @@ void coil_isa(const penta_visitor *v)
         describe_text(v, "meaning", op->meaning);
         bool never =
             op->group == COIL_G_PREPROC || op->group == COIL_G_NEVER || op->group == COIL_G_DEVICE;
-        if (never) describe_bool(v, "runs", false); /* the loader executes it, or it traps */
+        /* Such an instruction is executed by the loader, or traps. */
+        if (never) describe_bool(v, "runs", false);
         describe_leave(v, node);
     }
 }

@@ -528,7 +528,7 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
 
         /* ---- stops ---- */
         CASE(COIL_CELL_BREAK):
-            left++; /* the mark is not an instruction */
+            left++; /* the mark is not an instruction, so it takes no fuel */
             stop->kind = PENTA_STOP_BREAK;
             vm->at_break = true;
             goto out;

@@ -9,7 +9,7 @@
 
 enum { STACK_BYTES = 1 << 20, FRAME_BYTES = 64 << 20, HEAP_BYTES = 256 << 20, DEPTH = 100000 };
 #define BYTES_MAX (UINT64_C(1) << 32)
-enum { SLOTS = 4096 }; /* slots for variables at the start */
+enum { SLOTS = 4096 }; /* number of slots for variables at the start */
 
 void coil_vm_close(penta_vm *base)
 {

@@ -82,7 +82,7 @@ struct coil_visible { /* a variable that is shown when the machine has stopped *
     uint32_t function, slot;
     uint8_t at;
 };
-struct coil_program { /* does not change once it is loaded */
+struct coil_program { /* a program does not change after loading */
     struct coil_cell *cells;
     uint64_t *pcs;    /* per cell: its pc */
     uint32_t *owners; /* per cell: its function */
@@ -178,7 +178,7 @@ struct coil_vm {
     struct coil_region *regions;
     size_t region_count;
     struct coil_region *stack, *frame_memory, *heap;
-    uint64_t sp, frame_top; /* addresses */
+    uint64_t sp, frame_top; /* the stack pointer, and the address of the running function's frame */
     struct coil_bulk bulk;
     struct coil_block *blocks;
     size_t block_count, block_capacity, block_free; /* block_free: number of free blocks */
@@ -231,7 +231,7 @@ uint32_t coil_place_read(struct coil_vm *vm, const struct coil_place *p, uint8_t
                          uint64_t *value);
 uint32_t coil_place_write(struct coil_vm *vm, const struct coil_place *p, uint64_t value,
                           uint8_t from);
-uint8_t coil_step_type(const struct coil_step *step); /* the type that a register takes */
+uint8_t coil_step_type(const struct coil_step *step); /* gives the type that a register takes */
 /* ---- flags.c ---- */
 /* coil_flags_now returns the exact flags, and coil_flags_settle stores them in `flags`. */
 uint8_t coil_flags_now(const struct coil_vm *vm);

@@ -259,7 +259,8 @@ static void wide_ops_shift(struct coil_wide_operation *o)
 {
     unsigned n = o->type.bits;
     u128 v = u128_and(o->a, mask_of(o->type));
-    uint64_t count = u128_less(u128_of(255), o->b) ? 255 : u128_low(o->b); /* more than any width */
+    /* 255 is more than any width. */
+    uint64_t count = u128_less(u128_of(255), o->b) ? 255 : u128_low(o->b);
     bool carry, left = o->opcode == COIL_OP_SHL || o->opcode == COIL_OP_SAL;
     u128 r = wide_ops_shifted(o->opcode, v, n, count,
                               (unsigned)u128_low(u128_mod(o->b, u128_of(n))), &carry);

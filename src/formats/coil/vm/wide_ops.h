@@ -13,11 +13,11 @@ struct coil_width {
  * sign. A real has its bits at the low end. */
 struct coil_number {
     uint8_t op;              /* the scalar type, CINT or CUNT */
-    struct coil_width width; /* for an integer only */
+    struct coil_width width; /* set for integers only */
     u128 value;
 };
 
-struct coil_width coil_width_of(const struct coil_type *t); /* of an integer type */
+struct coil_width coil_width_of(const struct coil_type *t); /* gives the width of an integer type */
 u128 coil_extend(struct coil_width width, u128 value);
 /* Converts a number as MOV does (COIL 7.8). */
 struct coil_number coil_number_convert(struct coil_number n, uint8_t to, struct coil_width width,

@@ -12,7 +12,7 @@ struct coil_variable {
     uint32_t depth, serial; /* serial: number of the declaration in its function */
 };
 struct coil_value { /* a definition of the preprocessor */
-    uint64_t id;    /* or a string offset */
+    uint64_t id;    /* the id of the definition, or a string offset */
     bool text, live, has_value;
     uint8_t op;
     uint64_t bits;
@@ -25,8 +25,9 @@ struct coil_check {
     size_t errors;               /* number of errors of the last instruction */
     uint32_t first;              /* code of its first error */
     struct coil_type_ids ids;
-    struct arena arena;              /* for the types of the function */
-    struct coil_variable *variables; /* declared ones in open scopes, found through `scopes` */
+    struct arena arena; /* memory for the types of the function */
+    /* The variables declared in open scopes, found through `scopes`. */
+    struct coil_variable *variables;
     size_t variable_count, variable_capacity;
     struct coil_scopes scopes, value_index;
     uint32_t depth, serials;

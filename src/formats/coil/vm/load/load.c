@@ -66,7 +66,8 @@ static bool load_guard(struct coil_loading *l, visit *each, uint64_t pc)
     l->insn->count = 0;
     l->check.removed = false;
     if (!each(l, pc, false)) return false;
-    if (l->p->cells) l->p->cells[l->p->count - 1].op = COIL_CELL_END; /* in the second walk only */
+    /* Only the second walk has cells. */
+    if (l->p->cells) l->p->cells[l->p->count - 1].op = COIL_CELL_END;
     return true;
 }
 
@@ -112,7 +113,7 @@ static bool load_walk(struct coil_loading *l, visit *each)
         if (!coil_is_code(&m->sections[i]) || !m->sections[i].size || at < from) continue;
         if (!walk_section(l, i, each)) return false;
         from = at + m->sections[i].size;
-        if (from < at) return true; /* this is the end of the address space */
+        if (from < at) return true; /* the section reaches the end of the address space */
     }
     return true;
 }
@@ -419,7 +420,7 @@ static void settle_branch(struct coil_loading *l, size_t i)
     bool call = c->op == COIL_CELL_CALL || c->op == COIL_CELL_CALL_IF;
     if (!call && c->op != COIL_CELL_BR && c->op != COIL_CELL_JMP) return;
     if (!coil_program_cell(p, l->targets[i], &cell)) {
-        c->op = COIL_CELL_INDIRECT; /* it traps with BAD_TARGET when it is taken */
+        c->op = COIL_CELL_INDIRECT; /* an INDIRECT cell traps with BAD_TARGET when it is reached */
         return;
     }
     bool first = p->starts[cell] != 0;

@@ -7,7 +7,7 @@ static uint32_t run_typing(struct coil_vm *vm, const struct coil_step *s)
 {
     if (s->opcode == COIL_OP_SIZEOF) vm->v[0] = s->places[0].type->size;
     if (s->opcode == COIL_OP_ALIGNOF) vm->v[0] = s->places[0].type->align;
-    return 0; /* the others were done when the program was loaded */
+    return 0; /* loading has done the other instructions already */
 }
 
 /* Goes on after an interrupt in a long write: finishes the write, and does what the instruction

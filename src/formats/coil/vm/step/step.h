@@ -23,9 +23,10 @@ struct coil_roles { /* the numbers of operands by their role; -1: none */
     int to, a, b, c;
 };
 struct coil_roles coil_roles_of(const struct coil_step *s);
-bool coil_keeps_value_type(uint8_t opcode); /* its second operand does not take part in typing */
+/* true: the second operand does not take part in typing. */
+bool coil_keeps_value_type(uint8_t opcode);
 uint8_t coil_operation_type(const struct coil_step *s, const struct coil_roles *r);
-bool coil_clamps(uint8_t opcode); /* SATURATE of the destination applies to it */
+bool coil_clamps(uint8_t opcode); /* true: SATURATE of the destination applies to the operation */
 uint32_t coil_run_arith(struct coil_vm *vm, const struct coil_step *s);
 /* ---- step_wide.c: instructions with an operand that is a CINT or CUNT ---- */
 /* `through` is the type between, or NULL. */
@@ -38,7 +39,7 @@ uint32_t coil_run_memory(struct coil_vm *vm, const struct coil_step *s);
 uint32_t coil_run_atomic(struct coil_vm *vm, const struct coil_step *s);
 /* ---- step_vector.c ---- */
 uint32_t coil_run_vector(struct coil_vm *vm, const struct coil_step *s);
-uint8_t coil_value_flags(uint8_t type, uint64_t value); /* Z, S and N of a value */
+uint8_t coil_value_flags(uint8_t type, uint64_t value); /* gives the flags Z, S and N of a value */
 double coil_as_double(uint8_t type, uint64_t value);
 /* Does one operation in the type, and adds its C, V and N to *flags. */
 uint64_t coil_combine(uint8_t opcode, uint8_t type, uint64_t a, uint64_t b, uint8_t *flags);

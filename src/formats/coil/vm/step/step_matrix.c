@@ -207,7 +207,7 @@ static bool solve_integers(struct coil_vm *vm, uint64_t *all, unsigned n, uint8_
 
 static uint32_t run_solve(struct coil_vm *vm, const struct coil_step *s)
 {
-    enum { ROWS_MAX = 256 }; /* so that one instruction takes less than a second */
+    enum { ROWS_MAX = 256 }; /* limits one instruction to less than a second */
     bool invert = s->opcode == COIL_OP_INV;
     const struct coil_place *from = &s->places[s->count - 1], *to = &s->places[0];
     uint8_t type = from->type->elem->op, *bytes;
@@ -217,7 +217,8 @@ static uint32_t run_solve(struct coil_vm *vm, const struct coil_step *s)
     coil_matrix_shape(from->type, &n, &columns);
     if (n > (whole && invert ? (unsigned)COIL_EXACT_ROWS : ROWS_MAX)) return COIL_TRAP_UNSUPPORTED;
     TRY(coil_place_bytes(vm, from, false, &bytes));
-    for (unsigned i = 0; i < n; i++) TRY(coil_work(vm, n)); /* copying elements in and out */
+    /* The work of copying elements in and out. */
+    for (unsigned i = 0; i < n; i++) TRY(coil_work(vm, n));
     uint64_t *all = elements_of(vm, from->type, bytes, n);
     if (!all) return COIL_TRAP_OUT_OF_MEMORY;
     bool regular = (whole ? solve_integers : solve_reals)(vm, all, n, type, invert, &trap);
@@ -263,7 +264,8 @@ static uint32_t run_line(struct coil_vm *vm, const struct coil_step *s)
     } else if (index >= (s->opcode == COIL_OP_ROW ? rows : columns)) {
         return COIL_TRAP_BOUNDS_VIOLATION;
     }
-    TRY(coil_work(vm, (length < lanes ? length : lanes) / 2)); /* at most 65,535, done in place */
+    /* At most 65,535 elements, written in place. */
+    TRY(coil_work(vm, (length < lanes ? length : lanes) / 2));
     for (uint64_t i = 0; i < length && i < lanes; i++) {
         unsigned row =
             (unsigned)(s->opcode == COIL_OP_ROW   ? index

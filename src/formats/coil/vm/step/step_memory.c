@@ -26,7 +26,8 @@ uint32_t coil_run_stack(struct coil_vm *vm, const struct coil_step *s)
             uint64_t sp = vm->sp;
             vm->sp -= room;
             trap = coil_copy(vm, vm->sp, top, address, bytes, size);
-            if (trap && !vm->bulk.kind) vm->sp = sp; /* nothing was done */
+            /* Nothing was written, so the stack is as before. */
+            if (trap && !vm->bulk.kind) vm->sp = sp;
             return trap;
         }
         vm->sp -= room;
@@ -171,7 +172,7 @@ uint32_t coil_run_memory(struct coil_vm *vm, const struct coil_step *s)
 uint32_t coil_run_atomic(struct coil_vm *vm, const struct coil_step *s)
 {
     const char *loc_at = strchr(s->form, 'L');
-    if (!loc_at) return 0; /* this is ATOMFENCE */
+    if (!loc_at) return 0; /* ATOMFENCE has no location */
     unsigned l = (unsigned)(loc_at - s->form);
     const struct coil_place *loc = &s->places[l];
     uint8_t type = loc->op;
@@ -197,7 +198,7 @@ uint32_t coil_run_atomic(struct coil_vm *vm, const struct coil_step *s)
     switch (s->opcode) {
     case COIL_OP_ATOMLD: return coil_place_write(vm, &s->places[0], old, type);
     case COIL_OP_ATOMWAIT:
-    case COIL_OP_ATOMNOTIFY: return 0; /* there is one thread */
+    case COIL_OP_ATOMNOTIFY: return 0; /* with one thread there is nobody to wait for or to wake */
     case COIL_OP_ATOMXCHG:
         TRY(coil_read_as(vm, s, (int)l + 1, type, &operand));
         TRY(coil_place_write(vm, loc, operand, type));

@@ -114,7 +114,7 @@ static uint32_t run_length(struct coil_vm *vm, const struct coil_step *s)
     uint64_t size = coil_types[type].bytes, lanes = from->type->size / size;
     double sum = 0;
     TRY(coil_place_bytes(vm, from, false, &a));
-    TRY(coil_work(vm, lanes / 2)); /* at most 65,535, written in place */
+    TRY(coil_work(vm, lanes / 2)); /* at most 65,535 lanes, written in place */
     for (uint64_t i = 0; i < lanes; i++) {
         double v = coil_as_double(type, coil_get(vm, a + i * size, type));
         sum += v * v;
@@ -189,7 +189,7 @@ static uint32_t run_lanes_copy(struct coil_vm *vm, const struct coil_step *s)
         return COIL_TRAP_BOUNDS_VIOLATION;
     TRY(coil_place_bytes(vm, &s->places[1], false, &from));
     TRY(coil_place_bytes(vm, &s->places[0], true, &to));
-    TRY(coil_work(vm, length / 2)); /* at most 65,535 lanes, in place */
+    TRY(coil_work(vm, length / 2)); /* at most 65,535 lanes, written in place */
     for (uint64_t i = 0; i < length; i++) {
         uint64_t source = extract ? start + i : i, target = extract ? i : start + i;
         uint64_t value = coil_get(vm, from + source * coil_types[type].bytes, type);
