@@ -150,7 +150,7 @@ void ssa_item(struct ssa_function *f, uint32_t item) { ssa_list(f, &item, 1); }
 void ssa_phi_add(struct ssa_function *f, uint32_t phi, uint32_t value)
 {
     uint32_t n = f->insns[phi].count, old = f->insns[phi].list;
-    /* true: the list of this phi is the last one in the pool. */
+    /* `last` tells whether the list of this phi is the last one in the pool. */
     bool last = n && old + n == f->pool_count;
     uint32_t list = last ? old : ssa_list(f, NULL, 0);
     for (uint32_t k = 0; !last && k < n && !f->failed; k++) ssa_item(f, f->pool[old + k]);

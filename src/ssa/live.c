@@ -310,7 +310,7 @@ bool ssa_live(struct ssa_live *l)
     struct uses u = {
         .l = l, .first = live_numbers(l, values), .last = live_numbers(l, values), .count = 1};
     if (l->err.code) return false;
-    /* The number 0 means none. */
+    /* The number 0 means that a value has no interval. */
     memset(l->first, 0, values * sizeof *l->first);
     if (!ARRAY_RESERVE(l->ranges, l->range_capacity, values) ||
         !ARRAY_RESERVE(l->uses, l->use_capacity, values * 2) ||

@@ -114,7 +114,7 @@ struct ssa_limits {
     uint64_t *words;
 };
 struct ssa_function {
-    /* This memory is used again for the next function. */
+    /* The memory of these arrays is used again for the next function. */
     struct ssa_insn *insns; /* insns[0] is no instruction */
     struct ssa_block *blocks;
     uint32_t *pool;
@@ -181,7 +181,7 @@ bool ssa_edge(struct ssa_function *f, uint32_t from, uint32_t to); /* adds a pre
 uint32_t ssa_list(struct ssa_function *f, const uint32_t *items, uint32_t count);
 /* Adds an item to the last list. */
 void ssa_item(struct ssa_function *f, uint32_t item);
-/* Adds its value for one more edge. */
+/* Adds the argument of a phi for one more edge. */
 void ssa_phi_add(struct ssa_function *f, uint32_t phi, uint32_t value);
 /* Calls fn for every value that the instruction uses, also for those in its list and its exit. */
 typedef void ssa_use_fn(void *user, uint32_t *use);
@@ -206,7 +206,7 @@ void ssa_variables(struct ssa_function *f, uint32_t count, const uint8_t *types)
 void ssa_write(struct ssa_function *f, uint32_t variable, uint32_t value);
 uint32_t ssa_read(struct ssa_function *f, uint32_t variable);
 void ssa_start(struct ssa_function *f, uint32_t block); /* later instructions go to this block */
-/* Tells that all its predecessors are known. */
+/* Tells the builder that all predecessors of a block are known. */
 void ssa_seal(struct ssa_function *f, uint32_t block);
 uint32_t ssa_const(struct ssa_function *f, int64_t imm);
 uint32_t ssa_fixed(struct ssa_function *f, enum ssa_fixed which);
@@ -329,7 +329,7 @@ struct ssa_code {
     struct ssa_line *lines; /* guest positions, in the order of their code */
     size_t line_count, line_capacity;
     bool failed;
-    /* These are used for native functions only. */
+    /* Only native functions use the following fields. */
     struct ssa_reloc *relocs;
     uint32_t *returns; /* offsets of the ret instructions */
     size_t reloc_count, reloc_capacity, return_count, return_capacity;

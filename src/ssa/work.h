@@ -14,7 +14,7 @@ struct ssa_work {
     bool over;                /* there was too much work, or the flag was set */
 };
 
-/* Returns false if there was too much work or the flag is set. */
+/* Returns false if the function took too much work, or if the flag is set. */
 bool ssa_work_look(struct ssa_work *w);
 /* What takes memory counts as several steps, so that memory is bounded too: an instruction, a state
  * of an exit, a block in which a value lives. */

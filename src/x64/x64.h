@@ -74,7 +74,7 @@ X64_INLINE void x64_patch32(struct x64 *e, uint32_t at, uint32_t value)
     memcpy(e->start + at, &value, 4);
 }
 
-/* Puts a byte before those in w if `wanted` is true. */
+/* Puts a byte before the bytes in w if `wanted` is true. */
 X64_INLINE uint64_t x64_in_front(uint64_t w, unsigned byte, bool wanted)
 {
     return w << 8 * wanted | (byte & (0u - wanted));
@@ -379,7 +379,7 @@ X64_LOAD(xor, 0x33)
 X64_LOAD(cmp, 0x3b)
 #undef X64_LOAD
 
-/* Computes the address itself, without the segment. */
+/* Computes the address of a memory operand, without its segment. */
 X64_INLINE void x64_lea(struct x64 *e, enum x64_size size, enum x64_reg dst, struct x64_mem m)
 {
     x64_form_mem(e, 0x8d, size, dst, m, false);
@@ -406,7 +406,7 @@ X64_INLINE void x64_mov_store_imm16(struct x64 *e, struct x64_mem m, uint16_t im
     x64_form_mem(e, 0x6600c7, X32, 0, m, false);
     x64_put(e, imm, 2);
 }
-/* With X64, the immediate is sign-extended. */
+/* With X64, the immediate is sign-extended to 64 bits. */
 X64_INLINE void x64_mov_store_imm(struct x64 *e, enum x64_size size, struct x64_mem m, int32_t imm)
 {
     x64_form_mem(e, 0xc7, size, 0, m, false);

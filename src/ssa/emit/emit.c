@@ -383,7 +383,7 @@ bool ssa_emit(struct ssa_function *f, uint32_t number, struct ssa_code *code)
     struct ssa_emitter *m = code->emitter;
     uint32_t count = 0;
     if (SSA_RESERVE(code, m->order, m->order_capacity, f->block_count + 1))
-        /* layout.c has put the blocks into their order. */
+        /* layout.c has put the blocks into the order of the code. */
 
         for (uint32_t b = 0; b < f->block_count; b++)
             if (m->l.loops.number[b] && f->blocks[b].first) m->order[count++] = b;

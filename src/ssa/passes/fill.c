@@ -68,7 +68,7 @@ static bool find_fill(struct fill *out, const struct ssa_function *f, const stru
         return false;
     uint64_t size = UINT64_C(1) << ssa_mem_bits[store->mem];
     out->advance = (uint64_t)step * (WIDE / size);
-    /* The stores leave no gap and do not overlap. */
+    /* The loop is one to fill if its stores leave no gap and do not overlap. */
     return (uint64_t)step << (side ? store->scale : 0) == size;
 }
 

@@ -20,7 +20,7 @@ static bool invariant_moves(const struct ssa_function *f, const struct ssa_loops
 {
     const struct ssa_insn *in = &f->insns[value];
     if (!ssa_has(in->op, 'p')) return false;
-    /* Small constants are parts of instructions, so they stay. */
+    /* Small constants are parts of instructions, so they stay in the loop. */
     if (in->op == SSA_CONST && in->type == SSA_INT && in->imm == (int32_t)in->imm) return false;
     if (in->op == SSA_FIXED) return false;
     for (unsigned i = 0; i < ssa_ops[in->op].args; i++) {

@@ -37,7 +37,7 @@ static uint32_t divide_unsigned(struct site *s, bool narrow, uint32_t x, uint64_
 {
     unsigned bits = log_up(d);
     if (is_power(d)) return strength_shift(s, SSA_SHR, narrow, x, bits);
-    /* Here 2^64 / d is exact enough for every x below 2^32. */
+    /* For 32 bits, 2^64 / d is exact enough for every x. */
     if (narrow) {
         uint32_t by = ssa_const_before(s->f, s->before, UINT64_MAX / d + 1);
         return strength_make(s, SSA_MULHU, false, strength_make(s, SSA_ZEXT32, false, x, 0), by);
