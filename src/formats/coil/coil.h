@@ -133,7 +133,7 @@ struct coil_type {
     /* The element, or the type that an alias stands for. NULL: an alias of a type id. */
     const struct coil_type *elem;
     uint64_t id; /* the type id, if it is such an alias */
-    /* The rest is set for closed types only. */
+    /* The remaining fields are set for closed types only. */
     uint64_t digest; /* digest of the structure; 0: not closed */
     /* For a type of many members: id << 16 | index, ascending. Else NULL. */
     const uint32_t *by_id;

@@ -58,7 +58,7 @@ static bool convert_data(const struct coil_module *m, uint8_t *image, bool keep_
     return ok;
 }
 
-/* No size changes, so all bytes stay at their places. */
+/* Converts the whole file. No size changes, so all bytes stay at their places. */
 static bool convert_into(struct coil_module *to, const struct coil_module *m, uint8_t *image,
                          bool keep_data, struct findings *f)
 {

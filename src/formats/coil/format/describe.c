@@ -80,7 +80,7 @@ static void describe_header(const struct coil_module *m, const penta_visitor *v)
     if (!describe_enter(v, node)) return;
     if (!m->natural) {
         layout_leaves(v, coil_header_fields, m->base.file.data, 0, m->big_endian, header_note);
-        /* It is described in two parts, around the hidden bytes. */
+        /* A natural header is described in two parts, around its hidden bytes. */
     } else {
         enum { BEFORE = 10 };
         struct layout_field head[BEFORE + 1];
@@ -156,7 +156,7 @@ static void describe_strings(const struct coil_module *m, const penta_visitor *v
     if (!describe_enter(v, node)) return;
     for (size_t at = 0; at < m->strings.size;) {
         penta_bytes text = coil_string(m, at);
-        /* The size includes the zero at the end, if there is one. */
+        /* The size of a string includes the zero at its end, if there is one. */
         size_t size = text.size + (at + text.size < m->strings.size);
         describe_field(v, (penta_field){.name = "string",
                                         .offset = p->from + at,

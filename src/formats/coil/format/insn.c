@@ -8,7 +8,7 @@ static uint8_t count_of(const char *forms, bool most)
     unsigned best = most ? 0 : 255, n = 0;
     for (const char *p = forms;; p++) {
         if (*p == '*') {
-            /* The operand before the star may repeat. */
+            /* A star means that the operand before it may repeat. */
             if (most) return 255;
         } else if (*p == '|' || !*p) {
             if (most ? n > best : n < best) best = n;

@@ -462,7 +462,7 @@ const struct coil_type *coil_type_close(const struct coil_type_ids *ids, const s
                                         struct arena *arena, penta_error *err)
 {
     t = coil_type_resolve(ids, t);
-    /* Such types outlive the copy. */
+    /* Types that ids own, and scalars of the table, outlive the copy. */
     if (!t || t->bound || t == &coil_scalar_types[t->op]) return t;
     struct coil_type *copy = arena_alloc(arena, 1, sizeof *copy, err);
     if (!copy) return NULL;

@@ -72,7 +72,7 @@ bool penta_coil_pass_text(const penta_vm *vm, const char *pass, penta_buffer *ou
     if (!j || !j->code)
         return error_at(err, BASE_UNSUPPORTED, 0, "the machine has no compiled code");
     struct writer w = {0};
-    /* A second compiler on the machine's own program. */
+    /* `again` is a second compiler, which works on the machine's own program. */
     struct coil_jit *again = calloc(1, sizeof *again);
     if (!again) return error_at(err, BASE_MEMORY, 0, "no memory to compile");
     struct dump d = {j->vm.m, &j->vm.program, pass, &w};

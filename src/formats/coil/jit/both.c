@@ -20,7 +20,7 @@ static bool equal_memory(struct coil_jit *j, const struct coil_vm *a, const stru
     for (size_t i = 0; i < a->region_count; i++) {
         const struct coil_region *x = &a->regions[i], *y = &b->regions[i];
         if (x->size != y->size) return both_note(j, "size of a region", x->size, y->size);
-        /* Frames that were left may hold anything. */
+        /* The memory of frames that were left may hold anything, so it is not compared. */
         uint64_t size = x->size;
         if (x == a->heap) size = a->heap_top;
         if (x == a->frame_memory && x->size)
@@ -124,7 +124,7 @@ static void both_walk(penta_vm *base, struct walk *w)
 {
     struct coil_jit *j = coil_jit(base);
     coil_jit_engine.walk(base, w);
-    /* After a snapshot was loaded, compiled code runs alone. */
+    /* After a snapshot was loaded, compiled code runs without the interpreter. */
     if (walk_loads(w)) j->following = j->behind = false;
 }
 

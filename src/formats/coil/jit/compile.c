@@ -193,7 +193,7 @@ static struct ssa_region *find_regions(const struct coil_vm *vm, size_t *count)
     *count = 0;
     for (size_t i = 0; regions && i < vm->region_count; i++) {
         const struct coil_region *r = &vm->regions[i];
-        /* The heap has no size yet. */
+        /* The heap is left out, because it has no size yet. */
         if (r != vm->heap && r->size)
             regions[(*count)++] = (struct ssa_region){r->base, r->size, r->writable};
     }
@@ -279,7 +279,7 @@ static bool compile_at(struct coil_jit *j, uint32_t number, struct ssa_code *cod
         }
         ok = ssa_emit(f, number, code);
     }
-    /* Every open call might have a frame of this size. */
+    /* Frames must fit the stack even if every open call has a frame of this size. */
     ok = ok && j->frames[number] <= frame_most(j);
     j->framed[number] = ok && fast;
     j->work_done += j->work.done;
@@ -318,7 +318,7 @@ static bool compile_function(struct coil_jit *j, uint32_t number, struct ssa_cod
     j->work.most = coil_work_most(&j->vm.program, number);
     bool ok = !stopped && compile_at(j, number, code, f, fast);
     stopped = j->work.stop && *j->work.stop;
-    /* It takes too much work, or its frame is too large. */
+    /* The function takes too much work, or its frame is too large. */
     if (!ok && !fast && !stopped) {
         j->work = (struct ssa_work){.most = UINT64_MAX, .stop = j->work.stop};
         start_again(f);

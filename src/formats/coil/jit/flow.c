@@ -12,7 +12,7 @@ enum { BLOCKS_MAX = 1 << 20 };
 void coil_flow_free(struct coil_flow *f)
 {
     for (uint32_t i = 0; f->targets && f->computed && i < f->end - f->first; i++)
-        /* Other lists of targets belong to a table. */
+        /* Only lists of computed targets are freed; other lists belong to a table. */
         if (f->computed[i]) free(f->targets[i]);
     free(f->targets);
     free(f->target_counts);
@@ -347,7 +347,7 @@ static void find_readers(struct coil_flow *f)
 {
     bool all = false, again = false;
     uint32_t *last = malloc((f->block_count + 1) * sizeof *last); /* per block: its last writer */
-    /* Per block: the only one before it. */
+    /* Per block: the block before it, if there is only one. */
     uint32_t *from = malloc((f->block_count + 1) * sizeof *from);
     if (!last || !from) all = true;
     for (uint32_t b = 0; !all && b < f->block_count; b++) from[b] = NONE;

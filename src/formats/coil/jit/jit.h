@@ -16,7 +16,7 @@
 #include "ssa/ssa.h"
 
 enum { COIL_PASSED = 6, COIL_WINDOWS = 64, COIL_LIMITS = 512 };
-/* The first compiles fast, the second makes fast code. */
+/* COIL_LEVEL_FAST compiles fast, COIL_LEVEL_FULL makes fast code. */
 enum { COIL_LEVEL_FAST = 1, COIL_LEVEL_FULL = 2 };
 
 /* The low byte of a site's kind: what native code asks for at an exit. */
@@ -48,14 +48,14 @@ enum coil_key {
 
 struct coil_jit {
     struct coil_vm vm;
-    /* The following is used by native code. */
+    /* Native code uses the following fields. */
     uint64_t gpr[16], xmm[16][4]; /* the registers as they were saved at an exit */
     uint64_t host_stack, stack, frame;
     _Atomic uint64_t stack_limit;
     uint8_t *linear;
     struct ssa_window windows[COIL_WINDOWS];
     _Atomic uint64_t limits[COIL_LIMITS];
-    /* The following is used by C. */
+    /* Only C code uses the following fields. */
     uint64_t limit_words[COIL_LIMITS]; /* the limits when there is no interrupt */
     uint32_t limit_count;
     uint8_t *code;
@@ -201,7 +201,7 @@ struct coil_lower {
  * appended to it, and its variables are in its frame. */
 bool coil_lower_function(struct coil_vm *vm, uint32_t function, const uint8_t *touched, bool leaves,
                          uint8_t *types, struct ssa_function *f, struct ssa_code *code);
-/* Does the same for an object file. */
+/* Makes the SSA form of a function for an object file. */
 bool coil_lower_native(struct coil_native *n, uint32_t function, struct ssa_function *f);
 void coil_lower_call(struct coil_lower *l, uint32_t callee);
 void coil_lower_return(struct coil_lower *l);
@@ -211,7 +211,7 @@ enum ssa_mem coil_lower_mem(uint8_t op);
 void coil_lower_stub(const struct coil_function *function, uint8_t touched, struct ssa_function *f);
 uint32_t coil_lower_exit(struct coil_lower *l, uint32_t kind);
 void coil_lower_step(struct coil_lower *l);
-/* Returns false if the instruction has no simple form. */
+/* Lowers an instruction that computes. Returns false if it has no simple form. */
 bool coil_lower_value(struct coil_lower *l, const struct coil_step *s);
 bool coil_lower_vector(struct coil_lower *l, const struct coil_step *s); /* in lower_vector.c */
 bool coil_lower_stack(struct coil_lower *l, const struct coil_step *s);  /* in lower_stack.c */
@@ -266,7 +266,7 @@ static inline enum ssa_type coil_ssa_type(uint8_t op)
 
 bool coil_find_callable(struct coil_jit *j);
 bool coil_calls_address(const struct coil_program *p, uint32_t cell);
-/* Returns how many blocks such a call needs. */
+/* Returns how many blocks a call of an address needs. */
 uint32_t coil_callable_blocks(const struct coil_lower *l);
 bool coil_lower_call_address(struct coil_lower *l, uint32_t next);
 

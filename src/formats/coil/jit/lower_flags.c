@@ -116,7 +116,7 @@ static uint32_t lower_flags_op2(struct coil_lower *l, enum ssa_op op, uint32_t a
 static uint32_t result_of(struct coil_lower *l, const struct coil_pending_flags *p)
 {
     if (p->result) return p->result;
-    /* CMP has no result, so it is computed here. */
+    /* CMP keeps no result, so the result is computed here. */
     return coil_lower_canon(l, lower_flags_op2(l, SSA_SUB, p->a, p->b), p->type);
 }
 
@@ -127,7 +127,7 @@ static uint32_t lower_flags_carry(struct coil_lower *l, const struct coil_pendin
     return lower_flags_set(l, SSA_B, p->result, p->a); /* for ADD and INC */
 }
 
-/* Tells whether the product does not fit. */
+/* Tells whether the product does not fit the type. */
 static uint32_t product_lost(struct coil_lower *l, const struct coil_pending_flags *p)
 {
     bool is_signed = coil_types[p->type].family == COIL_F_SIGNED;
@@ -181,7 +181,7 @@ static uint32_t lower_flags_truth(struct coil_lower *l, uint8_t condition)
     case COIL_IF_O: return lower_flags_overflow(l, p);
     default: break;
     }
-    /* True if S differs from V. */
+    /* `less` is true if S differs from V. */
     uint32_t less = lower_flags_op2(l, SSA_XOR, sign, lower_flags_overflow(l, p));
     if (condition == COIL_IF_LT) return less;
     /* With Z and an overflow, as for -128 + -128 in eight bits, both GTE and LT hold. */

@@ -201,7 +201,7 @@ uint32_t coil_lower_place(struct coil_lower *l, const struct coil_place *p, uint
     case COIL_AT_SLOT: {
         uint8_t declared = l->flow.types[p->slot];
         uint32_t value = coil_lower_get(l, p->slot);
-        /* The operand has another integer type of the same width. */
+        /* The operand may have another integer type of the same width as the slot. */
         if (p->op != declared) {
             if (!coil_is_int(p->op) || !coil_is_int(declared)) return 0;
             value = coil_lower_canon(l, value, p->op);
@@ -263,7 +263,7 @@ bool coil_lower_write(struct coil_lower *l, const struct coil_place *p, uint32_t
     if ((p->at != COIL_AT_FRAME && p->at != COIL_AT_MEMORY) || l->vm->m->big_endian ||
         p->ext & (COIL_VOLATILE | COIL_ATOMIC))
         return false;
-    /* A store cuts an integer by itself. */
+    /* Integers need no conversion, because a store cuts them. */
     if (!ints) value = coil_lower_convert(l, value, from, p->op);
     if (!value || !coil_lower_reach(l, p, coil_lower_mem(p->op), true, &at)) return false;
     ssa_store(f, coil_lower_mem(p->op), at, value);

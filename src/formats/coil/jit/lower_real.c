@@ -144,7 +144,7 @@ static uint32_t lower_real_rounded(struct coil_lower *l, uint8_t opcode, uint8_t
     return ssa_op1(l->f, SSA_FNARROW, SSA_F32, lower_real_whole(l, opcode, wide));
 }
 
-/* Changes the sign bit. */
+/* Changes the sign bit of a float, or clears it. */
 static uint32_t lower_real_resigned(struct coil_lower *l, uint8_t type, bool clears, uint32_t a)
 {
     int64_t sign = type == COIL_T_FP32 ? INT64_C(1) << 31 : INT64_MIN;

@@ -109,7 +109,7 @@ static bool lower_chained(struct coil_lower *l, const struct coil_step *s, uint8
     if (!coil_lower_write(l, &s->places[0], result, type)) return false;
     bool writes = s->count == 4 && to->at != COIL_AT_CONST && !(to->ext & COIL_CONST);
     if (writes && !coil_lower_write(l, to, out, COIL_T_UNT8)) return false;
-    /* Only flag C can be read: 0 is less than the carry, or not. */
+    /* Later instructions can read flag C only, as the comparison of 0 with the carry. */
     if (live)
         l->flags =
             (struct coil_pending_flags){COIL_OP_CMP, COIL_T_UNT64, ssa_const(l->f, 0), out, 0};

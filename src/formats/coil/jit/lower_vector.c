@@ -135,7 +135,7 @@ static void store_pieces(struct coil_lower *l, const struct operand *to, unsigne
     }
 }
 
-/* Tells whether all bits stay as they are. */
+/* Tells whether a move leaves all bits as they are. */
 static bool moves_bits(const struct coil_place *to, const struct coil_place *from)
 {
     const struct coil_type *d = to->type, *v = from->type;
@@ -227,7 +227,7 @@ static bool find_shape(struct lanes *n, const struct coil_step *s)
         n->apart &= p->at != COIL_AT_MEMORY;
         n->constants |= p->at == COIL_AT_CONST;
     }
-    /* Bitwise operations work on untyped vectors. */
+    /* If no operand has a lane type, this is a bitwise operation on bytes. */
     if (n->o.type == COIL_T_VOID) n->o.type = COIL_T_UNT8;
     return n->size && n->o.type != COIL_T_BIT;
 }

@@ -260,7 +260,7 @@ static void coil_run_returned(struct coil_jit *j)
     vm->depth = j->base_depth;
     vm->fp = j->base_fp;
     vm->function = j->base_function;
-    /* `pc` is where the return is, which native code has noted. */
+    /* The program has ended, and native code has stored the place of the return in `pc`. */
     if (!vm->depth) {
         vm->final = vm->halted = true;
         vm->function = vm->program.owners[vm->pc];
@@ -294,7 +294,7 @@ static void run_native(struct coil_jit *j, penta_stop *stop)
         }
         if (!coil_run_interpret(j, UINT64_MAX, stop)) return;
     }
-    /* The interpreter asks the host, or reports the end again. */
+    /* The interpreter makes the stop: it asks the host, or reports the end. */
     coil_vm_run(&j->vm.base, 1, stop);
     if (!j->vm.waiting) j->suspended = false;
 }

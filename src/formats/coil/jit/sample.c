@@ -77,7 +77,7 @@ size_t coil_jit_sample(const penta_vm *base, const struct native_state *at,
     if (offset < j->code_used && j->vm.program.function_count && offset >= j->entries[0]) {
         add_code(&s, (uint32_t)offset);
         stack += 8 * words_at(j, at->pc);
-        /* What native code asks for is done on the host's stack. */
+        /* Functions that native code asks for run on the host's stack. */
     } else if (!on_stack(j, stack)) {
         stack = j->inside || j->suspended ? j->stack : 0;
     }

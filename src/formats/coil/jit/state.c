@@ -171,7 +171,7 @@ bool coil_jit_settle(struct coil_jit *j)
         vm->pc = here->position;
         note_kept(j, &open[0]);
     }
-    /* What an inner function holds is newer. */
+    /* The registers that an inner function holds are newer than those of its caller. */
     uint32_t known = 0;
     for (size_t i = 0; ok && i < n; i++) {
         if (i) fp -= vm->program.functions[open[i].function].slots;

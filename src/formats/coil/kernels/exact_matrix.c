@@ -146,7 +146,7 @@ static void exact_matrix_subtract(struct product *x, struct product *y)
 static void divide_exactly(struct number *to, struct product *x, const struct number *y)
 {
     uint32_t skip = 0, size = x->size >= y->size ? x->size - y->size + 1 : 0;
-    /* These are whole limbs of factors of two, which x has too. */
+    /* `skip` counts whole limbs of factors of two, which x has too. */
     while (!y->limb[skip]) skip++;
     unsigned twos = (unsigned)__builtin_ctzll(y->limb[skip]);
     uint64_t odd[LIMBS];

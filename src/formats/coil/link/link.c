@@ -108,7 +108,7 @@ static bool choose_members(struct state *s)
             ok &= note_names(&wanted, in->module, &s->err);
     }
     bool named = !s->link->entry && coil_link_count_entries(s, &input) == 1;
-    /* A library may have the entry function. */
+    /* The entry function is wanted too, because an archive may have it. */
     if (!s->link->relocatable && !named) {
         const char *entry = s->link->entry ? s->link->entry : "main";
         ok &= labels_intern(&wanted, bytes_of(entry), &s->err) >= 0;

@@ -1,4 +1,4 @@
-/* The static linker: it makes one object of many. */
+/* The static linker, which makes one object of many. */
 #pragma once
 #include "coil/coil.h"
 

@@ -184,7 +184,7 @@ static bool compile_function(struct coil_native *n, uint32_t number, struct coil
     if (own && n->vm->program.functions[number].bytes > FRAME_MAX) return no_code(n, number);
     if (own && n->entered[number]) {
         coil_native_entry(n, number);
-        /* ssa_emit would clear `failed`, so it is asked here. */
+        /* This is checked here, because ssa_emit would clear `failed`. */
         if (c->failed) return no_code(n, number);
     }
     r->body = x64_here(&c->e);

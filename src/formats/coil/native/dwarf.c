@@ -98,7 +98,7 @@ static void end_range(struct unwinding *u, size_t start)
     writer_patch(u->w, start, u->w->out.size - start - 4, 4);
 }
 
-/* Around each return, the rows say that the frame is gone. */
+/* Writes rows that say that the frame is gone at each return instruction. */
 static void dwarf_returns(struct unwinding *u, uint32_t first, uint32_t count, uint32_t to)
 {
     for (uint32_t i = 0; i < count; i++) {

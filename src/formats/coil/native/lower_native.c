@@ -69,7 +69,7 @@ static void hand_over(void *user, uint8_t at, uint32_t number, bool write)
     if (write) return;
     if (at == COIL_AT_SLOT) {
         uint32_t value = coil_lower_get(l, number);
-        /* The upper half is stored too, as zeros. */
+        /* A float of 32 bits is stored as 64 bits, whose upper half is zero. */
         if (slot_mem(l, number) == SSA_MF32)
             ssa_store(f, SSA_X64, lower_native_slot(l, number),
                       ssa_op1(f, SSA_BITS, SSA_INT, value));
@@ -141,7 +141,7 @@ void coil_native_branch(struct coil_lower *l, uint8_t condition, uint32_t yes, u
     ssa_branch(l->f, SSA_BRANCH, SSA_NE, false, truth, ssa_const(l->f, 0), yes, no);
 }
 
-/* Variables in memory start as zeros. */
+/* Clears the variables in memory, because they start as zeros. */
 void coil_native_clear(struct coil_lower *l, uint64_t bytes)
 {
     enum { STORES = 64 };
@@ -286,7 +286,7 @@ static uint32_t callee_of(struct coil_lower *l, const struct coil_place *target)
     return target->symbol ? coil_native_function(l->native, target->symbol - 1) : UINT32_MAX;
 }
 
-/* Does what the instruction does when its condition holds. */
+/* Executes the jump or call of an instruction whose condition holds. */
 static void lower_native_go(struct coil_lower *l, const struct coil_step *s, uint32_t next)
 {
     const struct coil_place *target = &s->places[s->count - 1];

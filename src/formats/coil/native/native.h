@@ -62,7 +62,7 @@ struct coil_native {
 struct coil_native_range {   /* the code of a function */
     uint32_t from, to, body; /* body: where the function itself begins, after its entry */
     uint32_t frame;
-    /* Its return instructions, as indices of `returns` of the code. */
+    /* The return instructions of the function, as indices of `returns` of the code. */
     uint32_t first_return, return_count;
 };
 

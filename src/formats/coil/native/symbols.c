@@ -317,7 +317,7 @@ struct coil_native_ref coil_native_ref(struct coil_native *n, uint32_t symbol)
         return (struct coil_native_ref){.addend = (int64_t)s->value};
     if (function != UINT32_MAX) return symbols_reference(n, n->function_symbols[function]);
     if (in_code(n, symbol)) return in_shadow(n, s->section_idx - 1, s->value);
-    /* The symbol is in a section that is not in memory. */
+    /* A symbol of a section that is not in memory is only a number. */
     if (s->section_idx && !n->sections[s->section_idx - 1])
         return (struct coil_native_ref){.addend = (int64_t)n->vm->program.symbols[symbol]};
     if (!n->symbols[symbol]) n->symbols[symbol] = make_symbol(n, symbol) + 1;

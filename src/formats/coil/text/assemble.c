@@ -303,7 +303,7 @@ static void finish_symbols(struct coil_asm *a)
     const struct label *l = labels_find(&a->names, a->entry);
     if (!l || !l->defined) return;
     const struct coil_symbol *s = &a->object.symbols[l->value].head;
-    /* coil_reloc_entry reads it in this form. */
+    /* The entry of a relocatable file has the form that coil_reloc_entry reads. */
     uint64_t place = exec ? 0 : (uint64_t)s->section_idx << 32;
     a->object.header.entry_point = place | s->value;
 }

@@ -110,7 +110,7 @@ static bool type_body(struct coil_asm *a, struct coil_type *t, struct token name
     uint8_t data = coil_types[t->op].data;
     if (data == COIL_D_NONE) return true;
     if (data == COIL_D_MEMBERS) return type_members(a, t, level);
-    /* v128 without <...> is used in references. */
+    /* A fixed vector without lanes, such as v128, is allowed in references. */
     if (data == COIL_D_ELEM && !source_accept(s, '<')) return true;
     if (data != COIL_D_ELEM && !source_expect(s, '<')) return false;
     if (token_is(s, name, "typeid"))

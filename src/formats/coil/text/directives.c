@@ -539,7 +539,7 @@ static bool counted_hex(struct coil_asm *a, struct writer *out)
 
 static bool d_bytes(struct coil_asm *a)
 {
-    /* The bytes may be of any type, so no type is noted. */
+    /* The bytes may be of any type, so no type is noted for them. */
     return !no_bytes(a) && counted_hex(a, &asm_section(a)->data);
 }
 static bool d_image(struct coil_asm *a) { return counted_hex(a, &a->image_bytes); }

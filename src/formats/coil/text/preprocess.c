@@ -86,7 +86,7 @@ static bool preprocess_same(penta_bytes a, const char *text)
 static bool fail_with(struct preprocessor *p, uint64_t at, const char *note, const char *what,
                       penta_bytes detail)
 {
-    /* A macro in a macro may repeat one error many times. */
+    /* The number of errors is limited, because macros may repeat an error many times. */
     if (++p->failures == FAILURES_MAX) p->exhausted = true;
     char where[80] = "";
     /* The offset is that of the !include in the source, so the message says the place in the

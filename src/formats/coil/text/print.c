@@ -715,7 +715,7 @@ void coil_isa(const penta_visitor *v)
         describe_text(v, "meaning", op->meaning);
         bool never =
             op->group == COIL_G_PREPROC || op->group == COIL_G_NEVER || op->group == COIL_G_DEVICE;
-        /* Such an instruction is executed by the loader, or traps. */
+        /* The loader executes such an instruction, or it traps. */
         if (never) describe_bool(v, "runs", false);
         describe_leave(v, node);
     }

@@ -23,7 +23,7 @@ static void piece_copy(const struct coil_bulk *b, uint8_t *to, const uint8_t *fr
 
 static bool bulk_next(struct coil_bulk *b)
 {
-    /* A swap continues with its other half. */
+    /* A swap goes on with its other half. */
     if (b->kind == COIL_BULK_COPY && b->scratch) {
         b->kind = COIL_BULK_SCRATCH;
         b->to = b->from;

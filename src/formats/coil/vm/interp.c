@@ -115,7 +115,7 @@ static uint32_t interp_resolve(struct coil_vm *vm, const struct jump *j, uint32_
         return COIL_TRAP_BAD_TARGET;
     }
     if (!j->call && p->owners[*cell] == vm->function)
-        /* This is a loop to the function's own start. */
+        /* The target is the start of the same function, so this is a loop. */
         *function = false;
     return 0;
 }
@@ -316,7 +316,7 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     uint16_t op = COIL_CELL_FUEL;
     if (vm->final || vm->waiting) goto stopped;
     if (fuel && vm->bulk.kind && vm->bulk.enters && (vm->trap = coil_bulk_run(vm))) goto pause;
-    /* Runs the marked instruction itself. */
+    /* A run that begins at a breakpoint executes the marked instruction itself. */
     if (fuel && vm->at_break && in->op == COIL_CELL_BREAK) {
         op = vm->program.cells[vm->pc].op;
         given = 1;

@@ -15,7 +15,7 @@ static inline bool coil_place_scalar(const struct coil_place *p)
 {
     return p->at == COIL_AT_REGISTER || coil_is_scalar(p->op);
 }
-/* Tells whether one scalar can be written there. */
+/* Tells whether one scalar can be written to a place. */
 static inline bool coil_place_writable(const struct coil_place *p)
 {
     bool place = p->at == COIL_AT_REGISTER || p->at == COIL_AT_SLOT || p->at == COIL_AT_FRAME ||

@@ -67,7 +67,7 @@ static bool map_image(struct coil_vm *vm, penta_error *err)
             return error_at(err, COIL_SECTION_RANGE, m->header.section_offset,
                             "section %zu overlaps another in memory", i + 1);
         bool writable = s->flags & COIL_WRITE && !coil_is_code(s);
-        /* This part is never mapped. */
+        /* `below` is the part of the first page, which is never mapped. */
         uint64_t below = address < COIL_PAGE ? COIL_PAGE - address : 0;
         if (below >= s->size) continue;
         struct coil_region *r =
@@ -107,13 +107,13 @@ static bool apply_relocs(struct coil_vm *vm, penta_error *err)
         if ((r->type & 255) == COIL_RELOC_NONE) continue;
         uint64_t value = vm->program.symbols[r->symbol_idx] + r->addend;
         if ((r->type & 255) == COIL_RELOC_REL) value -= at;
-        /* The symbol is in another object. */
+        /* A symbol at COIL_ELSEWHERE or above belongs to another object. */
         if (vm->program.symbols[r->symbol_idx] >= COIL_ELSEWHERE) continue;
         if (!coil_reloc_fits(r->type, value))
             return error_at(err, COIL_RELOC_OVERFLOW, m->header.reloc_offset,
                             "relocation %zu does not fit %u bytes", i, width);
         struct coil_region *region = coil_region_at(vm, at);
-        /* The place is not in the image. */
+        /* Relocations of sections that are not in memory are left out. */
         if (!region || width > region->size - (at - region->base)) continue;
         uint8_t *p = region->bytes + (at - region->base);
         for (unsigned k = 0; k < width; k++)

@@ -109,7 +109,7 @@ struct coil_program { /* a program does not change after loading */
 #define COIL_FRAME_BASE UINT64_C(0x200000000)
 #define COIL_STACK_BASE UINT64_C(0x300000000)
 #define COIL_LINEAR_BYTES UINT64_C(0x400000000)
-/* Added to the bases if sections end above 4 GiB. */
+/* This is added to the bases above if sections end above 4 GiB. */
 #define COIL_FAR UINT64_C(0x700000000000)
 
 struct coil_region {
@@ -255,7 +255,7 @@ bool coil_heap_free(struct coil_vm *vm, uint64_t address);
 /* ---- interp.c ---- */
 void coil_vm_run(penta_vm *vm, uint64_t fuel, penta_stop *stop);
 uint32_t coil_enter(struct coil_vm *vm, uint32_t function, uint32_t back, bool tail);
-/* Returns from a function, and gives the cell to go on at. */
+/* Returns from a function, and gives the cell at which the caller goes on. */
 uint32_t coil_leave(struct coil_vm *vm);
 /* ---- vm.c ---- */
 extern const struct engine coil_interp;

@@ -1,4 +1,4 @@
-/* State and functions that the files of the checker share. */
+/* State and functions that the files of the checker of instructions share. */
 #pragma once
 #include "coil/format/check/check.h"
 #include "coil/vm/ops.h"

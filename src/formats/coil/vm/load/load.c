@@ -66,7 +66,7 @@ static bool load_guard(struct coil_loading *l, visit *each, uint64_t pc)
     l->insn->count = 0;
     l->check.removed = false;
     if (!each(l, pc, false)) return false;
-    /* Only the second walk has cells. */
+    /* Cells exist in the second walk only. */
     if (l->p->cells) l->p->cells[l->p->count - 1].op = COIL_CELL_END;
     return true;
 }

@@ -19,7 +19,7 @@ struct coil_loading {
     size_t capacity;               /* capacity of the cells */
     struct coil_step **cell_steps; /* per cell: its step, or NULL */
     uint64_t *targets;             /* per cell: address of a direct branch, or 0 */
-    /* The following belongs to the current function. */
+    /* The following fields are about the current function. */
     uint32_t function;
     struct variable_place *variables;
     size_t variable_capacity;
@@ -33,7 +33,7 @@ struct coil_loading {
     size_t taken_count, taken_capacity;
 };
 
-/* These are in load_symbols.c, and called in this order. */
+/* load_symbols.c has these functions; they are called in this order. */
 bool coil_load_symbols(struct coil_loading *l);
 bool coil_load_functions(struct coil_loading *l);
 bool coil_load_entry(struct coil_loading *l);

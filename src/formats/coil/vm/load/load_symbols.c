@@ -35,7 +35,7 @@ bool coil_load_functions(struct coil_loading *l)
         if (!n || p->functions[n - 1].address != p->functions[i].address)
             p->functions[n++] = p->functions[i];
     p->function_count = n;
-    /* Also functions without instructions have slot 0. */
+    /* Even a function without instructions has slot 0. */
     for (size_t i = 0; i < n; i++) p->functions[i].slots = 1;
     return true;
 }

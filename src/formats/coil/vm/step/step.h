@@ -23,13 +23,13 @@ struct coil_roles { /* the numbers of operands by their role; -1: none */
     int to, a, b, c;
 };
 struct coil_roles coil_roles_of(const struct coil_step *s);
-/* true: the second operand does not take part in typing. */
+/* Tells whether the second operand does not take part in typing. */
 bool coil_keeps_value_type(uint8_t opcode);
 uint8_t coil_operation_type(const struct coil_step *s, const struct coil_roles *r);
 bool coil_clamps(uint8_t opcode); /* true: SATURATE of the destination applies to the operation */
 uint32_t coil_run_arith(struct coil_vm *vm, const struct coil_step *s);
 /* ---- step_wide.c: instructions with an operand that is a CINT or CUNT ---- */
-/* `through` is the type between, or NULL. */
+/* `through` is the type that the value is converted to first, or NULL. */
 uint32_t coil_move_wide(struct coil_vm *vm, const struct coil_place *to,
                         const struct coil_place *through, const struct coil_place *from);
 uint32_t coil_run_wide(struct coil_vm *vm, const struct coil_step *s, const struct coil_roles *r);

@@ -217,7 +217,7 @@ static uint32_t run_solve(struct coil_vm *vm, const struct coil_step *s)
     coil_matrix_shape(from->type, &n, &columns);
     if (n > (whole && invert ? (unsigned)COIL_EXACT_ROWS : ROWS_MAX)) return COIL_TRAP_UNSUPPORTED;
     TRY(coil_place_bytes(vm, from, false, &bytes));
-    /* The work of copying elements in and out. */
+    /* This counts the work of copying elements in and out. */
     for (unsigned i = 0; i < n; i++) TRY(coil_work(vm, n));
     uint64_t *all = elements_of(vm, from->type, bytes, n);
     if (!all) return COIL_TRAP_OUT_OF_MEMORY;
@@ -264,7 +264,7 @@ static uint32_t run_line(struct coil_vm *vm, const struct coil_step *s)
     } else if (index >= (s->opcode == COIL_OP_ROW ? rows : columns)) {
         return COIL_TRAP_BOUNDS_VIOLATION;
     }
-    /* At most 65,535 elements, written in place. */
+    /* A line has at most 65,535 elements, and is written in place. */
     TRY(coil_work(vm, (length < lanes ? length : lanes) / 2));
     for (uint64_t i = 0; i < length && i < lanes; i++) {
         unsigned row =

@@ -57,7 +57,7 @@ static uint32_t run_exchange(struct coil_vm *vm, const struct coil_step *s)
         uint8_t tx = coil_type_at(s, 0), ty = coil_type_at(s, 1);
         TRY(coil_place_read(vm, x, tx, &a));
         TRY(coil_place_read(vm, y, ty, &b));
-        /* The sizes are the same, so only the bits change places. */
+        /* Both sizes are the same, so only the bits change places. */
         TRY(coil_place_write(vm, x, coil_canon(tx, b), tx));
         return coil_place_write(vm, y, coil_canon(ty, a), ty);
     }
@@ -118,7 +118,7 @@ static uint32_t run_aligned(struct coil_vm *vm, const struct coil_step *s)
         vm->fault_address = address;
         return COIL_TRAP_MISALIGNED;
     }
-    /* This is the same as a memory operand. */
+    /* Such an access is the same as one by a memory operand. */
     struct coil_place there = {.at = COIL_AT_MEMORY,
                                .op = value->op,
                                .type = value->type,
