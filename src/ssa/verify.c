@@ -36,7 +36,7 @@ static bool result_follows_its_call(const struct ssa_function *f, uint32_t resul
 static void check_use(struct check *c, uint32_t user, uint32_t value, uint32_t block, bool at_end)
 {
     if (!verify_defined(c, value)) {
-        verify_fault(c, user, "uses what has no value");
+        verify_fault(c, user, "uses a value that is not defined");
         return;
     }
     uint32_t home = c->f->insns[value].block;
@@ -53,14 +53,16 @@ static void check_insn(struct check *c, uint32_t i)
     if (in->op == SSA_RESULT && !result_follows_its_call(f, i))
         verify_fault(c, i, "a result that follows no call");
     if (in->op == SSA_NONE || in->op >= SSA_OPS) verify_fault(c, i, "no operation");
-    if (in->mem == SSA_M512 && in->op != SSA_WINDOW) verify_fault(c, i, "a size for checks alone");
+    if (in->mem == SSA_M512 && in->op != SSA_WINDOW)
+        verify_fault(c, i, "only checks can have this size");
     if (ssa_has(in->op, 't') != (i == b->last))
-        verify_fault(c, i, "a block ends with what ends it");
+        verify_fault(c, i, "only the last instruction of a block ends it");
     if (ssa_has(in->op, 'x') && !f->native && (!in->exit || in->exit > f->exit_count))
         verify_fault(c, i, "no exit");
     if (!c->ok) return;
     if (in->op == SSA_PHI) {
-        if (in->count != b->pred_count) verify_fault(c, i, "a value for each predecessor");
+        if (in->count != b->pred_count)
+            verify_fault(c, i, "as many arguments as predecessors are needed");
         for (uint32_t k = 0; c->ok && k < in->count; k++)
             if (c->loops.number[b->preds[k]])
                 check_use(c, i, f->pool[in->list + k], b->preds[k], true);
@@ -86,13 +88,14 @@ static void check_edges(struct check *c, uint32_t block)
     const uint32_t *to = ssa_successors(c->f, block, &n);
     for (uint32_t k = 0; c->ok && k < n; k++) {
         if (to[k] >= c->f->block_count) {
-            verify_fault(c, last, "a target that is no block");
+            verify_fault(c, last, "a target is not a block");
             return;
         }
         const struct ssa_block *b = &c->f->blocks[to[k]];
         uint32_t i = 0;
         while (i < b->pred_count && b->preds[i] != block) i++;
-        if (i == b->pred_count) verify_fault(c, last, "a target without this predecessor");
+        if (i == b->pred_count)
+            verify_fault(c, last, "a target does not list this block as a predecessor");
     }
 }
 

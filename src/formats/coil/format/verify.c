@@ -35,8 +35,9 @@ static void verify_name(const struct coil_module *m, struct findings *f, uint64_
                         uint32_t offset)
 {
     if (offset >= m->strings.size && (offset || m->strings.size))
-        findings_add(f, COIL_STR_OFFSET, at, NULL, "name at %u, the string table has %zu bytes",
-                     (unsigned)offset, m->strings.size);
+        findings_add(f, COIL_STR_OFFSET, at, NULL,
+                     "a name at %u of the string table, which has %zu bytes", (unsigned)offset,
+                     m->strings.size);
 }
 
 static void verify_sections(const struct coil_module *m, struct findings *f)
@@ -69,8 +70,8 @@ static void verify_place(const struct coil_module *m, size_t i, struct findings 
     penta_bytes name = coil_symbol_name(m, i);
     if (offset > in->size || s->size > in->size - offset)
         findings_add(f, COIL_SYM_RANGE, m->header.symbol_offset + i * coil_symbol_bytes + 8, NULL,
-                     "'%.*s' has %llu bytes at 0x%llx, its section %llu", BYTES_ARG(name, 40),
-                     (unsigned long long)s->size, (unsigned long long)offset,
+                     "'%.*s' has %llu bytes at 0x%llx of a section of %llu bytes",
+                     BYTES_ARG(name, 40), (unsigned long long)s->size, (unsigned long long)offset,
                      (unsigned long long)in->size);
 }
 
@@ -133,9 +134,10 @@ static void verify_relocs(const struct coil_module *m, struct findings *f)
             findings_add(f, COIL_RELOC_SECTION, at, NULL, "relocation %zu is in section %u", i,
                          (unsigned)section);
         else if (offset + (width ? width : 8) > m->sections[section - 1].size)
-            findings_add(
-                f, COIL_RELOC_RANGE, at, NULL, "relocation %zu lies at 0x%llx of %llu bytes", i,
-                (unsigned long long)offset, (unsigned long long)m->sections[section - 1].size);
+            findings_add(f, COIL_RELOC_RANGE, at, NULL,
+                         "relocation %zu is at 0x%llx of a section of %llu bytes", i,
+                         (unsigned long long)offset,
+                         (unsigned long long)m->sections[section - 1].size);
     }
 }
 

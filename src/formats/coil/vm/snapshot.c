@@ -85,7 +85,7 @@ static void walk_frames(struct coil_vm *vm, struct walk *w)
 {
     const struct coil_program *p = &vm->program;
     uint64_t fp = 0, top = vm->frame_memory->base;
-    if (walk_count(w, vm->depth, 8) != vm->depth) walk_wrong(w, "another number of frames");
+    if (walk_count(w, vm->depth, 8) != vm->depth) walk_wrong(w, "a wrong number of frames");
     if (walk_failed(w) ||
         !snapshot_reserve(w, &vm->frames, &vm->frame_capacity, vm->depth, sizeof *vm->frames))
         return;
@@ -95,7 +95,7 @@ static void walk_frames(struct coil_vm *vm, struct walk *w)
         walk_numbers(w, &f->function, 1, sizeof f->function);
         if (f->back >= p->count || f->function >= p->function_count ||
             p->owners[f->back] != f->function) {
-            walk_wrong(w, "a frame of no function");
+            walk_wrong(w, "a frame that belongs to no function");
             return;
         }
         fp += p->functions[f->function].slots;
@@ -108,7 +108,7 @@ static void walk_slots(struct coil_vm *vm, struct walk *w)
 {
     if (walk_failed(w)) return;
     size_t count = vm->fp + vm->program.functions[vm->function].slots;
-    if (walk_count(w, count, 8) != count) walk_wrong(w, "another number of slots");
+    if (walk_count(w, count, 8) != count) walk_wrong(w, "a wrong number of slots");
     if (walk_failed(w) ||
         !snapshot_reserve(w, &vm->slots, &vm->slot_capacity, count, sizeof *vm->slots))
         return;

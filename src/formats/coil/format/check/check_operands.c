@@ -207,7 +207,7 @@ void coil_check_operand(struct coil_check *c, const struct coil_operand *o,
     switch ((enum coil_form)o->form) {
     case COIL_IMM:
         if (o->op == COIL_T_BIT && o->value > 1)
-            REPORT(c, COIL_IMM_RANGE, o->at + 2, "a BIT of %u", (unsigned)o->value);
+            REPORT(c, COIL_IMM_RANGE, o->at + 2, "a BIT cannot be %u", (unsigned)o->value);
         break;
     case COIL_REGISTER: {
         const struct coil_header *h = c->m ? &c->target : NULL;

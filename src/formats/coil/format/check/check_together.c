@@ -27,7 +27,7 @@ static void check_lanes(struct coil_check *c, const struct coil_insn *insn, cons
         size = t->size;
         untyped |= !n;
         if (n && lanes && n != lanes)
-            REPORT(c, COIL_LANES, insn->operands[i].at, "%llu lanes against %llu",
+            REPORT(c, COIL_LANES, insn->operands[i].at, "%llu lanes, but another operand has %llu",
                    (unsigned long long)n, (unsigned long long)lanes);
         if (n) lanes = n;
     }
@@ -174,8 +174,8 @@ static void check_vector(struct coil_check *c, const struct coil_insn *insn, str
     }
     for (unsigned i = 0; i < insn->count; i++)
         if (!type_numeric(s->type[i]) || coil_is_wide(s->type[i]))
-            REPORT(c, COIL_OPERAND_TYPE, insn->operands[i].at, "%s cannot compute with it",
-                   coil_ops[insn->opcode].name);
+            REPORT(c, COIL_OPERAND_TYPE, insn->operands[i].at,
+                   "%s cannot compute with this operand", coil_ops[insn->opcode].name);
 }
 
 void coil_check_together(struct coil_check *c, const struct coil_insn *insn, struct seen *s,
