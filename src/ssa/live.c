@@ -299,7 +299,7 @@ bool ssa_live_number(struct ssa_live *l, const uint32_t *order, uint32_t count)
     l->calls = live_numbers(l, values);
     l->divides = live_numbers(l, values);
     if (l->err.code) return false;
-    memset(l->slots, 0xff, values * sizeof *l->slots); /* sets all of them to -1 */
+    memset(l->slots, 0xff, values * sizeof *l->slots); /* sets all slots to -1 */
     live_number(l);
     return true;
 }
