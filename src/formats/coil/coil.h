@@ -132,7 +132,7 @@ struct coil_type {
     const struct coil_member *members;
     /* The element, or the type that an alias stands for. NULL: an alias of a type id. */
     const struct coil_type *elem;
-    uint64_t id; /* the type id, if it is such an alias */
+    uint64_t id; /* the type id, if it is an alias of a type id */
     /* The remaining fields are set for closed types only. */
     uint64_t digest; /* digest of the structure; 0: not closed */
     /* For a type of many members: id << 16 | index, ascending. Else NULL. */

@@ -29,7 +29,7 @@ enum coil_exit_kind {
     COIL_EXIT_LEAVE,  /* the interpreter goes on here */
     COIL_EXIT_POLL,   /* the interrupt flag is set */
     COIL_EXIT_DEPTH,  /* before a call: too deep, or an interrupt */
-    COIL_EXIT_FRAMES, /* before a call: no space for variables in memory */
+    COIL_EXIT_FRAMES, /* before a call: no space for the callee's variables in memory */
     /* At the start of a function: clears its variables in memory. */
     COIL_EXIT_CLEAR,
     COIL_EXIT_CONDITION, /* condition << 8: scratch[0] becomes 1 if it holds */
@@ -252,7 +252,7 @@ bool coil_lower_branch(struct coil_lower *l, uint8_t condition, uint32_t yes, ui
 /* Completes what a branch must know of an operation whose flags `live` are read. Returns false if
  * not all of them can be known. */
 bool coil_lower_flags(struct coil_pending_flags *p, uint8_t live);
-/* Returns flag C as 0 or 1, or no value (0) if it is in the machine. */
+/* Returns a value that is flag C, 0 or 1. Returns no value (0) if flag C is in the machine. */
 uint32_t coil_lower_carry(struct coil_lower *l);
 /* Tells whether coil_lower_branch can decide the condition from this operation. */
 bool coil_lower_knows(uint8_t opcode, uint8_t type, uint8_t condition);

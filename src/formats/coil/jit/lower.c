@@ -26,7 +26,8 @@ static uint32_t begin_exit(struct coil_lower *l, uint32_t kind, const uint64_t *
 {
     struct ssa_function *f = l->f;
     uint32_t values[COIL_PASSED], n = 0;
-    /* Then a variable is in the frame, at the place that its number gives. */
+    /* If code is made in parts, every variable is in the frame, at the place that its number
+     * gives. */
     if (f->apart) return ssa_exit(f, kind, l->cell);
     for (unsigned i = first; i < l->passed; i++) values[n++] = coil_lower_get(l, l->flow.slots + i);
     size_t slots = l->flow.slots;

@@ -71,7 +71,7 @@ static void dwarf_common(struct unwinding *u)
     dwarf_sleb(w, -8);
     dwarf_uleb(w, D_RETURN);
     dwarf_uleb(w, 1);
-    writer_uint(w, 0x1b, 1); /* addresses of 4 bytes, relative to themselves */
+    writer_uint(w, 0x1b, 1); /* the encoding of addresses: 4 bytes, relative to themselves */
     dwarf_define(u, D_RSP, 8);
     writer_uint(w, CFA_SAVED | D_RETURN, 1);
     dwarf_uleb(w, 1);

@@ -76,7 +76,7 @@ bool coil_native_sections(struct coil_native *n);
 /* Sets the addresses of functions when their code is made. */
 void coil_native_place(struct coil_native *n, const struct coil_native_range *ranges);
 struct coil_native_ref { /* an address: that of a symbol of the object, plus a number */
-    uint32_t symbol;     /* 0: only the number */
+    uint32_t symbol;     /* 0: the address is only the number */
     bool far;            /* read from the table of addresses */
     int64_t addend;
 };

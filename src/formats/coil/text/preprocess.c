@@ -50,7 +50,7 @@ struct input {
     penta_bytes text, file; /* file: its path; empty: the source */
     uint64_t base;          /* where errors in an included file are shown: its !include */
     uint32_t first_line;
-    const struct input *parent; /* the text that includes this one, or NULL */
+    const struct input *parent; /* the text that includes this text, or NULL */
 };
 
 static bool is_name(uint8_t c, bool first)

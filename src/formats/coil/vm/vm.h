@@ -90,7 +90,7 @@ struct coil_program { /* a program does not change after loading */
     size_t count;
     struct coil_function *functions;
     size_t function_count;
-    struct coil_step **steps;       /* per cell: its step, or NULL */
+    struct coil_step **steps;       /* per cell: its step, or NULL if it needs none */
     struct coil_visible *variables; /* function by function, in the order of their VARs */
     size_t variable_count, variable_capacity;
     uint64_t *symbols; /* address of each symbol */
@@ -148,7 +148,7 @@ struct coil_bulk {
 
 /* Operations whose flags are not computed yet (flags.c). */
 enum coil_order { COIL_UNORDERED, COIL_CMP_SIGNED, COIL_CMP_UNSIGNED };
-struct coil_table { /* a table of SWITCH (jit/tables.c) */
+struct coil_table { /* a table of a SWITCH instruction (jit/tables.c) */
     uint64_t address;
     uint32_t *cells, count, owner; /* owner: the function that has all these cells */
 };
