@@ -1,4 +1,8 @@
-/* Prints a function as text, one instruction a line:
+/* Prints functions in SSA form as text, which parse.c reads. It relies on the tables of form.c for
+ * the names of operations, comparisons and types. */
+#include "ssa/ssa.h"
+
+/* One line is one instruction:
  *
  *     b1: b0, b2                                  a block and its predecessors
  *         v5 = phi (v1, v9)
@@ -7,9 +11,7 @@
  *         branch.lt.w v5, v6 -> b1, b3
  *
  * The name of an operation is followed by the comparison, by `w` if it works on 32 bits, and by the
- * type of the memory or of a float. parse.c reads this form. */
-#include "ssa/ssa.h"
-
+ * type of the memory or of a float. */
 static void print_address(const struct ssa_insn *in, struct writer *out)
 {
     writer_text(out, " [");
