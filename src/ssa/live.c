@@ -1,6 +1,6 @@
 /* Computes live ranges. The life of a value is followed backwards from each use to the definition,
  * block by block. The result is a list of ranges for every value, and a list of the values that
- * live at the start of every block. It relies on the loops and the order of blocks from loops.c. */
+ * live at the start of every block. It relies on loops.c to know which blocks can be reached. */
 #include "ssa/allocate.h"
 #include <stdlib.h>
 

@@ -12,6 +12,7 @@
  *
  * The name of an operation is followed by the comparison, by `w` if it works on 32 bits, and by the
  * type of the memory or of a float. */
+
 static void print_address(const struct ssa_insn *in, struct writer *out)
 {
     writer_text(out, " [");

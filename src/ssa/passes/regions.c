@@ -1,7 +1,7 @@
-/* Simplifies checks of known memory. An access whose address is a constant and an index is checked
- * against the region that contains the constant, by one comparison of the index with a limit. The
- * comparison may refuse an access that the exit then finds to be right (another region, a sum that
- * wraps), but it never lets a wrong access pass. */
+/* Simplifies checks of known memory. An access whose address is the sum of a constant and an index
+ * is checked against the region that contains the constant, by one comparison of the index with a
+ * limit. The comparison may refuse an access that the exit then finds to be right (another region,
+ * a sum that wraps), but it never lets a wrong access pass. */
 #include "ssa/ssa.h"
 
 /* After a LIMIT the index need not be below the limit: the exit may have let this access pass, with
