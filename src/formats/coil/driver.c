@@ -1,5 +1,6 @@
-/* The table of what penta can do with COIL, and the two lists of it that need code: functions with
- * imports and exports, and data. It relies on the .def files by core/driver_tables.h. */
+/* The table of what penta can do with COIL, and two functions for it: one lists the functions,
+ * imports and exports of a module, the other its data. core/driver_tables.h makes the other tables
+ * from the .def files. */
 #include "coil/coil.h"
 #include "coil/format/section_layout.h"
 #include "coil/vm/vm.h"

@@ -1,5 +1,5 @@
-/* Knows what a section's name says about it, where sections lie when a program runs, and what other
- * tables say about places in sections: the entry point, source lines, and the widths of
+/* Tells what the name of a section says about it, where sections lie when a program runs, and what
+ * other tables say about places in sections: the entry point, source lines, and the widths of
  * relocations. */
 #include "coil/format/section_layout.h"
 #include <stdlib.h>

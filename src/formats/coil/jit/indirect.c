@@ -1,6 +1,6 @@
-/* Compiles calls of an address. The address is compared with those functions whose address the
- * program has somewhere, and the function is then called directly. The interpreter handles any
- * other address. */
+/* Compiles calls of an address. The address is compared with the addresses of functions that occur
+ * in the code or data of the program, and the function that has it is called directly. The
+ * interpreter handles any other address. */
 #include "coil/jit/jit.h"
 #include "coil/vm/step/step.h"
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The operations on scalars that ops.h declares: conversions, integers, floats, flags and
- * conditions. Integers are computed exactly in 128 bits (base/u128.h), so that carry and overflow
- * follow from the exact result. */
+ * conditions. Sums, products and quotients of integers are computed exactly in 128 bits
+ * (base/u128.h), so that carry and overflow follow from the exact result. */
 #include "coil/vm/ops.h"
 #include "coil/vm/shifts.h"
 #include <math.h>
