@@ -317,7 +317,7 @@ static void end_function(struct code_walk *w, struct coil_check *c, uint64_t las
                      "the function can run past its end");
 }
 
-enum { INSN_UNITS = 2 }; /* of work, for an instruction that is checked */
+enum { INSN_UNITS = 2 }; /* units of work that checking an instruction takes */
 
 static void verify_code(struct code_walk *w, struct coil_check *c, struct coil_insn *insn)
 {

@@ -519,7 +519,7 @@ bool coil_flow(struct coil_flow *f, const struct coil_vm *vm, const struct coil_
         TARGETS = 1 << 16,
         TARGETS_PER_CELL = 16,
         TARGET_STEPS = 64
-    }; /* each is memory, twice */
+    }; /* TARGET_STEPS: steps of work for a target, which takes memory twice */
     const struct coil_program *p = &vm->program;
     *f = (struct coil_flow){
         .p = p, .native = native, .function = function, .first = p->functions[function].first};

@@ -152,8 +152,8 @@ static bool lower_arith(struct coil_lower *l, const struct coil_step *s)
         result = ssa_op2(l->f, SSA_AND, SSA_INT, coil_types[type].bytes == 4, v[0], v[1]);
         result = coil_lower_canon(l, result, type);
     } else if (s->opcode != COIL_OP_CMP) {
-        /* The processor decides the sign of a NaN that an operation makes, so it is the same in
-         * both engines. */
+        /* The NaN that an operation of the processor makes is the one that COIL 7.2 requires, so
+         * both engines agree. */
         result =
             is_real(type) ? coil_lower_real(l, s, type, v) : coil_lower_integer(l, s, &r, type, v);
         if (s->opcode == COIL_OP_BITCHK) written = COIL_T_UNT8;

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 enum { RESERVE = 1 << 16, SECTIONS_MAX = 30000, FRAME_MAX = 1 << 26, ALIGN_MAX = 1 << 20 };
-enum { FUNCTION_UNITS = 64 }; /* of work, for what is done once for a function */
+enum { FUNCTION_UNITS = 64 }; /* units of work that are done once for each function */
 
 /* ---- the registers that a function passes ---- */
 
@@ -120,7 +120,7 @@ static void inline_calls(struct coil_native *n, struct ssa_function *f)
     }
 }
 
-/* Somebody has set the flag. */
+/* Tells whether the flag that stops the compiler is set. */
 static bool is_interrupted(const struct coil_native *n) { return n->stop && *n->stop; }
 
 static bool no_code(struct coil_native *n, uint32_t function)

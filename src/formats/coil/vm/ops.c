@@ -285,7 +285,8 @@ static double ops_narrow(uint8_t type, double v)
     return type == COIL_T_FP32 ? (double)(float)v : v;
 }
 
-/* NEG, ABS, MIN, MAX and CLAMP only choose a NaN, or change its sign. */
+/* Returns the result of an operation whose result r is a NaN. NEG, ABS, MIN, MAX and CLAMP only
+ * choose a NaN, or change its sign. */
 static double ops_nan(uint8_t opcode, double r, double a, double b, double c)
 {
     switch (opcode) {

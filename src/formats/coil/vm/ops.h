@@ -25,7 +25,8 @@ static inline double coil_double_of(uint64_t bits)
     memcpy(&value, &bits, 8);
     return value;
 }
-/* A NaN keeps its bits from FP32 to a double and back: RISC-V would make all of them the same. */
+/* Converts a NaN of FP32 to a double and keeps its bits, because RISC-V would give the same NaN for
+ * all of them. */
 static inline double coil_wide_nan(uint32_t half)
 {
     uint64_t sign = (uint64_t)(half >> 31) << 63, payload = (uint64_t)(half & 0x3fffff) << 29;
