@@ -2,6 +2,7 @@
  * strings, relocations, contents. */
 #include "coil/format/object.h"
 #include "base/array.h"
+#include "base/number.h"
 #include "text/labels.h"
 #include <stdlib.h>
 
@@ -127,11 +128,6 @@ static void collect_strings(struct coil_object *o, struct strings *s, penta_erro
 
 /* ---- layout ---- */
 
-static uint64_t round_up(uint64_t n, uint64_t align)
-{
-    return align > 1 ? (n + align - 1) / align * align : n;
-}
-
 static bool object_place(struct coil_object *o, uint64_t strings, penta_error *err)
 {
     struct coil_header *h = &o->header;
@@ -154,7 +150,7 @@ static bool object_place(struct coil_object *o, uint64_t strings, penta_error *e
         if (s->align > 1 << 20)
             return error_at(err, COIL_ALIGN, 0, "an alignment of %llu in a file",
                             (unsigned long long)s->align);
-        s->offset = round_up(at, s->align);
+        s->offset = s->align > 1 ? round_up(at, s->align) : at;
         if (!coil_object_count_filler(o, s->offset - at, 0, err)) return false;
         at = s->offset;
         at += s->size;

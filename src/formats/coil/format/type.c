@@ -3,6 +3,7 @@
 #include "coil/coil.h"
 #include <stdlib.h>
 #include "base/array.h"
+#include "base/number.h"
 
 const struct coil_type_info coil_types[256] = {
 #define TYPE(code, name, text, family, bytes, align, data)                                         \
@@ -27,8 +28,6 @@ static uint64_t type_times(uint64_t a, uint64_t b)
     uint64_t r;
     return __builtin_mul_overflow(a, b, &r) || r > SIZE_CAP ? SIZE_CAP : r;
 }
-
-static uint64_t round_up(uint64_t n, uint64_t align) { return (n + align - 1) / align * align; }
 
 /* Returns the number of components of a symmetric tensor: C(d + r - 1, r). */
 static uint64_t type_combinations(uint64_t rank, uint64_t dim)

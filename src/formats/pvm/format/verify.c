@@ -1,9 +1,8 @@
 /* Checks the rules of rules.def: the container here, the program in verify_code.c. */
 #include "pvm/pvm.h"
+#include "base/number.h"
 
 /* ---- container ---- */
-
-static uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 static void verify_memory(const struct pvm_module *m, struct findings *f)
 {

@@ -3,6 +3,7 @@
  * and zero data comes last, so that it need not be stored. */
 #include "pvm/text/assemble.h"
 #include "base/array.h"
+#include "base/number.h"
 #include "pvm/link/elf_names.h"
 #include "pvm/link/link.h"
 #include <stdlib.h>
@@ -166,8 +167,6 @@ bool link_order(struct link *l)
 }
 
 /* ---- addresses ---- */
-
-static uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 static bool too_large(struct link *l)
 {

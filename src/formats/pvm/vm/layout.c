@@ -1,10 +1,9 @@
 /* Where the areas of a program are in guest memory: its data, stack and auxiliary data. */
 #include "pvm/vm/vm.h"
+#include "base/number.h"
 
 static const uint64_t top = UINT64_C(1) << 32;
 enum { ZONE = 1 << 16 };
-
-static uint64_t round_up(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; }
 
 static bool layout_polkavm(const struct pvm_program *p, uint64_t aux, uint32_t page,
                            struct pvm_layout *out)

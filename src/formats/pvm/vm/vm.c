@@ -4,13 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
+#include "base/number.h"
 #include "core/describe.h"
 #include "core/structure/counts.h"
 #include "pvm/vm/ops.h"
 #include "pvm/vm/machine_pool.h"
 #include "pvm/vm/snapshot.h"
-
-static uint64_t round_up(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; }
 
 /* ---- making, resetting, calls ---- */
 
