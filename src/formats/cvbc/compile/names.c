@@ -1,3 +1,4 @@
+/* Finds the names of a sketch by their hash: a table of chains over the indices of the names. */
 #include "cvbc/compile/names.h"
 #include "base/array.h"
 #include <stdlib.h>
