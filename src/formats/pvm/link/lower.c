@@ -180,7 +180,7 @@ static struct link_place lower_relative(const struct lowering *w)
 static void put_control(struct lowering *w, struct link_insn in, struct link_place to)
 {
     if (!is_code(w, to)) {
-        if (to.section == LINK_NONE && !to.offset) { /* a weak function that nobody defines */
+        if (to.section == LINK_NONE && !to.offset) { /* a weak function that is not defined */
             lower_put(w, (struct link_insn){.op = PVM_OP_trap});
             return;
         }
