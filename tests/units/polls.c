@@ -81,7 +81,7 @@ static void interrupted(const struct sample *s, const penta_module *module, uint
     if (!vm) return;
     penta_vm_run(vm, before, &stop);
     uint64_t pc = stop.pc;
-    bool jit = s->engine && !strcmp(s->engine, "jit");
+    bool jit = s->engine && strcmp(s->engine, "interp");
     unsigned seen = 0;
     for (unsigned i = 0; i < often; i++) {
         vm->poll.trip = poll_total(&vm->poll) + 1 + gap;
@@ -254,6 +254,7 @@ static void try_memory(void)
         {"kblob", NULL, "MEMSET", "MEMSET 0x10000, 16777216\nHALT\n", 262144, &map, 1},
         {"pvm", "interp", "memset", memset_text, 262144, &region, 1},
         {"pvm", "jit", "memset", memset_text, 262144, &region, 1},
+        {"pvm", "both", "memset", memset_text, 262144, &region, 1},
     };
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) try_sample(&samples[i]);
 }

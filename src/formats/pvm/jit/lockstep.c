@@ -287,7 +287,8 @@ void pvm_both_adopt(struct pvm_vm *vm, const struct pvm_config *config)
     if (t && t->vm) pvm_jit_adopt(vm, &lock_step);
     if (vm->base.engine == &pvm_jit) {
         vm->base.engine = &pvm_both;
-        vm->state->interrupt = &never; /* an engine that leaves a block early would differ */
+        /* An engine that leaves a block early would differ. */
+        vm->state->interrupt = t->vm->state->interrupt = &never;
         vm->twin = t;
         return;
     }

@@ -91,18 +91,19 @@ static enum pvm_outcome step_store(struct step *s, uint64_t address, unsigned n,
 }
 
 /* memset (PVM 5.7) stores bytes until gas or memory ends; a0 and a2 hold its progress. It works
- * in pieces, so that an interrupt is seen in time; that between two pieces ends it. */
+ * in pieces, so that an interrupt is seen in time; that between two pieces ends it. In lock step (PVM 21.7)
+ * every step is one piece, on both machines, and who runs both looks at the flag. */
 static enum pvm_outcome memset_step(struct step *s)
 {
     enum { PIECE = 1 << 20 };
     struct pvm_vm *vm = s->vm;
+    bool lock_step = vm->state->interrupt != &vm->base.interrupt;
     for (;;) {
         uint64_t count = (uint32_t)s->r[PVM_A2], part = count < PIECE ? count : PIECE;
         if (!count) break;
         if (vm->metered && part > (uint64_t)vm->state->gas) part = (uint64_t)vm->state->gas;
         if (!part) return PVM_STEP_GAS;
-        bool heeds = vm->state->interrupt == &vm->base.interrupt; /* not in lock step */
-        if (heeds && vm_work(&vm->base, poll_bytes(part))) return PVM_STEP_PAUSE;
+        if (vm_work(&vm->base, poll_bytes(part)) && !lock_step) return PVM_STEP_PAUSE;
         uint64_t done =
             pvm_memory_fill(&vm->memory, (uint32_t)s->r[PVM_A0], (uint8_t)s->r[PVM_A1], part);
         uint64_t address = (uint32_t)s->r[PVM_A0] + done, left = count - done;
@@ -110,6 +111,9 @@ static enum pvm_outcome memset_step(struct step *s)
         s->r[PVM_A2] = vm->w32 ? op_extend32(left) : left;
         if (vm->metered) vm->state->gas -= (int64_t)done;
         if (done < part) return step_fault(vm);
+        if (!left || !lock_step) continue;
+        if (!vm->twin) atomic_store_explicit(&vm->base.interrupt, true, memory_order_relaxed);
+        return PVM_STEP_PAUSE; /* which ends the run of the machine that follows */
     }
     s->r[PVM_A2] = 0;
     return step_advance(s);
