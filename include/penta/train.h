@@ -61,7 +61,9 @@ typedef struct penta_tvmr_trained {
     size_t epochs, best; /* done; the number of the best one, 0: the start was better */
     const char *ended;   /* "epochs", "goal", "patience" or "stopped" */
     double seconds;
-    penta_tvmr_judged judged; /* the best weights, by the test or else by the data */
+    /* The best weights, by the test or else by the data. After an interrupt: as the best epoch was judged,
+     * without classes; no rows when none had ended. */
+    penta_tvmr_judged judged;
 } penta_tvmr_trained;
 
 /* Trains the cold registers of a machine; afterwards they hold the best weights, judged by the test

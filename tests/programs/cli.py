@@ -483,6 +483,11 @@ def test_interrupts():
     done = exits(25, "profile", "slow.kblob", "--map", "0x10000:64M", "--timeout", "0.1")
     check(b"penta: deadline pc=" in done.stderr, done.stderr)
     exits(2, "run", "slow.kblob", "--timeout", "soon")
+    for command, member in (("run", "stop"), ("trace", "stop"), ("profile", "stop"), ("cover", "stop"), ("train", "ended")):
+        words = [PENTA, command, "-", "--timeout", "0.05", "--json"]  # waits for a file that does not come
+        with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as waits:
+            check(waits.wait(timeout=60) == 25, (words, waits.returncode))
+            check(json.loads(waits.stdout.read()) == {"schema": f"penta.{command}/1", member: "deadline", "ok": False, "exit": 25}, words)
     process = subprocess.Popen([PENTA, "run", "slow.kblob", "--map", "0x10000:64M"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     waiting.handler_set(process, signal.SIGINT)

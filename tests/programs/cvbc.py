@@ -305,6 +305,16 @@ def test_sealing():
         penta("seal", "p.cvbc", *args, "--sign-key", key("signer.pem"), "-o", "x.cvbc")
         for done in (penta("open", "x.cvbc", *secret, "--drop-signature", "-o", "y.cvbc"), penta("verify", "x.cvbc", *secret)):
             check("CVBC0111" not in done.stderr, done)
+    # Stretching a password 65 million times takes longer than the deadline.
+    penta("seal", "p.cvbc", "--password-file", key("password"), "--iterations", "1", "-o", "x.cvbc")
+    slow = read("x.cvbc")
+    security = struct.unpack_from("<I", slow, 24)[0]
+    check(struct.unpack_from("<I", slow, security + 16)[0] == 2 | 1 << 8, "where the rounds are")
+    struct.pack_into("<I", slow, security + 16, 2 | 65535 << 8)
+    write("slow.cvbc", fix(slow))
+    for command in ("run", "trace", "profile", "cover"):
+        done = penta(command, "slow.cvbc", "--password-file", key("password"), "--max-iterations", "65535000", "--timeout", "0.05")
+        check(done.returncode == 25 and done.stderr == "penta: deadline before slow.cvbc could run\n", done)
     write("wrong", b"7" * 32)
     penta("seal", "p.cvbc", "--key-file", key("symmetric.hex"), "-o", "x.cvbc")
     check(penta("open", "x.cvbc", "--key-file", "wrong", "-o", "y2.cvbc").returncode == 6, "the wrong key: exit 6")

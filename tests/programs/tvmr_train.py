@@ -259,8 +259,14 @@ def test_deadline():
     done = call("train", "two.tvmr", "--data", "data.csv", "--targets", "targets.csv", "--epochs", "100000000", "--timeout", "1",
                 "--off", "-255", "--save", "w.tvmw", "--json")
     said = json.loads(done.stdout)
-    check(done.returncode == 25 and said["ended"] == "stopped" and said["accuracy"] == 1, (done.returncode, said.get("ended"), done.stderr))
+    check(done.returncode == 25 and said["ended"] == "deadline" and said["accuracy"] == 1, (done.returncode, said.get("ended"), done.stderr))
     check(os.path.exists("w.tvmw"), "saved")
+    # So many rows that judging alone takes longer than the deadline.
+    open("data.csv", "w").write("9,1\n1,9\n" * 100000)
+    open("targets.csv", "w").write("0\n1\n" * 100000)
+    files = ["--data", "data.csv", "--targets", "targets.csv", "--test-data", "data.csv", "--test-targets", "targets.csv"]
+    done = call("train", "two.tvmr", *files, "--epochs", "100000000", "--timeout", "0.2")
+    check(done.returncode == 25 and b"ended by deadline" in done.stdout and b"error" not in done.stderr, done)
 
 
 def test_early_stop():

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/bytes.h"
 #include "base/sanitize.h"
 #include "cli/machine/deadline.h"
 #include "cli/output.h"
@@ -69,6 +70,55 @@ static void machine_interrupt(void)
     if (interrupted_vm) penta_vm_interrupt(interrupted_vm);
 }
 
+/* What a deadline says while there is no machine: it ends the process, as Ctrl-C does then. Reading a pipe,
+ * stretching a password and inflating cannot be ended in other ways by whoever waits for them, and nothing
+ * has been written yet. */
+static struct {
+    char text[400];
+    volatile size_t size; /* 0: there is a machine, or no deadline */
+    bool is_result;
+} early;
+
+static void machine_deadline(void)
+{
+    if (early.size) terminal_last_words(early.is_result, early.text, early.size, EXIT_DEADLINE);
+    machine_interrupt();
+}
+
+static void early_prepare(const struct cli *c)
+{
+    struct writer text = {0};
+    bool json = c->value[OPT_JSON] && !c->out_is_file;
+    if (json) {
+        struct json document = {.out = &text};
+        char schema[40];
+        snprintf(schema, sizeof schema, "penta.%s/1", commands[c->command].name);
+        json_object(&document, NULL);
+        json_text(&document, "schema", schema);
+        json_text(&document, c->command == COMMAND_TRAIN ? "ended" : "stop", "deadline");
+        json_bool(&document, "ok", false);
+        json_uint(&document, "exit", EXIT_DEADLINE);
+        json_finish(&document);
+    } else {
+        writer_text(&text, "penta: deadline before ");
+        writer_safe(&text, bytes_of(strcmp(c->words[0], "-") ? c->words[0] : "standard input"));
+        if (text.out.size > sizeof early.text - 40) text.out.size = sizeof early.text - 40;
+        writer_text(&text, " could run\n");
+    }
+    early.is_result = json;
+    if (text.out.size <= sizeof early.text) {
+        bytes_copy(early.text, writer_view(&text));
+        early.size = text.out.size;
+    }
+    writer_free(&text);
+}
+
+static void machine_deadline_end(void)
+{
+    deadline_end();
+    early.size = 0;
+}
+
 static void on_signal(int number)
 {
     (void)number;
@@ -77,7 +127,7 @@ static void on_signal(int number)
 
 void machine_close(struct machine *m)
 {
-    deadline_end();
+    machine_deadline_end();
     penta_session_free(m->session);
     penta_record_free(m->record);
     input_close(&m->in);
@@ -88,10 +138,8 @@ static void open_session(struct cli *c, struct machine *m, const penta_option *o
 {
     penta_error err = {0};
     if (!may_run(c, m)) return;
-    m->session = penta_session_new_until(m->in.module, engine_for(c, m->in.module), options, count,
-                                         deadline_flag(), &err);
-    if (m->session) return;
-    if (!deadline_reported(c, m->in.name)) cli_error(c, m->in.name, &err);
+    m->session = penta_session_new(m->in.module, engine_for(c, m->in.module), options, count, &err);
+    if (!m->session) cli_error(c, m->in.name, &err);
 }
 
 /* ---- recorded runs and snapshots ---- */
@@ -157,9 +205,10 @@ void machine_fuel(const struct cli *c, const struct machine *m, uint64_t *fuel)
 bool machine_open(struct cli *c, struct machine *m)
 {
     *m = (struct machine){0};
-    if (!deadline_begin(c, machine_interrupt)) return false;
+    if (!deadline_begin(c, machine_deadline)) return false;
+    if (c->value[OPT_TIMEOUT]) early_prepare(c);
     if (!input_open(c, c->words[0], &m->in)) {
-        deadline_end();
+        machine_deadline_end();
         return false;
     }
     size_t count = 0;
@@ -174,7 +223,7 @@ bool machine_open(struct cli *c, struct machine *m)
         told_engine(c, m);
         return true;
     }
-    deadline_end();
+    machine_deadline_end();
     machine_close(m);
     return false;
 }
@@ -183,15 +232,15 @@ bool machine_arm(struct cli *c, struct machine *m)
 {
     struct sigaction action = {.sa_handler = on_signal};
     interrupted_vm = penta_session_vm(m->session);
+    early.size = 0;
     sigaction(SIGINT, &action, NULL);
-    if (*deadline_flag()) machine_interrupt(); /* on the way to here */
-    return deadline_begin(c, machine_interrupt);
+    return deadline_begin(c, machine_deadline);
 }
 
 void machine_disarm(struct machine *m)
 {
     m->timed_out = *deadline_flag();
-    deadline_end();
+    machine_deadline_end();
     signal(SIGINT, SIG_DFL);
     interrupted_vm = NULL;
 }

@@ -246,6 +246,12 @@ void cli_unbound(struct cli *c)
     c->hidden = 0;
 }
 
+void terminal_last_words(bool is_result, const char *text, size_t size, int exit)
+{
+    bool written = write(is_result ? STDOUT_FILENO : STDERR_FILENO, text, size) >= 0;
+    _exit(written ? exit : EXIT_IO);
+}
+
 bool terminal_give_up(int *in, int *out)
 {
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -8,6 +8,8 @@ void terminal_open(struct cli *c);                 /* before anything is written
 void terminal_bound(struct cli *c);                /* once the command line is known */
 void terminal_text(void *user, penta_bytes piece); /* the sink of c->out; user is the struct cli */
 void terminal_ended(struct cli *c);                /* what is still held goes out */
+/* For signal handlers: writes a text that was prepared, to standard output if it is the result, and ends the process. */
+void terminal_last_words(bool is_result, const char *text, size_t size, int exit);
 /* Standard input and output as two other descriptors, for a protocol: what is read or written by accident
  * does not reach it. False: that failed. terminal_take_back closes them in any case. */
 bool terminal_give_up(int *in, int *out);

@@ -71,22 +71,32 @@ static void print_confusion(struct writer *out, const penta_tvmr_judged *judged)
     writer_char(out, '\n');
 }
 
-static void print_result(struct cli *c, const penta_tvmr_trained *t, bool test)
+static bool was_stopped(const penta_tvmr_trained *t) { return !strcmp(t->ended, "stopped"); }
+
+/* In the words of other commands: "deadline" and "interrupt" for what stopped it. */
+static const char *train_ended(const struct machine *m, const penta_tvmr_trained *t)
 {
-    writer_print(&c->out, "%zu epochs, ended by %s; best after %zu\n", t->epochs, t->ended,
-                 t->best);
+    penta_stop stop = {.kind = PENTA_STOP_INTERRUPT};
+    return was_stopped(t) ? stop_name(m, &stop) : t->ended;
+}
+
+static void print_result(struct cli *c, const struct machine *m, const penta_tvmr_trained *t,
+                         bool test)
+{
+    writer_print(&c->out, "%zu epochs, ended by %s; best after %zu\n", t->epochs,
+                 train_ended(m, t), t->best);
     writer_print(&c->out, "%s: %zu of %zu right, %.1f %%; mean difference %.2f\n",
                  test ? "test" : "data", t->judged.right, t->judged.rows, 100 * t->judged.accuracy,
                  t->judged.error);
     print_confusion(&c->out, &t->judged);
 }
 
-static void result_json(struct json *j, const penta_tvmr_trained *t)
+static void result_json(struct json *j, const struct machine *m, const penta_tvmr_trained *t)
 {
     const penta_tvmr_judged *judged = &t->judged;
     json_uint(j, "epochs_done", t->epochs);
     json_uint(j, "best", t->best);
-    json_text(j, "ended", t->ended);
+    json_text(j, "ended", train_ended(m, t));
     json_float(j, "seconds", t->seconds);
     json_uint(j, "rows", judged->rows);
     json_uint(j, "right", judged->right);
@@ -145,12 +155,12 @@ void command_TRAIN(struct cli *c)
     if (!save_allowed(c) || !machine_open(c, &m)) return;
     bool ok = train_network(c, &m, &trained), test = train_option(c, "test-data");
     if (ok) machine_findings(c, &m);
-    if (ok && !strcmp(trained.ended, "stopped"))
+    if (ok && was_stopped(&trained))
         cli_fail(c, m.timed_out ? EXIT_DEADLINE : EXIT_INTERRUPTED);
     if (ok && c->value[OPT_JSON])
-        result_json(&c->json, &trained);
+        result_json(&c->json, &m, &trained);
     else if (ok)
-        print_result(c, &trained, test);
+        print_result(c, &m, &trained, test);
     penta_tvmr_trained_free(&trained);
     machine_close(&m);
 }

@@ -53,7 +53,7 @@ static uint64_t changes_of(const struct tvmr_vm *vm)
 }
 
 bool train_judge(struct tvmr_vm *vm, const struct samples *s, struct score *score,
-                 uint64_t *confusion, penta_error *err)
+                 uint64_t *confusion, bool *interrupted, penta_error *err)
 {
     struct writer before = {0};
     *score = (struct score){0};
@@ -65,7 +65,7 @@ bool train_judge(struct tvmr_vm *vm, const struct samples *s, struct score *scor
     bool ok = true;
     for (size_t i = 0; ok && i < s->data->rows; i++) {
         const int32_t *input = s->data->numbers + i * s->data->columns;
-        ok = run_from(vm, 0, input, s->data->columns, NULL, 0, i, NULL, err);
+        ok = run_from(vm, 0, input, s->data->columns, NULL, 0, i, interrupted, err);
         if (ok) score_add(score, vm, s, i, confusion);
         if (ok && changes_of(vm) != changes) {
             ok = error_at(err, BASE_STATE, 0,
@@ -82,15 +82,15 @@ bool train_judge(struct tvmr_vm *vm, const struct samples *s, struct score *scor
     return ok;
 }
 
-bool judge_fully(struct tvmr_vm *vm, const struct samples *s, penta_tvmr_judged *out,
-                 penta_error *err)
+bool judge_fully(struct tvmr_vm *vm, const struct samples *s, bool *interrupted,
+                 penta_tvmr_judged *out, penta_error *err)
 {
     size_t classes = s->classes ? s->classes : s->targets->columns;
     struct score score;
     *out = (penta_tvmr_judged){.classes = classes};
     out->confusion = calloc(classes * classes + 1, sizeof *out->confusion);
     if (!out->confusion) return error_at(err, BASE_MEMORY, 0, "no memory for the confusion matrix");
-    bool ok = train_judge(vm, s, &score, out->confusion, err);
+    bool ok = train_judge(vm, s, &score, out->confusion, interrupted, err);
     out->rows = score.rows;
     out->right = score.right;
     out->accuracy = score_accuracy(&score);
@@ -109,7 +109,7 @@ bool penta_tvmr_judge(penta_vm *vm, const penta_table *data, const penta_table *
     bool ok = options_check(options, count, tvmr_driver.options, OPTION_TRAIN, err) &&
               samples_open(&s, data, targets, options, count, err) &&
               samples_classes(&s, &none, options, count, err) &&
-              judge_fully(tvmr_vm(vm), &s, out, err);
+              judge_fully(tvmr_vm(vm), &s, NULL, out, err);
     samples_close(&s);
     samples_close(&none);
     return ok;

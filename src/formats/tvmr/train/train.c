@@ -190,7 +190,7 @@ static bool one_epoch(struct training *t, penta_tvmr_trained *out, bool *goes_on
 {
     struct score learnt, tested = {0};
     if (!train_learn(t, out->epochs, &learnt, err) ||
-        (t->test.data && !train_judge(t->vm, &t->test, &tested, NULL, err)))
+        (t->test.data && !train_judge(t->vm, &t->test, &tested, NULL, &t->interrupted, err)))
         return false;
     const struct score *score = t->test.data ? &tested : &learnt;
     penta_tvmr_epoch epoch = {.number = ++out->epochs,
@@ -214,26 +214,45 @@ static bool one_epoch(struct training *t, penta_tvmr_trained *out, bool *goes_on
     return true;
 }
 
-static bool train_epochs(struct training *t, penta_tvmr_trained *out, penta_error *err)
+/* How far the best epoch came, after an interrupt: judging again would take as long as a part of an epoch. */
+static void train_judged_before(const struct score *best, penta_tvmr_judged *out)
+{
+    out->rows = best->rows;
+    out->right = best->right;
+    out->accuracy = score_accuracy(best);
+    out->error = score_error(best);
+}
+
+static bool train_judge_start(struct training *t, penta_error *err)
 {
     struct score score;
-    bool goes_on = true, better;
+    bool better;
+    return !t->test.data || (train_judge(t->vm, &t->test, &score, NULL, &t->interrupted, err) &&
+                             keep_best(t, &score, &better, err));
+}
+
+static bool train_epochs(struct training *t, const penta_option *options, size_t count,
+                         penta_tvmr_trained *out, penta_error *err)
+{
+    bool goes_on = true, judged = false;
     clock_gettime(CLOCK_MONOTONIC, &t->start);
     out->ended = "epochs";
     t->order = malloc(t->samples.data->rows * sizeof *t->order);
     if (!t->order) return error_at(err, BASE_MEMORY, 0, "no memory for the order of rows");
-    if (t->test.data &&
-        (!train_judge(t->vm, &t->test, &score, NULL, err) || !keep_best(t, &score, &better, err)))
-        return false;
-    while (goes_on && out->epochs < t->epochs)
-        if (!one_epoch(t, out, &goes_on, err)) {
-            if (!t->interrupted) return false;
-            *err = (penta_error){0}; /* the weights that were learnt so far are kept */
-            out->ended = "stopped";
-            goes_on = false;
-        }
+    bool ok = train_initialise(t, options, count, err) && train_judge_start(t, err);
+    while (ok && goes_on && out->epochs < t->epochs) ok = one_epoch(t, out, &goes_on, err);
+    if (!ok && !t->interrupted) return false;
+    *err = (penta_error){0}; /* after an interrupt, the weights learnt so far are kept */
     if (t->best.out.size && !machine_restore(t->vm, &t->best, err)) return false;
-    return judge_fully(t->vm, t->test.data ? &t->test : &t->samples, &out->judged, err);
+    if (ok) {
+        const struct samples *samples = t->test.data ? &t->test : &t->samples;
+        judged = judge_fully(t->vm, samples, &t->interrupted, &out->judged, err);
+    }
+    if (judged || !t->interrupted) return judged;
+    *err = (penta_error){0};
+    out->ended = "stopped";
+    train_judged_before(&t->best_score, &out->judged);
+    return true;
 }
 
 bool penta_tvmr_train(penta_vm *vm, const penta_tvmr_samples *samples, const penta_option *options,
@@ -245,7 +264,7 @@ bool penta_tvmr_train(penta_vm *vm, const penta_tvmr_samples *samples, const pen
     *out = (penta_tvmr_trained){0};
     bool ok = read_options(&t, options, count, err) &&
               read_samples(&t, samples, options, count, err) &&
-              train_initialise(&t, options, count, err) && train_epochs(&t, out, err);
+              train_epochs(&t, options, count, out, err);
     if (!ok) penta_tvmr_trained_free(out);
     samples_close(&t.samples);
     samples_close(&t.test);

@@ -41,9 +41,9 @@ bool run_from(struct tvmr_vm *vm, uint64_t pc, const int32_t *input, size_t coun
               penta_error *err);
 /* Brings back the machine as it was saved. Lengths that did not fit since then are still reported. */
 bool machine_restore(struct tvmr_vm *vm, const struct writer *saved, penta_error *err);
-/* Runs all rows without targets. The machine is as before afterwards. */
+/* Runs all rows without targets. The machine is as before afterwards. *interrupted is set as by run_from. */
 bool train_judge(struct tvmr_vm *vm, const struct samples *s, struct score *score,
-                 uint64_t *confusion, penta_error *err);
-/* Judges a machine and gives all results, which the caller frees. */
-bool judge_fully(struct tvmr_vm *vm, const struct samples *s, penta_tvmr_judged *out,
-                 penta_error *err);
+                 uint64_t *confusion, bool *interrupted, penta_error *err);
+/* Judges a machine and gives all results, which the caller frees. *interrupted is set as by run_from. */
+bool judge_fully(struct tvmr_vm *vm, const struct samples *s, bool *interrupted,
+                 penta_tvmr_judged *out, penta_error *err);
