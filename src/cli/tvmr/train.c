@@ -83,8 +83,8 @@ static const char *train_ended(const struct machine *m, const penta_tvmr_trained
 static void print_result(struct cli *c, const struct machine *m, const penta_tvmr_trained *t,
                          bool test)
 {
-    writer_print(&c->out, "%zu epochs, ended by %s; best after %zu\n", t->epochs,
-                 train_ended(m, t), t->best);
+    writer_print(&c->out, "%zu epochs, ended by %s; best after %zu\n", t->epochs, train_ended(m, t),
+                 t->best);
     writer_print(&c->out, "%s: %zu of %zu right, %.1f %%; mean difference %.2f\n",
                  test ? "test" : "data", t->judged.right, t->judged.rows, 100 * t->judged.accuracy,
                  t->judged.error);
@@ -155,8 +155,7 @@ void command_TRAIN(struct cli *c)
     if (!save_allowed(c) || !machine_open(c, &m)) return;
     bool ok = train_network(c, &m, &trained), test = train_option(c, "test-data");
     if (ok) machine_findings(c, &m);
-    if (ok && was_stopped(&trained))
-        cli_fail(c, m.timed_out ? EXIT_DEADLINE : EXIT_INTERRUPTED);
+    if (ok && was_stopped(&trained)) cli_fail(c, m.timed_out ? EXIT_DEADLINE : EXIT_INTERRUPTED);
     if (ok && c->value[OPT_JSON])
         result_json(&c->json, &m, &trained);
     else if (ok)

@@ -1,7 +1,9 @@
 /* Hoists checks out of counted loops. The value that a check tests moves in one direction, so if
  * the first and the last one pass, all do. Code before the loop tests both, and selects the loop
  * without checks or an unchanged copy. The trip count is tested too, so that the loop without
- * checks needs no poll. A test that is known to hold needs no code. */
+ * checks needs no poll: it takes at most CYCLES, even when every access misses the caches
+ * (loop_cost.c). A loop whose rounds take very long keeps its polls, which cost nothing there. A
+ * test that is known to hold needs no code. */
 #include "ssa/passes/induction.h"
 #include <stdlib.h>
 
@@ -14,7 +16,8 @@ enum {
     BLOCKS = 24,        /* most blocks of a loop that is copied */
     CHECKS = 24,        /* most checks in such a loop */
     FEW = 8,            /* with fewer iterations the tests cost more than they save */
-    WORK = 1 << 26,     /* instructions that may run without a poll: about 10 ms */
+    WORK = 1 << 26,     /* most instructions in all rounds together */
+    CYCLES = 1 << 25,   /* most cycles without a poll: 10 ms of a processor of 3.3 GHz */
     STEP_MAX = 1 << 20, /* the largest step of a counter */
     GROWTH = 14
 };
@@ -96,7 +99,7 @@ static uint32_t far_below(struct hoisting *h, bool narrow)
     return hoist_constant(h, UINT64_C(1) << (narrow ? 30 : 62));
 }
 
-static bool bound_main(struct hoisting *h, uint32_t instructions)
+static bool bound_main(struct hoisting *h, uint32_t instructions, uint32_t cycles)
 {
     struct ssa_counted *c = &h->c;
     struct ssa_induction *i = &c->counters[c->main];
@@ -108,7 +111,8 @@ static bool bound_main(struct hoisting *h, uint32_t instructions)
     end = c->inclusive ? end : hoist_make(h, SSA_SUB, end, hoist_constant(h, 1));
     if (known && ssa_is_const(h->f, end, &last) && last / step < FEW) return false;
     uint32_t limit = far_below(h, narrow), length = hoist_make(h, SSA_SUB, end, init);
-    uint64_t most = WORK / (instructions + 1) + 1;
+    uint64_t most = WORK / (instructions + 1) + 1, rounds = CYCLES / cycles;
+    if (cycles < SSA_LOOP_HEAVY && rounds < most) most = rounds;
     if (!known) { /* the step must be from 1 to STEP_MAX */
         uint32_t less = hoist_make(h, SSA_SUB, hoist_outside(h, i->step), hoist_constant(h, 1));
         hoist_demand(h, less, hoist_constant(h, STEP_MAX));
@@ -305,10 +309,11 @@ static void hoist_loop(struct ssa_function *f, const struct ssa_loops *l, uint32
     struct hoisting h = {.f = f, .l = l};
     uint32_t size = size_of(f, l, header);
     if (!size || !ssa_counted(&h.c, f, l, header)) return;
+    uint32_t cycles = ssa_loop_cycles(f, l, &h.c);
     ssa_start(f, h.c.preheader); /* code is added at the end of this block */
     uint32_t jump = f->blocks[f->at].last;
     ssa_remove(f, jump);
-    bool any = bound_main(&h, size) && !f->failed;
+    bool any = bound_main(&h, size, cycles) && !f->failed;
     for (uint32_t k = 0; any && k < l->member_count[header]; k++) {
         uint32_t b = l->members[l->member_first[header] + k];
         for (uint32_t i = f->blocks[b].first; i && !f->failed; i = f->insns[i].next)
@@ -327,7 +332,7 @@ static void hoist_loop(struct ssa_function *f, const struct ssa_loops *l, uint32
         ssa_append(f, f->at, jump);
     }
     for (uint32_t k = 0; k < h.check_count && !f->failed; k++) ssa_remove(f, h.checks[k]);
-    if (!f->failed) take_out(&h, false);
+    if (!f->failed && cycles < SSA_LOOP_HEAVY) take_out(&h, false);
 }
 
 void ssa_pass_hoist(struct ssa_function *f)

@@ -29,6 +29,13 @@ bool ssa_invariant_in(const struct ssa_function *f, const struct ssa_loops *l, u
 /* Returns the counter that a value is, or NULL if it is none. */
 const struct ssa_induction *ssa_counter_of(const struct ssa_counted *c, uint32_t value);
 
+/* Returns the most cycles that a round of the loop takes, or SSA_LOOP_HEAVY when they are as many or
+ * more, or unknown (loop_cost.c). When the step is unknown, they are the cycles for each unit of the
+ * step. */
+enum { SSA_LOOP_HEAVY = 4096 };
+uint32_t ssa_loop_cycles(const struct ssa_function *f, const struct ssa_loops *l,
+                         const struct ssa_counted *c);
+
 /* Second copies of loops (version.c). First all copies, and the blocks that lead to them, are made.
  * Then values that were computed in such a loop get phis where both copies meet. */
 struct ssa_versions {
@@ -36,7 +43,6 @@ struct ssa_versions {
     size_t values;  /* how many values there were before the copies */
     uint32_t *copy; /* per value: its copy in the second loop */
     /* Per block: 2 * header + 1 in a loop with a copy, 2 * header + 2 in the copy, else 0. */
-
     uint32_t *region;
     size_t region_capacity;
 };
