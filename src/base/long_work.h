@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/bytes.h"
 
 struct long_work {
     bool (*over)(void *user, uint64_t units);
@@ -43,4 +44,16 @@ static inline bool long_work_over(struct long_work *work, uint64_t units)
 {
     if (work && !work->ended) work->ended = work->over(work->user, units);
     return work && work->ended;
+}
+
+/* Copies in pieces. False: the work was ended, and a part is missing. */
+static inline bool long_work_copy(uint8_t *to, penta_bytes from, struct long_work *work)
+{
+    enum { PIECE = 1 << 20 };
+    for (size_t done = 0, n; done < from.size; done += n) {
+        n = from.size - done < PIECE ? from.size - done : PIECE;
+        if (long_work_over(work, n / 64 + 1)) return false;
+        memcpy(to + done, from.data + done, n);
+    }
+    return true;
 }

@@ -10,6 +10,7 @@
  * in the middle. They then have done nothing, or the machine knows how far they came. */
 #pragma once
 #include <stdatomic.h>
+#include "base/long_work.h"
 #include "base/options.h"
 #include "base/writer.h"
 #include "core/guard.h"
@@ -101,4 +102,10 @@ struct penta_vm {
 static inline bool vm_work(penta_vm *vm, uint64_t units)
 {
     return poll_work(&vm->poll, &vm->interrupt, units);
+}
+static inline bool vm_work_over(void *vm, uint64_t units) { return vm_work(vm, units); }
+/* The same for layers that do not know machines. */
+static inline struct long_work vm_long_work(penta_vm *vm)
+{
+    return (struct long_work){.over = vm_work_over, .user = vm};
 }

@@ -30,7 +30,15 @@ static void blake2b_update(struct blake2b *s, penta_bytes in)
     }
 }
 
-void hash_blake2b256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES])
+static void blake2b_update_work(struct blake2b *s, penta_bytes in, struct long_work *work)
+{
+    enum { PIECE = 1 << 17, PIECE_UNITS = PIECE / 16 };
+    for (size_t at = 0; at < in.size && !long_work_over(work, PIECE_UNITS); at += PIECE)
+        blake2b_update(s, bytes_slice(in, at, in.size - at < PIECE ? in.size - at : PIECE));
+}
+
+void hash_blake2b256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES],
+                            struct long_work *work)
 {
     static const uint64_t iv[8] = {UINT64_C(0x6a09e667f3bcc908), UINT64_C(0xbb67ae8584caa73b),
                                    UINT64_C(0x3c6ef372fe94f82b), UINT64_C(0xa54ff53a5f1d36f1),
@@ -39,7 +47,7 @@ void hash_blake2b256_pieces(const penta_bytes *pieces, size_t count, uint8_t out
     struct blake2b s = {.fill = 0};
     for (unsigned i = 0; i < 8; i++) bytes_put64(s.h + 8 * i, iv[i]);
     bytes_put64(s.h, iv[0] ^ 0x01010000 ^ HASH_BYTES); /* no key, one leaf */
-    for (size_t i = 0; i < count; i++) blake2b_update(&s, pieces[i]);
+    for (size_t i = 0; i < count; i++) blake2b_update_work(&s, pieces[i], work);
     memset(s.block + s.fill, 0, BLOCK - s.fill);
     blake2b_compress(&s, true);
     memcpy(out, s.h, HASH_BYTES);
@@ -47,12 +55,10 @@ void hash_blake2b256_pieces(const penta_bytes *pieces, size_t count, uint8_t out
 
 void hash_blake2b256(penta_bytes bytes, uint8_t out[HASH_BYTES])
 {
-    hash_blake2b256_pieces(&bytes, 1, out);
+    hash_blake2b256_pieces(&bytes, 1, out, NULL);
 }
 
-/* This build hashes in one piece and does not ask `work` in between. */
 void hash_blake2b256_work(penta_bytes bytes, uint8_t out[HASH_BYTES], struct long_work *work)
 {
-    (void)work;
-    hash_blake2b256(bytes, out);
+    hash_blake2b256_pieces(&bytes, 1, out, work);
 }

@@ -11,12 +11,13 @@ enum verdict { VERDICT_WRONG, VERDICT_GOOD, VERDICT_FAILED };
 
 void hash_sha256(penta_bytes bytes, uint8_t out[HASH_BYTES]);
 void hash_blake2b256(penta_bytes bytes, uint8_t out[HASH_BYTES]); /* libb2: 32-byte BLAKE2b */
-/* The digest of several pieces, taken one after the other as one text. */
-/* The same digest, unless `work` ends the computation early. */
+/* The same, unless `work` ends it. */
 void hash_sha256_work(penta_bytes bytes, uint8_t out[HASH_BYTES], struct long_work *work);
-void hash_sha256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES]);
 void hash_blake2b256_work(penta_bytes bytes, uint8_t out[HASH_BYTES], struct long_work *work);
-void hash_blake2b256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES]);
+/* The digest of the pieces one after the other; work NULL: nothing ends it. */
+void hash_sha256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES]);
+void hash_blake2b256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES],
+                            struct long_work *work);
 /* These functions return false when the library failed. */
 bool hash_hmac_sha256(penta_bytes key, penta_bytes bytes, uint8_t out[HASH_BYTES]);
 bool hash_hkdf_sha256(penta_bytes key, penta_bytes salt, penta_bytes info, uint8_t out[32]);

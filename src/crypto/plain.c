@@ -55,11 +55,17 @@ static void sha256_update(struct sha256 *s, penta_bytes in)
     }
 }
 
-void hash_sha256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES])
+static void sha256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES],
+                          struct long_work *work)
 {
+    enum { PIECE = 1 << 17, PIECE_UNITS = PIECE / 16 };
     struct sha256 s = {.h = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c,
                              0x1f83d9ab, 0x5be0cd19}};
-    for (size_t i = 0; i < count; i++) sha256_update(&s, pieces[i]);
+    for (size_t i = 0; i < count; i++)
+        for (size_t at = 0, n; at < pieces[i].size && !long_work_over(work, PIECE_UNITS); at += n) {
+            n = pieces[i].size - at < PIECE ? pieces[i].size - at : PIECE;
+            sha256_update(&s, bytes_slice(pieces[i], at, n));
+        }
     uint64_t bits = s.size * 8;
     uint8_t length[8];
     for (int i = 0; i < 8; i++) length[i] = (uint8_t)(bits >> (56 - 8 * i));
@@ -69,11 +75,16 @@ void hash_sha256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HAS
     for (int i = 0; i < 32; i++) out[i] = (uint8_t)(s.h[i / 4] >> (24 - 8 * (i % 4)));
 }
 
+void hash_sha256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES])
+{
+    sha256_pieces(pieces, count, out, NULL);
+}
+
 void hash_sha256(penta_bytes bytes, uint8_t out[HASH_BYTES]) { hash_sha256_pieces(&bytes, 1, out); }
+
 void hash_sha256_work(penta_bytes bytes, uint8_t out[HASH_BYTES], struct long_work *work)
 {
-    (void)work; /* this build hashes in one piece */
-    hash_sha256(bytes, out);
+    sha256_pieces(&bytes, 1, out, work);
 }
 
 /* ---- what is refused ---- */

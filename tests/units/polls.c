@@ -1,7 +1,7 @@
 /* Long instructions: each counts its work, in pieces after which an interrupt is seen, and gives the same when it was
  * interrupted anywhere, also over a snapshot. By counted work (core/poll.h), without a clock.
  *
- * The machine of cvbc has no instruction whose work grows with its operands. */
+ * The machine of cvbc has no instruction whose work grows with its operands; its host has one, PRINTF. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -308,6 +308,54 @@ static void try_contract(const char *engine)
     penta_close(module);
 }
 
+/* ---- the simulated board of cvbc: a text of 5 MB, of which 255 bytes are printed ---- */
+
+static void try_board(void)
+{
+    enum { SIZE = 5000000 };
+    penta_error err;
+    char *text = malloc(SIZE + 100);
+    size_t n = (size_t)sprintf(text, ".string \"%%d ");
+    memset(text + n, 'x', SIZE);
+    sprintf(text + n + SIZE, " %%%%\"\n    PUSH 7\n    PUSH 1\n    PRINTF 0\n    HALT\n");
+    struct sample s = {"cvbc", NULL, "PRINTF", text, SIZE / 64, NULL, 0};
+    penta_module *module = penta_assemble((penta_bytes){(const uint8_t *)text, strlen(text)},
+                                          "cvbc", NULL, 0, tell, NULL);
+    penta_buffer whole = {0};
+    uint64_t total = 0;
+    for (uint64_t k = 0; check(module, &s, "it assembles", 0, 0) && k < 5; k++) {
+        penta_stop stop;
+        penta_session *session = penta_session_new(module, NULL, NULL, 0, &err);
+        if (!check(session, &s, "a session opens", 0, 0)) break;
+        penta_session_keep_log(session, 10, false);
+        penta_vm *vm = penta_session_vm(session);
+        vm->poll.trip = k ? 1 + total * k / 5 : 0;
+        unsigned interrupts = 0;
+        for (;; interrupts++) {
+            penta_session_run(session, UINT64_MAX, &stop);
+            if (stop.kind != PENTA_STOP_INTERRUPT) break;
+        }
+        if (!k) total = poll_total(&vm->poll);
+        check(total + POLL_UNITS >= s.units, &s, "units are counted", total, s.units);
+        check(vm->poll.largest <= POLL_UNITS, &s, "pieces are small", vm->poll.largest, POLL_UNITS);
+        bool late = total * k / 5 + POLL_UNITS >= total;
+        check(stop.kind == PENTA_STOP_HALT && (interrupts == !!k || late), &s, "interrupts", k,
+              interrupts);
+        penta_buffer log = {0};
+        if (penta_session_log(session, &log, &err)) {
+            check(!k || same(log, whole), &s, "the same as without", log.size, whole.size);
+        }
+        if (!k)
+            whole = log;
+        else
+            penta_buffer_free(&log);
+        penta_session_free(session);
+    }
+    penta_buffer_free(&whole);
+    penta_close(module);
+    free(text);
+}
+
 /* ---- a machine inside a machine (JAM 9.3): interrupts reach it, and it goes on where it was ---- */
 
 struct pest {
@@ -394,6 +442,157 @@ static void try_inside(const char *engine, const char *gas, bool endless)
     penta_close(source);
 }
 
+/* ---- host calls of JAM over megabytes ---- */
+
+/* s0 is writable memory of 5 MiB. */
+#define JAM_MACHINE                                                                                \
+    "u32 [s0] = 0x000f0000\nu8 [s0] = 0\nu8 [s0 + 1] = 0\nu8 [s0 + 2] = 1\nu8 [s0 + 3] = 0\n"      \
+    "u8 [s0 + 4] = 1\na0 = s0\na1 = 5\na2 = 0\necalli 8\n"
+#define JAM_PAGES "a0 = 0\na1 = 16\na2 = 1024\na3 = 2\necalli 11\n"
+#define JAM_WRITE "a0 = s0\na1 = 8\na2 = s0\na3 = 0x400000\necalli 4\n"
+enum { JAM_MEGABYTES = 4194304 / 64, JAM_DIGEST = 4194304 / 16 };
+
+static const struct jam_row {
+    const char *call, *entry, *text;
+    uint64_t units;
+} jam_rows[] = {
+    {"write", "accumulate", JAM_WRITE, JAM_MEGABYTES},
+    {"write", "accumulate", "a0 = s0\na1 = 0x400000\na2 = s0\na3 = 1\necalli 4\n",
+     JAM_DIGEST + JAM_MEGABYTES},
+    {"read", "accumulate",
+     JAM_WRITE "a0 = 0xffffffffffffffff\na1 = s0\na2 = 8\na3 = s0 + 64\na4 = 0\na5 = 0x400000\n"
+               "ecalli 3\n",
+     2 * JAM_MEGABYTES},
+    {"read", "accumulate", "a0 = 0xffffffffffffffff\na1 = s0\na2 = 0x400000\necalli 3\n",
+     JAM_DIGEST},
+    {"provide", "accumulate", "a0 = 0xffffffffffffffff\na1 = s0\na2 = 0x400000\necalli 26\n",
+     JAM_DIGEST + JAM_MEGABYTES},
+    {"poke", "refine",
+     JAM_MACHINE JAM_PAGES "a0 = 0\na1 = s0\na2 = 0x10000\na3 = 0x400000\necalli 10\n",
+     JAM_MEGABYTES},
+    {"peek", "refine",
+     JAM_MACHINE JAM_PAGES "a0 = 0\na1 = s0\na2 = 0x10000\na3 = 0x400000\necalli 9\n",
+     JAM_MEGABYTES},
+    {"machine", "refine",
+     /* no jump table, 0x380000 bytes of code and its mask */
+     "u8 [s0 + 2] = 0xe0\nu8 [s0 + 5] = 0x38\na0 = s0\na1 = 4128774\na2 = 0\necalli 8\n",
+     JAM_MEGABYTES - 1100},
+    /* A machine that runs inside is interrupted itself: run_inside. */
+    {"invoke", NULL, NULL, 0},
+    /* These write what they found by the function that `read` writes with. */
+    {"fetch", NULL, NULL, 0},
+    {"lookup", NULL, NULL, 0},
+    {"historical_lookup", NULL, NULL, 0},
+};
+
+/* Those whose work does not depend on sizes that a program chooses, or on at most 64 KiB of them. */
+static const char *const jam_brief[] = {
+    "gas",    "grow_heap", "info",       "export", "pages",   "expunge",
+    "assign", "designate", "checkpoint", "new",    "upgrade", "transfer",
+    "eject",  "query",     "solicit",    "forget", "yield",   "log",
+};
+
+/* Sorts the services that it is given in one piece (JAM 9.5). */
+static const char *const jam_whole[] = {"bless"};
+
+static void every_jam_call_was_tried(void)
+{
+    static const char *const names[] = {
+#define CALL(id, name, ...) name,
+#include "pvm/host/jam_calls/calls.def"
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        bool known = false;
+        for (size_t k = 0; k < sizeof jam_rows / sizeof *jam_rows; k++)
+            known |= !strcmp(names[i], jam_rows[k].call);
+        for (size_t k = 0; k < sizeof jam_brief / sizeof *jam_brief; k++)
+            known |= !strcmp(names[i], jam_brief[k]);
+        for (size_t k = 0; k < sizeof jam_whole / sizeof *jam_whole; k++)
+            known |= !strcmp(names[i], jam_whole[k]);
+        struct sample s = {"pvm", "jam", names[i], "", 0, NULL, 0};
+        check(known, &s, "no row tries this host call", i, 0);
+    }
+}
+
+static bool run_jam(const struct sample *s, const penta_module *module, uint64_t trip,
+                    penta_buffer *log, unsigned *interrupts, uint64_t *units)
+{
+    penta_stop stop;
+    penta_error err;
+    penta_session *session =
+        penta_session_new(module, s->engine, s->options, s->option_count, &err);
+    if (!check(session, s, session ? "" : err.message, 0, 0)) return false;
+    penta_session_keep_log(session, 100, false);
+    penta_vm *vm = penta_session_vm(session);
+    vm->poll.trip = trip;
+    do {
+        penta_session_run(session, UINT64_MAX, &stop);
+        *interrupts += stop.kind == PENTA_STOP_INTERRUPT;
+    } while (stop.kind == PENTA_STOP_INTERRUPT);
+    *units = poll_total(&vm->poll);
+    check(vm->poll.largest <= POLL_UNITS, s, "pieces are small", vm->poll.largest, POLL_UNITS);
+    bool ok = check(stop.kind == PENTA_STOP_HALT, s, "it halts", stop.kind, stop.detail) &&
+              penta_session_log(session, log, &err);
+    penta_session_free(session);
+    return ok;
+}
+
+static void try_jam_call(const struct jam_row *row, const char *engine)
+{
+    char text[2000];
+    snprintf(text, sizeof text,
+             "%%dialect = jam\n%%isa = latest64\n%%stack_size = 4096\n%%rw_data = 00\n"
+             "jump @refine %%size 5\njump @accumulate %%size 5\n@refine:\n@accumulate:\n"
+             "a0 = 0x500000\na0 = sbrk a0\ns0 = a0\n%sa0 = 0\na1 = 0\nret\n",
+             row->text);
+    const penta_option options[] = {{"host", "jam"},
+                                    {"state", "tests/cases/pvm/jam_rich_state.json"},
+                                    {"package", "tests/cases/pvm/jam_package.json"},
+                                    {"entry", "refine"}};
+    const penta_option accumulate[] = {{"host", "jam"},
+                                       {"state", "tests/cases/pvm/jam_rich_state.json"},
+                                       {"service", "7"},
+                                       {"slot", "50"}};
+    bool refine = !strcmp(row->entry, "refine");
+    const penta_option dialect[] = {{"dialect", "jam"}, {"isa", "latest64"}};
+    struct sample s = {"pvm", engine, row->call, text, row->units, refine ? options : accumulate,
+                       4};
+    penta_error err;
+    penta_module *source = penta_assemble((penta_bytes){(const uint8_t *)text, strlen(text)}, "pvm",
+                                          NULL, 0, tell, NULL);
+    penta_bytes file = {0};
+    if (source) file.data = penta_module_bytes(source, &file.size);
+    penta_module *module = source ? penta_open(file, "pvm", dialect, 2, &err) : NULL;
+    penta_buffer whole = {0};
+    unsigned none = 0;
+    uint64_t units = 0, ignored;
+    if (check(module, &s, "it assembles", 0, 0) && run_jam(&s, module, 0, &whole, &none, &units)) {
+        check(units >= s.units && !none, &s, "units are counted", units, s.units);
+        check(!strstr((const char *)whole.data, "HUH"), &s, "the call succeeds", 0, 0);
+        for (unsigned k = 0; k < 5; k++) {
+            penta_buffer again = {0};
+            unsigned some = 0;
+            if (run_jam(&s, module, 1 + units * k / 5, &again, &some, &ignored))
+                check((some == 1 || units * k / 5 + POLL_UNITS >= units) && same(whole, again), &s,
+                      "an interrupt, and the same", some, k);
+            penta_buffer_free(&again);
+        }
+    }
+    penta_buffer_free(&whole);
+    penta_close(module);
+    penta_close(source);
+}
+
+static void try_jam(void)
+{
+    every_jam_call_was_tried();
+    for (size_t i = 0; i < sizeof jam_rows / sizeof *jam_rows; i++) {
+        if (!jam_rows[i].entry) continue;
+        try_jam_call(&jam_rows[i], "interp");
+        try_jam_call(&jam_rows[i], "jit");
+    }
+}
+
 int main(void)
 {
 #define TVMR(registers, before, line, units) try_tvmr(registers, before, line, units);
@@ -402,6 +601,8 @@ int main(void)
     try_memory();
     try_contract("interp");
     try_contract("jit");
+    try_jam();
+    try_board();
     for (unsigned i = 0; i < 2; i++) {
         try_inside(i ? "jit" : "interp", "20000000", false);
         try_inside(i ? "jit" : "interp", "0x3fffffffffffffff", true);

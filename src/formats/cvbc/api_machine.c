@@ -87,14 +87,18 @@ uint64_t penta_cvbc_simulator_micros(const penta_cvbc_simulator *s)
 bool penta_cvbc_simulator_answer(penta_cvbc_simulator *s, penta_vm *base, penta_buffer *output,
                                  penta_error *err)
 {
-    const struct cvbc_vm *vm = cvbc_machine_of(base);
+    struct cvbc_vm *vm = cvbc_machine_of(base) ? cvbc_vm(base) : NULL;
     *err = (penta_error){0};
     if (!vm || !vm->waiting)
         return error_at(err, BASE_STATE, 0, "no host call waits for an answer");
     uint64_t results[2] = {0};
     size_t count = 0;
     struct writer w = {0};
-    cvbc_board_answer(s->board, vm, results, &count, &w);
+    if (!cvbc_board_answer(s->board, vm, results, &count, &w)) {
+        atomic_store(&vm->base.interrupt, false);
+        writer_free(&w);
+        return error_at(err, BASE_STATE, 0, "the machine was interrupted: answer again");
+    }
     return writer_give(&w, cvbc_interp.answer(base, results, count, err), output, err);
 }
 

@@ -28,7 +28,7 @@ void cvbc_tbs(penta_bytes file, uint64_t signature_offset, uint64_t signature_si
                             {file.data + after, file.size - after}};
     memcpy(out, "CVBC1SIG", 8);
     if (hash_algorithm == 2)
-        hash_blake2b256_pieces(pieces, 7, out + 8);
+        hash_blake2b256_pieces(pieces, 7, out + 8, NULL);
     else
         hash_sha256_pieces(pieces, 7, out + 8);
 }

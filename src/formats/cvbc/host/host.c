@@ -58,14 +58,21 @@ static void put_number(char *text, size_t *size, const char *format, unsigned va
     for (int i = 0; i < n && *size < PRINTF_MAX; i++) text[(*size)++] = digits[i];
 }
 
-/* Makes the text of one call (CVBC 14.2). False when a conversion has no argument. A zero byte ends the text. */
+/* Makes the text of one call (CVBC 14.2). False when a conversion has no argument, or when the work was ended. A zero
+ * byte ends the text. */
 static bool host_format(penta_bytes f, const int32_t *args, uint32_t count, char *text,
-                        size_t *size)
+                        size_t *size, struct long_work *work)
 {
+    enum { PIECE = 1 << 20 };
     uint32_t used = 0;
     bool cut = false;
     *size = 0;
+    size_t looked = PIECE; /* short texts are no work */
     for (size_t i = 0; i < f.size; i++) {
+        if (i >= looked) {
+            looked = i + PIECE;
+            if (long_work_over(work, poll_bytes(PIECE))) return false;
+        }
         char c = (char)f.data[i], next = i + 1 < f.size ? (char)f.data[i + 1] : 0;
         if (c != '%' || i + 1 == f.size) {
             if (*size < PRINTF_MAX && !cut) text[(*size)++] = c;
@@ -108,11 +115,15 @@ static bool host_format(penta_bytes f, const int32_t *args, uint32_t count, char
 
 static bool byte_range(int32_t v) { return v >= 0 && v <= 255; }
 
-static uint32_t read_input(const struct cvbc_board_state *b, bool analog, int32_t pin)
+static uint32_t read_input(const struct cvbc_board_state *b, bool analog, int32_t pin,
+                           struct long_work *work)
 {
+    enum { PIECE = 1 << 14 };
     uint32_t value = analog ? ANALOG : 0;
-    for (size_t i = 0; i < b->input_count && b->inputs[i].ms <= b->pins->us / 1000; i++)
+    for (size_t i = 0; i < b->input_count && b->inputs[i].ms <= b->pins->us / 1000; i++) {
+        if (!((i + 1) % PIECE) && long_work_over(work, PIECE)) break;
         if (b->inputs[i].analog == analog && b->inputs[i].pin == pin) value = b->inputs[i].value;
+    }
     return analog ? value : value != 0;
 }
 
@@ -145,7 +156,7 @@ static bool hal_call(const penta_cvbc_hal *hal, uint8_t call, const int32_t *arg
 }
 
 static unsigned pin_call(struct cvbc_board_state *b, uint8_t call, const int32_t *args,
-                         uint64_t *value, struct writer *out)
+                         uint64_t *value, struct long_work *work, struct writer *out)
 {
     int32_t pin = args[0], v = args[1];
     bool writes = call == CVBC_OP_DIGITAL_WRITE || call == CVBC_OP_ANALOG_WRITE;
@@ -168,19 +179,19 @@ static unsigned pin_call(struct cvbc_board_state *b, uint8_t call, const int32_t
         if (b->trace) writer_print(out, "Analog write: pin %d = %d\n", (int)pin, (int)v);
         break;
     default:
-        if (!own) *value = read_input(b, call == CVBC_OP_ANALOG_READ, pin);
+        if (!own) *value = read_input(b, call == CVBC_OP_ANALOG_READ, pin, work);
     }
     return CVBC_TRAP_NONE;
 }
 
 static unsigned print_call(const struct cvbc_board_state *b, const struct cvbc_vm *vm,
-                           struct writer *out)
+                           struct long_work *work, struct writer *out)
 {
     uint16_t id = bytes_get16(vm->program->code + 4 * vm->pc + 2);
-    char text[PRINTF_MAX];
+    char text[PRINTF_MAX] = "";
     size_t size;
     if (id >= vm->program->string_count ||
-        !host_format(vm->program->strings[id], vm->args, vm->arg_count, text, &size))
+        !host_format(vm->program->strings[id], vm->args, vm->arg_count, text, &size, work))
         return CVBC_TRAP_HARDWARE_FAULT;
     if (b->hal.print)
         return b->hal.print(b->hal.user, text, size) ? CVBC_TRAP_NONE : CVBC_TRAP_HARDWARE_FAULT;
@@ -188,9 +199,10 @@ static unsigned print_call(const struct cvbc_board_state *b, const struct cvbc_v
     return CVBC_TRAP_NONE;
 }
 
-bool cvbc_board_answer(struct cvbc_board_state *b, const struct cvbc_vm *vm, uint64_t results[2],
+bool cvbc_board_answer(struct cvbc_board_state *b, struct cvbc_vm *vm, uint64_t results[2],
                        size_t *count, struct writer *out)
 {
+    struct long_work work = vm_long_work(&vm->base);
     uint8_t call = vm->program->code[4 * vm->pc];
     unsigned error = CVBC_TRAP_NONE;
     uint64_t value = 0;
@@ -215,9 +227,10 @@ bool cvbc_board_answer(struct cvbc_board_state *b, const struct cvbc_vm *vm, uin
             value = (uint32_t)(call == CVBC_OP_MILLIS ? b->pins->us / 1000 : b->pins->us);
         if (!taken) error = CVBC_TRAP_HARDWARE_FAULT;
         break;
-    case CVBC_OP_PRINTF: error = print_call(b, vm, out); break;
-    default: error = pin_call(b, call, vm->args, &value, out);
+    case CVBC_OP_PRINTF: error = print_call(b, vm, &work, out); break;
+    default: error = pin_call(b, call, vm->args, &value, &work, out);
     }
+    if (work.ended) return false;
     results[0] = error;
     results[1] = value;
     *count = 1u + (error ? 0 : cvbc_ops[call].pushes);
@@ -294,7 +307,10 @@ static bool host_open(penta_vm *vm, const penta_option *options, size_t count,
 static bool host_answer(void *state, penta_vm *vm, const penta_stop *stop, struct answer *out)
 {
     (void)stop;
-    return cvbc_board_answer(state, cvbc_vm(vm), out->results, &out->count, &out->output);
+    bool done = cvbc_board_answer(state, cvbc_vm(vm), out->results, &out->count, &out->output);
+    out->interrupted = !done;
+    if (!done) atomic_store(&vm->interrupt, false);
+    return done;
 }
 
 static void host_close(void *state) { cvbc_board_free(state); }

@@ -97,8 +97,9 @@ void cvbc_vm_unfuse(struct cvbc_vm *vm);
 struct cvbc_board_state;
 /* Makes a board. With `pins` NULL it has its own pins. */
 struct cvbc_board_state *cvbc_board_new(bool trace, struct cvbc_pins *pins, penta_error *err);
-bool cvbc_board_answer(struct cvbc_board_state *board, const struct cvbc_vm *vm,
-                       uint64_t results[2], size_t *count, struct writer *output);
+/* False: the machine was interrupted before there was an answer, and asks again. */
+bool cvbc_board_answer(struct cvbc_board_state *board, struct cvbc_vm *vm, uint64_t results[2],
+                       size_t *count, struct writer *output);
 void cvbc_board_free(struct cvbc_board_state *board);
 void cvbc_board_set_hal(struct cvbc_board_state *board, const penta_cvbc_hal *hal);
 uint64_t cvbc_board_micros(const struct cvbc_board_state *board); /* the time of its clock */

@@ -25,12 +25,13 @@ void penta_jam_account_key(uint32_t service, uint8_t *key)
 }
 
 /* The bytes of the service alternate with the first ones of the hash of prefix and name. */
-static void hashed_key(uint32_t service, uint32_t prefix, penta_bytes name, uint8_t *key)
+static void hashed_key(uint32_t service, uint32_t prefix, penta_bytes name, uint8_t *key,
+                       struct long_work *work)
 {
     uint8_t head[4], hash[JAM_HASH];
     bytes_put32(head, prefix);
     penta_bytes pieces[2] = {{head, sizeof head}, name};
-    hash_blake2b256_pieces(pieces, 2, hash);
+    hash_blake2b256_pieces(pieces, 2, hash, work);
     for (unsigned i = 0; i < 4; i++) {
         key[2 * i] = (uint8_t)(service >> 8 * i);
         key[2 * i + 1] = hash[i];
@@ -38,19 +39,24 @@ static void hashed_key(uint32_t service, uint32_t prefix, penta_bytes name, uint
     memcpy(key + 8, hash + 4, JAM_KEY - 8);
 }
 
+void jam_storage_key_work(uint32_t service, penta_bytes name, uint8_t *key, struct long_work *work)
+{
+    hashed_key(service, UINT32_MAX, name, key, work);
+}
+
 void penta_jam_storage_key(uint32_t service, penta_bytes name, uint8_t *key)
 {
-    hashed_key(service, UINT32_MAX, name, key);
+    jam_storage_key_work(service, name, key, NULL);
 }
 
 void penta_jam_preimage_key(uint32_t service, const uint8_t *hash, uint8_t *key)
 {
-    hashed_key(service, UINT32_MAX - 1, (penta_bytes){hash, JAM_HASH}, key);
+    hashed_key(service, UINT32_MAX - 1, (penta_bytes){hash, JAM_HASH}, key, NULL);
 }
 
 void penta_jam_request_key(uint32_t service, const uint8_t *hash, uint32_t length, uint8_t *key)
 {
-    hashed_key(service, length, (penta_bytes){hash, JAM_HASH}, key);
+    hashed_key(service, length, (penta_bytes){hash, JAM_HASH}, key, NULL);
 }
 
 void jam_queue_key(uint32_t core, uint8_t *key)

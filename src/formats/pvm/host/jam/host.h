@@ -153,7 +153,10 @@ struct jam_run {
     uint32_t service, slot;
     const uint8_t *entropy;
     struct writer scratch[2]; /* copies of arguments, if guest memory is not contiguous */
-    struct writer value;      /* what fetch returns, if it has to be encoded */
+    struct {
+        uint64_t at, size;
+    } reads[2];          /* memory that the call under way reads */
+    struct writer value; /* what fetch returns, if it has to be encoded */
     /* accumulate */
     const penta_bytes *items;
     size_t item_count;
@@ -219,6 +222,9 @@ typedef enum jam_end jam_handler(struct jam_run *run, uint64_t *r, penta_bytes a
 #define CALL(id, ...) jam_handler jam_call_##id;
 #include "pvm/host/jam_calls/calls.def"
 
+/* Copies into a machine's memory, which allows it, in pieces: an interrupt ends the call, which then starts
+ * again. The call must not read what is written. */
+enum jam_end jam_copy_to(struct jam_run *run, struct pvm_memory *to, uint64_t at, penta_bytes from);
 /* Writes value v from offset f on, at most l bytes, to o; the result is its size, or NONE without
  * has. */
 enum jam_end jam_copy_out(struct jam_run *run, bool has, penta_bytes v, uint64_t o, uint64_t f,

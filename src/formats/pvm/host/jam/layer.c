@@ -138,16 +138,18 @@ static void layer_put(struct jam_layer *l, const uint8_t *key, struct jam_value 
     e->mark = l->mark;
 }
 
-static struct jam_value *layer_make(penta_bytes name, penta_bytes value)
+/* NULL: no memory, or the work was ended. */
+static struct jam_value *layer_make(penta_bytes name, penta_bytes value, struct long_work *work)
 {
     struct jam_value *v = malloc(sizeof *v + name.size + value.size);
     if (!v) return NULL;
     v->refs = 1;
     v->name_size = (uint32_t)name.size;
     v->size = value.size;
-    bytes_copy(v->bytes, name);
-    bytes_copy(v->bytes + name.size, value);
-    return v;
+    if (long_work_copy(v->bytes, name, work) && long_work_copy(v->bytes + name.size, value, work))
+        return v;
+    free(v);
+    return NULL;
 }
 
 /* ---- values ---- */
@@ -159,7 +161,7 @@ static const struct jam_value *layer_ask(struct jam_layer *l, const uint8_t *key
     struct jam_value *v = NULL;
     if (!l->source.get) return NULL;
     if (l->source.get(l->source.user, key, &value)) {
-        v = layer_make((penta_bytes){0}, value);
+        v = layer_make((penta_bytes){0}, value, NULL);
         if (!v) l->failed = true;
     }
     layer_put(l, key, v);
@@ -183,13 +185,21 @@ bool jam_layer_get(struct jam_layer *l, const uint8_t *key, penta_bytes *value)
     return v;
 }
 
-void jam_layer_set(struct jam_layer *l, const uint8_t *key, penta_bytes name, penta_bytes value)
+bool jam_layer_set_work(struct jam_layer *l, const uint8_t *key, penta_bytes name,
+                        penta_bytes value, struct long_work *work)
 {
-    struct jam_value *v = layer_make(name, value);
+    struct jam_value *v = layer_make(name, value, work);
+    if (work && work->ended) return false;
     if (v)
         layer_put(l, key, v);
     else
         l->failed = true;
+    return true;
+}
+
+void jam_layer_set(struct jam_layer *l, const uint8_t *key, penta_bytes name, penta_bytes value)
+{
+    jam_layer_set_work(l, key, name, value, NULL);
 }
 
 void jam_layer_remove(struct jam_layer *l, const uint8_t *key) { layer_put(l, key, NULL); }

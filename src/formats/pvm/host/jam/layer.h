@@ -8,6 +8,7 @@
  * A layer can be marked and taken back to the mark. For that only the first change of a key after
  * the mark is noted: changing a value often takes no more memory. */
 #pragma once
+#include "base/long_work.h"
 #include "base/writer.h"
 #include "penta/jam.h"
 
@@ -54,6 +55,9 @@ void jam_layer_fini(struct jam_layer *l);
 const struct jam_value *jam_layer_find(struct jam_layer *l, const uint8_t *key);
 bool jam_layer_get(struct jam_layer *l, const uint8_t *key, penta_bytes *value);
 void jam_layer_set(struct jam_layer *l, const uint8_t *key, penta_bytes name, penta_bytes value);
+/* The same for a large value; false: the work was ended, and nothing has changed. */
+bool jam_layer_set_work(struct jam_layer *l, const uint8_t *key, penta_bytes name,
+                        penta_bytes value, struct long_work *work);
 void jam_layer_remove(struct jam_layer *l, const uint8_t *key);
 /* Copies one change, or all changes, of a layer to another. */
 void jam_layer_take(struct jam_layer *to, const struct jam_entry *entry);

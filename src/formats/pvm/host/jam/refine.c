@@ -138,7 +138,7 @@ static void root_of(penta_bytes segments, size_t first, size_t leaves, uint8_t *
         penta_bytes pieces[2] = {
             bytes_of("leaf"), bytes_slice(segments, first * PENTA_JAM_SEGMENT, PENTA_JAM_SEGMENT)};
         if (first < count)
-            hash_blake2b256_pieces(pieces, 2, root);
+            hash_blake2b256_pieces(pieces, 2, root, NULL);
         else
             memset(root, 0, JAM_HASH);
         return;
@@ -146,7 +146,7 @@ static void root_of(penta_bytes segments, size_t first, size_t leaves, uint8_t *
     root_of(segments, first, leaves / 2, halves[0]);
     root_of(segments, first + leaves / 2, leaves / 2, halves[1]);
     penta_bytes pieces[2] = {bytes_of("node"), {halves[0], sizeof halves}};
-    hash_blake2b256_pieces(pieces, 2, root);
+    hash_blake2b256_pieces(pieces, 2, root, NULL);
 }
 
 void penta_jam_segments_root(penta_bytes segments, uint8_t *root)

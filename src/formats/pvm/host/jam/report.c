@@ -96,7 +96,7 @@ static bool report_make(struct penta_jam_host *host, struct penta_jam_state *sta
     penta_jam_result *granted = &out->authorized;
     penta_bytes pieces[2] = {{package->auth_code, JAM_HASH}, package->config};
     hash_blake2b256(package->encoded, out->package);
-    hash_blake2b256_pieces(pieces, 2, out->authorizer);
+    hash_blake2b256_pieces(pieces, 2, out->authorizer, NULL);
     if (!penta_jam_is_authorized(host, state, given, granted, err)) return false;
     if (granted->exit != PENTA_JAM_HALT) return true;
     traced.trace = (penta_bytes){granted->output.data, granted->output.size};

@@ -113,10 +113,13 @@ static bool dispatch_take(struct jam_run *run, const struct range *range, unsign
                           penta_bytes *out)
 {
     *out = (penta_bytes){0};
+    run->reads[which].size = 0;
     if (range->kind == NO_RANGE) return true;
     const struct pvm_memory *m = &run->vm->memory;
     uint64_t at = run->vm->state->regs[range->reg], size = length_of(run, range);
     bool write = range->kind == WRITE_RANGE;
+    run->reads[which].at = at;
+    run->reads[which].size = write ? 0 : size;
     if (!pvm_memory_allows(m, at, size, write ? PVM_WRITABLE : PVM_READ)) return false;
     *out = pvm_memory_view(m, at, size, &run->scratch[which]);
     return true;
@@ -128,6 +131,27 @@ enum jam_end jam_no_memory(struct jam_run *run)
     return JAM_END_ERROR;
 }
 
+enum jam_end jam_copy_to(struct jam_run *run, struct pvm_memory *to, uint64_t at, penta_bytes from)
+{
+    enum { PIECE = 1 << 20 };
+    for (size_t done = 0, n; done < from.size; done += n) {
+        n = from.size - done < PIECE ? from.size - done : PIECE;
+        if (vm_work(&run->vm->base, poll_bytes(n))) return JAM_END_INTERRUPT;
+        if (!pvm_memory_write(to, at + done, from.data + done, n)) return jam_no_memory(run);
+    }
+    return JAM_GO_ON;
+}
+
+/* Whether the call under way reads from there: then it could not start again after a part is written. */
+static bool is_read(const struct jam_run *run, uint64_t at, uint64_t size)
+{
+    for (unsigned i = 0; i < 2; i++)
+        if (run->reads[i].size && at < run->reads[i].at + run->reads[i].size &&
+            run->reads[i].at < at + size)
+            return true;
+    return false;
+}
+
 enum jam_end jam_copy_out(struct jam_run *run, bool has, penta_bytes v, uint64_t o, uint64_t f,
                           uint64_t l)
 {
@@ -136,8 +160,14 @@ enum jam_end jam_copy_out(struct jam_run *run, bool has, penta_bytes v, uint64_t
     if (l > size - f) l = size - f;
     if (!pvm_memory_allows(&run->vm->memory, o, l, PVM_WRITABLE)) return JAM_END_PANIC;
     if (!has) return jam_result(run->vm->state->regs, JAM_NONE);
-    if (l && !pvm_memory_write(&run->vm->memory, o, v.data + f, (size_t)l))
+    if (!l) return jam_result(run->vm->state->regs, (int64_t)size);
+    if (!is_read(run, o, l)) {
+        penta_bytes part = {v.data + f, (size_t)l};
+        enum jam_end end = jam_copy_to(run, &run->vm->memory, o, part);
+        if (end) return end;
+    } else if (!pvm_memory_write(&run->vm->memory, o, v.data + f, (size_t)l)) {
         return jam_no_memory(run);
+    }
     return jam_result(run->vm->state->regs, (int64_t)size);
 }
 

@@ -178,7 +178,9 @@ enum jam_end jam_call_read(struct jam_run *run, uint64_t *r, penta_bytes name, p
     penta_bytes value = {0};
     bool has = general_named(run, r[7], &id) && jam_account_exists(run->layer, id);
     if (has) {
-        penta_jam_storage_key(id, name, key);
+        struct long_work work = vm_long_work(&run->vm->base);
+        jam_storage_key_work(id, name, key, &work);
+        if (work.ended) return JAM_END_INTERRUPT;
         has = jam_layer_get(run->layer, key, &value);
     }
     return jam_copy_out(run, has, value, r[10], r[11], r[12]);
@@ -191,7 +193,9 @@ enum jam_end jam_call_write(struct jam_run *run, uint64_t *r, penta_bytes name, 
     penta_bytes old;
     struct jam_account own;
     if (!jam_account_get(run->layer, run->service, &own)) return jam_result(r, JAM_NONE);
-    penta_jam_storage_key(run->service, name, key);
+    struct long_work work = vm_long_work(&run->vm->base);
+    jam_storage_key_work(run->service, name, key, &work);
+    if (work.ended) return JAM_END_INTERRUPT;
     bool had = jam_layer_get(run->layer, key, &old);
     uint64_t old_size = old.size;
     if (had) {
@@ -203,10 +207,9 @@ enum jam_end jam_call_write(struct jam_run *run, uint64_t *r, penta_bytes name, 
         own.octets += ENTRY + name.size + value.size;
     }
     if (jam_threshold(&run->host->chain, &own) > own.balance) return jam_result(r, JAM_FULL);
-    if (value.size)
-        jam_layer_set(run->layer, key, name, value);
-    else if (had)
-        jam_layer_remove(run->layer, key);
+    if (value.size && !jam_layer_set_work(run->layer, key, name, value, &work))
+        return JAM_END_INTERRUPT;
+    if (!value.size && had) jam_layer_remove(run->layer, key);
     if (had || value.size) jam_account_set(run->layer, run->service, &own);
     return jam_result(r, had ? (int64_t)old_size : JAM_NONE);
 }

@@ -43,7 +43,12 @@ enum jam_end jam_call_machine(struct jam_run *run, uint64_t *r, penta_bytes prog
     if (!inner) return JAM_END_ERROR;
     inner->bytes = malloc(program.size + 1);
     if (!inner->bytes) return jam_no_memory(run);
-    bytes_copy(inner->bytes, program);
+    struct long_work work = vm_long_work(&run->vm->base);
+    if (!long_work_copy(inner->bytes, program, &work)) {
+        free(inner->bytes);
+        inner->bytes = NULL;
+        return JAM_END_INTERRUPT;
+    }
     jam_generic(run->host, (penta_bytes){inner->bytes, program.size}, &inner->module);
     inner->vm = jam_inner_machine(run->host, &inner->module, run->err);
     if (!inner->vm) {
@@ -69,19 +74,6 @@ enum jam_end jam_call_expunge(struct jam_run *run, uint64_t *r, penta_bytes a, p
 
 /* ---- memory ---- */
 
-/* Copies into a machine's memory, which allows it, in pieces: an interrupt ends the call, which then starts again. */
-static enum jam_end copy_in(struct jam_run *run, struct pvm_memory *to, uint64_t at,
-                            penta_bytes from)
-{
-    enum { PIECE = 1 << 20 };
-    for (size_t done = 0, n; done < from.size; done += n) {
-        n = from.size - done < PIECE ? from.size - done : PIECE;
-        if (vm_work(&run->vm->base, poll_bytes(n))) return JAM_END_INTERRUPT;
-        if (!pvm_memory_write(to, at + done, from.data + done, n)) return jam_no_memory(run);
-    }
-    return JAM_GO_ON;
-}
-
 enum jam_end jam_call_peek(struct jam_run *run, uint64_t *r, penta_bytes own, penta_bytes b)
 {
     (void)b;
@@ -91,7 +83,7 @@ enum jam_end jam_call_peek(struct jam_run *run, uint64_t *r, penta_bytes own, pe
         return jam_result(r, JAM_OOB);
     penta_bytes from = pvm_memory_view(&inner->vm->memory, r[9], own.size, &run->scratch[1]);
     if (from.size != own.size) return jam_no_memory(run);
-    enum jam_end end = copy_in(run, &run->vm->memory, r[8], from);
+    enum jam_end end = jam_copy_to(run, &run->vm->memory, r[8], from);
     return end ? end : jam_result(r, JAM_OK);
 }
 
@@ -102,7 +94,7 @@ enum jam_end jam_call_poke(struct jam_run *run, uint64_t *r, penta_bytes own, pe
     if (!inner) return jam_result(r, JAM_WHO);
     if (!pvm_memory_allows(&inner->vm->memory, r[9], own.size, PVM_WRITABLE))
         return jam_result(r, JAM_OOB);
-    enum jam_end end = copy_in(run, &inner->vm->memory, r[9], own);
+    enum jam_end end = jam_copy_to(run, &inner->vm->memory, r[9], own);
     return end ? end : jam_result(r, JAM_OK);
 }
 

@@ -268,8 +268,6 @@ static bool service_provided(const struct jam_run *run, const struct jam_provisi
     return false;
 }
 
-static bool work_over(void *user, uint64_t units) { return vm_work(user, units); }
-
 enum jam_end jam_call_provide(struct jam_run *run, uint64_t *r, penta_bytes blob, penta_bytes b)
 {
     (void)b;
@@ -278,7 +276,7 @@ enum jam_end jam_call_provide(struct jam_run *run, uint64_t *r, penta_bytes blob
     if (which > UINT32_MAX || !jam_account_exists(run->layer, (uint32_t)which))
         return jam_result(r, JAM_WHO);
     struct jam_provision p = {.service = (uint32_t)which, .size = (uint32_t)blob.size};
-    struct long_work work = {.over = work_over, .user = &run->vm->base};
+    struct long_work work = vm_long_work(&run->vm->base);
     hash_blake2b256_work(blob, p.hash, &work);
     if (work.ended) return JAM_END_INTERRUPT;
     if (blob.size > UINT32_MAX || !jam_request_get(run->layer, p.service, p.hash, p.size, &q) ||
@@ -288,7 +286,10 @@ enum jam_end jam_call_provide(struct jam_run *run, uint64_t *r, penta_bytes blob
         return jam_no_memory(run);
     p.blob = malloc(blob.size + 1);
     if (!p.blob) return jam_no_memory(run);
-    bytes_copy(p.blob, blob);
+    if (!long_work_copy(p.blob, blob, &work)) {
+        free(p.blob);
+        return JAM_END_INTERRUPT;
+    }
     run->provisions[run->now.provisions++] = p;
     return jam_result(r, JAM_OK);
 }
