@@ -10,6 +10,7 @@
 #include <time.h>
 #include "core/engine.h"
 #include "penta/session.h"
+#include "penta/train.h"
 #include "tvmr/vm/ops.h"
 
 static unsigned long passed, failed;
@@ -246,12 +247,15 @@ static void every_instruction_was_tried(void)
 
 static void try_memory(void)
 {
+    static const penta_option grid[] = {{"map", "0x10000:16777216"}, {"threads", "2"}};
     static const penta_option map = {"map", "0x10000:16777216"},
                               region = {"map", "0x20000:16777216"};
     static const char memset_text[] = "%isa = latest64\npub @main:\na0 = 0x20000\na1 = 7\na2 = "
                                       "16777216\n[a0..a0 + a2] = u8 a1\nret\n";
     struct sample samples[] = {
         {"kblob", NULL, "MEMSET", "MEMSET 0x10000, 16777216\nHALT\n", 262144, &map, 1},
+        {"kblob", NULL, "MEMSET of a grid", "MEMSET 0x10000, 16777216\nMOV r0, 1\n", 262144, grid,
+         2},
         {"pvm", "interp", "memset", memset_text, 262144, &region, 1},
         {"pvm", "jit", "memset", memset_text, 262144, &region, 1},
         {"pvm", "both", "memset", memset_text, 262144, &region, 1},
@@ -308,52 +312,114 @@ static void try_contract(const char *engine)
     penta_close(module);
 }
 
-/* ---- the simulated board of cvbc: a text of 5 MB, of which 255 bytes are printed ---- */
+/* ---- default hosts: the last call of a program is interrupted, and made again ---- */
 
-static void try_board(void)
+static void try_session(const struct sample *s)
 {
-    enum { SIZE = 5000000 };
     penta_error err;
-    char *text = malloc(SIZE + 100);
-    size_t n = (size_t)sprintf(text, ".string \"%%d ");
-    memset(text + n, 'x', SIZE);
-    sprintf(text + n + SIZE, " %%%%\"\n    PUSH 7\n    PUSH 1\n    PRINTF 0\n    HALT\n");
-    struct sample s = {"cvbc", NULL, "PRINTF", text, SIZE / 64, NULL, 0};
-    penta_module *module = penta_assemble((penta_bytes){(const uint8_t *)text, strlen(text)},
-                                          "cvbc", NULL, 0, tell, NULL);
-    penta_buffer whole = {0};
+    penta_bytes text = {(const uint8_t *)s->text, strlen(s->text)};
+    penta_module *module = penta_assemble(text, s->format, NULL, 0, tell, NULL);
+    penta_buffer whole = {0}, whole_log = {0};
     uint64_t total = 0;
-    for (uint64_t k = 0; check(module, &s, "it assembles", 0, 0) && k < 5; k++) {
+    for (uint64_t k = 0; check(module, s, "it assembles", 0, 0) && k < 5; k++) {
         penta_stop stop;
-        penta_session *session = penta_session_new(module, NULL, NULL, 0, &err);
-        if (!check(session, &s, "a session opens", 0, 0)) break;
-        penta_session_keep_log(session, 10, false);
+        penta_session *session = penta_session_new(module, NULL, s->options, s->option_count, &err);
+        if (!check(session, s, "a session opens", 0, 0)) break;
+        penta_session_keep_log(session, 1000, false);
         penta_vm *vm = penta_session_vm(session);
-        vm->poll.trip = k ? 1 + total * k / 5 : 0;
+        uint64_t trip = total - s->units * k / 5 + 1;
+        vm->poll.trip = k ? trip : 0;
         unsigned interrupts = 0;
         for (;; interrupts++) {
             penta_session_run(session, UINT64_MAX, &stop);
             if (stop.kind != PENTA_STOP_INTERRUPT) break;
         }
         if (!k) total = poll_total(&vm->poll);
-        check(total + POLL_UNITS >= s.units, &s, "units are counted", total, s.units);
-        check(vm->poll.largest <= POLL_UNITS, &s, "pieces are small", vm->poll.largest, POLL_UNITS);
-        bool late = total * k / 5 + POLL_UNITS >= total;
-        check(stop.kind == PENTA_STOP_HALT && (interrupts == !!k || late), &s, "interrupts", k,
-              interrupts);
-        penta_buffer log = {0};
-        if (penta_session_log(session, &log, &err)) {
-            check(!k || same(log, whole), &s, "the same as without", log.size, whole.size);
+        check(total >= s->units, s, "units are counted", total, s->units);
+        check(vm->poll.largest <= POLL_UNITS, s, "pieces are small", vm->poll.largest, POLL_UNITS);
+        check(stop.kind == PENTA_STOP_HALT && interrupts == !!k, s, "interrupts", k, interrupts);
+        penta_buffer end = {0}, log = {0};
+        if (save(s, vm, &end) && penta_session_log(session, &log, &err)) {
+            check(!k || same(end, whole), s, "the same machine as without", k, 0);
+            check(!k || same(log, whole_log), s, "the same calls as without", k, 0);
         }
-        if (!k)
-            whole = log;
-        else
-            penta_buffer_free(&log);
+        penta_buffer_free(k ? &end : &whole);
+        penta_buffer_free(k ? &log : &whole_log);
+        if (!k) whole = end, whole_log = log;
         penta_session_free(session);
     }
     penta_buffer_free(&whole);
+    penta_buffer_free(&whole_log);
     penta_close(module);
+}
+
+/* A text of 5 MB, of which 255 bytes are printed. */
+static void try_board(void)
+{
+    enum { SIZE = 5000000 };
+    char *text = malloc(SIZE + 100);
+    size_t n = (size_t)sprintf(text, ".string \"%%d ");
+    memset(text + n, 'x', SIZE);
+    sprintf(text + n + SIZE, " %%%%\"\n    PUSH 7\n    PUSH 1\n    PRINTF 0\n    HALT\n");
+    struct sample s = {"cvbc", NULL, "PRINTF", text, SIZE / 64 - POLL_UNITS / 2, NULL, 0};
+    try_session(&s);
     free(text);
+}
+
+/* A query of a bank with twenty vectors of 50,000 elements. */
+static void try_bank(void)
+{
+    static const char text[] =
+        ".requires\n tensor\n learning\n bank\n.registers\nH0: i32[50000]\n.program\n"
+        "add_babble H0, 0\nloop 20\nbank.bank_write H1, H0, 2\nend_loop\n"
+        "bank.bank_query H2, H0, 2, 5\nhalt\n";
+    const penta_option options[] = {{"babble", "100"}, {"seed-chem", "210,128,128,128"}};
+    struct sample s = {"tvmr", NULL, "bank_query", text, 20 * 3 * 50000 / 32, options, 2};
+    try_session(&s);
+}
+
+/* ---- training: it ends inside an epoch, keeps the best one, and goes on in another call ---- */
+
+static void try_train(void)
+{
+    enum { ROWS = 400, COLUMNS = 256 };
+    static const char text[] =
+        ".requires\n tensor\n ternary\n learning\n arch\n.registers\nC0: ternary[2, 256] \"w\"\n"
+        ".program\nload_input H0\nternary_matmul H1, C0, H0\nstore_output H1\n"
+        "load_target H2\nif_zero H2, end\nmastery_update C0, H0, H1, 3\nmastery_commit C0, 1\n"
+        "end:\nhalt\n";
+    static int32_t numbers[ROWS * COLUMNS], classes[ROWS];
+    for (int i = 0; i < ROWS; i++) classes[i] = i % 2;
+    for (int i = 0; i < ROWS * COLUMNS; i++) numbers[i] = (i * 7 + i / COLUMNS) % 251;
+    penta_error err;
+    penta_table *data = penta_table_new(numbers, ROWS, COLUMNS, &err),
+                *targets = penta_table_new(classes, ROWS, 1, &err);
+    const penta_tvmr_samples samples = {data, targets, NULL, NULL};
+    const penta_option options[] = {{"epochs", "3"}};
+    struct sample s = {"tvmr", NULL, "train", text, 0, NULL, 0};
+    penta_module *module = penta_assemble((penta_bytes){(const uint8_t *)text, strlen(text)},
+                                          "tvmr", NULL, 0, tell, NULL);
+    uint64_t total = 0;
+    for (uint64_t k = 0; check(module, &s, "it assembles", 0, 0) && k < 8; k++) {
+        penta_tvmr_trained out;
+        penta_vm *vm = open_machine(&s, module);
+        if (!vm) break;
+        vm->poll.trip = k ? 1 + total * (k - 1) / 8 : 0;
+        bool ok = penta_tvmr_train(vm, &samples, options, 1, NULL, NULL, &out, &err);
+        if (check(ok, &s, err.message, k, 0)) {
+            const char *want = k ? "stopped" : "epochs";
+            check(!strcmp(out.ended, want), &s, out.ended, k, out.epochs);
+            check(out.judged.rows == (out.epochs ? ROWS : 0), &s, "rows", k, out.judged.rows);
+        }
+        if (!k) total = poll_total(&vm->poll);
+        check(total > 8 * POLL_UNITS, &s, "units are counted", total, k);
+        check(vm->poll.largest <= POLL_UNITS, &s, "pieces are small", vm->poll.largest, POLL_UNITS);
+        if (ok) penta_tvmr_trained_free(&out);
+        penta_vm_free(vm);
+    }
+    penta_close(module);
+    penta_table_free(data);
+    penta_table_free(targets);
 }
 
 /* ---- a machine inside a machine (JAM 9.3): interrupts reach it, and it goes on where it was ---- */
@@ -603,6 +669,8 @@ int main(void)
     try_contract("jit");
     try_jam();
     try_board();
+    try_bank();
+    try_train();
     for (unsigned i = 0; i < 2; i++) {
         try_inside(i ? "jit" : "interp", "20000000", false);
         try_inside(i ? "jit" : "interp", "0x3fffffffffffffff", true);
