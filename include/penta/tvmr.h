@@ -60,6 +60,24 @@ PENTA_API const char *penta_tvmr_domain(uint32_t id, const char **fields);
 PENTA_API void penta_tvmr_stop(penta_vm *vm);                   /* ends the run normally */
 PENTA_API void penta_tvmr_fail(penta_vm *vm, const char *text); /* ends it with E_HOST */
 
+/* A bank of vectors of the host's own. While it is attached, the bank instructions that it has functions for run
+ * without a stop: query, write, load, count, touch and delete (TVMR 8.11). Ids are 64 bits, scores are scaled by
+ * 256; at most `top` results are found, which is at most 255. A function returns false when the bank has no
+ * such slot or entry: then, and where the function is NULL, the machine stops with the domain operation. A call
+ * is part of its instruction: how long it takes is the host's affair. */
+typedef struct penta_tvmr_bank {
+    void *user;
+    bool (*query)(void *user, uint8_t slot, const int32_t *vector, size_t size, size_t top,
+                  int32_t *scores, uint64_t *ids, size_t *found);
+    bool (*write)(void *user, uint8_t slot, const int32_t *vector, size_t size, uint64_t *id);
+    bool (*load)(void *user, uint8_t slot, uint64_t id, const int32_t **vector, size_t *size);
+    bool (*count)(void *user, uint8_t slot, uint64_t *count);
+    bool (*touch)(void *user, uint8_t slot, uint64_t id);
+    bool (*remove)(void *user, uint8_t slot, uint64_t id);
+} penta_tvmr_bank;
+/* The bank must outlive the machine, or be replaced by NULL: none. */
+PENTA_API void penta_tvmr_bank_attach(penta_vm *vm, const penta_tvmr_bank *bank);
+
 /* ---- weights and programs ---- */
 
 /* Writes the cold registers that have a key; the file is never left incomplete. */

@@ -400,6 +400,91 @@ static bool bank_has(void *user, uint8_t slot, uint64_t id)
     return true;
 }
 
+static bool bank_finds(void *user, uint8_t slot, const int32_t *vector, size_t size, size_t top,
+                       int32_t *scores, uint64_t *ids, size_t *found)
+{
+    (void)user;
+    *found = slot == 9 ? top + 1 : 2;
+    for (size_t i = 0; i < 2; i++) {
+        scores[i] = vector[0] + (int32_t)size;
+        ids[i] = UINT64_C(0x700000008) + i;
+    }
+    return true;
+}
+static bool bank_writes(void *user, uint8_t slot, const int32_t *vector, size_t size, uint64_t *id)
+{
+    (void)user, (void)slot;
+    *id = (uint64_t)size << 32 | (uint32_t)vector[0];
+    return true;
+}
+static bool bank_loads(void *user, uint8_t slot, uint64_t id, const int32_t **vector, size_t *size)
+{
+    static const int32_t numbers[] = {11, 12, 13};
+    (void)user, (void)slot;
+    *vector = numbers;
+    *size = (size_t)(id >> 32);
+    return *size <= 3;
+}
+static bool bank_counts(void *user, uint8_t slot, uint64_t *count)
+{
+    (void)user;
+    *count = slot;
+    return slot != 4;
+}
+
+/* What each instruction writes; a bank without the function, or without the slot, leaves it to the host. */
+static void attached_bank_results(void)
+{
+    static const penta_tvmr_bank whole = {.query = bank_finds,
+                                          .write = bank_writes,
+                                          .load = bank_loads,
+                                          .count = bank_counts},
+                                 empty = {.user = NULL};
+    static const struct {
+        const char *line;
+        const penta_tvmr_bank *bank;
+        int stop;
+        int32_t output[8];
+        size_t count;
+    } rows[] = {
+        {"bank.bank_query H4, H3, 2, 5", &whole, PENTA_STOP_HALT, {2, 5, 7, 8, 5, 7, 9}, 7},
+        {"bank.bank_write H4, H3, 2", &whole, PENTA_STOP_HALT, {2, 3}, 2},
+        {"bank.bank_load H4, H3, 2", &whole, PENTA_STOP_HALT, {11, 12, 13}, 3},
+        {"bank.bank_count H4, 3", &whole, PENTA_STOP_HALT, {3}, 1},
+        {"bank.bank_count H4, 4", &whole, PENTA_STOP_HOST, {0}, 0},
+        {"bank.bank_query H4, H3, 9, 5", &whole, PENTA_STOP_TRAP, {0}, 0},
+        {"bank.bank_query H4, H3, 2, 5", &empty, PENTA_STOP_HOST, {0}, 0},
+        {"bank.bank_write H4, H3, 2", &empty, PENTA_STOP_HOST, {0}, 0},
+        {"bank.bank_load H4, H3, 2", &empty, PENTA_STOP_HOST, {0}, 0},
+        {"bank.bank_count H4, 3", &empty, PENTA_STOP_HOST, {0}, 0},
+        {"bank.bank_touch H3, 3", &empty, PENTA_STOP_HOST, {0}, 0},
+        {"bank.bank_delete H3, 3", &empty, PENTA_STOP_HOST, {0}, 0},
+        {"bank.bank_count H4, 3", NULL, PENTA_STOP_HOST, {0}, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[300];
+        snprintf(text, sizeof text,
+                 ".requires\nbank\n.program\nset H1, 3\nset H2, 0\nconcat H3, H1, H2\n%s\n"
+                 "store_output H4\nhalt\n",
+                 rows[i].line);
+        penta_module *m = program(text);
+        penta_vm *vm = machine(m);
+        penta_stop stop;
+        penta_error err;
+        size_t count = 0;
+        penta_tvmr_bank_attach(vm, rows[i].bank);
+        check(penta_tvmr_begin(vm, NULL, 0, &err), err.message, (long)i, 0);
+        penta_vm_run(vm, 1000, &stop);
+        const int32_t *output = penta_tvmr_output(vm, &count);
+        check((int)stop.kind == rows[i].stop && count == rows[i].count, rows[i].line,
+              (long)stop.kind, (long)count);
+        check(!count || !memcmp(output, rows[i].output, count * sizeof *output), rows[i].line,
+              (long)i, output ? output[0] : 0);
+        penta_vm_free(vm);
+        penta_close(m);
+    }
+}
+
 /* Answered without a stop when the id has both of its numbers, else by the host (TVMR 8.11). */
 static void attached_bank(void)
 {
@@ -418,11 +503,11 @@ static void attached_bank(void)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint64_t id = 0;
-        struct tvmr_local_bank bank = {.user = &id, .touch = bank_has, .remove = bank_has};
+        penta_tvmr_bank bank = {.user = &id, .touch = bank_has, .remove = bank_has};
         penta_module *m = program(rows[i].text);
         penta_vm *base = machine(m);
         penta_stop stop;
-        tvmr_vm(base)->bank = &bank;
+        penta_tvmr_bank_attach(base, &bank);
         tvmr_vm_begin(tvmr_vm(base), NULL, 0);
         tvmr_vm_run(base, 1000, &stop);
         check(stop.kind == (rows[i].id ? PENTA_STOP_HALT : PENTA_STOP_HOST) && id == rows[i].id,
@@ -813,6 +898,7 @@ int main(void)
     empty_registers();
     crash();
     attached_bank();
+    attached_bank_results();
     stores();
     transactions();
     printf("%lu passed, %lu failed\n", passed, failed);

@@ -111,6 +111,7 @@ void penta_tvmr_chemicals(penta_vm *vm, const uint8_t levels[4])
 {
     memcpy(tvmr_vm(vm)->chem, levels, 4);
 }
+void penta_tvmr_bank_attach(penta_vm *vm, const penta_tvmr_bank *bank) { tvmr_vm(vm)->bank = bank; }
 void penta_tvmr_babble(penta_vm *vm, int scale)
 {
     tvmr_vm(vm)->babble_scale = (int32_t)ops_clamp(scale, 0, 255);

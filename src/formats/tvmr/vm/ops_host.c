@@ -197,17 +197,21 @@ static uint64_t id_of(const struct tvmr_hot *h)
     return (uint64_t)(uint32_t)h->data[0] << 32 | (uint32_t)h->data[1];
 }
 
+#define BANK_HAS(function) (vm->bank && vm->bank->function)
+
 HANDLER(bank_query)
 {
     enum { TOP = 255 };
     int32_t scores[TOP];
     uint64_t ids[TOP];
     size_t found = 0;
-    if (!vm->bank || in->a[1] == TVMR_NULL) return op_yield(vm, in);
+    if (!BANK_HAS(query) || in->a[1] == TVMR_NULL) return op_yield(vm, in);
     NEED_HOT(x, in->a[1]);
     if (!vm->bank->query(vm->bank->user, in->a[2], x->data, x->count, in->a[3], scores, ids,
                          &found))
         return op_yield(vm, in);
+    if (found > in->a[3])
+        return ops_fail(vm, TVMR_E_HOST, "the bank found more than was asked for");
     int32_t *r = ops_result(vm, 1 + 3 * found);
     if (!r) return TVMR_FAILED;
     r[0] = (int32_t)found;
@@ -222,7 +226,7 @@ HANDLER(bank_query)
 HANDLER(bank_write)
 {
     uint64_t id;
-    if (!vm->bank || in->a[1] == TVMR_NULL) return op_yield(vm, in);
+    if (!BANK_HAS(write) || in->a[1] == TVMR_NULL) return op_yield(vm, in);
     NEED_HOT(x, in->a[1]);
     if (!vm->bank->write(vm->bank->user, in->a[2], x->data, x->count, &id)) return op_yield(vm, in);
     int32_t *r = ops_result(vm, 2);
@@ -236,7 +240,7 @@ HANDLER(bank_load)
 {
     const int32_t *vector;
     size_t size;
-    if (!vm->bank || in->a[1] == TVMR_NULL) return op_yield(vm, in);
+    if (!BANK_HAS(load) || in->a[1] == TVMR_NULL) return op_yield(vm, in);
     NEED_HOT(x, in->a[1]);
     if (x->count < 2) return ops_fail(vm, TVMR_E_RANGE, "an id has two elements");
     if (!vm->bank->load(vm->bank->user, in->a[2], id_of(x), &vector, &size))
@@ -250,7 +254,7 @@ HANDLER(bank_load)
 HANDLER(bank_touch)
 {
     const struct tvmr_hot *x = hot_at(vm, in->a[0]);
-    bool done = vm->bank && in->a[0] != TVMR_NULL && x && x->count >= 2 &&
+    bool done = BANK_HAS(touch) && in->a[0] != TVMR_NULL && x && x->count >= 2 &&
                 vm->bank->touch(vm->bank->user, in->a[1], id_of(x));
     return done ? TVMR_NEXT : op_yield(vm, in);
 }
@@ -258,7 +262,7 @@ HANDLER(bank_touch)
 HANDLER(bank_delete)
 {
     const struct tvmr_hot *x = hot_at(vm, in->a[0]);
-    bool done = vm->bank && in->a[0] != TVMR_NULL && x && x->count >= 2 &&
+    bool done = BANK_HAS(remove) && in->a[0] != TVMR_NULL && x && x->count >= 2 &&
                 vm->bank->remove(vm->bank->user, in->a[1], id_of(x));
     return done ? TVMR_NEXT : op_yield(vm, in);
 }
@@ -266,6 +270,7 @@ HANDLER(bank_delete)
 HANDLER(bank_count)
 {
     uint64_t count;
-    if (!vm->bank || !vm->bank->count(vm->bank->user, in->a[1], &count)) return op_yield(vm, in);
+    if (!BANK_HAS(count) || !vm->bank->count(vm->bank->user, in->a[1], &count))
+        return op_yield(vm, in);
     return put_scalar(vm, in->a[0], ops_clamp32((int64_t)count));
 }

@@ -1,5 +1,6 @@
 /* The machine of a TVMR program: four banks of 64 registers, buffers, and the state of the extensions. */
 #pragma once
+#include "penta/tvmr.h"
 #include "tvmr/tvmr.h"
 
 enum tvmr_fault {
@@ -90,19 +91,6 @@ struct tvmr_note { /* a note about a length that does not fit */
 enum { TVMR_DEPTH = 1024, TVMR_MODELS = 256, TVMR_YIELD_ARGS = 6, TVMR_NOTES = 64 };
 enum tvmr_chl { TVMR_CHL_IDLE, TVMR_CHL_FREE, TVMR_CHL_CLAMPED };
 
-/* A bank of vectors that a host attaches, so that bank instructions run without a stop. Ids have 64 bits, scores
- * are scaled by 256. A function returns false when there is no such slot or entry. */
-struct tvmr_local_bank {
-    void *user;
-    bool (*query)(void *user, uint8_t slot, const int32_t *vector, size_t size, size_t top,
-                  int32_t *scores, uint64_t *ids, size_t *found);
-    bool (*write)(void *user, uint8_t slot, const int32_t *vector, size_t size, uint64_t *id);
-    bool (*load)(void *user, uint8_t slot, uint64_t id, const int32_t **vector, size_t *size);
-    bool (*count)(void *user, uint8_t slot, uint64_t *count);
-    bool (*touch)(void *user, uint8_t slot, uint64_t id);
-    bool (*remove)(void *user, uint8_t slot, uint64_t id);
-};
-
 struct tvmr_pool; /* threads (kernels.h) */
 
 struct tvmr_vm {
@@ -138,7 +126,7 @@ struct tvmr_vm {
     bool testing;
     uint8_t test_id;
     struct tvmr_pressure snapshots[TVMR_BANK];
-    const struct tvmr_local_bank *bank;
+    const penta_tvmr_bank *bank; /* that the host attached, or NULL */
 
     /* The state of the run. */
     uint64_t executed;
