@@ -312,6 +312,12 @@ def test_sealing():
     check(struct.unpack_from("<I", slow, security + 16)[0] == 2 | 1 << 8, "where the rounds are")
     struct.pack_into("<I", slow, security + 16, 2 | 65535 << 8)
     write("slow.cvbc", fix(slow))
+    done = penta("validate", "slow.cvbc")
+    check(done.returncode == 6 and "warning[CVBC0112]" in done.stderr and "option '--max-iterations' 65535000" in done.stderr, done)
+    check("CVBC0112" not in penta("validate", "slow.cvbc", "--max-iterations", "65535000").stderr, "--max-iterations allows it")
+    for done in (penta("create", "p.cvbc", "--password-file", key("password"), "--iterations", "10001", "-o", "x.cvbc"),
+                 penta("seal", "p.cvbc", "--password-file", key("password"), "--iterations", "10001", "-o", "x.cvbc")):
+        check(done.returncode == 0 and "option '--max-iterations' 10001000" in done.stderr, done)
     for command in ("run", "trace", "profile", "cover"):
         done = penta(command, "slow.cvbc", "--password-file", key("password"), "--max-iterations", "65535000", "--timeout", "0.05")
         check(done.returncode == 25 and done.stderr == "penta: deadline before slow.cvbc could run\n", done)

@@ -50,3 +50,20 @@ bool is_rule(const penta_error *err, const char *name)
     const char *rule = err->code >> 16 ? penta_code_name(err->code) : NULL;
     return rule && !strcmp(rule, name);
 }
+
+static void rounds_finding(void *user, const penta_error *finding)
+{
+    if (is_rule(finding, "ROUNDS")) finding_sink_add(user, finding);
+}
+
+void container_rounds_warn(struct cli *c, const char *name, penta_bytes made)
+{
+    struct finding_sink sink;
+    penta_error err = {0};
+    penta_module *module = penta_open(made, "cvbc", NULL, 0, &err);
+    if (!module) return;
+    finding_sink_init(&sink, c, name);
+    penta_validate(module, rounds_finding, &sink);
+    finding_sink_tell(&sink);
+    penta_close(module);
+}

@@ -14,4 +14,6 @@ bool container_acceptable(struct cli *c, const struct input *in);
 /* The last value of an option of the format, or NULL. */
 const char *container_option(const struct cli *c, const char *key);
 void container_compile(struct cli *c, struct input *in); /* a source */
-bool is_rule(const penta_error *err, const char *name);  /* of this format */
+/* Warns when the container that was made is not opened without the option 'max-iterations'. */
+void container_rounds_warn(struct cli *c, const char *name, penta_bytes made);
+bool is_rule(const penta_error *err, const char *name); /* of this format */

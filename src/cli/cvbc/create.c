@@ -53,8 +53,10 @@ static void create_one(struct cli *c, struct input *in, bool source)
     size_t count = 0;
     penta_option *options = options_for(c, "cvbc", OPTION_CREATE, &count);
     penta_buffer out = {0};
-    if (create_container(c, in, source, options, count, &out))
+    if (create_container(c, in, source, options, count, &out)) {
+        container_rounds_warn(c, in->name, (penta_bytes){out.data, out.size});
         cli_bytes(c, (penta_bytes){out.data, out.size});
+    }
     penta_buffer_free(&out);
     free(options);
 }
@@ -136,9 +138,10 @@ static void put_together(struct cli *c, const struct program *programs, size_t c
         named[i] = (penta_cvbc_named){programs[i].name, programs[i].module};
     if (!named || !options)
         cli_fail(c, EXIT_NO);
-    else if (penta_cvbc_create_programs(named, count, options, option_count, &out, &err))
+    else if (penta_cvbc_create_programs(named, count, options, option_count, &out, &err)) {
+        container_rounds_warn(c, NULL, (penta_bytes){out.data, out.size});
         cli_bytes(c, (penta_bytes){out.data, out.size});
-    else
+    } else
         cli_error(c, NULL, &err);
     penta_buffer_free(&out);
     free(options);

@@ -291,6 +291,10 @@ static void check_encryption_fields(const struct cvbc_module *m, uint64_t at, st
     else if (s->key_derivation_params >> 24 || (method == CVBC_KEY_PBKDF2) != (rounds != 0))
         findings_add(f, CVBC_SECURITY, at + 16, NULL,
                      "key derivation method %u with %u thousand rounds", method, rounds);
+    else if ((uint64_t)rounds * 1000 > m->policy.iterations_max)
+        findings_add(f, CVBC_ROUNDS, at + 16, NULL,
+                     "%u thousand rounds: to open it takes option 'max-iterations' %u000", rounds,
+                     rounds);
 }
 
 static void check_security(const struct cvbc_module *m, struct findings *f)
