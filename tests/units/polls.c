@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 #include "core/engine.h"
+#include "crypto/hash.h"
 #include "penta/session.h"
 #include "penta/train.h"
 #include "tvmr/vm/ops.h"
@@ -310,6 +311,42 @@ static void try_contract(const char *engine)
     penta_buffer_free(&whole);
     penta_buffer_free(&again);
     penta_close(module);
+}
+
+/* ---- digests, also of builds without the libraries for them ---- */
+
+struct counted_work {
+    uint64_t units, largest, end; /* end: it is over after so many units */
+};
+
+static bool counted_over(void *user, uint64_t units)
+{
+    struct counted_work *c = user;
+    c->units += units;
+    if (units > c->largest) c->largest = units;
+    return c->units > c->end;
+}
+
+static void try_digests(void)
+{
+    enum { SIZE = 4000000 };
+    typedef void digest_work(penta_bytes bytes, uint8_t out[HASH_BYTES], struct long_work * work);
+    static digest_work *const digests[] = {hash_sha256_work, hash_blake2b256_work};
+    struct sample s = {"crypto", NULL, "digest", "", 0, NULL, 0};
+    uint8_t *bytes = calloc(SIZE, 1), whole[HASH_BYTES], again[HASH_BYTES];
+    for (size_t i = 0; bytes && i < 2; i++) {
+        struct counted_work all = {.end = UINT64_MAX}, half = {.end = SIZE / 32};
+        struct long_work work = {counted_over, &all, false}, ended = {counted_over, &half, false};
+        digests[i]((penta_bytes){bytes, SIZE}, whole, NULL);
+        digests[i]((penta_bytes){bytes, SIZE}, again, &work);
+        digests[i]((penta_bytes){bytes, SIZE}, whole, &ended);
+        check(all.units >= SIZE / 16 && !work.ended, &s, "units are counted", all.units, i);
+        check(all.largest <= POLL_UNITS, &s, "pieces are small", all.largest, i);
+        check(ended.ended && half.units < SIZE / 16, &s, "it ends", half.units, i);
+        digests[i]((penta_bytes){bytes, SIZE}, whole, NULL);
+        check(!memcmp(whole, again, HASH_BYTES), &s, "the same digest", i, 0);
+    }
+    free(bytes);
 }
 
 /* ---- default hosts: the last call of a program is interrupted, and made again ---- */
@@ -668,6 +705,7 @@ int main(void)
     try_contract("interp");
     try_contract("jit");
     try_jam();
+    try_digests();
     try_board();
     try_bank();
     try_train();
