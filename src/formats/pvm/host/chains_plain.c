@@ -1,4 +1,5 @@
-/* For builds without the hosts of contracts and of JAM services: who asks for one is refused. */
+/* Stands in for the hosts of contracts and of JAM services in builds without them. A user who
+ * asks for one of these hosts gets an error. */
 #include "base/platform/missing.h"
 #include "pvm/host/host.h"
 #include "pvm/host/jam_json/session.h"
@@ -33,7 +34,7 @@ bool pvm_jam_start(const penta_module *module, const penta_option *options, size
     return chains_refuse(err);
 }
 
-/* Without a host none of these is called. */
+/* Nobody calls these functions, because a host is never opened in such a build. */
 void pvm_revive_attach(struct pvm_revive *r, penta_vm *vm) { (void)r, (void)vm; }
 void pvm_revive_free(struct pvm_revive *r) { (void)r; }
 void pvm_jam_free(struct pvm_jam *s) { (void)s; }

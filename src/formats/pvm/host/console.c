@@ -36,14 +36,15 @@ enum { OPEN_MAX = 64, FIRST = 3, PIECE = 1 << 20, SLEEP_MAX = 1000 * 1000 * 1000
 static const uint64_t second = 1000 * 1000 * 1000, year_2000 = 946684800;
 
 struct pvm_console {
-    int root;            /* folder of the program's files, or -1 */
-    int input;           /* standard input; 0 is the host's own and not closed */
-    int files[OPEN_MAX]; /* -1: free; descriptor FIRST + i of the program */
+    int root;  /* folder of the program's files, or -1 */
+    int input; /* standard input; 0 is the host's own and not closed */
+    /* -1: the place is free; else the file of the program's descriptor FIRST + i. */
+    int files[OPEN_MAX];
     struct writer arguments;
     bool seeded;
     uint64_t random;  /* state of the generator */
-    uint64_t elapsed; /* seeded: nanoseconds since the start */
-    uint64_t start;   /* not seeded: the host's clock at the start */
+    uint64_t elapsed; /* with a seed: nanoseconds since the start */
+    uint64_t start;   /* without a seed: the host's clock at the start */
 };
 
 struct call {
@@ -60,7 +61,7 @@ static int64_t console_word(const struct call *q, unsigned i)
     return q->vm->w32 ? (int32_t)q->a[i] : (int64_t)q->a[i];
 }
 
-/* Whether the guest itself could store there. */
+/* Tells whether the guest itself could store to this range. */
 static bool console_writable(const struct call *q, uint64_t address, uint64_t size)
 {
     const uint64_t end = (uint32_t)address + size;
@@ -75,7 +76,8 @@ static void console_store(const struct call *q, uint64_t address, const void *by
     answer_poke(q->out, (uint32_t)address, (penta_bytes){bytes, size});
 }
 
-/* The host's lack of memory is not the program's error: the call stays without an answer. */
+/* Allocates bytes for the host. A lack of the host's memory is no error of the program, so then
+ * the call gets no answer. */
 static uint8_t *bytes_for(const struct call *q, uint64_t size)
 {
     uint8_t *bytes = malloc((size_t)size + 8);
@@ -83,7 +85,8 @@ static uint8_t *bytes_for(const struct call *q, uint64_t size)
     return bytes;
 }
 
-/* A copy of guest bytes, which the caller frees; NULL: they are not mapped. */
+/* Returns a copy of bytes of the guest, which the caller frees, or NULL when they are not
+ * mapped. */
 static uint8_t *console_fetch(const struct call *q, uint64_t address, uint64_t size)
 {
     uint8_t *bytes = size <= PIECE ? bytes_for(q, size) : NULL;
@@ -271,7 +274,7 @@ static int64_t call_random(struct call *q)
 static int64_t call_exit(struct call *q)
 {
     q->out->end = CALL_ENDS;
-    return console_word(q, 0); /* in a0, as if main had returned it */
+    return console_word(q, 0); /* the code is in a0, as if main had returned it */
 }
 
 /* ---- the host ---- */
@@ -288,7 +291,7 @@ static const struct {
     {"console_random", call_random}, {"console_exit", call_exit},
 };
 
-/* The number of the call of that name; -1: none. */
+/* Returns the number of the import with this name, or -1 when there is none. */
 static int console_find(penta_bytes name)
 {
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)

@@ -1,9 +1,10 @@
-/* The host of programs for a console: standard input and output, files, arguments, time. */
+/* The host of programs for a console. It gives them standard input and output, files, arguments
+ * and the time. */
 #pragma once
 #include "core/host.h"
 
 struct pvm_console;
-/* Whether the module imports one of its calls. */
+/* Tells whether the module imports a call of the console. */
 bool pvm_console_serves(const penta_module *module);
 struct pvm_console *pvm_console_new(const penta_option *options, size_t count, penta_error *err);
 bool pvm_console_answer(struct pvm_console *c, penta_vm *vm, const penta_stop *stop,

@@ -1,5 +1,6 @@
-/* A path is opened name by name from the folder down, by descriptors that follow no link. So
- * nothing can change between checking the path and using it. */
+/* Opens, removes and renames the files of a program. A path is opened name by name from the
+ * program's folder down, by descriptors that follow no link. So nothing can change between the
+ * check of a path and its use. */
 #include "pvm/host/files.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +37,8 @@ int pvm_file_error(int host_errno)
 
 int pvm_folder_open(const char *path) { return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC); }
 
-/* Takes the next name off the path; 0 at its end, negative if it is refused. */
+/* Takes the next name off the path. Returns 0 at the end of the path, and a negative number when
+ * the name is refused. */
 static int next_name(penta_bytes *path, char *name)
 {
     for (;;) {
@@ -54,8 +56,8 @@ static int next_name(penta_bytes *path, char *name)
     }
 }
 
-/* A descriptor of the folder that holds the last name of the path, which the caller closes; `last`
- * gets that name. */
+/* Returns a descriptor of the folder that holds the last name of the path, and copies that name
+ * to `last`. The caller closes the descriptor. */
 static int files_walk(int root, penta_bytes path, char *last)
 {
     char name[NAME_BYTES];
@@ -63,7 +65,7 @@ static int files_walk(int root, penta_bytes path, char *last)
     if (path.size > PATH_BYTES) return -PVM_ENAMETOOLONG;
     if (memchr(path.data, 0, path.size)) return -PVM_EINVAL;
     int found = next_name(&path, last);
-    if (found <= 0) return found ? found : -PVM_EISDIR; /* the folder itself */
+    if (found <= 0) return found ? found : -PVM_EISDIR; /* the path is the folder itself */
     int at = fcntl(root, F_DUPFD_CLOEXEC, 0);
     while (at >= 0 && (found = next_name(&path, name)) > 0) {
         int below = openat(at, last, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

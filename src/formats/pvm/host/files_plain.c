@@ -1,4 +1,5 @@
-/* For hosts without folders: programs have no files but their standard input. */
+/* Stands in for files.c where the system has no such folders. There a program has no files, only
+ * its standard input and output. */
 #include "pvm/host/files.h"
 #include <errno.h>
 

@@ -1,4 +1,5 @@
-/* The choice between the scripted host, the console, the contract host and the JAM host. */
+/* Chooses the host of a program by option 'host': the scripted host, the console, the contract
+ * host or the JAM host. */
 #include "pvm/host/host.h"
 #include "pvm/host/console.h"
 #include "pvm/host/jam_json/session.h"
@@ -32,7 +33,7 @@ static void host_close(void *state)
     free(h);
 }
 
-/* Refuses options that only another host understands. */
+/* Refuses the options that only another host understands. */
 static bool only_for(const char *host, const char *which, const char *const *keys,
                      const penta_option *options, size_t count, penta_error *err)
 {
@@ -87,7 +88,7 @@ static bool host_open(penta_vm *vm, const penta_option *options, size_t count,
     struct host_state *h = calloc(1, sizeof *h);
     if (!h) return error_at(err, BASE_MEMORY, 0, "no memory for the host");
     out->state = h;
-    if (!which) return true; /* without a host, nothing answers */
+    if (!which) return true; /* without a host no call is answered */
     if (!strcmp(which, "revive"))
         h->revive = pvm_revive_new(module, options, count, err);
     else if (!strcmp(which, "console"))

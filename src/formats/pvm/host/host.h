@@ -1,14 +1,14 @@
-/* The hosts that answer ecalli: a script here, contracts in revive/, console.h, and JAM in
- * jam_json/. */
+/* The hosts that answer ecalli: a script (below), contracts (revive/), a console (console.h) and
+ * JAM (jam_json/). */
 #pragma once
 #include "core/host.h"
 #include "pvm/vm/vm.h"
 
-/* The name that the program imports under this number; size 0 when there is none. */
+/* Returns the name that the program imports under this number; its size is 0 when there is none. */
 penta_bytes pvm_import_name(const penta_module *module, uint32_t number);
 
-/* script.c: a file of answers, in the language of PVM 16.2. Names in it must be imports
- * of the module. */
+/* script.c: a file of answers, in the language of PVM 16.2. The names in it must be imports of
+ * the module. */
 struct pvm_script;
 struct pvm_script *pvm_script_read(const penta_module *module, const char *path, penta_error *err);
 bool pvm_script_answer(struct pvm_script *s, penta_vm *vm, const penta_stop *stop,

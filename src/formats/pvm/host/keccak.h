@@ -1,4 +1,5 @@
-/* Keccak-256 as Ethereum uses it: the padding of the Keccak submission, not that of SHA-3. */
+/* Keccak-256 as Ethereum uses it. Its padding is that of the Keccak submission, and differs from
+ * that of SHA-3. */
 #pragma once
 #include "base/long_work.h"
 #include "penta/penta.h"

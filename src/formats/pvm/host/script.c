@@ -1,4 +1,5 @@
-/* The scripted host (PVM 16.2, 16.3). */
+/* The scripted host (PVM 16.2, 16.3): reads a file of answers. A call is answered by the first
+ * line that fits and was not used yet, or else by the last line that fits. */
 #include "pvm/host/host.h"
 #include <stdlib.h>
 #include <string.h>
@@ -10,18 +11,18 @@
 enum { PATTERNS = 6, ACTIONS = 32 };
 
 struct value {
-    bool argument; /* number is 0 .. 5: a0 .. a5 */
+    bool argument; /* the number is 0 .. 5 for a0 .. a5 */
     uint64_t number, plus;
 };
 
 struct action {
     enum { RESULT, WRITE, PRINT, END } kind;
     struct value value, length;
-    penta_bytes bytes; /* WRITE */
+    penta_bytes bytes; /* of WRITE */
 };
 
 struct line {
-    penta_bytes name; /* of an import; empty: by its number */
+    penta_bytes name; /* the name of an import; empty: the number says which */
     uint32_t number;
     bool used;
     unsigned patterns, actions;
@@ -33,7 +34,7 @@ struct line {
 };
 
 struct pvm_script {
-    struct arena arena; /* bytes to write */
+    struct arena arena; /* holds the bytes to write */
     struct line *lines;
     size_t count, capacity;
 };
@@ -46,7 +47,7 @@ struct reading {
 
 /* ---- reading ---- */
 
-/* "expected WHAT, found ..." at the next token. */
+/* Reports "expected WHAT, found ..." at the next token. */
 static bool script_expected(struct reading *r, const char *what)
 {
     return source_unexpected(&r->in.source, source_peek(&r->in.source), what);
@@ -129,7 +130,7 @@ static bool read_patterns(struct reading *r, struct line *l)
     return source_expect(s, ')');
 }
 
-/* An import by its name, or a number. */
+/* Reads an import by its name, or its number. */
 static bool read_call(struct reading *r, struct line *l)
 {
     const struct pvm_program *p = r->program;

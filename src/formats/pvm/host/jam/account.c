@@ -1,3 +1,5 @@
+/* Reads and writes accounts, preimages, requests and privileges as values in a layer (layer.h),
+ * and makes their keys (JAM 11). */
 #include "pvm/host/jam/account.h"
 #include "base/bytes.h"
 #include "crypto/hash.h"
@@ -5,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RECORD = 88 }; /* bytes, without the version */
+enum { RECORD = 88 }; /* bytes of a record, without the version byte */
 
 /* ---- keys ---- */
 
@@ -24,7 +26,8 @@ void penta_jam_account_key(uint32_t service, uint8_t *key)
     for (unsigned i = 0; i < 4; i++) key[1 + 2 * i] = (uint8_t)(service >> 8 * i);
 }
 
-/* The bytes of the service alternate with the first ones of the hash of prefix and name. */
+/* Makes a key: the bytes of the service's number alternate with the first bytes of the hash of
+ * prefix and name. */
 static void hashed_key(uint32_t service, uint32_t prefix, penta_bytes name, uint8_t *key,
                        struct long_work *work)
 {
@@ -199,7 +202,7 @@ void jam_request_set(struct jam_layer *l, uint32_t id, const uint8_t *hash, uint
                   (penta_bytes){bytes, 1 + 4 * (size_t)count});
 }
 
-/* Whether the preimage was available at that slot. */
+/* Tells whether the preimage was available at that slot. */
 static bool request_available(const struct jam_request *request, uint32_t slot)
 {
     const uint32_t *s = request->slots;

@@ -1,8 +1,9 @@
-/* Accounts of services, as values under keys of the state (JAM 11). */
+/* Accounts of services, which are values under keys of the state (JAM 11). */
 #pragma once
 #include "pvm/host/jam/layer.h"
 
-/* Chapters: the parts of the state that are no accounts, by the first byte of their key. */
+/* Chapters are the parts of the state that are not accounts. The first byte of a key says which
+ * chapter it is. */
 enum jam_chapter {
     JAM_QUEUES = 2,
     JAM_ENTROPY = 6,
@@ -20,23 +21,23 @@ struct jam_account {
     uint32_t items, created, last, parent;
 };
 
-/* The numbers of an account by index, with their names; false after the last. */
+/* Gives number i of an account and its name. Returns false after the last one. */
 bool jam_account_number(const struct jam_account *account, unsigned i, const char **name,
                         uint64_t *value);
 
-struct jam_request { /* the history of a preimage, 0 to 3 slots */
+struct jam_request { /* the history of a preimage: 0 to 3 slots */
     unsigned count;
     uint32_t slots[3];
 };
 
 struct jam_privileges {
     uint32_t manager, delegator, registrar;
-    uint32_t *assigners; /* by core */
+    uint32_t *assigners; /* one for each core */
     size_t cores;
     struct jam_always {
         uint32_t service;
         uint64_t gas;
-    } * always; /* by service */
+    } * always; /* sorted by service */
     size_t always_count;
 };
 
@@ -45,8 +46,8 @@ void jam_storage_key_work(uint32_t service, penta_bytes name, uint8_t *key, stru
 bool jam_account_get(struct jam_layer *l, uint32_t id, struct jam_account *out);
 void jam_account_set(struct jam_layer *l, uint32_t id, const struct jam_account *account);
 bool jam_account_exists(struct jam_layer *l, uint32_t id);
-/* The bytes of an account's record as a struct, and back (out has at least 89 bytes; returns how
- * many it wrote). plain: without a version byte. */
+/* These read an account's record into a struct, and write it back. out has at least 89 bytes;
+ * the result is how many were written. plain: the record has no version byte. */
 bool jam_account_decode(penta_bytes bytes, struct jam_account *out);
 size_t jam_account_encode(const struct jam_account *account, bool plain, uint8_t *out);
 
@@ -56,21 +57,21 @@ bool jam_request_get(struct jam_layer *l, uint32_t id, const uint8_t *hash, uint
 void jam_request_set(struct jam_layer *l, uint32_t id, const uint8_t *hash, uint32_t length,
                      const struct jam_request *request); /* NULL removes it */
 bool jam_request_decode(penta_bytes bytes, struct jam_request *out);
-/* The preimage, if it was available at a slot of the past. */
+/* Finds the preimage, if it was available at this slot of the past. */
 bool jam_historical_lookup(struct jam_layer *l, uint32_t id, const uint8_t *hash, uint32_t slot,
                            penta_bytes *out);
-/* Stores a preimage that was requested; false: it was not. */
+/* Stores a preimage that was requested. Returns false when nobody requested it. */
 bool jam_preimage_supply(struct jam_layer *l, uint32_t id, penta_bytes blob, uint32_t slot);
 
-/* The service that a key belongs to; false: it belongs to none. *record: it is the account's
- * record. */
+/* Tells which service a key belongs to. Returns false when it belongs to none. *record: whether
+ * the key is that of the account's record. */
 bool jam_key_service(const uint8_t *key, uint32_t *service, bool *record);
-/* The key of one core's authorizer queue while a round runs; JAM_QUEUES later has those of all
- * cores. */
+/* Makes the key of the authorizer queue of one core while a round runs. After the round
+ * JAM_QUEUES has the queues of all cores. */
 void jam_queue_key(uint32_t core, uint8_t *key);
 
-/* Zeros for that many cores if the state has no privileges. False: no memory, or the bytes are
- * malformed (then zeros). */
+/* Reads the privileges. When the state has none, they are zeros for that many cores. Returns
+ * false when memory ran out or the bytes are malformed; malformed bytes give zeros, too. */
 bool jam_privileges_get(struct jam_layer *l, uint64_t cores, bool registrar,
                         struct jam_privileges *out);
 void jam_privileges_set(struct jam_layer *l, bool registrar, const struct jam_privileges *p);

@@ -1,5 +1,5 @@
-/* One block: which of its reports are accumulated now, the rounds, and what is kept for the next.
- */
+/* Runs one block: chooses the reports that are accumulated now, runs the rounds, and writes what
+ * the next block needs. */
 #include "base/bytes.h"
 #include "pvm/host/jam/queue.h"
 #include "pvm/host/keccak.h"
@@ -12,13 +12,13 @@ struct block {
     struct jam_layer layer;
     penta_jam_outcome *out;
     penta_error *err;
-    struct jam_report *reports; /* to accumulate, in order; owned by at_once or queue */
+    struct jam_report *reports; /* to accumulate, in this order; at_once or queue owns them */
     size_t report_count, done;
-    struct jam_report *at_once; /* new ones without dependencies */
+    struct jam_report *at_once; /* the new ones without dependencies */
     size_t at_once_count;
     struct jam_queue queue;
-    size_t old;              /* how many of the queue are from older blocks */
-    penta_bytes *history;    /* accumulated hashes, by slot */
+    size_t old;              /* the number of reports in the queue that are from older blocks */
+    penta_bytes *history;    /* the accumulated hashes of each slot */
     struct jam_hashes fresh; /* what this block accumulated */
 };
 
@@ -92,8 +92,8 @@ static void block_choose(struct block *b, const struct jam_report *report, struc
     jam_hashes_add(round, report->package);
 }
 
-/* Orders the reports: those without dependencies first, then repeatedly those that only depend on
- * reports already chosen. */
+/* Puts the reports in order: first those without dependencies, then again and again those that
+ * depend only on reports which were already chosen. */
 static bool block_order(struct block *b, uint32_t first)
 {
     struct jam_queue *q = &b->queue;
@@ -105,8 +105,8 @@ static bool block_order(struct block *b, uint32_t first)
         free(ordered);
         return no_memory(b);
     }
-    /* The queue's reports from this slot of the epoch on, then from its start, then the new
-     * ones. */
+    /* First come the reports of the queue from this slot of the epoch on, then those from the
+     * start of the epoch, then the new ones. */
     for (unsigned part = 0; part < 3; part++)
         for (size_t i = 0; i < q->count; i++) {
             bool fresh = q->list[i].place == UINT32_MAX, late = q->list[i].place >= first;
@@ -138,7 +138,7 @@ static uint32_t prior_slot(struct block *b)
     return known ? bytes_get32(stored.data) : b->given->slot - 1;
 }
 
-/* Reads the queue again and takes out only what was really accumulated. */
+/* Reads the queue again and takes out only the reports that were really accumulated. */
 static bool keep_queue(struct block *b, uint32_t first)
 {
     size_t slots = (size_t)b->host->chain.epoch_length;
@@ -153,7 +153,7 @@ static bool keep_queue(struct block *b, uint32_t first)
         uint64_t age = (first + slots - q.list[i].place) % slots;
         if (age < passed || passed >= slots) q.list[i].gone = true;
     }
-    /* The new ones, without dependencies that older blocks accumulated. */
+    /* New reports lose the dependencies that older blocks accumulated. */
     for (size_t i = 0; ok && i < b->given->report_count; i++) {
         struct reader r = {.in = b->given->reports[i], .err = b->err};
         struct jam_report report;
@@ -204,7 +204,7 @@ static int by_service(const void *a, const void *b)
     return (x->service > y->service) - (x->service < y->service);
 }
 
-/* One row for each service: its items, and the gas that all its runs used. */
+/* Makes one row for each service: how many items it had, and the gas that all its runs used. */
 static bool count_services(struct block *b)
 {
     penta_jam_outcome *out = b->out;
@@ -250,7 +250,7 @@ static int by_leaf(const void *a, const void *b)
     return p != q ? (p > q) - (p < q) : memcmp(x + 4, y + 4, JAM_HASH);
 }
 
-/* The Merkle node over these leaves; a single leaf is its own node. */
+/* Returns the Merkle node over these leaves. A single leaf is its own node. */
 static penta_bytes block_node(penta_bytes leaves, uint8_t *hash)
 {
     size_t count = leaves.size / LEAF, left = (count + 1) / 2;

@@ -1,4 +1,4 @@
-/* Parameters of a chain, and versions of the Gray Paper. */
+/* The parameters of the known chains, and the versions of the Gray Paper. */
 #include "pvm/host/jam/host.h"
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,8 @@ bool jam_chain_replace(struct jam_chain *chain, const char *name, uint64_t value
     return true;
 }
 
-/* Checks the parameters that the host divides by, makes tables of, or knows only one value of. */
+/* Checks the parameters that the host divides by or makes tables of, and those of which it knows
+ * only one value. */
 bool jam_chain_usable(const struct jam_chain *c, penta_error *err)
 {
     if (c->epoch_length && c->cores && c->cores <= 4096 && c->epoch_length <= 1 << 16 &&

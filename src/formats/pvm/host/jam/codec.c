@@ -1,3 +1,5 @@
+/* Reads and writes work packages, work reports and the items of accumulate (JAM 7.1, JAM 10).
+ * The structs point into the bytes that were read. */
 #include "pvm/host/jam/codec.h"
 #include "base/bytes.h"
 #include <stdlib.h>
@@ -6,7 +8,7 @@ enum { HASH = 32, MOST_ITEMS = 1 << 16 };
 
 void jam_put_nat(struct writer *w, uint64_t x)
 {
-    unsigned more = 0; /* bytes after the first */
+    unsigned more = 0; /* the number of bytes after the first */
     while (more < 8 && x >> (7 * more + 7)) more++;
     if (more == 8) {
         writer_uint(w, 0xff, 1);
@@ -47,7 +49,7 @@ penta_bytes jam_take_list(struct reader *r, size_t item, size_t *count)
 
 /* ---- reports ---- */
 
-/* The bytes of an encoded work result. */
+/* Takes the bytes of an encoded work result. */
 static penta_bytes take_result(struct reader *r)
 {
     size_t start = r->pos;

@@ -1,23 +1,24 @@
-/* The encodings around services (JAM 7.1, JAM 10): natural numbers, work packages, work reports,
- * and what accumulate is given. Structs hold slices of the bytes they were read from. */
+/* The encodings that services meet (JAM 7.1, JAM 10): natural numbers, work packages, work
+ * reports, and the items of accumulate. Structs hold slices of the bytes that they were read
+ * from. */
 #pragma once
 #include "base/reader.h"
 #include "base/writer.h"
 
 enum { JAM_SUMMARY = 62, JAM_TRANSFER = 152 };
 
-/* A natural number, in 1 to 9 bytes. */
+/* Writes a natural number, in 1 to 9 bytes. */
 void jam_put_nat(struct writer *w, uint64_t x);
-void jam_put_var(struct writer *w, penta_bytes bytes); /* its length, then the bytes */
+void jam_put_var(struct writer *w, penta_bytes bytes); /* writes the length, then the bytes */
 uint64_t jam_take_nat(struct reader *r);
 penta_bytes jam_take_var(struct reader *r);
-/* A list: its length, then items of that many bytes. */
+/* Takes a list: its length, then items of `item` bytes each. */
 penta_bytes jam_take_list(struct reader *r, size_t item, size_t *count);
 
-struct jam_digest { /* of a work item */
+struct jam_digest { /* of one work item */
     uint32_t service;
     const uint8_t *payload_hash;
-    uint64_t gas;       /* to accumulate it */
+    uint64_t gas;       /* for accumulating it */
     penta_bytes result; /* encoded */
 };
 
@@ -25,16 +26,16 @@ struct jam_report {
     penta_bytes encoded;
     const uint8_t *package, *exports_root, *authorizer;
     penta_bytes trace;
-    const uint8_t *prerequisites, *lookups; /* hashes; pairs of package hash and root */
+    const uint8_t *prerequisites, *lookups; /* hashes; pairs of a package hash and a root */
     size_t prerequisite_count, lookup_count;
     struct jam_digest *digests;
     size_t digest_count;
 };
 
-/* Reads one report. jam_report_free must be called even if it fails. */
+/* Reads one report. The caller must call jam_report_free even when this fails. */
 bool jam_take_report(struct reader *r, struct jam_report *out);
 void jam_report_free(struct jam_report *report);
-uint64_t jam_report_gas(const struct jam_report *report); /* to accumulate it */
+uint64_t jam_report_gas(const struct jam_report *report); /* the gas to accumulate it */
 
 struct jam_work_item {
     uint32_t service;
@@ -43,7 +44,7 @@ struct jam_work_item {
     uint16_t exports;
     penta_bytes payload;
     size_t import_count, extrinsic_count;
-    const uint8_t *extrinsics; /* hash and u32 length each */
+    const uint8_t *extrinsics; /* for each a hash and a u32 length */
 };
 
 struct jam_work_package {
@@ -58,8 +59,8 @@ bool jam_package_read(penta_bytes bytes, struct jam_work_package *out, penta_err
 void jam_package_free(struct jam_work_package *package);
 void jam_put_summary(struct writer *w, const struct jam_work_item *item);
 
-/* The items of accumulate: work results and transfers. tagged: a byte before each says which it
- * is. */
+/* These write the items of accumulate: work results and transfers. tagged: a byte before each
+ * item says which of both it is. */
 void jam_put_operand(struct writer *w, const struct jam_report *report,
                      const struct jam_digest *digest, bool tagged);
 
@@ -68,4 +69,5 @@ struct jam_transfer {
     uint64_t amount, gas;
     uint8_t memo[128];
 };
-void jam_put_transfer(struct writer *w, const struct jam_transfer *t); /* JAM_TRANSFER bytes */
+/* Writes JAM_TRANSFER bytes. */
+void jam_put_transfer(struct writer *w, const struct jam_transfer *t);

@@ -21,42 +21,46 @@ struct jam_chain {
 #include "pvm/host/jam/params.def"
 };
 enum { JAM_PARAMETERS = 134 };
-bool jam_chain_named(const char *name, struct jam_chain *out, penta_error *err); /* full, tiny */
+/* Name: full or tiny. */
+bool jam_chain_named(const char *name, struct jam_chain *out, penta_error *err);
 bool jam_chain_replace(struct jam_chain *chain, const char *name, uint64_t value, penta_error *err);
 bool jam_chain_usable(const struct jam_chain *chain, penta_error *err);
-/* A name, or a JSON object with what differs: ../jam_json/chain.c. */
+/* Takes the name of a chain, or a JSON object with the differences from one
+ * (../jam_json/chain.c). */
 bool jam_chain_read(const char *text, struct jam_chain *out, penta_error *err);
-void jam_chain_encode(const struct jam_chain *chain, uint8_t *out); /* JAM_PARAMETERS bytes */
+/* Writes JAM_PARAMETERS bytes. */
+void jam_chain_encode(const struct jam_chain *chain, uint8_t *out);
 bool jam_chain_parameter(const struct jam_chain *chain, const char *name, uint64_t *value);
 
 extern const struct jam_version {
     const char *name;
-    unsigned numbers;     /* column of jam_calls/calls.def */
+    unsigned numbers;     /* the column of jam_calls/calls.def */
     bool on_transfer;     /* transfers have an entry point of their own; items have no tag */
-    bool core_first;      /* the first argument of refine is its core */
+    bool core_first;      /* the first argument of refine is the core */
     bool registrar;       /* there is a service that may choose small ids */
-    bool plain_records;   /* account records without a version byte */
-    bool code_in_config;  /* fetch 8 has the code hash too */
-    uint32_t first_id;    /* the lowest id that is not chosen */
-    uint32_t bundle_size; /* W_B, if it differs from the chain's; else 0 */
+    bool plain_records;   /* account records have no version byte */
+    bool code_in_config;  /* fetch 8 also gives the code hash */
+    uint32_t first_id;    /* the lowest id that the chain gives by itself */
+    uint32_t bundle_size; /* W_B where it differs from that of the chain; else 0 */
     const char *profile;
     enum pvm_isa isa;
-} jam_versions[]; /* ends with a NULL name */
+} jam_versions[]; /* the last row has a NULL name */
 const struct jam_version *jam_version_find(const char *name);
 #define JAM_VERSION_DEFAULT "0.7.2"
 
-/* The balance that an account must keep for what it holds: accumulate.c. */
+/* Returns the balance that an account must keep for what it holds (accumulate.c). */
 uint64_t jam_threshold(const struct jam_chain *chain, const struct jam_account *account);
 
 /* ---- programs: program.c ---- */
 
 struct jam_program {
     uint8_t hash[JAM_HASH];
-    uint8_t *bytes; /* without metadata */
+    uint8_t *bytes; /* the code without its metadata */
     struct pvm_module module;
-    struct pvm_pool *pool; /* NULL: not a valid standard program, or engine both */
+    /* NULL: the code is not a valid standard program, or the engine is "both". */
+    struct pvm_pool *pool;
     bool valid;
-    uint64_t used; /* host->clock at its last use */
+    uint64_t used; /* the value of host->clock at its last use */
 };
 
 enum { JAM_PROGRAMS = 64 };
@@ -66,39 +70,41 @@ struct penta_jam_host {
     struct jam_chain chain;
     uint8_t parameters[JAM_PARAMETERS];
     const char *engine; /* NULL: the fastest */
-    int16_t calls[128]; /* by number: a row of jam_calls/calls.def, or -1 */
+    int16_t calls[128]; /* for each number a row of jam_calls/calls.def, or -1 */
     struct jam_program programs[JAM_PROGRAMS];
     size_t program_count;
     uint64_t clock;
     penta_jam_called *called;
     penta_jam_logged *logged;
     void *called_user, *logged_user;
-    /* Called before each instruction of an inner machine; NULL: they run at full speed. */
+    /* The host calls this before each instruction of an inner machine. NULL: inner machines run
+     * at full speed. */
     void (*inner_step)(void *user, size_t machine, const struct pvm_vm *vm);
     void *inner_user;
 };
 
-/* The code after a preimage's metadata; false: the bytes are malformed. */
+/* Finds the code after the metadata of a preimage. Returns false when the bytes are malformed. */
 bool jam_code(penta_bytes preimage, penta_bytes *code);
-/* The program with this code, which is prepared once; hash identifies it. NULL: *err says why. */
+/* Returns the program with this code and hash, which is prepared only once. NULL: *err says why. */
 struct jam_program *jam_program_get(struct penta_jam_host *host, const uint8_t *hash,
                                     penta_bytes code, penta_error *err);
 void jam_program_free(struct jam_program *program);
-/* Takes a machine for the program, and gives it back. */
+/* These take a machine for the program, and give it back. */
 struct pvm_vm *jam_program_take(struct penta_jam_host *host, struct jam_program *program,
                                 penta_error *err);
 void jam_program_return(struct pvm_vm *vm);
-/* A machine without memory for the generic program of an inner machine. */
+/* Makes a machine without memory for the generic program of an inner machine. */
 struct pvm_vm *jam_inner_machine(struct penta_jam_host *host, struct pvm_module *module,
                                  penta_error *err);
-/* Reads a generic program of the host's instruction set; false: it is none. */
+/* Reads a generic program of the host's instruction set. Returns false when the bytes are not
+ * one. */
 bool jam_generic(const struct penta_jam_host *host, penta_bytes bytes, struct pvm_module *module);
 
 /* ---- runs: run.c, accumulate.c, refine.c ---- */
 
 enum jam_context { JAM_AUTHORIZE = 1, JAM_REFINE = 2, JAM_ACCUMULATE = 4, JAM_ON_TRANSFER = 8 };
 
-enum { /* results of calls; negative ones count down from 2^64 */
+enum { /* results of calls; the negative ones count down from 2^64 */
        JAM_OK = 0,
        JAM_NONE = -1,
        JAM_WHAT = -2,
@@ -111,13 +117,14 @@ enum { /* results of calls; negative ones count down from 2^64 */
        JAM_HUH = -9,
 };
 
-/* What becomes of the program after a call */
+/* What happens to the program after a call. */
 enum jam_end {
     JAM_GO_ON,
     JAM_END_PANIC,
     JAM_END_GAS,
-    JAM_END_ERROR,     /* the host failed: run->err */
-    JAM_END_INTERRUPT, /* the machine is interrupted: nothing is answered, and it asks again */
+    JAM_END_ERROR, /* the host failed; run->err says why */
+    /* The machine is interrupted: the call gets no answer, and the program makes it again. */
+    JAM_END_INTERRUPT,
 };
 
 struct jam_provision {
@@ -126,10 +133,10 @@ struct jam_provision {
     uint8_t *blob;
 };
 
-/* What, besides the layer, goes back to the last checkpoint of accumulate. */
+/* These values, like the layer, go back to the last checkpoint of accumulate. */
 struct jam_moment {
     uint32_t next_id;
-    size_t transfers, provisions; /* how many */
+    size_t transfers, provisions; /* the number of each */
     bool has_yield;
     uint8_t yield[JAM_HASH];
 };
@@ -138,8 +145,9 @@ struct jam_inner {
     struct pvm_vm *vm; /* NULL: the number is free */
     struct pvm_module module;
     uint8_t *bytes;
-    uint64_t pc; /* before it runs, any number that the program gave */
-    /* An invoke of it was interrupted, and goes on when it is asked for again; the gas of that invoke. */
+    uint64_t pc; /* any number that the program gave, until the machine runs */
+    /* begun: an invoke of this machine was interrupted, and goes on when it is asked for again.
+     * The gas is that of this invoke. */
     bool begun;
     uint64_t gas;
 };
@@ -152,21 +160,21 @@ struct jam_run {
     penta_error *err;
     uint32_t service, slot;
     const uint8_t *entropy;
-    struct writer scratch[2]; /* copies of arguments, if guest memory is not contiguous */
+    struct writer scratch[2]; /* copies of arguments for which guest memory is not contiguous */
     struct {
         uint64_t at, size;
-    } reads[2];          /* memory that the call under way reads */
-    struct writer value; /* what fetch returns, if it has to be encoded */
-    /* accumulate */
+    } reads[2];          /* the memory that the call of now reads */
+    struct writer value; /* the result of fetch when it has to be encoded */
+    /* These members are for accumulate. */
     const penta_bytes *items;
     size_t item_count;
-    struct writer all_items_bytes; /* encoded, once fetch asked for them */
+    struct writer all_items_bytes; /* the encoded items, once fetch asked for them */
     struct jam_moment now, marked;
     struct jam_transfer *transfers;
     size_t transfer_capacity;
     struct jam_provision *provisions;
     size_t provision_capacity;
-    /* refine and is-authorized */
+    /* These members are for refine and is-authorized. */
     const struct jam_work_package *package;
     const penta_jam_package *given;
     size_t item;
@@ -179,20 +187,20 @@ struct jam_run {
 void jam_run_init(struct jam_run *run, struct penta_jam_host *host, enum jam_context context,
                   struct jam_layer *layer, penta_error *err);
 void jam_run_fini(struct jam_run *run);
-/* Runs the program from pc to its end. False: an error of the host. */
+/* Runs the program from pc to its end. Returns false on an error of the host. */
 bool jam_run_program(struct jam_run *run, struct jam_program *program, uint32_t pc,
                      penta_bytes arguments, uint64_t gas, penta_jam_result *out);
-/* What a halted program returned. */
+/* Returns the bytes that a halted program returned. */
 penta_bytes jam_run_output(struct pvm_vm *vm, struct writer *scratch);
 
-/* Accumulate in its own layer: transfers are credited, the code runs, the result or checkpoint is
- * kept. */
+/* Runs accumulate in its own layer: it credits the transfers, runs the code, and keeps the
+ * result or the last checkpoint. */
 bool jam_accumulate(struct jam_run *run, const penta_jam_accumulation *input, uint32_t pc,
                     penta_jam_result *out);
-/* The start of accumulate's context, and its end. */
+/* These begin and end the context of accumulate. */
 void jam_accumulate_begin(struct jam_run *run, const penta_jam_accumulation *input);
 void jam_accumulate_end(struct jam_run *run, penta_jam_result *out);
-/* The encoded arguments that the program starts with. */
+/* Encodes the arguments that the program starts with. */
 void jam_accumulate_arguments(const struct jam_run *run, struct writer *out);
 void jam_refine_arguments(const struct jam_run *run, struct writer *out);
 void jam_refine_begin(struct jam_run *run, const struct jam_work_package *package,
@@ -200,8 +208,8 @@ void jam_refine_begin(struct jam_run *run, const struct jam_work_package *packag
 
 /* ---- reports: report.c ---- */
 
-/* The result that a report has for an item. size: bytes of its output, the trace and the outputs of
- * earlier items; promised: how many exports the item announced. */
+/* Returns the result that a report has for an item. size: the bytes of its output, of the trace
+ * and of the outputs of earlier items. promised: how many exports the item announced. */
 penta_jam_exit jam_item_exit(const struct jam_chain *chain, penta_jam_exit exit, uint64_t size,
                              size_t exports, size_t promised);
 void jam_put_digest(struct writer *w, const struct jam_work_item *item, penta_jam_exit exit,
@@ -209,12 +217,13 @@ void jam_put_digest(struct writer *w, const struct jam_work_item *item, penta_ja
 
 /* ---- calls: ../jam_calls/dispatch.c ---- */
 
-/* Answers the host call that the machine waits for; the caller lets it go on. */
+/* Answers the host call that the machine waits for. The caller lets the machine go on. */
 enum jam_end jam_call(struct jam_run *run);
 
-/* Fills in which call has which number. */
+/* Fills host->calls: which number belongs to which call. */
 void jam_calls_number(struct penta_jam_host *host);
-/* The name of a call, and the kinds and names of its arguments; NULL: no call of this version. */
+/* Returns the name of a call, and the kinds and names of its arguments. NULL: this version has
+ * no such call. */
 const char *jam_call_name(const struct penta_jam_host *host, uint32_t number, const char **kinds,
                           const char **names);
 
@@ -222,11 +231,11 @@ typedef enum jam_end jam_handler(struct jam_run *run, uint64_t *r, penta_bytes a
 #define CALL(id, ...) jam_handler jam_call_##id;
 #include "pvm/host/jam_calls/calls.def"
 
-/* Copies into a machine's memory, which allows it, in pieces: an interrupt ends the call, which then starts
- * again. The call must not read what is written. */
+/* Copies into the memory of a machine that allows it, piece by piece. An interrupt ends the call,
+ * which later starts again. So the call must not read the memory that is written. */
 enum jam_end jam_copy_to(struct jam_run *run, struct pvm_memory *to, uint64_t at, penta_bytes from);
-/* Writes value v from offset f on, at most l bytes, to o; the result is its size, or NONE without
- * has. */
+/* Copies at most l bytes of the value v, from offset f on, to the address o. The result of the
+ * call is the size of v; it is NONE when `has` is false. */
 enum jam_end jam_copy_out(struct jam_run *run, bool has, penta_bytes v, uint64_t o, uint64_t f,
                           uint64_t l);
 static inline enum jam_end jam_result(uint64_t *r, int64_t result)
@@ -237,25 +246,26 @@ static inline enum jam_end jam_result(uint64_t *r, int64_t result)
 enum jam_end jam_no_memory(struct jam_run *run);
 void jam_log_call(const struct jam_run *run, uint32_t number, const uint64_t *before,
                   enum jam_end end);
-uint32_t jam_free_id(struct jam_run *run, uint64_t from); /* ../jam_calls/service.c: check */
+/* ../jam_calls/service.c; "check" of the Gray Paper. */
+uint32_t jam_free_id(struct jam_run *run, uint64_t from);
 
 /* ---- blocks: rounds.c, block.c ---- */
 
-struct jam_round { /* what a round starts with; it leaves the start of the next one */
+struct jam_round { /* what a round starts with; the round leaves here the start of the next one */
     struct penta_jam_host *host;
     struct jam_layer *layer;
     uint32_t slot;
     const uint8_t *entropy;
-    uint64_t gas; /* still to give out */
+    uint64_t gas; /* the gas that is left for further services */
     struct jam_transfer *transfers;
     size_t transfer_count;
     penta_jam_outcome *out;
 };
 
-/* Runs one service with these items (borrowed) and merges its changes. */
+/* Runs one service with these items, which the caller keeps, and merges its changes. */
 bool jam_round_alone(struct jam_round *round, const penta_jam_accumulation *input, uint32_t pc,
                      penta_jam_result *out, penta_error *err);
-/* Merges the changes of a run that was the only one of its round. */
+/* Merges the changes of a run when it was the only one of its round. */
 bool jam_round_merge(struct jam_round *round, const struct jam_run *run, penta_error *err);
 bool jam_rounds(struct jam_round *round, const struct jam_report *reports, size_t count,
                 size_t *done, penta_error *err);

@@ -1,3 +1,5 @@
+/* Layers of keys and values (layer.h): a hash table with open addressing, values that layers
+ * share by counting references, and a list of old values for the way back to a mark. */
 #include "pvm/host/jam/layer.h"
 #include "base/array.h"
 #include "base/bytes.h"
@@ -63,7 +65,8 @@ static uint64_t hash_of(const struct jam_layer *l, const uint8_t *key)
     return h ^ h >> 32;
 }
 
-/* The entry of the key, or the free one where it belongs. The table is never full. */
+/* Returns the entry of the key, or the free entry where the key belongs. The table is never
+ * full. */
 static struct jam_entry *layer_place(const struct jam_layer *l, const uint8_t *key)
 {
     size_t mask = l->capacity - 1, i = (size_t)hash_of(l, key) & mask;
@@ -117,7 +120,7 @@ static bool layer_note(struct jam_layer *l, const uint8_t *key, const struct jam
     return true;
 }
 
-/* Takes over one reference to the value. */
+/* Puts the value under the key. The layer becomes the owner of one reference to the value. */
 static void layer_put(struct jam_layer *l, const uint8_t *key, struct jam_value *value)
 {
     struct jam_entry *e = layer_find(l, key);
@@ -154,7 +157,8 @@ static struct jam_value *layer_make(penta_bytes name, penta_bytes value, struct 
 
 /* ---- values ---- */
 
-/* Asks the source and keeps its answer, also that there is no value. */
+/* Asks the source for the key and keeps its answer, even when the answer is that there is no
+ * value. */
 static const struct jam_value *layer_ask(struct jam_layer *l, const uint8_t *key)
 {
     penta_bytes value = {0};

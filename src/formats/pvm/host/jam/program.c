@@ -1,4 +1,4 @@
-/* From a preimage to machines that run it. A program is prepared once and kept while it is used. */
+/* Makes machines from preimages. A program is prepared once and kept as long as it is used. */
 #include "base/bytes.h"
 #include "pvm/host/jam/host.h"
 #include "pvm/vm/machine_pool.h"
@@ -86,7 +86,8 @@ struct pvm_vm *jam_program_take(struct penta_jam_host *host, struct jam_program 
 
 void jam_program_return(struct pvm_vm *vm)
 {
-    /* Only the pages of the arguments: the rest can then be reset instead of mapped again. */
+    /* This unmaps only the pages of the arguments. So the other pages can be reset instead of
+     * mapped again. */
     pvm_memory_unmap(&vm->memory, vm->layout.aux, UINT64_C(1) << 24);
     vm->base.engine->close(&vm->base);
 }
@@ -100,7 +101,8 @@ void jam_program_free(struct jam_program *program)
     *program = (struct jam_program){0};
 }
 
-/* A free place; if there is none, that of the least recently used program. */
+/* Returns a free place, or, when there is none, the place of the program that was not used for
+ * the longest time. */
 static struct jam_program *program_place(struct penta_jam_host *host)
 {
     if (host->program_count < JAM_PROGRAMS) return &host->programs[host->program_count++];
@@ -136,6 +138,6 @@ struct jam_program *jam_program_get(struct penta_jam_host *host, const uint8_t *
         p->pool = pvm_pool_new(&p->module.base, host->engine, options, 2, err);
     }
     if (!err->code) return p;
-    jam_program_free(p); /* its place stays, unused */
+    jam_program_free(p); /* its place stays and is unused */
     return NULL;
 }

@@ -1,3 +1,4 @@
+/* The ready queue and the sorted lists of hashes (queue.h). */
 #include "pvm/host/jam/queue.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Is-authorized (JAM 8.2) and refine (JAM 8.3): programs that work on a package, outside of the
- * chain. */
+/* Is-authorized (JAM 8.2) and refine (JAM 8.3): runs the programs that work on a package,
+ * outside of the chain. */
 #include "base/bytes.h"
 #include "crypto/hash.h"
 #include "pvm/host/jam/host.h"
@@ -128,8 +128,8 @@ bool penta_jam_refine(penta_jam_host *host, penta_jam_state *state,
 
 /* ---- the root of segments ---- */
 
-/* The root of a tree with that many leaves, a power of two; leaves beyond the segments are
- * zeros. */
+/* Computes the root of a tree with this number of leaves, which is a power of two. The leaves
+ * after the last segment are zeros. */
 static void root_of(penta_bytes segments, size_t first, size_t leaves, uint8_t *root)
 {
     size_t count = segments.size / PENTA_JAM_SEGMENT;

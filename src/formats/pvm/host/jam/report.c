@@ -1,11 +1,12 @@
-/* Work reports (JAM 5.6): runs is-authorized and refine of each item, and collects the results. */
+/* Makes work reports (JAM 5.6): runs is-authorized, then refine of each item, and collects the
+ * results. */
 #include "base/bytes.h"
 #include "crypto/hash.h"
 #include "pvm/host/jam/host.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* The first condition that holds decides. An item that failed has no exports. */
+/* The first condition that holds decides the result. An item that failed has no exports. */
 penta_jam_exit jam_item_exit(const struct jam_chain *chain, penta_jam_exit exit, uint64_t size,
                              size_t exports, size_t promised)
 {
@@ -35,7 +36,8 @@ void jam_put_digest(struct writer *w, const struct jam_work_item *item, penta_ja
     jam_put_nat(w, item->exports);
 }
 
-/* Refines one item: adds its exports to those of the report, and the size of its output to *used. */
+/* Refines one item: adds its exports to those of the report, and the size of its output to
+ * *used. */
 static bool add_item(struct penta_jam_host *host, struct penta_jam_state *state,
                      const penta_jam_package *given, const struct jam_work_item *item,
                      penta_jam_report *out, uint64_t *used, penta_error *err)

@@ -1,17 +1,18 @@
-/* Rounds (JAM 12.2): every service that has something to do runs once, all from the same state.
- * Their changes are merged, and the transfers they made are the start of the next round. */
+/* Runs rounds (JAM 12.2): every service that has something to do runs once, and all of them
+ * start from the same state. Then the changes of all runs are merged, and the transfers that
+ * they made are the start of the next round. */
 #include "base/bytes.h"
 #include "base/array.h"
 #include "pvm/host/jam/host.h"
 #include <stdlib.h>
 #include <string.h>
 
-struct work { /* of one service in a round */
+struct work { /* what one service has to do in a round */
     uint32_t service;
     uint64_t gas;
     struct writer bytes; /* its items, one after the other */
     size_t *ends;        /* where each item ends */
-    penta_bytes *items;  /* the items as slices */
+    penta_bytes *items;  /* the same items as slices */
     size_t item_count, item_capacity;
     struct jam_layer layer;
     struct jam_run run;
@@ -19,7 +20,7 @@ struct work { /* of one service in a round */
 };
 
 struct works {
-    struct work *list; /* by service */
+    struct work *list; /* sorted by service */
     size_t count;
     penta_error *err;
 };
@@ -70,7 +71,7 @@ static bool slice_items(struct works *w, struct work *work)
     return writer_ok(&work->bytes, w->err);
 }
 
-/* Gives each service its gas and items; transfers come before work results. */
+/* Gives each service its gas and its items. Transfers come before work results. */
 static bool give_out(struct works *w, const struct jam_round *round,
                      const struct jam_report *reports, size_t count,
                      const struct jam_privileges *always)
@@ -148,7 +149,8 @@ static bool run_one(struct works *w, struct work *work, const struct jam_round *
 
 /* ---- privileges ---- */
 
-/* The privileges as the run of this service left them, or as before if it did not run. */
+/* Gives the privileges as the run of this service left them, or the privileges of before when
+ * the service did not run. */
 static bool left_by(const struct works *w, const struct jam_round *round, uint32_t service,
                     struct jam_privileges *out)
 {
@@ -173,7 +175,8 @@ static bool rounds_changed(const struct works *w, const uint8_t *key)
     return false;
 }
 
-/* A change by the manager has priority; otherwise the holder may pass the privilege on. */
+/* Returns who holds a privilege next. A change by the manager comes first; otherwise the holder
+ * may pass the privilege on. */
 static uint32_t next_holder(uint32_t before, uint32_t by_manager, uint32_t by_holder)
 {
     return by_manager != before ? by_manager : by_holder;
@@ -209,8 +212,8 @@ static bool merge_privileges(struct works *w, const struct jam_round *round)
     return ok || error_at(w->err, BASE_MEMORY, 0, "no memory for privileges");
 }
 
-/* Takes the queue of each core from the run of its assigner, and the staging set from that of the
- * delegator, as they were before the round. */
+/* Takes the queue of each core from the run of its assigner, and the staging set from the run of
+ * the delegator. The assigners and the delegator are those of before the round. */
 static bool merge_chapters(struct works *w, const struct jam_round *round,
                            const struct jam_privileges *old)
 {
@@ -246,7 +249,8 @@ static bool merge_chapters(struct works *w, const struct jam_round *round,
 
 /* ---- accounts ---- */
 
-/* Entry k of a run's layer if it belongs to an account, else NULL. *record: its record. */
+/* Returns entry k of a run's layer if it belongs to an account, else NULL. *record: whether it
+ * is the account's record. */
 static const struct jam_entry *account_entry(const struct works *w, size_t i, size_t k,
                                              uint32_t *service, bool *record)
 {
@@ -272,7 +276,8 @@ static size_t removed_accounts(const struct works *w, uint32_t **out)
     return count;
 }
 
-/* An account that one run removed stays removed, whatever other runs did to it. */
+/* Merges the accounts. An account that one run removed stays removed, whatever other runs did to
+ * it. */
 static void merge_accounts(struct works *w, const struct jam_round *round)
 {
     uint32_t *removed;
@@ -377,7 +382,7 @@ static bool one_round(struct jam_round *round, const struct jam_report *reports,
 
 /* ---- transfers with an entry of their own ---- */
 
-/* Versions up to 0.7.0: transfers wait until the rounds are over. */
+/* Keeps transfers until the rounds are over, as versions up to 0.7.0 do. */
 static bool keep_transfers(struct jam_round *round, struct jam_transfer **kept, size_t *count,
                            penta_error *err)
 {
@@ -391,7 +396,7 @@ static bool keep_transfers(struct jam_round *round, struct jam_transfer **kept, 
     return true;
 }
 
-/* Runs each service that got transfers once, with all of its transfers. */
+/* Runs each service that got transfers once, with all of them. */
 static bool give_transfers(struct jam_round *round, const struct jam_transfer *list, size_t count,
                            penta_error *err)
 {

@@ -1,4 +1,5 @@
-/* One invocation of a program: its machine, gas, host calls and end. */
+/* Runs a program once: it makes the machine, gives it gas, answers its host calls and reads how
+ * it ended. */
 #include "base/bytes.h"
 #include "core/engine.h"
 #include "pvm/host/jam/host.h"
@@ -32,7 +33,7 @@ void jam_run_fini(struct jam_run *run)
     run->inner_count = 0;
 }
 
-enum { ARGUMENTS_MAX = 1 << 24 }; /* bytes, of the area for them */
+enum { ARGUMENTS_MAX = 1 << 24 }; /* the bytes of the area for arguments */
 
 static bool run_begin(struct jam_run *run, struct pvm_vm *vm, uint32_t pc, penta_bytes arguments,
                       uint64_t gas)
@@ -58,7 +59,7 @@ penta_bytes jam_run_output(struct pvm_vm *vm, struct writer *scratch)
     return pvm_memory_view(&vm->memory, at, size, scratch);
 }
 
-/* Runs, answering host calls, until the program ends. */
+/* Runs the machine and answers its host calls until the program ends. */
 static bool run_loop(struct jam_run *run, penta_jam_exit *exit)
 {
     penta_vm *vm = &run->vm->base;

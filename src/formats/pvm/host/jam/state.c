@@ -1,4 +1,4 @@
-/* The functions of include/penta/jam.h for hosts, states and single services. */
+/* The functions of include/penta/jam.h about hosts, states and single services. */
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/options.h"

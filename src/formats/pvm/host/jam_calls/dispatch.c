@@ -1,6 +1,6 @@
-/* From the number of a host call to its handler (JAM 4.1). The cost is paid and the call's
- * ranges of memory are checked here, before the handler runs: a program that names memory it may
- * not access ends before any handler sees it. */
+/* Finds the handler of a host call by its number (JAM 4.1). The cost is paid and the call's
+ * ranges of memory are checked here, before the handler runs. So a program that names memory
+ * which it may not access ends before any handler sees it. */
 #include "base/bytes.h"
 #include "pvm/host/jam/host.h"
 #include <string.h>
@@ -9,7 +9,7 @@ enum range_kind { NO_RANGE, READ_RANGE, WRITE_RANGE };
 enum length_kind {
     FIXED,         /* a constant */
     BY_REGISTER,   /* the value of a register */
-    BY_PAIRS,      /* twelve times that */
+    BY_PAIRS,      /* twelve times the value of a register */
     UP_TO_SEGMENT, /* the value of a register, but at most a segment */
     ALL_CORES,     /* the last three depend on the chain */
     ONE_QUEUE,
@@ -23,7 +23,7 @@ struct range {
 static const struct call {
     const char *name;
     uint8_t contexts;
-    uint16_t cost; /* PLUS has a register above the low byte */
+    uint16_t cost; /* PLUS puts the register above the low byte */
     int16_t number[4];
     struct range first, second;
     const char *kinds, *names;
@@ -99,7 +99,7 @@ static uint64_t length_of(const struct jam_run *run, const struct range *range)
     switch ((enum length_kind)range->length) {
     case FIXED: return range->number;
     case BY_REGISTER: return n;
-    case BY_PAIRS: return n < UINT64_C(1) << 32 ? 12 * n : UINT64_MAX; /* too much either way */
+    case BY_PAIRS: return n < UINT64_C(1) << 32 ? 12 * n : UINT64_MAX; /* both are too large */
     case UP_TO_SEGMENT: return n < PENTA_JAM_SEGMENT ? n : PENTA_JAM_SEGMENT;
     case ALL_CORES: return 4 * chain->cores;
     case ONE_QUEUE: return JAM_HASH * chain->queue_size;
@@ -108,7 +108,7 @@ static uint64_t length_of(const struct jam_run *run, const struct range *range)
     return UINT64_MAX;
 }
 
-/* A view of the range. False: the guest may not access it. */
+/* Makes a view of the range. Returns false when the guest may not access it. */
 static bool dispatch_take(struct jam_run *run, const struct range *range, unsigned which,
                           penta_bytes *out)
 {
@@ -173,7 +173,7 @@ enum jam_end jam_copy_out(struct jam_run *run, bool has, penta_bytes v, uint64_t
 
 /* ---- calling ---- */
 
-/* The cost of a call, saturated. */
+/* Returns the cost of a call, at most the largest number. */
 static uint64_t cost_of(const struct call *call, const uint64_t *r)
 {
     uint64_t fixed = call->cost & 255u, more = call->cost >> 8 ? r[call->cost >> 8] : 0;
@@ -205,7 +205,7 @@ enum jam_end jam_call(struct jam_run *run)
     enum jam_end end = dispatch_settle(run, call_of(run->host, number));
     if (end == JAM_END_PANIC || end == JAM_END_GAS || end == JAM_END_INTERRUPT)
         memcpy(vm->state->regs, before, sizeof before);
-    if (end == JAM_END_INTERRUPT) { /* the call is still to be made, and paid */
+    if (end == JAM_END_INTERRUPT) { /* the program makes and pays the call again */
         vm->state->gas = gas;
         return end;
     }

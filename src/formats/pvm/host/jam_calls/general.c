@@ -1,4 +1,5 @@
-/* Calls that most programs have (JAM 9.2): gas, heap, fetch, accounts and their storage, log. */
+/* The host calls that most programs have (JAM 9.2): gas, heap, fetch, accounts and their
+ * storage, log. */
 #include "base/bytes.h"
 #include "pvm/host/jam/host.h"
 #include <string.h>
@@ -11,7 +12,7 @@ enum jam_end jam_call_gas(struct jam_run *run, uint64_t *r, penta_bytes a, penta
     return jam_result(r, run->vm->state->gas);
 }
 
-/* Grows the heap to this end page, if there is space and gas for the pages; returns the end
+/* Grows the heap to this end page if there is space, and gas for the pages. Returns the end
  * page. */
 enum jam_end jam_call_grow_heap(struct jam_run *run, uint64_t *r, penta_bytes a, penta_bytes b)
 {
@@ -44,7 +45,7 @@ static bool general_written(struct jam_run *run, penta_bytes *out)
     return true;
 }
 
-/* Extrinsic or import number k of one item. */
+/* Finds extrinsic or import number k of one item. */
 static bool of_item(const struct jam_run *run, uint64_t item, uint64_t k, bool imports,
                     penta_bytes *out)
 {
@@ -60,7 +61,7 @@ static bool of_item(const struct jam_run *run, uint64_t item, uint64_t k, bool i
     return true;
 }
 
-/* The kinds of fetch for refine and is-authorized. */
+/* Answers the kinds of fetch that refine and is-authorized have. */
 static bool fetch_package(struct jam_run *run, const uint64_t *r, penta_bytes *out)
 {
     const struct jam_work_package *p = run->package;
@@ -109,7 +110,7 @@ static penta_bytes all_items(struct jam_run *run)
     return writer_view(w);
 }
 
-/* The kinds of fetch for items: 14 and 15 in accumulate, 16 and 17 in on-transfer. */
+/* Answers the kinds of fetch for items: 14 and 15 in accumulate, 16 and 17 in on-transfer. */
 static bool fetch_items(struct jam_run *run, const uint64_t *r, penta_bytes *out)
 {
     uint64_t all = run->context == JAM_ON_TRANSFER ? 16 : 14;
@@ -142,7 +143,7 @@ enum jam_end jam_call_fetch(struct jam_run *run, uint64_t *r, penta_bytes a, pen
 
 /* ---- accounts ---- */
 
-/* The service that a register names; all ones means the program's own. */
+/* Finds the service that a register names. All ones mean the program's own service. */
 static bool general_named(const struct jam_run *run, uint64_t which, uint32_t *id)
 {
     *id = which == UINT64_MAX ? run->service : (uint32_t)which;
@@ -188,7 +189,7 @@ enum jam_end jam_call_read(struct jam_run *run, uint64_t *r, penta_bytes name, p
 
 enum jam_end jam_call_write(struct jam_run *run, uint64_t *r, penta_bytes name, penta_bytes value)
 {
-    enum { ENTRY = 34 }; /* octets of an entry besides key and value */
+    enum { ENTRY = 34 }; /* the octets that an entry has besides key and value */
     uint8_t key[JAM_KEY];
     penta_bytes old;
     struct jam_account own;
@@ -239,7 +240,7 @@ enum jam_end jam_call_info(struct jam_run *run, uint64_t *r, penta_bytes a, pent
 
 /* ---- log ---- */
 
-/* Logs nothing if the memory cannot be read. The program gets the same result either way. */
+/* Logs nothing when the memory cannot be read. The program gets the same result in both cases. */
 enum jam_end jam_call_log(struct jam_run *run, uint64_t *r, penta_bytes a, penta_bytes b)
 {
     (void)a, (void)b;
@@ -253,7 +254,7 @@ enum jam_end jam_call_log(struct jam_run *run, uint64_t *r, penta_bytes a, penta
     return jam_result(r, JAM_WHAT);
 }
 
-/* The same for nothing: versions up to 0.7.1. */
+/* The same call without a cost, in versions up to 0.7.1. */
 enum jam_end jam_call_free_log(struct jam_run *run, uint64_t *r, penta_bytes a, penta_bytes b)
 {
     return jam_call_log(run, r, a, b);

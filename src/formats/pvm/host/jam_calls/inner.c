@@ -1,13 +1,13 @@
-/* Machines inside a machine (JAM 9.3): refine may create programs, give them memory page by
- * page, and run them. They are ordinary machines without a host: every stop is reported to the
- * program that runs them. */
+/* Machines inside a machine (JAM 9.3): refine may make machines, give them memory page by page,
+ * and run them. They are ordinary machines without a host: every stop is reported to the program
+ * that runs them. */
 #include "base/bytes.h"
 #include "core/engine.h"
 #include "pvm/host/jam/host.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { HALT, PANIC, FAULT, HOST, OOG }; /* results of invoke */
+enum { HALT, PANIC, FAULT, HOST, OOG }; /* the results of invoke */
 enum { FIRST_PAGE = 16, MACHINES = 1024 };
 
 static struct jam_inner *inner_find(struct jam_run *run, uint64_t number)
@@ -15,8 +15,8 @@ static struct jam_inner *inner_find(struct jam_run *run, uint64_t number)
     return number < run->inner_count && run->inner[number].vm ? &run->inner[number] : NULL;
 }
 
-/* The machine with the smallest free number. NULL: no memory, or more machines than this host
- * allows. */
+/* Takes the machine with the smallest free number. NULL: memory ran out, or there are more
+ * machines than this host allows. */
 static struct jam_inner *inner_place(struct jam_run *run)
 {
     for (size_t i = 0; i < run->inner_count; i++)
@@ -25,7 +25,7 @@ static struct jam_inner *inner_place(struct jam_run *run)
         error_at(run->err, BASE_LIMIT, 0, "a program has more than %d machines", MACHINES);
         return NULL;
     }
-    /* The array never moves: machines point to the modules in it. */
+    /* The array never moves, because machines point to the modules in it. */
     if (!run->inner) run->inner = calloc(MACHINES, sizeof *run->inner);
     if (!run->inner) {
         jam_no_memory(run);
@@ -123,7 +123,7 @@ enum jam_end jam_call_pages(struct jam_run *run, uint64_t *r, penta_bytes a, pen
 
 /* ---- running ---- */
 
-/* Runs at full speed, or instruction by instruction if the host wants to see them. */
+/* Runs at full speed, or instruction by instruction when the host wants to see each of them. */
 static void inner_go(const struct jam_run *run, const struct jam_inner *inner, penta_stop *stop)
 {
     struct penta_jam_host *host = run->host;
@@ -138,7 +138,7 @@ static void inner_go(const struct jam_run *run, const struct jam_inner *inner, p
     } while (stop->kind == PENTA_STOP_FUEL);
 }
 
-/* Interrupts of the outer machine are passed on to the inner one while it runs. */
+/* Runs the inner machine and passes interrupts of the outer machine on to it. */
 static void go_interruptibly(const struct jam_run *run, const struct jam_inner *inner,
                              penta_stop *stop)
 {
@@ -148,14 +148,14 @@ static void go_interruptibly(const struct jam_run *run, const struct jam_inner *
     atomic_store(&run->vm->inner, NULL);
 }
 
-/* Runs to the first stop; *result is what invoke returns, *detail the host call or faulting
- * page. False: an error, or an interrupt (inner->begun). */
+/* Runs to the first stop. *result is what invoke returns, *detail the host call or the page of
+ * the fault. Returns false on an error, or on an interrupt (then inner->begun is set). */
 static bool run_inner(struct jam_run *run, struct jam_inner *inner, uint64_t *result,
                       uint64_t *detail)
 {
     struct pvm_vm *vm = inner->vm;
     penta_stop stop;
-    if (inner->pc > UINT32_MAX) { /* no code is there: it traps, which costs 1 */
+    if (inner->pc > UINT32_MAX) { /* there is no code, so it traps, which costs 1 */
         *result = vm->state->gas ? PANIC : OOG;
         vm->state->gas -= vm->state->gas > 0;
         return true;

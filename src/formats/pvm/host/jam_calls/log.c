@@ -1,10 +1,10 @@
-/* Host calls as text: `write key=6b6579 value=01 -> NONE`. */
+/* Shows host calls as lines of text: `write key=6b6579 value=01 -> NONE`. */
 #include "pvm/host/jam/host.h"
 #include <string.h>
 
-enum { SHOWN = 64 }; /* bytes of memory that a line shows */
+enum { SHOWN = 64 }; /* the bytes of memory that a line shows */
 
-/* "FULL"; NULL: a value. */
+/* Returns the name of a result code, such as "FULL", or NULL when the result is a value. */
 static const char *code_name(uint64_t result)
 {
     static const char *const names[] = {"NONE", "WHAT", "OOB", "WHO", "FULL",
@@ -56,7 +56,7 @@ static void log_arguments(const struct jam_run *run, const char *kinds, const ch
     }
 }
 
-/* Memory is shown as it is after the call, even if that overwrote its arguments. */
+/* Shows memory as it is after the call, even when the call changed the bytes of its arguments. */
 void jam_log_call(const struct jam_run *run, uint32_t number, const uint64_t *before,
                   enum jam_end end)
 {

@@ -1,4 +1,5 @@
-/* The names of host calls by number, for listings, also where there is no JAM host. */
+/* Names host calls by their numbers, for listings. Builds without the JAM host have this file,
+ * too. */
 #include "pvm/host/jam/host.h"
 
 static const struct {

@@ -1,11 +1,11 @@
-/* Calls that change privileges (JAM 9.4). They change the run's own layer; merging the round
- * decides whether that is kept. */
+/* The host calls that change privileges (JAM 9.4). They change the layer of the run; the merge
+ * at the end of the round decides whether the change is kept. */
 #include "base/bytes.h"
 #include "pvm/host/jam/host.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { ENTRY = 12 }; /* bytes of a service and its gas */
+enum { ENTRY = 12 }; /* the bytes of a service and its gas */
 
 static bool privileged_get(struct jam_run *run, struct jam_privileges *p)
 {
@@ -24,7 +24,7 @@ static int by_service(const void *a, const void *b)
     return (x->service > y->service) - (x->service < y->service);
 }
 
-/* Services and their gas, sorted. Of a service that is named twice one gas is kept. */
+/* Reads services and their gas, and sorts them. A service that is named twice keeps one gas. */
 static bool read_always(penta_bytes bytes, struct jam_privileges *p)
 {
     size_t count = bytes.size / ENTRY, kept = 0;
@@ -66,7 +66,7 @@ enum jam_end jam_call_bless(struct jam_run *run, uint64_t *r, penta_bytes a, pen
     return privileged_bless(run, r, a, b, true);
 }
 
-/* Up to 0.7.0: without a registrar, and only by the manager. */
+/* Bless in versions up to 0.7.0: there is no registrar, and only the manager may call it. */
 enum jam_end jam_call_bless_by_manager(struct jam_run *run, uint64_t *r, penta_bytes a,
                                        penta_bytes b)
 {

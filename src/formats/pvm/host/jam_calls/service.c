@@ -1,5 +1,5 @@
-/* Calls by which a service (JAM 9.4) changes accounts, makes and ejects services, and transfers
- * money. */
+/* The host calls (JAM 9.4) by which a service changes accounts, makes and ejects services, and
+ * transfers money. */
 #include "base/bytes.h"
 #include "base/array.h"
 #include "crypto/hash.h"
@@ -9,7 +9,7 @@
 
 enum { REQUEST = 81, ID_STEP = 42 };
 
-/* The account of the service that runs. */
+/* Reads the account of the service that runs. */
 static bool own_account(struct jam_run *run, struct jam_account *own)
 {
     return jam_account_get(run->layer, run->service, own);
@@ -34,7 +34,7 @@ uint32_t jam_free_id(struct jam_run *run, uint64_t from)
     return (uint32_t)id;
 }
 
-/* Whether the service that runs is the registrar, or the manager. */
+/* Tells whether the service that runs is the registrar, or the manager. */
 static bool is_privileged(struct jam_run *run, bool registrar)
 {
     const struct jam_version *version = run->host->version;
@@ -100,8 +100,8 @@ static bool append_transfer(struct jam_run *run, const struct jam_transfer *t)
     return true;
 }
 
-/* The gas that goes with a transfer is paid when it succeeds, unless the cost of the call included
- * it. */
+/* Makes a transfer. The gas that goes with it is paid when it succeeds, unless the cost of the
+ * call includes that gas. */
 static enum jam_end service_transfer(struct jam_run *run, uint64_t *r, penta_bytes memo,
                                      bool prepaid)
 {
@@ -132,7 +132,7 @@ enum jam_end jam_call_transfer(struct jam_run *run, uint64_t *r, penta_bytes mem
     return service_transfer(run, r, memo, false);
 }
 
-/* Up to 0.7.1. */
+/* Transfer in versions up to 0.7.1. */
 enum jam_end jam_call_prepaid_transfer(struct jam_run *run, uint64_t *r, penta_bytes memo,
                                        penta_bytes b)
 {
@@ -140,15 +140,15 @@ enum jam_end jam_call_prepaid_transfer(struct jam_run *run, uint64_t *r, penta_b
     return service_transfer(run, r, memo, true);
 }
 
-/* Whether y < slot - D; never while slot < D. */
+/* Tells whether y < slot - D. The answer is false while slot < D. */
 static bool service_expired(const struct jam_run *run, uint32_t y)
 {
     uint64_t period = run->host->chain.expunge_period;
     return run->slot >= period && y < run->slot - period;
 }
 
-/* A service may eject another one whose code hash is the ejecting service's id, if all that is left
- * of it is one preimage that was forgotten long ago. */
+/* Ejects another service. That is allowed when the code hash of the other is the id of this
+ * service, and when all that is left of the other is one preimage that was forgotten long ago. */
 enum jam_end jam_call_eject(struct jam_run *run, uint64_t *r, penta_bytes hash, penta_bytes b)
 {
     (void)b;
@@ -196,7 +196,7 @@ enum jam_end jam_call_solicit(struct jam_run *run, uint64_t *r, penta_bytes hash
     struct jam_account own;
     struct jam_request q;
     if (!own_account(run, &own)) return jam_result(r, JAM_HUH);
-    if (r[8] > UINT32_MAX) return jam_result(r, JAM_FULL); /* a request has 32 bits of length */
+    if (r[8] > UINT32_MAX) return jam_result(r, JAM_FULL); /* the length in a request has 32 bits */
     uint32_t length = (uint32_t)r[8];
     bool had = jam_request_get(run->layer, run->service, hash.data, length, &q);
     if (!had) {

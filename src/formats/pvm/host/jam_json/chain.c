@@ -1,5 +1,5 @@
-/* A chain as a JSON object with what differs from a known one, and the host that a state asks
- * for. */
+/* Reads and writes a chain as a JSON object that holds the differences from a known chain, and
+ * makes the host that a state asks for. */
 #include "base/bytes.h"
 #include "base/options.h"
 #include "pvm/host/jam_json/json.h"

@@ -1,4 +1,4 @@
-/* What changed in a state, as lines of text or as JSON. */
+/* Shows what changed in a state, as lines of text or as JSON. */
 #include "base/bytes.h"
 #include "pvm/host/jam_json/json.h"
 #include <inttypes.h>
@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN = 64 }; /* bytes of a value in a line */
+enum { SHOWN = 64 }; /* the bytes of a value that a line shows */
 
 struct diff {
     struct writer *w;
-    struct json *j; /* NULL: lines of text */
+    struct json *j; /* NULL: the output is lines of text */
 };
 
 struct text {

@@ -1,5 +1,5 @@
-/* The end of an invocation in a session: the program's changes are reported and merged into the
- * state, which can then be saved. */
+/* Ends an invocation in a session: reports the program's changes and merges them into the state,
+ * which can then be saved. */
 #include "base/bytes.h"
 #include "pvm/host/jam_json/session_state.h"
 
@@ -59,7 +59,7 @@ static void tell_exports(const struct pvm_jam *s, struct writer *w, struct json 
     finish_tell(w, j, "exports_root", (penta_bytes){root, JAM_HASH});
 }
 
-/* The work result that a report has for this item. Without a package there is none. */
+/* Shows the work result that a report has for this item. There is none without a package. */
 static void tell_work_result(const struct pvm_jam *s, const penta_jam_result *result,
                              uint64_t gas_used, struct writer *w, struct json *j)
 {

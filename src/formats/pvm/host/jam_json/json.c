@@ -1,3 +1,5 @@
+/* Reads members of JSON documents and remembers the path to them for messages (json.h). Byte
+ * strings are hex digits or names of files. */
 #include "pvm/host/jam_json/json.h"
 #include "base/array.h"
 #include "base/bytes.h"

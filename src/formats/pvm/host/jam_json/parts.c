@@ -1,4 +1,4 @@
-/* Privileges, the ready queue and the accumulated hashes as JSON. */
+/* Reads and writes privileges, the ready queue and the accumulated hashes as JSON. */
 #include "base/bytes.h"
 #include "base/number.h"
 #include "pvm/host/jam_json/json.h"

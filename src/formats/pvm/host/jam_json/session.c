@@ -1,5 +1,5 @@
-/* One invocation of a program in a session. The options give the state, the program's arguments and
- * the context of its calls. finish.c reports its changes at the end. */
+/* Runs one invocation of a program in a session. The options give the state, the program's
+ * arguments and the context of its calls. At the end finish.c reports the changes. */
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 #include "pvm/host/jam_json/session_state.h"
 
 enum { FILE_MAX = 1 << 28 };
-static const uint64_t new_balance = 1000000000; /* of a service that the state does not have */
+/* The balance of a service that is not in the state. */
+static const uint64_t new_balance = 1000000000;
 
 static const char *session_text(const struct pvm_jam *s, const char *key)
 {
@@ -41,7 +42,8 @@ static bool read_file(struct pvm_jam *s, const char *key, penta_buffer *out, cha
     return file_read(path, FILE_MAX, out, s->err);
 }
 
-/* The name of a chain, or the contents of a file with what differs. */
+/* Reads option 'chain': the name of a chain, or the contents of a file with the differences from
+ * one. */
 static bool read_chain(struct pvm_jam *s, penta_buffer *out)
 {
     const char *chain = session_text(s, "chain");
@@ -79,7 +81,7 @@ static bool open_state(struct pvm_jam *s, const char *engine)
     return ok && !s->err->code;
 }
 
-/* Adds the service if the state does not have it, with this code and a balance. */
+/* Adds the service with this code and a balance, when the state does not have it. */
 static void add_service(struct pvm_jam *s, uint32_t id, penta_bytes file)
 {
     struct jam_layer *l = &s->state->changes;
@@ -145,8 +147,8 @@ static void read_pieces(struct jam_json *j, const struct json_object *list, cons
     if (!j->err->code) jam_slices_done(j, out);
 }
 
-/* Without a file, makes a package of one item with this code and the payload of option
- * 'payload'. */
+/* Makes a package of one item with this code and the payload of option 'payload', for runs
+ * without a package file. */
 static void make_package(struct pvm_jam *s, uint32_t service)
 {
     struct writer *w = &s->package_bytes;
@@ -158,7 +160,7 @@ static void make_package(struct pvm_jam *s, uint32_t service)
     writer_bytes(w, s->code_hash, JAM_HASH);
     writer_fill(w, 0, 4 * JAM_HASH);
     writer_uint(w, session_number(s, "slot", 0, UINT32_MAX), 4);
-    writer_fill(w, 0, 3); /* no prerequisites, no token, no configuration */
+    writer_fill(w, 0, 3); /* these are no prerequisites, no token, no configuration */
     jam_put_nat(w, 1);
     writer_uint(w, service, 4);
     writer_bytes(w, s->code_hash, JAM_HASH);
@@ -166,7 +168,7 @@ static void make_package(struct pvm_jam *s, uint32_t service)
     writer_uint(w, s->host->chain.report_gas, 8);
     writer_uint(w, 0, 2);
     jam_put_var(w, (penta_bytes){payload, size});
-    writer_fill(w, 0, 2); /* no imports, no extrinsics */
+    writer_fill(w, 0, 2); /* these are no imports and no extrinsics */
     free(payload);
 }
 
@@ -248,7 +250,7 @@ static void session_start(struct pvm_jam *s, uint32_t service)
                                          : s->package.items[item].refine_gas;
 }
 
-/* Refuses code that is larger than the chain allows. Metadata counts for refine only. */
+/* Refuses code that is larger than the chain allows. Metadata counts only for refine. */
 static void check_size(struct pvm_jam *s, const penta_module *module)
 {
     const struct pvm_program *program = &pvm_module(module)->program;

@@ -10,7 +10,7 @@ struct pvm_jam_start { /* what the machine starts with */
     const char *profile;
     uint32_t pc;
     uint64_t gas;
-    penta_buffer arguments; /* to be freed */
+    penta_buffer arguments; /* the caller frees it */
 };
 bool pvm_jam_start(const penta_module *module, const penta_option *options, size_t count,
                    struct pvm_jam_start *out, penta_error *err);
@@ -19,8 +19,8 @@ struct pvm_jam *pvm_jam_new(const penta_module *module, const penta_option *opti
                             penta_error *err);
 void pvm_jam_free(struct pvm_jam *s);
 bool pvm_jam_answer(struct pvm_jam *s, penta_vm *vm, const penta_stop *stop, struct answer *out);
-/* Writes the state, once pvm_jam_finish has merged the program's changes. */
+/* Writes the state. Call it after pvm_jam_finish, which merges the program's changes. */
 bool pvm_jam_save(struct pvm_jam *s, struct writer *out, penta_error *err);
-/* Merges and reports what the program did, as text or into an open JSON object. */
+/* Merges the program's changes and reports them, as text or into an open JSON object. */
 bool pvm_jam_finish(struct pvm_jam *s, penta_vm *vm, const penta_stop *stop, struct writer *w,
                     struct json *j, penta_error *err);

@@ -1,4 +1,4 @@
-/* What a session holds between its start and its end. */
+/* The data that a session of the JAM host holds between its start and its end. */
 #pragma once
 #include "pvm/host/jam_json/json.h"
 #include "pvm/host/jam_json/session.h"
@@ -17,13 +17,13 @@ struct pvm_jam {
     struct jam_slices items;
     struct writer package_bytes, trace;
     struct jam_slices extrinsics, imports;
-    bool packaged; /* the package was given, not made up */
+    bool packaged; /* the user gave the package */
     struct jam_work_package package;
     penta_jam_package given;
     struct jam_layer layer;
     struct jam_run run;
-    struct answer *answer; /* to the call that is being answered */
-    uint64_t earlier;      /* bytes of the outputs of the items before this one */
+    struct answer *answer; /* the answer to the call that is made now */
+    uint64_t earlier;      /* the bytes of the outputs of earlier items */
     bool ended;            /* the program's changes are in the state */
 };
 

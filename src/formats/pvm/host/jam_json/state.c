@@ -1,5 +1,6 @@
-/* States as JSON that people can read and write (JAM 2.3): accounts with their storage under the
- * service's own keys, preimages, and requests. What is known only by its state key is in "keys". */
+/* Reads and writes states as JSON that people can edit (JAM 2.3): accounts with their storage
+ * under the service's own keys, preimages, and requests. The member "keys" has the values of
+ * which only the state key is known. */
 #include "base/bytes.h"
 #include "base/number.h"
 #include "crypto/hash.h"
@@ -23,7 +24,7 @@ struct reading {
     struct jam_json *j;
     penta_jam_state *state;
     uint32_t id;
-    struct jam_account account; /* items and octets are counted while reading */
+    struct jam_account account; /* items and octets are counted while the account is read */
 };
 
 static void state_set(struct reading *r, const uint8_t *key, penta_bytes name, penta_bytes value)
@@ -86,7 +87,7 @@ static void read_request(struct reading *r, const struct json_object *v)
     writer_free(&hash);
 }
 
-/* Computes its hash too. requested: adds the request that belongs to it. */
+/* Reads a preimage and computes its hash. requested: adds the request that belongs to it. */
 static void read_preimage(struct reading *r, const struct json_object *v, uint8_t *hash,
                           bool requested)
 {
@@ -235,7 +236,7 @@ enum jam_kind jam_key_kind(const uint8_t *key, const struct jam_value *value, ui
     return memcmp(key, other, JAM_KEY) ? JAM_IS_UNKNOWN : JAM_IS_PREIMAGE;
 }
 
-struct row { /* of the state, sorted by service and kind */
+struct row { /* of the state; rows are sorted by service and kind */
     uint32_t service;
     enum jam_kind kind;
     const struct jam_entry *entry;
@@ -275,7 +276,7 @@ static void write_request(struct json *j, const struct jam_entry *e)
     json_end(j);
 }
 
-/* All rows of one service that are of one kind. */
+/* Writes all rows of one service that are of one kind. */
 static void write_kind(struct json *j, const struct row *rows, size_t count, enum jam_kind kind,
                        const char *key)
 {
@@ -298,7 +299,7 @@ static void write_kind(struct json *j, const struct row *rows, size_t count, enu
     if (open) json_end(j);
 }
 
-/* Items and octets are written only if they do not follow from what is shown. */
+/* Writes an account. Items and octets are written only when they do not follow from the rest. */
 static void write_account(struct json *j, const struct row *rows, size_t count)
 {
     struct jam_account a = {0};
@@ -368,7 +369,7 @@ static void write_chapters(struct json *j, struct penta_jam_state *state)
     }
 }
 
-/* The key is that of a chapter which write_chapters shows under a name. */
+/* Tells whether the key is that of a chapter which write_chapters shows under a name. */
 static bool has_member(const uint8_t *key)
 {
     static const uint8_t others[] = {JAM_SLOT, JAM_PRIVILEGES};
@@ -390,7 +391,8 @@ static size_t state_collect(struct jam_layer *all, struct row **out)
         struct row row = {.entry = list[i]};
         row.kind = jam_key_kind(list[i]->key, list[i]->value, &row.service);
         if (row.kind == JAM_IS_CHAPTER && has_member(list[i]->key)) continue;
-        if (row.kind == JAM_IS_CHAPTER) row.kind = JAM_IS_UNKNOWN; /* the node's: goes to "keys" */
+        /* The chapter belongs to the node: "keys". */
+        if (row.kind == JAM_IS_CHAPTER) row.kind = JAM_IS_UNKNOWN;
         rows[n++] = row;
     }
     if (!list || !rows)

@@ -1,9 +1,10 @@
-/* Work packages, work reports, and what accumulate is given, as JSON; names as in jam-types. */
+/* Reads and writes work packages, work reports and the items of accumulate as JSON. The names of
+ * members are those of jam-types. */
 #include "base/bytes.h"
 #include "pvm/host/jam_json/json.h"
 #include <string.h>
 
-/* A hex string is the encoding itself. */
+/* Takes a hex string, which is the encoding itself. */
 static bool work_encoded(struct jam_json *j, const struct json_object *v, const char *what,
                          struct writer *out)
 {
@@ -14,7 +15,7 @@ static bool work_encoded(struct jam_json *j, const struct json_object *v, const 
     return json_is_text(v) || j->err->code;
 }
 
-/* A member of bytes, with their length; missing ones are empty. */
+/* Writes a member of bytes after their length. A missing member is empty. */
 static void work_var(struct jam_json *j, const struct json_object *v, const char *key,
                      struct writer *out)
 {

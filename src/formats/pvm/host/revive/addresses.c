@@ -1,11 +1,13 @@
-/* Addresses of new contracts (CONTRACT 2.5), and hashes of blocks (CONTRACT 2.4). */
+/* Computes the addresses of new contracts (CONTRACT 2.5) and the hashes of blocks (CONTRACT
+ * 2.4). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "pvm/host/keccak.h"
 #include "pvm/host/revive/revive.h"
 
-/* Keccak of the RLP list of creator and nonce; both are so short that each length is one byte. */
+/* Hashes the RLP list of creator and nonce with Keccak. Both are so short that each length is
+ * one byte. */
 void revive_address_create(const uint8_t creator[ADDRESS], uint64_t nonce, uint8_t out[ADDRESS])
 {
     uint8_t rlp[2 + ADDRESS + 9], hash[HASH];

@@ -1,4 +1,4 @@
-/* The host calls, declared from their list. */
+/* Declares the functions of the host calls from their list. */
 #pragma once
 #include "pvm/host/revive/revive.h"
 

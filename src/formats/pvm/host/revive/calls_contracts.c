@@ -1,5 +1,5 @@
-/* Calls of other contracts, and new contracts (CONTRACT 6.4 to CONTRACT 6.6). An error before
- * the callee runs traps the caller; an error in the callee is a result code. */
+/* The host calls that call other contracts and make new ones (CONTRACT 6.4 to CONTRACT 6.6). An
+ * error before the callee runs traps the caller; an error in the callee is a result code. */
 #include <stdlib.h>
 #include <string.h>
 #include "pvm/host/revive/calls.h"
@@ -25,7 +25,8 @@ struct call_arguments {
     uint64_t output_at, output_length_at;
 };
 
-/* input and output are two numbers each, packed into a register. */
+/* Unpacks the arguments. Each of input and output is two numbers that are packed into one
+ * register. */
 static struct call_arguments call_arguments(uint64_t flags, uint64_t gas, uint64_t input,
                                             uint64_t output)
 {
@@ -47,7 +48,7 @@ static bool take_input(const struct request *q, const struct call_arguments *a, 
     return !f->input_given && revive_blob_set(out, f->input.data, f->input.size);
 }
 
-/* Whether a frame of the account is in a call that allows no reentry. */
+/* Tells whether a frame of this account is in a call that allows no reentry. */
 static bool reentry_denied(const struct frame *f, const struct account *callee)
 {
     for (; f; f = f->parent)
@@ -64,14 +65,14 @@ static void set_returned(struct frame *f, struct blob *output)
 
 static void calls_contracts_charge(const struct request *q, uint64_t used) { q->out->gas += used; }
 
-/* The gas of an inner call: what it asks for, but at most what is left. */
+/* Returns the gas of an inner call: the gas that it asks for, but at most the gas that is left. */
 static uint64_t calls_contracts_limit(const struct request *q, uint64_t wanted)
 {
     uint64_t left = revive_gas_left(q);
     return wanted < left ? wanted : left;
 }
 
-/* Writes the output of an ended frame to where the caller asked for it, and frees the frame. */
+/* Writes the output of an ended frame to the place that the caller named, and frees the frame. */
 static bool hand_over(const struct request *q, struct frame *f, enum result_code code,
                       uint64_t output_at, uint64_t length_at)
 {
@@ -84,7 +85,7 @@ static bool hand_over(const struct request *q, struct frame *f, enum result_code
     return ok && revive_result(q, code);
 }
 
-/* A tail call: the caller ends too, with the callee's output. */
+/* Ends the caller, too, with the callee's output, after a tail call. */
 static bool calls_contracts_tail(const struct request *q, enum result_code code)
 {
     struct blob output = q->frame->returned;
@@ -206,7 +207,7 @@ bool revive_call_delegate_call_evm(const struct request *q)
 
 /* ---- instantiate ---- */
 
-/* The account of the new contract; NULL: its address cannot be computed. */
+/* Returns the account of the new contract, or NULL when its address cannot be computed. */
 static struct account *new_account(const struct request *q, uint64_t salt_at,
                                    const struct code *code, const struct blob *data)
 {
@@ -222,7 +223,7 @@ static struct account *new_account(const struct request *q, uint64_t salt_at,
     return revive_chain_account(&q->r->chain, address);
 }
 
-/* Runs the constructor; the caller gets the address only if it succeeds. */
+/* Runs the constructor. The caller gets the address only when the constructor succeeds. */
 static bool calls_contracts_construct(const struct request *q, struct frame *f, uint64_t address_at)
 {
     uint64_t used = 0, output = q->a[4];

@@ -1,5 +1,5 @@
-/* CONTRACT 6.2: input and output of a call, events, immutable data, hashes, and the ends of a
- * call. */
+/* The host calls of CONTRACT 6.2: input and output of a call, events, immutable data, hashes,
+ * and the ends of a call. */
 #include <stdlib.h>
 #include <string.h>
 #include "pvm/host/keccak.h"
@@ -12,7 +12,8 @@ bool revive_call_call_data_size(const struct request *q)
     return !q->frame->input_given && revive_result(q, q->frame->input.size);
 }
 
-/* size bytes of the input from offset on, zeros after its end. */
+/* Copies `size` bytes of the input from the offset on. Bytes after the end of the input are
+ * zeros. */
 static void input_part(const struct frame *f, uint32_t offset, uint8_t *into, size_t size)
 {
     memset(into, 0, size);
@@ -123,8 +124,8 @@ static unsigned times_on_stack(const struct frame *f)
     return count;
 }
 
-/* The balance moves at once. The contract is removed at the end of the transaction, if that created
- * it. */
+/* Moves the balance at once. The contract itself is removed at the end of the transaction, and
+ * only if that transaction made it. */
 bool revive_call_terminate(const struct request *q)
 {
     struct frame *f = q->frame;

@@ -1,5 +1,5 @@
-/* Host calls (CONTRACT 6.1) about the contract itself, other accounts, the transaction and the
- * block. */
+/* The host calls (CONTRACT 6.1) that tell about the contract itself, other accounts, the
+ * transaction and the block. */
 #include <string.h>
 #include "pvm/host/keccak.h"
 #include "pvm/host/revive/calls.h"
@@ -80,7 +80,7 @@ bool revive_call_ref_time_left(const struct request *q)
     return revive_result(q, revive_gas_left(q));
 }
 
-/* Only the last 256 blocks before this one have a hash. */
+/* Gives the hash of a block. Only the 256 blocks before this one have a hash. */
 bool revive_call_block_hash(const struct request *q)
 {
     struct u256 number, most = revive_u256_of(256);
@@ -103,7 +103,8 @@ bool revive_call_code_size(const struct request *q)
     return revive_result(q, a && a->is.code ? a->is.code->bytes.size : 0);
 }
 
-/* An account without code has the hash of no bytes; where there is no account the hash is zero. */
+/* Gives the hash of an account's code. An account without code has the hash of no bytes. Where
+ * there is no account the hash is zero. */
 static void hash_of_code(const struct account *a, uint8_t hash[HASH])
 {
     memset(hash, 0, HASH);

@@ -1,3 +1,5 @@
+/* The chain in memory (chain.h): accounts and storage in hash tables, events in a list, and a
+ * journal that notes the old value before each change, so that changes can be undone. */
 #include "pvm/host/revive/chain.h"
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +39,8 @@ static bool no_memory(struct chain *c)
     return error_at(&c->failure, BASE_MEMORY, 0, "no memory for the chain");
 }
 
-/* Contracts decide how much the chain keeps, so that is limited. */
+/* Counts the bytes that the chain keeps for contracts. There is a limit, because contracts
+ * decide how many these are. */
 static bool chain_charge(struct chain *c, size_t bytes)
 {
     if (bytes > CHAIN_BYTES_MAX - c->bytes)
@@ -233,7 +236,7 @@ void revive_chain_undo(struct chain *c, size_t mark)
     while (c->change_count > mark) chain_undo(c, &c->changes[--c->change_count]);
 }
 
-/* Empties the journal: changes so far can no longer be undone. */
+/* Empties the journal. After that the changes so far can no longer be undone. */
 static void chain_forget(struct chain *c)
 {
     for (size_t i = 0; i < c->change_count; i++) {
@@ -256,7 +259,7 @@ void revive_chain_begin(struct chain *c)
     c->bytes += c->accounts.count * sizeof(struct account);
 }
 
-/* Removes everything of the account but its balance. */
+/* Removes everything of the account except its balance. */
 static bool remove_contract(struct chain *c, struct account *a)
 {
     struct u256 balance = a->is.balance;

@@ -11,7 +11,8 @@
 
 enum { ADDRESS = 20, HASH = 32, TOPICS_MAX = 4, CHAIN_BYTES_MAX = 1 << 28 };
 
-/* A key of fixed 32 bytes and a key with a length are different even if their bytes are equal. */
+/* A key of exactly 32 bytes and a key with a length are different keys even when their bytes are
+ * equal. */
 enum storage_kind {
     STORAGE_WORDS,
     STORAGE_SIZED,
@@ -26,20 +27,20 @@ struct blob {
 
 struct code; /* revive.h */
 
-struct account_state { /* what the journal keeps of an account */
+struct account_state { /* the part of an account that the journal keeps */
     struct u256 balance;
     uint64_t nonce;
-    uint64_t created;  /* number of the transaction that created it */
-    struct code *code; /* NULL: none, or its constructor still runs */
-    bool contract;     /* also while its constructor runs */
-    bool doomed;       /* removed at the end of the transaction */
+    uint64_t created;  /* the number of the transaction that created it */
+    struct code *code; /* NULL: it has none, or its constructor still runs */
+    bool contract;     /* true while its constructor runs, too */
+    bool doomed;       /* it is removed at the end of the transaction */
 };
 
 struct account {
     struct table_entry entry; /* the key is its address */
     struct account_state is;
     struct blob immutable;
-    bool counted; /* its balance was given; else a sender always has what it sends */
+    bool counted; /* its balance was given; without one a sender always has what it sends */
 };
 
 struct slot {
@@ -60,34 +61,34 @@ struct chain {
     size_t event_count, event_capacity;
     struct change *changes;
     size_t change_count, change_capacity;
-    uint64_t transaction; /* counted from 1 */
-    size_t bytes;         /* kept for contracts, limited by CHAIN_BYTES_MAX */
+    uint64_t transaction; /* the first has number 1 */
+    size_t bytes;         /* the bytes that are kept for contracts, at most CHAIN_BYTES_MAX */
     penta_error failure;  /* code 0, or why a change failed: memory, or the limit */
 };
 
 bool revive_blob_set(struct blob *b, const void *data, size_t size);
 void revive_chain_free(struct chain *c);
 
-/* NULL: there is none. */
+/* Returns NULL when there is no such account. */
 struct account *revive_chain_find(const struct chain *c, const uint8_t address[ADDRESS]);
-/* The account, which is made if there is none; NULL: c->failure. */
+/* Returns the account, and makes it when there is none. NULL: c->failure says why. */
 struct account *revive_chain_account(struct chain *c, const uint8_t address[ADDRESS]);
 bool revive_account_exists(const struct account *a); /* safe on NULL */
 static inline const uint8_t *revive_account_address(const struct account *a)
 {
     return a->entry.key;
 }
-/* Writes the account to the journal: call it before changing a->is. */
+/* Writes the account to the journal. Call this before a change of a->is. */
 bool revive_chain_touch(struct chain *c, struct account *a);
 bool revive_chain_set_immutable(struct chain *c, struct account *a, const void *data, size_t size);
-/* *moved: whether the balance was enough. False: c->failure. */
+/* *moved: whether the balance was large enough. Returns false when c->failure is set. */
 bool revive_chain_transfer(struct chain *c, struct account *from, struct account *to,
                            const struct u256 *value, bool *moved);
 
-/* NULL: there is no value. */
+/* Returns NULL when there is no value. */
 const struct slot *revive_chain_load(const struct chain *c, const uint8_t address[ADDRESS],
                                      enum storage_kind kind, const struct blob *key);
-/* value NULL removes. */
+/* A value of NULL removes the slot. */
 bool revive_chain_store(struct chain *c, const uint8_t address[ADDRESS], enum storage_kind kind,
                         const struct blob *key, const struct blob *value);
 /* Takes ownership of both blobs. */
@@ -95,8 +96,8 @@ bool revive_chain_event(struct chain *c, const uint8_t address[ADDRESS], struct 
                         struct blob data);
 
 static inline size_t revive_chain_mark(const struct chain *c) { return c->change_count; }
-void revive_chain_undo(struct chain *c, size_t mark); /* everything since the mark */
-/* Begins a transaction: without events, transient storage, or anything to undo. */
+void revive_chain_undo(struct chain *c, size_t mark); /* undoes everything since the mark */
+/* Begins a transaction: there are no events, no transient storage, and nothing to undo. */
 void revive_chain_begin(struct chain *c);
-/* Ends a transaction: its changes stay. */
+/* Ends a transaction. Its changes stay. */
 bool revive_chain_commit(struct chain *c);

@@ -1,5 +1,5 @@
-/* The code of contracts. It is parsed and its imports are looked up once; its machines are
- * reused. */
+/* The code of contracts. Each code is parsed once, its imports are looked up once, and its
+ * machines are used again. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/file/file.h"
@@ -89,7 +89,8 @@ struct code *revive_code_read(struct pvm_revive *r, const char *path, penta_erro
     return c;
 }
 
-/* Compiling ends with an interrupt of the outer machine, which is told when the inner one runs. */
+/* Tells whether the compiler must stop, because the outer machine was interrupted. Interrupts
+ * are always given to the outer machine, also while the inner one runs. */
 static bool code_work_over(void *user, uint64_t units)
 {
     struct pvm_vm *outer = user;

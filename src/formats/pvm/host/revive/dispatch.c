@@ -1,3 +1,4 @@
+/* Finds a host call by its name. The table comes from calls.def. */
 #include <string.h>
 #include "pvm/host/revive/calls.h"
 

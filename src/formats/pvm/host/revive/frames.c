@@ -1,10 +1,11 @@
-/* One call (CONTRACT 7): it moves the value, runs the code, and keeps or undoes the effects. */
+/* Runs one call (CONTRACT 7): moves the value, runs the code, and keeps or undoes the effects. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "pvm/host/revive/revive.h"
 
-/* What was asked for is valid, and not supported. */
+/* Ends the run because the contract asks for something that is valid and that this host does not
+ * support. */
 static bool stop_here(struct pvm_revive *r, const char *what)
 {
     return error_at(&r->failure, BASE_UNSUPPORTED, 0, "the contract host does not support %.80s",
@@ -33,7 +34,7 @@ bool revive_frame_answer(struct pvm_revive *r, struct frame *f, const penta_stop
         return stop_here(r, name);
     }
     if (!c->calls[stop->detail].answer(&q) && !r->interrupted) {
-        uint64_t gas = out->gas; /* an inner call may have used some */
+        uint64_t gas = out->gas; /* an inner call may have used some of it */
         answer_clear(out);
         out->gas = gas;
         f->refused = true;
@@ -50,7 +51,8 @@ static bool frames_disagreement(struct pvm_revive *r, const penta_vm *vm, const 
                     detail ? detail : "");
 }
 
-/* Handles a stop of the machine. *over: it has ended. False: the run cannot go on. */
+/* Handles a stop of the machine. *over: whether the machine has ended. Returns false when the
+ * run cannot go on. */
 static bool handle_stop(struct pvm_revive *r, struct frame *f, const penta_stop *stop,
                         struct answer *answer, bool *over)
 {
@@ -95,7 +97,7 @@ static bool run_machine(struct pvm_revive *r, struct frame *f)
     return ok;
 }
 
-/* Runs the code in a machine of its own. gas: what it may use; *used: what it used. */
+/* Runs the code in a machine of its own. gas: how much it may use. *used: how much it used. */
 static bool frame_run(struct pvm_revive *r, struct frame *f, uint64_t gas, uint64_t *used)
 {
     struct code *c = (struct code *)f->code_now;

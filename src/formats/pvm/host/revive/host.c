@@ -1,6 +1,6 @@
-/* Transactions: the calls that the options ask for. A call of the program itself runs in the
- * machine that the host serves; a transaction to another contract runs in a machine of the host's
- * own. */
+/* Runs transactions, which are the calls that the options ask for. A call of the program itself
+ * runs in the machine that the host serves; a transaction to another contract runs in a machine
+ * of the host's own. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,7 +121,7 @@ static bool host_begin(struct pvm_revive *r, struct answer *out)
     bool ok =
         inside ? run_inside(r, out, gas) : revive_frame_begin(r, f, &code) || host_fail(r, out);
     if (!ok) {
-        revive_chain_undo(&r->chain, 0); /* as if it had not begun: it may be tried again */
+        revive_chain_undo(&r->chain, 0); /* back to the start, so that it may be tried again */
         r->now = NULL;
         return false;
     }

@@ -1,5 +1,5 @@
-/* Makes the chain and the transactions from the options. Options before the first "call" hold for
- * all calls, those after a "call" only for that one. */
+/* Makes the chain and the transactions from the options. Options before the first "call" hold
+ * for all calls, and those after a "call" only for that one. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -137,8 +137,8 @@ static enum entry entry_of(const penta_option *o, const struct pvm_program *p)
     return ENTRY_OTHER;
 }
 
-/* The options of one call are options[0..first], then options[at..to]. A call goes to the same
- * contract as the call before, unless it gives an address. */
+/* Reads the options of one call, which are options[0..first] and options[at..to]. A call goes to
+ * the same contract as the call before, unless it gives an address. */
 static bool read_transaction(struct pvm_revive *r, struct transaction *t,
                              const penta_option *options, size_t first, size_t at, size_t to,
                              penta_error *err)
@@ -173,8 +173,8 @@ static bool read_transactions(struct pvm_revive *r, const penta_option *options,
     return true;
 }
 
-/* If the first call is no deployment and no contract is at its address, the program becomes one
- * there. */
+/* Makes the program a contract at the address of the first call, when that call is no deployment
+ * and no contract is there. */
 static bool install_program(struct pvm_revive *r, penta_error *err)
 {
     const struct transaction *t = &r->transactions[0];

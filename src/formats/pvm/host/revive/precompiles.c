@@ -1,5 +1,5 @@
-/* Contracts that are part of the chain (CONTRACT 4), at addresses 1 to 255. Invalid input fails
- * the call; valid input that is not supported stops the run. */
+/* Runs the contracts that are part of the chain (CONTRACT 4), at addresses 1 to 255. Invalid
+ * input fails the call; valid input that is not supported stops the run. */
 #include "crypto/precompiles/precompiles.h"
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,8 @@ bool revive_precompile_is(const uint8_t address[ADDRESS])
     return address[ADDRESS - 1] != 0;
 }
 
-/* size bytes of the input from offset on, zeros after its end. */
+/* Copies `size` bytes of the input from the offset on. Bytes after the end of the input are
+ * zeros. */
 static void contract_take(penta_bytes in, size_t offset, uint8_t *into, size_t size)
 {
     memset(into, 0, size);
@@ -30,7 +31,7 @@ static enum precompiled contract_done(struct blob *out, const void *bytes, size_
     return revive_blob_set(out, bytes, size) ? PRECOMPILE_DONE : PRECOMPILE_FAILED;
 }
 
-/* A bad signature is no failure: the output is empty. */
+/* A wrong signature does not fail the call: its output is empty. */
 static enum precompiled contract_recover(penta_bytes in, struct blob *out, struct long_work *work)
 {
     (void)work;
@@ -67,7 +68,8 @@ static enum precompiled contract_identity(penta_bytes in, struct blob *out, stru
     return contract_done(out, in.data, in.size);
 }
 
-/* The length at this offset; more than MODEXP_MAX if it has more than 16 bits. */
+/* Returns the length at this offset, or a number above MODEXP_MAX when the length has more than
+ * 16 bits. */
 static size_t length_at(penta_bytes in, size_t offset)
 {
     uint8_t word[WORD];
@@ -97,7 +99,7 @@ static enum precompiled contract_modexp(penta_bytes in, struct blob *out, struct
 
 typedef bool bn128_function(const uint8_t *a, const uint8_t *b, uint8_t *out, bool *valid);
 
-/* A point, and after it another point or a number. */
+/* Reads a point, then another point or a number, and computes the operation. */
 static enum precompiled bn128_operation(penta_bytes in, struct blob *out, bn128_function *operation)
 {
     uint8_t all[128], point[64];
@@ -145,7 +147,7 @@ static enum precompiled contract_blake2f(penta_bytes in, struct blob *out, struc
 }
 
 static const struct {
-    const char *unsupported; /* its name in messages */
+    const char *unsupported; /* the name of the contract, for messages */
     enum precompiled (*run)(penta_bytes in, struct blob *out, struct long_work *work);
 } precompiles[] = {
     {NULL, NULL},

@@ -1,11 +1,11 @@
-/* Arguments and results of host calls in the guest's memory. Pointers and lengths are the low 32
- * bits of their registers: compilers sign-extend them. */
+/* Reads arguments of host calls from the guest's memory and writes results to it. Pointers and
+ * lengths are the low 32 bits of their registers, because compilers sign-extend them. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
 #include "pvm/host/revive/revive.h"
 
-enum { LOWEST = 0x10000 }; /* nothing is mapped below */
+enum { LOWEST = 0x10000 }; /* nothing is mapped below this address */
 
 static bool in_range(uint64_t address, uint64_t size)
 {
@@ -95,7 +95,7 @@ bool revive_end_frame(const struct request *q, enum outcome outcome, struct blob
     return true;
 }
 
-/* Without metering this is always the block's limit. */
+/* Returns the gas that is left. Without metering that is always the limit of the block. */
 uint64_t revive_gas_left(const struct request *q)
 {
     const struct pvm_vm *vm = pvm_vm_const(q->frame->vm);

@@ -17,15 +17,15 @@
 #include "pvm/vm/vm.h"
 
 enum {
-    DEPTH_MAX = 25,        /* nested calls inside the first */
+    DEPTH_MAX = 25,        /* calls inside the first call */
     BYTES_MAX = 1 << 24,   /* of one argument in guest memory */
-    KEY_BYTES_MAX = 128,   /* of a storage key */
-    VALUE_BYTES_MAX = 416, /* of a storage value */
+    KEY_BYTES_MAX = 128,   /* of a key of the storage */
+    VALUE_BYTES_MAX = 416, /* of a value in the storage */
     EVENT_BYTES_MAX = 1 << 16,
     IMMUTABLE_BYTES_MAX = 4096,
     RETURN_BYTES_MAX = 1 << 20,
 };
-#define NOTHING UINT32_C(0xffffffff) /* as a pointer, a value or a length: none */
+#define NOTHING UINT32_C(0xffffffff) /* as a pointer, a value or a length: there is none */
 
 enum result_code {
     RESULT_SUCCESS = 0,
@@ -42,20 +42,20 @@ typedef bool host_call_fn(const struct request *q); /* false: the contract traps
 
 /* ---- codes.c ---- */
 
-struct host_call {        /* of an import */
-    host_call_fn *answer; /* NULL: this host does not have it */
+struct host_call {        /* the function for an import */
+    host_call_fn *answer; /* NULL: this host does not have the call */
 };
 
 struct code {
     struct table_entry entry; /* the key is the Keccak-256 of its bytes */
     penta_buffer bytes;
     penta_module *module;
-    struct host_call *calls; /* by number of the import */
+    struct host_call *calls; /* by the number of the import */
     size_t call_count;
     bool has_call, has_deploy;
     uint32_t call_pc, deploy_pc;
     struct pvm_config config;
-    struct pvm_cells *cells; /* shared by its machines; NULL: none yet */
+    struct pvm_cells *cells; /* shared by its machines; NULL: there are none yet */
     struct pvm_vm **idle;
     size_t idle_count, idle_capacity;
 };
@@ -64,31 +64,31 @@ struct code {
 
 enum outcome { FRAME_RUNS, FRAME_SUCCESS, FRAME_REVERT, FRAME_TRAP, FRAME_NO_GAS };
 
-struct frame { /* a call under way */
+struct frame { /* a call that has begun and not ended */
     struct frame *parent;
     unsigned depth;
     struct account *account;     /* the executing account */
     struct account *code_of;     /* the account whose code runs: another one in a delegate call */
-    const struct code *code_now; /* that code; NULL: the account has none */
+    const struct code *code_now; /* the code itself; NULL: the account has none */
     uint8_t caller[ADDRESS];
     struct u256 value;
     struct blob input;
-    bool input_given; /* passed on to a callee, and can no longer be read */
+    bool input_given; /* the input was passed on to a callee and can no longer be read */
     bool deploy, delegate, read_only;
     bool reentry;         /* the account may be called again */
-    struct blob returned; /* return data of the last call that it made */
+    struct blob returned; /* the return data of the last call that it made */
     penta_vm *vm;
-    size_t mark;        /* in the journal */
-    uint64_t gas_start; /* only in the first call */
+    size_t mark;        /* a position in the journal */
+    uint64_t gas_start; /* set only in the first call */
     enum outcome outcome;
     struct blob output;
     penta_stop trap; /* the last stop of the machine */
-    bool refused;    /* a host call made it trap */
+    bool refused;    /* a host call made the machine trap */
 };
 
 /* ---- transactions ---- */
 
-enum entry { ENTRY_CALL, ENTRY_DEPLOY, ENTRY_OTHER }; /* other: another export, or a pc */
+enum entry { ENTRY_CALL, ENTRY_DEPLOY, ENTRY_OTHER }; /* OTHER: another export, or a pc */
 
 struct transaction {
     enum entry entry;
@@ -111,19 +111,19 @@ struct pvm_revive {
     struct block block;
     struct transaction *transactions;
     size_t transaction_count, next;
-    const struct transaction *now; /* the one under way, or NULL */
-    struct frame top;              /* its first call */
+    const struct transaction *now; /* the transaction that runs now, or NULL */
+    struct frame top;              /* the first call of that transaction */
     const penta_module *module;    /* the program that the host serves */
-    struct code *program;          /* the same, as the code of a contract */
-    struct pvm_vm *outer;          /* its machine */
-    const penta_option *options;   /* only while the host is opened */
+    struct code *program;          /* the same program as the code of a contract */
+    struct pvm_vm *outer;          /* the machine of the program */
+    const penta_option *options;   /* valid only while the host is opened */
     size_t option_count;
-    pvm_adopt_fn *adopt; /* the engine of inner machines */
+    pvm_adopt_fn *adopt; /* makes the engine of inner machines */
     bool interrupted;
     penta_error failure; /* code 0, or why the run cannot go on */
 };
 
-/* One host call under way. */
+/* A host call that waits for its answer. */
 struct request {
     struct pvm_revive *r;
     struct frame *frame;
@@ -133,36 +133,41 @@ struct request {
 
 /* codes.c */
 struct code *revive_code_find(const struct pvm_revive *r, const uint8_t hash[HASH]);
-/* Takes ownership of the bytes, also when it fails. The same bytes again give the same record. */
+/* Takes ownership of the bytes, also when it fails. The same bytes give the same record each
+ * time. */
 struct code *revive_code_upload(struct pvm_revive *r, penta_buffer *bytes, penta_error *err);
 struct code *revive_code_read(struct pvm_revive *r, const char *path, penta_error *err);
 static inline const uint8_t *revive_code_hash(const struct code *c) { return c->entry.key; }
-struct pvm_vm *revive_code_machine(struct pvm_revive *r, struct code *c); /* NULL: r->failure */
+/* NULL: r->failure says why. */
+struct pvm_vm *revive_code_machine(struct pvm_revive *r, struct code *c);
 void revive_code_release(struct code *c, struct pvm_vm *vm);
 void revive_codes_free(struct pvm_revive *r);
 
-/* frames.c: all return false when the run cannot go on: r->failure or r->interrupted. */
-/* Marks the journal, makes a new contract, moves the value. *code is RESULT_SUCCESS, or
- * RESULT_TRANSFER_FAILED with everything undone. */
+/* frames.c: these return false when the run cannot go on; then r->failure or r->interrupted is
+ * set. */
+/* Marks the journal, makes the new contract if there is one, and moves the value. *code is
+ * RESULT_SUCCESS, or RESULT_TRANSFER_FAILED; then everything was undone. */
 bool revive_frame_begin(struct pvm_revive *r, struct frame *f, enum result_code *code);
-/* Keeps or undoes the effects, by the outcome. */
+/* Keeps or undoes the effects, as the outcome says. */
 bool revive_frame_end(struct pvm_revive *r, struct frame *f, enum result_code *code);
-/* All three; a precompile instead of code; without code only the value moves. */
+/* Begins the frame, runs its code or precompile, and ends it. Without code only the value moves. */
 bool revive_frame_execute(struct pvm_revive *r, struct frame *f, uint64_t gas, uint64_t *used,
                           enum result_code *code);
 void revive_frame_free(struct frame *f);
-/* Answers one host call of the frame's machine. False: the run cannot go on. */
+/* Answers one host call of the frame's machine. Returns false when the run cannot go on. */
 bool revive_frame_answer(struct pvm_revive *r, struct frame *f, const penta_stop *stop,
                          struct answer *out);
 
-/* request.c: fetch reads guest memory, give writes it. False: the contract traps. */
+/* request.c: fetch reads memory of the guest, give writes it. They return false when the
+ * contract traps. */
 bool revive_fetch(const struct request *q, uint64_t address, uint64_t size, struct blob *out);
 bool revive_fetch_into(const struct request *q, uint64_t address, void *into, size_t size);
 bool revive_fetch_address(const struct request *q, uint64_t address, uint8_t into[ADDRESS]);
 bool revive_fetch_number(const struct request *q, uint64_t address, struct u256 *into);
 bool revive_give(const struct request *q, uint64_t address, const void *bytes, size_t size);
 bool revive_give_number(const struct request *q, uint64_t address, const struct u256 *number);
-/* Writes bytes to a buffer; the u32 at length_at is its capacity before, the length after. */
+/* Writes bytes to a buffer of the guest. The u32 at length_at is the size of the buffer before,
+ * and the number of bytes afterwards. */
 bool revive_give_sized(const struct request *q, uint64_t out, uint64_t length_at, const void *data,
                        size_t size);
 bool revive_give_sized_optional(const struct request *q, uint64_t out, uint64_t length_at,
@@ -179,7 +184,7 @@ bool revive_call_find(penta_bytes name, struct host_call *out);
 void revive_address_create(const uint8_t creator[ADDRESS], uint64_t nonce, uint8_t out[ADDRESS]);
 bool revive_address_create2(const uint8_t creator[ADDRESS], const uint8_t salt[HASH],
                             penta_bytes code, penta_bytes data, uint8_t out[ADDRESS]);
-/* The hash of a block: not that of a real chain, but the same in every run. */
+/* Computes the hash of a block. It is not the hash on a real chain, but the same in every run. */
 void revive_block_hash(const struct u256 *number, uint8_t out[HASH]);
 
 /* precompiles.c */
@@ -187,13 +192,14 @@ enum precompiled {
     PRECOMPILE_DONE,
     PRECOMPILE_FAILED,
     PRECOMPILE_UNSUPPORTED,
-    PRECOMPILE_ENDED /* by `work`, before there was a result */
+    PRECOMPILE_ENDED /* `work` ended it before there was a result */
 };
 bool revive_precompile_is(const uint8_t address[ADDRESS]);
-/* *name: of the precompile, for messages. */
+/* *name: the name of the precompile, for messages. */
 enum precompiled revive_precompile_run(const uint8_t address[ADDRESS], penta_bytes in,
                                        struct blob *out, struct long_work *work, const char **name);
-/* frames.c: work of the host that an interrupt of the machine ends. If it did, r->interrupted. */
+/* frames.c: the work of the host that an interrupt of the machine ends. Then r->interrupted is
+ * set. */
 struct long_work revive_work(struct pvm_revive *r);
 
 /* options.c */

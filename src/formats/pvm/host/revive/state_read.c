@@ -1,4 +1,5 @@
-/* Reads a chain from JSON (CONTRACT 2.2). An unknown member is an error: it may be misspelt. */
+/* Reads a chain from JSON (CONTRACT 2.2). An unknown member is an error, because it may be
+ * misspelt. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -8,7 +9,7 @@
 
 struct loading {
     struct pvm_revive *r;
-    struct account *account; /* that is being read */
+    struct account *account; /* the account that is read now */
     enum storage_kind kind;
     penta_error *err;
 };

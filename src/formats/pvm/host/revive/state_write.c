@@ -1,5 +1,5 @@
-/* Writes the chain as JSON; CONTRACT 2.2 has its members. Everything is sorted by
- * key, so that equal chains give equal files. */
+/* Writes the chain as JSON; CONTRACT 2.2 has its members. Everything is sorted by key, so that
+ * equal chains give equal files. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/json/json_write.h"
@@ -16,7 +16,7 @@ static void hex_text(penta_bytes bytes, struct writer *out)
 struct view {
     const struct pvm_revive *r;
     struct json json;
-    struct writer key, value; /* text of the member that is being written */
+    struct writer key, value; /* the text of the member that is written now */
 };
 
 static void write_hex(struct view *v, const char *name, const void *bytes, size_t size)

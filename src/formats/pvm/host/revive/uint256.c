@@ -1,3 +1,4 @@
+/* Numbers of 256 bits (uint256.h): arithmetic on four words, and the text form. */
 #include "pvm/host/revive/uint256.h"
 #include <string.h>
 #include "base/bytes.h"
@@ -50,7 +51,7 @@ void revive_u256_put(const struct u256 *a, uint8_t little_endian[WORD])
     for (int i = 0; i < 4; i++) bytes_put64(little_endian + 8 * i, a->w[i]);
 }
 
-/* a * factor + digit; false: too large. */
+/* Computes a * factor + digit. Returns false when the result is too large. */
 static bool uint256_text_append(struct u256 *a, unsigned factor, unsigned digit)
 {
     uint64_t carry = digit;
