@@ -1,4 +1,4 @@
-/* Instructions to basic blocks, and which of them an export can reach. */
+/* Makes basic blocks of the instructions, and finds the blocks that the exports can reach. */
 #include "pvm/text/assemble.h"
 #include "base/array.h"
 #include "pvm/link/forms.h"
@@ -9,14 +9,14 @@ struct link_insn *link_last(const struct link_block *b)
     return b->count && pvm_ends_block(b->insns[b->count - 1].op) ? &b->insns[b->count - 1] : NULL;
 }
 
-/* The instruction at a place of code; LINK_NONE when none starts there. */
+/* Returns the instruction at a place of code, or LINK_NONE when none starts there. */
 static uint32_t insn_at(const struct link *l, struct link_place place)
 {
     const struct link_section *s = &l->sections[place.section];
     if (place.offset < 0 || place.offset & 1 || (uint64_t)place.offset > s->data.size ||
         !s->insn_at)
         return LINK_NONE;
-    return s->insn_at[place.offset / 2] - 1; /* 0 becomes LINK_NONE */
+    return s->insn_at[place.offset / 2] - 1; /* then 0 becomes LINK_NONE */
 }
 
 uint32_t link_block_at(const struct link *l, struct link_place place)
@@ -25,7 +25,7 @@ uint32_t link_block_at(const struct link *l, struct link_place place)
     return insn == LINK_NONE ? LINK_NONE : l->block_of[insn];
 }
 
-/* Marks the instruction at a place as a leader: the first of a block. */
+/* Marks the instruction at a place as a leader, which is the first of a block. */
 static bool blocks_lead(struct link *l, struct link_place place, uint8_t *leaders, uint32_t section,
                         uint64_t offset)
 {
@@ -76,7 +76,7 @@ static bool find_leaders(struct link *l, uint8_t *leaders)
     return ok;
 }
 
-/* Replaces places by the blocks that start there. */
+/* Replaces the places in instructions by the blocks that start there. */
 static void blocks_bind(struct link *l)
 {
     for (size_t i = 0; i < l->insn_count; i++) {
@@ -123,7 +123,7 @@ bool link_make_blocks(struct link *l)
 /* ---- reachability ---- */
 
 struct reaching {
-    uint32_t *blocks, *sections; /* to be looked at */
+    uint32_t *blocks, *sections; /* the ones that must still be looked at */
     size_t block_count, section_count;
 };
 

@@ -1,5 +1,5 @@
-/* Where code comes from, by libdw: a table of lines and a tree of functions, inlined ones below
- * those that contain them. */
+/* Finds the source lines of code with libdw. It keeps a table of lines and a tree of functions;
+ * inlined functions are below the functions that contain them. */
 #include "pvm/text/assemble.h"
 #include "base/array.h"
 #include "pvm/link/elf_names.h"
@@ -12,24 +12,24 @@ enum { DEPTH_MAX = 64 };
 
 struct line_row {
     uint64_t address;
-    const char *file; /* NULL: the end of a sequence */
+    const char *file; /* NULL: this row ends a sequence */
     uint32_t line, column;
 };
 
-struct scope { /* a range of code of a function, or of one that is inlined in another */
+struct scope { /* a range of code of a function, which may be inlined in another */
     uint64_t low, high;
-    uint32_t parent; /* the scope around it; LINK_NONE: none */
+    uint32_t parent; /* the scope around this one; LINK_NONE: there is none */
     uint32_t depth;
     const char *function, *file;
     uint32_t line;
-    const char *call_file; /* where it is inlined */
+    const char *call_file; /* the place where it is inlined */
     uint32_t call_line, call_column;
 };
 
 struct dwarf_lines {
     Elf *elf;
     Dwarf *dwarf;
-    uint8_t *copy; /* of a relocatable object, with its debug sections relocated */
+    uint8_t *copy; /* a copy of a relocatable object, with its debug sections relocated */
     struct line_row *rows;
     size_t row_count, row_capacity;
     struct scope *scopes;
@@ -47,7 +47,7 @@ static uint64_t symbol_address(const struct link *l, const struct link_object *o
     return base + s->value + (uint64_t)r->addend;
 }
 
-/* Replaces a LEB128 number by another one in the same number of bytes. */
+/* Replaces a LEB128 number by another one that takes the same number of bytes. */
 static void relocate_leb(uint8_t *at, uint8_t *end, uint64_t value, bool subtract)
 {
     uint64_t old = 0;
@@ -66,7 +66,7 @@ static void dwarf_relocate(const struct link *l, const struct link_object *o,
 {
     static const struct {
         uint8_t type, size;
-        int8_t sign; /* 0: set */
+        int8_t sign; /* 0: the relocation sets the value */
     } kinds[] = {{R_32, 4, 0},    {R_64, 8, 0},    {R_SET8, 1, 0},   {R_SET16, 2, 0},
                  {R_SET32, 4, 0}, {R_ADD8, 1, 1},  {R_ADD16, 2, 1},  {R_ADD32, 4, 1},
                  {R_ADD64, 8, 1}, {R_SUB8, 1, -1}, {R_SUB16, 2, -1}, {R_SUB32, 4, -1},
@@ -136,12 +136,13 @@ static int by_address(const void *a, const void *b)
 {
     const struct line_row *x = a, *y = b;
     if (x->address != y->address) return x->address < y->address ? -1 : 1;
-    return !!x->file - !!y->file; /* the end of a sequence before the start of the next */
+    return !!x->file - !!y->file; /* the end of a sequence comes before the start of the next */
 }
 
 /* ---- functions ---- */
 
-/* An attribute of the function, which may be given at its abstract or declared form. */
+/* Finds an attribute of the function. The abstract or the declared form of the function may have
+ * it. */
 static bool dwarf_attribute(Dwarf_Die *die, unsigned name, uint32_t *out)
 {
     Dwarf_Attribute attr;
@@ -151,7 +152,8 @@ static bool dwarf_attribute(Dwarf_Die *die, unsigned name, uint32_t *out)
     return true;
 }
 
-/* libdw's own function takes file 0 for none; since DWARF 5 it is the source file itself. */
+/* Returns the name of the attribute's file. The function of libdw takes file 0 to mean that
+ * there is no file, but since DWARF 5 file 0 is the source file itself. */
 static const char *file_of(Dwarf_Die *die, Dwarf_Die *unit, unsigned name)
 {
     Dwarf_Files *files;
@@ -214,7 +216,8 @@ static int by_range(const void *a, const void *b)
     return x->depth < y->depth ? -1 : x->depth > y->depth;
 }
 
-/* Finds the parents: sorted like this, a scope comes after the one around it. */
+/* Finds the parent of each scope. The scopes are sorted so that each comes after the scope
+ * around it. */
 static void dwarf_nest(struct dwarf_lines *d)
 {
     uint32_t open = LINK_NONE;
@@ -305,13 +308,14 @@ unsigned link_source_at(struct link *l, uint32_t object, uint64_t address,
         at = (struct source_place){.file = s->call_file ? s->call_file : "",
                                    .line = s->call_line,
                                    .column = s->call_column};
-        if (!s->call_line) break; /* it is not inlined */
+        if (!s->call_line) break; /* this function is not inlined */
     }
     if (!count && row) {
         at.function = at.function_file = "";
         inner[count++] = at;
     }
     unsigned kept = count < LINK_FRAMES ? count : LINK_FRAMES;
-    for (unsigned i = 0; i < kept; i++) places[i] = inner[count - 1 - i]; /* outermost first */
+    /* The outermost comes first. */
+    for (unsigned i = 0; i < kept; i++) places[i] = inner[count - 1 - i];
     return kept;
 }

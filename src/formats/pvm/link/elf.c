@@ -14,8 +14,9 @@ struct elf_reader {
     GElf_Ehdr header;
     struct link_object *object;
     uint32_t object_index;
-    size_t names;     /* section with the names of sections */
-    size_t data_left; /* bytes of the file that no section has taken: they may not overlap */
+    size_t names; /* the section with the names of sections */
+    /* The bytes of the file that no section has taken, since sections may not overlap. */
+    size_t data_left;
 };
 
 static bool bad_because(struct elf_reader *r, uint64_t offset, const char *what, const char *note)
@@ -117,7 +118,7 @@ static bool read_sections(struct elf_reader *r)
     return true;
 }
 
-/* False: it is in a section that is not there. */
+/* Finds the place of a symbol. Returns false when its section does not exist. */
 static bool symbol_place(struct elf_reader *r, const GElf_Sym *sym, size_t index, Elf_Data *wide,
                          struct link_symbol *out)
 {
@@ -144,7 +145,7 @@ static bool symbol_place(struct elf_reader *r, const GElf_Sym *sym, size_t index
     return true;
 }
 
-/* Symbol 0 stands for "no symbol". */
+/* Tells whether this is symbol 0, which stands for "no symbol". */
 static bool symbol_is_empty(const GElf_Sym *sym)
 {
     return !sym->st_name && !sym->st_info && !sym->st_other && !sym->st_shndx && !sym->st_value &&
@@ -259,7 +260,8 @@ static bool read_group(struct elf_reader *r, Elf_Scn *scn, const GElf_Shdr *h)
     return true;
 }
 
-/* Relocations are about code or data, not about a table of the file. */
+/* Tells whether relocations of this section are used: they must belong to code or data, and not
+ * to a table of the file. */
 static bool section_has_relocs(const struct elf_reader *r, size_t index)
 {
     if (!index || index >= r->object->section_count) return false;
@@ -300,7 +302,7 @@ static bool read_tables(struct elf_reader *r)
         if (!scn || !gelf_getshdr(scn, &h)) return elf_bad(r, 0, "a section header cannot be read");
         if (h.sh_type == SHT_REL && h.sh_size && o->relocatable)
             return elf_bad(r, h.sh_offset, "relocations without addends");
-        /* allocated relocations are for a loader, not about a section */
+        /* Relocations that are allocated are for a loader, and do not belong to one section. */
         bool relocs = h.sh_type == SHT_RELA && !(h.sh_flags & SHF_ALLOC);
         if (!relocs && h.sh_type != SHT_GROUP) continue;
         if (h.sh_link != symbols)
@@ -314,7 +316,8 @@ static bool read_tables(struct elf_reader *r)
     return true;
 }
 
-/* Sections of an object have no addresses. They get some, which debug information can refer to. */
+/* Gives sections addresses that debug information can refer to. The sections of an object have
+ * none. */
 static void give_addresses(struct elf_reader *r)
 {
     uint64_t at = 0x10000;
@@ -334,7 +337,7 @@ bool link_read_elf(struct link *l, const char *name, penta_bytes file, bool lazy
     *o = (struct link_object){.name = name, .file = file, .lazy = lazy};
     struct elf_reader r = {.l = l, .object = o, .object_index = (uint32_t)l->object_count++};
     elf_version(EV_CURRENT);
-    /* names point into the handle, which is closed after linking */
+    /* The names point into the handle, so it is closed only after linking. */
     r.elf = elf_memory((char *)(uintptr_t)file.data, file.size);
     o->elf = r.elf;
     if (!r.elf) return elf_bad(&r, 0, "this is not an ELF file");

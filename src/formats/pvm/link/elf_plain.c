@@ -1,4 +1,4 @@
-/* For builds without libelf. */
+/* Stands in for elf.c in builds without libelf. */
 #include "pvm/link/link.h"
 
 bool link_read_elf(struct link *l, const char *name, penta_bytes file, bool lazy)

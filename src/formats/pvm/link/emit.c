@@ -1,5 +1,5 @@
-/* Blocks to bytes: which jumps are needed, what gets an entry in the jump table, and the offset of
- * every instruction. */
+/* Writes the blocks as bytes. It decides which jumps are needed, what gets an entry in the jump
+ * table, and at which offset each instruction is. */
 #include "pvm/text/assemble.h"
 #include "base/array.h"
 #include "pvm/format/encode.h"
@@ -8,7 +8,8 @@
 
 enum { DISPATCH_BYTES = 5 };
 
-/* Marks the blocks that something jumps to: they must follow an instruction that ends a block. */
+/* Marks the blocks that something jumps to. They must come after an instruction that ends a
+ * block. */
 static void mark_targets(struct link *l, uint8_t *targeted)
 {
     for (size_t i = 0; i < l->block_count; i++) {
@@ -28,7 +29,8 @@ static void mark_targets(struct link *l, uint8_t *targeted)
             }
         }
     }
-    for (size_t i = 0; i < l->sequence_count; i++) { /* these will get a jump to the next block */
+    /* These blocks will get a jump to the next block. */
+    for (size_t i = 0; i < l->sequence_count; i++) {
         uint32_t next = l->blocks[l->sequence[i]].next;
         bool beside = i + 1 < l->sequence_count && l->sequence[i + 1] == next;
         if (next != LINK_NONE && !beside) targeted[next] = 1;
@@ -61,7 +63,7 @@ static struct link_item item_of(const struct link *l, const struct link_block *b
     return item;
 }
 
-/* Adds the jump that is needed when b->next is not written right after the block. */
+/* Adds a jump to the block when b->next is not written right after it. */
 static bool add_jump(struct link *l, const struct link_block *b, uint32_t to)
 {
     const struct link_insn *from = b->count ? &b->insns[b->count - 1] : NULL;
@@ -85,7 +87,7 @@ static bool write_block(struct link *l, uint32_t index, uint32_t after, const ui
     const struct link_insn *last = link_last(b);
     for (uint32_t i = 0; i < b->count; i++) {
         struct link_item item = item_of(l, b, &b->insns[i]);
-        /* branch over a jump: the opposite branch */
+        /* The last instruction is a branch over a jump. The opposite branch needs no jump. */
         if (&b->insns[i] == last && link_is_branch(last->op) && item.target == after &&
             b->next != after) {
             item.in.op = link_opposite(last->op);
@@ -157,7 +159,8 @@ static bool make_items(struct link *l)
 
 /* ---- offsets ---- */
 
-/* Distances depend on lengths, and lengths on distances. Lengths only grow, so the loop ends. */
+/* Computes the offsets. Distances depend on lengths, and lengths on distances. The loop ends
+ * because lengths only grow. */
 static bool place_items(struct link *l)
 {
     uint8_t bytes[PVM_INSN_BYTES];
@@ -224,7 +227,7 @@ static bool write_table(struct link *l)
 bool link_emit_code(struct link *l)
 {
     if (!make_items(l)) return false;
-    /* an empty block at the end still needs an offset */
+    /* An empty block at the end needs an offset, too. */
     bool open =
         !l->sequence_count || l->blocks[l->sequence[l->sequence_count - 1]].first >= l->item_count;
     struct link_item trap = {.in = {.op = PVM_OP_trap}, .target = LINK_NONE, .section = LINK_NONE};

@@ -1,3 +1,5 @@
+/* What the linker knows about instructions (forms.h). Everything comes from isa.def, forms.def
+ * and vm/ops.h, except the registers of host calls and memset. */
 #include "pvm/link/forms.h"
 
 const struct link_form *link_form(uint8_t op)
@@ -37,7 +39,8 @@ bool link_is_pure(uint8_t op)
     }
 }
 
-/* Host calls follow the C convention: arguments are in a0 .. a5, t0 .. t2, and these may change. */
+/* Host calls follow the C convention: arguments are in a0 .. a5 and t0 .. t2, and a call may
+ * change all of these. */
 enum {
     ARGUMENTS = 0x1f80 | 0x1c,
     MEMSET_READS = 0x380,
@@ -45,7 +48,7 @@ enum {
     STACK = 2,
 };
 
-/* The register in a place (vm/ops.h), as a set. */
+/* Returns the register in a place (vm/ops.h) as a set. */
 static uint16_t in_place(const struct link_insn *in, unsigned place)
 {
     const uint8_t two[] = {in->d, in->a, 0}, others[] = {in->a, in->b, in->d};

@@ -1,7 +1,7 @@
-/* Writes the debug sections: which function and source line each instruction belongs to. A line
- * program covers contiguous code of one function, region by region. Each region has a stack of
- * frames, two for every function (inlined ones too): where the function is declared, and the line
- * in it. pvm/format/debug_info.c reads them. */
+/* Writes the debug sections, which say what function and source line each instruction belongs
+ * to. A line program covers contiguous code of one function, region by region. Each region has a
+ * stack of frames, two for every function (inlined functions, too): the place where the function
+ * is declared, and the line in it. pvm/format/debug_info.c reads these sections. */
 #include "pvm/format/debug_info.h"
 #include "pvm/format/varint.h"
 #include "pvm/link/link.h"
@@ -12,7 +12,7 @@ enum { FRAMES = 2 * LINK_FRAMES };
 enum line_op {
     OP_FINISH_PROGRAM,
     OP_SET_MUTATION_DEPTH,
-    OP_SET_KIND, /* and the kind, from PVM_FRAME_ENTER on */
+    OP_SET_KIND, /* the kind is added to this, from PVM_FRAME_ENTER on */
     OP_SET_FUNCTION = 6,
     OP_SET_PATH,
     OP_SET_LINE,
@@ -33,11 +33,11 @@ struct stack {
 struct line_writer {
     struct link *l;
     struct writer *lines;
-    uint32_t *strings; /* hash table: 1 + offset in the strings */
+    uint32_t *strings; /* a hash table of 1 + the offset of a string */
     size_t slots, used;
-    struct stack now; /* the frames that a reader of the program has at this point */
+    struct stack now; /* the frames that a reader of the line program has at this point */
     uint32_t mutation;
-    uint32_t from, region; /* pc where the program and the region start */
+    uint32_t from, region; /* the pc where the program starts, and that of the region */
     bool open;
 };
 
@@ -87,7 +87,7 @@ static bool grow_strings(struct line_writer *w)
     return true;
 }
 
-/* The offset of a string, which is written if it is new; 0: none. */
+/* Returns the offset of a string, which is written when it is new. 0: there is no string. */
 static uint32_t lines_string(struct line_writer *w, const char *text)
 {
     struct writer *out = &w->l->debug_strings;
@@ -99,7 +99,7 @@ static uint32_t lines_string(struct line_writer *w, const char *text)
         if (known.size == bytes.size && !memcmp(known.data, bytes.data, bytes.size))
             return w->strings[at] - 1;
     }
-    if (!out->out.size) writer_uint(out, 0, 1); /* offset 0 is no string */
+    if (!out->out.size) writer_uint(out, 0, 1); /* offset 0 means no string */
     uint32_t offset = (uint32_t)out->out.size;
     lines_number(out, (uint32_t)bytes.size);
     writer_bytes(out, bytes.data, bytes.size);
@@ -206,7 +206,7 @@ static void finish_program(struct line_writer *w, uint32_t pc)
 static void start_program(struct line_writer *w, uint32_t pc)
 {
     struct writer *ranges = &w->l->debug_ranges;
-    if (!w->lines->out.size) writer_uint(w->lines, 1, 1); /* the version */
+    if (!w->lines->out.size) writer_uint(w->lines, 1, 1); /* this is the version */
     writer_uint(ranges, pc, 4);
     writer_uint(ranges, pc, 4);
     writer_uint(ranges, w->lines->out.size, 4);
@@ -224,7 +224,7 @@ static void add_region(struct line_writer *w, uint32_t pc, const struct stack *s
     for (uint32_t i = 0; i < stack->depth; i++) set_frame(w, i, &stack->frames[i]);
 }
 
-/* Whether any object has debug information; without it there are no debug sections. */
+/* Tells whether any object has debug information. Without it the program gets no debug sections. */
 static bool has_debug(const struct link *l)
 {
     for (size_t i = 0; i < l->section_count; i++)

@@ -1,4 +1,5 @@
-/* The linker as a whole, and its findings. */
+/* Runs the whole linker in order: reads the options and the objects, calls each part, makes the
+ * program, and reports the findings. */
 #include "pvm/link/link.h"
 #include "base/archive.h"
 #include "base/number.h"
@@ -141,7 +142,8 @@ static bool read_objects(struct link *l, const penta_pvm_object *objects, size_t
     return ok && !l->err.code;
 }
 
-/* All objects have one word size, and it fits the ISA. */
+/* Finds the instruction set. All objects must have one word size, and the word size must fit the
+ * ISA. */
 static bool choose_isa(struct link *l)
 {
     for (size_t i = 0; i < l->object_count; i++) {
@@ -205,7 +207,8 @@ static bool name_things(struct link *l, struct pvm_program *p)
 
 static uint32_t link_pages(uint64_t bytes) { return (uint32_t)((bytes + PVM_PAGE - 1) / PVM_PAGE); }
 
-/* A standard program: its fields are shorter, and read-only memory has no zeros after its data. */
+/* Makes a standard program. Its fields are shorter, and its read-only memory has no zeros after
+ * the data. */
 static bool make_jam(struct link *l, struct pvm_program *p)
 {
     p->dialect = PVM_JAM;
@@ -284,8 +287,9 @@ static void write_map(const struct link *l, struct writer *map)
 
 /* ---- linking ---- */
 
-/* JAM programs are entered at fixed offsets, so all exports get a jump at the start of the code, those
- * that are called after an entry point the jump at that entry point. */
+/* Chooses the jumps at the start of the code. JAM programs are entered at fixed offsets, so
+ * every export gets a jump there: an export that is called at an entry point has the jump at
+ * that entry point. */
 static bool choose_dispatch(struct link *l)
 {
     struct writer names = {0};
@@ -394,7 +398,8 @@ bool penta_pvm_link(const penta_pvm_object *objects, size_t count, const penta_o
     return ok;
 }
 
-/* Or bitcode, which is refused with a reason. */
+/* Tells whether the file is an object or an archive that can be linked. LLVM bitcode counts,
+ * too, so that the linker can refuse it with a reason. */
 bool penta_pvm_links(penta_bytes file)
 {
     penta_bytes first = archive_first(file);

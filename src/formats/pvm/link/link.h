@@ -25,17 +25,17 @@ enum { LINK_SPILL_SLOTS = 2, LINK_SPILL_BYTES = 8 };
 #define LINK_NONE UINT32_MAX
 
 enum link_use {
-    LINK_UNUSED, /* not needed by the program */
+    LINK_UNUSED, /* the program does not need the section */
     LINK_CODE,
     LINK_RO_DATA,
     LINK_RW_DATA,
     LINK_ZERO_DATA,
-    LINK_NOTE, /* read by the linker, not loaded: metadata, exports */
+    LINK_NOTE, /* the linker reads it, and it is not loaded: metadata, exports */
     LINK_DEBUG,
 };
 
 struct link_reloc {
-    uint64_t offset; /* in its section */
+    uint64_t offset; /* in the section */
     uint32_t type, symbol;
     int64_t addend;
 };
@@ -47,25 +47,27 @@ struct link_section {
     uint64_t elf_flags;
     enum link_use use;
     bool discarded;   /* an earlier object has the same section group */
-    bool reached;     /* something that runs or is loaded refers to it */
-    uint64_t address; /* in the object */
+    bool reached;     /* something that runs or is loaded refers to the section */
+    uint64_t address; /* the address in the object */
     uint64_t file_offset;
     uint64_t size, align;
-    penta_bytes data;          /* empty for zero data */
+    penta_bytes data;          /* empty when all data is zero */
     struct link_reloc *relocs; /* ordered by offset */
     size_t reloc_count;
-    uint32_t placed;   /* its address in the program */
-    uint32_t *insn_at; /* code: 1 + the first instruction made of the halfword at 2 * i; 0: none */
+    uint32_t placed; /* the address in the program */
+    /* In code: for the halfword at 2 * i, 1 + the first instruction that was made of it; 0:
+     * there is none. */
+    uint32_t *insn_at;
 };
 
 enum link_symbol_place { LINK_DEFINED, LINK_UNDEFINED, LINK_ABSOLUTE, LINK_COMMON };
 
 struct link_symbol {
     const char *name;
-    uint64_t value; /* offset in its section, or a number; the alignment if it is common */
+    uint64_t value; /* the offset in its section, or a number; of a common symbol the alignment */
     uint64_t size;
-    uint32_t section; /* index in link.sections, when defined in one */
-    uint32_t global;  /* entry in link.globals; LINK_NONE: local */
+    uint32_t section; /* an index in link.sections, for symbols that a section defines */
+    uint32_t global;  /* an entry in link.globals; LINK_NONE: the name is local */
     enum link_symbol_place place;
     bool weak, function, section_symbol, tls;
 };
@@ -74,44 +76,45 @@ struct link_object {
     const char *name;
     penta_bytes file;
     bool is64, relocatable;
-    bool lazy; /* a member of an archive that is not needed so far */
+    bool lazy; /* a member of an archive that was not needed so far */
     uint32_t section_first, section_count;
     struct link_symbol *symbols;
     size_t symbol_count;
-    const struct link_symbol **functions; /* by place; link_function_at */
+    const struct link_symbol **functions; /* sorted by place; see link_function_at */
     size_t function_count;
-    void *elf;                 /* elf.c: holds the names */
-    struct dwarf_lines *lines; /* dwarf.c; NULL until asked for */
+    void *elf;                 /* of elf.c: holds the names */
+    struct dwarf_lines *lines; /* of dwarf.c; NULL until somebody asks */
     bool lines_tried;
 };
 
-struct link_group { /* sections that several objects have: only those of the first are used */
+/* A section group that several objects have; only that of the first object is used. */
+struct link_group {
     const char *signature;
     uint32_t object;
-    const uint32_t *members; /* sections of the object */
+    const uint32_t *members; /* sections of this object */
     size_t member_count;
 };
 
-/* What a global name stands for. */
+/* The meaning of a global name. */
 struct link_global {
     const char *name;
-    uint32_t object, symbol;   /* its definition; object LINK_NONE: none */
-    uint32_t first_object;     /* the first one that names it */
+    uint32_t object, symbol;   /* where it is defined; object LINK_NONE: nowhere */
+    uint32_t first_object;     /* the first object that names it */
     uint32_t lazy_object;      /* the archive member that could define it */
-    uint32_t group_object;     /* whose section group of this signature is used */
-    bool weak, common, needed; /* needed: there is a strong reference */
-    bool told;                 /* there is a finding that it is not defined */
-    bool provided;             /* by the linker: section and value below */
-    uint32_t section;          /* LINK_NONE: value is a number */
+    uint32_t group_object;     /* the object whose section group with this signature is used */
+    bool weak, common, needed; /* needed: a strong reference to it exists */
+    bool told;                 /* a finding already says that it is not defined */
+    bool provided;             /* the linker defines it, with the section and value below */
+    uint32_t section;          /* LINK_NONE: the value is a number */
     uint64_t value;
 };
 
-/* The note of findings about missing relocations. Relaxation must be off: with it, ld.lld moves code but
- * not its relocations. */
+/* The note of findings about missing relocations. Relaxation must be off: when it is on, ld.lld
+ * moves code and leaves its relocations where they were. */
 #define LINK_RELOCS_NOTE                                                                           \
     "link with --emit-relocs --no-relax (ld.lld; ld: -q), or pass the objects themselves"
 
-/* A resolved symbol: a place in a section, or a number if section is LINK_NONE. */
+/* A resolved symbol: a place in a section, or a number when section is LINK_NONE. */
 struct link_place {
     uint32_t section;
     int64_t offset;
@@ -119,60 +122,61 @@ struct link_place {
 
 enum link_ref {
     REF_NONE,
-    REF_DATA,      /* imm1 is an offset in section `to`: becomes the address */
-    REF_DATA_HIGH, /* the same, rounded to the nearest multiple of 4096 */
-    REF_DATA_LOW,  /* the difference to that multiple */
-    REF_CODE,      /* imm1 becomes the dynamic address of code: of offset imm1 of section `to`, or,
-                    * once there are blocks, of block `to` */
-    REF_IMPORT,    /* imm1 is an index in link.imports */
-    REF_HEAP,      /* imm1 becomes the heap's base */
+    REF_DATA,      /* imm1 is an offset in section `to`, and becomes the address */
+    REF_DATA_HIGH, /* the same address, rounded to the nearest multiple of 4096 */
+    REF_DATA_LOW,  /* the difference of the address to that multiple */
+    /* The constant imm1 becomes the dynamic address of code: of offset imm1 in section `to`, or,
+     * once there are blocks, of block `to`. */
+    REF_CODE,
+    REF_IMPORT, /* imm1 is an index in link.imports */
+    REF_HEAP,   /* imm1 becomes the base of the heap */
 };
 
-/* An instruction with operands as in struct pvm_insn. The target of a jump is at offset imm2 of
+/* An instruction with operands as in struct pvm_insn. The target of a jump is offset imm2 in
  * section `to`; once there are blocks, it is block `to`. A call loads the dynamic address of the
- * next block, where it returns. */
+ * next block, to which it returns. */
 struct link_insn {
     uint8_t op, a, b, d;
-    uint8_t ref;   /* enum link_ref */
-    uint16_t live; /* registers that are read after it; dead.c */
+    uint8_t ref;   /* a number of enum link_ref */
+    uint16_t live; /* the registers that are read afterwards (dead.c) */
     uint32_t to;
     int64_t imm1, imm2;
-    uint32_t section, offset; /* the RISC-V instruction that it was made of */
+    uint32_t section, offset; /* the place of the RISC-V instruction that it was made of */
 };
 
 struct link_block {
     struct link_insn *insns;
     uint32_t count;
-    uint32_t next; /* where control goes after it without a jump, or where its call returns */
+    uint32_t next; /* the block that comes next without a jump, or to which its call returns */
     bool reached;
-    bool taken; /* its address is used by code or data, or is a return address */
+    bool taken; /* code or data uses its address, or the address is one that a call returns to */
     bool exported;
-    bool in_data;   /* its address is in data that is loaded */
-    uint32_t table; /* 1 + index in the jump table; 0: none */
-    uint32_t first; /* its first item */
+    bool in_data;   /* loaded data holds its address */
+    uint32_t table; /* 1 + the index in the jump table; 0: it has none */
+    uint32_t first; /* the first item of the block */
     uint32_t pc;
 };
 
-struct link_item { /* an instruction as it is written */
+struct link_item { /* an instruction in the form in which it is written */
     struct pvm_insn in;
-    uint32_t target;          /* block, or LINK_NONE */
-    uint8_t size;             /* bytes asked for; 0: as few as possible */
-    uint32_t section, offset; /* what it was made of; section LINK_NONE: added by the linker */
+    uint32_t target;          /* a block, or LINK_NONE */
+    uint8_t size;             /* the size in bytes; 0: as few bytes as possible */
+    uint32_t section, offset; /* what it was made of; section LINK_NONE: the linker added it */
 };
 
 struct link_import {
     penta_bytes name;
-    uint32_t index; /* as its record asks for, or as the linker numbers it */
+    uint32_t index; /* the index that its record asks for, or that the linker gives it */
     bool has_index, used;
     uint8_t inputs, outputs;
-    uint32_t section; /* of the first record, for messages */
+    uint32_t section; /* the section of the first record, for messages */
 };
 
 struct link_export {
     penta_bytes name;
     struct link_place place;
     uint32_t block;
-    uint32_t section; /* of the record */
+    uint32_t section; /* the section of the record */
     uint64_t offset;
 };
 
@@ -180,15 +184,15 @@ struct link {
     struct arena arena;
     struct findings *findings;
     const char **where; /* the object that a finding is about */
-    penta_error err;    /* memory ran out */
+    penta_error err;    /* set when memory ran out */
 
-    /* options */
+    /* These members are the options. */
     enum pvm_isa isa;
     bool isa_given, strip, to_jam;
-    unsigned level; /* 0 to 2 */
+    unsigned level; /* a number from 0 to 2 */
     uint64_t stack_min;
     const char *dispatch;
-    penta_bytes metadata; /* in front of a standard program; data NULL: none */
+    penta_bytes metadata; /* in front of a standard program; data NULL: there is none */
 
     struct link_object *objects;
     size_t object_count, object_capacity;
@@ -196,18 +200,18 @@ struct link {
     size_t section_count, section_capacity;
     struct link_global *globals;
     size_t global_count, global_capacity;
-    uint32_t *names; /* hash table of globals: 1 + index */
+    uint32_t *names; /* a hash table of 1 + the index of a global */
     size_t name_slots;
     struct link_group *groups;
     size_t group_count, group_capacity;
     unsigned bits;  /* 32 or 64 */
-    uint32_t spill; /* section with slots for registers that lower_compute.c borrows */
+    uint32_t spill; /* the section with slots for registers that lower_compute.c borrows */
 
     struct link_insn *insns;
     size_t insn_count, insn_capacity;
     struct link_block *blocks;
     size_t block_count, block_capacity;
-    uint32_t *block_of; /* by instruction, as lowered */
+    uint32_t *block_of; /* for each instruction of the lowered code */
     struct link_item *items;
     size_t item_count, item_capacity;
     struct link_import *imports;
@@ -215,12 +219,12 @@ struct link {
     struct link_export *exports;
     size_t export_count, export_capacity;
 
-    uint32_t *order; /* sections as they are placed */
+    uint32_t *order; /* sections in the order in which they are placed */
     size_t order_count;
     uint32_t ro_size, rw_size, rw_address, heap_base, stack_size;
     struct writer ro_data, rw_data;
 
-    uint32_t *sequence; /* blocks as they are written */
+    uint32_t *sequence; /* blocks in the order in which they are written */
     size_t sequence_count;
     struct writer code, mask, table;
     uint32_t table_count;
@@ -228,55 +232,56 @@ struct link {
     struct writer debug_strings, debug_lines, debug_ranges;
 };
 
-/* Reports a finding about a place in an object; section LINK_NONE: about the program as a whole. */
+/* Reports a finding about a place in an object, or about the whole program when section is
+ * LINK_NONE. */
 void link_report(struct link *l, uint32_t code, uint32_t section, uint64_t offset, const char *note,
                  const char *format, ...) __attribute__((format(printf, 6, 7)));
 /* Reports a finding about an object. */
 void link_report_object(struct link *l, uint32_t code, uint32_t object, uint64_t file_offset,
                         const char *note, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
-/* Writes where code at this place comes from, such as "in main at 0x1010, main.c:12". Returns
- * text. */
+/* Writes where the code at this place comes from, such as "in main at 0x1010, main.c:12".
+ * Returns `text`. */
 const char *link_where(struct link *l, uint32_t section, uint64_t offset, char *text, size_t size);
 
-/* elf.c: adds an object; reports a finding if the bytes are no object. */
+/* elf.c: adds an object, or reports a finding when the bytes are not an object. */
 bool link_read_elf(struct link *l, const char *name, penta_bytes file, bool lazy);
 void link_close_elf(struct link_object *object);
 
 /* symbols.c */
 bool link_resolve(struct link *l);
-/* The place that a relocation's symbol and addend stand for; false, with a finding, if the symbol
- * is not defined. */
+/* Finds the place that a relocation's symbol and addend stand for. Returns false, after a
+ * finding, when the symbol is not defined. */
 bool link_target(struct link *l, uint32_t section, const struct link_reloc *reloc,
                  struct link_place *out);
 /* Defines the symbols that only the linker can define, such as __init_array_start. */
 void link_provide(struct link *l);
-/* The function around a place, or NULL. */
+/* Returns the function around a place, or NULL. */
 const struct link_symbol *link_function_at(struct link *l, uint32_t section, uint64_t offset);
 
 /* sections.c */
 bool link_classify(struct link *l);
-bool link_order(struct link *l); /* which section follows which; before link_provide */
+bool link_order(struct link *l); /* orders the sections; call it before link_provide */
 bool link_is_data(enum link_use use);
-bool link_place(struct link *l); /* gives data its addresses, and instructions too */
+bool link_place(struct link *l); /* gives data its addresses, in the instructions, too */
 
 /* relocate.c */
-/* The relocation at an offset whose type kind() accepts, or NULL. */
+/* Returns the relocation at an offset whose type kind() accepts, or NULL. */
 const struct link_reloc *link_reloc_at(const struct link_section *s, uint64_t offset,
                                        bool (*kind)(uint32_t type));
 bool link_reloc_is_pointer(uint32_t type);
-/* Calls visit with every place that loaded data of this section refers to. */
+/* Calls visit for every place that loaded data of this section refers to. */
 bool link_data_targets(struct link *l, uint32_t section,
                        bool (*visit)(struct link *l, struct link_place place, void *user),
                        void *user);
-/* Writes the bytes of the data sections, with all addresses in them. */
+/* Writes the bytes of the data sections, with all addresses filled in. */
 bool link_write_data(struct link *l);
 
 /* metadata.c */
 bool link_read_exports(struct link *l);
 bool link_read_stack(struct link *l);
-/* The import whose record is at this place; LINK_NONE, with a finding, if the record is
- * malformed. */
+/* Returns the import whose record is at this place. When the record is malformed it reports a
+ * finding and returns LINK_NONE. */
 uint32_t link_import_at(struct link *l, struct link_place record, uint32_t section,
                         uint64_t offset);
 bool link_number_imports(struct link *l);
@@ -286,10 +291,10 @@ bool link_lower(struct link *l);
 
 /* blocks.c */
 bool link_make_blocks(struct link *l);
-bool link_reach(struct link *l); /* marks what exports lead to; at level 0 everything */
-/* The block at a place of code; LINK_NONE when there is none. */
+bool link_reach(struct link *l); /* marks what the exports lead to; at level 0 marks everything */
+/* Returns the block at a place of code, or LINK_NONE when there is none. */
 uint32_t link_block_at(const struct link *l, struct link_place place);
-/* The instruction that ends the block, or NULL when control just goes on to the next. */
+/* Returns the instruction that ends the block, or NULL when the next block simply follows. */
 struct link_insn *link_last(const struct link_block *b);
 
 /* optimise/ */
@@ -304,11 +309,12 @@ struct source_place {
     const char *function, *function_file;
     uint32_t function_line;
     const char *file;
-    uint32_t line, column; /* 0: not known */
+    uint32_t line, column; /* 0: unknown */
 };
 bool link_write_lines(struct link *l);
-/* Where the code at an address of the object comes from: the function, then those that are inlined
- * there, each with the line in it. Returns how many; 0: not known. */
+/* Finds where the code at an address of the object comes from: the function, then the functions
+ * that are inlined there, each with the line in it. Returns how many there are; 0: nothing is
+ * known. */
 unsigned link_source_at(struct link *l, uint32_t object, uint64_t address,
                         struct source_place places[LINK_FRAMES]);
 void link_source_free(struct link_object *object);

@@ -1,9 +1,9 @@
-/* RISC-V code to instructions of the machine.
+/* Makes instructions of the machine from RISC-V code.
  *
- * The machine has no register for x0: an instruction that reads it takes the form with a constant
- * 0. The machine's addresses have 32 bits and fit one instruction: the two halves of an address
- * (lui or auipc, then what adds the low 12 bits) become a constant and an addition, which the
- * optimiser joins. */
+ * The machine has no register for x0, so an instruction that reads x0 takes the form with the
+ * constant 0. Addresses of the machine have 32 bits and fit one instruction. So the two halves
+ * of an address (lui or auipc, and the instruction that adds the low 12 bits) become a constant
+ * and an addition, which the optimiser joins. */
 #include "pvm/link/elf_names.h"
 #include "pvm/link/lower.h"
 #include <stdio.h>
@@ -53,7 +53,7 @@ uint8_t lower_map_reg(struct lowering *w, uint8_t x)
     return ZERO;
 }
 
-/* Which of the fields name registers depends on the kind. */
+/* Maps the fields that name registers. The kind of the instruction says which fields these are. */
 static void map_regs(struct lowering *w)
 {
     enum riscv_kind k = w->in.kind;
@@ -82,7 +82,8 @@ static bool is_code(const struct lowering *w, struct link_place place)
     return place.section != LINK_NONE && w->l->sections[place.section].use == LINK_CODE;
 }
 
-/* An address as the constant of an instruction: of data, of code, or a plain number. */
+/* Makes an instruction whose constant is an address of data, an address of code, or a plain
+ * number. */
 static struct link_insn address_insn(struct lowering *w, struct link_place place,
                                      enum link_ref part)
 {
@@ -94,7 +95,7 @@ static struct link_insn address_insn(struct lowering *w, struct link_place place
                   : part == REF_DATA_LOW ? (int32_t)((uint32_t)place.offset - high)
                                          : (int32_t)place.offset;
     } else if (is_code(w, place)) {
-        /* an address of code has no halves: the low one holds all of it */
+        /* An address of code has no halves: the low half holds all of it. */
         in.ref = part == REF_DATA_HIGH ? REF_NONE : REF_CODE;
         if (part == REF_DATA_HIGH) in.imm1 = 0;
     } else if (!link_is_data(w->l->sections[place.section].use)) {
@@ -103,7 +104,7 @@ static struct link_insn address_insn(struct lowering *w, struct link_place place
     return in;
 }
 
-/* Finds the auipc that a low half belongs to, and the place that it points at. */
+/* Finds the auipc that a low half belongs to, and the place that this auipc points at. */
 static bool pcrel_target(struct lowering *w, const struct link_reloc *low, struct link_place *place,
                          bool *got)
 {
@@ -134,7 +135,7 @@ static void put_address(struct lowering *w, uint8_t d, struct link_place place, 
 static void put_jump(struct lowering *w, struct link_place to);
 static void put_call(struct lowering *w, struct link_place to);
 
-/* addi, a load, a store or jalr that adds the low half of an address to its base. */
+/* Lowers an addi, a load, a store or a jalr that adds the low half of an address to its base. */
 static void lower_low(struct lowering *w, struct link_place place)
 {
     if (w->in.kind == RISCV_JALR) {
@@ -152,7 +153,7 @@ static void lower_low(struct lowering *w, struct link_place place)
     }
     size_t before = w->l->insn_count;
     int64_t imm = w->in.imm;
-    w->in.imm = 1; /* anything but 0, which could be a trap or a move */
+    w->in.imm = 1; /* any number except 0, which could mean a trap or a move */
     if (w->in.kind == RISCV_IMM && w->rs1 != ZERO)
         lower_imm(w, 1);
     else if (w->in.kind == RISCV_IMM)
@@ -171,7 +172,8 @@ static void lower_low(struct lowering *w, struct link_place place)
 
 /* ---- jumps ---- */
 
-/* Where a jump without a relocation goes: its distance holds, since sections keep their layout. */
+/* Returns the target of a jump without a relocation. The distance of the jump is right, because
+ * sections keep their layout. */
 static struct link_place lower_relative(const struct lowering *w)
 {
     return (struct link_place){w->section, (int64_t)w->offset + w->in.imm};
@@ -228,7 +230,7 @@ static void lower_branch(struct lowering *w, struct link_place to)
         put_jump(w, to);
 }
 
-/* auipc and jalr as one jump; the auipc has the relocation. Returns the size of both. */
+/* Lowers auipc and jalr as one jump. The auipc has the relocation. Returns the size of both. */
 static unsigned lower_far_call(struct lowering *w, struct link_place to)
 {
     struct riscv_insn next;
@@ -248,8 +250,8 @@ static unsigned lower_far_call(struct lowering *w, struct link_place to)
     return 4u + next.size;
 }
 
-/* auipc without a relocation: only together with the next instruction, for code of the same
- * section. */
+/* Lowers an auipc without a relocation. It is accepted only together with the next instruction,
+ * and for code of the same section. */
 static unsigned lower_own_address(struct lowering *w)
 {
     struct riscv_insn next;
@@ -298,7 +300,7 @@ static unsigned lower_import(struct lowering *w)
 
 /* ---- one instruction ---- */
 
-/* An instruction with a relocation for its operand. Returns how many bytes were used. */
+/* Lowers an instruction that has a relocation for its operand. Returns how many bytes were used. */
 static unsigned lower_relocated(struct lowering *w, const struct link_reloc *r)
 {
     struct link_place place;
@@ -311,7 +313,7 @@ static unsigned lower_relocated(struct lowering *w, const struct link_reloc *r)
         if (!pcrel_target(w, r, &place, &got)) return w->in.size;
         if (!got)
             lower_low(w, place);
-        else if (kind == RISCV_LOAD) /* the value of the GOT slot */
+        else if (kind == RISCV_LOAD) /* loads the value of the GOT slot */
             put_address(w, w->rd, place, REF_DATA);
         else
             break;
@@ -427,7 +429,7 @@ static bool lower_section(struct link *l, uint32_t index)
         w.failed = false;
         at[w.offset / 2] = (uint32_t)l->insn_count + 1;
         riscv_decode(bytes_slice(code, (size_t)w.offset, 4), l->bits, &w.in);
-        if (!w.in.size) { /* a last byte or halfword */
+        if (!w.in.size) { /* only a byte or a halfword is left */
             w.in.size = 4;
             lower_fail(&w, PVM_LINK_INSTRUCTION, NULL, "the code ends inside an instruction");
             ok = false;
@@ -437,7 +439,7 @@ static bool lower_section(struct link *l, uint32_t index)
         ok = ok && !w.failed;
         w.offset += size;
     }
-    /* a call may be the last instruction */
+    /* A call may be the last instruction, so the end of the code is a place, too. */
     if (w.offset / 2 == code.size / 2) at[w.offset / 2] = (uint32_t)l->insn_count + 1;
     w.offset = code.size;
     lower_put(&w, (struct link_insn){.op = PVM_OP_trap});

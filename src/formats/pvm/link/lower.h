@@ -1,5 +1,5 @@
-/* Lowering, shared by its two files: lower.c reads the code, follows relocations and makes jumps;
- * lower_compute.c has what computes, loads and stores. */
+/* Lowering has two files: lower.c reads the code, follows relocations and makes jumps;
+ * lower_compute.c makes the instructions that compute, load and store. */
 #pragma once
 #include "pvm/link/forms.h"
 #include "pvm/link/riscv.h"
@@ -9,15 +9,16 @@ enum { ZERO = 13, NO_REG = 255 };
 struct lowering {
     struct link *l;
     uint32_t section;
-    uint64_t offset; /* of the instruction */
+    uint64_t offset; /* the offset of the instruction */
     struct riscv_insn in;
-    uint8_t rd, rs1, rs2; /* of the machine; ZERO: x0 */
+    uint8_t rd, rs1, rs2; /* registers of the machine; ZERO: x0 */
     bool failed;
 };
 
-/* Reports a finding about the instruction. */
+/* Reports a finding about this instruction. */
 void lower_fail(struct lowering *w, uint32_t code, const char *note, const char *what);
-/* The machine's register for x, or ZERO; reports a finding if there is none. */
+/* Returns the machine's register for x. When there is none it reports a finding and returns
+ * ZERO. */
 uint8_t lower_map_reg(struct lowering *w, uint8_t x);
 
 /* ---- lower_compute.c ---- */
@@ -38,4 +39,4 @@ void lower_load(struct lowering *w);
 void lower_store(struct lowering *w);
 void lower_sc(struct lowering *w);
 void lower_amo(struct lowering *w);
-void lower_own(struct lowering *w); /* sbrk, memset, the heap's base */
+void lower_own(struct lowering *w); /* lowers sbrk, memset and the base of the heap */

@@ -1,5 +1,6 @@
-/* Instructions that compute, load and store. Where lowering needs an extra register, it borrows one
- * and keeps its value in memory meanwhile, which is safe because guests have one thread. */
+/* Lowers instructions that compute, load and store. Where this needs an extra register, it
+ * borrows one and keeps the value of that register in memory meanwhile. That is safe because
+ * guests have one thread. */
 #include "pvm/link/lower.h"
 #include "base/array.h"
 #include "pvm/text/assemble.h"
@@ -50,7 +51,7 @@ static void lower_compute_spill(struct lowering *w, uint8_t op, uint8_t reg, uns
                                     .imm1 = slot * LINK_SPILL_BYTES});
 }
 
-/* A register that is none of those in `used`; its value goes to the slot. */
+/* Returns a register that is not in `used`, and saves its value in the slot. */
 static uint8_t lower_compute_borrow(struct lowering *w, uint16_t *used, unsigned slot)
 {
     uint8_t reg = 2; /* t0 */
@@ -76,7 +77,8 @@ static uint16_t lower_compute_operands(const struct lowering *w)
 
 /* ---- arithmetic ---- */
 
-/* An operation on x0 that has no form with a constant: borrows a register and sets it to 0. */
+/* Makes an operation on x0 that has no form with a constant. It borrows a register and sets it
+ * to 0. */
 static void put_with_zero_register(struct lowering *w)
 {
     uint16_t used = lower_compute_operands(w);
@@ -137,7 +139,8 @@ void lower_imm(struct lowering *w, int64_t imm)
     }
 }
 
-/* For each byte: all ones when any bit is set. t = v | mask; c = v & mask; v = t if c != 0. */
+/* Sets each byte to all ones when any bit of it is set. t = v | mask; c = v & mask; v = t if c
+ * != 0. */
 void lower_orc_b(struct lowering *w)
 {
     uint16_t used = lower_compute_operands(w);
@@ -152,7 +155,7 @@ void lower_orc_b(struct lowering *w)
         if (i < 3) {
             lower_compute_put2i(w, PVM_OP_or_imm, t, w->rd, INT64_C(0xff) << 8 * i);
             lower_compute_put2i(w, PVM_OP_and_imm, c, w->rd, INT64_C(0xff) << 8 * i);
-        } else { /* the mask does not fit an immediate */
+        } else { /* the mask does not fit in an immediate */
             lower_put_imm(w, c, i == 3 && w->l->bits == 32 ? (int32_t)0xff000000 : 0xff);
             if (i > 3 || w->l->bits == 64)
                 lower_compute_put2i(w, PVM_OP_shift_logical_left_imm_64, c, c, 8 * i);
@@ -175,7 +178,7 @@ static void put_cmov(struct lowering *w, uint8_t op, uint8_t d, uint8_t value, u
         lower_compute_put3(w, op, d, value, condition);
 }
 
-/* rd = rs1 if rs2 is (not) zero */
+/* rd = rs1 if rs2 is zero, or if it is not zero */
 void lower_cmov(struct lowering *w)
 {
     if (w->rd == ZERO) return;
@@ -199,9 +202,9 @@ void lower_czero(struct lowering *w)
     } else if (w->rd != w->rs2) {
         put_move(w, w->rd, w->rs1);
         lower_compute_put2i(w, w->in.op, w->rd, w->rs2, 0);
-    } else if (eqz) { /* rd is the condition: if it is 0, so is the result */
+    } else if (eqz) { /* rd is the condition; when it is 0, the result is 0 */
         lower_compute_put3(w, PVM_OP_cmov_if_not_zero, w->rd, w->rs1, w->rd);
-    } else { /* a mask of the condition */
+    } else { /* makes a mask of the condition */
         lower_compute_put2i(w, PVM_OP_set_less_than_unsigned_imm, w->rd, w->rd, 1);
         lower_compute_put2i(
             w, lower_word_op(w, PVM_OP_negate_and_add_imm_64, PVM_OP_negate_and_add_imm_32), w->rd,
@@ -272,7 +275,7 @@ void lower_store(struct lowering *w)
         put_store(w, w->in.op, w->rs2, w->rs1, w->in.imm);
 }
 
-/* A store that always succeeds. */
+/* Makes a conditional store, which always succeeds. */
 void lower_sc(struct lowering *w)
 {
     put_store(w, w->in.op, w->rs2, w->rs1, 0);
@@ -290,7 +293,7 @@ void lower_amo(struct lowering *w)
     if (w->in.op == PVM_OP_move_reg) {
         put_move(w, new, w->rs2);
     } else {
-        /* what is loaded is sign-extended, so comparisons need the operand to be */
+        /* The loaded value is sign-extended, so the operand of a comparison must be, too. */
         if (w->rs2 == ZERO)
             lower_put_imm(w, new, 0);
         else if (word && w->l->bits == 64)
@@ -320,7 +323,8 @@ void lower_own(struct lowering *w)
     } else if (w->in.kind == RISCV_HEAP) {
         if (w->rd != ZERO)
             lower_put(w, (struct link_insn){.op = PVM_OP_load_imm, .a = w->rd, .ref = REF_HEAP});
-    } else if (w->rd == ZERO || w->rs1 == ZERO) { /* sbrk without a result, or of 0 bytes */
+        /* This is sbrk of 0 bytes, or its result is not used. */
+    } else if (w->rd == ZERO || w->rs1 == ZERO) {
         uint16_t used = lower_compute_operands(w);
         uint8_t t = lower_compute_borrow(w, &used, 0);
         put_move(w, t, w->rs1);

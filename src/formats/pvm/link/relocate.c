@@ -1,12 +1,12 @@
-/* Relocations of data (LINK 4.2), and what they point at. Addresses that are already in the
- * bytes are not used: in a linked file they are those of another layout. */
+/* Applies relocations of data (LINK 4.2), and finds what they point at. Addresses that are
+ * already in the bytes are not used, because in a linked file they belong to another layout. */
 #include "pvm/link/elf_names.h"
 #include "base/array.h"
 #include "pvm/link/link.h"
 
 bool link_reloc_is_pointer(uint32_t type) { return type == R_32 || type == R_64; }
 
-/* The first relocation at or after an offset. */
+/* Returns the first relocation at or after an offset. */
 static size_t first_at(const struct link_section *s, uint64_t offset)
 {
     size_t low;
@@ -22,8 +22,8 @@ const struct link_reloc *link_reloc_at(const struct link_section *s, uint64_t of
     return NULL;
 }
 
-/* How a relocation changes data: size, whether the symbol is added or subtracted, relative to the
- * data. */
+/* How a relocation changes data: the number of bytes, whether the symbol is added or subtracted,
+ * and whether the value is relative to the place of the data. */
 struct change {
     uint8_t bytes;
     int8_t sign;
@@ -80,7 +80,7 @@ bool link_data_targets(struct link *l, uint32_t section,
     return ok;
 }
 
-/* The address of a place in the program; for code the dynamic address. */
+/* Returns the address of a place in the program. For code it is the dynamic address. */
 static uint32_t address_of(const struct link *l, struct link_place place)
 {
     if (place.section == LINK_NONE) return (uint32_t)place.offset;
@@ -99,10 +99,11 @@ static void relocate_apply(struct link *l, uint32_t section, uint8_t *bytes)
         struct link_place place;
         struct change c = change_of(r->type);
         if (!c.bytes || !link_target(l, section, r, &place)) continue;
-        /* a number is not cut to an address */
+        /* A number is not cut to the size of an address. */
         uint64_t part = place.section == LINK_NONE ? (uint64_t)place.offset : address_of(l, place);
         if (c.relative) part -= s->placed + r->offset;
-        /* several relocations of one place add up; what the bytes held before is not counted */
+        /* Several relocations of one place add up. The bytes that were there before do not
+         * count. */
         value = (r->offset == last ? value : 0) + (c.sign < 0 ? 0 - part : part);
         last = r->offset;
         for (unsigned k = 0; k < c.bytes; k++) bytes[r->offset + k] = (uint8_t)(value >> 8 * k);

@@ -1,3 +1,5 @@
+/* Decodes RISC-V instructions (riscv.h). A compressed instruction is first expanded to the long
+ * one with the same meaning, and then looked up in riscv.def. */
 #include "pvm/link/riscv.h"
 
 static const struct row {
@@ -15,7 +17,7 @@ static uint32_t riscv_field(uint32_t word, unsigned from, unsigned size)
     return word >> from & ((1u << size) - 1);
 }
 
-/* Moves one bit of a word. */
+/* Moves one bit of a word from one place to another. */
 static uint32_t riscv_bit(uint32_t word, unsigned from, unsigned to)
 {
     return (word >> from & 1) << to;
@@ -74,7 +76,8 @@ static int32_t branch_offset(uint32_t h)
                         9);
 }
 
-/* Offsets of loads and stores: words and double words, from a register or from the stack. */
+/* These decode the offsets of loads and stores, of words and double words, from a register or
+ * from the stack. */
 static uint32_t offset_w(uint32_t h)
 {
     return riscv_field(h, 10, 3) << 3 | riscv_bit(h, 6, 2) | riscv_bit(h, 5, 6);
@@ -115,7 +118,8 @@ static uint32_t expand_0(uint32_t h, unsigned bits)
     }
 }
 
-/* c.srli to c.addw: funct7 and funct3 of the register forms, packed as make_r wants them. */
+/* Expands c.srli to c.addw. The table has funct7 and funct3 of the register forms, packed for
+ * make_r. */
 static uint32_t expand_arithmetic(uint32_t h, unsigned bits)
 {
     static const uint32_t word[] = {0x20 << 3, 4, 6, 7}; /* sub xor or and */
@@ -171,7 +175,7 @@ static uint32_t expand_2(uint32_t h, unsigned bits)
     }
 }
 
-/* A compressed instruction as the long one with the same meaning; 0 when there is none. */
+/* Returns the long instruction with the meaning of a compressed one, or 0 when there is none. */
 static uint32_t riscv_expand(uint32_t h, unsigned bits)
 {
     switch (h & 3) {
@@ -242,7 +246,7 @@ void riscv_decode(penta_bytes bytes, unsigned bits, struct riscv_insn *out)
 
 const char *riscv_family(uint32_t word)
 {
-    if ((word & 3) != 3) { /* compressed: what is left are loads and stores of floating point */
+    if ((word & 3) != 3) { /* the compressed ones that are left load and store floating point */
         uint32_t funct3 = riscv_field(word, 13, 3);
         if ((word & 3) != 1 && (funct3 & 3) != 0 && (funct3 & 3) != 2) return "floating point";
         return (word & 0xffff) == 0x9002 ? "ebreak" : NULL;

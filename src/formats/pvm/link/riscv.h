@@ -1,9 +1,9 @@
-/* RISC-V instructions: one word to its row of riscv.def and its operands. */
+/* Decodes RISC-V instructions: finds the row of riscv.def for a word, and the operands. */
 #pragma once
 #include "pvm/format/decode.h"
 
 enum riscv_kind {
-    RISCV_NO, /* not an instruction that can be linked */
+    RISCV_NO, /* no instruction that can be linked */
     RISCV_LUI,
     RISCV_AUIPC,
     RISCV_JAL,
@@ -33,15 +33,16 @@ enum riscv_kind {
 
 struct riscv_insn {
     enum riscv_kind kind;
-    uint8_t op;                /* enum pvm_op, for the word size asked for */
-    uint8_t size;              /* bytes: 2 or 4 */
-    uint8_t rd, rs1, rs2, rs3; /* x-numbers */
-    bool word;                 /* AMO, LR, SC: 32 bits wide */
+    uint8_t op;                /* a number of enum pvm_op, for the word size that was asked for */
+    uint8_t size;              /* 2 or 4 bytes */
+    uint8_t rd, rs1, rs2, rs3; /* numbers of the x registers */
+    bool word;                 /* AMO, LR, SC: the operation has 32 bits */
     int64_t imm;
     const char *name;
 };
 
-/* The instruction at the start of bytes. RISCV_NO with size 0 when the bytes end inside it. */
+/* Decodes the instruction at the start of the bytes. When the bytes end inside it, the kind is
+ * RISCV_NO and the size 0. */
 void riscv_decode(penta_bytes bytes, unsigned bits, struct riscv_insn *out);
-/* The family of an instruction that is not known, for messages: "floating point". */
+/* Returns the family of an unknown instruction for messages, such as "floating point". */
 const char *riscv_family(uint32_t word);

@@ -1,6 +1,6 @@
-/* Sections (LINK 4.1, LINK 4.4): what each is used for, the order of those that are loaded, and
- * their addresses. Read-only data starts at 0x10000; read-write data follows after a guard zone,
- * and zero data comes last, so that it need not be stored. */
+/* Decides what each section is used for, in which order the loaded ones come, and at which
+ * addresses (LINK 4.1, LINK 4.4). Read-only data starts at 0x10000. Read-write data follows
+ * after a guard zone; zero data comes last, so that it need not be stored. */
 #include "pvm/text/assemble.h"
 #include "base/array.h"
 #include "base/number.h"
@@ -15,7 +15,8 @@ static bool sections_starts(const char *name, const char *prefix)
     return !strncmp(name, prefix, strlen(prefix));
 }
 
-/* ".data" and ".data.x", not ".database" */
+/* Tells whether the name is that of the family: for ".data" it accepts ".data" and ".data.x",
+ * but not ".database". */
 static bool sections_family(const char *name, const char *base)
 {
     size_t n = strlen(base);
@@ -43,7 +44,7 @@ static enum link_use use_by_name(const struct link_section *s)
     if (any_family(s->name, zero) && s->elf_type == ELF_NOBITS) return LINK_ZERO_DATA;
     if (any_family(s->name, rw)) return LINK_RW_DATA;
     if (s->elf_flags & ELF_EXECINSTR) return LINK_CODE;
-    return LINK_NOTE; /* not known by name */
+    return LINK_NOTE; /* the name tells nothing */
 }
 
 static enum link_use use_of(struct link *l, uint32_t index)
@@ -112,10 +113,11 @@ bool link_is_data(enum link_use use)
 
 /* ---- order ---- */
 
-struct placing { /* the key that sections are ordered by */
+struct placing { /* the key by which sections are sorted */
     uint32_t section;
     enum link_use use;
-    const char *name; /* if a program can ask for its bounds: sections of one name are adjacent */
+    /* Set if a program can ask for its bounds; then sections of one name must be adjacent. */
+    const char *name;
 };
 
 static bool is_array(const char *name)
@@ -124,7 +126,7 @@ static bool is_array(const char *name)
            sections_family(name, ".preinit_array");
 }
 
-/* .init_array.100 before .init_array.200 before .init_array */
+/* Sorts .init_array.100 before .init_array.200, and that before .init_array. */
 static int by_priority(const char *a, const char *b)
 {
     if (!is_array(a) || !is_array(b)) return strcmp(a, b);
@@ -174,7 +176,8 @@ static bool too_large(struct link *l)
     return false;
 }
 
-/* Places the sections of this use from an address on; returns their end. UINT64_MAX: too large. */
+/* Places the sections of this use from an address on. Returns the end, or UINT64_MAX when they
+ * are too large. */
 static uint64_t place_uses(struct link *l, enum link_use use, uint64_t at)
 {
     for (size_t i = 0; i < l->order_count; i++) {
@@ -188,7 +191,7 @@ static uint64_t place_uses(struct link *l, enum link_use use, uint64_t at)
     return at;
 }
 
-/* Gives instructions the addresses that they named by section and offset. */
+/* Puts addresses into instructions that named them by section and offset. */
 static void resolve_refs(struct link *l)
 {
     for (size_t i = 0; i < l->block_count; i++)

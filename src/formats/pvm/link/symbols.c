@@ -1,12 +1,13 @@
-/* Names: which objects are part of the program, and which definition a name stands for. As in other
- * linkers, a strong definition is preferred to a weak one and that to a common one, two strong ones
- * are an error, and members of archives are used when they define what is missing. */
+/* Decides which objects are part of the program, and which definition a name stands for. The
+ * rules are those of other linkers: a strong definition is preferred to a weak one, and a weak
+ * one to a common one. Two strong ones are an error. Members of archives are used when they
+ * define what is missing. */
 #include "pvm/text/assemble.h"
 #include "base/array.h"
 #include "pvm/link/link.h"
 #include <stdlib.h>
 
-enum { LABELS_MAX = 64 }; /* between a function and a place in it */
+enum { LABELS_MAX = 64 }; /* the most labels between a function and a place in it */
 
 /* ---- the table of names ---- */
 
@@ -33,7 +34,7 @@ static bool grow_names(struct link *l)
     return true;
 }
 
-/* The entry of a name, made when there is none; LINK_NONE when memory ran out. */
+/* Returns the entry of a name, and makes it when there is none. LINK_NONE: memory ran out. */
 static uint32_t global_of(struct link *l, const char *name, uint32_t object)
 {
     if (l->global_count * 2 >= l->name_slots && !grow_names(l)) return LINK_NONE;
@@ -66,7 +67,7 @@ static void symbols_define(struct link *l, uint32_t object, uint32_t index)
     bool common = s->place == LINK_COMMON;
     if (g->object != LINK_NONE) {
         struct link_symbol *old = &l->objects[g->object].symbols[g->symbol];
-        if (common && g->common) { /* the largest */
+        if (common && g->common) { /* the largest wins */
             if (s->size > old->size) old->size = s->size;
             if (s->value > old->value) old->value = s->value;
             return;
@@ -85,7 +86,7 @@ static void symbols_define(struct link *l, uint32_t object, uint32_t index)
     g->common = common;
 }
 
-/* Drops section groups that an earlier object has. */
+/* Drops the section groups that an earlier object has. */
 static bool choose_groups(struct link *l, uint32_t object)
 {
     const struct link_object *o = &l->objects[object];
@@ -103,7 +104,7 @@ static bool choose_groups(struct link *l, uint32_t object)
     return true;
 }
 
-/* Makes the object part of the program: what it defines and needs goes into the table. */
+/* Makes the object part of the program: the names that it defines and needs go into the table. */
 static bool symbols_load(struct link *l, uint32_t object)
 {
     struct link_object *o = &l->objects[object];
@@ -122,7 +123,7 @@ static bool symbols_load(struct link *l, uint32_t object)
     return true;
 }
 
-/* Notes what an archive member could define. */
+/* Notes the names that an archive member could define. */
 static bool symbols_offer(struct link *l, uint32_t object)
 {
     struct link_object *o = &l->objects[object];
@@ -136,7 +137,7 @@ static bool symbols_offer(struct link *l, uint32_t object)
     return true;
 }
 
-/* Space for a common symbol: a section of its own. */
+/* Makes space for a common symbol, in a section of its own. */
 static bool allocate_common(struct link *l, struct link_global *g)
 {
     struct link_symbol *s = &l->objects[g->object].symbols[g->symbol];
@@ -183,7 +184,7 @@ static const char *after_prefix(const char *name, const char *prefix)
     return strncmp(name, prefix, n) ? NULL : name + n;
 }
 
-/* Defines a symbol as the start of the first section of this name, or the end of the last. */
+/* Defines a symbol as the start of the first section of this name, or as the end of the last. */
 static void provide_bound(struct link *l, struct link_global *g, const char *section, bool end)
 {
     g->provided = true;
@@ -282,7 +283,7 @@ bool link_target(struct link *l, uint32_t section, const struct link_reloc *relo
     }
     if (s->place == LINK_DEFINED) out->section = s->section;
     out->offset = (int64_t)((uint64_t)reloc->addend + s->value);
-    if (s->place == LINK_UNDEFINED) out->offset = reloc->addend; /* symbol 0: no symbol */
+    if (s->place == LINK_UNDEFINED) out->offset = reloc->addend; /* symbol 0 means no symbol */
     return true;
 }
 
@@ -297,7 +298,8 @@ static int by_place(const void *a, const void *b)
     return x->function - y->function;
 }
 
-/* Lists the symbols that can name code, by place, without the compiler's own labels. */
+/* Lists the symbols that can name code, sorted by place, without the labels that the compiler
+ * makes. */
 static bool index_functions(struct link *l, struct link_object *o)
 {
     if (o->functions) return true;

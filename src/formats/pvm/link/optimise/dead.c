@@ -1,12 +1,13 @@
-/* Liveness of registers, and dropping of instructions whose result is not read. */
+/* Computes which registers are live, and drops instructions whose results are not read. */
 #include "pvm/link/optimise/optimise.h"
 #include <stdlib.h>
 
-/* Registers that are live after a return by the C convention: ra, sp, s0, s1, a0, a1. */
+/* The registers that are live after a return by the C convention: ra, sp, s0, s1, a0, a1. */
 enum { RETURNS = 1 << 0 | 1 << 1 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 8, RA = 0, SP = 1 };
 
-/* Whether every `ret` is a return by the C convention. Code written by hand may use ra for other
- * things; then nothing is assumed. In compiled code only calls and loads write ra. */
+/* Tells whether every `ret` is a return by the C convention. In compiled code only calls and
+ * loads write ra. Code that was written by hand may use ra for other things; then nothing is
+ * assumed. */
 static bool returns_are_c(const struct link *l)
 {
     for (size_t i = 0; i < l->block_count; i++) {
@@ -23,7 +24,7 @@ static bool returns_are_c(const struct link *l)
 
 struct liveness {
     struct link *l;
-    uint16_t *in; /* by block */
+    uint16_t *in; /* for each block */
     bool c_returns;
 };
 
@@ -61,10 +62,11 @@ static uint16_t dead_walk(const struct liveness *w, struct link_block *b)
     return live;
 }
 
-/* The predecessors of each block, which have to be looked at again when its live registers
- * change. */
+/* The predecessors of each block. They must be looked at again when the live registers of the
+ * block change. */
 struct sources {
-    uint32_t *first; /* start of a block's part of `from`; the next block's start is its end */
+    /* The start of a block's part of `from`, which ends where the part of the next block starts. */
+    uint32_t *first;
     uint32_t *from;
 };
 
@@ -90,7 +92,8 @@ static bool find_sources(struct link *l, struct sources *s)
     for (uint32_t i = 0; i < l->block_count; i++)
         for (unsigned n = l->blocks[i].reached ? ways_out(&l->blocks[i], to) : 0; n-- > 0;)
             s->from[s->first[to[n]]++] = i;
-    /* filling has moved each start to its end, which is the start of the next */
+    /* Filling has moved each start to the end of its part, and that is the start of the next
+     * part. */
     memmove(s->first + 1, s->first, l->block_count * sizeof *s->first);
     s->first[0] = 0;
     return true;
@@ -116,7 +119,8 @@ static bool dead_solve(struct liveness *w)
     return ok;
 }
 
-/* Whether it may be dropped: loads can trap, so only those that cannot. */
+/* Tells whether the instruction may be dropped. Loads can trap, so only those loads may be
+ * dropped that cannot trap. */
 static bool dead_removable(const struct link *l, const struct link_insn *in)
 {
     if (link_is_pure(in->op)) return true;
@@ -154,8 +158,8 @@ static void dead_sweep(const struct liveness *w, struct link_block *b, bool *cha
     b->count -= kept;
 }
 
-/* Drops the saving of a borrowed register that is not restored: a slot is only read in the block
- * that wrote it. */
+/* Drops an instruction that saves a borrowed register when nothing restores the register. A slot
+ * is read only in the block that wrote it. */
 static void sweep_spills(const struct link *l, struct link_block *b, bool *changed)
 {
     const struct link_section *s = &l->sections[l->spill];

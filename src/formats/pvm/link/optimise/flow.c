@@ -1,4 +1,5 @@
-/* Passes over jumps and blocks: threading, merging, copies of short blocks. */
+/* The passes over jumps and blocks: a jump to a jump goes to the last target, blocks are merged,
+ * and short blocks are copied. */
 #include "pvm/link/optimise/optimise.h"
 #include <stdlib.h>
 
@@ -20,7 +21,7 @@ void opt_normal_form(struct link *l)
     }
 }
 
-/* The block that control reaches from a block: empty blocks are skipped. */
+/* Returns the block that control reaches from a block. Empty blocks are skipped. */
 static uint32_t flow_through(const struct link *l, uint32_t block)
 {
     for (unsigned i = 0; i < HOPS && block != LINK_NONE; i++) {
@@ -52,7 +53,7 @@ static void flow_thread(struct link *l, struct link_block *b, bool *changed)
     }
 }
 
-/* Counts what leads to each block, also from outside of the code. */
+/* Counts the ways that lead to each block. Ways from outside of the code count, too. */
 static void count_uses(const struct link *l, uint32_t *uses)
 {
     for (size_t i = 0; i < l->block_count; i++) {
@@ -61,7 +62,7 @@ static void count_uses(const struct link *l, uint32_t *uses)
         if (!b->reached) continue;
         for (uint32_t k = 0; k < b->count; k++) {
             const struct link_insn *in = &b->insns[k];
-            if (in->ref == REF_CODE) uses[in->to] += 2; /* from anywhere */
+            if (in->ref == REF_CODE) uses[in->to] += 2; /* the address can be used from anywhere */
             if (pvm_has_target(in->op)) uses[in->to]++;
             if (is_call(in->op)) uses[b->next]++; /* a block that a call returns to is not merged */
         }
@@ -69,7 +70,7 @@ static void count_uses(const struct link *l, uint32_t *uses)
     }
 }
 
-/* Computes again which blocks are reached; code that data points to stays. */
+/* Computes again which blocks are reached. Code that data points to stays. */
 static bool reach_again(struct link *l)
 {
     uint32_t *stack = malloc((l->block_count + 1) * sizeof *stack);
@@ -96,7 +97,7 @@ static bool reach_again(struct link *l)
     return true;
 }
 
-/* Merges a block with those that follow it and that nothing else goes to, all at once. */
+/* Merges a block with the blocks that follow it and to which nothing else goes, all at once. */
 static bool merge_chain(struct link *l, uint32_t index, const uint32_t *uses, bool *changed)
 {
     struct link_block *b = &l->blocks[index];
@@ -148,9 +149,10 @@ bool opt_flow(struct link *l, bool *changed)
 
 /* ---- copies of short blocks ---- */
 
-/* A block that is only a return or a trap, as short as the jump to it, or a few instructions before
- * a jump: compilers share such ends of blocks, and then one jump leads to the next. A copy of three
- * made an interpreter's loop a sixth faster for one percent more code; longer ones gave no more. */
+/* Tells whether a block is short: only a return or a trap, or no longer than the jump to it, or
+ * a few instructions before a jump. Compilers share such ends of blocks, and then one jump leads
+ * to the next. A copy of three instructions made the loop of an interpreter a sixth faster for
+ * one percent more code; longer copies gave no more. */
 static bool is_short(const struct link_block *b)
 {
     enum { COPIED = 3 };
@@ -178,7 +180,7 @@ bool opt_tails(struct link *l, bool *changed)
         struct link_block *b = &l->blocks[i];
         if (!b->reached || b->next == LINK_NONE || link_last(b) || b->next == i) continue;
         const struct link_block *tail = &l->blocks[b->next];
-        /* a block that falls into it needs no copy */
+        /* A block that goes on into the short one without a jump needs no copy. */
         if (b->next == i + 1 || !is_short(tail)) continue;
         if (!flow_append(l, b, tail)) return false;
         *changed = true;

@@ -1,15 +1,17 @@
-/* The order of the blocks. The compiler's order is good for loops, so it stays; but a block that no
- * other falls into can move to where a jump to it would be. */
+/* Chooses the order of the blocks. The compiler's order is good for loops, so it stays; but a
+ * block can move to where a jump to it would be, if no other block goes on into it without a
+ * jump. */
 #include "pvm/link/optimise/optimise.h"
 #include <stdlib.h>
 
 struct placing {
     struct link *l;
     bool *placed;
-    uint32_t *before; /* the block before it in the compiler's order */
+    uint32_t *before; /* for each block the one before it in the compiler's order */
 };
 
-/* Whether control goes from the first to the second without a jump if they are adjacent. */
+/* Tells whether control goes from the first block to the second without a jump when the second
+ * comes right after the first. */
 static bool falls_into(const struct link *l, uint32_t from, uint32_t to)
 {
     const struct link_block *b = &l->blocks[from];

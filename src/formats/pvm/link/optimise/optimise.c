@@ -1,4 +1,5 @@
-/* Repeats the passes until nothing changes: each can make work for the others. */
+/* Runs the passes again and again until nothing changes, because each can make work for the
+ * others. */
 #include "pvm/link/optimise/optimise.h"
 
 enum { ROUNDS = 8 };

@@ -1,13 +1,13 @@
-/* The passes of the optimiser. All of them keep the meaning of the program: same results, same host
- * calls, same stores.
+/* The passes of the optimiser. All of them keep the meaning of the program: its results, host
+ * calls and stores stay the same.
  *
- * While passes run no block ends with a jump: `next` says where it goes on, or where a branch goes
- * when it is not taken. */
+ * While the passes run, no block ends with a jump. `next` says which block comes afterwards; for
+ * a branch it is the block that follows when the branch is not taken. */
 #pragma once
 #include "pvm/link/forms.h"
 
-/* queue.c: blocks that must be looked at again, each at most once in the queue. So the time of an
- * analysis is in proportion to the program, whatever the order of its blocks. */
+/* queue.c: blocks that must be looked at again. Each is at most once in the queue. So the time
+ * of an analysis is in proportion to the program, whatever the order of its blocks. */
 struct opt_queue {
     uint32_t *blocks;
     bool *waiting;
@@ -16,21 +16,22 @@ struct opt_queue {
 bool opt_queue_init(struct opt_queue *q, struct link *l);
 void opt_queue_free(struct opt_queue *q);
 void opt_queue_add(struct opt_queue *q, uint32_t block);
-uint32_t opt_queue_take(struct opt_queue *q); /* LINK_NONE: empty */
+uint32_t opt_queue_take(struct opt_queue *q); /* LINK_NONE: the queue is empty */
 
 /* flow.c */
-void opt_normal_form(struct link *l); /* drops the jumps at the end of blocks, see above */
+void opt_normal_form(struct link *l); /* drops the jumps at the ends of blocks, see above */
 /* Removes jumps to jumps and branches to the next block, and merges blocks. */
 bool opt_flow(struct link *l, bool *changed);
 /* Replaces a jump to a return by the return. */
 bool opt_tails(struct link *l, bool *changed);
 
-/* values.c: propagates constants, addresses and copies to where they are used, and chooses forms
- * with an immediate. */
+/* values.c: propagates constants, addresses and copies to the places that use them, and chooses
+ * forms with an immediate. */
 bool opt_values(struct link *l, bool *changed);
 
-/* dead.c: drops instructions whose result is not read. Also sets `live` of every instruction. */
+/* dead.c: drops instructions whose results are not read. It also sets `live` of every
+ * instruction. */
 bool opt_dead(struct link *l, bool *changed);
 
-/* layout.c: which block follows which, into l->sequence. */
+/* layout.c: writes to l->sequence which block follows which. */
 bool opt_layout(struct link *l);

@@ -1,20 +1,20 @@
-/* Propagates what registers hold: constants and addresses of code from block to block, copies and
- * sums of a register and a constant within a block. */
+/* Propagates the values of registers: constants and addresses of code from block to block,
+ * copies and sums of a register and a constant within one block. */
 #include "pvm/link/optimise/optimise.h"
 #include <stdlib.h>
 
 enum value_kind {
-    ANY, /* nothing is known yet: no predecessor of the block has been looked at */
+    ANY, /* nothing is known yet, because no predecessor of the block was looked at */
     CONSTANT,
     CODE, /* the dynamic address of block `block` */
-    SUM,  /* register `reg` plus `number`; within a block only */
+    SUM,  /* register `reg` plus `number`; only within a block */
     UNKNOWN,
 };
 
 struct value {
     uint8_t kind, reg;
-    uint8_t uses; /* instructions of the block that have read it */
-    bool local;   /* set in this block */
+    uint8_t uses; /* how many instructions of the block have read it */
+    bool local;   /* it was set in this block */
     uint32_t block;
     int64_t number;
 };
@@ -25,7 +25,7 @@ struct state {
 
 struct analysis {
     struct link *l;
-    struct state *in; /* by block */
+    struct state *in; /* for each block */
     bool word32;
     bool *changed;
 };
@@ -39,7 +39,7 @@ static uint64_t values_number(const struct state *s, uint8_t reg)
     return (uint64_t)s->reg[reg].number;
 }
 
-/* Forgets the sums of a register that changes. */
+/* Forgets the sums that are made with a register which changes. */
 static void values_forget(struct state *s, uint8_t reg)
 {
     for (unsigned i = 0; i < PVM_REGISTERS; i++)
@@ -59,7 +59,7 @@ static uint8_t add_op(const struct analysis *a)
     return a->word32 ? PVM_OP_add_imm_32 : PVM_OP_add_imm_64;
 }
 
-/* The value of reg + number. */
+/* Returns the value of reg + number. */
 static struct value values_sum(const struct analysis *a, const struct state *s, uint8_t reg,
                                int64_t add)
 {
@@ -77,7 +77,7 @@ static struct value values_sum(const struct analysis *a, const struct state *s, 
     return v;
 }
 
-/* What an instruction that only computes leaves in its register. */
+/* Returns the value that an instruction which only computes leaves in its register. */
 static struct value values_computed(const struct analysis *a, const struct state *s,
                                     const struct link_insn *in)
 {
@@ -95,7 +95,8 @@ static struct value values_computed(const struct analysis *a, const struct state
         break;
     case PVM_DO_SET3: known = is_constant(s, in->a) && is_constant(s, in->b); break;
     case PVM_DO_SET2I:
-        if (in->ref == REF_CODE) { /* the low half holds all of the address, the high half is 0 */
+        /* The low half holds all of the address, and the high half is 0. */
+        if (in->ref == REF_CODE) {
             bool zero = is_constant(s, in->b) && !s->reg[in->b].number;
             return zero ? (struct value){.kind = CODE, .block = in->to} : unknown;
         }
@@ -110,7 +111,7 @@ static struct value values_computed(const struct analysis *a, const struct state
     return (struct value){.kind = CONSTANT, .number = (int64_t)out};
 }
 
-/* The result of a conditional move, if its condition is known. */
+/* Returns the result of a conditional move, if its condition is known. */
 static struct value values_moved(const struct state *s, const struct link_insn *in, uint8_t d)
 {
     if (!is_constant(s, in->b)) return unknown;
@@ -136,7 +137,8 @@ static void values_step(const struct analysis *a, struct state *s, const struct 
             : in->a;
     struct value value = kind == PVM_DO_CMOV3 || kind == PVM_DO_CMOVI ? values_moved(s, in, d)
                                                                       : values_computed(a, s, in);
-    if (value.kind == SUM && value.reg == d) value = unknown; /* a sum of its old value */
+    /* It is a sum of the register's old value. */
+    if (value.kind == SUM && value.reg == d) value = unknown;
     values_set(s, d, value);
 }
 
@@ -148,7 +150,7 @@ static bool values_same(const struct value *x, const struct value *y)
            (x->kind != CODE || x->block == y->block);
 }
 
-/* Keeps what holds on all ways into a block; true if that changed. */
+/* Keeps the values that hold on all ways into a block. Returns true when that changed something. */
 static bool values_meet(struct state *into, const struct state *from)
 {
     bool changed = false;
@@ -172,7 +174,8 @@ static bool values_lose(struct state *into)
     return values_meet(into, &nothing);
 }
 
-/* Blocks that are entered from anywhere: exports, addresses in data or code, return points. */
+/* Starts with the blocks that can be entered from anywhere: exports, blocks whose address is in
+ * data or code, and blocks to which calls return. */
 static void values_start(struct analysis *a)
 {
     struct link *l = a->l;
@@ -225,16 +228,16 @@ static unsigned size_of(int64_t value)
     return v >= -0x800000 && v < 0x800000 ? 3 : 4;
 }
 
-/* Whether this instruction is the only one that reads the register: if it can do without, the one
- * that set it is dropped. */
+/* Tells whether this instruction is the only one that reads the register. If it can do without
+ * the register, the instruction that set it is dropped. */
 static bool only_use(const struct state *s, const struct link_insn *in, uint8_t reg)
 {
     bool written = link_writes(in) & link_bit(reg);
     return s->reg[reg].local && !s->reg[reg].uses && (written || !(in->live & link_bit(reg)));
 }
 
-/* Whether a constant in place of a register is worth it: it takes no more bytes, or the load of the
- * register is dropped. */
+/* Tells whether a constant in place of a register is worth it: the instruction takes no more
+ * bytes, or the load of the register is dropped. */
 static bool values_pays(const struct state *s, const struct link_insn *in, uint8_t reg,
                         unsigned free_bytes)
 {
@@ -257,7 +260,7 @@ static void values_change(struct analysis *a, struct link_insn *in, struct link_
     *a->changed = true;
 }
 
-/* Reads the original instead of a copy. */
+/* Makes the instruction read the original register instead of a copy. */
 static void use_originals(struct analysis *a, const struct state *s, struct link_insn *in)
 {
     uint8_t *fields[2] = {NULL, NULL};
@@ -293,7 +296,7 @@ static void load_constant(struct analysis *a, struct link_insn *in, uint8_t d, i
         values_change(a, in, (struct link_insn){.op = PVM_OP_load_imm64, .a = d, .imm1 = value});
 }
 
-/* rd = op ra, rb with a constant on one side. */
+/* Rewrites rd = op ra, rb when one side is a constant. */
 static void rewrite_set3(struct analysis *a, const struct state *s, struct link_insn *in)
 {
     const struct link_form *form = link_form(in->op);
@@ -309,7 +312,7 @@ static void rewrite_set3(struct analysis *a, const struct state *s, struct link_
     }
 }
 
-/* rd = rb + c, where rb is the sum of another register and a constant. */
+/* Rewrites rd = rb + c when rb is the sum of another register and a constant. */
 static void rewrite_add(struct analysis *a, const struct state *s, struct link_insn *in)
 {
     const struct value *v = &s->reg[in->b];
@@ -328,7 +331,7 @@ static void rewrite_add(struct analysis *a, const struct state *s, struct link_i
     }
 }
 
-/* An address that is a register and a constant, or only a constant. */
+/* Rewrites an address that is a register and a constant, or only a constant. */
 static void rewrite_address(struct analysis *a, const struct state *s, struct link_insn *in,
                             uint8_t *base)
 {
@@ -378,8 +381,8 @@ static void rewrite_cmov(struct analysis *a, const struct state *s, struct link_
     }
 }
 
-/* A branch whose condition is known goes only one way; with one constant it takes the immediate
- * form. */
+/* Rewrites a branch. When its condition is known it goes only one way; with one constant it
+ * takes the immediate form. */
 static void rewrite_branch(struct analysis *a, const struct state *s, struct link_block *b,
                            struct link_insn *in)
 {
@@ -406,7 +409,7 @@ static void rewrite_branch(struct analysis *a, const struct state *s, struct lin
     }
 }
 
-/* Jumps and calls by a register that holds the address of known code. */
+/* Rewrites jumps and calls by a register that holds the address of known code. */
 static void rewrite_dynamic(struct analysis *a, const struct state *s, struct link_block *b,
                             struct link_insn *in)
 {
@@ -422,7 +425,7 @@ static void rewrite_dynamic(struct analysis *a, const struct state *s, struct li
     }
 }
 
-/* Whether the register already holds the value. */
+/* Tells whether the register already holds the value. */
 static bool values_keeps(const struct state *s, uint8_t d, const struct value *v)
 {
     const struct value *old = &s->reg[d];
@@ -434,7 +437,7 @@ static bool values_keeps(const struct state *s, uint8_t d, const struct value *v
                                : false;
 }
 
-/* Instructions that only compute a register. */
+/* Rewrites instructions that only compute a register. */
 static void rewrite_value(struct analysis *a, const struct state *s, struct link_insn *in)
 {
     enum pvm_kind kind = link_kind(in->op);
@@ -453,7 +456,7 @@ static void rewrite_value(struct analysis *a, const struct state *s, struct link
         return;
     }
     if (v.kind == CONSTANT && kind != PVM_DO_LOADI && kind != PVM_DO_LOADI64) {
-        /* a move is shorter than most constants */
+        /* A move is shorter than the load of most constants. */
         bool source_goes =
             (kind == PVM_DO_SET2 ? only_use(s, in, in->a) : only_use(s, in, in->b)) ||
             (kind == PVM_DO_SET3 && only_use(s, in, in->a));
@@ -502,7 +505,7 @@ static void values_rewrite(struct analysis *a, uint32_t block)
     for (uint32_t k = 0; k < b->count; k++) {
         struct link_insn *in = &b->insns[k];
         rewrite_insn(a, &s, b, in);
-        if (k >= b->count) break; /* it was a branch */
+        if (k >= b->count) break; /* the instruction was a branch, which is gone */
         uint16_t reads = link_reads(in);
         for (uint8_t r = 0; r < PVM_REGISTERS; r++)
             if (reads & link_bit(r) && s.reg[r].uses < UINT8_MAX) s.reg[r].uses++;
