@@ -31,7 +31,8 @@ bool penta_pvm_import(const penta_module *module, uint32_t number, penta_bytes *
     return true;
 }
 
-/* They lie here, 16 MiB at most (Gray Paper, appendix A.7). */
+/* Tells whether the address is in the arguments of a JAM program. Their area has at most 16 MiB
+ * (Gray Paper, appendix A.7). */
 bool penta_pvm_in_arguments(const penta_module *module, uint64_t address)
 {
     static const uint64_t start = 0xfeff0000, end = 0xffff0000;

@@ -1,4 +1,4 @@
-/* Where there is no compiler for the host: see jit/api.c. */
+/* Stands in for jit/api.c in builds without a compiler for the host's machine code. */
 #include "penta/pvm.h"
 #include "pvm/pvm.h"
 

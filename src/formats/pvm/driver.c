@@ -1,4 +1,4 @@
-/* The table of what the format can do. */
+/* The driver of the format: the table of what penta can do with PolkaVM programs. */
 #include <string.h>
 #include "pvm/format/functions.h"
 #include "pvm/pvm.h"
@@ -15,7 +15,8 @@ static const struct engine *const engines[] = {&pvm_interp, &pvm_jit, &pvm_both,
 static pvm_adopt_fn *const adopts[] = {NULL, pvm_jit_adopt, pvm_both_adopt};
 #else
 #include "core/engine.h"
-/* Without the compiler these names open the interpreter, which then reports its own name. */
+/* Stands in for the compiler in builds without one. The name opens the interpreter, which then
+ * reports its own name. */
 static const struct engine no_jit = {.name = "jit", .open = pvm_vm_open};
 static const struct engine no_both = {.name = "both", .open = pvm_vm_open};
 static const struct engine *const engines[] = {&pvm_interp, &no_jit, &no_both, NULL};
@@ -32,7 +33,7 @@ const char *pvm_engine_find(const char *name, pvm_adopt_fn **adopt)
     return NULL;
 }
 
-/* The pc of the instruction that holds the byte at this offset of the file. */
+/* Finds the pc of the instruction that holds the byte at this offset of the file. */
 static bool pvm_pc_of(const penta_module *module, uint64_t offset, uint64_t *pc)
 {
     const struct pvm_module *m = pvm_module(module);

@@ -57,20 +57,20 @@ enum pvm_section_id {
 };
 /* clang-format on */
 
-struct pvm_section { /* as it stands in the file */
+struct pvm_section { /* a section as it is in the file */
     uint8_t id;
-    uint64_t offset; /* of the id byte */
+    uint64_t offset; /* the offset of the id byte */
     uint64_t payload_offset;
     penta_bytes payload;
-    bool raw;    /* writing its fields would not give these bytes */
-    bool extra;  /* of an unknown kind: kept, but never looked into */
-    size_t used; /* bytes of the payload that reading needed */
+    bool raw;    /* a writer would make other bytes from the fields */
+    bool extra;  /* of an unknown kind; it is kept and never read */
+    size_t used; /* the bytes of the payload that reading needed */
 };
 
 struct pvm_import {
     penta_bytes name;
-    uint32_t pc; /* doc: its first use; else 0 */
-    bool broken; /* its range lies outside the names: no such import for the host */
+    uint32_t pc; /* doc: where it is first used; else 0 */
+    bool broken; /* its range lies outside of the names; for the host there is no such import */
 };
 
 struct pvm_export {
@@ -79,7 +79,7 @@ struct pvm_export {
 };
 
 struct pvm_varint { /* a number that is not stored in its shortest form */
-    uint32_t index; /* which one, in file order */
+    uint32_t index; /* the index of the number, in file order */
     uint8_t size, bytes[10];
 };
 
@@ -93,10 +93,11 @@ extern const char *const pvm_doc_end_names[]; /* ends with NULL */
 
 struct pvm_program {
     enum pvm_dialect dialect;
-    bool spi, has_metadata; /* jam: a standard program; with metadata in front */
+    /* In jam: whether it is a standard program, and whether metadata is in front. */
+    bool spi, has_metadata;
     penta_bytes metadata;
-    uint32_t ro_size, rw_size, stack_size; /* in memory; the data may be shorter */
-    uint32_t heap_pages;                   /* jam: zero pages after rw data */
+    uint32_t ro_size, rw_size, stack_size; /* sizes in memory; the data may be shorter */
+    uint32_t heap_pages;                   /* jam: the zero pages after rw data */
     penta_bytes ro_data, rw_data;
     struct pvm_import *imports;
     size_t import_count;
@@ -105,11 +106,11 @@ struct pvm_program {
     struct pvm_code code; /* code, bitmask, jump table, ISA */
     penta_bytes debug_strings, debug_lines, debug_ranges;
     enum pvm_doc_end doc_end;
-    struct pvm_section *sections; /* polkavm: all but the end; the writer looks at raw and extra */
+    struct pvm_section *sections; /* polkavm: all but the end; the writer reads raw and extra */
     size_t section_count;
-    bool has_code;        /* polkavm: the code section is there */
-    bool length_wrong;    /* polkavm: the header claims another length than the file has */
-    uint64_t length;      /* polkavm: the length that the header claims */
+    bool has_code;        /* polkavm: whether the code section is there */
+    bool length_wrong;    /* polkavm: the length in the header is not that of the file */
+    uint64_t length;      /* polkavm: the length in the header */
     penta_bytes trailing; /* polkavm: bytes after the end section */
     struct pvm_varint *varints;
     size_t varint_count;
@@ -122,7 +123,7 @@ struct pvm_module {
     uint64_t ro_offset, rw_offset, code_offset, mask_offset, table_offset; /* in the file */
     uint64_t memory_offset, exports_offset, imports_offset; /* doc, polkavm: for diagnostics */
     uint64_t varint_offset; /* of the first number that is not in its shortest form */
-    uint64_t parsed;        /* a damaged module is sound up to here */
+    uint64_t parsed;        /* a damaged module is sound up to this offset */
 };
 
 static inline const struct pvm_module *pvm_module(const penta_module *m)
@@ -132,7 +133,8 @@ static inline const struct pvm_module *pvm_module(const penta_module *m)
 
 /* container.c */
 int pvm_probe(penta_bytes file, struct writer *evidence);
-/* The words that an option may be, by index, from the table that reads them; NULL after the last. */
+/* The words that an option may have, by index, from the table that reads them. NULL comes after
+ * the last word. */
 word_list pvm_dialect_name, pvm_isa_name, pvm_entry_name, pvm_style_name, jam_version_name,
     jam_chain_name;
 bool pvm_dialect_of(const char *name, enum pvm_dialect *out, penta_error *err);
@@ -145,14 +147,15 @@ bool pvm_write(const struct pvm_program *program, struct writer *out, penta_erro
 void pvm_close(penta_module *module);
 
 /* dialect_polkavm.c */
-enum pvm_isa pvm_isa_of_version(uint8_t version); /* 0 to 3 */
+enum pvm_isa pvm_isa_of_version(uint8_t version); /* version 0 to 3 */
 
-/* dialect_jam.c: reads a generic program (N, Z, L, jump table, code, bitmask), as test vectors hold
- * it. What out refers to stays in bytes; false when the lengths do not fit. */
+/* dialect_jam.c: reads a generic program (N, Z, L, jump table, code, bitmask) in the form that
+ * test vectors have. `out` points into the bytes. Returns false when the lengths do not fit. */
 bool pvm_generic_program(penta_bytes bytes, enum pvm_isa isa, struct pvm_code *out);
 
-bool pvm_doc_name_ok(penta_bytes name); /* dialect_doc.c: UTF-8, not empty, no control characters */
-/* The first field after which a file may end and still has everything (PVM 13.6). */
+/* Tells whether a name is UTF-8, not empty, and without control characters (dialect_doc.c). */
+bool pvm_doc_name_ok(penta_bytes name);
+/* Returns the first field after which the file may end without losing anything (PVM 13.6). */
 enum pvm_doc_end pvm_doc_shortest_end(const struct pvm_program *p); /* dialect_doc.c */
 
 /* describe.c, info.c */

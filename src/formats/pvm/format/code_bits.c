@@ -1,3 +1,5 @@
+/* Finds the properties of all instructions of a program in one pass (code_bits.h). Most
+ * instructions are classified by their opcode and length alone; only the others are decoded. */
 #include "pvm/format/code_bits.h"
 #include <stdlib.h>
 
@@ -29,17 +31,18 @@ static struct pvm_usual usual_of(enum pvm_op op)
 
 static void code_bits_set(uint64_t *bits, uint32_t pc) { bits[pc / 64] |= UINT64_C(1) << pc % 64; }
 
-/* The bits of one word, filled instruction by instruction. */
+/* One pass over the code, which fills the bits of a word instruction by instruction. */
 struct pass {
     const struct pvm_code *code;
     struct pvm_code_bits *out;
-    uint64_t ended; /* 1: the instruction before ends a block, or there is none */
+    uint64_t ended; /* 1: the instruction before ends a block, or this is the first one */
     uint64_t stops, targets, odd;
 };
 
-/* Most instructions need no decoding: they are long enough for their registers, none of which is above
- * 12, and they neither jump nor call the host. There are no branches that depend on the instruction:
- * mispredicted ones would take most of the time. */
+/* Classifies one instruction. Most instructions need no decoding: they are long enough for their
+ * registers, none of which is above 12, and they neither jump nor call the host. The function
+ * has no branches that depend on the instruction, because mispredicted ones would take most of
+ * the time. */
 static inline void code_bits_classify(struct pass *s, const uint8_t *p, unsigned bit,
                                       uint32_t length)
 {
@@ -50,11 +53,12 @@ static inline void code_bits_classify(struct pass *s, const uint8_t *p, unsigned
     s->odd |= (uint64_t)odd << bit;
     s->targets |= s->ended << bit;
     s->stops |= (uint64_t)(u->stops | (length > PVM_SKIP_MAX + 1)) << bit;
-    /* PolkaVM's own search may miss a start that is 25 bytes away: pvm_is_target decides. */
+    /* PolkaVM's own search may miss a start that is 25 bytes away. There pvm_is_target decides. */
     s->ended = u->ends & (length <= PVM_SKIP_MAX);
 }
 
-/* Where the next instruction starts, at pc or after it; at most 2 * PVM_SKIP_MAX bytes away. */
+/* Returns where the next instruction starts, at pc or after it. It is at most 2 * PVM_SKIP_MAX
+ * bytes away. */
 static uint32_t start_after(const struct pvm_code *code, uint32_t pc)
 {
     const uint32_t far = 2 * PVM_SKIP_MAX;
@@ -84,9 +88,10 @@ static void code_bits_find(struct pass *s, uint32_t to)
     }
 }
 
-/* The same by decoding: near the end of the code, where find() would read beyond it, for doc programs,
- * whose operands decide where instructions end, and for the Gray Paper's jump rule. All instructions
- * get all checks, and targets are left to pvm_is_target. */
+/* Finds the bits by decoding. That is needed near the end of the code, where code_bits_find()
+ * would read past it, for doc programs, whose operands decide where instructions end, and for
+ * the Gray Paper's jump rule. Here all instructions get all checks, and targets are left to
+ * pvm_is_target. */
 static void find_slowly(const struct pvm_code *code, struct pvm_code_bits *out, uint32_t from)
 {
     struct pvm_insn in;

@@ -1,36 +1,37 @@
-/* Properties of all instructions of a program, one bit each, found in one pass for the checks. */
+/* Properties of all instructions of a program, one bit for each. One pass finds them, for the
+ * checks. */
 #pragma once
 #include "pvm/format/decode.h"
 
 enum { PVM_LOW_NIBBLE = 1, PVM_HIGH_NIBBLE = 2, PVM_NEVER = 64 };
 
-/* How to recognise an instruction that needs no further checks, by its opcode byte. */
+/* Tells by the opcode byte which instructions need no further checks. */
 struct pvm_usual {
-    uint8_t plain; /* least length, if only length and registers need checks; else PVM_NEVER */
-    uint8_t need;  /* bytes before the immediates; PVM_NEVER: it always needs all checks */
+    uint8_t plain; /* the least length, if only length and registers need checks; else PVM_NEVER */
+    uint8_t need;  /* bytes before the immediates; PVM_NEVER: all checks are always needed */
     uint8_t first, second;      /* which nibbles of the next two bytes are registers */
     uint8_t size_at, size_mask; /* the bits that hold the size of the first of two immediates */
     uint8_t stops;              /* 1: control need not go on to the next instruction */
-    uint8_t ends; /* 1: it ends a block, so that jumps may go to the next instruction */
+    uint8_t ends;               /* 1: it ends a block, so jumps may go to the next instruction */
     bool jumps;
 };
 
-struct pvm_code_bits { /* a bit per pc, in words of 64 */
-    uint64_t *stops;   /* an instruction after which control need not go on to the next */
-    uint64_t *targets; /* jumps may go here; where it is not set, pvm_is_target decides */
-    uint64_t *odd;     /* an instruction that needs more checks than pvm_usual.plain */
+struct pvm_code_bits { /* one bit for each pc, in words of 64 */
+    uint64_t *stops;   /* control need not go on after this instruction */
+    uint64_t *targets; /* jumps may go here; where the bit is 0, pvm_is_target decides */
+    uint64_t *odd;     /* this instruction needs more checks than pvm_usual.plain */
     struct pvm_usual usual[256];
     uint8_t high[256]; /* which nibbles of a byte are above 12 */
 };
 
-/* Bytes after the opcode that a shape reads, whatever the length. */
+/* The number of bytes after the opcode that a shape reads at any length. */
 extern const uint8_t pvm_fixed_bytes[PVM_SHAPES];
 
-/* False: no memory, and nothing to free. */
+/* Returns false when memory ran out; then there is nothing to free. */
 bool pvm_code_bits_find(const struct pvm_code *code, struct pvm_code_bits *out);
 void pvm_code_bits_free(struct pvm_code_bits *bits);
 
-/* Where instructions start among the 64 bytes from pc on, a multiple of 64. */
+/* Tells where instructions start among the 64 bytes from pc on. pc is a multiple of 64. */
 static inline uint64_t pvm_start_word(const struct pvm_code *code, uint32_t pc)
 {
     uint64_t bits = pvm_start_bits(code, pc);

@@ -1,4 +1,5 @@
-/* What the dialects share: guessing the dialect, numbers, the code section, opening and closing. */
+/* The parts of reading that the dialects share: guessing the dialect, numbers, the code section,
+ * opening and closing. */
 #include <stdlib.h>
 #include "pvm/format/container.h"
 #include "base/array.h"
@@ -26,7 +27,7 @@ static int polkavm_probe(penta_bytes file, struct writer *evidence)
     return known ? 100 : 80;
 }
 
-/* The likeliest dialect; returns how sure that is, 0 to 100. */
+/* Finds the likeliest dialect. Returns how sure that is, from 0 to 100. */
 static int guess_dialect(penta_bytes file, enum pvm_dialect *dialect)
 {
     int polkavm = polkavm_probe(file, NULL);
@@ -50,7 +51,7 @@ int pvm_probe(penta_bytes file, struct writer *evidence)
 
 /* ---- numbers ---- */
 
-/* Remembers a number that is longer than needed, so that it is written back the same way. */
+/* Remembers a number that is longer than needed, so that it is written back in the same form. */
 static void keep_varint(struct pvm_parse *p, const uint8_t *bytes, unsigned size, uint64_t offset)
 {
     struct pvm_program *program = &p->m->program;

@@ -1,5 +1,6 @@
-/* From one dialect to another (PVM 18). polkavm and jam store code the same way, so its bytes
- * stay; to and from doc every instruction is written anew and all offsets move. */
+/* Converts a program from one dialect to another (PVM 18). polkavm and jam store code the same
+ * way, so its bytes stay. To and from doc every instruction is written anew, and all offsets
+ * change. */
 #include <stdlib.h>
 #include "pvm/text/assemble.h"
 #include "base/array.h"
@@ -14,8 +15,8 @@ struct conversion {
     struct findings *f;
     struct pvm_program to;
     struct arena arena;
-    struct pvm_assembly a;       /* the code, when it is written anew */
-    struct writer lines, ranges; /* and what its debug sections become */
+    struct pvm_assembly a;       /* the code when it is written anew */
+    struct writer lines, ranges; /* the debug sections of that code */
     penta_error err;
 };
 
@@ -28,7 +29,7 @@ static void convert_lost(struct conversion *c, size_t count, const char *what)
 
 /* ---- code written anew ---- */
 
-/* Whether a jump may go to pc in the program as it is. */
+/* Tells whether a jump may go to pc in the program as it is. */
 static bool block_starts(const struct pvm_code *code, uint32_t pc, bool falls)
 {
     if (!falls) return true;
@@ -43,7 +44,8 @@ static bool add_insn(struct conversion *c, struct pvm_insn in, int64_t *item_of)
     return pvm_add_item(&c->a, item);
 }
 
-/* All instructions as items of the assembly. item_of[old pc] is the item's index plus 1. */
+/* Makes each instruction an item of the assembly. item_of[old pc] is the index of the item plus
+ * 1. */
 static bool take_items(struct conversion *c, uint32_t *item_of)
 {
     const struct pvm_code *code = &c->from->code;
@@ -69,7 +71,7 @@ static bool take_items(struct conversion *c, uint32_t *item_of)
     return true;
 }
 
-/* One label per item, so that targets can name items. */
+/* Gives each item a label, so that targets can name items. */
 static bool name_items(struct conversion *c, const uint32_t *item_of)
 {
     struct pvm_assembly *a = &c->a;
@@ -83,10 +85,10 @@ static bool name_items(struct conversion *c, const uint32_t *item_of)
         struct pvm_item *item = &a->items[i];
         uint32_t to = item->in.target;
         if (!pvm_has_target(item->in.op)) continue;
-        if (to < code->bytes.size && item_of[to])
-            item->label = item_of[to] - 1;
+        if (to < code->bytes.size && item_of[to]) item->label = item_of[to] - 1;
+        /* The old target traps, so the new one must trap, too. */
         else
-            item->in.target = UINT32_MAX; /* the old target traps, so the new one must */
+            item->in.target = UINT32_MAX;
     }
     return true;
 }
@@ -103,7 +105,8 @@ static bool new_table(struct conversion *c, const uint32_t *item_of)
         if (real)
             entry.label = item_of[pc] - 1;
         else if (!c->to.code.doc)
-            entry.value = PVM_CODE_MAX; /* past the code: jumping there traps, as before */
+            /* It is past the end of the code: a jump there traps, as before. */
+            entry.value = PVM_CODE_MAX;
         else
             entry.value = c->to.code.isa == PVM_LATEST32 ? UINT32_C(0x0376ba8a)
                                                          : UINT64_C(0xfa6f29540376ba8a);
@@ -124,7 +127,8 @@ static bool new_names(struct conversion *c, const uint32_t *item_of)
         e->pc = c->a.items[item_of[e->pc] - 1].in.pc;
     }
     for (size_t i = 0; i < c->to.import_count; i++) c->to.imports[i].pc = 0;
-    for (size_t i = c->a.count; i-- > 0 && c->to.code.doc;) { /* backwards: the first use stays */
+    /* Backwards, so that the first use stays. */
+    for (size_t i = c->a.count; i-- > 0 && c->to.code.doc;) {
         const struct pvm_insn *in = &c->a.items[i].in;
         if (in->op == PVM_OP_ecalli && (uint32_t)in->imm1 < c->to.import_count)
             c->to.imports[(uint32_t)in->imm1].pc = in->pc;
@@ -145,7 +149,8 @@ static void drop_debug(struct conversion *c, const char *why)
     c->to.debug_strings = c->to.debug_lines = c->to.debug_ranges = (penta_bytes){NULL, 0};
 }
 
-/* Turns indices of items into the new pcs of all old ones, and moves the debug sections there. */
+/* Replaces the indices of items in item_of by new pcs, for all old pcs, and moves the debug
+ * sections to the new pcs. */
 static void new_lines(struct conversion *c, uint32_t *item_of)
 {
     if (!debug_bytes(&c->to) || c->to.dialect == PVM_JAM) return;
@@ -182,7 +187,7 @@ static bool convert_rewrite(struct conversion *c)
 
 /* ---- data ---- */
 
-/* Extends the stored data with zeros to the size of its memory. */
+/* Adds zeros after the stored data up to the size of its memory. */
 static bool convert_pad(struct conversion *c, penta_bytes *data, uint32_t size)
 {
     if (data->size >= size) return true;
@@ -196,7 +201,7 @@ static bool convert_pad(struct conversion *c, penta_bytes *data, uint32_t size)
     return true;
 }
 
-/* Memory after the data is zero, so zeros at its end need not be stored. */
+/* Drops zeros at the end of the data. Memory after the data is zero, so they need not be stored. */
 static void convert_trim(penta_bytes *data)
 {
     while (data->size && !data->data[data->size - 1]) data->size--;
@@ -232,8 +237,8 @@ static void data_from_jam(struct conversion *c)
 
 /* ---- entry points of jam programs ---- */
 
-/* Puts a jump of five bytes before the code for each export. Offsets in jumps are relative, so the
- * code itself does not change. */
+/* Puts a jump of five bytes for each export before the code. Offsets in jumps are relative, so
+ * the code itself does not change. */
 static bool add_dispatch(struct conversion *c)
 {
     struct pvm_program *p = &c->to;
@@ -270,9 +275,9 @@ static bool add_dispatch(struct conversion *c)
     return true;
 }
 
-enum { JAM_EXPORTS = 3 }; /* at most: refine, accumulate, on-transfer */
+enum { JAM_EXPORTS = 3 }; /* refine, accumulate and on-transfer are the most */
 
-/* Puts the exports in the order of the entry points. */
+/* Sorts the exports in the order of the entry points. */
 static bool order_entries(struct conversion *c)
 {
     struct pvm_program *p = &c->to;
@@ -292,7 +297,8 @@ static bool order_entries(struct conversion *c)
     return true;
 }
 
-/* Every export is at an entry point already, and at its own if it is called after one. */
+/* Tells whether every export is at an entry point already, and at its own entry point when it
+ * has the name of one. */
 static bool at_entries(const struct pvm_program *p)
 {
     for (uint32_t i = 0; i < p->export_count; i++) {
@@ -328,8 +334,8 @@ static bool exports_from_jam(struct conversion *c)
     return p->exports != NULL;
 }
 
-/* polkavm has entries of at most four bytes. A larger pc is outside the code and traps either
- * way. */
+/* Makes the entries of the jump table at most four bytes wide, as polkavm has them. A larger pc
+ * is outside of the code, so it traps before and after. */
 static bool narrow_table(struct conversion *c)
 {
     struct pvm_code *code = &c->to.code;
@@ -373,7 +379,8 @@ static bool check_names(struct conversion *c)
     return true;
 }
 
-/* Keeps the unknown sections as they are; the known ones are written from the program's fields. */
+/* Keeps the unknown sections as they are. The known ones are written from the fields of the
+ * program. */
 static bool keep_extra(struct conversion *c)
 {
     struct pvm_program *p = &c->to;
@@ -435,7 +442,7 @@ static void keep_first(void *user, const penta_error *finding)
         error_keep_first(user, finding);
 }
 
-/* A container that no machine would open is not converted. */
+/* Refuses a container that no machine would open. */
 static bool convert_sound(struct conversion *c)
 {
     struct findings f = {.rules = pvm_rules, .report = keep_first, .user = &c->err};

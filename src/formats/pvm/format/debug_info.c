@@ -1,10 +1,12 @@
+/* Reads the debug sections (debug_info.h): runs the line programs, and checks them. A quick
+ * check comes first, because most files have no findings. */
 #include "pvm/format/debug_info.h"
 #include "base/array.h"
 #include "pvm/format/varint.h"
 
 enum { OPS_WITHOUT_REGION = 512 };
 
-/* Operations of line programs, by number. */
+/* The operations of line programs, by their numbers. */
 static const struct {
     const char *name;
     bool operand;
@@ -45,7 +47,7 @@ void pvm_debug_start(const struct pvm_program *program, size_t range, struct pvm
     *out = (struct pvm_debug_lines){
         .bytes = program->debug_lines, .pc = bytes_get32(record), .at = bytes_get32(record + 8)};
     out->from = out->to = out->pc;
-    /* Offset 0 is the version byte; other versions are not known. */
+    /* The byte at offset 0 is the version, and no other version is known. */
     out->broken =
         !out->bytes.size || out->bytes.data[0] != 1 || !out->at || out->at >= out->bytes.size;
 }
@@ -60,7 +62,7 @@ bool pvm_debug_find(const struct pvm_program *program, uint32_t pc, struct pvm_d
     return !out->broken;
 }
 
-/* Returns true when the operation finishes a region, of *bytes bytes of code. */
+/* Does one operation. Returns true when it finishes a region, of *bytes bytes of code. */
 static bool debug_info_apply(struct pvm_debug_lines *l, uint8_t op, uint32_t operand,
                              uint32_t *bytes)
 {
@@ -148,7 +150,7 @@ static void verify_strings(const struct pvm_module *m, struct findings *f)
     }
 }
 
-/* Returns how many bytes of the line program it read. */
+/* Checks the line program of one range. Returns how many bytes of the line program it read. */
 static size_t verify_program(const struct pvm_module *m, size_t range, struct findings *f)
 {
     const struct pvm_program *p = &m->program;
@@ -172,15 +174,15 @@ static size_t verify_program(const struct pvm_module *m, size_t range, struct fi
     return lines.at - from;
 }
 
-/* ---- a quick check of all line programs: whether any has findings at all ---- */
+/* ---- a quick check of all line programs: whether there are findings at all ---- */
 
-/* The size of an operation and how much code it passes over, by its first two bytes. Only BRIEF_LONG
- * operations need their whole operand. */
+/* The size of an operation and how much code it passes over, by the operation's first two bytes.
+ * Only BRIEF_LONG operations need their whole operand. */
 struct brief {
     uint8_t length;
-    uint8_t bytes; /* of code */
+    uint8_t bytes; /* the bytes of code */
     uint8_t flags;
-    uint8_t keep; /* 1: no region is finished */
+    uint8_t keep; /* 1: the operation finishes no region */
 };
 enum { BRIEF_END = 1, BRIEF_ODD = 2, BRIEF_LONG = 4 };
 enum { OPERATIONS = sizeof operations / sizeof *operations };
@@ -201,19 +203,19 @@ static void fill_briefs(struct brief briefs[OPERATIONS + 1][256])
     }
 }
 
-/* A line program that is being checked. Several are checked in turns: each operation must wait for the
- * length of the one before it, but not for those of other programs. */
+/* A line program that is being checked. Several programs are checked in turns: each operation
+ * must wait for the length of the one before it, but not for the operations of other programs. */
 struct walk {
     const uint8_t *at;
-    uint32_t pc, idle; /* idle: operations since the last region */
+    uint32_t pc, idle; /* idle: how many operations since the last region */
     unsigned odd;
-    uint32_t end, from; /* pc where it must end; offset where it began */
+    uint32_t end, from; /* the pc where it must end, and the offset where it began */
     size_t range;
 };
 
 enum { WALKS = 6, NEAR_END = 16 };
 
-/* Reads one operation; false: it was the last. */
+/* Reads one operation. Returns false when it was the last. */
 static inline bool walk_on(struct brief briefs[OPERATIONS + 1][256], struct walk *w)
 {
     unsigned op = w->at[0] < OPERATIONS ? w->at[0] : OPERATIONS;
@@ -248,12 +250,12 @@ struct walks {
     struct brief briefs[OPERATIONS + 1][256];
     struct walk of[WALKS];
     unsigned count;
-    size_t next;     /* the next range */
-    uint64_t budget; /* bytes of line programs that may still be read */
+    size_t next;     /* the index of the next range */
+    uint64_t budget; /* how many bytes of line programs may still be read */
 };
 
-/* Replaces a finished walk by that of the next range, or if there is none, by the last walk of the list.
- * False: there may be findings. */
+/* Replaces a finished walk by the walk of the next range. When there is no next range, the last
+ * walk of the list takes its place. Returns false when there may be findings. */
 static bool walk_next(struct walks *w, struct walk *place)
 {
     penta_bytes lines = w->p->debug_lines;
@@ -292,8 +294,8 @@ static bool walk_ends(struct walks *w, struct walk *walk, bool finished)
     return walk_next(w, walk);
 }
 
-/* True: every range has a line program without findings. False: there may be findings, or the check
- * takes too long. */
+/* Returns true when every range has a line program without findings. Returns false when there
+ * may be findings, or when the check takes too long. */
 static bool programs_fine(const struct pvm_program *p, uint64_t budget)
 {
     enum { WORTHWHILE = 1 << 14 };
@@ -334,8 +336,8 @@ void pvm_debug_verify(const struct pvm_module *m, struct findings *f)
                      "line programs of version %u, expected 1", p->debug_lines.data[0]);
     uint32_t last = 0;
     bool sorted = true;
-    /* All ranges of a hostile file can name the same long program, so the work is bounded by the size of
-     * the file. */
+    /* All ranges of a hostile file can name the same long program, so the size of the file
+     * limits the work. */
     uint64_t budget = 64 + 4 * (uint64_t)m->base.file.size;
     bool known = p->debug_lines.size && p->debug_lines.data[0] == 1;
     bool look = known && !programs_fine(p, budget);

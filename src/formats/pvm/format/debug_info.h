@@ -1,5 +1,5 @@
-/* Debug sections (PVM 10): strings, line programs, and the range of code that each line program
- * covers. */
+/* Reads the debug sections (PVM 10): strings, line programs, and the range of code that each
+ * line program covers. */
 #pragma once
 #include "pvm/pvm.h"
 
@@ -9,43 +9,45 @@ enum pvm_debug_kind { PVM_FRAME_NONE, PVM_FRAME_ENTER, PVM_FRAME_CALL, PVM_FRAME
 
 struct pvm_debug_frame {
     enum pvm_debug_kind kind;
-    uint32_t space, function, path; /* offsets of strings; 0: none */
+    uint32_t space, function, path; /* offsets of strings; 0: there is none */
     uint32_t line, column;          /* 0: unknown */
 };
 
-/* The state of a line program. Each step yields a region of code and its call frames, outermost
- * first (inlined functions have frames too). Frames from PVM_DEBUG_FRAMES on are read and dropped,
- * as PolkaVM does. */
+/* The state of a line program. Each step gives a region of code and its call frames, the
+ * outermost first (inlined functions have frames, too). Frames from PVM_DEBUG_FRAMES on are read
+ * and dropped, as PolkaVM does. */
 struct pvm_debug_lines {
     penta_bytes bytes; /* the section */
     size_t at;
     uint32_t pc;
-    uint32_t depth, next_depth; /* frames of this region, of the next one */
-    uint32_t mutation;          /* which frame the operations change */
+    uint32_t depth, next_depth; /* the frames of this region, and of the next one */
+    uint32_t mutation;          /* the frame that the operations change */
     struct pvm_debug_frame frames[PVM_DEBUG_FRAMES];
-    uint32_t from, to; /* the region just yielded, as pcs */
+    uint32_t from, to; /* the region of the last step, from pc to pc */
     bool broken;
 };
 
-/* Reads one operation; returns its size in bytes, 0 if there is none here. */
+/* Reads one operation. Returns its size in bytes, or 0 when there is none here. */
 unsigned pvm_debug_op(penta_bytes in, uint32_t *operand);
 const char *pvm_debug_op_name(uint8_t op);
-/* Whether it ends a region: of one byte of code if op is even, else of operand bytes. */
+/* Tells whether the operation ends a region. An even op ends a region of one byte of code, an
+ * odd one a region of `operand` bytes. */
 static inline bool pvm_debug_finishes(uint8_t op) { return op >= 14; }
 
 /* Starts the line program of the range that holds pc. */
 bool pvm_debug_find(const struct pvm_program *program, uint32_t pc, struct pvm_debug_lines *out);
 /* Starts the line program of the range with this index. */
 void pvm_debug_start(const struct pvm_program *program, size_t range, struct pvm_debug_lines *out);
-/* The next region; false at the end, or when the program is broken. */
+/* Gives the next region. Returns false at the end, or when the program is broken. */
 bool pvm_debug_next(struct pvm_debug_lines *lines);
-/* The string at an offset; empty when there is none. */
+/* Returns the string at an offset, which is empty when there is none. */
 penta_bytes pvm_debug_string(const struct pvm_program *program, uint32_t offset);
 
-/* debug_move.c: the line programs and ranges after the code was written anew. new_pc has the new place of
- * each byte of the old code and of its end. False: something is damaged. Free the writers either way. */
+/* debug_move.c: makes the line programs and ranges for code that was written anew. new_pc has
+ * the new place of each byte of the old code and of its end. Returns false when something is
+ * damaged. The caller always frees the writers. */
 bool pvm_debug_move(const struct pvm_program *from, const uint32_t *new_pc, struct writer *lines,
                     struct writer *ranges);
 
-/* Warnings about damaged sections. */
+/* Reports warnings about damaged sections. */
 void pvm_debug_verify(const struct pvm_module *m, struct findings *findings);

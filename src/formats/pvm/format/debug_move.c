@@ -1,4 +1,5 @@
-/* Line programs of code that was written anew: the same operations, with other sizes of regions. */
+/* Makes line programs for code that was written anew. They have the same operations, and other
+ * sizes of regions. */
 #include "pvm/format/debug_info.h"
 #include "pvm/format/varint.h"
 
@@ -6,7 +7,7 @@ struct move {
     const struct pvm_program *from;
     const uint32_t *new_pc;
     struct writer lines, ranges;
-    uint64_t budget; /* operations that may still be copied: ranges can share a program */
+    uint64_t budget; /* how many operations may still be copied, since ranges can share a program */
 };
 
 static uint32_t debug_move_moved(const struct move *m, uint32_t pc)
@@ -18,12 +19,12 @@ static uint32_t debug_move_moved(const struct move *m, uint32_t pc)
 static void write_region(struct writer *out, uint8_t op, uint32_t bytes)
 {
     uint8_t operand[PVM_VARINT_BYTES];
-    op &= (uint8_t)~1u; /* even: a region of one byte */
+    op &= (uint8_t)~1u; /* an even operation is a region of one byte */
     writer_uint(out, bytes == 1 ? op : op + 1u, 1);
     if (bytes != 1) writer_bytes(out, operand, pvm_prefix_write(operand, bytes));
 }
 
-/* False: the line program is damaged, or there is too much of it. */
+/* Copies the line program of a range. Returns false when it is damaged or too long. */
 static bool move_range(struct move *m, size_t range)
 {
     struct pvm_debug_lines l;
@@ -60,7 +61,7 @@ bool pvm_debug_move(const struct pvm_program *from, const uint32_t *new_pc, stru
     struct move m = {
         .from = from, .new_pc = new_pc, .budget = 64 + 4 * (uint64_t)from->debug_lines.size};
     bool ok = from->debug_ranges.size % PVM_DEBUG_RANGE_BYTES == 0;
-    writer_uint(&m.lines, 1, 1); /* the version */
+    writer_uint(&m.lines, 1, 1); /* this is the version */
     for (size_t i = 0; ok && i < count; i++) ok = move_range(&m, i);
     *lines = m.lines;
     *ranges = m.ranges;

@@ -1,3 +1,6 @@
+/* The tables of instructions, and how their bytes are read (decode.h). Immediates are read by
+ * loads of fixed width; near the end of the code the bytes are first copied into a buffer that
+ * ends with zeros. */
 #include "pvm/format/decode.h"
 #include "pvm/format/varint.h"
 
@@ -8,8 +11,8 @@ const struct pvm_op_info pvm_ops[PVM_OPS] = {
 #include "pvm/isa.def"
 };
 
-/* A row that an ISA does not have has number -1 and lands at byte 255, which no ISA defines; the
- * last line of each list makes that byte invalid again. */
+/* A row that an ISA does not have has the number -1, so it comes to byte 255, which no ISA
+ * defines. The last line of each list makes that byte invalid again. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverride-init"
 const struct pvm_isa_info pvm_isas[PVM_ISAS] = {
@@ -60,7 +63,7 @@ static uint64_t decode_immediate(const uint8_t *p, unsigned n)
 
 static unsigned decode_clamp(int n) { return n < 0 ? 0 : n > 4 ? 4 : (unsigned)n; }
 
-/* A first immediate of n1 bytes at p, and a second one in what is left of the skip. */
+/* Reads a first immediate of n1 bytes at p, and a second one in the rest of the skip. */
 static void two_immediates(struct pvm_insn *in, const uint8_t *p, unsigned n1, int left)
 {
     n1 = n1 & 7;
@@ -71,7 +74,8 @@ static void two_immediates(struct pvm_insn *in, const uint8_t *p, unsigned n1, i
     in->imm2 = decode_immediate(p + n1, in->size2);
 }
 
-/* p: the 16 bytes after the opcode, zeros past the end of the code. */
+/* Reads the operands. p points to the 16 bytes after the opcode; they are zeros past the end of
+ * the code. */
 static void decode_operands(struct pvm_insn *in, const uint8_t *p, unsigned skip)
 {
     int s = (int)skip;
@@ -121,7 +125,8 @@ static void decode_operands(struct pvm_insn *in, const uint8_t *p, unsigned skip
 
 /* ---- operands by shape: doc ---- */
 
-/* A LEB128 number, sign-extended from 32 bits; returns its size, 0 if it is malformed. */
+/* Reads a LEB128 number, sign-extended from 32 bits. Returns its size, or 0 when it is
+ * malformed. */
 static unsigned decode_leb32(const uint8_t *p, size_t left, uint64_t *value)
 {
     uint32_t v = 0;
@@ -130,7 +135,7 @@ static unsigned decode_leb32(const uint8_t *p, size_t left, uint64_t *value)
     return size;
 }
 
-/* How many registers and LEB128 immediates a shape has. */
+/* The numbers of registers and of LEB128 immediates that a shape has. */
 /* clang-format off */
 static const struct { uint8_t registers, immediates; } doc_shapes[PVM_SHAPES] = {
     [PVM_IMM] = {0, 1},         [PVM_OFFSET] = {0, 1},          [PVM_IMM_IMM] = {0, 2},
@@ -140,7 +145,8 @@ static const struct { uint8_t registers, immediates; } doc_shapes[PVM_SHAPES] = 
 };
 /* clang-format on */
 
-/* p: the bytes after the opcode. Returns false if they are not the operands of in->op. */
+/* Reads the operands of a doc program. p points to the bytes after the opcode. Returns false
+ * when they are not operands of in->op. */
 static bool doc_operands(struct pvm_insn *in, const uint8_t *p, size_t left)
 {
     enum pvm_shape shape = pvm_ops[in->op].shape;
@@ -227,7 +233,8 @@ bool pvm_is_target(const struct pvm_code *code, uint32_t pc)
     const uint8_t *op = pvm_isas[code->isa].op;
     if (code->gp && op[code->bytes.data[pc]] == PVM_OP_invalid) return false;
     if (!pc) return true;
-    /* PVM 6.2: a predecessor 25 bytes away is missed when pc is a multiple of 8. */
+    /* PVM 6.2: when pc is a multiple of 8, an instruction that starts 25 bytes before pc is not
+     * found. */
     uint32_t reach = code->gp || pc % 8 ? PVM_SKIP_MAX + 1 : PVM_SKIP_MAX;
     uint32_t from = pc > reach ? pc - reach : 0;
     uint64_t bits = pvm_start_bits(code, from) & ((UINT64_C(1) << (pc - from)) - 1);
@@ -250,7 +257,8 @@ uint32_t pvm_jump_target(const struct pvm_code *code, uint32_t pc, unsigned skip
     return pc + (uint32_t)decode_immediate(p + at, decode_clamp((int)skip + 1 - (int)at));
 }
 
-/* Writers of doc files put this value, in either byte order, into entries that must trap. */
+/* Tells whether an entry has the value that writers of doc files put, in either byte order, into
+ * entries that must trap. */
 static bool is_filler(const uint8_t *entry, unsigned size)
 {
     static const uint8_t filler[8] = {0xfa, 0x6f, 0x29, 0x54, 0x03, 0x76, 0xba, 0x8a};

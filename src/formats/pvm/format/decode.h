@@ -1,8 +1,8 @@
 /* The instructions of all ISAs, and how the bytes of one are read (PVM 2, PVM 3).
  *
- * In `polkavm` and `jam` programs the bitmask says where instructions start and hence how long they
- * are; in `doc` programs the length follows from the shape, and `starts` was computed. Decoding
- * never fails: what is no instruction decodes to PVM_OP_invalid. */
+ * In `polkavm` and `jam` programs the bitmask says where instructions start, and so how long
+ * they are. In `doc` programs the length follows from the shape, and `starts` was computed.
+ * Decoding never fails: bytes that are no instruction decode to PVM_OP_invalid. */
 #pragma once
 #include "base/bytes.h"
 
@@ -24,7 +24,7 @@ enum pvm_flow {
 /* clang-format on */
 
 enum pvm_op {
-    PVM_OP_invalid, /* zero: an opcode that an ISA does not define */
+    PVM_OP_invalid, /* zero, for an opcode that an ISA does not define */
 #define OP(name, ...) PVM_OP_##name,
 #include "pvm/isa.def"
     PVM_OPS
@@ -34,14 +34,14 @@ enum { PVM_REGISTERS = 13, PVM_SKIP_MAX = 24 };
 
 extern const struct pvm_op_info {
     const char *name, *gp_name;
-    int16_t number[PVM_ISAS]; /* -1: not in this ISA */
+    int16_t number[PVM_ISAS]; /* -1: the ISA does not have it */
     uint8_t shape, flow;
 } pvm_ops[PVM_OPS];
 
 extern const struct pvm_isa_info {
     const char *name;
-    uint8_t bits;    /* register width */
-    uint8_t op[256]; /* opcode byte to enum pvm_op */
+    uint8_t bits;    /* the width of a register */
+    uint8_t op[256]; /* the enum pvm_op of each opcode byte */
 } pvm_isas[PVM_ISAS];
 
 extern const char *const pvm_register_names[PVM_REGISTERS]; /* ra sp t0 t1 t2 s0 s1 a0 .. a5 */
@@ -50,7 +50,7 @@ static inline bool pvm_ends_block(enum pvm_op op)
 {
     return pvm_ops[op].flow > PVM_FLOW_HOST || op == PVM_OP_invalid;
 }
-/* Control can reach the instruction after it without a jump. */
+/* Tells whether control can reach the next instruction without a jump. */
 static inline bool pvm_falls_through(enum pvm_op op)
 {
     return pvm_ops[op].flow <= PVM_FLOW_BRANCH && op != PVM_OP_invalid;
@@ -62,25 +62,27 @@ static inline bool pvm_has_target(enum pvm_op op)
 
 struct pvm_code {
     enum pvm_isa isa;
-    bool doc; /* operands as in the doc dialect */
+    bool doc; /* the operands are stored as in the doc dialect */
     bool gp;  /* jump targets by the Gray Paper's rule instead of PolkaVM's */
     penta_bytes bytes;
-    penta_bytes mask;      /* as stored: (bytes.size + 7) / 8 bytes */
-    const uint8_t *starts; /* bit per byte: an instruction starts here; mask.data unless doc */
-    penta_bytes table;     /* jump table: table_count x table_entry bytes */
+    penta_bytes mask; /* as stored: (bytes.size + 7) / 8 bytes */
+    /* A bit for each byte: an instruction starts here; this is mask.data unless doc. */
+    const uint8_t *starts;
+    penta_bytes table; /* the jump table: table_count entries of table_entry bytes */
     uint32_t table_count;
-    uint8_t table_entry; /* bytes of an entry; 0: the table counts as empty */
-    bool table_filler;   /* doc: filler values mark entries that trap */
+    uint8_t table_entry; /* the bytes of an entry; 0: the table counts as empty */
+    bool table_filler;   /* doc: filler values mark the entries that trap */
 };
 
-/* One instruction. A, B, D are its registers, as the Gray Paper's instruction formats name them. */
+/* One instruction. A, B and D are its registers, named as in the Gray Paper's instruction
+ * formats. */
 struct pvm_insn {
-    uint8_t op; /* enum pvm_op */
+    uint8_t op; /* a number of enum pvm_op */
     uint8_t a, b, d;
-    uint8_t length;       /* bytes, opcode included: the next instruction is at pc + length */
-    uint8_t size1, size2; /* stored bytes of the immediates; an offset is the last of them */
+    uint8_t length;       /* bytes with the opcode; the next instruction is at pc + length */
+    uint8_t size1, size2; /* the stored bytes of the immediates; an offset is the last of them */
     uint32_t pc;
-    uint32_t target;     /* absolute, of jumps and branches */
+    uint32_t target;     /* of jumps and branches, as a pc */
     uint64_t imm1, imm2; /* sign-extended to 64 bits */
 };
 
@@ -94,8 +96,8 @@ static inline bool pvm_starts(const struct pvm_code *code, uint32_t pc)
     return pc < code->bytes.size && pvm_bit(code->starts, pc);
 }
 
-/* At least 57 bits of code->starts, from `at` on. Bits past the end of the code are 1, so that a
- * search ends there. */
+/* Returns at least 57 bits of code->starts, from `at` on. Bits past the end of the code are 1,
+ * so that a search ends there. */
 static inline uint64_t pvm_start_bits(const struct pvm_code *code, uint32_t at)
 {
     size_t byte = at >> 3, valid = code->bytes.size - byte * 8;
@@ -110,7 +112,8 @@ static inline uint64_t pvm_start_bits(const struct pvm_code *code, uint32_t at)
     return bits >> (at & 7);
 }
 
-/* Bytes between the opcode at pc and the next instruction, at most 24. pc is inside the code. */
+/* Returns the number of bytes between the opcode at pc and the next instruction, which is at
+ * most 24. pc is inside the code. */
 static inline unsigned pvm_skip(const struct pvm_code *code, uint32_t pc)
 {
     if (pc + 1 >= code->bytes.size) return 0;
@@ -118,15 +121,17 @@ static inline unsigned pvm_skip(const struct pvm_code *code, uint32_t pc)
     return (unsigned)__builtin_ctzll(pvm_start_bits(code, pc + 1) | stop);
 }
 
-/* The instruction at pc. Where none starts, op is invalid and length reaches to the next start;
- * outside the code, and in doc programs, it is 1. */
+/* Decodes the instruction at pc. Where none starts, op is invalid and length reaches to the next
+ * start. Outside of the code, and in doc programs, length is then 1. */
 void pvm_decode(const struct pvm_code *code, uint32_t pc, struct pvm_insn *out);
 
-/* Only the target of the jump or branch at pc, faster than decoding all of it. */
+/* Returns only the target of the jump or branch at pc. This is faster than decoding all of the
+ * instruction. */
 uint32_t pvm_jump_target(const struct pvm_code *code, uint32_t pc, unsigned skip);
 
-/* Whether static and dynamic jumps may go to pc. */
+/* Tells whether static and dynamic jumps may go to pc. */
 bool pvm_is_target(const struct pvm_code *code, uint32_t pc);
 
-/* The pc that the dynamic address 2 * (index + 1) leads to; false for an entry that must trap. */
+/* Finds the pc that the dynamic address 2 * (index + 1) leads to. Returns false for an entry
+ * that must trap. */
 bool pvm_table_entry(const struct pvm_code *code, uint32_t index, uint64_t *pc);

@@ -1,4 +1,4 @@
-/* The walk over a module: every byte of the file belongs to one leaf. */
+/* Walks over a module and describes it: every byte of the file belongs to one leaf. */
 #include "pvm/format/container.h"
 #include "pvm/format/debug_info.h"
 
@@ -53,7 +53,7 @@ void pvm_walk_rest(struct pvm_walk *w, const char *name, const char *note)
 
 /* ---- instructions ---- */
 
-/* A byte of registers or lengths, if the instruction is long enough to hold it. */
+/* Describes a byte of registers or lengths, if the instruction is long enough to hold it. */
 static void walk_registers(struct pvm_walk *w, const char *name, size_t end)
 {
     if (w->pos < end) pvm_walk_uint(w, name, 1, PENTA_WORD, NULL);
@@ -208,7 +208,7 @@ static void walk_ranges(struct pvm_walk *w)
     describe_leave(w->v, node);
 }
 
-/* Programs follow each other, each ended by operation 0. */
+/* Describes the line programs. They lie one after the other, and operation 0 ends each. */
 static void walk_lines(struct pvm_walk *w)
 {
     pvm_walk_uint(w, "version", 1, PENTA_UINT, NULL);

@@ -1,10 +1,10 @@
-/* The doc dialect (PVM 13): a fixed sequence of fields. */
+/* Reads, writes and describes the doc dialect (PVM 13), which is a fixed sequence of fields. */
 #include "base/utf8.h"
 #include "pvm/format/container.h"
 
 /* ---- reading ---- */
 
-/* The bits of code.starts for a doc program, whose bitmask has jump targets only. */
+/* Computes the bits of code.starts for a doc program, because its bitmask has only jump targets. */
 static uint8_t *doc_starts(const struct pvm_code *code, struct arena *arena, penta_error *err)
 {
     uint8_t *starts = arena_alloc(arena, (code->bytes.size + 7) / 8, 1, err);
@@ -90,7 +90,7 @@ static bool take_code(struct pvm_parse *p)
     return dialect_doc_done(p);
 }
 
-/* Two lists of the same length: pcs and names. */
+/* Takes the imports, which are two lists of the same length: pcs and names. */
 static bool take_imports(struct pvm_parse *p)
 {
     struct pvm_program *program = &p->m->program;
@@ -132,7 +132,7 @@ static bool take_imports(struct pvm_parse *p)
     return dialect_doc_done(p);
 }
 
-/* How many exports there are, before memory for them is allocated. */
+/* Counts the exports before memory for them is allocated. */
 static size_t count_exports(const struct reader *r)
 {
     size_t count = 0;
@@ -213,8 +213,8 @@ bool pvm_doc_name_ok(penta_bytes name)
     return name.size > 0;
 }
 
-/* The number of instructions if all of them decode and the bitmask only marks their starts; else
- * 0. */
+/* Returns the number of instructions when all of them decode and the bitmask marks only their
+ * starts, else 0. */
 static size_t sound_count(const struct pvm_code *code)
 {
     size_t size = code->bytes.size, count = 0;
@@ -229,8 +229,8 @@ static size_t sound_count(const struct pvm_code *code)
     return count;
 }
 
-/* Parses into a module on the caller's stack, who frees its arena. False: the file is damaged, or,
- * with an error, memory ran out. */
+/* Parses into a module on the stack of the caller, who frees its arena. Returns false when the
+ * file is damaged, or, with an error, when memory ran out. */
 static bool try_parse(penta_bytes file, struct pvm_module *m, penta_error *err)
 {
     *m = (struct pvm_module){.base.file = file, .program.dialect = PVM_DOC};
@@ -269,8 +269,8 @@ int pvm_doc_probe(penta_bytes file, struct writer *evidence)
 
 /* ---- writing ---- */
 
-/* A list after its size in bytes. The size is written later but counts as the earlier number, hence
- * varint_next. */
+/* Writes a list after its size in bytes. The size is written after the list but counts as the
+ * earlier number, so the list's numbers begin at varint_next + 1. */
 static void write_list(struct pvm_emit *e, void (*body)(struct pvm_emit *e))
 {
     struct writer bytes = {0};
@@ -387,7 +387,7 @@ static void describe_framed(struct pvm_walk *w, const char *length_name, const c
     if (size) pvm_walk_raw(w, name, size, NULL);
 }
 
-/* Describes the fields up to where parsing came. */
+/* Describes the fields up to the place where parsing ended. */
 void pvm_doc_describe(struct pvm_walk *w)
 {
     const struct pvm_program *p = &w->m->program;

@@ -1,5 +1,5 @@
-/* The jam dialect (PVM 12): generic programs and standard programs, which have no magic number.
- * A file is one of them when its lengths add up to its size. */
+/* Reads, writes and describes the jam dialect (PVM 12): generic programs and standard programs.
+ * They have no magic number, so a file is one of them when its lengths add up to its size. */
 #include "pvm/format/container.h"
 
 enum { ENTRY_MAX = 8, SPI_HEADER = 11 };
@@ -49,16 +49,16 @@ static bool read_form(penta_bytes file, enum form form, struct pvm_code *code)
     return pvm_generic_program(program, PVM_LATEST64, code);
 }
 
-/* Bytes of registers and lengths, which come before the immediates. */
+/* Returns the number of bytes of registers and lengths, which come before the immediates. */
 static unsigned head_bytes(enum pvm_shape shape)
 {
     if (shape == PVM_NONE || shape == PVM_IMM || shape == PVM_OFFSET) return 0;
     return shape == PVM_REG_REG_REG || shape == PVM_REG_REG_IMM_IMM ? 2 : 1;
 }
 
-/* The number of instructions if the code has nothing odd (PVM 12.4), else 0: bit 0 of the
- * bitmask is set, every opcode is defined, there is no hole, every byte is an operand, every
- * static target and jump table entry is an instruction. */
+/* Returns the number of instructions when the code has nothing odd (PVM 12.4), else 0. Nothing
+ * is odd when bit 0 of the bitmask is set, every opcode is defined, there is no hole, every byte
+ * is an operand, and every static target and jump table entry is an instruction. */
 static size_t sound_count(const struct pvm_code *code)
 {
     size_t size = code->bytes.size, count = 0;
@@ -80,8 +80,9 @@ static size_t sound_count(const struct pvm_code *code)
     return count;
 }
 
-/* The file does not say its ISA. Gray Paper 0.7 numbers instructions as latest64 does, and 0.8 as
- * jam_v1: the first that makes sense of the code, else latest64. */
+/* Guesses the ISA, because the file does not say it. Gray Paper 0.7 numbers instructions as
+ * latest64 does, and 0.8 as jam_v1. The result is the first ISA that makes sense of the code, or
+ * else latest64. */
 static enum pvm_isa guess_isa(struct pvm_code code, size_t *count)
 {
     code.isa = PVM_LATEST64;
@@ -91,8 +92,8 @@ static enum pvm_isa guess_isa(struct pvm_code code, size_t *count)
     return PVM_LATEST64;
 }
 
-/* The form whose lengths fit the file; of several one with sound code, then the one with most
- * fields. */
+/* Finds the form whose lengths fit the file. When there are several, a form with sound code
+ * comes first, then the form with the most fields. */
 static enum form find_form(penta_bytes file, struct pvm_code *code, size_t *count)
 {
     enum form found = FORM_NONE;

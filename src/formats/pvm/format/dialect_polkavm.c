@@ -1,10 +1,10 @@
-/* The polkavm dialect (PVM 1): tagged sections after a header. */
+/* Reads, writes and describes the polkavm dialect (PVM 1): sections with an id, after a header. */
 #include <stdlib.h>
 #include "pvm/format/container.h"
 
 enum { HEADER = 13 };
 
-/* The version byte is the ISA; enum pvm_isa has the same order. */
+/* The version byte is the number of the ISA in enum pvm_isa. */
 enum pvm_isa pvm_isa_of_version(uint8_t version) { return (enum pvm_isa)version; }
 
 /* ---- reading ---- */
@@ -42,7 +42,7 @@ static bool take_imports(struct pvm_parse *p, struct reader *r)
     return true;
 }
 
-/* PVM 1.2: what does not decode ends the list and is no error. */
+/* Takes the exports. By PVM 1.2 an entry that does not decode ends the list and is no error. */
 static bool take_exports(struct pvm_parse *p, struct reader *r)
 {
     struct pvm_program *program = &p->m->program;
@@ -89,7 +89,7 @@ static bool take_payload(struct pvm_parse *p, const struct pvm_section *s, struc
 }
 
 /* Sets s->raw unless the writer would make the same bytes from the fields. The numbers in a raw
- * section are forgotten: it is written back as it is. False: memory ran out. */
+ * section are forgotten, because it is written back as it is. Returns false when memory ran out. */
 static bool check_raw(struct pvm_parse *p, struct pvm_section *s, uint32_t varint_next,
                       size_t varint_count)
 {
@@ -111,7 +111,8 @@ static bool check_raw(struct pvm_parse *p, struct pvm_section *s, uint32_t varin
     return ok;
 }
 
-/* Known sections come in ascending order; every section after an unknown one counts as unknown. */
+/* Tells whether a section is known. Known sections come in ascending order; every section after
+ * an unknown one counts as unknown, too. */
 static bool section_known(uint8_t id, unsigned *last)
 {
     if (*last == UINT8_MAX || id <= *last || id > PVM_SECTION_DEBUG_RANGES ||
@@ -145,14 +146,14 @@ static bool take_section(struct pvm_parse *p, struct pvm_section *s, unsigned *l
     uint32_t varint_next = p->varint_next;
     size_t varint_count = p->m->program.varint_count;
     if (s->extra) return true;
-    /* an empty section counts as missing */
+    /* An empty section counts as missing. */
     struct reader payload = pvm_part(p, s->payload, s->payload_offset);
     if (s->payload.size && !take_payload(p, s, &payload)) return false;
     s->used = payload.pos;
     return check_raw(p, s, varint_next, varint_count);
 }
 
-/* How many sections there are at most, before memory for them is allocated. */
+/* Counts the sections, at most, before memory for them is allocated. */
 static size_t count_sections(penta_bytes file)
 {
     size_t count = 0, pos = HEADER;
@@ -267,8 +268,8 @@ static const struct pvm_section *kept_section(const struct pvm_program *p, uint8
     return NULL;
 }
 
-/* The length is written after the payload is known but counts as the earlier number, hence
- * varint_next. */
+/* Writes a section. Its length is written after the payload but counts as the earlier number, so
+ * the payload's numbers begin at varint_next + 1. */
 static void write_section(struct pvm_emit *e, uint8_t id)
 {
     const struct pvm_section *kept = kept_section(e->program, id);
@@ -338,7 +339,7 @@ static void describe_imports(struct pvm_walk *w)
     }
     const struct pvm_program *p = &w->m->program;
     size_t size = w->end - w->pos, sum = 0;
-    bool tiled = true; /* names in order, without gaps or overlaps */
+    bool tiled = true; /* names are in order, without gaps or overlaps */
     for (size_t i = 0; i < p->import_count; i++) {
         penta_bytes name = p->imports[i].name;
         bool here = !name.size || name.data == w->file.data + w->pos + sum;

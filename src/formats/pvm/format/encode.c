@@ -1,7 +1,9 @@
+/* Writes one instruction as bytes (encode.h), with the immediates in the number of bytes that
+ * its length asks for. */
 #include "pvm/format/encode.h"
 #include "pvm/format/varint.h"
 
-/* Bytes that an immediate needs. */
+/* Returns the number of bytes that an immediate needs. */
 static unsigned encode_shortest(uint64_t value)
 {
     int32_t v = (int32_t)(uint32_t)value;
@@ -17,7 +19,7 @@ static unsigned encode_put(uint8_t *out, uint64_t value, unsigned size)
     return size;
 }
 
-/* The immediates as they are stored: a target becomes a distance. */
+/* Gives the immediates as they are stored: a target becomes a distance. */
 static void encode_stored(const struct pvm_insn *in, uint64_t *first, uint64_t *second)
 {
     uint64_t distance = (uint64_t)(int64_t)(int32_t)(in->target - in->pc);
@@ -76,7 +78,7 @@ static bool has_last(enum pvm_shape shape)
 
 /* ---- doc ---- */
 
-/* Makes a LEB128 number longer by groups of zero: 85 80 00 is 5 in three bytes. */
+/* Makes a LEB128 number longer by groups of zero bits: 85 80 00 is 5 in three bytes. */
 static unsigned leb_pad(uint8_t *out, unsigned size, unsigned more)
 {
     if (!more) return size;

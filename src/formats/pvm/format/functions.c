@@ -1,3 +1,5 @@
+/* Lists functions that have names, from the debug sections and the exports, and reports the
+ * parts of a program by name. */
 #include "pvm/format/functions.h"
 #include <stdlib.h>
 #include "base/bytes.h"
@@ -5,8 +7,8 @@
 #include "pvm/format/debug_info.h"
 #include "pvm/format/decode.h"
 
-/* Exports first: of two functions at the same pc the last one is used, and the debug sections have the
- * better name. */
+/* Sorts functions by pc. Exports come first: of two functions at the same pc the last one is
+ * used, and the debug sections have the better name. */
 static int by_pc(const void *a, const void *b)
 {
     const struct pvm_named_code *x = a, *y = b;
@@ -19,7 +21,8 @@ static size_t range_count(const struct pvm_program *p)
     return p->debug_ranges.size / PVM_DEBUG_RANGE_BYTES;
 }
 
-/* Those of debug sections, then exports. False: there is none with this number. */
+/* Gives function number i. Those of the debug sections come before the exports. Returns false
+ * when no function has this number. */
 static bool function_at(const struct pvm_program *p, size_t i, struct pvm_named_code *out)
 {
     size_t ranges = range_count(p);
@@ -50,7 +53,7 @@ struct pvm_named_code *pvm_functions(const struct pvm_program *p, size_t *count)
 
 const char *const pvm_jam_entry_names[] = {"refine", "accumulate"};
 
-/* The first export of this name; count: there is none. */
+/* Returns the index of the first export with this name, or count when there is none. */
 static size_t export_named(const penta_bytes *names, size_t count, const char *name)
 {
     size_t i = 0;
@@ -83,7 +86,8 @@ bool pvm_jam_entry(const struct pvm_program *p, size_t i, struct pvm_export *out
     return pvm_is_target(&p->code, out->pc);
 }
 
-/* The host calls that the code of a standard program makes, by the names of the default version. */
+/* Reports the host calls that the code of a standard program makes, with the names of the
+ * default version. */
 static void jam_imports(const struct pvm_program *p, penta_part_report *fn, void *user)
 {
     bool told[256] = {false};

@@ -1,4 +1,4 @@
-/* Functions that have names: the ranges of the debug sections, and exports. */
+/* Functions that have names: they are ranges of the debug sections, or exports. */
 #pragma once
 #include "core/driver.h"
 #include "pvm/pvm.h"
@@ -6,17 +6,20 @@
 struct pvm_named_code {
     uint32_t pc;
     penta_bytes space, name; /* space may be empty */
-    size_t range;            /* of the debug sections; SIZE_MAX: an export */
+    size_t range;            /* the index of a range of the debug sections; SIZE_MAX: an export */
 };
 
 enum { PVM_JAM_ENTRIES = 2 };
-extern const char *const pvm_jam_entry_names[]; /* of those with a name */
-/* Which export becomes which entry point: one that is called after an entry point goes there, the
- * others take the places that are left, in their order. False: a place would be empty. */
+extern const char *const pvm_jam_entry_names[]; /* of the entry points that have a name */
+/* Decides which export becomes which entry point. An export that has the name of an entry point
+ * goes there; the others take the places that are left, in their order. Returns false when a
+ * place would be empty. */
 bool pvm_jam_order(const penta_bytes *names, size_t count, size_t *order);
-/* Entry i of a standard program of JAM, which are at fixed places: refine, or is-authorized of an
- * authorizer, and accumulate. False: no instruction is there, or there is no such entry. */
+/* Gives entry point i of a standard program of JAM. Entry points are at fixed places: first
+ * refine (in an authorizer is-authorized), then accumulate. Returns false when no instruction is
+ * there, or when there is no such entry point. */
 bool pvm_jam_entry(const struct pvm_program *p, size_t i, struct pvm_export *out);
-/* In order of pc; free the array. NULL: no memory. */
+/* Returns the functions in the order of their pcs, in an array that the caller frees. NULL:
+ * memory ran out. */
 struct pvm_named_code *pvm_functions(const struct pvm_program *p, size_t *count);
 void pvm_parts(const penta_module *module, penta_part_report *fn, void *user);

@@ -1,4 +1,4 @@
-/* One screen of facts, and the list of instructions. */
+/* Prints one screen of facts about a program, and the list of instructions. */
 #include <stdio.h>
 #include "core/describe.h"
 #include "pvm/vm/vm.h"
@@ -62,7 +62,8 @@ static void info_area(const penta_visitor *v, const char *name, uint64_t address
     describe_text(v, name, text);
 }
 
-/* Where a machine without arguments and with the default page size places what (PVM 7.1). */
+/* Prints the places of memory in a machine without arguments and with the default page size (PVM
+ * 7.1). */
 static void info_map(const struct pvm_program *p, const penta_visitor *v)
 {
     struct pvm_layout l;
@@ -117,7 +118,7 @@ void pvm_info(const penta_module *module, const penta_visitor *v)
                       !p->spi           ? "generic program"
                       : p->has_metadata ? "standard program with metadata"
                                         : "standard program");
-    /* the ISA of a damaged file is known if reading came that far */
+    /* The ISA of a damaged file is known when parsing got as far as that. */
     if (!module->damage.code || pvm_module(module)->parsed > 4)
         describe_text(v, "isa", pvm_isas[p->code.isa].name);
     if (module->damage.code) {

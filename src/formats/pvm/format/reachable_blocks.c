@@ -1,4 +1,4 @@
-/* Warns about code that cannot be reached from pc 0, the exports or the jump table. */
+/* Warns about code that control cannot reach from pc 0, the exports or the jump table. */
 #include <stdlib.h>
 #include "pvm/format/code_bits.h"
 #include "base/array.h"
@@ -8,7 +8,7 @@
 struct reach {
     const struct pvm_code *code;
     const uint64_t *stops; /* of pvm_code_bits */
-    uint64_t *seen;        /* bit per pc: control can reach it */
+    uint64_t *seen;        /* a bit for each pc: control can reach it */
     uint32_t *todo;
     size_t count, capacity;
     bool failed;
@@ -37,8 +37,8 @@ static inline void reachable_blocks_push(struct reach *r, uint64_t pc)
         reachable_blocks_remember(r, (uint32_t)pc);
 }
 
-/* Marks the instructions from pc to the end of its block; *end is the last one. False: the rest of the
- * block was marked before. */
+/* Marks the instructions from pc to the end of its block; *end is the last one. Returns false
+ * when the rest of the block was marked before. */
 static bool mark_block(struct reach *r, uint32_t pc, uint32_t *end)
 {
     for (;;) {
@@ -52,7 +52,7 @@ static bool mark_block(struct reach *r, uint32_t pc, uint32_t *end)
     }
 }
 
-/* Follows control from pc on, until it comes to instructions that are marked. */
+/* Follows control from pc on until it comes to instructions that are already marked. */
 static void reachable_blocks_follow(struct reach *r, uint32_t pc)
 {
     const struct pvm_code *code = r->code;
@@ -75,7 +75,7 @@ static void reachable_blocks_follow(struct reach *r, uint32_t pc)
     } while (pvm_starts(code, pc) && !pvm_word_bit(r->seen, pc) && !long_work_over(r->work, 1));
 }
 
-/* How many instructions are never reached; *first is the first of them. */
+/* Returns how many instructions are never reached; *first is the first of them. */
 static size_t count_lost(const struct reach *r, uint32_t *first)
 {
     const struct pvm_code *code = r->code;
@@ -85,7 +85,7 @@ static size_t count_lost(const struct reach *r, uint32_t *first)
         uint64_t bits = pvm_start_word(code, base) & ~r->seen[base / 64];
         for (; bits; bits &= bits - 1) {
             uint32_t pc = base + (uint32_t)__builtin_ctzll(bits);
-            /* linkers put traps between functions */
+            /* Linkers put traps between functions, so these do not count. */
             if (op[code->bytes.data[pc]] == PVM_OP_trap) continue;
             if (!lost++) *first = pc;
         }
@@ -107,7 +107,8 @@ void pvm_reach_verify(const struct pvm_module *m, const struct pvm_code_bits *bi
         return;
     }
     reachable_blocks_push(&r, 0);
-    if (p->dialect == PVM_JAM && p->spi) reachable_blocks_push(&r, 5); /* accumulate */
+    /* Pc 5 is the entry point accumulate. */
+    if (p->dialect == PVM_JAM && p->spi) reachable_blocks_push(&r, 5);
     for (size_t i = 0; i < p->export_count; i++) reachable_blocks_push(&r, p->exports[i].pc);
     for (uint32_t i = 0; p->code.table_entry && i < p->code.table_count; i++) {
         uint64_t pc;

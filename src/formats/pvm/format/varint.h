@@ -12,10 +12,10 @@
 
 enum { PVM_VARINT_BYTES = 10 };
 
-/* Read a number and return its size in bytes, 0 if it is malformed or cut off. */
+/* These read a number and return its size in bytes, or 0 when it is malformed or cut off. */
 unsigned pvm_prefix_read(penta_bytes in, uint32_t *value);
 unsigned pvm_leb_read(penta_bytes in, uint32_t *value);
 
-/* Write the shortest form into out (PVM_VARINT_BYTES) and return its size. */
+/* These write the shortest form to out (PVM_VARINT_BYTES) and return its size. */
 unsigned pvm_prefix_write(uint8_t *out, uint32_t value);
 unsigned pvm_leb_write(uint8_t *out, uint32_t value);

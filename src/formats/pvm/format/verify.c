@@ -1,4 +1,4 @@
-/* Checks the rules of rules.def: the container here, the program in verify_code.c. */
+/* Checks the rules of rules.def: this file checks the container, and verify_code.c the program. */
 #include "pvm/pvm.h"
 #include "base/number.h"
 
@@ -58,7 +58,8 @@ static void verify_sections(const struct pvm_module *m, struct findings *f)
                      "%zu bytes after the end", p->trailing.size);
 }
 
-/* The first byte of a name, or the end of its length when it has none. */
+/* Returns the offset of the first byte of a name, or of the end of its length when the name is
+ * empty. */
 static uint64_t name_at(const struct pvm_module *m, penta_bytes name)
 {
     return (uint64_t)(name.data - m->base.file.data) - !name.size;
@@ -112,14 +113,14 @@ static void verify_tables(const struct pvm_module *m, struct findings *f)
 
 /* ---- limits ---- */
 
-/* Random bytes break the same rule at every byte: the first places are reported, the rest
- * counted. */
+/* Random bytes break the same rule at every byte. So the first places are reported, and the rest
+ * are only counted. */
 enum { TOLD_MAX = 50, RULES = 256 };
 
 struct limiter {
     struct findings *to;
     size_t count[RULES];
-    uint64_t next[RULES]; /* the first place that was not reported */
+    uint64_t next[RULES]; /* for each rule the first place that was not reported */
 };
 
 static void verify_limit(void *user, const penta_error *finding)
@@ -136,7 +137,7 @@ void pvm_verify(const penta_module *module, struct findings *f)
 {
     const struct pvm_module *m = pvm_module(module);
     if (module->damage.code) findings_pass(f, &module->damage);
-    if (module->damage.code) return; /* what follows cannot be trusted */
+    if (module->damage.code) return; /* the rest cannot be trusted */
     struct limiter l = {.to = f};
     struct findings limited = {
         .rules = pvm_rules, .report = verify_limit, .user = &l, .work = f->work};

@@ -1,11 +1,11 @@
-/* Checks the rules of rules.def about the program (PVM 19.1): all code, whether it can be
+/* Checks the rules of rules.def about the program (PVM 19.1): first all code, whether it can be
  * reached or not, then the places that lead into it. */
 #include "base/long_work.h"
 #include "pvm/format/code_bits.h"
 #include "pvm/format/debug_info.h"
 #include "pvm/format/varint.h"
 
-enum { WORD_UNITS = 64 }; /* of work, for the instructions of 64 bytes */
+enum { WORD_UNITS = 64 }; /* the units of work for the instructions in 64 bytes */
 
 struct check {
     const struct pvm_module *m;
@@ -13,7 +13,7 @@ struct check {
     struct findings *f;
     struct pvm_code_bits bits;
     bool load;  /* jam_v1: one invalid instruction keeps the program from loading */
-    bool falls; /* control goes on after the instruction checked last */
+    bool falls; /* control goes on after the last instruction that was checked */
 };
 
 static uint64_t at_pc(const struct check *c, uint32_t pc) { return c->m->code_offset + pc; }
@@ -39,7 +39,7 @@ static void verify_invalid(const struct check *c, const struct pvm_insn *in)
     } else if (op == PVM_OP_invalid) {
         findings_add(c->f, PVM_BAD_OPCODE, at_pc(c, pc), NULL, "opcode %u at pc %u is not in %s",
                      byte, pc, pvm_isas[c->code->isa].name);
-    } else { /* doc: defined, but its operands are not there */
+    } else { /* doc: the opcode is defined, but the operands are missing */
         struct pvm_insn longer;
         uint8_t bytes[32] = {0};
         size_t left = c->code->bytes.size - pc, n = left < sizeof bytes ? left : sizeof bytes;
@@ -65,13 +65,14 @@ static void verify_invalid(const struct check *c, const struct pvm_insn *in)
 static void load_invalid(struct check *c, uint32_t pc, const char *why)
 {
     if (!c->load) return;
-    c->load = false; /* the first one decides */
+    c->load = false; /* only the first one counts */
     findings_add(c->f, PVM_LOAD_INVALID, at_pc(c, pc), NULL,
                  "%s at pc %u: the program does not load", why, (unsigned)pc);
 }
 
-/* A quick check of the instructions that pvm_usual.plain does not cover: those with two immediates, and
- * jumps and branches to a known target. Not for the last bytes of the code. */
+/* Checks quickly the instructions that pvm_usual.plain does not cover: those with two
+ * immediates, and jumps and branches to a known target. It cannot check the last bytes of the
+ * code. */
 static bool is_usual(const struct check *c, uint32_t pc, uint32_t length)
 {
     const struct pvm_code *code = c->code;
@@ -88,7 +89,8 @@ static bool is_usual(const struct check *c, uint32_t pc, uint32_t length)
     return target < code->bytes.size && pvm_word_bit(c->bits.targets, target);
 }
 
-/* Warns about odd operands, in the dialects whose instruction lengths come from the bitmask. */
+/* Warns about odd operands. This is for the dialects in which the bitmask gives the lengths of
+ * instructions. */
 static void verify_operands(const struct check *c, const struct pvm_insn *in)
 {
     enum pvm_shape shape = pvm_ops[in->op].shape;
@@ -147,7 +149,7 @@ static void verify_insn(struct check *c, const struct pvm_insn *in)
     }
 }
 
-/* All checks of one instruction or hole. */
+/* Makes all checks of one instruction or hole. */
 static void verify_at(struct check *c, uint32_t pc, struct pvm_insn *in)
 {
     pvm_decode(c->code, pc, in);
@@ -155,15 +157,16 @@ static void verify_at(struct check *c, uint32_t pc, struct pvm_insn *in)
         verify_insn(c, in);
         c->falls = pvm_falls_through(in->op);
     } else {
-        /* PolkaVM stops checking at a hole that nothing falls into; the Gray Paper allows no
-         * hole */
+        /* PolkaVM stops checking at a hole that control does not run into. The Gray Paper allows
+         * no hole. */
         verify_invalid(c, in);
         load_invalid(c, pc, "an invalid instruction");
         c->falls = false;
     }
 }
 
-/* Checks the instruction at pc and the holes after it; returns where the next instruction starts. */
+/* Checks the instruction at pc and the holes after it. Returns where the next instruction
+ * starts. */
 static uint32_t verify_from(struct check *c, uint32_t pc)
 {
     struct pvm_insn in;
@@ -174,8 +177,8 @@ static uint32_t verify_from(struct check *c, uint32_t pc)
     return pc;
 }
 
-/* Checks all code but its last bytes, skipping instructions that need no checks; returns where it
- * stopped. */
+/* Checks all code except the last bytes, and skips instructions that need no checks. Returns
+ * where it stopped. */
 static uint32_t verify_quickly(struct check *c)
 {
     const struct pvm_code *code = c->code;
@@ -224,7 +227,8 @@ static void verify_entries(const struct check *c)
         if (!pvm_table_entry(code, i, &pc)) continue;
         if (pc <= UINT32_MAX && is_target(c, (uint32_t)pc)) continue;
         bool bit = code->doc && pc <= UINT32_MAX && pvm_starts(code, (uint32_t)pc);
-        if (code->doc && code->table_entry < 4 && pc >= code->bytes.size) continue; /* a filler */
+        /* This entry is a filler. */
+        if (code->doc && code->table_entry < 4 && pc >= code->bytes.size) continue;
         findings_add(c->f, bit ? PVM_BIT_MISSING : PVM_TABLE_ENTRY, at, NULL,
                      "jump table entry %u is %llu, %s", (unsigned)i, (unsigned long long)pc,
                      bit ? "whose bit is not set" : "not a place to jump to");
@@ -238,7 +242,7 @@ static void verify_exports(const struct check *c)
         uint32_t pc = p->exports[i].pc;
         uint64_t at = (uint64_t)(p->exports[i].name.data - c->m->base.file.data);
         if (c->code->doc)
-            at += p->exports[i].name.size; /* the pc follows the name */
+            at += p->exports[i].name.size; /* the pc is stored after the name */
         else if (!p->exports[i].name.size)
             at = c->m->exports_offset;
         if (!pvm_starts(c->code, pc))
@@ -250,7 +254,7 @@ static void verify_exports(const struct check *c)
     }
 }
 
-/* doc: the places that its own tables name. */
+/* Checks the places that the tables of a doc program name. */
 static void verify_doc(const struct check *c)
 {
     const struct pvm_program *p = &c->m->program;
