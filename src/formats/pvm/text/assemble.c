@@ -1,3 +1,6 @@
+/* The assembler (assemble.h): reads labels and instructions line by line into a list of items,
+ * and then makes the program around the code. directives.c reads the lines with '%', and
+ * assign_offsets.c gives the items their places. */
 #include "pvm/text/assemble.h"
 #include <stdlib.h>
 #include "base/array.h"
@@ -27,7 +30,8 @@ bool pvm_reference_read(struct pvm_assembly *a, struct pvm_reference *out)
 
 /* ---- labels ---- */
 
-/* Whether the item before can fall through: a label here would be inside a block. */
+/* Tells whether control can go on from the item before to the next one. Then a label would be
+ * inside a block. */
 static bool falls_in(const struct pvm_assembly *a)
 {
     if (!a->count || a->items[a->count - 1].kind == PVM_ITEM_HOLE) return false;
@@ -62,7 +66,7 @@ static bool match_line(struct pvm_assembly *a, struct pvm_line *line, struct pvm
     struct source *s = a->s, start = *s;
     enum pvm_isa isa = a->program.code.isa;
     if (!a->isa_given && !a->isa_missed) {
-        a->isa_missed = true; /* report it once, and go on with latest64 */
+        a->isa_missed = true; /* this is reported once; latest64 is used after that */
         findings_add(a->findings, BASE_NAME_UNKNOWN, source_peek(s).offset,
                      "start with %isa = latest64, or give option 'isa'",
                      "the ISA must be known before the first instruction");
@@ -76,7 +80,7 @@ static bool match_line(struct pvm_assembly *a, struct pvm_line *line, struct pvm
     if (pvm_line_mnemonic(s, isa, line, match)) return true;
     if (s->err->code) return false;
     *s->err = first;
-    s->pos = reached; /* the caller skips the rest of the line from here */
+    s->pos = reached; /* the caller skips the rest of the line */
     return false;
 }
 
@@ -101,7 +105,7 @@ static bool pvm_assemble_instruction(struct pvm_assembly *a)
         a->taken[a->taken_count++] = taken;
         item.entry = a->taken_count;
     }
-    if (source_accept(s, '%')) { /* "size" follows: pvm_line_read stops at nothing else */
+    if (source_accept(s, '%')) { /* "size" follows, because pvm_line_read stops only at it */
         source_next(s);
         struct token t = source_next(s);
         if (t.kind != TOKEN_INT || !t.as.u || t.as.u > PVM_SKIP_MAX + 1)
@@ -158,7 +162,7 @@ static bool place_names(struct pvm_assembly *a, penta_error *err)
     return true;
 }
 
-/* Reports what the dialect has no field for. */
+/* Reports the parts of the program for which the dialect has no field. */
 static bool check_dialect(const struct pvm_assembly *a, penta_error *err)
 {
     const struct pvm_program *p = &a->program;
@@ -180,7 +184,7 @@ static bool check_dialect(const struct pvm_assembly *a, penta_error *err)
     return true;
 }
 
-/* Fills the program from the directives, with defaults for what they leave open. */
+/* Fills the program from the directives. What they leave open gets its default. */
 static void pvm_assemble_complete(struct pvm_assembly *a)
 {
     struct pvm_program *p = &a->program;
@@ -204,7 +208,7 @@ static void pvm_assemble_complete(struct pvm_assembly *a)
                   (a->given && a->given->bytes.size);
 }
 
-/* The bytes of directives; fills parts and returns how many. */
+/* Lists the bytes that directives give. Fills parts and returns how many there are. */
 static size_t hex_parts(struct pvm_assembly *a, struct writer *parts[static 10])
 {
     struct pvm_hex *all[] = {&a->ro_data, &a->rw_data,  &a->metadata, &a->strings, &a->lines,

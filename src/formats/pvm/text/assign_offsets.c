@@ -1,9 +1,10 @@
-/* Gives every instruction its offset. Immediates are stored in their shortest form, so the length
- * of a jump depends on distances, and distances depend on lengths: repeat until nothing moves. */
+/* Gives every instruction its offset. Immediates are stored in their shortest form, so the
+ * length of a jump depends on distances, and distances depend on lengths. So the lengths are
+ * computed again and again until nothing moves. */
 #include "pvm/text/assemble.h"
 #include "pvm/format/encode.h"
 
-enum { FREE_ROUNDS = 64 }; /* after these, instructions may only grow, so that the loop ends */
+enum { FREE_ROUNDS = 64 }; /* after these rounds lengths only grow, so that the loop ends */
 
 static bool unknown_label(const struct pvm_assembly *a, int64_t label, uint64_t offset,
                           penta_error *err)
@@ -43,7 +44,7 @@ static bool assign_offsets_resolve(struct pvm_assembly *a, penta_error *err)
     return true;
 }
 
-/* Whether the instruction fits where it is now; *moved: its length is another one. */
+/* Tells whether the instruction fits where it is now. *moved: whether its length changed. */
 static bool assign_offsets_measure(struct pvm_assembly *a, struct pvm_item *item, bool shrink,
                                    bool *moved)
 {
@@ -52,7 +53,7 @@ static bool assign_offsets_measure(struct pvm_assembly *a, struct pvm_item *item
     if (item->label >= 0) item->in.target = label_pc(a, item->label);
     unsigned n =
         pvm_insn_write(a->program.code.isa, a->program.code.doc, &item->in, item->size, bytes);
-    unsigned length = n ? n : item->size; /* it may still come to fit */
+    unsigned length = n ? n : item->size; /* a later round may make it fit */
     if (length != item->in.length && (shrink || length > item->in.length)) {
         item->in.length = (uint8_t)length;
         *moved = true;
@@ -62,7 +63,7 @@ static bool assign_offsets_measure(struct pvm_assembly *a, struct pvm_item *item
 
 static bool assign_offsets_place(struct pvm_assembly *a, penta_error *err)
 {
-    const struct pvm_item *misfit = NULL; /* of the last round, which decides */
+    const struct pvm_item *misfit = NULL; /* of the last round; only that one counts */
     bool moved = true;
     for (unsigned round = 0; moved; round++) {
         uint64_t pc = 0;
@@ -102,7 +103,8 @@ static void assign_offsets_emit(struct pvm_assembly *a)
     }
 }
 
-/* The bitmask marks instruction starts; in doc programs it marks the legal jump targets. */
+/* Makes the bitmask. It marks where instructions start; in doc programs it marks the legal
+ * targets of jumps. */
 static void emit_mask(struct pvm_assembly *a)
 {
     bool doc = a->program.code.doc, block = true;
@@ -154,7 +156,7 @@ static bool emit_table(struct pvm_assembly *a, penta_error *err)
     return true;
 }
 
-/* Code and bitmask: of the items, or as they were given. */
+/* Makes code and bitmask from the items, or takes them as they were given. */
 static bool place_items(struct pvm_assembly *a, penta_error *err)
 {
     struct pvm_code *code = &a->program.code;

@@ -1,4 +1,4 @@
-/* The lines of source text that start with '%'; assemble.h lists them. */
+/* Reads the lines of source text that start with '%'. assemble.h lists them. */
 #include <stdlib.h>
 #include "base/number.h"
 #include "base/array.h"
@@ -203,7 +203,8 @@ static bool add_bytes(struct pvm_assembly *a, enum pvm_item_kind kind)
 static bool add_insn(struct pvm_assembly *a) { return add_bytes(a, PVM_ITEM_RAW); }
 static bool add_hole(struct pvm_assembly *a) { return add_bytes(a, PVM_ITEM_HOLE); }
 
-/* A section given by its payload. Known sections are the ones that the reader takes for known. */
+/* Adds a section that is given by its payload. The known sections are the same as for the reader
+ * of files. */
 static bool add_section(struct pvm_assembly *a)
 {
     struct pvm_program *p = &a->program;
@@ -218,7 +219,8 @@ static bool add_section(struct pvm_assembly *a)
     if (ok) s.payload.data = arena_copy(&a->labels.arena, writer_view(&payload), a->s->err);
     s.payload.size = payload.out.size;
     writer_free(&payload);
-    /* a debug section that is not empty has a directive of its own, so here it is an unknown one */
+    /* A debug section that is not empty has a directive of its own, so a section here is an
+     * unknown one. */
     s.extra = id >= PVM_SECTION_OPTIONAL &&
               (s.payload.size || id > PVM_SECTION_DEBUG_RANGES ||
                (p->section_count && (a->sections[p->section_count - 1].extra ||

@@ -1,3 +1,5 @@
+/* Prints and reads single instructions by the texts of forms.def (forms.h). To read a line, its
+ * tokens make a key, and a binary search finds the form with that key. */
 #include <stdlib.h>
 #include "pvm/text/forms.h"
 #include "base/array.h"
@@ -8,13 +10,13 @@
 enum when {
     WHEN_ALWAYS,
     WHEN_ZERO, WHEN_ZERO2,   /* the first, the second immediate is 0 */
-    WHEN_NEGATIVE,           /* the first immediate lies in -4095 .. -1 */
+    WHEN_NEGATIVE,           /* the first immediate is in -4095 .. -1 */
     WHEN_RETURN,             /* A is ra and the immediate is 0 */
     WHEN_SAME, WHEN_SAME_ZERO2, /* A and B are one register */
-    WHEN_FITS,               /* a 64-bit immediate that fits 32 bits; not in PolkaVM's style */
-    WHEN_INPUT,              /* read, never printed */
-    WHEN_OUTPUT,             /* printed, never read */
-    WHEN_QUIRK_ZERO, WHEN_QUIRK_32, /* the same, for quirks of PolkaVM's disassembler */
+    WHEN_FITS,               /* a 64-bit immediate fits in 32 bits; not in PolkaVM's style */
+    WHEN_INPUT,              /* the form is read and never printed */
+    WHEN_OUTPUT,             /* the form is printed and never read */
+    WHEN_QUIRK_ZERO, WHEN_QUIRK_32, /* printed and never read: quirks of PolkaVM's disassembler */
 };
 /* clang-format on */
 
@@ -27,7 +29,7 @@ static const struct form {
 };
 enum { FORMS = sizeof forms / sizeof *forms };
 
-/* The last row of each op: rows of an op stand together, so the others are before it. */
+/* The last row of each op. The rows of an op stand together, so the other ones are before it. */
 #define JOIN(a, b) JOIN_(a, b)
 #define JOIN_(a, b) a##b
 enum {
@@ -115,17 +117,18 @@ void pvm_form_print(struct writer *out, const struct pvm_insn *in, enum pvm_isa 
 
 /* ---- reading ---- */
 
-/* A key is the line's tokens, each followed by a space; these two stand for operands. */
+/* A key is the tokens of the line with a space after each. These two stand for operands. */
 enum { KEY_REGISTER = 1, KEY_NUMBER = 2 };
 
 struct row {
     char key[48];
     uint8_t form;
-    bool bare;     /* a form with W but without its "i32 ": for 32-bit ISAs */
-    char slots[8]; /* per operand: a letter of forms.def, '0' for a zero, 'a' + n for register n */
+    bool bare; /* on 32-bit ISAs a form with W has no "i32 " */
+    /* For each operand: a letter of forms.def, '0' for a zero, or 'a' + n for register n. */
+    char slots[8];
 };
 
-/* Every form that can be read, sorted by key; made before the first line is matched. */
+/* All forms that can be read, sorted by key. They are made before the first line is matched. */
 static struct row rows[2 * FORMS];
 static size_t row_count;
 
@@ -147,7 +150,8 @@ static void key_put(char *key, size_t size, const void *text, size_t length)
 {
     size_t at = strlen(key);
     if (at + 2 > size) return;
-    if (length + 2 > size - at) length = size - at - 2; /* too long for any form: will not match */
+    /* It is too long for any form, so it will not match. */
+    if (length + 2 > size - at) length = size - at - 2;
     memcpy(key + at, text, length);
     key[at + length] = ' ';
     key[at + length + 1] = 0;
@@ -155,7 +159,8 @@ static void key_put(char *key, size_t size, const void *text, size_t length)
 
 static bool is_slot(char c) { return c && strchr("ABDXYPGVMHUT", c); }
 
-/* The key of a form, split into tokens as the lexer does: words and single characters. */
+/* Makes the key of a form. The text is split into tokens as the lexer does it: words and single
+ * characters. */
 static void forms_compile(struct row *row, const struct form *form, bool bare)
 {
     static const char number = KEY_NUMBER, reg = KEY_REGISTER;
@@ -218,7 +223,7 @@ static bool add_operand(struct source *s, struct pvm_line *line, struct token t,
     return true;
 }
 
-/* Whether a minus is the sign of a number: in a subtraction an operand comes before it. */
+/* Tells whether a minus is the sign of a number. In a subtraction an operand comes before it. */
 static bool is_sign(const struct pvm_line *line, struct token t, struct token next)
 {
     size_t n = strlen(line->key);
@@ -271,7 +276,7 @@ bool pvm_line_read(struct source *s, struct pvm_line *line)
 static bool fits_signed(uint64_t v) { return (int64_t)v == (int32_t)(uint32_t)v; }
 static uint64_t forms_extend(uint64_t v) { return (uint64_t)(int64_t)(int32_t)(uint32_t)v; }
 
-/* Puts an operand into its field of the instruction; false if it does not fit. */
+/* Puts an operand into its field of the instruction. Returns false when it does not fit. */
 static bool forms_assign(struct pvm_match *m, char slot, const struct pvm_operand *o, unsigned bits)
 {
     uint64_t v = o->value;
@@ -307,7 +312,8 @@ static bool forms_fill(const struct row *row, const struct pvm_line *line, unsig
         *misfit = &line->operands[i];
         if (!forms_assign(m, row->slots[i], *misfit, bits)) return false;
     }
-    /* "tmp = B, A = .., jump [tmp]" is only for A and B being the same register */
+    /* The form "tmp = B, A = .., jump [tmp]" is only for the case that A and B are the same
+     * register. */
     enum when when = forms[row->form].when;
     return (when != WHEN_SAME && when != WHEN_SAME_ZERO2) || m->in.a == m->in.b;
 }
@@ -340,7 +346,7 @@ bool pvm_line_match(const struct pvm_line *line, enum pvm_isa isa, struct pvm_ma
 
 /* ---- reading "name operand, operand ..." ---- */
 
-/* The destination register first, then the others, then immediates. */
+/* The order of operands: the destination register, the other registers, the immediates. */
 /* clang-format off */
 static const char *const mnemonic_slots[PVM_SHAPES] = {
     [PVM_NONE] = "",          [PVM_IMM] = "U",           [PVM_OFFSET] = "T",
@@ -365,7 +371,7 @@ static enum pvm_op find_mnemonic(penta_bytes word, enum pvm_isa isa, bool *byte_
     return PVM_OP_invalid;
 }
 
-/* One operand after an optional "word=", such as "imm=". A register may be a plain number. */
+/* Reads one operand after an optional "word=", such as "imm=". A register may be a plain number. */
 static bool take_operand(struct source *s, struct pvm_line *line, bool reg)
 {
     struct source ahead = *s;

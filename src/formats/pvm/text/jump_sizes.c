@@ -1,24 +1,25 @@
-/* Which jumps a listing must print with their size. The assembler makes all jumps as short as the layout
- * allows. Even if each jump of a file has the shortest form for its distance, several together may have
- * a shorter one: then the assembler would not give the same bytes. Here its work is done on the code:
- * jumps start in their shortest form and grow until nothing moves. Those that end up shorter than they
- * are in the file get a size. */
+/* Finds the jumps that a listing must print with their size. The assembler makes all jumps as
+ * short as the layout allows. Even when each jump of a file has the shortest form for its
+ * distance, several jumps together may have a shorter one, and then the assembler would not give
+ * the same bytes. So this file does the assembler's work on the code: jumps start in their
+ * shortest form and grow until nothing moves. The jumps that end up shorter than they are in the
+ * file get a size. */
 #include <stdlib.h>
 #include "pvm/format/encode.h"
 #include "pvm/text/print.h"
 
 enum {
     GROW_ROUNDS = 64, /* compiled programs need about five */
-    SIZE_ROUNDS = 8,  /* each gives sizes to the jumps that are too short */
+    SIZE_ROUNDS = 8,  /* each round gives sizes to the jumps that are too short */
     WORD = 64,
 };
 
 struct sizes {
     const struct pvm_code *code;
-    uint8_t *sized;   /* bit per pc: printed with its size */
-    uint64_t *jumps;  /* bit per pc: a jump without a size, which may become shorter */
-    uint8_t *shrunk;  /* by pc of a jump: by how many bytes it is shorter than in the file */
-    uint32_t *before; /* by word: the sum of `shrunk` before it */
+    uint8_t *sized;   /* a bit for each pc: the jump is printed with its size */
+    uint64_t *jumps;  /* a bit for each pc: a jump without a size, which may become shorter */
+    uint8_t *shrunk;  /* for the pc of a jump: how many bytes shorter it is than in the file */
+    uint32_t *before; /* for each word: the sum of `shrunk` before it */
     bool some;
 };
 
@@ -42,8 +43,8 @@ static void give_size(struct sizes *s, uint32_t pc)
     s->shrunk[pc] = 0;
 }
 
-/* Jumps need a size if their target is printed as a number, or if they do not have the shortest form
- * for their distance. All others are listed in `jumps`. */
+/* Finds the jumps. A jump needs a size when its target is printed as a number, or when it does
+ * not have the shortest form for its distance. All others are put into `jumps`. */
 static void find_jumps(struct sizes *s)
 {
     const struct pvm_code *code = s->code;
@@ -75,7 +76,7 @@ static uint32_t missing_in(const struct sizes *s, uint32_t word, uint64_t among)
     return sum;
 }
 
-/* Where the instruction at pc is when jumps are as short as `shrunk` says. */
+/* Returns the place of the instruction at pc when jumps are as short as `shrunk` says. */
 static uint32_t jump_sizes_moved(const struct sizes *s, uint32_t pc)
 {
     uint64_t earlier = (UINT64_C(1) << pc % WORD) - 1;
@@ -110,7 +111,8 @@ static bool jump_sizes_shrink(struct sizes *s, uint32_t pc)
     return true;
 }
 
-/* Lengthens a jump for its distance. Distances only grow, so no jump becomes longer than needed. */
+/* Makes a jump longer when its distance needs that. Distances only grow, so no jump becomes
+ * longer than needed. */
 static bool jump_sizes_grow(struct sizes *s, uint32_t pc)
 {
     if (!s->shrunk[pc]) return false;
@@ -137,7 +139,7 @@ static bool jump_sizes_keep(struct sizes *s, uint32_t pc)
     return true;
 }
 
-/* The lengths that the assembler would choose. False: it takes too long. */
+/* Finds the lengths that the assembler would choose. Returns false when that takes too long. */
 static bool find_lengths(struct sizes *s, uint32_t words)
 {
     each_jump(s, words, jump_sizes_shrink);

@@ -1,6 +1,6 @@
-/* The disassembler: chooses the style, prints names and source lines. print_source.c writes text
- * that assembles to the same bytes, print_listing.c PolkaVM's listings, forms.c single
- * instructions. */
+/* The disassembler: chooses the style, and prints names and source lines. print_source.c writes
+ * text that assembles to the same bytes, print_listing.c writes PolkaVM's listings, and forms.c
+ * prints single instructions. */
 #include "pvm/text/print.h"
 #include "base/utf8.h"
 #include "pvm/vm/spec_profile.h"
@@ -19,7 +19,7 @@ void pvm_print_name(struct writer *out, penta_bytes name)
         return;
     }
     writer_char(out, '\'');
-    /* names are printed in comments, which a line break would end */
+    /* Names are printed in comments, and a line break would end a comment. */
     for (size_t i = 0; i < name.size; i++)
         if (name.data[i] < 0x20)
             writer_print(out, "\\x%02x", name.data[i]);

@@ -1,4 +1,4 @@
-/* What the files of the disassembler share. */
+/* The declarations that the files of the disassembler share. */
 #pragma once
 #include "pvm/format/debug_info.h"
 #include "pvm/text/forms.h"
@@ -8,7 +8,7 @@
 struct pvm_print {
     const struct pvm_module *m;
     struct writer *out;
-    bool gas, source; /* with block costs, with source lines */
+    bool gas, source; /* whether to print costs of blocks, source lines */
     enum pvm_gas_model model;
     bool cmov_reads_old;
 };
@@ -18,20 +18,20 @@ bool pvm_print_flat(const struct pvm_print *p, penta_error *err);
 bool pvm_print_upstream(const struct pvm_print *p, penta_error *err);
 /* print_source.c: text that assembles to the same bytes. */
 bool pvm_print_source(const struct pvm_print *p, penta_error *err);
-/* jump_sizes.c: marks, by a bit per pc, the jumps that the assembler would make shorter than they
- * are, unless it is told their size. False: no memory. */
+/* jump_sizes.c: marks, by a bit for each pc, the jumps that the assembler would make shorter
+ * when it is not told their size. Returns false when memory ran out. */
 bool pvm_jump_sizes(const struct pvm_code *code, uint8_t *sized);
 
-/* Prints 'name', or 0x.. when it is not UTF-8. */
+/* Prints 'name', or 0x.. when the name is not UTF-8. */
 void pvm_print_name(struct writer *out, penta_bytes name);
 
-/* Follows the debug sections along with a listing. */
+/* Follows the debug sections while a listing is printed. */
 struct pvm_print_lines {
     const struct pvm_program *program;
     struct pvm_debug_lines lines;
     bool running;
-    uint64_t said; /* hash of the source place that was printed last */
+    uint64_t said; /* a hash of the source place that was printed last */
 };
-/* Prints "// function at path:line:column" if the instruction at pc comes from another source place
- * than the one before. Call it for every instruction, in order. */
+/* Prints "// function at path:line:column" when the instruction at pc comes from another source
+ * place than the instruction before. Call it for every instruction, in order. */
 void pvm_print_place(struct pvm_print_lines *l, uint32_t pc, struct writer *out);

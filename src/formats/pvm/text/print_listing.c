@@ -1,5 +1,5 @@
-/* Listings as PolkaVM's disassembler prints them: flat, and with basic blocks. A hole in the code
- * appears as `invalid` where control can fall into it, and not at all elsewhere. */
+/* Prints listings as PolkaVM's disassembler does: flat, or with basic blocks. A hole in the code
+ * appears as `invalid` where control can run into it; elsewhere it does not appear. */
 #include <stdlib.h>
 #include "pvm/text/print.h"
 #include "base/array.h"
@@ -10,7 +10,7 @@ struct listing {
     bool falls, done;
 };
 
-/* The next instruction; false at the end. */
+/* Gives the next instruction. Returns false at the end. */
 static bool print_listing_next(struct listing *l, struct pvm_insn *in)
 {
     size_t size = l->code->bytes.size;
@@ -23,7 +23,7 @@ static bool print_listing_next(struct listing *l, struct pvm_insn *in)
         return true;
     }
     if (l->done || !l->falls || !size) return false;
-    l->done = true; /* control runs off the end: the listing ends with an `invalid` */
+    l->done = true; /* control runs off the end, so an `invalid` follows */
     *in = (struct pvm_insn){.pc = l->pc, .length = 1};
     return true;
 }
@@ -81,9 +81,9 @@ bool pvm_print_flat(const struct pvm_print *p, penta_error *err)
 struct blocks {
     uint32_t *starts; /* ascending */
     size_t count;
-    uint64_t *entries; /* pc << 32 | jump table index, ascending */
+    uint64_t *entries; /* pc << 32 | index in the jump table, ascending */
     size_t entry_count;
-    uint64_t *exports; /* pc << 32 | export, ascending */
+    uint64_t *exports; /* pc << 32 | index of the export, ascending */
     size_t export_count;
 };
 

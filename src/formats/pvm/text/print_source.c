@@ -1,7 +1,8 @@
-/* Text that assembles to the same bytes. To save memory it is checked in parts, not as a whole. Every
- * line of code is assembled alone before it is printed, and replaced by hex if that gives other bytes;
- * jump_sizes.c finds the jumps that need their size; and the text before the code is assembled around
- * the code as it is. If that does not give the file, the whole file is printed in hex. */
+/* Prints text that assembles to the same bytes. To save memory the text is checked in parts, not
+ * as a whole. Every line of code is assembled alone before it is printed, and is replaced by hex
+ * when that gives other bytes. jump_sizes.c finds the jumps that need their size. The text
+ * before the code is assembled around the code as it is. When that does not give the file, the
+ * whole file is printed in hex. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "pvm/format/encode.h"
@@ -12,23 +13,23 @@
 
 enum { NAMES_MAX = 64, ENTRIES = 8, LINES = 1024, LINE_ROOM = 80 };
 
-/* A line that was printed before. Its text follows from the bytes of the instruction, up to the
- * label of a jump. */
+/* A line that was printed before. The bytes of the instruction give its text, up to the label of
+ * a jump. */
 struct known_line {
-    uint8_t bytes[PVM_SKIP_MAX + 1], length; /* of the instruction; 0: none yet */
-    uint8_t size;                            /* 0: printed without */
+    uint8_t bytes[PVM_SKIP_MAX + 1], length; /* of the instruction; length 0: the place is free */
+    uint8_t size;                            /* 0: printed without a size */
     bool sized, hex;
-    uint8_t text_size; /* 0: none is kept */
+    uint8_t text_size; /* 0: no text is kept */
     char text[LINE_ROOM];
 };
 
 struct printer {
     const struct pvm_print *p;
     struct writer *out;
-    struct writer line;                        /* the one that is being checked */
-    struct known_line *known;                  /* by hash */
-    uint8_t *labels;                           /* bit per pc: a label is printed here */
-    uint8_t *sized;                            /* bit per pc: this jump needs its size */
+    struct writer line;                        /* the line that is being checked */
+    struct known_line *known;                  /* found by hash */
+    uint8_t *labels;                           /* a bit for each pc: a label is printed here */
+    uint8_t *sized;                            /* a bit for each pc: this jump needs its size */
     bool by_number;                            /* places in the code are numbers, not labels */
     const struct pvm_export *named[NAMES_MAX]; /* exports whose names serve as labels */
     size_t named_count;
@@ -42,8 +43,8 @@ static void add_label(struct printer *s, uint64_t pc)
         s->labels[pc / 8] |= (uint8_t)(1u << pc % 8);
 }
 
-/* Whether a name can be a label: one word for the lexer, and not L and digits, which the labels
- * without a name are called. */
+/* Tells whether a name can be a label. It must be one word for the lexer, and not L and digits,
+ * because labels without a name are called so. */
 static bool name_fits(penta_bytes name)
 {
     bool digits = name.size > 1 && name.data[0] == 'L';
@@ -191,7 +192,7 @@ static void print_table(struct printer *s)
         writer_print(s->out, "%%jump_table_count = %u\n", (unsigned)code->table_count);
 }
 
-/* Parts of the file that no writer would make. */
+/* Prints the parts of the file that no writer would make. */
 static void print_oddities(struct printer *s)
 {
     const struct pvm_program *p = &s->p->m->program;
@@ -234,7 +235,7 @@ static void print_line(struct printer *s, struct writer *out, const struct pvm_i
     if (size) writer_print(out, " %%size %u", size);
 }
 
-/* Whether the line alone assembles to the bytes of the instruction. */
+/* Tells whether the line alone assembles to the bytes of the instruction. */
 static bool comes_back(struct printer *s, const struct pvm_insn *in, unsigned size)
 {
     const struct pvm_code *code = &s->p->m->program.code;
@@ -315,7 +316,7 @@ static void print_code(struct printer *s)
     const struct pvm_code *code = &program->code;
     struct pvm_print_lines lines = {.program = program};
     struct pvm_insn in;
-    bool falls = false, block = true; /* control comes from above; a block starts */
+    bool falls = false, block = true; /* falls: control comes from above; block: a block starts */
     for (uint32_t pc = 0; pc < code->bytes.size; pc += in.length) {
         pvm_decode(code, pc, &in);
         if (!pvm_starts(code, pc)) {
@@ -335,14 +336,14 @@ static void print_code(struct printer *s)
             writer_print(s->out, "    // gas: %u\n", (unsigned)cost);
         if (s->p->source) pvm_print_place(&lines, pc, s->out);
         print_insn(s, &in);
-        /* the assembler decides by the opcode byte alone, even if the operands are malformed */
+        /* The assembler decides by the opcode byte alone, even when the operands are malformed. */
         enum pvm_op op = pvm_isas[code->isa].op[code->bytes.data[pc]];
         falls = !pvm_ends_block(op);
         block = pvm_ends_block(in.op);
     }
 }
 
-/* Whether the assembler would make the same bitmask for this doc program. */
+/* Tells whether the assembler would make the same bitmask for this doc program. */
 static bool mask_follows(const struct printer *s)
 {
     const struct pvm_code *code = &s->p->m->program.code;
@@ -376,7 +377,7 @@ static void print_before_code(struct printer *s)
 
 /* ---- does it assemble to the file? ---- */
 
-/* Whether the text before the code, assembled around the code as it is, gives the file. */
+/* Tells whether the text before the code, assembled around the code as it is, gives the file. */
 static bool gives_the_file(struct printer *s, penta_error *err)
 {
     const struct pvm_program *p = &s->p->m->program;
