@@ -1,4 +1,5 @@
-/* From code bytes to cells: one pass over all instructions, then the jumps are resolved. */
+/* Makes the cells of a program (cells.h) from its code bytes. One pass makes the cells of all
+ * instructions, and then the jumps get their distances. */
 #include "pvm/vm/cells.h"
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +9,9 @@
 
 struct builder {
     struct pvm_cells *p;
-    uint32_t *cell_of; /* by pc: the entry of the block that starts there, or the cell; 0: none */
-    uint32_t ordinal;  /* number of the next instruction */
+    /* For each pc: the entry of the block that starts there, or the cell; 0: none. */
+    uint32_t *cell_of;
+    uint32_t ordinal; /* the number of the next instruction */
     bool failed;
 };
 
@@ -45,7 +47,7 @@ static bool block_begin(struct builder *b, uint32_t pc)
     return true;
 }
 
-/* Puts a loop cell before a block that may jump to its own start: see cells.h. */
+/* Puts a loop cell before a block that may jump to its own start (cells.h). */
 static bool make_loop(struct builder *b, struct pvm_block *block)
 {
     struct pvm_cells *p = b->p;
@@ -116,7 +118,8 @@ static void cells_sweep(struct builder *b)
     uint32_t pc = 0, size = (uint32_t)code->bytes.size;
     bool open = false, falls = true;
     struct pvm_insn in;
-    while (!b->failed && (pc < size || falls)) { /* falling off the end meets an implied trap */
+    /* Past the end of the code there is an implied trap. */
+    while (!b->failed && (pc < size || falls)) {
         if (open && code->doc && pc < size && pvm_is_target(code, pc)) {
             if (!cells_reserve(b, 1)) return;
             cells_append(b, PVM_CELL_FALL, pc);
@@ -139,8 +142,8 @@ static void cells_sweep(struct builder *b)
     }
 }
 
-/* Whether the handlers can do this jump; the step engine does the others, and traps where it
- * must. */
+/* Tells whether the handlers can do this jump. The step engine does the other jumps, and traps
+ * where it must. */
 static bool cells_legal(const struct pvm_cells *p, const struct pvm_insn *in)
 {
     if (!pvm_is_target(&p->code, in->target)) return false;
@@ -165,7 +168,7 @@ static void cells_resolve(struct builder *b)
         if (c->op >= PVM_OPS) continue;
         if (c->op == PVM_OP_fallthrough && !p->profile->fall_off &&
             falls_off(p, p->places[last].pc))
-            c->op = PVM_OP_invalid; /* it traps at its own pc */
+            c->op = PVM_OP_invalid; /* the instruction traps at its own pc */
         if (!pvm_has_target(c->op)) continue;
         struct pvm_insn in;
         pvm_decode(&p->code, p->places[last].pc, &in);
@@ -256,13 +259,13 @@ void pvm_cells_free(struct pvm_cells *p)
 
 uint32_t pvm_cells_find(const struct pvm_cells *p, uint32_t pc)
 {
-    size_t low; /* the last block that starts at or before pc */
+    size_t low; /* 1 + the last block that starts at or before pc */
     ARRAY_SEARCH(low, 0, p->block_count, p->blocks[low].pc > pc);
     if (!low) return 0;
     uint32_t from = p->blocks[low - 1].first;
     uint32_t end = low < p->block_count ? p->blocks[low].entry - 1 : p->count;
     uint32_t limit = end;
-    while (from < limit) { /* the first cell at or after pc */
+    while (from < limit) { /* finds the first cell at or after pc */
         uint32_t middle = from + (limit - from) / 2;
         if (p->places[middle].pc < pc)
             from = middle + 1;

@@ -25,65 +25,67 @@ typedef void pvm_handler(const struct pvm_cell *c, uint8_t *r, uint64_t acc,
 struct pvm_cell {
     union {
         pvm_handler *run;
-        uint64_t wide; /* header: the charge; second cell: a 64-bit immediate */
+        uint64_t wide; /* of a header: the charge; of a second cell: a 64-bit immediate */
     };
-    uint8_t a, b, d; /* registers, as byte distances from the state */
-    uint8_t op;      /* enum pvm_op or pvm_cell_op */
-    int32_t imm;     /* first immediate, or distance to the target */
+    uint8_t a, b, d; /* registers, as distances in bytes from the state */
+    uint8_t op;      /* a number of enum pvm_op or pvm_cell_op */
+    int32_t imm;     /* the first immediate, or the distance to the target */
 };
 
 enum pvm_cell_op {
     PVM_CELL_HEADER = PVM_OPS,
     PVM_CELL_MORE,
     PVM_CELL_LOOP,
-    PVM_CELL_FALL, /* doc: the end of a block where the bitmask starts the next one */
+    PVM_CELL_FALL, /* doc: ends a block where the bitmask starts the next one */
     PVM_CELL_OPS
 };
 
-/* The distance of a jump that the step engine decides on. Others are multiples of a cell, and 0 is
- * the jump of an instruction to itself. */
+/* The distance of a jump that the step engine does. Other distances are multiples of a cell; 0
+ * is a jump of an instruction to itself. */
 enum { PVM_CELL_NOWHERE = 1 };
 
-struct pvm_place {               /* of a cell */
-    uint32_t pc, block, ordinal; /* ordinal: how many instructions precede it in the program */
+struct pvm_place {               /* where a cell comes from */
+    uint32_t pc, block, ordinal; /* ordinal: how many instructions come before it in the program */
 };
 
 struct pvm_block {
     uint32_t pc;
-    uint32_t entry, first;   /* cells: where jumps go; the first instruction */
-    uint32_t ordinal, count; /* instructions before it in the program, in it */
-    bool loops;              /* its last instruction may jump to its first */
+    /* Cells: the target of jumps to the block, and the first instruction. */
+    uint32_t entry, first;
+    uint32_t ordinal, count; /* how many instructions come before it, and how many it has */
+    bool loops;              /* its last instruction may jump to its first one */
 };
 
 struct pvm_cells {
     atomic_uint users;
-    struct lock lock;     /* while it is built */
-    atomic_bool built;    /* cells, places, blocks and table are there */
+    struct lock lock;     /* held while the cells are built */
+    atomic_bool built;    /* cells, places, blocks and table exist */
     struct pvm_code code; /* with the profile's jump rule */
     const struct pvm_profile *profile;
     enum pvm_gas_model model;
-    bool wide_charges; /* cost << 32 | instructions */
+    bool wide_charges; /* a charge is cost << 32 | instructions */
     struct pvm_cell *cells;
     struct pvm_place *places;
     struct pvm_block *blocks;
     uint32_t count, block_count;
     size_t capacity, place_capacity, block_capacity;
-    uint32_t *table; /* jump table: entry cells, 0 for what traps */
+    uint32_t *table; /* the jump table: entry cells, 0 for entries that trap */
     uint32_t table_count;
-    struct pvm_native *native; /* the same program compiled, or NULL: jit.h */
+    struct pvm_native *native; /* the compiled form of the same program, or NULL (jit.h) */
     void (*native_free)(struct pvm_native *native);
 };
 
-/* metered: with the charges of the gas model. pvm_cells_build makes the cells when they are needed:
- * compiled code seldom needs them, and building takes longer than compiling. */
+/* Opens the cells of a program. metered: with the charges of the gas model. pvm_cells_build
+ * makes the cells when they are needed, because compiled code seldom needs them, and building
+ * them takes longer than compiling. */
 struct pvm_cells *pvm_cells_new(const struct pvm_code *code, const struct pvm_profile *profile,
                                 enum pvm_gas_model model, bool metered, penta_error *err);
-/* Builds the cells unless they are there; any thread may call it. False: no memory. */
+/* Builds the cells unless they exist. Any thread may call it. Returns false when memory ran out. */
 bool pvm_cells_build(struct pvm_cells *p);
 struct pvm_cells *pvm_cells_share(struct pvm_cells *p);
 void pvm_cells_free(struct pvm_cells *p);
 
-/* The cell of the instruction at pc; 0 when none starts there. */
+/* Returns the cell of the instruction at pc, or 0 when none starts there. */
 uint32_t pvm_cells_find(const struct pvm_cells *p, uint32_t pc);
 
 static inline uint64_t pvm_block_charge(const struct pvm_cells *p, uint32_t block)
@@ -96,14 +98,15 @@ static inline uint32_t pvm_block_gas(const struct pvm_cells *p, uint32_t block)
     return (uint32_t)(p->wide_charges ? charge >> 32 : charge);
 }
 
-/* How many instructions the cell's block has from this cell to its end, this one included. */
+/* Returns how many instructions the cell's block has from this cell to its end. This cell
+ * counts, too. */
 static inline uint32_t pvm_cells_rest(const struct pvm_cells *p, uint32_t cell)
 {
     const struct pvm_block *b = &p->blocks[p->places[cell].block];
     return b->ordinal + b->count - p->places[cell].ordinal;
 }
 
-/* interp.c: chooses the handlers of a block's cells. marked (may be NULL) has the cells with a
- * breakpoint. */
+/* interp.c: chooses the handlers of a block's cells. marked has the cells with a breakpoint, and
+ * may be NULL. */
 void pvm_cells_thread(const struct pvm_cells *p, struct pvm_cell *cells, uint32_t block,
                       const uint8_t *marked);

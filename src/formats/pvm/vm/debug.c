@@ -1,5 +1,5 @@
-/* What a debugger asks of PolkaVM programs: lines of the debug sections, registers, and frames, which
- * are found by reading the start of each function as a compiler writes it. */
+/* Answers what a debugger asks of PolkaVM programs: lines of the debug sections, registers, and
+ * frames. Frames are found by reading the start of each function as a compiler writes it. */
 #include "core/debug/debug_info.h"
 #include <stdlib.h>
 #include "base/array.h"
@@ -9,7 +9,7 @@
 #include "pvm/vm/ops.h"
 #include "pvm/vm/vm.h"
 
-/* Of inlined code the innermost frame that has a file. */
+/* Reports the source lines. Of inlined code it takes the innermost frame that has a file. */
 static void pvm_debug_line_report(const penta_module *module, penta_line_report *report, void *user)
 {
     const struct pvm_program *p = &pvm_module(module)->program;
@@ -28,7 +28,8 @@ static void pvm_debug_line_report(const penta_module *module, penta_line_report 
     }
 }
 
-/* By convention a call leaves its return address in ra, and a function jumps there at its end. */
+/* Tells whether an instruction is a call or a return. By convention a call leaves its return
+ * address in ra, and a function jumps there at its end. */
 static bool pvm_debug_branch(const penta_module *module, uint64_t pc, penta_branch *out)
 {
     const struct pvm_code *code = &pvm_module(module)->program.code;
@@ -51,13 +52,14 @@ static bool pvm_debug_branch(const penta_module *module, uint64_t pc, penta_bran
 
 /* ---- frames ---- */
 
-struct unwound {    /* how to leave a function from an instruction of it */
-    uint64_t frame; /* bytes that it took from the stack so far */
-    bool saved;     /* ra is in memory, */
-    uint64_t at;    /* so far above sp as it was at the start; modulo 2^64 */
+struct unwound {    /* how to leave a function from one of its instructions */
+    uint64_t frame; /* the bytes that the function has taken from the stack so far */
+    bool saved;     /* ra is saved in memory */
+    uint64_t at;    /* how far above the sp of the function's start ra is saved, modulo 2^64 */
 };
 
-/* After a jump or return in the middle the state is that of before the function's end. */
+/* Reads the instructions from the start of a function up to `to`. After a jump or return in the
+ * middle, the state is again that of the function's body. */
 static void read_start(const struct pvm_code *code, uint32_t from, uint32_t to, struct unwound *u)
 {
     struct pvm_insn in;
@@ -80,7 +82,7 @@ static void read_start(const struct pvm_code *code, uint32_t from, uint32_t to, 
     }
 }
 
-/* The call that an address in ra returns to. */
+/* Finds the call that returns to an address in ra. */
 static bool call_before(const struct pvm_vm *vm, uint64_t address, uint64_t *pc)
 {
     const struct pvm_code *code = &pvm_module(vm->base.module)->program.code;
@@ -156,7 +158,7 @@ static bool pvm_debug_set(penta_vm *base, penta_bytes name, const penta_value *v
 
 /* ---- accesses ---- */
 
-struct use { /* registers by their place in the bytes of an instruction: ops.h */
+struct use { /* reports registers by their places in an instruction (ops.h) */
     const struct pvm_insn *in;
     penta_access_report *report;
     void *user;
@@ -179,7 +181,8 @@ static void use_memset(const struct use *u)
         access_name(u->report, u->user, pvm_register_names[uses[i].number], uses[i].write);
 }
 
-/* Memory is told by its pages. */
+/* Reports the registers that an instruction uses. Accesses to memory are not reported here,
+ * because the rights of pages find them. */
 static void pvm_debug_accesses(const penta_vm *base, uint64_t pc, penta_access_report *report,
                                void *user)
 {
@@ -197,7 +200,8 @@ static void pvm_debug_accesses(const penta_vm *base, uint64_t pc, penta_access_r
     if (uses->writes) use_place(&u, uses->writes - 1u, true);
 }
 
-/* Areas, and after the one that ends where the heap begins all that the heap can become. */
+/* Reports the areas. After the area that ends where the heap begins it reports everything that
+ * the heap can become. */
 static void pvm_debug_regions(const penta_vm *base, penta_region_report *report, void *user)
 {
     const struct pvm_vm *vm = pvm_vm_const(base);

@@ -29,18 +29,19 @@ bool pvm_gas_model_parse(const char *name, enum pvm_gas_model *model)
     return false;
 }
 
-/* Execution units, one byte for each kind, so that one operation adds or compares all of them. */
+/* Execution units. Each kind has a byte of its own, so that one operation adds or compares all
+ * of them. */
 enum { ALU, LOADS, STORES, MUL, DIV };
 #define UNIT(unit, n) ((uint64_t)(n) << 8 * (unit))
 static const uint64_t all_units =
     UNIT(ALU, 4) | UNIT(LOADS, 4) | UNIT(STORES, 4) | UNIT(MUL, 1) | UNIT(DIV, 1);
 
-/* Whether a decode slot is saved when the destination is also a source: never, for any source, for
- * the first source only. */
+/* Says when a decode slot is saved because the destination is also a source: never, for any
+ * source, or only for the first source. */
 enum overlap { NEVER, EITHER, FIRST };
 
-/* CLASS_name: latency, decode slots, overlap, units, and by how much latency and slots are smaller
- * on 32-bit ISAs. */
+/* CLASS_name has the latency, the decode slots, the overlap, the units, and by how much latency
+ * and slots are smaller on 32-bit ISAs. */
 /* clang-format off */
 #define CLASS_MOVE     0, 1, NEVER, 0, 0
 #define CLASS_SIMPLE   1, 2, EITHER, UNIT(ALU, 1), 0
@@ -78,10 +79,10 @@ enum overlap { NEVER, EITHER, FIRST };
 enum { LOAD_LATENCY = 0 }; /* 0 stands for the latency of loads in the chosen model */
 
 static const struct row {
-    uint16_t reads[2]; /* masks: all ones if it reads the register in that place */
-    uint16_t saves[2]; /* all ones if writing that register too saves a slot */
-    uint16_t writes;   /* all ones if it writes a register */
-    uint8_t place;     /* which one: shift of its four bits */
+    uint16_t reads[2]; /* masks: all ones if it reads the register in this place */
+    uint16_t saves[2]; /* masks: all ones if a slot is saved when it writes that register, too */
+    uint16_t writes;   /* a mask: all ones if it writes a register */
+    uint8_t place;     /* the register that it writes: the shift of its four bits */
     uint8_t latency, slots, narrow;
     uint8_t kind;
     uint64_t units;
@@ -106,25 +107,26 @@ static const struct row {
 
 /* ---- instructions ---- */
 
-struct model { /* the code, and what else costs depend on */
+struct model { /* the code, and everything else that costs depend on */
     const struct pvm_code *code;
     const uint8_t *ops;
-    uint32_t limit; /* below this pc, reads of fixed size stay inside the code and its mask */
-    uint8_t load;   /* latency of loads, in cycles */
+    uint32_t limit; /* below this pc, reads of fixed size stay inside the code and its bitmask */
+    uint8_t load;   /* the latency of loads, in cycles */
     bool cmov_reads_old, narrow;
 };
 
 enum { NOWHERE = 15 };
 
-struct cost { /* of one instruction */
+struct cost { /* the cost of one instruction */
     uint8_t op, length, latency, slots;
     uint64_t units;
     uint32_t reads; /* a set of registers */
     uint8_t writes; /* a register, or NOWHERE */
-    uint8_t source; /* of a move */
+    uint8_t source; /* the register that a move copies */
 };
 
-/* A branch is cheap when one of its two destinations starts with `unlikely` or `trap`. */
+/* Tells whether a destination starts with `unlikely` or `trap`. A branch with such a destination
+ * is cheap. */
 static bool gas_rare(const struct model *m, uint64_t at)
 {
     if (at >= m->code->bytes.size) return true;
@@ -132,7 +134,7 @@ static bool gas_rare(const struct model *m, uint64_t at)
     return op == PVM_OP_trap || op == PVM_OP_unlikely;
 }
 
-/* Returns the registers of the instruction at pc, by place, four bits each; c gets its op and
+/* Returns the registers of the instruction at pc, four bits for each place. c gets its op and
  * length. */
 static inline uint32_t registers_at(const struct model *m, uint32_t pc, struct cost *c)
 {
@@ -151,7 +153,7 @@ static inline uint32_t registers_at(const struct model *m, uint32_t pc, struct c
     return (uint32_t)(two ? in.d : in.a) | (uint32_t)(two ? in.a : in.b) << 4 | (uint32_t)in.d << 8;
 }
 
-/* The register that four bits of an instruction mean, as a number and as a set. */
+/* The register that four bits of an instruction stand for, as a number and as a set. */
 static const uint8_t registers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 12, 12, 12};
 static const uint16_t register_bits[16] = {1 << 0,  1 << 1,  1 << 2,  1 << 3, 1 << 4,  1 << 5,
                                            1 << 6,  1 << 7,  1 << 8,  1 << 9, 1 << 10, 1 << 11,
@@ -182,16 +184,17 @@ static inline void cost_at(const struct model *m, uint32_t pc, struct cost *c)
 
 /* ---- the pipeline ---- */
 
-enum { SLOTS = 32, STARTS = 5, DECODES = 4, TIMES = 128 }; /* TIMES: more than any latency */
+enum { SLOTS = 32, STARTS = 5, DECODES = 4, TIMES = 128 }; /* TIMES is more than any latency */
 
 struct pipeline {
-    uint32_t now, last; /* cycles: this one; the last one in which something completes */
+    uint32_t now, last; /* the cycle of now, and the last cycle in which something completes */
     uint64_t free_units;
-    uint32_t head, count;    /* the oldest entry in the ring; entries so far */
-    uint32_t ready, waiting; /* sets of slots: may start; wait for others */
+    uint32_t head, count; /* the oldest entry in the ring, and the number of entries so far */
+    /* Sets of slots: those that may start, and those that wait for others. */
+    uint32_t ready, waiting;
     uint32_t unfinished;
     uint64_t busy[TIMES / 64];               /* a bit for each cycle with completions */
-    uint32_t completes[TIMES];               /* which slots complete, by cycle */
+    uint32_t completes[TIMES];               /* for each cycle the slots that complete */
     uint32_t deps[SLOTS], dependents[SLOTS]; /* sets of slots */
     uint64_t units[SLOTS];
     uint32_t free_at[SLOTS]; /* the cycle in which the slot of a started entry is free */
@@ -224,7 +227,7 @@ static bool gas_started(const struct pipeline *p, uint32_t entry)
     return !((p->ready | p->waiting) >> entry % SLOTS & 1);
 }
 
-/* Whether there is a slot for one more entry; retires old entries if need be. */
+/* Tells whether there is a slot for one more entry, and retires old entries to get one. */
 static bool has_room(struct pipeline *p)
 {
     if (p->count - p->head < SLOTS) return true;
@@ -233,13 +236,14 @@ static bool has_room(struct pipeline *p)
     return p->count - p->head < SLOTS;
 }
 
-/* Adds an entry; returns its slot as a set, or 0 if it must wait for others. */
+/* Adds an entry. Returns its slot as a set, or 0 when it must wait for others. */
 static uint32_t gas_enter(struct pipeline *p, const struct cost *c)
 {
     uint32_t entry = p->count++, slot = entry % SLOTS, bit = 1u << slot, deps = 0;
     for (uint32_t reads = c->reads; reads; reads &= reads - 1) {
         uint32_t from = p->producer[__builtin_ctz(reads)];
-        deps |= entry - from < SLOTS ? 1u << from % SLOTS : 0; /* else it has retired */
+        /* An entry that is farther away has retired. */
+        deps |= entry - from < SLOTS ? 1u << from % SLOTS : 0;
     }
     deps &= p->unfinished;
     for (uint32_t m = deps; m; m &= m - 1) p->dependents[__builtin_ctz(m)] |= bit;
@@ -255,12 +259,14 @@ static uint32_t gas_enter(struct pipeline *p, const struct cost *c)
 
 static bool gas_fits(uint64_t need, uint64_t have)
 {
-    /* per byte need <= have; both stay below 0x80, so the guard bits show every borrow */
+    /* Compares need <= have for each byte. Both stay below 0x80, so the guard bits show every
+     * borrow. */
     const uint64_t guard = UINT64_C(0x8080808080);
     return (((have | guard) - need) & guard) == guard;
 }
 
-/* Starts what can start, oldest first; returns how many more could have started in this cycle. */
+/* Starts the entries that can start, the oldest first. Returns how many more could have started
+ * in this cycle. */
 static unsigned start_all(struct pipeline *p)
 {
     unsigned starts = STARTS;
@@ -282,7 +288,7 @@ static unsigned start_all(struct pipeline *p)
     return starts;
 }
 
-/* The next cycle in which something completes. */
+/* Returns the next cycle in which something completes. */
 static uint32_t next_completion(const struct pipeline *p)
 {
     uint32_t from = p->now + 1, word = from % TIMES / 64, shift = from % 64;
@@ -297,7 +303,7 @@ static uint32_t next_completion(const struct pipeline *p)
 
 static uint32_t pipeline_cost(const struct model *m, uint32_t pc)
 {
-    struct pipeline p; /* not cleared as a whole: most of it is written before it is read */
+    struct pipeline p; /* only a part is cleared, because most of it is written before it is read */
     p.now = p.last = p.head = p.count = p.ready = p.waiting = p.unfinished = 0;
     p.free_units = all_units;
     memset(p.busy, 0, sizeof p.busy);
@@ -306,7 +312,7 @@ static uint32_t pipeline_cost(const struct model *m, uint32_t pc)
     cost_at(m, pc, &c);
     for (bool more = true;;) {
         gas_complete(&p);
-        uint32_t fresh = 0; /* entered now, may start in the next cycle */
+        uint32_t fresh = 0; /* entries of this cycle that may start in the next one */
         unsigned slots = DECODES;
         while (more && c.slots <= slots && has_room(&p)) {
             slots -= c.slots;
@@ -319,7 +325,8 @@ static uint32_t pipeline_cost(const struct model *m, uint32_t pc)
             pc += c.length;
             if (more) cost_at(m, pc, &c);
         }
-        bool busy = p.ready && !start_all(&p) && p.ready; /* more could start in the next cycle */
+        /* More entries could start in the next cycle. */
+        bool busy = p.ready && !start_all(&p) && p.ready;
         p.ready |= fresh;
         if (!more && !p.ready && !p.waiting) break;
         if ((more && has_room(&p)) || fresh || busy) {

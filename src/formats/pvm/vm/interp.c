@@ -1,10 +1,11 @@
-/* The threaded engine, and the loop that runs it and the step engine and counts gas and steps.
+/* The threaded engine, and the loop that runs it and the step engine, and that counts gas and
+ * steps.
  *
  * Handlers subtract the charges of whole blocks from a budget (cells.h). The loop gives them a
- * budget for one slice: the least of gas, fuel, and SLICE, after which it looks at the interrupt
- * flag. A block that the slice cannot pay is paid here, and the last instructions before the fuel
- * ends go through the step engine. So gas and steps are exact at every stop, and the handlers test
- * only one counter. */
+ * budget for one slice: the least of gas, fuel, and SLICE. After each slice it looks at the
+ * interrupt flag. The loop itself pays a block for which the rest of the slice is too small, and
+ * the step engine runs the last instructions before the fuel ends. So gas and steps are exact at
+ * every stop, and the handlers test only one counter. */
 #include <stdlib.h>
 #include "base/array.h"
 #include "core/structure/counts.h"
@@ -44,13 +45,14 @@ static void implied_fall(PARAMETERS)
 
 /* ---- counting ---- */
 
-/* The handlers of the first cell of a block while a profiler counts. The header before it has the place
- * (counts.h) in a field that nothing else reads; the handler proper is in the shared cells. */
+/* While a profiler counts, the first cell of a block has one of the handlers below. The header
+ * before that cell has the place (counts.h) in a field that nothing else reads. The real handler
+ * is in the shared cells. */
 #define PLAIN_CELL                                                                                 \
     ((const struct pvm_cell *)(const void *)((const char *)c + STATE->plain_distance))
 
-/* Calls are told apart by how far the stack has grown: after a return sp is what it was when the call
- * began. */
+/* How far the stack has grown tells calls apart, because after a return sp is what it was when
+ * the call began. */
 #define STACK_USED(state) ((uint64_t)(UINT32_MAX - (uint32_t)(state)->regs[PVM_SP]))
 
 static void count_arrival(struct pvm_state *s, uint32_t place)
@@ -59,8 +61,9 @@ static void count_arrival(struct pvm_state *s, uint32_t place)
     counts_arrive(s->counts, place, (place & COUNT_MASK) == COUNT_RETURN ? used - 1 : used);
 }
 
-/* A block that loops is counted when it is entered; how often it went round follows from the budget
- * when it is left. The lower half of a charge, and of what charges add up to, is instructions. */
+/* Begins to count a block that loops. The block is counted when it is entered; how often it was
+ * repeated follows from the budget when it is left. The lower half of a charge, and of a sum of
+ * charges, is a number of instructions. */
 static void loop_begins(struct pvm_state *s, uint32_t place, uint64_t charge, int64_t left)
 {
     struct counts *counts = s->counts;
@@ -80,12 +83,14 @@ static void loop_ends(struct pvm_state *s, int64_t left)
     if (!s->loop_count) return;
     uint64_t times = (uint32_t)(s->loop_left - left) / s->loop_charge;
     *s->loop_count += times;
-    if (s->loop_calls) *s->loop_calls -= times; /* loops to the start of a function call nothing */
+    /* A jump back to the start of a function is no call. */
+    if (s->loop_calls) *s->loop_calls -= times;
     s->loop_count = NULL;
     counts_put_back(s->counts);
 }
 
-/* The header has what counts_places gives: as a whole for a block that loops, else its number. */
+/* Counts a block that the fast handlers do not know. The header has the place that counts_places
+ * gives: the whole place for a block that loops, else only its number. */
 static void count_slowly(struct pvm_state *s, const struct pvm_cell *c, int64_t left,
                          enum count_place what)
 {
@@ -93,8 +98,9 @@ static void count_slowly(struct pvm_state *s, const struct pvm_cell *c, int64_t 
     count_arrival(s, (uint32_t)c[-1].imm << COUNT_SHIFT | what);
 }
 
-/* What is not known needs function calls, for which a handler would save registers: so it is apart.
- * acc holds nothing when a block starts; with the key in it, its register is one to work with. */
+/* Makes the handlers that count a kind of block. A place that is not known needs function calls,
+ * for which a handler would have to save registers. So a second function does that work. acc
+ * holds nothing when a block starts, so it can hold the key. */
 #define COUNTING(name, what, known, key)                                                           \
     __attribute__((noinline)) static void name##_slowly(PARAMETERS)                                \
     {                                                                                              \
@@ -121,7 +127,7 @@ static void count_loop(PARAMETERS)
     LEAVE_BY(enter_loop);
 }
 
-/* The gas of the block that starts at pc, whether it is charged or not. */
+/* Returns the gas of the block that starts at pc, whether it is charged or not. */
 static uint64_t block_gas(const penta_vm *base, uint64_t pc)
 {
     const struct pvm_cells *p = pvm_vm_const(base)->cells;
@@ -173,7 +179,7 @@ bool pvm_vm_count(penta_vm *base, struct counts *counts, penta_error *err)
     return true;
 }
 
-/* A block is entered, or gone on with, at a cell without its handler. */
+/* Counts a block that is entered, or continued, at a cell without its handler. */
 static void count_start(struct pvm_vm *vm, uint32_t at)
 {
     uint32_t block = vm->cells->places[at].block, place = vm->places[block];
@@ -249,7 +255,7 @@ static void slow_access(PARAMETERS)
     const struct access *how = &accesses[c->op];
     if (how->kind == PVM_DO_LOAD || how->kind == PVM_DO_LOADX) {
         if (!load_slowly(r, c, how))
-            LEAVE_BY(pvm_leave_step); /* which reports the fault or guard */
+            LEAVE_BY(pvm_leave_step); /* the step engine reports the fault or the guard */
         acc = REG(c->a);
         c++;
         NEXT_CELL;
@@ -271,7 +277,7 @@ static void slow_access(PARAMETERS)
 #define OP(name, ...) PVM_ROW(MAKE, name, 0)
 #include "pvm/isa.def"
 #undef MAKE
-/* Branches of blocks that loop: only the rows that jump or branch. */
+/* The handlers of branches in blocks that loop: only the rows that jump or branch. */
 #define LOOPED_NEXT(name, kind, e)
 #define LOOPED_HOST(name, kind, e)
 #define LOOPED_FALL(name, kind, e)
@@ -310,13 +316,14 @@ static pvm_handler *const looping[PVM_OPS][3] = {
 #undef MAKE
 };
 
-/* ---- watched pages: accesses beside what is watched, done like any other, for speed ---- */
+/* ---- handlers for watched pages: they do accesses outside of what is watched, to keep these
+ * fast ---- */
 
 #define BESIDE(address, n, rights, span)                                                           \
     LIKELY((RIGHTS(address) & (rights)) == (rights) && ((address) & (PAGE - 1)) <= PAGE - (n) &&   \
            !pvm_span_meets(span, address, n))
 #undef W32
-#define W32 0 /* no access depends on it */
+#define W32 0 /* accesses do not depend on it */
 #undef LOAD_AT
 #define LOAD_AT(type, sum, size)                                                                   \
     {                                                                                              \
@@ -353,7 +360,7 @@ void pvm_slow_access(PARAMETERS) { LEAVE_BY(beside[c->op]); }
 
 enum { READS_A = 1, READS_B = 2, WRITES_A = 4, WRITES_D = 8, FORGETS = 16 };
 /* clang-format off */
-static const uint8_t traits[] = {          /* by kind; FORGETS: acc holds no register after it */
+static const uint8_t traits[] = {          /* by kind; FORGETS: acc holds no register afterwards */
     [PVM_DO_SET3] = READS_A | READS_B | WRITES_D, [PVM_DO_SET2I] = READS_B | WRITES_A,
     [PVM_DO_SET2] = READS_A | WRITES_D,           [PVM_DO_CMOV3] = READS_A | READS_B | WRITES_D,
     [PVM_DO_CMOVI] = READS_B | WRITES_A,          [PVM_DO_LOADX] = WRITES_A,
@@ -373,8 +380,8 @@ static const uint8_t kinds[PVM_OPS] = {
 #undef MAKE
 };
 
-/* A register counts as being in acc for ACC_REACH instructions, so that prepare() below finds the
- * one that wrote it. */
+/* A register counts as held by acc for ACC_REACH instructions. So interp_prepare() below finds
+ * the instruction that wrote it. */
 enum { ACC_REACH = 8, NOT_IN_ACC = 255 };
 
 static unsigned interp_trait(const struct pvm_cell *c)
@@ -382,7 +389,7 @@ static unsigned interp_trait(const struct pvm_cell *c)
     return c->op < PVM_OPS ? traits[kinds[c->op]] : FORGETS;
 }
 
-/* The register that acc holds after this cell, if it holds `acc` before. */
+/* Returns the register that acc holds after this cell, if it holds `acc` before. */
 static uint8_t acc_after(const struct pvm_cell *c, uint8_t acc)
 {
     unsigned t = interp_trait(c);
@@ -413,7 +420,7 @@ void pvm_cells_thread(const struct pvm_cells *p, struct pvm_cell *cells, uint32_
     const struct pvm_block *b = &p->blocks[block];
     bool narrow = pvm_isas[p->code.isa].bits == 32;
     uint32_t end = block + 1 < p->block_count ? p->blocks[block + 1].entry - 1 : p->count;
-    uint32_t before = 0; /* the cell before, if a handler may run it and this one together */
+    uint32_t before = 0; /* the cell before, if one handler may run it with this one */
     unsigned before_in = 0, age = 0;
     uint8_t acc = NOT_IN_ACC;
     if (b->loops) cells[b->entry].run = enter_loop;
@@ -454,7 +461,8 @@ void pvm_cells_thread(const struct pvm_cells *p, struct pvm_cell *cells, uint32_
 
 /* ---- running ---- */
 
-/* Sets acc and loop to what they would be had the block run from its start to this cell. */
+/* Sets acc and loop to the values that they would have if the block had run from its start to
+ * this cell. */
 static void interp_prepare(const struct pvm_vm *vm, uint32_t at)
 {
     struct pvm_state *s = vm->state;
@@ -485,7 +493,7 @@ static void interp_execute(struct pvm_state *s)
 #endif
 }
 
-struct account { /* of one call of pvm_vm_run */
+struct account { /* the account of one call of pvm_vm_run */
     uint64_t fuel, steps;
     bool interrupted;
 };
@@ -497,7 +505,7 @@ static bool interp_interrupted(struct pvm_vm *vm)
     return atomic_load_explicit(&vm->base.interrupt, memory_order_relaxed);
 }
 
-/* The budget for the next slice, in the unit of charges. */
+/* Returns the budget for the next slice, in the unit of charges. */
 static int64_t slice_budget(const struct pvm_vm *vm, uint64_t fuel)
 {
     uint64_t budget = SLICE;
@@ -511,8 +519,8 @@ static int64_t slice_budget(const struct pvm_vm *vm, uint64_t fuel)
     return (int64_t)budget;
 }
 
-/* Runs handlers from cell `at` until they return. rest: how many instructions this block still has,
- * all of them paid. */
+/* Runs handlers from cell `at` until they return. rest: how many instructions this block still
+ * has. All of them are paid. */
 static enum pvm_exit run_slice(struct pvm_vm *vm, uint32_t at, uint32_t rest,
                                struct account *account)
 {
@@ -571,7 +579,7 @@ void pvm_vm_refund(struct pvm_vm *vm, uint32_t rest, uint32_t done)
 
 bool pvm_vm_step(struct pvm_vm *vm, uint64_t *steps, penta_stop *stop)
 {
-    if (vm->by_step) { /* pay for this instruction alone */
+    if (vm->by_step) { /* this instruction is paid alone */
         if (!vm->state->gas) {
             stop->kind = PENTA_STOP_GAS;
             return true;
@@ -593,13 +601,14 @@ bool pvm_vm_step(struct pvm_vm *vm, uint64_t *steps, penta_stop *stop)
     case PVM_STEP_FAULT: stop_fault(vm, stop); return true;
     case PVM_STEP_GAS: stop->kind = PENTA_STOP_GAS; return true;
     case PVM_STEP_PAUSE:                   /* the caller looks at the interrupt flag next */
-        if (vm->by_step) vm->state->gas++; /* the instruction will start, and pay, again */
+        if (vm->by_step) vm->state->gas++; /* the instruction starts again later, and pays again */
         return false;
     }
     return true;
 }
 
-/* Charges the block around the cell. False: there is too little gas, and nothing is charged. */
+/* Charges the block around the cell. Returns false when there is too little gas; then nothing is
+ * charged. */
 static bool interp_pay(struct pvm_vm *vm, uint32_t at)
 {
     uint32_t cost = vm->metered ? pvm_block_gas(vm->cells, vm->cells->places[at].block) : 0;
@@ -626,7 +635,7 @@ uint32_t pvm_vm_cell(struct pvm_vm *vm)
     return vm->hint = pvm_cells_find(p, vm->state->pc);
 }
 
-/* No instruction starts at pc, which costs as much as a trap. */
+/* Traps because no instruction starts at pc. That costs as much as a trap. */
 static void start_trap(struct pvm_vm *vm, penta_stop *stop)
 {
     if (vm->by_step && !vm->state->gas) {
@@ -642,7 +651,7 @@ static void start_trap(struct pvm_vm *vm, penta_stop *stop)
 static void run_until_stop(struct pvm_vm *vm, struct account *account, penta_stop *stop)
 {
     struct pvm_state *s = vm->state;
-    bool first = vm->at_break && vm->break_pc == s->pc; /* the mark that stopped the last run */
+    bool first = vm->at_break && vm->break_pc == s->pc; /* the run before stopped at this mark */
     if (account->fuel) vm->at_break = false;
     for (;; first = false) {
         if (take_interrupt(vm, stop)) return;
@@ -731,7 +740,7 @@ void pvm_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     struct account account = {.fuel = fuel};
     *stop = (penta_stop){.pc = vm->state->pc};
     if (pvm_vm_tells(vm, stop)) return;
-    if (!pvm_vm_thread(vm)) { /* no memory now: the next run tries again */
+    if (!pvm_vm_thread(vm)) { /* memory ran out; the next run tries again */
         stop->kind = PENTA_STOP_INTERRUPT;
         return;
     }

@@ -1,4 +1,4 @@
-/* Where the areas of a program are in guest memory: its data, stack and auxiliary data. */
+/* Computes where the areas of a program are in guest memory: its data, stack and auxiliary data. */
 #include "pvm/vm/vm.h"
 #include "base/number.h"
 

@@ -1,4 +1,5 @@
-/* Idle machines in a list under a lock; the pool holds what they share: the cells and options. */
+/* Keeps idle machines in a list under a lock. The pool holds what the machines share: the cells
+ * and the options. */
 #include "pvm/vm/machine_pool.h"
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,7 @@ struct pvm_vm *pvm_pool_take(struct pvm_pool *pool, penta_error *err)
     return vm;
 }
 
-/* The machine is reset here, so that taking one is cheap. */
+/* Resets the machine here, so that it is cheap to take one. */
 void pvm_pool_return(struct pvm_pool *pool, struct pvm_vm *vm)
 {
     pvm_vm_reset(vm);

@@ -32,7 +32,7 @@ static inline uint64_t op_extend32(uint64_t v) { return (uint64_t)(int64_t)(int3
 static inline uint64_t op_extend16(uint64_t v) { return (uint64_t)(int64_t)(int16_t)(uint16_t)v; }
 static inline uint64_t op_extend8(uint64_t v) { return (uint64_t)(int64_t)(int8_t)(uint8_t)v; }
 
-/* Division never traps. */
+/* Divisions. None of them ever traps. */
 static inline uint64_t op_div_u32(uint64_t a, uint64_t b)
 {
     return (uint32_t)b ? op_extend32((uint32_t)a / (uint32_t)b) : UINT64_MAX;
@@ -95,7 +95,7 @@ static inline uint64_t op_sar64(uint64_t v, uint64_t n)
     return (uint64_t)(op_signed(v) >> (n & 63));
 }
 
-/* Upper halves of products. */
+/* These compute the upper halves of products. */
 static inline uint64_t op_mulh_uu64(uint64_t a, uint64_t b)
 {
     return u128_high(u128_product(a, b));
@@ -302,7 +302,7 @@ static inline uint64_t op_max_u(uint64_t a, uint64_t b) { return a > b ? a : b; 
 #define PVM_DO_minimum              SET3, MINMAX, op_min_s(a, b)
 #define PVM_DO_minimum_unsigned     SET3, MINMAX, op_min_u(a, b)
 
-/* PVM_ROW(MACRO, name, more...) is MACRO(name, kind, gas class, expression, more...). */
+/* PVM_ROW(MACRO, name, more...) expands to MACRO(name, kind, gas class, expression, more...). */
 #define PVM_ROW(macro, name, ...) PVM_ROW_(macro, name, PVM_DO_##name, __VA_ARGS__)
 #define PVM_ROW_(macro, name, ...) macro(name, __VA_ARGS__)
 
@@ -314,9 +314,10 @@ enum pvm_kind {
     PVM_DO_SET3, PVM_DO_CMOV3, PVM_DO_CMOVI,
 };
 
-/* PVM_USES_kind: which registers a kind of instruction reads, and which one it writes, by their place
- * in its bytes (place 0 is rA, or rD where there are only two registers). A conditional move also
- * keeps the register that it writes; memset and host calls use registers that they do not name. */
+/* PVM_USES_kind says which registers a kind of instruction reads, and which one it writes, by
+ * their places in its bytes (place 0 is rA, or rD where there are only two registers). A
+ * conditional move also keeps the register that it writes. memset and host calls use registers
+ * that they do not name. */
 enum { PVM_READS_0 = 1, PVM_READS_1 = 2, PVM_WRITES_0 = 1, PVM_WRITES_2 = 3 };
 #define PVM_USES_SET3               PVM_READS_0 | PVM_READS_1, PVM_WRITES_2
 #define PVM_USES_SET2I              PVM_READS_1, PVM_WRITES_0
@@ -347,6 +348,6 @@ enum { PVM_READS_0 = 1, PVM_READS_1 = 2, PVM_WRITES_0 = 1, PVM_WRITES_2 = 3 };
 
 /* ops.c */
 extern const struct pvm_uses {
-    uint8_t kind; /* enum pvm_kind */
+    uint8_t kind; /* a number of enum pvm_kind */
     uint8_t reads, writes;
-} pvm_uses[]; /* by enum pvm_op */
+} pvm_uses[]; /* index: a number of enum pvm_op */

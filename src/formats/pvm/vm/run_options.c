@@ -1,4 +1,4 @@
-/* Opens a machine as the options say, ready for its first call. */
+/* Opens a machine as the options say, and makes it ready for its first call. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,8 @@ static bool read_gas(struct pvm_config *config, const char *text, penta_error *e
     return true;
 }
 
-/* Programs of jam have pages of 4096 bytes; for others the host chooses. */
+/* Reads the size of a page. Programs of jam have pages of 4096 bytes; for other programs the
+ * host chooses. */
 static bool read_page(struct pvm_config *config, const struct pvm_program *program,
                       const char *text, penta_error *err)
 {
@@ -96,7 +97,7 @@ static bool register_number(penta_bytes name, unsigned *reg)
 static const uint8_t argument_registers[PVM_ARGUMENTS] = {PVM_A0, PVM_A1, PVM_A2, PVM_A3, PVM_A4,
                                                           PVM_A5, PVM_T0, PVM_T1, PVM_T2};
 
-/* Sets the registers that the options from..to give. */
+/* Sets the registers that the options from `from` to `to` give. */
 static bool apply_values(uint64_t *regs, const penta_option *options, size_t from, size_t to,
                          penta_error *err)
 {
@@ -283,12 +284,13 @@ static penta_vm *open_with(const penta_module *module, const penta_option *optio
     struct pvm_vm *vm = pvm_vm_create(module, &p->code, &config, NULL, err);
     if (!vm) return NULL;
     if (run_options_fill(vm, p, options, count, err)) return &vm->base;
-    vm->base.engine->close(&vm->base); /* the engine may have added a second machine */
+    /* Through the engine, which may have added a second machine. */
+    vm->base.engine->close(&vm->base);
     return NULL;
 }
 
-/* With the JAM host: its profile, gas, entry and arguments come first, so that options given by the
- * caller override them. */
+/* Opens a machine with the JAM host. The profile, gas, entry and arguments of that host come
+ * first, so that options of the caller override them. */
 static penta_vm *open_jam(const penta_module *module, const penta_option *options, size_t count,
                           pvm_adopt_fn *adopt, struct long_work *work, penta_error *err)
 {

@@ -83,8 +83,8 @@ static bool same_maps(const struct pvm_memory *m, struct reader r, uint64_t coun
     return true;
 }
 
-/* Makes the machine's memory map equal to the saved one. An area that is in both maps gets its
- * initial contents, any other is mapped with zeros. */
+/* Makes the machine's memory map equal to the saved one. An area that is in both maps keeps its
+ * initial contents; any other area is mapped with zeros. */
 static void load_areas(struct pvm_memory *m, struct walk *w, size_t count)
 {
     bool same = same_maps(m, w->in, count);

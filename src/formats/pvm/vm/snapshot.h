@@ -1,4 +1,4 @@
-/* The walk over a machine's state, for snapshots (core/snapshot.h). */
+/* Declares the walk over a machine's state, for snapshots (core/snapshot.h). */
 #pragma once
 #include "core/snapshot.h"
 #include "pvm/vm/vm.h"

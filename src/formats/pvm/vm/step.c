@@ -1,6 +1,7 @@
-/* The step engine: one instruction at a time, from the code bytes. It runs single steps, the last
- * instructions before fuel runs out, and what is too rare for a handler. It shares with the
- * threaded engine only what instructions mean (ops.h), so that tests can compare the two. */
+/* The step engine: it runs one instruction at a time, from the code bytes. It does single steps,
+ * the last instructions before fuel runs out, and instructions that are too rare for a handler.
+ * It shares with the threaded engine only the meaning of instructions (ops.h), so that tests can
+ * compare the two. */
 #include "pvm/vm/ops.h"
 #include "pvm/vm/vm.h"
 
@@ -57,8 +58,9 @@ static enum pvm_outcome jump_dynamic(struct step *s, uint32_t address)
     return step_enter(s, (uint32_t)pc);
 }
 
-/* Whether the failed access means that the stack is too small: it is in the 64 KiB below the stack,
- * or between the stack and a stack pointer farther below, as with one large frame. */
+/* Tells whether the failed access means that the stack is too small. The access is in the 64 KiB
+ * below the stack, or between the stack and a stack pointer that is farther below, as with one
+ * large frame. */
 static bool below_stack(const struct pvm_vm *vm)
 {
     const uint32_t guard = 1 << 16;
@@ -90,9 +92,10 @@ static enum pvm_outcome step_store(struct step *s, uint64_t address, unsigned n,
     return step_advance(s);
 }
 
-/* memset (PVM 5.7) stores bytes until gas or memory ends; a0 and a2 hold its progress. It works
- * in pieces, so that an interrupt is seen in time; that between two pieces ends it. In lock step (PVM 21.7)
- * every step is one piece, on both machines, and who runs both looks at the flag. */
+/* Runs memset (PVM 5.7), which stores bytes until gas or memory ends; a0 and a2 hold its
+ * progress. It works in pieces, so that an interrupt between two pieces can end it in time. In
+ * lock step (PVM 21.7) every step is one piece, on both machines, and the code that runs both
+ * machines looks at the interrupt flag. */
 static enum pvm_outcome memset_step(struct step *s)
 {
     enum { PIECE = 1 << 20 };

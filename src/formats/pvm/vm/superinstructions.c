@@ -1,7 +1,8 @@
-/* Two instructions in one handler: all combinations of the frequent ones and of where their
- * operands are. FREQUENT is nine tenths of what compilers emit (counted over contracts, a game and
- * small kernels). Fewer dispatches save a tenth of the time in tight loops and more in large
- * programs. Each row adds two hundred handlers, so measure before adding one. */
+/* Handlers that run two instructions: all pairs of the frequent ones, for all places that their
+ * operands can have. FREQUENT is nine tenths of the instructions that compilers emit (counted
+ * over contracts, a game and small kernels). Fewer dispatches save a tenth of the time in tight
+ * loops and more in large programs. Each row adds two hundred handlers, so measure before adding
+ * one. */
 #include "pvm/vm/handlers.h"
 
 /* clang-format off */
@@ -24,7 +25,7 @@
     F(fallthrough, __VA_ARGS__)
 /* clang-format on */
 
-/* Where operands can be, and whether a jump goes to `loop`: M(in, loops, ...). */
+/* The places of operands, and whether a jump goes to `loop`: M(in, loops, ...). */
 #define WAYS_SET3(M, ...) M(IN_NONE, 0, __VA_ARGS__) M(IN_A, 0, __VA_ARGS__) M(IN_B, 0, __VA_ARGS__)
 #define WAYS_STORE(M, ...) WAYS_SET3(M, __VA_ARGS__)
 #define WAYS_SET2I(M, ...) M(IN_NONE, 0, __VA_ARGS__) M(IN_B, 0, __VA_ARGS__)
@@ -80,7 +81,7 @@ static pvm_handler *const pairs[FREQUENT_COUNT][3][SECOND_COUNT][3][2] = {
     [FREQUENT_##n1][v1][FREQUENT_##n2][v2][loops] = n1##_##v1##_##n2##_##v2##_##loops,
     EVERY_PAIR(ENTRY)};
 
-static const uint8_t numbers[PVM_OPS] = {/* 1 + place in the table; 0: not in it */
+static const uint8_t numbers[PVM_OPS] = {/* 1 + the place in the table; 0: it is not there */
 #define PLACE(name, unused) [PVM_OP_##name] = FREQUENT_##name + 1,
                                          FREQUENT(PLACE, 0) ENDINGS(PLACE, 0)};
 

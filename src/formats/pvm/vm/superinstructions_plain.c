@@ -1,5 +1,6 @@
-/* No pairs: without tail calls they gain little and take sanitizers minutes to build, and in a module for
- * browsers they would be most of its size. */
+/* Stands in for superinstructions.c in builds that have no pairs. Without tail calls pairs gain
+ * little; they take sanitizers minutes to build, and in a module for browsers they would be most
+ * of its size. */
 #include "pvm/vm/handlers.h"
 
 pvm_handler *pvm_pair_handler(uint8_t first, unsigned first_in, uint8_t second, unsigned second_in,

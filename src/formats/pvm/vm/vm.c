@@ -1,5 +1,6 @@
-/* What a machine does besides running: making and resetting, calls, answers of the host,
- * describing, breakpoints. Snapshots are in snapshot.c, options in run_options.c, addresses in layout.c. */
+/* Everything that a machine does besides running: it is made and reset, makes calls, gets
+ * answers of the host, and is described, and it has breakpoints. Snapshots are in snapshot.c,
+ * options in run_options.c, addresses in layout.c. */
 #include "pvm/vm/vm.h"
 #include <stdlib.h>
 #include <string.h>
@@ -181,7 +182,7 @@ void pvm_vm_announce(struct pvm_vm *vm, penta_stop *stop)
     pvm_vm_tells(vm, stop);
 }
 
-/* The host has seen the end of a call, or does not let it begin. */
+/* Goes on to the next call. The host has seen the end of a call, or does not let it begin. */
 static void next_call(struct pvm_vm *vm)
 {
     vm->announce = PVM_TOLD_END;
@@ -190,7 +191,8 @@ static void next_call(struct pvm_vm *vm)
     vm->announce = PVM_TELL_BEGIN;
 }
 
-/* The host's answer before or after a call. Before it, results[0], if given, is the call's gas. */
+/* Takes the host's answer before or after a call. Before a call, results[0], if given, is the
+ * gas of the call. */
 static bool answer_announcement(struct pvm_vm *vm, const uint64_t *results, size_t count)
 {
     enum call_end end = vm->on_answer;
@@ -226,7 +228,7 @@ void pvm_vm_interrupt(penta_vm *base)
     if (inner->base.engine->interrupt) inner->base.engine->interrupt(&inner->base);
 }
 
-/* Subtracts what the host call costs; gas does not fall below 0. */
+/* Subtracts what the host call costs. Gas does not fall below 0. */
 static void pay_answer(struct pvm_vm *vm)
 {
     uint64_t gas = vm->answer_gas;
@@ -295,7 +297,7 @@ bool pvm_vm_answer(penta_vm *base, const uint64_t *results, size_t count, penta_
 
 /* ---- describe ---- */
 
-struct run { /* changed bytes without a gap */
+struct run { /* changed bytes that lie one after the other */
     const penta_visitor *v;
     struct writer bytes;
     uint64_t address;
@@ -323,7 +325,7 @@ static void run_page(void *user, uint32_t address, const uint8_t *now, const uin
     }
 }
 
-/* What a standard program of jam returns: a1 bytes at a0, if they are readable. */
+/* Describes the result of a standard program of jam: a1 bytes at a0, if they are readable. */
 static void describe_result(const struct pvm_vm *vm, const penta_visitor *v)
 {
     enum { MOST = 1 << 24 };
@@ -404,7 +406,7 @@ bool pvm_vm_mark(penta_vm *base, uint64_t pc, bool on)
     return true;
 }
 
-/* The name of the import that a host call asks for. */
+/* Returns the name of the import that a host call asks for. */
 const char *pvm_vm_detail(const penta_vm *vm, const penta_stop *stop)
 {
     if (stop->kind != PENTA_STOP_HOST || !vm->module) return NULL;
@@ -417,7 +419,7 @@ const char *pvm_vm_detail(const penta_vm *vm, const penta_stop *stop)
     if (!name.size || name.size >= PVM_HOST_NAME) return NULL;
     for (size_t i = 0; i < name.size; i++)
         if (name.data[i] <= ' ' || name.data[i] >= 0x7f)
-            return NULL; /* contracts may use binary ids */
+            return NULL; /* the id of a contract may be binary */
     bytes_copy(text, name);
     text[name.size] = 0;
     return text;

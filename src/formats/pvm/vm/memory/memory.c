@@ -1,4 +1,5 @@
-/* Maps, rights and slow accesses, for both back ends. */
+/* Guest memory over either back end: maps, rights of pages, and accesses that the fast paths
+ * cannot do. */
 #include "pvm/vm/memory/memory.h"
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ void pvm_memory_close(struct pvm_memory *m)
 
 /* ---- areas ---- */
 
-/* Index of the first area that ends after address. */
+/* Returns the index of the first area that ends after the address. */
 static size_t area_at(const struct pvm_memory *m, uint64_t address)
 {
     size_t low;
@@ -49,7 +50,7 @@ static bool memory_aligned(const struct pvm_memory *m, uint64_t address, uint64_
     return !(address % m->page) && !(length % m->page) && address <= top && length <= top - address;
 }
 
-/* The part of an area from `skip` bytes on, without its owned bytes. */
+/* Returns the part of an area from `skip` bytes on, without the bytes that it owns. */
 static struct pvm_area area_tail(const struct pvm_area *a, uint64_t skip)
 {
     return (struct pvm_area){.address = (uint32_t)(a->address + skip),
@@ -58,8 +59,8 @@ static struct pvm_area area_tail(const struct pvm_area *a, uint64_t skip)
                              .initial = bytes_slice(a->initial, (size_t)skip, a->initial.size)};
 }
 
-/* Splits the area that spans address, if there is one: protect and unmap then work on whole
- * areas. */
+/* Splits the area that contains the address, if there is one. After that protect and unmap work
+ * on whole areas. */
 static bool area_split(struct pvm_memory *m, uint64_t address)
 {
     size_t i = area_at(m, address);
@@ -100,14 +101,14 @@ bool pvm_memory_unmap(struct pvm_memory *m, uint64_t address, uint64_t length)
     return true;
 }
 
-/* In a guarded machine, gives the host's pages the same rights. */
+/* Gives the host's pages the same rights in a guarded machine. */
 static bool memory_guard(struct pvm_memory *m, uint32_t page, uint32_t count, bool writable)
 {
     unsigned rights = writable ? PVM_READ | PVM_WRITE : PVM_READ;
     return !m->guarded || pvm_backing_protect(m, page, count, rights);
 }
 
-/* Sets DIRTY where compiled code may have written: it does not do that itself. */
+/* Sets DIRTY where compiled code may have written, because compiled code does not set it. */
 static void memory_learn(const struct pvm_memory *m)
 {
     for (size_t i = 0; m->guarded && i < m->area_count; i++)
@@ -146,7 +147,7 @@ static void each_watched(struct pvm_memory *m, void (*fn)(const struct guard *g,
 
 static struct pvm_span span_of(const struct guards *guards, bool write)
 {
-    struct pvm_span span = {2 * top, 0}; /* where no access is */
+    struct pvm_span span = {2 * top, 0}; /* an empty span, at a place where no access is */
     for (size_t i = 0; guards && i < guards->count; i++) {
         const struct guard *g = &guards->list[i];
         if (!(write ? g->write : g->read) || g->address >= top) continue;
@@ -172,7 +173,7 @@ bool pvm_memory_watched(const struct pvm_memory *m, uint32_t address, unsigned n
     return m->guards && guards_met(m->guards, address, n, write);
 }
 
-/* The initial bytes of one page of an area; false when all of them are zero. */
+/* Copies the initial bytes of one page of an area. Returns false when all of them are zero. */
 static bool initial_page(const struct pvm_area *a, uint32_t page, uint8_t *into)
 {
     size_t at = ((size_t)page * PAGE) - a->address;
@@ -234,7 +235,8 @@ bool pvm_memory_protect(struct pvm_memory *m, uint64_t address, uint64_t length,
 
 void pvm_memory_reset(struct pvm_memory *m)
 {
-    enum { MANY = 64 }; /* above it, giving pages back to the host is faster than clearing them */
+    /* Above this number, giving pages back to the host is faster than clearing them. */
+    enum { MANY = 64 };
     memory_learn(m);
     for (size_t i = 0; i < m->area_count; i++) {
         const struct pvm_area *a = &m->areas[i];
@@ -242,8 +244,8 @@ void pvm_memory_reset(struct pvm_memory *m)
         for (uint32_t p = first; p < first + count; p++) dirty += (m->rights[p] & PVM_DIRTY) != 0;
         if (!dirty) continue;
         bool dropped = dirty > MANY && !a->initial.size;
-        if (!a->writable)
-            memory_guard(m, first, count, true); /* the host wrote to a read-only page */
+        if (!a->writable) /* The host itself may have written to a read-only page. */
+            memory_guard(m, first, count, true);
         if (dropped) pvm_backing_drop(m, first, count);
         for (uint32_t p = first; p < first + count; p++) {
             if (!(m->rights[p] & PVM_DIRTY)) continue;
@@ -266,14 +268,15 @@ static bool memory_refuse(struct pvm_memory *m, uint32_t page, bool write)
     return false;
 }
 
-/* Whether all pages of an access allow it; the lowest one that does not becomes the fault. */
+/* Tells whether all pages of an access allow it. The lowest page that does not becomes the
+ * fault. */
 static bool memory_allowed(struct pvm_memory *m, uint32_t address, unsigned n, bool wraps,
                            uint8_t right)
 {
     uint32_t page = address / PAGE, last = (uint32_t)(address + n - 1) / PAGE;
     bool first_ok = m->rights[page] & right, write = right == PVM_WRITABLE;
     if (page == last) return first_ok || memory_refuse(m, page, write);
-    if (last < page) { /* past 2^32 */
+    if (last < page) { /* the access goes past 2^32 */
         if (!wraps) return memory_refuse(m, page, write);
         return m->rights[last] & right ? first_ok || memory_refuse(m, page, write)
                                        : memory_refuse(m, last, write);
@@ -297,7 +300,8 @@ bool pvm_memory_load(struct pvm_memory *m, uint32_t address, unsigned n, bool wr
     return true;
 }
 
-/* The page's bytes, marked as changed. NULL, and a fault: memory ran out. */
+/* Returns the bytes of the page and marks it as changed. When memory ran out it sets a fault and
+ * returns NULL. */
 static uint8_t *memory_touch(struct pvm_memory *m, uint32_t page)
 {
     uint8_t *bytes = pvm_backing_page(m, page, true);
@@ -330,7 +334,7 @@ uint64_t pvm_memory_fill(struct pvm_memory *m, uint32_t address, uint8_t value, 
     uint64_t done = 0;
     while (done < count) {
         uint64_t at = address + done;
-        if (at >= top) { /* after the last byte of memory */
+        if (at >= top) { /* it is after the last byte of memory */
             memory_refuse(m, PVM_PAGES - 1, true);
             break;
         }

@@ -1,5 +1,6 @@
-/* Pages from the heap, found through a table of two levels: for hosts that cannot reserve 4 GiB.
- * The fast paths never use m->base here: the rights that they see stay zero. */
+/* The paged back end: pages come from the heap and are found through a table of two levels. It
+ * is for hosts that cannot reserve 4 GiB. The fast paths never use m->base here, because the
+ * rights that they see stay zero. */
 #include <stdlib.h>
 #include <string.h>
 #include "pvm/vm/memory/memory.h"
@@ -33,7 +34,7 @@ void pvm_backing_close(struct pvm_memory *m)
 bool pvm_backing_commit(struct pvm_memory *m, uint32_t page, uint32_t count)
 {
     (void)m, (void)page, (void)count;
-    return true; /* pages are allocated by their first write */
+    return true; /* the first write to a page allocates it */
 }
 
 void pvm_backing_drop(struct pvm_memory *m, uint32_t page, uint32_t count)

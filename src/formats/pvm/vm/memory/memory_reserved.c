@@ -1,5 +1,5 @@
-/* All of guest memory in one reservation of address space: a guest address is an offset from
- * base. */
+/* The reserved back end: all of guest memory is one reservation of address space, and a guest
+ * address is an offset from base. */
 #include <sys/mman.h>
 #include "pvm/vm/memory/memory.h"
 
