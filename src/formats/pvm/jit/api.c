@@ -1,4 +1,4 @@
-/* Compiled code as penta/pvm.h shows it: a penta_pvm_compiled is a struct pvm_native. */
+/* The functions of penta/pvm.h for compiled code. A penta_pvm_compiled is a struct pvm_native. */
 #include "penta/pvm.h"
 #include <time.h>
 #include "pvm/jit/jit.h"
@@ -57,7 +57,8 @@ void penta_pvm_compiled_free(penta_pvm_compiled *compiled)
     pvm_native_free((struct pvm_native *)compiled);
 }
 
-/* Where the code of this instruction ends: at that of the next one or the gas charge before it. */
+/* Returns where the code of this instruction ends: where the next one begins, or the gas charge
+ * before the next one. */
 static uint32_t end_of(const struct pvm_native *n, uint32_t pc)
 {
     for (uint32_t next = pc + 1; next <= n->size; next++)
@@ -74,7 +75,7 @@ bool penta_pvm_compiled_at(const penta_pvm_compiled *compiled, uint32_t from,
     uint32_t pc = from;
     while (pc <= n->size && !pvm_native_place(n, pc)) pc++;
     uint32_t at = pvm_native_offset(n, pc);
-    if (pc > n->size || (pc == n->size && !at)) return false; /* nothing runs off the end */
+    if (pc > n->size || (pc == n->size && !at)) return false; /* control never runs off the end */
     bool starts = pvm_bit(n->block_starts, pc);
     *out = (penta_pvm_instruction){.pc = pc, .starts_block = starts};
     if (!at) return true;

@@ -1,4 +1,4 @@
-/* From offsets in compiled code back to instructions of the program. */
+/* Finds the instruction of the program that an offset in compiled code belongs to. */
 #include <stdlib.h>
 #include <string.h>
 #include "pvm/jit/jit.h"
@@ -7,20 +7,20 @@
 
 enum { LONGEST = PVM_SKIP_MAX + 1 };
 
-/* bits: the places in 64 bytes of code. Whether the first one is at or before `first`, and no gap
- * after it is longer than an instruction may be. */
+/* Tells whether the first place is at or before `first`, and no gap after it is longer than an
+ * instruction may be. bits has the places in 64 bytes of code. */
 static bool all_near(uint64_t bits, uint64_t first)
 {
     uint64_t near = bits | bits << 1;
     near |= near << 2;
     near |= near << 4;
-    near |= near << 8; /* 16 bits from each place on; the next line makes it LONGEST */
+    near |= near << 8; /* 16 bits from each place on; the next line makes that LONGEST bits */
     near |= near << (LONGEST - 16);
     return bits && first < 64 && !(~near >> first);
 }
 
-/* In a hole of the program every LONGEST bytes there is a place, of an invalid instruction. Fills
- * word i; returns where the next place has to be at the latest. */
+/* Fills word i where the program has a hole: there a place of an invalid instruction comes every
+ * LONGEST bytes. Returns where the next place has to be at the latest. */
 static uint64_t fill_gaps(struct pvm_native *n, size_t i, uint64_t next)
 {
     for (uint64_t pc = 64 * (uint64_t)i; pc < 64 * (uint64_t)i + 64 && pc <= n->size; pc++) {
@@ -40,7 +40,7 @@ bool pvm_native_places(struct pvm_native *n, const struct pvm_code *code)
     memcpy(n->places, code->starts, (n->size + 7) / 8);
     uint64_t *last = &n->places[n->size >> 6], below = (UINT64_C(1) << (n->size & 63)) - 1;
     *last = (*last & below) | UINT64_C(1) << (n->size & 63);
-    uint64_t next = 0; /* where an instruction has to be at the latest */
+    uint64_t next = 0; /* the latest pc at which an instruction has to be */
     for (size_t i = 0; i < words; i++) {
         uint64_t bits = n->places[i], base = 64 * (uint64_t)i;
         if (!all_near(bits, next - base))
@@ -53,7 +53,7 @@ bool pvm_native_places(struct pvm_native *n, const struct pvm_code *code)
     return true;
 }
 
-/* The pc of the instruction with this number. */
+/* Returns the pc of the instruction with this number. */
 static uint32_t code_map_place(const struct pvm_native *n, uint32_t number)
 {
     size_t low = 0, high = n->size / 64 + 1;
@@ -71,14 +71,14 @@ static uint32_t code_map_place(const struct pvm_native *n, uint32_t number)
 
 /* ---- from native offsets to instructions ---- */
 
-/* This instruction, or the last one before it that has code of its own. */
+/* Returns this instruction, or the last one before it that has code of its own. */
 static uint32_t with_code(const struct pvm_native *n, uint32_t number)
 {
     while (number && !n->offsets[number]) number--;
     return number;
 }
 
-/* The last instruction whose code starts at or before `at`. */
+/* Returns the last instruction whose code starts at or before `at`. */
 static uint32_t instruction_at(const struct pvm_native *n, uint32_t at)
 {
     uint32_t low = 0, high = n->count;
@@ -92,8 +92,8 @@ static uint32_t instruction_at(const struct pvm_native *n, uint32_t at)
     return with_code(n, low);
 }
 
-/* The copied instruction that `at` is in, if this instruction is a jump that a copy replaces; else
- * NULL. */
+/* Returns the copied instruction that contains `at`, if this instruction is a jump that a copy
+ * replaces, else NULL. */
 static const struct pvm_copy *copy_at(const struct pvm_native *n, uint32_t at, uint32_t number)
 {
     uint32_t low = 0, high = n->copy_count;
@@ -108,7 +108,8 @@ static const struct pvm_copy *copy_at(const struct pvm_native *n, uint32_t at, u
     return inside ? &n->copies[low - 1] : NULL;
 }
 
-/* If `at` is in the charge of the block that follows, its first instruction; else this one. */
+/* Returns the first instruction of the next block if `at` is in the charge of that block, else
+ * this instruction. */
 static uint32_t skip_charge(const struct pvm_native *n, uint32_t at, uint32_t number)
 {
     uint32_t next = number + 1;

@@ -1,32 +1,34 @@
-/* One pass over the code bytes, block by block; then the forward jumps are filled in. */
+/* Compiles a program in one pass over the code bytes, block by block. Then the forward jumps and
+ * the jump table are filled in. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include "pvm/jit/decode.h"
 #include "pvm/vm/ops.h"
 
 enum {
-    LOOP_MAX = 256, /* instructions of a loop that is written again */
-    TAIL_MAX = 24,  /* instructions of a dispatch that is copied */
-    DISPATCH_BYTES = TAIL_MAX * (PVM_SKIP_MAX + 1), /* guest code of a dispatch, at most */
+    LOOP_MAX = 256, /* the most instructions of a loop that is written again */
+    TAIL_MAX = 24,  /* the most instructions of a dispatch that is copied */
+    DISPATCH_BYTES = TAIL_MAX * (PVM_SKIP_MAX + 1), /* the most guest code of a dispatch */
     LINE = 64,
-    BYTES_PER_BYTE = 64, /* native bytes of one guest byte, at most */
+    BYTES_PER_BYTE = 64, /* the most native bytes for one guest byte */
     LISTS_PER_BYTE = 32, /* guest bytes for each item of a list, as a first guess */
     SMALL = 1 << 16,     /* less memory than this comes from the heap */
-    LARGE = 1 << 18,     /* programs from this size on use huge pages */
+    LARGE = 1 << 18,     /* programs of this size or more use huge pages */
     HUGE_PAGE = 2 << 20,
 };
 static const size_t code_max = (UINT64_C(1) << 31) - (UINT64_C(1) << 20);
-/* No canonical address on any processor: a jump there faults at the jump itself. */
+/* This address is not canonical on any processor, so a jump there faults at the jump itself. */
 static const uint64_t nowhere = UINT64_C(0xfa6f29540376ba8a);
 
-/* ---- the look at what may end the work ---- */
+/* ---- asking whether the work is over ---- */
 
 void pvm_jit_ask(struct jit *j, uint32_t units)
 {
     if (long_work_over(j->work, units)) pvm_jit_give_up(j);
 }
 
-/* The end of the next piece of a list, from item `first` on; nothing is left of it when the work is over. */
+/* Returns the end of the next piece of a list, from item `first` on. When the work is over the
+ * piece is empty. */
 static uint32_t compile_piece(struct jit *j, uint32_t first, uint32_t count)
 {
     if (first >= count) return first;
@@ -104,7 +106,7 @@ void pvm_jit_dispatch(struct jit *j, uint32_t pc, unsigned registers)
     if (j->dispatches) j->dispatches[pc / DISPATCH_BYTES] = true;
 }
 
-/* Whether there is one at pc or shortly after it. */
+/* Tells whether there is such a jump at pc or shortly after it. */
 static bool near_dispatch(const struct jit *j, uint32_t pc)
 {
     uint32_t first = pc / DISPATCH_BYTES;
@@ -120,8 +122,8 @@ void pvm_jit_odd(struct jit *j, uint32_t pc)
         pvm_jit_give_up(j);
 }
 
-/* The number of instructions from pc to a jump through the jump table, itself included, if only
- * branches leave them before; 0: there is no such jump within TAIL_MAX instructions. */
+/* Returns the number of instructions from pc to a jump through the jump table, with the jump, if
+ * only branches leave them before. 0: there is no such jump within TAIL_MAX instructions. */
 static unsigned dispatch_tail(struct jit *j, uint32_t pc)
 {
     struct jit_insn in;
@@ -135,8 +137,8 @@ static unsigned dispatch_tail(struct jit *j, uint32_t pc)
     return 0;
 }
 
-/* Writes a copy of a dispatch in place of a jump to it: the processor predicts the indirect jump of
- * each copy by its own history. */
+/* Writes a copy of a dispatch in place of a jump to it. The processor then predicts the indirect
+ * jump of each copy by the history of that copy. */
 bool pvm_jit_copy_dispatch(struct jit *j, uint32_t pc)
 {
     if (j->copying || j->p->code.doc || j->n->poll) return false;
@@ -156,12 +158,12 @@ bool pvm_jit_copy_dispatch(struct jit *j, uint32_t pc)
 
 /* ---- loops ---- */
 
-/* Takes back the last block, from pc to end, whose code begins at `start`. */
+/* Removes the code of the last block, which is from pc to end and whose code begins at `start`. */
 static void rewind_to(struct jit *j, uint32_t start, uint32_t pc, uint32_t end)
 {
     struct pvm_native *n = j->n;
     for (uint32_t i = pvm_native_number(n, pc), last = pvm_native_number(n, end); i < last; i++)
-        n->offsets[i] = 0; /* the next time other instructions may form groups */
+        n->offsets[i] = 0; /* when it is written again other instructions may form groups */
     j->e.at = j->e.start + start;
     while (j->fixup_count && j->fixups[j->fixup_count - 1].site >= start) j->fixup_count--;
     while (j->repair_count && j->repairs[j->repair_count - 1].site >= start) j->repair_count--;
@@ -169,7 +171,8 @@ static void rewind_to(struct jit *j, uint32_t start, uint32_t pc, uint32_t end)
     while (n->copy_count && n->copies[n->copy_count - 1].native >= start) n->copy_count--;
 }
 
-/* How often the instructions write each register. After a host call, any may have changed. */
+/* Counts how often the instructions write each register. After a host call any register may have
+ * changed. */
 static void count_writes(struct jit *j, uint32_t pc, uint32_t end, uint8_t *writes)
 {
     struct jit_insn in;
@@ -182,15 +185,15 @@ static void count_writes(struct jit *j, uint32_t pc, uint32_t end, uint8_t *writ
     }
 }
 
-/* Whether a small loop lies on more cache lines than it needs. */
+/* Tells whether a small loop is on more cache lines than it needs. */
 static bool compile_straddles(uint32_t start, uint32_t end)
 {
     uint32_t length = end - start, lines = (end - 1) / LINE - start / LINE + 1;
     return length && length <= 4 * LINE && lines > (length + LINE - 1) / LINE;
 }
 
-/* Writes the loop again, knowing which registers it writes; and if it then straddles cache lines,
- * once more after nops. */
+/* Writes the loop again, when it is known which registers the loop writes. If it then is on more
+ * cache lines than it needs, it is written once more, after nops. */
 void pvm_jit_loop(struct jit *j, uint32_t start, uint32_t pc, uint32_t end, uint32_t count)
 {
     uint8_t writes[16];
@@ -232,8 +235,8 @@ static void cold_places(struct jit *j)
     }
 }
 
-/* Fills in forward jumps. If the target turned out to be illegal, the interpreter gets the whole
- * instruction. */
+/* Fills in forward jumps. When the target turned out to be illegal, the interpreter does the
+ * whole instruction. */
 static void compile_resolve(struct jit *j)
 {
     PIECES(i, end, 0, j->fixup_count)
@@ -248,8 +251,8 @@ static void compile_resolve(struct jit *j)
     }
 }
 
-/* Fills table entries from the first on, as long as eight bytes can be read at each; returns how
- * many. */
+/* Fills table entries from the first on, as long as eight bytes can be read at each. Returns how
+ * many it filled. */
 static uint32_t fill_quickly(struct jit *j, uint64_t base)
 {
     const struct pvm_native *n = j->n;
@@ -298,8 +301,8 @@ static void *compile_map(size_t bytes, int flags)
     return at == MAP_FAILED ? NULL : at;
 }
 
-/* Jumps are patched all over the code: with small pages most of the time of a large program would
- * go into address translation. Only advice: the kernel may decline. */
+/* Asks for huge pages. Jumps are patched all over the code, so with small pages most of the time
+ * of a large program would go into address translation. The kernel may refuse. */
 static void want_huge(void *at, size_t bytes)
 {
 #ifdef MADV_HUGEPAGE
@@ -309,15 +312,15 @@ static void want_huge(void *at, size_t bytes)
 #endif
 }
 
-/* Maps pages that will surely be written in few calls, which takes half the time of many faults.
- * Only advice. */
+/* Maps pages that will surely be written. A few calls take half the time of many page faults.
+ * The kernel may refuse. */
 static void fault_in(struct jit *j, void *at, size_t bytes)
 {
 #ifdef MADV_POPULATE_WRITE
-    enum { PIECE = 2 * HUGE_PAGE, PIECE_UNITS = 1 << 14 }; /* a millisecond */
+    enum { PIECE = 2 * HUGE_PAGE, PIECE_UNITS = 1 << 14 }; /* about a millisecond */
     for (size_t done = 0, piece; done < bytes; done += piece) {
         piece = bytes - done < PIECE ? bytes - done : PIECE;
-        if (long_work_over(j->work, PIECE_UNITS)) return; /* the first look at the code gives up */
+        if (long_work_over(j->work, PIECE_UNITS)) return; /* the next place that asks gives up */
         madvise((uint8_t *)at + done, piece, MADV_POPULATE_WRITE);
     }
 #else
@@ -325,7 +328,7 @@ static void fault_in(struct jit *j, void *at, size_t bytes)
 #endif
 }
 
-/* Memory that starts at a multiple of a huge page, if it is large. */
+/* Maps memory. Large memory starts at a multiple of a huge page. */
 static void *map_code(size_t bytes, bool large)
 {
     if (!large) return compile_map(bytes, 0);
@@ -340,7 +343,8 @@ static void *map_code(size_t bytes, bool large)
 
 static size_t whole_pages(size_t n) { return (n + PVM_PAGE - 1) & ~(size_t)(PVM_PAGE - 1); }
 
-/* Offsets, unless there are few, and code have one mapping, so that they can share a huge page. */
+/* Reserves memory for the code and the offsets. Both have one mapping, so that they can share a
+ * huge page; only if there are few offsets, these come from the heap. */
 static bool reserve_code(struct jit *j)
 {
     struct pvm_native *n = j->n;
@@ -372,7 +376,7 @@ static bool compile_reserve(struct jit *j)
     return true;
 }
 
-/* The code is never writable and executable at once. */
+/* Makes the code executable. It is never writable and executable at once. */
 static bool compile_seal(struct pvm_native *n)
 {
     size_t used = whole_pages(n->used);

@@ -1,4 +1,4 @@
-/* The parts of the compiler's decoder that are not inlined: see decode.h. */
+/* The parts of the compiler's decoder that are not inlined (decode.h). */
 #include "pvm/jit/decode.h"
 
 void pvm_jit_decoder_init(struct jit_decoder *d, const struct pvm_code *code)
@@ -26,8 +26,8 @@ static void decoder_ask(struct jit_decoder *d, uint32_t pc)
     pvm_jit_ask(d->asks, JIT_PIECE);
 }
 
-/* The byte after the opcode: registers, or one register and the length of the first immediate, or
- * only that length. */
+/* Returns the byte after the opcode: two registers, or one register and the length of the first
+ * immediate, or only that length. */
 static uint8_t first_byte(const struct pvm_insn *in, unsigned length)
 {
     switch ((enum pvm_shape)pvm_ops[in->op].shape) {

@@ -1,9 +1,9 @@
 /* Decoding for the compiler. jit_decode finds the opcode and the length of an instruction; each
- * kind of instruction then reads its own operands. So nothing is read in vain and no branch depends
- * on the shape: a mispredicted one costs as much as the rest of decoding.
+ * kind of instruction then reads its own operands. So nothing is read in vain, and no branch
+ * depends on the shape: a mispredicted branch costs as much as the rest of decoding.
  *
  * Near the end of the code, in holes and in the doc dialect, pvm_jit_decode_any decodes with
- * pvm_decode and writes the instruction in its longest form, from which the operands are then
+ * pvm_decode. It writes the instruction in its longest form, from which the operands are then
  * read. */
 #pragma once
 #include <string.h>
@@ -11,8 +11,9 @@
 
 /* decode.c */
 void pvm_jit_decoder_init(struct jit_decoder *d, const struct pvm_code *code);
-/* From pc on it asks from time to time whether the work is over: where `limit` sends jit_decode to
- * pvm_jit_decode_any, so that an instruction costs no more. */
+/* Makes the decoder ask from time to time, from pc on, whether the work is over. It does so by
+ * lowering `limit`, which sends jit_decode to pvm_jit_decode_any, so that other instructions
+ * cost no more. */
 void pvm_jit_decoder_asks(struct jit_decoder *d, uint32_t pc, struct jit *j);
 void pvm_jit_decode_any(struct jit_decoder *d, uint32_t pc, struct jit_insn *in);
 
@@ -26,7 +27,7 @@ X64_INLINE uint64_t jit_word(const uint8_t *p)
 X64_INLINE void jit_decode(struct jit_decoder *d, uint32_t pc, struct jit_insn *in)
 {
     uint64_t starts = pc < d->limit ? jit_word(d->starts + (pc >> 3)) >> (pc & 7) : 0;
-    if (!(starts & 1)) { /* through a copy, so that `in` can stay in registers */
+    if (!(starts & 1)) { /* this copy lets `in` stay in registers */
         struct jit_insn any;
         pvm_jit_decode_any(d, pc, &any);
         *in = any;
@@ -41,7 +42,8 @@ X64_INLINE void jit_decode(struct jit_decoder *d, uint32_t pc, struct jit_insn *
     in->in_place = true;
 }
 
-/* Registers, by their four bits: the first byte's lower half, its upper half, the second byte's. */
+/* These return a register by its four bits: the lower half of the first byte, its upper half,
+ * the lower half of the second byte. */
 X64_INLINE enum x64_reg reg_a(const struct jit_insn *in) { return host_reg((unsigned)in->word); }
 X64_INLINE enum x64_reg reg_b(const struct jit_insn *in)
 {
@@ -52,7 +54,7 @@ X64_INLINE enum x64_reg reg_d(const struct jit_insn *in)
     return host_reg((unsigned)in->word >> 8);
 }
 
-/* The low n bytes, 0 to 4, sign-extended. */
+/* Sign-extends the low n bytes. n is 0 to 4. */
 X64_INLINE uint64_t jit_extend(uint64_t word, unsigned n)
 {
     unsigned spare = 63 - 8 * n;
@@ -61,7 +63,8 @@ X64_INLINE uint64_t jit_extend(uint64_t word, unsigned n)
 
 X64_INLINE unsigned jit_clamp(int n) { return n < 0 ? 0 : n > 4 ? 4 : (unsigned)n; }
 
-/* The immediate of an instruction without registers, and of one with a byte of registers. */
+/* These return the immediate of an instruction without registers, and of one with a byte of
+ * registers. */
 X64_INLINE uint64_t imm_alone(const struct jit_insn *in)
 {
     return jit_extend(in->word, jit_clamp((int)in->skip));
@@ -75,7 +78,7 @@ struct jit_pair {
     uint64_t first, second;
 };
 
-/* Two immediates from byte `from` on, of which the first has n bytes. */
+/* Returns two immediates from byte `from` on. The first has n bytes. */
 X64_INLINE struct jit_pair jit_two(const struct jit_insn *in, unsigned n, unsigned from)
 {
     uint64_t word = jit_word(in->at + from);

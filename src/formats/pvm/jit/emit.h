@@ -1,9 +1,9 @@
-/* The code of instructions that do not jump. All of it is inlined into pvm_jit_blocks, for
- * speed. */
+/* Writes the code of instructions that do not jump. For speed all of this is inlined into
+ * pvm_jit_blocks. */
 #pragma once
 #include "pvm/jit/decode.h"
 
-/* The memory operand for a guest address. */
+/* Returns the memory operand for a guest address. */
 X64_INLINE struct x64_mem emit_guest(int base, uint64_t disp)
 {
     return (struct x64_mem){.base = (int8_t)base,
@@ -13,7 +13,7 @@ X64_INLINE struct x64_mem emit_guest(int base, uint64_t disp)
                             .disp = (int32_t)(uint32_t)disp};
 }
 
-/* A 32-bit result in a 64-bit register is sign-extended. */
+/* Sign-extends a 32-bit result in a 64-bit register. */
 X64_INLINE void emit_extend(struct jit *j, enum x64_reg reg)
 {
     if (!j->narrow) x64_movsxd(&j->e, reg, reg);
@@ -75,8 +75,8 @@ X64_INLINE void emit_rotate(struct jit *j, enum x64_size size, const struct jit_
     op(&j->e, size, reg_d(in));
 }
 
-/* Before and after a comparison whose result goes to a register. rcx is cleared first: setting a
- * byte of its old value would make each comparison wait for the one before. */
+/* These come before and after a comparison whose result goes to a register. rcx is cleared
+ * first: to set a byte of its old value would make each comparison wait for the one before. */
 X64_INLINE void compare_begin(struct jit *j) { x64_xor(&j->e, X32, RCX, RCX); }
 
 X64_INLINE void compare_end(struct jit *j, enum x64_cond cond, enum x64_reg dst)
@@ -85,8 +85,8 @@ X64_INLINE void compare_end(struct jit *j, enum x64_cond cond, enum x64_reg dst)
     x64_mov(&j->e, X32, dst, RCX);
 }
 
-/* Minimum and maximum: the second operand, if `other` holds after the comparison, else the
- * first. */
+/* Computes minimum and maximum: the result is the second operand if `other` holds after the
+ * comparison, else the first. */
 X64_INLINE void emit_choose(struct jit *j, const struct jit_insn *in, enum x64_cond other)
 {
     enum x64_reg d = reg_d(in), a = reg_a(in), b = reg_b(in);
@@ -108,7 +108,8 @@ X64_INLINE void or_inverted(struct jit *j, const struct jit_insn *in)
     x64_mov(&j->e, j->word, reg_d(in), RCX);
 }
 
-/* Stubs take the first operand on the stack and the second in rcx, where the result comes back. */
+/* Calls a stub. It takes the first operand on the stack and the second in rcx, and leaves the
+ * result in rcx. */
 X64_INLINE void by_stub(struct jit *j, const struct jit_insn *in, struct x64_label *stub,
                         enum x64_size size)
 {
@@ -124,7 +125,7 @@ X64_INLINE void by_stub(struct jit *j, const struct jit_insn *in, struct x64_lab
 X64_INLINE void high_unsigned(struct jit *j, const struct jit_insn *in)
 {
     enum x64_reg a = reg_a(in), b = reg_b(in), d = reg_d(in);
-    if (j->narrow) { /* registers are zero-extended: the product fits 64 bits */
+    if (j->narrow) { /* registers are zero-extended, so the product fits in 64 bits */
         x64_mov(&j->e, X32, RCX, a);
         x64_imul(&j->e, X64, RCX, b);
         x64_shr_imm(&j->e, X64, RCX, 32);
@@ -147,7 +148,8 @@ X64_INLINE void high_unsigned(struct jit *j, const struct jit_insn *in)
 
 /* ---- with an immediate ---- */
 
-/* lea even where add would do: it is as short and as fast, and saves the compiler a branch. */
+/* Adds an immediate by lea, even where add would do. lea is as short and as fast, and saves the
+ * compiler a branch. */
 X64_INLINE void add_immediate(struct jit *j, enum x64_size size, const struct jit_insn *in)
 {
     x64_lea(&j->e, size, reg_a(in), emit_sum(reg_b(in), X64_NONE, (int32_t)decode_imm(in)));
@@ -181,7 +183,7 @@ X64_INLINE void scratch_immediate(struct jit *j, enum x64_size size, uint64_t va
     x64_mov_imm(&j->e, RCX, size == X64 ? value : (uint32_t)value);
 }
 
-/* The immediate shifted by a register. */
+/* Shifts the immediate by a register. */
 X64_INLINE void shift_alt(struct jit *j, enum x64_size size, const struct jit_insn *in,
                           shift_by *op)
 {
@@ -203,7 +205,8 @@ X64_INLINE void negate_add(struct jit *j, enum x64_size size, const struct jit_i
     if (decode_imm(in)) x64_add_imm(&j->e, size, reg_a(in), (int32_t)decode_imm(in));
 }
 
-/* Zero by xor, which changes the flags: only a comparison leaves flags for the next instruction. */
+/* Loads an immediate. Zero is loaded by xor, which changes the flags: only a comparison leaves
+ * flags for the next instruction. */
 X64_INLINE void load_immediate(struct jit *j, enum x64_reg reg, uint64_t value)
 {
     if (value)
@@ -235,13 +238,13 @@ X64_INLINE void move_if_immediate(struct jit *j, const struct jit_insn *in, enum
 
 /* ---- memory ---- */
 
-/* What differs between loads, stores and branches is in a table, so that the compiler has one jump
- * less to mispredict. */
+/* How loads, stores and branches differ from each other. As a table this leaves the compiler one
+ * jump less to mispredict. */
 struct jit_form {
-    uint32_t op; /* the host's opcode, for x64_form_mem */
+    uint32_t op; /* the opcode of the host, for x64_form_mem */
     uint8_t size, bytes, cond;
 };
-extern const struct jit_form pvm_jit_forms[2][PVM_OPS]; /* by width: 64-bit, 32-bit */
+extern const struct jit_form pvm_jit_forms[2][PVM_OPS]; /* for 64-bit and 32-bit programs */
 
 X64_INLINE void access_memory(struct jit *j, const struct jit_insn *in, struct x64_mem m)
 {

@@ -1,11 +1,11 @@
-/* The code of instructions that end a block or leave compiled code. All of it is inlined into
- * pvm_jit_blocks. */
+/* Writes the code of instructions that end a block or leave compiled code. All of this is
+ * inlined into pvm_jit_blocks. */
 #pragma once
 #include "pvm/jit/emit.h"
 
 X64_INLINE void flow_step(struct jit *j) { x64_call_to(&j->e, j->step.at - 1); }
 
-/* Tests the interrupt flag, wherever a program could loop. */
+/* Tests the interrupt flag. This is done wherever a program could loop. */
 X64_INLINE void flow_poll(struct jit *j, const struct jit_insn *in)
 {
     if (!j->n->poll) return;
@@ -16,8 +16,9 @@ X64_INLINE void flow_poll(struct jit *j, const struct jit_insn *in)
 
 /* ---- static jumps ---- */
 
-/* Whether a target is legal is known for code that is written. A forward jump is taken to be legal;
- * resolve() in compile.c takes it back at the end if it is not. */
+/* Tells whether a jump may go to the target. That is known when the code of the target is
+ * written already. A forward jump counts as legal; compile_resolve() in compile.c replaces it at
+ * the end if it is not. */
 X64_INLINE bool may_go(const struct jit *j, uint32_t pc, uint32_t target)
 {
     if (target >= j->size) return false;
@@ -36,7 +37,7 @@ X64_INLINE bool may_branch(const struct jit *j, const struct jit_insn *in, uint3
     return may_go(j, in->pc, target);
 }
 
-/* The native offset of a block that is written. */
+/* Returns the native offset of a block that is written already. */
 X64_INLINE uint32_t flow_known(const struct jit *j, uint32_t target)
 {
     return pvm_native_offset(j->n, target) - j->n->charge_size;
@@ -78,8 +79,9 @@ X64_INLINE struct x64_mem table_entry(const struct jit *j)
                             .disp = (int32_t)(uint32_t)(uintptr_t)j->n->table};
 }
 
-/* An address beyond the table goes to a cold place. Odd addresses and illegal targets have a table
- * entry that is no canonical address: the jump itself faults, with exact state. */
+/* Checks the address against the size of the table. An address after the table goes to a cold
+ * place. Odd addresses and illegal targets have a table entry that is not a canonical address:
+ * the jump itself faults, with exact state. */
 X64_INLINE void check_range(struct jit *j, const struct jit_insn *in, enum pvm_cold_kind beyond)
 {
     x64_cmp_imm(&j->e, X32, RCX, (int32_t)(2 * j->p->table_count + 1));
@@ -97,7 +99,7 @@ X64_INLINE void jump_indirect(struct jit *j, const struct jit_insn *in)
     x64_jmp_mem(&j->e, table_entry(j));
 }
 
-/* The register is written before the jump, which may fault. If the register also holds the address,
+/* Writes the register before the jump, which may fault. If the register also holds the address,
  * the interpreter could not repeat the instruction, so the table entry is tested first. */
 X64_INLINE void load_imm_and_jump_indirect(struct jit *j, const struct jit_insn *in)
 {
@@ -108,7 +110,7 @@ X64_INLINE void load_imm_and_jump_indirect(struct jit *j, const struct jit_insn 
         flow_step(j);
         return;
     }
-    check_range(j, in, PVM_COLD_STEP); /* even a halt writes the register */
+    check_range(j, in, PVM_COLD_STEP); /* a halt writes the register, too */
     if (reg_a(in) != reg_b(in)) {
         x64_mov_imm(&j->e, reg_a(in), value);
         x64_jmp_mem(&j->e, table_entry(j));

@@ -1,3 +1,6 @@
+/* Writes the groups of instructions for which there is better code than for each instruction
+ * alone (fuse.h): sums of registers and constants with the loads that use them, shifts that
+ * scale an index, and additions in loops. */
 #include "pvm/jit/fuse.h"
 #include "pvm/jit/flow.h"
 
@@ -20,8 +23,8 @@ static struct jit_group group_of(unsigned count, unsigned length)
     return (struct jit_group){(uint8_t)count, (uint8_t)length};
 }
 
-/* d = x + y; d = load [d + offset] becomes one load. An address has 32 bits, so the upper halves of
- * x and y do not matter. */
+/* Makes one load of d = x + y; d = load [d + offset]. An address has 32 bits, so the upper
+ * halves of x and y do not matter. */
 static bool address_load(struct jit *j, const struct jit_insn *in, struct x64_mem m, enum x64_reg d)
 {
     if (!jit_is_load(in->op) || reg_a(in) != d || reg_b(in) != d) return false;
@@ -39,7 +42,7 @@ struct jit_group pvm_jit_fuse_add(struct jit *j, uint32_t pc)
     return address_load(j, &load, m, reg_d(&in)) ? group_of(2, in.length + load.length) : nothing;
 }
 
-/* x << 32 >> 32: the low half. */
+/* Makes one move of x << 32 >> 32, which is the low half of x. */
 static struct jit_group low_half(struct jit *j, const struct jit_insn *in)
 {
     struct jit_insn back = fuse_after(j, in);
@@ -54,7 +57,7 @@ static struct jit_group low_half(struct jit *j, const struct jit_insn *in)
     return group_of(2, in->length + back.length);
 }
 
-/* A shift to the left by 1 to 3 is the scale of an index. */
+/* Makes a shift to the left by 1 to 3 the scale of an index. */
 struct jit_group pvm_jit_fuse_shift(struct jit *j, uint32_t pc)
 {
     struct jit_insn in = fuse_at(j, pc);
@@ -75,9 +78,10 @@ struct jit_group pvm_jit_fuse_shift(struct jit *j, uint32_t pc)
     return group_of(2, in.length + add.length);
 }
 
-/* `i32 d = d + step` in a loop with a constant step: adds in 64 bits and checks that the sum equals
- * its sign extension, so that the next iteration need not wait for the extension. The check fails
- * at most once in 2^32 / step iterations; code out of line then extends d. */
+/* Rewrites `i32 d = d + step` in a loop with a constant step. The code adds in 64 bits and
+ * checks that the sum equals its sign extension, so that the next iteration need not wait for
+ * the extension. The check fails at most once in 2^32 / step iterations; then code outside of
+ * the loop extends d. */
 struct jit_group pvm_jit_widen(struct jit *j, uint32_t pc)
 {
     struct jit_insn in = fuse_at(j, pc);

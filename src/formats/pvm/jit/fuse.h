@@ -1,21 +1,21 @@
-/* Groups of instructions with better code than their parts.
+/* Groups of instructions for which there is better code than for their parts.
  *
- * A group writes no register before everything in it that can fault is done: after a fault inside
- * it, the interpreter goes on from its first instruction. Compiled code cannot be entered at the
- * other instructions of a group. */
+ * A group writes no register before everything in it that can fault is done. So after a fault
+ * inside a group the interpreter goes on from the group's first instruction. Compiled code
+ * cannot be entered at the other instructions of a group. */
 #pragma once
 #include "pvm/jit/decode.h"
 
-struct jit_group {         /* what was written; count 0: nothing */
-    uint8_t count, length; /* instructions, bytes of the guest's code */
+struct jit_group {         /* what was written; count 0: nothing was */
+    uint8_t count, length; /* the instructions, and the bytes of their guest code */
 };
 
-/* fuse.c. The first of the group is at pc. */
+/* fuse.c: the first instruction of the group is at pc. */
 struct jit_group pvm_jit_fuse_add(struct jit *j, uint32_t pc);
 struct jit_group pvm_jit_fuse_shift(struct jit *j, uint32_t pc);
 struct jit_group pvm_jit_widen(struct jit *j, uint32_t pc);
 
-/* The opcode after the instruction; invalid where it is not easily known. */
+/* Returns the opcode after the instruction, or `invalid` where it is not easily known. */
 static inline enum pvm_op jit_op_after(const struct jit *j, const struct jit_insn *in)
 {
     return in->in_place ? (enum pvm_op)j->decoder.ops[in->at[in->length]] : PVM_OP_invalid;

@@ -1,10 +1,10 @@
-/* The way through a program: each instruction is decoded and its code written. */
+/* Goes through a program: decodes each instruction and writes its code. */
 #include "pvm/jit/fuse.h"
 #include "pvm/jit/flow.h"
 
-/* The host's register for each guest register. Those that need no REX prefix in 32-bit forms go to
- * the ones that programs use most; rdx is where mulx wants an operand. Fields of 13 to 15 mean
- * 12. */
+/* The host's register for each guest register. The registers that programs use most get host
+ * registers that need no REX prefix in 32-bit forms. rdx is where mulx needs an operand. The
+ * fields 13 to 15 mean register 12. */
 const uint8_t pvm_host_registers[16] = {R15, RSI, R8,  R9,  R10, RBX, RBP, RAX,
                                         RDI, RDX, R11, R12, R14, R14, R14, R14};
 
@@ -25,7 +25,7 @@ const uint8_t pvm_host_registers[16] = {R15, RSI, R8,  R9,  R10, RBX, RBP, RAX,
     OP(store##_u64)
 #define STORE_IX(n)  x = imms_alone(&in), store_immediate(j, n, emit_guest(X64_NONE, x.first), x.second)
 #define STORE_IA(n)  x = decode_imms(&in), store_immediate(j, n, emit_guest((int)A, x.first), x.second)
-/* The 32-bit form, with its result extended, and the 64-bit form. */
+/* The cases for a 32-bit form, whose result is extended, and for the 64-bit form. */
 #define BOTH(name, reg, ...)                                                                       \
     OP(name##_32): {                                                                               \
         const enum x64_size size = X32;                                                            \
@@ -39,7 +39,7 @@ const uint8_t pvm_host_registers[16] = {R15, RSI, R8,  R9,  R10, RBX, RBP, RAX,
         break;                                                                                     \
     }
 
-/* Writes `in` and what follows it as a group, if they form one. */
+/* Writes `in` and the instructions after it as a group, if they form one. */
 #define GROUP(may, fuse)                                                                           \
     if (may) {                                                                                     \
         struct jit_group group = fuse(j, pc);                                                      \
@@ -49,7 +49,7 @@ const uint8_t pvm_host_registers[16] = {R15, RSI, R8,  R9,  R10, RBX, RBP, RAX,
             break;                                                                                 \
         }                                                                                          \
     }
-/* Remembers the result of a comparison: a branch that follows need not test it. */
+/* Remembers the result of a comparison, so that a branch which follows need not test it. */
 #define COMPARED(reg, condition)                                                                   \
     compared = (reg), cond = (condition), b.compared = pc + in.length
 
@@ -79,16 +79,16 @@ const uint8_t pvm_host_registers[16] = {R15, RSI, R8,  R9,  R10, RBX, RBP, RAX,
     BRANCH(less_or_equal_signed_imm, X64_LE), BRANCH(greater_unsigned_imm, X64_A),                 \
     BRANCH(greater_signed_imm, X64_G)
 /* clang-format on */
-/* load_i32: movsxd (0x63) extends to 64 bits, mov (0x8b) is enough for 32. */
+/* load_i32: movsxd (0x63) extends to 64 bits; for 32 bits mov (0x8b) is enough. */
 const struct jit_form pvm_jit_forms[2][PVM_OPS] = {{FORMS(X64, 0x63)}, {FORMS(X32, 0x8b)}};
 
 /* ---- blocks ---- */
 
-struct block {         /* the one that is being written */
-    uint32_t first;    /* pc */
-    uint32_t count;    /* instructions so far */
-    uint32_t start;    /* native offset, of its charge */
-    uint32_t compared; /* pc of a branch that can use the processor's flags as they are */
+struct block {         /* the block that is being written */
+    uint32_t first;    /* the pc of its start */
+    uint32_t count;    /* how many instructions it has so far */
+    uint32_t start;    /* the native offset of its charge */
+    uint32_t compared; /* the pc of a branch that can use the processor's flags as they are */
 };
 
 /* Marks that a block starts at pc, after the instruction with this op and length. */
@@ -96,7 +96,7 @@ X64_INLINE void instructions_mark(struct jit *j, uint32_t pc, enum pvm_op op, un
 {
     const struct pvm_code *code = &j->p->code;
     j->n->block_starts[pc >> 3] |= (uint8_t)(1u << (pc & 7));
-    bool target; /* pvm_is_target, with what is known here */
+    bool target; /* like pvm_is_target, but by what is known here */
     if (code->doc || !pc)
         target = pvm_is_target(code, pc);
     else if (!pvm_starts(code, pc) || op == PVM_OP_invalid)
@@ -108,7 +108,7 @@ X64_INLINE void instructions_mark(struct jit *j, uint32_t pc, enum pvm_op op, un
     if (!target && pc < j->size) pvm_jit_odd(j, pc);
 }
 
-/* Writes the charge of a block; end_charge fills in the cost, when the block is written. */
+/* Writes the charge of a block. end_charge puts in the cost when the block is written. */
 X64_INLINE void begin_charge(struct jit *j, uint32_t pc)
 {
     uint32_t start = x64_here(&j->e);
@@ -137,27 +137,29 @@ X64_INLINE enum x64_cond instructions_condition(const struct jit_insn *in)
     return (enum x64_cond)pvm_jit_forms[0][in->op].cond;
 }
 
-/* Records where the code of the instruction at pc starts. */
+/* Notes where the code of the instruction at pc starts. */
 X64_INLINE void instructions_place(struct jit *j, uint32_t pc, uint32_t offset)
 {
     if (pvm_native_place(j->n, pc))
         j->n->offsets[pvm_native_number(j->n, pc)] = offset;
     else
-        pvm_jit_give_up(j); /* no instruction is expected there */
+        pvm_jit_give_up(j); /* no instruction was expected there */
 }
 
-/* doc: a block starts at pc although no instruction before it ends one. */
+/* Tells whether in a doc program a block starts at pc although no instruction before it ends
+ * one. */
 X64_INLINE bool doc_target(const struct jit *j, uint32_t pc)
 {
     return j->p->code.doc && pc < j->size && pvm_is_target(&j->p->code, pc);
 }
 
-/* An instruction without a case is an error of the build. */
+/* An instruction without a case is an error when this file is compiled. */
 #pragma GCC diagnostic error "-Wswitch"
 uint32_t pvm_jit_blocks(struct jit *j, uint32_t pc, bool one)
 {
     struct x64 *e = &j->e;
-    struct jit_decoder decoder = j->decoder; /* its own: loops and copies call this again */
+    /* A copy, because loops and copies call this function again. */
+    struct jit_decoder decoder = j->decoder;
     const bool copying = j->copying;
     struct jit_insn in = {0};
     struct jit_pair x;
@@ -249,7 +251,7 @@ block:
             break;
         OP(shift_logical_right_imm_32):
             shift_immediate(j, X32, &in, x64_shr_imm);
-            if (!(decode_imm(&in) & 31)) emit_extend(j, A); /* else the sign bit is clear */
+            if (!(decode_imm(&in) & 31)) emit_extend(j, A); /* otherwise the sign bit is clear */
             break;
         OP(shift_logical_right_imm_64): shift_immediate(j, X64, &in, x64_shr_imm); break;
         BOTH(shift_arithmetic_right_imm, A, shift_immediate(j, size, &in, x64_sar_imm))
@@ -326,7 +328,9 @@ block:
             if (target <= pc) flow_poll(j, &in);
             if (b.compared == pc && compared == A && !x.first && !j->n->poll &&
                 (instructions_condition(&in) | 1) == X64_NE) {
-                cond ^= instructions_condition(&in) == X64_E; /* the flags are set; it cannot be entered */
+                /* The flags are set already, so the branch has no code that could be entered at
+                 * it. */
+                cond ^= instructions_condition(&in) == X64_E;
                 if (!copying) instructions_place(j, pc, 0);
             } else {
                 cond = instructions_condition(&in);
@@ -366,7 +370,7 @@ block:
         OP(ecalli): host_call(j, &in); break;
         OP(trap): OP(invalid): case PVM_OPS: goto leave;
 
-        /* ---- what several have in common ---- */
+        /* ---- code that several instructions share ---- */
 
         compare_immediate:
             compare_begin(j);

@@ -1,4 +1,4 @@
-/* Sending kicks, and waiting for them: see interrupt.h. */
+/* Sends kicks to the threads that run machines, and waits for kicks (interrupt.h). */
 #include "pvm/jit/jit.h"
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -11,15 +11,17 @@
 _Thread_local struct pvm_vm *volatile pvm_running __attribute__((tls_model("initial-exec")));
 _Thread_local int pvm_thread __attribute__((tls_model("initial-exec")));
 
-/* SIGTRAP is blocked until the run ends, and the run's machine is held: see pvm_kick_defer. */
+/* SIGTRAP is blocked until the run ends, and no kick can lose the run's machine until then
+ * (pvm_kick_defer). */
 static _Thread_local volatile bool deferred __attribute__((tls_model("initial-exec")));
 static _Thread_local volatile bool settling __attribute__((tls_model("initial-exec")));
 static bool fences;
-static const char kick_mark; /* its address marks the signals that kicks send */
+static const char kick_mark; /* signals of kicks carry its address */
 
-/* pvm_vm.kicks: in the lower half, how many kicks are looking for a thread or sending their signal,
- * and SENT, if one was sent in this run; in the upper half the number of forks up to this process,
- * because kicks that were under way in the parent never end in the child. */
+/* The parts of pvm_vm.kicks. The lower half counts the kicks that are looking for a thread or
+ * sending their signal, and has SENT if a signal was sent in this run. The upper half is the
+ * number of forks up to this process, because kicks that had begun in the parent never end in
+ * the child. */
 #define SENT (UINT64_C(1) << 31)
 static uint64_t forks;
 
@@ -35,7 +37,7 @@ static void after_fork(void)
 {
     pvm_thread = 0;
     forks += UINT64_C(1) << 32;
-    struct pvm_vm *vm = pvm_running; /* not NULL: a signal handler has forked during a run */
+    struct pvm_vm *vm = pvm_running; /* not NULL when a signal handler has forked during a run */
     if (vm) atomic_store_explicit(&vm->runner, pvm_thread_number(), memory_order_relaxed);
 }
 
@@ -80,7 +82,7 @@ static void send_kick(int thread)
 void pvm_kick(penta_vm *base)
 {
     struct pvm_vm *vm = pvm_vm(base);
-    int error = errno; /* this may be called in a signal handler */
+    int error = errno; /* a signal handler may call this function */
     pvm_vm_interrupt(base);
     if (vm->cells->native->poll) return;
     interrupt_hold(vm);
@@ -96,7 +98,8 @@ void pvm_kick(penta_vm *base)
 
 /* ---- receiving ---- */
 
-/* The kernel delivers a signal without its sender when too many wait to be delivered. */
+/* Tells whether a signal has no sender. The kernel delivers it so when too many signals wait to
+ * be delivered. */
 static bool without_sender(const siginfo_t *info)
 {
     return info->si_code == SI_USER && !info->si_pid && !info->si_uid;
@@ -124,7 +127,7 @@ static void interrupt_unblock(void)
     pthread_sigmask(SIG_UNBLOCK, &traps, NULL);
 }
 
-/* Waits until no kick is on its way. A signal that was sent arrives at the latest when the next
+/* Waits until no kick is being sent. A signal that was sent arrives at the latest when the next
  * system call returns. */
 void pvm_kick_wait(struct pvm_vm *vm)
 {

@@ -1,12 +1,13 @@
 /* Interrupts of compiled code (PVM 21.4, 21.5): which thread runs a machine, and the kick, a
- * SIGTRAP, that makes it leave.
+ * SIGTRAP, that makes the thread leave compiled code.
  *
- * A run announces its thread, and only then looks at the interrupt flag; an interrupt sets the
- * flag, and only then looks for a thread. So one of the two always sees the other: a machine that
- * is not running gets no signal, and its next run sees the flag. The order of these two steps needs
- * a barrier on both sides. Interrupts are rare and runs are not, hence the interrupt makes the
- * kernel run the barrier on all processors of this process (membarrier), and a run only keeps the
- * compiler from reordering. Where the kernel does not offer that, runs have a barrier of their own.
+ * A run announces its thread, and only then looks at the interrupt flag. An interrupt sets the
+ * flag, and only then looks for a thread. So one of the two always sees the other: a machine
+ * that is not running gets no signal, and its next run sees the flag. The order of these two
+ * steps needs a barrier on both sides. Interrupts are rare and runs are frequent, so the
+ * interrupt makes the kernel run the barrier on all processors of this process (membarrier), and
+ * a run only keeps the compiler from reordering. Where the kernel does not offer that, runs have
+ * a barrier of their own.
  *
  * The end of a run waits for interrupts that are just sending their signal, so that none arrives
  * later, in a system call of the host or in another thread. */
@@ -14,28 +15,28 @@
 #include <signal.h>
 #include "pvm/vm/vm.h"
 
-/* The machine whose run this thread is in, or NULL. */
+/* The machine that this thread is running, or NULL. */
 extern _Thread_local struct pvm_vm *volatile pvm_running __attribute__((tls_model("initial-exec")));
 extern _Thread_local int pvm_thread __attribute__((tls_model("initial-exec")));
 
 bool pvm_interrupt_install(void);
-bool pvm_interrupt_fences(void); /* there is no membarrier */
+bool pvm_interrupt_fences(void); /* true when there is no membarrier */
 int pvm_thread_find(void);
 
-/* The number of this thread, for the kernel. */
+/* Returns the number that the kernel gives this thread. */
 static inline int pvm_thread_number(void)
 {
     int known = pvm_thread;
     return __builtin_expect(known != 0, 1) ? known : pvm_thread_find();
 }
 
-/* Makes the thread that runs this machine leave compiled code. Sends no signal if the code
- * polls. */
+/* Makes the thread that runs this machine leave compiled code. It sends no signal when the code
+ * tests the interrupt flag itself. */
 void pvm_kick(penta_vm *vm);
-/* Whether this SIGTRAP is a kick. */
+/* Tells whether this SIGTRAP is a kick. */
 bool pvm_is_kick(const siginfo_t *info);
-/* For a kick that meets this thread outside compiled code, perhaps in a signal handler of the host:
- * it comes again when that handler returns, or when the run ends. */
+/* Handles a kick that meets this thread outside of compiled code, perhaps in a signal handler of
+ * the host. The kick comes again when that handler returns, or when the run ends. */
 void pvm_kick_defer(void *context);
 
 void pvm_kick_wait(struct pvm_vm *vm);

@@ -20,17 +20,17 @@
 /* clang-format off */
 enum pvm_native_exit { /* why compiled code returned */
     PVM_NATIVE_STEP,   /* the interpreter must do the instruction around `at` */
-    PVM_NATIVE_FAULT,  /* the same, after a signal at `at` */
+    PVM_NATIVE_FAULT,  /* the same after a signal at `at` */
     PVM_NATIVE_HOST,   /* ecalli; pc and number are set */
     PVM_NATIVE_HALT,   /* a jump to the return address at cold place `at` */
     PVM_NATIVE_POLL,   /* the interrupt flag is set; nothing of the instruction was done */
-    PVM_NATIVE_EARLY,  /* the same, before anything ran */
+    PVM_NATIVE_EARLY,  /* the interrupt flag was set before anything ran */
     PVM_NATIVE_KICK,   /* interrupted at `at`, between two instructions of the guest */
 };
 /* clang-format on */
 
-/* A second copy of the code of the instruction at pc, from `native` on. It is part of the code of a
- * jump, which it replaces (see dispatches in compile.c). */
+/* A second copy of the code of the instruction at pc, which begins at `native`. It is part of
+ * the code of a jump, which the copy replaces (see the dispatches in compile.c). */
 struct pvm_copy {
     uint32_t native, pc;
 };
@@ -39,7 +39,7 @@ enum pvm_cold_kind { PVM_COLD_STEP, PVM_COLD_GAS, PVM_COLD_DYNAMIC, PVM_COLD_POL
 
 enum { PVM_COLD_BYTES = 5 };
 
-struct pvm_cold {  /* a place after the blocks */
+struct pvm_cold {  /* a place after the blocks for code that seldom runs */
     uint32_t site; /* the rel32 field of the jump to it */
     uint32_t pc : 28, kind : 4;
 };
@@ -47,28 +47,34 @@ struct pvm_cold {  /* a place after the blocks */
 struct pvm_native {
     uint8_t *code;
     size_t mapped;
-    uint32_t used, body, cold_start; /* offsets: end of all, first block, first cold place */
+    /* Offsets of the end of all, of the first block, of the first cold place. */
+    uint32_t used, body, cold_start;
     uint32_t enter, enter_check, enter_end, exits_end, leave_fault, leave_kick;
     uint32_t charge_size;
-    uint32_t size;           /* of the guest code */
-    uint64_t *places;        /* bit per pc, up to `size`: an instruction is there */
-    uint32_t *numbers;       /* of the first instruction in every 64 bytes */
-    uint32_t *offsets;       /* of its code, by number, ascending; 0: it is inside a group */
-    uint32_t count;          /* instructions */
-    size_t offsets_mapped;   /* bytes, if offsets has a mapping of its own; else 0 */
-    uint8_t *block_starts;   /* bit per pc */
-    struct pvm_copy *copies; /* in the order of `native` */
+    uint32_t size;     /* the size of the guest code */
+    uint64_t *places;  /* a bit for each pc up to `size`: an instruction is there */
+    uint32_t *numbers; /* for every 64 bytes the number of their first instruction */
+    /* Where the code of each instruction is, ascending; 0: inside a group. */
+    uint32_t *offsets;
+    uint32_t count;          /* how many instructions there are */
+    size_t offsets_mapped;   /* in bytes; 0: offsets has no mapping of its own */
+    uint8_t *block_starts;   /* a bit for each pc */
+    struct pvm_copy *copies; /* sorted by `native` */
     struct pvm_cold *cold;
     uint32_t copy_count, cold_count;
-    uint64_t *table; /* native address by dynamic address, below 2 GiB; NULL: none */
+    /* The native address for each dynamic address. It is mapped below 2 GiB. NULL: there is
+     * none. */
+    uint64_t *table;
     size_t table_bytes;
     bool metered, async, poll;
 };
 
-/* compile.c. NULL: no memory, executable memory is refused, the code is too large, or config->work is over. */
+/* compile.c: compiles a program. NULL: memory ran out, executable memory is refused, the code is
+ * too large, or config->work is over. */
 struct pvm_native *pvm_native_compile(const struct pvm_cells *p, const struct pvm_config *config);
 void pvm_native_free(struct pvm_native *n);
-/* pvm_jit_usable() makes sure of popcnt, but the C compiler may not assume it. */
+/* Counts the bits that are set. pvm_jit_usable() makes sure that the processor has popcnt, but
+ * the C compiler may not assume it. */
 static inline uint32_t pvm_count_bits(uint64_t bits)
 {
     uint64_t count;
@@ -76,7 +82,7 @@ static inline uint32_t pvm_count_bits(uint64_t bits)
     return (uint32_t)count;
 }
 
-/* The number of the instruction at pc, or of the next one. */
+/* Returns the number of the instruction at pc, or of the next one. */
 static inline uint32_t pvm_native_number(const struct pvm_native *n, uint32_t pc)
 {
     uint64_t before = n->places[pc >> 6] & ((UINT64_C(1) << (pc & 63)) - 1);
@@ -86,18 +92,19 @@ static inline bool pvm_native_place(const struct pvm_native *n, uint32_t pc)
 {
     return n->places[pc >> 6] >> (pc & 63) & 1;
 }
-/* The native offset of the instruction at pc; 0: it cannot be entered. */
+/* Returns the native offset of the instruction at pc. 0: the code cannot be entered there. */
 static inline uint32_t pvm_native_offset(const struct pvm_native *n, uint32_t pc)
 {
     return pc <= n->size && pvm_native_place(n, pc) ? n->offsets[pvm_native_number(n, pc)] : 0;
 }
 
-/* code_map.c. Finds the places and their number; false: no memory. */
+/* code_map.c: finds the places of instructions and counts them. Returns false when memory ran
+ * out. */
 bool pvm_native_places(struct pvm_native *n, const struct pvm_code *code);
-/* The pc of the instruction that native offset `at` belongs to. */
+/* Returns the pc of the instruction that native offset `at` belongs to. */
 uint32_t pvm_native_pc(const struct pvm_native *n, uint32_t at);
-/* Whether native offset `at` is between two instructions. *pc is the next one, *paid whether the
- * charge of its block is done. */
+/* Tells whether native offset `at` is between two instructions. *pc is the second of them, and
+ * *paid tells whether the charge of its block is done. */
 bool pvm_native_between(const struct pvm_native *n, uint32_t at, uint32_t *pc, bool *paid);
 
 /* perf_map.c */
@@ -106,11 +113,11 @@ void pvm_perf_map(const struct pvm_native *n, const struct pvm_program *p);
 /* ---- compiling ---- */
 
 struct jit_insn {  /* one instruction; decode.h reads its operands */
-    uint8_t op;    /* enum pvm_op */
+    uint8_t op;    /* a number of enum pvm_op */
     bool in_place; /* `at` is in the program's code, not in a copy */
     uint32_t pc;
-    unsigned length; /* in the program */
-    unsigned skip;   /* bytes after the opcode */
+    unsigned length; /* the length in the program */
+    unsigned skip;   /* how many bytes follow the opcode */
     const uint8_t *at;
     uint64_t word; /* the first eight bytes after the opcode */
 };
@@ -118,19 +125,19 @@ struct jit_insn {  /* one instruction; decode.h reads its operands */
 struct jit_decoder {
     const struct pvm_code *code;
     const uint8_t *ops, *bytes, *starts;
-    uint32_t limit;         /* below this pc, reads of fixed size stay inside code and mask */
-    uint32_t end;           /* the same; limit is lower while it asks */
+    uint32_t limit;         /* below this pc, reads of fixed size stay inside code and bitmask */
+    uint32_t end;           /* the same, but limit is lower while it asks */
     uint32_t next;          /* the pc from which on it asks again */
-    struct jit *asks;       /* whose work may be over; NULL: it does not ask */
+    struct jit *asks;       /* the one whose work may be over; NULL: it does not ask */
     uint8_t longest[2][16]; /* the last two instructions that are not in place */
-    unsigned copies;        /* made so far; they alternate in longest */
+    unsigned copies;        /* how many were made so far; they alternate in longest */
 };
 
 struct jit_fixup {
     uint32_t site, target;
 };
 
-struct jit_repair { /* out of line: sign-extends a register, see pvm_jit_widen */
+struct jit_repair { /* code outside of the loop that sign-extends a register (pvm_jit_widen) */
     uint32_t site, back;
     enum x64_reg reg;
 };
@@ -139,52 +146,57 @@ struct jit {
     struct x64 e;
     const struct pvm_cells *p;
     struct pvm_native *n;
-    uint32_t size;         /* of the guest code */
-    enum x64_size word;    /* of guest registers */
+    uint32_t size;         /* the size of the guest code */
+    enum x64_size word;    /* the width of guest registers */
     bool narrow;           /* they have 32 bits */
-    bool copying;          /* what is written is a copy: compile.c */
+    bool copying;          /* a copy is being written (compile.c) */
     bool strict;           /* a branch must be legal even when it is not taken */
     bool general;          /* jump targets by the rules of the Gray Paper or of the doc dialect */
     const uint8_t *writes; /* in a loop: how often it writes each host register; else NULL */
-    uint32_t count;        /* instructions of the one block just written */
-    uint8_t *odd;          /* bit per pc: a block that no jump may go to; NULL: none so far */
+    uint32_t count;        /* how many instructions the block that was written last has */
+    uint8_t *odd;          /* a bit for each pc: no jump may go to this block; NULL: none so far */
     struct x64_label step, host, poll, dynamic;
     struct x64_label divide[8], high_ss, high_su;
     struct jit_fixup *fixups;
     struct jit_repair *repairs;
-    bool *dispatches; /* by DISPATCH_BYTES: the code has a jump through the jump table, no return */
+    /* For each DISPATCH_BYTES: the code has a jump through the jump table that is not a return. */
+    bool *dispatches;
     uint32_t fixup_count, fixup_capacity, copy_capacity, cold_capacity, repair_count,
         repair_capacity;
     struct jit_decoder decoder;
     uint8_t charge[16];     /* the code before a block */
-    struct long_work *work; /* or NULL */
+    struct long_work *work; /* NULL: without end */
 };
 
-/* Bytes of guest code, or items of a list, from one look at the work to the next: units of work. */
+/* The units of work between two questions whether it is over. A unit is a byte of guest code, or
+ * an item of a list. */
 enum { JIT_PIECE = 1 << 13 };
 
-/* Pretends that the memory for the code is full, which is tested everywhere. */
+/* Makes the compiler stop: it pretends that the memory for the code is full, which is tested
+ * everywhere. */
 static inline void pvm_jit_give_up(struct jit *j) { j->e.limit = j->e.start - 1; }
-/* compile.c: before so many bytes or items are done; gives up when the work is over. */
+/* compile.c: is called before this many bytes or items are done. It gives up when the work is
+ * over. */
 void pvm_jit_ask(struct jit *j, uint32_t units);
 
-/* Whether a jump may go to pc, for which code is written. */
+/* Tells whether a jump may go to pc, for which code is written already. */
 static inline bool pvm_jit_may_go(const struct jit *j, uint32_t pc)
 {
     return pvm_bit(j->n->block_starts, pc) && !(j->odd && pvm_bit(j->odd, pc));
 }
 
-/* The charge before a block: where its cost is, where the distance of its jump is; its sizes. */
+/* The charge before a block: where its cost is, where the distance of its jump is, and its two
+ * sizes. */
 enum { JIT_CHARGE_NUMBER = 3, JIT_CHARGE_JUMP = 9, JIT_CHARGE_ASYNC = 7, JIT_CHARGE_SYNC = 13 };
 
-/* The host register of a guest register, given as any four bits of an instruction. */
+/* The host register of a guest register, by any four bits of an instruction. */
 extern const uint8_t pvm_host_registers[16];
 #define GAS_REGISTER R13
 
-/* stubs.c: entry, exits, and operations that are too long to inline. */
+/* stubs.c: writes the entry, the exits, and the operations that are too long to inline. */
 void pvm_jit_stubs(struct jit *j);
-/* instructions.c: writes the blocks from pc on, or only one; returns the pc after them. Stops when
- * memory is full. */
+/* instructions.c: writes the blocks from pc on, or only one of them. Returns the pc after them.
+ * It stops when memory is full. */
 uint32_t pvm_jit_blocks(struct jit *j, uint32_t pc, bool one);
 void pvm_jit_charge(struct jit *j);           /* sets j->charge */
 void pvm_jit_odd(struct jit *j, uint32_t pc); /* compile.c: no jump may go to this block */
@@ -192,13 +204,16 @@ void pvm_jit_odd(struct jit *j, uint32_t pc); /* compile.c: no jump may go to th
 /* compile.c */
 void pvm_jit_place_copy(struct jit *j, uint32_t pc);
 void pvm_jit_cold(struct jit *j, uint32_t site, uint32_t pc, enum pvm_cold_kind kind);
-void pvm_jit_repair(struct jit *j, uint32_t site, enum x64_reg reg); /* and back to here */
-void pvm_jit_aim(struct jit *j, uint32_t site, uint32_t target);     /* when all is written */
-uint32_t pvm_jit_cost(struct jit *j, uint32_t pc); /* of the block, by the gas model */
-/* For a backward jump to pc: writes a copy of the dispatch there instead, if there is one. */
+/* The repair returns to here. */
+void pvm_jit_repair(struct jit *j, uint32_t site, enum x64_reg reg);
+/* Done when everything is written. */
+void pvm_jit_aim(struct jit *j, uint32_t site, uint32_t target);
+/* The cost of the block at pc, by the gas model. */
+uint32_t pvm_jit_cost(struct jit *j, uint32_t pc);
+/* Writes, in place of a backward jump to pc, a copy of the dispatch there, if there is one. */
 bool pvm_jit_copy_dispatch(struct jit *j, uint32_t pc);
-void pvm_jit_dispatch(struct jit *j, uint32_t pc, unsigned registers); /* one is at pc */
-/* The block from pc to end, of count instructions, whose code begins at start, is a loop. */
+void pvm_jit_dispatch(struct jit *j, uint32_t pc, unsigned registers); /* a dispatch is at pc */
+/* Handles a loop: the block from pc to end, of count instructions, whose code begins at start. */
 void pvm_jit_loop(struct jit *j, uint32_t start, uint32_t pc, uint32_t end, uint32_t count);
 
 static inline enum x64_reg host_reg(unsigned reg)
@@ -206,7 +221,8 @@ static inline enum x64_reg host_reg(unsigned reg)
     return (enum x64_reg)pvm_host_registers[reg & 15];
 }
 
-/* A field of struct pvm_state, which starts PVM_PAGE below guest address 0. */
+/* Returns the operand for a member of struct pvm_state, which starts PVM_PAGE below guest
+ * address 0. */
 static inline struct x64_mem state_field(size_t offset)
 {
     return (struct x64_mem){
@@ -215,18 +231,18 @@ static inline struct x64_mem state_field(size_t offset)
 
 /* ---- running ---- */
 
-/* signal.c. False: the handler could not be installed. */
+/* signal.c: installs the handler. Returns false when that fails. */
 bool pvm_signal_install(void);
 bool pvm_signal_thread(void); /* makes sure that this thread has an alternate stack */
 
 /* run.c */
 extern const struct engine pvm_jit;
-bool pvm_jit_usable(void); /* this processor and kernel can run compiled code */
+bool pvm_jit_usable(void); /* tells whether this processor and kernel can run compiled code */
 void pvm_jit_adopt(struct pvm_vm *vm, const struct pvm_config *config);
 /* Runs compiled code until it leaves, or one instruction by the interpreter. Metered code leaves
- * when it has spent budget. False: the machine stopped, as *stop says. */
+ * when it has spent its budget. Returns false when the machine stopped, as *stop says. */
 bool pvm_jit_advance(struct pvm_vm *vm, int64_t budget, penta_stop *stop);
-/* Gas model step: gives back what was paid for instructions that were not executed. */
+/* Gives back, in the gas model step, what was paid for instructions that were not executed. */
 void pvm_jit_refund(struct pvm_vm *vm);
 
 /* sample.c */

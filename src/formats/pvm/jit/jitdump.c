@@ -28,8 +28,9 @@ struct dump {
     struct writer out;
     const struct pvm_native *native;
     const struct pvm_program *program;
-    uint64_t *index;      /* of pieces of code, counted through the whole file */
-    uint64_t line_budget; /* steps of line programs, bounded: a file can name one many times */
+    uint64_t *index; /* the index of the next piece of code, counted through the whole file */
+    /* How many steps of line programs may still be made, since a file can name one many times. */
+    uint64_t line_budget;
 };
 
 static uint64_t jitdump_now(void)
@@ -58,14 +59,15 @@ static uint64_t jitdump_address(const struct dump *d, uint32_t offset)
     return (uint64_t)(uintptr_t)(d->native->code + offset);
 }
 
-/* A zero inside would end it early. */
+/* Writes a string. A zero inside would end the string early, so control characters become '?'. */
 static void jitdump_string(struct dump *d, penta_bytes text)
 {
     for (size_t i = 0; i < text.size; i++)
         writer_char(&d->out, text.data[i] < ' ' ? '?' : (char)text.data[i]);
 }
 
-/* The innermost frame of each region whose first instruction has code of its own. */
+/* Writes the lines: the innermost frame of each region whose first instruction has code of its
+ * own. */
 static void jitdump_lines(struct dump *d, const struct pvm_function *f)
 {
     struct pvm_debug_lines l;
@@ -136,7 +138,8 @@ static bool write_all(int file, penta_bytes bytes)
     return true;
 }
 
-/* The mapping stays until the process ends: perf may look for it at any time. */
+/* Maps the file, which marks it for perf. The mapping stays until the process ends, because perf
+ * may look for it at any time. */
 static bool jitdump_mark(int file)
 {
     return mmap(NULL, PVM_PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0) != MAP_FAILED;

@@ -1,8 +1,8 @@
-/* The engine "both": compiled code and the interpreter in lock step (PVM 21.7), block by block,
- * each on its own memory. Registers, pc and gas are compared after every block, memory at every
- * stop and, when it is small, after every block, too. The machine is the compiled one; the other
- * follows it, and is brought up to date with what the host changed whenever a run starts. The first
- * difference ends the run with PENTA_STOP_DISAGREE. */
+/* The engine "both": runs compiled code and the interpreter in lock step (PVM 21.7), block by
+ * block, each on its own memory. Registers, pc and gas are compared after every block; memory is
+ * compared at every stop and, when it is small, after every block, too. The machine is the
+ * compiled one. The other machine follows it, and gets what the host changed whenever a run
+ * starts. The first difference ends the run with PENTA_STOP_DISAGREE. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +13,10 @@
 #include "pvm/vm/snapshot.h"
 
 struct pvm_twin {
-    struct pvm_vm *vm;            /* the interpreter's machine */
-    uint64_t regs[PVM_REGISTERS]; /* of both, before the last block */
+    struct pvm_vm *vm;            /* the machine that the interpreter runs */
+    uint64_t regs[PVM_REGISTERS]; /* of both machines, before the last block */
     uint32_t pc;
-    char difference[64]; /* "" while there is none */
+    char difference[64]; /* "" when there is no difference */
 };
 
 /* ---- making the memories equal ---- */
@@ -43,7 +43,8 @@ static bool copy_areas(const struct pvm_memory *from, struct pvm_memory *to)
     return true;
 }
 
-/* A page that neither machine wrote and that has no initial contents is zero in both. */
+/* Tells whether a page may differ. A page that neither machine wrote and that has no initial
+ * contents is zero in both. */
 static bool may_differ(const struct pvm_memory *a, const struct pvm_memory *b,
                        const struct pvm_area *area, uint32_t page)
 {
@@ -57,11 +58,12 @@ static void lockstep_ignore(void *user, uint32_t address, const uint8_t *now,
     (void)user, (void)address, (void)now, (void)initial;
 }
 
-/* Finds the first page whose bytes differ; copy: makes all pages equal. False: all are equal. */
+/* Finds the first page whose bytes differ. copy: makes all pages equal. Returns false when all
+ * are equal. */
 static bool lockstep_differs(const struct pvm_memory *from, struct pvm_memory *to, bool copy,
                              uint32_t *address)
 {
-    pvm_memory_changed(from, lockstep_ignore, NULL); /* brings DIRTY up to date */
+    pvm_memory_changed(from, lockstep_ignore, NULL); /* this brings DIRTY up to date */
     for (size_t i = 0; i < from->area_count; i++) {
         const struct pvm_area *a = &from->areas[i];
         for (uint64_t at = a->address; at < a->address + a->length; at += PVM_PAGE) {
@@ -137,7 +139,7 @@ static bool equal_stops(struct pvm_twin *t, const struct pvm_vm *vm, const penta
 
 /* ---- running ---- */
 
-/* Whether there is so little memory that it is compared after every block. */
+/* Tells whether there is so little memory that it is compared after every block. */
 static bool lockstep_small(const struct pvm_memory *m)
 {
     uint64_t bytes = 0;
@@ -145,7 +147,7 @@ static bool lockstep_small(const struct pvm_memory *m)
     return bytes <= 16 * PVM_PAGE;
 }
 
-/* Runs the other machine to where this one is: a whole block at once, or by single steps. */
+/* Runs the other machine to where this one is, a whole block at once or by single steps. */
 static void catch_up(const struct pvm_vm *vm, struct pvm_vm *other, uint32_t rest, bool stopped,
                      penta_stop *stop)
 {
@@ -167,7 +169,7 @@ static bool one_block(struct pvm_vm *vm, struct pvm_twin *t, penta_stop *stop, b
     memcpy(t->regs, vm->state->regs, sizeof t->regs);
     t->pc = vm->state->pc;
     int64_t budget = at && !vm->paid ? (int64_t)pvm_block_gas(p, p->places[at].block) : 0;
-    if (vm->by_step && rest < budget) budget = 0; /* the rest of a block is not paid by a charge */
+    if (vm->by_step && rest < budget) budget = 0; /* no charge pays the rest of a block */
     *stopped = !pvm_jit_advance(vm, budget, stop);
     pvm_jit_refund(vm);
     if (*stopped) pvm_vm_report(vm, stop);
@@ -278,7 +280,7 @@ static const atomic_bool never;
 void pvm_both_adopt(struct pvm_vm *vm, const struct pvm_config *config)
 {
     struct pvm_config lock_step = *config, plain = *config;
-    lock_step.metered = true; /* so that compiled code stops after each block */
+    lock_step.metered = true; /* then compiled code stops after each block */
     lock_step.async = false;
     plain.adopt = NULL;
     struct pvm_twin *t = calloc(1, sizeof *t);
@@ -287,7 +289,7 @@ void pvm_both_adopt(struct pvm_vm *vm, const struct pvm_config *config)
     if (t && t->vm) pvm_jit_adopt(vm, &lock_step);
     if (vm->base.engine == &pvm_jit) {
         vm->base.engine = &pvm_both;
-        /* An engine that leaves a block early would differ. */
+        /* Neither machine may leave a block early, because that would be a difference. */
         vm->state->interrupt = t->vm->state->interrupt = &never;
         vm->twin = t;
         return;

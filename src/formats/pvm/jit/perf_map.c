@@ -1,6 +1,6 @@
-/* Names of compiled functions for `perf report`: /tmp/perf-PID.map (PVM 21.8), a line "start size
- * name" each, which perf reads by itself. Functions are the ranges of the debug sections where
- * there are some, else what lies between two exports. */
+/* Writes the names of compiled functions for `perf report` to /tmp/perf-PID.map (PVM 21.8),
+ * which perf reads by itself. Each line is "start size name". Functions are the ranges of the
+ * debug sections where there are some; elsewhere they are the code between two exports. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "pvm/jit/jit.h"
 #include "pvm/jit/tools.h"
 
-/* The native offset of the first block at or after pc. */
+/* Returns the native offset of the first block at or after pc. */
 static uint32_t start_of(const struct pvm_native *n, uint64_t pc)
 {
     for (; pc <= n->size; pc++) {
@@ -74,8 +74,8 @@ static void perf_map_line(void *user, const struct pvm_function *f)
     fputc('\n', map->file);
 }
 
-/* The name is predictable and everybody may write to the folder: a link or a file of another user
- * could redirect what we write, and a pipe could block us. */
+/* Opens the file with care: its name can be guessed and everybody may write to the folder. So a
+ * link or a file of another user could redirect what we write, and a pipe could block us. */
 int pvm_perf_file(const char *path, bool first)
 {
     struct stat st;

@@ -1,4 +1,4 @@
-/* Running compiled code, and everything it leaves to the interpreter. */
+/* Runs compiled code, and does what compiled code leaves to the interpreter. */
 #include <asm/prctl.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
@@ -10,7 +10,8 @@
 #include "pvm/vm/snapshot.h"
 
 enum {
-    SLICE = 1 << 18, /* gas between two tests of the interrupt flag: below a millisecond */
+    /* Gas between two tests of the interrupt flag; it takes less than a millisecond. */
+    SLICE = 1 << 18,
     HWCAP2_FSGS = 2,
 };
 
@@ -18,7 +19,8 @@ enum {
 
 bool pvm_gs_by_kernel;
 
-/* Without FSGSBASE only the kernel can set gs, if it allows that. */
+/* Tells whether gs can be set. Without FSGSBASE only the kernel can set it, if the kernel allows
+ * that. */
 static bool gs_settable(void)
 {
     unsigned long now;
@@ -28,9 +30,9 @@ static bool gs_settable(void)
            !syscall(SYS_arch_prctl, ARCH_SET_GS, now);
 }
 
-/* gs stays where the last machine of this thread put it: nothing else uses it, and setting it takes
- * as long as the rest of entering. Through the kernel it takes ten times as long, but so does
- * reading it, so it is simply set. */
+/* Sets gs. It stays where the last machine of this thread put it: nothing else uses it, and
+ * setting it takes as long as the rest of entering. Through the kernel setting takes ten times
+ * as long, but so does reading, so there it is always set. */
 static void set_base(const uint8_t *base)
 {
     uint64_t now;
@@ -43,7 +45,7 @@ static void set_base(const uint8_t *base)
         __asm__ volatile("wrgsbase %0" : : "r"((uint64_t)(uintptr_t)base) : "memory");
 }
 
-/* Whether gs can be set, and the processor has the instructions that the compiler writes. */
+/* Tells whether gs can be set, and the processor has the instructions that the compiler writes. */
 bool pvm_jit_usable(void)
 {
     return processor_has(PROCESSOR_POPCNT | PROCESSOR_LZCNT | PROCESSOR_BMI | PROCESSOR_BMI2) &&
@@ -66,7 +68,8 @@ static enum pvm_native_exit pvm_run_enter(struct pvm_vm *vm, uint32_t offset)
     return (enum pvm_native_exit)vm->state->exit;
 }
 
-/* The start of the block around pc, and its cost, which is in its charge. */
+/* Returns the cost of the block around pc, which is in its charge. *start is the pc where the
+ * block starts. */
 static uint32_t block_cost(const struct pvm_native *n, uint32_t pc, uint32_t *start)
 {
     uint32_t cost;
@@ -76,14 +79,15 @@ static uint32_t block_cost(const struct pvm_native *n, uint32_t pc, uint32_t *st
     return cost;
 }
 
-/* Instructions of the block from pc to its end; only for models in which they are its cost. */
+/* Returns how many instructions the block has from pc to its end. It is only for gas models in
+ * which they are its cost. */
 static uint32_t block_rest(const struct pvm_native *n, uint32_t pc)
 {
     uint32_t start, cost = block_cost(n, pc, &start);
     return cost - (pvm_native_number(n, pc) - pvm_native_number(n, start));
 }
 
-/* The native offset at which to go on at pc; 0: the interpreter must do the instruction. */
+/* Returns the native offset at which to go on at pc. 0: the interpreter must do the instruction. */
 static uint32_t pvm_run_entry(struct pvm_vm *vm)
 {
     const struct pvm_native *n = vm->cells->native;
@@ -91,7 +95,7 @@ static uint32_t pvm_run_entry(struct pvm_vm *vm)
     if (!at || vm->paid || !n->metered) return at;
     if (vm->by_step) {
         uint32_t rest = block_rest(n, pc);
-        if (vm->state->gas < rest) return 0; /* the last instructions, one by one */
+        if (vm->state->gas < rest) return 0; /* the last instructions run one by one */
         if (!pvm_bit(n->block_starts, pc)) {
             vm->state->gas -= rest;
             vm->paid = true;
@@ -107,14 +111,14 @@ static bool out_of_gas(penta_stop *stop)
     return false;
 }
 
-/* One instruction by the step engine. False: the machine stopped. */
+/* Runs one instruction by the step engine. Returns false when the machine stopped. */
 static bool pvm_run_step(struct pvm_vm *vm, penta_stop *stop)
 {
     const struct pvm_native *n = vm->cells->native;
     uint32_t pc = vm->state->pc;
     if (!pvm_native_offset(n, pc) && !pvm_starts(&vm->cells->code, pc)) {
         if (vm->by_step && !vm->state->gas) return out_of_gas(stop);
-        if (vm->by_step) vm->state->gas--; /* as much as a trap */
+        if (vm->by_step) vm->state->gas--; /* it costs as much as a trap */
         vm->trap = PVM_TRAP_START;
         vm->wait = PVM_TRAPPED;
         return false;
@@ -139,7 +143,8 @@ static const struct pvm_cold *cold_at(const struct pvm_native *n, uint32_t at)
     return at >= n->cold_start ? &n->cold[(at - n->cold_start) / PVM_COLD_BYTES] : NULL;
 }
 
-/* The cost of the block whose charge jumps to this cold place: it is just before the jump. */
+/* Returns the cost of the block whose charge jumps to this cold place. It is stored just before
+ * the jump. */
 static uint32_t cost_of(const struct pvm_native *n, const struct pvm_cold *cold)
 {
     uint32_t cost;
@@ -160,7 +165,7 @@ static bool pvm_run_left(struct pvm_vm *vm, enum pvm_native_exit why, uint32_t a
         return false;
     case PVM_NATIVE_HALT:
         vm->state->pc = pvm_native_pc(n, at);
-        if (vm->by_step) vm->paid = false; /* it was the last of its block */
+        if (vm->by_step) vm->paid = false; /* the instruction was the last of its block */
         vm->wait = PVM_HALTED;
         return false;
     case PVM_NATIVE_POLL: vm->state->pc = pvm_native_pc(n, at); return true;
@@ -180,12 +185,12 @@ static bool run_slice(struct pvm_vm *vm, uint32_t offset, int64_t budget, penta_
     vm->executed = UINT64_MAX;
     vm->paid = true;
     uint32_t at = (uint32_t)(s->native_at - (uint64_t)(uintptr_t)n->code);
-    if (why != PVM_NATIVE_FAULT && why != PVM_NATIVE_KICK) at--; /* a return address */
+    if (why != PVM_NATIVE_FAULT && why != PVM_NATIVE_KICK) at--; /* it is a return address */
     const struct pvm_cold *cold = why == PVM_NATIVE_STEP ? cold_at(n, at) : NULL;
     bool empty = cold && cold->kind == PVM_COLD_GAS;
     uint32_t cost = empty ? cost_of(n, cold) : 0;
     if (vm->metered) s->gas -= slice - (s->left + cost);
-    if (empty) { /* before a block that is not charged */
+    if (empty) { /* it is before a block that is not charged */
         s->pc = cold->pc;
         vm->paid = false;
         return !vm->metered || vm->by_step || s->gas >= cost || out_of_gas(stop);
@@ -248,7 +253,8 @@ static void jit_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     pvm_vm_announce(vm, stop);
 }
 
-/* Failing to write these files is no error: the profile only lacks names. */
+/* Writes the files for perf. When that fails it is no error, because the profile only lacks
+ * names. */
 static void tell_perf(const struct pvm_vm *vm, const struct pvm_config *config)
 {
     const struct pvm_native *n = vm->cells->native;
@@ -258,8 +264,9 @@ static void tell_perf(const struct pvm_vm *vm, const struct pvm_config *config)
     if (config->perf_dump) pvm_perf_dump(n, p, config->perf_dump);
 }
 
-/* Compiles the program, unless another machine has, and takes the machine over. Where compiled code
- * cannot run, the machine stays with the interpreter, which gives the same results. */
+/* Compiles the program, unless another machine has done so, and takes the machine over. Where
+ * compiled code cannot run, the machine stays with the interpreter, which gives the same
+ * results. */
 void pvm_jit_adopt(struct pvm_vm *vm, const struct pvm_config *config)
 {
     if (vm->memory.pages || !pvm_jit_usable() || !pvm_signal_install()) return;

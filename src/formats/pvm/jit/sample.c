@@ -1,13 +1,15 @@
-/* Which instructions of the program are under way, for a profiler that looks at compiled code from a
- * signal handler. */
+/* Tells a profiler which instructions of the program are running. The profiler asks from a
+ * signal handler that has interrupted compiled code. */
 #include "base/array.h"
 #include "core/structure/code_map.h"
 #include "pvm/jit/jit.h"
 
-/* How far the start of functions is read for one sample, in bytes of code: a limit of its time. */
+/* The bytes of code at the start of functions that are read for one sample. This limits the time
+ * of a sample. */
 enum { READ_MAX = 1 << 16 };
 
-/* The offset of an address in compiled code; UINT32_MAX: it is none that an instruction has. */
+/* Returns the offset of an address in compiled code, or UINT32_MAX when no instruction has this
+ * address. */
 static uint32_t offset_of(const struct pvm_native *n, uint64_t address)
 {
     uint64_t at = address - (uint64_t)(uintptr_t)n->code;
@@ -15,7 +17,8 @@ static uint32_t offset_of(const struct pvm_native *n, uint64_t address)
     return at >= n->body && at < end ? (uint32_t)at : UINT32_MAX;
 }
 
-/* Shared pieces of code are called, and have up to two words on the stack. */
+/* Returns the offset of the code that called a shared piece of code. Such pieces have up to two
+ * words on the stack. */
 static uint32_t caller_of(const struct pvm_native *n, const struct native_state *at)
 {
     const uint64_t *stack = (const uint64_t *)(uintptr_t)at->regs[RSP];
@@ -24,8 +27,8 @@ static uint32_t caller_of(const struct pvm_native *n, const struct native_state 
     return found;
 }
 
-/* Outside of compiled code, in a host call or a step of the interpreter, the machine knows where it
- * is. */
+/* Returns the innermost frame. Outside of compiled code, in a host call or a step of the
+ * interpreter, the machine knows where it is. */
 static struct pvm_frame sample_innermost(const struct pvm_vm *vm, const struct native_state *at)
 {
     const struct pvm_native *n = vm->cells->native;

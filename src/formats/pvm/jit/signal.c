@@ -1,13 +1,14 @@
-/* Signals of compiled code: faults of the guest, which the processor finds, and interrupts.
+/* Handles signals of compiled code: faults of the guest, which the processor finds, and
+ * interrupts.
  *
- * The handler takes what the processor reports about code of the machine that this thread runs, and
- * kicks (interrupt.h). After a fault of the guest the thread goes on at an exit of compiled code,
- * with the address of the fault in rcx; the exit saves the registers, which hold the guest's state.
- * Every other signal is passed on to the handler that was there before, as the kernel would have
- * called it.
+ * The handler takes what the processor reports about code of the machine that this thread runs,
+ * and kicks (interrupt.h). After a fault of the guest the thread goes on at an exit of compiled
+ * code, with the address of the fault in rcx; the exit saves the registers, which hold the
+ * guest's state. Every other signal is passed on to the handler that was there before, in the
+ * way in which the kernel would have called it.
  *
- * The handler runs on an alternate stack, so that an overflow of the host's own stack can still be
- * passed on. */
+ * The handler runs on an alternate stack, so that an overflow of the host's own stack can still
+ * be passed on. */
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 #include <unistd.h>
 #include "pvm/jit/jit.h"
 
-/* The thread takes single machine steps through compiled code, to the end of a guest
+/* Set while the thread takes single machine steps through compiled code, to the end of a guest
  * instruction. */
 static _Thread_local volatile bool stepping __attribute__((tls_model("initial-exec")));
 
@@ -29,12 +30,13 @@ enum {
     TRAP_FLAG = 0x100,
 };
 static struct sigaction before[SIGNALS];
-static atomic_bool spent[SIGNALS]; /* the old handler had SA_RESETHAND, and was called */
+static atomic_bool spent[SIGNALS]; /* the old handler had SA_RESETHAND and was called */
 static bool installed;
 
 /* ---- signals that are not ours ---- */
 
-/* A signal that was sent, by kill or the like. Nobody can send what the processor reports. */
+/* Tells whether the signal was sent, by kill for example. Nobody can send a signal that the
+ * processor reports. */
 static bool was_sent(const siginfo_t *info) { return info->si_code <= 0; }
 
 /* Blocks the signals that the kernel would have blocked for this handler. */
@@ -42,14 +44,14 @@ static void block_for(const struct sigaction *old, int sig, const ucontext_t *co
 {
     sigset_t outer, mask = old->sa_mask;
     sigemptyset(&outer);
-    memcpy(&outer, &context->uc_sigmask, 8); /* the size of the kernel's set */
+    memcpy(&outer, &context->uc_sigmask, 8); /* 8 is the size of the kernel's set */
     sigorset(&mask, &mask, &outer);
     if (!(old->sa_flags & SA_NODEFER)) sigaddset(&mask, sig);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
-/* Lets this signal end the process. What the processor reported comes again by itself, except
- * traps, which are reported after their instruction. */
+/* Lets this signal end the process. A signal that the processor reported comes again by itself,
+ * except traps, because a trap is reported after its instruction. */
 static void end_by(int sig, siginfo_t *info)
 {
     signal(sig, SIG_DFL);
@@ -64,7 +66,7 @@ static void pass_on(int sig, siginfo_t *info, void *context)
     bool called = old->sa_handler != SIG_DFL && old->sa_handler != SIG_IGN;
     if (called && old->sa_flags & (int)SA_RESETHAND) called = !atomic_exchange(&spent[i], true);
     if (called) {
-        block_for(old, sig, context); /* until the return from our handler, which restores */
+        block_for(old, sig, context); /* lasts until our handler returns, which restores the mask */
         if (old->sa_flags & SA_SIGINFO)
             old->sa_sigaction(sig, info, context);
         else
@@ -76,7 +78,8 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 
 /* ---- our signals ---- */
 
-/* The offset in the code of the machine that this thread runs; 0: somewhere else. */
+/* Returns the offset in the code of the machine that this thread runs. 0: the thread is
+ * somewhere else. */
 static uint32_t offset_of(const struct pvm_native *n, const greg_t *regs)
 {
     uintptr_t at = (uintptr_t)regs[REG_RIP], code = n ? (uintptr_t)n->code : 0;
@@ -89,10 +92,10 @@ static void leave_by(const struct pvm_native *n, greg_t *regs, uint32_t exit)
     regs[REG_RIP] = (greg_t)(uintptr_t)(n->code + exit);
 }
 
-/* An interrupt without safe points in the code: from wherever it is, the thread takes single
- * machine steps to the end of the guest instruction, and leaves there with exact state. In the
- * entry it starts over at the test of the interrupt flag. In an exit, or outside, the flag will be
- * tested anyway. */
+/* Handles an interrupt, for which the code has no safe points. From wherever the thread is, it
+ * takes single machine steps to the end of the guest instruction, and leaves there with exact
+ * state. In the entry it starts again at the test of the interrupt flag. In an exit, or outside,
+ * the flag will be tested anyway. */
 static void signal_walk(const struct pvm_native *n, greg_t *regs)
 {
     uint32_t at = offset_of(n, regs), pc;
@@ -111,8 +114,8 @@ static void signal_walk(const struct pvm_native *n, greg_t *regs)
     }
 }
 
-/* Only one SIGTRAP can be pending for a thread: one from another sender may have displaced a
- * kick. */
+/* Handles a SIGTRAP that was sent. Only one can be pending for a thread, so a SIGTRAP from
+ * another sender may have displaced a kick. */
 static void on_sent_trap(siginfo_t *info, void *context)
 {
     greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
@@ -135,7 +138,7 @@ static void on_signal(int sig, siginfo_t *info, void *context)
     if (sig == SIGTRAP && was_sent(info)) {
         on_sent_trap(info, context);
     } else if (sig == SIGTRAP && stepping && n && info->si_code != SI_KERNEL) {
-        signal_walk(n, regs); /* SI_KERNEL: a breakpoint instruction */
+        signal_walk(n, regs); /* SI_KERNEL: the processor met a breakpoint instruction */
     } else if (sig != SIGTRAP && !was_sent(info) && n && at >= n->body && at < n->cold_start) {
         stepping = false;
         regs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
@@ -150,8 +153,8 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 static pthread_key_t stack_key;
 static _Thread_local bool ready;
 
-/* Called at the end of a thread. Later signals must not use the stack; a thread that ends in a
- * handler on this very stack keeps it. */
+/* Frees the alternate stack at the end of a thread. Later signals must not use that stack. A
+ * thread that ends in a handler on this very stack keeps it. */
 static void drop_stack(void *low)
 {
     stack_t now, none = {.ss_flags = SS_DISABLE};
@@ -191,8 +194,8 @@ static void signal_install(void)
                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
     sigemptyset(&action.sa_mask);
     installed = !pthread_key_create(&stack_key, drop_stack) && pvm_interrupt_install();
-    /* The old handlers are read first: a signal may have to be passed on as soon as ours is
-     * there. */
+    /* The old handlers are read first, because a signal may have to be passed on as soon as our
+     * handlers are installed. */
     for (int i = 0; i < SIGNALS; i++)
         if (installed && sigaction(signals[i], NULL, &before[i])) installed = false;
     for (int i = 0; i < SIGNALS; i++)

@@ -1,9 +1,10 @@
-/* Entry and exits of compiled code, and operations that are too long to inline. */
+/* Writes the entry and the exits of compiled code, and operations that are too long to inline. */
 #include "pvm/jit/jit.h"
 
 #define FIELD(name) state_field(offsetof(struct pvm_state, name))
 
-static const enum x64_reg saved[] = {RBX, RBP, R12, R13, R14, R15}; /* the caller's */
+/* Registers that belong to the caller. */
+static const enum x64_reg saved[] = {RBX, RBP, R12, R13, R14, R15};
 enum { SAVED = sizeof saved / sizeof *saved };
 
 static struct x64_mem stack_at(int32_t disp)
@@ -26,8 +27,8 @@ static void stubs_registers(struct jit *j, bool load)
         x64_mov_store(&j->e, X64, FIELD(left), GAS_REGISTER);
 }
 
-/* void enter(const void *at). It can be started over from enter_check on: see walk() in
- * signal.c. */
+/* Writes the function void enter(const void *at). A signal can start it again from enter_check
+ * on (signal_walk() in signal.c). */
 static void stubs_enter(struct jit *j, struct x64_label *early)
 {
     struct x64 *e = &j->e;
@@ -61,11 +62,11 @@ static void stubs_exits(struct jit *j, struct x64_label *early)
     x64_bind(e, &j->poll);
     x64_pop(e, RCX);
     exit_with(j, PVM_NATIVE_POLL, &leave);
-    j->n->leave_fault = x64_here(e); /* rcx: where */
+    j->n->leave_fault = x64_here(e); /* rcx has the address of the fault */
     exit_with(j, PVM_NATIVE_FAULT, &leave);
     j->n->leave_kick = x64_here(e);
     exit_with(j, PVM_NATIVE_KICK, &leave);
-    x64_bind(e, &j->dynamic); /* ecx: a dynamic address beyond the table */
+    x64_bind(e, &j->dynamic); /* ecx has a dynamic address after the end of the table */
     x64_cmp_imm(e, X32, RCX, (int32_t)PVM_RETURN_ADDRESS);
     x64_pop(e, RCX);
     x64_jcc(e, X64_NE, &step);
@@ -84,7 +85,7 @@ static void stubs_exits(struct jit *j, struct x64_label *early)
     j->n->exits_end = x64_here(e);
 }
 
-/* ---- operations: first operand on the stack, second and result in rcx ---- */
+/* ---- operations: the first operand is on the stack, the second and the result in rcx ---- */
 
 static void stubs_begin(struct x64 *e, struct x64_label *label)
 {
@@ -142,7 +143,7 @@ static void stubs_divide(struct x64 *e, struct x64_label *label, enum x64_size s
     x64_jmp(e, &done);
 }
 
-/* Upper halves of 32-bit products: one multiplication of extended operands. */
+/* Computes upper halves of 32-bit products by one multiplication of extended operands. */
 static void high_narrow(struct x64 *e, struct x64_label *label, bool second_signed)
 {
     stubs_begin(e, label);
@@ -159,7 +160,7 @@ static void high_wide(struct x64 *e, struct x64_label *label, bool second_signed
     x64_mov_load(e, X64, RAX, operand);
     if (second_signed) {
         x64_imul_wide(e, X64, RCX);
-    } else { /* unsigned, less the second where the first is negative */
+    } else { /* the unsigned product, minus the second operand if the first is negative */
         x64_mul(e, X64, RCX);
         x64_mov_load(e, X64, RAX, operand);
         x64_sar_imm(e, X64, RAX, 63);
@@ -174,7 +175,7 @@ void pvm_jit_stubs(struct jit *j)
 {
     struct x64 *e = &j->e;
     struct x64_label early = {0};
-    x64_ud2(e); /* offset 0 stands for "none" */
+    x64_ud2(e); /* makes sure that offset 0 can mean "none" */
     stubs_enter(j, &early);
     stubs_exits(j, &early);
     for (unsigned i = 0; i < 8; i++)
