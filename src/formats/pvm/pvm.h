@@ -63,13 +63,13 @@ struct pvm_section { /* a section as it is in the file */
     uint64_t payload_offset;
     penta_bytes payload;
     bool raw;    /* a writer would make other bytes from the fields */
-    bool extra;  /* of an unknown kind; it is kept and never read */
+    bool extra;  /* its kind is unknown; it is kept and never read */
     size_t used; /* the bytes of the payload that reading needed */
 };
 
 struct pvm_import {
     penta_bytes name;
-    uint32_t pc; /* doc: where it is first used; else 0 */
+    uint32_t pc; /* doc: the pc where it is first used; else 0 */
     bool broken; /* its range lies outside of the names; for the host there is no such import */
 };
 
@@ -120,9 +120,10 @@ struct pvm_module {
     penta_module base;
     struct arena arena;
     struct pvm_program program;
-    uint64_t ro_offset, rw_offset, code_offset, mask_offset, table_offset; /* in the file */
-    uint64_t memory_offset, exports_offset, imports_offset; /* doc, polkavm: for diagnostics */
-    uint64_t varint_offset; /* of the first number that is not in its shortest form */
+    uint64_t ro_offset, rw_offset, code_offset, mask_offset, table_offset; /* offsets in the file */
+    /* These offsets of doc and polkavm files are for diagnostics. */
+    uint64_t memory_offset, exports_offset, imports_offset;
+    uint64_t varint_offset; /* the offset of the first number that is not in its shortest form */
     uint64_t parsed;        /* a damaged module is sound up to this offset */
 };
 

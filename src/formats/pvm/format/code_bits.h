@@ -9,7 +9,7 @@ enum { PVM_LOW_NIBBLE = 1, PVM_HIGH_NIBBLE = 2, PVM_NEVER = 64 };
 struct pvm_usual {
     uint8_t plain; /* the least length, if only length and registers need checks; else PVM_NEVER */
     uint8_t need;  /* bytes before the immediates; PVM_NEVER: all checks are always needed */
-    uint8_t first, second;      /* which nibbles of the next two bytes are registers */
+    uint8_t first, second;      /* the nibbles of the next two bytes that are registers */
     uint8_t size_at, size_mask; /* the bits that hold the size of the first of two immediates */
     uint8_t stops;              /* 1: control need not go on to the next instruction */
     uint8_t ends;               /* 1: it ends a block, so jumps may go to the next instruction */
@@ -21,7 +21,7 @@ struct pvm_code_bits { /* one bit for each pc, in words of 64 */
     uint64_t *targets; /* jumps may go here; where the bit is 0, pvm_is_target decides */
     uint64_t *odd;     /* this instruction needs more checks than pvm_usual.plain */
     struct pvm_usual usual[256];
-    uint8_t high[256]; /* which nibbles of a byte are above 12 */
+    uint8_t high[256]; /* for each byte the nibbles that are above 12 */
 };
 
 /* The number of bytes after the opcode that a shape reads at any length. */

@@ -63,18 +63,19 @@ struct pvm_walk {
     const penta_visitor *v;
     const struct pvm_module *m;
     penta_bytes file;
-    size_t pos, end; /* end: of the part that is walked over now */
+    size_t pos, end; /* end: the end of the part that is walked over now */
     bool leb;
 };
 
-/* False: there is no number. */
+/* Describes a number. Returns false when there is no number. */
 bool pvm_walk_varint(struct pvm_walk *w, const char *name, uint32_t *value);
 void pvm_walk_uint(struct pvm_walk *w, const char *name, unsigned size, penta_kind kind,
                    const char *note);
 void pvm_walk_raw(struct pvm_walk *w, const char *name, size_t size, const char *note);
 void pvm_walk_text(struct pvm_walk *w, const char *name, size_t size);
-void pvm_walk_rest(struct pvm_walk *w, const char *name, const char *note); /* up to end */
-void pvm_walk_insns(struct pvm_walk *w);                                    /* all the code */
+/* The bytes up to w->end. */
+void pvm_walk_rest(struct pvm_walk *w, const char *name, const char *note);
+void pvm_walk_insns(struct pvm_walk *w); /* all the code */
 void pvm_walk_table(struct pvm_walk *w, uint32_t count, unsigned entry_size);
 void pvm_walk_program(struct pvm_walk *w); /* walks over N, Z, L, jump table, code and bitmask */
 void pvm_walk_debug(struct pvm_walk *w, uint8_t id);

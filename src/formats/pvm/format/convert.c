@@ -127,7 +127,7 @@ static bool new_names(struct conversion *c, const uint32_t *item_of)
         e->pc = c->a.items[item_of[e->pc] - 1].in.pc;
     }
     for (size_t i = 0; i < c->to.import_count; i++) c->to.imports[i].pc = 0;
-    /* Backwards, so that the first use stays. */
+    /* The loop goes backwards, so that the first use stays. */
     for (size_t i = c->a.count; i-- > 0 && c->to.code.doc;) {
         const struct pvm_insn *in = &c->a.items[i].in;
         if (in->op == PVM_OP_ecalli && (uint32_t)in->imm1 < c->to.import_count)
@@ -275,7 +275,7 @@ static bool add_dispatch(struct conversion *c)
     return true;
 }
 
-enum { JAM_EXPORTS = 3 }; /* refine, accumulate and on-transfer are the most */
+enum { JAM_EXPORTS = 3 }; /* the most exports: refine, accumulate and on-transfer */
 
 /* Sorts the exports in the order of the entry points. */
 static bool order_entries(struct conversion *c)

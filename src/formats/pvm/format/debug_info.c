@@ -180,7 +180,7 @@ static size_t verify_program(const struct pvm_module *m, size_t range, struct fi
  * Only BRIEF_LONG operations need their whole operand. */
 struct brief {
     uint8_t length;
-    uint8_t bytes; /* the bytes of code */
+    uint8_t bytes; /* how many bytes of code it passes over */
     uint8_t flags;
     uint8_t keep; /* 1: the operation finishes no region */
 };

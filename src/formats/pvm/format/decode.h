@@ -65,7 +65,7 @@ struct pvm_code {
     bool doc; /* the operands are stored as in the doc dialect */
     bool gp;  /* jump targets by the Gray Paper's rule instead of PolkaVM's */
     penta_bytes bytes;
-    penta_bytes mask; /* as stored: (bytes.size + 7) / 8 bytes */
+    penta_bytes mask; /* as it is stored: (bytes.size + 7) / 8 bytes */
     /* A bit for each byte: an instruction starts here; this is mask.data unless doc. */
     const uint8_t *starts;
     penta_bytes table; /* the jump table: table_count entries of table_entry bytes */
@@ -82,8 +82,8 @@ struct pvm_insn {
     uint8_t length;       /* bytes with the opcode; the next instruction is at pc + length */
     uint8_t size1, size2; /* the stored bytes of the immediates; an offset is the last of them */
     uint32_t pc;
-    uint32_t target;     /* of jumps and branches, as a pc */
-    uint64_t imm1, imm2; /* sign-extended to 64 bits */
+    uint32_t target;     /* the target of a jump or branch, as a pc */
+    uint64_t imm1, imm2; /* immediates, sign-extended to 64 bits */
 };
 
 static inline bool pvm_bit(const uint8_t *bits, uint32_t at)

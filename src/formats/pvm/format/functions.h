@@ -10,7 +10,7 @@ struct pvm_named_code {
 };
 
 enum { PVM_JAM_ENTRIES = 2 };
-extern const char *const pvm_jam_entry_names[]; /* of the entry points that have a name */
+extern const char *const pvm_jam_entry_names[]; /* the names of entry points */
 /* Decides which export becomes which entry point. An export that has the name of an entry point
  * goes there; the others take the places that are left, in their order. Returns false when a
  * place would be empty. */

@@ -7,7 +7,7 @@
 
 struct reach {
     const struct pvm_code *code;
-    const uint64_t *stops; /* of pvm_code_bits */
+    const uint64_t *stops; /* the member of pvm_code_bits */
     uint64_t *seen;        /* a bit for each pc: control can reach it */
     uint32_t *todo;
     size_t count, capacity;

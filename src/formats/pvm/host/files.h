@@ -3,7 +3,7 @@
 #pragma once
 #include "penta/penta.h"
 
-/* flags of pvm_file_open */
+/* The flags of pvm_file_open. */
 enum pvm_file_flag {
     PVM_FILE_READ = 1,
     PVM_FILE_WRITE = 2,
@@ -29,7 +29,7 @@ int pvm_folder_open(const char *path);
 /* root is a descriptor of the program's folder, or -1 when the program has none; then every call
  * is refused. A path is relative to root, whether it starts with '/' or not. "..", symbolic
  * links and everything that is not a regular file are refused. */
-/* Returns a descriptor or an error. */
+/* Opens a file. Returns a descriptor or an error. */
 int pvm_file_open(int root, penta_bytes path, unsigned flags);
 int pvm_file_remove(int root, penta_bytes path); /* returns 0 or an error */
 int pvm_file_rename(int root, penta_bytes from, penta_bytes to);

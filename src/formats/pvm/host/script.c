@@ -18,7 +18,7 @@ struct value {
 struct action {
     enum { RESULT, WRITE, PRINT, END } kind;
     struct value value, length;
-    penta_bytes bytes; /* of WRITE */
+    penta_bytes bytes; /* the bytes of a WRITE */
 };
 
 struct line {

@@ -37,7 +37,7 @@ static uint32_t compile_piece(struct jit *j, uint32_t first, uint32_t count)
     return count - first < JIT_PIECE ? count : first + JIT_PIECE;
 }
 
-/* Goes over a list in pieces. */
+/* Goes over a list in pieces, and asks before each piece whether the work is over. */
 #define PIECES(i, end, first, count)                                                               \
     for (uint32_t i = (first), end; (end = compile_piece(j, i, count)) > i;)                       \
         for (; i < end; i++)

@@ -19,7 +19,7 @@ void pvm_jit_decode_any(struct jit_decoder *d, uint32_t pc, struct jit_insn *in)
 
 X64_INLINE uint64_t jit_word(const uint8_t *p)
 {
-    uint64_t word; /* of this host, which is little-endian */
+    uint64_t word; /* in the byte order of this host, which is little-endian */
     memcpy(&word, p, 8);
     return word;
 }

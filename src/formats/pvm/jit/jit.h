@@ -58,7 +58,7 @@ struct pvm_native {
     uint32_t *offsets;
     uint32_t count;          /* how many instructions there are */
     size_t offsets_mapped;   /* in bytes; 0: offsets has no mapping of its own */
-    uint8_t *block_starts;   /* a bit for each pc */
+    uint8_t *block_starts;   /* a bit for each pc where a block starts */
     struct pvm_copy *copies; /* sorted by `native` */
     struct pvm_cold *cold;
     uint32_t copy_count, cold_count;
@@ -127,7 +127,7 @@ struct jit_decoder {
     const uint8_t *ops, *bytes, *starts;
     uint32_t limit;         /* below this pc, reads of fixed size stay inside code and bitmask */
     uint32_t end;           /* the same, but limit is lower while it asks */
-    uint32_t next;          /* the pc from which on it asks again */
+    uint32_t next;          /* from this pc on it asks again */
     struct jit *asks;       /* the one whose work may be over; NULL: it does not ask */
     uint8_t longest[2][16]; /* the last two instructions that are not in place */
     unsigned copies;        /* how many were made so far; they alternate in longest */
@@ -204,15 +204,17 @@ void pvm_jit_odd(struct jit *j, uint32_t pc); /* compile.c: no jump may go to th
 /* compile.c */
 void pvm_jit_place_copy(struct jit *j, uint32_t pc);
 void pvm_jit_cold(struct jit *j, uint32_t site, uint32_t pc, enum pvm_cold_kind kind);
-/* The repair returns to here. */
+/* Adds code that sign-extends a register. It is reached by the jump at site, and returns to
+ * here. */
 void pvm_jit_repair(struct jit *j, uint32_t site, enum x64_reg reg);
-/* Done when everything is written. */
+/* Notes that the jump at site goes to target. Its distance is filled in when everything is
+ * written. */
 void pvm_jit_aim(struct jit *j, uint32_t site, uint32_t target);
-/* The cost of the block at pc, by the gas model. */
+/* Returns the cost of the block at pc, by the gas model. */
 uint32_t pvm_jit_cost(struct jit *j, uint32_t pc);
 /* Writes, in place of a backward jump to pc, a copy of the dispatch there, if there is one. */
 bool pvm_jit_copy_dispatch(struct jit *j, uint32_t pc);
-void pvm_jit_dispatch(struct jit *j, uint32_t pc, unsigned registers); /* a dispatch is at pc */
+void pvm_jit_dispatch(struct jit *j, uint32_t pc, unsigned registers); /* notes a dispatch at pc */
 /* Handles a loop: the block from pc to end, of count instructions, whose code begins at start. */
 void pvm_jit_loop(struct jit *j, uint32_t start, uint32_t pc, uint32_t end, uint32_t count);
 

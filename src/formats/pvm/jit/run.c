@@ -190,7 +190,7 @@ static bool run_slice(struct pvm_vm *vm, uint32_t offset, int64_t budget, penta_
     bool empty = cold && cold->kind == PVM_COLD_GAS;
     uint32_t cost = empty ? cost_of(n, cold) : 0;
     if (vm->metered) s->gas -= slice - (s->left + cost);
-    if (empty) { /* it is before a block that is not charged */
+    if (empty) { /* the machine is before a block that is not charged */
         s->pc = cold->pc;
         vm->paid = false;
         return !vm->metered || vm->by_step || s->gas >= cost || out_of_gas(stop);

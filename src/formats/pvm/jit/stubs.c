@@ -3,7 +3,7 @@
 
 #define FIELD(name) state_field(offsetof(struct pvm_state, name))
 
-/* Registers that belong to the caller. */
+/* The registers that a function must keep for its caller. */
 static const enum x64_reg saved[] = {RBX, RBP, R12, R13, R14, R15};
 enum { SAVED = sizeof saved / sizeof *saved };
 

@@ -123,7 +123,7 @@ bool link_make_blocks(struct link *l)
 /* ---- reachability ---- */
 
 struct reaching {
-    uint32_t *blocks, *sections; /* the ones that must still be looked at */
+    uint32_t *blocks, *sections; /* blocks and sections that must still be looked at */
     size_t block_count, section_count;
 };
 

@@ -315,7 +315,7 @@ unsigned link_source_at(struct link *l, uint32_t object, uint64_t address,
         inner[count++] = at;
     }
     unsigned kept = count < LINK_FRAMES ? count : LINK_FRAMES;
-    /* The outermost comes first. */
+    /* The outermost function comes first. */
     for (unsigned i = 0; i < kept; i++) places[i] = inner[count - 1 - i];
     return kept;
 }

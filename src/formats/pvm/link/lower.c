@@ -429,7 +429,7 @@ static bool lower_section(struct link *l, uint32_t index)
         w.failed = false;
         at[w.offset / 2] = (uint32_t)l->insn_count + 1;
         riscv_decode(bytes_slice(code, (size_t)w.offset, 4), l->bits, &w.in);
-        if (!w.in.size) { /* only a byte or a halfword is left */
+        if (!w.in.size) { /* only one byte or one halfword is left */
             w.in.size = 4;
             lower_fail(&w, PVM_LINK_INSTRUCTION, NULL, "the code ends inside an instruction");
             ok = false;

@@ -178,7 +178,7 @@ static void put_cmov(struct lowering *w, uint8_t op, uint8_t d, uint8_t value, u
         lower_compute_put3(w, op, d, value, condition);
 }
 
-/* rd = rs1 if rs2 is zero, or if it is not zero */
+/* Lowers a move to rd of rs1, which is made if rs2 is zero, or if it is not zero. */
 void lower_cmov(struct lowering *w)
 {
     if (w->rd == ZERO) return;
@@ -188,7 +188,7 @@ void lower_cmov(struct lowering *w)
         put_move(w, w->rd, w->rs1);
 }
 
-/* rd = rs2 is zero ? 0 : rs1, or the other way round. */
+/* Lowers rd = rs2 is zero ? 0 : rs1, or the same with the opposite condition. */
 void lower_czero(struct lowering *w)
 {
     bool eqz = w->in.kind == RISCV_CZERO_EQZ;
@@ -213,7 +213,7 @@ void lower_czero(struct lowering *w)
     }
 }
 
-/* rd = rs2 is zero ? rs3 : rs1 */
+/* Lowers rd = rs2 is zero ? rs3 : rs1. */
 void lower_ccmov(struct lowering *w)
 {
     uint8_t rs3 = lower_map_reg(w, w->in.rs3);

@@ -18,7 +18,7 @@ static bool is_record_pointer(uint32_t type)
     return type == R_32 || type == R_64 || type == R_PCREL_HI20;
 }
 
-/* Where the pointer at an offset goes. */
+/* Finds the place that the pointer at an offset points at. */
 static bool metadata_pointer(struct link *l, uint32_t section, uint64_t offset, const char *what,
                              struct link_place *out)
 {

@@ -3,7 +3,7 @@
 #include "pvm/format/decode.h"
 
 enum riscv_kind {
-    RISCV_NO, /* no instruction that can be linked */
+    RISCV_NO, /* this is no instruction that can be linked */
     RISCV_LUI,
     RISCV_AUIPC,
     RISCV_JAL,

@@ -36,7 +36,7 @@ struct pvm_item {
     int64_t label; /* the label of the target; -1: none */
     /* 1 + the index in pvm_assembly.taken of the label whose address it loads; 0: it loads none. */
     size_t entry;
-    uint64_t offset; /* in the source */
+    uint64_t offset; /* an offset in the source */
 };
 
 struct pvm_reference { /* an offset in the code, by label or by number */
@@ -60,7 +60,8 @@ struct pvm_assembly {
     struct pvm_item *items;
     size_t count, capacity;
     struct writer raw;
-    struct pvm_reference *table, *taken; /* %jump_table; the labels whose address is taken */
+    /* The entries of %jump_table; the labels whose address is taken. */
+    struct pvm_reference *table, *taken;
     size_t table_count, table_capacity, taken_count, taken_capacity;
     struct pvm_import *imports;
     size_t import_capacity;

@@ -63,7 +63,7 @@ static bool assign_offsets_measure(struct pvm_assembly *a, struct pvm_item *item
 
 static bool assign_offsets_place(struct pvm_assembly *a, penta_error *err)
 {
-    const struct pvm_item *misfit = NULL; /* of the last round; only that one counts */
+    const struct pvm_item *misfit = NULL; /* found in the last round; only that round counts */
     bool moved = true;
     for (unsigned round = 0; moved; round++) {
         uint64_t pc = 0;

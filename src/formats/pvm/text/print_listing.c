@@ -79,7 +79,7 @@ bool pvm_print_flat(const struct pvm_print *p, penta_error *err)
 /* ---- with blocks ---- */
 
 struct blocks {
-    uint32_t *starts; /* ascending */
+    uint32_t *starts; /* the pcs of blocks, ascending */
     size_t count;
     uint64_t *entries; /* pc << 32 | index in the jump table, ascending */
     size_t entry_count;

@@ -16,8 +16,9 @@ enum { NAMES_MAX = 64, ENTRIES = 8, LINES = 1024, LINE_ROOM = 80 };
 /* A line that was printed before. The bytes of the instruction give its text, up to the label of
  * a jump. */
 struct known_line {
-    uint8_t bytes[PVM_SKIP_MAX + 1], length; /* of the instruction; length 0: the place is free */
-    uint8_t size;                            /* 0: printed without a size */
+    /* Bytes of the instruction; length 0: the place is free. */
+    uint8_t bytes[PVM_SKIP_MAX + 1], length;
+    uint8_t size; /* 0: printed without a size */
     bool sized, hex;
     uint8_t text_size; /* 0: no text is kept */
     char text[LINE_ROOM];
@@ -383,7 +384,8 @@ static bool gives_the_file(struct printer *s, penta_error *err)
     const struct pvm_program *p = &s->p->m->program;
     struct writer *out = s->out, text = {0}, bytes = {0};
     size_t size = p->code.bytes.size;
-    bool stray = size % 8 && p->code.mask.data[size / 8] >> size % 8; /* bits after the code */
+    /* The bitmask has bits after the code. */
+    bool stray = size % 8 && p->code.mask.data[size / 8] >> size % 8;
     if (size > PVM_CODE_MAX || (stray && !p->code.doc)) return false;
     s->out = &text;
     s->by_number = true;

@@ -60,7 +60,7 @@ struct pvm_cells {
     atomic_uint users;
     struct lock lock;     /* held while the cells are built */
     atomic_bool built;    /* cells, places, blocks and table exist */
-    struct pvm_code code; /* with the profile's jump rule */
+    struct pvm_code code; /* uses the jump rule of the profile */
     const struct pvm_profile *profile;
     enum pvm_gas_model model;
     bool wide_charges; /* a charge is cost << 32 | instructions */

@@ -24,7 +24,7 @@
 #else
 #define PVM_HAS_FEATURE(x) 0
 #endif
-#ifdef PVM_TAIL_CALLS /* the build says so */
+#ifdef PVM_TAIL_CALLS /* the build defines it */
 #elif defined(PENTA_PLAIN_SWITCH) || !defined(__OPTIMIZE__) || defined(__SANITIZE_ADDRESS__) ||    \
     defined(__SANITIZE_THREAD__) || PVM_HAS_FEATURE(address_sanitizer) ||                          \
     PVM_HAS_FEATURE(thread_sanitizer) || PVM_HAS_FEATURE(memory_sanitizer) ||                      \
@@ -108,7 +108,7 @@ static inline uint64_t get_uint64_t(const uint8_t *p) { return bytes_get64(p); }
 #endif
 PUT(uint8_t) PUT(uint16_t) PUT(uint32_t) PUT(uint64_t)
 
-/* The operand that is in acc. */
+/* The operand whose value is in acc. */
 enum { IN_NONE, IN_A, IN_B };
 #define A_OF(v) ((v) == IN_A ? acc : REG(c->a))
 #define B_OF(v) ((v) == IN_B ? acc : REG(c->b))

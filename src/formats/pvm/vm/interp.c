@@ -360,7 +360,8 @@ void pvm_slow_access(PARAMETERS) { LEAVE_BY(beside[c->op]); }
 
 enum { READS_A = 1, READS_B = 2, WRITES_A = 4, WRITES_D = 8, FORGETS = 16 };
 /* clang-format off */
-static const uint8_t traits[] = {          /* by kind; FORGETS: acc holds no register afterwards */
+/* For each kind; FORGETS: acc holds no register afterwards. */
+static const uint8_t traits[] = {
     [PVM_DO_SET3] = READS_A | READS_B | WRITES_D, [PVM_DO_SET2I] = READS_B | WRITES_A,
     [PVM_DO_SET2] = READS_A | WRITES_D,           [PVM_DO_CMOV3] = READS_A | READS_B | WRITES_D,
     [PVM_DO_CMOVI] = READS_B | WRITES_A,          [PVM_DO_LOADX] = WRITES_A,

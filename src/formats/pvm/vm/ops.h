@@ -32,7 +32,7 @@ static inline uint64_t op_extend32(uint64_t v) { return (uint64_t)(int64_t)(int3
 static inline uint64_t op_extend16(uint64_t v) { return (uint64_t)(int64_t)(int16_t)(uint16_t)v; }
 static inline uint64_t op_extend8(uint64_t v) { return (uint64_t)(int64_t)(int8_t)(uint8_t)v; }
 
-/* Divisions. None of them ever traps. */
+/* Division never traps. */
 static inline uint64_t op_div_u32(uint64_t a, uint64_t b)
 {
     return (uint32_t)b ? op_extend32((uint32_t)a / (uint32_t)b) : UINT64_MAX;

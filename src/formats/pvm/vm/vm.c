@@ -388,7 +388,7 @@ bool pvm_vm_mark(penta_vm *base, uint64_t pc, bool on)
     if (!pvm_vm_thread(vm)) return false;
     uint32_t at = pc <= UINT32_MAX ? pvm_cells_find(p, (uint32_t)pc) : 0;
     if (!at || !pvm_starts(&p->code, (uint32_t)pc)) return false;
-    if (!vm->own) { /* the shared cells stay as they are */
+    if (!vm->own) { /* the shared cells must stay as they are */
         struct pvm_cell *own = malloc(p->count * sizeof *own);
         uint8_t *marked = calloc(p->count, 1);
         if (!own || !marked) {

@@ -19,7 +19,7 @@ enum {
  * of a 32-bit ISA are zero-extended while no engine runs. */
 struct pvm_state {
     uint64_t regs[16];
-    int64_t gas; /* the gas that is left, not below 0 */
+    int64_t gas; /* the gas that is left, which is at least 0 */
     uint32_t pc;
     /* These members belong to the interpreter (handlers.h). */
     uint32_t exit; /* a number of enum pvm_exit: why the handlers returned; 0 while they run */
@@ -85,7 +85,7 @@ enum pvm_announce {
     PVM_TOLD_END,
 };
 #define PVM_CALL_BEGINS UINT32_C(0xfffffffe)
-/* Args: the kind of the stop, its detail, its args[0]. */
+/* The arguments of this stop are the kind of the run's stop, its detail, and its args[0]. */
 #define PVM_CALL_ENDED UINT32_C(0xffffffff)
 
 struct pvm_call {
@@ -95,7 +95,7 @@ struct pvm_call {
 
 struct pvm_layout { /* the addresses of the areas (PVM 7.1) */
     uint32_t ro, rw, stack, stack_top, aux;
-    uint64_t ro_length, rw_length, stack_length, aux_length; /* whole pages */
+    uint64_t ro_length, rw_length, stack_length, aux_length; /* lengths in whole pages */
     uint64_t heap_base, heap_max;
 };
 

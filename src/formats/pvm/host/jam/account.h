@@ -55,7 +55,7 @@ bool jam_preimage_get(struct jam_layer *l, uint32_t id, const uint8_t *hash, pen
 bool jam_request_get(struct jam_layer *l, uint32_t id, const uint8_t *hash, uint32_t length,
                      struct jam_request *out);
 void jam_request_set(struct jam_layer *l, uint32_t id, const uint8_t *hash, uint32_t length,
-                     const struct jam_request *request); /* NULL removes it */
+                     const struct jam_request *request); /* a request of NULL is removed */
 bool jam_request_decode(penta_bytes bytes, struct jam_request *out);
 /* Finds the preimage, if it was available at this slot of the past. */
 bool jam_historical_lookup(struct jam_layer *l, uint32_t id, const uint8_t *hash, uint32_t slot,

@@ -15,18 +15,19 @@ penta_bytes jam_take_var(struct reader *r);
 /* Takes a list: its length, then items of `item` bytes each. */
 penta_bytes jam_take_list(struct reader *r, size_t item, size_t *count);
 
-struct jam_digest { /* of one work item */
+struct jam_digest { /* the result of one work item */
     uint32_t service;
     const uint8_t *payload_hash;
-    uint64_t gas;       /* for accumulating it */
-    penta_bytes result; /* encoded */
+    uint64_t gas;       /* the gas to accumulate it */
+    penta_bytes result; /* the encoded result */
 };
 
 struct jam_report {
     penta_bytes encoded;
     const uint8_t *package, *exports_root, *authorizer;
     penta_bytes trace;
-    const uint8_t *prerequisites, *lookups; /* hashes; pairs of a package hash and a root */
+    /* Hashes of prerequisites; for each lookup a package hash and a root. */
+    const uint8_t *prerequisites, *lookups;
     size_t prerequisite_count, lookup_count;
     struct jam_digest *digests;
     size_t digest_count;
@@ -44,7 +45,7 @@ struct jam_work_item {
     uint16_t exports;
     penta_bytes payload;
     size_t import_count, extrinsic_count;
-    const uint8_t *extrinsics; /* for each a hash and a u32 length */
+    const uint8_t *extrinsics; /* for each extrinsic a hash and a u32 length */
 };
 
 struct jam_work_package {
@@ -69,5 +70,5 @@ struct jam_transfer {
     uint64_t amount, gas;
     uint8_t memo[128];
 };
-/* Writes JAM_TRANSFER bytes. */
+/* Writes a transfer, which has JAM_TRANSFER bytes. */
 void jam_put_transfer(struct writer *w, const struct jam_transfer *t);

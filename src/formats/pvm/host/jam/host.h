@@ -21,14 +21,14 @@ struct jam_chain {
 #include "pvm/host/jam/params.def"
 };
 enum { JAM_PARAMETERS = 134 };
-/* Name: full or tiny. */
+/* Finds a known chain by its name, which is full or tiny. */
 bool jam_chain_named(const char *name, struct jam_chain *out, penta_error *err);
 bool jam_chain_replace(struct jam_chain *chain, const char *name, uint64_t value, penta_error *err);
 bool jam_chain_usable(const struct jam_chain *chain, penta_error *err);
 /* Takes the name of a chain, or a JSON object with the differences from one
  * (../jam_json/chain.c). */
 bool jam_chain_read(const char *text, struct jam_chain *out, penta_error *err);
-/* Writes JAM_PARAMETERS bytes. */
+/* Writes the parameters of a chain, which have JAM_PARAMETERS bytes. */
 void jam_chain_encode(const struct jam_chain *chain, uint8_t *out);
 bool jam_chain_parameter(const struct jam_chain *chain, const char *name, uint64_t *value);
 
@@ -69,7 +69,7 @@ struct penta_jam_host {
     const struct jam_version *version;
     struct jam_chain chain;
     uint8_t parameters[JAM_PARAMETERS];
-    const char *engine; /* NULL: the fastest */
+    const char *engine; /* NULL: the fastest engine */
     int16_t calls[128]; /* for each number a row of jam_calls/calls.def, or -1 */
     struct jam_program programs[JAM_PROGRAMS];
     size_t program_count;
@@ -136,13 +136,13 @@ struct jam_provision {
 /* These values, like the layer, go back to the last checkpoint of accumulate. */
 struct jam_moment {
     uint32_t next_id;
-    size_t transfers, provisions; /* the number of each */
+    size_t transfers, provisions; /* the number of transfers, and of provisions */
     bool has_yield;
     uint8_t yield[JAM_HASH];
 };
 
 struct jam_inner {
-    struct pvm_vm *vm; /* NULL: the number is free */
+    struct pvm_vm *vm; /* NULL: no machine has this number */
     struct pvm_module module;
     uint8_t *bytes;
     uint64_t pc; /* any number that the program gave, until the machine runs */
@@ -246,7 +246,8 @@ static inline enum jam_end jam_result(uint64_t *r, int64_t result)
 enum jam_end jam_no_memory(struct jam_run *run);
 void jam_log_call(const struct jam_run *run, uint32_t number, const uint64_t *before,
                   enum jam_end end);
-/* ../jam_calls/service.c; "check" of the Gray Paper. */
+/* Returns the first id from `from` on that no service has, as "check" of the Gray Paper does
+ * (../jam_calls/service.c). */
 uint32_t jam_free_id(struct jam_run *run, uint64_t from);
 
 /* ---- blocks: rounds.c, block.c ---- */
@@ -256,7 +257,7 @@ struct jam_round { /* what a round starts with; the round leaves here the start 
     struct jam_layer *layer;
     uint32_t slot;
     const uint8_t *entropy;
-    uint64_t gas; /* the gas that is left for further services */
+    uint64_t gas; /* the gas that is left for other services */
     struct jam_transfer *transfers;
     size_t transfer_count;
     penta_jam_outcome *out;

@@ -19,7 +19,7 @@ enum { JAM_KEY = PENTA_JAM_KEY, JAM_HASH = 32 };
  * a request. */
 struct jam_value {
     uint32_t refs, name_size;
-    size_t size; /* of the value, without the name */
+    size_t size; /* the size of the value, without the name */
     uint8_t bytes[];
 };
 
@@ -38,7 +38,7 @@ struct jam_undo {
 
 struct jam_layer {
     struct jam_layer *below;   /* NULL: this is the lowest layer */
-    penta_jam_source source;   /* only of the lowest layer; get may be NULL */
+    penta_jam_source source;   /* set only in the lowest layer; get may be NULL */
     struct jam_entry *entries; /* a table with open addressing; capacity is a power of two */
     size_t count, capacity;
     struct jam_undo *undo;

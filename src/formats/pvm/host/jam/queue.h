@@ -8,7 +8,7 @@ struct jam_hashes { /* a sorted list of package hashes */
     size_t count, capacity;
     bool failed;
 };
-/* Call jam_hashes_sort after the last one. */
+/* Adds a hash to the list. Call jam_hashes_sort after the last one. */
 void jam_hashes_add(struct jam_hashes *h, const uint8_t *hash);
 void jam_hashes_sort(struct jam_hashes *h);
 void jam_hashes_free(struct jam_hashes *h);

@@ -11,7 +11,7 @@ enum length_kind {
     BY_REGISTER,   /* the value of a register */
     BY_PAIRS,      /* twelve times the value of a register */
     UP_TO_SEGMENT, /* the value of a register, but at most a segment */
-    ALL_CORES,     /* the last three depend on the chain */
+    ALL_CORES,     /* this and the next two depend on the chain */
     ONE_QUEUE,
     ALL_KEYS,
 };
@@ -99,7 +99,8 @@ static uint64_t length_of(const struct jam_run *run, const struct range *range)
     switch ((enum length_kind)range->length) {
     case FIXED: return range->number;
     case BY_REGISTER: return n;
-    case BY_PAIRS: return n < UINT64_C(1) << 32 ? 12 * n : UINT64_MAX; /* both are too large */
+    /* In both cases the size is too large. */
+    case BY_PAIRS: return n < UINT64_C(1) << 32 ? 12 * n : UINT64_MAX;
     case UP_TO_SEGMENT: return n < PENTA_JAM_SEGMENT ? n : PENTA_JAM_SEGMENT;
     case ALL_CORES: return 4 * chain->cores;
     case ONE_QUEUE: return JAM_HASH * chain->queue_size;

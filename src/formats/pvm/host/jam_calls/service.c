@@ -132,7 +132,7 @@ enum jam_end jam_call_transfer(struct jam_run *run, uint64_t *r, penta_bytes mem
     return service_transfer(run, r, memo, false);
 }
 
-/* Transfer in versions up to 0.7.1. */
+/* The host call transfer of versions up to 0.7.1. */
 enum jam_end jam_call_prepaid_transfer(struct jam_run *run, uint64_t *r, penta_bytes memo,
                                        penta_bytes b)
 {

@@ -79,7 +79,7 @@ struct jam_slices {
     penta_bytes *list; /* set by jam_slices_done */
     size_t count, capacity;
 };
-/* Call it after the bytes of each item. */
+/* Ends an item of the list. Call it after the bytes of each item. */
 void jam_slices_end(struct jam_json *j, struct jam_slices *s);
 bool jam_slices_done(struct jam_json *j, struct jam_slices *s);
 void jam_slices_free(struct jam_slices *s);

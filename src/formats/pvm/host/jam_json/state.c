@@ -236,7 +236,7 @@ enum jam_kind jam_key_kind(const uint8_t *key, const struct jam_value *value, ui
     return memcmp(key, other, JAM_KEY) ? JAM_IS_UNKNOWN : JAM_IS_PREIMAGE;
 }
 
-struct row { /* of the state; rows are sorted by service and kind */
+struct row { /* one value of the state; rows are sorted by service and kind */
     uint32_t service;
     enum jam_kind kind;
     const struct jam_entry *entry;
@@ -391,7 +391,7 @@ static size_t state_collect(struct jam_layer *all, struct row **out)
         struct row row = {.entry = list[i]};
         row.kind = jam_key_kind(list[i]->key, list[i]->value, &row.service);
         if (row.kind == JAM_IS_CHAPTER && has_member(list[i]->key)) continue;
-        /* The chapter belongs to the node: "keys". */
+        /* This chapter belongs to the node, so it is shown under "keys". */
         if (row.kind == JAM_IS_CHAPTER) row.kind = JAM_IS_UNKNOWN;
         rows[n++] = row;
     }

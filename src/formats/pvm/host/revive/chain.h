@@ -57,7 +57,7 @@ struct event {
 
 struct chain {
     struct table accounts, slots;
-    struct event *events; /* of this transaction */
+    struct event *events; /* the events of this transaction */
     size_t event_count, event_capacity;
     struct change *changes;
     size_t change_count, change_capacity;
@@ -69,11 +69,11 @@ struct chain {
 bool revive_blob_set(struct blob *b, const void *data, size_t size);
 void revive_chain_free(struct chain *c);
 
-/* Returns NULL when there is no such account. */
+/* Finds an account. Returns NULL when there is no such account. */
 struct account *revive_chain_find(const struct chain *c, const uint8_t address[ADDRESS]);
 /* Returns the account, and makes it when there is none. NULL: c->failure says why. */
 struct account *revive_chain_account(struct chain *c, const uint8_t address[ADDRESS]);
-bool revive_account_exists(const struct account *a); /* safe on NULL */
+bool revive_account_exists(const struct account *a); /* a may be NULL */
 static inline const uint8_t *revive_account_address(const struct account *a)
 {
     return a->entry.key;
@@ -85,13 +85,13 @@ bool revive_chain_set_immutable(struct chain *c, struct account *a, const void *
 bool revive_chain_transfer(struct chain *c, struct account *from, struct account *to,
                            const struct u256 *value, bool *moved);
 
-/* Returns NULL when there is no value. */
+/* Finds the slot of a key. Returns NULL when there is no value. */
 const struct slot *revive_chain_load(const struct chain *c, const uint8_t address[ADDRESS],
                                      enum storage_kind kind, const struct blob *key);
-/* A value of NULL removes the slot. */
+/* Stores a value. A value of NULL removes the slot. */
 bool revive_chain_store(struct chain *c, const uint8_t address[ADDRESS], enum storage_kind kind,
                         const struct blob *key, const struct blob *value);
-/* Takes ownership of both blobs. */
+/* Adds an event. The chain becomes the owner of both blobs. */
 bool revive_chain_event(struct chain *c, const uint8_t address[ADDRESS], struct blob topics,
                         struct blob data);
 

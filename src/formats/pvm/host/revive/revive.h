@@ -18,14 +18,14 @@
 
 enum {
     DEPTH_MAX = 25,        /* calls inside the first call */
-    BYTES_MAX = 1 << 24,   /* of one argument in guest memory */
-    KEY_BYTES_MAX = 128,   /* of a key of the storage */
-    VALUE_BYTES_MAX = 416, /* of a value in the storage */
+    BYTES_MAX = 1 << 24,   /* the most bytes of one argument in guest memory */
+    KEY_BYTES_MAX = 128,   /* the most bytes of a key of the storage */
+    VALUE_BYTES_MAX = 416, /* the most bytes of a value in the storage */
     EVENT_BYTES_MAX = 1 << 16,
     IMMUTABLE_BYTES_MAX = 4096,
     RETURN_BYTES_MAX = 1 << 20,
 };
-#define NOTHING UINT32_C(0xffffffff) /* as a pointer, a value or a length: there is none */
+#define NOTHING UINT32_C(0xffffffff) /* stands for no pointer, no value or no length */
 
 enum result_code {
     RESULT_SUCCESS = 0,
@@ -50,7 +50,7 @@ struct code {
     struct table_entry entry; /* the key is the Keccak-256 of its bytes */
     penta_buffer bytes;
     penta_module *module;
-    struct host_call *calls; /* by the number of the import */
+    struct host_call *calls; /* one for each import, by its number */
     size_t call_count;
     bool has_call, has_deploy;
     uint32_t call_pc, deploy_pc;
@@ -138,7 +138,7 @@ struct code *revive_code_find(const struct pvm_revive *r, const uint8_t hash[HAS
 struct code *revive_code_upload(struct pvm_revive *r, penta_buffer *bytes, penta_error *err);
 struct code *revive_code_read(struct pvm_revive *r, const char *path, penta_error *err);
 static inline const uint8_t *revive_code_hash(const struct code *c) { return c->entry.key; }
-/* NULL: r->failure says why. */
+/* Returns a machine for the code. NULL: r->failure says why. */
 struct pvm_vm *revive_code_machine(struct pvm_revive *r, struct code *c);
 void revive_code_release(struct code *c, struct pvm_vm *vm);
 void revive_codes_free(struct pvm_revive *r);

@@ -24,7 +24,7 @@ static bool returns_are_c(const struct link *l)
 
 struct liveness {
     struct link *l;
-    uint16_t *in; /* for each block */
+    uint16_t *in; /* for each block the registers that are live at its start */
     bool c_returns;
 };
 

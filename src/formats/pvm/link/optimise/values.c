@@ -25,7 +25,7 @@ struct state {
 
 struct analysis {
     struct link *l;
-    struct state *in; /* for each block */
+    struct state *in; /* for each block what is known at its start */
     bool word32;
     bool *changed;
 };
@@ -137,7 +137,7 @@ static void values_step(const struct analysis *a, struct state *s, const struct 
             : in->a;
     struct value value = kind == PVM_DO_CMOV3 || kind == PVM_DO_CMOVI ? values_moved(s, in, d)
                                                                       : values_computed(a, s, in);
-    /* It is a sum of the register's old value. */
+    /* The value would be a sum of the register's old value. */
     if (value.kind == SUM && value.reg == d) value = unknown;
     values_set(s, d, value);
 }

@@ -147,7 +147,7 @@ static void each_watched(struct pvm_memory *m, void (*fn)(const struct guard *g,
 
 static struct pvm_span span_of(const struct guards *guards, bool write)
 {
-    struct pvm_span span = {2 * top, 0}; /* an empty span, at a place where no access is */
+    struct pvm_span span = {2 * top, 0}; /* empty, at an address that no access has */
     for (size_t i = 0; guards && i < guards->count; i++) {
         const struct guard *g = &guards->list[i];
         if (!(write ? g->write : g->read) || g->address >= top) continue;
@@ -334,7 +334,7 @@ uint64_t pvm_memory_fill(struct pvm_memory *m, uint32_t address, uint8_t value, 
     uint64_t done = 0;
     while (done < count) {
         uint64_t at = address + done;
-        if (at >= top) { /* it is after the last byte of memory */
+        if (at >= top) { /* the address is after the last byte of memory */
             memory_refuse(m, PVM_PAGES - 1, true);
             break;
         }

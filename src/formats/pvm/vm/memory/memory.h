@@ -68,8 +68,9 @@ struct pvm_memory {
     uint32_t fault;        /* the address of the page of the last access that failed */
     bool fault_write;      /* that access was a store */
     bool fault_protected;  /* that page is readable, so it was a store to read-only memory */
-    struct guards *guards; /* of a debugger, or NULL */
-    struct pvm_span watched_loads, watched_stores; /* spans around all guards of each kind */
+    struct guards *guards; /* the guards of a debugger, or NULL */
+    /* These spans contain all guards of their kind. */
+    struct pvm_span watched_loads, watched_stores;
 };
 
 /* ---- the back end: memory_reserved.c or memory_paged.c ---- */
