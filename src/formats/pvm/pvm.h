@@ -1,6 +1,6 @@
 /* PolkaVM programs, in three dialects.
  *
- * polkavm, what the tool chain writes. v is the prefix varint of varint.h:
+ * polkavm is the dialect that the tool chain writes. v is the prefix varint of varint.h:
  *     50 56 4d 00 | isa u8 | length of the file u64 | section* | 00 | trailing bytes
  *     section:  id u8 | v length | payload, in this order, each at most once:
  *       1 memory   v ro size, v rw size, v stack size
@@ -11,18 +11,18 @@
  *     128 debug strings, 129 line programs, 130 line program ranges, then others from 128 on
  *     program:  v N | Z u8 | v L | N x Z jump table | L code | (L+7)/8 bitmask
  *
- * jam, the Gray Paper's:
+ * jam is the dialect of the Gray Paper:
  *     program                                                         a generic program
  *     [v size, metadata] | u24 ro, u24 rw, u16 heap pages, u24 stack | ro | rw | u32 size | program
  *
- * doc, a flat layout (leb is LEB128):
+ * doc is a flat layout (leb is LEB128):
  *     isa u8 | leb ro, rw, stack | ro | rw | leb L, code | leb size, jump table | Z u8
  *     | leb size, bitmask | leb size, leb pc* | leb size, (leb size, name)*
  *     | (leb size, name, leb pc)* | 00 | 3 x (leb size, debug bytes)
- *   which may end after the bitmask and after each part that follows.
+ *   A doc file may end after the bitmask and after each part that follows.
  *
- * A module is a program and the file it was read from; assembler and converter make programs, and
- * one writer turns programs into bytes. */
+ * A module is a program and the file that it was read from. The assembler and the converter make
+ * programs, and one writer turns programs into bytes. */
 #pragma once
 #include "base/arena.h"
 #include "core/driver.h"

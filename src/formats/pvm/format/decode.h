@@ -63,7 +63,7 @@ static inline bool pvm_has_target(enum pvm_op op)
 struct pvm_code {
     enum pvm_isa isa;
     bool doc; /* the operands are stored as in the doc dialect */
-    bool gp;  /* jump targets by the Gray Paper's rule instead of PolkaVM's */
+    bool gp;  /* jump targets follow the Gray Paper's rule, not PolkaVM's */
     penta_bytes bytes;
     penta_bytes mask; /* as it is stored: (bytes.size + 7) / 8 bytes */
     /* A bit for each byte: an instruction starts here; this is mask.data unless doc. */

@@ -1,11 +1,11 @@
 /* The two variable-length numbers of the format (PVM 1.3, PVM 13.1).
  *
  * Prefix form (polkavm, jam): the leading one-bits of the first byte say how many bytes follow, 0
- * to 4; its other bits are the top of the value, the bytes after it the rest, little-endian.
+ * to 4. Its other bits are the top of the value; the bytes after it are the rest, little-endian.
  *     0xxxxxxx   10xxxxxx b1   110xxxxx b1 b2   1110xxxx b1 b2 b3   11110000 b1 b2 b3 b4
  * LEB128 (doc): seven bits per byte, lowest first, at most 10 bytes and 32 bits of value.
  *
- * Longer forms than needed are read, remembered and written back. */
+ * Forms that are longer than needed are read, remembered and written back. */
 #pragma once
 #include "base/reader.h"
 #include "base/writer.h"

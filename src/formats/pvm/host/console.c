@@ -1,4 +1,4 @@
-/* The console (PVM 17): what a C program expects of its operating system, as host calls.
+/* The console (PVM 17) answers what a C program asks of its operating system, as host calls:
  *
  *     console_write(fd, address, size)            bytes written, at most 1 MiB at a time
  *     console_read(fd, address, size)             bytes read, 0 at the end
@@ -14,7 +14,7 @@
  *     console_random(address, size)
  *     console_exit(code)                          does not return
  *
- * Arguments are a0 to a3, results a0; negative results are errors (pvm/host/files.h). Descriptors 0
+ * Arguments are in a0 to a3 and results in a0; negative results are errors (pvm/host/files.h). Descriptors 0
  * to 2 are standard input, output and errors. With a seed every run is the same: random numbers
  * follow from the seed, and the clock starts in the year 2000 and moves by a millisecond when it is
  * read, and by what the program sleeps. */

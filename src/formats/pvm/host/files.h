@@ -1,5 +1,5 @@
-/* Files of a program, all of them below one folder, which no path can leave. Errors are negative
- * numbers, the same on every host: they are part of the console's interface. */
+/* The files of a program. All of them are below one folder, which no path can leave. Errors are
+ * negative numbers. They are part of the console's interface, so they are the same on every host. */
 #pragma once
 #include "penta/penta.h"
 

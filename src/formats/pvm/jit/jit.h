@@ -1,13 +1,14 @@
-/* The compiler to x86-64 and its run time. Compiled code is an accelerator of the same machine: it
- * works on struct pvm_state, and whatever is rare (faults, traps, sbrk, memset, illegal jumps,
- * finite fuel, breakpoints) is left to the interpreter, one instruction at a time, from the exact
- * state before that instruction.
+/* The compiler to x86-64 and its run time. Compiled code works on the struct pvm_state of the same
+ * machine that the interpreter runs. It leaves what is rare (faults, traps, sbrk, memset, illegal
+ * jumps, finite fuel, breakpoints) to the interpreter, one instruction at a time, which starts from
+ * the exact state before that instruction.
  *
  *   registers   13 guest registers in host registers; rcx is scratch; r13 counts gas down
  *   memory      gs:[r32 + disp]: gs is at guest address 0, the address-size prefix cuts the sum to
- *               32 bits, and page protections are the rights: no address leaves the reservation
+ *               32 bits, and page protections are the rights; so no address leaves the reservation
  *   blocks      | sub r13, cost | jb cold | instructions ...     the first two only when metered
- *   cold        places of five bytes after all blocks: a call whose return address tells which
+ *   cold        places of five bytes after all blocks; each is a call, and the return address of
+ *               the call tells which place it is
  *
  * An instruction's own code starts after the charge of its block, so that a paid block can be
  * entered there; jumps go to the charge, `charge_size` bytes before it. */
@@ -148,7 +149,7 @@ struct jit {
     struct pvm_native *n;
     uint32_t size;         /* the size of the guest code */
     enum x64_size word;    /* the width of guest registers */
-    bool narrow;           /* they have 32 bits */
+    bool narrow;           /* guest registers have 32 bits */
     bool copying;          /* a copy is being written (compile.c) */
     bool strict;           /* a branch must be legal even when it is not taken */
     bool general;          /* jump targets by the rules of the Gray Paper or of the doc dialect */

@@ -1,5 +1,5 @@
-/* Compiled code for `perf inject --jit`: names, machine code and source lines, in perf's jitdump
- * format of version 1.
+/* Writes compiled code for `perf inject --jit`: names, machine code and source lines, in version 1
+ * of perf's jitdump format.
  *
  *   file       header record*                    numbers in the byte order of the host
  *   header     magic version size machine pad pid u64:time u64:flags           u32 unless said
@@ -7,8 +7,8 @@
  *     0 load   pid tid u64:address u64:address u64:size u64:index name 0 code
  *     2 lines  u64:address u64:count (u64:address line discriminator file 0)*  before its load
  *
- * perf finds the file by an executable mapping of it, which it sees while it records. Times are of
- * the monotonic clock: perf record -k mono. */
+ * perf finds the file by an executable mapping of it, which perf sees while it records. Times are
+ * those of the monotonic clock, so perf must run as `perf record -k mono`. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,20 +1,20 @@
-/* The linker: RISC-V objects to one program.
+/* The linker makes one program from RISC-V objects. Its files do this:
  *
- *     elf.c         bytes of an object to sections, symbols and relocations
- *     symbols.c     which objects take part, and what each name stands for
- *     sections.c    what each section is used for, and where it lies in memory
- *     relocate.c    addresses in data; what a relocation points at
- *     metadata.c    exports, imports, stack size
- *     riscv.c       RISC-V instructions, from riscv.def
- *     lower.c       RISC-V code to instructions of the machine, with lower_compute.c
- *     blocks.c      instructions to basic blocks, and what can be reached
- *     optimise/     passes over the blocks, one file each
- *     emit.c        blocks to bytes, bitmask and jump table
- *     lines.c       source lines to debug sections, which dwarf.c reads
- *     link.c        all of it in order
+ *     elf.c         reads sections, symbols and relocations from the bytes of an object
+ *     symbols.c     decides which objects take part, and what each name stands for
+ *     sections.c    decides what each section is used for, and where it is in memory
+ *     relocate.c    writes addresses into data, and finds what a relocation points at
+ *     metadata.c    reads exports, imports and the stack size
+ *     riscv.c       decodes RISC-V instructions by riscv.def
+ *     lower.c       makes instructions of the machine from RISC-V code, with lower_compute.c
+ *     blocks.c      makes basic blocks of instructions, and finds which can be reached
+ *     optimise/     has the passes over the blocks, one file each
+ *     emit.c        writes the blocks as bytes, bitmask and jump table
+ *     lines.c       writes the debug sections from the source lines that dwarf.c reads
+ *     link.c        runs all of them in order
  *
- * Until data has its address (sections.c), an instruction that needs one names a section and an
- * offset; afterwards it holds the address. Addresses of code are known only at the end, since they
+ * Until sections.c gives data its address, an instruction that needs the address names a section
+ * and an offset; afterwards it holds the address. Addresses of code are known only at the end, since they
  * are positions in the jump table. */
 #pragma once
 #include "base/arena.h"

@@ -1,11 +1,12 @@
-/* Exports and imports (LINK 3): small records that guests keep in sections of their own.
+/* Reads exports and imports (LINK 3), which are small records that guests keep in sections of their
+ * own:
  *
  *     export     version u8 = 1 | pointer to metadata | pointer to the function
  *     metadata   version u8 = 1 or 2 | flags u32 = 0 | name length u32 | pointer to the name
  *                | input registers u8 | output registers u8 | version 2: has index u8, index u32
  *
- * without padding. Pointers have the object's word size; where they point is said by
- * relocations. */
+ * The records have no padding. Pointers have the object's word size, and relocations say what they
+ * point at. */
 #include "pvm/text/assemble.h"
 #include "base/array.h"
 #include "pvm/link/elf_names.h"
@@ -190,7 +191,7 @@ static int name_order(const struct link_import *a, const struct link_import *b)
     return order ? order : (a->name.size > b->name.size) - (a->name.size < b->name.size);
 }
 
-/* Numbers the imports that are used: as their records ask for, or in the order of their names. */
+/* Numbers the imports that are used: by the index in their records, or in the order of their names. */
 bool link_number_imports(struct link *l)
 {
     bool some = false, all = true;

@@ -1,5 +1,5 @@
-/* Source text to program (PVM 11). The syntax of PolkaVM's assembler, and directives for what it
- * cannot say:
+/* The assembler makes a program from source text (PVM 11). It reads the syntax of PolkaVM's
+ * assembler, and directives for what that syntax cannot say:
  *
  *     %isa = latest64                     revive_v1, latest32, latest64, jam_v1
  *     %dialect = jam                      polkavm, doc, jam; without it polkavm
@@ -16,7 +16,7 @@
  *     %insn 83 87 07 00                   an instruction by its bytes
  *     %hole 00 00                         bytes of code where no instruction starts
  *
- * and for files that no writer would make:
+ * These directives are for files that no writer would make:
  *     %jump_table_entry_size = 3, %jump_table_count = 5, %length = 100, %form = generic (jam),
  *     %fields = exports (doc: the last part present), %bitmask = 01 (doc),
  *     %section 9 = 00 (payload of a section), %varint 3 = 80 05 (bytes of the third number),

@@ -16,7 +16,7 @@ struct pvm_print {
 /* print_listing.c */
 bool pvm_print_flat(const struct pvm_print *p, penta_error *err);
 bool pvm_print_upstream(const struct pvm_print *p, penta_error *err);
-/* print_source.c: text that assembles to the same bytes. */
+/* print_source.c: prints text that assembles to the same bytes. */
 bool pvm_print_source(const struct pvm_print *p, penta_error *err);
 /* jump_sizes.c: marks, by a bit for each pc, the jumps that the assembler would make shorter
  * when it is not told their size. Returns false when memory ran out. */

@@ -11,7 +11,7 @@
  *
  * A charge is the number of instructions; with the pipeline gas model it is cost << 32 |
  * instructions, so that one subtraction from a 64-bit budget counts both. A block of n instructions
- * costs at least n/4 - 3 cycles, hence the lower half never borrows while budgets are as small as
+ * costs at least n/4 - 3 cycles. So the lower half never borrows while budgets are as small as
  * interp.c makes them. */
 #pragma once
 #include "base/thread/lock.h"

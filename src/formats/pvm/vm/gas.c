@@ -1,4 +1,5 @@
-/* The pipeline model (PVM 9.3): how many cycles a small out-of-order machine needs for a block.
+/* Computes costs by the pipeline model (PVM 9.3): the cycles that a small out-of-order machine needs
+ * for a block.
  *
  * The reorder buffer is a ring of 32 slots, and sets of slots are 32-bit masks. Cycles in which
  * nothing can happen are skipped: completions are kept by cycle, and every entry knows which

@@ -10,8 +10,8 @@
  *   left   the rest of the budget
  * Never take the address of a local variable here: it would turn the jump into a call.
  *
- * gcc turns the last call into a jump when it optimizes (for -O1 the build asks for it), clang when
- * musttail says so. Elsewhere (no optimization, sanitizers, PENTA_PLAIN_SWITCH) handlers leave
+ * gcc turns the last call into a jump when it optimizes (for -O1 the build asks for that), and clang
+ * does so where the code says musttail. Elsewhere (no optimization, sanitizers, PENTA_PLAIN_SWITCH) handlers leave
  * their arguments in the state and return to a loop. */
 #pragma once
 #include <string.h>

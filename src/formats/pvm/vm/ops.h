@@ -1,4 +1,4 @@
-/* What every instruction does (PVM 5, PVM 9.4), once, for all engines and for the gas model.
+/* Says once what every instruction does (PVM 5, PVM 9.4), for all engines and for the gas model.
  *
  * PVM_DO_name is the row of instruction `name` of isa.def: KIND, GAS CLASS, EXPRESSION. An engine
  * gives the kinds their meaning and includes isa.def; a missing row does not compile.

@@ -1,11 +1,11 @@
-/* The state of a machine in a snapshot, numbers as u64:
+/* Writes the state of a machine into a snapshot, and reads it. Numbers are u64:
  *
  *     fields | 13 registers
  *     | count, count x (pc, 13 registers)              calls still to make
  *     | count, count x (address, length, writable)     the memory map
  *     | count, count x (address, 4096 bytes)           pages that differ from their initial contents
  *
- * Initial contents are not stored: they come from the program and the options. */
+ * Initial contents are not stored, because they come from the program and the options. */
 #include "pvm/vm/snapshot.h"
 #include <stdlib.h>
 #include <string.h>

@@ -116,7 +116,7 @@ static enum pvm_outcome memset_step(struct step *s)
         if (done < part) return step_fault(vm);
         if (!left || !lock_step) continue;
         if (!vm->twin) atomic_store_explicit(&vm->base.interrupt, true, memory_order_relaxed);
-        return PVM_STEP_PAUSE; /* which ends the run of the machine that follows */
+        return PVM_STEP_PAUSE; /* this ends the run of the machine that follows the other */
     }
     s->r[PVM_A2] = 0;
     return step_advance(s);

@@ -41,7 +41,7 @@ struct jam_privileges {
     size_t always_count;
 };
 
-/* As penta_jam_storage_key, unless the work is ended. */
+/* Makes the same key as penta_jam_storage_key, unless an interrupt ends the work. */
 void jam_storage_key_work(uint32_t service, penta_bytes name, uint8_t *key, struct long_work *work);
 bool jam_account_get(struct jam_layer *l, uint32_t id, struct jam_account *out);
 void jam_account_set(struct jam_layer *l, uint32_t id, const struct jam_account *account);

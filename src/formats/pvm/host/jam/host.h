@@ -1,4 +1,4 @@
-/* The JAM host: what a run of a service or authorizer consists of, and which file does which part.
+/* The JAM host runs services and authorizers. This header has what its files share:
  *
  *   layer      keys and values, in layers        account     accounts on top of them
  *   codec      encodings                         chain       parameters and versions
@@ -6,9 +6,9 @@
  *   accumulate, refine                           the start and the end of each
  *   report     work reports of packages
  *   rounds     one round of a block              queue, block  which reports; the state afterwards
- *   ../jam_calls/dispatch  from a number to a handler; the only place where arguments are checked
+ *   ../jam_calls/dispatch  finds the handler of a number; only here arguments are checked
  *   ../jam_calls/          the handlers, and machines inside a machine
- *   ../jam_json/           files */
+ *   ../jam_json/           states, packages and other documents as JSON files */
 #pragma once
 #include "pvm/host/jam/account.h"
 #include "pvm/host/jam/codec.h"

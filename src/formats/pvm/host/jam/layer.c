@@ -141,7 +141,7 @@ static void layer_put(struct jam_layer *l, const uint8_t *key, struct jam_value 
     e->mark = l->mark;
 }
 
-/* NULL: no memory, or the work was ended. */
+/* Makes a value. NULL: memory ran out, or an interrupt ended the work. */
 static struct jam_value *layer_make(penta_bytes name, penta_bytes value, struct long_work *work)
 {
     struct jam_value *v = malloc(sizeof *v + name.size + value.size);

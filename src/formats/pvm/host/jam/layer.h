@@ -57,7 +57,8 @@ void jam_layer_fini(struct jam_layer *l);
 const struct jam_value *jam_layer_find(struct jam_layer *l, const uint8_t *key);
 bool jam_layer_get(struct jam_layer *l, const uint8_t *key, penta_bytes *value);
 void jam_layer_set(struct jam_layer *l, const uint8_t *key, penta_bytes name, penta_bytes value);
-/* The same for a large value; false: the work was ended, and nothing has changed. */
+/* Sets a large value as jam_layer_set does. Returns false when an interrupt ended the work; then
+ * nothing has changed. */
 bool jam_layer_set_work(struct jam_layer *l, const uint8_t *key, penta_bytes name,
                         penta_bytes value, struct long_work *work);
 void jam_layer_remove(struct jam_layer *l, const uint8_t *key);

@@ -143,7 +143,8 @@ enum jam_end jam_copy_to(struct jam_run *run, struct pvm_memory *to, uint64_t at
     return JAM_GO_ON;
 }
 
-/* Whether the call under way reads from there: then it could not start again after a part is written. */
+/* Tells whether the call of now reads from this range. Then it could not start again after a part of
+ * the range is written. */
 static bool is_read(const struct jam_run *run, uint64_t at, uint64_t size)
 {
     for (unsigned i = 0; i < 2; i++)

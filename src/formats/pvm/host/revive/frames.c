@@ -72,7 +72,7 @@ static bool handle_stop(struct pvm_revive *r, struct frame *f, const penta_stop 
     }
 }
 
-/* Sets the machine that interrupts are passed on to. */
+/* Sets the machine to which interrupts are passed on. */
 static void runs_for(struct pvm_revive *r, penta_vm *vm)
 {
     struct pvm_vm *inner = vm == &r->outer->base ? NULL : pvm_vm(vm);

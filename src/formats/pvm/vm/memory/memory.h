@@ -11,9 +11,9 @@
  * lacks WRITE until its first store, which takes the slow path and sets WRITE and DIRTY. So DIRTY
  * marks exactly the pages that may differ from their initial contents: resetting, describing and
  * saving a machine look only at those, at no cost to the fast path. In the same way a page that a
- * debugger watches lacks LOAD or WRITE, so that its accesses take the slow path. (Measured on the five programs
- * of bench/: testing the page's byte costs 4 to 9 % against no check at all; a page table of
- * pointers 20 %. It needs no signal handler, and stops are exact.)
+ * debugger watches lacks LOAD or WRITE, so that its accesses take the slow path. (On the five
+ * programs of bench/ the test of the page's byte costs 4 to 9 % more than no check at all; a page
+ * table of pointers costs 20 %. The test needs no signal handler, and stops are exact.)
  *
  * In a guarded machine the host's pages have the same rights, and compiled code tests nothing.
  * DIRTY is then set from the host's list of pages in use, when it is needed, and pages with initial
