@@ -11,8 +11,8 @@
 _Thread_local struct pvm_vm *volatile pvm_running __attribute__((tls_model("initial-exec")));
 _Thread_local int pvm_thread __attribute__((tls_model("initial-exec")));
 
-/* SIGTRAP is blocked until the run ends, and no kick can lose the run's machine until then
- * (pvm_kick_defer). */
+/* Set while SIGTRAP is blocked until the run ends. The run's machine then counts this thread as
+ * a kick that is not done (pvm_kick_defer). */
 static _Thread_local volatile bool deferred __attribute__((tls_model("initial-exec")));
 static _Thread_local volatile bool settling __attribute__((tls_model("initial-exec")));
 static bool fences;

@@ -166,7 +166,7 @@ struct jit {
         repair_capacity;
     struct jit_decoder decoder;
     uint8_t charge[16];     /* the code before a block */
-    struct long_work *work; /* NULL: without end */
+    struct long_work *work; /* NULL: the work is never ended */
 };
 
 /* The units of work between two questions whether it is over. A unit is a byte of guest code, or

@@ -67,7 +67,7 @@ static void symbols_define(struct link *l, uint32_t object, uint32_t index)
     bool common = s->place == LINK_COMMON;
     if (g->object != LINK_NONE) {
         struct link_symbol *old = &l->objects[g->object].symbols[g->symbol];
-        if (common && g->common) { /* the largest wins */
+        if (common && g->common) { /* the largest size and alignment win */
             if (s->size > old->size) old->size = s->size;
             if (s->value > old->value) old->value = s->value;
             return;

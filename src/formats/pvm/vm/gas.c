@@ -188,7 +188,7 @@ static inline void cost_at(const struct model *m, uint32_t pc, struct cost *c)
 enum { SLOTS = 32, STARTS = 5, DECODES = 4, TIMES = 128 }; /* TIMES is more than any latency */
 
 struct pipeline {
-    uint32_t now, last; /* the cycle of now, and the last cycle in which something completes */
+    uint32_t now, last; /* the current cycle, and the last cycle in which something completes */
     uint64_t free_units;
     uint32_t head, count; /* the oldest entry in the ring, and the number of entries so far */
     /* Sets of slots: those that may start, and those that wait for others. */

@@ -163,7 +163,7 @@ struct jam_run {
     struct writer scratch[2]; /* copies of arguments for which guest memory is not contiguous */
     struct {
         uint64_t at, size;
-    } reads[2];          /* the memory that the call of now reads */
+    } reads[2];          /* the memory that the current host call reads */
     struct writer value; /* the result of fetch when it has to be encoded */
     /* These members are for accumulate. */
     const penta_bytes *items;

@@ -99,7 +99,7 @@ static uint64_t length_of(const struct jam_run *run, const struct range *range)
     switch ((enum length_kind)range->length) {
     case FIXED: return range->number;
     case BY_REGISTER: return n;
-    /* In both cases the size is too large. */
+    /* From 2^32 pairs on any size is too large, so the largest number stands for it. */
     case BY_PAIRS: return n < UINT64_C(1) << 32 ? 12 * n : UINT64_MAX;
     case UP_TO_SEGMENT: return n < PENTA_JAM_SEGMENT ? n : PENTA_JAM_SEGMENT;
     case ALL_CORES: return 4 * chain->cores;
@@ -143,8 +143,8 @@ enum jam_end jam_copy_to(struct jam_run *run, struct pvm_memory *to, uint64_t at
     return JAM_GO_ON;
 }
 
-/* Tells whether the call of now reads from this range. Then it could not start again after a part of
- * the range is written. */
+/* Tells whether the current host call reads from this range. Then the call could not start again
+ * after a part of the range is written. */
 static bool is_read(const struct jam_run *run, uint64_t at, uint64_t size)
 {
     for (unsigned i = 0; i < 2; i++)
