@@ -1,16 +1,7 @@
 /* Any messages to the debug adapter: it answers or leaves, and never crashes. A line of the input is the JSON of one
  * message; an input that starts with '!' is what the client sends, byte by byte. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include "checks.h"
+#include "fuzz.h"
 #include "cli/dap/dap.h"
-
-void check_failed(const char *what, uint64_t a, uint64_t b)
-{
-    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
-    abort();
-}
 
 /* Programs that end, whatever a client sets. The name of one is the path that a message gives. */
 static const struct {
@@ -47,9 +38,8 @@ static bool give_file(void *user, const char *path, penta_buffer *out, penta_err
     for (size_t i = 0; i < PROGRAMS; i++) {
         if (strcmp(path, programs[i].format)) continue;
         size_t size;
-        penta_bytes text = {(const uint8_t *)programs[i].text, strlen(programs[i].text)};
         if (!modules[i])
-            modules[i] = penta_assemble(text, path, &programs[i].option,
+            modules[i] = penta_assemble(bytes_of(programs[i].text), path, &programs[i].option,
                                         programs[i].option.key != NULL, NULL, NULL);
         if (!modules[i]) check_failed(path, i, 0);
         const uint8_t *bytes = penta_module_bytes(modules[i], &size);
@@ -95,9 +85,7 @@ static bool feed_write(void *user, penta_bytes bytes)
     return true;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
     struct feed f = {0};
     struct dap_io io = {.user = &f,
@@ -118,5 +106,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     dap_serve(&io);
     penta_buffer_free(&f.bytes);
-    return 0;
 }

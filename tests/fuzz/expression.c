@@ -1,18 +1,7 @@
 /* Any text as an expression of a debugger over a machine of a few numbers: it must end, and give a
  * value or an error, and the same one the second time. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include "checks.h"
+#include "fuzz.h"
 #include "core/debug/expression.h"
-
-void check_failed(const char *what, uint64_t a, uint64_t b)
-{
-    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
-    abort();
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Names that start with a letter before n have a value, of every kind. */
 static bool name(void *user, penta_bytes word, penta_value *value, penta_error *err)
@@ -33,16 +22,13 @@ static bool peek(void *user, uint64_t address, uint8_t *into, size_t size)
     return address % 7;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
     const struct expression_scope scope = {.name = name, .path = name, .peek = peek};
     penta_value first, second;
     penta_error err = {0}, again = {0};
     struct expression_memory memory;
-    char *text = malloc(size + 1);
-    if (!text) return 0;
-    if (size) memcpy(text, data, size);
-    text[size] = 0;
+    char *text = copy_as_text(data, size);
     bool ok = expression_eval(text, &scope, &first, &err);
     if (ok != expression_eval(text, &scope, &second, &again)) check_failed("two results", ok, 0);
     if (ok && memcmp(&first.as, &second.as, sizeof first.as))
@@ -51,5 +37,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (err.offset > size) check_failed("an error outside", err.offset, size);
     expression_is_memory(text, &scope, &memory);
     free(text);
-    return 0;
 }

@@ -1,20 +1,8 @@
 /* Any bytes from gdb: every packet is answered, the machine goes back to its start, nothing is read
  * or written outside. The first byte chooses the program. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include "checks.h"
+#include "fuzz.h"
 #include "cli/gdbserver/packet.h"
 #include "cli/gdbserver/stub.h"
-
-void check_failed(const char *what, uint64_t a, uint64_t b)
-{
-    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
-    abort();
-}
-
-#define CHECK(condition)                                                                           \
-    if (!(condition)) check_failed(#condition, __LINE__, 0)
 
 /* Programs that end, whatever is changed in their machines. */
 static const struct {
@@ -83,20 +71,18 @@ static void converse(struct stub *s, penta_bytes input)
     writer_free(&reader.body);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
-    if (!size) return 0;
+    if (!size) return;
     size_t chosen = data[0] % (sizeof programs / sizeof *programs);
     struct cli c = {.command = COMMAND_GDBSERVER};
     struct stub s = {.shell = {.cli = &c}, .token = data[0] & 0x80 ? "secret" : NULL};
     struct machine *m = &s.shell.machine;
     penta_error err;
     penta_stop stop;
-    penta_bytes text = {(const uint8_t *)programs[chosen].text, strlen(programs[chosen].text)};
     m->in.name = "program";
-    m->in.module = penta_assemble(text, programs[chosen].format, NULL, 0, NULL, NULL);
+    m->in.module = penta_assemble(bytes_of(programs[chosen].text), programs[chosen].format, NULL, 0,
+                                  NULL, NULL);
     CHECK(m->in.module);
     m->session = penta_session_new(m->in.module, "interp", &programs[chosen].option, 1, &err);
     CHECK(m->session);
@@ -118,5 +104,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         free(c.diagnostics[i].path);
     }
     free(c.diagnostics);
-    return 0;
 }

@@ -1,20 +1,8 @@
 /* Any bytes from a browser: only GET of /TOKEN/ with the server's own host is granted. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include "base/bytes.h"
-#include "checks.h"
+#include "fuzz.h"
 #include "cli/explore/http.h"
 
-void check_failed(const char *what, uint64_t a, uint64_t b)
-{
-    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
-    abort();
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
     static const char start[] = "GET /0123456789abcdef0123456789abcdef/ HTTP/1.";
     const struct server s = {.listener = -1,
@@ -26,5 +14,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_failed("the page is given to a stranger", size, 0);
     if (status == HTTP_INCOMPLETE && size >= HTTP_REQUEST_MAX)
         check_failed("a request without an end is read on", size, 0);
-    return 0;
 }

@@ -1,24 +1,14 @@
 /* Any bytes as the commands of a host: the command loop of the device, run in this process. It must
  * end, and write only complete responses. */
-#include <stdio.h>
-#include <stdlib.h>
-#include "checks.h"
+#include "fuzz.h"
 #include "gpu/child/device.h"
 
-void check_failed(const char *what, uint64_t a, uint64_t b)
-{
-    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
-    abort();
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
     struct device device;
     struct channel channel;
     struct writer answers = {0};
-    if (!device_init(&device, -1)) return 0;
+    if (!device_init(&device, -1)) return;
     device.wait_cap = 1;
     device.fuel_cap = 1 << 14;
     device.memory_cap = device.memory.limit = device.settings.memory_limit = 1 << 20;
@@ -36,5 +26,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         left = bytes_slice(left, wire_response_bytes + (size_t)body, left.size);
     }
     writer_free(&answers);
-    return 0;
 }

@@ -1,19 +1,7 @@
 /* Any text as the record of a run: it is refused, or the run can be repeated, backwards and forwards,
  * to the same state. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include "checks.h"
+#include "fuzz.h"
 #include "penta/record.h"
-
-void check_failed(const char *what, uint64_t a, uint64_t b)
-{
-    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
-    abort();
-}
-
-#define CHECK(condition)                                                                           \
-    if (!(condition)) check_failed(#condition, __LINE__, 0)
 
 /* tests/fuzz/seeds/record has records of its runs. */
 static const char text[] = "%isa = latest64\n%stack_size = 4096\n%import \"ask\"\n"
@@ -45,7 +33,7 @@ static void repeat(const penta_module *module, const penta_record *record)
     penta_debugger_back(d, UINT64_MAX, &stop, &err);
     ends(d, penta_session_vm(s), &again);
     CHECK(penta_session_steps(s) == steps);
-    CHECK(first.size == again.size && !memcmp(first.data, again.data, first.size));
+    CHECK(same_buffer(&first, &again));
     penta_vm_run(penta_session_vm(s), 0, &stop);
     penta_session_finish(s, &stop, steps & 1, &report, &err);
     penta_buffer_free(&first);
@@ -55,12 +43,9 @@ static void repeat(const penta_module *module, const penta_record *record)
     penta_session_free(s);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
-    penta_bytes source = {(const uint8_t *)text, sizeof text - 1};
-    penta_module *module = penta_assemble(source, "pvm", NULL, 0, NULL, NULL);
+    penta_module *module = penta_assemble(bytes_of(text), "pvm", NULL, 0, NULL, NULL);
     penta_error err;
     CHECK(module);
     penta_record *record = penta_record_open((penta_bytes){data, size}, &err);
@@ -68,5 +53,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (record) repeat(module, record);
     penta_record_free(record);
     penta_close(module);
-    return 0;
 }

@@ -1,16 +1,7 @@
 /* Any bytes as a file of any format: its page can be made, damaged or not, and nothing of the file is markup in
  * it; arrows of one lane that meet have one target. The same bytes as call paths are taken or refused. */
+#include "fuzz.h"
 #include "penta/report.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-void check_failed(const char *what, uint64_t a, uint64_t b);
-void check_failed(const char *what, uint64_t a, uint64_t b)
-{
-    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
-    abort();
-}
 
 /* What the last arrows of a lane span; they come in the order of their jumps. */
 struct lanes {
@@ -57,14 +48,13 @@ static void check_page(const penta_buffer *page)
         check_failed("markup in the data", (uint64_t)(data - page->data), 0);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
     penta_bytes file = {data, size};
     penta_error err;
     penta_buffer page = {0};
     penta_module *module = penta_open(file, NULL, NULL, 0, &err);
-    if (!module) return 0;
+    if (!module) return;
     penta_report_input input = {.module = module, .title = "<title>"};
     if (!penta_report_html(&input, &page, &err)) check_failed("no page", err.code, err.offset);
     check_page(&page);
@@ -74,5 +64,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     penta_buffer_free(&page);
     check_arrows(module);
     penta_close(module);
-    return 0;
 }

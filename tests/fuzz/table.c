@@ -1,17 +1,8 @@
 /* Any bytes as a table: read or refused, and what is read fits what the file can hold. */
+#include "fuzz.h"
 #include "base/table/table.h"
-#include <stdio.h>
-#include <stdlib.h>
 
-void check_failed(const char *what, uint64_t a, uint64_t b);
-void check_failed(const char *what, uint64_t a, uint64_t b)
-{
-    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
-    abort();
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
     struct penta_table t;
     penta_error err = {0};
@@ -23,5 +14,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; ok && i < t.rows * t.columns; i++) sum += t.numbers[i];
     if (sum == INT64_MIN) check_failed("a sum that cannot be", 0, 0);
     if (ok) table_free(&t);
-    return 0;
 }

@@ -8,18 +8,9 @@
  *     ~12 00ff             other bytes at an offset of those before
  */
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
 #include "base/writer.h"
-#include "checks.h"
 #include "web/web.h"
-
-void check_failed(const char *what, uint64_t a, uint64_t b)
-{
-    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
-    abort();
-}
 
 static const struct {
     const char *format, *text;
@@ -54,10 +45,9 @@ static void add_program(struct writer *out, penta_bytes name)
             memcmp(programs[i].format, name.data, name.size))
             continue;
         const penta_option *option = &programs[i].option;
-        penta_bytes text = {(const uint8_t *)programs[i].text, strlen(programs[i].text)};
         if (!modules[i])
-            modules[i] =
-                penta_assemble(text, programs[i].format, option, option->key != NULL, NULL, NULL);
+            modules[i] = penta_assemble(bytes_of(programs[i].text), programs[i].format, option,
+                                        option->key != NULL, NULL, NULL);
         if (!modules[i]) check_failed(programs[i].format, i, 0);
         size_t size;
         const uint8_t *bytes = penta_module_bytes(modules[i], &size);
@@ -152,9 +142,7 @@ static void ask(struct web *web, penta_bytes request, penta_bytes data)
     json_doc_free(doc);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
     enum { REQUESTS = 60 };
     struct web web = {.steps_max = 2000};
@@ -182,5 +170,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     writer_free(&bytes);
     web_end(&web);
-    return 0;
 }

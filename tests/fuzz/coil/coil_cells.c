@@ -1,19 +1,7 @@
 /* Programs made from the input, on two machines: one with specialised cells (the fast path), one with
  * the general form of every instruction. Both must stop in the same state wherever the fuel ends. */
+#include "fuzz.h"
 #include "base/writer.h"
-#include "checks.h"
-#include "penta/penta.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-void check_failed(const char *what, uint64_t a, uint64_t b)
-{
-    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
-    abort();
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct source {
     const uint8_t *data;
@@ -159,19 +147,7 @@ static penta_module *make(const uint8_t *data, size_t size)
     return m;
 }
 
-static void same(penta_vm *fast, penta_vm *plain)
-{
-    penta_error err;
-    penta_buffer a = {0}, b = {0};
-    if (!penta_vm_save(fast, &a, &err) || !penta_vm_save(plain, &b, &err))
-        check_failed(err.message, err.code, err.offset);
-    if (a.size != b.size || memcmp(a.data, b.data, a.size))
-        check_failed("the machines differ", a.size, b.size);
-    penta_buffer_free(&a);
-    penta_buffer_free(&b);
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
     static const penta_option options[] = {
         {"stack", "4096"}, {"heap", "4096"}, {"frames", "4096"}, {"depth", "16"}, {"plain", "1"}};
@@ -188,11 +164,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         penta_vm_run(plain, fuel, &two);
         if (one.kind != two.kind || one.pc != two.pc || one.steps != two.steps)
             check_failed("another stop", one.pc, two.pc);
-        same(fast, plain);
+        check_same_state(fast, plain, "the machines differ");
         if (one.kind != PENTA_STOP_FUEL) break;
     }
     penta_vm_free(fast);
     penta_vm_free(plain);
     penta_close(m);
-    return 0;
 }

@@ -1,18 +1,9 @@
 /* Interpreter against compiler. The input chooses how a program is generated (coil_programs.h), so that
  * nearly every program runs. tests/units/coil_differ.c does the same with random numbers. */
+#include "fuzz.h"
 #include "coil_programs.h"
-#include <stdio.h>
-#include <stdlib.h>
 
-void check_failed(const char *what, uint64_t a, uint64_t b);
-void check_failed(const char *what, uint64_t a, uint64_t b)
-{
-    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
-    abort();
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
     struct coil_choices c = {data, size, 0, 1};
     struct writer w = {0};
@@ -22,5 +13,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     coil_program_write(&c, &w);
     if (coil_trial(writer_view(&w), &ran, note, sizeof note)) check_failed(note, 0, 0);
     writer_free(&w);
-    return 0;
 }

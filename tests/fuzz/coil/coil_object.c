@@ -1,27 +1,16 @@
 /* Any bytes as an object: see checks.h for what must hold; converted to the other byte order and back
  * it is the same. */
-#include "checks.h"
-#include "repair.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-void check_failed(const char *what, uint64_t a, uint64_t b)
-{
-    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
-    abort();
-}
+#include "fuzz.h"
 
 REPAIRING_MUTATOR("coil")
-
-static void ignore(void *user, const penta_error *e) { (void)user, (void)e; }
 
 /* The module in this byte order, or NULL. */
 static penta_module *converted(const penta_module *m, const char *order, penta_buffer *bytes)
 {
     penta_option option = {"endian", order};
     penta_error err;
-    bool ok = m && !penta_module_damage(m) && penta_convert(m, &option, 1, bytes, ignore, NULL);
+    bool ok =
+        m && !penta_module_damage(m) && penta_convert(m, &option, 1, bytes, ignore_finding, NULL);
     return ok ? penta_open((penta_bytes){bytes->data, bytes->size}, "coil", NULL, 0, &err) : NULL;
 }
 
@@ -31,7 +20,7 @@ static void check_orders(penta_bytes file)
     penta_buffer big = {0}, little = {0}, again = {0};
     penta_module *m = penta_open(file, "coil", NULL, 0, &err), *a = converted(m, "big", &big),
                  *b = converted(a, "little", &little), *c = converted(b, "big", &again);
-    if (c && (again.size != big.size || memcmp(again.data, big.data, big.size)))
+    if (c && !same_buffer(&again, &big))
         check_failed("the byte order and back", big.size, again.size);
     penta_module *all[] = {m, a, b, c};
     for (int i = 0; i < 4; i++) penta_close(all[i]);
@@ -40,11 +29,8 @@ static void check_orders(penta_bytes file)
     penta_buffer_free(&again);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
     check_file((penta_bytes){data, size}, "coil");
     check_orders((penta_bytes){data, size});
-    return 0;
 }

@@ -1,20 +1,8 @@
 /* Any text that assembles is run, also if validation would refuse it: it stops without a crash, within
  * its fuel, and the machine loads its own snapshot. */
-#include "checks.h"
+#include "fuzz.h"
 #include "core/driver.h"
 #include "core/engine.h"
-#include <stdio.h>
-#include <stdlib.h>
-
-void check_failed(const char *what, uint64_t a, uint64_t b)
-{
-    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
-    abort();
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void ignore(void *user, const penta_error *e) { (void)user, (void)e; }
 
 static void answer(penta_vm *vm, const penta_stop *stop)
 {
@@ -23,10 +11,11 @@ static void answer(penta_vm *vm, const penta_stop *stop)
     penta_vm_answer(vm, &byte, stop->detail == 2, &err);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
     penta_error err = {0};
-    penta_module *m = penta_assemble((penta_bytes){data, size}, "coil", NULL, 0, ignore, NULL);
+    penta_module *m =
+        penta_assemble((penta_bytes){data, size}, "coil", NULL, 0, ignore_finding, NULL);
     penta_vm *vm = m ? penta_vm_new(m, NULL, NULL, 0, &err) : NULL;
     penta_stop stop = {0};
     for (int i = 0; vm && i < 20; i++) {
@@ -44,5 +33,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     penta_buffer_free(&saved);
     penta_vm_free(vm);
     penta_close(m);
-    return 0;
 }

@@ -1,45 +1,32 @@
 /* Any text through the compiler: findings, or a program that the verifier accepts. */
-#include <stdio.h>
-#include <stdlib.h>
-#include "checks.h"
+#include "fuzz.h"
 #include "cvbc/compile/compile.h"
-
-static void ignore(void *user, const penta_error *finding) { (void)user, (void)finding; }
 
 static void no_errors(void *user, const penta_error *finding)
 {
     (void)user;
     if (finding->severity != PENTA_ERROR || finding->code == CVBC_STACK_OVERFLOW) return;
-    fprintf(stderr, "%s\n", finding->message);
-    abort();
+    check_failed(finding->message, finding->code, finding->offset);
 }
 
-void check_failed(const char *what, uint64_t a, uint64_t b)
-{
-    (void)what, (void)a, (void)b;
-    abort();
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
     struct cvbc_build b = {0};
     struct writer debug = {0}, out = {0};
-    struct findings f = {.rules = cvbc_rules, .report = ignore};
+    struct findings f = {.rules = cvbc_rules, .report = ignore_finding};
     struct cvbc_compilation how = {.portable = size & 1, .file = "fuzz.ino"};
     penta_error err = {0};
     if (cvbc_compile((penta_bytes){data, size}, &how, &b, &debug, &f)) {
         b.debug = writer_view(&debug);
-        if (!cvbc_build_write(&b, &out, &err)) abort();
+        CHECK(cvbc_build_write(&b, &out, &err));
         penta_module *m = cvbc_parse(writer_view(&out), NULL, 0, &err);
         struct findings found = {.rules = cvbc_rules, .report = no_errors};
         cvbc_verify(m, &found);
         penta_close(m);
-    } else if (!f.errors) {
-        abort();
+    } else {
+        CHECK(f.errors);
     }
     writer_free(&out);
     writer_free(&debug);
     cvbc_build_fini(&b);
-    return 0;
 }

@@ -1,20 +1,9 @@
 /* Text of people: a board file and the values of the options pin, hint and dependency, one a line, until a
  * line of dashes; after it, the board. What the options give is a container that can be written, read and
  * checked against the board. */
-#include <stdlib.h>
-#include <string.h>
-#include "checks.h"
-#include "base/bytes.h"
+#include "fuzz.h"
 #include "cvbc/format/build.h"
 #include "cvbc/host/board.h"
-
-static void ignore(void *user, const penta_error *finding) { (void)user, (void)finding; }
-
-void check_failed(const char *what, uint64_t a, uint64_t b)
-{
-    (void)what, (void)a, (void)b;
-    abort();
-}
 
 enum { LINES = 16 };
 
@@ -37,12 +26,9 @@ static char *cut(char *text, penta_option *options, size_t *count)
     return text;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
-    char *text = calloc(1, size + 1);
-    if (!text) return 0;
-    if (size) memcpy(text, data, size);
+    char *text = copy_as_text(data, size);
     penta_option options[LINES];
     size_t count;
     char *rest = cut(text, options, &count);
@@ -51,14 +37,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct writer out = {0};
     penta_error err = {0}, why = {0};
     bool known = cvbc_board_read(bytes_of(rest), &board, &why);
-    if (!known && !why.code) abort();
+    CHECK(known || why.code);
     bool ok = cvbc_create_options(&made, options, count, &err);
-    if (!ok && !err.code) abort();
+    CHECK(ok || err.code);
     cvbc_build_inst(&made.b, CVBC_OP_HALT, 0, 0);
     if (ok) {
-        if (!cvbc_build_write(&made.b, &out, &err)) abort();
+        CHECK(cvbc_build_write(&made.b, &out, &err));
         penta_module *module = cvbc_parse(writer_view(&out), NULL, 0, &err);
-        struct findings f = {.rules = cvbc_rules, .report = ignore};
+        struct findings f = {.rules = cvbc_rules, .report = ignore_finding};
         cvbc_verify(module, &f);
         if (known) cvbc_board_check(cvbc_module(module), &board, CVBC_STACK_MAX, &f);
         penta_vm *vm = f.errors ? NULL : penta_vm_new(module, NULL, NULL, 0, &err);
@@ -70,5 +56,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     cvbc_creation_fini(&made);
     writer_free(&out);
     free(text);
-    return 0;
 }

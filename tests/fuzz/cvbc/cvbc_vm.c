@@ -1,16 +1,8 @@
 /* Any instructions on the machine and a board: the loop without checks for proved programs, the same
  * with hints, the loop with checks, and single steps end in the same state. */
-#include <stdlib.h>
-#include <string.h>
-#include "checks.h"
-#include "base/bytes.h"
+#include "fuzz.h"
 #include "core/snapshot.h"
 #include "cvbc/vm/vm.h"
-
-static void count(void *user, const penta_error *finding)
-{
-    *(size_t *)user += finding->severity == PENTA_ERROR;
-}
 
 /* Hints from the same bytes: the first is hot, others are what they are. */
 static void heed(struct cvbc_vm *vm, const struct cvbc_program *p)
@@ -28,9 +20,9 @@ static void run(const struct cvbc_program *p, bool proved, bool hints, uint64_t 
 {
     penta_error err = {0};
     struct cvbc_vm *vm = cvbc_vm_new(p, CVBC_STACK_MAX, 3000, proved, &err);
-    if (!vm) abort();
+    CHECK(vm);
     struct cvbc_board_state *board = cvbc_board_new(true, &vm->pins, &err);
-    if (!board) abort();
+    CHECK(board);
     if (hints) heed(vm, p);
     penta_stop stop;
     uint64_t steps = 0, refused = 0; /* a host call that fails is a step, but was not executed */
@@ -41,46 +33,38 @@ static void run(const struct cvbc_program *p, bool proved, bool hints, uint64_t 
         uint64_t results[2];
         size_t n;
         cvbc_board_answer(board, vm, results, &n, state);
-        if (!cvbc_interp.answer(&vm->base, results, n, &err)) abort();
+        CHECK(cvbc_interp.answer(&vm->base, results, n, &err));
         refused += results[0] != 0;
     } while (stop.kind == PENTA_STOP_HOST || stop.kind == PENTA_STOP_FUEL);
-    if (steps != vm->executed + refused) abort();
+    CHECK(steps == vm->executed + refused);
     cvbc_interp.walk(&vm->base, &(struct walk){.out = state});
     cvbc_board_free(board);
     cvbc_vm_free(vm);
 }
 
-void check_failed(const char *what, uint64_t a, uint64_t b)
-{
-    (void)what, (void)a, (void)b;
-    abort();
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
     penta_bytes strings[] = {{(const uint8_t *)"%d %x\n", 6}, {(const uint8_t *)"%c%q%", 5}};
     struct cvbc_program p = {.code = data,
                              .count = size / 4 > 500 ? 500 : size / 4,
                              .strings = strings,
                              .string_count = 2};
-    if (!p.count) return 0;
+    if (!p.count) return;
     struct cvbc_flow flow;
     size_t errors = 0;
-    struct findings f = {.rules = cvbc_rules, .report = count, .user = &errors};
-    if (!cvbc_verify_program(&p, &f, 0, false, &flow)) return 0;
+    struct findings f = {.rules = cvbc_rules, .report = count_errors, .user = &errors};
+    if (!cvbc_verify_program(&p, &f, 0, false, &flow)) return;
     struct writer a = {0}, b = {0}, c = {0}, d = {0};
     bool proved = flow.proved && !errors;
     run(&p, false, false, UINT64_MAX, &a);
     run(&p, proved, false, UINT64_MAX, &b);
     run(&p, false, false, 1, &c);
     run(&p, proved, true, size % 5 ? UINT64_MAX : 7, &d);
-    if (a.out.size != b.out.size || memcmp(a.out.data, b.out.data, a.out.size)) abort();
-    if (a.out.size != c.out.size || memcmp(a.out.data, c.out.data, a.out.size)) abort();
-    if (a.out.size != d.out.size || memcmp(a.out.data, d.out.data, a.out.size)) abort();
+    CHECK(same_buffer(&a.out, &b.out));
+    CHECK(same_buffer(&a.out, &c.out));
+    CHECK(same_buffer(&a.out, &d.out));
     writer_free(&a);
     writer_free(&b);
     writer_free(&c);
     writer_free(&d);
-    return 0;
 }

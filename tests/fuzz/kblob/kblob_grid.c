@@ -1,16 +1,7 @@
 /* Any program of version 2 as a small grid: running it in one go, instruction by instruction, and with a
  * snapshot loaded into a second machine in the middle end in the same state. */
-#include <stdio.h>
-#include <stdlib.h>
-#include "checks.h"
+#include "fuzz.h"
 #include "kblob/kblob.h"
-#include "repair.h"
-
-void check_failed(const char *what, uint64_t a, uint64_t b)
-{
-    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
-    abort();
-}
 
 REPAIRING_MUTATOR("kblob")
 
@@ -37,17 +28,6 @@ static uint64_t go(penta_vm *vm, uint64_t fuel, uint64_t piece, penta_stop *stop
     return done;
 }
 
-static void compare(penta_vm *a, penta_vm *b, const char *what)
-{
-    penta_buffer x = {0}, y = {0};
-    penta_error err;
-    if (penta_vm_save(a, &x, &err) && penta_vm_save(b, &y, &err) &&
-        (x.size != y.size || memcmp(x.data, y.data, x.size)))
-        check_failed(what, x.size, y.size);
-    penta_buffer_free(&x);
-    penta_buffer_free(&y);
-}
-
 static void check_grid(const penta_module *module, size_t half)
 {
     penta_vm *whole = machine(module), *steps = machine(module), *first = machine(module),
@@ -58,13 +38,13 @@ static void check_grid(const penta_module *module, size_t half)
     if (whole && steps && first && second) {
         uint64_t x = go(whole, FUEL, FUEL, &a), y = go(steps, FUEL, 1, &b);
         if (x != y || a.kind != b.kind || a.pc != b.pc) check_failed("steps end elsewhere", x, y);
-        compare(whole, steps, "steps end in another state");
+        check_same_state(whole, steps, "steps end in another state");
         uint64_t before = go(first, half, half, &c);
         if (before < FUEL && penta_vm_save(first, &saved, &err)) {
             if (!penta_vm_load(second, (penta_bytes){saved.data, saved.size}, &err))
                 check_failed("a snapshot is refused", err.code, 0);
             go(second, FUEL - before, FUEL, &c);
-            compare(whole, second, "a snapshot leads to another state");
+            check_same_state(whole, second, "a snapshot leads to another state");
         }
     }
     penta_buffer_free(&saved);
@@ -74,9 +54,7 @@ static void check_grid(const penta_module *module, size_t half)
     penta_vm_free(second);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
     penta_error err;
     penta_module *module = penta_open((penta_bytes){data, size}, "kblob", NULL, 0, &err);
@@ -84,5 +62,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         penta_validate(module, NULL, NULL))
         check_grid(module, size % 97 * 8);
     penta_close(module);
-    return 0;
 }

@@ -6,21 +6,8 @@
  *     byte 0           bit 0: refine, bit 1: which service runs, bit 3: little gas
  *     7 bytes a call   its number, and indices into the table of values for r7 to r12
  *     the rest         writable memory, up to 512 bytes */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include "base/bytes.h"
-#include "checks.h"
+#include "fuzz.h"
 #include "pvm/host/jam_json/json.h"
-
-void check_failed(const char *what, uint64_t a, uint64_t b)
-{
-    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
-    abort();
-}
-#define CHECK(condition) ((condition) ? (void)0 : check_failed(#condition, __LINE__, 0))
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { CALLS = 48, CALL_BYTES = 7, MEMORY = 512, RW = 0x20000, ENGINES = 2 };
 
@@ -229,24 +216,19 @@ static void run(penta_jam_host *host, const uint8_t *data, penta_bytes code, str
     CHECK(penta_jam_state_commit(state, &err));
     CHECK(penta_jam_state_write(state, &o->state, &err));
     if (*data & 1 || (o->result.exit != PENTA_JAM_HALT && !o->checkpoint))
-        CHECK(before.size == o->state.size && !memcmp(before.data, o->state.data, before.size));
+        CHECK(same_buffer(&before, &o->state));
     check_accounts(state);
     penta_buffer_free(&before);
     penta_jam_state_free(state);
 }
 
-static bool same(const penta_buffer *a, const penta_buffer *b)
-{
-    return a->size == b->size && (!a->size || !memcmp(a->data, b->data, a->size));
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
     static penta_jam_host *hosts[ENGINES];
     static const char *const engines[ENGINES] = {"interp", "jit"};
     struct outcome outcomes[ENGINES] = {0};
     struct writer code = {0};
-    if (size < 1 + CALL_BYTES) return 0;
+    if (size < 1 + CALL_BYTES) return;
     size_t count = (size - 1) / CALL_BYTES;
     if (count > CALLS) count = CALLS;
     penta_bytes memory = {data + 1 + count * CALL_BYTES, size - 1 - count * CALL_BYTES};
@@ -261,12 +243,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     const penta_jam_result *a = &outcomes[0].result, *b = &outcomes[1].result;
     CHECK(a->exit == b->exit && a->gas_used == b->gas_used);
-    CHECK(same(&a->output, &b->output) && same(&a->exports, &b->exports));
-    CHECK(same(&a->transfers, &b->transfers) && same(&outcomes[0].state, &outcomes[1].state));
+    CHECK(same_buffer(&a->output, &b->output) && same_buffer(&a->exports, &b->exports));
+    CHECK(same_buffer(&a->transfers, &b->transfers) &&
+          same_buffer(&outcomes[0].state, &outcomes[1].state));
     for (unsigned i = 0; i < ENGINES; i++) {
         penta_jam_result_free(&outcomes[i].result);
         penta_buffer_free(&outcomes[i].state);
     }
     writer_free(&code);
-    return 0;
 }

@@ -4,21 +4,8 @@
  *
  *     byte 0     kind of document: state, block, chain, package or items; bit 7: another version
  *     the rest   the document */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include "base/bytes.h"
-#include "checks.h"
+#include "fuzz.h"
 #include "pvm/host/jam_json/json.h"
-
-void check_failed(const char *what, uint64_t a, uint64_t b)
-{
-    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
-    abort();
-}
-#define CHECK(condition) ((condition) ? (void)0 : check_failed(#condition, __LINE__, 0))
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum kind { STATE, BLOCK, CHAIN, PACKAGE, ITEMS, KINDS };
 
@@ -99,9 +86,7 @@ static void try_chain(const uint8_t *data, size_t size)
 {
     penta_error err = {0};
     struct jam_chain chain;
-    char *text = calloc(size + 1, 1);
-    CHECK(text);
-    memcpy(text, data, size);
+    char *text = copy_as_text(data, size);
     if (jam_chain_read(text, &chain, &err))
         CHECK(chain.cores && chain.epoch_length);
     else
@@ -136,16 +121,16 @@ static void try_items(const struct json_object *root, struct jam_json *j, bool o
     penta_jam_host_free(host);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
-    if (!size || size > 1 << 16) return 0;
+    if (!size || size > 1 << 16) return;
     penta_bytes text = {data + 1, size - 1};
     enum kind kind = (data[0] & 0x7f) % KINDS;
     bool old = data[0] & 0x80;
     if (kind == STATE) try_state(text);
     if (kind == BLOCK) try_block(text, old);
     if (kind == CHAIN) try_chain(text.data, text.size);
-    if (kind < PACKAGE) return 0;
+    if (kind < PACKAGE) return;
     penta_error err = {0};
     struct jam_json j = {.err = &err};
     struct json_doc *doc = json_parse(text, &err);
@@ -154,5 +139,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (err.code) check_error(&err);
     jam_json_done(&j);
     json_doc_free(doc);
-    return 0;
 }

@@ -6,20 +6,12 @@
  *                      to the second argument
  *     the rest         contents of the guest's memory, among them names of files */
 #include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "base/bytes.h"
-#include "checks.h"
+#include "fuzz.h"
 #include "core/host.h"
 #include "pvm/host/console.h"
 #include "pvm/vm/vm.h"
-
-#define CHECK(condition) ((condition) ? (void)0 : check_failed(#condition, __LINE__, 0))
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { RO = 0x10000, RW = 0x30000, AREA = 0x1000 };
 
@@ -39,12 +31,6 @@ static const uint64_t edges[] = {
     RW + 16, RW + 100, RW + AREA - 8, RW + AREA - 1, RW + AREA, 0xfffdfff8, 0xfffffffc, 0xffffffff,
     UINT64_C(0x100000000), UINT64_C(0xffffffff00030000), UINT64_MAX, UINT64_MAX - 1, INT64_MAX};
 /* clang-format on */
-
-void check_failed(const char *what, uint64_t a, uint64_t b)
-{
-    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
-    abort();
-}
 
 static void report(void *user, const penta_error *finding)
 {
@@ -138,14 +124,14 @@ static void call(struct pvm_console *console, penta_vm *vm, const uint8_t *bytes
     answer_free(&answer);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
     static penta_module *module;
     penta_error err = {0};
     if (!module)
         module = penta_assemble((penta_bytes){(const uint8_t *)program, sizeof program - 1}, "pvm",
                                 NULL, 0, report, NULL);
-    if (size < 1 || size < 1 + 6 * (size_t)data[0]) return 0;
+    if (size < 1 || size < 1 + 6 * (size_t)data[0]) return;
     prepare();
     penta_vm *vm = penta_vm_new(module, "interp", NULL, 0, &err);
     penta_option options[] = {
@@ -158,5 +144,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pvm_console_free(console);
     penta_vm_free(vm);
     CHECK(secret_is_safe());
-    return 0;
 }

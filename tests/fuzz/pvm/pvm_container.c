@@ -1,34 +1,21 @@
 /* Any bytes as a PolkaVM program, of the detected dialect and of each other: see checks.h for what must
  * hold. A conversion gives a file of the other dialect that opens, or an error. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
 #include "base/writer.h"
-#include "checks.h"
 #include "core/driver.h"
 #include "core/views/views.h"
 #include "pvm/pvm.h"
-#include "repair.h"
 #include "text/lexer.h"
-
-void check_failed(const char *what, uint64_t a, uint64_t b)
-{
-    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
-    abort();
-}
-
-static void ignore(void *user, const penta_error *e) { (void)user, (void)e; }
 
 static void same(penta_bytes a, const struct writer *b, const char *what)
 {
-    if (a.size != b->out.size || (a.size && memcmp(a.data, b->out.data, a.size)))
-        check_failed(what, a.size, b->out.size);
+    if (!bytes_equal(a, writer_view(b))) check_failed(what, a.size, b->out.size);
 }
 
 static void check_convert(const penta_module *m, const char *to)
 {
     penta_option option = {"to", to}, dialect = {"dialect", to};
-    struct findings f = {.rules = pvm_rules, .report = ignore};
+    struct findings f = {.rules = pvm_rules, .report = ignore_finding};
     struct writer out = {0};
     penta_error err = {0};
     if (pvm_convert(m, &option, 1, &out, &f)) {
@@ -52,14 +39,14 @@ static void check_dialect(penta_bytes file, const char *name)
     pvm_describe(m, &tiling);
     if (!coverage_complete(&coverage, file.size))
         check_failed("not tiled", coverage.at, coverage.next);
-    struct findings f = {.rules = pvm_rules, .report = ignore};
+    struct findings f = {.rules = pvm_rules, .report = ignore_finding};
     pvm_verify(m, &f);
     struct writer again = {0}, text = {0}, bytes = {0};
     pvm_encode(m, &again, &err);
     same(file, &again, "parse and encode give other bytes");
     if (!m->damage.code) {
         if (!pvm_print(m, NULL, 0, &text, &err)) check_failed("print", err.code, 0);
-        struct findings none = {.rules = pvm_rules, .report = ignore};
+        struct findings none = {.rules = pvm_rules, .report = ignore_finding};
         struct source source = {.text = writer_view(&text), .comment = "//"};
         if (!pvm_assemble(&source, NULL, 0, &bytes, &none)) check_failed("assemble", 0, 0);
         same(file, &bytes, "print and assemble give other bytes");
@@ -76,12 +63,9 @@ static void check_dialect(penta_bytes file, const char *name)
 
 REPAIRING_MUTATOR("pvm")
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
     penta_bytes file = {data, size};
     check_file(file, "pvm");
     for (int i = 0; pvm_dialect_names[i]; i++) check_dialect(file, pvm_dialect_names[i]);
-    return 0;
 }

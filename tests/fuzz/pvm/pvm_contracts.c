@@ -4,30 +4,11 @@
  *
  *     byte 0           how many of the host calls belong to the constructor
  *     7 bytes a call   its number, and indices into the table of values below for a0 to a5 */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include "checks.h"
+#include "fuzz.h"
 #include "penta/session.h"
 #include "pvm/host/keccak.h"
 #include "pvm/host/revive/revive.h"
-
-void check_failed(const char *what, uint64_t a, uint64_t b)
-{
-    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
-    abort();
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s, line %d\n", #condition, __LINE__);                                \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 enum { CALLS_MAX = 40, RECORD = 7 };
 #define OWNED "1000000"
@@ -158,11 +139,6 @@ static void run(const penta_module *module, const char *engine, const char *othe
     out->state = state;
 }
 
-static bool equal(const penta_buffer *a, const penta_buffer *b)
-{
-    return a->size == b->size && (!a->size || !memcmp(a->data, b->data, a->size));
-}
-
 /* The other contract: it is at address 3333.. from the start, and its code can be instantiated again. */
 static char other_option[256];
 static uint8_t other_hash[HASH];
@@ -187,10 +163,10 @@ static void make_other(void)
     penta_close(module);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
     if (!*other_option) make_other();
-    if (size < 1 + RECORD) return 0;
+    if (size < 1 + RECORD) return;
     size_t count = (size - 1) / RECORD;
     if (count > CALLS_MAX) count = CALLS_MAX;
     size_t first = data[0] % (count + 1);
@@ -206,11 +182,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     run(module, "interp", other_option, &a);
     run(module, "jit", other_option, &b);
     CHECK(a.stop.kind == b.stop.kind && a.stop.pc == b.stop.pc);
-    CHECK(equal(&a.output, &b.output) && equal(&a.state, &b.state));
+    CHECK(same_buffer(&a.output, &b.output) && same_buffer(&a.state, &b.state));
     penta_buffer_free(&a.output);
     penta_buffer_free(&b.output);
     penta_buffer_free(&a.state);
     penta_buffer_free(&b.state);
     penta_close(module);
-    return 0;
 }

@@ -1,14 +1,7 @@
 /* Interpreter against compiler. The input only chooses how a program is generated (pvm_programs.h), so
  * that nearly every program runs. tests/units/pvm_differ.c does the same with random numbers. */
+#include "fuzz.h"
 #include "pvm_trial.h"
-#include <stdlib.h>
-
-void check_failed(const char *what, uint64_t a, uint64_t b);
-void check_failed(const char *what, uint64_t a, uint64_t b)
-{
-    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
-    abort();
-}
 
 void trial_failed(const char *what, const struct program *program)
 {
@@ -16,11 +9,9 @@ void trial_failed(const char *what, const struct program *program)
     check_failed(what, 0, 0);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
     struct choices c = {data, size, 0, 88172645463325252u};
     for (size_t i = 0; i < size; i++) c.state = c.state * 1099511628211u ^ data[i];
     trial_run(&c, NULL);
-    return 0;
 }

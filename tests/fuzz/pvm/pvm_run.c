@@ -7,20 +7,8 @@
  *     byte 3       where the breakpoint is
  *     bytes 4-16   registers, as indices into the table below
  *     the rest     jump table (one byte an entry), code, bitmask (one bit for each byte of code) */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include "checks.h"
+#include "fuzz.h"
 #include "pvm/vm/snapshot.h"
-
-void check_failed(const char *what, uint64_t a, uint64_t b)
-{
-    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
-    abort();
-}
-#define CHECK(condition) ((condition) ? (void)0 : check_failed(#condition, __LINE__, 0))
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { HEADER = 17, FUEL = 3000, GAS = 2500, FAULTS = 8 };
 
@@ -111,13 +99,8 @@ static struct pvm_vm *run(const struct trial *t, uint64_t piece, uint64_t swap_a
 
 static void same(struct pvm_vm *a, const penta_stop *sa, struct pvm_vm *b, const penta_stop *sb)
 {
-    penta_buffer x = {0}, y = {0};
-    penta_error err = {0};
     CHECK(sa->kind == sb->kind && sa->detail == sb->detail && sa->pc == sb->pc);
-    CHECK(penta_vm_save(&a->base, &x, &err) && penta_vm_save(&b->base, &y, &err));
-    CHECK(x.size == y.size && !memcmp(x.data, y.data, x.size));
-    penta_buffer_free(&x);
-    penta_buffer_free(&y);
+    check_same_state(&a->base, &b->base, "the runs end in another state");
     pvm_vm_destroy(b);
 }
 
@@ -154,11 +137,11 @@ static bool read_trial(const uint8_t *data, size_t size, struct trial *t, uint8_
     return true;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
     struct trial t;
     uint8_t *owned;
-    if (!read_trial(data, size, &t, &owned)) return 0;
+    if (!read_trial(data, size, &t, &owned)) return;
     penta_stop whole, other;
     struct pvm_vm *vm = run(&t, UINT64_MAX, UINT64_MAX, false, &whole);
     struct pvm_vm *b = run(&t, 1, UINT64_MAX, false, &other);
@@ -169,5 +152,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     same(vm, &whole, b, &other);
     pvm_vm_destroy(vm);
     free(owned);
-    return 0;
 }

@@ -1,18 +1,9 @@
 /* Programs of domain operations on the default host: run twice, they end in the same state. The bytes
  * choose input and instructions. */
+#include "fuzz.h"
 #include "base/writer.h"
-#include "checks.h"
 #include "core/engine.h"
 #include "tvmr/host/domain.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-void check_failed(const char *what, uint64_t a, uint64_t b)
-{
-    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
-    abort();
-}
 
 /* Mostly instructions that the host answers, and some of the core to compute operands. */
 static void instruction(const uint8_t *p, struct writer *code)
@@ -38,7 +29,7 @@ static penta_vm *run(const penta_module *m, const int32_t *input, size_t count)
     penta_vm *vm = penta_vm_new(m, NULL, options, 1, &err);
     struct tvmr_domain *domain = tvmr_domain_new(NULL, &err);
     struct writer log = {0};
-    if (!vm || !domain) abort();
+    CHECK(vm && domain);
     tvmr_vm_begin(tvmr_vm(vm), input, count);
     penta_stop stop;
     for (int i = 0; i < 1000; i++) {
@@ -53,8 +44,7 @@ static penta_vm *run(const penta_module *m, const int32_t *input, size_t count)
     return vm;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
     static const uint8_t regs[] = {0x40, 0, 1, 1, 2, 2, 0, 3, 0,  1, 'a', /* C0: [2, 3] "a" */
                                    0x41, 0, 1, 1, 1, 4, 0, 1, 'B'};       /* C1: [4] "B" */
@@ -69,19 +59,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                (penta_bytes){0});
     penta_error err = {0};
     penta_module *m = penta_open(writer_view(&image), "tvmr", NULL, 0, &err);
-    if (!m) abort();
+    CHECK(m);
     penta_vm *one = run(m, input, 6), *two = run(m, input, 6);
-    penta_buffer first = {0}, second = {0};
-    penta_vm_save(one, &first, &err);
-    penta_vm_save(two, &second, &err);
-    if (first.size != second.size || memcmp(first.data, second.data, first.size))
-        check_failed("the same program ended in another state", first.size, second.size);
-    penta_buffer_free(&first);
-    penta_buffer_free(&second);
+    check_same_state(one, two, "the same program ended in another state");
     penta_vm_free(one);
     penta_vm_free(two);
     penta_close(m);
     writer_free(&code);
     writer_free(&image);
-    return 0;
 }

@@ -1,18 +1,9 @@
 /* Valid programs on the plain kernels and on each set that this processor supports: the machines end in
  * the same state. The bytes choose registers, weights, temperatures, input and instructions. */
+#include "fuzz.h"
 #include "base/writer.h"
-#include "checks.h"
 #include "core/engine.h"
 #include "tvmr/vm/vm.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-void check_failed(const char *what, uint64_t a, uint64_t b)
-{
-    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
-    abort();
-}
 
 struct bytes {
     const uint8_t *p;
@@ -75,21 +66,13 @@ static penta_vm *machine(const penta_module *m, const char *kernels, struct byte
 static void compare(const penta_module *m, const penta_vm *plain, const char *kernels,
                     struct bytes b)
 {
-    penta_error err = {0};
-    penta_buffer one = {0}, two = {0};
     penta_vm *fast = machine(m, kernels, b);
     if (!fast) return; /* not on this processor */
-    penta_vm_save(plain, &one, &err);
-    penta_vm_save(fast, &two, &err);
-    if (one.size != two.size || memcmp(one.data, two.data, one.size))
-        check_failed("the kernels end in another state", one.size, two.size);
-    penta_buffer_free(&one);
-    penta_buffer_free(&two);
+    check_same_state(plain, fast, "the kernels end in another state");
     penta_vm_free(fast);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
     struct bytes b = {data, size};
     struct writer code = {0}, regs = {0}, image = {0};
@@ -107,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     penta_error err = {0};
     penta_module *m = penta_open(writer_view(&image), "tvmr", NULL, 0, &err);
     penta_vm *plain = m ? machine(m, "plain", b) : NULL;
-    if (!plain) abort();
+    CHECK(plain);
     static const char *const sets[] = {"avx2", "avx512"};
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) compare(m, plain, sets[i], b);
     penta_vm_free(plain);
@@ -115,5 +98,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     writer_free(&code);
     writer_free(&regs);
     writer_free(&image);
-    return 0;
 }

@@ -1,22 +1,6 @@
 /* Any bytes as weights in another form (the first byte chooses it): what is accepted is a sound
  * weight file, which survives JSON unchanged. */
-#include "base/bytes.h"
-#include "penta/penta.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-void check_failed(const char *what, uint64_t a, uint64_t b);
-void check_failed(const char *what, uint64_t a, uint64_t b)
-{
-    fprintf(stderr, "%s (0x%llx, 0x%llx)\n", what, (unsigned long long)a, (unsigned long long)b);
-    abort();
-}
-
-static void count_errors(void *user, const penta_error *finding)
-{
-    *(size_t *)user += finding->severity == PENTA_ERROR;
-}
+#include "fuzz.h"
 
 static penta_module *read_as(penta_bytes bytes, const char *form)
 {
@@ -25,15 +9,14 @@ static penta_module *read_as(penta_bytes bytes, const char *form)
     return penta_open(bytes, "tvmr", options, 2, &err);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_one(const uint8_t *data, size_t size)
 {
     static const char *const forms[] = {"json", "npy", "csv"};
     penta_option to = {"to", "json"};
     size_t errors = 0;
-    if (!size) return 0;
+    if (!size) return;
     penta_module *m = read_as((penta_bytes){data + 1, size - 1}, forms[data[0] % 3]);
-    if (!m) return 0;
+    if (!m) return;
     penta_validate(m, count_errors, &errors);
     if (errors) check_failed("a weight file with errors", errors, 0);
     penta_buffer json = {0};
@@ -47,5 +30,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     penta_close(again);
     penta_buffer_free(&json);
     penta_close(m);
-    return 0;
 }
