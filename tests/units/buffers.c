@@ -1,21 +1,12 @@
 /* Calls of the formats' headers that fill buffers: they append, and a failed call leaves the buffer as it
  * was and says why. */
+#include "support.h"
 #include "penta/coil.h"
 #include "penta/cvbc.h"
 #include "penta/jam.h"
 #include "penta/pvm.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static unsigned long passed, failed;
-
-static void check(bool ok, const char *what)
-{
-    passed += ok;
-    failed += !ok;
-    if (!ok) printf("FAIL %s\n", what);
-}
 
 /* A buffer that already has something, of which nothing may change. */
 static penta_buffer before(void)
@@ -35,55 +26,48 @@ static penta_bytes after(const penta_buffer *out)
 
 static void appended(bool ok, penta_buffer *out, const char *what)
 {
-    check(ok && kept(out) && out->size > 3, what);
+    CHECK(ok && kept(out) && out->size > 3, "%s", what);
     penta_buffer_free(out);
 }
 
 static void unchanged(bool ok, penta_buffer *out, const penta_error *err, const char *what)
 {
-    check(!ok && kept(out) && out->size == 3 && err->code && err->message[0], what);
+    CHECK(!ok && kept(out) && out->size == 3 && err->code && err->message[0], "%s", what);
     penta_buffer_free(out);
-}
-
-static penta_bytes text(const char *t) { return (penta_bytes){(const uint8_t *)t, strlen(t)}; }
-
-static penta_module *made(const char *source, const char *format)
-{
-    return penta_assemble(text(source), format, NULL, 0, NULL, NULL);
 }
 
 static void keys_and_signatures(void)
 {
-    penta_module *plain = made("HALT\n", "cvbc");
+    penta_module *plain = assembled("cvbc", "HALT\n");
     penta_error err;
     penta_buffer pem = before(), out = before();
-    check(penta_cvbc_key_generate(PENTA_CVBC_ED25519, &pem, &err) && kept(&pem), "a key");
+    CHECK(penta_cvbc_key_generate(PENTA_CVBC_ED25519, &pem, &err) && kept(&pem), "a key");
     penta_bytes key = after(&pem);
     unchanged(penta_cvbc_key_generate(9, &out, &err), &out, &err, "no such key");
     out = before();
     appended(penta_cvbc_key_public(key, &out, &err), &out, "its public half");
     out = before();
-    unchanged(penta_cvbc_key_public(text("noise"), &out, &err), &out, &err, "no key");
+    unchanged(penta_cvbc_key_public(bytes_of("noise"), &out, &err), &out, &err, "no key");
     out = before();
-    unchanged(penta_cvbc_sign(plain, &(penta_cvbc_signing){.key = text("noise")}, &out, &err), &out,
-              &err, "a bad key signs");
+    unchanged(penta_cvbc_sign(plain, &(penta_cvbc_signing){.key = bytes_of("noise")}, &out, &err),
+              &out, &err, "a bad key signs");
     out = before();
-    unchanged(penta_cvbc_attach(plain, text("noise"), &out, &err), &out, &err, "no space");
+    unchanged(penta_cvbc_attach(plain, bytes_of("noise"), &out, &err), &out, &err, "no space");
     penta_option option = {"sign-key", "/nonexistent/key.pem"};
     out = before();
     unchanged(penta_cvbc_sign_options(plain, &option, 1, &out, NULL, NULL, &err), &out, &err,
               "a key file that is not there");
     out = before();
-    check(penta_cvbc_sign(plain, &(penta_cvbc_signing){.key = key}, &out, &err) && kept(&out),
+    CHECK(penta_cvbc_sign(plain, &(penta_cvbc_signing){.key = key}, &out, &err) && kept(&out),
           "signing");
     penta_cvbc_verdict verdict;
     penta_module *again = penta_cvbc_open(after(&out), NULL, &err);
     penta_cvbc_verify(again, &verdict);
-    check(!verdict.failure.code && verdict.trust == PENTA_CVBC_TRUST_EMBEDDED &&
+    CHECK(!verdict.failure.code && verdict.trust == PENTA_CVBC_TRUST_EMBEDDED &&
               verdict.algorithm == PENTA_CVBC_ED25519,
           "a signed file after other bytes");
     penta_cvbc_verify_signed(again, false, &verdict);
-    check(verdict.failure.code && !strcmp(verdict.summary, "untrusted"), "nobody is trusted");
+    CHECK(verdict.failure.code && !strcmp(verdict.summary, "untrusted"), "nobody is trusted");
     penta_close(again);
     penta_buffer_free(&out);
     penta_cvbc_wipe(&pem);
@@ -93,26 +77,26 @@ static void keys_and_signatures(void)
 /* The message of a file with space for a signature is what a signature over it must fit. */
 static void signatures_made_elsewhere(void)
 {
-    penta_module *plain = made("HALT\n", "cvbc");
+    penta_module *plain = assembled("cvbc", "HALT\n");
     penta_error err;
     penta_buffer pem = {0}, public = {0}, out = {0}, signed_file = before();
     uint8_t message[40], other[40];
-    check(penta_cvbc_key_generate(PENTA_CVBC_P256, &pem, &err) &&
-              penta_cvbc_key_public((penta_bytes){pem.data, pem.size}, &public, &err),
+    CHECK(penta_cvbc_key_generate(PENTA_CVBC_P256, &pem, &err) &&
+              penta_cvbc_key_public(view_of(&pem), &public, &err),
           "a pair of keys");
     penta_cvbc_signing reserve = {.reserve = {public.data, public.size}};
-    check(penta_cvbc_sign(plain, &reserve, &out, &err), "space for a signature");
-    penta_module *prepared = penta_cvbc_open((penta_bytes){out.data, out.size}, NULL, &err);
-    check(penta_cvbc_tbs(prepared, message, &err), "what is to be signed");
+    CHECK(penta_cvbc_sign(plain, &reserve, &out, &err), "space for a signature");
+    penta_module *prepared = penta_cvbc_open(view_of(&out), NULL, &err);
+    CHECK(penta_cvbc_tbs(prepared, message, &err), "what is to be signed");
     uint8_t wrong[64] = {1};
     unchanged(penta_cvbc_attach(prepared, (penta_bytes){wrong, sizeof wrong}, &signed_file, &err),
               &signed_file, &err, "a wrong signature");
     penta_buffer full = {0};
     penta_cvbc_signing how = {.key = {pem.data, pem.size}};
     penta_bytes signature = {0};
-    check(penta_cvbc_sign(plain, &how, &full, &err), "signing at once");
-    penta_module *whole = penta_cvbc_open((penta_bytes){full.data, full.size}, NULL, &err);
-    check(penta_cvbc_tbs(whole, other, &err) && !memcmp(message, other, sizeof message) &&
+    CHECK(penta_cvbc_sign(plain, &how, &full, &err), "signing at once");
+    penta_module *whole = penta_cvbc_open(view_of(&full), NULL, &err);
+    CHECK(penta_cvbc_tbs(whole, other, &err) && !memcmp(message, other, sizeof message) &&
               penta_cvbc_part(whole, "signature", &signature, &err),
           "both ways sign the same message");
     signed_file = before();
@@ -126,7 +110,7 @@ static void signatures_made_elsewhere(void)
 
 static void containers(void)
 {
-    penta_module *plain = made("HALT\n", "cvbc");
+    penta_module *plain = assembled("cvbc", "HALT\n");
     penta_error err;
     penta_buffer out = before();
     penta_option target = {"target", "stm32g431"}, nowhere = {"target", "nowhere"};
@@ -134,17 +118,18 @@ static void containers(void)
     out = before();
     unchanged(penta_cvbc_create(plain, &nowhere, 1, &out, &err), &out, &err, "no such board");
     out = before();
-    appended(penta_cvbc_compile(text("void main() {}"), "a.ino", NULL, 0, &out, NULL, NULL, &err),
-             &out, "a container of a source");
+    appended(
+        penta_cvbc_compile(bytes_of("void main() {}"), "a.ino", NULL, 0, &out, NULL, NULL, &err),
+        &out, "a container of a source");
     out = before();
-    check(!penta_cvbc_compile(text("main"), "a.ino", NULL, 0, &out, NULL, NULL, &err) &&
+    CHECK(!penta_cvbc_compile(bytes_of("main"), "a.ino", NULL, 0, &out, NULL, NULL, &err) &&
               out.size == 3 && !err.code,
           "findings are not the error");
     penta_buffer_free(&out);
     penta_cvbc_builder *b = penta_cvbc_builder_new(&err);
     out = before();
     unchanged(penta_cvbc_builder_finish(b, &out, &err), &out, &err, "no instructions");
-    check(penta_cvbc_builder_code(b, (penta_bytes){(const uint8_t[4]){0}, 4}, &err), "code");
+    CHECK(penta_cvbc_builder_code(b, (penta_bytes){(const uint8_t[4]){0}, 4}, &err), "code");
     out = before();
     appended(penta_cvbc_builder_finish(b, &out, &err), &out, "a builder");
     penta_cvbc_builder_free(b);
@@ -159,28 +144,29 @@ static void count(void *user, const char *object, const penta_error *finding)
 
 static void linkers(void)
 {
-    penta_module *module = made(".global main\n.func main\n CALL @f\n RET\n.endfunc\n", "coil"),
-                 *other = made(".global f\n.func f\n RET\n.endfunc\n", "coil");
+    penta_module *module =
+                     assembled("coil", ".global main\n.func main\n CALL @f\n RET\n.endfunc\n"),
+                 *other = assembled("coil", ".global f\n.func f\n RET\n.endfunc\n");
     penta_object objects[2] = {{.name = "main"}, {.name = "f", .member = true}};
     objects[0].bytes.data = penta_module_bytes(module, &objects[0].bytes.size);
     objects[1].bytes.data = penta_module_bytes(other, &objects[1].bytes.size);
     penta_buffer out = before(), map = before();
     size_t errors = 0;
-    check(penta_coil_link(objects, 2, NULL, 0, &out, &map, count, &errors) && !errors, "linking");
-    check(kept(&map) && map.size > 3, "a map");
+    CHECK(penta_coil_link(objects, 2, NULL, 0, &out, &map, count, &errors) && !errors, "linking");
+    CHECK(kept(&map) && map.size > 3, "a map");
     penta_buffer_free(&map);
     appended(true, &out, "a linked file");
     penta_option wrong = {"optimize", "2"};
     out = before(), map = before();
-    check(!penta_coil_link(objects, 1, NULL, 0, &out, &map, count, &errors) && errors == 1 &&
+    CHECK(!penta_coil_link(objects, 1, NULL, 0, &out, &map, count, &errors) && errors == 1 &&
               !penta_coil_link(objects, 2, &wrong, 1, &out, &map, count, &errors) && errors == 2 &&
               !penta_coil_link(NULL, 0, NULL, 0, &out, NULL, NULL, NULL) &&
               !penta_pvm_link(objects, 1, NULL, 0, &out, &map, count, &errors) && errors > 2 &&
               kept(&out) && out.size == 3 && kept(&map) && map.size == 3,
           "links that fail");
-    check(penta_coil_links(objects[0].bytes) && !penta_pvm_links(objects[0].bytes) &&
-              !penta_coil_links(text("!<thin>\n")) && penta_pvm_links(text("!<thin>\n")) &&
-              !penta_pvm_links(text("")) && !penta_coil_links(text("")),
+    CHECK(penta_coil_links(objects[0].bytes) && !penta_pvm_links(objects[0].bytes) &&
+              !penta_coil_links(bytes_of("!<thin>\n")) && penta_pvm_links(bytes_of("!<thin>\n")) &&
+              !penta_pvm_links(bytes_of("")) && !penta_coil_links(bytes_of("")),
           "whose files they are");
     penta_buffer_free(&out);
     penta_buffer_free(&map);
@@ -196,7 +182,7 @@ static void states(void)
     penta_buffer out = before();
     appended(penta_jam_state_write(state, &out, &err), &out, "a JAM state");
     out = before();
-    check(penta_jam_state_diff(state, false, &out, &err) && kept(&out) && out.size == 3,
+    CHECK(penta_jam_state_diff(state, false, &out, &err) && kept(&out) && out.size == 3,
           "no change");
     penta_buffer_free(&out);
     penta_jam_state_free(state);
@@ -215,21 +201,21 @@ static void interrupted(void)
     static const char casm[] = ".global main\n.func main\n RET\n.endfunc\n";
     const volatile int set = 1, clear = 0; /* of a signal handler */
     penta_error err;
-    penta_module *object = made(casm, "coil");
+    penta_module *object = assembled("coil", casm);
     penta_buffer out = before();
     unchanged(penta_coil_compile_until(object, NULL, 0, &set, &out, &err), &out, &err,
               "native code, interrupted");
-    check(is_code(&err, "STATE") || is_code(&err, "UNSUPPORTED"), "native code: why");
+    CHECK(is_code(&err, "STATE") || is_code(&err, "UNSUPPORTED"), "native code: why");
     out = before();
-    unchanged(penta_cvbc_compile_until(text("void main() {}"), "a.ino", NULL, 0, &set, &out, NULL,
-                                       NULL, &err),
+    unchanged(penta_cvbc_compile_until(bytes_of("void main() {}"), "a.ino", NULL, 0, &set, &out,
+                                       NULL, NULL, &err),
               &out, &err, "a sketch, interrupted");
-    check(is_code(&err, "STATE"), "a sketch: why");
+    CHECK(is_code(&err, "STATE"), "a sketch: why");
     out = before();
-    appended(penta_cvbc_compile_until(text("void main() {}"), "a.ino", NULL, 0, &clear, &out, NULL,
-                                      NULL, &err),
+    appended(penta_cvbc_compile_until(bytes_of("void main() {}"), "a.ino", NULL, 0, &clear, &out,
+                                      NULL, NULL, &err),
              &out, "a sketch, with a flag that is not set");
-    check(!penta_vm_new_until(object, NULL, NULL, 0, &set, &err) && is_code(&err, "STATE"),
+    CHECK(!penta_vm_new_until(object, NULL, NULL, 0, &set, &err) && is_code(&err, "STATE"),
           "a machine, interrupted");
     penta_close(object);
 }
@@ -242,6 +228,5 @@ int main(void)
     containers();
     linkers();
     states();
-    printf("%lu passed, %lu failed\n", passed, failed);
-    return failed || !passed;
+    return checks_end();
 }

@@ -1,21 +1,10 @@
 /* What no case file can reach of COIL: the builder, to an object and straight to a machine, the host
  * that a program asks, and the flags that each instruction leaves alone. */
+#include "support.h"
 #include "coil/vm/vm.h"
 #include "penta/coil.h"
 #include <stdio.h>
 #include <string.h>
-
-static unsigned long passed, failed;
-
-static void check(bool ok, const char *what, const char *detail)
-{
-    if (ok) {
-        passed++;
-        return;
-    }
-    failed++;
-    printf("FAIL %s: %s\n", what, detail);
-}
 
 static penta_coil_operand text(const char *operand)
 {
@@ -66,11 +55,11 @@ static uint64_t run(const penta_module *m, const char *what)
         penta_error err = {0};
         penta_stop stop = {.kind = PENTA_STOP_FUEL};
         penta_vm *vm = penta_vm_new(m, engine, NULL, 0, &err);
-        check(vm != NULL, what, err.message);
+        CHECK(vm != NULL, "%s: %s", what, err.message);
         if (vm) penta_vm_run(vm, 1000, &stop);
-        check(stop.kind == PENTA_STOP_HALT, what, "did not halt");
+        CHECK(stop.kind == PENTA_STOP_HALT, "%s: did not halt", what);
         uint64_t last = vm ? penta_coil_register(vm, 0) : 0;
-        check(!i || last == value, what, "another value in V0");
+        CHECK(!i || last == value, "%s: another value in V0", what);
         value = last;
         penta_vm_free(vm);
     }
@@ -83,14 +72,14 @@ static void building(bool big_endian)
     penta_buffer file = {0};
     penta_coil_builder *b = program(big_endian);
     penta_module *m = penta_coil_builder_finish(b, NULL, NULL, &err);
-    check(m != NULL, "builder", err.message);
-    check(m && run(m, "machine of a builder") == 42, "machine of a builder", "another result");
-    check(m && penta_encode(m, &file, &err), "object of a builder", err.message);
+    CHECK(m != NULL, "builder: %s", err.message);
+    CHECK(m && run(m, "machine of a builder") == 42, "machine of a builder: another result");
+    CHECK(m && penta_encode(m, &file, &err), "object of a builder: %s", err.message);
     penta_coil_builder_free(b);
     penta_close(m);
-    m = penta_open((penta_bytes){file.data, file.size}, "coil", NULL, 0, &err);
-    check(m && penta_validate(m, NULL, NULL), "object of a builder", err.message);
-    check(m && run(m, "object of a builder") == 42, "object of a builder", "another result");
+    m = penta_open(view_of(&file), "coil", NULL, 0, &err);
+    CHECK(m && penta_validate(m, NULL, NULL), "object of a builder: %s", err.message);
+    CHECK(m && run(m, "object of a builder") == 42, "object of a builder: another result");
     penta_close(m);
     penta_buffer_free(&file);
 }
@@ -105,14 +94,14 @@ static void mistakes(void)
         INSN(b, "INC", text(wrong[i]));
         penta_coil_builder_insn(b, "RET", NULL, 0);
         penta_coil_builder_end(b);
-        check(!penta_coil_builder_finish(b, NULL, NULL, &err) && err.code, "a wrong operand",
+        CHECK(!penta_coil_builder_finish(b, NULL, NULL, &err) && err.code, "a wrong operand: %s",
               wrong[i] ? wrong[i] : "NULL");
         penta_coil_builder_free(b);
     }
     penta_error err = {0};
     penta_coil_builder *b = penta_coil_builder_new(false);
     penta_coil_builder_label(b, "!include \"x\"");
-    check(!penta_coil_builder_finish(b, NULL, NULL, &err) && err.code, "a label", "taken");
+    CHECK(!penta_coil_builder_finish(b, NULL, NULL, &err) && err.code, "a label: taken");
     penta_coil_builder_free(b);
 }
 
@@ -135,31 +124,30 @@ static void vendor(void)
     penta_coil_builder_end(b);
     penta_module *m = penta_coil_builder_finish(b, NULL, NULL, &err);
     penta_option host = {"vendor", "host"}, wrong = {"vendor", "ask"};
-    check(m && !penta_vm_new(m, NULL, &wrong, 1, &err), "vendor", "an unknown word is taken");
+    CHECK(m && !penta_vm_new(m, NULL, &wrong, 1, &err), "vendor: an unknown word is taken");
     err = (penta_error){0};
     penta_vm *vm = m ? penta_vm_new(m, NULL, &host, 1, &err) : NULL;
-    check(vm != NULL, "vendor", err.message);
+    CHECK(vm != NULL, "vendor: %s", err.message);
     if (!vm) return;
     penta_vm_run(vm, 1000, &stop);
-    check(stop.kind == PENTA_STOP_HOST && stop.detail == PENTA_COIL_VENDOR && stop.args[0] == 7 &&
+    CHECK(stop.kind == PENTA_STOP_HOST && stop.detail == PENTA_COIL_VENDOR && stop.args[0] == 7 &&
               stop.args[1] == 3 && stop.args[3] == (uint64_t)-2 && stop.args[4] == 5,
-          "vendor", "asks for something else");
+          "vendor: asks for something else");
     penta_buffer saved = {0}; /* the question survives a snapshot */
-    check(penta_vm_save(vm, &saved, &err) &&
-              penta_vm_load(vm, (penta_bytes){saved.data, saved.size}, &err),
-          "vendor", err.message);
+    CHECK(penta_vm_save(vm, &saved, &err) && penta_vm_load(vm, view_of(&saved), &err), "vendor: %s",
+          err.message);
     uint64_t sum = stop.args[3] + stop.args[4];
-    check(penta_vm_answer(vm, &sum, 1, &err), "vendor", err.message);
+    CHECK(penta_vm_answer(vm, &sum, 1, &err), "vendor: %s", err.message);
     penta_vm_run(vm, 1000, &stop);
     int32_t lanes[4] = {0};
-    check(stop.kind == PENTA_STOP_HOST && stop.args[0] == 8 &&
+    CHECK(stop.kind == PENTA_STOP_HOST && stop.args[0] == 8 &&
               penta_vm_peek(vm, stop.args[2], lanes, sizeof lanes) && lanes[3] == 9,
-          "vendor", "the vector is elsewhere");
-    check(!penta_vm_answer(vm, &sum, 1, &err), "vendor", "a vector takes no result");
+          "vendor: the vector is elsewhere");
+    CHECK(!penta_vm_answer(vm, &sum, 1, &err), "vendor: a vector takes no result");
     err = (penta_error){0};
-    check(penta_vm_answer(vm, NULL, 0, &err), "vendor", err.message);
+    CHECK(penta_vm_answer(vm, NULL, 0, &err), "vendor: %s", err.message);
     penta_vm_run(vm, 1000, &stop);
-    check(stop.kind == PENTA_STOP_HALT && penta_coil_register(vm, 0) == 3, "vendor", "the result");
+    CHECK(stop.kind == PENTA_STOP_HALT && penta_coil_register(vm, 0) == 3, "vendor: the result");
     penta_vm_free(vm);
     penta_close(m);
     penta_coil_builder_free(b);
@@ -214,12 +202,12 @@ static uint8_t flags_after(const char *line, bool plain, uint8_t before)
                                      NULL, 0, NULL, NULL);
     penta_option option = {"plain", "1"};
     penta_vm *vm = m ? penta_vm_new(m, "interp", &option, plain, &err) : NULL;
-    check(vm != NULL, line, m ? err.message : "does not assemble");
+    CHECK(vm != NULL, "%s: %s", line, m ? err.message : "does not assemble");
     if (!vm) return 0;
     penta_vm_run(vm, 8, &stop);
     coil_flags_put((struct coil_vm *)vm, before);
     penta_vm_run(vm, 1, &stop);
-    check(stop.steps == 1, line, "was not executed");
+    CHECK(stop.steps == 1, "%s: was not executed", line);
     uint8_t after = coil_flags_now((struct coil_vm *)vm);
     penta_vm_free(vm);
     penta_close(m);
@@ -233,8 +221,8 @@ static void check_flags(const char *flags, const char *line, bool plain)
     for (int i = 0; i < 7; i++) {
         bool clears = strchr(flags, names[i] | 32), writes = clears || strchr(flags, names[i]);
         char flag[2] = {names[i]};
-        check(((none >> i & 1) == (all >> i & 1)) == writes, line, flag);
-        check(!clears || !(all >> i & 1), line, flag);
+        CHECK(((none >> i & 1) == (all >> i & 1)) == writes, "%s: %s", line, flag);
+        CHECK(!clears || !(all >> i & 1), "%s: %s", line, flag);
     }
 }
 
@@ -258,6 +246,5 @@ int main(void)
     building(true);
     mistakes();
     vendor();
-    printf("%lu passed, %lu failed\n", passed, failed);
-    return failed != 0;
+    return checks_end();
 }

@@ -1,17 +1,12 @@
 /* COIL programs that try to leave their memory, which has canaries around every region: in the rest of
  * its pages and beside the reservation. Loads and stores of every width, through symbols, pointers, indices
  * and loops. What must happen is computed here from the rules, not by another engine. */
+#include "support.h"
 #include "coil/jit/jit.h"
-#include "penta/penta.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-static unsigned long checks, failures;
-#define CHECK(condition)                                                                           \
-    (checks++,                                                                                     \
-     (condition) || (failures++ < 10 && printf("%s:%d: %s\n", __FILE__, __LINE__, #condition)))
 
 enum { PAGE = 4096, CANARY = 0xc5, DATA_BYTES = 72 };
 
@@ -48,10 +43,7 @@ static bool guarded_open(struct guarded *g, const penta_module *m)
 {
     penta_error err = {0};
     penta_vm *vm = penta_vm_new(m, "jit", NULL, 0, &err);
-    if (!vm || strcmp(penta_vm_engine(vm), "jit")) {
-        printf("no compiled code on this host\n");
-        exit(77);
-    }
+    if (!vm || strcmp(penta_vm_engine(vm), "jit")) checks_skip("no compiled code on this host");
     *g = (struct guarded){.j = coil_jit(vm)};
     g->below = canary(g->j->linear - PAGE);
     g->above = canary(g->j->linear + COIL_LINEAR_BYTES);
@@ -144,8 +136,7 @@ static penta_module *program(const char *body)
         " MOV %%1, v1\n MOV %%2, v0\n MOV %%3, %%2\n MOV %%4, v2\n%s MOV v0, 1\n RET\n.endfunc\n"
         ".rodata\nro: .zero 40\n.data\nd: .zero %d\n",
         body, DATA_BYTES);
-    penta_module *m = penta_assemble((penta_bytes){(const uint8_t *)text, strlen(text)}, "coil",
-                                     NULL, 0, NULL, NULL);
+    penta_module *m = penta_assemble(bytes_of(text), "coil", NULL, 0, NULL, NULL);
     if (!m) {
         printf("does not assemble: %s\n", body);
         exit(1);
@@ -272,6 +263,5 @@ int main(void)
         for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
             for (int write = 0; write < 2; write++) single(&forms[f], &widths[w], write);
     for (size_t f = 0; f < 5; f++) loop(&forms[f]);
-    printf("%lu checks, %lu failures\n", checks, failures);
-    return failures != 0;
+    return checks_end();
 }

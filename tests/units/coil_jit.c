@@ -1,25 +1,8 @@
 /* Compiled COIL code and its surroundings: interrupts in loops with and without checks and in recursion,
  * going on after them, a snapshot taken by one engine for the other, marks and fuel. */
-#include "penta/penta.h"
+#include "support.h"
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
-static int failures;
-
-static void check(bool ok, const char *what)
-{
-    if (!ok) failures++;
-    if (!ok) printf("FAIL %s\n", what);
-}
-
-static penta_module *program(const char *text)
-{
-    return penta_assemble((penta_bytes){(const uint8_t *)text, strlen(text)}, "coil", NULL, 0, NULL,
-                          NULL);
-}
 
 static void *interrupt(void *vm)
 {
@@ -32,7 +15,7 @@ static void *interrupt(void *vm)
 static void interrupted(const char *what, const char *text)
 {
     penta_error err = {0};
-    penta_module *m = program(text);
+    penta_module *m = assembled("coil", text);
     penta_vm *vm = m ? penta_vm_new(m, "jit", NULL, 0, &err) : NULL;
     penta_stop stop = {0};
     for (int i = 0; vm && i < 2; i++) {
@@ -40,13 +23,13 @@ static void interrupted(const char *what, const char *text)
         pthread_create(&thread, NULL, interrupt, vm);
         penta_vm_run(vm, UINT64_MAX, &stop);
         pthread_join(thread, NULL);
-        check(stop.kind == PENTA_STOP_INTERRUPT, what);
+        CHECK(stop.kind == PENTA_STOP_INTERRUPT, "%s", what);
     }
     if (vm) { /* the interpreter takes over where native code was */
         penta_vm_run(vm, 1000, &stop);
-        check(stop.kind == PENTA_STOP_FUEL && stop.steps == 1000, what);
+        CHECK(stop.kind == PENTA_STOP_FUEL && stop.steps == 1000, "%s", what);
     }
-    check(vm != NULL, what);
+    CHECK(vm != NULL, "%s", what);
     penta_vm_free(vm);
     penta_close(m);
 }
@@ -60,21 +43,21 @@ static const char sum[] =
 static void exchanged(const char *from, const char *to)
 {
     penta_error err = {0};
-    penta_module *m = program(sum);
+    penta_module *m = assembled("coil", sum);
     penta_vm *a = penta_vm_new(m, from, NULL, 0, &err), *b = penta_vm_new(m, to, NULL, 0, &err);
     penta_stop stop;
     penta_buffer saved = {0};
     penta_vm_run(a, UINT64_MAX, &stop);
-    check(stop.kind == PENTA_STOP_HOST && stop.args[1] == 499500, "a host call");
-    check(penta_vm_save(a, &saved, &err), "saving");
-    check(penta_vm_load(b, (penta_bytes){saved.data, saved.size}, &err), "loading");
+    CHECK(stop.kind == PENTA_STOP_HOST && stop.args[1] == 499500, "a host call");
+    CHECK(penta_vm_save(a, &saved, &err), "saving");
+    CHECK(penta_vm_load(b, view_of(&saved), &err), "loading");
     penta_vm_run(b, UINT64_MAX, &stop);
-    check(stop.kind == PENTA_STOP_HOST && penta_vm_answer(b, NULL, 0, &err), "the same host call");
+    CHECK(stop.kind == PENTA_STOP_HOST && penta_vm_answer(b, NULL, 0, &err), "the same host call");
     penta_vm_run(b, UINT64_MAX, &stop);
-    check(stop.kind == PENTA_STOP_HALT && stop.args[0] == 499501, "the end after a snapshot");
-    check(penta_vm_answer(a, NULL, 0, &err), "an answer");
+    CHECK(stop.kind == PENTA_STOP_HALT && stop.args[0] == 499501, "the end after a snapshot");
+    CHECK(penta_vm_answer(a, NULL, 0, &err), "an answer");
     penta_vm_run(a, UINT64_MAX, &stop);
-    check(stop.kind == PENTA_STOP_HALT && stop.args[0] == 499501, "the end");
+    CHECK(stop.kind == PENTA_STOP_HALT && stop.args[0] == 499501, "the end");
     penta_buffer_free(&saved);
     penta_vm_free(a);
     penta_vm_free(b);
@@ -84,19 +67,19 @@ static void exchanged(const char *from, const char *to)
 static void marked(void)
 {
     penta_error err = {0};
-    penta_module *m = program(sum);
+    penta_module *m = assembled("coil", sum);
     penta_vm *vm = penta_vm_new(m, "jit", NULL, 0, &err);
     penta_stop stop;
     uint64_t pc;
     penta_vm_run(vm, 3, &stop);
     pc = stop.pc;
-    check(stop.kind == PENTA_STOP_FUEL && stop.steps == 3, "fuel");
-    check(penta_vm_mark(vm, pc, true), "a mark");
+    CHECK(stop.kind == PENTA_STOP_FUEL && stop.steps == 3, "fuel");
+    CHECK(penta_vm_mark(vm, pc, true), "a mark");
     penta_vm_run(vm, UINT64_MAX, &stop);
-    check(stop.kind == PENTA_STOP_BREAK && stop.pc == pc, "stops at the mark");
+    CHECK(stop.kind == PENTA_STOP_BREAK && stop.pc == pc, "stops at the mark");
     penta_vm_mark(vm, pc, false);
     penta_vm_run(vm, UINT64_MAX, &stop);
-    check(stop.kind == PENTA_STOP_HOST && stop.args[1] == 499500, "goes on after it");
+    CHECK(stop.kind == PENTA_STOP_HOST && stop.args[1] == 499500, "goes on after it");
     penta_vm_free(vm);
     penta_close(m);
 }
@@ -120,6 +103,5 @@ int main(void)
     exchanged("jit", "interp");
     exchanged("interp", "jit");
     marked();
-    printf("%s\n", failures ? "failed" : "1 passed, 0 failed");
-    return failures != 0;
+    return checks_end();
 }

@@ -3,17 +3,10 @@
  * machine goes on, or another one does from a snapshot, to the same end. Nothing here measures time. */
 #include "coil/vm/vm.h"
 #include "core/snapshot.h"
+#include "support.h"
 #include <stdio.h>
-#include <stdlib.h>
 
-static int failures;
 static unsigned tried, stops_seen;
-
-static void fail(const char *what, const char *engine, const char *why)
-{
-    failures++;
-    printf("FAIL %s, %s: %s\n", what, engine, why);
-}
 
 #define LANES 65535
 struct row {
@@ -138,30 +131,21 @@ static void every_instruction_is_here(void)
         bool found = !may || !coil_ops[op].name;
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) found |= rows[i].opcode == op;
         for (size_t i = 0; i < sizeof short_ones; i++) found |= short_ones[i] == op;
-        if (!found) fail(coil_ops[op].name, "table", "neither long nor known to be short");
+        CHECK(found, "%s is neither long nor known to be short", coil_ops[op].name);
     }
 }
 
-static void print_finding(void *user, const penta_error *finding)
-{
-    if (finding->severity == PENTA_ERROR) printf("%s: %s\n", (const char *)user, finding->message);
-}
-
-static penta_module *assembled(const struct row *r)
+static penta_module *program_of(const struct row *r)
 {
     static char text[4096];
-    int n = snprintf(text, sizeof text, ".global main\n.func main\n%s%s%s", r->vars, r->code, end);
-    return penta_assemble((penta_bytes){(const uint8_t *)text, (size_t)n}, "coil", NULL, 0,
-                          print_finding, (void *)(uintptr_t)r->code);
+    snprintf(text, sizeof text, ".global main\n.func main\n%s%s%s", r->vars, r->code, end);
+    return assembled("coil", text);
 }
 
 static penta_vm *opened(const penta_module *m, const char *engine)
 {
     static const penta_option options[] = {{"stack", "9000000"}, {"frames", "100000000"}};
-    penta_error err = {0};
-    penta_vm *vm = penta_vm_new(m, engine, options, 2, &err);
-    if (err.code) printf("%s\n", err.message);
-    return vm;
+    return machine_of(m, engine, options, 2);
 }
 
 /* Memory and registers. Slots are left out: compiled code keeps those that are read. */
@@ -199,15 +183,16 @@ static void stopped(const struct row *r, const penta_module *m, const char *engi
     vm->poll.trip = trip;
     penta_vm_run(vm, UINT64_MAX, &stop);
     if (stop.kind != PENTA_STOP_INTERRUPT) {
-        if (poll_total(&vm->poll) > trip + POLL_UNITS) fail(r->code, engine, "is not interrupted");
+        CHECK(poll_total(&vm->poll) <= trip + POLL_UNITS, "%s, %s: is not interrupted", r->code,
+              engine);
     } else {
         stops_seen++;
-        if (!snapshot_save(vm, &saved) || !snapshot_load(other, writer_view(&saved), &err))
-            fail(r->code, engine, err.message);
-        else if (!to_the_end(other, &stop) || !same_end(other, whole))
-            fail(r->code, engine, "the snapshot leads to another end");
-        if (!to_the_end(vm, &stop) || !same_end(vm, whole))
-            fail(r->code, engine, "going on leads to another end");
+        bool loaded = snapshot_save(vm, &saved) && snapshot_load(other, writer_view(&saved), &err);
+        CHECK(loaded, "%s, %s: %s", r->code, engine, err.message);
+        CHECK(loaded && to_the_end(other, &stop) && same_end(other, whole),
+              "%s, %s: the snapshot leads to another end", r->code, engine);
+        CHECK(to_the_end(vm, &stop) && same_end(vm, whole), "%s, %s: going on leads to another end",
+              r->code, engine);
     }
     writer_free(&saved);
     penta_vm_free(vm);
@@ -219,22 +204,15 @@ static void row_try(const struct row *r, const penta_module *m, const char *engi
     enum { STOPS = 6 };
     penta_stop stop;
     penta_vm *vm = opened(m, engine);
-    if (!vm) {
-        fail(r->code, engine, "does not open");
-        return;
-    }
-    if (!to_the_end(vm, &stop)) {
-        fail(r->code, engine, penta_stop_name(stop.kind));
-        if (stop.kind == PENTA_STOP_TRAP) printf("%s\n", coil_trap_name(stop.detail));
-    } else {
+    if (CHECK(to_the_end(vm, &stop), "%s, %s: %s %s", r->code, engine, penta_stop_name(stop.kind),
+              stop.kind == PENTA_STOP_TRAP ? coil_trap_name(stop.detail) : "")) {
         uint64_t total = poll_total(&vm->poll);
         /* Compiled code has instructions of its own for many; those look between pieces. */
-        if (!strcmp(engine, "interp") && total < r->units) {
-            fail(r->code, engine, "does not count its work");
-            printf("%llu units, %llu wanted\n", (unsigned long long)total,
-                   (unsigned long long)r->units);
-        }
-        if (vm->poll.largest > POLL_UNITS) fail(r->code, engine, "works too long without a look");
+        CHECK(strcmp(engine, "interp") || total >= r->units,
+              "%s: counts %llu units of work, not %llu", r->code, (unsigned long long)total,
+              (unsigned long long)r->units);
+        CHECK(vm->poll.largest <= POLL_UNITS, "%s, %s: works too long without a look", r->code,
+              engine);
         for (uint64_t k = 0; k < STOPS; k++) stopped(r, m, engine, vm, 1 + total * k / STOPS);
         tried++;
     }
@@ -246,16 +224,12 @@ int main(void)
     static const char *const engines[] = {"interp", "jit", "both"};
     every_instruction_is_here();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        penta_module *m = assembled(&rows[i]);
-        if (!m) {
-            fail(rows[i].code, "assembler", "is refused");
-            continue;
-        }
+        penta_module *m = program_of(&rows[i]);
         for (unsigned k = 0; k < 3; k++)
             if (penta_engine_name("coil", k)) row_try(&rows[i], m, engines[k]);
         penta_close(m);
     }
-    printf("%u runs of %zu programs, %u interrupts, %d failures\n", tried,
-           sizeof rows / sizeof *rows, stops_seen, failures);
-    return failures != 0;
+    printf("%u runs of %zu programs, %u interrupts\n", tried, sizeof rows / sizeof *rows,
+           stops_seen);
+    return checks_end();
 }

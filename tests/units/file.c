@@ -1,5 +1,6 @@
 /* Replacing files: what other threads, other processes and the next write after a kill see of it.
  * System calls are replaced here, to count them and to end the process at each of them. */
+#include "check.h"
 #include "base/bytes.h"
 #include "base/file/file.h"
 #include "base/file/lock.h"
@@ -14,18 +15,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static unsigned passed, failed;
-
-static void expect(bool ok, const char *what, long long detail)
-{
-    if (ok) {
-        passed++;
-        return;
-    }
-    failed++;
-    printf("FAIL %s (%lld)\n", what, detail);
-}
 
 /* ---- system calls ---- */
 
@@ -137,9 +126,9 @@ static void test_umask_left_alone(void)
 {
     mode_t before = umask(027);
     umasks = 0;
-    expect(put(in_folder("new"), "a") && mode_of(in_folder("new")) == 0640,
-           "a new file has the mode that the umask leaves", mode_of(in_folder("new")));
-    expect(!umasks, "the umask of the process is not touched", umasks);
+    CHECK(put(in_folder("new"), "a") && mode_of(in_folder("new")) == 0640,
+          "a new file has the mode that the umask leaves (%u)", mode_of(in_folder("new")));
+    CHECK(!umasks, "the umask of the process is not touched (%u)", umasks);
     umask(before);
     names(true);
 }
@@ -151,7 +140,7 @@ static void test_mode_kept(void)
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         int fd = open(path, O_CREAT | O_WRONLY, 0600);
         if (fd < 0 || fchmod(fd, modes[i]) || close(fd)) abort();
-        expect(put(path, "b") && mode_of(path) == modes[i], "the mode stays", mode_of(path));
+        CHECK(put(path, "b") && mode_of(path) == modes[i], "the mode stays (%u)", mode_of(path));
         names(true);
     }
 }
@@ -163,8 +152,8 @@ static void test_owner_kept(void)
     const char *path = in_folder("owned");
     if (geteuid()) return;
     if (!put(path, "a") || chown(path, 12345, 23456)) abort();
-    expect(put(path, "b") && !stat(path, &st) && st.st_uid == 12345 && st.st_gid == 23456,
-           "the owner stays", (long)st.st_uid);
+    CHECK(put(path, "b") && !stat(path, &st) && st.st_uid == 12345 && st.st_gid == 23456,
+          "the owner stays (%u)", st.st_uid);
     names(true);
 }
 
@@ -175,16 +164,16 @@ static void test_links_kept(void)
         symlink(in_folder("two"), in_folder("one")) || symlink("later", in_folder("dangling")) ||
         symlink("ring", in_folder("ring")))
         abort();
-    expect(put(in_folder("one"), "b") && holds(in_folder("target"), "b") &&
-               !lstat(in_folder("one"), &st) && S_ISLNK(st.st_mode) &&
-               !lstat(in_folder("two"), &st) && S_ISLNK(st.st_mode),
-           "a write goes through links to what they lead to", 0);
-    expect(put(in_folder("dangling"), "c") && holds(in_folder("later"), "c") &&
-               !lstat(in_folder("dangling"), &st) && S_ISLNK(st.st_mode),
-           "also where that is not there yet", 0);
+    CHECK(put(in_folder("one"), "b") && holds(in_folder("target"), "b") &&
+              !lstat(in_folder("one"), &st) && S_ISLNK(st.st_mode) &&
+              !lstat(in_folder("two"), &st) && S_ISLNK(st.st_mode),
+          "a write goes through links to what they lead to");
+    CHECK(put(in_folder("dangling"), "c") && holds(in_folder("later"), "c") &&
+              !lstat(in_folder("dangling"), &st) && S_ISLNK(st.st_mode),
+          "also where that is not there yet");
     penta_error err = {0};
-    expect(!file_write(in_folder("ring"), bytes_of("d"), &err) && strstr(err.message, "ring"),
-           "links in a ring are an error", 0);
+    CHECK(!file_write(in_folder("ring"), bytes_of("d"), &err) && strstr(err.message, "ring"),
+          "links in a ring are an error");
     names(true);
 }
 
@@ -196,8 +185,8 @@ static void test_links_of_others(void)
     if (!put(in_folder("mine"), "a") || symlink("mine", in_folder("trap")) ||
         lchown(in_folder("trap"), 12345, 12345) || chmod(folder, 01777))
         abort();
-    expect(!file_write(in_folder("trap"), bytes_of("b"), &err) && holds(in_folder("mine"), "a"),
-           "a link of another user in a shared folder is not followed", 0);
+    CHECK(!file_write(in_folder("trap"), bytes_of("b"), &err) && holds(in_folder("mine"), "a"),
+          "a link of another user in a shared folder is not followed");
     if (chmod(folder, 0700)) abort();
     names(true);
 }
@@ -205,14 +194,14 @@ static void test_links_of_others(void)
 static void test_synced(void)
 {
     file_syncs = folder_syncs = 0;
-    expect(put(in_folder("s"), "a") && file_syncs == 1 && folder_syncs == 1,
-           "a new file and its folder are synced", folder_syncs);
-    expect(put(in_folder("s"), "b") && file_syncs == 2 && folder_syncs == 2, "and a replaced one",
-           folder_syncs);
+    CHECK(put(in_folder("s"), "a") && file_syncs == 1 && folder_syncs == 1,
+          "a new file and its folder are synced (%u)", folder_syncs);
+    CHECK(put(in_folder("s"), "b") && file_syncs == 2 && folder_syncs == 2,
+          "and a replaced one (%u)", folder_syncs);
     penta_error err = {0};
-    expect(file_remove(in_folder("s"), &err) && folder_syncs == 3, "and a removed one",
-           folder_syncs);
-    expect(file_remove(in_folder("s"), &err), "a missing file is removed", 0);
+    CHECK(file_remove(in_folder("s"), &err) && folder_syncs == 3, "and a removed one (%u)",
+          folder_syncs);
+    CHECK(file_remove(in_folder("s"), &err), "a missing file is removed");
 }
 
 static void test_long_names(void)
@@ -221,22 +210,21 @@ static void test_long_names(void)
         char name[256];
         memset(name, 'n', length);
         name[length] = 0;
-        expect(put(in_folder(name), "a") && put(in_folder(name), "b") &&
-                   holds(in_folder(name), "b"),
-               "a long name", (long)length);
+        CHECK(put(in_folder(name), "a") && put(in_folder(name), "b") && holds(in_folder(name), "b"),
+              "a long name (%zu)", length);
     }
-    expect(names(true) == 4, "long names leave nothing else", 0);
+    CHECK(names(true) == 4, "long names leave nothing else");
 }
 
 static void test_places(void)
 {
     penta_error err = {0};
-    expect(put("/dev/null", "a"), "a device", 0);
-    expect(!file_write("", bytes_of("a"), &err), "no name", 0);
-    expect(!file_write(folder, bytes_of("a"), &err), "a folder", 0);
-    expect(!file_write(in_folder("missing/"), bytes_of("a"), &err), "a name that ends in /", 0);
-    expect(!file_write(in_folder("missing/x"), bytes_of("a"), &err), "a missing folder", 0);
-    expect(!names(true), "failures leave nothing", 0);
+    CHECK(put("/dev/null", "a"), "a device");
+    CHECK(!file_write("", bytes_of("a"), &err), "no name");
+    CHECK(!file_write(folder, bytes_of("a"), &err), "a folder");
+    CHECK(!file_write(in_folder("missing/"), bytes_of("a"), &err), "a name that ends in /");
+    CHECK(!file_write(in_folder("missing/x"), bytes_of("a"), &err), "a missing folder");
+    CHECK(!names(true), "failures leave nothing");
 }
 
 /* Ends a child at its nth system call, for every n. */
@@ -255,12 +243,12 @@ static void test_kill_at_every_call(bool nameless, bool exists)
         }
         if (child < 0 || waitpid(child, &status, 0) != child) abort();
         bool whole = holds(path, "new") || (exists ? holds(path, "old") : access(path, F_OK) != 0);
-        expect(whole, "a kill leaves the old file or the new one", n);
-        expect(names(false) <= 2, "and one temporary at most", n);
-        expect(put(path, "next") && names(false) == 1, "which the next write removes", n);
+        CHECK(whole, "a kill leaves the old file or the new one (%u)", n);
+        CHECK(names(false) <= 2, "and one temporary at most (%u)", n);
+        CHECK(put(path, "next") && names(false) == 1, "which the next write removes (%u)", n);
         names(true);
     }
-    expect(n > 4 && n < 100, "calls of a write", n);
+    CHECK(n > 4 && n < 100, "calls of a write (%u)", n);
     no_nameless = false;
 }
 
@@ -296,14 +284,14 @@ static void test_kill_at_random(unsigned rounds)
             waitpid(children[k], &status, 0);
             killed &= WIFSIGNALED(status);
         }
-        expect(killed, "no writer fails because of another", i);
+        CHECK(killed, "no writer fails because of another (%u)", i);
         penta_error err = {0};
         penta_buffer b = {0};
         bool whole = file_read(path, 1 << 20, &b, &err) && b.size == SIZE;
         for (size_t k = 0; whole && k < b.size; k++) whole = b.data[k] == b.data[0];
-        expect(whole || access(path, F_OK), "the file is one of those that were written", i);
+        CHECK(whole || access(path, F_OK), "the file is one of those that were written (%u)", i);
         penta_buffer_free(&b);
-        expect(put(path, "end") && names(false) == 1, "the next write leaves nothing else", i);
+        CHECK(put(path, "end") && names(false) == 1, "the next write leaves nothing else (%u)", i);
         names(true);
     }
     no_nameless = false;
@@ -329,8 +317,8 @@ static void test_live_temporary_left_alone(void)
     if (read(ready[0], &byte, 1) != 1) abort();
     for (unsigned i = 0; i < 50; i++) put(path, "meanwhile");
     waitpid(child, &status, 0);
-    expect(!status, "a writer beside other writers succeeds", status);
-    expect(put(path, "end") && names(true) == 1, "and leaves nothing", 0);
+    CHECK(!status, "a writer beside other writers succeeds (%d)", status);
+    CHECK(put(path, "end") && names(true) == 1, "and leaves nothing");
     no_nameless = false;
     close(ready[0]);
     close(ready[1]);
@@ -342,10 +330,10 @@ static void test_lock(void)
     char text[40];
     int fd, second, go[2], done[2];
     char byte = 0;
-    expect(folder_lock(folder, &fd, &err) && fd >= 0, "a lock", 0);
+    CHECK(folder_lock(folder, &fd, &err) && fd >= 0, "a lock");
     snprintf(text, sizeof text, "another machine of this process (%d)", (int)getpid());
-    expect(!folder_lock(folder, &second, &err) && second < 0 && strstr(err.message, text),
-           "a process cannot take a lock twice", 0);
+    CHECK(!folder_lock(folder, &second, &err) && second < 0 && strstr(err.message, text),
+          "a process cannot take a lock twice");
     folder_unlock(fd);
     if (pipe(go) || pipe(done)) abort();
     pid_t child = fork();
@@ -357,11 +345,11 @@ static void test_lock(void)
     if (read(done[0], &byte, 1) != 1) abort();
     snprintf(text, sizeof text, "in use by process %d", (int)child);
     err = (penta_error){0};
-    expect(!folder_lock(folder, &second, &err) && strstr(err.message, text), "the holder is named",
-           (long)child);
+    CHECK(!folder_lock(folder, &second, &err) && strstr(err.message, text),
+          "the holder is named (%d)", child);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
-    expect(folder_lock(folder, &fd, &err), "a kill frees the lock", 0);
+    CHECK(folder_lock(folder, &fd, &err), "a kill frees the lock");
     folder_unlock(fd);
     for (int i = 0; i < 2; i++) close(go[i]), close(done[i]);
     names(true);
@@ -384,6 +372,5 @@ int main(int argc, char **argv)
     test_live_temporary_left_alone();
     test_lock();
     rmdir(folder);
-    printf("%u passed, %u failed\n", passed, failed);
-    return failed != 0;
+    return checks_end();
 }

@@ -1,12 +1,12 @@
 /* What going back costs, in processor time: to the step before, to the middle, and by `reverse` over
  * the whole run; and the memory of snapshots. With a name prints the figures of that format only. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include "base/writer.h"
 #include "penta/debug.h"
+#include "support.h"
 
 static double cpu(void)
 {
@@ -54,14 +54,11 @@ static const struct run {
      2},
 };
 
-static unsigned failed;
-
 static void tell(const struct run *r, const char *what, double seconds, double limit)
 {
     bool ok = limit <= 0 || seconds <= limit;
-    failed += !ok;
-    printf("%s %-6s %-28s %8.3f s%s\n", ok ? "   " : "FAIL", r->name, what, seconds,
-           ok ? "" : " is too much");
+    printf("    %-6s %-28s %8.3f s\n", r->name, what, seconds);
+    CHECK(ok, "%s: %s takes too long", r->name, what);
 }
 
 static penta_module *make(const struct run *r)
@@ -74,20 +71,10 @@ static penta_module *make(const struct run *r)
         writer_print(&text, "WRITE64 0x%x, %u\n", (unsigned)(0x10000 + i * apart % span),
                      (unsigned)i + 1);
     if (!r->text) writer_text(&text, "HALT\n");
-    penta_findings *findings = penta_findings_new();
-    penta_module *m =
-        penta_assemble(writer_view(&text), r->format, NULL, 0, penta_findings_add, findings);
-    if (!m && penta_findings_count(findings))
-        printf("%s: %s\n", r->name, penta_findings_at(findings, 0)->message);
-    penta_findings_free(findings);
+    penta_module *m = penta_assemble(writer_view(&text), r->format, NULL, 0, print_finding, NULL);
+    REQUIRE(m);
     writer_free(&text);
     return m;
-}
-
-static void wrong(const struct run *r, const char *what)
-{
-    printf("FAIL %s %s\n", r->name, what);
-    failed++;
 }
 
 /* Where a motion of the debugger leads, and what it costs. */
@@ -97,7 +84,7 @@ static uint64_t moved(const struct run *r, penta_debugger *d, const char *what, 
     penta_stop stop;
     penta_error err;
     double t = cpu();
-    if (!penta_debugger_goto(d, step, &stop, &err)) wrong(r, "does not get there");
+    CHECK(penta_debugger_goto(d, step, &stop, &err), "%s: %s", r->name, err.message);
     tell(r, what, cpu() - t, limit);
     return stop.pc;
 }
@@ -119,7 +106,7 @@ static void measure_debugger(const struct run *r, penta_session *s, penta_debugg
     double t = cpu();
     penta_debugger_reverse(d, &stop, &err);
     tell(r, "reverse to the start", cpu() - t, r->limit);
-    if (penta_session_steps(s)) wrong(r, "does not go back to the start");
+    CHECK(!penta_session_steps(s), "%s: reverse ends at the start", r->name);
 }
 
 static void measure(const struct run *r)
@@ -127,18 +114,15 @@ static void measure(const struct run *r)
     penta_error err = {0};
     penta_stop stop;
     penta_module *m = make(r);
-    penta_session *s = m ? penta_session_new(m, "interp", &r->option, 1, &err) : NULL;
+    penta_session *s = penta_session_new(m, "interp", &r->option, 1, &err);
     double t = cpu();
     if (s) penta_session_run(s, r->steps, &stop);
     double run = cpu() - t;
     tell(r, "forward without a debugger", run, 0);
     penta_session_free(s);
-    s = m ? penta_session_new(m, "interp", &r->option, 1, &err) : NULL;
+    s = penta_session_new(m, "interp", &r->option, 1, &err);
     penta_debugger *d = s ? penta_debugger_new(s, &err) : NULL;
-    if (d)
-        measure_debugger(r, s, d, run);
-    else
-        wrong(r, err.message);
+    if (CHECK(d, "%s: %s", r->name, err.message)) measure_debugger(r, s, d, run);
     penta_debugger_free(d);
     penta_session_free(s);
     penta_close(m);
@@ -152,8 +136,7 @@ int main(int argc, char **argv)
     getrusage(RUSAGE_SELF, &usage);
     /* 256 MiB of snapshots, one that is being made, the machine, and the program as text and bytes. */
     long most = usage.ru_maxrss / 1024;
-    printf("%s most memory: %ld MiB\n", most < 500 ? "   " : "FAIL", most);
-    failed += most >= 500;
-    printf("%u failed\n", failed);
-    return failed != 0;
+    printf("    most memory: %ld MiB\n", most);
+    CHECK(most < 500);
+    return checks_end();
 }

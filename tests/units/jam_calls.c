@@ -6,6 +6,7 @@
  *
  *     jam_calls STATE.json */
 #include "penta/jam.h"
+#include "support.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,7 +143,6 @@ enum { RANGES = sizeof ranges / sizeof *ranges };
 
 /* ---- one program ---- */
 
-static unsigned passed, failed;
 static const uint64_t gas_limit = 100000, authorize_gas = 50000000;
 
 static void put(uint8_t *p, uint64_t value, unsigned bytes)
@@ -163,13 +163,6 @@ static void fill_memory(uint8_t *m)
     memcpy(m + 0x200, inner_program, sizeof inner_program);
     put(m + 0x280, 1000, 8);       /* gas of the inner machine */
     put(m + 0x288, 0xffff0000, 8); /* where its program returns to */
-}
-
-static void complain(void *user, const penta_error *finding)
-{
-    (void)user;
-    printf("assembling: %s\n", finding->message);
-    failed++;
 }
 
 /* Setup is written with the numbers up to 0.7.2: the draft's are one higher. */
@@ -224,9 +217,8 @@ static penta_buffer program_of(const struct row *row, unsigned version, unsigned
                  registers[i], row->r[i]);
     snprintf(text + strlen(text), sizeof text - strlen(text), "ecalli %d\na0 = 0\na1 = 0\nret\n",
              number_in(row->call, version));
-    penta_module *module = penta_assemble((penta_bytes){(const uint8_t *)text, strlen(text)}, "pvm",
-                                          NULL, 0, complain, NULL);
-    if (!module || !penta_encode(module, &out, &err)) failed++;
+    penta_module *module = assembled("pvm", text);
+    CHECK(penta_encode(module, &out, &err));
     penta_close(module);
     return out;
 }
@@ -358,15 +350,11 @@ static void run_row(struct stage *b, const struct row *row)
     penta_jam_state_changes(b->state, count_change, &changes);
     unsigned own = 3; /* record, preimage and request of the code */
     if ((panic || oog) && changes != own && row->entry != TRANSFERS) ok = false;
-    if (ok)
-        passed++;
-    else {
-        failed++;
-        printf("FAIL %s %s entry %d service %u: %s; want %s and %" PRIu64
-               " gas, got exit %d, %" PRIu64 " gas, %u changes\n",
-               version_names[b->version], b->engine, row->entry, row->service, b->line, want, used,
-               (int)result.exit, result.gas_used, changes);
-    }
+    CHECK(ok,
+          "%s %s entry %d service %u: %s; want %s and %" PRIu64 " gas, got exit %d, %" PRIu64
+          " gas, %u changes",
+          version_names[b->version], b->engine, row->entry, row->service, b->line, want, used,
+          (int)result.exit, result.gas_used, changes);
     penta_jam_result_free(&result);
     penta_buffer_free(&file);
 }
@@ -438,7 +426,7 @@ static void run_ranges(struct stage *b)
     }
 }
 
-static bool open_stage(struct stage *b, penta_bytes json, unsigned version, const char *engine)
+static void open_stage(struct stage *b, penta_bytes json, unsigned version, const char *engine)
 {
     static const uint8_t wanted[] = {5, 6, 7, 8}, none[] = {0};
     penta_option options[] = {
@@ -448,39 +436,29 @@ static bool open_stage(struct stage *b, penta_bytes json, unsigned version, cons
     *b = (struct stage){.version = version, .engine = engine};
     b->host = penta_jam_host_new(options, 3, &err);
     if (b->host) b->state = penta_jam_state_new(b->host, NULL, &err);
-    if (!b->state || !penta_jam_state_read(b->state, json, NULL, &err)) {
-        printf("%s\n", err.message);
-        return false;
-    }
+    REQUIRE(b->state && penta_jam_state_read(b->state, json, NULL, &err), "%s", err.message);
     penta_jam_hash((penta_bytes){wanted, 4}, hash);
     penta_jam_request_key(9, hash, 4, key);
     penta_jam_state_set(b->state, key, (penta_bytes){none, 1}, &err);
     penta_jam_state_commit(b->state, &err);
     penta_jam_on_call(b->host, called, b);
-    return true;
 }
 
 int main(int count, char **words)
 {
     static const char *const engines[] = {"interp", "jit", "both"};
-    static char json[100000];
-    FILE *file = count > 1 ? fopen(words[1], "rb") : NULL;
-    if (!file) return 2;
-    size_t size = fread(json, 1, sizeof json, file);
-    fclose(file);
+    if (count < 2) return 2;
+    penta_bytes json = file_of(words[1]);
     for (unsigned version = 0; version < VERSIONS; version++)
         for (unsigned i = 0; i < 3; i++) {
             struct stage b;
-            if (open_stage(&b, (penta_bytes){(const uint8_t *)json, size}, version, engines[i])) {
-                run_rows(&b);
-                run_offers(&b);
-                if (version != 0) run_ranges(&b);
-            } else {
-                failed++;
-            }
+            open_stage(&b, json, version, engines[i]);
+            run_rows(&b);
+            run_offers(&b);
+            if (version != 0) run_ranges(&b);
             penta_jam_state_free(b.state);
             penta_jam_host_free(b.host);
         }
-    printf("%u passed, %u failed\n", passed, failed);
-    return failed != 0;
+    file_free(json);
+    return checks_end();
 }

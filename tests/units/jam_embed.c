@@ -2,37 +2,20 @@
  * work reports from packages into blocks, and many hosts in many threads.
  *
  *     jam_embed [THREADS] */
+#include "support.h"
 #include "penta/jam.h"
-#include <pthread.h>
 #include <stdio.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { SERVICE = 7, HASH = PENTA_JAM_HASH, SEGMENT = PENTA_JAM_SEGMENT, KEY = PENTA_JAM_KEY };
 enum { ENTRIES = 32 };
 
-static unsigned passed, failed;
-
-static void expect(bool ok, const char *what)
-{
-    if (ok)
-        passed++;
-    else {
-        failed++;
-        printf("FAIL %s\n", what);
-    }
-}
-
 static uint8_t *put(uint8_t *p, uint64_t value, unsigned bytes)
 {
     for (unsigned i = 0; i < bytes; i++) *p++ = (uint8_t)(value >> 8 * i);
     return p;
-}
-
-static void complain(void *user, const penta_error *finding)
-{
-    (void)user;
-    expect(false, finding->message);
 }
 
 /* Refine does what the first byte of its payload says; accumulate counts its runs under "key". */
@@ -92,9 +75,8 @@ static penta_buffer assemble(const char *body)
              "%%dialect = jam\n%%isa = latest64\n%%metadata = 00\n%%stack_size = 4096\n"
              "%%heap_pages = 16\n%%rw_data = 6b6579\n%s",
              body);
-    penta_module *module = penta_assemble((penta_bytes){(const uint8_t *)text, strlen(text)}, "pvm",
-                                          NULL, 0, complain, NULL);
-    expect(module && penta_encode(module, &out, &err), "assembling");
+    penta_module *module = assembled("pvm", text);
+    CHECK(penta_encode(module, &out, &err));
     penta_close(module);
     return out;
 }
@@ -260,8 +242,7 @@ static void run_reports(const char *engine, const penta_buffer *codes, size_t co
     penta_jam_host *host = penta_jam_host_new(options, 2, &err);
     penta_jam_state *state = penta_jam_state_new(host, &source, &err);
     store_service(&store, codes, count);
-    for (size_t i = 0; i < count; i++)
-        penta_jam_hash((penta_bytes){codes[i].data, codes[i].size}, hashes[i]);
+    for (size_t i = 0; i < count; i++) penta_jam_hash(view_of(&codes[i]), hashes[i]);
     const struct item items[] = {
         {hashes[0], 0, 0}, /* ok */
         {hashes[0], 1, 0}, /* panics */
@@ -280,52 +261,51 @@ static void run_reports(const char *engine, const penta_buffer *codes, size_t co
     penta_jam_availability where = {.bundle_size = 5};
     penta_jam_package package = {.core = 0};
     package.encoded = (penta_bytes){bytes, package_of(bytes, hashes[1], items, ITEMS)};
-    expect(penta_jam_report_make(host, state, &package, &where, &report, &err), "a report is made");
-    expect(report.authorized.exit == PENTA_JAM_HALT && report.authorized.output.size == 2 &&
-               report.authorized.gas_used == 3,
-           "the authorizer grants");
+    CHECK(penta_jam_report_make(host, state, &package, &where, &report, &err), "a report is made");
+    CHECK(report.authorized.exit == PENTA_JAM_HALT && report.authorized.output.size == 2 &&
+              report.authorized.gas_used == 3,
+          "the authorizer grants");
     bool same = report.item_count == ITEMS;
     for (size_t i = 0; same && i < ITEMS; i++) same = report.items[i].exit == exits[i];
-    expect(same, "results of the items");
-    expect(same && report.items[0].output.size == 2 && !report.items[5].output.size,
-           "only what is ok has an output");
-    expect(same && report.items[6].gas_used == 0 && report.items[1].gas_used == 4,
-           "gas of failures");
-    expect(report.exports.size == 4 * SEGMENT && !memcmp(report.exports.data, "key", 3) &&
-               !memcmp(report.exports.data + SEGMENT, zeros, SEGMENT),
-           "what failed exports zeros");
-    penta_jam_segments_root((penta_bytes){report.exports.data, report.exports.size}, hash);
-    expect(!memcmp(hash, report.exports_root, HASH), "root of the exports");
+    CHECK(same, "results of the items");
+    CHECK(same && report.items[0].output.size == 2 && !report.items[5].output.size,
+          "only what is ok has an output");
+    CHECK(same && report.items[6].gas_used == 0 && report.items[1].gas_used == 4,
+          "gas of failures");
+    CHECK(report.exports.size == 4 * SEGMENT && !memcmp(report.exports.data, "key", 3) &&
+              !memcmp(report.exports.data + SEGMENT, zeros, SEGMENT),
+          "what failed exports zeros");
+    penta_jam_segments_root(view_of(&report.exports), hash);
+    CHECK(!memcmp(hash, report.exports_root, HASH), "root of the exports");
     memcpy(config, hashes[1], HASH);
     memcpy(config + HASH, "cfg", 3);
     penta_jam_hash((penta_bytes){config, sizeof config}, hash);
-    expect(!memcmp(hash, report.authorizer, HASH), "hash of the authorizer");
+    CHECK(!memcmp(hash, report.authorizer, HASH), "hash of the authorizer");
     penta_jam_hash(package.encoded, hash);
-    expect(report.encoded.size > HASH && !memcmp(hash, report.encoded.data, HASH),
-           "the report starts with the hash of its package");
+    CHECK(report.encoded.size > HASH && !memcmp(hash, report.encoded.data, HASH),
+          "the report starts with the hash of its package");
 
     /* A block takes it as it is; its items are all of one service, which runs once. */
     penta_bytes encoded = {report.encoded.data, report.encoded.size};
     penta_jam_block block = {.slot = 12, .reports = &encoded, .report_count = 1};
     penta_jam_outcome outcome = {0};
-    expect(penta_jam_block_run(host, state, &block, &outcome, &err) && outcome.reports == 1 &&
-               outcome.runs == 1 && outcome.service_count == 1 &&
-               outcome.services[0].items == ITEMS,
-           "a block accumulates the report");
+    CHECK(penta_jam_block_run(host, state, &block, &outcome, &err) && outcome.reports == 1 &&
+              outcome.runs == 1 && outcome.service_count == 1 && outcome.services[0].items == ITEMS,
+          "a block accumulates the report");
     penta_jam_state_changes(state, take_change, &store);
-    expect(counted(&store) == 1, "and its service has run");
+    CHECK(counted(&store) == 1, "and its service has run");
     penta_jam_outcome_free(&outcome);
 
     for (unsigned i = 2; i < 4; i++) {
         package.encoded.size = package_of(bytes, hashes[i], items, 1);
-        expect(penta_jam_report_make(host, state, &package, NULL, &report, &err) &&
-                   report.authorized.exit == (i == 2 ? PENTA_JAM_PANIC : PENTA_JAM_OVERSIZE) &&
-                   !report.encoded.size && !report.item_count,
-               "no report without an authorization");
+        CHECK(penta_jam_report_make(host, state, &package, NULL, &report, &err) &&
+                  report.authorized.exit == (i == 2 ? PENTA_JAM_PANIC : PENTA_JAM_OVERSIZE) &&
+                  !report.encoded.size && !report.item_count,
+              "no report without an authorization");
     }
     package.encoded.size -= 1;
-    expect(!penta_jam_report_make(host, state, &package, NULL, &report, &err) && err.code,
-           "a package that is none is an error");
+    CHECK(!penta_jam_report_make(host, state, &package, NULL, &report, &err) && err.code,
+          "a package that is none is an error");
     penta_jam_report_free(&report);
     penta_jam_state_free(state);
     penta_jam_host_free(host);
@@ -360,10 +340,10 @@ int main(int count, char **words)
     penta_buffer codes[CODES] = {assemble(service_text), assemble(granting_text),
                                  assemble(refusing_text), assemble(talking_text), assemble(big)};
     uint64_t gas = run_node("interp", codes[0], true, 40);
-    expect(gas, "a node answers for its accounts");
+    CHECK(gas, "a node answers for its accounts");
     for (unsigned i = 0; i < 3; i++) {
-        expect(run_node(engines[i], codes[0], true, 40) == gas, "by callbacks");
-        expect(run_node(engines[i], codes[0], false, 40) == gas, "handed over");
+        CHECK(run_node(engines[i], codes[0], true, 40) == gas, "by callbacks");
+        CHECK(run_node(engines[i], codes[0], false, 40) == gas, "handed over");
         run_reports(engines[i], codes, CODES);
     }
     if (threads > MOST) threads = MOST;
@@ -373,9 +353,8 @@ int main(int count, char **words)
     }
     for (unsigned i = 0; i < threads; i++) {
         pthread_join(list[i].id, NULL);
-        expect(list[i].gas == gas, "a node in a thread of its own");
+        CHECK(list[i].gas == gas, "a node in a thread of its own");
     }
     for (unsigned i = 0; i < CODES; i++) penta_buffer_free(&codes[i]);
-    printf("%u passed, %u failed\n", passed, failed);
-    return failed != 0;
+    return checks_end();
 }

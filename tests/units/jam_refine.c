@@ -2,42 +2,19 @@
  * roots are known, and the null authorizer.
  *
  *     jam_refine FOLDER [all]      all: every known root instead of thirty */
+#include "support.h"
 #include "penta/jam.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SERVICE = 15, HASH = PENTA_JAM_HASH };
 static const uint64_t gas_limit = 1000000000;
 
-static unsigned passed, failed;
-
-static void expect(bool ok, const char *engine, const char *what, unsigned n)
-{
-    if (ok)
-        passed++;
-    else {
-        failed++;
-        printf("FAIL %s: %s %u\n", engine, what, n);
-    }
-}
-
-static penta_bytes read_file(const char *folder, const char *name, size_t before)
+static penta_bytes jam_file(const char *folder, const char *name)
 {
     char path[1000];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        perror(path);
-        exit(1);
-    }
-    fseek(file, 0, SEEK_END);
-    size_t size = (size_t)ftell(file);
-    rewind(file);
-    uint8_t *bytes = calloc(1, size + before + 1);
-    size_t got = fread(bytes + before, 1, size, file);
-    fclose(file);
-    return (penta_bytes){bytes, got + before};
+    return file_of(path);
 }
 
 static uint8_t *put(uint8_t *p, uint64_t value, unsigned bytes)
@@ -98,12 +75,14 @@ static void run_engine(const char *engine, const char *folder, bool all)
     penta_option options[] = {{"chain", "tiny"}, {"engine", engine}};
     penta_jam_host *host = penta_jam_host_new(options, 2, &err);
     penta_jam_state *state = penta_jam_state_new(host, NULL, &err);
-    penta_bytes fib = read_file(folder, "fib.pvm", 1); /* a bare program: no metadata before it */
-    penta_bytes null = read_file(folder, "null-authorizer.jam", 0);
-    penta_bytes roots = read_file(folder, "fib-roots.json", 0);
+    penta_bytes bare = jam_file(folder, "fib.pvm"), null = jam_file(folder, "null-authorizer.jam"),
+                roots = jam_file(folder, "fib-roots.json");
+    penta_buffer fib = {0};
+    penta_buffer_append(&fib, (penta_bytes){(const uint8_t *)"", 1}); /* no metadata */
+    penta_buffer_append(&fib, bare);
     uint8_t fib_hash[HASH], null_hash[HASH], package[1000], root[HASH];
     add_service(state, null, null_hash);
-    add_service(state, fib, fib_hash);
+    add_service(state, view_of(&fib), fib_hash);
     penta_jam_result result = {0};
     for (unsigned i = 0; i < (all ? 3072 : 30); i++) {
         unsigned n = all ? i + 1 : i < 20 ? i + 1 : (i - 19) * (i - 19) * 5;
@@ -111,28 +90,30 @@ static void run_engine(const char *engine, const char *folder, bool all)
         penta_jam_package given = {.core = 0};
         given.encoded = (penta_bytes){package, make_package(package, null_hash, fib_hash, n)};
         bool ok = penta_jam_refine(host, state, &given, 0, &result, &err);
-        expect(ok && result.exit == PENTA_JAM_HALT, engine, "fib halts for", n);
-        expect(ok && result.exports.size == (size_t)n * PENTA_JAM_SEGMENT, engine,
-               "segments of fib", n);
-        penta_jam_segments_root((penta_bytes){result.exports.data, result.exports.size}, root);
+        CHECK(ok && result.exit == PENTA_JAM_HALT, "%s: fib halts for %u", engine, n);
+        CHECK(ok && result.exports.size == (size_t)n * PENTA_JAM_SEGMENT, "%s: segments of fib %u",
+              engine, n);
+        penta_jam_segments_root(view_of(&result.exports), root);
         for (unsigned k = 0; k < HASH; k++) snprintf(got + 2 * k, 3, "%02x", root[k]);
         root_of(roots, n, want);
-        expect(!strcmp(want, got), engine, "root of fib", n);
+        CHECK(!strcmp(want, got), "%s: root of fib %u", engine, n);
     }
     penta_jam_package given = {.core = 0};
     given.encoded = (penta_bytes){package, make_package(package, null_hash, fib_hash, 1)};
     bool ok = penta_jam_is_authorized(host, state, &given, &result, &err);
-    expect(ok && result.exit == PENTA_JAM_HALT && result.gas_used == 3 && !result.output.size,
-           engine, "null authorizer, core", 0);
+    CHECK(ok && result.exit == PENTA_JAM_HALT && result.gas_used == 3 && !result.output.size,
+          "%s: null authorizer, core %d", engine, 0);
     given.encoded = (penta_bytes){package, make_package(package, fib_hash, root, 1)};
     ok = penta_jam_refine(host, state, &given, 0, &result, &err);
-    expect(ok && result.exit == PENTA_JAM_NO_CODE && !result.gas_used, engine, "missing code", 1);
+    CHECK(ok && result.exit == PENTA_JAM_NO_CODE && !result.gas_used, "%s: missing code %d", engine,
+          1);
     penta_jam_result_free(&result);
     penta_jam_state_free(state);
     penta_jam_host_free(host);
-    free((void *)fib.data);
-    free((void *)null.data);
-    free((void *)roots.data);
+    penta_buffer_free(&fib);
+    file_free(bare);
+    file_free(null);
+    file_free(roots);
 }
 
 int main(int count, char **words)
@@ -141,6 +122,5 @@ int main(int count, char **words)
     if (count < 2) return 2;
     for (unsigned i = 0; i < 3; i++)
         run_engine(engines[i], words[1], count > 2 && !strcmp(words[2], "all"));
-    printf("%u passed, %u failed\n", passed, failed);
-    return failed != 0;
+    return checks_end();
 }

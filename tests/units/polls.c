@@ -2,9 +2,9 @@
  * interrupted anywhere, also over a snapshot. By counted work (core/poll.h), without a clock.
  *
  * The machine of cvbc has no instruction whose work grows with its operands; its host has one, PRINTF. */
+#include <stdio.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -12,9 +12,8 @@
 #include "crypto/hash.h"
 #include "penta/session.h"
 #include "penta/train.h"
+#include "support.h"
 #include "tvmr/vm/ops.h"
-
-static unsigned long passed, failed;
 
 struct sample { /* a program whose last instruction but one is the one */
     const char *format, *engine, *line;
@@ -26,26 +25,13 @@ struct sample { /* a program whose last instruction but one is the one */
 
 static bool check(bool ok, const struct sample *s, const char *what, uint64_t a, uint64_t b)
 {
-    passed += ok;
-    failed += !ok;
-    if (!ok)
-        printf("FAIL %s %s, %s: %s (%llu, %llu)\n", s->format, s->engine ? s->engine : "", s->line,
-               what, (unsigned long long)a, (unsigned long long)b);
-    return ok;
-}
-
-static void tell(void *user, const penta_error *finding)
-{
-    (void)user;
-    if (finding->severity == PENTA_ERROR) printf("  %s\n", finding->message);
+    return CHECK(ok, "%s %s, %s: %s (%llu, %llu)", s->format, s->engine ? s->engine : "", s->line,
+                 what, (unsigned long long)a, (unsigned long long)b);
 }
 
 static penta_vm *open_machine(const struct sample *s, const penta_module *module)
 {
-    penta_error err;
-    penta_vm *vm = penta_vm_new(module, s->engine, s->options, s->option_count, &err);
-    if (!vm) check(false, s, err.message, 0, 0);
-    return vm;
+    return machine_of(module, s->engine, s->options, s->option_count);
 }
 
 static bool save(const struct sample *s, penta_vm *vm, penta_buffer *out)
@@ -53,11 +39,6 @@ static bool save(const struct sample *s, penta_vm *vm, penta_buffer *out)
     penta_error err;
     *out = (penta_buffer){0};
     return check(penta_vm_save(vm, out, &err), s, "it saves", 0, 0);
-}
-
-static bool same(penta_buffer a, penta_buffer b)
-{
-    return a.size == b.size && !memcmp(a.data, b.data, a.size);
 }
 
 /* To the end: what a host is asked is answered with nothing. */
@@ -80,7 +61,6 @@ static void interrupted(const struct sample *s, const penta_module *module, uint
     penta_stop stop;
     penta_error err;
     penta_vm *vm = open_machine(s, module);
-    if (!vm) return;
     penta_vm_run(vm, before, &stop);
     uint64_t pc = stop.pc;
     bool jit = s->engine && strcmp(s->engine, "interp");
@@ -94,9 +74,8 @@ static void interrupted(const struct sample *s, const penta_module *module, uint
               stop.pc, pc);
         penta_buffer middle;
         penta_vm *other = open_machine(s, module);
-        if (!other || !save(s, vm, &middle)) return;
-        check(penta_vm_load(other, (penta_bytes){middle.data, middle.size}, &err), s,
-              "the snapshot loads", i, gap);
+        if (!save(s, vm, &middle)) return;
+        check(penta_vm_load(other, view_of(&middle), &err), s, "the snapshot loads", i, gap);
         penta_buffer_free(&middle);
         penta_vm_free(vm);
         vm = other;
@@ -106,7 +85,8 @@ static void interrupted(const struct sample *s, const penta_module *module, uint
     run_to_end(vm, &stop);
     check(stop.kind == PENTA_STOP_HALT, s, "it halts", stop.kind, stop.detail);
     penta_buffer got;
-    if (save(s, vm, &got)) check(same(got, end), s, "the same as without interrupts", gap, often);
+    if (save(s, vm, &got))
+        check(same_buffer(&got, &end), s, "the same as without interrupts", gap, often);
     penta_buffer_free(&got);
     penta_vm_free(vm);
 }
@@ -117,8 +97,8 @@ static uint64_t steps_of(const struct sample *s, const penta_module *module)
     if (!strcmp(s->format, "pvm")) plain.engine = "interp"; /* which counts */
     penta_stop stop = {0};
     penta_vm *vm = open_machine(&plain, module);
-    if (vm) run_to_end(vm, &stop);
-    if (vm) check(stop.kind == PENTA_STOP_HALT, s, "it halts", stop.kind, stop.detail);
+    run_to_end(vm, &stop);
+    check(stop.kind == PENTA_STOP_HALT, s, "it halts", stop.kind, stop.detail);
     penta_vm_free(vm);
     return stop.kind == PENTA_STOP_HALT ? stop.steps : 0;
 }
@@ -126,9 +106,7 @@ static uint64_t steps_of(const struct sample *s, const penta_module *module)
 static void try_sample(const struct sample *s)
 {
     penta_stop stop;
-    penta_bytes text = {(const uint8_t *)s->text, strlen(s->text)};
-    penta_module *module = penta_assemble(text, s->format, NULL, 0, tell, NULL);
-    if (!check(module, s, "it assembles", 0, 0)) return;
+    penta_module *module = assembled(s->format, s->text);
     uint64_t steps = steps_of(s, module);
     penta_vm *vm = steps ? open_machine(s, module) : NULL;
     if (vm) {
@@ -188,12 +166,10 @@ static void try_tvmr(const char *registers, const char *before, const char *line
     struct sample s = {"tvmr", NULL, line, text, units, options, 4};
     try_sample(&s);
     /* which handler that was */
-    penta_bytes bytes = {(const uint8_t *)text, strlen(text)};
-    penta_module *module = penta_assemble(bytes, "tvmr", NULL, 0, NULL, NULL);
-    penta_vm *vm = module ? open_machine(&s, module) : NULL;
-    struct tvmr_vm *machine = vm ? tvmr_vm(vm) : NULL;
-    if (machine && tried.count < HANDLERS)
-        tried.list[tried.count++] = machine->code[machine->count - 2].plain;
+    penta_module *module = assembled("tvmr", text);
+    penta_vm *vm = open_machine(&s, module);
+    const struct tvmr_vm *machine = tvmr_vm(vm);
+    if (tried.count < HANDLERS) tried.list[tried.count++] = machine->code[machine->count - 2].plain;
     penta_vm_free(vm);
     penta_close(module);
 }
@@ -296,9 +272,7 @@ static void try_contract(const char *engine)
         "a0 = 0\na1 = 0x20100\na2 = 32\necalli 1\ntrap\n";
     const penta_option options[] = {{"host", "revive"}, {"map", "0x20000:16777216"}};
     struct sample s = {"pvm", engine, "hash_keccak_256", text, 1000000, options, 2};
-    penta_module *module = penta_assemble((penta_bytes){(const uint8_t *)text, strlen(text)}, "pvm",
-                                          NULL, 0, tell, NULL);
-    if (!check(module, &s, "it assembles", 0, 0)) return;
+    penta_module *module = assembled("pvm", text);
     penta_buffer whole = {0}, again = {0};
     unsigned none = 0, some = 0;
     uint64_t units = 0, ignored = 0;
@@ -306,7 +280,8 @@ static void try_contract(const char *engine)
         run_contract(&s, module, units / 2, &again, &some, &ignored)) {
         check(units >= s.units, &s, "units are counted", units, s.units);
         check(!none && some == 1, &s, "one interrupt takes effect", none, some);
-        check(whole.size && same(whole, again), &s, "the same as without", whole.size, again.size);
+        check(whole.size && same_buffer(&whole, &again), &s, "the same as without", whole.size,
+              again.size);
     }
     penta_buffer_free(&whole);
     penta_buffer_free(&again);
@@ -354,11 +329,10 @@ static void try_digests(void)
 static void try_session(const struct sample *s)
 {
     penta_error err;
-    penta_bytes text = {(const uint8_t *)s->text, strlen(s->text)};
-    penta_module *module = penta_assemble(text, s->format, NULL, 0, tell, NULL);
+    penta_module *module = assembled(s->format, s->text);
     penta_buffer whole = {0}, whole_log = {0};
     uint64_t total = 0;
-    for (uint64_t k = 0; check(module, s, "it assembles", 0, 0) && k < 5; k++) {
+    for (uint64_t k = 0; k < 5; k++) {
         penta_stop stop;
         penta_session *session = penta_session_new(module, NULL, s->options, s->option_count, &err);
         if (!check(session, s, "a session opens", 0, 0)) break;
@@ -377,8 +351,8 @@ static void try_session(const struct sample *s)
         check(stop.kind == PENTA_STOP_HALT && interrupts == !!k, s, "interrupts", k, interrupts);
         penta_buffer end = {0}, log = {0};
         if (save(s, vm, &end) && penta_session_log(session, &log, &err)) {
-            check(!k || same(end, whole), s, "the same machine as without", k, 0);
-            check(!k || same(log, whole_log), s, "the same calls as without", k, 0);
+            check(!k || same_buffer(&end, &whole), s, "the same machine as without", k, 0);
+            check(!k || same_buffer(&log, &whole_log), s, "the same calls as without", k, 0);
         }
         penta_buffer_free(k ? &end : &whole);
         penta_buffer_free(k ? &log : &whole_log);
@@ -434,13 +408,11 @@ static void try_train(void)
     const penta_tvmr_samples samples = {data, targets, NULL, NULL};
     const penta_option options[] = {{"epochs", "3"}};
     struct sample s = {"tvmr", NULL, "train", text, 0, NULL, 0};
-    penta_module *module = penta_assemble((penta_bytes){(const uint8_t *)text, strlen(text)},
-                                          "tvmr", NULL, 0, tell, NULL);
+    penta_module *module = assembled("tvmr", text);
     uint64_t total = 0;
-    for (uint64_t k = 0; check(module, &s, "it assembles", 0, 0) && k < 8; k++) {
+    for (uint64_t k = 0; k < 8; k++) {
         penta_tvmr_trained out;
         penta_vm *vm = open_machine(&s, module);
-        if (!vm) break;
         vm->poll.trip = k ? 1 + total * (k - 1) / 8 : 0;
         bool ok = penta_tvmr_train(vm, &samples, options, 1, NULL, NULL, &out, &err);
         if (check(ok, &s, err.message, k, 0)) {
@@ -528,16 +500,16 @@ static void try_inside(const char *engine, const char *gas, bool endless)
     struct sample s = {"pvm", engine, "invoke", text, endless, options, 4};
     penta_error err;
     penta_buffer whole = {0}, again = {0};
-    penta_module *source = penta_assemble((penta_bytes){(const uint8_t *)text, strlen(text)}, "pvm",
-                                          NULL, 0, tell, NULL);
-    penta_bytes file = {0};
-    if (source) file.data = penta_module_bytes(source, &file.size);
-    penta_module *module = source ? penta_open(file, "pvm", dialect, 2, &err) : NULL;
+    penta_module *source = assembled("pvm", text);
+    penta_bytes file;
+    file.data = penta_module_bytes(source, &file.size);
+    penta_module *module = penta_open(file, "pvm", dialect, 2, &err);
     if (check(module, &s, "it assembles", 0, 0) && endless) {
         run_inside(&s, module, 5, &again);
     } else if (module && run_inside(&s, module, 0, &whole) &&
                run_inside(&s, module, 1000, &again)) {
-        check(whole.size && same(whole, again), &s, "the same as without", whole.size, again.size);
+        check(whole.size && same_buffer(&whole, &again), &s, "the same as without", whole.size,
+              again.size);
     }
     penta_buffer_free(&whole);
     penta_buffer_free(&again);
@@ -661,11 +633,10 @@ static void try_jam_call(const struct jam_row *row, const char *engine)
     struct sample s = {"pvm", engine, row->call, text, row->units, refine ? options : accumulate,
                        4};
     penta_error err;
-    penta_module *source = penta_assemble((penta_bytes){(const uint8_t *)text, strlen(text)}, "pvm",
-                                          NULL, 0, tell, NULL);
-    penta_bytes file = {0};
-    if (source) file.data = penta_module_bytes(source, &file.size);
-    penta_module *module = source ? penta_open(file, "pvm", dialect, 2, &err) : NULL;
+    penta_module *source = assembled("pvm", text);
+    penta_bytes file;
+    file.data = penta_module_bytes(source, &file.size);
+    penta_module *module = penta_open(file, "pvm", dialect, 2, &err);
     penta_buffer whole = {0};
     unsigned none = 0;
     uint64_t units = 0, ignored;
@@ -676,8 +647,9 @@ static void try_jam_call(const struct jam_row *row, const char *engine)
             penta_buffer again = {0};
             unsigned some = 0;
             if (run_jam(&s, module, 1 + units * k / 5, &again, &some, &ignored))
-                check((some == 1 || units * k / 5 + POLL_UNITS >= units) && same(whole, again), &s,
-                      "an interrupt, and the same", some, k);
+                check((some == 1 || units * k / 5 + POLL_UNITS >= units) &&
+                          same_buffer(&whole, &again),
+                      &s, "an interrupt, and the same", some, k);
             penta_buffer_free(&again);
         }
     }
@@ -713,6 +685,5 @@ int main(void)
         try_inside(i ? "jit" : "interp", "20000000", false);
         try_inside(i ? "jit" : "interp", "0x3fffffffffffffff", true);
     }
-    printf("%lu passed, %lu failed\n", passed, failed);
-    return failed != 0;
+    return checks_end();
 }

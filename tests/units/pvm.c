@@ -1,49 +1,11 @@
 /* The embedding interface of pvm: what no case file can reach. */
+#include "support.h"
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "penta/pvm.h"
 #include "pvm/host/keccak.h"
 #include "pvm/vm/handlers.h"
-
-static unsigned passed, failed;
-
-static void expect(bool ok, const char *what)
-{
-    if (ok) {
-        passed++;
-        return;
-    }
-    failed++;
-    printf("FAIL %s\n", what);
-}
-
-static void note(void *user, const penta_error *finding)
-{
-    (void)user;
-    printf("%s\n", finding->message);
-}
-
-static bool contains(const penta_buffer *text, const char *part)
-{
-    return memmem(text->data, text->size, part, strlen(part)) != NULL;
-}
-
-static penta_module *assemble(const char *text)
-{
-    penta_bytes bytes = {(const uint8_t *)text, strlen(text)};
-    return penta_assemble(bytes, "pvm", NULL, 0, note, NULL);
-}
-
-static penta_vm *machine(const penta_module *module, penta_option *options, size_t count)
-{
-    penta_error err;
-    penta_vm *vm = penta_vm_new(module, NULL, options, count, &err);
-    if (!vm) printf("%s\n", err.message);
-    return vm;
-}
 
 static void test_keccak(void)
 {
@@ -58,8 +20,8 @@ static void test_keccak(void)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint8_t hash[32];
-        keccak256_digest((penta_bytes){(const uint8_t *)rows[i].text, strlen(rows[i].text)}, hash);
-        expect(!memcmp(hash, rows[i].head, 4), rows[i].text);
+        keccak256_digest(bytes_of(rows[i].text), hash);
+        CHECK(!memcmp(hash, rows[i].head, 4), "%s", rows[i].text);
     }
 }
 
@@ -67,28 +29,26 @@ static void test_pool(void)
 {
     penta_error err;
     penta_module *module =
-        assemble("%isa = latest64\n%rw_data_size = 4096\n%rw_data = 07\n"
-                 "pub @count:\na0 = u8 [0x20000]\na0 = a0 + 1\nu8 [0x20000] = a0\nret\n");
-    expect(module != NULL, "assemble");
-    if (!module) return;
+        assembled("pvm", "%isa = latest64\n%rw_data_size = 4096\n%rw_data = 07\n"
+                         "pub @count:\na0 = u8 [0x20000]\na0 = a0 + 1\nu8 [0x20000] = a0\nret\n");
     penta_pvm_pool *pool = penta_pvm_pool_new(module, NULL, NULL, 0, &err);
     uint32_t pc = 1;
     penta_stop stop;
-    expect(penta_pvm_export(module, "count", &pc) && pc == 0, "export");
-    expect(!penta_pvm_export(module, "other", &pc), "no such export");
+    CHECK(penta_pvm_export(module, "count", &pc) && pc == 0, "export");
+    CHECK(!penta_pvm_export(module, "other", &pc), "no such export");
     for (int round = 0; round < 3; round++) {
         penta_vm *vm = penta_pvm_pool_take(pool, &err);
         for (uint64_t call = 0; call < 2; call++) {
             penta_pvm_call(vm, 0, NULL, 0);
             penta_vm_run(vm, UINT64_MAX, &stop);
-            expect(stop.kind == PENTA_STOP_HALT, "halts");
-            expect(penta_pvm_reg(vm, PENTA_PVM_A0) == 8 + call,
-                   "memory stays between calls, not between machines");
+            CHECK(stop.kind == PENTA_STOP_HALT, "halts");
+            CHECK(penta_pvm_reg(vm, PENTA_PVM_A0) == 8 + call,
+                  "memory stays between calls, not between machines");
         }
         penta_pvm_protect(vm, 0x20000, 4096, false);
         penta_pvm_call(vm, 0, NULL, 0);
         penta_vm_run(vm, UINT64_MAX, &stop);
-        expect(stop.kind == PENTA_STOP_TRAP, "a protected page is not written");
+        CHECK(stop.kind == PENTA_STOP_TRAP, "a protected page is not written");
         penta_vm_mark(vm, 4, true);
         penta_vm_free(vm);
     }
@@ -101,23 +61,23 @@ static void test_pool(void)
 static void test_paging(void)
 {
     penta_module *module =
-        assemble("%isa = latest64\npub @f:\nu64 [0x20ffc] = a0\na1 = u64 [0x20ffc]\nret\n");
+        assembled("pvm", "%isa = latest64\npub @f:\nu64 [0x20ffc] = a0\na1 = u64 [0x20ffc]\nret\n");
     penta_option options[] = {{"paging", "1"}, {"gas", "3"}, {"arg", "0x1122334455667788"}};
-    penta_vm *vm = machine(module, options, 3);
+    penta_vm *vm = machine_of(module, NULL, options, 3);
     penta_stop stop;
     for (int i = 0; i < 2; i++) {
         penta_vm_run(vm, UINT64_MAX, &stop);
-        expect(stop.kind == PENTA_STOP_FAULT && stop.args[0] == (i ? 0x21000u : 0x20000u) &&
-                   stop.args[1],
-               "the lowest missing page first");
-        expect(penta_pvm_gas(vm) == 0, "the block is paid once");
-        expect(penta_pvm_map(vm, stop.args[0], 4096, true), "map");
+        CHECK(stop.kind == PENTA_STOP_FAULT && stop.args[0] == (i ? 0x21000u : 0x20000u) &&
+                  stop.args[1],
+              "the lowest missing page first");
+        CHECK(penta_pvm_gas(vm) == 0, "the block is paid once");
+        CHECK(penta_pvm_map(vm, stop.args[0], 4096, true), "map");
     }
     penta_vm_run(vm, UINT64_MAX, &stop);
-    expect(stop.kind == PENTA_STOP_HALT && penta_pvm_reg(vm, PENTA_PVM_A1) == 0x1122334455667788u,
-           "goes on where it faulted");
+    CHECK(stop.kind == PENTA_STOP_HALT && penta_pvm_reg(vm, PENTA_PVM_A1) == 0x1122334455667788u,
+          "goes on where it faulted");
     penta_vm_run(vm, UINT64_MAX, &stop);
-    expect(stop.kind == PENTA_STOP_HALT && !stop.steps, "a final stop is given again");
+    CHECK(stop.kind == PENTA_STOP_HALT && !stop.steps, "a final stop is given again");
     penta_vm_free(vm);
     penta_close(module);
 }
@@ -125,25 +85,23 @@ static void test_paging(void)
 /* What a host may do on behalf of the program, and what a debugger may do. */
 static void test_rights(void)
 {
-    penta_module *module = assemble("%isa = latest64\npub @f:\nret\n");
-    penta_vm *vm = machine(module, NULL, 0);
+    penta_module *module = assembled("pvm", "%isa = latest64\npub @f:\nret\n");
+    penta_vm *vm = machine_of(module, NULL, NULL, 0);
     uint8_t byte = 7;
-    expect(penta_pvm_map(vm, 0x20000, 4096, false) && penta_pvm_map(vm, 0x21000, 4096, true),
-           "map");
-    expect(penta_pvm_readable(vm, 0x20000, 8192) && !penta_pvm_readable(vm, 0x20000, 8193),
-           "readable up to the end of what is mapped");
-    expect(penta_pvm_writable(vm, 0x21000, 4096) && !penta_pvm_writable(vm, 0x20fff, 2),
-           "a range is writable when all of it is");
-    expect(penta_pvm_writable(vm, UINT64_MAX, 0) && !penta_pvm_readable(vm, 0xffffffff, 2),
-           "0 bytes are allowed anywhere, and memory ends");
-    expect(!penta_pvm_write(vm, 0x20000, &byte, 1) && penta_pvm_read(vm, 0x20000, &byte, 1) &&
-               !byte,
-           "a host writes as the program may");
+    CHECK(penta_pvm_map(vm, 0x20000, 4096, false) && penta_pvm_map(vm, 0x21000, 4096, true), "map");
+    CHECK(penta_pvm_readable(vm, 0x20000, 8192) && !penta_pvm_readable(vm, 0x20000, 8193),
+          "readable up to the end of what is mapped");
+    CHECK(penta_pvm_writable(vm, 0x21000, 4096) && !penta_pvm_writable(vm, 0x20fff, 2),
+          "a range is writable when all of it is");
+    CHECK(penta_pvm_writable(vm, UINT64_MAX, 0) && !penta_pvm_readable(vm, 0xffffffff, 2),
+          "0 bytes are allowed anywhere, and memory ends");
+    CHECK(!penta_pvm_write(vm, 0x20000, &byte, 1) && penta_pvm_read(vm, 0x20000, &byte, 1) && !byte,
+          "a host writes as the program may");
     byte = 7;
-    expect(penta_vm_poke(vm, 0x20000, &byte, 1) && penta_pvm_read(vm, 0x20000, &byte, 1) &&
-               byte == 7,
-           "a debugger writes anywhere");
-    expect(penta_pvm_write(vm, 0x21000, &byte, 1), "write");
+    CHECK(penta_vm_poke(vm, 0x20000, &byte, 1) && penta_pvm_read(vm, 0x20000, &byte, 1) &&
+              byte == 7,
+          "a debugger writes anywhere");
+    CHECK(penta_pvm_write(vm, 0x21000, &byte, 1), "write");
     penta_vm_free(vm);
     penta_close(module);
 }
@@ -152,35 +110,35 @@ static void test_gas_and_host(void)
 {
     penta_error err;
     penta_module *module =
-        assemble("%isa = latest64\n%import \"f\"\npub @f:\necalli 0\na0 = a0 + 1\n"
-                 "fallthrough\necalli 5\nret\n");
+        assembled("pvm", "%isa = latest64\n%import \"f\"\npub @f:\necalli 0\na0 = a0 + 1\n"
+                         "fallthrough\necalli 5\nret\n");
     penta_option options[] = {{"gas", "4"}};
-    penta_vm *vm = machine(module, options, 1);
+    penta_vm *vm = machine_of(module, NULL, options, 1);
     penta_stop stop;
     penta_bytes name;
     uint64_t answer = 41;
-    expect(!penta_vm_answer(vm, &answer, 1, &err), "nothing to answer yet");
+    CHECK(!penta_vm_answer(vm, &answer, 1, &err), "nothing to answer yet");
     penta_vm_run(vm, UINT64_MAX, &stop);
-    expect(stop.kind == PENTA_STOP_HOST && stop.detail == 0 && stop.steps == 1, "host call");
-    expect(penta_pvm_import(module, 0, &name) && name.size == 1 && name.data[0] == 'f', "its name");
+    CHECK(stop.kind == PENTA_STOP_HOST && stop.detail == 0 && stop.steps == 1, "host call");
+    CHECK(penta_pvm_import(module, 0, &name) && name.size == 1 && name.data[0] == 'f', "its name");
     penta_vm_run(vm, UINT64_MAX, &stop);
-    expect(stop.kind == PENTA_STOP_HOST && !stop.steps, "it waits");
-    expect(penta_vm_answer(vm, &answer, 1, &err), "answer");
+    CHECK(stop.kind == PENTA_STOP_HOST && !stop.steps, "it waits");
+    CHECK(penta_vm_answer(vm, &answer, 1, &err), "answer");
     penta_vm_run(vm, UINT64_MAX, &stop);
-    expect(stop.kind == PENTA_STOP_GAS && stop.pc == 5 && penta_pvm_gas(vm) == 1, "out of gas");
-    expect(!penta_pvm_set_gas(vm, -1) && penta_pvm_set_gas(vm, 2), "more gas");
+    CHECK(stop.kind == PENTA_STOP_GAS && stop.pc == 5 && penta_pvm_gas(vm) == 1, "out of gas");
+    CHECK(!penta_pvm_set_gas(vm, -1) && penta_pvm_set_gas(vm, 2), "more gas");
     penta_vm_run(vm, UINT64_MAX, &stop);
-    expect(stop.kind == PENTA_STOP_HOST && stop.detail == 5, "goes on");
-    expect(penta_pvm_reg(vm, PENTA_PVM_A0) == 42, "with the answer");
+    CHECK(stop.kind == PENTA_STOP_HOST && stop.detail == 5, "goes on");
+    CHECK(penta_pvm_reg(vm, PENTA_PVM_A0) == 42, "with the answer");
     penta_pvm_end_call(vm);
     penta_vm_answer(vm, NULL, 0, &err);
     penta_vm_run(vm, UINT64_MAX, &stop);
-    expect(stop.kind == PENTA_STOP_HALT, "the host ends the call");
+    CHECK(stop.kind == PENTA_STOP_HALT, "the host ends the call");
     penta_buffer state = {0};
-    expect(penta_vm_describe_json(vm, &state, &err), "describe");
+    CHECK(penta_vm_describe_json(vm, &state, &err), "describe");
     /* 4 given, 1 left, set to 2: 3 used before, 2 after. */
-    expect(contains(&state, "\"gas\":0") && contains(&state, "\"gas_used\":5"),
-           "used, refill included");
+    CHECK(contains(&state, "\"gas\":0") && contains(&state, "\"gas_used\":5"),
+          "used, refill included");
     penta_buffer_free(&state);
     penta_vm_free(vm);
     penta_close(module);
@@ -195,9 +153,10 @@ static void *interrupt_soon(void *vm)
 
 static void test_interrupt_and_marks(void)
 {
-    penta_module *module = assemble("%isa = latest64\npub @f:\n@l:\na0 = a0 + 1\na1 = a1 + 2\n"
-                                    "jump @l if a2 == 0\nret\n");
-    penta_vm *vm = machine(module, NULL, 0);
+    penta_module *module =
+        assembled("pvm", "%isa = latest64\npub @f:\n@l:\na0 = a0 + 1\na1 = a1 + 2\n"
+                         "jump @l if a2 == 0\nret\n");
+    penta_vm *vm = machine_of(module, NULL, NULL, 0);
     penta_stop stop;
     pthread_t thread;
     int tries = 0;
@@ -206,19 +165,18 @@ static void test_interrupt_and_marks(void)
         penta_vm_run(vm, UINT64_MAX, &stop);
         pthread_join(thread, NULL);
     } while (stop.kind == PENTA_STOP_INTERRUPT && stop.steps <= 1000 && ++tries < 20);
-    expect(stop.kind == PENTA_STOP_INTERRUPT && stop.steps > 1000, "interrupted");
+    CHECK(stop.kind == PENTA_STOP_INTERRUPT && stop.steps > 1000, "interrupted");
     uint64_t before = penta_pvm_reg(vm, PENTA_PVM_A0);
-    expect(penta_vm_mark(vm, 3, true) && !penta_vm_mark(vm, 4, true), "marks are at instructions");
+    CHECK(penta_vm_mark(vm, 3, true) && !penta_vm_mark(vm, 4, true), "marks are at instructions");
     for (int i = 1; i <= 3; i++) {
         penta_vm_run(vm, UINT64_MAX, &stop);
-        expect(stop.kind == PENTA_STOP_BREAK && stop.pc == 3,
-               "stops before the marked instruction");
-        expect(stop.steps == (i == 1 ? 1u : 3u), "and not again on it");
+        CHECK(stop.kind == PENTA_STOP_BREAK && stop.pc == 3, "stops before the marked instruction");
+        CHECK(stop.steps == (i == 1 ? 1u : 3u), "and not again on it");
     }
-    expect(penta_pvm_reg(vm, PENTA_PVM_A0) == before + 3, "three rounds");
+    CHECK(penta_pvm_reg(vm, PENTA_PVM_A0) == before + 3, "three rounds");
     penta_vm_mark(vm, 3, false);
     penta_vm_run(vm, 1000, &stop);
-    expect(stop.kind == PENTA_STOP_FUEL && stop.steps == 1000, "fuel is exact");
+    CHECK(stop.kind == PENTA_STOP_FUEL && stop.steps == 1000, "fuel is exact");
     penta_vm_free(vm);
     penta_close(module);
 }
@@ -238,22 +196,22 @@ static void test_jumps_to_themselves(void)
         {"%isa = latest64\npub @f:\njump 99\n", true},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        penta_module *module = assemble(rows[i].text);
+        penta_module *module = assembled("pvm", rows[i].text);
         penta_error err = {0};
         penta_stop stop;
         struct pvm_cells *p =
             pvm_cells_new(&pvm_module(module)->program.code, pvm_profile_find("polkavm"),
                           PVM_GAS_NAIVE, false, &err);
         bool built = p && pvm_cells_build(p);
-        expect(built && (p->cells[p->blocks[0].first].run == pvm_leave_step) == rows[i].steps,
-               "who runs a jump to itself");
+        CHECK(built && (p->cells[p->blocks[0].first].run == pvm_leave_step) == rows[i].steps,
+              "who runs a jump to itself");
         pvm_cells_free(p);
-        penta_vm *vm = machine(module, NULL, 0);
+        penta_vm *vm = machine_of(module, NULL, NULL, 0);
         penta_vm_run(vm, 100000, &stop);
         if (rows[i].steps)
-            expect(stop.kind == PENTA_STOP_TRAP && stop.pc == 0, "a jump to nowhere traps");
+            CHECK(stop.kind == PENTA_STOP_TRAP && stop.pc == 0, "a jump to nowhere traps");
         else
-            expect(stop.kind == PENTA_STOP_FUEL && stop.steps == 100000, "it goes on for ever");
+            CHECK(stop.kind == PENTA_STOP_FUEL && stop.steps == 100000, "it goes on for ever");
         penta_vm_free(vm);
         penta_close(module);
     }
@@ -268,6 +226,5 @@ int main(void)
     test_gas_and_host();
     test_interrupt_and_marks();
     test_jumps_to_themselves();
-    printf("%u passed, %u failed\n", passed, failed);
-    return failed ? 1 : 0;
+    return checks_end();
 }

@@ -1,32 +1,20 @@
 /* Arithmetic of the contract host against known results: 256-bit numbers, addresses,
  * precompiles. */
-#include <stdio.h>
+#include "support.h"
 #include <stdlib.h>
 #include <string.h>
-#include "base/bytes.h"
 #include "base/number.h"
 #include "crypto/hash.h"
 #include "crypto/precompiles/precompiles.h"
 #include "pvm/host/keccak.h"
 #include "pvm/host/revive/revive.h"
 
-static unsigned passed, failed;
-
-static void check(const char *what, bool ok)
-{
-    if (ok) {
-        passed++;
-        return;
-    }
-    failed++;
-    printf("FAIL %s\n", what);
-}
-
 static void check_hex(const char *what, const void *bytes, size_t size, const char *wanted)
 {
     struct writer text = {0};
     writer_hex(&text, (penta_bytes){bytes, size});
-    check(what, text.out.size == strlen(wanted) && !memcmp(text.out.data, wanted, text.out.size));
+    CHECK(text.out.size == strlen(wanted) && !memcmp(text.out.data, wanted, text.out.size), "%s",
+          what);
     writer_free(&text);
 }
 
@@ -44,27 +32,28 @@ static void numbers(void)
     struct u256 a, b, one = revive_u256_of(1), zero = revive_u256_of(0);
     char text[U256_DIGITS];
     bool carry;
-    check("largest", revive_u256_parse(bytes_of(most), &a));
+    CHECK(revive_u256_parse(bytes_of(most), &a), "largest");
     revive_u256_print(&a, text);
-    check("largest, printed", !strcmp(text, most));
-    check("hex", revive_u256_parse(bytes_of("0xffffffffffffffffffffffffffffffff"
-                                            "ffffffffffffffffffffffffffffffff"),
-                                   &b) &&
-                     !revive_u256_compare(&a, &b));
+    CHECK(!strcmp(text, most), "largest, printed");
+    CHECK(revive_u256_parse(bytes_of("0xffffffffffffffffffffffffffffffff"
+                                     "ffffffffffffffffffffffffffffffff"),
+                            &b) &&
+              !revive_u256_compare(&a, &b),
+          "hex");
     b = revive_u256_add(&a, &one, &carry);
-    check("carry", carry && revive_u256_is_zero(&b));
+    CHECK(carry && revive_u256_is_zero(&b), "carry");
     b = revive_u256_subtract(&zero, &one);
-    check("borrow", !revive_u256_compare(&a, &b));
-    check("too large",
-          !revive_u256_parse(
+    CHECK(!revive_u256_compare(&a, &b), "borrow");
+    CHECK(!revive_u256_parse(
               bytes_of("1157920892373161954235709850086879078532699846656405640394575840"
                        "07913129639936"),
-              &a));
+              &a),
+          "too large");
     static const char *const bad[] = {"", "0x", "12a", "-1", "_", " 1"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        check(bad[i], !revive_u256_parse(bytes_of(bad[i]), &a));
+        CHECK(!revive_u256_parse(bytes_of(bad[i]), &a), "%s", bad[i]);
     revive_u256_print(&zero, text);
-    check("zero", !strcmp(text, "0"));
+    CHECK(!strcmp(text, "0"), "zero");
 }
 
 static void addresses(void)
@@ -87,8 +76,9 @@ static void addresses(void)
     struct blob salt = hex("1234567890123456789012345678901234567890123456789012345678901234");
     struct blob code = hex("600060005560016000"), data = hex("55");
     memset(creator, 1, ADDRESS);
-    check("create2", revive_address_create2(creator, salt.data, (penta_bytes){code.data, code.size},
-                                            (penta_bytes){data.data, data.size}, address));
+    CHECK(revive_address_create2(creator, salt.data, (penta_bytes){code.data, code.size},
+                                 (penta_bytes){data.data, data.size}, address),
+          "create2");
     check_hex("create2", address, ADDRESS, "7f31e795e5836a19a8f919ab5a9de9a197ecd2b6");
     free(salt.data);
     free(code.data);
@@ -104,7 +94,7 @@ static void hashes(void)
         {"message digest", "5d0689ef49d2fae572b881b123a85ffa21595f36"}};
     uint8_t out[20];
     for (size_t i = 0; i < sizeof ripemd / sizeof *ripemd; i++) {
-        check("ripemd160", precompile_ripemd160(bytes_of(ripemd[i][0]), out, NULL));
+        CHECK(precompile_ripemd160(bytes_of(ripemd[i][0]), out, NULL), "ripemd160");
         check_hex(ripemd[i][0], out, sizeof out, ripemd[i][1]);
     }
 }
@@ -125,10 +115,10 @@ static void powers(void)
         struct blob b = hex(rows[i].base), e = hex(rows[i].exponent), m = hex(rows[i].modulus);
         uint8_t out[64];
         bool valid;
-        check("modexp",
-              precompile_modexp((penta_bytes){b.data, b.size}, (penta_bytes){e.data, e.size},
+        CHECK(precompile_modexp((penta_bytes){b.data, b.size}, (penta_bytes){e.data, e.size},
                                 (penta_bytes){m.data, m.size}, out, &valid, NULL) &&
-                  valid);
+                  valid,
+              "modexp");
         check_hex("modexp", out, m.size, rows[i].power);
         free(b.data);
         free(e.data);
@@ -157,11 +147,11 @@ static void curves(void)
     uint8_t zero[32] = {0}, key[64];
     uint8_t nothing[BN128_PAIR_BYTES] = {0};
     bool valid = true, one = false;
-    check("recover: r and s are 0",
-          precompile_recover(zero, false, zero, zero, key, &valid) && !valid);
-    check("pairing of none", precompile_bn128_pairing(NULL, 0, &one, NULL) && one);
+    CHECK(precompile_recover(zero, false, zero, zero, key, &valid) && !valid,
+          "recover: r and s are 0");
+    CHECK(precompile_bn128_pairing(NULL, 0, &one, NULL) && one, "pairing of none");
     one = false;
-    check("pairing at infinity", precompile_bn128_pairing(nothing, 1, &one, NULL) && one);
+    CHECK(precompile_bn128_pairing(nothing, 1, &one, NULL) && one, "pairing at infinity");
     /* a vector that implementations of EIP-197 share; the second pair has the generator of the twist */
     struct blob pairs = hex("1c76476f4def4bb94541d57ebba1193381ffa7aa76ada664dd31c16024c43f59"
                             "3034dd2920f673e204fee2811c678745fc819b55d3e9d294e45c9b03a76aef41"
@@ -176,21 +166,21 @@ static void curves(void)
                             "090689d0585ff075ec9e99ad690c3395bc4b313370b38ef355acdadcd122975b"
                             "12c85ea5db8c6deb4aab71808dcb408fe3d1e7690c43d37b4ce6cc0166fa7daa");
     one = false;
-    check("pairing", precompile_bn128_pairing(pairs.data, 2, &one, NULL) && one);
-    check("one of them", precompile_bn128_pairing(pairs.data, 1, &one, NULL) && !one);
-    check("the other",
-          precompile_bn128_pairing(pairs.data + BN128_PAIR_BYTES, 1, &one, NULL) && !one);
+    CHECK(precompile_bn128_pairing(pairs.data, 2, &one, NULL) && one, "pairing");
+    CHECK(precompile_bn128_pairing(pairs.data, 1, &one, NULL) && !one, "one of them");
+    CHECK(precompile_bn128_pairing(pairs.data + BN128_PAIR_BYTES, 1, &one, NULL) && !one,
+          "the other");
     struct counted all = {.most = UINT64_MAX}, few = {.most = 60000};
     struct long_work counting = {counted_over, &all, false}, ending = {counted_over, &few, false};
-    check("pairing", precompile_bn128_pairing(pairs.data, 2, &one, &counting) && one);
-    check("pairing", all.units > 200000 && all.largest <= PIECE_MAX && !counting.ended);
+    CHECK(precompile_bn128_pairing(pairs.data, 2, &one, &counting) && one, "pairing");
+    CHECK(all.units > 200000 && all.largest <= PIECE_MAX && !counting.ended, "pairing");
     precompile_bn128_pairing(pairs.data, 2, &one, &ending);
-    check("pairing", ending.ended && few.units <= 60000 + PIECE_MAX);
+    CHECK(ending.ended && few.units <= 60000 + PIECE_MAX, "pairing");
     pairs.data[191] ^= 1;
-    check("off the twist", !precompile_bn128_pairing(pairs.data, 2, &one, NULL));
+    CHECK(!precompile_bn128_pairing(pairs.data, 2, &one, NULL), "off the twist");
     pairs.data[191] ^= 1;
     pairs.data[63] ^= 1;
-    check("off the curve", !precompile_bn128_pairing(pairs.data, 2, &one, NULL));
+    CHECK(!precompile_bn128_pairing(pairs.data, 2, &one, NULL), "off the curve");
     free(pairs.data);
 }
 
@@ -273,9 +263,9 @@ static void long_work(void)
         kinds[i].run(plain, NULL);
         kinds[i].run(whole, &counting);
         kinds[i].run(part, &ending);
-        check(kinds[i].name, !memcmp(plain, whole, sizeof plain) && !counting.ended);
-        check(kinds[i].name, all.units >= kinds[i].least && all.largest <= PIECE_MAX);
-        check(kinds[i].name, ending.ended && few.units <= 100000 + PIECE_MAX);
+        CHECK(!memcmp(plain, whole, sizeof plain) && !counting.ended, "%s", kinds[i].name);
+        CHECK(all.units >= kinds[i].least && all.largest <= PIECE_MAX, "%s", kinds[i].name);
+        CHECK(ending.ended && few.units <= 100000 + PIECE_MAX, "%s", kinds[i].name);
     }
 }
 
@@ -287,6 +277,5 @@ int main(void)
     hashes();
     powers();
     curves();
-    printf("%u passed, %u failed\n", passed, failed);
-    return failed ? 1 : 0;
+    return checks_end();
 }

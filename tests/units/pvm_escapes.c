@@ -1,16 +1,10 @@
 /* Programs that try to leave their memory, which has canary pages around it: every load and store,
  * alone and in patterns that the compiler treats as one, memset, sbrk, and jumps to any value. What
  * must happen is computed here from the rules, not by another engine. */
+#include "support.h"
 #include "pvm/jit/jit.h"
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-static unsigned long checks, failures;
-#define CHECK(condition)                                                                           \
-    (checks++,                                                                                     \
-     (condition) || (failures++ < 10 && printf("%s:%d: %s\n", __FILE__, __LINE__, #condition)))
 
 /* clang-format off */
 static const uint64_t edges[] = {
@@ -95,10 +89,7 @@ static void guarded_open(struct guarded *c, const struct pvm_code *code, bool me
     penta_error err = {0};
     CHECK(pvm_engine_find("jit", &config.adopt));
     c->vm = pvm_vm_create(NULL, code, &config, NULL, &err);
-    if (!c->vm || c->vm->base.engine != &pvm_jit) {
-        printf("no compiled code on this host\n");
-        exit(77);
-    }
+    if (!c->vm || c->vm->base.engine != &pvm_jit) checks_skip("no compiled code on this host");
     CHECK(pvm_memory_map(&c->vm->memory, FIRST, PAGE, true, (penta_bytes){0}, false));
     c->below = canary((uint8_t *)c->vm->memory.reservation - PAGE);
     c->above = canary(c->vm->memory.base + (UINT64_C(1) << 32) + (1 << 16));
@@ -349,6 +340,5 @@ int main(void)
             heaps((enum pvm_isa)isa, metered);
             for (unsigned form = 0; form < 3; form++) jumps((enum pvm_isa)isa, metered, form);
         }
-    printf("%lu checks, %lu failures\n", checks, failures);
-    return failures != 0;
+    return checks_end();
 }

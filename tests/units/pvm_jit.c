@@ -1,20 +1,15 @@
 /* Compiled code with interrupts at every instruction, machines of one pool in many threads, and
  * faults of the host itself. */
+#include "support.h"
 #include "penta/pvm.h"
 #include "pvm/jit/jit.h"
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-static unsigned long checks, failures;
-#define CHECK(condition)                                                                           \
-    (checks++,                                                                                     \
-     (condition) || (failures++ < 10 && printf("%s:%d: %s\n", __FILE__, __LINE__, #condition)))
 
 enum { PAGE = 4096 };
 
@@ -25,10 +20,7 @@ static struct pvm_vm *machine(const struct pvm_code *code, bool metered)
     penta_error err = {0};
     CHECK(pvm_engine_find("jit", &config.adopt));
     struct pvm_vm *vm = pvm_vm_create(NULL, code, &config, NULL, &err);
-    if (!vm || vm->base.engine != &pvm_jit) {
-        printf("no compiled code on this host\n");
-        exit(77);
-    }
+    if (!vm || vm->base.engine != &pvm_jit) checks_skip("no compiled code on this host");
     CHECK(pvm_memory_map(&vm->memory, 0x10000, PAGE, true, (penta_bytes){0}, false));
     return vm;
 }
@@ -172,10 +164,9 @@ static void compile_counted(const struct pvm_code *code, bool metered, const cha
     config.work = &work;
     struct pvm_native *n = pvm_native_compile(cells, &config);
     CHECK(plain && n && plain->used == n->used && !memcmp(plain->code, n->code, n->body));
-    if (c.largest > LONG_WORK_UNITS || c.units < code->bytes.size / PER_BYTE)
-        printf("%s: %llu units, at most %llu\n", what, (unsigned long long)c.units,
-               (unsigned long long)c.largest);
-    CHECK(c.largest <= LONG_WORK_UNITS && c.units >= code->bytes.size / PER_BYTE);
+    CHECK(c.largest <= LONG_WORK_UNITS && c.units >= code->bytes.size / PER_BYTE,
+          "%s: %llu units, at most %llu", what, (unsigned long long)c.units,
+          (unsigned long long)c.largest);
     pvm_native_free(n);
     pvm_native_free(plain);
     uint64_t all = c.units;
@@ -238,6 +229,5 @@ int main(void)
     threads();
     compiling();
     CHECK(host_fault_arrives());
-    printf("%lu checks, %lu failures\n", checks, failures);
-    return failures != 0;
+    return checks_end();
 }

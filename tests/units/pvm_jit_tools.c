@@ -2,7 +2,7 @@
  * without executable memory or fsgsbase, and how soon an interrupt arrives.
  *
  *     pvm_jit_tools_test PENTA          the tool, for what a refused mprotect leads to */
-#include "base/bytes.h"
+#include "support.h"
 #include "cli/pvm/native_listing.h"
 #include "penta/pvm.h"
 #include "pvm/jit/jit.h"
@@ -26,24 +26,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static unsigned long checks, failures;
-#define CHECK(condition)                                                                           \
-    (checks++,                                                                                     \
-     (condition) || (failures++ < 10 && printf("%s:%d: %s\n", __FILE__, __LINE__, #condition)))
-
-static void say(void *user, const penta_error *finding)
-{
-    (void)user;
-    printf("%s\n", finding->message);
-}
-
 static penta_module *module_of(const char *text)
 {
     penta_option isa = {"isa", "latest64"};
-    penta_bytes bytes = {(const uint8_t *)text, strlen(text)};
-    penta_module *m = penta_assemble(bytes, "pvm", &isa, 1, say, NULL);
-    if (!m) exit(1);
-    return m;
+    return assembled_with("pvm", text, &isa, 1);
 }
 
 /* The processor time that a thread has used, in seconds. */
@@ -487,15 +473,11 @@ static void latency(void)
 
 int main(int argc, char **argv)
 {
-    if (!pvm_jit_usable()) {
-        printf("no compiled code on this host\n");
-        return 77;
-    }
+    if (!pvm_jit_usable()) checks_skip("no compiled code on this host");
     differences();
     dumps();
     gs_through_kernel();
     if (argc > 1) refused(argv[1]);
     latency();
-    printf("%lu checks, %lu failures\n", checks, failures);
-    return failures != 0;
+    return checks_end();
 }

@@ -3,7 +3,7 @@
  * and end while all of these happen.
  *
  *     pvm_signals_test [ROUNDS [SEED]]      rounds of the stress test, 60 by default */
-#include "penta/penta.h"
+#include "support.h"
 #include "penta/pvm.h"
 #include "pvm/jit/jit.h"
 #include <poll.h>
@@ -30,15 +30,6 @@
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "use_sigaltstack=0"; }
 
-static atomic_ulong checks, failures;
-#define CHECK(condition) check(condition, __LINE__, #condition)
-
-static void check(bool holds, int line, const char *text)
-{
-    checks++;
-    if (!holds && failures++ < 10) printf("%s:%d: %s\n", __FILE__, line, text);
-}
-
 enum {
     LIMIT = 120,      /* seconds for one scenario */
     BLOCK = 64 << 10, /* bytes of an alternate stack */
@@ -56,18 +47,10 @@ static const char source[] =
 static penta_module *module;
 static uint32_t round_pc, once_pc, fault_pc, asks_pc;
 
-static void say(void *user, const penta_error *finding)
-{
-    (void)user;
-    printf("%s\n", finding->message);
-}
-
 static void open_module(void)
 {
     penta_option isa = {"isa", "latest64"};
-    penta_bytes text = {(const uint8_t *)source, strlen(source)};
-    module = penta_assemble(text, "pvm", &isa, 1, say, NULL);
-    if (!module) exit(1);
+    module = assembled_with("pvm", source, &isa, 1);
     CHECK(penta_pvm_export(module, "round", &round_pc) &&
           penta_pvm_export(module, "once", &once_pc));
     CHECK(penta_pvm_export(module, "fault", &fault_pc) &&
@@ -113,6 +96,8 @@ static void send_to(int thread, int sig) { syscall(SYS_tgkill, getpid(), thread,
 
 /* ---- scenarios, each in its own process, since handlers are installed once per process ---- */
 
+static unsigned long failed_before; /* the scenario in this child */
+
 static int in_child(void (*scenario)(void))
 {
     int status = 0;
@@ -122,10 +107,10 @@ static int in_child(void (*scenario)(void))
         struct rlimit none = {0};
         setrlimit(RLIMIT_CORE, &none);
         alarm(LIMIT);
-        failures = 0;
+        failed_before = checks_failed();
         scenario();
         fflush(stdout);
-        _exit(failures ? 1 : 0);
+        _exit(checks_failed() > failed_before);
     }
     waitpid(child, &status, 0);
     return status;
@@ -183,7 +168,7 @@ static void called_once(void)
     set_handler(SIGSEGV, note_mask, (int)SA_RESETHAND, 0);
     penta_vm_free(machine(&ways[0]));
     raise(SIGSEGV);
-    if (seen == 1 && !failures) raise(SIGSEGV); /* ends the process */
+    if (seen == 1 && checks_failed() == failed_before) raise(SIGSEGV); /* ends the process */
 }
 
 static void ignored(void)
@@ -770,6 +755,5 @@ int main(int argc, char **argv)
     CHECK(well(in_child(stack_dropped)));
     stress_test(rounds, seed);
     penta_close(module);
-    printf("%lu checks, %lu failures\n", atomic_load(&checks), atomic_load(&failures));
-    return failures != 0;
+    return checks_end();
 }

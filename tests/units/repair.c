@@ -1,18 +1,9 @@
 /* The repair for fuzzers: a file that was changed, and repaired, has no wrong checksum or size. */
+#include "support.h"
 #include "repair.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/bytes.h"
 #include "coil/coil.h"
-
-static unsigned passed, failed;
-
-static void expect(bool ok, const char *what, const char *format, size_t at)
-{
-    ok ? passed++ : failed++;
-    if (!ok) printf("FAIL %s: %s, byte %zu\n", format, what, at);
-}
 
 static bool is_about_the_container(uint32_t code)
 {
@@ -55,7 +46,7 @@ static void try(const char *format, const char *text, const penta_option *option
     penta_error err = {0};
     penta_module *m = penta_assemble(bytes_of(text), format, options, count, NULL, NULL);
     bool ok = m && penta_encode(m, &bytes, &err);
-    expect(ok, "assembles", format, 0);
+    CHECK(ok, "%s: assembles", format);
     penta_close(m);
     if (!ok) return;
     if (to > bytes.size) to = bytes.size;
@@ -67,8 +58,8 @@ static void try(const char *format, const char *text, const penta_option *option
         struct seen before = look(format, copy, bytes.size);
         repair(format, copy, bytes.size);
         struct seen after = look(format, copy, bytes.size);
-        expect(before.wrong || before.damaged, "the change is noticed", format, at);
-        expect(!after.wrong && !after.damaged, "and repaired", format, at);
+        CHECK(before.wrong || before.damaged, "%s: the change is noticed, byte %zu", format, at);
+        CHECK(!after.wrong && !after.damaged, "%s: and repaired, byte %zu", format, at);
         free(copy);
     }
     penta_buffer_free(&bytes);
@@ -82,13 +73,14 @@ static void try_coil(void)
     penta_module *m =
         penta_assemble(bytes_of(".func main\n    RET\n.endfunc\n"), "coil", NULL, 0, NULL, NULL);
     bool ok = m && penta_encode(m, &bytes, &err);
-    expect(ok, "assembles", "coil", 0);
+    CHECK(ok, "coil: assembles");
     size_t at = ok ? (size_t)coil_module(m)->header.section_offset + 16 + 3 : 0;
     if (ok) {
         bytes.data[at] ^= 0x41; /* the fourth byte of its size */
-        expect(look("coil", bytes.data, bytes.size).damaged, "the change is noticed", "coil", at);
+        CHECK(look("coil", bytes.data, bytes.size).damaged, "coil: the change is noticed, byte %zu",
+              at);
         repair("coil", bytes.data, bytes.size);
-        expect(!look("coil", bytes.data, bytes.size).damaged, "and repaired", "coil", at);
+        CHECK(!look("coil", bytes.data, bytes.size).damaged, "coil: and repaired, byte %zu", at);
     }
     penta_close(m);
     penta_buffer_free(&bytes);
@@ -109,7 +101,6 @@ int main(void)
         repair("cvbc", noise, n), repair("kblob", noise, n), repair("tvmr", noise, n);
         repair("coil", noise, n), repair("pvm", noise, n);
     }
-    expect(noise[63] == 0xa5, "short files keep their ends", "all", 63);
-    printf("%u passed, %u failed\n", passed, failed);
-    return failed ? 1 : 0;
+    CHECK(noise[63] == 0xa5, "all: short files keep their ends");
+    return checks_end();
 }

@@ -1,23 +1,13 @@
 /* Samples of compiled code: every place of it belongs to the instruction that it was made for, and
  * profiles of samples are no profiles of counts. */
-#include <stdio.h>
-#include <stdlib.h>
+#include "support.h"
 #include <string.h>
 #include <ucontext.h>
 #include "coil/jit/jit.h"
 #include "penta/profile.h"
 #include "pvm/jit/jit.h"
 
-static unsigned long passed, failed;
 static penta_error err;
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        passed++;                                                                                  \
-        if (condition) break;                                                                      \
-        failed++;                                                                                  \
-        fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #condition, err.message);          \
-    } while (0)
 
 static const char pvm_text[] =
     "%isa = latest64\n%stack_size = 4096\n%export \"main\" = @main\n"
@@ -29,15 +19,6 @@ static const char coil_text[] =
     ".func loop\n    VAR %i, i64, 9\n.n:\n    CALL @small\n    DEC %i\n    CMP %i, 0\n"
     "    BR NEQ, @.n\n    RET\n.endfunc\n"
     ".func main\n    MOV v1, 3\n    CALL @loop\n    MOV v0, v1\n    RET\n.endfunc\n";
-
-static penta_module *assemble(const char *format, const char *text)
-{
-    penta_bytes bytes = {(const uint8_t *)text, strlen(text)};
-    penta_module *m = penta_assemble(bytes, format, NULL, 0, NULL, NULL);
-    CHECK(m);
-    if (!m) exit(1);
-    return m;
-}
 
 static size_t where(const penta_session *s, uint64_t native, uint64_t stack, uint64_t *pcs)
 {
@@ -98,8 +79,7 @@ static void profiles(penta_session *s, penta_session *counted)
 {
     penta_profile *p = penta_profile_new(s, &err), *other = penta_profile_new(counted, &err);
     penta_buffer out = {0};
-    CHECK(p && other);
-    if (!p || !other) exit(1);
+    REQUIRE(p && other);
     CHECK(!strcmp(penta_profile_unit(p), "samples") && !penta_profile_total(p));
     CHECK(!strcmp(penta_profile_unit(other), "instructions") && penta_profile_total(other));
     CHECK(!penta_profile_add(p, other, &err) && !penta_profile_add(other, p, &err));
@@ -113,12 +93,11 @@ static void profiles(penta_session *s, penta_session *counted)
 
 static void one(const char *format, const char *text, void (*places)(penta_session *s))
 {
-    penta_module *m = assemble(format, text);
+    penta_module *m = assembled(format, text);
     penta_session *s = penta_session_new(m, "jit", NULL, 0, &err);
     penta_session *counted = penta_session_new(m, "interp", NULL, 0, &err);
     penta_stop stop;
-    CHECK(s && counted);
-    if (!s || !counted) exit(1);
+    REQUIRE(s && counted);
     CHECK(!penta_session_sample(counted, &err) && penta_session_count(counted, &err));
     penta_session_run(counted, UINT64_MAX, &stop);
     if (!strcmp(penta_vm_engine(penta_session_vm(s)), "jit")) { /* else the host cannot compile */
@@ -135,8 +114,8 @@ static void one(const char *format, const char *text, void (*places)(penta_sessi
 
 int main(void)
 {
+    check_note = err.message;
     one("pvm", pvm_text, pvm_places);
     one("coil", coil_text, coil_places);
-    printf("%lu passed, %lu failed\n", passed, failed);
-    return failed != 0;
+    return checks_end();
 }

@@ -1,9 +1,8 @@
 /* penta.h, session.h and views.h as a program uses them: what calls leave when they fail, who answers
  * host calls, marks, watches, recorded answers, traces, lists. */
+#include "support.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include "base/bytes.h"
 #include "base/json/json_read.h"
 #include "base/writer.h"
 #include "core/driver.h"
@@ -12,22 +11,7 @@
 #include "penta/record.h"
 #include "penta/views.h"
 
-static unsigned long passed, failed;
 static penta_error err;
-
-#define CHECK(condition) check(condition, __LINE__, #condition)
-
-static void check(bool ok, int line, const char *what)
-{
-    passed += ok;
-    failed += !ok;
-    if (!ok) printf("FAIL line %d: %s (%s)\n", line, what, err.message);
-}
-
-static bool contains(const penta_buffer *b, const char *text)
-{
-    return b->data && memmem(b->data, b->size, text, strlen(text));
-}
 
 static bool is_json(penta_buffer *b)
 {
@@ -52,19 +36,6 @@ static const struct sample {
 };
 enum { SAMPLES = sizeof samples / sizeof *samples, PVM = 1, CVBC = 2, COIL = 4 };
 
-static penta_module *assemble(const struct sample *s)
-{
-    penta_findings *findings = penta_findings_new();
-    penta_module *m =
-        penta_assemble(bytes_of(s->text), s->format, NULL, 0, penta_findings_add, findings);
-    const penta_error *first = penta_findings_at(findings, 0);
-    if (!m && first) err = *first;
-    penta_findings_free(findings);
-    CHECK(m);
-    if (!m) exit(1);
-    return m;
-}
-
 static size_t options_of(const struct sample *s, penta_option *options)
 {
     if (!strcmp(s->format, "kblob")) *options = (penta_option){"map", "0x10000:64"};
@@ -77,8 +48,7 @@ static penta_session *session_of(const penta_module *m, const struct sample *s)
     penta_option option;
     size_t count = options_of(s, &option);
     penta_session *session = penta_session_new(m, "interp", &option, count, &err);
-    CHECK(session);
-    if (!session) exit(1);
+    REQUIRE(session);
     return session;
 }
 
@@ -240,7 +210,7 @@ static void own_answers(const penta_module *m)
 static void errors_as_answers(void)
 {
     const struct sample clock = {"cvbc", "MILLIS\nHALT\n"};
-    penta_module *m = assemble(&clock);
+    penta_module *m = assembled(clock.format, clock.text);
     static const uint64_t wrong[][3] = {
         {CVBC_TRAPS}, {CVBC_TRAPS + 1}, {UINT64_MAX}, {0}, {0, 1, 2}};
     static const size_t counts[] = {1, 1, 2, 1, 3};
@@ -313,7 +283,7 @@ static void large_trace(void)
         "tvmr", ".registers\nH0: i32[64]\nH1: i32[64]\nH2: i32[64]\nH3: i32[64]\nH4: i32[64]\n"
                 "H5: i32[64]\nH6: i32[64]\nH7: i32[64]\nH8: i32[64]\nH9: "
                 "i32[64]\n.program\nnop\nset H9, 7\nhalt\n"};
-    penta_module *m = assemble(&large);
+    penta_module *m = assembled(large.format, large.text);
     penta_session *s = session_of(m, &large);
     penta_buffer out = {0};
     penta_stop stop;
@@ -426,7 +396,7 @@ static void limits(void)
         "coil", ".global main\n.func main\n    MOV v1, i64 1\n    CALL @loop\n    MOV v0, v1\n    "
                 "RET\n.endfunc\n.func loop\n.again:\n    INC v1\n    CMP v1, 4\n    BR LT, "
                 "@.again\n    RET\n.endfunc\n"};
-    penta_module *m = assemble(&program);
+    penta_module *m = assembled(program.format, program.text);
     penta_session *s = session_of(m, &program);
     penta_debugger *d = penta_debugger_new(s, &err);
     penta_stop stop;
@@ -531,8 +501,7 @@ static void recorded_gas(const penta_module *m)
     CHECK(t);
     penta_session_run(t, UINT64_MAX, &stop);
     CHECK(stop.kind == PENTA_STOP_HALT && penta_vm_save(penta_session_vm(t), &ends[1], &err));
-    CHECK(bytes_equal((penta_bytes){ends[0].data, ends[0].size},
-                      (penta_bytes){ends[1].data, ends[1].size}));
+    CHECK(bytes_equal(view_of(&ends[0]), view_of(&ends[1])));
     for (size_t i = 0; i < 2; i++) penta_buffer_free(&ends[i]);
     penta_buffer_free(&report);
     writer_free(&text);
@@ -623,9 +592,10 @@ static void findings(void)
 
 int main(void)
 {
+    check_note = err.message;
     penta_module *modules[SAMPLES];
     for (size_t i = 0; i < SAMPLES; i++) {
-        modules[i] = assemble(&samples[i]);
+        modules[i] = assembled(samples[i].format, samples[i].text);
         visitors(modules[i], &samples[i]);
         buffers(modules[i]);
         views(modules[i]);
@@ -648,6 +618,5 @@ int main(void)
     code(modules[PVM]);
     findings();
     for (size_t i = 0; i < SAMPLES; i++) penta_close(modules[i]);
-    printf("%lu passed, %lu failed\n", passed, failed);
-    return failed != 0;
+    return checks_end();
 }

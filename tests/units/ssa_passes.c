@@ -7,23 +7,11 @@
  * them, `-- callee` a function and `-- inline` what the first one is with that in place of its first call,
  * `-- error` what the verifier or the reader says instead. Numbers of values are those that reading
  * gives. Exit status 0: everything is as written. */
-#include "base/file/file.h"
 #include "ssa/ssa.h"
+#include "support.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static unsigned failures, passed;
-
-static void expect(const char *path, const char *title, const char *want, const char *got)
-{
-    if (!strcmp(want, got)) {
-        passed++;
-        return;
-    }
-    failures++;
-    printf("FAIL %s %s\nexpected:\n%sgot:\n%s\n", path, title, want, got);
-}
 
 static const struct ssa_pass *pass_of(const char *name)
 {
@@ -97,24 +85,17 @@ static void run(const char *path, const char *in, const char *callee, const char
         print(&f, text, sizeof text);
         if (!ssa_verify(&f, &err)) snprintf(text, sizeof text, "after the pass: %s\n", err.message);
     }
-    expect(path, title, want, text);
+    CHECK(!strcmp(want, text), "%s %s\nexpected:\n%sgot:\n%s", path, title, want, text);
     ssa_fini(&f);
 }
 
 static void test(const char *path)
 {
-    penta_buffer file = {0};
-    penta_error err = {0};
-    unsigned before = passed + failures;
-    if (!file_read(path, 1 << 20, &file, &err)) {
-        failures++;
-        printf("FAIL %s: %s\n", path, err.message);
-        return;
-    }
-    char *text = calloc(1, file.size + 2), *in = NULL, *callee = NULL, *title = NULL, *body = NULL;
-    memcpy(text, file.data, file.size);
-    char *at = text;
-    for (bool last = false; text && !last;) {
+    penta_bytes file = file_of(path);
+    bool expects = false;
+    char *text = (char *)(uintptr_t)file.data, *in = NULL, *callee = NULL, *title = NULL,
+         *body = NULL, *at = text;
+    for (bool last = false; !last;) {
         char *next = at == text && !strncmp(at, "-- ", 3) ? at : strstr(at, "\n-- ");
         last = !next;
         if (next && *next == '\n') *next++ = 0; /* the newline before goes with it */
@@ -131,6 +112,7 @@ static void test(const char *path)
                 callee = whole;
             } else {
                 run(path, in ? in : "", callee, title, whole);
+                expects = true;
                 free(whole);
             }
         }
@@ -142,19 +124,14 @@ static void test(const char *path)
         at = body;
         last = false;
     }
-    if (passed + failures == before) {
-        failures++;
-        printf("FAIL %s: nothing is expected\n", path);
-    }
+    CHECK(expects, "%s: nothing is expected", path);
     free(in);
     free(callee);
-    free(text);
-    penta_buffer_free(&file);
+    file_free(file);
 }
 
 int main(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) test(argv[i]);
-    printf("%u passed, %u failed\n", passed, failures);
-    return failures || !passed;
+    return checks_end();
 }

@@ -1,47 +1,12 @@
 /* penta/tvmr.h as an embedder calls it: registers of every bank, domain operations answered by hand, extensions that are
  * refused or that fail. */
+#include "support.h"
 #include <penta/tvmr.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
-
-#define SAYS(err, text)                                                                            \
-    do {                                                                                           \
-        if (strcmp((err).message, text)) {                                                         \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, (err).message);                     \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
-
-static void complain(void *user, const penta_error *finding)
-{
-    (void)user;
-    fprintf(stderr, "%s\n", finding->message);
-}
-
-static penta_module *program(const char *text)
-{
-    penta_module *m = penta_assemble((penta_bytes){(const uint8_t *)text, strlen(text)}, "tvmr",
-                                     NULL, 0, complain, NULL);
-    CHECK(m);
-    return m;
-}
-
-static penta_vm *machine(const penta_module *m)
-{
-    penta_error err;
-    penta_vm *vm = penta_vm_new(m, NULL, NULL, 0, &err);
-    CHECK(vm);
-    return vm;
-}
+#define SAYS(err, text) REQUIRE(!strcmp((err).message, text), "%s", (err).message)
 
 static void hot_registers(penta_vm *vm)
 {
@@ -49,20 +14,20 @@ static void hot_registers(penta_vm *vm)
     const uint32_t dims[] = {2, 3};
     penta_tvmr_tensor got;
     penta_error err;
-    CHECK(!penta_tvmr_register_get(vm, PENTA_TVMR_H(9), &got) && !got.count);
-    CHECK(penta_tvmr_register_set(
+    REQUIRE(!penta_tvmr_register_get(vm, PENTA_TVMR_H(9), &got) && !got.count);
+    REQUIRE(penta_tvmr_register_set(
         vm, PENTA_TVMR_H(9),
         &(penta_tvmr_tensor){.numbers = six, .count = 6, .dims = dims, .rank = 2}, &err));
-    CHECK(penta_tvmr_register_get(vm, PENTA_TVMR_H(9), &got) && got.count == 6 && got.rank == 2);
-    CHECK(!memcmp(got.numbers, six, sizeof six) && got.dims[0] == 2 && got.dims[1] == 3);
-    CHECK(!got.signals && !got.temperatures);
-    CHECK(penta_tvmr_register_set(vm, PENTA_TVMR_H(9),
-                                  &(penta_tvmr_tensor){.numbers = six + 2, .count = 1}, &err));
-    CHECK(penta_tvmr_register_get(vm, PENTA_TVMR_H(9), &got) && got.count == 1 && got.rank == 1);
-    CHECK(got.numbers[0] == 3 && got.dims[0] == 1);
-    CHECK(!penta_tvmr_register_set(vm, PENTA_TVMR_H(9), &(penta_tvmr_tensor){.count = 2}, &err));
+    REQUIRE(penta_tvmr_register_get(vm, PENTA_TVMR_H(9), &got) && got.count == 6 && got.rank == 2);
+    REQUIRE(!memcmp(got.numbers, six, sizeof six) && got.dims[0] == 2 && got.dims[1] == 3);
+    REQUIRE(!got.signals && !got.temperatures);
+    REQUIRE(penta_tvmr_register_set(vm, PENTA_TVMR_H(9),
+                                    &(penta_tvmr_tensor){.numbers = six + 2, .count = 1}, &err));
+    REQUIRE(penta_tvmr_register_get(vm, PENTA_TVMR_H(9), &got) && got.count == 1 && got.rank == 1);
+    REQUIRE(got.numbers[0] == 3 && got.dims[0] == 1);
+    REQUIRE(!penta_tvmr_register_set(vm, PENTA_TVMR_H(9), &(penta_tvmr_tensor){.count = 2}, &err));
     SAYS(err, "the register takes numbers");
-    CHECK(penta_tvmr_register_get(vm, PENTA_TVMR_H(9), &got) && got.count == 1); /* as it was */
+    REQUIRE(penta_tvmr_register_get(vm, PENTA_TVMR_H(9), &got) && got.count == 1); /* as it was */
 }
 
 static void cold_registers(penta_vm *vm)
@@ -72,20 +37,20 @@ static void cold_registers(penta_vm *vm)
     const uint32_t dims[] = {2, 2}, wrong[] = {3, 2};
     penta_tvmr_tensor value = {.signals = signals, .count = 4, .dims = dims, .rank = 2}, got;
     penta_error err;
-    CHECK(!penta_tvmr_register_get(vm, PENTA_TVMR_C(5), &got));
-    CHECK(penta_tvmr_register_set(vm, PENTA_TVMR_C(5), &value, &err));
-    CHECK(penta_tvmr_register_get(vm, PENTA_TVMR_C(5), &got) && got.count == 4 && got.rank == 2);
-    CHECK(!memcmp(got.signals, signals, sizeof signals) && !got.numbers && !got.temperatures);
+    REQUIRE(!penta_tvmr_register_get(vm, PENTA_TVMR_C(5), &got));
+    REQUIRE(penta_tvmr_register_set(vm, PENTA_TVMR_C(5), &value, &err));
+    REQUIRE(penta_tvmr_register_get(vm, PENTA_TVMR_C(5), &got) && got.count == 4 && got.rank == 2);
+    REQUIRE(!memcmp(got.signals, signals, sizeof signals) && !got.numbers && !got.temperatures);
     value.temperatures = temperatures;
-    CHECK(penta_tvmr_register_set(vm, PENTA_TVMR_C(5), &value, &err));
-    CHECK(penta_tvmr_register_get(vm, PENTA_TVMR_C(5), &got) && got.temperatures);
-    CHECK(!memcmp(got.temperatures, temperatures, sizeof temperatures));
+    REQUIRE(penta_tvmr_register_set(vm, PENTA_TVMR_C(5), &value, &err));
+    REQUIRE(penta_tvmr_register_get(vm, PENTA_TVMR_C(5), &got) && got.temperatures);
+    REQUIRE(!memcmp(got.temperatures, temperatures, sizeof temperatures));
     value.dims = wrong;
-    CHECK(!penta_tvmr_register_set(vm, PENTA_TVMR_C(5), &value, &err));
+    REQUIRE(!penta_tvmr_register_set(vm, PENTA_TVMR_C(5), &value, &err));
     SAYS(err, "4 elements do not fit the dimensions");
-    CHECK(!penta_tvmr_register_set(vm, PENTA_TVMR_C(5), &(penta_tvmr_tensor){.count = 4}, &err));
+    REQUIRE(!penta_tvmr_register_set(vm, PENTA_TVMR_C(5), &(penta_tvmr_tensor){.count = 4}, &err));
     SAYS(err, "a cold register takes signals");
-    CHECK(penta_tvmr_register_get(vm, PENTA_TVMR_C(5), &got) && got.signals[1].magnitude == 3);
+    REQUIRE(penta_tvmr_register_get(vm, PENTA_TVMR_C(5), &got) && got.signals[1].magnitude == 3);
 }
 
 static void other_registers(penta_vm *vm)
@@ -94,19 +59,20 @@ static void other_registers(penta_vm *vm)
     const uint32_t dims[] = {4, 5, 6};
     penta_tvmr_tensor got;
     penta_error err;
-    CHECK(penta_tvmr_register_set(vm, PENTA_TVMR_P(63),
-                                  &(penta_tvmr_tensor){.numbers = numbers, .count = 1}, &err));
-    CHECK(penta_tvmr_register_get(vm, PENTA_TVMR_P(63), &got) && got.count == 1 &&
-          *got.numbers == -7);
-    CHECK(!got.dims && !got.rank);
-    CHECK(!penta_tvmr_register_set(vm, PENTA_TVMR_P(63),
-                                   &(penta_tvmr_tensor){.numbers = numbers, .count = 2}, &err));
+    REQUIRE(penta_tvmr_register_set(vm, PENTA_TVMR_P(63),
+                                    &(penta_tvmr_tensor){.numbers = numbers, .count = 1}, &err));
+    REQUIRE(penta_tvmr_register_get(vm, PENTA_TVMR_P(63), &got) && got.count == 1 &&
+            *got.numbers == -7);
+    REQUIRE(!got.dims && !got.rank);
+    REQUIRE(!penta_tvmr_register_set(vm, PENTA_TVMR_P(63),
+                                     &(penta_tvmr_tensor){.numbers = numbers, .count = 2}, &err));
     SAYS(err, "a param register holds one number");
-    CHECK(penta_tvmr_register_set(vm, PENTA_TVMR_S(1),
-                                  &(penta_tvmr_tensor){.dims = dims, .rank = 3}, &err));
-    CHECK(penta_tvmr_register_get(vm, PENTA_TVMR_S(1), &got) && got.rank == 3 && got.dims[2] == 6);
-    CHECK(penta_tvmr_register_set(vm, PENTA_TVMR_S(1), &(penta_tvmr_tensor){0}, &err));
-    CHECK(penta_tvmr_register_get(vm, PENTA_TVMR_S(1), &got) && !got.rank);
+    REQUIRE(penta_tvmr_register_set(vm, PENTA_TVMR_S(1),
+                                    &(penta_tvmr_tensor){.dims = dims, .rank = 3}, &err));
+    REQUIRE(penta_tvmr_register_get(vm, PENTA_TVMR_S(1), &got) && got.rank == 3 &&
+            got.dims[2] == 6);
+    REQUIRE(penta_tvmr_register_set(vm, PENTA_TVMR_S(1), &(penta_tvmr_tensor){0}, &err));
+    REQUIRE(penta_tvmr_register_get(vm, PENTA_TVMR_S(1), &got) && !got.rank);
 }
 
 /* A machine that may hold 64 KiB: setting more is refused by the rule about limits. */
@@ -119,15 +85,15 @@ static void budget(const penta_module *m)
     int32_t *numbers = calloc(MANY, sizeof *numbers);
     penta_tvmr_signal *signals = calloc(MANY, sizeof *signals);
     if (!vm) fprintf(stderr, "%s\n", err.message);
-    CHECK(vm && numbers && signals);
-    CHECK(!penta_tvmr_register_set(vm, PENTA_TVMR_H(1),
-                                   &(penta_tvmr_tensor){.numbers = numbers, .count = MANY}, &err));
-    CHECK(err.code && strstr(err.message, "memory"));
-    CHECK(!penta_tvmr_register_set(vm, PENTA_TVMR_C(1),
-                                   &(penta_tvmr_tensor){.signals = signals, .count = MANY}, &err));
-    CHECK(err.code && strstr(err.message, "memory"));
-    CHECK(!penta_tvmr_begin(vm, numbers, MANY, &err) && err.code);
-    CHECK(!penta_tvmr_target(vm, numbers, MANY, &err) && err.code);
+    REQUIRE(vm && numbers && signals);
+    REQUIRE(!penta_tvmr_register_set(
+        vm, PENTA_TVMR_H(1), &(penta_tvmr_tensor){.numbers = numbers, .count = MANY}, &err));
+    REQUIRE(err.code && strstr(err.message, "memory"));
+    REQUIRE(!penta_tvmr_register_set(
+        vm, PENTA_TVMR_C(1), &(penta_tvmr_tensor){.signals = signals, .count = MANY}, &err));
+    REQUIRE(err.code && strstr(err.message, "memory"));
+    REQUIRE(!penta_tvmr_begin(vm, numbers, MANY, &err) && err.code);
+    REQUIRE(!penta_tvmr_target(vm, numbers, MANY, &err) && err.code);
     penta_vm_free(vm);
     free(numbers);
     free(signals);
@@ -138,31 +104,32 @@ enum ending { ANSWERED, STOPPED, FAILED };
 /* A program that asks for a chemical's level; the caller writes it, ends the run, or lets it fail. */
 static void domain_operations(enum ending ending)
 {
-    penta_module *m = program(".requires\n    neuro\n.registers\n    H0: i32[1]\n.program\n"
-                              "    neuro.chem_read H0, 2\n    store_output H0\n    halt\n");
-    penta_vm *vm = machine(m);
+    penta_module *m =
+        assembled("tvmr", ".requires\n    neuro\n.registers\n    H0: i32[1]\n.program\n"
+                          "    neuro.chem_read H0, 2\n    store_output H0\n    halt\n");
+    penta_vm *vm = machine_of(m, NULL, NULL, 0);
     const char *fields = NULL;
     const int32_t level = 55;
     penta_error err;
     penta_stop stop;
     size_t count;
-    CHECK(penta_tvmr_begin(vm, NULL, 0, &err));
+    REQUIRE(penta_tvmr_begin(vm, NULL, 0, &err));
     penta_vm_run(vm, UINT64_MAX, &stop);
-    CHECK(stop.kind == PENTA_STOP_HOST &&
-          !strcmp(penta_tvmr_domain(stop.detail, &fields), "ChemRead"));
-    CHECK(!strcmp(fields, "target=rA chem_id=B") && stop.args[0] == 0 && stop.args[1] == 2);
-    CHECK(!penta_tvmr_domain(0xffffffff, &fields) && penta_tvmr_domain(stop.detail, NULL));
-    CHECK(!*penta_tvmr_failure(vm));
-    CHECK(penta_tvmr_register_set(vm, (uint8_t)stop.args[0],
-                                  &(penta_tvmr_tensor){.numbers = &level, .count = 1}, &err));
+    REQUIRE(stop.kind == PENTA_STOP_HOST &&
+            !strcmp(penta_tvmr_domain(stop.detail, &fields), "ChemRead"));
+    REQUIRE(!strcmp(fields, "target=rA chem_id=B") && stop.args[0] == 0 && stop.args[1] == 2);
+    REQUIRE(!penta_tvmr_domain(0xffffffff, &fields) && penta_tvmr_domain(stop.detail, NULL));
+    REQUIRE(!*penta_tvmr_failure(vm));
+    REQUIRE(penta_tvmr_register_set(vm, (uint8_t)stop.args[0],
+                                    &(penta_tvmr_tensor){.numbers = &level, .count = 1}, &err));
     if (ending == STOPPED) penta_tvmr_stop(vm);
     if (ending == FAILED) penta_tvmr_fail(vm, "no such chemical");
-    if (ending == ANSWERED) CHECK(penta_vm_answer(vm, NULL, 0, &err));
+    if (ending == ANSWERED) REQUIRE(penta_vm_answer(vm, NULL, 0, &err));
     penta_vm_run(vm, UINT64_MAX, &stop);
     const int32_t *out = penta_tvmr_output(vm, &count);
-    CHECK(stop.kind == (ending == FAILED ? PENTA_STOP_TRAP : PENTA_STOP_HALT));
-    CHECK(count == (ending == ANSWERED) && (!count || *out == 55));
-    CHECK(!strcmp(penta_tvmr_failure(vm), ending == FAILED ? "no such chemical" : ""));
+    REQUIRE(stop.kind == (ending == FAILED ? PENTA_STOP_TRAP : PENTA_STOP_HALT));
+    REQUIRE(count == (ending == ANSWERED) && (!count || *out == 55));
+    REQUIRE(!strcmp(penta_tvmr_failure(vm), ending == FAILED ? "no such chemical" : ""));
     penta_vm_free(vm);
     penta_close(m);
 }
@@ -172,11 +139,10 @@ static void reloading(void)
     penta_error err;
     bool kept;
     const char text[] = ".global main\n.func main\nRET\n.endfunc\n";
-    penta_module *m = program(".registers\n    H0: i32[1]\n.program\n    halt\n"),
-                 *other = penta_assemble((penta_bytes){(const uint8_t *)text, strlen(text)}, "coil",
-                                         NULL, 0, complain, NULL);
-    penta_vm *vm = machine(m);
-    CHECK(other && !penta_tvmr_reload(vm, other, &kept, &err));
+    penta_module *m = assembled("tvmr", ".registers\n    H0: i32[1]\n.program\n    halt\n"),
+                 *other = assembled("coil", text);
+    penta_vm *vm = machine_of(m, NULL, NULL, 0);
+    REQUIRE(!penta_tvmr_reload(vm, other, &kept, &err));
     SAYS(err, "not a whole module of this format");
     penta_vm_free(vm);
     penta_close(other);
@@ -219,14 +185,14 @@ static void extension_run(const char *body, penta_stop_kind kind, const char *fa
              ".requires\n    pump 0x0200\n.registers\n    H0: i32[1]\n.program\n%s"
              "    store_output H0\n    halt\n",
              body);
-    penta_module *m = program(text);
-    penta_vm *vm = machine(m);
-    CHECK(penta_tvmr_begin(vm, NULL, 0, &err));
+    penta_module *m = assembled("tvmr", text);
+    penta_vm *vm = machine_of(m, NULL, NULL, 0);
+    REQUIRE(penta_tvmr_begin(vm, NULL, 0, &err));
     penta_vm_run(vm, UINT64_MAX, &stop);
-    CHECK(stop.kind == kind);
-    CHECK(!strcmp(penta_tvmr_failure(vm), failure));
+    REQUIRE(stop.kind == kind);
+    REQUIRE(!strcmp(penta_tvmr_failure(vm), failure));
     const int32_t *out = penta_tvmr_output(vm, &count);
-    CHECK(count == outputs && (!count || *out == 17));
+    REQUIRE(count == outputs && (!count || *out == 17));
     penta_vm_free(vm);
     penta_close(m);
 }
@@ -253,13 +219,13 @@ static void extensions(void)
                    {&again, "extension 0x0200 is registered already"},
                    {&twin, "an extension 'pump' is registered already"}};
     penta_error err;
-    CHECK(penta_tvmr_extension_register(&pump, &err));
+    REQUIRE(penta_tvmr_extension_register(&pump, &err));
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-        CHECK(!penta_tvmr_extension_register(refused[i].extension, &err));
+        REQUIRE(!penta_tvmr_extension_register(refused[i].extension, &err));
         SAYS(err, refused[i].message);
     }
     extension_run("    pump.set H0, 17\n", PENTA_STOP_HALT, "", 1);
-    CHECK(calls == 1);
+    REQUIRE(calls == 1);
     extension_run("    pump.off\n", PENTA_STOP_HALT, "", 0);
     extension_run("    pump.dry 1\n", PENTA_STOP_TRAP, "the pump is dry", 0);
     extension_run("    pump.dry 0\n", PENTA_STOP_TRAP, "DRY failed", 0);
@@ -267,8 +233,8 @@ static void extensions(void)
 
 int main(void)
 {
-    penta_module *m = program(".registers\n    H0: i32[1]\n.program\n    halt\n");
-    penta_vm *vm = machine(m);
+    penta_module *m = assembled("tvmr", ".registers\n    H0: i32[1]\n.program\n    halt\n");
+    penta_vm *vm = machine_of(m, NULL, NULL, 0);
     hot_registers(vm);
     cold_registers(vm);
     other_registers(vm);
@@ -278,5 +244,5 @@ int main(void)
     for (enum ending e = ANSWERED; e <= FAILED; e++) domain_operations(e);
     reloading();
     extensions();
-    return 0;
+    return checks_end();
 }

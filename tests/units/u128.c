@@ -2,19 +2,13 @@
  * compiler has such integers, against those. */
 #define PENTA_PLAIN_U128
 #include "base/u128.h"
-#include <stdio.h>
-
-static unsigned passed, failed;
+#include "check.h"
+#include <stddef.h>
 
 static void expect(const char *what, u128 a, u128 b, bool ok)
 {
-    if (ok) {
-        passed++;
-        return;
-    }
-    failed++;
-    printf("FAIL %s of %016llx%016llx and %016llx%016llx\n", what, (unsigned long long)a.high,
-           (unsigned long long)a.low, (unsigned long long)b.high, (unsigned long long)b.low);
+    CHECK(ok, "%s of %016llx%016llx and %016llx%016llx", what, (unsigned long long)a.high,
+          (unsigned long long)a.low, (unsigned long long)b.high, (unsigned long long)b.low);
 }
 
 static bool minus(u128 a) { return u128_is_negative(a); }
@@ -144,6 +138,5 @@ int main(void)
         compared(a, b);
     }
     reals();
-    printf("%u passed, %u failed\n", passed, failed);
-    return failed != 0;
+    return checks_end();
 }

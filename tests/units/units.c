@@ -1,11 +1,11 @@
 /* Units that no case file can reach, as tables and loops. */
-#include <math.h>
+#include "support.h"
 #include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
 #include "base/array.h"
-#include "base/bytes.h"
 #include "base/codec/checksum.h"
 #include "base/json/json_read.h"
 #include "base/json/json_write.h"
@@ -22,18 +22,6 @@
 #include "kblob/vm/memory.h"
 #include "text/expr.h"
 #include "text/labels.h"
-
-static unsigned passed, failed;
-
-static void expect(bool ok, const char *what, const char *detail)
-{
-    if (ok) {
-        passed++;
-        return;
-    }
-    failed++;
-    printf("FAIL %s: %s\n", what, detail);
-}
 
 static bool text_is(const struct writer *w, const char *text)
 {
@@ -60,17 +48,18 @@ static void test_numbers(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint64_t value = 0;
         bool ok = number_parse(rows[i].text, &value);
-        expect(ok == rows[i].ok && (!ok || value == rows[i].value), "number_parse", rows[i].text);
+        CHECK(ok == rows[i].ok && (!ok || value == rows[i].value), "number_parse: %s",
+              rows[i].text);
     }
     uint64_t size = 0;
-    expect(number_parse_size("4K", &size) && size == 4096, "number_parse_size", "4K");
-    expect(!number_parse_size("17179869184G", &size), "number_parse_size", "overflow");
-    expect(!number_parse_size("K", &size), "number_parse_size", "K");
+    CHECK(number_parse_size("4K", &size) && size == 4096, "number_parse_size: 4K");
+    CHECK(!number_parse_size("17179869184G", &size), "number_parse_size: overflow");
+    CHECK(!number_parse_size("K", &size), "number_parse_size: K");
     size_t n = 0;
     uint8_t *bytes = hex_parse(bytes_of("01 02\nfF"), &n, NULL);
-    expect(bytes && n == 3 && bytes[2] == 0xff, "hex_parse", "01 02 fF");
+    CHECK(bytes && n == 3 && bytes[2] == 0xff, "hex_parse: 01 02 fF");
     free(bytes);
-    expect(!hex_parse(bytes_of("0 1"), &n, NULL), "hex_parse", "split digits");
+    CHECK(!hex_parse(bytes_of("0 1"), &n, NULL), "hex_parse: split digits");
 }
 
 static void test_arrays(void)
@@ -82,24 +71,24 @@ static void test_arrays(void)
         items[count] = (uint32_t)(2 * count);
         count++;
     }
-    expect(count == 1000 && capacity >= count && items[999] == 1998, "array", "grown");
-    expect(!array_reserve(&items, &capacity, SIZE_MAX / 2, 4) && items[999] == 1998, "array",
-           "a size that overflows changes nothing");
+    CHECK(count == 1000 && capacity >= count && items[999] == 1998, "array: grown");
+    CHECK(!array_reserve(&items, &capacity, SIZE_MAX / 2, 4) && items[999] == 1998,
+          "array: a size that overflows changes nothing");
     bool right = true;
     for (uint32_t wanted = 0; wanted < 2010; wanted++) {
         ARRAY_SEARCH(i, 0, count, items[i] >= wanted);
         right = right && i == (wanted > 1998 ? 1000 : (wanted + 1) / 2);
     }
     ARRAY_SEARCH(i, 5, 5, items[i] >= 1);
-    expect(right && i == 5, "array", "searched");
+    CHECK(right && i == 5, "array: searched");
     free(items);
 }
 
 static void test_bytes_equal(void)
 {
     const penta_bytes nothing = {NULL, 0}, empty = bytes_of(""), one = bytes_of("a");
-    expect(bytes_equal(nothing, nothing) && bytes_equal(nothing, empty), "bytes_equal", "nothing");
-    expect(!bytes_equal(nothing, one) && bytes_equal(one, bytes_of("a")), "bytes_equal", "a");
+    CHECK(bytes_equal(nothing, nothing) && bytes_equal(nothing, empty), "bytes_equal: nothing");
+    CHECK(!bytes_equal(nothing, one) && bytes_equal(one, bytes_of("a")), "bytes_equal: a");
 }
 
 static void test_json_reader(void)
@@ -124,22 +113,21 @@ static void test_json_reader(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         penta_error err = {0};
         struct json_doc *doc = json_parse(bytes_of(rows[i].text), &err);
-        expect((doc != NULL) == rows[i].ok && (doc || err.code), "json_parse", rows[i].text);
+        CHECK((doc != NULL) == rows[i].ok && (doc || err.code), "json_parse: %s", rows[i].text);
         json_doc_free(doc);
     }
     penta_error err = {0};
     char deep[200];
     memset(deep, '[', sizeof deep);
-    expect(!json_parse((penta_bytes){(uint8_t *)deep, sizeof deep}, &err), "json_parse", "depth");
+    CHECK(!json_parse((penta_bytes){(uint8_t *)deep, sizeof deep}, &err), "json_parse: depth");
     err = (penta_error){0};
     struct json_doc *doc =
         json_parse(bytes_of("{\"n\":18446744073709551615,\"h\":\"0x2a\",\"x\":\"0102\"}"), &err);
     uint64_t value = 0;
     const struct json_object *root = doc ? json_root(doc) : NULL;
-    expect(json_as_uint(json_get(root, "n"), &value) && value == UINT64_MAX, "json_as_uint",
-           "exact");
-    expect(json_as_uint(json_get(root, "h"), &value) && value == 42, "json_as_uint", "hex text");
-    expect(!json_as_uint(json_get(root, "absent"), &value), "json_as_uint", "absent");
+    CHECK(json_as_uint(json_get(root, "n"), &value) && value == UINT64_MAX, "json_as_uint: exact");
+    CHECK(json_as_uint(json_get(root, "h"), &value) && value == 42, "json_as_uint: hex text");
+    CHECK(!json_as_uint(json_get(root, "absent"), &value), "json_as_uint: absent");
     json_doc_free(doc);
 }
 
@@ -159,12 +147,12 @@ static void test_json_writer(void)
     json_bool(&j, NULL, true);
     json_null(&j, NULL);
     json_finish(&j);
-    expect(text_is(&w,
-                   "{\"small\":9007199254740992,\"large\":\"9007199254740993\","
-                   "\"low\":\"-9223372036854775808\",\"word\":\"0xff\","
-                   "\"text\":\"a\\\"\\\\\\u0001\\ufffd\\n\xc3\xa9\",\"third\":0.3333333333333333,"
-                   "\"inf\":\"-inf\",\"list\":[true,null]}\n"),
-           "json writer", (const char *)w.out.data);
+    CHECK(text_is(&w,
+                  "{\"small\":9007199254740992,\"large\":\"9007199254740993\","
+                  "\"low\":\"-9223372036854775808\",\"word\":\"0xff\","
+                  "\"text\":\"a\\\"\\\\\\u0001\\ufffd\\n\xc3\xa9\",\"third\":0.3333333333333333,"
+                  "\"inf\":\"-inf\",\"list\":[true,null]}\n"),
+          "json writer: %s", (const char *)w.out.data);
     writer_free(&w);
 }
 
@@ -180,7 +168,7 @@ static void test_sanitizer(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct writer w = {0};
         writer_safe(&w, bytes_of(rows[i].in));
-        expect(text_is(&w, rows[i].out), "writer_safe", rows[i].out);
+        CHECK(text_is(&w, rows[i].out), "writer_safe: %s", rows[i].out);
         writer_free(&w);
     }
 }
@@ -201,7 +189,7 @@ static void test_colours_of_a_file_are_not_ours(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct writer w = {0};
         writer_safe_lines(&w, bytes_of(rows[i].in), rows[i].mark);
-        expect(text_is(&w, rows[i].out), "writer_safe_lines", rows[i].out);
+        CHECK(text_is(&w, rows[i].out), "writer_safe_lines: %s", rows[i].out);
         writer_free(&w);
     }
 }
@@ -211,24 +199,23 @@ static void test_reader(void)
     static const uint8_t bytes[] = {1, 2, 3, 4, 5};
     penta_error err = {0};
     struct reader r = {.in = {bytes, 5}, .origin = 100, .err = &err};
-    expect(reader_uint(&r, 2) == 0x0201, "reader", "little");
+    CHECK(reader_uint(&r, 2) == 0x0201, "reader: little");
     r.big_endian = true;
-    expect(reader_uint(&r, 2) == 0x0304, "reader", "big");
-    expect(reader_count(&r, 2, 1) == 0 && err.code == BASE_RANGE && err.offset == 104, "reader",
-           "count");
-    expect(reader_uint(&r, 1) == 0 && r.pos == 4, "reader", "sticky");
+    CHECK(reader_uint(&r, 2) == 0x0304, "reader: big");
+    CHECK(reader_count(&r, 2, 1) == 0 && err.code == BASE_RANGE && err.offset == 104,
+          "reader: count");
+    CHECK(reader_uint(&r, 1) == 0 && r.pos == 4, "reader: sticky");
     err = (penta_error){0};
-    expect(!reader_take(&r, SIZE_MAX) && err.code == BASE_TRUNCATED, "reader", "too much");
-    expect(checksum_crc32(bytes_of("123456789")) == UINT32_C(0xCBF43926), "crc32", "check value");
+    CHECK(!reader_take(&r, SIZE_MAX) && err.code == BASE_TRUNCATED, "reader: too much");
+    CHECK(checksum_crc32(bytes_of("123456789")) == UINT32_C(0xCBF43926), "crc32: check value");
     err = (penta_error){0};
     struct arena a = {0};
-    expect(!arena_alloc(&a, SIZE_MAX / 2, 16, &err) && err.code == BASE_MEMORY, "arena",
-           "overflow");
+    CHECK(!arena_alloc(&a, SIZE_MAX / 2, 16, &err) && err.code == BASE_MEMORY, "arena: overflow");
     err = (penta_error){0};
     for (int turn = 0; turn < 3;
          turn++) { /* what was in it is zero again, in one block or several */
         uint8_t *first = arena_alloc(&a, 3000, 1, &err), *second = arena_alloc(&a, 3000, 1, &err);
-        expect(first && second && !first[0] && !first[2999] && !second[2999], "arena", "cleared");
+        CHECK(first && second && !first[0] && !first[2999] && !second[2999], "arena: cleared");
         if (first && second) memset(first, 1, 3000), memset(second, 1, 3000);
         arena_clear(&a);
     }
@@ -250,14 +237,14 @@ static void test_expressions(void)
         struct source s = {.text = bytes_of(rows[i].text), .comment = ";", .err = &err};
         uint64_t value = 0;
         bool ok = expr_parse(&s, NULL, NULL, &value);
-        expect(ok == rows[i].ok && (!ok || value == rows[i].value), "expr_parse", rows[i].text);
+        CHECK(ok == rows[i].ok && (!ok || value == rows[i].value), "expr_parse: %s", rows[i].text);
     }
     char deep[500];
     memset(deep, '(', sizeof deep);
     penta_error err = {0};
     uint64_t value;
     struct source s = {.text = {(uint8_t *)deep, sizeof deep}, .comment = ";", .err = &err};
-    expect(!expr_parse(&s, NULL, NULL, &value) && err.code == BASE_LIMIT, "expr_parse", "depth");
+    CHECK(!expr_parse(&s, NULL, NULL, &value) && err.code == BASE_LIMIT, "expr_parse: depth");
     struct labels labels = {0};
     err = (penta_error){0};
     char name[16];
@@ -265,10 +252,10 @@ static void test_expressions(void)
         snprintf(name, sizeof name, "name%d", i);
         labels_define(&labels, bytes_of(name), (uint64_t)i, 0, &err);
     }
-    expect(!err.code && labels_value(&labels, bytes_of("name777"), &value) && value == 777,
-           "labels", "find");
-    expect(!labels_define(&labels, bytes_of("name5"), 1, 9, &err) && err.code == BASE_NAME_TWICE,
-           "labels", "twice");
+    CHECK(!err.code && labels_value(&labels, bytes_of("name777"), &value) && value == 777,
+          "labels: find");
+    CHECK(!labels_define(&labels, bytes_of("name5"), 1, 9, &err) && err.code == BASE_NAME_TWICE,
+          "labels: twice");
     labels_free(&labels);
 }
 
@@ -282,8 +269,8 @@ static void test_suggestions(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct suggest s = {.word = bytes_of(rows[i].word)};
         for (size_t k = 0; k < 4; k++) suggest_offer(&s, words[k]);
-        expect(rows[i].best ? s.best && !strcmp(s.best, rows[i].best) : !s.best, "suggest",
-               rows[i].word);
+        CHECK(rows[i].best ? s.best && !strcmp(s.best, rows[i].best) : !s.best, "suggest: %s",
+              rows[i].word);
     }
 }
 
@@ -293,24 +280,24 @@ static void test_device_memory(void)
     struct kblob_memory m = {0};
     uint64_t a = kblob_memory_alloc(&m, 16), b = kblob_memory_alloc(&m, 1),
              c = kblob_memory_alloc(&m, 8);
-    expect(a == UINT64_C(0xA8397B1DC000) && b == UINT64_C(0x9E6AA1B96000) &&
-               c == UINT64_C(0x5D1880094000),
-           "alloc", "addresses of seed 0");
-    expect(!kblob_memory_alloc(&m, 0) && !kblob_memory_alloc(&m, (UINT64_C(1) << 30) + 1), "alloc",
-           "sizes");
-    expect(kblob_memory_classify(&m, a + 15, 1) == KBLOB_FAULT_NONE, "classify", "last byte");
-    expect(kblob_memory_classify(&m, a + 15, 2) == KBLOB_FAULT_OUT_OF_BOUNDS, "classify", "over");
-    expect(kblob_memory_classify(&m, a + 8, UINT64_MAX) == KBLOB_FAULT_OUT_OF_BOUNDS, "classify",
-           "wrap");
-    expect(kblob_memory_classify(&m, 0, 1) == KBLOB_FAULT_NULL, "classify", "null");
-    expect(kblob_memory_classify(&m, a + 16, 1) == KBLOB_FAULT_UNMAPPED, "classify", "unmapped");
-    expect(!kblob_memory_release(&m, a + 1) && kblob_memory_release(&m, a), "release", "base only");
-    expect(kblob_memory_classify(&m, a + 3, 1) == KBLOB_FAULT_USE_AFTER_FREE, "classify", "freed");
-    expect(!kblob_memory_release(&m, a), "release", "twice");
-    expect(!kblob_memory_alloc_at(&m, b, 1) &&
-               !kblob_memory_alloc_at(&m, (UINT64_C(1) << 48) - 1, 2) &&
-               kblob_memory_alloc_at(&m, (UINT64_C(1) << 48) - 1, 1),
-           "alloc_at", "bounds");
+    CHECK(a == UINT64_C(0xA8397B1DC000) && b == UINT64_C(0x9E6AA1B96000) &&
+              c == UINT64_C(0x5D1880094000),
+          "alloc: addresses of seed 0");
+    CHECK(!kblob_memory_alloc(&m, 0) && !kblob_memory_alloc(&m, (UINT64_C(1) << 30) + 1),
+          "alloc: sizes");
+    CHECK(kblob_memory_classify(&m, a + 15, 1) == KBLOB_FAULT_NONE, "classify: last byte");
+    CHECK(kblob_memory_classify(&m, a + 15, 2) == KBLOB_FAULT_OUT_OF_BOUNDS, "classify: over");
+    CHECK(kblob_memory_classify(&m, a + 8, UINT64_MAX) == KBLOB_FAULT_OUT_OF_BOUNDS,
+          "classify: wrap");
+    CHECK(kblob_memory_classify(&m, 0, 1) == KBLOB_FAULT_NULL, "classify: null");
+    CHECK(kblob_memory_classify(&m, a + 16, 1) == KBLOB_FAULT_UNMAPPED, "classify: unmapped");
+    CHECK(!kblob_memory_release(&m, a + 1) && kblob_memory_release(&m, a), "release: base only");
+    CHECK(kblob_memory_classify(&m, a + 3, 1) == KBLOB_FAULT_USE_AFTER_FREE, "classify: freed");
+    CHECK(!kblob_memory_release(&m, a), "release: twice");
+    CHECK(!kblob_memory_alloc_at(&m, b, 1) &&
+              !kblob_memory_alloc_at(&m, (UINT64_C(1) << 48) - 1, 2) &&
+              kblob_memory_alloc_at(&m, (UINT64_C(1) << 48) - 1, 1),
+          "alloc_at: bounds");
     kblob_memory_free(&m);
 }
 
@@ -322,51 +309,48 @@ static void test_machine_states(void)
                                    8,    0,    0,    0,    0, 0, 0, 0, 0,  0, 0, 0, 0, 0, 0, 0};
     penta_error err = {0};
     penta_option unknown = {"warp", "9"}, map = {"map", "0x1000:4096"};
-    expect(!penta_open((penta_bytes){blob, sizeof blob}, NULL, &unknown, 1, &err) &&
-               err.code == BASE_OPTION,
-           "penta_open", "unknown option");
+    CHECK(!penta_open((penta_bytes){blob, sizeof blob}, NULL, &unknown, 1, &err) &&
+              err.code == BASE_OPTION,
+          "penta_open: unknown option");
     penta_module *module = penta_open((penta_bytes){blob, sizeof blob}, NULL, NULL, 0, &err);
-    expect(module && !penta_vm_new(module, "warp", NULL, 0, &err) && err.code == BASE_OPTION_VALUE,
-           "penta_vm_new", "unknown engine");
+    CHECK(module && !penta_vm_new(module, "warp", NULL, 0, &err) && err.code == BASE_OPTION_VALUE,
+          "penta_vm_new: unknown engine");
     penta_vm *vm = penta_vm_new(module, NULL, &map, 1, &err);
     penta_stop stop;
     uint64_t slept = 5, one = 1;
-    expect(!penta_vm_answer(vm, &slept, 1, &err) && err.code == BASE_STATE, "answer", "none waits");
+    CHECK(!penta_vm_answer(vm, &slept, 1, &err) && err.code == BASE_STATE, "answer: none waits");
     penta_vm_run(vm, UINT64_MAX, &stop);
-    expect(stop.kind == PENTA_STOP_HOST && stop.args[0] == 5 && stop.steps == 1, "run",
-           "host stop");
+    CHECK(stop.kind == PENTA_STOP_HOST && stop.args[0] == 5 && stop.steps == 1, "run: host stop");
     penta_vm_run(vm, UINT64_MAX, &stop);
-    expect(stop.kind == PENTA_STOP_HOST && stop.steps == 0, "run", "still asks");
+    CHECK(stop.kind == PENTA_STOP_HOST && stop.steps == 0, "run: still asks");
     penta_buffer saved = {0};
-    expect(penta_vm_save(vm, &saved, &err), "save", "while it asks");
-    expect(penta_vm_answer(vm, &slept, 1, &err), "answer", "the sleep");
+    CHECK(penta_vm_save(vm, &saved, &err), "save: while it asks");
+    CHECK(penta_vm_answer(vm, &slept, 1, &err), "answer: the sleep");
     penta_vm_run(vm, UINT64_MAX, &stop);
-    expect(stop.kind == PENTA_STOP_HALT && stop.steps == 1, "run", "halt");
+    CHECK(stop.kind == PENTA_STOP_HALT && stop.steps == 1, "run: halt");
     penta_vm_run(vm, UINT64_MAX, &stop);
-    expect(stop.kind == PENTA_STOP_HALT && stop.steps == 0, "run", "halt again");
-    expect(penta_vm_load(vm, (penta_bytes){saved.data, saved.size}, &err), "load",
-           "back to the question");
+    CHECK(stop.kind == PENTA_STOP_HALT && stop.steps == 0, "run: halt again");
+    CHECK(penta_vm_load(vm, view_of(&saved), &err), "load: back to the question");
     penta_vm_run(vm, UINT64_MAX, &stop);
-    expect(stop.kind == PENTA_STOP_HOST, "run", "asks again");
-    expect(!penta_vm_load(vm, bytes_of("nonsense"), &err) && err.code == BASE_SNAPSHOT, "load",
-           "nonsense");
+    CHECK(stop.kind == PENTA_STOP_HOST, "run: asks again");
+    CHECK(!penta_vm_load(vm, bytes_of("nonsense"), &err) && err.code == BASE_SNAPSHOT,
+          "load: nonsense");
     saved.data[4] ^= 1;
-    expect(!penta_vm_load(vm, (penta_bytes){saved.data, saved.size}, &err) &&
-               err.code == BASE_SNAPSHOT,
-           "load", "another program");
-    expect(!penta_vm_peek(vm, 0x1fff, &one, 2) && penta_vm_poke(vm, 0x1ff8, &one, 8), "peek",
-           "bounds");
-    expect(!penta_vm_mark(vm, 2, true) && penta_vm_mark(vm, 1, true), "mark", "bounds");
+    CHECK(!penta_vm_load(vm, view_of(&saved), &err) && err.code == BASE_SNAPSHOT,
+          "load: another program");
+    CHECK(!penta_vm_peek(vm, 0x1fff, &one, 2) && penta_vm_poke(vm, 0x1ff8, &one, 8),
+          "peek: bounds");
+    CHECK(!penta_vm_mark(vm, 2, true) && penta_vm_mark(vm, 1, true), "mark: bounds");
     penta_buffer_free(&saved);
     penta_vm_free(vm);
     penta_close(module);
     struct map_option parsed;
     err = (penta_error){0};
-    expect(map_option_parse("0x10:2K:ro", &parsed, &err) && parsed.length == 2048 &&
-               parsed.read_only,
-           "map", "ro");
-    expect(!map_option_parse("0x10", &parsed, &err) && err.code == BASE_OPTION_VALUE, "map",
-           "no length");
+    CHECK(map_option_parse("0x10:2K:ro", &parsed, &err) && parsed.length == 2048 &&
+              parsed.read_only,
+          "map: ro");
+    CHECK(!map_option_parse("0x10", &parsed, &err) && err.code == BASE_OPTION_VALUE,
+          "map: no length");
 }
 
 /* RFC 6979, appendix A.2.5: P-256 with SHA-256 over two messages; of "sample" the low form of its
@@ -389,26 +373,26 @@ static void test_deterministic_ecdsa(void)
     /* clang-format on */
     penta_error err = {0};
     struct private_key *key = key_private_read(bytes_of(pem), BASE_BUG, &err);
-    expect(key != NULL, "ecdsa", err.message);
+    CHECK(key != NULL, "ecdsa: %s", err.message);
     for (size_t i = 0; key && i < sizeof rows / sizeof *rows; i++) {
         uint8_t made[SIGNATURE_MAX], changed[64];
         size_t size = 0;
         uint8_t *want = hex_parse(bytes_of(rows[i].signature), &size, NULL);
         bool ok = sign_message(key, bytes_of(rows[i].message), made);
-        expect(ok && size == 64 && !memcmp(made, want, 64), "ecdsa", rows[i].message);
+        CHECK(ok && size == 64 && !memcmp(made, want, 64), "ecdsa: %s", rows[i].message);
         penta_bytes message = bytes_of(rows[i].message);
-        expect(sign_check(key_public_of(key), message, (penta_bytes){made, 64}) == VERDICT_GOOD,
-               "ecdsa", "verify");
-        expect(sign_check(key_public_of(key), message, (penta_bytes){made, 63}) == VERDICT_WRONG,
-               "ecdsa", "short");
+        CHECK(sign_check(key_public_of(key), message, (penta_bytes){made, 64}) == VERDICT_GOOD,
+              "ecdsa: verify");
+        CHECK(sign_check(key_public_of(key), message, (penta_bytes){made, 63}) == VERDICT_WRONG,
+              "ecdsa: short");
         memcpy(changed, made, 64);
         memset(changed, 0, 32);
-        expect(sign_check(key_public_of(key), message, (penta_bytes){changed, 64}) == VERDICT_WRONG,
-               "ecdsa", "r = 0");
+        CHECK(sign_check(key_public_of(key), message, (penta_bytes){changed, 64}) == VERDICT_WRONG,
+              "ecdsa: r = 0");
         memcpy(changed, made, 64);
         memset(changed + 32, 0, 32);
-        expect(sign_check(key_public_of(key), message, (penta_bytes){changed, 64}) == VERDICT_WRONG,
-               "ecdsa", "s = 0");
+        CHECK(sign_check(key_public_of(key), message, (penta_bytes){changed, 64}) == VERDICT_WRONG,
+              "ecdsa: s = 0");
         free(want);
     }
     key_private_free(key);
@@ -432,8 +416,8 @@ static void test_weak_keys(void)
     for (size_t i = 0; i < sizeof weak / sizeof *weak; i++) {
         size_t size = 0;
         uint8_t *raw = hex_parse(bytes_of(weak[i]), &size, NULL);
-        expect(!key_public_raw(KEY_ED25519, (penta_bytes){raw, size}, &key, &why), "small order",
-               weak[i]);
+        CHECK(!key_public_raw(KEY_ED25519, (penta_bytes){raw, size}, &key, &why), "small order: %s",
+              weak[i]);
         free(raw);
     }
     static const char *const beside[] = {
@@ -446,28 +430,26 @@ static void test_weak_keys(void)
     for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
         size_t size = 0;
         uint8_t *raw = hex_parse(bytes_of(beside[i]), &size, NULL);
-        expect(key_public_raw(KEY_ED25519, (penta_bytes){raw, size}, &key, &why), "other order",
-               beside[i]);
+        CHECK(key_public_raw(KEY_ED25519, (penta_bytes){raw, size}, &key, &why), "other order: %s",
+              beside[i]);
         free(raw);
     }
     uint8_t p256[65] = {4}, rsa[260] = {0x80};
     p256[64] = 5;
-    expect(!key_public_raw(KEY_P256, (penta_bytes){p256, 65}, &key, &why), "p256", "off the curve");
+    CHECK(!key_public_raw(KEY_P256, (penta_bytes){p256, 65}, &key, &why), "p256: off the curve");
     p256[0] = 2;
-    expect(!key_public_raw(KEY_P256, (penta_bytes){p256, 65}, &key, &why), "p256", "compressed");
+    CHECK(!key_public_raw(KEY_P256, (penta_bytes){p256, 65}, &key, &why), "p256: compressed");
     rsa[255] = 1;
     rsa[257] = rsa[259] = 1; /* 65537 */
-    expect(key_public_raw(KEY_RSA2048, (penta_bytes){rsa, 260}, &key, &why), "rsa", "2048 bits");
+    CHECK(key_public_raw(KEY_RSA2048, (penta_bytes){rsa, 260}, &key, &why), "rsa: 2048 bits");
     rsa[259] = 0;
-    expect(!key_public_raw(KEY_RSA2048, (penta_bytes){rsa, 260}, &key, &why), "rsa",
-           "even exponent");
+    CHECK(!key_public_raw(KEY_RSA2048, (penta_bytes){rsa, 260}, &key, &why), "rsa: even exponent");
     rsa[257] = 0, rsa[259] = 3;
-    expect(!key_public_raw(KEY_RSA2048, (penta_bytes){rsa, 260}, &key, &why), "rsa", "exponent 3");
+    CHECK(!key_public_raw(KEY_RSA2048, (penta_bytes){rsa, 260}, &key, &why), "rsa: exponent 3");
     rsa[257] = rsa[259] = 1, rsa[0] = 0x40;
-    expect(!key_public_raw(KEY_RSA2048, (penta_bytes){rsa, 260}, &key, &why), "rsa", "2047 bits");
+    CHECK(!key_public_raw(KEY_RSA2048, (penta_bytes){rsa, 260}, &key, &why), "rsa: 2047 bits");
     rsa[0] = 0x80, rsa[255] = 2;
-    expect(!key_public_raw(KEY_RSA2048, (penta_bytes){rsa, 260}, &key, &why), "rsa",
-           "even modulus");
+    CHECK(!key_public_raw(KEY_RSA2048, (penta_bytes){rsa, 260}, &key, &why), "rsa: even modulus");
 }
 
 static bool delta_makes(penta_bytes old, penta_bytes new, size_t size)
@@ -487,7 +469,7 @@ static void test_delta(void)
     uint8_t old[200], new[200];
     for (int i = 0; i < 200; i++) old[i] = new[i] = (uint8_t)i;
 #define DELTA(olds, news, size)                                                                    \
-    expect(delta_makes((penta_bytes){old, olds}, (penta_bytes){new, news}, size), "delta", #olds)
+    CHECK(delta_makes((penta_bytes){old, olds}, (penta_bytes){new, news}, size), "delta: %s", #olds)
     DELTA(100, 100, 0);
     DELTA(100, 103, 24 + 3);
     DELTA(103, 100, 24);
@@ -507,19 +489,19 @@ static void test_delta(void)
     wrong[0][16] = 1;
     struct writer out = {0};
     for (int i = 0; i < 3; i++)
-        expect(!delta_apply((penta_bytes){old, 100}, (penta_bytes){wrong[i], 24}, &out), "delta",
-               "one that fits no string");
-    expect(!delta_apply((penta_bytes){old, 100}, (penta_bytes){wrong[1], 23}, &out), "delta",
-           "half a record");
+        CHECK(!delta_apply((penta_bytes){old, 100}, (penta_bytes){wrong[i], 24}, &out),
+              "delta: one that fits no string");
+    CHECK(!delta_apply((penta_bytes){old, 100}, (penta_bytes){wrong[1], 23}, &out),
+          "delta: half a record");
     uint8_t full[25] = {0};
     full[16] = 1, full[24] = 7;
     out.out.size = 0;
-    expect(delta_apply((penta_bytes){old, 2}, (penta_bytes){full, 25}, &out) && out.out.size == 3 &&
-               out.out.data[0] == 7,
-           "delta", "a byte is added in front");
+    CHECK(delta_apply((penta_bytes){old, 2}, (penta_bytes){full, 25}, &out) && out.out.size == 3 &&
+              out.out.data[0] == 7,
+          "delta: a byte is added in front");
     full[16] = 2;
-    expect(!delta_apply((penta_bytes){old, 2}, (penta_bytes){full, 25}, &out), "delta",
-           "more bytes than there are");
+    CHECK(!delta_apply((penta_bytes){old, 2}, (penta_bytes){full, 25}, &out),
+          "delta: more bytes than there are");
     writer_free(&out);
 }
 
@@ -539,23 +521,23 @@ static void test_processor(void)
                 {PROCESSOR_AVX2, __builtin_cpu_supports("avx2")},
                 {PROCESSOR_AVX512, avx512}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        expect(processor_has(rows[i].ability) == rows[i].has, "processor", "one ability");
-        expect(processor_has(PROCESSOR_POPCNT | rows[i].ability) == (rows[0].has && rows[i].has),
-               "processor", "two abilities");
+        CHECK(processor_has(rows[i].ability) == rows[i].has, "processor: one ability");
+        CHECK(processor_has(PROCESSOR_POPCNT | rows[i].ability) == (rows[0].has && rows[i].has),
+              "processor: two abilities");
     }
 #else
-    expect(!processor_has(PROCESSOR_AVX2), "processor", "AVX2");
+    CHECK(!processor_has(PROCESSOR_AVX2), "processor: AVX2");
 #endif
-    expect(processor_has(0), "processor", "nothing asked");
+    CHECK(processor_has(0), "processor: nothing asked");
 }
 
 static void test_missing_parts(void)
 {
-    expect(!missing_part(), "missing", "nothing was refused");
-    expect(!missing_refuse("machines") && !missing_refuse("crypto"), "missing", "refuses");
+    CHECK(!missing_part(), "missing: nothing was refused");
+    CHECK(!missing_refuse("machines") && !missing_refuse("crypto"), "missing: refuses");
     const char *part = missing_part();
-    expect(part && !strcmp(part, "machines"), "missing", "the first counts");
-    expect(!missing_part(), "missing", "it is asked once");
+    CHECK(part && !strcmp(part, "machines"), "missing: the first counts");
+    CHECK(!missing_part(), "missing: it is asked once");
 }
 
 int main(void)
@@ -577,6 +559,5 @@ int main(void)
     test_suggestions();
     test_device_memory();
     test_machine_states();
-    printf("%u passed, %u failed\n", passed, failed);
-    return failed != 0;
+    return checks_end();
 }

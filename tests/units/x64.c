@@ -1,15 +1,14 @@
 /* Everything the assembler can write, decoded by Zydis: every form with every register, addresses
  * of every shape, immediates around the limits of their encodings, jumps forwards and backwards. */
+#include "check.h"
 #include "x64/access.h"
 #include "x64/operations.h"
+#include <stdio.h>
 #include <Zydis/Zydis.h>
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static uint8_t memory[1 << 12];
-static unsigned long checked, failures;
 static struct x64 e;
 
 static const char *const r64[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
@@ -79,12 +78,9 @@ static void __attribute__((format(printf, 1, 2))) reads(const char *format, ...)
     va_end(args);
     char text[160];
     ZydisDecodedInstruction in;
-    checked++;
     bool ok = decode(0, text, sizeof text, &in);
-    if (ok && in.length == x64_here(&e) && !strcmp(text, expected)) return;
-    if (failures++ < 20)
-        printf("expected '%s', got '%s' (%u of %u bytes)\n", expected, text, in.length,
-               x64_here(&e));
+    CHECK(ok && in.length == x64_here(&e) && !strcmp(text, expected),
+          "expected '%s', got '%s' (%u of %u bytes)", expected, text, in.length, x64_here(&e));
 }
 
 #define EACH(reg) for (enum x64_reg reg = RAX; reg <= R15; reg++)
@@ -170,7 +166,7 @@ static void with_immediates(void)
     {
         begin();
         uint32_t at = x64_sub_imm32(&e, size, d, immediates[i]);
-        if (at != x64_here(&e) - 4) failures++;
+        CHECK(at == x64_here(&e) - 4);
         reads("sub %s, %s", name(size, d), shown(size, immediates[i]));
     }
     SIZES(size) EACH(d) EACH(s) for (int i = 0; i < IMMEDIATES; i++)
@@ -352,10 +348,9 @@ static void decode_at(uint32_t at, const char *expected, uint32_t target)
 {
     ZydisDecodedInstruction in;
     char text[160], wanted[64];
-    checked++;
     snprintf(wanted, sizeof wanted, "%s 0x%016" PRIX64, expected, (uint64_t)target);
-    if (decode(at, text, sizeof text, &in) && !strcmp(text, wanted)) return;
-    if (failures++ < 20) printf("expected '%s', got '%s'\n", wanted, text);
+    CHECK(decode(at, text, sizeof text, &in) && !strcmp(text, wanted), "expected '%s', got '%s'",
+          wanted, text);
 }
 
 static void jumps(void)
@@ -381,10 +376,9 @@ static void jumps(void)
     at[5] = x64_here(&e), x64_lea_label(&e, R9, &back);
     ZydisDecodedInstruction in;
     char text[160], wanted[64];
-    checked++;
     snprintf(wanted, sizeof wanted, "lea r9, [0x%016" PRIX64 "]", (uint64_t)home);
-    if (!decode(at[5], text, sizeof text, &in) || strcmp(text, wanted))
-        failures++, printf("expected '%s', got '%s'\n", wanted, text);
+    CHECK(decode(at[5], text, sizeof text, &in) && !strcmp(text, wanted), "expected '%s', got '%s'",
+          wanted, text);
     for (uint32_t gap = 100; gap < 160; gap++) { /* across the reach of short jumps */
         begin();
         x64_nop(&e, gap);
@@ -407,13 +401,10 @@ static void jumps(void)
     for (unsigned size = 1; size <= 40; size++) { /* nops, and nothing else */
         begin();
         x64_nop(&e, size);
-        if (x64_here(&e) != size) failures++;
+        CHECK(x64_here(&e) == size);
         for (uint32_t p = 0; p < size;) {
-            checked++;
-            if (!decode(p, text, sizeof text, &in) || in.mnemonic != ZYDIS_MNEMONIC_NOP) {
-                failures++;
-                break;
-            }
+            bool nop = decode(p, text, sizeof text, &in) && in.mnemonic == ZYDIS_MNEMONIC_NOP;
+            if (!CHECK(nop)) break;
             p += in.length;
         }
     }
@@ -546,7 +537,7 @@ static void rest(void)
     x64_init(&e, memory, X64_MARGIN + 4); /* x64_full is true before the memory ends */
     unsigned written = 0;
     for (; !x64_full(&e); written++) x64_mov_imm(&e, R9, UINT64_MAX - 5u);
-    if (written != 1 || x64_here(&e) != 7) failures++;
+    CHECK(written == 1 && x64_here(&e) == 7);
 }
 
 int main(void)
@@ -559,6 +550,5 @@ int main(void)
     jumps();
     vectors();
     rest();
-    printf("%lu instructions read back, %lu failures\n", checked, failures);
-    return failures != 0;
+    return checks_end();
 }

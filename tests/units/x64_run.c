@@ -1,14 +1,13 @@
 /* What src/x64/operations.c writes, executed: every operation with its registers the same or not in every way,
  * every count of a shift, immediates around the limits of their encodings. The results are those of C. */
+#include "check.h"
 #include "x64/operations.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
 static uint8_t *memory;
-static unsigned long checked, failures;
 static struct x64 e;
 
 enum { ROOM = 4096 };
@@ -69,11 +68,10 @@ static uint64_t executed(void)
 static void same(uint64_t got, uint64_t want, const char *what, enum x64_size size, unsigned d,
                  unsigned a, unsigned b, uint64_t x, uint64_t y)
 {
-    checked++;
-    if (got == want || failures++ >= 20) return;
-    printf("%s, %d bits, registers %u = %u, %u, of 0x%" PRIx64 " and 0x%" PRIx64 ": 0x%" PRIx64
-           ", not 0x%" PRIx64 "\n",
-           what, size == X64 ? 64 : 32, d, a, b, x, y, got, want);
+    CHECK(got == want,
+          "%s, %d bits, registers %u = %u, %u, of 0x%" PRIx64 " and 0x%" PRIx64 ": 0x%" PRIx64
+          ", not 0x%" PRIx64,
+          what, size == X64 ? 64 : 32, d, a, b, x, y, got, want);
 }
 
 /* ---- integers ---- */
@@ -87,7 +85,7 @@ static void three(unsigned op, enum x64_size size, enum x64_reg d, enum x64_reg 
             begin();
             x64_mov_imm(&e, a, x);
             x64_mov_imm(&e, b, y);
-            if (!x64_three(&e, op, size, d, a, b, aside)) failures++;
+            CHECK(x64_three(&e, op, size, d, a, b, aside));
             x64_mov(&e, X64, RAX, d);
             same(executed(), meaning(op, size, x, y), names[op], size, d, a, b, x, y);
             if (b == d) continue; /* the second one is as it was */
@@ -111,7 +109,7 @@ static void two_registers(void)
                     for (unsigned b = 0; b < REGISTERS; b++)
                         three(ops[i], size, registers[d], registers[a], registers[b]);
     for (unsigned op = X64_ROL; op <= X64_ROR; op++) /* which have no form with three registers */
-        if (x64_three(&e, op, X64, RAX, RCX, RDX, aside)) failures++;
+        CHECK(!x64_three(&e, op, X64, RAX, RCX, RDX, aside));
 }
 
 static void one_immediate(unsigned op, enum x64_size size, int32_t imm)
@@ -246,7 +244,7 @@ static void real(enum x64_real op, bool f64, unsigned d, unsigned a, unsigned b)
     x64_mov_imm(&e, RCX, bits_of(f64, y));
     x64_movq_to(&e, X64, b, RCX);
     bool impossible = d == b && d != a && a == 3;
-    if (x64_three_real(&e, op, f64, d, a, b, 3) == impossible) failures++;
+    CHECK(x64_three_real(&e, op, f64, d, a, b, 3) != impossible);
     if (impossible) return;
     x64_movq_from(&e, f64 ? X64 : X32, RAX, d);
     same(executed(), bits_of(f64, real_meaning(op, x, y)), "float", f64 ? X64 : X32, d, a, b, op,
@@ -297,6 +295,5 @@ int main(void)
             for (int f64 = 0; f64 < 2; f64++) real(op, f64, way & 3, way >> 2 & 3, way >> 4);
     static const double reals[] = {-1, 0, 2, INFINITY, NAN};
     for (unsigned i = 0; i < 25; i++) set_real(reals[i / 5], reals[i % 5]);
-    printf("%lu results, %lu failures\n", checked, failures);
-    return failures != 0;
+    return checks_end();
 }

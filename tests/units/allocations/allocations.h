@@ -2,6 +2,7 @@
 #pragma once
 #include "hook.h"
 #include "penta/session.h"
+#include "support.h"
 
 /* What a scenario came to. Refusing an allocation must leave it as it is undisturbed, or make it
  * fail with the code of memory that ran out. */
@@ -51,7 +52,4 @@ void jam_scenarios(void);
 void tvmr_scenarios(void);
 void coil_scenarios(void);
 
-/* A file of the tree; ends the test when it is missing. Free it. */
-penta_bytes tree_file(const char *path);
-void tree_free(penta_bytes file);
 penta_module *tree_assembled(const char *path, const char *format);

@@ -109,7 +109,7 @@ static void coverage_views(struct outcome *o, penta_profile *p)
     take(o, penta_profile_lcov(p, &out, &err), &out, &err);
     take(o, penta_profile_html(p, "title", &out, &err), &out, &err);
     if (!outcome_ok(o, penta_profile_write(p, &out, &err), &err)) return;
-    if (outcome_ok(o, penta_profile_read(p, (penta_bytes){out.data, out.size}, &err), &err) &&
+    if (outcome_ok(o, penta_profile_read(p, view_of(&out), &err), &err) &&
         outcome_ok(o, penta_profile_add(p, p, &err), &err)) {
         uint64_t total = penta_profile_total(p);
         outcome_bytes(o, &total, sizeof total);

@@ -73,7 +73,7 @@ static void try_native(const void *user, struct outcome *o)
 
 void coil_scenarios(void)
 {
-    penta_bytes both = tree_file("tests/fuzz/seeds/coil_link/two"); /* a zero byte between them */
+    penta_bytes both = file_of("tests/fuzz/seeds/coil_link/two"); /* a zero byte between them */
     size_t first = strlen((const char *)both.data);
     struct linking l = {.option = {"relocatable", "1"}};
     struct outcome ignored = {0};
@@ -91,5 +91,5 @@ void coil_scenarios(void)
     scenario("link, relocatable", try_link, &l);
     scenario("native code", try_native, modules[0]);
     for (size_t i = 0; i < 2; i++) penta_close(modules[i]);
-    tree_free(both);
+    file_free(both);
 }

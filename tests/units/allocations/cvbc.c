@@ -1,6 +1,5 @@
 /* penta/cvbc.h: keys, verification, writing, sealing, compiling, old programs, boards. */
 #include "penta/cvbc.h"
-#include <string.h>
 #include "allocations.h"
 #include "base/bytes.h"
 
@@ -169,7 +168,7 @@ static void try_programs(const void *user, struct outcome *o)
     penta_error err = {0};
     penta_buffer out = {0};
     bool ok = penta_cvbc_create_programs(programs, 2, options, 1, &out, &err);
-    penta_module *m = ok ? penta_cvbc_open((penta_bytes){out.data, out.size}, NULL, &err) : NULL;
+    penta_module *m = ok ? penta_cvbc_open(view_of(&out), NULL, &err) : NULL;
     ok = m && penta_cvbc_check_source(m, options, 1, &err);
     if (outcome_ok(o, ok, &err)) outcome_bytes(o, out.data, out.size);
     penta_close(m);
@@ -281,19 +280,19 @@ void cvbc_scenarios(void)
         {"builder, from source", try_build_source},
         {"several programs", try_programs},
     };
-    struct given g = {.private_key = tree_file("tests/keys/signer.pem"),
-                      .public_key = tree_file("tests/keys/signer.pub"),
-                      .source = tree_file("examples/cvbc/blink.ino"),
-                      .legacy = tree_file("tests/fuzz/seeds/cvbc_legacy/counted")};
+    struct given g = {.private_key = file_of("tests/keys/signer.pem"),
+                      .public_key = file_of("tests/keys/signer.pub"),
+                      .source = file_of("examples/cvbc/blink.ino"),
+                      .legacy = file_of("tests/fuzz/seeds/cvbc_legacy/counted")};
     penta_module *module = tree_assembled("examples/cvbc/hello.cvasm", "cvbc");
     penta_buffer one = {0}, two = {0};
     g.module = module;
     penta_module *with_signature = changed(&g, false, &one), *sealed = changed(&g, true, &two);
     g.signed_module = with_signature;
     g.sealed = sealed;
-    g.file = (penta_bytes){two.data, two.size};
+    g.file = view_of(&two);
     struct given plain = g;
-    plain.file = (penta_bytes){one.data, one.size};
+    plain.file = view_of(&one);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         scenario(all[i].name, all[i].fn, all[i].fn == try_parts ? &plain : &g);
     penta_close(with_signature);
@@ -302,5 +301,5 @@ void cvbc_scenarios(void)
     penta_buffer_free(&one);
     penta_buffer_free(&two);
     const penta_bytes files[] = {g.private_key, g.public_key, g.source, g.legacy};
-    for (size_t i = 0; i < 4; i++) tree_free(files[i]);
+    for (size_t i = 0; i < 4; i++) file_free(files[i]);
 }

@@ -54,7 +54,7 @@ static void try_load(const void *user, struct outcome *o)
     bool ok = penta_vm_save(penta_session_vm(s), &saved, &err);
     hook_resume();
     ok = outcome_ok(o, ok, &err) &&
-         outcome_ok(o, penta_session_load(s, (penta_bytes){saved.data, saved.size}, &err), &err);
+         outcome_ok(o, penta_session_load(s, view_of(&saved), &err), &err);
     if (ok && !penta_session_save_host(s, &out, &err) && err.code != BASE_UNSUPPORTED)
         outcome_ok(o, false, &err);
     outcome_buffer(o, &out);

@@ -194,7 +194,7 @@ static void try_state(const void *user, struct outcome *o)
     bool ok = outcome_ok(o, penta_vm_describe_json(vm, &one, &err), &err);
     outcome_buffer(o, &one);
     ok = ok && outcome_ok(o, penta_vm_save(vm, &one, &err), &err);
-    if (ok && outcome_ok(o, penta_vm_load(vm, (penta_bytes){one.data, one.size}, &err), &err) &&
+    if (ok && outcome_ok(o, penta_vm_load(vm, view_of(&one), &err), &err) &&
         outcome_ok(o, penta_vm_save(vm, &two, &err), &err))
         outcome_buffer(o, &two);
     if (ok) outcome_ok(o, penta_vm_mark(vm, stop.pc, true), &no);
@@ -414,7 +414,7 @@ void general_scenarios(penta_bytes file, const char *format)
     penta_module *module = penta_open(file, format, NULL, 0, &err);
     if (!module) return;
     struct subject g = {.file = file, .module = module, .format = penta_module_format(module)};
-    if (penta_print(module, NULL, 0, &text, &err)) g.text = (penta_bytes){text.data, text.size};
+    if (penta_print(module, NULL, 0, &text, &err)) g.text = view_of(&text);
     libraries_take_no(strcmp(g.format, "tvmr")); /* whose metadata is JSON */
     file_scenarios(&g);
     convert_scenarios(&g);

@@ -1,6 +1,5 @@
 /* penta/jam.h: states and blocks of the example service. */
 #include "penta/jam.h"
-#include <string.h>
 #include "allocations.h"
 #include "base/error.h"
 
@@ -94,7 +93,7 @@ static void try_state(const void *user, struct outcome *o)
 
 void jam_scenarios(void)
 {
-    struct given g = {tree_file("examples/jam/state.json"), tree_file("examples/jam/block.json"),
+    struct given g = {file_of("examples/jam/state.json"), file_of("examples/jam/block.json"),
                       "interp"};
     libraries_take_no(false);
     scenario("state", try_state, NULL);
@@ -104,6 +103,6 @@ void jam_scenarios(void)
     scenario("block (jit)", try_block, &g);
     scenario("accumulate (jit)", try_accumulate, &g);
     libraries_take_no(true);
-    tree_free(g.state);
-    tree_free(g.block);
+    file_free(g.state);
+    file_free(g.block);
 }

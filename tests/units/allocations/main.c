@@ -144,35 +144,14 @@ void scenario(const char *name, scenario_fn *fn, const void *given)
 
 /* ---- files ---- */
 
-penta_bytes tree_file(const char *path)
-{
-    penta_buffer file = {0};
-    penta_error err = {0};
-    if (!file_read(path, UINT64_C(1) << 30, &file, &err)) {
-        fprintf(stderr, "%s: %s\n", path, err.message);
-        exit(2);
-    }
-    return (penta_bytes){file.data, file.size};
-}
-
-void tree_free(penta_bytes file) { free((void *)(uintptr_t)file.data); }
-
-static void print_finding(void *user, const penta_error *finding)
-{
-    fprintf(stderr, "%s: %s\n", (const char *)user, finding->message);
-}
-
 static const penta_option define = {"define", "buf=0x10000:64"}; /* for the kblob example */
 
 penta_module *tree_assembled(const char *path, const char *format)
 {
-    char name[128];
-    snprintf(name, sizeof name, "%s", path);
-    penta_bytes text = tree_file(path);
+    penta_bytes text = file_of(path);
     penta_module *module =
-        penta_assemble(text, format, &define, !strcmp(format, "kblob"), print_finding, name);
-    tree_free(text);
-    if (!module) exit(2);
+        assembled_with(format, (const char *)text.data, &define, !strcmp(format, "kblob"));
+    file_free(text);
     return module;
 }
 
@@ -189,25 +168,25 @@ static const char *format_in_name(const char *path)
 
 static void one_file(const char *path)
 {
-    penta_bytes file = tree_file(path);
+    penta_bytes file = file_of(path);
     snprintf(subject, sizeof subject, "%s", path);
     general_scenarios(file, format_in_name(path));
-    tree_free(file);
+    file_free(file);
 }
 
 static void one_text(const char *path, const char *format)
 {
-    penta_bytes text = tree_file(path);
+    penta_bytes text = file_of(path);
     penta_module *module = tree_assembled(path, format);
     penta_buffer file = {0};
     penta_error err = {0};
     snprintf(subject, sizeof subject, "%s", path);
     text_scenarios(text, format, &define, !strcmp(format, "kblob"));
     if (!penta_encode(module, &file, &err)) exit(2);
-    general_scenarios((penta_bytes){file.data, file.size}, format);
+    general_scenarios(view_of(&file), format);
     penta_buffer_free(&file);
     penta_close(module);
-    tree_free(text);
+    file_free(text);
 }
 
 static void formats(void)

@@ -1,8 +1,7 @@
 /* penta/pvm.h: linking, pools, memory of machines; hosts with scripts. */
 #include "penta/pvm.h"
-#include <stdio.h>
-#include <string.h>
 #include "allocations.h"
+#include <stdio.h>
 
 /* ---- linking ---- */
 
@@ -35,9 +34,9 @@ static void link_scenarios(void)
         char path[64], name[64];
         snprintf(path, sizeof path, "tests/fuzz/seeds/pvm_link/%s", names[i]);
         snprintf(name, sizeof name, "link %s", names[i]);
-        struct linking l = {.object = {.name = names[i], .bytes = tree_file(path)}};
+        struct linking l = {.object = {.name = names[i], .bytes = file_of(path)}};
         scenario(name, try_link, &l);
-        tree_free(l.object.bytes);
+        file_free(l.object.bytes);
     }
 }
 

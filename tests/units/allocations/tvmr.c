@@ -67,8 +67,7 @@ static void try_seal(const void *user, struct outcome *o)
     penta_buffer out = {0};
     penta_error err = {0};
     o->ok = penta_seal(user, options, 2, &out, outcome_finding, o);
-    penta_module *sealed =
-        o->ok ? penta_open((penta_bytes){out.data, out.size}, "tvmr", options, 1, &err) : NULL;
+    penta_module *sealed = o->ok ? penta_open(view_of(&out), "tvmr", options, 1, &err) : NULL;
     if (o->ok && outcome_ok(o, sealed, &err)) {
         const penta_error *damage = penta_module_damage(sealed);
         if (damage) outcome_ok(o, false, damage);

@@ -1,5 +1,5 @@
 /* Every call of the interface, in every mode: results do not depend on the mode. */
-#include "check.h"
+#include "device.h"
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,33 +11,33 @@ static void memory(gpu_emulator *dev)
     size_t count;
     gpu_range leaks[4];
     OK(gpu_emulator_alloc(dev, 16, &a));
-    CHECK(a == UINT64_C(0xA8397B1DC000)); /* the documented sequence of seed 0 */
+    REQUIRE(a == UINT64_C(0xA8397B1DC000)); /* the documented sequence of seed 0 */
     OK(gpu_emulator_alloc(dev, 4096, &b));
-    CHECK(b == UINT64_C(0x9E6AA1B96000));
+    REQUIRE(b == UINT64_C(0x9E6AA1B96000));
     OK(gpu_emulator_write(dev, a, bytes, 16));
     OK(gpu_emulator_read(dev, a, back, 16));
-    CHECK(!memcmp(bytes, back, 16));
+    REQUIRE(!memcmp(bytes, back, 16));
     OK(gpu_emulator_write(dev, a + 16 - 1, bytes, 1));
     OK(gpu_emulator_write(dev, a, NULL, 0));
-    CHECK_STATUS(GPU_ERR_WRITE, gpu_emulator_write(dev, a + 1, bytes, 16));
-    CHECK_STATUS(GPU_ERR_READ, gpu_emulator_read(dev, a + 15, back, 2));
-    CHECK_STATUS(GPU_ERR_READ, gpu_emulator_read(dev, a, back, UINT64_MAX));
-    CHECK_STATUS(GPU_ERR_INVALID_POINTER, gpu_emulator_read(dev, 0, back, 1));
-    CHECK_STATUS(GPU_ERR_LIMIT_EXCEEDED,
-                 gpu_emulator_write(dev, a, bytes, (UINT64_C(256) << 20) + 1));
-    CHECK_STATUS(GPU_ERR_ALLOCATION_FAILED, gpu_emulator_alloc(dev, 0, &size));
-    CHECK_STATUS(GPU_ERR_ALLOCATION_FAILED, gpu_emulator_alloc(dev, UINT64_C(1) << 40, &size));
-    CHECK_STATUS(GPU_ERR_ALLOCATION_FAILED, gpu_emulator_alloc_at(dev, a + 8, 16));
+    REQUIRE_STATUS(GPU_ERR_WRITE, gpu_emulator_write(dev, a + 1, bytes, 16));
+    REQUIRE_STATUS(GPU_ERR_READ, gpu_emulator_read(dev, a + 15, back, 2));
+    REQUIRE_STATUS(GPU_ERR_READ, gpu_emulator_read(dev, a, back, UINT64_MAX));
+    REQUIRE_STATUS(GPU_ERR_INVALID_POINTER, gpu_emulator_read(dev, 0, back, 1));
+    REQUIRE_STATUS(GPU_ERR_LIMIT_EXCEEDED,
+                   gpu_emulator_write(dev, a, bytes, (UINT64_C(256) << 20) + 1));
+    REQUIRE_STATUS(GPU_ERR_ALLOCATION_FAILED, gpu_emulator_alloc(dev, 0, &size));
+    REQUIRE_STATUS(GPU_ERR_ALLOCATION_FAILED, gpu_emulator_alloc(dev, UINT64_C(1) << 40, &size));
+    REQUIRE_STATUS(GPU_ERR_ALLOCATION_FAILED, gpu_emulator_alloc_at(dev, a + 8, 16));
     OK(gpu_emulator_alloc_at(dev, 0x10000, 64));
     OK(gpu_emulator_memory_size(dev, 0x10000, &size));
-    CHECK(size == 64);
-    CHECK_STATUS(GPU_ERR_INVALID_POINTER, gpu_emulator_memory_size(dev, 0x10001, &size));
+    REQUIRE(size == 64);
+    REQUIRE_STATUS(GPU_ERR_INVALID_POINTER, gpu_emulator_memory_size(dev, 0x10001, &size));
     OK(gpu_emulator_leaks(dev, leaks, 4, &count));
-    CHECK(count == 3 && leaks[0].base == 0x10000 && leaks[0].size == 64);
-    CHECK_STATUS(GPU_ERR_INVALID_POINTER, gpu_emulator_free(dev, a + 1));
+    REQUIRE(count == 3 && leaks[0].base == 0x10000 && leaks[0].size == 64);
+    REQUIRE_STATUS(GPU_ERR_INVALID_POINTER, gpu_emulator_free(dev, a + 1));
     OK(gpu_emulator_free(dev, a));
     OK(gpu_emulator_free(dev, b));
-    CHECK_STATUS(GPU_ERR_INVALID_POINTER, gpu_emulator_free(dev, a));
+    REQUIRE_STATUS(GPU_ERR_INVALID_POINTER, gpu_emulator_free(dev, a));
 }
 
 static void kernels(gpu_emulator *dev)
@@ -47,14 +47,14 @@ static void kernels(gpu_emulator *dev)
     uint32_t id;
     KERNEL(dev, 9, "NOP\nHALT");
     KERNEL(dev, 0xFFFFFFFF, "HALT");
-    CHECK_STATUS(GPU_ERR_INVALID_ARGUMENT, gpu_emulator_register_kernel(dev, 1ULL << 32, "", 0));
-    CHECK_STATUS(GPU_ERR_INVALID_KERNEL_BLOB, gpu_emulator_register_kernel(dev, 1, "abcd", 4));
+    REQUIRE_STATUS(GPU_ERR_INVALID_ARGUMENT, gpu_emulator_register_kernel(dev, 1ULL << 32, "", 0));
+    REQUIRE_STATUS(GPU_ERR_INVALID_KERNEL_BLOB, gpu_emulator_register_kernel(dev, 1, "abcd", 4));
     OK(gpu_emulator_kernels(dev, list, 4, &count));
-    CHECK(count == 2 && list[0].id == 9 && list[0].blob_size == 48 && list[1].id == 0xFFFFFFFF);
+    REQUIRE(count == 2 && list[0].id == 9 && list[0].blob_size == 48 && list[1].id == 0xFFFFFFFF);
     OK(gpu_emulator_launch_task(dev, 0xFFFFFFFF, NULL, 0, NULL));
     OK(gpu_emulator_unregister_kernel(dev, 9));
-    CHECK_STATUS(GPU_ERR_KERNEL_NOT_FOUND, gpu_emulator_unregister_kernel(dev, 9));
-    CHECK_STATUS(GPU_ERR_KERNEL_NOT_FOUND, gpu_emulator_launch_task(dev, 9, NULL, 0, &id));
+    REQUIRE_STATUS(GPU_ERR_KERNEL_NOT_FOUND, gpu_emulator_unregister_kernel(dev, 9));
+    REQUIRE_STATUS(GPU_ERR_KERNEL_NOT_FOUND, gpu_emulator_launch_task(dev, 9, NULL, 0, &id));
     OK(gpu_emulator_barrier(dev));
 }
 
@@ -71,29 +71,29 @@ static void tasks(gpu_emulator *dev)
     OK(gpu_emulator_launch_task(dev, 1, "hello", 5, &t));
     OK(gpu_emulator_wait_task(dev, t, FOREVER));
     gpu_task_info info = task(dev, t);
-    CHECK(info.state == GPU_TASK_DONE && info.instructions == 4 && info.last_read == 42);
-    CHECK(info.slept_ms == 30 && info.kernel_id == 1 && info.flags == GPU_TASK_HAS_LAST_READ);
+    REQUIRE(info.state == GPU_TASK_DONE && info.instructions == 4 && info.last_read == 42);
+    REQUIRE(info.slept_ms == 30 && info.kernel_id == 1 && info.flags == GPU_TASK_HAS_LAST_READ);
     OK(gpu_emulator_task_args(dev, t, args, sizeof args, &size));
-    CHECK(size == 5 && !memcmp(args, "hello", 5));
-    CHECK_STATUS(GPU_ERR_TASK_NOT_FOUND, gpu_emulator_wait_task(dev, t + 1, 0));
-    CHECK_STATUS(GPU_ERR_TASK_NOT_FOUND, gpu_emulator_wait_task(dev, 0, 0));
-    CHECK_STATUS(GPU_ERR_TASK_NOT_FOUND, gpu_emulator_stop_task(dev, t + 1));
+    REQUIRE(size == 5 && !memcmp(args, "hello", 5));
+    REQUIRE_STATUS(GPU_ERR_TASK_NOT_FOUND, gpu_emulator_wait_task(dev, t + 1, 0));
+    REQUIRE_STATUS(GPU_ERR_TASK_NOT_FOUND, gpu_emulator_wait_task(dev, 0, 0));
+    REQUIRE_STATUS(GPU_ERR_TASK_NOT_FOUND, gpu_emulator_stop_task(dev, t + 1));
     OK(gpu_emulator_stop_task(dev, t)); /* it ended long ago */
 
     /* A fault stops its task and nothing else; what it did before stays. */
     KERNEL(dev, 2, "WRITE8 0x%llx, 7\nREAD8 0\nWRITE8 0x%llx, 9", at + 8, at + 9);
     t = launch(dev, 2);
-    CHECK_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, t, FOREVER));
+    REQUIRE_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, t, FOREVER));
     OK(gpu_emulator_faults(dev, NULL, 0, &size));
-    CHECK(size == 1);
+    REQUIRE(size == 1);
     OK(gpu_emulator_faults(dev, &fault, 1, &size));
-    CHECK(size == 1 && fault.launch_id == t && fault.kind == GPU_FAULT_NULL);
-    CHECK(fault.instruction == 1 && fault.opcode == 4 && fault.nearest_base == 0x10000);
+    REQUIRE(size == 1 && fault.launch_id == t && fault.kind == GPU_FAULT_NULL);
+    REQUIRE(fault.instruction == 1 && fault.opcode == 4 && fault.nearest_base == 0x10000);
     OK(gpu_emulator_faults(dev, &fault, 1, &size));
-    CHECK(size == 0);
+    REQUIRE(size == 0);
     uint8_t two[2];
     OK(gpu_emulator_read(dev, a + 8, two, 2));
-    CHECK(two[0] == 7 && two[1] == 0);
+    REQUIRE(two[0] == 7 && two[1] == 0);
     OK(gpu_emulator_memfence(dev));
     OK(gpu_emulator_yield(dev));
 }
@@ -104,11 +104,11 @@ static void cancelling(gpu_emulator *dev, uint32_t mode)
     if (mode == GPU_MODE_SERIAL) return;
     KERNEL(dev, 3, "SLEEP 600000\nHALT");
     uint32_t t = launch(dev, 3), u = launch(dev, 3);
-    CHECK_STATUS(GPU_ERR_TIMEOUT, gpu_emulator_wait(dev, 0));
-    CHECK_STATUS(GPU_ERR_TIMEOUT, gpu_emulator_wait_task(dev, t, 1));
+    REQUIRE_STATUS(GPU_ERR_TIMEOUT, gpu_emulator_wait(dev, 0));
+    REQUIRE_STATUS(GPU_ERR_TIMEOUT, gpu_emulator_wait_task(dev, t, 1));
     OK(gpu_emulator_stop_task(dev, t));
-    CHECK(task(dev, t).state == GPU_TASK_CANCELLED);
-    CHECK(task(dev, u).state == GPU_TASK_RUNNING);
+    REQUIRE(task(dev, t).state == GPU_TASK_CANCELLED);
+    REQUIRE(task(dev, u).state == GPU_TASK_RUNNING);
     OK(gpu_emulator_wait_task(dev, t, FOREVER));
 }
 
@@ -122,24 +122,24 @@ static void limits(uint32_t mode)
     gpu_emulator *dev;
     uint64_t a;
     OK(gpu_emulator_open(&dev, &options));
-    CHECK_STATUS(GPU_ERR_ALLOCATION_FAILED, gpu_emulator_alloc(dev, 101, &a));
+    REQUIRE_STATUS(GPU_ERR_ALLOCATION_FAILED, gpu_emulator_alloc(dev, 101, &a));
     OK(gpu_emulator_alloc(dev, 100, &a));
-    CHECK_STATUS(GPU_ERR_ALLOCATION_FAILED, gpu_emulator_alloc(dev, 1, &a));
+    REQUIRE_STATUS(GPU_ERR_ALLOCATION_FAILED, gpu_emulator_alloc(dev, 1, &a));
     KERNEL(dev, 1, "NOP\nNOP");
     KERNEL(dev, 2, "NOP\nNOP\nHALT");
     KERNEL(dev, 3, "SLEEP 10000\nHALT");
     uint32_t t = launch(dev, 1);
     OK(gpu_emulator_wait_task(dev, t, FOREVER)); /* exactly the limit is fine */
     t = launch(dev, 2);
-    CHECK_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, t, FOREVER));
+    REQUIRE_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, t, FOREVER));
     gpu_task_info info = task(dev, t);
-    CHECK(info.kind == GPU_FAULT_LIMIT && info.instruction == 2 && info.instructions == 2);
+    REQUIRE(info.kind == GPU_FAULT_LIMIT && info.instruction == 2 && info.instructions == 2);
     t = launch(dev, 3);
     if (mode != GPU_MODE_SERIAL)
-        CHECK_STATUS(GPU_ERR_LIMIT_EXCEEDED, gpu_emulator_launch_task(dev, 1, NULL, 0, NULL));
-    CHECK_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, t, FOREVER));
+        REQUIRE_STATUS(GPU_ERR_LIMIT_EXCEEDED, gpu_emulator_launch_task(dev, 1, NULL, 0, NULL));
+    REQUIRE_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, t, FOREVER));
     info = task(dev, t);
-    CHECK(info.kind == GPU_FAULT_LIMIT && info.instruction == 0 && info.instructions == 0);
+    REQUIRE(info.kind == GPU_FAULT_LIMIT && info.instruction == 0 && info.instructions == 0);
     gpu_emulator_close(dev);
 }
 
@@ -169,7 +169,7 @@ static void reports(uint32_t mode)
         {2, 0, 3, 1, 4, 6, GPU_RACE_READ_WRITE, 0},
         {2, 1, 3, 0, 4, 6, GPU_RACE_READ_WRITE, 0},
     };
-    CHECK(count == sizeof want / sizeof *want);
+    REQUIRE(count == sizeof want / sizeof *want);
     for (size_t i = 0; i < count; i++) {
         gpu_race expected = want[i];
         expected.address += base;
@@ -191,12 +191,12 @@ static void endless_answer(void)
         "#!/bin/sh\nprintf '\\000\\377\\377\\377\\377\\377\\377\\377\\377'\nexec yes\n";
     char path[] = "/tmp/penta-device-XXXXXX";
     int fd = mkstemp(path);
-    CHECK(fd >= 0 && write(fd, script, sizeof script - 1) == sizeof script - 1);
-    CHECK(!fchmod(fd, 0700) && !close(fd));
+    REQUIRE(fd >= 0 && write(fd, script, sizeof script - 1) == sizeof script - 1);
+    REQUIRE(!fchmod(fd, 0700) && !close(fd));
     gpu_emulator *dev = NULL;
     gpu_emulator_options options = {.device_path = path};
-    CHECK_STATUS(GPU_ERR_PROTOCOL, gpu_emulator_open(&dev, &options));
-    CHECK(!dev && !unlink(path));
+    REQUIRE_STATUS(GPU_ERR_PROTOCOL, gpu_emulator_open(&dev, &options));
+    REQUIRE(!dev && !unlink(path));
 }
 
 int main(void)
@@ -211,20 +211,20 @@ int main(void)
         memory(dev); /* as new, addresses included */
         OK(gpu_emulator_shutdown(dev));
         OK(gpu_emulator_shutdown(dev));
-        CHECK_STATUS(GPU_ERR_NOT_READY, gpu_emulator_wait(dev, 0));
+        REQUIRE_STATUS(GPU_ERR_NOT_READY, gpu_emulator_wait(dev, 0));
         gpu_emulator_close(dev);
         limits(mode);
         reports(mode);
     }
     gpu_emulator *none = (gpu_emulator *)1;
     gpu_emulator_options bad = {.mode = 3};
-    CHECK_STATUS(GPU_ERR_INVALID_ARGUMENT, gpu_emulator_open(&none, &bad));
-    CHECK(!none);
+    REQUIRE_STATUS(GPU_ERR_INVALID_ARGUMENT, gpu_emulator_open(&none, &bad));
+    REQUIRE(!none);
     gpu_emulator_options missing = {.device_path = "/nonexistent/penta-device"};
-    CHECK_STATUS(GPU_ERR_DEVICE_LOST, gpu_emulator_open(&none, &missing));
+    REQUIRE_STATUS(GPU_ERR_DEVICE_LOST, gpu_emulator_open(&none, &missing));
     gpu_emulator_options other = {.device_path = "/bin/true"};
-    CHECK_STATUS(GPU_ERR_DEVICE_LOST, gpu_emulator_open(&none, &other));
-    CHECK_STATUS(GPU_ERR_NOT_READY, gpu_emulator_wait(NULL, 0));
+    REQUIRE_STATUS(GPU_ERR_DEVICE_LOST, gpu_emulator_open(&none, &other));
+    REQUIRE_STATUS(GPU_ERR_NOT_READY, gpu_emulator_wait(NULL, 0));
     endless_answer();
-    return 0;
+    return checks_end();
 }

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "check.h"
+#include "device.h"
 
 enum { LARGE = 8 << 20 }; /* more than the channel holds */
 
@@ -59,9 +59,9 @@ static void check_named(gpu_emulator *dev, pid_t pid)
 {
     char name[40];
     snprintf(name, sizeof name, "the device process %d ", (int)pid);
-    CHECK(!strncmp(gpu_emulator_failure(dev), name, strlen(name)));
-    CHECK(kill(pid, 0) < 0); /* ended, and no zombie */
-    CHECK(gpu_emulator_process_id(dev) == -1);
+    REQUIRE(!strncmp(gpu_emulator_failure(dev), name, strlen(name)));
+    REQUIRE(kill(pid, 0) < 0); /* ended, and no zombie */
+    REQUIRE(gpu_emulator_process_id(dev) == -1);
 }
 
 static void *stopped(void *user)
@@ -73,12 +73,12 @@ static void *stopped(void *user)
     address = at;
     KERNEL(dev, 1, "SLEEP 600000\nHALT");
     launch(dev, 1);
-    CHECK(!*gpu_emulator_failure(dev));
+    REQUIRE(!*gpu_emulator_failure(dev));
     pid_t pid = (pid_t)gpu_emulator_process_id(dev);
-    CHECK(!kill(pid, SIGSTOP));
-    CHECK_STATUS(GPU_ERR_DEVICE_LOST, calls[i](dev));
+    REQUIRE(!kill(pid, SIGSTOP));
+    REQUIRE_STATUS(GPU_ERR_DEVICE_LOST, calls[i](dev));
     check_named(dev, pid);
-    CHECK_STATUS(GPU_ERR_DEVICE_LOST, calls[i](dev));
+    REQUIRE_STATUS(GPU_ERR_DEVICE_LOST, calls[i](dev));
     gpu_emulator_close(dev);
     return NULL;
 }
@@ -88,7 +88,7 @@ static void *stopped_at_shutdown(void *user)
     (void)user;
     gpu_emulator *dev = open_device(GPU_MODE_SEEDED, 0, 0);
     pid_t pid = (pid_t)gpu_emulator_process_id(dev);
-    CHECK(!kill(pid, SIGSTOP));
+    REQUIRE(!kill(pid, SIGSTOP));
     OK(gpu_emulator_shutdown(dev));
     check_named(dev, pid);
     gpu_emulator_close(dev);
@@ -100,8 +100,8 @@ static void *stopped_at_open(void *user)
 {
     gpu_emulator_options options = {.device_path = user};
     gpu_emulator *dev;
-    CHECK_STATUS(GPU_ERR_DEVICE_LOST, gpu_emulator_open(&dev, &options));
-    CHECK(!dev);
+    REQUIRE_STATUS(GPU_ERR_DEVICE_LOST, gpu_emulator_open(&dev, &options));
+    REQUIRE(!dev);
     return NULL;
 }
 
@@ -116,8 +116,8 @@ static void busy(uint32_t mode)
     pid_t pid = (pid_t)gpu_emulator_process_id(dev);
     gpu_status status = gpu_emulator_launch_task(dev, 1, NULL, 0, &number);
     if (mode == GPU_MODE_SEEDED) status = gpu_emulator_wait(dev, 1000);
-    CHECK_STATUS(GPU_ERR_DEVICE_LOST, status);
-    CHECK(strstr(gpu_emulator_failure(dev), "took more than 50 ms for "));
+    REQUIRE_STATUS(GPU_ERR_DEVICE_LOST, status);
+    REQUIRE(strstr(gpu_emulator_failure(dev), "took more than 50 ms for "));
     check_named(dev, pid);
     gpu_emulator_close(dev);
 }
@@ -127,17 +127,17 @@ int main(void)
     static const char script[] = "#!/bin/sh\nkill -STOP $$\n";
     char path[] = "/tmp/stopped-device-XXXXXX";
     int fd = mkstemp(path);
-    CHECK(fd >= 0 && write(fd, script, sizeof script - 1) == sizeof script - 1);
-    CHECK(!fchmod(fd, 0700) && !close(fd));
+    REQUIRE(fd >= 0 && write(fd, script, sizeof script - 1) == sizeof script - 1);
+    REQUIRE(!fchmod(fd, 0700) && !close(fd));
     busy(GPU_MODE_SERIAL);
     busy(GPU_MODE_SEEDED);
     pthread_t threads[CALLS + 2];
     for (size_t i = 0; i < CALLS; i++)
-        CHECK(!pthread_create(&threads[i], NULL, stopped, (void *)(uintptr_t)i));
-    CHECK(!pthread_create(&threads[CALLS], NULL, stopped_at_shutdown, NULL));
-    CHECK(!pthread_create(&threads[CALLS + 1], NULL, stopped_at_open, path));
+        REQUIRE(!pthread_create(&threads[i], NULL, stopped, (void *)(uintptr_t)i));
+    REQUIRE(!pthread_create(&threads[CALLS], NULL, stopped_at_shutdown, NULL));
+    REQUIRE(!pthread_create(&threads[CALLS + 1], NULL, stopped_at_open, path));
     for (size_t i = 0; i < CALLS + 2; i++) pthread_join(threads[i], NULL);
-    CHECK(!unlink(path));
-    CHECK(waitpid(-1, NULL, WNOHANG) < 0);
-    return 0;
+    REQUIRE(!unlink(path));
+    REQUIRE(waitpid(-1, NULL, WNOHANG) < 0);
+    return checks_end();
 }

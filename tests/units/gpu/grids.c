@@ -1,6 +1,6 @@
 /* Grids of threads: the kernels of examples/kblob against C, in every mode, with and without a race;
  * then launches that are refused, faults of a thread, races between tasks, and cancelling. */
-#include "check.h"
+#include "device.h"
 #include <stdbool.h>
 
 enum { N = 200, THREADS = 64, SIDE = 20 };
@@ -17,7 +17,7 @@ static void kernel_file(gpu_emulator *dev, uint64_t id, const char *name, const 
     char path[1000], text[10000];
     snprintf(path, sizeof path, PENTA_EXAMPLES "/kblob/%s%s.kasm", name, variant);
     FILE *file = fopen(path, "rb");
-    CHECK(file);
+    REQUIRE(file);
     size_t size = fread(text, 1, sizeof text - 1, file);
     fclose(file);
     text[size] = 0;
@@ -38,7 +38,7 @@ static size_t races(gpu_emulator *dev, gpu_race_threads *first)
     size_t count, plain;
     OK(gpu_emulator_race_threads(dev, rows, 64, &count));
     OK(gpu_emulator_races(dev, NULL, 0, &plain));
-    CHECK(count == plain);
+    REQUIRE(count == plain);
     if (count && first) *first = rows[0];
     return count;
 }
@@ -49,9 +49,9 @@ static void run(gpu_emulator *dev, gpu_grid grid, const uint64_t *args, size_t c
     gpu_task_grid got;
     OK(gpu_emulator_launch_grid(dev, 1, &grid, args, count * 8, &id));
     OK(gpu_emulator_wait_task(dev, id, FOREVER));
-    CHECK(task(dev, id).state == GPU_TASK_DONE);
+    REQUIRE(task(dev, id).state == GPU_TASK_DONE);
     OK(gpu_emulator_task_grid(dev, id, &got));
-    CHECK(got.threads >= THREADS && got.ended == got.threads && got.fault_thread == FOREVER);
+    REQUIRE(got.threads >= THREADS && got.ended == got.threads && got.fault_thread == FOREVER);
 }
 
 /* ---- the kernels; each says whether the result is that of C ---- */
@@ -140,7 +140,7 @@ static void examples(uint32_t mode, uint64_t seed)
         gpu_race_threads race;
         gpu_emulator *dev = open_device(mode, checks, seed);
         kernel_file(dev, 1, kernels[i].name, "");
-        CHECK(kernels[i].right(dev));
+        REQUIRE(kernels[i].right(dev));
         if (races(dev, &race)) {
             fprintf(stderr, "%s, mode %u: a race of %u and %u that is none\n", kernels[i].name,
                     mode, race.index_a, race.index_b);
@@ -149,10 +149,10 @@ static void examples(uint32_t mode, uint64_t seed)
         OK(gpu_emulator_reset(dev));
         kernel_file(dev, 1, kernels[i].name, "_race");
         kernels[i].right(dev);
-        CHECK(races(dev, &race));
-        CHECK(race.launch_a == 1 && race.launch_b == 1 && !race.benign);
-        CHECK(race.block_a != race.block_b || race.thread_a != race.thread_b);
-        CHECK(race.kind == kernels[i].kind || kernels[i].kind == GPU_RACE_READ_WRITE);
+        REQUIRE(races(dev, &race));
+        REQUIRE(race.launch_a == 1 && race.launch_b == 1 && !race.benign);
+        REQUIRE(race.block_a != race.block_b || race.thread_a != race.thread_b);
+        REQUIRE(race.kind == kernels[i].kind || kernels[i].kind == GPU_RACE_READ_WRITE);
         gpu_emulator_close(dev);
     }
 }
@@ -168,24 +168,25 @@ static void refused(gpu_emulator *dev)
     gpu_grid one = {{0}, {0}, 0}, two = {{1}, {2}, 0}, shared = {{1}, {1}, 8};
     gpu_grid wide = {{1}, {1025}, 0}, many = {{1024}, {128}, 0}, large = {{1}, {1}, 65537};
     gpu_grid huge = {{FOREVER, FOREVER, FOREVER}, {FOREVER, FOREVER, FOREVER}, 0};
-    CHECK_STATUS(GPU_ERR_LIMIT_EXCEEDED, gpu_emulator_launch_grid(dev, 1, &wide, NULL, 0, &id));
-    CHECK_STATUS(GPU_ERR_LIMIT_EXCEEDED, gpu_emulator_launch_grid(dev, 1, &many, NULL, 0, &id));
-    CHECK_STATUS(GPU_ERR_LIMIT_EXCEEDED, gpu_emulator_launch_grid(dev, 1, &large, NULL, 0, &id));
-    CHECK_STATUS(GPU_ERR_LIMIT_EXCEEDED, gpu_emulator_launch_grid(dev, 1, &huge, NULL, 0, &id));
-    CHECK_STATUS(GPU_ERR_KERNEL_NOT_FOUND, gpu_emulator_launch_grid(dev, 3, &one, NULL, 0, &id));
-    CHECK_STATUS(GPU_ERR_INVALID_ARGUMENT, gpu_emulator_launch_grid(dev, 1, NULL, NULL, 0, &id));
+    REQUIRE_STATUS(GPU_ERR_LIMIT_EXCEEDED, gpu_emulator_launch_grid(dev, 1, &wide, NULL, 0, &id));
+    REQUIRE_STATUS(GPU_ERR_LIMIT_EXCEEDED, gpu_emulator_launch_grid(dev, 1, &many, NULL, 0, &id));
+    REQUIRE_STATUS(GPU_ERR_LIMIT_EXCEEDED, gpu_emulator_launch_grid(dev, 1, &large, NULL, 0, &id));
+    REQUIRE_STATUS(GPU_ERR_LIMIT_EXCEEDED, gpu_emulator_launch_grid(dev, 1, &huge, NULL, 0, &id));
+    REQUIRE_STATUS(GPU_ERR_KERNEL_NOT_FOUND, gpu_emulator_launch_grid(dev, 3, &one, NULL, 0, &id));
+    REQUIRE_STATUS(GPU_ERR_INVALID_ARGUMENT, gpu_emulator_launch_grid(dev, 1, NULL, NULL, 0, &id));
     /* version 1 is one thread */
-    CHECK_STATUS(GPU_ERR_INVALID_ARGUMENT, gpu_emulator_launch_grid(dev, 2, &two, NULL, 0, &id));
-    CHECK_STATUS(GPU_ERR_INVALID_ARGUMENT, gpu_emulator_launch_grid(dev, 2, &shared, NULL, 0, &id));
-    CHECK(id == 77);
+    REQUIRE_STATUS(GPU_ERR_INVALID_ARGUMENT, gpu_emulator_launch_grid(dev, 2, &two, NULL, 0, &id));
+    REQUIRE_STATUS(GPU_ERR_INVALID_ARGUMENT,
+                   gpu_emulator_launch_grid(dev, 2, &shared, NULL, 0, &id));
+    REQUIRE(id == 77);
     OK(gpu_emulator_launch_grid(dev, 2, &one, NULL, 0, &id));
     OK(gpu_emulator_launch_grid(dev, 1, &two, "12345678", 8, &id));
-    CHECK(id == 2);
+    REQUIRE(id == 2);
     OK(gpu_emulator_wait(dev, FOREVER));
-    CHECK(task(dev, 2).instructions == 4);
+    REQUIRE(task(dev, 2).instructions == 4);
     OK(gpu_emulator_task_grid(dev, 1, &got));
-    CHECK(got.threads == 1);
-    CHECK_STATUS(GPU_ERR_TASK_NOT_FOUND, gpu_emulator_task_grid(dev, 9, &got));
+    REQUIRE(got.threads == 1);
+    REQUIRE_STATUS(GPU_ERR_TASK_NOT_FOUND, gpu_emulator_task_grid(dev, 9, &got));
 }
 
 static void faults(gpu_emulator *dev)
@@ -199,24 +200,24 @@ static void faults(gpu_emulator *dev)
     KERNEL(dev, 1, "ID r1, global\nSHL r1, r1, 3\nADD r1, r1, 0x%llx\nST64 [r1], r1\nHALT",
            (unsigned long long)at);
     OK(gpu_emulator_launch_grid(dev, 1, &grid, NULL, 0, &id));
-    CHECK_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, id, FOREVER));
+    REQUIRE_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, id, FOREVER));
     gpu_task_info info = task(dev, id);
-    CHECK(info.kind == GPU_FAULT_UNMAPPED && info.instruction == 3 && info.nearest_base == at);
+    REQUIRE(info.kind == GPU_FAULT_UNMAPPED && info.instruction == 3 && info.nearest_base == at);
     OK(gpu_emulator_task_grid(dev, id, &got));
-    CHECK(got.fault_block * 40 + got.fault_thread >= 64 && got.ended < 80);
-    CHECK(info.address == at + 8 * (got.fault_block * 40 + got.fault_thread));
+    REQUIRE(got.fault_block * 40 + got.fault_thread >= 64 && got.ended < 80);
+    REQUIRE(info.address == at + 8 * (got.fault_block * 40 + got.fault_thread));
     /* a barrier that one thread does not reach */
     KERNEL(dev, 1, "ID r1, thread\nif r1 ne 5\nBAR\nendif\nHALT");
     OK(gpu_emulator_launch_grid(dev, 1, &grid, NULL, 0, &id));
-    CHECK_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, id, FOREVER));
-    CHECK(task(dev, id).kind == GPU_FAULT_BARRIER && task(dev, id).instruction == 2);
+    REQUIRE_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, id, FOREVER));
+    REQUIRE(task(dev, id).kind == GPU_FAULT_BARRIER && task(dev, id).instruction == 2);
     KERNEL(dev, 1, "ARG r1, 1");
     OK(gpu_emulator_launch_task(dev, 1, "12345678", 8, &id));
-    CHECK_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, id, FOREVER));
-    CHECK(task(dev, id).kind == GPU_FAULT_ARGUMENT && task(dev, id).address == 1);
+    REQUIRE_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, id, FOREVER));
+    REQUIRE(task(dev, id).kind == GPU_FAULT_ARGUMENT && task(dev, id).address == 1);
     size_t count;
     OK(gpu_emulator_faults(dev, NULL, 0, &count));
-    CHECK(count == 3);
+    REQUIRE(count == 3);
 }
 
 /* Grids that the host did not order race with each other; atomics on both sides do not. */
@@ -238,17 +239,17 @@ static void between_tasks(uint32_t mode)
     OK(gpu_emulator_launch_task(dev, 3, NULL, 0, NULL));
     OK(gpu_emulator_wait(dev, FOREVER));
     /* nobody wrote what the atomics add to; all else is ordered */
-    CHECK(races(dev, &race) == 1 && race.kind == GPU_RACE_UNINITIALISED && race.index_a == 2);
+    REQUIRE(races(dev, &race) == 1 && race.kind == GPU_RACE_UNINITIALISED && race.index_a == 2);
     OK(gpu_emulator_launch_grid(dev, 1, &grid, NULL, 0, NULL));
     OK(gpu_emulator_launch_task(dev, 3, NULL, 0, NULL));
     OK(gpu_emulator_wait(dev, FOREVER));
-    CHECK(races(dev, NULL) == 2);
+    REQUIRE(races(dev, NULL) == 2);
     gpu_race rows[2];
     size_t count;
     OK(gpu_emulator_races(dev, rows, 2, &count));
-    CHECK(rows[1].launch_a == 5 && rows[1].index_a == 3 && rows[1].launch_b == 6);
-    CHECK(rows[1].kind == GPU_RACE_READ_WRITE && rows[1].address == at + 504);
-    CHECK(rows[1].length == 8);
+    REQUIRE(rows[1].launch_a == 5 && rows[1].index_a == 3 && rows[1].launch_b == 6);
+    REQUIRE(rows[1].kind == GPU_RACE_READ_WRITE && rows[1].address == at + 504);
+    REQUIRE(rows[1].length == 8);
     gpu_emulator_close(dev);
 }
 
@@ -262,15 +263,15 @@ static void endless(uint32_t mode)
     OK(gpu_emulator_open(&dev, &options));
     KERNEL(dev, 1, ".fuelled\nagain: ADD r1, r1, 1\nJMP again");
     OK(gpu_emulator_launch_grid(dev, 1, &grid, NULL, 0, &id));
-    CHECK_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, id, FOREVER));
-    CHECK(task(dev, id).kind == GPU_FAULT_LIMIT && task(dev, id).instructions == 100000);
+    REQUIRE_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, id, FOREVER));
+    REQUIRE(task(dev, id).kind == GPU_FAULT_LIMIT && task(dev, id).instructions == 100000);
     gpu_emulator_close(dev);
     if (mode != GPU_MODE_THREADS) return;
     dev = open_device(mode, checks, 0);
     KERNEL(dev, 1, ".fuelled\nagain: ADD r1, r1, 1\nJMP again");
     OK(gpu_emulator_launch_grid(dev, 1, &grid, NULL, 0, &id));
     OK(gpu_emulator_stop_task(dev, id));
-    CHECK(task(dev, id).state == GPU_TASK_CANCELLED);
+    REQUIRE(task(dev, id).state == GPU_TASK_CANCELLED);
     gpu_emulator_close(dev);
 }
 
@@ -288,5 +289,5 @@ int main(void)
         between_tasks(mode);
         endless(mode);
     }
-    return 0;
+    return checks_end();
 }

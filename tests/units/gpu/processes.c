@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "check.h"
+#include "device.h"
 
 static void pause_ms(long ms)
 {
@@ -20,7 +20,7 @@ static void pause_ms(long ms)
 static void *kill_soon(void *pid)
 {
     pause_ms(50);
-    CHECK(!kill((pid_t)(intptr_t)pid, SIGKILL));
+    REQUIRE(!kill((pid_t)(intptr_t)pid, SIGKILL));
     return NULL;
 }
 
@@ -34,26 +34,26 @@ static void killed_child(uint32_t mode)
     KERNEL(dev, 1, "SLEEP 600000\nHALT");
     launch(dev, 1);
     pid_t pid = (pid_t)gpu_emulator_process_id(dev);
-    CHECK(!pthread_create(&killer, NULL, kill_soon, (void *)(intptr_t)pid));
+    REQUIRE(!pthread_create(&killer, NULL, kill_soon, (void *)(intptr_t)pid));
     if (mode == GPU_MODE_THREADS)
-        CHECK_STATUS(GPU_ERR_DEVICE_LOST, gpu_emulator_wait(dev, FOREVER));
+        REQUIRE_STATUS(GPU_ERR_DEVICE_LOST, gpu_emulator_wait(dev, FOREVER));
     pthread_join(killer, NULL);
     pause_ms(mode == GPU_MODE_THREADS ? 0 : 20);
-    CHECK_STATUS(GPU_ERR_DEVICE_LOST, gpu_emulator_alloc(dev, 8, &a));
-    CHECK_STATUS(GPU_ERR_DEVICE_LOST, gpu_emulator_reset(dev));
-    CHECK_STATUS(GPU_ERR_DEVICE_LOST, gpu_emulator_wait(dev, FOREVER));
-    CHECK(gpu_emulator_process_id(dev) == -1);
+    REQUIRE_STATUS(GPU_ERR_DEVICE_LOST, gpu_emulator_alloc(dev, 8, &a));
+    REQUIRE_STATUS(GPU_ERR_DEVICE_LOST, gpu_emulator_reset(dev));
+    REQUIRE_STATUS(GPU_ERR_DEVICE_LOST, gpu_emulator_wait(dev, FOREVER));
+    REQUIRE(gpu_emulator_process_id(dev) == -1);
     OK(gpu_emulator_shutdown(dev));
-    CHECK_STATUS(GPU_ERR_NOT_READY, gpu_emulator_alloc(dev, 8, &a));
+    REQUIRE_STATUS(GPU_ERR_NOT_READY, gpu_emulator_alloc(dev, 8, &a));
     gpu_emulator_close(dev);
-    CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD); /* no zombie */
+    REQUIRE(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD); /* no zombie */
 }
 
 /* A host that is killed with tasks asleep and busy leaves no device, not even one that is stopped. */
 static void killed_host(uint32_t mode, bool waiting, bool stopped)
 {
     int report[2];
-    CHECK(!pipe(report));
+    REQUIRE(!pipe(report));
     pid_t host = fork();
     if (!host) {
         gpu_emulator *dev = open_device(mode, 0, 0);
@@ -62,24 +62,24 @@ static void killed_host(uint32_t mode, bool waiting, bool stopped)
         KERNEL(dev, 1, "SLEEP 600000\nHALT");
         launch(dev, 1);
         kblob_builder *b = kblob_builder_new();
-        for (int i = 0; i < 100000; i++) CHECK(!kblob_builder_memset(b, a, 64 << 20));
+        for (int i = 0; i < 100000; i++) REQUIRE(!kblob_builder_memset(b, a, 64 << 20));
         void *blob;
         size_t size;
-        CHECK(!kblob_builder_finish(b, 0, &blob, &size));
+        REQUIRE(!kblob_builder_finish(b, 0, &blob, &size));
         OK(gpu_emulator_register_kernel(dev, 2, blob, size));
         int64_t pid = gpu_emulator_process_id(dev);
-        CHECK(write(report[1], &pid, sizeof pid) == sizeof pid);
+        REQUIRE(write(report[1], &pid, sizeof pid) == sizeof pid);
         launch(dev, 2);
         if (waiting) gpu_emulator_wait(dev, FOREVER);
         pause();
         _exit(0);
     }
     int64_t device = 0;
-    CHECK(read(report[0], &device, sizeof device) == sizeof device);
+    REQUIRE(read(report[0], &device, sizeof device) == sizeof device);
     pause_ms(100);
-    if (stopped) CHECK(!kill((pid_t)device, SIGSTOP));
-    CHECK(!kill(host, SIGKILL));
-    CHECK(waitpid(host, NULL, 0) == host);
+    if (stopped) REQUIRE(!kill((pid_t)device, SIGSTOP));
+    REQUIRE(!kill(host, SIGKILL));
+    REQUIRE(waitpid(host, NULL, 0) == host);
     int tries = 0;
     for (; !kill((pid_t)device, 0) && tries < 1000; tries++) {
         char path[64], state = 0; /* reaped by init or not, a zombie is dead */
@@ -91,7 +91,7 @@ static void killed_host(uint32_t mode, bool waiting, bool stopped)
         if (state == 'Z') break;
         pause_ms(10);
     }
-    CHECK(tries < 1000);
+    REQUIRE(tries < 1000);
     close(report[0]);
     close(report[1]);
 }
@@ -116,8 +116,8 @@ static void many_devices(int cycles)
         }
         gpu_emulator_close(dev);
     }
-    CHECK(open_descriptors() == before);
-    CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
+    REQUIRE(open_descriptors() == before);
+    REQUIRE(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
 }
 
 /* Closing does not wait for a task that sleeps for ten minutes: the alarm would end this test. */
@@ -142,5 +142,5 @@ int main(int argc, char **argv)
     }
     close_with_tasks();
     many_devices(argc > 1 ? atoi(argv[1]) : 1000);
-    return 0;
+    return checks_end();
 }

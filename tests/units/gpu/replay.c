@@ -2,7 +2,7 @@
  * same trace each time. */
 #include <unistd.h>
 #include "base/file/file.h"
-#include "check.h"
+#include "device.h"
 #include "penta/device.h"
 
 static void session(uint32_t mode, const char *path)
@@ -25,8 +25,8 @@ static void session(uint32_t mode, const char *path)
     OK(gpu_emulator_wait_task(dev, 1, FOREVER));
     OK(gpu_emulator_races(dev, NULL, 0, &count));
     OK(gpu_emulator_faults(dev, NULL, 0, &count));
-    CHECK_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, last, FOREVER));
-    CHECK_STATUS(GPU_ERR_INVALID_POINTER, gpu_emulator_free(dev, base + 1));
+    REQUIRE_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, last, FOREVER));
+    REQUIRE_STATUS(GPU_ERR_INVALID_POINTER, gpu_emulator_free(dev, base + 1));
     if (mode != GPU_MODE_SERIAL) {
         KERNEL(dev, 9, "SLEEP 600000");
         launch(dev, 9); /* closing cancels it */
@@ -38,7 +38,7 @@ static penta_buffer contents(const char *path)
 {
     penta_buffer bytes = {0};
     penta_error err = {0};
-    CHECK(file_read(path, 1 << 24, &bytes, &err));
+    REQUIRE(file_read(path, 1 << 24, &bytes, &err));
     return bytes;
 }
 
@@ -47,8 +47,9 @@ static uint64_t differences(const penta_buffer *trace)
     penta_buffer out = {0};
     penta_device_replayed result;
     penta_error err = {0};
-    CHECK(penta_device_replay((penta_bytes){trace->data, trace->size}, NULL, &out, &result, &err));
-    CHECK(result.calls > 20 && result.events > 40);
+    REQUIRE(
+        penta_device_replay((penta_bytes){trace->data, trace->size}, NULL, &out, &result, &err));
+    REQUIRE(result.calls > 20 && result.events > 40);
     if (result.differences) fwrite(out.data, 1, out.size, stderr);
     penta_buffer_free(&out);
     return result.differences;
@@ -57,22 +58,22 @@ static uint64_t differences(const penta_buffer *trace)
 int main(void)
 {
     char path[] = "/tmp/penta-gpu-replay-XXXXXX";
-    CHECK(mkstemp(path) >= 0);
+    REQUIRE(mkstemp(path) >= 0);
     for (uint32_t mode = 0; mode < 3; mode++) {
         session(mode, path);
         penta_buffer first = contents(path);
-        CHECK(differences(&first) == 0);
+        REQUIRE(differences(&first) == 0);
         session(mode, path);
         penta_buffer second = contents(path);
         if (mode != GPU_MODE_THREADS)
-            CHECK(first.size == second.size && !memcmp(first.data, second.data, first.size));
+            REQUIRE(first.size == second.size && !memcmp(first.data, second.data, first.size));
         uint8_t *place = memmem(second.data, second.size, "\"InvalidPointer\"", 16);
-        CHECK(place);
+        REQUIRE(place);
         place[1] = 'X';
-        CHECK(differences(&second) == 1);
+        REQUIRE(differences(&second) == 1);
         penta_buffer_free(&first);
         penta_buffer_free(&second);
     }
     unlink(path);
-    return 0;
+    return checks_end();
 }

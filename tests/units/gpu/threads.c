@@ -1,6 +1,6 @@
 /* Several host threads use one device, with tasks that run, sleep, fault and are stopped. */
 #include <pthread.h>
-#include "check.h"
+#include "device.h"
 
 enum { THREADS = 8, ROUNDS = 60 };
 
@@ -26,13 +26,13 @@ static void *work(void *user)
         KERNEL(dev, id + 2, "SLEEP 600000");
         uint32_t good = launch(dev, id), bad = launch(dev, id + 1), asleep = launch(dev, id + 2);
         OK(gpu_emulator_wait_task(dev, good, FOREVER));
-        CHECK_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, bad, FOREVER));
+        REQUIRE_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, bad, FOREVER));
         OK(gpu_emulator_stop_task(dev, asleep));
-        CHECK(task(dev, asleep).state == GPU_TASK_CANCELLED);
-        CHECK(task(dev, good).last_read == (round & 255));
+        REQUIRE(task(dev, asleep).state == GPU_TASK_CANCELLED);
+        REQUIRE(task(dev, good).last_read == (round & 255));
         OK(gpu_emulator_read(dev, base, back, 64));
         bytes[1] = (uint8_t)round;
-        CHECK(!memcmp(bytes, back, 64));
+        REQUIRE(!memcmp(bytes, back, 64));
         OK(gpu_emulator_free(dev, base));
     }
     return NULL;
@@ -52,16 +52,16 @@ int main(void)
     gpu_emulator *dev = open_device(GPU_MODE_THREADS, GPU_RACE_CHECK | GPU_INIT_CHECK, 0);
     for (unsigned i = 0; i < THREADS; i++) {
         workers[i] = (struct worker){dev, i};
-        CHECK(!pthread_create(&threads[i], NULL, work, &workers[i]));
+        REQUIRE(!pthread_create(&threads[i], NULL, work, &workers[i]));
     }
     for (unsigned i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
     size_t count;
     OK(gpu_emulator_faults(dev, NULL, 0, &count));
-    CHECK(count == THREADS * ROUNDS);
+    REQUIRE(count == THREADS * ROUNDS);
 
     KERNEL(dev, 1, "SLEEP 600000");
     uint32_t asleep = launch(dev, 1);
-    CHECK(!pthread_create(&threads[0], NULL, wait_forever, dev));
+    REQUIRE(!pthread_create(&threads[0], NULL, wait_forever, dev));
     for (int i = 0; i < 20; i++) {
         uint64_t a;
         OK(gpu_emulator_alloc(dev, 8, &a));
@@ -69,5 +69,5 @@ int main(void)
     OK(gpu_emulator_stop_task(dev, asleep));
     pthread_join(threads[0], NULL);
     gpu_emulator_close(dev);
-    return 0;
+    return checks_end();
 }

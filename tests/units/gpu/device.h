@@ -1,29 +1,19 @@
-/* Plain checks: the first that fails says where, and the test ends. */
+/* What tests of the mock device share; the first call that fails ends the test. */
 #pragma once
+#include "check.h"
 #include <gpu_emulator.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
-
-#define CHECK_STATUS(expected, call)                                                               \
+#define REQUIRE_STATUS(expected, call)                                                             \
     do {                                                                                           \
         gpu_status got_ = (call);                                                                  \
-        if (got_ != (expected)) {                                                                  \
-            fprintf(stderr, "%s:%d: %s: expected %s, got %s\n", __FILE__, __LINE__, #call,         \
-                    gpu_status_string(expected), gpu_status_string(got_));                         \
-            exit(1);                                                                               \
-        }                                                                                          \
+        REQUIRE(got_ == (expected), "%s: expected %s, got %s", #call, gpu_status_string(expected), \
+                gpu_status_string(got_));                                                          \
     } while (0)
 
-#define OK(call) CHECK_STATUS(GPU_OK, call)
+#define OK(call) REQUIRE_STATUS(GPU_OK, call)
 
 static inline gpu_emulator *open_device(uint32_t mode, uint32_t flags, uint64_t seed)
 {
@@ -39,10 +29,7 @@ static inline void kernel(gpu_emulator *dev, uint64_t id, const char *text)
     void *blob;
     size_t size;
     char message[200];
-    if (kblob_assemble(text, &blob, &size, message, sizeof message)) {
-        fprintf(stderr, "assembler: %s\n", message);
-        exit(1);
-    }
+    REQUIRE(!kblob_assemble(text, &blob, &size, message, sizeof message), "%s", message);
     OK(gpu_emulator_register_kernel(dev, id, blob, size));
     kblob_free(blob);
 }
