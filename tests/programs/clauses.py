@@ -7,27 +7,15 @@ sizes of COIL 2.3, the examples of COIL 4 and the opcodes of COIL 5.
 import os
 import re
 import struct
-import subprocess
 import sys
 import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PENTA = os.path.abspath(sys.argv[1])
-passed = failed = 0
-
-
-def check(good, message):
-    global passed, failed
-    passed += bool(good)
-    failed += not good
-    if not good:
-        print("FAIL", message)
+from support import ROOT, expect, penta, read, read_text, summary, write
 
 
 def section(page, number):
     """The text below the heading with this number, up to the next heading."""
-    with open(os.path.join(ROOT, "docs/formats", page), encoding="utf-8") as file:
-        text = file.read()
+    text = read_text(os.path.join(ROOT, "docs/formats", page))
     return re.search(rf"^#+ {re.escape(number)} .*?\n(.*?)(?=^#|\Z)", text, re.M | re.S)[1]
 
 
@@ -37,22 +25,15 @@ def table(text):
     return [row for row in rows if not set("".join(row)) <= set("-|")]
 
 
-def penta(*words, data=None):
-    return subprocess.run([PENTA, *words], input=data, capture_output=True, timeout=60)
-
-
 def assemble(kind, text, *options):
     """The bytes of the file, or None."""
     with tempfile.TemporaryDirectory() as folder:
-        source = os.path.join(folder, "source." + kind)
-        with open(source, "w", encoding="utf-8") as file:
-            file.write(text)
+        source = write(os.path.join(folder, "source." + kind), text)
         done = penta("asm", source, "-o", source + ".out", *options)
         if done.returncode:
             print(done.stderr.decode())
             return None
-        with open(source + ".out", "rb") as file:
-            return file.read()
+        return read(source + ".out")
 
 
 # ---- TVMR 10.2: mnemonics and their bytes ----
@@ -91,7 +72,8 @@ def tvmr_row(mnemonic, operands, encoding):
         image = assemble("tasm", source)
         at = struct.unpack_from("<I", image, 0x18)[0] if image else 0
         want = tvmr_bytes(encoding, values)
-        check(image and image[at + 4:at + 8] == want, f"TVMR 10.2: {line} is {image and image[at + 4:at + 8].hex(' ')}, not {want.hex(' ')}")
+        expect(image and image[at + 4:at + 8] == want,
+               f"TVMR 10.2: {line} is {image and image[at + 4:at + 8].hex(' ')}, not {want.hex(' ')}")
 
 
 def tvmr_mnemonics():
@@ -103,7 +85,7 @@ def tvmr_mnemonics():
     for line in penta("formats", "tvmr", "--instructions").stdout.decode().splitlines():
         if line.startswith("  0x00 "):
             core[int(line.split()[1], 16)] = line.split()[2]
-    check(core and set(core.values()) <= set(known), f"TVMR 10.2 lacks {set(core.values()) - set(known)}")
+    expect(core and set(core.values()) <= set(known), f"TVMR 10.2 lacks {set(core.values()) - set(known)}")
     tvmr_meanings(known, core)
 
 
@@ -116,20 +98,20 @@ def tvmr_meanings(known, core):
         for opcode in re.findall(r"0x(\w+)", row[0]):
             seen.add(int(opcode, 16))
             name = core.get(int(opcode, 16))
-            check(name, f"TVMR 7: there is no instruction 0x{opcode}")
+            expect(name, f"TVMR 7: there is no instruction 0x{opcode}")
             words = row[2].replace("*", "").split()
             for shown, word in zip(words, known.get(name, [])):
                 fixed = {"00": "0"}.get(shown, shown)
                 if fixed in ("0", "FF") or word in ("0", "FF"):
-                    check(fixed == word or name in ("squeeze", "unsqueeze"), f"TVMR 7: {name} is {row[2]}, 10.2 has {known[name]}")
-    check(seen == set(core), f"TVMR 7 and the machine differ in {[hex(n) for n in seen ^ set(core)]}")
+                    expect(fixed == word or name in ("squeeze", "unsqueeze"), f"TVMR 7: {name} is {row[2]}, 10.2 has {known[name]}")
+    expect(seen == set(core), f"TVMR 7 and the machine differ in {[hex(n) for n in seen ^ set(core)]}")
 
 
 # ---- COIL 5.12: which instructions never run ----
 
 def coil_instructions():
     done = penta("formats", "coil", "--instructions").stdout.decode()
-    check(re.search(r"^  0x8f +VECOP +\S+ +undefined +no$", done, re.M), "COIL 5.12: VECOP does not run")
+    expect(re.search(r"^  0x8f +VECOP +\S+ +undefined +no$", done, re.M), "COIL 5.12: VECOP does not run")
     known = {int(code, 16) for code in re.findall(r"^  0x(\w+) ", done, re.M)}
     with open(os.path.join(ROOT, "docs/formats/coil/instructions.md"), encoding="utf-8") as file:
         known |= {int(code, 16) for code in re.findall(r"^\| CPU \| 0x(\w+)", file.read(), re.M)}
@@ -137,7 +119,8 @@ def coil_instructions():
     free = set()
     for first, last in re.findall(r"([0-9A-F]{2})–([0-9A-F]{2})", text):
         free |= set(range(int(first, 16), int(last, 16) + 1))
-    check(known and free == set(range(255)) - known, f"COIL 5.11: unassigned are {[hex(n) for n in sorted(set(range(255)) - known ^ free)]}")
+    expect(known and free == set(range(255)) - known,
+           f"COIL 5.11: unassigned are {[hex(n) for n in sorted(set(range(255)) - known ^ free)]}")
 
 
 # ---- PVM 1.3: numbers ----
@@ -148,8 +131,7 @@ def pvm_stack_size(number):
     body = b"\x01" + bytes([len(memory)]) + memory + bytes.fromhex("06 05 00 00 01 00 01 00")
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "number.polkavm")
-        with open(file, "wb") as out:
-            out.write(b"PVM\0\x01" + (13 + len(body)).to_bytes(8, "little") + body)
+        write(file, b"PVM\0\x01" + (13 + len(body)).to_bytes(8, "little") + body)
         size = re.search(r"stack_size +(\d+)", penta("info", file).stdout.decode())
         return int(size[1]) if size else None, penta("validate", file).stderr.decode()
 
@@ -157,14 +139,14 @@ def pvm_stack_size(number):
 def pvm_numbers():
     text = section("pvm/container.md", "1.3")
     pairs = re.findall(r"(\d+) \| `((?:[0-9A-F]{2} ?)+)`", text)
-    check(len(pairs) == 14, f"PVM 1.3 has {len(pairs)} numbers")
+    expect(len(pairs) == 14, f"PVM 1.3 has {len(pairs)} numbers")
     for value, shown in pairs:
         size, finding = pvm_stack_size(bytes.fromhex(shown))
-        check(size == int(value) and not re.search("PVM0201|PVM0006", finding), f"PVM 1.3: {shown} is {size}, not {value}; {finding}")
+        expect(size == int(value) and not re.search("PVM0201|PVM0006", finding), f"PVM 1.3: {shown} is {size}, not {value}; {finding}")
     for shown, value in re.findall(r"`([0-9A-F ]+)` (?:is|reads as) (\d+)", text):
         size, finding = pvm_stack_size(bytes.fromhex(shown))
-        check(size == int(value) and "PVM0201" in finding, f"PVM 1.3: {shown} is {size}, not {value}, and a warning: {finding}")
-    check("PVM0006" in pvm_stack_size(b"\xf8\0\0\0\0")[1], "PVM 1.3: no number starts with 11111")
+        expect(size == int(value) and "PVM0201" in finding, f"PVM 1.3: {shown} is {size}, not {value}, and a warning: {finding}")
+    expect("PVM0006" in pvm_stack_size(b"\xf8\0\0\0\0")[1], "PVM 1.3: no number starts with 11111")
 
 
 # ---- COIL 2.3: sizes of types ----
@@ -180,7 +162,8 @@ def coil_sizes():
         code += f"SUB i64 %{4 * at + 4}, i64 %{4 * at + 3}\nOUTPORT i32 2, i64 %{4 * at + 4}\n"
     file = assemble("casm", f".global main\n.func main\n{code}RET\n.endfunc\n")
     done = penta("run", "-q", "--format", "coil", "-", data=file)
-    check([int(line) for line in done.stdout.split() if line.isdigit()] == list(sizes.values()), f"COIL 2.3: {done.stdout} {done.stderr}")
+    expect([int(line) for line in done.stdout.split() if line.isdigit()] == list(sizes.values()),
+           f"COIL 2.3: {done.stdout} {done.stderr}")
 
 
 # ---- COIL 4: instructions byte by byte ----
@@ -195,10 +178,10 @@ def coil_examples():
         text, _, first = lines[0].strip().partition("     ")
         shown = re.findall(r"^\s*((?:[0-9A-F]{2} +)*[0-9A-F]{2})(?=  |$)", "\n".join([first] + lines[1:]), re.M)
         got, want = assemble("casm", text + "\n", "--raw"), bytes.fromhex("".join(shown))
-        check(got == want, f"COIL 4: {text} is {got and got.hex(' ')}, not {want.hex(' ')}")
+        expect(got == want, f"COIL 4: {text} is {got and got.hex(' ')}, not {want.hex(' ')}")
         size = re.search(r"(\d+) bytes$", lines[-1])
-        check(not size or int(size[1]) == len(want), f"COIL 4: {text} has {len(want)} bytes")
-    check(examples == 5, f"COIL 4 has {examples} examples")
+        expect(not size or int(size[1]) == len(want), f"COIL 4: {text} has {len(want)} bytes")
+    expect(examples == 5, f"COIL 4 has {examples} examples")
 
 
 def main():
@@ -207,8 +190,7 @@ def main():
     coil_examples()
     tvmr_mnemonics()
     coil_instructions()
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
+    return summary()
 
 
 if __name__ == "__main__":

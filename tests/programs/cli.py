@@ -11,31 +11,12 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 import zlib
 
-import support
 import waiting
-from support import EDITS_LINES, PENTA, SANITIZED, Terminal, call, check, exits, within
+from support import EDITS_LINES, PENTA, SANITIZED, Terminal, call, check, document, exits, has_command, main, penta, run_program, write
 
 BLOB = bytes.fromhex("05b105b1010000001000000002000000" "01" + "00" * 15 + "08" + "00" * 15)
-
-
-def unique(pairs):
-    names = [name for name, _ in pairs]
-    check(len(names) == len(set(names)), f"a member twice in {names}")
-    return dict(pairs)
-
-
-def document(data):
-    """One JSON document, read by a parser that refuses a repeated member."""
-    return json.loads(data, object_pairs_hook=unique)
-
-
-def source(name, text):
-    with open(name, "w") as out:
-        out.write(text)
-    return name
 
 
 def good(done):
@@ -85,15 +66,14 @@ def test_limits():
     with open("sparse", "wb") as out:
         out.truncate(3 << 30)
     for command in ("validate", "info", "detect"):
-        check(within(5, command, "sparse").returncode == 7, command + " of a sparse file")
+        check(penta(command, "sparse", seconds=5).returncode == 7, command + " of a sparse file")
     exits(7, "validate", "--max-input", "64M", "/dev/zero")
     exits(7, "validate", "--max-input", "10", "good.kblob")
     exits(7, "validate", "--max-input", "10", "-", data=BLOB)
     if not SANITIZED:
         def bounded():
             resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
-        done = subprocess.run([PENTA, "validate", "/dev/zero"], capture_output=True, timeout=120,
-                              preexec_fn=bounded)
+        done = penta("validate", "/dev/zero", preexec_fn=bounded)
         check(done.returncode in (3, 7), done)
     exits(2, "validate", "--max-input", "lots", "good.kblob")
     done = exits(7, "validate", "--max-input", "10", "good.kblob")
@@ -163,9 +143,9 @@ def check_seal(secret):
 
 def test_protected_bytes():
     """What hex --coverage calls protected cannot change unseen; the whole file is told."""
-    source("c.kasm", "NOP\nHALT\n")
-    source("c.tasm", ".registers\nH0: i32[2]\n.program\nload_input H0\nstore_output H0\nhalt\n")
-    source("c.cvasm", "push 1\nhalt\n")
+    write("c.kasm", "NOP\nHALT\n")
+    write("c.tasm", ".registers\nH0: i32[2]\n.program\nload_input H0\nstore_output H0\nhalt\n")
+    write("c.cvasm", "push 1\nhalt\n")
     secret = os.path.join(KEYS, "symmetric.hex")
     exits(0, "asm", "c.kasm", "--trailer", "-o", "c.kblob")
     exits(0, "asm", "c.tasm", "--metadata", "-o", "c.tvmr")
@@ -184,12 +164,11 @@ def test_protected_bytes():
             if by == "nothing":
                 continue
             tried += 1
-            with open("flipped", "wb") as out:
-                out.write(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
+            write("flipped", whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
             done = call("validate", "--format", name.split(".")[1], "flipped", *options)
             check(done.returncode != 0, (name, at, by, done))
         check(told >= set(range(len(whole))) and tried > 3, (name, len(told), tried))
-    source("c.casm", ".global main\nmain:\nRET\n")
+    write("c.casm", ".global main\nmain:\nRET\n")
     exits(0, "asm", "c.casm", "-o", "c.coil")
     check_seal(secret)
     check(b"nothing that protects" in call("hex", "--coverage", "c.coil").stderr, "coil has no checksum")
@@ -197,9 +176,9 @@ def test_protected_bytes():
 
 def test_json_with_output_writes_the_file():
     """--json changes how a command reports, not what it writes."""
-    source("p.casm", ".global main\nmain:\nRET\n")
-    source("p.cvasm", "halt\n")
-    source("p.ino", "void setup() {}\nvoid loop() {}\n")
+    write("p.casm", ".global main\nmain:\nRET\n")
+    write("p.cvasm", "halt\n")
+    write("p.ino", "void setup() {}\nvoid loop() {}\n")
     exits(0, "asm", "p.casm", "-o", "p.coil")
     exits(0, "asm", "p.cvasm", "-o", "p.cvbc")
     key, secret = os.path.join(KEYS, "signer.pem"), os.path.join(KEYS, "symmetric.hex")
@@ -231,18 +210,16 @@ def test_closed_pipe():
     open("big.kblob", "wb").write(big)
     for args in (["inspect", "--json"], ["inspect"], ["hex"], ["dis"], ["trace"]):
         line = f"set -o pipefail; {PENTA} {' '.join(args)} big.kblob | head -1"
-        done = subprocess.run(["bash", "-c", line], capture_output=True, timeout=60)
+        done = run_program("bash", "-c", line)
         check(not done.stderr and done.returncode == 0, (args, done.stderr, done.returncode))
         check(done.stdout.count(b"\n") <= 1, args)
     changed = bytearray(big)
     for i in range(16, len(changed), 32):
         changed[i] = 8
     open("changed.kblob", "wb").write(changed)
-    done = subprocess.run(["bash", "-c", f"{PENTA} diff big.kblob changed.kblob | head -1"],
-                          capture_output=True, timeout=60)
+    done = run_program("bash", "-c", f"{PENTA} diff big.kblob changed.kblob | head -1")
     check(not done.stderr and done.stdout.startswith(b"~ /code/insn[0]"), done)
-    full = subprocess.run(["bash", "-c", f"{PENTA} inspect big.kblob > /dev/full"],
-                          capture_output=True, timeout=60)
+    full = run_program("bash", "-c", f"{PENTA} inspect big.kblob > /dev/full")
     check(full.returncode == 4 and b"No space" in full.stderr, full)
 
 
@@ -256,11 +233,10 @@ def test_colour():
         check(b"\033" not in exits(0, "inspect", "good.kblob", env={name: "0"}).stdout, name)
         check(b"\033" not in exits(0, "inspect", "good.kblob", env={name: "1", "NO_COLOR": "1"}).stdout, name)
     script = f"TERM=xterm script -qec '{PENTA} hex good.kblob' /dev/null"
-    if subprocess.run(["sh", "-c", "command -v script"], capture_output=True, timeout=300).returncode == 0:
-        on = subprocess.run(["sh", "-c", script], capture_output=True, timeout=60,
-                            env={k: v for k, v in os.environ.items() if k != "NO_COLOR"})
+    if has_command("script"):
+        on = run_program("sh", "-c", script, env={k: v for k, v in os.environ.items() if k != "NO_COLOR"})
         check(b"\033[" in on.stdout, "colour on a terminal")
-        off = subprocess.run(["sh", "-c", "NO_COLOR=1 " + script], capture_output=True, timeout=60)
+        off = run_program("sh", "-c", "NO_COLOR=1 " + script)
         check(b"\033[" not in off.stdout, "NO_COLOR")
 
 
@@ -289,8 +265,7 @@ def test_words():
     exits(2, "run", "good.kblob", "--fuel")
     exits(2, "inspect", "good.kblob", "--select", "/nothing")
     check(b"insn" in exits(0, "inspect", "good.kblob", "--select", "/code/insn[1]").stdout, "")
-    with open("named.kasm", "w") as f:
-        f.write(".name data, 0x10000, 64\nstart: MOV r1, data\nHALT\n")
+    write("named.kasm", ".name data, 0x10000, 64\nstart: MOV r1, data\nHALT\n")
     exits(0, "asm", "-g", "named.kasm", "-o", "named.kblob")
     named = exits(0, "inspect", "named.kblob").stdout
     check(b"text = start" in named and b"text = data" in named and b"source = named.kasm" in named, "names of symbols")
@@ -316,8 +291,8 @@ def test_help():
         check(man.startswith(b".TH PENTA-"), command)
         check(b".SH ENVIRONMENT" in man and man.split(b".SH EXIT STATUS")[1].count(b".B ") >= 16, command)
         json.loads(exits(0, "help", command, "--json").stdout)
-        lint = subprocess.run(["mandoc", "-Tlint", "-Werror"], input=man, capture_output=True, timeout=300) \
-            if subprocess.run(["sh", "-c", "command -v mandoc"], capture_output=True, timeout=300).returncode == 0 \
+        lint = run_program("mandoc", "-Tlint", "-Werror", data=man) \
+            if has_command("mandoc") \
             else None
         check(lint is None or lint.returncode == 0, lint and lint.stdout.decode())
     exits(2, "help", "nonsense")
@@ -326,16 +301,15 @@ def test_help():
         for command in commands():
             check(command in text, (shell, command))
     script = exits(0, "completion", "bash").stdout
-    check(subprocess.run(["bash", "-n"], input=script, timeout=300).returncode == 0, "bash -n")
-    words = subprocess.run(["bash", "-c", script.decode() + "\nCOMP_WORDS=(penta va); COMP_CWORD=1; "
-                            "_penta; echo ${COMPREPLY[@]}"], capture_output=True, timeout=300).stdout
+    check(run_program("bash", "-n", data=script).returncode == 0, "bash -n")
+    words = run_program("bash", "-c", script.decode() + "\nCOMP_WORDS=(penta va); COMP_CWORD=1; _penta; echo ${COMPREPLY[@]}").stdout
     check(words.strip() == b"validate", words)
     exits(2, "completion", "tcsh")
 
 
 def test_help_shows_what_applies():
     """With a format, by name, by file or by suffix: its options and no other's."""
-    source("p.tasm", ".program\n    halt\n")
+    write("p.tasm", ".program\n    halt\n")
     every = exits(0, "help", "run").stdout.decode()
     check("what port 1 reads" in every and "input buffer of one run" in every, "--input, for each format")
     one = exits(0, "help", "run", "tvmr").stdout.decode()
@@ -415,24 +389,24 @@ def slow_program():
 
 def test_run_takes_assembly_text():
     """run, trace and debug assemble what has the suffix of a text; others name the command that can."""
-    source("p.casm", ".global main\n.func main\n    RET\n.endfunc\n")
+    write("p.casm", ".global main\n.func main\n    RET\n.endfunc\n")
     check(exits(0, "run", "p.casm").stdout.startswith(b"halt"), "run")
     check(document(exits(0, "run", "p.casm", "--json").stdout)["stop"] == "halt", "json")
     exits(0, "trace", "p.casm")
     exits(0, "debug", "p.casm", data=b"step\n")
-    source("p.kasm", "WRITE8 0x10000, 1\n")
+    write("p.kasm", "WRITE8 0x10000, 1\n")
     exits(0, "run", "p.kasm", "--map", "0x10000:16")
-    source("bad.casm", ".func main\n    FOO\n")
+    write("bad.casm", ".func main\n    FOO\n")
     check(b"bad.casm:2:" in exits(1, "run", "bad.casm").stderr, "line and column")
     check(not document(exits(1, "run", "bad.casm", "--json").stdout)["ok"], "json")
     for command in ("info", "validate", "dis"):
         check(b"penta asm p.casm -o FILE" in exits(3, command, "p.casm").stderr, command)
-    source("p.ino", "void loop() {}\n")
+    write("p.ino", "void loop() {}\n")
     check(b"penta compile p.ino" in exits(3, "run", "p.ino").stderr, "compile")
 
 
 def test_fault_at_the_arguments_names_the_option():
-    source("add.pvmasm", "%dialect = jam\n%isa = jam_v1\n@main:\n    a2 = u8 [a0 + 0]\n    ret\n")
+    write("add.pvmasm", "%dialect = jam\n%isa = jam_v1\n@main:\n    a2 = u8 [a0 + 0]\n    ret\n")
     exits(0, "asm", "add.pvmasm", "-o", "add.jam")
     done = exits(22, "run", "add.jam")
     check(b"--spi-args" in done.stderr, done)
@@ -450,7 +424,7 @@ def test_a_dialect_chooses_the_format():
 
 
 def test_info_has_the_memory_map():
-    source("map.pvmasm", "%isa = latest64\n%stack_size = 8192\n%ro_data_size = 70000\n%rw_data_size = 100\ntrap\n")
+    write("map.pvmasm", "%isa = latest64\n%stack_size = 8192\n%ro_data_size = 70000\n%rw_data_size = 100\ntrap\n")
     exits(0, "asm", "map.pvmasm", "-o", "map.polkavm")
     text = exits(0, "info", "map.polkavm").stdout.decode().split()
     for words in ("ro_data 0x10000..0x22000 r", "rw_data 0x40000..0x41000 rw", "heap 0x40064..0xfffc0000 rw,",
@@ -461,7 +435,7 @@ def test_info_has_the_memory_map():
 def test_run_shows_a_screen_of_memory():
     """Many changed places: the first ones, and how many more where; all when asked for."""
     lines = [f"WRITE8 0x10000+{16 * i}, 1" for i in range(1000)] + ["WRITE8 0x90000, 7"]
-    source("many.kasm", "\n".join(lines) + "\n")
+    write("many.kasm", "\n".join(lines) + "\n")
     exits(0, "asm", "many.kasm", "-o", "many.kblob")
     memory = ["--map", "0x10000:64K", "--map", "0x90000:16"]
     text = exits(0, "run", "many.kblob", *memory).stdout.decode()
@@ -538,8 +512,7 @@ def test_debug():
 def test_info_of_encrypted_file():
     """Without its key nothing is said about what is inside."""
     for name, text in (("relu.tasm", ".program\n    halt\n"), ("k.hex", "11" * 32 + "\n")):
-        with open(name, "w") as file:
-            file.write(text)
+        write(name, text)
     exits(0, "asm", "relu.tasm", "-o", "plain.tvmr")
     exits(0, "seal", "plain.tvmr", "--key-file", "k.hex", "-o", "sealed.tvmr")
     text = exits(6, "info", "sealed.tvmr").stdout
@@ -574,7 +547,7 @@ def test_diff():
 
 
 def test_what_info_tells_of_debug_symbols():
-    source("lines.kasm", ".name data, 0x10000, 64\nstart: WRITE8 data, 1\nREAD8 data\nHALT\n")
+    write("lines.kasm", ".name data, 0x10000, 64\nstart: WRITE8 data, 1\nREAD8 data\nHALT\n")
     exits(0, "asm", "-g", "--source-name", "lines.kasm", "lines.kasm", "-o", "lines.kblob")
     lines = exits(0, "info", "lines.kblob").stdout.decode().splitlines()
     for word, value in (("source", "lines.kasm"), ("names", "2"), ("lines", "3")):
@@ -602,7 +575,7 @@ def test_conform():
 
 def test_conform_knows_its_engines():
     """A name that no format has is a mistake; an engine that this machine lacks skips its cases."""
-    source("p.json", json.dumps({"name": "p", "code_hex": "", "strings": [], "expect": {"globals": []}}))
+    write("p.json", json.dumps({"name": "p", "code_hex": "", "strings": [], "expect": {"globals": []}}))
     done = exits(2, "conform", "--engine", "nonsense", "p.json")
     check(b"no format has an engine 'nonsense'" in done.stderr, done.stderr)
     done = exits(1, "conform", "--engine", "jit", "p.json")      # nothing was proved
@@ -610,7 +583,7 @@ def test_conform_knows_its_engines():
     check(done.stdout.endswith(b"0 passed, 0 failed, 1 skipped\n"), done.stdout)
     exits(1, "conform", "--engine", "jit", "--strict", "p.json")
     legacy = {"name": "l", "legacy_hex": "", "converted_image_hex": "", "inputs": [], "outputs": []}
-    source("legacy.json", json.dumps({"cases": [legacy]}))
+    write("legacy.json", json.dumps({"cases": [legacy]}))
     done = exits(1, "conform", "--engine", "jit", "legacy.json")  # which runs what it converted
     check(b"skip legacy.json l: tvmr has no engine 'jit'" in done.stdout, done.stdout)
     exits(2, "run", "good.kblob", "--engine", "jit")
@@ -618,30 +591,30 @@ def test_conform_knows_its_engines():
 
 def test_nothing_is_copied_from_null():
     """Empty parts of values, lines and sections, whose bytes lie nowhere; sanitizers see a copy of them."""
-    source("v.cvasm", "HALT\n")
+    write("v.cvasm", "HALT\n")
     good(exits(2, "create", "v.cvasm", "--dependency", "uart", "-o", "v.cvbc"))
-    source("b.cvasm", "HALT\n.bytes 0x100, \n.custom\n")
+    write("b.cvasm", "HALT\n.bytes 0x100, \n.custom\n")
     good(call("asm", "b.cvasm", "-o", "b.cvbc"))
-    source("e.pvmasm", "%isa = latest64\n%ro_data =\n%export \"\" = @f\n@f:\n    ret\n")
+    write("e.pvmasm", "%isa = latest64\n%ro_data =\n%export \"\" = @f\n@f:\n    ret\n")
     done = call("asm", "e.pvmasm", "-o", "e.pvm")
     good(done)
     for command in ("dis", "inspect", "info", "validate", "roundtrip"):
         good(call(command, "e.pvm"))
     good(call("run", "e.pvm", "--call", "nothing"))
-    source("strings.json", json.dumps({"strings": [1, None, ""], "name": "", "bytecode": ""}))
+    write("strings.json", json.dumps({"strings": [1, None, ""], "name": "", "bytecode": ""}))
     good(call("conform", "strings.json"))
 
 
 def test_vector_with_an_empty_name_is_compared():
     """Two empty names are compared without memcmp of NULL, which the sanitized build would report."""
-    source("p.casm", ".global main\nmain:\nRET\n")
+    write("p.casm", ".global main\nmain:\nRET\n")
     exits(0, "asm", "p.casm", "-o", "p.coil")
     data = bytearray(open("p.coil", "rb").read())
     data[0x90:0x94] = (1 << 20).to_bytes(4, "little")   # the symbol's name is in no string table
     open("p.coil", "wb").write(data)
     symbol = {"i": 0, "name": "", "section": 1, "value": 0, "size": 0, "type": 9}
-    source("listing.json", json.dumps({"p.coil": {"endian": "little", "sections": [{"n": 1, "name": ""}],
-                                                  "symbols": [symbol], "relocs": []}}))
+    write("listing.json",
+          json.dumps({"p.coil": {"endian": "little", "sections": [{"n": 1, "name": ""}], "symbols": [symbol], "relocs": []}}))
     done = exits(1, "conform", "listing.json")
     good(done)
     check(done.stdout.endswith(b"0 passed, 1 failed\n"), done)
@@ -662,8 +635,7 @@ def test_dis_of_a_large_program_takes_memory_like_its_file():
         code = bytes([opcode]) * count
         section = (prefix_number(0) + b"\0" + prefix_number(count) + code + b"\xff" * (count // 8))
         parts = b"\x06" + prefix_number(len(section)) + section + b"\0"
-        with open("large.polkavm", "wb") as out:
-            out.write(b"PVM\0\2" + (13 + len(parts)).to_bytes(8, "little") + parts)
+        write("large.polkavm", b"PVM\0\2" + (13 + len(parts)).to_bytes(8, "little") + parts)
         limit = 8 * os.path.getsize("large.polkavm") + (64 << 20)
         done = exits(0, "dis", "large.polkavm",
                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
@@ -672,7 +644,7 @@ def test_dis_of_a_large_program_takes_memory_like_its_file():
 
 def test_launch_of_a_kernel():
     """Sizes of a launch are checked; symbols show in traces and faults, and convert --strip drops them."""
-    source("grid.kasm", "first: ID r1, global\nADD r2, r1, 0x10000\nST8 [r2], r1\n")
+    write("grid.kasm", "first: ID r1, global\nADD r2, r1, 0x10000\nST8 [r2], r1\n")
     exits(0, "asm", "-g", "grid.kasm", "-o", "grid.kblob")
     for options, code in ((("--grid", "0"), 2), (("--grid", "2x2x2x2"), 2), (("--threads", "2000x2000"), 7),
                           (("--grid", "1024", "--threads", "128"), 7), (("--shared", "70000"), 2),
@@ -698,4 +670,4 @@ def prepare():
 
 
 if __name__ == "__main__":
-    sys.exit(support.main(globals(), prepare))
+    sys.exit(main(globals(), prepare))

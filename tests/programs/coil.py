@@ -8,42 +8,14 @@ import math
 import os
 import random
 import re
-import resource
-import subprocess
 import sys
-import tempfile
 from fractions import Fraction
+from support import PENTA, assembled, expect, in_one_folder, penta, run_program, tests_of, write
 
-PENTA = os.path.abspath(sys.argv[1])
 CASES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cases", "coil")
 MAIN = ".global main\n.func main\n    {}\n    RET\n.endfunc\n"
 EMPTY = MAIN.format("NOP")
 CALLEE = ".global g\n.func g\n    RET\n.endfunc\n"
-passed = failed = 0
-
-
-def penta(*args, seconds=None, **more):
-    """A command; with `seconds`, one that is ended when it has used so much processor time."""
-    if seconds:
-        more["preexec_fn"] = lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-    return subprocess.run([PENTA, *args], capture_output=True, timeout=300, **more)
-
-
-def check(name, ok, detail=""):
-    global passed, failed
-    if ok:
-        passed += 1
-    else:
-        failed += 1
-        print("FAIL", name, detail)
-
-
-def assemble(name, text):
-    with open(name + ".casm", "w") as out:
-        out.write(text)
-    done = penta("asm", name + ".casm", "-o", name + ".coil")
-    assert done.returncode == 0, done.stderr.decode()
-    return name + ".coil"
 
 
 def wrap(value, kind):
@@ -72,7 +44,7 @@ def solve(rows):
 
 
 def link_error(name, code, *texts, args=(), patch=None):
-    files = [assemble(f"{name}{i}", text) for i, text in enumerate(texts)]
+    files = [assembled(f"{name}{i}.casm", text) for i, text in enumerate(texts)]
     if patch:
         path = files[-1]
         data = bytearray(open(path, "rb").read())
@@ -80,7 +52,7 @@ def link_error(name, code, *texts, args=(), patch=None):
         open(path, "wb").write(data)
     done = penta("link", *files, "-o", name + ".out", "--json", *args)
     codes = [d["code"] for d in json.loads(done.stdout).get("diagnostics", [])]
-    check(name, done.returncode == 1 and codes and codes[0] == code, f"{code}: {codes}")
+    expect(done.returncode == 1 and codes and codes[0] == code, name, f"{code}: {codes}")
 
 
 def test_link_refuses():
@@ -88,12 +60,12 @@ def test_link_refuses():
     for target in ("arm, a64", "arm, t32", "riscv, rv64"):
         head = f".target cpu, {target}\n.align code\n"
         odd = ".func NAME\n    PUSH u8 7\n    CMP u8 3, u8 4\n    RET\n.endfunc\n"
-        parts = [assemble("aligned" + name, head + f".global {name}\n" + odd.replace("NAME", name)) for name in ("main", "g", "h")]
+        parts = [assembled(("aligned" + name) + ".casm", head + f".global {name}\n" + odd.replace("NAME", name)) for name in ("main", "g", "h")]
         done = penta("link", *parts, "-o", "aligned.coil")
-        check("aligned objects", done.returncode == 0, done.stderr.decode())
+        expect(done.returncode == 0, "aligned objects", done.stderr.decode())
         for path in (*parts, "aligned.coil"):
             done = penta("validate", "--strict", path)
-            check(f"{path} for {target}", done.returncode == 0, done.stderr.decode())
+            expect(done.returncode == 0, f"{path} for {target}", done.stderr.decode())
     link_error("target", "COIL0081", ".target cpu x86 x64\n" + EMPTY, ".target cpu arm x64\n" + CALLEE)
     link_error("damaged", "COIL0061", EMPTY, CALLEE, patch=(6, b"\x02"))
     link_error("section_type", "COIL0083", EMPTY + ".section .x, 2, 3, 1\n    .u8 1\n", CALLEE + ".section .x, 3, 3, 1\n    .u8 1\n")
@@ -110,17 +82,21 @@ def test_link_refuses():
 def test_entry_is_chosen():
     """.entry of one input is the entry; --entry wins over it; of two neither is."""
     started = ".entry start\n.func start\n    MOV v0, 5\n    RET\n.endfunc\n"
-    s = assemble("s", started + CALLEE.replace("RET", "MOV v0, 6\n    RET"))
-    other = assemble("other", started.replace("start", "begin"))
-    f_file = assemble("f", EMPTY)
+    s = assembled("s.casm", started + CALLEE.replace("RET", "MOV v0, 6\n    RET"))
+    other = assembled("other.casm", started.replace("start", "begin"))
+    f_file = assembled("f.casm", EMPTY)
     for name, wanted, args in (("alone", 5, [s]), ("over main", 5, [f_file, s]), ("--entry wins", 6, [s, "--entry", "g"]), ("two and main", 0, [s, other, f_file])):
         done = penta("link", *args, "-o", "entry.coil")
-        check(f".entry {name}", done.returncode == 0 and penta("run", "entry.coil", "--exit-value").returncode == wanted, done.stderr.decode())
+        expect(done.returncode == 0 and penta("run", "entry.coil", "--exit-value").returncode == wanted, f".entry {name}",
+               done.stderr.decode())
         said = json.loads(penta("run", "entry.coil", "--exit-value", "--json").stdout)
-        check(f"{name}: the guest's exit", said["exit"] == said["guest_exit"] == wanted and "guest_exit" not in json.loads(penta("run", "entry.coil", "--json").stdout))
-    check(".entry in a relocatable file", penta("run", s, "--exit-value").returncode == 5)
+        expect(said["exit"] == said["guest_exit"] == wanted and "guest_exit" not in json.loads(penta("run", "entry.coil", "--json").stdout),
+               f"{name}: the guest's exit")
+    expect(penta("run", s, "--exit-value").returncode == 5, ".entry in a relocatable file")
     done = penta("link", "-r", f_file, s, "-o", "again.coil")
-    check(".entry through -r", done.returncode == 0 and penta("link", "again.coil", "-o", "entry.coil").returncode == 0 and penta("run", "entry.coil", "--exit-value").returncode == 5)
+    expect(done.returncode == 0 and penta("link", "again.coil", "-o", "entry.coil").returncode == 0 and
+           penta("run", "entry.coil", "--exit-value").returncode == 5,
+           ".entry through -r")
     link_error("two entries", "COIL0074", started, started.replace("start", "begin"))
 
 
@@ -130,18 +106,18 @@ def test_includes():
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         open(path, "w").write(text)
     done = penta("asm", "top.casm", "-o", "top.coil")
-    check("include missing", done.returncode == 1 and b"in/a.inc:2: there is no file c.inc" in done.stderr, done.stderr)
+    expect(done.returncode == 1 and b"in/a.inc:2: there is no file c.inc" in done.stderr, "include missing", done.stderr)
     open("top.casm", "w").write('!include "in/a.inc"\n' + MAIN.format("MOV v0, VALUE\n    ADD v0, LIB"))
     done = penta("asm", "top.casm", "--include", "in", "--include", "lib", "-o", "top.coil")
-    check("include found", done.returncode == 0 and penta("run", "top.coil", "--exit-value").returncode == 42, done.stderr)
+    expect(done.returncode == 0 and penta("run", "top.coil", "--exit-value").returncode == 42, "include found", done.stderr)
     done = penta("asm", "self.casm", "-o", "top.coil")
-    check("include of itself", done.returncode == 1 and b"includes itself" in done.stderr, done.stderr)
+    expect(done.returncode == 1 and b"includes itself" in done.stderr, "include of itself", done.stderr)
     done = penta("asm", "bad.casm", "-o", "top.coil")
-    check("include inside", b"in/d.inc:2: there is no file none.inc" in done.stderr, done.stderr)
+    expect(b"in/d.inc:2: there is no file none.inc" in done.stderr, "include inside", done.stderr)
     for name, text in (("names", "!define a0\n" + "".join(f"!define a{i} a{i - 1} a{i - 1}\n" for i in range(1, 32)) + "a31\n"), ("macros", "!macro m0\n!endmacro\n" + "".join(f"!macro m{i}\n" + f"m{i - 1}\n" * 3 + "!endmacro\n" for i in range(1, 31)) + "m30\n")):
         open("bomb.casm", "w").write(text)
         done = penta("asm", "bomb.casm", "-o", "top.coil")
-        check(f"{name} without end", done.returncode == 1 and b"too many lines and names" in done.stderr, done.stderr)
+        expect(done.returncode == 1 and b"too many lines and names" in done.stderr, f"{name} without end", done.stderr)
 
 
 def test_include_of_a_pipe_ends():
@@ -149,91 +125,92 @@ def test_include_of_a_pipe_ends():
     os.mkfifo("pipe")
     for name in ("pipe", "/dev/zero"):
         open("piped.casm", "w").write(f'!include "{name}"\n')
-        done = subprocess.run([PENTA, "asm", "piped.casm", "-o", "piped.coil"], capture_output=True, timeout=30)
-        check(f"include of {name}", done.returncode == 1 and b"is not a regular file" in done.stderr, done.stderr.decode())
+        done = penta("asm", "piped.casm", "-o", "piped.coil")
+        expect(done.returncode == 1 and b"is not a regular file" in done.stderr, f"include of {name}", done.stderr.decode())
 
 
 def test_findings_name_their_file():
     """Findings lie in the file that they name, also a member of an archive."""
-    user, twice = assemble("user", MAIN.format("CALL @nowhere")), assemble("twice", CALLEE)
+    user, twice = assembled("user.casm", MAIN.format("CALL @nowhere")), assembled("twice.casm", CALLEE)
     done = json.loads(penta("link", user, "-o", "o", "--json").stdout)["diagnostics"][0]
-    check("undefined says where", done["file"] == user and "in 'main'" in done["message"], done)
-    needs = assemble("needs", MAIN.format("CALL @g\n    CALL @h"))
-    other = assemble("both", CALLEE + ".global h\n.func h\n    RET\n.endfunc\n")
-    subprocess.run(["ar", "rc", "both.a", other], check=True, timeout=300)
+    expect(done["file"] == user and "in 'main'" in done["message"], "undefined says where", done)
+    needs = assembled("needs.casm", MAIN.format("CALL @g\n    CALL @h"))
+    other = assembled("both.casm", CALLEE + ".global h\n.func h\n    RET\n.endfunc\n")
+    run_program("ar", "rc", "both.a", other, needed=True)
     done = json.loads(penta("link", needs, twice, "both.a", "-o", "o", "--json").stdout)["diagnostics"][0]
-    check("twice says where", done["file"] == "both.a(both.coil)" and twice in done["message"], done)
+    expect(done["file"] == "both.a(both.coil)" and twice in done["message"], "twice says where", done)
 
 
 def test_weak_common_strong():
     """Weak, common and strong definitions; an archive member joins when it is needed."""
-    a = assemble("a", ".weak w\n.global main\n.comm c, 4, 4\n.func main\n    CALL @g\n    MOV v0, i32 @w\n    ADD i32 @c, 1\n    RET\n.endfunc\n.data\nw:\n    .i32 1\n")
-    b = assemble("b", ".global g, w\n.comm c, 64, 16\n.func g\n    RET\n.endfunc\n.data\nw:\n    .i32 2\n")
-    unused = assemble("unused", ".global main\n.func main\n    RET\n.endfunc\n")
-    subprocess.run(["ar", "rc", "lib.a", b, unused], check=True, timeout=300)
+    a = assembled("a.casm", ".weak w\n.global main\n.comm c, 4, 4\n.func main\n    CALL @g\n    MOV v0, i32 @w\n    ADD i32 @c, 1\n    RET\n.endfunc\n.data\nw:\n    .i32 1\n")
+    b = assembled("b.casm", ".global g, w\n.comm c, 64, 16\n.func g\n    RET\n.endfunc\n.data\nw:\n    .i32 2\n")
+    unused = assembled("unused.casm", ".global main\n.func main\n    RET\n.endfunc\n")
+    run_program("ar", "rc", "lib.a", b, unused, needed=True)
     for library in ("lib.a", b):
         done = penta("link", a, library, "-o", "prog.coil", "--map-file", "prog.map")
-        check("link with " + library, done.returncode == 0, done.stderr.decode())
+        expect(done.returncode == 0, "link with " + library, done.stderr.decode())
         done = penta("run", "prog.coil", "--exit-value")
-        check("strong beats weak in " + library, done.returncode == 2, done.stdout.decode())
+        expect(done.returncode == 2, "strong beats weak in " + library, done.stdout.decode())
     os.mkdir("folder")
     os.rename(b, "folder/" + b)
     done = penta("link", a, "folder", "-o", "again.coil")
-    check("folder", done.returncode == 0 and open("prog.coil", "rb").read() == open("again.coil", "rb").read())
+    expect(done.returncode == 0 and open("prog.coil", "rb").read() == open("again.coil", "rb").read(), "folder")
     done = penta("link", "-r", a, "folder/" + b, "-o", "both.coil")
-    check("relocatable", done.returncode == 0 and penta("link", "both.coil", "-o", "last.coil").returncode == 0 and penta("run", "last.coil", "--exit-value").returncode == 2, done.stderr.decode())
+    expect(done.returncode == 0 and penta("link", "both.coil", "-o", "last.coil").returncode == 0 and
+           penta("run", "last.coil", "--exit-value").returncode == 2,
+           "relocatable", done.stderr.decode())
 
 
 def test_relative_relocations():
     """A relative field in a linked file, after data of another one: with its own address it gives that of the symbol."""
-    first = assemble("first", ".data\n    .u64 1, 2, 3\n")
+    first = assembled("first.casm", ".data\n    .u64 1, 2, 3\n")
     for size, add in (("32", "i32"), ("64", "i64")):
         text = (f".endian {{}}\n.global main\n.func main\n    VAR %d, {add}\n    VAR %w, i64\n    MOV %d, {add} @far\n    MOV %w, %d\n    ADD %w, i64 @far_at\n"
                 f"    SUB %w, i64 @x_at\n    MOV v0, %w\n    RET\n.endfunc\n.data\nbefore:\n    .u64 1\nfar:\n    .rel{size} @x + 8\n"
                 ".align 8\nfar_at:\n    .addr @far\nx_at:\n    .addr @x\nx:\n    .u64 5, 6\n")
-        alone = assemble("relative", text.format("little"))
+        alone = assembled("relative.casm", text.format("little"))
         runs = [penta("run", alone, "--exit-value").returncode]
         for how, files, to in ((["-r"], [first, alone], "kept.coil"), ([], ["kept.coil"], "last.coil"), ([], [first, alone], "once.coil")):
             done = penta("link", *how, *files, "-o", to)
-            check("link " + done.stderr.decode(), done.returncode == 0)
+            expect(done.returncode == 0, "link " + done.stderr.decode())
             runs.append(penta("run", to, "--exit-value").returncode)
-        runs.append(penta("run", assemble("relative", text.format("big")), "--exit-value").returncode)
-        check(f"relative fields of {size} bits", runs == [8] * 5, runs)
+        runs.append(penta("run", assembled("relative.casm", text.format("big")), "--exit-value").returncode)
+        expect(runs == [8] * 5, f"relative fields of {size} bits", runs)
 
 
 def test_extensions_of_inputs():
     """.coil.ext of a linked file lists what any input lists, each once, in order."""
-    one = assemble("ext_one", MAIN.format("") + ".section .coil.ext\n    .u32 2, 5, 1\n")
-    two = assemble("ext_two", ".section .coil.ext\n    .u32 3, 2, 9, 5\n")
+    one = assembled("ext_one.casm", MAIN.format("") + ".section .coil.ext\n    .u32 2, 5, 1\n")
+    two = assembled("ext_two.casm", ".section .coil.ext\n    .u32 3, 2, 9, 5\n")
     done = penta("link", "-r", one, two, "-o", "ext.coil")
     words = b"".join(word.to_bytes(4, "little") for word in (4, 1, 2, 5, 9))
-    check("extensions of inputs", done.returncode == 0 and words in open("ext.coil", "rb").read(), done.stderr.decode())
+    expect(done.returncode == 0 and words in open("ext.coil", "rb").read(), "extensions of inputs", done.stderr.decode())
 
 
 def test_byte_order_converted():
     """The other byte order and back."""
-    v = assemble("v", MAIN.format("VAR %v, v128<i32>, v128<i32> {1, 2, 3, 4}\n    VAR %x, i32\n    DOT %x, %v, %v\n    MOV v0, %x"))
+    v = assembled("v.casm", MAIN.format("VAR %v, v128<i32>, v128<i32> {1, 2, 3, 4}\n    VAR %x, i32\n    DOT %x, %v, %v\n    MOV v0, %x"))
     penta("convert", v, "--endian", "big", "-o", "big.coil")
     penta("convert", "big.coil", "--endian", "little", "-o", "back.coil")
-    check("convert", open(v, "rb").read() == open("back.coil", "rb").read())
+    expect(open(v, "rb").read() == open("back.coil", "rb").read(), "convert")
     note = b"penta: note: engine jit cannot run this program here; interp runs instead\n"
     if "jit" in json.loads(penta("formats", "coil", "--json").stdout)["formats"][0]["engines"]:
         for way in ([], ["--engine", "jit"]):
-            check("big-endian note", penta("run", "big.coil", *way).stderr == note)
-        check("quiet without it", not penta("run", "big.coil", "--quiet").stderr)
-    check("big-endian run", penta("run", "big.coil", "--exit-value").returncode == 30 == penta("run", v, "--exit-value").returncode)
+            expect(penta("run", "big.coil", *way).stderr == note, "big-endian note")
+        expect(not penta("run", "big.coil", "--quiet").stderr, "quiet without it")
+    expect(penta("run", "big.coil", "--exit-value").returncode == 30 == penta("run", v, "--exit-value").returncode, "big-endian run")
 
 
 def other_order(name, text, *asm, args=()):
     """What a program gives in both byte orders, and the converted file back; or the error."""
-    with open(name + ".casm", "w") as out:
-        out.write(text)
+    write(name + ".casm", text)
     penta("asm", *asm, name + ".casm", "-o", name + ".coil")
     done = penta("convert", name + ".coil", "--endian", "big", *args, "-o", name + "-big.coil")
     if done.returncode:
         return done.stderr.decode()
     penta("convert", name + "-big.coil", "--endian", "little", *args, "-o", name + "-back.coil")
-    check(name + " back", open(name + ".coil", "rb").read() == open(name + "-back.coil", "rb").read())
+    expect(open(name + ".coil", "rb").read() == open(name + "-back.coil", "rb").read(), name + " back")
     return [penta("run", name + end).stdout.split(b"halt")[0].split() for end in (".coil", "-big.coil")]
 
 
@@ -241,22 +218,22 @@ def test_byte_order_of_data():
     """Data is converted by evidence: relocations, types in the code, .coil.type; else refused by name."""
     table = MAIN.format("VAR %i, u64\n    MOV %i, 2\n    OUTPORT 2, i64 [@t + %i*8]\n    OUTPORT 2, i64 @t\n    OUTPORT 2, u16 [@s + 2]")
     data = ".data\nt:\n    .i64 10, 20, 30\n.size t, 24\ns:\n    .u8 0, 0\n    .u16 513\n"
-    check("evidence of code", other_order("evidence", table + data) == [[b"30", b"10", b"513"]] * 2)
+    expect(other_order("evidence", table + data) == [[b"30", b"10", b"513"]] * 2, "evidence of code")
     alone = MAIN.format("VAR %p, u64\n    MOV %p, @t\n    OUTPORT 2, i64 [%p + 8]")
     error = other_order("unknown", alone + data)
-    check("no evidence", "COIL0088" in error and "'t'" in error and "--keep-data" in error, error)
-    check("asm -g is evidence", other_order("known", alone + data, "-g") == [[b"20"]] * 2)
+    expect("COIL0088" in error and "'t'" in error and "--keep-data" in error, "no evidence", error)
+    expect(other_order("known", alone + data, "-g") == [[b"20"]] * 2, "asm -g is evidence")
     kept = other_order("kept", alone + data, args=("--keep-data",))
-    check("kept data", kept == [[b"20"], [b"1441151880758558720"]], kept)
+    expect(kept == [[b"20"], [b"1441151880758558720"]], "kept data", kept)
     error = other_order("conflict", MAIN.format("OUTPORT 2, i64 @t\n    OUTPORT 2, i32 @t") + data.replace("20, 30", "20"), "-g")
-    check("conflict", "COIL0089" in error and "'t'" in error, error)
+    expect("COIL0089" in error and "'t'" in error, "conflict", error)
     switch = MAIN.format("SWITCH i32 1, @t\n.a:\n    OUTPORT 2, 1\n    RET\n.b:\n    OUTPORT 2, 2")
     jumps = ".data\n.align 8\nt:\n    .u64 2\n    .addr @main.a, @main.a, @main.b\n"
-    check("a table of targets", other_order("switch", switch + jumps) == [[b"2"]] * 2)
-    check("zeros need no evidence", other_order("zeros", MAIN.format("OUTPORT 2, 5") + ".data\nz:\n    .zero 40\n") == [[b"5"]] * 2)
+    expect(other_order("switch", switch + jumps) == [[b"2"]] * 2, "a table of targets")
+    expect(other_order("zeros", MAIN.format("OUTPORT 2, 5") + ".data\nz:\n    .zero 40\n") == [[b"5"]] * 2, "zeros need no evidence")
     nested = MAIN.format("VAR %x, i64\n    MEMGET %x, struct{1:u8, 2:i64, 3:vec<i16,2>} @t, 2\n    OUTPORT 2, %x")
     record = ".data\n.align 8\nt:\n    .u8 9, 0,0,0,0,0,0,0\n    .i64 -77\n    .i16 3, 4, 0, 0\n"
-    check("members of structures", other_order("nested", nested + record) == [[b"-77"]] * 2)
+    expect(other_order("nested", nested + record) == [[b"-77"]] * 2, "members of structures")
 
 
 def test_listing_of_linked_lines():
@@ -265,15 +242,15 @@ def test_listing_of_linked_lines():
     second = ".global g\n.func g\n    PUSH \"three\"\n    RET\n.endfunc\n.section \".init\", 9, 6, 1\n    PUSH \"four\"\n    RET\n.rodata\nt:\n    .asciz \"text\"\n"
     objects = []
     for name, text in (("first", first), ("second", second)):
-        with open(name + ".casm", "w") as out:
-            out.write(text.replace("PUSH \"", "PPUNDEF \""))
-        check(name, penta("asm", "-g", name + ".casm", "-o", name + ".coil").returncode == 0)
+        write(name + ".casm", text.replace("PUSH \"", "PPUNDEF \""))
+        expect(penta("asm", "-g", name + ".casm", "-o", name + ".coil").returncode == 0, name)
         objects.append(name + ".coil")
-    check("link", penta("link", *objects, "-o", "lines.coil").returncode == 0)
+    expect(penta("link", *objects, "-o", "lines.coil").returncode == 0, "link")
     listing = penta("dis", "lines.coil").stdout.decode()
-    check("lines in the listing", ".image" not in listing and listing.count(".line ") == 9 and '.line "second.casm", 3' in listing, listing)
+    expect(".image" not in listing and listing.count(".line ") == 9 and '.line "second.casm", 3' in listing, "lines in the listing",
+           listing)
     rows = penta("inspect", "lines.coil", "--select", "/sections").stdout
-    check("round trip", penta("roundtrip", "lines.coil").returncode == 0, rows)
+    expect(penta("roundtrip", "lines.coil").returncode == 0, "round trip", rows)
 
 
 def test_plain_engine_leaves_the_same():
@@ -281,10 +258,10 @@ def test_plain_engine_leaves_the_same():
     everything = sorted(os.path.join(CASES, name) for name in os.listdir(CASES) if "_every_" in name or name.startswith("flags_"))
     for path in everything:
         text = open(path).read()
-        name = assemble(os.path.basename(path)[:-5], text[text.index("-- asm\n") + 7 :].split("\n-- ")[0] + "\n")
+        name = assembled((os.path.basename(path)[:-5]) + ".casm", text[text.index("-- asm\n") + 7 :].split("\n-- ")[0] + "\n")
         for fuel in range(1, 80):
             fast, plain = (penta("run", name, "--fuel", str(fuel), *more).stdout for more in ((), ("--plain",)))
-            check(f"{name} stopped after {fuel}", fast == plain, (fast + plain).decode())
+            expect(fast == plain, f"{name} stopped after {fuel}", (fast + plain).decode())
             if not fast.startswith(b"fuel"):
                 break
 
@@ -302,10 +279,10 @@ def test_integer_matrices():
             wanted = [wrap(x, kind) for x in ([wrap(determinant, kind)] + (inverse or old))]
             type_, size = f"sqmat<{kind}, {n}>", int(kind[1:]) // 8
             text = MAIN.format(f"VAR %d, {kind}\n    DET %d, {type_} @a\n    OUTPORT 2, %d\n    INV {type_} @a\n" + "".join(f"    OUTPORT 2, {kind} [@a + {i * size}]\n" for i in range(n * n)))
-            name = assemble(f"solve{n}{kind}", text + f".data\n.align 16\na:\n    .{kind} " + ", ".join(map(str, old)) + "\n")
+            name = assembled(f"solve{n}{kind}.casm", text + f".data\n.align 16\na:\n    .{kind} " + ", ".join(map(str, old)) + "\n")
             done = penta("run", name)
             printed = [int(line) for line in done.stdout.decode().split("\n")[: n * n + 1] if line.lstrip("-").isdigit()]
-            check(name, printed == wanted and ((b"Z---D" in done.stdout) == (inverse is None)), f"{printed[:4]} {wanted[:4]}")
+            expect(printed == wanted and ((b"Z---D" in done.stdout) == (inverse is None)), name, f"{printed[:4]} {wanted[:4]}")
 
 
 def wide_result(op, a, b, kind, bits, to):
@@ -358,13 +335,13 @@ def test_wide_integers():
         def turned(match):
             data = bytes.fromhex(match.group(1))
             return (data[::-1] if order == "big" else data).hex()
-        name = assemble("wide-" + order, f".endian {order}\n" + re.sub("@([0-9a-f]+)@", turned, text))
+        name = assembled(("wide-" + order) + ".casm", f".endian {order}\n" + re.sub("@([0-9a-f]+)@", turned, text))
         for engine in ("interp", "jit", "both"):
             got = [int(line) for line in penta("run", "--engine", engine, name).stdout.split(b"halt")[0].split()]
-            check(f"wide {order} {engine}", len(got) == 2 * len(expected), len(got))
+            expect(len(got) == 2 * len(expected), f"wide {order} {engine}", len(got))
             for i, (what, numbers) in enumerate(expected):
                 if got[2 * i:2 * i + 2] != numbers:
-                    check(f"wide {order} {engine}", False, (what, got[2 * i:2 * i + 2], numbers))
+                    expect(False, f"wide {order} {engine}", (what, got[2 * i:2 * i + 2], numbers))
 
 
 def test_large_types_and_functions():
@@ -376,10 +353,10 @@ def test_large_types_and_functions():
         ("large type", f"TYPE 1, struct{{{members}}}\n    VAR %a, typeid<1>\n    VAR %b, i32\n" + "    MEMGET %b, typeid<1> %a, 20000\n" * 20000),
         ("many variables", "".join(f"VAR %v{i}, i32\n    " for i in range(40000)) + "".join(f"INC %v{i}\n    " for i in range(40000)))):
         text = MAIN.format(body)
-        made = assemble(name.replace(" ", "_"), text)
+        made = assembled((name.replace(" ", "_")) + ".casm", text)
         done = penta("validate", made, seconds=10)
         ran = penta("run", made, seconds=10)
-        check(name, done.returncode == 0 and ran.returncode in (0, 20), f"{done.stderr[:300]} {ran.stdout[:200]}")
+        expect(done.returncode == 0 and ran.returncode in (0, 20), name, f"{done.stderr[:300]} {ran.stdout[:200]}")
 
 
 def test_bare_stream():
@@ -390,33 +367,35 @@ def test_bare_stream():
     penta("convert", *raw, "stream.bin", "--endian", "big", "-o", "stream.big")
     penta("convert", *raw, "stream.big", "--endian", "little", "-o", "stream.back")
     read = lambda name: open(name, "rb").read()
-    check("bare stream converted", read("stream.bin") == read("stream.back") != read("stream.big"))
-    check("bare stream listed", penta("dis", *raw, "--endian", "big", "stream.big").stdout.split(b"\n")[2:] == penta("dis", *raw, "stream.bin").stdout.split(b"\n")[1:])
+    expect(read("stream.bin") == read("stream.back") != read("stream.big"), "bare stream converted")
+    expect(penta("dis", *raw, "--endian", "big", "stream.big").stdout.split(b"\n")[2:] == penta("dis", *raw, "stream.bin").stdout.split(b"\n")[1:],
+           "bare stream listed")
 
 
 def test_diff_pairs_siblings_of_one_name():
     """A file equals itself although several gaps and operands share a name; the one that changed is named."""
     text = MAIN.format("VAR %x, i64, 1\n    ADD %x, 2, {}") + ".section .x, 2, 3, 64\n    .u8 1\n.section .y, 2, 3, 64\n    .u8 2\n"
-    one, other = assemble("one", text.format(3)), assemble("other", text.format(4))
+    one, other = assembled("one.casm", text.format(3)), assembled("other.casm", text.format(4))
     done = penta("inspect", one)
-    check("two gaps", done.stdout.count(b"padding") >= 2, done.stdout.decode())
+    expect(done.stdout.count(b"padding") >= 2, "two gaps", done.stdout.decode())
     done = penta("diff", one, one)
-    check("a file and itself", done.returncode == 0 and not done.stdout, done.stdout.decode())
+    expect(done.returncode == 0 and not done.stdout, "a file and itself", done.stdout.decode())
     done = penta("diff", one, other)
-    check("one operand differs", done.returncode == 1 and [line.split(b":")[0] for line in done.stdout.splitlines()] == [b"~ /.text/insn[1]/operand[2]"], done.stdout.decode())
+    expect(done.returncode == 1 and [line.split(b":")[0] for line in done.stdout.splitlines()] == [b"~ /.text/insn[1]/operand[2]"],
+           "one operand differs", done.stdout.decode())
 
 
 def test_debugger_lists_whole_instructions():
     """`list` goes from instruction to instruction, however long they are, and ends where the code does."""
-    name = assemble("listed", MAIN.format("VAR %x, i64, 0x4040404040404040\n    ADD %x, 0x4040404040404040, 1\n    PUSH %x\n    NOP"))
-    listed = [line.split(None, 1)[1] for line in penta("debug", name, input=b"list\n").stdout.decode().replace("> ", "  ").splitlines() if line.startswith("  ")]
+    name = assembled("listed.casm", MAIN.format("VAR %x, i64, 0x4040404040404040\n    ADD %x, 0x4040404040404040, 1\n    PUSH %x\n    NOP"))
+    listed = [line.split(None, 1)[1] for line in penta("debug", name, data=b"list\n").stdout.decode().replace("> ", "  ").splitlines() if line.startswith("  ")]
     code = [line.strip() for line in penta("dis", name).stdout.decode().splitlines() if line.startswith("    ")]
-    check("list in the debugger", listed == code and len(code) == 5, f"{listed} {code}")
+    expect(listed == code and len(code) == 5, "list in the debugger", f"{listed} {code}")
 
 
 def limited(*command):
     """A run in 1 GiB of address space, which ends with a limit."""
-    return subprocess.run(["bash", "-c", 'ulimit -v 1048576; exec "$@"', "-", PENTA, *command], capture_output=True, timeout=60)
+    return run_program("bash", "-c", 'ulimit -v 1048576; exec "$@"', "-", PENTA, *command)
 
 
 def test_zeros_are_bounded_in_total():
@@ -430,22 +409,23 @@ def test_zeros_are_bounded_in_total():
     for name, text in texts.items():
         open("zeros.casm", "w").write(text)
         done = limited("asm", "zeros.casm", "-o", "zeros.coil")
-        check(name, done.returncode == 1 and b"more than 256 MiB of zeros and padding" in done.stderr, done.stderr.decode()[:300])
-    files = [assemble(f"aligned{i}", (EMPTY if not i else "") + ".section .s, DATA, 3, 0x100000\n.u8 1\n") for i in range(2)]
+        expect(done.returncode == 1 and b"more than 256 MiB of zeros and padding" in done.stderr, name, done.stderr.decode()[:300])
+    files = [assembled(f"aligned{i}.casm", (EMPTY if not i else "") + ".section .s, DATA, 3, 0x100000\n.u8 1\n") for i in range(2)]
     done = limited("link", files[0], *[files[1]] * 300, "-o", "zeros.coil")
-    check("alignments while linking", done.returncode == 1 and b"more than 256 MiB of zeros and padding" in done.stderr, done.stderr.decode())
-    done = penta("asm", "-", "-f", "coil", "-o", "zeros.coil", input=b".bss\n.zero 0x7fffffff\n.zero 0x7fffffff\n")
-    check("zeros without bytes", done.returncode == 0, done.stderr.decode())
+    expect(done.returncode == 1 and b"more than 256 MiB of zeros and padding" in done.stderr, "alignments while linking",
+           done.stderr.decode())
+    done = penta("asm", "-", "-f", "coil", "-o", "zeros.coil", data=b".bss\n.zero 0x7fffffff\n.zero 0x7fffffff\n")
+    expect(done.returncode == 0, "zeros without bytes", done.stderr.decode())
 
 
 def test_names_with_escapes_stay_text():
     """Names of sections, symbols and archive members may hold anything; no command puts it out raw."""
     evil = "\\x1b[31mred\\x07\\n/x[1]\\xe2\\x80\\xae"
-    name = assemble("evil", EMPTY + f'.section "code{evil}", TEXT, 6, 1\n    RET\n.section "{evil}", DATA, 3, 1\n    .u8 1\n.symbol "s{evil}", GLOBAL, DEFAULT, OBJECT, 3, 0, 1\n')
+    name = assembled("evil.casm", EMPTY + f'.section "code{evil}", TEXT, 6, 1\n    RET\n.section "{evil}", DATA, 3, 1\n    .u8 1\n.symbol "s{evil}", GLOBAL, DEFAULT, OBJECT, 3, 0, 1\n')
     os.rename(name, "\x1b[7m.coil")
-    subprocess.run(["ar", "rc", "evil.a", "\x1b[7m.coil"], check=True, timeout=300)
+    run_program("ar", "rc", "evil.a", "\x1b[7m.coil", needed=True)
     done = penta("link", "\x1b[7m.coil", "-o", "evil.coil", "--map-file", "evil.map")
-    check("link of names with escapes", done.returncode == 0, done.stderr.decode())
+    expect(done.returncode == 0, "link of names with escapes", done.stderr.decode())
     outputs = {"map file": open("evil.map", "rb").read()}
     for command in ("info", "inspect", "hex", "validate", "dis", "run", "trace", "diff"):
         done = penta(command, "evil.coil", *(["\x1b[7m.coil"] if command == "diff" else []))
@@ -454,19 +434,20 @@ def test_names_with_escapes_stay_text():
     outputs["map of an archive"] = open("archive.map", "rb").read() + done.stderr
     for command, out in outputs.items():
         raw = [bad for bad in (b"\x1b", b"\x07", b"\n/x", "\u202e".encode()) if bad in out]
-        check(f"{command} puts out names as text", out and not raw, f"{raw} {out[:2000]}")
+        expect(out and not raw, f"{command} puts out names as text", f"{raw} {out[:2000]}")
 
 
 def test_a_thousand_objects():
     """A thousand objects, made from one by patching its names; each calls the next."""
-    model = open(assemble("model", ".global f0000\n.func f0000\n    CALL @f0001\n    RET\n.endfunc\n"), "rb").read()
-    many = [assemble("main", MAIN.format("CALL @f0000")), assemble("end", ".global f0998\n.func f0998\n    MOV v0, 7\n    RET\n.endfunc\n")]
+    model = open(assembled("model.casm", ".global f0000\n.func f0000\n    CALL @f0001\n    RET\n.endfunc\n"), "rb").read()
+    many = [assembled("main.casm", MAIN.format("CALL @f0000")), assembled("end.casm", ".global f0998\n.func f0998\n    MOV v0, 7\n    RET\n.endfunc\n")]
     for i in range(998):
         many.append(f"o{i}.coil")
         patched = model.replace(b"f0001\0", b"f%04d\0" % (i + 1)).replace(b"f0000\0", b"f%04d\0" % i)
         open(many[-1], "wb").write(patched)
     done = penta("link", *many, "-o", "many.coil", seconds=20)
-    check("a thousand objects", done.returncode == 0 and penta("run", "many.coil", "--exit-value").returncode == 7, done.stderr.decode()[:300])
+    expect(done.returncode == 0 and penta("run", "many.coil", "--exit-value").returncode == 7, "a thousand objects",
+           done.stderr.decode()[:300])
 
 
 def long_function(count, kinds=8):
@@ -532,70 +513,62 @@ d: .zero 8
 
 def test_compiler():
     """What the compiler says of itself, its levels, and that its time is linear."""
-    small = assemble("small", long_function(300))
+    small = assembled("small.casm", long_function(300))
     if penta("jit", small).returncode == 2:  # a host without a compiler
         return
     shown = penta("jit", small, "--dump-pass", "lower").stdout
-    check("the form before all passes", shown.startswith(b"function 0x1000 main\nb0:"), shown[:100])
+    expect(shown.startswith(b"function 0x1000 main\nb0:"), "the form before all passes", shown[:100])
     after = penta("jit", small, "--dump-pass", "dead").stdout
-    check("less after dead code is gone", 0 < after.count(b"\n") < shown.count(b"\n"), after[:100])
-    check("as JSON", json.loads(penta("jit", small, "--dump-pass", "dead", "--json").stdout)["text"].encode() == after)
-    two = assemble("two", MAIN.format("    CALL @f") + ".func f\n    RET\n.endfunc\n")
+    expect(0 < after.count(b"\n") < shown.count(b"\n"), "less after dead code is gone", after[:100])
+    expect(json.loads(penta("jit", small, "--dump-pass", "dead", "--json").stdout)["text"].encode() == after, "as JSON")
+    two = assembled("two.casm", MAIN.format("    CALL @f") + ".func f\n    RET\n.endfunc\n")
     count = json.loads(penta("jit", two, "--json").stdout)["instructions_count"]
-    check("instructions, without the ends of functions", count == 3, count)
+    expect(count == 3, "instructions, without the ends of functions", count)
     for name, wanted, count, text in FORMS:
-        form = penta("jit", assemble("form", text), "--dump-pass", "layout").stdout
-        check(name, form.count(wanted) == count, form)
-    check("no such pass", b"no pass is called 'x'" in penta("jit", small, "--dump-pass", "x").stderr)
-    check("no such level", b"neither 1 nor 2" in penta("run", small, "--optimize", "3").stderr)
-    for file in (small, assemble("parts", long_function(5000, 10))):  # the second: code in several parts
+        form = penta("jit", assembled("form.casm", text), "--dump-pass", "layout").stdout
+        expect(form.count(wanted) == count, name, form)
+    expect(b"no pass is called 'x'" in penta("jit", small, "--dump-pass", "x").stderr, "no such pass")
+    expect(b"neither 1 nor 2" in penta("run", small, "--optimize", "3").stderr, "no such level")
+    for file in (small, assembled("parts.casm", long_function(5000, 10))):  # the second: code in several parts
         ends = {penta("run", file, "--engine", engine, *level).stdout.split(b"memory")[1]
                 for engine in ("interp", "both") for level in ([], ["--optimize", "1"])}
-        check("levels agree", len(ends) == 1, ends)
+        expect(len(ends) == 1, "levels agree", ends)
     for level in ("1", "2"):
         per = []
         for size in (2000, 60000):
-            file = assemble(f"long{size}", long_function(size))
+            file = assembled(f"long{size}.casm", long_function(size))
             times = [json.loads(penta("jit", file, "--optimize", level, "--json").stdout) for _ in range(3)]
-            check("all of it is compiled", times[0]["interpreted_count"] == 0, times[0])
+            expect(times[0]["interpreted_count"] == 0, "all of it is compiled", times[0])
             per.append(min(t["nanoseconds"] / t["instructions_count"] for t in times))
-        check(f"compile time of level {level} is linear", per[1] < 4 * per[0], per)
+        expect(per[1] < 4 * per[0], f"compile time of level {level} is linear", per)
 
 
 def test_prototypes():
     """Symbols of .coil.proto are renumbered, and every prototype stays with its name."""
-    first = assemble("proto_a", ".proto g, f64(i32, f32)\n.global main\n.func main\n CALL @g\n RET\n.endfunc\n")
-    second = assemble("proto_b", ".proto main, i32()\n.proto g, f64(i32, f32)\n" + CALLEE)
+    first = assembled("proto_a.casm", ".proto g, f64(i32, f32)\n.global main\n.func main\n CALL @g\n RET\n.endfunc\n")
+    second = assembled("proto_b.casm", ".proto main, i32()\n.proto g, f64(i32, f32)\n" + CALLEE)
     done = penta("link", first, second, "-o", "proto.coil")
     text = penta("dis", "proto.coil").stdout.decode()
     wanted = ".proto g, f64(i32, f32)\n.proto main, i32()\n.proto g, f64(i32, f32)\n"
-    check("prototypes linked", done.returncode == 0 and wanted in text, text)
-    check("prototypes valid", penta("validate", "proto.coil").returncode == 0)
-    third = assemble("proto_c", ".proto g, f32(i32, f32)\n.extern g\n")
+    expect(done.returncode == 0 and wanted in text, "prototypes linked", text)
+    expect(penta("validate", "proto.coil").returncode == 0, "prototypes valid")
+    third = assembled("proto_c.casm", ".proto g, f32(i32, f32)\n.extern g\n")
     done = penta("link", first, second, third, "-o", "proto.coil")
-    check("prototypes that differ", penta("validate", "proto.coil").returncode == 1)
+    expect(penta("validate", "proto.coil").returncode == 1, "prototypes that differ")
 
 
 def test_ports_read_standard_input():
     """Port 1 reads the file of --input, or standard input; at its end comes -1."""
-    program = assemble("echo", MAIN.format("VAR %c, i32\n.next:\n    INPORT %c, 1\n    OUTPORT 2, %c\n    CMP %c, -1\n"
+    program = assembled("echo.casm", MAIN.format("VAR %c, i32\n.next:\n    INPORT %c, 1\n    OUTPORT 2, %c\n    CMP %c, -1\n"
                                            "    BR NEQ, @.next"))
-    with open("bytes", "wb") as out:
-        out.write(b"A\xff\0")
+    write("bytes", b"A\xff\0")
     for engine in ("interp", "jit", "both"):
         line = ["run", program, "--engine", engine]
-        for name, done in (("stdin", penta(*line, input=b"A\xff\0")), ("--input", penta(*line, "--input", "bytes"))):
+        for name, done in (("stdin", penta(*line, data=b"A\xff\0")), ("--input", penta(*line, "--input", "bytes"))):
             text = done.stdout.decode()
-            check(f"{name}, {engine}", done.returncode == 0 and text.startswith("65\n255\n0\n-1\nhalt "), text + done.stderr.decode())
+            expect(done.returncode == 0 and text.startswith("65\n255\n0\n-1\nhalt "), f"{name}, {engine}", text + done.stderr.decode())
     done = penta("run", program, "--input", "nothing")
-    check("--input without a file", done.returncode == 4 and b"cannot open 'nothing'" in done.stderr, done.stderr)
+    expect(done.returncode == 4 and b"cannot open 'nothing'" in done.stderr, "--input without a file", done.stderr)
 
 
-with tempfile.TemporaryDirectory() as work:
-    os.chdir(work)
-    for name, test in list(globals().items()):
-        if name.startswith("test_"):
-            test()
-    os.chdir("/")
-print(f"{passed} passed, {failed} failed")
-sys.exit(1 if failed else 0)
+sys.exit(in_one_folder(tests_of(globals())))

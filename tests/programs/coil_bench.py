@@ -3,34 +3,24 @@
 says: with the program and its size, comments and lines without a command left out."""
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-penta, data = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-failed = 0
+from support import PENTA, ROOT, expect, summary, run_program, write
 
-
-def check(name, ok, detail=""):
-    global failed
-    if not ok:
-        failed += 1
-        print("FAIL", name, detail)
+DATA = os.path.abspath(sys.argv[2])
 
 
 with tempfile.TemporaryDirectory() as folder:
     peers, called, script = (os.path.join(folder, name) for name in ("PEERS", "called", "peer"))
-    with open(script, "w", encoding="utf-8") as out:
-        out.write(f'echo "$@" >> {called}\n')
-    with open(peers, "w", encoding="utf-8") as out:
-        out.write(f"# written by a test\n#hidden=sh {script} hidden\n\nsilent=\nanother=sh {script} first\n")
-    done = subprocess.run([sys.executable, os.path.join(ROOT, "bench", "coil", "bench.py"), penta, data, "--rounds", "1", "--only", "search",
-                           "--peers", peers], capture_output=True, encoding="utf-8", timeout=300)
-    check("ends", done.returncode == 0, done.stderr)
+    write(script, f'echo "$@" >> {called}\n')
+    write(peers, f"# written by a test\n#hidden=sh {script} hidden\n\nsilent=\nanother=sh {script} first\n")
+    done = run_program(sys.executable, os.path.join(ROOT, "bench", "coil", "bench.py"), PENTA, DATA, "--rounds", "1", "--only", "search",
+                       "--peers", peers, text=True)
+    expect(done.returncode == 0, "ends", done.stderr)
     rows = [line[:16].strip() for line in done.stdout.splitlines()]
-    check("rows", {"gcc -O2", "penta jit", "penta compile", "penta interp", "another"} <= set(rows), done.stdout)
-    check("left out", "hidden" not in done.stdout and "silent" not in done.stdout, done.stdout)
-    check("ratios", re.search(r"^gcc -O2 +1\.00", done.stdout, re.M), done.stdout)
-    check("called", os.path.exists(called) and open(called, encoding="utf-8").read() == "first search 20\n")
-sys.exit(failed != 0)
+    expect({"gcc -O2", "penta jit", "penta compile", "penta interp", "another"} <= set(rows), "rows", done.stdout)
+    expect("hidden" not in done.stdout and "silent" not in done.stdout, "left out", done.stdout)
+    expect(re.search(r"^gcc -O2 +1\.00", done.stdout, re.M), "ratios", done.stdout)
+    expect(os.path.exists(called) and open(called, encoding="utf-8").read() == "first search 20\n", "called")
+sys.exit(summary())

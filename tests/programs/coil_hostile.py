@@ -8,22 +8,15 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
-import coil_hostile
+from support import PENTA, expect, penta, summary, skip, write
+import coil_hostile  # of tests/tools
 
-PENTA, BYTES = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 100000
+
+BYTES = int(sys.argv[2]) if len(sys.argv) > 2 else 100000
 LEAST, PER_INSTRUCTION = 1 << 21, 1 << 10  # COIL 7.16.4
 LEVEL_1 = 1 << 9                           # what an instruction takes at level 1, at most
 MEMORY = (100 << 20) + 100 * BYTES         # of the process
 ENDS = ("one_block", "chain_of_copies", "joins", "one_join", "backward_blocks", "calls", "variables_in_exits")
-failed = 0
-
-
-def check(name, ok, detail=""):
-    global failed
-    if not ok:
-        failed += 1
-        print("FAIL", name, detail)
 
 
 def measured(*command):
@@ -39,30 +32,28 @@ def measured(*command):
 with tempfile.TemporaryDirectory() as work:
     for family in coil_hostile.FAMILIES:
         source, file = os.path.join(work, "p.casm"), os.path.join(work, "p.coil")
-        with open(source, "w", encoding="utf-8") as out:
-            out.write(coil_hostile.text(family, BYTES))
-        made = subprocess.run([PENTA, "asm", source, "-o", file], capture_output=True)
-        check(f"{family}: assembles", made.returncode == 0, made.stderr[:200])
+        write(source, coil_hostile.text(family, BYTES))
+        made = penta("asm", source, "-o", file)
+        expect(made.returncode == 0, f"{family}: assembles", made.stderr[:200])
         for level in ("2", "1"):
             text, memory = measured(PENTA, "jit", file, "--optimize", level, "--json")
             result = json.loads(text)
             if "work_count" not in result:
-                check(f"{family}: compiles", result["exit"] == 2, result)
-                sys.exit(77)  # a host without a compiler
+                expect(result["exit"] == 2, f"{family}: compiles", result)
+                skip("a host without a compiler")
             n, functions, units = result["instructions_count"], result["functions_count"], result["work_count"]
             most = functions * LEAST + n * PER_INSTRUCTION if level == "2" else 0
-            check(f"{family}: work at level {level}", units <= most + n * LEVEL_1 + LEAST, result)
-            check(f"{family}: memory at level {level}", "asan" in PENTA or memory <= MEMORY, memory)
-            check(f"{family}: all of it is compiled", not result["interpreted_count"] or n > 30000 or family == "switches", result)
+            expect(units <= most + n * LEVEL_1 + LEAST, f"{family}: work at level {level}", result)
+            expect("asan" in PENTA or memory <= MEMORY, f"{family}: memory at level {level}", memory)
+            expect(not result["interpreted_count"] or n > 30000 or family == "switches", f"{family}: all of it is compiled", result)
             if family == "nested_loops" and level == "2" and n < 30000:
-                check("too much for level 2", result["simple_count"] == 1, result)
+                expect(result["simple_count"] == 1, "too much for level 2", result)
         said, memory = measured(PENTA, "compile", file, "-o", os.path.join(work, "native.o"))
         refused = family in ("nested_loops", "switches") or BYTES > 100000
         wanted = b"takes too much work" if family == "switches" else b"too large to compile"
-        check(f"{family}: native code", said == b"" or refused and (wanted in said or b"too much work" in said), said[:200])
-        check(f"{family}: memory of native code", "asan" in PENTA or memory <= 4 * MEMORY, memory)
+        expect(said == b"" or refused and (wanted in said or b"too much work" in said), f"{family}: native code", said[:200])
+        expect("asan" in PENTA or memory <= 4 * MEMORY, f"{family}: memory of native code", memory)
         if family in ENDS and BYTES <= 100000:
-            done = subprocess.run([PENTA, "run", file, "--engine", "both", "--quiet"], capture_output=True)
-            check(f"{family}: as the interpreter", done.returncode in (0, 20), (done.returncode, done.stdout[:200]))
-print(f"{len(coil_hostile.FAMILIES)} families of {BYTES} bytes, {failed} failed")
-sys.exit(failed != 0)
+            done = penta("run", file, "--engine", "both", "--quiet")
+            expect(done.returncode in (0, 20), f"{family}: as the interpreter", (done.returncode, done.stdout[:200]))
+sys.exit(summary(f", {len(coil_hostile.FAMILIES)} families of {BYTES} bytes"))

@@ -11,46 +11,19 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
-PENTA = os.path.abspath(sys.argv[1])
+from support import PENTA, assembled, expect, in_one_folder, penta, run_program, tests_of, write
+
 CASES = os.path.abspath(sys.argv[2])
 PROGRAMS = os.path.abspath(sys.argv[3])
-passed = failed = 0
-
-
-def run(*args, **more):
-    return subprocess.run(args, capture_output=True, timeout=120, **more)
-
-
-def penta(*args, **more):
-    return run(PENTA, *args, **more)
-
-
-def check(name, ok, detail=""):
-    global passed, failed
-    if ok:
-        passed += 1
-    else:
-        failed += 1
-        print("FAIL", name, detail)
-    return ok
-
-
-def assemble(name, text, *options):
-    with open(name + ".casm", "w") as out:
-        out.write(text)
-    done = penta("asm", name + ".casm", "-o", name + ".coil", *options)
-    assert done.returncode == 0, done.stderr.decode()
-    return name + ".coil"
 
 
 def compiled(name, text, *options):
     """The program, linked; what went wrong is a failure of the test."""
-    path = assemble(name, text, *options)
+    path = assembled(name + ".casm", text, *options)
     done = penta("compile", path, "-o", name)
-    return name if check(name + " compiles", done.returncode == 0, done.stderr.decode()) else None
+    return name if expect(done.returncode == 0, name + " compiles", done.stderr.decode()) else None
 
 
 # ---- every case has the same meaning ----
@@ -62,7 +35,7 @@ REFUSED = ("NULL_POINTER", "BOUNDS_VIOLATION", "PROTECTION_VIOLATION", "STACK_OV
 
 def same_meaning(name, path, *options):
     """Runs it both ways. False: the program is none that native code is for."""
-    done = penta("run", path, "--json", "--engine", "interp", "--fuel", "20000000", *options, stdin=subprocess.DEVNULL)
+    done = penta("run", path, "--json", "--engine", "interp", "--fuel", "20000000", *options)
     try:
         document = json.loads(done.stdout)
     except json.JSONDecodeError:
@@ -72,12 +45,12 @@ def same_meaning(name, path, *options):
     made = penta("compile", path, "-o", "native")
     if made.returncode:
         text = made.stderr.decode()
-        check(name, "little-endian" in text or "relocatable object" in text, text)
+        expect("little-endian" in text or "relocatable object" in text, name, text)
         return False
-    native = run("./native", stdin=subprocess.DEVNULL)
+    native = run_program("./native")
     wanted = 20 if document["stop"] == "trap" else int(document["registers"].get("v0", "0"), 0) & 0xFF
-    check(name, native.returncode == wanted and native.stdout.decode() == document.get("output", ""),
-          (native.returncode, wanted, native.stdout[:200], document.get("output", "")[:200], native.stderr[:200]))
+    expect(native.returncode == wanted and native.stdout.decode() == document.get("output", ""), name,
+           (native.returncode, wanted, native.stdout[:200], document.get("output", "")[:200], native.stderr[:200]))
     return True
 
 
@@ -88,12 +61,11 @@ def test_cases():
         source = re.search(r"^-- asm\n(.*?)(?=^-- |\Z)", text, re.M | re.S)
         if not source or "-- error" in text or "-- args" in text:
             continue
-        with open("case.casm", "w") as out:
-            out.write(source.group(1))
+        write("case.casm", source.group(1))
         if penta("asm", "case.casm", "-o", "case.coil").returncode == 0:
             compared += same_meaning(name, "case.coil")
     print(f"{compared} cases compared")
-    check("enough cases", compared > 20, compared)
+    expect(compared > 20, "enough cases", compared)
 
 
 def test_programs():
@@ -101,7 +73,7 @@ def test_programs():
     for name in sorted(os.listdir(PROGRAMS)):
         if name.endswith(".casm") and penta("asm", os.path.join(PROGRAMS, name), "-o", "case.coil").returncode == 0:
             compared += same_meaning(name, "case.coil")
-    check("enough programs", compared > 10, compared)
+    expect(compared > 10, "enough programs", compared)
 
 
 # ---- C and COIL ----
@@ -293,25 +265,25 @@ text: .asciz "%g %d %g %d %d %d %d\\n"
 
 
 def test_c_and_coil_call_each_other():
-    path = assemble("called", CALLED)
+    path = assembled("called.casm", CALLED)
     open("caller.c", "w").write(CALLER)
     done = penta("compile", path, "-o", "called.o")
-    check("object", done.returncode == 0, done.stderr.decode())
+    expect(done.returncode == 0, "object", done.stderr.decode())
     wanted = "42\n66540\n1.5\n42\n6765\n42 55\n-3 0 5 7 9 \n204\n204 -5 0.25 77 78 79 80\n1\n".splitlines()
     for more in ([], ["-no-pie"], ["-O2", "-static"]):
         # V6 and V7 are in the thread's machine, which the object brings along; nothing else is linked.
-        done = run("cc", *more, "caller.c", "called.o", "-o", "caller")
-        if check(f"cc {more}", done.returncode == 0, done.stderr.decode()):
-            done = run("./caller")
+        done = run_program("cc", *more, "caller.c", "called.o", "-o", "caller")
+        if expect(done.returncode == 0, f"cc {more}", done.stderr.decode()):
+            done = run_program("./caller")
             got = done.stdout.decode().splitlines()
-            check(f"calls {more}", done.returncode == 0 and got == wanted, (done.returncode, got))
-    done = run("cc", "-shared", "called.o", "-o", "called.so", "-Wl,--unresolved-symbols=ignore-all")
-    check("shared library", done.returncode == 0, done.stderr.decode())
+            expect(done.returncode == 0 and got == wanted, f"calls {more}", (done.returncode, got))
+    done = run_program("cc", "-shared", "called.o", "-o", "called.so", "-Wl,--unresolved-symbols=ignore-all")
+    expect(done.returncode == 0, "shared library", done.stderr.decode())
 
 
 def test_two_objects():
     """Data, functions and tables of one COIL object in another, linked by the system."""
-    one = assemble("one", """
+    one = assembled("one.casm", """
 .global main
 .func main
     VAR %p, u64
@@ -330,7 +302,7 @@ def test_two_objects():
 .data
 table: .addr @local
 """)
-    two = assemble("two", """
+    two = assembled("two.casm", """
 .global other, shared
 .comm buffer, 64
 .func other
@@ -343,44 +315,42 @@ table: .addr @local
 shared: .i64 0
 """)
     for path in (one, two):
-        check("compile " + path, penta("compile", path, "-o", path[:-5] + ".o").returncode == 0)
-    done = run("cc", "one.o", "two.o", "-o", "both")
-    check("two objects", done.returncode == 0, done.stderr.decode())
-    done = run("./both")
-    check("two objects run", (done.returncode, done.stdout) == (42, b"1\n"), done)
+        expect(penta("compile", path, "-o", path[:-5] + ".o").returncode == 0, "compile " + path)
+    done = run_program("cc", "one.o", "two.o", "-o", "both")
+    expect(done.returncode == 0, "two objects", done.stderr.decode())
+    done = run_program("./both")
+    expect((done.returncode, done.stdout) == (42, b"1\n"), "two objects run", done)
 
 
 def test_example():
     path = os.path.join(os.path.dirname(CASES), "..", "..", "examples", "coil", "hello.casm")
-    check("compile the example", penta("compile", path, "-o", "hello").returncode == 0)
-    check("example", run("./hello").stdout.startswith(b"the root of 2 is 1.414\nthe root of 9 is 3.000\n"))
+    expect(penta("compile", path, "-o", "hello").returncode == 0, "compile the example")
+    expect(run_program("./hello").stdout.startswith(b"the root of 2 is 1.414\nthe root of 9 is 3.000\n"), "example")
 
 
 def test_text_and_what_a_trap_says():
-    with open("traps.casm", "w") as out:
-        out.write(".global main\n.func main\n    TRAP 77\n.endfunc\n")
-    check("compile text", penta("compile", "traps.casm", "-o", "traps").returncode == 0)
-    done = run("./traps")
-    check("trap", (done.returncode, done.stderr) == (20, b"trap TRAP, code 77\n"), done)
+    write("traps.casm", ".global main\n.func main\n    TRAP 77\n.endfunc\n")
+    expect(penta("compile", "traps.casm", "-o", "traps").returncode == 0, "compile text")
+    done = run_program("./traps")
+    expect((done.returncode, done.stderr) == (20, b"trap TRAP, code 77\n"), "trap", done)
     open("traps.casm", "w").write("nonsense\n")
     for target in ("cpu, arm, a64", "cpu, riscv, rv64", "cpu, x86, x32", "gpu, any, any", "npu, any, any", "dsp, any, v64"):
-        with open("other.casm", "w") as out:
-            out.write(f".target {target}\n.align code\n.global main\n.func main\n    MOV v0, 0\n    RET\n.endfunc\n")
-        check("asm for " + target, penta("asm", "other.casm", "-o", "other.coil").returncode == 0)
+        write("other.casm", f".target {target}\n.align code\n.global main\n.func main\n    MOV v0, 0\n    RET\n.endfunc\n")
+        expect(penta("asm", "other.casm", "-o", "other.coil").returncode == 0, "asm for " + target)
         for path in ("other.casm", "other.coil"):
             for made in ("other", "other.o", "other.s"):
                 done = penta("compile", path, "-o", made)
-                check(f"compile {path} for {target}", done.returncode == 1 and b"COIL0079" in done.stderr and not os.path.exists(made), done.stderr.decode())
-    with open("own.casm", "w") as out:
-        out.write(".global main\n.func main\n    PPTARG param0 1, param1 2\n    NOP\n    MOV v0, 0\n    RET\n.endfunc\n")
-    check("PPTARG for ARM", b"COIL0079" in penta("compile", "own.casm", "-o", "own.o").stderr and not os.path.exists("own.o"))
-    check("wrong text", b"traps.casm:1:1" in penta("compile", "traps.casm", "-o", "traps").stderr)
+                expect(done.returncode == 1 and b"COIL0079" in done.stderr and not os.path.exists(made), f"compile {path} for {target}",
+                       done.stderr.decode())
+    write("own.casm", ".global main\n.func main\n    PPTARG param0 1, param1 2\n    NOP\n    MOV v0, 0\n    RET\n.endfunc\n")
+    expect(b"COIL0079" in penta("compile", "own.casm", "-o", "own.o").stderr and not os.path.exists("own.o"), "PPTARG for ARM")
+    expect(b"traps.casm:1:1" in penta("compile", "traps.casm", "-o", "traps").stderr, "wrong text")
     open("empty.coil", "w").close()
-    check("empty object", b"the file is empty" in penta("compile", "empty.coil", "-o", "traps").stderr)
+    expect(b"the file is empty" in penta("compile", "empty.coil", "-o", "traps").stderr, "empty object")
 
 
 def test_address_of_an_exported_function_in_a_shared_library():
-    path = assemble("callback", """
+    path = assembled("callback.casm", """
 .proto qsort, void(u64, u64, u64, u64)
 .proto compare, i32(u64, u64)
 .global compare, sort
@@ -402,28 +372,25 @@ def test_address_of_an_exported_function_in_a_shared_library():
     RET
 .endfunc
 """)
-    check("compile", penta("compile", path, "-o", "callback.o").returncode == 0)
-    done = run("cc", "-shared", "callback.o", "-o", "libcallback.so")
-    check("shared library", done.returncode == 0, done.stderr.decode())
+    expect(penta("compile", path, "-o", "callback.o").returncode == 0, "compile")
+    done = run_program("cc", "-shared", "callback.o", "-o", "libcallback.so")
+    expect(done.returncode == 0, "shared library", done.stderr.decode())
     open("sorts.c", "w").write("""#include <stdio.h>
 void sort(int *, unsigned long);
 int main(void) { int a[] = {3, -1, 2}; sort(a, 3); printf("%d %d %d\\n", a[0], a[1], a[2]); }
 """)
-    done = run("cc", "sorts.c", "-L.", "-lcallback", "-Wl,-rpath," + os.getcwd(), "-o", "sorts")
-    if check("linked", done.returncode == 0, done.stderr.decode()):
-        check("sorted", run("./sorts").stdout == b"-1 2 3\n")
+    done = run_program("cc", "sorts.c", "-L.", "-lcallback", "-Wl,-rpath," + os.getcwd(), "-o", "sorts")
+    if expect(done.returncode == 0, "linked", done.stderr.decode()):
+        expect(run_program("./sorts").stdout == b"-1 2 3\n", "sorted")
 
 
 def test_linker_that_hangs():
     """The deadline and Ctrl-C end the linker with the processes that it started; the old program stays as it is."""
-    with open("hangs", "w", encoding="utf-8") as script:
-        script.write("#!/bin/sh\nsleep 1000 &\necho $! > sleeper\necho half > \"$3\"\nwait\n")
+    write("hangs", "#!/bin/sh\nsleep 1000 &\necho $! > sleeper\necho half > \"$3\"\nwait\n")
     os.chmod("hangs", 0o755)
-    with open("hung.casm", "w", encoding="utf-8") as text:
-        text.write(".global main\n.func main\n RET\n.endfunc\n")
+    write("hung.casm", ".global main\n.func main\n RET\n.endfunc\n")
     os.mkdir("hung")
-    with open("hung/program", "w", encoding="utf-8") as old:
-        old.write("old")
+    write("hung/program", "old")
     for ended, more in ((25, ["--timeout", "0.2"]), (130, [])):
         if os.path.exists("sleeper"):
             os.remove("sleeper")
@@ -436,8 +403,8 @@ def test_linker_that_hangs():
         if not more:
             process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=60)[1]
-        check("linker that hangs", process.returncode == ended and (not more or b"deadline" in said), (process.returncode, said))
-        check("nothing half-written", os.listdir("hung") == ["program"] and open("hung/program").read() == "old", os.listdir("hung"))
+        expect(process.returncode == ended and (not more or b"deadline" in said), "linker that hangs", (process.returncode, said))
+        expect(os.listdir("hung") == ["program"] and open("hung/program").read() == "old", "nothing half-written", os.listdir("hung"))
         if os.path.exists("sleeper") and open("sleeper").read().strip():
             number = int(open("sleeper").read())
             for _ in range(500):
@@ -448,11 +415,11 @@ def test_linker_that_hangs():
                     break
                 time.sleep(0.01)
             else:
-                check("its processes end", False, number)
+                expect(False, "its processes end", number)
 
 
 def test_arguments_on_the_data_stack():
-    path = assemble("ten", """
+    path = assembled("ten.casm", """
 .proto ten, i64(i64, f64, i64, i64, i64, i64, i64, i64, i64, f64, i32)
 .global main
 .func main
@@ -486,10 +453,10 @@ int64_t ten(int64_t a, double b, int64_t c, int64_t d, int64_t e, int64_t f, int
 }
 """)
     penta("compile", path, "-o", "ten.o")
-    done = run("cc", "ten.c", "ten.o", "-o", "ten", "-L" + os.path.join(os.path.dirname(PENTA), "../lib"), "-lpenta_coil", "-lm")
-    check("eleven arguments link", done.returncode == 0, done.stderr.decode())
-    done = run("./ten")
-    check("eleven arguments", done.stdout == b"1 2 3 4 5 6 7 8 9 10 -11\n99\n9\n", done)
+    done = run_program("cc", "ten.c", "ten.o", "-o", "ten", "-L" + os.path.join(os.path.dirname(PENTA), "../lib"), "-lpenta_coil", "-lm")
+    expect(done.returncode == 0, "eleven arguments link", done.stderr.decode())
+    done = run_program("./ten")
+    expect(done.stdout == b"1 2 3 4 5 6 7 8 9 10 -11\n99\n9\n", "eleven arguments", done)
 
 
 # ---- debuggers ----
@@ -516,21 +483,21 @@ def test_debugger_finds_lines():
         return
     if not compiled("lines", LINES, "-g"):
         return
-    done = run("gdb", "-batch", "-nx", "-ex", "break lines.casm:10", "-ex", "run", "-ex", "info line", "-ex",
-               "bt", "-ex", "continue", "./lines", stdin=subprocess.DEVNULL)
+    done = run_program("gdb", "-batch", "-nx", "-ex", "break lines.casm:10", "-ex", "run", "-ex", "info line", "-ex", "bt", "-ex",
+                       "continue", "./lines")
     text = done.stdout.decode()
     if "ptrace" in text + done.stderr.decode():
         print("no ptrace here: skipped")
         return
-    check("breakpoint on a line", re.search(r"Breakpoint 1, main \(\) at lines.casm:10", text), text)
-    check("program goes on", "exited normally" in text, text)
-    names = run("nm", "-S", "lines").stdout.decode()
-    check("symbols with sizes", re.search(r"^\w+ 0{8}[0-9a-f]*[1-9a-f][0-9a-f]* [tT] main$", names, re.M), names)
+    expect(re.search(r"Breakpoint 1, main \(\) at lines.casm:10", text), "breakpoint on a line", text)
+    expect("exited normally" in text, "program goes on", text)
+    names = run_program("nm", "-S", "lines").stdout.decode()
+    expect(re.search(r"^\w+ 0{8}[0-9a-f]*[1-9a-f][0-9a-f]* [tT] main$", names, re.M), "symbols with sizes", names)
 
 
 def test_frames_unwind():
     """A C function that COIL calls walks over its frames to main."""
-    path = assemble("frames", ".proto walk, void()\n.global outer\n.func inner\n VAR %x, vec<i64,40>\n CALL @walk\n"
+    path = assembled("frames.casm", ".proto walk, void()\n.global outer\n.func inner\n VAR %x, vec<i64,40>\n CALL @walk\n"
                     " RET\n.endfunc\n.func outer\n CALL @inner\n MOV v0, 3\n RET\n.endfunc\n")
     open("frames.c", "w").write("""
 #include <stdio.h>
@@ -555,19 +522,20 @@ int main(void)
 }
 """)
     penta("compile", path, "-o", "frames.o")
-    done = run("cc", "frames.c", "frames.o", "-o", "frames", "-lpenta_coil", "-L" + os.path.join(os.path.dirname(PENTA), "../lib"), "-lm")
-    check("frames link", done.returncode == 0, done.stderr.decode())
-    check("frames unwind", run("./frames").stdout == b"1 1 3\n", run("./frames"))
+    done = run_program("cc", "frames.c", "frames.o", "-o", "frames", "-lpenta_coil",
+                       "-L" + os.path.join(os.path.dirname(PENTA), "../lib"), "-lm")
+    expect(done.returncode == 0, "frames link", done.stderr.decode())
+    expect(run_program("./frames").stdout == b"1 1 3\n", "frames unwind", run_program("./frames"))
 
 
 # ---- text for the assembler ----
 
 def contents(path):
     """Sections, relocations and symbols of an object, without the order of symbols and what as adds."""
-    sections = run("objdump", "-s", path).stdout.decode().split("Contents of section ")[1:]
-    relocs = run("readelf", "-rW", path).stdout.decode()
+    sections = run_program("objdump", "-s", path).stdout.decode().split("Contents of section ")[1:]
+    relocs = run_program("readelf", "-rW", path).stdout.decode()
     rows = sorted(re.sub(r"^(\w+) +\w+ (\w+) +", r"\1 \2 ", row) for row in relocs.splitlines() if re.match(r"^[0-9a-f]{16} ", row))
-    symbols = run("readelf", "-sW", path).stdout.decode()
+    symbols = run_program("readelf", "-sW", path).stdout.decode()
     names = sorted(" ".join(row.split()[1:6] + row.split()[7:]) for row in symbols.splitlines()
                    if re.match(r"^ +\d+:", row) and " SECTION " not in row)
     heads = {row.split(":")[0]: row for row in sections}
@@ -597,15 +565,15 @@ def test_assembler_makes_the_same_object():
 table: .addr @main, @main.here, @room + 8
 """}
     for name, text in sources.items():
-        path = assemble(name + "_text", text, *(["-g"] if name == "lines" else []))
+        path = assembled((name + "_text") + ".casm", text, *(["-g"] if name == "lines" else []))
         penta("compile", path, "-o", "direct.o")
         done = penta("compile", path, "-o", "direct.s")
-        check(name + " as text", done.returncode == 0, done.stderr.decode())
-        check(name + " --emit asm", penta("compile", path, "--emit", "asm", "-o", "-").stdout == open("direct.s", "rb").read())
-        done = run("as", "direct.s", "-o", "through.o")
-        if check(name + " assembles", done.returncode == 0 and not done.stderr, done.stderr.decode()):
+        expect(done.returncode == 0, name + " as text", done.stderr.decode())
+        expect(penta("compile", path, "--emit", "asm", "-o", "-").stdout == open("direct.s", "rb").read(), name + " --emit asm")
+        done = run_program("as", "direct.s", "-o", "through.o")
+        if expect(done.returncode == 0 and not done.stderr, name + " assembles", done.stderr.decode()):
             for kind, a, b in zip(("sections", "relocations", "symbols"), contents("direct.o"), contents("through.o")):
-                check(f"{name}: same {kind}", a == b, (a, b))
+                expect(a == b, f"{name}: same {kind}", (a, b))
 
 
 # ---- what is refused ----
@@ -613,27 +581,27 @@ table: .addr @main, @main.here, @room + 8
 def test_refused():
     def refused(name, path, words, *more):
         done = penta("compile", path, "-o", name, *more)
-        check(name, done.returncode not in (0, 139, -11) and words in done.stderr.decode() and not os.path.exists(name),
-              (done.returncode, done.stderr.decode()))
+        expect(done.returncode not in (0, 139, -11) and words in done.stderr.decode() and not os.path.exists(name), name,
+               (done.returncode, done.stderr.decode()))
 
-    good = assemble("good", ".global main\n.func main\n RET\n.endfunc\n")
+    good = assembled("good.casm", ".global main\n.func main\n RET\n.endfunc\n")
     data = open(good, "rb").read()
     open("empty.coil", "wb").write(b"")
     refused("empty.o", "empty.coil", "error")
     penta("link", good, "-o", "exec.coil")
     refused("exec.o", "exec.coil", "relocatable object")
-    big = assemble("big", ".endian big\n.global main\n.func main\n RET\n.endfunc\n")
+    big = assembled("big.casm", ".endian big\n.global main\n.func main\n RET\n.endfunc\n")
     refused("big.o", big, "little-endian")
     for size in range(4, len(data), 7):
         open("cut.coil", "wb").write(data[:size])
         done = penta("compile", "cut.coil", "-o", "cut.o")
-        check(f"cut to {size}", done.returncode > 0 and not os.path.exists("cut.o"), done)
-    wrong = assemble("wrong",
+        expect(done.returncode > 0 and not os.path.exists("cut.o"), f"cut to {size}", done)
+    wrong = assembled("wrong.casm",
                      ".global main\n.func main\n BR @nowhere\n RET\n.endfunc\n.data\nnowhere: .i8 1\n")
     refused("wrong.o", wrong, "COIL00")
-    nine = assemble("nine", ".proto f, i64(i64, i64, i64, i64, i64, i64, i64, i64, i64)\n.global f\n.func f\n RET\n.endfunc\n")
+    nine = assembled("nine.casm", ".proto f, i64(i64, i64, i64, i64, i64, i64, i64, i64, i64)\n.global f\n.func f\n RET\n.endfunc\n")
     refused("nine.o", nine, "at most 8 arguments")
-    missing = assemble("missing", ".global main\n.func main\n CALL @no_such_function\n RET\n.endfunc\n")
+    missing = assembled("missing.casm", ".global main\n.func main\n CALL @no_such_function\n RET\n.endfunc\n")
     refused("missing", missing, "linker failed")
 
 
@@ -643,22 +611,15 @@ def test_ports():
                             "    CMP %c, -1\n    BR NEQ, @.next\n    VAR %h, u8, 200\n    OUTPORT 2, %h\n    OUTPORT 2, f32 0.1\n"
                             "    OUTPORT 2, f64 0.1\n    OUTPORT 1, 33\n    MOV v0, 0\n    RET\n.endfunc\n")
     if echo:
-        done = run("./echo", input=b"A\xff\0")
-        check("echo", (done.returncode, done.stdout) == (0, b"65\n255\n0\n-1\n200\n0.1\n0.1\n!"), done)
-        told = penta("run", "echo.coil", input=b"A\xff\0").stdout
-        check("echo, as the machine prints it", told.startswith(done.stdout), (told, done.stdout))
+        done = run_program("./echo", data=b"A\xff\0")
+        expect((done.returncode, done.stdout) == (0, b"65\n255\n0\n-1\n200\n0.1\n0.1\n!"), "echo", done)
+        told = penta("run", "echo.coil", data=b"A\xff\0").stdout
+        expect(told.startswith(done.stdout), "echo, as the machine prints it", (told, done.stdout))
     for line in ("OUTPORT 3, 1", "VAR %c, i32\n    INPORT %c, 2"):
         bad = compiled("bad", f".global main\n.func main\n    {line}\n    RET\n.endfunc\n")
         if bad:
-            done = run("./bad")
-            check("a port that is none", done.returncode and b"BAD_PORT" in done.stderr, done)
+            done = run_program("./bad")
+            expect(done.returncode and b"BAD_PORT" in done.stderr, "a port that is none", done)
 
 
-with tempfile.TemporaryDirectory() as work:
-    os.chdir(work)
-    for name, test in list(globals().items()):
-        if name.startswith("test_"):
-            test()
-    os.chdir("/")
-print(f"{passed} passed, {failed} failed")
-sys.exit(1 if failed else 0)
+sys.exit(in_one_folder(tests_of(globals())))

@@ -6,14 +6,10 @@
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
+from support import case_runner, dump_cases, expect, penta, summary
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PENTA = os.path.abspath(sys.argv[1])
 # Codes of penta itself that no case file can cause: they are checked by tests/programs/cli.py (files,
 # limits, options), tests/units/units.c (memory, machine states, snapshots, JSON), or would be bugs.
 ELSEWHERE = {"PENTA0001", "PENTA0002", "PENTA0003", "PENTA0004", "PENTA0005", "PENTA0006",
@@ -35,27 +31,19 @@ TRAPS_ELSEWHERE = {
     "STEP_LIMIT", "OUT_OF_MEMORY"}
 
 
-def penta(*args):
-    return json.loads(subprocess.run([PENTA, *args, "--json"], capture_output=True, timeout=300).stdout)
+def asked(*args):
+    return json.loads(penta(*args, "--json").stdout)
 
 
-loader = SourceFileLoader("run", os.path.join(ROOT, "tests/tools/run"))
-spec = spec_from_loader("run", loader)
-runner = module_from_spec(spec)
-sys.dont_write_bytecode = True
-loader.exec_module(runner)
+runner = case_runner()
 
 cases = [runner.Case(path) for path in runner.case_files()]
 reported = {line.split()[0] for case in cases for title, lines in case.sections for line in lines
             if title.startswith(("-- error", "-- convert")) and re.match(r"[A-Z]+\d{4} ", line)}
 reported |= {code for case in cases for code in re.findall(r"(?m)^(?:warning|error)\[([A-Z]+\d{4})\]",
                                                           case.get("run") or "")}
-failures = 0
-for rule in penta("explain")["rules"]:
-    if rule["code"] not in reported and rule["code"] not in ELSEWHERE:
-        failures += 1
-        print(f"FAIL {rule['code']} {rule['name']} has no failing case")
-
+for rule in asked("explain")["rules"]:
+    expect(rule["code"] in reported or rule["code"] in ELSEWHERE, f"{rule['code']} {rule['name']} has no failing case")
 
 
 def opcode_names(path, *options):
@@ -69,41 +57,32 @@ def opcode_names(path, *options):
                 names[node["offset"] - start] = child["note"]
             walk(child, node["offset"] if node.get("list") else start)
 
-    for node in penta("inspect", path, *options).get("tree", []):
+    for node in asked("inspect", path, *options).get("tree", []):
         walk(node, 0)
     return names
 
 
 executed = {}
 with tempfile.TemporaryDirectory() as work:
-    subprocess.run([os.path.join(ROOT, "tests/tools/run"), "--penta", PENTA, "--dump", work], check=True, timeout=300)
+    dump_cases(work)
     for case in cases:
         path = os.path.join(work, f"{case.format}-{case.name}.bin")
         if case.get("run") is None or not os.path.exists(path):
             continue
-        trace = penta("trace", path, "--format", case.format, "--fuel", "20000", *case.args.get("open", []),
-                      *case.args.get("run", []))
+        trace = asked("trace", path, "--format", case.format, "--fuel", "20000", *case.args.get("open", []), *case.args.get("run", []))
         named = opcode_names(path, "--format", case.format, *case.args.get("open", []))
         for line in trace.get("lines", []):
             word = line.get("mnemonic") or (line["text"].split() or [""])[0]
             executed.setdefault(case.format, set()).update({word, named.get(line["pc"], "")})
-checked = 0
 traps = {case.format: set() for case in cases}
 for case in cases:
     traps[case.format].update(re.findall(r"(?m)^trap (\S.*?) pc=", case.get("run") or ""))
-for info in penta("formats", "--instructions")["formats"]:
+for info in asked("formats", "--instructions")["formats"]:
     for trap in info.get("traps", []):
-        checked += 1
-        if trap["name"] not in traps.get(info["name"], set()) and trap["name"] not in TRAPS_ELSEWHERE:
-            failures += 1
-            print(f"FAIL {info['name']} trap {trap['name']} ends no case")
+        expect(trap["name"] in traps.get(info["name"], set()) | TRAPS_ELSEWHERE, f"{info['name']} trap {trap['name']} ends no case")
     for instruction in info.get("instructions", []):
         if instruction.get("runs") is False:
             continue
-        checked += 1
         name = instruction.get("mnemonic") or instruction["name"]
-        if name not in executed.get(info["name"], set()):
-            failures += 1
-            print(f"FAIL {info['name']} {name} is executed by no case")
-print(f"{len(reported)} codes, {checked} instructions and traps\n{checked} passed, {failures} failed")
-sys.exit(1 if failures else 0)
+        expect(name in executed.get(info["name"], set()), f"{info['name']} {name} is executed by no case")
+sys.exit(summary(f", {len(reported)} codes"))

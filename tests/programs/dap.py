@@ -6,17 +6,12 @@ and messages that are none."""
 import base64
 import os
 import re
-import socket
-import subprocess
 import sys
 import time
 
-import waiting
 from dap_client import Adapter
 from debugger import HERE as TABLES, read as read_table
-from support import check, main
-
-PENTA = os.path.abspath(sys.argv[1])
+from support import PENTA, Server, assembled, check, main, penta
 
 SUM = """.global main
 .func square
@@ -52,13 +47,6 @@ void loop() {
 """
 
 
-def make(name, text, *command):
-    with open(name, "w") as out:
-        out.write(text)
-    subprocess.run([PENTA, *command, name, "-o", name + ".out"], check=True, timeout=60)
-    return os.path.abspath(name + ".out")
-
-
 def start(program, configure=None, **more):
     a = Adapter([PENTA, "dap"])
     a.ask("initialize", adapterID="penta")
@@ -86,7 +74,7 @@ def values(a, reference, **more):
 
 
 def test_lines_frames_and_locals():
-    program = make("sum.casm", SUM, "asm", "-g")
+    program = assembled("sum.casm", SUM, "-g")
     path = os.path.abspath("sum.casm")
     answers = []
 
@@ -119,7 +107,7 @@ def test_lines_frames_and_locals():
 
 
 def test_step_into_and_locations():
-    a = start(make("sum.casm", SUM, "asm", "-g"), stopOnEntry=True)
+    a = start(assembled("sum.casm", SUM, "-g"), stopOnEntry=True)
     check(a.event("stopped")["reason"] == "entry", "entry")
     for line in (8, 10, 11, 12, 13, 3, 4, 14):
         a.ask("stepIn", threadId=1)
@@ -141,7 +129,7 @@ def test_arrays_output_and_log_points():
     def configure(a):
         a.ask("setBreakpoints", source={"path": os.path.abspath("cells.ino")},
               breakpoints=[{"line": 4, "logMessage": "i is {i}"}, {"line": 9}])
-    a = start(make("cells.ino", SKETCH, "compile"), configure, options={"budget": 100000})
+    a = start(assembled("cells.ino", SKETCH, command="compile"), configure, options={"budget": 100000})
     outputs = ""
     while True:
         message = a.receive()
@@ -165,7 +153,7 @@ def test_arrays_output_and_log_points():
 
 
 def test_machine_tree_and_disassembly():
-    a = start(make("sum.casm", SUM, "asm", "-g"), stopOnEntry=True)
+    a = start(assembled("sum.casm", SUM, "-g"), stopOnEntry=True)
     a.event("stopped")
     tree = values(a, scope(a, "Machine"))
     check("pc" in tree and tree["registers"]["variablesReference"], tree)
@@ -178,7 +166,7 @@ def test_machine_tree_and_disassembly():
 
 
 def test_traps():
-    a = start(make("trap.casm", ".global main\n.func main\n    TRAP 7\n.endfunc\n", "asm", "-g"))
+    a = start(assembled("trap.casm", ".global main\n.func main\n    TRAP 7\n.endfunc\n", "-g"))
     check(a.event("stopped")["reason"] == "exception", "trap")
     check(a.ask("exceptionInfo", threadId=1)["exceptionId"] == "TRAP", "info")
     a.ask("reverseContinue", threadId=1)
@@ -187,7 +175,7 @@ def test_traps():
 
 
 def test_pause_and_requests_while_it_runs():
-    program = make("spin.casm", ".global main\n.func main\n    VAR %i, i64, 0\n.next:\n    INC %i\n    BR @.next\n.endfunc\n", "asm", "-g")
+    program = assembled("spin.casm", ".global main\n.func main\n    VAR %i, i64, 0\n.next:\n    INC %i\n    BR @.next\n.endfunc\n", "-g")
     a = start(program)
     a.ask("threads")
     path = os.path.abspath("spin.casm")
@@ -206,8 +194,8 @@ def test_pause_and_requests_while_it_runs():
 
 
 def test_recorded_run():
-    program = make("cells.ino", SKETCH, "compile")
-    subprocess.run([PENTA, "run", program, "--budget", "3000", "--record", "run.jsonl"], stdout=subprocess.DEVNULL, timeout=60)
+    program = assembled("cells.ino", SKETCH, command="compile")
+    penta("run", program, "--budget", "3000", "--record", "run.jsonl")
     a = start(program, request="attach", record=os.path.abspath("run.jsonl"))
     check(a.event("stopped")["reason"] == "exception", "the end of its budget")
     a.close()
@@ -215,8 +203,8 @@ def test_recorded_run():
 
 def test_options_of_reading():
     """Options for opening the file reach it: here which of two programs is debugged."""
-    first, second = make("first.cvasm", "PUSH 1\nHALT\n", "asm"), make("second.cvasm", "PUSH 2\nPUSH 3\nHALT\n", "asm")
-    subprocess.run([PENTA, "create", f"one={first}", f"two={second}", "-o", "both.cvbc"], check=True, timeout=60)
+    first, second = assembled("first.cvasm", "PUSH 1\nHALT\n"), assembled("second.cvasm", "PUSH 2\nPUSH 3\nHALT\n")
+    penta("create", f"one={first}", f"two={second}", "-o", "both.cvbc", needed=True)
     lines = {}
     for name in ("one", "two"):
         a = start(os.path.abspath("both.cvbc"), stopOnEntry=True, options={"program": name, "stack": 100})
@@ -246,7 +234,7 @@ def test_every_promise_is_kept():
     a = Adapter([PENTA, "dap"])
     abilities = [k for k, v in a.ask("initialize").items() if v is True]
     a.close()
-    a = start(make("sum.casm", SUM, "asm", "-g"), stopOnEntry=True)
+    a = start(assembled("sum.casm", SUM, "-g"), stopOnEntry=True)
     a.event("stopped")
     for ability in abilities:
         name = re.fullmatch(r"supports(\w+?)(Request)?", ability)[1]
@@ -267,7 +255,7 @@ def machine_of(table):
     """The program of a table of debugger actions, stopped before its first instruction."""
     name, command, *more = table["source argument"].split()
     words = [word for line in table["options"] for word in line.split()]
-    program = make(name, "\n".join(table["source"]) + "\n", command, *more)
+    program = assembled(name, "\n".join(table["source"]) + "\n", *more, command=command)
     a = start(program, options=dict(zip([w.lstrip("-") for w in words[::2]], words[1::2])), stopOnEntry=True, stopOnExit=True)
     a.event("stopped")
     return a
@@ -342,11 +330,10 @@ def test_every_request_in_every_machine():
 
 
 def test_server_wants_its_token():
-    program = make("sum.casm", SUM, "asm", "-g")
-    server = subprocess.Popen([PENTA, "dap", "--listen", "0"], stdout=subprocess.PIPE)
-    where = re.fullmatch(r"listening on (127\.0\.0\.1):(\d+) token ([0-9a-f]{32})\n", waiting.line_next(server, server.stdout))
+    program = assembled("sum.casm", SUM, "-g")
+    server = Server(PENTA, "dap", "--listen", "0")
     for token, good in (("wrong", False), (None, True)):
-        with socket.create_connection((where[1], int(where[2]))) as s, s.makefile("rwb", buffering=0) as stream:
+        with server.connect() as s, s.makefile("rwb", buffering=0) as stream:
             a = Adapter(stream=stream)
             a.ask("initialize")
             try:
@@ -355,23 +342,20 @@ def test_server_wants_its_token():
             except Adapter.Refused as refused:
                 check("token" in str(refused), refused)
             try:
-                a.ask("launch", program=program, token=token or where[3])
+                a.ask("launch", program=program, token=token or server.token)
                 check(good, "a wrong token was taken")
             except Adapter.Refused:
                 check(not good, "the token was not taken")
-    check(server.wait(timeout=20) == 0, "it ends with its client")
-    server.stdout.close()
+    check(server.ended() == 0, "it ends with its client")
 
 
 def test_strangers_take_nothing():
     """Connections without the token, of any kind and number, neither end the server nor keep the client out."""
-    program = make("sum.casm", SUM, "asm", "-g")
-    server = subprocess.Popen([PENTA, "dap", "--listen", "0"], stdout=subprocess.PIPE)
-    where = re.fullmatch(r"listening on ([0-9.]+):(\d+) token ([0-9a-f]{32})\n", waiting.line_next(server, server.stdout))
-    address = where[1], int(where[2])
+    program = assembled("sum.casm", SUM, "-g")
+    server = Server(PENTA, "dap", "--listen", "0")
     strangers = []
     for said in (b"", b"GET / HTTP/1.1\r\n\r\n", b"\0" * 100000, b"Content-Length: 99999999\r\n\r\n{"):
-        s = socket.create_connection(address)
+        s = server.connect()
         try:
             s.sendall(said)
         except OSError:
@@ -381,7 +365,7 @@ def test_strangers_take_nothing():
         else:
             strangers.append(s)
     for _ in range(3):
-        with socket.create_connection(address) as s, s.makefile("rwb", buffering=0) as stream:
+        with server.connect() as s, s.makefile("rwb", buffering=0) as stream:
             a = Adapter(stream=stream)
             a.ask("initialize")
             try:
@@ -389,11 +373,11 @@ def test_strangers_take_nothing():
                 raise AssertionError("a wrong token was taken")
             except Adapter.Refused:
                 pass
-    strangers += [socket.create_connection(address) for _ in range(40)]
-    with socket.create_connection(address) as s, s.makefile("rwb", buffering=0) as stream:
+    strangers += [server.connect() for _ in range(40)]
+    with server.connect() as s, s.makefile("rwb", buffering=0) as stream:
         a = Adapter(stream=stream)
         a.ask("initialize")
-        a.ask("launch", program=program, token=where[3], stopOnEntry=True)
+        a.ask("launch", program=program, token=server.token, stopOnEntry=True)
         for stranger in strangers:  # the place is taken
             stranger.settimeout(20)
             try:
@@ -402,14 +386,13 @@ def test_strangers_take_nothing():
                 pass
             stranger.close()
         a.ask("threads")
-    check(server.wait(timeout=20) == 0, "it ends with its client")
-    server.stdout.close()
+    check(server.ended() == 0, "it ends with its client")
 
 
 def test_what_is_no_message():
     for text, code in ((b"", 0), (b"Content-Length: 3\r\n\r\n{}", 0), (b"Content-Length: 5\r\n\r\n{oops", 1), (b"Content-Length: x\r\n\r\n", 1),
                        (b"Content-Length: 99999999999\r\n\r\n", 1), (b"A" * 10000, 1), (b"Content-Length: 2\r\n\r\n[]", 0)):
-        done = subprocess.run([PENTA, "dap"], input=text, capture_output=True, timeout=20)
+        done = penta("dap", data=text)
         check(done.returncode == code, (text[:40], done.returncode, done.stderr))
 
 

@@ -12,11 +12,11 @@ can be held to the same answers. --accept writes the answers that the tool gives
 """
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
 from dap_client import Adapter
+from support import PENTA, equal, expect, penta, summary, write
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "debugger")
 MARK = "123456789123456789"
@@ -36,6 +36,14 @@ def read(path):
         elif name:
             sections[name].append(line.rstrip("\n"))
     return sections
+
+
+def program_of(table, folder):
+    """The program of a table, made in a folder."""
+    name, command, *more = table["source argument"].split()
+    write(os.path.join(folder, name), "\n".join(table["source"]) + "\n")
+    penta(command, *more, name, "-o", "program", cwd=folder, needed=True)
+    return os.path.join(folder, "program")
 
 
 def normal(action, lines):
@@ -63,13 +71,12 @@ def normal(action, lines):
     return text
 
 
-def through_tool(penta, program, options, actions):
+def through_tool(program, options, actions):
     script = ""
     for action in actions:
         verb, _, rest = action.partition(" ")
         script += f"{COMMANDS.get(verb, verb)} {rest}\nprint {MARK}\n"
-    done = subprocess.run([penta, "debug", program, *options], input=f"print {MARK}\n" + script, capture_output=True,
-                          text=True, timeout=60)
+    done = penta("debug", program, *options, data=f"print {MARK}\n" + script, text=True)
     if done.stderr:
         return ["error: " + done.stderr]
     parts = done.stdout.split(MARK + "\n")[1:-1]
@@ -79,9 +86,9 @@ def through_tool(penta, program, options, actions):
 class Through:
     """The actions as requests of the Debug Adapter Protocol."""
 
-    def __init__(self, penta, program, source, options):
+    def __init__(self, program, source, options):
         self.source = source
-        self.adapter = Adapter([penta, "dap"])
+        self.adapter = Adapter([PENTA, "dap"])
         self.adapter.ask("initialize", adapterID="penta")
         self.adapter.ask("launch", program=program, options=options, stopOnEntry=True, stopOnExit=True)
         self.adapter.event("initialized")
@@ -176,11 +183,11 @@ class Through:
         return self.adapter.ask("evaluate", expression=rest, context="watch")["result"]
 
 
-def through_dap(penta, program, source, options, actions):
+def through_dap(program, source, options, actions):
     keyed = {}
     for key, value in zip(options[::2], options[1::2]):
         keyed.setdefault(key.lstrip("-"), []).append(value)
-    through = Through(penta, program, source, keyed)
+    through = Through(program, source, keyed)
     answers = []
     for action in actions:
         try:
@@ -194,36 +201,27 @@ def through_dap(penta, program, source, options, actions):
 
 def main():
     accept = "--accept" in sys.argv
-    penta = os.path.abspath([a for a in sys.argv[1:] if a != "--accept"][0])
-    failed = 0
     for file in sorted(f for f in os.listdir(HERE) if f.endswith(".actions")):
         path = os.path.join(HERE, file)
         table = read(path)
-        name, command, *more = table["source argument"].split()
+        name = table["source argument"].split()[0]
         with tempfile.TemporaryDirectory() as work:
-            with open(os.path.join(work, name), "w") as out:
-                out.write("\n".join(table["source"]) + "\n")
-            subprocess.run([penta, command, *more, name, "-o", "program"], cwd=work, check=True, timeout=60)
+            program = program_of(table, work)
             options = [word for line in table["options"] for word in line.split()]
-            program = os.path.join(work, "program")
-            answers = through_tool(penta, program, options, table["actions"])
-            adapter = through_dap(penta, program, os.path.join(work, name), options, table["actions"])
+            answers = through_tool(program, options, table["actions"])
+            adapter = through_dap(program, os.path.join(work, name), options, table["actions"])
         if accept:
             text = open(path).read().split("-- expected\n")[0]
             open(path, "w").write(text + "-- expected\n" + "".join(a + "\n" for a in answers))
             continue
-        if not table["actions"] or len(table["actions"]) != len(table["expected"]):
-            failed += 1
-            print(f"{file}: {len(table['actions'])} actions, {len(table['expected'])} expected answers")
+        expect(table["actions"] and len(table["actions"]) == len(table["expected"]),
+               f"{file}: {len(table['actions'])} actions, {len(table['expected'])} expected answers")
         for i, action in enumerate(table["actions"]):
             wanted = table["expected"][i] if i < len(table["expected"]) else None
             for way, given in (("debug", answers), ("dap", adapter)):
                 got = given[i] if i < len(given) else None
-                if wanted != got:
-                    failed += 1
-                    print(f"{file}: {action} through penta {way}\n  wanted {wanted}\n  got    {got}")
-    print("failed" if failed else "debugger: ok")
-    return bool(failed)
+                equal(f"{file}: {action} through penta {way}", got, wanted)
+    return 0 if accept else summary()
 
 
 if __name__ == "__main__":

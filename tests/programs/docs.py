@@ -10,31 +10,14 @@ A page of clauses says under which name they are cited, `<!-- clauses: KBLOB -->
 """
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PENTA = os.path.abspath(sys.argv[1])
+from support import PENTA, ROOT, expect, penta, summary, run_program, tracked_files, write
+
 NUMBER = re.compile(r"^(?:#{2,4} |\*\*)([1-9]\d*(?:\.\d+)*)(?:\*\*|\.?) ", re.M)
 FOR_CONTRIBUTORS = {"docs/architecture.md", "docs/formats/coil/compiler.md",
                     "docs/formats/pvm/compiler.md", "CONTRIBUTING.md"}
-passed = failed = 0
-
-
-def check(good, message):
-    global passed, failed
-    passed += bool(good)
-    failed += not good
-    if not good:
-        print("FAIL", message)
-
-
-def tracked():
-    done = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, timeout=300)
-    if done.returncode == 0 and done.stdout:
-        return done.stdout.split("\n")[:-1]
-    return [os.path.relpath(os.path.join(folder, name), ROOT) for folder, _, names in os.walk(ROOT) for name in names]
 
 
 def read(path):
@@ -49,7 +32,7 @@ def without_blocks(text):
     return re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
 
 
-files = [path for path in tracked() if not path.startswith("build/")]
+files = [path for path in tracked_files() if not path.startswith("build/")]
 pages = [path for path in files if path.endswith(".md")]
 clauses = {}
 
@@ -62,10 +45,10 @@ for page in sorted(pages):
     known, last = clauses.setdefault(name[1], {}), ()
     for number in NUMBER.findall(without_blocks(text)):
         key = tuple(int(part) for part in number.split("."))
-        check(number not in known, f"{page}: {name[1]} {number} is also in {known.get(number)}")
-        check(key > last, f"{page}: clause {number} comes after {'.'.join(map(str, last))}")
+        expect(number not in known, f"{page}: {name[1]} {number} is also in {known.get(number)}")
+        expect(key > last, f"{page}: clause {number} comes after {'.'.join(map(str, last))}")
         known[number], last = page, key
-check(clauses, "no page has clauses")
+expect(clauses, "no page has clauses")
 
 # ---- references within a page: "(7.1)", "clause 18.1", "as in 9.2" ----
 WITHIN = re.compile(r"(?:\(|\b(?:see|clauses?|of|in|by|as) )([1-9]\d?\.\d{1,2})(?=[\s),;.:]|$)")
@@ -75,7 +58,7 @@ for page in sorted(pages):
         continue
     prose = re.sub(r"<!-- table:.*?<!-- end -->|^    [^\n]*$", "", without_blocks(read(page)), flags=re.M | re.S)
     for number in WITHIN.findall(prose):
-        check(number in clauses[name[1]], f"{page}: there is no clause {number}")
+        expect(number in clauses[name[1]], f"{page}: there is no clause {number}")
 
 # ---- citations ----
 CITED = re.compile(r"\b(" + "|".join(clauses) + r") ([1-9]\d*(?:\.\d+)*)\b(?! ?[%-])")
@@ -83,7 +66,7 @@ for path in files:
     if not path.startswith(("src/", "include/", "docs/", "guest/", "tests/", "bindings/", "examples/")):
         continue
     for name, number in CITED.findall(read(path)):
-        check(number in clauses[name], f"{path}: there is no clause {name} {number}")
+        expect(number in clauses[name], f"{path}: there is no clause {name} {number}")
 
 # ---- links, and what pages may name ----
 for page in pages:
@@ -92,22 +75,22 @@ for page in pages:
         if re.match(r"[a-z]+:", target):
             continue
         file = target.split("#")[0]
-        check(not file or os.path.exists(os.path.join(ROOT, os.path.dirname(page), file)), f"{page}: no {target}")
+        expect(not file or os.path.exists(os.path.join(ROOT, os.path.dirname(page), file)), f"{page}: no {target}")
     if page.startswith("docs/") and page not in FOR_CONTRIBUTORS or page == "README.md":
         found = re.search(r"(?<![\w.-])src/[a-z]+/?", re.sub(r"<!--.*?-->", "", text, flags=re.S))
-        check(not found or page == "docs/versioning.md", f"{page} sends its reader into {found and found[0]}")
+        expect(not found or page == "docs/versioning.md", f"{page} sends its reader into {found and found[0]}")
 for path in files:
     if path.startswith(("examples/", "guest/include/", "include/")):
-        check("src/formats" not in read(path), f"{path} names a file of the sources")
+        expect("src/formats" not in read(path), f"{path} names a file of the sources")
     for named in re.findall(r"docs/[\w/-]+\.md", "" if path == "CHANGELOG.md" else read(path)):
-        check(os.path.exists(os.path.join(ROOT, named)), f"{path}: no {named}")
+        expect(os.path.exists(os.path.join(ROOT, named)), f"{path}: no {named}")
 
 # ---- tables ----
-done = subprocess.run([sys.executable, os.path.join(ROOT, "scripts/docs"), PENTA, "--check"], capture_output=True, text=True, timeout=300)
-check(done.returncode == 0, done.stdout + done.stderr)
+done = run_program(sys.executable, os.path.join(ROOT, "scripts/docs"), PENTA, "--check", text=True)
+expect(done.returncode == 0, done.stdout + done.stderr)
 for page in pages:
     for raw in re.findall(r"\| `?(?:True|False|None)`? (?=\|)", without_blocks(read(page)) if page.startswith("docs/formats") else ""):
-        check(raw[2:].strip(" `") == "None" and "tvmr" in page, f"{page} shows a raw {raw[2:]}")
+        expect(raw[2:].strip(" `") == "None" and "tvmr" in page, f"{page} shows a raw {raw[2:]}")
 
 # ---- rows of tables that pages describe in words of their own ----
 ROWS = [("src/formats/pvm/host/revive/calls.def", r"^(?:CALL|MISSING)\((\w+)", "docs/formats/pvm/contracts.md"),
@@ -118,13 +101,13 @@ ROWS = [("src/formats/pvm/host/revive/calls.def", r"^(?:CALL|MISSING)\((\w+)", "
         ("src/formats/kblob/traps.def", r'^TRAP\(\d+, \w+, "(\w+)"', "docs/formats/kblob.md")]
 for table, row, page in ROWS:
     names = re.findall(row, read(table), re.M)
-    check(names, f"{table}: no rows")
+    expect(names, f"{table}: no rows")
     for name in names:
-        check(re.search(rf"\b{name}\b", read(page), re.I), f"{page} does not name {name} of {table}")
+        expect(re.search(rf"\b{name}\b", read(page), re.I), f"{page} does not name {name} of {table}")
 forms = re.findall(r"^FORM\((?!jam_)([a-z]+)_", read("src/conform/forms.def"), re.M)
 for name, chapter in re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", read("docs/vectors.md"), re.M | re.S):
     described = len(re.findall(r"^\| (?!form \|)[a-z]", chapter, re.M))
-    check(forms.count(name) == described, f"docs/vectors.md has {described} forms of {name} instead of {forms.count(name)}")
+    expect(forms.count(name) == described, f"docs/vectors.md has {described} forms of {name} instead of {forms.count(name)}")
 
 # ---- assembly: blocks with the suffix of a format's text as their language ----
 FORMATS = {"kasm": ["--define", "buf=0x10000"], "pvmasm": [], "cvasm": [], "tasm": [], "casm": []}
@@ -134,11 +117,9 @@ with tempfile.TemporaryDirectory() as folder:
             if kind not in FORMATS:
                 continue
             source = os.path.join(folder, f"block{number}.{kind}")
-            with open(source, "w", encoding="utf-8") as file:
-                file.write(block)
-            done = subprocess.run([PENTA, "asm", source, "-o", source + ".out", *FORMATS[kind]],
-                                  capture_output=True, text=True, timeout=60)
-            check(done.returncode == 0, f"{page}: block {number} does not assemble: {done.stderr}")
+            write(source, block)
+            done = penta("asm", source, "-o", source + ".out", *FORMATS[kind], text=True)
+            expect(done.returncode == 0, f"{page}: block {number} does not assemble: {done.stderr}")
 
 
 # ---- files byte by byte: "<!-- bytes: pvm 93 -->" before a block of a valid file of that format and size ----
@@ -161,15 +142,13 @@ with tempfile.TemporaryDirectory() as folder:
                 r"^<!-- bytes: (\w+) (\d+)( offsets)? -->\n\n(?:```\n(.*?)^```$|((?:    [^\n]*\n)+))", read(page), re.M | re.S):
             blocks += 1
             data, sound = shown_bytes((fenced or indented).splitlines(), offsets)
-            check(sound, f"{page}: the offsets of the {kind} file are not those of its bytes")
-            check(len(data) == int(size), f"{page}: the {kind} file has {len(data)} bytes, not {size}")
+            expect(sound, f"{page}: the offsets of the {kind} file are not those of its bytes")
+            expect(len(data) == int(size), f"{page}: the {kind} file has {len(data)} bytes, not {size}")
             file = os.path.join(folder, f"shown{blocks}.{kind}")
-            with open(file, "wb") as out:
-                out.write(data)
+            write(file, data)
             for command in ("validate", "roundtrip"):
-                done = subprocess.run([PENTA, command, "--format", kind, file], capture_output=True, text=True, timeout=60)
-                check(done.returncode == 0, f"{page}: {command} of the {kind} file: {done.stdout}{done.stderr}")
-check(blocks == sum(read(page).count("<!-- bytes: ") for page in pages), "every marked block of bytes was read")
+                done = penta(command, "--format", kind, file, text=True)
+                expect(done.returncode == 0, f"{page}: {command} of the {kind} file: {done.stdout}{done.stderr}")
+expect(blocks == sum(read(page).count("<!-- bytes: ") for page in pages), "every marked block of bytes was read")
 
-print(f"{passed} passed, {failed} failed")
-sys.exit(1 if failed or not passed else 0)
+sys.exit(summary())

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What holds for every command: its document has no member twice, and no string of a file, of any format,
+"""What holds for every command: its found has no member twice, and no string of a file, of any format,
 reaches the terminal as it is.
 
     tests/programs/every_command.py PENTA
@@ -10,8 +10,8 @@ import re
 import shutil
 import sys
 
-import support
-from support import PENTA, ROOT, Terminal, check
+from support import PENTA, ROOT, Terminal, call, check, document, main, write
+
 
 KEYS = os.path.join(ROOT, "tests", "keys")
 
@@ -34,20 +34,19 @@ SOURCES = {
 FILES = ["p.pvm", "p.tvmr", "p.cvbc", "p.coil", "p.kblob"]
 
 
-def call(*args, data=None, **env):
-    return support.call(*args, data=data, env={"NO_COLOR": "1", **env})
+def plain_call(*args, data=None, **env):
+    return call(*args, data=data, env={"NO_COLOR": "1", **env})
 
 
 def made(*args):
-    done = call(*args)
+    done = plain_call(*args)
     check(done.returncode == 0, f"penta {' '.join(args)}: {done.stderr.decode(errors='replace')}")
 
 
 def prepare():
     """A file of every format whose strings are all hostile, and what the other commands need."""
     for name, text in SOURCES.items():
-        with open(name, "w") as out:
-            out.write(text.replace("@main", "#main").replace("@", HOSTILE).replace("#main", "@main"))
+        write(name, text.replace("@main", "#main").replace("@", HOSTILE).replace("#main", "@main"))
     for source, target in zip(("p.pvmasm", "p.tasm", "p.cvasm", "p.casm", "p.kasm"), FILES):
         made("asm", source, "-o", target, *(["--metadata"] if target == "p.tvmr" else []))
     made("sign", "p.cvbc", "--sign-key", f"{KEYS}/signer.pem", "-o", "signed.cvbc")
@@ -56,11 +55,10 @@ def prepare():
     shutil.copy(os.path.join(ROOT, "examples/gpu/race.gpu"), "race.gpu")
     shutil.copy(os.path.join(ROOT, "examples/cvbc/blink.ino"), "p.ino")
     hostile = HOSTILE.encode().decode("unicode_escape")
-    with open("vector.json", "w") as out:
-        json.dump({"name": hostile, "blob_hex": "05b105b1010000001000000000000000", "size": 16,
-                   "expect": {"validate": hostile, "instruction": None}}, out)
-    with open("trace.jsonl", "w") as out:
-        out.write(hostile.split("\n")[0] + "\n")
+    write("vector.json",
+          json.dumps({"name": hostile, "blob_hex": "05b105b1010000001000000000000000", "size": 16,
+                      "expect": {"validate": hostile, "instruction": None}}))
+    write("trace.jsonl", hostile.split("\n")[0] + "\n")
 
 
 def invocations():
@@ -115,13 +113,7 @@ def invocations():
 
 
 def commands():
-    return re.findall(r"^  ([a-z]+) ", call("help").stdout.decode(), re.M)
-
-
-def unique(pairs):
-    names = [name for name, _ in pairs]
-    check(len(names) == len(set(names)), f"a member twice in {names}")
-    return dict(pairs)
+    return re.findall(r"^  ([a-z]+) ", plain_call("help").stdout.decode(), re.M)
 
 
 def test_documents_have_no_member_twice():
@@ -129,13 +121,13 @@ def test_documents_have_no_member_twice():
     for args, data in invocations():
         if os.path.exists("new.pem"):
             os.remove("new.pem")
-        done = call(*args, "--json", data=data)
+        done = plain_call(*args, "--json", data=data)
         seen.add(args[0])
         try:
-            document = json.loads(done.stdout, object_pairs_hook=unique)
+            found = document(done.stdout)
         except (ValueError, AssertionError) as error:
             raise AssertionError(f"penta {' '.join(args)} --json: {error}\n{done.stdout[:300]}\n{done.stderr[:300]}")
-        check(document["exit"] == done.returncode, (args, document["exit"], done.returncode))
+        check(found["exit"] == done.returncode, (args, found["exit"], done.returncode))
     check(seen == set(commands()), f"not tried: {set(commands()) - seen}")
 
 
@@ -159,14 +151,14 @@ def test_no_string_of_a_file_reaches_the_terminal():
             args = [*args, "-o", "result"]
         if "--map-file" in args:
             args[args.index("--map-file") + 1] = "map.txt"
-        done = call(*args, data=data)
+        done = plain_call(*args, data=data)
         printed = args[:2] == ["run", "p.cvbc"]
         if not printed:
             harmless(args, done.stdout, "output")
         harmless(args, done.stderr, "error")
         if args[0] == "keygen":
             continue
-        done = call(*args, data=data, NO_COLOR="", FORCE_COLOR="1")
+        done = plain_call(*args, data=data, NO_COLOR="", FORCE_COLOR="1")
         for where, text in (("error", done.stderr), ("output", b"" if printed else done.stdout)):
             check(b"\x1b[31mRED" not in text, f"penta {' '.join(args)}: a colour of the file on standard {where}")
             harmless(args, COLOURS.sub(b"", text), where)
@@ -191,17 +183,15 @@ def test_no_string_of_a_damaged_file_reaches_the_terminal():
         section = re.search(r"^-- asm\n(.*?)(?=^-- |\Z)", text, re.M | re.S)
         if not section:
             continue
-        with open("case.text", "w") as out:
-            out.write(section[1])
-        if call("asm", "-f", name, "case.text", "-o", "case.bin").returncode:
+        write("case.text", section[1])
+        if plain_call("asm", "-f", name, "case.text", "-o", "case.bin").returncode:
             continue
         data = open("case.bin", "rb").read()
-        with open("case.bin", "wb") as out:
-            out.write(strings_replaced(data))
+        write("case.bin", strings_replaced(data))
         os.remove("case.text")
         tried += 1
         for command in ("info", "inspect", "hex", "validate", "dis"):
-            done = call(command, "-f", name, "case.bin")
+            done = plain_call(command, "-f", name, "case.bin")
             harmless([command, path], done.stdout, "output")
             harmless([command, path], done.stderr, "error")
         os.remove("case.bin")
@@ -217,16 +207,15 @@ def terminal(*args):
 
 def test_program_output_is_filtered_on_a_terminal():
     raw = HOSTILE.encode().decode("unicode_escape").encode("latin-1")
-    check(raw in call("run", "p.cvbc").stdout, "a pipe gets the bytes")
+    check(raw in plain_call("run", "p.cvbc").stdout, "a pipe gets the bytes")
     on_terminal = terminal("run", "p.cvbc")
     check(b"\x1b" not in on_terminal and b"\\x1b[7m" in on_terminal, on_terminal)
     check("\u202e".encode() not in on_terminal, on_terminal)
     check(b"\x1b[7m" in terminal("run", "p.cvbc", "--raw-output"), "--raw-output")
-    with open("utf8.cvasm", "w") as out:
-        out.write('.string "gr\\xc3\\xbc\\xc3\\x9fe"\n    PUSH 0\n    PRINTF 0\n    HALT\n')
+    write("utf8.cvasm", '.string "gr\\xc3\\xbc\\xc3\\x9fe"\n    PUSH 0\n    PRINTF 0\n    HALT\n')
     made("asm", "utf8.cvasm", "-o", "utf8.cvbc")
     check("gr\u00fc\u00dfe".encode() in terminal("run", "utf8.cvbc"), "letters stay letters")
 
 
 if __name__ == "__main__":
-    sys.exit(support.main(globals(), prepare))
+    sys.exit(main(globals(), prepare))

@@ -5,12 +5,11 @@
 """
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 
-PENTA = os.path.abspath(sys.argv[1])
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from support import PENTA, ROOT, expect, run_program, summary, write
+
 MAIN = ".global main\n.func main\n    CALL @helper\n    RET\n.endfunc\n"
 HELPER = ".global helper\n.func helper\n    RET\n.endfunc\n"
 
@@ -20,8 +19,7 @@ VECTOR = """{"name": "no instruction", "blob_hex": "05b105b101000000100000000000
 
 def sh(line, folder):
     path = os.path.dirname(PENTA) + os.pathsep + os.environ["PATH"]
-    return subprocess.run(["sh", "-c", line], cwd=folder, capture_output=True, text=True, timeout=300,
-                          stdin=subprocess.DEVNULL, env={**os.environ, "PATH": path})
+    return run_program("sh", "-c", line, cwd=folder, text=True, env={**os.environ, "PATH": path})
 
 
 def prepare(folder):
@@ -35,13 +33,11 @@ def prepare(folder):
     shutil.copy(os.path.join(ROOT, "examples/tvmr/digits.tasm"), folder)
     for name, data in (("train.idx", b"\0\0\x08\x03\0\0\0\x0a\0\0\0\x10\0\0\0\x10" + bytes(2560)),
                        ("labels.idx", b"\0\0\x08\x01\0\0\0\x0a" + bytes(range(10)))):
-        with open(os.path.join(folder, name), "wb") as file:
-            file.write(data)
+        write(os.path.join(folder, name), data)
     os.mkdir(os.path.join(folder, "vectors"))
     for name, text in (("main.casm", MAIN), ("helper.casm", HELPER), ("key", "0" * 63 + "1\n"),
                        ("vectors/empty.json", VECTOR)):
-        with open(os.path.join(folder, name), "w") as file:
-            file.write(text)
+        write(os.path.join(folder, name), text)
     for line in ("penta asm kernel.kasm --define buf=0x10000 -o kernel.kblob", "cp kernel.kblob firmware.bin",
                  "cp kernel.kblob old.kblob", "cp kernel.kblob new.kblob",
                  "penta asm program.pvmasm -o program.polkavm",
@@ -65,11 +61,11 @@ def examples(folder):
 
 
 def main():
-    passed = failed = 0
     with tempfile.TemporaryDirectory() as work:
         base = os.path.join(work, "base")
         os.mkdir(base)
         prepare(base)
+        found = 0
         for word, line in examples(base):
             folder = os.path.join(work, word)
             shutil.copytree(base, folder)
@@ -79,14 +75,10 @@ def main():
             if word == "explore" and "make web" in done.stderr:
                 print(f"{line}: skipped, make web has not run")
                 continue
-            if done.returncode:
-                failed += 1
-                print(f"{line}: exit {done.returncode}\n{done.stderr}")
-            passed += not done.returncode
-    if passed < 25:
-        sys.exit(f"only {passed} examples were found")
-    print(f"{passed} passed, {failed} failed")
-    return bool(failed)
+            expect(done.returncode == 0, f"{line}: exit {done.returncode}\n{done.stderr}")
+            found += 1
+    expect(found >= 25, f"only {found} examples were found")
+    return summary()
 
 
 if __name__ == "__main__":

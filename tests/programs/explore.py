@@ -11,14 +11,11 @@ import re
 import shutil
 import signal
 import socket
-import subprocess
 import sys
-import time
 
 import waiting
-from support import ROOT, check, main
+from support import PENTA, ROOT, Server, check, main, read_text, run_program, write
 
-PENTA = os.path.abspath(sys.argv[1])
 BUILT = os.path.join(ROOT, "build/web/penta.html")
 STAND_IN = "<!DOCTYPE html><title>page</title><body><!-- penta:file --></body>\n"
 HOSTILE = b"</script><script>alert(1)</script><!--" + bytes(range(256))
@@ -30,24 +27,18 @@ def install(page=STAND_IN):
     shutil.copy(PENTA, "bin/penta")
     if page is not None:
         os.makedirs("share/penta/web", exist_ok=True)
-        with open("share/penta/web/penta.html", "w") as out:
-            out.write(page)
+        write("share/penta/web/penta.html", page)
     return os.path.abspath("bin/penta")
 
 
-def call(tool, *args):
-    return subprocess.run([tool, "explore", *args], capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
+def explore(tool, *args):
+    return run_program(tool, "explore", *args)
 
 
-class Server:
+class Page(Server):
     def __init__(self, tool, *args):
         environment = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
-        self.process = subprocess.Popen([tool, "explore", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        env=environment)
-        line = waiting.line_next(self.process, self.process.stdout)
-        found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/\n", line)
-        check(found, f"no address but {line!r} {self.process.stderr.read() if not line else ''}")
-        self.port, self.token = int(found[1]), found[2]
+        super().__init__(tool, "explore", *args, env=environment)
 
     def get(self, path, method="GET", **headers):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
@@ -58,7 +49,7 @@ class Server:
         return answer.status, body, answer.headers
 
     def raw(self, request):
-        with socket.create_connection(("127.0.0.1", self.port), timeout=20) as client:
+        with self.connect() as client:
             client.sendall(request)
             client.shutdown(socket.SHUT_WR)
             got = b""
@@ -68,13 +59,11 @@ class Server:
 
     def end(self):
         self.process.send_signal(signal.SIGINT)
-        self.process.communicate(timeout=20)
-        return self.process.returncode
+        return self.ended()
 
 
 def prepare():
-    with open("file.bin", "wb") as out:
-        out.write(HOSTILE)
+    write("file.bin", HOSTILE)
 
 
 def block(page):
@@ -84,7 +73,7 @@ def block(page):
 
 
 def test_page_is_served_to_who_knows_the_token():
-    server = Server(install(), "file.bin", "--no-open")
+    server = Page(install(), "file.bin", "--no-open")
     try:
         status, body, headers = server.get(f"/{server.token}/")
         check(status == 200, status)
@@ -99,7 +88,7 @@ def test_page_is_served_to_who_knows_the_token():
 
 
 def test_everybody_else_gets_nothing():
-    server = Server(install(), "file.bin", "--no-open")
+    server = Page(install(), "file.bin", "--no-open")
     token = server.token
     try:
         wrong = token[:-1] + ("0" if token[-1] != "0" else "1")
@@ -127,8 +116,8 @@ def test_everybody_else_gets_nothing():
 
 
 def test_idle_connections_do_not_block_others():
-    server = Server(install(), "file.bin", "--no-open")
-    idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(40)]
+    server = Page(install(), "file.bin", "--no-open")
+    idle = [server.connect() for _ in range(40)]
     try:
         check(server.get(f"/{server.token}/")[0] == 200, "it waits for idle ones")
     finally:
@@ -138,7 +127,7 @@ def test_idle_connections_do_not_block_others():
 
 
 def test_once_ends_after_the_page():
-    server = Server(install(), "file.bin", "--no-open", "--once")
+    server = Page(install(), "file.bin", "--no-open", "--once")
     check(server.get("/")[0] == 404, "not this one")
     check(server.get(f"/{server.token}/")[0] == 200, "the page")
     check(server.process.wait(timeout=20) == 0, server.process.returncode)
@@ -147,7 +136,7 @@ def test_once_ends_after_the_page():
 
 def test_servers_differ_in_port_and_token():
     tool = install()
-    one, two = Server(tool, "file.bin", "--no-open"), Server(tool, "file.bin", "--no-open")
+    one, two = Page(tool, "file.bin", "--no-open"), Page(tool, "file.bin", "--no-open")
     try:
         check(one.token != two.token and one.port != two.port, (one.token, two.token))
         check(one.get(f"/{two.token}/")[0] == 404, "the token of another server")
@@ -158,10 +147,9 @@ def test_servers_differ_in_port_and_token():
 
 def test_written_page_holds_the_file():
     tool = install()
-    done = call(tool, "file.bin", "-f", "kblob", "--map", "0x10000:64", "--map", "0x20000:64", "-o", "page.html")
+    done = explore(tool, "file.bin", "-f", "kblob", "--map", "0x10000:64", "--map", "0x20000:64", "-o", "page.html")
     check(done.returncode == 0 and not done.stdout, done)
-    with open("page.html") as page:
-        text = page.read()
+    text = read_text("page.html")
     opened = block(text)
     check(base64.b64decode(opened["bytes"]) == HOSTILE, "other bytes")
     check(opened["format"] == "kblob" and opened["options"] == [{"key": "map", "value": "0x10000:64"},
@@ -174,9 +162,8 @@ def test_names_stay_text_and_folders_stay_out():
     name = '"><img src=x onerror=alert(1)>.bin'
     os.mkdir("secret-folder")
     shutil.copy("file.bin", f"secret-folder/{name}")
-    check(call(tool, f"secret-folder/{name}", "-o", "page.html").returncode == 0, "a name with markup")
-    with open("page.html") as page:
-        text = page.read()
+    check(explore(tool, f"secret-folder/{name}", "-o", "page.html").returncode == 0, "a name with markup")
+    text = read_text("page.html")
     check("<img" not in text and "secret-folder" not in text, text)
     check(block(text)["name"] == name, block(text)["name"])
 
@@ -185,39 +172,34 @@ def test_files_of_options_are_in_the_page():
     tool = install()
     os.makedirs("other-folder", exist_ok=True)
     for path, contents in (("key.txt", b"one"), ("other-folder/key.txt", b"two</script>")):
-        with open(path, "wb") as out:
-            out.write(contents)
-    done = call(tool, "file.bin", "-f", "cvbc", "--program", "main", "--key-file", "key.txt", "--trusted-key", "other-folder/key.txt",
-                "--budget", "5", "-o", "page.html")
+        write(path, contents)
+    done = explore(tool, "file.bin", "-f", "cvbc", "--program", "main", "--key-file", "key.txt", "--trusted-key", "other-folder/key.txt",
+                   "--budget", "5", "-o", "page.html")
     check(done.returncode == 0 and b"contents of key.txt" in done.stderr and b"other-folder/key.txt" in done.stderr, done)
-    with open("page.html") as page:
-        text = page.read()
+    text = read_text("page.html")
     check("other-folder" not in text and text.count("<script") == 1, text)
     opened = block(text)
     options = {one["key"]: one["value"] for one in opened["options"]}
     files = {one["name"]: base64.b64decode(one["bytes"]) for one in opened["files"]}
     check(options["program"] == "main" and options["budget"] == "5", options)
     check(files[options["key-file"]] == b"one" and files[options["trusted-key"]] == b"two</script>", (options, files))
-    done = call(tool, "file.bin", "-f", "cvbc", "--key-file", "absent.txt", "-o", "page2.html")
+    done = explore(tool, "file.bin", "-f", "cvbc", "--key-file", "absent.txt", "-o", "page2.html")
     check(done.returncode == 4 and not os.path.exists("page2.html"), done)
-    done = call(tool, "file.bin", "-f", "cvbc", "--map", "0:1", "-o", "page2.html")
+    done = explore(tool, "file.bin", "-f", "cvbc", "--map", "0:1", "-o", "page2.html")
     check(done.returncode == 2 and b"no option '--map'" in done.stderr, done)
-    done = call(tool, "file.bin", "-f", "tvmr", "--save-weights", "none.tvmw", "-o", "page3.html")
+    done = explore(tool, "file.bin", "-f", "tvmr", "--save-weights", "none.tvmw", "-o", "page3.html")
     check(done.returncode == 0 and not os.path.exists("none.tvmw"), done)
-    with open("page3.html") as page:
-        check(block(page.read())["files"] == [], "a file that is written is none to read")
+    check(block(read_text("page3.html"))["files"] == [], "a file that is written is none to read")
 
 
 def test_second_file_is_in_the_page():
     tool = install()
-    with open("second.bin", "wb") as out:
-        out.write(b"second")
-    check(call(tool, "file.bin", "second.bin", "-o", "page.html").returncode == 0, "two files")
-    with open("page.html") as page:
-        opened = block(page.read())
+    write("second.bin", b"second")
+    check(explore(tool, "file.bin", "second.bin", "-o", "page.html").returncode == 0, "two files")
+    opened = block(read_text("page.html"))
     check(opened["other"]["name"] == "second.bin" and base64.b64decode(opened["other"]["bytes"]) == b"second", opened["other"])
-    check(call(tool, "file.bin", "second.bin", "file.bin", "-o", "page2.html").returncode == 2, "three files")
-    check(call(tool, "file.bin", "absent.bin", "-o", "page2.html").returncode == 4, "no second file")
+    check(explore(tool, "file.bin", "second.bin", "file.bin", "-o", "page2.html").returncode == 2, "three files")
+    check(explore(tool, "file.bin", "absent.bin", "-o", "page2.html").returncode == 4, "no second file")
     check(not os.path.exists("page2.html"), "a page although it failed")
 
 
@@ -225,32 +207,33 @@ def test_odd_files():
     tool = install()
     with open("empty", "wb"):
         pass
-    check(call(tool, "empty", "-o", "page.html").returncode == 0, "an empty file can be looked at")
-    with open("page.html") as page:
-        check(block(page.read())["bytes"] == "", "an empty file")
-    check(call(tool, ".", "-o", "page4.html").returncode == 4, "a folder")
-    check(call(tool).returncode == 2, "no file")
-    check(call(tool, "file.bin", "-f", "nonsense", "-o", "page4.html").returncode == 2, "no such format")
+    check(explore(tool, "empty", "-o", "page.html").returncode == 0, "an empty file can be looked at")
+    check(block(read_text("page.html"))["bytes"] == "", "an empty file")
+    check(explore(tool, ".", "-o", "page4.html").returncode == 4, "a folder")
+    check(explore(tool).returncode == 2, "no file")
+    check(explore(tool, "file.bin", "-f", "nonsense", "-o", "page4.html").returncode == 2, "no such format")
     check(not os.path.exists("page4.html"), "a page although it failed")
 
 
 def test_document_names_the_page():
-    done = call(install(), "file.bin", "--json", "-o", "page.html")
+    done = explore(install(), "file.bin", "--json", "-o", "page.html")
     document = json.loads(done.stdout)
     check(document["output"] == "page.html" and document["size"] == os.path.getsize("page.html"), document)
-    check(call(install(), "file.bin", "--json").returncode == 2, "a server has no document")
+    check(explore(install(), "file.bin", "--json").returncode == 2, "a server has no document")
 
 
 def test_missing_things_are_told():
     tool = install(page=None)
-    done = call(tool, "file.bin", "-o", "page.html")
-    check(done.returncode == 4 and b"one command is missing: make web (of an installed tool: make web install)" in done.stderr and not os.path.exists("page.html"), done)
+    done = explore(tool, "file.bin", "-o", "page.html")
+    check(done.returncode == 4 and b"one command is missing: make web (of an installed tool: make web install)" in done.stderr and
+          not os.path.exists("page.html"),
+          done)
     tool = install("<!DOCTYPE html>no place")
-    done = call(tool, "file.bin", "--no-open")
+    done = explore(tool, "file.bin", "--no-open")
     check(done.returncode == 4 and b"no place for a file" in done.stderr, done)
-    done = call(install(), "absent.bin", "-o", "page.html")
+    done = explore(install(), "absent.bin", "-o", "page.html")
     check(done.returncode == 4, done)
-    done = call(install(), "file.bin", "-o", "file.bin")
+    done = explore(install(), "file.bin", "-o", "file.bin")
     check(done.returncode != 0 and os.path.getsize("file.bin") == len(HOSTILE), done)
 
 
@@ -258,8 +241,7 @@ def test_built_page_needs_nothing_from_outside():
     if not os.path.exists(BUILT):
         print("no build/web/penta.html: what make web builds is not looked at")
         return
-    with open(BUILT) as page:
-        text = page.read()
+    text = read_text(BUILT)
     check(text.count("<!-- penta:file -->") == 1, "one place for the file")
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
     check(policy and "default-src 'none'" in policy[1] and "'unsafe-inline'" not in policy[1] and

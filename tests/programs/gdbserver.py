@@ -9,17 +9,15 @@ import json
 import os
 import re
 import select
-import signal
+import shutil
 import socket
-import subprocess
 import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-sys.dont_write_bytecode = True
 import debugger  # noqa: E402
-import waiting  # noqa: E402
+from support import PENTA, Server, expect, run_program, skip, summary  # noqa: E402
 
 WAYS = {"step": "stepi", "continue": "continue", "back": "reverse-stepi", "reverse": "reverse-continue"}
 
@@ -172,17 +170,9 @@ def inside(gdb):
 
 # ---- outside ----
 
-def gdb_command():
-    for folder in os.environ["PATH"].split(":"):
-        path = os.path.join(folder, "gdb-multiarch")
-        if os.path.exists(path):
-            return path
-    return None
-
 
 def run_gdb(gdb, *arguments, env=None):
-    done = subprocess.run([gdb, "-nx", "-batch", *arguments], capture_output=True, text=True, timeout=120,
-                          stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})})
+    done = run_program(gdb, "-nx", "-batch", *arguments, text=True, env={**os.environ, **(env or {})})
     return done.stdout + done.stderr
 
 
@@ -196,37 +186,25 @@ def same(wanted, got):
     return wanted.rstrip() == got
 
 
-def table(penta, gdb, file, read, asked):
+def table(gdb, file, asked):
     path = os.path.join(HERE, "debugger", file)
-    text = read(path)
-    name, command, *more = text["source argument"].split()
+    text = debugger.read(path)
     with tempfile.TemporaryDirectory() as work:
-        with open(os.path.join(work, name), "w") as out:
-            out.write("\n".join(text["source"]) + "\n")
-        program, task = os.path.join(work, "program"), os.path.join(work, "task")
-        subprocess.run([penta, command, *more, name, "-o", "program"], cwd=work, check=True, timeout=60)
+        program, task = debugger.program_of(text, work), os.path.join(work, "task")
         options = " ".join(text["options"])
-        json.dump({"server": f"{penta} gdbserver {program} {options}", "actions": text["actions"],
+        json.dump({"server": f"{PENTA} gdbserver {program} {options}", "actions": text["actions"],
                    "out": os.path.join(work, "out")}, open(task, "w"))
         said = run_gdb(gdb, "-x", os.path.abspath(__file__), env={"PENTA_GDB_TASK": task})
-        if not os.path.exists(os.path.join(work, "out")):
-            print(f"{file}: gdb failed: {said}")
-            return 1
+        if not expect(os.path.exists(os.path.join(work, "out")), f"{file}: gdb failed: {said}"):
+            return
         result = json.load(open(os.path.join(work, "out")))
-    if not len(text["actions"]) == len(text["expected"]) == len(result["answers"]):
-        print(f"{file}: {len(text['actions'])} actions, {len(text['expected'])} expected and {len(result['answers'])} given answers")
-        return 1
-    failed = 0
+    expect(len(text["actions"]) == len(text["expected"]) == len(result["answers"]),
+           f"{file}: {len(text['actions'])} actions, {len(text['expected'])} expected and {len(result['answers'])} given answers")
     for action, wanted, got in zip(text["actions"], text["expected"], result["answers"]):
-        if not same(wanted, got):
-            failed += 1
-            print(f"{file}: {action}\n  wanted {wanted}\n  got    {got}")
-    if result["asked"]["gdb"] < 4:
-        failed += 1
-        print(f"{file}: too little was asked by gdb itself: {result['asked']}")
+        expect(same(wanted, got), f"{file}: {action}\n  wanted {wanted}\n  got    {got}")
+    expect(result["asked"]["gdb"] >= 4, f"{file}: too little was asked by gdb itself: {result['asked']}")
     if asked:
         print(file, result["asked"])
-    return failed
 
 
 SOURCE = """        WRITE64 0x10000, 0x11223344
@@ -242,22 +220,8 @@ LOOP = """%isa = latest64
 """
 
 
-class Server:
-    """penta gdbserver over TCP."""
-
-    def __init__(self, penta, *arguments):
-        self.process = subprocess.Popen([penta, "gdbserver", *arguments, "--listen", "0"], stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        line = waiting.line_next(self.process, self.process.stderr)
-        found = re.search(r"listening on ([\d.]+):(\d+), token (\w+)", line)
-        assert found, line
-        self.host, self.port, self.token = found[1], int(found[2]), found[3]
-
-    def ended(self):
-        code = self.process.wait(timeout=20)
-        self.process.stdout.close()
-        self.process.stderr.close()
-        return code
+def serve(*arguments):
+    return Server(PENTA, "gdbserver", *arguments, "--listen", "0", says="stderr")
 
 
 def packet(body):
@@ -275,12 +239,11 @@ def ask(connection, body):
     return re.sub(rb"^.*\$([^#]*)#..$", rb"\1", text, flags=re.S)
 
 
-def tokens(penta, gdb, work):
+def tokens(gdb, work):
     program = os.path.join(work, "fill.kasm")
     open(program, "w").write(SOURCE)
-    server = Server(penta, program, "--map", "0x10000:64")
-    assert server.host == "127.0.0.1", server.host
-    with socket.create_connection((server.host, server.port)) as stranger:
+    server = serve(program, "--map", "0x10000:64")
+    with server.connect() as stranger:
         assert ask(stranger, b"m10000,4") == b"E01"
         assert set(ask(stranger, b"g")) == {ord("0")}
         assert ask(stranger, b"vCont;c") == b"E01" and ask(stranger, b"Z0,1,4") == b"E01"
@@ -291,45 +254,45 @@ def tokens(penta, gdb, work):
         assert b"welcome" in bytes.fromhex(ask(stranger, b"qRcmd," + good).decode())
         assert ask(stranger, b"m10000,4") == b"00000000"
     server.ended()   # with its client
-    server = Server(penta, program, "--map", "0x10000:64")
-    strangers = [socket.create_connection((server.host, server.port)) for _ in range(3)]
-    with socket.create_connection((server.host, server.port)) as stranger:
+    server = serve(program, "--map", "0x10000:64")
+    strangers = [server.connect() for _ in range(3)]
+    with server.connect() as stranger:
         assert b"not the token" in bytes.fromhex(ask(stranger, b"qRcmd," + b"token 12".hex().encode()).decode())
         assert ask(stranger, b"QStartNoAckMode") == b"OK"  # for itself
         assert ask(stranger, b"D") == b"OK"
-    with socket.create_connection((server.host, server.port)) as stranger:
+    with server.connect() as stranger:
         stranger.sendall(packet(b"k"))
         assert stranger.recv(1) in (b"+", b"")
-    strangers += [socket.create_connection((server.host, server.port)) for _ in range(40)]
+    strangers += [server.connect() for _ in range(40)]
     text = run_gdb(gdb, "-ex", f"target remote 127.0.0.1:{server.port}", "-ex", f"monitor token {server.token}",
                    "-ex", "maintenance flush register-cache", "-ex", "stepi", "-ex", "x/xg 0x10000", "-ex", "info mem",
                    "-ex", "continue", "-ex", "continue")
     server.ended()
-    assert "0x10000:\t0x0000000011223344" in text, text
-    assert re.search(r"0x0*10000 0x0*10040 rw", text), text
-    assert "halt pc=2 steps=3" in text and "exited normally" in text, text
+    expect("0x10000:\t0x0000000011223344" in text, text)
+    expect(re.search(r"0x0*10000 0x0*10040 rw", text), text)
+    expect("halt pc=2 steps=3" in text and "exited normally" in text, text)
     for stranger in strangers:
         stranger.close()
 
 
-def watches(penta, gdb, work):
+def watches(gdb, work):
     """rwatch and awatch, forwards and backwards: gdb stops after the instruction, or before it."""
     program = os.path.join(work, "watch.kasm")
     open(program, "w").write("WRITE8 0x10000, 7\nREAD8 0x10000\nSLEEP 1\nWRITE8 0x10000, 7\nHALT\n")
-    server = f"target remote | {penta} gdbserver {program} --map 0x10000:64"
+    server = f"target remote | {PENTA} gdbserver {program} --map 0x10000:64"
     text = run_gdb(gdb, "-ex", server, "-ex", "rwatch *(char*)0x10000", "-ex", "continue", "-ex", "info registers pc",
                    "-ex", "delete", "-ex", "awatch *(char*)0x10000", "-ex", "continue", "-ex", "info registers pc",
                    "-ex", "reverse-continue", "-ex", "info registers pc")
-    assert re.findall(r"^pc +0x(\w+)", text, re.M) == ["2", "4", "3"], text
-    assert "Hardware read watchpoint" in text and text.count("Value = 7") == 3, text
+    expect(re.findall(r"^pc +0x(\w+)", text, re.M) == ["2", "4", "3"], text)
+    expect("Hardware read watchpoint" in text and text.count("Value = 7") == 3, text)
 
 
-def interrupts(penta, work):
+def interrupts(work):
     """Ctrl-C stops an endless program; a client that goes away ends the server."""
     program = os.path.join(work, "loop.pvmasm")
     open(program, "w").write(LOOP)
-    server = Server(penta, program, "--call", "main")
-    with socket.create_connection((server.host, server.port)) as client:
+    server = serve(program, "--call", "main")
+    with server.connect() as client:
         ask(client, b"qRcmd," + ("token " + server.token).encode().hex().encode())
         client.sendall(packet(b"vCont;c"))
         assert not select.select([client], [], [], 0.3)[0] or client.recv(1, socket.MSG_PEEK) == b"+"
@@ -337,26 +300,23 @@ def interrupts(penta, work):
         text = b""
         while b"#" not in text:
             text += client.recv(4096)
-        assert b"$T02" in text, text
+        expect(b"$T02" in text, text)
         client.sendall(packet(b"vCont;c"))
     server.ended()
 
 
 def main():
     arguments = sys.argv[1:]
-    penta, gdb = os.path.abspath(arguments[0]), gdb_command()
+    gdb = shutil.which("gdb-multiarch")
     if not gdb:
-        print("no gdb-multiarch: skipped")
-        return 77
-    failed = 0
+        skip("no gdb-multiarch")
     for file in sorted(f for f in os.listdir(os.path.join(HERE, "debugger")) if f.endswith(".actions")):
-        failed += table(penta, gdb, file, debugger.read, "--asked" in arguments)
+        table(gdb, file, "--asked" in arguments)
     with tempfile.TemporaryDirectory() as work:
-        tokens(penta, gdb, work)
-        watches(penta, gdb, work)
-        interrupts(penta, work)
-    print("failed" if failed else "gdb: ok")
-    return bool(failed)
+        tokens(gdb, work)
+        watches(gdb, work)
+        interrupts(work)
+    return summary()
 
 
 if "PENTA_GDB_TASK" in os.environ:

@@ -4,10 +4,9 @@
     tests/programs/help.py PENTA
 """
 import re
-import subprocess
 import sys
 
-from support import Terminal, check, call, exits, main, source
+from support import Terminal, call, check, exits, has_command, main, run_program, write
 
 
 def help_of(command, *format):
@@ -55,18 +54,18 @@ def test_commands_of_one_format_list_its_options():
         formats = set(" ".join(re.findall(r"\[([a-z -]+)\]$", text, re.M)).split())
         absent = "cvbc" if command == "convert" else "kblob" # which cannot do this
         check(absent not in formats, f"{formats} in penta help {command}")
-    source("k.kasm", "halt\n")
+    write("k.kasm", "halt\n")
     exits(0, "asm", "k.kasm", "-o", "k.kblob")
     check(b"unknown option '--endian'" in exits(2, "sign", "k.kblob", "--endian", "big").stderr, "refused")
 
 
 def test_listed_values_are_the_ones_that_are_taken():
     """Each word is accepted where it is listed, and another one is not."""
-    source("p.pvmasm", "    trap\n")
-    source("c.casm", "halt\n")
-    source("t.tasm", ".program\n    halt\n")
-    source("v.cvasm", "HALT\n")
-    source("secret", "ab" * 32)
+    write("p.pvmasm", "    trap\n")
+    write("c.casm", "halt\n")
+    write("t.tasm", ".program\n    halt\n")
+    write("v.cvasm", "HALT\n")
+    write("secret", "ab" * 32)
     exits(0, "keygen", "-o", "k.pem")
     for name, out in (("p.pvmasm", "p.pvm"), ("c.casm", "c.coil"), ("t.tasm", "t.tvmr"), ("v.cvasm", "v.cvbc")):
         exits(0, "asm", name, "-o", out, *(["--isa=latest64"] if "pvm" in name else []))
@@ -87,7 +86,7 @@ def test_listed_values_are_the_ones_that_are_taken():
             done = call(*line.split(), f"--{option}={word}")
             check(b"is none of" not in done.stderr and b"neither" not in done.stderr and b"unknown" not in done.stderr,
                   f"penta {line} --{option} {word}: {done.stderr.decode()}")
-            subprocess.run(["rm", "-f", "new"], timeout=300)
+            run_program("rm", "-f", "new")
         done = call(*line.split(), f"--{option}=nonsense")
         check(done.returncode in (1, 2, 4) and done.stderr, f"penta {line} --{option} nonsense: {done}")
 
@@ -97,8 +96,8 @@ def complete(*line):
     script = exits(0, "completion", "bash").stdout.decode()
     array = " ".join(f"'{word}'" for word in line)
     last = "" if line[-1] in (":", "=") else line[-1]
-    done = subprocess.run(["bash", "-c", f"{script}\nCOMP_WORDS=({array}); COMP_CWORD={len(line) - 1}\n"
-                           f"_penta penta '{last}' x; echo ${{COMPREPLY[@]}}"], capture_output=True, timeout=60)
+    done = run_program("bash", "-c",
+                       f"{script}\nCOMP_WORDS=({array}); COMP_CWORD={len(line) - 1}\n_penta penta '{last}' x; echo ${{COMPREPLY[@]}}")
     return done.stdout.decode().split()
 
 
@@ -116,13 +115,13 @@ def test_bash_completes_values():
     for shell, mark in (("zsh", "(stm32g431 stm32g474"), ("fish", "-a 'stm32g431 stm32g474")):
         script = exits(0, "completion", shell).stdout.decode()
         check(mark in script and '"input output alternate analog"' in script, shell)
-        if subprocess.run(["sh", "-c", f"command -v {shell}"], capture_output=True, timeout=300).returncode == 0:
-            check(subprocess.run([shell, "-n"], input=script.encode(), timeout=300).returncode == 0, f"{shell} -n")
+        if has_command(shell):
+            check(run_program(shell, "-n", data=script.encode()).returncode == 0, f"{shell} -n")
 
 
 def test_bash_completes_values_at_a_prompt():
     """In a real shell, which cuts words at colons by itself."""
-    source("penta.bash", exits(0, "completion", "bash").stdout.decode())
+    write("penta.bash", exits(0, "completion", "bash").stdout.decode())
     shell = Terminal("/bin/bash", "--norc", "--noprofile", "-i", env={"PS1": "ready> "})
     shell.until(b"ready> ")
     shell.write(b"source penta.bash\n")

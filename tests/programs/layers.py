@@ -4,11 +4,11 @@ header compiles alone, every format has its files, and messages of the library n
 tool."""
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from support import ROOT, expect, has_command, run_program, summary, tracked_files
+
 formats = re.findall(r"^FORMAT\((\w+)\)", open(os.path.join(ROOT, "src/penta/registry.def")).read(), re.M)
 FORMATS = {name: os.path.join(ROOT, "src/formats", name) for name in formats}
 BELOW = {"base": set(), "crypto": {"base"}, "text": {"base"}, "x64": {"base"},
@@ -22,16 +22,7 @@ BELOW["conform"] = BELOW["compat"] | {"compat"}
 BELOW["web"] = {"base", "crypto"}  # and public headers
 BELOW["cli"] = {"base"}  # and public headers: what the tool can do, a C program can do
 
-failures = 0
 
-
-def fail(message):
-    global failures
-    failures += 1
-    print("FAIL", message)
-
-
-checked = 0
 for folder, _, names in os.walk(os.path.join(ROOT, "src")):
     for name in names:
         path = os.path.relpath(os.path.join(folder, name), ROOT)
@@ -39,19 +30,16 @@ for folder, _, names in os.walk(os.path.join(ROOT, "src")):
         layer = parts[2] if parts[1] == "formats" else parts[1]
         text = open(os.path.join(ROOT, path), encoding="utf-8").read()
         if layer not in BELOW:
-            fail(f"{path}: the layer {layer} is not known")
+            expect(False, f"{path}: the layer {layer} is not known")
             continue
         for include in re.findall(r'^\s*#\s*include\s+"([^"]+)"', text, re.M):
-            checked += 1
             first = include.split("/")[0]
             if include in ("gpu_emulator.h", "cvbc_format.h") or first == "penta" and include.startswith("penta/"):
                 public = os.path.exists(os.path.join(ROOT, "include", include))
                 if public:
                     continue
-            if first != layer and first not in BELOW[layer]:
-                fail(f"{path} includes {include}: {layer} may not know {first}")
-            if "/" not in include:
-                fail(f"{path} includes {include}: not a path from src/")
+            expect(first == layer or first in BELOW[layer], f"{path} includes {include}: {layer} may not know {first}")
+            expect("/" in include, f"{path} includes {include}: not a path from src/")
 
 # Nothing below src/penta calls functions of its headers.
 PUBLIC = ("penta.h", "session.h", "views.h")
@@ -60,17 +48,15 @@ for header in PUBLIC:
     text = open(os.path.join(ROOT, "include/penta", header), encoding="utf-8").read()
     above |= set(re.findall(r"^PENTA_API\b[^;]*?\b(penta_\w+)\(", re.sub(r"/\*.*?\*/", "", text, flags=re.S), re.M))
 above.discard("penta_buffer_free")  # base/writer.c
-if "penta_open" not in above:
-    fail("the public functions cannot be read")
+expect("penta_open" in above, "the public functions cannot be read")
 for layer in sorted(set(BELOW) - {"penta", "gpu", "compat", "conform", "web", "cli"}):
     top = FORMATS.get(layer) or os.path.join(ROOT, "src", layer)
     for folder, _, names in os.walk(top):
         for name in names:
             path = os.path.join(folder, name)
             text = re.sub(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', "", open(path, encoding="utf-8").read(), flags=re.S)
-            checked += 1
-            for called in set(re.findall(r"\b(penta_\w+)\(", text)) & above:
-                fail(f"{os.path.relpath(path, ROOT)} calls {called} of a layer above it")
+            called = set(re.findall(r"\b(penta_\w+)\(", text)) & above
+            expect(not called, f"{os.path.relpath(path, ROOT)} calls {sorted(called)} of a layer above it")
 
 # Text reaches a terminal through one file, which removes what the terminal would obey.
 PRINTS = re.compile(r"\b(?:printf|vprintf|puts|putchar|perror|psignal)\s*\("
@@ -92,19 +78,17 @@ for folder, _, names in os.walk(os.path.join(ROOT, "src")):
         if not name.endswith((".c", ".h")):
             continue
         text = open(os.path.join(ROOT, path), encoding="utf-8").read()
-        if re.search(r"/dev/(?:tty|stdout|stderr|fd/)", text):
-            fail(f"{path} names a terminal as a file")
+        expect(not re.search(r"/dev/(?:tty|stdout|stderr|fd/)", text), f"{path} names a terminal as a file")
         text = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', lambda m: re.sub(r"[^\n/]", " ", m[0])
                       if m[0][0] == "/" else '"' + " " * (len(m[0]) - 2) + '"', text, flags=re.S)
         found = PRINTS.search(ASKS.sub("", text))
-        checked += 1
-        if found and path not in PRINTERS:
-            line = ASKS.sub("", text)[:found.start()].count("\n") + 1
-            fail(f"{path}:{line}: {found[0].strip()}: only src/cli/terminal/terminal.c writes to a terminal")
-        elif found:
+        line = ASKS.sub("", text)[:found.start()].count("\n") + 1 if found else 0
+        expect(not found or path in PRINTERS,
+               f"{path}:{line}: {found and found[0].strip()}: only src/cli/terminal/terminal.c writes to a terminal")
+        if found:
             seen.add(path)
-for path in set(PRINTERS) - seen:
-    fail(f"{path} prints nothing any more: take it from the list")
+for path in PRINTERS:
+    expect(path in seen, f"{path} prints nothing any more: take it from the list")
 
 # No bytes may lie at NULL, which memcpy must not be given: bytes_copy asks.
 for folder, _, names in os.walk(os.path.join(ROOT, "src")):
@@ -112,19 +96,12 @@ for folder, _, names in os.walk(os.path.join(ROOT, "src")):
         path = os.path.relpath(os.path.join(folder, name), ROOT)
         if path.startswith(("src/base/", "src/compat/")) or not name.endswith((".c", ".h")):
             continue
-        checked += 1
         found = re.search(r"memcpy\([^;]*?, ((?:[\w\[\].()]|->)+?)(\.|->)data, \1\2size\)",
                           open(os.path.join(ROOT, path), encoding="utf-8").read())
-        if found:
-            fail(f"{path}: {found[0]}: bytes_copy is the way")
+        expect(not found, f"{path}: {found and found[0]}: bytes_copy is the way")
 
-headers = subprocess.run(["git", "ls-files", "include", "src"], cwd=ROOT, capture_output=True,
-                         text=True, timeout=300).stdout.split()
-if not headers:  # a release without git
-    headers = [os.path.relpath(os.path.join(d, n), ROOT)
-               for top in ("include", "src") for d, _, ns in os.walk(os.path.join(ROOT, top)) for n in ns]
 with tempfile.TemporaryDirectory() as work:
-    for header in sorted(h for h in headers if h.endswith(".h")):
+    for header in sorted(h for h in tracked_files("include", "src") if h.endswith(".h")):
         if header.endswith(("layout/structs.h", "layout/tables.h", "core/driver_tables.h", "cvbc/vm/loop.h")):
             continue  # templates, included with macros set
         source = os.path.join(work, "one.c")
@@ -132,29 +109,24 @@ with tempfile.TemporaryDirectory() as work:
         languages = ["c", "c++"] if header.startswith("include/") else ["c"]
         for language in languages:
             compiler = "cc" if language == "c" else "c++"
-            if subprocess.run(["sh", "-c", f"command -v {compiler}"], capture_output=True, timeout=300).returncode:
+            if not has_command(compiler):
                 continue
-            done = subprocess.run(
-                [compiler, "-x", language, "-D_GNU_SOURCE", "-fsyntax-only", "-Wall", "-Wextra",
-                 "-I", os.path.join(ROOT, "src"), "-I", os.path.join(ROOT, "src/formats"),
-                 "-I", os.path.join(ROOT, "include"), source],
-                capture_output=True, text=True, timeout=300)
-            checked += 1
-            if done.returncode or "warning" in done.stderr:
-                fail(f"{header} does not compile alone as {language}:\n{done.stderr}")
+            done = run_program(compiler, "-x", language, "-D_GNU_SOURCE", "-fsyntax-only", "-Wall", "-Wextra", "-I",
+                               os.path.join(ROOT, "src"), "-I", os.path.join(ROOT, "src/formats"), "-I", os.path.join(ROOT, "include"),
+                               source, text=True)
+            expect(done.returncode == 0 and "warning" not in done.stderr,
+                   f"{header} does not compile alone as {language}:\n{done.stderr}")
 
 for name in formats:
     for needed in ("isa.def", "rules.def", "driver.c"):
-        if not os.path.exists(os.path.join(FORMATS[name], needed)):
-            fail(f"{FORMATS[name]} has no {needed}")
+        expect(os.path.exists(os.path.join(FORMATS[name], needed)), f"{FORMATS[name]} has no {needed}")
 
 # A message of the library names an option by its key, "option 'map'"; only the tool writes "--map".
 OPTION_NAME = re.compile(r'^OPTION\((?:\w+, )?"([\w-]+)"', re.M)
 tables = [os.path.join(ROOT, "src/cli/options.def")]
 tables += [os.path.join(folder, "options.def") for folder in FORMATS.values()]
 options = {name for path in tables if os.path.exists(path) for name in OPTION_NAME.findall(open(path).read())}
-if not {"format", "map"} <= options:
-    fail("the option tables cannot be read")
+expect({"format", "map"} <= options, "the option tables cannot be read")
 for folder, _, names in os.walk(os.path.join(ROOT, "src")):
     if os.path.relpath(folder, ROOT).startswith(os.path.join("src", "cli")):
         continue
@@ -164,10 +136,7 @@ for folder, _, names in os.walk(os.path.join(ROOT, "src")):
         path = os.path.join(folder, name)
         text = re.sub(r"/\*.*?\*/", "", open(path, encoding="utf-8").read(), flags=re.S)
         for string in re.findall(r'"((?:[^"\\\n]|\\.)*)"', text):
-            checked += 1
-            for named in re.findall(r"(?<![\w-])--([a-z][a-z0-9-]*)(?![\w=-])", string):
-                if named in options:
-                    fail(f"{os.path.relpath(path, ROOT)} names the option --{named} of the tool: {string}")
+            named = set(re.findall(r"(?<![\w-])--([a-z][a-z0-9-]*)(?![\w=-])", string)) & options
+            expect(not named, f"{os.path.relpath(path, ROOT)} names the options {sorted(named)} of the tool: {string}")
 
-print(f"{checked} passed, {failures} failed")
-sys.exit(1 if failures or not checked else 0)
+sys.exit(summary())

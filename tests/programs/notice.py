@@ -3,22 +3,13 @@
 the linker is given; and has the text of every licence that it names."""
 import os
 import re
-import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from support import ROOT, expect, summary, run_program
+
 BUILD = os.path.abspath(sys.argv[1])
 NOTICE = open(os.path.join(ROOT, "NOTICE"), encoding="utf-8").read()
 tool, page, licences = re.split(r"^[23]\. .*\n-+\n", NOTICE, flags=re.M)
-passed = failed = 0
-
-
-def check(good, message):
-    global passed, failed
-    passed += bool(good)
-    failed += not good
-    if not good:
-        print("FAIL", message)
 
 
 def entries(part):
@@ -31,13 +22,12 @@ def entries(part):
 
 # The tool and the device, as ninja links them.
 for program in ("bin/penta", "libexec/penta/penta-device"):
-    commands = subprocess.run(["ninja", "-C", BUILD, "-t", "commands", "-s", program], capture_output=True, text=True,
-                              check=True, timeout=300).stdout
+    commands = run_program("ninja", "-C", BUILD, "-t", "commands", "-s", program, text=True, needed=True).stdout
     archives = {name for folder, name in re.findall(r"(\S*/)?(lib\w[\w+-]*)\.a\b", commands) if not name.startswith("libpenta")}
     if "PENTA_ARCHIVES:STRING=AUTO" in open(os.path.join(BUILD, "CMakeCache.txt")).read():
-        check(archives, f"{program}: no archive is found in its link")
+        expect(archives, f"{program}: no archive is found in its link")
     for name in archives:
-        check(name in entries(tool), f"NOTICE does not name {name}, which is in {program}")
+        expect(name in entries(tool), f"NOTICE does not name {name}, which is in {program}")
 
 # The modules: what src/web and the toolchain file link, and what scripts/web-dependencies builds for it.
 web = entries(page)
@@ -50,20 +40,19 @@ if os.path.exists(ninja):
     for line in re.findall(r"^  LINK_LIBRARIES = (.*)$", open(ninja).read(), re.M):
         linked |= set(re.findall(r"-l(\S+)", line))
 for name in sorted(linked | {"c", "clang_rt"}):
-    check(name in web, f"NOTICE does not name {name}, which is in the page")
+    expect(name in web, f"NOTICE does not name {name}, which is in the page")
 built = re.findall(r'^(?:wanted="|\[.*wanted="\$wanted )([\w -]+)"', open(os.path.join(ROOT, "scripts/web-dependencies")).read(), re.M)
-check(len(built) == 2, "what scripts/web-dependencies builds cannot be read")
+expect(len(built) == 2, "what scripts/web-dependencies builds cannot be read")
 for name in " ".join(built).split():
-    check(re.search(re.escape(name), page, re.I), f"NOTICE does not name {name}, which scripts/web-dependencies builds")
+    expect(re.search(re.escape(name), page, re.I), f"NOTICE does not name {name}, which scripts/web-dependencies builds")
 
 # The licences.
 for path in set(re.findall(r"licenses/[\w.-]+\.txt", NOTICE)):
-    check(os.path.getsize(os.path.join(ROOT, path)) > 5000, f"{path} is short")
+    expect(os.path.getsize(os.path.join(ROOT, path)) > 5000, f"{path} is short")
 for name in os.listdir(os.path.join(ROOT, "licenses")):
-    check("licenses/" + name in NOTICE, f"NOTICE does not refer to licenses/{name}")
+    expect("licenses/" + name in NOTICE, f"NOTICE does not refer to licenses/{name}")
 headings = re.findall(r"^(.+?)(?: \(.*\))?\n\.{3,}$", licences, re.M)
 for words in ("MIT", "X11", "Zlib", "ISC", *re.findall(r"BSD-[23]-Clause(?: of (?:the )?[A-Z]\w+)?", tool + page)):
-    check(any(heading.startswith(words) for heading in headings), f"NOTICE has no text of the licence {words}")
+    expect(any(heading.startswith(words) for heading in headings), f"NOTICE has no text of the licence {words}")
 
-print(f"{passed} passed, {failed} failed")
-sys.exit(1 if failed or not passed else 0)
+sys.exit(summary())

@@ -8,12 +8,11 @@ import os
 import re
 import shutil
 import struct
-import subprocess
 import sys
 import zlib
 
-import support
-from support import PENTA, ROOT, call as penta, check
+from support import ROOT, call, check, main, penta, read, run_program, write
+
 
 KEYS = os.path.join(ROOT, "tests/keys")
 BLOB = bytes.fromhex("05b105b1010000001000000002000000" "01" + "00" * 15 + "08" + "00" * 15)
@@ -22,19 +21,9 @@ COIL = "!include \"part.inc\"\n.global main\n.func main\n    RET\n.endfunc\n"
 
 
 def good(*args, **more):
-    done = penta(*args, **more)
+    done = call(*args, **more)
     check(done.returncode == 0, (args, done))
     return done
-
-
-def write(name, data):
-    with open(name, "wb") as file:
-        file.write(data if isinstance(data, bytes) else data.encode())
-
-
-def read(name):
-    with open(name, "rb") as file:
-        return file.read()
 
 
 def files():
@@ -45,7 +34,7 @@ def files():
 
 def refused(*args, says, code=2, data=None):
     before = files()
-    done = penta(*args, data=data)
+    done = call(*args, data=data)
     check(done.returncode == code and says in done.stderr.decode(), (args, done))
     check(files() == before, ("changed by", args))
     return done
@@ -101,7 +90,7 @@ def test_keys_are_never_overwritten():
     good("pubkey", "signer.pem", "-o", "fresh.pub")
     os.makedirs("out")
     shutil.copy("p256.pem", "out/trinity.ld")
-    done = penta("board", "generate", "p.cvbc", "--board", "stm32g431", "-o", "out")
+    done = call("board", "generate", "p.cvbc", "--board", "stm32g431", "-o", "out")
     check(done.returncode == 4 and read("out/trinity.ld") == read("p256.pem"), done)
 
 
@@ -127,7 +116,7 @@ def test_inputs_are_never_overwritten():
     refused("link", "a.coil", "-o", "z.coil", "--map-file", "a.coil", says=BOTH)
     with open("a.kblob", "rb") as file:
         before = files()
-        done = subprocess.run([PENTA, "dis", "-", "-o", "a.kblob"], stdin=file, capture_output=True, timeout=300)
+        done = penta("dis", "-", "-o", "a.kblob", stdin=file)
         check(done.returncode == 2 and files() == before, done)
 
 
@@ -183,8 +172,8 @@ def test_device_trace_replaces_only_traces():
     script = os.path.join(ROOT, "examples/gpu/race.gpu")
     shutil.copy(script, "race.gpu")
     refused("device", "run", "race.gpu", "--trace", "race.gpu", says="is no trace", code=4)
-    first = penta("device", "run", "race.gpu", "--trace", "t.jsonl")
-    again = penta("device", "run", "race.gpu", "--trace", "t.jsonl")
+    first = call("device", "run", "race.gpu", "--trace", "t.jsonl")
+    again = call("device", "run", "race.gpu", "--trace", "t.jsonl")
     check(first.returncode == again.returncode == 0, (first, again))
 
 
@@ -310,7 +299,7 @@ def test_required_signatures_are_required():
             check(b"CVBC0023" not in done.stderr, done)
     refused("board", "check", "--board", "stm32g431", "bad.cvbc", says="CVBC0018", code=1)
     for command in commands:
-        done = penta(*command, "mine.cvbc", *ask)
+        done = call(*command, "mine.cvbc", *ask)
         check(b"CVBC0018" not in done.stderr and b"CVBC0016" not in done.stderr, done)
         check(done.returncode == 0 or command[0] == "board", done)
 
@@ -344,8 +333,7 @@ def test_every_verb_obeys_a_required_signature():
 
 def test_attach_refuses_a_signature_that_does_not_fit():
     good("sign", "p.cvbc", "--public-key", "signer.pub", "--export-tbs", "tbs", "-o", "slot.cvbc")
-    subprocess.run(["openssl", "pkeyutl", "-sign", "-inkey", "signer.pem", "-rawin", "-in", "tbs", "-out",
-                    "sig"], check=True, capture_output=True, timeout=300)
+    run_program("openssl", "pkeyutl", "-sign", "-inkey", "signer.pem", "-rawin", "-in", "tbs", "-out", "sig", needed=True)
     write("bad", changed(read("sig") + bytes(64), 3)[:64])
     refused("sign", "slot.cvbc", "--attach-sig", "bad", "-o", "t.cvbc", says="CVBC0018", code=1)
     good("sign", "slot.cvbc", "--attach-sig", "sig", "-o", "t.cvbc", "--require-signature", "--trusted-key",
@@ -358,4 +346,4 @@ def test_attach_refuses_a_signature_that_does_not_fit():
 
 
 if __name__ == "__main__":
-    sys.exit(support.main(globals(), material))
+    sys.exit(main(globals(), material))

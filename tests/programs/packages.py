@@ -6,11 +6,11 @@ On every release all needs but `format` can be installed at once, then nothing i
 """
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from support import ROOT, expect, summary, run_program
+
 LISTS = os.path.join(ROOT, "tests", "programs", "packages")
 NEEDS = sorted({line.split()[0] for line in open(os.path.join(ROOT, "packages.txt")) if line[:1] not in "#\n"} - {"format"})
 COMMANDS = {
@@ -28,14 +28,6 @@ done
 """,
     "id": "echo 0\n",
 }
-passed = failed = 0
-
-
-def check(what, condition, detail=""):
-    global passed, failed
-    passed, failed = passed + bool(condition), failed + (not condition)
-    if not condition:
-        print(f"FAIL {what}: {detail}")
 
 
 class System:
@@ -66,7 +58,7 @@ class System:
         """The exit code, and what was installed."""
         self.write("calls", "")
         before = len(self.read("installed"))
-        done = subprocess.run([f"{ROOT}/scripts/packages", *needs], env={"PATH": f"{self.folder}/bin"}, capture_output=True, text=True, timeout=300)
+        done = run_program(f"{ROOT}/scripts/packages", *needs, env={"PATH": f"{self.folder}/bin"}, text=True)
         self.said = done.stdout + done.stderr
         return done.returncode, self.read("installed")[before:]
 
@@ -79,24 +71,24 @@ with tempfile.TemporaryDirectory() as work:
     for release in sorted(os.listdir(LISTS)):
         system = System(f"{work}/{release}", release)
         code, got = system.packages(*NEEDS)
-        check(f"{release}: everything", code == 0, system.said)
-        check(f"{release}: nothing twice", len(got) == len(set(got)), got)
-        check(f"{release}: one LLVM", len(versions(got)) == 1, got)
+        expect(code == 0, f"{release}: everything", system.said)
+        expect(len(got) == len(set(got)), f"{release}: nothing twice", got)
+        expect(len(versions(got)) == 1, f"{release}: one LLVM", got)
         code, got = system.packages(*NEEDS)
-        check(f"{release}: once more", (code, got, system.read("calls")) == (0, [], []), (got, system.read("calls"), system.said))
+        expect((code, got, system.read("calls")) == (0, [], []), f"{release}: once more", (got, system.read("calls"), system.said))
         system = System(f"{work}/{release}-npm", release, ["npm", "chromium"])
         code, got = system.packages("long")
-        check(f"{release}: npm and chromium from elsewhere", (code, got) == (0, []), (got, system.said))
+        expect((code, got) == (0, []), f"{release}: npm and chromium from elsewhere", (got, system.said))
     system = System(f"{work}/18", "debian-13")
     system.write("installed", "clang-18\nlld-18\n")
-    check("what is installed comes first", system.packages("guest") == (0, []), system.said)
-    check("and the first for another need", versions(system.packages("web")[1]) == {"19"}, system.said)
+    expect(system.packages("guest") == (0, []), "what is installed comes first", system.said)
+    expect(versions(system.packages("web")[1]) == {"19"}, "and the first for another need", system.said)
     system = System(f"{work}/half", "debian-13")
     system.write("installed", "clang-18\n")
-    check("a group is taken as a whole", system.packages("guest")[1] == ["clang-19", "lld-19"], system.said)
-    check("check installs little", not {"csmith", "graphviz", "gcc-s390x-linux-gnu", "clang"} & set(system.packages("check")[1]), system.said)
+    expect(system.packages("guest")[1] == ["clang-19", "lld-19"], "a group is taken as a whole", system.said)
+    expect(not {"csmith", "graphviz", "gcc-s390x-linux-gnu", "clang"} & set(system.packages("check")[1]), "check installs little",
+           system.said)
     system = System(f"{work}/none", "debian-13")
     code, got = system.packages("format")
-    check("a package that nobody knows", code != 0 and "clang-format-14" in system.said, (code, system.said))
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed > 0)
+    expect(code != 0 and "clang-format-14" in system.said, "a package that nobody knows", (code, system.said))
+sys.exit(summary())

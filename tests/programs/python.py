@@ -5,21 +5,21 @@
 """
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
+from support import ROOT, has_command, run_program, skip
+
+
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "python")
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def check_types(work, site):
     """The hints hold inside, and a program outside sees them."""
-    if subprocess.run(["sh", "-c", "command -v mypy"], capture_output=True, timeout=300).returncode:
+    if not has_command("mypy"):
         print("no mypy: hints were not checked")
         return
-    run = lambda *what: subprocess.run(["mypy", "--strict", "--cache-dir", os.path.join(work, "mypy"), *what], cwd=site,
-                                       capture_output=True, text=True, timeout=300)
+    run = lambda *what: run_program("mypy", "--strict", "--cache-dir", os.path.join(work, "mypy"), *what, cwd=site, text=True)
     inside = run("-p", "penta", "-p", "cvbc")
     if inside.returncode:
         sys.exit(inside.stdout)
@@ -28,31 +28,32 @@ def check_types(work, site):
         sys.exit(outside)
 
 
+def shown(*command, **more):
+    print(run_program(*command, needed=True, text=True, **more).stdout, end="")
+
+
 def main():
     build = os.path.abspath(sys.argv[1])
     vectors = [os.path.abspath(path) for path in sys.argv[2:3]]
     with tempfile.TemporaryDirectory() as work:
-        made = subprocess.run([sys.executable, "-m", "venv", os.path.join(work, "env")], capture_output=True, timeout=300)
+        made = run_program(sys.executable, "-m", "venv", os.path.join(work, "env"))
         if made.returncode:
-            print("no venv here: skipped", made.stderr.decode())
-            return 77
+            skip(f"no venv here ({made.stderr.decode()})")
         python = os.path.join(work, "env", "bin", "python")
         environment = {**os.environ, "PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PENTA_BUILD": build,
                        "PIP_CONFIG_FILE": os.devnull, "PYTHONDONTWRITEBYTECODE": "1"}
-        subprocess.run([python, "-m", "pip", "install", "-q", os.path.join(ROOT, "bindings", "python")], check=True,
-                       env=environment, timeout=300)
+        run_program(python, "-m", "pip", "install", "-q", os.path.join(ROOT, "bindings", "python"), needed=True, env=environment)
         for name in ("PENTA_BUILD", "PENTA_LIBRARY", "PENTA_DEVICE", "PYTHONPATH"):  # the wheel has all that it needs
             environment.pop(name, None)
         for program in ("inside.py", "debugging.py", "offered.py"):
-            subprocess.run([python, os.path.join(PROGRAMS, program)], check=True, env=environment, cwd=work, timeout=300)
+            shown(python, os.path.join(PROGRAMS, program), env=environment, cwd=work)
         blocks = re.findall(r"^```python\n(.*?)^```", open(os.path.join(ROOT, "docs", "python.md")).read(), re.S | re.M)
-        subprocess.run([python, "-c", "\n".join(blocks)], check=True, env=environment, cwd=work, stdout=subprocess.DEVNULL, timeout=300)
+        run_program(python, "-c", "\n".join(blocks), needed=True, env=environment, cwd=work)
         place = os.path.join(work, "cvbc")
         os.mkdir(place)
-        subprocess.run([python, os.path.join(ROOT, "tests", "programs", "cvbc", "interface.py"), place, *vectors], check=True,
-                       env=environment, cwd=place, timeout=300)
-        found = subprocess.run([python, "-c", "import penta, os; print(os.path.dirname(os.path.dirname(penta.__file__)))"],
-                               check=True, env=environment, cwd=work, capture_output=True, text=True, timeout=300)
+        shown(python, os.path.join(ROOT, "tests", "programs", "cvbc", "interface.py"), place, *vectors, env=environment, cwd=place)
+        found = run_program(python, "-c", "import penta, os; print(os.path.dirname(os.path.dirname(penta.__file__)))", needed=True,
+                            env=environment, cwd=work, text=True)
         check_types(work, found.stdout.strip())
     return 0
 

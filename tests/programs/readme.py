@@ -12,11 +12,9 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "tests", "tools"))
+from support import PENTA, ROOT, expect, read_text, run_program, skip, summary, write
 from llvm import llvm
 
-PENTA = os.path.abspath(sys.argv[1])
 ACCEPT = "--accept" in sys.argv
 GUEST = "docs/guest.md"
 
@@ -43,36 +41,27 @@ def play(block, folder):
     for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.M):
         shows = re.fullmatch(r"cat (\S+)", command)
         if shows and not os.path.exists(os.path.join(folder, shows[1])):
-            with open(os.path.join(folder, shows[1]), "w", encoding="utf-8") as file:
-                file.write(shown)
-        done = subprocess.run(["sh", "-c", command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, timeout=120, env={**os.environ, "PATH": path, "PENTA": PENTA, "NO_COLOR": "1"})
+            write(os.path.join(folder, shows[1]), shown)
+        done = run_program("sh", "-c", command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                           env={**os.environ, "PATH": path, "PENTA": PENTA, "NO_COLOR": "1"})
         came.append(f"$ {command}\n{done.stdout}")
     return "".join(came)
 
 
 def main():
-    passed = failed = 0
     if GUEST in sys.argv and not llvm("clang"):
-        print("skipped: penta-cc has no clang")
-        return 77
+        skip("penta-cc has no clang")
     for page in pages():
-        with open(os.path.join(ROOT, page), encoding="utf-8") as file:
-            text = file.read()
+        text = read_text(os.path.join(ROOT, page))
         with tempfile.TemporaryDirectory() as folder:
             os.symlink(os.path.join(ROOT, "examples"), os.path.join(folder, "examples"))
             for block in transcripts(text):
                 came = play(block, folder)
-                passed += came == block
-                if came != block and not ACCEPT:
-                    failed += 1
-                    print(f"FAIL {page} expected:\n{block}came:\n{came}")
+                expect(ACCEPT or came == block, f"{page} expected:\n{block}came:\n{came}")
                 text = text.replace(block, came)
         if ACCEPT:
-            with open(os.path.join(ROOT, page), "w", encoding="utf-8") as file:
-                file.write(text)
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed and not ACCEPT else 0
+            write(os.path.join(ROOT, page), text)
+    return summary()
 
 
 if __name__ == "__main__":

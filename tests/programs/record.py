@@ -9,15 +9,10 @@ import json
 import os
 import re
 import sys
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
+from support import PENTA, ROOT, case_runner, penta, write
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HERE = os.path.join(ROOT, "tests/programs/record")
-sys.dont_write_bytecode = True
-loader = SourceFileLoader("run", os.path.join(ROOT, "tests/tools/run"))
-cases = module_from_spec(spec_from_loader("run", loader))
-loader.exec_module(cases)
+cases = case_runner()
 
 SWITCHES = {"-q", "--quiet", "--host-log", "--unverified", "--exit-value", "--show-memory"}
 
@@ -54,8 +49,7 @@ class Records(cases.Runner):
         assert "PENTA0024" not in traced[2], f"the traced run differs:\n{traced}"
         script = self.path("script")
         forward = f"step {end['steps']}" if "steps" in end else "continue"
-        with open(script, "w") as out:
-            out.write(f"{forward}\nback 3\nstep 3\ngoto 0\n{forward}\n")
+        write(script, f"{forward}\nback 3\nstep 3\ngoto 0\n{forward}\n")
         moved = self.printed("debug", program, *opened, *unverified, "-x", script, "--replay", record)
         assert "another way" not in moved[1] + moved[2], f"debugging the run differs:\n{moved}"
         os.remove(record)
@@ -134,7 +128,7 @@ class Records(cases.Runner):
 
 
 def main():
-    runner = Records(os.path.abspath(sys.argv[1]))
+    runner = Records(PENTA)
     wanted = sys.argv[2:]
     for path in cases.case_files():
         if not wanted or any(w in path for w in wanted):

@@ -12,7 +12,7 @@ import re
 import shutil
 import sys
 
-from support import call, check, exits, main, source
+from support import call, check, exits, main, read, read_text, write
 
 # No spaces, so that every assembler takes it, and as long as its stand-in for those that do not.
 MARKUP = "<img/src=x/onerror=hacked=1>"
@@ -35,22 +35,19 @@ RUN = {"pvm": ["--call", MARKUP], "tvmr": ["--input", "1,2,3,4"]}
 
 def program(name):
     text, suffix, options = SOURCES[name]
-    source("p." + suffix, text)
+    write("p." + suffix, text)
     path = f"{FILE}.{name}"
     exits(0, "asm", "p." + suffix, *options, "-o", path)
     if name == "coil":
-        with open(path, "rb") as file:
-            data = file.read()
+        data = read(path)
         check(STAND_IN.encode() in data, "the name is not in the file")
-        with open(path, "wb") as file:
-            file.write(data.replace(STAND_IN.encode(), MARKUP.encode()))
+        write(path, data.replace(STAND_IN.encode(), MARKUP.encode()))
     return path
 
 
 def page(*args):
     exits(0, "report", *args, "-o", "page.html")
-    with open("page.html", encoding="utf-8") as file:
-        return file.read()
+    return read_text("page.html")
 
 
 def data_of(html):
@@ -75,8 +72,7 @@ def pages(folder):
         path, options = program(name), ["--fuel", "1000", *RUN.get(name, [])]
         call("cover", path, *options, "--data", "counts", "--html", f"{folder}/{name}_cover.html")
         folded = call("profile", path, *options, "--folded").stdout
-        with open("folded", "wb") as file:
-            file.write(folded)
+        write("folded", folded)
         call("profile", path, *options, "--flamegraph", f"{folder}/{name}_flame.svg")
         exits(0, "report", path, "--cover", "counts", "--profile", "folded", "-o", f"{folder}/{name}.html")
         if shutil.which("dot"):
@@ -88,12 +84,11 @@ def pages(folder):
         os.remove("counts")
         os.remove("folded")
     with open(f"{FILE}.coil", "rb") as file:
-        source("cut.coil", "")
+        write("cut.coil", "")
         open("cut.coil", "wb").write(file.read()[:150])
     exits(0, "report", "cut.coil", "-o", f"{folder}/cut.html")
     for name in sorted(os.listdir(folder)):
-        with open(os.path.join(folder, name), encoding="utf-8") as file:
-            written[name] = file.read()
+        written[name] = read_text(os.path.join(folder, name))
     return written
 
 
@@ -147,7 +142,7 @@ def test_only_its_own_script_runs():
 
 
 def test_long_files_say_what_is_left_out():
-    source("long.casm", ".global main\n.func main\n" + "    INC v1\n" * 1500 + "    RET\n.endfunc\n")
+    write("long.casm", ".global main\n.func main\n" + "    INC v1\n" * 1500 + "    RET\n.endfunc\n")
     exits(0, "asm", "long.casm", "-o", "long.coil")
     short, whole = data_of(page("long.coil")), data_of(page("long.coil", "--all"))
     text = next(node for node in short["tree"]["c"] if node["n"] == ".text")
@@ -160,11 +155,9 @@ def test_long_files_say_what_is_left_out():
 
 def test_broken_files():
     path = program("coil")
-    with open(path, "rb") as file:
-        whole = file.read()
+    whole = read(path)
     for size in (90, 150, len(whole) - 1):
-        with open("cut", "wb") as file:
-            file.write(whole[:size])
+        write("cut", whole[:size])
         data = data_of(page("cut", "--format", "coil"))
         check(data["damage"] and "code" not in data, f"{size} bytes: {data.get('damage')}")
         check(any(f["severity"] == "error" for f in data["findings"]), f"{size} bytes: no finding")
@@ -172,7 +165,7 @@ def test_broken_files():
         done = call("size", "cut", "--format", "coil")
         check(done.returncode == 5 or done.returncode == 1, f"size of a cut file exits with {done.returncode}")
         check(b"section" in done.stdout and b"error" in done.stderr, done.stderr)
-    source("empty", "")
+    write("empty", "")
     check(b"the file is empty" in exits(3, "report", "empty", "-o", "x.html").stderr, "an empty file")
     check(b"nowhere" in exits(4, "report", "nowhere", "-o", "x.html").stderr, "no file")
     check(not os.path.exists("x.html"), "a page was written")
@@ -180,7 +173,7 @@ def test_broken_files():
 
 def test_counts_and_paths_that_are_not():
     path = program("coil")
-    source("wrong", "main;f twelve\n")
+    write("wrong", "main;f twelve\n")
     done = exits(1, "report", path, "--profile", "wrong", "-o", "x.html")
     check(b"not a line of a call path" in done.stderr and b"wrong" in done.stderr, done.stderr)
     check(b"not counts of this program" in call("report", path, "--cover", "wrong", "-o", "x.html").stderr, "--cover")
@@ -194,7 +187,7 @@ def test_counts_and_paths_that_are_not():
 
 
 def test_source_lines():
-    source("sum.casm", ".global main\n.func main\n    MOV v1, 3\n    INC v1\n\n    RET\n.endfunc\n")
+    write("sum.casm", ".global main\n.func main\n    MOV v1, 3\n    INC v1\n\n    RET\n.endfunc\n")
     exits(0, "asm", "sum.casm", "-g", "-o", "sum.coil")
     check(data_of(page("sum.coil"))["code"]["lines"] == [[0, 3, "sum.casm"], [1, 4], [2, 6]], "lines")
 
@@ -204,8 +197,7 @@ def test_document():
     document = json.loads(exits(0, "report", path, "--json").stdout)
     check(document["format"] == "kblob" and document["text"].startswith("<!DOCTYPE html>"), document.keys())
     check(exits(0, "report", path).stdout.decode() == document["text"], "standard output")
-    with open(path, "rb") as file:
-        check(b"<title>kblob</title>" in exits(0, "report", "-", data=file.read()).stdout, "standard input")
+    check(b"<title>kblob</title>" in exits(0, "report", "-", data=read(path)).stdout, "standard input")
 
 
 if __name__ == "__main__":

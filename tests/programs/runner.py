@@ -5,25 +5,23 @@
 """
 import os
 import shutil
-import subprocess
 import sys
 
-from support import PENTA, ROOT, check, main
+from support import PENTA, ROOT, check, main, penta, read, read_text, run_program, write
 
 RUN = os.path.join(ROOT, "tests", "tools", "run")
 GOOD = "# Nothing but HALT.\n-- asm\nHALT\n-- run\nhalt steps=1\n"
 
 
 def run(*args, penta=PENTA):
-    done = subprocess.run([sys.executable, RUN, "--penta", penta, *args], capture_output=True, text=True, timeout=120)
+    done = run_program(sys.executable, RUN, "--penta", penta, *args, text=True)
     return done.returncode, done.stdout + done.stderr
 
 
 def case(name, text):
     os.makedirs("kblob", exist_ok=True)
     path = os.path.abspath(f"kblob/{name}.test")
-    with open(path, "w", encoding="utf-8") as out:
-        out.write(text)
+    write(path, text)
     return path
 
 
@@ -60,8 +58,7 @@ def test_what_is_never_looked_at():
     bad = "-- asm\nHLAT\n-- error\nPENTA0014 0x0 unknown instruction 'HLAT'\n"
     code, printed = run("--accept", case("bad", bad))
     check(code == 0, printed)
-    with open("kblob/bad.test", encoding="utf-8") as file:
-        accepted = file.read()
+    accepted = read_text("kblob/bad.test")
     code, printed = run(case("bad_run", accepted + "-- run\nhalt\n"))
     check(code == 1 and "'-- run' is never looked at" in printed, printed)
     code, printed = run(case("empty_dis", "-- hex\n-- error\nKBLOB0001 0x0 x\n-- dis\nx\n"))
@@ -79,14 +76,11 @@ def test_a_broken_tool_fails():
                 "ff000000 00000000 00000000 00000000\n-- error\nX\n")
     code, printed = run("--accept", path)
     check(code == 0, printed)
-    with open(path, encoding="utf-8") as file:
-        check("has opcode" in file.read(), "the case has the message")
+    check("has opcode" in read_text(path), "the case has the message")
     check(run(path)[0] == 0, "the good tool passes")
-    with open(PENTA, "rb") as file:
-        tool = file.read()
+    tool = read(PENTA)
     check(tool.count(b"has opcode 0x") > 0, "the message is in the tool")
-    with open("build/bin/penta", "wb") as out:
-        out.write(tool.replace(b"has opcode 0x", b"has OPCODE 0x"))
+    write("build/bin/penta", tool.replace(b"has opcode 0x", b"has OPCODE 0x"))
     os.chmod("build/bin/penta", 0o755)
     code, printed = run(path, path, penta=os.path.abspath("build/bin/penta"))
     check(code == 1 and "has OPCODE" in printed and "0 passed, 2 failed" in printed, printed)

@@ -10,10 +10,10 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
-PENTA = os.path.abspath(sys.argv[1])
+from support import PENTA, check, main, penta, run_program
+
 ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 25
 SAVE = """.requires
     lifecycle
@@ -44,15 +44,9 @@ LOAD = """.requires
 """
 
 
-def check(condition, message):
-    if not condition:
-        raise AssertionError(message)
-
-
 def assemble(name, text):
     open(name + ".tasm", "w").write(text)
-    done = subprocess.run([PENTA, "asm", "-f", "tvmr", name + ".tasm", "-o", name],
-                          capture_output=True, timeout=300)
+    done = penta("asm", "-f", "tvmr", name + ".tasm", "-o", name)
     check(done.returncode == 0, done.stderr.decode())
 
 
@@ -132,7 +126,7 @@ def test_kills():
 
 def test_read_only_store_is_shared():
     """A process that cannot write to a folder reads it beside others, with or without a lock file."""
-    if os.geteuid() or subprocess.run(["test", "-x", PENTA], user=65534, group=65534, timeout=300).returncode:
+    if os.geteuid() or run_program("test", "-x", PENTA, user=65534, group=65534).returncode:
         return  # cannot become another user, or that one cannot start the tool
     assemble("save", SAVE.format(seed=1, times=1))
     assemble("long", LOAD.format(times=65535))
@@ -143,8 +137,7 @@ def test_read_only_store_is_shared():
     for _ in range(2):
         first = subprocess.Popen([PENTA, "run", "long", "--store", "store"], user=65534, group=65534,
                                  stdout=subprocess.DEVNULL)
-        second = subprocess.run([PENTA, "run", "load", "--store", "store"], user=65534, group=65534,
-                                capture_output=True, timeout=300)
+        second = penta("run", "load", "--store", "store", user=65534, group=65534)
         first.kill()
         first.wait(timeout=60)
         check(second.returncode == 0, second.stderr.decode())
@@ -175,7 +168,7 @@ def test_key_like_a_register():
 def values(store, register):
     assemble("load", KEYS.format(body=f"lifecycle.load_thermo {register}\nset H0, 0\n"
                                       f"ternary.embed_lookup H1, {register}, H0\nstore_output H1"))
-    done = subprocess.run([PENTA, "run", "load", "--store", store, "--json"], capture_output=True, timeout=300)
+    done = penta("run", "load", "--store", store, "--json")
     check(done.returncode == 0, done.stderr.decode())
     return re.search(rb'"output":\[.*?\]', done.stdout)[0]
 
@@ -191,21 +184,5 @@ def test_old_store_is_read():
     check(values("old", "C0") == expected and values("old", "C1") == expected, "not found")
 
 
-def main():
-    failures = 0
-    tests = [(n, f) for n, f in globals().items() if n.startswith("test_")]
-    for name, test in tests:
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            try:
-                test()
-            except AssertionError as e:
-                failures += 1
-                print("FAIL", name, e)
-            os.chdir("/")
-    print(f"{len(tests) - failures} passed, {failures} failed")
-    return failures != 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(globals()))

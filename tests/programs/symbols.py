@@ -4,10 +4,10 @@ and what its headers declare; the rest that libpenta_conform is given is what it
 starts no process. --accept writes the lists."""
 import os
 import re
-import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from support import ROOT, expect, summary, run_program
+
 BUILD = os.path.abspath(sys.argv[1])
 ACCEPT = "--accept" in sys.argv
 DECLARATION = re.compile(r"^(?:PENTA|CVBC|GPU)_API\b[^;]*?\b(\w+)\(", re.M)
@@ -22,35 +22,25 @@ LIBRARIES = dict(BESIDE, libpenta=sorted(headers - {h for some in BESIDE.values(
 header = open(os.path.join(ROOT, "include/penta/penta.h")).read()
 VERSION = "PENTA_INTERNAL_" + ".".join(re.search(rf"PENTA_VERSION_{part} (\d+)", header)[1] for part in ("MAJOR", "MINOR", "PATCH"))
 
-passed = failed = 0
-
-
-def check(good, message):
-    global passed, failed
-    passed += bool(good)
-    failed += not good
-    if not good:
-        print("FAIL", message)
-
 
 def names(library, *options, internal=False):
     """Those of a version INTERNAL, or the others."""
-    text = subprocess.run(["nm", *options, library], capture_output=True, text=True, check=True, timeout=300).stdout
+    text = run_program("nm", *options, library, text=True, needed=True).stdout
     found = [line.split()[-1] for line in text.splitlines() if len(line.split()) in (2, 3)]
     return {name.split("@")[0] for name in found if ("@PENTA_INTERNAL_" in name) == internal} - {"PENTA_0", VERSION}
 
 
 def needed(library):
-    text = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True, timeout=300).stdout
+    text = run_program("readelf", "-d", library, text=True, needed=True).stdout
     return set(re.findall(r"\(NEEDED\).*\[(.+)\.so\b", text))
 
 
 def compare(what, have, want):
     for name in sorted(have - want):
-        check(False, f"{what}: {name} is new; symbols.py BUILD --accept lists it")
+        expect(False, f"{what}: {name} is new; symbols.py BUILD --accept lists it")
     for name in sorted(want - have):
-        check(False, f"{what}: {name} is missing")
-    check(have, f"{what}: nothing")
+        expect(False, f"{what}: {name} is missing")
+    expect(have, f"{what}: nothing")
 
 
 for library, its_headers in sorted(LIBRARIES.items()):
@@ -79,13 +69,12 @@ for library in ("penta", "gpu"):
     compare(f"{os.path.basename(shared)}, internal names", names(shared, "-D", "--defined-only", internal=True), listed)
     given |= listed
 compare("libpenta_conform.so, internal names", names(conform, "-D", "-u", internal=True), given)
-check(names(conform, "-D", "-u", internal=True), "libpenta_conform.so uses nothing of " + VERSION)
-check({"libpenta", "libpenta_gpu"} <= needed(conform), "libpenta_conform.so does not load the others")
-check("libcrypto" not in needed(conform), "libpenta_conform.so has a copy of libpenta")
+expect(names(conform, "-D", "-u", internal=True), "libpenta_conform.so uses nothing of " + VERSION)
+expect({"libpenta", "libpenta_gpu"} <= needed(conform), "libpenta_conform.so does not load the others")
+expect("libcrypto" not in needed(conform), "libpenta_conform.so has a copy of libpenta")
 
 STARTS = re.compile(r"^(v?fork|clone3?|exec[lv]\w*|fexecve|posix_spawnp?|popen|system)$")
 for name in names(os.path.join(BUILD, "lib/libpenta.so"), "-D", "-u"):
-    check(not STARTS.match(name), f"libpenta.so starts processes: {name}")
+    expect(not STARTS.match(name), f"libpenta.so starts processes: {name}")
 
-print(f"{passed} passed, {failed} failed")
-sys.exit(1 if failed or not passed else 0)
+sys.exit(summary())

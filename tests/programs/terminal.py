@@ -9,7 +9,7 @@ import re
 import sys
 import time
 
-from support import EDITS_LINES, PENTA, Terminal, call, check, exits, main, source
+from support import EDITS_LINES, PENTA, Terminal, call, check, exits, main, write
 
 COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
 SOURCES = {
@@ -24,7 +24,7 @@ ARGUMENTS = {"p.pvmasm": ["--call", "go"], "k.kasm": ["--map", "0x10000:64"], "t
 
 def programs():
     for name, text in SOURCES.items():
-        source(name, text)
+        write(name, text)
         binary = name.split(".")[0] + ".bin"
         exits(0, "asm", name, "-o", binary)
         yield name, binary, ARGUMENTS.get(name, [])
@@ -68,7 +68,7 @@ def test_parts_of_an_instruction_have_colours_of_their_own():
 
 def test_names_in_a_listing_bring_no_colours():
     """A sequence in the name of an export stays visible text between our own colours."""
-    source("p.pvmasm", '%isa = latest64\n%export "\\x1b[31mx" = @go\n@go:\n    ret\n')
+    write("p.pvmasm", '%isa = latest64\n%export "\\x1b[31mx" = @go\n@go:\n    ret\n')
     exits(0, "asm", "p.pvmasm", "-o", "p.bin")
     for style in ("asm", "flat", "upstream"):
         text = call("dis", "p.bin", "--style", style, "--color=always").stdout
@@ -85,7 +85,7 @@ def last_line(screen):
 
 def test_progress_of_a_long_run():
     """After half a second, on a terminal, and gone before anything else is written."""
-    source("p.pvmasm", "%isa = latest64\n%export \"go\" = @go\n@go:\n    jump @go\n")
+    write("p.pvmasm", "%isa = latest64\n%export \"go\" = @go\n@go:\n    jump @go\n")
     exits(0, "asm", "p.pvmasm", "-o", "p.bin")
     line = ("run", "p.bin", "--call", "go", "--timeout")
     screen = Terminal(PENTA, *line, "300")
@@ -104,7 +104,8 @@ def test_progress_of_a_long_run():
 
 def test_progress_leaves_a_waiting_program_alone():
     """A program that reads what is typed computes nothing meanwhile."""
-    source("p.pvmasm", """%isa = latest64
+    write("p.pvmasm",
+          """%isa = latest64
 %stack_size = 4096
 %rw_data_size = 8192
 %import "console_write"
@@ -141,13 +142,13 @@ def test_progress_of_link():
 
 
 def test_progress_of_conform():
-    source("v.json", '{"name": "one"}')
-    source("slow", "#!/bin/sh\nsleep 1.2\n")
+    write("v.json", '{"name": "one"}')
+    write("slow", "#!/bin/sh\nsleep 1.2\n")
     os.chmod("slow", 0o755)
     vector = {"name": "x", "initial-regs": [0] * 13, "initial-pc": 0, "initial-page-map": [], "initial-memory": [],
               "initial-gas": 10, "program": [0, 0, 1, 0, 1], "expected-status": "panic", "expected-regs": [0] * 13,
               "expected-pc": 0, "expected-memory": [], "expected-gas": 9}
-    source("v.json", json.dumps(vector))
+    write("v.json", json.dumps(vector))
     text = on_terminal("conform", "v.json", "--exec", "./slow")
     check(ERASE + b"conform, " in text, text)
     check(b"conform, " not in last_line(text) and b"1 failed" in text, text)
@@ -156,8 +157,8 @@ def test_progress_of_conform():
 def test_output_is_bounded_on_a_terminal():
     """A terminal gets 1000 lines and how to see the rest; a pipe, a file and --all get everything."""
     body = "".join(f"    a0 = a0 + {i % 100 + 1}\n" for i in range(3000))
-    source("p.pvmasm", f'%isa = latest64\n%export "go" = @go\n@go:\n{body}    ret\n')
-    source("q.pvmasm", f'%isa = latest64\n%export "go" = @go\n@go:\n{body.replace("+ 7", "+ 8")}    ret\n')
+    write("p.pvmasm", f'%isa = latest64\n%export "go" = @go\n@go:\n{body}    ret\n')
+    write("q.pvmasm", f'%isa = latest64\n%export "go" = @go\n@go:\n{body.replace("+ 7", "+ 8")}    ret\n')
     for name in "pq":
         exits(0, "asm", f"{name}.pvmasm", "-o", f"{name}.bin")
     vectors = [{"name": f"v{i}", "initial-regs": [0] * 13, "initial-pc": 0, "initial-page-map": [],
@@ -166,7 +167,7 @@ def test_output_is_bounded_on_a_terminal():
                for i in range(1200)]
     os.mkdir("vectors")
     for vector in vectors:
-        source(f"vectors/{vector['name']}.json", json.dumps(vector))
+        write(f"vectors/{vector['name']}.json", json.dumps(vector))
     for line in (["dis", "p.bin"], ["inspect", "p.bin"], ["hex", "p.bin"], ["trace", "p.bin", "--call", "go"],
                  ["conform", "vectors"]):
         plain = call(*line).stdout
@@ -188,8 +189,8 @@ def test_output_is_bounded_on_a_terminal():
 
 def test_info_is_one_screen():
     """Of long lists the first 16, whatever standard output is; --all and --json have everything."""
-    source("p.pvmasm", "%isa = latest64\n" + "".join(f'%export "f{i}" = @f{i}\n' for i in range(500)) +
-           "".join(f"@f{i}:\n    ret\n" for i in range(500)))
+    write("p.pvmasm",
+          "%isa = latest64\n" + "".join(f'%export "f{i}" = @f{i}\n' for i in range(500)) + "".join(f"@f{i}:\n    ret\n" for i in range(500)))
     exits(0, "asm", "p.pvmasm", "-o", "p.bin")
     text = exits(0, "info", "p.bin").stdout
     check(text.count(b"\n") < 100 and b"f15" in text and b"f16" not in text and b"  .. 484 more\n" in text, text)
@@ -229,9 +230,9 @@ def test_debug_completes_names():
     """Commands, functions and variables of the program, subjects of info, files."""
     if not EDITS_LINES:
         return
-    source("twice.ino", "int total = 0;\nint twice(int n) { return n + n; }\nvoid setup() { total = twice(4); }\nvoid loop() { }\n")
+    write("twice.ino", "int total = 0;\nint twice(int n) { return n + n; }\nvoid setup() { total = twice(4); }\nvoid loop() { }\n")
     exits(0, "compile", "twice.ino", "-o", "twice.cvbc")
-    source("script", "print 6 * 7\n")
+    write("script", "print 6 * 7\n")
     os.environ["ASAN_OPTIONS"] = "detect_leaks=0" # libedit keeps the names of added functions
     screen = Terminal(PENTA, "debug", "twice.cvbc")
     typed = [(b"break tw\t\n", b"break 1 at "), (b"cont\t\n", b"break pc="), (b"print tot\t\n", b"0\r\n"), (b"info loc\t\n", b"global"),

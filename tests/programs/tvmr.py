@@ -7,21 +7,11 @@ import os
 import subprocess
 import sys
 
-import support
-from support import PENTA, call, check
+from support import PENTA, assembled, call, check, main, write
 
 
 def penta(*args, **more):
     return call(*args, text=True, **more)
-
-
-def assembled(name, text, *options):
-    """The image of a program, as NAME.tvmr."""
-    with open(name + ".tasm", "w") as out:
-        out.write(text)
-    done = penta("asm", name + ".tasm", "-o", name + ".tvmr", *options)
-    check(done.returncode == 0, done.stderr)
-    return name + ".tvmr"
 
 
 COPY = """.registers
@@ -45,14 +35,14 @@ halt
 
 def test_weights_of_another_program():
     """Nothing that fits is an error, a part that fits a warning with what either side has alone; a run without a target is no mistake."""
-    file = assembled("keys", KEYS % ("a", "b"))
+    file = assembled("keys.tasm", KEYS % ("a", "b"))
     check(penta("run", file, "--save-weights", "w.tvmw").returncode == 0, "save")
     done = penta("run", file, "--weights", "w.tvmw")
     check(done.returncode == 0 and not done.stderr, done.stderr)
-    done = penta("run", assembled("other", KEYS % ("c", "d")), "--weights", "w.tvmw")
+    done = penta("run", assembled("other.tasm", KEYS % ("c", "d")), "--weights", "w.tvmw")
     check(done.returncode and "no weights of 'w.tvmw' are for this program" in done.stderr
           and "keys of the file: a, b; of the program: c, d" in done.stderr, done.stderr)
-    part = assembled("part", KEYS % ("c", "b"))
+    part = assembled("part.tasm", KEYS % ("c", "b"))
     done = penta("run", part, "--weights", "w.tvmw")
     check(done.returncode == 0 and "TVMR0320" in done.stderr and "into 1 of 2 registers" in done.stderr
           and "only the program has c; only the file has a" in done.stderr, done.stderr)
@@ -61,7 +51,7 @@ def test_weights_of_another_program():
     check("only the file has a" in done.stderr and "only the program" not in done.stderr, done.stderr)
     done = penta("run", part, "--weights", "w.tvmw", "--weights", "w.tvmw")
     check("only the program has c; only the file has a\n" in done.stderr, done.stderr)
-    done = penta("run", assembled("sizes", KEYS.replace("2, 2", "5").replace("[3]", "[4]") % ("a", "b")), "--weights", "w.tvmw")
+    done = penta("run", assembled("sizes.tasm", KEYS.replace("2, 2", "5").replace("[3]", "[4]") % ("a", "b")), "--weights", "w.tvmw")
     check(done.returncode and "C0 keeps its weights: the file has 4" in done.stderr, done.stderr)
     done = penta("convert", "w.tvmw", "--to", "csv", "--entry", "zz", "-o", "x.csv")
     check(done.returncode and "there are a, b" in done.stderr, done.stderr)
@@ -70,20 +60,19 @@ def test_weights_of_another_program():
 
 
 def test_exit_value_is_first_output():
-    file = assembled("copy", COPY)
+    file = assembled("copy.tasm", COPY)
     for values, code in (("7,1,2,3", 7), ("-1,1,2,3", 255), ("256,0,0,1", 0)):
         done = penta("run", file, "--input", values, "--exit-value")
         check(done.returncode == code, f"{values}: exit {done.returncode}\n{done.stderr}")
     check(penta("run", file, "--input", "7,1,2,3").returncode == 0, "only when asked for")
-    silent = assembled("silent", ".program\nhalt\n")
+    silent = assembled("silent.tasm", ".program\nhalt\n")
     check(penta("run", silent, "--exit-value").returncode == 0, "no output is 0")
-    bad = assembled("bad", ".program\nrelu H1, H0\nhalt\n")
+    bad = assembled("bad.tasm", ".program\nrelu H1, H0\nhalt\n")
     check(penta("run", bad, "--exit-value").returncode == 20, "a trap stays a trap")
 
 
 def test_exit_value_of_format_without_one():
-    with open("one.kasm", "w") as out:
-        out.write("HALT\n")
+    write("one.kasm", "HALT\n")
     check(penta("asm", "one.kasm", "-o", "one.kblob").returncode == 0, "kblob")
     done = penta("run", "one.kblob", "--exit-value")
     check(done.returncode == 2 and "format kblob have no value" in done.stderr, done)
@@ -100,15 +89,14 @@ def costs(*args):
 
 
 def test_trace_and_run_cost_follows_what_changed():
-    file = assembled("big", ".registers\nH0: i32[20000, 1000]\nC0: ternary[20000, 1000]\n"
+    file = assembled("big.tasm", ".registers\nH0: i32[20000, 1000]\nC0: ternary[20000, 1000]\n"
                             ".program\nset H1, 1\nset H1, 2\nhalt\n")
     for command in ("trace", "run"):      # the registers take 120 MB
         seconds, megabytes = costs(command, file)
         check(seconds < 2 and megabytes < 400, f"{command}: {seconds} s, {megabytes} MB")
     check(" .. 19999936 more" in open("out").read(), "64 values of each are shown")
-    with open("inputs.json", "w") as out:
-        out.write(str([[i] for i in range(5000)]))
-    file = assembled("one", ".registers\nH0: i32[1]\n.program\nload_input H0\nstore_output H0\n")
+    write("inputs.json", str([[i] for i in range(5000)]))
+    file = assembled("one.tasm", ".registers\nH0: i32[1]\n.program\nload_input H0\nstore_output H0\n")
     seconds, _ = costs("trace", file, "--inputs", "inputs.json")
     check(seconds < 5, f"10000 steps of 5000 runs: {seconds} s")
     last = open("out").read().splitlines()[-2]
@@ -118,7 +106,7 @@ def test_trace_and_run_cost_follows_what_changed():
 def test_trace_sees_every_change_in_place():
     """What changes elements where they are is a change for the trace, each time."""
     ops = ["ternary.accumulate_pressure H1, H0", "ternary.accumulate_pressure H1, H0", "zero_reg H0"]
-    file = assembled("places", ".requires\n    ternary\n.registers\n    H0: i32[2]\n.program\n    load_input H0\n" +
+    file = assembled("places.tasm", ".requires\n    ternary\n.registers\n    H0: i32[2]\n.program\n    load_input H0\n" +
                      "".join(f"    {op}\n" for op in ops) + "    halt\n")
     lines = penta("trace", file, "--input", "3,-4").stdout.splitlines()[1:4]
     for line, changes in zip(lines, ("H1/data/value[0]=3 registers/H1/data/value[1]=-4", "H1/data/value[0]=6 registers/H1/data/value[1]=-8",
@@ -127,7 +115,7 @@ def test_trace_sees_every_change_in_place():
 
 
 def test_trace_shows_changed_elements_and_cuts_long_lists():
-    file = assembled("changes", ".registers\nH0: i32[3]\nC0: ternary[10, 10]\n.program\n"
+    file = assembled("changes.tasm", ".registers\nH0: i32[3]\nC0: ternary[10, 10]\n.program\n"
                                 "load_input H0\nadd_babble H0, 0\nfree_tensor H0\n"
                                 "alloc_tensor H0, 3\nzero H0\nalloc_tensor H1, 100\n"
                                 "init_random C0, 3\nrelu H1, H1\nhalt\n")
@@ -149,8 +137,7 @@ WEIGHTS = """{"entries": [{"key": "a", "shape": [2, 2], "weights": [5, -6, 0, [0
 
 def test_weight_files_convert():
     """Weights to the forms of other tools and back."""
-    with open("w.json", "w") as out:
-        out.write(WEIGHTS)
+    write("w.json", WEIGHTS)
     exact = penta("convert", "w.json", "--read-as", "json", "--to", "tvmw", "-o", "w.tvmw")
     check(exact.returncode == 0, exact.stderr)
     check("tvmr (100 %: starts with TVMW: weights)" in penta("detect", "w.tvmw").stdout, "detect")
@@ -179,12 +166,10 @@ def test_weight_files_convert():
 
 
 def test_weight_files_refused():
-    with open("w.json", "w") as out:
-        out.write(WEIGHTS)
+    write("w.json", WEIGHTS)
     check(penta("convert", "w.json", "--read-as", "json", "-o", "w.tvmw").returncode == 0, "sound")
-    with open("big.csv", "w") as out:
-        out.write("1,256\n")
-    image = assembled("copy", COPY)
+    write("big.csv", "1,256\n")
+    image = assembled("copy.tasm", COPY)
     for args, words in ((["w.tvmw", "--to", "npy"], "'--entry' chooses one of 3"), (["w.tvmw", "--to", "csv", "--entry", "z"], "no entry 'z'"),
                         (["w.tvmw", "--to", "tvmr"], "not 'tvmr'"), ([image, "--to", "npy"], "is for weight files"),
                         (["big.csv", "--read-as", "csv"], "gives these weights a key"), (["big.csv", "--read-as", "npy", "--entry", "k"], "no NPY file"),
@@ -198,8 +183,7 @@ def test_weight_files_refused():
                         ('{"entries": [{"key": "k", "shape": [1], "weights": [300]}]}', "a weight is -255 to 255"),
                         ('{"entries": [{"key": "k", "shape": [1], "weights": [1], "temperatures": []}]}', "one for each weight"),
                         ('{"entries": [{"key": "k", "shape": [1], "weights": [1], "temperatures": [-1]}]}', "temperatures are 0 to 255")):
-        with open("bad.json", "w") as out:
-            out.write(text)
+        write("bad.json", text)
         done = penta("convert", "bad.json", "--read-as", "json", "-o", "out")
         check(done.returncode in (1, 2, 5) and words in done.stderr, (text, done.stderr))
     done = penta("run", "w.tvmw")
@@ -207,4 +191,4 @@ def test_weight_files_refused():
 
 
 if __name__ == "__main__":
-    sys.exit(support.main(globals()))
+    sys.exit(main(globals()))

@@ -7,11 +7,9 @@ import json
 import os
 import random
 import struct
-import subprocess
 import sys
 
-import support
-from support import ROOT, call, check, exits, source
+from support import PENTA, ROOT, Skipped, call, check, exits, main, run_program, write
 
 DRAW, DIGITS = (os.path.abspath(path) for path in sys.argv[2:4])
 
@@ -41,7 +39,7 @@ def nearest_mean(images, labels, test_images, test_labels):
 
 
 def draw(seed, count, images, labels):
-    done = subprocess.run([DRAW, str(seed), str(count), images, labels], timeout=60)
+    done = run_program(DRAW, str(seed), str(count), images, labels)
     check(done.returncode == 0, "draw_digits")
 
 
@@ -75,7 +73,7 @@ def test_digits():
     check(b"H0 is declared with 64 elements and gets 4" in few.stderr, few.stderr)
     judged = exits(0, "train", "digits.tvmr", *files, "--epochs", "0", "--weights", "digits.tvmw", "--json")
     check(json.loads(judged.stdout)["right"] == said["right"], "the saved weights are the best ones")
-    done = subprocess.run([DIGITS, "digits.tvmr", "digits.tvmw", "test.idx", "test_labels.idx"], capture_output=True, text=True, timeout=60)
+    done = run_program(DIGITS, "digits.tvmr", "digits.tvmw", "test.idx", "test_labels.idx", text=True)
     check(done.returncode == 0 and f"{said['right']} of 500 right" in done.stdout, done)
 
 
@@ -84,14 +82,14 @@ def test_digits_of_scikit_learn():
         from sklearn.datasets import load_digits
         import numpy
     except ImportError:
-        raise support.Skipped("scikit-learn is not installed")
+        raise Skipped("scikit-learn is not installed")
     digits = load_digits()
     order = numpy.random.RandomState(0).permutation(len(digits.target))
     for name, part in (("train", order[:1300]), ("test", order[1300:])):
         numpy.save(name + "_data.npy", digits.data[part])
         numpy.save(name + "_targets.npy", digits.target[part])
     text = open(os.path.join(ROOT, "examples/tvmr/digits.tasm")).read().replace("256", "64").replace("shift H5, H5, 11", "shift H5, H5, 9")
-    source("small.tasm", text)
+    write("small.tasm", text)
     exits(0, "asm", "small.tasm", "--metadata", "-o", "small.tvmr")
     done = exits(0, "train", "small.tvmr", "--data", "train_data.npy", "--targets", "train_targets.npy", "--test-data", "test_data.npy",
                  "--test-targets", "test_targets.npy", "--scale", "15.9", "--batch", "32", "--init", "random", "--epochs", "20", "--json")
@@ -131,7 +129,7 @@ CLASSES = [0, 1, 0, 1]
 
 
 def two():
-    source("two.tasm", TWO)
+    write("two.tasm", TWO)
     exits(0, "asm", "two.tasm", "--metadata", "-o", "two.tvmr")
 
 
@@ -204,11 +202,11 @@ def test_training_refused():
         done = call("train", "two.tvmr", *args)
         check(done.returncode in (1, 2) and words in done.stderr.decode(), (words, done.stderr))
     check(b"option '--metadata' of asm" in call("train", "two.tvmr", *files, "--batch", "2").stderr, "which option writes labels")
-    source("greedy.tasm", TWO.replace("if_zero H1, done\n", "set H1, 1\n"))
+    write("greedy.tasm", TWO.replace("if_zero H1, done\n", "set H1, 1\n"))
     exits(0, "asm", "greedy.tasm", "-o", "greedy.tvmr")
     done = call("train", "greedy.tvmr", *files, "--test-data", "data.csv", "--test-targets", "targets.csv")
     check(done.returncode == 1 and b"instruction" in done.stderr or b"without a target" in done.stderr, done.stderr)
-    source("fails.tasm", TWO.replace("done:\n", "done:\nrelu H1, H40\n"))
+    write("fails.tasm", TWO.replace("done:\n", "done:\nrelu H1, H40\n"))
     exits(0, "asm", "fails.tasm", "-o", "fails.tvmr")
     done = call("train", "fails.tvmr", *files)
     check(done.returncode == 1 and b"E_UNALLOC: H40 is not allocated" in done.stderr, done.stderr)
@@ -241,13 +239,13 @@ def test_numpy_takes_views():
     try:
         import numpy  # noqa: F401
     except ImportError:
-        raise support.Skipped("NumPy is not installed")
+        raise Skipped("NumPy is not installed")
     two()
-    library = os.path.join(os.path.dirname(os.path.dirname(support.PENTA)), "lib/libpenta.so")
+    library = os.path.join(os.path.dirname(os.path.dirname(PENTA)), "lib/libpenta.so")
     environment = {**os.environ, "PYTHONPATH": os.path.join(ROOT, "bindings/python"), "PENTA_LIBRARY": library, "PYTHONDONTWRITEBYTECODE": "1"}
     if "asan" in library:
-        raise support.Skipped("the interpreter has no sanitizer")
-    done = subprocess.run([sys.executable, "-c", NUMPY], capture_output=True, text=True, timeout=60, env=environment)
+        raise Skipped("the interpreter has no sanitizer")
+    done = run_program(sys.executable, "-c", NUMPY, text=True, env=environment)
     check(done.returncode == 0, done.stderr)
 
 
@@ -297,4 +295,4 @@ def test_goal_in_percent():
 
 
 if __name__ == "__main__":
-    sys.exit(support.main(globals()))
+    sys.exit(main(globals()))

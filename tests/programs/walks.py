@@ -4,24 +4,15 @@ goto and continue ends in the same saved bytes as a run straight to that step.
 
     walks.py PENTA [SEED] [FILTER]
 """
-import importlib.machinery
-import importlib.util
 import json
 import os
 import random
-import subprocess
 import sys
 import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from support import case_runner, dump_cases, expect, penta, read, summary
+
 LONGEST = 1500  # steps
-
-
-def load_cases_tool():
-    loader = importlib.machinery.SourceFileLoader("cases", os.path.join(ROOT, "tests", "tools", "run"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("cases", loader))
-    loader.exec_module(module)
-    return module
 
 
 def options_of(case):
@@ -50,21 +41,18 @@ def walk(pick, steps, ends):
 
 
 class Walks:
-    def __init__(self, penta, seed, folder):
-        self.penta, self.pick, self.folder = penta, random.Random(seed), folder
-        self.passed = self.failed = self.calls = 0
+    def __init__(self, seed, folder):
+        self.pick, self.folder = random.Random(seed), folder
 
     def debug(self, path, options, commands):
-        done = subprocess.run([self.penta, "debug", path, *options, "--json"], input="\n".join(commands) + "\n",
-                              text=True, capture_output=True, timeout=120)
+        done = penta("debug", path, *options, "--json", data="\n".join(commands) + "\n", text=True)
         return json.loads(done.stdout)
 
     def saved(self, path, options, commands, name):
         """The snapshot after these commands, and the document."""
         to = os.path.join(self.folder, name)
         document = self.debug(path, options, [*commands, f"save {to}"])
-        with open(to, "rb") as file:
-            return file.read(), document
+        return read(to), document
 
     def check(self, name, path, options):
         first = self.debug(path, options, [f"goto {LONGEST}"])
@@ -75,29 +63,24 @@ class Walks:
         to = self.pick.choice([steps, steps, self.pick.randrange(steps + 1)])
         straight, document = self.saved(path, options, [f"goto {to}"], "straight")
         walked, other = self.saved(path, options, [*commands, f"goto {to}"], "walked")
-        if straight == walked:
-            self.passed += 1
-            return
-        self.failed += 1
-        print(f"FAIL {name}: {'; '.join(commands)}; goto {to}\n{document['transcript']}\n--\n{other['transcript']}")
+        expect(straight == walked,
+               f"{name}: {'; '.join(commands)}; goto {to}\n{document['transcript']}\n--\n{other['transcript']}")
 
 
 def main():
-    tool = load_cases_tool()
-    penta, seed = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    tool = case_runner()
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     filter_ = sys.argv[3] if len(sys.argv) > 3 else ""
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.executable, os.path.join(ROOT, "tests", "tools", "run"), "--penta", penta, "--dump", folder],
-                       check=True, timeout=300)
-        walks = Walks(penta, seed, folder)
+        dump_cases(folder)
+        walks = Walks(seed, folder)
         for path in tool.case_files():
             case = tool.Case(path)
             name = f"{case.format}-{case.name}"
             binary = os.path.join(folder, name + ".bin")
             if filter_ in name and os.path.exists(binary):
                 walks.check(name, binary, options_of(case))
-        print(f"{walks.passed} passed, {walks.failed} failed")
-        return 1 if walks.failed or not walks.passed else 0
+        return summary()
 
 
 if __name__ == "__main__":

@@ -10,39 +10,28 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "tests", "tools"))
-from commands import Commands
+from support import COMMANDS, ROOT, dump_cases, expect, penta, read, run_program, skip, summary, write
 
-PENTA, WEB = sys.argv[1:3]
+WEB = sys.argv[2]
 KEYS = os.path.join(ROOT, "tests/keys")
 NODE = shutil.which("node")
 if not NODE or not os.path.exists(os.path.join(WEB, "penta.wasm")):
-    print("no node, or no", os.path.join(WEB, "penta.wasm") + ": skipped")
-    sys.exit(77)
+    skip(f"no node, or no {os.path.join(WEB, 'penta.wasm')}")
 
-commands = Commands(PENTA)
-passed = failed = 0
 BY_CHANCE = {"pvm-run_console_seeded_clock_and_random.bin"}  # without its seed, what it stores differs from run to run
 FIRST_LOAD = 400_000  # bytes, packed by gzip, that a browser loads until a file is on screen: a promise of docs/web.md
 SHOWN = 256  # bytes of a value that the module gives
 
 
-def check(good, name, what, expected, got):
-    global passed, failed
-    if good:
-        passed += 1
-        return
-    failed += 1
-    print(f"FAIL {name}: {what}\n  tool: {json.dumps(expected)[:400]}\n  wasm: {json.dumps(got)[:400]}")
+def same(good, name, what, expected, got):
+    expect(good, f"{name}: {what}\n  tool: {json.dumps(expected)[:400]}\n  wasm: {json.dumps(got)[:400]}")
 
 
 def ask(*args):
-    text = commands.call(*args, "--json", text=True).stdout
+    text = COMMANDS.call(*args, "--json", text=True).stdout
     return json.loads(text) if text else {}
 
 
@@ -66,38 +55,36 @@ def cut(node):
 
 def compare_file(answer, path, name, form):
     told = ask("inspect", path, *form)
-    check([cut(node) for node in told["tree"]] == plain(answer["tree"])["children"],
-          name, "tree", told["tree"], answer["tree"])
+    same([cut(node) for node in told["tree"]] == plain(answer["tree"])["children"], name, "tree", told["tree"], answer["tree"])
     if answer["findings"].get("missing"):  # the small module cannot check signatures, and says so
         return
     told = ask("info", path, *form)
-    check(told.get("info") == answer["info"], name, "info", told.get("info"), answer["info"])
+    same(told.get("info") == answer["info"], name, "info", told.get("info"), answer["info"])
     told = ask("validate", path, *form)["files"][0]
     keys = ("severity", "code", "offset", "path")
     expected = [{key: one.get(key) for key in keys} for one in told["diagnostics"]]
     got = [{key: one.get(key) for key in keys} for one in answer["findings"]["items"]]
-    check(expected == got and told["valid"] == answer["findings"]["valid"], name, "findings", expected, got)
+    same(expected == got and told["valid"] == answer["findings"]["valid"], name, "findings", expected, got)
 
 
 def compare_listing(answer, path, name, form):
     if not isinstance(answer["lines"], list) or not answer["lines"]:
         return
-    told = commands.call("dis", path, "--code-only", *form, text=True)
+    told = COMMANDS.call("dis", path, "--code-only", *form, text=True)
     got = "".join(f"{line['text']}:\n" if line["kind"] == "label" else f"{line['pc']:6}  {line['text']}\n" for line in answer["lines"])
-    check(told.stdout == got, name, "listing", told.stdout, got)
+    same(told.stdout == got, name, "listing", told.stdout, got)
 
 
 def make_keyed(folder):
     """Signed and sealed files, for web/keys.mjs."""
     def tool(*args):
-        done = subprocess.run([PENTA, *args], capture_output=True, text=True, timeout=60)
-        check(done.returncode == 0, " ".join(args), "exit", 0, done.stderr)
+        done = penta(*args, text=True)
+        same(done.returncode == 0, " ".join(args), "exit", 0, done.stderr)
 
     def at(name):
         return os.path.join(folder, name)
 
-    with open(at("plain.cvasm"), "w") as out:
-        out.write('.string "done\\n"\n    PUSH 0\n    PRINTF 0\n    HALT\n')
+    write(at("plain.cvasm"), '.string "done\\n"\n    PUSH 0\n    PRINTF 0\n    HALT\n')
     tool("asm", at("plain.cvasm"), "-o", at("plain.cvbc"))
     tool("asm", os.path.join(ROOT, "examples/tvmr/relu.tasm"), "-o", at("plain.tvmr"))
     for kind, key in (("ed25519", "signer"), ("p256", "p256"), ("rsa2048", "rsa2048")):
@@ -123,24 +110,24 @@ def compare_run(answer, path, name, form):
     told = ask("trace", path, *form, *fuel)
     if "error" in run:
         codes = [one["code"] for one in told.get("diagnostics", [])]
-        check(not told.get("lines") or answer["findings"].get("missing"), name, f"run refused with {run['error']}", codes, run)
+        same(not told.get("lines") or answer["findings"].get("missing"), name, f"run refused with {run['error']}", codes, run)
         return
     if "lines" not in told:
-        check(False, name, "the tool runs it not", told.get("diagnostics"), run["stops"])
+        same(False, name, "the tool runs it not", told.get("diagnostics"), run["stops"])
         return
     steps = [(line["step"], line["pc"], line.get("text") or None) for line in told["lines"]]
     got = [(stop["steps"], stop["pc"], stop.get("text")) for stop in run["stops"]][:len(steps)]
-    check(steps == got, name, "steps", steps, got)
+    same(steps == got, name, "steps", steps, got)
     expected = (told["stop"], told["pc"], told["steps"])
     end = run["end"]
-    check(expected == (end["kind"], end["pc"], end["steps"]), name, "end of the run", expected, end)
+    same(expected == (end["kind"], end["pc"], end["steps"]), name, "end of the run", expected, end)
     told = ask("run", path, *form, *fuel)
     for key, value in run["state"].items():
         if key in told and key not in ("pc", "host_calls", "memory", "output"):
-            check(starts(told[key], value), name, f"state: {key}", told[key], value)
+            same(starts(told[key], value), name, f"state: {key}", told[key], value)
     if name not in BY_CHANCE:
-        check(starts(told.get("memory", []), run["state"].get("memory", [])), name, "memory", told.get("memory"),
-              run["state"].get("memory"))
+        same(starts(told.get("memory", []), run["state"].get("memory", [])), name, "memory", told.get("memory"),
+             run["state"].get("memory"))
 
 
 def loaded_first():
@@ -151,8 +138,7 @@ def loaded_first():
         path = os.path.normpath(path)
         if path in found:
             return
-        with open(os.path.join(WEB, path), "rb") as file:
-            data = file.read()
+        data = read(os.path.join(WEB, path))
         found[path] = len(gzip.compress(data, 9))
         if path.endswith((".html", ".js")):
             for other in re.findall(r'(?:src|href)="([^":]+)"|from "(\.[^"]+)"', data.decode()):
@@ -164,24 +150,21 @@ def loaded_first():
 
 
 sizes = loaded_first()
-check(len(sizes) > 20 and "penta.js" in sizes and "style.css" in sizes, "page", "what it loads", "scripts and style", sorted(sizes))
-check(sum(sizes.values()) < FIRST_LOAD, "page", "bytes of the first load", FIRST_LOAD, [sum(sizes.values()), sizes])
+same(len(sizes) > 20 and "penta.js" in sizes and "style.css" in sizes, "page", "what it loads", "scripts and style", sorted(sizes))
+same(sum(sizes.values()) < FIRST_LOAD, "page", "bytes of the first load", FIRST_LOAD, [sum(sizes.values()), sizes])
 
 with tempfile.TemporaryDirectory() as folder:
-    subprocess.run([sys.executable, os.path.join(ROOT, "tests/tools/run"), "--penta", PENTA, "--dump", folder], check=True,
-                   stdout=subprocess.DEVNULL, timeout=300)
-    version = int(re.match(r"v(\d+)", subprocess.run([NODE, "--version"], capture_output=True, text=True, timeout=300).stdout)[1])
+    dump_cases(folder)
+    version = int(re.match(r"v(\d+)", run_program(NODE, "--version", text=True).stdout)[1])
     flags = ["--experimental-wasm-return-call"] if version < 20 else []
-    answers = subprocess.run([NODE, *flags, os.path.join(ROOT, "tests/programs/web/answers.mjs"), os.path.abspath(WEB), folder],
-                             capture_output=True, text=True, timeout=300)
-    engine = subprocess.run([NODE, *flags, os.path.join(ROOT, "tests/programs/web/engine.mjs"), os.path.abspath(WEB)],
-                            capture_output=True, text=True, timeout=300)
-    check(engine.returncode == 0, "engine.mjs", "what penta.js adds", 0, engine.stderr)
+    answers = run_program(NODE, *flags, os.path.join(ROOT, "tests/programs/web/answers.mjs"), os.path.abspath(WEB), folder, text=True)
+    engine = run_program(NODE, *flags, os.path.join(ROOT, "tests/programs/web/engine.mjs"), os.path.abspath(WEB), text=True)
+    same(engine.returncode == 0, "engine.mjs", "what penta.js adds", 0, engine.stderr)
     if answers.returncode:
         sys.exit(f"FAIL answers.mjs: {answers.stderr}")
     lines = answers.stdout.splitlines()
     files = sorted(os.listdir(folder))
-    check([json.loads(line)["name"] for line in lines] == files, "cases", "every file is answered", files, len(lines))
+    same([json.loads(line)["name"] for line in lines] == files, "cases", "every file is answered", files, len(lines))
     for line in lines:
         answer = json.loads(line)
         name, path = answer["name"], os.path.join(folder, answer["name"])
@@ -189,16 +172,13 @@ with tempfile.TemporaryDirectory() as folder:
         if "error" in answer:
             told = ask("inspect", path, *form)
             codes = [one["code"] for one in told.get("diagnostics", [])]
-            check(answer["error"] in codes, name, "refused", codes, answer["error"])
+            same(answer["error"] in codes, name, "refused", codes, answer["error"])
             continue
         compare_file(answer, path, name, form)
         compare_listing(answer, path, name, form)
         compare_run(answer, path, name, form)
     if os.path.exists(os.path.join(WEB, "penta-crypto.wasm")):
         make_keyed(folder)
-        keys = subprocess.run([NODE, *flags, os.path.join(ROOT, "tests/programs/web/keys.mjs"), os.path.abspath(WEB), KEYS, folder],
-                              capture_output=True, text=True, timeout=300)
-        check(keys.returncode == 0, "keys.mjs", "sealed and signed files", 0, keys.stderr)
-commands.close()
-print(f"{passed} passed, {failed} failed; the first load is {sum(sizes.values())} bytes")
-sys.exit(failed != 0)
+        keys = run_program(NODE, *flags, os.path.join(ROOT, "tests/programs/web/keys.mjs"), os.path.abspath(WEB), KEYS, folder, text=True)
+        same(keys.returncode == 0, "keys.mjs", "sealed and signed files", 0, keys.stderr)
+sys.exit(summary(f"; the first load is {sum(sizes.values())} bytes"))

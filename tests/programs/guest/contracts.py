@@ -9,11 +9,11 @@ import json
 import os
 import re
 import struct
-import subprocess
 import sys
 
 import kit
-from kit import ENGINES, PENTA, ROOT, check, compile_program
+from kit import compile_program
+from support import ENGINES, ROOT, equal, penta, read_text
 
 OWNER, FRIEND, OTHER = int("11" * 20, 16), int("a2" * 20, 16), 0x1234
 TOKEN = "22" * 20
@@ -33,12 +33,11 @@ def transactions(program, steps, *options):
         args = ["--host", "revive", "--save-state", state, *options]
         for export, caller, data, *more in steps:
             args += ["--call", export, "--caller", f"{caller:040x}", "--calldata", data, *more]
-        done = subprocess.run([PENTA, "run", "-q", program, "--engine", engine, *args], capture_output=True, text=True,
-                              timeout=300)
+        done = penta("run", "-q", program, "--engine", engine, *args, text=True)
         with open(state, encoding="utf-8") as file:
             results.append(([line for line in done.stdout.splitlines() if line.startswith(KINDS)], json.load(file)))
-        check(f"{os.path.basename(program)} on {engine}: messages", done.stderr, "")
-        check(f"{os.path.basename(program)} on {engine}", results[-1], results[0])
+        equal(f"{os.path.basename(program)} on {engine}: messages", done.stderr, "")
+        equal(f"{os.path.basename(program)} on {engine}", results[-1], results[0])
     return results[0]
 
 
@@ -91,24 +90,21 @@ def token(work):
         (OWNER, call("balance", 1 << 200), no),                      # not an address
     ]
     lines, _ = transactions(program, [("deploy", OWNER, word(supply))] + [("call", who, data) for who, data, _ in steps])
-    check("token", ends(lines), ["return 0 0x"] + ["return 1 0x" if out is no else "return 0 0x" + word(out)
-                                                   for _, _, out in steps])
+    equal("token", ends(lines), ["return 0 0x"] + ["return 1 0x" if out is no else "return 0 0x" + word(out) for _, _, out in steps])
     events = [line for line in lines if line.startswith("event")]
-    check("transfers", sum(TRANSFER in line for line in events), 6)
-    check("approvals", sum(APPROVAL in line for line in events), 4)
+    equal("transfers", sum(TRANSFER in line for line in events), 6)
+    equal("approvals", sum(APPROVAL in line for line in events), 4)
     moved = [line for line in events if word(60) in line][0]
-    check("who moved what", (word(OWNER) in moved, word(OTHER) in moved, word(FRIEND) in moved), (True, True, False))
+    equal("who moved what", (word(OWNER) in moved, word(OTHER) in moved, word(FRIEND) in moved), (True, True, False))
 
 
 # ---- a contract that calls others ----
 
 def header():
     """Every call that the host answers is in the header."""
-    with open(os.path.join(ROOT, "src/formats/pvm/host/revive/calls.def"), encoding="utf-8") as file:
-        host = set(re.findall(r"^CALL\((\w+)\)", file.read(), re.M))
-    with open(os.path.join(ROOT, "guest/include/penta_contract.h"), encoding="utf-8") as file:
-        guest = set(re.findall(r"^PENTA_IMPORT_AS\(\w+, \w+, (\w+)", file.read(), re.M))
-    check("calls of the header", sorted(guest), sorted(host))
+    host = set(re.findall(r"^CALL\((\w+)\)", read_text(os.path.join(ROOT, "src/formats/pvm/host/revive/calls.def")), re.M))
+    guest = set(re.findall(r"^PENTA_IMPORT_AS\(\w+, \w+, (\w+)", read_text(os.path.join(ROOT, "guest/include/penta_contract.h")), re.M))
+    equal("calls of the header", sorted(guest), sorted(host))
 
 
 def ask(what, to, data=""):
@@ -157,31 +153,31 @@ def calls(work):
     lines, state = transactions(program, steps, "--contract", f"{there}={tok}", "--upload", tok, "--block", "9")
     got = answers(lines)[1:]
     first, second = got[0][1:21].hex(), got[2][1:21].hex()
-    check("new contract", (got[0][0], len(got[0]), first in str(state)), (0, 21, True))
-    check("constructor reverts", got[1], b"\2" + bytes(20))
-    check("new contract with a salt", (got[2][0], first != second), (0, True))
-    check("address taken", got[3], b"\x0b" + bytes(20))
-    check("call", got[4], returned(0, bytes(32)))
-    check("static call", got[5], returned(0, bytes(32)))                            # its deploy did not run
-    check("static call that writes", got[6], returned(1, b""))
-    check("call that reverts", got[7], returned(2, b""))
-    check("call with gas", got[8], returned(0, bytes.fromhex(word(1))))
-    check("what it left", got[9], returned(0, bytes.fromhex(word(9))))
-    check("delegate call", got[10], returned(0, bytes.fromhex(word(1))))
-    check("what it left here", got[11], returned(0, bytes.fromhex(word(3))))
-    check("and not there", got[12], returned(0, bytes(32)))
-    check("plain account", got[13], returned(0, b""))
-    check("precompile", got[14], returned(0, bytes.fromhex("c0ffee")))
+    equal("new contract", (got[0][0], len(got[0]), first in str(state)), (0, 21, True))
+    equal("constructor reverts", got[1], b"\2" + bytes(20))
+    equal("new contract with a salt", (got[2][0], first != second), (0, True))
+    equal("address taken", got[3], b"\x0b" + bytes(20))
+    equal("call", got[4], returned(0, bytes(32)))
+    equal("static call", got[5], returned(0, bytes(32)))                            # its deploy did not run
+    equal("static call that writes", got[6], returned(1, b""))
+    equal("call that reverts", got[7], returned(2, b""))
+    equal("call with gas", got[8], returned(0, bytes.fromhex(word(1))))
+    equal("what it left", got[9], returned(0, bytes.fromhex(word(9))))
+    equal("delegate call", got[10], returned(0, bytes.fromhex(word(1))))
+    equal("what it left here", got[11], returned(0, bytes.fromhex(word(3))))
+    equal("and not there", got[12], returned(0, bytes(32)))
+    equal("plain account", got[13], returned(0, b""))
+    equal("precompile", got[14], returned(0, bytes.fromhex("c0ffee")))
     words = [got[15][80 + 32 * i:112 + 32 * i] for i in range(13)]
-    check("addresses", got[15][:80].hex(), me + f"{OWNER:040x}" * 2 + "00" * 20)
-    check("numbers", [int.from_bytes(w, "little") for w in words[:8]], [5, 5, 0, 1234, 9, 1, 0, 0])
-    check("hashes", (words[8] != words[9], words[9].hex(), words[10].hex()), (True, code, there + "ee" * 12))
-    check("block hash and input", (any(words[11]), words[12][::-1].hex()), (True, there + "00" * 12))
-    check("the rest", struct.unpack("<6Q", got[15][496:]), (1, 1, os.path.getsize(tok), 1000, 2 * 10 ** 12, 1))
-    check("immutable data and storage", got[16], b"forever")
-    check("a trap", got[17].startswith("trap"), True)
-    check("consume all gas", got[18], "return 1 0x")
-    check("terminate", (got[19], int(str(state["accounts"]["0x" + nobody]["balance"]), 0)), (b"", 17))
+    equal("addresses", got[15][:80].hex(), me + f"{OWNER:040x}" * 2 + "00" * 20)
+    equal("numbers", [int.from_bytes(w, "little") for w in words[:8]], [5, 5, 0, 1234, 9, 1, 0, 0])
+    equal("hashes", (words[8] != words[9], words[9].hex(), words[10].hex()), (True, code, there + "ee" * 12))
+    equal("block hash and input", (any(words[11]), words[12][::-1].hex()), (True, there + "00" * 12))
+    equal("the rest", struct.unpack("<6Q", got[15][496:]), (1, 1, os.path.getsize(tok), 1000, 2 * 10 ** 12, 1))
+    equal("immutable data and storage", got[16], b"forever")
+    equal("a trap", got[17].startswith("trap"), True)
+    equal("consume all gas", got[18], "return 1 0x")
+    equal("terminate", (got[19], int(str(state["accounts"]["0x" + nobody]["balance"]), 0)), (b"", 17))
 
 
 sys.exit(kit.main(token, calls))

@@ -7,11 +7,11 @@ Skipped where penta-cc has no compiler.
 """
 import hashlib
 import os
-import subprocess
 import sys
 
 import kit
-from kit import CC, PENTA, ROOT, check, compile_program, run
+from kit import CC, compile_program, run
+from support import PENTA, ROOT, equal, penta, run_program, write
 
 LISP = b"""(define (fact n) (if (< n 2) 1 (* n (fact (- n 1)))))
 (fact 12) ; a comment
@@ -51,51 +51,51 @@ def examples(work, *options):
     def program(source):
         return compile_program(work, f"examples/guest/{source}", "-O2", *options)
     hello = program("hello.c")
-    check("hello", run(hello), (0, b"hello, world\n", b""))
-    check("hello you", run(hello, "you"), (0, b"hello, you\n", b""))
+    equal("hello", run(hello), (0, b"hello, world\n", b""))
+    equal("hello you", run(hello, "you"), (0, b"hello, you\n", b""))
     sha256 = program("sha256.c")
     for size in (0, 3, 55, 56, 63, 64, 65, 5000):
         data = bytes(i * 7 % 256 for i in range(size))
-        check("sha256", run(sha256, data=data), (0, hashlib.sha256(data).hexdigest().encode() + b"  -\n", b""))
+        equal("sha256", run(sha256, data=data), (0, hashlib.sha256(data).hexdigest().encode() + b"  -\n", b""))
     life = program("life.c")
     code, out, _ = run(life, "4", "--seed", "1")
     frames = out.decode().split("\033[H")
-    check("life", (code, len(frames)), (0, 6))
+    equal("life", (code, len(frames)), (0, 6))
     moved = [line[1:] for line in frames[5].splitlines()[1:]]     # a glider: one down, one right
     first = [line for line in frames[1].splitlines()[1:]]
     cells = {(2 * y + dy, x) for y, line in enumerate(first) for x, c in enumerate(line)
              for dy in (0, 1) if c == "\u2588" or c == "\u2580\u2584"[dy]}
     later = {(2 * y + dy, x) for y, line in enumerate(moved) for x, c in enumerate(line)
              for dy in (0, 1) if c == "\u2588" or c == "\u2580\u2584"[dy]}
-    check("glider", later, {(y + 1, x) for y, x in cells})
-    check("glider's cells", len(cells), 5)
-    check("life is the same with a seed", run(life, "9", "soup", "--seed", "5"), run(life, "9", "soup", "--seed", "5"))
+    equal("glider", later, {(y + 1, x) for y, x in cells})
+    equal("glider's cells", len(cells), 5)
+    equal("life is the same with a seed", run(life, "9", "soup", "--seed", "5"), run(life, "9", "soup", "--seed", "5"))
     lisp = program("lisp.c")
-    check("lisp", run(lisp, data=LISP), (1, LISP_OUT, b""))
+    equal("lisp", run(lisp, data=LISP), (1, LISP_OUT, b""))
     aligned = compile_program(work, "examples/guest/lisp.c", "-O2", "-falign-functions=16", "-falign-loops=16", *options)
-    check("aligned code", run(aligned, data=b"(* 6 7)"), (0, b"42\n", b""))
-    check("c++", run(program("shapes.cpp")), (0, SHAPES, b""))
+    equal("aligned code", run(aligned, data=b"(* 6 7)"), (0, b"42\n", b""))
+    equal("c++", run(program("shapes.cpp")), (0, SHAPES, b""))
 
 
 def against_native(work):
     native = os.path.join(work, "native")
     source = os.path.join(ROOT, "tests/programs/guest/program.c")
     for bits, define in ((64, "-DWIDE"), (32, "-DNARROW")):
-        subprocess.run(["cc", "-O1", "-w", define, source, "-o", native, "-lm"], check=True, timeout=300)
+        run_program("cc", "-O1", "-w", define, source, "-o", native, "-lm", needed=True)
         for level in ("-O0", "-O2"):
             program = compile_program(work, "tests/programs/guest/program.c", level, define, f"-m{bits}")
             folder = os.path.join(work, "files")
             os.makedirs(folder, exist_ok=True)
-            expected = subprocess.run([native, "60"], input=b"a\nb\n\nlast", capture_output=True, cwd=folder, timeout=300)
-            check(f"program.c {bits} {level}", run(program, "60", "--files", folder, data=b"a\nb\n\nlast"),
+            expected = run_program(native, "60", data=b"a\nb\n\nlast", cwd=folder)
+            equal(f"program.c {bits} {level}", run(program, "60", "--files", folder, data=b"a\nb\n\nlast"),
                   (expected.returncode, expected.stdout, expected.stderr))
 
 
 def own_names(work):
     """Names that are not reserved belong to the program, also where the library has functions of these names."""
     source = os.path.join(work, "names.c")
-    with open(source, "w") as file:
-        file.write("""#include <math.h>
+    write(source,
+          """#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -115,33 +115,31 @@ int main(void)
     return 0;
 }
 """)
-    check("own names", run(compile_program(work, source, "-O2")), (0, b"text\n0.5\n22\n", b""))
+    equal("own names", run(compile_program(work, source, "-O2")), (0, b"text\n0.5\n22\n", b""))
 
 
 def errors(work):
     def cc(text, *options, suffix=".c"):
         source = os.path.join(work, "e" + suffix)
-        with open(source, "w") as file:
-            file.write(text)
-        done = subprocess.run([CC, *options, source, "-o", os.path.join(work, "e.polkavm")], capture_output=True, text=True,
-                              env={**os.environ, "PENTA": PENTA}, timeout=300)
+        write(source, text)
+        done = run_program(CC, *options, source, "-o", os.path.join(work, "e.polkavm"), text=True, env={**os.environ, "PENTA": PENTA})
         return done.returncode, done.stderr
     code, text = cc("int main(void) { return missing(); }", "-Wno-implicit-function-declaration", "-std=c99")
-    check("undefined function", (code != 0, "missing" in text), (True, True))
+    equal("undefined function", (code != 0, "missing" in text), (True, True))
     code, text = cc("int main(void) { return 1 }")
-    check("syntax error", (code != 0, "e.c:1:" in text and "error: expected" in text), (True, True))
+    equal("syntax error", (code != 0, "e.c:1:" in text and "error: expected" in text), (True, True))
     code, text = cc("#include <assert.h>\nint main(int c, char **v) { (void)v; assert(c == 2); return 0; }")
-    done = subprocess.run([PENTA, "run", "-q", os.path.join(work, "e.polkavm")], capture_output=True, text=True, timeout=300)
-    check("assert", (code, done.returncode, "e.c:2: main: assertion failed: c == 2" in done.stderr), (0, 20, True))
+    done = penta("run", "-q", os.path.join(work, "e.polkavm"), text=True)
+    equal("assert", (code, done.returncode, "e.c:2: main: assertion failed: c == 2" in done.stderr), (0, 20, True))
     code, text = cc("int f(int n) { volatile char a[4096]; a[0] = n; return n ? f(n - 1) + a[0] : 0; }\n"
                     "int main(void) { return f(1000000); }", "-O1")
-    done = subprocess.run([PENTA, "run", "-q", os.path.join(work, "e.polkavm")], capture_output=True, text=True, timeout=300)
-    check("deep recursion", (done.returncode, "stack exhausted" in done.stdout), (20, True))
+    done = penta("run", "-q", os.path.join(work, "e.polkavm"), text=True)
+    equal("deep recursion", (done.returncode, "stack exhausted" in done.stdout), (20, True))
     code, text = cc("int main(void) { return 0; }", "--stack", "nonsense")
-    check("bad option", code != 0, True)
-    check("no input", subprocess.run([CC, "-O2"], capture_output=True, timeout=300).returncode, 2)
-    help_text = subprocess.run([CC, "--help"], capture_output=True, text=True, timeout=300).stdout
-    check("help", help_text.startswith("usage: penta-cc"), True)
+    equal("bad option", code != 0, True)
+    equal("no input", run_program(CC, "-O2").returncode, 2)
+    help_text = run_program(CC, "--help", text=True).stdout
+    equal("help", help_text.startswith("usage: penta-cc"), True)
 
 
 def separate(work):
@@ -150,20 +148,18 @@ def separate(work):
                        ("two.c", "int two(void) { return 42; }\n"),
                        ("lib.c", "#include <penta_guest.h>\nPENTA_IMPORT(long, twice, long);\nstatic long sum;\n"
                                  "long add(long a, long b) { return sum += twice(a) + b; }\nPENTA_EXPORT(add, 2);\n")):
-        with open(os.path.join(work, name), "w") as file:
-            file.write(text)
+        write(os.path.join(work, name), text)
     env = {**os.environ, "PENTA": PENTA}
     for command in ([CC, "-c", "-O1", "one.c"], [CC, "-c", "two.c", "-o", "b.o"], [CC, "one.o", "b.o", "-o", "prog"],
                     [CC, "-O2", "lib.c", "-o", "lib.polkavm"]):
-        done = subprocess.run(command, cwd=work, env=env, capture_output=True, text=True, timeout=300)
-        check(" ".join(command), (done.returncode, done.stderr), (0, ""))
-    check("two objects", run(os.path.join(work, "prog")), (42, b"", b""))
+        done = run_program(*command, cwd=work, env=env, text=True)
+        equal(" ".join(command), (done.returncode, done.stderr), (0, ""))
+    equal("two objects", run(os.path.join(work, "prog")), (42, b"", b""))
     host = os.path.join(work, "twice.host")
-    with open(host, "w") as file:
-        file.write("twice(10) = 20\ntwice(1) = 2\n")
-    done = subprocess.run([PENTA, "run", "-q", "lib.polkavm", "--host", host, "--exit-value", "--call", "add", "--arg", "10",
-                           "--arg", "3", "--call", "add", "--arg", "1", "--arg", "5"], cwd=work, capture_output=True, timeout=300)
-    check("exports", done.returncode, 30)
+    write(host, "twice(10) = 20\ntwice(1) = 2\n")
+    done = penta("run", "-q", "lib.polkavm", "--host", host, "--exit-value", "--call", "add", "--arg", "10", "--arg", "3", "--call",
+                 "add", "--arg", "1", "--arg", "5", cwd=work)
+    equal("exports", done.returncode, 30)
 
 
 def examples32(work):

@@ -1,34 +1,20 @@
 """What the tests of the guest kit share: compiling with penta-cc, running on every engine, counting checks."""
-import os
-import subprocess
 import sys
+import os
 import tempfile
 
-PENTA = os.path.abspath(sys.argv[1])
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
-sys.path.insert(0, os.path.join(ROOT, "tests", "tools"))
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from support import ENGINES, PENTA, ROOT, equal, penta, run_program, skip, summary
 from llvm import llvm
 
 CC = os.path.join(ROOT, "guest", "bin", "penta-cc")
-ENGINES = ("interp", "jit", "both")
-failures = 0
-checks = 0
-
-
-def check(what, got, expected):
-    global failures, checks
-    checks += 1
-    if got != expected:
-        failures += 1
-        print(f"{what}:\n  expected {expected!r}\n  got      {got!r}"[:3000])
 
 
 def compile_program(work, source, *options):
     out = os.path.join(work, os.path.basename(source) + "".join(options).replace("-", "_") + ".polkavm")
-    done = subprocess.run([CC, "-Wall", "-Wextra", *options, os.path.join(ROOT, source), "-o", out],
-                          capture_output=True, text=True, timeout=300,
-                          env={**os.environ, "PENTA": PENTA})
-    check(f"penta-cc {source} {options}", (done.returncode, done.stdout, done.stderr), (0, "", ""))
+    done = run_program(CC, "-Wall", "-Wextra", *options, os.path.join(ROOT, source), "-o", out, text=True,
+                       env={**os.environ, "PENTA": PENTA})
+    equal(f"penta-cc {source} {options}", (done.returncode, done.stdout, done.stderr), (0, "", ""))
     return out
 
 
@@ -36,10 +22,9 @@ def run(program, *args, data=b"", cwd=None):
     """What every engine gives, checked to be the same."""
     results = []
     for engine in ENGINES:
-        done = subprocess.run([PENTA, "run", "--engine", engine, program, *args], input=data,
-                              capture_output=True, timeout=300, cwd=cwd)
+        done = penta("run", "--engine", engine, program, *args, data=data, cwd=cwd)
         results.append((done.returncode, done.stdout, done.stderr))
-        check(f"{program} on {engine}", results[-1], results[0])
+        equal(f"{program} on {engine}", results[-1], results[0])
     return results[0]
 
 
@@ -47,11 +32,9 @@ def main(*tests):
     """Runs the tests in a folder of their own; gives the exit code."""
     for tool in ("clang", "ld.lld"):
         if not llvm(tool):
-            print(f"no {tool} for penta-cc: skipped")
-            return 77
+            skip(f"no {tool} for penta-cc")
     with tempfile.TemporaryDirectory() as work:
         os.environ.setdefault("XDG_CACHE_HOME", os.path.join(work, "cache"))
         for test in tests:
             test(work)
-    print(f"{checks - failures} passed, {failures} failed")
-    return bool(failures)
+    return summary()

@@ -12,8 +12,8 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import waiting
+from support import PENTA, equal, penta, summary, write
 
-PENTA = os.path.abspath(sys.argv[1])
 IMPORTS = ("write", "read", "open", "close", "seek", "remove", "rename", "arguments", "clock", "sleep",
            "random", "exit")
 HEAD = "%isa = latest64\n%stack_size = 4096\n%rw_data_size = 8192\n" + "".join(
@@ -60,37 +60,25 @@ REMOVE = HEAD + PATH + "ecalli 5\njump @fail\n" + FAIL
 RENAME = HEAD + PATH + "u32 [0x21000] = 0x65766f6d\nu8 [0x21004] = 0x64\na2 = 0x21000\na3 = 5\necalli 6\n" \
     "jump @fail\n" + FAIL
 ENOENT, EBADF, EACCES, EISDIR, ENOTDIR, EINVAL, LONG = 2, 9, 13, 21, 20, 22, 36
-failures = 0
-
-
-def check(what, got, expected):
-    global failures
-    if got != expected:
-        failures += 1
-        print(f"{what}: expected {expected!r}, got {got!r}")
 
 
 def build(work, name, text):
     source, out = os.path.join(work, name + ".pvmasm"), os.path.join(work, name + ".polkavm")
-    with open(source, "w") as file:
-        file.write(text)
-    subprocess.run([PENTA, "asm", source, "-o", out], check=True, capture_output=True, timeout=300)
+    write(source, text)
+    penta("asm", source, "-o", out, needed=True)
     return out
 
 
 def run(program, *args, **more):
-    done = subprocess.run([PENTA, "run", program, *args], capture_output=True, timeout=60, text=True,
-                          **{"stdin": subprocess.DEVNULL, **more})
+    done = penta("run", program, *args, text=True, **{"stdin": subprocess.DEVNULL, **more})
     return done.returncode, done.stdout
 
 
 def files(work):
     home = os.path.join(work, "home")
     os.makedirs(os.path.join(home, "sub"))
-    with open(os.path.join(work, "secret"), "w") as file:
-        file.write("secret")
-    with open(os.path.join(home, "sub", "a.txt"), "w") as file:
-        file.write("hello\n" * 40)
+    write(os.path.join(work, "secret"), "secret")
+    write(os.path.join(home, "sub", "a.txt"), "hello\n" * 40)
     os.symlink("../secret", os.path.join(home, "link"))
     os.symlink("sub/a.txt", os.path.join(home, "inner"))
     os.symlink("..", os.path.join(home, "up"))
@@ -101,32 +89,31 @@ def files(work):
         def cat_of(path, *args):
             return run(cat, path, "--engine", engine, *(args or ("--files", home)))
         text = "hello\n" * 40
-        check("read", cat_of("sub/a.txt"), (0, text[2:]))  # it seeks first
-        check("leading slash", cat_of("/sub/./a.txt"), (0, text[2:]))
-        check("no folder", cat_of("sub/a.txt", "-q"), (EACCES, ""))
+        equal("read", cat_of("sub/a.txt"), (0, text[2:]))  # it seeks first
+        equal("leading slash", cat_of("/sub/./a.txt"), (0, text[2:]))
+        equal("no folder", cat_of("sub/a.txt", "-q"), (EACCES, ""))
         for path, error in (("../secret", EACCES), ("sub/../../secret", EACCES), ("sub/../sub/a.txt", EACCES),
                             ("link", EACCES), ("inner", EACCES), ("up/secret", ENOTDIR), ("pipe", EACCES),
                             ("sub", EISDIR), (".", EISDIR), ("", EISDIR), ("none", ENOENT),
                             ("sub/a.txt/b", ENOTDIR), ("n" * 300, LONG), (os.path.join(work, "secret"), ENOENT)):
-            check(f"read {path}", cat_of(path), (error, ""))
-        check("write", run(put, "new", "--files", home, "--engine", engine)[0], 0)
-        check("written", open(os.path.join(home, "new")).read(), "program")
-        check("overwrite", run(put, "sub/a.txt", "--files", home, "--engine", engine)[0], 0)
-        check("truncated", open(os.path.join(home, "sub", "a.txt")).read(), "program")
+            equal(f"read {path}", cat_of(path), (error, ""))
+        equal("write", run(put, "new", "--files", home, "--engine", engine)[0], 0)
+        equal("written", open(os.path.join(home, "new")).read(), "program")
+        equal("overwrite", run(put, "sub/a.txt", "--files", home, "--engine", engine)[0], 0)
+        equal("truncated", open(os.path.join(home, "sub", "a.txt")).read(), "program")
         for path in ("../secret", "link", "up/secret", "/../secret"):
-            check(f"write {path}", run(put, path, "--files", home)[0] in (EACCES, ENOTDIR), True)
-            check(f"remove {path}", run(remove, path, "--files", home)[0],
+            equal(f"write {path}", run(put, path, "--files", home)[0] in (EACCES, ENOTDIR), True)
+            equal(f"remove {path}", run(remove, path, "--files", home)[0],
                   0 if path == "link" else ENOTDIR if path == "up/secret" else EACCES)
             if path == "link":                 # the link itself, not what it leads to
                 os.symlink("../secret", os.path.join(home, "link"))
-            check("the secret stays", open(os.path.join(work, "secret")).read(), "secret")
-        check("rename", run(rename, "new", "--files", home)[0], 0)
-        check("renamed", sorted(os.listdir(home)), ["inner", "link", "moved", "pipe", "sub", "up"])
-        check("remove", run(remove, "moved", "--files", home)[0], 0)
-        check("removed", os.path.exists(os.path.join(home, "moved")), False)
-        with open(os.path.join(home, "sub", "a.txt"), "w") as file:
-            file.write(text)
-    check("missing folder", run(cat, "a", "--files", os.path.join(work, "none"))[0], 4)
+            equal("the secret stays", open(os.path.join(work, "secret")).read(), "secret")
+        equal("rename", run(rename, "new", "--files", home)[0], 0)
+        equal("renamed", sorted(os.listdir(home)), ["inner", "link", "moved", "pipe", "sub", "up"])
+        equal("remove", run(remove, "moved", "--files", home)[0], 0)
+        equal("removed", os.path.exists(os.path.join(home, "moved")), False)
+        write(os.path.join(home, "sub", "a.txt"), text)
+    equal("missing folder", run(cat, "a", "--files", os.path.join(work, "none"))[0], 4)
 
 
 def streams(work):
@@ -146,44 +133,42 @@ jump @main
 a0 = s0
 ecalli 11
 """)
-    done = subprocess.run([PENTA, "run", echo], input=b"12345", capture_output=True, timeout=60)
-    check("echo", (done.returncode, done.stdout, done.stderr), (5, b"12345", b""))
-    done = subprocess.run([PENTA, "run", echo, "--json"], input=b"12345", capture_output=True, timeout=60)
+    done = penta("run", echo, data=b"12345")
+    equal("echo", (done.returncode, done.stdout, done.stderr), (5, b"12345", b""))
+    done = penta("run", echo, "--json", data=b"12345")
     document = json.loads(done.stdout)
-    check("document", (document["exit"], document["guest_exit"], document["output"], document["errors"], document["stop"]),
+    equal("document", (document["exit"], document["guest_exit"], document["output"], document["errors"], document["stop"]),
           (5, 5, "12345", "", "halt"))
     # A guest that returns 20 is none that trapped, whose exit code is 20 too.
-    done = subprocess.run([PENTA, "run", echo, "--json"], input=b"1" * 20, capture_output=True, timeout=60)
+    done = penta("run", echo, "--json", data=b"1" * 20)
     document = json.loads(done.stdout)
-    check("20", (done.returncode, document["exit"], document["guest_exit"], document["stop"]), (20, 20, 20, "halt"))
+    equal("20", (done.returncode, document["exit"], document["guest_exit"], document["stop"]), (20, 20, 20, "halt"))
     trap = build(work, "trap", HEAD + "a0 = 20\ntrap\n")
-    done = subprocess.run([PENTA, "run", trap, "--json"], capture_output=True, timeout=60)
+    done = penta("run", trap, "--json")
     document = json.loads(done.stdout)
-    check("trap", (done.returncode, document["exit"], "guest_exit" in document, document["stop"]), (20, 20, False, "trap"))
-    done = subprocess.run([PENTA, "run", "-q", trap], capture_output=True, timeout=60)
-    check("trap line", (done.returncode, done.stdout[:5]), (20, b"trap "))
+    equal("trap", (done.returncode, document["exit"], "guest_exit" in document, document["stop"]), (20, 20, False, "trap"))
+    done = penta("run", "-q", trap)
+    equal("trap line", (done.returncode, done.stdout[:5]), (20, b"trap "))
     # A program that answers line by line, over pipes: nothing waits in a buffer.
     talk = subprocess.Popen([PENTA, "run", echo], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     for line in (b"one\n", b"two\n"):
         talk.stdin.write(line)
         talk.stdin.flush()
-        check("talk", waiting.line_next(talk, talk.stdout).encode(), line)
+        equal("talk", waiting.line_next(talk, talk.stdout).encode(), line)
     talk.stdin.close()
-    check("talk ends", talk.wait(timeout=60), 8)
-    with open(os.path.join(work, "in"), "w") as file:
-        file.write("ab")
-    debug = subprocess.run([PENTA, "debug", echo, "--stdin", os.path.join(work, "in")], capture_output=True,
-                           input=b"step 8\nmemory 0x20000 2\nback 6\nstep 6\nmemory 0x20000 2\ncontinue\n", timeout=60)
-    check("read once, replayed", debug.stdout.count(b"61 62"), 2)
-    check("and then the end", b"halt" in debug.stdout, True)
+    equal("talk ends", talk.wait(timeout=60), 8)
+    write(os.path.join(work, "in"), "ab")
+    debug = penta("debug", echo, "--stdin", os.path.join(work, "in"),
+                  data=b"step 8\nmemory 0x20000 2\nback 6\nstep 6\nmemory 0x20000 2\ncontinue\n")
+    equal("read once, replayed", debug.stdout.count(b"61 62"), 2)
+    equal("and then the end", b"halt" in debug.stdout, True)
 
 
 def main():
     with tempfile.TemporaryDirectory() as work:
         files(work)
         streams(work)
-    print("console: " + (f"{failures} failed" if failures else "passed"))
-    return bool(failures)
+    return summary()
 
 
 sys.exit(main())

@@ -11,14 +11,13 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-import support
 from keccak import keccak
+from support import ROOT, call, equal, exits, read, summary, write
 
-CONTRACTS = os.path.join(support.ROOT, "tests/contracts")
+CONTRACTS = os.path.join(ROOT, "tests/contracts")
 ENGINES = sys.argv[2:] or ["interp", "jit", "both"]
 AL, BO, CY = "a1" * 20, "b0" * 20, "c4" * 20
 FIRST, SECOND = "a24dc96c7cfd9e1c44d482f5fb78d118ff0c53f3", "ead6f7107935b916a44219d1bdfd00fb03e24717"
-failures = checks = 0
 
 
 def word(n):
@@ -57,11 +56,10 @@ class Chain:
     def __init__(self, engine, work):
         self.engine, self.state = engine, os.path.join(work, "state.json")
         block = {"number": 1000, "time": 1700000000, "chain_id": 420420420, "author": "ff" * 20}
-        with open(self.state, "w") as f:
-            json.dump({"block": block, "accounts": {AL: {"balance": str(10**18)}}}, f)
+        write(self.state, json.dumps({"block": block, "accounts": {AL: {"balance": str(10**18)}}}))
 
     def run(self, name, options):
-        done = support.call("run", os.path.join(CONTRACTS, name + ".polkavm"), "--host", "revive", "--json",
+        done = call("run", os.path.join(CONTRACTS, name + ".polkavm"), "--host", "revive", "--json",
                             "--engine", self.engine, "--state", self.state, "--save-state", self.state, *options, text=True)
         document = json.loads(done.stdout)
         if "output" not in document:
@@ -89,7 +87,7 @@ class Chain:
             options += ["--time", str(time)]
         for upload in uploads:
             options += ["--upload", os.path.join(CONTRACTS, upload + ".polkavm")]
-        expect(self, f"deploy {name}", [o[0] for o in self.run(name, options)], ["ok"])
+        same(self, f"deploy {name}", [o[0] for o in self.run(name, options)], ["ok"])
 
     def calls(self, name, steps):
         """Each step is (address, data, wanted outcome, wanted output[, wanted events][, options])."""
@@ -101,11 +99,11 @@ class Chain:
             if "time" in extra:
                 options += ["--time", str(extra["time"])]
         got = self.run(name, options)
-        expect(self, f"{name}: calls", len(got), len(steps))
+        same(self, f"{name}: calls", len(got), len(steps))
         for number, (step, outcome) in enumerate(zip(steps, got)):
-            expect(self, f"{name}: call {number} {step[1][:8]}", outcome[:2], (step[2], step[3]))
+            same(self, f"{name}: call {number} {step[1][:8]}", outcome[:2], (step[2], step[3]))
             if len(step) > 4 and isinstance(step[4], list):
-                expect(self, f"{name}: events of call {number}", outcome[2], step[4])
+                same(self, f"{name}: events of call {number}", outcome[2], step[4])
 
     def account(self, address):
         with open(self.state) as f:
@@ -113,15 +111,11 @@ class Chain:
 
     def balances(self, wanted):
         for address, amount in wanted.items():
-            expect(self, f"balance of {address}", int(self.account(address)["balance"]), amount)
+            same(self, f"balance of {address}", int(self.account(address)["balance"]), amount)
 
 
-def expect(chain, what, got, wanted):
-    global failures, checks
-    checks += 1
-    if got != wanted:
-        failures += 1
-        print(f"{chain.engine}: {what}:\n  wanted {wanted}\n  got    {got}")
+def same(chain, what, got, wanted):
+    equal(f"{chain.engine}: {what}", got, wanted)
 
 
 def topic(signature):
@@ -167,15 +161,13 @@ def proxy(c):
         (P, data("boom()"), "revert", ERROR + text("boom")),
         (P, data("n()"), "ok", word(7))])
     c.balances({P: 11, L: 0})
-    expect(c, "immutable data of the proxy", c.account(P).get("immutable"),
-           "0x" + bytes.fromhex(L)[::-1].hex() + "00" * 12)
+    same(c, "immutable data of the proxy", c.account(P).get("immutable"), "0x" + bytes.fromhex(L)[::-1].hex() + "00" * 12)
 
 
 def factory(c):
     F = FIRST
     c.deploy("Factory", F, uploads=["Child"])
-    with open(os.path.join(CONTRACTS, "Child.polkavm"), "rb") as f:
-        child = keccak(f.read()).hex()
+    child = keccak(read(os.path.join(CONTRACTS, "Child.polkavm"))).hex()
     made = ["3eedd0c6e2afcd5a986e3fa5084c29e65b57b74f", "26ea273c24d694b595dbddcb62819f592c0f6ca2"]
     salted = "26ab25241b03496848e52949a105b2645467ff90"
     c.calls("Factory", [
@@ -348,7 +340,7 @@ def precompiles(c):
         (P, data(any_, 8, pair((1, 2 + PRIME), g2)), "ok", refused)])
     options = ["--call", "call", "--address", P, "--calldata", data(any_, 8, bytes(192 * 257))]
     last = c.run("Pre", options)[-1]
-    expect(c, "many pairings stop", (last[0], "bn128 pairing" in last[1]), ("stopped", True))
+    same(c, "many pairings stop", (last[0], "bn128 pairing" in last[1]), ("stopped", True))
 
 
 def bank(c):
@@ -444,7 +436,7 @@ GAS = {}  # of every transaction, the same on all engines
 
 def penta(engine, command, name, options, **more):
     file = name if os.path.sep in name else os.path.join(CONTRACTS, name + ".polkavm")
-    return support.call(command, file, "--host", "revive", "--engine", engine, *options, text=True, **more)
+    return call(command, file, "--host", "revive", "--engine", engine, *options, text=True, **more)
 
 
 def gas(c):
@@ -460,15 +452,15 @@ def gas(c):
         return ([" ".join(l[:2]) for l in lines if l[0] in ("return", "trap")],
                 [int(l[1]) for l in lines if l[0] == "gas"], [l[2] for l in lines if l[0] == "return"])
     ends, used, _ = run((plain, 100000), (inner, 100000))
-    expect(c, "ends", ends, ["return 0", "return 0"])
-    expect(c, "an inner call is paid for", used[1] > used[0] + 100, True)
+    same(c, "ends", ends, ["return 0", "return 0"])
+    same(c, "an inner call is paid for", used[1] > used[0] + 100, True)
     # Enough for the caller alone: the callee runs out (code 5), and the caller reverts or runs out, too.
     few = [100, used[0] - 1, used[1] - used[0] // 2]
     ends, spent, outputs = run((plain, few[0]), (plain, few[1]), (inner, few[2]), ((FIRST, data("n()")), 10000))
-    expect(c, "too little gas", [e == "return 0" for e in ends], [False, False, False, True])
-    expect(c, "no more than given", [u <= most for u, most in zip(spent, few)], [True] * 3)
-    expect(c, "the state after it", outputs[-1], "0x" + word(0))
-    expect(c, "gas on every engine", used + spent, GAS.setdefault("gas", used + spent))
+    same(c, "too little gas", [e == "return 0" for e in ends], [False, False, False, True])
+    same(c, "no more than given", [u <= most for u, most in zip(spent, few)], [True] * 3)
+    same(c, "the state after it", outputs[-1], "0x" + word(0))
+    same(c, "gas on every engine", used + spent, GAS.setdefault("gas", used + spent))
 
 
 def debugger(c):
@@ -483,18 +475,17 @@ def debugger(c):
     out = penta(c.engine, "debug", "Bank", calls, data=script.format(steps)).stdout
     views = [part.split("\nmemory")[0].split("step ")[0] for part in out.split("gas ")[1:]]
     views = [v for v in views if "registers" in v]
-    expect(c, "views of the debugger", (len(views), len(set(views))), (3, 1))
+    same(c, "views of the debugger", (len(views), len(set(views))), (3, 1))
 
 
 def interrupts(c, work):
     """A deadline reaches the machine of an inner call."""
     source, program = os.path.join(work, "loop.pvmasm"), os.path.join(work, "loop.polkavm")
-    with open(source, "w") as f:
-        f.write("%isa = revive_v1\npub @call:\n@again:\njump @again\npub @deploy:\nret\n")
-    support.exits(0, "asm", source, "-o", program)
+    write(source, "%isa = revive_v1\npub @call:\n@again:\njump @again\npub @deploy:\nret\n")
+    exits(0, "asm", source, "-o", program)
     done = penta(c.engine, "run", "Counter", ["--contract", "33" * 20 + "=" + program, "--timeout", "0.3",
                                               "--call", "call", "--address", "33" * 20, "-q"])
-    expect(c, "a deadline inside", done.stdout.split()[:1], ["deadline"])
+    same(c, "a deadline inside", done.stdout.split()[:1], ["deadline"])
 
 
 def refusals(c, work):
@@ -505,15 +496,14 @@ def refusals(c, work):
     bad = os.path.join(work, "bad.json")
     for text in ("[]", '{"acounts": {}}', '{"accounts": {"12": {}}}', '{"accounts": {"' + AL + '": {"balance": -1}}}',
                  '{"accounts": {"' + AL + '": {"code": "00"}}}', '{"codes": {"00": "00"}}', "{"):
-        with open(bad, "w") as f:
-            f.write(text)
-        expect(c, f"state {text}", message("--state", bad) not in ("", "accepted"), True)
+        write(bad, text)
+        same(c, f"state {text}", message("--state", bad) not in ("", "accepted"), True)
     for options in (["--value", "x"], ["--caller", "11"], ["--contract", "12=x"], ["--balance", AL],
                     ["--calldata", "abc"], ["--contract", AL + "=/nowhere"], ["--block", "-1"],
                     ["--save-state", os.path.join(CONTRACTS, "Counter.polkavm")]):
-        expect(c, f"option {options[0]}", message(*options) not in ("", "accepted"), True)
-    outside = support.call("run", os.path.join(CONTRACTS, "Counter.polkavm"), "--call", "call", "--caller", AL, text=True)
-    expect(c, "an option without its host", "not revive" in outside.stderr, True)
+        same(c, f"option {options[0]}", message(*options) not in ("", "accepted"), True)
+    outside = call("run", os.path.join(CONTRACTS, "Counter.polkavm"), "--call", "call", "--caller", AL, text=True)
+    same(c, "an option without its host", "not revive" in outside.stderr, True)
 
 
 def main():
@@ -525,9 +515,7 @@ def main():
             debugger(Chain(engine, work))
             interrupts(Chain(engine, work), work)
         refusals(Chain(ENGINES[0], work), work)
-    support.COMMANDS.close()
-    print(f"{checks - failures} passed, {failures} failed")
-    return 1 if failures else 0
+    return summary()
 
 
 sys.exit(main())

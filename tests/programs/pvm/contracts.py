@@ -6,8 +6,10 @@ implementation gave them (docs/vectors.md).
 """
 import json
 import os
-import subprocess
 import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from support import equal, penta, summary
 
 
 def word(n):
@@ -33,24 +35,18 @@ CALLS = [  # blob, constructor, input, flags, output, host calls, gas
 
 
 def main():
-    penta, data = sys.argv[1:3]
-    failed = 0
+    data = os.path.abspath(sys.argv[2])
     for blob, constructor, given, flags, output, host_calls, gas in CALLS:
-        done = subprocess.run(
-            [penta, "run", "--json", f"{data}/{blob}.polkavm", "--host", "revive", "--gas", "9000000",
-             "--call", "deploy", "--calldata", constructor, "--call", "call", "--calldata", given],
-            capture_output=True, timeout=120)
+        done = penta("run", "--json", f"{data}/{blob}.polkavm", "--host", "revive", "--gas", "9000000", "--call", "deploy", "--calldata",
+                     constructor, "--call", "call", "--calldata", given)
         document = json.loads(done.stdout)
         lines = [l for l in document["output"].splitlines() if l.startswith("return")]
         deployed = DEPLOY[blob]
         wanted = (["return 0 0x", f"return {flags} 0x{output}"], deployed[0] + host_calls,
                   deployed[1] + gas)
         got = (lines, document["host_call_count"], document["gas_used"])
-        if got != wanted:
-            failed += 1
-            print(f"{blob} {given[:8]}: expected {wanted}, got {got}")
-    print(f"{len(CALLS) - failed} passed, {failed} failed")
-    return 1 if failed else 0
+        equal(f"{blob} {given[:8]}", got, wanted)
+    return summary()
 
 
 sys.exit(main())

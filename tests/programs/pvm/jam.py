@@ -12,14 +12,12 @@ import random
 import re
 import shutil
 import struct
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-import support
 from keccak import keccak
-from support import PENTA, ROOT
+from support import PENTA, ROOT, call, expect, run_program, summary
 from llvm import llvm
 
 TOKEN, BANK = 1000, 1001
@@ -45,19 +43,9 @@ BANK_SOURCE = """%dialect = jam
     ret
 """
 
-passed = failed = 0
-
-
-def expect(ok, what):
-    global passed, failed
-    passed += bool(ok)
-    failed += not ok
-    if not ok:
-        print("FAIL", what)
-
 
 def penta(*args):
-    done = support.call(*args)
+    done = call(*args)
     if done.returncode not in (0, 20):
         print(" ".join(args), done.stdout.decode()[-500:], done.stderr.decode()[-500:])
     return done
@@ -218,7 +206,7 @@ def saved_by_every_command(work, token):
     def save(*args, keys=None):
         if os.path.exists(path):
             os.remove(path)
-        done = support.call(*args, *common, data=keys)
+        done = call(*args, *common, data=keys)
         return done, open(path).read() if os.path.exists(path) else None
 
     state = save("run", "-q")[1]
@@ -290,9 +278,9 @@ def programs(work):
         os.mkdir(folders[1])
         for name, entries, metadata in (("token", "refine,accumulate", "0005746f6b656e"), ("authorizer", "is_authorized", "0005746f6b656e"),
                                         ("skeleton", "refine,accumulate", "")):
-            done = subprocess.run([ROOT + "/guest/bin/penta-cc", "-O2", "-Wall", "-Wextra", f"{ROOT}/examples/jam/{name}.c", "--to", "jam",
-                                   "--dispatch", entries, "--metadata", metadata, "-o", f"{folders[1]}/{name}.jam"],
-                                  capture_output=True, text=True, timeout=300, env={**os.environ, "PENTA": PENTA})
+            done = run_program(ROOT + "/guest/bin/penta-cc", "-O2", "-Wall", "-Wextra", f"{ROOT}/examples/jam/{name}.c", "--to", "jam",
+                               "--dispatch", entries, "--metadata", metadata, "-o", f"{folders[1]}/{name}.jam", text=True,
+                               env={**os.environ, "PENTA": PENTA})
             expect((done.returncode, done.stderr) == (0, ""), f"penta-cc {name}.c: {done.stderr[-500:]}")
     with open(os.path.join(work, "bank.pvmasm"), "w", encoding="utf-8") as source:
         source.write(BANK_SOURCE)
@@ -347,6 +335,4 @@ with tempfile.TemporaryDirectory() as work_folder:
         if os.path.exists(one + "/skeleton.jam"):
             for each in ("interp", "jit", "both"):
                 skeleton(one, each)
-support.COMMANDS.close()
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed != 0)
+sys.exit(summary())

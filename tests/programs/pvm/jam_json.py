@@ -8,13 +8,13 @@ import copy
 import json
 import os
 import random
-import subprocess
 import sys
 import tempfile
 
-PENTA = sys.argv[1]
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from support import expect, penta, read, summary, write
+
 ZERO = "00" * 32
-passed = failed = 0
 
 STATE = {"chain": "tiny", "slot": 49,
          "privileges": {"bless": 7, "assign": [7, 8], "designate": 7, "register": 7, "always_acc": []},
@@ -28,14 +28,6 @@ REPORT = {"package_spec": {"hash": ZERO, "length": 1, "erasure_root": ZERO, "exp
           "results": [{"service_id": 7, "code_hash": ZERO, "payload_hash": ZERO, "accumulate_gas": 10,
                        "result": {"ok": "aa"}}]}
 BLOCK = {"slot": 50, "entropy": ZERO, "reports": [REPORT], "preimages": []}
-
-
-def expect(ok, what):
-    global passed, failed
-    passed += bool(ok)
-    failed += not ok
-    if not ok:
-        print("FAIL", what)
 
 
 def changed(document, path, value):
@@ -57,13 +49,11 @@ class Folder:
 
     def write(self, name, document):
         path = os.path.join(self.folder, name)
-        with open(path, "wb") as out:
-            out.write(document if isinstance(document, bytes) else json.dumps(document).encode())
+        write(path, document if isinstance(document, bytes) else json.dumps(document).encode())
         return path
 
     def block(self, state, block):
-        return subprocess.run([PENTA, "block", self.write("state.json", state), self.write("block.json", block)],
-                              capture_output=True, timeout=30)
+        return penta("block", self.write("state.json", state), self.write("block.json", block))
 
     def refused(self, state, block, *words):
         done = self.block(state, block)
@@ -149,8 +139,7 @@ def unusual_documents(f):
     path = os.path.join(f.folder, "saved.json")
 
     def saved(state, block):
-        done = subprocess.run([PENTA, "block", f.write("state.json", state), f.write("block.json", block),
-                               "--save-state", path], capture_output=True, timeout=30)
+        done = penta("block", f.write("state.json", state), f.write("block.json", block), "--save-state", path)
         text = open(path, encoding="utf-8").read() if done.returncode == 0 else done.stderr.decode()
         if os.path.exists(path):
             os.remove(path)
@@ -219,17 +208,17 @@ def vectors(f):
                               (["expect", "gas"], {"7": 5}, "gas"), (["expect", "gas"], {"x": [1, 1]}, "gas"),
                               (["gp"], "0.9", "'0.9'"), (["gp"], 7, "version")):
         name = f.write("step.json", changed(step, path, value))
-        done = subprocess.run([PENTA, "conform", name], capture_output=True, timeout=30)
+        done = penta("conform", name)
         text = (done.stdout + done.stderr).decode()
         expect(done.returncode == 1 and word in text, f"{path} {value}: {done.returncode} {text!r}")
-    done = subprocess.run([PENTA, "conform", f.write("step.json", step)], capture_output=True, timeout=30)
+    done = penta("conform", f.write("step.json", step))
     expect(done.returncode == 0, f"an empty step: {done.stdout.decode()}")
     for version, privileges in (("0.7.0", 17), ("0.7.1", 21)):  # whose lengths differ by the registrar
         old = changed(changed(step, ["privileges"], "00" * privileges), ["gp"], version)
-        done = subprocess.run([PENTA, "conform", f.write("step.json", old)], capture_output=True, timeout=30)
+        done = penta("conform", f.write("step.json", old))
         expect(done.returncode == 0, f"an empty step of {version}: {done.stdout.decode()}")
     hexed = changed(step, ["state"], {"0x" + "ff" + "00" * 30: "0x" + "00" * 89})
-    done = subprocess.run([PENTA, "conform", f.write("step.json", hexed)], capture_output=True, timeout=30)
+    done = penta("conform", f.write("step.json", hexed))
     expect(done.returncode == 0, f"keys with 0x: {done.stdout.decode()}")
 
 
@@ -245,8 +234,7 @@ def published(step, folder):
     """A reduced step as a block between two whole states; None where the tiny chain's cores do not suffice."""
     def value(text):
         if text.startswith("@"):
-            with open(os.path.join(folder, "..", "blobs", text[1:]), "rb") as file:
-                return file.read()
+            return read(os.path.join(folder, "..", "blobs", text[1:]))
         return bytes.fromhex(text)
 
     def chapter(n):
@@ -295,12 +283,12 @@ def published_steps(f):
             continue
         steps += 1
         path = f.write("import.json", step)
-        done = subprocess.run([PENTA, "conform", path], capture_output=True, timeout=60)
+        done = penta("conform", path)
         expect(done.returncode == 0, f"{name} as published: {done.stdout.decode()}")
         # Too few assurances: nothing is accumulated, which is not what the state after it says.
         if step["pre_state"]["keyvals"] and any(a["bitfield"] != "0x00" for a in step["block"]["extrinsic"]["assurances"]):
             step["block"]["extrinsic"]["assurances"].pop(0)
-            done = subprocess.run([PENTA, "conform", f.write("import.json", step)], capture_output=True, timeout=60)
+            done = penta("conform", f.write("import.json", step))
             expect(done.returncode == 1, f"{name} with four assurances")
     expect(steps, "there are steps")
 
@@ -309,5 +297,4 @@ with tempfile.TemporaryDirectory() as work:
     parts = (wrong_documents, unusual_documents, mutated_documents, vectors)
     for part in parts if len(sys.argv) == 2 else (published_steps,):
         part(Folder(work))
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed != 0)
+sys.exit(summary())

@@ -7,14 +7,14 @@ called at its own entry after the rounds, later as one more round of accumulate.
 import hashlib
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
-PENTA = sys.argv[1]
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from support import expect, penta, read, read_text, summary, write
+
 ZERO = "00" * 32
 SENDER, RECEIVER = 1001, 1002
-passed = failed = 0
 
 HEAD = """%dialect = jam
 %isa = {isa}
@@ -59,27 +59,17 @@ RECEIVE = """    trap
 """
 
 
-def expect(ok, what):
-    global passed, failed
-    passed += bool(ok)
-    failed += not ok
-    if not ok:
-        print("FAIL", what)
-
-
 def blake(data):
     return hashlib.blake2b(data, digest_size=32).hexdigest()
 
 
 def assemble(folder, name, text):
     source = os.path.join(folder, name + ".pvmasm")
-    with open(source, "w", encoding="utf-8") as out:
-        out.write(text)
+    write(source, text)
     path = os.path.join(folder, name + ".jam")
-    done = subprocess.run([PENTA, "asm", source, "-o", path], capture_output=True, timeout=30)
+    done = penta("asm", source, "-o", path)
     expect(done.returncode == 0, done.stderr.decode())
-    with open(path, "rb") as file:
-        return file.read()
+    return read(path)
 
 
 def one(folder, version, engine):
@@ -102,16 +92,13 @@ def one(folder, version, engine):
     names = []
     for name, document in (("state.json", state), ("block.json", block)):
         names.append(os.path.join(folder, name))
-        with open(names[-1], "w", encoding="utf-8") as out:
-            json.dump(document, out)
+        write(names[-1], json.dumps(document))
     saved = os.path.join(folder, "saved.json")
-    done = subprocess.run([PENTA, "block", *names, "--engine", engine, "--save-state", saved, "--json"],
-                          capture_output=True, timeout=30)
+    done = penta("block", *names, "--engine", engine, "--save-state", saved, "--json")
     what = f"{version} {engine}"
     expect(done.returncode == 0, f"{what}: {done.stderr.decode()}")
     told = json.loads(done.stdout)["blocks"][0]
-    with open(saved, encoding="utf-8") as file:
-        text = file.read()
+    text = read_text(saved)
     after = json.loads(text)
     accounts = {a["id"]: a for a in after["accounts"]}
     expect(after["version"] == version, f"{what}: the state keeps its version")
@@ -152,9 +139,8 @@ def vectors(folder, version, engine, state, block, told):
              ("services that are missing", {**good, "expect": {"keys": keys, "services": {}}})]
     path = os.path.join(folder, "vector.json")
     for what, document in [("right", good)] + (wrong if engine == "interp" else []):
-        with open(path, "w", encoding="utf-8") as out:
-            json.dump(document, out)
-        done = subprocess.run([PENTA, "conform", "--engine", engine, path], capture_output=True, timeout=30)
+        write(path, json.dumps(document))
+        done = penta("conform", "--engine", engine, path)
         right = document is good
         expect(done.returncode == (not right) and done.stdout.endswith(
             b"1 passed, 0 failed\n" if right else b"0 passed, 1 failed\n"),
@@ -164,18 +150,17 @@ def vectors(folder, version, engine, state, block, told):
 def inside(folder):
     """trace and debug show the instructions of inner machines, too; going back does not run them again."""
     cases = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "cases", "pvm")
-    with open(os.path.join(cases, "jam_inner_trace.test"), encoding="utf-8") as file:
-        text = file.read().split("-- asm\n")[1].split("-- run\n")[0]
+    text = read_text(os.path.join(cases, "jam_inner_trace.test")).split("-- asm\n")[1].split("-- run\n")[0]
     assemble(folder, "inside", text)
     options = [os.path.join(folder, "inside.jam"), "--dialect", "jam", "--isa", "latest64", "--host", "jam",
                "--state", cases + "/jam_state.json", "--package", cases + "/jam_package.json", "--entry", "refine",
                "--inner-trace"]
     want = ["inner 0      0  a0 = a0 + a1", "inner 0      3  u8 [0x10000] = a0", "inner 0      8  ecalli 5"]
     for command, keys in (("trace", None), ("debug", b"continue\nback 3\ncontinue\nback 10\ncontinue\n")):
-        done = subprocess.run([PENTA, command, *options], input=keys, capture_output=True, timeout=30)
+        done = penta(command, *options, data=keys)
         got = [line for line in done.stdout.decode().split("\n") if line.startswith("inner")]
         expect(got == want, f"{command} --inner-trace: {done.stdout.decode()} {done.stderr.decode()}")
-    done = subprocess.run([PENTA, "trace", *options, "--json"], capture_output=True, timeout=30)
+    done = penta("trace", *options, "--json")
     expect([line["inner"] for line in json.loads(done.stdout)["lines"] if "inner" in line] == want, "trace --json")
 
 
@@ -183,5 +168,4 @@ with tempfile.TemporaryDirectory() as work:
     inside(work)
     for gp in ("0.6.7", "0.7.0", "0.7.1", "0.7.2", "0.8-draft"):
         expect(len({one(work, gp, e) for e in ("interp", "jit", "both")}) == 1, f"{gp}: the engines agree")
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed != 0)
+sys.exit(summary())

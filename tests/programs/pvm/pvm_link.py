@@ -9,33 +9,18 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
-import tempfile
 
-PENTA = os.path.abspath(sys.argv[1])
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from support import PENTA, expect, in_one_folder, penta, read, run_program, skip, write
+from llvm import llvm
+
 SUITE = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pvm_link")
-sys.path.insert(0, os.path.join(SOURCES, "..", "..", "..", "tools"))
-from llvm import llvm
 
 CLANG, LLD = llvm("clang"), llvm("ld.lld")
 LEVELS = ("0", "1", "2")
 FLAGS = ["-ffreestanding", "-fno-builtin", "-Wall", "-Wextra", "-Werror", "-I", SOURCES]
-passed = failed = 0
-
-
-def check(name, ok, detail=""):
-    global passed, failed
-    if ok:
-        passed += 1
-    else:
-        failed += 1
-        print("FAIL", name, detail)
-
-
-def penta(*args):
-    return subprocess.run([PENTA, *args], capture_output=True, cwd=work, timeout=300)
 
 
 def result(path, *options, engine="jit"):
@@ -72,12 +57,12 @@ def suite():
             for level in LEVELS if isa == isas[0] else ("2",):
                 done = penta("link", path, "--isa", isa, "-O" + level, "-o", "suite.polkavm")
                 if done.returncode:
-                    check(f"{name} {isa} -O{level}", False, done.stderr.decode())
+                    expect(False, f"{name} {isa} -O{level}", done.stderr.decode())
                     continue
                 for engine in ("interp", "jit"):
                     done = penta("run", "suite.polkavm", "--call", "main", "--engine", engine, "--quiet")
-                    check(f"{name} {isa} -O{level} {engine}", done.returncode == 0, done.stdout[:60])
-    return len(files)
+                    expect(done.returncode == 0, f"{name} {isa} -O{level} {engine}", done.stdout[:60])
+    expect(files, "the suite has files")
 
 
 # ---- conditional moves, with every register twice ----
@@ -113,34 +98,33 @@ def target(bits, extra="_zbb_xtheadcondmov"):
 
 
 def compile_c(source, out, *flags):
-    done = subprocess.run([CLANG, *FLAGS, *flags, "-c", source, "-o", out], capture_output=True, cwd=work, timeout=300)
+    done = run_program(CLANG, *FLAGS, *flags, "-c", source, "-o", out)
     assert done.returncode == 0, done.stderr.decode()
     return out
 
 
 def native(names):
     """What run() returns on this machine."""
-    with open(os.path.join(work, "native.c"), "w") as out:
-        out.write('#include "export.h"\nint printf(const char *, ...);\n'
+    write("native.c",
+          '#include "export.h"\nint printf(const char *, ...);\n'
                   'int main(void) { return !printf("%llu", run()); }\n')
-    done = subprocess.run([CLANG, *FLAGS, "-O1", "native.c", *(os.path.join(SOURCES, n) for n in names),
-                           "-o", "native"], capture_output=True, cwd=work, timeout=300)
+    done = run_program(CLANG, *FLAGS, "-O1", "native.c", *(os.path.join(SOURCES, n) for n in names), "-o", "native")
     assert done.returncode == 0, done.stderr.decode()
-    return int(subprocess.run([os.path.join(work, "native")], capture_output=True, timeout=300).stdout)
+    return int(run_program("./native").stdout)
 
 
 def link_and_compare(name, bits, want, inputs):
     for level in LEVELS:
         done = penta("link", *inputs, "-O" + level, "-o", "program.polkavm")
         if done.returncode:
-            check(f"{name} -O{level} links", False, done.stderr.decode())
+            expect(False, f"{name} -O{level} links", done.stderr.decode())
             continue
-        check(f"{name} -O{level} is valid", penta("validate", "program.polkavm").returncode == 0)
+        expect(penta("validate", "program.polkavm").returncode == 0, f"{name} -O{level} is valid")
         for engine in ("interp", "jit"):
             got = result("program.polkavm", "--call", "run", engine=engine)
             if bits == 32 and isinstance(got, tuple):
                 got = got[0] & 0xFFFFFFFF | (got[1] & 0xFFFFFFFF) << 32,
-            check(f"{name} -O{level} {engine}", isinstance(got, tuple) and got[0] == want, f"{got}, not {want}")
+            expect(isinstance(got, tuple) and got[0] == want, f"{name} -O{level} {engine}", f"{got}, not {want}")
 
 
 def sources():
@@ -158,9 +142,8 @@ def sources():
                 link_and_compare(name, bits, want, objects)
                 if not lld:
                     continue
-                subprocess.run([LLD, "--emit-relocs", "--no-relax", "-pie", "-z", "notext", "-e", "run",
-                                "--unresolved-symbols=ignore-all", *objects, "-o", "linked.elf"],
-                               check=True, cwd=work, timeout=300)
+                run_program(LLD, "--emit-relocs", "--no-relax", "-pie", "-z", "notext", "-e", "run", "--unresolved-symbols=ignore-all",
+                            *objects, "-o", "linked.elf", needed=True)
                 link_and_compare(name + " by lld", bits, want, ["linked.elf"])
 
 
@@ -188,10 +171,9 @@ EXPORT = RECORD + """
 
 
 def assemble(text, out="case.o", flags=(), arch="rv64imafdc_zbb_xtheadcondmov_zicond"):
-    with open(os.path.join(work, "case.s"), "w") as source:
-        source.write(text)
-    done = subprocess.run([CLANG, "--target=riscv64-unknown-none-elf", "-march=" + arch, "-mabi=lp64",
-                           "-mno-relax", *flags, "-c", "case.s", "-o", out], capture_output=True, cwd=work, timeout=300)
+    write("case.s", text)
+    done = run_program(CLANG, "--target=riscv64-unknown-none-elf", "-march=" + arch, "-mabi=lp64", "-mno-relax", *flags, "-c", "case.s",
+                       "-o", out)
     assert done.returncode == 0, done.stderr.decode()
     return out
 
@@ -251,16 +233,16 @@ def optimisations():
         values = []
         for level in LEVELS:
             done = penta("link", "case.o", "-O" + level, "-o", f"case{level}.polkavm")
-            check(f"{name}: links", done.returncode == 0, done.stderr.decode())
+            expect(done.returncode == 0, f"{name}: links", done.stderr.decode())
             options = [word for a in arguments for word in ("--arg", str(a))]
             values += [result(f"case{level}.polkavm", "--call", "run", *options, engine=e)
                        for e in ("interp", "jit")]
-        check(f"{name}: same result", all(isinstance(v, tuple) and v[0] == values[0][0] for v in values), values)
+        expect(all(isinstance(v, tuple) and v[0] == values[0][0] for v in values), f"{name}: same result", values)
         listing = penta("dis", "case2.polkavm", "--style", "upstream").stdout.decode()
-        check(f"{name}: done", re.search(wanted, listing), listing)
-        check(f"{name}: nothing left over", not re.search(unwanted, listing), listing)
-        sizes = [os.path.getsize(os.path.join(work, f"case{level}.polkavm")) for level in LEVELS]
-        check(f"{name}: not larger", sizes[2] <= sizes[0], sizes)
+        expect(re.search(wanted, listing), f"{name}: done", listing)
+        expect(not re.search(unwanted, listing), f"{name}: nothing left over", listing)
+        sizes = [os.path.getsize(f"case{level}.polkavm") for level in LEVELS]
+        expect(sizes[2] <= sizes[0], f"{name}: not larger", sizes)
 
 
 # (name, assembly or bytes, options, code, what the message must say)
@@ -302,11 +284,11 @@ def findings(*args):
     return done.returncode, document.get("diagnostics", [])
 
 
-def expect(name, code, pattern, *args):
+def refused(name, code, pattern, *args):
     status, found = findings(*args)
     match = [f for f in found if f["code"] == code and re.search(pattern, f["message"])]
-    check(f"error: {name}", status != 0 and match, found)
-    check(f"error: {name}: writes nothing", not os.path.exists(os.path.join(work, "error.polkavm")))
+    expect(status != 0 and match, f"error: {name}", found)
+    expect(not os.path.exists("error.polkavm"), f"error: {name}: writes nothing")
     return match[0] if match else {}
 
 
@@ -315,54 +297,49 @@ def errors():
     again = '.pushsection .polkavm_exports,"R",@note\n.byte {}\n.8byte .Lrun_meta\n.8byte g\n.popsection\n'
     assemble(program("") + again.format(1) + again.format(9) + "g: li a0, 1\nret\n")
     found = findings("case.o")[1]
-    check("error: one finding about exports", [f["code"] for f in found] == ["PVM0305"], found)
+    expect([f["code"] for f in found] == ["PVM0305"], "error: one finding about exports", found)
     for name, source, options, code, pattern in ERRORS:
         if isinstance(source, bytes):
-            with open(os.path.join(work, "case.o"), "wb") as out:
-                out.write(source)
+            write("case.o", source)
         else:
             assemble(source)
-        expect(name, code, pattern, "case.o", *options)
+        refused(name, code, pattern, "case.o", *options)
     compile_c(os.path.join(SOURCES, "helper.c"), "x86.o")
-    expect("another machine", "PVM0302", "x86-64", "x86.o")
+    refused("another machine", "PVM0302", "x86-64", "x86.o")
     assemble(program(""), "one.o")
-    expect("defined twice", "PVM0305", "run is defined here and in one.o", "one.o", shutil.copy(
-        os.path.join(work, "one.o"), os.path.join(work, "two.o")))
+    refused("defined twice", "PVM0305", "run is defined here and in one.o", "one.o",
+            shutil.copy("one.o", "two.o"))
     # the line where it happens
-    with open(os.path.join(work, "float.c"), "w") as out:
-        out.write('#include "export.h"\nvolatile double d;\n\nu64 run(void)\n{\n    d = d * 3;\n    return 0;\n}\n')
+    write("float.c", '#include "export.h"\nvolatile double d;\n\nu64 run(void)\n{\n    d = d * 3;\n    return 0;\n}\n')
     compile_c("float.c", "float.o", "--target=riscv64-unknown-none-elf", "-march=rv64imafdc", "-mabi=lp64d",
               "-g", "-O1", "-Wno-unused-command-line-argument")
-    expect("source line", "PVM0308", r"in run at 0x\w+, float\.c:6", "float.o")
+    refused("source line", "PVM0308", r"in run at 0x\w+, float\.c:6", "float.o")
     # an ELF program that has lost its relocations
     assemble(program("la a0, word\nlw a0, 0(a0)\n.data\nword: .word 1\n.text"))
-    subprocess.run([LLD, "-pie", "-z", "notext", "-e", "run", "case.o", "-o", "bare.elf"], check=True, cwd=work, timeout=300)
-    found = expect("no relocations", "PVM0307", "no relocation", "bare.elf")
-    check("error: no relocations: names the flag", "--emit-relocs" in found.get("note", ""), found)
+    run_program(LLD, "-pie", "-z", "notext", "-e", "run", "case.o", "-o", "bare.elf", needed=True)
+    found = refused("no relocations", "PVM0307", "no relocation", "bare.elf")
+    expect("--emit-relocs" in found.get("note", ""), "error: no relocations: names the flag", found)
     # relocations that no longer fit the code, which was made shorter without them
-    with open(os.path.join(work, "relaxed.c"), "w") as out:
-        out.write('#include "export.h"\nlong f(long);\nu64 run(void) { return (u64)(f(1) + f(2) + f(3)); }\nlong f(long x) { return x; }\n')
+    write("relaxed.c",
+          '#include "export.h"\nlong f(long);\nu64 run(void) { return (u64)(f(1) + f(2) + f(3)); }\nlong f(long x) { return x; }\n')
     compile_c("relaxed.c", "relaxed.o", *target(64), "-O1", "-fno-inline", "-fPIE", "-mcmodel=medany")
-    subprocess.run([LLD, "--emit-relocs", "-pie", "-z", "notext", "-e", "run", "relaxed.o", "-o", "relaxed.elf"], check=True, cwd=work, timeout=300)
+    run_program(LLD, "--emit-relocs", "-pie", "-z", "notext", "-e", "run", "relaxed.o", "-o", "relaxed.elf", needed=True)
     status, found = findings("relaxed.elf")
-    check("error: relaxed: names the flag", not status or any("--no-relax" in f.get("note", "") for f in found), (status, found))
+    expect(not status or any("--no-relax" in f.get("note", "") for f in found), "error: relaxed: names the flag", (status, found))
 
 
 def damage():
     """Cut and broken objects are refused or linked, without a crash or a hang."""
     assemble(program("la a0, word\nlw a0, 0(a0)\ncall f\nret\nf: ret\n.data\nword: .word 1\n.text"), flags=["-g"])
-    with open(os.path.join(work, "case.o"), "rb") as file:
-        whole = file.read()
+    whole = read("case.o")
     for size in range(0, len(whole), max(1, len(whole) // 60)):
-        with open(os.path.join(work, "cut.o"), "wb") as out:
-            out.write(whole[:size])
+        write("cut.o", whole[:size])
         done = penta("link", "cut.o", "-o", "cut.polkavm")
-        check(f"cut to {size}", 0 < done.returncode < 20, done.returncode)
+        expect(0 < done.returncode < 20, f"cut to {size}", done.returncode)
     for at in range(0, len(whole), max(1, len(whole) // 150)):
-        with open(os.path.join(work, "cut.o"), "wb") as out:
-            out.write(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1:])
+        write("cut.o", whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1:])
         done = penta("link", "cut.o", "-o", "cut.polkavm")
-        check(f"broken at {at}", 0 <= done.returncode < 20, done.returncode)
+        expect(0 <= done.returncode < 20, f"broken at {at}", done.returncode)
 
 
 # Fields of section headers and symbols that are indices of another section, symbol or name.
@@ -370,16 +347,14 @@ HEADER = {"sh_name": (0, 4), "sh_link": (40, 4), "sh_info": (44, 4)}
 
 
 def object_with(whole, at, size, value):
-    with open(os.path.join(work, "case.o"), "wb") as out:
-        out.write(whole[:at] + value.to_bytes(size, "little") + whole[at + size:])
+    write("case.o", whole[:at] + value.to_bytes(size, "little") + whole[at + size:])
 
 
 def indices():
     """What an object refers to by number is there, and is what it should be."""
     assemble(program("la a0, word\nlw a0, 0(a0)\ncall f\nret\nf: ret\n.data\nword: .word 1\n"
                      '.section .text.g,"axG",@progbits,g,comdat\n.weak g\ng: ret\n.text'))
-    with open(os.path.join(work, "case.o"), "rb") as file:
-        whole = file.read()
+    whole = read("case.o")
     table, count = int.from_bytes(whole[40:48], "little"), int.from_bytes(whole[60:62], "little")
 
     def field(section, name):
@@ -393,7 +368,7 @@ def indices():
     rela, group, symtab = kinds.index(4), kinds.index(17), kinds.index(2)
     symbols, members = header(symtab, 24), header(group, 24)
     first_reloc = header(rela, 24)
-    check("the object links", penta("link", "case.o", "-o", "whole.polkavm").returncode == 0)
+    expect(penta("link", "case.o", "-o", "whole.polkavm").returncode == 0, "the object links")
     cases = [("symbol 0 is global", symbols + 4, 1, 0x10, "symbol 0"),
              ("symbol 0 has a value", symbols + 8, 8, 1, "symbol 0"),
              ("a symbol's section", symbols + 24 + 6, 2, count, "section that is not there"),
@@ -417,16 +392,16 @@ def indices():
              ("relocations without symbols", *field(rela, "sh_link"), count, "symbols that are not")]
     for name, at, size, value, pattern in cases:
         object_with(whole, at, size, value)
-        expect("index: " + name, "PVM0301", pattern, "case.o")
+        refused("index: " + name, "PVM0301", pattern, "case.o")
 
 
 # ---- several objects ----
 
 def archive(name, *members):
-    with open(os.path.join(work, name), "wb") as out:
+    with open(name, "wb") as out:
         out.write(b"!<arch>\n")
         for member in members:
-            data = open(os.path.join(work, member), "rb").read()
+            data = open(member, "rb").read()
             out.write(f"{member + '/':<16}{0:<12}{0:<6}{0:<6}{644:<8}{len(data):<10}`\n".encode() + data)
             out.write(b"\n" * (len(data) % 2))
 
@@ -443,38 +418,36 @@ def several():
     # a strong definition before a weak one
     assemble(".globl factor\n.data\n.align 2\nfactor: .word 1000\n", "factor.o")
     penta("link", "calls.o", "helper.o", "factor.o", "-o", "strong.polkavm")
-    check("strong before weak", result("strong.polkavm", "--call", "run")[0] != want)
+    expect(result("strong.polkavm", "--call", "run")[0] != want, "strong before weak")
     # a weak name without a definition, in an object and in a program with stubs for dynamic linking
     assemble(".weak nobody\n" + program("lga a0, nobody\nbeqz a0, 1f\ncall nobody\n1: addi a0, a0, 7"), "weak.o")
-    subprocess.run([LLD, "--emit-relocs", "--no-relax", "-pie", "-z", "notext", "-e", "run", "weak.o", "-o", "weak.elf"],
-                   check=True, cwd=work, timeout=300)
+    run_program(LLD, "--emit-relocs", "--no-relax", "-pie", "-z", "notext", "-e", "run", "weak.o", "-o", "weak.elf", needed=True)
     for name in ("weak.o", "weak.elf"):
         done = penta("link", name, "-o", "weak.polkavm")
-        check(f"{name}: links", done.returncode == 0, done.stderr.decode())
-        check(f"{name}: is nothing", result("weak.polkavm", "--call", "run")[0] == 7)
+        expect(done.returncode == 0, f"{name}: links", done.stderr.decode())
+        expect(result("weak.polkavm", "--call", "run")[0] == 7, f"{name}: is nothing")
     # common symbols: the largest and strictest, unless one is initialised; no member of an archive for a weak name
     for name, text in (("one.c", "#include \"export.h\"\nint shared[2];\nchar wide[1];\nint other(void);\n"
                                  "extern int lazy(void) __attribute__((weak));\n"
                                  "u64 run(void) { shared[1] = 3; return (u64)(shared[1] + other() + ((long)wide & 63) + (lazy ? 1000 : 0)); }\n"),
                        ("two.c", "int shared[50];\n__attribute__((aligned(64))) char wide[1];\nint other(void) { shared[49] = 4; return shared[49]; }\n"),
                        ("set.c", "int shared[50] = {0, 9};\n"), ("lazy.c", "int lazy(void) { return 1; }\n")):
-        with open(os.path.join(work, name), "w") as out:
-            out.write(text)
+        write(name, text)
         compile_c(name, name[:3] + ".o", *target(64), "-O1", "-fcommon", "-fPIE", "-mcmodel=medany")
     archive("lazy.a", "laz.o")
     for inputs in (("one.o", "two.o"), ("two.o", "one.o", "lazy.a"), ("set.o", "one.o", "two.o"), ("two.o", "one.o", "set.o")):
         done = penta("link", *inputs, "-o", "common.polkavm")
-        check(f"common {inputs}", (done.returncode, result("common.polkavm", "--call", "run")[0]) == (0, 7), done.stderr.decode())
+        expect((done.returncode, result("common.polkavm", "--call", "run")[0]) == (0, 7), f"common {inputs}", done.stderr.decode())
     # functions of a header in two objects
     for name, value in (("left", 1), ("right", 2)):
-        with open(os.path.join(work, name + ".cc"), "w") as out:
-            out.write("struct Counter { static inline int n = 40; int next() { return ++n; } };\n"
-                      f"extern \"C\" int {name}() {{ return Counter().next() * {value}; }}\n")
+        write(name + ".cc",
+              "struct Counter {static inline int n = 40; int next() {return ++n; } };\n"
+              f"extern \"C\" int {name}() {{return Counter().next() * {value}; }}\n")
         compile_c(name + ".cc", name + ".o", *target(64), "-O0", "-fPIE", "-mcmodel=medany", "-fno-exceptions")
     assemble(program("addi sp, sp, -16\nsd ra, 0(sp)\ncall left\nsd a0, 8(sp)\ncall right\nld a1, 8(sp)\n"
                      "add a0, a0, a1\nld ra, 0(sp)\naddi sp, sp, 16"), "main.o")
     penta("link", "main.o", "left.o", "right.o", "-o", "inline.polkavm")
-    check("inline functions of two objects are one", result("inline.polkavm", "--call", "run")[0] == 41 + 84)
+    expect(result("inline.polkavm", "--call", "run")[0] == 41 + 84, "inline functions of two objects are one")
     # bounds of sections
     assemble('.section .init_array,"aw",@init_array\n.8byte 7\n.section .init_array.5,"aw",@init_array\n'
              '.8byte 5\n.section items,"aw",@progbits\n.8byte 30\n', "array.o")
@@ -483,9 +456,8 @@ def several():
                      "ld a5, 0(a3)\nadd a0, a0, a5\nsub a4, a4, a3\nadd a0, a0, a4"), "bounds.o")
     for level in LEVELS:
         done = penta("link", "bounds.o", "array.o", "-O" + level, "-o", "bounds.polkavm")
-        check("bounds of sections link", done.returncode == 0, done.stderr.decode())
-        check(f"bounds of sections -O{level}",
-              result("bounds.polkavm", "--call", "run")[0] == (5 << 8) + 16 + 30 + 8)
+        expect(done.returncode == 0, "bounds of sections link", done.stderr.decode())
+        expect(result("bounds.polkavm", "--call", "run")[0] == (5 << 8) + 16 + 30 + 8, f"bounds of sections -O{level}")
 
 
 # ---- what comes out ----
@@ -494,71 +466,69 @@ def outputs():
     text = program("addi a0, a0, 1") + ".globl other\nother: li a0, 9\nret\n" + EXPORT.format("other", 1)
     assemble(text)
     done = penta("link", "case.o", "--to", "jam", "--dispatch", "other,run", "-o", "case.jam", "--map-file", "map.txt")
-    check("jam links", done.returncode == 0, done.stderr.decode())
-    check("jam at pc 0", result("case.jam", "--pc", "0")[0] == 9)
-    check("jam at pc 5", result("case.jam", "--pc", "5", "--reg", "a0=41")[0] == 42)
+    expect(done.returncode == 0, "jam links", done.stderr.decode())
+    expect(result("case.jam", "--pc", "0")[0] == 9, "jam at pc 0")
+    expect(result("case.jam", "--pc", "5", "--reg", "a0=41")[0] == 42, "jam at pc 5")
     info = penta("info", "case.jam").stdout.decode()
-    check("jam is jam", "jam" in info, info)
-    check("jam without metadata", "with metadata" not in info, info)
+    expect("jam" in info, "jam is jam", info)
+    expect("with metadata" not in info, "jam without metadata", info)
     for metadata in ("", "0005746f6b656e"):
         penta("link", "case.o", "--to", "jam", "--dispatch", "other,run", "--metadata", metadata, "-o", "meta.jam")
-        plain, framed = (open(os.path.join(work, name), "rb").read() for name in ("case.jam", "meta.jam"))
-        check("jam with metadata", framed == bytes([len(metadata) // 2]) + bytes.fromhex(metadata) + plain)
-        check("jam with metadata runs", result("meta.jam", "--pc", "0")[0] == 9)
-    map_text = open(os.path.join(work, "map.txt")).read()
-    check("map names functions", re.search(r"\d+ run  case\.o", map_text), map_text)
+        plain, framed = (open(name, "rb").read() for name in ("case.jam", "meta.jam"))
+        expect(framed == bytes([len(metadata) // 2]) + bytes.fromhex(metadata) + plain, "jam with metadata")
+        expect(result("meta.jam", "--pc", "0")[0] == 9, "jam with metadata runs")
+    map_text = open("map.txt").read()
+    expect(re.search(r"\d+ run  case\.o", map_text), "map names functions", map_text)
     assemble("".join(f".globl {name}\n{name}: li a0, {value}\nret\n" + EXPORT.format(name, 1)
                      for name, value in (("accumulate", 5), ("refine", 1), ("other", 10))))
     done = penta("link", "case.o", "--to", "jam", "-o", "named.jam")
-    check("jam by names links", done.returncode == 0, done.stderr.decode())
-    check("jam by names", [result("named.jam", "--pc", pc)[0] for pc in ("0", "5", "10")] == [1, 5, 10])
+    expect(done.returncode == 0, "jam by names links", done.stderr.decode())
+    expect([result("named.jam", "--pc", pc)[0] for pc in ("0", "5", "10")] == [1, 5, 10], "jam by names")
     assemble(".globl accumulate\naccumulate: ret\n" + EXPORT.format("accumulate", 1))
     done = penta("link", "case.o", "--to", "jam", "-o", "named.jam")
-    check("jam with accumulate alone", done.returncode == 1 and b"PVM0312" in done.stderr, done.stderr.decode())
+    expect(done.returncode == 1 and b"PVM0312" in done.stderr, "jam with accumulate alone", done.stderr.decode())
     assemble(text)
     done = penta("link", "case.o", "--isa", "jam_v1", "--to", "jam", "-o", "case.jam")
-    check("jam_v1 links", done.returncode == 0, done.stderr.decode())
+    expect(done.returncode == 0, "jam_v1 links", done.stderr.decode())
     # imports: numbered by name, or as they ask for
     body = "\n".join(f"g{n}: .word 0x0000000b\n.8byte .Lg{n}_meta\nret" for n in (2, 1))
     assemble(".globl run\nrun: addi sp, sp, -8\nsd ra, 0(sp)\ncall g2\ncall g1\nld ra, 0(sp)\naddi sp, sp, 8\nret\n" +
              body + EXPORT.format("run", 1) + RECORD.format("g2", 1) + RECORD.format("g1", 1))
     penta("link", "case.o", "-o", "imports.polkavm")
     listing = penta("dis", "imports.polkavm").stdout.decode()
-    check("imports by name", listing.index('%import "g1"') < listing.index('%import "g2"'), listing)
+    expect(listing.index('%import "g1"') < listing.index('%import "g2"'), "imports by name", listing)
     # stack
     assemble(program("") + '.section .polkavm_min_stack_size,"",@progbits\n.4byte 20000\n')
     penta("link", "case.o", "-o", "stack.polkavm")
-    check("stack of the object", "%stack_size = 20480" in penta("dis", "stack.polkavm").stdout.decode())
+    expect("%stack_size = 20480" in penta("dis", "stack.polkavm").stdout.decode(), "stack of the object")
     # source lines
-    with open(os.path.join(work, "lines.c"), "w") as out:
-        out.write('#include "export.h"\n\nstatic inline int broken(int *p)\n{\n    return *p;\n}\n\n'
+    write("lines.c",
+          '#include "export.h"\n\nstatic inline int broken(int *p)\n{\n    return *p;\n}\n\n'
                   'u64 run(void)\n{\n    return (u64)broken((int *)8);\n}\n')
     compile_c("lines.c", "lines.o", *target(64), "-g", "-O1", "-fPIE", "-mcmodel=medany")
-    subprocess.run([LLD, "--emit-relocs", "-pie", "-z", "notext", "-e", "run", "lines.o", "-o", "lines.elf"],
-                   check=True, cwd=work, timeout=300)
+    run_program(LLD, "--emit-relocs", "-pie", "-z", "notext", "-e", "run", "lines.o", "-o", "lines.elf", needed=True)
     for name in ("lines.o", "lines.elf"):
         for level in LEVELS:
             penta("link", name, "-O" + level, "-o", "lines.polkavm")
-            check(f"{name} -O{level}: valid", b"warning" not in penta("validate", "lines.polkavm").stderr)
+            expect(b"warning" not in penta("validate", "lines.polkavm").stderr, f"{name} -O{level}: valid")
             listing = penta("dis", "lines.polkavm", "--source").stdout.decode()
-            check(f"{name} -O{level}: line of an inlined function", re.search(r"broken at .*lines\.c:5", listing),
-                  listing)
+            expect(re.search(r"broken at .*lines\.c:5", listing), f"{name} -O{level}: line of an inlined function", listing)
     # a function of the second unit lies between two of the first
     for name, functions in (("outer", (("b", "low"), ("c", "run"))), ("inner", (("b", "middle"),))):
-        with open(os.path.join(work, name + ".c"), "w") as out:
+        with open(name + ".c", "w") as out:
             out.write('#include "export.h"\nu64 middle(void);\n')
             for section, function in functions:
                 body = "middle() + low()" if function == "run" else "(u64)*(volatile int *)8"
                 out.write(f'__attribute__((noinline, section(".text.{section}"))) u64 {function}(void)\n'
                           f"{{\n    return {body};\n}}\n")
         compile_c(name + ".c", name + ".o", *target(64), "-g", "-O1", "-fPIE", "-mcmodel=medany")
-    subprocess.run([LLD, "-r", "outer.o", "inner.o", "-o", "units.o"], check=True, cwd=work, timeout=300)
+    run_program(LLD, "-r", "outer.o", "inner.o", "-o", "units.o", needed=True)
     done = penta("link", "units.o", "-o", "units.polkavm")
     listing = penta("dis", "units.polkavm", "--source").stdout.decode()
     for place in (r"low at .*outer\.c:5", r"run at .*outer\.c:9", r"middle at .*inner\.c:5"):
-        check(f"lines of two units: {place}", re.search(place, listing), listing + done.stderr.decode())
+        expect(re.search(place, listing), f"lines of two units: {place}", listing + done.stderr.decode())
     penta("link", "lines.o", "--strip", "-o", "strip.polkavm")
-    check("strip", "debug" not in penta("dis", "strip.polkavm").stdout.decode())
+    expect("debug" not in penta("dis", "strip.polkavm").stdout.decode(), "strip")
 
 
 def python():
@@ -571,19 +541,12 @@ def python():
     script = ("import penta, sys; sys.stdout.buffer.write(penta.pvm_link([('case.o', open('case.o', 'rb').read())],"
               " optimize=1, stack=16384))")
     packages = os.path.join(os.path.dirname(SOURCES), "..", "..", "..", "bindings", "python")
-    done = subprocess.run([sys.executable, "-B", "-c", script], capture_output=True, cwd=work,
-                          env={**os.environ, "PYTHONPATH": packages, "PENTA_LIBRARY": library}, timeout=300)
-    want = open(os.path.join(work, "case.polkavm"), "rb").read()
-    check("python links", done.stdout == want, done.stderr.decode())
+    done = run_program(sys.executable, "-B", "-c", script, env={**os.environ, "PYTHONPATH": packages, "PENTA_LIBRARY": library})
+    want = open("case.polkavm", "rb").read()
+    expect(done.stdout == want, "python links", done.stderr.decode())
 
 
-with tempfile.TemporaryDirectory() as work:
-    if SUITE:
-        check("the suite has files", suite())
-    elif CLANG and LLD:
-        for part in (sources, conditional_moves, optimisations, errors, damage, indices, several, outputs, python):
-            part()
-    else:
-        print("clang and lld for PolkaVM are not installed: skipped")
-print(f"pvm link: {passed} passed, {failed} failed")
-sys.exit(failed > 0 or (77 if not passed else 0))
+if not SUITE and not (CLANG and LLD):
+    skip("clang and lld for PolkaVM are not installed")
+sys.exit(in_one_folder((suite,) if SUITE else
+                       (sources, conditional_moves, optimisations, errors, damage, indices, several, outputs, python)))

@@ -9,25 +9,14 @@ the first that fails. Each program is linked at every level and runs on both eng
 """
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
-PENTA = os.path.abspath(sys.argv[1])
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
-sys.path.insert(0, os.path.join(ROOT, "tests", "tools"))
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from support import ROOT, expect, penta, run_program, skip, summary, write
 from llvm import llvm
 
 CLANG = llvm("clang")
-passed = failed = 0
-
-
-def check(name, ok, detail=""):
-    global passed, failed
-    passed += bool(ok)
-    failed += not ok
-    if not ok:
-        print("FAIL", name, detail)
 
 
 # ---- what instructions mean ----
@@ -292,35 +281,31 @@ def run_tests(work, bits, part):
     pattern = ",".join(str((i * 37 + 129) & 0xFF) for i in range(64))
     source, name = os.path.join(work, "t.c"), f"rv{bits} {part.__name__}"
     body = "\n".join(f'"{line}\\n"' for line in t.text)
-    with open(source, "w", encoding="utf-8") as out:
-        out.write(FRAME.format(body, pattern, ".8byte" if bits == 64 else ".4byte"))
-    done = subprocess.run([CLANG, *arch, "-fPIE", "-mcmodel=medany", "-mno-relax", "-I", ROOT + "/guest/include", "-c", source, "-o",
-                           work + "/t.o"], capture_output=True, text=True, timeout=300)
-    check(f"{name} assembles", done.returncode == 0, done.stderr[:600])
+    write(source, FRAME.format(body, pattern, ".8byte" if bits == 64 else ".4byte"))
+    done = run_program(CLANG, *arch, "-fPIE", "-mcmodel=medany", "-mno-relax", "-I", ROOT + "/guest/include", "-c", source, "-o",
+                       work + "/t.o", text=True)
+    expect(done.returncode == 0, f"{name} assembles", done.stderr[:600])
     for level in "012":
-        done = subprocess.run([PENTA, "link", work + "/t.o", "-O" + level, "-o", work + "/t.polkavm"], capture_output=True, text=True, timeout=300)
-        check(f"{name} -O{level} links", done.returncode == 0, done.stderr[:600])
+        done = penta("link", work + "/t.o", "-O" + level, "-o", work + "/t.polkavm", text=True)
+        expect(done.returncode == 0, f"{name} -O{level} links", done.stderr[:600])
         for engine in ("interp", "jit"):
-            done = subprocess.run([PENTA, "run", work + "/t.polkavm", "--call", "run", "--engine", engine, "--exit-value"],
-                                  capture_output=True, text=True, timeout=300)
+            done = penta("run", work + "/t.polkavm", "--call", "run", "--engine", engine, "--exit-value", text=True)
             first = re.search(r"a0 *=? *(0x[0-9a-f]+|\d+)", done.stdout)
             number = int(first.group(1), 0) if first else 0
             what = t.names[number - 1] if 0 < number <= len(t.names) else done.stdout[:200]
-            check(f"{name} -O{level} {engine}", done.returncode == 0, what)
+            expect(done.returncode == 0, f"{name} -O{level} {engine}", what)
     return len(t.names)
 
 
 def main():
     if not CLANG:
-        print("no clang for PolkaVM: skipped")
-        return 77
+        skip("no clang for PolkaVM")
     count = 0
     with tempfile.TemporaryDirectory() as work:
         for bits in (64, 32):
             for part in (arithmetic, unary, immediates, branches, memory, atomics, compressed):
                 count += run_tests(work, bits, part)
-    print(f"{passed} passed, {failed} failed; {count} tests of instructions")
-    return bool(failed)
+    return summary(f"; {count} tests of instructions")
 
 
 sys.exit(main())
