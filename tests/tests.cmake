@@ -169,7 +169,7 @@ if(PENTA_JIT)
   penta_unit(pvm_escapes_test tests/units/pvm_escapes.c)
   penta_test(pvm-escapes $<TARGET_FILE:pvm_escapes_test>)
   penta_unit(pvm_differ tests/units/pvm_differ.c tests/tools/pvm_programs.c tests/tools/pvm_patterns.c
-                            tests/tools/pvm_trial.c)
+                            tests/tools/pvm_trial.c tests/tools/differ.c)
   penta_unit(coil_jit_test tests/units/coil_jit.c)
   penta_test(coil-jit $<TARGET_FILE:coil_jit_test>)
   penta_unit(coil_polls_test tests/units/coil_polls.c)
@@ -179,7 +179,8 @@ if(PENTA_JIT)
   penta_unit(ssa_passes tests/units/ssa_passes.c)
   file(GLOB SSA_CASES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/cases/ssa/*.test)
   penta_test(ssa-passes $<TARGET_FILE:ssa_passes> ${SSA_CASES})
-  penta_unit(coil_differ tests/units/coil_differ.c tests/tools/coil_programs.c tests/tools/coil_bounds.c tests/tools/coil_vectors.c tests/tools/coil_trial.c)
+  penta_unit(coil_differ tests/units/coil_differ.c tests/tools/coil_programs.c tests/tools/coil_bounds.c
+                             tests/tools/coil_vectors.c tests/tools/coil_trial.c tests/tools/differ.c)
   if(NOT PENTA_SANITIZE)
     penta_test(coil-native ${PYTHON} tests/programs/coil_native.py $<TARGET_FILE:penta_cli>
                ${CMAKE_SOURCE_DIR}/tests/cases/coil ${VECTORS}/coil/programs)
