@@ -18,6 +18,7 @@ void outcome_bytes(struct outcome *o, const void *data, size_t size);
 void outcome_buffer(struct outcome *o, penta_buffer *buffer); /* and frees it */
 void outcome_stop(struct outcome *o, const penta_stop *stop);
 void outcome_finding(void *outcome, const penta_error *finding); /* a penta_report */
+void outcome_link_finding(void *outcome, const char *object, const penta_error *finding);
 
 typedef void scenario_fn(const void *given, struct outcome *out);
 void scenario(const char *name, scenario_fn *fn, const void *given);
@@ -38,6 +39,9 @@ struct subject {
     const penta_option *options;
     size_t count;
 };
+
+/* A session of the file, made with all the memory that it wants. NULL: the outcome says why there is none. */
+penta_session *subject_session(const struct subject *g, const char *engine, struct outcome *o);
 
 void code_scenarios(const struct subject *g);    /* places, structure, sizes, report */
 void profile_scenarios(const struct subject *g); /* counts, samples, coverage */

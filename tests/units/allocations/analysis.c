@@ -122,10 +122,8 @@ static void try_profile(const void *user, struct outcome *o)
     const struct subject *g = user;
     penta_error err = {0};
     penta_stop stop = {0};
-    hook_pause();
-    penta_session *s = penta_session_new(g->module, g->engine, g->options, g->count, &err);
-    hook_resume();
-    if (!outcome_ok(o, s, &err)) return;
+    penta_session *s = subject_session(g, g->engine, o);
+    if (!s) return;
     if (outcome_ok(o, penta_session_count(s, &err), &err)) {
         penta_session_run(s, 200, &stop);
         outcome_stop(o, &stop);
@@ -145,10 +143,8 @@ static void try_samples(const void *user, struct outcome *o)
 {
     const struct subject *g = user;
     penta_error err = {0};
-    hook_pause();
-    penta_session *s = penta_session_new(g->module, "jit", g->options, g->count, &err);
-    hook_resume();
-    if (!outcome_ok(o, s, &err)) return;
+    penta_session *s = subject_session(g, "jit", o);
+    if (!s) return;
     if (outcome_ok(o, penta_session_sample(s, &err), &err)) {
         penta_profile *p = penta_profile_new(s, &err);
         if (outcome_ok(o, p, &err)) profile_views(o, p);

@@ -44,17 +44,12 @@ struct linking {
     size_t count;
 };
 
-static void link_finding(void *user, const char *object, const penta_error *finding)
-{
-    (void)object;
-    outcome_finding(user, finding);
-}
-
 static void try_link(const void *user, struct outcome *o)
 {
     const struct linking *l = user;
     penta_buffer out = {0}, map = {0};
-    o->ok = penta_coil_link(l->objects, 2, &l->option, l->count, &out, &map, link_finding, o);
+    o->ok =
+        penta_coil_link(l->objects, 2, &l->option, l->count, &out, &map, outcome_link_finding, o);
     outcome_buffer(o, &out);
     outcome_buffer(o, &map);
 }

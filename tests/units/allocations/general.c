@@ -235,10 +235,8 @@ static void try_trace(const void *user, struct outcome *o)
     penta_error err = {0};
     penta_buffer out = {0};
     penta_stop stop = {0};
-    hook_pause();
-    penta_session *s = penta_session_new(g->module, g->engine, g->options, g->count, &err);
-    hook_resume();
-    if (!outcome_ok(o, s, &err)) return;
+    penta_session *s = subject_session(g, g->engine, o);
+    if (!s) return;
     if (outcome_ok(o, penta_trace(s, 30, NULL, 0, &out, &stop, &err), &err)) {
         outcome_buffer(o, &out);
         outcome_stop(o, &stop);
@@ -259,10 +257,8 @@ static void try_debugger(const void *user, struct outcome *o)
     const struct subject *g = user;
     penta_error err = {0};
     penta_stop stop = {0};
-    hook_pause();
-    penta_session *s = penta_session_new(g->module, g->engine, g->options, g->count, &err);
-    hook_resume();
-    if (!outcome_ok(o, s, &err)) return;
+    penta_session *s = subject_session(g, g->engine, o);
+    if (!s) return;
     penta_debugger *d = penta_debugger_new(s, &err);
     bool ok =
         outcome_ok(o, d, &err) && outcome_ok(o, penta_debugger_forward(d, 40, &stop, &err), &err);
@@ -288,10 +284,8 @@ static void try_record(const void *user, struct outcome *o)
     penta_error err = {0};
     penta_buffer report = {0};
     penta_stop stop = {0};
-    hook_pause();
-    penta_session *s = penta_session_new(g->module, g->engine, g->options, g->count, &err);
-    hook_resume();
-    if (!outcome_ok(o, s, &err)) return;
+    penta_session *s = subject_session(g, g->engine, o);
+    if (!s) return;
     struct writer lines = {0};
     bool ok = outcome_ok(
         o, penta_session_record(s, g->options, g->count, append_piece, &lines, &err), &err);

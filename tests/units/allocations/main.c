@@ -61,6 +61,22 @@ void outcome_finding(void *outcome, const penta_error *finding)
         o->code = finding->code;
 }
 
+void outcome_link_finding(void *outcome, const char *object, const penta_error *finding)
+{
+    (void)object;
+    outcome_finding(outcome, finding);
+}
+
+penta_session *subject_session(const struct subject *g, const char *engine, struct outcome *o)
+{
+    penta_error err = {0};
+    hook_pause();
+    penta_session *s = penta_session_new(g->module, engine, g->options, g->count, &err);
+    hook_resume();
+    outcome_ok(o, s, &err);
+    return s;
+}
+
 /* ---- one scenario ---- */
 
 void libraries_take_no(bool yes) { own_only = !yes; }
