@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096, CANARY = 0xc5, DATA_BYTES = 72 };
+enum { PAGE = CANARY_PAGE, DATA_BYTES = 72 };
 
 /* ---- machines with canaries ---- */
 
@@ -17,22 +17,6 @@ struct guarded {
     uint8_t *below, *above; /* pages next to the reservation, or NULL */
     uint8_t *before[8];     /* the bytes of each region at the start */
 };
-
-static uint8_t *canary(uint8_t *at)
-{
-    uint8_t *page = mmap(at, PAGE, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-    if (page == MAP_FAILED) return NULL;
-    memset(page, CANARY, PAGE);
-    return page;
-}
-
-static bool holds(const uint8_t *from, const uint8_t *to)
-{
-    for (; from < to; from++)
-        if (*from != CANARY) return false;
-    return true;
-}
 
 static uint8_t *page_end(const struct coil_region *r)
 {
@@ -45,8 +29,8 @@ static bool guarded_open(struct guarded *g, const penta_module *m)
     penta_vm *vm = penta_vm_new(m, "jit", NULL, 0, &err);
     if (!vm || strcmp(penta_vm_engine(vm), "jit")) checks_skip("no compiled code on this host");
     *g = (struct guarded){.j = coil_jit(vm)};
-    g->below = canary(g->j->linear - PAGE);
-    g->above = canary(g->j->linear + COIL_LINEAR_BYTES);
+    g->below = canary_new(g->j->linear - PAGE);
+    g->above = canary_new(g->j->linear + COIL_LINEAR_BYTES);
     for (size_t i = 0; i < g->j->vm.region_count && i < 8; i++) {
         const struct coil_region *r = &g->j->vm.regions[i];
         if (!r->size) continue;
@@ -69,12 +53,12 @@ static void guarded_close(struct guarded *g)
 /* Canaries hold, and of all small regions only the bytes from..to may be others. */
 static bool intact(const struct guarded *g, uint64_t from, uint64_t to)
 {
-    bool ok = (!g->below || holds(g->below, g->below + PAGE)) &&
-              (!g->above || holds(g->above, g->above + PAGE));
+    bool ok = (!g->below || canary_holds(g->below, g->below + PAGE)) &&
+              (!g->above || canary_holds(g->above, g->above + PAGE));
     for (size_t i = 0; ok && i < g->j->vm.region_count && i < 8; i++) {
         const struct coil_region *r = &g->j->vm.regions[i];
         if (!r->size) continue;
-        ok = holds(r->bytes + r->size, page_end(r));
+        ok = canary_holds(r->bytes + r->size, page_end(r));
         for (uint64_t k = 0; ok && g->before[i] && k < r->size; k++)
             ok = r->bytes[k] == g->before[i][k] || (r->base + k >= from && r->base + k < to);
     }

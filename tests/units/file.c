@@ -1,7 +1,6 @@
 /* Replacing files: what other threads, other processes and the next write after a kill see of it.
  * System calls are replaced here, to count them and to end the process at each of them. */
-#include "check.h"
-#include "base/bytes.h"
+#include "support.h"
 #include "base/file/file.h"
 #include "base/file/lock.h"
 #include <dirent.h>
@@ -252,18 +251,12 @@ static void test_kill_at_every_call(bool nameless, bool exists)
     no_nameless = false;
 }
 
-static unsigned random_below(unsigned below)
-{
-    static uint64_t seed = 1;
-    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (unsigned)(seed >> 33) % below;
-}
-
 /* Three children write the same file until they are killed at a random moment. */
 static void test_kill_at_random(unsigned rounds)
 {
     enum { WRITERS = 3, SIZE = 40000 };
     static char text[SIZE + 1];
+    uint64_t state = 1;
     const char *path = in_folder("f");
     for (unsigned i = 0; i < rounds; i++) {
         pid_t children[WRITERS];
@@ -276,7 +269,7 @@ static void test_kill_at_random(unsigned rounds)
                 if (!put(path, text)) _exit(1);
             }
         }
-        usleep(1000 + random_below(5000));
+        usleep(1000 + random_below(&state, 5000));
         int status = 0;
         bool killed = true;
         for (int k = 0; k < WRITERS; k++) {

@@ -3,17 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include "base/writer.h"
 #include "penta/debug.h"
 #include "support.h"
-
-static double cpu(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* A program, the steps it is run for, and the seconds that going back over them may take. */
 static const struct run {
@@ -83,9 +75,9 @@ static uint64_t moved(const struct run *r, penta_debugger *d, const char *what, 
 {
     penta_stop stop;
     penta_error err;
-    double t = cpu();
+    double t = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
     CHECK(penta_debugger_goto(d, step, &stop, &err), "%s: %s", r->name, err.message);
-    tell(r, what, cpu() - t, limit);
+    tell(r, what, clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - t, limit);
     return stop.pc;
 }
 
@@ -103,9 +95,9 @@ static void measure_debugger(const struct run *r, penta_session *s, penta_debugg
     uint64_t pc = moved(r, d, "to the start", 0, limit);
     moved(r, d, "to the end again", r->steps, limit);
     penta_debugger_mark(d, pc, true); /* which no other step reaches */
-    double t = cpu();
+    double t = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
     penta_debugger_reverse(d, &stop, &err);
-    tell(r, "reverse to the start", cpu() - t, r->limit);
+    tell(r, "reverse to the start", clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - t, r->limit);
     CHECK(!penta_session_steps(s), "%s: reverse ends at the start", r->name);
 }
 
@@ -115,9 +107,9 @@ static void measure(const struct run *r)
     penta_stop stop;
     penta_module *m = make(r);
     penta_session *s = penta_session_new(m, "interp", &r->option, 1, &err);
-    double t = cpu();
+    double t = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
     if (s) penta_session_run(s, r->steps, &stop);
-    double run = cpu() - t;
+    double run = clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - t;
     tell(r, "forward without a debugger", run, 0);
     penta_session_free(s);
     s = penta_session_new(m, "interp", &r->option, 1, &err);

@@ -145,11 +145,6 @@ enum { RANGES = sizeof ranges / sizeof *ranges };
 
 static const uint64_t gas_limit = 100000, authorize_gas = 50000000;
 
-static void put(uint8_t *p, uint64_t value, unsigned bytes)
-{
-    for (unsigned i = 0; i < bytes; i++) p[i] = (uint8_t)(value >> 8 * i);
-}
-
 static void fill_memory(uint8_t *m)
 {
     static const uint8_t blob[] = {1, 2, 3, 4}, wanted[] = {5, 6, 7, 8};
@@ -161,8 +156,8 @@ static void fill_memory(uint8_t *m)
     memcpy(m + 0x100, blob, 4);
     memcpy(m + 0x110, wanted, 4);
     memcpy(m + 0x200, inner_program, sizeof inner_program);
-    put(m + 0x280, 1000, 8);       /* gas of the inner machine */
-    put(m + 0x288, 0xffff0000, 8); /* where its program returns to */
+    put_bytes(m + 0x280, 1000, 8);       /* gas of the inner machine */
+    put_bytes(m + 0x288, 0xffff0000, 8); /* where its program returns to */
 }
 
 /* Setup is written with the numbers up to 0.7.2: the draft's are one higher. */
@@ -263,17 +258,17 @@ static size_t package_of(uint8_t *out, uint32_t service, const uint8_t *hash)
 {
     uint8_t *p = out;
     memset(out, 0, 400);
-    put(p, service, 4);
+    put_bytes(p, service, 4);
     memcpy(p + 4, hash, HASH);
     p += 4 + 5 * HASH;
-    put(p, 30, 4); /* the slot of the lookup anchor; then no prerequisites */
+    put_bytes(p, 30, 4); /* the slot of the lookup anchor; then no prerequisites */
     p += 5;
     memcpy(p, "\2ab\3cde\1", 8); /* token, configuration, one item */
     p += 8;
-    put(p, service, 4);
+    put_bytes(p, service, 4);
     memcpy(p + 4, hash, HASH);
-    put(p + 36, gas_limit, 8);
-    put(p + 44, 1000, 8);
+    put_bytes(p + 36, gas_limit, 8);
+    put_bytes(p + 44, 1000, 8);
     p += 54 + 1 + 2; /* no exports, payload, imports, extrinsics */
     return (size_t)(p - out);
 }
@@ -297,7 +292,7 @@ static bool invoke(struct stage *b, const struct row *row, const uint8_t *hash,
         items[0].size = 152;
         return penta_jam_on_transfer(b->host, b->state, &input, out, &err);
     }
-    put(item + tagged + 130, 8, 1); /* a result of eight bytes */
+    put_bytes(item + tagged + 130, 8, 1); /* a result of eight bytes */
     return penta_jam_accumulate(b->host, b->state, &input, out, &err);
 }
 

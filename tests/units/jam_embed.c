@@ -12,12 +12,6 @@
 enum { SERVICE = 7, HASH = PENTA_JAM_HASH, SEGMENT = PENTA_JAM_SEGMENT, KEY = PENTA_JAM_KEY };
 enum { ENTRIES = 32 };
 
-static uint8_t *put(uint8_t *p, uint64_t value, unsigned bytes)
-{
-    for (unsigned i = 0; i < bytes; i++) *p++ = (uint8_t)(value >> 8 * i);
-    return p;
-}
-
 /* Refine does what the first byte of its payload says; accumulate counts its runs under "key". */
 static const char service_text[] = "    jump @refine %size 5\n"
                                    "    jump @accumulate %size 5\n"
@@ -127,7 +121,7 @@ static void store_service(struct store *s, const penta_buffer *codes, size_t cou
 {
     static const uint8_t since[] = {1, 0, 0, 0, 0};
     uint8_t key[KEY], record[89] = {0}, hash[HASH];
-    put(record + 33, 1000000000, 8);
+    put_bytes(record + 33, 1000000000, 8);
     for (size_t i = 0; i < count; i++) {
         penta_bytes code = {codes[i].data, codes[i].size};
         penta_jam_hash(code, hash);
@@ -209,22 +203,22 @@ struct item {
 static size_t package_of(uint8_t *out, const uint8_t *authorizer, const struct item *items,
                          size_t count)
 {
-    uint8_t *p = put(out, SERVICE, 4);
+    uint8_t *p = put_bytes(out, SERVICE, 4);
     memcpy(p, authorizer, HASH);
     memset(p + HASH, 0, 4 * HASH);
-    p = put(p + 5 * HASH, 10, 4);
-    p = put(p, 0, 2); /* no prerequisites, no token */
+    p = put_bytes(p + 5 * HASH, 10, 4);
+    p = put_bytes(p, 0, 2); /* no prerequisites, no token */
     memcpy(p, "\3cfg", 4);
-    p = put(p + 4, count, 1);
+    p = put_bytes(p + 4, count, 1);
     for (size_t i = 0; i < count; i++) {
-        p = put(p, SERVICE, 4);
+        p = put_bytes(p, SERVICE, 4);
         memcpy(p, items[i].code, HASH);
-        p = put(p + HASH, 100000, 8);
-        p = put(p, 50000, 8);
-        p = put(p, items[i].exports, 2);
-        p = put(p, 1, 1);
-        p = put(p, items[i].payload, 1);
-        p = put(p, 0, 2);
+        p = put_bytes(p + HASH, 100000, 8);
+        p = put_bytes(p, 50000, 8);
+        p = put_bytes(p, items[i].exports, 2);
+        p = put_bytes(p, 1, 1);
+        p = put_bytes(p, items[i].payload, 1);
+        p = put_bytes(p, 0, 2);
     }
     return (size_t)(p - out);
 }

@@ -17,12 +17,6 @@ static penta_bytes jam_file(const char *folder, const char *name)
     return file_of(path);
 }
 
-static uint8_t *put(uint8_t *p, uint64_t value, unsigned bytes)
-{
-    for (unsigned i = 0; i < bytes; i++) *p++ = (uint8_t)(value >> 8 * i);
-    return p;
-}
-
 /* An account with this code, available since slot 0. */
 static void add_service(penta_jam_state *state, penta_bytes code, uint8_t *hash)
 {
@@ -31,7 +25,7 @@ static void add_service(penta_jam_state *state, penta_bytes code, uint8_t *hash)
     penta_error err;
     penta_jam_hash(code, hash);
     memcpy(record + 1, hash, HASH);
-    put(record + 33, 1000000000, 8);
+    put_bytes(record + 33, 1000000000, 8);
     penta_jam_account_key(SERVICE, key);
     penta_jam_state_set(state, key, (penta_bytes){record, sizeof record}, &err);
     penta_jam_preimage_key(SERVICE, hash, key);
@@ -43,22 +37,22 @@ static void add_service(penta_jam_state *state, penta_bytes code, uint8_t *hash)
 /* A package of one item with four bytes of payload. */
 static size_t make_package(uint8_t *out, const uint8_t *auth, const uint8_t *code, uint32_t n)
 {
-    uint8_t *p = put(out, SERVICE, 4);
+    uint8_t *p = put_bytes(out, SERVICE, 4);
     memcpy(p, auth, HASH);
     memset(p + HASH, 0, 4 * HASH);
-    p = put(p + 5 * HASH, 10, 4); /* the slot of the lookup anchor */
-    p = put(p, 0, 1);             /* no prerequisites */
-    p = put(p, 0, 1);             /* no token */
-    p = put(p, 0, 1);             /* no configuration */
-    p = put(p, 1, 1);
-    p = put(p, SERVICE, 4);
+    p = put_bytes(p + 5 * HASH, 10, 4); /* the slot of the lookup anchor */
+    p = put_bytes(p, 0, 1);             /* no prerequisites */
+    p = put_bytes(p, 0, 1);             /* no token */
+    p = put_bytes(p, 0, 1);             /* no configuration */
+    p = put_bytes(p, 1, 1);
+    p = put_bytes(p, SERVICE, 4);
     memcpy(p, code, HASH);
-    p = put(p + HASH, gas_limit, 8);
-    p = put(p, 1000, 8);
-    p = put(p, n, 2);
-    p = put(p, 4, 1);
-    p = put(p, n, 4);
-    p = put(p, 0, 2); /* no imports, no extrinsics */
+    p = put_bytes(p + HASH, gas_limit, 8);
+    p = put_bytes(p, 1000, 8);
+    p = put_bytes(p, n, 2);
+    p = put_bytes(p, 4, 1);
+    p = put_bytes(p, n, 4);
+    p = put_bytes(p, 0, 2); /* no imports, no extrinsics */
     return (size_t)(p - out);
 }
 

@@ -66,22 +66,6 @@ struct guarded { /* a machine with canary pages around its memory */
     uint8_t rights[PVM_PAGES];
 };
 
-static uint8_t *canary(uint8_t *at)
-{
-    uint8_t *page = mmap(at, PAGE, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-    if (page == MAP_FAILED) return NULL;
-    memset(page, 0xc5, PAGE);
-    return page;
-}
-
-static bool untouched(const uint8_t *page)
-{
-    for (int i = 0; page && i < PAGE; i++)
-        if (page[i] != 0xc5) return false;
-    return true;
-}
-
 static void guarded_open(struct guarded *c, const struct pvm_code *code, bool metered)
 {
     struct pvm_config config = {
@@ -91,8 +75,8 @@ static void guarded_open(struct guarded *c, const struct pvm_code *code, bool me
     c->vm = pvm_vm_create(NULL, code, &config, NULL, &err);
     if (!c->vm || c->vm->base.engine != &pvm_jit) checks_skip("no compiled code on this host");
     CHECK(pvm_memory_map(&c->vm->memory, FIRST, PAGE, true, (penta_bytes){0}, false));
-    c->below = canary((uint8_t *)c->vm->memory.reservation - PAGE);
-    c->above = canary(c->vm->memory.base + (UINT64_C(1) << 32) + (1 << 16));
+    c->below = canary_new((uint8_t *)c->vm->memory.reservation - PAGE);
+    c->above = canary_new(c->vm->memory.base + (UINT64_C(1) << 32) + (1 << 16));
     memcpy(c->rights, c->vm->memory.rights, PVM_PAGES);
 }
 
@@ -122,7 +106,8 @@ static void run(struct guarded *c, penta_stop *stop)
     if (c->vm->metered) c->vm->state->gas = 1000000;
     pvm_vm_jump(c->vm, 0);
     penta_vm_run(&c->vm->base, UINT64_MAX, stop);
-    CHECK(untouched(c->below) && untouched(c->above));
+    CHECK(!c->below || canary_holds(c->below, c->below + PAGE));
+    CHECK(!c->above || canary_holds(c->above, c->above + PAGE));
 }
 
 static void set_all(struct guarded *c, uint64_t value)

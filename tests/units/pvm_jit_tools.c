@@ -32,14 +32,6 @@ static penta_module *module_of(const char *text)
     return assembled_with("pvm", text, &isa, 1);
 }
 
-/* The processor time that a thread has used, in seconds. */
-static double clock_seconds(clockid_t thread)
-{
-    struct timespec t;
-    clock_gettime(thread, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* ---- two engines that disagree ---- */
 
 /* The machine gets the native code of another program of the same shape. */

@@ -600,12 +600,6 @@ static struct stress {
     _Atomic uint64_t seed;
 } stress = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static uint32_t random_below(uint64_t *state, uint32_t limit)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)((*state >> 33) % limit);
-}
-
 static void *send_signals(void *user)
 {
 #ifdef DELAYED_SIGNALS

@@ -3,6 +3,7 @@
 #include "base/file/file.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 void print_finding(void *user, const penta_error *finding)
 {
@@ -52,4 +53,39 @@ bool contains(const penta_buffer *b, const char *text)
 bool same_buffer(const penta_buffer *a, const penta_buffer *b)
 {
     return bytes_equal(view_of(a), view_of(b));
+}
+
+uint8_t *put_bytes(uint8_t *p, uint64_t value, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++) *p++ = (uint8_t)(value >> 8 * i);
+    return p;
+}
+
+uint32_t random_below(uint64_t *state, uint32_t limit)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(*state >> 33) % limit;
+}
+
+double clock_seconds(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+uint8_t *canary_new(uint8_t *at)
+{
+    uint8_t *page = mmap(at, CANARY_PAGE, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (page == MAP_FAILED) return NULL;
+    memset(page, CANARY, CANARY_PAGE);
+    return page;
+}
+
+bool canary_holds(const uint8_t *from, const uint8_t *to)
+{
+    for (; from < to; from++)
+        if (*from != CANARY) return false;
+    return true;
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include "base/bytes.h"
 #include "check.h"
+#include <time.h>
 
 /* A penta_report: prints the finding, after the text that `user` is, if it is not NULL. */
 void print_finding(void *user, const penta_error *finding);
@@ -21,3 +22,15 @@ void file_free(penta_bytes file);
 static inline penta_bytes view_of(const penta_buffer *b) { return (penta_bytes){b->data, b->size}; }
 bool contains(const penta_buffer *b, const char *text);
 bool same_buffer(const penta_buffer *a, const penta_buffer *b);
+/* Writes so many bytes of the value, the lowest first; gives the place after them. */
+uint8_t *put_bytes(uint8_t *p, uint64_t value, unsigned bytes);
+
+/* A number below the limit; the same ones in every run from the same state. */
+uint32_t random_below(uint64_t *state, uint32_t limit);
+/* What a clock says, in seconds. */
+double clock_seconds(clockid_t clock);
+
+/* A page at this place, filled with CANARY; NULL: the place is taken. */
+enum { CANARY_PAGE = 4096, CANARY = 0xc5 };
+uint8_t *canary_new(uint8_t *at);
+bool canary_holds(const uint8_t *from, const uint8_t *to); /* all of these bytes are CANARY */

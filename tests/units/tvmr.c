@@ -17,11 +17,7 @@
 #include <unistd.h>
 
 static uint64_t seed = 1;
-static uint32_t rnd(uint32_t below)
-{
-    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(seed >> 33) % below;
-}
+static uint32_t rnd(uint32_t below) { return random_below(&seed, below); }
 
 /* ---- kernels ---- */
 
