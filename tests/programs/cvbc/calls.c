@@ -1,19 +1,9 @@
 /* Every call of cvbc_format.h, against the library however it was linked. */
+#include "check.h"
 #include <cvbc_format.h>
 #include <penta/cvbc.h>
 #include <pthread.h>
 #include <string.h>
-
-static int passed, failed;
-#define CHECK(condition) check((condition), #condition, __LINE__)
-
-static void check(bool ok, const char *what, int line)
-{
-    if (ok)
-        passed++;
-    else
-        failed++, printf("FAIL line %d: %s\n", line, what);
-}
 
 /* ---- the structs are those of the library ---- */
 
@@ -22,11 +12,7 @@ static void check_field(const char *record, size_t i, const char *name, size_t o
     penta_cvbc_field f;
     bool ok = penta_cvbc_record(record, i, &f) && !strcmp(f.name, name) && f.offset == offset &&
               f.size == size;
-    if (!ok) printf("FAIL %s.%s is not field %zu at %zu\n", record, name, i, offset);
-    if (ok)
-        passed++;
-    else
-        failed++;
+    CHECK(ok, "%s.%s is not field %zu at %zu", record, name, i, offset);
 }
 #define FIELD(record, type, i, name)                                                               \
     check_field(record, i, #name, offsetof(type, name), sizeof(((type *)0)->name))
@@ -385,6 +371,5 @@ int main(void)
     cvbc_free(data);
     cvbc_key_free(key);
     cvbc_key_free(other);
-    printf("%d passed, %d failed\n", passed, failed);
-    return failed != 0;
+    return checks_end();
 }
