@@ -30,19 +30,18 @@ import sys
 import tempfile
 from collections import Counter
 
-PENTA = os.path.abspath(sys.argv[1])
+from support import PENTA, ROOT, Counts, check, expect, read_text, run_program, summary, write
+
 ACCEPT = "--accept" in sys.argv
 WORDS = [word for word in sys.argv[2:] if not word.startswith("-")]
-HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), WORDS[0] if WORDS else "analysis")
-VECTORS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "vectors")
+HERE = os.path.join(ROOT, "tests/programs", WORDS[0] if WORDS else "analysis")
+VECTORS = os.path.join(ROOT, "tests/vectors")
 ENVIRONMENT = {**os.environ, "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
 
 
 def penta(arguments, folder):
-    done = subprocess.run([PENTA, *arguments], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          timeout=120, encoding="utf-8", env=ENVIRONMENT)
-    if "Sanitizer" in done.stderr or "runtime error" in done.stderr:
-        raise AssertionError(done.stderr)
+    done = run_program(PENTA, *arguments, cwd=folder, encoding="utf-8", env=ENVIRONMENT)
+    check("Sanitizer" not in done.stderr and "runtime error" not in done.stderr, done.stderr)
     return done
 
 
@@ -103,8 +102,7 @@ def changed(vector, lines, folder):
     answer, work = [], os.path.join(folder, "changed")
     shutil.copytree(os.path.join(VECTORS, os.path.dirname(vector)), work, dirs_exist_ok=True)
     name = os.path.basename(vector)
-    with open(os.path.join(VECTORS, vector), encoding="utf-8") as file:
-        text = file.read()
+    text = read_text(os.path.join(VECTORS, vector))
     for line in (line for line in lines if not line.startswith(" ")):
         keys, _, value = line.partition(" =")
         *before, last = [int(key) if key.isdigit() else key for key in keys.split("/")]
@@ -115,8 +113,7 @@ def changed(vector, lines, folder):
             part[last] = json.loads(value)
         else:
             del part[last]
-        with open(os.path.join(work, name), "w", encoding="utf-8") as out:
-            json.dump(document, out)
+        write(os.path.join(work, name), json.dumps(document))
         done = printed(penta(["conform", name], work))
         answer += [line] + ["    " + row for row in done]
     shutil.rmtree(work)
@@ -147,75 +144,59 @@ def web(lines, folder):
     return answer
 
 
+def same_rows(what, lines, answer):
+    """Checks of the calls or changes that lines at the left are, with what is under each."""
+    wrong = "\n".join(line for line in answer if line not in lines)
+    expect(ACCEPT or answer == lines, f"{what}\n{wrong}")
+    for _ in range(sum(not line.startswith(" ") for line in lines) - 1):
+        expect(True)
+
+
 def run(path):
-    failures, checks, written = [], 0, []
+    written, name = [], os.path.basename(path)
     with tempfile.TemporaryDirectory() as folder:
         for head, lines in sections(path):
             verb, _, rest = head.partition(" ")
-            answer = lines
+            answer, what = lines, f"{name}: {head}"
             if verb in ("source", "file"):
-                name, *how = rest.split()
-                with open(os.path.join(folder, name), "w", encoding="utf-8") as out:
-                    out.write("\n".join(lines) + "\n")
+                file, *how = rest.split()
+                write(os.path.join(folder, file), "\n".join(lines) + "\n")
                 if how:
-                    done = penta([how[0], name, *how[1:], "-o", "PROGRAM"], folder)
-                    if done.returncode:
-                        failures.append(done.stderr)
+                    done = penta([how[0], file, *how[1:], "-o", "PROGRAM"], folder)
+                    check(done.returncode == 0, f"{what}: {done.stderr}")
             elif verb == "read":
-                answer = open(os.path.join(folder, rest), encoding="utf-8").read().splitlines()
-                checks += 1
-                if answer != lines and not ACCEPT:
-                    failures.append(f"{rest} has\n" + "\n".join(answer))
-            elif verb == "changed":
-                checks += sum(not line.startswith(" ") for line in lines)
-                answer = changed(rest, lines, folder)
-                if answer != lines and not ACCEPT:
-                    failures.append(f"{head}\n" + "\n".join(line for line in answer if line not in lines))
-            elif verb == "web":
-                checks += sum(not line.startswith(" ") for line in lines)
-                answer = web(lines, folder)
-                if answer != lines and not ACCEPT:
-                    failures.append(f"{head}\n" + "\n".join(line for line in answer if line not in lines))
+                answer = read_text(os.path.join(folder, rest)).splitlines()
+                expect(ACCEPT or answer == lines, f"{what} has\n" + "\n".join(answer))
+            elif verb in ("changed", "web"):
+                answer = changed(rest, lines, folder) if verb == "changed" else web(lines, folder)
+                same_rows(what, lines, answer)
             elif verb == "sampled":
-                checks += 1
                 wrong = sampled(shlex.split(rest), lines, folder)
-                if wrong:
-                    failures.append(wrong)
+                expect(not wrong, f"{name}: {wrong}")
             elif verb == "penta":
                 command = shlex.split(head)[1:]
                 done = penta(command, folder)
                 answer = printed(done)
-                checks += 1
-                if answer != lines and not ACCEPT:
-                    failures.append(f"$ {head}\n" + "\n".join(answer) + "\n--- expected\n" + "\n".join(lines))
+                expect(ACCEPT or answer == lines, f"{what}\n" + "\n".join(answer) + "\n--- expected\n" + "\n".join(lines))
                 if command[0] == "profile" and not done.returncode and "jit" not in command:
-                    checks += 1
                     wrong = same_as_trace(head, folder)
-                    if wrong:
-                        failures.append(wrong)
+                    expect(not wrong, f"{name}: {wrong}")
             elif head:
-                failures.append(f"no section is called '-- {head}'")
+                expect(False, f"{name}: no section is called '-- {head}'")
             written += ([f"-- {head}"] if head else []) + answer
     if ACCEPT:
-        open(path, "w", encoding="utf-8").write("\n".join(written) + "\n")
-    return failures, checks
+        write(path, "\n".join(written) + "\n")
 
 
 def main():
-    bad = total = 0
     only = WORDS[1:]
     for name in sorted(os.listdir(HERE)):
-        if not name.endswith(".case") or (only and name[:-5] not in only):
-            continue
-        failures, checks = run(os.path.join(HERE, name))
-        if not checks:
-            failures.append("nothing is checked")
-        total += checks
-        for failure in failures:
-            bad += 1
-            print(f"FAIL {name}: {failure}")
-    print(f"{total} checks, {bad} failed")
-    return bad or not total
+        if name.endswith(".case") and (not only or name[:-5] in only):
+            before = Counts.passed + Counts.failed
+            run(os.path.join(HERE, name))
+            if Counts.passed + Counts.failed == before:
+                expect(False, f"{name}: nothing is checked")
+    return summary()
 
 
-sys.exit(1 if main() else 0)
+sys.exit(main())

@@ -10,6 +10,7 @@ import random
 import re
 import sys
 from fractions import Fraction
+
 from support import PENTA, assembled, expect, in_one_folder, penta, run_program, tests_of, write
 
 CASES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cases", "coil")

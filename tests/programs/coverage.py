@@ -8,6 +8,7 @@ import os
 import re
 import sys
 import tempfile
+
 from support import case_runner, dump_cases, expect, penta, summary
 
 # Codes of penta itself that no case file can cause: they are checked by tests/programs/cli.py (files,

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import sys
+
 from support import PENTA, ROOT, case_runner, penta, write
 
 HERE = os.path.join(ROOT, "tests/programs/record")
