@@ -293,7 +293,7 @@ def run_tests(work, bits, part):
             first = re.search(r"a0 *=? *(0x[0-9a-f]+|\d+)", done.stdout)
             number = int(first.group(1), 0) if first else 0
             what = t.names[number - 1] if 0 < number <= len(t.names) else done.stdout[:200]
-            expect(done.returncode == 0, f"{name} -O{level} {engine}", what)
+            expect(done.returncode == 0 and "halt" in done.stdout, f"{name} -O{level} {engine}", what)
     return len(t.names)
 
 
