@@ -3,19 +3,17 @@
 #include "base/bytes.h"
 #include "cvbc/compile/compiler.h"
 
+enum { PIN_NONE = -1, RESULT_VOID = 0, RESULT_INT, RESULT_UNSIGNED };
+#define PIN_0 0
 static const struct builtin {
     const char *name;
-    uint8_t opcode, arguments;
-    bool pin; /* whether the first argument is a pin */
-    /* clang-format off */
+    uint8_t opcode, arguments, result;
+    int8_t pin; /* which argument is a pin, or PIN_NONE */
 } builtins[] = {
-    {"pinMode", CVBC_OP_PIN_MODE, 2, true},         {"digitalWrite", CVBC_OP_DIGITAL_WRITE, 2, true},
-    {"digitalRead", CVBC_OP_DIGITAL_READ, 1, true}, {"analogWrite", CVBC_OP_ANALOG_WRITE, 2, true},
-    {"analogRead", CVBC_OP_ANALOG_READ, 1, true},   {"delay", CVBC_OP_DELAY, 1, false},
-    {"millis", CVBC_OP_MILLIS, 0, false},           {"micros", CVBC_OP_MICROS, 0, false},
-    {"printf", CVBC_OP_PRINTF, 0, false},
+#define CALL(name, opcode, arguments, result, pin, use, feature)                                   \
+    {name, CVBC_OP_##opcode, arguments, RESULT_##result, PIN_##pin},
+#include "cvbc/compile/calls.def"
 };
-/* clang-format on */
 
 /* ---- texts ---- */
 
@@ -211,7 +209,7 @@ static bool check_pin(struct compiler *c, const struct builtin *b, const struct 
                       struct value pin)
 {
     enum { PINS = 20 }; /* the pins of the machine */
-    if (!b->pin || !pin.known) return true;
+    if (b->pin == PIN_NONE || !pin.known) return true;
     if (pin.number >= PINS)
         return compiler_error(c, CVBC_PIN_UNDECLARED, at->offset, "%s of pin %d; pins are 0 to %d",
                               b->name, (int)pin.number, PINS - 1);
@@ -223,7 +221,6 @@ static bool check_pin(struct compiler *c, const struct builtin *b, const struct 
 
 static bool call_builtin(struct compiler *c, const struct builtin *b, const struct word *name)
 {
-    if (b->opcode == CVBC_OP_PRINTF) return call_printf(c, name);
     struct value first = {0};
     const struct word *at = compiler_word(c);
     int32_t count = calls_arguments(c, NULL, &first);
@@ -232,8 +229,7 @@ static bool call_builtin(struct compiler *c, const struct builtin *b, const stru
         return compiler_error(c, BASE_SYNTAX, name->offset, "%s takes %d arguments, not %d",
                               b->name, b->arguments, (int)count);
     compiler_op(c, b->opcode, 0);
-    bool time = b->opcode == CVBC_OP_MILLIS || b->opcode == CVBC_OP_MICROS;
-    c->value = (struct value){.type = time ? type_unsigned : type_int};
+    c->value = (struct value){.type = b->result == RESULT_UNSIGNED ? type_unsigned : type_int};
     return check_pin(c, b, at, first);
 }
 
@@ -278,9 +274,11 @@ bool compiler_call(struct compiler *c, const struct word *name, bool *leaves)
 {
     c->pos++; /* the parenthesis */
     const struct symbol *s = compiler_find(c, name);
+    *leaves = false;
+    if (!s && word_is(&c->words, name, "printf")) return call_printf(c, name);
     for (size_t i = 0; !s && i < sizeof builtins / sizeof *builtins; i++)
         if (word_is(&c->words, name, builtins[i].name)) {
-            *leaves = cvbc_ops[builtins[i].opcode].pushes;
+            *leaves = builtins[i].result != RESULT_VOID;
             return call_builtin(c, &builtins[i], name);
         }
     struct function *f = s && s->kind == SYMBOL_FUNCTION ? &c->functions[s->place] : NULL;
