@@ -90,7 +90,7 @@ static double run_interp(const penta_module *m, const char *expected)
     penta_error err = {0};
     penta_stop stop;
     penta_buffer printed = {0};
-    penta_session *s = penta_session_new(m, "interp", NULL, 0, &err);
+    penta_session *s = penta_session_new(m, "interp", NULL, 0, NULL, &err);
     if (!s) bench_die("machine", err.message);
     double start = bench_now();
     penta_session_run(s, UINT64_MAX, &stop);

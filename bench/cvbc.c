@@ -81,7 +81,7 @@ static double bench_machine(const char *name, const char *source)
     bool proved = false;
     for (int round = 0; round < 2 * ROUNDS; round++) {
         const penta_option options[] = {{"budget", "4000000000"}, {"plain", "1"}};
-        penta_vm *vm = penta_vm_new(module, NULL, options, round % 2 ? 2 : 1, &err);
+        penta_vm *vm = penta_vm_new(module, NULL, options, round % 2 ? 2 : 1, NULL, &err);
         penta_stop stop;
         if (!vm) abort();
         proved = cvbc_vm(vm)->proved;

@@ -75,7 +75,7 @@ static void bench_run(penta_bytes blob, const char *how)
     penta_module *module = penta_open(blob, "kblob", NULL, 0, &err);
     if (!module) abort();
     for (int round = 0; round < ROUNDS; round++) {
-        penta_vm *vm = penta_vm_new(module, NULL, &map, 1, &err);
+        penta_vm *vm = penta_vm_new(module, NULL, &map, 1, NULL, &err);
         penta_stop stop;
         if (!vm) abort();
         double start = bench_cpu();
@@ -116,7 +116,7 @@ static void bench_grid(const char *threads, const char *how)
     if (!module) abort();
     uint64_t steps = 0;
     for (int round = 0; round < ROUNDS; round++) {
-        penta_vm *vm = penta_vm_new(module, NULL, options, 4, &err);
+        penta_vm *vm = penta_vm_new(module, NULL, options, 4, NULL, &err);
         penta_stop stop;
         if (!vm) abort();
         double start = bench_cpu();

@@ -36,7 +36,8 @@ void bench_instances(const char *folder)
            nanoseconds(start, TIMES));
     enum { FRESH = 1000 };
     start = bench_now();
-    for (int i = 0; i < FRESH; i++) penta_vm_free(penta_vm_new(module, "interp", NULL, 0, &err));
+    for (int i = 0; i < FRESH; i++)
+        penta_vm_free(penta_vm_new(module, "interp", NULL, 0, NULL, &err));
     printf("machine without a pool, interp                     %9.0f ns\n",
            nanoseconds(start, FRESH));
     penta_pvm_pool_free(pool);
@@ -54,7 +55,7 @@ void bench_host_calls(const char *engine)
     penta_stop stop;
     uint64_t result = 0;
     uint32_t asks, returns;
-    penta_vm *vm = penta_vm_new(module, engine, &which, 1, &err);
+    penta_vm *vm = penta_vm_new(module, engine, &which, 1, NULL, &err);
     if (!vm) bench_die("host call program", err.message);
     penta_pvm_export(module, "asks", &asks);
     penta_pvm_export(module, "returns", &returns);
@@ -108,7 +109,7 @@ static void interrupts(const penta_module *module, const char *engine, const cha
 {
     double times[INTERRUPTS];
     penta_error err;
-    struct runner r = {.vm = penta_vm_new(module, engine, options, count, &err)};
+    struct runner r = {.vm = penta_vm_new(module, engine, options, count, NULL, &err)};
     pthread_t thread;
     if (!r.vm) bench_die("endless loop", err.message);
     pthread_create(&thread, NULL, keep_running, &r);
@@ -163,7 +164,7 @@ void bench_tight_loops(void)
         for (size_t count = 1; count <= 2; count++) {
             penta_error err;
             penta_stop stop;
-            penta_vm *vm = penta_vm_new(module, "interp", options, count, &err);
+            penta_vm *vm = penta_vm_new(module, "interp", options, count, NULL, &err);
             if (!vm) bench_die(loops[i].name, err.message);
             double start = bench_now();
             penta_vm_run(vm, STEPS, &stop);

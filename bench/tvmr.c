@@ -160,7 +160,7 @@ static void network(void)
                                "H1\nternary_matmul H2, C1, H1\nstore_output H2\nhalt\n";
     penta_error err;
     penta_module *m = penta_assemble(bytes_of(text), "tvmr", NULL, 0, ignore, NULL);
-    penta_vm *vm = m ? penta_vm_new(m, NULL, NULL, 0, &err) : NULL;
+    penta_vm *vm = m ? penta_vm_new(m, NULL, NULL, 0, NULL, &err) : NULL;
     if (!vm) abort();
     for (unsigned i = 0; i < 2; i++)
         for (size_t k = 0; k < tvmr_vm(vm)->cold[i].count; k++)

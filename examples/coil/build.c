@@ -46,7 +46,7 @@ int main(int argc, char **argv)
 
     penta_error err;
     penta_module *module = penta_coil_builder_finish(b, NULL, NULL, &err);
-    penta_vm *vm = module ? penta_vm_new(module, NULL, NULL, 0, &err) : NULL;
+    penta_vm *vm = module ? penta_vm_new(module, NULL, NULL, 0, NULL, &err) : NULL;
     if (!vm) {
         fprintf(stderr, "%s\n", err.message);
         return 1;

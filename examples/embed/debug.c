@@ -75,7 +75,8 @@ int main(int argc, char **argv)
     fclose(in);
 
     penta_module *module = penta_open((penta_bytes){bytes, size}, NULL, NULL, 0, &err);
-    penta_session *session = module ? penta_session_new(module, NULL, options, count, &err) : NULL;
+    penta_session *session =
+        module ? penta_session_new(module, NULL, options, count, NULL, &err) : NULL;
     penta_debugger *debugger = session ? penta_debugger_new(session, &err) : NULL;
     for (int i = 3; debugger && i < argc && !err.code; i++)
         if (argv[i][0] == '/') penta_debugger_watch(debugger, argv[i], true, &err);

@@ -74,7 +74,7 @@ int main(int argc, char **argv)
     if (!module) complain(argv[1], &err);
     penta_vm *vm = NULL;
     if (module && penta_validate(module, complain, argv[1])) {
-        vm = penta_vm_new(module, NULL, options, count, &err);
+        vm = penta_vm_new(module, NULL, options, count, NULL, &err);
         if (!vm) complain(argv[1], &err);
     }
     if (vm) {

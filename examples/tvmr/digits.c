@@ -30,7 +30,7 @@ int main(int argc, char **argv)
     if (argc != 5) die("usage", "digits PROGRAM WEIGHTS IMAGES LABELS");
     penta_module *program = penta_open(read_file(argv[1]), "tvmr", NULL, 0, &err);
     if (!program) die(argv[1], err.message);
-    penta_vm *vm = penta_vm_new(program, NULL, NULL, 0, &err);
+    penta_vm *vm = penta_vm_new(program, NULL, NULL, 0, NULL, &err);
     if (!vm) die(argv[1], err.message);
     if (!penta_tvmr_weights_load(vm, argv[2], &loaded, &err)) die(argv[2], err.message);
     penta_table *images = penta_table_read(argv[3], 1, &err),

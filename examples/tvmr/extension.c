@@ -49,7 +49,7 @@ int main(void)
     }
     penta_module *m = penta_assemble((penta_bytes){(const uint8_t *)text, strlen(text)}, "tvmr",
                                      NULL, 0, complain, NULL);
-    penta_vm *vm = m ? penta_vm_new(m, NULL, NULL, 0, &err) : NULL;
+    penta_vm *vm = m ? penta_vm_new(m, NULL, NULL, 0, NULL, &err) : NULL;
     if (!vm || !penta_tvmr_begin(vm, input, 6, &err)) return 1;
     penta_stop stop;
     penta_vm_run(vm, UINT64_MAX, &stop);

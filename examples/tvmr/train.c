@@ -84,8 +84,8 @@ int main(int argc, char **argv)
     penta_module *learn = program(argv[1], "train.tasm", text[0], sizeof text[0]);
     penta_module *classify = program(argv[1], "classify.tasm", text[1], sizeof text[1]);
     penta_error err;
-    penta_vm *teacher = penta_vm_new(learn, NULL, NULL, 0, &err),
-             *judge = penta_vm_new(classify, NULL, NULL, 0, &err);
+    penta_vm *teacher = penta_vm_new(learn, NULL, NULL, 0, NULL, &err),
+             *judge = penta_vm_new(classify, NULL, NULL, 0, NULL, &err);
     if (!teacher || !judge) die("machine", err.message);
     printf("%zu pictures to learn from, %zu to be judged by\nbefore  %5.1f %%\n", trained, tested,
            accuracy(judge, test, tested));
@@ -104,7 +104,7 @@ int main(int argc, char **argv)
         printf("after %2d epochs  %5.1f %%\n", epoch, accuracy(judge, test, tested));
     }
     penta_vm_free(judge); /* a new machine has only the weights of the file */
-    judge = penta_vm_new(classify, NULL, NULL, 0, &err);
+    judge = penta_vm_new(classify, NULL, NULL, 0, NULL, &err);
     size_t loaded;
     if (!judge || !penta_tvmr_weights_load(judge, argv[2], &loaded, &err))
         die("reload", err.message);

@@ -71,13 +71,11 @@ PENTA_API bool penta_coil_link(const penta_object *objects, size_t count,
 
 /* Compiles a relocatable little-endian object to x86-64 code for the system's linker: an ELF object,
  * or with the option "emit" = "asm" text for its assembler, appended to out. Nothing of it is checked
- * when it runs. docs/formats/coil/native.md has the rules for calls, and what needs -lpenta_coil. */
+ * when it runs. docs/formats/coil/native.md has the rules for calls, and what needs -lpenta_coil. stop: as of
+ * penta_vm_new; may be NULL. */
 PENTA_API bool penta_coil_compile(const penta_module *module, const penta_option *options,
-                                  size_t count, penta_buffer *out, penta_error *err);
-/* stop: as of penta_vm_new_until. */
-PENTA_API bool penta_coil_compile_until(const penta_module *module, const penta_option *options,
-                                        size_t count, const volatile int *stop, penta_buffer *out,
-                                        penta_error *err);
+                                  size_t count, const volatile int *stop, penta_buffer *out,
+                                  penta_error *err);
 
 /* ---- machines ---- */
 

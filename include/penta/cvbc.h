@@ -264,15 +264,10 @@ PENTA_API bool penta_cvbc_create_programs(const penta_cvbc_named *programs, size
                                           const penta_option *options, size_t count,
                                           penta_buffer *out, penta_error *err);
 /* What is wrong with the text goes to report; err is about the rest, and has code 0 when there were
- * such findings only. */
+ * such findings only. stop: as of penta_vm_new; may be NULL. */
 PENTA_API bool penta_cvbc_compile(penta_bytes source, const char *name, const penta_option *options,
-                                  size_t count, penta_buffer *out, penta_report *report, void *user,
-                                  penta_error *err);
-/* stop: as of penta_vm_new_until. */
-PENTA_API bool penta_cvbc_compile_until(penta_bytes source, const char *name,
-                                        const penta_option *options, size_t count,
-                                        const volatile int *stop, penta_buffer *out,
-                                        penta_report *report, void *user, penta_error *err);
+                                  size_t count, const volatile int *stop, penta_buffer *out,
+                                  penta_report *report, void *user, penta_error *err);
 
 /* ---- programs from before the container ---- */
 

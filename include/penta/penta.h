@@ -412,14 +412,11 @@ typedef struct penta_stop {
 
 PENTA_API const char *penta_stop_name(penta_stop_kind kind); /* "halt"; NULL: no such kind */
 
-/* engine NULL: the format's default. Refuses modules whose container has errors. */
+/* engine NULL: the format's default. Refuses modules whose container has errors. Programs may take long to
+ * compile: when a signal handler or another thread sets *stop, it fails soon (PENTA0017). stop may be NULL. */
 PENTA_API penta_vm *penta_vm_new(const penta_module *module, const char *engine,
-                                 const penta_option *options, size_t count, penta_error *err);
-/* The same, for programs that take long to compile: when a signal handler or another thread sets *stop, it
- * fails soon (PENTA0017). stop may be NULL. */
-PENTA_API penta_vm *penta_vm_new_until(const penta_module *module, const char *engine,
-                                       const penta_option *options, size_t count,
-                                       const volatile int *stop, penta_error *err);
+                                 const penta_option *options, size_t count,
+                                 const volatile int *stop, penta_error *err);
 PENTA_API void penta_vm_free(penta_vm *vm); /* NULL is fine */
 /* Executes at most fuel instructions; UINT64_MAX: no limit. A single step is fuel 1. */
 PENTA_API void penta_vm_run(penta_vm *vm, uint64_t fuel, penta_stop *stop);

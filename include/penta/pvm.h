@@ -82,15 +82,12 @@ typedef struct penta_pvm_compilation {
     uint64_t nanoseconds; /* that the compiler took */
 } penta_pvm_compilation;
 
-/* Options as for penta_vm_new. result may be NULL. NULL with an error: the module is damaged, an
- * option is wrong, there is no compiler for this host, or no memory. */
+/* Options as for penta_vm_new. stop, as there, and result may be NULL. NULL with an error: the module is
+ * damaged, an option is wrong, there is no compiler for this host, or no memory. */
 PENTA_API penta_pvm_compiled *penta_pvm_compile(const penta_module *module,
                                                 const penta_option *options, size_t count,
+                                                const volatile int *stop,
                                                 penta_pvm_compilation *result, penta_error *err);
-/* stop: as of penta_vm_new_until. */
-PENTA_API penta_pvm_compiled *
-penta_pvm_compile_until(const penta_module *module, const penta_option *options, size_t count,
-                        const volatile int *stop, penta_pvm_compilation *result, penta_error *err);
 PENTA_API void penta_pvm_compiled_free(penta_pvm_compiled *compiled); /* NULL is fine */
 
 typedef struct penta_pvm_instruction {

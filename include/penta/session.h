@@ -26,14 +26,11 @@ typedef struct penta_session penta_session;
 PENTA_API bool penta_check_run(const penta_module *module, bool unverified, penta_report *report,
                                void *user);
 
-/* engine NULL: the format's default. Options: those of PENTA_USE_RUN, for machine and host. */
+/* engine NULL: the format's default. Options: those of PENTA_USE_RUN, for machine and host. stop: as of
+ * penta_vm_new; may be NULL. */
 PENTA_API penta_session *penta_session_new(const penta_module *module, const char *engine,
                                            const penta_option *options, size_t count,
-                                           penta_error *err);
-/* stop: as of penta_vm_new_until. */
-PENTA_API penta_session *penta_session_new_until(const penta_module *module, const char *engine,
-                                                 const penta_option *options, size_t count,
-                                                 const volatile int *stop, penta_error *err);
+                                           const volatile int *stop, penta_error *err);
 PENTA_API void penta_session_free(penta_session *session); /* NULL is fine */
 
 /* The machine, for everything of penta.h but penta_vm_answer, penta_vm_free, and penta_vm_run with

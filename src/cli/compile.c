@@ -235,8 +235,8 @@ static void compile_native(struct cli *c, struct input *in, bool is_text)
         return;
     }
     if (deadline_reported(c, in->name)) {
-    } else if (!in->module || !penta_coil_compile_until(in->module, own, emit ? 1 : 0,
-                                                        deadline_flag(), &out, &err)) {
+    } else if (!in->module ||
+               !penta_coil_compile(in->module, own, emit ? 1 : 0, deadline_flag(), &out, &err)) {
         if (!deadline_reported(c, in->name)) cli_error(c, in->name, &err);
     } else if (program)
         link_program(c, (penta_bytes){out.data, out.size});

@@ -26,7 +26,7 @@ static void compile_pvm(struct cli *c, const penta_module *module, penta_error *
     penta_option *options = options_for(c, "pvm", OPTION_RUN, &count);
     penta_pvm_compilation made;
     penta_pvm_compiled *compiled =
-        penta_pvm_compile_until(module, options, count, deadline_flag(), &made, err);
+        penta_pvm_compile(module, options, count, deadline_flag(), &made, err);
     free(options);
     if (!compiled) return;
     jit_summary(c, &made);
@@ -67,7 +67,7 @@ static void compile_coil(struct cli *c, const penta_module *module, penta_error 
 {
     size_t count = 0;
     penta_option *options = options_for(c, "coil", OPTION_RUN, &count);
-    penta_vm *vm = penta_vm_new_until(module, "jit", options, count, deadline_flag(), err);
+    penta_vm *vm = penta_vm_new(module, "jit", options, count, deadline_flag(), err);
     penta_coil_compilation made;
     penta_buffer text = {0};
     const char *pass = c->value[OPT_DUMP_PASS];

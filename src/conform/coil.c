@@ -160,7 +160,7 @@ static bool coil_vector_execute(struct trial *t, struct build *b, struct run *r,
                                 const uint8_t *flags)
 {
     penta_error err = {0};
-    penta_session *s = penta_session_new(b->program, t->c->engine, NULL, 0, &err);
+    penta_session *s = penta_session_new(b->program, t->c->engine, NULL, 0, NULL, &err);
     if (!s) {
         coil_vector_take(&b->first, &err);
         return false;

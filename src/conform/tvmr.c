@@ -195,7 +195,7 @@ static void run_module(struct trial *t, const penta_module *m, const struct json
     penta_option options[] = {TERNSIG, {"kernels", "plain"}};
     for (int pass = 0; pass < 2 && !t->judged;
          pass++) { /* the plain kernels run first, then the default ones */
-        penta_vm *vm = penta_vm_new(m, t->c->engine, options, pass ? 1 : 2, &err);
+        penta_vm *vm = penta_vm_new(m, t->c->engine, options, pass ? 1 : 2, NULL, &err);
         if (!vm) {
             trial_fail(t, "a machine", "%s", err.message);
             return;

@@ -323,14 +323,7 @@ static const struct engine *find_engine(const struct driver *driver, const char 
 }
 
 penta_vm *penta_vm_new(const penta_module *module, const char *engine, const penta_option *options,
-                       size_t count, penta_error *err)
-{
-    return penta_vm_new_until(module, engine, options, count, NULL, err);
-}
-
-penta_vm *penta_vm_new_until(const penta_module *module, const char *engine,
-                             const penta_option *options, size_t count, const volatile int *stop,
-                             penta_error *err)
+                       size_t count, const volatile int *stop, penta_error *err)
 {
     const struct driver *driver = module->driver;
     *err = (penta_error){0};

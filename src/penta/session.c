@@ -14,21 +14,15 @@ penta_session *session_new(const penta_module *module, const char *engine,
     struct penta_session *s = zeros_new(sizeof *s, "the session", err);
     if (!s) return NULL;
     s->module = module;
-    s->vm = penta_vm_new_until(module, engine, options, count, stop, err);
+    s->vm = penta_vm_new(module, engine, options, count, stop, err);
     if (s->vm) return s;
     penta_session_free(s);
     return NULL;
 }
 
 penta_session *penta_session_new(const penta_module *module, const char *engine,
-                                 const penta_option *options, size_t count, penta_error *err)
-{
-    return penta_session_new_until(module, engine, options, count, NULL, err);
-}
-
-penta_session *penta_session_new_until(const penta_module *module, const char *engine,
-                                       const penta_option *options, size_t count,
-                                       const volatile int *stop, penta_error *err)
+                                 const penta_option *options, size_t count,
+                                 const volatile int *stop, penta_error *err)
 {
     *err = (penta_error){0};
     struct penta_session *s = session_new(module, engine, options, count, stop, err);

@@ -43,7 +43,7 @@ static bool machine_start(struct web_call *c, struct web_machine *m, const struc
         return false;
     }
     m->session =
-        penta_session_new(m->of->module, web_text(c, "engine"), o->list, o->count, &c->err);
+        penta_session_new(m->of->module, web_text(c, "engine"), o->list, o->count, NULL, &c->err);
     if (!m->session) return false;
     penta_session_stop_at_calls(m->session, web_flag(c, "stop_at_calls"));
     penta_session_keep_log(m->session, CALLS_KEPT, false);

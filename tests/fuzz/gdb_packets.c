@@ -84,7 +84,7 @@ void fuzz_one(const uint8_t *data, size_t size)
     m->in.module = penta_assemble(bytes_of(programs[chosen].text), programs[chosen].format, NULL, 0,
                                   NULL, NULL);
     CHECK(m->in.module);
-    m->session = penta_session_new(m->in.module, "interp", &programs[chosen].option, 1, &err);
+    m->session = penta_session_new(m->in.module, "interp", &programs[chosen].option, 1, NULL, &err);
     CHECK(m->session);
     s.shell.debugger = penta_debugger_new(m->session, &err);
     CHECK(s.shell.debugger);

@@ -111,7 +111,7 @@ static void debugging(void)
 {
     penta_option call = {"call", "main"};
     penta_module *module = assemble(program, "pvm");
-    penta_session *session = penta_session_new(module, "interp", &call, 1, &err);
+    penta_session *session = penta_session_new(module, "interp", &call, 1, NULL, &err);
     CHECK(session);
     penta_session_stop_at_calls(session, true);
     penta_debugger *debugger = penta_debugger_new(session, &err);
@@ -159,7 +159,7 @@ static void linking(void)
     CHECK(penta_coil_link(objects, 2, NULL, 0, &linked, NULL, NULL, NULL));
     penta_module *whole = penta_open(view(&linked), NULL, NULL, 0, &err);
     CHECK(whole && penta_validate(whole, NULL, NULL));
-    penta_session *session = penta_session_new(whole, NULL, NULL, 0, &err);
+    penta_session *session = penta_session_new(whole, NULL, NULL, 0, NULL, &err);
     CHECK(session);
     penta_stop stop;
     penta_option options[2] = {{"json", "1"}, {"last", "1"}};

@@ -109,7 +109,7 @@ static penta_vm *open_machine(const penta_module *module, penta_error *err)
     for (size_t i = 0; i < 3; i++)
         for (const penta_option_info *o = module->driver->options; o && o->key; o++)
             if (!strcmp(o->key, small[i].key) && o->uses & OPTION_RUN) known[count++] = small[i];
-    penta_vm *vm = penta_vm_new(module, NULL, known, count, err);
+    penta_vm *vm = penta_vm_new(module, NULL, known, count, NULL, err);
     if (!vm && !err->code) check_failed("no machine and no reason", 0, 0);
     return vm;
 }

@@ -45,7 +45,7 @@ const char *coil_trial(penta_bytes text, bool *ran, char *note, size_t room)
     note[0] = 0;
     penta_module *module = penta_assemble(text, "coil", NULL, 0, keep, &first);
     if (!module) return NULL;
-    penta_vm *vm = penta_vm_new(module, "both", limits, 6, &err);
+    penta_vm *vm = penta_vm_new(module, "both", limits, 6, NULL, &err);
     const char *wrong = NULL;
     if (vm && vm->engine->name[0] == 'b') {
         penta_stop stop = {0};

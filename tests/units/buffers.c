@@ -118,11 +118,11 @@ static void containers(void)
     out = before();
     unchanged(penta_cvbc_create(plain, &nowhere, 1, &out, &err), &out, &err, "no such board");
     out = before();
-    appended(
-        penta_cvbc_compile(bytes_of("void main() {}"), "a.ino", NULL, 0, &out, NULL, NULL, &err),
-        &out, "a container of a source");
+    appended(penta_cvbc_compile(bytes_of("void main() {}"), "a.ino", NULL, 0, NULL, &out, NULL,
+                                NULL, &err),
+             &out, "a container of a source");
     out = before();
-    CHECK(!penta_cvbc_compile(bytes_of("main"), "a.ino", NULL, 0, &out, NULL, NULL, &err) &&
+    CHECK(!penta_cvbc_compile(bytes_of("main"), "a.ino", NULL, 0, NULL, &out, NULL, NULL, &err) &&
               out.size == 3 && !err.code,
           "findings are not the error");
     penta_buffer_free(&out);
@@ -203,19 +203,19 @@ static void interrupted(void)
     penta_error err;
     penta_module *object = assembled("coil", casm);
     penta_buffer out = before();
-    unchanged(penta_coil_compile_until(object, NULL, 0, &set, &out, &err), &out, &err,
+    unchanged(penta_coil_compile(object, NULL, 0, &set, &out, &err), &out, &err,
               "native code, interrupted");
     CHECK(is_code(&err, "STATE") || is_code(&err, "UNSUPPORTED"), "native code: why");
     out = before();
-    unchanged(penta_cvbc_compile_until(bytes_of("void main() {}"), "a.ino", NULL, 0, &set, &out,
-                                       NULL, NULL, &err),
+    unchanged(penta_cvbc_compile(bytes_of("void main() {}"), "a.ino", NULL, 0, &set, &out, NULL,
+                                 NULL, &err),
               &out, &err, "a sketch, interrupted");
     CHECK(is_code(&err, "STATE"), "a sketch: why");
     out = before();
-    appended(penta_cvbc_compile_until(bytes_of("void main() {}"), "a.ino", NULL, 0, &clear, &out,
-                                      NULL, NULL, &err),
+    appended(penta_cvbc_compile(bytes_of("void main() {}"), "a.ino", NULL, 0, &clear, &out, NULL,
+                                NULL, &err),
              &out, "a sketch, with a flag that is not set");
-    CHECK(!penta_vm_new_until(object, NULL, NULL, 0, &set, &err) && is_code(&err, "STATE"),
+    CHECK(!penta_vm_new(object, NULL, NULL, 0, &set, &err) && is_code(&err, "STATE"),
           "a machine, interrupted");
     penta_close(object);
 }

@@ -54,7 +54,7 @@ static uint64_t run(const penta_module *m, const char *what)
     for (size_t i = 0; (engine = penta_engine_name("coil", i)); i++) {
         penta_error err = {0};
         penta_stop stop = {.kind = PENTA_STOP_FUEL};
-        penta_vm *vm = penta_vm_new(m, engine, NULL, 0, &err);
+        penta_vm *vm = penta_vm_new(m, engine, NULL, 0, NULL, &err);
         CHECK(vm != NULL, "%s: %s", what, err.message);
         if (vm) penta_vm_run(vm, 1000, &stop);
         CHECK(stop.kind == PENTA_STOP_HALT, "%s: did not halt", what);
@@ -124,9 +124,9 @@ static void vendor(void)
     penta_coil_builder_end(b);
     penta_module *m = penta_coil_builder_finish(b, NULL, NULL, &err);
     penta_option host = {"vendor", "host"}, wrong = {"vendor", "ask"};
-    CHECK(m && !penta_vm_new(m, NULL, &wrong, 1, &err), "vendor: an unknown word is taken");
+    CHECK(m && !penta_vm_new(m, NULL, &wrong, 1, NULL, &err), "vendor: an unknown word is taken");
     err = (penta_error){0};
-    penta_vm *vm = m ? penta_vm_new(m, NULL, &host, 1, &err) : NULL;
+    penta_vm *vm = m ? penta_vm_new(m, NULL, &host, 1, NULL, &err) : NULL;
     CHECK(vm != NULL, "vendor: %s", err.message);
     if (!vm) return;
     penta_vm_run(vm, 1000, &stop);
@@ -201,7 +201,7 @@ static uint8_t flags_after(const char *line, bool plain, uint8_t before)
     penta_module *m = penta_assemble((penta_bytes){(const uint8_t *)source, (size_t)n}, "coil",
                                      NULL, 0, NULL, NULL);
     penta_option option = {"plain", "1"};
-    penta_vm *vm = m ? penta_vm_new(m, "interp", &option, plain, &err) : NULL;
+    penta_vm *vm = m ? penta_vm_new(m, "interp", &option, plain, NULL, &err) : NULL;
     CHECK(vm != NULL, "%s: %s", line, m ? err.message : "does not assemble");
     if (!vm) return 0;
     penta_vm_run(vm, 8, &stop);

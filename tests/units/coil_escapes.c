@@ -26,7 +26,7 @@ static uint8_t *page_end(const struct coil_region *r)
 static bool guarded_open(struct guarded *g, const penta_module *m)
 {
     penta_error err = {0};
-    penta_vm *vm = penta_vm_new(m, "jit", NULL, 0, &err);
+    penta_vm *vm = penta_vm_new(m, "jit", NULL, 0, NULL, &err);
     if (!vm || strcmp(penta_vm_engine(vm), "jit")) checks_skip("no compiled code on this host");
     *g = (struct guarded){.j = coil_jit(vm)};
     g->below = canary_new(g->j->linear - PAGE);

@@ -16,7 +16,7 @@ static void interrupted(const char *what, const char *text)
 {
     penta_error err = {0};
     penta_module *m = assembled("coil", text);
-    penta_vm *vm = m ? penta_vm_new(m, "jit", NULL, 0, &err) : NULL;
+    penta_vm *vm = m ? penta_vm_new(m, "jit", NULL, 0, NULL, &err) : NULL;
     penta_stop stop = {0};
     for (int i = 0; vm && i < 2; i++) {
         pthread_t thread;
@@ -44,7 +44,8 @@ static void exchanged(const char *from, const char *to)
 {
     penta_error err = {0};
     penta_module *m = assembled("coil", sum);
-    penta_vm *a = penta_vm_new(m, from, NULL, 0, &err), *b = penta_vm_new(m, to, NULL, 0, &err);
+    penta_vm *a = penta_vm_new(m, from, NULL, 0, NULL, &err),
+             *b = penta_vm_new(m, to, NULL, 0, NULL, &err);
     penta_stop stop;
     penta_buffer saved = {0};
     penta_vm_run(a, UINT64_MAX, &stop);
@@ -68,7 +69,7 @@ static void marked(void)
 {
     penta_error err = {0};
     penta_module *m = assembled("coil", sum);
-    penta_vm *vm = penta_vm_new(m, "jit", NULL, 0, &err);
+    penta_vm *vm = penta_vm_new(m, "jit", NULL, 0, NULL, &err);
     penta_stop stop;
     uint64_t pc;
     penta_vm_run(vm, 3, &stop);

@@ -106,13 +106,13 @@ static void measure(const struct run *r)
     penta_error err = {0};
     penta_stop stop;
     penta_module *m = make(r);
-    penta_session *s = penta_session_new(m, "interp", &r->option, 1, &err);
+    penta_session *s = penta_session_new(m, "interp", &r->option, 1, NULL, &err);
     double t = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
     if (s) penta_session_run(s, r->steps, &stop);
     double run = clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - t;
     tell(r, "forward without a debugger", run, 0);
     penta_session_free(s);
-    s = penta_session_new(m, "interp", &r->option, 1, &err);
+    s = penta_session_new(m, "interp", &r->option, 1, NULL, &err);
     penta_debugger *d = s ? penta_debugger_new(s, &err) : NULL;
     if (CHECK(d, "%s: %s", r->name, err.message)) measure_debugger(r, s, d, run);
     penta_debugger_free(d);

@@ -248,7 +248,7 @@ static bool run_contract(const struct sample *s, const penta_module *module, uin
     penta_stop stop;
     penta_error err;
     penta_session *session =
-        penta_session_new(module, s->engine, s->options, s->option_count, &err);
+        penta_session_new(module, s->engine, s->options, s->option_count, NULL, &err);
     if (!check(session, s, "a session opens", 0, 0)) return false;
     penta_vm *vm = penta_session_vm(session);
     vm->poll.trip = trip;
@@ -334,7 +334,8 @@ static void try_session(const struct sample *s)
     uint64_t total = 0;
     for (uint64_t k = 0; k < 5; k++) {
         penta_stop stop;
-        penta_session *session = penta_session_new(module, NULL, s->options, s->option_count, &err);
+        penta_session *session =
+            penta_session_new(module, NULL, s->options, s->option_count, NULL, &err);
         if (!check(session, s, "a session opens", 0, 0)) break;
         penta_session_keep_log(session, 1000, false);
         penta_vm *vm = penta_session_vm(session);
@@ -456,7 +457,7 @@ static bool run_inside(const struct sample *s, const penta_module *module, unsig
     penta_error err;
     unsigned seen = 0;
     penta_session *session =
-        penta_session_new(module, s->engine, s->options, s->option_count, &err);
+        penta_session_new(module, s->engine, s->options, s->option_count, NULL, &err);
     if (!check(session, s, session ? "" : err.message, 0, 0)) return false;
     penta_session_keep_log(session, 100, false);
     struct pest pest = {penta_session_vm(session), false};
@@ -595,7 +596,7 @@ static bool run_jam(const struct sample *s, const penta_module *module, uint64_t
     penta_stop stop;
     penta_error err;
     penta_session *session =
-        penta_session_new(module, s->engine, s->options, s->option_count, &err);
+        penta_session_new(module, s->engine, s->options, s->option_count, NULL, &err);
     if (!check(session, s, session ? "" : err.message, 0, 0)) return false;
     penta_session_keep_log(session, 100, false);
     penta_vm *vm = penta_session_vm(session);

@@ -59,7 +59,7 @@ static void differences(void)
     struct pvm_difference d;
     struct writer text = {0}, document = {0};
     struct json json = {.out = &document};
-    penta_vm *vm = penta_vm_new(module, "both", &option, 1, &err);
+    penta_vm *vm = penta_vm_new(module, "both", &option, 1, NULL, &err);
     CHECK(vm && !strcmp(vm->engine->name, "both") && !pvm_both_difference(vm, &d));
     replace_native(pvm_vm(vm), other);
     penta_vm_run(vm, UINT64_MAX, &stop);
@@ -178,7 +178,7 @@ static void guessed_names(penta_module *module)
         CHECK(hard ? !link(victim, map) && !link(victim, dump)
                    : !symlink(victim, map) && !symlink(victim, dump));
         if (i > 1) close(0);
-        penta_vm *vm = penta_vm_new(module, "jit", options, 3, &err);
+        penta_vm *vm = penta_vm_new(module, "jit", options, 3, NULL, &err);
         CHECK(vm && !stat(victim, &st) && st.st_size == 8);
         penta_vm_free(vm);
         if (input >= 0) dup2(input, 0);
@@ -200,7 +200,7 @@ static void dumps(void)
     penta_option options[] = {{"call", "main"}, {"perf-dump", folder}, {"perf-map", "1"}};
     penta_error err = {0};
     penta_vm *vms[2];
-    for (int i = 0; i < 2; i++) vms[i] = penta_vm_new(module, "jit", options, 3, &err);
+    for (int i = 0; i < 2; i++) vms[i] = penta_vm_new(module, "jit", options, 3, NULL, &err);
     CHECK(vms[0] && vms[1] && mapped(path));
     FILE *f = fopen(path, "rb");
     size_t size = f ? fread(file, 1, sizeof file, f) : 0, at = 40;
@@ -238,7 +238,7 @@ static void dumps(void)
     unlink(path);
     guessed_names(module);
     penta_option nowhere[] = {{"call", "main"}, {"perf-dump", "/nowhere/at/all"}};
-    CHECK(!penta_vm_new(module, "jit", nowhere, 2, &err) && strstr(err.message, "/nowhere"));
+    CHECK(!penta_vm_new(module, "jit", nowhere, 2, NULL, &err) && strstr(err.message, "/nowhere"));
     penta_close(module);
 }
 
@@ -451,7 +451,7 @@ static void latency(void)
     for (unsigned i = 0; i < sizeof ways / sizeof *ways; i++) {
         char name[64];
         penta_error err = {0};
-        penta_vm *vm = penta_vm_new(module, "jit", ways[i].options, ways[i].count, &err);
+        penta_vm *vm = penta_vm_new(module, "jit", ways[i].options, ways[i].count, NULL, &err);
         CHECK(vm);
         if (!vm) continue;
         snprintf(name, sizeof name, "%s, another thread", ways[i].name);

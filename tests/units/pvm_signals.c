@@ -85,7 +85,7 @@ enum { FIRST = 0 };
 static penta_vm *machine(const struct way *way)
 {
     penta_error err = {0};
-    penta_vm *vm = penta_vm_new(module, way->engine, way->options, way->count, &err);
+    penta_vm *vm = penta_vm_new(module, way->engine, way->options, way->count, NULL, &err);
     CHECK(vm && !strcmp(vm->engine->name, way->engine));
     if (!vm) exit(1);
     return vm;

@@ -94,8 +94,8 @@ static void profiles(penta_session *s, penta_session *counted)
 static void one(const char *format, const char *text, void (*places)(penta_session *s))
 {
     penta_module *m = assembled(format, text);
-    penta_session *s = penta_session_new(m, "jit", NULL, 0, &err);
-    penta_session *counted = penta_session_new(m, "interp", NULL, 0, &err);
+    penta_session *s = penta_session_new(m, "jit", NULL, 0, NULL, &err);
+    penta_session *counted = penta_session_new(m, "interp", NULL, 0, NULL, &err);
     penta_stop stop;
     REQUIRE(s && counted);
     CHECK(!penta_session_sample(counted, &err) && penta_session_count(counted, &err));

@@ -47,7 +47,7 @@ static penta_session *session_of(const penta_module *m, const struct sample *s)
 {
     penta_option option;
     size_t count = options_of(s, &option);
-    penta_session *session = penta_session_new(m, "interp", &option, count, &err);
+    penta_session *session = penta_session_new(m, "interp", &option, count, NULL, &err);
     REQUIRE(session);
     return session;
 }
@@ -484,7 +484,7 @@ static bool answer_for_gas(void *user, penta_session *session, const penta_stop 
 static void recorded_gas(const penta_module *m)
 {
     penta_option options[] = {{"call", "main"}, {"gas", "1000"}};
-    penta_session *s = penta_session_new(m, "interp", options, 2, &err);
+    penta_session *s = penta_session_new(m, "interp", options, 2, NULL, &err);
     struct writer text = {0};
     penta_buffer ends[2] = {{0}}, report = {0};
     penta_stop stop;
@@ -583,7 +583,7 @@ static void findings(void)
     CHECK(penta_findings_json(f, m, &out, &err) && contains(&out, "\"path\":\"/") && is_json(&out));
     CHECK(penta_findings_json(f, NULL, &out, &err) && !contains(&out, "\"path\"") && is_json(&out));
     CHECK(!penta_check_run(m, true, NULL, NULL));
-    CHECK(!penta_session_new(m, NULL, NULL, 0, &err) && err.code);
+    CHECK(!penta_session_new(m, NULL, NULL, 0, NULL, &err) && err.code);
     CHECK(penta_probe(file, "kblob", &out) > 0 && out.size && !penta_probe(file, "none", NULL));
     penta_findings_free(f);
     penta_buffer_free(&out);

@@ -29,7 +29,7 @@ penta_vm *machine_of(const penta_module *module, const char *engine, const penta
                      size_t count)
 {
     penta_error err = {0};
-    penta_vm *vm = penta_vm_new(module, engine, options, count, &err);
+    penta_vm *vm = penta_vm_new(module, engine, options, count, NULL, &err);
     REQUIRE(vm, "no machine: %s", err.message);
     return vm;
 }

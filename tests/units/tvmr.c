@@ -230,7 +230,7 @@ static penta_module *program(const char *text)
 static penta_vm *machine(const penta_module *m)
 {
     penta_error err;
-    penta_vm *vm = m ? penta_vm_new(m, NULL, NULL, 0, &err) : NULL;
+    penta_vm *vm = m ? penta_vm_new(m, NULL, NULL, 0, NULL, &err) : NULL;
     if (!vm) abort();
     return vm;
 }
@@ -253,7 +253,7 @@ static void reload(void)
           "one of another shape does not");
     CHECK(tvmr_value(vm->cold[2].weights[1]) == 9, "one without key stays");
     CHECK(vm->count == 2 && vm->chem[0] == 7, "the program is new, the rest is kept");
-    penta_session *counted = penta_session_new(old, NULL, NULL, 0, &err);
+    penta_session *counted = penta_session_new(old, NULL, NULL, 0, NULL, &err);
     CHECK(penta_session_count(counted, &err) &&
               !penta_tvmr_reload(penta_session_vm(counted), new, &kept, &err),
           "not while it is counted (%u, %d)", err.code, kept);
@@ -271,7 +271,7 @@ static void profiles(void)
                               "end_loop\nstore_output H0\nhalt\n");
     penta_option ternsig = {"profile", "ternsig"};
     penta_error err = {0};
-    penta_vm *upstream = penta_vm_new(m, NULL, &ternsig, 1, &err), *own = machine(m);
+    penta_vm *upstream = penta_vm_new(m, NULL, &ternsig, 1, NULL, &err), *own = machine(m);
     penta_buffer saved = {0};
     penta_stop stop;
     size_t count = 0;

@@ -80,7 +80,7 @@ static void budget(const penta_module *m)
 {
     penta_option limit = {"memory", "65536"};
     penta_error err;
-    penta_vm *vm = penta_vm_new(m, NULL, &limit, 1, &err);
+    penta_vm *vm = penta_vm_new(m, NULL, &limit, 1, NULL, &err);
     enum { MANY = 1 << 16 };
     int32_t *numbers = calloc(MANY, sizeof *numbers);
     penta_tvmr_signal *signals = calloc(MANY, sizeof *signals);

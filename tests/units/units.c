@@ -313,9 +313,10 @@ static void test_machine_states(void)
               err.code == BASE_OPTION,
           "penta_open: unknown option");
     penta_module *module = penta_open((penta_bytes){blob, sizeof blob}, NULL, NULL, 0, &err);
-    CHECK(module && !penta_vm_new(module, "warp", NULL, 0, &err) && err.code == BASE_OPTION_VALUE,
+    CHECK(module && !penta_vm_new(module, "warp", NULL, 0, NULL, &err) &&
+              err.code == BASE_OPTION_VALUE,
           "penta_vm_new: unknown engine");
-    penta_vm *vm = penta_vm_new(module, NULL, &map, 1, &err);
+    penta_vm *vm = penta_vm_new(module, NULL, &map, 1, NULL, &err);
     penta_stop stop;
     uint64_t slept = 5, one = 1;
     CHECK(!penta_vm_answer(vm, &slept, 1, &err) && err.code == BASE_STATE, "answer: none waits");

@@ -250,7 +250,7 @@ def run(container: Loadable, hal: Any = None, budget: Optional[int] = None, stac
         raise ValueError('hal is an object with methods, or "trace"')
     bridge = _Bridge(None if trace else hal, output)
     error = _c.types.penta_error()
-    vm = _c.lib.penta_vm_new(module.handle, None, *_options({"budget": budget, "stack": stack}), ctypes.byref(error))
+    vm = _c.lib.penta_vm_new(module.handle, None, *_options({"budget": budget, "stack": stack}), None, ctypes.byref(error))
     if not vm:
         raise error_of([_c.finding_of(error)], _c.lib.penta_cvbc_status(error.code))
     board = None

@@ -164,7 +164,7 @@ def compile(source: str, name: str = "program.ino", **create_options: OptionValu
     """A container from a program in the small C-like language."""
     view, found, out = View(source.encode()), Findings(), Filled()
     error = types.penta_error()
-    if not lib.penta_cvbc_compile(view.bytes, text(name), *options(create_options), out.ref, found.report, None,
+    if not lib.penta_cvbc_compile(view.bytes, text(name), *options(create_options), None, out.ref, found.report, None,
                                   ctypes.byref(error)):
         raise Error([finding(error)] if error.code else found.found)
     return out.take()

@@ -192,7 +192,7 @@ class Module:
 
     def compile(self, **compile_options: OptionValue) -> bytes:
         """A COIL object as an ELF object for x86-64; emit="asm": as text for the assembler."""
-        return filled(lib.penta_coil_compile, self._handle, *options(compile_options))
+        return filled(lib.penta_coil_compile, self._handle, *options(compile_options), None)
 
     def _rewritten(self, function: Callable[..., bool], values: Dict[str, OptionValue]) -> bytes:
         found, out = Findings(), Filled()
@@ -303,7 +303,7 @@ class Module:
 
     def machine(self, engine: Optional[str] = None, **run_options: OptionValue) -> "Machine":
         """A machine alone: every host call stops it, and the caller answers."""
-        return Machine(checked(lib.penta_vm_new, self._handle, text(engine), *options(run_options)), self)
+        return Machine(checked(lib.penta_vm_new, self._handle, text(engine), *options(run_options), None), self)
 
     def session(self, engine: Optional[str] = None, host: Optional["HostCall"] = None,
                 **run_options: OptionValue) -> "Session":

@@ -46,7 +46,7 @@ class Machine(AnyMachine):
     """A machine of the format, to be called as often as one likes."""
 
     def __init__(self, module: Module, engine: Optional[str] = None, **run_options: OptionValue) -> None:
-        super().__init__(checked(lib.penta_vm_new, _program(module), text(engine), *options(run_options)), module)
+        super().__init__(checked(lib.penta_vm_new, _program(module), text(engine), *options(run_options), None), module)
         self._pool: Optional["Pool"] = None
 
     @classmethod
@@ -189,7 +189,7 @@ class Compiled:
 def compile(module: Module, **run_options: OptionValue) -> Compiled:  # noqa: A001
     """What the engine "jit" makes of a program, to look at."""
     summary, one = types.penta_pvm_compilation(), types.penta_pvm_instruction()
-    made = checked(lib.penta_pvm_compile, _program(module), *options(run_options), ctypes.byref(summary))
+    made = checked(lib.penta_pvm_compile, _program(module), *options(run_options), None, ctypes.byref(summary))
     listing: List[Native] = []
     try:
         pc = 0

@@ -214,7 +214,7 @@ class Session:
         self.module = module
         self._failure: List[BaseException] = []
         self._options = run_options
-        self._handle: int = checked(lib.penta_session_new, module._handle, text(engine), *options(run_options))
+        self._handle: int = checked(lib.penta_session_new, module._handle, text(engine), *options(run_options), None)
         self._ask: Any = None
         self._take: Any = None
         self._lines: List[bytes] = []

@@ -20,8 +20,8 @@ static bool create_build(struct input *in, bool source, const penta_option *opti
     penta_guess guess;
     penta_bytes bytes = input_bytes(in);
     if (source)
-        return penta_cvbc_compile_until(bytes, in->name, options, count, deadline_flag(), out,
-                                        finding_sink_add, sink, err);
+        return penta_cvbc_compile(bytes, in->name, options, count, deadline_flag(), out,
+                                  finding_sink_add, sink, err);
     if (penta_detect(bytes, &guess, 1) && !strcmp(guess.format, "cvbc"))
         in->module = penta_open(bytes, "cvbc", NULL, 0, err);
     else

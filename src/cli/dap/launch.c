@@ -151,7 +151,7 @@ static bool open_session(struct dap *d, const struct json_object *args, struct o
         ok = err->code ? false : error_at(err, BASE_CONTAINER, 0, "the program cannot be run");
     }
     size_t count = sort_options(o, penta_module_format(d->module), false);
-    if (ok) d->session = penta_session_new(d->module, engine, o->list, count, err);
+    if (ok) d->session = penta_session_new(d->module, engine, o->list, count, NULL, err);
     return d->session;
 }
 

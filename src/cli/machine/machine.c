@@ -138,7 +138,8 @@ static void open_session(struct cli *c, struct machine *m, const penta_option *o
 {
     penta_error err = {0};
     if (!may_run(c, m)) return;
-    m->session = penta_session_new(m->in.module, engine_for(c, m->in.module), options, count, &err);
+    m->session =
+        penta_session_new(m->in.module, engine_for(c, m->in.module), options, count, NULL, &err);
     if (!m->session) cli_error(c, m->in.name, &err);
 }
 

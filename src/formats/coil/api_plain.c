@@ -23,15 +23,8 @@ bool penta_coil_pass_text(const penta_vm *vm, const char *pass, penta_buffer *ou
 }
 
 bool penta_coil_compile(const penta_module *module, const penta_option *options, size_t count,
-                        penta_buffer *out, penta_error *err)
+                        const volatile int *stop, penta_buffer *out, penta_error *err)
 {
-    (void)module, (void)options, (void)count, (void)out;
+    (void)module, (void)options, (void)count, (void)stop, (void)out;
     return error_at(err, BASE_UNSUPPORTED, 0, "this build has no compiler to x86-64");
-}
-
-bool penta_coil_compile_until(const penta_module *module, const penta_option *options, size_t count,
-                              const volatile int *stop, penta_buffer *out, penta_error *err)
-{
-    (void)stop;
-    return penta_coil_compile(module, options, count, out, err);
 }

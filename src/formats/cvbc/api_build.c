@@ -538,15 +538,8 @@ static bool declared_pins(const penta_option *options, size_t count, bool pins[2
 }
 
 bool penta_cvbc_compile(penta_bytes source, const char *name, const penta_option *options,
-                        size_t count, penta_buffer *out, penta_report *report, void *user,
-                        penta_error *err)
-{
-    return penta_cvbc_compile_until(source, name, options, count, NULL, out, report, user, err);
-}
-
-bool penta_cvbc_compile_until(penta_bytes source, const char *name, const penta_option *options,
-                              size_t count, const volatile int *stop, penta_buffer *out,
-                              penta_report *report, void *user, penta_error *err)
+                        size_t count, const volatile int *stop, penta_buffer *out,
+                        penta_report *report, void *user, penta_error *err)
 {
     *err = (penta_error){0};
     struct flag_work work;

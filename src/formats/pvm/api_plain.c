@@ -3,20 +3,13 @@
 #include "pvm/pvm.h"
 
 penta_pvm_compiled *penta_pvm_compile(const penta_module *module, const penta_option *options,
-                                      size_t count, penta_pvm_compilation *result, penta_error *err)
+                                      size_t count, const volatile int *stop,
+                                      penta_pvm_compilation *result, penta_error *err)
 {
-    (void)module, (void)options, (void)count, (void)result;
+    (void)module, (void)options, (void)count, (void)stop, (void)result;
     *err = (penta_error){0};
     error_at(err, BASE_UNSUPPORTED, 0, "this build has no compiler for this host");
     return NULL;
-}
-
-penta_pvm_compiled *penta_pvm_compile_until(const penta_module *module, const penta_option *options,
-                                            size_t count, const volatile int *stop,
-                                            penta_pvm_compilation *result, penta_error *err)
-{
-    (void)stop;
-    return penta_pvm_compile(module, options, count, result, err);
 }
 
 void penta_pvm_compiled_free(penta_pvm_compiled *compiled) { (void)compiled; }

@@ -154,8 +154,8 @@ void fuzz_one(const uint8_t *data, size_t size)
     penta_error err = {0};
     penta_module *m = make(data, size);
     if (!m) check_failed("wrong lines are left out, yet it does not assemble", 0, 0);
-    penta_vm *fast = m ? penta_vm_new(m, NULL, options, 4, &err) : NULL,
-             *plain = m ? penta_vm_new(m, NULL, options, 5, &err) : NULL;
+    penta_vm *fast = m ? penta_vm_new(m, NULL, options, 4, NULL, &err) : NULL,
+             *plain = m ? penta_vm_new(m, NULL, options, 5, NULL, &err) : NULL;
     if (m && (!fast || !plain)) check_failed(err.message, err.code, 0);
     penta_stop one, two;
     for (uint64_t round = 0; m && round < 24; round++) {

@@ -62,13 +62,14 @@ static void compile(const penta_module *m)
     penta_buffer one = {0}, two = {0}, text = {0};
     penta_error err = {0};
     penta_option as_text = {"emit", "asm"};
-    bool ok = penta_coil_compile(m, NULL, 0, &one, &err);
+    bool ok = penta_coil_compile(m, NULL, 0, NULL, &one, &err);
     if (ok == (err.code != 0)) check_failed("no object, no error", ok, err.code);
     if (ok) {
         check_object(&one);
-        if (!penta_coil_compile(m, NULL, 0, &two, &err) || !same_buffer(&one, &two))
+        if (!penta_coil_compile(m, NULL, 0, NULL, &two, &err) || !same_buffer(&one, &two))
             check_failed("compiling twice gives other bytes", one.size, two.size);
-        if (!penta_coil_compile(m, &as_text, 1, &text, &err)) check_failed("no text", err.code, 0);
+        if (!penta_coil_compile(m, &as_text, 1, NULL, &text, &err))
+            check_failed("no text", err.code, 0);
     }
     penta_buffer_free(&one);
     penta_buffer_free(&two);

@@ -16,7 +16,7 @@ void fuzz_one(const uint8_t *data, size_t size)
     penta_error err = {0};
     penta_module *m =
         penta_assemble((penta_bytes){data, size}, "coil", NULL, 0, ignore_finding, NULL);
-    penta_vm *vm = m ? penta_vm_new(m, NULL, NULL, 0, &err) : NULL;
+    penta_vm *vm = m ? penta_vm_new(m, NULL, NULL, 0, NULL, &err) : NULL;
     penta_stop stop = {0};
     for (int i = 0; vm && i < 20; i++) {
         penta_vm_run(vm, 997, &stop);

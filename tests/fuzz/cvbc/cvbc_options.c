@@ -47,7 +47,7 @@ void fuzz_one(const uint8_t *data, size_t size)
         struct findings f = {.rules = cvbc_rules, .report = ignore_finding};
         cvbc_verify(module, &f);
         if (known) cvbc_board_check(cvbc_module(module), &board, CVBC_STACK_MAX, &f);
-        penta_vm *vm = f.errors ? NULL : penta_vm_new(module, NULL, NULL, 0, &err);
+        penta_vm *vm = f.errors ? NULL : penta_vm_new(module, NULL, NULL, 0, NULL, &err);
         penta_stop stop;
         if (vm) penta_vm_run(vm, 10, &stop);
         penta_vm_free(vm);

@@ -12,7 +12,7 @@ static const penta_option options[] = {{"threads", "5"}, {"grid", "3"}, {"shared
 static penta_vm *machine(const penta_module *module)
 {
     penta_error err;
-    return penta_vm_new(module, NULL, options, sizeof options / sizeof *options, &err);
+    return penta_vm_new(module, NULL, options, sizeof options / sizeof *options, NULL, &err);
 }
 
 /* Runs with so much fuel at a time; SLEEP is answered. */

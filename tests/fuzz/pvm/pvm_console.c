@@ -133,7 +133,7 @@ void fuzz_one(const uint8_t *data, size_t size)
                                 NULL, 0, report, NULL);
     if (size < 1 || size < 1 + 6 * (size_t)data[0]) return;
     prepare();
-    penta_vm *vm = penta_vm_new(module, "interp", NULL, 0, &err);
+    penta_vm *vm = penta_vm_new(module, "interp", NULL, 0, NULL, &err);
     penta_option options[] = {
         {"seed", "1"}, {"stdin", "/dev/null"}, {"files", home}, {"argv", "one"}, {"argv", "two"}};
     struct pvm_console *console = pvm_console_new(options, 5, &err);

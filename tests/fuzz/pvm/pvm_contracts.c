@@ -125,7 +125,7 @@ static void run(const penta_module *module, const char *engine, const char *othe
     penta_buffer state = {0};
     penta_error err = {0};
     penta_session *s =
-        penta_session_new(module, engine, options, sizeof options / sizeof *options, &err);
+        penta_session_new(module, engine, options, sizeof options / sizeof *options, NULL, &err);
     CHECK(s);
     penta_session_run(s, UINT64_MAX, &out->stop);
     CHECK(out->stop.kind != PENTA_STOP_DISAGREE && out->stop.kind != PENTA_STOP_FUEL);

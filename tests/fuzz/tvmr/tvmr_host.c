@@ -26,7 +26,7 @@ static penta_vm *run(const penta_module *m, const int32_t *input, size_t count)
 {
     penta_error err = {0};
     penta_option options[] = {{"memory", "4M"}};
-    penta_vm *vm = penta_vm_new(m, NULL, options, 1, &err);
+    penta_vm *vm = penta_vm_new(m, NULL, options, 1, NULL, &err);
     struct tvmr_domain *domain = tvmr_domain_new(NULL, &err);
     struct writer log = {0};
     CHECK(vm && domain);

@@ -35,7 +35,7 @@ static penta_vm *machine(const penta_module *m, const char *kernels, struct byte
 {
     penta_error err = {0};
     penta_option options[] = {{"kernels", kernels}, {"memory", "4M"}};
-    penta_vm *vm = penta_vm_new(m, NULL, options, 2, &err);
+    penta_vm *vm = penta_vm_new(m, NULL, options, 2, NULL, &err);
     if (!vm) return NULL;
     for (unsigned i = 0; i < 4; i++) {
         struct tvmr_cold *c = &tvmr_vm(vm)->cold[i];

@@ -60,7 +60,7 @@ static void try_native(const void *user, struct outcome *o)
     for (size_t text = 0; text < 2; text++) {
         penta_error err = {0};
         penta_buffer out = {0};
-        bool ok = penta_coil_compile(user, &as_text, text, &out, &err);
+        bool ok = penta_coil_compile(user, &as_text, text, NULL, &out, &err);
         if (outcome_ok(o, ok, &err)) outcome_bytes(o, out.data, out.size);
         penta_buffer_free(&out);
     }

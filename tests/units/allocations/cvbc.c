@@ -180,7 +180,8 @@ static void try_compile(const void *user, struct outcome *o)
     const struct given *g = user;
     penta_buffer out = {0};
     penta_error err = {0};
-    o->ok = penta_cvbc_compile(g->source, "blink.ino", NULL, 0, &out, outcome_finding, o, &err);
+    o->ok =
+        penta_cvbc_compile(g->source, "blink.ino", NULL, 0, NULL, &out, outcome_finding, o, &err);
     if (err.code) outcome_ok(o, false, &err);
     if (o->ok) outcome_bytes(o, &out.size, sizeof out.size);
     penta_buffer_free(&out);
@@ -217,7 +218,7 @@ static void try_simulator(const void *user, struct outcome *o)
     penta_buffer out = {0};
     penta_stop stop;
     hook_pause();
-    penta_vm *vm = penta_vm_new(g->module, NULL, NULL, 0, &err);
+    penta_vm *vm = penta_vm_new(g->module, NULL, NULL, 0, NULL, &err);
     hook_resume();
     penta_cvbc_simulator *s = penta_cvbc_simulator_new(true, NULL, &err);
     bool ok = outcome_ok(o, s, &err);

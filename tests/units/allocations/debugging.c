@@ -9,7 +9,7 @@ static penta_session *session(const struct subject *g, struct outcome *o)
 {
     penta_error err = {0};
     hook_pause();
-    penta_session *s = penta_session_new(g->module, g->engine, g->options, g->count, &err);
+    penta_session *s = penta_session_new(g->module, g->engine, g->options, g->count, NULL, &err);
     hook_resume();
     return outcome_ok(o, s, &err) ? s : NULL;
 }

@@ -173,7 +173,7 @@ static void try_vm(const void *user, struct outcome *o)
     const struct subject *g = user;
     penta_error err = {0};
     penta_stop stop;
-    penta_vm *vm = penta_vm_new(g->module, g->engine, g->options, g->count, &err);
+    penta_vm *vm = penta_vm_new(g->module, g->engine, g->options, g->count, NULL, &err);
     if (!outcome_ok(o, vm, &err)) return;
     penta_vm_run(vm, FUEL, &stop);
     outcome_stop(o, &stop);
@@ -187,7 +187,7 @@ static void try_state(const void *user, struct outcome *o)
     penta_buffer one = {0}, two = {0};
     penta_stop stop;
     hook_pause();
-    penta_vm *vm = penta_vm_new(g->module, g->engine, g->options, g->count, &err);
+    penta_vm *vm = penta_vm_new(g->module, g->engine, g->options, g->count, NULL, &err);
     if (vm) penta_vm_run(vm, 5, &stop);
     hook_resume();
     if (!outcome_ok(o, vm, &err)) return;
@@ -215,7 +215,7 @@ static void try_session(const void *user, struct outcome *o)
     penta_error err = {0};
     penta_buffer out = {0};
     penta_stop stop;
-    penta_session *s = penta_session_new(g->module, g->engine, g->options, g->count, &err);
+    penta_session *s = penta_session_new(g->module, g->engine, g->options, g->count, NULL, &err);
     if (!outcome_ok(o, s, &err)) return;
     penta_session_keep_log(s, 10, true);
     penta_session_run(s, FUEL, &stop);
@@ -327,7 +327,7 @@ static void machine_scenarios(struct subject *g)
     static const penta_option seed = {"seed", "7"}; /* for programs of the console */
     penta_error err;
     penta_session *console =
-        strcmp(g->format, "pvm") ? NULL : penta_session_new(g->module, NULL, &seed, 1, &err);
+        strcmp(g->format, "pvm") ? NULL : penta_session_new(g->module, NULL, &seed, 1, NULL, &err);
     if (console) {
         g->options = &seed;
         g->count = 1;
@@ -377,7 +377,7 @@ static void try_vm_text(const void *user, struct outcome *o)
     penta_buffer out = {0};
     penta_stop stop;
     hook_pause();
-    penta_vm *vm = penta_vm_new(g->module, NULL, g->options, g->count, &err);
+    penta_vm *vm = penta_vm_new(g->module, NULL, g->options, g->count, NULL, &err);
     if (vm) penta_vm_run(vm, 5, &stop);
     hook_resume();
     if (!outcome_ok(o, vm, &err)) return;

@@ -71,7 +71,7 @@ penta_session *subject_session(const struct subject *g, const char *engine, stru
 {
     penta_error err = {0};
     hook_pause();
-    penta_session *s = penta_session_new(g->module, engine, g->options, g->count, &err);
+    penta_session *s = penta_session_new(g->module, engine, g->options, g->count, NULL, &err);
     hook_resume();
     outcome_ok(o, s, &err);
     return s;

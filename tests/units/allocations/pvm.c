@@ -65,7 +65,7 @@ static void try_memory(const void *user, struct outcome *o)
 {
     penta_error err = {0};
     hook_pause();
-    penta_vm *vm = penta_vm_new(user, NULL, NULL, 0, &err);
+    penta_vm *vm = penta_vm_new(user, NULL, NULL, 0, NULL, &err);
     hook_resume();
     penta_error no = {.code = 3};
     outcome_ok(o, penta_pvm_map(vm, 0x40000000, 0x4000, true), &no);
@@ -81,7 +81,7 @@ static void try_compile(const void *user, struct outcome *o)
 {
     penta_error err = {0};
     penta_pvm_compilation result = {0};
-    penta_pvm_compiled *compiled = penta_pvm_compile(user, NULL, 0, &result, &err);
+    penta_pvm_compiled *compiled = penta_pvm_compile(user, NULL, 0, NULL, &result, &err);
     if (outcome_ok(o, compiled, &err))
         outcome_bytes(o, &result.native_bytes, sizeof result.native_bytes);
     penta_pvm_compiled_free(compiled);

@@ -12,7 +12,7 @@ static void try_run(const void *user, struct outcome *o)
     penta_error err = {0};
     penta_stop stop;
     hook_pause();
-    penta_vm *vm = penta_vm_new(user, NULL, NULL, 0, &err);
+    penta_vm *vm = penta_vm_new(user, NULL, NULL, 0, NULL, &err);
     hook_resume();
     if (!outcome_ok(o, vm, &err)) return;
     penta_tvmr_tensor value = {.numbers = input, .count = 4};
@@ -37,7 +37,7 @@ static void try_reload(const void *user, struct outcome *o)
     penta_error err = {0};
     bool kept = false;
     hook_pause();
-    penta_vm *vm = penta_vm_new(user, NULL, NULL, 0, &err);
+    penta_vm *vm = penta_vm_new(user, NULL, NULL, 0, NULL, &err);
     hook_resume();
     outcome_ok(o, penta_tvmr_reload(vm, user, &kept, &err), &err);
     penta_vm_free(vm);
@@ -51,7 +51,7 @@ static void try_weights(const void *user, struct outcome *o)
     hook_pause();
     int file = mkstemp(path);
     if (file >= 0) close(file);
-    penta_vm *vm = penta_vm_new(user, NULL, NULL, 0, &err);
+    penta_vm *vm = penta_vm_new(user, NULL, NULL, 0, NULL, &err);
     hook_resume();
     bool ok =
         penta_tvmr_weights_save(vm, path, &err) && penta_tvmr_weights_load(vm, path, &loaded, &err);
@@ -83,7 +83,7 @@ static void try_train(const void *user, struct outcome *o)
     penta_error err = {0};
     penta_tvmr_trained trained = {0};
     hook_pause();
-    penta_vm *vm = penta_vm_new(user, NULL, NULL, 0, &err);
+    penta_vm *vm = penta_vm_new(user, NULL, NULL, 0, NULL, &err);
     hook_resume();
     penta_table *data = penta_table_new(rows, 2, 4, &err),
                 *targets = data ? penta_table_new(classes, 2, 1, &err) : NULL;

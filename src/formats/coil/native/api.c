@@ -4,13 +4,7 @@
 #include "penta/coil.h"
 
 bool penta_coil_compile(const penta_module *module, const penta_option *options, size_t count,
-                        penta_buffer *out, penta_error *err)
-{
-    return penta_coil_compile_until(module, options, count, NULL, out, err);
-}
-
-bool penta_coil_compile_until(const penta_module *module, const penta_option *options, size_t count,
-                              const volatile int *stop, penta_buffer *out, penta_error *err)
+                        const volatile int *stop, penta_buffer *out, penta_error *err)
 {
     penta_error own = {0};
     struct writer w = {0};

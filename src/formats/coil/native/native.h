@@ -139,6 +139,6 @@ void coil_native_lines(struct coil_native *n, const struct coil_native_range *ra
 
 /* ---- compile.c ---- */
 
-/* Compiles a module to an object file. `stop` is a flag as for penta_vm_new_until. */
+/* Compiles a module to an object file. `stop` is a flag as for penta_vm_new. */
 bool coil_native_compile(const struct coil_module *m, bool text, const volatile int *stop,
                          struct writer *out, penta_error *err);

@@ -17,14 +17,8 @@ static uint64_t jit_now(void)
 }
 
 penta_pvm_compiled *penta_pvm_compile(const penta_module *module, const penta_option *options,
-                                      size_t count, penta_pvm_compilation *result, penta_error *err)
-{
-    return penta_pvm_compile_until(module, options, count, NULL, result, err);
-}
-
-penta_pvm_compiled *penta_pvm_compile_until(const penta_module *module, const penta_option *options,
-                                            size_t count, const volatile int *stop,
-                                            penta_pvm_compilation *result, penta_error *err)
+                                      size_t count, const volatile int *stop,
+                                      penta_pvm_compilation *result, penta_error *err)
 {
     struct flag_work work;
     const struct pvm_program *p = &pvm_module(module)->program;
