@@ -1,6 +1,6 @@
 /* The driver of CVBC containers: its tables and entries. */
 #include "cvbc/cvbc.h"
-#include "cvbc/host/board.h"
+#include "cvbc/format/board.h"
 
 #define FORMAT cvbc
 #define RULE(...) RULE_ROW(CVBC_, __VA_ARGS__)

@@ -3,7 +3,7 @@
  * checked against the board. */
 #include "fuzz.h"
 #include "cvbc/format/build.h"
-#include "cvbc/host/board.h"
+#include "cvbc/format/board.h"
 
 enum { LINES = 16 };
 

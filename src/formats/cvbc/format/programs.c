@@ -8,7 +8,7 @@
 #include "base/suggest.h"
 #include "core/describe.h"
 #include "crypto/hash.h"
-#include "cvbc/host/board.h"
+#include "cvbc/format/board.h"
 
 /* ---- names ---- */
 

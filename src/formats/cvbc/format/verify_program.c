@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/bytes.h"
-#include "cvbc/host/board.h"
+#include "cvbc/format/board.h"
 
 struct function {
     uint32_t entry;

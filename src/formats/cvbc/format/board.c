@@ -1,5 +1,5 @@
 /* Knows boards by name, reads board files, and checks whether a program fits a board. */
-#include "cvbc/host/board.h"
+#include "cvbc/format/board.h"
 #include <ctype.h>
 #include <stddef.h>
 #include <stdio.h>
