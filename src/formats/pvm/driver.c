@@ -2,7 +2,6 @@
 #include <string.h>
 #include "pvm/format/functions.h"
 #include "pvm/pvm.h"
-#include "pvm/text/forms.h"
 #include "pvm/vm/vm.h"
 
 #define FORMAT pvm

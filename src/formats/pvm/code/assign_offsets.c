@@ -1,7 +1,7 @@
 /* Gives every instruction its offset. Immediates are stored in their shortest form, so the
  * length of a jump depends on distances, and distances depend on lengths. So the lengths are
  * computed again and again until nothing moves. */
-#include "pvm/text/assemble.h"
+#include "pvm/code/assembly.h"
 #include "pvm/format/encode.h"
 
 enum { FREE_ROUNDS = 64 }; /* after these rounds lengths only grow, so that the loop ends */

@@ -2,7 +2,7 @@
  * way, so its bytes stay. To and from doc every instruction is written anew, and all offsets
  * change. */
 #include <stdlib.h>
-#include "pvm/text/assemble.h"
+#include "pvm/code/assembly.h"
 #include "base/array.h"
 #include "pvm/format/debug_info.h"
 #include "pvm/format/functions.h"

@@ -1,5 +1,6 @@
 /* Makes line programs for code that was written anew. They have the same operations, and other
  * sizes of regions. */
+#include "pvm/code/assembly.h"
 #include "pvm/format/debug_info.h"
 #include "pvm/format/varint.h"
 

@@ -43,11 +43,5 @@ bool pvm_debug_next(struct pvm_debug_lines *lines);
 /* Returns the string at an offset, which is empty when there is none. */
 penta_bytes pvm_debug_string(const struct pvm_program *program, uint32_t offset);
 
-/* debug_move.c: makes the line programs and ranges for code that was written anew. new_pc has
- * the new place of each byte of the old code and of its end. Returns false when something is
- * damaged. The caller always frees the writers. */
-bool pvm_debug_move(const struct pvm_program *from, const uint32_t *new_pc, struct writer *lines,
-                    struct writer *ranges);
-
 /* Reports warnings about damaged sections. */
 void pvm_debug_verify(const struct pvm_module *m, struct findings *findings);

@@ -46,6 +46,20 @@ const struct pvm_isa_info pvm_isas[PVM_ISAS] = {
 const char *const pvm_register_names[PVM_REGISTERS] = {"ra", "sp", "t0", "t1", "t2", "s0", "s1",
                                                        "a0", "a1", "a2", "a3", "a4", "a5"};
 
+bool pvm_register_parse(penta_bytes name, uint8_t *number)
+{
+    if (name.size < 2 || name.size > 3) return false;
+    const uint8_t *p = name.data;
+    for (uint8_t i = 0; name.size == 2 && i < PVM_REGISTERS; i++) {
+        *number = i;
+        if (!memcmp(p, pvm_register_names[i], 2)) return true;
+    }
+    if (p[0] != 'r' || p[1] < '0' || p[1] > '9') return false;
+    if (name.size == 3 && (p[1] != '1' || p[2] < '0' || p[2] > '2')) return false;
+    *number = (uint8_t)(name.size == 2 ? p[1] - '0' : 10 + p[2] - '0');
+    return true;
+}
+
 /* ---- operands by skip: polkavm and jam ---- */
 
 static uint8_t decode_reg(unsigned nibble)

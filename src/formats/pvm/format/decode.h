@@ -45,6 +45,7 @@ extern const struct pvm_isa_info {
 } pvm_isas[PVM_ISAS];
 
 extern const char *const pvm_register_names[PVM_REGISTERS]; /* ra sp t0 t1 t2 s0 s1 a0 .. a5 */
+bool pvm_register_parse(penta_bytes name, uint8_t *number); /* reads a name such as "a0" or "r7" */
 
 static inline bool pvm_ends_block(enum pvm_op op)
 {

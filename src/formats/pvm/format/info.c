@@ -1,7 +1,7 @@
 /* Prints one screen of facts about a program, and the list of instructions. */
 #include <stdio.h>
 #include "core/describe.h"
-#include "pvm/vm/vm.h"
+#include "pvm/format/layout.h"
 
 struct statistics {
     uint64_t instructions, blocks, invalid, holes, host_calls, longest;

@@ -1,5 +1,5 @@
 /* Computes where the areas of a program are in guest memory: its data, stack and auxiliary data. */
-#include "pvm/vm/vm.h"
+#include "pvm/format/layout.h"
 #include "base/number.h"
 
 static const uint64_t top = UINT64_C(1) << 32;

@@ -1,5 +1,4 @@
 /* Makes basic blocks of the instructions, and finds the blocks that the exports can reach. */
-#include "pvm/text/assemble.h"
 #include "base/array.h"
 #include "pvm/link/forms.h"
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* Finds the source lines of code with libdw. It keeps a table of lines and a tree of functions;
  * inlined functions are below the functions that contain them. */
-#include "pvm/text/assemble.h"
 #include "base/array.h"
 #include "pvm/link/elf_names.h"
 #include "pvm/link/link.h"

@@ -3,7 +3,6 @@
 #include "pvm/link/link.h"
 #include <stdlib.h>
 #include "base/array.h"
-#include "pvm/text/assemble.h"
 #include <gelf.h>
 
 enum { MACHINE_RISCV = 243, ALIGN_MAX = 65536 };

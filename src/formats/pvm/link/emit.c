@@ -1,6 +1,5 @@
 /* Writes the blocks as bytes. It decides which jumps are needed, what gets an entry in the jump
  * table, and at which offset each instruction is. */
-#include "pvm/text/assemble.h"
 #include "base/array.h"
 #include "pvm/format/encode.h"
 #include "pvm/link/forms.h"

@@ -3,7 +3,6 @@
  * guests have one thread. */
 #include "pvm/link/lower.h"
 #include "base/array.h"
-#include "pvm/text/assemble.h"
 #include <stdio.h>
 
 void lower_put(struct lowering *w, struct link_insn in)

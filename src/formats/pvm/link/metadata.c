@@ -7,7 +7,6 @@
  *
  * The records have no padding. Pointers have the object's word size, and relocations say what they
  * point at. */
-#include "pvm/text/assemble.h"
 #include "base/array.h"
 #include "pvm/link/elf_names.h"
 #include "pvm/link/link.h"

@@ -1,7 +1,6 @@
 /* Decides what each section is used for, in which order the loaded ones come, and at which
  * addresses (LINK 4.1, LINK 4.4). Read-only data starts at 0x10000. Read-write data follows
  * after a guard zone; zero data comes last, so that it need not be stored. */
-#include "pvm/text/assemble.h"
 #include "base/array.h"
 #include "base/number.h"
 #include "pvm/link/elf_names.h"

@@ -2,7 +2,6 @@
  * rules are those of other linkers: a strong definition is preferred to a weak one, and a weak
  * one to a common one. Two strong ones are an error. Members of archives are used when they
  * define what is missing. */
-#include "pvm/text/assemble.h"
 #include "base/array.h"
 #include "pvm/link/link.h"
 #include <stdlib.h>

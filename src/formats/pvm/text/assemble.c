@@ -1,16 +1,9 @@
 /* The assembler (assemble.h): reads labels and instructions line by line into a list of items,
  * and then makes the program around the code. directives.c reads the lines with '%', and
- * assign_offsets.c gives the items their places. */
+ * code/assign_offsets.c gives the items their places. */
 #include "pvm/text/assemble.h"
 #include <stdlib.h>
 #include "base/array.h"
-
-bool pvm_add_item(struct pvm_assembly *a, struct pvm_item item)
-{
-    if (!ARRAY_GROW(a->items, a->capacity, a->count, a->s->err)) return false;
-    a->items[a->count++] = item;
-    return true;
-}
 
 bool pvm_reference_read(struct pvm_assembly *a, struct pvm_reference *out)
 {
@@ -209,20 +202,10 @@ static void pvm_assemble_complete(struct pvm_assembly *a)
 }
 
 /* Lists the bytes that directives give. Fills parts and returns how many there are. */
-static size_t hex_parts(struct pvm_assembly *a, struct writer *parts[static 10])
-{
-    struct pvm_hex *all[] = {&a->ro_data, &a->rw_data,  &a->metadata, &a->strings, &a->lines,
-                             &a->ranges,  &a->trailing, &a->mask,     &a->file};
-    size_t count = 0;
-    for (; count < sizeof all / sizeof *all; count++) parts[count] = &all[count]->bytes;
-    parts[count++] = &a->raw;
-    return count;
-}
-
 static bool pvm_assemble_finish(struct pvm_assembly *a, struct writer *out, penta_error *err)
 {
     struct writer *parts[10];
-    for (size_t i = 0, n = hex_parts(a, parts); i < n; i++)
+    for (size_t i = 0, n = pvm_hex_parts(a, parts); i < n; i++)
         if (!writer_ok(parts[i], err)) return false;
     if (a->file.given) {
         writer_append(out, &a->file.bytes);
@@ -232,25 +215,6 @@ static bool pvm_assemble_finish(struct pvm_assembly *a, struct writer *out, pent
     pvm_assemble_complete(a);
     return pvm_place_code(a, err) && place_names(a, err) && check_dialect(a, err) &&
            pvm_write(&a->program, out, err);
-}
-
-void pvm_assembly_free(struct pvm_assembly *a)
-{
-    struct writer *parts[10];
-    for (size_t i = 0, n = hex_parts(a, parts); i < n; i++) writer_free(parts[i]);
-    writer_free(&a->code);
-    writer_free(&a->code_mask);
-    writer_free(&a->code_table);
-    free(a->items);
-    free(a->table);
-    free(a->taken);
-    free(a->imports);
-    free(a->import_given);
-    free(a->exports);
-    free(a->export_places);
-    free(a->sections);
-    free(a->varints);
-    labels_free(&a->labels);
 }
 
 static bool take_options(struct pvm_assembly *a, const penta_option *options, size_t count,

@@ -132,20 +132,6 @@ struct row {
 static struct row rows[2 * FORMS];
 static size_t row_count;
 
-bool pvm_register_parse(penta_bytes name, uint8_t *number)
-{
-    if (name.size < 2 || name.size > 3) return false;
-    const uint8_t *p = name.data;
-    for (uint8_t i = 0; name.size == 2 && i < PVM_REGISTERS; i++) {
-        *number = i;
-        if (!memcmp(p, pvm_register_names[i], 2)) return true;
-    }
-    if (p[0] != 'r' || p[1] < '0' || p[1] > '9') return false;
-    if (name.size == 3 && (p[1] != '1' || p[2] < '0' || p[2] > '2')) return false;
-    *number = (uint8_t)(name.size == 2 ? p[1] - '0' : 10 + p[2] - '0');
-    return true;
-}
-
 static void key_put(char *key, size_t size, const void *text, size_t length)
 {
     size_t at = strlen(key);

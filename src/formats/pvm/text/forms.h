@@ -42,8 +42,6 @@ struct pvm_match {
     const struct pvm_operand *address;
 };
 
-bool pvm_register_parse(penta_bytes name, uint8_t *number); /* reads a name such as "a0" or "r7" */
-
 /* Reads to the end of the line, or to "%size". */
 bool pvm_line_read(struct source *s, struct pvm_line *out);
 /* Finds the form of the line. Returns false when no form of this ISA fits; err says why. */

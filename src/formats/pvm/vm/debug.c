@@ -5,7 +5,6 @@
 #include "base/array.h"
 #include "pvm/format/debug_info.h"
 #include "pvm/format/functions.h"
-#include "pvm/text/forms.h"
 #include "pvm/vm/ops.h"
 #include "pvm/vm/vm.h"
 

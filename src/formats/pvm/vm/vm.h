@@ -2,6 +2,7 @@
  * still to make. */
 #pragma once
 #include "pvm/vm/cells.h"
+#include "pvm/format/layout.h"
 #include "pvm/vm/memory/memory.h"
 #include "pvm/pvm.h"
 
@@ -91,12 +92,6 @@ enum pvm_announce {
 struct pvm_call {
     uint32_t pc;
     uint64_t regs[PVM_REGISTERS];
-};
-
-struct pvm_layout { /* the addresses of the areas (PVM 7.1) */
-    uint32_t ro, rw, stack, stack_top, aux;
-    uint64_t ro_length, rw_length, stack_length, aux_length; /* lengths in whole pages */
-    uint64_t heap_base, heap_max;
 };
 
 struct pvm_vm {
@@ -215,9 +210,6 @@ const char *pvm_vm_detail(const penta_vm *vm, const penta_stop *stop);
 
 penta_vm *pvm_vm_open(const penta_module *module, const penta_option *options, size_t count,
                       penta_error *err);
-/* layout.c */
-bool pvm_layout(const struct pvm_program *program, uint64_t aux_size, uint32_t page,
-                struct pvm_layout *out, penta_error *err);
 /* run_options.c */
 typedef void pvm_adopt_fn(struct pvm_vm *vm, const struct pvm_config *config);
 penta_vm *pvm_vm_open_with(const penta_module *module, const penta_option *options, size_t count,
