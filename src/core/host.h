@@ -2,6 +2,7 @@
  * it to the machine, logs it, and can apply it again. A debugger goes backwards over host calls by applying recorded
  * answers. */
 #pragma once
+#include "base/arena.h"
 #include "core/engine.h"
 struct json; /* base/json/json_write.h */
 
@@ -22,9 +23,19 @@ struct answer {
     bool interrupted;
 };
 
+/* What a host gives before its machine is opened. */
+struct started_host {
+    void *state; /* what `open` goes on with; may be NULL */
+    /* Options for the machine. They come before those of the caller, which therefore override them. */
+    penta_option options[4];
+    size_t count;
+    struct arena texts; /* holds the values of the options; whoever called `start` frees it */
+};
+
 /* What a host tells about itself when it is opened. */
 struct opened_host {
-    void *state; /* the state of the host; may be NULL */
+    void *
+        state; /* the state of the host, which may be NULL; before `open` it is what `start` left */
     /* Whether answers change the machine in ways that struct answer does not hold. A replay then needs snapshots from
      * before and after an answer. */
     bool changes_machine;
@@ -40,7 +51,12 @@ struct opened_host {
 };
 
 struct host {
-    /* Opens the host for this machine, before its first run. False with an error. */
+    /* Prepares the host that the options choose, where the machine's start depends on it. What it leaves in `out` goes
+     * to `open` or to `close`. False with an error, and then no state is left. NULL when no host of the format needs
+     * it. */
+    bool (*start)(const penta_module *module, const penta_option *options, size_t count,
+                  struct started_host *out, penta_error *err);
+    /* Opens the host for this machine, before its first run. False with an error, and then no state is left. */
     bool (*open)(penta_vm *vm, const penta_option *options, size_t count, struct opened_host *out,
                  penta_error *err);
     /* Answers the call at which the machine stopped. False when the host cannot answer it. */

@@ -6,6 +6,8 @@
 #include "base/long_work.h"
 #include "core/snapshot.h"
 #include "core/engine.h"
+#include "core/host.h"
+#include "penta/open_machine.h"
 #include "penta/registry.h"
 #include "text/lexer.h"
 
@@ -322,8 +324,40 @@ static const struct engine *find_engine(const struct driver *driver, const char 
     return NULL;
 }
 
+/* Opens the machine with the options of its host and of the caller. */
+static penta_vm *engine_open(const struct engine *engine, const penta_module *module,
+                             const struct started_host *host, const penta_option *options,
+                             size_t count, const volatile int *stop, penta_error *err)
+{
+    size_t all_count = host->count + count;
+    penta_option *all = NULL;
+    if (host->count) {
+        all = calloc(all_count, sizeof *all);
+        if (!all) {
+            error_at(err, BASE_MEMORY, 0, "no memory for the options");
+            return NULL;
+        }
+        memcpy(all, host->options, host->count * sizeof *all);
+        if (count) memcpy(all + host->count, options, count * sizeof *all);
+        options = all;
+    }
+    penta_vm *vm = engine->open_until ? engine->open_until(module, options, all_count, stop, err)
+                                      : engine->open(module, options, all_count, err);
+    free(all);
+    return vm;
+}
+
 penta_vm *penta_vm_new(const penta_module *module, const char *engine, const penta_option *options,
                        size_t count, const volatile int *stop, penta_error *err)
+{
+    void *state = NULL;
+    penta_vm *vm = vm_open(module, engine, options, count, stop, &state, err);
+    if (state) module->driver->host->close(state);
+    return vm;
+}
+
+penta_vm *vm_open(const penta_module *module, const char *engine, const penta_option *options,
+                  size_t count, const volatile int *stop, void **host_state, penta_error *err)
 {
     const struct driver *driver = module->driver;
     *err = (penta_error){0};
@@ -340,8 +374,12 @@ penta_vm *penta_vm_new(const penta_module *module, const char *engine, const pen
     if (checking.work.ended)
         error_at(err, BASE_STATE, 0, "interrupted before the program could run");
     if (err->code) return NULL;
-    penta_vm *vm = found->open_until ? found->open_until(module, options, count, stop, err)
-                                     : found->open(module, options, count, err);
+    const struct host *host = driver->host;
+    struct started_host started = {0};
+    if (host && host->start && !host->start(module, options, count, &started, err)) return NULL;
+    penta_vm *vm = engine_open(found, module, &started, options, count, stop, err);
+    arena_free(&started.texts);
+    *host_state = started.state;
     if (vm && stop && *stop) {
         penta_vm_free(vm);
         error_at(err, BASE_STATE, 0, "interrupted before the program could run");

@@ -5,17 +5,25 @@
 #include "base/array.h"
 #include "base/json/json_write.h"
 #include "penta/debug.h"
+#include "penta/open_machine.h"
 #include "penta/session_struct.h"
 
 penta_session *session_new(const penta_module *module, const char *engine,
                            const penta_option *options, size_t count, const volatile int *stop,
-                           penta_error *err)
+                           const struct host *host, penta_error *err)
 {
     struct penta_session *s = zeros_new(sizeof *s, "the session", err);
     if (!s) return NULL;
     s->module = module;
-    s->vm = penta_vm_new(module, engine, options, count, stop, err);
-    if (s->vm) return s;
+    void *prepared = NULL;
+    s->vm = vm_open(module, engine, options, count, stop, &prepared, err);
+    if (s->vm && host) {
+        s->opened.state = prepared;
+        prepared = NULL;
+        if (host->open(s->vm, options, count, &s->opened, err)) s->host = host;
+    }
+    if (prepared) module->driver->host->close(prepared);
+    if (s->vm && !err->code) return s;
     penta_session_free(s);
     return NULL;
 }
@@ -25,12 +33,7 @@ penta_session *penta_session_new(const penta_module *module, const char *engine,
                                  const volatile int *stop, penta_error *err)
 {
     *err = (penta_error){0};
-    struct penta_session *s = session_new(module, engine, options, count, stop, err);
-    const struct host *host = module->driver->host;
-    if (s && host && host->open(s->vm, options, count, &s->opened, err)) s->host = host;
-    if (!err->code) return s;
-    penta_session_free(s);
-    return NULL;
+    return session_new(module, engine, options, count, stop, module->driver->host, err);
 }
 
 void penta_session_free(penta_session *s)

@@ -37,10 +37,10 @@ struct penta_session {
 };
 
 /* ---- session.c ---- */
-/* Makes a session without a host. */
+/* Makes a session. host: who answers its calls, or NULL. */
 penta_session *session_new(const penta_module *module, const char *engine,
                            const penta_option *options, size_t count, const volatile int *stop,
-                           penta_error *err);
+                           const struct host *host, penta_error *err);
 
 /* ---- session_log.c ---- */
 /* Tells the log and the callbacks of the call, and keeps what it printed. */

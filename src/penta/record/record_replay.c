@@ -169,7 +169,7 @@ penta_session *penta_session_replay(const penta_module *module, const char *engi
         return NULL;
     }
     struct penta_session *s =
-        session_new(module, engine, record->options, record->option_count, NULL, err);
+        session_new(module, engine, record->options, record->option_count, NULL, NULL, err);
     if (s && record_replay_begin(s, record, err)) return s;
     penta_session_free(s);
     return NULL;

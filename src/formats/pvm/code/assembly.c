@@ -38,4 +38,3 @@ void pvm_assembly_free(struct pvm_assembly *a)
     free(a->varints);
     labels_free(&a->labels);
 }
-

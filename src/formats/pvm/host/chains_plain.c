@@ -19,19 +19,11 @@ struct pvm_revive *pvm_revive_new(const penta_module *module, const penta_option
 }
 
 struct pvm_jam *pvm_jam_new(const penta_module *module, const penta_option *options, size_t count,
-                            penta_error *err)
+                            struct started_host *out, penta_error *err)
 {
-    (void)module, (void)options, (void)count;
+    (void)module, (void)options, (void)count, (void)out;
     chains_refuse(err);
     return NULL;
-}
-
-bool pvm_jam_start(const penta_module *module, const penta_option *options, size_t count,
-                   struct pvm_jam_start *out, penta_error *err)
-{
-    (void)module, (void)options, (void)count;
-    *out = (struct pvm_jam_start){0};
-    return chains_refuse(err);
 }
 
 /* Nobody calls these functions, because a host is never opened in such a build. */

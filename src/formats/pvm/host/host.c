@@ -1,6 +1,7 @@
 /* Chooses the host of a program by option 'host': the scripted host, the console, the contract
  * host or the JAM host. */
 #include "pvm/host/host.h"
+#include "base/array.h"
 #include "pvm/host/console.h"
 #include "pvm/host/jam_json/session.h"
 #include <stdlib.h>
@@ -78,24 +79,47 @@ static bool jam_finish(void *state, penta_vm *vm, const penta_stop *stop, struct
     return pvm_jam_finish(((struct host_state *)state)->jam, vm, stop, text, json, err);
 }
 
+static struct host_state *host_new(penta_error *err)
+{
+    return zeros_new(sizeof(struct host_state), "the host", err);
+}
+
+/* The JAM host says what its machine starts with. */
+static bool host_start(const penta_module *module, const penta_option *options, size_t count,
+                       struct started_host *out, penta_error *err)
+{
+    const char *which = option_text(options, count, "host");
+    if (!which || strcmp(which, "jam")) return true;
+    if (!pvm_module(module)->program.spi)
+        return error_at(err, BASE_OPTION_VALUE, 0, "the jam host runs standard programs of jam");
+    struct host_state *h = host_new(err);
+    if (!h) return false;
+    h->jam = pvm_jam_new(module, options, count, out, err);
+    out->state = h;
+    if (h->jam) return true;
+    host_close(h);
+    out->state = NULL;
+    return false;
+}
+
 static bool host_open(penta_vm *vm, const penta_option *options, size_t count,
                       struct opened_host *out, penta_error *err)
 {
     const penta_module *module = vm->module;
     const char *which = option_text(options, count, "host");
     if (!which && pvm_console_serves(module)) which = "console";
-    if (!options_fit(which, options, count, err)) return false;
-    struct host_state *h = calloc(1, sizeof *h);
-    if (!h) return error_at(err, BASE_MEMORY, 0, "no memory for the host");
+    struct host_state *h = out->state ? out->state : host_new(err);
+    if (!h || !options_fit(which, options, count, err)) {
+        host_close(h);
+        return false;
+    }
     out->state = h;
     if (!which) return true; /* without a host no call is answered */
     if (!strcmp(which, "revive"))
         h->revive = pvm_revive_new(module, options, count, err);
     else if (!strcmp(which, "console"))
         h->console = pvm_console_new(options, count, err);
-    else if (!strcmp(which, "jam"))
-        h->jam = pvm_jam_new(module, options, count, err);
-    else
+    else if (!h->jam)
         h->script = pvm_script_read(module, which, err);
     if (h->revive) pvm_revive_attach(h->revive, vm);
     out->changes_machine = h->jam != NULL;
@@ -116,4 +140,5 @@ static bool host_answer(void *state, penta_vm *vm, const penta_stop *stop, struc
     return h->revive && pvm_revive_answer(h->revive, vm, stop, out);
 }
 
-const struct host pvm_host = {.open = host_open, .answer = host_answer, .close = host_close};
+const struct host pvm_host = {
+    .start = host_start, .open = host_open, .answer = host_answer, .close = host_close};

@@ -6,7 +6,6 @@
 #include "base/file/file.h"
 #include "base/number.h"
 #include "core/map_option.h"
-#include "pvm/host/jam_json/session.h"
 #include "pvm/vm/vm.h"
 
 const struct pvm_profile *pvm_default_profile(const struct pvm_program *program)
@@ -123,7 +122,7 @@ static bool apply_values(uint64_t *regs, const penta_option *options, size_t fro
     return true;
 }
 
-static bool starts_call(const penta_option *o)
+bool pvm_starts_call(const penta_option *o)
 {
     return !strcmp(o->key, "call") || !strcmp(o->key, "pc") || !strcmp(o->key, "entry");
 }
@@ -200,8 +199,8 @@ static bool queue_calls(struct pvm_vm *vm, const struct pvm_program *p, uint64_t
                         const penta_option *options, size_t count, penta_error *err)
 {
     size_t first = 0, calls = 0;
-    for (size_t i = 0; i < count; i++) calls += starts_call(&options[i]);
-    while (first < count && !starts_call(&options[first])) first++;
+    for (size_t i = 0; i < count; i++) calls += pvm_starts_call(&options[i]);
+    while (first < count && !pvm_starts_call(&options[first])) first++;
     if (!calls && p->export_count > 1)
         return names_exports(p, err, "more than one export: option 'call' chooses one", "");
     vm->calls = calloc(calls + 1, sizeof *vm->calls);
@@ -213,7 +212,7 @@ static bool queue_calls(struct pvm_vm *vm, const struct pvm_program *p, uint64_t
         size_t next = i < count ? i + 1 : count;
         struct pvm_call *call = &vm->calls[k++];
         if (i < count && !call_target(p, &options[i], &call->pc, err)) return false;
-        while (next < count && !starts_call(&options[next])) next++;
+        while (next < count && !pvm_starts_call(&options[next])) next++;
         start_registers(vm, p, arguments, call->regs);
         if (!apply_values(call->regs, options, 0, first, err) ||
             !apply_values(call->regs, options, i < count ? i : count, next, err))
@@ -273,7 +272,7 @@ static bool run_options_fill(struct pvm_vm *vm, const struct pvm_program *p,
     return ok;
 }
 
-static penta_vm *open_with(const penta_module *module, const penta_option *options, size_t count,
+penta_vm *pvm_vm_open_with(const penta_module *module, const penta_option *options, size_t count,
                            pvm_adopt_fn *adopt, struct long_work *work, penta_error *err)
 {
     const struct pvm_program *p = &pvm_module(module)->program;
@@ -287,48 +286,4 @@ static penta_vm *open_with(const penta_module *module, const penta_option *optio
     /* Through the engine, which may have added a second machine. */
     vm->base.engine->close(&vm->base);
     return NULL;
-}
-
-/* Opens a machine with the JAM host. The profile, gas, entry and arguments of that host come
- * first, so that options of the caller override them. */
-static penta_vm *open_jam(const penta_module *module, const penta_option *options, size_t count,
-                          pvm_adopt_fn *adopt, struct long_work *work, penta_error *err)
-{
-    struct pvm_jam_start start;
-    struct writer hex = {0};
-    char gas[24];
-    bool called = false;
-    for (size_t i = 0; i < count; i++) called |= starts_call(&options[i]);
-    if (!pvm_module(module)->program.spi) {
-        error_at(err, BASE_OPTION_VALUE, 0, "the jam host runs standard programs of jam");
-        return NULL;
-    }
-    penta_option *all = calloc(count + 4, sizeof *all);
-    if (!all || !pvm_jam_start(module, options, count, &start, err)) {
-        error_at(err, BASE_MEMORY, 0, "no memory for the options");
-        free(all);
-        return NULL;
-    }
-    snprintf(gas, sizeof gas, "%llu", (unsigned long long)start.gas);
-    writer_hex(&hex, (penta_bytes){start.arguments.data, start.arguments.size});
-    writer_char(&hex, 0);
-    all[0] = (penta_option){"profile", start.profile};
-    all[1] = (penta_option){"gas", gas};
-    all[2] = (penta_option){"spi-args", (const char *)hex.out.data};
-    if (count) memcpy(all + 3, options, count * sizeof *options);
-    if (!called) all[3 + count] = (penta_option){"entry", "accumulate"};
-    penta_vm *vm =
-        writer_ok(&hex, err) ? open_with(module, all, 3 + count + !called, adopt, work, err) : NULL;
-    writer_free(&hex);
-    penta_buffer_free(&start.arguments);
-    free(all);
-    return vm;
-}
-
-penta_vm *pvm_vm_open_with(const penta_module *module, const penta_option *options, size_t count,
-                           pvm_adopt_fn *adopt, struct long_work *work, penta_error *err)
-{
-    const char *host = option_text(options, count, "host");
-    if (host && !strcmp(host, "jam")) return open_jam(module, options, count, adopt, work, err);
-    return open_with(module, options, count, adopt, work, err);
 }

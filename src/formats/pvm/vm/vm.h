@@ -214,6 +214,8 @@ penta_vm *pvm_vm_open(const penta_module *module, const penta_option *options, s
 typedef void pvm_adopt_fn(struct pvm_vm *vm, const struct pvm_config *config);
 penta_vm *pvm_vm_open_with(const penta_module *module, const penta_option *options, size_t count,
                            pvm_adopt_fn *adopt, struct long_work *work, penta_error *err);
+/* Tells whether the option starts a call: the options after it are about that call. */
+bool pvm_starts_call(const penta_option *option);
 /* Returns the default profile of a dialect. */
 const struct pvm_profile *pvm_default_profile(const struct pvm_program *program);
 bool pvm_config_read(struct pvm_config *config, const struct pvm_program *program,

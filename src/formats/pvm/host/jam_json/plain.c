@@ -48,17 +48,10 @@ bool penta_jam_block_json(penta_jam_host *host, penta_jam_state *state, penta_by
     return jam_json_none(err);
 }
 
-bool pvm_jam_start(const penta_module *module, const penta_option *options, size_t count,
-                   struct pvm_jam_start *out, penta_error *err)
+struct pvm_jam *pvm_jam_new(const penta_module *module, const penta_option *options, size_t count,
+                            struct started_host *out, penta_error *err)
 {
     (void)module, (void)options, (void)count, (void)out;
-    return jam_json_none(err);
-}
-
-struct pvm_jam *pvm_jam_new(const penta_module *module, const penta_option *options, size_t count,
-                            penta_error *err)
-{
-    (void)module, (void)options, (void)count;
     jam_json_none(err);
     return NULL;
 }

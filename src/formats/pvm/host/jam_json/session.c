@@ -60,18 +60,17 @@ static bool read_chain(struct pvm_jam *s, penta_buffer *out)
     return writer_ok(&w, s->err) && !s->err->code;
 }
 
-static bool open_state(struct pvm_jam *s, const char *engine)
+static bool open_state(struct pvm_jam *s)
 {
     penta_buffer file = {0}, chain = {0};
     char folder[4096];
-    penta_option options[3];
+    penta_option options[2];
     size_t count = 0;
     bool given = read_file(s, "state", &file, folder, sizeof folder);
     if (s->err->code) return false;
     if (session_text(s, "chain") && read_chain(s, &chain))
         options[count++] = (penta_option){"chain", (const char *)chain.data};
     if (session_text(s, "gp")) options[count++] = (penta_option){"version", session_text(s, "gp")};
-    if (engine) options[count++] = (penta_option){"engine", engine};
     penta_bytes document = given ? (penta_bytes){file.data, file.size} : bytes_of("{}");
     if (!s->err->code) s->host = penta_jam_host_for(document, options, count, s->err);
     if (s->host) s->state = penta_jam_state_new(s->host, NULL, s->err);
@@ -267,8 +266,8 @@ static void check_size(struct pvm_jam *s, const penta_module *module)
 }
 
 /* Does everything up to the first instruction. NULL: *err says why. */
-static struct pvm_jam *open_session(const penta_module *module, const char *engine,
-                                    const penta_option *options, size_t count, penta_error *err)
+static struct pvm_jam *open_session(const penta_module *module, const penta_option *options,
+                                    size_t count, penta_error *err)
 {
     struct pvm_jam *s = zeros_new(sizeof *s, "the host", err);
     if (!s) return NULL;
@@ -277,7 +276,7 @@ static struct pvm_jam *open_session(const penta_module *module, const char *engi
     s->err = err;
     uint32_t service = (uint32_t)session_number(s, "service", 0, UINT32_MAX);
     hash_blake2b256(module->file, s->code_hash);
-    if (open_state(s, engine) && choose_entry(s)) {
+    if (open_state(s) && choose_entry(s)) {
         s->gas = s->host->chain.report_gas;
         s->input.slot = (uint32_t)session_number(s, "slot", 0, UINT32_MAX);
         s->input.service = service;
@@ -312,25 +311,6 @@ void pvm_jam_free(struct pvm_jam *s)
     free(s);
 }
 
-bool pvm_jam_start(const penta_module *module, const penta_option *options, size_t count,
-                   struct pvm_jam_start *out, penta_error *err)
-{
-    *out = (struct pvm_jam_start){0};
-    struct pvm_jam *s = open_session(module, NULL, options, count, err);
-    if (!s) return false;
-    struct writer w = {0};
-    if (pvm_jam_on_chain(s))
-        jam_accumulate_arguments(&s->run, &w);
-    else
-        jam_refine_arguments(&s->run, &w);
-    out->profile = s->host->version->profile;
-    out->pc = s->pc;
-    out->gas = s->gas;
-    out->arguments = w.out;
-    pvm_jam_free(s);
-    return writer_ok(&w, err);
-}
-
 /* ---- answering ---- */
 
 static void session_called(void *user, uint32_t service, const char *line)
@@ -363,11 +343,50 @@ static void session_stepped(void *user, size_t machine, const struct pvm_vm *vm)
     writer_char(w, '\n');
 }
 
-struct pvm_jam *pvm_jam_new(const penta_module *module, const penta_option *options, size_t count,
-                            penta_error *err)
+static void start_option(struct started_host *out, const char *key, const char *value)
 {
-    struct pvm_jam *s = open_session(module, NULL, options, count, err);
+    out->options[out->count++] = (penta_option){key, value};
+}
+
+/* Copies a text into the arena of the options. NULL when memory ran out. */
+static const char *start_text(struct started_host *out, const struct writer *w, penta_error *err)
+{
+    return writer_ok(w, err) ? arena_copy(&out->texts, writer_view(w), err) : NULL;
+}
+
+/* Gives the options that the machine starts with. */
+static bool start_machine(struct pvm_jam *s, bool called, struct started_host *out,
+                          penta_error *err)
+{
+    struct writer arguments = {0}, gas = {0}, hex = {0};
+    if (pvm_jam_on_chain(s))
+        jam_accumulate_arguments(&s->run, &arguments);
+    else
+        jam_refine_arguments(&s->run, &arguments);
+    writer_print(&gas, "%llu", (unsigned long long)s->gas);
+    writer_hex(&hex, writer_view(&arguments));
+    start_option(out, "profile", s->host->version->profile);
+    start_option(out, "gas", start_text(out, &gas, err));
+    start_option(out, "spi-args", start_text(out, &hex, err));
+    if (!called) start_option(out, "entry", "accumulate");
+    bool ok = writer_ok(&arguments, err) && !err->code;
+    writer_free(&arguments);
+    writer_free(&gas);
+    writer_free(&hex);
+    return ok;
+}
+
+struct pvm_jam *pvm_jam_new(const penta_module *module, const penta_option *options, size_t count,
+                            struct started_host *out, penta_error *err)
+{
+    bool called = false;
+    for (size_t i = 0; i < count; i++) called |= pvm_starts_call(&options[i]);
+    struct pvm_jam *s = open_session(module, options, count, err);
     if (!s) return NULL;
+    if (!start_machine(s, called, out, err)) {
+        pvm_jam_free(s);
+        return NULL;
+    }
     penta_jam_on_call(s->host, session_called, s);
     penta_jam_on_log(s->host, session_logged, s);
     if (session_text(s, "inner-trace")) {

@@ -6,17 +6,9 @@
 
 struct pvm_jam;
 
-struct pvm_jam_start { /* what the machine starts with */
-    const char *profile;
-    uint32_t pc;
-    uint64_t gas;
-    penta_buffer arguments; /* the caller frees it */
-};
-bool pvm_jam_start(const penta_module *module, const penta_option *options, size_t count,
-                   struct pvm_jam_start *out, penta_error *err);
-
+/* Opens the host. It gives in `out` the profile, gas and arguments that its machine starts with. */
 struct pvm_jam *pvm_jam_new(const penta_module *module, const penta_option *options, size_t count,
-                            penta_error *err);
+                            struct started_host *out, penta_error *err);
 void pvm_jam_free(struct pvm_jam *s);
 bool pvm_jam_answer(struct pvm_jam *s, penta_vm *vm, const penta_stop *stop, struct answer *out);
 /* Writes the state. Call it after pvm_jam_finish, which merges the program's changes. */
