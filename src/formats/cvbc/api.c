@@ -422,8 +422,10 @@ bool penta_cvbc_verify_code(penta_bytes code, uint32_t entry, uint32_t string_co
     struct findings f = {.rules = cvbc_rules, .report = report, .user = user};
     struct cvbc_flow flow = {0};
     penta_error err = {0};
-    struct cvbc_program p = {
-        .code = code.data, .count = code.size / 4, .string_count = string_count};
+    struct cvbc_program p = {.code = code.data,
+                             .count = code.size / 4,
+                             .string_count = string_count,
+                             .minor = CVBC_MINOR_ENFORCED};
     if (!code.size || code.size % 4 || p.count > UINT16_MAX)
         error_at(&err, CVBC_BYTECODE, 0, "%zu bytes are not 1 to 65535 instructions of 4",
                  code.size);

@@ -33,6 +33,7 @@ enum { CVBC_FORMAT = 3 };
 enum {
     CVBC_MAJOR = 1,
     CVBC_MINOR_PROGRAMS = 2, /* the first version with several programs */
+    CVBC_MINOR_ENFORCED = 3, /* the first version whose declarations are enforced */
     CVBC_PROGRAMS_MAX = 255, /* programs after the first one */
     CVBC_NAME_BYTES = 32,
     CVBC_SIZE_MIN = 128,
@@ -56,6 +57,15 @@ enum cvbc_flag {
 };
 /* clang-format on */
 enum cvbc_inst_flag { CVBC_S = 0x01, CVBC_W = 0x02, CVBC_V = 0x40 };
+/* The switch of minor version 3 is a dependency with this criticality, of this name (CVBC 3.12). Its required_features
+ * are the bits of enum cvbc_need. */
+enum { CVBC_ENFORCED = 4 };
+#define CVBC_ENFORCED_NAME "cvbc"
+enum cvbc_need {
+    CVBC_NEED_DECLARED = 1, /* the program uses only what is declared; always set */
+    CVBC_NEED_ANY_PIN = 2,  /* except that it may use any pin */
+    CVBC_NEEDS = 3,         /* the bits that are known */
+};
 enum cvbc_derivation { CVBC_KEY_RAW, CVBC_KEY_HKDF, CVBC_KEY_PBKDF2 };
 
 enum cvbc_rule {
@@ -79,6 +89,7 @@ extern const struct cvbc_op_info {
     const char *mnemonic; /* NULL when the opcode is not defined */
     enum cvbc_operand operand;
     uint8_t flags, pops, pushes;
+    uint8_t minor; /* the minor version that has the instruction; 0 for all */
     const char *stack, *meaning;
 } cvbc_ops[256];
 
@@ -135,6 +146,8 @@ struct cvbc_metadata {
     struct cvbc_directory programs;
     struct cvbc_entry *entries;
     size_t entry_count;
+    bool enforced;  /* the switch of minor version 3 is there */
+    uint32_t needs; /* its bits, of enum cvbc_need */
 };
 
 struct cvbc_program { /* a decoded bytecode section */
@@ -145,6 +158,7 @@ struct cvbc_program { /* a decoded bytecode section */
     penta_bytes *strings; /* the strings without their NUL */
     size_t string_count;
     penta_error flaw; /* why the section is malformed, or code 0; its offset counts in the image */
+    uint8_t minor;    /* the minor version whose instructions it may have */
 };
 
 enum cvbc_trust { CVBC_TRUST_NONE, CVBC_TRUST_EMBEDDED, CVBC_TRUST_KEY };
@@ -191,6 +205,11 @@ struct cvbc_module {
 static inline const struct cvbc_module *cvbc_module(const penta_module *m)
 {
     return (const struct cvbc_module *)m;
+}
+/* The minor version whose instructions the program may have (CVBC 3.12). */
+static inline uint8_t cvbc_program_minor(const struct cvbc_module *m)
+{
+    return m->meta.enforced ? CVBC_MINOR_ENFORCED : 0;
 }
 static inline bool cvbc_plain(const struct cvbc_module *m)
 {
@@ -254,6 +273,11 @@ const struct cvbc_module *cvbc_chosen(const struct cvbc_module *m);
 /* program.c: decoded sections and debug tables. */
 bool cvbc_program_parse(penta_bytes image, struct arena *arena, struct cvbc_program *out,
                         penta_error *err); /* false when memory ran out; a flaw is in out */
+/* Tells whether a program may have this opcode. */
+static inline bool cvbc_op_known(const struct cvbc_program *p, uint8_t opcode)
+{
+    return cvbc_ops[opcode].mnemonic && cvbc_ops[opcode].minor <= p->minor;
+}
 static inline struct cvbc_inst cvbc_inst_at(const struct cvbc_program *p, size_t i)
 {
     const uint8_t *at = p->code + 4 * i;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "base/reader.h"
 #include "base/codec/checksum.h"
 #include "base/codec/deflate.h"
 #include "crypto/aead.h"
@@ -123,8 +124,10 @@ void cvbc_build_core(const struct cvbc_build *b, uint8_t out[cvbc_core_bytes])
 bool cvbc_build_bytecode(const struct cvbc_build *b, uint8_t out[cvbc_bytecode_bytes])
 {
     size_t count = cvbc_build_count(b);
-    struct cvbc_program p = {
-        .code = b->code.out.data, .count = count, .string_count = b->string_count};
+    struct cvbc_program p = {.code = b->code.out.data,
+                             .count = count,
+                             .string_count = b->string_count,
+                             .minor = CVBC_MINOR_ENFORCED};
     p.head.entry_point_offset = b->entry < count ? b->entry : 0;
     struct cvbc_flow flow = {0};
     struct findings none = {.rules = cvbc_rules};
@@ -251,6 +254,18 @@ static void make_directory(struct assembly *a)
     if (b->minor < CVBC_MINOR_PROGRAMS) b->minor = CVBC_MINOR_PROGRAMS;
 }
 
+bool cvbc_build_enforced(const struct cvbc_build *b)
+{
+    struct cvbc_dependency d;
+    penta_error none = {0};
+    struct reader r = {.in = writer_view(&b->dependencies), .err = &none};
+    for (unsigned i = 0; i < b->dependency_count; i++) {
+        cvbc_dependency_read(&r, &d);
+        if (d.criticality == CVBC_ENFORCED) return true;
+    }
+    return false;
+}
+
 static void make_metadata(struct assembly *a)
 {
     struct cvbc_build *b = a->b;
@@ -266,6 +281,7 @@ static void make_metadata(struct assembly *a)
     writer_append(&a->metadata, &b->dependencies);
     writer_append(&a->metadata, &b->hints);
     writer_append(&a->metadata, &b->custom);
+    if (cvbc_build_enforced(b) && b->minor < CVBC_MINOR_ENFORCED) b->minor = CVBC_MINOR_ENFORCED;
 }
 
 static bool make_image(struct assembly *a, penta_error *err)

@@ -83,6 +83,8 @@ void cvbc_build_hint(struct cvbc_build *b, unsigned type, unsigned priority,
                      penta_bytes data);              /* create.c */
 uint32_t cvbc_pin_features(uint8_t function);        /* the features that a pin needs (CVBC 3.5) */
 size_t cvbc_build_count(const struct cvbc_build *b); /* how many instructions there are so far */
+/* Whether the switch of minor version 3 is among the dependencies; the header then says at least that version. */
+bool cvbc_build_enforced(const struct cvbc_build *b);
 /* Adds a program: its container, and the fields of its entry that are not computed (or NULL). */
 bool cvbc_build_program(struct cvbc_build *b, const uint8_t name[CVBC_NAME_BYTES],
                         penta_bytes container, const struct cvbc_override *over, penta_error *err);

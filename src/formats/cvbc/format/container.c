@@ -101,6 +101,11 @@ static bool parse_metadata(struct cvbc_module *m, penta_error *err)
     for (size_t i = 0; meta->dependencies && i < dependencies; i++)
         cvbc_dependency_read(&r, &meta->dependencies[i]);
     meta->dependency_count = dependencies;
+    for (size_t i = 0; meta->dependencies && i < dependencies; i++) {
+        if (meta->dependencies[i].criticality != CVBC_ENFORCED) continue;
+        meta->enforced = true;
+        meta->needs |= meta->dependencies[i].required_features;
+    }
     size_t hints = reader_count(&r, meta->core.performance_hint_count, cvbc_hint_bytes);
     meta->hints = arena_alloc(&m->arena, hints, sizeof *meta->hints, err);
     for (size_t i = 0; meta->hints && i < hints && !cut.code; i++) {

@@ -75,7 +75,7 @@ const char *cvbc_note(const char *field, uint64_t value)
 }
 
 const struct cvbc_op_info cvbc_ops[256] = {
-#define OP(code, name, operand, flags, pops, pushes, stack, meaning)                               \
-    [code] = {#name, CVBC_OPERAND_##operand, flags, pops, pushes, stack, meaning},
+#define OP(code, name, operand, flags, pops, pushes, minor, stack, meaning)                        \
+    [code] = {#name, CVBC_OPERAND_##operand, flags, pops, pushes, minor, stack, meaning},
 #include "cvbc/isa.def"
 };

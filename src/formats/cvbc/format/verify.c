@@ -187,6 +187,33 @@ static void check_pins(const struct cvbc_module *m, uint64_t at, struct findings
     }
 }
 
+/* Checks the switch of minor version 3 (CVBC 3.12). */
+static void check_requirement(const struct cvbc_module *m, size_t i, uint64_t at,
+                              struct findings *f)
+{
+    const struct cvbc_dependency *d = &m->meta.dependencies[i];
+    bool named = !strncmp((const char *)d->lib_name, CVBC_ENFORCED_NAME, sizeof d->lib_name);
+    if (!named || d->min_version_major != CVBC_MAJOR || d->min_version_minor > CVBC_MINOR_ENFORCED)
+        findings_add(f, CVBC_REQUIREMENT, at, NULL,
+                     "it needs %.15s %u.%u, known is " CVBC_ENFORCED_NAME " %d.%d",
+                     (const char *)d->lib_name, (unsigned)d->min_version_major,
+                     (unsigned)d->min_version_minor, CVBC_MAJOR, CVBC_MINOR_ENFORCED);
+    else if (d->required_features & ~(uint32_t)CVBC_NEEDS ||
+             !(d->required_features & CVBC_NEED_DECLARED))
+        findings_add(f, CVBC_REQUIREMENT, at + 24, NULL,
+                     "required_features of " CVBC_ENFORCED_NAME " are 0x%x, known are 0x1 and 0x3",
+                     (unsigned)d->required_features);
+    for (size_t k = 0; k < i; k++)
+        if (m->meta.dependencies[k].criticality == CVBC_ENFORCED) {
+            findings_add(f, CVBC_REQUIREMENT, at, NULL, "dependency %zu is enforced, as %zu is", i,
+                         k);
+            return;
+        }
+    if (m->header.format_version_minor < CVBC_MINOR_ENFORCED)
+        findings_add(f, CVBC_MINOR_TOO_OLD, 6, NULL, "format version 1.%u, the metadata needs 1.%d",
+                     m->header.format_version_minor, CVBC_MINOR_ENFORCED);
+}
+
 static void check_dependency(const struct cvbc_module *m, size_t i, uint64_t at, struct findings *f)
 {
     const struct cvbc_dependency *d = &m->meta.dependencies[i];
@@ -194,7 +221,8 @@ static void check_dependency(const struct cvbc_module *m, size_t i, uint64_t at,
         findings_add(f, CVBC_METADATA, at, NULL,
                      "dependency %zu has a name that is empty or not terminated", i);
     verify_range(f, at + 28, "compatibility_level", d->compatibility_level, 1, 3);
-    verify_range(f, at + 29, "criticality", d->criticality, 1, 3);
+    verify_range(f, at + 29, "criticality", d->criticality, 1, CVBC_ENFORCED);
+    if (d->criticality == CVBC_ENFORCED) check_requirement(m, i, at, f);
     if (d->reserved && !m->header.format_version_minor)
         findings_add(f, CVBC_RESERVED, at + 30, NULL, "dependency %zu has 0x%04x in reserved", i,
                      d->reserved);
@@ -400,7 +428,8 @@ void cvbc_check_full(const struct cvbc_module *m, struct findings *f)
     check_plain_bytecode(m, f);
     check_debug(m, f);
     cvbc_programs_check(m, f);
-    if (m->header.format_version_minor && m->header.format_version_minor != CVBC_MINOR_PROGRAMS)
-        findings_add(f, CVBC_MINOR_VERSION, 6, NULL, "format version 1.%u, known are 1.0 and 1.2",
-                     m->header.format_version_minor);
+    unsigned minor = m->header.format_version_minor;
+    if (minor && minor != CVBC_MINOR_PROGRAMS && minor != CVBC_MINOR_ENFORCED)
+        findings_add(f, CVBC_MINOR_VERSION, 6, NULL,
+                     "format version 1.%u, known are 1.0, 1.2 and 1.3", minor);
 }

@@ -84,8 +84,11 @@ static void check_instructions(struct analysis *a, struct cvbc_flow *flow)
     for (size_t i = 0; i < a->p->count; i++) {
         struct cvbc_inst in = cvbc_inst_at(a->p, i);
         const struct cvbc_op_info *op = &cvbc_ops[in.opcode];
-        if (!op->mnemonic) {
-            verify_program_report(a, CVBC_UNKNOWN_OPCODE, i, 0, "opcode 0x%02x", in.opcode, 0);
+        if (!cvbc_op_known(a->p, in.opcode)) {
+            verify_program_report(a, CVBC_UNKNOWN_OPCODE, i, 0,
+                                  op->mnemonic ? "opcode 0x%02x, which needs minor version %u"
+                                               : "opcode 0x%02x",
+                                  in.opcode, op->minor);
             continue;
         }
         if (in.flags & ~op->flags || in.flags == (CVBC_S | CVBC_W))
@@ -171,7 +174,7 @@ static void verify_program_step(struct analysis *a, size_t *work, uint32_t i)
     struct function *fn = &a->functions[a->owner[i]];
     bool main = a->owner[i] == 0;
     int32_t depth = a->depth[i], pops = op->pops, pushes = op->pushes;
-    if (!op->mnemonic) {
+    if (!cvbc_op_known(a->p, in.opcode)) {
         a->proved = false;
         return;
     }

@@ -263,6 +263,7 @@ static bool parse_image(struct cvbc_module *m, struct cvbc_opened *o, penta_byte
         return false;
     }
     o->has_program = true;
+    o->program.minor = cvbc_program_minor(m);
     if (!o->program.flaw.code) return true;
     o->failure = o->program.flaw;
     o->failure.decoded = !cvbc_plain(m);
@@ -298,6 +299,7 @@ const struct cvbc_opened *cvbc_open(const struct cvbc_module *module)
         if (!o->has_program && !m->base.damage.code && cvbc_plain(m) && m->stored.size) {
             penta_error err = {0};
             o->has_program = cvbc_program_parse(m->stored, &m->arena, &o->program, &err);
+            o->program.minor = cvbc_program_minor(m);
         }
         m->is_opened = true;
     }

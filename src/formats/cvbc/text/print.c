@@ -239,10 +239,16 @@ static void print_program(const struct cvbc_program *p, const struct names *n, s
 
 /* ---- records ---- */
 
+/* Whether the metadata section can only be printed as hex. */
+static bool print_raw_metadata(const struct cvbc_module *m)
+{
+    return !m->meta.whole || m->meta.rest.size || (m->meta.entries && !m->inner);
+}
+
 static void print_metadata(const struct cvbc_module *m, struct cvbc_build *b, struct writer *out)
 {
     const struct cvbc_metadata *meta = &m->meta;
-    if (!meta->whole || meta->rest.size || (meta->entries && !m->inner)) {
+    if (print_raw_metadata(m)) {
         print_hex(out, ".metadata", m->metadata);
         if (!m->metadata.size) writer_text(out, ".metadata none\n");
         return;
@@ -343,7 +349,10 @@ static void print_stored(const struct cvbc_module *m, bool listed, penta_bytes i
 
 static void print_header(const struct cvbc_module *m, struct writer *out)
 {
-    struct cvbc_build none = {.minor = m->inner ? CVBC_MINOR_PROGRAMS : 0};
+    bool enforced = m->meta.enforced && !print_raw_metadata(m);
+    struct cvbc_build none = {.minor = enforced   ? CVBC_MINOR_ENFORCED
+                                       : m->inner ? CVBC_MINOR_PROGRAMS
+                                                  : 0};
     struct cvbc_sizes sizes = {m->metadata.size, m->security.size, m->programs.size,
                                m->stored.size,   m->debug.size,    0};
     bool signature = m->signature.size && print_apart(m);
@@ -519,7 +528,10 @@ void cvbc_isa(const penta_visitor *v)
         describe_text(v, "mnemonic", op->mnemonic);
         describe_text(v, "operands", operands[op->operand]);
         describe_text(v, "stack", op->stack);
-        describe_text(v, "meaning", op->meaning);
+        char meaning[120];
+        snprintf(meaning, sizeof meaning, "%s; only in files of minor version %u", op->meaning,
+                 op->minor);
+        describe_text(v, "meaning", op->minor ? meaning : op->meaning);
         describe_leave(v, node);
     }
 }

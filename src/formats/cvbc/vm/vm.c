@@ -31,6 +31,14 @@ static uint8_t cvbc_vm_operation(struct cvbc_inst in)
     }
 }
 
+/* Decodes an instruction of a program. One that the minor version of the file does not have is BAD. */
+static struct cvbc_insn cvbc_vm_decoded(const struct cvbc_program *p, size_t i)
+{
+    struct cvbc_inst in = cvbc_inst_at(p, i);
+    uint8_t op = cvbc_op_known(p, in.opcode) ? cvbc_vm_operation(in) : CVBC_DO_BAD;
+    return (struct cvbc_insn){in.immediate, op};
+}
+
 /* ---- hot code ---- */
 
 static const struct {
@@ -96,8 +104,7 @@ void cvbc_vm_unfuse(struct cvbc_vm *vm)
 {
     if (!vm->fused) return;
     vm->fused = false;
-    for (uint32_t i = 0; i < vm->count; i++)
-        vm->code[i].op = cvbc_vm_operation(cvbc_inst_at(vm->program, i));
+    for (uint32_t i = 0; i < vm->count; i++) vm->code[i] = cvbc_vm_decoded(vm->program, i);
 }
 
 struct cvbc_vm *cvbc_vm_new(const struct cvbc_program *p, uint32_t capacity, uint64_t budget,
@@ -124,10 +131,7 @@ struct cvbc_vm *cvbc_vm_new(const struct cvbc_program *p, uint32_t capacity, uin
     vm->proved = proved;
     vm->stack[0] = CVBC_GUARD_LOW;
     vm->stack[capacity + CVBC_GUARD] = CVBC_GUARD_HIGH;
-    for (size_t i = 0; i < p->count; i++) {
-        struct cvbc_inst in = cvbc_inst_at(p, i);
-        vm->code[i] = (struct cvbc_insn){in.immediate, cvbc_vm_operation(in)};
-    }
+    for (size_t i = 0; i < p->count; i++) vm->code[i] = cvbc_vm_decoded(p, i);
     vm->code[p->count].op = CVBC_DO_END;
     return vm;
 }
