@@ -1,4 +1,4 @@
-/* The simulated board (CVBC 14): pins, a clock that delays advance, analog inputs, and printf.
+/* The simulated board (CVBC 14): pins, a clock, inputs, and printf. clock.c has the clock.
  * The board 'trace' prints a line for every event. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "core/host.h"
 #include "cvbc/format/board.h"
+#include "cvbc/host/clock.h"
 #include "cvbc/vm/vm.h"
 #include "text/script.h"
 
@@ -21,6 +22,9 @@ struct input {
 
 struct cvbc_board_state {
     bool trace;
+    bool plain;   /* waiting loops are executed too */
+    uint32_t hz;  /* instructions in a second of the clock; 0 when only delays advance it */
+    uint64_t now; /* the time of the newest call */
     struct cvbc_pins *pins, own; /* the pins are in the machine of the default host, else here */
     struct input *inputs;        /* ascending by time */
     size_t input_count, input_capacity;
@@ -37,11 +41,17 @@ struct cvbc_board_state *cvbc_board_new(bool trace, struct cvbc_pins *pins, pent
     b->trace = trace;
     b->pins = pins ? pins : &b->own;
     *b->pins = (struct cvbc_pins){.us = trace ? START_MS * 1000 : 0};
+    b->now = b->pins->us;
     return b;
 }
 
 void cvbc_board_set_hal(struct cvbc_board_state *b, const penta_cvbc_hal *hal) { b->hal = *hal; }
-uint64_t cvbc_board_micros(const struct cvbc_board_state *b) { return b->pins->us; }
+void cvbc_board_set_clock(struct cvbc_board_state *b, uint32_t hz, bool plain)
+{
+    b->hz = hz;
+    b->plain = plain;
+}
+uint64_t cvbc_board_micros(const struct cvbc_board_state *b) { return b->now; }
 
 void cvbc_board_free(struct cvbc_board_state *b)
 {
@@ -115,14 +125,31 @@ static bool host_format(penta_bytes f, const int32_t *args, uint32_t count, char
 
 static bool byte_range(int32_t v) { return v >= 0 && v <= 255; }
 
+/* How many inputs of the script have come by now. */
+static size_t inputs_come(const struct cvbc_board_state *b, uint64_t now)
+{
+    size_t low = 0, high = b->input_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (b->inputs[middle].ms <= now / 1000)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Reads the newest input of a pin. */
 static uint32_t read_input(const struct cvbc_board_state *b, bool analog, int32_t pin,
                            struct long_work *work)
 {
     enum { PIECE = 1 << 14 };
     uint32_t value = analog ? ANALOG : 0;
-    for (size_t i = 0; i < b->input_count && b->inputs[i].ms <= b->pins->us / 1000; i++) {
-        if (!((i + 1) % PIECE) && long_work_over(work, PIECE)) break;
-        if (b->inputs[i].analog == analog && b->inputs[i].pin == pin) value = b->inputs[i].value;
+    for (size_t i = inputs_come(b, b->now), n = 0; i-- > 0; n++) {
+        if (!((n + 1) % PIECE) && long_work_over(work, PIECE)) break;
+        if (b->inputs[i].analog != analog || b->inputs[i].pin != pin) continue;
+        value = b->inputs[i].value;
+        break;
     }
     return analog ? value : value != 0;
 }
@@ -199,11 +226,39 @@ static unsigned print_call(const struct cvbc_board_state *b, const struct cvbc_v
     return CVBC_TRAP_NONE;
 }
 
+/* What may change the answer of a call; 0 for a call that does something. Hardware of an embedder is not known. */
+static unsigned reads_of(const struct cvbc_board_state *b, uint8_t call)
+{
+    const penta_cvbc_hal *h = &b->hal;
+    if (b->plain) return 0;
+    switch (call) {
+    case CVBC_OP_DIGITAL_READ: return h->digital_read ? 0 : CVBC_READS_PINS;
+    case CVBC_OP_ANALOG_READ: return h->analog_read ? 0 : CVBC_READS_PINS;
+    case CVBC_OP_MILLIS: return h->millis ? 0 : CVBC_READS_MILLIS;
+    case CVBC_OP_MICROS: return h->micros ? 0 : CVBC_READS_MICROS;
+    default: return 0;
+    }
+}
+
+/* Moves the clock to the call that is answered now. */
+static void board_clock(struct cvbc_board_state *b, const struct cvbc_vm *vm, uint8_t call)
+{
+    uint64_t now = cvbc_clock_now(vm, b->pins, b->hz), event = UINT64_MAX, since = 0;
+    if (b->hz) {
+        size_t come = inputs_come(b, now);
+        if (come) since = b->inputs[come - 1].ms * 1000;
+        if (come < b->input_count && b->inputs[come].ms <= UINT64_MAX / 1000)
+            event = b->inputs[come].ms * 1000;
+    }
+    b->now = cvbc_clock_wait(vm, b->pins, b->hz, reads_of(b, call), event, since);
+}
+
 bool cvbc_board_answer(struct cvbc_board_state *b, struct cvbc_vm *vm, uint64_t results[2],
                        size_t *count, struct writer *out)
 {
     struct long_work work = vm_long_work(&vm->base);
     uint8_t call = vm->program->code[4 * vm->pc];
+    board_clock(b, vm, call);
     unsigned error = CVBC_TRAP_NONE;
     uint64_t value = 0;
     bool taken = true;
@@ -219,12 +274,13 @@ bool cvbc_board_answer(struct cvbc_board_state *b, struct cvbc_vm *vm, uint64_t 
             break;
         }
         b->pins->us += (uint64_t)vm->args[0] * 1000;
+        b->now += (uint64_t)vm->args[0] * 1000;
         if (b->trace) writer_print(out, "Delay: %d ms\n", (int)vm->args[0]);
         break;
     case CVBC_OP_MILLIS:
     case CVBC_OP_MICROS:
         if (!hal_call(&b->hal, call, vm->args, &value, &taken))
-            value = (uint32_t)(call == CVBC_OP_MILLIS ? b->pins->us / 1000 : b->pins->us);
+            value = (uint32_t)(call == CVBC_OP_MILLIS ? b->now / 1000 : b->now);
         if (!taken) error = CVBC_TRAP_HARDWARE_FAULT;
         break;
     case CVBC_OP_PRINTF: error = print_call(b, vm, &work, out); break;
@@ -296,7 +352,13 @@ static bool host_open(penta_vm *vm, const penta_option *options, size_t count,
                *script = option_text(options, count, "script");
     bool trace = name && !strcmp(name, "trace");
     if (name && !trace && !host_fits(vm->module, name, err)) return false;
+    uint64_t hz = trace ? 0 : CVBC_CLOCK_HZ;
+    if (!option_uint(options, count, "clock-hz", &hz, err)) return false;
+    if (hz > CVBC_CLOCK_HZ_MAX)
+        return error_at(err, BASE_OPTION_VALUE, 0, "option 'clock-hz' is at most %d",
+                        CVBC_CLOCK_HZ_MAX);
     struct cvbc_board_state *b = cvbc_board_new(trace, &cvbc_vm(vm)->pins, err);
+    if (b) cvbc_board_set_clock(b, (uint32_t)hz, option_text(options, count, "plain"));
     out->state = b;
     out->changes_machine = true; /* its answers change the pins in the machine */
     if (!b || !script || read_script(b, script, err)) return b != NULL;

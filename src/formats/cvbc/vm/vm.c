@@ -401,6 +401,15 @@ static void vm_walk(penta_vm *base, struct walk *w)
         walk_wrong(w, "it was made by an older penta and lacks the pins of the board");
     WALK_NUMBER(w, vm->pins.us);
     walk_numbers(w, vm->pins.modes, CVBC_PINS, sizeof *vm->pins.modes);
+    if (walk_loads(w) && !walk_failed(w) && !reader_left(&w->in))
+        walk_wrong(w, "it was made by an older penta and lacks the clock of the board");
+    WALK_NUMBER(w, vm->pins.idle);
+    WALK_NUMBER(w, vm->pins.wait.state);
+    WALK_NUMBER(w, vm->pins.wait.at);
+    WALK_NUMBER(w, vm->pins.wait.us);
+    WALK_NUMBER(w, vm->pins.wait.reads);
+    WALK_NUMBER(w, vm->pins.wait.seen);
+    WALK_NUMBER(w, vm->pins.wait.limit);
     if (!walk_loads(w)) return;
     vm->at_break = false;
     vm->proved = false; /* the bytes came from outside, so return indices may be wrong */

@@ -39,8 +39,14 @@ enum { CVBC_POOL = 1024, CVBC_HOST_ARGS = 8, CVBC_GUARD = 1 };
 /* What a program can observe of the simulated board. It is in the machine, so that snapshots include it. */
 enum { CVBC_PINS = 20 };
 struct cvbc_pins {
-    uint64_t us;              /* the time of the clock in microseconds */
+    uint64_t us;              /* the microseconds that delays took, and the start of the clock */
+    uint64_t idle;            /* the instructions that waiting loops did not have to execute */
     uint8_t modes[CVBC_PINS]; /* the modes that pinMode has set */
+    struct {                  /* a host call that may be in a loop which only waits (CVBC 14.3.2) */
+        uint64_t state, at, us; /* digest of the machine, instruction, and time of the call */
+        uint64_t reads, seen,
+            limit; /* kinds of calls since then, how many, and how many it counts for */
+    } wait;
 };
 
 struct cvbc_vm {
@@ -103,3 +109,7 @@ bool cvbc_board_answer(struct cvbc_board_state *board, struct cvbc_vm *vm, uint6
 void cvbc_board_free(struct cvbc_board_state *board);
 void cvbc_board_set_hal(struct cvbc_board_state *board, const penta_cvbc_hal *hal);
 uint64_t cvbc_board_micros(const struct cvbc_board_state *board); /* the time of its clock */
+/* Sets how many instructions the machine does in a second. With 0, which a new board has, only DELAY advances the
+ * clock. `plain`: loops that only wait are executed too. */
+enum { CVBC_CLOCK_HZ = 1000000, CVBC_CLOCK_HZ_MAX = 1000000000 };
+void cvbc_board_set_clock(struct cvbc_board_state *board, uint32_t hz, bool plain);

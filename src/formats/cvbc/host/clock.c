@@ -1,0 +1,81 @@
+/* The clock of the simulated board, and how it passes loops that only wait.
+ *
+ * A loop waits when the machine comes back to a call in the same state, and all calls in between only read time and
+ * pins. Each round of it has the same answers until a millisecond or an input of the script begins. So whole rounds
+ * until then can be counted without being executed: the program sees what it would have seen. */
+#include "cvbc/host/clock.h"
+#include "base/bytes.h"
+#include "base/codec/checksum.h"
+
+enum { US_PER_SECOND = 1000000, US_PER_MS = 1000, LOOK_BACK = 64 };
+
+static uint64_t clock_us(uint64_t instructions, uint32_t hz)
+{
+    if (!hz) return 0;
+    return instructions / hz * US_PER_SECOND + instructions % hz * US_PER_SECOND / hz;
+}
+
+uint64_t cvbc_clock_now(const struct cvbc_vm *vm, const struct cvbc_pins *pins, uint32_t hz)
+{
+    return pins->us + clock_us(vm->executed + pins->idle, hz);
+}
+
+/* A digest of everything that decides what the machine does next, but for the answers of its host. */
+static uint64_t clock_state(const struct cvbc_vm *vm)
+{
+    const uint64_t parts[] = {
+        vm->pc,
+        vm->sp,
+        vm->pool_used,
+        checksum_xxh64((penta_bytes){(const uint8_t *)vm->args, vm->arg_count * sizeof *vm->args}),
+        checksum_xxh64(
+            (penta_bytes){(const uint8_t *)(vm->stack + CVBC_GUARD), vm->sp * sizeof *vm->stack}),
+        checksum_xxh64((penta_bytes){(const uint8_t *)vm->globals, sizeof vm->globals}),
+        checksum_xxh64((penta_bytes){(const uint8_t *)vm->pool, vm->pool_used * sizeof *vm->pool}),
+        checksum_xxh64((penta_bytes){(const uint8_t *)vm->arrays, sizeof vm->arrays}),
+    };
+    return checksum_xxh64((penta_bytes){(const uint8_t *)parts, sizeof parts});
+}
+
+/* How many whole rounds of `period` instructions end before `until`. */
+static uint64_t clock_rounds(uint64_t now, uint64_t until, uint64_t period, uint32_t hz)
+{
+    uint64_t us = until - now - 1; /* one less, because a division may have rounded `now` down */
+    if (us > UINT64_MAX / hz) us = UINT64_MAX / hz;
+    return us * hz / US_PER_SECOND / period;
+}
+
+uint64_t cvbc_clock_wait(const struct cvbc_vm *vm, struct cvbc_pins *pins, uint32_t hz,
+                         unsigned reads, uint64_t event, uint64_t since)
+{
+    uint64_t now = cvbc_clock_now(vm, pins, hz), at = vm->executed + pins->idle;
+    if (!hz || !reads) {
+        pins->wait.seen = pins->wait.limit = 0;
+        return now;
+    }
+    uint64_t state = clock_state(vm);
+    bool same = pins->wait.limit && pins->wait.state == state && since <= pins->wait.us &&
+                at > pins->wait.at;
+    uint64_t kinds = pins->wait.reads | reads, until = event;
+    if (kinds & CVBC_READS_MILLIS) {
+        uint64_t next = now / US_PER_MS * US_PER_MS + US_PER_MS;
+        same = same && now / US_PER_MS == pins->wait.us / US_PER_MS;
+        if (next < until) until = next;
+    }
+    if (same && !(kinds & CVBC_READS_MICROS) && until != UINT64_MAX && until > now) {
+        uint64_t period = at - pins->wait.at;
+        pins->idle += clock_rounds(now, until, period, hz) * period;
+        pins->wait.limit = 0;
+        return cvbc_clock_now(vm, pins, hz);
+    }
+    pins->wait.reads = kinds;
+    if (pins->wait.limit && ++pins->wait.seen < pins->wait.limit) return now;
+    /* The call that later ones are compared with is a newer one each time twice as many calls came after it. */
+    pins->wait.limit = pins->wait.limit < LOOK_BACK ? 2 * pins->wait.limit + 1 : 1;
+    pins->wait.seen = 0;
+    pins->wait.state = state;
+    pins->wait.at = at;
+    pins->wait.us = now;
+    pins->wait.reads = reads;
+    return now;
+}
