@@ -90,11 +90,13 @@ void command_ASM(struct cli *c)
     input_close(&in);
 }
 
-/* convert, seal and open: one module in, other bytes of the same format out. */
+/* Does what convert, seal and open share: reads one module and writes other bytes of the same
+ * format. */
 typedef bool transform_fn(const penta_module *module, const penta_option *options, size_t count,
                           penta_buffer *out, penta_report *report, void *user);
 
-/* Keeps the highest exit code of the findings: a wrong key exits differently from a bad file. */
+/* Keeps the highest exit code of the findings, since a wrong key exits differently from a bad
+ * file. */
 struct transform_sink {
     struct finding_sink findings;
     int exit;

@@ -150,7 +150,7 @@ void finding_sink_finish(struct finding_sink *s)
     writer_flush(&c->out);
     tell_findings(s, &text);
     if (c->value[OPT_JSON] && s->uncounted) {
-        /* the list of diagnostics is enough */
+        /* the list of diagnostics says it already */
     } else if (c->value[OPT_JSON]) {
         json_uint(&c->json, "errors", s->errors);
         json_uint(&c->json, "warnings", s->warnings);

@@ -30,7 +30,8 @@ static bool compile_fail(struct cli *c, const char *file, const char *what, cons
     return false;
 }
 
-/* The runtime library: in the folder of libraries beside the tool's own; "" if it is not there. */
+/* Finds the runtime library in the folder of libraries beside the folder of the tool; "" if it
+ * is not there. */
 static void find_runtime(char *path, size_t room)
 {
     static const char *const folders[] = {PENTA_RUNTIME_FOLDER, "../lib"};
@@ -186,7 +187,7 @@ static void take_bytes(struct listing *l, const char *line, const char *end)
         if (p[0] == '0' && p[1] == 'x') writer_uint(&l->code, strtoul(p, NULL, 16), 1);
 }
 
-/* Rows of bytes in .text become one for each instruction. */
+/* Splits the rows of bytes in .text, so that each instruction has a row of its own. */
 static void comment_code(struct cli *c, penta_bytes text)
 {
     static const char row[] = "\t.byte ", section[] = "\t.section ", own[] = "\t.section .text,";

@@ -1,3 +1,5 @@
+/* The command conform runs test vectors through penta/conform.h and prints what failed, then the
+ * line "N passed, N failed, N skipped". */
 #include <string.h>
 #include "base/bytes.h"
 #include "base/sanitize.h"

@@ -1,3 +1,4 @@
+/* The command detect says which format the bytes of a file are, and by which evidence. */
 #include "base/sanitize.h"
 #include "base/bytes.h"
 #include "cli/cli.h"

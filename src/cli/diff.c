@@ -1,3 +1,4 @@
+/* The command diff compares the trees of two files of one format. */
 #include "cli/cli.h"
 
 static void diff_compare(struct cli *c, const struct input *a, const struct input *b)

@@ -31,7 +31,7 @@ static void show_piece(void *user, penta_bytes piece)
     writer_bytes(&l->rest, piece.data + whole, piece.size - whole);
 }
 
-/* Parts of the code: the options are those of penta_print_code. */
+/* Prints the parts of the code that the options choose; penta_print_code knows the same options. */
 static bool print_parts(struct cli *c, const penta_module *module, struct writer *out,
                         penta_error *err)
 {

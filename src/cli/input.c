@@ -1,4 +1,5 @@
-/* Files in: read with a limit, recognised, opened. */
+/* Reads the files of a command within the limit of --max-input, recognises their format and
+ * opens them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +84,7 @@ static bool open_source(struct cli *c, struct input *in, const char *format)
 
 bool format_known(const char *name) { return penta_format_uses(name) != 0; }
 
-/* Some commands are for one or two formats alone. */
+/* Refuses a file of a format that the command is not for. */
 static bool format_served(struct cli *c, const char *name, const char *format)
 {
     const struct command_info *command = &commands[c->command];

@@ -1,4 +1,4 @@
-/* info, inspect and hex: three views of one walk. */
+/* The commands info, inspect and hex, which are three views of one walk over the file. */
 #include "base/bytes.h"
 #include "base/sanitize.h"
 #include "cli/cli.h"
@@ -49,7 +49,7 @@ static void show_piece(void *user, penta_bytes piece)
     writer_bytes(&c->out, piece.data, piece.size);
 }
 
-/* An error of a view: a wrong path is one of usage. */
+/* Reports an error of a view; a path that names nothing is an error of usage. */
 static void view_error(struct cli *c, const char *file, penta_error *err)
 {
     if (c->value[OPT_SELECT] && err->code == BASE_OPTION_VALUE)

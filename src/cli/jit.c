@@ -1,4 +1,5 @@
-/* jit: what the compiler makes of a program, for the formats that have one. */
+/* The command jit shows what the compiler makes of a program, for the formats that have a
+ * compiler. */
 #include <stdlib.h>
 #include <string.h>
 #include "cli/machine/deadline.h"

@@ -1,3 +1,5 @@
+/* Decides which files a command may write: never one that it has read, one that holds a key, or
+ * one file under two names. Then it writes them, each wholly or not at all. */
 #include "cli/output.h"
 #include <ctype.h>
 #include <libgen.h>

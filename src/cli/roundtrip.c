@@ -1,3 +1,5 @@
+/* The command roundtrip proves for each file that encoding what was parsed, and assembling what
+ * was disassembled, gives back its bytes. */
 #include "base/bytes.h"
 #include "base/sanitize.h"
 #include "cli/cli.h"

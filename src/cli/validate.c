@@ -1,3 +1,4 @@
+/* The command validate prints every finding of each file. */
 #include "base/bytes.h"
 #include "base/sanitize.h"
 #include "cli/cli.h"

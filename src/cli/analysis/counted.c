@@ -1,3 +1,5 @@
+/* Runs a program to its end with counts of its instructions or with samples of its compiled code.
+ * The commands profile, cover and report begin with this. */
 #include "cli/analysis/counted.h"
 #include "cli/analysis/sampler.h"
 #include "base/bytes.h"
@@ -23,7 +25,7 @@ static bool counted_execute(struct cli *c, struct counted *run, uint64_t fuel, b
     struct machine *m = &run->machine;
     penta_error err = {0};
     bool sampled;
-    penta_session_on_call(m->session, counted_called, NULL); /* its output is not kept */
+    penta_session_on_call(m->session, counted_called, NULL); /* without keeping its output */
     if (!counted_prepare(c, run, samples, &sampled)) return false;
     bool armed = machine_arm(c, m);
     progress_begin(c, "running", true);
@@ -54,7 +56,7 @@ static bool open_and_run(struct cli *c, struct counted *run, bool samples)
 bool counted_run(struct cli *c, struct counted *run) { return open_and_run(c, run, false); }
 bool sampled_run(struct cli *c, struct counted *run) { return open_and_run(c, run, true); }
 
-/* Results are about the run, however it ended; standard output is theirs. */
+/* Prints how the run ended to standard error, since standard output is for the results. */
 static void tell_stop(struct cli *c, const struct counted *run)
 {
     bool deadline = run->stop.kind == PENTA_STOP_INTERRUPT;

@@ -12,7 +12,8 @@ struct counted {
 /* Opens the program and runs it to its end. What it prints is not shown: the result is the
  * profile. False: an error has been reported. */
 bool counted_run(struct cli *c, struct counted *run);
-/* The same, but engines that compile, and cannot count, are sampled. */
+/* Like counted_run, but takes samples where the engine compiles the program, since compiled code
+ * cannot count. */
 bool sampled_run(struct cli *c, struct counted *run);
 /* The exit code of the command is that of the run. */
 void counted_end(struct cli *c, struct counted *run);

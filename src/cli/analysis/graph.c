@@ -15,7 +15,7 @@
 #include "cli/analysis/graph.h"
 #include "cli/output.h"
 
-/* Text inside a quoted string of dot. Names have passed writer_safe. */
+/* Writes a text inside a quoted string of dot. The caller has passed names through writer_safe. */
 static void graph_quoted(struct writer *w, penta_bytes text)
 {
     for (size_t i = 0; i < text.size; i++) {
@@ -79,7 +79,7 @@ void graph_blocks(struct writer *w, const penta_module *module, const penta_stru
 /* ---- calls ---- */
 
 struct pair {
-    size_t caller, callee; /* SIZE_MAX: a value decides */
+    size_t caller, callee; /* callee is SIZE_MAX for a call whose target is a value */
 };
 struct pairs {
     struct pair *items;

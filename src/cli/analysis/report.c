@@ -48,7 +48,7 @@ static void write_page(struct cli *c, const struct input *in, const penta_profil
         json_text(&c->json, "format", penta_module_format(in->module));
     }
     if (!penta_report_html(&input, &page, &err)) {
-        /* What is wrong is in the file of paths, or in no file. */
+        /* Reports an error about the files of paths, or about no file. */
         cli_error(c, err.code == BASE_RANGE ? paths->name : in->name, &err);
     } else {
         c->out_is_binary = true;

@@ -12,7 +12,7 @@
 
 enum { RATE = 1000, RATE_MAX = 20000 };
 
-/* Of the signal handler; only while a machine runs. */
+/* The session that the signal handler samples; NULL while no machine runs. */
 static penta_session *volatile sampled;
 static timer_t timer;
 static bool running;
@@ -63,5 +63,5 @@ void sampler_stop(void)
     if (running) timer_delete(timer);
     running = false;
     sampled = NULL;
-    signal(SIGPROF, SIG_IGN); /* one may still be on its way */
+    signal(SIGPROF, SIG_IGN); /* a signal that was sent before may still arrive */
 }

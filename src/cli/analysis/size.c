@@ -32,7 +32,7 @@ static void size_take(void *user, const penta_size *size)
     r->items[r->count++] = (struct row){size->kind, name, size->bytes};
 }
 
-/* By kind, then the largest first. */
+/* Orders rows by kind, and the rows of a kind by size, the largest first. */
 static int size_order(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;

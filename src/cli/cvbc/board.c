@@ -1,3 +1,5 @@
+/* The command board checks a container against a board, writes the sources of a board, and lists
+ * the boards that penta knows. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +53,8 @@ static void board_check(struct cli *c)
     if (c->value[OPT_JSON]) json_end(&c->json);
 }
 
-/* What is there already stays untouched, so that builds see no change. */
+/* Whether the file holds these bytes already: then it is left untouched, so that builds see no
+ * change. */
 static bool board_unchanged(const char *path, const penta_buffer *bytes)
 {
     FILE *file = fopen(path, "rb"); /* not an input: those may not be written */

@@ -1,3 +1,5 @@
+/* Opens CockpitVM containers for the commands that need them whole, and refuses unsigned ones
+ * where the option --require-signature was given. */
 #include "cli/cvbc/container.h"
 #include <stdlib.h>
 #include <string.h>

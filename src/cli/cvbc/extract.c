@@ -1,7 +1,9 @@
+/* The command extract writes one part of a container as a file: its code, for instance, or the
+ * message that is signed. */
 #include "cli/cvbc/container.h"
 #include <string.h>
 
-/* The parts of the library, and the message that is signed. */
+/* Lists the parts that the library extracts, and the message that is signed. */
 const char *part_words(enum command command, const char *only, size_t i)
 {
     (void)command, (void)only;

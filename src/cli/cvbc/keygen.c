@@ -1,3 +1,4 @@
+/* The command keygen makes a private key and writes it to a new file that only its owner can read. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

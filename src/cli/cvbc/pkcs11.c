@@ -54,7 +54,8 @@ struct function_list {
 _Static_assert(offsetof(struct function_list, sign) == 44 * sizeof(void *),
                "after version and 43 others");
 
-/* What went wrong, by the numbers of PKCS #11; NULL: a number that is told as it is. */
+/* Says in words what an error number of PKCS #11 means; NULL for a number that is printed as it
+ * is. */
 static const char *code_words(number code)
 {
     switch (code) {
@@ -126,7 +127,7 @@ static bool pkcs11_sign_raw(const struct function_list *f, number session, numbe
     return true;
 }
 
-/* The first token whose key has the label and whose PIN fits. */
+/* Finds the first token that accepts the PIN and has a key of this label. */
 static bool sign_in_slots(const struct function_list *f, const struct pkcs11_key *key,
                           penta_bytes pin, penta_bytes message, penta_buffer *signature,
                           penta_error *err)

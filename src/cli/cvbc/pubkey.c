@@ -1,3 +1,4 @@
+/* The command pubkey writes the public half of a key: as PEM, as raw bytes, or as an array in C. */
 #include <string.h>
 #include "base/file/file.h"
 #include "cli/cvbc/container.h"

@@ -1,3 +1,5 @@
+/* The command sign puts a signature into a container, with a key from a file or with one that
+ * stays in a PKCS #11 token, or writes the bytes that somebody else is to sign. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +8,8 @@
 #include "cli/cvbc/container.h"
 #include "cli/cvbc/pkcs11.h"
 
-/* The result goes to -o, into the document, or in place when that was asked for. */
+/* Writes the result to the file of -o, into the JSON document, or over the input when --in-place
+ * asks for that. */
 static bool has_target(struct cli *c)
 {
     bool output = c->value[OPT_OUTPUT] != NULL;

@@ -1,3 +1,4 @@
+/* The command verify says for each container whether its signature holds and which key made it. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -12,7 +13,7 @@ struct verification {
     int exit;
 };
 
-/* The nth --trusted-key, as it was given. */
+/* Returns the nth value of --trusted-key, as the user wrote it. */
 static const char *key_name(const struct cli *c, size_t n)
 {
     for (size_t i = 0; i < c->format_option_count; i++)

@@ -44,7 +44,7 @@ void dap_reference(struct json *j, const char *key, uint64_t value)
     json_text(j, key, text);
 }
 
-/* A reference, and `offset` bytes after it. */
+/* Reads a memory reference of the client and adds `offset` bytes to it. */
 bool dap_address(const struct json_object *args, const char *key, uint64_t *value, penta_error *err)
 {
     int64_t offset = 0;

@@ -80,8 +80,8 @@ struct dap_answer { /* to one request */
 
 /* dap.c: a conversation with somebody who must give the token first; NULL: no memory. */
 struct dap *dap_begin(const struct dap_io *io);
-/* Answers what came while the token is missing. True: the message with the token is there, and is answered
- * by dap_converse. d->ended: send it away. */
+/* Answers messages that came before the token. True: the message with the token has come, and
+ * dap_converse answers it. Where d->ended is set, the caller closes the connection. */
 bool dap_hear(struct dap *d, penta_bytes bytes);
 /* The conversation, until the client leaves. False: what it sent could not be read. */
 bool dap_converse(struct dap *d);
@@ -90,7 +90,7 @@ bool dap_serve(const struct dap_io *io); /* the three, with somebody who needs n
 void dap_event(struct dap *d, const char *name, void (*body)(struct json *j, const void *user),
                const void *user);
 void dap_output(struct dap *d, const char *category, penta_bytes text);
-/* The request ends what runs: pause, terminate, disconnect or restart. */
+/* Whether the request ends a motion: pause, terminate, disconnect and restart do. */
 bool dap_ends_run(const struct json_object *message);
 bool dap_wants_to_stop(struct dap *d); /* while it runs: reads what has come */
 uint64_t dap_uint(const struct json_object *args, const char *key, uint64_t otherwise);

@@ -113,7 +113,7 @@ static size_t sort_options(struct options *o, const char *format, bool opening)
     return count;
 }
 
-/* As penta_open finds it. */
+/* Finds the format as penta_open does. */
 static const char *format_of(const struct dap *d, const struct json_object *args,
                              const struct options *o)
 {
@@ -155,7 +155,7 @@ static bool open_session(struct dap *d, const struct json_object *args, struct o
     return d->session;
 }
 
-/* A run that was recorded, which is repeated. */
+/* Opens a recorded run, which the session then repeats. */
 static bool open_record(struct dap *d, const struct json_object *args, penta_error *err)
 {
     const char *path = dap_text(args, "record");

@@ -81,7 +81,8 @@ static void dap_memory_instruction(struct dap *d, struct json *j, uint64_t pc)
     penta_buffer_free(&text);
 }
 
-/* Before the first and after the last instruction there is none: as many are told as were asked for. */
+/* The client gets as many instructions as it asked for: places before the first and after the
+ * last instruction are filled with rows that say that nothing is there. */
 static void no_instruction(struct json *j, int64_t i, uint64_t end)
 {
     json_object(j, NULL);

@@ -14,7 +14,7 @@ static penta_bytes dap_message_rest(const struct dap *d)
     return bytes_slice((penta_bytes){d->in.data, d->in.size}, d->in_at, SIZE_MAX);
 }
 
-/* More bytes after those that are there. False: no more come. */
+/* Reads more bytes and appends them to those that are there. False: the input has ended. */
 static bool dap_message_more(struct dap *d)
 {
     uint8_t piece[PIECE];

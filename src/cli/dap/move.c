@@ -164,7 +164,8 @@ static bool go_start(struct dap *d, penta_error *err)
     return penta_debugger_goto(d->debugger, 0, &d->stop, err);
 }
 
-/* To the start of the line before, or of this one if it has begun. */
+/* Goes back to the start of the line before, or to the start of this line if the machine is
+ * inside it. */
 static bool go_back_line(struct dap *d, penta_error *err)
 {
     enum { MOST = 100000 };
@@ -207,7 +208,7 @@ void dap_then_stepIn(struct dap *d, const struct json_object *args)
     dap_move_by(d, by_line(d, args) ? go_line : go_one, false, "step");
 }
 
-/* Fails before the response if there is no caller. */
+/* Answers the request with an error, before anything moves, if the function has no caller. */
 void dap_stepOut(struct dap *d, struct dap_answer *a)
 {
     penta_frame frames[2];

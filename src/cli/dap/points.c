@@ -136,7 +136,7 @@ void dap_setInstructionBreakpoints(struct dap *d, struct dap_answer *a)
 
 /* ---- data ---- */
 
-/* The id of something is its text, as a watch takes it. */
+/* Answers which data can be watched. The id that the client gets is the text that a watch takes. */
 static bool data_id(struct dap *d, const struct json_object *args, struct writer *id,
                     penta_error *err)
 {
@@ -159,7 +159,7 @@ static bool data_id(struct dap *d, const struct json_object *args, struct writer
     return writer_ok(id, err);
 }
 
-/* Tried out: a watch is made and removed. */
+/* Finds out whether a watch is possible by making one and removing it again. */
 static bool can_watch(struct dap *d, penta_point_kind kind, const char *what, penta_error *err)
 {
     unsigned number;

@@ -135,7 +135,7 @@ static void list_variable(void *user, const penta_variable *v)
     writer_free(&value);
 }
 
-/* u32[ADDRESS], as the expressions have it. */
+/* Writes an element of memory as an expression has it: u32[ADDRESS]. */
 static void element_text(const struct dap_handle *h, uint64_t i, char *text, size_t size)
 {
     char type = h->kind == PENTA_FLOAT ? 'f' : h->kind == PENTA_SINT ? 'i' : 'u';
@@ -450,7 +450,7 @@ static void offer_variable(void *user, const penta_variable *v)
     dap_show_offer(user, bytes_of(v->value.name), "variable");
 }
 
-/* What the state has at its top: pc, executed. */
+/* Lists the names at the top of the machine's state, such as pc and executed. */
 static bool offer_node(void *user, const penta_node *node) { return (void)user, (void)node, false; }
 static void offer_field(void *user, const penta_field *field)
 {

@@ -63,7 +63,8 @@ static void take_file(void *user, const penta_line *line)
     if (ARRAY_RESERVE(f->list, f->capacity, f->count + 1)) f->list[f->count++] = line->file;
 }
 
-/* The same path; else a path that ends with the name of the table; else the same file name. */
+/* Finds a file of the line table by its path; else one whose name ends the path; else one of the
+ * same file name. */
 penta_bytes dap_table_file(const struct dap *d, const char *path)
 {
     struct files f = {0};

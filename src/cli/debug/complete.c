@@ -31,7 +31,7 @@ static void offer_line(void *user, const penta_line *line)
     o->offer(o->to, line->file);
 }
 
-/* The words of locals|registers|frames. */
+/* Offers the words of an argument such as locals|registers|frames. */
 static void offer_words(const struct offering *o, const char *words)
 {
     for (size_t n; *words; words += n + (words[n] == '|')) {
@@ -40,7 +40,7 @@ static void offer_words(const struct offering *o, const char *words)
     }
 }
 
-/* Files in the folder that the word names so far. */
+/* Offers the files of the folder that the word names so far. */
 static void offer_files(const struct offering *o, const char *word, size_t size)
 {
     size_t folder = size;

@@ -71,7 +71,7 @@ void do_next(struct shell *s, const char *rest)
     debug_move_arrived(s, &err);
 }
 
-/* After a motion that can fail without having moved. */
+/* Shows where the machine is after a motion, or the error of a motion that did not take place. */
 static void debug_move_ended(struct shell *s, bool ok, const penta_error *err)
 {
     machine_disarm(&s->machine);

@@ -7,7 +7,8 @@
 #include "base/sanitize.h"
 #include "cli/debug/shell.h"
 
-/* The command that makes one, and what has happened when it stops a run. */
+/* For each kind of point: the command that makes one, and the word for what has happened when it
+ * stops a run. */
 static const struct {
     const char *command, *word;
 } kinds[] = {[PENTA_POINT_BREAK] = {"break", "break"},
@@ -75,7 +76,7 @@ static void shell_points_add(struct shell *s, const penta_point *point)
         shell_error(s, &err);
 }
 
-/* WHAT if EXPR, in a copy that is cut in two. */
+/* Splits the text "WHAT if EXPR", in a copy, into its two parts. */
 static void add_with_condition(struct shell *s, penta_point point, const char *rest)
 {
     char *text = strdup(rest), *cut = text ? strstr(text, " if ") : NULL;
@@ -194,7 +195,7 @@ static void switch_point(struct shell *s, const char *rest, bool off)
 void do_enable(struct shell *s, const char *rest) { switch_point(s, rest, false); }
 void do_disable(struct shell *s, const char *rest) { switch_point(s, rest, true); }
 
-/* By number, else by the text or place that it was given. */
+/* Finds a point by its number, else by the text or the place that it was made with. */
 void do_delete(struct shell *s, const char *rest)
 {
     const penta_point *p;

@@ -220,7 +220,8 @@ void do_source(struct shell *s, const char *rest)
         const uint8_t *end = memchr(text.data + at, '\n', text.size - at);
         size_t size = end ? (size_t)(end - text.data) - at : text.size - at;
         char *line = strndup((const char *)text.data + at, size);
-        /* In a script an empty line is nothing. */
+        /* An empty line repeats the last command when a person types it; in a script it does
+         * nothing. */
         if (line && line[strspn(line, " \t\r")]) shell_line(s, line);
         free(line);
         at += size + 1;
@@ -242,7 +243,7 @@ static void save_state(struct shell *s)
 
 static const char PROMPT[] = "(penta) ";
 
-/* Machines inside the machine, as the host call runs them. */
+/* Prints the trace of machines that a host call runs inside the machine. */
 static void inner_lines(void *user, const penta_call *call)
 {
     struct shell *s = user;

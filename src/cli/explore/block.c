@@ -1,3 +1,5 @@
+/* Writes the block of the explorer's page that holds the file, the options and the files that
+ * options name. Base64 keeps their bytes out of the HTML. */
 #include "cli/explore/block.h"
 #include <libgen.h>
 #include <stdio.h>
@@ -8,7 +10,7 @@
 
 enum { NAME_MAX_BYTES = 256 };
 
-/* Names without folders of this machine. */
+/* Writes the name of a file without its folders, which say something about the machine. */
 static void own_name(const char *path, char *name)
 {
     char *copy = strdup(path);
@@ -104,7 +106,7 @@ static bool write_files(struct cli *c, const char *format, struct json *j)
 
 /* ---- the block ---- */
 
-/* Without any '<' nothing in it can end the block. */
+/* Replaces each '<', so that no text in the block can end it. */
 static void write_escaped(struct writer *out, penta_bytes text)
 {
     for (size_t i = 0; i < text.size; i++)

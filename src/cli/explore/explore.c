@@ -20,7 +20,7 @@ static const char place[] = "<!-- penta:file -->";
 
 /* ---- the page ---- */
 
-/* In the data of the installation, else in the tree that the tool was built in. */
+/* Finds the page in the data of the installation, else in the tree that the tool was built in. */
 static bool read_page(penta_buffer *page, penta_error *err)
 {
     static const char *const folders[] = {PENTA_DATA_FOLDER, "../share/penta", "../.."};

@@ -37,7 +37,7 @@ static bool is_host(penta_bytes name)
     return name.size == 4 && !strncasecmp((const char *)name.data, "host", 4);
 }
 
-/* One header of this name must be there, and say so. */
+/* Whether there is exactly one header of this name and it has this value. */
 static enum http_status judge_host(const struct server *s, penta_bytes headers)
 {
     unsigned hosts = 0;

@@ -1,3 +1,4 @@
+/* Reads packets of gdb from bytes as they come, and frames answers. */
 #include "cli/gdbserver/packet.h"
 #include <string.h>
 #include "base/bytes.h"

@@ -27,7 +27,7 @@ void packet_write(struct writer *out, penta_bytes body);
 
 /* At the start of *text, which moves on. False: no digit is there, or more than 16. */
 bool packet_number(penta_bytes *text, uint64_t *value);
-/* The text starts so; then it moves on. */
+/* Whether the text starts with this word; if so, the text moves behind it. */
 bool packet_word(penta_bytes *text, const char *word);
 /* Bytes of pairs of digits, to the end of the text, at most max; false: it is not such a text. */
 bool packet_bytes(penta_bytes text, uint8_t *into, size_t max, size_t *size);

@@ -6,7 +6,8 @@
 #include "base/bytes.h"
 #include "cli/gdbserver/stub.h"
 
-/* In gdb's order; the name that machines use, where it is another. */
+/* The registers of RISC-V in gdb's order, each with the name that machines use where that is
+ * another one. */
 static const struct {
     const char *name, *alias;
 } riscv[] = {{"zero", ""}, {"ra", ""}, {"sp", ""},   {"gp", ""},  {"tp", ""}, {"t0", ""},

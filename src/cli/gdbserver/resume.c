@@ -87,7 +87,7 @@ static const penta_point *own_point(const struct stub *s)
     return NULL;
 }
 
-/* As gdb numbers signals (GDB_SIGNAL_*). */
+/* Signals by gdb's own numbers (GDB_SIGNAL_*). */
 static int signal_of(const struct stub *s)
 {
     const penta_stop *stop = &s->shell.stop;
@@ -138,7 +138,7 @@ static void say_output(struct stub *s, const struct stub_line *line)
     s->shell.cli->out.out.size = 0;
 }
 
-/* What gdb has no number for, in words. */
+/* Says in words what happened, where gdb has no number for it. */
 static void say_why(struct stub *s, const struct stub_line *line)
 {
     struct writer text = {0};

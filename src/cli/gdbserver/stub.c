@@ -71,7 +71,7 @@ static bool read_range(penta_bytes *rest, uint64_t *address, uint64_t *size)
     return packet_number(rest, address) && packet_word(rest, ",") && packet_number(rest, size);
 }
 
-/* As much as there is: gdb asks for more than it needs. */
+/* Reads as many bytes as there are, since gdb asks for more than it needs. */
 static void read_memory(struct stub *s, penta_bytes rest, struct writer *out)
 {
     uint64_t address, size, got = 0;

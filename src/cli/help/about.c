@@ -68,7 +68,7 @@ static bool equal_letters(const char *a, const char *b)
     return !*a && !*b;
 }
 
-/* A code ("KBLOB0009"), or a name ("BAD_OPCODE"), in either case. */
+/* Finds a rule by its code ("KBLOB0009") or its name ("BAD_OPCODE"), in upper or lower case. */
 static void match_rule(void *user, const penta_rule *rule)
 {
     struct wanted *w = user;

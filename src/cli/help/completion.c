@@ -58,7 +58,7 @@ static void add_word(struct writer *list, penta_bytes word)
     writer_char(list, ' ');
 }
 
-/* "a b c"; false: there are none. */
+/* Writes the words of a value as "a b c"; false: it has none. */
 static bool words_of(struct writer *out, const struct options *all,
                      const struct listed_option *option, unsigned part)
 {
@@ -213,7 +213,7 @@ static void completion_bash(struct writer *out)
     writer_text(out, bash_tail);
 }
 
-/* The words of each part of a value, in quotes. */
+/* Writes the words of each part of a value, in quotes. */
 static void quoted_parts(struct writer *out, const struct options *all,
                          const struct listed_option *option, unsigned last)
 {

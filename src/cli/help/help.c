@@ -1,4 +1,4 @@
-/* -h, --help, the overview and the man pages, all from the tables. */
+/* Prints -h, --help, the overview of the commands and the man pages, all from the tables. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +38,8 @@ static size_t words_text(struct writer *out, const struct listed_option *o, unsi
     return i;
 }
 
-/* "-f, --format NAME", with the words instead of NAME where they fit. False: they did not fit. */
+/* Writes "-f, --format NAME", with the words of the value instead of NAME where they fit. False:
+ * they did not fit. */
 static bool left_column(struct writer *out, const struct listed_option *o)
 {
     struct writer words = {0};

@@ -1,3 +1,5 @@
+/* Collects the options of a command from the table of the tool and the tables of the formats, each
+ * name once, with the words that its value may be. */
 #include "cli/help/option_list.h"
 #include <string.h>
 #include "base/bytes.h"

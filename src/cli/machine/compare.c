@@ -76,7 +76,7 @@ static bool same_text(const struct json_object *a, const struct json_object *b, 
     return x && y ? !strcmp(x, y) : x == y;
 }
 
-/* What differs besides the place, or NULL. */
+/* Names what differs besides the place, or returns NULL. */
 static const char *compare_difference(const struct json_object *a, const struct json_object *b)
 {
     if (!same_text(a, b, "text")) return "instruction";
@@ -216,7 +216,7 @@ static bool same_end(const struct side *a, const struct side *b)
            (m == n || m == UINT64_MAX || n == UINT64_MAX);
 }
 
-/* What differs first, after `same` lines; NULL: nothing. */
+/* Names what differs first, after `same` equal lines; NULL: nothing does. */
 static const char *first_difference(const struct side *a, const struct side *b, size_t *same)
 {
     for (*same = 0; a->first + *same < a->count && b->first + *same < b->count; ++*same) {

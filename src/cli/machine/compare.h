@@ -1,4 +1,4 @@
-/* trace --compare: where two runs part. */
+/* The option --compare of trace: finds the first step at which two runs differ. */
 #pragma once
 #include "cli/cli.h"
 

@@ -1,3 +1,5 @@
+/* Reads lines from a person with libedit, where it is built in and the input is a terminal, else
+ * plain lines of standard input. */
 #include "cli/machine/line.h"
 #include <stdint.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@ struct line_reader;
 typedef void line_offer(void *to, penta_bytes word);
 /* Offers what the last word of a line of this size may be; others than those that begin like it are ignored. */
 typedef void line_complete(void *user, const char *line, size_t size, line_offer *offer, void *to);
-/* NULL: no memory. */
+/* Returns NULL when memory runs out. */
 struct line_reader *line_open(const char *prompt, line_complete *complete, void *user,
                               bool terminal);
 /* The next line, without its end, valid until the next call; NULL: there is none. */

@@ -1,3 +1,5 @@
+/* Opens a program with its machine and host, interrupts it at Ctrl-C and at a deadline, and prints
+ * how a run ended. */
 #include "cli/machine/machine.h"
 #include <inttypes.h>
 #include <signal.h>

@@ -1,3 +1,5 @@
+/* The command run executes a program, and writes its trace, its record and its snapshot on the
+ * way. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,7 +114,7 @@ static void add_line(void *user, penta_bytes line)
     writer_char(user, '\n');
 }
 
-/* At most so many instructions, with a trace where one is wanted. */
+/* Runs at most `fuel` instructions, with a trace where one is wanted. */
 static void execute_part(struct run *r, uint64_t fuel, penta_stop *stop)
 {
     const char *path = r->cli->value[OPT_TRACE];
@@ -136,7 +138,7 @@ static void run_save(struct run *r)
     penta_buffer_free(&bytes);
 }
 
-/* To step `at`, where the machine is saved, and on. */
+/* Runs to step `at`, saves the machine there, and runs on. */
 static void execute_and_save(struct run *r, uint64_t at, uint64_t fuel, penta_stop *stop)
 {
     penta_session *s = r->machine.session;
@@ -164,7 +166,8 @@ static void run_execute(struct run *r, uint64_t fuel, penta_stop *stop)
     if (c->value[OPT_SAVE] && !c->value[OPT_SAVE_AT]) run_save(r);
 }
 
-/* Checked before the program runs. */
+/* Whether the machine can be saved; asked before the program runs, so that a refusal wastes no
+ * run. */
 static bool can_save(struct run *r)
 {
     struct cli *c = r->cli;

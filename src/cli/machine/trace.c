@@ -1,3 +1,5 @@
+/* The command trace prints each instruction with what it changed, for the part of the run that was
+ * asked for. */
 #include <stdio.h>
 #include "cli/machine/compare.h"
 #include "cli/machine/machine.h"

@@ -1,4 +1,4 @@
-/* block: one or more blocks of JAM over a state. */
+/* The command block runs one or more blocks of JAM over a state. */
 #include <inttypes.h>
 #include <libgen.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static const char *folder_of(const char *path, char *copy, size_t size)
     return dirname(copy);
 }
 
-/* Parameters by name, or the text of the file that has them. */
+/* Reads the parameters of the chain: a name that the library knows, or the text of a file. */
 static bool read_chain(struct cli *c, const char *chain, penta_buffer *text)
 {
     penta_error err = {0};

@@ -1,3 +1,4 @@
+/* Names the option that a PolkaVM program seems to need, from how its run ended. */
 #include "cli/pvm/hint.h"
 #include <string.h>
 #include "base/options.h"

@@ -1,4 +1,5 @@
-/* A hint at an option that was forgotten, when a run ended like this; or NULL. */
+/* Returns a hint at an option that the user seems to have forgotten, from how the run ended; or
+ * NULL. */
 #pragma once
 #include "cli/cli.h"
 

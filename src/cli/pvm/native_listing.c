@@ -1,3 +1,4 @@
+/* Prints guest instructions beside the machine code that the compiler made of them. */
 #include "cli/pvm/native_listing.h"
 #include "cli/pvm/native.h"
 

@@ -6,6 +6,6 @@
 /* All that start in from .. to, as text or, where json is not NULL, as a list `instructions`. */
 void native_listing(struct writer *out, struct json *json, const penta_module *module,
                     const penta_pvm_compiled *compiled, uint32_t from, uint32_t to);
-/* A machine of engine "both" whose engines disagree: what differs, and the block with its native
- * code. Nothing for any other machine. */
+/* For a machine of engine "both" whose engines disagree: prints what differs, and the block with
+ * its native code. Prints nothing for any other machine. */
 void native_listing_difference(const penta_vm *vm, struct writer *out, struct json *json);

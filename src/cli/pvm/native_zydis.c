@@ -1,3 +1,4 @@
+/* Turns machine code into text with the library Zydis. */
 #include <Zydis/Zydis.h>
 #include "cli/pvm/native.h"
 

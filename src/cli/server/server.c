@@ -1,3 +1,5 @@
+/* Listens on a TCP port for one client that knows the token, and moves bytes between it and the
+ * command. It relies on poll, and on the caller having SIGPIPE ignored. */
 #include "cli/server/server.h"
 #include <arpa/inet.h>
 #include <errno.h>

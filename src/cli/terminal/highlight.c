@@ -1,3 +1,4 @@
+/* Colours a listing line by line, from the forms of its words and the format's names of registers. */
 #include "cli/terminal/highlight.h"
 #include <ctype.h>
 #include <string.h>
@@ -12,7 +13,7 @@ struct line {
     bool named; /* the mnemonic or directive of this line has been seen */
 };
 
-/* The next n bytes, in this style. */
+/* Writes the next n bytes in this style. */
 static void highlight_styled(struct line *l, const char *style, size_t n)
 {
     if (style) writer_text(l->out, style);
@@ -43,7 +44,7 @@ static bool is_drawing(penta_bytes text, size_t n)
            (text.data[n + 1] == 0x94 || text.data[n + 1] == 0x95 || text.data[n + 1] == 0x86);
 }
 
-/* Place of an instruction: numbers, a colon, the debugger's mark, arrows. */
+/* Colours the place of an instruction: numbers, a colon, the debugger's mark, arrows. */
 static size_t place_size(penta_bytes text)
 {
     size_t n = 0;

@@ -1,3 +1,5 @@
+/* Shows that a long command still works, from a thread of its own, in one line that is erased
+ * again. */
 #include "cli/terminal/progress.h"
 #include <pthread.h>
 #include <signal.h>

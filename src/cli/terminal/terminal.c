@@ -1,3 +1,5 @@
+/* Writes everything that reaches standard output and standard error: makes control sequences
+ * harmless, cuts long text on a terminal, and keeps the progress line out of other text. */
 #include "cli/terminal/terminal.h"
 #include <errno.h>
 #include <fcntl.h>

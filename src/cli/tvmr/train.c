@@ -17,7 +17,7 @@ static double train_percent(size_t right, size_t of)
     return of ? 100.0 * (double)right / (double)of : 0;
 }
 
-/* One line for each epoch as it ends, on standard error. */
+/* Prints a line on standard error when an epoch ends. */
 static void tell_epoch(struct report *r, const penta_tvmr_epoch *e)
 {
     char test[32] = "";
@@ -73,7 +73,8 @@ static void print_confusion(struct writer *out, const penta_tvmr_judged *judged)
 
 static bool was_stopped(const penta_tvmr_trained *t) { return !strcmp(t->ended, "stopped"); }
 
-/* In the words of other commands: "deadline" and "interrupt" for what stopped it. */
+/* Says why training ended, in the words of other commands: "deadline" or "interrupt" if it was
+ * stopped. */
 static const char *train_ended(const struct machine *m, const penta_tvmr_trained *t)
 {
     penta_stop stop = {.kind = PENTA_STOP_INTERRUPT};
