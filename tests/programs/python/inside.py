@@ -12,6 +12,29 @@ tree = again.inspect()
 assert tree[0]["name"] == "header" and tree[0]["children"][0]["value"] == "0xb105b105"
 assert again.info()["instructions"] == 4
 assert again.disassemble(define="buf=0x10000:8").startswith(".extern buf\n")
+# The structure of a program as a document: blocks with their edges, and calls.
+looped = penta.assemble(""".global main
+.func square
+    MUL v1, v1
+    RET
+.endfunc
+.func main
+    MOV v2, 3
+.next:
+    CMP v2, 0
+    BR EQ, @.done
+    CALL @square
+    DEC v2
+    BR @.next
+.done:
+    RET
+.endfunc
+""", "coil").structure()
+square, main = looped["functions"]
+assert (square["name"], main["name"], main["instructions"]) == ("square", "main", 7)
+edges = [(block["number"], edge["to"], edge["kind"]) for block in main["blocks"] for edge in block["edges"]]
+assert edges == [(1, 2, "next"), (2, 3, "next"), (2, 5, "branch"), (3, 4, "next"), (4, 2, "jump")], edges
+assert looped["calls"] == [{"pc": 4154, "caller": 1, "callee": 0, "tail": False}]
 vm = again.machine(map=["0x10000:64", "0x20000:16"])
 saved = vm.save()
 vm.mark(1)
