@@ -26,70 +26,70 @@ enum exit_code {
 extern const struct command_info {
     const char *name;
     enum inputs inputs;
-    unsigned uses;      /* of enum option_use */
-    const char *format; /* the only formats that it is for, or NULL */
-    unsigned needs;     /* without it: what a format must be able to do, of penta_use */
+    unsigned uses;      /* bits of enum option_use whose options it accepts */
+    const char *format; /* the only formats that it is for, or NULL for all */
+    unsigned needs;     /* what a format must be able to do, of enum penta_use */
     const char *arguments, *summary, *example, *description;
 } commands[COMMANDS];
 /* What the value of an option may be, for one format or (NULL) all; NULL after the last. */
 typedef const char *tool_words(enum command command, const char *only, size_t i);
-tool_words engine_words, format_words; /* option_list.c */
-tool_words key_type_words, part_words; /* cvbc/keygen.c, cvbc/extract.c */
-tool_words mode_words;                 /* kblob/device.c */
-tool_words pass_words;                 /* jit.c */
+tool_words engine_words, format_words; /* they are in help/option_list.c */
+tool_words key_type_words, part_words; /* they are in cvbc/keygen.c and cvbc/extract.c */
+tool_words mode_words;                 /* it is in kblob/device.c */
+tool_words pass_words;                 /* it is in jit.c */
 
 extern const struct tool_option {
     const char *name;
     char letter;
     const char *argument; /* "FILE"; "pem|raw" lists its words itself; NULL: a switch */
-    uint64_t commands;    /* bit per command */
+    uint64_t commands;    /* a bit for each command that has the option */
     const char *help;
     tool_words *words; /* or NULL */
-    bool writes;       /* its value is a file that the command writes */
+    bool writes;       /* its value names a file that the command writes */
 } tool_options[OPTS];
 
-struct diagnostic { /* kept for the JSON document */
-    char *file;     /* NULL: about the command itself */
+struct diagnostic { /* an error or a warning that is kept for the JSON document */
+    char *file;     /* the file that it is about; NULL: it is about the command itself */
     penta_error error;
-    char *path;            /* in the describe tree, or NULL */
-    uint64_t line, column; /* in a source text, or 0 */
+    char *path;            /* its place in the describe tree, or NULL */
+    uint64_t line, column; /* its place in a source text, or 0 */
 };
 
 struct touched_file { /* see output.h */
     struct stat st;
-    bool written; /* by this command; else read */
+    bool written; /* the command has written it; else it has read it */
 };
 
 struct cli {
     const char *program;
     enum command command;
-    bool named;                   /* the command was given, not assumed */
+    bool named;                   /* the user gave the command; else it was assumed */
     const char *value[OPTS];      /* NULL: not given; "1" for a switch */
     penta_option *format_options; /* options of the formats, in order */
     size_t format_option_count;
-    const char **words; /* what is not an option */
+    const char **words; /* the words that are no options */
     size_t word_count;
 
-    struct writer out;            /* standard output, or memory until -o is written */
-    bool out_is_file;             /* out is collected for -o */
-    bool out_is_binary;           /* else it is text, and passes the sanitiser */
+    struct writer out;            /* standard output, or memory until the file of -o is written */
+    bool out_is_file;             /* `out` is collected for the file of -o */
+    bool out_is_binary;           /* `out` is not text and does not pass the sanitiser */
     struct writer program_output; /* what the program printed before what is in out */
     struct writer held[2];        /* the incomplete character at the end of its output, errors */
-    char mark[17];                /* in every colour that the tool writes: see writer_safe_lines */
+    char mark[17]; /* stands in each colour that the tool writes: see writer_safe_lines */
     struct marked_palette palette;
-    struct progress *progress; /* of a long command, or NULL */
-    bool bounded;              /* a terminal gets only the first lines of out */
-    uint64_t lines, bytes;     /* that it got so far */
-    uint64_t hidden;           /* lines that it did not get */
-    bool in_line;              /* what it got ends in the middle of a line */
-    struct json json;          /* open on out when --json was given */
+    struct progress *progress; /* the line that shows progress of a long command, or NULL */
+    bool bounded;              /* a terminal gets only the first lines of `out` */
+    uint64_t lines, bytes;     /* the terminal got so many so far */
+    uint64_t hidden;           /* the number of lines that the terminal did not get */
+    bool in_line;              /* the last line that the terminal got is not complete */
+    struct json json;          /* the document, open on `out` when --json was given */
     bool document_is_result;   /* with --json, -o gets the document, not standard output */
     struct diagnostic *diagnostics;
     size_t diagnostic_count;
     struct touched_file *touched;
     size_t touched_count;
-    bool has_written; /* some file of the command's options is written */
-    int exit;         /* the highest so far */
+    bool has_written; /* a file that an option names has been written */
+    int exit;         /* the highest exit code so far */
 };
 
 /* ---- terminal.c ---- */
@@ -102,14 +102,14 @@ enum { SCREEN_LINES = 1000 };
 /* Commands with --all are bounded: a terminal gets only so many lines of text. This prints a note
  * on how many were left out; what is written afterwards is shown. */
 void cli_unbound(struct cli *c);
-const struct palette *cli_palette(const struct cli *c); /* for c->out */
+const struct palette *cli_palette(const struct cli *c); /* the colours for `out` */
 const struct palette *cli_palette_of(const struct cli *c, int fd);
-bool cli_utf8(void); /* the locale says so */
+bool cli_utf8(void); /* whether the locale uses UTF-8 */
 /* For the library's views into c->out: the option 'colors', where there are any. */
 size_t cli_colors(const struct cli *c, penta_option *option);
 
 /* ---- cli.c ---- */
-int cli_main(int argc, char **argv);    /* the whole tool; the exit code */
+int cli_main(int argc, char **argv);    /* runs the whole tool and returns its exit code */
 void cli_fail(struct cli *c, int exit); /* raises the exit code to this */
 /* Reports an error, with the exit code that belongs to its rule; to stderr or the document. */
 void cli_error(struct cli *c, const char *file, const penta_error *err);
@@ -137,7 +137,7 @@ bool input_read(struct cli *c, const char *name, struct input *in);
 bool input_open(struct cli *c, const char *name, struct input *in);
 const char *
 format_chosen(const struct cli *c);  /* by --format or an option of one format; or NULL */
-bool format_known(const char *name); /* a format has this name */
+bool format_known(const char *name); /* whether a format has this name */
 void input_close(struct input *in);
 static inline penta_bytes input_bytes(const struct input *in)
 {
@@ -163,8 +163,8 @@ struct finding {                /* an error and what it is about */
     const char *file;           /* NULL: the command itself */
     const penta_module *module; /* with `where`: its place in the tree; else NULL */
     const penta_place *where;
-    const char *path;          /* of it */
-    const penta_bytes *source; /* the error points into this text; else NULL */
+    const char *path;          /* the path of that place */
+    const penta_bytes *source; /* the text that the error points into; else NULL */
     const penta_error *error;
 };
 /* A text of the library as the tool shows it: the library names options by their key, "option
@@ -182,7 +182,7 @@ void diagnostics_json(struct cli *c);
 struct finding_sink {
     struct cli *cli;
     const char *file;
-    const char *part; /* the file of the findings that come now, or NULL: `file` */
+    const char *part; /* the file of the findings that come now; NULL: they are in `file` */
     const penta_module *module;
     const penta_bytes *source;
     uint64_t max, errors, warnings, infos;

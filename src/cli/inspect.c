@@ -101,7 +101,7 @@ void command_HEX(struct cli *c)
 {
     struct input in;
     if (!input_open(c, c->words[0], &in)) return;
-    if (c->value[OPT_JSON]) { /* the same tree; the bytes as one hex string */
+    if (c->value[OPT_JSON]) { /* the same tree, with the bytes as one hex string */
         about_file(c, &in);
         json_hex(&c->json, "bytes", input_bytes(&in));
         tree_json(c, in.module);

@@ -99,7 +99,7 @@ static penta_option *options_of(const struct cli *c, size_t *count)
 
 struct link_sink {
     struct finding_sink findings;
-    char **names; /* of objects, since the linker's own end with it */
+    char **names; /* the names of objects, which the linker's findings start with */
     size_t count, capacity;
 };
 

@@ -3,8 +3,8 @@
 #pragma once
 #include "cli/cli.h"
 
-void output_watch(struct cli *c);   /* from now on, what is read is remembered */
-void output_unwatch(struct cli *c); /* and forgotten */
+void output_watch(struct cli *c);   /* remembers each file that is read from now on */
+void output_unwatch(struct cli *c); /* forgets them */
 /* Whether path may be written; an error has been reported when not. */
 bool output_allowed(struct cli *c, const char *path);
 /* Whether all files that the options of the command name for writing are different ones; an error has been

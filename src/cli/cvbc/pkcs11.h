@@ -3,8 +3,8 @@
 #include "cli/cli.h"
 
 struct pkcs11_key {
-    const char *module;   /* the token's library */
-    const char *label;    /* of the private key */
+    const char *module;   /* the library of the token */
+    const char *label;    /* the label of the private key */
     const char *pin_file; /* one newline at the end is not part of the PIN */
 };
 /* Appends the signature of the message, raw: r and s for ECDSA. */

@@ -13,8 +13,9 @@ enum { NOTHING, PROGRAM };
 #define DO_both(name) dap_##name, dap_then_##name
 static const struct request {
     const char *name;
-    void (*answer)(struct dap *d, struct dap_answer *a);         /* or NULL */
-    void (*then)(struct dap *d, const struct json_object *args); /* or NULL */
+    void (*answer)(struct dap *d, struct dap_answer *a); /* makes the response, or NULL */
+    /* Does what follows the response, or NULL. */
+    void (*then)(struct dap *d, const struct json_object *args);
     int needs;
 } requests[] = {
 #define REQUEST(name, does, needs) {#name, DO_##does(name), needs},

@@ -10,18 +10,19 @@
 
 struct dap_io {
     void *user;
-    size_t (*read)(void *user, void *into, size_t size); /* waits for some; 0: the end */
-    bool (*pending)(void *user);                         /* read would not wait */
+    /* Waits for some bytes; 0: the input has ended. */
+    size_t (*read)(void *user, void *into, size_t size);
+    bool (*pending)(void *user); /* read would not wait */
     bool (*write)(void *user, penta_bytes bytes);
     bool (*file)(void *user, const char *path, penta_buffer *out, penta_error *err);
     bool (*knows)(void *user, penta_bytes token); /* NULL: no token is needed */
     /* Called with the machine before it runs and with NULL after, so that the connection can interrupt it
      * when input arrives. */
     void (*running)(void *user, penta_vm *vm);
-    uint64_t steps_max; /* of one motion; UINT64_MAX: no limit */
+    uint64_t steps_max; /* the longest motion in steps; UINT64_MAX: no limit */
 };
 
-enum dap_group { /* requests that replace all breakpoints of a kind */
+enum dap_group { /* the kinds of breakpoints; a request replaces all of one kind */
                  DAP_SOURCE,
                  DAP_FUNCTION,
                  DAP_INSTRUCTION,
@@ -37,10 +38,10 @@ enum dap_shown { DAP_LOCALS, DAP_GLOBALS, DAP_REGISTERS, DAP_TREE, DAP_ARRAY };
 struct dap_handle { /* what a variablesReference stands for, until the machine moves */
     enum dap_shown shown;
     size_t frame;
-    char *path;              /* DAP_TREE: of the node; "" is the root */
+    char *path;              /* DAP_TREE: the path of the node; "" is the root */
     bool list;               /* its children are items */
     uint64_t address, count; /* DAP_ARRAY */
-    unsigned bytes;          /* of an element */
+    unsigned bytes;          /* the size of an element of the array */
     penta_kind kind;
 };
 
@@ -51,10 +52,10 @@ struct dap {
     struct json_doc **queue; /* messages that came while the machine ran */
     size_t queue_count, queue_capacity;
     uint64_t seq;
-    unsigned refused; /* wrong tokens */
+    unsigned refused; /* the number of wrong tokens so far */
     bool trusted, ended, failed;
 
-    char *program; /* its path */
+    char *program; /* the path of the program */
     penta_buffer bytes;
     penta_module *module;
     penta_record *record;
@@ -72,7 +73,7 @@ struct dap {
     size_t handle_count, handle_capacity;
 };
 
-struct dap_answer { /* to one request */
+struct dap_answer { /* the answer to one request */
     const struct json_object *args;
     struct json *body;
     penta_error err; /* code 0: it succeeds */
@@ -85,14 +86,14 @@ struct dap *dap_begin(const struct dap_io *io);
 bool dap_hear(struct dap *d, penta_bytes bytes);
 /* The conversation, until the client leaves. False: what it sent could not be read. */
 bool dap_converse(struct dap *d);
-void dap_end(struct dap *d);             /* NULL is fine */
+void dap_end(struct dap *d);             /* accepts NULL */
 bool dap_serve(const struct dap_io *io); /* the three, with somebody who needs no token */
 void dap_event(struct dap *d, const char *name, void (*body)(struct json *j, const void *user),
                const void *user);
 void dap_output(struct dap *d, const char *category, penta_bytes text);
 /* Whether the request ends a motion: pause, terminate, disconnect and restart do. */
 bool dap_ends_run(const struct json_object *message);
-bool dap_wants_to_stop(struct dap *d); /* while it runs: reads what has come */
+bool dap_wants_to_stop(struct dap *d); /* reads what has come while the machine runs */
 uint64_t dap_uint(const struct json_object *args, const char *key, uint64_t otherwise);
 const char *dap_text(const struct json_object *args, const char *key); /* or NULL */
 /* A number as text that starts with 0x, and back. */
@@ -114,7 +115,7 @@ penta_bytes dap_table_file(const struct dap *d, const char *path);
 
 /* move.c */
 void dap_stopped(struct dap *d, const char *reason);
-void dap_forget(struct dap *d); /* handles: the machine has moved */
+void dap_forget(struct dap *d); /* drops the handles after the machine has moved */
 /* values.c */
 void dap_value_text(struct writer *out, const penta_field *field, bool hex);
 uint64_t dap_handle(struct dap *d, struct dap_handle handle);

@@ -53,7 +53,7 @@ static void add_option(struct options *o, const char *key, const struct json_obj
         error_at(o->err, BASE_OPTION_VALUE, 0, "option '%.40s' is no text, number or switch", key);
         return;
     }
-    if (!*value && json_is_bool(v)) { /* a switch that is off */
+    if (!*value && json_is_bool(v)) { /* the switch is off */
         free(value);
         return;
     }

@@ -166,7 +166,7 @@ static void list_elements(const struct listing *l, const struct dap_handle *h)
 
 void dap_variables(struct dap *d, struct dap_answer *a)
 {
-    enum { MOST = 10000 }; /* of a list that the client does not ask for in pieces */
+    enum { MOST = 10000 }; /* children of a list whose client does not ask for pieces */
     static const penta_variable_scope scopes[] = {[DAP_LOCALS] = PENTA_VARIABLE_LOCAL,
                                                   [DAP_GLOBALS] = PENTA_VARIABLE_GLOBAL,
                                                   [DAP_REGISTERS] = PENTA_VARIABLE_REGISTER};

@@ -44,7 +44,7 @@ const struct dap_handle *dap_handle_of(const struct dap *d, uint64_t reference)
 struct child {
     char *name;
     bool node, list;
-    uint64_t items; /* of a list; 0: not known */
+    uint64_t items; /* the length of a list; 0: it is not known */
     char *value, *type;
 };
 
@@ -56,7 +56,7 @@ struct level {
 
 struct walk {
     const char *wanted;
-    struct writer path; /* of the node under way */
+    struct writer path; /* the path of the node that the walk is at */
     size_t sizes[DEPTH];
     struct level levels[DEPTH];
     unsigned depth;
@@ -124,7 +124,7 @@ static bool tree_enter(void *user, const penta_node *node)
 {
     struct walk *w = user;
     bool there = false;
-    if (w->inside) { /* a child that is shown */
+    if (w->inside) { /* this node is a child to be shown */
         struct writer name = {0};
         if (wanted_index(w)) {
             add_name(w, node->name, &name);

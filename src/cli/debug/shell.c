@@ -309,7 +309,7 @@ void command_DEBUG(struct cli *c)
     penta_session_on_call(s.machine.session, machine_shows_inner(c) ? inner_lines : ignore_call,
                           &s);
     if (c->value[OPT_JSON]) json_text(&c->json, "file", s.machine.in.name);
-    struct writer document = c->out; /* the transcript becomes a member of it */
+    struct writer document = c->out; /* the transcript becomes a member of this document */
     if (c->value[OPT_JSON]) c->out = (struct writer){0};
     shell_where(&s);
     shell_converse(&s);

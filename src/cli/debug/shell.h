@@ -10,14 +10,14 @@ struct shell {
     struct cli *cli;
     struct machine machine;
     penta_debugger *debugger;
-    penta_stop stop;     /* the last one; where the machine is */
-    penta_buffer source; /* of the file that was shown last */
+    penta_stop stop;     /* where the machine is: its last stop */
+    penta_buffer source; /* the text of the file that was shown last */
     char *source_name;
     struct { /* registers at the stop before this one, for colours */
         size_t count;
         uint64_t now[REGISTERS_KEPT], before[REGISTERS_KEPT];
     } registers;
-    unsigned scripts; /* that are being read, one inside the other */
+    unsigned scripts; /* how many scripts are being read, one inside the other */
     bool quit;
 };
 
@@ -33,13 +33,14 @@ const struct palette *shell_palette(const struct shell *s);
 void shell_error(struct shell *s, const penta_error *err);
 /* The value of an expression as an unsigned integer; an empty text keeps the default. */
 bool shell_number(struct shell *s, const char *text, uint64_t *value);
-bool shell_count(struct shell *s, const char *text, uint64_t *value); /* none below 0 */
+/* The same for a count, which is at least 0. */
+bool shell_count(struct shell *s, const char *text, uint64_t *value);
 void shell_where(struct shell *s);
 /* The instruction at pc in colours; false: there is none. */
 bool shell_insn(struct shell *s, uint64_t pc, struct writer *out);
-void shell_line(struct shell *s, char *line); /* executes it */
+void shell_line(struct shell *s, char *line); /* executes the line */
 
-const char *shell_verb(size_t i); /* the commands; NULL beyond the last */
+const char *shell_verb(size_t i); /* the name of the i-th command; NULL beyond the last */
 /* What a command takes, as its help has it; "": there is no such command. */
 const char *shell_arguments(const char *word, size_t size);
 
@@ -83,8 +84,8 @@ void do_list(struct shell *s, const char *rest);
 void do_where(struct shell *s, const char *rest);
 void do_backtrace(struct shell *s, const char *rest);
 void do_info(struct shell *s, const char *rest);
-void show_source(struct shell *s);     /* the line of the stop */
-void registers_moved(struct shell *s); /* the machine is at another step now */
+void show_source(struct shell *s);     /* shows the source line of the stop */
+void registers_moved(struct shell *s); /* says that the machine is at another step now */
 /* shell.c */
 void do_save(struct shell *s, const char *rest);
 void do_source(struct shell *s, const char *rest);

@@ -60,7 +60,7 @@ void do_set(struct shell *s, const char *rest)
 
 /* ---- memory ---- */
 
-struct form { /* of the x command: x/8xg */
+struct form { /* how the command x shows memory: x/8xg */
     uint64_t count;
     char letter;
     unsigned bytes;
@@ -177,7 +177,7 @@ void registers_moved(struct shell *s)
 
 struct listing {
     struct shell *shell;
-    bool registers; /* else the others */
+    bool registers; /* true: registers are shown; false: all else is */
     size_t at, shown;
 };
 

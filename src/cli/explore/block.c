@@ -97,7 +97,7 @@ static bool write_files(struct cli *c, const char *format, struct json *j)
         write_bytes(j, name, input_bytes(&in));
         json_end(j);
         input_close(&in);
-        if (c->value[OPT_OUTPUT]) /* it may be sent to others, and the file may be a key */
+        if (c->value[OPT_OUTPUT]) /* the page may be sent to others, and the file may be a key */
             terminal_say(c, "note: the page has the contents of %s in it", path);
     }
     json_end(j);

@@ -13,9 +13,9 @@
 enum { CONNECTIONS = 16, IDLE_SECONDS = 10 };
 
 struct connection {
-    int fd; /* -1: free */
+    int fd; /* the socket; -1: this place is free */
     time_t since;
-    uint64_t number; /* in the order in which they came */
+    uint64_t number; /* counts connections in the order in which they came */
     size_t size;
     uint8_t request[HTTP_REQUEST_MAX];
 };

@@ -7,9 +7,9 @@ enum http_status {
     HTTP_INCOMPLETE, /* the request has not ended yet */
     HTTP_OK = 200,
     HTTP_BAD_REQUEST = 400,
-    HTTP_FORBIDDEN = 403, /* it is for another host */
+    HTTP_FORBIDDEN = 403, /* the request is for another host */
     HTTP_NOT_FOUND = 404,
-    HTTP_NOT_ALLOWED = 405, /* not GET */
+    HTTP_NOT_ALLOWED = 405, /* the method is not GET */
     HTTP_TOO_LARGE = 431,
 };
 

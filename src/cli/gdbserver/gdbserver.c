@@ -15,15 +15,15 @@ struct connection {
     struct stub *stub;
     int in, out;
     bool broken;
-    bool no_acks; /* of a guest */
+    bool no_acks; /* the client that has no token yet wants no acknowledgements */
     struct packet_reader reader;
     uint8_t received[4096];
-    size_t at, size;    /* of what was received: what is still to be read */
+    size_t at, size;    /* the part of the received bytes that is still to be read */
     struct writer last; /* the packet that was sent last, to send it again */
     /* While the machine runs, a thread waits for what gdb sends. */
     pthread_t thread;
     bool watching;
-    int wake[2]; /* a pipe: the run is over */
+    int wake[2]; /* a pipe that says that the run is over */
 };
 
 static void gdbserver_send(void *user, penta_bytes body)

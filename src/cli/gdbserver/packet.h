@@ -2,21 +2,21 @@
 #pragma once
 #include "base/writer.h"
 
-enum { PACKET_MAX = 16384 }; /* contents that are accepted, and told to gdb */
+enum { PACKET_MAX = 16384 }; /* the largest contents that are accepted, as gdb is told */
 
 enum packet_event {
-    PACKET_NONE,      /* nothing yet */
-    PACKET_READY,     /* its contents are in body */
+    PACKET_NONE,      /* no packet is complete yet */
+    PACKET_READY,     /* the contents of a packet are in body */
     PACKET_BROKEN,    /* the checksum is wrong, or it is too long */
     PACKET_AGAIN,     /* the other side did not understand the last one */
-    PACKET_INTERRUPT, /* Ctrl-C */
+    PACKET_INTERRUPT, /* gdb's user has pressed Ctrl-C */
 };
 
 struct packet_reader {
     int state;
     bool escaped, too_long;
     uint8_t sum, told;
-    struct writer body; /* without escapes */
+    struct writer body; /* the contents, with escapes resolved */
 };
 
 enum packet_event packet_take(struct packet_reader *r, uint8_t byte);

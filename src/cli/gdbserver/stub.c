@@ -254,7 +254,7 @@ static const struct packet_kind {
     const char *word;
     bool open;
     void (*answer)(struct stub *s, penta_bytes rest, struct writer *out);
-    const char *text; /* the answer, where it is always the same */
+    const char *text; /* the answer, for packets whose answer is always the same */
 } kinds[] = {{"qSupported", true, gdb_supported, NULL},
              {"qXfer:features:read:target.xml:", true, gdb_features, NULL},
              {"qXfer:memory-map:read::", false, memory_map, NULL},

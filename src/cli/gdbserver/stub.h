@@ -8,42 +8,42 @@ enum { STUB_REGISTERS = 200, STUB_WATCHES = 64 };
 
 struct stub_register {
     char name[32];   /* as the machine has it */
-    penta_kind kind; /* for its type in gdb */
+    penta_kind kind; /* gives its type in gdb */
     bool state;      /* a field of the machine's state, not one of its registers */
-    uint64_t value;  /* when it was last read */
+    uint64_t value;  /* its value when it was last read */
 };
 
 struct stub_watch {
     uint64_t address, size;
-    unsigned number; /* of the point */
-    char type;       /* of the packet: 2 write, 3 read, 4 access */
+    unsigned number; /* the number of the debugger's point */
+    char type;       /* the type in gdb's packet: 2 write, 3 read, 4 access */
 };
 
 struct stub {
     struct shell
         shell; /* what it and the program print is kept in the tool's `out` until gdb is told */
     const char *token; /* that the client must give first; NULL: it need not */
-    bool trusted;      /* it has */
+    bool trusted;      /* the client has given it */
     bool no_acks;
     bool at_end;                                    /* gdb knows that the program has ended */
     bool ended;                                     /* the conversation is over */
-    struct stub_register registers[STUB_REGISTERS]; /* of the machine */
+    struct stub_register registers[STUB_REGISTERS]; /* the registers of the machine */
     size_t register_count;
-    struct writer description, map; /* target.xml; the memory map */
+    struct writer description, map; /* the documents target.xml and memory map */
     struct stub_watch watches[STUB_WATCHES];
     size_t watch_count;
     bool one_step;                     /* the last motion was a single step */
     const struct stub_watch *stopping; /* a watch before whose instruction it stopped, or NULL */
 };
 
-void stub_open(struct stub *s); /* the shell is open already */
+void stub_open(struct stub *s); /* needs a shell that is open already */
 void stub_close(struct stub *s);
 
 /* Starts or stops waiting for input from gdb, which interrupts the machine. */
 typedef void stub_watch_input(void *user, bool running);
 /* Answers a packet: the contents of none, one or more packets, each given to `send`. */
 typedef void stub_send(void *user, penta_bytes body);
-struct stub_line { /* how the stub talks */
+struct stub_line { /* how the stub sends and receives */
     stub_send *send;
     stub_watch_input *watch; /* or NULL */
     void *user;

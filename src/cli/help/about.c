@@ -142,10 +142,10 @@ static void format_json(struct cli *c, const char *format)
 enum { ISA_COLUMNS = 16 };
 
 struct isa_table {
-    struct writer *out; /* NULL: only measuring */
+    struct writer *out; /* NULL: the walk only measures */
     const char *names[ISA_COLUMNS];
     size_t widths[ISA_COLUMNS], count;
-    struct writer cells[ISA_COLUMNS]; /* of this line */
+    struct writer cells[ISA_COLUMNS]; /* the texts of this line */
 };
 
 static size_t isa_column(struct isa_table *t, const char *name)

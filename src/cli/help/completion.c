@@ -7,7 +7,7 @@
 
 /* ---- the options of a command, each name once ---- */
 
-struct options { /* of one command; those of one name stand apart when formats differ */
+struct options { /* the options of a command; those of one name stand apart when formats differ */
     struct listed_option *items;
     size_t count, capacity;
 };

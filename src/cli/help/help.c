@@ -125,7 +125,7 @@ static void print_option(struct writer *out, const struct listed_option *o)
 
 struct option_lines {
     struct writer *out;
-    bool common; /* those of every command, or the others */
+    bool common; /* true: the options that every command has; false: the others */
 };
 
 static void print_listed(void *user, const struct listed_option *o)
@@ -136,7 +136,7 @@ static void print_listed(void *user, const struct listed_option *o)
 
 struct counted {
     struct writer *out;
-    int left; /* lines that still fit */
+    int left; /* the number of lines that still fit */
     int hidden;
 };
 

@@ -6,8 +6,8 @@
 struct listed_option {
     const char *name, *argument, *help; /* argument NULL: a switch */
     char letter;                        /* or 0 */
-    const char *formats;                /* that know it; NULL: an option of the tool */
-    bool common;                        /* every command has it */
+    const char *formats; /* the formats that know it; NULL: it is an option of the tool */
+    bool common;         /* every command has it */
     /* for listed_word */
     enum command command;
     const char *only;

@@ -8,7 +8,7 @@
 static void device_complain(struct cli *c, const char *name, penta_bytes text,
                             const penta_error *err)
 {
-    if (err->code == BASE_OPTION_VALUE) { /* not about the text */
+    if (err->code == BASE_OPTION_VALUE) { /* the error is about an option, not about the script */
         cli_error(c, NULL, err);
         return;
     }

@@ -12,7 +12,7 @@ struct side {
     const char *name;
     struct json_doc *doc;
     const struct json_object *lines;
-    size_t first, count; /* lines from `first` on are compared */
+    size_t first, count; /* `count` lines from `first` on are compared */
 };
 
 static bool side_open(struct cli *c, const char *name, struct side *s)

@@ -18,7 +18,7 @@ struct line_reader {
     size_t capacity;
     bool terminal;
 #ifdef PENTA_EDIT
-    EditLine *edit; /* NULL: plain lines */
+    EditLine *edit; /* libedit's state; NULL: lines are read without editing */
     History *history;
     HistEvent event;
 #endif
@@ -48,10 +48,10 @@ static char *prompt_of(EditLine *edit)
     return (char *)(uintptr_t)r->prompt;
 }
 
-struct matches { /* of the word before the cursor */
+struct matches { /* the words that the word before the cursor can become */
     const char *word;
     size_t typed;
-    char first[256]; /* as far as all matches are the same */
+    char first[256]; /* the beginning that all matches share */
     size_t common;
     unsigned count;
 };

@@ -6,7 +6,7 @@
 struct machine {
     struct input in;
     penta_session *session;
-    penta_record *record; /* that it repeats, or NULL */
+    penta_record *record; /* the record that this run repeats, or NULL */
     bool timed_out;
 };
 

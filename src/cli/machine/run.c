@@ -11,13 +11,13 @@
 #include "cli/terminal/progress.h"
 #include "cli/terminal/terminal.h"
 
-enum { CALLS_SHOWN = 10000 }; /* host calls kept for the document */
+enum { CALLS_SHOWN = 10000 }; /* the most host calls that the document keeps */
 
 struct run {
     struct cli *cli;
     struct machine machine;
     struct writer output; /* of the program, for the document */
-    struct writer errors; /* its standard error, the same */
+    struct writer errors; /* what the program wrote to standard error, for the document */
     struct writer calls;  /* host calls as a JSON list, inserted into the document at the end */
     struct json calls_json;
     uint64_t calls_count;
@@ -52,7 +52,7 @@ static void run_called(void *user, const penta_call *call)
             writer_bytes(&r->output, call->output.data, call->output.size);
         else
             cli_program_output(r->cli, call->output);
-        if (is_console(r)) cli_flush(r->cli); /* somebody may wait for it */
+        if (is_console(r)) cli_flush(r->cli); /* somebody may wait for the output */
     }
     if (call->errors.size) {
         if (json)

@@ -9,7 +9,7 @@
 struct trace {
     struct cli *cli;
     const char *format;
-    uint64_t shown; /* lines */
+    uint64_t shown; /* the number of lines that were shown */
     bool failed;    /* an option was wrong, or memory ran out */
     penta_stop stop;
 };

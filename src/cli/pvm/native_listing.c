@@ -4,7 +4,7 @@
 
 struct listing {
     struct writer *out;
-    struct json *json; /* or NULL */
+    struct json *json; /* the open document, or NULL for text */
     const penta_module *module;
 };
 

@@ -63,7 +63,7 @@ bool server_open(struct server *s, const char *where, penta_error *err)
 /* ---- those who may become the client ---- */
 
 struct guest {
-    int fd; /* -1: none */
+    int fd; /* the socket; -1: this place is free */
     void *conversation;
 };
 /* In the order in which they came. */

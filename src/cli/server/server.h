@@ -5,8 +5,8 @@
 #include "base/error.h"
 
 struct server {
-    int listener, client; /* -1: closed */
-    char address[64];     /* where it listens: 127.0.0.1:4711 */
+    int listener, client; /* sockets; -1: closed */
+    char address[64];     /* the address that it listens on: 127.0.0.1:4711 */
     char token[33];
 };
 
@@ -18,7 +18,7 @@ bool server_open(struct server *s, const char *where, penta_error *err);
 enum guest_state { GUEST_STAYS, GUEST_IS_CLIENT, GUEST_LEAVES };
 struct server_guests {
     void *user;
-    void *(*open)(void *user, int fd); /* NULL: no memory */
+    void *(*open)(void *user, int fd); /* makes a conversation; NULL: memory ran out */
     /* Answers what the guest sends: `bytes` have just come from it. Of what comes after the token nothing is
      * answered yet. */
     enum guest_state (*hear)(void *guest, penta_bytes bytes);

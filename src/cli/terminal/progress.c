@@ -16,7 +16,7 @@ struct progress {
     const char *what;
     bool working;
     struct timespec start;
-    uint64_t cpu_ms; /* of the process, at the tick before */
+    uint64_t cpu_ms; /* processor time of the process at the tick before */
     atomic_size_t passed, failed;
     pthread_mutex_t lock;
     pthread_cond_t ended;

@@ -136,7 +136,7 @@ void terminal_bound(struct cli *c)
 /* How much of this a terminal still gets; the rest is only counted. */
 static penta_bytes terminal_readable(struct cli *c, penta_bytes piece)
 {
-    enum { BYTES = 1 << 18 }; /* long lines fill a screen too */
+    enum { BYTES = 1 << 18 }; /* long lines fill a screen too, so bytes are counted as well */
     size_t n = 0;
     for (; n < piece.size && c->lines < SCREEN_LINES && c->bytes < BYTES; n++, c->bytes++)
         c->lines += piece.data[n] == '\n';

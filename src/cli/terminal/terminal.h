@@ -4,10 +4,10 @@
 #pragma once
 #include "cli/cli.h"
 
-void terminal_open(struct cli *c);                 /* before anything is written */
-void terminal_bound(struct cli *c);                /* once the command line is known */
+void terminal_open(struct cli *c);                 /* is called before anything is written */
+void terminal_bound(struct cli *c);                /* is called when the command line is known */
 void terminal_text(void *user, penta_bytes piece); /* the sink of c->out; user is the struct cli */
-void terminal_ended(struct cli *c);                /* what is still held goes out */
+void terminal_ended(struct cli *c);                /* writes what is still held back */
 /* For signal handlers: writes a text that was prepared, to standard output if it is the result, and ends the process. */
 void terminal_last_words(bool is_result, const char *text, size_t size, int exit);
 /* Standard input and output as two other descriptors, for a protocol: what is read or written by accident

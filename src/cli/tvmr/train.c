@@ -9,7 +9,7 @@
 
 struct report {
     struct cli *cli;
-    bool headed; /* the names of the columns were printed */
+    bool headed; /* the names of the columns have been printed */
 };
 
 static double train_percent(size_t right, size_t of)
