@@ -58,7 +58,7 @@ static double run(const char *engine, penta_bytes code, unsigned runs, uint64_t 
 {
     penta_error err;
     penta_option options[] = {{"chain", "tiny"}, {"engine", engine}};
-    penta_jam_host *host = penta_jam_host_new(options, 2, &err);
+    penta_jam_host *host = penta_jam_host_new((penta_bytes){0}, options, 2, &err);
     penta_jam_state *state = penta_jam_state_new(host, NULL, &err);
     uint8_t item[143] = {0};
     penta_bytes items[1] = {{item, sizeof item}};

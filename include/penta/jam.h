@@ -27,13 +27,11 @@ typedef struct penta_jam_state penta_jam_state;
 /* ---- hosts ---- */
 
 /* Options: version (0.6.7, 0.7.0, 0.7.1, 0.7.2, 0.8-draft; 0.7.2), chain (full, tiny, or a JSON
- * object whose members replace those of `base`; full), engine (interp, jit, both; the fastest). */
-PENTA_API penta_jam_host *penta_jam_host_new(const penta_option *options, size_t count,
-                                             penta_error *err);
-PENTA_API void penta_jam_host_free(penta_jam_host *host); /* NULL is fine */
-/* The same; a version or chain that the options do not give is taken from a state as JSON. */
-PENTA_API penta_jam_host *penta_jam_host_for(penta_bytes state, const penta_option *options,
+ * object whose members replace those of `base`; full), engine (interp, jit, both; the fastest). A version or
+ * chain that they do not give is taken from a state as JSON; no data: there is none. */
+PENTA_API penta_jam_host *penta_jam_host_new(penta_bytes state, const penta_option *options,
                                              size_t count, penta_error *err);
+PENTA_API void penta_jam_host_free(penta_jam_host *host); /* NULL is fine */
 /* A protocol parameter by name, as in docs/formats/pvm/jam.md 7.3: "cores". */
 PENTA_API bool penta_jam_parameter(const penta_jam_host *host, const char *name, uint64_t *value);
 /* The versions, NULL after the last; and the name of a host call by its number in one, NULL: there is

@@ -35,7 +35,7 @@ bool jam_case_open(struct jam_case *c, struct conform *conform, const struct jso
     snprintf(c->name, sizeof c->name, "%.150s", basename(path));
     c->trial.name = c->name;
     find_folder(c);
-    c->host = penta_jam_host_new(options, conform->engine ? 3 : 2, &c->err);
+    c->host = penta_jam_host_new((penta_bytes){0}, options, conform->engine ? 3 : 2, &c->err);
     if (c->host) c->state = penta_jam_state_new(c->host, NULL, &c->err);
     if (c->state) c->expected = penta_jam_state_new(c->host, NULL, &c->err);
     return c->expected;

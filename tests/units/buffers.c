@@ -177,7 +177,7 @@ static void linkers(void)
 static void states(void)
 {
     penta_error err;
-    penta_jam_host *host = penta_jam_host_new(NULL, 0, &err);
+    penta_jam_host *host = penta_jam_host_new((penta_bytes){0}, NULL, 0, &err);
     penta_jam_state *state = penta_jam_state_new(host, NULL, &err);
     penta_buffer out = before();
     appended(penta_jam_state_write(state, &out, &err), &out, "a JAM state");

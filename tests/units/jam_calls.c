@@ -429,7 +429,7 @@ static void open_stage(struct stage *b, penta_bytes json, unsigned version, cons
     uint8_t key[PENTA_JAM_KEY], hash[HASH];
     penta_error err = {0};
     *b = (struct stage){.version = version, .engine = engine};
-    b->host = penta_jam_host_new(options, 3, &err);
+    b->host = penta_jam_host_new((penta_bytes){0}, options, 3, &err);
     if (b->host) b->state = penta_jam_state_new(b->host, NULL, &err);
     REQUIRE(b->state && penta_jam_state_read(b->state, json, NULL, &err), "%s", err.message);
     penta_jam_hash((penta_bytes){wanted, 4}, hash);

@@ -163,7 +163,7 @@ static uint64_t run_node(const char *engine, penta_buffer code, bool callbacks, 
     penta_option options[] = {{"chain", "tiny"}, {"engine", engine}};
     penta_jam_source source = {&store, store_get};
     store_service(&store, &code, 1);
-    penta_jam_host *host = penta_jam_host_new(options, 2, &err);
+    penta_jam_host *host = penta_jam_host_new((penta_bytes){0}, options, 2, &err);
     penta_jam_state *state = penta_jam_state_new(host, callbacks ? &source : NULL, &err);
     for (size_t i = 0; !callbacks && i < store.count; i++)
         penta_jam_state_set(state, store.entries[i].key,
@@ -233,7 +233,7 @@ static void run_reports(const char *engine, const penta_buffer *codes, size_t co
     penta_option options[] = {{"chain", "{\"base\": \"tiny\", \"code_size\": 1000}"},
                               {"engine", engine}};
     penta_jam_source source = {&store, store_get};
-    penta_jam_host *host = penta_jam_host_new(options, 2, &err);
+    penta_jam_host *host = penta_jam_host_new((penta_bytes){0}, options, 2, &err);
     penta_jam_state *state = penta_jam_state_new(host, &source, &err);
     store_service(&store, codes, count);
     for (size_t i = 0; i < count; i++) penta_jam_hash(view_of(&codes[i]), hashes[i]);

@@ -67,7 +67,7 @@ static void run_engine(const char *engine, const char *folder, bool all)
 {
     penta_error err;
     penta_option options[] = {{"chain", "tiny"}, {"engine", engine}};
-    penta_jam_host *host = penta_jam_host_new(options, 2, &err);
+    penta_jam_host *host = penta_jam_host_new((penta_bytes){0}, options, 2, &err);
     penta_jam_state *state = penta_jam_state_new(host, NULL, &err);
     penta_bytes bare = jam_file(folder, "fib.pvm"), null = jam_file(folder, "null-authorizer.jam"),
                 roots = jam_file(folder, "fib-roots.json");

@@ -187,11 +187,8 @@ class Host:
     def __init__(self, document: Optional[Json] = None, **host_options: OptionValue) -> None:
         """document: a state as JSON, which says version and chain where the options do not."""
         self._told: Any = None
-        if document is None:
-            self._handle: int = checked(_lib.penta_jam_host_new, *options(host_options))
-        else:
-            view = _json(document)
-            self._handle = checked(_lib.penta_jam_host_for, view.bytes, *options(host_options))
+        view = View(b"") if document is None else _json(document)
+        self._handle: int = checked(_lib.penta_jam_host_new, view.bytes, *options(host_options))
 
     def __del__(self) -> None:
         if getattr(self, "_handle", None):

@@ -63,7 +63,7 @@ static bool open_state(struct block *b, const char *path)
         options[count++] = (penta_option){"chain", chain.data ? (const char *)chain.data : named};
     if (block_option(c, "gp")) options[count++] = (penta_option){"version", block_option(c, "gp")};
     if (c->value[OPT_ENGINE]) options[count++] = (penta_option){"engine", c->value[OPT_ENGINE]};
-    b->host = penta_jam_host_for(input_bytes(&in), options, count, &err);
+    b->host = penta_jam_host_new(input_bytes(&in), options, count, &err);
     if (b->host) b->state = penta_jam_state_new(b->host, NULL, &err);
     bool ok = b->state &&
               penta_jam_state_read(b->state, input_bytes(&in),

@@ -237,7 +237,7 @@ void fuzz_one(const uint8_t *data, size_t size)
     for (unsigned i = 0; i < ENGINES; i++) {
         penta_error err;
         penta_option options[] = {{"chain", "tiny"}, {"engine", engines[i]}};
-        if (!hosts[i]) hosts[i] = penta_jam_host_new(options, 2, &err);
+        if (!hosts[i]) hosts[i] = penta_jam_host_new((penta_bytes){0}, options, 2, &err);
         CHECK(hosts[i]);
         run(hosts[i], data, writer_view(&code), &outcomes[i]);
     }

@@ -24,7 +24,7 @@ static penta_jam_host *open_host(bool old)
     penta_error err;
     penta_option options[] = {
         {"chain", "tiny"}, {"engine", "interp"}, {"version", old ? "0.7.0" : "0.7.2"}};
-    penta_jam_host *host = penta_jam_host_new(options, 3, &err);
+    penta_jam_host *host = penta_jam_host_new((penta_bytes){0}, options, 3, &err);
     CHECK(host);
     return host;
 }
@@ -34,7 +34,7 @@ static void try_state(penta_bytes text)
 {
     penta_error err;
     penta_buffer first = {0}, second = {0};
-    penta_jam_host *host = penta_jam_host_for(text, NULL, 0, &err);
+    penta_jam_host *host = penta_jam_host_new(text, NULL, 0, &err);
     if (!host) {
         check_error(&err);
         return;

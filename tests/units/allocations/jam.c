@@ -16,7 +16,7 @@ static void try_block(const void *user, struct outcome *o)
     penta_buffer out = {0};
     penta_jam_outcome result = {0};
     penta_jam_state *state = NULL;
-    penta_jam_host *host = penta_jam_host_for(g->state, options, 1, &err);
+    penta_jam_host *host = penta_jam_host_new(g->state, options, 1, &err);
     bool ok = host && (state = penta_jam_state_new(host, NULL, &err)) &&
               penta_jam_state_read(state, g->state, "examples/jam", &err) &&
               penta_jam_state_commit(state, &err) &&
@@ -54,7 +54,7 @@ static void try_accumulate(const void *user, struct outcome *o)
     penta_error err = {0}, no = {.code = BASE_MEMORY};
     penta_jam_result result = {0};
     penta_jam_state *state = NULL;
-    penta_jam_host *host = penta_jam_host_for(g->state, options, 1, &err);
+    penta_jam_host *host = penta_jam_host_new(g->state, options, 1, &err);
     if (host) penta_jam_on_call(host, called, NULL);
     bool ok = host && (state = penta_jam_state_new(host, NULL, &err)) &&
               penta_jam_state_read(state, g->state, "examples/jam", &err) &&
@@ -78,7 +78,7 @@ static void try_state(const void *user, struct outcome *o)
     uint8_t key[PENTA_JAM_KEY];
     penta_bytes value = {text, sizeof text};
     penta_jam_state *state = NULL;
-    penta_jam_host *host = penta_jam_host_new(NULL, 0, &err);
+    penta_jam_host *host = penta_jam_host_new((penta_bytes){0}, NULL, 0, &err);
     penta_jam_account_key(5, key);
     bool ok = host && (state = penta_jam_state_new(host, NULL, &err)) &&
               penta_jam_state_set(state, key, value, &err) &&

@@ -28,6 +28,8 @@ bool jam_chain_usable(const struct jam_chain *chain, penta_error *err);
 /* Takes the name of a chain, or a JSON object with the differences from one
  * (../jam_json/chain.c). */
 bool jam_chain_read(const char *text, struct jam_chain *out, penta_error *err);
+/* Makes a host from options alone. penta_jam_host_new reads a state, too (../jam_json/chain.c). */
+penta_jam_host *jam_host_new(const penta_option *options, size_t count, penta_error *err);
 /* Writes the parameters of a chain, which have JAM_PARAMETERS bytes. */
 void jam_chain_encode(const struct jam_chain *chain, uint8_t *out);
 bool jam_chain_parameter(const struct jam_chain *chain, const char *name, uint64_t *value);

@@ -33,7 +33,7 @@ static bool state_configure(struct penta_jam_host *host, const penta_option *opt
     return true;
 }
 
-penta_jam_host *penta_jam_host_new(const penta_option *options, size_t count, penta_error *err)
+penta_jam_host *jam_host_new(const penta_option *options, size_t count, penta_error *err)
 {
     *err = (penta_error){0};
     struct penta_jam_host *host = calloc(1, sizeof *host);

@@ -61,10 +61,11 @@ void jam_chain_write(const struct jam_chain *chain, struct json *j)
     json_end(j);
 }
 
-penta_jam_host *penta_jam_host_for(penta_bytes state, const penta_option *options, size_t count,
+penta_jam_host *penta_jam_host_new(penta_bytes state, const penta_option *options, size_t count,
                                    penta_error *err)
 {
     penta_option all[3];
+    if (!state.size) return jam_host_new(options, count, err);
     *err = (penta_error){0};
     struct json_doc *doc = json_parse(state, err);
     const struct json_object *root = doc ? json_root(doc) : NULL;
@@ -81,7 +82,7 @@ penta_jam_host *penta_jam_host_for(penta_bytes state, const penta_option *option
     if (named || text) all[n++] = (penta_option){"chain", named ? named : text};
     if (option_text(options, count, "engine"))
         all[n++] = (penta_option){"engine", option_text(options, count, "engine")};
-    struct penta_jam_host *host = err->code ? NULL : penta_jam_host_new(all, n, err);
+    struct penta_jam_host *host = err->code ? NULL : jam_host_new(all, n, err);
     if (host && !named && json_is_object(chain)) {
         if (read_object(chain, &host->chain, err)) {
             if (host->version->bundle_size && !json_get(chain, "bundle_size"))

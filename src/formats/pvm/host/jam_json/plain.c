@@ -14,10 +14,10 @@ bool jam_chain_read(const char *text, struct jam_chain *out, penta_error *err)
     return *text == '{' ? jam_json_none(err) : jam_chain_named(text, out, err);
 }
 
-penta_jam_host *penta_jam_host_for(penta_bytes state, const penta_option *options, size_t count,
+penta_jam_host *penta_jam_host_new(penta_bytes state, const penta_option *options, size_t count,
                                    penta_error *err)
 {
-    (void)state, (void)options, (void)count;
+    if (!state.size) return jam_host_new(options, count, err);
     jam_json_none(err);
     return NULL;
 }

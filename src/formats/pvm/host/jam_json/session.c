@@ -71,8 +71,8 @@ static bool open_state(struct pvm_jam *s)
     if (session_text(s, "chain") && read_chain(s, &chain))
         options[count++] = (penta_option){"chain", (const char *)chain.data};
     if (session_text(s, "gp")) options[count++] = (penta_option){"version", session_text(s, "gp")};
-    penta_bytes document = given ? (penta_bytes){file.data, file.size} : bytes_of("{}");
-    if (!s->err->code) s->host = penta_jam_host_for(document, options, count, s->err);
+    penta_bytes document = {file.data, file.size};
+    if (!s->err->code) s->host = penta_jam_host_new(document, options, count, s->err);
     if (s->host) s->state = penta_jam_state_new(s->host, NULL, s->err);
     bool ok = s->state && (!given || penta_jam_state_read(s->state, document, folder, s->err));
     penta_buffer_free(&file);
