@@ -94,12 +94,10 @@ typedef struct penta_cvbc_verdict {
     uint8_t fingerprint[32]; /* of the key that matched; zeros: none */
 } penta_cvbc_verdict;
 
-/* Under the policy of the module; without a required signature, a file that is not signed may be
- * good too. */
-PENTA_API void penta_cvbc_verify(const penta_module *module, penta_cvbc_verdict *out);
-/* As if the policy required a signature, and, with low_s, ECDSA signatures in their first form. */
-PENTA_API void penta_cvbc_verify_signed(const penta_module *module, bool low_s,
-                                        penta_cvbc_verdict *out);
+/* Under the policy of the module, and as if it also required a signature, or ECDSA signatures in their
+ * first form. Where neither requires a signature, a file that is not signed may be good too. */
+PENTA_API void penta_cvbc_verify(const penta_module *module, bool require_signature,
+                                 bool require_low_s, penta_cvbc_verdict *out);
 /* Why the file should not be used even where its program does not matter, or NULL. Sealed contents
  * without a key are no reason, nor is a signature that cannot be checked, unless one is required. */
 PENTA_API const penta_error *penta_cvbc_objection(const penta_module *module);
@@ -140,8 +138,6 @@ PENTA_API bool penta_cvbc_hint(const penta_module *module, size_t i, uint8_t *ty
 /* Row i of the symbol table: kind 1 function, 2 global, 3 array, 4 label, 5 source file. */
 PENTA_API bool penta_cvbc_symbol(const penta_module *module, size_t i, uint8_t *kind,
                                  uint32_t *value, penta_bytes *name);
-PENTA_API bool penta_cvbc_line(const penta_module *module, uint64_t pc, penta_bytes *file,
-                               uint32_t *line);
 
 /* Checks of a program without its container; stack and variables (may be NULL): its needs. */
 PENTA_API bool penta_cvbc_verify_code(penta_bytes code, uint32_t entry, uint32_t string_count,
@@ -248,22 +244,20 @@ PENTA_API bool penta_cvbc_builder_compile(penta_cvbc_builder *b, penta_bytes tex
 PENTA_API bool penta_cvbc_builder_finish(penta_cvbc_builder *b, penta_buffer *out,
                                          penta_error *err);
 
-/* A container from another one, or from a source, with what the options of create say: target, pin,
- * dependency, min-flash, min-ram, max-steps, build-number, language, compress, source; sign-key,
- * external-key, hash; key-file, password-file, cipher, derive, iterations, keep-debug; compile:
- * portable, strip. SOURCE_DATE_EPOCH of the environment is the timestamp, else 0. */
-PENTA_API bool penta_cvbc_create(const penta_module *module, const penta_option *options,
-                                 size_t count, penta_buffer *out, penta_error *err);
-/* One file with several programs, which gets one signature; the options are about the file and its
- * first program, those of encryption about all. */
 typedef struct penta_cvbc_named {
-    const char *name; /* 1 to 31 letters, digits, '_', '-' and '.' */
+    const char *name; /* 1 to 31 letters, digits, '_', '-' and '.'; NULL: the only one */
     const penta_module *module;
 } penta_cvbc_named;
-PENTA_API bool penta_cvbc_create_programs(const penta_cvbc_named *programs, size_t program_count,
-                                          const penta_option *options, size_t count,
-                                          penta_buffer *out, penta_error *err);
-/* What is wrong with the text goes to report; err is about the rest, and has code 0 when there were
+
+/* A container from others, with what the options of create say: target, pin, dependency, min-flash, min-ram,
+ * max-steps, build-number, language, compress, source; sign-key, external-key, hash; key-file, password-file,
+ * cipher, derive, iterations, keep-debug. Those with names become one file with 2 or more programs, which gets one
+ * signature; the options are about the file and its first program, those of encryption about all.
+ * SOURCE_DATE_EPOCH of the environment is the timestamp, else 0. */
+PENTA_API bool penta_cvbc_create(const penta_cvbc_named *programs, size_t program_count,
+                                 const penta_option *options, size_t count, penta_buffer *out,
+                                 penta_error *err);
+/* One from a source. Options: the same, portable and strip. What is wrong with the text goes to report; err is about the rest, and has code 0 when there were
  * such findings only. stop: as of penta_vm_new; may be NULL. */
 PENTA_API bool penta_cvbc_compile(penta_bytes source, const char *name, const penta_option *options,
                                   size_t count, const volatile int *stop, penta_buffer *out,

@@ -199,7 +199,7 @@ static void sealing(const char *keys)
     penta_module *module = penta_open(view(&sealed), NULL, policy, 3, &err);
     CHECK(module);
     penta_cvbc_verdict verdict;
-    penta_cvbc_verify(module, &verdict);
+    penta_cvbc_verify(module, false, false, &verdict);
     err = verdict.failure;
     CHECK(!verdict.failure.code && verdict.trust == PENTA_CVBC_TRUST_KEY);
     penta_option back[2] = {{"key-file", key}, {"sign-key", signer}};
@@ -208,7 +208,7 @@ static void sealing(const char *keys)
 
     sealed.data[sealed.size / 2] ^= 1; /* one bit: nothing is good any more */
     penta_module *changed = penta_open(view(&sealed), "cvbc", policy, 3, &err);
-    if (changed) penta_cvbc_verify(changed, &verdict);
+    if (changed) penta_cvbc_verify(changed, false, false, &verdict);
     CHECK(!changed || verdict.failure.code);
     penta_close(changed);
     penta_close(module);

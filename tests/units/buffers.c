@@ -62,11 +62,11 @@ static void keys_and_signatures(void)
           "signing");
     penta_cvbc_verdict verdict;
     penta_module *again = penta_cvbc_open(after(&out), NULL, &err);
-    penta_cvbc_verify(again, &verdict);
+    penta_cvbc_verify(again, false, false, &verdict);
     CHECK(!verdict.failure.code && verdict.trust == PENTA_CVBC_TRUST_EMBEDDED &&
               verdict.algorithm == PENTA_CVBC_ED25519,
           "a signed file after other bytes");
-    penta_cvbc_verify_signed(again, false, &verdict);
+    penta_cvbc_verify(again, true, false, &verdict);
     CHECK(verdict.failure.code && !strcmp(verdict.summary, "untrusted"), "nobody is trusted");
     penta_close(again);
     penta_buffer_free(&out);
@@ -114,9 +114,12 @@ static void containers(void)
     penta_error err;
     penta_buffer out = before();
     penta_option target = {"target", "stm32g431"}, nowhere = {"target", "nowhere"};
-    appended(penta_cvbc_create(plain, &target, 1, &out, &err), &out, "a container of another");
+    const penta_cvbc_named one = {.module = plain}, alone = {"alone", plain};
+    unchanged(penta_cvbc_create(&alone, 1, NULL, 0, &out, &err), &out, &err, "one with a name");
     out = before();
-    unchanged(penta_cvbc_create(plain, &nowhere, 1, &out, &err), &out, &err, "no such board");
+    appended(penta_cvbc_create(&one, 1, &target, 1, &out, &err), &out, "a container of another");
+    out = before();
+    unchanged(penta_cvbc_create(&one, 1, &nowhere, 1, &out, &err), &out, &err, "no such board");
     out = before();
     appended(penta_cvbc_compile(bytes_of("void main() {}"), "a.ino", NULL, 0, NULL, &out, NULL,
                                 NULL, &err),

@@ -84,7 +84,7 @@ class Module:
 
     def verdict(self) -> Any:
         out = _c.types.penta_cvbc_verdict()
-        _c.lib.penta_cvbc_verify(self.handle, ctypes.byref(out))
+        _c.lib.penta_cvbc_verify(self.handle, False, False, ctypes.byref(out))
         return out
 
     def programs(self) -> List[str]:
@@ -268,11 +268,10 @@ class Container:
 
     def line_of(self, pc: int) -> Optional[Tuple[str, int]]:
         """Source file and line of an instruction of a loaded container, when it has debug tables."""
-        name, line = _c.types.penta_bytes(), ctypes.c_uint32()
-        if not self._module or not _c.lib.penta_cvbc_line(self._module.handle, pc, ctypes.byref(name),
-                                                          ctypes.byref(line)):
+        line = _c.types.penta_line()
+        if not self._module or not _c.lib.penta_line_at(self._module.handle, pc, ctypes.byref(line)):
             return None
-        return _c.taken(name).decode("utf-8", "surrogateescape"), line.value
+        return _c.taken(line.file).decode("utf-8", "surrogateescape"), line.line
 
     def _state(self) -> Any:
         debug: Any = self._debug

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
-from typing import Any, List, Mapping, Optional, Tuple
+from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
 from ._core import (Buffer, Error, Filled, Finding, Findings, OptionValue, View, checked, filled, finding, options, taken,
                     text, words)
@@ -68,10 +68,7 @@ class Verdict:
 def verify(module: Module, require_signature: bool = True, require_low_s: bool = False) -> Verdict:
     """Under the policy of the module: penta.open(data, trusted_key=["key.pub"], key_file="key", ...)."""
     raw = types.penta_cvbc_verdict()
-    if require_signature:
-        lib.penta_cvbc_verify_signed(_container(module), require_low_s, ctypes.byref(raw))
-    else:
-        lib.penta_cvbc_verify(_container(module), ctypes.byref(raw))
+    lib.penta_cvbc_verify(_container(module), require_signature, require_signature and require_low_s, ctypes.byref(raw))
     name = lib.penta_cvbc_name(b"signature_algorithm", raw.algorithm) if raw.algorithm else None
     trust = names("penta_cvbc_trust", "PENTA_CVBC_TRUST_")[raw.trust]
     return Verdict(not raw.failure.code, raw.summary.decode(), finding(raw.failure) if raw.failure.code else None, trust,
@@ -137,9 +134,16 @@ def part(module: Module, name: str = "bytecode") -> bytes:
     return taken(out)
 
 
+def _created(programs: Sequence[Tuple[Optional[str], Module]], create_options: Mapping[str, OptionValue]) -> bytes:
+    named = (types.penta_cvbc_named * max(len(programs), 1))()
+    for one, (name, module) in zip(named, programs):
+        one.name, one.module = text(name), _container(module)
+    return filled(lib.penta_cvbc_create, named, len(programs), *options(create_options))
+
+
 def create(module: Module, **create_options: OptionValue) -> bytes:
     """A container from another one, with the target, pins, signature and encryption that the options name."""
-    return filled(lib.penta_cvbc_create, _container(module), *options(create_options))
+    return _created([(None, module)], create_options)
 
 
 def programs(module: Module) -> List[str]:
@@ -154,10 +158,7 @@ def programs(module: Module) -> List[str]:
 
 def create_programs(modules: Mapping[str, Module], **create_options: OptionValue) -> bytes:
     """One container with several programs, the first one first, with the signature and encryption that the options name."""
-    named = (types.penta_cvbc_named * max(len(modules), 1))()
-    for one, (name, module) in zip(named, modules.items()):
-        one.name, one.module = text(name), _container(module)
-    return filled(lib.penta_cvbc_create_programs, named, len(modules), *options(create_options))
+    return _created(list(modules.items()), create_options)
 
 
 def compile(source: str, name: str = "program.ino", **create_options: OptionValue) -> bytes:  # noqa: A001

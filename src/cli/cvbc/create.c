@@ -26,7 +26,8 @@ static bool create_build(struct input *in, bool source, const penta_option *opti
         in->module = penta_open(bytes, "cvbc", NULL, 0, err);
     else
         in->module = penta_assemble(bytes, "cvbc", NULL, 0, finding_sink_add, sink);
-    return in->module && penta_cvbc_create(in->module, options, count, out, err);
+    const penta_cvbc_named one = {.module = in->module};
+    return in->module && penta_cvbc_create(&one, 1, options, count, out, err);
 }
 
 /* The container of one input; what is wrong is reported. */
@@ -138,7 +139,7 @@ static void put_together(struct cli *c, const struct program *programs, size_t c
         named[i] = (penta_cvbc_named){programs[i].name, programs[i].module};
     if (!named || !options)
         cli_fail(c, EXIT_NO);
-    else if (penta_cvbc_create_programs(named, count, options, option_count, &out, &err)) {
+    else if (penta_cvbc_create(named, count, options, option_count, &out, &err)) {
         container_rounds_warn(c, NULL, (penta_bytes){out.data, out.size});
         cli_bytes(c, (penta_bytes){out.data, out.size});
     } else

@@ -46,7 +46,7 @@ static void verify_judge(struct verification *v, const penta_module *module)
     penta_error warning;
     if (!penta_module_damage(module) && penta_cvbc_sealed_only(module, &warning))
         finding_sink_add(&v->sink, &warning);
-    penta_cvbc_verify_signed(module, v->cli->value[OPT_STRICT] != NULL, &v->verdict);
+    penta_cvbc_verify(module, true, v->cli->value[OPT_STRICT] != NULL, &v->verdict);
     v->summary = v->verdict.summary;
     v->status = !failure->code                  ? "OK"
                 : is_rule(failure, "UNTRUSTED") ? "KEY"

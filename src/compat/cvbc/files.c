@@ -1,6 +1,7 @@
 /* The functions about status, reports, keys, files and the contents of files. */
 #include "compat/cvbc/handles.h"
 #include <string.h>
+#include "penta/debug.h"
 
 #define STATUS(number, name, ...) _Static_assert((int)CVBC_ERR_##name == number, #name);
 #define RULE(...)
@@ -171,7 +172,7 @@ cvbc_status cvbc_open(const uint8_t *data, size_t size, const cvbc_policy *polic
     if (file) file->module = penta_cvbc_open(bytes_at(data, size), &p, &err);
     free(trusted);
     penta_cvbc_verdict verdict = {.status = file ? penta_cvbc_status(err.code) : CVBC_ERR_NOMEM};
-    if (file && file->module) penta_cvbc_verify(file->module, &verdict);
+    if (file && file->module) penta_cvbc_verify(file->module, false, false, &verdict);
     if (verdict.status)
         cvbc_close(file);
     else
@@ -188,7 +189,7 @@ void cvbc_close(cvbc_file *file)
 bool cvbc_is_trusted(const cvbc_file *file, uint8_t fingerprint[32])
 {
     penta_cvbc_verdict verdict;
-    penta_cvbc_verify(file->module, &verdict);
+    penta_cvbc_verify(file->module, false, false, &verdict);
     if (verdict.trust != PENTA_CVBC_TRUST_KEY) return false;
     if (fingerprint) memcpy(fingerprint, verdict.fingerprint, 32);
     return true;
@@ -284,12 +285,11 @@ const char *cvbc_get_symbol(const cvbc_file *file, size_t i, int *kind, uint32_t
 
 uint32_t cvbc_line_for_pc(const cvbc_file *file, size_t pc, const char **name, size_t *length)
 {
-    penta_bytes source;
-    uint32_t line;
-    if (!penta_cvbc_line(file->module, pc, &source, &line)) return 0;
-    if (name) *name = (const char *)source.data;
-    if (length) *length = source.size;
-    return line;
+    penta_line line;
+    if (!penta_line_at(file->module, pc, &line)) return 0;
+    if (name) *name = (const char *)line.file.data;
+    if (length) *length = line.file.size;
+    return (uint32_t)line.line;
 }
 
 cvbc_status cvbc_verify_bytecode(const vm_instruction_t *code, size_t count, size_t nstrings,

@@ -236,17 +236,18 @@ static void module_judge(const struct cvbc_module *m, penta_cvbc_verdict *out)
         key_fingerprint(&key, out->fingerprint);
 }
 
-void penta_cvbc_verify(const penta_module *module, penta_cvbc_verdict *out)
+void penta_cvbc_verify(const penta_module *module, bool require_signature, bool require_low_s,
+                       penta_cvbc_verdict *out)
 {
-    module_judge(module_container(module), out);
-}
-
-void penta_cvbc_verify_signed(const penta_module *module, bool low_s, penta_cvbc_verdict *out)
-{
-    struct cvbc_policy policy = module_container(module)->policy;
+    const struct cvbc_module *m = module_container(module);
+    struct cvbc_policy policy = m->policy;
     penta_error err = {0};
-    policy.require_signature = true;
-    policy.require_low_s |= low_s;
+    if (policy.require_signature >= require_signature && policy.require_low_s >= require_low_s) {
+        module_judge(m, out);
+        return;
+    }
+    policy.require_signature |= require_signature;
+    policy.require_low_s |= require_low_s;
     penta_module *again = cvbc_parse_under(module->file, &policy, &err);
     *out = (penta_cvbc_verdict){
         .failure = err, .status = penta_cvbc_status(err.code), .summary = "not verified"};
@@ -409,11 +410,6 @@ bool penta_cvbc_symbol(const penta_module *module, size_t i, uint8_t *kind, uint
             return true;
         }
     return false;
-}
-
-bool penta_cvbc_line(const penta_module *module, uint64_t pc, penta_bytes *file, uint32_t *line)
-{
-    return cvbc_line_of(module_container(module), pc, file, line);
 }
 
 bool penta_cvbc_verify_code(penta_bytes code, uint32_t entry, uint32_t string_count,

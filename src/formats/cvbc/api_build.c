@@ -489,35 +489,23 @@ static bool add_programs(struct cvbc_creation *made, const penta_cvbc_named *pro
     return true;
 }
 
-bool penta_cvbc_create_programs(const penta_cvbc_named *programs, size_t program_count,
-                                const penta_option *options, size_t count, penta_buffer *out,
-                                penta_error *err)
+bool penta_cvbc_create(const penta_cvbc_named *programs, size_t program_count,
+                       const penta_option *options, size_t count, penta_buffer *out,
+                       penta_error *err)
 {
     *err = (penta_error){0};
     struct cvbc_creation made = {0};
     struct writer w = {0};
     bool ok = options_check(options, count, cvbc_driver.options, OPTION_CREATE, err);
-    if (ok && (program_count < 2 || program_count > CVBC_PROGRAMS_MAX + 1))
+    bool several = program_count != 1 || programs[0].name;
+    if (ok && several && (program_count < 2 || program_count > CVBC_PROGRAMS_MAX + 1))
         ok = error_at(err, CVBC_LIMIT, 0, "a file with several programs has 2 to %d, not %zu",
                       CVBC_PROGRAMS_MAX + 1, program_count);
     ok = ok && cvbc_create_from(&made, cvbc_module(programs[0].module), err) &&
          cvbc_create_options(&made, options, count, err) &&
-         add_programs(&made, programs, program_count, err) && cvbc_build_write(&made.b, &w, err);
-    cvbc_creation_fini(&made);
-    return writer_give(&w, ok, out, err);
-}
-
-bool penta_cvbc_create(const penta_module *module, const penta_option *options, size_t count,
-                       penta_buffer *out, penta_error *err)
-{
-    *err = (penta_error){0};
-    struct cvbc_creation made = {0};
-    struct writer w = {0};
-    bool ok = options_check(options, count, cvbc_driver.options, OPTION_CREATE, err) &&
-              cvbc_create_from(&made, cvbc_module(module), err) &&
-              cvbc_create_options(&made, options, count, err) &&
-              cvbc_build_programs_from(&made.b, cvbc_module(module), err) &&
-              cvbc_build_write(&made.b, &w, err);
+         (several ? add_programs(&made, programs, program_count, err)
+                  : cvbc_build_programs_from(&made.b, cvbc_module(programs[0].module), err)) &&
+         cvbc_build_write(&made.b, &w, err);
     cvbc_creation_fini(&made);
     return writer_give(&w, ok, out, err);
 }

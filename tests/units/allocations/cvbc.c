@@ -36,7 +36,7 @@ static void try_policy(const void *user, struct outcome *o)
                                 .require_signature = true};
     penta_module *m = penta_cvbc_open(g->file, &policy, &err);
     if (!outcome_ok(o, m, &err)) return;
-    penta_cvbc_verify(m, &verdict);
+    penta_cvbc_verify(m, false, false, &verdict);
     if (outcome_ok(o, !verdict.failure.code, &verdict.failure))
         outcome_bytes(o, &verdict.trust, sizeof verdict.trust);
     if (!penta_cvbc_check(m, false, outcome_finding, o)) o->ok = false;
@@ -167,7 +167,7 @@ static void try_programs(const void *user, struct outcome *o)
     static const penta_option options[] = {{"source", "examples/cvbc/hello.cvasm"}};
     penta_error err = {0};
     penta_buffer out = {0};
-    bool ok = penta_cvbc_create_programs(programs, 2, options, 1, &out, &err);
+    bool ok = penta_cvbc_create(programs, 2, options, 1, &out, &err);
     penta_module *m = ok ? penta_cvbc_open(view_of(&out), NULL, &err) : NULL;
     ok = m && penta_cvbc_check_source(m, options, 1, &err);
     if (outcome_ok(o, ok, &err)) outcome_bytes(o, out.data, out.size);
@@ -197,7 +197,8 @@ static void try_create(const void *user, struct outcome *o)
                                            {"compress", "1"}};
     penta_error err = {0};
     penta_buffer out = {0};
-    if (outcome_ok(o, penta_cvbc_create(g->module, options, 5, &out, &err), &err))
+    const penta_cvbc_named one = {.module = g->module};
+    if (outcome_ok(o, penta_cvbc_create(&one, 1, options, 5, &out, &err), &err))
         outcome_bytes(o, &out.size, sizeof out.size);
     penta_buffer_free(&out);
 }
