@@ -116,8 +116,7 @@ PENTA_API bool penta_findings_json(const penta_findings *findings, const penta_m
  * Functions that take the name of a format give NULL, 0 or false for a name that no format has.
  * What they return is constant. */
 
-/* Formats: names for i in 0 .. penta_format_count()-1, NULL beyond. */
-PENTA_API size_t penta_format_count(void);
+/* Formats: their names; NULL beyond the last. */
 PENTA_API const char *penta_format_name(size_t i);
 PENTA_API const char *penta_format_title(const char *format);
 /* Of its text form: the suffix of file names, ".kasm", and what starts a comment; or NULL. */

@@ -107,9 +107,9 @@ PENTA_API bool penta_profile_coverage(const penta_profile *profile, const penta_
 /* By source line, in the form of lcov's files. False: the program has no lines. */
 PENTA_API bool penta_profile_lcov(const penta_profile *profile, penta_buffer *out,
                                   penta_error *err);
-/* The listing with counts as one HTML file. title: of the page. */
-PENTA_API bool penta_profile_html(const penta_profile *profile, const char *title,
-                                  penta_buffer *out, penta_error *err);
+/* The listing with counts as one HTML file. Options: title TEXT (the name of the format). */
+PENTA_API bool penta_profile_html(const penta_profile *profile, const penta_option *options,
+                                  size_t count, penta_buffer *out, penta_error *err);
 /* Counts as text, and adding those of earlier runs of the same program: lines "penta counts 1",
  * "program FORMAT SIZE CRC32", and "PC COUNT" for each instruction that ran. Call paths are not in it.
  * A text that is damaged, or of another program, is refused, and nothing is added. */

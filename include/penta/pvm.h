@@ -57,9 +57,6 @@ PENTA_API bool penta_pvm_in_arguments(const penta_module *module, uint64_t addre
 
 /* ---- linking ---- */
 
-typedef penta_object penta_pvm_object; /* an ELF object or program for RISC-V, or an archive */
-typedef penta_link_report penta_pvm_link_report;
-
 /* Whether the file is for this linker, by its first bytes, or those of an archive's first member.
  * An archive that cannot be read is for it too: linking says why. */
 PENTA_API bool penta_pvm_links(penta_bytes file);
@@ -67,9 +64,9 @@ PENTA_API bool penta_pvm_links(penta_bytes file);
  * map, which may be NULL. Objects are taken in the order given. Options: isa, to ("polkavm" or
  * "jam"), dispatch, metadata, strip, stack, optimize ("0", "1", "2"). Every finding goes to report,
  * which may be NULL; false when one was an error, and then out and map are unchanged. */
-PENTA_API bool penta_pvm_link(const penta_pvm_object *objects, size_t count,
+PENTA_API bool penta_pvm_link(const penta_object *objects, size_t count,
                               const penta_option *options, size_t option_count, penta_buffer *out,
-                              penta_buffer *map, penta_pvm_link_report *report, void *user);
+                              penta_buffer *map, penta_link_report *report, void *user);
 
 /* ---- compiled code ---- */
 

@@ -123,8 +123,8 @@ PENTA_API void penta_tvmr_learn(const penta_tvmr_rule *rule, penta_tvmr_signal *
 PENTA_API size_t penta_tvmr_participants(const int32_t *activations, size_t count, int32_t divisor,
                                          bool *took_part);
 /* Weights to begin with: of both signs, 20 to 39; or positive, 10 to 24. */
-PENTA_API void penta_tvmr_init_structured(penta_tvmr_signal *weights, size_t count, uint64_t seed);
-PENTA_API void penta_tvmr_init_positive(penta_tvmr_signal *weights, size_t count, uint64_t seed);
+PENTA_API void penta_tvmr_init(penta_tvmr_signal *weights, size_t count, bool positive,
+                               uint64_t seed);
 /* Usage counters, one per weight: count adds 1 where one was used, up to 2^32-1; decay multiplies
  * all by factor / 255. */
 PENTA_API void penta_tvmr_usage_count(uint32_t *counters, const bool *used, size_t count);

@@ -9,16 +9,11 @@
 
 /* ---- formats ---- */
 
-size_t penta_format_count(void)
-{
-    size_t n = 0;
-    while (drivers[n]) n++;
-    return n;
-}
-
 const char *penta_format_name(size_t i)
 {
-    return i < penta_format_count() ? drivers[i]->name : NULL;
+    for (size_t k = 0; drivers[k]; k++)
+        if (k == i) return drivers[k]->name;
+    return NULL;
 }
 
 const char *penta_format_title(const char *format)

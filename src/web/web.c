@@ -156,7 +156,7 @@ void web_explain(struct web_call *c)
 {
     const char *code = web_need_text(c, "code");
     if (!code || explain_of(c, NULL, code)) return;
-    for (size_t i = 0; i < penta_format_count(); i++)
+    for (size_t i = 0; penta_format_name(i); i++)
         if (explain_of(c, penta_format_name(i), code)) return;
     json_null(c->j, "rule");
 }

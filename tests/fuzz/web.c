@@ -79,7 +79,7 @@ static void change(struct writer *out, penta_bytes line)
 
 static bool harmful_key(const char *key)
 {
-    for (size_t f = 0; f < penta_format_count(); f++) {
+    for (size_t f = 0; penta_format_name(f); f++) {
         const penta_option_info *o;
         for (size_t i = 0; (o = penta_option_at(penta_format_name(f), i)); i++) {
             unsigned files = PENTA_USE_WRITES | PENTA_USE_REWRITES | PENTA_USE_FOLDER;

@@ -84,7 +84,7 @@ static void profiles(penta_session *s, penta_session *counted)
     CHECK(!strcmp(penta_profile_unit(other), "instructions") && penta_profile_total(other));
     CHECK(!penta_profile_add(p, other, &err) && !penta_profile_add(other, p, &err));
     CHECK(!penta_profile_coverage(p, NULL, 0, &out, &err) && !penta_profile_lcov(p, &out, &err));
-    CHECK(!penta_profile_html(p, "", &out, &err) && !penta_profile_write(p, &out, &err));
+    CHECK(!penta_profile_html(p, NULL, 0, &out, &err) && !penta_profile_write(p, &out, &err));
     CHECK(penta_profile_add(p, p, &err) && penta_profile_folded(p, NULL, 0, &out, &err));
     CHECK(!out.size);
     penta_profile_free(p);

@@ -364,10 +364,10 @@ static void learning(void)
     bool took_part[5];
     CHECK(penta_tvmr_participants(activations, 5, 4, took_part) == 4 && !took_part[2],
           "who takes part (%d)", took_part[2]);
-    penta_tvmr_init_structured(w, 5, 7); /* (31 + 7) * 17 = 646: even, 646 / 8 = 80 */
+    penta_tvmr_init(w, 5, false, 7); /* (31 + 7) * 17 = 646: even, 646 / 8 = 80 */
     CHECK(w[1].polarity == 1 && w[1].magnitude == 20 && w[0].polarity == -1, "structured (%d, %d)",
           w[1].magnitude, w[0].polarity);
-    penta_tvmr_init_positive(w, 5, 7); /* 48 / 4 = 12 */
+    penta_tvmr_init(w, 5, true, 7); /* 48 / 4 = 12 */
     CHECK(w[1].polarity == 1 && w[1].magnitude == 22, "positive (%d)", w[1].magnitude);
     uint32_t counters[] = {UINT32_MAX, 510, 3, 0, 0};
     penta_tvmr_usage_count(counters, took_part, 5);

@@ -118,7 +118,7 @@ class Profile:
 
     def html(self, title: Optional[str] = None) -> str:
         """The listing with counts as a page."""
-        return self._text(lib.penta_profile_html, text(title or self.module.format))
+        return self._text(lib.penta_profile_html, *options({"title": title}))
 
     def _text(self, function: Any, *arguments: Any) -> str:
         return filled(function, self._handle, *arguments).decode("utf-8", "replace")

@@ -182,7 +182,7 @@ def participants(activations: Numbers, divisor: int = 4) -> List[bool]:
 def first_weights(count: int, seed: int, positive: bool = False) -> List[int]:
     """Weights to begin with: of both signs, 20 to 39; or positive, 10 to 24."""
     signals = (types.penta_tvmr_signal * max(count, 1))()
-    (lib.penta_tvmr_init_positive if positive else lib.penta_tvmr_init_structured)(signals, count, word(seed, "a seed"))
+    lib.penta_tvmr_init(signals, count, positive, word(seed, "a seed"))
     return _values(signals, count)
 
 

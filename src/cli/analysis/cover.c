@@ -49,9 +49,9 @@ static void cover_files(struct cli *c, const struct counted *run)
     penta_buffer text = {0};
     penta_error err = {0};
     if (lcov) write_file(c, lcov, penta_profile_lcov(run->profile, &text, &err), &text, &err);
+    const penta_option title = {"title", run->machine.in.name};
     if (html)
-        write_file(c, html, penta_profile_html(run->profile, run->machine.in.name, &text, &err),
-                   &text, &err);
+        write_file(c, html, penta_profile_html(run->profile, &title, 1, &text, &err), &text, &err);
 }
 
 static void cover_table(struct cli *c, const struct counted *run)

@@ -1,6 +1,7 @@
 /* Writes coverage as a page: the listing, with how often each instruction ran. The page is one file without a
  * script. */
 #include <inttypes.h>
+#include "base/options.h"
 #include "penta/analysis/markup.h"
 #include "penta/analysis/profile_struct.h"
 
@@ -38,14 +39,20 @@ static void coverage_html_function(const penta_profile *p, const penta_function 
     writer_text(w, "</table>\n");
 }
 
-bool penta_profile_html(const penta_profile *p, const char *title, penta_buffer *out,
-                        penta_error *err)
+static const penta_option_info html_options[] = {OPTION_ROW("title", "TEXT", OPTION_PRINT, ""),
+                                                 {NULL, NULL, 0, NULL, {NULL}}};
+
+bool penta_profile_html(const penta_profile *p, const penta_option *options, size_t count,
+                        penta_buffer *out, penta_error *err)
 {
     *err = (penta_error){0};
     struct writer w = {0};
+    const char *title = option_text(options, count, "title");
     const struct code_map *m = p->structure.map;
     size_t run = 0;
-    if (!profile_counted(p, err)) return false;
+    if (!options_check(options, count, html_options, OPTION_PRINT, err) || !profile_counted(p, err))
+        return false;
+    if (!title) title = penta_module_format(m->module);
     for (size_t i = 0; i < m->count; i++) run += p->counts[i] != 0;
     writer_text(&w, "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\">"
                     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "

@@ -13,7 +13,7 @@ static bool link_once(penta_bytes bytes, uint8_t choice, penta_buffer *out)
 {
     static const char *const levels[] = {"0", "1", "2", "2"};
     static const char *const isas[] = {"latest64", "latest32", "revive_v1", "jam_v1"};
-    penta_pvm_object object = {.name = "object", .bytes = bytes};
+    penta_object object = {.name = "object", .bytes = bytes};
     penta_option options[] = {
         {"optimize", levels[choice & 3]}, {"isa", isas[choice >> 2 & 3]}, {"to", "jam"}};
     return penta_pvm_link(&object, 1, options,

@@ -107,7 +107,7 @@ static void coverage_views(struct outcome *o, penta_profile *p)
     for (size_t i = 0; i < 3; i++)
         take(o, penta_profile_coverage(p, &options[i ? i - 1 : 0], i != 0, &out, &err), &out, &err);
     take(o, penta_profile_lcov(p, &out, &err), &out, &err);
-    take(o, penta_profile_html(p, "title", &out, &err), &out, &err);
+    take(o, penta_profile_html(p, NULL, 0, &out, &err), &out, &err);
     if (!outcome_ok(o, penta_profile_write(p, &out, &err), &err)) return;
     if (outcome_ok(o, penta_profile_read(p, view_of(&out), &err), &err) &&
         outcome_ok(o, penta_profile_add(p, p, &err), &err)) {

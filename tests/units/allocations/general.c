@@ -392,7 +392,7 @@ static void try_lists(const void *user, struct outcome *o)
     (void)user;
     if (outcome_ok(o, penta_formats_json(&out, &err), &err)) outcome_buffer(o, &out);
     if (outcome_ok(o, penta_rules_json(&out, &err), &err)) outcome_buffer(o, &out);
-    for (size_t i = 0; i < penta_format_count(); i++)
+    for (size_t i = 0; penta_format_name(i); i++)
         if (penta_instructions_json(penta_format_name(i), &out, &err))
             outcome_buffer(o, &out);
         else if (err.code != BASE_UNSUPPORTED)

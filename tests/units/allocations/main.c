@@ -175,7 +175,7 @@ penta_module *tree_assembled(const char *path, const char *format)
 static const char *format_in_name(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    for (size_t i = 0; i < penta_format_count(); i++) {
+    for (size_t i = 0; penta_format_name(i); i++) {
         const char *format = penta_format_name(i);
         if (!strncmp(name, format, strlen(format)) && name[strlen(format)] == '-') return format;
     }

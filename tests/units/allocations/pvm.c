@@ -6,7 +6,7 @@
 /* ---- linking ---- */
 
 struct linking {
-    penta_pvm_object object;
+    penta_object object;
     penta_option options[3];
     size_t count;
 };

@@ -121,7 +121,7 @@ static bool read_member(void *user, const char *archive, penta_bytes name, penta
     return link_read_elf(l, text, bytes, true);
 }
 
-static bool read_objects(struct link *l, const penta_pvm_object *objects, size_t count)
+static bool read_objects(struct link *l, const penta_object *objects, size_t count)
 {
     bool ok = true;
     for (size_t i = 0; i < count && !l->err.code; i++) {
@@ -313,8 +313,7 @@ static bool choose_dispatch(struct link *l)
     return ok && l->dispatch;
 }
 
-static bool link_all(struct link *l, const penta_pvm_object *objects, size_t count,
-                     struct writer *out)
+static bool link_all(struct link *l, const penta_object *objects, size_t count, struct writer *out)
 {
     size_t errors = l->findings->errors;
     if (!read_objects(l, objects, count) || !choose_isa(l) || !link_resolve(l) ||
@@ -355,7 +354,7 @@ static void link_free(struct link *l)
     arena_free(&l->arena);
 }
 
-bool pvm_link(const penta_pvm_object *objects, size_t count, const penta_option *options,
+bool pvm_link(const penta_object *objects, size_t count, const penta_option *options,
               size_t option_count, struct writer *out, struct writer *map, const char **where,
               struct findings *findings)
 {
@@ -369,7 +368,7 @@ bool pvm_link(const penta_pvm_object *objects, size_t count, const penta_option 
 }
 
 struct link_user {
-    penta_pvm_link_report *report;
+    penta_link_report *report;
     void *user;
     const char *where;
 };
@@ -380,9 +379,9 @@ static void pass_on(void *user, const penta_error *finding)
     if (u->report) u->report(u->user, u->where, finding);
 }
 
-bool penta_pvm_link(const penta_pvm_object *objects, size_t count, const penta_option *options,
+bool penta_pvm_link(const penta_object *objects, size_t count, const penta_option *options,
                     size_t option_count, penta_buffer *out, penta_buffer *map,
-                    penta_pvm_link_report *report_fn, void *user)
+                    penta_link_report *report_fn, void *user)
 {
     struct writer program = {0}, list = {0};
     penta_error err = {0};

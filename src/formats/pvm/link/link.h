@@ -319,6 +319,6 @@ unsigned link_source_at(struct link *l, uint32_t object, uint64_t address,
                         struct source_place places[LINK_FRAMES]);
 void link_source_free(struct link_object *object);
 
-bool pvm_link(const penta_pvm_object *objects, size_t count, const penta_option *options,
+bool pvm_link(const penta_object *objects, size_t count, const penta_option *options,
               size_t option_count, struct writer *out, struct writer *map, const char **where,
               struct findings *findings);

@@ -114,8 +114,7 @@ static bool train_initialise(struct training *t, const penta_option *options, si
         struct tvmr_cold *c = &t->vm->cold[i];
         if (!c->present || !c->key_size || !all_zero(c)) continue;
         if (structured)
-            penta_tvmr_init_structured((penta_tvmr_signal *)(void *)c->weights, c->count,
-                                       t->seed + i);
+            penta_tvmr_init((penta_tvmr_signal *)(void *)c->weights, c->count, false, t->seed + i);
         else
             tvmr_random_fill(c->weights, c->count, t->seed + i);
         tvmr_cold_changed(c);

@@ -65,19 +65,14 @@ void penta_tvmr_learn(const penta_tvmr_rule *rule, penta_tvmr_signal *weights, i
 
 /* ---- initial weights ---- */
 
-void penta_tvmr_init_structured(penta_tvmr_signal *weights, size_t count, uint64_t seed)
+void penta_tvmr_init(penta_tvmr_signal *weights, size_t count, bool positive, uint64_t seed)
 {
     for (size_t i = 0; i < count; i++) {
-        uint64_t hash = (i * UINT64_C(31) + seed) * 17;
-        weights[i] = (penta_tvmr_signal){hash % 2 ? -1 : 1, (uint8_t)((hash >> 3) % 20 + 20)};
-    }
-}
-
-void penta_tvmr_init_positive(penta_tvmr_signal *weights, size_t count, uint64_t seed)
-{
-    for (size_t i = 0; i < count; i++) {
-        uint64_t hash = i * UINT64_C(41) + seed;
-        weights[i] = (penta_tvmr_signal){1, (uint8_t)((hash >> 2) % 15 + 10)};
+        uint64_t hash = positive ? i * UINT64_C(41) + seed : (i * UINT64_C(31) + seed) * 17;
+        if (positive)
+            weights[i] = (penta_tvmr_signal){1, (uint8_t)((hash >> 2) % 15 + 10)};
+        else
+            weights[i] = (penta_tvmr_signal){hash % 2 ? -1 : 1, (uint8_t)((hash >> 3) % 20 + 20)};
     }
 }
 
