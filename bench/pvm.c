@@ -124,7 +124,7 @@ static double call(penta_vm *vm, const penta_module *module, const char *name, u
     penta_vm_run(vm, UINT64_MAX, &stop);
     double took = bench_cpu() - start;
     if (stop.kind != PENTA_STOP_HALT) bench_die(name, "did not halt");
-    *result = penta_pvm_reg(vm, PENTA_PVM_A0);
+    *result = penta_pvm_register_get(vm, PENTA_PVM_A0);
     return took;
 }
 
@@ -136,7 +136,7 @@ static double run_blob(const struct lane *lane, const char *name, bool narrow, u
     if (!vm) bench_die("pool", err.message);
     call(vm, lane->module, "initialize", &result);
     double took = call(vm, lane->module, "run", &result);
-    if (narrow) result = (uint32_t)result | penta_pvm_reg(vm, PENTA_PVM_A1) << 32;
+    if (narrow) result = (uint32_t)result | penta_pvm_register_get(vm, PENTA_PVM_A1) << 32;
     if (result != expected) bench_die(name, "another result than native code");
     penta_vm_free(vm);
     return took;

@@ -27,7 +27,7 @@ void bench_instances(const char *folder)
     for (int i = 0; i < TIMES; i++) {
         penta_vm *vm = penta_pvm_pool_take(pool, &err);
         penta_pvm_call(vm, pc, NULL, 0);
-        uint64_t sp = penta_pvm_reg(vm, PENTA_PVM_SP);
+        uint64_t sp = penta_pvm_register_get(vm, PENTA_PVM_SP);
         penta_vm_poke(vm, sp - 8, &sp, 8);
         penta_vm_run(vm, UINT64_MAX, &stop);
         penta_vm_free(vm);

@@ -53,7 +53,7 @@ int main(int argc, char **argv)
     }
     penta_stop stop;
     penta_vm_run(vm, UINT64_MAX, &stop);
-    printf("%lld\n", (long long)penta_coil_register(vm, 0));
+    printf("%lld\n", (long long)penta_coil_register_get(vm, 0));
     penta_vm_free(vm);
     penta_close(module);
     penta_coil_builder_free(b);

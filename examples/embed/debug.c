@@ -41,7 +41,7 @@ static int debug(const char *file, const penta_module *module, penta_debugger *d
     const char *hit;
     do { /* a watch only interrupts the run */
         if (!penta_debugger_forward(debugger, UINT64_MAX, &stop, &err)) return complain(file, &err);
-        hit = penta_debugger_hit(debugger);
+        hit = penta_debugger_watch_hit(debugger);
         if (hit) printf("%s changed before ", hit);
         if (hit) show(module, session, &stop);
     } while (hit);

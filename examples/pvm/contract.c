@@ -78,8 +78,8 @@ int main(int argc, char **argv)
 
     bool halted = stop.kind == PENTA_STOP_HALT;
     printf("%s at pc %" PRIu64 ", a0 = %" PRIu64 ", gas left %" PRId64 "\n",
-           halted ? "halted" : "stopped", stop.pc, penta_pvm_reg(vm, PENTA_PVM_A0),
-           penta_pvm_gas(vm));
+           halted ? "halted" : "stopped", stop.pc, penta_pvm_register_get(vm, PENTA_PVM_A0),
+           penta_pvm_gas_get(vm));
     penta_vm_free(vm);
     penta_pvm_pool_free(pool);
     penta_close(module);

@@ -80,7 +80,7 @@ PENTA_API bool penta_coil_compile(const penta_module *module, const penta_option
 /* ---- machines ---- */
 
 /* The value of register V0..V15 of a machine. */
-PENTA_API uint64_t penta_coil_register(const penta_vm *vm, unsigned number);
+PENTA_API uint64_t penta_coil_register_get(const penta_vm *vm, unsigned number);
 
 /* What the compiler made of the program of a machine of engine "jit". */
 typedef struct penta_coil_compilation {
@@ -94,7 +94,7 @@ typedef struct penta_coil_compilation {
 /* False: the machine has no compiled code. */
 PENTA_API bool penta_coil_compiled(const penta_vm *vm, penta_coil_compilation *result);
 /* The passes of the compiler in their order, by number; NULL: no more. */
-PENTA_API const char *penta_coil_pass(size_t number);
+PENTA_API const char *penta_coil_pass_name(size_t number);
 /* Compiles the program again and appends each function to out as text, as it is after the pass. */
 PENTA_API bool penta_coil_pass_text(const penta_vm *vm, const char *pass, penta_buffer *out,
                                     penta_error *err);

@@ -130,7 +130,7 @@ typedef struct penta_cvbc_program {
  * file has one program, without a name. The option `program` of penta_open chooses the one that machines,
  * listings and the calls below are about. */
 PENTA_API const char *penta_cvbc_program_name(const penta_module *module, size_t i);
-PENTA_API bool penta_cvbc_get_program(const penta_module *module, penta_cvbc_program *out,
+PENTA_API bool penta_cvbc_program_get(const penta_module *module, penta_cvbc_program *out,
                                       penta_error *err);
 PENTA_API bool penta_cvbc_string(const penta_module *module, size_t id, penta_bytes *text);
 PENTA_API bool penta_cvbc_hint(const penta_module *module, size_t i, uint8_t *type,

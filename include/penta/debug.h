@@ -141,12 +141,12 @@ typedef enum penta_point_kind {
 } penta_point_kind;
 
 typedef struct penta_point {
-    unsigned number; /* from 1 on, never used again; set by penta_debugger_add */
+    unsigned number; /* from 1 on, never used again; set by penta_debugger_point_add */
     penta_point_kind kind;
     const char *what;      /* of a break a place as in penta_find_code; of a watch an expression, or
                               what penta_debugger_watch takes; for reads and writes a
                               register, a variable, u32[E] or ADDRESS:LENGTH */
-    uint64_t pc;           /* of a break, set by penta_debugger_add */
+    uint64_t pc;           /* of a break, set by penta_debugger_point_add */
     const char *condition; /* an expression that must be true; NULL: none */
     const char *log;       /* text to report instead of stopping, {EXPRESSION} in it is replaced by
                               its value; NULL: it stops */
@@ -156,16 +156,16 @@ typedef struct penta_point {
 } penta_point;
 
 /* Strings are copied. False: the place, expression or condition cannot be read, and *number is 0. */
-PENTA_API bool penta_debugger_add(penta_debugger *debugger, const penta_point *point,
-                                  unsigned *number, penta_error *err);
+PENTA_API bool penta_debugger_point_add(penta_debugger *debugger, const penta_point *point,
+                                        unsigned *number, penta_error *err);
 /* condition, log, ignore and disabled become those of the point with this number. */
-PENTA_API bool penta_debugger_change(penta_debugger *debugger, const penta_point *point,
-                                     penta_error *err);
-PENTA_API bool penta_debugger_remove(penta_debugger *debugger, unsigned number);
+PENTA_API bool penta_debugger_point_change(penta_debugger *debugger, const penta_point *point,
+                                           penta_error *err);
+PENTA_API bool penta_debugger_point_remove(penta_debugger *debugger, unsigned number);
 /* In the order in which they were added; NULL beyond the last. Valid until one is changed. */
-PENTA_API const penta_point *penta_debugger_point(const penta_debugger *debugger, size_t i);
+PENTA_API const penta_point *penta_debugger_point_at(const penta_debugger *debugger, size_t i);
 /* The number of the point that stopped the last run, or 0. */
-PENTA_API unsigned penta_debugger_stopped_by(const penta_debugger *debugger);
+PENTA_API unsigned penta_debugger_point_hit(const penta_debugger *debugger);
 /* Told what points log, and of a condition that could not be evaluated, which stops. */
 typedef void penta_log_report(void *user, unsigned number, penta_bytes text);
 PENTA_API void penta_debugger_on_log(penta_debugger *debugger, penta_log_report *report,

@@ -75,7 +75,7 @@ typedef struct penta_path { /* a way of calls to a function */
     uint64_t executions, cost; /* in the function itself */
 } penta_path;
 /* False: there are no more. Parents come before their children. */
-PENTA_API bool penta_profile_path(const penta_profile *profile, size_t i, penta_path *path);
+PENTA_API bool penta_profile_path_at(const penta_profile *profile, size_t i, penta_path *path);
 
 /* ---- as text ---- */
 

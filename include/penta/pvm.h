@@ -139,10 +139,10 @@ PENTA_API void penta_pvm_end_call(penta_vm *vm);
 
 /* ---- state ---- */
 
-PENTA_API uint64_t penta_pvm_reg(const penta_vm *vm, unsigned reg);
-PENTA_API bool penta_pvm_set_reg(penta_vm *vm, unsigned reg, uint64_t value);
-PENTA_API int64_t penta_pvm_gas(const penta_vm *vm);
-PENTA_API bool penta_pvm_set_gas(penta_vm *vm, int64_t gas); /* false: negative, or not metered */
+PENTA_API uint64_t penta_pvm_register_get(const penta_vm *vm, unsigned reg);
+PENTA_API bool penta_pvm_register_set(penta_vm *vm, unsigned reg, uint64_t value);
+PENTA_API int64_t penta_pvm_gas_get(const penta_vm *vm);
+PENTA_API bool penta_pvm_gas_set(penta_vm *vm, int64_t gas); /* false: negative, or not metered */
 
 /* True when the program itself may read, or write, all of these bytes; always for 0 bytes.
  * (penta_vm_peek and penta_vm_poke reach all mapped memory, whatever its rights: they are for

@@ -23,7 +23,7 @@ typedef struct penta_record penta_record;
 
 /* Errors have the offset in the text, and the number of the line in their message. A record that
  * ends after some complete line is accepted: the run repeats so far. */
-PENTA_API penta_record *penta_record_open(penta_bytes text, penta_error *err);
+PENTA_API penta_record *penta_record_new(penta_bytes text, penta_error *err);
 PENTA_API void penta_record_free(penta_record *record); /* NULL is fine */
 PENTA_API const char *penta_record_format(const penta_record *record);
 PENTA_API const penta_option *penta_record_options(const penta_record *record, size_t *count);

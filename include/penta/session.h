@@ -186,12 +186,12 @@ PENTA_API size_t penta_debugger_marks(const penta_debugger *debugger, uint64_t *
  *     count + 1             an expression of penta/debug.h; where it has no value it has not changed
  *
  * on false: no longer. While there are watches the machine runs step by step. False: it is none of
- * these, or off and not there. penta_debugger_hit gives what stopped the last run, or NULL: not a
+ * these, or off and not there. penta_debugger_watch_hit gives what stopped the last run, or NULL: not a
  * watch; penta_debugger_watch_at lists them, NULL beyond the last. */
 PENTA_API bool penta_debugger_watch(penta_debugger *debugger, const char *what, bool on,
                                     penta_error *err);
 PENTA_API const char *penta_debugger_watch_at(const penta_debugger *debugger, size_t i);
-PENTA_API const char *penta_debugger_hit(const penta_debugger *debugger);
+PENTA_API const char *penta_debugger_watch_hit(const penta_debugger *debugger);
 
 #ifdef __cplusplus
 }

@@ -49,9 +49,9 @@ typedef struct penta_block {
 } penta_block;
 
 /* In the order of their pcs; NULL beyond the last. */
-PENTA_API const penta_function *penta_structure_function(const penta_structure *structure,
-                                                         size_t i);
-PENTA_API const penta_block *penta_structure_block(const penta_structure *structure, size_t i);
+PENTA_API const penta_function *penta_structure_function_at(const penta_structure *structure,
+                                                            size_t i);
+PENTA_API const penta_block *penta_structure_block_at(const penta_structure *structure, size_t i);
 /* The function or block that an instruction belongs to; false: no instruction is at pc. */
 PENTA_API bool penta_structure_find(const penta_structure *structure, uint64_t pc, size_t *function,
                                     size_t *block);

@@ -41,7 +41,7 @@ static void compile_pvm(struct cli *c, const penta_module *module, penta_error *
 const char *pass_words(enum command command, const char *only, size_t i)
 {
     (void)command;
-    return only && strcmp(only, "coil") ? NULL : penta_coil_pass(i);
+    return only && strcmp(only, "coil") ? NULL : penta_coil_pass_name(i);
 }
 
 static void coil_summary(struct cli *c, const penta_coil_compilation *made)

@@ -110,7 +110,7 @@ void web_stop(struct web_call *c, struct web_machine *m)
     const penta_module *module = m->of->module;
     const penta_error *failure = penta_session_failure(m->session);
     const char *detail = penta_vm_detail_name(vm, stop);
-    unsigned point = penta_debugger_stopped_by(m->debugger);
+    unsigned point = penta_debugger_point_hit(m->debugger);
     penta_buffer text = {0};
     size_t row;
     json_text(c->j, "kind", penta_stop_name(stop->kind));
@@ -134,7 +134,7 @@ void web_stop(struct web_call *c, struct web_machine *m)
 static bool break_at(const struct web_machine *m, uint64_t pc)
 {
     const penta_point *p;
-    for (size_t i = 0; (p = penta_debugger_point(m->debugger, i)); i++)
+    for (size_t i = 0; (p = penta_debugger_point_at(m->debugger, i)); i++)
         if (p->kind == PENTA_POINT_BREAK && p->pc == pc && !p->disabled) return true;
     return false;
 }
@@ -280,7 +280,7 @@ void web_add_point(struct web_call *c)
                          .ignore = web_uint(c, "ignore", 0),
                          .disabled = web_flag(c, "disabled"),
                          .once = web_flag(c, "once")};
-    if (penta_debugger_add(m->debugger, &point, &number, &c->err))
+    if (penta_debugger_point_add(m->debugger, &point, &number, &c->err))
         json_uint(c->j, "number", number);
 }
 
@@ -288,7 +288,7 @@ static const penta_point *point_of(struct web_call *c, const struct web_machine 
 {
     uint64_t number = web_uint(c, "number", 0);
     const penta_point *p;
-    for (size_t i = 0; (p = penta_debugger_point(m->debugger, i)); i++)
+    for (size_t i = 0; (p = penta_debugger_point_at(m->debugger, i)); i++)
         if (p->number == number) return p;
     error_at(&c->err, BASE_OPTION_VALUE, 0, "no point has the number %llu",
              (unsigned long long)number);
@@ -305,14 +305,14 @@ void web_change_point(struct web_call *c)
     if (json_has(c->args, "log")) point.log = web_text(c, "log");
     if (json_has(c->args, "disabled")) point.disabled = web_flag(c, "disabled");
     point.ignore = web_uint(c, "ignore", point.ignore);
-    penta_debugger_change(m->debugger, &point, &c->err);
+    penta_debugger_point_change(m->debugger, &point, &c->err);
 }
 
 void web_remove_point(struct web_call *c)
 {
     struct web_machine *m = web_machine_of(c);
     const penta_point *p = m ? point_of(c, m) : NULL;
-    if (p) penta_debugger_remove(m->debugger, p->number);
+    if (p) penta_debugger_point_remove(m->debugger, p->number);
 }
 
 void web_points(struct web_call *c)
@@ -322,7 +322,7 @@ void web_points(struct web_call *c)
     size_t row;
     if (!m) return;
     json_list(c->j, "points");
-    for (size_t i = 0; (p = penta_debugger_point(m->debugger, i)); i++) {
+    for (size_t i = 0; (p = penta_debugger_point_at(m->debugger, i)); i++) {
         json_object(c->j, NULL);
         json_uint(c->j, "number", p->number);
         json_text(c->j, "kind", kinds[p->kind]);

@@ -48,7 +48,7 @@ void fuzz_one(const uint8_t *data, size_t size)
     penta_module *module = penta_assemble(bytes_of(text), "pvm", NULL, 0, NULL, NULL);
     penta_error err;
     CHECK(module);
-    penta_record *record = penta_record_open((penta_bytes){data, size}, &err);
+    penta_record *record = penta_record_new((penta_bytes){data, size}, &err);
     CHECK(record || err.code);
     if (record) repeat(module, record);
     penta_record_free(record);

@@ -58,7 +58,7 @@ static uint64_t run(const penta_module *m, const char *what)
         CHECK(vm != NULL, "%s: %s", what, err.message);
         if (vm) penta_vm_run(vm, 1000, &stop);
         CHECK(stop.kind == PENTA_STOP_HALT, "%s: did not halt", what);
-        uint64_t last = vm ? penta_coil_register(vm, 0) : 0;
+        uint64_t last = vm ? penta_coil_register_get(vm, 0) : 0;
         CHECK(!i || last == value, "%s: another value in V0", what);
         value = last;
         penta_vm_free(vm);
@@ -147,7 +147,8 @@ static void vendor(void)
     err = (penta_error){0};
     CHECK(penta_vm_answer(vm, NULL, 0, &err), "vendor: %s", err.message);
     penta_vm_run(vm, 1000, &stop);
-    CHECK(stop.kind == PENTA_STOP_HALT && penta_coil_register(vm, 0) == 3, "vendor: the result");
+    CHECK(stop.kind == PENTA_STOP_HALT && penta_coil_register_get(vm, 0) == 3,
+          "vendor: the result");
     penta_vm_free(vm);
     penta_close(m);
     penta_coil_builder_free(b);

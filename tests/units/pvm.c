@@ -42,7 +42,7 @@ static void test_pool(void)
             penta_pvm_call(vm, 0, NULL, 0);
             penta_vm_run(vm, UINT64_MAX, &stop);
             CHECK(stop.kind == PENTA_STOP_HALT, "halts");
-            CHECK(penta_pvm_reg(vm, PENTA_PVM_A0) == 8 + call,
+            CHECK(penta_pvm_register_get(vm, PENTA_PVM_A0) == 8 + call,
                   "memory stays between calls, not between machines");
         }
         penta_pvm_protect(vm, 0x20000, 4096, false);
@@ -70,11 +70,12 @@ static void test_paging(void)
         CHECK(stop.kind == PENTA_STOP_FAULT && stop.args[0] == (i ? 0x21000u : 0x20000u) &&
                   stop.args[1],
               "the lowest missing page first");
-        CHECK(penta_pvm_gas(vm) == 0, "the block is paid once");
+        CHECK(penta_pvm_gas_get(vm) == 0, "the block is paid once");
         CHECK(penta_pvm_map(vm, stop.args[0], 4096, true), "map");
     }
     penta_vm_run(vm, UINT64_MAX, &stop);
-    CHECK(stop.kind == PENTA_STOP_HALT && penta_pvm_reg(vm, PENTA_PVM_A1) == 0x1122334455667788u,
+    CHECK(stop.kind == PENTA_STOP_HALT &&
+              penta_pvm_register_get(vm, PENTA_PVM_A1) == 0x1122334455667788u,
           "goes on where it faulted");
     penta_vm_run(vm, UINT64_MAX, &stop);
     CHECK(stop.kind == PENTA_STOP_HALT && !stop.steps, "a final stop is given again");
@@ -125,11 +126,11 @@ static void test_gas_and_host(void)
     CHECK(stop.kind == PENTA_STOP_HOST && !stop.steps, "it waits");
     CHECK(penta_vm_answer(vm, &answer, 1, &err), "answer");
     penta_vm_run(vm, UINT64_MAX, &stop);
-    CHECK(stop.kind == PENTA_STOP_GAS && stop.pc == 5 && penta_pvm_gas(vm) == 1, "out of gas");
-    CHECK(!penta_pvm_set_gas(vm, -1) && penta_pvm_set_gas(vm, 2), "more gas");
+    CHECK(stop.kind == PENTA_STOP_GAS && stop.pc == 5 && penta_pvm_gas_get(vm) == 1, "out of gas");
+    CHECK(!penta_pvm_gas_set(vm, -1) && penta_pvm_gas_set(vm, 2), "more gas");
     penta_vm_run(vm, UINT64_MAX, &stop);
     CHECK(stop.kind == PENTA_STOP_HOST && stop.detail == 5, "goes on");
-    CHECK(penta_pvm_reg(vm, PENTA_PVM_A0) == 42, "with the answer");
+    CHECK(penta_pvm_register_get(vm, PENTA_PVM_A0) == 42, "with the answer");
     penta_pvm_end_call(vm);
     penta_vm_answer(vm, NULL, 0, &err);
     penta_vm_run(vm, UINT64_MAX, &stop);
@@ -166,14 +167,14 @@ static void test_interrupt_and_marks(void)
         pthread_join(thread, NULL);
     } while (stop.kind == PENTA_STOP_INTERRUPT && stop.steps <= 1000 && ++tries < 20);
     CHECK(stop.kind == PENTA_STOP_INTERRUPT && stop.steps > 1000, "interrupted");
-    uint64_t before = penta_pvm_reg(vm, PENTA_PVM_A0);
+    uint64_t before = penta_pvm_register_get(vm, PENTA_PVM_A0);
     CHECK(penta_vm_mark(vm, 3, true) && !penta_vm_mark(vm, 4, true), "marks are at instructions");
     for (int i = 1; i <= 3; i++) {
         penta_vm_run(vm, UINT64_MAX, &stop);
         CHECK(stop.kind == PENTA_STOP_BREAK && stop.pc == 3, "stops before the marked instruction");
         CHECK(stop.steps == (i == 1 ? 1u : 3u), "and not again on it");
     }
-    CHECK(penta_pvm_reg(vm, PENTA_PVM_A0) == before + 3, "three rounds");
+    CHECK(penta_pvm_register_get(vm, PENTA_PVM_A0) == before + 3, "three rounds");
     penta_vm_mark(vm, 3, false);
     penta_vm_run(vm, 1000, &stop);
     CHECK(stop.kind == PENTA_STOP_FUEL && stop.steps == 1000, "fuel is exact");

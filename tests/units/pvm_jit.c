@@ -99,7 +99,7 @@ static void *calls(void *user)
         CHECK(vm && !strcmp(vm->engine->name, "jit"));
         penta_pvm_call(vm, 0, &i, 1);
         penta_vm_run(vm, UINT64_MAX, &stop);
-        CHECK(stop.kind == PENTA_STOP_HALT && penta_pvm_reg(vm, PENTA_PVM_A0) == i + 1);
+        CHECK(stop.kind == PENTA_STOP_HALT && penta_pvm_register_get(vm, PENTA_PVM_A0) == i + 1);
         penta_vm_free(vm);
     }
     return NULL;

@@ -268,7 +268,7 @@ static void gs_through_kernel(void)
             penta_vm_answer(vms[i], &answer, 1, &err);
             penta_vm_run(vms[i], UINT64_MAX, &stop);
             CHECK(stop.kind == PENTA_STOP_HALT);
-            CHECK(penta_pvm_reg(vms[i], PENTA_PVM_A0) == 10 * round + i + 5);
+            CHECK(penta_pvm_register_get(vms[i], PENTA_PVM_A0) == 10 * round + i + 5);
         }
     }
     for (int i = 0; i < 2; i++) penta_vm_free(vms[i]);

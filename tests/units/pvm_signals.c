@@ -217,7 +217,7 @@ static void *run_on(void *user)
 static void start_round(penta_vm *vm)
 {
     penta_pvm_call(vm, round_pc, NULL, 0);
-    penta_pvm_set_reg(vm, PENTA_PVM_A2, 7);
+    penta_pvm_register_set(vm, PENTA_PVM_A2, 7);
 }
 
 static void start_running(struct runner *r)
@@ -236,11 +236,11 @@ static void check_round(penta_vm *vm, penta_stop *stop)
         penta_vm_run(vm, 1, stop);
         if (stop->kind != PENTA_STOP_FUEL && stop->kind != PENTA_STOP_INTERRUPT) break;
     }
-    uint64_t a0 = penta_pvm_reg(vm, PENTA_PVM_A0), stored = 0;
-    CHECK(penta_vm_peek(vm, penta_pvm_reg(vm, PENTA_PVM_SP) - 8, &stored, 8));
+    uint64_t a0 = penta_pvm_register_get(vm, PENTA_PVM_A0), stored = 0;
+    CHECK(penta_vm_peek(vm, penta_pvm_register_get(vm, PENTA_PVM_SP) - 8, &stored, 8));
     CHECK(!a0 || stored == a0); /* 0: no round so far, and what an earlier call stored */
-    CHECK(penta_pvm_reg(vm, PENTA_PVM_A1) == a0 / 7);
-    CHECK(penta_pvm_reg(vm, PENTA_PVM_A3) == (uint64_t)(int64_t)(int32_t)(uint32_t)a0);
+    CHECK(penta_pvm_register_get(vm, PENTA_PVM_A1) == a0 / 7);
+    CHECK(penta_pvm_register_get(vm, PENTA_PVM_A3) == (uint64_t)(int64_t)(int32_t)(uint32_t)a0);
 }
 
 static void stop_running(struct runner *r)
@@ -326,7 +326,7 @@ static void interrupted_in_entry(void)
             penta_vm_run(entry.vm, UINT64_MAX, &stop);
         }
         CHECK(stop.kind == PENTA_STOP_HALT);
-        CHECK(penta_pvm_reg(entry.vm, PENTA_PVM_A0) == argument + 1);
+        CHECK(penta_pvm_register_get(entry.vm, PENTA_PVM_A0) == argument + 1);
         if (!entry.done) break;
     }
     CHECK(entry.wanted > 4); /* the entry has at least the test, the registers and a jump */
@@ -413,7 +413,7 @@ static void kept_until_run(void)
         pthread_join(thread, NULL);
         CHECK(w.first.kind == PENTA_STOP_HALT && w.polled == 1 && w.got == 2 && !w.trapped);
         CHECK(w.kept.kind == PENTA_STOP_INTERRUPT && w.kept.pc == once_pc);
-        CHECK(w.after.kind == PENTA_STOP_HALT && penta_pvm_reg(w.vm, PENTA_PVM_A0) == 2);
+        CHECK(w.after.kind == PENTA_STOP_HALT && penta_pvm_register_get(w.vm, PENTA_PVM_A0) == 2);
         close(w.pipe[0]);
         close(w.pipe[1]);
         penta_vm_free(w.vm);
@@ -647,7 +647,7 @@ static void call_until(penta_vm *vm, uint32_t pc, penta_stop_kind kind, uint64_t
     do penta_vm_run(vm, UINT64_MAX, &stop);
     while (stop.kind == PENTA_STOP_INTERRUPT);
     CHECK(stop.kind == kind);
-    if (kind == PENTA_STOP_HALT) CHECK(penta_pvm_reg(vm, PENTA_PVM_A0) == argument + 1);
+    if (kind == PENTA_STOP_HALT) CHECK(penta_pvm_register_get(vm, PENTA_PVM_A0) == argument + 1);
 }
 
 static void ask_for_a_while(penta_vm *vm)

@@ -309,7 +309,7 @@ static void marks_and_watches(const penta_module *m)
     CHECK(penta_debugger_mark(d, second, true) && penta_debugger_mark(d, stop.pc, true));
     CHECK(penta_debugger_marks(d, pcs, 4) == 2 && pcs[0] == stop.pc && pcs[1] == second);
     CHECK(penta_debugger_forward(d, UINT64_MAX, &stop, &err));
-    CHECK(stop.kind == PENTA_STOP_BREAK && stop.pc == second && !penta_debugger_hit(d));
+    CHECK(stop.kind == PENTA_STOP_BREAK && stop.pc == second && !penta_debugger_watch_hit(d));
     CHECK(penta_debugger_mark(d, second, false) && penta_debugger_marks(d, NULL, 0) == 1);
 
     CHECK(!penta_debugger_watch(d, "zzz", true, &err) &&
@@ -325,7 +325,7 @@ static void marks_and_watches(const penta_module *m)
     CHECK(penta_debugger_watch(d, "/registers/v0=0x7", true, &err));
     CHECK(penta_debugger_goto(d, 0, &stop, &err) && penta_debugger_forward(d, 100, &stop, &err));
     CHECK(stop.kind == PENTA_STOP_BREAK && penta_session_steps(s) == 1);
-    CHECK(penta_debugger_hit(d) && !strcmp(penta_debugger_hit(d), "/registers/v0=0x7"));
+    CHECK(penta_debugger_watch_hit(d) && !strcmp(penta_debugger_watch_hit(d), "/registers/v0=0x7"));
     CHECK(penta_debugger_watch_at(d, 1) && !penta_debugger_watch_at(d, 2));
     CHECK(penta_debugger_back(d, 9, &stop, &err) && !penta_session_steps(s));
     CHECK(!penta_debugger_goto(d, 99, &stop, &err) && !err.code && stop.kind == PENTA_STOP_HALT);
@@ -456,7 +456,7 @@ static void records(const penta_module *m, const penta_module *other)
     CHECK(penta_vm_save(penta_session_vm(s), &ends[0], &err));
     penta_debugger_free(d);
     CHECK(penta_session_finish(s, &stop, false, &report, &err));
-    penta_record *record = penta_record_open(writer_view(&text), &err);
+    penta_record *record = penta_record_new(writer_view(&text), &err);
     CHECK(record && penta_record_calls(record) == 1 && penta_record_is_of(record, m));
     CHECK(!penta_session_replay(other, NULL, record, &err) && err.code);
     penta_session *t = penta_session_replay(m, "interp", record, &err);
@@ -496,7 +496,7 @@ static void recorded_gas(const penta_module *m)
     CHECK(penta_vm_save(penta_session_vm(s), &ends[0], &err));
     CHECK(penta_session_finish(s, &stop, false, &report, &err));
     CHECK(contains(&text.out, "\"gas\":7"));
-    penta_record *record = penta_record_open(writer_view(&text), &err);
+    penta_record *record = penta_record_new(writer_view(&text), &err);
     penta_session *t = record ? penta_session_replay(m, "interp", record, &err) : NULL;
     CHECK(t);
     penta_session_run(t, UINT64_MAX, &stop);

@@ -394,7 +394,7 @@ class Container:
 
     def _read_program(self, module: Module) -> None:
         program = _c.types.penta_cvbc_program()
-        _c.call("get_program", module.handle, ctypes.byref(program))
+        _c.call("program_get", module.handle, ctypes.byref(program))
         self._code, self.entry = _c.taken(program.code), program.entry
         self.stack, self.variables = program.stack, program.variables
         self._strings = []

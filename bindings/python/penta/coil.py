@@ -123,7 +123,7 @@ def value(machine: Machine, number: int) -> int:
     """Of register V0 to V15."""
     if not 0 <= number < 16:
         raise IndexError(f"there is no register V{number}")
-    return int(lib.penta_coil_register(_machine(machine), number))
+    return int(lib.penta_coil_register_get(_machine(machine), number))
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def compilation(machine: Machine) -> Optional[Compilation]:
 
 def passes() -> List[str]:
     """Of the compiler, in their order."""
-    return words(lib.penta_coil_pass)
+    return words(lib.penta_coil_pass_name)
 
 
 def pass_text(machine: Machine, name: str) -> str:

@@ -103,7 +103,7 @@ class Debugger:
     @property
     def hit(self) -> Optional[str]:
         """The watch that stopped the last run."""
-        found = lib.penta_debugger_hit(self._handle)
+        found = lib.penta_debugger_watch_hit(self._handle)
         return found.decode() if found else None
 
     # ---- by name ----
@@ -164,7 +164,7 @@ class Debugger:
         number = ctypes.c_uint()
         raw = types.penta_point(kind=_KINDS.index(kind), what=text(what), condition=text(condition), log=text(log),
                                 ignore=word(ignore, "a number of hits"), disabled=disabled, once=once)
-        checked(lib.penta_debugger_add, self._handle, ctypes.byref(raw), ctypes.byref(number))
+        checked(lib.penta_debugger_point_add, self._handle, ctypes.byref(raw), ctypes.byref(number))
         return number.value
 
     def change(self, number: int, condition: Optional[str] = None, log: Optional[str] = None, ignore: int = 0,
@@ -172,17 +172,17 @@ class Debugger:
         """Condition, log, ignore and disabled of a point become these."""
         raw = types.penta_point(number=number, condition=text(condition), log=text(log),
                                 ignore=word(ignore, "a number of hits"), disabled=disabled)
-        checked(lib.penta_debugger_change, self._handle, ctypes.byref(raw))
+        checked(lib.penta_debugger_point_change, self._handle, ctypes.byref(raw))
 
     def remove(self, number: int) -> None:
-        if not lib.penta_debugger_remove(self._handle, number):
+        if not lib.penta_debugger_point_remove(self._handle, number):
             raise KeyError(number)
 
     @property
     def points(self) -> List[Point]:
         out: List[Point] = []
         while True:
-            raw = lib.penta_debugger_point(self._handle, len(out))
+            raw = lib.penta_debugger_point_at(self._handle, len(out))
             if not raw:
                 return out
             out.append(_point(raw.contents))
@@ -190,4 +190,4 @@ class Debugger:
     @property
     def stopped_by(self) -> Optional[int]:
         """The number of the point that stopped the last run."""
-        return lib.penta_debugger_stopped_by(self._handle) or None
+        return lib.penta_debugger_point_hit(self._handle) or None

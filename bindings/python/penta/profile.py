@@ -74,7 +74,7 @@ class Profile:
         """Parents come before their children."""
         out: List[Path] = []
         raw = types.penta_path()
-        while lib.penta_profile_path(self._handle, len(out), ctypes.byref(raw)):
+        while lib.penta_profile_path_at(self._handle, len(out), ctypes.byref(raw)):
             out.append(Path(None if raw.parent == _NONE else raw.parent, None if raw.function == _NONE else raw.function,
                             raw.calls, raw.executions, raw.cost))
         return out

@@ -88,18 +88,18 @@ class Machine(AnyMachine):
     # ---- state ----
 
     def register(self, name: str) -> int:
-        return int(lib.penta_pvm_reg(self._handle, REGISTERS[name]))
+        return int(lib.penta_pvm_register_get(self._handle, REGISTERS[name]))
 
     def set_register(self, name: str, value: int) -> None:
-        lib.penta_pvm_set_reg(self._handle, REGISTERS[name], word(value, "a register", signed=True))
+        lib.penta_pvm_register_set(self._handle, REGISTERS[name], word(value, "a register", signed=True))
 
     @property
     def gas(self) -> int:
-        return int(lib.penta_pvm_gas(self._handle))
+        return int(lib.penta_pvm_gas_get(self._handle))
 
     @gas.setter
     def gas(self, value: int) -> None:
-        if value >= 2**63 or not lib.penta_pvm_set_gas(self._handle, value):
+        if value >= 2**63 or not lib.penta_pvm_gas_set(self._handle, value):
             raise ValueError(f"gas cannot be {value}, or the machine is not metered")
 
     def readable(self, address: int, size: int) -> bool:

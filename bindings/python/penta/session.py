@@ -416,7 +416,7 @@ class Replay(Session):
 
     def __init__(self, module: "Module", recorded: Buffer, engine: Optional[str] = None) -> None:
         view = View(recorded)
-        self._record: int = checked(lib.penta_record_open, view.bytes)
+        self._record: int = checked(lib.penta_record_new, view.bytes)
         self.module = module
         self._failure = []
         self._options = {}

@@ -67,11 +67,11 @@ static void draw_block(struct writer *w, const penta_module *module, const penta
 void graph_blocks(struct writer *w, const penta_module *module, const penta_structure *s,
                   size_t function)
 {
-    const penta_function *f = penta_structure_function(s, function);
+    const penta_function *f = penta_structure_function_at(s, function);
     struct drawing d = {w, f->first_block, f->blocks};
     graph_head(w, f->name);
     for (size_t i = d.first; i < d.first + d.count; i++)
-        draw_block(w, module, penta_structure_block(s, i), i);
+        draw_block(w, module, penta_structure_block_at(s, i), i);
     for (size_t i = d.first; i < d.first + d.count; i++) penta_structure_edges(s, i, draw_edge, &d);
     writer_text(w, "}\n");
 }
@@ -110,7 +110,7 @@ bool graph_calls(struct writer *w, const char *name, const penta_structure *s)
     penta_structure_calls(s, take_call, &p);
     if (p.count) qsort(p.items, p.count, sizeof *p.items, pair_order);
     graph_head(w, name);
-    for (size_t i = 0; (f = penta_structure_function(s, i)); i++) {
+    for (size_t i = 0; (f = penta_structure_function_at(s, i)); i++) {
         writer_print(w, "  f%zu [label=\"", i);
         graph_quoted(w, bytes_of(f->name));
         writer_text(w, "\"];\n");

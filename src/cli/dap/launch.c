@@ -162,7 +162,7 @@ static bool open_record(struct dap *d, const struct json_object *args, penta_err
     penta_buffer text = {0};
     if (!path) return error_at(err, BASE_OPTION_VALUE, 0, "the argument 'record' is missing");
     if (d->io->file(d->io->user, path, &text, err))
-        d->record = penta_record_open((penta_bytes){text.data, text.size}, err);
+        d->record = penta_record_new((penta_bytes){text.data, text.size}, err);
     penta_buffer_free(&text);
     if (d->record)
         d->session = penta_session_replay(d->module, dap_text(args, "engine"), d->record, err);

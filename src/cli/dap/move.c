@@ -47,7 +47,7 @@ void dap_stopped(struct dap *d, const char *reason)
                                          [DAP_FUNCTION] = "function breakpoint",
                                          [DAP_INSTRUCTION] = "instruction breakpoint",
                                          [DAP_DATA] = "data breakpoint"};
-    struct stopped s = {.reason = reason, .point = penta_debugger_stopped_by(d->debugger)};
+    struct stopped s = {.reason = reason, .point = penta_debugger_point_hit(d->debugger)};
     const penta_vm *vm = penta_session_vm(d->session);
     const char *detail = penta_vm_detail_name(vm, &d->stop);
     const struct dap_point *point = point_of(d, s.point);

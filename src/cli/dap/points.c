@@ -13,7 +13,7 @@ static void remove_group(struct dap *d, enum dap_group group, const char *source
     for (size_t i = d->point_count; i--;) {
         struct dap_point *p = &d->points[i];
         if (p->group != group || (source && strcmp(source, p->source))) continue;
-        penta_debugger_remove(d->debugger, p->number);
+        penta_debugger_point_remove(d->debugger, p->number);
         free(p->source);
         memmove(p, p + 1, (--d->point_count - i) * sizeof *p);
     }
@@ -36,7 +36,7 @@ static bool read_hits(const char *text, uint64_t *ignore, penta_error *err)
 static const penta_point *dap_points_added(const struct dap *d, unsigned number)
 {
     const penta_point *p;
-    for (size_t i = 0; (p = penta_debugger_point(d->debugger, i)); i++)
+    for (size_t i = 0; (p = penta_debugger_point_at(d->debugger, i)); i++)
         if (p->number == number) return p;
     return NULL;
 }
@@ -62,7 +62,7 @@ static void dap_points_add(struct dap *d, struct json *j, penta_point point, enu
     point.disabled = d->no_debug;
     bool ok = !err.code && (!hits || !*hits || read_hits(hits, &point.ignore, &err)) &&
               ARRAY_GROW(d->points, d->point_capacity, d->point_count, &err) &&
-              penta_debugger_add(d->debugger, &point, &number, &err);
+              penta_debugger_point_add(d->debugger, &point, &number, &err);
     if (ok)
         d->points[d->point_count++] =
             (struct dap_point){number, group, source ? strdup(source) : NULL};
@@ -163,9 +163,10 @@ static bool data_id(struct dap *d, const struct json_object *args, struct writer
 static bool can_watch(struct dap *d, penta_point_kind kind, const char *what, penta_error *err)
 {
     unsigned number;
-    if (!penta_debugger_add(d->debugger, &(penta_point){.kind = kind, .what = what}, &number, err))
+    if (!penta_debugger_point_add(d->debugger, &(penta_point){.kind = kind, .what = what}, &number,
+                                  err))
         return false;
-    return penta_debugger_remove(d->debugger, number);
+    return penta_debugger_point_remove(d->debugger, number);
 }
 
 void dap_dataBreakpointInfo(struct dap *d, struct dap_answer *a)

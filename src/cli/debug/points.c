@@ -54,14 +54,14 @@ static void print_point(struct shell *s, const penta_point *p)
 void point_list(struct shell *s, bool breaks, bool watches)
 {
     const penta_point *p;
-    for (size_t i = 0; (p = penta_debugger_point(s->debugger, i)); i++)
+    for (size_t i = 0; (p = penta_debugger_point_at(s->debugger, i)); i++)
         if (p->kind == PENTA_POINT_BREAK ? breaks : watches) print_point(s, p);
 }
 
 static const penta_point *point_of(struct shell *s, unsigned number)
 {
     const penta_point *p;
-    for (size_t i = 0; (p = penta_debugger_point(s->debugger, i)); i++)
+    for (size_t i = 0; (p = penta_debugger_point_at(s->debugger, i)); i++)
         if (p->number == number) return p;
     return NULL;
 }
@@ -70,7 +70,7 @@ static void shell_points_add(struct shell *s, const penta_point *point)
 {
     unsigned number;
     penta_error err = {0};
-    if (penta_debugger_add(s->debugger, point, &number, &err))
+    if (penta_debugger_point_add(s->debugger, point, &number, &err))
         print_point(s, point_of(s, number));
     else
         shell_error(s, &err);
@@ -158,7 +158,7 @@ static const penta_point *read_point(struct shell *s, const char **rest)
 static void shell_points_change(struct shell *s, const penta_point *point)
 {
     penta_error err = {0};
-    if (penta_debugger_change(s->debugger, point, &err))
+    if (penta_debugger_point_change(s->debugger, point, &err))
         print_point(s, point_of(s, point->number));
     else
         shell_error(s, &err);
@@ -202,18 +202,18 @@ void do_delete(struct shell *s, const char *rest)
     uint64_t number, pc;
     penta_error err = {0};
     if (!*rest) {
-        while ((p = penta_debugger_point(s->debugger, 0)))
-            penta_debugger_remove(s->debugger, p->number);
+        while ((p = penta_debugger_point_at(s->debugger, 0)))
+            penta_debugger_point_remove(s->debugger, p->number);
         return;
     }
     if (number_parse(rest, &number) && number <= UINT32_MAX &&
-        penta_debugger_remove(s->debugger, (unsigned)number))
+        penta_debugger_point_remove(s->debugger, (unsigned)number))
         return;
     bool place = penta_find_code(s->machine.in.module, rest, &pc, &err);
-    for (size_t i = 0; (p = penta_debugger_point(s->debugger, i)); i++) {
+    for (size_t i = 0; (p = penta_debugger_point_at(s->debugger, i)); i++) {
         if (strcmp(p->what, rest) && (!place || p->kind != PENTA_POINT_BREAK || p->pc != pc))
             continue;
-        penta_debugger_remove(s->debugger, p->number);
+        penta_debugger_point_remove(s->debugger, p->number);
         return;
     }
     writer_text(&s->cli->out, "no such breakpoint or watch; info breaks lists them\n");

@@ -81,10 +81,10 @@ bool shell_insn(struct shell *s, uint64_t pc, struct writer *out)
 void shell_where(struct shell *s)
 {
     struct writer *out = &s->cli->out;
-    const char *hit = penta_debugger_hit(s->debugger);
-    unsigned number = penta_debugger_stopped_by(s->debugger);
+    const char *hit = penta_debugger_watch_hit(s->debugger);
+    unsigned number = penta_debugger_point_hit(s->debugger);
     const penta_point *p = NULL;
-    for (size_t i = 0; number && (p = penta_debugger_point(s->debugger, i)); i++)
+    for (size_t i = 0; number && (p = penta_debugger_point_at(s->debugger, i)); i++)
         if (p->number == number) break;
     penta_point_kind kind = PENTA_POINT_WATCH;
     if (p && p->kind != PENTA_POINT_BREAK) {

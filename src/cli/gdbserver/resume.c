@@ -10,7 +10,7 @@
 static bool is_disabled(const struct stub *s, unsigned number)
 {
     const penta_point *p;
-    for (size_t i = 0; (p = penta_debugger_point(s->shell.debugger, i)); i++)
+    for (size_t i = 0; (p = penta_debugger_point_at(s->shell.debugger, i)); i++)
         if (p->number == number) return p->disabled;
     return true;
 }
@@ -20,7 +20,7 @@ static void forget_disabled(struct stub *s)
     size_t kept = 0;
     for (size_t i = 0; i < s->watch_count; i++) {
         if (is_disabled(s, s->watches[i].number))
-            penta_debugger_remove(s->shell.debugger, s->watches[i].number);
+            penta_debugger_point_remove(s->shell.debugger, s->watches[i].number);
         else
             s->watches[kept++] = s->watches[i];
     }
@@ -39,7 +39,7 @@ static bool add_watch(struct stub *s, char type, uint64_t address, uint64_t size
     if (s->watch_count == STUB_WATCHES) return false;
     snprintf(what, sizeof what, "0x%" PRIx64 ":%" PRIu64, address, size);
     penta_point point = {.kind = kinds[(unsigned char)type], .what = what};
-    if (!penta_debugger_add(s->shell.debugger, &point, &w.number, &err)) return false;
+    if (!penta_debugger_point_add(s->shell.debugger, &point, &w.number, &err)) return false;
     s->watches[s->watch_count++] = w;
     return true;
 }
@@ -53,7 +53,7 @@ static bool set_watch(struct stub *s, bool on, char type, uint64_t address, uint
         const struct stub_watch *w = &s->watches[i];
         if (w->type != type || w->address != address || w->size != size) continue;
         penta_point point = {.number = w->number, .disabled = !on};
-        return penta_debugger_change(s->shell.debugger, &point, &err);
+        return penta_debugger_point_change(s->shell.debugger, &point, &err);
     }
     return !on || add_watch(s, type, address, size);
 }
@@ -70,7 +70,7 @@ bool stub_point(struct stub *s, bool on, char type, uint64_t address, uint64_t s
 static const struct stub_watch *stopping_watch(const struct stub *s)
 {
     if (s->stopping) return s->stopping;
-    unsigned number = penta_debugger_stopped_by(s->shell.debugger);
+    unsigned number = penta_debugger_point_hit(s->shell.debugger);
     for (size_t i = 0; number && i < s->watch_count; i++)
         if (s->watches[i].number == number) return &s->watches[i];
     return NULL;
@@ -79,10 +79,10 @@ static const struct stub_watch *stopping_watch(const struct stub *s)
 /* The point of a monitor command that stopped the run, or NULL. */
 static const penta_point *own_point(const struct stub *s)
 {
-    unsigned number = penta_debugger_stopped_by(s->shell.debugger);
+    unsigned number = penta_debugger_point_hit(s->shell.debugger);
     const penta_point *p = NULL;
     if (stopping_watch(s)) return NULL;
-    for (size_t i = 0; number && (p = penta_debugger_point(s->shell.debugger, i)); i++)
+    for (size_t i = 0; number && (p = penta_debugger_point_at(s->shell.debugger, i)); i++)
         if (p->number == number) return p;
     return NULL;
 }

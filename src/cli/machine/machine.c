@@ -168,7 +168,7 @@ static void open_replay(struct cli *c, struct machine *m)
     struct input text;
     penta_error err = {0};
     if (!input_read(c, path, &text)) return;
-    m->record = penta_record_open(input_bytes(&text), &err);
+    m->record = penta_record_new(input_bytes(&text), &err);
     input_close(&text);
     if (!m->record) {
         cli_error(c, path, &err);

@@ -257,7 +257,7 @@ bool cvbc_get_bytecode(const cvbc_file *file, const vm_instruction_t **code, siz
 {
     penta_cvbc_program program;
     penta_error err;
-    if (!penta_cvbc_get_program(file->module, &program, &err)) return false;
+    if (!penta_cvbc_program_get(file->module, &program, &err)) return false;
     *code = (const vm_instruction_t *)program.code.data; /* packed, so any alignment will do */
     *count = program.count;
     if (entry) *entry = program.entry;

@@ -67,7 +67,7 @@ static cvbc_status machine_begin(cockpit_vm *vm)
     cvbc_core_metadata_t core;
     machine_unload(vm);
     cvbc_get_metadata(vm->file, &core);
-    if (!penta_cvbc_get_program(vm->file->module, &vm->program, &err)) return status_of(&err);
+    if (!penta_cvbc_program_get(vm->file->module, &vm->program, &err)) return status_of(&err);
     vm->vm = penta_vm_new(vm->file->module, NULL, &all, 1, NULL, &err);
     if (vm->vm) vm->board = penta_cvbc_simulator_new(false, &hal, &err);
     if (!vm->board) {

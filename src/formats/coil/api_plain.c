@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "penta/coil.h"
 
-const char *penta_coil_pass(size_t number)
+const char *penta_coil_pass_name(size_t number)
 {
     (void)number;
     return NULL;

@@ -362,7 +362,7 @@ bool penta_cvbc_tbs(const penta_module *module, uint8_t out[40], penta_error *er
     return true;
 }
 
-bool penta_cvbc_get_program(const penta_module *module, penta_cvbc_program *out, penta_error *err)
+bool penta_cvbc_program_get(const penta_module *module, penta_cvbc_program *out, penta_error *err)
 {
     const struct cvbc_opened *o = module_verified(module, err);
     if (!o) return false;

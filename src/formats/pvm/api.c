@@ -75,19 +75,19 @@ bool penta_pvm_call(penta_vm *base, uint32_t pc, const uint64_t *args, size_t co
 void penta_pvm_jump(penta_vm *vm, uint32_t pc) { pvm_vm_jump(pvm_machine_of(vm), pc); }
 void penta_pvm_end_call(penta_vm *vm) { pvm_machine_of(vm)->on_answer = CALL_ENDS; }
 
-uint64_t penta_pvm_reg(const penta_vm *vm, unsigned reg)
+uint64_t penta_pvm_register_get(const penta_vm *vm, unsigned reg)
 {
     return reg < PVM_REGISTERS ? pvm_vm_const(vm)->state->regs[reg] : 0;
 }
 
-bool penta_pvm_set_reg(penta_vm *vm, unsigned reg, uint64_t value)
+bool penta_pvm_register_set(penta_vm *vm, unsigned reg, uint64_t value)
 {
     return pvm_vm_set_reg(pvm_machine_of(vm), reg, value);
 }
 
-int64_t penta_pvm_gas(const penta_vm *vm) { return pvm_vm_const(vm)->state->gas; }
+int64_t penta_pvm_gas_get(const penta_vm *vm) { return pvm_vm_const(vm)->state->gas; }
 
-bool penta_pvm_set_gas(penta_vm *vm, int64_t gas)
+bool penta_pvm_gas_set(penta_vm *vm, int64_t gas)
 {
     if (gas < 0 || !pvm_machine_of(vm)->metered) return false;
     pvm_machine_of(vm)->gas_refilled += (uint64_t)gas - (uint64_t)pvm_machine_of(vm)->state->gas;

@@ -249,7 +249,7 @@ bool penta_profile_at(const penta_profile *p, uint64_t pc, uint64_t *executions,
     return true;
 }
 
-bool penta_profile_path(const penta_profile *p, size_t i, penta_path *path)
+bool penta_profile_path_at(const penta_profile *p, size_t i, penta_path *path)
 {
     if (i >= p->path_count) return false;
     *path = p->paths[i];

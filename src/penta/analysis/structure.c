@@ -28,12 +28,12 @@ void penta_structure_free(penta_structure *s)
     free(s);
 }
 
-const penta_function *penta_structure_function(const penta_structure *s, size_t i)
+const penta_function *penta_structure_function_at(const penta_structure *s, size_t i)
 {
     return i < s->map->function_count ? &s->map->functions[i] : NULL;
 }
 
-const penta_block *penta_structure_block(const penta_structure *s, size_t i)
+const penta_block *penta_structure_block_at(const penta_structure *s, size_t i)
 {
     return i < s->map->block_count ? &s->map->blocks[i] : NULL;
 }

@@ -134,7 +134,7 @@ bool points_met(struct penta_debugger *d)
 void points_ended(struct penta_debugger *d)
 {
     const struct point *p = points_find(d, d->stopped_by);
-    if (p && p->info.once) penta_debugger_remove(d, p->info.number);
+    if (p && p->info.once) penta_debugger_point_remove(d, p->info.number);
 }
 
 /* ---- the list ---- */
@@ -194,8 +194,8 @@ static bool open_point(struct penta_debugger *d, struct point *p, penta_error *e
                     (unsigned long long)p->info.pc);
 }
 
-bool penta_debugger_add(penta_debugger *d, const penta_point *point, unsigned *number,
-                        penta_error *err)
+bool penta_debugger_point_add(penta_debugger *d, const penta_point *point, unsigned *number,
+                              penta_error *err)
 {
     *err = (penta_error){0};
     *number = 0;
@@ -216,7 +216,7 @@ bool penta_debugger_add(penta_debugger *d, const penta_point *point, unsigned *n
     return true;
 }
 
-bool penta_debugger_change(penta_debugger *d, const penta_point *point, penta_error *err)
+bool penta_debugger_point_change(penta_debugger *d, const penta_point *point, penta_error *err)
 {
     *err = (penta_error){0};
     struct point *p = points_find(d, point->number);
@@ -238,7 +238,7 @@ bool penta_debugger_change(penta_debugger *d, const penta_point *point, penta_er
     return true;
 }
 
-bool penta_debugger_remove(penta_debugger *d, unsigned number)
+bool penta_debugger_point_remove(penta_debugger *d, unsigned number)
 {
     struct point *p = points_find(d, number);
     if (!p) return false;
@@ -250,12 +250,12 @@ bool penta_debugger_remove(penta_debugger *d, unsigned number)
     return true;
 }
 
-const penta_point *penta_debugger_point(const penta_debugger *d, size_t i)
+const penta_point *penta_debugger_point_at(const penta_debugger *d, size_t i)
 {
     return i < d->point_count ? &d->points[i].info : NULL;
 }
 
-unsigned penta_debugger_stopped_by(const penta_debugger *d) { return d->stopped_by; }
+unsigned penta_debugger_point_hit(const penta_debugger *d) { return d->stopped_by; }
 
 void penta_debugger_on_log(penta_debugger *d, penta_log_report *report, void *user)
 {

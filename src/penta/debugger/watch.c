@@ -262,4 +262,4 @@ const char *penta_debugger_watch_at(const penta_debugger *d, size_t i)
     return i < d->watch_count ? d->watches[i]->what : NULL;
 }
 
-const char *penta_debugger_hit(const penta_debugger *d) { return d->hit; }
+const char *penta_debugger_watch_hit(const penta_debugger *d) { return d->hit; }

@@ -328,7 +328,7 @@ static bool read_line(struct record_reader *r, penta_bytes text)
     return ok;
 }
 
-penta_record *penta_record_open(penta_bytes text, penta_error *err)
+penta_record *penta_record_new(penta_bytes text, penta_error *err)
 {
     *err = (penta_error){0};
     penta_record *record = calloc(1, sizeof *record);

@@ -36,10 +36,10 @@ static void try_structure(const void *user, struct outcome *o)
         return;
     }
     take(o, penta_structure_json(s, &out, &err), &out, &err);
-    const penta_function *f = penta_structure_function(s, 0);
+    const penta_function *f = penta_structure_function_at(s, 0);
     if (f && outcome_ok(o, penta_structure_named(s, f->name, &number, &err), &err))
         outcome_bytes(o, &number, sizeof number);
-    for (size_t i = 0; penta_structure_block(s, i); i++) penta_structure_edges(s, i, edge, o);
+    for (size_t i = 0; penta_structure_block_at(s, i); i++) penta_structure_edges(s, i, edge, o);
     penta_structure_calls(s, call, o);
     take(o, penta_structure_arrows_json(s, 0, UINT64_MAX, 8, &out, &err), &out, &err);
     penta_structure_free(s);

@@ -56,7 +56,7 @@ static void try_parts(const void *user, struct outcome *o)
     if (outcome_ok(o, penta_cvbc_part(m, "bytecode", &part, &err), &err))
         outcome_bytes(o, part.data, part.size);
     if (outcome_ok(o, penta_cvbc_tbs(m, tbs, &err), &err)) outcome_bytes(o, tbs, sizeof tbs);
-    if (outcome_ok(o, penta_cvbc_get_program(m, &program, &err), &err))
+    if (outcome_ok(o, penta_cvbc_program_get(m, &program, &err), &err))
         outcome_bytes(o, program.code.data, program.code.size);
     penta_close(m);
 }
@@ -117,7 +117,7 @@ static void try_build(const void *user, struct outcome *o)
     penta_cvbc_builder *b = penta_cvbc_builder_new(&err);
     penta_cvbc_program program;
     if (!outcome_ok(o, b, &err)) return;
-    bool ok = penta_cvbc_get_program(g->module, &program, &err) &&
+    bool ok = penta_cvbc_program_get(g->module, &program, &err) &&
               penta_cvbc_builder_code(b, program.code, &err);
     penta_bytes text;
     for (size_t i = 0; ok && penta_cvbc_string(g->module, i, &text); i++)

@@ -110,9 +110,9 @@ static void add_points(struct outcome *o, penta_debugger *d, const char *place)
     penta_error err = {0};
     unsigned number = 0;
     for (size_t i = 0; i < sizeof points / sizeof *points && o->ok; i++)
-        outcome_ok(o, penta_debugger_add(d, &points[i], &number, &err), &err);
+        outcome_ok(o, penta_debugger_point_add(d, &points[i], &number, &err), &err);
     penta_point changed = {.number = 1, .condition = "executed > 1"};
-    if (o->ok) outcome_ok(o, penta_debugger_change(d, &changed, &err), &err);
+    if (o->ok) outcome_ok(o, penta_debugger_point_change(d, &changed, &err), &err);
 }
 
 /* Motions over points, each of which may find the end of the program or no memory. */

@@ -295,7 +295,7 @@ static void try_record(const void *user, struct outcome *o)
     ok = ok && outcome_ok(o, writer_ok(&lines, &err), &err) && !penta_session_failure(s);
     penta_session_free(s);
     hook_pause(); /* json-c uses what it could not allocate */
-    penta_record *record = ok ? penta_record_open(writer_view(&lines), &err) : NULL;
+    penta_record *record = ok ? penta_record_new(writer_view(&lines), &err) : NULL;
     hook_resume();
     if (ok && outcome_ok(o, record, &err)) {
         s = penta_session_replay(g->module, g->engine, record, &err);

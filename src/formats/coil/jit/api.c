@@ -9,7 +9,7 @@
 static const char *const own[] = {"lower", "inline"};
 enum { OWN = sizeof own / sizeof *own };
 
-const char *penta_coil_pass(size_t number)
+const char *penta_coil_pass_name(size_t number)
 {
     if (number < OWN) return own[number];
     for (size_t i = 0; ssa_passes[i].name; i++)
@@ -66,8 +66,8 @@ bool penta_coil_pass_text(const penta_vm *vm, const char *pass, penta_buffer *ou
     const struct coil_jit *j = jit_compiled(vm);
     size_t n = 0;
     *err = (penta_error){0};
-    while (penta_coil_pass(n) && strcmp(penta_coil_pass(n), pass)) n++;
-    if (!penta_coil_pass(n))
+    while (penta_coil_pass_name(n) && strcmp(penta_coil_pass_name(n), pass)) n++;
+    if (!penta_coil_pass_name(n))
         return error_at(err, BASE_OPTION_VALUE, 0, "no pass is called '%.20s'", pass);
     if (!j || !j->code)
         return error_at(err, BASE_UNSUPPORTED, 0, "the machine has no compiled code");

@@ -180,7 +180,7 @@ penta_module *penta_coil_builder_finish(penta_coil_builder *b, penta_report *rep
     return m;
 }
 
-uint64_t penta_coil_register(const penta_vm *vm, unsigned number)
+uint64_t penta_coil_register_get(const penta_vm *vm, unsigned number)
 {
     if (vm->module->driver != &coil_driver || number >= COIL_REGISTERS) return 0;
     return ((const struct coil_vm *)vm)->v[number];

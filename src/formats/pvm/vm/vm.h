@@ -117,7 +117,7 @@ struct pvm_vm {
     uint32_t host_number; /* the number of the call that waits */
     char *host_name;      /* a buffer for the name of a host call */
     int64_t gas_start;
-    uint64_t gas_refilled; /* the sum of what penta_pvm_set_gas has added, modulo 2^64 */
+    uint64_t gas_refilled; /* the sum of what penta_pvm_gas_set has added, modulo 2^64 */
     struct pvm_layout layout;
     uint64_t heap_size;
     struct pvm_call *calls; /* the calls to make, from next_call on */
