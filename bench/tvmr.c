@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "bench.h"
 #include "core/driver.h"
-#include "tvmr/kernels/kernels.h"
+#include "tvmr/vm/ops.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "penta/profile.h"
 #include "penta/tvmr.h"
 #include "tvmr/kernels/elements.h"
-#include "tvmr/kernels/kernels.h"
+#include "tvmr/vm/ops.h"
 #include "tvmr/host/script.h"
 #include "tvmr/host/domain_state.h"
 #include <signal.h>

@@ -168,7 +168,7 @@ struct user_extension {
 };
 
 /* Runs an instruction of such an extension. Decoding has found the extension, and extensions are never removed. */
-HANDLER(user)
+static HANDLER(user)
 {
     static const enum tvmr_result results[] = {TVMR_NEXT, TVMR_HALTED, TVMR_FAILED};
     const struct user_extension *e =

@@ -104,7 +104,7 @@ struct tvmr_op {
     const char *text;  /* of the core: the places of operands in text; NULL for extensions */
     uint32_t base;     /* of the core: the operand bytes before operands are filled in */
     enum tvmr_pattern pattern;
-    tvmr_handler *run;  /* NULL when the opcode is reserved */
+    tvmr_handler *run;  /* of an instruction that a C program adds; NULL for others */
     const char *domain; /* the domain operation that it yields, or NULL */
     const char *fields; /* the fields of the domain operation */
     const char *meaning;
@@ -126,6 +126,9 @@ struct tvmr_extension {
     size_t type_count;
     uint64_t manifest; /* the checksum of the manifest that it is from; 0 for none */
 };
+
+/* Tells whether it has only a number and a name. */
+static inline bool tvmr_op_reserved(const struct tvmr_op *op) { return !op->ext && !op->mnemonic; }
 
 extern const struct tvmr_extension tvmr_standard[]; /* the core first; ends with a NULL name */
 const struct tvmr_extension *tvmr_extension_at(size_t i); /* NULL after the last; the core first */

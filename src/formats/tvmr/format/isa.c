@@ -1,6 +1,6 @@
 /* Makes the tables of isa.def and of the files in extensions/, and finds their rows. */
 #include "core/describe.h"
-#include "tvmr/vm/ops.h"
+#include "tvmr/tvmr.h"
 #include <ctype.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -11,8 +11,7 @@
 
 static const struct tvmr_op core_ops[] = {
 #define CORE(code, name, mnemonic, bytes, base, text, handler, meaning)                            \
-    {0,    code, #name,  mnemonic, bytes, text, base, TVMR_PATTERN_CUSTOM, TVMR_HANDLER(handler),  \
-     NULL, NULL, meaning},
+    {0, code, #name, mnemonic, bytes, text, base, TVMR_PATTERN_CUSTOM, NULL, NULL, NULL, meaning},
 #include "tvmr/isa.def"
 };
 
@@ -43,11 +42,10 @@ static const struct tvmr_op *const core_cells[TVMR_GROUPS][NUMBERS] = {
 /* ---- extensions: opcodes count from 0, so a row's number is its opcode ---- */
 
 #define OP(code, name, pattern, bytes, handler, meaning)                                           \
-    {EXT,  code, #name,  NULL, bytes, NULL, 0, TVMR_PATTERN_##pattern, TVMR_HANDLER(handler),      \
-     NULL, NULL, meaning},
+    {EXT, code, #name, NULL, bytes, NULL, 0, TVMR_PATTERN_##pattern, NULL, NULL, NULL, meaning},
 #define YIELD(code, name, pattern, bytes, handler, domain, fields, meaning)                        \
-    {EXT,     code,   #name,  NULL, bytes, NULL, 0, TVMR_PATTERN_##pattern, TVMR_HANDLER(handler), \
-     #domain, fields, meaning},
+    {EXT,  code,    #name,  NULL,   bytes, NULL, 0, TVMR_PATTERN_##pattern,                        \
+     NULL, #domain, fields, meaning},
 #define EXT TVMR_ID_TENSOR
 static const struct tvmr_op ops_TENSOR[] = {
 #include "tvmr/extensions/tensor.def"

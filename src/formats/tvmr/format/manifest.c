@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/codec/checksum.h"
 #include "text/script.h"
-#include "tvmr/vm/ops.h"
+#include "tvmr/tvmr.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,7 +172,7 @@ static bool read_instruction(struct reading *r, penta_bytes statement)
     if (r->out->count > UINT16_MAX || !ARRAY_RESERVE(r->ops, r->capacity, r->out->count + 1))
         return error_at(&r->in.why, BASE_LIMIT, 0, "too many instructions");
     struct tvmr_op *op = &r->ops[r->out->count];
-    *op = (struct tvmr_op){.ext = r->out->id, .opcode = (uint16_t)r->out->count, .run = op_yield};
+    *op = (struct tvmr_op){.ext = r->out->id, .opcode = (uint16_t)r->out->count};
     r->out->count++;
     op->name = read_name(r, MNEMONIC_MAX, &word);
     if (!op->name) return false;

@@ -74,7 +74,8 @@ static struct found *found_at(struct program *g, uint32_t key)
 /* Tells whether the core has an instruction. Upstream only reserves MATMUL. */
 static bool has_core_op(const struct tvmr_module *m, const struct tvmr_op *op)
 {
-    return op && op->run && (m->profile == TVMR_PROFILE_PENTA || op->opcode != TVMR_OP_MATMUL);
+    return op && !tvmr_op_reserved(op) &&
+           (m->profile == TVMR_PROFILE_PENTA || op->opcode != TVMR_OP_MATMUL);
 }
 
 /* Fills the entry of an instruction, and checks its extension once. */

@@ -4,7 +4,6 @@
 #include "base/json/json_write.h"
 #include "base/table/table.h"
 #include "tvmr/format/weights.h"
-#include "tvmr/vm/vm.h"
 #include <stdlib.h>
 
 static struct tvmr_signal signal_at(const struct tvmr_entry *e, size_t i)

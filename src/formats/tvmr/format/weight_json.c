@@ -3,7 +3,6 @@
 #include "base/json/json_read.h"
 #include "base/utf8.h"
 #include "tvmr/format/weights.h"
-#include "tvmr/vm/vm.h"
 
 struct reading {
     struct writer dims, signals, temps;

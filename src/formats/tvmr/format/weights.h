@@ -7,6 +7,16 @@
 
 enum { TVMW_VERSION = 1, TVMW_HEAD = 8, TVMW_SUM = 8, TVMW_ENTRY_MIN = 3 };
 
+struct tvmr_signal { /* a weight */
+    int8_t polarity;
+    uint8_t magnitude;
+};
+static inline int32_t tvmr_value(struct tvmr_signal s) { return s.polarity * s.magnitude; }
+struct tvmr_signal tvmr_signal_of(int32_t value);
+
+enum tvmr_temperature { TVMR_HOT, TVMR_WARM, TVMR_COOL, TVMR_COLD };
+extern const uint8_t tvmr_conductance[4], tvmr_threshold[4];
+
 /* Reads the next entry, which points into the file. False with an error. */
 bool tvmr_entry_read(struct reader *r, struct tvmr_entry *e);
 bool tvmr_weights_sum_good(penta_bytes file); /* the file has at least a head and a sum */

@@ -1,7 +1,8 @@
 /* Loops over whole tensors, with one set for each instruction set: tvmr_elements[vm->kernels]. Sources and
  * destination do not overlap, but both sources may be the same. */
 #pragma once
-#include "tvmr/vm/vm.h"
+#include "tvmr/format/weights.h"
+#include "tvmr/kernels/arithmetic.h"
 
 struct tvmr_elements {
 #define UNARY(name, ...)                                                                           \

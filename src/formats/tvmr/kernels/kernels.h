@@ -1,4 +1,4 @@
-/* Products of ternary weights with vectors. product.c has the definition in plain C. The kernels give the same numbers
+/* Products of ternary weights with vectors. vm/product.c has the definition in plain C. The kernels give the same numbers
  * faster, from weights that are prepared once and kept until they change.
  *
  * Without gates, weights become codes, w + offset, which are unsigned for the multiply-add of bytes:
@@ -23,7 +23,7 @@
  * second quotient is the upper half of a 16-bit product. An input is a row of blocks for 32 columns
  * each: per part the four versions of a, then (CORE) the rests b of three, then signs. */
 #pragma once
-#include "tvmr/vm/ops.h"
+#include "tvmr/format/weights.h"
 
 enum tvmr_kernels { TVMR_KERNELS_PLAIN, TVMR_KERNELS_AVX2, TVMR_KERNELS_AVX512 };
 enum tvmr_form {
@@ -57,24 +57,6 @@ struct tvmr_input {  /* a vector in the form that a kernel reads */
     int64_t sum;
 };
 
-struct tvmr_prepared {
-    struct tvmr_weights weights[3]; /* indexed by enum tvmr_gate */
-    bool made[3];
-    struct tvmr_input input;
-};
-
-/* Finds the kernels with this name: "plain", "avx2" or "avx512", or the best ones for "auto" and NULL. -1 when the
- * name is unknown, or this processor cannot run them. */
-int tvmr_kernels_named(const char *name);
-
-/* prepare_weights.c */
-void tvmr_prepared_free(struct tvmr_prepared *p);
-/* Prepares weights for vm->kernels. NULL when only the definition can be used, or the machine is paused. */
-const struct tvmr_weights *tvmr_prepare(struct tvmr_vm *vm, struct tvmr_cold *cold,
-                                        enum tvmr_gate gate);
-/* Makes room for the input of these weights. False when memory ran out. */
-bool tvmr_input_room(struct tvmr_input *in, const struct tvmr_weights *w);
-
 /* Computes the rows from..to of a product. `from` is a multiple of 8, unless these are all rows. */
 typedef void tvmr_kernel(const struct tvmr_weights *w, const struct tvmr_input *in, size_t from,
                          size_t to, int32_t *out);
@@ -83,10 +65,6 @@ typedef void tvmr_fill(struct tvmr_input *in, const struct tvmr_weights *w, cons
                        size_t count);
 tvmr_kernel tvmr_rows_avx512, tvmr_rows_avx2;
 tvmr_fill tvmr_input_avx512, tvmr_input_avx2;
-
-/* The definition of a product, for the rows from..to. */
-void tvmr_product_plain(const struct tvmr_cold *cold, enum tvmr_gate gate, const int32_t *x,
-                        size_t count, size_t from, size_t to, int32_t *out);
 
 /* worker_threads.c: the threads that share the rows of a product. */
 struct tvmr_pool *tvmr_pool_new(unsigned threads); /* NULL when no thread could be started */

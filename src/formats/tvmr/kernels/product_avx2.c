@@ -1,5 +1,6 @@
 /* Kernels for AVX2: two bits against byte planes, 16-bit weights against 16-bit parts of the input.
  * See kernels.h for the forms. */
+#include "tvmr/kernels/arithmetic.h"
 #include "tvmr/kernels/kernels.h"
 
 #ifdef __x86_64__

@@ -1,18 +1,7 @@
 /* The memory of a machine. Every array grows here, so that the budget is checked in one place. */
-#include "tvmr/kernels/kernels.h"
 #include "tvmr/vm/ops.h"
 
 #include <stdlib.h>
-
-const uint8_t tvmr_conductance[4] = {255, 200, 100, 30}, tvmr_threshold[4] = {0, 15, 60, 120};
-
-struct tvmr_signal tvmr_signal_of(int32_t v)
-{
-    if (v > 0) return (struct tvmr_signal){1, (uint8_t)(v > 255 ? 255 : v)};
-    if (v == INT32_MIN) return (struct tvmr_signal){-1, 0}; /* the negation of this value wraps */
-    if (v < 0) return (struct tvmr_signal){-1, (uint8_t)(-v > 255 ? 255 : -v)};
-    return (struct tvmr_signal){0, 0};
-}
 
 uint32_t tvmr_memory_code(const struct tvmr_vm *vm)
 {

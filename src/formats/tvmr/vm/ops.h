@@ -1,34 +1,13 @@
 /* What the handlers of instructions share. An instruction reads its registers, computes into the scratch buffer,
  * and swaps that with its destination, so the destination may also be a source. */
 #pragma once
+#include "tvmr/kernels/arithmetic.h"
+#include "tvmr/kernels/kernels.h"
 #include "tvmr/vm/vm.h"
 #include <string.h>
 
 #define INDEX(reg) ((reg)&63u)
 
-/* ---- arithmetic ---- */
-
-static inline int32_t ops_clamp32(int64_t v)
-{
-    return v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : (int32_t)v;
-}
-static inline int64_t ops_clamp(int64_t v, int64_t low, int64_t high)
-{
-    return v < low ? low : v > high ? high : v;
-}
-static inline int32_t ops_wrap32(int64_t v) { return (int32_t)(uint32_t)(uint64_t)v; }
-/* 64-bit arithmetic that wraps, for sums and products of guest data. */
-static inline int64_t ops_wadd(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-static inline int64_t ops_wmul(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a * (uint64_t)b);
-}
-static inline size_t min_size(size_t a, size_t b) { return a < b ? a : b; }
-static inline int64_t ops_absolute(int64_t v) { return v < 0 ? -v : v; }
-static inline int ops_sign(int64_t v) { return (v > 0) - (v < 0); }
 static inline unsigned ops_imm16(const struct tvmr_insn *in)
 {
     return (unsigned)in->a[2] << 8 | in->a[3];
@@ -167,6 +146,25 @@ bool tvmr_expect(struct tvmr_vm *vm, const struct tvmr_insn *in, struct tvmr_not
 enum tvmr_gate { TVMR_GATE_NONE, TVMR_GATE_CORE, TVMR_GATE_EXTENSION };
 void tvmr_product(struct tvmr_vm *vm, struct tvmr_cold *cold, enum tvmr_gate gate, const int32_t *x,
                   size_t count, int32_t *out);
+/* Finds the kernels with this name: "plain", "avx2" or "avx512", or the best ones for "auto" and NULL. -1 when the
+ * name is unknown, or this processor cannot run them. */
+int tvmr_kernels_named(const char *name);
+/* The definition of a product, for the rows from..to. */
+void tvmr_product_plain(const struct tvmr_cold *cold, enum tvmr_gate gate, const int32_t *x,
+                        size_t count, size_t from, size_t to, int32_t *out);
+
+/* prepare_weights.c */
+struct tvmr_prepared {
+    struct tvmr_weights weights[3]; /* indexed by enum tvmr_gate */
+    bool made[3];
+    struct tvmr_input input;
+};
+void tvmr_prepared_free(struct tvmr_prepared *p);
+/* Prepares weights for vm->kernels. NULL when only the definition can be used, or the machine is paused. */
+const struct tvmr_weights *tvmr_prepare(struct tvmr_vm *vm, struct tvmr_cold *cold,
+                                        enum tvmr_gate gate);
+/* Makes room for the input of these weights. False when memory ran out. */
+bool tvmr_input_room(struct tvmr_input *in, const struct tvmr_weights *w);
 
 void tvmr_cold_finish(struct tvmr_cold *c, size_t count);
 
@@ -175,30 +173,14 @@ void tvmr_random_fill(struct tvmr_signal *w, size_t count, uint64_t state);
 
 #define HANDLER(name) enum tvmr_result op_##name(struct tvmr_vm *vm, const struct tvmr_insn *in)
 
-/* The handler that a row of the tables names; isa_plain.c has its own. */
-#ifndef TVMR_HANDLER
-#define TVMR_HANDLER(name) op_##name
-#endif
-
 /* ---- handlers: one declaration for each that the tables name ---- */
 #define CORE(code, name, mnemonic, bytes, base, text, handler, meaning) tvmr_handler op_##handler;
 #include "tvmr/isa.def"
 #define OP(code, name, pattern, bytes, handler, meaning) tvmr_handler op_##handler;
 #define YIELD(code, name, pattern, bytes, handler, domain, fields, meaning)                        \
     tvmr_handler op_##handler;
-#include "tvmr/extensions/activation.def"
-#include "tvmr/extensions/arch.def"
-#include "tvmr/extensions/bank.def"
-#include "tvmr/extensions/ipc.def"
-#include "tvmr/extensions/learning.def"
-#include "tvmr/extensions/lifecycle.def"
-#include "tvmr/extensions/neuro.def"
-#include "tvmr/extensions/orchestration.def"
-#include "tvmr/extensions/pool.def"
-#include "tvmr/extensions/sampling.def"
-#include "tvmr/extensions/tensor.def"
-#include "tvmr/extensions/ternary.def"
-#include "tvmr/extensions/test.def"
-#undef OP
-#undef YIELD
-tvmr_handler op_unknown_opcode, op_unknown_extension, op_mark, op_user;
+#include "tvmr/extensions/all.inc"
+tvmr_handler op_unknown_opcode, op_unknown_extension, op_mark;
+
+/* handlers.c: the handler of an instruction that is not reserved. */
+tvmr_handler *tvmr_op_handler(const struct tvmr_op *op);

@@ -1,5 +1,5 @@
 /* Prepares weights in the forms of kernels.h, and makes room for inputs. */
-#include "tvmr/kernels/kernels.h"
+#include "tvmr/vm/ops.h"
 #include <stdlib.h>
 
 enum {

@@ -1,5 +1,5 @@
 /* The definition of every product: sums in 64 bits that are clamped at the end. */
-#include "tvmr/kernels/kernels.h"
+#include "tvmr/vm/ops.h"
 #include "base/platform/processor.h"
 #include <stdlib.h>
 

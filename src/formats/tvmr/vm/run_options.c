@@ -1,5 +1,5 @@
 /* Reads the options of a run: numbers, files, kernels. */
-#include "tvmr/kernels/kernels.h"
+#include "tvmr/vm/ops.h"
 #include "tvmr/vm/inputs.h"
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Describes a machine as a tree, and saves and loads its snapshots. */
 #include "core/describe.h"
 #include "core/snapshot.h"
-#include "tvmr/kernels/kernels.h"
+#include "tvmr/vm/ops.h"
 #include <stdio.h>
 
 /* ---- describe ---- */

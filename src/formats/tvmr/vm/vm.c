@@ -6,7 +6,7 @@
 #include "base/number.h"
 #include "core/host.h"
 #include "core/structure/counts.h"
-#include "tvmr/kernels/kernels.h"
+#include "tvmr/vm/ops.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,13 +24,13 @@ static tvmr_handler *handler_of(const struct tvmr_insn *in)
 {
     if (!in->op)
         return !in->ext || tvmr_extension_find(in->ext) ? op_unknown_opcode : op_unknown_extension;
-    if (!in->op->run) return op_unknown_opcode;
-    if (in->op->run == op_core_matrix_product)
-        return in->op->run; /* its handler looks at the profile first */
+    if (tvmr_op_reserved(in->op)) return op_unknown_opcode;
+    tvmr_handler *run = tvmr_op_handler(in->op);
+    if (run == op_core_matrix_product) return run; /* its handler looks at the profile first */
     for (unsigned k = 0; k < 4 && !in->op->domain; k++)
         if ((in->op->bytes[k] == 's' || in->op->bytes[k] == 'm') && in->a[k] == TVMR_NULL)
             return op_nop;
-    return in->op->run;
+    return run;
 }
 
 /* Pairs each LOOP with its END_LOOP, when a LOOP 0 needs that. A LOOP that is never closed goes to the end. The

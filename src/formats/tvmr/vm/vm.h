@@ -1,7 +1,7 @@
 /* The machine of a TVMR program: four banks of 64 registers, buffers, and the state of the extensions. */
 #pragma once
 #include "penta/tvmr.h"
-#include "tvmr/tvmr.h"
+#include "tvmr/format/weights.h"
 
 enum tvmr_fault {
     TVMR_E_NONE,
@@ -10,16 +10,6 @@ enum tvmr_fault {
     TVMR_FAULTS
 };
 const char *tvmr_fault_name(enum tvmr_fault fault); /* "E_UNALLOC" */
-
-enum tvmr_temperature { TVMR_HOT, TVMR_WARM, TVMR_COOL, TVMR_COLD };
-extern const uint8_t tvmr_conductance[4], tvmr_threshold[4];
-
-struct tvmr_signal {
-    int8_t polarity;
-    uint8_t magnitude;
-};
-static inline int32_t tvmr_value(struct tvmr_signal s) { return s.polarity * s.magnitude; }
-struct tvmr_signal tvmr_signal_of(int32_t value);
 
 struct tvmr_shape {
     uint32_t *dims;
@@ -34,7 +24,7 @@ struct tvmr_hot {
     uint64_t stamp; /* one more with every change */
 };
 
-struct tvmr_prepared; /* weights in the form that a kernel reads (kernels.h) */
+struct tvmr_prepared; /* weights in the form that a kernel reads (ops.h) */
 
 struct tvmr_cold {
     bool present, frozen, dirty;
