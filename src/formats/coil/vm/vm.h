@@ -7,7 +7,7 @@
  * executes it. */
 #pragma once
 #include "coil/format/check/check.h"
-#include "coil/vm/ops.h"
+#include "coil/scalars/ops.h"
 
 enum coil_trap {
 #define TRAP(number, id, ...) COIL_TRAP_##id = number,

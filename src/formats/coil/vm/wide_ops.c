@@ -2,7 +2,7 @@
  * products are computed exactly as sign and magnitude, so that carry, overflow and clamping follow
  * from the exact result. */
 #include "coil/vm/wide_ops.h"
-#include "coil/vm/shifts.h"
+#include "coil/scalars/shifts.h"
 #include <math.h>
 
 struct coil_width coil_width_of(const struct coil_type *t)

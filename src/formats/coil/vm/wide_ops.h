@@ -3,7 +3,7 @@
  * for every engine. */
 #pragma once
 #include "base/u128.h"
-#include "coil/vm/ops.h"
+#include "coil/scalars/ops.h"
 
 struct coil_width {
     uint8_t bits;

@@ -1,7 +1,7 @@
 /* State and functions that the files of the checker of instructions share. */
 #pragma once
 #include "coil/format/check/check.h"
-#include "coil/vm/ops.h"
+#include "coil/scalars/ops.h"
 
 #define REPORT(c, code, at, ...)                                                                   \
     do {                                                                                           \

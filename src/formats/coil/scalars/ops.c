@@ -1,8 +1,8 @@
 /* The operations on scalars that ops.h declares: conversions, integers, floats, flags and
  * conditions. Sums, products and quotients of integers are computed exactly in 128 bits
  * (base/u128.h), so that carry and overflow follow from the exact result. */
-#include "coil/vm/ops.h"
-#include "coil/vm/shifts.h"
+#include "coil/scalars/ops.h"
+#include "coil/scalars/shifts.h"
 #include <math.h>
 #include "base/u128.h"
 
