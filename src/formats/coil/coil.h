@@ -181,6 +181,8 @@ void coil_type_write_data(struct writer *out, const struct coil_type *type);
  * then has the error, at the offset `at`. */
 bool coil_type_finish(struct coil_type *type, uint64_t at, penta_error *err);
 bool coil_type_nesting(const struct coil_type *type, uint64_t at, penta_error *err);
+/* Gives the rows and columns of a MAT, SQMAT or DIAGMAT, and 0 for other types. */
+void coil_matrix_shape(const struct coil_type *t, unsigned *rows, unsigned *columns);
 bool coil_type_equal(const struct coil_type *a, const struct coil_type *b);
 /* Follows aliases and looks up type ids (ids may be NULL). Returns NULL if an id is not bound. */
 const struct coil_type *coil_type_resolve(const struct coil_type_ids *ids,

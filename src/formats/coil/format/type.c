@@ -541,3 +541,11 @@ void coil_image_swap(const struct coil_type *t, uint8_t *image)
             coil_image_swap(t->elem, image + at);
     }
 }
+
+void coil_matrix_shape(const struct coil_type *t, unsigned *rows, unsigned *columns)
+{
+    *rows = *columns = 0;
+    if (coil_types[t->op].family != COIL_F_MATRIX) return;
+    *rows = t->dims[0];
+    *columns = t->op == COIL_T_MAT ? t->dims[1] : t->dims[0];
+}

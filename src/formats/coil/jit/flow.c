@@ -1,7 +1,7 @@
 /* Finds what the compiler must know of a function before it makes code: its blocks, which variables
  * are live, and which flags are read where. lower_flags.c tells which flags native code can
  * compute. */
-#include "coil/native/native.h"
+#include "coil/jit/left_to_native.h"
 #include "coil/vm/step/step.h"
 #include <assert.h>
 #include <stdlib.h>

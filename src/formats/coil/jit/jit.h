@@ -202,7 +202,8 @@ struct coil_lower {
 bool coil_lower_function(struct coil_vm *vm, uint32_t function, const uint8_t *touched, bool leaves,
                          uint8_t *types, struct ssa_function *f, struct ssa_code *code);
 /* Makes the SSA form of a function for an object file. */
-bool coil_lower_native(struct coil_native *n, uint32_t function, struct ssa_function *f);
+bool coil_lower_native(struct coil_vm *vm, struct coil_native *n, const uint8_t *touched,
+                       uint32_t function, struct ssa_function *f);
 void coil_lower_call(struct coil_lower *l, uint32_t callee);
 void coil_lower_return(struct coil_lower *l);
 uint32_t coil_lower_fixed(struct coil_lower *l, enum ssa_fixed which);

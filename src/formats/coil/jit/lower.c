@@ -1,7 +1,7 @@
 /* Makes the SSA form of a function: blocks, calls, returns and exits. Instructions with values are
  * in lower_value.c, operands in lower_operand.c, conditions in lower_flags.c. It relies on what
  * flow.c has found. */
-#include "coil/native/native.h"
+#include "coil/jit/left_to_native.h"
 #include "base/array.h"
 #include <stdlib.h>
 
@@ -550,14 +550,15 @@ static bool lower_function(struct coil_lower *l, uint32_t function, uint8_t *typ
     return ok;
 }
 
-bool coil_lower_native(struct coil_native *n, uint32_t function, struct ssa_function *f)
+bool coil_lower_native(struct coil_vm *vm, struct coil_native *n, const uint8_t *touched,
+                       uint32_t function, struct ssa_function *f)
 {
-    struct coil_lower l = {.vm = n->vm,
-                           .p = &n->vm->program,
+    struct coil_lower l = {.vm = vm,
+                           .p = &vm->program,
                            .native = n,
                            .f = f,
-                           .touched = n->touched,
-                           .passed = n->touched[function]};
+                           .touched = touched,
+                           .passed = touched[function]};
     return lower_function(&l, function, NULL);
 }
 

@@ -1,7 +1,7 @@
 /* Reads, writes and converts operands, and computes addresses. Integers are kept as the interpreter
  * keeps them: extended to 64 bits by their own sign. If a function returns 0 or false, there is no
  * simple form for what it was asked; what it emitted before that has no effect. */
-#include "coil/native/native.h"
+#include "coil/jit/left_to_native.h"
 
 static bool is_real(uint8_t op) { return coil_types[op].family == COIL_F_REAL; }
 static bool is_signed(uint8_t op) { return coil_types[op].family == COIL_F_SIGNED; }
@@ -68,7 +68,7 @@ enum ssa_mem coil_lower_mem(uint8_t op)
 
 uint32_t coil_lower_fixed(struct coil_lower *l, enum ssa_fixed which)
 {
-    if (l->native && which == SSA_CONTEXT) l->native->uses_context = true;
+    if (l->native && which == SSA_CONTEXT) coil_native_uses_context(l->native);
     return ssa_fixed(l->f, which);
 }
 

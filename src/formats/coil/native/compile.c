@@ -110,7 +110,8 @@ static void inline_calls(struct coil_native *n, struct ssa_function *f)
         ssa_init(&g);
         g.native = true;
         g.work = f->work;
-        if (coil_lower_native(n, (uint32_t)f->insns[calls[k]].imm, &g) && !g.reserved) {
+        if (coil_lower_native(n->vm, n, n->touched, (uint32_t)f->insns[calls[k]].imm, &g) &&
+            !g.reserved) {
             ssa_pass_copies(&g);
             ssa_pass_fold(&g);
             ssa_pass_dead(&g);
@@ -151,7 +152,7 @@ static bool compile_within(struct coil_native *n, uint32_t number, uint64_t work
     f.native = true;
     f.number = number;
     f.reserved = (uint32_t)n->vm->program.functions[number].bytes;
-    bool ok = coil_lower_native(n, number, &f);
+    bool ok = coil_lower_native(n->vm, n, n->touched, number, &f);
     if (ok && optimise) {
         if (!n->has_lines) inline_calls(n, &f);
         coil_drop_extensions(&f, NULL);

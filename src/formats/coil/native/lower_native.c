@@ -22,6 +22,8 @@ uint32_t coil_native_address(struct coil_lower *l, uint32_t symbol)
     return coil_native_value(l, coil_native_ref(l->native, symbol));
 }
 
+void coil_native_uses_context(struct coil_native *n) { n->uses_context = true; }
+
 uint32_t coil_native_context(struct coil_lower *l) { return coil_lower_fixed(l, SSA_CONTEXT); }
 
 static struct ssa_address lower_native_field(struct coil_lower *l, size_t offset)

@@ -14,6 +14,7 @@
 #include "base/long_work.h"
 #include "coil/format/proto.h"
 #include "coil/jit/jit.h"
+#include "coil/jit/left_to_native.h"
 #include "coil/native/elf.h"
 
 struct coil_native {
@@ -86,28 +87,11 @@ struct coil_native_ref coil_native_label(struct coil_native *n, uint32_t cell);
 uint32_t coil_native_named(struct coil_native *n, const char *name);
 /* Returns the address of a string in the object. */
 struct coil_native_ref coil_native_text(struct coil_native *n, const char *text);
-/* Gives the cells of a function to which computed jumps may lead. The caller frees them. */
-bool coil_native_labels(const struct coil_native *n, uint32_t function, uint32_t **cells,
-                        uint32_t *count);
 /* Returns the function that begins at a symbol, or UINT32_MAX if there is none. */
 uint32_t coil_native_function(const struct coil_native *n, uint32_t symbol);
 
 /* ---- lower_native.c, calls.c: what lower.c leaves to native code ---- */
 
-/* Makes the address of a symbol of the module. */
-uint32_t coil_native_address(struct coil_lower *l, uint32_t symbol);
-void coil_native_step(struct coil_lower *l);
-void coil_native_port(struct coil_lower *l);
-void coil_native_branch(struct coil_lower *l, uint8_t condition, uint32_t yes, uint32_t no);
-void coil_native_clear(struct coil_lower *l, uint64_t bytes);
-void coil_native_leave(struct coil_lower *l); /* compiles an instruction that ends the program */
-/* Makes a jump or call whose target is an operand or another function. Returns false if the
- * instruction is neither. */
-bool coil_native_indirect(struct coil_lower *l, uint32_t next);
-/* Tells whether a cell jumps to a computed address. */
-bool coil_native_jumps(const struct coil_program *p, uint32_t cell);
-/* Returns the value of operand i in its own type, in whatever form the operand is given. */
-uint32_t coil_native_operand(struct coil_lower *l, unsigned i);
 /* Calls a C function by a prototype, or NULL. If `address` is not 0, it is a value with the
  * address, else `symbol` is the symbol of the object. (calls.c) */
 void coil_native_call(struct coil_lower *l, const struct coil_proto *proto, uint32_t address,

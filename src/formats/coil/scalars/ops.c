@@ -387,11 +387,3 @@ bool coil_condition(uint8_t condition, uint8_t f)
     }
     return condition & 1 ? !truth : truth;
 }
-
-void coil_matrix_shape(const struct coil_type *t, unsigned *rows, unsigned *columns)
-{
-    *rows = *columns = 0;
-    if (coil_types[t->op].family != COIL_F_MATRIX) return;
-    *rows = t->dims[0];
-    *columns = t->op == COIL_T_MAT ? t->dims[1] : t->dims[0];
-}

@@ -81,5 +81,3 @@ struct coil_operation {
 void coil_operate(struct coil_operation *o);
 
 bool coil_condition(uint8_t condition, uint8_t flags);
-/* Gives the rows and columns of a MAT, SQMAT or DIAGMAT, and 0 for other types. */
-void coil_matrix_shape(const struct coil_type *t, unsigned *rows, unsigned *columns);
