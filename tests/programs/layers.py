@@ -41,6 +41,41 @@ for folder, _, names in os.walk(os.path.join(ROOT, "src")):
             expect(first == layer or first in BELOW[layer], f"{path} includes {include}: {layer} may not know {first}")
             expect("/" in include, f"{path} includes {include}: not a path from src/")
 
+# Inside a format, too, includes run one way: a folder includes those before it. The header of the format, NAME.h, is
+# before all of them, and may include headers of format/ that do without it. Rows of .def files are facts, which all may read.
+ROLES = ("scalars", "format", "kernels", "vm", "code", "text", "compile", "runtime", "jit", "native", "host", "link", "train")
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+\.h)"', re.M)
+
+
+def includes_of(path):
+    return [os.path.join("src/formats", include) for include in INCLUDE.findall(open(os.path.join(ROOT, path), encoding="utf-8").read())
+            if include.split("/")[0] in FORMATS]
+
+
+def reached_from(path, seen):
+    for include in includes_of(path):
+        if include not in seen:
+            seen.add(include)
+            reached_from(include, seen)
+    return seen
+
+
+for name in formats:
+    top = f"src/formats/{name}/{name}.h"
+    expect(top not in reached_from(top, set()), f"{top} includes a header that includes it")
+    for folder, _, names in os.walk(FORMATS[name]):
+        role = os.path.relpath(folder, FORMATS[name]).split(os.sep)[0]
+        for path in [os.path.relpath(os.path.join(folder, file), ROOT) for file in names if file.endswith((".c", ".h"))]:
+            expect(role in (".",) + ROLES, f"{path}: the role {role} has no place in the order of roles")
+            if role not in ROLES:
+                continue
+            for include in includes_of(path):
+                part = include.split("/")[3]
+                if include == top:
+                    continue
+                expect(part in ROLES and ROLES.index(part) <= ROLES.index(role),
+                       f"{path} includes {include}: {role}/ may include only what comes before it: {', '.join(ROLES)}")
+
 # Nothing below src/penta calls functions of its headers.
 PUBLIC = ("penta.h", "session.h", "views.h")
 above = set()
