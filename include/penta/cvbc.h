@@ -141,8 +141,8 @@ PENTA_API bool penta_cvbc_symbol(const penta_module *module, size_t i, uint8_t *
 
 /* Checks of a program without its container; stack and variables (may be NULL): its needs. */
 PENTA_API bool penta_cvbc_verify_code(penta_bytes code, uint32_t entry, uint32_t string_count,
-                                      penta_report *report, void *user, uint32_t *stack,
-                                      uint32_t *variables);
+                                      uint32_t *stack, uint32_t *variables, penta_report *report,
+                                      void *user);
 
 /* ---- changing a file: all of these write a new one ---- */
 

@@ -13,6 +13,9 @@
  * Errors. What can fail takes `penta_error *err`, which it clears first, and returns false or NULL.
  * The first failure is kept. Nothing here prints, prompts, exits or changes errno deliberately.
  *
+ * Order. What a function is about, what it needs, options as an array and its count, results, a
+ * callback and its user, err. A callback that is given the result itself stands where `out` would.
+ *
  * Buffers. A `penta_buffer *out` is appended to. A failed call leaves its contents as they were.
  *
  * NULL. Pointers are never NULL unless a comment says so, except: options of count 0; the data of

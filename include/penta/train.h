@@ -1,10 +1,10 @@
 /* Training of ternary networks: tables of samples, runs over them, and what came out. The rules of
  * penta.h about errors and NULL hold.
  *
- *     penta_vm *vm = penta_vm_new(module, NULL, NULL, 0, &err);
+ *     penta_vm *vm = penta_vm_new(module, NULL, NULL, 0, NULL, &err);
  *     penta_option options[] = {{"data", "train.idx"}, {"targets", "labels.idx"}, {"epochs", "20"}};
  *     penta_tvmr_trained result;
- *     if (penta_tvmr_train(vm, NULL, options, 3, NULL, NULL, &result, &err)) ... result.accuracy
+ *     if (penta_tvmr_train(vm, NULL, options, 3, &result, NULL, NULL, &err)) ... result.accuracy
  *     penta_tvmr_trained_free(&result);
  *
  * A run learns from a row of data: input and target buffer are set, and the program runs from its
@@ -70,9 +70,8 @@ typedef struct penta_tvmr_trained {
  * if there is one, else by the data. Options are those for PENTA_USE_TRAIN; files that they name are
  * read for samples that are NULL. A failed call leaves the machine between two runs. */
 PENTA_API bool penta_tvmr_train(penta_vm *vm, const penta_tvmr_samples *samples,
-                                const penta_option *options, size_t count,
-                                penta_tvmr_progress *progress, void *user, penta_tvmr_trained *out,
-                                penta_error *err);
+                                const penta_option *options, size_t count, penta_tvmr_trained *out,
+                                penta_tvmr_progress *progress, void *user, penta_error *err);
 PENTA_API void penta_tvmr_trained_free(penta_tvmr_trained *trained);
 
 /* Runs all rows without targets and compares. The machine is as before; options as above. */

@@ -415,7 +415,7 @@ static void try_train(void)
         penta_tvmr_trained out;
         penta_vm *vm = open_machine(&s, module);
         vm->poll.trip = k ? 1 + total * (k - 1) / 8 : 0;
-        bool ok = penta_tvmr_train(vm, &samples, options, 1, NULL, NULL, &out, &err);
+        bool ok = penta_tvmr_train(vm, &samples, options, 1, &out, NULL, NULL, &err);
         if (check(ok, &s, err.message, k, 0)) {
             const char *want = k ? "stopped" : "epochs";
             check(!strcmp(out.ended, want), &s, out.ended, k, out.epochs);

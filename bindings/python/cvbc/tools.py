@@ -61,8 +61,7 @@ def quick_check(data: Union[Path, bytes]) -> bool:
 def check_program(container: Container) -> Report:
     """The static checks of the program itself."""
     collected = _c.Collector()
-    _c.lib.penta_cvbc_verify_code(_c.view(container.bytecode), container.entry, len(container.strings),
-                                  collected.report, None, None, None)
+    _c.lib.penta_cvbc_verify_code(_c.view(container.bytecode), container.entry, len(container.strings), None, None, collected.report, None)
     return _report(collected)
 
 

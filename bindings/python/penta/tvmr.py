@@ -359,7 +359,8 @@ class Network:
 
         out = types.penta_tvmr_trained()
         pairs, count = options(train_options)
-        checked(lib.penta_tvmr_train, self._free(), ctypes.byref(samples), pairs, count, types.penta_tvmr_progress(told), None, ctypes.byref(out))
+        checked(lib.penta_tvmr_train, self._free(), ctypes.byref(samples), pairs, count, ctypes.byref(out),
+                types.penta_tvmr_progress(told), None)
         try:
             if failure:
                 raise failure[0]

@@ -122,8 +122,8 @@ static bool train_network(struct cli *c, struct machine *m, penta_tvmr_trained *
     bool ok = machine_arm(c, m);
     if (c->value[OPT_JSON]) json_list(&c->json, "epochs");
     if (ok) {
-        ok = penta_tvmr_train(penta_session_vm(m->session), NULL, options, count, on_epoch, &report,
-                              out, &err);
+        ok = penta_tvmr_train(penta_session_vm(m->session), NULL, options, count, out, on_epoch,
+                              &report, &err);
         machine_disarm(m);
     }
     if (c->value[OPT_JSON]) json_end(&c->json);

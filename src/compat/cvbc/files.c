@@ -299,8 +299,8 @@ cvbc_status cvbc_verify_bytecode(const vm_instruction_t *code, size_t count, siz
     if (!report) report = &local;
     report_begin(report);
     if (count > UINT16_MAX || nstrings > UINT32_MAX) return report->status = CVBC_ERR_LIMIT;
-    penta_cvbc_verify_code(bytes_at(code, count * sizeof *code), 0, (uint32_t)nstrings, report_add,
-                           report, NULL, NULL);
+    penta_cvbc_verify_code(bytes_at(code, count * sizeof *code), 0, (uint32_t)nstrings, NULL, NULL,
+                           report_add, report);
     return report->status;
 }
 

@@ -413,7 +413,7 @@ bool penta_cvbc_symbol(const penta_module *module, size_t i, uint8_t *kind, uint
 }
 
 bool penta_cvbc_verify_code(penta_bytes code, uint32_t entry, uint32_t string_count,
-                            penta_report *report, void *user, uint32_t *stack, uint32_t *variables)
+                            uint32_t *stack, uint32_t *variables, penta_report *report, void *user)
 {
     struct findings f = {.rules = cvbc_rules, .report = report, .user = user};
     struct cvbc_flow flow = {0};

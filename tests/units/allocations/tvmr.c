@@ -88,7 +88,7 @@ static void try_train(const void *user, struct outcome *o)
     penta_table *data = penta_table_new(rows, 2, 4, &err),
                 *targets = data ? penta_table_new(classes, 2, 1, &err) : NULL;
     penta_tvmr_samples samples = {.data = data, .targets = targets};
-    bool ok = targets && penta_tvmr_train(vm, &samples, options, 2, NULL, NULL, &trained, &err);
+    bool ok = targets && penta_tvmr_train(vm, &samples, options, 2, &trained, NULL, NULL, &err);
     if (outcome_ok(o, ok, &err)) outcome_bytes(o, &trained.judged.right, sizeof(size_t));
     penta_tvmr_trained_free(&trained);
     penta_table_free(targets);

@@ -255,8 +255,8 @@ static bool train_epochs(struct training *t, const penta_option *options, size_t
 }
 
 bool penta_tvmr_train(penta_vm *vm, const penta_tvmr_samples *samples, const penta_option *options,
-                      size_t count, penta_tvmr_progress *progress, void *user,
-                      penta_tvmr_trained *out, penta_error *err)
+                      size_t count, penta_tvmr_trained *out, penta_tvmr_progress *progress,
+                      void *user, penta_error *err)
 {
     struct training t = {.vm = tvmr_vm(vm), .progress = progress, .user = user};
     *err = (penta_error){0};
