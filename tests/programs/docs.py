@@ -109,6 +109,16 @@ for name, chapter in re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", read("docs/vecto
     described = len(re.findall(r"^\| (?!form \|)[a-z]", chapter, re.M))
     expect(forms.count(name) == described, f"docs/vectors.md has {described} forms of {name} instead of {forms.count(name)}")
 
+# ---- the functions of the interface, by task: each once ----
+tasks = re.search(r"^## Functions by task\n(.*?)^## ", read("docs/api.md"), re.M | re.S)[1]
+named = re.findall(r"`(penta_\w+)`", re.sub(r"^[^|].*$", "", tasks, flags=re.M))
+exported = {name for path in files if path.startswith("tests/symbols/") for name in read(path).split() if name.startswith("penta_")}
+expect(exported, "tests/symbols lists no functions")
+for name in sorted(exported | set(named)):
+    times = named.count(name)
+    expect(name in exported, f"docs/api.md: {name} is no function that a library exports")
+    expect(times == 1 or name not in exported, f"docs/api.md names {name} {times} times in the functions by task")
+
 # ---- assembly: blocks with the suffix of a format's text as their language ----
 FORMATS = {"kasm": ["--define", "buf=0x10000"], "pvmasm": [], "cvasm": [], "tasm": [], "casm": []}
 with tempfile.TemporaryDirectory() as folder:
