@@ -1,0 +1,26 @@
+/* Builds without libarchive read no archives, and say so. */
+#include "batch/archive.h"
+
+struct archive_reader *archive_reader_open(const char *path, penta_error *err)
+{
+    (void)path;
+    error_at(err, BASE_UNSUPPORTED, 0, "this build reads no archives");
+    error_note(err, "it was made without libarchive");
+    return NULL;
+}
+
+void archive_reader_close(struct archive_reader *a) { (void)a; }
+
+bool archive_member_next(struct archive_reader *a, const char **name, uint64_t *size,
+                         penta_error *err)
+{
+    (void)a, (void)name, (void)size, (void)err;
+    return false;
+}
+
+bool archive_member_read(struct archive_reader *a, uint64_t limit, penta_bytes *bytes,
+                         penta_error *err)
+{
+    (void)a, (void)limit, (void)bytes, (void)err;
+    return false;
+}
