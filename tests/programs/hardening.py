@@ -23,7 +23,7 @@ def code_of(path, function):
 
 
 OPTIMISED = re.match("Release|RelWithDebInfo|MinSizeRel", CACHE.get("CMAKE_BUILD_TYPE", ""))
-LIBRARIES = {name: f"lib/lib{name}.so" for name in ("penta", "penta_gpu", "penta_cvbc", "penta_conform")}
+LIBRARIES = {name: f"lib/lib{name}.so" for name in ("penta", "penta_gpu", "penta_cvbc", "penta_conform", "penta_batch")}
 PROGRAMS = {"penta": "bin/penta", "penta-device": "libexec/penta/penta-device"}
 for name, path in [*LIBRARIES.items(), *PROGRAMS.items()]:
     path = os.path.join(BUILD, path)

@@ -19,6 +19,7 @@ BELOW["penta"] = {"base", "crypto", "text", "core"} | set(formats)
 BELOW["gpu"] = BELOW["penta"] | {"penta"}
 BELOW["compat"] = BELOW["gpu"] | {"gpu"}
 BELOW["conform"] = BELOW["compat"] | {"compat"}
+BELOW["batch"] = {"base", "crypto"}  # and its public header: it starts the tool, and knows no format
 BELOW["web"] = {"base", "crypto"}  # and public headers
 BELOW["cli"] = {"base"}  # and public headers: what the tool can do, a C program can do
 
@@ -84,7 +85,7 @@ for header in PUBLIC:
     above |= set(re.findall(r"^PENTA_API\b[^;]*?\b(penta_\w+)\(", re.sub(r"/\*.*?\*/", "", text, flags=re.S), re.M))
 above.discard("penta_buffer_free")  # base/writer.c
 expect("penta_open" in above, "the public functions cannot be read")
-for layer in sorted(set(BELOW) - {"penta", "gpu", "compat", "conform", "web", "cli"}):
+for layer in sorted(set(BELOW) - {"penta", "gpu", "compat", "conform", "batch", "web", "cli"}):
     top = FORMATS.get(layer) or os.path.join(ROOT, "src", layer)
     for folder, _, names in os.walk(top):
         for name in names:

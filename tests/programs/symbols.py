@@ -14,7 +14,7 @@ DECLARATION = re.compile(r"^(?:PENTA|CVBC|GPU)_API\b[^;]*?\b(\w+)\(", re.M)
 
 # The headers of the libraries beside libpenta; every other one is libpenta's.
 BESIDE = {"libpenta_gpu": ["gpu_emulator.h", "penta/device.h"], "libpenta_cvbc": ["cvbc_format.h"],
-          "libpenta_conform": ["penta/conform.h"]}
+          "libpenta_conform": ["penta/conform.h"], "libpenta_batch": ["penta/batch.h"]}
 headers = {os.path.relpath(os.path.join(folder, name), os.path.join(ROOT, "include"))
            for folder, _, names in os.walk(os.path.join(ROOT, "include")) for name in names}
 LIBRARIES = dict(BESIDE, libpenta=sorted(headers - {h for some in BESIDE.values() for h in some}))
