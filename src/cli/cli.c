@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/number.h"
 #include "base/sanitize.h"
+#include "cli/batch/batch.h"
 #include "cli/output.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/terminal.h"
@@ -210,15 +211,22 @@ void cli_text(struct cli *c, penta_bytes text)
     if (!cli_text_file(c, text)) json_string(&c->json, "text", text);
 }
 
+/* Commands about one file take several, and run for each: their documents become a list. */
+static bool lists_files(const struct cli *c)
+{
+    return commands[c->command].inputs == INPUTS_EACH && c->word_count > 1;
+}
+
 static void open_output(struct cli *c)
 {
     const char *path = c->value[OPT_OUTPUT];
     c->out_is_file = path && strcmp(path, "-");
     c->out.user = c;
-    if (!c->out_is_file) c->out.sink = terminal_text;
+    if (!c->out_is_file && !c->captured) c->out.sink = terminal_text;
     if (!c->value[OPT_JSON]) return;
     char schema[40];
-    snprintf(schema, sizeof schema, "penta.%s/1", commands[c->command].name);
+    snprintf(schema, sizeof schema, "penta.%s%s/1", commands[c->command].name,
+             lists_files(c) ? "-list" : "");
     c->json.out = &c->out;
     json_object(&c->json, NULL);
     json_text(&c->json, "schema", schema);
@@ -233,6 +241,7 @@ static void close_output(struct cli *c)
         json_uint(&c->json, "exit", (uint64_t)c->exit);
         json_finish(&c->json);
     }
+    if (c->captured) return;
     if (c->value[OPT_JSON] && !c->document_is_result) c->out.sink = terminal_text;
     penta_error err = {0};
     if (!writer_ok(&c->out, &err)) {
@@ -251,8 +260,93 @@ static void (*const run[COMMANDS])(struct cli *c) = {
 #include "cli/commands.def"
 };
 
+static void run_document(struct cli *c, const char *word)
+{
+    struct cli one = *c;
+    one.words = &word;
+    one.word_count = 1;
+    one.out = (struct writer){0};
+    one.json = (struct json){0};
+    one.diagnostics = NULL;
+    one.diagnostic_count = 0;
+    one.exit = EXIT_YES;
+    cli_document(&one, NULL);
+    json_raw(&c->json, NULL, writer_view(&one.out));
+    c->out.failed |= one.out.failed;
+    cli_fail(c, one.exit);
+    cli_document_free(&one);
+    output_watch(c);
+}
+
+/* The same command for each of several files. */
+static void run_each(struct cli *c)
+{
+    const char **words = c->words;
+    size_t count = c->word_count;
+    if (c->out_is_file) {
+        cli_usage(c, "penta batch --files-to writes a file for each", "-o is for one file");
+        return;
+    }
+    if (c->value[OPT_JSON]) json_list(&c->json, "files");
+    c->word_count = 1;
+    for (size_t i = 0; i < count; i++) {
+        c->words = words + i;
+        if (c->value[OPT_JSON]) {
+            run_document(c, words[i]);
+            continue;
+        }
+        writer_print(&c->out, "%s==> ", i ? "\n" : "");
+        writer_safe(&c->out, bytes_of(words[i]));
+        writer_text(&c->out, " <==\n");
+        run[c->command](c);
+    }
+    c->words = words;
+    c->word_count = count;
+    if (c->value[OPT_JSON]) json_end(&c->json);
+}
+
+static void run_command(struct cli *c)
+{
+    if (lists_files(c))
+        run_each(c);
+    else
+        run[c->command](c);
+}
+
+void cli_document(struct cli *c, const penta_error *refused)
+{
+    c->captured = true;
+    c->touched = NULL;
+    c->touched_count = 0;
+    open_output(c);
+    output_watch(c);
+    if (refused)
+        cli_error(c, c->words[0], refused);
+    else if (outputs_distinct(c))
+        run[c->command](c);
+    close_output(c);
+    output_unwatch(c);
+}
+
+void cli_document_free(struct cli *c)
+{
+    writer_free(&c->out);
+    writer_free(&c->codes);
+    free(c->diagnostics);
+}
+
+const char *cli_exit_name(int exit)
+{
+    static const char *const names[] = {
+#define EXIT(name, code, meaning) [code] = #name,
+#include "cli/exits.def"
+    };
+    return exit >= 0 && (size_t)exit < sizeof names / sizeof *names ? names[exit] : NULL;
+}
+
 int cli_main(int argc, char **argv)
 {
+    if (argc > 1 && !strcmp(argv[1], "batch-worker")) return batch_worker(argc, argv);
     signal(SIGPIPE, SIG_IGN);
     struct cli c = {.program = argv[0]};
     terminal_open(&c);
@@ -265,14 +359,13 @@ int cli_main(int argc, char **argv)
     } else if (c.value[OPT_HELP]) {
         help_for(&c, !strcmp(c.value[OPT_HELP], "short"));
     } else if (outputs_distinct(&c)) {
-        run[c.command](&c);
+        run_command(&c);
     }
     progress_end(&c);
     close_output(&c);
     output_unwatch(&c);
     writer_free(&c.out);
-    free(c.format_options);
-    free(c.words);
     free(c.diagnostics);
+    cli_parse_free(&c);
     return c.exit;
 }

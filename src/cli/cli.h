@@ -16,7 +16,15 @@ enum option {
 #include "cli/options.def"
     OPTS
 };
-enum inputs { INPUTS_NONE, INPUTS_ONE, INPUTS_TWO, INPUTS_MANY, INPUTS_WORDS, INPUTS_PROGRAM };
+enum inputs {
+    INPUTS_NONE,
+    INPUTS_ONE,
+    INPUTS_TWO,
+    INPUTS_MANY,
+    INPUTS_WORDS,
+    INPUTS_PROGRAM,
+    INPUTS_EACH
+};
 
 enum exit_code {
 #define EXIT(name, code, meaning) EXIT_##name = code,
@@ -90,6 +98,19 @@ struct cli {
     size_t touched_count;
     bool has_written; /* a file that an option names has been written */
     int exit;         /* the highest exit code so far */
+
+    /* penta batch: the verb, or COMMANDS; its options, as they were given. */
+    enum command verb;
+    const char **verb_words;
+    size_t verb_word_count;
+    /* A document for another one, see cli_document. */
+    bool captured;
+    const char *given_name; /* this word's file has these bytes; NULL: files are read */
+    penta_bytes given;
+    bool given_is_file;      /* the name is that of a file, which must not be written over */
+    const char *format_seen; /* of the file that was opened last */
+    struct writer codes;     /* of all findings, as a JSON list without its brackets */
+    bool no_memory;          /* one of them says that memory ran out */
 };
 
 /* ---- terminal.c ---- */
@@ -111,6 +132,13 @@ size_t cli_colors(const struct cli *c, penta_option *option);
 /* ---- cli.c ---- */
 int cli_main(int argc, char **argv);    /* runs the whole tool and returns its exit code */
 void cli_fail(struct cli *c, int exit); /* raises the exit code to this */
+/* What the command that was parsed prints with --json for one word, without a process of its
+ * own. `c` is a copy of what was parsed, with that word; afterwards c->out has the document.
+ * Nothing reaches a terminal, and the document has no measured times. `refused`: the command
+ * does not run, for this reason. */
+void cli_document(struct cli *c, const penta_error *refused);
+void cli_document_free(struct cli *c);
+const char *cli_exit_name(int exit); /* "yes"; NULL: no exit code of the tool */
 /* Reports an error, with the exit code that belongs to its rule; to stderr or the document. */
 void cli_error(struct cli *c, const char *file, const penta_error *err);
 /* An error of usage: exit 2. */
@@ -131,6 +159,7 @@ struct input {
     const char *name; /* as given; "-" is standard input */
     penta_buffer bytes;
     penta_module *module;
+    bool borrowed; /* the bytes are somebody else's */
 };
 bool input_read(struct cli *c, const char *name, struct input *in);
 /* Reads, recognises and opens; an error has been reported when false. */
@@ -144,7 +173,8 @@ static inline penta_bytes input_bytes(const struct input *in)
     return (penta_bytes){in->bytes.data, in->bytes.size};
 }
 /* The format options that this format knows for a use, borrowed; free the array. */
-/* Whether all options that were given are of this format: one of another would silently have no effect. False: it was told. */
+/* Whether all options that were given are of this format: one of another would silently have no
+ * effect. False: it was told. */
 bool options_known(struct cli *c, const char *format);
 penta_option *options_for(const struct cli *c, const char *format, unsigned use, size_t *count);
 
@@ -155,6 +185,7 @@ penta_module *assemble_input(struct cli *c, const struct input *in, const char *
 
 /* ---- parse.c ---- */
 bool cli_parse(struct cli *c, int argc, char **argv);
+void cli_parse_free(struct cli *c);
 /* The row of a format option that some format declares for one of these uses, or NULL. */
 const penta_option_info *format_option(const char *key, unsigned uses);
 

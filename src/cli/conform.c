@@ -63,7 +63,10 @@ static void conform_argument(struct conform_run *run, const penta_conform_option
                              const char *path)
 {
     penta_conform_counts before = run->counts, *now = &run->counts;
-    penta_conform_path(options, path, now);
+    if (run->cli->given_name == path)
+        penta_conform_document(options, path, run->cli->given, now);
+    else
+        penta_conform_path(options, path, now);
     if (now->passed + now->failed + now->skipped > before.passed + before.failed + before.skipped ||
         now->unreadable > before.unreadable)
         return;

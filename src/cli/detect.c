@@ -9,6 +9,7 @@ static void detect_one(struct cli *c, const char *name)
     if (!input_read(c, name, &in)) return;
     penta_guess guesses[8];
     size_t count = penta_detect(input_bytes(&in), guesses, 8);
+    if (count) c->format_seen = guesses[0].format;
     if (c->value[OPT_JSON]) {
         json_object(&c->json, NULL);
         json_text(&c->json, "file", name);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/file/file.h"
+#include "base/file/file_watch.h"
 #include "cli/cli.h"
 #include "cli/cvbc/container.h"
 #include "cli/help/option_list.h"
@@ -15,6 +16,14 @@ bool input_read(struct cli *c, const char *name, struct input *in)
     uint64_t limit = UINT64_C(1) << 30;
     penta_error err = {0};
     if (!cli_number(c, OPT_MAX_INPUT, &limit)) return false;
+    if (c->given_name && c->given_name == name && c->given.size <= limit) {
+        in->bytes =
+            (penta_buffer){(uint8_t *)(uintptr_t)c->given.data, c->given.size, c->given.size};
+        in->borrowed = true;
+        struct stat st;
+        if (c->given_is_file && !stat(name, &st)) file_watch_tell(name, &st);
+        return true;
+    }
     bool ok = strcmp(name, "-")
                   ? file_read(name, limit, &in->bytes, &err)
                   : file_read_fd(STDIN_FILENO, "standard input", limit, &in->bytes, &err);
@@ -120,6 +129,7 @@ bool input_open(struct cli *c, const char *name, struct input *in)
     in->module =
         penta_open(input_bytes(in), named && in->bytes.size ? format : NULL, options, count, &err);
     free(options);
+    if (in->module) c->format_seen = penta_module_format(in->module);
     if (in->module && container_accepted(c, name, in->module)) return true;
     if (in->module) {
         input_close(in);
@@ -136,6 +146,6 @@ bool input_open(struct cli *c, const char *name, struct input *in)
 void input_close(struct input *in)
 {
     penta_close(in->module);
-    penta_buffer_free(&in->bytes);
+    if (!in->borrowed) penta_buffer_free(&in->bytes);
     in->module = NULL;
 }

@@ -41,6 +41,17 @@ const penta_option_info *format_option(const char *key, unsigned uses)
     return found;
 }
 
+/* The option of a command by its name or, with name NULL, its letter; -1: there is none. */
+static int tool_option_find(enum command command, const char *name, char letter)
+{
+    for (int i = OPTS - 1; i >= 0; i--) {
+        const struct tool_option *o = &tool_options[i];
+        if ((name ? !strcmp(o->name, name) : o->letter == letter) && (o->commands >> command & 1))
+            return i;
+    }
+    return -1;
+}
+
 static void offer_option(void *user, const struct listed_option *option)
 {
     suggest_offer(user, option->name);
@@ -66,6 +77,41 @@ static bool add_format_option(struct cli *c, const char *key, const char *value)
     return true;
 }
 
+/* An option of the verb of a batch, for its workers: "--name=value" as one word, or two. */
+static bool add_verb_option(struct cli *c, const char *name, const char *value)
+{
+    const char **more = realloc(c->verb_words, (c->verb_word_count + 1) * sizeof *more);
+    size_t size = strlen(name) + (value ? strlen(value) : 0) + 4;
+    char *word = more ? malloc(size) : NULL;
+    if (more) c->verb_words = more;
+    if (!word) return false;
+    snprintf(word, size, "--%s%s%s", name, value ? "=" : "", value ? value : "");
+    c->verb_words[c->verb_word_count++] = word;
+    return true;
+}
+
+/* The verb of a batch decides which options there are, and may come after some of them. */
+static void find_verb(struct cli *c, int argc, char **argv)
+{
+    bool seen = false;
+    for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+        const char *word = argv[i];
+        if (word[0] == '-' && word[1]) {
+            char key[64] = "";
+            bool is_long = word[1] == '-';
+            snprintf(key, sizeof key, "%s", word + 2);
+            int found = tool_option_find(COMMAND_BATCH, is_long ? key : NULL, word[1]);
+            if (found >= 0 && tool_options[found].argument && (is_long || !word[2])) i++;
+        } else if (!seen) {
+            seen = true; /* "batch" */
+        } else if (strcmp(word, "submit")) {
+            for (int k = 0; k < COMMANDS; k++)
+                if (!strcmp(commands[k].name, word)) c->verb = (enum command)k;
+            return;
+        }
+    }
+}
+
 /* Sets an option of the tool; where its row has a list of words, the value must be one of them. */
 static bool set_value(struct cli *c, int option, const char *value)
 {
@@ -86,14 +132,15 @@ static bool long_option(struct cli *c, const char *word, const char *next, int *
 {
     const char *equals = strchr(word, '=');
     size_t size = equals ? (size_t)(equals - word) : strlen(word);
-    int found = -1;
-    for (int i = 0; i < OPTS; i++)
-        if (strlen(tool_options[i].name) == size && !memcmp(tool_options[i].name, word, size) &&
-            (tool_options[i].commands >> c->command & 1))
-            found = i;
     char key[64] = "";
     if (size < sizeof key) memcpy(key, word, size);
+    int found = tool_option_find(c->command, key, 0);
     const penta_option_info *row = found < 0 ? command_option(c->command, key) : NULL;
+    bool of_verb = found < 0 && !row && c->verb < COMMANDS;
+    if (of_verb) {
+        found = tool_option_find(c->verb, key, 0);
+        row = found < 0 ? command_option(c->verb, key) : NULL;
+    }
     if (found < 0 && !row) return unknown_option(c, word, size);
     bool wants = found >= 0 ? tool_options[found].argument != NULL : row->argument != NULL;
     const char *value = equals ? equals + 1 : NULL;
@@ -110,6 +157,7 @@ static bool long_option(struct cli *c, const char *word, const char *next, int *
             return false;
         }
     }
+    if (of_verb) return add_verb_option(c, word, equals ? NULL : value);
     if (!value) value = "1";
     if (found >= 0) return set_value(c, found, value);
     return add_format_option(c, row->key, value);
@@ -118,14 +166,17 @@ static bool long_option(struct cli *c, const char *word, const char *next, int *
 static bool short_options(struct cli *c, const char *word, const char *next, int *used)
 {
     for (; *word; word++) {
-        int found = -1;
-        for (int i = 0; i < OPTS; i++)
-            if (tool_options[i].letter == *word && (tool_options[i].commands >> c->command & 1))
-                found = i;
+        int found = tool_option_find(c->command, NULL, *word);
+        bool of_verb = found < 0 && c->verb < COMMANDS;
+        if (of_verb) found = tool_option_find(c->verb, NULL, *word);
         if (found < 0) {
             cli_usage(c, NULL, "unknown option '-%c' for penta %s", *word,
                       commands[c->command].name);
             return false;
+        }
+        if (of_verb && !tool_options[found].argument) {
+            if (!add_verb_option(c, tool_options[found].name, NULL)) return false;
+            continue;
         }
         if (!tool_options[found].argument) {
             c->value[found] = "1";
@@ -134,6 +185,7 @@ static bool short_options(struct cli *c, const char *word, const char *next, int
         }
         const char *value = word[1] ? word + 1 : next;
         if (!word[1]) ++*used;
+        if (value && of_verb) return add_verb_option(c, tool_options[found].name, value);
         if (value) return set_value(c, found, value);
         cli_usage(c, NULL, "option '-%c' needs a value: %s", *word, tool_options[found].argument);
         return false;
@@ -169,8 +221,8 @@ static bool program_arguments(struct cli *c)
 
 static bool check_words(struct cli *c)
 {
-    static const size_t least[] = {0, 1, 2, 1, 0, 1};
-    static const size_t most[] = {0, 1, 2, SIZE_MAX, SIZE_MAX, 1};
+    static const size_t least[] = {0, 1, 2, 1, 0, 1, 1};
+    static const size_t most[] = {0, 1, 2, SIZE_MAX, SIZE_MAX, 1, SIZE_MAX};
     const struct command_info *info = &commands[c->command];
     if (c->value[OPT_HELP]) return true;
     if (c->word_count >= least[info->inputs] && c->word_count <= most[info->inputs]) return true;
@@ -203,6 +255,7 @@ bool cli_parse(struct cli *c, int argc, char **argv)
 {
     bool has_command = false, only_words = false;
     c->command = COMMAND_HELP;
+    c->verb = COMMANDS;
     c->words = calloc((size_t)argc + 1, sizeof *c->words);
     if (!c->words) return false;
     /* First of all --json, so that usage errors are in the document too. */
@@ -217,6 +270,7 @@ bool cli_parse(struct cli *c, int argc, char **argv)
             i++;
         }
     }
+    if (c->command == COMMAND_BATCH) find_verb(c, argc, argv);
     bool past_command = !has_command;
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i], *next = i + 1 < argc ? argv[i + 1] : NULL;
@@ -240,4 +294,12 @@ bool cli_parse(struct cli *c, int argc, char **argv)
     c->named = has_command;
     if (!has_command && c->value[OPT_VERSION]) c->command = COMMAND_VERSION;
     return program_arguments(c) && check_words(c);
+}
+
+void cli_parse_free(struct cli *c)
+{
+    for (size_t i = 0; i < c->verb_word_count; i++) free((char *)(uintptr_t)c->verb_words[i]);
+    free(c->verb_words);
+    free(c->format_options);
+    free(c->words);
 }

@@ -256,7 +256,7 @@ def test_words():
     check(b"did you mean '--select'" in exits(2, "inspect", "--selct", "x", "good.kblob").stderr, "")
     check(b"takes no value" in exits(2, "info", "--quiet=1", "good.kblob").stderr, "a switch")
     check(b"did you mean 'BAD_OPCODE'" in exits(2, "explain", "BAD_OPCOD").stderr, "explain")
-    exits(2, "info", "a", "b")
+    exits(2, "hex", "a", "b")
     exits(2, "diff", "a")
     exits(2, "run", "good.kblob", "--fuel", "many")
     exits(2, "run", "good.kblob", "--engine", "warp")

@@ -100,6 +100,7 @@ def invocations():
     yield ["completion", "bash"], None
     yield ["help", "run"], None
     yield ["block", "vector.json", "vector.json"], None
+    yield ["batch", "info", *FILES, "-o", "batch.lines"], None
     yield ["version"], None
     yield ["keygen", "-o", "new.pem"], None
     yield ["pubkey", key], None

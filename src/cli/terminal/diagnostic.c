@@ -146,8 +146,18 @@ void diagnostic_print(struct writer *out, const struct palette *p, const struct 
     }
 }
 
+/* The code of a finding, for the line of a batch. */
+static void diagnostic_code_keep(struct cli *c, const penta_error *err)
+{
+    char code[24];
+    penta_code_text(err->code, code);
+    writer_print(&c->codes, "%s\"%s\"", c->codes.out.size ? "," : "", code);
+    c->no_memory |= err->code == BASE_MEMORY;
+}
+
 void diagnostic_keep(struct cli *c, const struct finding *f)
 {
+    if (c->captured) diagnostic_code_keep(c, f->error);
     struct diagnostic *more =
         realloc(c->diagnostics, (c->diagnostic_count + 1) * sizeof *c->diagnostics);
     if (!more) return;

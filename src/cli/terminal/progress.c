@@ -18,6 +18,7 @@ struct progress {
     struct timespec start;
     uint64_t cpu_ms; /* processor time of the process at the tick before */
     atomic_size_t passed, failed;
+    char text[300]; /* what to show instead of these; under the lock */
     pthread_mutex_t lock;
     pthread_cond_t ended;
     pthread_t thread;
@@ -44,12 +45,13 @@ static void progress_erase(struct progress *p)
 
 static void progress_show(struct progress *p, uint64_t seconds)
 {
-    char line[120];
+    char line[340];
     size_t passed = atomic_load(&p->passed), failed = atomic_load(&p->failed);
     int n = snprintf(line, sizeof line, "\r\033[K%s, %llu s", p->what, (unsigned long long)seconds);
     if (passed || failed)
         n = snprintf(line, sizeof line, "\r\033[K%s: %zu passed, %zu failed, %llu s", p->what,
                      passed, failed, (unsigned long long)seconds);
+    if (*p->text) n = snprintf(line, sizeof line, "\r\033[K%s", p->text);
     progress_put(line, (size_t)n);
     p->shown = true;
 }
@@ -128,6 +130,14 @@ void progress_count(struct cli *c, size_t passed, size_t failed)
     if (!c->progress) return;
     atomic_store(&c->progress->passed, passed);
     atomic_store(&c->progress->failed, failed);
+}
+
+void progress_text(struct cli *c, const char *text)
+{
+    if (!c->progress) return;
+    pthread_mutex_lock(&c->progress->lock);
+    snprintf(c->progress->text, sizeof c->progress->text, "%s", text);
+    pthread_mutex_unlock(&c->progress->lock);
 }
 
 void progress_end(struct cli *c)

@@ -8,6 +8,8 @@
  * process computes, since a program may wait for its user. */
 void progress_begin(struct cli *c, const char *what, bool working);
 void progress_count(struct cli *c, size_t passed, size_t failed);
+/* Shows this text from now on, instead of the word and numbers. It has no control characters. */
+void progress_text(struct cli *c, const char *text);
 void progress_end(struct cli *c);
 
 /* For terminal.c: erases the line and does not write it until it is released. in_line: the text

@@ -82,7 +82,7 @@ static bool write_all(int fd, penta_bytes text)
 
 static void write_stderr(const struct cli *c, penta_bytes text)
 {
-    if (!text.size) return;
+    if (!text.size || c->captured) return;
     progress_hold(c);
     write_all(STDERR_FILENO, text);
     progress_release(c, in_line(STDERR_FILENO, text));
@@ -91,7 +91,7 @@ static void write_stderr(const struct cli *c, penta_bytes text)
 /* A closed pipe is no error: its reader has seen enough. */
 static void write_stdout(const struct cli *c, penta_bytes text)
 {
-    if (!text.size) return;
+    if (!text.size || c->captured) return;
     progress_hold(c);
     bool ok = write_all(STDOUT_FILENO, text);
     int error = errno;

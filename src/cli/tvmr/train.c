@@ -30,7 +30,7 @@ static void tell_epoch(struct report *r, const penta_tvmr_epoch *e)
                  train_percent(e->right, e->trained), test, e->seconds, e->best ? "  best" : "");
 }
 
-static void epoch_json(struct json *j, const penta_tvmr_epoch *e)
+static void epoch_json(struct json *j, const penta_tvmr_epoch *e, bool timed)
 {
     json_object(j, NULL);
     json_uint(j, "epoch", e->number);
@@ -43,7 +43,7 @@ static void epoch_json(struct json *j, const penta_tvmr_epoch *e)
         json_float(j, "tested_error", e->tested_error);
     }
     json_bool(j, "best", e->best);
-    json_float(j, "seconds", e->seconds);
+    if (timed) json_float(j, "seconds", e->seconds);
     json_end(j);
 }
 
@@ -51,7 +51,7 @@ static bool on_epoch(void *user, const penta_tvmr_epoch *e)
 {
     struct report *r = user;
     if (r->cli->value[OPT_JSON])
-        epoch_json(&r->cli->json, e);
+        epoch_json(&r->cli->json, e, !r->cli->captured);
     else
         tell_epoch(r, e);
     return true;
@@ -92,13 +92,14 @@ static void print_result(struct cli *c, const struct machine *m, const penta_tvm
     print_confusion(&c->out, &t->judged);
 }
 
-static void result_json(struct json *j, const struct machine *m, const penta_tvmr_trained *t)
+static void result_json(struct json *j, const struct machine *m, const penta_tvmr_trained *t,
+                        bool timed)
 {
     const penta_tvmr_judged *judged = &t->judged;
     json_uint(j, "epochs_done", t->epochs);
     json_uint(j, "best", t->best);
     json_text(j, "ended", train_ended(m, t));
-    json_float(j, "seconds", t->seconds);
+    if (timed) json_float(j, "seconds", t->seconds);
     json_uint(j, "rows", judged->rows);
     json_uint(j, "right", judged->right);
     json_float(j, "accuracy", judged->accuracy);
@@ -158,7 +159,7 @@ void command_TRAIN(struct cli *c)
     if (ok) machine_findings(c, &m);
     if (ok && was_stopped(&trained)) cli_fail(c, m.timed_out ? EXIT_DEADLINE : EXIT_INTERRUPTED);
     if (ok && c->value[OPT_JSON])
-        result_json(&c->json, &m, &trained);
+        result_json(&c->json, &m, &trained, !c->captured);
     else if (ok)
         print_result(c, &m, &trained, test);
     penta_tvmr_trained_free(&trained);
