@@ -92,22 +92,27 @@ def files(work):
         equal("read", cat_of("sub/a.txt"), (0, text[2:]))  # it seeks first
         equal("leading slash", cat_of("/sub/./a.txt"), (0, text[2:]))
         equal("no folder", cat_of("sub/a.txt", "-q"), (EACCES, ""))
-        for path, error in (("../secret", EACCES), ("sub/../../secret", EACCES), ("sub/../sub/a.txt", EACCES),
-                            ("link", EACCES), ("inner", EACCES), ("up/secret", ENOTDIR), ("pipe", EACCES),
-                            ("sub", EISDIR), (".", EISDIR), ("", EISDIR), ("none", ENOENT),
+        for path, error in (("../secret", ENOENT), ("sub/../../secret", ENOENT), ("link", EACCES), ("pipe", EACCES),
+                            ("sub", EISDIR), (".", EISDIR), ("", ENOENT), ("none", ENOENT),
                             ("sub/a.txt/b", ENOTDIR), ("n" * 300, LONG), (os.path.join(work, "secret"), ENOENT)):
             equal(f"read {path}", cat_of(path), (error, ""))
+        equal("dots", cat_of("sub/../none/../sub/./a.txt"), (0, text[2:]))
+        # A link that stays inside is followed where the system has openat2, and refused elsewhere.
+        equal("inner", cat_of("inner") in ((0, text[2:]), (EACCES, "")), True)
+        equal("up", cat_of("up/secret") in ((EACCES, ""), (ENOTDIR, "")), True)
         equal("write", run(put, "new", "--files", home, "--engine", engine)[0], 0)
         equal("written", open(os.path.join(home, "new")).read(), "program")
         equal("overwrite", run(put, "sub/a.txt", "--files", home, "--engine", engine)[0], 0)
         equal("truncated", open(os.path.join(home, "sub", "a.txt")).read(), "program")
-        for path in ("../secret", "link", "up/secret", "/../secret"):
+        for path in ("link", "up/secret", "pipe"):
             equal(f"write {path}", run(put, path, "--files", home)[0] in (EACCES, ENOTDIR), True)
-            equal(f"remove {path}", run(remove, path, "--files", home)[0],
-                  0 if path == "link" else ENOTDIR if path == "up/secret" else EACCES)
-            if path == "link":                 # the link itself, not what it leads to
-                os.symlink("../secret", os.path.join(home, "link"))
-            equal("the secret stays", open(os.path.join(work, "secret")).read(), "secret")
+        equal("remove up", run(remove, "up/secret", "--files", home)[0] in (EACCES, ENOTDIR), True)
+        equal("remove link", run(remove, "link", "--files", home)[0], 0)
+        os.symlink("../secret", os.path.join(home, "link"))  # it was the link itself, not what it leads to
+        equal("above the root is the root", run(put, "../secret", "--files", home)[0], 0)
+        equal("written there", open(os.path.join(home, "secret")).read(), "program")
+        equal("and removed", run(remove, "sub/../../secret", "--files", home)[0], 0)
+        equal("the secret stays", open(os.path.join(work, "secret")).read(), "secret")
         equal("rename", run(rename, "new", "--files", home)[0], 0)
         equal("renamed", sorted(os.listdir(home)), ["inner", "link", "moved", "pipe", "sub", "up"])
         equal("remove", run(remove, "moved", "--files", home)[0], 0)

@@ -1,22 +1,8 @@
-/* The console (PVM 17) answers what a C program asks of its operating system, as host calls:
- *
- *     console_write(fd, address, size)            bytes written, at most 1 MiB at a time
- *     console_read(fd, address, size)             bytes read, 0 at the end
- *     console_open(path, size, flags)             a descriptor; flags: pvm/host/files.h
- *     console_close(fd)
- *     console_seek(fd, offset, whence)            0 from the start, 1 from here, 2 from the end
- *     console_remove(path, size)
- *     console_rename(from, size, to, size)
- *     console_arguments(address, size)            their size; as many bytes as fit are stored,
- *                                                 each argument with a zero after it
- *     console_clock(which, address)               nanoseconds as u64: 0 since 1970, 1 since start
- *     console_sleep(microseconds)
- *     console_random(address, size)
- *     console_exit(code)                          does not return
+/* The console (PVM 17) answers what a C program asks of its operating system, as the host calls of console.def.
  *
  * Arguments are in a0 to a3 and results in a0; negative results are errors (pvm/host/files.h). Descriptors 0
- * to 2 are standard input, output and errors. With a seed every run is the same: random numbers
- * follow from the seed, and the clock starts in the year 2000 and moves by a millisecond when it is
+ * to 2 are standard input, output and errors. Unless options ask for the host's own, every run is the same: random numbers
+ * follow from a seed, and the clock starts in the year 2000 and moves by a millisecond when it is
  * read, and by what the program sleeps. */
 #include "pvm/host/console.h"
 #include <errno.h>
@@ -29,22 +15,20 @@
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/number.h"
-#include "pvm/host/host.h"
 #include "pvm/host/files.h"
+#include "pvm/host/host.h"
 
-enum { OPEN_MAX = 64, FIRST = 3, PIECE = 1 << 20, SLEEP_MAX = 1000 * 1000 * 1000 };
+enum { PIECE = 1 << 20, SLEEP_MAX = 1000 * 1000 * 1000 };
 static const uint64_t second = 1000 * 1000 * 1000, year_2000 = 946684800;
 
 struct pvm_console {
-    int root;  /* folder of the program's files, or -1 */
+    struct pvm_files *files;
     int input; /* standard input; 0 is the host's own and not closed */
-    /* -1: the place is free; else the file of the program's descriptor FIRST + i. */
-    int files[OPEN_MAX];
-    struct writer arguments;
-    bool seeded;
+    struct writer arguments, environment;
+    bool real_clock, real_random;
     uint64_t random;  /* state of the generator */
-    uint64_t elapsed; /* with a seed: nanoseconds since the start */
-    uint64_t start;   /* without a seed: the host's clock at the start */
+    uint64_t elapsed; /* of the virtual clock: nanoseconds since the start */
+    uint64_t start;   /* of the real clock: the host's at the start */
 };
 
 struct call {
@@ -103,25 +87,16 @@ static uint64_t console_piece(const struct call *q, unsigned i)
 
 /* ---- reading and writing ---- */
 
-static int *console_descriptor(const struct call *q)
-{
-    int64_t fd = console_word(q, 0) - FIRST;
-    return fd >= 0 && fd < OPEN_MAX && q->c->files[fd] >= 0 ? &q->c->files[fd] : NULL;
-}
-
 static int64_t call_write(struct call *q)
 {
     uint64_t size = console_piece(q, 2);
     int64_t fd = console_word(q, 0), done = (int64_t)size;
-    int *file = console_descriptor(q);
-    if (!file && fd != 1 && fd != 2) return -PVM_EBADF;
     uint8_t *bytes = console_fetch(q, q->a[1], size);
     if (!bytes) return -PVM_EFAULT;
-    if (file)
-        done = write(*file, bytes, (size_t)size);
-    else
+    if (fd == 1 || fd == 2)
         writer_bytes(fd == 1 ? &q->out->output : &q->out->errors, bytes, (size_t)size);
-    if (done < 0) done = pvm_file_error(errno);
+    else
+        done = pvm_files_write(q->c->files, fd, (penta_bytes){bytes, (size_t)size});
     free(bytes);
     return done;
 }
@@ -129,87 +104,141 @@ static int64_t call_write(struct call *q)
 static int64_t call_read(struct call *q)
 {
     uint64_t size = console_piece(q, 2);
-    int *file = console_descriptor(q);
-    if (!file && console_word(q, 0) != 0) return -PVM_EBADF;
+    int64_t fd = console_word(q, 0), done;
     if (!console_writable(q, q->a[1], size)) return -PVM_EFAULT;
     uint8_t *bytes = bytes_for(q, size);
     if (!bytes) return -PVM_EIO;
-    int64_t done = read(file ? *file : q->c->input, bytes, (size_t)size);
-    if (done < 0)
-        done = pvm_file_error(errno);
-    else
-        console_store(q, q->a[1], bytes, (size_t)done);
+    if (fd == 0) {
+        done = read(q->c->input, bytes, (size_t)size);
+        if (done < 0) done = errno == EINTR ? -PVM_EINTR : -PVM_EIO;
+    } else {
+        done = pvm_files_read(q->c->files, fd, bytes, (size_t)size);
+    }
+    if (done > 0) console_store(q, q->a[1], bytes, (size_t)done);
     free(bytes);
     return done;
 }
 
 static int64_t call_seek(struct call *q)
 {
-    static const int how[] = {SEEK_SET, SEEK_CUR, SEEK_END};
-    int *file = console_descriptor(q);
-    if (!file) return -PVM_EBADF;
-    if (q->a[2] > 2) return -PVM_EINVAL;
-    off_t at = lseek(*file, (off_t)console_word(q, 1), how[q->a[2]]);
-    return at < 0 ? pvm_file_error(errno) : (int64_t)at;
+    return pvm_files_seek(q->c->files, console_word(q, 0), console_word(q, 1), q->a[2]);
 }
 
 /* ---- files ---- */
 
-static int64_t call_open(struct call *q)
+/* Fetches the path whose address and size are these arguments, and calls a function with it. */
+static int64_t with_path(struct call *q, unsigned i,
+                         int64_t (*act)(struct call *q, penta_bytes path))
 {
-    int *file = q->c->files, *end = file + OPEN_MAX;
-    while (file < end && *file >= 0) file++;
-    if (file == end) return -PVM_EMFILE;
-    uint8_t *path = console_fetch(q, q->a[0], q->a[1]);
+    uint8_t *path = console_fetch(q, q->a[i], q->a[i + 1]);
     if (!path) return -PVM_EFAULT;
-    int fd = pvm_file_open(q->c->root, (penta_bytes){path, (size_t)q->a[1]},
-                           q->a[2] > UINT16_MAX ? 0 : (unsigned)q->a[2]);
+    int64_t result = act(q, (penta_bytes){path, (size_t)q->a[i + 1]});
     free(path);
-    if (fd < 0) return fd;
-    *file = fd;
-    return FIRST + (file - q->c->files);
+    return result;
 }
 
+static int64_t path_open(struct call *q, penta_bytes path)
+{
+    return pvm_files_open(q->c->files, path, q->a[2] > UINT16_MAX ? 0 : (unsigned)q->a[2]);
+}
+static int64_t path_remove(struct call *q, penta_bytes path)
+{
+    return pvm_files_remove(q->c->files, path, false);
+}
+static int64_t path_remove_folder(struct call *q, penta_bytes path)
+{
+    return pvm_files_remove(q->c->files, path, true);
+}
+static int64_t path_make_folder(struct call *q, penta_bytes path)
+{
+    return pvm_files_make_folder(q->c->files, path);
+}
+
+static int64_t call_open(struct call *q) { return with_path(q, 0, path_open); }
+static int64_t call_remove(struct call *q) { return with_path(q, 0, path_remove); }
+static int64_t call_remove_folder(struct call *q) { return with_path(q, 0, path_remove_folder); }
+static int64_t call_make_folder(struct call *q) { return with_path(q, 0, path_make_folder); }
 static int64_t call_close(struct call *q)
 {
-    int *file = console_descriptor(q);
-    if (!file) return -PVM_EBADF;
-    int failed = close(*file);
-    *file = -1;
-    return failed ? pvm_file_error(errno) : 0;
+    int64_t fd = console_word(q, 0);
+    return fd >= 0 && fd <= 2 ? 0 : pvm_files_close(q->c->files, fd);
 }
-
-static int64_t call_remove(struct call *q)
-{
-    uint8_t *path = console_fetch(q, q->a[0], q->a[1]);
-    if (!path) return -PVM_EFAULT;
-    int error = pvm_file_remove(q->c->root, (penta_bytes){path, (size_t)q->a[1]});
-    free(path);
-    return error;
-}
+static int64_t call_sync(struct call *q) { return pvm_files_sync(q->c->files, console_word(q, 0)); }
 
 static int64_t call_rename(struct call *q)
 {
     uint8_t *from = console_fetch(q, q->a[0], q->a[1]), *to = console_fetch(q, q->a[2], q->a[3]);
-    int error = -PVM_EFAULT;
+    int64_t error = -PVM_EFAULT;
     if (from && to)
-        error = pvm_file_rename(q->c->root, (penta_bytes){from, (size_t)q->a[1]},
-                                (penta_bytes){to, (size_t)q->a[3]});
+        error = pvm_files_rename(q->c->files, (penta_bytes){from, (size_t)q->a[1]},
+                                 (penta_bytes){to, (size_t)q->a[3]});
     free(from);
     free(to);
     return error;
 }
 
+static int64_t call_truncate(struct call *q)
+{
+    uint8_t *size = console_fetch(q, q->a[1], 8);
+    int64_t error =
+        size ? pvm_files_truncate(q->c->files, console_word(q, 0), bytes_get64(size)) : -PVM_EFAULT;
+    free(size);
+    return error;
+}
+
+/* Times of files are the host's own only with the host's clock. */
+static int64_t stat_store(struct call *q, int64_t error, unsigned i, const struct pvm_file_stat *s)
+{
+    uint8_t bytes[PVM_STAT_BYTES];
+    if (error) return error;
+    if (!console_writable(q, q->a[i], sizeof bytes)) return -PVM_EFAULT;
+    bytes_put64(bytes, s->number);
+    bytes_put64(bytes + 8, s->size);
+    bytes_put64(bytes + 16, q->c->real_clock ? s->modified : year_2000 * second);
+    bytes_put32(bytes + 24, s->mode);
+    bytes_put32(bytes + 28, s->folder);
+    console_store(q, q->a[i], bytes, sizeof bytes);
+    return 0;
+}
+
+static int64_t path_stat(struct call *q, penta_bytes path)
+{
+    struct pvm_file_stat status;
+    return stat_store(q, pvm_files_stat(q->c->files, path, &status), 2, &status);
+}
+static int64_t call_stat(struct call *q) { return with_path(q, 0, path_stat); }
+
+static int64_t call_fstat(struct call *q)
+{
+    struct pvm_file_stat status;
+    return stat_store(q, pvm_files_fstat(q->c->files, console_word(q, 0), &status), 1, &status);
+}
+
+static int64_t call_entries(struct call *q)
+{
+    uint64_t size = console_piece(q, 2);
+    if (!console_writable(q, q->a[1], size)) return -PVM_EFAULT;
+    uint8_t *bytes = bytes_for(q, size);
+    if (!bytes) return -PVM_EIO;
+    int64_t done = pvm_files_entries(q->c->files, console_word(q, 0), bytes, (size_t)size);
+    if (done > 0) console_store(q, q->a[1], bytes, (size_t)done);
+    free(bytes);
+    return done;
+}
+
 /* ---- arguments, time, random numbers, exit ---- */
 
-static int64_t call_arguments(struct call *q)
+static int64_t words_store(struct call *q, const struct writer *words)
 {
-    penta_bytes all = writer_view(&q->c->arguments);
+    penta_bytes all = writer_view(words);
     size_t size = q->a[1] < all.size ? (size_t)q->a[1] : all.size;
     if (!console_writable(q, q->a[0], size)) return -PVM_EFAULT;
     console_store(q, q->a[0], all.data, size);
     return (int64_t)all.size;
 }
+
+static int64_t call_arguments(struct call *q) { return words_store(q, &q->c->arguments); }
+static int64_t call_environment(struct call *q) { return words_store(q, &q->c->environment); }
 
 static uint64_t host_clock(clockid_t which)
 {
@@ -226,7 +255,7 @@ static int64_t call_clock(struct call *q)
     if (!console_writable(q, q->a[1], sizeof bytes)) return -PVM_EFAULT;
     bool since_1970 = q->a[0] == 0;
     uint64_t now;
-    if (c->seeded)
+    if (!c->real_clock)
         now = (c->elapsed += second / 1000) + (since_1970 ? year_2000 * second : 0);
     else
         now = since_1970 ? host_clock(CLOCK_REALTIME) : host_clock(CLOCK_MONOTONIC) - c->start;
@@ -239,7 +268,7 @@ static int64_t call_sleep(struct call *q)
 {
     uint64_t micro = q->a[0] < SLEEP_MAX ? q->a[0] : SLEEP_MAX;
     struct timespec t = {(time_t)(micro / 1000000), (long)(micro % 1000000 * 1000)};
-    if (q->c->seeded)
+    if (!q->c->real_clock)
         q->c->elapsed += micro * 1000;
     else if (nanosleep(&t, NULL))
         return -PVM_EINTR;
@@ -261,7 +290,7 @@ static int64_t call_random(struct call *q)
     uint8_t *bytes = bytes_for(q, size);
     if (!bytes) return -PVM_EIO;
     for (size_t at = 0; at < size; at += 8) {
-        if (q->c->seeded)
+        if (!q->c->real_random)
             bytes_put64(bytes + at, next_random(q->c));
         else if (getentropy(bytes + at, 8))
             size = 0;
@@ -283,18 +312,16 @@ static const struct {
     const char *name;
     int64_t (*serve)(struct call *q);
 } calls[] = {
-    {"console_write", call_write},   {"console_read", call_read},
-    {"console_open", call_open},     {"console_close", call_close},
-    {"console_seek", call_seek},     {"console_remove", call_remove},
-    {"console_rename", call_rename}, {"console_arguments", call_arguments},
-    {"console_clock", call_clock},   {"console_sleep", call_sleep},
-    {"console_random", call_random}, {"console_exit", call_exit},
+#define CONSOLE_CALL(number, name, arguments, result) [number] = {"console_" #name, call_##name},
+#include "pvm/host/console.def"
+#undef CONSOLE_CALL
 };
+enum { CALLS = sizeof calls / sizeof *calls };
 
 /* Returns the number of the import with this name, or -1 when there is none. */
 static int console_find(penta_bytes name)
 {
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+    for (size_t i = 0; i < CALLS; i++)
         if (strlen(calls[i].name) == name.size && !memcmp(calls[i].name, name.data, name.size))
             return (int)i;
     return -1;
@@ -311,7 +338,10 @@ bool pvm_console_serves(const penta_module *module)
 bool pvm_console_answer(struct pvm_console *c, penta_vm *vm, const penta_stop *stop,
                         struct answer *out)
 {
+    /* A program that names no imports calls by the numbers of console.def. */
     int at = console_find(pvm_import_name(vm->module, stop->detail));
+    if (!pvm_module(vm->module)->program.import_count && stop->detail < CALLS)
+        at = (int)stop->detail;
     if (at < 0) return false;
     struct call q = {c, pvm_vm(vm), stop->args, out};
     out->results[0] = (uint64_t)calls[at].serve(&q);
@@ -319,14 +349,39 @@ bool pvm_console_answer(struct pvm_console *c, penta_vm *vm, const penta_stop *s
     return true;
 }
 
-static bool open_files(struct pvm_console *c, const penta_option *options, size_t count,
-                       penta_error *err)
+/* Whether an option asks for the host's own instead of what is the same in every run. */
+static bool option_real(const penta_option *options, size_t count, const char *key,
+                        const char *other, bool *real, penta_error *err)
 {
-    const char *folder = option_text(options, count, "files");
+    const char *text = option_text(options, count, key);
+    *real = text && !strcmp(text, "real");
+    if (!text || *real || !strcmp(text, other)) return true;
+    return error_at(err, BASE_OPTION_VALUE, 0, "%s: '%.40s' is neither real nor %s", key, text,
+                    other);
+}
+
+static bool console_options(struct pvm_console *c, const penta_option *options, size_t count,
+                            penta_error *err)
+{
     const char *input = option_text(options, count, "stdin");
-    if (folder) c->root = pvm_folder_open(folder);
-    if (folder && c->root < 0)
-        return error_at(err, BASE_IO, 0, "files: '%.80s': %s", folder, strerror(errno));
+    if (!option_real(options, count, "clock", "virtual", &c->real_clock, err) ||
+        !option_real(options, count, "random", "seeded", &c->real_random, err) ||
+        !option_uint(options, count, "seed", &c->random, err))
+        return false;
+    if (c->real_random && option_text(options, count, "seed"))
+        return error_at(err, BASE_OPTION_VALUE, 0, "seed: not with real random numbers");
+    writer_bytes(&c->arguments, "program", 8);
+    for (size_t i = 0; i < count; i++) {
+        const char *key = options[i].key, *value = options[i].value;
+        if (!strcmp(key, "argv")) writer_bytes(&c->arguments, value, strlen(value) + 1);
+        if (strcmp(key, "env")) continue;
+        if (!strchr(value, '=') || *value == '=')
+            return error_at(err, BASE_OPTION_VALUE, 0, "env: '%.80s' is not NAME=VALUE", value);
+        writer_bytes(&c->environment, value, strlen(value) + 1);
+    }
+    if (!writer_ok(&c->arguments, err) || !writer_ok(&c->environment, err)) return false;
+    c->files = pvm_files_new(options, count, err);
+    if (!c->files) return false;
     if (input) c->input = open(input, O_RDONLY | O_CLOEXEC);
     if (c->input < 0)
         return error_at(err, BASE_IO, 0, "stdin: '%.80s': %s", input, strerror(errno));
@@ -337,17 +392,8 @@ struct pvm_console *pvm_console_new(const penta_option *options, size_t count, p
 {
     struct pvm_console *c = zeros_new(sizeof *c, "the console", err);
     if (!c) return NULL;
-    c->root = -1;
-    for (size_t i = 0; i < OPEN_MAX; i++) c->files[i] = -1;
-    c->seeded = option_text(options, count, "seed") != NULL;
     c->start = host_clock(CLOCK_MONOTONIC);
-    writer_bytes(&c->arguments, "program", 8);
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(options[i].key, "argv"))
-            writer_bytes(&c->arguments, options[i].value, strlen(options[i].value) + 1);
-    if (option_uint(options, count, "seed", &c->random, err) && writer_ok(&c->arguments, err) &&
-        open_files(c, options, count, err))
-        return c;
+    if (console_options(c, options, count, err)) return c;
     pvm_console_free(c);
     return NULL;
 }
@@ -355,10 +401,9 @@ struct pvm_console *pvm_console_new(const penta_option *options, size_t count, p
 void pvm_console_free(struct pvm_console *c)
 {
     if (!c) return;
-    for (size_t i = 0; i < OPEN_MAX; i++)
-        if (c->files[i] >= 0) close(c->files[i]);
-    if (c->root >= 0) close(c->root);
+    pvm_files_free(c->files);
     if (c->input > 0) close(c->input);
     writer_free(&c->arguments);
+    writer_free(&c->environment);
     free(c);
 }

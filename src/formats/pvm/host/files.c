@@ -1,137 +1,537 @@
-/* Opens, removes and renames the files of a program. A path is opened name by name from the
- * program's folder down, by descriptors that follow no link. So nothing can change between the
- * check of a path and its use. */
+/* The paths, descriptors and limits of a program's files. What is in them is the matter of drives (drive.h), each of which
+ * hangs at one path: the longest that a path starts with decides. Folders above such a path that no drive has are
+ * made up here, so that every path can be found from the root. */
 #include "pvm/host/files.h"
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "base/array.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/number.h"
+#include "base/options.h"
+#include "pvm/host/drive.h"
 
-enum { NAME_BYTES = 256, PATH_BYTES = 4096 };
+enum {
+    FIRST = 3, /* the descriptors before it are standard input, output and errors */
+    OPEN_FILES = 64,
+    OPEN_FILES_MAX = 1024,
+    NAME_BYTES = 256,
+    PATH_BYTES = 4096,
+    LIST_BYTES = 8 << 20, /* of the entries of one folder */
+    FILE_COST = 4096,     /* what a file or folder takes beside its bytes */
+};
+static const uint64_t file_bytes = UINT64_C(1) << 30;
 
-int pvm_file_error(int host_errno)
+struct mount {
+    char *path; /* without '/' at either end */
+    struct pvm_drive *drive;
+    bool read_only;
+};
+
+struct seen { /* a file of the host; number 0: the place is free */
+    uint64_t device, inode, number;
+};
+
+struct pvm_files {
+    struct mount *mounts;
+    size_t mount_count, mount_capacity;
+    struct pvm_file **open; /* of the descriptors from FIRST on; NULL: free */
+    size_t open_max;
+    uint64_t grown, grown_max; /* bytes that the program stored, and may store */
+    struct seen *seen;         /* a hash table of a power of two of places, at most half full */
+    size_t seen_places, seen_count;
+};
+
+/* ---- lists of entries ---- */
+
+bool pvm_list_add(struct pvm_list *list, uint64_t number, uint8_t kind, const char *name)
 {
-    switch (host_errno) {
-    case ENOENT: return -PVM_ENOENT;
-    case EINTR: return -PVM_EINTR;
-    case EBADF: return -PVM_EBADF;
-    case EACCES:
-    case EPERM:
-    case ELOOP:
-    case EROFS: return -PVM_EACCES;
-    case EEXIST: return -PVM_EEXIST;
-    case ENOTDIR: return -PVM_ENOTDIR;
-    case EISDIR: return -PVM_EISDIR;
-    case EINVAL: return -PVM_EINVAL;
-    case EMFILE:
-    case ENFILE: return -PVM_EMFILE;
-    case ENOSPC:
-    case EFBIG:
-    case EDQUOT: return -PVM_ENOSPC;
-    case ENAMETOOLONG: return -PVM_ENAMETOOLONG;
-    default: return -PVM_EIO;
-    }
+    size_t size = strlen(name) + 1;
+    list->bytes += size + sizeof *list->items;
+    if (list->bytes > LIST_BYTES || !ARRAY_RESERVE(list->items, list->capacity, list->count + 1))
+        return false;
+    char *copy = malloc(size);
+    if (!copy) return false;
+    memcpy(copy, name, size);
+    list->items[list->count++] = (struct pvm_entry){number, kind, copy};
+    return true;
 }
 
-int pvm_folder_open(const char *path) { return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC); }
-
-/* Takes the next name off the path. Returns 0 at the end of the path, and a negative number when
- * the name is refused. */
-static int next_name(penta_bytes *path, char *name)
+static int entry_order(const void *a, const void *b)
 {
-    for (;;) {
-        while (path->size && *path->data == '/') path->data++, path->size--;
-        const uint8_t *slash = path->size ? memchr(path->data, '/', path->size) : NULL;
-        size_t size = slash ? (size_t)(slash - path->data) : path->size;
-        if (!size) return 0;
-        if (size >= NAME_BYTES) return -PVM_ENAMETOOLONG;
-        memcpy(name, path->data, size);
-        name[size] = 0;
-        path->data += size;
-        path->size -= size;
-        if (!strcmp(name, "..")) return -PVM_EACCES;
-        if (strcmp(name, ".")) return 1;
-    }
+    return strcmp(((const struct pvm_entry *)a)->name, ((const struct pvm_entry *)b)->name);
 }
 
-/* Returns a descriptor of the folder that holds the last name of the path, and copies that name
- * to `last`. The caller closes the descriptor. */
-static int files_walk(int root, penta_bytes path, char *last)
+void pvm_list_sort(struct pvm_list *list)
 {
-    char name[NAME_BYTES];
-    if (root < 0) return -PVM_EACCES;
+    if (list->count) qsort(list->items, list->count, sizeof *list->items, entry_order);
+}
+
+void pvm_list_free(struct pvm_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) free(list->items[i].name);
+    free(list->items);
+    *list = (struct pvm_list){0};
+}
+
+/* ---- numbers of files ---- */
+
+static struct seen *seen_place(struct seen *places, size_t count, uint64_t device, uint64_t inode)
+{
+    uint64_t hash = (inode ^ device << 32) * UINT64_C(0x9e3779b97f4a7c15);
+    size_t at = (size_t)(hash >> 32) & (count - 1);
+    while (places[at].number && (places[at].inode != inode || places[at].device != device))
+        at = (at + 1) & (count - 1);
+    return &places[at];
+}
+
+static bool seen_grow(struct pvm_files *f)
+{
+    size_t places = f->seen_places ? 2 * f->seen_places : 64;
+    struct seen *more = calloc(places, sizeof *more);
+    if (!more) return false;
+    for (size_t i = 0; i < f->seen_places; i++)
+        if (f->seen[i].number)
+            *seen_place(more, places, f->seen[i].device, f->seen[i].inode) = f->seen[i];
+    free(f->seen);
+    f->seen = more;
+    f->seen_places = places;
+    return true;
+}
+
+/* Without memory for its number a file has 0, which no other has that is known. */
+uint64_t pvm_files_number(struct pvm_files *f, uint64_t device, uint64_t number)
+{
+    if (2 * f->seen_count >= f->seen_places && !seen_grow(f)) return 0;
+    struct seen *place = seen_place(f->seen, f->seen_places, device, number);
+    if (!place->number) *place = (struct seen){device, number, ++f->seen_count};
+    return place->number;
+}
+
+/* ---- paths ---- */
+
+/* Writes the path without "/" at its ends, empty names, "." and "..": ".." of the root is the root. Returns 0 or an
+ * error. `out` has PATH_BYTES + 1 bytes. */
+static int path_clean(penta_bytes path, char *out)
+{
+    size_t used = 0;
+    *out = 0;
+    if (!path.size) return -PVM_ENOENT;
     if (path.size > PATH_BYTES) return -PVM_ENAMETOOLONG;
     if (memchr(path.data, 0, path.size)) return -PVM_EINVAL;
-    int found = next_name(&path, last);
-    if (found <= 0) return found ? found : -PVM_EISDIR; /* the path is the folder itself */
-    int at = fcntl(root, F_DUPFD_CLOEXEC, 0);
-    while (at >= 0 && (found = next_name(&path, name)) > 0) {
-        int below = openat(at, last, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        int reason = errno;
-        close(at);
-        if (below < 0) return pvm_file_error(reason);
-        at = below;
-        memcpy(last, name, sizeof name);
+    for (size_t at = 0, end; at < path.size; at = end + 1) {
+        const char *name = (const char *)path.data + at;
+        const char *slash = memchr(name, '/', path.size - at);
+        end = slash ? (size_t)(slash - (const char *)path.data) : path.size;
+        size_t size = end - at;
+        if (!size || (size == 1 && *name == '.')) continue;
+        if (size >= NAME_BYTES) return -PVM_ENAMETOOLONG;
+        if (size == 2 && name[0] == '.' && name[1] == '.') {
+            while (used && out[--used] != '/') continue;
+        } else {
+            if (used) out[used++] = '/';
+            memcpy(out + used, name, size);
+            used += size;
+        }
+        out[used] = 0;
     }
-    if (at < 0) return pvm_file_error(errno);
-    if (!found) return at;
-    close(at);
-    return found;
+    return 0;
 }
 
-static int access_of(unsigned flags)
+/* If `path` is at or below `front`, gives what follows; else NULL. */
+static const char *path_below(const char *path, const char *front)
 {
-    bool write = flags & (PVM_FILE_WRITE | PVM_FILE_APPEND);
-    int how = !write ? O_RDONLY : flags & PVM_FILE_READ ? O_RDWR : O_WRONLY;
-    if (flags & PVM_FILE_CREATE) how |= O_CREAT;
-    if (flags & PVM_FILE_EXCLUSIVE) how |= O_EXCL;
-    if (flags & PVM_FILE_APPEND) how |= O_APPEND;
-    return how | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK; /* a pipe must not block */
+    size_t size = strlen(front);
+    if (!size) return path;
+    if (strncmp(path, front, size) || (path[size] && path[size] != '/')) return NULL;
+    return path + size + (path[size] == '/');
 }
 
-int pvm_file_open(int root, penta_bytes path, unsigned flags)
+struct place { /* where a path leads */
+    struct mount *mount;
+    const char *rest; /* the path in the drive; points into `path` */
+    bool above;       /* the path of another drive starts with this one, and more follows */
+    char path[PATH_BYTES + 1];
+};
+
+/* Returns 0 or an error. Without an error, a mount was found or `above` is true. */
+static int place_find(struct pvm_files *f, penta_bytes path, struct place *out)
 {
-    char name[NAME_BYTES];
-    struct stat status;
-    if (flags & ~(unsigned)PVM_FILE_FLAGS || !flags) return -PVM_EINVAL;
-    int folder = files_walk(root, path, name);
-    if (folder < 0) return folder;
-    int file = openat(folder, name, access_of(flags), 0666);
-    int error = file < 0 ? pvm_file_error(errno) : 0;
-    close(folder);
-    if (file < 0) return error;
-    if (fstat(file, &status))
-        error = pvm_file_error(errno);
-    else if (!S_ISREG(status.st_mode))
-        error = S_ISDIR(status.st_mode) ? -PVM_EISDIR : -PVM_EACCES;
-    else if (flags & PVM_FILE_TRUNCATE && flags & PVM_FILE_WRITE && ftruncate(file, 0))
-        error = pvm_file_error(errno);
-    if (!error) return file;
-    close(file);
+    int error = path_clean(path, out->path);
+    out->mount = NULL;
+    out->rest = NULL;
+    out->above = false;
+    if (error) return error;
+    if (!f->mount_count) return -PVM_EACCES;
+    for (size_t i = 0; i < f->mount_count; i++) {
+        struct mount *m = &f->mounts[i];
+        const char *rest = path_below(out->path, m->path), *more = path_below(m->path, out->path);
+        if (rest && (!out->mount || strlen(m->path) > strlen(out->mount->path))) {
+            out->mount = m;
+            out->rest = rest;
+        }
+        if (more && *more) out->above = true;
+    }
+    return out->mount || out->above ? 0 : -PVM_ENOENT;
+}
+
+/* For calls that change what the path leads to. */
+static int place_to_change(struct pvm_files *f, penta_bytes path, struct place *out)
+{
+    int error = place_find(f, path, out);
+    if (error) return error;
+    if (out->above || !*out->rest) return -PVM_EBUSY; /* a drive hangs here or below */
+    return out->mount->read_only ? -PVM_EROFS : 0;
+}
+
+/* ---- limits ---- */
+
+static uint64_t grown_room(const struct pvm_files *f) { return f->grown_max - f->grown; }
+
+static void grown_change(struct pvm_files *f, uint64_t before, uint64_t after)
+{
+    if (after >= before)
+        f->grown += after - before < grown_room(f) ? after - before : grown_room(f);
+    else
+        f->grown -= before - after < f->grown ? before - after : f->grown;
+}
+
+/* ---- descriptors ---- */
+
+static struct pvm_file *file_of(struct pvm_files *f, int64_t fd)
+{
+    return fd >= FIRST && fd - FIRST < (int64_t)f->open_max ? f->open[fd - FIRST] : NULL;
+}
+
+static void file_close(struct pvm_file *file)
+{
+    if (file->flags != PVM_FILE_FOLDER) file->drive->calls->close(file);
+    pvm_list_free(&file->list);
+    free(file);
+}
+
+static void stat_finish(const struct pvm_files *f, const struct mount *m, struct pvm_file_stat *s)
+{
+    s->folder = m ? (uint32_t)(m - f->mounts) : 0;
+    if (!m || m->read_only) s->mode &= ~0222u;
+}
+
+static int64_t place_stat(struct pvm_files *f, const struct place *p, struct pvm_file_stat *out)
+{
+    int error =
+        p->mount ? p->mount->drive->calls->stat(p->mount->drive, p->rest, out) : -PVM_ENOENT;
+    if (!error) stat_finish(f, p->mount, out);
+    if (!error || !p->above) return error;
+    /* A folder that only leads to a drive. */
+    *out = (struct pvm_file_stat){.mode = PVM_MODE_FOLDER | 0555};
+    return 0;
+}
+
+/* Adds the names with which the paths of drives go on from here. */
+static bool list_mounts(struct pvm_files *f, const char *path, struct pvm_list *list)
+{
+    for (size_t i = 0; i < f->mount_count; i++) {
+        const char *more = path_below(f->mounts[i].path, path);
+        char name[NAME_BYTES];
+        size_t size = more ? strcspn(more, "/") : 0;
+        bool known = !size;
+        if (!known) memcpy(name, more, size);
+        name[size] = 0;
+        for (size_t k = 0; k < list->count && !known; k++)
+            known = !strcmp(list->items[k].name, name);
+        if (!known && !pvm_list_add(list, 0, 4, name)) return false;
+    }
+    return true;
+}
+
+static int folder_open(struct pvm_files *f, const struct place *p, struct pvm_file *file)
+{
+    int error = (int)place_stat(f, p, &file->folder);
+    if (error) return error;
+    if ((file->folder.mode & 0170000) != PVM_MODE_FOLDER) return -PVM_ENOTDIR;
+    if (p->mount) {
+        error = p->mount->drive->calls->list(p->mount->drive, p->rest, &file->list);
+        if (error && !(p->above && error == -PVM_ENOENT)) return error;
+    }
+    if (!list_mounts(f, p->path, &file->list)) return -PVM_ENOMEM;
+    pvm_list_sort(&file->list);
+    return 0;
+}
+
+static int file_open(struct pvm_files *f, const struct place *p, unsigned flags,
+                     struct pvm_file *file)
+{
+    const unsigned changes = PVM_FILE_WRITE | PVM_FILE_CREATE | PVM_FILE_TRUNCATE;
+    struct pvm_drive *d = p->mount ? p->mount->drive : NULL;
+    struct pvm_file_stat before;
+    if (!(flags & (PVM_FILE_READ | PVM_FILE_WRITE))) return -PVM_EINVAL;
+    if (!d || p->above) return -PVM_EISDIR;
+    int known = d->calls->stat(d, p->rest, &before);
+    if (p->mount->read_only && flags & changes)
+        return known == -PVM_ENOENT && !(flags & PVM_FILE_CREATE) ? known : -PVM_EROFS;
+    if (known == -PVM_ENOENT && flags & PVM_FILE_CREATE && grown_room(f) < FILE_COST)
+        return -PVM_ENOSPC;
+    int error = d->calls->open(d, p->rest, flags, file);
+    if (error) return error;
+    if (known == -PVM_ENOENT) grown_change(f, 0, FILE_COST);
+    if (!known && flags & PVM_FILE_TRUNCATE && flags & PVM_FILE_WRITE)
+        grown_change(f, before.size, 0);
+    return 0;
+}
+
+int64_t pvm_files_open(struct pvm_files *f, penta_bytes path, unsigned flags)
+{
+    struct place p;
+    size_t at = 0;
+    int error = place_find(f, path, &p);
+    if (!flags || flags > PVM_FILE_FOLDER) return -PVM_EINVAL;
+    if (error) return error;
+    while (at < f->open_max && f->open[at]) at++;
+    if (at == f->open_max) return -PVM_EMFILE;
+    struct pvm_file *file = calloc(1, sizeof *file);
+    if (!file) return -PVM_ENOMEM;
+    *file = (struct pvm_file){.drive = p.mount ? p.mount->drive : NULL, .flags = flags, .fd = -1};
+    error = flags == PVM_FILE_FOLDER ? folder_open(f, &p, file) : file_open(f, &p, flags, file);
+    if (error) {
+        pvm_list_free(&file->list);
+        free(file);
+        return error;
+    }
+    f->open[at] = file;
+    return FIRST + (int64_t)at;
+}
+
+int64_t pvm_files_close(struct pvm_files *f, int64_t fd)
+{
+    struct pvm_file *file = file_of(f, fd);
+    if (!file) return -PVM_EBADF;
+    file_close(file);
+    f->open[fd - FIRST] = NULL;
+    return 0;
+}
+
+/* ---- reading and writing ---- */
+
+int64_t pvm_files_read(struct pvm_files *f, int64_t fd, uint8_t *to, size_t size)
+{
+    struct pvm_file *file = file_of(f, fd);
+    if (file && file->flags == PVM_FILE_FOLDER) return -PVM_EISDIR;
+    if (!file || !(file->flags & PVM_FILE_READ)) return -PVM_EBADF;
+    return file->drive->calls->read(file, to, size);
+}
+
+/* As many bytes as the file may grow by are written. */
+int64_t pvm_files_write(struct pvm_files *f, int64_t fd, penta_bytes bytes)
+{
+    struct pvm_file *file = file_of(f, fd);
+    struct pvm_file_stat status;
+    if (!file || !(file->flags & PVM_FILE_WRITE)) return -PVM_EBADF;
+    const struct pvm_drive_calls *calls = file->drive->calls;
+    int error = calls->fstat(file, &status);
+    if (error) return error;
+    int64_t at = file->flags & PVM_FILE_APPEND ? (int64_t)status.size : calls->seek(file, 0, 1);
+    if (at < 0) return at;
+    uint64_t end = status.size + grown_room(f), size = bytes.size;
+    uint64_t most = end > (uint64_t)at ? end - (uint64_t)at : 0;
+    if (size && !most) return -PVM_ENOSPC;
+    if (size > most) size = most;
+    int64_t done = calls->write(file, (penta_bytes){bytes.data, (size_t)size});
+    if (done > 0 && (uint64_t)(at + done) > status.size)
+        grown_change(f, status.size, (uint64_t)(at + done));
+    return done;
+}
+
+int64_t pvm_files_seek(struct pvm_files *f, int64_t fd, int64_t offset, uint64_t whence)
+{
+    struct pvm_file *file = file_of(f, fd);
+    if (!file) return fd >= 0 && fd < FIRST ? -PVM_ESPIPE : -PVM_EBADF;
+    if (whence > 2) return -PVM_EINVAL;
+    if (file->flags != PVM_FILE_FOLDER) return file->drive->calls->seek(file, offset, (int)whence);
+    if (whence || offset < 0 || (uint64_t)offset > file->list.count) return -PVM_EINVAL;
+    return (int64_t)(file->position = (uint64_t)offset);
+}
+
+int64_t pvm_files_truncate(struct pvm_files *f, int64_t fd, uint64_t size)
+{
+    struct pvm_file *file = file_of(f, fd);
+    struct pvm_file_stat status;
+    if (!file) return -PVM_EBADF;
+    if (!(file->flags & PVM_FILE_WRITE) || size > INT64_MAX) return -PVM_EINVAL;
+    int error = file->drive->calls->fstat(file, &status);
+    if (!error && size > status.size && size - status.size > grown_room(f)) error = -PVM_ENOSPC;
+    if (!error) error = file->drive->calls->truncate(file, size);
+    if (!error) grown_change(f, status.size, size);
     return error;
 }
 
-int pvm_file_remove(int root, penta_bytes path)
+int64_t pvm_files_sync(struct pvm_files *f, int64_t fd)
 {
-    char name[NAME_BYTES];
-    int folder = files_walk(root, path, name);
-    if (folder < 0) return folder;
-    int error = unlinkat(folder, name, 0) ? pvm_file_error(errno) : 0;
-    close(folder);
+    struct pvm_file *file = file_of(f, fd);
+    if (!file) return fd >= 0 && fd < FIRST ? -PVM_EINVAL : -PVM_EBADF;
+    return file->flags == PVM_FILE_FOLDER ? 0 : file->drive->calls->sync(file);
+}
+
+int64_t pvm_files_fstat(struct pvm_files *f, int64_t fd, struct pvm_file_stat *out)
+{
+    struct pvm_file *file = file_of(f, fd);
+    *out = (struct pvm_file_stat){.mode = PVM_MODE_PIPE | 0600};
+    if (fd >= 0 && fd < FIRST) return 0;
+    if (!file) return -PVM_EBADF;
+    if (file->flags == PVM_FILE_FOLDER) {
+        *out = file->folder;
+        return 0;
+    }
+    int error = file->drive->calls->fstat(file, out);
+    for (size_t i = 0; !error && i < f->mount_count; i++)
+        if (f->mounts[i].drive == file->drive) stat_finish(f, &f->mounts[i], out);
     return error;
 }
 
-int pvm_file_rename(int root, penta_bytes from, penta_bytes to)
+int64_t pvm_files_stat(struct pvm_files *f, penta_bytes path, struct pvm_file_stat *out)
 {
-    char name[NAME_BYTES], other[NAME_BYTES];
-    int folder = files_walk(root, from, name);
-    if (folder < 0) return folder;
-    int target = files_walk(root, to, other);
-    int error = target < 0 ? target : 0;
-    if (!error && renameat(folder, name, target, other)) error = pvm_file_error(errno);
-    close(folder);
-    if (target >= 0) close(target);
+    struct place p;
+    int error = place_find(f, path, &p);
+    return error ? error : place_stat(f, &p, out);
+}
+
+int64_t pvm_files_entries(struct pvm_files *f, int64_t fd, uint8_t *to, size_t size)
+{
+    struct pvm_file *file = file_of(f, fd);
+    size_t used = 0;
+    if (!file) return -PVM_EBADF;
+    if (file->flags != PVM_FILE_FOLDER) return -PVM_ENOTDIR;
+    for (; file->position < file->list.count; file->position++) {
+        const struct pvm_entry *entry = &file->list.items[file->position];
+        size_t name = strlen(entry->name);
+        if (size - used < PVM_ENTRY_BYTES + name) return used ? (int64_t)used : -PVM_EINVAL;
+        bytes_put64(to + used, entry->number);
+        to[used + 8] = entry->kind;
+        to[used + 9] = (uint8_t)name;
+        memcpy(to + used + PVM_ENTRY_BYTES, entry->name, name);
+        used += PVM_ENTRY_BYTES + name;
+    }
+    return (int64_t)used;
+}
+
+/* ---- names ---- */
+
+int64_t pvm_files_remove(struct pvm_files *f, penta_bytes path, bool folder)
+{
+    struct place p;
+    struct pvm_file_stat status;
+    int error = place_to_change(f, path, &p);
+    if (error == -PVM_EBUSY && !folder) return -PVM_EISDIR;
+    if (error) return error;
+    struct pvm_drive *d = p.mount->drive;
+    int known = d->calls->stat(d, p.rest, &status);
+    error = d->calls->remove(d, p.rest, folder);
+    if (!error && !known) grown_change(f, FILE_COST + status.size, 0);
     return error;
+}
+
+int64_t pvm_files_make_folder(struct pvm_files *f, penta_bytes path)
+{
+    struct place p;
+    int error = place_to_change(f, path, &p);
+    if (error == -PVM_EBUSY) return -PVM_EEXIST;
+    if (error) return error;
+    if (grown_room(f) < FILE_COST) return -PVM_ENOSPC;
+    error = p.mount->drive->calls->make_folder(p.mount->drive, p.rest);
+    if (!error) grown_change(f, 0, FILE_COST);
+    return error;
+}
+
+int64_t pvm_files_rename(struct pvm_files *f, penta_bytes from, penta_bytes to)
+{
+    struct place p, q;
+    int error = place_to_change(f, from, &p);
+    if (!error) error = place_to_change(f, to, &q);
+    if (error) return error;
+    if (p.mount != q.mount) return -PVM_EXDEV;
+    struct pvm_drive *d = p.mount->drive;
+    struct pvm_file_stat old;
+    bool replaces = !d->calls->stat(d, q.rest, &old) && strcmp(p.path, q.path);
+    error = d->calls->rename(d, p.rest, q.rest);
+    if (!error && replaces) grown_change(f, FILE_COST + old.size, 0);
+    return error;
+}
+
+/* ---- options ---- */
+
+/* HOST[:GUEST][:ro]. GUEST starts with '/'; an empty HOST is a folder in memory. */
+static bool mount_add(struct pvm_files *f, const char *text, penta_error *err)
+{
+    if (!ARRAY_GROW(f->mounts, f->mount_capacity, f->mount_count, err)) return false;
+    size_t size = strlen(text);
+    bool read_only = size >= 3 && !strcmp(text + size - 3, ":ro"), made = false;
+    char guest[PATH_BYTES + 1] = "", *host = strdup(text);
+    if (!host) return error_at(err, BASE_MEMORY, 0, "no memory for option 'files'");
+    if (read_only) host[size - 3] = 0;
+    char *colon = strrchr(host, ':');
+    if (colon && colon[1] == '/') {
+        *colon = 0;
+        if (path_clean(bytes_of(colon + 1), guest)) {
+            error_at(err, BASE_OPTION_VALUE, 0, "files: '%.80s' is no path", colon + 1);
+            free(host);
+            return false;
+        }
+    }
+    bool twice = false;
+    for (size_t i = 0; i < f->mount_count; i++) twice |= !strcmp(f->mounts[i].path, guest);
+    struct mount m = {strdup(guest), NULL, read_only};
+    if (twice)
+        error_at(err, BASE_OPTION_VALUE, 0, "files: two folders have the path '/%.80s'", guest);
+    else if (!m.path)
+        error_at(err, BASE_MEMORY, 0, "no memory for option 'files'");
+    else
+        m.drive = *host ? pvm_drive_host_new(f, host, err) : pvm_drive_memory_new(f, err);
+    made = m.drive != NULL;
+    if (made)
+        f->mounts[f->mount_count++] = m;
+    else
+        free(m.path);
+    free(host);
+    return made;
+}
+
+static bool files_options(struct pvm_files *f, const penta_option *options, size_t count,
+                          penta_error *err)
+{
+    uint64_t open_max = OPEN_FILES;
+    f->grown_max = file_bytes;
+    if (!option_uint(options, count, "open-files", &open_max, err) ||
+        !option_uint(options, count, "file-bytes", &f->grown_max, err))
+        return false;
+    if (open_max > OPEN_FILES_MAX)
+        return error_at(err, BASE_OPTION_VALUE, 0, "open-files: at most %d", OPEN_FILES_MAX);
+    if (f->grown_max > INT64_MAX / 2) f->grown_max = INT64_MAX / 2;
+    f->open_max = (size_t)open_max;
+    f->open = zeros_new((f->open_max + 1) * sizeof(struct pvm_file *), "open files", err);
+    if (!f->open) return false;
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(options[i].key, "files") && !mount_add(f, options[i].value, err)) return false;
+    return true;
+}
+
+struct pvm_files *pvm_files_new(const penta_option *options, size_t count, penta_error *err)
+{
+    struct pvm_files *f = zeros_new(sizeof *f, "the files", err);
+    if (f && files_options(f, options, count, err)) return f;
+    pvm_files_free(f);
+    return NULL;
+}
+
+void pvm_files_free(struct pvm_files *f)
+{
+    if (!f) return;
+    for (size_t i = 0; f->open && i < f->open_max; i++)
+        if (f->open[i]) file_close(f->open[i]);
+    for (size_t i = 0; i < f->mount_count; i++) {
+        f->mounts[i].drive->calls->free(f->mounts[i].drive);
+        free(f->mounts[i].path);
+    }
+    free(f->mounts);
+    free(f->open);
+    free(f->seen);
+    free(f);
 }

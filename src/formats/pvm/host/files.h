@@ -1,9 +1,9 @@
-/* The files of a program. All of them are below one folder, which no path can leave. Errors are
- * negative numbers. They are part of the console's interface, so they are the same on every host. */
+/* The files and folders of a program: which paths it has, what lies there, its descriptors, and how much it may store.
+ * Errors are negative numbers. They are part of the console's interface, so they are the same on every host. */
 #pragma once
 #include "penta/penta.h"
 
-/* The flags of pvm_file_open. */
+/* The flags of pvm_files_open. */
 enum pvm_file_flag {
     PVM_FILE_READ = 1,
     PVM_FILE_WRITE = 2,
@@ -11,25 +11,47 @@ enum pvm_file_flag {
     PVM_FILE_TRUNCATE = 8,
     PVM_FILE_APPEND = 16,
     PVM_FILE_EXCLUSIVE = 32, /* with CREATE: the file must not exist yet */
-    PVM_FILE_FLAGS = 63,
+    PVM_FILE_FOLDER = 64,    /* a folder, for its entries; no other flag goes with it */
 };
 
 /* clang-format off */
 enum pvm_file_error { /* a program gets these numbers negated */
-    PVM_ENOENT = 2, PVM_EINTR = 4, PVM_EIO = 5, PVM_EBADF = 9, PVM_EACCES = 13, PVM_EFAULT = 14,
-    PVM_EEXIST = 17, PVM_ENOTDIR = 20, PVM_EISDIR = 21, PVM_EINVAL = 22, PVM_EMFILE = 24,
-    PVM_ENOSPC = 28, PVM_ENAMETOOLONG = 36,
+    PVM_ENOENT = 2, PVM_EINTR = 4, PVM_EIO = 5, PVM_EBADF = 9, PVM_ENOMEM = 12, PVM_EACCES = 13,
+    PVM_EFAULT = 14, PVM_EBUSY = 16, PVM_EEXIST = 17, PVM_EXDEV = 18, PVM_ENOTDIR = 20,
+    PVM_EISDIR = 21, PVM_EINVAL = 22, PVM_EMFILE = 24, PVM_ENOSPC = 28, PVM_ESPIPE = 29,
+    PVM_EROFS = 30, PVM_ENAMETOOLONG = 36, PVM_ENOTEMPTY = 39,
 };
 /* clang-format on */
 
-/* Returns the negative number that a program gets for this errno of the host. */
-int pvm_file_error(int host_errno);
-/* Returns a descriptor, the `root` below; -1: errno says why. */
-int pvm_folder_open(const char *path);
-/* root is a descriptor of the program's folder, or -1 when the program has none; then every call
- * is refused. A path is relative to root, whether it starts with '/' or not. "..", symbolic
- * links and everything that is not a regular file are refused. */
-/* Opens a file. Returns a descriptor or an error. */
-int pvm_file_open(int root, penta_bytes path, unsigned flags);
-int pvm_file_remove(int root, penta_bytes path); /* returns 0 or an error */
-int pvm_file_rename(int root, penta_bytes from, penta_bytes to);
+enum { PVM_MODE_FOLDER = 0040000, PVM_MODE_FILE = 0100000, PVM_MODE_PIPE = 0010000 };
+
+struct pvm_file_stat {
+    uint64_t number;   /* of the file, the same as long as the run lasts */
+    uint64_t size;     /* in bytes */
+    uint64_t modified; /* nanoseconds since 1970 */
+    uint32_t mode;     /* kind and rights, in the bits of POSIX */
+    uint32_t folder;   /* which of the folders it is in: 0 is the first that was given */
+};
+enum { PVM_STAT_BYTES = 32, PVM_ENTRY_BYTES = 10 };
+
+struct pvm_files;
+/* Opens what the options 'files' name; without any, every path is refused. NULL with an error. */
+struct pvm_files *pvm_files_new(const penta_option *options, size_t count, penta_error *err);
+void pvm_files_free(struct pvm_files *f); /* NULL is fine */
+
+/* A path starts at the root, with or without '/'. "." and ".." are taken out of its text. */
+int64_t pvm_files_open(struct pvm_files *f, penta_bytes path, unsigned flags); /* a descriptor */
+int64_t pvm_files_close(struct pvm_files *f, int64_t fd);
+int64_t pvm_files_read(struct pvm_files *f, int64_t fd, uint8_t *to, size_t size);
+int64_t pvm_files_write(struct pvm_files *f, int64_t fd, penta_bytes bytes);
+/* whence: 0 from the start, 1 from here, 2 from the end. */
+int64_t pvm_files_seek(struct pvm_files *f, int64_t fd, int64_t offset, uint64_t whence);
+int64_t pvm_files_truncate(struct pvm_files *f, int64_t fd, uint64_t size);
+int64_t pvm_files_sync(struct pvm_files *f, int64_t fd);
+int64_t pvm_files_stat(struct pvm_files *f, penta_bytes path, struct pvm_file_stat *out);
+int64_t pvm_files_fstat(struct pvm_files *f, int64_t fd, struct pvm_file_stat *out);
+/* Stores whole entries, each {u64 number, u8 kind as in POSIX, u8 size of the name, name}. */
+int64_t pvm_files_entries(struct pvm_files *f, int64_t fd, uint8_t *to, size_t size);
+int64_t pvm_files_remove(struct pvm_files *f, penta_bytes path, bool folder);
+int64_t pvm_files_make_folder(struct pvm_files *f, penta_bytes path);
+int64_t pvm_files_rename(struct pvm_files *f, penta_bytes from, penta_bytes to);

@@ -49,7 +49,8 @@ static bool only_for(const char *host, const char *which, const char *const *key
 static bool options_fit(const char *which, const penta_option *options, size_t count,
                         penta_error *err)
 {
-    static const char *const console[] = {"argv", "stdin", "files", "seed", NULL};
+    static const char *const console[] = {"argv",       "env",   "stdin",  "files", "open-files",
+                                          "file-bytes", "clock", "random", "seed",  NULL};
     static const char *const revive[] = {"calldata", "value",  "caller",  "address", "time",
                                          "contract", "upload", "balance", "block",   NULL};
     static const char *const state[] = {"state", "save-state", NULL};
