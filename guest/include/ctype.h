@@ -16,6 +16,8 @@ int isupper(int c);
 int isxdigit(int c);
 int tolower(int c);
 int toupper(int c);
+int isascii(int c);
+int toascii(int c);
 #ifdef __cplusplus
 }
 #endif

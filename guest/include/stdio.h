@@ -1,6 +1,7 @@
 #pragma once
 #include <stdarg.h>
 #include <stddef.h>
+#include <sys/types.h>
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -8,7 +9,9 @@ extern "C" {
 #define BUFSIZ 4096
 #define FOPEN_MAX 64
 #define FILENAME_MAX 4096
-enum { SEEK_SET, SEEK_CUR, SEEK_END, _IOFBF = 0, _IOLBF, _IONBF };
+#define TMP_MAX 238328
+#define L_tmpnam 20
+#define P_tmpdir "/tmp"
 #define SEEK_SET 0
 #define SEEK_CUR 1
 #define SEEK_END 2
@@ -48,6 +51,28 @@ void rewind(FILE *file);
 int feof(FILE *file);
 int ferror(FILE *file);
 void clearerr(FILE *file);
+void setlinebuf(FILE *file);
+void setbuffer(FILE *file, char *buffer, size_t size);
+int fseeko(FILE *file, off_t offset, int whence);
+off_t ftello(FILE *file);
+int fileno(FILE *file);
+FILE *fdopen(int fd, const char *mode);
+FILE *tmpfile(void);
+char *tmpnam(char *to);
+ssize_t getline(char **line, size_t *size, FILE *file);
+ssize_t getdelim(char **line, size_t *size, int end, FILE *file);
+void flockfile(FILE *file); /* there is one thread: nothing to lock */
+void funlockfile(FILE *file);
+int getc_unlocked(FILE *file);
+int getchar_unlocked(void);
+int putc_unlocked(int c, FILE *file);
+int putchar_unlocked(int c);
+int fgetc_unlocked(FILE *file);
+int fputc_unlocked(int c, FILE *file);
+size_t fread_unlocked(void *to, size_t size, size_t count, FILE *file);
+size_t fwrite_unlocked(const void *from, size_t size, size_t count, FILE *file);
+FILE *popen(const char *command, const char *mode); /* there is one process: NULL and ENOSYS */
+int pclose(FILE *file);
 int remove(const char *path);
 int rename(const char *from, const char *to);
 void perror(const char *text);
@@ -62,6 +87,10 @@ int vprintf(const char *format, va_list args) PENTA_PRINTF_(1, 0);
 int vfprintf(FILE *file, const char *format, va_list args) PENTA_PRINTF_(2, 0);
 int vsprintf(char *to, const char *format, va_list args) PENTA_PRINTF_(2, 0);
 int vsnprintf(char *to, size_t size, const char *format, va_list args) PENTA_PRINTF_(3, 0);
+int asprintf(char **to, const char *format, ...) PENTA_PRINTF_(2, 3);
+int vasprintf(char **to, const char *format, va_list args) PENTA_PRINTF_(2, 0);
+int dprintf(int fd, const char *format, ...) PENTA_PRINTF_(2, 3);
+int vdprintf(int fd, const char *format, va_list args) PENTA_PRINTF_(2, 0);
 int scanf(const char *format, ...) PENTA_SCANF_(1, 2);
 int fscanf(FILE *file, const char *format, ...) PENTA_SCANF_(2, 3);
 int sscanf(const char *text, const char *format, ...) PENTA_SCANF_(2, 3);

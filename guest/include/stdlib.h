@@ -6,7 +6,7 @@ extern "C" {
 #define EXIT_SUCCESS 0
 #define EXIT_FAILURE 1
 #define RAND_MAX 2147483647
-#define MB_CUR_MAX 1
+#define MB_CUR_MAX 4 /* UTF-8 */
 typedef struct {
     int quot, rem;
 } div_t;
@@ -22,12 +22,24 @@ void *calloc(size_t count, size_t size);
 void *realloc(void *old, size_t size);
 void *aligned_alloc(size_t alignment, size_t size);
 void free(void *p);
+int posix_memalign(void **to, size_t alignment, size_t size);
+void *reallocarray(void *old, size_t count, size_t size);
 
 __attribute__((noreturn)) void exit(int code);
 __attribute__((noreturn)) void _Exit(int code);
 __attribute__((noreturn)) void abort(void);
 int atexit(void (*function)(void));
-char *getenv(const char *name); /* there is no environment: NULL */
+__attribute__((noreturn)) void quick_exit(int code);
+int at_quick_exit(void (*function)(void));
+int system(const char *command); /* there is no command processor: 0 for NULL, else -1 */
+char *getenv(const char *name);
+int setenv(const char *name, const char *value, int replace);
+int unsetenv(const char *name);
+int putenv(char *assignment);
+int clearenv(void);
+char *realpath(const char *path, char *to);
+int mkstemp(char *path);
+char *mkdtemp(char *path);
 
 int abs(int n);
 long labs(long n);
@@ -37,6 +49,13 @@ ldiv_t ldiv(long a, long b);
 lldiv_t lldiv(long long a, long long b);
 int rand(void);
 void srand(unsigned seed);
+int rand_r(unsigned *seed);
+long random(void);
+void srandom(unsigned seed);
+double drand48(void);
+long lrand48(void);
+long mrand48(void);
+void srand48(long seed);
 
 int atoi(const char *s);
 long atol(const char *s);
@@ -50,7 +69,15 @@ double strtod(const char *s, char **end);
 long double strtold(const char *s, char **end);
 float strtof(const char *s, char **end);
 
+int mblen(const char *s, size_t size);
+int mbtowc(wchar_t *to, const char *from, size_t size);
+int wctomb(char *to, wchar_t c);
+size_t mbstowcs(wchar_t *to, const char *from, size_t size);
+size_t wcstombs(char *to, const wchar_t *from, size_t size);
+
 void qsort(void *base, size_t count, size_t size, int (*compare)(const void *, const void *));
+void qsort_r(void *base, size_t count, size_t size,
+             int (*compare)(const void *, const void *, void *), void *more);
 void *bsearch(const void *key, const void *base, size_t count, size_t size,
               int (*compare)(const void *, const void *));
 #ifdef __cplusplus

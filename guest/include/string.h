@@ -31,6 +31,21 @@ char *strtok_r(char *s, const char *set, char **rest);
 char *strdup(const char *s);
 char *strndup(const char *s, size_t n);
 char *strerror(int number);
+int strerror_r(int number, char *to, size_t size);
+char *strsignal(int number);
+void *memccpy(void *to, const void *from, int c, size_t n);
+void *mempcpy(void *to, const void *from, size_t n);
+void *memmem(const void *s, size_t n, const void *part, size_t size);
+void *memrchr(const void *s, int c, size_t n);
+void *rawmemchr(const void *s, int c);
+char *stpcpy(char *to, const char *from);
+char *stpncpy(char *to, const char *from, size_t n);
+size_t strlcpy(char *to, const char *from, size_t size);
+size_t strlcat(char *to, const char *from, size_t size);
+char *strchrnul(const char *s, int c);
+char *strcasestr(const char *s, const char *part);
+char *strsep(char **s, const char *set);
+int strverscmp(const char *a, const char *b);
 #ifdef __cplusplus
 }
 #endif

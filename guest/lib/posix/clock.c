@@ -1,5 +1,12 @@
+/* Clocks, from the host. */
+#include <errno.h>
+#include <sys/time.h>
+#include <sys/times.h>
 #include <time.h>
+#include <unistd.h>
 #include "penta_console.h"
+#include "system/system.h"
+#include "system/weak.h"
 
 static uint64_t now(int which)
 {
@@ -25,53 +32,54 @@ int timespec_get(struct timespec *into, int base)
     return base;
 }
 
-/* Days from 1970-01-01 to a date of the Gregorian calendar; month 0 is January. Years are counted from
- * March on, so that a leap day is the last day of a year. */
-static long long days_of(long long year, int month, int day)
+WEAK int clock_gettime(clockid_t which, struct timespec *into)
 {
-    year -= month < 2;
-    long long era = (year >= 0 ? year : year - 399) / 400, of_era = year - era * 400;
-    int of_year = (153 * ((month + 10) % 12) + 2) / 5 + day - 1;
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+    if (which < CLOCK_REALTIME || which > CLOCK_BOOTTIME) return (int)penta_system_result(-EINVAL);
+    uint64_t t = now(which != CLOCK_REALTIME && which != CLOCK_REALTIME_COARSE);
+    *into = (struct timespec){(time_t)(t / 1000000000), (long)(t % 1000000000)};
+    return 0;
 }
 
-struct tm *gmtime(const time_t *time)
+WEAK int clock_getres(clockid_t which, struct timespec *into)
 {
-    static struct tm tm;
-    long long days = *time / 86400, rest = *time % 86400;
-    if (rest < 0) {
-        rest += 86400;
-        days--;
-    }
-    long long shifted = days + 719468, era = (shifted >= 0 ? shifted : shifted - 146096) / 146097;
-    long long of_era = shifted - era * 146097;
-    long long years = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-    int of_year = (int)(of_era - (365 * years + years / 4 - years / 100));
-    int march = (5 * of_year + 2) / 153;
-    tm.tm_mday = of_year - (153 * march + 2) / 5 + 1;
-    tm.tm_mon = (march + 2) % 12;
-    long long year = years + era * 400 + (tm.tm_mon < 2);
-    tm.tm_year = (int)(year - 1900);
-    tm.tm_yday = (int)(days - days_of(year, 0, 1));
-    tm.tm_wday = (int)(((days + 4) % 7 + 7) % 7);
-    tm.tm_hour = (int)(rest / 3600);
-    tm.tm_min = (int)(rest / 60 % 60);
-    tm.tm_sec = (int)(rest % 60);
-    return &tm;
+    if (which < CLOCK_REALTIME || which > CLOCK_BOOTTIME) return (int)penta_system_result(-EINVAL);
+    if (into) *into = (struct timespec){0, 1};
+    return 0;
 }
 
-struct tm *localtime(const time_t *time) { return gmtime(time); }
-
-time_t mktime(struct tm *tm)
+WEAK int gettimeofday(struct timeval *into, void *zone)
 {
-    long long year = tm->tm_year + 1900LL + tm->tm_mon / 12;
-    int month = tm->tm_mon % 12;
-    if (month < 0) {
-        month += 12;
-        year--;
-    }
-    time_t t = (days_of(year, month, 1) + tm->tm_mday - 1) * 86400 + tm->tm_hour * 3600LL +
-               tm->tm_min * 60LL + tm->tm_sec;
-    *tm = *gmtime(&t);
-    return t;
+    (void)zone;
+    uint64_t t = now(0);
+    *into = (struct timeval){(time_t)(t / 1000000000), (suseconds_t)(t % 1000000000 / 1000)};
+    return 0;
+}
+
+WEAK clock_t times(struct tms *into)
+{
+    clock_t ticks = (clock_t)(now(1) / 10000000); /* 100 in a second, as sysconf says */
+    if (into) *into = (struct tms){.tms_utime = ticks};
+    return ticks;
+}
+
+/* ---- sleeping ---- */
+
+WEAK int usleep(useconds_t microseconds)
+{
+    return (int)penta_system_result(console_sleep(microseconds));
+}
+
+WEAK unsigned sleep(unsigned seconds)
+{
+    while (seconds--) console_sleep(1000000);
+    return 0;
+}
+
+WEAK int nanosleep(const struct timespec *t, struct timespec *left)
+{
+    if (t->tv_nsec < 0 || t->tv_nsec > 999999999 || t->tv_sec < 0)
+        return (int)penta_system_result(-EINVAL);
+    if (left) *left = (struct timespec){0};
+    for (time_t s = 0; s < t->tv_sec; s++) console_sleep(1000000);
+    return (int)penta_system_result(console_sleep((unsigned long)t->tv_nsec / 1000));
 }

@@ -4,13 +4,21 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <wchar.h>
 
 /* ---- output ---- */
 
 void penta_sink_text(struct sink *s, const char *text, size_t size)
 {
     if (size) s->put(s, text, size);
-    s->total += size;
+    s->total += penta_sink_length(s, text, size);
+}
+
+size_t penta_sink_length(const struct sink *s, const char *text, size_t size)
+{
+    size_t n = size;
+    for (size_t i = 0; s->wide && i < size; i++) n -= (text[i] & 0xc0) == 0x80;
+    return n;
 }
 
 void penta_sink_fill(struct sink *s, char c, int count)
@@ -25,7 +33,7 @@ void penta_sink_field(struct sink *s, const struct spec *f, const char *prefix, 
                       const char *body, size_t size)
 {
     size_t front = strlen(prefix);
-    int pad = f->width - (int)front - zeros - (int)size;
+    int pad = f->width - (int)front - zeros - (int)penta_sink_length(s, body, size);
     if (!f->minus) penta_sink_fill(s, ' ', pad);
     penta_sink_text(s, prefix, front);
     penta_sink_fill(s, '0', zeros);
@@ -69,11 +77,47 @@ static void print_integer(struct sink *s, struct spec *f, uintmax_t value, int n
     penta_sink_field(s, f, prefix, zeros > 0 ? zeros : 0, p, (size_t)size);
 }
 
+/* The bytes of the first `most` characters of UTF-8. */
+static size_t first_characters(const char *text, size_t most)
+{
+    size_t size = 0;
+    for (; text[size]; size++)
+        if ((text[size] & 0xc0) != 0x80 && !most--) break;
+    return size;
+}
+
 static void print_string(struct sink *s, const struct spec *f, const char *text)
 {
+    size_t size;
     if (!text) text = f->precision < 0 || f->precision >= 6 ? "(null)" : "";
-    size_t size = f->precision < 0 ? strlen(text) : strnlen(text, (size_t)f->precision);
+    if (f->precision < 0)
+        size = strlen(text);
+    else
+        size = s->wide ? first_characters(text, (size_t)f->precision)
+                       : strnlen(text, (size_t)f->precision);
     penta_sink_field(s, f, "", 0, text, size);
+}
+
+/* The precision limits bytes, and leaves no part of a character; or characters, for a wide sink. */
+static void print_wide(struct sink *s, const struct spec *f, const wchar_t *text, size_t most)
+{
+    char bytes[4];
+    size_t size = 0, length = 0, limit = f->precision < 0 ? SIZE_MAX : (size_t)f->precision, count;
+    if (!text) text = L"(null)";
+    for (count = 0; count < most && length < limit && (most == 1 || text[count]); count++) {
+        size_t n = wcrtomb(bytes, text[count], NULL), add = s->wide ? 1 : n;
+        if (n == (size_t)-1) {
+            s->failed = 1;
+            return;
+        }
+        if (add > limit - length) break;
+        length += add;
+        size += n;
+    }
+    int pad = f->width - (int)length;
+    if (!f->minus) penta_sink_fill(s, ' ', pad);
+    for (size_t i = 0; i < count; i++) penta_sink_text(s, bytes, wcrtomb(bytes, text[i], NULL));
+    if (f->minus) penta_sink_fill(s, ' ', pad);
 }
 
 /* ---- the format ---- */
@@ -222,10 +266,21 @@ static void convert(struct sink *s, struct spec *f, enum length length, struct a
         break;
     }
     case 'c':
+        if (length == LONG || s->wide) {
+            wchar_t wide = (wchar_t)va_arg(a->list, wint_t);
+            f->precision = -1;
+            print_wide(s, f, &wide, 1);
+            break;
+        }
         c = (char)va_arg(a->list, int);
         penta_sink_field(s, f, "", 0, &c, 1);
         break;
-    case 's': print_string(s, f, va_arg(a->list, const char *)); break;
+    case 's':
+        if (length == LONG)
+            print_wide(s, f, va_arg(a->list, const wchar_t *), SIZE_MAX);
+        else
+            print_string(s, f, va_arg(a->list, const char *));
+        break;
     case 'n': store_count(length, s->total, a); break;
     case 'e':
     case 'E':
@@ -247,7 +302,7 @@ static void convert(struct sink *s, struct spec *f, enum length length, struct a
     }
 }
 
-static int format(struct sink *s, const char *p, va_list list)
+int penta_format(struct sink *s, const char *p, va_list list)
 {
     struct arguments a;
     va_copy(a.list, list);
@@ -263,7 +318,7 @@ static int format(struct sink *s, const char *p, va_list list)
         convert(s, &f, length, &a);
     }
     va_end(a.list);
-    return s->total > 0x7fffffff ? -1 : (int)s->total;
+    return s->failed || s->total > 0x7fffffff ? -1 : (int)s->total;
 }
 
 /* ---- destinations: a stream, memory ---- */
@@ -296,8 +351,8 @@ static void file_put(struct sink *s, const char *text, size_t size)
 
 int vfprintf(FILE *file, const char *text, va_list args)
 {
-    struct file_sink f = {.sink = {file_put, 0}, .file = file};
-    int n = format(&f.sink, text, args);
+    struct file_sink f = {.sink = {.put = file_put}, .file = file};
+    int n = penta_format(&f.sink, text, args);
     file_flush(&f);
     return f.failed ? -1 : n;
 }
@@ -319,8 +374,8 @@ static void memory_put(struct sink *s, const char *text, size_t size)
 
 int vsnprintf(char *to, size_t size, const char *text, va_list args)
 {
-    struct memory_sink m = {{memory_put, 0}, to, size ? size - 1 : 0};
-    int n = format(&m.sink, text, args);
+    struct memory_sink m = {{.put = memory_put}, to, size ? size - 1 : 0};
+    int n = penta_format(&m.sink, text, args);
     if (size) *m.to = 0;
     return n;
 }

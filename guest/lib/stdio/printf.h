@@ -1,11 +1,15 @@
 /* The destination of formatted text, and what integers and doubles share. */
 #pragma once
+#include <stdarg.h>
 #include <stddef.h>
 #include "arith/quad.h"
 
 struct sink {
     void (*put)(struct sink *s, const char *text, size_t size);
     size_t total; /* characters so far */
+    /* For wide text: widths, precisions and `total` count characters of UTF-8 instead of bytes. */
+    int wide;
+    int failed; /* a wide character that has no multibyte form */
 };
 
 struct spec { /* one conversion, such as %-8.3f */
@@ -19,5 +23,8 @@ void penta_sink_fill(struct sink *s, char c, int count);
 /* The prefix, zeros and the body, padded to the width. */
 void penta_sink_field(struct sink *s, const struct spec *f, const char *prefix, int zeros,
                       const char *body, size_t size);
+/* The characters that `size` bytes are for this sink. */
+size_t penta_sink_length(const struct sink *s, const char *text, size_t size);
+int penta_format(struct sink *s, const char *format, va_list args);
 void penta_print_double(struct sink *s, const struct spec *f, double value);
 void penta_print_quad(struct sink *s, const struct spec *f, const quad *value);

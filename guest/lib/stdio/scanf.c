@@ -1,10 +1,13 @@
-/* Formatted input: characters come one at a time, and one can be put back. */
+/* Formatted input: characters come one at a time, and one can be put back. For narrow text they are bytes, for wide text
+ * the characters of UTF-8. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
+#include "stdio/scanf.h"
 #include "stdlib/strtod.h"
 
 struct source {
@@ -12,14 +15,33 @@ struct source {
     const char *text;
     size_t read; /* characters read so far */
     int next;    /* the character that was put back, or NONE */
+    int wide;    /* characters are those of UTF-8 */
 };
 enum { NONE = -2, WORD = 512 };
+
+static int get_byte(struct source *s)
+{
+    return s->file ? fgetc(s->file) : *s->text ? (unsigned char)*s->text++ : EOF;
+}
+
+/* A character of UTF-8 that starts with c. What is no character ends the input. */
+static int get_rest(struct source *s, int c)
+{
+    mbstate_t state = {0};
+    wchar_t wide;
+    for (char byte = (char)c; mbrtowc(&wide, &byte, 1, &state) == (size_t)-2; byte = (char)c)
+        if ((c = get_byte(s)) == EOF) return EOF;
+    return mbsinit(&state) ? (int)wide : EOF;
+}
 
 static int get(struct source *s)
 {
     int c = s->next;
     s->next = NONE;
-    if (c == NONE) c = s->file ? fgetc(s->file) : *s->text ? (unsigned char)*s->text++ : EOF;
+    if (c == NONE) {
+        c = get_byte(s);
+        if (s->wide && c > 127) c = get_rest(s, c);
+    }
     if (c != EOF) s->read++;
     return c;
 }
@@ -112,43 +134,92 @@ static size_t take_float(struct source *s, char *word, int width)
     return n;
 }
 
-static int in_set(const char *set, const char *end, int c)
+/* The next character of a set. */
+static int set_next(const char **p, const char *end, int wide)
+{
+    wchar_t c;
+    mbstate_t state = {0};
+    size_t size = wide ? mbrtowc(&c, *p, (size_t)(end - *p), &state) : 1;
+    if (!wide || size > 4) return (unsigned char)*(*p)++;
+    *p += size;
+    return (int)c;
+}
+
+static int in_set(const char *set, const char *end, int c, int wide)
 {
     int inverted = *set == '^', found = 0;
     set += inverted;
-    for (const char *p = set; p < end; p++) {
-        if (p + 2 < end && p[1] == '-') {
-            found |= (unsigned char)p[0] <= c && c <= (unsigned char)p[2];
-            p += 2;
-        } else {
-            found |= (unsigned char)*p == c;
+    while (set < end) {
+        int first = set_next(&set, end, wide), last = first;
+        if (set + 1 < end && *set == '-') {
+            set++;
+            last = set_next(&set, end, wide);
         }
+        found |= first <= c && c <= last;
     }
     return found != inverted;
 }
 
+struct
+    text_place { /* where %s, %c and %[ store: as bytes or as wide characters; both NULL: nowhere */
+    char *bytes;
+    wchar_t *wide;
+};
+
+/* Stores a character, or the zero at the end. A narrow source has bytes, of which `state` makes wide characters. */
+static int text_put(const struct source *s, struct text_place *to, int c, mbstate_t *state)
+{
+    if (to->bytes && s->wide) {
+        to->bytes += wcrtomb(to->bytes, (wchar_t)c, NULL);
+    } else if (to->bytes) {
+        *to->bytes++ = (char)c;
+    } else if (to->wide && s->wide) {
+        *to->wide++ = (wchar_t)c;
+    } else if (to->wide) {
+        char byte = (char)c;
+        size_t size = mbrtowc(to->wide, &byte, 1, state);
+        if (size == (size_t)-1) return 0;
+        to->wide += size != (size_t)-2;
+    }
+    return 1;
+}
+
 /* %s, %c and %[: gives 1 if anything was read. set: the characters to read; NULL: all (%c), or all but
  * white space (%s). */
-static int take_text(struct source *s, char *to, int width, const char *set, const char *end,
-                     int all)
+static int take_text(struct source *s, struct text_place to, int width, const char *set,
+                     const char *end, int all)
 {
     int n = 0, c = get(s);
+    mbstate_t state = {0};
     for (; c != EOF && (!width || n < width); c = get(s)) {
-        if (set ? !in_set(set, end, c) : !all && isspace(c)) break;
-        if (to) to[n] = (char)c;
+        if (set ? !in_set(set, end, c, s->wide) : !all && isspace(c)) break;
+        if (!text_put(s, &to, c, &state)) return 0;
         n++;
     }
     back(s, c);
-    if (to && !all && n) to[n] = 0;
+    if (!all && n) text_put(s, &to, 0, &state);
     return n > 0;
+}
+
+static struct text_place text_place_of(va_list *args, const struct place *p)
+{
+    struct text_place to = {NULL, NULL};
+    if (p->suppress) return to;
+    if (p->size == 1)
+        to.wide = va_arg(*args, wchar_t *);
+    else
+        to.bytes = va_arg(*args, char *);
+    return to;
 }
 
 static int scan(struct source *s, const char *f, va_list outer)
 {
     int done = 0;
     char text[WORD];
-    va_list args;
-    va_copy(args, outer);
+    struct {
+        va_list list; /* may be an array, which has no address as an argument */
+    } a;
+    va_copy(a.list, outer);
     for (; *f; f++) {
         if (isspace((unsigned char)*f)) {
             skip_space(s);
@@ -156,8 +227,12 @@ static int scan(struct source *s, const char *f, va_list outer)
         }
         if (*f != '%' || f[1] == '%') {
             if (*f == '%') skip_space(s), f++;
+            const char *next = f;
             int c = get(s);
-            if (c == (unsigned char)*f) continue;
+            if (c == set_next(&next, f + strlen(f), s->wide)) {
+                f = next - 1;
+                continue;
+            }
             back(s, c);
             if (c == EOF && !done) done = EOF;
             break;
@@ -178,7 +253,7 @@ static int scan(struct source *s, const char *f, va_list outer)
                 break;
         }
         if (*f == 'n') {
-            store(&args, &p, (long long)s->read);
+            store(&a.list, &p, (long long)s->read);
             continue;
         }
         if (*f != 'c' && *f != '[') skip_space(s);
@@ -204,7 +279,7 @@ static int scan(struct source *s, const char *f, va_list outer)
             long long value = *f == 'd' || *f == 'i' ? strtoll(text, &end, base)
                                                      : (long long)strtoull(text, &end, base);
             ok = end != text;
-            if (ok) store(&args, &p, value);
+            if (ok) store(&a.list, &p, value);
             break;
         case 'e':
         case 'E':
@@ -224,27 +299,24 @@ static int scan(struct source *s, const char *f, va_list outer)
             ok = end != text;
             if (ok && !p.suppress) {
                 if (p.size > 1)
-                    *va_arg(args, quad *) = wide;
+                    *va_arg(a.list, quad *) = wide;
                 else if (p.size > 0)
-                    *va_arg(args, double *) = x;
+                    *va_arg(a.list, double *) = x;
                 else
-                    *va_arg(args, float *) = strtof(text, NULL);
+                    *va_arg(a.list, float *) = strtof(text, NULL);
             }
             break;
         }
-        case 's':
-            ok = take_text(s, p.suppress ? NULL : va_arg(args, char *), p.width, NULL, NULL, 0);
-            break;
+        case 's': ok = take_text(s, text_place_of(&a.list, &p), p.width, NULL, NULL, 0); break;
         case 'c':
-            ok = take_text(s, p.suppress ? NULL : va_arg(args, char *), p.width ? p.width : 1, NULL,
-                           NULL, 1);
+            ok = take_text(s, text_place_of(&a.list, &p), p.width ? p.width : 1, NULL, NULL, 1);
             break;
         case '[': {
             const char *set = ++f;
             if (*f == '^') f++;
             if (*f == ']') f++;
             while (*f && *f != ']') f++;
-            ok = take_text(s, p.suppress ? NULL : va_arg(args, char *), p.width, set, f, 0);
+            ok = take_text(s, text_place_of(&a.list, &p), p.width, set, f, 0);
             if (!*f) f--;
             break;
         }
@@ -252,9 +324,19 @@ static int scan(struct source *s, const char *f, va_list outer)
         if (!ok) break;
         done += !p.suppress;
     }
-    if (s->file && s->next != NONE && s->next != EOF) ungetc(s->next, s->file);
-    va_end(args);
+    if (s->file && s->next != NONE && s->next != EOF) {
+        char bytes[4] = {(char)s->next};
+        size_t size = s->wide ? wcrtomb(bytes, (wchar_t)s->next, NULL) : 1;
+        while (size) ungetc((unsigned char)bytes[--size], s->file);
+    }
+    va_end(a.list);
     return done;
+}
+
+int penta_scan(FILE *file, const char *text, const char *format, va_list args)
+{
+    struct source s = {.file = file, .text = text, .next = NONE, .wide = 1};
+    return scan(&s, format, args);
 }
 
 int vfscanf(FILE *file, const char *format, va_list args)

@@ -22,36 +22,43 @@ static size_t used = 3; /* the files from here on were never open */
 
 /* ---- the buffer ---- */
 
-static int write_all(FILE *f, const unsigned char *from, size_t size)
+/* Gives how many bytes were written, which are fewer than `size` only after a failure. */
+static size_t write_some(FILE *f, const unsigned char *from, size_t size)
 {
-    while (size) {
-        long n = penta_system_write(f->fd, from, size);
+    size_t done = 0;
+    while (done < size) {
+        long n = penta_system_write(f->fd, from + done, size - done);
         if (n <= 0) {
-            if (penta_system_result(n ? n : -EIO) < 0) f->failed = 1;
-            return EOF;
+            penta_system_result(n ? n : -EIO);
+            f->failed = 1;
+            break;
         }
-        from += n;
-        size -= (size_t)n;
+        done += (size_t)n;
     }
-    return 0;
+    return done;
 }
 
-/* Writes what waits in the buffer, or seeks back over what was read ahead. */
+/* Writes what waits in the buffer, or seeks back over what was read ahead. What cannot be written stays in the buffer, and
+ * is written by a later call when there is space again. */
 static int empty_buffer(FILE *f)
 {
-    int result = 0;
     if (f->writing) {
-        result = write_all(f, f->buffer, f->at);
+        size_t done = write_some(f, f->buffer, f->at);
+        f->at -= done;
+        if (f->at) {
+            memmove(f->buffer, f->buffer + done, f->at);
+            return EOF;
+        }
     } else if (f->can_read && f->fd > 2) {
-        long ahead = (long)(f->end - f->at) + (f->back != 0);
+        long ahead = (long)(f->end - f->at) + f->backs;
         if (ahead) penta_system_seek(f->fd, -ahead, SEEK_CUR);
     } else if (f->can_read) {
         return 0; /* standard input cannot seek: keep what was read */
     }
     f->at = f->end = 0;
-    f->back = 0;
+    f->backs = 0;
     f->writing = 0;
-    return result;
+    return 0;
 }
 
 int fflush(FILE *f)
@@ -62,6 +69,8 @@ int fflush(FILE *f)
         if (files[i].fd >= 0 && files[i].writing && empty_buffer(&files[i])) result = EOF;
     return result;
 }
+
+static void flush_streams(void) { fflush(NULL); }
 
 static int has_buffer(FILE *f)
 {
@@ -76,7 +85,7 @@ static int has_buffer(FILE *f)
 
 /* ---- opening and closing ---- */
 
-static int flags_of(const char *mode)
+int penta_file_flags(const char *mode)
 {
     int flags = *mode == 'r'   ? READ
                 : *mode == 'w' ? WRITE | CREATE | TRUNCATE
@@ -87,17 +96,21 @@ static int flags_of(const char *mode)
     return flags;
 }
 
-static FILE *open_as(FILE *f, const char *path, const char *mode)
+FILE *penta_file_on(FILE *f, int fd, int flags)
 {
-    int flags = flags_of(mode);
-    long fd = penta_system_result(flags ? penta_system_open(path, (unsigned)flags) : -EINVAL);
-    if (fd < 0) return NULL;
     *f = (struct penta_file){
-        .fd = (int)fd, .can_read = (flags & READ) != 0, .can_write = (flags & WRITE) != 0};
+        .fd = fd, .can_read = (flags & READ) != 0, .can_write = (flags & WRITE) != 0};
     return f;
 }
 
-FILE *fopen(const char *path, const char *mode)
+static FILE *open_as(FILE *f, const char *path, const char *mode)
+{
+    int flags = penta_file_flags(mode);
+    long fd = penta_system_result(flags ? penta_system_open(path, (unsigned)flags) : -EINVAL);
+    return fd < 0 ? NULL : penta_file_on(f, (int)fd, flags);
+}
+
+FILE *penta_file_place(void)
 {
     size_t i = 3;
     while (i < used && files[i].fd >= 0) i++;
@@ -105,12 +118,14 @@ FILE *fopen(const char *path, const char *mode)
         errno = EMFILE;
         return NULL;
     }
-    FILE *f = open_as(&files[i], path, mode);
-    if (i == used) {
-        used++;
-        if (!f) files[i].fd = -1;
-    }
-    return f;
+    if (i == used) files[used++].fd = -1;
+    return &files[i];
+}
+
+FILE *fopen(const char *path, const char *mode)
+{
+    FILE *f = penta_file_place();
+    return f ? open_as(f, path, mode) : NULL;
 }
 
 int fclose(FILE *f)
@@ -168,11 +183,7 @@ int fgetc(FILE *f)
 {
     unsigned char c;
     if (!may_read(f)) return EOF;
-    if (f->back) {
-        int back = f->back - 1;
-        f->back = 0;
-        return back;
-    }
+    if (f->backs) return f->back[--f->backs];
     if (f->at < f->end) return f->buffer[f->at++];
     if (!has_buffer(f)) return fill(f, &c, 1) > 0 ? c : EOF;
     long n = fill(f, f->buffer, f->size);
@@ -187,8 +198,8 @@ size_t fread(void *to, size_t size, size_t count, FILE *f)
     unsigned char *p = to, *end = p + size * count;
     if (!size || !may_read(f)) return 0;
     while (p < end) {
-        if (f->back || f->at == f->end) {
-            if (!f->back && (size_t)(end - p) >= BUFSIZ) { /* straight into the caller's memory */
+        if (f->backs || f->at == f->end) {
+            if (!f->backs && (size_t)(end - p) >= BUFSIZ) { /* straight into the caller's memory */
                 long n = fill(f, p, (size_t)(end - p));
                 if (n <= 0) break;
                 p += n;
@@ -209,17 +220,18 @@ size_t fread(void *to, size_t size, size_t count, FILE *f)
 
 int ungetc(int c, FILE *f)
 {
-    if (c == EOF || f->back) return EOF;
-    f->back = 1 + (unsigned char)c;
+    if (c == EOF || !f->can_read || f->backs == sizeof f->back) return EOF;
+    if (f->writing) empty_buffer(f);
+    f->back[f->backs++] = (unsigned char)c;
     f->at_end = 0;
-    return c;
+    return (unsigned char)c;
 }
 
 char *fgets(char *line, int size, FILE *f)
 {
     int n = 0, c = 0;
     while (n < size - 1 && c != '\n' && (c = fgetc(f)) != EOF) line[n++] = (char)c;
-    if (!n) return NULL;
+    if (size < 1 || (!n && size > 1) || (c == EOF && f->failed)) return NULL;
     line[n] = 0;
     return line;
 }
@@ -240,20 +252,25 @@ size_t fwrite(const void *from, size_t size, size_t count, FILE *f)
         return 0;
     }
     if (!f->writing) empty_buffer(f);
-    if (!has_buffer(f)) return write_all(f, p, left) ? 0 : count;
+    if (!has_buffer(f)) return write_some(f, p, left) / size;
     f->writing = 1;
+    penta_flush_streams = flush_streams;
     while (left) {
-        if (!f->at && left >= f->size) return write_all(f, p, left) ? 0 : count;
+        if (!f->at && left >= f->size) {
+            size_t done = write_some(f, p, left);
+            left -= done;
+            break;
+        }
         size_t part = f->size - f->at < left ? f->size - f->at : left;
         memcpy(f->buffer + f->at, p, part);
         f->at += part;
         p += part;
         left -= part;
-        if (f->at == f->size && empty_buffer(f)) return 0;
+        if (f->at == f->size && empty_buffer(f)) break;
         f->writing = 1;
     }
-    if (f->line && memchr(from, '\n', size * count)) empty_buffer(f);
-    return count;
+    if (!left && f->line && memchr(from, '\n', size * count)) empty_buffer(f);
+    return count - (left + size - 1) / size;
 }
 
 int fputc(int c, FILE *f)
@@ -292,7 +309,7 @@ long ftell(FILE *f)
     long at = penta_system_result(penta_system_seek(f->fd, 0, SEEK_CUR));
     if (at < 0) return -1;
     if (f->writing) return at + (long)f->at;
-    return at - (long)(f->end - f->at) - (f->back != 0);
+    return at - (long)(f->end - f->at) - f->backs;
 }
 
 void rewind(FILE *f)
@@ -310,8 +327,7 @@ void clearerr(FILE *f) { f->at_end = f->failed = 0; }
 void perror(const char *text)
 {
     const char *what = strerror(errno);
-    if (text && *text)
-        fprintf(stderr, "%s: %s\n", text, what);
-    else
-        fprintf(stderr, "%s\n", what);
+    if (text && *text) fputs(text, stderr), fputs(": ", stderr);
+    fputs(what, stderr);
+    fputc('\n', stderr);
 }

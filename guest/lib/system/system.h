@@ -13,3 +13,18 @@ long penta_system_close(int fd);
 long penta_system_seek(int fd, long offset, int whence);
 /* Makes -1 and errno of such a failure; gives other results as they are. */
 long penta_system_result(long result);
+
+/* A path as the host wants it, from the root on: chdir() changes what others start from. */
+struct penta_path {
+    const char *text;
+    size_t size;
+    char place[4097];
+};
+extern const char *penta_folder; /* ends with '/'; NULL: the root */
+/* Gives NULL when the path is too long; an empty path has no text. */
+struct penta_path *penta_path_of(const char *path, struct penta_path *p);
+/* Set by <stdio.h> when a stream first has something to write: writes what waits in all streams. */
+extern void (*penta_flush_streams)(void);
+/* The texts of arguments or of the environment, each with a zero after it, as a list that ends with NULL. `read` gives
+ * their size and copies as many bytes as it may. */
+char **penta_words(long (*read)(char *to, size_t size), int *count);
