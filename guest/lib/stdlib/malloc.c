@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "system/system.h"
+#include "system/weak.h"
 
 enum { UNIT = 16, LISTS = 32, GROW = 65536 };
 
@@ -186,4 +187,20 @@ void *aligned_alloc(size_t alignment, size_t size)
     b->size = before | 1;
     release(b);
     return at;
+}
+
+WEAK int posix_memalign(void **to, size_t alignment, size_t size)
+{
+    if (alignment % sizeof(void *) || alignment & (alignment - 1)) return EINVAL;
+    void *p = aligned_alloc(alignment, size);
+    if (!p) return ENOMEM;
+    *to = p;
+    return 0;
+}
+
+WEAK void *reallocarray(void *old, size_t count, size_t size)
+{
+    size_t all;
+    if (__builtin_mul_overflow(count, size, &all)) all = SIZE_MAX;
+    return realloc(old, all);
 }

@@ -1,8 +1,10 @@
 /* Integers from text, simple arithmetic, random numbers. */
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
+#include "system/weak.h"
 
 /* The magnitude of the number at s; *end is where it ends, or s if there is none. */
 static unsigned long long read_number(const char *s, const char **end, int base, int *negative,
@@ -76,6 +78,9 @@ unsigned long long strtoull(const char *s, char **end, int base)
     return to_unsigned(s, end, base, ULLONG_MAX);
 }
 
+intmax_t strtoimax(const char *s, char **end, int base) { return strtoll(s, end, base); }
+uintmax_t strtoumax(const char *s, char **end, int base) { return strtoull(s, end, base); }
+
 int atoi(const char *s) { return (int)strtol(s, NULL, 10); }
 long atol(const char *s) { return strtol(s, NULL, 10); }
 long long atoll(const char *s) { return strtoll(s, NULL, 10); }
@@ -86,6 +91,8 @@ long long llabs(long long n) { return n < 0 ? -n : n; }
 div_t div(int a, int b) { return (div_t){a / b, a % b}; }
 ldiv_t ldiv(long a, long b) { return (ldiv_t){a / b, a % b}; }
 lldiv_t lldiv(long long a, long long b) { return (lldiv_t){a / b, a % b}; }
+intmax_t imaxabs(intmax_t n) { return n < 0 ? -n : n; }
+imaxdiv_t imaxdiv(intmax_t a, intmax_t b) { return (imaxdiv_t){a / b, a % b}; }
 
 static unsigned long long seed = 1;
 void srand(unsigned from) { seed = from; }
@@ -95,8 +102,27 @@ int rand(void)
     return (int)(seed >> 33);
 }
 
-char *getenv(const char *name)
+WEAK int rand_r(unsigned *from)
 {
-    (void)name;
-    return NULL;
+    unsigned long long next = *from * 6364136223846793005ull + 1442695040888963407ull;
+    *from = (unsigned)(next >> 32);
+    return (int)(next >> 33);
+}
+WEAK long random(void) { return rand(); }
+WEAK void srandom(unsigned from) { srand(from); }
+
+/* The generator of 48 bits that POSIX defines. */
+static unsigned long long seed48_state = 0x1234abcd330e;
+static long bits48(int shift)
+{
+    seed48_state = (seed48_state * 0x5deece66d + 11) & 0xffffffffffff;
+    return (long)(seed48_state >> shift);
+}
+WEAK void srand48(long from) { seed48_state = (unsigned long long)(unsigned)from << 16 | 0x330e; }
+WEAK long lrand48(void) { return bits48(17); }
+WEAK long mrand48(void) { return (int)bits48(16); }
+WEAK double drand48(void)
+{
+    bits48(0);
+    return (double)seed48_state * 0x1p-48;
 }

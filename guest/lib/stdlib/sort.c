@@ -1,7 +1,9 @@
 /* Heap sort: it needs no memory, and no input makes it slow. */
 #include <stdlib.h>
+#include "system/weak.h"
 
 typedef int compare_fn(const void *, const void *);
+typedef int compare_more_fn(const void *, const void *, void *);
 
 static void swap(char *a, char *b, size_t size)
 {
@@ -12,25 +14,40 @@ static void swap(char *a, char *b, size_t size)
     }
 }
 
-static void sink(char *base, size_t at, size_t count, size_t size, compare_fn *compare)
+static void sink(char *base, size_t at, size_t count, size_t size, compare_more_fn *compare,
+                 void *more)
 {
     for (size_t child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && compare(base + child * size, base + (child + 1) * size) < 0)
+        if (child + 1 < count && compare(base + child * size, base + (child + 1) * size, more) < 0)
             child++;
-        if (compare(base + at * size, base + child * size) >= 0) return;
+        if (compare(base + at * size, base + child * size, more) >= 0) return;
         swap(base + at * size, base + child * size, size);
     }
 }
 
-void qsort(void *base, size_t count, size_t size, compare_fn *compare)
+static void sort(char *items, size_t count, size_t size, compare_more_fn *compare, void *more)
 {
-    char *items = base;
-    for (size_t i = count / 2; i--;) sink(items, i, count, size, compare);
+    for (size_t i = count / 2; i--;) sink(items, i, count, size, compare, more);
     while (count > 1) {
         count--;
         swap(items, items + count * size, size);
-        sink(items, 0, count, size, compare);
+        sink(items, 0, count, size, compare, more);
     }
+}
+
+static int compare_two(const void *a, const void *b, void *compare)
+{
+    return (*(compare_fn **)compare)(a, b);
+}
+
+void qsort(void *base, size_t count, size_t size, compare_fn *compare)
+{
+    sort(base, count, size, compare_two, &compare);
+}
+
+WEAK void qsort_r(void *base, size_t count, size_t size, compare_more_fn *compare, void *more)
+{
+    sort(base, count, size, compare, more);
 }
 
 void *bsearch(const void *key, const void *base, size_t count, size_t size, compare_fn *compare)

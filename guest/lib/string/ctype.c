@@ -1,5 +1,6 @@
 /* Classes of characters, in ASCII. */
 #include <ctype.h>
+#include "system/weak.h"
 
 int isdigit(int c) { return (unsigned)c - '0' < 10; }
 int islower(int c) { return (unsigned)c - 'a' < 26; }
@@ -15,3 +16,5 @@ int isspace(int c) { return c == ' ' || (unsigned)c - '\t' < 5; }
 int isxdigit(int c) { return isdigit(c) || ((unsigned)c | 32) - 'a' < 6; }
 int tolower(int c) { return isupper(c) ? c + 32 : c; }
 int toupper(int c) { return islower(c) ? c - 32 : c; }
+WEAK int isascii(int c) { return (unsigned)c < 128; }
+WEAK int toascii(int c) { return c & 127; }

@@ -1,7 +1,8 @@
+/* Strings: what standard C has, and the functions of POSIX that these need. */
 #include <string.h>
 #include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
+#include "system/weak.h"
 
 size_t strlen(const char *s)
 {
@@ -10,7 +11,7 @@ size_t strlen(const char *s)
     return (size_t)(end - s);
 }
 
-size_t strnlen(const char *s, size_t n)
+WEAK size_t strnlen(const char *s, size_t n)
 {
     size_t size = 0;
     while (size < n && s[size]) size++;
@@ -54,7 +55,7 @@ int strncmp(const char *a, const char *b, size_t n)
     return n ? (unsigned char)*a - (unsigned char)*b : 0;
 }
 
-int strncasecmp(const char *a, const char *b, size_t n)
+WEAK int strncasecmp(const char *a, const char *b, size_t n)
 {
     for (; n; a++, b++, n--) {
         int x = tolower((unsigned char)*a), y = tolower((unsigned char)*b);
@@ -63,7 +64,7 @@ int strncasecmp(const char *a, const char *b, size_t n)
     return 0;
 }
 
-int strcasecmp(const char *a, const char *b) { return strncasecmp(a, b, (size_t)-1); }
+WEAK int strcasecmp(const char *a, const char *b) { return strncasecmp(a, b, (size_t)-1); }
 int strcoll(const char *a, const char *b) { return strcmp(a, b); }
 
 size_t strxfrm(char *to, const char *from, size_t n)
@@ -119,7 +120,7 @@ char *strpbrk(const char *s, const char *set)
     return *s ? (char *)s : NULL;
 }
 
-char *strtok_r(char *s, const char *set, char **rest)
+WEAK char *strtok_r(char *s, const char *set, char **rest)
 {
     if (!s) s = *rest;
     s += strspn(s, set);
@@ -139,7 +140,7 @@ char *strtok(char *s, const char *set)
     return strtok_r(s, set, &rest);
 }
 
-char *strndup(const char *s, size_t n)
+WEAK char *strndup(const char *s, size_t n)
 {
     size_t size = strnlen(s, n);
     char *copy = malloc(size + 1);
@@ -149,28 +150,4 @@ char *strndup(const char *s, size_t n)
     return copy;
 }
 
-char *strdup(const char *s) { return strndup(s, strlen(s)); }
-
-char *strerror(int number)
-{
-    switch (number) {
-    case 0: return "Success";
-    case ENOENT: return "No such file or directory";
-    case EINTR: return "Interrupted";
-    case EIO: return "Input/output error";
-    case EBADF: return "Bad file descriptor";
-    case ENOMEM: return "Cannot allocate memory";
-    case EACCES: return "Permission denied";
-    case EFAULT: return "Bad address";
-    case EEXIST: return "File exists";
-    case ENOTDIR: return "Not a directory";
-    case EISDIR: return "Is a directory";
-    case EINVAL: return "Invalid argument";
-    case EMFILE: return "Too many open files";
-    case ENOSPC: return "No space left";
-    case EDOM: return "Argument out of domain";
-    case ERANGE: return "Result out of range";
-    case ENAMETOOLONG: return "Name too long";
-    default: return "Unknown error";
-    }
-}
+WEAK char *strdup(const char *s) { return strndup(s, strlen(s)); }
