@@ -7,6 +7,7 @@ Skipped where penta-cc has no compiler.
 """
 import hashlib
 import os
+import shutil
 import sys
 
 import kit
@@ -78,17 +79,25 @@ def examples(work, *options):
 
 
 def against_native(work):
-    native = os.path.join(work, "native")
-    source = os.path.join(ROOT, "tests/programs/guest/program.c")
-    for bits, define in ((64, "-DWIDE"), (32, "-DNARROW")):
-        run_program("cc", "-O1", "-w", define, source, "-o", native, "-lm", needed=True)
-        for level in ("-O0", "-O2"):
-            program = compile_program(work, "tests/programs/guest/program.c", level, define, f"-m{bits}")
-            folder = os.path.join(work, "files")
-            os.makedirs(folder, exist_ok=True)
-            expected = run_program(native, "60", data=b"a\nb\n\nlast", cwd=folder)
-            equal(f"program.c {bits} {level}", run(program, "60", "--files", folder, data=b"a\nb\n\nlast"),
-                  (expected.returncode, expected.stdout, expected.stderr))
+    """The same source for this machine and as a guest, with the same input, each in a folder of its own."""
+    native, data = os.path.join(work, "native"), b"a\nb\n\nlast"
+    for name, words, levels in (("program", ["60"], ("-O0", "-O2")), ("strings", [], ("-O2",)), ("wide", [], ("-O2",)),
+                                ("files", [], ("-O2",))):
+        source = f"tests/programs/guest/{name}.c"
+        for bits, define in ((64, "-DWIDE"), (32, "-DNARROW")):
+            run_program("cc", "-O1", "-w", define, os.path.join(ROOT, source), "-o", native, "-lm", needed=True)
+            for level in levels:
+                program = compile_program(work, source, level, define, f"-m{bits}", "-Wno-format")
+                expected = run_program(native, *words, data=data, cwd=folder_new(work), env={**os.environ, "TZ": "UTC"})
+                equal(f"{name}.c {bits} {level}", run(program, *words, "--files", folder_new(work), data=data),
+                      (expected.returncode, expected.stdout, expected.stderr))
+
+
+def folder_new(work):
+    folder = os.path.join(work, "files")
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    return folder
 
 
 def own_names(work):

@@ -33,3 +33,5 @@ long guest_penta_system_result(long result)
     return result < 0 ? -1 : result;
 }
 void guest_abort(void) { abort(); }
+char **guest_environ;
+void (*guest_penta_flush_streams)(void);
