@@ -65,6 +65,10 @@ PENTA_API void penta_batch_pool_free(penta_batch_pool *pool); /* NULL is allowed
 PENTA_API bool penta_batch_pool_lines(penta_batch_pool *pool, const char *const *sources,
                                       size_t count, uint64_t first, penta_buffer *lines,
                                       penta_error *err);
+/* Appends the names of all sources, each ended by a NUL byte: folders are walked, archives are not opened. */
+PENTA_API bool penta_batch_names(const char *const *sources, size_t count, penta_buffer *names,
+                                 penta_error *err);
+
 /* ---- the other side: a worker ---- */
 
 typedef struct penta_batch_input {
@@ -93,6 +97,25 @@ typedef struct penta_batch_worker {
  * are those that the library gave to the worker on its command line. For the tool alone. */
 PENTA_API int penta_batch_serve(const penta_batch_worker *worker, const penta_option *options,
                                 size_t count);
+
+/* ---- shards ---- */
+
+/* Writes the plan of a job of `planned` shards beside its results: the list of its sources with their sizes, and the job. */
+PENTA_API bool penta_batch_plan(const penta_batch_job *job, penta_error *err);
+typedef struct penta_batch_cluster { /* zeros are the defaults */
+    uint64_t nodes; /* at most so many shards at a time; 0: as the scheduler likes */
+    bool dry_run;   /* write the scripts only */
+} penta_batch_cluster;
+/* Plans the job, writes a script for an array of its shards and one for the merge after it, and gives both to Slurm. Appends a
+ * JSON object with the names of the scripts and the numbers of the jobs. */
+PENTA_API bool penta_batch_submit(const penta_batch_job *job, const penta_batch_cluster *how,
+                                  penta_buffer *json, penta_error *err);
+/* Puts the files of the shards together into the results. False: some are missing or do not fit; err names them. */
+PENTA_API bool penta_batch_merge(const char *results, penta_batch_totals *totals, penta_error *err);
+/* Appends a JSON object: verb, shards with their state, lines so far, verdicts. */
+PENTA_API bool penta_batch_status(const char *results, penta_buffer *json, penta_error *err);
+/* Appends a page for a browser about all results. */
+PENTA_API bool penta_batch_report(const char *results, penta_buffer *html, penta_error *err);
 
 #ifdef __cplusplus
 }

@@ -118,17 +118,15 @@ void folder_close(struct folder_walk *w)
     free(w);
 }
 
-/* What the entry is, links followed. Returns 0 for what is neither a file nor a folder, such as
- * a pipe. */
-static unsigned char folder_entry_type(const char *path, unsigned char type, penta_error *problem)
+/* What the entry is, links followed; a link that leads nowhere counts as a file, which whoever reads
+ * it finds missing. Returns 0 for what is neither a file nor a folder, such as a pipe. */
+static unsigned char folder_entry_type(const char *path, unsigned char type)
 {
     struct stat st;
     if (type == DT_REG || type == DT_DIR) return type;
     if (type != DT_LNK && type != DT_UNKNOWN) return 0;
-    if (!stat(path, &st)) return S_ISREG(st.st_mode) ? DT_REG : S_ISDIR(st.st_mode) ? DT_DIR : 0;
-    error_at(problem, BASE_IO, 0, errno == ELOOP ? "a loop of links" : "cannot be read: %s",
-             strerror(errno));
-    return 0;
+    if (stat(path, &st)) return DT_REG;
+    return S_ISREG(st.st_mode) ? DT_REG : S_ISDIR(st.st_mode) ? DT_DIR : 0;
 }
 
 bool folder_next(struct folder_walk *w, const char **path, penta_error *problem, penta_error *err)
@@ -151,7 +149,7 @@ bool folder_next(struct folder_walk *w, const char **path, penta_error *problem,
         const uint8_t *entry = level->text.out.data + level->names[level->next++];
         if (!folder_path_set(w, level->path_size, (const char *)entry + 1, err)) return false;
         *path = (const char *)w->path.out.data;
-        unsigned char type = folder_entry_type(*path, entry[0], problem);
+        unsigned char type = folder_entry_type(*path, entry[0]);
         if (type == DT_DIR && !folder_enter(w, problem, err)) return false;
         if (type == DT_DIR && problem->code)
             folder_path_set(w, level->path_size, (const char *)entry + 1, err);

@@ -14,6 +14,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include "base/array.h"
 #include "base/bytes.h"
@@ -291,7 +292,8 @@ static void results_free(struct results *r)
 struct results *results_open(const char *path, const char *shard, penta_error *err)
 {
     struct results *r = zeros_new(sizeof *r, "results", err);
-    char end[200] = "", host[65] = "host";
+    char end[240] = "", host[65] = "host";
+    struct timespec now;
     if (!r) return NULL;
     r->file = r->times = r->ahead = -1;
     if (*shard) {
@@ -300,7 +302,10 @@ struct results *results_open(const char *path, const char *shard, penta_error *e
         r->final_path = results_name(path, end);
         if (gethostname(host, sizeof host - 1)) strcpy(host, "host");
         size_t size = strlen(end);
-        snprintf(end + size, sizeof end - size, ".%.64s-%d.part", host, (int)getpid());
+        /* Numbers of processes come again, in containers at once. */
+        clock_gettime(CLOCK_REALTIME, &now);
+        snprintf(end + size, sizeof end - size, ".%.64s-%d-%lx.part", host, (int)getpid(),
+                 (unsigned long)now.tv_sec << 20 | (unsigned long)now.tv_nsec >> 10);
     }
     r->path = results_name(path, end);
     r->times_path = r->path ? results_name(r->path, ".times") : NULL;

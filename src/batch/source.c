@@ -162,7 +162,7 @@ static bool sources_enter(struct sources *s, const char *path, bool sized, uint6
         s->folder = folder_open(path, err);
         return s->folder != NULL;
     }
-    if (archive_named(path)) {
+    if (archive_named(path) && !s->list.whole_archives) {
         s->archive = archive_reader_open(path, &out->error);
         free(s->archive_path);
         s->archive_path = s->archive ? strdup(path) : NULL;
@@ -222,7 +222,7 @@ bool sources_next(struct sources *s, struct source *out, penta_error *err)
         } else if (s->word < s->list.word_count) {
             ok = sources_enter(s, s->list.words[s->word++], false, 0, true, out, &mine, err);
         } else if ((name = sources_listed(s, &sized, &size, &problem))) {
-            ok = sources_enter(s, name, sized, size, true, out, &mine, err);
+            ok = sources_enter(s, name, sized, size, !sized, out, &mine, err);
             if (ok && problem.code && mine) {
                 out->kind = SOURCE_BROKEN;
                 out->error = problem;

@@ -25,6 +25,7 @@ struct source_list {
     const char *shard; /* "K/N", or NULL: everything */
     const char *
         results; /* files that begin with this name are no sources where a folder has them; or NULL */
+    bool whole_archives;   /* an archive is one source: it is not opened */
     uint64_t member_bytes; /* largest member of an archive that is read */
 };
 
