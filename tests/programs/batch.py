@@ -17,7 +17,7 @@ import tarfile
 import time
 import zipfile
 
-from support import PENTA, SANITIZED, call, check, main, penta, read, write
+from support import PENTA, ROOT, SANITIZED, call, check, main, penta, read, write
 
 KILLS = int(sys.argv[2]) if len(sys.argv) > 2 else 12
 LOOP = ".global main\n.func main\nstart:\n    BR @start\n    RET\n.endfunc\n"
@@ -324,6 +324,111 @@ def test_kills_at_random_moments():
             if batch.returncode == 0:
                 break
         check(read("kill.lines") == whole, f"differs after {killed} kills")
+
+
+def test_shards():
+    """Shards of any number, in any order, some of them twice, give the lines of one run."""
+    good("validate", "files", "-o", "alone")
+    for count in (1, 3, 40):
+        for k in reversed(range(count)):
+            good("validate", "files", "-o", f"s{count}", "--shard", f"{k}/{count}")
+        good("validate", "files", "-o", f"s{count}", "--shard", f"0/{count}")  # a second attempt
+        good("merge", f"s{count}")
+        check(read(f"s{count}") == read("alone"), f"{count} shards differ from one run")
+    make_archives()
+    good("validate", "all.tar", "files", "all.zip", "-o", "mixed")
+    done = good("submit", "--slurm", "--dry-run", "--shards", "4", "validate", "all.tar", "files", "all.zip", "-o", "planned", "--json")
+    check(json.loads(done.stdout)["shards"] == 4, done)
+    refused(1, "missing of 4 shards: 0, 1, 2, 3", "merge", "planned")
+    shared = [(k, "--from", "planned.list", "-o", "planned", "--shard", "auto") for k in (3, 0, 2)]
+    for k, *words in shared:
+        variable = ("SLURM_ARRAY_TASK_ID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "JOB_COMPLETION_INDEX")[k]
+        good("validate", *words, env={**os.environ, variable: str(k)})
+    refused(1, "missing of 4 shards: 1", "merge", "planned")
+    state = json.loads(good("status", "planned", "--json").stdout)
+    check([s["state"] for s in state["shards"]] == ["done", "missing", "done", "done"] and not state["complete"], state)
+    # The script that Slurm would start.
+    done = subprocess.run(["sh", "planned.array.sh"], env={**os.environ, "SLURM_ARRAY_TASK_ID": "1"}, capture_output=True)
+    check(done.returncode == 0, done)
+    done = subprocess.run(["sh", "planned.merge.sh"], capture_output=True)
+    check(done.returncode == 0 and read("planned") == read("mixed"), ("merged shards differ", done))
+    sizes = [os.path.getsize(f"planned.shard-{k}-of-4") for k in range(4)]
+    check(min(sizes) > 0, sizes)
+    state = json.loads(good("status", "planned", "--json").stdout)
+    check(state["complete"] and state["lines"] == len(read("planned").splitlines()), state)
+    refused(2, "no shard", "validate", "files", "-o", "wrong", "--shard", "4/4")
+    refused(2, "no scheduler", "validate", "files", "-o", "wrong", "--shard", "auto/4")
+    refused(2, "not known", "validate", "files", "-o", "wrong", "--shard", "3")
+
+
+def test_an_attempt_goes_on_where_another_was_killed():
+    good("validate", "files", "-o", "one")
+    good("validate", "files", "-o", "two", "--shard", "1/2")
+    whole = read("two.shard-1-of-2")
+    os.unlink("two.shard-1-of-2")
+    write("two.shard-1-of-2.elsewhere-7-1.part", whole[:len(whole) * 2 // 3])  # torn in the middle of a line
+    document = json.loads(good("validate", "files", "-o", "two", "--shard", "1/2", "--json").stdout)
+    check(0 < document["reused"] < document["sources"] and read("two.shard-1-of-2") == whole, document)
+
+
+def test_report_of_results():
+    write("files/<b>&.kblob", read("files/0/03.kblob"))
+    good("info", "files", "-o", "facts")
+    good("report", "facts", "-o", "facts.html")
+    page = read("facts.html").decode()
+    for text in ("Verdicts", "Formats", "Slowest", "WRITE64", "PENTA0006", "&#60;b&#62;&#38;.kblob", 'href="./files/%3Cb%3E%26.kblob"'):
+        check(text in page, (text, page))
+    check("<b>&." not in page, "a name of a file is markup")
+    refused(2, "needs -o FILE", "report", "facts")
+    refused(4, "", "report", "nothing", "-o", "nothing.html")
+
+
+def test_sweep():
+    rng = random.Random(1)
+    check(call("asm", os.path.join(ROOT, "examples/tvmr/digits.tasm"), "--metadata", "-o", "net.tvmr").returncode == 0, "asm")
+    labels = [k % 10 for k in range(40)]
+    write("data.csv", "".join(",".join(str(255 * (i % 10 == k) + rng.randrange(9)) for i in range(256)) + "\n" for k in labels))
+    write("labels.csv", "".join(f"{k}\n" for k in labels))
+    words = ["train", "net.tvmr", "--data", "data.csv", "--targets", "labels.csv", "--batch", "8", "--init", "random", "--grid", "seed=1:2,epochs=1:2:3"]
+    good(*words, "-o", "sweep.1", "--jobs", "1")
+    good(*words, "-o", "sweep.3", "--jobs", "3")
+    check(read("sweep.1") == read("sweep.3"), "a sweep differs by the number of workers")
+    found = lines("sweep.1")
+    check([line["grid"] for line in found] == [f"seed={s},epochs={e}" for s in (1, 2) for e in (1, 2, 3)], found)
+    for line in found:
+        options = [f"--{word}" for word in line["grid"].split(",")]
+        alone = json.loads(penta("train", "--json", *words[1:-2], *options).stdout)
+        check(untimed(alone) == line["document"], (alone, line))
+    best = json.loads(good("status", "sweep.1", "--json").stdout)["best"]
+    check(best["accuracy"] == max(line["document"]["accuracy"] for line in found), best)
+    good("report", "sweep.1", "-o", "sweep.html")
+    check(best["grid"] in read("sweep.html").decode() and "<svg" in read("sweep.html").decode(), "no plot")
+
+
+def untimed(value):
+    if isinstance(value, dict):
+        return {k: untimed(v) for k, v in value.items() if k != "seconds"}
+    return [untimed(v) for v in value] if isinstance(value, list) else value
+
+
+def test_segments_of_a_chain():
+    folder = os.path.join(ROOT, "examples/jam")
+    write("a.segment", f"# a comment\n{folder}/state.json\n{folder}/block.json\n")
+    write("none.segment", "only-a-state.json\n")
+    good("block", "a.segment", "none.segment", "-o", "chain")
+    found = lines("chain")
+    alone = json.loads(penta("block", "--json", f"{folder}/state.json", f"{folder}/block.json").stdout)
+    check(found[0]["document"] == alone and found[0]["exit"] == 0, (found[0], alone))
+    check(found[1]["exit"] != 0, found[1])
+    # The digest is of what the segment names, too.
+    os.mkdir("chain.d")
+    for name in ("state.json", "block.json"):
+        shutil.copy(f"{folder}/{name}", f"chain.d/{name}")
+    write("chain.d/b.segment", "state.json\nblock.json\n")
+    good("block", "chain.d/b.segment", "-o", "chain.b")
+    write("chain.d/block.json", read("chain.d/block.json") + b"\n")
+    document = json.loads(good("block", "chain.d/b.segment", "-o", "chain.b", "--json").stdout)
+    check(document["reused"] == 0, document)
 
 
 def test_several_files_at_once():

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/sanitize.h"
 #include "cli/batch/batch.h"
+#include "cli/batch/shards.h"
 #include "cli/output.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/terminal.h"
@@ -26,7 +27,7 @@ static bool batch_seconds(struct cli *c, enum option option, double *out)
     return false;
 }
 
-static bool batch_job_fill(struct cli *c, penta_batch_job *job)
+bool batch_job_fill(struct cli *c, penta_batch_job *job)
 {
     uint64_t jobs = 0;
     if (!cli_number(c, OPT_JOBS, &jobs) || !cli_number(c, OPT_FILE_MEMORY, &job->file_memory) ||
@@ -47,6 +48,7 @@ static bool batch_job_fill(struct cli *c, penta_batch_job *job)
     job->results = c->value[OPT_RESULTS];
     job->jobs = (unsigned)jobs;
     job->from = c->value[OPT_NAMES_FROM];
+    job->shard = c->value[OPT_SHARD];
     job->fields = c->value[OPT_FIELDS];
     job->files_to = c->value[OPT_FILES_TO];
     job->cache = c->value[OPT_CACHE];
@@ -55,7 +57,7 @@ static bool batch_job_fill(struct cli *c, penta_batch_job *job)
 }
 
 /* The words after `first` are the sources. */
-static bool batch_sources_fill(struct cli *c, size_t first, penta_batch_job *job)
+bool batch_sources_fill(struct cli *c, size_t first, penta_batch_job *job)
 {
     job->sources = c->words + first;
     job->source_count = c->word_count - first;
@@ -67,7 +69,7 @@ static bool batch_sources_fill(struct cli *c, size_t first, penta_batch_job *job
 
 /* The worker would refuse what is wrong with the options of the verb, too, but could tell
  * nobody. */
-static bool batch_verb_checked(struct cli *c)
+bool batch_verb_checked(struct cli *c)
 {
     struct cli parsed;
     char **argv = NULL;
@@ -230,6 +232,7 @@ static void batch_run(struct cli *c, const penta_batch_job *given)
 void command_BATCH(struct cli *c)
 {
     penta_batch_job job = {0};
+    if (batch_action(c)) return;
     if (!batch_verb_checked(c) || !batch_job_fill(c, &job) || !batch_sources_fill(c, 1, &job))
         return;
     batch_run(c, &job);
