@@ -10,10 +10,10 @@
 #include "base/file/file.h"
 #include "base/json/json_write.h"
 #include "base/number.h"
-#include "batch/fields.h"
-#include "batch/job.h"
-#include "batch/shards.h"
-#include "batch/source.h"
+#include "batch/lines/fields.h"
+#include "batch/lines/job.h"
+#include "batch/after/shards.h"
+#include "batch/list/source.h"
 #include "penta/batch.h"
 
 enum { MERGE_PIECE = 1 << 20 };

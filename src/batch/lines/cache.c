@@ -1,7 +1,7 @@
 /* A result for a file of another name serves too when the name stands only in members "file",
  * where it can be replaced: where a part of the name stands elsewhere, the entry is for this
  * name alone. */
-#include "batch/cache.h"
+#include "batch/lines/cache.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "base/bytes.h"
 #include "base/file/file.h"
-#include "batch/record.h"
+#include "batch/lines/record.h"
 #include "crypto/hash.h"
 
 enum { CACHE_PATH = 4096, CACHE_NEAR = 12 };

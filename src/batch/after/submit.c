@@ -13,8 +13,8 @@
 #include "base/bytes.h"
 #include "base/file/file.h"
 #include "base/json/json_write.h"
-#include "batch/job.h"
-#include "batch/process.h"
+#include "batch/lines/job.h"
+#include "batch/work/process.h"
 
 extern char **environ;
 

@@ -1,7 +1,7 @@
 /* Which names are those of archives. */
 #include <string.h>
 #include "base/bytes.h"
-#include "batch/archive.h"
+#include "batch/list/archive.h"
 
 bool archive_named(const char *path)
 {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "batch/page.h"
+#include "batch/after/page.h"
 
 static struct tally_row *tally_place(struct tally_row *rows, size_t capacity, penta_bytes name)
 {

@@ -1,6 +1,6 @@
 /* The list of sources, read as it is needed: memory holds the names of the folders that are
  * open, and the text of the list of names. */
-#include "batch/source.h"
+#include "batch/list/source.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 #include "base/bytes.h"
 #include "base/file/file.h"
 #include "base/writer.h"
-#include "batch/archive.h"
-#include "batch/folder.h"
-#include "batch/shard.h"
+#include "batch/list/archive.h"
+#include "batch/list/folder.h"
+#include "batch/list/shard.h"
 
 struct sources {
     struct source_list list;

@@ -7,10 +7,10 @@
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/number.h"
-#include "batch/job.h"
-#include "batch/page.h"
-#include "batch/shards.h"
-#include "batch/source.h"
+#include "batch/lines/job.h"
+#include "batch/after/page.h"
+#include "batch/after/shards.h"
+#include "batch/list/source.h"
 #include "penta/batch.h"
 
 enum { PAGE_ROWS = 30, PAGE_SLOWEST = 20, PAGE_SIZES = 48, PAGE_FAILURES = 100, PAGE_GRID = 400 };

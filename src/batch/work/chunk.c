@@ -1,11 +1,11 @@
 /* The request is encoded when a source is found, so that it can be sent again after a worker has
  * ended. */
-#include "batch/chunk.h"
+#include "batch/work/chunk.h"
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
 #include "base/bytes.h"
-#include "batch/fields.h"
+#include "batch/lines/fields.h"
 
 struct chunk *chunk_new(penta_error *err)
 {

@@ -1,7 +1,7 @@
 /* The digest of a job is over all that its lines depend on beside the sources: words of options,
  * and the bytes of every file that a value names, after '=', ':' or ',' too, since options such
  * as map name files there. */
-#include "batch/job.h"
+#include "batch/lines/job.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "base/file/file.h"
 #include "base/json/json_write.h"
 #include "base/number.h"
-#include "batch/record.h"
+#include "batch/lines/record.h"
 #include "crypto/hash.h"
 
 /* ---- grids ---- */

@@ -7,7 +7,7 @@
  *     RESULTS.job                   what the lines are of (job.h) */
 #pragma once
 #include "base/writer.h"
-#include "batch/record.h"
+#include "batch/lines/record.h"
 
 struct results;
 /* shard: "K/N" or "". lines: where lines go instead of files, or NULL. */

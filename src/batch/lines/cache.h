@@ -3,7 +3,7 @@
  * two writers or a failure of power never leave a torn one that is believed. */
 #pragma once
 #include "base/writer.h"
-#include "batch/protocol.h"
+#include "batch/work/protocol.h"
 
 struct cache_key {
     const char *folder;

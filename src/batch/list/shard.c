@@ -1,6 +1,6 @@
 /* Shards: the heap of loads gives the least loaded shard in a time that grows with the logarithm
  * of their number. */
-#include "batch/shard.h"
+#include "batch/list/shard.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Some consecutive sources that go to a worker together, and their lines as they come back. */
 #pragma once
-#include "batch/process.h"
-#include "batch/results.h"
-#include "batch/source.h"
+#include "batch/work/process.h"
+#include "batch/lines/results.h"
+#include "batch/list/source.h"
 
 struct chunk_item {
     uint64_t n;

@@ -1,7 +1,7 @@
 /* The files of a batch, found on the disk: results, and those of shards. */
 #pragma once
 #include "base/writer.h"
-#include "batch/record.h"
+#include "batch/lines/record.h"
 
 struct batch_lines { /* a file of lines, mapped */
     const uint8_t *data;

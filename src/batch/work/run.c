@@ -15,10 +15,10 @@
 #include <unistd.h>
 #include "base/array.h"
 #include "base/bytes.h"
-#include "batch/chunk.h"
-#include "batch/fields.h"
-#include "batch/job.h"
-#include "batch/shard.h"
+#include "batch/work/chunk.h"
+#include "batch/lines/fields.h"
+#include "batch/lines/job.h"
+#include "batch/list/shard.h"
 
 enum {
     CHUNK_BYTES = 1 << 18, /* of members of archives in one request */

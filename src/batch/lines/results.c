@@ -2,7 +2,7 @@
  * whole lines and perhaps a torn one, which is not read. What a run before has left is moved to
  * the file of waiting lines first and looked up there, so that it is in one place however the
  * list of sources has changed. */
-#include "batch/results.h"
+#include "batch/lines/results.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/file/file.h"
-#include "batch/archive.h"
-#include "batch/job.h"
-#include "batch/shard.h"
-#include "batch/source.h"
+#include "batch/list/archive.h"
+#include "batch/lines/job.h"
+#include "batch/list/shard.h"
+#include "batch/list/source.h"
 
 bool penta_batch_names(const char *const *sources, size_t count, penta_buffer *names,
                        penta_error *err)

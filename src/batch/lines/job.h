@@ -3,7 +3,7 @@
  * job. */
 #pragma once
 #include "base/writer.h"
-#include "batch/protocol.h"
+#include "batch/work/protocol.h"
 #include "penta/batch.h"
 
 enum { GRID_MAX = 16 };

@@ -6,7 +6,7 @@
  * leaves out of the rest. */
 #pragma once
 #include "base/writer.h"
-#include "batch/protocol.h"
+#include "batch/work/protocol.h"
 
 struct record_head {
     uint64_t n;

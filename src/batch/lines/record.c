@@ -2,7 +2,7 @@
  * their beginning and single members are needed, so they are not parsed into trees: the text is
  * walked over once. Anything may stand in a file that bears the name of one of results: no byte
  * is read beyond its end. */
-#include "batch/record.h"
+#include "batch/lines/record.h"
 #include <string.h>
 #include "base/bytes.h"
 #include "base/json/json_write.h"

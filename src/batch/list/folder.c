@@ -1,7 +1,7 @@
 /* Walks over folders with one sorted list of names for each open level. Links are followed; a
  * folder that is already open above, under whatever name, is a loop. Relies on readdir's types,
  * so that most files need no call of stat. */
-#include "batch/folder.h"
+#include "batch/list/folder.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* Parts of a document are found in its text; nothing is parsed into a tree. */
-#include "batch/fields.h"
+#include "batch/lines/fields.h"
 #include <stdlib.h>
 #include <string.h>
 #include "base/number.h"
-#include "batch/record.h"
+#include "batch/lines/record.h"
 
 static const char *const field_members[] = {"verdict", "size", "format", "findings", "document"};
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <sys/types.h>
 #include "base/writer.h"
-#include "batch/protocol.h"
+#include "batch/work/protocol.h"
 
 struct chunk;
 enum { WORKER_QUEUE = 2 }; /* requests that a worker has at once: it need not wait for the next */

@@ -1,5 +1,5 @@
 /* Which files of shards are there is read from the folder of the results: nobody keeps a list that could be wrong after a crash. */
-#include "batch/shards.h"
+#include "batch/after/shards.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +14,8 @@
 #include <unistd.h>
 #include "base/array.h"
 #include "base/bytes.h"
-#include "batch/job.h"
-#include "batch/shard.h"
+#include "batch/lines/job.h"
+#include "batch/list/shard.h"
 
 bool batch_lines_open(const char *path, struct batch_lines *out, penta_error *err)
 {

@@ -2,7 +2,7 @@
  * the members in that order. Nothing is written anywhere, so what a member is called decides
  * nothing but its name in the results. The library is loaded when the first archive is opened:
  * with all that it needs itself, it would double the time that the tool takes to start. */
-#include "batch/archive.h"
+#include "batch/list/archive.h"
 #include <archive.h>
 #include <archive_entry.h>
 #include <dlfcn.h>
@@ -20,7 +20,7 @@ struct archive_reader {
 
 static struct {
 #define FUNCTION(name) __typeof__(name) *name;
-#include "batch/archive.def"
+#include "batch/list/archive.def"
 } library;
 
 static bool archive_load(penta_error *err)
@@ -31,7 +31,7 @@ static bool archive_load(penta_error *err)
     void *loaded = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     bool ok = loaded != NULL;
 #define FUNCTION(name) ok = ok && (library.name = (__typeof__(name) *)dlsym(loaded, #name));
-#include "batch/archive.def"
+#include "batch/list/archive.def"
     is_loaded = ok;
     if (ok) return true;
     error_at(err, BASE_UNSUPPORTED, 0, "archives cannot be read: %s is not installed", file);

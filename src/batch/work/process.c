@@ -1,7 +1,7 @@
 /* Starting workers with posix_spawn, which is safe in programs with threads. A worker has a
  * process group of its own, so that an interrupt from the terminal reaches only the coordinator,
  * which then ends its workers. */
-#include "batch/process.h"
+#include "batch/work/process.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* Builds without libarchive read no archives, and say so. */
-#include "batch/archive.h"
+#include "batch/list/archive.h"
 
 struct archive_reader *archive_reader_open(const char *path, penta_error *err)
 {
