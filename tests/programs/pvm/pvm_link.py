@@ -90,6 +90,31 @@ def conditional_moves():
     link_and_compare("conditional moves", 64, want, ["case.o"])
 
 
+# ---- addresses of code ----
+
+def code_addresses():
+    """Return points and labels keep the order of the code, also where they are only jumps."""
+    assemble(program("""mv a4, ra
+        la a2, 2f
+        jalr a2
+        j 3f
+    2:  j 4f
+    3:  unimp
+    4:  sub a0, ra, a2
+        bltu ra, a2, 5f
+        unimp
+    5:  mv ra, a4"""))
+    link_and_compare("order of code addresses", 64, 2**64 - 2, ["case.o"])
+    assemble(program("""la a1, f
+        la a2, g
+        sltu a0, a1, a2
+        ret
+    f:  j h
+    g:  j h
+    h:"""))
+    link_and_compare("functions with one body have two addresses", 64, 1, ["case.o"])
+
+
 # ---- our own sources ----
 
 def target(bits, extra="_zbb_xtheadcondmov"):
@@ -549,4 +574,4 @@ def python():
 if not SUITE and not (CLANG and LLD):
     skip("clang and lld for PolkaVM are not installed")
 sys.exit(in_one_folder((suite,) if SUITE else
-                       (sources, conditional_moves, optimisations, errors, damage, indices, several, outputs, python)))
+                       (sources, conditional_moves, code_addresses, optimisations, errors, damage, indices, several, outputs, python)))

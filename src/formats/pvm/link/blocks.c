@@ -8,6 +8,18 @@ struct link_insn *link_last(const struct link_block *b)
     return b->count && pvm_ends_block(b->insns[b->count - 1].op) ? &b->insns[b->count - 1] : NULL;
 }
 
+uint32_t link_through(const struct link *l, uint32_t block)
+{
+    enum { HOPS = 16 };
+    uint32_t to = block;
+    for (unsigned i = 0; i < HOPS && to != LINK_NONE; i++) {
+        const struct link_block *b = &l->blocks[to];
+        if (b->count || b->next == LINK_NONE) return to;
+        to = b->next;
+    }
+    return block;
+}
+
 /* Returns the instruction at a place of code, or LINK_NONE when none starts there. */
 static uint32_t insn_at(const struct link *l, struct link_place place)
 {

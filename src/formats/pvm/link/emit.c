@@ -28,9 +28,12 @@ static void mark_targets(struct link *l, uint8_t *targeted)
             }
         }
     }
+    /* The jump table leads from an empty block to the one that it goes on to. */
+    for (uint32_t i = 0; i < l->block_count; i++)
+        if (targeted[i]) targeted[link_through(l, i)] = 1;
     /* These blocks will get a jump to the next block. */
     for (size_t i = 0; i < l->sequence_count; i++) {
-        uint32_t next = l->blocks[l->sequence[i]].next;
+        uint32_t next = link_through(l, l->blocks[l->sequence[i]].next);
         bool beside = i + 1 < l->sequence_count && l->sequence[i + 1] == next;
         if (next != LINK_NONE && !beside) targeted[next] = 1;
     }
@@ -52,7 +55,7 @@ static struct link_item item_of(const struct link *l, const struct link_block *b
                                     .d = in->d,
                                     .imm1 = (uint64_t)in->imm1,
                                     .imm2 = (uint64_t)in->imm2},
-                             .target = pvm_has_target(in->op) ? in->to : LINK_NONE,
+                             .target = pvm_has_target(in->op) ? link_through(l, in->to) : LINK_NONE,
                              .section = in->section,
                              .offset = in->offset};
     if (in->ref == REF_CODE) item.in.imm1 = 2 * l->blocks[in->to].table;
@@ -62,7 +65,7 @@ static struct link_item item_of(const struct link *l, const struct link_block *b
     return item;
 }
 
-/* Adds a jump to the block when b->next is not written right after it. */
+/* Adds a jump to the block when the one that it goes on to is not written right after it. */
 static bool add_jump(struct link *l, const struct link_block *b, uint32_t to)
 {
     const struct link_insn *from = b->count ? &b->insns[b->count - 1] : NULL;
@@ -84,20 +87,21 @@ static bool write_block(struct link *l, uint32_t index, uint32_t after, const ui
         return false;
     b->first = (uint32_t)l->item_count;
     const struct link_insn *last = link_last(b);
+    uint32_t next = link_through(l, b->next);
     for (uint32_t i = 0; i < b->count; i++) {
         struct link_item item = item_of(l, b, &b->insns[i]);
         /* The last instruction is a branch over a jump. The opposite branch needs no jump. */
         if (&b->insns[i] == last && link_is_branch(last->op) && item.target == after &&
-            b->next != after) {
+            next != after) {
             item.in.op = link_opposite(last->op);
-            item.target = b->next;
+            item.target = next;
             if (!add_item(l, item)) return false;
             return true;
         }
         if (!add_item(l, item)) return false;
     }
-    bool falls = b->next != LINK_NONE && (!last || link_is_branch(last->op));
-    return !falls || b->next == after || add_jump(l, b, b->next);
+    bool falls = next != LINK_NONE && (!last || link_is_branch(last->op));
+    return !falls || next == after || add_jump(l, b, next);
 }
 
 /* ---- entry points at fixed offsets ---- */
@@ -124,7 +128,7 @@ static bool add_dispatch(struct link *l)
         p += size;
         p += *p == ',';
         if (!add_item(l, (struct link_item){.in = {.op = PVM_OP_jump},
-                                            .target = block,
+                                            .target = link_through(l, block),
                                             .size = *p ? DISPATCH_BYTES : 0,
                                             .section = LINK_NONE}))
             return false;
@@ -140,14 +144,14 @@ static bool make_items(struct link *l)
     for (const char *p = l->dispatch; p && *p;) {
         size_t size = strcspn(p, ",");
         uint32_t block = export_block(l, p, size);
-        if (block != LINK_NONE) targeted[block] = 1;
+        if (block != LINK_NONE) targeted[link_through(l, block)] = 1;
         p += size;
         p += *p == ',';
     }
-    for (size_t i = 0; i < l->sequence_count; i++) {
-        struct link_block *b = &l->blocks[l->sequence[i]];
-        if (b->taken) b->table = ++l->table_count;
-    }
+    /* In the order of the objects' code, not of the program's: so comparisons and differences of
+     * code addresses keep their sign. */
+    for (size_t i = 0; i < l->block_count; i++)
+        if (l->blocks[i].reached && l->blocks[i].taken) l->blocks[i].table = ++l->table_count;
     bool ok = add_dispatch(l);
     for (size_t i = 0; ok && i < l->sequence_count; i++)
         ok = write_block(l, l->sequence[i],
@@ -218,7 +222,10 @@ static bool write_table(struct link *l)
     for (size_t i = 0; i < l->sequence_count; i++) {
         struct link_block *b = &l->blocks[l->sequence[i]];
         b->pc = b->first < l->item_count ? l->items[b->first].in.pc : 0;
-        if (b->table) writer_uint(&l->table, b->pc, l->table_entry);
+    }
+    for (uint32_t i = 0; i < l->block_count; i++) {
+        l->blocks[i].pc = l->blocks[link_through(l, i)].pc;
+        if (l->blocks[i].table) writer_uint(&l->table, l->blocks[i].pc, l->table_entry);
     }
     return writer_ok(&l->table, &l->err);
 }

@@ -294,6 +294,9 @@ bool link_make_blocks(struct link *l);
 bool link_reach(struct link *l); /* marks what the exports lead to; at level 0 marks everything */
 /* Returns the block at a place of code, or LINK_NONE when there is none. */
 uint32_t link_block_at(const struct link *l, struct link_place place);
+/* Returns the block with instructions that control reaches from an empty block; the block itself
+ * when it is not empty, or when only empty blocks follow. */
+uint32_t link_through(const struct link *l, uint32_t block);
 /* Returns the instruction that ends the block, or NULL when the next block simply follows. */
 struct link_insn *link_last(const struct link_block *b);
 

@@ -3,8 +3,6 @@
 #include "pvm/link/optimise/optimise.h"
 #include <stdlib.h>
 
-enum { HOPS = 16 };
-
 static bool is_call(uint8_t op)
 {
     return op == PVM_OP_load_imm_and_jump || op == PVM_OP_load_imm_and_jump_indirect;
@@ -21,29 +19,20 @@ void opt_normal_form(struct link *l)
     }
 }
 
-/* Returns the block that control reaches from a block. Empty blocks are skipped. */
-static uint32_t flow_through(const struct link *l, uint32_t block)
-{
-    for (unsigned i = 0; i < HOPS && block != LINK_NONE; i++) {
-        const struct link_block *b = &l->blocks[block];
-        if (b->count || b->next == LINK_NONE) break;
-        block = b->next;
-    }
-    return block;
-}
-
+/* Addresses that the program can see stay those of their own blocks: two functions never get one
+ * address, and return points keep their order. */
 static void flow_thread(struct link *l, struct link_block *b, bool *changed)
 {
     struct link_insn *last = link_last(b);
-    uint32_t next = flow_through(l, b->next);
+    uint32_t next = last && is_call(last->op) ? b->next : link_through(l, b->next);
     if (next != b->next) {
         b->next = next;
         *changed = true;
     }
     for (uint32_t i = 0; i < b->count; i++) {
         struct link_insn *in = &b->insns[i];
-        if (in->ref != REF_CODE && !pvm_has_target(in->op)) continue;
-        uint32_t to = flow_through(l, in->to);
+        if (!pvm_has_target(in->op)) continue;
+        uint32_t to = link_through(l, in->to);
         *changed = *changed || to != in->to;
         in->to = to;
     }

@@ -16,12 +16,19 @@ static bool falls_into(const struct link *l, uint32_t from, uint32_t to)
 {
     const struct link_block *b = &l->blocks[from];
     const struct link_insn *last = link_last(b);
-    return b->next == to && (!last || link_is_branch(last->op));
+    return link_through(l, b->next) == to && (!last || link_is_branch(last->op));
+}
+
+/* Tells whether a block is written. Nothing jumps to an empty block; its entry in the jump table
+ * leads to the block that it goes on to. */
+static bool block_written(const struct link *l, uint32_t block)
+{
+    return l->blocks[block].reached && link_through(l, block) == block;
 }
 
 static bool can_follow(const struct placing *w, uint32_t block, uint32_t after)
 {
-    if (block == LINK_NONE || w->placed[block]) return false;
+    if (block == LINK_NONE || w->placed[block] || !block_written(w->l, block)) return false;
     uint32_t before = w->before[block];
     return before == after || before == LINK_NONE || w->placed[before] ||
            !falls_into(w->l, before, block);
@@ -32,9 +39,9 @@ static uint32_t best_after(const struct placing *w, uint32_t block)
     const struct link_block *b = &w->l->blocks[block];
     const struct link_insn *last = link_last(b);
     if (last && !link_is_branch(last->op)) return LINK_NONE;
-    if (can_follow(w, b->next, block)) return b->next;
-    if (last && can_follow(w, last->to, block)) return last->to;
-    return LINK_NONE;
+    uint32_t next = link_through(w->l, b->next), to = last ? link_through(w->l, last->to) : LINK_NONE;
+    if (can_follow(w, next, block)) return next;
+    return can_follow(w, to, block) ? to : LINK_NONE;
 }
 
 bool opt_layout(struct link *l)
@@ -46,12 +53,12 @@ bool opt_layout(struct link *l)
     if (!ok) error_at(&l->err, BASE_MEMORY, 0, "no memory for blocks");
     uint32_t last = LINK_NONE;
     for (uint32_t i = 0; ok && i < l->block_count; i++) {
-        if (!l->blocks[i].reached) continue;
+        if (!block_written(l, i)) continue;
         w.before[i] = last;
         last = i;
     }
     for (uint32_t i = 0; ok && i < l->block_count; i++) {
-        if (!l->blocks[i].reached) continue;
+        if (!block_written(l, i)) continue;
         for (uint32_t b = i; b != LINK_NONE && !w.placed[b]; b = best_after(&w, b)) {
             w.placed[b] = true;
             l->sequence[l->sequence_count++] = b;
