@@ -92,6 +92,29 @@ def conditional_moves():
 
 # ---- addresses of code ----
 
+FOLLOWED = (
+    ("a move between the halves", "j 2f\nf: li a0, 7\nret\n2:1: auipc a1, %pcrel_hi(f)\nmv a4, a3\naddi a3, a1, %pcrel_lo(1b)\njr a3"),
+    ("a copy of the high half", "j 2f\nf: li a0, 7\nret\n2:1: auipc a1, %pcrel_hi(f)\nmv a4, a1\nli a1, 0\njalr x0, %pcrel_lo(1b)(a4)"),
+    ("two paths to the low half", "j 2f\nf: li a0, 7\nret\n2:1: auipc a1, %pcrel_hi(f)\nbeqz a0, 4f\nmv a4, a1\nj 5f\n4: mv a4, a1\n"
+     "5: addi a3, a4, %pcrel_lo(1b)\njr a3"),
+    ("the halves around a loop", "j 2f\nf: li a0, 7\nret\n2:1: auipc a1, %pcrel_hi(f)\nli a2, 3\n4: addi a2, a2, -1\nbnez a2, 4b\n"
+     "addi a3, a1, %pcrel_lo(1b)\njr a3"),
+    ("two low halves of one high half", "j 2f\nf: li a0, 7\nret\n2:1: auipc a1, %pcrel_hi(f)\naddi a3, a1, %pcrel_lo(1b)\nmv a4, a1\n"
+     "addi a2, a4, %pcrel_lo(1b)\nbne a2, a3, 3f\njr a3\n3: unimp"),
+    ("a label that is only jumped to", "1: auipc a1, %pcrel_hi(3f)\naddi a1, a1, %pcrel_lo(1b)\nmv a2, a1\njr a2\nunimp\n3: li a0, 7"),
+)
+
+# (name, code, what the message says)
+NOT_FOLLOWED = (
+    ("a path without the high half", "beqz a0, 4f\n1: auipc a1, %pcrel_hi(f)\n4: addi a3, a1, %pcrel_lo(1b)\njr a3\nf: ret", "an address without"),
+    ("a symbol between the halves", "1: auipc a1, %pcrel_hi(f)\n.globl g\ng: addi a3, a1, %pcrel_lo(1b)\njr a3\nf: ret", "an address without"),
+    ("a high half in memory", "addi sp, sp, -8\n1: auipc a1, %pcrel_hi(f)\nsd a1, 0(sp)\nld a2, 0(sp)\naddi a3, a2, %pcrel_lo(1b)\njr a3\nf: ret",
+     "an address without"),
+    ("arithmetic with a high half", "1: auipc a1, %pcrel_hi(f)\nadd a1, a1, a0\naddi a3, a1, %pcrel_lo(1b)\njr a3\nf: ret", "an address without"),
+    ("a load from code", "1: auipc a1, %pcrel_hi(f)\nlw a0, %pcrel_lo(1b)(a1)\nret\nf: ret", "an address without"),
+)
+
+
 def code_addresses():
     """Return points and labels keep the order of the code, also where they are only jumps."""
     assemble(program("""mv a4, ra
@@ -113,6 +136,37 @@ def code_addresses():
     g:  j h
     h:"""))
     link_and_compare("functions with one body have two addresses", 64, 1, ["case.o"])
+    for name, body in FOLLOWED:
+        assemble(program(body))
+        link_and_compare(name, 64, 7, ["case.o"])
+    for name, body, pattern in NOT_FOLLOWED:
+        assemble(program(body), flags=["-g"])
+        found = refused(name, "PVM0307", pattern + r" a relocation in \w+ at 0x\w+, case\.s:\d+", "case.o")
+        expect("-mrelax" in found.get("note", ""), f"{name}: names the flag", found)
+    # differences of labels hold, as numbers and as relocations
+    body = """.type run,@function
+        la a1, 1f
+        la a2, table
+        lw a2, 8(a2)
+        add a1, a1, a2
+        jr a1
+    1:  unimp
+    2:  addi a0, a0, 1
+        addi a0, a0, 2
+    3:  li a0, 7
+        ret
+    4:  call run
+        unimp
+    5:  addi a0, a0, 1
+        .size run, . - run
+        .section .rodata
+    table: .4byte 2b - 1b, 5b - 1b, 3b - 1b
+        .text"""
+    for flag in ("-mno-relax", "-mrelax"):
+        for entry in (8, 4):
+            assemble(program(body.replace("8(a2)", f"{entry}(a2)").replace("li a0, 7", "li a0, 7" if entry == 8 else "li a0, 3")
+                             .replace("addi a0, a0, 1\n        .size", "li a0, 7\n        .size")), flags=[flag])
+            link_and_compare(f"differences of labels, {flag}, entry {entry}", 64, 7, ["case.o"])
 
 
 # ---- our own sources ----
@@ -289,6 +343,8 @@ ERRORS = (
     ("address in an instruction", program("la a0, run + 2\n.option norvc\nnop"), [], "PVM0310", ""),
     ("thread-local", program('.section .tdata,"awT",@progbits\n.word 1\n.text'), [], "PVM0303", "thread-local"),
     ("load from code", program("1: auipc a0, %pcrel_hi(run)\nlw a0, %pcrel_lo(1b)(a0)"), [], "PVM0306", "code"),
+    ("difference that does not fit", program("la a0, d\nlb a0, 0(a0)\n.data\nd: .byte far - d\n.bss\n.zero 1000\nfar: .zero 4\n.text"), [], "PVM0306",
+     "does not fit 1 byte"),
     ("record version", ".globl run\nrun: ret\n" + EXPORT.format("run", 9), [], "PVM0311", "version"),
     ("two exports of a name", program("") + '.pushsection .polkavm_exports,"R",@note\n.byte 1\n.8byte .Lrun_meta\n.8byte g\n.popsection\ng: li a0, 1\nret\n',
      [], "PVM0305", "run is there twice"),

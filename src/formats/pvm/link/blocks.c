@@ -36,6 +36,14 @@ uint32_t link_block_at(const struct link *l, struct link_place place)
     return insn == LINK_NONE ? LINK_NONE : l->block_of[insn];
 }
 
+uint32_t link_block_from(const struct link *l, struct link_place place)
+{
+    uint32_t insn = insn_at(l, place);
+    if (insn == LINK_NONE || insn >= l->insn_count) return LINK_NONE;
+    uint32_t block = l->block_of[insn];
+    return insn && l->block_of[insn - 1] == block ? LINK_NONE : block;
+}
+
 /* Marks the instruction at a place as a leader, which is the first of a block. */
 static bool blocks_lead(struct link *l, struct link_place place, uint8_t *leaders, uint32_t section,
                         uint64_t offset)
@@ -80,6 +88,11 @@ static bool find_leaders(struct link *l, uint8_t *leaders)
     for (size_t i = 0; i < l->export_count; i++)
         ok &= blocks_lead(l, l->exports[i].place, leaders, l->exports[i].section,
                           l->exports[i].offset);
+    for (size_t i = 0; i < l->span_count; i++)
+        for (uint64_t at = l->spans[i].from; at < l->spans[i].to; at += 2) {
+            uint32_t insn = insn_at(l, (struct link_place){l->spans[i].section, (int64_t)at});
+            if (insn != LINK_NONE) leaders[insn] = 1;
+        }
     for (uint32_t i = 0; i < l->section_count; i++) {
         struct leading w = {leaders, i};
         if (link_is_data(l->sections[i].use)) ok &= link_data_targets(l, i, lead_data, &w);
@@ -181,6 +194,27 @@ static void follow_block(struct link *l, struct reaching *w, uint32_t index)
     reach_block(l, w, b->next);
 }
 
+/* Reaches all blocks of the functions that keep their distances, if one is reached. Returns whether
+ * there were new ones. */
+static bool reach_spans(struct link *l, struct reaching *w)
+{
+    size_t before = w->block_count;
+    for (size_t i = 0; i < l->span_count; i++) {
+        const struct link_span *s = &l->spans[i];
+        bool reached = false;
+        for (int pass = 0; pass < 2; pass++)
+            for (uint64_t at = s->from; at < s->to; at += 2) {
+                uint32_t b = link_block_from(l, (struct link_place){s->section, (int64_t)at});
+                if (b == LINK_NONE) continue;
+                reached = reached || l->blocks[b].reached;
+                if (!pass || !reached) continue;
+                reach_block(l, w, b);
+                l->blocks[b].in_data = true;
+            }
+    }
+    return w->block_count > before;
+}
+
 bool link_reach(struct link *l)
 {
     struct reaching w = {0};
@@ -194,7 +228,7 @@ bool link_reach(struct link *l)
     }
     for (uint32_t i = 0; ok && !l->level && i < l->block_count; i++) reach_block(l, &w, i);
     for (uint32_t i = 0; ok && !l->level && i < l->spill; i++) reach_section(l, &w, i);
-    while (ok && (w.block_count || w.section_count)) {
+    while (ok && (w.block_count || w.section_count || reach_spans(l, &w))) {
         if (w.block_count)
             follow_block(l, &w, w.blocks[--w.block_count]);
         else

@@ -136,6 +136,39 @@ static bool add_dispatch(struct link *l)
     return true;
 }
 
+/* Gives the blocks of a function that keeps its distances their entries, one for each halfword. */
+static void number_span(struct link *l, const struct link_span *s)
+{
+    for (uint64_t at = s->from; at < s->to; at += 2) {
+        uint32_t b = link_block_from(l, (struct link_place){s->section, (int64_t)at});
+        l->table_count++;
+        if (b != LINK_NONE && l->blocks[b].taken) l->blocks[b].table = l->table_count;
+    }
+}
+
+/* Numbers the entries of the jump table in the order of the objects' code, not of the program's: so
+ * comparisons and differences of code addresses keep their sign. */
+static bool number_blocks(struct link *l)
+{
+    const struct link_span **starts = NULL; /* the span that starts with a block */
+    if (l->span_count) {
+        starts = calloc(l->block_count, sizeof(const struct link_span *));
+        if (!starts) return error_at(&l->err, BASE_MEMORY, 0, "no memory for blocks");
+    }
+    for (size_t i = 0; i < l->span_count; i++) {
+        const struct link_span *s = &l->spans[i];
+        uint32_t b = link_block_from(l, (struct link_place){s->section, (int64_t)s->from});
+        if (b != LINK_NONE && l->blocks[b].taken) starts[b] = s;
+    }
+    for (uint32_t i = 0; i < l->block_count; i++) {
+        if (starts && starts[i]) number_span(l, starts[i]);
+        struct link_block *b = &l->blocks[i];
+        if (b->reached && b->taken && !b->table) b->table = ++l->table_count;
+    }
+    free(starts);
+    return true;
+}
+
 static bool make_items(struct link *l)
 {
     uint8_t *targeted = calloc(l->block_count + 1, 1);
@@ -148,11 +181,7 @@ static bool make_items(struct link *l)
         p += size;
         p += *p == ',';
     }
-    /* In the order of the objects' code, not of the program's: so comparisons and differences of
-     * code addresses keep their sign. */
-    for (size_t i = 0; i < l->block_count; i++)
-        if (l->blocks[i].reached && l->blocks[i].taken) l->blocks[i].table = ++l->table_count;
-    bool ok = add_dispatch(l);
+    bool ok = number_blocks(l) && add_dispatch(l);
     for (size_t i = 0; ok && i < l->sequence_count; i++)
         ok = write_block(l, l->sequence[i],
                          i + 1 < l->sequence_count ? l->sequence[i + 1] : LINK_NONE, targeted);
@@ -223,10 +252,14 @@ static bool write_table(struct link *l)
         struct link_block *b = &l->blocks[l->sequence[i]];
         b->pc = b->first < l->item_count ? l->items[b->first].in.pc : 0;
     }
+    /* An entry between two instructions leads to the next. */
+    uint32_t written = 0;
     for (uint32_t i = 0; i < l->block_count; i++) {
         l->blocks[i].pc = l->blocks[link_through(l, i)].pc;
-        if (l->blocks[i].table) writer_uint(&l->table, l->blocks[i].pc, l->table_entry);
+        for (; written < l->blocks[i].table; written++)
+            writer_uint(&l->table, l->blocks[i].pc, l->table_entry);
     }
+    for (; written < l->table_count; written++) writer_uint(&l->table, last, l->table_entry);
     return writer_ok(&l->table, &l->err);
 }
 

@@ -346,6 +346,7 @@ static void link_free(struct link *l)
     free(l->globals);
     free(l->groups);
     free(l->names);
+    free(l->spans);
     free(l->insns);
     free(l->blocks);
     free(l->items);

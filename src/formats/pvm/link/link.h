@@ -6,6 +6,7 @@
  *     relocate.c    writes addresses into data, and finds what a relocation points at
  *     metadata.c    reads exports, imports and the stack size
  *     riscv.c       decodes RISC-V instructions by riscv.def
+ *     addresses.c   follows addresses of code that have no relocation
  *     lower.c       makes instructions of the machine from RISC-V code, with lower_compute.c
  *     blocks.c      makes basic blocks of instructions, and finds which can be reached
  *     optimise/     has the passes over the blocks, one file each
@@ -109,10 +110,10 @@ struct link_global {
     uint64_t value;
 };
 
-/* The note of findings about missing relocations. Relaxation must be off: when it is on, ld.lld
- * moves code and leaves its relocations where they were. */
+/* The note of findings about the relocations of linked programs. With -r nothing is moved; with
+ * --emit-relocs, ld.lld shortens calls and padding and leaves some relocations where they were. */
 #define LINK_RELOCS_NOTE                                                                           \
-    "link with --emit-relocs --no-relax (ld.lld; ld: -q), or pass the objects themselves"
+    "link with ld.lld -r, or --emit-relocs --no-relax (ld: -q), or pass the objects themselves"
 
 /* A resolved symbol: a place in a section, or a number when section is LINK_NONE. */
 struct link_place {
@@ -155,6 +156,13 @@ struct link_block {
     uint32_t table; /* 1 + the index in the jump table; 0: it has none */
     uint32_t first; /* the first item of the block */
     uint32_t pc;
+};
+
+/* A function whose instructions keep their distances: the dynamic address of each is as far from the
+ * others as in the object. */
+struct link_span {
+    uint32_t section;
+    uint64_t from, to; /* offsets of halfwords */
 };
 
 struct link_item { /* an instruction in the form in which it is written */
@@ -207,6 +215,9 @@ struct link {
     unsigned bits;  /* 32 or 64 */
     uint32_t spill; /* the section with slots for registers that lower_compute.c borrows */
 
+    uint64_t followed; /* the work of addresses.c */
+    struct link_span *spans;
+    size_t span_count, span_capacity;
     struct link_insn *insns;
     size_t insn_count, insn_capacity;
     struct link_block *blocks;
@@ -292,6 +303,8 @@ bool link_lower(struct link *l);
 /* blocks.c */
 bool link_make_blocks(struct link *l);
 bool link_reach(struct link *l); /* marks what the exports lead to; at level 0 marks everything */
+/* Returns the block that starts at a place of code, or LINK_NONE when none starts there. */
+uint32_t link_block_from(const struct link *l, struct link_place place);
 /* Returns the block at a place of code, or LINK_NONE when there is none. */
 uint32_t link_block_at(const struct link *l, struct link_place place);
 /* Returns the block with instructions that control reaches from an empty block; the block itself

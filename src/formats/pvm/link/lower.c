@@ -7,6 +7,7 @@
 #include "pvm/link/elf_names.h"
 #include "pvm/link/lower.h"
 #include <stdio.h>
+#include <stdlib.h>
 
 static const char *describe_insn(const struct lowering *w, char *text, size_t size)
 {
@@ -104,6 +105,21 @@ static struct link_insn address_insn(struct lowering *w, struct link_place place
     return in;
 }
 
+/* Tells whether the bytes of a linked program lead where its relocation says, `from` an offset of
+ * this section. They do not when the other linker has moved code and left the relocation behind. */
+static bool relocation_fits(struct lowering *w, struct link_place place, uint64_t from,
+                            int64_t distance)
+{
+    const struct link_section *own = &w->l->sections[w->section];
+    if (place.section == LINK_NONE || w->l->objects[own->object].relocatable) return true;
+    const struct link_section *to = &w->l->sections[place.section];
+    uint64_t want = to->address + (uint64_t)place.offset - (own->address + from);
+    if (to->object != own->object || (uint32_t)distance == (uint32_t)want) return true;
+    lower_fail(w, PVM_LINK_NO_RELOCS, LINK_RELOCS_NOTE,
+               "a relocation that the code does not match");
+    return false;
+}
+
 /* Finds the auipc that a low half belongs to, and the place that this auipc points at. */
 static bool pcrel_target(struct lowering *w, const struct link_reloc *low, struct link_place *place,
                          bool *got)
@@ -121,7 +137,11 @@ static bool pcrel_target(struct lowering *w, const struct link_reloc *low, struc
     }
     *got = high->type == R_GOT_HI20;
     if (!link_target(w->l, at.section, high, place)) return !(w->failed = true);
-    return true;
+    struct riscv_insn first;
+    penta_bytes code = w->l->sections[at.section].data;
+    riscv_decode(bytes_slice(code, (size_t)at.offset, 4), w->l->bits, &first);
+    return *got || at.section != w->section ||
+           relocation_fits(w, *place, (uint64_t)at.offset, first.imm + w->in.imm);
 }
 
 static void put_address(struct lowering *w, uint8_t d, struct link_place place, enum link_ref part)
@@ -240,6 +260,7 @@ static unsigned lower_far_call(struct lowering *w, struct link_place to)
         lower_fail(w, PVM_LINK_RELOCATION, NULL, "a call whose second half is not a jalr");
         return w->in.size;
     }
+    if (!relocation_fits(w, to, w->offset, w->in.imm + next.imm)) return 8;
     w->in.rd = next.rd;
     w->rd = lower_map_reg(w, next.rd);
     if (w->failed) return 8;
@@ -250,24 +271,16 @@ static unsigned lower_far_call(struct lowering *w, struct link_place to)
     return 4u + next.size;
 }
 
-/* Lowers an auipc without a relocation. It is accepted only together with the next instruction,
- * and for code of the same section. */
-static unsigned lower_own_address(struct lowering *w)
+/* Lowers an instruction that makes or completes an address without a relocation. */
+static void lower_own_address(struct lowering *w, const struct followed_address *known)
 {
-    struct riscv_insn next;
-    penta_bytes code = w->l->sections[w->section].data;
-    riscv_decode(bytes_slice(code, (size_t)w->offset + 4, 4), w->l->bits, &next);
-    struct link_place place = {w->section, (int64_t)w->offset + w->in.imm + next.imm};
-    bool inside = place.offset >= 0 && (uint64_t)place.offset < code.size;
-    if (next.rs1 != w->in.rd || !inside || (next.kind != RISCV_JALR && next.kind != RISCV_IMM) ||
-        (next.kind == RISCV_IMM &&
-         next.op != lower_word_op(w, PVM_OP_add_imm_64, PVM_OP_add_imm_32))) {
-        lower_fail(w, PVM_LINK_NO_RELOCS, LINK_RELOCS_NOTE, "an address without a relocation");
-        return w->in.size;
-    }
-    if (next.kind == RISCV_JALR) return lower_far_call(w, place);
-    put_address(w, lower_map_reg(w, next.rd), place, REF_DATA);
-    return 4u + next.size;
+    struct link_place place = {w->section, known ? known->place : 0};
+    if (known && w->in.kind != RISCV_JALR)
+        put_address(w, w->rd, place, REF_DATA);
+    else if (known && w->rd == ZERO)
+        put_jump(w, place);
+    else if (known)
+        put_call(w, place);
 }
 
 /* ---- the machine's own instructions ---- */
@@ -327,11 +340,12 @@ static unsigned lower_relocated(struct lowering *w, const struct link_reloc *r)
     case R_BRANCH:
     case R_RVC_BRANCH:
         if (kind != RISCV_BRANCH) break;
-        lower_branch(w, place);
+        if (relocation_fits(w, place, w->offset, w->in.imm)) lower_branch(w, place);
         return w->in.size;
     case R_JAL:
     case R_RVC_JUMP:
         if (kind != RISCV_JAL) break;
+        if (!relocation_fits(w, place, w->offset, w->in.imm)) return w->in.size;
         if (w->rd == ZERO)
             put_jump(w, place);
         else
@@ -372,6 +386,12 @@ static unsigned lower_insn(struct lowering *w)
     map_regs(w);
     if (w->failed) return w->in.size;
     if (r && w->in.kind != RISCV_NO) return lower_relocated(w, r);
+    const struct followed_address *known =
+        w->followed.count ? lower_followed(&w->followed, w->offset) : NULL;
+    if (known || w->in.kind == RISCV_AUIPC) {
+        lower_own_address(w, known);
+        return w->in.size;
+    }
     switch (w->in.kind) {
     case RISCV_NO:
         lower_fail(w, PVM_LINK_INSTRUCTION,
@@ -381,7 +401,7 @@ static unsigned lower_insn(struct lowering *w)
     case RISCV_LUI:
         if (w->rd != ZERO) lower_put_imm(w, w->rd, w->in.imm);
         break;
-    case RISCV_AUIPC: return lower_own_address(w);
+    case RISCV_AUIPC: break; /* done above */
     case RISCV_JAL:
         if (w->rd == ZERO)
             put_jump(w, lower_relative(w));
@@ -425,6 +445,7 @@ static bool lower_section(struct link *l, uint32_t index)
     uint32_t *at = arena_alloc(&l->arena, code.size / 2 + 2, sizeof *at, &l->err);
     if (!at) return false;
     struct lowering w = {.l = l, .section = index};
+    ok = lower_follow(l, index, &w.followed);
     while (w.offset < code.size) {
         w.failed = false;
         at[w.offset / 2] = (uint32_t)l->insn_count + 1;
@@ -444,6 +465,7 @@ static bool lower_section(struct link *l, uint32_t index)
     w.offset = code.size;
     lower_put(&w, (struct link_insn){.op = PVM_OP_trap});
     l->sections[index].insn_at = at;
+    free(w.followed.list);
     return ok && !l->err.code;
 }
 

@@ -1,10 +1,23 @@
-/* Lowering has two files: lower.c reads the code, follows relocations and makes jumps;
- * lower_compute.c makes the instructions that compute, load and store. */
+/* Lowering has three files: lower.c reads the code, follows relocations and makes jumps;
+ * lower_compute.c makes the instructions that compute, load and store; addresses.c finds the
+ * addresses that have no relocation. */
 #pragma once
 #include "pvm/link/forms.h"
 #include "pvm/link/riscv.h"
 
 enum { ZERO = 13, NO_REG = 255 };
+
+/* An instruction that completes an address without a relocation. */
+struct followed_address {
+    uint64_t offset;
+    int64_t place; /* the address, as an offset in the same section */
+    bool label;    /* the address of a label inside of a function */
+};
+
+struct followed { /* sorted by offset; the caller frees the list */
+    struct followed_address *list;
+    size_t count, capacity;
+};
 
 struct lowering {
     struct link *l;
@@ -12,6 +25,7 @@ struct lowering {
     uint64_t offset; /* the offset of the instruction */
     struct riscv_insn in;
     uint8_t rd, rs1, rs2; /* registers of the machine; ZERO: x0 */
+    struct followed followed;
     bool failed;
 };
 
@@ -20,6 +34,14 @@ void lower_fail(struct lowering *w, uint32_t code, const char *note, const char 
 /* Returns the machine's register for x. When there is none it reports a finding and returns
  * ZERO. */
 uint8_t lower_map_reg(struct lowering *w, uint8_t x);
+
+/* ---- addresses.c ---- */
+
+/* Finds the instructions of a section that complete an address without a relocation. Returns
+ * false, after a finding, when there is an address that it cannot follow. */
+bool lower_follow(struct link *l, uint32_t section, struct followed *f);
+/* Returns what is known of the instruction at this offset, or NULL. */
+const struct followed_address *lower_followed(const struct followed *f, uint64_t offset);
 
 /* ---- lower_compute.c ---- */
 

@@ -90,6 +90,14 @@ static uint32_t address_of(const struct link *l, struct link_place place)
     return block == LINK_NONE ? 0 : 2 * l->blocks[block].table;
 }
 
+/* Tells whether a sum fits its bytes, signed or unsigned. Only differences of labels can fail: they
+ * are other numbers here than the assembler expected. */
+static bool relocate_fits(uint64_t value, unsigned bytes)
+{
+    if (bytes >= 4) return true;
+    return value + (UINT64_C(1) << (8 * bytes - 1)) < UINT64_C(3) << (8 * bytes - 1);
+}
+
 static void relocate_apply(struct link *l, uint32_t section, uint8_t *bytes)
 {
     const struct link_section *s = &l->sections[section];
@@ -106,6 +114,11 @@ static void relocate_apply(struct link *l, uint32_t section, uint8_t *bytes)
          * count. */
         value = (r->offset == last ? value : 0) + (c.sign < 0 ? 0 - part : part);
         last = r->offset;
+        bool whole = i + 1 == s->reloc_count || s->relocs[i + 1].offset != r->offset;
+        if (whole && !relocate_fits(value, c.bytes))
+            link_report(l, PVM_LINK_RELOCATION, section, r->offset, NULL,
+                        "a difference of addresses in section %.40s does not fit %u byte%s",
+                        s->name, (unsigned)c.bytes, c.bytes == 1 ? "" : "s");
         for (unsigned k = 0; k < c.bytes; k++) bytes[r->offset + k] = (uint8_t)(value >> 8 * k);
     }
 }

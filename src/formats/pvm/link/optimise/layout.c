@@ -39,7 +39,8 @@ static uint32_t best_after(const struct placing *w, uint32_t block)
     const struct link_block *b = &w->l->blocks[block];
     const struct link_insn *last = link_last(b);
     if (last && !link_is_branch(last->op)) return LINK_NONE;
-    uint32_t next = link_through(w->l, b->next), to = last ? link_through(w->l, last->to) : LINK_NONE;
+    uint32_t next = link_through(w->l, b->next),
+             to = last ? link_through(w->l, last->to) : LINK_NONE;
     if (can_follow(w, next, block)) return next;
     return can_follow(w, to, block) ? to : LINK_NONE;
 }
