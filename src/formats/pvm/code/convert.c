@@ -457,6 +457,8 @@ bool pvm_convert(const penta_module *module, const penta_option *options, size_t
     struct conversion c = {.m = pvm_module(module), .f = f};
     c.from = &c.m->program;
     c.to = *c.from;
+    if (option_text(options, count, "strip"))
+        c.to.debug_strings = c.to.debug_lines = c.to.debug_ranges = (penta_bytes){NULL, 0};
     if (!name) {
         findings_add(f, BASE_OPTION_VALUE, 0, "option 'to' is polkavm, doc or jam",
                      "no dialect to convert to is given");
