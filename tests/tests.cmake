@@ -112,6 +112,8 @@ penta_test(guest-page ${PYTHON} tests/programs/readme.py $<TARGET_FILE:penta_cli
 penta_test(guest-contracts ${PYTHON} tests/programs/guest/contracts.py $<TARGET_FILE:penta_cli>)
 penta_test(demo scripts/demo $<TARGET_FILE:penta_cli>)
 penta_test(guest-native tests/programs/guest/native 5000)
+penta_test(guest-abi ${PYTHON} tests/programs/guest/abi.py $<TARGET_FILE:penta_cli> 200)
+penta_test(guest-toolchain ${PYTHON} tests/programs/guest/toolchain.py $<TARGET_FILE:penta_cli>)
 penta_test(guest-csmith tests/programs/guest/csmith $<TARGET_FILE:penta_cli> 25)
 penta_vectors_test(doom pvm/blobs/doom.polkavm tests/programs/pvm/doom $<TARGET_FILE:doom> {})
 penta_test(tvmr-units $<TARGET_FILE:tvmr_units>)
@@ -200,7 +202,7 @@ penta_test(cvbc-c-asan tests/tools/if_built asan/lib/libpenta_cvbc.so
            tests/programs/cvbc/run ${BUILDS}/asan/bin/penta ${BUILDS}/asan -fsanitize=address,undefined)
 
 # These compile the library of guest programs at its first use: once for all of them.
-set_tests_properties(guest guest-contracts guest-csmith guest-page jam jam-asan readme PROPERTIES
+set_tests_properties(guest guest-abi guest-contracts guest-csmith guest-page guest-toolchain jam jam-asan readme PROPERTIES
                      ENVIRONMENT XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/guest)
 
 # What only `make test-long` runs.
@@ -215,6 +217,7 @@ penta_long_test(long-browser tests/programs/browser/run $<TARGET_FILE:penta_cli>
 penta_long_test(long-npm-package tests/programs/web/package ${BUILDS}/web)
 penta_long_test(long-report-browser tests/programs/report/run $<TARGET_FILE:penta_cli>)
 penta_long_test(long-guest-csmith tests/programs/guest/csmith $<TARGET_FILE:penta_cli> 2000)
+penta_long_test(long-guest-abi ${PYTHON} tests/programs/guest/abi.py $<TARGET_FILE:penta_cli> 10000)
 penta_long_test(long-guest-native tests/programs/guest/native 200000)
 penta_long_test(long-contracts-compile tests/programs/pvm/contracts_compile)
 penta_long_test(long-allocations $<TARGET_FILE:allocations>)
