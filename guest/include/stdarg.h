@@ -18,9 +18,10 @@ typedef __builtin_va_list __gnuc_va_list;
 
 #if __riscv_xlen == 64
 /* The frame address is the stack pointer of the call. */
-#define va_start(list, ...)                                                                                            \
-    (__va_begin(list, __VA_ARGS__),                                                                                    \
-     (void)((list) = (va_list)((unsigned long)(list) | ((unsigned long)__builtin_frame_address(0) & 8) << 60)))
+#define va_start(list, ...)                                                                        \
+    (__va_begin(list, __VA_ARGS__),                                                                \
+     (void)((list) = (va_list)((unsigned long)(list) |                                             \
+                               ((unsigned long)__builtin_frame_address(0) & 8) << 60)))
 
 static inline void *__va_pair(va_list *list)
 {
@@ -40,16 +41,18 @@ template <typename T, bool paired> struct __va_taken {
     static T take(va_list &list) { return __builtin_va_arg(list, T); }
 };
 template <typename T> struct __va_taken<T, true> {
-    static T take(va_list &list) { return static_cast<__va_unaligned<T> *>(__va_pair(&list))->value; }
+    static T take(va_list &list)
+    {
+        return static_cast<__va_unaligned<T> *>(__va_pair(&list))->value;
+    }
 };
 #define va_arg(list, type) (__va_taken<__typeof__(type), __VA_PAIRED(type)>::take(list))
 #else
-#define va_arg(list, type)                                                                                             \
-    __builtin_choose_expr(__VA_PAIRED(type),                                                                           \
-                          ((struct {                                                                                   \
-                               __typeof__(type) value;                                                                 \
-                           } __attribute__((packed, may_alias)) *)__va_pair(&(list)))                                  \
-                              ->value,                                                                                 \
+#define va_arg(list, type)                                                                         \
+    __builtin_choose_expr(__VA_PAIRED(type),                                                       \
+                          ((struct { __typeof__(type) value; }                                     \
+                            __attribute__((packed, may_alias)) *)__va_pair(&(list)))               \
+                              ->value,                                                             \
                           __builtin_va_arg(list, type))
 #endif
 #else
