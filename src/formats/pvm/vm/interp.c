@@ -397,6 +397,23 @@ static uint8_t acc_after(const struct pvm_cell *c, uint8_t acc)
     return t & FORGETS ? NOT_IN_ACC : t & WRITES_A ? c->a : t & WRITES_D ? c->d : acc;
 }
 
+/* Tells whether the operands may change places. Only for instructions that superinstructions.c has. */
+static bool commutes(const struct pvm_cell *c)
+{
+    switch (c->op) {
+    case PVM_OP_add_64:
+    case PVM_OP_add_32:
+    case PVM_OP_mul_64:
+    case PVM_OP_mul_32:
+    case PVM_OP_and:
+    case PVM_OP_or:
+    case PVM_OP_xor:
+    case PVM_OP_branch_eq:
+    case PVM_OP_branch_not_eq: return true;
+    default: return false;
+    }
+}
+
 static bool needs_step(const struct pvm_cell *c)
 {
     if (!pvm_has_target(c->op)) return false;
@@ -429,6 +446,10 @@ void pvm_cells_thread(const struct pvm_cells *p, struct pvm_cell *cells, uint32_
         struct pvm_cell *c = &cells[i];
         if (c->op == PVM_CELL_MORE) continue;
         unsigned in = IN_NONE, t = interp_trait(c);
+        if (t & READS_B && c->b == acc && c->a != acc && commutes(c)) {
+            c->b = c->a;
+            c->a = acc;
+        }
         if (t & READS_A && c->a == acc)
             in = IN_A;
         else if (t & READS_B && c->b == acc)
