@@ -114,7 +114,7 @@ static enum pvm_outcome memset_step(struct step *s)
         s->r[PVM_A2] = vm->w32 ? op_extend32(left) : left;
         if (vm->metered) vm->state->gas -= (int64_t)done;
         if (done < part) return step_fault(vm);
-        if (!left || !lock_step) continue;
+        if (!left || part < PIECE || !lock_step) continue; /* it ends, or there is no more gas */
         if (!vm->twin) atomic_store_explicit(&vm->base.interrupt, true, memory_order_relaxed);
         return PVM_STEP_PAUSE; /* this ends the run of the machine that follows the other */
     }
