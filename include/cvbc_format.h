@@ -72,11 +72,14 @@ CVBC_SIZE_IS(cvbc_header_t, 64);
 #define CVBC_ARCH_XTENSA 2
 #define CVBC_ARCH_RISCV 3
 #define CVBC_ARCH_X86 4
+#define CVBC_ARCH_AVR 5 /* this and the next families: only in files of minor version 3 */
 
 #define CVBC_FAMILY_STM32 1
 #define CVBC_FAMILY_ESP32 2
 #define CVBC_FAMILY_SIFIVE 3
 #define CVBC_FAMILY_NORDIC 4
+#define CVBC_FAMILY_RP2 5
+#define CVBC_FAMILY_MEGA_AVR 6
 
 typedef struct CVBC_PACKED {
     uint8_t target_architecture; /* 0 here, in family and variant: any */

@@ -327,6 +327,8 @@ typedef struct penta_cvbc_board {
 } penta_cvbc_board;
 
 PENTA_API const char *penta_cvbc_board_name(size_t i); /* NULL after the last */
+/* The board file of a board with a name, which can be the start of one's own. False: no board has it. */
+PENTA_API bool penta_cvbc_board_text(const char *name, penta_buffer *out, penta_error *err);
 /* board: a name, or the path of a board file. */
 PENTA_API bool penta_cvbc_board_find(const char *board, penta_cvbc_board *out, penta_error *err);
 /* Every reason why the program does not fit goes to report; a bad board, what the full check finds

@@ -177,6 +177,11 @@ def boards() -> List[str]:
     return words(lib.penta_cvbc_board_name)
 
 
+def board_text(name: str) -> str:
+    """The file of a board with a name, which can be the start of one's own."""
+    return filled(lib.penta_cvbc_board_text, text(name)).decode()
+
+
 def check_board(module: Module, board: str) -> List[Finding]:
     """Every reason why the program does not fit a board, by name or as the path of a board file."""
     found = Findings()

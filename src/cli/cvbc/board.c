@@ -118,6 +118,28 @@ static void board_generate(struct cli *c)
     free(in);
 }
 
+/* Writes the files of boards that have a name: what one's own can start from. */
+static void board_show(struct cli *c)
+{
+    if (c->value[OPT_JSON]) json_list(&c->json, "boards");
+    for (size_t i = 1; i < c->word_count && !c->exit; i++) {
+        penta_buffer text = {0};
+        penta_error err = {0};
+        if (!penta_cvbc_board_text(c->words[i], &text, &err)) {
+            cli_error(c, NULL, &err);
+        } else if (c->value[OPT_JSON]) {
+            json_object(&c->json, NULL);
+            json_text(&c->json, "name", c->words[i]);
+            json_string(&c->json, "text", (penta_bytes){text.data, text.size});
+            json_end(&c->json);
+        } else {
+            cli_bytes(c, (penta_bytes){text.data, text.size});
+        }
+        penta_buffer_free(&text);
+    }
+    if (c->value[OPT_JSON]) json_end(&c->json);
+}
+
 void command_BOARD(struct cli *c)
 {
     const char *verb = c->word_count ? c->words[0] : "";
@@ -130,12 +152,14 @@ void command_BOARD(struct cli *c)
             else
                 writer_print(&c->out, "%s\n", penta_cvbc_board_name(i));
         if (c->value[OPT_JSON]) json_end(&c->json);
+    } else if (!strcmp(verb, "show") && files) {
+        board_show(c);
     } else if (!strcmp(verb, "check") && files) {
         board_check(c);
     } else if (!strcmp(verb, "generate") && files) {
         board_generate(c);
     } else {
-        cli_usage(c, "usage: penta board check|generate|list [FILE...]",
+        cli_usage(c, "usage: penta board check|generate|list|show [FILE...]",
                   *verb && files ? "penta board cannot '%.40s'" : "penta board %s needs FILE...",
                   verb);
     }

@@ -106,6 +106,22 @@ bool penta_cvbc_simulator_answer(penta_cvbc_simulator *s, penta_vm *base, penta_
 
 const char *penta_cvbc_board_name(size_t i) { return cvbc_board_name(i); }
 
+bool penta_cvbc_board_text(const char *name, penta_buffer *out, penta_error *err)
+{
+    struct cvbc_board board;
+    struct writer w = {0};
+    *err = (penta_error){0};
+    for (size_t i = 0; cvbc_board_name(i); i++) {
+        if (strcmp(cvbc_board_name(i), name)) continue;
+        penta_bytes text = cvbc_board_text(i);
+        writer_bytes(&w, text.data, text.size);
+        return writer_give(&w, true, out, err);
+    }
+    if (cvbc_board_find(name, &board, err)) /* a file, which the caller has */
+        error_at(err, BASE_OPTION_VALUE, 0, "'%.60s' is no board with a name", name);
+    return false;
+}
+
 bool penta_cvbc_board_find(const char *name, penta_cvbc_board *out, penta_error *err)
 {
     struct cvbc_board b;

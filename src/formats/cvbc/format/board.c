@@ -1,131 +1,8 @@
-/* Knows boards by name, reads board files, and checks whether a program fits a board. */
+/* Checks whether a program fits a board (CVBC 19.3), and finds the pins of a program. */
 #include "cvbc/format/board.h"
-#include <ctype.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "base/file/file.h"
-#include "base/number.h"
-#include "base/suggest.h"
-
-enum { FIELDS = 18 };
-static const struct {
-    const char *name;
-    uint64_t values[FIELDS]; /* in the order of struct cvbc_board */
-} boards[] = {
-#define BOARD(name, ...) {name, {__VA_ARGS__}},
-#include "cvbc/boards.def"
-};
-enum { BOARDS = sizeof boards / sizeof *boards };
-
-const char *cvbc_board_name(size_t i) { return i < BOARDS ? boards[i].name : NULL; }
-
-const char *cvbc_board_option_name(size_t i) { return i ? cvbc_board_name(i - 1) : "trace"; }
-
-/* ---- files ---- */
-
-static const struct {
-    const char *key, *field; /* field: the field whose words it takes, or NULL */
-    size_t offset;
-    /* clang-format off */
-} keys[FIELDS] = {
-#define KEY(name, field) {#name, field, offsetof(struct cvbc_board, name)}
-    KEY(architecture, "target_architecture"), KEY(family, "target_family"),
-    KEY(variant, NULL),      KEY(features, NULL),     KEY(flash_kb, NULL),
-    KEY(ram_kb, NULL),       KEY(ports, NULL),        KEY(pins, NULL),
-    KEY(gpio, NULL),         KEY(uarts, NULL),        KEY(i2cs, NULL),
-    KEY(spis, NULL),         KEY(timers, NULL),       KEY(adc_channels, NULL),
-    KEY(dac_channels, NULL), KEY(priorities, NULL),   KEY(dma_channels, NULL),
-    KEY(latency_us, NULL),
-};
-/* clang-format on */
-
-static uint64_t *value_of(struct cvbc_board *b, size_t i)
-{
-    return (uint64_t *)((char *)b + keys[i].offset);
-}
-
-static penta_bytes board_trim(penta_bytes t)
-{
-    while (t.size && isspace(t.data[0])) t.data++, t.size--;
-    while (t.size && isspace(t.data[t.size - 1])) t.size--;
-    return t;
-}
-
-static bool board_library(struct cvbc_board *b, penta_bytes text)
-{
-    char line[64] = "";
-    if (text.size >= sizeof line || b->library_count == CVBC_LIBRARIES) return false;
-    bytes_copy(line, text);
-    struct cvbc_library *l = &b->libraries[b->library_count];
-    if (sscanf(line, "%15s %u.%u", l->name, &l->major, &l->minor) != 3) return false;
-    b->library_count++;
-    return true;
-}
-
-static bool set_field(struct cvbc_board *b, penta_bytes key, penta_bytes value)
-{
-    if (key.size == 4 && !memcmp(key.data, "name", 4)) {
-        snprintf(b->name, sizeof b->name, "%.*s", BYTES_ARG(value, 31));
-        return true;
-    }
-    if (key.size == 7 && !memcmp(key.data, "library", 7)) return board_library(b, value);
-    for (size_t i = 0; i < FIELDS; i++)
-        if (strlen(keys[i].key) == key.size && !memcmp(keys[i].key, key.data, key.size))
-            return (keys[i].field && cvbc_value(keys[i].field, value, value_of(b, i))) ||
-                   number_parse_bytes(value, value_of(b, i));
-    return false;
-}
-
-bool cvbc_board_read(penta_bytes text, struct cvbc_board *b, penta_error *err)
-{
-    for (size_t at = 0; at < text.size;) {
-        const uint8_t *end = memchr(text.data + at, '\n', text.size - at);
-        size_t size = end ? (size_t)(end - text.data) - at : text.size - at;
-        penta_bytes line = board_trim(bytes_slice(text, at, size));
-        const uint8_t *equals = line.size ? memchr(line.data, '=', line.size) : NULL;
-        bool comment = !line.size || line.data[0] == '#';
-        if (!comment &&
-            (!equals ||
-             !set_field(b, board_trim((penta_bytes){line.data, (size_t)(equals - line.data)}),
-                        board_trim((penta_bytes){equals + 1,
-                                                 (size_t)(line.data + line.size - equals - 1)}))))
-            return error_at(err, BASE_SYNTAX, at, "not a field of a board, or a bad value");
-        at += size + 1;
-    }
-    if (b->ports > 256 || b->pins > 256 || b->gpio > UINT32_MAX)
-        return error_at(err, BASE_NUMBER, 0, "at most 256 ports of 256 pins, and 32-bit addresses");
-    return true;
-}
-
-bool cvbc_board_find(const char *name, struct cvbc_board *out, penta_error *err)
-{
-    *out = (struct cvbc_board){0};
-    struct suggest near = {.word = bytes_of(name)};
-    for (size_t i = 0; i < BOARDS; i++) {
-        suggest_offer(&near, boards[i].name);
-        if (strcmp(boards[i].name, name)) continue;
-        snprintf(out->name, sizeof out->name, "%s", name);
-        for (size_t k = 0; k < FIELDS; k++) *value_of(out, k) = boards[i].values[k];
-        out->any = !strcmp(name, "host");
-        return true;
-    }
-    if (!strchr(name, '/') && !strchr(name, '.')) {
-        error_at(err, BASE_OPTION_VALUE, 0, "no board is called '%.40s'", name);
-        return near.best
-                   ? error_note(err, "did you mean '%s'? A file needs a slash or a dot in its name",
-                                near.best)
-                   : error_note(err, "a file needs a slash or a dot in its name");
-    }
-    penta_buffer file = {0};
-    if (!file_read(name, 1 << 16, &file, err)) return false;
-    snprintf(out->name, sizeof out->name, "%.31s", name);
-    bool ok = cvbc_board_read((penta_bytes){file.data, file.size}, out, err);
-    if (!ok) error_note(err, "in '%.80s'", name);
-    penta_buffer_free(&file);
-    return ok;
-}
 
 /* ---- whether a program fits ---- */
 
@@ -232,7 +109,13 @@ void cvbc_board_check(const struct cvbc_module *m, const struct cvbc_board *b, u
     uint64_t at = cvbc_offset(m, m->metadata.data) + cvbc_core_bytes;
     for (size_t i = 0; i < m->meta.pin_count; i++, at += cvbc_pin_bytes) {
         const struct cvbc_pin *pin = &m->meta.pins[i];
-        if (pin->port_identifier >= b->ports || pin->pin_number >= b->pins)
+        if (pin->port_identifier == CVBC_PORT_LOGICAL) {
+            bool there = !b->maps ||
+                         (pin->pin_number < CVBC_LOGICAL_PINS && b->logical[pin->pin_number].there);
+            if (!there)
+                findings_add(f, CVBC_TARGET, at, NULL, "logical pin %u, which %s does not have",
+                             pin->pin_number, b->name);
+        } else if (pin->port_identifier >= b->ports || pin->pin_number >= b->pins)
             findings_add(f, CVBC_TARGET, at, NULL, "pin %c%u, %s has ports A to %c of %u pins",
                          'A' + pin->port_identifier % 26, pin->pin_number, b->name,
                          (char)('A' + (b->ports ? b->ports - 1 : 0) % 26), (unsigned)b->pins);
@@ -246,36 +129,44 @@ void cvbc_board_check(const struct cvbc_module *m, const struct cvbc_board *b, u
 
 /* ---- logical pins ---- */
 
-/* Finds a pin in the TLVs of the custom metadata (CVBC 3.11), where type 1 has pairs {logical pin, pin record}. */
-static bool pin_of_custom(const struct cvbc_module *m, unsigned logical, size_t *record)
+/* Finds a pin in the TLVs of the custom metadata (CVBC 3.11), where type 1 has pairs {logical pin, pin record}.
+ * `*maps`: there are such pairs. */
+static bool pin_of_custom(const struct cvbc_metadata *m, unsigned logical, size_t *record,
+                          bool *maps)
 {
-    penta_bytes c = m->meta.custom;
+    penta_bytes c = m->custom;
     for (size_t at = 0; at + 4 <= c.size;) {
         unsigned type = bytes_get16(c.data + at), size = bytes_get16(c.data + at + 2);
         if (size > c.size - at - 4) return false;
-        for (size_t i = 0; type == 1 && i + 1 < size; i += 2)
-            if (c.data[at + 4 + i] == logical && c.data[at + 5 + i] < m->meta.pin_count) {
-                *record = c.data[at + 5 + i];
-                return true;
-            }
+        for (size_t i = 0; type == 1 && i + 1 < size; i += 2) {
+            *maps = true;
+            if (c.data[at + 4 + i] != logical || c.data[at + 5 + i] >= m->pin_count) continue;
+            *record = c.data[at + 5 + i];
+            return true;
+        }
         at += 4 + size;
     }
     return false;
 }
 
+bool cvbc_board_record(const struct cvbc_metadata *m, unsigned logical, size_t *record)
+{
+    size_t found = 0;
+    bool maps = false;
+    if (pin_of_custom(m, logical, record, &maps)) return true;
+    if (maps && m->enforced) return false; /* a map is then all that there is */
+    for (size_t i = 0; i < m->pin_count; i++)
+        if (m->pins[i].pin_number == logical) {
+            *record = i;
+            found++;
+        }
+    return found == 1;
+}
+
 bool cvbc_board_declared(const struct cvbc_module *m, unsigned logical, uint8_t *port, uint8_t *pin)
 {
-    size_t record = 0, found = 0;
-    if (pin_of_custom(m, logical, &record)) {
-        found = 1;
-    } else {
-        for (size_t i = 0; i < m->meta.pin_count; i++)
-            if (m->meta.pins[i].pin_number == logical) {
-                record = i;
-                found++;
-            }
-    }
-    if (found != 1) return false;
+    size_t record;
+    if (!cvbc_board_record(&m->meta, logical, &record)) return false;
     *port = m->meta.pins[record].port_identifier;
     *pin = m->meta.pins[record].pin_number;
     return true;

@@ -1,16 +1,5 @@
-/* Boards (CVBC 19): what a program may use. The boards of boards.def have names; others come from a file of lines
- * `field = value`:
- *
- *     name = my-board
- *     architecture = arm        family = stm32       (one field per line; numbers work too)
- *     variant = 0x0431          features = 0x9fff
- *     flash_kb = 128            ram_kb = 32
- *     ports = 7                 pins = 16
- *     gpio = 0x48000000         the registers of port A, 0x400 per port; 0: not known
- *     uarts = 4   i2cs = 3   spis = 3   timers = 8   adc_channels = 8   dac_channels = 2
- *     priorities = 16           dma_channels = 12    latency_us = 1
- *     library = uart 2.1        a dependency that is there; may be repeated
- */
+/* Boards (CVBC 19): what a program may use. The boards of boards.def have names; others come from a file. Both have the
+ * form of CVBC 19.2, lines `key = value`. */
 #pragma once
 #include "cvbc/cvbc.h"
 
@@ -19,11 +8,31 @@ struct cvbc_library {
     char name[16];
     uint32_t major, minor;
 };
+struct cvbc_place {
+    uint8_t port, pin;
+};
+struct cvbc_board_pin { /* a logical pin */
+    bool there, adc, pwm;
+    uint8_t alternate; /* the alternate function that gives the PWM */
+    struct cvbc_place place;
+};
+enum { CVBC_BUS_UART, CVBC_BUS_I2C, CVBC_BUS_SPI };
+struct cvbc_bus {
+    uint8_t kind, number;        /* counted from 1 */
+    struct cvbc_place places[3]; /* TX RX, SDA SCL, MOSI MISO SCK */
+};
+enum { CVBC_BUSSES = 24, CVBC_LOGICAL_PINS = 20, CVBC_LOGICAL_ANALOG = 14 };
+/* A record with this port is a logical pin, which the board maps (CVBC 19.5). */
+enum { CVBC_PORT_LOGICAL = 255 };
 struct cvbc_board {
     char name[32];
     uint64_t architecture, family, variant, features, flash_kb, ram_kb, ports, pins, gpio;
     uint64_t uarts, i2cs, spis, timers, adc_channels, dac_channels, priorities, dma_channels;
-    uint64_t latency_us;
+    uint64_t latency_us, clock_hz;
+    struct cvbc_board_pin logical[CVBC_LOGICAL_PINS];
+    struct cvbc_bus busses[CVBC_BUSSES];
+    size_t bus_count;
+    bool maps; /* it says where logical pins are */
     struct cvbc_library libraries[CVBC_LIBRARIES];
     size_t library_count;
     bool any; /* has no limits, as the simulator */
@@ -32,6 +41,7 @@ struct cvbc_board {
 bool cvbc_board_find(const char *name, struct cvbc_board *out, penta_error *err);
 bool cvbc_board_read(penta_bytes text, struct cvbc_board *out,
                      penta_error *err);       /* reads the text of a file */
+penta_bytes cvbc_board_text(size_t i);        /* the files of the boards with names */
 const char *cvbc_board_name(size_t i);        /* the names of boards.def; NULL after the last */
 const char *cvbc_board_option_name(size_t i); /* the same names, after "trace" */
 
@@ -39,7 +49,8 @@ const char *cvbc_board_option_name(size_t i); /* the same names, after "trace" *
  * machine's stack in words. */
 void cvbc_board_check(const struct cvbc_module *m, const struct cvbc_board *board, uint64_t stack,
                       struct findings *f);
-/* Find the port and the pin of a logical pin. False when it has none. `declared` uses only the container itself:
- * its custom metadata, or the only pin with that number. */
+/* Find the pin record of a logical pin, and its port and pin. False when it has none. They use only the container
+ * itself: its custom metadata, or the only pin with that number. */
+bool cvbc_board_record(const struct cvbc_metadata *m, unsigned logical, size_t *record);
 bool cvbc_board_declared(const struct cvbc_module *m, unsigned logical, uint8_t *port,
                          uint8_t *pin);

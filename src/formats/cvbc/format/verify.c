@@ -239,8 +239,8 @@ static void check_metadata(const struct cvbc_module *m, struct findings *f)
                      meta->whole ? "the counts leave %zu bytes of metadata over"
                                  : "the counts need more than the %zu bytes of metadata",
                      meta->whole ? meta->rest.size : m->metadata.size);
-    verify_range(f, base, "target_architecture", c->target_architecture, 0, 4);
-    verify_range(f, base + 1, "target_family", c->target_family, 0, 4);
+    verify_range(f, base, "target_architecture", c->target_architecture, 0, meta->enforced ? 5 : 4);
+    verify_range(f, base + 1, "target_family", c->target_family, 0, meta->enforced ? 6 : 4);
     verify_range(f, base + 44, "source_language", c->source_language, 1, 4);
     verify_range(f, base + 45, "optimization_level", c->optimization_level, 0, 3);
     if (c->reserved_constraints && exact)
