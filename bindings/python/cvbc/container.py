@@ -10,7 +10,7 @@ from dataclasses import asdict, fields
 from typing import Any, Iterable, List, Optional, Sequence, Tuple, Union
 
 from . import _library as _c
-from .constants import ENC_AES256_GCM, FLAG_COMPRESSED, FLAG_DETERMINISTIC, HASH_SHA256, Status
+from .constants import CRIT_ENFORCED, ENC_AES256_GCM, FLAG_COMPRESSED, FLAG_DETERMINISTIC, HASH_SHA256, Status
 from .errors import DecryptError, FormatError, error_of
 from .keys import KeyLike, Path, load_key, private_pem
 from .records import (Dependency, HardwareRequirements, Hint, Instruction, Line, Metadata, Pin, Signature, Symbol,
@@ -264,7 +264,9 @@ class Container:
         features = self.metadata.target_features
         for pin in self.pins:
             features |= _c.lib.penta_cvbc_pin_features(pin.function)
-        return HardwareRequirements(len(self.pins), list(self.pins), features, features)
+        switches = [d.features for d in self.dependencies if d.criticality == CRIT_ENFORCED]
+        return HardwareRequirements(len(self.pins), list(self.pins), features, features, bool(switches),
+                                    any(bits & 2 for bits in switches))
 
     def line_of(self, pc: int) -> Optional[Tuple[str, int]]:
         """Source file and line of an instruction of a loaded container, when it has debug tables."""

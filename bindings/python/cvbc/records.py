@@ -163,6 +163,8 @@ class HardwareRequirements:
     pin_configs: List[Pin]
     peripheral_mask: int
     feature_requirements: int
+    enforced: bool = False  # minor version 3: the program is held to its declarations
+    any_pin: bool = False   # except that it may use any pin
 
 
 @dataclass(frozen=True)

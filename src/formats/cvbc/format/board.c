@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "cvbc/format/hardware.h"
 
 /* ---- whether a program fits ---- */
 
@@ -121,6 +122,7 @@ void cvbc_board_check(const struct cvbc_module *m, const struct cvbc_board *b, u
                          (char)('A' + (b->ports ? b->ports - 1 : 0) % 26), (unsigned)b->pins);
     }
     check_dependencies(m, b, f);
+    cvbc_board_uses(m, b, f);
     if (m->meta.core.max_stack_depth_words > stack)
         findings_add(f, CVBC_TARGET, cvbc_offset(m, m->metadata.data) + 68, NULL,
                      "a stack of %u words, the machine has %llu",

@@ -5,6 +5,7 @@
 #include "core/describe.h"
 #include "crypto/hash.h"
 #include "cvbc/cvbc.h"
+#include "cvbc/format/hardware.h"
 
 /* ---- metadata ---- */
 
@@ -374,6 +375,42 @@ static void info_programs(const struct cvbc_module *m, const penta_visitor *v)
     describe_leave(v, list);
 }
 
+static const char *info_word(const char *field, uint64_t value)
+{
+    const char *name = cvbc_name(field, value);
+    return name ? name : "unknown";
+}
+
+/* What a file declares and is held to (CVBC 14.5). */
+static void info_declarations(const struct cvbc_module *m, const penta_visitor *v)
+{
+    penta_node node = {.name = "declarations"}, list = {.name = "pins", .list = true};
+    penta_node row = {.name = "pin"};
+    struct cvbc_declared d;
+    if (!m->meta.enforced || !m->meta.whole || !describe_enter(v, node)) return;
+    cvbc_declared_read(&m->meta, &d);
+    describe_bool(v, "enforced", d.enforced);
+    describe_bool(v, "any_pin", d.any_pin);
+    describe_word(v, "uarts", d.uarts);
+    describe_word(v, "adc_channels", d.channels);
+    describe_uint(v, "stack_words", m->meta.core.max_stack_depth_words);
+    describe_uint(v, "heap_bytes", m->meta.core.max_heap_bytes);
+    if (describe_enter(v, list)) {
+        for (unsigned i = 0; i < CVBC_LOGICAL_PINS; i++) {
+            if (!d.pins[i].there || !describe_enter(v, row)) continue;
+            char place[16];
+            snprintf(place, sizeof place, "%c%u", 'A' + d.pins[i].port % 26, d.pins[i].number);
+            describe_uint(v, "logical", i);
+            if (d.pins[i].port < 26) describe_text(v, "place", place);
+            describe_text(v, "function", info_word("pin_function", d.pins[i].function));
+            describe_text(v, "mode", info_word("pin_mode", d.pins[i].mode));
+            describe_leave(v, row);
+        }
+        describe_leave(v, list);
+    }
+    describe_leave(v, node);
+}
+
 void cvbc_info(const penta_module *module, const penta_visitor *v)
 {
     const struct cvbc_module *m = cvbc_module(module);
@@ -389,6 +426,7 @@ void cvbc_info(const penta_module *module, const penta_visitor *v)
     info_programs(m, v);
     m = cvbc_chosen(m);
     if (m->metadata.size >= cvbc_core_bytes) info_target(&m->meta.core, v);
+    info_declarations(m, v);
     describe_uint(v, "pins", m->meta.pin_count);
     describe_uint(v, "dependencies", m->meta.dependency_count);
     describe_uint(v, "metadata_bytes", m->metadata.size);

@@ -61,7 +61,7 @@ const char *cvbc_criticality_name(size_t i) { return word_of("criticality", i); 
 const char *cvbc_feature(unsigned bit)
 {
     static const char *const words[32] = {
-#define FEATURE(bit, word) [bit] = word,
+#define FEATURE(bit, word) [bit] = #word,
 #include "cvbc/features.def"
     };
     return bit < 32 ? words[bit] : NULL;

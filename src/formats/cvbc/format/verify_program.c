@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include "base/bytes.h"
 #include "cvbc/format/board.h"
+#include "cvbc/format/hardware.h"
 
 struct function {
     uint32_t entry;
@@ -370,6 +371,10 @@ void cvbc_verify(const penta_module *module, struct findings *f)
     uint64_t origin = cvbc_plain(m) ? cvbc_offset(m, m->stored.data) : 0;
     penta_error err = {0};
     if (!cvbc_verify_program(&o->program, f, origin, !cvbc_plain(m), &flow)) {
+        error_at(&err, BASE_MEMORY, 0, "no memory to follow the program");
+        findings_pass(f, &err);
+    }
+    if (!cvbc_declarations_check(m, f) && !(f->work && f->work->ended)) {
         error_at(&err, BASE_MEMORY, 0, "no memory to follow the program");
         findings_pass(f, &err);
     }

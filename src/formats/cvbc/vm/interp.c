@@ -209,6 +209,14 @@ static void interp_say(struct cvbc_vm *vm, penta_stop *stop)
     }
 }
 
+bool cvbc_vm_refuses(struct cvbc_vm *vm)
+{
+    const struct cvbc_use *use =
+        vm->pc < vm->count ? cvbc_use_of(vm->program->code[4 * vm->pc]) : NULL;
+    *vm->refused = 0;
+    return use && cvbc_declared_refuses(&vm->declared, use, vm->args[0], vm->args[1], vm->refused);
+}
+
 void cvbc_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
 {
     struct cvbc_vm *vm = cvbc_vm(base);
@@ -228,6 +236,11 @@ void cvbc_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             run_checked(vm, allowed, stop);
         if (vm->base.counts && allowed) count_stop(vm);
         vm->executed += stop->steps - vm->waiting; /* a host call counts only when it succeeds */
+        if (vm->waiting && cvbc_vm_refuses(vm)) {  /* before any host sees the call */
+            vm->waiting = false;
+            vm->final = true;
+            vm->error = CVBC_TRAP_HARDWARE_FAULT;
+        }
         if (!guards_hold(vm)) {
             vm->error = CVBC_TRAP_STACK_CORRUPTION;
             vm->final = true;

@@ -173,6 +173,13 @@ static penta_vm *vm_open(const penta_module *module, const penta_option *options
         error_at(err, BASE_OPTION_VALUE, 0, "a stack of 1 to 1048576 words");
         return NULL;
     }
+    bool undeclared = false;
+    const char *allow = option_text(options, count, "undeclared");
+    if (allow && !(undeclared = !strcmp(allow, "allow")) && strcmp(allow, "trap")) {
+        error_at(err, BASE_OPTION_VALUE, 0, "option 'undeclared' is trap or allow, not '%.40s'",
+                 allow);
+        return NULL;
+    }
     uint32_t needed = core->max_stack_depth_words;
     if (o->program.head.stack_size_required > needed) needed = o->program.head.stack_size_required;
     if (needed > stack) {
@@ -193,6 +200,7 @@ static penta_vm *vm_open(const penta_module *module, const penta_option *options
         vm->base.hash = checksum_xxh64(m->base.file);
         vm->base.hashed = true;
     }
+    if (!undeclared) cvbc_declared_read(&m->meta, &vm->declared);
     if (!option_text(options, count, "plain")) cvbc_vm_heed_hints(vm, &m->meta);
     return &vm->base;
 }
@@ -268,6 +276,7 @@ static void vm_describe(const penta_vm *base, const penta_visitor *v)
     describe_uint(v, "pc", vm->pc);
     describe_uint(v, "executed", vm->executed);
     if (vm->final) describe_uint(v, "error", vm->error);
+    if (vm->final && *vm->refused) describe_text(v, "refused", vm->refused);
     penta_bytes file;
     uint32_t line;
     penta_node source = {.name = "source"};
@@ -412,6 +421,7 @@ static void vm_walk(penta_vm *base, struct walk *w)
     WALK_NUMBER(w, vm->pins.wait.limit);
     if (!walk_loads(w)) return;
     vm->at_break = false;
+    cvbc_vm_refuses(vm);
     vm->proved = false; /* the bytes came from outside, so return indices may be wrong */
 }
 

@@ -1,6 +1,7 @@
 /* The machine (CVBC 13): an operand stack, 64 variables, 16 arrays, and a budget. It stops at host calls. */
 #pragma once
 #include "cvbc/cvbc.h"
+#include "cvbc/format/hardware.h"
 #include "penta/cvbc.h"
 
 /* Decoded operations: those of the format, and those that the machine adds. Decoding resolves the S forms, so that
@@ -78,6 +79,8 @@ struct cvbc_vm {
     struct cvbc_depths *depths; /* for debuggers; empty until one asks */
     uint32_t *places;           /* the table of counts_places; the code then has COUNT operations */
     struct cvbc_pins pins;      /* the pins of the default host */
+    struct cvbc_declared declared; /* what the program may use, where that is enforced */
+    char refused[120];             /* why the machine refused a host call, or "" */
 };
 
 struct cvbc_depths { /* the result of cvbc_stack_depths */
@@ -89,6 +92,9 @@ static inline struct cvbc_vm *cvbc_vm(penta_vm *vm) { return (struct cvbc_vm *)v
 
 /* interp.c */
 void cvbc_vm_run(penta_vm *vm, uint64_t fuel, penta_stop *stop);
+/* Tells whether the instruction at the pc, with the arguments of the machine, goes beyond the declarations of the file
+ * (CVBC 14.5), and notes the reason. */
+bool cvbc_vm_refuses(struct cvbc_vm *vm);
 /* vm.c: makes a machine for a program that the caller keeps. `module` may be NULL. */
 struct cvbc_vm *cvbc_vm_new(const struct cvbc_program *program, uint32_t capacity, uint64_t budget,
                             bool proved, penta_error *err);
