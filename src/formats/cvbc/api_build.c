@@ -415,7 +415,9 @@ bool penta_cvbc_builder_compile(penta_cvbc_builder *b, penta_bytes text, const c
     struct findings f = {.rules = cvbc_rules, .report = report, .user = user};
     struct cvbc_compilation how = {.portable = portable, .strip = strip, .file = file};
     b->debug.out.size = 0;
-    return cvbc_compile(text, &how, &b->b, &b->debug, &f);
+    bool ok = cvbc_compile(text, &how, &b->b, &b->debug, &f);
+    if (strip) b->debug.out.size = 0;
+    return ok;
 }
 
 /* Checks that the written bytes are a container. Values out of range show only here. */
@@ -451,12 +453,42 @@ bool penta_cvbc_builder_finish(penta_cvbc_builder *b, penta_buffer *out, penta_e
 
 /* ---- by options ---- */
 
+/* Declares what the program uses, as the options say (cvbc_declare). */
+static bool build_declare(struct cvbc_creation *made, const penta_option *options, size_t count,
+                          struct cvbc_declaring *how, penta_error *err)
+{
+    const char *target = option_text(options, count, "target");
+    struct cvbc_board board;
+    if (target && !cvbc_board_find(target, &board, err)) return false;
+    how->board = target ? &board : NULL;
+    how->any_pin = option_text(options, count, "any-pin") != NULL;
+    return cvbc_declare(&made->b, how, err);
+}
+
+/* Writes a compiled program. Its debug section is there for messages also where it is to be left out. */
 static bool build_create(struct cvbc_creation *made, const penta_option *options, size_t count,
-                         penta_buffer *out, penta_error *err)
+                         struct cvbc_declaring *how, penta_buffer *out, penta_error *err)
 {
     struct writer w = {0};
-    bool ok = cvbc_create_options(made, options, count, err) && cvbc_build_write(&made->b, &w, err);
+    bool strip = option_text(options, count, "strip") != NULL;
+    if (!strip) made->b.debug = how->debug;
+    bool ok = cvbc_create_options(made, options, count, err) &&
+              build_declare(made, options, count, how, err) && cvbc_build_write(&made->b, &w, err);
     return writer_give(&w, ok, out, err);
+}
+
+/* Does what option 'enforce' says to a program that is there already. */
+static bool build_enforce(struct cvbc_creation *made, const struct cvbc_module *m,
+                          const penta_option *options, size_t count, penta_error *err)
+{
+    penta_error first = {0};
+    struct findings f = {.rules = cvbc_rules, .report = error_keep_first, .user = &first};
+    struct cvbc_declaring how = {
+        .program = &cvbc_open(m)->program, .enforce = true, .debug = m->debug, .f = &f};
+    if (!option_text(options, count, "enforce")) return true;
+    if (build_declare(made, options, count, &how, err)) return true;
+    if (!err->code) *err = first;
+    return false;
 }
 
 /* Adds the programs after the first one, and the name of the first one. */
@@ -503,6 +535,7 @@ bool penta_cvbc_create(const penta_cvbc_named *programs, size_t program_count,
                       CVBC_PROGRAMS_MAX + 1, program_count);
     ok = ok && cvbc_create_from(&made, cvbc_module(programs[0].module), err) &&
          cvbc_create_options(&made, options, count, err) &&
+         build_enforce(&made, cvbc_module(programs[0].module), options, count, err) &&
          (several ? add_programs(&made, programs, program_count, err)
                   : cvbc_build_programs_from(&made.b, cvbc_module(programs[0].module), err)) &&
          cvbc_build_write(&made.b, &w, err);
@@ -543,8 +576,9 @@ bool penta_cvbc_compile(penta_bytes source, const char *name, const penta_option
     bool ok = options_check(options, count, cvbc_driver.options, OPTION_CREATE, err) &&
               cvbc_compile(source, &how, &made.b, &debug, &f);
     if (work.work.ended) error_at(err, BASE_STATE, 0, "interrupted while compiling");
-    made.b.debug = writer_view(&debug);
-    ok = ok && build_create(&made, options, count, out, err);
+    struct cvbc_declaring declaring = {
+        .enforce = !how.portable, .source = source, .debug = writer_view(&debug), .f = &f};
+    ok = ok && build_create(&made, options, count, &declaring, out, err);
     writer_free(&debug);
     cvbc_creation_fini(&made);
     return ok;

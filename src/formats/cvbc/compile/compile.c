@@ -336,7 +336,7 @@ static void compile_sketch(struct compiler *c, const struct cvbc_compilation *ho
     compile_join(c, &c->init, base, body, b);
     compile_join(c, &c->body, body, body, b);
     for (size_t i = 0; i < c->string_count; i++) cvbc_build_string(b, c->strings[i]);
-    if (!how->strip) debug_tables(c, how->file, body, debug);
+    debug_tables(c, how->file, body, debug);
     compile_hints(c, body, b);
     compile_identify(c, how, b);
 }

@@ -3,6 +3,7 @@
  * override any field of any record, so that unusual files can be written as text and back. */
 #pragma once
 #include "cvbc/cvbc.h"
+#include "cvbc/format/board.h"
 
 struct cvbc_override { /* bytes that replace a part of a record */
     uint8_t bytes[cvbc_integrity_bytes], mask[cvbc_integrity_bytes];
@@ -107,6 +108,20 @@ struct cvbc_sizes {
 };
 void cvbc_build_header(const struct cvbc_build *b, uint8_t flags, struct cvbc_sizes sizes,
                        uint8_t out[cvbc_header_bytes]);
+
+/* declare.c */
+struct cvbc_declaring {
+    const struct cvbc_board *board;     /* the target, or NULL */
+    const struct cvbc_program *program; /* when the build has an image and no code, else NULL */
+    bool any_pin;                       /* the program may use pins that are not known */
+    bool enforce;                       /* set the switch of minor version 3 */
+    penta_bytes source, debug; /* for messages: the source, and a debug section; or empty */
+    struct findings *f;
+};
+/* Derives what the program of the build uses, and declares it in the build. With pin records in it already, these are
+ * compared with the uses instead. What the program may not use, and what the board does not have, are findings. False
+ * when there are some; *err has a code when memory ran out. */
+bool cvbc_declare(struct cvbc_build *b, const struct cvbc_declaring *how, penta_error *err);
 
 /* Fills a build with everything that a module holds, to write the file again. The build borrows the decoded image.
  * False, with an error, when there is no decoded image. */
