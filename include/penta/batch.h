@@ -65,7 +65,8 @@ PENTA_API void penta_batch_pool_free(penta_batch_pool *pool); /* NULL is allowed
 PENTA_API bool penta_batch_pool_lines(penta_batch_pool *pool, const char *const *sources,
                                       size_t count, uint64_t first, penta_buffer *lines,
                                       penta_error *err);
-/* Appends the names of all sources, each ended by a NUL byte: folders are walked, archives are not opened. */
+/* Appends the names of all sources, each ended by a NUL byte, as penta_batch_pool_lines takes them: folders
+ * are walked, a member of an archive is "ARCHIVE!MEMBER". */
 PENTA_API bool penta_batch_names(const char *const *sources, size_t count, penta_buffer *names,
                                  penta_error *err);
 

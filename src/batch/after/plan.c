@@ -13,7 +13,7 @@
 bool penta_batch_names(const char *const *sources, size_t count, penta_buffer *names,
                        penta_error *err)
 {
-    struct source_list list = {.words = sources, .word_count = count, .whole_archives = true};
+    struct source_list list = {.words = sources, .word_count = count, .names_only = true};
     struct writer all = {0};
     struct source source;
     *err = (penta_error){0};

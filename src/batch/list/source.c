@@ -133,6 +133,7 @@ static bool sources_from_archive(struct sources *s, struct source *out, bool *mi
     if (more && !source_placed(s, out, s->sized, size, mine, err)) return false;
     if (more && !*mine) return true;
     if (more && !source_name_set(s, out, s->archive_path, member, err)) return false;
+    if (more && s->list.names_only) return true;
     if (more && archive_member_read(s->archive, s->list.member_bytes, &out->bytes, &out->error))
         return true;
     if (more && out->error.code == BASE_LIMIT) {
@@ -208,8 +209,53 @@ static bool sources_from_folder(struct sources *s, struct source *out, bool *min
     return source_placed(s, out, false, 0, mine, err) && source_name_set(s, out, path, NULL, err);
 }
 
+/* The member of an archive that has this name: the next one that has it, or else the first. */
+static bool sources_find_member(struct sources *s, const char *member, struct source *out)
+{
+    const char *name;
+    uint64_t size;
+    for (int round = 0; round < 2 && !out->error.code; round++) {
+        while (s->archive && archive_member_next(s->archive, &name, &size, &out->error))
+            if (!strcmp(name, member))
+                return archive_member_read(s->archive, s->list.member_bytes, &out->bytes,
+                                           &out->error);
+        archive_reader_close(s->archive);
+        s->archive = NULL;
+        if (!round && !out->error.code)
+            s->archive = archive_reader_open(s->archive_path, &out->error);
+    }
+    return error_at(&out->error, BASE_IO, 0, "the archive has no member of this name");
+}
+
+/* A word as it stands; "ARCHIVE!MEMBER" is read from the archive, which stays open for the next. */
+static bool sources_exact(struct sources *s, const char *word, struct source *out, penta_error *err)
+{
+    const char *mark = strchr(word, SOURCE_MEMBER_MARK);
+    *out = (struct source){.name = word, .position = s->list.first + s->position++};
+    size_t size = mark ? (size_t)(mark - word) : 0;
+    char *path = mark ? strndup(word, size) : NULL;
+    if (mark && !path) return error_at(err, BASE_MEMORY, 0, "no memory for a name");
+    if (!mark || !archive_named(path)) {
+        free(path);
+        return true;
+    }
+    if (s->archive_path && !strcmp(s->archive_path, path)) {
+        free(path);
+    } else {
+        archive_reader_close(s->archive);
+        s->archive = NULL;
+        free(s->archive_path);
+        s->archive_path = path;
+    }
+    out->kind = SOURCE_MEMBER;
+    if (!sources_find_member(s, mark + 1, out)) out->kind = SOURCE_BROKEN;
+    return true;
+}
+
 bool sources_next(struct sources *s, struct source *out, penta_error *err)
 {
+    if (s->list.exact)
+        return s->word < s->list.word_count && sources_exact(s, s->list.words[s->word++], out, err);
     for (;;) {
         bool mine = false, sized = false, ok;
         uint64_t size = 0;

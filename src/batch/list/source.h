@@ -25,6 +25,9 @@ struct source_list {
     const char *shard; /* "K/N", or NULL: everything */
     const char *
         results; /* files that begin with this name are no sources where a folder has them; or NULL */
+    bool exact;      /* words are sources as they were given before: nothing is opened into more */
+    bool names_only; /* the bytes of members are not wanted */
+    uint64_t first;  /* exact: the number of the first word */
     bool whole_archives;   /* an archive is one source: it is not opened */
     uint64_t member_bytes; /* largest member of an archive that is read */
 };

@@ -31,6 +31,7 @@ enum {
     DEATHS_KILLED = 4, /* where somebody else may have killed them */
     DEATHS_IDLE = 8,   /* workers that end without a reply, one after the other: nothing works */
     JOBS_MAX = 1024,
+    MEMBER_BYTES = 1 << 30, /* largest member of an archive that is read */
 };
 
 struct penta_batch_pool {
@@ -50,12 +51,9 @@ struct penta_batch_pool {
     struct sources *sources;
     struct results *results;
     penta_buffer *lines_to; /* instead of results */
-    const char *const *words;
-    size_t word_count, word_next;
-    uint64_t first;
-    struct source source; /* the one that combinations are taken of */
-    uint64_t combination; /* the next one; at the end: a new source is needed */
-    bool listed;          /* there are no more */
+    struct source source;   /* the one that combinations are taken of */
+    uint64_t combination;   /* the next one; at the end: a new source is needed */
+    bool listed;            /* there are no more */
     bool stopping;
     struct chunk *head, *tail, *redo; /* in order; without a worker */
     size_t chunk_items;
@@ -76,13 +74,7 @@ static uint64_t run_micros(void)
 static bool run_next_source(penta_batch_pool *b, uint64_t *n, penta_error *err)
 {
     if (b->combination == b->grid.combinations) {
-        if (b->sources && !sources_next(b->sources, &b->source, err)) return false;
-        if (!b->sources && b->word_next == b->word_count) return false;
-        if (!b->sources) {
-            b->source = (struct source){.position = b->first + b->word_next,
-                                        .name = b->words[b->word_next]};
-            b->word_next++;
-        }
+        if (!sources_next(b->sources, &b->source, err)) return false;
         b->combination = 0;
     }
     *n = b->source.position * b->grid.combinations + b->combination;
@@ -124,7 +116,7 @@ static struct chunk *run_next_chunk(penta_batch_pool *b, penta_error *err)
         }
         if (!run_add_source(b, c, n, err)) break;
     }
-    if (b->sources) b->totals->listed = sources_seen(b->sources) * b->grid.combinations;
+    b->totals->listed = sources_seen(b->sources) * b->grid.combinations;
     if (err->code || !c->count) {
         chunk_free(c);
         return NULL;
@@ -568,16 +560,18 @@ bool penta_batch_pool_lines(penta_batch_pool *pool, const char *const *sources, 
     penta_batch_totals totals;
     penta_buffer made = {0};
     *err = (penta_error){0};
-    pool->sources = NULL;
+    struct source_list list = {.words = sources,
+                               .word_count = count,
+                               .exact = true,
+                               .first = first,
+                               .member_bytes = MEMBER_BYTES};
     pool->results = NULL;
-    pool->words = sources;
-    pool->word_count = count;
-    pool->word_next = 0;
-    pool->first = first;
     pool->lines_to = &made;
+    pool->sources = sources_open(&list, err);
+    bool ok = pool->sources && run_loop(pool, &totals, err);
+    sources_close(pool->sources);
+    pool->sources = NULL;
     struct writer all = {.out = made};
-    bool ok = run_loop(pool, &totals, err);
-    all.out = made;
     return writer_give(&all, ok, lines, err);
 }
 
@@ -592,7 +586,7 @@ static bool run_files(penta_batch_pool *b, const char *shard, penta_batch_totals
                                .from = job->from,
                                .shard = shard,
                                .results = job->results,
-                               .member_bytes = UINT64_C(1) << 30};
+                               .member_bytes = MEMBER_BYTES};
     penta_error closing = {0};
     b->sources = sources_open(&list, err);
     b->results = b->sources ? results_open(job->results, shard, err) : NULL;
