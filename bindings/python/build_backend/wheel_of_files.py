@@ -14,7 +14,8 @@ import zipfile
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TREE = os.path.dirname(os.path.dirname(HERE))
 STAMP = (1980, 1, 1, 0, 0, 0)
-LIBRARIES = ("lib/libpenta.so", "lib/libpenta_conform.so", "lib/libpenta_gpu.so", "libexec/penta/penta-device")
+LIBRARIES = ("lib/libpenta.so", "lib/libpenta_conform.so", "lib/libpenta_gpu.so", "lib/libpenta_batch.so",
+             "libexec/penta/penta-device", "bin/penta")
 
 
 def _project():

@@ -42,6 +42,9 @@ class Error(Exception):
         self.code, self.name, self.offset = first.code, first.name, first.offset
         self.message, self.note = first.message, first.note
 
+    def __reduce__(self) -> Any:
+        return type(self), (self.findings,)  # it can be sent to another process
+
 
 _SEVERITIES = names("penta_severity", "PENTA_")
 

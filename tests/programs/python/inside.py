@@ -1,4 +1,5 @@
-"""What `import penta` offers, run by ../python.py inside an environment where it was installed."""
+"""What `import os
+import penta` offers, run by ../python.py inside an environment where it was installed."""
 import json, threading, time, warnings
 import penta
 
@@ -294,6 +295,32 @@ try:
     raise SystemExit("a wrong script passed")
 except penta.Error as error:
     assert len(error.calls) == 2 and error.offset
+
+# ---- many files ----
+import os
+import pickle
+from penta import batch
+os.mkdir("many")
+for k in range(5):
+    with open(f"many/{k}.kblob", "wb") as file: file.write(plain.encode()[:None if k < 4 else 9])
+ticks = []
+totals = batch.run("validate", "many", "many.jsonl", jobs=2, strict=True, progress=ticks.append)
+assert totals.done == 5 and totals.complete and ticks and sum(totals.exits.values()) == 5 and totals.exits[0] == 4, totals
+kept = list(batch.records("many.jsonl"))
+assert [record["source"] for record in kept] == batch.names("many") == [f"many/{k}.kblob" for k in range(5)]
+with batch.Pool("validate", strict=True) as pool:
+    assert pool.records(batch.names("many")) == kept and pool.records(["many/3.kblob"], first=3) == kept[3:4]
+batch.plan("validate", "many", "parts.jsonl", 2, strict=True)
+for shard in ("0/2", "1/2"):
+    batch.run("validate", [], "parts.jsonl", names_from="parts.jsonl.list", shard=shard, strict=True)
+assert batch.merge("parts.jsonl").done == 5 and list(batch.records("parts.jsonl")) == kept
+assert batch.status("parts.jsonl")["complete"] and "many/0.kblob" in batch.report("parts.jsonl")
+assert os.path.exists(batch.submit("validate", "many", "slurm.jsonl", 3, dry_run=True)["script"])
+try:
+    batch.run("validate", "many", "many.jsonl", strict=False)
+    raise SystemExit("other options went on")
+except penta.Error as error:
+    assert pickle.loads(pickle.dumps(error)).note == error.note
 print("1 passed, 0 failed")
 
 from penta import jam

@@ -18,6 +18,7 @@ OTHER_FORMS = {
     r"conform_(document|path|verdict_name)": "conform.run()",
     r"debugger_(limit|resume|on_interrupt)|session_(sample|take_sample|where)": "for signal handlers, and who has no second thread",
     r"pvm_(links|in_arguments)|tvmr_(usage_\w+|extension_register)": "link() chooses itself; manifests name extensions",
+    r"batch_serve": "the tool is the worker",
     r"tvmr_bank_attach": "a host in Python answers the stops of bank instructions",
     r"cvbc_(sign|seal|unseal|board_find|crc32|program_get|value|legacy_detect|status_name|symbol|vm_element|simulator_(answer|micros))":
         "the form with options, or the cvbc package's own records",
