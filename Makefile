@@ -26,7 +26,7 @@ test: ## every test but the campaigns, through CTest
 	@scripts/test
 
 test-long: ## campaigns of an hour and more
-	@scripts/packages build guest check test long cross web
+	@scripts/packages build guest check test long cluster cross web
 	@scripts/test long
 
 vectors: ## the test vectors of other projects in DATA=DIR (docs/vectors.md)
