@@ -1,10 +1,10 @@
 // Another file beside the open one: what differs, field by field.
-import {element, fill, plural, tell} from "./dom.js";
-import {on} from "./events.js";
+import {element, fill, plural, tell} from "../views/dom.js";
+import {on} from "../views/events.js";
 import {asOptions, formatOfSuffix, model, select} from "./model.js";
-import {Rows} from "./rows.js";
+import {Rows} from "../views/rows.js";
 import {addView, showView} from "./tabs.js";
-import {followCursor} from "./cursor.js";
+import {followCursor} from "../views/cursor.js";
 
 const LIMIT = 5000;
 const SIGNS = {changed: "~", removed: "−", added: "+"};

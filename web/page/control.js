@@ -1,6 +1,6 @@
 // The machine of the open file: made when it is first needed, moved in both directions.
-import {element, fill, plural, tell, openDialog} from "./dom.js";
-import {emit, on} from "./events.js";
+import {element, fill, plural, tell, openDialog} from "../views/dom.js";
+import {emit, on} from "../views/events.js";
 import {asOptions, giveTexts, model} from "./model.js";
 
 export const machine = {

@@ -1,5 +1,5 @@
 // Ways in and out: choosing, dropping, pasting, examples, links, saving.
-import {byId, element, fill, openDialog, tell} from "./dom.js";
+import {byId, element, fill, openDialog, tell} from "../views/dom.js";
 import {model, openBytes, openFile, openSource} from "./model.js";
 import {LINK_MAX, makeLink} from "./share.js";
 import {compareWith} from "./compare.js";

@@ -1,6 +1,6 @@
 // One screen of facts.
-import {element, fill} from "./dom.js";
-import {on} from "./events.js";
+import {element, fill} from "../views/dom.js";
+import {on} from "../views/events.js";
 import {model} from "./model.js";
 import {addView} from "./tabs.js";
 

@@ -1,5 +1,5 @@
 // Every command of the page, once: its keys, what it does. The list that `?` shows is this one.
-import {element, openDialog} from "./dom.js";
+import {element, openDialog} from "../views/dom.js";
 
 const commands = [];  // {keys, title, group, run}
 

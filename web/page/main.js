@@ -1,20 +1,20 @@
 // The start: loads the library, makes the views, opens what the page was given.
 import {load} from "../penta.js";
-import {byId, element, fill, hex, plural, tell} from "./dom.js";
-import {on} from "./events.js";
+import {byId, element, fill, hex, plural, tell} from "../views/dom.js";
+import {on} from "../views/events.js";
 import {model, openFile} from "./model.js";
 import {makeGroups, showView} from "./tabs.js";
 import {switchTheme} from "./theme.js";
 import {command, listenToKeys, showKeys} from "./keys.js";
 import {readLink, readOpened} from "./share.js";
 import {askExample, askPaste, copyLink, listenToFiles, listExamples, pickFile, pickPeer, saveBytes} from "./files.js";
-import {makeTree} from "./tree.js";
+import {makeTree} from "../views/tree.js";
 import {makeInfo} from "./info.js";
-import {makeFindings, moveFinding} from "./findings.js";
-import {currentLine, goToLine, makeListing} from "./listing.js";
+import {makeFindings, moveFinding} from "../views/findings.js";
+import {currentLine, goToLine, makeListing} from "../views/listing.js";
 import {makeSource} from "./source.js";
 import {compareWith, makeCompare} from "./compare.js";
-import {makeHex} from "./hex.js";
+import {makeHex} from "../views/hex.js";
 import {makeState} from "./state.js";
 import {makeMemory} from "./memory.js";
 import {makeOutput} from "./output.js";

@@ -1,6 +1,6 @@
 // Memory of the machine at an address, and what is mapped.
-import {element, fill, hex, tell} from "./dom.js";
-import {on} from "./events.js";
+import {element, fill, hex, tell} from "../views/dom.js";
+import {on} from "../views/events.js";
 import {addView, isShown, showView} from "./tabs.js";
 import {machine} from "./control.js";
 

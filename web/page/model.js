@@ -1,7 +1,7 @@
 // What is open: the library, a file or a source text, its machine, what is selected. Views read `model` and
 // listen to events; only this module and control.js change it.
-import {emit} from "./events.js";
-import {plural, tell} from "./dom.js";
+import {emit} from "../views/events.js";
+import {plural, tell} from "../views/dom.js";
 
 export const model = {
   penta: null,

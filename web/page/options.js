@@ -1,6 +1,6 @@
 // Options that a run starts with, and those that the file is opened with (keys, for example).
-import {element, fill, tell} from "./dom.js";
-import {on} from "./events.js";
+import {element, fill, tell} from "../views/dom.js";
+import {on} from "../views/events.js";
 import {model, reassemble, reopen} from "./model.js";
 import {addView} from "./tabs.js";
 import {machine, restart} from "./control.js";

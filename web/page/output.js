@@ -1,6 +1,6 @@
 // What the program prints, and what it asks the host: calls so far, and the answer to one that waits.
-import {element, fill} from "./dom.js";
-import {on} from "./events.js";
+import {element, fill} from "../views/dom.js";
+import {on} from "../views/events.js";
 import {addView, badge, showView} from "./tabs.js";
 import {answer, machine, restart} from "./control.js";
 

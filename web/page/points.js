@@ -1,6 +1,6 @@
 // Breakpoints and watches with conditions.
-import {element, fill, plural} from "./dom.js";
-import {emit, on} from "./events.js";
+import {element, fill, plural} from "../views/dom.js";
+import {emit, on} from "../views/events.js";
 import {addView, badge} from "./tabs.js";
 import {addPoint, changePoint, machine, removePoint} from "./control.js";
 

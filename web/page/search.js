@@ -1,7 +1,7 @@
 // Finding text in the code and bytes in the file, and going to a place.
-import {element, hex, openDialog, tell} from "./dom.js";
+import {element, hex, openDialog, tell} from "../views/dom.js";
 import {model, select} from "./model.js";
-import {cursorLine, goToLine} from "./listing.js";
+import {cursorLine, goToLine} from "../views/listing.js";
 import {goToStep} from "./control.js";
 import {showView} from "./tabs.js";
 

@@ -1,6 +1,6 @@
 // The assembly text: edited here, assembled while it is typed, and opened when it is good.
-import {element, fill, plural, tell} from "./dom.js";
-import {on} from "./events.js";
+import {element, fill, plural, tell} from "../views/dom.js";
+import {on} from "../views/events.js";
 import {model, openSource, select} from "./model.js";
 import {addView, isShown, showView} from "./tabs.js";
 

@@ -1,6 +1,6 @@
 // The state of the machine after the last stop; what changed since the one before is marked.
-import {byId, element, fill} from "./dom.js";
-import {emit, on} from "./events.js";
+import {byId, element, fill} from "../views/dom.js";
+import {emit, on} from "../views/events.js";
 import {addView, isShown} from "./tabs.js";
 import {machine, makeBar} from "./control.js";
 

@@ -1,5 +1,5 @@
 // The four groups of views, each with tabs. On narrow screens one group is shown at a time.
-import {element, byId, fill} from "./dom.js";
+import {element, byId, fill} from "../views/dom.js";
 
 const GROUPS = [
   {name: "structure", title: "Structure"},

@@ -1,12 +1,12 @@
 // The code, one instruction a line, with jumps drawn beside it.
 import {element} from "./dom.js";
 import {emit, on} from "./events.js";
-import {model, select} from "./model.js";
+import {model, select} from "../page/model.js";
 import {Pages, Rows} from "./rows.js";
-import {addView, isShown} from "./tabs.js";
+import {addView, isShown} from "../page/tabs.js";
 import {followCursor} from "./cursor.js";
 import {highlight} from "./syntax.js";
-import {machine, toggleBreak} from "./control.js";
+import {machine, toggleBreak} from "../page/control.js";
 
 const HEIGHT = 20, PAGE = 256, LANE = 7, LANES = 12;
 let rows, lines, arrows, svg, empty, cursor = 0, chosen = -1, pcWidth = 4, lanes = 0, wanted = null, generation = 0;

@@ -1,8 +1,8 @@
 // What is wrong with the file or its source, each with its bytes and carets, and an explanation.
 import {element, fill, hex, plural} from "./dom.js";
 import {emit, on} from "./events.js";
-import {model, select} from "./model.js";
-import {addView, badge} from "./tabs.js";
+import {model, select} from "../page/model.js";
+import {addView, badge} from "../page/tabs.js";
 
 let panel, items = [], at = -1, generation = 0;
 

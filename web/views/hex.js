@@ -1,9 +1,9 @@
 // The bytes, sixteen in a row (eight on narrow screens), coloured by field.
 import {element, hex} from "./dom.js";
 import {on} from "./events.js";
-import {model, select} from "./model.js";
+import {model, select} from "../page/model.js";
 import {Pages, Rows} from "./rows.js";
-import {addView, badge} from "./tabs.js";
+import {addView, badge} from "../page/tabs.js";
 import {followCursor} from "./cursor.js";
 
 const PAGE = 1024;  // bytes whose fields are fetched at once

@@ -1,9 +1,9 @@
 // The field tree, fetched as it is opened. Long lists come in groups of 200.
 import {element, hex} from "./dom.js";
 import {on} from "./events.js";
-import {model, select} from "./model.js";
+import {model, select} from "../page/model.js";
 import {Rows} from "./rows.js";
-import {addView, isShown} from "./tabs.js";
+import {addView, isShown} from "../page/tabs.js";
 import {followCursor} from "./cursor.js";
 
 const GROUP = 200;
