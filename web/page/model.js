@@ -1,25 +1,22 @@
 // What is open: the library, a file or a source text, its machine, what is selected. Views read `model` and
 // listen to events; only this module and control.js change it.
 import {emit} from "../views/events.js";
+import {model, select} from "../views/model.js";
 import {plural, tell} from "../views/dom.js";
 
-export const model = {
+export {model, select};
+
+Object.assign(model, {
   penta: null,
   formats: [],
-  file: null,       // of penta.js; null: none, or one that cannot be opened
   name: "",
   format: "",
-  bytes: new Uint8Array(0),
-  before: null,     // the bytes before the last edit
   options: [],      // of runs: {key, value}
   opening: [],      // of opening: keys and the like
   assembling: [],   // of assembling the text
   texts: {},        // contents of the files that options name: texts, or bytes
-  problem: null,    // why the file could not be opened
   source: null,     // {text, format} that was assembled, or null
-  assembled: null,  // what penta.assemble gave for it
-  selection: null,  // {offset, size, from}: from is the view where it began
-};
+});
 
 // Options of the library as it takes them: a list where a key comes more than once.
 export function asOptions(list) {
@@ -116,10 +113,4 @@ export async function openFile({name, bytes, format, options, texts}) {
   const how = {name, options: run, opening: opening.length ? opening : undefined, texts};
   if (textual) return openSource({...how, text: new TextDecoder().decode(bytes), format: textual, assemble});
   return openBytes({...how, bytes, format});
-}
-
-export function select(offset, size, from, more = {}) {
-  if (offset === undefined || offset === null) return;
-  model.selection = {offset: Number(offset), size: Math.max(1, Number(size) || 1), from, ...more};
-  emit("select", model.selection);
 }

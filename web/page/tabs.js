@@ -35,6 +35,17 @@ export function addView(groupName, name, title, {shown} = {}) {
   return panel;
 }
 
+// The same for a view of views/, which knows no tabs: what it needs to know about its place.
+export function place(groupName, name, title) {
+  const panel = addView(groupName, name, title);
+  return {
+    panel,
+    isShown: () => isShown(name),
+    onShown: act => { views.get(name).shown = act; },
+    badge: (text, bad) => badge(name, text, bad),
+  };
+}
+
 function moveTab(event) {
   const step = {ArrowRight: 1, ArrowLeft: -1}[event.key];
   if (!step) return;

@@ -1,10 +1,9 @@
 // What is wrong with the file or its source, each with its bytes and carets, and an explanation.
 import {element, fill, hex, plural} from "./dom.js";
 import {emit, on} from "./events.js";
-import {model, select} from "../page/model.js";
-import {addView, badge} from "../page/tabs.js";
+import {model, select} from "./model.js";
 
-let panel, items = [], at = -1, generation = 0;
+let place, explanation, items = [], at = -1, generation = 0;
 
 function bytesWithCarets({row, bytes, mark, mark_length: length, text}) {
   const pairs = bytes.replaceAll(" ", "").match(/../g) || [];
@@ -20,15 +19,14 @@ function textWithCaret({text, column}) {
   return element("pre.caret", {}, `${text}\n${lead}^`);
 }
 
-async function explain(code, into) {
-  const rule = await model.penta.explain(code);
-  fill(into, rule ? element("p", {}, rule.explanation) : element("p", {}, "No such code."));
+async function explain(finding, into) {
+  fill(into, element("p", {}, await explanation(finding) || "No such code."));
 }
 
 function item(finding, index) {
   const more = element("div.explanation");
   const details = element("details", {ontoggle: event => {
-    if (event.target.open && !more.hasChildNodes()) explain(finding.code, more).catch(() => {});
+    if (event.target.open && !more.hasChildNodes()) explain(finding, more).catch(() => {});
   }}, element("summary", {}, "What this means"), more);
   return element(`li.finding.${finding.severity}`, {},
     element("button.plain.finding-head", {type: "button", onclick: () => choose(index)},
@@ -46,8 +44,9 @@ function item(finding, index) {
 
 function mark(index) {
   at = index;
-  panel.querySelectorAll(".finding").forEach((one, i) => one.classList.toggle("on", i === index));
-  panel.querySelectorAll(".finding")[index]?.scrollIntoView({block: "nearest"});
+  const shown = place.panel.querySelectorAll(".finding");
+  shown.forEach((one, i) => one.classList.toggle("on", i === index));
+  shown[index]?.scrollIntoView({block: "nearest"});
 }
 
 // The finding about what is selected elsewhere.
@@ -71,8 +70,8 @@ function show(list, total, heading) {
   items = list;
   at = -1;
   const bad = list.some(f => f.severity === "error");
-  badge("findings", total || "", bad);
-  fill(panel, element(`p.verdict.${total ? bad ? "bad" : "warn" : "good"}`, {}, heading),
+  place.badge(total || "", bad);
+  fill(place.panel, element(`p.verdict.${total ? bad ? "bad" : "warn" : "good"}`, {}, heading),
     list.length < total && element("p.quiet", {}, `The first ${list.length} are shown.`),
     element("ul.findings", {}, list.map(item)));
 }
@@ -95,9 +94,11 @@ async function fresh() {
   show([...extra, ...got.items], total, total ? `${plural(total, "finding")}.` : "No findings: every rule of the format holds.");
 }
 
-export function makeFindings() {
-  panel = addView("structure", "findings", "Findings");
-  panel.classList.add("scroll");
+// explanationOf(finding) gives the text of its rule, or a promise of it.
+export function makeFindings(where, explanationOf) {
+  place = where;
+  explanation = explanationOf;
+  place.panel.classList.add("scroll");
   on("open", () => fresh().catch(error => show([], 0, error.message)));
   on("select", follow);
   on("assembled", () => fresh().catch(() => {}));

@@ -1,9 +1,8 @@
 // The bytes, sixteen in a row (eight on narrow screens), coloured by field.
 import {element, hex} from "./dom.js";
 import {on} from "./events.js";
-import {model, select} from "../page/model.js";
+import {model, select} from "./model.js";
 import {Pages, Rows} from "./rows.js";
-import {addView, badge} from "../page/tabs.js";
 import {followCursor} from "./cursor.js";
 
 const PAGE = 1024;  // bytes whose fields are fetched at once
@@ -118,10 +117,10 @@ function layOut() {
   rows.setCount(Math.ceil(model.bytes.length / width));
 }
 
-export function makeHex() {
-  const panel = addView("bytes", "hex", "Hex", {shown: () => rows?.refresh()});
+export function makeHex(place) {
   const host = element("div.fill.hex");
-  panel.append(host);
+  place.panel.append(host);
+  place.onShown(() => rows.refresh());
   rows = new Rows(host, {height: 20, label: "Bytes of the file", paint});
   host.addEventListener("click", event => {
     const at = event.target.dataset?.at;
@@ -140,7 +139,7 @@ export function makeHex() {
     digits = Math.max(4, (model.bytes.length - 1).toString(16).length);
     cursor = anchor = 0;
     pages = model.file ? new Pages(PAGE, fetchFields, () => rows.refresh(), 32) : null;
-    badge("hex", model.before ? "edited" : "");
+    place.badge(model.before ? "edited" : "");
     rows.setCount(Math.ceil(model.bytes.length / width));
     if (!edited) host.scrollTop = 0;
     layOut();

@@ -1,36 +1,30 @@
 // The code, one instruction a line, with jumps drawn beside it.
 import {element} from "./dom.js";
 import {emit, on} from "./events.js";
-import {model, select} from "../page/model.js";
+import {model, select} from "./model.js";
 import {Pages, Rows} from "./rows.js";
-import {addView, isShown} from "../page/tabs.js";
 import {followCursor} from "./cursor.js";
 import {highlight} from "./syntax.js";
-import {machine, toggleBreak} from "../page/control.js";
 
 const HEIGHT = 20, PAGE = 256, LANE = 7, LANES = 12;
-let rows, lines, arrows, svg, empty, cursor = 0, chosen = -1, pcWidth = 4, lanes = 0, wanted = null, generation = 0;
+let rows, lines, arrows, svg, empty, isShown, edge, cursor = 0, chosen = -1, pcWidth = 4, lanes = 0, wanted = null, generation = 0;
 
 function paint(row, index) {
   const line = lines?.get(index);
-  const here = machine.stop && machine.line === index;
-  row.className = `row line${index === chosen ? " on" : ""}${index === cursor ? " here" : ""}${here ? " pc" : ""}`;
+  row.className = `row line${index === chosen ? " on" : ""}${index === cursor ? " here" : ""}`;
   if (!line) return row.replaceChildren();
   const label = line.kind === "label";
-  const point = !label && machine.pointAt(line.pc);
-  const mark = element(`button.mark${point ? point.disabled ? ".off" : ".set" : ""}`, {
-    type: "button", tabindex: "-1", hidden: label,
-    "aria-label": point ? `Breakpoint at ${line.pc}, remove` : `Set a breakpoint at ${line.pc}`,
-  }, here ? "▶" : point ? "●" : "");
+  const {lead, look, said = ""} = edge(line, index);
+  if (look) row.classList.add(look);
   const text = element(label ? "span.code.label" : "span.code");
   if (label) text.textContent = `${line.text}:`;
   else highlight(text, line.text);
   const pc = element("span.pc-number", {}, label ? "" : String(line.pc).padStart(pcWidth));
-  row.replaceChildren(mark, pc, element("span.lanes"), text);
+  row.replaceChildren(...lead, pc, element("span.lanes"), text);
   // A line of the source once, without its folders.
   if (line.source && line.source !== lines.get(index - 1)?.source)
     row.append(element("span.source", {title: line.source}, line.source.replace(/.*\//, "")));
-  row.setAttribute("aria-label", label ? `label ${line.text}` : `${line.pc} ${line.text}${here ? ", next" : ""}`);
+  row.setAttribute("aria-label", label ? `label ${line.text}` : `${line.pc} ${line.text}${said}`);
   row.setAttribute("aria-selected", String(index === chosen));
 }
 
@@ -102,7 +96,7 @@ function follow() {
 async function show(selection) {
   if (selection.from === "listing" || !model.file) return;
   wanted = selection;
-  if (!isShown("listing")) return;
+  if (!isShown()) return;
   const index = await model.file.lineOf({offset: selection.offset}).catch(() => null);
   if (wanted !== selection) return;
   wanted = null;
@@ -138,31 +132,36 @@ async function fresh({edited}) {
   rows.setCount(count);
 }
 
-export function makeListing() {
-  const panel = addView("code", "listing", "Listing", {shown: () => wanted && show(wanted)});
+// Scrolls to a line without choosing it; none: what is visible is painted anew.
+export function showLine(index) {
+  if (index !== undefined) {
+    cursor = index;
+    rows.scrollTo(cursor);
+  }
+  rows.refresh(cursor);
+}
+
+// edgeOf(line, index) gives what stands before the line: {lead: elements, look: class of the row, said: for the ears}.
+// clicked(target, line) is told of a click after the line was chosen.
+export function makeListing(place, edgeOf, clicked = () => {}) {
+  isShown = place.isShown;
+  edge = edgeOf;
+  place.onShown(() => wanted && show(wanted));
   const host = element("div.fill.listing");
   empty = element("p.empty", {hidden: true});
-  panel.append(host, empty);
+  place.panel.append(host, empty);
   rows = new Rows(host, {height: HEIGHT, label: "Code", paint, onvisible: drawArrows});
   svg = shape("svg", {class: "arrows", "aria-hidden": "true"});
   rows.space.append(svg);
   host.addEventListener("click", event => {
     const index = rows.rowOf(event.target);
     if (index < 0) return;
-    const mark = event.target.closest(".mark");
+    const {target} = event;
     goToLine(index, true);
-    if (mark) toggleBreak(lines.get(index));
+    clicked(target, lines.get(index));
   });
   host.addEventListener("dblclick", follow);
   followCursor(host, rows, {get: () => cursor, set: goToLine, keys: {f: follow}});
   on("open", fresh);
   on("select", show);
-  on("points", () => rows.refresh());
-  on("machine", ({moved} = {}) => {
-    if (moved && machine.line !== null) {
-      cursor = machine.line;
-      rows.scrollTo(machine.line);
-    }
-    rows.refresh(cursor);
-  });
 }

@@ -1,13 +1,12 @@
 // The field tree, fetched as it is opened. Long lists come in groups of 200.
 import {element, hex} from "./dom.js";
 import {on} from "./events.js";
-import {model, select} from "../page/model.js";
+import {model, select} from "./model.js";
 import {Rows} from "./rows.js";
-import {addView, isShown} from "../page/tabs.js";
 import {followCursor} from "./cursor.js";
 
 const GROUP = 200;
-let rows, visible = [], cursor = 0, generation = 0, wanted = null;
+let rows, isShown, visible = [], cursor = 0, generation = 0, wanted = null;
 
 // An item: {node, depth, open, group} where group = {from, count} for a part of a long list.
 const isInner = item => item.group || item.node.total !== undefined || item.node.children !== undefined || !item.node.kind;
@@ -142,7 +141,7 @@ async function reveal({path, offset}) {
 async function follow(selection) {
   if (selection.from === "tree" || !model.file) return;
   wanted = selection;
-  if (!isShown("tree")) return;
+  if (!isShown()) return;
   const place = selection.path ? {path: selection.path}
     : await model.file.place(selection.offset).catch(() => null);
   if (wanted !== selection || !place) return;
@@ -164,10 +163,11 @@ async function fresh() {
   rows.setCount(visible.length);
 }
 
-export function makeTree() {
-  const panel = addView("structure", "tree", "Tree", {shown: () => wanted && follow(wanted)});
+export function makeTree(place) {
   const host = element("div.fill");
-  panel.append(host);
+  place.panel.append(host);
+  place.onShown(() => wanted && follow(wanted));
+  isShown = place.isShown;
   rows = new Rows(host, {height: 22, label: "Fields of the file", role: "tree", paint});
   host.addEventListener("click", event => {
     const index = rows.rowOf(event.target);
