@@ -4,7 +4,7 @@ import {byId, element, fill, hex, plural, tell} from "../views/dom.js";
 import {on} from "../views/events.js";
 import {model, openFile} from "./model.js";
 import {makeGroups, place, showView} from "./tabs.js";
-import {switchTheme} from "./theme.js";
+import {switchTheme} from "../views/theme.js";
 import {command, listenToKeys, showKeys} from "./keys.js";
 import {readLink, readOpened} from "./share.js";
 import {askExample, askPaste, copyLink, listenToFiles, listExamples, pickFile, pickPeer, saveBytes} from "./files.js";

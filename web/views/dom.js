@@ -19,8 +19,21 @@ function add(parent, children) {
   for (const child of children) {
     if (child === undefined || child === null || child === false) continue;
     if (Array.isArray(child)) add(parent, child);
-    else parent.append(child);
+    else parent.append(typeof child === "string" ? visible(child) : child);
   }
+}
+
+// Characters that reorder or hide what stands around them, as their numbers.
+function visible(text) {
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
+    c => `\\u{${hex(c.charCodeAt(0))}}`);
+}
+
+export function svg(tag, attributes, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [key, value] of Object.entries(attributes || {})) made.setAttribute(key, value);
+  add(made, children);
+  return made;
 }
 
 export function fill(parent, ...children) {

@@ -1,13 +1,13 @@
 // The code, one instruction a line, with jumps drawn beside it.
-import {element} from "./dom.js";
+import {element, svg} from "./dom.js";
 import {emit, on} from "./events.js";
 import {model, select} from "./model.js";
 import {Pages, Rows} from "./rows.js";
 import {followCursor} from "./cursor.js";
 import {highlight} from "./syntax.js";
 
-const HEIGHT = 20, PAGE = 256, LANE = 7, LANES = 12;
-let rows, lines, arrows, svg, empty, isShown, edge, cursor = 0, chosen = -1, pcWidth = 4, lanes = 0, wanted = null, generation = 0;
+const HEIGHT = 20, PAGE = 256, LANE = 7, LANES = 32;
+let rows, lines, arrows, picture, empty, isShown, edge, cursor = 0, chosen = -1, pcWidth = 4, lanes = 0, wanted = null, generation = 0;
 
 function paint(row, index) {
   const line = lines?.get(index);
@@ -52,22 +52,16 @@ function drawArrows(first, last, shift) {
     const a = y(arrow.from), b = y(arrow.to), r = Math.min(4, Math.abs(b - a) / 2), s = Math.sign(b - a) || 1;
     // A stub has no column: a short line at each end, up or down to where the other one is.
     const stub = 6 * s;
-    parts.push(shape("path", {class: look, d: arrow.stub
+    parts.push(svg("path", {class: look, d: arrow.stub
       ? `M${right} ${a}h-6v${stub}M${right - 4} ${b}h-2v${-stub}`
       : `M${right} ${a}H${x + r}Q${x} ${a} ${x} ${a + s * r}V${b - s * r}Q${x} ${b} ${x + r} ${b}H${right - 4}`}));
     if (arrow.to >= first && arrow.to < last)
-      parts.push(shape("path", {class: `head ${look}`, d: `M${right + 1} ${b}l-6 -3.5v7z`}));
+      parts.push(svg("path", {class: `head ${look}`, d: `M${right + 1} ${b}l-6 -3.5v7z`}));
   }
-  svg.setAttribute("width", String(right + 2));
-  svg.setAttribute("height", String((last - first) * HEIGHT));
-  svg.style.transform = `translateY(${first * HEIGHT + shift}px)`;
-  svg.replaceChildren(...parts);
-}
-
-function shape(name, attributes) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
+  picture.setAttribute("width", String(right + 2));
+  picture.setAttribute("height", String((last - first) * HEIGHT));
+  picture.style.transform = `translateY(${first * HEIGHT + shift}px)`;
+  picture.replaceChildren(...parts);
 }
 
 // ---- moving ----
@@ -78,6 +72,7 @@ export async function goToLine(index, act = false, place = "near") {
   cursor = chosen = Math.max(0, Math.min(rows.count - 1, index));
   rows.scrollTo(cursor, place);
   rows.refresh(cursor);
+  emit("line", cursor);
   const at = cursor, line = act ? await lines.wait(at) : null;
   if (at === cursor && line?.offset !== undefined) select(line.offset, line.size, "listing");
 }
@@ -89,7 +84,7 @@ export const cursorLine = () => cursor;
 function follow() {
   const found = [];
   for (const page of arrows?.pages.values() || [])
-    for (const arrow of page) if (arrow.from === cursor) found.push(arrow.to);
+    for (const arrow of page) if (arrow.from === cursor && arrow.to < rows.count) found.push(arrow.to);
   if (found.length) goToLine(found[0], true);
 }
 
@@ -151,8 +146,8 @@ export function makeListing(place, edgeOf, clicked = () => {}) {
   empty = element("p.empty", {hidden: true});
   place.panel.append(host, empty);
   rows = new Rows(host, {height: HEIGHT, label: "Code", paint, onvisible: drawArrows});
-  svg = shape("svg", {class: "arrows", "aria-hidden": "true"});
-  rows.space.append(svg);
+  picture = svg("svg", {class: "arrows", "aria-hidden": "true"});
+  rows.space.append(picture);
   host.addEventListener("click", event => {
     const index = rows.rowOf(event.target);
     if (index < 0) return;

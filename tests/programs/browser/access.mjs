@@ -94,7 +94,7 @@ export default ({start, kernel}) => {
       await page.click("#tab-findings");
       await page.click(".hex-row .b[data-at='32']");
       await until(page, async () => (await page.$(".finding.on")) !== null, "the finding of the byte");
-      equal(await selectedHex(page), "ff", "the byte");
+      await until(page, async () => (await selectedHex(page)) === "ff", "the byte");
       await close(page);
     },
 

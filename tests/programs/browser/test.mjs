@@ -89,13 +89,13 @@ const tests = {
     await until(page, async () => (await hexText(page)) === bytes.toString("hex"), "the bytes");
     await page.click(".tree-row:has-text('code') .fold");
     await page.click(".tree-row:has-text('insn[1]')");
-    equal(await selectedHex(page), bytes.subarray(32, 48).toString("hex"), "an instruction selected in the tree");
+    await until(page, async () => (await selectedHex(page)) === bytes.subarray(32, 48).toString("hex"), "an instruction selected in the tree");
     await until(page, async () => (await page.textContent(".line.on .code")).includes("0x10008"), "its line in the listing");
     await page.click(".line:has-text('SLEEP')");
     await until(page, async () => (await selectedHex(page)) === bytes.subarray(80, 96).toString("hex"), "bytes of a line");
     await page.click(".hex-row .b[data-at='8']");
     await until(page, async () => (await page.textContent(".tree-row.here")).includes("entryOffset"), "the field of a byte");
-    equal(await selectedHex(page), "10000000", "the whole field");
+    await until(page, async () => (await selectedHex(page)) === "10000000", "the whole field");
     await close(page);
   },
 
