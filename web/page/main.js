@@ -1,6 +1,6 @@
 // The start: loads the library, makes the views, opens what the page was given.
 import {load} from "../penta.js";
-import {byId, element, fill, hex, plural, tell} from "../views/dom.js";
+import {byId, element, fill, plural, tell} from "../views/dom.js";
 import {on} from "../views/events.js";
 import {model, openFile} from "./model.js";
 import {makeGroups, place, showView} from "./tabs.js";
@@ -8,6 +8,7 @@ import {switchTheme} from "../views/theme.js";
 import {command, listenToKeys, showKeys} from "./keys.js";
 import {readLink, readOpened} from "./share.js";
 import {askExample, askPaste, copyLink, listenToFiles, listExamples, pickFile, pickPeer, saveBytes} from "./files.js";
+import {showPlaceIn} from "../views/place.js";
 import {makeTree} from "../views/tree.js";
 import {makeInfo} from "./info.js";
 import {makeFindings, moveFinding} from "../views/findings.js";
@@ -113,14 +114,6 @@ function prepareMachines() {
   setTimeout(() => model.penta.prepare().catch(() => {}), 500);
 }
 
-async function showPlace(selection) {
-  const text = `offset 0x${hex(selection.offset)} · ${plural(selection.size, "byte")}`;
-  byId("place").textContent = selection.path ? `${selection.path} · ${text}` : text;
-  if (selection.path || !model.file) return;
-  const place = await model.file.place(selection.offset).catch(() => null);
-  if (place && model.selection === selection) byId("place").textContent = `${place.path} · ${text}`;
-}
-
 async function openGiven() {
   const given = readOpened() || await readLink();
   if (given) await openFile(given);
@@ -135,7 +128,7 @@ async function start() {
   listenToFiles();
   on("open", showOpened);
   on("open", prepareMachines);
-  on("select", showPlace);
+  showPlaceIn(byId("place"));
   on("goToLine", line => {
     showView("listing");
     goToLine(line, true);

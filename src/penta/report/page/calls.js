@@ -1,4 +1,8 @@
 /* Who calls whom: all functions of a small program, or one with those that call it and those that it calls. */
+import {element, plural, svg} from "../../../../web/views/dom.js";
+import {grouped} from "./common.js";
+import {code} from "./data.js";
+import {openView} from "./tabs.js";
 
 const CALLS_MOST = 80;
 const callView = { focus: -1 };
@@ -118,10 +122,10 @@ function chooseFunction(f) {
   const about = callView.about;
   about.replaceChildren();
   if (f >= 0)
-    about.append(el("button", { class: "link", onclick: () => openView("listing", code.functions[f][1]) },
+    about.append(element("button", { class: "link", onclick: () => openView("listing", code.functions[f][1]) },
       `listing of ${code.functions[f][0]}`), "  ");
   if (f >= 0 && code.functions.length <= CALLS_MOST)
-    about.append(el("button", { class: "link", onclick: () => chooseFunction(-1) }, "all functions"), "  ");
+    about.append(element("button", { class: "link", onclick: () => chooseFunction(-1) }, "all functions"), "  ");
   const unknown = code.calls.filter(([caller, callee]) => callee < 0 && (f < 0 || caller === f))
     .reduce((sum, [, , times]) => sum + times, 0);
   if (count < code.functions.length)
@@ -129,18 +133,18 @@ function chooseFunction(f) {
   if (unknown) about.append(`${plural(unknown, "call")} to where a value decides ${unknown === 1 ? "is" : "are"} not drawn.`);
 }
 
-function showCalls(section) {
+export function showCalls(section) {
   section.className = "full";
-  const choose = el("input", { placeholder: "function", "aria-label": "function", size: 28 });
+  const choose = element("input", { placeholder: "function", "aria-label": "function", size: 28 });
   choose.setAttribute("list", "call-names");
   choose.addEventListener("change", () => {
     const f = code.functions.findIndex(([name]) => name === choose.value);
     if (f >= 0) chooseFunction(f);
   });
-  const names = el("datalist", { id: "call-names" }, ...code.functions.slice(0, 5000).map(([name]) => el("option", { value: name })));
-  callView.about = el("span");
-  callView.box = el("div", { class: "picture" });
-  section.append(el("div", { class: "bar" }, choose, names, callView.about), callView.box);
+  const names = element("datalist", { id: "call-names" }, ...code.functions.slice(0, 5000).map(([name]) => element("option", { value: name })));
+  callView.about = element("span");
+  callView.box = element("div", { class: "picture" });
+  section.append(element("div", { class: "bar" }, choose, names, callView.about), callView.box);
   const calls = code.functions.map(() => 0);
   for (const [caller, callee] of code.calls) if (callee >= 0) calls[caller]++;
   chooseFunction(code.functions.length > CALLS_MOST ? calls.indexOf(Math.max(...calls)) : -1);

@@ -1,4 +1,8 @@
 /* Where the time went: call paths as a flame graph, and a table by function. */
+import {element} from "../../../../web/views/dom.js";
+import {colourOf, grouped, percent, table} from "./common.js";
+import {code, data} from "./data.js";
+import {openView} from "./tabs.js";
 
 function callPaths() {
   const root = { name: "all", self: 0, total: 0, children: new Map(), depth: 0 };
@@ -43,7 +47,7 @@ function drawFlame(box, root, focus, choose) {
   let deepest = 0;
   const bar = (node, left, width) => {
     deepest = Math.max(deepest, node.depth);
-    const div = el("div", { title: `${node.name}: ${grouped(node.total)} of ${grouped(root.total)} (${percent(node.total, root.total)}), itself ${grouped(node.self)}`,
+    const div = element("div", { title: `${node.name}: ${grouped(node.total)} of ${grouped(root.total)} (${percent(node.total, root.total)}), itself ${grouped(node.self)}`,
       onclick: () => choose(node) }, width > 3 ? node.name : "");
     Object.assign(div.style, { left: `${left}%`, width: `${width}%`, top: `${node.depth * 20}px`, background: colourOf(node.name, 65) });
     box.append(div);
@@ -63,15 +67,15 @@ function drawFlame(box, root, focus, choose) {
   box.style.height = `${(deepest + 1) * 20 + 4}px`;
 }
 
-function showProfile(section) {
-  const root = callPaths(), box = el("div", { class: "flame" });
+export function showProfile(section) {
+  const root = callPaths(), box = element("div", { class: "flame" });
   const choose = (node) => drawFlame(box, root, node, choose);
   const link = (row) => {
     const f = code.functions.find(([name]) => name === row.name);
-    return f ? el("button", { class: "link mono", onclick: () => openView("listing", f[1]) }, row.name) : row.name;
+    return f ? element("button", { class: "link mono", onclick: () => openView("listing", f[1]) }, row.name) : row.name;
   };
-  section.append(el("p", {}, `${grouped(root.total)} in all. A click on a function zooms, a click on one above it zooms out.`), box,
-    el("h2", {}, "By function"), table(byFunction(root), [
+  section.append(element("p", {}, `${grouped(root.total)} in all. A click on a function zooms, a click on one above it zooms out.`), box,
+    element("h2", {}, "By function"), table(byFunction(root), [
       ["function", link, false, (row) => row.name],
       ["itself", (row) => grouped(row.self), true, (row) => row.self],
       ["share", (row) => percent(row.self, root.total), true, (row) => row.self],

@@ -1,4 +1,8 @@
 /* What takes the bytes, as areas: the parts of the file, or the functions and data in it. */
+import {element, plural} from "../../../../web/views/dom.js";
+import {colourOf, grouped, percent} from "./common.js";
+import {code, data} from "./data.js";
+import {openView} from "./tabs.js";
 
 /* Rows of areas next to each other, as square as they can be (squarified treemap). */
 function squarify(items, x, y, width, height, place) {
@@ -52,7 +56,7 @@ function drawMap(box, items, all, inside) {
   box.replaceChildren();
   const place = (parent, depth) => (item, x, y, width, height) => {
     if (width < 3 || height < 3) return;
-    const area = el("div", { title: `${item.name}: ${plural(item.size, "byte")}, ${percent(item.size, all)}` });
+    const area = element("div", { title: `${item.name}: ${plural(item.size, "byte")}, ${percent(item.size, all)}` });
     Object.assign(area.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px`,
       background: colourOf(item.name, depth ? 35 : 50) });
     if (width > 40 && height > 17) area.append(width > 120 ? `${item.name}  ${grouped(item.size)}` : item.name);
@@ -72,9 +76,9 @@ function drawMap(box, items, all, inside) {
   squarify(items, 0, 0, box.clientWidth, box.clientHeight, place(box, 0));
 }
 
-function showSizes(section) {
+export function showSizes(section) {
   section.className = "full";
-  const box = el("div", { class: "map" }), trail = el("span"), state = { way: [data.tree], code: false };
+  const box = element("div", { class: "map" }), trail = element("span"), state = { way: [data.tree], code: false };
   const codeItems = () => gathered([
     ...code.functions.map(([name, row, , size]) => ({ name, size, row })),
     ...data.sizes.filter(([kind]) => kind === "data").map(([, name, size]) => ({ name, size: Number(size) })),
@@ -89,14 +93,14 @@ function showSizes(section) {
       return;
     }
     state.way.forEach((step, i) => trail.append(i ? " / " : "",
-      el("button", { class: "link", onclick: () => { state.way.length = i + 1; draw(); } }, i ? step.n : "file")));
+      element("button", { class: "link", onclick: () => { state.way.length = i + 1; draw(); } }, i ? step.n : "file")));
     drawMap(box, treeItems(node), data.size, (next) => { state.way.push(next); draw(); });
   };
-  const what = el("button", { onclick: () => {
+  const what = element("button", { onclick: () => {
     state.code = !state.code;
     what.textContent = state.code ? "by parts of the file" : "by function and data";
     draw();
   } }, "by function and data");
-  section.append(el("div", { class: "bar" }, code.functions.length ? what : "", trail), box);
+  section.append(element("div", { class: "bar" }, code.functions.length ? what : "", trail), box);
   new ResizeObserver(draw).observe(box);
 }
