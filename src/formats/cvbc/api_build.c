@@ -413,7 +413,9 @@ bool penta_cvbc_builder_compile(penta_cvbc_builder *b, penta_bytes text, const c
                                 bool portable, bool strip, penta_report *report, void *user)
 {
     struct findings f = {.rules = cvbc_rules, .report = report, .user = user};
-    struct cvbc_compilation how = {.portable = portable, .strip = strip, .file = file};
+    char folder[CVBC_FOLDER_BYTES];
+    struct cvbc_compilation how = {
+        .portable = portable, .strip = strip, .file = file, .folder = cvbc_folder(file, folder)};
     b->debug.out.size = 0;
     bool ok = cvbc_compile(text, &how, &b->b, &b->debug, &f);
     if (strip) b->debug.out.size = 0;
@@ -568,9 +570,11 @@ bool penta_cvbc_compile(penta_bytes source, const char *name, const penta_option
         .rules = cvbc_rules, .report = report, .user = user, .work = flag_work_begin(&work, stop)};
     struct cvbc_creation made = {0};
     struct writer debug = {0};
+    char folder[CVBC_FOLDER_BYTES];
     struct cvbc_compilation how = {.portable = option_text(options, count, "portable") != NULL,
                                    .strip = option_text(options, count, "strip") != NULL,
-                                   .file = name};
+                                   .file = name,
+                                   .folder = cvbc_folder(name, folder)};
     bool pins[256] = {false};
     if (declared_pins(options, count, pins)) how.pins = pins;
     bool ok = options_check(options, count, cvbc_driver.options, OPTION_CREATE, err) &&

@@ -1,20 +1,19 @@
-/* The compiler as a whole: words, errors, code, and the file that is made of them. Code goes to three buffers
- * (arrays, initialisers, functions), which are joined at the end, when their sizes are known. */
+/* The compiler as a whole: words, errors, and the order of its phases. Every phase goes on after an error, so that one
+ * run tells all of them; code is made only of a tree without errors. */
 #include "cvbc/compile/compile.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/array.h"
 #include "base/bytes.h"
 #include "base/long_work.h"
+#include "base/suggest.h"
 #include "cvbc/compile/compiler.h"
-#include "cvbc/compile/preprocess.h"
-#include "penta/penta.h"
+#include "cvbc/compile/text/preprocess.h"
 
-enum { NESTING_MAX = 200, ERRORS_MAX = 20 };
+enum { NESTING_MAX = 200 };
 
-/* ---- functions of compiler.h ---- */
+/* ---- words ---- */
 
 const struct word *compiler_word(const struct compiler *c) { return &c->words.at[c->pos]; }
 
@@ -23,35 +22,86 @@ bool compiler_is(const struct compiler *c, const char *name)
     return word_is(&c->words, compiler_word(c), name);
 }
 
+bool compiler_sees(const struct compiler *c, uint32_t sign)
+{
+    const struct word *w = compiler_word(c);
+    return w->kind == WORD_SIGN && w->value == sign;
+}
+
+bool compiler_accept(struct compiler *c, uint32_t sign)
+{
+    if (!compiler_sees(c, sign)) return false;
+    c->pos++;
+    return true;
+}
+
+bool compiler_expect(struct compiler *c, uint32_t sign, const char *what)
+{
+    if (compiler_accept(c, sign)) return true;
+    /* What is missing after the end of a line is told there, as C compilers do. */
+    const struct word *w = compiler_word(c), *before = w - (c->pos > 0);
+    bool ended = sign == ';' && c->pos && before->line && before->line < w->line;
+    uint32_t offset = ended ? before->offset + before->size : w->offset;
+    return compiler_error(c, BASE_SYNTAX, offset, "expected %s%s%.*s%s", what,
+                          ended || w->kind == WORD_END ? "" : " before '",
+                          ended || w->kind == WORD_END ? 0 : (int)(w->size > 30 ? 30 : w->size),
+                          (const char *)c->words.text.data + w->offset,
+                          ended || w->kind == WORD_END ? "" : "'");
+}
+
 penta_bytes compiler_text(const struct compiler *c, const struct word *w)
 {
     return bytes_slice(c->words.text, w->offset, w->size);
 }
 
-bool compiler_accept(struct compiler *c, uint32_t sign)
+/* ---- errors and limits ---- */
+
+static void compiler_report(struct compiler *c, penta_error *err)
 {
-    const struct word *w = compiler_word(c);
-    if (w->kind != WORD_SIGN || w->value != sign) return false;
-    c->pos++;
-    return true;
+    if (c->errors++ < ERRORS_MAX) findings_pass(c->findings, err);
 }
 
 bool compiler_error(struct compiler *c, uint32_t code, uint32_t offset, const char *format, ...)
 {
     penta_error err = {.code = code, .offset = offset};
-    if (offset > c->source_size) err.offset = c->source_size; /* the error is in the library */
     va_list args;
     va_start(args, format);
     vsnprintf(err.message, sizeof err.message, format, args);
     va_end(args);
-    if (c->errors++ < ERRORS_MAX) findings_pass(c->findings, &err);
+    compiler_report(c, &err);
     return false;
 }
 
-bool compiler_expect(struct compiler *c, uint32_t sign, const char *what)
+/* Offers a name for "did you mean". Names that begin with __ belong to the library. */
+static void compiler_offer(struct compiler *c, struct suggest *near, penta_bytes name)
 {
-    return compiler_accept(c, sign) ||
-           compiler_error(c, BASE_SYNTAX, compiler_word(c)->offset, "expected %s", what);
+    char text[64];
+    penta_error err = {0};
+    if (name.size >= sizeof text || (name.size > 1 && !memcmp(name.data, "__", 2))) return;
+    snprintf(text, sizeof text, "%.*s", (int)name.size, (const char *)name.data);
+    const char *best = near->best;
+    suggest_offer(near, text);
+    if (near->best == text) near->best = arena_copy(&c->arena, bytes_of(text), &err);
+    if (!near->best) near->best = best;
+}
+
+bool compiler_unknown(struct compiler *c, const struct word *name, const char *what, bool is_type)
+{
+    penta_error err = {.code = BASE_NAME_UNKNOWN, .offset = name->offset};
+    struct suggest near = {.word = compiler_text(c, name)};
+    for (size_t i = 0; i < c->symbol_count; i++) {
+        const struct symbol *s = c->symbols[i];
+        bool fits = s->kind == SYMBOL_TYPE ? is_type : !is_type && s->kind != SYMBOL_WRONG;
+        if (!s->hidden && fits) compiler_offer(c, &near, s->name);
+    }
+    for (size_t i = 0; !is_type && i < c->found_count; i++)
+        compiler_offer(c, &near, c->found[i].name);
+    for (const char *const *k = compiler_call_names; !is_type && *k; k++) suggest_offer(&near, *k);
+    if (is_type) compiler_type_words(&near);
+    snprintf(err.message, sizeof err.message, "'%.*s' is not %s", WORD_ARG(c, name), what);
+    if (near.best) snprintf(err.note, sizeof err.note, "did you mean '%s'?", near.best);
+    compiler_report(c, &err);
+    return false;
 }
 
 bool compiler_over(struct compiler *c)
@@ -76,327 +126,183 @@ void compiler_leave(struct compiler *c) { c->nesting--; }
 bool compiler_no_memory(struct compiler *c)
 {
     c->failed = true;
+    c->errors = ERRORS_MAX; /* ends the work */
     return false;
 }
-size_t compiler_emit(struct compiler *c, uint8_t opcode, uint8_t flags, uint16_t immediate,
-                     enum reloc reloc)
+
+void *compiler_new(struct compiler *c, size_t size)
 {
-    struct buffer *b = c->out;
-    if (b->count > UINT16_MAX ||
-        !COMPILER_GROW(c, b->at, b->count, b->capacity)) { /* the end reports it */
-        c->failed |= b->count <= UINT16_MAX;
-        return 0;
+    penta_error err = {0};
+    void *made = arena_alloc(&c->arena, 1, size, &err);
+    if (made) return made;
+    compiler_no_memory(c);
+    memset(&c->spare, 0, sizeof c->spare);
+    return &c->spare;
+}
+
+void *compiler_array(struct compiler *c, size_t count, size_t size)
+{
+    penta_error err = {0};
+    void *made = arena_alloc(&c->arena, count, size, &err);
+    if (!made) compiler_no_memory(c);
+    return made;
+}
+
+/* ---- the phases ---- */
+
+/* Reads the words of a part of the text and adds them. `line`: whether they count as lines of the sketch. */
+static bool compile_scan(struct compiler *c, struct words *all, size_t *capacity, size_t offset,
+                         size_t size, bool line, penta_error *err)
+{
+    struct words part = {0};
+    penta_bytes text = bytes_slice(writer_view(&c->sources.text), offset, size);
+    bool ok = words_scan(text, (uint32_t)offset, &part, c->findings, err);
+    for (size_t i = 0; ok && i < part.count; i++) {
+        ok = ARRAY_GROW(all->at, *capacity, all->count, err);
+        if (!ok) break;
+        all->at[all->count] = part.at[i];
+        if (!line) all->at[all->count].line = 0;
+        all->count++;
     }
-    const struct word *w = &c->words.at[c->pos ? c->pos - 1 : 0];
-    b->at[b->count] = (struct emitted){opcode, flags, (uint8_t)reloc, immediate, w->line};
-    return b->count++;
+    if (!all->lines) all->lines = part.lines;
+    free(part.at);
+    return ok;
 }
 
-void compiler_op(struct compiler *c, uint8_t opcode, uint16_t immediate)
+/* Reads the words of the sketch, of each of its headers, and of the library, with an end mark after each. */
+static bool compile_read(struct compiler *c, penta_error *err)
 {
-    const struct cvbc_op_info *info = &cvbc_ops[opcode];
-    compiler_emit(c, opcode, 0, immediate, RELOC_NONE);
-    c->depth += info->pushes - info->pops;
-}
-
-size_t compiler_jump(struct compiler *c, uint8_t opcode, size_t to)
-{
-    size_t at = compiler_emit(c, opcode, 0, (uint16_t)to, RELOC_BUFFER);
-    c->depth -= cvbc_ops[opcode].pops;
-    return at;
-}
-
-void compiler_patch(struct compiler *c, size_t at)
-{
-    if (at < c->out->count) c->out->at[at].immediate = (uint16_t)c->out->count;
-}
-
-const struct symbol *compiler_find(const struct compiler *c, const struct word *name)
-{
-    penta_bytes text = compiler_text(c, name);
-    const struct name_index *x = &c->symbol_names;
-    for (uint32_t i = name_index_first(x, text); i; i = x->older[i - 1]) {
-        const struct symbol *s = &c->symbols[i - 1];
-        if (!s->hidden && bytes_equal(s->name, text)) return s;
+    struct sources *s = &c->sources;
+    struct words all = {0};
+    size_t capacity = 0;
+    c->source_size = (uint32_t)s->text.out.size;
+    size_t library = s->text.out.size;
+    writer_text(&s->text, cvbc_library_base);
+    writer_text(&s->text, cvbc_library_float);
+    writer_text(&s->text, cvbc_library_string);
+    if (!writer_ok(&s->text, err)) return false;
+    bool ok = true;
+    for (size_t i = 0; ok && i < s->count; i++) {
+        s->at[i].word = all.count;
+        ok = compile_scan(c, &all, &capacity, s->at[i].offset, s->at[i].size, !i, err);
     }
-    return NULL;
+    size_t first = all.count;
+    ok = ok && compile_scan(c, &all, &capacity, library, s->text.out.size - library, false, err);
+    all.text = writer_view(&s->text);
+    ok = ok && words_preprocess(&all, s, first, &c->words, &c->library, c->findings, err);
+    free(all.at);
+    return ok;
 }
 
-int32_t compiler_string(struct compiler *c, penta_bytes text)
-{
-    enum { LOOK_BACK = 256 }; /* equal texts share a string when the search for one is short */
-    for (size_t i = c->string_count; i-- > 0 && c->string_count - i <= LOOK_BACK;)
-        if (c->strings[i].size == text.size &&
-            (!text.size || !memcmp(c->strings[i].data, text.data, text.size)))
-            return (int32_t)i;
-    if (c->string_count > UINT16_MAX ||
-        !COMPILER_GROW(c, c->strings, c->string_count, c->string_capacity))
-        return -1;
-    c->strings[c->string_count] = text;
-    return (int32_t)c->string_count++;
-}
-
-/* ---- joining ---- */
-
-static const struct function *function_named(const struct compiler *c, const char *name)
-{
-    for (size_t i = 0; i < c->function_count; i++)
-        if (c->functions[i].defined && c->functions[i].name.size == strlen(name) &&
-            !memcmp(c->functions[i].name.data, name, strlen(name)))
-            return &c->functions[i];
-    return NULL;
-}
-
-static void call_entry(struct compiler *c, const struct function *f)
-{
-    if (f->result.bits) compiler_emit(c, CVBC_OP_PUSH, 0, 0, RELOC_NONE);
-    if (f->parameters) compiler_error(c, BASE_SYNTAX, f->offset, "it is called without arguments");
-    compiler_emit(c, CVBC_OP_CALL, 0, (uint16_t)(f - c->functions), RELOC_FUNCTION);
-}
-
-static void start_up(struct compiler *c)
-{
-    const struct function *main = function_named(c, "main"), *setup = function_named(c, "setup");
-    const struct function *loop = function_named(c, "loop");
-    c->out = &c->init;
-    if (!main && !setup) {
-        compiler_error(c, BASE_NAME_UNKNOWN, 0, "neither main nor setup is defined");
-        return;
-    }
-    call_entry(c, main ? main : setup);
-    if (main || !loop) {
-        compiler_emit(c, CVBC_OP_HALT, 0, 0, RELOC_NONE);
-        return;
-    }
-    size_t again = c->init.count;
-    call_entry(c, loop);
-    if (loop->result.bits) compiler_emit(c, CVBC_OP_POP, 0, 0, RELOC_NONE);
-    compiler_emit(c, CVBC_OP_JMP, 0, (uint16_t)again, RELOC_BUFFER);
-}
-
-static void compile_join(struct compiler *c, const struct buffer *part, size_t base, size_t body,
-                         struct cvbc_build *b)
-{
-    for (size_t i = 0; i < part->count; i++) {
-        const struct emitted *e = &part->at[i];
-        size_t target = e->immediate;
-        if (e->reloc == RELOC_BUFFER) target += base;
-        if (e->reloc == RELOC_FUNCTION) {
-            const struct function *f = &c->functions[e->immediate];
-            if (!f->defined)
-                compiler_error(c, BASE_NAME_UNKNOWN, f->offset,
-                               "the function is called, but not defined");
-            target = body + f->entry;
-        }
-        cvbc_build_inst(b, e->opcode, e->flags, (uint16_t)target);
-    }
-}
-
-/* ---- debug tables ---- */
-
-static void debug_lines(struct cvbc_debug_rows *rows, const struct buffer *part, size_t base,
-                        uint32_t *last)
-{
-    for (size_t i = 0; i < part->count; i++) {
-        if (!part->at[i].line || part->at[i].line == *last) continue;
-        *last = part->at[i].line;
-        cvbc_debug_line(rows, (uint16_t)(base + i), 0, *last);
-    }
-}
-
-static void debug_variable(struct cvbc_debug_rows *rows, const struct symbol *s, size_t body)
-{
-    enum { GLOBAL = 1, STACK, ARRAY, INT32 = 1 };
-    bool local = s->kind == SYMBOL_LOCAL, is_array = s->kind == SYMBOL_ARRAY;
-    if (!local) cvbc_debug_symbol(rows, s->name, is_array ? 3 : 2, (uint32_t)s->place);
-    cvbc_debug_variable(
-        rows, s->name,
-        (struct cvbc_variable){.storage = local      ? STACK
-                                          : is_array ? ARRAY
-                                                     : GLOBAL,
-                               .type = INT32,
-                               .slot = (uint16_t)s->place,
-                               .first = local ? (uint16_t)(body + s->first) : 0,
-                               .last = local ? (uint16_t)(body + s->last) : UINT16_MAX,
-                               .elements = is_array ? s->elements : 1});
-}
-
-static void debug_tables(const struct compiler *c, const char *file, size_t body,
-                         struct writer *out)
-{
-    struct cvbc_debug_rows rows = {0};
-    const char *slash = file ? strrchr(file, '/') : NULL;
-    penta_bytes name = bytes_of(slash ? slash + 1 : file ? file : "-");
-    cvbc_debug_symbol(&rows, bytes_slice(name, 0, UINT16_MAX), 5, 0);
-    for (size_t i = 0; i < c->function_count; i++)
-        if (c->functions[i].defined && c->functions[i].name.size <= UINT16_MAX)
-            cvbc_debug_symbol(&rows, c->functions[i].name, 1,
-                              (uint32_t)(body + c->functions[i].entry));
-    for (size_t i = 0; i < c->symbol_count; i++)
-        if (c->symbols[i].kind <= SYMBOL_LOCAL && c->symbols[i].name.size <= UINT16_MAX)
-            debug_variable(&rows, &c->symbols[i], body);
-    uint32_t last = 0;
-    debug_lines(&rows, &c->arrays, 0, &last);
-    debug_lines(&rows, &c->init, c->arrays.count, &last);
-    debug_lines(&rows, &c->body, body, &last);
-    cvbc_debug_put(&rows, out);
-    cvbc_debug_free(&rows);
-}
-
-/* ---- hints ---- */
-
-static void write_hint(struct cvbc_build *b, unsigned type, unsigned priority, int factor,
-                       size_t first, size_t last)
-{
-    uint8_t bytes[5];
-    struct writer data = writer_into(bytes, sizeof bytes);
-    if (factor >= 0) writer_uint(&data, (uint64_t)factor, 1);
-    writer_uint(&data, first, 2);
-    writer_uint(&data, last, 2);
-    cvbc_build_hint(b, type, priority, writer_view(&data));
-}
-
-/* Adds hints: loops and the function loop() are hot, code that runs once before them is cold, and a loop whose
- * number of rounds is known gets that number. */
-static void compile_hints(const struct compiler *c, size_t body, struct cvbc_build *b)
-{
-    enum { HOT = 1, COLD = 2, UNROLL = 3, HINTS_MAX = 1000, ROUNDS_MAX = 255 };
-    if (body) write_hint(b, COLD, 64, -1, 0, body - 1);
-    for (size_t i = 0; i < c->function_count; i++) {
-        const struct function *f = &c->functions[i];
-        if (f->defined && bytes_equal(f->name, bytes_of("loop")) && f->end > f->entry)
-            write_hint(b, HOT, 128, -1, body + f->entry, body + f->end - 1);
-    }
-    for (size_t i = 0; i < c->loop_count && i < HINTS_MAX; i++) {
-        const struct region *r = &c->loops[i];
-        write_hint(b, HOT, 200, -1, body + r->first, body + r->last);
-        if (r->rounds && r->rounds <= ROUNDS_MAX)
-            write_hint(b, UNROLL, 100, (int)r->rounds, body + r->first, body + r->last);
-    }
-}
-
-/* ---- a file ---- */
-
-static void compile_identify(const struct compiler *c, const struct cvbc_compilation *how,
-                             struct cvbc_build *b)
-{
-    uint8_t digest[32];
-    struct writer id = {0};
-    writer_print(&id, "penta %s%c%s%s%c", PENTA_VERSION_TEXT, 0, how->portable ? "portable " : "",
-                 how->strip ? "strip" : "", 0);
-    cvbc_digest(writer_view(&id), digest);
-    writer_free(&id);
-    memcpy(b->core.build_fingerprint, digest, 8);
-    cvbc_digest(bytes_slice(c->words.text, 0, c->source_size), b->source_sha256);
-    memcpy(b->core.source_tree_hash, b->source_sha256, 8);
-    b->core.source_language = 1;
-    b->core.source_file_count = 1;
-    b->core.source_lines_total = c->words.lines;
-    const unsigned v[3] = {PENTA_VERSION_MAJOR, PENTA_VERSION_MINOR, PENTA_VERSION_PATCH};
-    for (int i = 0; i < 3; i++)
-        b->core.compiler_version =
-            b->core.compiler_version << 8 | (v[i] / 10 % 10 * 16 + v[i] % 10);
-}
-
-/* Compiles the functions of the library that are called, also by other functions of the library. */
+/* Parses the functions of the library that are wanted, also by other functions of the library. */
 static void compile_library(struct compiler *c)
 {
-    for (bool more = true; more && !c->errors;) {
-        more = false;
-        for (size_t i = 0; i < c->function_count && !c->errors; i++) {
-            struct function *f = &c->functions[i];
-            if (!f->library || !f->called || f->defined) continue;
-            more = true;
-            compiler_library_function(c, f);
-        }
+    for (size_t i = 0; i < c->function_count && !c->errors; i++) {
+        struct function *f = c->functions[i];
+        if (!f->library || f->body) continue;
+        compiler_function_at(c, f->word, true);
     }
 }
 
-static void compile_sketch(struct compiler *c, const struct cvbc_compilation *how,
-                           struct cvbc_build *b, struct writer *debug)
+/* Every function that is called must be there. */
+static void compile_complete(struct compiler *c)
 {
-    compiler_find_functions(c, 0, false);
-    compiler_find_functions(c, c->library, true);
+    for (size_t i = 0; i < c->function_count; i++) {
+        const struct function *f = c->functions[i];
+        if (f->wanted && !f->body && !f->library)
+            compiler_error(c, BASE_NAME_UNKNOWN, f->offset,
+                           "'%.*s' is used, but not defined: only declared",
+                           BYTES_ARG(f->name, 40));
+    }
+}
+
+static void compile_sketch(struct compiler *c, struct cvbc_build *b, struct writer *debug)
+{
+    scope_find_functions(c, 0, false);
+    scope_find_functions(c, c->library, true);
     while (compiler_word(c)->kind != WORD_END && c->errors < ERRORS_MAX) {
         size_t before = c->pos;
         c->inside = NULL;
-        c->out = &c->init;
-        c->depth = 0;
         if (compiler_top_level(c)) continue;
         compiler_recover(c);
         if (c->pos == before || compiler_accept(c, '}')) c->pos += c->pos == before;
     }
+    c->inside = NULL;
+    compile_complete(c);
+    compiler_start(c);
     compile_library(c);
-    start_up(c);
-    size_t base = c->arrays.count, body = base + c->init.count;
-    if (body + c->body.count > UINT16_MAX)
-        compiler_error(c, CVBC_LIMIT, 0, "the program has more than 65535 instructions");
+    if (!c->errors && !c->findings->errors) compiler_layout(c);
     if (c->errors || c->findings->errors || compiler_over(c)) return;
-    compile_join(c, &c->arrays, 0, body, b);
-    compile_join(c, &c->init, base, body, b);
-    compile_join(c, &c->body, body, body, b);
-    for (size_t i = 0; i < c->string_count; i++) cvbc_build_string(b, c->strings[i]);
-    debug_tables(c, how->file, body, debug);
-    compile_hints(c, body, b);
-    compile_identify(c, how, b);
+    compiler_output(c, b, debug);
 }
 
-/* Reads the words of the program and, after an end mark, those of the library. */
-static bool read_words(struct compiler *c, penta_bytes source, struct writer *text,
-                       penta_error *err)
+const char *cvbc_folder(const char *file, char folder[CVBC_FOLDER_BYTES])
 {
-    struct words all, more;
-    writer_bytes(text, source.data, source.size);
-    writer_char(text, '\n');
-    size_t library = text->out.size;
-    writer_text(text, cvbc_library);
-    if (!writer_ok(text, err)) return false;
-    penta_bytes both = writer_view(text);
-    bool ok = words_scan(source, &all, c->findings, err);
-    size_t first = all.count, capacity = all.count;
-    bool scanned = ok && words_scan(bytes_slice(both, library, both.size), &more, c->findings, err);
-    for (size_t i = 0; scanned && i < more.count; i++) {
-        scanned = ARRAY_GROW(all.at, capacity, all.count, err);
-        if (!scanned) break;
-        all.at[all.count] = more.at[i];
-        all.at[all.count].offset += (uint32_t)library;
-        all.at[all.count++].line = 0;
-    }
-    if (ok) free(more.at);
-    all.text = both;
-    ok = scanned && words_preprocess(&all, first, &c->words, &c->library, c->findings, err);
-    free(all.at);
-    return ok;
+    const char *slash = file ? strrchr(file, '/') : NULL;
+    size_t size = slash ? (size_t)(slash - file) : 1;
+    if (size + 1 > CVBC_FOLDER_BYTES) return NULL;
+    memcpy(folder, slash ? file : ".", size);
+    folder[size] = 0;
+    return folder;
+}
+
+/* Errors in a header are told at the line that includes it. */
+static void compile_placed(void *user, const penta_error *finding)
+{
+    struct compiler *c = user;
+    penta_error err = *finding;
+    sources_place(&c->sources, &err);
+    findings_pass(c->told, &err);
+}
+
+static void compile_text(struct compiler *c, penta_bytes text, struct cvbc_build *b,
+                         struct writer *debug)
+{
+    penta_error err = {0};
+    if (text.size >= UINT32_MAX / 4)
+        error_at(&err, BASE_LIMIT, 0, "a source of 1 GiB or more");
+    else if (sources_read(&c->sources, text, c->how->folder, &err) && compile_read(c, &err))
+        compile_sketch(c, b, debug);
+    if (c->failed || b->code.failed || debug->failed)
+        error_at(&err, BASE_MEMORY, 0, "no memory to compile");
+    if (err.code) findings_pass(c->findings, &err);
+}
+
+static void compile_free(struct compiler *c)
+{
+    for (size_t i = 0; i < c->function_count; i++) free(c->functions[i]->calls);
+    for (size_t i = 0; i < c->symbol_count; i++) free(c->symbols[i]->initials);
+    for (size_t i = 0; i < c->record_count; i++) free(c->records[i]->members);
+    void *const all[] = {c->symbols,    c->symbol_names.older,
+                         c->found,      c->found_names.older,
+                         c->records,    c->functions,
+                         c->lasting,    c->locals,
+                         c->breakables, c->words.at,
+                         c->code,       c->labels,
+                         c->loops,      c->texts,
+                         c->strings};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+    sources_free(&c->sources);
+    arena_free(&c->arena);
+    free(c);
 }
 
 bool cvbc_compile(penta_bytes text, const struct cvbc_compilation *how, struct cvbc_build *b,
                   struct writer *debug, struct findings *f)
 {
-    struct compiler c = {.findings = f,
-                         .portable = how->portable,
-                         .pins = how->pins,
-                         .source_size = (uint32_t)text.size};
+    struct compiler *made = calloc(1, sizeof *made);
     penta_error err = {0};
-    struct writer both = {0};
-    if (text.size >= UINT32_MAX / 2)
-        error_at(&err, BASE_LIMIT, 0, "a source of 2 GiB or more");
-    else if (read_words(&c, text, &both, &err))
-        compile_sketch(&c, how, b, debug);
-    if (c.failed || b->code.failed || debug->failed)
+    if (!made) {
         error_at(&err, BASE_MEMORY, 0, "no memory to compile");
-    if (err.code) findings_pass(f, &err);
-    free(c.symbol_names.older);
-    free(c.type_name_index.older);
-    free(c.words.at);
-    free(c.arrays.at);
-    free(c.init.at);
-    free(c.body.at);
-    free(c.symbols);
-    free(c.functions);
-    free(c.strings);
-    free(c.type_names);
-    free(c.loops);
-    writer_free(&both);
-    arena_free(&c.arena);
+        findings_pass(f, &err);
+        return false;
+    }
+    struct findings placed = {
+        .rules = f->rules, .report = compile_placed, .user = made, .work = f->work};
+    made->how = how;
+    made->findings = &placed;
+    made->told = f;
+    compile_text(made, text, b, debug);
+    compile_free(made);
     return !f->errors && !(f->work && f->work->ended);
 }

@@ -1,161 +1,275 @@
-/* What the files of the compiler share: declarations.c, statements.c, expressions.c, calls.c, types.c, and
- * compile.c, which makes the file. */
+/* What the files of the compiler share. A sketch becomes words (text/), a tree with types (parse/, by the rules of
+ * tree/operators.c), and instructions (code/): places of variables, code, a file. compile.c runs all of it; library/
+ * has what is written in the language of sketches. */
 #pragma once
 #include "cvbc/compile/compile.h"
-#include "cvbc/compile/lexer.h"
-#include "cvbc/compile/names.h"
+#include "cvbc/compile/text/lexer.h"
+#include "cvbc/compile/text/names.h"
+#include "cvbc/compile/text/sources.h"
+#include "cvbc/compile/tree/tree.h"
+#include "base/array.h"
+#include "base/suggest.h"
 
-enum reloc { RELOC_NONE, RELOC_BUFFER, RELOC_FUNCTION };
-struct emitted { /* an instruction whose target is not final so far */
-    uint8_t opcode, flags, reloc;
-    uint16_t immediate; /* with a relocation: an index in its buffer, or a function */
-    uint32_t line;
-};
-struct buffer {
-    struct emitted *at;
-    size_t count, capacity;
-};
+enum { ERRORS_MAX = 20, HEIGHT_MAX = 1000, LINE_WORDS = 64, POOL_WORDS = 1024 };
 
-/* All numbers are words of 32 bits; a narrower type bounds what a variable holds. */
-struct type {
-    uint8_t bits; /* 0 for void, 1 for bool, else 8, 16 or 32 */
-    bool is_unsigned, is_char;
-    bool is_const, is_static, is_text; /* of a declaration; is_text stands for const char * */
+struct emitted { /* an instruction; to_label: immediate is the number of a label */
+    uint8_t opcode, flags;
+    bool to_label;
+    uint32_t immediate, line;
 };
-/* What is known about the word that an expression left. */
-struct value {
-    struct type type; /* int or unsigned after arithmetic */
-    bool known;       /* the value is known at compile time */
-    uint32_t number;
+struct region { /* the instructions of a loop; rounds: how often it runs, 0 when unknown */
+    uint32_t first, last, rounds;
 };
-
-enum symbol_kind {
-    SYMBOL_GLOBAL,
-    SYMBOL_ARRAY,
-    SYMBOL_LOCAL,
-    SYMBOL_FUNCTION,
-    SYMBOL_CONSTANT,
-    SYMBOL_TEXT,
-};
-enum { DIMENSIONS = 3, ARRAY_MAX = 64 };
-struct symbol {
+struct found_function { /* a definition that the first look over the words has seen */
+    size_t word;        /* where its declaration begins */
     penta_bytes name;
-    enum symbol_kind kind;
-    struct type type; /* for an array the type of its elements */
-    /* A slot, an array id, a word in the frame (negative for arguments), or a function. */
-    int32_t place;
-    uint32_t number; /* the value of a constant */
+    bool used;
+};
+struct text_place { /* a literal whose characters are read by their address */
     penta_bytes text;
-    uint16_t elements, dims[DIMENSIONS]; /* dims: 0 after the last dimension */
-    uint32_t first, last;                /* the instructions in which a local is in scope */
-    bool hidden;                         /* the name is out of scope */
-    bool library; /* from the library: a program may use the name for something else */
-};
-struct function {
-    penta_bytes name;
-    struct type result;
-    const struct type *types; /* the types of the parameters */
-    uint32_t parameters, offset, entry,
-        end; /* offset: where it stands in the source; end: the end of its code */
-    bool defined, called, library;
-    size_t word; /* the word at which its type begins */
-};
-
-struct region { /* the instructions of a loop */
-    uint32_t first, last;
-    uint32_t rounds; /* how often it runs; 0 when unknown */
+    uint32_t address;
 };
 
 struct compiler {
+    const struct cvbc_compilation *how;
+    struct sources sources;
     struct words words;
-    size_t pos;     /* the next word */
-    size_t library; /* the first word of the library */
-    uint32_t source_size;
-    struct findings *findings;
+    size_t pos;           /* the next word */
+    size_t library;       /* the first word of the library */
+    uint32_t source_size; /* of the sketch and its headers; the text of the library follows */
+    struct findings *findings, *told; /* told: of the caller; findings passes to it */
     struct arena arena;
-    bool portable, failed; /* failed: memory ran out */
+    bool failed; /* memory ran out */
+    union {      /* stands for what memory had no room for, until the work ends */
+        struct node node;
+        struct symbol symbol;
+        struct function function;
+        struct record record;
+        struct type type;
+        struct jump_label label;
+    } spare;
     unsigned errors, nesting;
-    struct buffer arrays, init, body, *out;
-    struct symbol *symbols;
+
+    /* names */
+    struct symbol **symbols;
     size_t symbol_count, symbol_capacity;
     struct name_index symbol_names;
-    struct function *functions;
+    struct found_function *found;
+    size_t found_count, found_capacity, found_library;
+    struct name_index found_names;
+    struct record **records;
+    size_t record_count, record_capacity;
+    struct function **functions;
     size_t function_count, function_capacity;
-    penta_bytes *strings;
-    size_t string_count, string_capacity;
-    penta_bytes *type_names; /* the names that enum and typedef introduced */
-    size_t type_name_count, type_name_capacity;
-    struct name_index type_name_index;
+    struct symbol **lasting; /* variables that live as long as the program, in order */
+    size_t lasting_count, lasting_capacity;
+    struct symbol **locals; /* all others */
+    size_t local_count, local_capacity;
+
+    /* the function that is parsed or made */
+    struct function *inside;  /* NULL in an initialiser of the file */
+    struct node **breakables; /* the loops and switches around a statement */
+    size_t breakable_count, breakable_capacity;
+
+    /* memory that pointers reach: LINE_WORDS words an array, from array `memory_first` to the last */
+    bool memory, strings_used;
+    bool mixed; /* a pointer reads numbers with another sign than they were written with */
+    uint32_t slots, arrays, array_words[CVBC_ARRAYS], memory_first, memory_words, heap_first;
+
+    /* code */
+    struct emitted *code;
+    size_t code_count, code_capacity;
+    uint32_t *labels; /* for each label the instruction after it */
+    size_t label_count, label_capacity;
     struct region *loops;
     size_t loop_count, loop_capacity;
-    uint32_t globals, array_count;
-    int32_t depth;                 /* how many words were pushed since the start of the function */
-    const struct function *inside; /* NULL in an initialiser */
-    struct loop *loop;
-    struct value value; /* what is known about the last expression */
-    const bool *pins;   /* for each number whether the pin is declared; NULL when no pin is */
+    struct text_place *texts;
+    size_t text_count, text_capacity;
+    uint32_t text_end;
+    penta_bytes *strings;
+    size_t string_count, string_capacity;
+    struct code_loop *loop;
+    int32_t depth;        /* words that were pushed since the start of the function */
+    uint32_t line;        /* of the source, for the instructions that come */
+    int32_t loaded;       /* the depth below which NODE_LOADED lies */
+    uint32_t load, store; /* labels of the functions that read and write memory by address */
+    size_t body;          /* the first instruction of a function */
 };
 
-/* compile.c: words, errors, code */
+/* compile.c: words, errors, memory */
 const struct word *compiler_word(const struct compiler *c);
 bool compiler_is(const struct compiler *c, const char *name); /* the next word */
+bool compiler_sees(const struct compiler *c, uint32_t sign);
 bool compiler_accept(struct compiler *c, uint32_t sign);
 bool compiler_expect(struct compiler *c, uint32_t sign, const char *what);
 bool compiler_error(struct compiler *c, uint32_t code, uint32_t offset, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-size_t compiler_emit(struct compiler *c, uint8_t opcode, uint8_t flags, uint16_t immediate,
-                     enum reloc reloc);
-/* Emits an instruction and counts the words on the stack. */
-void compiler_op(struct compiler *c, uint8_t opcode, uint16_t immediate);
-size_t compiler_jump(struct compiler *c, uint8_t opcode, size_t to);
-void compiler_patch(struct compiler *c, size_t at); /* makes the next instruction its target */
-const struct symbol *compiler_find(const struct compiler *c, const struct word *name);
-int32_t compiler_string(struct compiler *c, penta_bytes text); /* its number, or -1 */
+/* An error, after which "did you mean" names the nearest name in sight. */
+bool compiler_unknown(struct compiler *c, const struct word *name, const char *what, bool is_type);
 bool compiler_enter(struct compiler *c); /* goes one level deeper; false when that is too deep */
 void compiler_leave(struct compiler *c);
 bool compiler_no_memory(struct compiler *c); /* notes that memory ran out; false */
 /* Before some words are compiled: whether the work is over. Then the text ends here. */
 bool compiler_over(struct compiler *c);
+/* Zeroed memory for one thing of the tree. When memory ran out, the spare one; the work then ends soon. */
+void *compiler_new(struct compiler *c, size_t size);
+void *compiler_array(struct compiler *c, size_t count, size_t size); /* NULL: no memory */
 penta_bytes compiler_text(const struct compiler *c, const struct word *w);
 #define COMPILER_GROW(c, items, count, capacity)                                                   \
     (ARRAY_RESERVE(items, capacity, (count) + 1) || compiler_no_memory(c))
 #define WORD_ARG(c, w)                                                                             \
     (int)((w)->size > 40 ? 40 : (w)->size), (const char *)(c)->words.text.data + (w)->offset
 
-/* types.c */
-bool compiler_is_type(const struct compiler *c, const struct word *w);
-bool compiler_type(struct compiler *c,
-                   struct type *out); /* parses the words of a type and a * after it */
-bool compiler_refused(struct compiler *c,
-                      const struct word *w); /* reports a word that the language lacks */
-void compiler_convert(struct compiler *c, struct type to); /* the word on top */
-unsigned compiler_size_of(struct type t);
-extern const struct type type_int, type_unsigned, type_bool;
+/* scope.c: names */
+struct symbol *scope_add(struct compiler *c, const struct word *name, enum symbol_kind kind,
+                         const struct type *type);
+struct symbol *scope_find(struct compiler *c, const struct word *name);
+bool scope_twice(const struct compiler *c, const struct word *name, size_t scope);
+void scope_close(struct compiler *c, size_t scope);
+void scope_find_functions(struct compiler *c, size_t from, bool library);
+/* A function of the library, which is compiled because something needs it. NULL when there is none. */
+struct function *scope_library(struct compiler *c, const char *name);
+void scope_want(struct compiler *c, struct function *f); /* notes a call of it */
 
-/* expressions.c */
-bool compiler_expression(struct compiler *c);           /* leaves one word; takes no commas */
-bool compiler_condition(struct compiler *c);            /* the same, up to a ? */
-bool compiler_expression_statement(struct compiler *c); /* leaves no word */
-bool compiler_constant_expression(struct compiler *c, uint32_t *value); /* leaves no code */
-void compiler_constant(struct compiler *c, uint32_t value);
-void compiler_store(struct compiler *c, const struct symbol *s); /* the word on top */
-/* calls.c: compiles a call. `name` is the word of its name, and the next word is the parenthesis. */
-bool compiler_call(struct compiler *c, const struct word *name, bool *leaves);
-bool compiler_method(struct compiler *c, const struct word *name, bool *leaves); /* Serial.x(...) */
-bool compiler_literal(struct compiler *c, penta_bytes *text); /* reads adjacent strings as one */
-/* Calls a function of the library: [a b -> f(a, b)]. */
-void compiler_helper(struct compiler *c, const char *name);
-
-/* statements.c */
-bool compiler_block(struct compiler *c);
-void compiler_recover(struct compiler *c); /* skips to the end of a statement */
-void compiler_close_scope(struct compiler *c, size_t scope, int32_t depth);
+/* types_read.c */
+struct specifiers { /* the words before a declared name */
+    const struct type *type;
+    bool is_static, is_typedef, is_constant;
+};
+bool compiler_is_type(struct compiler *c, const struct word *w);
+bool compiler_specifiers(struct compiler *c, struct specifiers *out);
+/* Reads * & ( ) [ ] and a name around a type. name is NULL when there is none. parameters: the names of the parameters
+ * of a function, may be NULL. */
+struct parameter_names {
+    const struct word *at[256];
+    uint32_t count;
+};
+bool compiler_declarator(struct compiler *c, const struct type *base, const struct word **name,
+                         const struct type **type, struct parameter_names *names);
+bool compiler_type_name(struct compiler *c, const struct type **out); /* of a conversion */
+bool compiler_refused(struct compiler *c, const struct word *w); /* reports what is not there */
+void compiler_type_words(struct suggest *near);                  /* offers int, byte and the like */
+const struct type *type_pointer_to(struct compiler *c, const struct type *of);
 
 /* declarations.c */
-void compiler_find_functions(struct compiler *c, size_t from, bool library);
 bool compiler_top_level(struct compiler *c);
-bool compiler_local_declaration(struct compiler *c, size_t scope);
-bool compiler_library_function(struct compiler *c, struct function *f);
-bool compiler_enum(struct compiler *c); /* called after the word enum */
+/* Appends the declarations to a block. */
+bool compiler_local_declaration(struct compiler *c, size_t scope, struct node *block);
+bool compiler_parse_body(struct compiler *c, struct function *f, struct parameter_names *names);
+/* Reads a function whose declaration begins at a word: its head, or all of it. */
+bool compiler_function_at(struct compiler *c, size_t word, bool body);
+/* initialisers.c */
+bool compiler_initialise(struct compiler *c, struct symbol *s);
 
-extern const char *const cvbc_library;
+/* statements.c */
+bool compiler_block(struct compiler *c, struct node *block);
+void compiler_recover(struct compiler *c); /* skips to the end of a statement */
+void node_add(struct compiler *c, struct node *to, struct node *item);
+
+/* expressions.c: never NULL; NODE_WRONG after an error */
+struct node *compiler_expression(struct compiler *c); /* takes commas */
+struct node *compiler_assignment(struct compiler *c); /* takes none */
+bool compiler_constant_expression(struct compiler *c, uint32_t *value);
+bool compiler_literal(struct compiler *c, penta_bytes *text); /* reads adjacent strings as one */
+bool compiler_declares(struct compiler *c); /* whether a declaration begins here */
+
+/* calls.c */
+struct node *compiler_call(struct compiler *c, const struct word *name);
+struct node *compiler_method(struct compiler *c, struct node *object, const struct word *name);
+bool compiler_is_object(struct compiler *c, const struct word *w); /* Serial */
+struct node *compiler_object_method(struct compiler *c, const struct word *object);
+
+/* operators.c: checks and makes expressions */
+struct node *node_new(struct compiler *c, enum node_kind kind, uint32_t offset);
+struct node *node_wrong(struct compiler *c);
+struct node *node_number(struct compiler *c, const struct type *t, uint32_t value, uint32_t offset);
+struct node *node_text(struct compiler *c, penta_bytes text, uint32_t offset);
+struct node *node_variable(struct compiler *c, struct symbol *s, uint32_t offset);
+struct node *node_value(struct compiler *c, struct node *n); /* an object as a value */
+struct node *node_truth(struct compiler *c, struct node *n); /* for conditions: a word, 0 or not */
+struct node *node_convert(struct compiler *c, struct node *n, const struct type *to);
+/* As node_convert, where C converts without being told; else an error: "argument 1 of f is .., not .." */
+struct node *node_assignable(struct compiler *c, struct node *n, const struct type *to,
+                             const char *what);
+struct node *node_unary(struct compiler *c, uint32_t sign, struct node *a, uint32_t offset);
+struct node *node_binary(struct compiler *c, uint32_t sign, struct node *a, struct node *b,
+                         uint32_t offset);
+struct node *node_logical(struct compiler *c, bool either, struct node *a, struct node *b,
+                          uint32_t offset);
+struct node *node_choice(struct compiler *c, struct node *a, struct node *b, struct node *d,
+                         uint32_t offset);
+struct node *node_assign(struct compiler *c, uint32_t sign, struct node *a, struct node *b,
+                         uint32_t offset);
+struct node *node_step(struct compiler *c, bool up, bool post, struct node *a, uint32_t offset);
+/* object = value, in which NODE_LOADED stands for the value that it has. */
+struct node *node_update(struct compiler *c, struct node *object, struct node *value,
+                         uint32_t offset);
+struct node *node_address(struct compiler *c, struct node *a, uint32_t offset);
+struct node *node_at(struct compiler *c, struct node *a, uint32_t offset);
+struct node *node_index(struct compiler *c, struct node *a, struct node *b, uint32_t offset);
+struct node *node_member(struct compiler *c, struct node *a, const struct word *name, bool arrow);
+struct node *node_helper(struct compiler *c, const char *name, const struct type *type,
+                         struct node *a, struct node *b, uint32_t offset);
+bool node_has_place(const struct node *n);
+bool node_is_known(const struct node *n);
+
+/* layout.c */
+void compiler_layout(struct compiler *c);
+
+/* code.c: instructions */
+void code_emit(struct compiler *c, uint8_t opcode, uint8_t flags, uint32_t immediate);
+void code_op(struct compiler *c, uint8_t opcode, uint32_t immediate); /* counts the stack, too */
+void code_constant(struct compiler *c, uint32_t value);
+uint32_t code_label(struct compiler *c); /* a new one, which is put later */
+void code_put(struct compiler *c, uint32_t label);
+void code_jump(struct compiler *c, uint8_t opcode, uint32_t label);
+void code_call(struct compiler *c, uint32_t label);
+void code_trap(struct compiler *c); /* ends the program with MEMORY_BOUNDS */
+void code_printf(struct compiler *c, penta_bytes text, uint32_t count);
+uint32_t code_text_address(struct compiler *c, penta_bytes text);
+void code_frame_load(struct compiler *c, int32_t word);
+void code_frame_store(struct compiler *c, int32_t word);
+/* code_places.c */
+struct place {
+    enum { PLACE_SLOT, PLACE_FRAME, PLACE_ARRAY, PLACE_MEMORY } kind;
+    uint32_t array;
+    int32_t at;   /* slot, word of the frame, or index in the array */
+    bool dynamic; /* the index, or of PLACE_MEMORY the address, lies on the stack */
+};
+void code_place(struct compiler *c, const struct node *n, struct place *p);
+struct place code_place_of(const struct symbol *s, uint32_t word);
+void code_address(struct compiler *c, const struct node *n);
+void code_load(struct compiler *c, const struct place *p); /* takes what lies on the stack */
+/* Stores the word below what lies on the stack, and takes both. */
+void code_store(struct compiler *c, const struct place *p);
+/* code_values.c */
+void code_value(struct compiler *c, const struct node *n);
+void code_bound(struct compiler *c, const struct type *from, const struct type *to);
+void code_effects(struct compiler *c, const struct node *n); /* leaves nothing */
+void code_assign(struct compiler *c, const struct node *n, bool wanted);
+/* code_records.c */
+void code_record_assign(struct compiler *c, const struct node *n, bool wanted);
+void code_record_value(struct compiler *c, const struct node *n);
+void code_string_release(struct compiler *c); /* in place of POP */
+bool code_string_owned(const struct node *n);
+void code_string_assign(struct compiler *c, const struct node *n, bool wanted);
+void code_string_value(struct compiler *c, const struct node *n, bool owned);
+/* code_calls.c */
+void code_calls(struct compiler *c, const struct node *n);
+void code_print(struct compiler *c, const struct node *n);
+/* code_statements.c */
+void code_statement(struct compiler *c, const struct node *n);
+void code_declare(struct compiler *c, const struct symbol *s);
+void code_function(struct compiler *c, struct function *f);
+/* code_memory.c */
+void code_memory(struct compiler *c);
+
+/* start.c: the function that the machine starts with */
+void compiler_start(struct compiler *c);
+/* output.c */
+void compiler_output(struct compiler *c, struct cvbc_build *b, struct writer *debug);
+
+/* The library: library.c, library_float.c, library_string.c. */
+extern const char *const cvbc_library_base, *const cvbc_library_float, *const cvbc_library_string;
+extern const char
+    *const compiler_call_names[]; /* of the calls that are not in the library; ends with NULL */

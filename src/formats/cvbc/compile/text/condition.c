@@ -1,5 +1,5 @@
 /* Computes the expression of an #if in one pass. Macros are looked up and computed where they stand. */
-#include "cvbc/compile/condition.h"
+#include "cvbc/compile/text/condition.h"
 
 enum {
     DEPTH_MAX = 64,

@@ -1,5 +1,5 @@
 /* Finds the names of a sketch by their hash: a table of chains over the indices of the names. */
-#include "cvbc/compile/names.h"
+#include "cvbc/compile/text/names.h"
 #include "base/array.h"
 #include <stdlib.h>
 

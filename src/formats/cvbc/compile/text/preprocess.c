@@ -1,8 +1,8 @@
 /* Carries out the lines that begin with # and replaces macros. Works on words, not on text; a macro is not replaced
  * within itself. */
-#include "cvbc/compile/preprocess.h"
-#include "cvbc/compile/condition.h"
-#include "cvbc/compile/names.h"
+#include "cvbc/compile/text/preprocess.h"
+#include "cvbc/compile/text/condition.h"
+#include "cvbc/compile/text/names.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +32,9 @@ struct preprocessor {
     unsigned depth, skipping, nesting; /* of conditions: levels that are left out, and all levels */
     bool taken[DEPTH_MAX];             /* for each level whether a branch was compiled */
     size_t replaced;                   /* how many macros were replaced so far */
+    struct sources *sources;
+    struct source *reading; /* the header that is read, or NULL */
+    unsigned headers;       /* how many are read inside of each other */
     bool too_long;
 };
 
@@ -241,10 +244,43 @@ static bool sketch_preprocess_define(struct preprocessor *p, size_t end)
            error_at(p->err, BASE_MEMORY, 0, "no memory for a macro");
 }
 
+static bool sketch_preprocess_part(struct preprocessor *p, bool mark);
+
+/* Reads a header of the sketch in place of the line that includes it. */
+static bool sketch_preprocess_header(struct preprocessor *p, const struct word *at,
+                                     penta_bytes name)
+{
+    enum { HEADERS_MAX = 16 };
+    struct source *s = sources_find(p->sources, name), *around = p->reading;
+    char text[100];
+    if (!s || s->missing) {
+        snprintf(text, sizeof text, "there is no header '%.*s' beside the sketch",
+                 BYTES_ARG(name, 40));
+        return sketch_preprocess_complain(p, at, text);
+    }
+    if (s->once || long_work_over(p->f->work, 1)) return true;
+    if (p->headers == HEADERS_MAX)
+        return sketch_preprocess_complain(p, at, "headers include each other without an end");
+    size_t pos = p->pos, end = p->end;
+    unsigned nesting = p->nesting;
+    p->headers++;
+    p->reading = s;
+    p->pos = s->word;
+    p->end = p->in->count;
+    bool ok = sketch_preprocess_part(p, false);
+    p->nesting = nesting;
+    p->reading = around;
+    p->headers--;
+    p->pos = pos;
+    p->end = end;
+    return ok;
+}
+
 static bool sketch_preprocess_included(struct preprocessor *p, size_t end)
 {
-    static const char *const ours[] = {"Arduino.h", "stdint.h", "stdbool.h",
-                                       "stdio.h",   "stdlib.h", "string.h"};
+    static const char *const ours[] = {"Arduino.h", "stdint.h", "stdbool.h",     "stdio.h",
+                                       "stdlib.h",  "string.h", "math.h",        "ctype.h",
+                                       "limits.h",  "stddef.h", "avr/pgmspace.h"};
     const struct word *w = &p->in->at[p->pos];
     if (p->pos == end) return sketch_preprocess_complain(p, w - 1, "#include wants a file");
     const struct word *last = &p->in->at[end - 1];
@@ -252,10 +288,11 @@ static bool sketch_preprocess_included(struct preprocessor *p, size_t end)
         bytes_slice(p->in->text, w->offset + 1, last->offset + last->size - w->offset - 2);
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         if (bytes_equal(name, bytes_of(ours[i]))) return true;
+    if (w->kind == WORD_STRING) return sketch_preprocess_header(p, w, name);
     char text[100];
     snprintf(text, sizeof text,
              "there is no header '%.*s'; known are Arduino.h, stdint.h and stdbool.h",
-             (int)(name.size > 30 ? 30 : name.size), (const char *)name.data);
+             BYTES_ARG(name, 30));
     return sketch_preprocess_complain(p, w, text);
 }
 
@@ -314,15 +351,18 @@ static bool sketch_preprocess_directive(struct preprocessor *p)
         if (!p->nesting) sketch_preprocess_complain(p, w, "#endif without #if");
         p->nesting -= p->nesting > 0;
         p->skipping -= p->skipping > 0;
-    } else if (p->skipping || word_is(in, w, "pragma")) {
+    } else if (p->skipping) {
         ok = true;
+    } else if (word_is(in, w, "pragma")) {
+        if (p->reading && p->pos < end && word_is(in, &in->at[p->pos], "once"))
+            p->reading->once = true;
     } else if (word_is(in, w, "define")) {
         ok = sketch_preprocess_define(p, end);
     } else if (word_is(in, w, "undef")) {
         struct macro *m = p->pos < end ? sketch_preprocess_find(p, &in->at[p->pos]) : NULL;
         if (m) m->dead = true;
     } else if (word_is(in, w, "include")) {
-        sketch_preprocess_included(p, end);
+        ok = sketch_preprocess_included(p, end);
     } else if (word_is(in, w, "error")) {
         sketch_preprocess_complain(p, w, "#error was reached");
     } else {
@@ -334,9 +374,10 @@ static bool sketch_preprocess_directive(struct preprocessor *p)
     return ok;
 }
 
-/* Processes the lines from p->pos to the end of the part. */
-static bool sketch_preprocess_part(struct preprocessor *p)
+/* Processes the lines from p->pos to the end of the part. mark: its end mark is written, too. */
+static bool sketch_preprocess_part(struct preprocessor *p, bool mark)
 {
+    unsigned outside = p->nesting;
     while (p->in->at[p->pos].kind != WORD_END) {
         const struct word *w = &p->in->at[p->pos];
         if (is_sign(w, '#') && w->first) {
@@ -350,24 +391,27 @@ static bool sketch_preprocess_part(struct preprocessor *p)
         if (!p->skipping && !sketch_preprocess_expand(p, &p->in->at[from], p->pos - from, 0))
             return false;
     }
-    if (p->nesting) sketch_preprocess_complain(p, &p->in->at[p->pos], "#if without #endif");
-    p->nesting = p->skipping = 0;
-    return sketch_preprocess_append(p, p->in->at[p->pos]);
+    if (p->nesting > outside)
+        sketch_preprocess_complain(p, &p->in->at[p->pos], "#if without #endif");
+    p->nesting = outside;
+    p->skipping = 0;
+    return !mark || sketch_preprocess_append(p, p->in->at[p->pos]);
 }
 
-bool words_preprocess(const struct words *in, size_t library, struct words *out,
-                      size_t *out_library, struct findings *f, penta_error *err)
+bool words_preprocess(const struct words *in, struct sources *sources, size_t library,
+                      struct words *out, size_t *out_library, struct findings *f, penta_error *err)
 {
     struct words functions = {.text = in->text};
     *out = (struct words){.text = in->text, .lines = in->lines};
     /* The library comes first: the program knows its macros, but its functions do not know those of the program. */
-    struct preprocessor p = {.in = in, .f = f, .err = err, .out = &functions, .end = in->count};
+    struct preprocessor p = {
+        .in = in, .sources = sources, .f = f, .err = err, .out = &functions, .end = in->count};
     p.pos = library;
-    bool ok = sketch_preprocess_part(&p);
+    bool ok = sketch_preprocess_part(&p, true);
     p.out = out;
     p.capacity = 0;
     p.pos = 0;
-    ok = ok && sketch_preprocess_part(&p) && !p.too_long;
+    ok = ok && sketch_preprocess_part(&p, true) && !p.too_long;
     *out_library = out->count;
     for (size_t i = 0; ok && i < functions.count; i++)
         ok = sketch_preprocess_append(&p, functions.at[i]);

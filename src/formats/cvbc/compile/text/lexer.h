@@ -8,8 +8,9 @@ enum word_kind { WORD_END, WORD_NAME, WORD_NUMBER, WORD_REAL, WORD_STRING, WORD_
 struct word {
     enum word_kind kind;
     uint32_t offset, size;
-    uint32_t line;  /* counted from 1 */
-    uint32_t value; /* of WORD_NUMBER; of WORD_SIGN its characters, the first one in the low byte */
+    uint32_t line; /* counted from 1 */
+    /* Of WORD_NUMBER; of WORD_REAL the bits of a float; of WORD_SIGN its characters, the first one in the low byte. */
+    uint32_t value;
     bool is_unsigned, is_char; /* of WORD_NUMBER: 5u or a number beyond 2^31; 'a' */
     bool first;                /* the first word of its line */
 };
@@ -19,8 +20,10 @@ struct words {
     size_t count;
     uint32_t lines;
 };
-/* Reads all words. Malformed ones are reported and left out. False when memory ran out. */
-bool words_scan(penta_bytes text, struct words *out, struct findings *findings, penta_error *err);
+/* Reads all words. Their offsets begin with `origin`. Malformed ones are reported and left out. False when memory ran
+ * out. */
+bool words_scan(penta_bytes text, uint32_t origin, struct words *out, struct findings *findings,
+                penta_error *err);
 /* Compares a word. It is inline and looks at the first letter first, because the compiler asks of every word
  * whether it is one of many. */
 static inline bool word_is(const struct words *w, const struct word *word, const char *name)

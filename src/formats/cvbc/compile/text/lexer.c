@@ -1,5 +1,5 @@
 /* Cuts a sketch into words in one pass over the text. */
-#include "cvbc/compile/lexer.h"
+#include "cvbc/compile/text/lexer.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,12 +7,14 @@
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/number.h"
+#include "cvbc/compile/tree/real.h"
 
 struct scanner {
     penta_bytes text;
     size_t pos;
     uint32_t line;
     bool first; /* no word of this line was read so far */
+    uint32_t origin;
     penta_error *err;
 };
 
@@ -53,17 +55,23 @@ static bool skip_blank(struct scanner *s)
     }
 }
 
-/* Reads an escape at p, after the backslash. Returns its character, or -1, and how many bytes it has. */
+/* Reads an escape at p, after the backslash: a letter, up to three octal digits, or x and hexadecimal digits. Returns
+ * its character, or -1, and how many bytes it has. */
 static int sketch_lexer_escape(const uint8_t *p, size_t left, size_t *used)
 {
-    static const char from[] = "ntr0\\\"'", to[] = "\n\t\r\0\\\"'";
+    static const char from[] = "abefnrtv\\\"'?", to[] = "\a\b\33\f\n\r\t\v\\\"'?";
+    int value = 0;
     *used = 1;
     if (!left) return -1;
     if (p[0] == 'x') {
-        *used = 3;
-        return left > 2 && hex_digit(p[1]) >= 0 && hex_digit(p[2]) >= 0
-                   ? hex_digit(p[1]) * 16 + hex_digit(p[2])
-                   : -1;
+        for (; *used < left && hex_digit(p[*used]) >= 0; ++*used)
+            if ((value = value * 16 + hex_digit(p[*used])) > 255) return -1;
+        return *used > 1 ? value : -1;
+    }
+    if (p[0] >= '0' && p[0] <= '7') {
+        for (*used = 0; *used < left && *used < 3 && p[*used] >= '0' && p[*used] <= '7'; ++*used)
+            value = value * 8 + (p[*used] - '0');
+        return value <= 255 ? value : -1;
     }
     const char *known = p[0] ? strchr(from, p[0]) : NULL;
     return known ? to[known - from] : -1;
@@ -99,22 +107,39 @@ static bool parse_octal(penta_bytes digits, uint64_t *value)
     return true;
 }
 
+/* Reads 1.5, 2e-3, .5f: numbers with a fraction are floats. */
+static bool scan_real(struct scanner *s, penta_bytes digits, struct word *w)
+{
+    char text[64], *end;
+    size_t size = digits.size;
+    if (size > 1 && (digits.data[size - 1] | 32) == 'f') size--;
+    if (size >= sizeof text)
+        return error_at(s->err, BASE_NUMBER, w->offset, "a number of more than 63 characters");
+    memcpy(text, digits.data, size);
+    text[size] = 0;
+    float value = strtof(text, &end);
+    if (end == text || *end) return error_at(s->err, BASE_NUMBER, w->offset, "not a number");
+    w->kind = WORD_REAL;
+    w->value = real_bits(value);
+    return true;
+}
+
 static bool scan_number(struct scanner *s, struct word *w)
 {
     size_t from = s->pos;
     uint64_t value = 0;
-    while (sketch_lexer_peek(s, 0) >= 0 &&
-           (isalnum(sketch_lexer_peek(s, 0)) || sketch_lexer_peek(s, 0) == '.'))
-        s->pos++;
+    bool hex = sketch_lexer_peek(s, 0) == '0' && (sketch_lexer_peek(s, 1) | 32) == 'x';
+    for (int c; (c = sketch_lexer_peek(s, 0)) >= 0; s->pos++) {
+        bool exponent = (c == '+' || c == '-') && !hex && (s->text.data[s->pos - 1] | 32) == 'e';
+        if (!isalnum(c) && c != '.' && c != '_' && !(s->pos > from && exponent)) break;
+    }
     size_t end = s->pos;
-    bool hex = end - from > 1 && s->text.data[from] == '0' && (s->text.data[from + 1] | 32) == 'x';
     for (; end - from > 1 && strchr("uUlL", s->text.data[end - 1]); end--)
         w->is_unsigned |= (s->text.data[end - 1] | 32) == 'u';
     penta_bytes digits = bytes_slice(s->text, from, end - from);
-    if (!hex && (memchr(digits.data, '.', digits.size) || memchr(digits.data, 'e', digits.size))) {
-        w->kind = WORD_REAL;
-        return true;
-    }
+    bool binary = digits.size > 1 && (digits.data[1] | 32) == 'b';
+    for (size_t i = 0; !hex && !binary && i < digits.size; i++)
+        if (digits.data[i] == '.' || (digits.data[i] | 32) == 'e') return scan_real(s, digits, w);
     bool octal = digits.size > 1 && digits.data[0] == '0' && isdigit(digits.data[1]);
     bool good = octal ? parse_octal(digits, &value) : number_parse_bytes(digits, &value);
     if (!good || value > UINT32_MAX)
@@ -143,11 +168,12 @@ static bool scan_string(struct scanner *s, struct word *w)
 
 static bool scan_sign(struct scanner *s, struct word *w)
 {
-    static const char *const signs[] = {
-        "<<=", ">>=", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>",
-        "+=",  "-=",  "*=", "/=", "%=", "&=", "|=", "^=", "++", "--"};
+    static const char *const signs[] = {"<<=", ">>=", "==", "!=", "<=", ">=", "&&", "||",
+                                        "<<",  ">>",  "+=", "-=", "*=", "/=", "%=", "&=",
+                                        "|=",  "^=",  "++", "--", "->", "##"};
     int c = sketch_lexer_peek(s, 0), next = sketch_lexer_peek(s, 1);
-    bool longer = next == '=' || next == c; /* all signs of two characters continue in this way */
+    bool longer = next == '=' || next == c ||
+                  (c == '-' && next == '>'); /* all signs of two characters continue in this way */
     w->kind = WORD_SIGN;
     for (size_t i = 0; longer && i < sizeof signs / sizeof *signs; i++) {
         size_t n = strlen(signs[i]);
@@ -179,7 +205,7 @@ static bool sketch_lexer_scan(struct scanner *s, struct word *w)
                (isalnum(sketch_lexer_peek(s, 0)) || sketch_lexer_peek(s, 0) == '_'))
             s->pos++;
         w->kind = WORD_NAME;
-    } else if (isdigit(c)) {
+    } else if (isdigit(c) || (c == '.' && isdigit(sketch_lexer_peek(s, 1)))) {
         ok = scan_number(s, w);
     } else if (c == '"') {
         ok = scan_string(s, w);
@@ -197,16 +223,18 @@ static bool sketch_lexer_scan(struct scanner *s, struct word *w)
 static bool sketch_lexer_told(struct scanner *s, const struct word *w, struct findings *f)
 {
     if (s->err->code == BASE_MEMORY) return false;
+    s->err->offset += s->origin;
     findings_pass(f, s->err);
     *s->err = (penta_error){0};
     if (s->pos <= w->offset) s->pos = w->offset + 1;
     return true;
 }
 
-bool words_scan(penta_bytes text, struct words *out, struct findings *f, penta_error *err)
+bool words_scan(penta_bytes text, uint32_t origin, struct words *out, struct findings *f,
+                penta_error *err)
 {
     enum { BAD_MAX = 20 };
-    struct scanner s = {.text = text, .line = 1, .first = true, .err = err};
+    struct scanner s = {.text = text, .line = 1, .first = true, .err = err, .origin = origin};
     unsigned bad = 0;
     size_t capacity = 0;
     *out = (struct words){.text = text};
@@ -217,6 +245,7 @@ bool words_scan(penta_bytes text, struct words *out, struct findings *f, penta_e
         while (!sketch_lexer_scan(&s, &out->at[out->count]))
             if (!sketch_lexer_told(&s, &out->at[out->count], f) || ++bad == BAD_MAX) return false;
     } while (out->at[out->count++].kind != WORD_END);
+    for (size_t i = 0; i < out->count; i++) out->at[i].offset += origin;
     out->lines = s.line;
     return true;
 }
@@ -232,9 +261,10 @@ bool word_string(const struct words *w, const struct word *word, struct arena *a
         int c = p[i];
         size_t used = 0;
         if (c == '\\') c = sketch_lexer_escape(p + i + 1, size - i - 1, &used);
-        if (c <= 0)
+        if (c < 0) return error_at(err, BASE_SYNTAX, word->offset + 1 + i, "not an escape of C");
+        if (!c)
             return error_at(err, BASE_SYNTAX, word->offset + 1 + i,
-                            "not an escape, or a NUL in a string");
+                            "a zero inside a text: it would end there");
         copy[n++] = (uint8_t)c;
         i += used;
     }

@@ -1,6 +1,6 @@
 /* The expression of an #if (CVBC 16.3): the operators of C over integers, and `defined`. */
 #pragma once
-#include "cvbc/compile/lexer.h"
+#include "cvbc/compile/text/lexer.h"
 
 struct condition_macro {
     size_t from, to; /* the words of the macro */

@@ -1,0 +1,111 @@
+/* Makes instructions of calls (CVBC 16.6). Functions of the library that stand for an operator leave their result in the
+ * place of the first argument; all others leave it under their arguments. */
+#include "cvbc/compile/compiler.h"
+
+static void calls_pop(struct compiler *c, uint32_t words)
+{
+    for (uint32_t i = 0; i < words; i++) code_op(c, CVBC_OP_POP, 0);
+}
+
+static bool calls_string(const struct node *n) { return n->type->kind == TYPE_STRING; }
+
+/* Takes the arguments from `first` on off the stack, the last one first. Strings that are not kept by a variable are
+ * released. */
+static void calls_arguments_end(struct compiler *c, const struct node *n, uint32_t first,
+                                bool all_owned)
+{
+    for (uint32_t i = n->count; i-- > first;) {
+        if (calls_string(n->items[i]) && (all_owned || code_string_owned(n->items[i])))
+            code_string_release(c);
+        else
+            calls_pop(c, type_words(n->items[i]->type));
+    }
+}
+
+static void calls_library(struct compiler *c, const struct node *n)
+{
+    const struct function *f = n->function;
+    bool in_place = f->in_place;
+    bool twice = in_place && calls_string(n->items[0]) && code_string_owned(n->items[0]);
+    if (!in_place && f->result_words) code_op(c, CVBC_OP_PUSH, 0);
+    for (uint32_t i = 0; i < n->count; i++) {
+        code_value(c, n->items[i]);
+        if (!i && twice) code_op(c, CVBC_OP_LOAD_LOCAL, 0);
+    }
+    code_call(c, f->label);
+    calls_arguments_end(c, n, in_place, false);
+    if (!twice) return;
+    code_op(c, CVBC_OP_LOAD_LOCAL, 1); /* [text result] */
+    code_string_release(c);
+    code_op(c, CVBC_OP_STORE_LOCAL, 0);
+}
+
+static void calls_function(struct compiler *c, const struct node *n)
+{
+    for (uint32_t i = 0; i < n->function->result_words; i++) code_op(c, CVBC_OP_PUSH, 0);
+    for (uint32_t i = 0; i < n->count; i++) {
+        if (calls_string(n->items[i]))
+            code_string_value(c, n->items[i], true);
+        else
+            code_value(c, n->items[i]);
+    }
+    code_call(c, n->function->label);
+    calls_arguments_end(c, n, 0, true);
+}
+
+/* Compares the pointer with every function of its type whose address is taken: the machine has no call of a computed
+ * place. */
+static void calls_pointer(struct compiler *c, const struct node *n)
+{
+    const struct type *t = n->a->type->kind == TYPE_POINTER ? n->a->type->of : n->a->type;
+    uint32_t end = code_label(c);
+    uint32_t result = type_words(t->of);
+    for (uint32_t i = 0; i < result; i++) code_op(c, CVBC_OP_PUSH, 0);
+    for (uint32_t i = 0; i < n->count; i++) {
+        if (calls_string(n->items[i]))
+            code_string_value(c, n->items[i], true);
+        else
+            code_value(c, n->items[i]);
+    }
+    code_value(c, n->a);
+    int32_t depth = c->depth;
+    for (size_t i = 0; i < c->function_count; i++) {
+        const struct function *f = c->functions[i];
+        if (!f->addressed || !f->body || !type_same(f->type, t)) continue;
+        uint32_t other = code_label(c);
+        code_op(c, CVBC_OP_LOAD_LOCAL, 0);
+        code_constant(c, f->index);
+        code_op(c, CVBC_OP_EQ, 0);
+        code_jump(c, CVBC_OP_JMP_FALSE, other);
+        code_op(c, CVBC_OP_POP, 0);
+        code_call(c, f->label);
+        code_jump(c, CVBC_OP_JMP, end);
+        code_put(c, other);
+        c->depth = depth;
+    }
+    code_trap(c);
+    code_op(c, CVBC_OP_POP, 0);
+    code_put(c, end);
+    calls_arguments_end(c, n, 0, true);
+}
+
+void code_calls(struct compiler *c, const struct node *n)
+{
+    if (n->kind == NODE_CALL_AT) {
+        calls_pointer(c, n);
+    } else if (n->kind == NODE_CALL) {
+        if (n->function->library)
+            calls_library(c, n);
+        else
+            calls_function(c, n);
+    } else {
+        for (uint32_t i = 0; i < n->count; i++) code_value(c, n->items[i]);
+        code_op(c, n->opcode, 0);
+    }
+}
+
+void code_print(struct compiler *c, const struct node *n)
+{
+    for (uint32_t i = 0; i < n->count; i++) code_value(c, n->items[i]);
+    code_printf(c, n->text, n->count);
+}

@@ -1,0 +1,5 @@
+/* The code before all functions. */
+#pragma once
+#include "cvbc/compile/compiler.h"
+
+void start_code(struct compiler *c);

@@ -1,0 +1,269 @@
+/* Reads calls: of functions, of the machine's host (calls.def), and of the methods of String (methods.def). A function
+ * of the library may have several forms: min__f takes floats, min__u unsigned numbers, random__1 one argument. */
+#include <stdio.h>
+#include <string.h>
+#include "base/bytes.h"
+#include "base/suggest.h"
+#include "cvbc/compile/compiler.h"
+#include "cvbc/compile/parse/printing.h"
+
+enum { PIN_NONE = -1, RESULT_VOID = 0, RESULT_INT, RESULT_UNSIGNED };
+#define PIN_0 0
+static const struct builtin {
+    const char *name;
+    uint8_t opcode, arguments, result;
+    int8_t pin; /* which argument is a pin, or PIN_NONE */
+} builtins[] = {
+#define CALL(name, opcode, arguments, result, pin, use, feature)                                   \
+    {name, CVBC_OP_##opcode, arguments, RESULT_##result, PIN_##pin},
+#include "cvbc/compile/calls.def"
+};
+const char *const compiler_call_names[] = {
+#define CALL(name, ...) name,
+#include "cvbc/compile/calls.def"
+    "printf", "Serial", NULL};
+
+/* ---- arguments ---- */
+
+enum { ARGUMENTS_MAX = 255 };
+struct arguments {
+    struct node *at[ARGUMENTS_MAX];
+    uint32_t count;
+    uint16_t height;
+    bool wrong;
+};
+
+/* Reads ( a, b ). */
+static bool calls_arguments(struct compiler *c, struct arguments *out)
+{
+    *out = (struct arguments){.count = 0};
+    if (!compiler_expect(c, '(', "'('")) return false;
+    while (!compiler_accept(c, ')')) {
+        if (out->count && !compiler_expect(c, ',', "',' or ')'")) return false;
+        const struct word *w = compiler_word(c);
+        struct node *n = compiler_assignment(c);
+        if (c->pos && compiler_word(c) == w) return false; /* an error, which is reported */
+        if (out->count == ARGUMENTS_MAX)
+            return compiler_error(c, CVBC_LIMIT, w->offset, "more than %d arguments",
+                                  ARGUMENTS_MAX);
+        out->wrong |= n->kind == NODE_WRONG;
+        if (n->height > out->height) out->height = n->height;
+        out->at[out->count++] = n;
+    }
+    return true;
+}
+
+static struct node *calls_with(struct compiler *c, struct node *n, const struct arguments *args)
+{
+    n->items = compiler_array(c, args->count + 1, sizeof *n->items);
+    if (!n->items || n->kind == NODE_WRONG) return node_wrong(c);
+    n->count = args->count;
+    memcpy(n->items, args->at, args->count * sizeof *n->items);
+    n->height = (uint16_t)(args->height + 3);
+    if (args->count) n->line = args->at[0]->line;
+    if (n->height < HEIGHT_MAX) return n;
+    compiler_error(c, CVBC_LIMIT, n->offset, "an expression of more than %d operators in a row",
+                   HEIGHT_MAX);
+    return node_wrong(c);
+}
+
+static bool calls_count(struct compiler *c, const struct word *name, uint32_t wanted,
+                        uint32_t given)
+{
+    return wanted == given ||
+           compiler_error(c, BASE_SYNTAX, name->offset, "%.*s takes %u arguments, not %u",
+                          WORD_ARG(c, name), (unsigned)wanted, (unsigned)given);
+}
+
+/* ---- functions ---- */
+
+static struct node *call_function(struct compiler *c, struct function *f, const struct word *name,
+                                  struct arguments *args)
+{
+    struct node *n = node_new(c, NODE_CALL, name->offset);
+    scope_want(c, f);
+    if (args->wrong || !calls_count(c, name, f->type->parameter_count, args->count))
+        return node_wrong(c);
+    for (uint32_t i = 0; i < args->count; i++) {
+        char what[64];
+        const struct type *t = f->type->parameters[i];
+        snprintf(what, sizeof what, "argument %u of %.*s", (unsigned)i + 1,
+                 (int)(name->size > 30 ? 30 : name->size),
+                 (const char *)c->words.text.data + name->offset);
+        if (t->kind == TYPE_POINTER && t->is_reference)
+            args->at[i] = node_address(c, args->at[i], args->at[i]->offset);
+        args->at[i] = node_assignable(c, args->at[i], t, what);
+        if (args->at[i]->kind == NODE_WRONG) return node_wrong(c);
+    }
+    n->function = f;
+    n->type = f->type->of;
+    n->line = name->line;
+    return calls_with(c, n, args);
+}
+
+/* The form of a library function for these arguments. NULL: there is none of that name. */
+static struct function *call_form(struct compiler *c, const struct word *name,
+                                  const struct arguments *args)
+{
+    char text[64];
+    bool real = false, wide = false;
+    for (uint32_t i = 0; i < args->count; i++) {
+        real |= args->at[i]->type->kind == TYPE_FLOAT;
+        wide |= type_is_wide_unsigned(args->at[i]->type) && !node_is_known(args->at[i]);
+    }
+    if (name->size > 40) return NULL;
+    int size = (int)name->size;
+    const char *letters = (const char *)c->words.text.data + name->offset;
+    struct function *f = NULL;
+    if (real || wide) {
+        snprintf(text, sizeof text, "%.*s__%c", size, letters, real ? 'f' : 'u');
+        f = scope_library(c, text);
+    }
+    if (!f) {
+        snprintf(text, sizeof text, "%.*s__%u", size, letters, (unsigned)args->count);
+        f = scope_library(c, text);
+    }
+    return f;
+}
+
+static bool call_pin_fits(struct compiler *c, const struct builtin *b, const struct node *pin)
+{
+    enum { PINS = 20 }; /* the pins of the machine */
+    if (!node_is_known(pin)) return true;
+    if (pin->number >= PINS)
+        return compiler_error(c, CVBC_PIN_UNDECLARED, pin->offset, "%s of pin %d; pins are 0 to %d",
+                              b->name, (int)pin->number, PINS - 1);
+    if (c->how->pins && !c->how->pins[pin->number])
+        return compiler_error(c, CVBC_PIN_UNDECLARED, pin->offset,
+                              "%s of pin %d, which is not declared", b->name, (int)pin->number);
+    return true;
+}
+
+static struct node *call_builtin(struct compiler *c, const struct builtin *b,
+                                 const struct word *name, struct arguments *args)
+{
+    struct node *n = node_new(c, NODE_HOST, name->offset);
+    if (args->wrong || !calls_count(c, name, b->arguments, args->count)) return node_wrong(c);
+    for (uint32_t i = 0; i < args->count; i++) {
+        args->at[i] = node_assignable(c, args->at[i], &type_int, "the argument");
+        if (args->at[i]->kind == NODE_WRONG) return node_wrong(c);
+    }
+    if (b->pin != PIN_NONE && !call_pin_fits(c, b, args->at[b->pin])) return node_wrong(c);
+    n->opcode = b->opcode;
+    n->type = b->result == RESULT_VOID       ? &type_void
+              : b->result == RESULT_UNSIGNED ? &type_unsigned
+                                             : &type_int;
+    n->line = name->line;
+    return calls_with(c, n, args);
+}
+
+/* __peek(a) and __poke(a, v), with which the library reaches memory. */
+static struct node *call_memory(struct compiler *c, const struct word *name, struct arguments *args)
+{
+    struct node *at = node_convert(c, args->at[0], type_pointer_to(c, &type_int));
+    at = node_at(c, at, name->offset);
+    return args->count == 1 ? at : node_assign(c, 0, at, args->at[1], name->offset);
+}
+
+struct node *compiler_call(struct compiler *c, const struct word *name)
+{
+    struct arguments args;
+    bool library = name->offset > c->source_size;
+    struct symbol *s = scope_find(c, name);
+    if (s && s->kind == SYMBOL_VARIABLE) {
+        struct node *n = node_variable(c, s, name->offset);
+        return s->reference ? node_at(c, n, name->offset) : n; /* the call follows it */
+    }
+    if (!s && word_is(&c->words, name, "printf")) return printing_printf(c, name);
+    if (!s && compiler_refused(c, name)) return node_wrong(c);
+    if (!calls_arguments(c, &args)) return node_wrong(c);
+    if (s && s->kind == SYMBOL_FUNCTION && !(s->library && !library))
+        return call_function(c, s->function, name, &args);
+    for (size_t i = 0; !s && i < sizeof builtins / sizeof *builtins; i++)
+        if (word_is(&c->words, name, builtins[i].name))
+            return call_builtin(c, &builtins[i], name, &args);
+    if (library && (word_is(&c->words, name, "__peek") || word_is(&c->words, name, "__poke")))
+        return call_memory(c, name, &args);
+    struct function *form = call_form(c, name, &args);
+    if (!form && s && s->kind == SYMBOL_FUNCTION) form = s->function;
+    if (form) return call_function(c, form, name, &args);
+    if (s && s->kind == SYMBOL_WRONG) return node_wrong(c);
+    compiler_unknown(c, name, "a function", false);
+    struct symbol *told = scope_add(c, name, SYMBOL_WRONG, &type_wrong);
+    told->file_scope = false;
+    return node_wrong(c);
+}
+
+/* ---- methods of String ---- */
+
+enum { METHOD_NONE, METHOD_TEXT, METHOD_NUMBER, METHOD_CHARACTER, METHOD_REAL, METHOD_POINTER };
+static const struct method {
+    const char *name, *function;
+    uint8_t count, result, argument[2];
+    bool changes;
+} methods[] = {
+#define METHOD(name, arguments, function, result, changes, first, second)                          \
+    {name, function, arguments, METHOD_##result, {METHOD_##first, METHOD_##second}, changes},
+#include "cvbc/compile/methods.def"
+};
+
+static const struct type *method_type(uint8_t what)
+{
+    switch (what) {
+    case METHOD_TEXT: return &type_string;
+    case METHOD_CHARACTER: return &type_char;
+    case METHOD_REAL: return &type_float;
+    case METHOD_POINTER: return &type_text;
+    default: return &type_int;
+    }
+}
+
+static struct node *method_call(struct compiler *c, const struct method *m, struct node *object,
+                                const struct word *name, struct arguments *args)
+{
+    struct arguments all = {.count = args->count + 1, .height = args->height};
+    struct function *f = scope_library(c, m->function);
+    struct node *n = node_new(c, NODE_CALL, name->offset);
+    if (!f || args->wrong || object->kind == NODE_WRONG) return node_wrong(c);
+    scope_want(c, f);
+    all.at[0] = object;
+    if (m->changes) {
+        all.at[0] = node_new(c, NODE_LOADED, name->offset);
+        all.at[0]->type = &type_string;
+    }
+    if (object->height > all.height) all.height = object->height;
+    for (uint32_t i = 0; i < args->count; i++) {
+        struct node *a = args->at[i];
+        /* concat and the like take every number; other texts are no numbers. */
+        all.at[i + 1] = node_assignable(c, a, method_type(m->argument[i]), "the argument");
+        if (all.at[i + 1]->kind == NODE_WRONG) return node_wrong(c);
+    }
+    n->function = f;
+    n->type = method_type(m->result);
+    n = calls_with(c, n, &all);
+    return m->changes ? node_update(c, object, n, name->offset) : n;
+}
+
+struct node *compiler_method(struct compiler *c, struct node *object, const struct word *name)
+{
+    struct arguments args;
+    bool known = false;
+    if (!calls_arguments(c, &args)) return node_wrong(c);
+    c->memory = c->strings_used = true;
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        if (!word_is(&c->words, name, methods[i].name)) continue;
+        known = true;
+        if (methods[i].count == args.count) return method_call(c, &methods[i], object, name, &args);
+    }
+    struct suggest near = {.word = compiler_text(c, name)};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        suggest_offer(&near, methods[i].name);
+    if (known)
+        compiler_error(c, BASE_SYNTAX, name->offset, "%.*s does not take %u arguments",
+                       WORD_ARG(c, name), (unsigned)args.count);
+    else
+        compiler_error(c, BASE_NAME_UNKNOWN, name->offset, "String has no method '%.*s'%s%s%s",
+                       WORD_ARG(c, name), near.best ? "; did you mean '" : "",
+                       near.best ? near.best : "", near.best ? "'?" : "");
+    return node_wrong(c);
+}

@@ -1,0 +1,174 @@
+/* Reads the values that a variable starts with, as one value for each word of it. */
+#include <string.h>
+#include "base/bytes.h"
+#include "cvbc/compile/compiler.h"
+
+static bool initial_add(struct compiler *c, struct symbol *s, uint32_t word,
+                        const struct type *type, struct node *value)
+{
+    if (value->kind == NODE_WRONG) return false;
+    if (!COMPILER_GROW(c, s->initials, s->initial_count, s->initial_capacity)) return false;
+    s->initials[s->initial_count++] = (struct initial){word, type, value};
+    return true;
+}
+
+/* "text" for an array of characters. The zero at its end may be missing. count is 0 for char t[]. */
+static bool initial_text(struct compiler *c, struct symbol *s, const struct type *t, uint32_t word,
+                         uint32_t *count)
+{
+    penta_bytes text;
+    const struct word *at = compiler_word(c);
+    if (!compiler_literal(c, &text)) return false;
+    if (!t->count && text.size >= POOL_WORDS)
+        return compiler_error(c, CVBC_LIMIT, at->offset, "an array of %zu words; the memory has %d",
+                              text.size + 1, POOL_WORDS);
+    if (t->count && text.size > t->count)
+        return compiler_error(c, CVBC_ARRAY_INDEX, at->offset, "the text is longer than the array");
+    *count = (uint32_t)text.size + 1;
+    for (size_t i = 0; i < text.size; i++)
+        if (!initial_add(c, s, word + (uint32_t)i, t->of,
+                         node_number(c, t->of, type_bounded(t->of, text.data[i]), at->offset)))
+            return false;
+    return true;
+}
+
+static bool initial_object(struct compiler *c, struct symbol *s, const struct type *t,
+                           uint32_t word, uint32_t *count);
+
+/* .name = : which member comes next. */
+static bool initial_designated(struct compiler *c, const struct type *t, uint32_t *i)
+{
+    if (t->kind != TYPE_RECORD || !compiler_accept(c, '.')) return true;
+    const struct word *name = compiler_word(c);
+    c->pos++;
+    for (*i = 0; *i < t->record->count; (*i)++)
+        if (name->kind == WORD_NAME &&
+            bytes_equal(t->record->members[*i].name, compiler_text(c, name)))
+            return compiler_expect(c, '=', "'='");
+    return compiler_error(c, BASE_NAME_UNKNOWN, name->offset, "there is no member '%.*s'",
+                          WORD_ARG(c, name));
+}
+
+/* The parts of an array or a record: those between braces, or as many as it has. */
+static bool initial_parts(struct compiler *c, struct symbol *s, const struct type *t, uint32_t word,
+                          bool braces, uint32_t *count)
+{
+    bool is_array = t->kind == TYPE_ARRAY;
+    uint32_t most = is_array              ? t->count ? t->count : POOL_WORDS / type_words(t->of)
+                                 : t->record->is_union ? 1
+                                          : (uint32_t)t->record->count;
+    uint32_t i = 0;
+    for (;; i++) {
+        if (compiler_over(c)) return false;
+        if (braces && compiler_accept(c, '}')) break;
+        if (i && !(braces || i < most)) return true;
+        if (i && !compiler_sees(c, ',')) {
+            if (!braces) return true;
+            return compiler_expect(c, '}', "',' or '}'");
+        }
+        if (i && !braces && compiler_word(c)[1].kind == WORD_SIGN &&
+            compiler_word(c)[1].value == '}')
+            return true; /* the comma at the end of the list around it */
+        if (i) c->pos++;
+        if (braces && compiler_accept(c, '}')) break;
+        if (!initial_designated(c, t, &i)) return false;
+        const struct word *at = compiler_word(c);
+        if (i >= most && is_array && !t->count)
+            return compiler_error(
+                c, CVBC_LIMIT, at->offset,
+                "an array of more than %d words, which is all the memory there is", POOL_WORDS);
+        if (i >= most)
+            return compiler_error(c, CVBC_ARRAY_INDEX, at->offset, "more values than '%.*s' has %s",
+                                  BYTES_ARG(s->name, 40), is_array ? "elements" : "members");
+        const struct type *part = is_array ? t->of : t->record->members[i].type;
+        uint32_t ignored, offset = is_array ? i * type_words(part) : t->record->members[i].word;
+        if (!initial_object(c, s, part, word + offset, &ignored)) return false;
+    }
+    *count = i;
+    return true;
+}
+
+static bool initial_object(struct compiler *c, struct symbol *s, const struct type *t,
+                           uint32_t word, uint32_t *count)
+{
+    bool parts = t->kind == TYPE_ARRAY || t->kind == TYPE_RECORD;
+    bool letters = t->kind == TYPE_ARRAY && t->of->kind == TYPE_NUMBER && t->of->bits == 8;
+    *count = t->count;
+    if (!compiler_enter(c)) return false;
+    bool ok;
+    if (letters && compiler_word(c)->kind == WORD_STRING) {
+        ok = initial_text(c, s, t, word, count);
+    } else if (compiler_accept(c, '{')) {
+        if (parts)
+            ok = initial_parts(c, s, t, word, true, count);
+        else
+            ok = initial_add(c, s, word, t,
+                             node_assignable(c, compiler_assignment(c), t, "the value")) &&
+                 compiler_expect(c, '}', "'}'");
+    } else if (t->kind == TYPE_ARRAY) {
+        ok = initial_parts(c, s, t, word, false, count);
+    } else {
+        ok = initial_add(c, s, word, t, node_assignable(c, compiler_assignment(c), t, "the value"));
+    }
+    compiler_leave(c);
+    return ok;
+}
+
+/* A local starts with zeros where its list says nothing; what lives as long as the program does so anyway. */
+static bool initial_fill(struct compiler *c, struct symbol *s)
+{
+    bool covered[POOL_WORDS] = {false};
+    uint32_t words = type_words(s->type);
+    const struct type *one = s->type;
+    if (!c->inside || words > POOL_WORDS) return true;
+    for (size_t i = 0; i < s->initial_count; i++)
+        for (uint32_t k = 0; k < type_words(s->initials[i].type); k++)
+            covered[s->initials[i].word + k] = true;
+    while (one->kind == TYPE_ARRAY) one = one->of;
+    if (one->kind == TYPE_RECORD) one = &type_int;
+    for (uint32_t i = 0; i < words; i++)
+        if (!covered[i] && one->kind != TYPE_STRING &&
+            !initial_add(c, s, i, one, node_number(c, one, 0, s->offset)))
+            return false;
+    return true;
+}
+
+static bool initial_size(struct compiler *c, struct symbol *s, uint32_t count)
+{
+    struct type *sized = compiler_new(c, sizeof *sized);
+    *sized = *s->type;
+    sized->count = count;
+    if (!count) return compiler_error(c, BASE_SYNTAX, s->offset, "an array without elements");
+    if (type_words(sized) > POOL_WORDS)
+        return compiler_error(c, CVBC_LIMIT, s->offset, "an array of %u words; the memory has %d",
+                              (unsigned)type_words(sized), POOL_WORDS);
+    s->type = sized;
+    return true;
+}
+
+/* What a reference names must have an address. */
+static bool initial_reference(struct compiler *c, struct symbol *s)
+{
+    if (!compiler_expect(c, '=', "'=': a reference needs what it names")) return false;
+    struct node *n = compiler_assignment(c);
+    return initial_add(c, s, 0, s->type,
+                       node_assignable(c, node_address(c, n, n->offset), s->type, "the value"));
+}
+
+bool compiler_initialise(struct compiler *c, struct symbol *s)
+{
+    uint32_t count = 0;
+    bool open = s->type->kind == TYPE_ARRAY && !s->type->count, ok = true;
+    if (s->reference) return initial_reference(c, s);
+    bool round = !open && s->type->kind != TYPE_ARRAY && compiler_accept(c, '(');
+    bool given = round || compiler_accept(c, '=') || compiler_sees(c, '{');
+    if (given) ok = initial_object(c, s, s->type, 0, &count);
+    if (ok && round) ok = compiler_expect(c, ')', "')'");
+    if (ok && open && !given)
+        return compiler_error(c, BASE_SYNTAX, s->offset, "an array without a size needs values");
+    if (ok && open) ok = initial_size(c, s, count);
+    if (ok && given && (s->type->kind == TYPE_ARRAY || s->type->kind == TYPE_RECORD) &&
+        !(s->initial_count == 1 && s->initials[0].type->kind == TYPE_RECORD))
+        ok = initial_fill(c, s);
+    return ok;
+}
