@@ -165,15 +165,43 @@ PENTA_API unsigned penta_format_uses(const char *format);
 enum { PENTA_OPTION_PARTS = 5 };
 typedef const char *penta_words(size_t i); /* the words of a list; NULL beyond the last */
 
+/* What the value of an option is. A value that is something else is PENTA0009 wherever it is given. */
+typedef enum penta_option_kind {
+    PENTA_OPTION_SWITCH, /* the option is given or not; its value is "1" */
+    PENTA_OPTION_WORDS,  /* one of the words; their letters are compared without case */
+    PENTA_OPTION_NUMBER, /* least to most: decimal, 0x, 0o or 0b, with _ between digits */
+    PENTA_OPTION_REAL,   /* a decimal number; least and most are thousandths */
+    PENTA_OPTION_SIZE,   /* a number that K, M or G may follow: powers of 1024 */
+    PENTA_OPTION_HEX,    /* least to most bytes as hex digits; 0x may stand before them */
+    PENTA_OPTION_FILE,   /* a file to read, or one of the words where there are some */
+    PENTA_OPTION_OUTPUT, /* a file to write */
+    PENTA_OPTION_FOLDER, /* a folder */
+    PENTA_OPTION_TEXT,   /* any text: a name, a path in the file */
+    PENTA_OPTION_FORM,   /* what the argument draws: ADDR:LEN[:ro|rw][:FILE] */
+} penta_option_kind;
+
 typedef struct penta_option_info {
     const char *key;
     const char *argument; /* "ADDR:LEN"; "little|big" lists its words itself; NULL: a switch */
     unsigned uses;        /* of penta_use */
     const char *help;
+    penta_option_kind kind;
+    /* 0: one value. Otherwise several, separated by commas: so many, or any number of them for PENTA_ITEMS_ANY. */
+    unsigned items;
+    int64_t least; /* of a number, or of each number of a form */
+    uint64_t most;
+    const char *unit; /* of a number: "seconds", "bytes"; or NULL */
     /* The words that each part of the value may be; colons separate parts, most values have one.
-     * NULL: any. Files and numbers may be allowed besides the words. */
+     * NULL: any. */
     penta_words *words[PENTA_OPTION_PARTS];
 } penta_option_info;
+enum { PENTA_ITEMS_ANY = 0xffff };
+/* The name of a kind: "switch", "words", "number", ...; NULL beyond the last. */
+PENTA_API const char *penta_option_kind_name(penta_option_kind kind);
+/* Whether the value fits the kind of the option; false with PENTA0009, which says what fits. Functions that take
+ * options check them in this way. */
+PENTA_API bool penta_option_check(const penta_option_info *option, const char *value,
+                                  penta_error *err);
 
 /* The options of a format; NULL beyond the last. */
 PENTA_API const penta_option_info *penta_option_at(const char *format, size_t i);
@@ -183,7 +211,8 @@ PENTA_API const penta_option_info *penta_option_find(const char *format, const c
 /* The format that an option with this key chooses where none is named ("dialect": "pvm"), or NULL. */
 PENTA_API const char *penta_option_chooses(const char *key);
 /* Of every format: name, title, suffix, comment, exit_value, engines, uses and options, each option
- * with key, argument, uses, help and words. */
+ * with key, argument, uses, help, kind, items, accepts (what fits, in words) and words, and where the kind has them
+ * least, most and unit. */
 PENTA_API bool penta_formats_json(penta_buffer *out, penta_error *err);
 
 /* Rules: what findings are about, and so what an error means for running the module. */

@@ -34,9 +34,8 @@ bool number_parse(const char *text, uint64_t *out)
     return number_parse_bytes(bytes_of(text), out);
 }
 
-bool number_parse_size(const char *text, uint64_t *out)
+bool number_parse_size_bytes(penta_bytes t, uint64_t *out)
 {
-    penta_bytes t = bytes_of(text);
     unsigned shift = 0;
     if (t.size) {
         int last = toupper(t.data[t.size - 1]);
@@ -46,6 +45,17 @@ bool number_parse_size(const char *text, uint64_t *out)
     if (!number_parse_bytes(t, out) || *out > UINT64_MAX >> shift) return false;
     *out <<= shift;
     return true;
+}
+
+bool number_parse_size(const char *text, uint64_t *out)
+{
+    return number_parse_size_bytes(bytes_of(text), out);
+}
+
+penta_bytes number_without_0x(penta_bytes text)
+{
+    bool prefixed = text.size >= 2 && text.data[0] == '0' && (text.data[1] | 32) == 'x';
+    return prefixed ? bytes_slice(text, 2, text.size) : text;
 }
 
 uint8_t *hex_parse(penta_bytes text, size_t *size, penta_error *err)

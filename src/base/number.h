@@ -8,6 +8,9 @@ bool number_parse(const char *text, uint64_t *out);
 bool number_parse_bytes(penta_bytes text, uint64_t *out);
 /* Reads a size: a number with an optional suffix K, M or G (powers of 1024). */
 bool number_parse_size(const char *text, uint64_t *out);
+bool number_parse_size_bytes(penta_bytes text, uint64_t *out);
+/* Removes "0x" or "0X" from the start of a text. */
+penta_bytes number_without_0x(penta_bytes text);
 /* The bytes of hex digits, in a new buffer that the caller frees. White space may stand between bytes. NULL when the
  * text is something else, and NULL with an error when memory ran out. `err` may be NULL. */
 uint8_t *hex_parse(penta_bytes text, size_t *size, penta_error *err);

@@ -1,9 +1,8 @@
-/* Checks options against their rows and reads their values. */
+/* Finds options, and checks them against their rows. */
 #include "base/options.h"
 #include <stdio.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "base/number.h"
 #include "base/suggest.h"
 
 static bool lists_words(const char *argument)
@@ -27,7 +26,9 @@ bool argument_word(const char *argument, size_t i, penta_bytes *word)
 bool option_word(const penta_option_info *option, unsigned part, size_t i, penta_bytes *word)
 {
     if (part >= OPTION_PARTS) return false;
-    if (!option->words[part]) return !part && argument_word(option->argument, i, word);
+    if (!option->words[part])
+        return !part && option->kind == PENTA_OPTION_WORDS &&
+               argument_word(option->argument, i, word);
     const char *text = option->words[part](i);
     if (text) *word = bytes_of(text);
     return text;
@@ -56,6 +57,7 @@ bool options_check(const penta_option *options, size_t count, const penta_option
             return error_at(err, BASE_OPTION, 0, "unknown option '%s'", options[i].key);
         if (!options[i].value)
             return error_at(err, BASE_OPTION_VALUE, 0, "option '%s' has no value", options[i].key);
+        if (!option_fits(o, options[i].value, err)) return false;
     }
     return true;
 }
@@ -67,10 +69,15 @@ const char *option_text(const penta_option *options, size_t count, const char *k
     return NULL;
 }
 
+bool option_given(const penta_option *options, size_t count, const char *key)
+{
+    return option_text(options, count, key) != NULL;
+}
+
 bool option_uint(const penta_option *options, size_t count, const char *key, uint64_t *out,
                  penta_error *err)
 {
-    const char *text = option_text(options, count, key);
-    if (!text || number_parse(text, out)) return true;
-    return error_at(err, BASE_OPTION_VALUE, 0, "option '%s': '%.40s' is not a number", key, text);
+    (void)err;
+    *out = option_number(options, count, key, *out);
+    return true;
 }

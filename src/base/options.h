@@ -1,5 +1,5 @@
-/* Options are pairs of strings, declared once where they are understood. The same rows check the
- * library's callers and feed the command line's parser, help, man pages and completions. */
+/* Options are pairs of strings, declared once where they are understood: a row says what kind of value
+ * an option has, so that one function checks all values, and readers get numbers, places of words and bytes. */
 #pragma once
 #include "base/error.h"
 
@@ -28,25 +28,110 @@ enum option_use {
 typedef penta_words word_list;
 enum { OPTION_PARTS = PENTA_OPTION_PARTS };
 
-/* A row of an options.def: its lists, if any, come after the help. */
-#define OPTION_ROW(key, argument, uses, ...) OPTION_ROW_OF(key, argument, uses, __VA_ARGS__, NULL)
-#define OPTION_ROW_OF(key, argument, uses, help, ...)                                              \
+/* A row of an options.def: OPTION("key", KIND, uses, "help"). KIND is one of those below without "KIND_":
+ *
+ *     SWITCH  FILE  OUTPUT  FOLDER  TEXT("NAME")
+ *     WORDS("little|big")              these words
+ *     WORDS_OF("NAME", list)           the words of a function (word_list)
+ *     COUNT("N", "unit" or NULL)       any number of 64 bits without a sign
+ *     SIZE("BYTES", "unit" or NULL)    the same, and K, M or G may follow
+ *     NUMBER("N", least, most, unit)   SIZE_IN and REAL likewise; HEX("HEX", least, most) counts bytes
+ *     NUMBERS, FILES, TEXTS, FORMS_OF  several, with commas between them
+ *     FORM("ADDR:LEN[:FILE]")          a value of several parts; options/form.h says how it is read
+ *
+ * Parser, checks, messages, help, manual pages, completions, Python's hints and the explorer's form
+ * come from these rows. */
+#define OPTION_ROW(name, type, given, ...)                                                         \
     {                                                                                              \
-        key, argument, uses, help, { __VA_ARGS__ }                                                 \
+        .key = name, KIND_##type, .uses = given, .help = __VA_ARGS__                               \
     }
+#define KIND_SWITCH .kind = PENTA_OPTION_SWITCH
+#define KIND_WORDS(list) .kind = PENTA_OPTION_WORDS, .argument = list
+#define KIND_WORDS_OF(shown, list) .kind = PENTA_OPTION_WORDS, .argument = shown, .words = {list}
+#define KIND_NUMBER(shown, low, high, of)                                                          \
+    .kind = PENTA_OPTION_NUMBER, .argument = shown, .least = low, .most = high, .unit = of
+#define KIND_NUMBERS(shown, low, high, count)                                                      \
+    .kind = PENTA_OPTION_NUMBER, .argument = shown, .least = low, .most = high, .items = count
+#define KIND_REAL(shown, low, high, of)                                                            \
+    .kind = PENTA_OPTION_REAL, .argument = shown, .least = low, .most = high, .unit = of
+#define KIND_COUNT(shown, of) KIND_NUMBER(shown, 0, UINT64_MAX, of)
+#define KIND_SIZE(shown, of) KIND_SIZE_IN(shown, 0, UINT64_MAX, of)
+#define KIND_SIZE_IN(shown, low, high, of)                                                         \
+    .kind = PENTA_OPTION_SIZE, .argument = shown, .least = low, .most = high, .unit = of
+#define KIND_HEX(shown, low, high)                                                                 \
+    .kind = PENTA_OPTION_HEX, .argument = shown, .least = low, .most = high
+#define KIND_FILE .kind = PENTA_OPTION_FILE, .argument = "FILE"
+#define KIND_FILES .kind = PENTA_OPTION_FILE, .argument = "FILE,...", .items = PENTA_ITEMS_ANY
+/* A file, or one of these words, which stand for something that is no file. */
+#define KIND_FILE_OR(shown, list) .kind = PENTA_OPTION_FILE, .argument = shown, .words = {list}
+#define KIND_OUTPUT .kind = PENTA_OPTION_OUTPUT, .argument = "FILE"
+#define KIND_FOLDER .kind = PENTA_OPTION_FOLDER, .argument = "FOLDER"
+#define KIND_TEXT(shown) .kind = PENTA_OPTION_TEXT, .argument = shown
+#define KIND_TEXTS(shown) .kind = PENTA_OPTION_TEXT, .argument = shown, .items = PENTA_ITEMS_ANY
+#define KIND_FORM(shown) KIND_FORM_OF(shown, 0, UINT64_MAX, NULL)
+/* The same with bounds for the numbers, and the words of each part. */
+#define KIND_FORM_OF(shown, low, high, ...)                                                        \
+    .kind = PENTA_OPTION_FORM, .argument = shown, .least = low, .most = high, .words = {__VA_ARGS__}
+#define KIND_FORMS_OF(shown, low, high, ...)                                                       \
+    .items = PENTA_ITEMS_ANY, KIND_FORM_OF(shown, low, high, __VA_ARGS__)
+/* Of the tool: words that depend on the command. */
+#define KIND_WORDS_BY(shown) .kind = PENTA_OPTION_WORDS, .argument = shown
 
 /* The i-th word of an argument like "little|big"; false: there is none, or it is no such list. */
 bool argument_word(const char *argument, size_t i, penta_bytes *word);
 /* The i-th word that this part of an option's value may be. */
 bool option_word(const penta_option_info *option, unsigned part, size_t i, penta_bytes *word);
-/* The error "isa 'x' is none of a, b, c", with the nearest word as a note; returns false. */
-bool error_not_in(penta_error *err, const char *what, const char *value, word_list *words);
 
-/* Every key must be declared for this use; known ends with a NULL key and may be NULL. */
+/* ---- checks ---- */
+
+/* Every key must be declared for this use, and every value must fit the kind of its row; known ends
+ * with a NULL key and may be NULL. After it, the readers below cannot fail. */
 bool options_check(const penta_option *options, size_t count, const penta_option_info *known,
                    unsigned use, penta_error *err);
-/* The last value of a key, or NULL. */
+/* The check of one value; all messages about values that do not fit their rows are made here. */
+bool option_fits(const penta_option_info *row, const char *value, penta_error *err);
+/* What fits the row, as the messages say it after "is not": "a number of bytes from 4096 to 65536". */
+void option_accepts(const penta_option_info *row, char *out, size_t size);
+/* " from 1 to 64", for numbers whose bounds are narrower than 32 bits; false: they are not. */
+bool option_bounds(const penta_option_info *row, char *out, size_t size);
+/* The message for a value that fits its row but not what it is for: "option 'pc': '5' " and the text.
+ * Returns false. */
+bool option_refuse(penta_error *err, const char *key, const char *value, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* The message for a value that is none of these words, with the nearest as a note. Returns false. */
+typedef bool word_source(const void *user, size_t i, penta_bytes *word);
+bool option_none_of(penta_error *err, const char *key, penta_bytes value, word_source *words,
+                    const void *user);
+/* The error "isa 'x' is none of a, b, c", with the nearest word as a note; returns false. For words
+ * that are no values of options. */
+bool error_not_in(penta_error *err, const char *what, const char *value, word_list *words);
+
+/* ---- readers: the last value of a key, of options that were checked ---- */
+
+bool option_given(const penta_option *options, size_t count, const char *key);
+/* Of any kind, as text; NULL when it was not given. */
 const char *option_text(const penta_option *options, size_t count, const char *key);
-/* False only on a malformed number; *out keeps its value when the key is absent. */
+/* Of kind number or size; a negative number comes as two's complement. */
+uint64_t option_number(const penta_option *options, size_t count, const char *key,
+                       uint64_t missing);
+double option_real(const penta_option *options, size_t count, const char *key, double missing);
+/* Of kind words: whether it is this one. */
+bool option_is(const penta_option *options, size_t count, const char *key, const char *word);
+/* Of kind words: its place in their list. */
+size_t option_index(const penta_option *options, size_t count, const char *key, word_list *words,
+                    size_t missing);
+
+/* ---- readers of one value that was checked ---- */
+
+uint64_t value_number(const char *value);
+/* The next of several numbers that commas separate; false: there are no more. */
+bool value_next_number(const char **rest, uint64_t *out);
+/* Words are compared without case. */
+bool words_equal(penta_bytes word, penta_bytes text);
+/* The place of a word in a list, or the length of the list. */
+size_t value_index(const char *value, word_list *words);
+/* The bytes of hex digits, in a new buffer; NULL with an error when memory ran out. */
+uint8_t *value_hex(const char *value, size_t *size, penta_error *err);
+/* To be replaced by option_number, which cannot fail. */
 bool option_uint(const penta_option *options, size_t count, const char *key, uint64_t *out,
                  penta_error *err);

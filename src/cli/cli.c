@@ -56,20 +56,27 @@ void cli_usage(struct cli *c, const char *note, const char *format, ...)
     cli_error(c, NULL, &err);
 }
 
-bool cli_number(struct cli *c, enum option option, uint64_t *value)
+uint64_t cli_number(const struct cli *c, enum option option, uint64_t missing)
 {
-    const char *text = c->value[option];
-    if (!text || number_parse_size(text, value)) return true;
-    cli_usage(c, NULL, "--%s: '%.40s' is not a number", tool_options[option].name, text);
-    return false;
+    return c->value[option] ? value_number(c->value[option]) : missing;
+}
+
+double cli_seconds(const struct cli *c, enum option option, double missing)
+{
+    return c->value[option] ? strtod(c->value[option], NULL) : missing;
+}
+
+bool cli_is(const struct cli *c, enum option option, const char *word)
+{
+    return c->value[option] && words_equal(bytes_of(word), bytes_of(c->value[option]));
 }
 
 /* ---- findings of one file ---- */
 
 void finding_sink_init(struct finding_sink *sink, struct cli *c, const char *file)
 {
-    *sink = (struct finding_sink){.cli = c, .file = file, .max = 100};
-    cli_number(c, OPT_MAX_FINDINGS, &sink->max);
+    *sink = (struct finding_sink){.cli = c, .file = file};
+    sink->max = cli_number(c, OPT_MAX_FINDINGS, 100);
 }
 
 void finding_sink_add(void *user, const penta_error *finding)

@@ -47,13 +47,10 @@ tool_words mode_words;                 /* it is in kblob/device.c */
 tool_words pass_words;                 /* it is in jit.c */
 
 extern const struct tool_option {
-    const char *name;
+    penta_option_info row; /* without uses; commands has them */
     char letter;
-    const char *argument; /* "FILE"; "pem|raw" lists its words itself; NULL: a switch */
-    uint64_t commands;    /* a bit for each command that has the option */
-    const char *help;
-    tool_words *words; /* or NULL */
-    bool writes;       /* its value names a file that the command writes */
+    uint64_t commands; /* a bit for each command that has the option */
+    tool_words *words; /* or NULL: those of the row */
 } tool_options[OPTS];
 
 struct diagnostic { /* an error or a warning that is kept for the JSON document */
@@ -145,7 +142,10 @@ void cli_error(struct cli *c, const char *file, const penta_error *err);
 void cli_usage(struct cli *c, const char *note, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int cli_exit_of(uint32_t code);
-bool cli_number(struct cli *c, enum option option, uint64_t *value); /* keeps the default */
+/* Values of options of the tool, which the parser checked. */
+uint64_t cli_number(const struct cli *c, enum option option, uint64_t missing);
+double cli_seconds(const struct cli *c, enum option option, double missing);
+bool cli_is(const struct cli *c, enum option option, const char *word);
 /* What a command makes. With -o it is written there, and a document names the file (`output`) and
  * its size; without, it goes to standard output or into the document. Binary never goes to a
  * terminal by accident. */

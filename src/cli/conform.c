@@ -81,17 +81,12 @@ static void conform_argument(struct conform_run *run, const penta_conform_option
 void command_CONFORM(struct cli *c)
 {
     struct conform_run run = {.cli = c};
-    const char *engine = c->value[OPT_ENGINE];
-    if (engine && !penta_conform_engine_known(engine)) {
-        cli_usage(c, "penta formats lists the engines", "no format has an engine '%.40s'", engine);
-        return;
-    }
-    penta_conform_options options = {.engine = engine,
+    penta_conform_options options = {.engine = c->value[OPT_ENGINE],
                                      .exec = c->value[OPT_EXEC],
                                      .device = c->value[OPT_DEVICE],
                                      .result = conform_result,
                                      .user = &run};
-    if (!cli_number(c, OPT_MAX_INPUT, &options.input_max)) return;
+    options.input_max = cli_number(c, OPT_MAX_INPUT, options.input_max);
     progress_begin(c, "conform", false);
     if (c->value[OPT_JSON]) json_list(&c->json, "cases");
     for (size_t i = 0; i < c->word_count; i++) conform_argument(&run, &options, c->words[i]);

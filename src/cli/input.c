@@ -13,9 +13,8 @@
 bool input_read(struct cli *c, const char *name, struct input *in)
 {
     *in = (struct input){.name = name};
-    uint64_t limit = UINT64_C(1) << 30;
+    uint64_t limit = cli_number(c, OPT_MAX_INPUT, UINT64_C(1) << 30);
     penta_error err = {0};
-    if (!cli_number(c, OPT_MAX_INPUT, &limit)) return false;
     if (c->given_name && c->given_name == name && c->given.size <= limit) {
         in->bytes =
             (penta_buffer){(uint8_t *)(uintptr_t)c->given.data, c->given.size, c->given.size};

@@ -201,9 +201,10 @@ static struct named_output *named_outputs(const struct cli *c, size_t *count)
     if (!all) abort(); /* without the list, writing would not be safe */
     *count = 0;
     for (size_t i = 0; i < OPTS; i++)
-        if (tool_options[i].writes && c->value[i] && strcmp(c->value[i], "-"))
+        if (tool_options[i].row.kind == PENTA_OPTION_OUTPUT && c->value[i] &&
+            strcmp(c->value[i], "-"))
             all[(*count)++] =
-                (struct named_output){tool_options[i].name, c->value[i], i == OPT_DATA};
+                (struct named_output){tool_options[i].row.key, c->value[i], i == OPT_DATA};
     for (size_t i = 0; i < c->format_option_count; i++) {
         const penta_option *o = &c->format_options[i];
         bool rewrites = format_option(o->key, OPTION_REWRITES);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
+#include "base/options.h"
 #include "base/suggest.h"
 #include "cli/help/option_list.h"
 
@@ -24,12 +25,13 @@ const struct command_info commands[COMMANDS] = {
      ON(EXPLORE) | ON(REPORT))
 #define MACHINES (ON(RUN) | ON(TRACE) | ON(DEBUG) | ON(GDBSERVER) | ON(PROFILE) | ON(COVER))
 const struct tool_option tool_options[OPTS] = {
-#define OPTION(id, name, letter, argument, on, ...)                                                \
-    [OPT_##id] = TOOL_ROW(name, letter, argument, on, __VA_ARGS__, 0, 0, 0),
-#define TOOL_ROW(name, letter, argument, on, help, words, writes, ...)                             \
-    {                                                                                              \
-        name, letter, argument, on, help, words, writes                                            \
-    }
+#define OPTION(id, name, short_name, type, on, ...)                                                \
+    [OPT_##id] = {.row = {.key = name, KIND_##type, .help = TOOL_HELP(__VA_ARGS__, )},             \
+                  .letter = short_name,                                                            \
+                  .commands = on,                                                                  \
+                  .words = TOOL_WORDS(__VA_ARGS__, NULL, )},
+#define TOOL_HELP(help, ...) help
+#define TOOL_WORDS(help, words, ...) words
 #include "cli/options.def"
 };
 
@@ -46,7 +48,8 @@ static int tool_option_find(enum command command, const char *name, char letter)
 {
     for (int i = OPTS - 1; i >= 0; i--) {
         const struct tool_option *o = &tool_options[i];
-        if ((name ? !strcmp(o->name, name) : o->letter == letter) && (o->commands >> command & 1))
+        if ((name ? !strcmp(o->row.key, name) : o->letter == letter) &&
+            (o->commands >> command & 1))
             return i;
     }
     return -1;
@@ -101,7 +104,7 @@ static void find_verb(struct cli *c, int argc, char **argv)
             bool is_long = word[1] == '-';
             snprintf(key, sizeof key, "%s", word + 2);
             int found = tool_option_find(COMMAND_BATCH, is_long ? key : NULL, word[1]);
-            if (found >= 0 && tool_options[found].argument && (is_long || !word[2])) i++;
+            if (found >= 0 && tool_options[found].row.argument && (is_long || !word[2])) i++;
         } else if (!seen) {
             seen = true; /* "batch" */
         } else if (strcmp(word, "submit")) {
@@ -112,19 +115,59 @@ static void find_verb(struct cli *c, int argc, char **argv)
     }
 }
 
-/* Sets an option of the tool; where its row has a list of words, the value must be one of them. */
+static bool bad_value(struct cli *c, const penta_error *err)
+{
+    cli_error(c, NULL, err);
+    return false;
+}
+
+static bool tool_word(const void *user, size_t i, penta_bytes *word)
+{
+    return listed_word(user, 0, i, word);
+}
+
+/* Sets an option of the tool. A word of a list becomes that of the list, in its case. */
 static bool set_value(struct cli *c, int option, const char *value)
 {
-    penta_bytes word;
+    penta_error err = {0};
     const struct tool_option *o = &tool_options[option];
-    bool listed = !argument_word(o->argument, 0, &word);
-    for (size_t i = 0; !listed && argument_word(o->argument, i, &word); i++)
-        listed = bytes_equal(word, bytes_of(value));
-    if (listed)
-        c->value[option] = value;
-    else
-        cli_usage(c, NULL, "--%s: '%.40s' is none of %s", o->name, value, o->argument);
-    return listed;
+    c->value[option] = value;
+    if (!o->words || !o->words(c->command, NULL, 0))
+        return option_fits(&o->row, value, &err) || bad_value(c, &err);
+    const char *word;
+    for (size_t i = 0; (word = o->words(c->command, NULL, i)); i++) {
+        if (!words_equal(bytes_of(word), bytes_of(value))) continue;
+        c->value[option] = word;
+        return true;
+    }
+    struct listed_option listed = {.command = c->command, .tool = o};
+    option_none_of(&err, o->row.key, bytes_of(value), tool_word, &listed);
+    return bad_value(c, &err);
+}
+
+/* Checks the value of an option by the rows of the formats that the command takes. Where the rows differ and no format
+ * is named, it is checked when the format of the file is known. */
+static bool check_format_option(struct cli *c, const penta_option *given)
+{
+    const char *format, *only = format_chosen(c);
+    penta_error err = {0};
+    for (size_t i = 0; (format = penta_format_name(i)); i++) {
+        const penta_option_info *row =
+            penta_option_find(format, given->key, commands[c->command].uses);
+        penta_error other = {0};
+        if (!row || !command_takes(c->command, format) || (only && strcmp(only, format))) continue;
+        if (option_fits(row, given->value, &other)) return true;
+        if (err.code && strcmp(err.message, other.message)) return true;
+        err = other;
+    }
+    return !err.code || bad_value(c, &err);
+}
+
+static bool check_format_options(struct cli *c)
+{
+    for (size_t i = 0; i < c->format_option_count; i++)
+        if (!check_format_option(c, &c->format_options[i])) return false;
+    return true;
 }
 
 /* --name, --name=value or --name value; *used grows when the value is the next word. */
@@ -142,7 +185,7 @@ static bool long_option(struct cli *c, const char *word, const char *next, int *
         row = found < 0 ? command_option(c->verb, key) : NULL;
     }
     if (found < 0 && !row) return unknown_option(c, word, size);
-    bool wants = found >= 0 ? tool_options[found].argument != NULL : row->argument != NULL;
+    bool wants = found >= 0 ? tool_options[found].row.argument != NULL : row->argument != NULL;
     const char *value = equals ? equals + 1 : NULL;
     if (!wants && value) {
         cli_usage(c, NULL, "option '--%s' takes no value", key);
@@ -153,7 +196,7 @@ static bool long_option(struct cli *c, const char *word, const char *next, int *
         ++*used;
         if (!value) {
             cli_usage(c, NULL, "option '--%s' needs a value: %s", key,
-                      found >= 0 ? tool_options[found].argument : row->argument);
+                      found >= 0 ? tool_options[found].row.argument : row->argument);
             return false;
         }
     }
@@ -174,20 +217,21 @@ static bool short_options(struct cli *c, const char *word, const char *next, int
                       commands[c->command].name);
             return false;
         }
-        if (of_verb && !tool_options[found].argument) {
-            if (!add_verb_option(c, tool_options[found].name, NULL)) return false;
+        if (of_verb && !tool_options[found].row.argument) {
+            if (!add_verb_option(c, tool_options[found].row.key, NULL)) return false;
             continue;
         }
-        if (!tool_options[found].argument) {
+        if (!tool_options[found].row.argument) {
             c->value[found] = "1";
             if (found == OPT_HELP) c->value[found] = "short";
             continue;
         }
         const char *value = word[1] ? word + 1 : next;
         if (!word[1]) ++*used;
-        if (value && of_verb) return add_verb_option(c, tool_options[found].name, value);
+        if (value && of_verb) return add_verb_option(c, tool_options[found].row.key, value);
         if (value) return set_value(c, found, value);
-        cli_usage(c, NULL, "option '-%c' needs a value: %s", *word, tool_options[found].argument);
+        cli_usage(c, NULL, "option '-%c' needs a value: %s", *word,
+                  tool_options[found].row.argument);
         return false;
     }
     return true;
@@ -240,7 +284,7 @@ static bool after_printing_switch(struct cli *c, const char *before, const char 
     static const enum option printing[] = {OPT_FOLDED, OPT_HOST_LOG, OPT_RAW_OUTPUT};
     if (commands[c->command].inputs != INPUTS_PROGRAM || !c->word_count) return false;
     for (size_t i = 0; i < sizeof printing / sizeof *printing; i++) {
-        const char *name = tool_options[printing[i]].name;
+        const char *name = tool_options[printing[i]].row.key;
         if (strncmp(before, "--", 2) || strcmp(before + 2, name)) continue;
         char note[120];
         snprintf(note, sizeof note,
@@ -293,7 +337,7 @@ bool cli_parse(struct cli *c, int argc, char **argv)
     }
     c->named = has_command;
     if (!has_command && c->value[OPT_VERSION]) c->command = COMMAND_VERSION;
-    return program_arguments(c) && check_words(c);
+    return program_arguments(c) && check_words(c) && check_format_options(c);
 }
 
 void cli_parse_free(struct cli *c)

@@ -33,7 +33,7 @@ const penta_trap TABLE_NAME(FORMAT, traps)[] = {
 static const penta_option_info options[] = {
 #define OPTION(...) OPTION_ROW(__VA_ARGS__),
 #include TABLE_FILE(FORMAT, options)
-    {NULL, NULL, 0, NULL, {NULL}}};
+    {.key = NULL}};
 
 extern const struct debug_info TABLE_NAME(FORMAT, debug); /* vm/debug.c */
 

@@ -225,10 +225,10 @@ static void print_part(struct listing *l, const penta_part *code)
 }
 
 static const penta_option_info code_options[] = {
-    OPTION_ROW("function", "NAME", OPTION_PRINT, ""),
-    OPTION_ROW("range", "A..B", OPTION_PRINT, ""),
-    OPTION_ROW("arrows", "utf8|ascii", OPTION_PRINT, ""),
-    {NULL, NULL, 0, NULL, {NULL}}};
+    OPTION_ROW("function", TEXT("NAME"), OPTION_PRINT, ""),
+    OPTION_ROW("range", TEXT("A..B"), OPTION_PRINT, ""),
+    OPTION_ROW("arrows", WORDS("utf8|ascii"), OPTION_PRINT, ""),
+    {.key = NULL}};
 
 bool penta_print_code(const penta_module *module, const penta_option *options, size_t count,
                       penta_buffer *out, penta_error *err)

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/json/json_visit.h"
+#include "base/options/json.h"
 #include "core/describe.h"
 #include "core/engine.h"
 #include "penta/registry.h"
@@ -110,14 +111,21 @@ static void uses_json(struct json *j, unsigned uses)
     json_end(j);
 }
 
+const char *penta_option_kind_name(penta_option_kind kind) { return option_kind_name(kind); }
+
+bool penta_option_check(const penta_option_info *option, const char *value, penta_error *err)
+{
+    *err = (penta_error){0};
+    return option_fits(option, value, err);
+}
+
 static void option_json(struct json *j, const penta_option_info *o)
 {
     penta_bytes word;
     json_object(j, NULL);
     json_text(j, "key", o->key);
-    json_text(j, "argument", o->argument);
     uses_json(j, o->uses);
-    json_text(j, "help", o->help);
+    option_json_members(j, o);
     json_list(j, "words");
     for (unsigned part = 0; part < PENTA_OPTION_PARTS; part++) {
         json_list(j, NULL);

@@ -184,13 +184,14 @@ static void trace_run(struct tracer *t, uint64_t fuel, penta_stop *stop)
     }
 }
 
-static const penta_option_info trace_options[] = {OPTION_ROW("json", NULL, OPTION_RUN, ""),
-                                                  OPTION_ROW("from", "N", OPTION_RUN, ""),
-                                                  OPTION_ROW("count", "N", OPTION_RUN, ""),
-                                                  OPTION_ROW("last", "N", OPTION_RUN, ""),
-                                                  OPTION_ROW("match", "TEXT", OPTION_RUN, ""),
-                                                  OPTION_ROW("inner", NULL, OPTION_RUN, ""),
-                                                  {NULL, NULL, 0, NULL, {NULL}}};
+static const penta_option_info trace_options[] = {
+    OPTION_ROW("json", SWITCH, OPTION_RUN, ""),
+    OPTION_ROW("from", SIZE("N", NULL), OPTION_RUN, ""),
+    OPTION_ROW("count", SIZE("N", NULL), OPTION_RUN, ""),
+    OPTION_ROW("last", SIZE("N", NULL), OPTION_RUN, ""),
+    OPTION_ROW("match", TEXT("TEXT"), OPTION_RUN, ""),
+    OPTION_ROW("inner", SWITCH, OPTION_RUN, ""),
+    {.key = NULL}};
 
 static bool read_options(struct tracer *t, const penta_option *options, size_t count,
                          penta_error *err)

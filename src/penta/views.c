@@ -16,16 +16,16 @@
 
 enum { TREE = 1, HEX = 2, INFO = 4, STATE = 8, DIFF = 16 };
 static const penta_option_info known[] = {
-    OPTION_ROW("json", NULL, TREE | DIFF, ""),
-    OPTION_ROW("select", "PATH", TREE | HEX, ""),
-    OPTION_ROW("depth", "N", TREE | HEX, ""),
-    OPTION_ROW("colors", "MARK", TREE | HEX | INFO | STATE | DIFF, ""),
-    OPTION_ROW("coverage", NULL, HEX, ""),
-    OPTION_ROW("items", "N", INFO, ""),
-    OPTION_ROW("without", "NAME", STATE, ""),
-    OPTION_ROW("show-memory", NULL, STATE, ""),
-    OPTION_ROW("hint", "TEXT", STATE, ""),
-    {NULL, NULL, 0, NULL, {NULL}}};
+    OPTION_ROW("json", SWITCH, TREE | DIFF, ""),
+    OPTION_ROW("select", TEXT("PATH"), TREE | HEX, ""),
+    OPTION_ROW("depth", SIZE("N", NULL), TREE | HEX, ""),
+    OPTION_ROW("colors", TEXT("MARK"), TREE | HEX | INFO | STATE | DIFF, ""),
+    OPTION_ROW("coverage", SWITCH, HEX, ""),
+    OPTION_ROW("items", SIZE("N", NULL), INFO, ""),
+    OPTION_ROW("without", TEXT("NAME"), STATE, ""),
+    OPTION_ROW("show-memory", SWITCH, STATE, ""),
+    OPTION_ROW("hint", TEXT("TEXT"), STATE, ""),
+    {.key = NULL}};
 
 struct view_options {
     bool json;

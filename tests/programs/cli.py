@@ -55,7 +55,7 @@ def test_bad_files():
     check(b"have no option" in exits(2, "run", "good.kblob", "--host-log", "--", "out").stderr, "after -- it is the program's")
     exits(1, "validate", "--format", "kblob", "noise")
     exits(5, "dis", "--format", "kblob", "noise")
-    exits(3, "validate", "--format", "nonsense", "good.kblob")
+    exits(2, "validate", "--format", "nonsense", "good.kblob")
     exits(4, "validate", "good.kblob", "missing", "noise")
     exits(4, "asm", "missing.kasm")
     exits(3, "asm", "noise")
@@ -577,7 +577,7 @@ def test_conform_knows_its_engines():
     """A name that no format has is a mistake; an engine that this machine lacks skips its cases."""
     write("p.json", json.dumps({"name": "p", "code_hex": "", "strings": [], "expect": {"globals": []}}))
     done = exits(2, "conform", "--engine", "nonsense", "p.json")
-    check(b"no format has an engine 'nonsense'" in done.stderr, done.stderr)
+    check(b"'nonsense' is none of interp, jit, both" in done.stderr, done.stderr)
     done = exits(1, "conform", "--engine", "jit", "p.json")      # nothing was proved
     check(b"skip p.json" in done.stdout and b"cvbc has no engine 'jit'" in done.stdout, done.stdout)
     check(done.stdout.endswith(b"0 passed, 0 failed, 1 skipped\n"), done.stdout)

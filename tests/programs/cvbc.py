@@ -647,11 +647,11 @@ int main() {
            done.stderr)
     for bad in ("hot:1-2", "hot_path:5", "hot_path:9-3", "hot_path=3:1-2", "loop_unroll=0:1-2", "hot_path:1-2:0", "cache_friendly:1-2"):
         expect(penta_text("create", "p.cvasm", "--hint", bad, "-o", "x.cvbc").returncode == 2, bad)
-    for bad, why in (("cache_friendly:2-5", ".hint in the text gives the bytes"), ("hot_path:5", "is not TYPE:FIRST-LAST"),
+    for bad, why in (("cache_friendly:2-5", ".hint in the text gives the bytes"), ("hot_path:5", "is not TYPE[=N]:FIRST-LAST"),
                      ("hot_path:9-3", "FIRST is at most LAST"), ("hot_path:1-2:0", "a priority is 1 to 255"), ("9:1-2", "types are 1 to 6"),
                      ("hot_path=3:1-2", "only loop_unroll"), ("loop_unroll=0:1-2", "1 to 255 times")):
         said = penta_text("create", "p.cvasm", "--hint", bad, "-o", "x.cvbc").stderr
-        expect(f"hint '{bad}': " in said and why in said, said)
+        expect(f"option '--hint': '{bad}'" in said and why in said, said)
     for bad, why in ((["--pin", "C256:gpio:output"], "0 to 255"), (["--dependency", "sixteen_letters_:1.0"], "at most 15 bytes")):
         done = penta_text("create", "p.cvasm", *bad, "-o", "x.cvbc")
         expect(done.returncode == 2 and why in done.stderr, done.stderr)

@@ -45,8 +45,8 @@ static bool counted_execute(struct cli *c, struct counted *run, uint64_t fuel, b
 static bool open_and_run(struct cli *c, struct counted *run, bool samples)
 {
     *run = (struct counted){0};
-    uint64_t fuel = UINT64_MAX;
-    if (!cli_number(c, OPT_FUEL, &fuel) || !machine_open(c, &run->machine)) return false;
+    uint64_t fuel = cli_number(c, OPT_FUEL, UINT64_MAX);
+    if (!machine_open(c, &run->machine)) return false;
     /* Compiled code does not count instructions, so with fuel it does not run. */
     if (counted_execute(c, run, fuel, samples && fuel == UINT64_MAX)) return true;
     machine_close(&run->machine);

@@ -89,8 +89,7 @@ static bool outputs_allowed(struct cli *c)
 void command_PROFILE(struct cli *c)
 {
     struct counted run;
-    uint64_t ignored = 0;
-    if (!cli_number(c, OPT_TOP, &ignored) || !outputs_allowed(c) || !sampled_run(c, &run)) return;
+    if (!outputs_allowed(c) || !sampled_run(c, &run)) return;
     if (c->value[OPT_JSON]) {
         json_text(&c->json, "file", run.machine.in.name);
         json_text(&c->json, "stop", stop_name(&run.machine, &run.stop));

@@ -16,27 +16,8 @@
 
 /* ---- the job ---- */
 
-static bool batch_seconds(struct cli *c, enum option option, double *out)
-{
-    const char *text = c->value[option];
-    char *end;
-    if (!text) return true;
-    *out = strtod(text, &end);
-    if (end != text && !*end && *out > 0 && *out < 1e8) return true;
-    cli_usage(c, NULL, "--%s: '%.40s' is not a number of seconds", tool_options[option].name, text);
-    return false;
-}
-
 bool batch_job_fill(struct cli *c, penta_batch_job *job)
 {
-    uint64_t jobs = 0;
-    if (!cli_number(c, OPT_JOBS, &jobs) || !cli_number(c, OPT_FILE_MEMORY, &job->file_memory) ||
-        !batch_seconds(c, OPT_FILE_TIMEOUT, &job->file_timeout))
-        return false;
-    if (c->value[OPT_JOBS] && (!jobs || jobs > 1024)) {
-        cli_usage(c, NULL, "--jobs: '%.40s' is not a number from 1 to 1024", c->value[OPT_JOBS]);
-        return false;
-    }
     if (!c->value[OPT_RESULTS]) {
         cli_usage(c, NULL,
                   "penta batch needs -o RESULTS, the file that gets a line for each source");
@@ -46,7 +27,9 @@ bool batch_job_fill(struct cli *c, penta_batch_job *job)
     job->arguments = c->verb_words;
     job->argument_count = c->verb_word_count;
     job->results = c->value[OPT_RESULTS];
-    job->jobs = (unsigned)jobs;
+    job->jobs = (unsigned)cli_number(c, OPT_JOBS, 0);
+    job->file_memory = cli_number(c, OPT_FILE_MEMORY, job->file_memory);
+    job->file_timeout = cli_seconds(c, OPT_FILE_TIMEOUT, job->file_timeout);
     job->from = c->value[OPT_NAMES_FROM];
     job->shard = c->value[OPT_SHARD];
     job->fields = c->value[OPT_FIELDS];
@@ -205,7 +188,7 @@ static void batch_run(struct cli *c, const penta_batch_job *given)
     penta_error err;
     struct sigaction stop = {.sa_handler = batch_interrupt}, before, before_term;
     struct batch_watch watch = {.cli = c, .every = 30};
-    if (!batch_seconds(c, OPT_PROGRESS, &watch.every)) return;
+    watch.every = cli_seconds(c, OPT_PROGRESS, watch.every);
     clock_gettime(CLOCK_MONOTONIC, &watch.start);
     progress_begin(c, "batch", false);
     watch.terminal = c->progress;

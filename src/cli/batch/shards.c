@@ -170,10 +170,10 @@ static void batch_submit(struct cli *c)
     }
     if (!batch_verb_checked(c) || !batch_job_fill(c, &job) || !batch_sources_fill(c, 2, &job))
         return;
-    if (!cli_number(c, OPT_NODES, &how.nodes)) return;
+    how.nodes = cli_number(c, OPT_NODES, how.nodes);
     job.planned = how.nodes ? SHARDS_A_NODE * how.nodes : SHARDS_DEFAULT;
     job.program = "/proc/self/exe";
-    if (!cli_number(c, OPT_SHARDS, &job.planned)) return;
+    job.planned = cli_number(c, OPT_SHARDS, job.planned);
     if (!penta_batch_submit(&job, &how, &text, &err))
         cli_error(c, NULL, &err);
     else if (c->value[OPT_JSON])

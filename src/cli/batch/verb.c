@@ -21,7 +21,8 @@ const struct batch_verb *batch_verb_find(enum command command)
 static const char *batch_writing_option(const struct cli *parsed)
 {
     for (int i = 0; i < OPTS; i++)
-        if (tool_options[i].writes && parsed->value[i]) return tool_options[i].name;
+        if (tool_options[i].row.kind == PENTA_OPTION_OUTPUT && parsed->value[i])
+            return tool_options[i].row.key;
     for (size_t i = 0; i < parsed->format_option_count; i++)
         if (format_option(parsed->format_options[i].key, OPTION_WRITES | OPTION_REWRITES))
             return parsed->format_options[i].key;

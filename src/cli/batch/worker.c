@@ -111,7 +111,7 @@ static bool worker_outputs(struct worker *w, const penta_batch_input *input, pen
     if (!writer_ok(&w->path, err)) return false;
     if (w->verb->writes_result) c->value[OPT_OUTPUT] = worker_path(w, worker_suffix(w, input), err);
     for (int i = 0; i < OPTS && !err->code; i++)
-        if (tool_options[i].writes && i != OPT_OUTPUT && c->value[i])
+        if (tool_options[i].row.kind == PENTA_OPTION_OUTPUT && i != OPT_OUTPUT && c->value[i])
             c->value[i] = worker_option_path(w, c->value[i], err);
     free(w->format_options);
     w->format_options = calloc(c->format_option_count + 1, sizeof *w->format_options);

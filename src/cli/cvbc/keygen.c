@@ -52,22 +52,16 @@ void command_KEYGEN(struct cli *c)
 {
     const char *path = c->value[OPT_OUTPUT],
                *name = c->value[OPT_TYPE] ? c->value[OPT_TYPE] : "ed25519";
+    uint32_t type = (uint32_t)value_index(name, type_name) + 1;
     c->value[OPT_OUTPUT] = NULL; /* written here, with mode 0600 */
     penta_error err = {0};
-    uint32_t type = 0;
-    while (type_name(type) && strcmp(type_name(type), name)) type++;
-    if (!type_name(type)) {
-        error_not_in(&err, "key type", name, type_name);
-        cli_error(c, NULL, &err);
-        return;
-    }
     if (!path || !strcmp(path, "-")) {
         cli_usage(c, NULL, "penta keygen needs -o FILE: a private key is not printed");
         return;
     }
     penta_buffer pem = {0};
     penta_cvbc_key key;
-    if (penta_cvbc_key_generate(type + 1, &pem, &err) &&
+    if (penta_cvbc_key_generate(type, &pem, &err) &&
         penta_cvbc_key_read((penta_bytes){pem.data, pem.size}, &key, &err) &&
         write_secret(path, (penta_bytes){pem.data, pem.size}, &err))
         keygen_tell(c, path, &key);

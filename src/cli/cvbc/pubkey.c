@@ -16,13 +16,12 @@ static void c_array(struct writer *out, const penta_cvbc_key *key, const char *t
 
 static void pubkey_tell(struct cli *c, const penta_cvbc_key *key, penta_bytes pem)
 {
-    const char *form = c->value[OPT_FORM] ? c->value[OPT_FORM] : "pem";
     const char *type = penta_cvbc_key_name(key->type);
     penta_bytes raw = {key->raw, key->size};
     struct writer text = {0};
-    if (!strcmp(form, "pem")) {
+    if (!c->value[OPT_FORM] || cli_is(c, OPT_FORM, "pem")) {
         writer_bytes(&text, pem.data, pem.size);
-    } else if (!strcmp(form, "raw")) {
+    } else if (cli_is(c, OPT_FORM, "raw")) {
         writer_hex(&text, raw);
         writer_char(&text, '\n');
     } else {

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/file/file.h"
+#include "base/options/json.h"
 #include "cli/help/option_list.h"
 
 static void help_overview(struct writer *out)
@@ -61,6 +62,7 @@ static bool left_column(struct writer *out, const struct listed_option *o)
 static void part_name(struct writer *out, const char *argument, unsigned part)
 {
     for (; part && strchr(argument, ':'); part--) argument = strchr(argument, ':') + 1;
+    if (*argument == '[') argument++;
     writer_bytes(out, argument, strspn(argument, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"));
 }
 
@@ -115,8 +117,10 @@ static void print_option(struct writer *out, const struct listed_option *o)
 {
     struct writer left = {0};
     bool told = left_column(&left, o);
-    writer_print(out, "  %-*.*s %s", LEFT_WIDTH, (int)left.out.size, (const char *)left.out.data,
-                 o->help);
+    char bounds[64] = "";
+    bool bounded = option_bounds(o->row, bounds, sizeof bounds);
+    writer_print(out, "  %-*.*s %s%s%s", LEFT_WIDTH, (int)left.out.size,
+                 (const char *)left.out.data, o->help, bounded ? "," : "", bounds);
     if (o->formats) writer_print(out, " [%s]", o->formats);
     writer_char(out, '\n');
     each_word_list(o, told, word_lines, out);
@@ -210,6 +214,7 @@ static void man_option(void *user, const struct listed_option *o)
 {
     struct option_lines *lines = user;
     struct writer *out = lines->out, left = {0};
+    char bounds[64];
     if (o->common != lines->common) return;
     bool told = left_column(&left, o);
     writer_char(&left, 0);
@@ -217,6 +222,10 @@ static void man_option(void *user, const struct listed_option *o)
     help_roff(out, (const char *)left.out.data);
     writer_char(out, '\n');
     help_roff(out, o->help);
+    if (option_bounds(o->row, bounds, sizeof bounds)) {
+        writer_char(out, ',');
+        help_roff(out, bounds);
+    }
     if (o->formats) writer_print(out, " (%s)", o->formats);
     writer_char(out, '\n');
     each_word_list(o, told, man_words, out);
@@ -314,13 +323,38 @@ static void man_command(struct writer *out, enum command command)
 
 /* ---- entry points ---- */
 
-static void help_deliver(struct cli *c, struct writer *text)
+static void help_option_json(void *user, const struct listed_option *o)
+{
+    struct json *j = user;
+    penta_bytes word;
+    json_object(j, NULL);
+    json_text(j, "name", o->name);
+    if (o->letter) json_string(j, "letter", (penta_bytes){(const uint8_t *)&o->letter, 1});
+    if (o->formats) json_text(j, "formats", o->formats);
+    json_bool(j, "common", o->common);
+    option_json_members(j, o->row);
+    json_list(j, "words");
+    for (unsigned part = 0; part < OPTION_PARTS; part++) {
+        json_list(j, NULL);
+        for (size_t i = 0; listed_word(o, part, i, &word); i++) json_string(j, NULL, word);
+        json_end(j);
+    }
+    json_end(j);
+    json_end(j);
+}
+
+/* With --json the options are there as rows too; command < 0: no command was named. */
+static void help_deliver(struct cli *c, struct writer *text, int command, const char *only)
 {
     if (c->value[OPT_JSON])
         json_string(&c->json, "text", writer_view(text));
     else
         writer_bytes(&c->out, text->out.data, text->out.size);
     writer_free(text);
+    if (!c->value[OPT_JSON] || command < 0) return;
+    json_list(&c->json, "options");
+    listed_options_each((enum command)command, only, help_option_json, &c->json);
+    json_end(&c->json);
 }
 
 /* The format that --format names, or that the file or its suffix has; NULL: all of them. */
@@ -343,13 +377,14 @@ static const char *asked_format(struct cli *c)
 void help_for(struct cli *c, bool is_brief)
 {
     struct writer text = {0};
+    const char *only = c->named ? asked_format(c) : NULL;
     if (!c->named)
         help_overview(&text);
     else if (is_brief)
-        help_brief(&text, c->command, asked_format(c));
+        help_brief(&text, c->command, only);
     else
-        help_full(&text, c->command, asked_format(c));
-    help_deliver(c, &text);
+        help_full(&text, c->command, only);
+    help_deliver(c, &text, c->named ? (int)c->command : -1, only);
 }
 
 void command_HELP(struct cli *c)
@@ -375,5 +410,5 @@ void command_HELP(struct cli *c)
         help_overview(&text);
     else
         help_full(&text, (enum command)command, only);
-    help_deliver(c, &text);
+    help_deliver(c, &text, command, only);
 }

@@ -56,9 +56,8 @@ const char *engine_words(enum command command, const char *only, size_t i)
 
 bool listed_word(const struct listed_option *o, unsigned part, size_t i, penta_bytes *word)
 {
-    if (o->row) return option_word(o->row, part, i, word);
+    if (!o->tool || !o->tool->words) return option_word(o->row, part, i, word);
     if (part) return false;
-    if (!o->tool->words) return argument_word(o->argument, i, word);
     const char *text = o->tool->words(o->command, o->only, i);
     if (text) *word = bytes_of(text);
     return text;
@@ -78,7 +77,7 @@ const penta_option_info *command_option(enum command command, const char *key)
 static bool tool_has(enum command command, const char *name)
 {
     for (int i = 0; i < OPTS; i++)
-        if (tool_options[i].commands >> command & 1 && !strcmp(tool_options[i].name, name))
+        if (tool_options[i].commands >> command & 1 && !strcmp(tool_options[i].row.key, name))
             return true;
     return false;
 }
@@ -139,13 +138,14 @@ void listed_options_each(enum command command, const char *only, listed_option_f
 {
     for (int i = 0; i < OPTS; i++) {
         const struct tool_option *o = &tool_options[i];
-        struct listed_option listed = {.name = o->name,
-                                       .argument = o->argument,
-                                       .help = o->help,
+        struct listed_option listed = {.name = o->row.key,
+                                       .argument = o->row.argument,
+                                       .help = o->row.help,
                                        .letter = o->letter,
                                        .common = o->commands == ~UINT64_C(0),
                                        .command = command,
                                        .only = only,
+                                       .row = &o->row,
                                        .tool = o};
         if (o->commands >> command & 1) fn(user, &listed);
     }

@@ -12,7 +12,7 @@ struct listed_option {
     enum command command;
     const char *only;
     const struct tool_option *tool; /* or NULL */
-    const penta_option_info *row;   /* or NULL */
+    const penta_option_info *row;   /* kind and bounds of the value */
 };
 /* Whether the command works on files of this format. */
 bool command_takes(enum command command, const char *format);

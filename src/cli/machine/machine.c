@@ -156,7 +156,7 @@ static bool replay_alone(struct cli *c, const char *format, const penta_option *
     for (size_t i = 0; i < count && !given; i++)
         if (!penta_option_find(format, options[i].key, PENTA_USE_OPEN)) given = options[i].key;
     if (c->value[other])
-        cli_usage(c, NULL, "--replay and --%s exclude each other", tool_options[other].name);
+        cli_usage(c, NULL, "--replay and --%s exclude each other", tool_options[other].row.key);
     else if (given)
         cli_usage(c, NULL, "--replay: option '--%s' comes from the record", given);
     return !c->value[other] && !given;

@@ -173,7 +173,7 @@ static bool can_save(struct run *r)
     struct cli *c = r->cli;
     uint64_t steps = penta_session_steps(r->machine.session);
     if (!c->value[OPT_SAVE_AT]) return true;
-    if (!cli_number(c, OPT_SAVE_AT, &r->save_at)) return false;
+    r->save_at = cli_number(c, OPT_SAVE_AT, 0);
     if (!c->value[OPT_SAVE])
         cli_usage(c, NULL, "--save-at needs --save FILE");
     else if (r->save_at < steps)
@@ -241,8 +241,8 @@ static void run_report(struct run *r, const penta_stop *stop)
 void command_RUN(struct cli *c)
 {
     struct run r = {.cli = c};
-    uint64_t fuel = UINT64_MAX;
-    if (!cli_number(c, OPT_FUEL, &fuel) || !machine_open(c, &r.machine)) return;
+    uint64_t fuel = cli_number(c, OPT_FUEL, UINT64_MAX);
+    if (!machine_open(c, &r.machine)) return;
     penta_session_on_call(r.machine.session, run_called, &r);
     r.calls_json.out = &r.calls;
     json_list(&r.calls_json, NULL);

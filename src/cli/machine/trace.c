@@ -63,15 +63,12 @@ void command_TRACE(struct cli *c)
 {
     struct trace t = {.cli = c};
     struct machine m;
-    uint64_t fuel = UINT64_MAX, from = 0, ignored = 0;
+    uint64_t fuel = cli_number(c, OPT_FUEL, UINT64_MAX), from = cli_number(c, OPT_FROM, 0);
     if (c->value[OPT_COMPARE]) {
         trace_compare(c);
         return;
     }
-    if (!cli_number(c, OPT_FUEL, &fuel) || !cli_number(c, OPT_FROM, &from) ||
-        !cli_number(c, OPT_COUNT, &ignored) || !cli_number(c, OPT_LAST, &ignored) ||
-        !machine_open(c, &m))
-        return;
+    if (!machine_open(c, &m)) return;
     t.format = penta_module_format(m.in.module);
     if (c->value[OPT_JSON]) {
         c->document_is_result = true;

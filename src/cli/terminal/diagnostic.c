@@ -15,7 +15,7 @@ static bool is_option(const char *key, size_t size)
     if (!size || size >= sizeof name) return false;
     memcpy(name, key, size);
     for (int i = 0; i < OPTS; i++)
-        if (!strcmp(tool_options[i].name, name)) return true;
+        if (!strcmp(tool_options[i].row.key, name)) return true;
     return format_option(name, ~0u) != NULL;
 }
 

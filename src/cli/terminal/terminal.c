@@ -23,9 +23,8 @@ static bool asked_for(const char *variable) /* set, and to something other than 
 
 static bool terminal_colour(const struct cli *c, int fd)
 {
-    const char *when = c->value[OPT_COLOR];
-    if (when && !strcmp(when, "always")) return true;
-    if (when && !strcmp(when, "never")) return false;
+    if (cli_is(c, OPT_COLOR, "always")) return true;
+    if (cli_is(c, OPT_COLOR, "never")) return false;
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
     if (!(no && *no) && (asked_for("FORCE_COLOR") || asked_for("CLICOLOR_FORCE"))) return true;
     return !(no && *no) && !(term && !strcmp(term, "dumb")) && isatty(fd);

@@ -1,5 +1,6 @@
 /* The driver of CVBC containers: its tables and entries. */
 #include "cvbc/cvbc.h"
+#include "cvbc/vm/vm.h"
 #include "cvbc/format/board.h"
 
 #define FORMAT cvbc

@@ -85,6 +85,7 @@ extern const struct tvmr_pattern_info {
 /* Whose rules hold when they differ (TVMR 6.7). */
 enum tvmr_profile { TVMR_PROFILE_PENTA, TVMR_PROFILE_TERNSIG };
 const char *tvmr_profile_name(size_t i); /* NULL after the last */
+const char *tvmr_dynamic_name(size_t i); /* of a number of the default host; NULL after the last */
 /* Reads the option 'profile'. *profile keeps its value when the option is absent. */
 bool tvmr_profile_option(const penta_option *options, size_t count, enum tvmr_profile *profile,
                          penta_error *err);

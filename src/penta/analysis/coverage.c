@@ -173,9 +173,9 @@ static void uncovered_text(const penta_profile *p, const struct lines *l, struct
     }
 }
 
-static const penta_option_info cover_options[] = {OPTION_ROW("json", NULL, OPTION_PRINT, ""),
-                                                  OPTION_ROW("uncovered", NULL, OPTION_PRINT, ""),
-                                                  {NULL, NULL, 0, NULL, {NULL}}};
+static const penta_option_info cover_options[] = {OPTION_ROW("json", SWITCH, OPTION_PRINT, ""),
+                                                  OPTION_ROW("uncovered", SWITCH, OPTION_PRINT, ""),
+                                                  {.key = NULL}};
 
 bool penta_profile_coverage(const penta_profile *p, const penta_option *options, size_t count,
                             penta_buffer *out, penta_error *err)

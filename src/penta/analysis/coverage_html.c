@@ -39,8 +39,8 @@ static void coverage_html_function(const penta_profile *p, const penta_function 
     writer_text(w, "</table>\n");
 }
 
-static const penta_option_info html_options[] = {OPTION_ROW("title", "TEXT", OPTION_PRINT, ""),
-                                                 {NULL, NULL, 0, NULL, {NULL}}};
+static const penta_option_info html_options[] = {
+    OPTION_ROW("title", TEXT("TEXT"), OPTION_PRINT, ""), {.key = NULL}};
 
 bool penta_profile_html(const penta_profile *p, const penta_option *options, size_t count,
                         penta_buffer *out, penta_error *err)

@@ -135,9 +135,10 @@ static bool link_paths(struct flame *f)
     return true;
 }
 
-static const penta_option_info flame_options[] = {OPTION_ROW("weight", "NAME", OPTION_PRINT, ""),
-                                                  OPTION_ROW("title", "TEXT", OPTION_PRINT, ""),
-                                                  {NULL, NULL, 0, NULL, {NULL}}};
+static const penta_option_info flame_options[] = {
+    OPTION_ROW("weight", TEXT("NAME"), OPTION_PRINT, ""),
+    OPTION_ROW("title", TEXT("TEXT"), OPTION_PRINT, ""),
+    {.key = NULL}};
 
 bool penta_profile_flamegraph(const penta_profile *p, const penta_option *options, size_t count,
                               penta_buffer *out, penta_error *err)

@@ -312,8 +312,8 @@ static void folded_path(struct writer *w, const penta_profile *p, size_t i)
     folded_name(w, profile_function_name(p, p->paths[i].function));
 }
 
-static const penta_option_info folded_options[] = {OPTION_ROW("weight", "NAME", OPTION_PRINT, ""),
-                                                   {NULL, NULL, 0, NULL, {NULL}}};
+static const penta_option_info folded_options[] = {
+    OPTION_ROW("weight", TEXT("NAME"), OPTION_PRINT, ""), {.key = NULL}};
 
 bool penta_profile_folded(const penta_profile *p, const penta_option *options, size_t count,
                           penta_buffer *out, penta_error *err)

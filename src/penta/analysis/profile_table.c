@@ -250,11 +250,11 @@ static void table_json(const struct table *t, size_t rows, struct writer *w)
 }
 
 static const penta_option_info table_options[] = {
-    OPTION_ROW("by", "function|block|line|instruction", OPTION_PRINT, ""),
-    OPTION_ROW("weight", "NAME", OPTION_PRINT, ""),
-    OPTION_ROW("top", "N", OPTION_PRINT, ""),
-    OPTION_ROW("json", NULL, OPTION_PRINT, ""),
-    {NULL, NULL, 0, NULL, {NULL}}};
+    OPTION_ROW("by", WORDS("function|block|line|instruction"), OPTION_PRINT, ""),
+    OPTION_ROW("weight", TEXT("NAME"), OPTION_PRINT, ""),
+    OPTION_ROW("top", SIZE("N", NULL), OPTION_PRINT, ""),
+    OPTION_ROW("json", SWITCH, OPTION_PRINT, ""),
+    {.key = NULL}};
 
 static bool read_by(const char *text, enum by *by, penta_error *err)
 {

@@ -355,7 +355,7 @@ ERRORS = (
     ("word size", program(""), ["--isa", "latest32"], "PVM0302", "64-bit"),
     ("metadata that is no hex", program(""), ["--to", "jam", "--metadata", "0z"], "PENTA0009", "metadata"),
     ("metadata of a file that has none", program(""), ["--metadata", "00"], "PENTA0009", "metadata"),
-    ("no such level", program(""), ["-O7"], "PENTA0008", "optimize"),
+    ("no such level", program(""), ["-O7"], "PENTA0009", "optimize"),
 )
 
 

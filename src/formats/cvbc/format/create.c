@@ -82,7 +82,7 @@ static const char *hint_wrong(struct hint_words *h)
     h->times = 2;
     if (h->type < 1 || h->type > 6) return "types are 1 to 6";
     if (h->type == CACHE_FRIENDLY)
-        return "its data have no form that an option could say: .hint in the text gives the bytes";
+        return "no option can say its data: .hint in the text gives the bytes";
     if (!dash || !number_parse_bytes(bytes_slice(h->region, 0, at), &h->first) ||
         !number_parse_bytes(bytes_slice(h->region, at + 1, h->region.size), &h->last))
         return "it is not TYPE:FIRST-LAST[:PRIORITY]";
@@ -114,7 +114,7 @@ static bool hint_option(struct cvbc_build *b, const char *text, penta_error *err
     const char *wrong = hint_wrong(&h);
     if (!wrong && b->hint_count == UINT16_MAX) wrong = "there are 65535 already";
     if (wrong) {
-        error_at(err, BASE_OPTION_VALUE, 0, "hint '%.30s': %s", text, wrong);
+        option_refuse(err, "hint", text, "is wrong: %s", wrong);
         return error_note(err, "for example hot_path:10-40, loop_unroll=4:10-40:200");
     }
     struct writer data = {0};

@@ -503,10 +503,11 @@ static void close_module(penta_module *module) { free((struct legacy_module *)mo
 
 static const penta_rule no_rules[] = {{0}};
 static const penta_option_info options[] = {
-    OPTION_ROW("from", "legacy", OPTION_CONVERT, "programs from before the container"),
-    OPTION_ROW("no-repair", NULL, OPTION_CONVERT, "keep the defects of the old compiler"),
-    OPTION_ROW("target", "BOARD", OPTION_CONVERT, "target of the new file", cvbc_board_name),
-    {NULL, NULL, 0, NULL, {NULL}}};
+    OPTION_ROW("from", WORDS("legacy"), OPTION_CONVERT, "programs from before the container"),
+    OPTION_ROW("no-repair", SWITCH, OPTION_CONVERT, "keep the defects of the old compiler"),
+    OPTION_ROW("target", FILE_OR("BOARD", cvbc_board_name), OPTION_CONVERT,
+               "target of the new file"),
+    {.key = NULL}};
 
 const struct driver cvbc_legacy_driver = {
     .name = "cvbc-legacy",

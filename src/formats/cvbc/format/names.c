@@ -1,7 +1,7 @@
 /* The words of names.def, for listings, assembly text and options. */
 #include "cvbc/cvbc.h"
-#include <ctype.h>
 #include <string.h>
+#include "base/bytes.h"
 
 static const struct name {
     const char *field;
@@ -19,18 +19,10 @@ const char *cvbc_name(const char *field, uint64_t value)
     return NULL;
 }
 
-static bool same_word(const char *word, penta_bytes text)
-{
-    if (strlen(word) != text.size) return false;
-    for (size_t i = 0; i < text.size; i++)
-        if (word[i] != tolower(text.data[i])) return false;
-    return true;
-}
-
 bool cvbc_value(const char *field, penta_bytes word, uint64_t *value)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(names[i].field, field) && same_word(names[i].word, word)) {
+        if (!strcmp(names[i].field, field) && words_equal(bytes_of(names[i].word), word)) {
             *value = names[i].value;
             return true;
         }

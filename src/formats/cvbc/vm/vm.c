@@ -164,22 +164,11 @@ static penta_vm *vm_open(const penta_module *module, const penta_option *options
     const struct cvbc_module *m = cvbc_chosen(cvbc_module(module));
     const struct cvbc_opened *o = cvbc_open(m);
     const struct cvbc_core *core = &m->meta.core;
-    uint64_t stack = CVBC_STACK_MAX, budget = core->max_execution_cycles;
+    uint64_t stack = option_number(options, count, "stack", CVBC_STACK_MAX),
+             budget = core->max_execution_cycles;
     if (!budget) budget = CVBC_BUDGET;
-    if (!option_uint(options, count, "stack", &stack, err) ||
-        !option_uint(options, count, "budget", &budget, err))
-        return NULL;
-    if (stack < 1 || stack > 1 << 20) {
-        error_at(err, BASE_OPTION_VALUE, 0, "a stack of 1 to 1048576 words");
-        return NULL;
-    }
-    bool undeclared = false;
-    const char *allow = option_text(options, count, "undeclared");
-    if (allow && !(undeclared = !strcmp(allow, "allow")) && strcmp(allow, "trap")) {
-        error_at(err, BASE_OPTION_VALUE, 0, "option 'undeclared' is trap or allow, not '%.40s'",
-                 allow);
-        return NULL;
-    }
+    budget = option_number(options, count, "budget", budget);
+    bool undeclared = option_is(options, count, "undeclared", "allow");
     uint32_t needed = core->max_stack_depth_words;
     if (o->program.head.stack_size_required > needed) needed = o->program.head.stack_size_required;
     if (needed > stack) {

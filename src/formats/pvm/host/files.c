@@ -14,7 +14,6 @@
 enum {
     FIRST = 3, /* the descriptors before it are standard input, output and errors */
     OPEN_FILES = 64,
-    OPEN_FILES_MAX = 1024,
     NAME_BYTES = 256,
     PATH_BYTES = 4096,
     LIST_BYTES = 8 << 20, /* of the entries of one folder */
@@ -497,15 +496,9 @@ static bool mount_add(struct pvm_files *f, const char *text, penta_error *err)
 static bool files_options(struct pvm_files *f, const penta_option *options, size_t count,
                           penta_error *err)
 {
-    uint64_t open_max = OPEN_FILES;
-    f->grown_max = file_bytes;
-    if (!option_uint(options, count, "open-files", &open_max, err) ||
-        !option_uint(options, count, "file-bytes", &f->grown_max, err))
-        return false;
-    if (open_max > OPEN_FILES_MAX)
-        return error_at(err, BASE_OPTION_VALUE, 0, "open-files: at most %d", OPEN_FILES_MAX);
+    f->grown_max = option_number(options, count, "file-bytes", file_bytes);
     if (f->grown_max > INT64_MAX / 2) f->grown_max = INT64_MAX / 2;
-    f->open_max = (size_t)open_max;
+    f->open_max = (size_t)option_number(options, count, "open-files", OPEN_FILES);
     f->open = zeros_new((f->open_max + 1) * sizeof(struct pvm_file *), "open files", err);
     if (!f->open) return false;
     for (size_t i = 0; i < count; i++)

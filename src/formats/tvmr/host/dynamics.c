@@ -11,6 +11,8 @@ static const struct {
 #include "tvmr/host/dynamics.def"
 };
 
+const char *tvmr_dynamic_name(size_t i) { return i < TVMR_DYNAMICS ? dynamics[i].name : NULL; }
+
 void tvmr_dynamics_start(struct tvmr_domain *w)
 {
     for (size_t i = 0; i < TVMR_DYNAMICS; i++) w->dynamics[i] = dynamics[i].start;

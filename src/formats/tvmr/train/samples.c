@@ -4,31 +4,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-static bool option_int(const penta_option *options, size_t count, const char *key, int32_t *out,
-                       penta_error *err)
-{
-    const char *text = option_text(options, count, key);
-    char *end = NULL;
-    long long v = text ? strtoll(text, &end, 0) : *out;
-    if (text && (end == text || *end || v < INT32_MIN || v > INT32_MAX))
-        return error_at(err, BASE_OPTION_VALUE, 0, "option '%s': '%.40s' is no 32-bit number", key,
-                        text);
-    *out = (int32_t)v;
-    return true;
-}
-
 bool samples_open(struct samples *s, const struct penta_table *data,
                   const struct penta_table *targets, const penta_option *options, size_t count,
                   penta_error *err)
 {
-    *s = (struct samples){.data = data, .targets = targets, .on = 255};
+    *s = (struct samples){.data = data, .targets = targets};
     if (!data || !targets)
         return error_at(err, BASE_OPTION_VALUE, 0, "data and targets belong together");
     if (data->rows != targets->rows || !data->rows)
         return error_at(err, BASE_OPTION_VALUE, 0, "%zu rows of data, %zu of targets", data->rows,
                         targets->rows);
-    return option_int(options, count, "on", &s->on, err) &&
-           option_int(options, count, "off", &s->off, err);
+    s->on = (int32_t)option_number(options, count, "on", 255);
+    s->off = (int32_t)option_number(options, count, "off", 0);
+    return true;
 }
 
 /* Counts the classes: the largest class plus 1, or 0 when targets are outputs. */
@@ -48,11 +36,9 @@ static bool count_classes(const struct samples *s, size_t *classes, penta_error 
 bool samples_classes(struct samples *s, struct samples *test, const penta_option *options,
                      size_t count, penta_error *err)
 {
-    uint64_t said = 0;
+    uint64_t said = option_number(options, count, "classes", 0);
     size_t classes = 0;
-    if (!option_uint(options, count, "classes", &said, err) || !count_classes(s, &classes, err) ||
-        !count_classes(test, &classes, err))
-        return false;
+    if (!count_classes(s, &classes, err) || !count_classes(test, &classes, err)) return false;
     if (said && said < classes)
         return error_at(err, BASE_OPTION_VALUE, 0, "class %zu in the targets, of %llu classes",
                         classes - 1, (unsigned long long)said);

@@ -25,20 +25,6 @@ struct training {
 
 /* ---- options ---- */
 
-static bool option_real(const penta_option *options, size_t count, const char *key, double least,
-                        double *out, penta_error *err)
-{
-    const char *text = option_text(options, count, key);
-    char *end;
-    if (!text) return true;
-    double v = strtod(text, &end);
-    if (end == text || *end || !(v >= least && v <= 1e9))
-        return error_at(err, BASE_OPTION_VALUE, 0, "option '%s': '%.40s' is no such number", key,
-                        text);
-    *out = v;
-    return true;
-}
-
 static bool read_samples(struct training *t, const penta_tvmr_samples *given,
                          const penta_option *options, size_t count, penta_error *err)
 {
@@ -46,8 +32,7 @@ static bool read_samples(struct training *t, const penta_tvmr_samples *given,
     const struct penta_table *tables[] = {given ? given->data : NULL, given ? given->targets : NULL,
                                           given ? given->test_data : NULL,
                                           given ? given->test_targets : NULL};
-    double scale = 1;
-    if (!option_real(options, count, "scale", -1e9, &scale, err)) return false;
+    double scale = option_real(options, count, "scale", 1);
     for (size_t i = 0; i < 4; i++) {
         const char *path = option_text(options, count, keys[i]);
         bool targets = i & 1;
@@ -74,16 +59,12 @@ static int64_t label_of(const struct tvmr_vm *vm, const char *name)
 static bool read_options(struct training *t, const penta_option *options, size_t count,
                          penta_error *err)
 {
-    double percent = 200;
-    t->epochs = 10;
-    if (!options_check(options, count, tvmr_driver.options, OPTION_TRAIN, err) ||
-        !option_uint(options, count, "epochs", &t->epochs, err) ||
-        !option_uint(options, count, "batch", &t->batch, err) ||
-        !option_uint(options, count, "seed", &t->seed, err) ||
-        !option_uint(options, count, "patience", &t->patience, err) ||
-        !option_real(options, count, "goal", 0, &percent, err))
-        return false;
-    t->goal = percent / 100;
+    if (!options_check(options, count, tvmr_driver.options, OPTION_TRAIN, err)) return false;
+    t->epochs = option_number(options, count, "epochs", 10);
+    t->batch = option_number(options, count, "batch", 0);
+    t->seed = option_number(options, count, "seed", 0);
+    t->patience = option_number(options, count, "patience", 0);
+    t->goal = option_real(options, count, "goal", 200) / 100;
     t->save = option_text(options, count, "save");
     t->batch_end = label_of(t->vm, "batch_end");
     if (t->batch && t->batch_end < 0) {
@@ -105,11 +86,8 @@ static bool all_zero(const struct tvmr_cold *c)
 static bool train_initialise(struct training *t, const penta_option *options, size_t count,
                              penta_error *err)
 {
-    const char *how = option_text(options, count, "init");
-    bool structured = how && !strcmp(how, "structured"), random = how && !strcmp(how, "random");
-    if (how && !structured && !random && strcmp(how, "none"))
-        return error_at(err, BASE_OPTION_VALUE, 0,
-                        "option 'init': '%.40s' is none of none, structured, random", how);
+    bool structured = option_is(options, count, "init", "structured"),
+         random = option_is(options, count, "init", "random");
     for (unsigned i = 0; (structured || random) && i < TVMR_BANK; i++) {
         struct tvmr_cold *c = &t->vm->cold[i];
         if (!c->present || !c->key_size || !all_zero(c)) continue;

@@ -3,41 +3,18 @@
 #include "tvmr/vm/inputs.h"
 #include <stdlib.h>
 
-/* Reads "1,-2,3" as numbers. */
-static bool number_list(const char *text, int64_t low, int64_t high, int32_t *out, size_t max,
-                        size_t *count)
-{
-    *count = 0;
-    while (*text) {
-        char *end;
-        long long v = strtoll(text, &end, 0);
-        if (end == text || v < low || v > high || *count == max) return false;
-        out[(*count)++] = (int32_t)v;
-        if (*end && *end != ',') return false;
-        text = *end ? end + 1 : end;
-    }
-    return true;
-}
-
 static bool option_list(struct tvmr_vm *vm, const char *key, const char *text, penta_error *err)
 {
-    size_t count, max = strlen(text) / 2 + 1;
-    bool chem = !strcmp(key, "seed-chem"), target = !strcmp(key, "target");
+    size_t count = 0, max = strlen(text) / 2 + 1;
     int32_t *list = malloc(max * sizeof *list);
-    bool ok = list && number_list(text,
-                                  chem     ? 0
-                                  : target ? -255
-                                           : INT32_MIN,
-                                  chem || target ? 255 : INT32_MAX, list, max, &count);
-    if (ok && chem) ok = count == 4;
-    if (!ok)
-        error_at(err, BASE_OPTION_VALUE, 0, "option '%s': '%.40s' is no list of %s", key, text,
-                 chem     ? "four numbers 0..255"
-                 : target ? "numbers -255..255"
-                          : "32-bit numbers");
-    for (size_t i = 0; ok && chem && i < 4; i++) vm->chem[i] = (uint8_t)list[i];
-    if (ok && target) ok = tvmr_vm_set_target(vm, list, count);
-    if (ok && !chem && !target) ok = tvmr_inputs_add(vm, list, count);
+    uint64_t number;
+    if (!list) return error_at(err, BASE_MEMORY, 0, "option '%s': too many numbers", key);
+    while (value_next_number(&text, &number)) list[count++] = (int32_t)number;
+    bool ok = true;
+    if (!strcmp(key, "seed-chem"))
+        for (size_t i = 0; i < count; i++) vm->chem[i] = (uint8_t)list[i];
+    else
+        ok = (!strcmp(key, "target") ? tvmr_vm_set_target : tvmr_inputs_add)(vm, list, count);
     free(list);
     return ok || error_at(err, BASE_LIMIT, 0, "option '%s': too many numbers", key);
 }
@@ -45,10 +22,7 @@ static bool option_list(struct tvmr_vm *vm, const char *key, const char *text, p
 static bool kernel_option(struct tvmr_vm *vm, const char *name, penta_error *err)
 {
     int kernels = tvmr_kernels_named(name);
-    if (kernels < 0)
-        return error_at(err, BASE_OPTION_VALUE, 0,
-                        "option 'kernels': '%.40s' is unknown, or this processor lacks it",
-                        name ? name : "");
+    if (kernels < 0) return option_refuse(err, "kernels", name, "needs a processor that has it");
     vm->kernels = (unsigned)kernels;
     return true;
 }
@@ -56,16 +30,10 @@ static bool kernel_option(struct tvmr_vm *vm, const char *name, penta_error *err
 bool tvmr_vm_options(struct tvmr_vm *vm, const penta_option *options, size_t count,
                      penta_error *err)
 {
-    uint64_t threads = 1, babble = 0;
-    if (!option_uint(options, count, "threads", &threads, err) ||
-        !option_uint(options, count, "babble", &babble, err))
-        return false;
-    if (!threads || threads > 64 || babble > 255)
-        return error_at(err, BASE_OPTION_VALUE, 0, "threads are 1..64, babble 0..255");
-    vm->threads = (unsigned)threads;
-    vm->babble_scale = (int32_t)babble;
-    vm->keep_frozen = option_text(options, count, "keep-frozen") != NULL;
-    vm->strict = option_text(options, count, "strict") != NULL;
+    vm->threads = (unsigned)option_number(options, count, "threads", 1);
+    vm->babble_scale = (int32_t)option_number(options, count, "babble", 0);
+    vm->keep_frozen = option_given(options, count, "keep-frozen");
+    vm->strict = option_given(options, count, "strict");
     if (!kernel_option(vm, option_text(options, count, "kernels"), err)) return false;
     for (size_t i = 0; i < count; i++) {
         const char *key = options[i].key, *value = options[i].value;

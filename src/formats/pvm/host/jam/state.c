@@ -8,10 +8,10 @@
 
 /* ---- hosts ---- */
 
-static const penta_option_info known[] = {OPTION_ROW("version", "NAME", OPTION_RUN, ""),
-                                          OPTION_ROW("chain", "NAME", OPTION_RUN, ""),
-                                          OPTION_ROW("engine", "NAME", OPTION_RUN, ""),
-                                          {NULL, NULL, 0, NULL, {NULL}}};
+static const penta_option_info known[] = {OPTION_ROW("version", TEXT("NAME"), OPTION_RUN, ""),
+                                          OPTION_ROW("chain", TEXT("NAME"), OPTION_RUN, ""),
+                                          OPTION_ROW("engine", TEXT("NAME"), OPTION_RUN, ""),
+                                          {.key = NULL}};
 
 static bool state_configure(struct penta_jam_host *host, const penta_option *options, size_t count,
                             penta_error *err)
