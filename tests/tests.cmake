@@ -89,6 +89,7 @@ penta_test(symbols ${PYTHON} tests/programs/symbols.py ${CMAKE_BINARY_DIR})
 penta_test(hardening ${PYTHON} tests/programs/hardening.py ${CMAKE_BINARY_DIR})
 penta_test(notice ${PYTHON} tests/programs/notice.py ${CMAKE_BINARY_DIR})
 penta_test(options tests/programs/options)
+penta_test(option-values ${PYTHON} tests/programs/option_values.py $<TARGET_FILE:penta_cli>)
 penta_test(package tests/programs/package $<TARGET_FILE:penta_cli> ${CMAKE_BINARY_DIR})
 penta_test(sixth-format tests/programs/sixth_format ${CMAKE_BINARY_DIR})
 penta_test(units $<TARGET_FILE:units>)
@@ -255,7 +256,7 @@ endforeach()
 
 # What `make check` runs: all that needs only the release build and few seconds.
 set(daily cases clauses cli coil coil-units conform contract-units coverage crypto-units cvbc docs examples file-units format
-          gdbserver help layers outputs packages pvm-units readme record runner session-units symbols terminal tvmr-units
+          gdbserver help layers option-values outputs packages pvm-units readme record runner session-units symbols terminal tvmr-units
           units walks)
 if(PENTA_JIT)
   list(APPEND daily coil-differ ssa-passes)
