@@ -1,6 +1,7 @@
-/* What every module has in common: its allocation and the choice of a driver's tables. */
+/* What every module has in common: its allocation, its verification and the choice of a driver's tables. */
 #include "core/driver.h"
 #include "base/array.h"
+#include "base/long_work.h"
 #include "core/debug/debug_info.h"
 
 void *module_new(size_t bytes, const struct driver *driver, penta_bytes file, penta_error *err)
@@ -15,4 +16,31 @@ const struct debug_info *debug_info_of(const penta_module *module)
     static const struct debug_info none;
     bool has = module && !module->damage.code && module->driver->debug;
     return has ? module->driver->debug : &none;
+}
+
+struct verification {
+    struct findings *findings;
+    penta_report *report;
+    void *user;
+    bool broken;
+};
+
+static void verification_finding(void *user, const penta_error *finding)
+{
+    struct verification *v = user;
+    v->broken |= breaks_container(rule_find(v->findings->rules, finding->code), finding);
+    if (v->report) v->report(v->user, finding);
+}
+
+void module_verify(const penta_module *module, struct findings *f)
+{
+    struct verification v = {.findings = f, .report = f->report, .user = f->user};
+    f->report = verification_finding;
+    f->user = &v;
+    module->driver->verify(module, f);
+    f->report = v.report;
+    f->user = v.user;
+    bool whole = !f->work || !f->work->ended;
+    if (whole && !v.broken)
+        ((penta_module *)module)->sound = true; /* the flag alone is not constant */
 }

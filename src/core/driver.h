@@ -2,6 +2,7 @@
  * operation, and the command line says so. An entry is here when general code calls it without knowing the format;
  * everything else lives in the folder of the format. */
 #pragma once
+#include <stdatomic.h>
 #include "base/error.h"
 #include "base/options.h"
 #include "base/writer.h"
@@ -92,7 +93,11 @@ struct penta_module {
     penta_bytes file;
     penta_error damage; /* its code is 0 when the module is whole */
     void *owned;        /* file bytes to free with the module, or NULL */
+    atomic_bool sound;  /* module_verify has found nothing that keeps a machine from running it */
 };
+/* Verifies the module and reports the findings. When nothing breaks the container the module remembers it, so that
+ * opening a machine need not verify again. */
+void module_verify(const penta_module *module, struct findings *findings);
 /* Makes a module struct of `bytes` bytes; what follows the common part is zero. NULL with an error when memory ran
  * out. */
 void *module_new(size_t bytes, const struct driver *driver, penta_bytes file, penta_error *err);

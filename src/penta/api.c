@@ -155,7 +155,7 @@ bool penta_vm_describe_json(const penta_vm *vm, penta_buffer *out, penta_error *
 bool penta_validate(const penta_module *module, penta_report *report, void *user)
 {
     struct findings f = {.rules = module->driver->rules, .report = report, .user = user};
-    module->driver->verify(module, &f);
+    module_verify(module, &f);
     return !f.errors;
 }
 
@@ -311,6 +311,19 @@ static void api_refuse(void *user, const penta_error *finding)
     error_at(user, BASE_CONTAINER, finding->offset, "%s: %.90s", code, finding->message);
 }
 
+static bool api_sound(const penta_module *module, const volatile int *stop, penta_error *err)
+{
+    struct flag_work checking;
+    struct findings f = {.rules = module->driver->rules,
+                         .report = api_refuse,
+                         .user = err,
+                         .work = flag_work_begin(&checking, stop)};
+    module_verify(module, &f);
+    if (checking.work.ended)
+        error_at(err, BASE_STATE, 0, "interrupted before the program could run");
+    return !err->code;
+}
+
 static const struct engine *find_engine(const struct driver *driver, const char *name,
                                         penta_error *err)
 {
@@ -365,15 +378,7 @@ penta_vm *vm_open(const penta_module *module, const char *engine, const penta_op
     if (!found || !options_check(options, count, driver->options, OPTION_RUN, err) ||
         !api_whole(module, err))
         return NULL;
-    struct flag_work checking;
-    struct findings f = {.rules = driver->rules,
-                         .report = api_refuse,
-                         .user = err,
-                         .work = flag_work_begin(&checking, stop)};
-    driver->verify(module, &f);
-    if (checking.work.ended)
-        error_at(err, BASE_STATE, 0, "interrupted before the program could run");
-    if (err->code) return NULL;
+    if (!module->sound && !api_sound(module, stop, err)) return NULL;
     const struct host *host = driver->host;
     struct started_host started = {0};
     if (host && host->start && !host->start(module, options, count, &started, err)) return NULL;

@@ -98,7 +98,7 @@ bool penta_check_run(const penta_module *module, bool unverified, penta_report *
     const struct driver *driver = module->driver;
     struct check check = {driver->rules, unverified, false, report, user};
     struct findings f = {.rules = driver->rules, .report = check_finding, .user = &check};
-    driver->verify(module, &f);
+    module_verify(module, &f);
     return !check.refused;
 }
 
