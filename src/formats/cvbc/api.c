@@ -204,56 +204,43 @@ bool penta_cvbc_check(const penta_module *module, bool quick, penta_report *repo
     return !f.errors;
 }
 
-static const char *module_summary(const struct cvbc_module *m, const struct cvbc_opened *o)
+static const char *verdict_summary(const struct cvbc_module *m, const penta_cvbc_verdict *v)
 {
-    uint32_t code = o->failure.code;
+    uint32_t code = v->failure.code;
     if (!code)
-        return o->signature_good ? "signature and contents good" : "contents good, not signed";
+        return v->signature_good ? "signature and contents good" : "contents good, not signed";
     if (code == CVBC_UNTRUSTED) return "untrusted";
     bool sealed = code == CVBC_DECRYPT && !m->policy.has_secret;
-    return sealed && o->trust == CVBC_TRUST_KEY ? "signature good, contents not checked"
-                                                : "not verified";
-}
-
-static void module_judge(const struct cvbc_module *m, penta_cvbc_verdict *out)
-{
-    const struct cvbc_opened *o = cvbc_open(m);
-    *out = (penta_cvbc_verdict){
-        .failure = o->failure,
-        .status = penta_cvbc_status(o->failure.code),
-        .trust = (penta_cvbc_trust)o->trust,
-        .signature_good = o->signature_good,
-        .contents_checked = o->contents_checked,
-        .summary = module_summary(m, o),
-        .trusted_key = o->trusted_key,
-        .algorithm = m->header.flags & CVBC_SIGNED ? m->protection.signature_algorithm : 0};
-    struct public_key key;
-    const char *why;
-    if (!o->signature_good) return;
-    if (o->trust == CVBC_TRUST_KEY)
-        key_fingerprint(&m->policy.trusted[o->trusted_key], out->fingerprint);
-    else if (key_public_raw((enum key_type)out->algorithm, m->public_key, &key, &why))
-        key_fingerprint(&key, out->fingerprint);
+    return sealed && v->trust == PENTA_CVBC_TRUST_KEY ? "signature good, contents not checked"
+                                                      : "not verified";
 }
 
 void penta_cvbc_verify(const penta_module *module, bool require_signature, bool require_low_s,
                        penta_cvbc_verdict *out)
 {
     const struct cvbc_module *m = module_container(module);
-    struct cvbc_policy policy = m->policy;
-    penta_error err = {0};
-    if (policy.require_signature >= require_signature && policy.require_low_s >= require_low_s) {
-        module_judge(m, out);
-        return;
-    }
-    policy.require_signature |= require_signature;
-    policy.require_low_s |= require_low_s;
-    penta_module *again = cvbc_parse_under(module->file, &policy, &err);
+    penta_error unmet = {0};
+    /* Contents are opened only when the signature is as required. */
+    bool met = cvbc_meets(m, require_signature || m->policy.require_signature,
+                          require_low_s || m->policy.require_low_s, &unmet);
+    const struct cvbc_opened *o = met ? cvbc_open(m) : &m->opened;
+    penta_error failure = met ? o->failure : unmet;
     *out = (penta_cvbc_verdict){
-        .failure = err, .status = penta_cvbc_status(err.code), .summary = "not verified"};
-    if (!again) return;
-    module_judge(cvbc_module(again), out);
-    cvbc_close_under(again);
+        .failure = failure,
+        .status = penta_cvbc_status(failure.code),
+        .trust = (penta_cvbc_trust)o->trust,
+        .signature_good = o->signature_good && failure.code != CVBC_SIGNATURE,
+        .contents_checked = met && o->contents_checked,
+        .trusted_key = o->trusted_key,
+        .algorithm = m->header.flags & CVBC_SIGNED ? m->protection.signature_algorithm : 0};
+    out->summary = verdict_summary(m, out);
+    struct public_key key;
+    const char *why;
+    if (!out->signature_good) return;
+    if (o->trust == CVBC_TRUST_KEY)
+        key_fingerprint(&m->policy.trusted[o->trusted_key], out->fingerprint);
+    else if (key_public_raw((enum key_type)out->algorithm, m->public_key, &key, &why))
+        key_fingerprint(&key, out->fingerprint);
 }
 
 bool penta_cvbc_sealed_only(const penta_module *module, penta_error *warning)

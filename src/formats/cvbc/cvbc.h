@@ -168,6 +168,8 @@ struct cvbc_opened {       /* the results of verification, in its order */
     enum cvbc_trust trust; /* the trust in the signature, after it was checked */
     size_t trusted_key;    /* the number of the policy's key, with CVBC_TRUST_KEY */
     bool signature_good, contents_checked;
+    /* The structure and the signature are checked first; passed: they are good, or there is no signature. */
+    bool signature_checked, signature_passed;
     struct cvbc_program program;
     bool has_program; /* whether the image is there, well-formed or not */
 };
@@ -310,6 +312,10 @@ void cvbc_verify(const penta_module *module, struct findings *findings);
 
 /* verify_protection.c: verifies the file under the policy of the module, once. */
 const struct cvbc_opened *cvbc_open(const struct cvbc_module *m);
+/* Tells whether the signature is one that these rules require. What the file needs beside a signature is not looked
+ * at, and a file whose signature is wrong or cannot be checked has its failure from cvbc_open. */
+bool cvbc_meets(const struct cvbc_module *module, bool require_signature, bool require_low_s,
+                penta_error *why);
 /* Tells why the file should not be used even when its program does not matter, or NULL. Sealed contents without a
  * key are no reason. A signature that cannot be checked is one only when a signature is required. */
 const penta_error *cvbc_objection(const struct cvbc_module *m);

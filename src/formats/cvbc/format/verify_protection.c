@@ -49,27 +49,17 @@ static bool fail_library(struct cvbc_opened *o, uint64_t at)
     return error_note(&o->failure, "this says nothing about the file: try again");
 }
 
-/* Checks the form of an ECDSA signature. A policy may require the low form (CVBC 7.7); then the other form is
- * refused although it is valid. */
-static bool check_form(const struct cvbc_module *m, struct cvbc_opened *o, uint64_t at,
-                       enum key_type type)
+static enum key_type signature_type(const struct cvbc_module *m)
 {
-    if (!m->policy.require_low_s || type != KEY_P256 || sign_is_low(m->signature.data)) return true;
-    o->signature_good = false;
-    error_at(&o->failure, CVBC_SIGNATURE, at + 32, "the signature is right, but its s is high");
-    return error_note(&o->failure, "sign again, or attach it again: both write the low form");
+    return m->has_protection ? (enum key_type)m->protection.signature_algorithm : KEY_NONE;
 }
 
+/* Finds out whether the signature is good, and under which key. */
 static bool check_signature(const struct cvbc_module *m, struct cvbc_opened *o)
 {
     const struct cvbc_policy *policy = &m->policy;
-    enum key_type type =
-        m->has_protection ? (enum key_type)m->protection.signature_algorithm : KEY_NONE;
-    if (type == KEY_NONE) {
-        if (!policy->require_signature) return true;
-        error_at(&o->failure, CVBC_UNSIGNED, 56, "the file is not signed");
-        return error_note(&o->failure, "a signature is required");
-    }
+    enum key_type type = signature_type(m);
+    if (type == KEY_NONE) return true;
     uint64_t at = cvbc_offset(m, m->signature.data);
     uint8_t message[40];
     cvbc_tbs(m->base.file, at, m->signature.size, m->protection.hash_algorithm, message);
@@ -84,7 +74,7 @@ static bool check_signature(const struct cvbc_module *m, struct cvbc_opened *o)
         o->trust = CVBC_TRUST_KEY;
         o->trusted_key = i;
         o->signature_good = true;
-        return check_form(m, o, at, type);
+        return true;
     }
     if (!m->public_key.size) {
         if (tried) return fail_signature(o, at, true);
@@ -105,11 +95,29 @@ static bool check_signature(const struct cvbc_module *m, struct cvbc_opened *o)
     if (verdict == VERDICT_WRONG) return fail_signature(o, at, true);
     o->trust = CVBC_TRUST_EMBEDDED;
     o->signature_good = true;
-    if (!check_form(m, o, at, type)) return false;
-    if (!policy->require_signature) return true;
-    error_at(&o->failure, CVBC_UNTRUSTED, cvbc_offset(m, m->public_key.data),
+    return true;
+}
+
+/* Tells whether the signature, which was checked, is one that is required. Of an ECDSA signature the low form may be
+ * required (CVBC 7.7); then the other form is refused although it is valid. */
+static bool check_required(const struct cvbc_module *m, bool signature, bool low_s,
+                           penta_error *err)
+{
+    const struct cvbc_opened *o = &m->opened;
+    if (signature_type(m) == KEY_NONE) {
+        if (!signature) return true;
+        error_at(err, CVBC_UNSIGNED, 56, "the file is not signed");
+        return error_note(err, "a signature is required");
+    }
+    if (low_s && signature_type(m) == KEY_P256 && !sign_is_low(m->signature.data)) {
+        error_at(err, CVBC_SIGNATURE, cvbc_offset(m, m->signature.data) + 32,
+                 "the signature is right, but its s is high");
+        return error_note(err, "sign again, or attach it again: both write the low form");
+    }
+    if (!signature || o->trust != CVBC_TRUST_EMBEDDED) return true;
+    error_at(err, CVBC_UNTRUSTED, cvbc_offset(m, m->public_key.data),
              "untrusted: the signature is good only under the key in the file");
-    return error_note(&o->failure,
+    return error_note(err,
                       "anybody can embed a key; give those you trust with option 'trusted-key'");
 }
 
@@ -274,7 +282,10 @@ static bool parse_image(struct cvbc_module *m, struct cvbc_opened *o, penta_byte
 static bool open_contents(struct cvbc_module *m, struct cvbc_opened *o)
 {
     penta_bytes bytes = m->stored;
-    if (!check_signature(m, o)) return false;
+    if (!check_required(m, m->policy.require_signature, m->policy.require_low_s, &o->failure)) {
+        if (o->failure.code == CVBC_SIGNATURE) o->signature_good = false;
+        return false;
+    }
     if (!check_open_hashes(m, o) || !cvbc_programs_digests(m, o)) return false;
     if (m->header.flags & CVBC_ENCRYPTED && !verify_protection_decrypt(m, o, &bytes)) return false;
     if (m->header.flags & CVBC_COMPRESSED && !verify_protection_inflate(m, o, &bytes)) return false;
@@ -285,6 +296,29 @@ static bool open_contents(struct cvbc_module *m, struct cvbc_opened *o)
     return true;
 }
 
+/* Checks the structure and the signature when nobody has yet. Called under the lock. */
+static bool open_signature(struct cvbc_module *m)
+{
+    struct cvbc_opened *o = &m->opened;
+    if (!o->signature_checked) {
+        struct findings f = {.rules = cvbc_rules, .report = error_keep_first, .user = &o->failure};
+        cvbc_check_full(m, &f);
+        o->signature_passed = !o->failure.code && check_signature(m, o);
+        o->signature_checked = true;
+    }
+    return o->signature_passed;
+}
+
+bool cvbc_meets(const struct cvbc_module *module, bool require_signature, bool require_low_s,
+                penta_error *why)
+{
+    struct cvbc_module *m = (struct cvbc_module *)module;
+    lock_take(&m->lock);
+    bool met = !open_signature(m) || check_required(m, require_signature, require_low_s, why);
+    lock_give(&m->lock);
+    return met;
+}
+
 const struct cvbc_opened *cvbc_open(const struct cvbc_module *module)
 {
     struct cvbc_module *m =
@@ -292,9 +326,7 @@ const struct cvbc_opened *cvbc_open(const struct cvbc_module *module)
     struct cvbc_opened *o = &m->opened;
     lock_take(&m->lock);
     if (!m->is_opened) {
-        struct findings f = {.rules = cvbc_rules, .report = error_keep_first, .user = &o->failure};
-        cvbc_check_full(m, &f);
-        if (!o->failure.code) open_contents(m, o);
+        if (open_signature(m)) open_contents(m, o);
         /* Plain contents can be shown even when their protection is wrong, but they do not run. */
         if (!o->has_program && !m->base.damage.code && cvbc_plain(m) && m->stored.size) {
             penta_error err = {0};
