@@ -3,12 +3,37 @@
 #include "base/bytes.h"
 #include "cli/cli.h"
 
+struct guess {
+    const char *format;
+    int confidence;
+    penta_buffer evidence;
+};
+
+/* Asks every format once, and sorts the answers as penta_detect does. */
+static size_t detect_guess(penta_bytes file, struct guess *out, size_t max)
+{
+    size_t count = 0;
+    const char *format;
+    for (size_t i = 0; (format = penta_format_name(i)); i++) {
+        struct guess g = {.format = format};
+        g.confidence = penta_probe(file, format, &g.evidence);
+        if (g.confidence <= 0 || count == max) {
+            penta_buffer_free(&g.evidence);
+            continue;
+        }
+        size_t at = count++;
+        for (; at && out[at - 1].confidence < g.confidence; at--) out[at] = out[at - 1];
+        out[at] = g;
+    }
+    return count;
+}
+
 static void detect_one(struct cli *c, const char *name)
 {
     struct input in;
     if (!input_read(c, name, &in)) return;
-    penta_guess guesses[8];
-    size_t count = penta_detect(input_bytes(&in), guesses, 8);
+    struct guess guesses[8];
+    size_t count = detect_guess(input_bytes(&in), guesses, 8);
     if (count) c->format_seen = guesses[0].format;
     if (c->value[OPT_JSON]) {
         json_object(&c->json, NULL);
@@ -24,9 +49,7 @@ static void detect_one(struct cli *c, const char *name)
         cli_error(c, name, &err);
     }
     for (size_t i = 0; i < count; i++) {
-        penta_buffer evidence = {0};
-        penta_probe(input_bytes(&in), guesses[i].format, &evidence);
-        penta_bytes text = {evidence.data, evidence.size};
+        penta_bytes text = {guesses[i].evidence.data, guesses[i].evidence.size};
         if (c->value[OPT_JSON]) {
             json_object(&c->json, NULL);
             json_text(&c->json, "format", guesses[i].format);
@@ -39,7 +62,7 @@ static void detect_one(struct cli *c, const char *name)
             writer_safe(&c->out, text);
             writer_text(&c->out, ")\n");
         }
-        penta_buffer_free(&evidence);
+        penta_buffer_free(&guesses[i].evidence);
     }
     if (c->value[OPT_JSON]) {
         json_end(&c->json);

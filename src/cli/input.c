@@ -74,13 +74,20 @@ const char *format_chosen(const struct cli *c)
     return format;
 }
 
-/* run, trace and debug take assembly text too. */
-static const char *source_format(const struct cli *c, const char *name, penta_bytes bytes)
+/* Returns the format whose text the name promises: run, trace and debug take assembly text, too. */
+static const char *source_format(const struct cli *c, const char *name)
 {
-    penta_guess guess;
     bool runs = commands[c->command].inputs == INPUTS_PROGRAM;
-    if (!runs || c->value[OPT_FORMAT] || penta_detect(bytes, &guess, 1)) return NULL;
-    return format_of_suffix(name);
+    return runs && !c->value[OPT_FORMAT] ? format_of_suffix(name) : NULL;
+}
+
+/* Recognises the format of a file. *sure: the other formats are less likely. */
+static const char *format_guessed(penta_bytes bytes, bool *sure)
+{
+    penta_guess guesses[2];
+    size_t count = penta_detect(bytes, guesses, 2);
+    *sure = count == 1 || (count == 2 && guesses[0].confidence > guesses[1].confidence);
+    return count ? guesses[0].format : NULL;
 }
 
 static bool open_source(struct cli *c, struct input *in, const char *format)
@@ -107,13 +114,17 @@ static bool format_served(struct cli *c, const char *name, const char *format)
 bool input_open(struct cli *c, const char *name, struct input *in)
 {
     if (!input_read(c, name, in)) return false;
-    const char *text = source_format(c, name, input_bytes(in));
-    if (text) return open_source(c, in, text);
     penta_error err = {0};
     const char *named = format_chosen(c), *format = named;
+    const char *text = source_format(c, name), *guessed = NULL;
+    bool sure = true;
     if (!in->bytes.size) format = NULL; /* an empty file has no format, whatever --format says */
-    penta_guess guess;
-    if (!format && penta_detect(input_bytes(in), &guess, 1)) format = guess.format;
+    if (!format || text) guessed = format_guessed(input_bytes(in), &sure);
+    if (text && !guessed) return open_source(c, in, text);
+    if (!format)
+        format = guessed;
+    else
+        sure = true;
     bool known = format && format_known(format);
     if (known && !format_served(c, name, format)) {
         input_close(in);
@@ -125,8 +136,8 @@ bool input_open(struct cli *c, const char *name, struct input *in)
     }
     size_t count = 0;
     penta_option *options = known ? options_for(c, format, OPTION_OPEN, &count) : NULL;
-    in->module =
-        penta_open(input_bytes(in), named && in->bytes.size ? format : NULL, options, count, &err);
+    /* Without a format the library says why it chooses none. */
+    in->module = penta_open(input_bytes(in), sure ? format : NULL, options, count, &err);
     free(options);
     if (in->module) c->format_seen = penta_module_format(in->module);
     if (in->module && container_accepted(c, name, in->module)) return true;
