@@ -39,6 +39,10 @@ penta_test(terminal-asan tests/tools/if_built asan/bin/penta ${PYTHON} tests/pro
 penta_test(every-command ${PYTHON} tests/programs/every_command.py $<TARGET_FILE:penta_cli>)
 penta_test(every-command-asan tests/tools/if_built asan/bin/penta
            ${PYTHON} tests/programs/every_command.py ${BUILDS}/asan/bin/penta)
+if(TARGET penta_counted)
+  # Nothing is recognised, parsed or verified twice.
+  penta_test(once ${PYTHON} tests/programs/once.py $<TARGET_FILE:penta_counted>)
+endif()
 penta_test(outputs ${PYTHON} tests/programs/outputs.py $<TARGET_FILE:penta_cli>)
 penta_test(outputs-asan tests/tools/if_built asan/bin/penta ${PYTHON} tests/programs/outputs.py ${BUILDS}/asan/bin/penta)
 penta_test(examples ${PYTHON} tests/programs/examples.py $<TARGET_FILE:penta_cli>)
