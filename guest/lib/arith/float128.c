@@ -1,61 +1,17 @@
 /* long double, of 128 bits: arithmetic, and conversions from and to float and double. */
-#include <stdbool.h>
-#include "arith/quad.h"
-#include "arith/wide.h"
-
-static quad_bits join(uint64_t high, uint64_t low) { return (quad_bits)high << 64 | low; }
-static uint64_t high_of(quad_bits x) { return (uint64_t)(x >> 64); }
-
-static quad_bits product(uint64_t a, uint64_t b)
-{
-    uint64_t low, high = wide_mul(a, b, &low);
-    return join(high, low);
-}
-
-static quad_bits mul_high(quad_bits a, quad_bits b, quad_bits *low)
-{
-    uint64_t ah = high_of(a), al = (uint64_t)a, bh = high_of(b), bl = (uint64_t)b;
-    quad_bits first = product(al, bl), mid = product(ah, bl) + high_of(first);
-    quad_bits other = product(al, bh) + (uint64_t)mid;
-    *low = join((uint64_t)other, (uint64_t)first);
-    return product(ah, bh) + high_of(mid) + high_of(other);
-}
-
-/* rest:next / d, one digit of 64 bits; *rest becomes the remainder. rest < d, and the highest bit of d is set. */
-static uint64_t digit(quad_bits *rest, uint64_t next, quad_bits d)
-{
-    uint64_t dh = high_of(d), dl = (uint64_t)d, q = UINT64_MAX, r = 0;
-    bool small = true; /* r fits 64 bits */
-    if (high_of(*rest) < dh) {
-        q = wide_div(high_of(*rest), (uint64_t)*rest, dh, &r);
-    } else {
-        r = (uint64_t)*rest + dh;
-        small = r >= dh;
-    }
-    while (small && product(q, dl) > join(r, next)) { /* q is at most two too large */
-        q--;
-        r += dh;
-        small = r >= dh;
-    }
-    *rest = join((uint64_t)*rest, next) - (product(q, dl) + join(q * dh, 0));
-    return q;
-}
+#include "arith/wider.h"
 
 static quad_bits div_by(quad_bits high, quad_bits low, quad_bits d, quad_bits *rest)
 {
-    int shift = __builtin_clzll(high_of(d)); /* 15 for normal numbers */
-    d <<= shift;
-    *rest = high << shift | low >> (128 - shift);
-    low <<= shift;
-    uint64_t first = digit(rest, high_of(low), d);
-    return join(first, digit(rest, (uint64_t)low, d));
+    int shift = __builtin_clzll(wider_high(d)); /* 15 for normal numbers */
+    return wider_div(high << shift | low >> (128 - shift), low << shift, d << shift, rest);
 }
 
 #define FLOAT quad
 #define REP quad_bits
 #define WIDTH 128
 #define FRACTION 112
-#define MUL_HIGH(a, b, low) mul_high(a, b, low)
+#define MUL_HIGH(a, b, low) wider_mul(a, b, low)
 #define DIV_BY(high, low, d, rest) div_by(high, low, d, rest)
 #define NAME(operation, rest) __##operation##tf##rest
 #include "arith/float_arith.h"

@@ -159,7 +159,7 @@ FLOAT NAME(div, 3)(FLOAT x, FLOAT y)
     return pack(sign, exponent, quotient | (rest != 0));
 }
 
-/* ---- comparison: -1 less, 0 equal, 1 greater ---- */
+/* ---- comparison: -1 less, 0 equal, 1 greater; of the size of a register, which compilers read ---- */
 
 static inline int compare(FLOAT x, FLOAT y, int unordered)
 {
@@ -171,13 +171,13 @@ static inline int compare(FLOAT x, FLOAT y, int unordered)
     return a & SIGN ? -order : order;
 }
 
-int NAME(eq, 2)(FLOAT a, FLOAT b) { return compare(a, b, 1); }
-int NAME(ne, 2)(FLOAT a, FLOAT b) { return compare(a, b, 1); }
-int NAME(lt, 2)(FLOAT a, FLOAT b) { return compare(a, b, 1); }
-int NAME(le, 2)(FLOAT a, FLOAT b) { return compare(a, b, 1); }
-int NAME(gt, 2)(FLOAT a, FLOAT b) { return compare(a, b, -1); }
-int NAME(ge, 2)(FLOAT a, FLOAT b) { return compare(a, b, -1); }
-int NAME(unord, 2)(FLOAT a, FLOAT b) { return compare(a, b, 2) == 2; }
+long NAME(eq, 2)(FLOAT a, FLOAT b) { return compare(a, b, 1); }
+long NAME(ne, 2)(FLOAT a, FLOAT b) { return compare(a, b, 1); }
+long NAME(lt, 2)(FLOAT a, FLOAT b) { return compare(a, b, 1); }
+long NAME(le, 2)(FLOAT a, FLOAT b) { return compare(a, b, 1); }
+long NAME(gt, 2)(FLOAT a, FLOAT b) { return compare(a, b, -1); }
+long NAME(ge, 2)(FLOAT a, FLOAT b) { return compare(a, b, -1); }
+long NAME(unord, 2)(FLOAT a, FLOAT b) { return compare(a, b, 2) == 2; }
 
 /* ---- from integers ---- */
 
