@@ -37,6 +37,10 @@ ONE(tanh)
 ONE(asinh)
 ONE(acosh)
 ONE(atanh)
+ONE(erf)
+ONE(erfc)
+ONE(lgamma)
+ONE(tgamma)
 
 TWO(copysign)
 TWO(fmod)
@@ -89,3 +93,7 @@ float nextafterf(float x, float y)
     __builtin_memcpy(&x, &bits, sizeof x);
     return x;
 }
+
+/* The payload of a NaN is not kept. */
+double nan(const char *text) { return (void)text, NAN; }
+float nanf(const char *text) { return (void)text, NAN; }
