@@ -1,6 +1,7 @@
-/* Mathematics of float and double. Functions that can be exact are: roundings, remainders, sqrt, fma, ldexp and
+/* Mathematics of float, double and long double. Functions that can be exact are: roundings, remainders, sqrt, fma, ldexp and
  * their like give the number nearest to the true value. The errors of the others are below 0.51 units in the last
- * place, for all arguments. There are no exceptions, and errno stays as it is. */
+ * place, for all arguments; but below 2 units for powl and tgammal, and below 2^-110 for lgammal of negative numbers. There are no
+ * exceptions, and errno stays as it is. */
 #pragma once
 #ifdef __cplusplus
 extern "C" {
@@ -24,7 +25,11 @@ typedef double double_t;
 #define islessequal(x, y) __builtin_islessequal(x, y)
 #define islessgreater(x, y) __builtin_islessgreater(x, y)
 #define isunordered(x, y) __builtin_isunordered(x, y)
-enum { FP_NAN, FP_INFINITE, FP_ZERO, FP_SUBNORMAL, FP_NORMAL };
+#define FP_NAN 0
+#define FP_INFINITE 1
+#define FP_ZERO 2
+#define FP_SUBNORMAL 3
+#define FP_NORMAL 4
 #define FP_ILOGB0 (-2147483647 - 1)
 #define FP_ILOGBNAN (-2147483647 - 1)
 #define MATH_ERRNO 1
@@ -72,6 +77,10 @@ double tanh(double x);
 double asinh(double x);
 double acosh(double x);
 double atanh(double x);
+double erf(double x);
+double erfc(double x);
+double lgamma(double x);
+double tgamma(double x);
 double copysign(double x, double y);
 double fmod(double x, double y);
 double remainder(double x, double y);
@@ -81,14 +90,16 @@ double fdim(double x, double y);
 double pow(double x, double y);
 double hypot(double x, double y);
 double atan2(double x, double y);
+double nextafter(double x, double y);
+double nexttoward(double x, long double y);
 double fma(double x, double y, double z);
 double remquo(double x, double y, int *quotient);
-double nextafter(double x, double y);
 double modf(double x, double *whole);
 double frexp(double x, int *exponent);
 double ldexp(double x, int exponent);
 double scalbn(double x, int exponent);
 double scalbln(double x, long exponent);
+double nan(const char *text);
 int ilogb(double x);
 long lrint(double x);
 long long llrint(double x);
@@ -123,6 +134,10 @@ float tanhf(float x);
 float asinhf(float x);
 float acoshf(float x);
 float atanhf(float x);
+float erff(float x);
+float erfcf(float x);
+float lgammaf(float x);
+float tgammaf(float x);
 float copysignf(float x, float y);
 float fmodf(float x, float y);
 float remainderf(float x, float y);
@@ -132,19 +147,80 @@ float fdimf(float x, float y);
 float powf(float x, float y);
 float hypotf(float x, float y);
 float atan2f(float x, float y);
+float nextafterf(float x, float y);
+float nexttowardf(float x, long double y);
 float fmaf(float x, float y, float z);
 float remquof(float x, float y, int *quotient);
-float nextafterf(float x, float y);
 float modff(float x, float *whole);
 float frexpf(float x, int *exponent);
 float ldexpf(float x, int exponent);
 float scalbnf(float x, int exponent);
 float scalblnf(float x, long exponent);
+float nanf(const char *text);
 int ilogbf(float x);
 long lrintf(float x);
 long long llrintf(float x);
 long lroundf(float x);
 long long llroundf(float x);
+long double fabsl(long double x);
+long double floorl(long double x);
+long double ceill(long double x);
+long double truncl(long double x);
+long double roundl(long double x);
+long double rintl(long double x);
+long double nearbyintl(long double x);
+long double sqrtl(long double x);
+long double cbrtl(long double x);
+long double expl(long double x);
+long double exp2l(long double x);
+long double expm1l(long double x);
+long double logl(long double x);
+long double log2l(long double x);
+long double log10l(long double x);
+long double log1pl(long double x);
+long double logbl(long double x);
+long double sinl(long double x);
+long double cosl(long double x);
+long double tanl(long double x);
+long double asinl(long double x);
+long double acosl(long double x);
+long double atanl(long double x);
+long double sinhl(long double x);
+long double coshl(long double x);
+long double tanhl(long double x);
+long double asinhl(long double x);
+long double acoshl(long double x);
+long double atanhl(long double x);
+long double erfl(long double x);
+long double erfcl(long double x);
+long double lgammal(long double x);
+long double tgammal(long double x);
+long double copysignl(long double x, long double y);
+long double fmodl(long double x, long double y);
+long double remainderl(long double x, long double y);
+long double fminl(long double x, long double y);
+long double fmaxl(long double x, long double y);
+long double fdiml(long double x, long double y);
+long double powl(long double x, long double y);
+long double hypotl(long double x, long double y);
+long double atan2l(long double x, long double y);
+long double nextafterl(long double x, long double y);
+long double nexttowardl(long double x, long double y);
+long double fmal(long double x, long double y, long double z);
+long double remquol(long double x, long double y, int *quotient);
+long double modfl(long double x, long double *whole);
+long double frexpl(long double x, int *exponent);
+long double ldexpl(long double x, int exponent);
+long double scalbnl(long double x, int exponent);
+long double scalblnl(long double x, long exponent);
+long double nanl(const char *text);
+int ilogbl(long double x);
+long lrintl(long double x);
+long long llrintl(long double x);
+long lroundl(long double x);
+long long llroundl(long double x);
+double lgamma_r(double x, int *sign);
+extern int signgam; /* the sign of gamma(x) after lgamma(x) */
 #ifdef __cplusplus
 }
 #endif

@@ -92,7 +92,8 @@ static void judge(struct worst *w, double ours, __float128 exact, double x, doub
 /* clang-format off */
 #define ONE(M)                                                                                     \
     M(exp) M(expm1) M(exp2) M(log) M(log2) M(log10) M(log1p) M(sin) M(cos) M(tan) M(asin) M(acos)  \
-    M(atan) M(sinh) M(cosh) M(tanh) M(asinh) M(acosh) M(atanh) M(cbrt)
+    M(atan) M(sinh) M(cosh) M(tanh) M(asinh) M(acosh) M(atanh) M(cbrt)  \
+    M(erf) M(erfc) M(tgamma) M(lgamma)
 #define TWO(M) M(pow) M(atan2) M(hypot)
 /* clang-format on */
 
@@ -159,8 +160,11 @@ static void exact_ones(void)
     int p = 0, q = 0;
     expect(same(guest_fma(x, y, z), fma(x, y, z)), "fma", x, y, z);
     expect(same(guest_fmod(x, y), fmod(x, y)), "fmod", x, y, 0);
-    expect(same(guest_remainder(x, y), remainder(x, y)), "remainder", x, y, 0);
-    double ours = guest_remquo(x, y, &p), theirs = remquo(x, y, &q);
+    /* The machine's own library gives some zeros the wrong sign when y is subnormal. */
+    double ours = guest_remainder(x, y), theirs = remainder(x, y);
+    expect(same(ours, theirs) || (ours == 0 && theirs == 0 && signbit(ours) == signbit(x)),
+           "remainder", x, y, 0);
+    ours = guest_remquo(x, y, &p), theirs = remquo(x, y, &q);
     expect(same(ours, theirs) && (isnan(theirs) || p % 8 == q % 8), "remquo", x, y, 0);
     expect(same(guest_rint(x), rint(x)), "rint", x, 0, 0);
     expect(same(guest_nextafter(x, y), nextafter(x, y)), "nextafter", x, y, 0);
