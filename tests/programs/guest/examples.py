@@ -82,7 +82,7 @@ def against_native(work):
     """The same source for this machine and as a guest, with the same input, each in a folder of its own."""
     native, data = os.path.join(work, "native"), b"a\nb\n\nlast"
     for name, words, levels in (("program", ["60"], ("-O0", "-O2")), ("strings", [], ("-O2",)), ("wide", [], ("-O2",)),
-                                ("files", [], ("-O2",))):
+                                ("files", [], ("-O2",)), ("complex", [], ("-O2",))):
         source = f"tests/programs/guest/{name}.c"
         for bits, define in ((64, "-DWIDE"), (32, "-DNARROW")):
             run_program("cc", "-O1", "-w", define, os.path.join(ROOT, source), "-o", native, "-lm", needed=True)
