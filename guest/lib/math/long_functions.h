@@ -11,18 +11,17 @@ bool penta_quad_finite(quad x);
 quad penta_quad_infinity(void);
 quad penta_quad_nan(void);
 
-/* LONG_ONE_(name), LONG_TWO_(name): of one and of two arguments. */
-#define LONG_FUNCTIONS(LONG_ONE_, LONG_TWO_)                                                       \
-    LONG_ONE_(floor)                                                                               \
-    LONG_ONE_(ceil) LONG_ONE_(trunc) LONG_ONE_(round) LONG_ONE_(rint) LONG_ONE_(logb)              \
-        LONG_ONE_(sqrt) LONG_ONE_(cbrt) LONG_ONE_(exp) LONG_ONE_(exp2) LONG_ONE_(expm1)            \
-            LONG_ONE_(log) LONG_ONE_(log2) LONG_ONE_(log10) LONG_ONE_(log1p) LONG_ONE_(sin)        \
-                LONG_ONE_(cos) LONG_ONE_(tan) LONG_ONE_(asin) LONG_ONE_(acos) LONG_ONE_(atan)      \
-                    LONG_ONE_(sinh) LONG_ONE_(cosh) LONG_ONE_(tanh) LONG_ONE_(asinh)               \
-                        LONG_ONE_(acosh) LONG_ONE_(atanh) LONG_ONE_(erf) LONG_ONE_(erfc)           \
-                            LONG_ONE_(tgamma) LONG_TWO_(fmod) LONG_TWO_(remainder) LONG_TWO_(fmin) \
-                                LONG_TWO_(fmax) LONG_TWO_(fdim) LONG_TWO_(pow) LONG_TWO_(hypot)    \
-                                    LONG_TWO_(atan2) LONG_TWO_(nextafter)
+/* ONE_(name), TWO_(name): of one and of two arguments. */
+/* clang-format off */
+#define LONG_FUNCTIONS(ONE_, TWO_)                                                                 \
+    ONE_(floor) ONE_(ceil) ONE_(trunc) ONE_(round) ONE_(rint) ONE_(logb) ONE_(sqrt) ONE_(cbrt)     \
+    ONE_(exp) ONE_(exp2) ONE_(expm1) ONE_(log) ONE_(log2) ONE_(log10) ONE_(log1p)                  \
+    ONE_(sin) ONE_(cos) ONE_(tan) ONE_(asin) ONE_(acos) ONE_(atan)                                 \
+    ONE_(sinh) ONE_(cosh) ONE_(tanh) ONE_(asinh) ONE_(acosh) ONE_(atanh)                           \
+    ONE_(erf) ONE_(erfc) ONE_(tgamma)                                                              \
+    TWO_(fmod) TWO_(remainder) TWO_(fmin) TWO_(fmax) TWO_(fdim)                                    \
+    TWO_(pow) TWO_(hypot) TWO_(atan2) TWO_(nextafter)
+/* clang-format on */
 #define LONG_DECLARE_ONE(name) quad penta_quad_##name(quad x);
 #define LONG_DECLARE_TWO(name) quad penta_quad_##name(quad x, quad y);
 LONG_FUNCTIONS(LONG_DECLARE_ONE, LONG_DECLARE_TWO)
