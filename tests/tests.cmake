@@ -114,6 +114,7 @@ penta_test(tvmr-digits ${PYTHON} tests/programs/tvmr_train.py $<TARGET_FILE:pent
 penta_test(console ${PYTHON} tests/programs/pvm/console.py $<TARGET_FILE:penta_cli>)
 penta_test(console-asan tests/tools/if_built asan/bin/penta ${PYTHON} tests/programs/pvm/console.py ${BUILDS}/asan/bin/penta)
 penta_test(guest ${PYTHON} tests/programs/guest/examples.py $<TARGET_FILE:penta_cli>)
+penta_test(guest-host ${PYTHON} tests/programs/guest/host.py $<TARGET_FILE:penta_cli>)
 penta_test(guest-page ${PYTHON} tests/programs/readme.py $<TARGET_FILE:penta_cli> docs/guest.md)
 penta_test(guest-contracts ${PYTHON} tests/programs/guest/contracts.py $<TARGET_FILE:penta_cli>)
 penta_test(demo scripts/demo $<TARGET_FILE:penta_cli>)

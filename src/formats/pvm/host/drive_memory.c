@@ -273,6 +273,7 @@ static int memory_rename(struct pvm_drive *drive, const char *from, const char *
     size_t size = strlen(from);
     int error = node_find(d, from, &n);
     if (error || (error = node_parent(d, to, &target, &other))) return error;
+    if (!strncmp(from, to, strlen(to)) && from[strlen(to)] == '/') return -PVM_ENOTEMPTY;
     if (n->folder && !strncmp(to, from, size) && to[size] == '/')
         return -PVM_EINVAL; /* into itself */
     error = node_find(d, to, &old);
