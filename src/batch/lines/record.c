@@ -11,6 +11,11 @@ struct record_text {
     const uint8_t *p, *end;
 };
 
+static struct record_text record_text_of(penta_bytes text)
+{
+    return (struct record_text){text.data, text.size ? text.data + text.size : text.data};
+}
+
 static bool record_skip(struct record_text *t, const char *word)
 {
     size_t size = strlen(word);
@@ -67,7 +72,7 @@ static bool record_digest_read(struct record_text *t, struct record_head *out)
 
 bool record_head_read(penta_bytes line, struct record_head *out)
 {
-    struct record_text t = {line.data, line.data + line.size};
+    struct record_text t = record_text_of(line);
     *out = (struct record_head){0};
     if (line.size < 2 || line.data[line.size - 1] != '}' || !record_skip(&t, "{\"n\":"))
         return false;
@@ -88,7 +93,7 @@ bool record_head_read(penta_bytes line, struct record_head *out)
 
 penta_bytes json_member_text(penta_bytes object, const char *name)
 {
-    struct record_text t = {object.data, object.data + object.size};
+    struct record_text t = record_text_of(object);
     size_t size = strlen(name);
     if (!object.size || !record_skip(&t, "{")) return (penta_bytes){0};
     while (t.p < t.end && *t.p == '"') {
@@ -106,7 +111,7 @@ penta_bytes json_member_text(penta_bytes object, const char *name)
 
 bool json_list_next(penta_bytes list, size_t *at, penta_bytes *value)
 {
-    struct record_text t = {list.data, list.data + list.size};
+    struct record_text t = record_text_of(list);
     if (*at >= list.size) return false;
     t.p += *at;
     if (!record_skip(&t, *at ? "," : "[")) return false;
