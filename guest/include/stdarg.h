@@ -23,7 +23,7 @@ typedef __builtin_va_list __gnuc_va_list;
      (void)((list) = (va_list)((unsigned long)(list) |                                             \
                                ((unsigned long)__builtin_frame_address(0) & 8) << 60)))
 
-static inline void *__va_pair(va_list *list)
+static __inline__ void *__va_pair(va_list *list)
 {
     unsigned long at = (unsigned long)*list, odd = at >> 63 << 3;
     at = ((at - odd + 15) & ~15ul) + odd;
