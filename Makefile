@@ -42,6 +42,10 @@ doom: all ## play Doom in the terminal: DOOM=the PolkaVM program, WAD=FILE (Debi
 	@test -e $(WAD) || { echo "no $(WAD): make doom WAD=FILE"; exit 1; }
 	@build/release/bin/doom $(DOOM) $(WAD)
 
+test-programs: all ## programs that others wrote, built by penta-cc and run on both engines; sources from Debian, or in SOURCES=DIR
+	@scripts/packages build guest programs
+	@SOURCES=$(SOURCES) scripts/test-programs
+
 web: ## the library as WebAssembly and the explorer's page: build/web
 	@scripts/packages build web
 	@scripts/web crypto
