@@ -199,8 +199,8 @@ if(PENTA_JIT)
   endif()
   penta_test(coil-differ $<TARGET_FILE:coil_differ> --count 3000 --seed 1)
   penta_test(pvm-differ $<TARGET_FILE:pvm_differ> --count 20000 --seed 1 --cover)
-  penta_unit(pvm_jit_tools_test tests/units/pvm_jit_tools.c src/cli/pvm/native_listing.c
-                                    src/cli/pvm/native_plain.c)
+  penta_unit(pvm_jit_tools_test tests/units/pvm_jit_tools.c src/cli/native/native_listing.c
+                                    src/cli/native/native_plain.c)
   penta_test(pvm-jit-tools $<TARGET_FILE:pvm_jit_tools_test> $<TARGET_FILE:penta_cli>)
 endif()
 penta_test(python ${PYTHON} tests/programs/python.py ${CMAKE_BINARY_DIR} ${VECTORS}/cvbc)

@@ -2,7 +2,7 @@
 #include "cli/cvbc/container.h"
 #include "cli/machine/deadline.h"
 #include "cli/output.h"
-#include "cli/pvm/native.h"
+#include "cli/native/native.h"
 #include "penta/coil.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/machine/deadline.h"
-#include "cli/pvm/native_listing.h"
+#include "cli/native/native_listing.h"
 #include "penta/coil.h"
 
 static void jit_summary(struct cli *c, const penta_pvm_compilation *made)

@@ -3,7 +3,7 @@
  *
  *     pvm_jit_tools_test PENTA          the tool, for what a refused mprotect leads to */
 #include "support.h"
-#include "cli/pvm/native_listing.h"
+#include "cli/native/native_listing.h"
 #include "penta/pvm.h"
 #include "pvm/jit/jit.h"
 #include "pvm/jit/tools.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "cli/machine/machine.h"
 #include "cli/pvm/hint.h"
-#include "cli/pvm/native_listing.h"
+#include "cli/native/native_listing.h"
 #include "base/bytes.h"
 #include "cli/output.h"
 #include "cli/terminal/progress.h"

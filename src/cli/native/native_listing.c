@@ -1,6 +1,6 @@
 /* Prints guest instructions beside the machine code that the compiler made of them. */
-#include "cli/pvm/native_listing.h"
-#include "cli/pvm/native.h"
+#include "cli/native/native_listing.h"
+#include "cli/native/native.h"
 
 struct listing {
     struct writer *out;

@@ -1,6 +1,6 @@
 /* Turns machine code into text with the library Zydis. */
 #include <Zydis/Zydis.h>
-#include "cli/pvm/native.h"
+#include "cli/native/native.h"
 
 size_t native_text(const uint8_t *code, size_t size, uint64_t at, char *text, size_t capacity)
 {
