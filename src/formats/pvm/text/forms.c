@@ -29,6 +29,12 @@ static const struct form {
 };
 enum { FORMS = sizeof forms / sizeof *forms };
 
+/* Every instruction has a row: each row declares a name, which is unknown below where there is none. */
+#define FORM(op, when, text) extern const char form_of_##op[1];
+#include "pvm/forms.def"
+#define OP(name, ...) _Static_assert(sizeof form_of_##name, #name " has a row in forms.def");
+#include "pvm/isa.def"
+
 /* The last row of each op. The rows of an op stand together, so the other ones are before it. */
 #define JOIN(a, b) JOIN_(a, b)
 #define JOIN_(a, b) a##b
