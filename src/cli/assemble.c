@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include "base/bytes.h"
 #include "cli/cli.h"
-#include "cli/cvbc/container.h"
+#include "cli/formats.h"
 
 const char *format_of_suffix(const char *name)
 {
@@ -132,7 +132,7 @@ static void assemble_transform(struct cli *c, transform_fn *fn, unsigned use)
     } else {
         finding_sink_finish(&sink.findings);
         if (ok && c->command == COMMAND_SEAL)
-            container_rounds_warn(c, in.name, (penta_bytes){out.data, out.size});
+            format_sealed(c, in.name, (penta_bytes){out.data, out.size});
         if (ok)
             cli_bytes(c, (penta_bytes){out.data, out.size});
         else

@@ -1,5 +1,5 @@
 /* compile: sketches to containers, COIL objects to native code, which the system's cc links. */
-#include "cli/cvbc/container.h"
+#include "cli/formats.h"
 #include "cli/machine/deadline.h"
 #include "cli/output.h"
 #include "cli/native/native.h"
@@ -276,7 +276,7 @@ void command_COMPILE(struct cli *c)
     else if (coil || is_text || ends_with(name, ".coil") || (named && !strcmp(named, "coil")))
         compile_native(c, &in, is_text);
     else
-        container_compile(c, &in);
+        format_compile(c, &in);
     deadline_end();
     input_close(&in);
 }

@@ -7,7 +7,7 @@
 #include "base/file/file.h"
 #include "base/file/file_watch.h"
 #include "cli/cli.h"
-#include "cli/cvbc/container.h"
+#include "cli/formats.h"
 #include "cli/help/option_list.h"
 
 bool input_read(struct cli *c, const char *name, struct input *in)
@@ -140,7 +140,7 @@ bool input_open(struct cli *c, const char *name, struct input *in)
     in->module = penta_open(input_bytes(in), sure ? format : NULL, options, count, &err);
     free(options);
     if (in->module) c->format_seen = penta_module_format(in->module);
-    if (in->module && container_accepted(c, name, in->module)) return true;
+    if (in->module && format_accepts(c, name, in->module)) return true;
     if (in->module) {
         input_close(in);
         return false;

@@ -77,6 +77,16 @@ for name in formats:
                 expect(part in ROLES and ROLES.index(part) <= ROLES.index(role),
                        f"{path} includes {include}: {role}/ may include only what comes before it: {', '.join(ROLES)}")
 
+# In the tool only formats.c knows the folders with commands of one format.
+for folder, _, names in os.walk(os.path.join(ROOT, "src/cli")):
+    part = os.path.relpath(folder, os.path.join(ROOT, "src/cli")).split(os.sep)[0]
+    for name in names:
+        path = os.path.relpath(os.path.join(folder, name), ROOT)
+        if part in FORMATS or path == "src/cli/formats.c" or not name.endswith((".c", ".h")):
+            continue
+        found = re.findall(rf'#include "(cli/(?:{"|".join(FORMATS)})/[^"]+)"', open(os.path.join(ROOT, path), encoding="utf-8").read())
+        expect(not found, f"{path} includes {found}: formats.h has what a general command may ask")
+
 # Nothing below src/penta calls functions of its headers.
 PUBLIC = ("penta.h", "session.h", "views.h")
 above = set()

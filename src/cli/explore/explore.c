@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "base/file/file.h"
 #include "cli/cli.h"
-#include "cli/cvbc/container.h"
+#include "cli/formats.h"
 #include "cli/explore/block.h"
 #include "cli/explore/http.h"
 
@@ -120,11 +120,11 @@ void command_EXPLORE(struct cli *c)
         return;
     }
     if (!input_read(c, c->words[0], &in)) return;
-    bool ok = container_acceptable(c, &in);
+    bool ok = format_accepts_file(c, &in);
     if (ok && !two) {
         explore_serve_file(c, &in, NULL);
     } else if (ok && input_read(c, c->words[1], &other)) {
-        if (container_acceptable(c, &other)) explore_serve_file(c, &in, &other);
+        if (format_accepts_file(c, &other)) explore_serve_file(c, &in, &other);
         input_close(&other);
     }
     input_close(&in);

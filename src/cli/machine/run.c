@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/machine/machine.h"
-#include "cli/pvm/hint.h"
+#include "cli/formats.h"
 #include "cli/native/native_listing.h"
 #include "base/bytes.h"
 #include "cli/output.h"
@@ -213,7 +213,7 @@ static void run_report(struct run *r, const penta_stop *stop)
     struct cli *c = r->cli;
     const penta_session *s = r->machine.session;
     bool exited = stop->kind == PENTA_STOP_HALT;
-    const char *hint = pvm_hint(c, r->machine.in.module, stop);
+    const char *hint = format_hint(c, r->machine.in.module, stop);
     if (c->value[OPT_JSON]) {
         run_document(r, stop);
     } else if (!exited || !is_console(r)) {
