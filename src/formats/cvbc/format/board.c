@@ -164,12 +164,3 @@ bool cvbc_board_record(const struct cvbc_metadata *m, unsigned logical, size_t *
         }
     return found == 1;
 }
-
-bool cvbc_board_declared(const struct cvbc_module *m, unsigned logical, uint8_t *port, uint8_t *pin)
-{
-    size_t record;
-    if (!cvbc_board_record(&m->meta, logical, &record)) return false;
-    *port = m->meta.pins[record].port_identifier;
-    *pin = m->meta.pins[record].pin_number;
-    return true;
-}

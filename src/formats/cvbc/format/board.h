@@ -49,8 +49,6 @@ const char *cvbc_board_option_name(size_t i); /* the same names, after "trace" *
  * machine's stack in words. */
 void cvbc_board_check(const struct cvbc_module *m, const struct cvbc_board *board, uint64_t stack,
                       struct findings *f);
-/* Find the pin record of a logical pin, and its port and pin. False when it has none. They use only the container
- * itself: its custom metadata, or the only pin with that number. */
+/* Finds the pin record of a logical pin: that of the map in the custom metadata, or the only one with that number.
+ * False when there is none. */
 bool cvbc_board_record(const struct cvbc_metadata *m, unsigned logical, size_t *record);
-bool cvbc_board_declared(const struct cvbc_module *m, unsigned logical, uint8_t *port,
-                         uint8_t *pin);

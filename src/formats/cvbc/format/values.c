@@ -12,7 +12,8 @@ enum {
     PARAMS = 16,         /* words of the caller that a function reaches */
     PATIENCE = 24,       /* joins that change a range before it becomes every number beyond */
     WORDS_MAX = 1 << 20, /* words at all targets of jumps together */
-    STEPS_EACH = 400,    /* steps for each instruction */
+    STEPS_EACH =
+        200, /* units of work for each instruction: an instruction, or a word that is joined */
     STEPS_MORE = 1000000,
     POLL_STEPS = 1 << 12,
 };
@@ -188,7 +189,7 @@ struct follow {
     uint32_t prefix; /* the first instruction after the start that is always executed */
     uint32_t *call_of;
     struct cvbc_calls *calls;
-    uint64_t steps, limit;
+    uint64_t steps, limit, unpolled;
     size_t words;
     bool again, lost, failed;
     struct value stack[CVBC_STACK_MAX + 1]; /* the state of the instruction that is followed */
@@ -224,6 +225,19 @@ static void values_forget(struct follow *a, bool global, uint32_t of)
     }
 }
 
+/* Counts work. False, and the analysis gives up, when it was enough. */
+static bool values_work(struct follow *a, size_t units)
+{
+    a->steps += units;
+    a->unpolled += units;
+    if (a->steps > a->limit) a->lost = true;
+    if (a->unpolled >= POLL_STEPS) {
+        if (long_work_over(a->work, a->unpolled)) a->failed = true;
+        a->unpolled = 0;
+    }
+    return !a->lost && !a->failed;
+}
+
 static void values_queue(struct follow *a, uint32_t at)
 {
     if (a->heads[at].queued) return;
@@ -242,6 +256,7 @@ static void values_reach(struct follow *a, uint32_t to)
     }
     size_t count = a->sp + a->globals;
     bool first = !h->words, changed = first;
+    if (!values_work(a, count)) return;
     if (first) {
         a->words += count + 1;
         if (a->words > WORDS_MAX) {
@@ -557,14 +572,8 @@ static void values_run(struct follow *a, uint32_t from)
             values_reach(a, at);
             return;
         }
-        if (a->depths[at] < 0 || (uint32_t)a->depths[at] != a->sp || ++a->steps > a->limit) {
-            a->lost = true;
-            return;
-        }
-        if (!(a->steps % POLL_STEPS) && long_work_over(a->work, POLL_STEPS)) {
-            a->failed = true;
-            return;
-        }
+        if (a->depths[at] < 0 || (uint32_t)a->depths[at] != a->sp) a->lost = true;
+        if (!values_work(a, 1)) return;
         if (!values_step(a, at)) return;
     }
 }

@@ -325,12 +325,14 @@ static bool read_script(struct cvbc_board_state *b, const char *path, penta_erro
 struct reasons {
     penta_error *err;
     size_t count;
+    bool enforced; /* else what the program uses beyond its declarations is no reason */
 };
 
 static void keep_reason(void *user, const penta_error *finding)
 {
     struct reasons *r = user;
     if (finding->severity != PENTA_ERROR) return;
+    if (finding->code == CVBC_BOARD_LACKS && !r->enforced) return;
     if (!r->count++) *r->err = *finding;
 }
 
@@ -338,7 +340,7 @@ static bool host_fits(const penta_module *module, const char *name, penta_error 
 {
     struct cvbc_board board;
     if (!cvbc_board_find(name, &board, err)) return false;
-    struct reasons r = {err, 0};
+    struct reasons r = {err, 0, cvbc_chosen(cvbc_module(module))->meta.enforced};
     struct findings f = {.rules = cvbc_rules, .report = keep_reason, .user = &r};
     cvbc_programs_fit(cvbc_module(module), &board, &f);
     if (r.count > 1) error_note(err, "%zu more reasons; penta board check lists them", r.count - 1);

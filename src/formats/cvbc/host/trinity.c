@@ -11,6 +11,7 @@
 const char *const cvbc_trinity_names[TRINITY_FILES] = {"trinity_board.h", "trinity_pins.hpp",
                                                        "trinity.ld", "trinity_board.json"};
 
+enum { PWM_OUT = 9 }; /* pin_function */
 enum { PORT_STRIDE = 0x400, STM32 = 1, FLASH_PAGE_KB = 2 };
 #define AHB2ENR UINT32_C(0x4002104C)
 #define FLASH_ORIGIN UINT32_C(0x08000000)
@@ -53,10 +54,26 @@ static struct cvbc_pin *pin_at(const struct firmware *f, uint8_t port, uint8_t p
     return bsearch(&key, f->pins, f->pin_count, sizeof *f->pins, by_place);
 }
 
+/* Puts a logical pin where the board has it (CVBC 19.5). */
+static bool trinity_place(const struct firmware *f, struct cvbc_pin *pin, penta_error *err)
+{
+    if (pin->port_identifier != CVBC_PORT_LOGICAL) return true;
+    unsigned n = pin->pin_number;
+    const struct cvbc_board_pin *at = n < CVBC_LOGICAL_PINS ? &f->board.logical[n] : NULL;
+    if (!at || !at->there)
+        return error_at(err, CVBC_TARGET, 0, "logical pin %u, which %s does not have", n,
+                        f->board.name);
+    pin->port_identifier = at->place.port;
+    pin->pin_number = at->place.pin;
+    if (pin->pin_function == PWM_OUT) pin->pin_alternate_function = at->alternate;
+    return true;
+}
+
 static bool add_pins(struct firmware *f, const struct cvbc_module *m, penta_error *err)
 {
     for (size_t i = 0; i < m->meta.pin_count; i++) {
-        const struct cvbc_pin *pin = &m->meta.pins[i];
+        struct cvbc_pin placed = m->meta.pins[i], *pin = &placed;
+        if (!trinity_place(f, pin, err)) return false;
         const struct cvbc_pin *known = pin_at(f, pin->port_identifier, pin->pin_number);
         if (known && memcmp(known, pin, sizeof *pin))
             return error_at(err, CVBC_TARGET, 0, "two containers use pin %u of port %u differently",
@@ -96,9 +113,11 @@ static bool trinity_add(struct firmware *f, const struct cvbc_module *m, bool fi
 static bool map_logical(struct firmware *f, const struct cvbc_module *m, penta_error *err)
 {
     for (unsigned logical = 0; logical < 256; logical++) {
-        uint8_t port, pin;
-        const struct cvbc_pin *p =
-            cvbc_board_declared(m, logical, &port, &pin) ? pin_at(f, port, pin) : NULL;
+        size_t record;
+        if (!cvbc_board_record(&m->meta, logical, &record)) continue;
+        struct cvbc_pin pin = m->meta.pins[record];
+        if (!trinity_place(f, &pin, err)) return false;
+        const struct cvbc_pin *p = pin_at(f, pin.port_identifier, pin.pin_number);
         if (!p) continue;
         int16_t index = (int16_t)(p - f->pins);
         if (f->logical[logical] >= 0 && f->logical[logical] != index)
@@ -374,8 +393,9 @@ bool cvbc_trinity(const struct cvbc_module *const *files, size_t count,
     f.pins = calloc(pins, sizeof *f.pins);
     f.digests = calloc(count + 1, sizeof *f.digests);
     bool ok = (f.pins && f.digests) || error_at(err, BASE_MEMORY, 0, "no memory for the board");
-    for (size_t i = 0; ok && i < count; i++) ok = trinity_add(&f, files[i], !i, err);
+    if (count) f.core = files[0]->meta.core;
     ok = ok && find_board(&f, board, err);
+    for (size_t i = 0; ok && i < count; i++) ok = trinity_add(&f, files[i], !i, err);
     for (size_t i = 0; ok && i < count; i++) ok = map_logical(&f, files[i], err);
     if (ok) {
         qsort(f.digests, f.digest_count, sizeof *f.digests, by_digest);

@@ -1,0 +1,55 @@
+/* Any bytes as a script of inputs, with a program that waits for them. A script that can be read gives the same output
+ * when waiting loops are executed and when they are passed: what is printed is a function of the instructions that
+ * would have been executed, so the shorter output starts the longer one. */
+#include <sys/mman.h>
+#include <unistd.h>
+#include "fuzz.h"
+#include "penta/session_struct.h"
+
+static const char program[] =
+    ".string \"%u %d %d\\n\"\n"
+    "again: PUSH 2\n DIGITAL_READ\n JMP_TRUE high\n"
+    "PUSH 3\n ANALOG_READ\n PUSH 600\n GT_S\n JMP_FALSE again\n"
+    "high: MICROS\n PUSH 2\n DIGITAL_READ\n PUSH 3\n ANALOG_READ\n PUSH 3\n PRINTF 0\n"
+    "MILLIS\n STORE_GLOBAL 0\n"
+    "wait: MILLIS\n LOAD_GLOBAL 0\n SUB\n PUSH 20\n LT_S\n JMP_FALSE again\n"
+    "PUSH 4\n DIGITAL_READ\n JMP_FALSE wait\n JMP again\n";
+
+static bool run_script(const penta_module *module, const char *path, const char *hz, bool plain,
+                       struct writer *out)
+{
+    penta_option options[] = {
+        {"script", path}, {"clock-hz", hz}, {"budget", "20000"}, {"plain", "1"}};
+    penta_error err = {0};
+    penta_session *s = penta_session_new(module, NULL, options, plain ? 4 : 3, NULL, &err);
+    CHECK(!s == !!err.code);
+    if (!s) return false;
+    penta_stop stop;
+    penta_session_run(s, UINT64_MAX, &stop);
+    CHECK(stop.kind == PENTA_STOP_TRAP);
+    writer_bytes(out, s->output.out.data, s->output.out.size);
+    penta_session_free(s);
+    return true;
+}
+
+void fuzz_one(const uint8_t *data, size_t size)
+{
+    static const char *const rates[] = {"1000000", "777", "1000", "33000000"};
+    struct writer slow = {0}, fast = {0};
+    char path[64];
+    int file = size ? memfd_create("fuzz", 0) : -1;
+    if (file < 0) return;
+    CHECK(write(file, data + 1, size - 1) == (ssize_t)(size - 1));
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    penta_module *module = penta_assemble(bytes_of(program), "cvbc", NULL, 0, ignore_finding, NULL);
+    CHECK(module);
+    const char *hz = rates[data[0] % 4];
+    bool read = run_script(module, path, hz, true, &slow);
+    CHECK(run_script(module, path, hz, false, &fast) == read);
+    size_t shorter = slow.out.size < fast.out.size ? slow.out.size : fast.out.size;
+    CHECK(!shorter || !memcmp(slow.out.data, fast.out.data, shorter));
+    penta_close(module);
+    writer_free(&slow);
+    writer_free(&fast);
+    close(file);
+}
