@@ -12,8 +12,7 @@ enum {
     PARAMS = 16,         /* words of the caller that a function reaches */
     PATIENCE = 24,       /* joins that change a range before it becomes every number beyond */
     WORDS_MAX = 1 << 20, /* words at all targets of jumps together */
-    STEPS_EACH =
-        200, /* units of work for each instruction: an instruction, or a word that is joined */
+    STEPS_EACH = 200,    /* work for each instruction: instructions, and words that are joined */
     STEPS_MORE = 1000000,
     POLL_STEPS = 1 << 12,
 };
