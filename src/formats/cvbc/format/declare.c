@@ -73,6 +73,10 @@ static void declare_use(struct declaring *d, const struct cvbc_used *u)
     char reason[REASON];
     d->features |= UINT32_C(1) << u->use->feature;
     if (u->use->instances == CVBC_INSTANCES_UART) d->uarts |= 1;
+    if (u->use->instances == CVBC_INSTANCES_PORT) {
+        d->uarts |= (uint8_t)(u->any ? 255 : u->pins);
+        return;
+    }
     if (u->any && d->how->enforce && !d->how->any_pin) {
         snprintf(reason, sizeof reason, "the pin of %s is not known before the program runs",
                  u->use->name);

@@ -102,6 +102,11 @@ bool cvbc_declared_refuses(const struct cvbc_declared *d, const struct cvbc_use 
         snprintf(reason, REASON, "%s needs UART 1, which is not declared", use->name);
         return true;
     }
+    if (use->instances == CVBC_INSTANCES_PORT && pin >= 0 && pin < 8 && !(d->uarts >> pin & 1)) {
+        snprintf(reason, REASON, "%s of port %d needs UART %d, which is not declared", use->name,
+                 (int)pin, (int)pin + 1);
+        return true;
+    }
     if (use->pin == CVBC_PIN_NONE || pin < 0 || pin >= CVBC_LOGICAL_PINS) return false;
     int channel = cvbc_channel_of((unsigned)pin);
     if (use->instances == CVBC_INSTANCES_CHANNELS && channel >= 0 && !d->any_pin &&
@@ -165,6 +170,7 @@ bool cvbc_uses_find(const struct cvbc_program *p, struct long_work *work, struct
         const struct cvbc_call *c = &calls.list[i];
         struct cvbc_used u = {.use = cvbc_use_of(p->code[4 * c->at]), .at = c->at};
         if (c->args[0].low > c->args[0].high) continue; /* nothing leads to it */
+        if (u.use->instances == CVBC_INSTANCES_PORT) u.pins = pins_of(&c->args[0], &u.any) & 255;
         if (u.use->pin) {
             u.pins = pins_of(&c->args[0], &u.any);
             u.abilities = needs_of(u.use, &c->args[1]);
@@ -209,14 +215,15 @@ static void compare_report(struct comparison *c, uint32_t code, uint32_t at, con
 
 bool cvbc_used_refused(const struct cvbc_declared *d, const struct cvbc_used *u, char *reason)
 {
+    bool each = u->use->pin || u->use->instances == CVBC_INSTANCES_PORT;
     for (int pin = 0; pin < CVBC_LOGICAL_PINS; pin++) {
-        if (u->use->pin && (u->any || !(u->pins >> pin & 1))) continue;
+        if (each && (u->any || !(u->pins >> pin & 1))) continue;
         for (int32_t mode = 0; mode < 2; mode++) { /* modes of pinMode: input, output */
             bool direction = u->use->pin == CVBC_PIN_DIRECTION;
             if (direction ? !(u->abilities & cvbc_use_needs(u->use, mode)) : mode > 0) continue;
             if (cvbc_declared_refuses(d, u->use, pin, mode, reason)) return true;
         }
-        if (!u->use->pin) break;
+        if (!each) break;
     }
     return false;
 }

@@ -21,7 +21,12 @@ enum cvbc_ability {
     CVBC_PIN_DIRECTION = 64, /* CVBC_PIN_INPUT or CVBC_PIN_OUTPUT, as the second argument says */
 };
 /* The instances of a use. */
-enum cvbc_instances { CVBC_INSTANCES_NONE, CVBC_INSTANCES_UART, CVBC_INSTANCES_CHANNELS };
+enum cvbc_instances {
+    CVBC_INSTANCES_NONE,
+    CVBC_INSTANCES_UART,
+    CVBC_INSTANCES_CHANNELS,
+    CVBC_INSTANCES_PORT
+};
 
 struct cvbc_use {
     uint8_t op, pin, feature, instances;
@@ -58,7 +63,7 @@ bool cvbc_declared_refuses(const struct cvbc_declared *d, const struct cvbc_use 
 struct cvbc_used { /* one call */
     const struct cvbc_use *use;
     uint32_t at;
-    uint32_t pins;     /* the logical pins that it may use, as bits */
+    uint32_t pins;     /* the logical pins, or ports, that it may use, as bits */
     bool any;          /* it may use any pin */
     uint8_t abilities; /* what it does to them */
     uint8_t pull;      /* the pin_pull that it wants */

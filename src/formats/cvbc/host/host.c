@@ -1,4 +1,4 @@
-/* The simulated board (CVBC 14): pins, a clock, inputs, and printf. clock.c has the clock.
+/* The simulated board (CVBC 14): pins, a clock, inputs, serial ports, and printf. clock.c has the clock.
  * The board 'trace' prints a line for every event. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include "cvbc/vm/vm.h"
 #include "text/script.h"
 
+enum { SERIAL = 2 }; /* the number of a kind of input in scripts */
 enum { ANALOG = 512, START_MS = 1000, PRINTF_MAX = 255 };
 
 struct input {
@@ -28,6 +29,14 @@ struct cvbc_board_state {
     struct cvbc_pins *pins, own; /* the pins are in the machine of the default host, else here */
     struct input *inputs;        /* ascending by time */
     size_t input_count, input_capacity;
+    uint64_t newest; /* the time of the last line of the script that was read */
+    struct port {    /* what a serial port receives, ascending by time */
+        struct byte {
+            uint64_t ms;
+            uint8_t value;
+        } * at;
+        size_t count, capacity;
+    } ports[CVBC_PORTS];
     penta_cvbc_hal hal; /* the hardware of an embedder; entries may be NULL */
 };
 
@@ -55,6 +64,7 @@ uint64_t cvbc_board_micros(const struct cvbc_board_state *b) { return b->now; }
 
 void cvbc_board_free(struct cvbc_board_state *b)
 {
+    for (size_t i = 0; b && i < CVBC_PORTS; i++) free(b->ports[i].at);
     if (b) free(b->inputs);
     free(b);
 }
@@ -139,6 +149,21 @@ static size_t inputs_come(const struct cvbc_board_state *b, uint64_t now)
     return low;
 }
 
+/* How many bytes a port has received by now. */
+static size_t port_come(const struct port *p, uint64_t now)
+{
+    size_t i;
+    ARRAY_SEARCH(i, 0, p->count, p->at[i].ms > now / 1000);
+    return i;
+}
+
+/* How many of them the program has not read. */
+static size_t port_waiting(const struct cvbc_board_state *b, int32_t port)
+{
+    size_t come = port_come(&b->ports[port], b->now), read = b->pins->received[port];
+    return come > read ? come - read : 0;
+}
+
 /* Reads the newest input of a pin. */
 static uint32_t read_input(const struct cvbc_board_state *b, bool analog, int32_t pin,
                            struct long_work *work)
@@ -211,6 +236,41 @@ static unsigned pin_call(struct cvbc_board_state *b, uint8_t call, const int32_t
     return CVBC_TRAP_NONE;
 }
 
+static unsigned serial_call(struct cvbc_board_state *b, uint8_t call, const int32_t *args,
+                            uint64_t *value, struct writer *out)
+{
+    int32_t port = args[0];
+    if (!byte_range(port) || (call == CVBC_OP_SERIAL_WRITE && !byte_range(args[1])))
+        return CVBC_TRAP_INVALID_OPCODE;
+    if (port >= CVBC_PORTS) return CVBC_TRAP_HARDWARE_FAULT;
+    size_t waiting = port_waiting(b, port);
+    if (call == CVBC_OP_SERIAL_AVAILABLE) {
+        *value = waiting > INT32_MAX ? INT32_MAX : waiting;
+    } else if (call == CVBC_OP_SERIAL_WRITE) {
+        if (!port) writer_char(out, (char)args[1]);
+        if (port && b->trace)
+            writer_print(out, "Serial write: port %d = %d\n", (int)port, (int)args[1]);
+    } else {
+        *value = waiting ? b->ports[port].at[b->pins->received[port]].value : UINT32_MAX;
+        b->pins->received[port] += call == CVBC_OP_SERIAL_READ && waiting;
+    }
+    return CVBC_TRAP_NONE;
+}
+
+static unsigned tone_call(const struct cvbc_board_state *b, uint8_t call, const int32_t *args,
+                          struct writer *out)
+{
+    bool starts = call == CVBC_OP_TONE;
+    if (!byte_range(args[0]) || (starts && (args[1] < 0 || args[1] > UINT16_MAX || args[2] < 0)))
+        return CVBC_TRAP_INVALID_OPCODE;
+    if (args[0] >= CVBC_PINS) return CVBC_TRAP_HARDWARE_FAULT;
+    if (b->trace && starts)
+        writer_print(out, "Tone: pin %d = %d Hz, %d ms\n", (int)args[0], (int)args[1],
+                     (int)args[2]);
+    if (b->trace && !starts) writer_print(out, "No tone: pin %d\n", (int)args[0]);
+    return CVBC_TRAP_NONE;
+}
+
 static unsigned print_call(const struct cvbc_board_state *b, const struct cvbc_vm *vm,
                            struct long_work *work, struct writer *out)
 {
@@ -227,7 +287,7 @@ static unsigned print_call(const struct cvbc_board_state *b, const struct cvbc_v
 }
 
 /* What may change the answer of a call; 0 for a call that does something. Hardware of an embedder is not known. */
-static unsigned reads_of(const struct cvbc_board_state *b, uint8_t call)
+static unsigned reads_of(const struct cvbc_board_state *b, const struct cvbc_vm *vm, uint8_t call)
 {
     const penta_cvbc_hal *h = &b->hal;
     if (b->plain) return 0;
@@ -235,6 +295,12 @@ static unsigned reads_of(const struct cvbc_board_state *b, uint8_t call)
     case CVBC_OP_DIGITAL_READ: return h->digital_read ? 0 : CVBC_READS_PINS;
     case CVBC_OP_ANALOG_READ: return h->analog_read ? 0 : CVBC_READS_PINS;
     case CVBC_OP_MILLIS: return h->millis ? 0 : CVBC_READS_MILLIS;
+    case CVBC_OP_SERIAL_AVAILABLE:
+    case CVBC_OP_SERIAL_PEEK: return CVBC_READS_PINS;
+    case CVBC_OP_SERIAL_READ: /* it does something only when there is a byte */
+        return vm->args[0] >= 0 && vm->args[0] < CVBC_PORTS && !port_waiting(b, vm->args[0])
+                   ? CVBC_READS_PINS
+                   : 0;
     case CVBC_OP_MICROS: return h->micros ? 0 : CVBC_READS_MICROS;
     default: return 0;
     }
@@ -249,8 +315,17 @@ static void board_clock(struct cvbc_board_state *b, const struct cvbc_vm *vm, ui
         if (come) since = b->inputs[come - 1].ms * 1000;
         if (come < b->input_count && b->inputs[come].ms <= UINT64_MAX / 1000)
             event = b->inputs[come].ms * 1000;
+        for (size_t i = 0; i < CVBC_PORTS; i++) {
+            const struct port *p = &b->ports[i];
+            come = port_come(p, now);
+            if (come && p->at[come - 1].ms * 1000 > since) since = p->at[come - 1].ms * 1000;
+            if (come < p->count && p->at[come].ms <= UINT64_MAX / 1000 &&
+                p->at[come].ms * 1000 < event)
+                event = p->at[come].ms * 1000;
+        }
     }
-    b->now = cvbc_clock_wait(vm, b->pins, b->hz, reads_of(b, call), event, since);
+    b->now = now;
+    b->now = cvbc_clock_wait(vm, b->pins, b->hz, reads_of(b, vm, call), event, since);
 }
 
 bool cvbc_board_answer(struct cvbc_board_state *b, struct cvbc_vm *vm, uint64_t results[2],
@@ -283,6 +358,12 @@ bool cvbc_board_answer(struct cvbc_board_state *b, struct cvbc_vm *vm, uint64_t 
             value = (uint32_t)(call == CVBC_OP_MILLIS ? b->now / 1000 : b->now);
         if (!taken) error = CVBC_TRAP_HARDWARE_FAULT;
         break;
+    case CVBC_OP_SERIAL_AVAILABLE:
+    case CVBC_OP_SERIAL_READ:
+    case CVBC_OP_SERIAL_PEEK:
+    case CVBC_OP_SERIAL_WRITE: error = serial_call(b, call, vm->args, &value, out); break;
+    case CVBC_OP_TONE:
+    case CVBC_OP_NO_TONE: error = tone_call(b, call, vm->args, out); break;
     case CVBC_OP_PRINTF: error = print_call(b, vm, &work, out); break;
     default: error = pin_call(b, call, vm->args, &value, &work, out);
     }
@@ -297,8 +378,50 @@ bool cvbc_board_answer(struct cvbc_board_state *b, struct cvbc_vm *vm, uint64_t 
 
 static const char *input_kind(size_t i)
 {
-    static const char *const kinds[] = {"digital", "analog"};
-    return i < 2 ? kinds[i] : NULL;
+    static const char *const kinds[] = {"digital", "analog", "serial"};
+    return i < 3 ? kinds[i] : NULL;
+}
+
+static bool script_line_ends(const struct script *s)
+{
+    enum token_kind kind = source_peek(&s->source).kind;
+    return kind == TOKEN_LINE || kind == TOKEN_END;
+}
+
+static bool script_byte(struct cvbc_board_state *b, struct script *s, size_t port, uint64_t ms,
+                        uint8_t value)
+{
+    struct port *p = &b->ports[port];
+    if (!ARRAY_GROW(p->at, p->capacity, p->count, &s->why)) return false;
+    p->at[p->count++] = (struct byte){ms, value};
+    return true;
+}
+
+/* Reads the rest of TIME_MS serial PORT "text"|BYTE ... A backslash in the text begins an escape: n, r, t, 0, or itself. */
+static bool read_serial(struct cvbc_board_state *b, struct script *s, uint64_t ms)
+{
+    uint64_t port, value;
+    if (!script_number(s, CVBC_PORTS - 1, &port)) return false;
+    while (!script_line_ends(s)) {
+        if (source_peek(&s->source).kind != TOKEN_STRING) {
+            if (!script_number(s, UINT8_MAX, &value) ||
+                !script_byte(b, s, port, ms, (uint8_t)value))
+                return false;
+            continue;
+        }
+        penta_bytes text = script_word(s);
+        for (size_t i = 0; i < text.size; i++) {
+            static const char from[] = "nrt0\\\"", to[] = "\n\r\t\0\\\"";
+            uint8_t byte = text.data[i];
+            const char *escape = byte == '\\' && i + 1 < text.size
+                                     ? memchr(from, text.data[i + 1], sizeof from - 1)
+                                     : NULL;
+            if (escape) byte = (uint8_t)to[escape - from];
+            i += escape != NULL;
+            if (!script_byte(b, s, port, ms, byte)) return false;
+        }
+    }
+    return true;
 }
 
 /* Reads a script of inputs (CVBC 14.4). */
@@ -307,17 +430,22 @@ static bool read_script(struct cvbc_board_state *b, const char *path, penta_erro
     struct script s;
     if (!script_open(&s, path, err)) return false;
     while (script_line(&s)) {
-        size_t analog;
+        size_t kind;
         uint64_t ms, pin, value, at = source_peek(&s.source).offset;
         if (!script_number(&s, UINT64_MAX, &ms) ||
-            !script_choice(&s, "kind of input", input_kind, &analog) ||
-            !script_number(&s, CVBC_PINS - 1, &pin) || !script_number(&s, UINT16_MAX, &value) ||
+            !script_choice(&s, "kind of input", input_kind, &kind))
+            break;
+        if (b->newest > ms) error_at(&s.why, BASE_SYNTAX, at, "times must ascend");
+        b->newest = ms;
+        if (kind == SERIAL) {
+            if (!read_serial(b, &s, ms) || !source_end_of_line(&s.source)) break;
+            continue;
+        }
+        if (!script_number(&s, CVBC_PINS - 1, &pin) || !script_number(&s, UINT16_MAX, &value) ||
             !source_end_of_line(&s.source) ||
             !ARRAY_GROW(b->inputs, b->input_capacity, b->input_count, &s.why))
             break;
-        if (b->input_count && b->inputs[b->input_count - 1].ms > ms)
-            error_at(&s.why, BASE_SYNTAX, at, "times must ascend");
-        b->inputs[b->input_count++] = (struct input){ms, analog, (uint8_t)pin, (uint16_t)value};
+        b->inputs[b->input_count++] = (struct input){ms, kind != 0, (uint8_t)pin, (uint16_t)value};
     }
     return script_close(&s, err);
 }

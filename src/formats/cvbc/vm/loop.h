@@ -213,6 +213,10 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
             goto host;
         CASE(CVBC_DO_DELAY):
         CASE(CVBC_DO_DIGITAL_READ):
+        CASE(CVBC_DO_NO_TONE):
+        CASE(CVBC_DO_SERIAL_AVAILABLE):
+        CASE(CVBC_DO_SERIAL_READ):
+        CASE(CVBC_DO_SERIAL_PEEK):
         CASE(CVBC_DO_ANALOG_READ): {
             NEED(1);
             vm->args[0] = *--sp;
@@ -221,12 +225,20 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
         }
         CASE(CVBC_DO_DIGITAL_WRITE):
         CASE(CVBC_DO_ANALOG_WRITE):
+        CASE(CVBC_DO_SERIAL_WRITE):
         CASE(CVBC_DO_PIN_MODE): {
             NEED(2);
             sp -= 2;
             vm->args[0] = sp[0];
             vm->args[1] = sp[1];
             vm->arg_count = 2;
+            goto host;
+        }
+        CASE(CVBC_DO_TONE): {
+            NEED(3);
+            sp -= 3;
+            for (int i = 0; i < 3; i++) vm->args[i] = sp[i];
+            vm->arg_count = 3;
             goto host;
         }
         CASE(CVBC_DO_PRINTF): {

@@ -362,8 +362,8 @@ static bool vm_count(penta_vm *base, struct counts *counts, penta_error *err)
 static bool cvbc_vm_waits(const struct cvbc_vm *vm)
 {
     uint8_t opcode = vm->pc < vm->count ? vm->program->code[4 * vm->pc] : 0;
-    _Static_assert(CVBC_OP_DIGITAL_WRITE == 0x10 && CVBC_OP_MICROS == 0x1a, "the host calls");
-    return opcode >= CVBC_OP_DIGITAL_WRITE && opcode <= CVBC_OP_MICROS;
+    _Static_assert(CVBC_OP_DIGITAL_WRITE == 0x10 && CVBC_OP_SERIAL_WRITE == 0x1e, "the host calls");
+    return opcode >= CVBC_OP_DIGITAL_WRITE && opcode <= CVBC_OP_SERIAL_WRITE;
 }
 
 static void vm_walk(penta_vm *base, struct walk *w)
@@ -408,6 +408,9 @@ static void vm_walk(penta_vm *base, struct walk *w)
     WALK_NUMBER(w, vm->pins.wait.reads);
     WALK_NUMBER(w, vm->pins.wait.seen);
     WALK_NUMBER(w, vm->pins.wait.limit);
+    if (walk_loads(w) && !walk_failed(w) && !reader_left(&w->in))
+        walk_wrong(w, "it was made by an older penta and lacks the serial ports of the board");
+    walk_numbers(w, vm->pins.received, CVBC_PORTS, sizeof *vm->pins.received);
     if (!walk_loads(w)) return;
     vm->at_break = false;
     cvbc_vm_refuses(vm);

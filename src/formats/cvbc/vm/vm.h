@@ -38,12 +38,13 @@ enum { CVBC_POOL = 1024, CVBC_HOST_ARGS = 8, CVBC_GUARD = 1 };
 #define CVBC_GUARD_HIGH INT32_C(-889275714) /* 0xCAFEBABE */
 
 /* What a program can observe of the simulated board. It is in the machine, so that snapshots include it. */
-enum { CVBC_PINS = 20 };
+enum { CVBC_PINS = 20, CVBC_PORTS = 4 };
 struct cvbc_pins {
     uint64_t us;              /* the microseconds that delays took, and the start of the clock */
     uint64_t idle;            /* the instructions that waiting loops did not have to execute */
     uint8_t modes[CVBC_PINS]; /* the modes that pinMode has set */
-    struct {                  /* a host call that may be in a loop which only waits (CVBC 14.3.2) */
+    uint32_t received[CVBC_PORTS]; /* of each serial port the bytes that were read */
+    struct { /* a host call that may be in a loop which only waits (CVBC 14.3.2) */
         uint64_t state, at, us; /* digest of the machine, instruction, and time of the call */
         uint64_t reads, seen,
             limit; /* kinds of calls since then, how many, and how many it counts for */
