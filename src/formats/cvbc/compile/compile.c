@@ -72,12 +72,14 @@ bool compiler_error(struct compiler *c, uint32_t code, uint32_t offset, const ch
     return false;
 }
 
-/* Offers a name for "did you mean". Names that begin with __ belong to the library. */
+/* Offers a name for "did you mean". Names with __ belong to the library. */
 static void compiler_offer(struct compiler *c, struct suggest *near, penta_bytes name)
 {
     char text[64];
     penta_error err = {0};
-    if (name.size >= sizeof text || (name.size > 1 && !memcmp(name.data, "__", 2))) return;
+    if (name.size >= sizeof text) return;
+    for (size_t i = 0; i + 1 < name.size; i++)
+        if (name.data[i] == '_' && name.data[i + 1] == '_') return;
     snprintf(text, sizeof text, "%.*s", (int)name.size, (const char *)name.data);
     const char *best = near->best;
     suggest_offer(near, text);
@@ -96,7 +98,8 @@ bool compiler_unknown(struct compiler *c, const struct word *name, const char *w
     }
     for (size_t i = 0; !is_type && i < c->found_count; i++)
         compiler_offer(c, &near, c->found[i].name);
-    for (const char *const *k = compiler_call_names; !is_type && *k; k++) suggest_offer(&near, *k);
+    for (const char *const *k = compiler_call_names; !is_type && *k; k++)
+        if (**k != '_') suggest_offer(&near, *k);
     if (is_type) compiler_type_words(&near);
     snprintf(err.message, sizeof err.message, "'%.*s' is not %s", WORD_ARG(c, name), what);
     if (near.best) snprintf(err.note, sizeof err.note, "did you mean '%s'?", near.best);
@@ -280,7 +283,7 @@ static void compile_free(struct compiler *c)
                          c->breakables, c->words.at,
                          c->code,       c->labels,
                          c->loops,      c->texts,
-                         c->strings};
+                         c->strings,    c->modes};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
     sources_free(&c->sources);
     arena_free(&c->arena);

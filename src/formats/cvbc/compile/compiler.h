@@ -63,6 +63,8 @@ struct compiler {
     size_t function_count, function_capacity;
     struct symbol **lasting; /* variables that live as long as the program, in order */
     size_t lasting_count, lasting_capacity;
+    struct node **modes; /* the pins of pinMode */
+    size_t mode_count, mode_capacity;
     struct symbol **locals; /* all others */
     size_t local_count, local_capacity;
 
@@ -175,8 +177,10 @@ bool compiler_declares(struct compiler *c); /* whether a declaration begins here
 
 /* calls.c */
 struct node *compiler_call(struct compiler *c, const struct word *name);
+struct node *call_host(struct compiler *c, const char *function, const struct word *name,
+                       struct node *a, struct node *b);
 struct node *compiler_method(struct compiler *c, struct node *object, const struct word *name);
-bool compiler_is_object(struct compiler *c, const struct word *w); /* Serial */
+bool compiler_is_object(struct compiler *c, const struct word *w); /* Serial, Serial1 .. */
 struct node *compiler_object_method(struct compiler *c, const struct word *object);
 
 /* operators.c: checks and makes expressions */

@@ -1,5 +1,6 @@
 /* Makes instructions of calls (CVBC 16.6). Functions of the library that stand for an operator leave their result in the
  * place of the first argument; all others leave it under their arguments. */
+#include "base/bytes.h"
 #include "cvbc/compile/compiler.h"
 
 static void calls_pop(struct compiler *c, uint32_t words)
@@ -89,6 +90,23 @@ static void calls_pointer(struct compiler *c, const struct node *n)
     calls_arguments_end(c, n, 0, true);
 }
 
+/* analogWrite makes its pin an output, as it does on every Arduino. That needs no code where the sketch says so itself:
+ * where a pinMode has the same number, or a variable of the same name. */
+static void calls_output(struct compiler *c, const struct node *pin)
+{
+    if (pin->kind != NODE_NUMBER && pin->kind != NODE_VARIABLE) return;
+    for (size_t i = 0; i < c->mode_count; i++) {
+        const struct node *set = c->modes[i];
+        if (set->kind != pin->kind) continue;
+        if (pin->kind == NODE_NUMBER ? set->number == pin->number
+                                     : bytes_equal(set->symbol->name, pin->symbol->name))
+            return;
+    }
+    code_value(c, pin);
+    code_constant(c, 1);
+    code_op(c, CVBC_OP_PIN_MODE, 0);
+}
+
 void code_calls(struct compiler *c, const struct node *n)
 {
     if (n->kind == NODE_CALL_AT) {
@@ -99,6 +117,7 @@ void code_calls(struct compiler *c, const struct node *n)
         else
             calls_function(c, n);
     } else {
+        if (n->opcode == CVBC_OP_ANALOG_WRITE) calls_output(c, n->items[0]);
         for (uint32_t i = 0; i < n->count; i++) code_value(c, n->items[i]);
         code_op(c, n->opcode, 0);
     }

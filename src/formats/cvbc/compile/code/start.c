@@ -62,5 +62,14 @@ void start_code(struct compiler *c)
     uint32_t again = code_label(c);
     code_put(c, again);
     start_call(c, loop, false);
+    const struct function *event = start_function(c, "serialEvent");
+    if (event) { /* called after loop when there is something to read */
+        uint32_t nothing = code_label(c);
+        code_op(c, CVBC_OP_PUSH, 0);
+        code_op(c, CVBC_OP_SERIAL_AVAILABLE, 0);
+        code_jump(c, CVBC_OP_JMP_FALSE, nothing);
+        start_call(c, event, false);
+        code_put(c, nothing);
+    }
     code_jump(c, CVBC_OP_JMP, again);
 }

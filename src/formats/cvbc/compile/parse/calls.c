@@ -21,7 +21,7 @@ static const struct builtin {
 const char *const compiler_call_names[] = {
 #define CALL(name, ...) name,
 #include "cvbc/compile/calls.def"
-    "printf", "Serial", NULL};
+    "printf", "Serial", "Serial1", NULL};
 
 /* ---- arguments ---- */
 
@@ -143,12 +143,24 @@ static struct node *call_builtin(struct compiler *c, const struct builtin *b,
                                  const struct word *name, struct arguments *args)
 {
     struct node *n = node_new(c, NODE_HOST, name->offset);
+    if (b->opcode == CVBC_OP_TONE && args->count == 2) /* until noTone */
+        args->at[args->count++] = node_number(c, &type_int, 0, name->offset);
+    if (c->how->portable && cvbc_ops[b->opcode].minor) {
+        compiler_error(
+            c, BASE_SYNTAX, name->offset,
+            "%.*s needs an instruction of format 1.3, which option 'portable' leaves out",
+            WORD_ARG(c, name));
+        return node_wrong(c);
+    }
     if (args->wrong || !calls_count(c, name, b->arguments, args->count)) return node_wrong(c);
     for (uint32_t i = 0; i < args->count; i++) {
         args->at[i] = node_assignable(c, args->at[i], &type_int, "the argument");
         if (args->at[i]->kind == NODE_WRONG) return node_wrong(c);
     }
     if (b->pin != PIN_NONE && !call_pin_fits(c, b, args->at[b->pin])) return node_wrong(c);
+    if (b->opcode == CVBC_OP_PIN_MODE &&
+        COMPILER_GROW(c, c->modes, c->mode_count, c->mode_capacity))
+        c->modes[c->mode_count++] = args->at[0];
     n->opcode = b->opcode;
     n->type = b->result == RESULT_VOID       ? &type_void
               : b->result == RESULT_UNSIGNED ? &type_unsigned
@@ -163,6 +175,16 @@ static struct node *call_memory(struct compiler *c, const struct word *name, str
     struct node *at = node_convert(c, args->at[0], type_pointer_to(c, &type_int));
     at = node_at(c, at, name->offset);
     return args->count == 1 ? at : node_assign(c, 0, at, args->at[1], name->offset);
+}
+
+/* A call of a host instruction that the compiler makes itself: Serial.read() is __serial_read(0). `name` is told. */
+struct node *call_host(struct compiler *c, const char *function, const struct word *name,
+                       struct node *a, struct node *b)
+{
+    struct arguments args = {.at = {a, b}, .count = b ? 2 : 1, .height = a->height};
+    for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
+        if (!strcmp(builtins[i].name, function)) return call_builtin(c, &builtins[i], name, &args);
+    return node_wrong(c);
 }
 
 struct node *compiler_call(struct compiler *c, const struct word *name)

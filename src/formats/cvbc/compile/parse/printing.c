@@ -243,59 +243,134 @@ struct node *printing_printf(struct compiler *c, const struct word *name)
 
 /* ---- Serial ---- */
 
-bool compiler_is_object(struct compiler *c, const struct word *w)
+enum { PORTS = 4 };
+
+/* Serial is port 0, Serial1 port 1. Returns -1 for other names. */
+static int serial_port(const struct compiler *c, const struct word *w)
 {
-    return word_is(&c->words, w, "Serial");
+    static const char *const names[PORTS] = {"Serial", "Serial1", "Serial2", "Serial3"};
+    for (int i = 0; i < PORTS; i++)
+        if (word_is(&c->words, w, names[i])) return i;
+    return -1;
 }
 
-static struct node *printing_method(struct compiler *c, const struct word *what)
+bool compiler_is_object(struct compiler *c, const struct word *w) { return serial_port(c, w) >= 0; }
+
+/* What is read: the function of the library or of the host, which takes the port and up to one value. */
+static const struct {
+    const char *name, *function;
+    uint8_t count;
+    bool host, string;
+} serial_reads[] = {
+    {"available", "__serial_available", 0, true, false},
+    {"read", "__serial_read", 0, true, false},
+    {"peek", "__serial_peek", 0, true, false},
+    {"parseInt", "serial__int", 0, false, false},
+    {"parseFloat", "serial__float", 0, false, false},
+    {"readString", "serial__string", 0, false, true},
+    {"readStringUntil", "serial__until", 1, false, true},
+};
+
+struct serial_call {
+    const struct word *what;
+    int port;
+    struct node *values[2];
+    uint32_t count;
+};
+
+/* NULL: it is no method that reads. */
+static struct node *serial_read(struct compiler *c, const struct serial_call *s)
 {
-    bool line = word_is(&c->words, what, "println"),
-         print = line || word_is(&c->words, what, "print");
-    if (word_is(&c->words, what, "printf")) return printing_printf(c, what);
-    if (!compiler_expect(c, '(', "'('")) return node_wrong(c);
-    struct node *values[3] = {NULL, NULL, NULL};
-    uint32_t count = 0;
-    while (!compiler_accept(c, ')')) {
-        if (count && !compiler_expect(c, ',', "',' or ')'")) return node_wrong(c);
-        size_t pos = c->pos;
-        struct node *n = compiler_assignment(c);
-        if (c->pos == pos) return node_wrong(c);
-        if (count < 3) values[count] = n;
-        count++;
+    for (size_t i = 0; i < sizeof serial_reads / sizeof *serial_reads; i++) {
+        if (!word_is(&c->words, s->what, serial_reads[i].name) || serial_reads[i].count != s->count)
+            continue;
+        struct node *port = node_number(c, &type_int, (uint32_t)s->port, s->what->offset);
+        if (serial_reads[i].host)
+            return call_host(c, serial_reads[i].function, s->what, port, NULL);
+        if (serial_reads[i].string) c->memory = c->strings_used = true;
+        bool real = word_is(&c->words, s->what, "parseFloat");
+        return node_helper(c, serial_reads[i].function,
+                           serial_reads[i].string ? &type_string
+                           : real                 ? &type_float
+                                                  : &type_int,
+                           port,
+                           s->count ? node_assignable(c, s->values[0], &type_int, "the end") : NULL,
+                           s->what->offset);
     }
-    if (print && !count && line) return printing_text(c, bytes_of("\n"), false, what->offset);
-    if (print && (count == 1 || count == 2))
-        return printing_value(c, values[0], count > 1 ? node_value(c, values[1]) : NULL, line,
-                              what->offset);
-    if (word_is(&c->words, what, "write") && count == 1) {
-        struct node *n = node_value(c, values[0]);
-        if (n->type->kind != TYPE_NUMBER) return printing_value(c, n, NULL, false, what->offset);
-        return printing_format(c, bytes_of("%c"), &n, 1, what->offset);
+    return NULL;
+}
+
+/* What other ports than the first one print goes there byte by byte: PRINTF knows only the first. */
+static struct node *serial_other(struct compiler *c, const struct serial_call *s, bool line)
+{
+    uint32_t offset = s->what->offset;
+    struct node *port = node_number(c, &type_int, (uint32_t)s->port, offset);
+    struct node *value = s->count ? node_value(c, s->values[0]) : NULL;
+    if (value && value->kind == NODE_WRONG) return value;
+    if (value && word_is(&c->words, s->what, "write") && value->type->kind == TYPE_NUMBER)
+        return call_host(c, "__serial_write", s->what, port, node_convert(c, value, &type_byte));
+    if (!value) value = node_text(c, bytes_of(""), offset);
+    if (value->type->kind == TYPE_NUMBER && s->count == 2) {
+        struct node *base = node_assignable(c, s->values[1], &type_int, "the base");
+        value = node_helper(c, "__s_from_number", &type_string, value, base, offset);
+        c->memory = c->strings_used = true;
     }
-    if (word_is(&c->words, what, "write") && count == 2)
+    struct node *text = node_convert(c, value, &type_string);
+    if (line) text = node_binary(c, '+', text, node_text(c, bytes_of("\r\n"), offset), offset);
+    return node_helper(c, "__serial_print", &type_void, port, text, offset);
+}
+
+static struct node *serial_print(struct compiler *c, const struct serial_call *s)
+{
+    const struct word *what = s->what;
+    bool line = word_is(&c->words, what, "println");
+    bool print = line || word_is(&c->words, what, "print"),
+         write = word_is(&c->words, what, "write");
+    if (!(print && (s->count || line)) && !(write && s->count)) return NULL;
+    if (s->port) return serial_other(c, s, line);
+    if (!s->count) return printing_text(c, bytes_of("\n"), false, what->offset);
+    if (print)
+        return printing_value(c, s->values[0], s->count > 1 ? node_value(c, s->values[1]) : NULL,
+                              line, what->offset);
+    if (s->count == 2)
         return node_helper(
             c, "__print_bytes", &type_void,
-            node_assignable(c, values[0], type_pointer_to(c, &type_char), "the bytes"),
-            node_assignable(c, values[1], &type_int, "their number"), what->offset);
-    if (word_is(&c->words, what, "begin") || word_is(&c->words, what, "flush") ||
-        word_is(&c->words, what, "end") || word_is(&c->words, what, "setTimeout")) {
-        /* The host's output needs no opening or closing. */
-        return count && values[0]->kind != NODE_NUMBER ? node_value(c, values[0])
-                                                       : printing_nothing(c, what->offset);
-    }
-    compiler_error(c, BASE_NAME_UNKNOWN, what->offset,
-                   "Serial.%.*s is not there: the machine has no serial input; known are "
-                   "begin, print, println, printf, write",
-                   WORD_ARG(c, what));
-    return node_wrong(c);
+            node_assignable(c, s->values[0], type_pointer_to(c, &type_char), "the bytes"),
+            node_assignable(c, s->values[1], &type_int, "their number"), what->offset);
+    struct node *n = node_value(c, s->values[0]);
+    if (n->type->kind != TYPE_NUMBER) return printing_value(c, n, NULL, false, what->offset);
+    return printing_format(c, bytes_of("%c"), &n, 1, what->offset);
 }
 
 struct node *compiler_object_method(struct compiler *c, const struct word *object)
 {
-    (void)object;
+    static const char *const nothing[] = {"begin", "end", "flush", "setTimeout"};
     c->pos++; /* the point */
-    const struct word *what = compiler_word(c);
-    c->pos += what->kind != WORD_END;
-    return printing_method(c, what);
+    struct serial_call s = {.what = compiler_word(c), .port = serial_port(c, object)};
+    c->pos += s.what->kind != WORD_END;
+    if (!s.port && word_is(&c->words, s.what, "printf")) return printing_printf(c, s.what);
+    if (!compiler_expect(c, '(', "'('")) return node_wrong(c);
+    while (!compiler_accept(c, ')')) {
+        if (s.count && !compiler_expect(c, ',', "',' or ')'")) return node_wrong(c);
+        size_t pos = c->pos;
+        struct node *n = compiler_assignment(c);
+        if (c->pos == pos) return node_wrong(c);
+        if (s.count < 2) s.values[s.count] = n;
+        s.count++;
+    }
+    struct node *made = s.count <= 2 ? serial_print(c, &s) : NULL;
+    if (!made) made = serial_read(c, &s);
+    for (size_t i = 0; !made && i < sizeof nothing / sizeof *nothing; i++)
+        if (word_is(&c->words, s.what,
+                    nothing[i])) /* the board's ports need no opening or closing */
+            made = s.count && s.values[0]->kind != NODE_NUMBER
+                       ? node_value(c, s.values[0])
+                       : printing_nothing(c, s.what->offset);
+    if (made) return made;
+    compiler_error(
+        c, BASE_NAME_UNKNOWN, s.what->offset,
+        "Serial.%.*s is not there, or takes other arguments; known are begin print println "
+        "write available read peek parseInt",
+        WORD_ARG(c, s.what));
+    return node_wrong(c);
 }

@@ -37,6 +37,10 @@ static const struct {
     {"namespace", "namespaces are not part of the language"},
     {"using", "using is not part of the language"},
     {"asm", "machine code is not part of the language"},
+    {"attachInterrupt", "there are no interrupts: read the pin in loop()"},
+    {"detachInterrupt", "there are no interrupts: leave it out"},
+    {"interrupts", "there are no interrupts: leave it out"},
+    {"noInterrupts", "there are no interrupts: leave it out"},
     {"int64_t", "int64_t is not there: numbers have 32 bits"},
     {"uint64_t", "uint64_t is not there: numbers have 32 bits"},
 };
