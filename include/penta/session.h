@@ -125,6 +125,21 @@ PENTA_API bool penta_session_finish(penta_session *session, const penta_stop *st
 /* The state of the host, as its option 'state' reads it. False with code PENTA0010: it has none. */
 PENTA_API bool penta_session_save_host(penta_session *session, penta_buffer *out, penta_error *err);
 
+/* ---- the files of a console program ----
+ *
+ * Paths are the program's own; what it has follows from option 'files'. Folders without a folder of the host lie in
+ * memory, and go with the session. All three fail with code PENTA0010 when the host has no files, and with PENTA0004 when the path
+ * cannot be used, with the reason that the program would get. A debugger does not go back over them. */
+
+/* Makes a file, with the folders on the way to it, or gives it other bytes. */
+PENTA_API bool penta_session_file_put(penta_session *session, const char *path, penta_bytes bytes,
+                                      penta_error *err);
+/* Appends the bytes of a file. */
+PENTA_API bool penta_session_file_get(penta_session *session, const char *path, penta_buffer *out,
+                                      penta_error *err);
+/* Appends the files that lie in memory, as a JSON list of objects with path and size, sorted by path. */
+PENTA_API bool penta_session_files(penta_session *session, penta_buffer *out, penta_error *err);
+
 /* ---- trace ---- */
 
 /* Runs like penta_session_run, with a line for each instruction: step, pc, instruction, and what it

@@ -32,6 +32,15 @@ struct started_host {
     struct arena texts; /* holds the values of the options; whoever called `start` frees it */
 };
 
+/* The program's files, where a host has some. Paths are the program's own. */
+struct host_files {
+    /* Makes a file, with the folders on the way to it, or gives it other bytes. */
+    bool (*put)(void *state, const char *path, penta_bytes bytes, penta_error *err);
+    bool (*get)(void *state, const char *path, struct writer *out, penta_error *err);
+    /* Writes the files that lie in memory, as members of the open JSON list. */
+    bool (*list)(void *state, struct json *json, penta_error *err);
+};
+
 /* What a host tells about itself when it is opened. */
 struct opened_host {
     void *
@@ -42,6 +51,7 @@ struct opened_host {
     /* Whether the program is one for a console: what it prints is its result, and the value of its HALT (args[0] of the
      * stop) is its exit code. */
     bool console;
+    const struct host_files *files; /* NULL: the host has no files */
     /* Writes what option 'save-state' stores after the last call. NULL when the host has no such state. */
     bool (*save)(void *state, struct writer *out, penta_error *err);
     /* Writes what the host has to tell at the end of a run, as lines of text or as members of the open JSON object; one

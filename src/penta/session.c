@@ -224,6 +224,34 @@ bool penta_session_finish(penta_session *s, const penta_stop *stop, bool as_json
     return writer_give(&w, ok, out, err);
 }
 
+static bool session_has_files(const penta_session *s, penta_error *err)
+{
+    *err = (penta_error){0};
+    return s->opened.files || error_at(err, BASE_UNSUPPORTED, 0, "this host has no files");
+}
+
+bool penta_session_file_put(penta_session *s, const char *path, penta_bytes bytes, penta_error *err)
+{
+    return session_has_files(s, err) && s->opened.files->put(s->opened.state, path, bytes, err);
+}
+
+bool penta_session_file_get(penta_session *s, const char *path, penta_buffer *out, penta_error *err)
+{
+    struct writer w = {0};
+    bool ok = session_has_files(s, err) && s->opened.files->get(s->opened.state, path, &w, err);
+    return writer_give(&w, ok, out, err);
+}
+
+bool penta_session_files(penta_session *s, penta_buffer *out, penta_error *err)
+{
+    struct writer w = {0};
+    struct json j = {.out = &w};
+    json_list(&j, NULL);
+    bool ok = session_has_files(s, err) && s->opened.files->list(s->opened.state, &j, err);
+    json_end(&j);
+    return writer_give(&w, ok, out, err);
+}
+
 bool penta_session_save_host(penta_session *s, penta_buffer *out, penta_error *err)
 {
     *err = (penta_error){0};

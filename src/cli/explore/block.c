@@ -53,8 +53,10 @@ static const char *file_of(const struct cli *c, const char *format, const penta_
     const penta_option_info *info =
         format ? penta_option_find(format, option->key, uses) : format_option(option->key, uses);
     bool written = info && info->uses & (PENTA_USE_WRITES | PENTA_USE_REWRITES);
-    bool is = info && info->argument && !strcmp(info->argument, "FILE") && !written;
-    return is ? option->value : NULL;
+    if (!info || !info->argument || written) return NULL;
+    if (!strcmp(info->argument, "FILE")) return option->value;
+    const char *equals = strcmp(info->argument, "GUEST=FILE") ? NULL : strchr(option->value, '=');
+    return equals ? equals + 1 : NULL;
 }
 
 /* A name of its own in the page, where there are no folders: two keys may have the same otherwise. */
@@ -75,7 +77,12 @@ static void write_options(const struct cli *c, const char *format, struct json *
         if (path) page_name(path, i + 1, name);
         json_object(j, NULL);
         json_text(j, "key", option->key);
-        json_text(j, "value", path ? name : option->value);
+        struct writer value = {0}; /* with what stands before the name of the file */
+        writer_bytes(&value, option->value, path ? (size_t)(path - option->value) : 0);
+        writer_text(&value, path ? name : option->value);
+        if (value.failed) j->out->failed = true;
+        json_string(j, "value", writer_view(&value));
+        writer_free(&value);
         json_end(j);
     }
     json_end(j);

@@ -129,6 +129,19 @@ def memory(work):
     equal("in memory", run(program, "--files", ":/"), run(program, "--files", home))
 
 
+def copies(work):
+    """--file: a copy of a file of the host, without any folder of the host."""
+    tool, path = compile_program(work, TOOL, "-O1"), os.path.join(work, "given")
+    write(path, "given\n")
+    equal("read", say(tool, "read", "/in.txt", "--file", "in.txt=" + path), (0, "given\n"))
+    equal("list", say(tool, "list", "/", "--file", "in.txt=" + path, "--file", "/a/b/c=" + path), (0, "d .\nd ..\nd a\n- in.txt\n"))
+    equal("changed", once(tool, "write", "in.txt", "--file", "in.txt=" + path), (0, ""))
+    equal("not the file itself", open(path).read(), "given\n")
+    equal("missing", penta("run", tool, "read", "x", "--file", "x=" + path + "none").returncode, 4)
+    equal("no form", penta("run", tool, "read", "x", "--file", "x").returncode, 2)
+    equal("read only", penta("run", tool, "read", "x", "--file", "/d/x=" + path, "--files", ":/d:ro").returncode, 4)
+
+
 def limits(work):
     tool, home = compile_program(work, TOOL, "-O1"), os.path.join(work, "limits")
     os.makedirs(home)
@@ -196,4 +209,4 @@ def record(work):
     equal("written once", open(os.path.join(home, "new.txt")).read(), "inside\n")
 
 
-sys.exit(kit.main(outside, renamed, folders, memory, limits, full_disk, same_runs, record))
+sys.exit(kit.main(outside, renamed, folders, memory, copies, limits, full_disk, same_runs, record))

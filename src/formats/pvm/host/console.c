@@ -383,6 +383,8 @@ struct pvm_console *pvm_console_new(const penta_option *options, size_t count, p
     return NULL;
 }
 
+struct pvm_files *pvm_console_files(struct pvm_console *c) { return c->files; }
+
 void pvm_console_free(struct pvm_console *c)
 {
     if (!c) return;

@@ -60,3 +60,6 @@ uint64_t pvm_files_number(struct pvm_files *f, uint64_t device, uint64_t number)
 /* Returns NULL, and says why. */
 struct pvm_drive *pvm_drive_host_new(struct pvm_files *files, const char *path, penta_error *err);
 struct pvm_drive *pvm_drive_memory_new(struct pvm_files *files, penta_error *err);
+/* Writes path and size of every file of a drive in memory as objects; nothing for other drives. */
+bool pvm_drive_memory_list(struct pvm_drive *d, const char *front, struct json *json,
+                           penta_error *err);

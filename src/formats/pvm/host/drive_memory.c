@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/json/json_write.h"
 #include "pvm/host/drive.h"
 
 /* All files of a drive together: what they need of the host's memory. */
@@ -341,4 +342,53 @@ struct pvm_drive *pvm_drive_memory_new(struct pvm_files *files, penta_error *err
     d->base = (struct pvm_drive){&memory_calls, files};
     d->root = (struct memory_node){.number = ++d->last_number, .folder = true, .users = 1};
     return &d->base;
+}
+
+/* ---- the files from outside ---- */
+
+struct
+    level { /* a folder on the way to the file that is listed, and which of its children comes next */
+    const struct memory_node *folder;
+    size_t next, path; /* path: the size of the path with this folder */
+};
+
+static void list_one(struct json *json, const struct writer *path, const struct memory_node *n)
+{
+    json_object(json, NULL);
+    json_string(json, "path", writer_view(path));
+    json_uint(json, "size", n->size);
+    json_end(json);
+}
+
+bool pvm_drive_memory_list(struct pvm_drive *drive, const char *front, struct json *json,
+                           penta_error *err)
+{
+    if (drive->calls != &memory_calls) return true;
+    struct writer path = {0};
+    struct level *levels = NULL;
+    size_t count = 0, capacity = 0;
+    bool ok = ARRAY_GROW(levels, capacity, count, err);
+    if (*front) writer_bytes(&path, "/", 1), writer_bytes(&path, front, strlen(front));
+    if (ok) levels[count++] = (struct level){&memory_of(drive)->root, 0, path.out.size};
+    while (ok && count) {
+        struct level *top = &levels[count - 1];
+        path.out.size = top->path;
+        if (top->next == top->folder->count) {
+            count--;
+            continue;
+        }
+        const struct memory_child *child = &top->folder->children[top->next++];
+        writer_bytes(&path, "/", 1);
+        writer_bytes(&path, child->name, strlen(child->name));
+        if (!child->node->folder) {
+            list_one(json, &path, child->node);
+            continue;
+        }
+        ok = ARRAY_GROW(levels, capacity, count, err);
+        if (ok) levels[count++] = (struct level){child->node, 0, path.out.size};
+    }
+    ok = ok && writer_ok(&path, err);
+    writer_free(&path);
+    free(levels);
+    return ok;
 }

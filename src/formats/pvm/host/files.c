@@ -7,8 +7,10 @@
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/file/file.h"
 #include "base/number.h"
 #include "base/options.h"
+#include "core/host.h"
 #include "pvm/host/drive.h"
 
 enum {
@@ -455,6 +457,92 @@ int64_t pvm_files_rename(struct pvm_files *f, penta_bytes from, penta_bytes to)
     return error;
 }
 
+/* ---- from outside of the program ---- */
+
+static bool files_refuse(penta_error *err, const char *path, int64_t error)
+{
+    static const struct {
+        int number;
+        const char *text;
+    } texts[] = {{PVM_ENOENT, "there is no such file"},
+                 {PVM_EACCES, "not permitted"},
+                 {PVM_EEXIST, "it exists already"},
+                 {PVM_ENOTDIR, "a part of the path is no folder"},
+                 {PVM_EISDIR, "it is a folder"},
+                 {PVM_EROFS, "the folder is read-only"},
+                 {PVM_ENOSPC, "no space is left"},
+                 {PVM_EMFILE, "too many files are open"},
+                 {PVM_EBUSY, "it is one of the folders"},
+                 {PVM_ENAMETOOLONG, "a name is too long"},
+                 {PVM_EINVAL, "it is no path"}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (error == -texts[i].number)
+            return error_at(err, BASE_IO, 0, "'%.80s': %s", path, texts[i].text);
+    return error_at(err, BASE_IO, 0, "'%.80s': error %d of the console", path, (int)-error);
+}
+
+/* Makes the folders above the file. */
+static int64_t folders_make(struct pvm_files *f, penta_bytes path)
+{
+    struct pvm_file_stat status;
+    int64_t error = 0;
+    for (size_t i = 1; i < path.size && !error; i++) {
+        penta_bytes above = bytes_slice(path, 0, i);
+        if (path.data[i] != '/' || !pvm_files_stat(f, above, &status)) continue;
+        error = pvm_files_make_folder(f, above);
+    }
+    return error;
+}
+
+static bool files_put(void *state, const char *path, penta_bytes bytes, penta_error *err)
+{
+    struct pvm_files *f = state;
+    int64_t done = folders_make(f, bytes_of(path)), fd = done;
+    if (!done)
+        fd =
+            pvm_files_open(f, bytes_of(path), PVM_FILE_WRITE | PVM_FILE_CREATE | PVM_FILE_TRUNCATE);
+    if (fd < 0) return files_refuse(err, path, fd);
+    while (bytes.size && (done = pvm_files_write(f, fd, bytes)) > 0)
+        bytes = bytes_slice(bytes, (size_t)done, bytes.size);
+    pvm_files_close(f, fd);
+    return !bytes.size || files_refuse(err, path, done ? done : -PVM_EIO);
+}
+
+static bool files_get(void *state, const char *path, struct writer *out, penta_error *err)
+{
+    struct pvm_files *f = state;
+    uint8_t piece[4096];
+    int64_t fd = pvm_files_open(f, bytes_of(path), PVM_FILE_READ), done = 0;
+    if (fd < 0) return files_refuse(err, path, fd);
+    while ((done = pvm_files_read(f, fd, piece, sizeof piece)) > 0)
+        writer_bytes(out, piece, (size_t)done);
+    pvm_files_close(f, fd);
+    if (done < 0) return files_refuse(err, path, done);
+    return writer_ok(out, err);
+}
+
+static int mount_order(const void *a, const void *b)
+{
+    const struct mount *const *x = a, *const *y = b;
+    return strcmp((*x)->path, (*y)->path);
+}
+
+static bool files_list(void *state, struct json *json, penta_error *err)
+{
+    struct pvm_files *f = state;
+    const struct mount **sorted =
+        zeros_new((f->mount_count + 1) * sizeof(struct mount *), "a list", err);
+    bool ok = sorted != NULL;
+    for (size_t i = 0; ok && i < f->mount_count; i++) sorted[i] = &f->mounts[i];
+    if (ok) qsort(sorted, f->mount_count, sizeof *sorted, mount_order);
+    for (size_t i = 0; ok && i < f->mount_count; i++)
+        ok = pvm_drive_memory_list(sorted[i]->drive, sorted[i]->path, json, err);
+    free(sorted);
+    return ok;
+}
+
+const struct host_files pvm_host_files = {.put = files_put, .get = files_get, .list = files_list};
+
 /* ---- options ---- */
 
 /* HOST[:GUEST][:ro]. GUEST starts with '/'; an empty HOST is a folder in memory. */
@@ -493,6 +581,24 @@ static bool mount_add(struct pvm_files *f, const char *text, penta_error *err)
     return made;
 }
 
+/* GUEST=FILE: the program has the file at this path. Without any folder, one in memory is its root. */
+static bool file_preload(struct pvm_files *f, const char *text, penta_error *err)
+{
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || !equals[1])
+        return error_at(err, BASE_OPTION_VALUE, 0, "file: '%.80s' is not GUEST=FILE", text);
+    if (!f->mount_count && !mount_add(f, "", err)) return false;
+    char *path = strdup(text);
+    if (!path) return error_at(err, BASE_MEMORY, 0, "no memory for option 'file'");
+    path[equals - text] = 0;
+    penta_buffer contents = {0};
+    bool ok = file_read(equals + 1, file_bytes, &contents, err) &&
+              files_put(f, path, (penta_bytes){contents.data, contents.size}, err);
+    penta_buffer_free(&contents);
+    free(path);
+    return ok;
+}
+
 static bool files_options(struct pvm_files *f, const penta_option *options, size_t count,
                           penta_error *err)
 {
@@ -503,6 +609,9 @@ static bool files_options(struct pvm_files *f, const penta_option *options, size
     if (!f->open) return false;
     for (size_t i = 0; i < count; i++)
         if (!strcmp(options[i].key, "files") && !mount_add(f, options[i].value, err)) return false;
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(options[i].key, "file") && !file_preload(f, options[i].value, err))
+            return false;
     return true;
 }
 

@@ -55,3 +55,8 @@ int64_t pvm_files_entries(struct pvm_files *f, int64_t fd, uint8_t *to, size_t s
 int64_t pvm_files_remove(struct pvm_files *f, penta_bytes path, bool folder);
 int64_t pvm_files_make_folder(struct pvm_files *f, penta_bytes path);
 int64_t pvm_files_rename(struct pvm_files *f, penta_bytes from, penta_bytes to);
+
+/* ---- from outside of the program ---- */
+
+struct json;
+extern const struct host_files pvm_host_files; /* its state is a struct pvm_files */

@@ -3,6 +3,7 @@
 #include "pvm/host/host.h"
 #include "base/array.h"
 #include "pvm/host/console.h"
+#include "pvm/host/files.h"
 #include "pvm/host/jam_json/session.h"
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +104,29 @@ static bool host_start(const penta_module *module, const penta_option *options, 
     return false;
 }
 
+static struct pvm_files *state_files(void *state)
+{
+    return pvm_console_files(((struct host_state *)state)->console);
+}
+
+static bool console_file_put(void *state, const char *path, penta_bytes bytes, penta_error *err)
+{
+    return pvm_host_files.put(state_files(state), path, bytes, err);
+}
+
+static bool console_file_get(void *state, const char *path, struct writer *out, penta_error *err)
+{
+    return pvm_host_files.get(state_files(state), path, out, err);
+}
+
+static bool console_file_list(void *state, struct json *json, penta_error *err)
+{
+    return pvm_host_files.list(state_files(state), json, err);
+}
+
+static const struct host_files console_files = {console_file_put, console_file_get,
+                                                console_file_list};
+
 static bool host_open(penta_vm *vm, const penta_option *options, size_t count,
                       struct opened_host *out, penta_error *err)
 {
@@ -125,6 +149,7 @@ static bool host_open(penta_vm *vm, const penta_option *options, size_t count,
     if (h->revive) pvm_revive_attach(h->revive, vm);
     out->changes_machine = h->jam != NULL;
     out->console = h->console != NULL;
+    if (h->console) out->files = &console_files;
     if (h->revive) out->save = revive_save;
     if (h->jam) out->save = jam_save, out->finish = jam_finish;
     if (h->revive || h->console || h->jam || h->script) return true;
