@@ -344,6 +344,12 @@ export interface Machine {
   output(): Promise<{ output: Uint8Array; errors: Uint8Array }>;
   /** The host calls so far, one line each, since the last time. */
   calls(): Promise<string[]>;
+  /** The files in memory of a console program; fails when the host has none. */
+  files(): Promise<{ path: string; size: number }[]>;
+  /** The bytes of one; the path is the program's. */
+  file(path: string): Promise<Uint8Array>;
+  /** Makes a file, with the folders on the way to it, or gives it other contents. */
+  putFile(path: string, contents: Uint8Array | string): Promise<void>;
   /** What the host has to tell at the end, as lines. */
   finishHost(): Promise<string>;
   /** The value of an expression ("a0 + 4", "u32[sp]") as text. */

@@ -158,7 +158,7 @@ class PentaFile {
 
 class Machine {
   constructor(link, file, {handle, engine}) { Object.assign(this, {link, file, handle, engine}); }
-  ask(call, more) { return this.link.call({call, machine: this.handle, ...more}); }
+  ask(call, more, data) { return this.link.call({call, machine: this.handle, ...more}, data); }
   move(how, n) { return this.ask("move", {how, n}); }
   at() { return this.move("at"); }
   step(n = 1) { return n === 1 ? this.move("step", n) : this.run({fuel: n}); }
@@ -188,6 +188,11 @@ class Machine {
     return {output: bytes.slice(0, got.output), errors: bytes.slice(got.output)};
   }
   async calls() { return (await this.ask("calls")).log.split("\n").filter(line => line !== ""); }
+  async files() { return (await this.ask("files")).files; }
+  async file(path) { return (await this.ask("file", {path})).bytes ?? new Uint8Array(0); }
+  async putFile(path, contents) {
+    await this.ask("put_file", {path}, typeof contents === "string" ? encoder.encode(contents) : contents.slice());
+  }
   async finishHost() { return (await this.ask("finish_host")).text; }
   async evaluate(expression, base = 0) { return (await this.ask("evaluate", {expression, base})).value; }
   async set(what, value) { await this.ask("set", {what, value: String(value)}); }

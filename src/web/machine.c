@@ -253,6 +253,34 @@ void web_finish_host(struct web_call *c)
     penta_buffer_free(&text);
 }
 
+/* ---- the files of a console program ---- */
+
+void web_files(struct web_call *c)
+{
+    struct web_machine *m = web_machine_of(c);
+    penta_buffer list = {0};
+    if (m && penta_session_files(m->session, &list, &c->err))
+        json_raw(c->j, "files", (penta_bytes){list.data, list.size});
+    penta_buffer_free(&list);
+}
+
+void web_file(struct web_call *c)
+{
+    struct web_machine *m = web_machine_of(c);
+    const char *path = m ? web_need_text(c, "path") : NULL;
+    penta_buffer bytes = {0};
+    if (path && penta_session_file_get(m->session, path, &bytes, &c->err))
+        writer_bytes(c->bytes, bytes.data, bytes.size);
+    penta_buffer_free(&bytes);
+}
+
+void web_put_file(struct web_call *c)
+{
+    struct web_machine *m = web_machine_of(c);
+    const char *path = m ? web_need_text(c, "path") : NULL;
+    if (path) penta_session_file_put(m->session, path, c->data, &c->err);
+}
+
 /* ---- points ---- */
 
 static const char *const kinds[] = {[PENTA_POINT_BREAK] = "break",

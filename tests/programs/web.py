@@ -21,7 +21,6 @@ NODE = shutil.which("node")
 if not NODE or not os.path.exists(os.path.join(WEB, "penta.wasm")):
     skip(f"no node, or no {os.path.join(WEB, 'penta.wasm')}")
 
-BY_CHANCE = {"pvm-run_console_seeded_clock_and_random.bin"}  # without its seed, what it stores differs from run to run
 FIRST_LOAD = 400_000  # bytes, packed by gzip, that a browser loads until a file is on screen: a promise of docs/web.md
 SHOWN = 256  # bytes of a value that the module gives
 
@@ -125,9 +124,8 @@ def compare_run(answer, path, name, form):
     for key, value in run["state"].items():
         if key in told and key not in ("pc", "host_calls", "memory", "output"):
             same(starts(told[key], value), name, f"state: {key}", told[key], value)
-    if name not in BY_CHANCE:
-        same(starts(told.get("memory", []), run["state"].get("memory", [])), name, "memory", told.get("memory"),
-             run["state"].get("memory"))
+    same(starts(told.get("memory", []), run["state"].get("memory", [])), name, "memory", told.get("memory"),
+         run["state"].get("memory"))
 
 
 def loaded_first():
