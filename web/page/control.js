@@ -16,6 +16,7 @@ export const machine = {
   errors: "",
   calls: [],
   logs: [],
+  files: [],        // those of the program that lie in memory
   pointAt(pc) {
     return this.points.find(p => p.kind === "break" && String(p.pc) === String(pc));
   },
@@ -53,13 +54,14 @@ function forget() {
   generation++;
   machine.handle?.close().catch(() => {});
   Object.assign(machine, {handle: null, stop: null, line: null, running: false, steps: 0, points: [], output: "",
-                          errors: "", calls: [], logs: []});
+                          errors: "", calls: [], logs: [], files: []});
 }
 
 const decoder = new TextDecoder();
 
 async function collect(handle) {
   const [printed, calls] = await Promise.all([handle.output(), handle.calls()]);
+  machine.files = await handle.files().catch(() => []);  // most hosts have none
   machine.output += decoder.decode(printed.output);
   machine.errors += decoder.decode(printed.errors);
   machine.calls.push(...calls);

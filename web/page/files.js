@@ -139,7 +139,7 @@ export function askExample() {
 export async function copyLink() {
   if (!model.bytes.length) return tell("Nothing is open", true);
   const link = await makeLink({name: model.name, format: model.file?.format, bytes: model.bytes,
-                               options: [...model.opening, ...model.options].filter(o => !(o.value in model.texts))});
+                               options: [...model.opening, ...model.options].filter(o => !(o.value in model.texts || o.value.split("=").pop() in model.texts))});
   if (!link) return tell(`Too large for a link: packed it must stay below ${LINK_MAX >> 10} Ki characters. Send the file instead.`, true);
   history.replaceState(null, "", link);
   await navigator.clipboard?.writeText(link).then(() => tell("The link is in the clipboard, and in the address bar"),
@@ -147,11 +147,15 @@ export async function copyLink() {
   if (!navigator.clipboard) tell("The link is in the address bar");
 }
 
+export function saveAs(bytes, name) {
+  const url = URL.createObjectURL(new Blob([bytes]));
+  element("a", {href: url, download: name}).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+}
+
 export function saveBytes() {
   if (!model.bytes.length) return tell("Nothing is open", true);
   const suffixed = model.name.replace(/\.\w*asm$/, "") + (/\.\w*asm$/.test(model.name) ? `.${model.format}` : "");
-  const url = URL.createObjectURL(new Blob([model.bytes]));
-  element("a", {href: url, download: suffixed}).click();
-  setTimeout(() => URL.revokeObjectURL(url), 10000);
+  saveAs(model.bytes, suffixed);
 }
 

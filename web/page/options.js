@@ -8,7 +8,9 @@ import {machine, restart} from "./control.js";
 let parts = [];  // {use, list(), rows}
 
 const known = use => (model.formats.find(f => f.name === model.format)?.options || []).filter(o => o.uses.includes(use));
-const isFile = info => info?.argument === "FILE";
+// The file that an option names: all of its value, or what stands after "=".
+const isFile = info => info?.argument === "FILE" || info?.argument === "GUEST=FILE";
+const fileOf = (info, value) => info.argument === "FILE" ? value : value.slice(value.indexOf("=") + 1);
 
 function optionRow(part, option) {
   const choices = known(part.use), info = choices.find(one => one.key === option.key);
@@ -21,33 +23,33 @@ function optionRow(part, option) {
   if (!takes) option.value = "1";
   const value = element("input", {type: "text", "aria-label": "Value", value: takes ? option.value : "", disabled: !takes,
     placeholder: info?.argument || "", onchange: event => {
-      const text = model.texts[option.value];
+      const text = isFile(info) && model.texts[fileOf(info, option.value)];
       option.value = event.target.value;
-      if (isFile(info) && text !== undefined) model.texts[option.value] = text;
+      if (text) model.texts[fileOf(info, option.value)] = text;
     }});
   const remove = element("button.plain", {type: "button", "aria-label": "Remove", onclick: () => {
     part.list().splice(part.list().indexOf(option), 1);
     show();
   }}, "×");
-  if (isFile(info)) option.value ||= `${option.key}.txt`;
+  if (isFile(info)) option.value ||= info.argument === "FILE" ? `${option.key}.txt` : "/input.txt=input.txt";
   return element("li.option", {}, element("div.row-form", {}, key, value, remove),
-    info && element("p.quiet", {}, info.help), isFile(info) && contents(option));
+    info && element("p.quiet", {}, info.help), isFile(info) && contents(option, fileOf(info, option.value)));
 }
 
 // Files exist in the page only: their text is typed here, or their bytes are read from one that is chosen.
-function contents(option) {
-  const has = model.texts[option.value];
+function contents(option, name) {
+  const has = model.texts[name];
   const picker = element("input", {type: "file", "aria-label": `File for ${option.key}`, onchange: async event => {
     const [file] = event.target.files;
     if (!file) return;
-    model.texts[option.value] = new Uint8Array(await file.arrayBuffer());
-    tell(`${option.value} has the ${file.size} bytes of ${file.name}`);
+    model.texts[name] = new Uint8Array(await file.arrayBuffer());
+    tell(`${name} has the ${file.size} bytes of ${file.name}`);
     show();
   }});
   const bytes = has instanceof Uint8Array;
-  return [element("textarea", {rows: "5", "aria-label": `Contents of ${option.value}`, spellcheck: "false",
-    placeholder: bytes ? `${has.length} bytes` : `contents of ${option.value}`, value: bytes ? "" : has || "",
-    oninput: event => { model.texts[option.value] = event.target.value; }}), picker];
+  return [element("textarea", {rows: "5", "aria-label": `Contents of ${name}`, spellcheck: "false",
+    placeholder: bytes ? `${has.length} bytes` : `contents of ${name}`, value: bytes ? "" : has || "",
+    oninput: event => { model.texts[name] = event.target.value; }}), picker];
 }
 
 function show() {

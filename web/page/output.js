@@ -3,6 +3,7 @@ import {element, fill} from "../views/dom.js";
 import {on} from "../views/events.js";
 import {addView, badge, showView} from "./tabs.js";
 import {answer, machine, restart} from "./control.js";
+import {saveAs} from "./files.js";
 
 const MOST = 200000;  // characters
 const CALLS = 500;
@@ -10,11 +11,19 @@ let printed, calls, form;
 
 const tail = text => text.length > MOST ? `… ${text.slice(-MOST)}` : text;
 
+// A file that the program has in memory, to be saved.
+function fileRow({path, size}) {
+  const save = async () => saveAs(await machine.handle.file(path), path.split("/").pop());
+  return element("li", {}, element("code", {}, path), ` ${size} bytes `,
+    element("button.plain", {type: "button", onclick: save}, "Save"));
+}
+
 function showOutput() {
   fill(printed, machine.output && element("pre", {}, tail(machine.output)),
     machine.errors && element("pre.bad", {}, tail(machine.errors)),
+    machine.files.length > 0 && [element("h3", {}, "Files"), element("ul.points", {}, machine.files.map(fileRow))],
     machine.logs.length > 0 && [element("h3", {}, "Log of breakpoints"), element("pre", {}, tail(machine.logs.join("\n")))],
-    !machine.output && !machine.errors && !machine.logs.length && element("p.empty", {}, "Nothing was printed."));
+    !machine.output && !machine.errors && !machine.logs.length && !machine.files.length && element("p.empty", {}, "Nothing was printed."));
   badge("output", machine.output || machine.errors ? "•" : "");
   printed.scrollTop = printed.scrollHeight;
 }
