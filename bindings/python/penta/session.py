@@ -406,6 +406,20 @@ class Session:
         out: Document = document(lib.penta_session_finish, self._handle, ctypes.byref(raw_stop(last)), True)
         return out
 
+    def files(self) -> List[Document]:
+        """The files of a console program that lie in memory: dicts with path and size."""
+        out: List[Document] = document(lib.penta_session_files, self._handle)
+        return out
+
+    def file(self, path: str) -> bytes:
+        """The bytes of a file of a console program; the path is the program's."""
+        return filled(lib.penta_session_file_get, self._handle, path.encode())
+
+    def put_file(self, path: str, data: Buffer) -> None:
+        """Makes a file, with the folders on the way to it, or gives it other bytes."""
+        view = View(data)
+        checked(lib.penta_session_file_put, self._handle, path.encode(), view.bytes)
+
     def save_host(self) -> bytes:
         """The state of the host, as its option state reads it."""
         return filled(lib.penta_session_save_host, self._handle)

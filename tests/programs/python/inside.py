@@ -13,6 +13,42 @@ tree = again.inspect()
 assert tree[0]["name"] == "header" and tree[0]["children"][0]["value"] == "0xb105b105"
 assert again.info()["instructions"] == 4
 assert again.disassemble(define="buf=0x10000:8").startswith(".extern buf\n")
+# Files of a program for the console, in memory: it copies one.
+session = penta.assemble("""%isa = latest64
+%rw_data_size = 4096
+%import "console_open"
+%import "console_read"
+%import "console_write"
+pub @main:
+u32 [0x20000] = 0x6e692f
+u32 [0x20008] = 0x74756f2f
+a0 = 0x20000
+a1 = 3
+a2 = 1
+ecalli 0
+a1 = 0x20010
+a2 = 100
+ecalli 1
+s1 = a0
+a0 = 0x20008
+a1 = 4
+a2 = 14
+ecalli 0
+a1 = 0x20010
+a2 = s1
+ecalli 2
+ret
+""", "pvm").session(files=":/")
+session.put_file("/in", b"copied")
+session.put_file("/a/b", bytearray(3))
+assert session.run().kind == "halt" and session.file("/out") == b"copied"
+assert session.files() == [{"path": "/a/b", "size": 3}, {"path": "/in", "size": 6}, {"path": "/out", "size": 6}]
+for call in (lambda: session.file("/none"), lambda: session.put_file("/in/x", b""), again.session(map="0x10000:64").files):
+    try:
+        call()
+        raise SystemExit("a file that is none was given")
+    except penta.Error as error:
+        assert error.code in ("PENTA0004", "PENTA0010"), error
 # The structure of a program as a document: blocks with their edges, and calls.
 looped = penta.assemble(""".global main
 .func square
