@@ -235,7 +235,8 @@ PENTA_API bool penta_cvbc_builder_sign(penta_cvbc_builder *b, const penta_cvbc_s
 PENTA_API bool penta_cvbc_builder_seal(penta_cvbc_builder *b, const penta_cvbc_sealing *how,
                                        penta_error *err);
 /* Code, strings, debug tables, source hash and compiler fields from a program in the small C-like
- * language; file is its name in the debug tables. */
+ * language; file is its name in the debug tables. Pins and features are the caller's to declare, unless the program has
+ * instructions of minor version 3: then it is declared as penta_cvbc_compile does it. */
 PENTA_API bool penta_cvbc_builder_compile(penta_cvbc_builder *b, penta_bytes text, const char *file,
                                           bool portable, bool strip, penta_report *report,
                                           void *user);
@@ -257,7 +258,7 @@ typedef struct penta_cvbc_named {
 PENTA_API bool penta_cvbc_create(const penta_cvbc_named *programs, size_t program_count,
                                  const penta_option *options, size_t count, penta_buffer *out,
                                  penta_error *err);
-/* One from a source. Options: the same, portable and strip. What is wrong with the text goes to report; err is about the rest, and has code 0 when there were
+/* One from a source, with the hardware that it uses declared. Options: the same, portable and strip. What is wrong with the text goes to report; err is about the rest, and has code 0 when there were
  * such findings only. stop: as of penta_vm_new; may be NULL. */
 PENTA_API bool penta_cvbc_compile(penta_bytes source, const char *name, const penta_option *options,
                                   size_t count, const volatile int *stop, penta_buffer *out,

@@ -95,9 +95,19 @@ def disassemble(container: Loadable, **options: Any) -> str:
 
 
 def compile(source: Text, filename: str = "program.ino", portable: bool = False,  # noqa: A001
-            strip: bool = False) -> Container:
-    """A program in the small C-like language: setup and loop, or main."""
+            strip: bool = False, declare: bool = False, target: Optional[str] = None,
+            any_pin: bool = False) -> Container:
+    """A program in the small C-like language: setup and loop, or main.
+
+    declare: with the pins and features that it uses, which it is then held to (minor version 3), for a target where one is
+    named; any_pin: it may use pins that are not known before it runs. Without them the caller declares what he likes."""
     text = source.encode() if isinstance(source, str) else bytes(source)
+    if declare or target or any_pin:
+        try:
+            return load(penta.cvbc.compile(text.decode(), filename, portable=portable, strip=strip, target=target,
+                                           any_pin=any_pin))
+        except penta.Error as error:
+            raise FormatError(str(error), Status.BYTECODE, error.findings) from None
     builder, collected = _Builder(), _c.Collector()
     if not _c.lib.penta_cvbc_builder_compile(builder.handle, _c.view(text), filename.encode(), portable, strip,
                                              collected.report, None):

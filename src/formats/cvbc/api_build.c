@@ -409,6 +409,15 @@ bool penta_cvbc_builder_seal(penta_cvbc_builder *b, const penta_cvbc_sealing *ho
     return seal_with(&b->b, how, &b->secret, err);
 }
 
+/* Whether the program has instructions that only files of minor version 3 have. */
+static bool build_needs_switch(const struct cvbc_build *b)
+{
+    const uint8_t *code = b->code.out.data;
+    for (size_t i = 0; i < cvbc_build_count(b); i++)
+        if (cvbc_ops[code[4 * i]].minor >= CVBC_MINOR_ENFORCED) return true;
+    return false;
+}
+
 bool penta_cvbc_builder_compile(penta_cvbc_builder *b, penta_bytes text, const char *file,
                                 bool portable, bool strip, penta_report *report, void *user)
 {
@@ -418,6 +427,11 @@ bool penta_cvbc_builder_compile(penta_cvbc_builder *b, penta_bytes text, const c
         .portable = portable, .strip = strip, .file = file, .folder = cvbc_folder(file, folder)};
     b->debug.out.size = 0;
     bool ok = cvbc_compile(text, &how, &b->b, &b->debug, &f);
+    penta_error err = {0};
+    struct cvbc_declaring declaring = {
+        .enforce = true, .source = text, .debug = writer_view(&b->debug), .f = &f};
+    if (ok && build_needs_switch(&b->b)) ok = cvbc_declare(&b->b, &declaring, &err);
+    if (err.code) findings_pass(&f, &err);
     if (strip) b->debug.out.size = 0;
     return ok;
 }

@@ -303,6 +303,14 @@ check(cvbc.run(program, hal=printer).output == printer.text == "n=42\n", "print"
 
 check("stm32g431" in cvbc.boards() and cvbc.check_board(file, "stm32g431").ok, "boards")
 check(len(cvbc.check_board(file, "esp32-c3").messages) > 1, "every reason")
+BLINK = "void setup() { pinMode(13, OUTPUT); analogRead(A1); }\nvoid loop() {}\n"
+blink = cvbc.compile(BLINK, target="atmega328p")
+needs = blink.hardware_requirements()
+check([p.name for p in needs.pin_configs] == ["B5", "C1"] and needs.enforced and not needs.any_pin, "declarations")
+check(needs.feature_requirements == cvbc.FEATURE_GPIO | cvbc.FEATURE_ADC and cvbc.load(blink.to_bytes()).hardware_requirements() == needs,
+      "declarations are kept")
+check(not cvbc.compile(BLINK).hardware_requirements().enforced and not cvbc.compile(BLINK).pins, "the caller declares")
+refused(cvbc.FormatError, cvbc.Status.BYTECODE, lambda: cvbc.compile(BLINK, target="fe310"))
 made = cvbc.trinity([loaded], board="stm32g431")
 check(sorted(made) == ["trinity.ld", "trinity_board.h", "trinity_board.json", "trinity_pins.hpp"], "trinity")
 check(json.loads(made["trinity_board.json"])["min_flash_kb"] == 0, "json")

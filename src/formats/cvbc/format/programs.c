@@ -8,7 +8,7 @@
 #include "base/suggest.h"
 #include "core/describe.h"
 #include "crypto/hash.h"
-#include "cvbc/format/board.h"
+#include "cvbc/format/hardware.h"
 
 /* ---- names ---- */
 
@@ -288,7 +288,8 @@ void cvbc_programs_verify(const struct cvbc_module *m, struct findings *f)
         penta_error err = {0};
         uint64_t origin = cvbc_plain(inner) ? cvbc_offset(inner, inner->stored.data) : 0;
         if (!cvbc_verify_program(&cvbc_open(inner)->program, &found, origin, !cvbc_plain(inner),
-                                 &flow)) {
+                                 &flow) ||
+            !cvbc_declarations_check(inner, &found)) {
             error_at(&err, BASE_MEMORY, 0, "no memory to follow the program");
             findings_pass(f, &err);
         }
