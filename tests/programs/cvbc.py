@@ -667,6 +667,17 @@ int main() {
     for bad, why in ((["--pin", "C256:gpio:output"], "0 to 255"), (["--dependency", "sixteen_letters_:1.0"], "at most 15 bytes")):
         done = penta_text("create", "p.cvasm", *bad, "-o", "x.cvbc")
         expect(done.returncode == 2 and why in done.stderr, done.stderr)
+    every = "c13:gpio:output:pull=up:drive=2:frequency_hz=100:alternate=7:initial=1:flags=3"
+    listed = (".pin C13 pin_function=gpio pin_mode=output pin_pull=up pin_drive_strength=2 pin_frequency_hz=100 pin_alternate_function=0x7 "
+              "pin_initial_state=1 pin_flags=0x3")
+    penta_text("create", "p.cvasm", "--pin", every, "-o", "pins.cvbc")
+    expect(listed in penta_text("dis", "pins.cvbc").stdout, "every field of a pin")
+    write("pins.cvasm", listed.replace("C13", "c13") + "\n    HALT\n")
+    penta_text("asm", "pins.cvasm", "-o", "again.cvbc")
+    expect(listed in penta_text("dis", "again.cvbc").stdout, "the same pin in the text")
+    for bad in ("pull=9999", "mode=1", "number=4", "pul=1", "=1", "flags=256", "frequency_hz=65536"):
+        done = penta_text("create", "p.cvasm", "--pin", f"C13:gpio:output:{bad}", "-o", "x.cvbc")
+        expect(done.returncode == 2 and "is not PIN:FUNCTION:MODE" in done.stderr, f"{bad}: {done.stderr}")
     write("wild.cvasm", b".hint hot_path, 1, 0000ffff ffff0000 00\n.hint hot_path, 1, 0000ffff0000ffff0000ffff\n    PUSH 1\n    HALT\n")
     expect(penta_text("asm", "wild.cvasm", "-o", "wild.cvbc").returncode == 0 and
            penta_text("run", "-q", "wild.cvbc").stdout.startswith("halt pc=1"),

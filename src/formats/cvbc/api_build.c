@@ -3,7 +3,6 @@
 #include "base/bytes.h"
 #include "crypto/hash.h"
 #include "cvbc/api.h"
-#include "base/number.h"
 #include "cvbc/compile/compile.h"
 #include "cvbc/format/legacy.h"
 #include <stdlib.h>
@@ -230,10 +229,7 @@ bool penta_cvbc_builder_pin(penta_cvbc_builder *b, penta_bytes record, penta_err
     if (!record_size("pin", record.size, cvbc_pin_bytes, err) ||
         !one_more("pins", b->b.pin_count, CVBC_PINS_MAX, err))
         return false;
-    struct cvbc_pin pin = {0};
-    struct reader r = {.in = record, .err = err};
-    cvbc_pin_read(&r, &pin);
-    cvbc_build_pin(&b->b, &pin);
+    cvbc_build_pin_record(&b->b, record.data);
     return writer_ok(&b->b.pins, err);
 }
 
@@ -559,19 +555,17 @@ bool penta_cvbc_create(const penta_cvbc_named *programs, size_t program_count,
     return writer_give(&w, ok, out, err);
 }
 
-/* Reads the numbers of the pins that options declare: A8:gpio:output is pin 8. */
-static bool declared_pins(const penta_option *options, size_t count, bool pins[256])
+/* Finds the numbers of the pins that options declare: A8:gpio:output is pin 8. */
+static bool declared_pins(const penta_option *options, size_t count, struct cvbc_compilation *how,
+                          bool pins[256], penta_error *err)
 {
-    bool any = false;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t number = 0;
-        if (strcmp(options[i].key, "pin")) continue;
-        size_t digits = strspn(options[i].value + !!*options[i].value, "0123456789");
-        penta_bytes text = bytes_slice(bytes_of(options[i].value), 1, digits);
-        any = true;
-        if (number_parse_bytes(text, &number) && number < 256) pins[number] = true;
-    }
-    return any;
+    struct cvbc_build b = {0};
+    bool ok = cvbc_create_pins(&b, options, count, err) && writer_ok(&b.pins, err);
+    for (size_t at = 0; at < b.pins.out.size; at += cvbc_pin_bytes)
+        pins[b.pins.out.data[at]] = true;
+    if (b.pin_count) how->pins = pins;
+    cvbc_build_fini(&b);
+    return ok;
 }
 
 bool penta_cvbc_compile(penta_bytes source, const char *name, const penta_option *options,
@@ -590,8 +584,8 @@ bool penta_cvbc_compile(penta_bytes source, const char *name, const penta_option
                                    .file = name,
                                    .folder = cvbc_folder(name, folder)};
     bool pins[256] = {false};
-    if (declared_pins(options, count, pins)) how.pins = pins;
     bool ok = options_check(options, count, cvbc_driver.options, OPTION_CREATE, err) &&
+              declared_pins(options, count, &how, pins, err) &&
               cvbc_compile(source, &how, &made.b, &debug, &f);
     if (work.work.ended) error_at(err, BASE_STATE, 0, "interrupted while compiling");
     struct cvbc_declaring declaring = {

@@ -80,6 +80,14 @@ void cvbc_build_fini(struct cvbc_build *b);
 void cvbc_build_string(struct cvbc_build *b, penta_bytes text);
 void cvbc_build_inst(struct cvbc_build *b, uint8_t opcode, uint8_t flags, uint16_t immediate);
 void cvbc_build_pin(struct cvbc_build *b, const struct cvbc_pin *pin);
+/* pin.c: pins as text states them. The place of a pin, C13, is written into the start of its record. */
+bool cvbc_pin_place(penta_bytes text, uint8_t *record);
+void cvbc_build_pin_record(struct cvbc_build *b, const uint8_t *record);
+/* Finds a field by its name, or with a prefix by the words of its name after it ("pin_", drive). */
+const struct layout_field *cvbc_field_find(const struct layout_field *fields, const char *prefix,
+                                           penta_bytes name, size_t *offset);
+/* Writes the value of a field. False when it does not fit. */
+bool cvbc_field_put(const struct layout_field *field, uint64_t value, uint8_t *out);
 void cvbc_build_hint(struct cvbc_build *b, unsigned type, unsigned priority,
                      penta_bytes data);              /* create.c */
 uint32_t cvbc_pin_features(uint8_t function);        /* the features that a pin needs (CVBC 3.5) */
@@ -137,7 +145,9 @@ void cvbc_build_crcs(uint8_t *file, size_t size);
 bool cvbc_build_cipher(struct cvbc_build *b, struct cvbc_secret *secret,
                        const penta_option *options, size_t count, penta_error *err);
 
-/* create.c: fills a build from the options of create and compile. */
+/* create.c: fills a build from the options of create and compile. cvbc_create_options reads the pins, too. */
+bool cvbc_create_pins(struct cvbc_build *b, const penta_option *options, size_t count,
+                      penta_error *err);
 struct cvbc_creation {
     struct cvbc_build b;
     struct private_key *key;

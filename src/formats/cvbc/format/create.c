@@ -24,37 +24,25 @@ static penta_bytes create_part(penta_bytes *rest)
     return out;
 }
 
+enum { PIN_FUNCTION = 2, PIN_MODE = 3 }; /* offsets in the record */
+
 static bool create_enumerated(const char *field, penta_bytes text, uint64_t *value)
 {
     return cvbc_value(field, text, value) || number_parse_bytes(text, value);
 }
 
-/* Reads FIELD=VALUE, where the field is written without its pin_. */
-static bool pin_field(struct cvbc_pin *pin, penta_bytes text)
+/* Reads FIELD=VALUE, where the field is written without its pin_: one after function and mode, which are stated. */
+static bool pin_field(uint8_t *record, penta_bytes text)
 {
     const uint8_t *equals = text.size ? memchr(text.data, '=', text.size) : NULL;
     if (!equals) return false;
-    char name[40];
-    uint64_t v = 0;
-    snprintf(name, sizeof name, "pin_%.*s",
-             (int)(equals - text.data > 30 ? 30 : equals - text.data), (const char *)text.data);
-    penta_bytes value = {equals + 1, text.size - (size_t)(equals - text.data) - 1};
-    if (!create_enumerated(name, value, &v)) return false;
-    if (!strcmp(name, "pin_pull") && v < 256)
-        pin->pin_pull = (uint8_t)v;
-    else if (!strcmp(name, "pin_drive") && v < 256)
-        pin->pin_drive_strength = (uint8_t)v;
-    else if (!strcmp(name, "pin_frequency_hz") && v < 65536)
-        pin->pin_frequency_hz = (uint16_t)v;
-    else if (!strcmp(name, "pin_alternate") && v <= UINT32_MAX)
-        pin->pin_alternate_function = (uint32_t)v;
-    else if (!strcmp(name, "pin_initial") && v < 256)
-        pin->pin_initial_state = (uint8_t)v;
-    else if (!strcmp(name, "pin_flags") && v < 256)
-        pin->pin_flags = (uint8_t)v;
-    else
-        return false;
-    return true;
+    size_t size = (size_t)(equals - text.data), offset = 0;
+    uint64_t value = 0;
+    const struct layout_field *field =
+        cvbc_field_find(cvbc_pin_fields, "pin_", bytes_slice(text, 0, size), &offset);
+    return field && offset > PIN_MODE &&
+           create_enumerated(field->name, bytes_slice(text, size + 1, text.size), &value) &&
+           cvbc_field_put(field, value, record + offset);
 }
 
 void cvbc_build_hint(struct cvbc_build *b, unsigned type, unsigned priority, penta_bytes data)
@@ -131,17 +119,13 @@ static bool pin_option(struct cvbc_build *b, const char *text, penta_error *err)
 {
     penta_bytes rest = bytes_of(text), place = create_part(&rest), function = create_part(&rest),
                 mode = create_part(&rest);
+    uint8_t record[cvbc_pin_bytes] = {0};
     uint64_t number = 0, f = 0, m = 0;
-    uint8_t port = place.size ? (uint8_t)(place.data[0] & ~32) : 0;
-    bool ok = place.size > 1 && port >= 'A' && port <= 'Z' &&
-              number_parse_bytes(bytes_slice(place, 1, place.size), &number) && number < 256 &&
-              create_enumerated("pin_function", function, &f) && f < 256 &&
-              create_enumerated("pin_mode", mode, &m) && m < 256;
-    struct cvbc_pin pin = {.pin_number = (uint8_t)number,
-                           .port_identifier = (uint8_t)(port - 'A'),
-                           .pin_function = (uint8_t)f,
-                           .pin_mode = (uint8_t)m};
-    while (ok && rest.size) ok = pin_field(&pin, create_part(&rest));
+    bool ok = cvbc_pin_place(place, record) && create_enumerated("pin_function", function, &f) &&
+              f < 256 && create_enumerated("pin_mode", mode, &m) && m < 256;
+    record[PIN_FUNCTION] = (uint8_t)f;
+    record[PIN_MODE] = (uint8_t)m;
+    while (ok && rest.size) ok = pin_field(record, create_part(&rest));
     char word[24];
     if (!ok && place.size > 1 && function.size &&
         !create_enumerated("pin_function", function, &f)) {
@@ -152,7 +136,8 @@ static bool pin_option(struct cvbc_build *b, const char *text, penta_error *err)
         snprintf(word, sizeof word, "%.*s", BYTES_ARG(mode, 20));
         return error_not_in(err, "pin mode", word, cvbc_pin_mode_name);
     }
-    if (!ok && mode.size && number > UINT8_MAX)
+    if (!ok && mode.size && number_parse_bytes(bytes_slice(place, 1, place.size), &number) &&
+        number > UINT8_MAX)
         return error_at(err, BASE_OPTION_VALUE, 0, "pin '%.60s': numbers of pins are 0 to 255",
                         text);
     if (!ok) {
@@ -163,7 +148,15 @@ static bool pin_option(struct cvbc_build *b, const char *text, penta_error *err)
     }
     if (b->pin_count >= CVBC_PINS_MAX)
         return error_at(err, CVBC_LIMIT, 0, "more than %d pins", CVBC_PINS_MAX);
-    cvbc_build_pin(b, &pin);
+    cvbc_build_pin_record(b, record);
+    return true;
+}
+
+bool cvbc_create_pins(struct cvbc_build *b, const penta_option *options, size_t count,
+                      penta_error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(options[i].key, "pin") && !pin_option(b, options[i].value, err)) return false;
     return true;
 }
 
@@ -239,8 +232,8 @@ static bool target_options(struct cvbc_build *b, const penta_option *options, si
     if (language && !cvbc_value("source_language", bytes_of(language), &value))
         return error_not_in(err, "language", language, cvbc_language_name);
     if (language) b->core.source_language = (uint8_t)value;
+    if (!cvbc_create_pins(b, options, count, err)) return false;
     for (size_t i = 0; i < count; i++) {
-        if (!strcmp(options[i].key, "pin") && !pin_option(b, options[i].value, err)) return false;
         if (!strcmp(options[i].key, "hint") && !hint_option(b, options[i].value, err)) return false;
         if (!strcmp(options[i].key, "dependency") && !dependency_option(b, options[i].value, err))
             return false;

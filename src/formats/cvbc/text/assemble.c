@@ -46,16 +46,6 @@ static bool hex_or_none(struct assembly *a, struct writer *out)
     return true;
 }
 
-static const struct layout_field *find_field(const struct layout_field *fields, penta_bytes name,
-                                             size_t *offset)
-{
-    *offset = 0;
-    for (; fields->name; *offset += fields->size, fields++)
-        if (strlen(fields->name) == name.size && !memcmp(fields->name, name.data, name.size))
-            return fields;
-    return NULL;
-}
-
 static bool unknown_field(struct source *s, struct token t, const struct layout_field *fields)
 {
     struct suggest near = {.word = token_text(s, t)};
@@ -99,7 +89,7 @@ static bool field_list(struct assembly *a, const struct layout_field *fields,
         if (t.kind != TOKEN_NAME) return source_unexpected(s, t, "a field");
         source_next(s);
         size_t offset;
-        const struct layout_field *field = find_field(fields, token_text(s, t), &offset);
+        const struct layout_field *field = cvbc_field_find(fields, "", token_text(s, t), &offset);
         if (!field) return unknown_field(s, t, fields);
         if (!source_expect(s, '=')) return false;
         if (field->kind == PENTA_RAW) {
@@ -111,8 +101,7 @@ static bool field_list(struct assembly *a, const struct layout_field *fields,
                 source_next(s);
             else if (!expr_field(s, NULL, NULL, field->size * 8, &value))
                 return false;
-            for (uint32_t i = 0; i < field->size; i++)
-                over->bytes[offset + i] = (uint8_t)(value >> 8 * i);
+            cvbc_field_put(field, value, over->bytes + offset);
         }
         memset(over->mask + offset, 1, field->size);
         over->used = true;
@@ -126,19 +115,11 @@ static bool directive_pin(struct assembly *a)
 {
     struct cvbc_override over = {0};
     struct token t = source_peek(a->s);
-    penta_bytes text = token_text(a->s, t);
-    uint64_t number = 0;
-    if (t.kind == TOKEN_NAME && text.size > 1 && text.data[0] >= 'A' && text.data[0] <= 'Z' &&
-        number_parse_bytes(bytes_slice(text, 1, text.size), &number) && number < 256) {
-        source_next(a->s);
-        over.bytes[0] = (uint8_t)number;
-        over.bytes[1] = (uint8_t)(text.data[0] - 'A');
-    }
+    if (t.kind == TOKEN_NAME && cvbc_pin_place(token_text(a->s, t), over.bytes)) source_next(a->s);
     if (!field_list(a, cvbc_pin_fields, &over)) return false;
     if (a->b.pin_count == UINT16_MAX)
         return error_at(a->s->err, CVBC_LIMIT, t.offset, "more than 65535 pins");
-    writer_bytes(&a->b.pins, over.bytes, cvbc_pin_bytes);
-    a->b.pin_count++;
+    cvbc_build_pin_record(&a->b, over.bytes);
     return true;
 }
 
