@@ -67,6 +67,26 @@ typedef void penta_variable_report(void *user, const penta_variable *variable);
 /* Registers and variables of a frame, 0 being the innermost. */
 PENTA_API void penta_vm_variables(const penta_vm *vm, size_t frame, penta_variable_report *report,
                                   void *user);
+
+typedef struct penta_child { /* of a value that has others in it; borrowed during the callback */
+    const char *name;        /* NAME, NAME[i] in a list, the number of an element */
+    const char *expression;  /* what penta_vm_eval and penta_debugger_set take for it */
+    bool inner, list;        /* it has children itself; list: they are items */
+    uint64_t items;          /* of a list: how many it has; 0: not known */
+    penta_field value;       /* of one that is not inner */
+} penta_child;
+typedef void penta_child_report(void *user, const penta_child *child);
+
+/* What is in a node of the machine's tree (penta_vm_describe), by its path; "": the whole state. At most count
+ * children from start on. False: no node has this path, or memory ran out. */
+PENTA_API bool penta_vm_children(const penta_vm *vm, const char *path, uint64_t start,
+                                 uint64_t count, penta_child_report *report, void *user,
+                                 penta_error *err);
+/* The elements of a variable that is an array (elements is not 0), the same. False: one is not mapped. */
+PENTA_API bool penta_vm_elements(const penta_vm *vm, const penta_variable *array, uint64_t start,
+                                 uint64_t count, penta_child_report *report, void *user,
+                                 penta_error *err);
+
 typedef struct penta_access { /* something that an instruction reads or writes */
     bool write;               /* else it reads it */
     bool host;                /* the host may write anything; nothing else is set */

@@ -230,6 +230,40 @@ static void errors_as_answers(void)
     penta_close(m);
 }
 
+struct parts {
+    const penta_vm *vm;
+    size_t count, inner, same; /* same: what the expression of a part evaluates to is its value */
+};
+
+static void part_told(void *user, const penta_child *child)
+{
+    struct parts *p = user;
+    penta_value value;
+    p->count++;
+    p->inner += child->inner;
+    CHECK(child->expression[0] == '/' && strstr(child->expression, child->name));
+    if (!child->inner && penta_vm_eval(p->vm, child->expression, &value, &err))
+        p->same += value.as.u == child->value.as.u;
+}
+
+/* The state level by level: what is in each node, from some child on, and that there is no such node. */
+static void state_by_parts(void)
+{
+    static const char text[] = "%isa = latest64\n%export \"main\" = @main\n@main:\na0 = 3\nret\n";
+    penta_module *m = penta_assemble(bytes_of(text), "pvm", NULL, 0, NULL, NULL);
+    penta_vm *vm = penta_vm_new(m, "interp", NULL, 0, NULL, &err);
+    struct parts top = {.vm = vm}, registers = {.vm = vm}, two = {.vm = vm}, none = {.vm = vm};
+    CHECK(penta_vm_children(vm, "", 0, UINT64_MAX, part_told, &top, &err) && top.inner);
+    CHECK(penta_vm_children(vm, "/registers", 0, UINT64_MAX, part_told, &registers, &err));
+    CHECK(registers.count > 3 && !registers.inner && registers.same == registers.count);
+    CHECK(penta_vm_children(vm, "/registers", 1, 2, part_told, &two, &err) && two.count == 2);
+    CHECK(penta_vm_children(vm, "/registers", registers.count, 9, part_told, &none, &err));
+    CHECK(!penta_vm_children(vm, "/register", 0, 9, part_told, &none, &err) && err.code);
+    CHECK(!penta_vm_children(vm, "/registers/a0/b", 0, 9, part_told, &none, &err) && !none.count);
+    penta_vm_free(vm);
+    penta_close(m);
+}
+
 static void output(const penta_module *m)
 {
     penta_session *s = session_of(m, &samples[CVBC]);
@@ -604,6 +638,7 @@ int main(void)
     callbacks(modules[PVM]);
     own_answers(modules[PVM]);
     errors_as_answers();
+    state_by_parts();
     output(modules[CVBC]);
     traces(modules[COIL]);
     large_trace();

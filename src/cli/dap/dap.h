@@ -38,11 +38,9 @@ enum dap_shown { DAP_LOCALS, DAP_GLOBALS, DAP_REGISTERS, DAP_TREE, DAP_ARRAY };
 struct dap_handle { /* what a variablesReference stands for, until the machine moves */
     enum dap_shown shown;
     size_t frame;
-    char *path;              /* DAP_TREE: the path of the node; "" is the root */
-    bool list;               /* its children are items */
-    uint64_t address, count; /* DAP_ARRAY */
-    unsigned bytes;          /* the size of an element of the array */
-    penta_kind kind;
+    char *path;           /* DAP_TREE: the path of the node; "" is the root */
+    bool list;            /* its children are items */
+    penta_variable array; /* DAP_ARRAY */
 };
 
 struct dap {
@@ -121,7 +119,7 @@ void dap_value_text(struct writer *out, const penta_field *field, bool hex);
 uint64_t dap_handle(struct dap *d, struct dap_handle handle);
 const struct dap_handle *dap_handle_of(const struct dap *d, uint64_t reference);
 bool dap_has_children(struct dap *d, const char *path); /* of the machine's tree */
-void dap_tree(struct dap *d, const struct dap_handle *h, uint64_t start, uint64_t count, bool hex,
+void dap_tree(struct dap *d, const char *path, uint64_t start, uint64_t count, bool hex,
               struct json *j);
 
 #define DOES_first(name) void dap_##name(struct dap *d, struct dap_answer *a);

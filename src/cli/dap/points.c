@@ -150,8 +150,10 @@ static bool data_id(struct dap *d, const struct json_object *args, struct writer
         writer_print(id, "0x%" PRIx64 ":%" PRIu64, address, bytes);
     } else if (h && h->shown == DAP_TREE) {
         writer_print(id, "%s/%s", h->path, name);
-    } else if (h && h->shown == DAP_ARRAY && number_parse(name, &index) && index < h->count) {
-        writer_print(id, "0x%" PRIx64 ":%u", h->address + index * h->bytes, h->bytes);
+    } else if (h && h->shown == DAP_ARRAY && number_parse(name, &index) &&
+               index < h->array.elements) {
+        uint64_t size = h->array.size / h->array.elements;
+        writer_print(id, "0x%" PRIx64 ":%" PRIu64, h->array.address + index * size, size);
     } else {
         writer_text(id, name);
     }

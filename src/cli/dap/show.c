@@ -123,8 +123,7 @@ static void list_variable(void *user, const penta_variable *v)
     if (v->value.note) json_text(l->j, "type", v->value.note);
     json_text(l->j, "evaluateName", v->value.name);
     if (v->elements) {
-        struct dap_handle h = {DAP_ARRAY, .address = v->address, .count = v->elements,
-                               .bytes = (unsigned)(v->size / v->elements), .kind = v->value.kind};
+        struct dap_handle h = {DAP_ARRAY, .array = *v};
         json_uint(l->j, "variablesReference", dap_handle(l->d, h));
         json_uint(l->j, "indexedVariables", v->elements);
     } else {
@@ -135,33 +134,18 @@ static void list_variable(void *user, const penta_variable *v)
     writer_free(&value);
 }
 
-/* Writes an element of memory as an expression has it: u32[ADDRESS]. */
-static void element_text(const struct dap_handle *h, uint64_t i, char *text, size_t size)
+static void list_element(void *user, const penta_child *c)
 {
-    char type = h->kind == PENTA_FLOAT ? 'f' : h->kind == PENTA_SINT ? 'i' : 'u';
-    snprintf(text, size, "%c%u[0x%" PRIx64 "]", type, 8 * h->bytes, h->address + i * h->bytes);
-}
-
-static void list_elements(const struct listing *l, const struct dap_handle *h)
-{
-    for (uint64_t i = l->start; i < h->count && i < l->end; i++) {
-        char text[48], name[24];
-        penta_value value;
-        penta_error err;
-        penta_buffer shown = {0};
-        element_text(h, i, text, sizeof text);
-        if (!penta_vm_eval(penta_session_vm(l->d->session), text, &value, &err) ||
-            !penta_value_text(&value, l->hex ? 16 : 0, &shown))
-            break;
-        snprintf(name, sizeof name, "%" PRIu64, i);
-        json_object(l->j, NULL);
-        json_text(l->j, "name", name);
-        json_string(l->j, "value", (penta_bytes){shown.data, shown.size});
-        json_text(l->j, "evaluateName", text);
-        json_uint(l->j, "variablesReference", 0);
-        json_end(l->j);
-        penta_buffer_free(&shown);
-    }
+    const struct listing *l = user;
+    struct writer value = {0};
+    dap_value_text(&value, &c->value, l->hex);
+    json_object(l->j, NULL);
+    json_text(l->j, "name", c->name);
+    json_string(l->j, "value", writer_view(&value));
+    json_text(l->j, "evaluateName", c->expression);
+    json_uint(l->j, "variablesReference", 0);
+    json_end(l->j);
+    writer_free(&value);
 }
 
 void dap_variables(struct dap *d, struct dap_answer *a)
@@ -181,11 +165,13 @@ void dap_variables(struct dap *d, struct dap_answer *a)
     struct dap_handle own = *h;
     struct listing l = {
         .d = d, .j = a->body, .start = start, .end = start + count, .hex = wants_hex(a->args)};
+    penta_error unmapped; /* the elements before it are told */
     json_list(a->body, "variables");
     if (own.shown == DAP_TREE) {
-        dap_tree(d, &own, start, count, l.hex, a->body);
+        dap_tree(d, own.path, start, count, l.hex, a->body);
     } else if (own.shown == DAP_ARRAY) {
-        list_elements(&l, &own);
+        penta_vm_elements(penta_session_vm(d->session), &own.array, start, count, list_element, &l,
+                          &unmapped);
     } else {
         l.scope = scopes[own.shown];
         penta_vm_variables(penta_session_vm(d->session), own.frame, list_variable, &l);
@@ -381,17 +367,28 @@ static void dap_show_set(struct dap *d, struct dap_answer *a, const char *what)
         json_text(a->body, "value", text);
 }
 
+struct setting {
+    struct dap *d;
+    struct dap_answer *a;
+};
+
+static void set_element(void *user, const penta_child *c)
+{
+    const struct setting *s = user;
+    dap_show_set(s->d, s->a, c->expression);
+}
+
 void dap_setVariable(struct dap *d, struct dap_answer *a)
 {
     const struct dap_handle *h = dap_handle_of(d, dap_uint(a->args, "variablesReference", 0));
     const char *name = dap_text(a->args, "name");
-    char element[48];
+    struct setting setting = {d, a};
     uint64_t i;
     if (!name || !h) {
         error_at(&a->err, BASE_STATE, 0, "there is no such variable");
-    } else if (h->shown == DAP_ARRAY && number_parse(name, &i) && i < h->count) {
-        element_text(h, i, element, sizeof element);
-        dap_show_set(d, a, element);
+    } else if (h->shown == DAP_ARRAY && number_parse(name, &i) && i < h->array.elements) {
+        penta_vm_elements(penta_session_vm(d->session), &h->array, i, 1, set_element, &setting,
+                          &a->err);
     } else if (h->frame) {
         error_at(&a->err, BASE_STATE, 0, "only variables of the innermost frame can be set");
     } else if (h->shown == DAP_TREE) { /* by its path: a name alone may be that of something else */

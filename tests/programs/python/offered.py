@@ -12,13 +12,14 @@ from penta import _library
 # Functions that Python does not call, and what it has instead.
 OTHER_FORMS = {
     r"buffer_append|findings_\w+|(tree|hex)_pieces|value_(text|is_true)": "Python's own lists, texts and numbers",
-    r"describe(_json|_part)?|vm_describe|info|instructions(_legend)?|parts|diff_each|structure_(arrows|calls|edges|block_at|function_at|find|named)|"
+    r"describe(_json|_part)?|vm_describe|info|instructions(_legend)?|parts|diff_each|vm_children|structure_(arrows|calls|edges|block_at|function_at|find|named)|"
     r"jam_block_run|call_print|session_on_call": "the form in JSON",
     r"format_\w+|option_\w+|rule_\w+|severity_name|record_format|flow_at": "about(), options(), rules(), branch() and the header's names",
     r"conform_(document|path|verdict_name)": "conform.run()",
     r"debugger_(limit|resume|on_interrupt)|session_(sample|take_sample|where)": "for signal handlers, and who has no second thread",
     r"pvm_(links|in_arguments)|tvmr_(usage_\w+|extension_register)": "link() chooses itself; manifests name extensions",
     r"batch_serve": "the tool is the worker",
+    r"vm_elements": "peek() at the address of the variable",
     r"tvmr_bank_attach": "a host in Python answers the stops of bank instructions",
     r"cvbc_(sign|seal|unseal|board_find|crc32|program_get|value|legacy_detect|status_name|symbol|vm_element|simulator_(answer|micros))":
         "the form with options, or the cvbc package's own records",
