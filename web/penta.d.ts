@@ -385,6 +385,9 @@ export interface Variable {
   type?: string;
   address?: string;
   size?: Num;
+  /** Of arrays: how many elements there are, and the first 256 of them, as far as they are mapped. */
+  total?: Num;
+  elements?: unknown[];
 }
 export interface PointOptions {
   /** "break": before an instruction; "watch": after one that changes a value; "read", "write", "access":

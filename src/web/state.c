@@ -224,10 +224,22 @@ void web_frames(struct web_call *c)
     json_end(c->j);
 }
 
+static void write_element(void *user, const penta_child *child)
+{
+    json_field(user, NULL, &child->value);
+}
+
+struct variables {
+    const penta_vm *vm;
+    struct json *j;
+};
+
 static void write_variable(void *user, const penta_variable *v)
 {
     static const char *const scopes[] = {"register", "local", "global"};
-    struct json *j = user;
+    const struct variables *all = user;
+    struct json *j = all->j;
+    penta_error unmapped; /* the elements before it are written */
     json_object(j, NULL);
     json_text(j, "scope", scopes[v->scope]);
     json_text(j, "name", v->value.name);
@@ -237,6 +249,12 @@ static void write_variable(void *user, const penta_variable *v)
         json_word(j, "address", v->address);
         json_uint(j, "size", v->size);
     }
+    if (v->elements) {
+        json_uint(j, "total", v->elements);
+        json_list(j, "elements");
+        penta_vm_elements(all->vm, v, 0, ITEMS_MAX, write_element, j, &unmapped);
+        json_end(j);
+    }
     json_end(j);
 }
 
@@ -245,8 +263,8 @@ void web_variables(struct web_call *c)
     const struct web_machine *m = web_machine_of(c);
     if (!m) return;
     json_list(c->j, "variables");
-    penta_vm_variables(penta_session_vm(m->session), (size_t)web_uint(c, "frame", 0),
-                       write_variable, c->j);
+    struct variables all = {penta_session_vm(m->session), c->j};
+    penta_vm_variables(all.vm, (size_t)web_uint(c, "frame", 0), write_variable, &all);
     json_end(c->j);
 }
 

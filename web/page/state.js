@@ -76,10 +76,16 @@ function show({state, changed}, frames, variables) {
       ? value.length ? memoryRuns(value) : element("p.quiet", {}, "unchanged")
       : anyValue(key, value, `/${key}`, changed))),
     variables.length > 0 && section("variables", element("div.cells", {}, variables.map(v =>
-      cell(v.type ? `${v.name}: ${v.type}` : v.name, scalar(v.value) ? v.value : JSON.stringify(v.value), `/${v.name}`, changed)))),
+      cell(v.type ? `${v.name}: ${v.type}` : v.name, listed(v), `/${v.name}`, changed)))),
     frames.length > 1 && section("calls", element("ol.frames", {}, frames.map(frame =>
       element("li", {}, element("button.plain", {type: "button", onclick: () => emit("goToLine", frame.line)},
         `${frame.name || ""} ${frame.source || `pc ${frame.pc}`}`))))));
+}
+
+// The value of a variable, or the elements of an array.
+function listed({value, elements, total}) {
+  if (elements) return elements.join(" ") + (total > elements.length ? ` … ${total - elements.length} more` : "");
+  return scalar(value) ? value : JSON.stringify(value);
 }
 
 async function refresh() {

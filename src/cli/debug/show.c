@@ -181,6 +181,25 @@ struct listing {
     size_t at, shown;
 };
 
+static void list_element(void *user, const penta_child *c)
+{
+    struct shell *s = user;
+    penta_value value = {.kind = c->value.kind, .as.u = c->value.as.u};
+    if (value.kind == PENTA_FLOAT) value.as.f = c->value.as.f;
+    writer_char(&s->cli->out, ' ');
+    print_value(s, &value, 0);
+}
+
+/* Shows the elements of an array; the variable itself is only the first one. */
+static void list_elements(struct shell *s, const penta_variable *v)
+{
+    enum { MOST = 32 };
+    penta_error err;
+    writer_text(&s->cli->out, "  of");
+    penta_vm_elements(shell_vm(s), v, 0, MOST, list_element, s, &err);
+    if (v->elements > MOST) writer_print(&s->cli->out, " .. %" PRIu64 " more", v->elements - MOST);
+}
+
 static void list_variable(void *user, const penta_variable *v)
 {
     struct listing *l = user;
@@ -211,6 +230,7 @@ static void list_variable(void *user, const penta_variable *v)
         writer_safe_text(out, v->value.note);
     }
     if (v->in_memory) writer_print(out, "  at 0x%" PRIx64, v->address);
+    if (v->elements) list_elements(s, v);
     if (v->scope == PENTA_VARIABLE_GLOBAL) writer_text(out, "  global");
     writer_char(out, '\n');
 }
