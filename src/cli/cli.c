@@ -323,8 +323,7 @@ static void run_command(struct cli *c)
 void cli_document(struct cli *c, const penta_error *refused)
 {
     c->captured = true;
-    c->touched = NULL;
-    c->touched_count = 0;
+    c->touched = (struct file_list){0};
     open_output(c);
     output_watch(c);
     if (refused)

@@ -1,6 +1,6 @@
 /* The command line: one table of commands, one of options, one file per command. */
 #pragma once
-#include <sys/stat.h>
+#include "base/file/file_list.h"
 #include "base/json/json_visit.h"
 #include "base/options.h"
 #include "base/palette.h"
@@ -60,11 +60,6 @@ struct diagnostic { /* an error or a warning that is kept for the JSON document 
     uint64_t line, column; /* its place in a source text, or 0 */
 };
 
-struct touched_file { /* see output.h */
-    struct stat st;
-    bool written; /* the command has written it; else it has read it */
-};
-
 struct cli {
     const char *program;
     enum command command;
@@ -91,10 +86,9 @@ struct cli {
     bool document_is_result;   /* with --json, -o gets the document, not standard output */
     struct diagnostic *diagnostics;
     size_t diagnostic_count;
-    struct touched_file *touched;
-    size_t touched_count;
-    bool has_written; /* a file that an option names has been written */
-    int exit;         /* the highest exit code so far */
+    struct file_list touched; /* the files that the command has read and written (output.h) */
+    bool has_written;         /* a file that an option names has been written */
+    int exit;                 /* the highest exit code so far */
 
     /* penta batch: the verb, or COMMANDS; its options, as they were given. */
     enum command verb;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/file/file.h"
-#include "base/file/file_watch.h"
+#include "base/file/file_list.h"
 #include "cli/cli.h"
 #include "cli/formats.h"
 #include "cli/help/option_list.h"
@@ -20,7 +20,7 @@ bool input_read(struct cli *c, const char *name, struct input *in)
             (penta_buffer){(uint8_t *)(uintptr_t)c->given.data, c->given.size, c->given.size};
         in->borrowed = true;
         struct stat st;
-        if (c->given_is_file && !stat(name, &st)) file_watch_tell(name, &st);
+        if (c->given_is_file && !stat(name, &st)) file_list_read(&st);
         return true;
     }
     bool ok = strcmp(name, "-")

@@ -7,40 +7,20 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/file/file.h"
-#include "base/file/file_watch.h"
 
 static bool output_same(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* ---- what the command has read and written, by inode: a file may have many names ---- */
+/* ---- what the command has read and written ---- */
 
-static void output_note(struct cli *c, const struct stat *st, bool written)
-{
-    if (!S_ISREG(st->st_mode)) return;
-    for (size_t i = 0; i < c->touched_count; i++)
-        if (output_same(&c->touched[i].st, st)) return;
-    struct touched_file *more = realloc(c->touched, (c->touched_count + 1) * sizeof *more);
-    if (!more) abort(); /* without the list, writing would not be safe */
-    c->touched = more;
-    c->touched[c->touched_count++] = (struct touched_file){*st, written};
-}
-
-static void was_read(void *user, const char *name, const struct stat *st)
-{
-    (void)name;
-    output_note(user, st, false);
-}
-
-void output_watch(struct cli *c) { file_watch(was_read, c); }
+void output_watch(struct cli *c) { file_list_begin(&c->touched); }
 
 void output_unwatch(struct cli *c)
 {
-    file_watch(NULL, NULL);
-    free(c->touched);
-    c->touched = NULL;
-    c->touched_count = 0;
+    file_list_begin(NULL);
+    file_list_free(&c->touched);
 }
 
 /* ---- keys ---- */
@@ -138,15 +118,17 @@ static bool output_permitted(struct cli *c, const char *path, bool rewrite,
         return error_note(err, "choose another name");
     }
     if (stat(path, &st) || !S_ISREG(st.st_mode)) return true;
-    for (size_t i = 0; i < c->touched_count; i++)
-        if (output_same(&c->touched[i].st, &st) && !(rewrite && !c->touched[i].written)) {
-            error_at(err, BASE_OPTION, 0,
-                     c->touched[i].written ? "'%.60s' is an output twice"
-                                           : "'%.60s' is input and output at once",
-                     path);
-            return error_note(err, "choose another name");
-        }
-    file_watch(NULL, NULL); /* this read is not one of the command's */
+    if (c->touched.lost) /* without the whole list, writing would not be safe */
+        return error_at(err, BASE_MEMORY, 0, "no memory to remember the files that were read");
+    const struct file_listed *touched = file_list_find(&c->touched, &st);
+    if (touched && !(rewrite && !touched->written)) {
+        error_at(err, BASE_OPTION, 0,
+                 touched->written ? "'%.60s' is an output twice"
+                                  : "'%.60s' is input and output at once",
+                 path);
+        return error_note(err, "choose another name");
+    }
+    file_list_begin(NULL); /* this read is not one of the command's */
     bool ok = spares_keys(path, &st, bytes, err);
     output_watch(c);
     return ok;
@@ -256,7 +238,7 @@ static bool write_checked(struct cli *c, const char *path, bool rewrite, penta_b
     struct stat st;
     bool ok = output_permitted(c, path, rewrite, &bytes, &err) && others_permitted(c, path, &err) &&
               file_write(path, bytes, &err);
-    if (ok && !stat(path, &st)) output_note(c, &st, true);
+    if (ok && !stat(path, &st)) file_list_add(&c->touched, &st, true);
     return output_reported(c, ok, &err);
 }
 

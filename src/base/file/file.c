@@ -1,6 +1,6 @@
 /* Reads whole files, pipes and devices under a limit. Relies on POSIX read and fstat. */
 #include "base/file/file.h"
-#include "base/file/file_watch.h"
+#include "base/file/file_list.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ bool file_read_fd(int fd, const char *name, uint64_t limit, penta_buffer *out, p
 {
     struct stat st;
     if (fstat(fd, &st)) return io_error(err, name, "read");
-    file_watch_tell(name, &st);
+    file_list_read(&st);
     if (S_ISDIR(st.st_mode)) {
         errno = EISDIR;
         return io_error(err, name, "read");
