@@ -87,6 +87,31 @@ for folder, _, names in os.walk(os.path.join(ROOT, "src/cli")):
         found = re.findall(rf'#include "(cli/(?:{"|".join(FORMATS)})/[^"]+)"', open(os.path.join(ROOT, path), encoding="utf-8").read())
         expect(not found, f"{path} includes {found}: formats.h has what a general command may ask")
 
+# The functions of each public header are where the map says.
+MAP = open(os.path.join(ROOT, "docs/architecture.md"), encoding="utf-8").read()
+places = {}
+for headers, where in re.findall(r"^\| ((?:`\w+\.h`(?:, )?)+) \| (.*) \|$", MAP.split("## Public headers")[1].split("\n## ")[0], re.M):
+    for header in re.findall(r"`(\w+\.h)`", headers):
+        places[header] = tuple("src/" + place for place in re.findall(r"`([^`]+)`", where))
+declared = {}
+for header in sorted(h.split("/")[-1] for h in tracked_files("include/penta")):
+    text = re.sub(r"/\*.*?\*/", "", open(os.path.join(ROOT, "include/penta", header), encoding="utf-8").read(), flags=re.S)
+    for function in re.findall(r"^PENTA_API\b[^;]*?\b(penta_\w+)\(", text, re.M):
+        declared[function] = header
+expect(set(places) == set(declared.values()), "the headers with functions and the table of the map differ")
+implemented = set()
+for path in tracked_files("src"):
+    if not path.endswith(".c"):
+        continue
+    text = re.sub(r"/\*.*?\*/", "", open(os.path.join(ROOT, path), encoding="utf-8").read(), flags=re.S)
+    for function in re.findall(r"^(?!static|return|typedef)[a-z][\w *]*?\b(penta_\w+)\([^;{]*\)\s*\{", text, re.M):
+        header = declared.get(function)
+        if header and not path.startswith(("src/web/", "src/compat/")):
+            implemented.add(function)
+            expect(path.startswith(places.get(header, ())), f"{path} implements {function} of {header}: the map does not say so")
+for function in sorted(set(declared) - implemented):
+    expect(False, f"{function} of {declared[function]} is implemented nowhere that this test can read")
+
 # Nothing below src/penta calls functions of its headers.
 PUBLIC = ("penta.h", "session.h", "views.h")
 above = set()
