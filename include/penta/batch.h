@@ -20,6 +20,7 @@ typedef struct penta_batch_totals {
     uint64_t reused;     /* of them, lines of earlier runs */
     uint64_t listed;     /* sources found so far, of all shards */
     bool complete;       /* the list has been read to its end */
+    double part;         /* of the list that has been read, 0 to 1, by its files and folders */
     int exit_max;        /* the highest exit code of a line */
     uint64_t exits[256]; /* lines with each exit code */
 } penta_batch_totals;

@@ -7,6 +7,7 @@
 #include <archive_entry.h>
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include "base/array.h"
 #include "base/writer.h"
 
@@ -15,6 +16,7 @@ enum { ARCHIVE_BLOCK = 1 << 18 };
 struct archive_reader {
     struct archive *archive;
     struct writer bytes, name;
+    double size;      /* of the file */
     uint64_t unnamed; /* members so far without a name that can be told */
 };
 
@@ -49,6 +51,8 @@ struct archive_reader *archive_reader_open(const char *path, penta_error *err)
 {
     struct archive_reader *a = zeros_new(sizeof *a, "an archive", err);
     if (!a) return NULL;
+    struct stat st;
+    a->size = stat(path, &st) ? 0 : (double)st.st_size;
     if (!archive_load(err)) {
         free(a);
         return NULL;
@@ -69,6 +73,12 @@ struct archive_reader *archive_reader_open(const char *path, penta_error *err)
     }
     archive_reader_close(a);
     return NULL;
+}
+
+double archive_part(struct archive_reader *a)
+{
+    double read = (double)library.archive_filter_bytes(a->archive, -1);
+    return a->size > read ? read / a->size : 1;
 }
 
 void archive_reader_close(struct archive_reader *a)

@@ -14,6 +14,8 @@ void archive_reader_close(struct archive_reader *a);
  * damaged: then err says so. */
 bool archive_member_next(struct archive_reader *a, const char **name, uint64_t *size,
                          penta_error *err);
+/* Which part of the file has been read, 0 to 1. */
+double archive_part(struct archive_reader *a);
 /* The bytes of this member, at most `limit`, borrowed until the next call. */
 bool archive_member_read(struct archive_reader *a, uint64_t limit, penta_bytes *bytes,
                          penta_error *err);

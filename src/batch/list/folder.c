@@ -129,6 +129,17 @@ static unsigned char folder_entry_type(const char *path, unsigned char type)
     return S_ISREG(st.st_mode) ? DT_REG : S_ISDIR(st.st_mode) ? DT_DIR : 0;
 }
 
+double folder_part(const struct folder_walk *w)
+{
+    double part = 0, share = 1;
+    for (size_t i = 0; i < w->depth && w->levels[i].count; i++) {
+        share /= (double)w->levels[i].count;
+        /* The entry that was given last is under way when there is a folder below. */
+        part += share * (double)(w->levels[i].next - (i + 1 < w->depth));
+    }
+    return part;
+}
+
 bool folder_next(struct folder_walk *w, const char **path, penta_error *problem, penta_error *err)
 {
     bool first = !w->depth && w->path.out.size;

@@ -281,4 +281,16 @@ bool sources_next(struct sources *s, struct source *out, penta_error *err)
     }
 }
 
+double sources_part(const struct sources *s)
+{
+    double words = (double)s->list.word_count + (s->names.size ? 1 : 0), done = (double)s->word,
+           inner = 1;
+    if (s->names.size) done += (double)s->at / (double)s->names.size;
+    if (s->archive) inner = archive_part(s->archive);
+    if (s->folder) inner = folder_part(s->folder);
+    /* A word that is open counts by what is read of it. */
+    if (inner < 1 && s->word && !s->at) done -= 1 - inner;
+    return words > done && words > 0 ? done / words : 1;
+}
+
 uint64_t sources_seen(const struct sources *s) { return s->position; }

@@ -38,5 +38,7 @@ void sources_close(struct sources *s);
 /* Gives the next source of the shard. False at the end of the list, or when memory ran out: then
  * err says so. */
 bool sources_next(struct sources *s, struct source *out, penta_error *err);
+/* Which part of the list has been read, 0 to 1, if all files, folders and archives in it were alike. */
+double sources_part(const struct sources *s);
 /* How many sources the list has had so far, those of other shards included. */
 uint64_t sources_seen(const struct sources *s);

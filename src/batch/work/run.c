@@ -398,6 +398,7 @@ static bool run_tick(penta_batch_pool *b, uint64_t now, bool at_once, penta_erro
 {
     if (now < b->next_tick && !at_once) return true;
     b->next_tick = now + TICK_MICROS;
+    b->totals->part = b->listed ? 1 : sources_part(b->sources);
     if (b->job.tick && b->results && !b->job.tick(b->job.user, b->totals)) b->stopping = true;
     return run_spill_old(b, now, err) && (!b->results || results_flush(b->results, err));
 }

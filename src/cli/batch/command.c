@@ -131,10 +131,11 @@ static void batch_progress_line(struct batch_watch *w, const penta_batch_totals 
     double seconds = batch_elapsed(w),
            rate = seconds > 0 ? (double)(t->done - t->reused) / seconds : 0;
     batch_verdicts(verdicts, sizeof verdicts, t);
-    if (t->complete && t->listed > t->done && rate > 0)
-        snprintf(left, sizeof left, ", %.0f s left", (double)(t->listed - t->done) / rate);
+    double part = t->listed ? t->part * (double)t->done / (double)t->listed : 0;
+    if (part > 0.01 && part < 1)
+        snprintf(left, sizeof left, ", %.0f s left", seconds * (1 - part) / part);
     snprintf(line, size, "%" PRIu64 " of %" PRIu64 "%s files, %.0f a second%s: %s", t->done,
-             t->listed, t->complete ? "" : "+", rate, left, verdicts);
+             t->listed, t->part < 1 ? "+" : "", rate, left, verdicts);
 }
 
 static bool batch_tick(void *user, const penta_batch_totals *t)
