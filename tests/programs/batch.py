@@ -21,7 +21,8 @@ from support import PENTA, ROOT, SANITIZED, call, check, main, penta, read, writ
 
 KILLS = int(sys.argv[2]) if len(sys.argv) > 2 else 12
 LOOP = ".global main\n.func main\nstart:\n    BR @start\n    RET\n.endfunc\n"
-WORDS = ["detect", "info", "inspect", "validate", "roundtrip", "size", "dis"]
+VERBS = [["detect"], ["info"], ["inspect"], ["validate", "--strict"], ["roundtrip"], ["size"], ["dis"], ["verify"], ["conform"],
+         ["run", "--map", "0x10000:64", "--fuel", "9"], ["profile", "--by", "instruction"], ["cover", "--map", "0x10000:4K"]]
 
 
 def good(*args, **more):
@@ -57,14 +58,14 @@ def names():
 
 
 def test_lines_are_the_documents_of_the_verbs():
-    for verb in WORDS:
-        good(verb, "files", "-o", verb + ".1", "--jobs", "1")
-        good(verb, "files", "-o", verb + ".5", "--jobs", "5")
+    for verb, *options in VERBS:
+        good(verb, *options, "files", "-o", verb + ".1", "--jobs", "1")
+        good(verb, "files", *options, "-o", verb + ".5", "--jobs", "5")
         check(read(verb + ".1") == read(verb + ".5"), (verb, "differs by the number of workers"))
         found = lines(verb + ".1")
         check([line["source"] for line in found] == names(), (verb, [line["source"] for line in found]))
         for n, line in enumerate(found):
-            alone = penta(verb, "--json", line["source"])
+            alone = call(verb, "--json", *options, line["source"])
             check(line["n"] == n and line["exit"] == alone.returncode, (verb, line, alone))
             check(line["document"] == json.loads(alone.stdout), (verb, line, alone.stdout))
             check(line["findings"] == [d["code"] for d in diagnostics(line["document"])], line)
@@ -291,6 +292,14 @@ def test_interrupt():
 def limited():
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))
+
+
+def test_progress_without_a_terminal():
+    make_bad()
+    done = good("run", "bad", "--file-timeout", "0.5", "--progress", "0.1", "-o", "told", "--jobs", "1")
+    said = done.stderr.decode().splitlines()
+    check(len(said) > 1 and all("files, " in line and " a second" in line for line in said), said)
+    check(good("run", "bad", "--file-timeout", "0.5", "-o", "quiet").stderr == b"", "progress before its time")
 
 
 def test_full_disk():
