@@ -78,6 +78,10 @@ def options(work):
     call("penta-strip", "main.o")
     expect(call("riscv64-penta-nm", "one.o").stdout, "the names that configure looks for")
     call("riscv64-penta-cc", "asm.c", "three.o", code=1)
+    for flag, unrolled in (("-O2", True), ("-O3", True), ("-O1", False), ("-Os", False)):
+        done = run_program(CC, "-v", flag, "-c", os.path.join(folder, "two.c"), "-o", at("two.o"), text=True)
+        equal(f"unrolling at {flag}", "-unroll-runtime" in done.stderr, unrolled)
+    call("penta-cc", "-O2", "-mllvm", "-unroll-runtime=false", "-c", "two.c")
     for flag, text in (("-shared", "no shared libraries"), ("-lnone", "-lnone")):
         expect(text in call("penta-cc", flag, "asm.c", "three.S", code=1).stderr, flag)
     expect("two is not defined" in call("penta-cc", "main.c", "one.c", code=1).stderr, "undefined functions are named")
