@@ -29,12 +29,10 @@ static void flow_thread(struct link *l, struct link_block *b, bool *changed)
         b->next = next;
         *changed = true;
     }
-    for (uint32_t i = 0; i < b->count; i++) {
-        struct link_insn *in = &b->insns[i];
-        if (!pvm_has_target(in->op)) continue;
-        uint32_t to = link_through(l, in->to);
-        *changed = *changed || to != in->to;
-        in->to = to;
+    if (last && pvm_has_target(last->op)) {
+        uint32_t to = link_through(l, last->to);
+        *changed = *changed || to != last->to;
+        last->to = to;
     }
     if (last && link_is_branch(last->op) && last->to == b->next) {
         b->count--;
@@ -92,8 +90,8 @@ static bool merge_chain(struct link *l, uint32_t index, const uint32_t *uses, bo
     struct link_block *b = &l->blocks[index];
     const struct link_block *last = b;
     size_t total = b->count, links = 0;
-    while (last->next != LINK_NONE && !link_last(last) && uses[last->next] == 1 &&
-           last->next != index) {
+    while (last->next != LINK_NONE && uses[last->next] == 1 && last->next != index &&
+           !link_last(last)) {
         last = &l->blocks[last->next];
         total += last->count;
         links++;
@@ -167,10 +165,10 @@ bool opt_tails(struct link *l, bool *changed)
 {
     for (uint32_t i = 0; i < l->block_count; i++) {
         struct link_block *b = &l->blocks[i];
-        if (!b->reached || b->next == LINK_NONE || link_last(b) || b->next == i) continue;
-        const struct link_block *tail = &l->blocks[b->next];
         /* A block that goes on into the short one without a jump needs no copy. */
-        if (b->next == i + 1 || !is_short(tail)) continue;
+        if (!b->reached || b->next == LINK_NONE || b->next == i || b->next == i + 1) continue;
+        const struct link_block *tail = &l->blocks[b->next];
+        if (link_last(b) || !is_short(tail)) continue;
         if (!flow_append(l, b, tail)) return false;
         *changed = true;
     }
