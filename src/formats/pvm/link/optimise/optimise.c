@@ -2,7 +2,9 @@
  * others. */
 #include "pvm/link/optimise/optimise.h"
 
-enum { ROUNDS = 8 };
+/* What further rounds find makes no difference: with eight, Lua was three bytes smaller, SQLite
+ * the same. */
+enum { ROUNDS = 3 };
 
 bool link_optimise(struct link *l)
 {
