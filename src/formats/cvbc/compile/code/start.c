@@ -36,6 +36,7 @@ void compiler_start(struct compiler *c)
 
 static void start_call(struct compiler *c, const struct function *f, bool keep)
 {
+    c->line = f->line;
     for (uint32_t i = 0; i < f->result_words; i++) code_op(c, CVBC_OP_PUSH, 0);
     code_call(c, f->label);
     for (uint32_t i = 0; i < f->result_words && !keep; i++) code_op(c, CVBC_OP_POP, 0);

@@ -47,6 +47,14 @@ void code_declare(struct compiler *c, const struct symbol *s)
     code_store(c, &p);
 }
 
+/* The variables that a block declares are in scope until here. */
+static void code_scope_end(const struct compiler *c, const struct node *block)
+{
+    for (uint32_t i = 0; i < block->count; i++)
+        if (block->items[i]->kind == STATE_DECLARE)
+            block->items[i]->symbol->last = (uint32_t)(c->code_count ? c->code_count - 1 : 0);
+}
+
 /* ---- loops ---- */
 
 static void note_loop(struct compiler *c, size_t start, uint32_t rounds)
@@ -80,6 +88,7 @@ static void code_while(struct compiler *c, const struct node *n)
     }
     code_jump(c, CVBC_OP_JMP, top);
     note_loop(c, start, is_for ? n->number : 0);
+    if (is_for && n->items[0]) code_scope_end(c, n->items[0]);
     code_put(c, l.leave);
 }
 
@@ -209,10 +218,7 @@ static void code_parameters(struct compiler *c, const struct function *f)
 static void code_block(struct compiler *c, const struct node *n, uint32_t first)
 {
     for (uint32_t i = first; i < n->count; i++) code_statement(c, n->items[i]);
-    for (uint32_t i = 0; i < n->count; i++) {
-        if (n->items[i]->kind != STATE_DECLARE) continue;
-        n->items[i]->symbol->last = (uint32_t)(c->code_count ? c->code_count - 1 : 0);
-    }
+    code_scope_end(c, n);
 }
 
 /* Pushes the locals. Declarations that the body begins with push their values at once. Returns how many they are. */
