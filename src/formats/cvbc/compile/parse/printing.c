@@ -33,7 +33,7 @@ static struct node *printing_format(struct compiler *c, penta_bytes text, struct
     n->count = count;
     n->items = compiler_array(c, count + 1, sizeof *n->items);
     if (!n->text.data || !n->items) return node_wrong(c);
-    memcpy(n->items, items, count * sizeof *items);
+    if (count) memcpy(n->items, items, count * sizeof *items);
     for (uint32_t i = 0; i < count; i++) {
         if (items[i]->height >= n->height) n->height = (uint16_t)(items[i]->height + 1);
         n->line = items[0]->line;
