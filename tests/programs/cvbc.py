@@ -504,6 +504,15 @@ def test_memory():
         expect(penta_text("compile", "wild.ino", "-o", "wild.cvbc").returncode == 0, text)
         done = penta_text("run", "-q", "wild.cvbc")
         expect(done.returncode == 20 and "MEMORY_BOUNDS" in done.stdout, f"{text}: {done.stdout}")
+    for text, why in (("int " + "*" * 100000 + "p;", "a type of more than 100 types"), ("int a" + "[1]" * 300 + ";", "nested too deeply"),
+                      ("".join(f"typedef t{i} *t{i + 1}; " for i in range(150)).replace("t0", "int", 1), "a type of more than 100 types"),
+                      ("".join(f"struct s{i + 1} {{ struct s{i} m; }}; " for i in range(150)).replace("struct s0 m", "int m", 1), "a type of more than 100 types"),
+                      ("int f(" * 50 + ")" * 50 + ";", "nested too deeply"), ("int f() { return " + "1 + g() * " * 1500 + "1; } int g() { return 1; }", "more than 1000 operators")):
+        write("deep.ino", f"{text}\nint main() {{ return 0; }}\n".encode())
+        done = penta_text("compile", "deep.ino", "-o", "never.cvbc", seconds=20)
+        expect(done.returncode == 1 and why in done.stderr, f"{text[:60]}: {done.returncode} {done.stderr[:300]}")
+    write("calls.ino", ("".join(f"void f{i}() {{ }} " for i in range(3000)) + "int main() { " + "".join(f"f{i % 3000}(); " for i in range(20000)) + "return 0; }\n").encode())
+    expect(penta_text("compile", "calls.ino", "-o", "calls.cvbc", seconds=20).returncode == 0, "many calls")
     os.makedirs("below", exist_ok=True)
     write("below/bad.h", b"int fine;\nint wrong = ;\n")
     write("headers.ino", b"int a;\n#include \"below/bad.h\"\nint main() { return fine; }\n")

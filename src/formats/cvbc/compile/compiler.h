@@ -48,7 +48,7 @@ struct compiler {
         struct type type;
         struct jump_label label;
     } spare;
-    unsigned errors, nesting;
+    unsigned errors, nesting, parameter_lists;
 
     /* names */
     struct symbol **symbols;

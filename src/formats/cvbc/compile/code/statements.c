@@ -284,7 +284,7 @@ static void code_if(struct compiler *c, const struct node *n)
 void code_statement(struct compiler *c, const struct node *n)
 {
     if (n->line) c->line = n->line;
-    if (compiler_over(c)) return;
+    if (compiler_over(c) || c->code_count > UINT16_MAX) return; /* the end reports too much code */
     switch (n->kind) {
     case STATE_BLOCK: code_block(c, n, 0); break;
     case STATE_VALUE: code_effects(c, n->a); break;

@@ -158,7 +158,8 @@ static struct node *call_builtin(struct compiler *c, const struct builtin *b,
         if (args->at[i]->kind == NODE_WRONG) return node_wrong(c);
     }
     if (b->pin != PIN_NONE && !call_pin_fits(c, b, args->at[b->pin])) return node_wrong(c);
-    if (b->opcode == CVBC_OP_PIN_MODE &&
+    enum { MODES_MAX = 256 }; /* as many as are compared with each analogWrite */
+    if (b->opcode == CVBC_OP_PIN_MODE && c->mode_count < MODES_MAX &&
         COMPILER_GROW(c, c->modes, c->mode_count, c->mode_capacity))
         c->modes[c->mode_count++] = args->at[0];
     n->opcode = b->opcode;

@@ -139,7 +139,8 @@ void scope_want(struct compiler *c, struct function *f)
     struct function *by = c->inside;
     f->wanted = true;
     if (!by) return;
-    for (size_t i = 0; i < by->call_count; i++)
+    enum { LOOK_BACK = 16 }; /* a call that is noted twice costs nothing but room */
+    for (size_t i = by->call_count; i-- > 0 && by->call_count - i <= LOOK_BACK;)
         if (by->calls[i] == f) return;
     if (COMPILER_GROW(c, by->calls, by->call_count, by->call_capacity))
         by->calls[by->call_count++] = f;

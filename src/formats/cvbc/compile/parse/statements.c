@@ -39,9 +39,13 @@ void compiler_recover(struct compiler *c)
 
 static struct jump_label *label_named(struct compiler *c, const struct word *name)
 {
+    enum { LABELS_MAX = 1000 };
     struct jump_label *l = c->inside->labels;
-    for (; l; l = l->next)
+    unsigned count = 0;
+    for (; l; l = l->next, count++)
         if (bytes_equal(l->name, compiler_text(c, name))) return l;
+    if (count == LABELS_MAX)
+        compiler_error(c, CVBC_LIMIT, name->offset, "more than %d labels", LABELS_MAX);
     l = compiler_new(c, sizeof *l);
     *l = (struct jump_label){
         .name = compiler_text(c, name), .offset = name->offset, .next = c->inside->labels};

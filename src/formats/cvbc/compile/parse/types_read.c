@@ -88,6 +88,14 @@ static const struct type *type_copy(struct compiler *c, const struct type *from)
 {
     struct type *t = compiler_new(c, sizeof *t);
     *t = *from;
+    if (t->of) t->depth = (uint16_t)(type_depth(t->of) + 1);
+    for (uint32_t i = 0; t->kind == TYPE_FUNCTION && i < t->parameter_count; i++)
+        if (type_depth(t->parameters[i]) >= t->depth)
+            t->depth = (uint16_t)(type_depth(t->parameters[i]) + 1);
+    if (t->depth <= TYPE_DEPTH_MAX) return t;
+    compiler_error(c, CVBC_LIMIT, compiler_word(c)->offset, "a type of more than %d types",
+                   TYPE_DEPTH_MAX);
+    *t = type_wrong;
     return t;
 }
 
@@ -191,6 +199,10 @@ static bool types_member_add(struct compiler *c, struct record *r, const struct 
                               "a struct of more than %d words, which is all the memory there is",
                               POOL_WORDS);
     r->members[r->count++] = (struct member){compiler_text(c, name), t, r->is_union ? 0 : r->words};
+    if (type_depth(t) >= TYPE_DEPTH_MAX)
+        return compiler_error(c, CVBC_LIMIT, name->offset, "a type of more than %d types",
+                              TYPE_DEPTH_MAX);
+    if (type_depth(t) >= r->depth) r->depth = (uint16_t)(type_depth(t) + 1);
     uint32_t at = r->is_union ? 0 : (r->bytes + align - 1) / align * align;
     r->words = r->is_union ? (words > r->words ? words : r->words) : r->words + words;
     r->bytes = r->is_union && r->bytes > bytes ? r->bytes : at + bytes;
@@ -349,7 +361,10 @@ static bool declarator_parameters(struct compiler *c, struct type *t, struct par
     const struct type *types[MAX];
     const struct word *given[MAX];
     uint32_t count = 0;
+    enum { LISTS_MAX = 8 }; /* parameters whose types have parameters */
     const struct word *w = compiler_word(c);
+    if (c->parameter_lists == LISTS_MAX)
+        return compiler_error(c, CVBC_LIMIT, w->offset, "nested too deeply");
     if (compiler_is(c, "void") && w[1].kind == WORD_SIGN && w[1].value == ')') c->pos++;
     while (!compiler_accept(c, ')')) {
         struct specifiers s;
@@ -358,9 +373,11 @@ static bool declarator_parameters(struct compiler *c, struct type *t, struct par
         if (count == MAX)
             return compiler_error(c, CVBC_LIMIT, compiler_word(c)->offset,
                                   "more than %d parameters", MAX);
-        if (!compiler_specifiers(c, &s) ||
-            !compiler_declarator(c, s.type, &name, &types[count], NULL))
-            return false;
+        c->parameter_lists++;
+        bool ok = compiler_specifiers(c, &s) &&
+                  compiler_declarator(c, s.type, &name, &types[count], NULL);
+        c->parameter_lists--;
+        if (!ok) return false;
         if (compiler_sees(c, '='))
             return compiler_error(c, BASE_SYNTAX, compiler_word(c)->offset,
                                   "values of parameters are not there: give them in the call");

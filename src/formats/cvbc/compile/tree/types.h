@@ -21,6 +21,7 @@ struct type {
     bool is_reference;     /* of a pointer: int &a */
     const struct type *of; /* what a pointer points to, an array holds, a function returns */
     uint32_t count;        /* of an array: how many elements, 0 when the initialiser says it */
+    uint16_t depth;        /* how many types it is made of: bounds the recursion over it */
     struct record *record;
     const struct type **parameters;
     uint32_t parameter_count;
@@ -36,7 +37,14 @@ struct record {
     struct member *members;
     size_t count, capacity;
     uint32_t words, bytes, align;
+    uint16_t depth;
 };
+
+enum { TYPE_DEPTH_MAX = 100 };
+static inline uint16_t type_depth(const struct type *t)
+{
+    return t->kind == TYPE_RECORD ? t->record->depth : t->depth;
+}
 
 extern const struct type type_wrong, type_void, type_int, type_unsigned, type_bool, type_char,
     type_byte, type_float, type_string, type_text;
