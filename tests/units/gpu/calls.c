@@ -117,7 +117,7 @@ static void limits(uint32_t mode)
     gpu_emulator_options options = {.mode = mode,
                                     .max_instructions = 2,
                                     .max_tasks = 1,
-                                    .task_wall_ms = 20,
+                                    .task_wall_ms = 500,
                                     .memory_limit = 100};
     gpu_emulator *dev;
     uint64_t a;
