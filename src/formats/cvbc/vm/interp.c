@@ -234,13 +234,14 @@ void cvbc_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             run_proved(vm, allowed, stop);
         else
             run_checked(vm, allowed, stop);
-        if (vm->base.counts && allowed) count_stop(vm);
-        vm->executed += stop->steps - vm->waiting; /* a host call counts only when it succeeds */
-        if (vm->waiting && cvbc_vm_refuses(vm)) {  /* before any host sees the call */
+        if (vm->waiting && cvbc_vm_refuses(vm)) { /* before any host sees the call */
             vm->waiting = false;
             vm->final = true;
             vm->error = CVBC_TRAP_HARDWARE_FAULT;
+            stop->steps--; /* like every instruction that traps, the call is not counted */
         }
+        if (vm->base.counts && allowed) count_stop(vm);
+        vm->executed += stop->steps - vm->waiting; /* a host call counts only when it succeeds */
         if (!guards_hold(vm)) {
             vm->error = CVBC_TRAP_STACK_CORRUPTION;
             vm->final = true;
