@@ -27,6 +27,15 @@ struct run {
 
 static bool is_console(const struct run *r) { return penta_session_is_console(r->machine.session); }
 
+/* Tells whether somebody may wait for the output: at a console, or at a board that runs in real time. */
+static bool run_is_watched(const struct run *r)
+{
+    const struct cli *c = r->cli;
+    for (size_t i = 0; i < c->format_option_count; i++)
+        if (!strcmp(c->format_options[i].key, "realtime")) return true;
+    return is_console(r);
+}
+
 /* The call for a document or, with --host-log, as a line. */
 static void log_call(struct run *r, const penta_call *call)
 {
@@ -52,7 +61,7 @@ static void run_called(void *user, const penta_call *call)
             writer_bytes(&r->output, call->output.data, call->output.size);
         else
             cli_program_output(r->cli, call->output);
-        if (is_console(r)) cli_flush(r->cli); /* somebody may wait for the output */
+        if (run_is_watched(r)) cli_flush(r->cli);
     }
     if (call->errors.size) {
         if (json)

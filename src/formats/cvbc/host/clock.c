@@ -1,13 +1,15 @@
-/* The clock of the simulated board, and how it passes loops that only wait.
+/* The clock of the simulated board, how it passes loops that only wait, and how a run keeps up with real time.
  *
  * A loop waits when the machine comes back to a call in the same state, and all calls in between only read time and
  * pins. Each round of it has the same answers until a millisecond or an input of the script begins. So whole rounds
  * until then can be counted without being executed: the program sees what it would have seen. */
 #include "cvbc/host/clock.h"
+#include <time.h>
 #include "base/bytes.h"
 #include "base/codec/checksum.h"
 
 enum { US_PER_SECOND = 1000000, US_PER_MS = 1000, LOOK_BACK = 64 };
+enum { SLEEP_US = 5000, PAUSE_US = 100000 };
 
 static uint64_t clock_us(uint64_t instructions, uint32_t hz)
 {
@@ -78,4 +80,35 @@ uint64_t cvbc_clock_wait(const struct cvbc_vm *vm, struct cvbc_pins *pins, uint3
     pins->wait.us = now;
     pins->wait.reads = reads;
     return now;
+}
+
+static uint64_t host_micros(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * US_PER_SECOND + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* A host that is late by more than PAUSE_US was stopped, by a debugger perhaps, or executes slower than the board:
+ * then both clocks go on from here, because a program that catches up would show nothing for a while and then too
+ * much. Sleeps are short pieces, after each of which the flag is looked at. */
+bool cvbc_clock_pace(struct cvbc_pace *pace, uint64_t now, atomic_bool *flag)
+{
+    if (!pace->used) return true;
+    uint64_t host = host_micros();
+    if (!pace->begun || now < pace->board ||
+        host - pace->host > now - pace->board + (uint64_t)PAUSE_US) {
+        pace->begun = true;
+        pace->host = host;
+        pace->board = now;
+    }
+    uint64_t until = now - pace->board;
+    while (host - pace->host < until) {
+        if (atomic_load(flag)) return false;
+        uint64_t left = until - (host - pace->host);
+        if (left > SLEEP_US) left = SLEEP_US;
+        nanosleep(&(struct timespec){.tv_nsec = (long)left * 1000}, NULL);
+        host = host_micros();
+    }
+    return true;
 }

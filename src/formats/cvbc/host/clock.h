@@ -1,9 +1,19 @@
 /* The clock of the simulated board (CVBC 14.3): delays advance it, and every instruction that the machine executes. */
 #pragma once
+#include <stdatomic.h>
 #include "cvbc/vm/vm.h"
 
 /* The microseconds since the start of the clock. `hz` is the number of instructions in a second, 0 for none. */
 uint64_t cvbc_clock_now(const struct cvbc_vm *vm, const struct cvbc_pins *pins, uint32_t hz);
+
+/* A run in real time (CVBC 14.3.4): how the clock of the board and that of the host belong together. */
+struct cvbc_pace {
+    bool used, begun;
+    uint64_t host, board; /* microseconds of both clocks at one moment */
+};
+/* Sleeps until the host's clock has come as far as the board's, which shows `now`. False when `flag` was set
+ * meanwhile. */
+bool cvbc_clock_pace(struct cvbc_pace *pace, uint64_t now, atomic_bool *flag);
 
 /* What may change the answer of a call. */
 enum cvbc_reads {

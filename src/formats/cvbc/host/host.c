@@ -26,6 +26,7 @@ struct cvbc_board_state {
     bool plain;   /* waiting loops are executed too */
     uint32_t hz;  /* instructions in a second of the clock; 0 when only delays advance it */
     uint64_t now; /* the time of the newest call */
+    struct cvbc_pace pace;
     struct cvbc_pins *pins, own; /* the pins are in the machine of the default host, else here */
     struct input *inputs;        /* ascending by time */
     size_t input_count, input_capacity;
@@ -333,6 +334,8 @@ bool cvbc_board_answer(struct cvbc_board_state *b, struct cvbc_vm *vm, uint64_t 
 {
     struct long_work work = vm_long_work(&vm->base);
     uint8_t call = vm->program->code[4 * vm->pc];
+    if (!cvbc_clock_pace(&b->pace, cvbc_clock_now(vm, b->pins, b->hz), &vm->base.interrupt))
+        return false;
     board_clock(b, vm, call);
     unsigned error = CVBC_TRAP_NONE;
     uint64_t value = 0;
@@ -489,6 +492,7 @@ static bool host_open(penta_vm *vm, const penta_option *options, size_t count,
                         CVBC_CLOCK_HZ_MAX);
     struct cvbc_board_state *b = cvbc_board_new(trace, &cvbc_vm(vm)->pins, err);
     if (b) cvbc_board_set_clock(b, (uint32_t)hz, option_text(options, count, "plain"));
+    if (b) b->pace.used = option_text(options, count, "realtime");
     out->state = b;
     out->changes_machine = true; /* its answers change the pins in the machine */
     if (!b || !script || read_script(b, script, err)) return b != NULL;
