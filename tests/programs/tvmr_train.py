@@ -196,7 +196,7 @@ def test_training_refused():
     files = ["--data", "data.csv", "--targets", "targets.csv"]
     for args, words in ((["--data", "data.csv"], "belong together"), (files + ["--batch", "2"], "no label batch_end"),
                         (files + ["--classes", "1"], "of 1 classes"), (files + ["--init", "other"], "none of none"),
-                        (files + ["--goal", "x"], "no such number"), (files + ["--on", "x"], "no 32-bit number"),
+                        (files + ["--goal", "x"], "'x' is not a number"), (files + ["--on", "x"], "'x' is not a number"),
                         (["--data", "data.csv", "--targets", "bad.csv"], "-1 is no class"),
                         (files + ["--test-data", "data.csv", "--test-targets", "data.csv"], "those of the test 2")):
         done = call("train", "two.tvmr", *args)
