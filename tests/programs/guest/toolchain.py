@@ -6,6 +6,7 @@
 Skipped where penta-cc has no compiler; configure, CMake and Meson are left out where they are not installed.
 """
 import os
+import re
 import shutil
 import sys
 
@@ -87,6 +88,17 @@ def options(work):
     expect("two is not defined" in call("penta-cc", "main.c", "one.c", code=1).stderr, "undefined functions are named")
     expect("clang version" in call("penta-cc", "--version").stdout, "version")
     expect("LLD" in call("penta-cc", "-Wl,--version").stdout, "version of the linker")
+
+
+def debug(work):
+    """Functions of joined objects keep their names; lines of those that are not used are of no other code."""
+    folder, call = tools(work)
+    write(os.path.join(folder, "commands"), "break two.c:1\ncontinue\nbacktrace\nquit\n")
+    for flags in (("-g",), ("-g", "-m32"), ("-gdwarf-4", "-O1", "-fno-inline")):
+        call("penta-cc", *flags, "main.c", "one.c", "two.c", "-o", "named.polkavm")
+        frames = call("penta", "debug", "named.polkavm", "-x", "commands").stdout
+        named = re.findall(r"^#\d+ +pc \d+ in (\w+)\S* *(?:.*/(\w+\.c):\d+)?$", frames, re.M)
+        equal(f"frames of {flags}", named, [("two", "two.c"), ("one", "one.c"), ("main", "main.c"), ("main", "")])
 
 
 def launcher(work):
@@ -196,4 +208,4 @@ def meson(work):
     equal("a program of Meson", run(os.path.join(folder, "build", "cpp"))[0], 42)
 
 
-sys.exit(kit.main(options, launcher, configure, cmake, meson))
+sys.exit(kit.main(options, debug, launcher, configure, cmake, meson))

@@ -60,6 +60,11 @@ static void relocate_leb(uint8_t *at, uint8_t *end, uint64_t value, bool subtrac
         at[i] = (uint8_t)((value >> 7 * i & 0x7f) | (i < n ? 0x80 : 0));
 }
 
+/* Code that a joining linker has left out keeps its debug information, with relocations that name
+ * no symbol. Its addresses are set to one that no code of an object has, and that lines and ranges
+ * may count on from without reaching 0. */
+static uint64_t absent_address(unsigned size) { return UINT64_C(1) << (8 * size - 1); }
+
 static void dwarf_relocate(const struct link *l, const struct link_object *o,
                            const struct link_section *s, uint8_t *bytes)
 {
@@ -83,6 +88,8 @@ static void dwarf_relocate(const struct link *l, const struct link_object *o,
             if (kinds[k].type != r->type || end - at < kinds[k].size) continue;
             uint64_t old = kinds[k].sign ? bytes_uint(at, kinds[k].size, false) : 0;
             uint64_t now = kinds[k].sign < 0 ? old - value : old + value;
+            if (!r->symbol && (r->type == R_32 || r->type == R_64))
+                now = absent_address(kinds[k].size);
             for (unsigned n = 0; n < kinds[k].size; n++) at[n] = (uint8_t)(now >> 8 * n);
         }
     }
