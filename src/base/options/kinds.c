@@ -260,7 +260,7 @@ bool value_next_number(const char **rest, uint64_t *out)
     size_t n = strcspn(text, ",");
     *out = 0;
     *rest = text[n] ? text + n + 1 : text + n;
-    return n && value_parse(bytes_slice(bytes_of(text), 0, n), out);
+    return n && value_parse((penta_bytes){(const uint8_t *)text, n}, out);
 }
 
 size_t value_index(const char *value, word_list *words)
