@@ -6,6 +6,7 @@ as files, and the clock of the simulated board.
 """
 import json
 import os
+import random
 import re
 import struct
 import sys
@@ -85,6 +86,57 @@ def test_pins_that_are_not_known():
     expect(compiled("any", source, "--any-pin").returncode == 0 and declared("any.cvbc")["any_pin"], "--any-pin")
     expect(compiled("few", "void setup() { pinMode(2 + (millis() & 3), OUTPUT); }\nvoid loop() {}\n").returncode == 0, "a few pins")
     expect([p["logical"] for p in declared("few.cvbc")["pins"]] == [2, 3, 4, 5], "a range")
+
+
+def test_computed_pins():
+    """Ranges go through parameters, results and comparisons."""
+    for text, pins in (("constrain(v, 2, 5)", range(2, 6)), ("2 + millis() % 6", range(2, 8)), ("random(3, 6)", range(3, 6)), ("max(0, min(v, 3))", range(4)),
+                       ("constrain(map(v, 0, 1023, 2, 7), 2, 7)", range(2, 8)), ("v > 5 ? 3 : v < -5 ? 9 : 4", (3, 4, 9))):
+        done = compiled("computed", f"int v;\nvoid loop() {{ v = Serial.read(); pinMode({text}, OUTPUT); }}\nvoid setup() {{}}\n")
+        expect(done.returncode == 0, f"{text}: {done.stderr}")
+        expect([p["logical"] for p in declared("computed.cvbc")["pins"]] == list(pins), f"{text}: {declared('computed.cvbc')['pins']}")
+
+
+def random_pins(seed):
+    """A sketch that computes pins in functions with branches, loops and recursion."""
+    r = random.Random(seed)
+    names = [f"f{i}" for i in range(r.randrange(1, 5))]
+
+    def value(known, depth=0):
+        kind = r.randrange(9 if depth < 3 else 3)
+        if kind < 3:
+            return r.choice(known + ["g", str(r.randrange(12))])
+        a, b = value(known, depth + 1), value(known, depth + 1)
+        if kind < 7:
+            return r.choice([f"({a} + {b})", f"({a} - {b})", f"({a} % {r.randrange(1, 9)})", f"({a} & {r.randrange(8)})", f"(({a}) / {r.randrange(1, 9)})",
+                             f"constrain({a}, {r.randrange(4)}, {r.randrange(4, 12)})", f"({a} < {b} ? {b} : {a})", f"(unsigned)({a}) % {r.randrange(1, 9)}u",
+                             f"({a} * {r.randrange(4)})", f"min({a}, {b})"])
+        return f"{r.choice(names)}({a}, {b})"
+
+    lines = ["int g, deep;"] + [f"int {name}(int x, int y);" for name in names]
+    for name in names:
+        lines += [f"int {name}(int x, int y) {{", "  if (deep > 3) return x;", "  deep++;"]
+        for _ in range(r.randrange(4)):
+            lines.append("  " + r.choice([f"if (x < {r.randrange(12)}) x = {value(['x', 'y'])};", f"if (y >= {r.randrange(12)}) y = {value(['x', 'y'])};",
+                                          f"for (int i = 0; i < {r.randrange(1, 4)}; i++) x = {value(['x', 'i'])};", f"g = {value(['x', 'y'])};",
+                                          f"if (x == y) {{ deep--; return {value(['y'])}; }}"]))
+        lines += ["  deep--;", f"  return {value(['x', 'y'])};", "}"]
+    lines += ["void setup() {}", "void loop() {"] + [f"  pinMode(constrain({value(['g'])}, 0, 15), OUTPUT);" for _ in range(3)]
+    lines += [f"  digitalWrite({r.choice(['', '(unsigned)'])}({value(['g'])}) % 8u, HIGH);", f"  g = {value(['g'])} + millis() % 50;", "  delay(7);", "}"]
+    return "\n".join(lines) + "\n"
+
+
+def test_computed_pins_are_those_of_the_run():
+    known = 0
+    for seed in range(150):
+        done = compiled("computed", random_pins(seed))
+        if done.returncode:
+            expect("CVBC0051" in done.stderr, f"seed {seed}: {done.stderr}")
+            continue
+        known += 1
+        held, free = (penta_text("run", "--budget", "20000", "computed.cvbc", *more).stdout for more in ([], ["--undeclared", "allow"]))
+        expect(held == free and "steps=" in held, f"seed {seed}: {held[:60]} instead of {free[:60]}")
+    expect(known > 50, f"{known} of 150 sketches are known")
 
 
 def test_pins_that_the_user_declares():

@@ -1,7 +1,7 @@
 /* Follows the values of a program's words from its entry: a range for each word of the stack and each variable at the
  * targets of jumps, joined until nothing changes. Functions are followed once for all their calls: their parameters,
- * results and the variables that they change are joined over all calls. Comparisons narrow the variable that they
- * compare. Relies on the depths of verify_program.c. */
+ * results and the variables that they change are joined over all calls. Comparisons narrow the variable or parameter
+ * that they compare. Relies on the depths of verify_program.c. */
 #include "cvbc/format/values.h"
 #include <stdlib.h>
 #include <string.h>
@@ -125,9 +125,9 @@ static range values_binary(uint8_t op, range a, range b)
     case CVBC_OP_MUL: return single && n >= 0 ? range_of(a.low * n, a.high * n) : range_any();
     case CVBC_OP_DIV: return single && n > 0 ? range_of(a.low / n, a.high / n) : range_any();
     case CVBC_OP_MOD:
-        if (!single || n <= 0) return range_any();
+        if (n <= 0) return range_any();
         if (positive && a.high < n) return a;
-        return range_of(positive ? 0 : 1 - n, n - 1);
+        return range_of(positive ? 0 : 1 - b.high, b.high - 1);
     case CVBC_OP_BITWISE_AND:
         if (single && n >= 0) { /* a mask of ones leaves what fits it */
             if (positive && a.high <= n && !(n & (n + 1))) return a;
@@ -145,24 +145,27 @@ static range values_binary(uint8_t op, range a, range b)
 
 /* ---- words of the machine ---- */
 
-enum word_is { PLAIN, OF_LOCAL, OF_GLOBAL, TESTS_LOCAL, TESTS_GLOBAL };
+/* What is known of a word besides its range: it is a copy of a variable, or the result of a test of one. */
+enum word_is { PLAIN, OF_LOCAL, OF_GLOBAL, OF_PARAM, TESTS_LOCAL, TESTS_GLOBAL, TESTS_PARAM };
+enum { TESTS = TESTS_LOCAL - OF_LOCAL }; /* from a copy of a variable to a test of it */
 enum test { EQUAL, UNEQUAL, BELOW, ABOVE, AT_MOST, AT_LEAST };
 
 struct value {
     range r;
-    uint8_t is, test; /* a copy of a variable, or the result of a test of one */
-    uint32_t of;      /* the place in the frame, or the slot */
-    range with;       /* what it was compared with */
+    uint8_t is, test;
+    uint32_t of; /* the place in the frame, the slot, or the parameter */
+    range with;  /* what it was compared with */
 };
 
 struct values_function {
     range params[PARAMS], results[PARAMS];
     uint8_t times[2 * PARAMS];
-    uint16_t writes; /* which results it writes */
+    uint16_t writes; /* which words of the caller it writes; those are its results */
+    bool returns;    /* a way through it was found */
 };
 
 struct head {     /* the target of a jump, or the entry of a function */
-    range *words; /* the frame, then the variables; NULL until it is reached */
+    range *words; /* the frame, the variables, the parameters; NULL until it is reached */
     uint8_t *times;
     bool queued;
 };
@@ -192,7 +195,7 @@ struct follow {
     size_t words;
     bool again, lost, failed;
     struct value stack[CVBC_STACK_MAX + 1]; /* the state of the instruction that is followed */
-    struct value variables[CVBC_GLOBALS];
+    struct value variables[CVBC_GLOBALS], params[PARAMS];
     uint32_t sp, owner;
 };
 
@@ -214,13 +217,11 @@ static struct value values_pop(struct follow *a)
 }
 
 /* Notes that a variable has a new value: its copies and tests are about the old one. */
-static void values_forget(struct follow *a, bool global, uint32_t of)
+static void values_forget(struct follow *a, enum word_is copy, uint32_t of)
 {
     for (uint32_t i = 0; i < a->sp; i++) {
         struct value *v = &a->stack[i];
-        bool about = global ? v->is == OF_GLOBAL || v->is == TESTS_GLOBAL
-                            : v->is == OF_LOCAL || v->is == TESTS_LOCAL;
-        if (about && v->of == of) v->is = PLAIN;
+        if ((v->is == copy || v->is == copy + TESTS) && v->of == of) v->is = PLAIN;
     }
 }
 
@@ -244,6 +245,16 @@ static void values_queue(struct follow *a, uint32_t at)
     a->queue[a->queued++] = at;
 }
 
+/* Returns a word of the state, in the order of a head's words. */
+static struct value *values_word(struct follow *a, size_t i)
+{
+    if (i < a->sp) return &a->stack[i];
+    i -= a->sp;
+    return i < a->globals ? &a->variables[i] : &a->params[i - a->globals];
+}
+
+static size_t values_count(const struct follow *a) { return a->sp + a->globals + PARAMS; }
+
 /* Joins the state into that of a target. */
 static void values_reach(struct follow *a, uint32_t to)
 {
@@ -253,27 +264,25 @@ static void values_reach(struct follow *a, uint32_t to)
         a->lost = true;
         return;
     }
-    size_t count = a->sp + a->globals;
+    size_t count = values_count(a);
     bool first = !h->words, changed = first;
     if (!values_work(a, count)) return;
     if (first) {
-        a->words += count + 1;
+        a->words += count;
         if (a->words > WORDS_MAX) {
             a->lost = true;
             return;
         }
-        h->words = calloc(count + 1, sizeof *h->words);
-        h->times = calloc(count + 1, 1);
+        h->words = calloc(count, sizeof *h->words);
+        h->times = calloc(count, 1);
         if (!h->words || !h->times) {
             a->failed = true;
             return;
         }
         for (size_t i = 0; i < count; i++) h->words[i] = range_none();
     }
-    for (size_t i = 0; i < count; i++) {
-        const struct value *v = i < a->sp ? &a->stack[i] : &a->variables[i - a->sp];
-        changed |= range_into(&h->words[i], v->r, &h->times[i]);
-    }
+    for (size_t i = 0; i < count; i++)
+        changed |= range_into(&h->words[i], values_word(a, i)->r, &h->times[i]);
     if (changed) values_queue(a, to);
 }
 
@@ -314,6 +323,8 @@ static int test_of(struct cvbc_inst in, const range *a, const range *b)
 
 static bool values_compares(uint8_t op) { return op >= CVBC_OP_EQ && op <= CVBC_OP_GE_S; }
 
+static bool values_copies(const struct value *v) { return v->is != PLAIN && v->is < TESTS_LOCAL; }
+
 static struct value values_compare(struct cvbc_inst in, struct value a, struct value b)
 {
     struct value v = word_plain(range_of(0, 1));
@@ -324,10 +335,10 @@ static struct value values_compare(struct cvbc_inst in, struct value a, struct v
         return v;
     }
     if (test < 0) return v;
-    bool swap = a.is != OF_LOCAL && a.is != OF_GLOBAL;
+    bool swap = !values_copies(&a);
     const struct value *variable = swap ? &b : &a, *other = swap ? &a : &b;
-    if (variable->is != OF_LOCAL && variable->is != OF_GLOBAL) return v;
-    v.is = variable->is == OF_LOCAL ? TESTS_LOCAL : TESTS_GLOBAL;
+    if (!values_copies(variable)) return v;
+    v.is = (uint8_t)(variable->is + TESTS);
     v.test = swap ? test_swapped((uint8_t)test) : (uint8_t)test;
     v.of = variable->of;
     v.with = other->r;
@@ -357,7 +368,8 @@ static range values_narrow(range r, uint8_t test, range with)
 static struct value *values_tested(struct follow *a, const struct value *v)
 {
     if (v->is == TESTS_LOCAL) return v->of < a->sp ? &a->stack[v->of] : NULL;
-    return v->is == TESTS_GLOBAL ? &a->variables[v->of] : NULL;
+    if (v->is == TESTS_GLOBAL) return &a->variables[v->of];
+    return v->is == TESTS_PARAM ? &a->params[v->of] : NULL;
 }
 
 /* Goes to both ways of a conditional jump, with what each says about the variable. False: it always jumps. */
@@ -381,11 +393,12 @@ static bool values_branch(struct follow *a, struct cvbc_inst in)
 
 /* ---- instructions ---- */
 
-static void values_call(struct follow *a, uint32_t to)
+/* Calls a function. False: it is not known yet that the function returns. */
+static bool values_call(struct follow *a, uint32_t to)
 {
     if (to >= a->p->count || a->depths[to] < 0) {
         a->lost = true;
-        return;
+        return false;
     }
     struct values_function *f = &a->functions[a->owners[to]];
     for (uint32_t k = 0; k < PARAMS && k < a->sp; k++)
@@ -393,25 +406,39 @@ static void values_call(struct follow *a, uint32_t to)
     for (uint32_t g = 0; g < a->globals; g++)
         a->again |= range_into(&a->entry[g], a->variables[g].r, &a->times[g]);
     uint32_t sp = a->sp;
-    struct value saved[CVBC_GLOBALS], lowest = a->stack[0];
+    struct value saved[CVBC_GLOBALS], params[PARAMS], lowest = a->stack[0];
     memcpy(saved, a->variables, sizeof saved);
+    memcpy(params, a->params, sizeof params);
     for (uint32_t g = 0; g < a->globals; g++) a->variables[g] = word_plain(a->entry[g]);
+    for (uint32_t k = 0; k < PARAMS; k++)
+        a->params[k] = word_plain(k < sp ? f->params[k] : range_any());
     a->stack[0] = word_plain(range_any()); /* the return index */
     a->sp = 1;
     values_reach(a, to);
     a->sp = sp;
     a->stack[0] = lowest;
     memcpy(a->variables, saved, sizeof saved);
+    memcpy(a->params, params, sizeof params);
     for (uint32_t g = 0; g < a->globals; g++) {
         a->variables[g].r = range_join(a->variables[g].r, a->stored[g]);
-        values_forget(a, true, g);
+        values_forget(a, OF_GLOBAL, g);
     }
     for (uint32_t k = 0; k < PARAMS && k < sp; k++) {
         if (!(f->writes >> k & 1)) continue;
-        struct value *v = &a->stack[sp - 1 - k];
-        *v = word_plain(range_join(v->r, f->results[k]));
-        values_forget(a, false, sp - 1 - k);
+        a->stack[sp - 1 - k] = word_plain(f->results[k]);
+        values_forget(a, OF_LOCAL, sp - 1 - k);
     }
+    return f->returns;
+}
+
+static void values_return(struct follow *a)
+{
+    struct values_function *f = &a->functions[a->owner];
+    for (uint32_t k = 0; k < PARAMS; k++)
+        if (f->writes >> k & 1)
+            a->again |= range_into(&f->results[k], a->params[k].r, &f->times[PARAMS + k]);
+    a->again |= !f->returns;
+    f->returns = true;
 }
 
 static void values_local(struct follow *a, struct cvbc_inst in)
@@ -422,7 +449,7 @@ static void values_local(struct follow *a, struct cvbc_inst in)
     struct values_function *f = &a->functions[a->owner];
     if (place >= 0 && store) {
         a->stack[place] = word_plain(v.r);
-        values_forget(a, false, (uint32_t)place);
+        values_forget(a, OF_LOCAL, (uint32_t)place);
         if (a->owner && !place) a->lost = true; /* the return index */
     } else if (place >= 0) {
         struct value copy = word_plain(a->stack[place].r);
@@ -433,14 +460,20 @@ static void values_local(struct follow *a, struct cvbc_inst in)
         a->lost |= store;
         if (!store) values_push(a, v);
     } else if (store) {
-        size_t k = (size_t)(-place - 1);
-        a->again |= range_into(&f->results[k], v.r, &f->times[PARAMS + k]);
-        a->again |= range_into(&f->params[k], v.r, &f->times[k]);
-        a->again |= !(f->writes >> k & 1);
-        f->writes |= (uint16_t)(1u << k);
+        uint32_t k = (uint32_t)(-place - 1);
+        if (!(f->writes >> k & 1)) { /* the ways through it are followed again */
+            f->writes |= (uint16_t)(1u << k);
+            f->returns = false;
+            a->again = true;
+        }
+        a->params[k] = word_plain(v.r);
+        values_forget(a, OF_PARAM, k);
     } else {
-        range r = f->params[-place - 1];
-        values_push(a, word_plain(range_empty(&r) ? range_any() : r));
+        uint32_t k = (uint32_t)(-place - 1);
+        struct value copy = word_plain(a->params[k].r);
+        copy.is = OF_PARAM;
+        copy.of = k;
+        values_push(a, copy);
     }
 }
 
@@ -457,7 +490,7 @@ static void values_variable(struct follow *a, struct cvbc_inst in)
     struct value v = values_pop(a);
     if (g >= a->globals) return;
     a->variables[g] = word_plain(v.r);
-    values_forget(a, true, g);
+    values_forget(a, OF_GLOBAL, g);
     if (a->owner) a->again |= range_into(&a->stored[g], v.r, &a->times[CVBC_GLOBALS + g]);
 }
 
@@ -526,9 +559,9 @@ static bool values_step(struct follow *a, uint32_t at)
     case CVBC_OP_JMP: values_reach(a, in.immediate); return false;
     case CVBC_OP_JMP_TRUE:
     case CVBC_OP_JMP_FALSE: return values_branch(a, in);
-    case CVBC_OP_HALT:
-    case CVBC_OP_RET: return false;
-    case CVBC_OP_CALL: values_call(a, in.immediate); return true;
+    case CVBC_OP_HALT: return false;
+    case CVBC_OP_RET: values_return(a); return false;
+    case CVBC_OP_CALL: return values_call(a, in.immediate);
     case CVBC_OP_LOAD_GLOBAL:
     case CVBC_OP_STORE_GLOBAL: values_variable(a, in); return true;
     case CVBC_OP_LOAD_LOCAL:
@@ -565,7 +598,7 @@ static void values_run(struct follow *a, uint32_t from)
     a->sp = (uint32_t)a->depths[from];
     a->owner = a->owners[from];
     for (uint32_t i = 0; i < a->sp; i++) a->stack[i] = word_plain(h->words[i]);
-    for (uint32_t g = 0; g < a->globals; g++) a->variables[g] = word_plain(h->words[a->sp + g]);
+    for (size_t i = a->sp; i < values_count(a); i++) *values_word(a, i) = word_plain(h->words[i]);
     for (uint32_t at = from; at < a->p->count && !a->lost && !a->failed; at++) {
         if (at != from && a->is_head[at]) {
             values_reach(a, at);
@@ -644,6 +677,7 @@ static void values_follow(struct follow *a, size_t functions)
         a->entry[g] = a->stored[g] = range_none();
         a->variables[g] = word_plain(range_one(0));
     }
+    for (int k = 0; k < PARAMS; k++) a->params[k] = word_plain(range_any());
     for (int i = 0; i < CVBC_ARRAYS; i++) a->arrays[i].stored = a->arrays[i].size = range_none();
     for (size_t i = 0; i < functions; i++)
         for (int k = 0; k < PARAMS; k++)

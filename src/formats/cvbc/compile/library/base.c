@@ -27,7 +27,10 @@ const char *const cvbc_library_base =
     "    int q = (a >> 1 & INT_MAX) / b << 1;\n"
     "    return __ult(a - q * b, b) ? q : q + 1;\n"
     "}\n"
-    "int __umod(int a, int b) { return a - __udiv(a, b) * b; }\n"
+    "int __umod(int a, int b) {\n" /* a mod b from a / 2 mod b: the range of the result is seen */
+    "    if (b < 1 || b > INT_MAX / 2) return a - __udiv(a, b) * b;\n"
+    "    return a >= 0 ? a % b : ((a >> 1 & INT_MAX) % b * 2 + (a & 1)) % b;\n"
+    "}\n"
     "int __ushr(int a, int n) { return n ? (a >> 1 & INT_MAX) >> n - 1 : a; }\n"
     "int min(int a, int b) { return a < b ? a : b; }\n"
     "int max(int a, int b) { return a > b ? a : b; }\n"
