@@ -97,6 +97,14 @@ def test_computed_pins():
         expect([p["logical"] for p in declared("computed.cvbc")["pins"]] == list(pins), f"{text}: {declared('computed.cvbc')['pins']}")
 
 
+def test_a_pin_that_an_inner_function_writes():
+    """A function may write words of a frame that is not its caller's."""
+    write("deep.cvasm", b"    PUSH 5\n    CALL outer\n    PUSH 1\n    PIN_MODE\n    HALT\nouter:\n    CALL inner\n    RET\n"
+                        b"inner:\n    PUSH 9\n    STORE_LOCAL 2\n    RET\n")
+    done = penta_text("create", "deep.cvasm", "--enforce", "-o", "deep.cvbc")
+    expect(done.returncode == 1 and "the pin of pinMode is not known" in done.stderr, done.stderr)
+
+
 def random_pins(seed):
     """A sketch that computes pins in functions with branches, loops and recursion."""
     r = random.Random(seed)

@@ -428,6 +428,8 @@ static bool values_call(struct follow *a, uint32_t to)
         a->stack[sp - 1 - k] = word_plain(f->results[k]);
         values_forget(a, OF_LOCAL, sp - 1 - k);
     }
+    uint32_t frame = a->owner ? sp - 1 : sp;                  /* without the return index */
+    if (frame < PARAMS && f->writes >> frame) a->lost = true; /* it writes words of another frame */
     return f->returns;
 }
 
