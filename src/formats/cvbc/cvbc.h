@@ -108,7 +108,7 @@ struct cvbc_secret {
     uint8_t *bytes; /* wiped before they are freed */
     size_t size;
 };
-struct cvbc_board; /* format/board.h */
+struct cvbc_board; /* format/hardware/board.h */
 struct cvbc_policy {
     struct public_key *trusted;
     size_t trusted_count;

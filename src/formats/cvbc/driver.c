@@ -1,7 +1,7 @@
 /* The driver of CVBC containers: its tables and entries. */
 #include "cvbc/cvbc.h"
 #include "cvbc/vm/vm.h"
-#include "cvbc/format/board.h"
+#include "cvbc/format/hardware/board.h"
 
 #define FORMAT cvbc
 #define RULE(...) RULE_ROW(CVBC_, __VA_ARGS__)

@@ -3,7 +3,7 @@
  * why not. */
 #include "fuzz.h"
 #include "cvbc/compile/compile.h"
-#include "cvbc/format/board.h"
+#include "cvbc/format/hardware/board.h"
 #include "cvbc/format/build.h"
 #include "cvbc/vm/vm.h"
 

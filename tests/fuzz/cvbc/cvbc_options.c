@@ -3,7 +3,7 @@
  * checked against the board. */
 #include "fuzz.h"
 #include "cvbc/format/build.h"
-#include "cvbc/format/board.h"
+#include "cvbc/format/hardware/board.h"
 
 enum { LINES = 16 };
 

@@ -3,7 +3,7 @@
  * override any field of any record, so that unusual files can be written as text and back. */
 #pragma once
 #include "cvbc/cvbc.h"
-#include "cvbc/format/board.h"
+#include "cvbc/format/hardware/board.h"
 
 struct cvbc_override { /* bytes that replace a part of a record */
     uint8_t bytes[cvbc_integrity_bytes], mask[cvbc_integrity_bytes];

@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "base/file/file.h"
 #include "base/number.h"
-#include "cvbc/format/board.h"
+#include "cvbc/format/hardware/board.h"
 #include "cvbc/format/build.h"
 
 void cvbc_creation_fini(struct cvbc_creation *c)

@@ -5,7 +5,7 @@
 #include "core/describe.h"
 #include "crypto/hash.h"
 #include "cvbc/cvbc.h"
-#include "cvbc/format/hardware.h"
+#include "cvbc/format/hardware/hardware.h"
 
 /* ---- metadata ---- */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "core/describe.h"
-#include "cvbc/format/board.h"
+#include "cvbc/format/hardware/board.h"
 
 /* ---- detection: CVBC 17.4 ---- */
 

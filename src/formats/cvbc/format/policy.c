@@ -5,7 +5,7 @@
 #include "base/file/file.h"
 #include "base/number.h"
 #include "crypto/hash.h"
-#include "cvbc/format/board.h"
+#include "cvbc/format/hardware/board.h"
 
 enum { KEY_FILE_MAX = 64 << 10 };
 

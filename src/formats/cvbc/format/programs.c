@@ -8,7 +8,7 @@
 #include "base/suggest.h"
 #include "core/describe.h"
 #include "crypto/hash.h"
-#include "cvbc/format/hardware.h"
+#include "cvbc/format/hardware/hardware.h"
 
 /* ---- names ---- */
 

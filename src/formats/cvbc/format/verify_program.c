@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/bytes.h"
-#include "cvbc/format/board.h"
-#include "cvbc/format/hardware.h"
+#include "cvbc/format/hardware/board.h"
+#include "cvbc/format/hardware/hardware.h"
 
 struct function {
     uint32_t entry;

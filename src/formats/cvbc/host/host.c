@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/array.h"
 #include "core/host.h"
-#include "cvbc/format/board.h"
+#include "cvbc/format/hardware/board.h"
 #include "cvbc/host/clock.h"
 #include "cvbc/vm/vm.h"
 #include "text/script.h"

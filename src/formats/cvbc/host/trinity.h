@@ -1,7 +1,7 @@
 /* Generates code for the board of a firmware (CVBC 20): the four Trinity files, from all containers that it
  * runs. */
 #pragma once
-#include "cvbc/format/board.h"
+#include "cvbc/format/hardware/board.h"
 
 enum cvbc_trinity_file { TRINITY_H, TRINITY_HPP, TRINITY_LD, TRINITY_JSON, TRINITY_FILES };
 extern const char *const cvbc_trinity_names[TRINITY_FILES];

@@ -1,7 +1,7 @@
 /* The machine (CVBC 13): an operand stack, 64 variables, 16 arrays, and a budget. It stops at host calls. */
 #pragma once
 #include "cvbc/cvbc.h"
-#include "cvbc/format/hardware.h"
+#include "cvbc/format/hardware/hardware.h"
 #include "penta/cvbc.h"
 
 /* Decoded operations: those of the format, and those that the machine adds. Decoding resolves the S forms, so that

@@ -8,7 +8,7 @@
 #include "base/file/file.h"
 #include "base/number.h"
 #include "base/suggest.h"
-#include "cvbc/format/board.h"
+#include "cvbc/format/hardware/board.h"
 
 /* For each board the text of its file, which cmake/embed.cmake writes. */
 #define BOARD(word, id)                                                                            \

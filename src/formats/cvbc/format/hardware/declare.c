@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "base/reader.h"
 #include "cvbc/format/build.h"
-#include "cvbc/format/hardware.h"
+#include "cvbc/format/hardware/hardware.h"
 
 enum { REASON = 120 };
 enum { GPIO = 1, PWM_OUT = 9, ADC_IN, INTERRUPT = 12 }; /* pin_function */

@@ -1,9 +1,9 @@
 /* Compares what a program uses with what its file declares. values.c finds the pins that a call may use. */
-#include "cvbc/format/hardware.h"
+#include "cvbc/format/hardware/hardware.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/bytes.h"
-#include "cvbc/format/board.h"
+#include "cvbc/format/hardware/board.h"
 
 static const struct cvbc_use uses[] = {
 #define USE(op, name, pin, feature, instances)                                                     \

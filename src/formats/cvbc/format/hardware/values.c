@@ -2,11 +2,11 @@
  * targets of jumps, joined until nothing changes. Functions are followed once for all their calls: their parameters,
  * results and the variables that they change are joined over all calls. Comparisons narrow the variable or parameter
  * that they compare. Relies on the depths of verify_program.c. */
-#include "cvbc/format/values.h"
+#include "cvbc/format/hardware/values.h"
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "cvbc/format/hardware.h"
+#include "cvbc/format/hardware/hardware.h"
 
 enum {
     PARAMS = 16,         /* words of the caller that a function reaches */

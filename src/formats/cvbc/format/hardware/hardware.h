@@ -1,8 +1,8 @@
 /* The hardware that a program uses, declares and may use (CVBC 14.5). hardware.def has the uses. */
 #pragma once
 #include "cvbc/cvbc.h"
-#include "cvbc/format/board.h"
-#include "cvbc/format/values.h"
+#include "cvbc/format/hardware/board.h"
+#include "cvbc/format/hardware/values.h"
 
 enum cvbc_feature_bit {
 #define FEATURE(bit, name) CVBC_FEATURE_##name = bit,

@@ -1,9 +1,9 @@
 /* Checks whether a program fits a board (CVBC 19.3), and finds the pins of a program. */
-#include "cvbc/format/board.h"
+#include "cvbc/format/hardware/board.h"
 #include <stdio.h>
 #include <string.h>
 #include "base/bytes.h"
-#include "cvbc/format/hardware.h"
+#include "cvbc/format/hardware/hardware.h"
 
 /* ---- whether a program fits ---- */
 
