@@ -1,4 +1,4 @@
-/* Implements penta/tvmr.h with the machine. */
+/* Implements penta/tvmr.h with the functions of the machine. */
 #include "penta/tvmr.h"
 #include "tvmr/vm/ops.h"
 #include <stdlib.h>
@@ -160,14 +160,16 @@ bool penta_tvmr_reload(penta_vm *vm, const penta_module *module, bool *kept, pen
     return tvmr_vm_reload(tvmr_vm(vm), module, kept, err);
 }
 
-/* ---- extensions that C programs add ---- */
+/* The functions below add the instructions of C programs to the machine. */
 
 struct user_extension {
-    struct tvmr_extension base; /* the first member, to which the registry points */
+    struct tvmr_extension base; /* must stay the first member: the registry points to it, and the
+                                 * machine casts back */
     const penta_tvmr_extension *public;
 };
 
-/* Runs an instruction of such an extension. Decoding has found the extension, and extensions are never removed. */
+/* Runs an instruction of an extension that a C program added. The decoder has found the
+ * extension, and extensions are never removed. */
 static HANDLER(user)
 {
     static const enum tvmr_result results[] = {TVMR_NEXT, TVMR_HALTED, TVMR_FAILED};

@@ -1,4 +1,4 @@
-/* The driver of TVMR programs: its tables and entries. */
+/* The driver of the format tvmr: the table of its functions, which the rest of penta calls. */
 #include "tvmr/host/host.h"
 #include "tvmr/tvmr.h"
 #include "tvmr/vm/vm.h"

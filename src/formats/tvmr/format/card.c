@@ -24,7 +24,7 @@ bool tvmr_is_card(penta_bytes file)
     return magic == TVMR_MAGIC || magic == TERN_MAGIC;
 }
 
-/* Finds where the image ends: where the JSON says, when the file has that many bytes. */
+/* Finds where the image ends: where the JSON says, if the file has that many bytes. */
 static void find_image(struct tvmr_card *card, penta_bytes file)
 {
     size_t sum = bytes_get16(file.data + 6) & SUMMED ? 4 : 0, left = file.size - card->at;
@@ -51,7 +51,7 @@ bool tvmr_card_parse(struct tvmr_module *m, const penta_option *options, size_t 
     find_image(&card, file);
     penta_module *inner =
         tvmr_is_card(card.image) ? NULL : tvmr_parse(card.image, options, count, err);
-    if (inner) { /* takes everything but the file from the image */
+    if (inner) { /* The card takes everything but the file from the module of the image. */
         *m = *(struct tvmr_module *)inner;
         m->base = base;
         m->base.damage = inner->damage;
@@ -67,13 +67,13 @@ bool tvmr_card_parse(struct tvmr_module *m, const penta_option *options, size_t 
     return !err->code;
 }
 
-/* ---- findings ---- */
+/* The functions below report the findings of the image, with offsets of the card. */
 
 struct shift {
     struct findings *findings;
     penta_visitor next;
     uint64_t by;
-    unsigned decoded; /* the depth below a decoded node */
+    unsigned decoded; /* how many decoded nodes are open around this one */
 };
 
 static void shift_finding(void *user, const penta_error *finding)
@@ -110,7 +110,7 @@ void tvmr_card_verify(const struct tvmr_module *m, struct findings *f)
     tvmr_verify(&m->inner->base, &inner);
 }
 
-/* ---- describe ---- */
+/* The functions below describe the image inside the card, with offsets of the card. */
 
 static bool shift_enter(void *user, const penta_node *node)
 {

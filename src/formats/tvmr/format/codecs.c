@@ -1,4 +1,4 @@
-/* Compresses and encrypts for the container, by LZ4 and the ciphers of src/crypto. */
+/* Compresses with LZ4 and encrypts with the ciphers of src/crypto, for packed files. */
 #include "crypto/aead.h"
 #include "crypto/hash.h"
 #include "tvmr/tvmr.h"

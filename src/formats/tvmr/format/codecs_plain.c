@@ -1,4 +1,5 @@
-/* Replaces codecs.c in builds without the libraries, which cannot open compressed or encrypted files. */
+/* Replaces codecs.c in builds without the libraries. Such a build cannot open compressed or
+ * encrypted files. */
 #include "tvmr/tvmr.h"
 #include <string.h>
 

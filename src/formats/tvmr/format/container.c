@@ -1,5 +1,6 @@
-/* Parses bytes into a module and writes a module as bytes. A file that contradicts its layout is damaged. Other
- * errors (version, checksum, a type) are found by the verifier, so that wrong files can still be described. */
+/* Parses bytes into a module and writes a module as bytes. A file that contradicts its layout is
+ * damaged. The verifier finds other errors, such as a wrong version, checksum or type, so that
+ * files with such errors can still be described. */
 #include "base/codec/checksum.h"
 #include "tvmr/format/weights.h"
 #include <stdlib.h>
@@ -141,7 +142,7 @@ static bool parse_metadata(struct tvmr_module *m, size_t at, penta_error *err)
     return true;
 }
 
-/* Parses m->image, which is there in full. False when it is damaged, or with an error. */
+/* Parses m->image, which is complete. Returns false when the image is damaged, or with an error. */
 static bool parse_image(struct tvmr_module *m, penta_error *err)
 {
     if (!check_layout(m)) return false;
@@ -209,7 +210,8 @@ static void parse_file(struct tvmr_module *m, const char *key_file, penta_error 
     if (!packed || parse_envelope(m, key_file, err)) parse_image(m, err);
 }
 
-/* Makes the module one of the weight file that these numbers stand for. */
+/* Makes the module a weight file from a table of numbers in another form, for the option
+ * 'read-as'. */
 static bool read_as(struct tvmr_module *m, const char *form, const char *key, penta_error *err)
 {
     bool ok = tvmr_weights_from(m->base.file, form, key, &m->expanded, err);
@@ -229,7 +231,7 @@ penta_module *tvmr_parse(penta_bytes file, const penta_option *options, size_t c
     if (!tvmr_profile_option(options, count, &m->profile, err) ||
         !tvmr_manifest_options(options, count, err) ||
         (form && !read_as(m, form, option_text(options, count, "entry"), err)))
-        ; /* reported below */
+        ; /* The error is handled below. */
     else if (tvmr_is_weights(m->base.file))
         tvmr_weights_parse(m, err);
     else if (tvmr_is_card(file))
@@ -250,7 +252,7 @@ void tvmr_close(penta_module *module)
     free(m);
 }
 
-/* ---- writing ---- */
+/* The functions below write images. */
 
 void tvmr_write_metadata(struct writer *out, penta_bytes json)
 {

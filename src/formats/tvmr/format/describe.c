@@ -1,4 +1,4 @@
-/* The two walks over a module: every byte, and one screen of facts. */
+/* Describes a module in two ways: every byte as a tree, and one screen of facts. */
 #include "core/describe.h"
 #include "tvmr/tvmr.h"
 
@@ -127,7 +127,8 @@ static void describe_metadata(const struct tvmr_module *m, uint64_t at, const pe
     describe_leave(v, node);
 }
 
-/* Describes the sections after the header, as far as they are sound, and the bytes after them as one leaf. */
+/* Describes the sections after the header, as far as they are correct, and the bytes after them
+ * as one leaf. */
 static void describe_sections(const struct tvmr_module *m, const penta_visitor *v)
 {
     const struct tvmr_header *h = &m->header;
@@ -254,13 +255,13 @@ void tvmr_info(const penta_module *module, const penta_visitor *v)
         return;
     }
     describe_text(v, "kind", m->legacy ? "legacy TERN" : "TVMR");
-    bool old = m->legacy && !module->damage.code; /* a legacy file has facts of its own */
+    bool old = m->legacy && !module->damage.code; /* A legacy file has facts of its own. */
     describe_uint(v, "version", old ? bytes_get16(module->file.data + 4) : m->header.version);
     if (m->meta.name) describe_text(v, "name", m->meta.name);
     if (m->meta.domain) describe_text(v, "domain", m->meta.domain);
     describe_bool(v, "compressed", m->header.flags & TVMR_COMPRESSED);
     describe_bool(v, "encrypted", m->header.flags & TVMR_ENCRYPTED);
-    if (m->base.damage.code == TVMR_KEY) { /* without the key the contents are unknown */
+    if (m->base.damage.code == TVMR_KEY) { /* Without the key the contents are unknown. */
         describe_text(v, "contents", "encrypted: the key is needed");
         return;
     }
@@ -283,14 +284,15 @@ void tvmr_info(const penta_module *module, const penta_visitor *v)
     info_registers(m, v);
 }
 
-/* ---- what protects a byte ---- */
+/* The functions below tell which bytes of the file a checksum or cipher protects. */
 
 struct protected_part {
     uint64_t end;
     const char *by;
 };
 
-/* Lists the protected parts of the file in their order. After the last one nothing is protected. */
+/* Lists the protected parts of the file in their order. No byte after the last part is
+ * protected. */
 static size_t protected_parts(const struct tvmr_module *m, struct protected_part *parts)
 {
     const char *nothing = "nothing", *sum = "checksum";

@@ -1,4 +1,5 @@
-/* Opens and writes compressed and encrypted files (TVMR 4.6), and carries out the verbs seal, open and convert. */
+/* Opens and writes compressed and encrypted files (TVMR 4.6), and implements the commands seal,
+ * open and convert. */
 #include "base/file/file.h"
 #include "base/number.h"
 #include "tvmr/format/weights.h"
@@ -7,7 +8,7 @@
 
 enum { KEY = 32, NONCE = 12, TAG = 16, LZ4_RATIO = 255 };
 
-/* Reads a key: 32 bytes, or 64 hex digits. */
+/* Reads a key from a file of 32 bytes or 64 hex digits. */
 static bool read_key(const char *path, uint8_t key[KEY], penta_error *err)
 {
     penta_buffer file = {0};
@@ -41,14 +42,16 @@ static bool envelope_decrypt(struct tvmr_module *m, const char *key_file, penta_
     }
     if (!read_key(key_file, key, err)) return false;
     writer_fill(plain, 0,
-                m->stored.size - NONCE - TAG + 1); /* one byte more, because it must not be empty */
+                m->stored.size - NONCE - TAG + 1); /* One byte more, because the buffer must not
+                                                    * be empty. */
     plain->out.size--;
     bool ok = writer_ok(plain, err);
     enum verdict verdict = VERDICT_FAILED;
     if (ok)
         verdict = tvmr_cipher_open(key, bytes_slice(m->base.file, 0, tvmr_header_bytes), m->stored,
                                    plain->out.data);
-    if (ok && verdict == VERDICT_FAILED) /* the library failed, which says nothing about the file */
+    if (ok && verdict == VERDICT_FAILED) /* The library failed, which tells nothing about the
+                                          * file. */
         ok = error_at(err, BASE_MEMORY, 0x3c, "the crypto library failed");
     else if (verdict == VERDICT_WRONG)
         ok = error_at(damage, TVMR_KEY, 0x3c, "the key is wrong, or the file was changed");
@@ -128,7 +131,7 @@ bool tvmr_envelope_write(struct writer *out, penta_bytes plain, bool compress, c
     return ok && writer_ok(out, err);
 }
 
-/* ---- verbs ---- */
+/* The functions below implement the commands. */
 
 static bool envelope_finish(bool ok, const penta_error *err, struct findings *findings)
 {
@@ -203,7 +206,8 @@ bool tvmr_convert(const penta_module *module, const penta_option *options, size_
     bool compress = option_text(options, count, "compress") != NULL;
     struct writer fresh = {0};
     penta_bytes plain = m->image;
-    if (ok && m->mixed) { /* the checksum of the upstream writer becomes that of penta */
+    if (ok && m->mixed) { /* The checksum that penta writes replaces the one of the upstream
+                           * writer. */
         writer_bytes(&fresh, plain.data, plain.size);
         writer_patch(&fresh, 0x20, m->checksum, 8);
         ok = writer_ok(&fresh, &err);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the core: rows by group (upper four bits) and number ---- */
+/* The core: its rows are sorted by group (the upper four bits of the opcode) and number. */
 
 static const struct tvmr_op core_ops[] = {
 #define CORE(code, name, mnemonic, bytes, base, text, handler, meaning)                            \
@@ -21,7 +21,7 @@ static const struct tvmr_op reserved_ops[] = {
 #include "tvmr/reserved.def"
 };
 
-enum core_index { /* the numbers of rows */
+enum core_index { /* the row numbers of core_ops */
 #define CORE(code, name, ...) CORE_##name,
 #include "tvmr/isa.def"
 };
@@ -39,7 +39,7 @@ static const struct tvmr_op *const core_cells[TVMR_GROUPS][NUMBERS] = {
 #include "tvmr/reserved.def"
 };
 
-/* ---- extensions: opcodes count from 0, so a row's number is its opcode ---- */
+/* The extensions: their opcodes count from 0, so the number of a row is its opcode. */
 
 #define OP(code, name, pattern, bytes, handler, meaning)                                           \
     {EXT, code, #name, NULL, bytes, NULL, 0, TVMR_PATTERN_##pattern, NULL, NULL, NULL, meaning},
@@ -119,7 +119,7 @@ const struct tvmr_extension tvmr_standard[] = {
 #include "tvmr/extensions.def"
     {0, 0, 0, 0, NULL, NULL, NULL, 0, NULL, 0, 0}};
 
-/* ---- extensions that C programs add: a list that only grows, so that readers need no lock ---- */
+/* Extensions that C programs add are a list that only grows, so that readers need no lock. */
 
 struct added {
     const struct tvmr_extension *extension;
@@ -230,8 +230,6 @@ void tvmr_mnemonic(const struct tvmr_op *op, char *text)
     text[n] = 0;
 }
 
-/* ---- profiles ---- */
-
 static const char *const profiles[] = {"penta", "ternsig"};
 
 const char *tvmr_profile_name(size_t i)
@@ -251,8 +249,6 @@ bool tvmr_profile_option(const penta_option *options, size_t count, enum tvmr_pr
         }
     return error_not_in(err, "profile", name, tvmr_profile_name);
 }
-
-/* ---- patterns, types and registers ---- */
 
 const struct tvmr_pattern_info tvmr_patterns[] = {
 #define PATTERN(name, text, used) {text, used},
@@ -327,7 +323,7 @@ void tvmr_register_name(uint8_t reg, char *text)
     *text = 0;
 }
 
-/* ---- for `penta formats --instructions` ---- */
+/* The functions below list the instructions for `penta formats --instructions`. */
 
 static void describe_op(const struct tvmr_op *op, const penta_visitor *v)
 {

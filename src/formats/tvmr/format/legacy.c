@@ -14,7 +14,8 @@ static const uint16_t type_of[] = {
     TVMR_TYPE_F16, TVMR_TYPE_I16, TVMR_TYPE_I8,      TVMR_TYPE_I64};
 
 struct tern_def {
-    const uint8_t *p; /* register, type, flags, ndims, dims, key_len, key */
+    const uint8_t *p; /* the bytes of a definition: register, type, flags, ndims, dims, key_len,
+                       * key */
     size_t size;
 };
 
@@ -31,8 +32,8 @@ static bool next_def(penta_bytes defs, size_t *at, struct tern_def *out)
     return true;
 }
 
-/* Tells whether registers fit their banks when the byte is split after `shift` bits: 2/6, or 4/4 as in the oldest
- * files. */
+/* Tells whether registers fit their banks when the register byte is split after `shift` bits.
+ * The split is 2/6 bits, or 4/4 in the oldest files. */
 static bool banks_match(penta_bytes defs, const struct tvmr_tern *h, unsigned shift)
 {
     size_t at = 0, counts[16] = {0};
@@ -53,7 +54,8 @@ static bool legacy_lose(struct tvmr_module *m, size_t index, const char *what)
     return true;
 }
 
-/* Converts an instruction with target, source, aux, mod0, mod1 and mod2 into one with A, B, C and D. */
+/* Converts an instruction with target, source, aux, mod0, mod1 and mod2 into one with A, B, C
+ * and D. */
 static void convert_insn(struct tvmr_module *m, const uint8_t *p, size_t index, bool old,
                          struct writer *code)
 {
@@ -142,8 +144,6 @@ bool tvmr_legacy(struct tvmr_module *m, penta_error *damage, penta_error *err)
     if (ok) m->image = writer_view(&m->expanded);
     return ok;
 }
-
-/* ---- describe ---- */
 
 static void describe_def(const struct tern_def *d, uint64_t at, const penta_visitor *v)
 {

@@ -35,7 +35,8 @@ static const char *pattern_name(size_t i)
     return i <= TVMR_PATTERN_CUSTOM ? tvmr_patterns[i].name : NULL;
 }
 
-/* The operand bytes of each pattern. Custom ones are written as letters. */
+/* The operand bytes of each pattern, in the letters of isa.def. A manifest writes those of
+ * custom patterns as letters. */
 static const char *const pattern_bytes[] = {
     [TVMR_PATTERN_NONE] = "----",
     [TVMR_PATTERN_REG] = "m---",
@@ -53,7 +54,7 @@ static bool manifest_wrong(struct reading *r, penta_bytes at, const char *what)
                     what);
 }
 
-/* Reads a name of letters, digits and _ that starts with a letter. */
+/* Reads a name that starts with a letter and consists of letters, digits and _. */
 static char *read_name(struct reading *r, size_t most, penta_bytes *word)
 {
     struct token t = source_peek(&r->in.source);
@@ -110,12 +111,13 @@ static bool read_extension(struct reading *r, penta_bytes statement)
     return read_version(r);
 }
 
-/* Reads "ds--" or the name of a pattern. */
+/* Reads the kinds of operands, as letters such as "ds--" or as the name of a pattern. */
 static bool read_pattern(struct reading *r, struct tvmr_op *op)
 {
     struct token t = source_peek(&r->in.source);
     struct source *s = &r->in.source;
-    s->pos = (size_t)t.offset; /* rereads the text, because letters and '-' are several tokens */
+    s->pos = (size_t)t.offset; /* Goes back to the start of the token, because the letters and
+                                * '-' are several tokens. */
     size_t from = s->pos;
     while (s->pos < s->text.size && (isalnum(s->text.data[s->pos]) || s->text.data[s->pos] == '-'))
         s->pos++;
@@ -138,7 +140,8 @@ static bool read_pattern(struct reading *r, struct tvmr_op *op)
     return op->bytes || error_at(&r->in.why, BASE_MEMORY, 0, "no memory for a manifest");
 }
 
-/* The fields of the operation that the host gets: target=rA source=rB number=C. */
+/* Returns the fields of the operation that the host is asked for, such as "target=rA source=rB
+ * number=C". */
 static char *fields_of(const char *bytes)
 {
     static const struct {
@@ -228,8 +231,6 @@ static bool read_statement(struct reading *r)
     return ok && source_end_of_line(&r->in.source);
 }
 
-/* ---- the whole manifest ---- */
-
 static void manifest_forget(struct reading *r)
 {
     for (size_t i = 0; i < r->out->count; i++) {
@@ -276,7 +277,7 @@ bool tvmr_manifest_load(const char *path, penta_error *err)
     bool ok = script_close(&r.in, err);
     const struct tvmr_extension *known = ok ? tvmr_extension_find(r.out->id) : NULL;
     bool same =
-        known && known->manifest == r.out->manifest; /* the same manifest was loaded before */
+        known && known->manifest == r.out->manifest; /* The same manifest was loaded before. */
     r.out->ops = r.ops;
     r.out->types = r.types;
     r.out->type_count = r.type_count;

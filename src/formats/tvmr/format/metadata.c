@@ -1,5 +1,5 @@
-/* Reads the members of the metadata section (TVMR 4.6) that tools use. Other members of its JSON stay in the bytes
- * and are ignored. */
+/* Reads those members of the metadata section (TVMR 4.6) that tools use. Other members of its
+ * JSON are ignored, but they stay in the bytes. */
 #include "base/json/json_read.h"
 #include "tvmr/tvmr.h"
 #include <stdio.h>
@@ -15,7 +15,7 @@ static const char *copy_text(struct reading *r, const struct json_object *v)
 {
     const char *text = json_as_text(v);
     if (!text || strlen(text) != json_text_size(v))
-        return NULL; /* a text with a NUL inside is no name */
+        return NULL; /* A text with a NUL inside cannot be a C string. */
     return arena_copy(r->arena, bytes_of(text), r->err);
 }
 

@@ -1,4 +1,4 @@
-/* Replaces metadata.c in builds without a JSON reader: metadata is kept and not read. */
+/* Replaces metadata.c in builds without a JSON reader. Metadata is then kept but not read. */
 #include "tvmr/tvmr.h"
 
 bool tvmr_card_read(penta_bytes json, struct tvmr_card *card, struct arena *arena, penta_error *err)

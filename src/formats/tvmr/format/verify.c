@@ -1,4 +1,4 @@
-/* Checks the rules of an image, in the order of the loader (TVMR 5). */
+/* Checks the rules for images, in the order of the loader (TVMR 5). */
 #include "tvmr/format/verify.h"
 #include "base/utf8.h"
 #include <stdarg.h>
@@ -33,7 +33,7 @@ void verify_report(struct pass *p, uint32_t code, uint64_t at, bool decoded, con
 /* Reports a finding at a place of the header. */
 #define HEAD(code, offset, ...) verify_report(p, code, offset, false, __VA_ARGS__)
 
-/* ---- container ---- */
+/* The functions below check the header and the sections. */
 
 static void verify_header(struct pass *p)
 {
@@ -163,7 +163,7 @@ void tvmr_verify(const penta_module *module, struct findings *f)
         return;
     }
     if (m->header_size == tvmr_header_bytes) verify_header(&pass);
-    if (damage && !m->exts) { /* then nothing after the header can be read */
+    if (damage && !m->exts) { /* Nothing after the header can be read then. */
         findings_pass(f, &module->damage);
         return;
     }

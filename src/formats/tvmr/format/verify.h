@@ -1,4 +1,4 @@
-/* What the passes of the verifier share: how they report findings. */
+/* Declares how the passes of the verifier report findings. */
 #pragma once
 #include "tvmr/tvmr.h"
 
@@ -12,9 +12,11 @@ void verify_report(struct pass *p, uint32_t code, uint64_t at, bool decoded, con
 
 /* Reports a finding at a place of the image after the header. */
 #define AT(code, offset, ...) verify_report(p, code, offset, tvmr_decoded(p->m), __VA_ARGS__)
-/* Reports a finding at an instruction; in a legacy file at its offset there. */
+/* Reports a finding at an instruction. In a legacy file the offset is that of the legacy
+ * instruction. */
 #define INSN(code, index, ...)                                                                     \
     verify_report(p, code, tvmr_insn_offset(p->m, index), tvmr_insn_decoded(p->m), __VA_ARGS__)
 
-/* verify_program.c: checks extensions, control flow, keys, registers, operands, order, shapes. */
+/* Checks extensions, control flow, keys, registers, operands, order and shapes. verify_program.c
+ * defines it. */
 void verify_program(struct pass *p);

@@ -1,6 +1,6 @@
-/* Checks a program (TVMR 12): extensions, control flow, keys, registers, operands, order, shapes, plausibility. A
- * program may have millions of instructions, of which nearly all are right. unusual_from recognises these
- * quickly. */
+/* Checks a program (TVMR 12): extensions, control flow, keys, registers, operands, order, shapes
+ * and plausibility. A program may have millions of instructions, and nearly all of them are
+ * right. The function unusual_from recognises these quickly. */
 #include "base/long_work.h"
 #include "tvmr/format/verify.h"
 #include <stdio.h>
@@ -16,22 +16,24 @@ enum neuro_op {
 _Static_assert(NEURO_CHEM_READ == 0 && NEURO_CHEM_SET == 1 && NEURO_CHEM_INJECT == 2,
                "the instructions with a chemical in B come first");
 
-/* The effects of an instruction on which later instructions depend. */
+/* The effects of instructions that checks of later instructions need. */
 enum effect { COMPUTES = 1, LOADS = 2, STORES = 4, LEARNS = 8, JUMPS = 16, HALTS = 32 };
 
 struct program {
     struct pass *p;
-    struct found { /* what the tables say about an instruction, by its first four bytes */
+    struct found { /* a cache of what the tables say about an instruction; the key is its first
+                    * four bytes */
         uint32_t key;
         bool is;
-        bool looked_at;    /* it needs all checks every time, whatever its operands are */
+        bool looked_at;    /* The instruction needs all checks every time, whatever its operands
+                            * are. */
         uint8_t registers; /* a bit for each operand that is a register */
         uint8_t effects;
-        uint32_t zeros; /* the bits of the operands, read as one number, that should be 0 */
+        uint32_t zeros; /* the bits that should be 0, of the operands read as one number */
         const struct tvmr_op *op;
     } found[256];
-    uint64_t usual[1024];       /* the instructions that are known to be right, by their hash */
-    uint8_t undeclared[4][256]; /* for each kind: bit k stands for operand k */
+    uint64_t usual[1024];       /* a hash table of instructions that are known to be right */
+    uint8_t undeclared[4][256]; /* undeclared[k][r] is 1 << k unless register r is declared */
     uint8_t used[8192], known_missing[8192]; /* a bit for each extension */
     size_t depth;
     unsigned effects;
@@ -71,14 +73,14 @@ static struct found *found_at(struct program *g, uint32_t key)
     return &g->found[(key * 2654435761u) >> 24];
 }
 
-/* Tells whether the core has an instruction. Upstream only reserves MATMUL. */
+/* Tells whether the core has an instruction. The profile ternsig only reserves MATMUL. */
 static bool has_core_op(const struct tvmr_module *m, const struct tvmr_op *op)
 {
     return op && !tvmr_op_reserved(op) &&
            (m->profile == TVMR_PROFILE_PENTA || op->opcode != TVMR_OP_MATMUL);
 }
 
-/* Fills the entry of an instruction, and checks its extension once. */
+/* Fills the cache entry of an instruction, and checks its extension once. */
 static void look_up(struct program *g, size_t i, const struct tvmr_words *w, struct found *f)
 {
     struct pass *p = g->p;
@@ -105,7 +107,8 @@ static void no_memory(struct pass *p)
     findings_add(p->f, BASE_MEMORY, 0, NULL, "no memory to check the program");
 }
 
-/* Marks the instructions that a label names and, with `jumps`, those that JUMP and CALL name. */
+/* Marks the instructions that labels name. With `jumps` it also marks the targets of JUMP and
+ * CALL. */
 static uint8_t *named_targets(const struct tvmr_module *m, bool jumps)
 {
     uint8_t *bits = calloc(1, m->count / 8 + 1);
@@ -160,7 +163,10 @@ static void check_order(struct program *g, size_t i, unsigned effects)
         INSN(TVMR_COMPUTE_EARLY, i, "computing before LOAD_INPUT");
     if (effects & LEARNS && !(g->effects & STORES))
         INSN(TVMR_MASTERY_EARLY, i, "a mastery instruction before any STORE_OUTPUT");
-    if (i + 1 == p->m->count) effects &= ~(unsigned)HALTS; /* no instruction comes after it */
+    if (i + 1 == p->m->count)
+        effects &= ~(unsigned)HALTS; /* No instruction comes after it, so
+                                                            * what HALT skips need not be
+                                                            * checked. */
     g->effects |= effects;
 }
 
@@ -237,9 +243,9 @@ static uint64_t *usual_at(struct program *g, uint64_t word)
     return &g->usual[(word * UINT64_C(0x9E3779B97F4A7C15)) >> 54];
 }
 
-/* Finds the first instruction from i on that needs all checks. An instruction needs none when the tables know it,
- * its registers are declared, its unused operands are zero, and its effects have occurred before. The same
- * instruction then needs no checks later, either. */
+/* Returns the first instruction from i on that needs all checks. An instruction needs none when
+ * the tables know it, its registers are declared, its unused operands are zero, and its effects
+ * have occurred before. Equal instructions later need no checks, either. */
 static size_t unusual_from(struct program *g, size_t i)
 {
     const uint8_t *code = g->p->m->code.data;
@@ -268,7 +274,8 @@ static void check_insns(struct program *g)
         check_insn(g, i);
 }
 
-/* Reports findings that need the whole program, such as instructions that are never reached. */
+/* Reports findings that depend on the whole program, such as instructions that are never
+ * reached. */
 static void check_end(struct program *g)
 {
     struct pass *p = g->p;
@@ -314,7 +321,7 @@ static void check_requirements(struct program *g)
     }
     for (unsigned id = 1; id < 0xffff; id++)
         if (!g->used[id / 8])
-            id |= 7; /* goes to the last id of its byte */
+            id |= 7; /* The loop skips the other ids of this byte. */
         else if (g->used[id / 8] >> (id & 7) & 1)
             AT(TVMR_EXT_UNDECLARED, m->legacy ? 0 : tvmr_header_bytes,
                "extension 0x%04x is used but not required", id);
@@ -349,8 +356,6 @@ static void check_keys(struct pass *p)
     free(heads);
 }
 
-/* ---- shapes: known from declarations and earlier results ---- */
-
 enum { RANK_MAX = 8 };
 struct known {
     bool is;
@@ -374,7 +379,8 @@ static bool verify_program_broadcastable(const struct known *a, const struct kno
     return true;
 }
 
-/* Computes the shape of a product of matrices and vectors. False when there is none. */
+/* Computes the shape of a product of matrices and vectors. Returns false when the product does
+ * not exist. */
 static bool product_shape(const struct known *x, const struct known *y, struct known *out)
 {
     *out = (struct known){.is = true};
@@ -387,7 +393,8 @@ static bool product_shape(const struct known *x, const struct known *y, struct k
     return true;
 }
 
-/* Checks MATMUL and the instructions that change shapes, which do so only under the profile penta. */
+/* Checks MATMUL and the instructions that change shapes. They change shapes only under the
+ * profile penta. */
 static void check_matrices(struct pass *p, struct known *known, size_t i,
                            const struct tvmr_words *w)
 {
@@ -472,7 +479,8 @@ void verify_program(struct pass *p)
         for (size_t i = 0; i < p->m->reg_count; i++) g->undeclared[k][p->m->regs[i].reg] = 0;
     }
     *usual_at(g, 0) =
-        UINT64_MAX; /* 0 marks empty entries, which the instruction 0 must not match */
+        UINT64_MAX; /* The value 0 marks empty entries, and the instruction 0 must not match
+                     * them. */
     check_insns(g);
     check_end(g);
     check_requirements(g);

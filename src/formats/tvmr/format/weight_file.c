@@ -1,5 +1,5 @@
-/* Parses, describes and checks weight files as modules (TVMR 15.1). Their entries are read by weights.c, which
- * machines use as well. */
+/* Parses, describes and checks weight files as modules (TVMR 15.1). weights.c reads their
+ * entries, also for machines. */
 #include "base/codec/checksum.h"
 #include "base/utf8.h"
 #include "core/describe.h"
@@ -34,8 +34,6 @@ bool tvmr_weights_parse(struct tvmr_module *m, penta_error *err)
         return weight_file_damage(m, r.pos, "bytes between the entries and their sum");
     return true;
 }
-
-/* ---- describe ---- */
 
 static void weight_file_leaf(const penta_visitor *v, const char *name, const uint8_t *file,
                              uint64_t at, uint64_t size, penta_kind kind, const char *note)
@@ -139,8 +137,6 @@ void tvmr_weights_info(const struct tvmr_module *m, const penta_visitor *v)
     describe_leave(v, list);
 }
 
-/* ---- verify ---- */
-
 static void verify_entry(struct pass *p, const struct tvmr_entry *e)
 {
     uint64_t signals = e->offset + 3 + e->key.size + e->dims.size;
@@ -151,7 +147,7 @@ static void verify_entry(struct pass *p, const struct tvmr_entry *e)
         int8_t polarity = (int8_t)e->weights.data[i];
         if (polarity >= -1 && polarity <= 1) continue;
         AT(TVMR_WEIGHT_VALUE, signals + i, "weight %zu has the polarity %d", i / 2, polarity);
-        break; /* one finding for each entry is enough */
+        break; /* One finding for each entry is enough. */
     }
     for (size_t i = 0; i < e->temps.size; i++) {
         if (e->temps.data[i] <= 3) continue;

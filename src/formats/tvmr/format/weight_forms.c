@@ -11,14 +11,14 @@ static struct tvmr_signal signal_at(const struct tvmr_entry *e, size_t i)
     return (struct tvmr_signal){(int8_t)e->weights.data[2 * i], e->weights.data[2 * i + 1]};
 }
 
-/* Tells whether the value of a signal determines the signal. */
+/* Tells whether the value of a signal determines the signal, so that a number can stand for it. */
 static bool weight_forms_plain(struct tvmr_signal s)
 {
     struct tvmr_signal of = tvmr_signal_of(tvmr_value(s));
     return of.polarity == s.polarity && of.magnitude == s.magnitude;
 }
 
-/* ---- from other forms ---- */
+/* The functions below convert from other forms. */
 
 static bool entry_from_table(const struct penta_table *t, const char *key, struct writer *out,
                              penta_error *err)
@@ -73,7 +73,7 @@ bool tvmr_weights_from(penta_bytes file, const char *form, const char *key, stru
     return ok;
 }
 
-/* ---- to other forms ---- */
+/* The functions below convert to other forms. */
 
 static void entry_json(const struct tvmr_entry *e, struct json *j)
 {

@@ -1,5 +1,5 @@
-/* Reads weights from JSON (TVMR 15.5): {"entries": [{"key": "w", "shape": [2, 2], "weights": [1, -2, 0, [0, 7]],
- * "temperatures": [0, 1, 2, 3]}]}. */
+/* Reads weights from JSON (TVMR 15.5), such as {"entries": [{"key": "w", "shape": [2, 2],
+ * "weights": [1, -2, 0, [0, 7]], "temperatures": [0, 1, 2, 3]}]}. */
 #include "base/json/json_read.h"
 #include "base/utf8.h"
 #include "tvmr/format/weights.h"

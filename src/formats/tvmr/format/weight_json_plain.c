@@ -1,4 +1,5 @@
-/* Replaces weight_json.c in builds without a JSON reader: weights come only from NPY and CSV. */
+/* Replaces weight_json.c in builds without a JSON reader. Weights then come only from NPY and
+ * CSV. */
 #include "tvmr/format/weights.h"
 
 bool tvmr_weights_from_json(penta_bytes text, struct writer *out, penta_error *err)

@@ -1,4 +1,4 @@
-/* The parts of weight files: reads and writes their entries, and lists their keys for messages. */
+/* Reads and writes the entries of weight files, and lists their keys for messages. */
 #include "tvmr/format/weights.h"
 #include "base/codec/checksum.h"
 #include <stdio.h>
@@ -74,7 +74,7 @@ const uint8_t tvmr_conductance[4] = {255, 200, 100, 30}, tvmr_threshold[4] = {0,
 struct tvmr_signal tvmr_signal_of(int32_t v)
 {
     if (v > 0) return (struct tvmr_signal){1, (uint8_t)(v > 255 ? 255 : v)};
-    if (v == INT32_MIN) return (struct tvmr_signal){-1, 0}; /* the negation of this value wraps */
+    if (v == INT32_MIN) return (struct tvmr_signal){-1, 0}; /* The negation of this value wraps. */
     if (v < 0) return (struct tvmr_signal){-1, (uint8_t)(-v > 255 ? 255 : -v)};
     return (struct tvmr_signal){0, 0};
 }

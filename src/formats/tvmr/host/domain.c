@@ -1,11 +1,10 @@
-/* The domain operations of the default host (TVMR 17): the table of functions that carry them out, and what these
- * functions share. Everything is deterministic. With a folder, weights, banks and the pool outlive the run. */
+/* Has the table of functions that carry out the domain operations of the default host (TVMR 17),
+ * and what these functions share. Everything is deterministic. When the host has a folder,
+ * weights, banks and the pool outlive the run. */
 #include "tvmr/host/domain.h"
 #include "tvmr/vm/ops.h"
 #include "tvmr/host/domain_state.h"
 #include <stdlib.h>
-
-/* ---- growing lists of numbers ---- */
 
 bool numbers_fit(struct act *a, uint64_t more)
 {
@@ -32,8 +31,6 @@ void numbers_drop(struct tvmr_domain *w, struct numbers *n)
     *n = (struct numbers){0};
 }
 
-/* ---- what operations read and write ---- */
-
 struct numbers source_of(struct tvmr_vm *vm, uint64_t reg)
 {
     const struct tvmr_hot *h = reg == TVMR_NULL ? NULL : hot_at(vm, (uint8_t)reg);
@@ -59,8 +56,6 @@ bool answer_number(struct tvmr_vm *vm, uint64_t reg, int64_t value)
     return answer_list(vm, reg, &v, 1);
 }
 
-/* ---- the functions by operation ---- */
-
 static const struct {
     const char *name;
     domain_act *act;
@@ -84,8 +79,6 @@ bool tvmr_domain_answer(struct tvmr_domain *w, struct tvmr_vm *vm, const penta_s
     }
     return false;
 }
-
-/* ---- open and close ---- */
 
 struct tvmr_domain *tvmr_domain_new(const char *folder, penta_error *err)
 {

@@ -1,4 +1,5 @@
-/* The default host's banks of vectors (TVMR 17.12). Entries are found by their cosine and are linked by edges. */
+/* Implements the default host's banks of vectors (TVMR 17.12). Entries are found by their cosine
+ * and are linked by edges. */
 #include "tvmr/vm/ops.h"
 #include "base/array.h"
 #include "tvmr/host/domain_state.h"
@@ -6,8 +7,6 @@
 #include <stdlib.h>
 
 enum { BANK_MAX = 1 << 20 };
-
-/* ---- banks in files: for each entry its id, when it was touched, count, elements; then the edges ---- */
 
 static bool domain_bank_damaged(struct act *a, const char *name)
 {
@@ -31,7 +30,8 @@ static bool read_entry(struct act *a, struct bank *b, struct reader *r)
     return true;
 }
 
-/* The bank of a slot, which is loaded from the folder at its first use. NULL when its file is damaged. */
+/* Returns the bank of a slot, which is loaded from the folder at its first use, or NULL when its
+ * file is damaged. */
 static struct bank *bank_of(struct act *a, uint64_t slot)
 {
     struct bank *b = &a->w->banks[slot & 255];
@@ -116,8 +116,6 @@ static bool edges_save(struct act *a)
     }
     return named_put(a->w, "bank-edges", &out, &a->err);
 }
-
-/* ---- entries ---- */
 
 static struct entry *entry_of(struct bank *b, struct numbers id)
 {
@@ -205,8 +203,8 @@ bool domain_BankCount(struct act *a)
     return b && answer_number(a->vm, a->args[0], (int64_t)b->count);
 }
 
-/* Sets when an entry was touched. The entry that was touched longest ago is evicted first; demoted entries go
- * before all others. */
+/* Sets the time of an entry's last use. The entry that was unused for longest is evicted first;
+ * demoted entries go before all others. */
 static bool domain_bank_touch(struct act *a, uint64_t clock)
 {
     struct bank *b = bank_of(a, a->args[1]);
@@ -260,8 +258,6 @@ bool domain_BankCompact(struct act *a)
 {
     return bank_of(a, a->args[0]) && bank_save(a, a->args[0]);
 }
-
-/* ---- edges ---- */
 
 /* Adds an edge [from_hi, from_lo, to_slot, to_hi, to_lo, weight]. */
 bool domain_BankLink(struct act *a)

@@ -1,10 +1,9 @@
-/* The default host's clock, levels, log, stored weights, checkpoints and transactions (TVMR 17.9 to TVMR 17.11). */
+/* Implements the default host's clock, levels, log, stored weights, checkpoints and transactions
+ * (TVMR 17.9 to TVMR 17.11). */
 #include "tvmr/vm/ops.h"
 #include "tvmr/host/domain_state.h"
 
 #define ACT(name) bool domain_##name(struct act *a)
-
-/* ---- clock and levels ---- */
 
 ACT(PhaseRead) { return answer_number(a->vm, a->args[0], a->w->phase); }
 ACT(TickRead) { return answer_number(a->vm, a->args[0], a->w->tick++); }
@@ -13,12 +12,12 @@ ACT(PhaseWrite) { return a->w->phase = (int32_t)scalar_of(a->vm, a->args[0]), tr
 ACT(LevelWrite)
 {
     int32_t level = (int32_t)scalar_of(a->vm, a->args[0]);
-    if (level > a->w->level) a->w->level = level; /* levels only rise */
+    if (level > a->w->level) a->w->level = level; /* A level never falls. */
     return true;
 }
 ACT(RestWrite) { return a->w->rest = scalar_of(a->vm, a->args[0]) != 0, true; }
 
-/* Carries out a request at once. */
+/* Carries out a request to consolidate at once. */
 ACT(ConsolidationRequest) { return scalar_of(a->vm, a->args[0]) <= 0 || domain_Consolidate(a); }
 
 ACT(LogEvent)
@@ -38,14 +37,12 @@ ACT(CoherenceSingularWrite)
     if (n.count >= 2 && n.data[0] >= 0 && n.data[0] < 7) a->w->coherence[n.data[0]] = n.data[1];
     return true;
 }
-ACT(CoherenceMultimodalWrite) /* keeps nothing, because no operation reads it */
+ACT(CoherenceMultimodalWrite) /* The written value is not kept, because no operation reads it. */
 {
     (void)a;
     return true;
 }
 ACT(CoherenceSingularRead) { return answer_list(a->vm, a->args[0], a->w->coherence, 7); }
-
-/* ---- weights ---- */
 
 typedef void naming(struct act *a, char *name, size_t size);
 
@@ -73,8 +70,8 @@ static const char *const reasons[] = {[FOUND_NOTHING] = "there is none",
                                       [FOUND_OTHER_SIZE] = "it has another number of weights",
                                       [FOUND_DAMAGED] = "it is damaged"};
 
-/* Loads stored weights. Without any, the register keeps its own weights; it also does when they do not fit, with a
- * warning. */
+/* Loads stored weights. The register keeps its own weights when none are stored. It also keeps
+ * them, with a warning, when the stored weights do not fit. */
 static bool domain_lifecycle_load(struct act *a, naming *name_of)
 {
     char name[128];
@@ -91,7 +88,7 @@ ACT(StoreWeights) { return domain_lifecycle_store(a, by_number); }
 ACT(LoadWeights) { return domain_lifecycle_load(a, by_number); }
 ACT(CheckpointSave) { return domain_lifecycle_store(a, by_register); }
 
-ACT(InitThermo) /* keeps weights that are already stored */
+ACT(InitThermo) /* Weights that are already stored stay as they are. */
 {
     char name[128];
     penta_bytes there;
@@ -127,8 +124,6 @@ ACT(Consolidate)
     }
     return true;
 }
-
-/* ---- transactions ---- */
 
 ACT(TxnBegin) { return domain_begin_transaction(a->w, (unsigned)a->args[0], &a->err); }
 ACT(TxnCommit) { return domain_end_transaction(a->w, (unsigned)a->args[0], true, &a->err); }

@@ -1,5 +1,6 @@
-/* Models of the default host (TVMR 17.8): programs of the folder, model-N.tvmr for slot N. Each is a machine of its
- * own with the same domain. A slot without such a file returns its input. */
+/* Runs the models of the default host (TVMR 17.8). A model is a program in the folder,
+ * model-N.tvmr for slot N, with a machine of its own and the same domain. A slot without such a
+ * file returns its input. */
 #include "base/file/file.h"
 #include "tvmr/vm/ops.h"
 #include "tvmr/host/domain_state.h"
@@ -23,7 +24,7 @@ void domain_model_free(struct tvmr_domain *w)
     for (unsigned i = 0; i < 256; i++) close_model(&w->models[i]);
 }
 
-/* Makes the error of a model, which begins with its number. */
+/* Makes the error of a model. Its message begins with the number of the model. */
 static bool model_error(struct act *a, unsigned slot, const char *text)
 {
     return error_at(&a->err, BASE_STATE, 0, "model %u: %.100s", slot, text);
@@ -101,7 +102,8 @@ ACT(ModelReload)
     return open_model(a, a->args[0] & 255);
 }
 
-/* Runs a model. Its output goes to the target and to the register that is bound to the slot. */
+/* Runs a model. Its output goes to the target register and to the register that is bound to the
+ * slot. */
 ACT(ModelExec)
 {
     unsigned slot = a->args[1] & 255;

@@ -1,4 +1,5 @@
-/* The default host's chemicals, fields, spiking network, and temperatures of weights (TVMR 17.2 to TVMR 17.5). */
+/* Implements the default host's chemicals, fields, spiking network, and temperatures of weights
+ * (TVMR 17.2 to TVMR 17.5). */
 #include "tvmr/vm/ops.h"
 #include "tvmr/host/domain_state.h"
 #include <stdlib.h>
@@ -15,7 +16,8 @@ static bool set_chemical(struct act *a, unsigned id, int64_t level)
 {
     a->w->chem[id & 7] = (uint8_t)ops_clamp(level, 0, 255);
     if (id < 4)
-        a->vm->chem[id] = a->w->chem[id]; /* the machine gets the level, which gates learning */
+        a->vm->chem[id] = a->w->chem[id]; /* The machine also gets the level, because it controls
+                                           * learning. */
     return true;
 }
 ACT(ChemSet) { return set_chemical(a, (unsigned)a->args[1], scalar_of(a->vm, a->args[0])); }
@@ -109,7 +111,7 @@ ACT(ValenceRead)
     return answer_list(a->vm, a->args[0], pair, 2);
 }
 
-/* Computes the difference of each energy from the last one. */
+/* Computes the difference of each energy from the one before. */
 ACT(NoveltyScore)
 {
     struct numbers n = source_of(a->vm, a->args[1]), *seen = &a->w->seen, last = *seen;
@@ -137,8 +139,6 @@ ACT(CoActivationReset)
     memset(a->w->together, 0, sizeof a->w->together);
     return true;
 }
-
-/* ---- a small spiking network: leaky sums with four axes as their input ---- */
 
 ACT(SNNSetAxes)
 {
@@ -214,7 +214,8 @@ ACT(SNNPruneNeurons)
     return answer_number(a->vm, a->args[1], (int64_t)kept);
 }
 
-/* With `prune`, small HOT weights become 0. Otherwise large weights become WARM. */
+/* Changes the temperatures or weights of a register. With `prune`, small HOT weights become 0;
+ * otherwise large weights become WARM. */
 static bool domain_neuro_thermo(struct act *a, bool prune)
 {
     int64_t changed = 0;

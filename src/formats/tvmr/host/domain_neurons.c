@@ -1,4 +1,5 @@
-/* The default host's pool (TVMR 17.13): leaky neurons, with synapses between neurons that fire together. */
+/* Implements the default host's pool (TVMR 17.13): leaky neurons, with synapses between neurons
+ * that fire together. */
 #include "tvmr/vm/ops.h"
 #include "tvmr/host/domain_state.h"
 #include <stdlib.h>
@@ -33,7 +34,8 @@ bool domain_PoolTick(struct act *a)
     int64_t fired = 0, fire = a->w->dynamics[DYNAMIC_POOL_FIRE],
             keep = a->w->dynamics[DYNAMIC_POOL_KEEP];
     domain_neurons_inject(a, x, 0, x.count);
-    for (size_t i = 0; i < a->w->synapse_count; i++) { /* the spikes of the last tick arrive now */
+    for (size_t i = 0; i < a->w->synapse_count; i++) { /* The spikes of the last tick arrive in
+                                                        * this tick. */
         const struct synapse *s = &a->w->synapses[i];
         if (spikes[s->from]) potential[s->to] = ops_clamp32((int64_t)potential[s->to] + s->weight);
     }
@@ -63,9 +65,7 @@ bool domain_PoolReadStats(struct act *a)
     return answer_list(a->vm, a->args[0], stats, 3);
 }
 
-/* ---- synapses ---- */
-
-/* The synapses by the neuron from which they start, as chains of index + 1. */
+/* Lists the synapses by the neuron from which they start, as chains of index + 1. */
 struct by_start {
     uint32_t head[POOL_SIZE], next[SYNAPSES];
 };
@@ -80,7 +80,8 @@ static struct by_start *sort_synapses(const struct tvmr_domain *w)
     return sorted;
 }
 
-/* Adds synapses between the neurons that fired in the last tick: from each to the next, when there is none. */
+/* Adds a synapse from each neuron that fired in the last tick to the next such neuron, where
+ * there is none. */
 bool domain_PoolSynaptogenesis(struct act *a)
 {
     struct tvmr_domain *w = a->w;
@@ -103,7 +104,8 @@ bool domain_PoolSynaptogenesis(struct act *a)
     return answer_number(a->vm, a->args[0], (int64_t)(w->synapse_count - old));
 }
 
-/* Makes a synapse stronger when both ends fired in the last tick, and weaker when one did. */
+/* Makes a synapse stronger when the neurons at both ends fired in the last tick, and weaker when
+ * one did. */
 bool domain_PoolModulate(struct act *a)
 {
     int32_t changed[] = {0, 0}, grow = a->w->dynamics[DYNAMIC_SYNAPSE_GROW],
@@ -129,8 +131,6 @@ bool domain_PoolPruneDead(struct act *a)
     return answer_number(a->vm, a->args[0], (int64_t)(old - kept));
 }
 
-/* ---- in files: potentials and spikes, spikes so far, ticks, then synapses ---- */
-
 enum { POOL_BYTES = 2 * POOL_SIZE * 4 + 16, SYNAPSE_BYTES = 8 };
 
 bool domain_PoolSave(struct act *a)
@@ -155,7 +155,7 @@ bool domain_PoolLoad(struct act *a)
     penta_bytes bytes;
     if (!pool_room(a)) return false;
     if (!named_get(w, "pool", &bytes))
-        return true; /* the pool was never saved and stays as it is */
+        return true; /* A pool that was never saved stays as it is. */
     size_t count = bytes.size < POOL_BYTES ? 0 : (bytes.size - POOL_BYTES) / SYNAPSE_BYTES;
     if (bytes.size != POOL_BYTES + count * SYNAPSE_BYTES || count > SYNAPSES)
         return error_at(&a->err, BASE_RANGE, 0, "'pool' in the store is damaged");

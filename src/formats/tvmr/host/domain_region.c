@@ -1,15 +1,14 @@
-/* The default host's registers, regions and messages (TVMR 17.6, TVMR 17.7). */
+/* Implements the default host's registers, regions and messages (TVMR 17.6, TVMR 17.7). */
 #include "tvmr/vm/ops.h"
 #include "tvmr/host/domain_state.h"
 #include <stdlib.h>
 
-enum { MESSAGE = 8 }; /* what a message counts in addition to its numbers */
+enum { MESSAGE = 8 }; /* A message counts this much in addition to its numbers. */
 
 #define ACT(name) bool domain_##name(struct act *a)
 
-/* ---- registers ---- */
-
-/* Takes a register. Params and shapes always exist, so a bit says which ones were given to the program. */
+/* Gives a register to the program. Param and shape registers always exist, so a bit tells which
+ * ones were given. */
 static bool domain_region_take(struct act *a, unsigned i)
 {
     struct tvmr_vm *vm = a->vm;
@@ -30,8 +29,9 @@ static bool domain_region_take(struct act *a, unsigned i)
     }
 }
 
-/* Gives the program the last free register of a bank, because programs number their own from 0. The very last one
- * is never given, because as an operand it means no register. */
+/* Gives the program the last free register of a bank, because programs number their own from 0.
+ * The register 63 of the last bank is never given, because its number as an operand means "no
+ * register". */
 ACT(AllocRegister)
 {
     for (unsigned i = TVMR_BANK - 1; i-- > 0;) {
@@ -63,8 +63,6 @@ ACT(FreeRegister)
     return true;
 }
 
-/* ---- regions and messages ---- */
-
 static bool domain_region_push(struct act *a, struct queue *q, struct numbers n)
 {
     if (!numbers_fit(a, n.count + MESSAGE)) return false;
@@ -73,7 +71,7 @@ static bool domain_region_push(struct act *a, struct queue *q, struct numbers n)
         free(m);
         return false;
     }
-    a->w->held += MESSAGE; /* so that empty messages also count */
+    a->w->held += MESSAGE; /* Empty messages must count, too. */
     if (q->first)
         q->last->next = m;
     else
@@ -91,7 +89,7 @@ static void drop_first(struct tvmr_domain *w, struct queue *q)
     free(m);
 }
 
-/* Reads the front message, or [0] when there is none. */
+/* Reads the first message of a queue, or [0] when the queue is empty. */
 static bool domain_region_front(struct act *a, struct queue *q, bool pop)
 {
     static const int32_t nothing = 0;
@@ -110,7 +108,8 @@ ACT(RecvSignal) { return domain_region_front(a, &a->w->regions[a->args[1] & 255]
 ACT(RouteInput) { return domain_SendSignal(a); }
 ACT(RegionFire) { return domain_RecvSignal(a); }
 
-/* Sends to a channel. Only the program itself can listen, so a channel is a mailbox to which it has subscribed. */
+/* Sends a message to a channel. Only the program itself can listen, so a channel is a queue to
+ * which it has subscribed. */
 ACT(Broadcast)
 {
     uint64_t channel = a->args[1] & 255;
@@ -152,13 +151,13 @@ ACT(RegionDisable)
 }
 
 ACT(HaltRegion) { return domain_RegionDisable(a); }
-ACT(BarrierWait) /* does not wait, because the program is the only participant */
+ACT(BarrierWait) /* The barrier does not wait, because the program is the only participant. */
 {
     (void)a;
     return true;
 }
 
-/* Compares and swaps the cell of a target register. Each register has one. */
+/* Compares and swaps the cell of a target register. Each register has its own cell. */
 ACT(AtomicCas)
 {
     struct numbers *cell = &a->w->cells[a->args[0] & 255];

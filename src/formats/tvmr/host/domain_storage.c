@@ -31,8 +31,6 @@ static bool write_file(const struct tvmr_domain *w, const char *name, penta_byte
     return file_remove(path, err);
 }
 
-/* ---- named bytes ---- */
-
 static struct named *named_find(struct tvmr_domain *w, const char *name)
 {
     for (struct named *n = w->named; n; n = n->next)
@@ -45,7 +43,8 @@ static penta_bytes bytes_under(const struct named *n)
     return (penta_bytes){n->bytes.data, n->bytes.size};
 }
 
-/* Adds an entry. It hides an older one of the same name, which a rollback restores. */
+/* Adds an entry, which hides an older one of the same name. A rollback shows the older one
+ * again. */
 static struct named *named_add(struct tvmr_domain *w, const char *name, unsigned transaction)
 {
     struct named *n = calloc(1, sizeof *n);
@@ -101,8 +100,6 @@ bool named_get(struct tvmr_domain *w, const char *name, penta_bytes *out)
     return true;
 }
 
-/* ---- transactions ---- */
-
 bool domain_begin_transaction(struct tvmr_domain *w, unsigned id, penta_error *err)
 {
     if (w->transaction) return error_at(err, BASE_STATE, 0, "transactions do not nest");
@@ -110,8 +107,8 @@ bool domain_begin_transaction(struct tvmr_domain *w, unsigned id, penta_error *e
     return true;
 }
 
-/* Writes the journal. Each name has its length u8, the name, the length of its bytes u32, the bytes; XXH64 is at
- * the end. */
+/* Writes the journal: for each name its length u8, the name, the length of its bytes u32 and the
+ * bytes; XXH64 is at the end. */
 static bool write_journal(struct tvmr_domain *w, unsigned transaction, penta_error *err)
 {
     struct writer out = {0};
@@ -156,7 +153,7 @@ static bool replay_journal(struct tvmr_domain *w, penta_error *err)
 bool domain_end_transaction(struct tvmr_domain *w, unsigned id, bool commit, penta_error *err)
 {
     if (w->transaction != id + 1)
-        return true; /* this transaction has nothing to write or to drop */
+        return true; /* This transaction has nothing to write or to drop. */
     bool ok = !commit || !w->folder || write_journal(w, id + 1, err);
     w->transaction = 0;
     for (struct named **at = &w->named; *at;) {
@@ -175,8 +172,6 @@ bool domain_end_transaction(struct tvmr_domain *w, unsigned id, bool commit, pen
     }
     return ok && (!commit || !w->folder || write_file(w, journal_name, (penta_bytes){0}, err));
 }
-
-/* ---- weights ---- */
 
 /* Tells whether the key is a name under which a register without a key is stored. */
 static bool names_register(penta_bytes key)
@@ -218,7 +213,8 @@ void domain_weights_name(const struct tvmr_cold *c, uint64_t reg, char *name, si
     name_of_key((penta_bytes){c->key, c->key_size}, (unsigned)reg, name, size);
 }
 
-/* 0xff names no register: that it would be the last one of its bank is no reason to take that. */
+/* Finds a register by its number. 0xff is no register, although it would be the number of the
+ * last register of the last bank. */
 static struct tvmr_cold *storage_register(struct tvmr_vm *vm, uint64_t reg)
 {
     return reg == TVMR_NULL ? NULL : cold_at(vm, (uint8_t)reg);
@@ -256,10 +252,8 @@ enum found domain_weights_get(struct tvmr_domain *w, struct tvmr_vm *vm, uint64_
     return tvmr_temps_set(vm, c, temps ? body.data + c->count * 2 : NULL) ? FOUND : FOUND_NOTHING;
 }
 
-/* ---- open and close ---- */
-
-/* Copies weights in folders without a version. These kept the weights of C0 and of the key "register-0" in one
- * file; now both find them. */
+/* Copies weights in folders without a version. Such a folder has the weights of C0 and of the
+ * key "register-0" in one file. After the copy each has its own file. */
 static bool separate_registers(struct tvmr_domain *w, penta_error *err)
 {
     penta_bytes bytes;

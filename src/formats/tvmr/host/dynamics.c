@@ -1,4 +1,4 @@
-/* The numbers of dynamics.def and the option that changes them. */
+/* Has the numbers of dynamics.def, and reads the option that changes them. */
 #include "base/suggest.h"
 #include "tvmr/host/domain_state.h"
 #include <stdlib.h>
@@ -18,7 +18,7 @@ void tvmr_dynamics_start(struct tvmr_domain *w)
     for (size_t i = 0; i < TVMR_DYNAMICS; i++) w->dynamics[i] = dynamics[i].start;
 }
 
-/* Sets one NAME=N of the list. */
+/* Sets a number from an item NAME=N of the list. */
 static bool set_one(struct tvmr_domain *w, penta_bytes item, penta_error *err)
 {
     const uint8_t *equals = item.size ? memchr(item.data, '=', item.size) : NULL;

@@ -1,5 +1,5 @@
-/* The default host of `penta run`. It answers from a script (option 'host') or carries out the domain operations
- * itself. */
+/* Implements the default host of `penta run`. It answers from a script (option 'host') or
+ * carries out the domain operations itself. */
 #include "tvmr/host/host.h"
 #include "tvmr/host/script.h"
 #include "tvmr/host/domain.h"

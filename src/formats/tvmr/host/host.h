@@ -1,4 +1,5 @@
-/* The default host, which keeps chemicals, fields, banks, pools and weights in memory or in a folder. */
+/* Declares the default host, which keeps chemicals, fields, banks, pools and weights in memory
+ * or in a folder. */
 #pragma once
 #include "core/host.h"
 

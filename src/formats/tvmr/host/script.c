@@ -6,18 +6,19 @@
 #include <stdlib.h>
 
 struct writing {
-    int field; /* the field of the operation that names the register; -1 when it is `reg` */
+    int field; /* the field of the operation that names the register; -1 when `reg` is the
+                * register */
     uint8_t reg;
     int32_t *data;
     size_t count;
 };
 
-struct scripted {             /* a statement of the script */
-    const struct tvmr_op *op; /* the instruction that it answers; NULL for any */
+struct scripted {             /* A statement of the script. */
+    const struct tvmr_op *op; /* the instruction that the statement answers; NULL for any */
     struct writing *writes;
     size_t count;
     bool stop;
-    char *fail; /* or NULL */
+    char *fail; /* the message of a failure, or NULL */
 };
 
 struct list {
@@ -30,8 +31,6 @@ struct tvmr_script {
     struct list answers, always;
     size_t next;
 };
-
-/* ---- reading ---- */
 
 static bool offer_operations(struct suggest *near, const struct tvmr_op **found)
 {
@@ -50,8 +49,8 @@ static bool offer_operations(struct suggest *near, const struct tvmr_op **found)
     return false;
 }
 
-/* Finds the place of a field that names a register among the fields of the operation. -1 when it is no such
- * field. */
+/* Returns the place of a field that names a register among the fields of the operation, or -1
+ * when the field does not. */
 static int offer_fields(struct suggest *near, const struct tvmr_op *op)
 {
     static const char *const names[] = {"target", "source", "result", "register"};
@@ -86,7 +85,7 @@ static bool at_number(const struct source *s)
     return t.kind == TOKEN_INT || (t.kind == TOKEN_PUNCT && t.as.punct == '-');
 }
 
-/* Reads "= 1 -2 3" after the register. */
+/* Reads the numbers for a register, such as "= 1 -2 3". */
 static bool read_write(struct script *in, struct tvmr_script *out, struct scripted *a, int field,
                        uint8_t reg)
 {
@@ -112,7 +111,8 @@ static bool read_write(struct script *in, struct tvmr_script *out, struct script
     if (w.data && w.count) memcpy(w.data, numbers, w.count * sizeof *w.data);
     free(numbers);
     struct writing *grown = arena_alloc(&out->arena, a->count + 1, sizeof *grown,
-                                        &in->why); /* grows by one, because answers are few */
+                                        &in->why); /* The array grows by one, because answers are
+                                                    * few. */
     if (in->why.code) return false;
     if (a->count) memcpy(grown, a->writes, a->count * sizeof *grown);
     grown[a->count++] = w;
@@ -203,8 +203,6 @@ void tvmr_script_close(struct tvmr_script *script)
     arena_free(&script->arena);
     free(script);
 }
-
-/* ---- answering ---- */
 
 bool tvmr_script_write(struct tvmr_vm *vm, uint8_t reg, const int32_t *data, size_t count)
 {

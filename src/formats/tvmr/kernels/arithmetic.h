@@ -1,4 +1,5 @@
-/* The arithmetic of elements, which kernels and handlers share: results are clamped, or wrap. */
+/* Defines the arithmetic of elements that kernels and handlers share. Results are clamped, or
+ * wrap. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +13,7 @@ static inline int64_t ops_clamp(int64_t v, int64_t low, int64_t high)
     return v < low ? low : v > high ? high : v;
 }
 static inline int32_t ops_wrap32(int64_t v) { return (int32_t)(uint32_t)(uint64_t)v; }
-/* 64-bit arithmetic that wraps, for sums and products of guest data. */
+/* These functions wrap in 64 bits. They are for sums and products of guest data. */
 static inline int64_t ops_wadd(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a + (uint64_t)b);

@@ -37,7 +37,7 @@ static inline int32_t times_256th(int32_t v, int32_t factor)
     return (v >> 8) * factor + ((v & 255) * factor >> 8);
 }
 
-/* Computes the same, rounded to zero. */
+/* Computes v * factor / 256, rounded to zero, for factors up to 255 without a wider product. */
 static inline int32_t times_256th_to_zero(int32_t v, int32_t factor)
 {
     uint32_t magnitude = v < 0 ? 0u - (uint32_t)v : (uint32_t)v, f = (uint32_t)factor;

@@ -38,22 +38,22 @@ enum tvmr_form {
 enum { TVMR_PLANES = 4, TVMR_PARTS = 2, TVMR_PART_BITS = 16, TVMR_PART_FLIP = 1 << 15 };
 
 struct tvmr_weights {    /* the prepared weights of one gate */
-    enum tvmr_form form; /* NONE when only the definition can be used */
+    enum tvmr_form form; /* NONE when only the plain C definition can be used */
     size_t rows, cols;
-    size_t chunks; /* chunks of 64 columns; a row is filled up with zeros */
-    size_t stride; /* the bytes of a row in codes */
+    size_t chunks; /* number of chunks of 64 columns; a row is filled up with zeros */
+    size_t stride; /* size of a row of codes in bytes */
     uint8_t *codes;
-    uint8_t *lows; /* of NINE: 32 bytes for each chunk and four rows */
+    uint8_t *lows; /* for NINE, the lowest bits: 32 bytes for each chunk and four rows */
     int64_t *sums; /* the sum of the codes of each row */
     int32_t magnitude, offset;
 };
 
 struct tvmr_input {  /* a vector in the form that a kernel reads */
-    unsigned planes; /* how many byte planes or 16-bit parts there are */
-    size_t stride;   /* the columns of a plane */
-    uint8_t *bytes;  /* plane after plane */
-    int16_t *parts;  /* the same memory, part after part or block after block */
-    size_t room;     /* the size of the memory */
+    unsigned planes; /* number of byte planes or 16-bit parts */
+    size_t stride;   /* number of columns of a plane */
+    uint8_t *bytes;  /* the byte planes, one after the other */
+    int16_t *parts;  /* The parts use the same memory, one part or block after the other. */
+    size_t room;     /* size of the memory in bytes */
     int64_t sum;
 };
 
@@ -66,14 +66,16 @@ typedef void tvmr_fill(struct tvmr_input *in, const struct tvmr_weights *w, cons
 tvmr_kernel tvmr_rows_avx512, tvmr_rows_avx2;
 tvmr_fill tvmr_input_avx512, tvmr_input_avx2;
 
-/* worker_threads.c: the threads that share the rows of a product. */
-struct tvmr_pool *tvmr_pool_new(unsigned threads); /* NULL when no thread could be started */
+/* A pool has the threads that share the rows of a product. worker_threads.c defines its
+ * functions. */
+struct tvmr_pool *tvmr_pool_new(unsigned threads); /* Returns NULL when no thread could be
+                                                    * started. */
 void tvmr_pool_free(struct tvmr_pool *pool);
 struct tvmr_job {
     tvmr_kernel *kernel;
     const struct tvmr_weights *weights;
     const struct tvmr_input *input;
-    size_t from, to; /* rows */
+    size_t from, to; /* the rows that the job computes */
     int32_t *out;
 };
 void tvmr_pool_rows(struct tvmr_pool *pool, const struct tvmr_job *job);

@@ -1,5 +1,5 @@
-/* Kernels for AVX2: two bits against byte planes, 16-bit weights against 16-bit parts of the input.
- * See kernels.h for the forms. */
+/* Implements the kernels for AVX2: codes of two bits with byte planes, and 16-bit weights with
+ * 16-bit parts of the input. kernels.h explains the forms. */
 #include "tvmr/kernels/arithmetic.h"
 #include "tvmr/kernels/kernels.h"
 
@@ -11,7 +11,8 @@
 
 enum {
     RUN = 1024
-}; /* as many columns as sums in 32 bits allow: 255 * 32768 * 1024 / 8 is below 2^31 */
+}; /* The constant is the most columns whose sums fit 32 bits: 255 * 32768 * 1024 / 8 is below
+    * 2^31. */
 
 INLINE __m256i avx2_load(const int16_t *p)
 {
@@ -51,21 +52,20 @@ INLINE void row_codes(const struct tvmr_weights *w, size_t r, size_t to, int row
             (const int16_t *)(const void *)(w->codes + (r + (r + i < to ? i : 0)) * w->stride);
 }
 
-/* ---- two bits ---- */
-
 INLINE __m256i load_bytes(const uint8_t *p)
 {
     return _mm256_load_si256((const __m256i *)(const void *)p);
 }
 
-/* Multiplies the codes of one quarter by bytes of the input and adds neighbours: at most 2 * 2 * 128. */
+/* Multiplies the codes of one quarter by bytes of the input and adds neighbours. The results are
+ * at most 2 * 2 * 128. */
 INLINE __m256i avx2_quarter(__m256i v, int q, __m256i x)
 {
     return _mm256_maddubs_epi16(_mm256_and_si256(_mm256_srli_epi16(v, 2 * q), _mm256_set1_epi8(3)),
                                 x);
 }
 
-/* Computes four rows with one plane. */
+/* Computes four rows of a product with one plane of the input. */
 TARGET static void two_plane(const uint8_t *const codes[4], size_t stride, const uint8_t *plane,
                              int64_t sums[4])
 {
@@ -95,15 +95,15 @@ TARGET static void rows_two(const struct tvmr_weights *w, const struct tvmr_inpu
             int64_t sums[4];
             two_plane(codes, w->stride, in->bytes + k * in->stride, sums);
             for (int i = 0; i < 4; i++) dot[i] += sums[i] * (INT64_C(1) << 8 * k);
-            if (k) correction = correction * 256 + 128; /* planes below the highest lack 128 */
+            if (k)
+                correction = correction * 256 + 128; /* Bytes of planes below the highest are
+                                                         * stored with 128 subtracted. */
         }
         for (size_t i = 0; i < 4 && r + i < to; i++)
             out[r + i] = ops_clamp32(w->magnitude *
                                      (dot[i] + correction * w->sums[r + i] - w->offset * in->sum));
     }
 }
-
-/* ---- sixteen bits ---- */
 
 #define WIDE_ROWS(NAME, ROWS, PARTS)                                                               \
     TARGET static void NAME(const struct tvmr_weights *w, const struct tvmr_input *in,             \
@@ -137,8 +137,6 @@ TARGET static void rows_two(const struct tvmr_weights *w, const struct tvmr_inpu
 WIDE_ROWS(rows_wide_1, 4, 1)
 WIDE_ROWS(rows_wide_2, 4, 2)
 
-/* ---- gated ---- */
-
 /* Picks, for each weight, the version of the input that belongs to its temperature. */
 INLINE __m256i avx2_pick(const int16_t *x, __m256i odd, __m256i high)
 {
@@ -147,7 +145,8 @@ INLINE __m256i avx2_pick(const int16_t *x, __m256i odd, __m256i high)
     return _mm256_blendv_epi8(low, up, high);
 }
 
-/* Adds the signed quotients that remain from the division of each term. HOT has none. */
+/* Adds the signed quotients that remain from the division of each term. Weights with the
+ * temperature HOT have none. */
 INLINE __m256i add_rests(__m256i sum, const int16_t *x, __m256i v, __m256i odd, __m256i high)
 {
     __m256i low = _mm256_and_si256(avx2_load(x), odd);
@@ -199,8 +198,6 @@ GATED_ROWS(rows_core_1, 1, 1)
 GATED_ROWS(rows_core_2, 2, 1)
 GATED_ROWS(rows_extension_1, 1, 0)
 GATED_ROWS(rows_extension_2, 2, 0)
-
-/* ---- inputs ---- */
 
 #include "tvmr/kernels/product_input.inc"
 

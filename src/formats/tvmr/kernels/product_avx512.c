@@ -1,4 +1,4 @@
-/* Kernels for AVX-512 with VNNI. kernels.h explains the forms. */
+/* Implements the kernels for AVX-512 with VNNI. kernels.h explains the forms. */
 #include "tvmr/kernels/kernels.h"
 
 #ifdef __x86_64__
@@ -15,7 +15,8 @@ INLINE __m512i avx512_widen(__m512i total, __m512i a)
     return _mm512_add_epi64(total, _mm512_add_epi64(low, high));
 }
 
-/* Adds up four vectors of sixteen side by side, as far as 32 bits are enough: to four lanes each. */
+/* Adds up each of four vectors, as far as 32 bits are enough. The result has four lanes for each
+ * vector. */
 INLINE __m512i sums_in_lanes(__m512i a, __m512i b, __m512i c, __m512i d)
 {
     __m512i ab = _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
@@ -51,10 +52,10 @@ INLINE void avx512_finish(const struct tvmr_weights *w, const struct tvmr_input 
     _mm_mask_storeu_epi32(out + row, (__mmask8)((1u << n) - 1), _mm256_cvtsepi64_epi32(dot));
 }
 
-/* What the planes below the highest lack: 128 in each. */
+/* The amounts to add for planes below the highest, whose bytes have 128 subtracted. */
 static const int64_t plane_correction[] = {0, 0x80, 0x8080, 0x808080};
 
-/* Four rows from r on. The last group repeats its first row when there are no more rows. */
+/* A group is up to four rows. The last group repeats its first row when there are no more rows. */
 struct group {
     size_t n, row[4];
 };
@@ -65,8 +66,6 @@ INLINE struct group group_at(size_t r, size_t to)
     for (size_t i = 0; i < 4; i++) g.row[i] = r + (i < g.n ? i : 0);
     return g;
 }
-
-/* ---- two bits: mask each quarter in place, shift the sums at the end ---- */
 
 enum { AHEAD = 4096 }; /* how many bytes ahead weights are prefetched */
 
@@ -112,11 +111,10 @@ TARGET static void rows_two(const struct tvmr_weights *w, const struct tvmr_inpu
     }
 }
 
-/* ---- eight and nine bits: bytes, and the lowest of nine bits aside ---- */
-
-/* Computes four rows with PLANES planes, AT_ONCE rows at a time, which is as many as the registers hold. NINE is
- * twice the bytes plus the lowest bits. A byte of lowest bits serves four rows in one chunk and, with its upper
- * half, in the next. The bits are masked in place, and the sums are shifted at the end. */
+/* Computes four rows with PLANES planes, AT_ONCE rows at a time, as many as the registers hold.
+ * For NINE the bytes count twice, and the lowest bits are added. A byte of lowest bits serves
+ * four rows in one chunk and, with its upper half, in the next. The bits are masked in place,
+ * and the sums are shifted at the end. */
 #define BYTE_ROWS(NAME, PLANES, AT_ONCE, NINE)                                                     \
     INLINE __m256i NAME(const struct tvmr_weights *w, const struct tvmr_input *in,                 \
                         const struct group *g)                                                     \
@@ -198,8 +196,6 @@ BYTE_LOOP(rows_nine_2, 2, nine_2)
 BYTE_LOOP(rows_nine_3, 3, nine_3)
 BYTE_LOOP(rows_nine_4, 4, nine_4)
 
-/* ---- sixteen bits ---- */
-
 /* Computes ROWS rows with PARTS parts, in runs of as many columns as let the sums of a quarter of the lanes fit 32
  * bits: 255 * 32768 * 256 is below 2^31. */
 #define WIDE_ROWS(NAME, ROWS, PARTS)                                                               \
@@ -246,8 +242,6 @@ BYTE_LOOP(rows_nine_4, 4, nine_4)
 WIDE_ROWS(rows_wide_1, 8, 1)
 WIDE_ROWS(rows_wide_2, 4, 2)
 
-/* ---- gated: 16 bits, four versions of the input ---- */
-
 /* Picks, for each weight, the version of the input that belongs to its temperature. */
 INLINE __m512i avx512_pick(const int16_t *x, __mmask32 odd, __mmask32 high)
 {
@@ -256,7 +250,8 @@ INLINE __m512i avx512_pick(const int16_t *x, __mmask32 odd, __mmask32 high)
     return _mm512_mask_mov_epi16(low, high, up);
 }
 
-/* Adds the signed quotients that remain from the division of each term. HOT has none. */
+/* Adds the signed quotients that remain from the division of each term. Weights with the
+ * temperature HOT have none. */
 INLINE __m512i add_rests(__m512i sum, const int16_t *x, __m512i q, __m512i v, __mmask32 odd,
                          __mmask32 high)
 {
@@ -268,8 +263,8 @@ INLINE __m512i add_rests(__m512i sum, const int16_t *x, __m512i q, __m512i v, __
     return _mm512_dpwssd_epi32(sum, quotient, signs);
 }
 
-/* Computes four rows at a time with PARTS parts of the input, and with the rest of the core's division when REST is
- * set. Runs of columns are those of sixteen bits. */
+/* Computes four rows at a time with PARTS parts of the input, and adds the rest of the core's
+ * division when REST is set. The columns go in runs, as they do for 16-bit weights. */
 #define GATED_ROWS(NAME, PARTS, REST)                                                              \
     TARGET static void NAME(const struct tvmr_weights *w, const struct tvmr_input *in,             \
                             size_t from, size_t to, int32_t *out)                                  \
@@ -314,8 +309,6 @@ GATED_ROWS(rows_core_1, 1, 1)
 GATED_ROWS(rows_core_2, 2, 1)
 GATED_ROWS(rows_extension_1, 1, 0)
 GATED_ROWS(rows_extension_2, 2, 0)
-
-/* ---- inputs ---- */
 
 #include "tvmr/kernels/product_input.inc"
 

@@ -1,4 +1,5 @@
-/* Replaces worker_threads.c on hosts without threads: no pool can be started, and the caller computes all rows. */
+/* Replaces worker_threads.c on hosts without threads. No pool can be started there, so the
+ * caller computes all rows. */
 #include "tvmr/kernels/kernels.h"
 
 struct tvmr_pool *tvmr_pool_new(unsigned threads) { return (void)threads, NULL; }

@@ -1,5 +1,5 @@
-/* The threads that share the rows of a product. Products take microseconds to milliseconds and come one after
- * another, so a worker waits a while for the next one before it sleeps. */
+/* Runs the threads that share the rows of a product. Products take microseconds to milliseconds
+ * and come one after another, so a worker waits a while for the next one before it sleeps. */
 #include "tvmr/kernels/kernels.h"
 #include <pthread.h>
 #include <sched.h>
@@ -9,11 +9,11 @@
 enum { THREADS_MAX = 64, SPINS = 2000 };
 
 struct tvmr_pool {
-    unsigned workers; /* threads other than the caller */
+    unsigned workers; /* number of threads besides the caller */
     pthread_t threads[THREADS_MAX];
     struct tvmr_job job;
-    atomic_uint round; /* counts jobs; workers wait until it changes */
-    atomic_uint done;  /* how many workers have finished the round */
+    atomic_uint round; /* the number of the current job; workers wait until it changes */
+    atomic_uint done;  /* how many workers have finished the current job */
     atomic_bool quit;
     atomic_uint sleepers;
     pthread_mutex_t lock;
@@ -32,7 +32,7 @@ static inline void worker_relax(void)
 #endif
 }
 
-/* The share of one of n threads, which is whole groups of eight rows. */
+/* Computes the share of one of n threads. A share consists of whole groups of eight rows. */
 static void worker_share(const struct tvmr_job *j, unsigned index, unsigned n)
 {
     size_t groups = (j->to - j->from + 7) / 8;
@@ -118,6 +118,6 @@ void tvmr_pool_rows(struct tvmr_pool *p, const struct tvmr_job *job)
         if (i < SPINS)
             worker_relax();
         else
-            sched_yield(); /* a worker may be waiting for this processor */
+            sched_yield(); /* A worker may be waiting for this processor. */
     }
 }

@@ -24,8 +24,6 @@ void *asm_grow(struct assembly *a, void *items, size_t count, size_t *capacity, 
     return grown;
 }
 
-/* ---- spans ---- */
-
 static bool tvmr_assemble_blank(int c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
@@ -86,7 +84,7 @@ bool span_register(struct span s, uint8_t *reg)
     return true;
 }
 
-/* Copies a span into the arena. NULL when memory ran out. */
+/* Copies a span into the arena. Returns NULL when memory ran out. */
 static char *span_copy(struct assembly *a, struct span s, bool lower)
 {
     char *text = arena_copy(&a->arena, (penta_bytes){s.at, s.size}, &a->err);
@@ -102,8 +100,6 @@ static struct span tvmr_assemble_unquoted(struct span s)
 }
 
 #define QUOTE(s) (int)((s).size > 60 ? 60 : (s).size), (const char *)(s).at
-
-/* ---- .meta and .projection ---- */
 
 static bool meta_line(struct assembly *a, struct span line)
 {
@@ -137,7 +133,7 @@ static bool meta_line(struct assembly *a, struct span line)
         a->skull[i] = true;
         return true;
     }
-    return true; /* other keys belong to other tools */
+    return true; /* Other keys belong to other tools. */
 }
 
 static bool projection_line(struct assembly *a, struct span line)
@@ -175,7 +171,7 @@ static bool projection_line(struct assembly *a, struct span line)
     return true;
 }
 
-/* Ends a .projection section. */
+/* Ends a .projection section, which must have a target and a bundle. */
 static bool end_projection(struct assembly *a, const uint8_t *at)
 {
     if (!a->in_projection) return true;
@@ -191,8 +187,6 @@ static bool end_projection(struct assembly *a, const uint8_t *at)
     return true;
 }
 
-/* ---- .requires ---- */
-
 /* Tells whether two names are the same, ignoring case. */
 static bool same_name(struct span a, struct span b)
 {
@@ -202,7 +196,8 @@ static bool same_name(struct span a, struct span b)
     return true;
 }
 
-/* Checks a line of .requires. Its id counts, whatever id the name has elsewhere. */
+/* Checks a line of .requires. The id in the line is used even when the name is registered with
+ * another id. */
 static void check_required(struct assembly *a, struct span name, const struct tvmr_extension *e,
                            unsigned id)
 {
@@ -244,9 +239,7 @@ static bool requires_line(struct assembly *a, struct span line)
     return true;
 }
 
-/* ---- .registers ---- */
-
-/* Reads "2, 3]" into dims. *rest becomes what follows the bracket. */
+/* Reads dimensions such as "2, 3]" into dims. *rest becomes what follows the bracket. */
 static bool tvmr_assemble_dimensions(struct assembly *a, struct span *rest, uint16_t *dims,
                                      unsigned *count)
 {
@@ -352,8 +345,6 @@ bool asm_registers_declared(const struct assembly *a, uint8_t reg, const uint8_t
     return false;
 }
 
-/* ---- lines ---- */
-
 static const struct {
     const char *name;
     enum asm_section section;
@@ -388,7 +379,7 @@ static bool label_line(struct assembly *a, struct span line)
     struct span name = span_trim((struct span){line.at, line.size - 1});
     int64_t index = labels_intern(&a->labels, (penta_bytes){name.at, name.size}, &a->err);
     if (index < 0) return false;
-    struct label *l = &a->labels.items[index]; /* a repeated label takes its last position */
+    struct label *l = &a->labels.items[index]; /* A repeated label takes its last position. */
     l->defined = true;
     l->value = a->code.out.size / TVMR_INSN;
     l->offset = (uint64_t)(name.at - a->s->text.data);
@@ -426,7 +417,7 @@ static void tvmr_assemble_handed(struct assembly *a, bool ok)
     a->err = (penta_error){0};
 }
 
-/* Reports errors that only the end of the text shows, at its last line. */
+/* Reports the errors that show only at the end of the text. Their place is the last line. */
 static void at_end(struct assembly *a)
 {
     const uint8_t *last = a->s->text.data + a->last_line;

@@ -1,5 +1,6 @@
-/* What the parts of the assembler share: lines and sections (assemble.c), instructions (assemble_insn.c), the
- * metadata (assemble_metadata.c) and the image (assemble_image.c). */
+/* Declares what the parts of the assembler share. The parts are lines and sections (assemble.c),
+ * instructions (assemble_insn.c), the metadata (assemble_metadata.c) and the image
+ * (assemble_image.c). */
 #pragma once
 #include "text/labels.h"
 #include "tvmr/tvmr.h"
@@ -11,7 +12,7 @@ struct span {
 };
 
 struct required {
-    struct span name; /* as written */
+    struct span name; /* the name as the text writes it */
     struct tvmr_extension_entry entry;
 };
 
@@ -37,7 +38,7 @@ struct assembly {
     struct arena arena;
     penta_error err;
     enum asm_section section;
-    size_t last_line; /* the offset of the last line, at which errors of the end are reported */
+    size_t last_line; /* the offset of the last line, where errors of the end are reported */
 
     struct tvmr_meta meta;
     bool has_name, has_version, skull[3];
@@ -55,8 +56,8 @@ struct assembly {
     struct labels labels;
     int input_reg, output_reg; /* the registers of the first LOAD_INPUT and STORE_OUTPUT, or -1 */
 
-    /* .image */
-    int64_t version, flags; /* -1 for the usual ones */
+    /* These are the values that the section .image gives. */
+    int64_t version, flags; /* -1 when the text does not give it */
     bool has_checksum, has_reserved, has_exts, has_metadata, has_stored, has_file;
     uint64_t checksum, reserved;
     struct tvmr_extension_entry *exts;
@@ -72,30 +73,35 @@ struct assembly {
 #define asm_fail(a, code, at, ...) error_at(&(a)->err, code, asm_at(a, at), __VA_ARGS__)
 #define asm_warn(a, code, at, ...)                                                                 \
     findings_add((a)->findings, code, asm_at(a, at), NULL, __VA_ARGS__)
-/* Makes room for one more item of an array in the arena. NULL when memory ran out. */
+/* Makes room for one more item of an array in the arena. Returns NULL when memory ran out. */
 void *asm_grow(struct assembly *a, void *items, size_t count, size_t *capacity, size_t item);
 
-/* assemble.c */
+/* assemble.c defines what this block declares. */
 struct span span_trim(struct span s);
 struct span
-span_word(struct span *rest); /* takes the first word; *rest becomes what follows, trimmed */
-bool span_is(struct span s, const char *text);              /* ignores case */
-bool span_uint(struct span s, uint64_t max, uint64_t *out); /* decimal, or 0x hex */
+span_word(struct span *rest); /* Takes the first word; *rest becomes what follows, trimmed. */
+bool span_is(struct span s, const char *text);              /* The comparison ignores case. */
+bool span_uint(struct span s, uint64_t max, uint64_t *out); /* Reads a number, decimal or
+                                                             * hexadecimal after 0x. */
 bool span_register(struct span s, uint8_t *reg);
 bool asm_registers_declared(const struct assembly *a, uint8_t reg, const uint8_t **def);
 
-/* assemble_insn.c */
+/* assemble_insn.c defines what this block declares. */
 bool tvmr_asm_instruction(struct assembly *a, struct span line);
-void asm_resolve(struct assembly *a); /* puts labels into their uses, at the end */
+void asm_resolve(struct assembly *a); /* Puts the targets of labels into the instructions that
+                                       * use them, at the end of the text. */
 
-/* assemble_metadata.c */
-void asm_metadata(struct assembly *a, struct writer *out); /* the JSON that the text describes */
-/* Changes the JSON of the section that .image gives. False when the text changes nothing in it. */
+/* assemble_metadata.c defines what this block declares. */
+void asm_metadata(struct assembly *a, struct writer *out); /* Writes the JSON that the text
+                                                            * describes. */
+/* Changes the JSON of the section that .image gives. Returns false when the text changes nothing
+ * in it. */
 bool asm_metadata_edit(struct assembly *a, struct writer *out);
 
-/* print.c: tells whether a text can be written in a line of the language, in quotes or not. */
+/* Tells whether a text can be written in a line of the language, in quotes or not. print.c
+ * defines it. */
 bool tvmr_line_text(penta_bytes text);
 
-/* assemble_image.c */
+/* assemble_image.c defines what this block declares. */
 bool asm_image_line(struct assembly *a, struct span line);
 bool asm_finish(struct assembly *a, bool metadata, bool compress, struct writer *out);

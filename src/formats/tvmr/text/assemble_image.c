@@ -95,8 +95,6 @@ bool asm_image_line(struct assembly *a, struct span line)
                     (int)(key.size > 40 ? 40 : key.size), (const char *)key.at);
 }
 
-/* ---- bytes ---- */
-
 static bool assemble_image_definitions(struct assembly *a, struct writer *out)
 {
     for (size_t i = 0; i < a->reg_count; i++) {

@@ -1,5 +1,5 @@
-/* The assembler: instructions (TVMR 10.2, TVMR 10.3). Core mnemonics have operand forms of their own (isa.def); the
- * operands of extensions fill the bytes A B C D one by one. */
+/* Assembles instructions (TVMR 10.2, TVMR 10.3). Each core mnemonic has its own form of operands
+ * (isa.def). The operands of extensions fill the bytes A B C D one by one. */
 #include "base/thread/lock.h"
 #include "base/suggest.h"
 #include "tvmr/text/assemble.h"
@@ -10,10 +10,10 @@
 
 #define QUOTE(s) (int)((s).size > 60 ? 60 : (s).size), (const char *)(s).at
 
-/* ---- the table of mnemonics, made once ---- */
+/* The table of mnemonics is made once for the process. */
 
 enum { MNEMONICS = 1024 };
-static struct mnemonic { /* an entry is free when its op is NULL */
+static struct mnemonic { /* An entry is free when its op is NULL. */
     char text[56];
     const struct tvmr_op *op;
 } table[MNEMONICS];
@@ -62,9 +62,11 @@ static const struct tvmr_op *table_find(struct span word)
     return NULL;
 }
 
-/* ---- operands ---- */
-
-enum { OPERANDS = 7, HINTS = 20 }; /* OPERANDS is one more than raw takes, which takes the most */
+enum {
+    OPERANDS = 7,
+    HINTS = 20
+}; /* `raw` takes six operands, the most. One more shows a
+                                    * surplus. */
 struct operands {
     struct span at[OPERANDS];
     size_t count;
@@ -108,7 +110,7 @@ static bool assemble_insn_number(struct assembly *a, struct span s, unsigned bit
     return true;
 }
 
-/* Finds the value of name=value. */
+/* Returns the value of an operand name=value. */
 static struct span value_of(struct span s)
 {
     const uint8_t *equals = memchr(s.at, '=', s.size);
@@ -129,7 +131,8 @@ static void put_byte(uint32_t *word, unsigned place, uint32_t value)
 
 static bool operand_label(struct assembly *a, struct span s, unsigned width)
 {
-    uint64_t place = a->code.out.size + 8 - width; /* the operand ends where the instruction ends */
+    uint64_t place = a->code.out.size + 8 - width; /* The operand ends where the instruction
+                                                    * ends. */
     return labels_use(&a->labels, (penta_bytes){s.at, s.size}, place, width,
                       (uint64_t)(s.at - a->s->text.data), &a->err);
 }
@@ -168,7 +171,7 @@ static bool assemble_insn_surplus(struct assembly *a, struct span mnemonic,
                     taken == 1 ? "" : "s");
 }
 
-/* Reads an operand of the form that the table says. */
+/* Reads an operand. `form` is a letter of the column "text" of isa.def. */
 static bool core_operand(struct assembly *a, const struct tvmr_op *op, char form, char place,
                          struct span s, uint32_t *word)
 {
@@ -232,7 +235,7 @@ static bool core_operands(struct assembly *a, const struct tvmr_op *op, struct s
     return o->count <= used || assemble_insn_surplus(a, mnemonic, o, used);
 }
 
-/* ---- extensions: byte by byte ---- */
+/* Operands of extensions are assembled byte by byte. */
 
 static bool byte_operand(struct assembly *a, struct span s, uint32_t *out)
 {
@@ -244,14 +247,14 @@ static bool byte_operand(struct assembly *a, struct span s, uint32_t *out)
     return assemble_insn_number(a, s, 8, out);
 }
 
-/* Tells whether operands are checked against the table. Those of standard extensions and manifests are; those of
- * extensions that C programs add are not. */
+/* Tells whether operands are checked against the table. Those of standard extensions and
+ * manifests are; those of extensions that C programs add are not. */
 static bool assemble_insn_listed(const struct tvmr_op *op)
 {
     return op->ext < TVMR_ID_USER || op->domain;
 }
 
-/* How many operands an instruction takes: up to its last byte that has a meaning. */
+/* Returns how many operands an instruction takes: up to its last byte that has a meaning. */
 static size_t ext_taken(const struct tvmr_op *op)
 {
     size_t taken = 4;
@@ -266,8 +269,8 @@ static const struct tvmr_op *core_twin(const struct tvmr_op *op)
     return NULL;
 }
 
-/* Warns about operands that look like the form of the core, which has no operand for an unused byte. The form of an
- * extension has one, so people leave it out by mistake. */
+/* Warns about a missing operand. The core form of an instruction has no operand for an unused
+ * byte, but the form of an extension has one, so people leave it out by mistake. */
 static void check_form(struct assembly *a, const struct tvmr_op *op, struct span mnemonic,
                        const struct operands *o, size_t taken)
 {
@@ -334,7 +337,8 @@ static const struct tvmr_op *op_named(const struct tvmr_extension *e, struct spa
     return NULL;
 }
 
-/* Assembles ext.mnemonic of an extension that is not standard: one of .requires, or one that a C program added. */
+/* Assembles ext.mnemonic where the extension is not standard but named by .requires, or added by
+ * a C program. */
 static bool assemble_insn_foreign(struct assembly *a, struct span word, const uint8_t *dot,
                                   const struct operands *o, bool *known)
 {
@@ -404,7 +408,7 @@ bool tvmr_asm_instruction(struct assembly *a, struct span line)
     return true;
 }
 
-/* Makes the note about an undefined label. The end of the text reports where the first of them are used, and which
+/* Makes the note of the error about an undefined label: where the label is used first, and which
  * label was probably meant. */
 static void label_note(const struct assembly *a, const struct fixup *f, char *note, size_t size)
 {
@@ -431,7 +435,8 @@ static void label_note(const struct assembly *a, const struct fixup *f, char *no
 
 void asm_resolve(struct assembly *a)
 {
-    unsigned notes = 20; /* each note needs a search */
+    unsigned notes = 20; /* Only the first 20 errors get a note, because each note needs a
+                          * search. */
     for (size_t i = 0; i < a->labels.fixup_count; i++) {
         const struct fixup *f = &a->labels.fixups[i];
         const struct label *l = &a->labels.items[f->label];

@@ -1,5 +1,6 @@
-/* The assembler: the metadata section (TVMR 4.6, TVMR 10.5). It is written from .meta, .projection and the labels.
- * When .image gives its bytes, only the members that the text changes are replaced in them. */
+/* Assembles the metadata section (TVMR 4.6, TVMR 10.5). The section is written from .meta,
+ * .projection and the labels. When .image gives the bytes of the section, only the members that
+ * the text changes are replaced in them. */
 #include "base/codec/checksum.h"
 #include "base/json/json_write.h"
 #include "tvmr/text/assemble.h"
@@ -78,7 +79,7 @@ void asm_metadata(struct assembly *a, struct writer *out)
     if (out->out.size && out->out.data[out->out.size - 1] == '\n') out->out.size--;
 }
 
-/* ---- changes of a section that .image gives ---- */
+/* The functions below find what the text changes in a section that .image gives. */
 
 static bool assemble_metadata_same(const char *a, const char *b)
 {
@@ -99,7 +100,7 @@ static bool same_projection(const struct tvmr_projection *a, const struct tvmr_p
            strtod(a->density, NULL) == strtod(b->density, NULL);
 }
 
-/* Tells whether the text changes the projections. It cannot when a listing leaves one out. */
+/* Tells whether the text changes the projections. It does not when a listing leaves one out. */
 static bool projections_differ(const struct tvmr_meta *now, const struct tvmr_meta *old)
 {
     bool differ = now->projection_count != old->projection_count;
@@ -121,7 +122,10 @@ static const struct label *label_named(const struct assembly *a, const char *nam
     return NULL;
 }
 
-enum { LABELS_MAX = 1024 }; /* more labels are not printed, so they are not changed */
+enum {
+    LABELS_MAX = 1024
+}; /* The disassembler prints at most this many labels, so the text
+                             * cannot change more. */
 
 static bool labels_differ(const struct assembly *a, const struct tvmr_meta *old)
 {
@@ -166,10 +170,11 @@ static void assemble_metadata_changes(const struct assembly *a, const struct tvm
     json_finish(j);
 }
 
-/* ---- members of an object as they are written: the text is valid JSON ---- */
+/* The functions below walk through the members of a JSON object. The text is known to be valid
+ * JSON. */
 
 struct member {
-    penta_bytes key, value; /* the key has its quotes */
+    penta_bytes key, value; /* The key has its quotes. */
 };
 
 static size_t skip_blanks(penta_bytes text, size_t at)
@@ -194,7 +199,8 @@ static size_t skip_value(penta_bytes text, size_t at)
     return at < text.size ? at : text.size;
 }
 
-/* Blanks before the value: skip_blanks would also enter an object. */
+/* Reads the next member of an object. Only blanks and a colon are skipped before the value,
+ * because skip_blanks would also enter an object. */
 static bool next_member(penta_bytes text, size_t *at, struct member *m)
 {
     size_t key = skip_blanks(text, *at);
@@ -217,7 +223,8 @@ static bool member_of(penta_bytes object, penta_bytes key, struct member *m)
     return false;
 }
 
-/* Writes the members of the old text with their new values, and then the members that it does not have. */
+/* Writes the members of the old text with their new values, and then the changed members that
+ * the old text lacks. */
 static void assemble_metadata_merge(penta_bytes old, penta_bytes changed, struct writer *out)
 {
     struct member m, other;

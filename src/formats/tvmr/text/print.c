@@ -1,5 +1,5 @@
-/* The disassembler. It prints the plain form, assembles that in memory, and adds to .image what differs from the
- * file. When nothing else helps, .image has all bytes of the file. */
+/* The disassembler prints the plain form, assembles it in memory, and adds to .image what
+ * differs from the file. When nothing else helps, .image has all bytes of the file. */
 #include "base/utf8.h"
 #include "core/assembles.h"
 #include "text/hex.h"
@@ -7,8 +7,6 @@
 #include "tvmr/text/assemble.h"
 #include <stdio.h>
 #include <stdlib.h>
-
-/* ---- instructions ---- */
 
 static bool is_register(char kind) { return kind == 'd' || kind == 's' || kind == 'm'; }
 
@@ -25,7 +23,8 @@ static void print_raw(struct writer *out, const struct tvmr_words *w)
                  w->a[2], w->a[3]);
 }
 
-/* The bytes that the operands of the text fill. The other bytes must be those of the table. */
+/* Returns a mask of the bytes that the operands of the text fill. The other bytes must be those
+ * of the table. */
 static uint32_t print_filled(const struct tvmr_op *op)
 {
     uint32_t mask = 0;
@@ -57,7 +56,7 @@ static void print_core(struct writer *out, const struct tvmr_op *op, const struc
     for (const char *p = op->text; *p; p++) {
         if (*p == '?' || *p == 'x' || *p == 'p') continue;
         if (*p == 'W' && op->opcode == TVMR_OP_ALLOC_TENSOR && !low)
-            continue; /* the tensor has one dimension */
+            continue; /* The tensor has one dimension, so there is nothing to print. */
         writer_text(out, separator);
         separator = ", ";
         if (*p == 'W' || *p == 'q')
@@ -81,7 +80,7 @@ static bool print_ext(struct writer *out, const struct tvmr_op *op, const struct
     unsigned last = 0;
     for (unsigned k = 0; k < 4; k++) {
         if (op->bytes[k] == '-' && w->a[k])
-            return false; /* the text has no operand for this byte */
+            return false; /* The text has no operand for this byte. */
         if (op->bytes[k] != '-') last = k + 1;
     }
     tvmr_mnemonic(op, name);
@@ -120,8 +119,6 @@ bool tvmr_print_at(const penta_module *module, uint64_t pc, struct writer *out)
     print_insn(out, &w, m->count);
     return true;
 }
-
-/* ---- sections ---- */
 
 bool tvmr_line_text(penta_bytes text)
 {
@@ -201,7 +198,8 @@ static void print_registers(struct writer *out, const struct tvmr_module *m)
         const struct tvmr_type *type = tvmr_type_find(r->type);
         writer_text(out, "    ");
         if (r->reg == TVMR_NULL)
-            writer_text(out, "S63"); /* null cannot be defined, so .image gives this definition */
+            writer_text(out, "S63"); /* A line cannot define this register, so .image gives the
+                                      * definition. */
         else
             print_register(out, r->reg);
         writer_print(out, ": %s", type ? type->name : "i32");
@@ -253,8 +251,6 @@ static bool print_program(struct writer *out, const struct tvmr_module *m, penta
     free(named);
     return true;
 }
-
-/* ---- .image ---- */
 
 enum level { LEVEL_PLAIN, LEVEL_METADATA, LEVEL_STORED, LEVEL_FILE };
 

@@ -1,4 +1,4 @@
-/* Makes single runs, and judges a machine by runs without targets. */
+/* Runs a machine once, and judges its results over many runs. */
 #include "base/bytes.h"
 #include "core/host.h"
 #include "core/snapshot.h"
@@ -16,14 +16,15 @@ bool run_from(struct tvmr_vm *vm, uint64_t pc, const int32_t *input, size_t coun
         return error_at(err, tvmr_memory_code(vm), 0, "%.100s", vm->fault_text);
     vm->pc = pc;
     do {
-        vm->waiting = false; /* host calls get an empty answer */
+        vm->waiting = false; /* The host calls of a training run get an empty answer. */
         tvmr_vm_run(&vm->base, UINT64_MAX, &stop);
     } while (stop.kind == PENTA_STOP_HOST);
     if (stop.kind == PENTA_STOP_HALT) return true;
     char where[40] = "";
     if (row != SIZE_MAX) snprintf(where, sizeof where, "row %zu, ", row);
     if (stop.kind == PENTA_STOP_TRAP) {
-        char length[120] = ""; /* lengths that do not fit are a probable cause */
+        char length[120] = ""; /* The message adds lengths that do not fit, because they are a
+                                * probable cause. */
         if (vm->note_count) tvmr_note_text(vm, vm->notes, length, sizeof length);
         error_at(err, vm->fault == TVMR_E_LIMIT ? tvmr_memory_code(vm) : BASE_STATE, 0,
                  "%sinstruction %llu: %s: %.70s", where, (unsigned long long)stop.pc,
@@ -36,7 +37,7 @@ bool run_from(struct tvmr_vm *vm, uint64_t pc, const int32_t *input, size_t coun
 
 bool machine_restore(struct tvmr_vm *vm, const struct writer *saved, penta_error *err)
 {
-    struct tvmr_note notes[TVMR_NOTES]; /* keeps what the runs showed, to report it later */
+    struct tvmr_note notes[TVMR_NOTES]; /* The notes of the runs are kept, to report them later. */
     size_t count = vm->note_count;
     memcpy(notes, vm->notes, sizeof notes);
     if (!snapshot_load(&vm->base, writer_view(saved), err)) return false;

@@ -67,7 +67,7 @@ const int32_t *samples_target(const struct samples *s, size_t row, size_t *count
     return s->row;
 }
 
-/* Finds the largest element as ARGMAX does: the last of several. */
+/* Returns the index of the largest element as ARGMAX does: the last one of equal elements. */
 static size_t samples_largest(const int32_t *data, size_t count)
 {
     size_t best = 0;
@@ -82,7 +82,7 @@ void score_add(struct score *score, const struct tvmr_vm *vm, const struct sampl
     size_t count, is, taken;
     const int32_t *target = samples_target(s, row, &count), *out = vm->output.data;
     size_t n = vm->output.count;
-    bool chosen = n == 1 && s->classes > 1; /* the output of the program is the class itself */
+    bool chosen = n == 1 && s->classes > 1; /* The program's output is the class itself. */
     is = s->classes ? (size_t)s->targets->numbers[row] : samples_largest(target, count);
     taken = chosen ? (size_t)(out[0] < 0 ? SIZE_MAX : (size_t)out[0]) : samples_largest(out, n);
     for (size_t i = 0; !chosen && i < count; i++)

@@ -1,4 +1,4 @@
-/* Trains a network: epochs, batches, and the best weights (TVMR 21). */
+/* Trains a network in epochs and batches and keeps the best weights (TVMR 21). */
 #include "tvmr/train/train.h"
 #include "base/bytes.h"
 #include "core/snapshot.h"
@@ -8,22 +8,21 @@
 
 struct training {
     struct tvmr_vm *vm;
-    struct samples samples, test; /* test.data is NULL without tests */
+    struct samples samples, test; /* test.data is NULL when no tests are given. */
     struct penta_table files[4];  /* the files that options name */
     uint64_t epochs, batch, seed, patience;
-    double goal; /* from 0 to 1; above 1 for no goal */
+    double goal; /* The share of right outputs at which training stops, from 0 to 1; above 1 for
+                  * none. */
     const char *save;
     penta_tvmr_progress *progress;
     void *user;
     size_t *order;
-    int64_t batch_end; /* an instruction, or -1 */
-    bool interrupted;  /* a run was interrupted, so the epoch does not count */
+    int64_t batch_end; /* the instruction to run after each batch, or -1 */
+    bool interrupted;  /* A run was interrupted, so the epoch does not count. */
     struct timespec start;
     struct writer best; /* a snapshot of the machine with the best weights */
     struct score best_score;
 };
-
-/* ---- options ---- */
 
 static bool read_samples(struct training *t, const penta_tvmr_samples *given,
                          const penta_option *options, size_t count, penta_error *err)
@@ -74,8 +73,6 @@ static bool read_options(struct training *t, const penta_option *options, size_t
     return true;
 }
 
-/* ---- the start ---- */
-
 static bool all_zero(const struct tvmr_cold *c)
 {
     for (size_t i = 0; i < c->count; i++)
@@ -102,8 +99,6 @@ static bool train_initialise(struct training *t, const penta_option *options, si
            run_from(t->vm, (uint64_t)label, NULL, 0, NULL, 0, SIZE_MAX, &t->interrupted, err);
 }
 
-/* ---- epochs ---- */
-
 /* Shuffles the samples. The order depends only on the seed and the number of the epoch. */
 static void train_shuffle(struct training *t, uint64_t epoch)
 {
@@ -111,7 +106,7 @@ static void train_shuffle(struct training *t, uint64_t epoch)
     size_t rows = t->samples.data->rows;
     for (size_t i = 0; i < rows; i++) t->order[i] = i;
     for (size_t i = rows; i > 1; i--) {
-        state += UINT64_C(0x9E3779B97F4A7C15); /* splitmix64 */
+        state += UINT64_C(0x9E3779B97F4A7C15); /* This is the generator splitmix64. */
         uint64_t z = state;
         z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
         z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
@@ -149,7 +144,7 @@ static double seconds_since(const struct timespec *start)
     return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
 }
 
-/* Keeps the weights when they are the best so far. */
+/* Keeps the weights if they are the best so far. */
 static bool keep_best(struct training *t, const struct score *score, bool *better, penta_error *err)
 {
     double now = score_accuracy(score), best = score_accuracy(&t->best_score);
@@ -191,7 +186,8 @@ static bool one_epoch(struct training *t, penta_tvmr_trained *out, bool *goes_on
     return true;
 }
 
-/* How far the best epoch came, after an interrupt: judging again would take as long as a part of an epoch. */
+/* Gives the result of the best epoch after an interrupt. Judging again would take as long as a
+ * part of an epoch. */
 static void train_judged_before(const struct score *best, penta_tvmr_judged *out)
 {
     out->rows = best->rows;
@@ -219,7 +215,7 @@ static bool train_epochs(struct training *t, const penta_option *options, size_t
     bool ok = train_initialise(t, options, count, err) && train_judge_start(t, err);
     while (ok && goes_on && out->epochs < t->epochs) ok = one_epoch(t, out, &goes_on, err);
     if (!ok && !t->interrupted) return false;
-    *err = (penta_error){0}; /* after an interrupt, the weights learnt so far are kept */
+    *err = (penta_error){0}; /* The weights learnt so far are kept after an interrupt. */
     if (t->best.out.size && !machine_restore(t->vm, &t->best, err)) return false;
     if (ok) {
         const struct samples *samples = t->test.data ? &t->test : &t->samples;

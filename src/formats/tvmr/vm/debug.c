@@ -1,11 +1,11 @@
-/* Answers a debugger about tensor programs: calls, and registers that hold numbers. Tensors are in the machine's
- * tree. */
+/* Answers a debugger's questions about tensor programs: calls, and registers that hold numbers.
+ * The machine's tree shows the tensors. */
 #include "base/bytes.h"
 #include "core/debug/debug_info.h"
 #include "tvmr/vm/vm.h"
 
-/* Finds the instruction after the LOOP to which an END_LOOP belongs in the text. The search stops at a distance
- * that no program has, so that reading all of a file takes linear time. */
+/* Finds the instruction after the LOOP that an END_LOOP closes in the text. The search stops at
+ * a distance that no program has, so that reading all of a file takes linear time. */
 static bool loop_start(const struct tvmr_module *m, uint64_t pc, uint64_t *start)
 {
     enum { FARTHEST = 1024 };
@@ -92,7 +92,8 @@ static bool tvmr_debug_set(penta_vm *base, penta_bytes name, const penta_value *
     return false;
 }
 
-/* Reports accesses. The table says for each operand byte whether it names a register. */
+/* Reports which registers an instruction reads and writes. The table tells for each operand byte
+ * whether it names a register. */
 static void tvmr_debug_accesses(const penta_vm *base, uint64_t pc, penta_access_report *report,
                                 void *user)
 {
@@ -108,7 +109,8 @@ static void tvmr_debug_accesses(const penta_vm *base, uint64_t pc, penta_access_
     if (op && op->domain) report(user, &(penta_access){.host = true});
 }
 
-/* Reports the regions of memory: each register is at its number << 32 and as long as its tensor. */
+/* Reports the regions of memory. The address of a register is its number << 32, and the region
+ * is as long as its tensor. */
 static void tvmr_debug_regions(const penta_vm *base, penta_region_report *report, void *user)
 {
     (void)base;

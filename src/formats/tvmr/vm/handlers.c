@@ -1,9 +1,9 @@
-/* Finds the handler of an instruction: those of the tables have the one that their row names, those that a C program
- * adds bring theirs, and those of a manifest ask the host. */
+/* Finds the handler of an instruction. A row of the tables names its handler, an instruction
+ * that a C program adds brings its own, and an instruction of a manifest asks the host. */
 #include "tvmr/vm/ops.h"
 #include <assert.h>
 
-/* In the order of tvmr_standard, one extension after the other. */
+/* The handlers are in the order of tvmr_standard, one extension after the other. */
 static const struct {
     const char *name;
     tvmr_handler *run;

@@ -1,4 +1,4 @@
-/* The queue of inputs of a machine, and the files that fill it (TVMR 19.2). */
+/* Keeps the queue of inputs of a machine, and reads the files that fill it (TVMR 19.2). */
 #include "tvmr/vm/inputs.h"
 #include "base/array.h"
 #include "base/file/file.h"

@@ -1,4 +1,4 @@
-/* Replaces inputs_json.c in builds without a JSON reader: inputs come only from tables. */
+/* Replaces inputs_json.c in builds without a JSON reader. Inputs then come only from tables. */
 #include "tvmr/vm/inputs.h"
 
 bool tvmr_inputs_json(struct tvmr_vm *vm, penta_bytes text, penta_error *err)

@@ -1,5 +1,5 @@
-/* Learning for hosts (TVMR 14): functions that do what the instructions do. Their numbers are those of the upstream
- * library: 32 bits that wrap. */
+/* Implements learning for hosts (TVMR 14), by functions that do what the instructions do. Their
+ * numbers are those of the upstream library: 32 bits that wrap. */
 #include "penta/tvmr.h"
 #include "tvmr/vm/ops.h"
 #include <assert.h>
@@ -63,8 +63,6 @@ void penta_tvmr_learn(const penta_tvmr_rule *rule, penta_tvmr_signal *weights, i
             follow_pressure(rule, &weights[i], &pressures[i]);
 }
 
-/* ---- initial weights ---- */
-
 void penta_tvmr_init(penta_tvmr_signal *weights, size_t count, bool positive, uint64_t seed)
 {
     for (size_t i = 0; i < count; i++) {
@@ -75,8 +73,6 @@ void penta_tvmr_init(penta_tvmr_signal *weights, size_t count, bool positive, ui
             weights[i] = (penta_tvmr_signal){hash % 2 ? -1 : 1, (uint8_t)((hash >> 3) % 20 + 20)};
     }
 }
-
-/* ---- counters of use ---- */
 
 void penta_tvmr_usage_count(uint32_t *counters, const bool *used, size_t count)
 {

@@ -1,4 +1,5 @@
-/* The memory of a machine. Every array grows here, so that the budget is checked in one place. */
+/* Counts the memory of a machine. Every array grows here, so that the budget is checked in one
+ * place. */
 #include "tvmr/vm/ops.h"
 
 #include <stdlib.h>
@@ -8,8 +9,8 @@ uint32_t tvmr_memory_code(const struct tvmr_vm *vm)
     return vm->no_memory ? BASE_MEMORY : BASE_LIMIT;
 }
 
-/* Makes an array larger. `pointer` is the address of a typed pointer; all pointers to objects are alike on the
- * hosts of penta. */
+/* Makes an array larger. `pointer` is the address of a typed pointer. All pointers to objects
+ * have the same form on the hosts of penta. */
 bool tvmr_reserve(struct tvmr_vm *vm, void *pointer, size_t *capacity, size_t count, size_t item)
 {
     if (count <= *capacity) return true;

@@ -1,5 +1,5 @@
-/* Lengths that do not fit. The machine allows them, but they are probably mistakes. They become findings after the
- * run, one for each place, or failures with the option 'strict'. */
+/* Notes lengths that do not fit. The machine allows them, but they are probably mistakes. They
+ * become findings after the run, one for each place. With the option 'strict' they are failures. */
 #include "tvmr/vm/ops.h"
 #include <stdio.h>
 
@@ -29,7 +29,8 @@ bool tvmr_expect(struct tvmr_vm *vm, const struct tvmr_insn *in, struct tvmr_not
     note.pc = (size_t)(in - vm->code);
     note.times = 1;
     size_t i =
-        vm->begun ? TVMR_NOTES : 0; /* an instruction that was interrupted has counted it already */
+        vm->begun ? TVMR_NOTES : 0; /* An instruction that was interrupted has counted the note
+                                     * already. */
     while (i < vm->note_count && !same_place(&vm->notes[i], &note)) i++;
     if (i < vm->note_count)
         vm->notes[i].times++;
@@ -41,7 +42,8 @@ bool tvmr_expect(struct tvmr_vm *vm, const struct tvmr_insn *in, struct tvmr_not
     return ops_fail(vm, TVMR_E_SHAPE, "%s", text) == TVMR_NEXT;
 }
 
-/* Finds where the first of these cold registers is defined, or the first one with a key when there are none. */
+/* Returns the offset of the definition of the first of these cold registers, or of the first
+ * register with a key when there are none. */
 static uint64_t keyed_offset(const struct tvmr_module *m, uint64_t registers)
 {
     for (size_t i = 0; i < m->reg_count; i++) {

@@ -1,5 +1,5 @@
-/* Computes how much work an instruction was, for profiles, since instructions differ by many orders of
- * magnitude. */
+/* Computes how much work an instruction was. Profiles need it, because instructions differ by
+ * many orders of magnitude. */
 #include "tvmr/vm/ops.h"
 
 static uint64_t operations_elements(const struct tvmr_vm *vm, uint8_t reg)

@@ -1,5 +1,6 @@
-/* What the handlers of instructions share. An instruction reads its registers, computes into the scratch buffer,
- * and swaps that with its destination, so the destination may also be a source. */
+/* Declares what the handlers of instructions share. An instruction reads its registers, computes
+ * into the scratch buffer, and swaps that with its destination, so the destination may also be a
+ * source. */
 #pragma once
 #include "tvmr/kernels/arithmetic.h"
 #include "tvmr/kernels/kernels.h"
@@ -13,21 +14,17 @@ static inline unsigned ops_imm16(const struct tvmr_insn *in)
     return (unsigned)in->a[2] << 8 | in->a[3];
 }
 
-/* ---- long instructions (TVMR 6.8) ----
- *
- * Handlers do their work in pieces. When the machine is interrupted, there are no more pieces: loops stop, ops_put
- * and ops_fail do nothing, and the handler returns. A handler that changes something after its loops does so only
- * when vm->paused is not set. The instruction runs again later. Results are computed in the scratch buffer, so
- * nothing has changed by then. A loop that changes elements in place continues at vm->progress. */
-
-enum { TVMR_PIECE = 1 << 14 }; /* the elements of a piece, each a unit of work */
+enum {
+    TVMR_PIECE = 1 << 14
+}; /* Long work is done in pieces of this many elements. An element
+                                * is a unit of work. */
 
 static inline bool may_work(struct tvmr_vm *vm, uint64_t units)
 {
     if (!vm->paused) vm->paused = vm_work(&vm->base, units);
     return !vm->paused;
 }
-/* How many elements from `from` on are the next piece; 0 for no more. */
+/* Returns how many elements from `from` on are the next piece, or 0 when the work ends. */
 static inline size_t ops_piece(struct tvmr_vm *vm, size_t from, size_t count)
 {
     size_t n = min_size(count - from, TVMR_PIECE);
@@ -38,19 +35,18 @@ static inline size_t ops_piece(struct tvmr_vm *vm, size_t from, size_t count)
     size_t i = 0, n;                                                                               \
     (n = ops_piece(vm, i, count));                                                                 \
     i += n
-/* The condition of a loop over elements. */
+/* MORE is the condition of a loop over elements. */
 #define MORE(i, count) ((i) < (count) && ((i) % TVMR_PIECE || ops_piece(vm, i, count)))
-/* The condition of a loop that changes elements in place and starts at vm->progress. */
+/* MORE_IN_PLACE is the condition of a loop that changes elements in place and starts at
+ * vm->progress. */
 #define MORE_IN_PLACE(i, count)                                                                    \
     ((i) < (count) && ((i) % TVMR_PIECE || ops_piece(vm, i, count) || (vm->progress = (i), false)))
 
-/* Moves bytes. False when it was interrupted. */
+/* Moves bytes. Returns false when it was interrupted. */
 bool work_move(struct tvmr_vm *vm, void *to, const void *from, uint64_t bytes);
 bool work_fill(struct tvmr_vm *vm, void *to, int byte, uint64_t bytes);
 
-/* ---- results ---- */
-
-/* Remembers why the instruction failed. */
+/* Makes the instruction fail, and keeps the reason. */
 enum tvmr_result ops_fail(struct tvmr_vm *vm, enum tvmr_fault fault, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -59,7 +55,7 @@ static inline const struct tvmr_hot *hot_at(const struct tvmr_vm *vm, uint8_t re
     const struct tvmr_hot *h = &vm->hot[INDEX(reg)];
     return h->present ? h : NULL;
 }
-/* For handlers that write the elements in place. */
+/* Returns a register for a handler that writes its elements in place. */
 static inline struct tvmr_hot *hot_change(struct tvmr_vm *vm, uint8_t reg)
 {
     struct tvmr_hot *h = &vm->hot[INDEX(reg)];
@@ -85,7 +81,8 @@ enum tvmr_result ops_unallocated(struct tvmr_vm *vm, char bank, uint8_t reg);
     struct tvmr_cold *name = cold_at(vm, reg);                                                     \
     if (!name) return ops_unallocated(vm, 'C', reg)
 
-/* Makes room for a result of `count` elements, whose contents are undefined. NULL when the instruction failed. */
+/* Makes room for a result of `count` elements, whose contents are undefined. Returns NULL when
+ * the instruction failed. */
 static inline int32_t *ops_result(struct tvmr_vm *vm, size_t count)
 {
     struct tvmr_hot *s = &vm->scratch;
@@ -115,7 +112,7 @@ static inline enum tvmr_result put_matrix(struct tvmr_vm *vm, uint8_t reg, size_
 enum tvmr_result put_copy(struct tvmr_vm *vm, uint8_t reg, const struct tvmr_hot *from);
 enum tvmr_result put_scalar(struct tvmr_vm *vm, uint8_t reg, int32_t value);
 enum tvmr_result put_output(struct tvmr_vm *vm, const int32_t *data,
-                            size_t count); /* sets the output */
+                            size_t count); /* Sets the output of the machine. */
 
 /* Makes room in auxiliary array 0, 1 or 2. */
 static inline int32_t *ops_auxiliary(struct tvmr_vm *vm, unsigned which, size_t count)
@@ -124,8 +121,6 @@ static inline int32_t *ops_auxiliary(struct tvmr_vm *vm, unsigned which, size_t 
     return tvmr_reserve(vm, &b->data, &b->capacity, count ? count : 1, sizeof *b->data) ? b->data
                                                                                         : NULL;
 }
-
-/* ---- shapes ---- */
 
 static inline size_t dim_at(const struct tvmr_shape *s, unsigned i, size_t otherwise)
 {
@@ -136,44 +131,45 @@ static inline size_t last_dim(const struct tvmr_hot *h)
     return h->shape.rank ? h->shape.dims[h->shape.rank - 1] : h->count;
 }
 
-/* notes.c: notes that there are note.have elements instead of note.want. False when the instruction has failed. */
+/* Notes that there are note.have elements instead of note.want. Returns false when the
+ * instruction has failed. notes.c defines it. */
 void tvmr_note_text(const struct tvmr_vm *vm, const struct tvmr_note *note, char *text,
                     size_t size);
 bool tvmr_expect(struct tvmr_vm *vm, const struct tvmr_insn *in, struct tvmr_note note);
 
-/* product.c: multiplies rows x cols weights by a vector of `count` elements, after which there are zeros. In
- * pieces. */
+/* Multiplies rows x cols weights by a vector of `count` elements, which is extended by zeros.
+ * The product is computed in pieces. product.c defines the functions of this block. */
 enum tvmr_gate { TVMR_GATE_NONE, TVMR_GATE_CORE, TVMR_GATE_EXTENSION };
 void tvmr_product(struct tvmr_vm *vm, struct tvmr_cold *cold, enum tvmr_gate gate, const int32_t *x,
                   size_t count, int32_t *out);
-/* Finds the kernels with this name: "plain", "avx2" or "avx512", or the best ones for "auto" and NULL. -1 when the
- * name is unknown, or this processor cannot run them. */
+/* Finds the kernels with this name: "plain", "avx2" or "avx512", or the best ones for "auto" and
+ * NULL. Returns -1 when the name is unknown, or this processor cannot run them. */
 int tvmr_kernels_named(const char *name);
-/* The definition of a product, for the rows from..to. */
+/* Computes the rows from..to of a product in plain C. It is the definition of the product. */
 void tvmr_product_plain(const struct tvmr_cold *cold, enum tvmr_gate gate, const int32_t *x,
                         size_t count, size_t from, size_t to, int32_t *out);
 
-/* prepare_weights.c */
+/* prepare_weights.c defines the functions below. */
 struct tvmr_prepared {
     struct tvmr_weights weights[3]; /* indexed by enum tvmr_gate */
     bool made[3];
     struct tvmr_input input;
 };
 void tvmr_prepared_free(struct tvmr_prepared *p);
-/* Prepares weights for vm->kernels. NULL when only the definition can be used, or the machine is paused. */
+/* Prepares weights for vm->kernels. Returns NULL when only the plain C definition can be used,
+ * or the machine is paused. */
 const struct tvmr_weights *tvmr_prepare(struct tvmr_vm *vm, struct tvmr_cold *cold,
                                         enum tvmr_gate gate);
-/* Makes room for the input of these weights. False when memory ran out. */
+/* Makes room for the input of these weights. Returns false when memory ran out. */
 bool tvmr_input_room(struct tvmr_input *in, const struct tvmr_weights *w);
 
 void tvmr_cold_finish(struct tvmr_cold *c, size_t count);
 
-/* ops_ternary.c: fills weights with random values, as INIT_RANDOM does. */
+/* Fills weights with random values, as INIT_RANDOM does. ops_ternary.c defines it. */
 void tvmr_random_fill(struct tvmr_signal *w, size_t count, uint64_t state);
 
 #define HANDLER(name) enum tvmr_result op_##name(struct tvmr_vm *vm, const struct tvmr_insn *in)
 
-/* ---- handlers: one declaration for each that the tables name ---- */
 #define CORE(code, name, mnemonic, bytes, base, text, handler, meaning) tvmr_handler op_##handler;
 #include "tvmr/isa.def"
 #define OP(code, name, pattern, bytes, handler, meaning) tvmr_handler op_##handler;
@@ -182,5 +178,5 @@ void tvmr_random_fill(struct tvmr_signal *w, size_t count, uint64_t state);
 #include "tvmr/extensions/all.inc"
 tvmr_handler op_unknown_opcode, op_unknown_extension, op_mark;
 
-/* handlers.c: the handler of an instruction that is not reserved. */
+/* Returns the handler of an instruction that is not reserved. handlers.c defines it. */
 tvmr_handler *tvmr_op_handler(const struct tvmr_op *op);

@@ -1,5 +1,5 @@
-/* Handlers for system, registers and structure (TVMR 7.1 to TVMR 7.3) and control flow (TVMR 7.8), and the
- * functions that every handler uses. */
+/* Has the handlers for system, registers and structure (TVMR 7.1 to TVMR 7.3) and control flow
+ * (TVMR 7.8), and the functions that every handler uses. */
 #include "tvmr/vm/ops.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,7 +7,9 @@
 enum tvmr_result ops_fail(struct tvmr_vm *vm, enum tvmr_fault fault, const char *format, ...)
 {
     va_list args;
-    if (vm->paused) return TVMR_FAILED; /* the failure is only that of the interrupt */
+    if (vm->paused)
+        return TVMR_FAILED; /* The interrupt causes the failure, so the machine has
+                                         * none. */
     va_start(args, format);
     vsnprintf(vm->fault_text, sizeof vm->fault_text, format, args);
     va_end(args);
@@ -20,9 +22,7 @@ enum tvmr_result ops_unallocated(struct tvmr_vm *vm, char bank, uint8_t reg)
     return ops_fail(vm, TVMR_E_UNALLOC, "%c%u is not allocated", bank, INDEX(reg));
 }
 
-/* ---- work in pieces ---- */
-
-enum { MOVED = 64 * TVMR_PIECE }; /* the bytes of a piece */
+enum { MOVED = 64 * TVMR_PIECE }; /* Bytes are moved in pieces of this size. */
 
 bool work_move(struct tvmr_vm *vm, void *to, const void *from, uint64_t bytes)
 {
@@ -69,8 +69,6 @@ enum tvmr_result put_scalar(struct tvmr_vm *vm, uint8_t reg, int32_t value)
     return put_list(vm, reg);
 }
 
-/* ---- system ---- */
-
 HANDLER(nop)
 {
     (void)vm, (void)in;
@@ -103,9 +101,7 @@ HANDLER(unknown_extension)
     return ops_fail(vm, TVMR_E_EXT_UNKNOWN, "extension 0x%04x is not registered", in->ext);
 }
 
-/* ---- registers ---- */
-
-/* Makes a hot register of zeros when it does not exist. */
+/* Makes a hot register of zeros if it does not exist. */
 static bool new_hot(struct tvmr_vm *vm, unsigned index, size_t count, const uint32_t *dims,
                     size_t rank)
 {
@@ -175,7 +171,8 @@ HANDLER(zero_reg)
     return TVMR_NEXT;
 }
 
-/* Loads a buffer into a register. With `none` the buffer may be empty, however the register is declared. */
+/* Loads a buffer into a register. With `none` the buffer may be empty, whatever size the
+ * register is declared with. */
 static enum tvmr_result load_buffer(struct tvmr_vm *vm, const struct tvmr_insn *in,
                                     const struct tvmr_buffer *b, bool none)
 {
@@ -193,10 +190,10 @@ static enum tvmr_result load_buffer(struct tvmr_vm *vm, const struct tvmr_insn *
 }
 
 HANDLER(load_input) { return load_buffer(vm, in, &vm->input, false); }
-/* Loads the target. Programs that learn are also run without one (TVMR 21.1.3). */
+/* Loads the target. Programs that learn are also run without a target (TVMR 21.1.3). */
 HANDLER(load_target) { return load_buffer(vm, in, &vm->target, true); }
 
-/* Replaces the output. It gets its new length only when all of it is there. */
+/* Replaces the output. The output gets its new length only when all of it is there. */
 enum tvmr_result put_output(struct tvmr_vm *vm, const int32_t *data, size_t count)
 {
     struct tvmr_buffer *b = &vm->output;
@@ -214,8 +211,6 @@ HANDLER(store_output)
 }
 
 HANDLER(set_const) { return put_scalar(vm, in->a[0], (int32_t)ops_imm16(in)); }
-
-/* ---- control flow ---- */
 
 HANDLER(loop)
 {

@@ -1,12 +1,10 @@
-/* Handlers for instructions that the host answers (TVMR 9: domain operations, models, banks), and for
- * assertions. */
+/* Has the handlers for instructions that the host answers (TVMR 9: domain operations, models,
+ * banks), and for assertions. */
 #include "tvmr/vm/ops.h"
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ---- domain operations ---- */
-
-/* The value of a field's place (extensions/neuro.def explains places). */
+/* Returns the value of a place in the operands (extensions/neuro.def explains places). */
 static uint64_t field_value(const struct tvmr_vm *vm, const uint8_t a[4], const char *place)
 {
     if (*place == 'r') place++;
@@ -32,8 +30,6 @@ HANDLER(yield)
     vm->waiting = true;
     return TVMR_YIELDED;
 }
-
-/* ---- models ---- */
 
 HANDLER(model_load)
 {
@@ -86,8 +82,6 @@ HANDLER(model_chain)
     to->input = from->output;
     return TVMR_NEXT;
 }
-
-/* ---- assertions ---- */
 
 static enum tvmr_result ops_host_assertion(struct tvmr_vm *vm, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -189,8 +183,6 @@ HANDLER(snapshot)
     s->present = true;
     return TVMR_NEXT;
 }
-
-/* ---- banks: done here when the host attached one with the slot, else a domain operation ---- */
 
 static uint64_t id_of(const struct tvmr_hot *h)
 {

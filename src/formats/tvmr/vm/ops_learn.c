@@ -1,21 +1,21 @@
-/* Handlers for learning (TVMR 7.7, TVMR 8.4). Pressure builds up from activity, and weights follow it when it is
- * strong enough. */
+/* Has the handlers for learning (TVMR 7.7, TVMR 8.4). Pressure builds up from activity, and
+ * weights follow it when it is strong enough. */
 #include "tvmr/vm/ops.h"
 #include <stdio.h>
 
 enum { DOPAMINE_GATE = 76, MASTERY_STEP = 5, UPDATE_STEP = 3 };
 
-/* The factor of the dopamine level: 1 for 76..139, 2 for 140..203, 3 above. */
+/* Returns the factor of the dopamine level: 1 for 76..139, 2 for 140..203, 3 above. */
 static int64_t dopamine_factor(const struct tvmr_vm *vm)
 {
     return 1 + (vm->chem[0] - DOPAMINE_GATE) / 64;
 }
 
-/* The pressure of a cold register. When its length changes, it starts again at 0. */
+/* Returns the pressure of a cold register. When its length changes, it starts again at 0. */
 static struct tvmr_pressure *pressure_of(struct tvmr_vm *vm, uint8_t reg, size_t count)
 {
     struct tvmr_pressure *p = &vm->pressure[INDEX(reg)];
-    p->stamp++; /* the caller changes it */
+    p->stamp++; /* The caller changes the pressure. */
     if (p->present && p->count == count) return p;
     p->present = false;
     if (!tvmr_reserve(vm, &p->data, &p->capacity, count, sizeof *p->data) ||
@@ -73,7 +73,7 @@ static enum tvmr_result ops_learn_commit(struct tvmr_vm *vm, const struct tvmr_i
         int64_t threshold = temp >= TVMR_COLD ? INT32_MAX : base * multiplier[temp] / 2;
         int32_t pressure = p->data[i];
         if (pressure == INT32_MIN || ops_absolute(pressure) < threshold)
-            continue; /* the negation of this value wraps */
+            continue; /* The negation of this value wraps. */
         ops_learn_step(&c->weights[i], pressure > 0 ? 1 : -1, MASTERY_STEP);
         p->data[i] = 0;
         changed = true;
@@ -131,8 +131,6 @@ HANDLER(decay_eligibility)
         p->data[i] = (int32_t)((int64_t)p->data[i] * 230 / 256);
     return TVMR_NEXT;
 }
-
-/* ---- contrastive Hebbian learning ---- */
 
 static enum tvmr_result start_phase(struct tvmr_vm *vm, enum tvmr_chl phase,
                                     struct tvmr_correlation *table)
@@ -238,8 +236,6 @@ HANDLER(chl_backprop_clamp)
     return put_list(vm, (uint8_t)INDEX(in->a[0]));
 }
 
-/* ---- errors ---- */
-
 HANDLER(compute_error)
 {
     NEED_HOT(t, in->a[0]);
@@ -283,8 +279,6 @@ HANDLER(update_weights)
     tvmr_cold_changed(c);
     return TVMR_NEXT;
 }
-
-/* ---- checkpoints ---- */
 
 HANDLER(checkpoint_weights)
 {

@@ -1,6 +1,7 @@
-/* Handlers that compute element by element (TVMR 7.4, TVMR 8.1, TVMR 8.3): arithmetic and activations of the core
- * and of the extensions tensor and activation. The two sets of formulas differ on purpose, because programs were
- * trained with each. elements.def has the formulas whose loops are compiled for each instruction set. */
+/* Has the handlers that compute element by element (TVMR 7.4, TVMR 8.1, TVMR 8.3): arithmetic
+ * and activations of the core and of the extensions tensor and activation. The two sets of
+ * formulas differ on purpose, because programs were trained with each. elements.def has the
+ * formulas whose loops are compiled for each instruction set. */
 #include "tvmr/kernels/elements.h"
 #include "tvmr/vm/ops.h"
 
@@ -35,8 +36,6 @@ static enum tvmr_result ops_math_unary(struct tvmr_vm *vm, const struct tvmr_ins
     }
 #define LIKE put_like(vm, in->a[0], x)
 #define LIST put_list(vm, in->a[0])
-
-/* ---- core ---- */
 
 BINARY(core_sub, sub, LIKE)
 BINARY(core_mul, core_mul, LIKE)
@@ -96,7 +95,7 @@ static enum tvmr_result ops_math_clamped(struct tvmr_vm *vm, const struct tvmr_i
 
 HANDLER(core_clamp) { return ops_math_clamped(vm, in, in->a[2], in->a[3]); }
 
-/* Computes x + scale * weights, for as many elements as there are. */
+/* Computes x + scale * weights, for as many elements as both have. */
 static enum tvmr_result ops_math_bias(struct tvmr_vm *vm, uint8_t to, const struct tvmr_hot *x,
                                       const struct tvmr_cold *c, int32_t scale)
 {
@@ -147,9 +146,8 @@ HANDLER(wire_skip)
     return put_like(vm, in->a[0], x);
 }
 
-/* ---- tensor ---- */
-
-/* Computes the sum or the difference over the longer of both. Missing elements are 0. */
+/* Computes the sum or the difference with the length of the longer operand. Missing elements are
+ * 0. */
 static enum tvmr_result add_padded(struct tvmr_vm *vm, uint8_t to, const struct tvmr_hot *x,
                                    const struct tvmr_hot *y, bool subtract)
 {
@@ -195,13 +193,9 @@ HANDLER(tensor_clamp)
     return ops_math_clamped(vm, in, (in->a[2] - 128) * 256, (in->a[3] - 128) * 256);
 }
 
-/* ---- activation ---- */
-
 UNARY(act_sigmoid, act_sigmoid, 0)
 UNARY(act_tanh, act_tanh, 0)
 UNARY(act_gelu, act_gelu, 0)
-
-/* ---- reductions and cuts ---- */
 
 HANDLER(max_reduce)
 {
@@ -213,7 +207,7 @@ HANDLER(argmax)
 {
     NEED_HOT(x, in->a[1]);
     int32_t most = largest_of(vm, x);
-    size_t at = x->count, seen = 0; /* `at` becomes the last of equal elements */
+    size_t at = x->count, seen = 0; /* `at` becomes the last one of equal elements. */
     while (at > 1 && x->data[at - 1] != most && MORE(seen, x->count)) at--, seen++;
     return put_scalar(vm, in->a[0], at ? (int32_t)(at - 1) : 0);
 }
@@ -321,7 +315,8 @@ static int32_t shift_amount(const struct tvmr_insn *in)
     return (int32_t)((ops_imm16(in) ? ops_imm16(in) : 8) & 31);
 }
 
-HANDLER(core_dequantize) /* writes to the output buffer; the destination register is not used */
+HANDLER(core_dequantize) /* This instruction writes to the output buffer and does not use its
+                          * destination register. */
 {
     NEED_HOT(x, in->a[1]);
     int32_t *r = ops_result(vm, x->count);

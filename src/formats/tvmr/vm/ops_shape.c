@@ -1,22 +1,21 @@
-/* Handlers for products of matrices and changes of shape (TVMR 7.10). Under the profile ternsig, MATMUL fails and
- * the others copy. */
+/* Has the handlers for products of matrices and changes of shape (TVMR 7.10). Under the profile
+ * ternsig, MATMUL fails and the others copy. */
 #include "tvmr/kernels/elements.h"
 #include "tvmr/vm/ops.h"
-
-/* ---- shapes ---- */
 
 static bool ops_shape_whole(const struct tvmr_shape *s, size_t count)
 {
     uint64_t product = 1;
     for (unsigned i = 0; i < s->rank; i++) {
         product *= s->dims[i];
-        if (product > UINT32_MAX) return false; /* no register holds so many */
+        if (product > UINT32_MAX) return false; /* No register holds so many elements. */
     }
     return product == count;
 }
 
-/* Begins an instruction that changes a shape: checks the profile, finds the source, and copies its dimensions with
- * room for one more. NULL when the instruction has ended, as *result says. */
+/* Begins an instruction that changes a shape: checks the profile, finds the source, and copies
+ * its dimensions with room for one more. Returns NULL when the instruction has ended, as *result
+ * says. */
 static const struct tvmr_hot *ops_shape_source(struct tvmr_vm *vm, const struct tvmr_insn *in,
                                                uint32_t **dims, enum tvmr_result *result)
 {
@@ -54,7 +53,7 @@ static enum tvmr_result ops_shape_reshaped(struct tvmr_vm *vm, const struct tvmr
     return ops_put(vm, in->a[0], dims, rank);
 }
 
-/* Takes a dimension of size 1 away, or adds one. */
+/* Removes a dimension of size 1, or adds one. */
 static enum tvmr_result change_rank(struct tvmr_vm *vm, const struct tvmr_insn *in, bool more)
 {
     uint32_t *dims;
@@ -118,17 +117,16 @@ HANDLER(tensor_transpose)
                                 : ops_shape_swap(vm, in, 0, 1);
 }
 
-/* ---- products ---- */
-
-/* A factor of a product, as rows of `inner` elements. */
+/* A factor of a matrix product, as rows of `inner` elements. */
 struct factor {
     const int32_t *data;
     size_t rows, inner;
-    int64_t most; /* the largest absolute value */
-    bool list;    /* it has one dimension, and gives the result none */
+    int64_t most; /* the largest absolute value of an element */
+    bool list;    /* The factor has one dimension and gives the result none. */
 };
 
-/* Finds the elements and the shape of a hot or cold register. False when the instruction has failed. */
+/* Finds the elements and the shape of a hot or cold register. Returns false when the instruction
+ * has failed. */
 static bool ops_shape_take(struct tvmr_vm *vm, uint8_t reg, unsigned which, const int32_t **data,
                            size_t *count, const struct tvmr_shape **shape)
 {
@@ -180,7 +178,8 @@ static bool left_factor(struct tvmr_vm *vm, uint8_t reg, struct factor *f)
     return true;
 }
 
-/* Takes the right factor by columns, so that each element of the product is a dot product of two rows. */
+/* Reads the right factor by columns, so that each element of the product is a dot product of two
+ * rows. */
 static bool right_factor(struct tvmr_vm *vm, uint8_t reg, struct factor *f)
 {
     size_t count;
@@ -200,8 +199,8 @@ static bool right_factor(struct tvmr_vm *vm, uint8_t reg, struct factor *f)
     return turned != NULL;
 }
 
-/* A dot product that is exact for any elements, because it sums the upper and lower halves of the terms
- * separately. */
+/* Computes a dot product that is exact for any elements, because the upper and lower halves of
+ * the terms are summed separately. */
 static int32_t wide_dot(struct tvmr_vm *vm, const int32_t *x, const int32_t *y, size_t n)
 {
     int64_t high = 0, low = 0;

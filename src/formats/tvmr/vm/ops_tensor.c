@@ -1,8 +1,7 @@
-/* Handlers for attention, rotary positions, norms and key-value caches (TVMR 8.1), and for sampling (TVMR 8.13). */
+/* Has the handlers for attention, rotary positions, norms and key-value caches (TVMR 8.1), and
+ * for sampling (TVMR 8.13). */
 #include "tvmr/kernels/elements.h"
 #include "tvmr/vm/ops.h"
-
-/* ---- attention ---- */
 
 struct matrix {
     const struct tvmr_hot *h;
@@ -66,7 +65,7 @@ HANDLER(attention)
             size_t n = min_size(width, row_data(&k, j, &row));
             score[j] = score_of(vm, query, row, n);
         }
-        if (vm->paused) break; /* some scores are missing */
+        if (vm->paused) break; /* Some scores are missing. */
         ops_tensor_shares(vm, score, k.rows);
         work_fill(vm, sum, 0, v.cols * sizeof *sum);
         for (size_t j = 0; MORE(j, k.rows); j++) {
@@ -79,9 +78,8 @@ HANDLER(attention)
     return put_matrix(vm, in->a[3], q.rows, v.cols);
 }
 
-/* ---- rotary positions: for each value of the table the first index that has it ---- */
-
-static const uint16_t cos_from[] = {0, 1, 177, 251, 307, 355}; /* for the values 256, 255, ... */
+/* The table gives the angle from which the cosine has the values 256, 255, ... */
+static const uint16_t cos_from[] = {0, 1, 177, 251, 307, 355};
 static const uint16_t sin_from[] = {0,   8,   16,  24,  32,  40,  47,  55,  63,  71,  79,  86,  94,
                                     102, 110, 118, 126, 133, 141, 149, 157, 165, 173, 180, 188, 196,
                                     204, 212, 220, 228, 235, 243, 251, 259, 267, 275, 283, 291, 298,
@@ -125,9 +123,8 @@ HANDLER(rope_apply)
     return TVMR_NEXT;
 }
 
-/* ---- norms ---- */
-
-/* A square root by these exact steps, on which programs depend. It is not always the largest whole root. */
+/* Computes a square root by these exact steps, because programs depend on them. The result is
+ * not always the largest whole root. */
 static int64_t ops_tensor_root(int64_t n)
 {
     if (n <= 1) return n;
@@ -139,8 +136,8 @@ static int64_t ops_tensor_root(int64_t n)
     return b > 1 ? b : 1;
 }
 
-/* A register as n numbers: a hot register with at least n elements, weights with zeros after them, or only
- * zeros. */
+/* Returns a register as n numbers. They are a hot register with at least n elements, weights
+ * with zeros after them, or only zeros. */
 static int32_t *vector_of(struct tvmr_vm *vm, uint8_t reg, size_t n, unsigned which)
 {
     int32_t *out = ops_auxiliary(vm, which, n);
@@ -188,8 +185,6 @@ static enum tvmr_result ops_tensor_norm(struct tvmr_vm *vm, const struct tvmr_in
 
 HANDLER(layernorm) { return ops_tensor_norm(vm, in, true); }
 HANDLER(rmsnorm) { return ops_tensor_norm(vm, in, false); }
-
-/* ---- key-value caches ---- */
 
 static size_t row_width(const struct tvmr_hot *h, uint8_t wanted)
 {
@@ -251,8 +246,6 @@ HANDLER(kv_read_pos)
 
 HANDLER(kv_clear) { return ops_result(vm, 0) ? put_matrix(vm, in->a[0], 0, 0) : TVMR_FAILED; }
 
-/* ---- sampling ---- */
-
 enum { EXCLUDED = -1073741824 };
 
 static int64_t first_of(struct tvmr_vm *vm, uint8_t reg, int64_t otherwise)
@@ -272,7 +265,7 @@ HANDLER(sample_temperature)
     return put_like(vm, in->a[0], x);
 }
 
-/* Moves a key down the heap, to where it is not less than the keys below it. */
+/* Moves a key down the heap until no key below it is greater. */
 static void ops_tensor_sift(uint64_t *keys, size_t at, size_t count)
 {
     uint64_t key = keys[at];
@@ -284,7 +277,8 @@ static void ops_tensor_sift(uint64_t *keys, size_t at, size_t count)
     keys[at] = key;
 }
 
-/* Sorts keys ascending by a heap, which needs no other memory and can be interrupted anywhere. */
+/* Sorts keys in ascending order by a heap sort, which needs no other memory and can be
+ * interrupted anywhere. */
 static void ops_tensor_sort(struct tvmr_vm *vm, uint64_t *keys, size_t count)
 {
     for (size_t i = count / 2; i && may_work(vm, 1); i--) ops_tensor_sift(keys, i - 1, count);
@@ -296,7 +290,8 @@ static void ops_tensor_sort(struct tvmr_vm *vm, uint64_t *keys, size_t count)
     }
 }
 
-/* Ranks the elements. Keys have the index in the lower half; they go by falling value, then by rising index. */
+/* Ranks the elements. A key has the index in its lower half, so elements are in the order of
+ * falling value, and equal ones in the order of their index. */
 static uint64_t *ops_tensor_ranking(struct tvmr_vm *vm, const struct tvmr_hot *x)
 {
     uint64_t *keys = (uint64_t *)(void *)ops_auxiliary(vm, 0, x->count * 2);

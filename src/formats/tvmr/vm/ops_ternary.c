@@ -1,8 +1,6 @@
-/* Handlers for weights (TVMR 7.5, TVMR 7.6, TVMR 8.2): products, tables, quantization, growing and pruning,
- * temperatures. */
+/* Has the handlers for weights (TVMR 7.5, TVMR 7.6, TVMR 8.2): products, tables, quantization,
+ * growing and pruning, temperatures. */
 #include "tvmr/vm/ops.h"
-
-/* ---- products ---- */
 
 /* Checks that weights fit the number of elements, or may be used with another number. */
 static bool ops_ternary_fits(struct tvmr_vm *vm, const struct tvmr_insn *in, size_t cols,
@@ -72,8 +70,6 @@ static enum tvmr_result ops_ternary_batch(struct tvmr_vm *vm, const struct tvmr_
 HANDLER(core_batch_matmul) { return ops_ternary_batch(vm, in, TVMR_GATE_CORE); }
 HANDLER(ternary_batch_matmul) { return ops_ternary_batch(vm, in, TVMR_GATE_EXTENSION); }
 
-/* ---- tables of rows ---- */
-
 static void table_size(const struct tvmr_cold *c, size_t *rows, size_t *cols)
 {
     *rows = c->shape.rank < 2 ? 1 : c->shape.dims[0];
@@ -121,9 +117,7 @@ HANDLER(embed_sequence)
     return put_matrix(vm, in->a[0], n, cols);
 }
 
-/* ---- between numbers and signals ---- */
-
-/* Begins new weights in place of a register; the caller finishes them. */
+/* Begins new weights in place of a register. The caller must finish them. */
 static struct tvmr_cold *ops_ternary_fresh(struct tvmr_vm *vm, uint8_t reg, size_t count)
 {
     uint32_t dim = (uint32_t)count;
@@ -214,7 +208,7 @@ HANDLER(accumulate_pressure)
     NEED_HOT(x, in->a[1]);
     struct tvmr_hot *h = &vm->hot[INDEX(in->a[0])];
     uint32_t dim = (uint32_t)x->count;
-    if (!h->present) { /* added to zeros, the sum is the other operand */
+    if (!h->present) { /* Zeros are added to the other operand, so the sum is that operand. */
         int32_t *r = ops_result(vm, x->count);
         if (!r) return TVMR_FAILED;
         work_move(vm, r, x->data, x->count * sizeof *r);
@@ -226,8 +220,6 @@ HANDLER(accumulate_pressure)
     return TVMR_NEXT;
 }
 
-/* ---- structure ---- */
-
 void tvmr_random_fill(struct tvmr_signal *w, size_t count, uint64_t state)
 {
     for (size_t i = 0; i < count; i++) {
@@ -237,8 +229,8 @@ void tvmr_random_fill(struct tvmr_signal *w, size_t count, uint64_t state)
     }
 }
 
-/* The state of the generator after `steps` steps. A step is state * factor + term, and two steps together have the
- * same form. */
+/* Returns the state of the random generator after `steps` steps. A step is state * factor +
+ * term, and two steps together have the same form. */
 static uint64_t random_after(uint64_t state, uint64_t steps)
 {
     uint64_t factor = UINT64_C(6364136223846793005), term = 1;
@@ -295,7 +287,7 @@ HANDLER(prune_neuron)
         return ops_fail(vm, TVMR_E_RANGE, "row %zu of %zu", index, rows);
     size_t at = index * width, rest = c->count - at - width;
     tvmr_cold_changed(c);
-    /* The weights come first, then the temperatures. */
+    /* The weights are done first, then the temperatures. */
     size_t all = c->temps ? 2 * rest : rest, n;
     for (; vm->progress < all; vm->progress += n) {
         bool temps = vm->progress >= rest;
@@ -328,7 +320,8 @@ HANDLER(define_layer)
     return TVMR_NEXT;
 }
 
-/* Ends an interrupted change of temperatures: weights that had none before have none. */
+/* Ends an interrupted change of temperatures. Weights that had no temperatures before must have
+ * none. */
 static enum tvmr_result temps_paused(struct tvmr_vm *vm, struct tvmr_cold *c, bool had)
 {
     if (!had) tvmr_release(vm, &c->temps, &c->temps_capacity, 1);

@@ -5,11 +5,13 @@
 enum {
     ALIGN = 64,
     NINE_COLUMNS =
-        32767, /* the most for NINE: sums of codes up to 510 times bytes up to 128 are below 2^31 */
-    WIDE_BYTES = 1 << 20 /* matrices up to this size stay in the cache with 16 bits a weight */
+        32767, /* The most columns for NINE: sums of codes up to 510 times bytes up to 128 are
+                * below 2^31. */
+    WIDE_BYTES = 1 << 20 /* Matrices up to this size stay in the cache with 16 bits for each
+                          * weight. */
 };
 
-/* Allocates zeroed memory, aligned for vectors. With `vm` NULL it does so in one piece. */
+/* Allocates zeroed memory, aligned for vectors. With `vm` NULL it does not check for interrupts. */
 static void *prepare_weights_aligned(struct tvmr_vm *vm, size_t bytes)
 {
     size_t size = bytes ? (bytes + ALIGN - 1) / ALIGN * ALIGN : ALIGN;
@@ -37,11 +39,10 @@ void tvmr_prepared_free(struct tvmr_prepared *p)
     free(p);
 }
 
-/* ---- weights without gates ---- */
-
 struct survey {
-    int largest, equal; /* the magnitude of all weights that are not 0; -1 when they differ */
-    bool ternary;       /* every polarity is -1, 0 or 1 */
+    int largest, equal; /* the common magnitude of the weights that are not 0; -1 when they
+                         * differ */
+    bool ternary;       /* Every polarity is -1, 0 or 1. */
 };
 
 static struct survey prepare_weights_look(struct tvmr_vm *vm, const struct tvmr_cold *c)
@@ -101,7 +102,8 @@ static bool prepare_weights_room(struct tvmr_vm *vm, struct tvmr_weights *w)
     if (nine) w->chunks = (w->chunks + 1) / 2 * 2;
     w->stride = row_bytes(w->form, w->chunks);
     w->codes = prepare_weights_aligned(vm, w->rows * w->stride);
-    w->sums = calloc(w->rows + 4, sizeof *w->sums); /* kernels read four sums at once */
+    w->sums = calloc(w->rows + 4, sizeof *w->sums); /* Kernels read four sums at once, so they
+                                                     * may read past the last row. */
     if (nine) w->lows = prepare_weights_aligned(vm, (w->rows + 3) / 4 * w->chunks * 32);
     return w->codes && w->sums && (w->lows || !nine);
 }
@@ -110,7 +112,8 @@ static void prepare_plain(struct tvmr_vm *vm, struct tvmr_weights *w, const stru
 {
     struct survey s = prepare_weights_look(vm, c);
     if (!s.ternary)
-        return; /* weights from outside may have other polarities, which need the definition */
+        return; /* Weights from outside may have other polarities, and only the plain C
+                 * definition handles these. */
     bool bytes = vm->kernels == TVMR_KERNELS_AVX512;
     bool wide = w->cols > NINE_COLUMNS || c->count <= WIDE_BYTES / 2;
     w->form = s.equal >= 0       ? TVMR_FORM_TWO
@@ -130,8 +133,6 @@ static void prepare_plain(struct tvmr_vm *vm, struct tvmr_weights *w, const stru
     for (size_t r = 0; r < w->rows && may_work(vm, w->cols / 4 + 1); r++)
         encode_row(w, c->weights + r * w->cols, r);
 }
-
-/* ---- with gates ---- */
 
 static void prepare_gated(struct tvmr_vm *vm, struct tvmr_weights *w, const struct tvmr_cold *c,
                           enum tvmr_gate gate)
@@ -176,9 +177,7 @@ const struct tvmr_weights *tvmr_prepare(struct tvmr_vm *vm, struct tvmr_cold *c,
     return w->form == TVMR_FORM_NONE ? NULL : w;
 }
 
-/* ---- inputs ---- */
-
-/* The bytes of a column: as many planes or parts as there can be. */
+/* Returns the size of a column in bytes, for as many planes or parts as there can be. */
 static size_t input_bytes(enum tvmr_form form)
 {
     switch (form) {

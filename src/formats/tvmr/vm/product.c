@@ -1,4 +1,5 @@
-/* The definition of every product: sums in 64 bits that are clamped at the end. */
+/* Computes products. The plain C functions here are the definition of every product: sums in 64
+ * bits that are clamped at the end. */
 #include "tvmr/vm/ops.h"
 #include "base/platform/processor.h"
 #include <stdlib.h>
@@ -15,7 +16,7 @@ static int64_t row_ungated(const struct tvmr_signal *w, const int32_t *x, size_t
     return sum;
 }
 
-/* A row of the core. Each term is divided by itself and truncated. */
+/* Computes a row of a core product. Each term is divided and truncated on its own. */
 static int64_t row_core(const struct tvmr_cold *c, size_t at, const int32_t *x, size_t n)
 {
     int64_t sum = 0;
@@ -28,7 +29,8 @@ static int64_t row_core(const struct tvmr_cold *c, size_t at, const int32_t *x, 
     return sum;
 }
 
-/* A row of the extension. The weight is scaled first, and the gate looks at the low 8 bits of the input. */
+/* Computes a row of an extension's product. The weight is scaled first, and the gate uses the
+ * low 8 bits of the input. */
 static int64_t row_extension(const struct tvmr_cold *c, size_t at, const int32_t *x, size_t n)
 {
     int64_t sum = 0;
@@ -70,12 +72,10 @@ static void product_in_pieces(struct tvmr_vm *vm, const struct tvmr_cold *c, enu
     }
 }
 
-/* ---- the choice of a kernel ---- */
-
 enum {
     SMALL = 64,
     SHARED = 1 << 16
-}; /* numbers of weights: below SMALL the definition is used, from SHARED on all threads */
+}; /* Numbers of weights: below SMALL the definition is used, from SHARED on all threads work. */
 
 static bool has_avx512(void) { return processor_has(PROCESSOR_AVX512 | PROCESSOR_BMI2); }
 
@@ -125,7 +125,8 @@ void tvmr_product(struct tvmr_vm *vm, struct tvmr_cold *c, enum tvmr_gate gate, 
         vm->pool = tvmr_pool_new(vm->threads);
         if (!vm->pool) vm->threads = 1;
     }
-    /* Rows are computed in slices, so that an interrupt is seen. A unit of work is 64 weights. */
+    /* Rows are computed in slices, so that an interrupt is seen soon. A unit of work is 64
+     * weights. */
     size_t slice = POLL_UNITS / (w->cols / 64 + 1) / 8 * 8;
     for (size_t from = 0, to; from < rows; from = to) {
         to = min_size(rows, from + slice);

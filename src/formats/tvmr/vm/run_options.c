@@ -1,4 +1,4 @@
-/* Reads the options of a run: numbers, files, kernels. */
+/* Reads the options of a run, such as numbers, files and kernels. */
 #include "tvmr/vm/ops.h"
 #include "tvmr/vm/inputs.h"
 #include <stdlib.h>

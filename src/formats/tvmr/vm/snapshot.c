@@ -4,9 +4,8 @@
 #include "tvmr/vm/ops.h"
 #include <stdio.h>
 
-/* ---- describe ---- */
-
-/* Describes numbers. A stamp counts changes from 0, and the stamp of a node must not be 0. */
+/* Describes numbers as a node of the tree. A stamp counts changes from 0, but the stamp of a
+ * node must not be 0. */
 static void describe_numbers(const penta_visitor *v, const char *name, const int32_t *data,
                              size_t count, uint64_t stamp)
 {
@@ -134,8 +133,6 @@ void tvmr_vm_describe(const penta_vm *base, const penta_visitor *v)
         if (vm->chem[i] != 128) describe_uint(v, chemicals[i], vm->chem[i]);
 }
 
-/* ---- snapshots ---- */
-
 /* Walks over an array and its capacity. The memory budget counts capacities, so a machine that was loaded runs out
  * of memory at the same instruction as one that ran there. */
 static void walk_items(struct tvmr_vm *vm, struct walk *w, void *pointer, size_t *count,
@@ -143,7 +140,7 @@ static void walk_items(struct tvmr_vm *vm, struct walk *w, void *pointer, size_t
 {
     void *data;
     size_t held =
-        *count <= *capacity ? *count : 0; /* an array that was released keeps its old count */
+        *count <= *capacity ? *count : 0; /* An array that was released keeps its old count. */
     size_t n = walk_count(w, held, item), saved = (size_t)walk_number(w, *capacity);
     if (walk_loads(w)) {
         *count = 0;
@@ -204,7 +201,7 @@ static bool shape_fits(const struct tvmr_shape *shape, size_t count)
     uint64_t product = 1;
     for (unsigned i = 0; i < shape->rank; i++) {
         product *= shape->dims[i];
-        if (product > UINT32_MAX) return false; /* no budget allows so many */
+        if (product > UINT32_MAX) return false; /* No budget allows so many elements. */
     }
     return product == count;
 }
@@ -366,8 +363,9 @@ static void drop_all(struct tvmr_vm *vm)
     }
 }
 
-/* Walks over how far an interrupted instruction came. Loops over registers end at their length, whatever the number
- * is. Snapshots of older versions do not have it, because they were taken between instructions. */
+/* Walks over the state of an interrupted instruction. Loops over registers end at their length,
+ * whatever the saved number is. Snapshots of older versions lack this state, because they were
+ * taken between instructions. */
 static void walk_begun(struct tvmr_vm *vm, struct walk *w)
 {
     vm->paused = false;
@@ -413,6 +411,7 @@ void tvmr_vm_walk(penta_vm *base, struct walk *w)
         walk_room(vm, w, &vm->aux[i].data, &vm->aux[i].capacity, sizeof *vm->aux[i].data);
     walk_models(vm, w);
     walk_notes(vm, w);
-    walk_fields(vm, w); /* the fault comes after the arrays, whose loading may run out of budget */
+    walk_fields(vm, w); /* The fault is walked after the arrays, because loading the arrays may
+                         * exceed the budget. */
     walk_begun(vm, w);
 }

@@ -1,4 +1,4 @@
-/* Opens and runs a machine, and has the functions with which its host changes it. */
+/* Opens and runs a machine, and has the functions by which its host changes it. */
 #include "tvmr/vm/vm.h"
 #include "base/array.h"
 #include "base/file/file.h"
@@ -16,25 +16,26 @@ const char *tvmr_fault_name(enum tvmr_fault fault)
     return name ? name : "unknown";
 }
 
-/* ---- decode ---- */
-
-/* The handler of an instruction. An instruction with the null register as a source does nothing. Operations of the
- * host are an exception: the host decides what the null register means. */
+/* Returns the handler of an instruction. An instruction with the null register as a source does
+ * nothing. Operations of the host are an exception, because the host decides what the null
+ * register means. */
 static tvmr_handler *handler_of(const struct tvmr_insn *in)
 {
     if (!in->op)
         return !in->ext || tvmr_extension_find(in->ext) ? op_unknown_opcode : op_unknown_extension;
     if (tvmr_op_reserved(in->op)) return op_unknown_opcode;
     tvmr_handler *run = tvmr_op_handler(in->op);
-    if (run == op_core_matrix_product) return run; /* its handler looks at the profile first */
+    if (run == op_core_matrix_product)
+        return run; /* The handler itself must look at the profile
+                                                    * first. */
     for (unsigned k = 0; k < 4 && !in->op->domain; k++)
         if ((in->op->bytes[k] == 's' || in->op->bytes[k] == 'm') && in->a[k] == TVMR_NULL)
             return op_nop;
     return run;
 }
 
-/* Pairs each LOOP with its END_LOOP, when a LOOP 0 needs that. A LOOP that is never closed goes to the end. The
- * open loops are linked through their entries, which are filled when the loop ends. */
+/* Pairs each LOOP with its END_LOOP, if a LOOP 0 needs that. A LOOP without END_LOOP goes to the
+ * end. The open loops are linked through their entries, which are filled when the loop ends. */
 static bool pair_loops(const struct tvmr_insn *code, size_t count, uint32_t **out)
 {
     bool needed = false;
@@ -90,8 +91,6 @@ static bool vm_decode(struct tvmr_vm *vm, const struct tvmr_module *m, penta_err
     return true;
 }
 
-/* ---- registers of a program ---- */
-
 static bool vm_define(struct tvmr_vm *vm, const struct tvmr_regdef *r)
 {
     uint32_t dims[255];
@@ -99,7 +98,8 @@ static bool vm_define(struct tvmr_vm *vm, const struct tvmr_regdef *r)
     unsigned index = r->reg & 63u;
     for (unsigned i = 0; i < r->ndims; i++) {
         dims[i] = tvmr_dim(r, i);
-        count = count > UINT32_MAX ? count : count * dims[i]; /* too many for any budget */
+        /* A product above UINT32_MAX is more than any budget. */
+        count = count > UINT32_MAX ? count : count * dims[i];
     }
     for (unsigned i = 0; i < r->ndims; i++)
         if (!dims[i]) count = 0;
@@ -110,7 +110,7 @@ static bool vm_define(struct tvmr_vm *vm, const struct tvmr_regdef *r)
     default: break;
     }
     size_t elements = (size_t)count;
-    if (elements != count) { /* a 32-bit host cannot count so many */
+    if (elements != count) { /* A 32-bit host cannot count so many elements. */
         ops_fail(vm, TVMR_E_LIMIT, "%llu elements are over the memory budget",
                  (unsigned long long)count);
         return false;
@@ -139,8 +139,6 @@ static bool define_all(struct tvmr_vm *vm, const struct tvmr_module *m, penta_er
         }
     return true;
 }
-
-/* ---- open and close ---- */
 
 static void vm_close(penta_vm *base)
 {
@@ -227,12 +225,11 @@ bool tvmr_vm_set_target(struct tvmr_vm *vm, const int32_t *values, size_t count)
     return tvmr_buffer_set(vm, &vm->target, values, count);
 }
 
-/* ---- run ---- */
-
 HANDLER(mark)
 {
     (void)vm, (void)in;
-    return TVMR_FAILED; /* this is never called, because the loop sees the breakpoint first */
+    return TVMR_FAILED; /* This function is never called, because the loop of the machine sees
+                         * the breakpoint first. */
 }
 
 /* Keeps the output of a run that ended, after the earlier outputs. */
@@ -298,8 +295,6 @@ static void vm_tell(struct tvmr_vm *vm, penta_stop *stop)
         if (!vm->fault && vm->output.count) stop->args[0] = (uint64_t)(int64_t)vm->output.data[0];
     }
 }
-
-/* ---- counting: every instruction is a stretch ---- */
 
 static void count_after(struct tvmr_vm *vm, const struct tvmr_insn *in, enum tvmr_result result)
 {
@@ -367,7 +362,7 @@ void tvmr_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             counts_arrive(vm->base.counts, vm->places[vm->pc], vm->call_depth + 1);
         vm->pc++;
         enum tvmr_result result = in->plain(vm, in);
-        if (vm->paused) { /* the instruction runs again later */
+        if (vm->paused) { /* The interrupted instruction runs again later. */
             vm->paused = false;
             vm->begun = true;
             vm->pc = vm->at;
@@ -383,7 +378,8 @@ void tvmr_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             end_run(vm);
         } else if (result == TVMR_FAILED) {
             vm->final = true;
-            vm->executed++; /* counts the instruction, which the steps of the stop do not include */
+            vm->executed++; /* The instruction counts here, because the steps of the stop do not
+                             * include it. */
             steps--;
         }
     }
@@ -391,8 +387,6 @@ void tvmr_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     stop->steps = steps;
     vm_tell(vm, stop);
 }
-
-/* ---- what the host does with a machine ---- */
 
 void tvmr_vm_stop(struct tvmr_vm *vm)
 {
@@ -436,8 +430,8 @@ static bool vm_mark(penta_vm *base, uint64_t pc, bool on)
     return true;
 }
 
-/* Finds an element. Registers are memory at the byte address register << 32 | offset, with elements in the byte
- * order of the host. */
+/* Finds an element by its address. Registers are memory at the byte address register << 32 |
+ * offset, with elements in the byte order of the host. */
 static bool element_at(const struct tvmr_vm *vm, uint64_t address, size_t size, const uint8_t **at)
 {
     uint64_t reg = address >> 32, offset = address & UINT32_MAX, bytes;
@@ -456,7 +450,7 @@ static bool element_at(const struct tvmr_vm *vm, uint64_t address, size_t size, 
     }
     if (offset > bytes || size > bytes - offset) return false;
     *at = size ? (const uint8_t *)data + offset
-               : NULL; /* an empty register may have a NULL pointer */
+               : NULL; /* An empty register may have a NULL pointer. */
     return true;
 }
 
@@ -479,8 +473,6 @@ static bool vm_poke(penta_vm *base, uint64_t address, const void *from, size_t s
     return true;
 }
 
-/* ---- hot reload ---- */
-
 static bool same_shape(const struct tvmr_cold *a, const struct tvmr_cold *b)
 {
     return a->shape.rank == b->shape.rank && a->count == b->count &&
@@ -501,7 +493,7 @@ bool tvmr_vm_reload(struct tvmr_vm *vm, const penta_module *module, bool *kept, 
     struct tvmr_cold *old = calloc(TVMR_BANK, sizeof *old);
     if (!old) return error_at(err, BASE_MEMORY, 0, "no memory to keep the weights");
     bool ok = true;
-    vm->note_count = 0; /* the notes were about another program, and so were the weight files */
+    vm->note_count = 0; /* The notes and the weight files belonged to the other program. */
     vm->keyed = vm->filled = 0;
     *vm->unused = *vm->warning = 0;
     for (unsigned i = 0; ok && i < TVMR_BANK; i++)
