@@ -1,11 +1,11 @@
-/* The functions of penta/coil.h that show compiled code: the names of passes, facts about the
+/* These functions of penta/coil.h show compiled code: the names of passes, facts about the
  * compilation, and the code after a pass. */
 #include "coil/jit/jit.h"
 #include "penta/coil.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* The passes of this front end, which come before those that every front end has. */
+/* The compiler of COIL has these passes of its own, which come before the passes of src/ssa. */
 static const char *const own[] = {"lower", "inline"};
 enum { OWN = sizeof own / sizeof *own };
 
@@ -72,7 +72,7 @@ bool penta_coil_pass_text(const penta_vm *vm, const char *pass, penta_buffer *ou
     if (!j || !j->code)
         return error_at(err, BASE_UNSUPPORTED, 0, "the machine has no compiled code");
     struct writer w = {0};
-    /* `again` is a second compiler, which works on the machine's own program. */
+    /* `again` is a second compiler for the same program. The machine keeps its own code. */
     struct coil_jit *again = calloc(1, sizeof *again);
     if (!again) return error_at(err, BASE_MEMORY, 0, "no memory to compile");
     struct dump d = {j->vm.m, &j->vm.program, pass, &w};

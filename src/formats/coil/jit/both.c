@@ -1,7 +1,8 @@
-/* The engine "both": compiled code and the interpreter run on memories of their own, and are
- * compared at every stop. The machine is the compiled one; the interpreter follows it and gets the
- * same answers. The first difference ends the run with PENTA_STOP_DISAGREE. Flags are not compared,
- * nor are slots, because compiled code does not keep all of them. */
+/* The engine "both" runs a program in compiled code and in the interpreter, each with its own
+ * memory, and compares the two machines at every stop. The machine that callers see is the
+ * compiled one; the interpreter follows it and gets the same answers from the host. The first
+ * difference ends the run with PENTA_STOP_DISAGREE. Flags and slots are not compared, because
+ * compiled code does not keep all of them. */
 #include "coil/jit/jit.h"
 #include "core/describe.h"
 #include "core/snapshot.h"
@@ -20,7 +21,8 @@ static bool equal_memory(struct coil_jit *j, const struct coil_vm *a, const stru
     for (size_t i = 0; i < a->region_count; i++) {
         const struct coil_region *x = &a->regions[i], *y = &b->regions[i];
         if (x->size != y->size) return both_note(j, "size of a region", x->size, y->size);
-        /* The memory of frames that were left may hold anything, so it is not compared. */
+        /* The memory of frames whose functions have returned may hold anything, so it is not
+         * compared. */
         uint64_t size = x->size;
         if (x == a->heap) size = a->heap_top;
         if (x == a->frame_memory && x->size)
@@ -39,7 +41,7 @@ static bool both_equal(struct coil_jit *j, const penta_stop *s, const penta_stop
     if (s->kind != t->kind) return both_note(j, "stop", s->kind, t->kind);
     if (s->pc != t->pc) return both_note(j, "pc", s->pc, t->pc);
     if (s->detail != t->detail) return both_note(j, "detail", s->detail, t->detail);
-    /* If the stop is a trap, the second argument is the address, if the trap has one. */
+    /* Some traps have an address. It is then the second argument of the stop. */
     bool address = s->detail <= COIL_TRAP_PROTECTION_VIOLATION ||
                    s->detail == COIL_TRAP_MISALIGNED || s->detail == COIL_TRAP_BAD_TARGET;
     unsigned args = s->kind == PENTA_STOP_HOST              ? COIL_HOST_ARGS
@@ -69,14 +71,15 @@ static void both_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         *stop = (penta_stop){.kind = PENTA_STOP_DISAGREE, .pc = j->vm.program.pcs[j->vm.pc]};
         return;
     }
-    /* The interpreter was interrupted; compiled code had stopped after that place already. */
+    /* The interpreter was interrupted before the place at which compiled code has already
+     * stopped. */
     if (j->behind) {
         *stop = j->stop;
         j->behind = false;
     } else {
         coil_jit_engine.run(base, fuel, stop);
     }
-    /* The interpreter cannot find the place again at which the interrupt came. */
+    /* After an interrupt, the interpreter cannot find the place where compiled code stopped. */
     if (stop->kind == PENTA_STOP_INTERRUPT || !j->following) {
         j->following = false;
         return;
@@ -124,7 +127,7 @@ static void both_walk(penta_vm *base, struct walk *w)
 {
     struct coil_jit *j = coil_jit(base);
     coil_jit_engine.walk(base, w);
-    /* After a snapshot was loaded, compiled code runs without the interpreter. */
+    /* When a snapshot has been loaded, compiled code runs without the interpreter. */
     if (walk_loads(w)) j->following = j->behind = false;
 }
 

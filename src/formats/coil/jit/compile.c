@@ -7,10 +7,8 @@
 #include <sys/mman.h>
 #include <time.h>
 
-/* ---- the registers that a function passes ---- */
-
 struct touching {
-    unsigned most; /* 1 + the highest of V0 to V5 that is touched */
+    unsigned most; /* 1 + the highest of the registers V0 to V5 that the function uses */
 };
 
 static void compile_touch(void *user, uint8_t at, uint32_t slot, bool write)
@@ -20,8 +18,8 @@ static void compile_touch(void *user, uint8_t at, uint32_t slot, bool write)
     if (at == COIL_AT_REGISTER && slot < COIL_PASSED && slot + 1 > t->most) t->most = slot + 1;
 }
 
-/* Tells whether an instruction names registers. Most do not, and this is a fast way to find that
- * out. */
+/* Tells whether an instruction names registers. Most instructions do not, and this function
+ * finds that out fast. */
 static bool names_registers(const struct coil_step *s)
 {
     if (s->opcode == COIL_OP_SIZEOF || s->opcode == COIL_OP_ALIGNOF) return true;
@@ -36,14 +34,14 @@ static bool names_registers(const struct coil_step *s)
 
 static bool is_call(uint16_t op) { return op == COIL_CELL_CALL || op == COIL_CELL_CALL_IF; }
 
-/* Passes what a function touches on to those that call it. Each of them gets it at most once for
- * each register. */
+/* Adds the registers that a function uses to those of all its callers. The function visits each
+ * caller at most once for each register. */
 static bool spread_touched(struct coil_jit *j)
 {
     const struct coil_program *p = &j->vm.program;
     uint32_t count = (uint32_t)p->function_count, calls = 0, n = 0;
     for (uint32_t c = 0; c < p->count; c++) calls += is_call(p->cells[c].op);
-    /* `first` is per function: where its callers begin in the list. */
+    /* first[i] says where the callers of function i begin in the list. */
     uint32_t *first = calloc(count + 2, sizeof *first),
              *callers = calloc(calls + 1, sizeof *callers), *work = calloc(count + 1, sizeof *work);
     uint8_t *waits = calloc(count + 1, 1);
@@ -71,8 +69,8 @@ static bool spread_touched(struct coil_jit *j)
     return ok;
 }
 
-/* Finds the registers that functions pass. A function takes and gives back V0 up to the last
- * register that it, or a function that it calls, may touch. */
+/* Finds the registers that functions pass. A function takes and gives back the registers from V0
+ * to the last one that it may use, or that a function that it calls may use. */
 static bool find_touched(struct coil_jit *j)
 {
     const struct coil_program *p = &j->vm.program;
@@ -80,8 +78,8 @@ static bool find_touched(struct coil_jit *j)
         struct touching t = {0};
         if (p->steps[c] && names_registers(p->steps[c]))
             coil_step_touches(p->steps[c], compile_touch, &t);
-        /* An instruction that leaves to the interpreter may come back through any other
-         * function. */
+        /* An instruction that leaves compiled code for the interpreter may come back through any
+         * other function. */
         uint16_t op = p->cells[c].op;
         bool stays = op == COIL_CELL_INDIRECT &&
                      (p->steps[c]->opcode == COIL_OP_TRAP || coil_table_of(&j->vm, c));
@@ -90,8 +88,6 @@ static bool find_touched(struct coil_jit *j)
     }
     return spread_touched(j);
 }
-
-/* ---- stubs ---- */
 
 static struct x64_mem compile_field(size_t offset)
 {
@@ -143,8 +139,9 @@ static void restore_all(struct x64 *e)
     x64_ret(e);
 }
 
-/* Writes the stub enter(machine, code), which returns 1 when the function returns and 0 when native
- * code has left at an exit; the stub that resumes native code; and the stub that exits call. */
+/* Writes three stubs: enter(machine, code), which returns 1 when the function returns and 0 when
+ * compiled code has stopped at an exit; the stub that resumes compiled code; and the stub that
+ * exits call. */
 static void write_stubs(struct coil_jit *j, struct ssa_code *code)
 {
     struct x64 *e = &code->e;
@@ -185,23 +182,21 @@ static void write_stubs(struct coil_jit *j, struct ssa_code *code)
     restore_all(e);
 }
 
-/* ---- functions ---- */
-
 static struct ssa_region *find_regions(const struct coil_vm *vm, size_t *count)
 {
     struct ssa_region *regions = calloc(vm->region_count + 1, sizeof *regions);
     *count = 0;
     for (size_t i = 0; regions && i < vm->region_count; i++) {
         const struct coil_region *r = &vm->regions[i];
-        /* The heap is left out, because it has no size yet. */
+        /* The heap is not one of the regions, because it has no size yet. */
         if (r != vm->heap && r->size)
             regions[(*count)++] = (struct ssa_region){r->base, r->size, r->writable};
     }
     return regions;
 }
 
-/* Tells whether a function is small enough to be inlined: without loops, without variables in
- * memory, and not one in which the program may end. */
+/* Tells whether a function is small enough to be inlined: it has no loops and no variables in
+ * memory, and the program cannot end in it. */
 static bool is_small(const struct coil_jit *j, uint32_t function)
 {
     enum { CELLS = 28 };
@@ -217,8 +212,8 @@ static bool is_small(const struct coil_jit *j, uint32_t function)
     return n != 0;
 }
 
-/* Puts small functions in place of calls of them. This is done once: calls inside these functions
- * stay. */
+/* Replaces calls of small functions by the code of these functions. It does so once: calls
+ * inside the inlined code stay calls. */
 static void inline_calls(struct coil_jit *j, struct ssa_function *f)
 {
     enum { MOST = 16 };
@@ -249,8 +244,8 @@ static size_t stack_depth(const struct coil_jit *j) { return j->vm.depth_max + 8
 
 static size_t frame_most(const struct coil_jit *j) { return ((size_t)1 << 34) / stack_depth(j); }
 
-/* Returns the most that compiling a function may take. Work and the memory for instructions and
- * their lists grow with its size. */
+/* Returns how much work compiling a function may take. The work, and the memory for instructions
+ * and their lists, grow with the size of the function. */
 uint64_t coil_work_most(const struct coil_program *p, uint32_t function)
 {
     enum { LEAST = 1 << 21, FIRST = 1 << 14, PER_CELL = 1 << 10, LATER = 1 << 9 };
@@ -279,14 +274,14 @@ static bool compile_at(struct coil_jit *j, uint32_t number, struct ssa_code *cod
         }
         ok = ssa_emit(f, number, code);
     }
-    /* Frames must fit the stack even if every open call has a frame of this size. */
+    /* A frame may not be larger than the stack divided by the number of calls that may be open. */
     ok = ok && j->frames[number] <= frame_most(j);
     j->framed[number] = ok && fast;
     j->work_done += j->work.done;
     return ok;
 }
 
-/* Removes code that is not used, of a function whose frame is too large. */
+/* Removes the code of a function whose frame is too large. */
 static void forget_code(struct ssa_code *code, const struct ssa_code *before)
 {
     code->e.at = before->e.at;
@@ -296,7 +291,8 @@ static void forget_code(struct ssa_code *code, const struct ssa_code *before)
     code->line_count = before->line_count;
 }
 
-/* Does the same as ssa_clear, but keeps what all functions have. */
+/* Empties an SSA function as ssa_clear does, but keeps the settings that all functions of the
+ * program share. */
 static void start_again(struct ssa_function *f)
 {
     struct ssa_function kept = *f;
@@ -307,7 +303,8 @@ static void start_again(struct ssa_function *f)
     f->avx2 = kept.avx2;
 }
 
-/* Compiles one function. `f` is an empty function that has what all functions have. */
+/* Compiles one function. `f` is an empty SSA function with the settings that all functions of
+ * the program share. */
 static bool compile_function(struct coil_jit *j, uint32_t number, struct ssa_code *code,
                              struct ssa_function *f)
 {
@@ -318,7 +315,8 @@ static bool compile_function(struct coil_jit *j, uint32_t number, struct ssa_cod
     j->work.most = coil_work_most(&j->vm.program, number);
     bool ok = !stopped && compile_at(j, number, code, f, fast);
     stopped = j->work.stop && *j->work.stop;
-    /* The function takes too much work, or its frame is too large. */
+    /* The function takes too much work or has too large a frame, so it is compiled at the fast
+     * level. */
     if (!ok && !fast && !stopped) {
         j->work = (struct ssa_work){.most = UINT64_MAX, .stop = j->work.stop};
         start_again(f);
@@ -376,10 +374,8 @@ static bool compile_all(struct coil_jit *j, struct ssa_code *code)
     return ok;
 }
 
-/* ---- memory ---- */
-
-/* Maps the two stacks: one has as many return addresses as calls may be open, and space for signals
- * below them; the other has the frames. */
+/* Maps the two stacks of compiled code. The first has the return addresses of as many calls as
+ * may be open, and space for signal handlers below them; the second has the frames. */
 static bool map_stacks(struct coil_jit *j)
 {
     enum { SIGNALS = 256 << 10 };
@@ -397,7 +393,7 @@ static bool map_stacks(struct coil_jit *j)
     return j->stack_memory != MAP_FAILED && j->frame_memory != MAP_FAILED;
 }
 
-/* Tells whether a program has vectors. A program without them keeps the shorter instructions. */
+/* Tells whether a program uses vectors. Programs without vectors get the shorter instructions. */
 static bool has_vectors(const struct coil_program *p)
 {
     for (size_t c = 0; c < p->count; c++) {
@@ -419,7 +415,7 @@ static uint64_t compile_now(void)
 
 bool coil_jit_compile(struct coil_jit *j)
 {
-    enum { RESERVE = 1 << 16 }; /* the most that the code of one instruction may take */
+    enum { RESERVE = 1 << 16 }; /* the most bytes that the code of one instruction may take */
     const struct coil_program *p = &j->vm.program;
     size_t capacity = p->count * 256 + (size_t)(1 << 20);
     uint64_t start = compile_now();

@@ -1,14 +1,12 @@
-/* Drops needless extensions. Variables of 8, 16 and 32 bits are kept extended to 64 bits, by an
- * instruction after each that computes them. If nothing uses the bits that it adds, that
- * instruction is dropped. If a counter of a loop cannot leave its type, it counts in 64 bits, so
- * that it needs no extension as an index. */
+/* Removes extensions that are not needed. Variables of 8, 16 and 32 bits are kept extended to 64
+ * bits, by an instruction after each computation. If nothing uses the bits that the instruction
+ * sets, it is removed. If a loop counter cannot leave its type, it counts in 64 bits, so that it
+ * can be an index without an extension. */
 #include "coil/jit/jit.h"
 #include <stdlib.h>
 
-/* ---- counters ---- */
-
 struct counter {
-    uint32_t phi, next, init; /* next: the extended sum */
+    uint32_t phi, next, init; /* next: the value of the sum after its extension */
     bool down;
 };
 
@@ -22,8 +20,8 @@ static bool is_sum_by_one(const struct ssa_function *f, uint32_t value, struct c
            sum->arg[0] == c->phi && ssa_is_const(f, sum->arg[1], &step) && step == 1;
 }
 
-/* Tells whether the branch at the end of a block leads to another block only if the value is less
- * than some 32-bit number, or greater for a counter that goes down. */
+/* Tells whether the branch at the end of block `from` leads to block `to` only if the value is
+ * less than some 32-bit number, or greater for a counter that goes down. */
 static bool extension_bounds(const struct ssa_function *f, uint32_t from, uint32_t to,
                              uint32_t value, const struct counter *c)
 {
@@ -76,15 +74,14 @@ static void widen_counters(struct ssa_function *f, uint32_t header)
         }
 }
 
-/* ---- which bits of values are needed ---- */
-
-enum { NONE, BYTE, WORD, HALF, WHOLE }; /* how much of a value is needed, from the low end */
+/* How much of a value is needed, counted from its low end. */
+enum { NONE, BYTE, WORD, HALF, WHOLE };
 
 struct needs {
     struct ssa_function *f;
-    uint8_t *of;    /* per value: how much of it is needed */
+    uint8_t *of;    /* of[v]: how much of value v is needed */
     uint32_t *work; /* values whose operands must still be looked at */
-    uint8_t *waits; /* per value: 1 if it is in `work` */
+    uint8_t *waits; /* waits[v]: 1 if value v is in `work` */
     uint32_t count;
 };
 
@@ -106,7 +103,8 @@ static uint8_t kept_by(uint8_t extension)
     return extension >= SSA_SEXT8 && extension <= SSA_ZEXT32 ? much[extension - SSA_SEXT8] : NONE;
 }
 
-/* Tells whether the low bits of the result follow from as many low bits of the operands. */
+/* Tells whether the low bits of a result depend only on the same number of low bits of the
+ * operands. */
 static bool passes_on(uint8_t op)
 {
     switch (op) {
@@ -132,9 +130,9 @@ static void pass_on(struct needs *n, uint32_t value)
     for (uint32_t k = 0; k < in->count; k++) extension_need(n, n->f->pool[in->list + k], much);
 }
 
-/* Finds what the state of an exit needs. At an exit, variables are extended by their types. These
- * are the types of the exit's function, up to the place where the state of a function begins that
- * it is inlined in. */
+/* Finds which bits the state at an exit needs. At an exit, variables are extended according to
+ * their types. Only the types of the exit's own function are looked up; values after
+ * SSA_KEY_CALLER belong to a function that it is inlined in, and are needed whole. */
 static void need_state(struct needs *n, const struct coil_jit *j, const struct ssa_exit *e)
 {
     static const uint8_t of_bytes[] = {WHOLE, BYTE, WORD, WHOLE, HALF, WHOLE, WHOLE, WHOLE, WHOLE};
@@ -170,12 +168,13 @@ static bool has_extensions(const struct ssa_function *f)
     return false;
 }
 
-/* Drops the needless extensions of a function. j is the machine whose code it is, or NULL if the
- * code is for an object. */
+/* Removes the needless extensions of a function. j is the machine for which the code is made, or
+ * NULL if the code is for an object file. */
 void coil_drop_extensions(struct ssa_function *f, const struct coil_jit *j)
 {
     if (!has_extensions(f)) return;
-    ssa_pass_copies(f); /* needless phis would hide what is used */
+    /* Phis that are not needed would hide uses of a value, so they are removed first. */
+    ssa_pass_copies(f);
     struct needs n = {.f = f, .of = calloc(f->count + 1, 1), .waits = calloc(f->count + 1, 1)};
     n.work = malloc((f->count + 1) * sizeof *n.work);
     bool ok = n.of && n.waits && n.work;

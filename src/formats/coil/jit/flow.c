@@ -1,6 +1,6 @@
-/* Finds what the compiler must know of a function before it makes code: its blocks, which variables
- * are live, and which flags are read where. lower_flags.c tells which flags native code can
- * compute. */
+/* This file finds what the compiler must know about a function before it makes code: its blocks,
+ * which variables are live, and which flags are read where. lower_flags.c knows which flags
+ * native code can compute. */
 #include "coil/jit/left_to_native.h"
 #include "coil/vm/step/step.h"
 #include <assert.h>
@@ -12,7 +12,8 @@ enum { BLOCKS_MAX = 1 << 20 };
 void coil_flow_free(struct coil_flow *f)
 {
     for (uint32_t i = 0; f->targets && f->computed && i < f->end - f->first; i++)
-        /* Only lists of computed targets are freed; other lists belong to a table. */
+        /* Lists of the targets of computed jumps are owned by this struct and freed here; other
+         * lists belong to a table. */
         if (f->computed[i]) free(f->targets[i]);
     free(f->targets);
     free(f->target_counts);
@@ -29,8 +30,6 @@ void coil_flow_free(struct coil_flow *f)
     free(f->by_step);
     *f = (struct coil_flow){0};
 }
-
-/* ---- flags ---- */
 
 uint8_t coil_flags_written(const struct coil_program *p, uint32_t cell)
 {
@@ -51,8 +50,8 @@ static bool works_on_lanes(const struct coil_step *s)
     return false;
 }
 
-/* Returns the flags that an instruction certainly writes. Operations on reals and lanes leave some
- * flags alone. */
+/* Returns the flags that an instruction always writes. Operations on reals and on lanes leave
+ * some flags unchanged. */
 static uint8_t flags_replaced(const struct coil_program *p, uint32_t cell)
 {
     const struct coil_step *s = p->steps[cell];
@@ -87,10 +86,9 @@ uint8_t coil_flags_read(const struct coil_program *p, uint32_t cell)
     }
 }
 
-/* ---- blocks ---- */
-
-/* Returns the number of a cell in its function. The target of a branch or a table is never in
- * another function: such a jump is INDIRECT (load.c), and such a table is not known (tables.c). */
+/* Returns the number of a cell, counted from the start of its function. The target of a branch
+ * or a table is never in another function: a jump to another function is INDIRECT (load.c), and
+ * a table with such a target is treated as unknown (tables.c). */
 static uint32_t number_of(const struct coil_flow *f, uint32_t cell)
 {
     assert(cell >= f->first && cell < f->end);
@@ -152,8 +150,8 @@ static uint32_t block_of(const struct coil_flow *f, uint32_t cell)
     return f->block_at[number_of(f, cell)];
 }
 
-/* Tells whether the next block can follow: after a call of an address, and in an object after a
- * conditional jump. */
+/* Tells whether the next block can follow an indirect jump: it can after a call of an address,
+ * and in an object file after a conditional jump. */
 static bool goes_on(const struct coil_flow *f, uint32_t cell)
 {
     const struct coil_step *s = f->p->steps[cell];
@@ -179,13 +177,14 @@ static bool link_blocks(struct coil_flow *f)
             block->to[0] = next;
         }
     }
-    /* This finds the blocks that can be reached, and counts their predecessors. `work` is a stack
-     * of blocks. */
+    /* The code below finds the blocks that can be reached, and counts their predecessors. `work`
+     * is a stack of blocks. */
     uint32_t *work = malloc((f->block_count + 1) * sizeof *work), n = 0;
     if (!work) return false;
     work[n++] = 0;
     f->blocks[0].reached = true;
-    f->blocks[0].preds = 1; /* the call of the function is the predecessor of its first block */
+    /* The caller of the function counts as the predecessor of its first block. */
+    f->blocks[0].preds = 1;
     while (n) {
         uint32_t b = work[--n], cell = f->blocks[b].end - 1 - f->first;
         uint32_t more = f->target_counts[cell];
@@ -203,8 +202,6 @@ static bool link_blocks(struct coil_flow *f)
     return true;
 }
 
-/* ---- flags ---- */
-
 static uint8_t flags_after(const struct coil_flow *f, uint32_t b)
 {
     uint32_t cell = f->blocks[b].end - 1 - f->first;
@@ -216,11 +213,12 @@ static uint8_t flags_after(const struct coil_flow *f, uint32_t b)
     return live;
 }
 
-/* The blocks to look at again, and for each block those that lead to it. When the live set at the
- * start of a block changes, it is passed on to those that lead to it, so that the work does not
- * depend on the order of the blocks. */
+/* This is a list of blocks that must be looked at again, and for each block a list of its
+ * predecessors. When the live set at the start of a block changes, the predecessors are looked
+ * at again, so the amount of work does not depend on the order of the blocks. */
 struct coil_flow_work {
-    /* `first` is per block: where its list begins in `before`; it has one entry more. */
+    /* first[b] says where the predecessors of block b begin in `before`. The array has one more
+     * entry for the end. */
     uint32_t *first, *before;
     uint32_t *open, count;
     bool *waits;
@@ -264,7 +262,8 @@ static bool work_begin(struct coil_flow_work *w, const struct coil_flow *f)
         for (uint32_t k = 0; k < flow_successors(f, b); k++)
             if (flow_successor(f, b, k) != NONE)
                 w->before[w->first[flow_successor(f, b, k) + 1]++] = b;
-    for (uint32_t b = 0; b < n; b++) { /* the last block is pushed last, so it is looked at first */
+    /* The last block is pushed last, so that it is looked at first. */
+    for (uint32_t b = 0; b < n; b++) {
         w->open[w->count++] = b;
         w->waits[b] = true;
     }
@@ -287,8 +286,8 @@ static void work_changed(struct coil_flow_work *w, uint32_t b)
     }
 }
 
-/* Computes what is live before a block from what is live after it. With `note`, it also notes what
- * is live after each cell. */
+/* Computes the flags that are live before a block from those that are live after it. If `note`
+ * is true, the function also stores the flags that are live after each cell. */
 static uint8_t flags_through(struct coil_flow *f, uint32_t b, bool note)
 {
     uint8_t live = flags_after(f, b);
@@ -325,8 +324,8 @@ static bool is_chained(const struct coil_step *s)
     return s->opcode == COIL_OP_ADDC || s->opcode == COIL_OP_SUBB;
 }
 
-/* Tells whether an ADDC or SUBB certainly has native code, which takes the carry from a value. Its
- * general form looks for the carry in the machine. */
+/* Tells whether an ADDC or SUBB certainly has native code. Native code takes the carry from a
+ * value, and the general form takes it from the machine. */
 static bool takes_carry(const struct coil_flow *f, uint32_t cell)
 {
     const struct coil_step *s = f->p->steps[cell];
@@ -340,14 +339,15 @@ static bool takes_carry(const struct coil_flow *f, uint32_t cell)
     return coil_is_int(written_type(s));
 }
 
-/* Finds the operation whose flags each reader reads: before it in its block, or in the only block
- * before that. If that is not enough, all operations whose flags are read keep their general form,
- * which computes flags. */
+/* Finds, for each instruction that reads flags, the operation that wrote them: in the same
+ * block, or in the only predecessor of that block. If this fails, all operations whose flags are
+ * read get their general form, which computes flags. */
 static void find_readers(struct coil_flow *f)
 {
     bool all = false, again = false;
-    uint32_t *last = malloc((f->block_count + 1) * sizeof *last); /* per block: its last writer */
-    /* Per block: the block before it, if there is only one. */
+    /* last[b]: the last cell of block b that writes flags. */
+    uint32_t *last = malloc((f->block_count + 1) * sizeof *last);
+    /* from[b] is the only predecessor of block b, or NONE if it has several. */
     uint32_t *from = malloc((f->block_count + 1) * sizeof *from);
     if (!last || !from) all = true;
     for (uint32_t b = 0; !all && b < f->block_count; b++) from[b] = NONE;
@@ -392,13 +392,12 @@ static void find_readers(struct coil_flow *f)
     free(last);
     free(from);
     if (!again) return;
-    /* One operation of the chain has its general form, so all of them must have it. */
+    /* One operation of a chain of carries has its general form, so all operations of the chain
+     * must have it. */
     for (uint32_t c = f->first; c < f->end; c++)
         if (f->p->steps[c] && is_chained(f->p->steps[c])) f->by_step[c - f->first] = 1;
     find_readers(f);
 }
-
-/* ---- live variables ---- */
 
 struct touching {
     struct coil_flow *f;
@@ -413,7 +412,8 @@ static void flow_note(void *user, uint8_t at, uint32_t slot, bool write)
 
 static bool find_touches(struct coil_flow *f)
 {
-    /* Most slots of one instruction: five operands, each one or two slots, read and written. */
+    /* One instruction uses at most this many slots: five operands, each with one or two slots,
+     * read and written. */
     enum { MOST = 16 };
     uint32_t n = f->end - f->first;
     f->touches = malloc(((size_t)n * MOST + 1) * sizeof *f->touches);
@@ -428,7 +428,7 @@ static bool find_touches(struct coil_flow *f)
     return true;
 }
 
-/* Computes the live set before a cell from the set after it. */
+/* Changes the set of slots that are live after a cell to the set before it. */
 void coil_flow_back(const struct coil_flow *f, uint32_t cell, uint64_t *live)
 {
     const uint16_t *from = f->touches + f->touched[cell - f->first],
@@ -448,18 +448,18 @@ void coil_flow_after(const struct coil_flow *f, uint32_t b, uint64_t *live)
         for (uint32_t w = 0; to != NONE && w < f->words; w++)
             live[w] |= f->live_in[(size_t)to * f->words + w];
     }
-    /* If only the interpreter can tell where a jump goes, everything may be read there. */
+    /* If only the interpreter can find the target of a jump, every variable may be read there. */
     uint16_t op = f->p->cells[f->blocks[b].end - 1].op;
     if (op == COIL_CELL_INDIRECT && !f->target_counts[cell] && !f->native &&
         f->blocks[b].to[0] == NONE)
         memset(live, 0xff, f->words * sizeof *live);
 }
 
-/* Finds the live slots. First it finds, once, what each block reads before it writes it, and what
- * it writes. Then it looks only at blocks, until nothing changes. */
+/* Finds the live slots. It first finds, for each block, what the block reads before writing it,
+ * and what it writes. Then it passes live sets from block to block until nothing changes. */
 static bool find_live(struct coil_flow *f)
 {
-    enum { WORK_WORD = 16 }; /* the work for three words of memory */
+    enum { WORK_WORD = 16 }; /* amount of work that counts for three words of memory */
     size_t words = f->words, all = (size_t)f->block_count * words + 1;
     struct coil_flow_work w = {0};
     if (!ssa_work_do(f->work, all * WORK_WORD)) return false;
@@ -519,7 +519,7 @@ bool coil_flow(struct coil_flow *f, const struct coil_vm *vm, const struct coil_
         TARGETS = 1 << 16,
         TARGETS_PER_CELL = 16,
         TARGET_STEPS = 64
-    }; /* TARGET_STEPS: steps of work for a target, which takes memory twice */
+    }; /* TARGET_STEPS: amount of work for a target, which takes memory twice */
     const struct coil_program *p = &vm->program;
     *f = (struct coil_flow){
         .p = p, .native = native, .function = function, .first = p->functions[function].first};

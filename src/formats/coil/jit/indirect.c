@@ -1,13 +1,13 @@
-/* Compiles calls of an address. The address is compared with the addresses of functions that occur
- * in the code or data of the program, and the function that has it is called directly. The
- * interpreter handles any other address. */
+/* Compiles calls of an address. The compiled code compares the address with the addresses of
+ * functions that occur in the code or data of the program, and calls the function it finds
+ * directly. The interpreter handles all other addresses. */
 #include "coil/jit/jit.h"
 #include "coil/vm/step/step.h"
 #include <stdlib.h>
 
-enum { MOST = 64 }; /* most functions; if there are more, the interpreter does all these calls */
-
-/* ---- functions whose address is taken ---- */
+/* If more functions than this have their address taken, the interpreter does all calls of
+ * addresses. */
+enum { MOST = 64 };
 
 static uint32_t function_at(const struct coil_program *p, uint64_t address)
 {
@@ -85,13 +85,11 @@ bool coil_find_callable(struct coil_jit *j)
     return true;
 }
 
-/* ---- the call ---- */
-
 struct choice {
     struct coil_lower *l;
     const struct coil_jit *j;
-    /* `next` is the block after the call, `other` the block for an address that is none of the
-     * functions. */
+    /* `next` is the block after the call. `other` is the block for addresses of no known
+     * function. */
     uint32_t address, next, other;
 };
 
@@ -102,7 +100,8 @@ static void indirect_begin(struct coil_lower *l, uint32_t block)
     coil_hold_nothing(l);
 }
 
-/* Chooses by halves among the functions from..to-1, which are in the order of their addresses. */
+/* Makes a binary search for the address among the functions from..to-1, which are sorted by
+ * address. */
 static void indirect_choose(const struct choice *c, uint32_t from, uint32_t to)
 {
     struct coil_lower *l = c->l;
@@ -129,8 +128,8 @@ uint32_t coil_callable_blocks(const struct coil_lower *l)
     return 3 * ((const struct coil_jit *)l->vm)->callable_count + 1;
 }
 
-/* Makes a call of an address. `next` is the block after the call. Afterwards the current block is
- * the one for all other addresses. */
+/* Makes a call of an address. `next` is the block after the call. Afterwards the current block
+ * is the one that handles all other addresses. */
 bool coil_lower_call_address(struct coil_lower *l, uint32_t next)
 {
     const struct coil_jit *j = (const struct coil_jit *)l->vm;

@@ -1,14 +1,12 @@
-/* Makes the SSA form of a function: blocks, calls, returns and exits. Instructions with values are
- * in lower_value.c, operands in lower_operand.c, conditions in lower_flags.c. It relies on what
- * flow.c has found. */
+/* Makes the SSA form of a function: blocks, calls, returns and exits. Instructions with values
+ * are in lower_value.c, operands in lower_operand.c and conditions in lower_flags.c. This file
+ * relies on the results of flow.c. */
 #include "coil/jit/left_to_native.h"
 #include "base/array.h"
 #include <stdlib.h>
 
 #define NONE UINT32_MAX
 enum { COPIED_CELLS = 6 };
-
-/* ---- exits ---- */
 
 static const uint64_t *live_before(const struct coil_lower *l)
 {
@@ -26,8 +24,8 @@ static uint32_t begin_exit(struct coil_lower *l, uint32_t kind, const uint64_t *
 {
     struct ssa_function *f = l->f;
     uint32_t values[COIL_PASSED], n = 0;
-    /* If code is made in parts, every variable is in the frame, at the place that its number
-     * gives. */
+    /* When code is made in parts, every variable is in the frame at a fixed place, so the exit
+     * need not list variables. */
     if (f->apart) return ssa_exit(f, kind, l->cell);
     for (unsigned i = first; i < l->passed; i++) values[n++] = coil_lower_get(l, l->flow.slots + i);
     size_t slots = l->flow.slots;
@@ -47,22 +45,21 @@ static uint32_t begin_exit(struct coil_lower *l, uint32_t kind, const uint64_t *
 static void keep_flags(struct coil_lower *l)
 {
     uint8_t after = l->flow.flags_live[l->cell - l->flow.first],
-            live = after | coil_flags_read(l->p, l->cell); /* flags that are not live do no harm */
+            /* Flags that are not live do no harm here. */
+        live = after | coil_flags_read(l->p, l->cell);
     if (!live || !l->flags.opcode) return;
     ssa_keep(l->f, COIL_KEY_FLAGS, ssa_const(l->f, l->flags.opcode << 8 | l->flags.type));
     ssa_keep(l->f, COIL_KEY_FLAG_A, l->flags.a);
     ssa_keep(l->f, COIL_KEY_FLAG_B, l->flags.b);
 }
 
-/* Makes an exit with the state before the current cell. */
+/* Makes an exit that keeps the state before the current cell. */
 uint32_t coil_lower_exit(struct coil_lower *l, uint32_t kind)
 {
     uint32_t exit = begin_exit(l, kind, live_before(l), 0);
     keep_flags(l);
     return exit;
 }
-
-/* ---- instructions in their general form ---- */
 
 struct results {
     struct coil_lower *l;
@@ -118,8 +115,6 @@ static void leave_here(struct coil_lower *l)
     l->ended = true;
 }
 
-/* ---- calls ---- */
-
 static void add_frame(struct coil_lower *l, int64_t bytes)
 {
     size_t at = offsetof(struct coil_vm, frame_top);
@@ -162,15 +157,16 @@ void coil_lower_call(struct coil_lower *l, uint32_t callee)
     if (!l->native) check_call(l, callee);
     for (unsigned i = 0; i < n; i++) args[i] = coil_lower_get(l, l->flow.slots + i);
     if (bytes) add_frame(l, bytes);
-    /* What the callee does not pass on is still here when the callee stops. */
+    /* If the called function stops, the registers that it does not pass have the values that
+     * they have here. */
     uint32_t exit = l->native ? 0 : begin_exit(l, COIL_EXIT_CALL, live_before(l), n);
     uint32_t list = ssa_list(f, args, n), call = ssa_effect(f, SSA_CALL, exit);
-    coil_hold_nothing(l); /* no value stays in a register through the call */
+    coil_hold_nothing(l); /* The call keeps no register, so no variable may be held in one. */
     if (!call) return;
     f->insns[call].imm = callee;
     f->insns[call].list = list;
     f->insns[call].count = n;
-    for (unsigned i = 0; i < n; i++) { /* results must stand right after their call */
+    for (unsigned i = 0; i < n; i++) { /* The results must stand directly after their call. */
         args[i] = ssa_op1(f, SSA_RESULT, SSA_INT, call);
         if (!args[i]) return;
         f->insns[args[i]].imm = i;
@@ -194,14 +190,12 @@ void coil_lower_return(struct coil_lower *l)
     f->insns[end].count = l->passed;
 }
 
-/* ---- flow ---- */
-
 static uint32_t block_for(uint32_t flow_block)
 {
     return flow_block == NONE ? NONE : flow_block + 1;
 }
 
-/* Makes a branch on flags that are in the machine. */
+/* Makes a branch on flags that are in the machine and not in a value. */
 static void branch_asking(struct coil_lower *l, uint8_t condition, uint32_t yes, uint32_t no)
 {
     if (l->native) {
@@ -219,7 +213,7 @@ static void branch_on(struct coil_lower *l, uint8_t condition, uint32_t yes, uin
     l->ended = true;
 }
 
-/* Returns a new block, for the rest of a conditional call or return. */
+/* Returns a new block for the rest of a conditional call or return. */
 static uint32_t extra_block(struct coil_lower *l) { return l->extra++; }
 
 static void lower_conditional(struct coil_lower *l, const struct coil_cell *c, uint32_t next)
@@ -267,8 +261,6 @@ static void lower_switch(struct coil_lower *l)
     l->ended = true;
 }
 
-/* ---- cells ---- */
-
 static bool find_live(struct coil_lower *l, uint32_t block)
 {
     const struct coil_flow_block *b = &l->flow.blocks[block];
@@ -293,8 +285,8 @@ static void lower_poll(struct coil_lower *l)
 
 static void lower_cell(struct coil_lower *l, uint32_t block);
 
-/* Tells whether a block is a small header of a loop that ends with a branch. A jump back to it
- * becomes a copy of it, so that an iteration has one jump. */
+/* Tells whether a block is a small loop header that ends with a branch. A jump back to it is
+ * replaced by a copy of it, so that an iteration has one jump. */
 bool coil_lower_copies(const struct coil_lower *l, uint32_t block)
 {
     const struct coil_flow_block *b = &l->flow.blocks[block];
@@ -335,8 +327,8 @@ static bool is_decided_late(const struct coil_lower *l)
     return !l->flow.target_counts[i] || l->flow.computed[i];
 }
 
-/* Lowers one cell. If a cell may go on, there is a block to go on to, because the last cell of a
- * function always stops (load.c). */
+/* Lowers one cell. If execution can continue after the cell, there is a next block, because the
+ * last cell of a function always stops (load.c). */
 static void lower_cell(struct coil_lower *l, uint32_t block)
 {
     l->f->position = l->cell + 1;
@@ -387,7 +379,7 @@ static void lower_cell(struct coil_lower *l, uint32_t block)
     }
 }
 
-/* Tells whether the only predecessor of a block is known already. */
+/* Tells whether the only predecessor of a block has been lowered already. */
 static bool has_one_source(const struct coil_lower *l, uint32_t block)
 {
     uint32_t from = l->from[block];
@@ -405,7 +397,8 @@ static void lower_block(struct coil_lower *l, uint32_t block)
     l->ended = false;
     if (has_one_source(l, block)) ssa_seal(l->f, l->at);
     bool one = b->preds == 1 && l->from[block] < block;
-    /* Flags that no instruction reads are not known in another part. */
+    /* A block that needs no flags may be in another part than its predecessor, where the pending
+     * operation is not known. */
     if (l->code && !b->flags_in) one = false;
     l->flags = one ? l->pending[l->from[block]] : (struct coil_pending_flags){0};
     if (!find_live(l, block)) {
@@ -417,14 +410,12 @@ static void lower_block(struct coil_lower *l, uint32_t block)
     for (; !l->ended && !l->f->failed && l->cell < b->end; l->cell++) lower_cell(l, block);
     if (!l->ended) {
         if (b->to[0] == NONE)
-            l->f->failed = true; /* a function ends with a cell that stops */
+            l->f->failed = true; /* This cannot happen: the last cell of a function always stops. */
         else
             ssa_jump(l->f, block_for(b->to[0]));
     }
     l->pending[block] = l->flags;
 }
-
-/* ---- a whole function ---- */
 
 static void clear_frame(struct coil_lower *l)
 {
@@ -448,8 +439,8 @@ static void note_written(void *user, uint8_t at, uint32_t slot, bool write)
     if (at == COIL_AT_SLOT && !seen[slot]) seen[slot] = write ? WRITTEN : READ;
 }
 
-/* Sets variables in the frame to zero, except those that the first block writes before they are
- * read. Variables that have no place in the frame are zero anyway. */
+/* Sets variables in the frame to zero, except those that the first block writes before reading
+ * them. Variables without a place in the frame start as zero anyway. */
 static void clear_slots(struct coil_lower *l)
 {
     uint8_t seen[4096] = {0};
@@ -575,8 +566,8 @@ bool coil_lower_function(struct coil_vm *vm, uint32_t function, const uint8_t *t
     return lower_function(&l, function, types);
 }
 
-/* Makes the code of a function that could not be compiled: the interpreter goes on at its first
- * cell. */
+/* Makes the code of a function that could not be compiled: the interpreter continues at the
+ * first cell of the function. */
 void coil_lower_stub(const struct coil_function *function, uint8_t touched, struct ssa_function *f)
 {
     uint32_t values[COIL_PASSED];

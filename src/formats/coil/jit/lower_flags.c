@@ -1,5 +1,5 @@
-/* Makes conditions. A branch decides from the operands or the result of the operation before it,
- * because native code has no flags of its own. */
+/* Makes conditions. Native code does not store flags, so a branch computes its condition from
+ * the operands or the result of the operation before it. */
 #include "coil/jit/jit.h"
 #include "coil/vm/step/step.h"
 
@@ -10,8 +10,8 @@ static bool lower_flags_compares(uint8_t opcode)
     return opcode == COIL_OP_CMP || opcode == COIL_OP_SUB || opcode == COIL_OP_DEC;
 }
 
-/* Tells whether the flags of an operation follow from its operands and result. Of the other
- * operations only those flags are known that a TEST of the result gives. */
+/* Tells whether all flags of an operation can be computed from its operands and result. For
+ * other operations only the flags that a TEST of the result would give are known. */
 static bool is_exact(uint8_t opcode)
 {
     return lower_flags_compares(opcode) || opcode == COIL_OP_ADD || opcode == COIL_OP_INC ||
@@ -30,7 +30,7 @@ static bool has_result(uint8_t opcode)
     }
 }
 
-/* Returns the comparison that a condition is after CMP, or SSA_CONDS if it is none. */
+/* Returns the comparison that decides a condition after CMP, or SSA_CONDS if no comparison does. */
 static enum ssa_cond lower_flags_order(uint8_t condition, bool is_signed)
 {
     switch (condition) {
@@ -48,7 +48,8 @@ static enum ssa_cond lower_flags_order(uint8_t condition, bool is_signed)
     }
 }
 
-/* Returns the flags that a TEST of the result gives too, for an operation without exact flags. */
+/* For an operation without exact flags, returns the flags that a TEST of its result gives as
+ * well. */
 static uint8_t lower_flags_tested(uint8_t opcode)
 {
     uint8_t cleared = coil_ops[opcode].clears & (COIL_C | COIL_V);
@@ -72,7 +73,7 @@ static uint8_t flags_of(uint8_t condition)
     case COIL_IF_GTE:
     case COIL_IF_LT:
     case COIL_IF_LTE: return COIL_Z | COIL_S | COIL_V;
-    default: return 0; /* native code does not know the other flags */
+    default: return 0; /* Native code does not know the other flags. */
     }
 }
 
@@ -87,12 +88,12 @@ bool coil_lower_knows(uint8_t opcode, uint8_t type, uint8_t condition)
            !(flags & ~lower_flags_tested(opcode));
 }
 
-/* Completes what a branch must know of an operation whose flags `live` are read. Returns false if
- * not all of them can be known. */
+/* Adds to *p what a branch must know about an operation when the flags `live` are read. Returns
+ * false if not all of these flags can be known. */
 bool coil_lower_flags(struct coil_pending_flags *p, uint8_t live)
 {
     if (is_real(p->type)) return p->opcode == COIL_OP_CMP;
-    if (!p->b) p->b = p->a; /* NEG has only one operand */
+    if (!p->b) p->b = p->a; /* NEG has only one operand. */
     if (is_exact(p->opcode)) return !(live & (COIL_P | COIL_D));
     if (!coil_lower_knows(p->opcode, p->type, COIL_IF_Z) || live & ~lower_flags_tested(p->opcode))
         return false;
@@ -100,8 +101,6 @@ bool coil_lower_flags(struct coil_pending_flags *p, uint8_t live)
     p->a = p->b = p->result;
     return true;
 }
-
-/* ---- values of flags, 0 or 1 ---- */
 
 static uint32_t lower_flags_set(struct coil_lower *l, enum ssa_cond cond, uint32_t a, uint32_t b)
 {
@@ -116,7 +115,7 @@ static uint32_t lower_flags_op2(struct coil_lower *l, enum ssa_op op, uint32_t a
 static uint32_t result_of(struct coil_lower *l, const struct coil_pending_flags *p)
 {
     if (p->result) return p->result;
-    /* CMP keeps no result, so the result is computed here. */
+    /* CMP stores no result, so the result is computed here. */
     return coil_lower_canon(l, lower_flags_op2(l, SSA_SUB, p->a, p->b), p->type);
 }
 
@@ -124,10 +123,10 @@ static uint32_t lower_flags_carry(struct coil_lower *l, const struct coil_pendin
 {
     if (lower_flags_compares(p->opcode)) return lower_flags_set(l, SSA_B, p->a, p->b);
     if (p->opcode == COIL_OP_NEG) return lower_flags_set(l, SSA_NE, p->a, ssa_const(l->f, 0));
-    return lower_flags_set(l, SSA_B, p->result, p->a); /* for ADD and INC */
+    return lower_flags_set(l, SSA_B, p->result, p->a); /* The operation is ADD or INC. */
 }
 
-/* Tells whether the product does not fit the type. */
+/* Returns a value that is 1 if the product does not fit the type. */
 static uint32_t product_lost(struct coil_lower *l, const struct coil_pending_flags *p)
 {
     bool is_signed = coil_types[p->type].family == COIL_F_SIGNED;
@@ -141,7 +140,7 @@ static uint32_t product_lost(struct coil_lower *l, const struct coil_pending_fla
 
 static uint32_t lower_flags_overflow(struct coil_lower *l, const struct coil_pending_flags *p)
 {
-    if (p->opcode == COIL_OP_TEST) return ssa_const(l->f, 0); /* TEST clears the flag */
+    if (p->opcode == COIL_OP_TEST) return ssa_const(l->f, 0); /* TEST clears the flag. */
     if (p->opcode == COIL_OP_MUL) return product_lost(l, p);
     if (coil_types[p->type].family != COIL_F_SIGNED) return lower_flags_carry(l, p);
     bool adds = p->opcode == COIL_OP_ADD || p->opcode == COIL_OP_INC;
@@ -150,8 +149,9 @@ static uint32_t lower_flags_overflow(struct coil_lower *l, const struct coil_pen
     if (coil_types[p->type].bytes < 8)
         return lower_flags_set(l, SSA_NE, lower_flags_op2(l, adds ? SSA_ADD : SSA_SUB, a, b),
                                result);
-    /* For a sum, the sign of the result differs from those of both terms. For a difference, it
-     * differs from that of the first term, which differs from that of the second. */
+    /* A signed sum overflows if its sign differs from the signs of both terms. A signed
+     * difference overflows if the signs of its terms differ and its own sign differs from that
+     * of the first term. */
     uint32_t one = lower_flags_op2(l, SSA_XOR, a, result),
              two = lower_flags_op2(l, SSA_XOR, adds ? result : a, b);
     return lower_flags_set(l, SSA_LT, lower_flags_op2(l, SSA_AND, one, two), zero);
@@ -166,8 +166,6 @@ uint32_t coil_lower_carry(struct coil_lower *l)
     return p->opcode == COIL_OP_MUL ? product_lost(l, p) : lower_flags_carry(l, p);
 }
 
-/* ---- branches ---- */
-
 static uint32_t lower_flags_truth(struct coil_lower *l, uint8_t condition)
 {
     const struct coil_pending_flags *p = &l->flags;
@@ -181,16 +179,16 @@ static uint32_t lower_flags_truth(struct coil_lower *l, uint8_t condition)
     case COIL_IF_O: return lower_flags_overflow(l, p);
     default: break;
     }
-    /* `less` is true if S differs from V. */
+    /* `less` is 1 if the flags S and V differ. */
     uint32_t less = lower_flags_op2(l, SSA_XOR, sign, lower_flags_overflow(l, p));
     if (condition == COIL_IF_LT) return less;
-    /* With Z and an overflow, as for -128 + -128 in eight bits, both GTE and LT hold. */
+    /* If Z is set with an overflow, as after -128 + -128 in eight bits, both GTE and LT hold. */
     if (condition == COIL_IF_GTE)
         return lower_flags_op2(l, SSA_AND, less, lower_flags_set(l, SSA_NE, result, zero));
     return lower_flags_op2(l, SSA_OR, less, lower_flags_set(l, SSA_EQ, result, zero));
 }
 
-/* Tells whether a condition holds when lower_flags_truth gives 0. */
+/* Tells whether a condition holds when the value of lower_flags_truth is 0. */
 static bool is_opposite(uint8_t condition)
 {
     if (condition == COIL_IF_GT || condition == COIL_IF_GTE) return true;
@@ -208,7 +206,7 @@ bool coil_lower_branch(struct coil_lower *l, uint8_t condition, uint32_t yes, ui
                    no);
         return true;
     }
-    /* C compares bits. Values that are extended by their sign keep this order. */
+    /* Flag C compares the operands as unsigned numbers. Sign extension keeps that order. */
     bool narrow = coil_types[p->type].bytes == 4, zero = cond <= SSA_NE;
     if (lower_flags_compares(p->opcode) && cond != SSA_CONDS) {
         ssa_branch(l->f, SSA_BRANCH, cond, narrow, p->a, p->b, yes, no);

@@ -1,5 +1,5 @@
-/* Operations on integers of up to 64 bits. Values are kept as the interpreter keeps them: extended
- * to 64 bits by their own sign. */
+/* Operations on integers of up to 64 bits. Values have the form that the interpreter uses:
+ * extended to 64 bits according to their own type. */
 #include "coil/jit/jit.h"
 #include "coil/vm/step/step.h"
 
@@ -10,7 +10,7 @@ static uint8_t unsigned_of(uint8_t op)
 {
     static const uint8_t types[] = {COIL_T_UNT8,  COIL_T_UNT8,  COIL_T_UNT16, COIL_T_UNT16,
                                     COIL_T_UNT32, COIL_T_UNT32, COIL_T_UNT64, COIL_T_UNT64};
-    return op < sizeof types ? types[op] : COIL_T_UNT8; /* the type is BIT */
+    return op < sizeof types ? types[op] : COIL_T_UNT8; /* BIT is handled as UNT8. */
 }
 
 static uint32_t lower_integer_op2(struct coil_lower *l, enum ssa_op op, uint32_t a, uint32_t b)
@@ -34,8 +34,8 @@ static uint32_t lower_integer_pick(struct coil_lower *l, uint8_t type, bool larg
     return coil_lower_select(l, ssa_compare(l->f, SSA_SET, cond, false, a, b), a, b);
 }
 
-/* Brings an exact value, which is signed or of the unsigned type `from`, within the bounds of a
- * type. */
+/* Limits an exact value to the range of type `to`. The value is signed, or of the unsigned type
+ * `from`. */
 uint32_t coil_lower_clamp(struct coil_lower *l, uint32_t value, uint8_t from, uint8_t to)
 {
     struct ssa_function *f = l->f;
@@ -78,9 +78,7 @@ static uint32_t lower_integer_quotient(struct coil_lower *l, bool divides, uint8
     return coil_lower_canon(l, coil_lower_select(l, none, zero, r), type);
 }
 
-/* ---- shifts and bit numbers ---- */
-
-/* Reads a count or bit number, which is an unsigned value of its own type. */
+/* Reads a shift count or bit number, which is an unsigned value of its own type. */
 static uint32_t count_of(struct coil_lower *l, const struct coil_place *p)
 {
     uint8_t type = p->at == COIL_AT_REGISTER ? COIL_T_UNT64 : p->op;
@@ -91,8 +89,7 @@ static uint32_t count_of(struct coil_lower *l, const struct coil_place *p)
     return n ? coil_lower_canon(l, n, unsigned_of(type)) : 0;
 }
 
-/* Shifts a value. Counts of the width or more are possible: SHL and SHR then give 0, SAR the
- * sign. */
+/* Shifts a value. If the count is the width or more, SHL and SHR give 0, and SAR gives the sign. */
 static uint32_t lower_integer_shifted(struct coil_lower *l, uint8_t opcode, uint8_t type,
                                       uint32_t a, uint32_t n)
 {
@@ -121,8 +118,8 @@ static uint32_t lower_integer_shifted(struct coil_lower *l, uint8_t opcode, uint
     return coil_lower_canon(l, coil_lower_select(l, far, ssa_const(f, 0), r), type);
 }
 
-/* Rotates a value. A count that is not constant, or a width of less than 32 bits, needs two
- * shifts. */
+/* Rotates a value. If the count is not constant, or the width is less than 32 bits, this takes
+ * two shifts. */
 static uint32_t lower_integer_turned(struct coil_lower *l, bool left, uint8_t type, uint32_t a,
                                      uint32_t n)
 {
@@ -138,7 +135,7 @@ static uint32_t lower_integer_turned(struct coil_lower *l, bool left, uint8_t ty
     uint32_t by = lower_integer_op2(l, SSA_AND, n, ssa_const(f, bits - 1)),
              rest = lower_integer_op2(l, SSA_SUB, ssa_const(f, bits), by);
     a = coil_lower_canon(l, a, unsigned_of(type));
-    /* If the rest is 32 or 64, the value is shifted by 0 instead, which gives the same result. */
+    /* If `rest` is 32 or 64, the processor shifts by 0, which gives the same result here. */
     uint32_t up = ssa_op2(f, SSA_SHL, SSA_INT, narrow, a, left ? by : rest),
              down = ssa_op2(f, SSA_SHR, SSA_INT, narrow, a, left ? rest : by);
     return coil_lower_canon(l, lower_integer_op2(l, SSA_OR, up, down), type);
@@ -174,8 +171,6 @@ static uint32_t lower_integer_counted(struct coil_lower *l, uint8_t opcode, uint
     default: return lower_integer_shifted(l, opcode, type, a, n);
     }
 }
-
-/* ---- all operations ---- */
 
 static uint32_t high_half(struct coil_lower *l, uint8_t type, uint32_t a, uint32_t b)
 {
@@ -253,8 +248,8 @@ uint32_t coil_lower_remainder(struct coil_lower *l, uint8_t type, uint32_t a, ui
     return lower_integer_quotient(l, false, type, a, b);
 }
 
-/* Computes the exact result in 64 bits, and brings it within the bounds of the destination. Returns
- * 0 if 64 bits may be too few. */
+/* Computes the exact result in 64 bits and limits it to the range of the destination. Returns 0
+ * if 64 bits may not be enough. */
 uint32_t coil_lower_saturated(struct coil_lower *l, const struct coil_step *s, uint8_t type,
                               uint8_t to, uint32_t a, uint32_t b)
 {
@@ -276,7 +271,7 @@ uint32_t coil_lower_saturated(struct coil_lower *l, const struct coil_step *s, u
     return coil_lower_clamp(l, exact, COIL_T_INT64, to);
 }
 
-/* Adds or subtracts two integers with a carry, and gives the new carry. */
+/* Adds or subtracts two integers with a carry, and stores the new carry in *carry. */
 uint32_t coil_lower_chained(struct coil_lower *l, bool adds, uint8_t type, const uint32_t v[3],
                             uint32_t *carry)
 {
@@ -285,8 +280,8 @@ uint32_t coil_lower_chained(struct coil_lower *l, bool adds, uint8_t type, const
     enum ssa_op op = adds ? SSA_ADD : SSA_SUB;
     uint32_t first = coil_lower_canon(l, ssa_op2(f, op, SSA_INT, narrow, v[0], v[1]), type),
              result = coil_lower_canon(l, ssa_op2(f, op, SSA_INT, narrow, first, v[2]), type);
-    /* At most one of the two steps has a carry. Values that are extended by their sign keep the
-     * order of their bits. */
+    /* At most one of the two steps has a carry. Sign extension keeps the unsigned order of
+     * values. */
     uint32_t one = ssa_compare(f, SSA_SET, SSA_B, narrow, adds ? first : v[0], adds ? v[0] : v[1]),
              two =
                  ssa_compare(f, SSA_SET, SSA_B, narrow, adds ? result : first, adds ? first : v[2]);

@@ -1,8 +1,11 @@
-/* Operations on lanes: which instruction of the processor does what the interpreter does lane by
- * lane. lower_vector.c has the operands and the pieces. */
+/* Operations on the lanes of vectors: this file chooses the processor's instruction for an
+ * operation that the interpreter does lane by lane. lower_vector.c has the operands, and divides
+ * them into pieces. */
 #include "coil/jit/vector.h"
 
-enum { KINDS = 10 }; /* kinds of lanes: integers by the number of their type, FP32, FP64 */
+/* Number of kinds of lanes: eight integer types, in the order of their opcodes, then FP32 and
+ * FP64. */
+enum { KINDS = 10 };
 
 static unsigned kind_of(uint8_t type)
 {
@@ -13,7 +16,8 @@ static bool is_real(uint8_t type) { return coil_types[type].family == COIL_F_REA
 /* clang-format off */
 #define V(name) X64_P##name
 static const struct row {
-    uint8_t opcode, op[KINDS]; /* per kind of lane: the instruction; 0: none */
+    /* Per kind of lane: the processor's instruction; 0 if there is none. */
+    uint8_t opcode, op[KINDS];
 } wrapping[] = {
     {COIL_OP_ADD, {V(ADDB), V(ADDB), V(ADDW), V(ADDW), V(ADDD), V(ADDD), V(ADDQ), V(ADDQ), X64_ADDPS, X64_ADDPD}},
     {COIL_OP_SUB, {V(SUBB), V(SUBB), V(SUBW), V(SUBW), V(SUBD), V(SUBD), V(SUBQ), V(SUBQ), X64_SUBPS, X64_SUBPD}},
@@ -57,8 +61,6 @@ static enum x64_vector lower_lanes_instruction(const struct coil_lower *l,
     return lower_lanes_find(l, wrapping, sizeof wrapping / sizeof *wrapping, opcode, o->type);
 }
 
-/* ---- making instructions ---- */
-
 static uint32_t with_number(struct coil_lower *l, uint32_t value, enum x64_vector op, uint8_t imm)
 {
     if (value) l->f->insns[value].imm = (int64_t)op | (int64_t)imm << 8;
@@ -79,7 +81,7 @@ uint32_t coil_lane2(struct coil_lower *l, enum x64_vector op, enum ssa_type piec
 
 uint32_t coil_lane_fill(struct coil_lower *l, enum ssa_type piece, uint32_t value, unsigned bytes)
 {
-    /* Which of the low groups of four bytes goes to each of the four places. */
+    /* These constants say which of the low groups of four bytes goes to each of the four places. */
     enum { FIRST = 0x00, FIRST_TWO = 0x44 };
     if (piece == SSA_V256)
         return coil_lane1(l, bytes == 8 ? X64_PBROADCASTQ : X64_PBROADCASTD, piece, value, 0);
@@ -99,19 +101,17 @@ uint32_t coil_lane_zero(struct coil_lower *l, enum ssa_type piece)
     return zero;
 }
 
-/* Makes a vector with the same bits in every lane. */
+/* Makes a vector that has the same bits in every lane. */
 static uint32_t lower_lanes_mask(struct coil_lower *l, enum ssa_type piece, uint8_t type,
                                  uint64_t bits)
 {
     return coil_lane_bits(l, piece, coil_types[type].bytes == 4 ? bits | bits << 32 : bits);
 }
 
-/* ---- operations that need several instructions ---- */
-
 static uint64_t sign_bit(uint8_t type) { return UINT64_C(1) << (8 * coil_types[type].bytes - 1); }
 
-/* Makes NaNs quiet, as the interpreter does, because there FP32 goes through FP64. Adding -0.0 has
- * the same effect. */
+/* Makes NaNs quiet, because the interpreter does so: it computes FP32 in FP64. Adding -0.0 makes
+ * a NaN quiet and changes no other value. */
 static uint32_t lower_lanes_quiet(struct coil_lower *l, const struct coil_lane_op *o,
                                   enum ssa_type piece, uint32_t a)
 {
@@ -120,8 +120,9 @@ static uint32_t lower_lanes_quiet(struct coil_lower *l, const struct coil_lane_o
                       lower_lanes_mask(l, piece, o->type, sign_bit(o->type)), 0);
 }
 
-/* Makes MIN and MAX. The processor gives its second operand if they are equal or one is a NaN. If
- * the first operand of the COIL instruction is a NaN, the result must be the other one. */
+/* Makes MIN and MAX of floats. The processor returns its second operand if both are equal or one
+ * is a NaN. The result must be the second operand of the COIL instruction if the first one is a
+ * NaN. */
 static uint32_t pick_real(struct coil_lower *l, const struct coil_lane_op *o, enum ssa_type piece,
                           uint32_t a, uint32_t b)
 {

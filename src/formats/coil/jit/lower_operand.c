@@ -1,12 +1,12 @@
-/* Reads, writes and converts operands, and computes addresses. Integers are kept as the interpreter
- * keeps them: extended to 64 bits by their own sign. If a function returns 0 or false, there is no
- * simple form for what it was asked; what it emitted before that has no effect. */
+/* Reads, writes and converts operands, and computes addresses. Integers have the form that the
+ * interpreter uses: extended to 64 bits according to their own type. A function that returns 0
+ * or false has found no simple form; what it has emitted before that has no effect. */
 #include "coil/jit/left_to_native.h"
 
 static bool is_real(uint8_t op) { return coil_types[op].family == COIL_F_REAL; }
 static bool is_signed(uint8_t op) { return coil_types[op].family == COIL_F_SIGNED; }
 
-/* Makes a value of the type from the low bits. */
+/* Makes a value of an integer type from the low bits of a value. */
 uint32_t coil_lower_canon(struct coil_lower *l, uint32_t value, uint8_t type)
 {
     enum ssa_op op;
@@ -25,7 +25,7 @@ uint32_t coil_lower_canon(struct coil_lower *l, uint32_t value, uint8_t type)
     return ssa_op1(l->f, op, SSA_INT, value);
 }
 
-/* Tells whether every value of one type is the same in the other type, in 64 bits. */
+/* Tells whether every value of type `from` has the same 64-bit form in type `to`. */
 static bool lower_operand_contains(uint8_t to, uint8_t from)
 {
     unsigned wide = coil_types[to].bytes, narrow = coil_types[from].bytes;
@@ -47,8 +47,6 @@ uint32_t coil_lower_convert(struct coil_lower *l, uint32_t value, uint8_t from, 
     if (is_real(to)) return coil_lower_to_real(l, value, from, to);
     return lower_operand_contains(to, from) ? value : coil_lower_canon(l, value, to);
 }
-
-/* ---- memory ---- */
 
 enum ssa_mem coil_lower_mem(uint8_t op)
 {
@@ -117,7 +115,7 @@ bool coil_lower_address(struct coil_lower *l, const struct coil_place *p, struct
     if (!at->base) return false;
     uint64_t disp = p->value;
     if (p->base.at == COIL_AT_CONST &&
-        /* A constant base becomes a part of the displacement, if that fits. */
+        /* A constant base becomes a part of the displacement, if the sum fits. */
         !(l->native && p->base.symbol)) {
         disp += p->base.value;
         at->base = 0;
@@ -145,10 +143,10 @@ bool coil_lower_reach(struct coil_lower *l, const struct coil_place *p, enum ssa
     struct ssa_function *f = l->f;
     if (!coil_lower_address(l, p, at)) return false;
     if (l->native) return true;
-    /* Variables are where they must be, so only other accesses are checked. */
+    /* The addresses of variables are known to be right, so only other accesses are checked. */
     if (p->at != COIL_AT_FRAME) {
-        /* There is one window for each base, because accesses through the same variable stay in one
-         * region. */
+        /* Each base has its own window, because accesses through the same variable usually stay
+         * in one region. */
         uint32_t number =
             (p->base.at == COIL_AT_SLOT ? p->base.slot : p->base.slot + 17) * 2 + write;
         number %= COIL_WINDOWS;
@@ -168,8 +166,6 @@ bool coil_lower_reach(struct coil_lower *l, const struct coil_place *p, enum ssa
     return true;
 }
 
-/* ---- places ---- */
-
 static uint32_t lower_operand_constant(struct coil_lower *l, const struct coil_place *p, uint8_t as)
 {
     if (!coil_is_scalar(p->op) && p->form != COIL_ADDR && p->form != COIL_MEASURE) return 0;
@@ -188,8 +184,8 @@ static uint32_t from_bits(struct coil_lower *l, uint32_t bits, uint8_t as)
     return coil_lower_canon(l, bits, as);
 }
 
-/* Returns the value of a place in the type `as`. `own` is the type that a register is taken to have
- * before that. */
+/* Returns the value of a place, converted to the type `as`. `own` is the type in which a
+ * register is read. */
 uint32_t coil_lower_place(struct coil_lower *l, const struct coil_place *p, uint8_t own, uint8_t as)
 {
     struct ssa_address at;
@@ -201,7 +197,8 @@ uint32_t coil_lower_place(struct coil_lower *l, const struct coil_place *p, uint
     case COIL_AT_SLOT: {
         uint8_t declared = l->flow.types[p->slot];
         uint32_t value = coil_lower_get(l, p->slot);
-        /* The operand may have another integer type of the same width as the slot. */
+        /* The integer type of the operand may differ from that of the slot if both have the same
+         * width. */
         if (p->op != declared) {
             if (!coil_is_int(p->op) || !coil_is_int(declared)) return 0;
             value = coil_lower_canon(l, value, p->op);
@@ -225,7 +222,7 @@ uint32_t coil_lower_read(struct coil_lower *l, const struct coil_step *s, unsign
     return coil_lower_place(l, p, p->at == COIL_AT_REGISTER ? coil_step_type(s) : p->op, as);
 }
 
-/* Stores a value of a type, with the conversion of MOV. */
+/* Stores a value of type `from` at a place, with the conversion that MOV does. */
 bool coil_lower_write(struct coil_lower *l, const struct coil_place *p, uint32_t value,
                       uint8_t from)
 {
@@ -263,7 +260,7 @@ bool coil_lower_write(struct coil_lower *l, const struct coil_place *p, uint32_t
     if ((p->at != COIL_AT_FRAME && p->at != COIL_AT_MEMORY) || l->vm->m->big_endian ||
         p->ext & (COIL_VOLATILE | COIL_ATOMIC))
         return false;
-    /* Integers need no conversion, because a store cuts them. */
+    /* Integers need no conversion, because the store writes only the low bytes. */
     if (!ints) value = coil_lower_convert(l, value, from, p->op);
     if (!value || !coil_lower_reach(l, p, coil_lower_mem(p->op), true, &at)) return false;
     ssa_store(f, coil_lower_mem(p->op), at, value);

@@ -1,5 +1,5 @@
-/* Operations on floats, and conversions between floats and integers. A choice between floats is
- * made with their bits. */
+/* Operations on floats, and conversions between floats and integers. To choose between two
+ * floats, the code works on their bits as integers. */
 #include "coil/jit/jit.h"
 #include "coil/vm/step/step.h"
 #include <math.h>
@@ -39,23 +39,21 @@ static uint32_t lower_real_choose(struct coil_lower *l, uint8_t type, uint32_t t
     return of_bits(l, type, coil_lower_select(l, truth, bits_of(l, yes), bits_of(l, no)));
 }
 
-/* Makes a NaN quiet. The interpreter computes with doubles, and converting an FP32 to a double
- * makes a NaN quiet. */
+/* Makes a NaN quiet, because the interpreter does so: it computes with doubles, and converting
+ * an FP32 to a double makes a NaN quiet. */
 static uint32_t lower_real_quiet(struct coil_lower *l, uint8_t type, uint32_t a)
 {
     return type == COIL_T_FP32 ? lower_real_op2(l, SSA_FMUL, type, a, lower_real_number(l, type, 1))
                                : a;
 }
 
-/* ---- conversions ---- */
-
 uint32_t coil_lower_to_real(struct coil_lower *l, uint32_t value, uint8_t from, uint8_t to)
 {
     struct ssa_function *f = l->f;
     enum ssa_type t = coil_ssa_type(to);
     if (from != COIL_T_UNT64) return ssa_op1(f, SSA_FROMINT, t, value);
-    /* From 2^63 on, half of the number is converted, with the lost bit kept for the rounding, and
-     * then doubled. */
+    /* Numbers from 2^63 on are halved, with the lost bit kept for the rounding, then converted
+     * and doubled. */
     uint32_t one = ssa_const(f, 1),
              high = ssa_compare(f, SSA_SET, SSA_LT, false, value, ssa_const(f, 0)),
              low = ssa_op2(f, SSA_AND, SSA_INT, false, value, one),
@@ -65,8 +63,9 @@ uint32_t coil_lower_to_real(struct coil_lower *l, uint32_t value, uint8_t from, 
     return lower_real_choose(l, to, high, lower_real_op2(l, SSA_FADD, to, real, real), real);
 }
 
-/* Rounds toward zero. Beyond the bounds it gives the bound, and 0 for a NaN. The processor gives
- * the least integer of 64 bits for all of these. */
+/* Converts a float to an integer, rounding toward zero. A float beyond the range of the integer
+ * type gives the nearest bound, and a NaN gives 0. In all these cases the processor gives the
+ * least 64-bit integer, so they are handled here. */
 uint32_t coil_lower_from_real(struct coil_lower *l, uint32_t value, uint8_t from, uint8_t to)
 {
     struct ssa_function *f = l->f;
@@ -98,10 +97,8 @@ uint32_t coil_lower_from_real(struct coil_lower *l, uint32_t value, uint8_t from
                : r;
 }
 
-/* ---- operations ---- */
-
-/* Returns the smaller or larger one. If one is a NaN, it returns the other; if they are equal, the
- * first. */
+/* Returns the smaller or larger of two floats. If one is a NaN, the result is the other one; if
+ * they are equal, it is the first. */
 static uint32_t lower_real_pick(struct coil_lower *l, uint8_t type, bool larger, uint32_t a,
                                 uint32_t b)
 {
@@ -111,8 +108,8 @@ static uint32_t lower_real_pick(struct coil_lower *l, uint8_t type, bool larger,
     return lower_real_choose(l, type, other, b, a);
 }
 
-/* Rounds to a whole number: CEIL and FLOR by converting to an integer, ROND by adding 2^52, which
- * leaves no fraction. Larger floats have no fraction already. */
+/* Rounds a float to a whole number: CEIL and FLOR convert it to an integer and back, and ROND
+ * adds 2^52, which leaves no fraction. Larger floats have no fraction already. */
 static uint32_t lower_real_whole(struct coil_lower *l, uint8_t opcode, uint32_t a)
 {
     struct ssa_function *f = l->f;
@@ -144,7 +141,7 @@ static uint32_t lower_real_rounded(struct coil_lower *l, uint8_t opcode, uint8_t
     return ssa_op1(l->f, SSA_FNARROW, SSA_F32, lower_real_whole(l, opcode, wide));
 }
 
-/* Changes the sign bit of a float, or clears it. */
+/* Inverts the sign bit of a float, or clears it. */
 static uint32_t lower_real_resigned(struct coil_lower *l, uint8_t type, bool clears, uint32_t a)
 {
     int64_t sign = type == COIL_T_FP32 ? INT64_C(1) << 31 : INT64_MIN;

@@ -1,5 +1,5 @@
-/* Compiles PUSH and POP of scalars. The top of the data stack is a word of the machine. An access
- * beyond the stack is left to the interpreter, which traps. */
+/* Compiles PUSH and POP of scalars. The machine has a word for the top of the data stack. The
+ * interpreter handles an access beyond the stack, which traps. */
 #include "coil/jit/jit.h"
 #include "coil/vm/step/step.h"
 
@@ -32,7 +32,7 @@ static void set_top(struct coil_lower *l, uint32_t top, int64_t change)
     ssa_store(l->f, SSA_X64, top_word(l), now);
 }
 
-/* Every scalar takes 8 bytes, with zeros above it. */
+/* Every scalar takes 8 bytes of the data stack; unused upper bytes are zero. */
 bool coil_lower_stack(struct coil_lower *l, const struct coil_step *s)
 {
     struct ssa_function *f = l->f;

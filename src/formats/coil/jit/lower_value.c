@@ -1,6 +1,6 @@
-/* Compiles instructions that compute: moves, members, exchanges, arithmetic, bits, comparisons,
- * addresses. The operations are in lower_integer.c and lower_real.c. The interpreter's function
- * executes an instruction that has no simple form here. */
+/* Compiles instructions that compute: moves, members, exchanges, arithmetic, bits, comparisons
+ * and addresses. The operations are in lower_integer.c and lower_real.c. If an instruction has
+ * no simple form here, compiled code calls the interpreter's function for it. */
 #include "coil/jit/jit.h"
 #include "coil/vm/step/step.h"
 
@@ -15,8 +15,6 @@ static bool all_scalar(const struct coil_step *s)
             return false;
     return true;
 }
-
-/* ---- moves ---- */
 
 static bool lower_value_move(struct coil_lower *l, const struct coil_step *s,
                              const struct coil_place *to, unsigned from)
@@ -71,15 +69,13 @@ static bool write_address(struct coil_lower *l, const struct coil_place *of,
     return coil_lower_write(l, to, sum, COIL_T_UNT64);
 }
 
-/* ---- arithmetic ---- */
-
 static bool is_kept(const struct coil_place *p)
 {
     return p->at == COIL_AT_SLOT || p->at == COIL_AT_REGISTER;
 }
 
-/* Makes an operation with two destinations. A trap between the two writes would leave it half done,
- * so neither may be in memory. */
+/* Makes an operation with two destinations. Neither may be in memory, because a trap between the
+ * two writes would leave the operation half done. */
 static bool lower_two(struct coil_lower *l, const struct coil_step *s, uint8_t type, uint32_t a,
                       uint32_t b, uint32_t first)
 {
@@ -89,7 +85,7 @@ static bool lower_two(struct coil_lower *l, const struct coil_step *s, uint8_t t
            coil_lower_write(l, &s->places[1], second, type);
 }
 
-/* Makes ADDC and SUBB. The carry is flag C, or a fourth operand, which is written too. */
+/* Makes ADDC and SUBB. The carry is flag C, or the fourth operand, which is also written. */
 static bool lower_chained(struct coil_lower *l, const struct coil_step *s, uint8_t type, uint32_t a,
                           uint32_t b)
 {
@@ -109,15 +105,16 @@ static bool lower_chained(struct coil_lower *l, const struct coil_step *s, uint8
     if (!coil_lower_write(l, &s->places[0], result, type)) return false;
     bool writes = s->count == 4 && to->at != COIL_AT_CONST && !(to->ext & COIL_CONST);
     if (writes && !coil_lower_write(l, to, out, COIL_T_UNT8)) return false;
-    /* Later instructions can read flag C only, as the comparison of 0 with the carry. */
+    /* After this, later instructions can read flag C only. The pending comparison of 0 with the
+     * carry gives it. */
     if (live)
         l->flags =
             (struct coil_pending_flags){COIL_OP_CMP, COIL_T_UNT64, ssa_const(l->f, 0), out, 0};
     return true;
 }
 
-/* Reads the operands in the type of the operation. Returns false if one of them has no simple
- * form. */
+/* Reads the operands and converts them to the type of the operation. Returns false if one of
+ * them has no simple form. */
 static bool read_operands(struct coil_lower *l, const struct coil_step *s,
                           const struct coil_roles *r, uint8_t type, uint32_t v[3])
 {
@@ -147,20 +144,21 @@ static bool lower_arith(struct coil_lower *l, const struct coil_step *s)
         result = coil_lower_saturated(l, s, type, to->op, v[0], v[1]);
         written = to->op;
     } else if (s->opcode == COIL_OP_TEST) {
-        /* Narrow types are extended. Their upper bits take part, but that has no effect. */
+        /* Values of narrow types are extended. Their upper bits take part in the operation but
+         * do not change the result. */
         if (is_real(type)) return false;
         result = ssa_op2(l->f, SSA_AND, SSA_INT, coil_types[type].bytes == 4, v[0], v[1]);
         result = coil_lower_canon(l, result, type);
     } else if (s->opcode != COIL_OP_CMP) {
-        /* The NaN that an operation of the processor makes is the one that COIL 7.2 requires, so
-         * both engines agree. */
+        /* The NaN that a processor's operation produces is the one that COIL 7.2 requires, so
+         * both engines give the same bits. */
         result =
             is_real(type) ? coil_lower_real(l, s, type, v) : coil_lower_integer(l, s, &r, type, v);
         if (s->opcode == COIL_OP_BITCHK) written = COIL_T_UNT8;
     }
     struct coil_pending_flags flags = {s->opcode, type, v[0], v[1], result};
     if (s->opcode != COIL_OP_CMP && !result) return false;
-    /* Flags that are not read must not replace flags that are read. */
+    /* An operation whose flags nobody reads must not replace pending flags that are read. */
     if (live && !coil_lower_flags(&flags, live)) return false;
     if (s->opcode == COIL_OP_DIVMOD) {
         if (!lower_two(l, s, type, v[0], v[1], result)) return false;
@@ -170,8 +168,6 @@ static bool lower_arith(struct coil_lower *l, const struct coil_step *s)
     if (live) l->flags = flags;
     return true;
 }
-
-/* ---- members and exchanges ---- */
 
 static bool lower_member(struct coil_lower *l, const struct coil_step *s)
 {
@@ -198,7 +194,7 @@ static bool lower_member(struct coil_lower *l, const struct coil_step *s)
     return coil_lower_write(l, other, value, member.op);
 }
 
-/* Makes XCHG. The second operand is written last, so writing it must not be able to trap. */
+/* Makes XCHG. The second operand is written last, so it must be a place whose write cannot trap. */
 static bool lower_exchange(struct coil_lower *l, const struct coil_step *s)
 {
     const struct coil_place *x = &s->places[0], *y = &s->places[1];

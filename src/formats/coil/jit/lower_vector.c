@@ -1,27 +1,27 @@
-/* Compiles instructions on vectors and matrices: their operands, and the pieces in which they are
- * worked on. The interpreter's function executes an instruction that is not here, or whose flags
- * are read. */
+/* Compiles instructions on vectors and matrices: it finds their operands and divides them into
+ * pieces. Compiled code calls the interpreter's function for instructions that are not handled
+ * here, or whose flags are read. */
 #include "coil/jit/vector.h"
 
-/* Most pieces of an instruction; most of a result that is stored at the end. */
+/* PIECES is the most pieces that an instruction may have, KEPT the most pieces of a result that
+ * is stored only at the end. */
 enum { PIECES = 32, KEPT = 8 };
 
 struct operand {
-    const uint8_t *image;  /* the bytes of a constant, or NULL */
-    struct ssa_address at; /* the place of a value in memory */
-    uint32_t word;         /* a value of 8 bytes that is repeated in every lane; 0: none */
-    unsigned word_bytes;   /* how many of its bytes are repeated */
+    const uint8_t *image;  /* bytes of a constant, or NULL */
+    struct ssa_address at; /* place of the operand in memory */
+    uint32_t word;         /* an SSA value whose 8 bytes are repeated over all lanes, or 0 */
+    unsigned word_bytes;   /* number of its low bytes that are repeated */
 };
 
-/* ---- pieces ---- */
-
-/* Returns the size of the largest piece. Constants have pieces of 16 bytes. */
+/* Returns the size of the largest piece. Constants have pieces of at most 16 bytes. */
 static unsigned most_bytes(const struct coil_lower *l, bool constants)
 {
     return l->f->avx2 && !constants ? 32 : 16;
 }
 
-/* Returns how many bytes to take next, or 0 if there is no instruction for the rest. */
+/* Returns how many bytes the next piece has, or 0 if the processor has no instruction for the
+ * rest. */
 static unsigned piece_bytes(unsigned most, uint64_t left)
 {
     return left >= most ? most : left >= 16 ? 16 : left >= 8 ? 8 : left >= 4 ? 4 : 0;
@@ -49,14 +49,13 @@ static struct ssa_address lower_vector_after(struct ssa_address at, uint64_t off
     return at;
 }
 
-/* ---- operands ---- */
-
 static bool is_in_memory(const struct coil_place *p)
 {
     return p->at == COIL_AT_FRAME || p->at == COIL_AT_MEMORY;
 }
 
-/* Returns the size with which a whole operand is checked, or SSA_MEMS if it has another size. */
+/* Returns the kind of access that checks a whole operand of this size, or SSA_MEMS if there is
+ * none. */
 static enum ssa_mem whole_mem(uint64_t size)
 {
     switch (size) {
@@ -85,7 +84,7 @@ static bool open_place(struct coil_lower *l, const struct coil_place *p, bool wr
     return coil_lower_reach(l, p, mem, write, &o->at);
 }
 
-/* Puts a scalar of the lanes' type into every lane. */
+/* Makes an operand that has a scalar in every lane. */
 static bool fill_lanes(struct coil_lower *l, uint32_t value, uint8_t type, struct operand *o)
 {
     static const uint8_t unsigned_of[] = {COIL_T_UNT8,  COIL_T_UNT8,  COIL_T_UNT16, COIL_T_UNT16,
@@ -114,7 +113,7 @@ static uint32_t image_piece(struct coil_lower *l, const uint8_t *image, unsigned
     return coil_lane2(l, X64_PUNPCKLQDQ, SSA_V128, low, high, 0);
 }
 
-/* Returns the bytes of an operand from an offset on. */
+/* Returns the piece of an operand that starts at an offset. */
 static uint32_t piece_of(struct coil_lower *l, const struct operand *o, uint64_t offset,
                          unsigned bytes)
 {
@@ -122,8 +121,6 @@ static uint32_t piece_of(struct coil_lower *l, const struct operand *o, uint64_t
     if (o->word) return coil_lane_fill(l, piece_type(bytes), o->word, o->word_bytes);
     return ssa_load(l->f, piece_mem(bytes), lower_vector_after(o->at, offset));
 }
-
-/* ---- moves ---- */
 
 static void store_pieces(struct coil_lower *l, const struct operand *to, unsigned most,
                          uint64_t size, const uint32_t *pieces)
@@ -135,7 +132,7 @@ static void store_pieces(struct coil_lower *l, const struct operand *to, unsigne
     }
 }
 
-/* Tells whether a move leaves all bits as they are. */
+/* Tells whether a move copies bits without converting them. */
 static bool moves_bits(const struct coil_place *to, const struct coil_place *from)
 {
     const struct coil_type *d = to->type, *v = from->type;
@@ -186,14 +183,13 @@ static bool lower_move(struct coil_lower *l, const struct coil_step *s)
     return !from || move_vector(l, s, to, from);
 }
 
-/* ---- lane by lane ---- */
-
 static bool counts_constant(const struct coil_place *p, uint8_t type, unsigned *count)
 {
     if (p->at != COIL_AT_CONST || !coil_is_int(p->op) || p->symbol) return false;
     uint64_t n = p->value & (UINT64_MAX >> (64 - 8u * coil_types[p->op].bytes));
     unsigned bits = 8u * coil_types[type].bytes;
-    *count = n < bits ? (unsigned)n : bits; /* the processor shifts all bits out too */
+    /* With such a count the processor, too, shifts all bits out. */
+    *count = n < bits ? (unsigned)n : bits;
     return true;
 }
 
@@ -201,13 +197,13 @@ struct lanes { /* an instruction that works lane by lane */
     struct coil_lane_op o;
     struct coil_roles r;
     uint64_t size;
-    struct operand in[3]; /* operands a, b and c */
+    struct operand in[3]; /* the operands a, b and c */
     bool used[3];
-    bool apart; /* no operand overlaps another one in part */
+    bool apart; /* true if no two operands overlap partly */
     bool constants;
 };
 
-/* Finds the type and number of lanes, which all operands must have. */
+/* Finds the type and number of lanes. All operands must have the same. */
 static bool find_shape(struct lanes *n, const struct coil_step *s)
 {
     const int order[4] = {n->r.a, n->r.b, n->r.c, n->r.to};
@@ -227,7 +223,7 @@ static bool find_shape(struct lanes *n, const struct coil_step *s)
         n->apart &= p->at != COIL_AT_MEMORY;
         n->constants |= p->at == COIL_AT_CONST;
     }
-    /* If no operand has a lane type, this is a bitwise operation on bytes. */
+    /* If no operand has lanes, this is a bitwise operation on bytes. */
     if (n->o.type == COIL_T_VOID) n->o.type = COIL_T_UNT8;
     return n->size && n->o.type != COIL_T_BIT;
 }
@@ -267,14 +263,15 @@ static uint32_t lower_vector_compute(struct coil_lower *l, const struct lanes *n
     return coil_lane_compute(l, &n->o, piece_type(bytes), v[0], v[1], v[2]);
 }
 
-/* Makes CMP, which tells whether all lanes are equal: the value is 0 if they are. */
+/* Makes CMP of vectors, which sets Z if all lanes are equal: the value is 0 in that case. */
 static bool lower_vector_compare(struct coil_lower *l, const struct lanes *n)
 {
     struct ssa_function *f = l->f;
     uint32_t different = 0;
     for (uint64_t offset = 0, bytes; offset < n->size; offset += bytes) {
         bytes = piece_bytes(most_bytes(l, n->constants), n->size - offset);
-        /* The bytes beyond a short piece are zero, but not if a value is repeated. */
+        /* In a piece shorter than 16 bytes the rest is zero, but not if one operand is a
+         * repeated value. The comparison would then see a difference. */
         if (bytes < 16 && (n->in[0].word || n->in[1].word)) return false;
         uint32_t equal = lower_vector_compute(l, n, offset, (unsigned)bytes);
         uint32_t mask = equal ? coil_lane1(l, X64_PMOVMSKB, SSA_INT, equal, 0) : 0;
@@ -323,10 +320,8 @@ static bool lower_lanes(struct coil_lower *l, const struct coil_step *s)
     return true;
 }
 
-/* ---- matrix product ---- */
-
-/* Computes the product row by row: the sum over j of A[i][j], in every lane, times row j of B. Each
- * element is summed in the same order as in the interpreter. */
+/* Computes the matrix product row by row: a row of the result is the sum over j of A[i][j] times
+ * row j of B. The terms of each element are added in the same order as in the interpreter. */
 static bool lower_product(struct coil_lower *l, const struct coil_step *s)
 {
     struct coil_roles r = coil_roles_of(s);
@@ -371,11 +366,9 @@ static bool lower_product(struct coil_lower *l, const struct coil_step *s)
     return true;
 }
 
-/* ---- elements ---- */
-
 static enum ssa_mem element_mem(uint8_t type) { return coil_lower_mem(type); }
 
-/* Gives the address of an element, after checking that it is in the vector. */
+/* Finds the address of an element of a vector, after a check that the index is in the vector. */
 static bool reach_element(struct coil_lower *l, const struct coil_step *s, unsigned vector,
                           unsigned index_at, uint8_t type, bool write, struct operand *o)
 {
@@ -388,7 +381,8 @@ static bool reach_element(struct coil_lower *l, const struct coil_step *s, unsig
     if (!index) return false;
     bool constant = ssa_is_const(l->f, index, &known);
     if (constant ? (uint64_t)known >= count : l->native != NULL) return false;
-    /* The interpreter's function for the instruction decides which trap it is. */
+    /* If the index is not in the vector, the interpreter's function for the instruction decides
+     * which trap this is. */
     if (!constant) {
         uint32_t most = ssa_const(l->f, (int64_t)count), exit = coil_lower_exit(l, COIL_EXIT_STEP),
                  guard = ssa_compare(l->f, SSA_GUARD, SSA_B, false, index, most);
@@ -401,7 +395,7 @@ static bool reach_element(struct coil_lower *l, const struct coil_step *s, unsig
         o->at.disp += known * (int64_t)bytes;
         return true;
     }
-    if (o->at.index) { /* the vector's own address has an index already */
+    if (o->at.index) { /* The address of the vector itself has an index already. */
         uint32_t sum = ssa_op2(l->f, SSA_ADDRESS, SSA_INT, false, o->at.base, o->at.index);
         if (!sum) return false;
         l->f->insns[sum].scale = o->at.scale;
@@ -433,7 +427,8 @@ static bool lower_element(struct coil_lower *l, const struct coil_step *s)
     return true;
 }
 
-/* Adds lane after lane, because sums of reals depend on their order. */
+/* Makes the dot product. Lanes are added one after the other, because the sum of reals depends
+ * on the order. */
 static bool lower_dot(struct coil_lower *l, const struct coil_step *s)
 {
     enum { LANES = 16 };

@@ -1,15 +1,15 @@
-/* Emits code in parts: at the fast level a function becomes code while it is lowered, some blocks
- * at a time, so that the data in use stay in the caches even if the function is long. Variables are
- * in the frame, so only flags go from block to block, and a part ends where no flags are
- * pending. */
+/* Emits code in parts. At the fast level a function is turned into code while it is lowered,
+ * some blocks at a time, so that the data in use stay in the processor's caches even for a long
+ * function. Variables are in the frame, so only flags pass from block to block, and a part ends
+ * where no flags are pending. */
 #include "coil/jit/jit.h"
 #include <stdlib.h>
 
 #define NONE UINT32_MAX
-enum { VALUES = 1500 /* most values of a part, apart from a few more */ };
+enum { VALUES = 1500 /* A part ends after this many SSA values; it may have a few more. */ };
 
-/* Marks the blocks to which a block jumps back. If the target is copied there instead, the jump
- * goes to the targets of the copy. */
+/* Marks the blocks to which a block jumps back. If the target is replaced by a copy, the targets
+ * of the copy are marked. */
 static void mark_loops(struct coil_lower *l, uint32_t block)
 {
     const struct coil_flow_block *b = &l->flow.blocks[block];
@@ -35,8 +35,8 @@ bool coil_parts_begin(struct coil_lower *l)
     return l->order && ssa_emit_begin(l->f, l->flow.function, l->code);
 }
 
-/* Emits the blocks of a part. The blocks for conditional calls and returns come after the
- * others. */
+/* Emits the blocks of a part. The blocks for the rest of conditional calls and returns come
+ * after the others. */
 static void parts_emit(struct coil_lower *l, uint32_t end, uint32_t next)
 {
     uint32_t n = 0;

@@ -1,5 +1,5 @@
-/* Runs compiled code: enters it, answers at its exits, and hands over to the interpreter. state.c
- * writes the state of native code to the machine. */
+/* Runs compiled code: enters it, does what its exits ask for, and hands over to the interpreter.
+ * state.c writes the state of native code to the machine. */
 #include "coil/jit/jit.h"
 #include "coil/vm/step/step.h"
 #include "core/snapshot.h"
@@ -7,9 +7,7 @@
 
 enum why { LEFT, TRAPPED, ASKED, INTERRUPTED };
 
-/* ---- exits ---- */
-
-struct found { /* what an exit has besides the state */
+struct found { /* parts of an address that an exit keeps besides the state */
     uint64_t base, index, disp;
 };
 
@@ -51,8 +49,7 @@ static uint64_t hand_over(struct coil_jit *j, enum why why)
     return coil_run_leave(j, why);
 }
 
-/* Stops at an instruction that is not done. When the run goes on, the instruction is executed
- * again. */
+/* Stops before an instruction. When the run continues, the instruction is executed. */
 static uint64_t pause_here(struct coil_jit *j)
 {
     atomic_store_explicit(&j->vm.base.interrupt, false, memory_order_relaxed);
@@ -74,7 +71,9 @@ struct filling {
 static void fill_one(void *user, uint8_t at, uint32_t slot, bool write)
 {
     const struct filling *f = user;
-    (void)write; /* a place to be written keeps its old value if the step traps before */
+    /* A place that is only written is filled too: if the step traps before the write, the place
+     * must keep its old value. */
+    (void)write;
     if (at == COIL_AT_SLOT)
         f->j->scratch[slot] = coil_jit_variable(f->j, f->function, f->j->frame, slot);
 }
@@ -100,7 +99,8 @@ static void coil_run_fill(struct coil_jit *j, const struct ssa_site *s)
     }
 }
 
-/* The registers after a step that trapped: what it wrote before the trap is a part of the state. */
+/* These are the registers after a step that trapped: what the step wrote before the trap belongs
+ * to the state. */
 struct written {
     struct coil_jit *j;
     uint64_t v[COIL_REGISTERS];
@@ -142,16 +142,16 @@ static void set_limits(struct coil_jit *j)
                           memory_order_relaxed);
 }
 
-/* Handles an access that the fast check refused, because it may be in another region than the last
- * access. */
+/* Handles an access that the fast check refused. It may be in another region than the access
+ * before. */
 static uint64_t coil_run_check(struct coil_jit *j, const struct ssa_site *s)
 {
     struct found f = coil_run_look(j, s);
     uint64_t address = f.base + (f.index << (s->kind >> 12 & 3)) + f.disp;
     bool write = s->kind >> 11 & 1;
     uint32_t refused = 0, size = 1u << (s->kind >> 8 & 7);
-    /* An interrupt changes the limits. They are restored first, and the interrupt is looked for
-     * afterwards. */
+    /* An interrupt sets the limits to 0. They are restored before the flag is read, so that no
+     * interrupt is lost. */
     set_limits(j);
     if (!coil_memory(&j->vm, address, size, write, &refused)) return coil_run_trap(j, refused);
     const struct coil_region *r = coil_region_at(&j->vm, address);
@@ -201,8 +201,6 @@ uint64_t coil_jit_ask(struct coil_jit *j)
     }
 }
 
-/* ---- entering ---- */
-
 typedef uint64_t native_fn(struct coil_jit *j, const void *code);
 
 static bool call_native(struct coil_jit *j, uint32_t stub, uint32_t at)
@@ -238,7 +236,8 @@ static void take_answer(void *user, uint8_t at, uint32_t slot, bool write)
     if (at == COIL_AT_SLOT && write) j->scratch[slot] = j->vm.slots[j->vm.fp + slot];
 }
 
-/* Resumes native code where it asked or was interrupted. The machine is as it was then. */
+/* Resumes native code at the exit where it stopped. The state of the machine must be the same as
+ * then. */
 static bool coil_run_resume(struct coil_jit *j)
 {
     const struct ssa_site *s = coil_jit_site(j, *(const uint64_t *)(uintptr_t)j->stack);
@@ -252,7 +251,7 @@ static bool coil_run_resume(struct coil_jit *j)
     return call_native(j, j->resume, 0);
 }
 
-/* Called when the function has returned with which native code was entered. */
+/* Called when the function with which native code was entered has returned. */
 static void coil_run_returned(struct coil_jit *j)
 {
     struct coil_vm *vm = &j->vm;
@@ -260,7 +259,7 @@ static void coil_run_returned(struct coil_jit *j)
     vm->depth = j->base_depth;
     vm->fp = j->base_fp;
     vm->function = j->base_function;
-    /* The program has ended, and native code has stored the place of the return in `pc`. */
+    /* The program has ended. Native code has stored the place of the return instruction in `pc`. */
     if (!vm->depth) {
         vm->final = vm->halted = true;
         vm->function = vm->program.owners[vm->pc];
@@ -269,9 +268,7 @@ static void coil_run_returned(struct coil_jit *j)
     vm->pc = coil_leave(vm);
 }
 
-/* ---- the engine ---- */
-
-/* Runs the interpreter up to a call or a stop. Returns false if it was a stop. */
+/* Runs the interpreter until the next call or stop. Returns false if it was a stop. */
 static bool coil_run_interpret(struct coil_jit *j, uint64_t fuel, penta_stop *stop)
 {
     j->vm.yields = true;
@@ -294,13 +291,13 @@ static void run_native(struct coil_jit *j, penta_stop *stop)
         }
         if (!coil_run_interpret(j, UINT64_MAX, stop)) return;
     }
-    /* The interpreter makes the stop: it asks the host, or reports the end. */
+    /* The interpreter produces the stop: it asks the host, or reports the end of the program. */
     coil_vm_run(&j->vm.base, 1, stop);
     if (!j->vm.waiting) j->suspended = false;
 }
 
-/* Tells whether the interpreter must run: for a counted number of steps, with breakpoints, and for
- * programs without native code. */
+/* Tells whether the interpreter must run the program: when steps are counted, when there are
+ * breakpoints, and when there is no native code. */
 static bool by_interpreter(const struct coil_jit *j, uint64_t fuel)
 {
     return !j->code || fuel != UINT64_MAX || j->vm.marked || j->vm.final || j->vm.waiting;
@@ -326,8 +323,8 @@ static void jit_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
 
 static void jit_interrupt(penta_vm *base)
 {
-    /* From now on every check fails, and its exit finds the interrupt flag. Loops without checks
-     * look at the flag themselves. */
+    /* When the limits are 0, every check fails and leads to an exit, which reads the interrupt
+     * flag. Loops without checks read the flag themselves. */
     struct coil_jit *j = coil_jit(base);
     for (uint32_t i = 0; i < j->limit_count; i++)
         atomic_store_explicit(&j->limits[i], 0, memory_order_relaxed);
@@ -363,12 +360,12 @@ penta_vm *coil_jit_open(const penta_module *module, const penta_option *options,
     j->linear = j->vm.linear;
     j->work.stop = stop;
     bool compiled = j->linear && coil_jit_compile(j);
-    j->work.stop = NULL; /* the caller's flag may not exist later */
+    j->work.stop = NULL; /* The flag belongs to the caller, and may not exist later. */
     if (compiled) {
-        j->vm.yielded = true; /* the machine is at the start of the entry function */
+        j->vm.yielded = true; /* The machine is at the start of the entry function. */
         base->engine = engine;
     } else {
-        coil_jit_release(j); /* without code, the interpreter runs the program */
+        coil_jit_release(j); /* Without compiled code, the interpreter runs the program. */
     }
     return base;
 }

@@ -1,5 +1,5 @@
-/* Tells which instructions of the program are being executed, for a profiler that looks at native
- * code from a signal handler. */
+/* Tells which instructions of the program are being executed. A profiler calls these functions
+ * from a signal handler that has interrupted native code. */
 #include "base/array.h"
 #include "coil/jit/jit.h"
 
@@ -15,8 +15,8 @@ static void sample_add(struct sample *s, uint32_t cell)
     if (s->count < s->max && cell < p->count) s->pcs[s->count++] = p->pcs[cell];
 }
 
-/* Adds the cell from which the code at this offset comes. If that is a cell of an inlined function,
- * it also adds some cell of the function in which that is inlined. */
+/* Adds the cell whose code is at an offset to the sample. If the cell belongs to an inlined
+ * function, the function also adds a cell of the function that contains the inlined code. */
 static void add_code(struct sample *s, uint32_t offset)
 {
     const struct coil_jit *j = s->j;
@@ -31,9 +31,9 @@ static void add_code(struct sample *s, uint32_t offset)
     if (cell < p->count && p->owners[cell] != function) sample_add(s, p->functions[function].first);
 }
 
-/* Adds the callers, from the return addresses, from the inside out, as open_functions in state.c
- * reads them. A word that is not a return address belongs to a call that is just beginning or
- * ending. */
+/* Adds the callers, from the innermost out, by the return addresses on the stack, as
+ * open_functions in state.c does. A word that is no return address belongs to a call that is
+ * just beginning or ending. */
 static void add_callers(struct sample *s, const uint64_t *at)
 {
     enum { INLINED = 8 };
@@ -55,11 +55,10 @@ static bool on_stack(const struct coil_jit *j, uint64_t address)
     return address - (uint64_t)(uintptr_t)j->stack_memory < j->stack_bytes && !(address & 7);
 }
 
-/* Returns how many words the call around `pc` has put on the stack that are not return
- * addresses. */
+/* Returns how many words that are no return addresses the code around `pc` has put on the stack. */
 static size_t words_at(const struct coil_jit *j, uint64_t pc)
 {
-    enum { CALL = 5 }; /* bytes of a call instruction */
+    enum { CALL = 5 }; /* number of bytes of a call instruction */
     const struct ssa_site *site = coil_jit_site(j, pc);
     if (!site) site = coil_jit_site(j, pc + CALL);
     bool call = site && (site->kind & 0xff) == COIL_EXIT_CALL;
@@ -77,11 +76,11 @@ size_t coil_jit_sample(const penta_vm *base, const struct native_state *at,
     if (offset < j->code_used && j->vm.program.function_count && offset >= j->entries[0]) {
         add_code(&s, (uint32_t)offset);
         stack += 8 * words_at(j, at->pc);
-        /* Functions that native code asks for run on the host's stack. */
+        /* The C functions that native code calls run on the host's stack. */
     } else if (!on_stack(j, stack)) {
         stack = j->inside || j->suspended ? j->stack : 0;
     }
     if (on_stack(j, stack)) add_callers(&s, (const uint64_t *)(uintptr_t)stack);
-    if (!s.count) sample_add(&s, j->vm.pc); /* the interpreter is running */
+    if (!s.count) sample_add(&s, j->vm.pc); /* The interpreter is running and not native code. */
     return s.count;
 }

@@ -1,5 +1,5 @@
-/* Writes the state of native code to the machine: at an exit, the state of the function that asked
- * and of those that called it. */
+/* Copies the state of native code to the machine: at an exit, the state of the function that has
+ * stopped and of all its callers. */
 #include "coil/jit/jit.h"
 #include "base/array.h"
 #include "coil/vm/step/step.h"
@@ -19,8 +19,8 @@ const struct ssa_site *coil_jit_site(const struct coil_jit *j, uint64_t address)
     return low < j->site_count && j->sites[low].native == at ? &j->sites[low] : NULL;
 }
 
-/* Returns the value at a location. `frame` is that of the function; the registers are those of the
- * innermost function. */
+/* Returns the value at a location. `frame` is the frame of the function that the location
+ * belongs to; registers are those of the innermost function. */
 uint64_t coil_jit_value(const struct coil_jit *j, const struct ssa_location *at, uint64_t frame)
 {
     switch (at->where) {
@@ -74,8 +74,8 @@ size_t coil_jit_open_at(const struct coil_jit *j, const struct ssa_site *s, uint
     return n + 1;
 }
 
-/* Writes one function's part of the state. `known` has the registers that an inner function has set
- * already. */
+/* Writes the part of the state that belongs to one function. `known` has the registers that a
+ * function further inside has set already. */
 static void settle_one(struct coil_jit *j, const struct coil_open *o, uint64_t *slots,
                        uint32_t *known)
 {
@@ -110,7 +110,7 @@ static void settle_one(struct coil_jit *j, const struct coil_open *o, uint64_t *
     }
 }
 
-/* Notes which slots of this function still have a value, for everything that looks at the
+/* Notes which slots of this function still have a value, for callers that show the state of the
  * machine. */
 static void note_kept(struct coil_jit *j, const struct coil_open *here)
 {
@@ -123,10 +123,10 @@ static void note_kept(struct coil_jit *j, const struct coil_open *here)
     j->vm.kept_cell = here->position;
 }
 
-/* Gives all open functions of native code, from the inside out, and returns their number; out may
- * be NULL. From its highest address down the stack has: the return to the entry stub; for each call
- * a word for every function that is inlined around it, and its return address; the return address
- * of the exit. */
+/* Lists all open functions of native code, from the innermost out, and returns their number; out
+ * may be NULL. From its highest address down the stack has: the return address into the entry
+ * stub; for each call one word for every function around it whose code is inlined, then its
+ * return address; the return address of the exit. */
 static size_t open_functions(const struct coil_jit *j, struct coil_open *out)
 {
     const uint64_t *at = (const uint64_t *)(uintptr_t)j->stack,
@@ -135,11 +135,11 @@ static size_t open_functions(const struct coil_jit *j, struct coil_open *out)
     size_t n = coil_jit_open_at(j, coil_jit_site(j, *at++), frame, out);
     while (at < end) {
         const struct ssa_site *s = coil_jit_site(j, *at);
-        /* The call has moved the frame register by the frame of the function whose code the call is
-         * in. */
+        /* The call has moved the frame register by the size of the frame of the function that
+         * contains the call. */
         frame -= j->frames[s->owner];
         size_t more = coil_jit_open_at(j, s, frame, out ? out + n : NULL);
-        at += more; /* one word for the call, and one for each inlined function */
+        at += more; /* There is one word for the call, and one for each inlined function. */
         n += more;
     }
     return n;
@@ -171,7 +171,7 @@ bool coil_jit_settle(struct coil_jit *j)
         vm->pc = here->position;
         note_kept(j, &open[0]);
     }
-    /* The registers that an inner function holds are newer than those of its caller. */
+    /* The registers that a called function has are newer than those of its caller. */
     uint32_t known = 0;
     for (size_t i = 0; ok && i < n; i++) {
         if (i) fp -= vm->program.functions[open[i].function].slots;

@@ -1,5 +1,5 @@
-/* Reads tables of SWITCH that cannot change. Each table is read once, however many instructions use
- * it. */
+/* Reads tables of SWITCH that cannot change. Each table is read once, even if many instructions
+ * use it. */
 #include "coil/jit/jit.h"
 #include "base/array.h"
 #include <stdlib.h>
@@ -14,8 +14,9 @@ static bool table_named(const struct coil_program *p, uint32_t cell, uint64_t *a
     return true;
 }
 
-/* Reads the cells to which a table leads, the default last, and the function that has all of them.
- * If they are not known, the table has no cells. Returns false if there is no memory. */
+/* Reads the cells to which a table leads, with the default at the end, and finds the one
+ * function that contains all of them. If there is no such function, the table has no cells.
+ * Returns false if there is no memory. */
 static bool table_read(struct coil_vm *vm, struct coil_table *t)
 {
     struct coil_region *r = coil_region_at(vm, t->address);

@@ -1,7 +1,7 @@
-/* Variables of a function while it is lowered. For fast code they are values, which the builder of
- * src/ssa follows through blocks. For fast compiling they are words of the frame, at the place that
- * their number gives. A block need not read again what it has read or written, and only flags go
- * from block to block. */
+/* Handles the variables of a function while it is lowered. In code of the full level they are
+ * SSA values, which the builder of src/ssa follows through blocks. In code of the fast level
+ * they are words of the frame, at the place that their number gives: a block need not read again
+ * what it has read or written, and only flags pass from block to block. */
 #include "coil/jit/jit.h"
 #include <stdlib.h>
 
@@ -18,7 +18,8 @@ bool coil_variables(struct coil_lower *l, uint32_t count, const uint8_t *types)
     return l->current;
 }
 
-/* Holds the value of a variable. Few are held at a time, so that there are registers for them. */
+/* Remembers the SSA value of a variable, so that a later read needs no load. Few values are
+ * remembered at a time, so that there are registers for all of them. */
 static void variables_hold(struct coil_lower *l, uint32_t variable, uint32_t value)
 {
     if (!l->current[variable]) {
