@@ -54,8 +54,6 @@ enum coil_rule {
 extern const penta_rule coil_rules[];
 extern const penta_trap coil_traps[];
 
-/* ---- types ---- */
-
 enum coil_type_op {
 #define TYPE(code, name, ...) COIL_T_##name = code,
 #include "coil/types.def"
@@ -92,7 +90,7 @@ enum coil_data {
     COIL_D_MEASURED,
 };
 struct coil_type_info {
-    const char *text; /* text form; NULL: not assigned */
+    const char *text; /* the type as it is written in text; NULL if no type has this opcode */
     const char *name; /* name in upper case, such as INT32 */
     uint8_t family, bytes, align, data;
 };
@@ -118,27 +116,31 @@ struct coil_member {
 };
 struct coil_type {
     uint8_t op, ext;
-    uint8_t rank; /* number of dims in use: counts, rows and columns, or bit widths */
-    /* True if the type or a part of it is a type id, so that the size needs a context. */
+    uint8_t rank; /* number of entries of dims in use: counts, rows and columns, or bit widths */
+    /* True if the type is a type id or contains one. Its size is then known only when the ids
+     * are bound to types. */
     bool open;
-    /* True if the type or a part of it is a type that machines do not compute with (COIL
-     * 7.17.1). */
+    /* True if the type is, or contains, a type that machines do not compute with (COIL 7.17.1). */
     bool bare;
-    /* True if the type ids own it: it is shared by all that name it, and never copied. */
+    /* True if a struct coil_type_ids owns this type. Everything that names the type then shares
+     * it, and it is never copied. */
     bool bound;
-    uint16_t dims[4]; /* for SYMTENSOR: rank and dimension */
+    /* counts, rows and columns, or bit widths; for SYMTENSOR the rank and the dimension. */
+    uint16_t dims[4];
     uint32_t align, member_count;
-    uint64_t size; /* size in bytes; at most 2^48 */
+    uint64_t size; /* size of a value in bytes, at most 2^48 */
     const struct coil_member *members;
-    /* The element, or the type that an alias stands for. NULL: an alias of a type id. */
+    /* This is the type of the elements, or the type that an alias stands for. It is NULL for an
+     * alias of a type id. */
     const struct coil_type *elem;
-    uint64_t id; /* the type id, if it is an alias of a type id */
-    /* The remaining fields are set for closed types only. */
-    uint64_t digest; /* digest of the structure; 0: not closed */
-    /* For a type of many members: id << 16 | index, ascending. Else NULL. */
+    uint64_t id; /* the type id that an alias stands for */
+    /* The fields below are set only for closed types, which contain no type ids. */
+    uint64_t digest; /* digest of the structure of the type; 0 if the type is not closed */
+    /* For a type with many members this lists id << 16 | index of every member, in ascending
+     * order. Otherwise it is NULL. */
     const uint32_t *by_id;
 };
-/* Types that were given an id, in the order of the text. */
+/* The types to which a program has given ids, in the order in which the text does so. */
 struct coil_type_ids {
     struct arena arena;
     struct coil_type_id {
@@ -147,7 +149,7 @@ struct coil_type_ids {
         bool bound;
     } * items;
     size_t count, capacity;
-    struct coil_scopes index; /* finds items by their id */
+    struct coil_scopes index; /* finds an item by its id */
 };
 
 static inline bool coil_is_int(uint8_t op)
@@ -166,30 +168,33 @@ static inline bool coil_is_wide(const struct coil_type *t)
     return t && coil_types[t->op].data == COIL_D_BITS && t->dims[0] <= COIL_WIDE_BITS;
 }
 
-/* The size and alignment of the types that need no data. */
+/* These are the types whose opcode needs no data after it, by opcode, with their sizes and
+ * alignments. */
 extern const struct coil_type coil_scalar_types[256];
 
-/* ---- type.c ---- */
-/* Reads a type with ext and data. An error stays in the reader. */
+/* The declarations below belong to type.c. */
+/* Reads a type: its opcode, its ext byte and its data. If that fails, the error is in the
+ * reader. */
 const struct coil_type *coil_type_read(struct reader *in, struct arena *arena);
-/* Does the same when `type ext` have been read already, as in an operand. */
+/* Reads the data of a type whose opcode and ext byte have been read already, as in an operand. */
 const struct coil_type *coil_type_data(struct reader *in, struct arena *arena, uint8_t op,
                                        uint8_t ext);
 void coil_type_write(struct writer *out, const struct coil_type *type);
 void coil_type_write_data(struct writer *out, const struct coil_type *type);
-/* Computes size and alignment from the parts. Returns false if a limit or a rule is broken; *err
- * then has the error, at the offset `at`. */
+/* Computes the size and alignment of a type from its parts. If a limit or a rule is broken, it
+ * returns false, and *err has the error, at the offset `at`. */
 bool coil_type_finish(struct coil_type *type, uint64_t at, penta_error *err);
 bool coil_type_nesting(const struct coil_type *type, uint64_t at, penta_error *err);
 /* Gives the rows and columns of a MAT, SQMAT or DIAGMAT, and 0 for other types. */
 void coil_matrix_shape(const struct coil_type *t, unsigned *rows, unsigned *columns);
 bool coil_type_equal(const struct coil_type *a, const struct coil_type *b);
-/* Follows aliases and looks up type ids (ids may be NULL). Returns NULL if an id is not bound. */
+/* Follows aliases and looks up type ids; ids may be NULL. Returns NULL if an id is not bound to
+ * a type. */
 const struct coil_type *coil_type_resolve(const struct coil_type_ids *ids,
                                           const struct coil_type *type);
 /* Makes a deep copy in which every type id is replaced by its type, so that all sizes are known.
- * Types that ids own are not copied; they are valid as long as the ids. Returns NULL if an id is
- * not bound, or if there is no memory. */
+ * Types that `ids` owns are not copied, so the copy must not be used after `ids` is freed.
+ * Returns NULL if an id is not bound to a type, or if there is no memory. */
 const struct coil_type *coil_type_close(const struct coil_type_ids *ids,
                                         const struct coil_type *type, struct arena *arena,
                                         penta_error *err);
@@ -197,21 +202,20 @@ bool coil_type_bind(struct coil_type_ids *ids, uint64_t id, const struct coil_ty
                     penta_error *err);
 void coil_type_unbind(struct coil_type_ids *ids, uint64_t id);
 void coil_type_ids_free(struct coil_type_ids *ids);
-/* Returns NULL if the type has no such member. */
+/* Returns the member that has an id, or NULL if the type has no such member. */
 const struct coil_member *coil_type_member(const struct coil_type *type, uint64_t id);
-uint64_t coil_lanes(const struct coil_type *type); /* elements of a vector; 0: no lane type */
+/* Number of elements of a vector; 0 for a type that is no vector. */
+uint64_t coil_lanes(const struct coil_type *type);
 const struct coil_type *coil_scalar(uint8_t op);
 /* Reverses the bytes of every scalar in the memory image of a value. */
 void coil_image_swap(const struct coil_type *type, uint8_t *image);
-
-/* ---- operands and instructions ---- */
 
 enum coil_form {
     COIL_TYPE_ONLY,
     COIL_IMM,
     COIL_DEF,
     COIL_VAR,
-    COIL_SYM, /* the forms up to this one are in the order of the value bits */
+    COIL_SYM, /* The forms up to COIL_SYM are in the order of their bits in the ext byte. */
     COIL_ADDR,
     COIL_VARID,
     COIL_DEFID,
@@ -224,12 +228,14 @@ enum coil_form {
 struct coil_operand {
     uint8_t op, ext;
     uint8_t form;
-    uint8_t parts_count; /* parts of a MEM: base[, index, scale][, disp] */
-    uint32_t at, size;   /* offset from the start of the section, and size in bytes */
-    /* For a MEM the type it points to, for SIZEOF and ALIGNOF the measured type; NULL: none. */
+    uint8_t parts_count; /* number of parts of a MEM operand: base[, index, scale][, disp] */
+    /* The operand's offset from the start of the section, and its size in bytes. */
+    uint32_t at, size;
+    /* A MEM operand points to this type, SIZEOF and ALIGNOF measure it. Other operands have NULL
+     * here. */
     const struct coil_type *type;
-    uint64_t value;    /* id, scalar immediate (zero-extended), register or parameter */
-    penta_bytes image; /* an immediate that is not a scalar */
+    uint64_t value;    /* an id, a scalar immediate (zero-extended), a register or a parameter */
+    penta_bytes image; /* bytes of an immediate that is not a scalar */
     const struct coil_operand *parts;
 };
 struct coil_insn {
@@ -238,13 +244,14 @@ struct coil_insn {
     struct coil_operand operands[COIL_OPERANDS_MAX];
     struct coil_operand parts[COIL_OPERANDS_MAX * 4];
     size_t parts_count;
-    struct arena arena; /* memory for compound types */
+    struct arena arena; /* memory for the compound types of the operands */
     size_t arena_used;
 };
 
-/* ---- insn.c ---- */
-/* Reads one instruction. Returns false, with the error in the reader, only for errors of the level
- * "bytes". The arena is emptied from time to time, so types are valid until the next call only. */
+/* The declarations below belong to insn.c. */
+/* Reads one instruction. It returns false, with the error in the reader, only for errors of the
+ * level "bytes". The function empties the arena from time to time, so the types in `out` are
+ * valid only until the next call. */
 bool coil_insn_read(struct reader *in, struct coil_insn *out);
 void coil_insn_write(struct writer *out, const struct coil_insn *insn);
 void coil_insn_free(struct coil_insn *insn);
@@ -283,10 +290,10 @@ enum coil_flag {
     COIL_FLAGS = 127,
 };
 struct coil_op_info {
-    const char *name; /* NULL: not assigned */
+    const char *name; /* mnemonic; NULL if no instruction has this opcode */
     const char *forms, *flags, *meaning;
     uint8_t group;
-    /* The flags as bits. A flag that is cleared counts as written too. */
+    /* These are the flags as bits. A flag that an instruction clears is in `writes` too. */
     uint8_t writes, clears;
 };
 extern const struct coil_op_info coil_ops[256];
@@ -314,13 +321,12 @@ struct coil_unit_op {
     const char *name;
     uint8_t least, most;
 };
-extern const struct coil_unit_op coil_unit_ops[]; /* ends with a NULL name */
+/* The list ends with an entry whose name is NULL. */
+extern const struct coil_unit_op coil_unit_ops[];
 const struct coil_unit_op *coil_unit_op(unsigned unit, uint8_t code);
 
 extern const char *const coil_conditions[COIL_CONDITIONS], *const coil_orders[COIL_ORDERS];
 extern const char *const coil_unit_names[COIL_UNITS], *const coil_qualifiers[4];
-
-/* ---- modules ---- */
 
 enum coil_section_type {
 #define SECTION(name) COIL_S_##name,
@@ -354,7 +360,7 @@ struct coil_module {
     penta_module base;
     struct arena arena;
     bool raw, natural, big_endian, abi;
-    unsigned align; /* alignment of instructions to check; 0: not checked */
+    unsigned align; /* alignment that instructions must have; 0 if it is not checked */
     struct coil_header header;
     size_t header_size;
     struct coil_section *sections;
@@ -362,7 +368,7 @@ struct coil_module {
     struct coil_reloc *relocs;
     size_t section_count, symbol_count, reloc_count;
     penta_bytes strings;
-    /* Per symbol: 1 if its name is an identifier that no other symbol has. */
+    /* This is 1 for each symbol whose name is an identifier that no other symbol has. */
     uint8_t *plain;
 };
 
@@ -374,11 +380,13 @@ static inline bool coil_is_code(const struct coil_section *s)
 {
     return s->type == COIL_S_TEXT || s->type == COIL_S_INIT || s->type == COIL_S_FINI;
 }
-/* Returns the contents of section i (from 0). They are empty for BSS. */
+/* Returns the contents of the section with index i, counted from 0. A BSS section has no
+ * contents. */
 penta_bytes coil_contents(const struct coil_module *m, size_t i);
-/* Returns a reader of these contents, for instructions. */
+/* Returns a reader of the contents of section i, from which instructions are read. */
 struct reader coil_code_reader(const struct coil_module *m, size_t i, penta_error *err);
-/* Returns a string of the table without its zero, or an empty one if the offset is bad. */
+/* Returns the string at an offset of the string table, without its final zero. The result is
+ * empty if the offset is bad. */
 penta_bytes coil_string(const struct coil_module *m, uint64_t offset);
 /* Tells whether a section is data with bytes in the file. */
 static inline bool coil_is_data(const struct coil_section *s)
@@ -390,41 +398,42 @@ static inline penta_bytes coil_symbol_name(const struct coil_module *m, size_t i
     return coil_string(m, m->symbols[i].name_idx);
 }
 
-/* ---- container.c ---- */
+/* The declarations below belong to container.c. */
 int coil_probe(penta_bytes file, struct writer *evidence);
 penta_module *coil_parse(penta_bytes file, const penta_option *options, size_t count,
                          penta_error *err);
-/* Writes the header in the writer's byte order. If `natural` is set, it has four bytes of
- * padding. */
+/* Writes the header in the byte order of the writer. If `natural` is true, the header has four
+ * bytes of padding. */
 void coil_header_put(struct writer *out, const struct coil_header *header, bool natural);
 bool coil_encode(const penta_module *module, struct writer *out, penta_error *err);
 void coil_close(penta_module *module);
-/* ---- describe.c ---- */
+/* The declarations below belong to describe.c. */
 void coil_describe(const penta_module *module, const penta_visitor *visitor);
 void coil_info(const penta_module *module, const penta_visitor *visitor);
-extern const char *const coil_section_names[COIL_SECTION_TYPES]; /* such as "TEXT" */
+extern const char *const coil_section_names[COIL_SECTION_TYPES]; /* names such as "TEXT" */
 extern const char *const coil_symbol_names[COIL_SYMBOL_TYPES];
 extern const char *const coil_bind_names[COIL_BINDINGS],
     *const coil_visibility_names[COIL_VISIBILITIES];
-/* ---- verify.c ---- */
+/* The declarations below belong to verify.c. */
 void coil_verify(const penta_module *module, struct findings *findings);
-/* ---- print_insn.c ---- */
-/* Prints one instruction as text. If m is NULL, symbols and strings are shown as indices instead of
- * names. */
+/* The declarations below belong to print_insn.c. */
+/* Prints one instruction as text. If m is NULL, the text has indices in place of the names of
+ * symbols and strings. */
 void coil_print_insn(struct writer *out, const struct coil_module *m, const struct coil_insn *insn);
 void coil_print_operand(struct writer *out, const struct coil_module *m,
                         const struct coil_operand *o);
-/* ---- print_real.c ---- */
-/* Prints the shortest text that gives the same value when it is read back. */
+/* The declarations below belong to print_real.c. */
+/* Prints the shortest text from which the same value is read. */
 void coil_print_real(struct writer *out, double value, bool single);
-/* ---- print.c ---- */
+/* The declarations below belong to print.c. */
 bool coil_print(const penta_module *module, const penta_option *options, size_t count,
                 struct writer *out, penta_error *err);
 bool coil_print_at(const penta_module *module, uint64_t pc, struct writer *out);
-bool coil_is_register(penta_bytes word); /* true for v0, reg300 and %1 */
-struct coil_flow_at {                    /* what an instruction that may jump does */
+/* Tells whether a word names a register, such as v0, reg300 and %1. */
+bool coil_is_register(penta_bytes word);
+struct coil_flow_at { /* what an instruction does that may jump */
     uint8_t opcode;
-    bool conditional, direct; /* direct: it jumps to this symbol */
+    bool conditional, direct; /* direct: the jump goes to the symbol in the next field */
     uint64_t symbol;
 };
 bool coil_flow_at(const struct coil_module *m, uint64_t pc, struct coil_flow_at *out);
@@ -432,12 +441,12 @@ uint64_t coil_next_pc(const penta_module *module, uint64_t pc);
 bool coil_pc_of(const penta_module *module, uint64_t offset, uint64_t *pc);
 bool coil_offset_of(const penta_module *module, uint64_t pc, uint64_t *offset);
 void coil_isa(const penta_visitor *visitor);
-/* ---- assemble.c ---- */
+/* The declarations below belong to assemble.c. */
 bool coil_assemble(struct source *source, const penta_option *options, size_t count,
                    struct writer *out, struct findings *findings);
-/* ---- convert.c ---- */
+/* The declarations below belong to convert.c. */
 /* Tells whether a name can be written in text without quotes. */
 bool coil_is_identifier(penta_bytes name);
 driver_change coil_convert;
-/* ---- driver.c ---- */
+/* The declarations below belong to driver.c. */
 extern const struct driver coil_driver;

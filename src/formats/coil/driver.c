@@ -15,8 +15,8 @@
 #ifdef PENTA_JIT
 static const struct engine *const engines[] = {&coil_interp, &coil_jit_engine, &coil_both, NULL};
 #else
-/* In builds without the compiler these names open the interpreter, which then reports its own
- * name. */
+/* Builds without the compiler have these two engines, which open the interpreter. The machine
+ * then says that its engine is the interpreter. */
 static const struct engine no_jit = {.name = "jit", .open = coil_vm_open_interp};
 static const struct engine no_both = {.name = "both", .open = coil_vm_open_interp};
 static const struct engine *const engines[] = {&coil_interp, &no_jit, &no_both, NULL};
@@ -25,7 +25,7 @@ static const struct engine *const engines[] = {&coil_interp, &no_jit, &no_both, 
 static void coil_parts(const penta_module *module, penta_part_report *fn, void *user)
 {
     const struct coil_module *m = coil_module(module);
-    /* In an executable, values of symbols are addresses. */
+    /* In an executable file the values of symbols are addresses. */
     bool exec = m->header.flags & COIL_FILE_EXEC;
     for (size_t i = 0; i < m->section_count; i++) {
         uint64_t address = coil_section_address(m, i);
