@@ -1,4 +1,4 @@
-/* Makes other files of an open one: in another form, encrypted, decrypted. */
+/* Converts an open file into another form, and encrypts and decrypts it. */
 #include "web/web.h"
 
 typedef bool conversion(const penta_module *module, const penta_option *options, size_t count,

@@ -1,6 +1,6 @@
-/* The functions that a WebAssembly module gives its host: room for a request and its bytes, one call, and the place
- * of the answer. Addresses stay valid until the next call; views of memory are valid only until the memory
- * grows. */
+/* Defines the functions that a WebAssembly module gives its host. They give room for a request
+ * and its bytes, make a call, and tell where the answer is. Addresses stay valid until the next
+ * call. Views of memory are valid only until the memory grows. */
 #include <stdlib.h>
 #include "web/web.h"
 
@@ -14,8 +14,8 @@ void web_serve(size_t request, size_t data);
 const void *web_result(unsigned which);
 size_t web_result_size(unsigned which);
 
-/* The place for `size` bytes of the next request (0: its text, 1: the bytes that go with it). NULL without
- * memory. */
+/* Returns room for `size` bytes of the next request, or NULL when memory ran out. `which` is 0
+ * for its text and 1 for the bytes that go with it. */
 void *web_room(unsigned which, size_t size)
 {
     if (which >= BUFFERS) return NULL;
@@ -33,7 +33,7 @@ void web_serve(size_t request, size_t data)
     penta_bytes text = {rooms[TEXT].data, rooms[TEXT].data ? request : 0};
     web_call(&web, text, (penta_bytes){rooms[BYTES].data, rooms[BYTES].data ? data : 0});
     if (rooms[BYTES].capacity <= KEPT) return;
-    free(rooms[BYTES].data); /* the bytes were a file, of which the module has a copy */
+    free(rooms[BYTES].data); /* The bytes were a file, and the module has a copy of it. */
     rooms[BYTES] = (penta_buffer){0};
 }
 

@@ -1,4 +1,4 @@
-/* The calls about files: opening, facts, findings, places, differences. */
+/* Answers the calls about files: opening, facts, findings, places, differences. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -69,8 +69,6 @@ void web_info(struct web_call *c)
     penta_buffer_free(&text);
 }
 
-/* ---- findings ---- */
-
 static void write_findings(struct web_call *c, const penta_module *module, const penta_error *items,
                            size_t count)
 {
@@ -109,8 +107,6 @@ void web_findings(struct web_call *c)
     write_findings(c, file->module, penta_findings_at(f, 0), total < limit ? total : (size_t)limit);
     penta_findings_free(f);
 }
-
-/* ---- bytes and places ---- */
 
 void web_bytes(struct web_call *c)
 {
@@ -157,8 +153,6 @@ void web_symbols(struct web_call *c)
         json_raw(c->j, "symbols", (penta_bytes){text.data, text.size});
     penta_buffer_free(&text);
 }
-
-/* ---- differences ---- */
 
 struct differing {
     struct json *j;

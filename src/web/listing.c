@@ -1,5 +1,5 @@
-/* The calls about the listing of the code: rows of labels and instructions, whose text is printed when it is
- * shown. */
+/* Answers the calls about the listing of the code. The listing has rows of labels and
+ * instructions, and the text of a row is printed when it is shown. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,18 +9,18 @@
 #include "base/sanitize.h"
 #include "web/web.h"
 
-enum { LANES = 12 }; /* arrows that find no lane are in one more */
+enum { LANES = 12 }; /* All arrows that find no lane are drawn in one more lane. */
 
-struct arrow { /* the rows of its ends */
+struct arrow { /* An arrow has the rows of its two ends. */
     uint32_t from, to;
     uint16_t lane;
     bool conditional;
 };
 
 struct web_listing {
-    penta_line *lines; /* the lines of the source, in the order of pcs */
+    penta_line *lines; /* the lines of the source, in the order of their pcs */
     size_t line_count, line_capacity;
-    struct web_row *rows; /* in the order of pcs; the labels of an instruction stand before it */
+    struct web_row *rows; /* in the order of pcs; the labels of an instruction are before it */
     size_t count, capacity;
     struct arena names;
     bool has_arrows;
@@ -37,8 +37,6 @@ void web_listing_free(struct web_listing *l)
     arena_free(&l->names);
     free(l);
 }
-
-/* ---- building ---- */
 
 struct building {
     const penta_module *module;
@@ -137,7 +135,8 @@ static struct web_listing *listing_build(const penta_module *module, penta_error
 const struct web_row *web_rows(const struct web_file *file, size_t *count, penta_error *err)
 {
     struct web_file *f =
-        (struct web_file *)file; /* not const: the listing is made once, when it is needed */
+        (struct web_file *)file; /* The cast removes const, because the listing is made once,
+                                  * when it is needed. */
     static const struct web_row none;
     *count = 0;
     if (!f->listing) f->listing = listing_build(f->module, err);
@@ -156,8 +155,6 @@ bool web_row_of(const struct web_file *file, uint64_t pc, size_t *row)
     *row = i;
     return i < count && rows[i].pc == pc && !rows[i].label;
 }
-
-/* ---- showing ---- */
 
 void web_source_line(struct json *j, const struct web_file *file, uint64_t pc)
 {
@@ -234,8 +231,6 @@ void web_line_of(struct web_call *c)
         json_null(c->j, "line");
 }
 
-/* ---- searching ---- */
-
 static bool has_text(penta_bytes in, const char *wanted, size_t size)
 {
     for (size_t at = 0; at + size <= in.size; at++) {
@@ -275,8 +270,6 @@ void web_search(struct web_call *c)
     }
     json_null(c->j, "line");
 }
-
-/* ---- arrows ---- */
 
 struct drawing {
     const struct web_file *file;

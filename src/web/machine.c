@@ -1,4 +1,4 @@
-/* The calls about machines: making, moving, answering, breakpoints. */
+/* Answers the calls about machines: making, moving, answering, breakpoints. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -13,8 +13,6 @@ void web_machine_free(struct web_machine *m)
     writer_free(&m->log);
     free(m);
 }
-
-/* ---- making ---- */
 
 static void first_error(void *user, const penta_error *finding)
 {
@@ -75,8 +73,6 @@ void web_machine(struct web_call *c)
     json_text(c->j, "engine", penta_vm_engine(penta_session_vm(m->session)));
 }
 
-/* ---- where it is ---- */
-
 static void write_call(struct json *j, const penta_vm *vm, const penta_stop *stop)
 {
     json_object(j, "call");
@@ -129,8 +125,6 @@ void web_stop(struct web_call *c, struct web_machine *m)
     if (failure) json_text(c->j, "failure", failure->message);
 }
 
-/* ---- moving ---- */
-
 static bool break_at(const struct web_machine *m, uint64_t pc)
 {
     const penta_point *p;
@@ -153,8 +147,9 @@ static void run_slice(struct web_call *c, struct web_machine *m, uint64_t n)
     }
 }
 
-/* Makes a motion. The length of a motion is unknown, so it ends after `limit` steps, and the page can stop it: next
- * and finish end with an interrupt, after which resume goes on; goto ends on its way. */
+/* Moves a machine in one of the ways that the page asks for. How long that takes is unknown, so
+ * it ends after `limit` steps, and the page can stop it. The ways `next` and `finish` then end
+ * with an interrupt, from which `resume` continues; `goto` ends before its goal. */
 static void machine_move(struct web_call *c, struct web_machine *m, const char *how, uint64_t n,
                          uint64_t limit)
 {
@@ -219,15 +214,14 @@ void web_answer(struct web_call *c)
     web_stop(c, m);
 }
 
-/* ---- what it printed and called ---- */
-
 void web_output(struct web_call *c)
 {
     struct web_machine *m = web_machine_of(c);
     penta_buffer output = {0}, errors = {0};
     if (m && penta_session_output(m->session, &output, &errors, &c->err)) {
         json_uint(c->j, "output",
-                  output.size); /* the bytes after these are what it printed to standard error */
+                  output.size); /* The bytes after these are what the program printed to standard
+                                 * error. */
         writer_bytes(c->bytes, output.data, output.size);
         writer_bytes(c->bytes, errors.data, errors.size);
     }
@@ -252,8 +246,6 @@ void web_finish_host(struct web_call *c)
         json_string(c->j, "text", (penta_bytes){text.data, text.size});
     penta_buffer_free(&text);
 }
-
-/* ---- the files of a console program ---- */
 
 void web_files(struct web_call *c)
 {
@@ -280,8 +272,6 @@ void web_put_file(struct web_call *c)
     const char *path = m ? web_need_text(c, "path") : NULL;
     if (path) penta_session_file_put(m->session, path, c->data, &c->err);
 }
-
-/* ---- points ---- */
 
 static const char *const kinds[] = {[PENTA_POINT_BREAK] = "break",
                                     [PENTA_POINT_WATCH] = "watch",

@@ -1,4 +1,5 @@
-/* Replaces machine.c and state.c in the module without machines: every call with a machine is refused. */
+/* Replaces machine.c and state.c in the module without machines. It refuses every call with a
+ * machine. */
 #include "base/platform/missing.h"
 #include "web/web.h"
 
@@ -13,5 +14,5 @@ static void machine_refuse(struct web_call *c)
     void web_##name(struct web_call *c) { machine_refuse(c); }
 #include "web/calls.def"
 
-/* This module has no handle that is a machine. */
+/* No handle of this module is a machine, so there is nothing to free. */
 void web_machine_free(struct web_machine *machine) { (void)machine; }

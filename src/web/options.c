@@ -1,4 +1,5 @@
-/* Reads options from JSON: an object of keys and values, with a list when a key is given more than once. */
+/* Reads options from a JSON object of keys and values. The value is a list when a key is given
+ * more than once. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
@@ -21,7 +22,9 @@ static char *options_keep(struct reading *r, char *text)
 static void options_add(struct reading *r, const char *key, const struct json_object *v)
 {
     struct web_options *o = r->out;
-    if (json_is_bool(v) && !json_as_bool(v)) return; /* a switch that is off */
+    if (json_is_bool(v) && !json_as_bool(v))
+        return; /* The value false means that the option is
+                                                      * not set. */
     const char *name = options_keep(r, strdup(key)), *value = options_keep(r, json_scalar_text(v));
     if (!name || !value)
         error_at(r->err, BASE_OPTION_VALUE, 0, "option '%.40s' is no text, number or switch", key);

@@ -1,4 +1,5 @@
-/* The calls about a stopped machine: its state with what changed, memory, frames, variables, expressions. */
+/* Answers the calls about a stopped machine: its state with what changed, memory, frames,
+ * variables, expressions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +8,9 @@
 #include "base/json/json_visit.h"
 #include "web/web.h"
 
-/* ---- the state ---- */
-
 enum { ITEMS_MAX = 256, BYTES_MAX = 1024, PATH_MAX_BYTES = 512, DEPTH_MAX = 24 };
 
-struct value { /* the hash of a path and of its value */
+struct value { /* The hashes of a path and of its value. */
     uint64_t path, value;
 };
 
@@ -42,7 +41,7 @@ struct showing {
     uint64_t runs, runs_max, top;
 };
 
-static uint64_t state_hash(uint64_t h, const void *data, size_t size) /* FNV-1a */
+static uint64_t state_hash(uint64_t h, const void *data, size_t size) /* The hash is FNV-1a. */
 {
     const uint8_t *p = data;
     for (size_t i = 0; i < size; i++) h = (h ^ p[i]) * UINT64_C(0x100000001b3);
@@ -147,7 +146,8 @@ void web_state(struct web_call *c)
     json_object(c->j, "state");
     penta_vm_describe(penta_session_vm(m->session), &visitor);
     json_end(c->j);
-    json_uint(c->j, "runs", s->runs); /* all runs of changed memory, shown or not */
+    json_uint(c->j, "runs", s->runs); /* The number counts all runs of changed memory, shown or
+                                       * not. */
     json_list(c->j, "changed");
     for (size_t at = 0; at < s->changed.out.size && !s->changed.failed;) {
         const char *path = (const char *)s->changed.out.data + at;
@@ -161,8 +161,6 @@ void web_state(struct web_call *c)
     writer_free(&s->changed);
     free(s);
 }
-
-/* ---- memory ---- */
 
 void web_memory(struct web_call *c)
 {
@@ -199,8 +197,6 @@ void web_map(struct web_call *c)
     penta_vm_regions(penta_session_vm(m->session), write_region, c->j);
     json_end(c->j);
 }
-
-/* ---- frames and variables ---- */
 
 void web_frames(struct web_call *c)
 {
@@ -239,7 +235,7 @@ static void write_variable(void *user, const penta_variable *v)
     static const char *const scopes[] = {"register", "local", "global"};
     const struct variables *all = user;
     struct json *j = all->j;
-    penta_error unmapped; /* the elements before it are written */
+    penta_error unmapped; /* The elements before an unmapped one are written. */
     json_object(j, NULL);
     json_text(j, "scope", scopes[v->scope]);
     json_text(j, "name", v->value.name);
@@ -267,8 +263,6 @@ void web_variables(struct web_call *c)
     penta_vm_variables(all.vm, (size_t)web_uint(c, "frame", 0), write_variable, &all);
     json_end(c->j);
 }
-
-/* ---- expressions ---- */
 
 void web_evaluate(struct web_call *c)
 {

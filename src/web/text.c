@@ -1,5 +1,5 @@
-/* The calls about text: a file as text that assembles, and text as bytes, with the lines from which its
- * instructions came. */
+/* Answers the calls about text. A file becomes text that assembles, and text becomes bytes, with
+ * the lines from which its instructions came. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +18,6 @@ void web_source(struct web_call *c)
     web_options_free(&o);
 }
 
-/* ---- lines of instructions ---- */
-
 static void write_line(struct json *j, const penta_module *module, uint64_t line, uint64_t pc)
 {
     uint64_t offset, size;
@@ -32,8 +30,8 @@ static void write_line(struct json *j, const penta_module *module, uint64_t line
     json_end(j);
 }
 
-/* Finds lines by the assembler's own line table, when it can write one. The same text is assembled again for
- * that. */
+/* Finds lines by the assembler's own line table, if it can write one. The text is assembled
+ * again for that. */
 static bool by_table(struct web_call *c, const char *format, const struct web_options *o,
                      const struct web_file *file)
 {
@@ -55,7 +53,7 @@ static bool by_table(struct web_call *c, const char *format, const struct web_op
     return true;
 }
 
-/* The first word of a line, after its labels. */
+/* Returns the first word of a line after its labels. */
 static penta_bytes first_word(penta_bytes line)
 {
     size_t at = 0, from;
@@ -76,9 +74,8 @@ static bool same_word(penta_bytes a, penta_bytes b)
     return a.size > 0;
 }
 
-enum {
-    AHEAD = 200
-}; /* how many lines are searched for an instruction, which a macro may have made */
+/* Only this many lines are searched for an instruction, because a macro may have made it. */
+enum { AHEAD = 200 };
 
 /* Finds lines by order: each instruction belongs to the next line that starts with its first word. */
 static void by_order(struct web_call *c, const struct web_file *file)
@@ -106,8 +103,6 @@ static void by_order(struct web_call *c, const struct web_file *file)
         penta_buffer_free(&text);
     }
 }
-
-/* ---- assembling ---- */
 
 static void write_made(struct web_call *c, const char *format, const struct web_options *o,
                        penta_module *module)

@@ -1,5 +1,5 @@
-/* The calls about the tree of a file, for views that show a screen of it: some children of one node, and the fields
- * of a range of bytes. Walks enter only the wanted nodes. */
+/* Answers the calls about the tree of a file, for views that show a screen of it: some children
+ * of one node, and the fields of a range of bytes. Walks enter only the nodes that are needed. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@ static const char *kind_name(penta_kind kind)
     return names[kind];
 }
 
-/* Paths as the library writes them: /code/insn[3], where items of a list are numbered. A path that is too
- * long ends in the name that did not fit. */
+/* A path as the library writes it, such as /code/insn[3], where items of a list are numbered. A
+ * path that is too long ends in the name that did not fit. */
 struct path {
     char text[2048];
     size_t size;
@@ -38,22 +38,21 @@ static void path_cut(struct path *p, size_t size)
     p->text[size] = 0;
 }
 
-/* ---- some children of a node ---- */
-
 enum { LEVELS = 64 };
 
 struct level {
     bool list;
-    bool shown; /* whether its children are written */
+    bool shown; /* The children of the node are written. */
     uint64_t children;
-    size_t path; /* the length of the path before this node */
+    size_t path; /* length of the path before this node */
 };
 
 struct tree {
     struct json *j;
     struct path path;
     struct level levels[LEVELS];
-    unsigned depth, most; /* how many nodes below the wanted one are open, and how many may be */
+    unsigned depth, most; /* `depth` counts the open nodes below the wanted one; `most` limits
+                           * it. */
     uint64_t from, count;
     const char *asked; /* the path of the wanted node, or NULL for the file */
 };
@@ -61,7 +60,7 @@ struct tree {
 /* Counts the next child of the innermost node, and tells whether it is in the window. */
 static bool next_child(struct tree *t, uint64_t *index)
 {
-    if (!t->depth) return *index = 0, true; /* the wanted node itself */
+    if (!t->depth) return *index = 0, true; /* This is the wanted node itself. */
     struct level *l = &t->levels[t->depth - 1];
     uint64_t from = t->depth == 1 ? t->from : 0;
     *index = l->children++;
@@ -192,8 +191,6 @@ void web_tree(struct web_call *c)
     free(t);
 }
 
-/* ---- the fields of a range ---- */
-
 enum { FIELDS_MAX = 4096 };
 
 struct fields {
@@ -201,7 +198,7 @@ struct fields {
     struct path path;
     struct level levels[LEVELS];
     unsigned depth, decoded;
-    uint64_t from, to, top, next; /* next: where the next walk continues */
+    uint64_t from, to, top, next; /* `next` is where the next walk continues. */
     size_t count;
 };
 

@@ -6,8 +6,6 @@
 #include "base/bytes.h"
 #include "base/platform/missing.h"
 
-/* ---- arguments ---- */
-
 uint64_t web_uint(const struct web_call *c, const char *key, uint64_t otherwise)
 {
     uint64_t value;
@@ -61,8 +59,6 @@ uint64_t web_handle_new(struct web_call *c, struct web_handle handle)
     w->handles[w->count++] = handle;
     return w->count;
 }
-
-/* ---- findings ---- */
 
 /* Writes the bytes around a finding and the instruction there, as the tool shows them with carets. */
 static void web_caret(struct json *j, const penta_error *e, const penta_module *module,
@@ -121,8 +117,6 @@ void web_error(struct web_call *c, const penta_error *e)
     if (!c->err.code) c->err = *e;
 }
 
-/* ---- calls about nothing that is open ---- */
-
 void web_version(struct web_call *c) { json_text(c->j, "version", penta_version()); }
 
 void web_formats(struct web_call *c)
@@ -175,8 +169,6 @@ void web_detect(struct web_call *c)
     json_end(c->j);
 }
 
-/* ---- closing ---- */
-
 static void close_handle(struct web *w, struct web_handle *h)
 {
     struct web_handle old = *h;
@@ -211,8 +203,6 @@ void web_end(struct web *w)
     writer_free(&w->bytes);
     *w = (struct web){0};
 }
-
-/* ---- one call ---- */
 
 static const struct {
     const char *name;
@@ -252,7 +242,7 @@ void web_call(struct web *w, penta_bytes request, penta_bytes data)
     struct web_call c = {.web = w, .data = data, .j = &j, .bytes = &w->bytes};
     web_clear(&w->answer);
     web_clear(&w->bytes);
-    missing_part(); /* forgets the missing part of earlier calls */
+    missing_part(); /* This call clears the missing part that earlier calls reported. */
     struct json_doc *doc = json_parse(request, &c.err);
     c.args = doc ? json_root(doc) : NULL;
     json_object(&j, NULL);

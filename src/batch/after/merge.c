@@ -1,4 +1,5 @@
-/* Putting shards together, and telling how far a batch is. Lines have their numbers, so that nothing but them decides the order. */
+/* Merges the results of shards, and tells how far a batch has come. Lines carry their numbers,
+ * which alone decide the order. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,12 +22,12 @@ enum { MERGE_PIECE = 1 << 20 };
 struct merge_input {
     struct batch_lines file;
     size_t at;
-    penta_bytes line; /* the next one; data NULL: there are no more */
+    penta_bytes line; /* the next line; its data is NULL at the end of the file */
     uint64_t n;
 };
 
 struct merge {
-    struct merge_input *inputs; /* a heap: the least n comes first */
+    struct merge_input *inputs; /* a heap: the input with the least n comes first */
     size_t count;
     FILE *out;
     const char *path;
@@ -97,7 +98,7 @@ static bool merge_write(struct merge *m, penta_batch_totals *totals, penta_error
     return true;
 }
 
-/* Fails with the numbers of the shards that are not whole. */
+/* Fails with the numbers of the shards that are not complete. */
 static bool merge_complete(const struct shard_files *files, penta_error *err)
 {
     char list[90] = "";
@@ -174,11 +175,9 @@ bool penta_batch_merge(const char *results, penta_batch_totals *totals, penta_er
     return ok;
 }
 
-/* ---- status ---- */
-
 struct status {
     uint64_t lines, exits[256];
-    struct best { /* of a sweep */
+    struct best { /* The best result of a sweep. */
         double accuracy;
         struct writer line;
     } best;
@@ -275,7 +274,7 @@ bool penta_batch_status(const char *results, penta_buffer *json, penta_error *er
     json_object(&j, NULL);
     json_text(&j, "results", results);
     json_raw(&j, "verb", ok ? json_member_text(job, "verb") : (penta_bytes){0});
-    /* Results that are merged have all lines; else those of the shards count. */
+    /* Merged results have all lines. Before the merge, the lines of the shards count. */
     bool merged = ok && !access(results, F_OK) && access(waiting, F_OK);
     if (ok && (merged || !files.count)) ok = status_file(&s, results, &lines, err);
     struct status unused = {0};

@@ -1,4 +1,5 @@
-/* The page about results: one HTML file without scripts that needs no network. Every text of a file passes page_text. */
+/* Writes the page about results, an HTML file without scripts that needs no network. Every text
+ * that comes from a file passes page_text. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ struct page_slow {
     uint64_t n, micros;
     char *source;
 };
-struct page_point { /* of a sweep */
+struct page_point { /* A point of a sweep. */
     char *name;
     double accuracy;
 };
@@ -28,17 +29,16 @@ struct page {
     const char *results;
     uint64_t lines, bytes;
     struct tally verdicts, formats, findings, instructions;
-    uint64_t sizes[PAGE_SIZES]; /* files of 2^i bytes and more, fewer than 2^(i+1) */
+    uint64_t sizes[PAGE_SIZES]; /* element i counts the files of 2^i bytes and more, but fewer
+                                 * than 2^(i+1) */
     struct page_slow slowest[PAGE_SLOWEST];
     size_t slow_count;
-    struct writer failures; /* rows of the table, as they come */
+    struct writer failures; /* rows of the table of failures, in the order of the lines */
     size_t failed;
     struct page_point *points;
     size_t point_count, point_capacity;
     struct writer source;
 };
-
-/* ---- text ---- */
 
 static void page_text(struct writer *out, penta_bytes text)
 {
@@ -51,7 +51,7 @@ static void page_text(struct writer *out, penta_bytes text)
     }
 }
 
-/* The name of a source as a link to it; a member of an archive leads to the archive. */
+/* Writes the name of a source as a link to it. A member of an archive links to the archive. */
 static void page_link(struct writer *out, penta_bytes source)
 {
     const uint8_t *mark = source.size ? memchr(source.data, SOURCE_MEMBER_MARK, source.size) : NULL;
@@ -68,8 +68,6 @@ static void page_link(struct writer *out, penta_bytes source)
     page_text(out, source);
     writer_text(out, "</a>");
 }
-
-/* ---- counting ---- */
 
 static penta_bytes page_source(struct page *p, penta_bytes quoted)
 {
@@ -99,7 +97,7 @@ static void page_failure(struct page *p, penta_bytes source, penta_bytes verdict
     writer_char(&p->failures, '\n');
 }
 
-/* {"add":3,"jump":1} */
+/* Adds the counts of instructions in a text such as {"add":3,"jump":1}. */
 static void page_instructions(struct page *p, penta_bytes uses, penta_bytes source)
 {
     size_t at = 1;
@@ -192,7 +190,7 @@ static bool page_times(struct page *p, penta_error *err)
     return true;
 }
 
-/* All lines, and then those of the slowest again, whose names are wanted. */
+/* Reads all lines, and then the slowest ones again for their names. */
 static bool page_read(struct page *p, penta_error *err)
 {
     struct batch_lines file;
@@ -212,8 +210,6 @@ static bool page_read(struct page *p, penta_error *err)
     batch_lines_close(&file);
     return true;
 }
-
-/* ---- writing ---- */
 
 static const char page_style[] =
     "<style>body{font:15px/1.45 system-ui,sans-serif;margin:2em auto;max-width:70em;padding:0 "

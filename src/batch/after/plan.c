@@ -1,5 +1,5 @@
-/* The plan of a job for a scheduler: its sources are listed once, with their sizes, so that every shard divides the same list whatever
- * happens to the folders meanwhile. */
+/* Makes the plan of a job for a scheduler. The sources are listed once, with their sizes, so
+ * that every shard divides the same list even when the folders change meanwhile. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Which files of shards are there is read from the folder of the results: nobody keeps a list that could be wrong after a crash. */
+/* Finds which files of shards exist by reading the folder of the results. No list of them is
+ * kept, because a list could be wrong after a crash. */
 #include "batch/after/shards.h"
 #include <dirent.h>
 #include <errno.h>
@@ -80,7 +81,7 @@ static uint64_t shard_file_size(const char *path)
     return path && !stat(path, &st) ? (uint64_t)st.st_size : 0;
 }
 
-/* ".shard-3-of-8", or that with ".HOST-PID.part". */
+/* Adds a file whose name ends in ".shard-3-of-8", or in that and ".HOST-PID.part". */
 static bool shard_files_add(struct shard_files *f, const char *folder, const char *name,
                             const char *end, penta_error *err)
 {

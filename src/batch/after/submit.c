@@ -1,5 +1,6 @@
-/* Giving a job to Slurm: a script for an array of shards, one for the merge after it, and sbatch. Requeued tasks go on where
- * they were ended, since the files of attempts stay. */
+/* Submits a job to Slurm with sbatch: a script for an array of shards, and one for the merge
+ * after them. Tasks that are queued again continue where they were ended, because the files of
+ * earlier attempts stay. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -26,7 +27,7 @@ struct submit {
     char *script, *merge_script, *list;
 };
 
-/* 'it'\''s' */
+/* Writes a word in quotes for the shell. A quote in it becomes '\'', as in 'it'\''s'. */
 static void submit_word(struct writer *out, const char *word)
 {
     writer_text(out, " '");
@@ -98,7 +99,7 @@ static bool submit_write(const char *path, struct writer *text, penta_error *err
     return ok;
 }
 
-/* Runs sbatch; *answer gets what it prints, without the end of the line. */
+/* Runs sbatch. *answer gets what sbatch prints, without the end of the line. */
 static bool submit_call(char *const *words, char *answer, size_t size, penta_error *err)
 {
     int ends[2], status = 0;

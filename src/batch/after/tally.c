@@ -1,4 +1,4 @@
-/* Counting by name, in a table of hashes. */
+/* Counts by name in a hash table. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"

@@ -1,6 +1,6 @@
-/* A result for a file of another name serves too when the name stands only in members "file",
- * where it can be replaced: where a part of the name stands elsewhere, the entry is for this
- * name alone. */
+/* Keeps the results of files. A result can also serve for a file with another name, if the name
+ * occurs only in members "file", where it can be replaced. Where a part of the name occurs
+ * elsewhere, the entry is for this name alone. */
 #include "batch/lines/cache.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,8 @@ static bool cache_path(const struct cache_key *key, bool make, char path[CACHE_P
 {
     uint8_t hash[HASH_BYTES];
     char hex[2 * HASH_BYTES + 1];
-    const char *suffix = strrchr(key->name, '.'); /* it may decide how a source text is read */
+    const char *suffix = strrchr(key->name, '.'); /* The ending of the name may decide how a
+                                                   * source text is read. */
     penta_bytes parts[] = {{key->job, BATCH_DIGEST},
                            {key->digest, BATCH_DIGEST},
                            bytes_of(suffix && !strchr(suffix, '/') ? suffix : ""),
@@ -35,15 +36,15 @@ static bool cache_path(const struct cache_key *key, bool make, char path[CACHE_P
     return true;
 }
 
-/* The member as it stands in documents: "file":"NAME" */
+/* Writes the member as documents have it: "file":"NAME". */
 static void cache_member(struct writer *out, const char *name)
 {
     writer_text(out, "\"file\":");
     json_quote(out, name);
 }
 
-/* Copies the text with one member for the other. `others`: what was between them, for those who
- * look there. */
+/* Copies the text and replaces one member by the other. The text between the members is also
+ * appended to `others`, unless it is NULL. */
 static void cache_rename(struct writer *out, struct writer *others, penta_bytes text,
                          penta_bytes from, penta_bytes to)
 {
@@ -63,7 +64,7 @@ static bool cache_holds(const struct writer *text, const char *word, size_t size
     return !size || memmem(text->out.data, text->out.size, word, size);
 }
 
-/* Whether the name, or the beginning of it, stands anywhere but in members "file". */
+/* Tells whether the name, or the beginning of it, occurs anywhere but in members "file". */
 static bool cache_named(penta_bytes object, const char *name)
 {
     struct writer member = {0}, others = {0};
@@ -78,8 +79,9 @@ static bool cache_named(penta_bytes object, const char *name)
     return named;
 }
 
-/* "penta.batch-cache/1 CHECKSUM\n", a line with 0 or 1 (for this name alone), a line with the
- * name as JSON, the object. */
+/* Splits an entry. It consists of the line "penta.batch-cache/1 CHECKSUM", a line with 0 or 1
+ * (1: for this name alone), a line with the name as JSON, and the object. Returns false when the
+ * checksum is wrong. */
 static bool cache_open(penta_bytes file, bool *alone, penta_bytes *name, penta_bytes *object)
 {
     size_t magic = sizeof cache_magic - 1, start = magic + 2 * HASH_BYTES + 1;

@@ -1,4 +1,5 @@
-/* Parts of a document are found in its text; nothing is parsed into a tree. */
+/* Selects members of documents. The members are found in the text of a document, which is not
+ * parsed into a tree. */
 #include "batch/lines/fields.h"
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@ static bool field_known(const char *name)
 {
     for (size_t i = 0; i < sizeof field_members / sizeof *field_members; i++)
         if (!strcmp(field_members[i], name)) return true;
-    /* n, source, digest and exit are always there. */
+    /* Every line has the members n, source, digest and exit. */
     return !strcmp(name, "n") || !strcmp(name, "source") || !strcmp(name, "digest") ||
            !strcmp(name, "exit") || (!strncmp(name, "document.", 9) && name[9]);
 }
@@ -42,7 +43,8 @@ void fields_free(struct fields *f)
     *f = (struct fields){0};
 }
 
-/* The value at "info.title" in a document; data NULL: there is none. */
+/* Returns the value at a path such as "info.title" in a document; its data is NULL when it is
+ * absent. */
 static penta_bytes field_find(penta_bytes object, const char *path)
 {
     char member[128];
@@ -68,7 +70,7 @@ void fields_write(const struct fields *f, struct json *j, penta_bytes object)
 {
     if (object.size < 2) return;
     if (!f->count) {
-        /* All of them follow the digest, as they are. */
+        /* All members follow the digest, without changes. */
         writer_char(j->out, ',');
         writer_bytes(j->out, object.data + 1, object.size - 2);
         return;

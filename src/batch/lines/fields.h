@@ -1,18 +1,19 @@
-/* Which members of a result its line has: "verdict,findings,document.info.title". */
+/* Declares the list of members that a line of results has, such as
+ * "verdict,findings,document.info.title". */
 #pragma once
 #include "base/json/json_write.h"
 
 enum { FIELDS_MAX = 64 };
 struct fields {
-    char *text; /* owned; the names point into it */
+    char *text; /* a copy of the list, into which the names point */
     const char *names[FIELDS_MAX];
-    size_t count; /* 0: everything */
+    size_t count; /* 0 means all members */
 };
-/* NULL: everything. Fails with BASE_OPTION_VALUE. */
+/* Reads a list; NULL means all members. Fails with BASE_OPTION_VALUE. */
 bool fields_parse(const char *list, struct fields *out, penta_error *err);
 void fields_free(struct fields *f);
-/* Writes these members of an object into the open one; a part of the document is called by its
- * path. */
+/* Writes these members of an object into the open JSON object. A part of the document is named
+ * by its path. */
 void fields_write(const struct fields *f, struct json *j, penta_bytes object);
-/* The exit code in an object or a line; 0 when there is none. */
+/* Returns the exit code in an object or a line, or 0 when it has none. */
 uint32_t fields_exit(penta_bytes object);

@@ -1,6 +1,6 @@
-/* The digest of a job is over all that its lines depend on beside the sources: words of options,
- * and the bytes of every file that a value names, after '=', ':' or ',' too, since options such
- * as map name files there. */
+/* Computes the digest of a job. The digest covers everything besides the sources on which the
+ * lines depend: the words of options, and the bytes of every file that a value names. A file
+ * name may also stand after '=', ':' or ',' in a value, as in the option map. */
 #include "batch/lines/job.h"
 #include <errno.h>
 #include <stdio.h>
@@ -15,8 +15,6 @@
 #include "base/number.h"
 #include "batch/lines/record.h"
 #include "crypto/hash.h"
-
-/* ---- grids ---- */
 
 bool grid_parse(const char *text, struct grid *out, penta_error *err)
 {
@@ -76,15 +74,13 @@ bool grid_text(const struct grid *g, uint64_t combination, struct writer *out, p
     return writer_ok(out, err);
 }
 
-/* ---- the digest ---- */
-
 static void job_word(struct writer *out, const char *word)
 {
     writer_uint(out, word ? strlen(word) + 1 : 0, 8);
     if (word) writer_text(out, word);
 }
 
-/* The digests of the files that a word of the options names. */
+/* Writes the digests of the files that a word of the options names. */
 static bool job_files(struct writer *out, const char *word, penta_error *err)
 {
     for (const char *p = word; *p; p++) {
@@ -119,8 +115,6 @@ bool job_digest(const penta_batch_job *job, uint8_t out[BATCH_DIGEST], penta_err
     writer_free(&text);
     return ok;
 }
-
-/* ---- the file ---- */
 
 char *job_path(const char *results, const char *end, penta_error *err)
 {
@@ -193,7 +187,7 @@ bool job_settle(const penta_batch_job *job, const uint8_t digest[BATCH_DIGEST], 
     if (!stat(path, &st)) {
         ok = file_read(path, 1 << 24, &text, err) &&
              job_same(job->results, (penta_bytes){text.data, text.size}, digest, err);
-        /* A plan may follow runs without one, with another number of shards. */
+        /* A run with a plan may follow runs without one, but then with another number of shards. */
         if (!ok || !planned || job_shards((penta_bytes){text.data, text.size}) == planned)
             goto done;
     } else if (!stat(job->results, &st) && (!S_ISREG(st.st_mode) || st.st_size)) {

@@ -1,7 +1,7 @@
-/* Lines of results are read back to go on after a stop, to merge shards and to report. Only
- * their beginning and single members are needed, so they are not parsed into trees: the text is
- * walked over once. Anything may stand in a file that bears the name of one of results: no byte
- * is read beyond its end. */
+/* Reads lines of results back, to continue after a stop, to merge shards and to report. Only the
+ * beginning and single members of a line are needed, so lines are not parsed into trees but
+ * walked over once. A file with the name of results may contain anything, so no byte is read
+ * beyond its end. */
 #include "batch/lines/record.h"
 #include <string.h>
 #include "base/bytes.h"
@@ -31,7 +31,7 @@ static bool record_string_skip(struct record_text *t)
     return record_skip(t, "\"");
 }
 
-/* Any value: brackets are counted, strings passed over. */
+/* Skips any value. It counts brackets and skips strings. */
 static bool record_value_skip(struct record_text *t)
 {
     size_t depth = 0;
@@ -175,7 +175,7 @@ void json_quote(struct writer *out, const char *text)
     json_text(&j, NULL, text);
     if (out->failed) return;
     memmove(out->out.data + start, out->out.data + start + 1,
-            out->out.size - start - 1); /* without [ */
+            out->out.size - start - 1); /* The bracket [ is left out. */
     out->out.size--;
 }
 

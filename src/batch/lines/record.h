@@ -10,27 +10,30 @@
 
 struct record_head {
     uint64_t n;
-    penta_bytes key;    /* the text of source and grid, as it stands in the line */
+    penta_bytes key;    /* the text of source and grid, as the line has it */
     penta_bytes source; /* the string with its quotes */
-    bool digested;      /* else the digest is null */
+    bool digested;      /* false when the digest is null */
     uint8_t digest[BATCH_DIGEST];
-    penta_bytes rest; /* of the line, from `"source"` on */
+    penta_bytes rest; /* the part of the line from `"source"` on */
 };
-/* False: the line is none of a result. */
+/* Reads the beginning of a line. Returns false when the line is not a result. */
 bool record_head_read(penta_bytes line, struct record_head *out);
 
-/* The text of a member of a JSON object that this program has written; data NULL: there is none. */
+/* Returns the text of a member of a JSON object that penta has written; its data is NULL when
+ * the member is absent. */
 penta_bytes json_member_text(penta_bytes object, const char *name);
-/* The next value of a list, from *at on, which starts as 0. False at the end. */
+/* Reads the next value of a list. *at starts as 0. Returns false at the end. */
 bool json_list_next(penta_bytes list, size_t *at, penta_bytes *value);
-/* The text of a string with its quotes, without them and unescaped; appended to out. */
+/* Appends the text of a string to `out`, without its quotes and unescaped. */
 void json_unquote(penta_bytes quoted, struct writer *out);
 
 /* Appends the text as a JSON string. */
 void json_quote(struct writer *out, const char *text);
 
-/* The exit codes of sources at which a worker was stopped, as the tool and shells have them. */
+/* The exit codes of sources at which a worker was stopped. They are the codes of the tool and of
+ * shells. */
 enum { RECORD_DEADLINE = 25, RECORD_SIGNAL = 128 };
-/* The line of such a source; `signal` 0: by the time limit. */
+/* Writes the line of a source at which a worker was stopped. `signal` is 0 when the time limit
+ * stopped it. */
 void record_failure(struct writer *out, uint64_t n, const char *source, const char *grid,
                     const uint8_t *digest, int signal);

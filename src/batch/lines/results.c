@@ -1,7 +1,7 @@
-/* Lines are written in the order of the sources and in large pieces. A kill at any moment leaves
- * whole lines and perhaps a torn one, which is not read. What a run before has left is moved to
- * the file of waiting lines first and looked up there, so that it is in one place however the
- * list of sources has changed. */
+/* Writes lines in the order of the sources and in large pieces. A kill at any moment leaves
+ * whole lines and perhaps an incomplete one, which is not read. The lines of an earlier run are
+ * first moved to the file of waiting lines and looked up there, so that all are in one place,
+ * even when the list of sources has changed. */
 #include "batch/lines/results.h"
 #include <dirent.h>
 #include <errno.h>
@@ -28,16 +28,17 @@ struct mapped_file {
 };
 
 struct earlier_entry {
-    uint64_t hash; /* of the key; 0: free */
+    uint64_t hash; /* the hash of the key; 0 when the entry is free */
     const uint8_t *line;
 };
 
 struct results {
-    char *path, *times_path, *ahead_path, *final_path; /* final_path NULL: the path is final */
+    char *path, *times_path, *ahead_path, *final_path; /* final_path is NULL when `path` is the
+                                                        * final name */
     int file, times, ahead;
     struct writer lines, micros;
     uint64_t ahead_size;
-    struct mapped_file *earlier; /* files with lines of runs before */
+    struct mapped_file *earlier; /* files with lines of earlier runs */
     size_t earlier_count, earlier_capacity;
     struct earlier_entry *table;
     size_t table_size, table_used; /* a power of 2 */
@@ -60,8 +61,6 @@ static bool results_write(int fd, const char *path, struct writer *text, penta_e
     text->out.size = 0;
     return writer_ok(text, err);
 }
-
-/* ---- lines of runs before ---- */
 
 static uint64_t results_hash(penta_bytes key)
 {
@@ -92,7 +91,7 @@ static bool results_head_at(const struct results *r, const uint8_t *line, struct
     return size && record_head_read((penta_bytes){line, size}, head);
 }
 
-/* The entry of a key, or the free one where it belongs. */
+/* Returns the entry of a key, or the free entry where the key belongs. */
 static struct earlier_entry *results_entry(struct results *r, uint64_t hash, penta_bytes key)
 {
     struct record_head head;
@@ -126,8 +125,8 @@ static bool results_table_grow(struct results *r, penta_error *err)
     return true;
 }
 
-/* Enters a line; a later line of the same source replaces the one before. *fresh: there was
- * none. */
+/* Enters a line into the table. A later line of the same source replaces an earlier one. *fresh
+ * tells whether the table had no line of the source. */
 static bool results_index(struct results *r, const uint8_t *line, const struct record_head *head,
                           bool *fresh, penta_error *err)
 {
@@ -142,8 +141,8 @@ static bool results_index(struct results *r, const uint8_t *line, const struct r
     return true;
 }
 
-/* Maps a file and enters its whole lines. Those that were not known go to `fresh_lines`, if that
- * is there. */
+/* Maps a file and enters its whole lines. Lines of new sources are appended to `fresh_lines`,
+ * unless it is NULL. */
 static bool results_earlier_add(struct results *r, const char *path, struct writer *fresh_lines,
                                 penta_error *err)
 {
@@ -163,7 +162,7 @@ static bool results_earlier_add(struct results *r, const char *path, struct writ
         struct record_head head;
         bool fresh;
         size = results_line_size(file.data + at, file.data + file.size);
-        if (!size && file.data[at] != '\n') break; /* torn */
+        if (!size && file.data[at] != '\n') break; /* The line is incomplete. */
         if (!record_head_read((penta_bytes){file.data + at, size}, &head) || !head.digested)
             continue;
         if (!results_index(r, file.data + at, &head, &fresh, err)) return false;
@@ -188,8 +187,6 @@ bool results_earlier(struct results *r, penta_bytes key, struct earlier_line *ou
     return true;
 }
 
-/* ---- opening ---- */
-
 static char *results_name(const char *path, const char *end)
 {
     char *name = malloc(strlen(path) + strlen(end) + 1);
@@ -197,7 +194,7 @@ static char *results_name(const char *path, const char *end)
     return name;
 }
 
-/* A shard's attempts write files of their own; what others have done so far is used. */
+/* Uses what earlier attempts at this shard have done. Each attempt writes files of its own. */
 static bool results_earlier_attempts(struct results *r, penta_error *err)
 {
     char *copy = strdup(r->final_path), *copy2 = strdup(r->final_path);
@@ -221,7 +218,7 @@ static bool results_earlier_attempts(struct results *r, penta_error *err)
     return ok;
 }
 
-/* What RESULTS has is moved to the file of waiting lines before RESULTS is emptied. */
+/* Moves the lines of RESULTS to the file of waiting lines, before RESULTS is emptied. */
 static bool results_take_over(struct results *r, penta_error *err)
 {
     struct writer fresh = {0};
@@ -231,7 +228,7 @@ static bool results_take_over(struct results *r, penta_error *err)
     writer_free(&fresh);
     if (!ok) return false;
     if (fsync(r->ahead)) return results_failed(r->ahead_path, "write", err);
-    /* The lines of RESULTS are looked up where they are now. */
+    /* From now on the lines of RESULTS are looked up in the file of waiting lines. */
     for (size_t i = 0; i < r->earlier_count; i++)
         munmap((void *)(uintptr_t)r->earlier[i].data, r->earlier[i].size);
     r->earlier_count = r->table_used = 0;
@@ -244,7 +241,8 @@ static bool results_take_over(struct results *r, penta_error *err)
     return true;
 }
 
-/* A torn line at the end of the waiting lines would swallow the next one. */
+/* Cuts an incomplete line off the end of the waiting lines, because the next line would be
+ * appended to it. */
 static bool results_ahead_cut(struct results *r, penta_error *err)
 {
     off_t size = lseek(r->ahead, 0, SEEK_END);
@@ -302,7 +300,7 @@ struct results *results_open(const char *path, const char *shard, penta_error *e
         r->final_path = results_name(path, end);
         if (gethostname(host, sizeof host - 1)) strcpy(host, "host");
         size_t size = strlen(end);
-        /* Numbers of processes come again, in containers at once. */
+        /* Process numbers are not unique in time, nor among containers that run at once. */
         clock_gettime(CLOCK_REALTIME, &now);
         snprintf(end + size, sizeof end - size, ".%.64s-%d-%lx.part", host, (int)getpid(),
                  (unsigned long)now.tv_sec << 20 | (unsigned long)now.tv_nsec >> 10);
@@ -318,7 +316,8 @@ struct results *results_open(const char *path, const char *shard, penta_error *e
     return NULL;
 }
 
-/* A whole shard gets its final name. Another attempt may have done the same with the same lines. */
+/* Gives a complete shard its final name. Another attempt may have done the same with the same
+ * lines. */
 static bool results_publish(struct results *r, penta_error *err)
 {
     char *times = results_name(r->final_path, ".times");
@@ -338,8 +337,6 @@ bool results_close(struct results *r, bool complete, penta_error *err)
     results_free(r);
     return ok;
 }
-
-/* ---- writing ---- */
 
 bool results_flush(struct results *r, penta_error *err)
 {

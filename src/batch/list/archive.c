@@ -1,7 +1,7 @@
-/* libarchive after one thin file: it reads the archive from its beginning to its end and gives
- * the members in that order. Nothing is written anywhere, so what a member is called decides
- * nothing but its name in the results. The library is loaded when the first archive is opened:
- * with all that it needs itself, it would double the time that the tool takes to start. */
+/* Reads archives with libarchive, from beginning to end, and gives the members in that order.
+ * Nothing is unpacked to disk, so the name of a member decides nothing but its name in the
+ * results. The library is loaded when the first archive is opened, because loading it with all
+ * its dependencies would double the time that the tool takes to start. */
 #include "batch/list/archive.h"
 #include <archive.h>
 #include <archive_entry.h>
@@ -16,8 +16,8 @@ enum { ARCHIVE_BLOCK = 1 << 18 };
 struct archive_reader {
     struct archive *archive;
     struct writer bytes, name;
-    double size;      /* of the file */
-    uint64_t unnamed; /* members so far without a name that can be told */
+    double size;      /* size of the file in bytes */
+    uint64_t unnamed; /* number of members so far whose name cannot be written */
 };
 
 static struct {
@@ -113,7 +113,8 @@ bool archive_member_next(struct archive_reader *a, const char **name, uint64_t *
     return true;
 }
 
-/* The size that a header claims is not believed: the buffer grows by what was read. */
+/* Reads the bytes of a member. The size in its header is not believed: the buffer grows with the
+ * bytes that were read. */
 bool archive_member_read(struct archive_reader *a, uint64_t limit, penta_bytes *bytes,
                          penta_error *err)
 {

@@ -1,4 +1,4 @@
-/* Which names are those of archives. */
+/* Tells which file names are those of archives. */
 #include <string.h>
 #include "base/bytes.h"
 #include "batch/list/archive.h"

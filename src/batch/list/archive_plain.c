@@ -1,4 +1,4 @@
-/* Builds without libarchive read no archives, and say so. */
+/* Replaces archive.c in builds without libarchive. Opening an archive then fails with an error. */
 #include "batch/list/archive.h"
 
 struct archive_reader *archive_reader_open(const char *path, penta_error *err)

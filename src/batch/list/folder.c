@@ -1,6 +1,6 @@
-/* Walks over folders with one sorted list of names for each open level. Links are followed; a
- * folder that is already open above, under whatever name, is a loop. Relies on readdir's types,
- * so that most files need no call of stat. */
+/* Walks over folders with one sorted list of names for each open level. Links are followed. A
+ * folder that is already open above, under whatever name, is a loop. readdir gives the types of
+ * entries, so most files need no call of stat. */
 #include "batch/list/folder.h"
 #include <dirent.h>
 #include <errno.h>
@@ -13,10 +13,10 @@
 enum { FOLDER_DEPTH = 256 };
 
 struct folder_level {
-    struct writer text; /* the names, each after a byte of its type and ended by 0 */
-    size_t *names;      /* offsets in text, sorted */
+    struct writer text; /* the names, each after a byte for its type and with a 0 at its end */
+    size_t *names;      /* offsets of the names in `text`, sorted */
     size_t count, capacity, next;
-    size_t path_size; /* of the path of this folder, with the closing slash */
+    size_t path_size; /* length of the path of this folder, with its last slash */
     dev_t device;
     ino_t inode;
 };
@@ -24,10 +24,11 @@ struct folder_level {
 struct folder_walk {
     struct folder_level levels[FOLDER_DEPTH];
     size_t depth;
-    struct writer path; /* of the entry that was given last */
+    struct writer path; /* path of the entry that was given last */
 };
 
-/* qsort_r is not in every C library; the names are compared through this. */
+/* The text of the names that are being sorted. Not every C library has qsort_r, so the
+ * comparison finds them here. */
 static _Thread_local const uint8_t *folder_sorted;
 
 static int folder_order(const void *a, const void *b)
@@ -42,7 +43,7 @@ static bool folder_path_set(struct folder_walk *w, size_t keep, const char *name
     writer_text(&w->path, name);
     writer_char(&w->path, 0);
     if (!writer_ok(&w->path, err)) return false;
-    w->path.out.size--; /* the 0 stays after the end */
+    w->path.out.size--; /* The 0 stays in memory after the end of the path. */
     return true;
 }
 
@@ -65,7 +66,8 @@ static bool folder_read_names(struct folder_level *level, DIR *folder, penta_err
     return true;
 }
 
-/* Opens the folder that w->path names. What is wrong with it is a problem, and the walk goes on. */
+/* Opens the folder that w->path names. An error of the folder goes to *problem, and the walk
+ * continues. */
 static bool folder_enter(struct folder_walk *w, penta_error *problem, penta_error *err)
 {
     struct stat st;
@@ -118,8 +120,9 @@ void folder_close(struct folder_walk *w)
     free(w);
 }
 
-/* What the entry is, links followed; a link that leads nowhere counts as a file, which whoever reads
- * it finds missing. Returns 0 for what is neither a file nor a folder, such as a pipe. */
+/* Returns the type of an entry after following links, or 0 for an entry such as a pipe that is
+ * neither a file nor a folder. A link to nothing counts as a file, and whoever reads that file
+ * finds it missing. */
 static unsigned char folder_entry_type(const char *path, unsigned char type)
 {
     struct stat st;
@@ -134,7 +137,7 @@ double folder_part(const struct folder_walk *w)
     double part = 0, share = 1;
     for (size_t i = 0; i < w->depth && w->levels[i].count; i++) {
         share /= (double)w->levels[i].count;
-        /* The entry that was given last is under way when there is a folder below. */
+        /* The last entry is not done yet when a folder is open below it. */
         part += share * (double)(w->levels[i].next - (i + 1 < w->depth));
     }
     return part;
@@ -147,7 +150,7 @@ bool folder_next(struct folder_walk *w, const char **path, penta_error *problem,
     if (first && !folder_enter(w, problem, err)) return false;
     *path = (const char *)w->path.out.data;
     if (first && problem->code) {
-        w->path.out.size = 0; /* nothing else will come */
+        w->path.out.size = 0; /* No more paths follow. */
         return true;
     }
     while (w->depth) {

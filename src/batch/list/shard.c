@@ -1,5 +1,5 @@
-/* Shards: the heap of loads gives the least loaded shard in a time that grows with the logarithm
- * of their number. */
+/* Divides sources among shards. A heap of loads finds the shard with the least load, in a time
+ * that grows with the logarithm of the number of shards. */
 #include "batch/list/shard.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/number.h"
 
-enum { SHARD_FILE_COST = 4096 }; /* a small file costs as much as so many bytes of a large one */
+enum { SHARD_FILE_COST = 4096 }; /* A small file costs as much as this many bytes of a large one. */
 
 bool shard_parse(const char *text, struct shard *out, penta_error *err)
 {
@@ -43,7 +43,7 @@ static bool shard_less(const uint64_t *a, const uint64_t *b)
     return a[0] != b[0] ? a[0] < b[0] : a[1] < b[1];
 }
 
-/* The root of the heap has become larger: it sinks to its place. */
+/* Moves the root of the heap down to its place after its load has grown. */
 static void shard_sink(struct shard *s)
 {
     uint64_t at = 0;

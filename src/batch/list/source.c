@@ -1,4 +1,4 @@
-/* The list of sources, read as it is needed: memory holds the names of the folders that are
+/* Reads the list of sources as it is needed. Memory holds only the names in folders that are
  * open, and the text of the list of names. */
 #include "batch/list/source.h"
 #include <errno.h>
@@ -17,19 +17,19 @@
 struct sources {
     struct source_list list;
     struct shard shard;
-    size_t word;        /* the next one */
-    penta_buffer names; /* the list of names, ended by a 0 */
-    size_t at;          /* in names */
+    size_t word;        /* index of the next word */
+    penta_buffer names; /* the list of names, with a 0 at its end */
+    size_t at;          /* offset of the next name in `names` */
     char separator;
-    bool sized; /* each name of the list has its size before it */
+    bool sized; /* Each name of the list has its size before it. */
     struct folder_walk *folder;
     struct archive_reader *archive;
     char *archive_path;
-    struct writer name; /* of the source that was given last */
+    struct writer name; /* name of the source that was given last */
     uint64_t position;
 };
 
-/* "123<TAB>name": what find -printf '%s\t%p\n' prints. */
+/* Skips a size before a name, as in "123<TAB>name", which find -printf '%s\t%p\n' prints. */
 static const char *source_size_skip(const char *entry, uint64_t *size)
 {
     const char *p = entry;
@@ -82,7 +82,7 @@ void sources_close(struct sources *s)
     free(s);
 }
 
-/* The next name of the list; NULL at its end. Empty lines are passed over. */
+/* Returns the next name of the list, or NULL at its end. Empty lines are skipped. */
 static const char *sources_listed(struct sources *s, bool *sized, uint64_t *size,
                                   penta_error *problem)
 {
@@ -140,7 +140,8 @@ static bool sources_from_archive(struct sources *s, struct source *out, bool *mi
         out->kind = SOURCE_BROKEN;
         return true;
     }
-    /* The end, or a damaged place, after which nothing can be read: a line of its own says so. */
+    /* The archive has ended or is damaged. After damage nothing more can be read, and a line of
+     * its own reports it. */
     archive_reader_close(s->archive);
     s->archive = NULL;
     if (!out->error.code && !more) {
@@ -153,7 +154,8 @@ static bool sources_from_archive(struct sources *s, struct source *out, bool *mi
            source_name_set(s, out, s->archive_path, NULL, err);
 }
 
-/* A file, or what opens into more. *mine stays false when the word has opened something. */
+/* Enters a word: a file becomes a source, a folder or an archive is opened. *mine stays false
+ * when something was opened. */
 static bool sources_enter(struct sources *s, const char *path, bool sized, uint64_t size,
                           bool may_be_folder, struct source *out, bool *mine, penta_error *err)
 {
@@ -182,7 +184,8 @@ static const char *sources_plain_path(const char *path)
     return path;
 }
 
-/* The results and the files beside them, which the run itself writes. */
+/* Tells whether a path is one of the results or of the files beside them, which the run itself
+ * writes. */
 static bool sources_are_results(const struct sources *s, const char *path)
 {
     if (!s->list.results) return false;
@@ -209,7 +212,8 @@ static bool sources_from_folder(struct sources *s, struct source *out, bool *min
     return source_placed(s, out, false, 0, mine, err) && source_name_set(s, out, path, NULL, err);
 }
 
-/* The member of an archive that has this name: the next one that has it, or else the first. */
+/* Finds the member of an archive that has this name: the next such member, or else the first one
+ * in the archive. */
 static bool sources_find_member(struct sources *s, const char *member, struct source *out)
 {
     const char *name;
@@ -227,7 +231,8 @@ static bool sources_find_member(struct sources *s, const char *member, struct so
     return error_at(&out->error, BASE_IO, 0, "the archive has no member of this name");
 }
 
-/* A word as it stands; "ARCHIVE!MEMBER" is read from the archive, which stays open for the next. */
+/* Makes a source of a word as it is. "ARCHIVE!MEMBER" is read from the archive, which stays open
+ * for the next word. */
 static bool sources_exact(struct sources *s, const char *word, struct source *out, penta_error *err)
 {
     const char *mark = strchr(word, SOURCE_MEMBER_MARK);
@@ -288,7 +293,7 @@ double sources_part(const struct sources *s)
     if (s->names.size) done += (double)s->at / (double)s->names.size;
     if (s->archive) inner = archive_part(s->archive);
     if (s->folder) inner = folder_part(s->folder);
-    /* A word that is open counts by what is read of it. */
+    /* An open word counts by the part of it that has been read. */
     if (inner < 1 && s->word && !s->at) done -= 1 - inner;
     return words > done && words > 0 ? done / words : 1;
 }

@@ -1,5 +1,5 @@
-/* The request is encoded when a source is found, so that it can be sent again after a worker has
- * ended. */
+/* Collects sources into requests for workers. The request is encoded when a source is found, so
+ * that it can be sent again after a worker has ended. */
 #include "batch/work/chunk.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Starting workers with posix_spawn, which is safe in programs with threads. A worker has a
+/* Starts workers with posix_spawn, which is safe in programs with threads. A worker has a
  * process group of its own, so that an interrupt from the terminal reaches only the coordinator,
  * which then ends its workers. */
 #include "batch/work/process.h"
@@ -29,8 +29,8 @@ static int process_spawn(struct process *p, const char *program, char *const *ar
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none;
-    /* The two descriptors may be 3 and 4 already, in either order: they pass through higher
-     * numbers. */
+    /* The two descriptors may already be 3 and 4, in either order, so they are first moved to
+     * higher numbers. */
     int high_channel = fcntl(channel, F_DUPFD_CLOEXEC, 10),
         high_page = fcntl(page, F_DUPFD_CLOEXEC, 10);
     posix_spawn_file_actions_init(&actions);
@@ -64,8 +64,8 @@ bool process_start(struct process *p, const char *program, char *const *argument
     if (mapped == MAP_FAILED || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
         result = errno;
     if (!result) {
-        int room =
-            1 << 20; /* requests and replies of many small files: fewer changes between processes */
+        int room = 1 << 20; /* Large buffers hold requests and replies of many small files, so that
+                      * processes switch less often. */
         for (int i = 0; i < 2; i++) setsockopt(pair[i], SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
         fcntl(pair[0], F_SETFL, O_NONBLOCK);
         result = process_spawn(p, program, arguments, pair[1], page);
@@ -98,7 +98,7 @@ int process_end(struct process *p)
 
 void process_free(struct process *p)
 {
-    /* A worker without work ends with its channel. */
+    /* A worker without work ends when its channel is closed. */
     if (p->pid > 0 && !p->chunk_count) {
         close(p->channel);
         p->channel = -1;
@@ -115,8 +115,8 @@ bool process_program(const char *given, char *path, size_t size, penta_error *er
 {
     const char *named = given ? given : getenv("PENTA_TOOL");
     if (!named) {
-        /* lib/libpenta_batch.so and bin/penta are beside each other, in a build as where they
-         * are installed. */
+        /* lib/libpenta_batch.so and bin/penta are in neighbouring folders, in a build and after
+         * installation. */
         Dl_info self;
         char library[PATH_MAX];
         if (dladdr((void *)(uintptr_t)process_program, &self) && self.dli_fname &&

@@ -10,33 +10,35 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { BATCH_CHANNEL = 3, BATCH_PAGE = 4 }; /* descriptors of a worker */
+enum { BATCH_CHANNEL = 3, BATCH_PAGE = 4 }; /* the file descriptors of a worker */
 enum { BATCH_ITEMS_MAX = 256, BATCH_DIGEST = 32 };
 
 struct request_head {
-    uint32_t count, number; /* of items; of the request, counted by the coordinator */
-    uint64_t size;          /* of all that follows */
-    uint32_t eager, unused; /* not 0: each reply is sent at once */
+    uint32_t count, number; /* number of items; number of the request, counted by the coordinator */
+    uint64_t size;          /* size in bytes of all that follows */
+    uint32_t eager, unused; /* When `eager` is not 0, each reply is sent at once. */
 };
 
 struct item_head {
-    uint32_t kind; /* of enum source_kind; the bytes of SOURCE_BROKEN are its penta_error */
-    uint32_t name_size, grid_size; /* with the 0 at the end; grid_size may be 0 */
-    uint32_t expects; /* not 0: a reply REPLY_SAME is enough when the digest is `expected` */
+    uint32_t kind; /* a number of enum source_kind; the bytes of a SOURCE_BROKEN are its
+                    * penta_error */
+    uint32_t name_size, grid_size; /* sizes that include the 0 at the end; grid_size may be 0 */
+    uint32_t expects; /* When it is not 0, a reply REPLY_SAME is enough if the digest is
+                       * `expected`. */
     uint64_t bytes_size;
     uint8_t expected[BATCH_DIGEST];
 };
 
 enum reply_kind { REPLY_LINE, REPLY_SAME };
 struct reply_head {
-    uint32_t index, kind; /* of the item in the request */
+    uint32_t index, kind; /* `index` is that of the item in the request. */
     uint64_t size, micros;
-    uint32_t exit, unused; /* of REPLY_LINE */
+    uint32_t exit, unused; /* `exit` is the exit code of a REPLY_LINE. */
 };
 
 struct batch_page {
-    _Atomic uint32_t current;  /* which item is being worked on: page_item, or 0 */
-    _Atomic uint32_t digested; /* the same item once its digest is known */
+    _Atomic uint32_t current;  /* the item on which the worker works, as page_item gives it, or 0 */
+    _Atomic uint32_t digested; /* the same number, once the digest of the item is known */
     uint8_t digest[BATCH_DIGEST];
 };
 static inline uint32_t page_item(uint32_t request, uint32_t index)

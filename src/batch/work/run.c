@@ -1,6 +1,6 @@
-/* The coordinator: one loop that gives chunks of sources to workers, takes their lines, and
- * writes them in the order of the sources. What a worker had when it ended is given to another
- * one; a source at which workers end again and again is condemned. */
+/* The coordinator is one loop that gives chunks of sources to workers, takes their lines, and
+ * writes them in the order of the sources. When a worker ends, its chunks go to another one. A
+ * source at which workers end again and again is condemned: it is not tried again. */
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -21,41 +21,43 @@
 #include "batch/list/shard.h"
 
 enum {
-    CHUNK_BYTES = 1 << 18, /* of members of archives in one request */
-    CHUNK_SHORT = 4000,    /* microseconds of work: longer chunks are cut, shorter ones grow */
+    CHUNK_BYTES = 1 << 18, /* the most bytes of archive members in one request */
+    CHUNK_SHORT = 4000,    /* Chunks that take fewer microseconds than CHUNK_SHORT grow; chunks
+                            * that take more than CHUNK_LONG are cut. */
     CHUNK_LONG = 40000,
-    WAIT_BYTES = 16 << 20, /* of lines that wait in memory for their turn */
-    WAIT_MICROS = 1000000, /* how long they wait there */
+    WAIT_BYTES = 16 << 20, /* the most bytes of lines that wait in memory for their turn */
+    WAIT_MICROS = 1000000, /* how long lines may wait in memory */
     TICK_MICROS = 100000,
-    DEATHS_CRASH = 2,  /* a source is condemned after so many workers that it ended */
-    DEATHS_KILLED = 4, /* where somebody else may have killed them */
-    DEATHS_IDLE = 8,   /* workers that end without a reply, one after the other: nothing works */
+    DEATHS_CRASH = 2,  /* A source is condemned after it has ended this many workers. */
+    DEATHS_KILLED = 4, /* The limit when somebody else may have killed the workers. */
+    DEATHS_IDLE = 8,   /* The run fails when this many workers in a row end without a reply. */
     JOBS_MAX = 1024,
-    MEMBER_BYTES = 1 << 30, /* largest member of an archive that is read */
+    MEMBER_BYTES = 1 << 30, /* size of the largest member of an archive that is read */
 };
 
 struct penta_batch_pool {
     penta_batch_job job;
     char program[PATH_MAX];
-    char **arguments; /* of a worker */
+    char **arguments; /* the arguments with which workers start */
     size_t argument_count, argument_capacity;
     uint8_t digest[BATCH_DIGEST];
     struct grid grid;
-    struct writer grid_words; /* the combination of the item that is added */
+    struct writer grid_words; /* the combination of grid values of the item that is being added */
     struct process *processes;
     size_t process_count;
     uint32_t requests;
     unsigned idle_deaths;
 
-    /* of a run */
+    /* The members below belong to one run. */
     struct sources *sources;
     struct results *results;
-    penta_buffer *lines_to; /* instead of results */
-    struct source source;   /* the one that combinations are taken of */
-    uint64_t combination;   /* the next one; at the end: a new source is needed */
-    bool listed;            /* there are no more */
+    penta_buffer *lines_to; /* gets the lines instead of `results`, unless it is NULL */
+    struct source source;   /* the source whose combinations are being added */
+    uint64_t combination;   /* the next combination; past the last one, a new source is needed */
+    bool listed;            /* The list has no more sources. */
     bool stopping;
-    struct chunk *head, *tail, *redo; /* in order; without a worker */
+    struct chunk *head, *tail, *redo; /* head and tail: the chunks in order; redo: chunks that no
+                                       * worker has */
     size_t chunk_items;
     uint64_t waiting_bytes, next_tick;
     penta_batch_totals *totals;
@@ -68,9 +70,7 @@ static uint64_t run_micros(void)
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
-/* ---- sources to chunks ---- */
-
-/* The next source with its combination. False at the end, or with an error. */
+/* Finds the next source and combination. Returns false at the end, or with an error. */
 static bool run_next_source(penta_batch_pool *b, uint64_t *n, penta_error *err)
 {
     if (b->combination == b->grid.combinations) {
@@ -102,7 +102,7 @@ static bool run_add_source(penta_batch_pool *b, struct chunk *c, uint64_t n, pen
     return chunk_add(c, n, &b->source, grid, known ? &earlier : NULL, err);
 }
 
-/* The next chunk in order; NULL: there are no more sources, or an error. */
+/* Makes the next chunk in order. Returns NULL when there are no more sources, or with an error. */
 static struct chunk *run_next_chunk(penta_batch_pool *b, penta_error *err)
 {
     if (b->listed || b->stopping) return NULL;
@@ -128,8 +128,6 @@ static struct chunk *run_next_chunk(penta_batch_pool *b, penta_error *err)
     b->tail = c;
     return c;
 }
-
-/* ---- lines to results ---- */
 
 static void run_count(void *user, int exit)
 {
@@ -185,8 +183,8 @@ static bool run_spill(penta_batch_pool *b, struct chunk *c, penta_error *err)
     return true;
 }
 
-/* Finished lines that wait long, or take much memory, are kept in a file: a kill must not lose
- * them. */
+/* Writes finished lines to a file when they wait long or take much memory, so that a kill does
+ * not lose them. */
 static bool run_spill_old(penta_batch_pool *b, uint64_t now, penta_error *err)
 {
     for (struct chunk *c = b->head; c; c = c->next)
@@ -196,7 +194,7 @@ static bool run_spill_old(penta_batch_pool *b, uint64_t now, penta_error *err)
     return true;
 }
 
-/* A chunk has got all its lines. */
+/* Finishes a chunk that has all its lines. */
 static bool run_chunk_ended(penta_batch_pool *b, struct chunk *c, penta_error *err)
 {
     if (c->count == b->chunk_items && c->micros < CHUNK_SHORT && b->chunk_items < BATCH_ITEMS_MAX)
@@ -207,20 +205,19 @@ static bool run_chunk_ended(penta_batch_pool *b, struct chunk *c, penta_error *e
     c->ended_at = run_micros();
     b->waiting_bytes += c->lines_size;
     if (!run_emit(b, err)) return false;
-    bool waits = false; /* c may be freed by now */
+    bool waits = false; /* The chunk may be freed already. */
     for (struct chunk *w = b->head; w && b->waiting_bytes > WAIT_BYTES; w = w->next)
         waits |= w == c;
     return !waits || run_spill(b, c, err);
 }
-
-/* ---- workers ---- */
 
 static bool run_start(penta_batch_pool *b, struct process *p, penta_error *err)
 {
     return process_start(p, b->program, b->arguments, err);
 }
 
-/* A chunk without a worker: condemned items get their lines; what is left waits for a worker. */
+/* Takes back a chunk from a worker that ended. Condemned items get their lines; the other items
+ * wait for another worker. */
 static bool run_take_back(penta_batch_pool *b, struct chunk *c, penta_error *err)
 {
     chunk_condemned(c, run_count, b->totals);
@@ -231,7 +228,8 @@ static bool run_take_back(penta_batch_pool *b, struct chunk *c, penta_error *err
     return true;
 }
 
-/* The item that a worker had when it ended: it may be condemned. */
+/* Counts the end of a worker against the item on which it worked, and condemns the item after
+ * too many. */
 static void run_blame(const struct process *p, struct chunk *c, int status)
 {
     uint32_t current = atomic_load(&p->page->current);
@@ -248,7 +246,7 @@ static void run_blame(const struct process *p, struct chunk *c, int status)
     memcpy(item->digest, p->page->digest, BATCH_DIGEST);
 }
 
-/* A worker has ended, or must end. What it had goes back. */
+/* Handles a worker that has ended or must end. Its chunks are taken back. */
 static bool run_process_ended(penta_batch_pool *b, struct process *p, penta_error *err)
 {
     struct process was = *p;
@@ -259,7 +257,8 @@ static bool run_process_ended(penta_batch_pool *b, struct process *p, penta_erro
         memcpy(page.digest, p->page->digest, BATCH_DIGEST);
     }
     int status = 0, early;
-    /* One that has ended by itself says how; process_end would kill it otherwise. */
+    /* waitpid gives the status of a worker that ended by itself. process_end would kill it and
+     * give another status. */
     if (!p->timed_out && waitpid(p->pid, &early, 0) == p->pid) {
         status = early;
         p->pid = 0;
@@ -288,8 +287,8 @@ static bool run_give(penta_batch_pool *b, struct process *p, struct chunk *c, pe
     return chunk_send(c, ++b->requests & 0x7fff, &p->out, err);
 }
 
-/* Gives every worker enough to do. Chunks that were given back go first: others may wait for
- * their lines. */
+/* Gives every worker enough to do. Chunks that were taken back go first, because other chunks
+ * may wait for their lines. */
 static bool run_fill(penta_batch_pool *b, penta_error *err)
 {
     for (size_t round = 0; round < WORKER_QUEUE; round++)
@@ -297,7 +296,7 @@ static bool run_fill(penta_batch_pool *b, penta_error *err)
             struct process *p = &b->processes[i];
             if (p->chunk_count > round) continue;
             struct chunk *c = b->redo;
-            /* What has ended workers before is tried alone. */
+            /* A chunk that ended a worker before is given to a worker that has no other chunk. */
             if (c && p->chunk_count) continue;
             if (c)
                 b->redo = c->waiting;
@@ -326,8 +325,8 @@ static bool run_send(struct process *p)
     return true;
 }
 
-/* Takes the whole replies out of p->in. False: err says why, or the worker talks nonsense and
- * must end. */
+/* Takes the whole replies out of p->in. Returns false with an error in err, or when the worker's
+ * reply is malformed and the worker must end. */
 static bool run_replies(penta_batch_pool *b, struct process *p, bool *nonsense, penta_error *err)
 {
     size_t at = 0;
@@ -354,8 +353,8 @@ static bool run_replies(penta_batch_pool *b, struct process *p, bool *nonsense, 
     return true;
 }
 
-/* Reads what a worker has sent. False with an error; a worker that has ended is started again
- * when there is work. */
+/* Reads what a worker has sent. Returns false with an error. A worker that has ended is started
+ * again when there is work. */
 static bool run_receive(penta_batch_pool *b, struct process *p, penta_error *err)
 {
     enum { PIECE = 1 << 18 };
@@ -377,8 +376,6 @@ static bool run_receive(penta_batch_pool *b, struct process *p, penta_error *err
     if (nonsense) kill(p->pid, SIGKILL);
     return !(ended || nonsense) || run_process_ended(b, p, err);
 }
-
-/* ---- the loop ---- */
 
 static bool run_times_out(penta_batch_pool *b, struct process *p, uint64_t now, penta_error *err)
 {
@@ -409,7 +406,7 @@ static bool run_round(penta_batch_pool *b, struct pollfd *polled, penta_error *e
         struct process *p = &b->processes[i];
         bool works = p->pid > 0 && p->chunk_count;
         if (works && p->sent < p->out.out.size)
-            run_send(p); /* a worker that is gone is seen when reading */
+            run_send(p); /* A worker that has ended is noticed when reading. */
         polled[i] = (struct pollfd){.fd = works ? p->channel : -1, .events = POLLIN};
         if (works && p->sent < p->out.out.size) polled[i].events |= POLLOUT;
     }
@@ -448,7 +445,7 @@ static void run_drop_chunks(penta_batch_pool *b)
         }
 }
 
-/* Until everything that was listed has its line, or the run is to stop. */
+/* Works until every listed source has its line, or the run must stop. */
 static bool run_loop(penta_batch_pool *b, penta_batch_totals *totals, penta_error *err)
 {
     struct pollfd *polled = calloc(b->process_count, sizeof *polled);
@@ -465,7 +462,7 @@ static bool run_loop(penta_batch_pool *b, penta_batch_totals *totals, penta_erro
         if (ok && b->listed && !b->head) break;
         ok = ok && run_round(b, polled, err);
     }
-    /* What a stop finds finished is kept. */
+    /* Lines that are finished when the run stops are kept. */
     for (struct chunk *c = b->head; ok && b->results && c; c = c->next)
         if (chunk_whole(c)) ok = run_spill(b, c, err);
     run_drop_chunks(b);
@@ -473,8 +470,6 @@ static bool run_loop(penta_batch_pool *b, penta_batch_totals *totals, penta_erro
     free(polled);
     return ok;
 }
-
-/* ---- pools ---- */
 
 static bool pool_argument(penta_batch_pool *b, const char *key, const char *value, penta_error *err)
 {
@@ -490,7 +485,7 @@ static bool pool_argument(penta_batch_pool *b, const char *key, const char *valu
     return true;
 }
 
-/* penta batch-worker KEY=VALUE... -- VERB OPTIONS... */
+/* Makes the arguments of workers: penta batch-worker KEY=VALUE... -- VERB OPTIONS... */
 static bool pool_arguments(penta_batch_pool *b, penta_error *err)
 {
     const penta_batch_job *job = &b->job;
@@ -575,8 +570,6 @@ bool penta_batch_pool_lines(penta_batch_pool *pool, const char *const *sources, 
     struct writer all = {.out = made};
     return writer_give(&all, ok, lines, err);
 }
-
-/* ---- runs ---- */
 
 static bool run_files(penta_batch_pool *b, const char *shard, penta_batch_totals *totals,
                       penta_error *err)

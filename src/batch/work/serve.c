@@ -1,5 +1,5 @@
-/* The worker: takes requests from the coordinator, has the verb of its program run on each
- * source, and sends a line for each. A worker ends when its channel ends. */
+/* The worker takes requests from the coordinator, runs the verb of its program on each source,
+ * and sends a line for each. The worker ends when its channel is closed. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -76,8 +76,6 @@ static bool serve_flush(struct serve *s)
     return !s->replies.failed;
 }
 
-/* ---- one source ---- */
-
 static void serve_digest(struct serve *s, struct serve_item *item, const penta_batch_input *input)
 {
     penta_buffer more = {0};
@@ -94,7 +92,7 @@ static void serve_digest(struct serve *s, struct serve_item *item, const penta_b
     atomic_store(&s->page->digested, atomic_load(&s->page->current));
 }
 
-/* What the cache keeps: all members after the digest. */
+/* Writes the object that the cache keeps: all members after the digest. */
 static void serve_object(struct writer *out, const struct serve_item *item,
                          const penta_batch_answer *a)
 {
@@ -131,12 +129,12 @@ static void serve_line(struct serve *s, const struct serve_item *item)
     fields_write(&s->fields, &j, writer_view(&s->object));
     json_finish(&j);
     if (out->failed) return;
-    /* Without the bracket: the coordinator puts the number before it. */
+    /* The opening bracket is left out, because the coordinator puts the number before the line. */
     memmove(out->out.data + start, out->out.data + start + 1, out->out.size - start - 1);
     out->out.size--;
 }
 
-/* Fills s->object. True when memory ran out. */
+/* Fills s->object. Returns true when memory ran out. */
 static bool serve_answer(struct serve *s, const struct serve_item *item,
                          const penta_batch_input *input)
 {
@@ -151,7 +149,8 @@ static bool serve_answer(struct serve *s, const struct serve_item *item,
     return answer.memory;
 }
 
-/* False: memory ran out, or the coordinator is gone. */
+/* Runs one item and sends its reply. Returns false when memory ran out, or the coordinator has
+ * ended. */
 static bool serve_item_run(struct serve *s, struct serve_item *item, uint32_t index)
 {
     uint64_t start = serve_micros();
@@ -163,7 +162,7 @@ static bool serve_item_run(struct serve *s, struct serve_item *item, uint32_t in
         memcpy(&problem, item->bytes.data, sizeof problem);
         input.error = &problem;
     } else if (item->head->kind == SOURCE_FILE) {
-        /* A larger file than the tool reads by default is left to the verb, which has an option
+        /* A file larger than the tool reads by default is left to the verb, which has an option
          * for it. */
         readable = file_read(item->name, UINT64_C(1) << 30, &file, &err);
         item->bytes = (penta_bytes){file.data, file.size};
@@ -196,8 +195,6 @@ static bool serve_item_run(struct serve *s, struct serve_item *item, uint32_t in
     if (memory) serve_flush(s);
     return !memory;
 }
-
-/* ---- requests ---- */
 
 static bool serve_request(struct serve *s, const struct request_head *request)
 {
@@ -238,7 +235,8 @@ static bool serve_requests(struct serve *s)
     return true;
 }
 
-/* The limit counts from what the process has now: libraries and tables are no part of it. */
+/* Limits the memory of the worker. The limit is added to what the process has now, so that
+ * libraries and tables do not count. */
 static void serve_limit(uint64_t bytes)
 {
     penta_buffer text = {0};
@@ -248,7 +246,9 @@ static void serve_limit(uint64_t bytes)
     if (file_read("/proc/self/statm", 4096, &text, &err) && text.size) {
         text.data[text.size - 1] = 0;
         char *p = (char *)text.data;
-        for (int i = 0; i < 5; i++) strtoull(p, &p, 10); /* the sixth is data and stack */
+        for (int i = 0; i < 5; i++)
+            strtoull(p, &p, 10); /* The sixth number is the size of data
+                                                          * and stack. */
         pages = strtoull(p, &p, 10);
     }
     penta_buffer_free(&text);

@@ -9,10 +9,8 @@
 #define TARGET __attribute__((target("avx2")))
 #define INLINE static inline __attribute__((always_inline)) TARGET
 
-enum {
-    RUN = 1024
-}; /* The constant is the most columns whose sums fit 32 bits: 255 * 32768 * 1024 / 8 is below
-    * 2^31. */
+/* The constant is the most columns whose sums fit 32 bits: 255 * 32768 * 1024 / 8 is below 2^31. */
+enum { RUN = 1024 };
 
 INLINE __m256i avx2_load(const int16_t *p)
 {

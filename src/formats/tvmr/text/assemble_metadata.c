@@ -122,10 +122,8 @@ static const struct label *label_named(const struct assembly *a, const char *nam
     return NULL;
 }
 
-enum {
-    LABELS_MAX = 1024
-}; /* The disassembler prints at most this many labels, so the text
-                             * cannot change more. */
+/* The disassembler prints at most this many labels, so the text cannot change more. */
+enum { LABELS_MAX = 1024 };
 
 static bool labels_differ(const struct assembly *a, const struct tvmr_meta *old)
 {

@@ -14,10 +14,8 @@ static inline unsigned ops_imm16(const struct tvmr_insn *in)
     return (unsigned)in->a[2] << 8 | in->a[3];
 }
 
-enum {
-    TVMR_PIECE = 1 << 14
-}; /* Long work is done in pieces of this many elements. An element
-                                * is a unit of work. */
+/* Long work is done in pieces of this many elements. An element is a unit of work. */
+enum { TVMR_PIECE = 1 << 14 };
 
 static inline bool may_work(struct tvmr_vm *vm, uint64_t units)
 {
