@@ -13,7 +13,8 @@ static void piece_fill(const struct coil_bulk *b, uint8_t *to, uint64_t size)
         memcpy(to + at, b->pattern, b->pattern_bytes);
 }
 
-/* Copies one piece. The pieces go backward if the destination begins inside the source. */
+/* Copies one piece. The pieces are copied from last to first if the destination begins inside
+ * the source. */
 static void piece_copy(const struct coil_bulk *b, uint8_t *to, const uint8_t *from, uint64_t size)
 {
     bool back = b->to > b->from && b->to - b->from < b->size;
@@ -23,7 +24,7 @@ static void piece_copy(const struct coil_bulk *b, uint8_t *to, const uint8_t *fr
 
 static bool bulk_next(struct coil_bulk *b)
 {
-    /* A swap goes on with its other half. */
+    /* The first half of a swap is written, so its second half is written next. */
     if (b->kind == COIL_BULK_COPY && b->scratch) {
         b->kind = COIL_BULK_SCRATCH;
         b->to = b->from;
@@ -80,7 +81,7 @@ uint32_t coil_fill(struct coil_vm *vm, uint64_t to, uint8_t *bytes, uint64_t siz
     return coil_bulk_run(vm);
 }
 
-/* Makes a scratch copy of some bytes, and counts the work for it. */
+/* Makes a copy of some bytes in memory of the host, and counts the work for it. */
 static uint32_t scratch_of(struct coil_vm *vm, const uint8_t *source, uint64_t size, uint8_t **out)
 {
     uint8_t *copy = malloc((size_t)size + 1);

@@ -10,8 +10,8 @@ static const char *const register_names[COIL_REGISTERS] = {"v0",  "v1",  "v2",  
                                                            "v6",  "v7",  "v8",  "v9", "v10", "v11",
                                                            "v12", "v13", "v14", "v15"};
 
-/* Gives the address of a symbol that a branch names. Returns false if the symbol is not in this
- * module. */
+/* Gives the address of a symbol that is the target of a branch. Returns false if the symbol is
+ * not defined in this module. */
 static bool symbol_address(const struct coil_module *m, uint64_t i, uint64_t *address)
 {
     const struct coil_symbol *s = i < m->symbol_count ? &m->symbols[i] : NULL;
@@ -51,8 +51,8 @@ static bool coil_debug_branch(const penta_module *module, uint64_t pc, penta_bra
     return true;
 }
 
-/* Reports the rows of .coil.line. They are in the order of section and offset, and a row holds up
- * to the next row of its section. */
+/* Reports the rows of .coil.line. Rows are sorted by section and offset, and each holds up to
+ * the next row of its section. */
 static void coil_debug_lines(const penta_module *module, penta_line_report *report, void *user)
 {
     const struct coil_module *m = coil_module(module);
@@ -75,8 +75,6 @@ static void coil_debug_lines(const penta_module *module, penta_line_report *repo
         }
     }
 }
-
-/* ---- frames ---- */
 
 struct call {
     uint32_t cell, function;
@@ -107,8 +105,6 @@ static size_t coil_debug_frames(const penta_vm *base, penta_frame *out, size_t m
     }
     return vm->depth + 1;
 }
-
-/* ---- variables ---- */
 
 static void coil_debug_variables(const penta_vm *base, size_t frame, penta_variable_report *report,
                                  void *user)
@@ -160,12 +156,11 @@ static bool coil_debug_set(penta_vm *base, penta_bytes name, const penta_value *
     return false;
 }
 
-/* ---- accesses ---- */
-
 struct use {
     const struct coil_vm *vm;
     uint32_t function;
-    uint64_t after; /* the pc after the instruction, because VAR declares what it writes */
+    /* The pc after the instruction, at which a variable that VAR declares is in scope. */
+    uint64_t after;
     penta_access_report *report;
     void *user;
 };
@@ -183,8 +178,8 @@ static void use_slot(void *user, uint8_t at, uint32_t slot, bool write)
             access_name(u->report, u->user, v->name, write);
 }
 
-/* Reports the registers and variables that an instruction accesses. Its accesses to memory are
- * reported by the machine's windows. */
+/* Reports the registers and variables that an instruction accesses. Accesses to memory are
+ * reported elsewhere, by the access windows of the machine. */
 static void coil_debug_accesses(const penta_vm *base, uint64_t pc, penta_access_report *report,
                                 void *user)
 {

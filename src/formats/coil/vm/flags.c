@@ -1,18 +1,20 @@
-/* The flag register (COIL 6.1). The loop does not compute flags; it keeps the operands of the last
- * operation of each kind. The flags are computed from them when a branch or a stop needs them. So
- * they are exact at every stop, and cost only a few stores. */
+/* Computes the flag register (COIL 6.1). The loop of the interpreter does not compute flags; it
+ * keeps the operands of the last operation of each kind. The flags are computed from the
+ * operands when a branch or a stop needs them, so they are exact at every stop and cost only a
+ * few stores. */
 #include "coil/vm/step/step.h"
 
 static uint8_t flags_apply(uint8_t flags, uint8_t opcode, uint8_t type, uint64_t a, uint64_t b)
 {
     struct coil_operation o = {.opcode = opcode, .type = type, .saturate = -1, .a = a, .b = b};
     coil_operate(&o);
-    uint8_t written = o.written & (uint8_t) ~(COIL_P | COIL_D); /* P and D are kept separately */
+    uint8_t written = o.written & (uint8_t) ~(COIL_P | COIL_D); /* P and D are kept separately. */
     return (uint8_t)((flags & ~written) | (o.flags & written));
 }
 
-/* The integer operation is applied first: a later real operation leaves C and P as the integer
- * operation has set them. An integer operation makes an earlier real one irrelevant. */
+/* The integer operation is applied first: a real operation after it leaves C and P as the
+ * integer operation has set them. A real operation before it has no effect on the flags any
+ * more. */
 uint8_t coil_flags_now(const struct coil_vm *vm)
 {
     const struct coil_pending *p = &vm->pending;

@@ -1,13 +1,11 @@
-/* The loop of the interpreter. It executes one cell per instruction. Spent fuel is dispatched like
- * an instruction, so that a step is a run with fuel 1. It also has calls, computed jumps, and the
- * questions that ports ask the host. */
+/* The loop of the interpreter, which executes one cell per instruction. When the fuel is used
+ * up, the loop dispatches a cell that stops, so a single step is a run with fuel 1. The file
+ * also has calls, computed jumps, and ports, which ask the host. */
 #include "coil/vm/bulk.h"
 #include "base/array.h"
 #include "core/dispatch.h"
 #include "core/structure/counts.h"
 #include <stdlib.h>
-
-/* ---- calls ---- */
 
 static bool grow_slots(struct coil_vm *vm, size_t need)
 {
@@ -15,9 +13,9 @@ static bool grow_slots(struct coil_vm *vm, size_t need)
     return need <= SLOTS_MAX && ARRAY_RESERVE(vm->slots, vm->slot_capacity, need);
 }
 
-/* Calls a function; with `tail` the callee replaces the running function. COIL_PAUSE means that
- * nothing was done, or, if bulk.enters is set, that everything was done but the clearing of its
- * frame. */
+/* Calls a function. If `tail` is true, the called function replaces the running one. If the
+ * result is COIL_PAUSE, the call has not happened; or, if bulk.enters is set, only the clearing
+ * of the new frame is not finished. */
 uint32_t coil_enter(struct coil_vm *vm, uint32_t function, uint32_t back, bool tail)
 {
     const struct coil_function *to = &vm->program.functions[function],
@@ -53,7 +51,7 @@ uint32_t coil_leave(struct coil_vm *vm)
     return f->back;
 }
 
-/* ---- jumps that a value decides: targets in variables, SWITCH, TRAP ---- */
+/* The target of these jumps depends on a value: jumps to a variable, SWITCH and TRAP. */
 
 struct jump {
     bool taken, call;
@@ -103,7 +101,7 @@ static uint32_t interp_decide(struct coil_vm *vm, const struct coil_step *s, str
     return coil_place_read(vm, target, COIL_T_UNT64, &j->address);
 }
 
-/* Finds where a jump leads: to a cell of this function, or to a function. */
+/* Finds the target of a jump: a cell of the running function, or another function. */
 static uint32_t interp_resolve(struct coil_vm *vm, const struct jump *j, uint32_t *cell,
                                bool *function)
 {
@@ -115,12 +113,10 @@ static uint32_t interp_resolve(struct coil_vm *vm, const struct jump *j, uint32_
         return COIL_TRAP_BAD_TARGET;
     }
     if (!j->call && p->owners[*cell] == vm->function)
-        /* The target is the start of the same function, so this is a loop. */
+        /* The target is the start of the running function, so this is a loop. */
         *function = false;
     return 0;
 }
-
-/* ---- ports ---- */
 
 /* Asks the host to execute a vendor instruction. The arguments are the extended opcode, the number
  * of operands, and the first operands. */
@@ -163,8 +159,6 @@ static uint32_t interp_ask(struct coil_vm *vm, const struct coil_step *s)
     return 0;
 }
 
-/* ---- the loop ---- */
-
 #define FETCH() ((uint16_t)(left ? (left--, in->op) : COIL_CELL_FUEL))
 #define STOP(code)                                                                                 \
     do {                                                                                           \
@@ -184,7 +178,7 @@ static uint32_t interp_ask(struct coil_vm *vm, const struct coil_step *s)
 /* clang-format on */
 
 #define ADDRESS (fp[in->b] + fp[in->c] * in->x + in->imm)
-/* After an access to watched memory no further instruction runs: the rest of the fuel is given
+/* After an access to watched memory no other instruction runs, so the rest of the fuel is given
  * back. */
 #define HEED_GUARDS                                                                                \
     if (vm->base.guards.hit) {                                                                     \
@@ -200,7 +194,7 @@ static uint32_t interp_ask(struct coil_vm *vm, const struct coil_step *s)
         HEED_GUARDS;                                                                               \
     }                                                                                              \
     uint8_t *p = window.bytes + (at - window.base)
-/* Guest memory is little-endian here, because big-endian programs have no such cells. */
+/* Guest memory is little-endian here: big-endian programs have no cells that access memory. */
 #define LOAD_BYTES(n) load_##n(p)
 static inline uint64_t load_1(const uint8_t *p) { return p[0]; }
 static inline uint64_t load_2(const uint8_t *p) { return bytes_get16(p); }
@@ -216,8 +210,8 @@ struct window {
     uint8_t *bytes;
 };
 
-/* Makes a window smaller, so that it has no watched memory. If the access itself is watched, the
- * window becomes this access alone. */
+/* Makes a window smaller until it contains no watched memory. If the access itself is watched,
+ * the window becomes this access alone. */
 static void narrow_window(const struct guards *guards, struct window *w, uint64_t address,
                           uint64_t size, bool write)
 {
@@ -287,8 +281,8 @@ static bool interp_holds(struct coil_vm *vm, uint8_t condition)
     return coil_condition(condition, vm->flags);
 }
 
-/* Tells the counters which instructions of a stretch a run did not execute, because it ended inside
- * the stretch. */
+/* Tells the counters which instructions of a straight piece of code were not executed, because
+ * the run ended inside the piece. */
 static void count_stop(const struct coil_vm *vm)
 {
     uint64_t pc = vm->program.pcs[vm->pc];
@@ -316,7 +310,7 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     uint16_t op = COIL_CELL_FUEL;
     if (vm->final || vm->waiting) goto stopped;
     if (fuel && vm->bulk.kind && vm->bulk.enters && (vm->trap = coil_bulk_run(vm))) goto pause;
-    /* A run that begins at a breakpoint executes the marked instruction itself. */
+    /* A run that begins at a breakpoint executes the instruction with the breakpoint. */
     if (fuel && vm->at_break && in->op == COIL_CELL_BREAK) {
         op = vm->program.cells[vm->pc].op;
         given = 1;
@@ -329,7 +323,6 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     /* clang-format off */
     for (;;) {
         DISPATCH(op) {
-        /* ---- flow ---- */
         CASE(COIL_CELL_STEP):
             vm->pc = (uint32_t)(in - cells);
             vm->trap = coil_step_run(vm, vm->program.steps[vm->pc]);
@@ -392,7 +385,7 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             }
             vm->trap = interp_resolve(vm, &jump, &cell, &function);
             if (vm->trap) goto trap;
-            /* BR and JMP to a function are tail calls. */
+            /* BR and JMP to another function are tail calls. */
             if (function) {
                 vm->trap = coil_enter(vm, vm->program.starts[cell] - 1, (uint32_t)(in + 1 - cells),
                                       !jump.call);
@@ -417,7 +410,6 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         CASE(COIL_CELL_END):
             STOP(COIL_TRAP_INVALID_INSTRUCTION);
 
-        /* ---- slots and registers ---- */
         CASE(COIL_CELL_SET):      fp[in->a] = in->imm;        in++; NEXT;
         CASE(COIL_CELL_COPY):     fp[in->a] = fp[in->b];      in++; NEXT;
         CASE(COIL_CELL_REG_SLOT): vm->v[in->a] = fp[in->b];   in++; NEXT;
@@ -427,7 +419,6 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         CASE(COIL_CELL_##name##_##W): fp[in->a] = CUT_##W(fp[in->b]); in++; NEXT;
         WIDTHS(CUT_CELL, CUT)
 
-        /* ---- integers ---- */
 #define BINARY_CELL(name, opcode, W, x_, y_, sign)                                                 \
         CASE(COIL_CELL_##name##_##W): {                                                            \
             uint64_t x = x_, y = y_, r = x sign y;                                                 \
@@ -453,7 +444,6 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         WIDTHS(OR_CELLS, OR)
         WIDTHS(XOR_CELLS, XOR)
 
-        /* ---- reals ---- */
 #define REAL_BODY(opcode, x_, y_, sign)                                                            \
             uint64_t x = x_, y = y_;                                                               \
             double result = real_of(x) sign real_of(y);                                            \
@@ -478,7 +468,6 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             REAL_BODY(DIV, fp[in->b], fp[in->c], /);
         }
 
-        /* ---- comparisons ---- */
         CASE(COIL_CELL_CMP_S_VV): COMPARE(COIL_CMP_SIGNED, fp[in->b], fp[in->c]);   in++; NEXT;
         CASE(COIL_CELL_CMP_U_VV): COMPARE(COIL_CMP_UNSIGNED, fp[in->b], fp[in->c]); in++; NEXT;
         CASE(COIL_CELL_CMP_S_VI): COMPARE(COIL_CMP_SIGNED, fp[in->b], in->imm);     in++; NEXT;
@@ -494,7 +483,6 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         }
         WIDTHS(CMP_CELL, CMP_M)
 
-        /* ---- memory ---- */
 #define LOAD_CELL(name, W, n)                                                                      \
         CASE(COIL_CELL_##name##_##W): {                                                            \
             ACCESS(rw, n, false);                                                                  \
@@ -526,9 +514,8 @@ void coil_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         }
         WIDTHS(STORE_I_CELL, STORE_I)
 
-        /* ---- stops ---- */
         CASE(COIL_CELL_BREAK):
-            left++; /* the mark is not an instruction, so it takes no fuel */
+            left++; /* A breakpoint is no instruction, so it takes no fuel. */
             stop->kind = PENTA_STOP_BREAK;
             vm->at_break = true;
             goto out;
@@ -560,8 +547,8 @@ yield:
     goto out;
 pause:
     vm->trap = 0;
-    /* The interrupt came in the call, before the first instruction of the called function, or
-     * inside this instruction. */
+    /* The interrupt came in a call, before the first instruction of the called function, or
+     * inside the current instruction. */
     if (vm->bulk.kind && vm->bulk.enters)
         in = cells + vm->program.functions[vm->function].first;
     else
@@ -572,7 +559,8 @@ pause:
 trap:
     if (vm->trap == COIL_PAUSE) goto pause;
     vm->final = true;
-    /* This counts the trapping instruction, which the steps of the stop do not count. */
+    /* The instruction that trapped is counted here, because the steps of the stop do not contain
+     * it. */
     if (vm->executed != UINT64_MAX) vm->executed++;
     left++;
 out:

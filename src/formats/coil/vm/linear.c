@@ -1,5 +1,6 @@
-/* Linear memory: one reservation of address space in which every region lies at its guest address.
- * Pages become accessible where a region is. The machine checks the bounds to the byte. */
+/* Linear memory is one reservation of address space in which every region lies at its guest
+ * address. Only the pages that belong to a region are accessible. The machine checks the bounds
+ * to the byte. */
 #include "coil/vm/vm.h"
 #include <sys/mman.h>
 

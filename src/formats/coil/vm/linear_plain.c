@@ -1,5 +1,5 @@
-/* The functions of linear.c for hosts that cannot reserve address space: there is no linear memory,
- * and each region has memory of its own. */
+/* These functions replace linear.c on hosts that cannot reserve address space: there is no
+ * linear memory, and each region has memory of its own. */
 #include "coil/vm/vm.h"
 
 uint8_t *coil_linear_new(void) { return NULL; }

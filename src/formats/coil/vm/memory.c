@@ -1,5 +1,5 @@
-/* Guest memory (COIL 7.7, COIL 7.14): regions in the order of their addresses, among them the
- * sections of the image, and the blocks of the heap. */
+/* Guest memory (COIL 7.7, COIL 7.14): the regions in the order of their addresses, which include
+ * the sections of the image and the heap, and the blocks of the heap. */
 #include "coil/format/section_layout.h"
 #include "base/array.h"
 #include "coil/vm/bulk.h"
@@ -33,7 +33,8 @@ uint8_t *coil_memory(struct coil_vm *vm, uint64_t address, uint64_t size, bool w
     return r->bytes + (address - r->base);
 }
 
-/* ---- the heap: first fit, over a table of blocks in the order of addresses ---- */
+/* The heap has a table of its blocks, in the order of their addresses. ALLOC takes the first
+ * free block that is large enough. */
 
 static bool room_for_block(struct coil_vm *vm)
 {

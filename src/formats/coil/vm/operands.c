@@ -1,5 +1,5 @@
-/* Reads and writes the operands of an instruction in its general form: constants, slots, registers
- * and memory. */
+/* Reads and writes the operands of instructions that are executed as steps: constants, slots,
+ * registers and memory. */
 #include "coil/vm/operands.h"
 #include <stdlib.h>
 
@@ -94,8 +94,8 @@ uint32_t coil_place_write(struct coil_vm *vm, const struct coil_place *p, uint64
     }
     value = coil_convert_bits(value, from, p->op, saturate);
     if (p->at == COIL_AT_SLOT) {
-        /* The operand may have another integer type of the same width. The slot keeps its own
-         * type. */
+        /* The integer type of the operand may differ from that of the slot if both have the same
+         * width. The slot keeps its own type. */
         vm->slots[vm->fp + p->slot] = coil_canon(p->type->op, value);
         return 0;
     }
@@ -118,7 +118,7 @@ uint8_t coil_step_type(const struct coil_step *s)
     return COIL_T_INT64;
 }
 
-/* Returns the type that an operand has in the operation. */
+/* Returns the type that operand i has in the operation. */
 uint8_t coil_type_at(const struct coil_step *s, unsigned i)
 {
     return s->places[i].at == COIL_AT_REGISTER ? coil_step_type(s) : s->places[i].op;
@@ -144,7 +144,7 @@ uint32_t coil_read_as(struct coil_vm *vm, const struct coil_step *s, int i, uint
     return coil_place_read(vm, p, type, value);
 }
 
-/* Reads a count or a bit number, which is an unsigned value of its own width. */
+/* Reads a shift count or a bit number, which is an unsigned value of its own width. */
 uint32_t coil_read_count(struct coil_vm *vm, const struct coil_step *s, unsigned i, uint64_t *value)
 {
     uint8_t type = s->places[i].at == COIL_AT_REGISTER ? COIL_T_UNT64 : s->places[i].op;

@@ -1,5 +1,5 @@
-/* Reads and writes operands in any place, for instructions in their general form. Functions that
- * can trap return 0 or the trap. */
+/* Reads and writes operands of any form, for instructions that are executed as steps. Functions
+ * that can trap return 0 or the number of the trap. */
 #pragma once
 #include "coil/vm/vm.h"
 
@@ -9,13 +9,13 @@
         if (trap_) return trap_;                                                                   \
     } while (0)
 
-/* Tells whether an operand is a register or of a scalar type. Then its value is passed in 64 bits,
- * else as bytes. */
+/* Tells whether an operand is a register or has a scalar type. The value of such an operand is
+ * passed in 64 bits, and that of others as bytes. */
 static inline bool coil_place_scalar(const struct coil_place *p)
 {
     return p->at == COIL_AT_REGISTER || coil_is_scalar(p->op);
 }
-/* Tells whether one scalar can be written to a place. */
+/* Tells whether a scalar can be written to a place. */
 static inline bool coil_place_writable(const struct coil_place *p)
 {
     bool place = p->at == COIL_AT_REGISTER || p->at == COIL_AT_SLOT || p->at == COIL_AT_FRAME ||
@@ -28,13 +28,14 @@ uint32_t coil_place_bytes(struct coil_vm *vm, const struct coil_place *p, bool w
                           uint8_t **bytes);
 uint64_t coil_get(const struct coil_vm *vm, const uint8_t *bytes, uint8_t op);
 void coil_put(const struct coil_vm *vm, uint8_t *bytes, uint8_t op, uint64_t value);
-/* The type that operand i has in the operation; its value in that type (coil_read_own), or in
- * another one (coil_read_as). */
+/* coil_type_at returns the type that operand i has in the operation. coil_read_own reads the
+ * operand in that type, and coil_read_as in another one. */
 uint8_t coil_type_at(const struct coil_step *s, unsigned i);
 uint32_t coil_read_own(struct coil_vm *vm, const struct coil_step *s, unsigned i, uint64_t *value);
 uint32_t coil_read_as(struct coil_vm *vm, const struct coil_step *s, int i, uint8_t type,
                       uint64_t *value);
 uint32_t coil_read_count(struct coil_vm *vm, const struct coil_step *s, unsigned i,
                          uint64_t *value);
-/* Returns the lane type, or VOID if there are no lanes or they have no type. */
+/* Returns the type of the lanes of a place, or VOID if it has no lanes or their type is not
+ * known. */
 uint8_t coil_lane_of(const struct coil_place *p);

@@ -1,6 +1,6 @@
-/* Walks over a machine's state for snapshots: memory, fields, frames, slots, blocks of the heap,
- * and a long write that is not finished. It checks what it reads, so that a wrong snapshot cannot
- * break the machine. */
+/* Reads and writes the state of a machine for snapshots: memory, fields, frames, slots, blocks
+ * of the heap, and a long write that is not finished. It checks all that it reads, so that a
+ * wrong snapshot cannot break the machine. */
 #include "core/snapshot.h"
 #include "base/array.h"
 #include "coil/vm/vm.h"
@@ -17,8 +17,8 @@ static bool fields_fit(const struct coil_vm *vm)
            (!vm->waiting || p->cells[vm->pc].op == COIL_CELL_PORT);
 }
 
-/* Returns how many bytes of a region may differ from zero: all of them in a machine whose loading
- * has failed. */
+/* Returns how many bytes of a region may differ from zero. In a machine whose loading has
+ * failed, these are all bytes. */
 static uint64_t used_bytes(const struct coil_vm *vm, const struct coil_region *r)
 {
     if (r == vm->heap) return vm->heap_top;
@@ -26,8 +26,8 @@ static uint64_t used_bytes(const struct coil_vm *vm, const struct coil_region *r
     return vm->frame_top - r->base + vm->program.functions[vm->function].bytes;
 }
 
-/* Regions come before the fields, because the state before says how much of a region must be
- * cleared. */
+/* Regions are read before the fields: the fields of the old state say how much of a region must
+ * be cleared. */
 static void walk_regions(struct coil_vm *vm, struct walk *w)
 {
     uint64_t heap_top = vm->heap_top;
@@ -43,7 +43,8 @@ static void walk_regions(struct coil_vm *vm, struct walk *w)
     vm->heap_top = heap_top;
 }
 
-/* These flags are bits of the number for `started`, because they have no number of their own. */
+/* These bits are stored in the number for `started`, because the snapshot has no other place for
+ * them. */
 enum { STARTED = 1, UNDER_WAY = 2 };
 
 static void walk_fields(struct coil_vm *vm, struct walk *w, bool *under_way)
@@ -80,7 +81,7 @@ static bool snapshot_reserve(struct walk *w, void *items, size_t *capacity, size
     return error_at(w->in.err, BASE_MEMORY, 0, "no memory for the snapshot");
 }
 
-/* Frames must add up to the position that the fields give. */
+/* The sizes of the frames must add up to the frame position that was read before. */
 static void walk_frames(struct coil_vm *vm, struct walk *w)
 {
     const struct coil_program *p = &vm->program;
@@ -152,8 +153,8 @@ static bool reads_there(struct coil_vm *vm, uint64_t address, uint64_t size)
     return r && size && size <= r->size - (address - r->base);
 }
 
-/* Tells whether a long write is one that this instruction, or the start of this function, can have
- * begun. */
+/* Tells whether the current instruction, or the entry of the current function, can have begun
+ * the unfinished write. */
 static bool bulk_fits(struct coil_vm *vm, bool scratch)
 {
     const struct coil_bulk *b = &vm->bulk;

@@ -1,5 +1,5 @@
-/* The machine without its loop: making it from a module, answers of the host, access to its memory
- * from outside, breakpoints and counters. */
+/* The machine without its loop: it is made from a module, takes answers of the host, gives
+ * access to its memory, and has breakpoints and counters. */
 #include "coil/format/section_layout.h"
 #include "coil/format/target.h"
 #include "base/array.h"
@@ -9,7 +9,7 @@
 
 enum { STACK_BYTES = 1 << 20, FRAME_BYTES = 64 << 20, HEAP_BYTES = 256 << 20, DEPTH = 100000 };
 #define BYTES_MAX (UINT64_C(1) << 32)
-enum { SLOTS = 4096 }; /* number of slots for variables at the start */
+enum { SLOTS = 4096 }; /* number of slots that a machine has at the start */
 
 void coil_vm_close(penta_vm *base)
 {
@@ -29,8 +29,6 @@ void coil_vm_close(penta_vm *base)
     free(vm->places);
     free(vm);
 }
-
-/* ---- memory ---- */
 
 static struct coil_region *add_region(struct coil_vm *vm, const char *name, uint64_t base,
                                       uint64_t size, bool writable, penta_error *err)
@@ -67,7 +65,7 @@ static bool map_image(struct coil_vm *vm, penta_error *err)
             return error_at(err, COIL_SECTION_RANGE, m->header.section_offset,
                             "section %zu overlaps another in memory", i + 1);
         bool writable = s->flags & COIL_WRITE && !coil_is_code(s);
-        /* `below` is the part of the first page, which is never mapped. */
+        /* `below` is the part of the section in the first page of memory, which is never mapped. */
         uint64_t below = address < COIL_PAGE ? COIL_PAGE - address : 0;
         if (below >= s->size) continue;
         struct coil_region *r =
@@ -107,13 +105,13 @@ static bool apply_relocs(struct coil_vm *vm, penta_error *err)
         if ((r->type & 255) == COIL_RELOC_NONE) continue;
         uint64_t value = vm->program.symbols[r->symbol_idx] + r->addend;
         if ((r->type & 255) == COIL_RELOC_REL) value -= at;
-        /* A symbol at COIL_ELSEWHERE or above belongs to another object. */
+        /* A symbol with the address COIL_ELSEWHERE or above belongs to another object. */
         if (vm->program.symbols[r->symbol_idx] >= COIL_ELSEWHERE) continue;
         if (!coil_reloc_fits(r->type, value))
             return error_at(err, COIL_RELOC_OVERFLOW, m->header.reloc_offset,
                             "relocation %zu does not fit %u bytes", i, width);
         struct coil_region *region = coil_region_at(vm, at);
-        /* Relocations of sections that are not in memory are left out. */
+        /* A relocation of a section that is not in memory has no effect. */
         if (!region || width > region->size - (at - region->base)) continue;
         uint8_t *p = region->bytes + (at - region->base);
         for (unsigned k = 0; k < width; k++)
@@ -122,8 +120,8 @@ static bool apply_relocs(struct coil_vm *vm, penta_error *err)
     return true;
 }
 
-/* Loads the program and makes the machine for it: memory, options, the state before the first
- * instruction. */
+/* Loads the program and makes the machine for it: memory, options, and the state before the
+ * first instruction. */
 static bool vm_build(struct coil_vm *vm, bool linear, const penta_option *options, size_t count,
                      penta_error *err)
 {
@@ -179,11 +177,11 @@ static bool vm_build(struct coil_vm *vm, bool linear, const penta_option *option
     return true;
 }
 
-/* Returns how many slots one function has at most. This is computed from the size of the code,
- * before it is loaded. */
+/* Returns the largest number of slots that one function can have. It is computed from the size
+ * of the code before the code is loaded. */
 static size_t most_slots(const struct coil_module *m)
 {
-    enum { VAR_BYTES = 4 }; /* the least size of a declaration */
+    enum { VAR_BYTES = 4 }; /* least size of a declaration of a variable */
     uint64_t bytes = 0;
     for (size_t i = 0; i < m->section_count; i++)
         if (coil_is_code(&m->sections[i])) bytes += m->sections[i].size;
@@ -254,8 +252,6 @@ bool coil_vm_answer(penta_vm *base, const uint64_t *results, size_t count, penta
     return true;
 }
 
-/* ---- access from outside ---- */
-
 bool coil_vm_peek(const penta_vm *base, uint64_t address, void *into, size_t size)
 {
     struct coil_vm *vm = (struct coil_vm *)base;
@@ -276,7 +272,7 @@ bool coil_vm_poke(penta_vm *base, uint64_t address, const void *from, size_t siz
     return true;
 }
 
-/* Makes a copy of the cells, because marks and counters must not change the cells of the
+/* Makes a copy of the cells, because breakpoints and counters must not change the cells of the
  * program. */
 static bool own_cells(struct coil_vm *vm)
 {

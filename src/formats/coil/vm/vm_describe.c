@@ -1,5 +1,5 @@
-/* Describes a machine as a tree: registers, flags, variables in scope, the fault, and memory that
- * has changed since the program was loaded. */
+/* Describes a machine as a tree: registers, flags, variables in scope, the fault, and the memory
+ * that has changed since the program was loaded. */
 #include "coil/format/section_layout.h"
 #include "base/array.h"
 #include "base/bytes.h"
@@ -59,7 +59,7 @@ static void describe_registers(const struct coil_vm *vm, const penta_visitor *v)
 bool coil_variable_value(const struct coil_vm *vm, struct coil_base base,
                          const struct coil_visible *variable, penta_field *field)
 {
-    enum { SHOWN = 64 }; /* most bytes shown of a value that is not a scalar */
+    enum { SHOWN = 64 }; /* A value that is not a scalar is shown with at most this many bytes. */
     const struct coil_type *t = variable->type;
     uint8_t family = coil_types[t->op].family;
     const uint8_t *bytes = NULL;
@@ -132,7 +132,7 @@ static void describe_variables(const struct coil_vm *vm, const penta_visitor *v)
     describe_leave(v, node);
 }
 
-/* Describes the runs of bytes that differ from what was loaded. */
+/* Describes the ranges of memory that differ from what was loaded. */
 static void describe_memory(const struct coil_vm *vm, const penta_visitor *v)
 {
     penta_node list = {.name = "memory", .list = true};

@@ -27,10 +27,10 @@ static u128 least_of(struct coil_width w)
     return w.is_signed ? coil_extend(w, u128_add(most_of(w), u128_of(1))) : u128_of(0);
 }
 
-/* ---- exact results, because a sum of two 128-bit numbers needs more bits ---- */
+/* A sum of two 128-bit numbers may need more bits, so results are kept as sign and magnitude. */
 
 struct exact {
-    bool negative, huge; /* 2^128 or more, where only the sign still matters */
+    bool negative, huge; /* huge: the magnitude is 2^128 or more, and only the sign matters */
     u128 magnitude;
 };
 
@@ -86,8 +86,6 @@ static u128 wide_ops_clamp(struct exact e, struct coil_width w, bool *changed)
     return value_of(e);
 }
 
-/* ---- conversions ---- */
-
 static bool is_real(uint8_t op) { return coil_types[op].family == COIL_F_REAL; }
 
 static u128 real_to_int(double v, struct coil_width w)
@@ -103,7 +101,7 @@ static uint64_t int_to_real(struct coil_number n, uint8_t to)
 {
     struct exact e = exact_of(n.width, n.value);
     double v = to == COIL_T_FP32 ? (double)u128_real32(e.magnitude) : u128_real(e.magnitude);
-    return coil_real_bits(to, e.negative ? -v : v); /* u128_real rounds once */
+    return coil_real_bits(to, e.negative ? -v : v); /* u128_real rounds only once. */
 }
 
 struct coil_number coil_number_convert(struct coil_number n, uint8_t to, struct coil_width width,
@@ -139,8 +137,6 @@ struct coil_number coil_number_common(struct coil_number a, struct coil_number b
     return (struct coil_number){.op = wider.op, .width = wider.width};
 }
 
-/* ---- operations ---- */
-
 static uint8_t wide_ops_bit(bool on, uint8_t flag) { return on ? flag : 0; }
 
 static uint8_t result_flags(struct coil_width w, u128 r)
@@ -152,7 +148,8 @@ static uint8_t result_flags(struct coil_width w, u128 r)
                      wide_ops_bit(!odd, COIL_P));
 }
 
-/* Wraps or clamps the result. V tells that the type cannot represent the exact result. */
+/* Wraps the result, or limits it to the range of the type. Flag V tells that the type cannot
+ * represent the exact result. */
 static void wide_ops_deliver(struct coil_wide_operation *o, struct exact e, uint8_t extra)
 {
     struct coil_width w = o->to ? *o->to : o->type;
@@ -259,7 +256,7 @@ static void wide_ops_shift(struct coil_wide_operation *o)
 {
     unsigned n = o->type.bits;
     u128 v = u128_and(o->a, mask_of(o->type));
-    /* 255 is more than any width. */
+    /* No width is larger than 255. */
     uint64_t count = u128_less(u128_of(255), o->b) ? 255 : u128_low(o->b);
     bool carry, left = o->opcode == COIL_OP_SHL || o->opcode == COIL_OP_SAL;
     u128 r = wide_ops_shifted(o->opcode, v, n, count,
@@ -269,8 +266,8 @@ static void wide_ops_shift(struct coil_wide_operation *o)
                           wide_ops_bit(left && count && u128_bit(u128_xor(r, v), n - 1), COIL_V));
 }
 
-/* Reverses the bytes of the value. If the width is not a multiple of 8, the first of them has fewer
- * bits. */
+/* Reverses the bytes of the value. If the width is not a multiple of 8, the byte that comes
+ * first in the result has fewer bits. */
 static u128 swap_bytes(struct coil_width w, u128 v)
 {
     u128 r = u128_of(0), in = u128_and(v, mask_of(w));

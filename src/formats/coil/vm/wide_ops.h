@@ -1,6 +1,6 @@
 /* Integers of any width up to 128 bits (COIL 7.17): CINT and CUNT, and other numbers that are
- * operands beside them. As ops.h does for scalars, this gives the meaning of the operations once
- * for every engine. */
+ * operands of the same operation. As ops.h does for scalars, this defines the meaning of the
+ * operations once for every engine. */
 #pragma once
 #include "base/u128.h"
 #include "coil/scalars/ops.h"
@@ -9,11 +9,11 @@ struct coil_width {
     uint8_t bits;
     bool is_signed;
 };
-/* A value of a scalar type, or of CINT or CUNT. Integers are extended to 128 bits by their own
- * sign. A real has its bits at the low end. */
+/* A value of a scalar type, or of CINT or CUNT. An integer is extended to 128 bits according to
+ * its own type. A real has its bits at the low end. */
 struct coil_number {
     uint8_t op;              /* the scalar type, CINT or CUNT */
-    struct coil_width width; /* set for integers only */
+    struct coil_width width; /* width of an integer; not used for a real */
     u128 value;
 };
 
@@ -22,16 +22,18 @@ u128 coil_extend(struct coil_width width, u128 value);
 /* Converts a number as MOV does (COIL 7.8). */
 struct coil_number coil_number_convert(struct coil_number n, uint8_t to, struct coil_width width,
                                        bool saturate);
-/* Returns the common type of two numbers, with the value 0. */
+/* Returns the number 0 in the common type of two numbers. */
 struct coil_number coil_number_common(struct coil_number a, struct coil_number b);
 
 struct coil_wide_operation {
     uint8_t opcode;
-    struct coil_width type;      /* the type T of the operation */
-    const struct coil_width *to; /* the type of the destination to clamp to, or NULL */
-    u128 a, b, c;                /* operands in T; b may be a shift count or bit number */
-    bool carry;                  /* carry into ADDC and SUBB */
-    u128 result, second;         /* result: in T or *to; second: the remainder of DIVMOD */
+    struct coil_width type; /* the type in which the operation computes */
+    /* The destination type to whose range the result is limited, or NULL. */
+    const struct coil_width *to;
+    u128 a, b, c; /* operands in that type; b may be a shift count or bit number */
+    bool carry;   /* carry that goes into ADDC and SUBB */
+    /* result: in the type of the operation or in *to; second: the remainder of DIVMOD. */
+    u128 result, second;
     uint8_t flags;
     bool in_destination;
 };
