@@ -1,5 +1,5 @@
-/* Compiling to object files as include/penta/coil.h declares it: it checks the options and calls
- * the compiler. */
+/* Compiles to object files as include/penta/coil.h declares: checks the options and calls the
+ * compiler. */
 #include "coil/native/native.h"
 #include "penta/coil.h"
 

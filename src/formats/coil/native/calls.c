@@ -1,10 +1,11 @@
-/* Calls of C functions from COIL code: values of V registers become arguments by the prototype, and
- * the result goes back to V0. The compiler back end puts them where the System V rules say. */
+/* Calls of C functions from COIL code. Values of V registers become arguments according to the
+ * prototype, and the result goes to V0. The back end in src/ssa puts arguments where the System
+ * V rules say. */
 #include "coil/native/native.h"
 
-enum { IN_REGISTERS = 8 }; /* V0 to V7; more arguments are on the data stack */
+enum { IN_REGISTERS = 8 }; /* Arguments are in V0 to V7; further ones are on the data stack. */
 
-/* Returns the 64 bits of argument i. */
+/* Returns the 64 bits that argument i has. */
 static uint32_t calls_argument(struct coil_lower *l, unsigned i)
 {
     if (i < IN_REGISTERS) return coil_lower_register(l, i);
@@ -21,8 +22,8 @@ static uint32_t calls_typed(struct coil_lower *l, uint32_t bits, uint8_t type)
     return coil_lower_canon(l, bits, type);
 }
 
-/* Returns an argument beyond those of the prototype. It is a float if a float was put into its
- * register. */
+/* Returns an argument that the prototype does not list. It is a float if a float was put into
+ * its register. */
 static uint32_t calls_untyped(struct coil_lower *l, uint32_t bits)
 {
     const struct ssa_insn *in = &l->f->insns[ssa_origin(l->f, bits)];
@@ -42,7 +43,8 @@ static void calls_mention(void *user, uint8_t at, uint32_t slot, bool write)
         m->most = slot + 1;
 }
 
-/* Returns the number of variable arguments: as many as the function ever puts into registers. */
+/* Returns the number of arguments of a call with variable arguments: as many as the calling
+ * function puts into registers anywhere. */
 static unsigned count_arguments(const struct coil_lower *l, unsigned least)
 {
     struct mentions m = {least};
@@ -68,7 +70,7 @@ static void take_result(struct coil_lower *l, const struct coil_proto *proto, ui
         return;
     }
     coil_lower_set(l, l->flow.slots, bits);
-    for (unsigned i = 1; i < l->passed; i++) /* C functions keep none of these */
+    for (unsigned i = 1; i < l->passed; i++) /* C functions do not keep these registers. */
         coil_lower_set(l, l->flow.slots + i, ssa_const(l->f, 0));
 }
 

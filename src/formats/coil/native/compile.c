@@ -7,9 +7,7 @@
 #include <sys/mman.h>
 
 enum { RESERVE = 1 << 16, SECTIONS_MAX = 30000, FRAME_MAX = 1 << 26, ALIGN_MAX = 1 << 20 };
-enum { FUNCTION_UNITS = 64 }; /* units of work that are done once for each function */
-
-/* ---- the registers that a function passes ---- */
+enum { FUNCTION_UNITS = 64 }; /* units of work that each function takes once */
 
 static void native_compile_touch(void *user, uint8_t at, uint32_t slot, bool write)
 {
@@ -18,8 +16,8 @@ static void native_compile_touch(void *user, uint8_t at, uint32_t slot, bool wri
     if (at == COIL_AT_REGISTER && slot < COIL_PASSED && slot + 1 > *most) *most = slot + 1;
 }
 
-/* Returns the function that an instruction calls or jumps to by name, or UINT32_MAX if there is
- * none. */
+/* Returns the function that an instruction calls or jumps to by its name, or UINT32_MAX if there
+ * is none. */
 static uint32_t native_compile_callee(const struct coil_native *n, size_t cell)
 {
     const struct coil_program *p = &n->vm->program;
@@ -41,7 +39,7 @@ static unsigned touched_by(const struct coil_native *n, size_t cell)
     if (p->cells[cell].op != COIL_CELL_INDIRECT || !s || s->opcode == COIL_OP_TRAP ||
         native_compile_callee(n, cell) != UINT32_MAX)
         return most;
-    /* This is a C function, called by its prototype. A computed address has no prototype. */
+    /* The target is a C function with a prototype. A computed address has no prototype. */
     const struct coil_place *target = &s->places[s->count - 1];
     uint32_t proto = target->form == COIL_ADDR && target->symbol <= n->m->symbol_count
                          ? n->proto_of[target->symbol - 1]
@@ -52,8 +50,8 @@ static unsigned touched_by(const struct coil_native *n, size_t cell)
     return passed > COIL_PASSED ? COIL_PASSED : passed > most ? passed : most;
 }
 
-/* Spreads the registers from functions to those that call them. Each register is spread at most
- * once for each function. */
+/* Adds the registers that a function passes to those of its callers. Each register is added at
+ * most once for each function. */
 static bool find_touched(struct coil_native *n)
 {
     const struct coil_program *p = &n->vm->program;
@@ -77,8 +75,6 @@ static bool find_touched(struct coil_native *n)
     return true;
 }
 
-/* ---- functions ---- */
-
 static bool is_small(const struct coil_native *n, uint64_t function)
 {
     enum { CELLS = 28 };
@@ -95,8 +91,8 @@ static bool is_small(const struct coil_native *n, uint64_t function)
     return count != 0;
 }
 
-/* Puts small functions in place of calls of them. This is done once: calls inside these functions
- * stay. */
+/* Replaces calls of small functions by the code of these functions. It does so once: calls
+ * inside the inlined code stay calls. */
 static void inline_calls(struct coil_native *n, struct ssa_function *f)
 {
     enum { MOST = 16 };
@@ -141,8 +137,8 @@ static bool no_code(struct coil_native *n, uint32_t function)
     return error_at(n->err, BASE_MEMORY, 0, "no memory to compile function '%.60s'", name);
 }
 
-/* Compiles a function of the program with a limit of work, either with all passes of the optimiser
- * or with none. */
+/* Compiles one function of the program with a limit of work. `optimise` tells whether all passes
+ * of the optimiser run, or none. */
 static bool compile_within(struct coil_native *n, uint32_t number, uint64_t work, bool optimise)
 {
     struct ssa_function f;
@@ -176,7 +172,8 @@ static bool compile_trap_function(struct coil_native *n, uint32_t number)
 
 static bool compile_function(struct coil_native *n, uint32_t number, struct coil_native_range *r)
 {
-    /* How often the work of level 2 is allowed, because there is no interpreter to fall back to. */
+    /* The limit of work is this many times that of a machine at level 2, because there is no
+     * interpreter that could run the function instead. */
     enum { TIMES = 16 };
     struct ssa_code *c = &n->code;
     r->from = x64_here(&c->e);
@@ -185,7 +182,7 @@ static bool compile_function(struct coil_native *n, uint32_t number, struct coil
     if (own && n->vm->program.functions[number].bytes > FRAME_MAX) return no_code(n, number);
     if (own && n->entered[number]) {
         coil_native_entry(n, number);
-        /* This is checked here, because ssa_emit would clear `failed`. */
+        /* This must be checked before ssa_emit, which clears `failed`. */
         if (c->failed) return no_code(n, number);
     }
     r->body = x64_here(&c->e);
@@ -204,8 +201,8 @@ static bool compile_function(struct coil_native *n, uint32_t number, struct coil
     return own ? no_code(n, number) : false;
 }
 
-/* Adds the calls and addresses in the code that the linker must fill in, and then the code
- * itself. */
+/* Adds to the object what the linker must fill in for calls and addresses in the code, and then
+ * the code itself. */
 static void finish_code(struct coil_native *n)
 {
     static const uint8_t types[] = {[SSA_RELOC_CALL] = COIL_ELF_PLT32,
@@ -248,8 +245,6 @@ static bool compile_all(struct coil_native *n)
     free(ranges);
     return ok;
 }
-
-/* ---- the whole object ---- */
 
 static void native_compile_release(struct coil_native *n)
 {
@@ -349,8 +344,8 @@ bool coil_native_compile(const struct coil_module *m, bool text, const volatile 
         .m = m, .err = err, .stop = stop, .between = work, .vm = coil_vm_open_object(m, err)};
     if (!n.vm) return false;
     bool ok = native_compile_functions(&n);
-    /* Entries were written before it was known that the object uses the machine, so all is compiled
-     * again. */
+    /* The entries were written before it was known that the object uses the machine, so
+     * everything is compiled again. */
     if (ok && n.bare_entries && n.uses_context) {
         native_compile_release(&n);
         n = (struct coil_native){

@@ -1,6 +1,7 @@
-/* Writes instructions as data for the runtime: the interpreter's own struct, with everything that
- * it points to, in a section of the object. Compiler and runtime come from the same build; the
- * symbol of the runtime's machine has a number that changes with these structs (runtime.h). */
+/* Writes instructions as data for the runtime: the interpreter's own structs, with everything
+ * that they point to, in a section of the object. Compiler and runtime must come from the same
+ * build; the name of the runtime's machine has a number that changes with these structs
+ * (runtime.h). */
 #include "coil/native/native.h"
 #include <stdlib.h>
 
@@ -20,14 +21,12 @@ static uint64_t dwarf_type_start(struct describing *d)
     return dwarf_type_out(d)->out.size;
 }
 
-/* Makes the pointer at `at` lead to `to` in the same section. */
+/* Makes the pointer at offset `at` of the section point to offset `to` of the same section. */
 static void dwarf_type_point(struct describing *d, uint64_t at, uint64_t to)
 {
     coil_elf_reloc(&d->n->elf, d->section,
                    (struct coil_elf_reloc){at, d->n->data, COIL_ELF_64, (int64_t)to});
 }
-
-/* ---- finding what is described already ---- */
 
 static struct coil_native_kept *dwarf_type_find(struct coil_native *n, const void *what)
 {
@@ -61,8 +60,6 @@ static bool is_kept(struct describing *d, const void *what, uint64_t *at)
     d->n->kept_count++;
     return false;
 }
-
-/* ---- types ---- */
 
 static uint64_t dwarf_type_of(struct describing *d, const struct coil_type *t);
 
@@ -100,8 +97,6 @@ static uint64_t dwarf_type_of(struct describing *d, const struct coil_type *t)
     return at;
 }
 
-/* ---- operands ---- */
-
 static void dwarf_type_address(struct describing *d, uint64_t at, uint32_t symbol)
 {
     if (!symbol) return;
@@ -130,8 +125,6 @@ static void dwarf_type_place(struct describing *d, uint64_t at, const struct coi
                        at + offsetof(struct coil_place, index) + offsetof(struct coil_term, value),
                        p->index.symbol);
 }
-
-/* ---- instructions ---- */
 
 static uint32_t make_section(struct coil_native *n)
 {

@@ -1,6 +1,6 @@
 /* Writes what debuggers and exceptions need: .eh_frame (frames), .debug_line (source lines), and
- * .debug_info and .debug_abbrev, which lead to the lines. It is version 4 of DWARF, because every
- * debugger reads its line tables. */
+ * .debug_info and .debug_abbrev, which name the functions and point to the lines. The version of
+ * DWARF is 4, because every debugger reads its line tables. */
 #include "coil/native/native.h"
 #include "base/array.h"
 #include <stdlib.h>
@@ -23,8 +23,6 @@ static void dwarf_sleb(struct writer *w, int64_t value)
     }
 }
 
-/* ---- frames ---- */
-
 enum {
     CFA_ADVANCE4 = 4,
     CFA_REMEMBER = 10,
@@ -35,14 +33,14 @@ enum {
     CFA_SAVED = 0x80,
     CFA_RESTORE = 0xc0
 };
-/* The numbers of registers in DWARF. */
+/* These are the numbers that DWARF gives to registers. */
 enum { D_RBX = 3, D_RBP = 6, D_RSP = 7, D_R12 = 12, D_RETURN = 16 };
 
 struct unwinding {
     struct coil_native *n;
     struct writer *w;
     uint32_t section, text;
-    uint32_t at; /* place in the code that the rows have reached */
+    uint32_t at; /* offset in the code that the rows have reached */
 };
 
 static void dwarf_advance(struct unwinding *u, uint32_t to)
@@ -71,7 +69,7 @@ static void dwarf_common(struct unwinding *u)
     dwarf_sleb(w, -8);
     dwarf_uleb(w, D_RETURN);
     dwarf_uleb(w, 1);
-    writer_uint(w, 0x1b, 1); /* the encoding of addresses: 4 bytes, relative to themselves */
+    writer_uint(w, 0x1b, 1); /* encoding of addresses: 4 bytes, relative to their own place */
     dwarf_define(u, D_RSP, 8);
     writer_uint(w, CFA_SAVED | D_RETURN, 1);
     dwarf_uleb(w, 1);
@@ -98,7 +96,7 @@ static void end_range(struct unwinding *u, size_t start)
     writer_patch(u->w, start, u->w->out.size - start - 4, 4);
 }
 
-/* Writes rows that say that the frame is gone at each return instruction. */
+/* Writes rows which say that the frame is removed before each return instruction. */
 static void dwarf_returns(struct unwinding *u, uint32_t first, uint32_t count, uint32_t to)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -121,8 +119,8 @@ static void pushed_rbp(struct unwinding *u, uint32_t from)
     dwarf_uleb(u->w, 2);
 }
 
-/* Describes the entry code of coil_native_entry: push rbp; mov rbp, rsp; push rbx, r12, r13, r14,
- * r15. */
+/* Describes the frame of the entry code of coil_native_entry: push rbp; mov rbp, rsp; push rbx,
+ * r12, r13, r14, r15. */
 static void dwarf_entry(struct unwinding *u, const struct coil_native_range *r)
 {
     static const uint8_t saved[] = {D_RBX, D_R12, D_R12 + 1, D_R12 + 2, D_R12 + 3};
@@ -139,7 +137,7 @@ static void dwarf_entry(struct unwinding *u, const struct coil_native_range *r)
     end_range(u, start);
 }
 
-/* Describes the code of ssa_native_begin: push rbp; sub rsp, frame; mov rbp, rsp. */
+/* Describes the frame of the code of ssa_native_begin: push rbp; sub rsp, frame; mov rbp, rsp. */
 static void dwarf_body(struct unwinding *u, const struct coil_native_range *r)
 {
     bool entered = r->body != r->from;
@@ -177,8 +175,6 @@ void coil_native_unwind(struct coil_native *n, const struct coil_native_range *r
     n->elf.sections[u.section].data = w;
 }
 
-/* ---- source lines ---- */
-
 struct row { /* a row of .coil.line */
     uint32_t section, offset, file, line;
 };
@@ -186,9 +182,10 @@ struct lines {
     struct coil_native *n;
     struct row *rows;
     size_t count, capacity;
-    uint32_t *files; /* string offsets of files, each once, in the order of first use */
+    /* Names of files as offsets of strings, each once, in the order of first use. */
+    uint32_t *files;
     size_t file_count, file_capacity;
-    uint32_t text; /* symbol of the section with the code */
+    uint32_t text; /* symbol of the section that has the code */
 };
 
 static int by_place(const void *a, const void *b)
@@ -252,7 +249,7 @@ enum { BASE = -5, RANGE = 14, FIRST_SPECIAL = 13 };
 static void line_header(struct lines *l, struct writer *w)
 {
     static const uint8_t lengths[FIRST_SPECIAL - 1] = {0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1};
-    writer_uint(w, 0, 4); /* the size, which is filled in at the end */
+    writer_uint(w, 0, 4); /* The size is filled in at the end. */
     writer_uint(w, 4, 2);
     size_t at = w->out.size;
     writer_uint(w, 0, 4);
@@ -263,7 +260,7 @@ static void line_header(struct lines *l, struct writer *w)
     writer_uint(w, RANGE, 1);
     writer_uint(w, FIRST_SPECIAL, 1);
     writer_bytes(w, lengths, sizeof lengths);
-    writer_uint(w, 0, 1); /* the list of folders is empty */
+    writer_uint(w, 0, 1); /* The list of folders is empty. */
     for (size_t i = 0; i < l->file_count; i++) {
         penta_bytes name = coil_string(l->n->m, l->files[i]);
         if (!name.size) name = bytes_of("source");
@@ -313,13 +310,18 @@ static void line_program(struct lines *l, struct writer *w, uint32_t section)
 static void dwarf_abbreviations(struct writer *w)
 {
     static const uint8_t bytes[] = {
-        1,    0x11, 1,                            /* compile unit, has children */
-        0x25, 0x08, 0x13, 0x05, 0x03, 0x08,       /* producer, language, name */
-        0x10, 0x17, 0x11, 0x01, 0x12, 0x07, 0, 0, /* stmt_list, low_pc, high_pc */
-        2,    0x2e, 0,                            /* subprogram */
-        0x03, 0x08, 0x3f, 0x19,                   /* name, external */
-        0x11, 0x01, 0x12, 0x07, 0,    0,          /* low_pc, high_pc */
-        0};
+        /* Abbreviation 1 is DW_TAG_compile_unit and has children. */
+        1, 0x11, 1,
+        /* The attributes are DW_AT_producer, DW_AT_language, DW_AT_name. */
+        0x25, 0x08, 0x13, 0x05, 0x03, 0x08,
+        /* The attributes are DW_AT_stmt_list, DW_AT_low_pc, DW_AT_high_pc. */
+        0x10, 0x17, 0x11, 0x01, 0x12, 0x07, 0, 0,
+        /* Abbreviation 2 is DW_TAG_subprogram and has no children. */
+        2, 0x2e, 0,
+        /* The attributes are DW_AT_name, DW_AT_external. */
+        0x03, 0x08, 0x3f, 0x19,
+        /* The attributes are DW_AT_low_pc, DW_AT_high_pc. */
+        0x11, 0x01, 0x12, 0x07, 0, 0, 0};
     writer_bytes(w, bytes, sizeof bytes);
 }
 

@@ -75,18 +75,17 @@ void coil_elf_reloc(struct coil_elf *o, uint32_t section, struct coil_elf_reloc 
         o->failed = true;
 }
 
-/* ---- the file ---- */
-
 enum { HEADER = 64, ENTRY = 64, SYMBOL = 24, RELOC = 24 };
 enum { SYMTAB = 2, STRTAB = 3, RELA = 4, INFO_LINK = 0x40 };
 
 struct file {
     const struct coil_elf *o;
     struct writer *out;
-    struct writer names, table; /* names of sections; the section table */
-    /* Per symbol: its number in the file, where local ones come first. */
+    struct writer names, table; /* names: the names of sections; table: the section table */
+    /* These are the numbers that symbols have in the file, where local symbols come first. */
     uint32_t *numbers;
-    /* locals: end of the local symbols; symtab: number of the symbol section. */
+    /* `locals` is the number of the first symbol that is not local, and `symtab` the number of
+     * the section with the symbols. */
     uint32_t locals, symtab;
 };
 
@@ -192,8 +191,8 @@ static void elf_head(struct file *f, size_t start, uint64_t table, uint32_t coun
                  "\x7f"
                  "ELF\x02\x01\x01\0\0\0\0\0\0\0\0",
                  16);
-    writer_uint(&h, 1, 2);  /* type: relocatable */
-    writer_uint(&h, 62, 2); /* machine: x86-64 */
+    writer_uint(&h, 1, 2);  /* ELF type 1: a relocatable object */
+    writer_uint(&h, 62, 2); /* ELF machine 62: x86-64 */
     writer_uint(&h, 1, 4);
     writer_uint(&h, 0, 8);
     writer_uint(&h, 0, 8);
@@ -204,7 +203,7 @@ static void elf_head(struct file *f, size_t start, uint64_t table, uint32_t coun
     writer_uint(&h, 0, 2);
     writer_uint(&h, ENTRY, 2);
     writer_uint(&h, count, 2);
-    writer_uint(&h, count - 1, 2); /* number of the section with the names, which is the last one */
+    writer_uint(&h, count - 1, 2); /* the last section has the names of sections */
     if (!h.failed && !f->out->failed) memcpy(f->out->out.data + start, h.out.data, HEADER);
     f->out->failed |= h.failed;
     writer_free(&h);
@@ -230,7 +229,7 @@ void coil_elf_write(const struct coil_elf *o, struct writer *out)
     elf_contents(&f);
     elf_relocations(&f);
     elf_symbols(&f);
-    /* Size of the names without the last one, which is added below. */
+    /* This is the size of the names without .shstrtab, whose name is added below. */
     uint64_t names = f.names.out.size;
     elf_entry(&f, ".shstrtab", STRTAB, 0, file.out.size, names + sizeof ".shstrtab", 0, 0, 1, 0);
     writer_append(&file, &f.names);

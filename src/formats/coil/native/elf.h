@@ -1,5 +1,5 @@
 /* An x86-64 object file under construction (ELF, System V ABI): sections with relocations, and
- * symbols. elf.c writes it as a file, elf_text.c as text for the system's assembler. */
+ * symbols. elf.c writes it as a file, and elf_text.c as text for the system's assembler. */
 #pragma once
 #include "base/writer.h"
 
@@ -43,28 +43,29 @@ struct coil_elf_reloc {
 struct coil_elf_section {
     char *name;
     uint32_t type, flags;
-    uint64_t align, zeros; /* zeros: size of a NOBITS section */
+    uint64_t align, zeros; /* zeros: size of a section of type NOBITS */
     struct writer data;
     struct coil_elf_reloc *relocs;
     size_t reloc_count, reloc_capacity;
 };
 struct coil_elf_symbol {
-    char *name;       /* NULL: a symbol of a section */
-    uint32_t section; /* number in the object (from 1), or one of the three above */
+    char *name; /* name of the symbol; NULL for the symbol of a section */
+    /* Number of the section in the object (from 1), or one of the three constants above. */
+    uint32_t section;
     uint64_t value, size;
     uint8_t type, bind, visibility;
 };
 struct coil_elf {
-    struct coil_elf_section *sections; /* sections[0] is none */
-    struct coil_elf_symbol *symbols;   /* symbols[0] is none */
+    struct coil_elf_section *sections; /* sections[0] is not used, as in ELF */
+    struct coil_elf_symbol *symbols;   /* symbols[0] is not used, as in ELF */
     size_t section_count, section_capacity, symbol_count, symbol_capacity;
-    bool failed; /* memory ran out */
+    bool failed; /* true if memory has run out */
 };
 
 void coil_elf_init(struct coil_elf *o);
 void coil_elf_free(struct coil_elf *o);
-/* These add a section or a symbol and return its number, or 0 if there is no memory. Names are
- * copied. */
+/* These functions add a section or a symbol and return its number, or 0 if there is no memory.
+ * They copy the name. */
 uint32_t coil_elf_section(struct coil_elf *o, const char *name, uint32_t type, uint32_t flags,
                           uint64_t align);
 uint32_t coil_elf_symbol(struct coil_elf *o, penta_bytes name, struct coil_elf_symbol symbol);

@@ -1,6 +1,6 @@
-/* Writes the object as text for the system's assembler, which makes the same object from it. Code
- * is written as bytes, because the assembler would choose other encodings of the same instructions.
- * What the linker must fill in is written as .reloc. */
+/* Writes the object as text from which the system's assembler makes the same object. Code is
+ * written as bytes, because the assembler could encode the same instructions differently. Places
+ * that the linker fills in are written as .reloc. */
 #include "coil/native/elf.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 struct text {
     const struct coil_elf *o;
     struct writer *out;
-    uint32_t *order; /* symbols in the order of section and value */
+    uint32_t *order; /* symbols in the order of their sections and values */
     size_t count;
-    uint8_t *again; /* per symbol: it is local, and another symbol has its name */
+    uint8_t *again; /* per symbol: 1 if it is local and another symbol has its name */
 };
 
 static const struct {
@@ -28,8 +28,6 @@ static const struct {
                    {COIL_ELF_GOTTPOFF, "R_X86_64_GOTTPOFF"},
                    {COIL_ELF_PC64, "R_X86_64_PC64"},
                    {COIL_ELF_REX_GOTPCRELX, "R_X86_64_REX_GOTPCRELX"}};
-
-/* ---- names ---- */
 
 static void elf_text_name(struct text *t, uint32_t symbol)
 {
@@ -56,7 +54,7 @@ static void elf_text_directive(struct text *t, const char *word, uint32_t symbol
     elf_text_name(t, symbol);
 }
 
-/* Writes everything about a symbol except its place. */
+/* Writes everything about a symbol except its label. */
 static void elf_text_declare(struct text *t, uint32_t symbol)
 {
     static const char *const visibilities[] = {NULL, ".internal", ".hidden", ".protected"};
@@ -94,8 +92,6 @@ static void elf_text_declare(struct text *t, uint32_t symbol)
         writer_print(t->out, ", %llu\n", (unsigned long long)s->size);
     }
 }
-
-/* ---- sections ---- */
 
 static void section_head(struct text *t, uint32_t i)
 {
@@ -160,8 +156,6 @@ static void elf_text_relocations(struct text *t, uint32_t i)
     }
 }
 
-/* ---- the whole text ---- */
-
 struct place { /* the place of a symbol, for sorting */
     uint64_t value;
     uint32_t section, symbol;
@@ -175,7 +169,7 @@ static int by_place(const void *a, const void *b)
     return x->symbol < y->symbol ? -1 : x->symbol > y->symbol;
 }
 
-/* Puts the symbols that are in sections into the order of their places. */
+/* Sorts the symbols that are in sections by their places. */
 static bool find_order(struct text *t)
 {
     const struct coil_elf *o = t->o;
@@ -209,8 +203,8 @@ static int by_name(const void *a, const void *b)
     return x->symbol < y->symbol ? -1 : x->symbol > y->symbol;
 }
 
-/* The assembler accepts each name once. If several symbols have a name, the first global one keeps
- * it. */
+/* The assembler accepts each name only once. If several symbols have the same name, the first
+ * global one keeps it. */
 static bool find_names(struct text *t)
 {
     const struct coil_elf *o = t->o;

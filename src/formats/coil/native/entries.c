@@ -24,7 +24,8 @@ static void entries_reloc(struct coil_native *n, uint32_t symbol, uint32_t type)
     x64_put(&n->code.e, 0, 4);
 }
 
-/* Loads r15 = fs:0 + the place of the machine in the thread's memory. */
+/* Loads r15 with the address of the machine in the thread's memory: fs:0 plus the machine's
+ * offset. */
 static void load_context(struct coil_native *n)
 {
     struct x64 *e = &n->code.e;
@@ -45,7 +46,7 @@ static void load_context(struct coil_native *n)
     entries_reloc(n, n->context, COIL_ELF_GOTTPOFF);
 }
 
-/* Extends the low bits of rax to a value of the type. */
+/* Extends the low bits of rax to the 64-bit form of a type. */
 static void entries_extend(struct x64 *e, uint8_t type)
 {
     switch (type) {
@@ -64,7 +65,7 @@ static void take_arguments(struct coil_native *n, const struct coil_proto *proto
 {
     struct x64 *e = &n->code.e;
     unsigned count = proto ? proto->count : entry ? 0 : COIL_PASSED, ints = 0, floats = 0;
-    int32_t above = 16; /* offset of arguments on the caller's stack */
+    int32_t above = 16; /* offset of the arguments on the caller's stack */
     for (unsigned i = 0; i < count && i < TAKEN; i++) {
         uint8_t type = proto ? proto->types[i] : COIL_T_INT64;
         bool real = coil_types[type].family == COIL_F_REAL;
@@ -77,7 +78,7 @@ static void take_arguments(struct coil_native *n, const struct coil_proto *proto
         entries_extend(e, type);
         x64_mov_store(e, X64, entries_at(RSP, 8 * (int32_t)i), RAX);
     }
-    /* A program starts with zeros in all these registers. */
+    /* At the start of a program all these registers must be zero. */
     if (entry)
         for (unsigned i = count; i < COIL_PASSED; i++)
             x64_mov_store_imm(e, X64, entries_at(RSP, 8 * (int32_t)i), 0);
@@ -87,14 +88,14 @@ static void take_arguments(struct coil_native *n, const struct coil_proto *proto
         x64_mov_load(e, X64, RAX, entries_at(RSP, 8 * (int32_t)i));
         x64_mov_store(e, X64, entries_at(R15, (int32_t)(offsetof(struct coil_vm, v) + 8 * i)), RAX);
     }
-    /* rax, which is V0, comes last, because it is the scratch register above. */
+    /* rax is V0 and comes last, because the code above uses it as scratch register. */
     for (unsigned i = COIL_PASSED; i-- > 0;)
         if (i < count || entry)
             x64_mov_load(e, X64, (enum x64_reg)ssa_param_registers[i],
                          entries_at(RSP, 8 * (int32_t)i));
 }
 
-/* Returns the prototype under any name of the function, or NULL. */
+/* Returns the prototype that any name of the function has, or NULL. */
 static const struct coil_proto *proto_of(const struct coil_native *n, uint32_t function)
 {
     for (size_t i = 0; i < n->proto_count; i++)
@@ -119,7 +120,8 @@ void coil_native_entry(struct coil_native *n, uint32_t function)
     } else {
         c->failed = true;
     }
-    if (!n->touched[function]) x64_xor(e, X32, RAX, RAX); /* if no function writes V0, it is zero */
+    /* If no function writes V0, its value is zero. */
+    if (!n->touched[function]) x64_xor(e, X32, RAX, RAX);
     if (result == COIL_T_FP64 || result == COIL_T_FP32)
         x64_movq_to(e, result == COIL_T_FP64 ? X64 : X32, 0, RAX);
     else if (result != COIL_T_VOID)
@@ -135,8 +137,8 @@ void coil_native_entry(struct coil_native *n, uint32_t function)
     x64_nop(e, -x64_here(e) & 15);
 }
 
-/* Makes the function that ends the program after a trap: it writes pending output, a line on
- * standard error, and exits with code 20. */
+/* Makes the function that ends the program after a trap: it writes output that is still
+ * buffered, writes a line to standard error, and exits with code 20. */
 bool coil_native_trap_function(struct coil_native *n, struct ssa_function *f)
 {
     static const char format[] = "trap %s, code %ld\n";

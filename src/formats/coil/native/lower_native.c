@@ -1,10 +1,8 @@
-/* Makes SSA form of the instructions that native code treats differently from jit/: calls of the
- * runtime for instructions without code of their own, ports, traps, computed jumps and calls of
- * other functions. */
+/* Makes the SSA form of the instructions that native code treats differently from jit/:
+ * instructions that the runtime executes, ports, traps, computed jumps and calls of other
+ * functions. */
 #include "coil/native/native.h"
 #include "coil/vm/step/step.h"
-
-/* ---- values ---- */
 
 uint32_t coil_native_value(struct coil_lower *l, struct coil_native_ref ref)
 {
@@ -45,10 +43,11 @@ uint32_t coil_native_foreign(struct coil_lower *l, const char *name,
     return ssa_op1(f, SSA_RESULT, SSA_INT, call);
 }
 
-/* ---- instructions in their general form, executed by the runtime ---- */
+/* The functions below make calls of the runtime, which executes instructions in their general
+ * form. */
 
-/* Returns the place of a slot where the runtime finds it: in the frame, after the function's
- * variables in memory. */
+/* Returns the place where the runtime finds a slot: in the frame, after the function's variables
+ * in memory. */
 static struct ssa_address lower_native_slot(struct coil_lower *l, uint32_t number)
 {
     uint64_t bytes = l->p->functions[l->flow.function].bytes + 8 * (uint64_t)l->flow.slots;
@@ -71,7 +70,7 @@ static void hand_over(void *user, uint8_t at, uint32_t number, bool write)
     if (write) return;
     if (at == COIL_AT_SLOT) {
         uint32_t value = coil_lower_get(l, number);
-        /* A float of 32 bits is stored as 64 bits, whose upper half is zero. */
+        /* A 32-bit float is stored as 64 bits, whose upper half is zero. */
         if (slot_mem(l, number) == SSA_MF32)
             ssa_store(f, SSA_X64, lower_native_slot(l, number),
                       ssa_op1(f, SSA_BITS, SSA_INT, value));
@@ -96,7 +95,7 @@ static void take_back(void *user, uint8_t at, uint32_t number, bool write)
             ssa_load(f, SSA_X64, lower_native_field(l, offsetof(struct coil_vm, v) + 8 * number)));
 }
 
-/* Collects the arguments of the runtime's functions: machine, instruction, slots. */
+/* Collects the first arguments of the runtime's functions: machine, instruction, and slots. */
 static void lower_native_arguments(struct coil_lower *l, struct coil_native_args *args)
 {
     const struct coil_step *s = l->p->steps[l->cell];
@@ -143,7 +142,7 @@ void coil_native_branch(struct coil_lower *l, uint8_t condition, uint32_t yes, u
     ssa_branch(l->f, SSA_BRANCH, SSA_NE, false, truth, ssa_const(l->f, 0), yes, no);
 }
 
-/* Clears the variables in memory, because they start as zeros. */
+/* Clears the function's variables in memory, because they must start as zeros. */
 void coil_native_clear(struct coil_lower *l, uint64_t bytes)
 {
     enum { STORES = 64 };
@@ -159,10 +158,8 @@ void coil_native_clear(struct coil_lower *l, uint64_t bytes)
     coil_native_foreign(l, "memset", &args, false);
 }
 
-/* ---- ports ---- */
-
-/* Handles the frequent cases: whole numbers and bytes through known ports need only the C
- * library. */
+/* Compiles the frequent uses of ports: for whole numbers and bytes through ports known at
+ * compile time, the C library is enough. */
 static bool simple_out(struct coil_lower *l, const struct coil_step *s)
 {
     const struct coil_place *port = &s->places[0];
@@ -200,8 +197,6 @@ void coil_native_port(struct coil_lower *l)
     by_runtime(l, "penta_coil_rt_port");
 }
 
-/* ---- the end of a program ---- */
-
 static void lower_native_trap(struct coil_lower *l, uint32_t number, uint32_t code)
 {
     struct ssa_function *f = l->f;
@@ -224,7 +219,7 @@ void coil_native_leave(struct coil_lower *l)
     if (c->op == COIL_CELL_HALT) {
         struct coil_native_args args = {.items = {coil_lower_register(l, 0)}, .count = 1};
         coil_native_foreign(l, "exit", &args, false);
-        ssa_effect(l->f, SSA_LEAVE, 0); /* exit does not return */
+        ssa_effect(l->f, SSA_LEAVE, 0); /* The function `exit` does not return. */
         l->ended = true;
         return;
     }
@@ -237,7 +232,7 @@ void coil_native_leave(struct coil_lower *l)
     lower_native_trap(l, number, 0);
 }
 
-/* ---- computed jumps, and jumps to other functions ---- */
+/* The functions below make computed jumps, and jumps to other functions. */
 
 bool coil_native_jumps(const struct coil_program *p, uint32_t cell)
 {
@@ -248,7 +243,7 @@ bool coil_native_jumps(const struct coil_program *p, uint32_t cell)
            s->places[s->count - 1].form != COIL_ADDR;
 }
 
-/* Returns the address that SWITCH finds in its table. */
+/* Returns the address that a SWITCH finds in its table. */
 static uint32_t switch_address(struct coil_lower *l, const struct coil_step *s)
 {
     struct ssa_function *f = l->f;
@@ -261,12 +256,14 @@ static uint32_t switch_address(struct coil_lower *l, const struct coil_step *s)
     uint32_t count = ssa_load(f, SSA_X64, (struct ssa_address){.base = table}),
              below = ssa_compare(f, SSA_SET, SSA_B, false, value, count),
              item = ssa_op2(f, SSA_ADD, SSA_INT, false, value, ssa_const(f, 1)),
-             index = ssa_op2(f, SSA_MUL, SSA_INT, false, item, below); /* 0: default target */
+             /* Item 0 of the table is the default target. */
+        index = ssa_op2(f, SSA_MUL, SSA_INT, false, item, below);
     return ssa_load(f, SSA_X64,
                     (struct ssa_address){.base = table, .index = index, .scale = 3, .disp = 8});
 }
 
-/* Compares an address with every label. If it is none of them, it is a function. */
+/* Compares an address with every label of the function. If it equals none of them, it is the
+ * address of a function. */
 static void jump_to(struct coil_lower *l, uint32_t address)
 {
     struct ssa_function *f = l->f;
@@ -288,7 +285,7 @@ static uint32_t callee_of(struct coil_lower *l, const struct coil_place *target)
     return target->symbol ? coil_native_function(l->native, target->symbol - 1) : UINT32_MAX;
 }
 
-/* Executes the jump or call of an instruction whose condition holds. */
+/* Makes the jump or call of an instruction whose condition holds. */
 static void lower_native_go(struct coil_lower *l, const struct coil_step *s, uint32_t next)
 {
     const struct coil_place *target = &s->places[s->count - 1];
@@ -324,7 +321,7 @@ static void lower_native_go(struct coil_lower *l, const struct coil_step *s, uin
     else if (call)
         lower_native_trap(l, COIL_TRAP_INVALID_INSTRUCTION, 0);
     else
-        coil_lower_return(l); /* after a tail call the function returns */
+        coil_lower_return(l); /* After a tail call the function returns. */
 }
 
 bool coil_native_indirect(struct coil_lower *l, uint32_t next)

@@ -1,4 +1,4 @@
-/* Makes the data of the object: the sections of the module that are in memory, and their
+/* Makes the data of the object: those sections of the module that are in memory, and their
  * relocations. */
 #include "coil/format/section_layout.h"
 #include "coil/native/native.h"
@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Gives the usual name of a section with such contents, or the module's own name if it begins with
- * the usual name and a dot. */
+/* Gives the name that sections with such contents usually have, or the module's own name if it
+ * is the usual name followed by a dot and more. */
 static void name_of(const struct coil_module *m, size_t i, bool addresses, char *name, size_t room)
 {
     const struct coil_section *s = &m->sections[i];
@@ -70,7 +70,7 @@ static void sections_relocate(struct coil_native *n, const struct coil_reloc *r)
 
 bool coil_native_sections(struct coil_native *n)
 {
-    /* Per section: 1 if it has addresses. */
+    /* addresses[i] is 1 if section i contains addresses. */
     uint8_t *addresses = calloc(n->m->section_count + 1, 1);
     if (!addresses) return false;
     for (size_t i = 0; i < n->m->reloc_count; i++)
@@ -82,8 +82,8 @@ bool coil_native_sections(struct coil_native *n)
     free(addresses);
     for (size_t i = 0; i < n->m->reloc_count && !n->elf.failed; i++)
         sections_relocate(n, &n->m->relocs[i]);
-    /* A symbol that is defined here gets a symbol of the object, even if this object does not use
-     * it, because others may. */
+    /* Every symbol that is defined here gets a symbol of the object, even if this object does
+     * not use it, because other objects may. */
     for (uint32_t i = 0; i < n->m->symbol_count && !n->elf.failed; i++) {
         const struct coil_symbol *s = &n->m->symbols[i];
         bool data = s->section_idx && s->section_idx <= n->m->section_count &&

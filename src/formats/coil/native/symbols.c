@@ -1,7 +1,7 @@
-/* Makes the symbols of the object: functions under their names, data, and what is defined
- * elsewhere. The address of a function is that of its entry for C. A label inside a function has no
- * address in native code. Instead, a section with the bytes of the COIL code stands for it, and
- * computed jumps compare with places in that section. */
+/* Makes the symbols of the object: functions, data, and names that are defined elsewhere. The
+ * address of a function is that of its entry for C. A label inside a function has no address in
+ * native code. Instead, a section with the bytes of the COIL code stands for it, and computed
+ * jumps compare addresses in that section. */
 #include "base/array.h"
 #include "coil/native/native.h"
 #include <stdio.h>
@@ -24,8 +24,6 @@ static bool in_code(const struct coil_native *n, uint32_t symbol)
     uint32_t section = n->m->symbols[symbol].section_idx;
     return section && section <= n->m->section_count && coil_is_code(&n->m->sections[section - 1]);
 }
-
-/* ---- addresses that are taken ---- */
 
 static void symbols_take(struct coil_native *n, uint32_t symbol)
 {
@@ -84,8 +82,6 @@ bool coil_native_labels(const struct coil_native *n, uint32_t function, uint32_t
     return true;
 }
 
-/* ---- names ---- */
-
 static uint8_t bind_of(const struct coil_symbol *s)
 {
     return s->bind == COIL_LOCAL  ? COIL_ELF_LOCAL
@@ -100,8 +96,8 @@ static uint8_t visibility_of(const struct coil_symbol *s)
     return s->visibility < sizeof of ? of[s->visibility] : 0;
 }
 
-/* Names a function. The C library first calls main, so the entry of the program must have that
- * name; _start belongs to the library. */
+/* Names a function. The C library calls main first, so the entry of the program must have that
+ * name; the name _start belongs to the C library. */
 static void name_function(struct coil_native *n, uint32_t symbol, uint32_t function, bool *main)
 {
     const struct coil_symbol *s = &n->m->symbols[symbol];
@@ -165,7 +161,7 @@ static bool read_protos(struct coil_native *n)
     return true;
 }
 
-/* Checks that the arguments which C passes to a function here fit V0 to V7. */
+/* Checks that the arguments which C passes to the functions of this object fit V0 to V7. */
 static bool check_protos(struct coil_native *n)
 {
     enum { MOST = 8 };
@@ -234,7 +230,7 @@ uint32_t coil_native_named(struct coil_native *n, const char *name)
         n->elf.failed = true;
         return 0;
     }
-    uint32_t made = 0; /* the program may have a symbol with this name too */
+    uint32_t made = 0; /* The program may have a symbol with this name already. */
     for (size_t i = 1; i < n->elf.symbol_count && !made; i++)
         if (n->elf.symbols[i].bind != COIL_ELF_LOCAL && !strcmp(n->elf.symbols[i].name, name))
             made = (uint32_t)i;
@@ -243,8 +239,6 @@ uint32_t coil_native_named(struct coil_native *n, const char *name)
                                (struct coil_elf_symbol){.bind = COIL_ELF_GLOBAL});
     return n->named[n->named_count++] = made;
 }
-
-/* ---- references ---- */
 
 static uint32_t make_symbol(struct coil_native *n, uint32_t symbol)
 {
@@ -274,7 +268,7 @@ static uint32_t make_symbol(struct coil_native *n, uint32_t symbol)
     return coil_elf_symbol(&n->elf, name.size ? name : bytes_of(own), made);
 }
 
-/* Returns a place in the bytes of the COIL code. */
+/* Returns the address of a byte in the section that has the bytes of the COIL code. */
 static struct coil_native_ref in_shadow(struct coil_native *n, uint32_t section, uint64_t offset)
 {
     if (!n->shadows[section]) {
@@ -301,8 +295,8 @@ struct coil_native_ref coil_native_label(struct coil_native *n, uint32_t cell)
     return (struct coil_native_ref){0};
 }
 
-/* In a shared library, another library may define a symbol that is visible outside, so such a
- * symbol is reached through the table. */
+/* In a shared library, a symbol that is visible outside may be defined by another library
+ * instead, so its address is read from the table. */
 static struct coil_native_ref symbols_reference(const struct coil_native *n, uint32_t number)
 {
     return (struct coil_native_ref){number, n->elf.symbols[number].bind != COIL_ELF_LOCAL, 0};
