@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include "base/array.h"
 
-/* ---- symbols ---- */
-
 bool asm_room(struct coil_asm *a)
 {
     if (a->object.symbol_count <= a->symbol_room) return true;
@@ -67,8 +65,6 @@ static bool coil_assemble_label(struct coil_asm *a, struct token t)
     return true;
 }
 
-/* ---- source lines ---- */
-
 static const struct asm_origin *origin_of(const struct coil_asm *a, uint64_t at)
 {
     size_t low = 0, high = a->origin_count;
@@ -114,7 +110,7 @@ static bool note_line(struct coil_asm *a, struct line_counter *counter, uint64_t
     return true;
 }
 
-/* Notes the name of the variable that the instruction has declared, for the section .coil.var. */
+/* Stores the name of the variable that the instruction has declared, for the section .coil.var. */
 static bool note_name(struct coil_asm *a, uint64_t offset)
 {
     penta_bytes name = a->variable_name;
@@ -144,7 +140,8 @@ static int by_data(const void *x, const void *y)
     return a->from < b->from ? -1 : a->from > b->from;
 }
 
-/* Writes .coil.type: the types of the data that directives wrote, for converting the byte order. */
+/* Writes .coil.type: the types of the data that directives wrote. Conversions of the byte order
+ * need them. */
 static bool write_types(struct coil_asm *a, penta_error *err)
 {
     if (!a->data_count) return true;
@@ -163,7 +160,7 @@ static bool write_types(struct coil_asm *a, penta_error *err)
     return true;
 }
 
-/* Returns the section of this name if a listing has it already, or a new one at the end. */
+/* Returns the section of this name if the text has it already, or adds a new one at the end. */
 static int64_t row_section(struct coil_asm *a, const char *name, penta_error *err)
 {
     struct coil_section head = {.type = COIL_S_DEBUG, .flags = COIL_INFO, .align = 4};
@@ -186,7 +183,7 @@ static bool write_row(struct coil_asm *a, int64_t section, const struct asm_line
     return coil_object_literal(&a->object, literal, err);
 }
 
-/* Writes .coil.var: the names that variables have in the source. */
+/* Writes .coil.var: the names of variables in the source. */
 static bool write_names(struct coil_asm *a, penta_error *err)
 {
     if (!a->name_count) return true;
@@ -217,10 +214,8 @@ static bool write_lines(struct coil_asm *a, penta_error *err)
     return write_names(a, err);
 }
 
-/* ---- lines ---- */
-
-/* Decides the error code for a bad number. A number of more than 64 bits is out of every range;
- * other bad numbers are bad syntax. */
+/* Chooses the error code for a bad number. A number of more than 64 bits is out of range; other
+ * bad numbers are bad syntax. */
 static void coil_assemble_refine(struct coil_asm *a, penta_error *err)
 {
     if (err->code != BASE_NUMBER) return;
@@ -271,8 +266,6 @@ static bool coil_assemble_line(struct coil_asm *a, struct line_counter *counter)
     }
 }
 
-/* ---- the end ---- */
-
 static void coil_assemble_report(struct coil_asm *a, penta_error *err)
 {
     const struct asm_origin *origin = origin_of(a, err->offset);
@@ -303,7 +296,7 @@ static void finish_symbols(struct coil_asm *a)
     const struct label *l = labels_find(&a->names, a->entry);
     if (!l || !l->defined) return;
     const struct coil_symbol *s = &a->object.symbols[l->value].head;
-    /* The entry of a relocatable file has the form that coil_reloc_entry reads. */
+    /* The entry point of a relocatable file has the form that coil_reloc_entry reads. */
     uint64_t place = exec ? 0 : (uint64_t)s->section_idx << 32;
     a->object.header.entry_point = place | s->value;
 }

@@ -1,6 +1,6 @@
-/* Assembles the instructions of the text form (COIL 10.2). A number without a type waits until the
- * whole line is read, because its type depends on its position, or else on the first operand that
- * has a type. */
+/* Assembles the instructions of the text form (COIL 10.2). The type of a number without a type
+ * is chosen when the whole line has been read: it depends on the position of the operand, or
+ * else on the first operand that has a type. */
 #include "base/thread/lock.h"
 #include "base/array.h"
 #include "base/number.h"
@@ -8,9 +8,8 @@
 #include "coil/text/assemble.h"
 #include <stdlib.h>
 
-/* ---- types of numbers without a type ---- */
-
-/* Returns the type that the position of an operand alone decides, or -1. */
+/* Returns the type that follows from the position of an operand alone, or -1 if the position
+ * does not decide it. */
 static int fixed_type(uint8_t opcode, unsigned i, unsigned count)
 {
     const char *forms = coil_ops[opcode].forms;
@@ -42,7 +41,7 @@ static int fixed_type(uint8_t opcode, unsigned i, unsigned count)
     return strchr(forms, 'S') && i + 1 == count ? COIL_T_INT32 : -1;
 }
 
-/* Returns the scalar or lane type that an operand has, or -1. */
+/* Returns the scalar type or lane type that an operand has, or -1 if it has none. */
 static int said_type(const struct coil_asm *a, const struct asm_parsed *p)
 {
     const struct coil_type *t = p->typed ? p->o->type : NULL;
@@ -53,7 +52,7 @@ static int said_type(const struct coil_asm *a, const struct asm_parsed *p)
     return t && coil_is_scalar(t->op) ? t->op : -1;
 }
 
-/* Returns the CINT or CUNT that is the type of an operand, or NULL. */
+/* Returns the type of an operand if that is CINT or CUNT, or NULL. */
 static const struct coil_type *said_wide(const struct coil_asm *a, const struct asm_parsed *p)
 {
     const struct coil_type *t = p->typed ? coil_type_resolve(&a->ids, p->o->type) : NULL;
@@ -87,9 +86,7 @@ static bool assemble_insn_settle(struct coil_asm *a, struct asm_parsed *parsed, 
     return true;
 }
 
-/* ---- declarations ---- */
-
-/* Reads the variable of a VAR and gives it an id: a new one for every name. */
+/* Reads the variable that VAR declares and gives it an id, a new one for every name. */
 static bool declared_id(struct coil_asm *a, struct asm_variable *v, struct coil_operand *o)
 {
     struct source *s = a->s;
@@ -113,7 +110,7 @@ static bool declared_id(struct coil_asm *a, struct asm_variable *v, struct coil_
     return true;
 }
 
-/* Keeps track of scopes and declarations for the next lines. */
+/* Records the scopes and variables that the instruction opens, closes or declares. */
 static void assemble_insn_track(struct coil_asm *a)
 {
     penta_error ignored = {0};
@@ -133,8 +130,6 @@ static void assemble_insn_track(struct coil_asm *a)
     }
 }
 
-/* ---- instructions ---- */
-
 static bool assemble_insn_emit(struct coil_asm *a)
 {
     struct coil_insn *insn = a->insn;
@@ -145,8 +140,9 @@ static bool assemble_insn_emit(struct coil_asm *a)
                         "an instruction in a section without bytes");
     uint64_t at = section->data.out.size;
     for (unsigned i = 0; i < insn->count; i++) {
-        /* The operand of a string literal holds its text until here. The size of the operands
-         * before it gives the place where its offset in the string table will be filled in. */
+        /* Up to this place the operand of a string literal holds the text itself. The size of
+         * the operands before it tells where the offset of the text in the string table will be
+         * filled in. */
         if (insn->operands[i].form != COIL_STRING || !insn->operands[i].image.data) continue;
         struct writer before = {.big_endian = a->object.big_endian};
         uint8_t count = insn->count;
@@ -162,7 +158,7 @@ static bool assemble_insn_emit(struct coil_asm *a)
     return true;
 }
 
-struct limits { /* limits of the number of operands */
+struct limits { /* the least and greatest number of operands */
     unsigned least, most;
 };
 
@@ -174,8 +170,8 @@ static bool wrong_count(struct coil_asm *a, struct limits l, unsigned n, uint64_
     return error_at(a->s->err, COIL_OPERAND_COUNT, at, "%s takes %s, not %u", name, wanted, n);
 }
 
-/* Reads all operands of a line into a->insn. *declared gets the variable of a VAR as soon as its
- * type is known. */
+/* Reads all operands of a line into a->insn. The function fills *declared, the variable of a
+ * VAR, as soon as its type is known. */
 static bool parse_operands(struct coil_asm *a, bool more, struct limits limits, uint64_t at,
                            const char *name, struct asm_variable *declared)
 {
@@ -210,8 +206,8 @@ static bool parse_operands(struct coil_asm *a, bool more, struct limits limits, 
     return true;
 }
 
-/* A variable is declared even if the rest of its line is wrong, so that one mistake gives one
- * error. */
+/* Declares the variable of a VAR even if the rest of its line is wrong, so that one mistake
+ * gives one error. */
 static bool assemble_insn_operands(struct coil_asm *a, uint8_t opcode, bool more,
                                    struct limits limits, uint64_t at, const char *name)
 {
@@ -225,9 +221,8 @@ static bool assemble_insn_operands(struct coil_asm *a, uint8_t opcode, bool more
     return ok;
 }
 
-/* ---- mnemonics ---- */
-
-static uint8_t by_name[256]; /* opcodes in the order of their names, sorted once */
+/* Opcodes in the order of their names, sorted when they are first needed. */
+static uint8_t by_name[256];
 static size_t name_count;
 
 static int compare_names(const void *a, const void *b)
@@ -242,7 +237,7 @@ static void sort_names(void)
     qsort(by_name, name_count, sizeof *by_name, compare_names);
 }
 
-/* Returns the opcode of a name, in upper or lower case, or -1. */
+/* Returns the opcode of a mnemonic, in upper or lower case, or -1. */
 static int find_name(penta_bytes text)
 {
     static struct once once;

@@ -1,5 +1,5 @@
-/* Reads the numbers of the text form and gives their bits in a type, or an error if the type cannot
- * hold the number. */
+/* Reads the numbers of the text form and computes their bits in a type. If the type cannot hold
+ * the number, there is an error. */
 #include "coil/text/assemble.h"
 #include <math.h>
 #include <stdlib.h>
@@ -86,7 +86,7 @@ bool asm_literal_bits(struct coil_asm *a, const struct asm_literal *l, uint8_t o
     return true;
 }
 
-/* Gives a whole number as a CINT or CUNT: its bytes in memory, extended by its sign. */
+/* Stores a whole number as a CINT or CUNT: its bytes in memory, extended according to the sign. */
 bool asm_wide_literal(struct coil_asm *a, const struct asm_literal *l, const struct coil_type *type,
                       struct coil_operand *o)
 {
@@ -104,7 +104,7 @@ bool asm_wide_literal(struct coil_asm *a, const struct asm_literal *l, const str
     uint64_t low = l->negative ? 0 - l->magnitude : l->magnitude;
     bool minus = (l->negative && l->magnitude) ||
                  (type->op == COIL_T_CINT && bits <= 64 && low >> (bits - 1) & 1);
-    if (type->op == COIL_T_CUNT) minus = false; /* the bits above the width are zero */
+    if (type->op == COIL_T_CUNT) minus = false; /* In a CUNT the bits above its width are zero. */
     if (bits < 64 && !minus) low &= most;
     for (size_t i = 0; i < size; i++) {
         uint8_t byte = i < 8 ? (uint8_t)(low >> 8 * i) : minus ? 0xff : 0;

@@ -1,12 +1,9 @@
-/* Assembles the operands of the text form (COIL 10.1), and keeps the declared variables that
- * operands name. */
+/* Assembles the operands of the text form (COIL 10.1), and has the table of declared variables. */
 #include "base/number.h"
 #include "base/array.h"
 #include "base/suggest.h"
 #include "coil/text/assemble.h"
 #include <stdlib.h>
-
-/* ---- variables ---- */
 
 static uint64_t variable_hash(penta_bytes name, uint64_t id)
 {
@@ -45,8 +42,6 @@ void asm_pop_variables(struct coil_asm *a, uint32_t depth)
         coil_scopes_pop(&a->scopes);
 }
 
-/* ---- operands ---- */
-
 static void set_typed(struct coil_operand *o, const struct coil_type *type, uint8_t value_bits)
 {
     o->op = type->op;
@@ -54,7 +49,7 @@ static void set_typed(struct coil_operand *o, const struct coil_type *type, uint
     o->type = type;
 }
 
-/* Reads the name or number of a variable after %. `type` is the type before it, or NULL. */
+/* Reads the name or number of a variable after %. `type` is the type written before it, or NULL. */
 static bool assemble_operands_variable(struct coil_asm *a, struct asm_parsed *p,
                                        const struct coil_type *type)
 {
@@ -67,7 +62,7 @@ static bool assemble_operands_variable(struct coil_asm *a, struct asm_parsed *p,
     if (!v && (!numeric || !type)) {
         error_at(s->err, COIL_VAR_UNDECLARED, t.offset, "%%%.*s is not declared here",
                  BYTES_ARG(name, 60));
-        enum { OFFERS_MAX = 500 }; /* most names compared for one suggestion */
+        enum { OFFERS_MAX = 500 }; /* most names that are compared to find one suggestion */
         struct suggest near = {.word = name};
         for (size_t i = 0; !numeric && i < a->variable_count && i < OFFERS_MAX; i++) {
             penta_bytes other = a->variables[i].name;
@@ -81,7 +76,8 @@ static bool assemble_operands_variable(struct coil_asm *a, struct asm_parsed *p,
     p->lanes = v ? v->type : NULL;
     p->o->form = COIL_VAR;
     p->o->value = v ? v->id : t.as.u;
-    /* The operand takes the declared type. The qualifiers of the declaration hold in any case. */
+    /* The operand takes the type of the declaration if it has none. The qualifiers of the
+     * declaration apply in any case. */
     if (!type) {
         set_typed(p->o, v->type, COIL_VARIABLE);
         p->o->ext = COIL_VARIABLE;
@@ -113,7 +109,7 @@ static bool is_symbol(const struct source *s, struct token t)
     return t.kind == TOKEN_NAME && s->text.data[t.offset] == '@';
 }
 
-/* Reads the number of a register: v0 .. v15, reg0 .. reg65535. */
+/* Reads the number of a register from a word such as v0 to v15 or reg0 to reg65535. */
 static bool register_number(penta_bytes text, uint64_t *number)
 {
     if (!text.size) return false;
@@ -132,7 +128,7 @@ static bool register_number(penta_bytes text, uint64_t *number)
     return skip == 3 ? *number <= UINT16_MAX : *number < COIL_REGISTERS;
 }
 
-/* Reads a register if it is the next operand or part: v3, reg37, or reg 37. */
+/* Reads a register such as v3, reg37 or reg 37, if one comes next. */
 static bool take_register(struct coil_asm *a, uint64_t *number)
 {
     struct source *s = a->s;
@@ -213,7 +209,7 @@ static bool assemble_operands_memory(struct coil_asm *a, struct asm_parsed *p,
     struct source *s = a->s;
     struct coil_operand *o = p->o;
     asm_plain(o, COIL_T_MEM, type->ext, COIL_MEM, 0);
-    if (type->ext) { /* qualifiers belong to the access, not to the type */
+    if (type->ext) { /* Qualifiers belong to the access and not to the type. */
         struct coil_type *bare = arena_alloc(&a->arena, 1, sizeof *bare, s->err);
         if (!bare) return false;
         *bare = *type;
@@ -245,7 +241,7 @@ static bool assemble_operands_memory(struct coil_asm *a, struct asm_parsed *p,
     return source_expect(s, ']');
 }
 
-/* Reads the values in { literal, ... }, one per lane. */
+/* Reads { literal, ... }, with one value for each lane. */
 static bool assemble_operands_lanes(struct coil_asm *a, struct coil_operand *o,
                                     const struct coil_type *type, uint64_t at)
 {
@@ -273,7 +269,7 @@ static bool assemble_operands_lanes(struct coil_asm *a, struct coil_operand *o,
     return ok;
 }
 
-/* Reads hex:0011.. as the memory image of the value. */
+/* Reads hex:0011.. as the bytes that the value has in memory. */
 static bool hex_image(struct coil_asm *a, struct coil_operand *o, const struct coil_type *type,
                       uint64_t at)
 {
@@ -412,11 +408,11 @@ static bool string_operand(struct coil_asm *a, struct coil_operand *o, struct to
     if (memchr(text.data, 0, text.size))
         return error_at(a->s->err, BASE_SYNTAX, t.offset, "a string operand cannot hold a zero");
     asm_plain(o, COIL_T_STRING, 0, COIL_STRING, 0);
-    o->image = text; /* its offset is filled in when the string table is known */
+    o->image = text; /* The offset is filled in when the string table is known. */
     return true;
 }
 
-/* Reports an unknown word, and suggests the nearest type or condition. */
+/* Reports an unknown word, and suggests the type or condition with the nearest name. */
 static bool unknown_operand(struct coil_asm *a, struct token t, bool conditional)
 {
     struct suggest near = {.word = token_text(a->s, t)};

@@ -1,5 +1,6 @@
-/* Assembles .proto NAME, result(arguments[, ...]): the signature of a C function, or of a function
- * that C calls (COIL 8.9). Signatures go to a section of their own, which the first one creates. */
+/* Assembles .proto NAME, result(arguments[, ...]): the signature of a C function, or of a
+ * function that C calls (COIL 8.9). Signatures are in a section of their own, which the first
+ * .proto adds. */
 #include "coil/format/proto.h"
 #include "coil/text/assemble.h"
 

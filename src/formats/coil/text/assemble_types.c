@@ -16,7 +16,7 @@ bool asm_unsigned(struct coil_asm *a, uint64_t max, uint64_t *value)
 static int base_type(const struct source *s, struct token t)
 {
     if (t.kind != TOKEN_NAME) return -1;
-    /* Both spellings of a type begin with this letter. */
+    /* Both names of a type begin with the same letter. */
     char first = (char)(s->text.data[t.offset] | 32);
     for (int op = 0; op < 256; op++) {
         const struct coil_type_info *info = &coil_types[op];
@@ -110,7 +110,8 @@ static bool type_body(struct coil_asm *a, struct coil_type *t, struct token name
     uint8_t data = coil_types[t->op].data;
     if (data == COIL_D_NONE) return true;
     if (data == COIL_D_MEMBERS) return type_members(a, t, level);
-    /* A fixed vector without lanes, such as v128, is allowed in references. */
+    /* A vector type of fixed size without lanes, such as v128, is allowed when memory is
+     * accessed. */
     if (data == COIL_D_ELEM && !source_accept(s, '<')) return true;
     if (data != COIL_D_ELEM && !source_expect(s, '<')) return false;
     if (token_is(s, name, "typeid"))

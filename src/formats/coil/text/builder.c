@@ -1,5 +1,5 @@
-/* The builder of penta/coil.h. It writes the text form and has it assembled, so that there is one
- * grammar, one encoder, and the same checks and messages as for a file. */
+/* The builder of penta/coil.h. It writes the text form and assembles it, so that there is one
+ * grammar and one encoder, with the same checks and messages as for a file. */
 #include "coil/vm/vm.h"
 #include "penta/coil.h"
 #include "text/lexer.h"
@@ -23,8 +23,8 @@ void penta_coil_builder_free(penta_coil_builder *b)
     free(b);
 }
 
-/* Tells whether a text of the caller stays in its line: it has no line end, and no comment outside
- * of strings. */
+/* Tells whether a caller's text stays within its line: it has no line end, and no comment
+ * outside of strings. */
 static bool fits_in_line(const char *text)
 {
     bool quoted = false;

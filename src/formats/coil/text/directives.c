@@ -1,5 +1,5 @@
-/* Executes the directives of the text form (COIL 10.3, COIL 10.5). They select sections, define
- * symbols and data, and set fields of the file. A table at the end has them all. */
+/* Executes the directives of the text form (COIL 10.3, COIL 10.5), which select sections, define
+ * symbols and data, and set fields of the file. A table at the end of this file lists them. */
 #include "base/array.h"
 #include "base/number.h"
 #include "base/suggest.h"
@@ -47,9 +47,7 @@ static bool d_local(struct coil_asm *a) { return name_list(a, bind_local); }
 static bool d_hidden(struct coil_asm *a) { return name_list(a, directives_hidden); }
 static bool d_extern(struct coil_asm *a) { return name_list(a, directives_mentioned); }
 
-/* ---- the file ---- */
-
-/* Reads a word of a list, or a number. */
+/* Reads one of some words, or a number. */
 static bool directives_choice(struct coil_asm *a, const char *const *words, const uint32_t *values,
                               size_t count, uint32_t *out, const char *what)
 {
@@ -134,13 +132,13 @@ static bool d_layout(struct coil_asm *a)
         if (a->object.section_count != 1 || !empty_object(a))
             return error_at(a->s->err, COIL_DIRECTIVE, a->s->pos,
                             ".layout bare comes before any content");
-        a->object.section_count = 0; /* a bare layout has no .text at the start */
+        a->object.section_count = 0; /* A bare layout has no .text section at the start. */
         a->bare = true;
     } while (source_accept(a->s, ','));
     return true;
 }
 
-/* Reads a version. This is done here because the lexer would read 1.0.0 as a float and another
+/* Reads a version such as 1.0.0. The lexer cannot do so: it would read a float and another
  * number. */
 static bool d_coil(struct coil_asm *a)
 {
@@ -177,12 +175,10 @@ static bool d_entry(struct coil_asm *a)
     return name && asm_symbol(a, a->entry) >= 0;
 }
 
-/* ---- sections ---- */
-
 static bool find_section(const struct coil_asm *a, penta_bytes name, size_t *index)
 {
     const struct label *l = labels_find(&a->section_names, name);
-    *index = l ? (size_t)l->value : 0; /* .text exists before anything has a name */
+    *index = l ? (size_t)l->value : 0; /* The section .text exists before any name is defined. */
     if (*index >= a->object.section_count) return false;
     penta_bytes have = a->object.sections[*index].name;
     return have.size == name.size && !memcmp(have.data, name.data, name.size);
@@ -196,7 +192,7 @@ static bool new_section(struct coil_asm *a, penta_bytes name, struct coil_sectio
              : -1;
     if (i < 0) return false;
     a->section = (size_t)i;
-    size_t first; /* a name stands for the first section that has it */
+    size_t first; /* If several sections have a name, the name stands for the first of them. */
     return find_section(a, name, &first) ||
            labels_define(&a->section_names, (penta_bytes){copy, name.size}, (uint64_t)i, 0,
                          a->s->err);
@@ -250,7 +246,8 @@ static bool d_section(struct coil_asm *a)
     bool first = !a->bare && find_section(a, name, &known) && !known &&
                  !coil_out_size(&a->object.sections[0]);
     if (!first) return new_section(a, name, head);
-    a->object.sections[0].head = head; /* section 0 is the .text that exists from the start */
+    /* Section 0 is the .text section that exists from the start. */
+    a->object.sections[0].head = head;
     a->section = 0;
     return true;
 }
@@ -259,8 +256,6 @@ static bool d_text(struct coil_asm *a) { return select_section(a, bytes_of(".tex
 static bool d_data(struct coil_asm *a) { return select_section(a, bytes_of(".data")); }
 static bool d_rodata(struct coil_asm *a) { return select_section(a, bytes_of(".rodata")); }
 static bool d_bss(struct coil_asm *a) { return select_section(a, bytes_of(".bss")); }
-
-/* ---- functions and symbols ---- */
 
 static bool d_func(struct coil_asm *a)
 {
@@ -345,8 +340,8 @@ static bool d_comm(struct coil_asm *a)
     return true;
 }
 
-/* Executes .symbol NAME, bind, visibility, type, section, value, size[, reserved]: an entry of the
- * symbol table as it is. */
+/* Executes .symbol NAME, bind, visibility, type, section, value, size[, reserved], which writes
+ * an entry of the symbol table with exactly these values. */
 static bool d_symbol(struct coil_asm *a)
 {
     struct source *s = a->s;
@@ -383,15 +378,13 @@ static bool d_symbol(struct coil_asm *a)
         a->bind_set[i] = 1;
         return true;
     }
-    /* The name has another symbol already, or text cannot spell it. Operands refer to this symbol
-     * by its number. */
+    /* Another symbol has this name already, or the name cannot be written in text. Operands
+     * refer to this symbol by its number. */
     int64_t i = coil_object_symbol(&a->object, kept, head, s->err);
     if (i < 0 || !asm_room(a)) return false;
     a->bind_set[i] = 1;
     return true;
 }
-
-/* ---- data ---- */
 
 static bool no_bytes(struct coil_asm *a)
 {
@@ -401,7 +394,7 @@ static bool no_bytes(struct coil_asm *a)
     return true;
 }
 
-/* Notes that the bytes from `from` on are elements of this type, if source lines are wanted. */
+/* If source lines are wanted, notes that the bytes from offset `from` on are elements of a type. */
 static bool note_data(struct coil_asm *a, uint8_t type, uint64_t from)
 {
     struct coil_out_section *s = asm_section(a);
@@ -444,7 +437,7 @@ static bool directives_text(struct coil_asm *a, bool zero)
 static bool d_ascii(struct coil_asm *a) { return directives_text(a, false); }
 static bool d_asciz(struct coil_asm *a) { return directives_text(a, true); }
 
-/* Reads @symbol [+n], and adds a relocation of this type for each. */
+/* Reads a list of @symbol [+n], and adds a relocation of this type for each item. */
 static bool directives_addresses(struct coil_asm *a, uint32_t type, size_t width)
 {
     struct source *s = a->s;
@@ -493,8 +486,8 @@ static bool d_zero(struct coil_asm *a)
     return true;
 }
 
-/* Pads the current section, if it is code, to a place where the next instruction of the target may
- * start. */
+/* Pads the current section, if it contains code, to a place where the target allows an
+ * instruction to start. */
 bool asm_align_code(struct coil_asm *a, uint64_t at)
 {
     struct coil_out_section *s = asm_section(a);
@@ -504,7 +497,8 @@ bool asm_align_code(struct coil_asm *a, uint64_t at)
     return coil_object_count_filler(&a->object, coil_pad(s, n), at, a->s->err);
 }
 
-/* Executes .align N, or .align code, which aligns every instruction from here on. */
+/* Executes .align N, which pads the section once, or .align code, which aligns every instruction
+ * after it. */
 static bool d_align(struct coil_asm *a)
 {
     uint64_t n;
@@ -528,8 +522,8 @@ static bool d_align(struct coil_asm *a)
     return true;
 }
 
-/* Reads hex. The bytes that its runs (00*4096) stand for count as filler, together with all other
- * filler of the object, over all included texts. */
+/* Reads hex digits. Bytes that come from repetitions (00*4096) count as filler. There is one
+ * limit for all filler of the object, including that of included texts. */
 static bool counted_hex(struct coil_asm *a, struct writer *out)
 {
     uint64_t runs = a->s->runs, at = a->s->pos;
@@ -544,7 +538,7 @@ static bool d_bytes(struct coil_asm *a)
 }
 static bool d_image(struct coil_asm *a) { return counted_hex(a, &a->image_bytes); }
 
-/* Executes .line "file", n: the source line of the next instruction. */
+/* Executes .line "file", n, which gives the source line of the next instruction. */
 static bool d_line(struct coil_asm *a)
 {
     uint64_t number;
@@ -555,7 +549,8 @@ static bool d_line(struct coil_asm *a)
     return true;
 }
 
-/* Executes .name "count": the name that the variable of the next VAR has in the source. */
+/* Executes .name "count", which gives the name that the variable of the next VAR has in the
+ * source. */
 static bool d_name(struct coil_asm *a)
 {
     return token_string(a->s, source_next(a->s), &a->arena, &a->variable_name);
@@ -570,7 +565,7 @@ static bool d_raw(struct coil_asm *a)
 static const struct directive {
     const char *name;
     bool (*run)(struct coil_asm *a);
-    bool inside; /* true: it puts something into the current section */
+    bool inside; /* true if the directive adds something to the current section */
 } directives[] = {
     {".endian", d_endian, false},
     {".target", d_target, false},

@@ -1,6 +1,7 @@
-/* Preprocesses the text as C does (COIL 10.3): lines that start with '!' define names and macros,
- * include files, and choose parts. A text without such a line is left as it is. Otherwise a new
- * text is made, with the origin of each of its lines, so that errors can point to the source. */
+/* Preprocesses the text as C does (COIL 10.3): lines that start with '!' define names and
+ * macros, include files, and select parts of the text. A text without such lines is not changed.
+ * Otherwise this makes a new text, with the origin of each of its lines, so that errors can name
+ * the place in the source. */
 #include "base/file/file.h"
 #include "base/array.h"
 #include "base/number.h"
@@ -9,15 +10,16 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* Preprocessing stops after FAILURES_MAX errors. WORK_MAX limits the lines of macros and included
- * files and the number of replaced names, because otherwise a few lines could keep it busy for
+/* Preprocessing stops after FAILURES_MAX errors. WORK_MAX limits the number of lines of macros
+ * and included files and the number of replaced names, because a few lines could otherwise take
  * hours. */
 enum { NEST_MAX = 64, INCLUDES_MAX = 16, OUTPUT_MAX = 64 << 20, MACRO_DEPTH = 32 };
 enum { WORK_MAX = 1 << 22, FAILURES_MAX = 1000, INCLUDE_WORK = 1 << 10, PATH_SIZE = 4096 };
 
 struct definition {
     penta_bytes name, value;
-    bool live, busy; /* busy: it is being replaced; as in C, not again within itself */
+    /* busy: the name is being replaced; as in C, it is not replaced again inside its own value. */
+    bool live, busy;
 };
 struct macro {
     penta_bytes name, body;
@@ -31,7 +33,7 @@ struct condition {
 struct preprocessor {
     struct coil_asm *a;
     struct writer out;
-    struct labels names; /* value: index of the definition */
+    struct labels names; /* The value of a name is the index of its definition. */
     struct definition *definitions;
     size_t count, capacity;
     struct macro *macros;
@@ -47,8 +49,9 @@ struct preprocessor {
     uint32_t line;
 };
 struct input {
-    penta_bytes text, file; /* file: its path; empty: the source */
-    uint64_t base;          /* where errors in an included file are shown: its !include */
+    penta_bytes text, file; /* file: the path of the text; empty for the source itself */
+    /* Offset of the !include in the source, where errors of the included file are shown. */
+    uint64_t base;
     uint32_t first_line;
     const struct input *parent; /* the text that includes this text, or NULL */
 };
@@ -86,10 +89,10 @@ static bool preprocess_same(penta_bytes a, const char *text)
 static bool fail_with(struct preprocessor *p, uint64_t at, const char *note, const char *what,
                       penta_bytes detail)
 {
-    /* The number of errors is limited, because macros may repeat an error many times. */
+    /* The number of errors is limited, because macros may repeat the same error many times. */
     if (++p->failures == FAILURES_MAX) p->exhausted = true;
     char where[80] = "";
-    /* The offset is that of the !include in the source, so the message says the place in the
+    /* The offset is that of the !include in the source, so the message names the place in the
      * included file. */
     if (p->file.size)
         snprintf(where, sizeof where, "%.*s:%u: ", BYTES_ARG(p->file, 60), (unsigned)p->line);
@@ -125,8 +128,8 @@ static bool preprocess_define(struct preprocessor *p, penta_bytes name, penta_by
     return true;
 }
 
-/* Writes a line in which every defined name is replaced, also in the replacements, up to a limit.
- * Strings and comments stay as they are. */
+/* Writes a line with the values of all defined names in place of the names. Names in these
+ * values are replaced too, up to a limit. Strings and comments do not change. */
 static void preprocess_substitute(struct preprocessor *p, struct writer *out, penta_bytes line,
                                   unsigned level)
 {
@@ -168,12 +171,12 @@ static bool expr_value(void *user, penta_bytes name, uint64_t *value)
 {
     struct preprocessor *p = user;
     const struct definition *d = preprocess_find(p, name);
-    *value = 0; /* as in C, an unknown name is 0 */
+    *value = 0; /* As in C, an unknown name has the value 0. */
     return !d || number_parse_bytes(preprocess_trim(d->value), value) || !d->value.size;
 }
 
-/* Evaluates the expression of !if: an integer expression, which may compare two with == != < <= >
- * >=. */
+/* Evaluates the condition of !if: an integer expression, or two that are compared by == != < <=
+ * > >=. */
 static bool preprocess_evaluate(struct preprocessor *p, penta_bytes text, uint64_t at, bool *truth)
 {
     penta_error err = {0};
@@ -216,7 +219,7 @@ static bool open_condition(struct preprocessor *p, bool truth, uint64_t at)
 
 static bool preprocess_process(struct preprocessor *p, const struct input *in);
 
-/* Tells whether a file is one of those being included, under any name. */
+/* Tells whether a file is being included already, perhaps under another name. */
 static bool is_open(const struct preprocessor *p, const char *path, const struct input *in)
 {
     const char *source = option_text(p->a->options, p->a->option_count, "source-name");
@@ -240,8 +243,8 @@ static bool preprocess_exists(char *path, const char *folder, size_t folder_size
     return n > 0 && n < PATH_SIZE && !stat(path, &st) && !S_ISDIR(st.st_mode);
 }
 
-/* Finds an included file as C does: beside the file that includes it, then in the folders of option
- * 'include'. */
+/* Finds an included file as C does: in the folder of the file that includes it, then in the
+ * folders of the option 'include'. */
 static bool find_include(const struct preprocessor *p, penta_bytes name, const struct input *in,
                          char *path)
 {
@@ -292,7 +295,7 @@ static bool preprocess_include(struct preprocessor *p, penta_bytes rest, uint64_
     return ok;
 }
 
-/* Executes a line that starts with '!'. Returns false if an error was reported. */
+/* Executes a line that starts with '!'. Returns false if it reported an error. */
 static bool preprocess_control(struct preprocessor *p, penta_bytes line, uint64_t at,
                                const struct input *in)
 {
@@ -340,8 +343,6 @@ static bool preprocess_control(struct preprocessor *p, penta_bytes line, uint64_
     return preprocess_fail(p, at, "unknown preprocessor line !", verb);
 }
 
-/* ---- macros ---- */
-
 static struct macro *find_macro(struct preprocessor *p, penta_bytes name)
 {
     for (size_t i = p->macro_count; i-- > 0;)
@@ -367,7 +368,7 @@ static bool start_macro(struct preprocessor *p, penta_bytes rest, uint64_t at)
     return true;
 }
 
-/* Expands a macro. Its arguments are definitions while its body is processed. */
+/* Expands a macro. While its body is processed, its arguments are definitions. */
 static bool expand_macro(struct preprocessor *p, const struct macro *use, penta_bytes arguments,
                          uint64_t at, const struct input *in, uint32_t line)
 {
@@ -402,8 +403,6 @@ static bool expand_macro(struct preprocessor *p, const struct macro *use, penta_
     }
     return ok;
 }
-
-/* ---- lines ---- */
 
 static bool put_line(struct preprocessor *p, penta_bytes line, uint64_t original,
                      const struct input *in, uint32_t number)
@@ -457,7 +456,7 @@ static bool preprocess_process(struct preprocessor *p, const struct input *in)
         pos = next;
         if (p->out.out.size > OUTPUT_MAX) return false;
         if (p->exhausted) return false;
-        p->work += nested; /* lines of the source itself do not count */
+        p->work += nested; /* Lines of the source itself are not counted as work. */
         if (p->work >= WORK_MAX) {
             p->exhausted = true;
             return preprocess_fail(p, at, "too many lines and names to expand", (penta_bytes){0});

@@ -1,5 +1,5 @@
-/* The disassembler. It makes a listing in memory and assembles it. If that does not give the file
- * back, the file is printed as hex, with the listing before it as comments. */
+/* The disassembler. It makes a listing in memory and assembles it. If the result differs from
+ * the file, it prints the file as hex instead, with the listing before it as comments. */
 #include "coil/coil.h"
 #include "coil/format/proto.h"
 #include "coil/format/section_layout.h"
@@ -9,8 +9,6 @@
 #include "text/lexer.h"
 #include "text/quote.h"
 #include <stdlib.h>
-
-/* ---- the symbols at each place ---- */
 
 struct placed {
     uint64_t offset;
@@ -33,15 +31,15 @@ struct listing {
     struct writer *out;
     penta_error *err;
     struct coil_insn *insn;
-    struct placed *placed; /* symbols of the section being printed, by offset */
+    struct placed *placed; /* symbols of the section that is being printed, by offset */
     size_t placed_count, next;
-    uint8_t *explicit_;        /* per symbol: it is printed as .symbol */
-    uint8_t *starts;           /* per byte of the file: an instruction begins there */
-    size_t line_section;       /* index of .coil.line, or SIZE_MAX */
-    size_t name_section;       /* index of .coil.var, or SIZE_MAX */
-    size_t line_row, name_row; /* the next row of each */
-    size_t reloc;              /* the next relocation to print */
-    uint64_t function_end;     /* end of the open .func */
+    uint8_t *explicit_;        /* per symbol: 1 if it is printed as .symbol */
+    uint8_t *starts;           /* per byte of the file: 1 if an instruction begins there */
+    size_t line_section;       /* index of the section .coil.line, or SIZE_MAX */
+    size_t name_section;       /* index of the section .coil.var, or SIZE_MAX */
+    size_t line_row, name_row; /* next rows of .coil.line and .coil.var to print */
+    size_t reloc;              /* next relocation to print */
+    uint64_t function_end;     /* offset at which the open .func ends */
     bool function_open;
 };
 
@@ -56,8 +54,8 @@ static uint64_t base_of(const struct coil_module *m, size_t section)
     return m->header.flags & COIL_FILE_EXEC ? m->sections[section].addr : 0;
 }
 
-/* Tells whether the text can place a label where a symbol is: in bytes that are listed, and not
- * inside an instruction. */
+/* Tells whether a label can be written where a symbol is: in bytes that the listing shows, and
+ * not inside an instruction. */
 static bool print_placeable(const struct listing *l, const struct coil_symbol *s)
 {
     const struct coil_module *m = l->m;
@@ -81,8 +79,6 @@ static bool plainly_said(const struct listing *l, size_t i)
     if (s->type == COIL_COMMON) return s->bind == COIL_GLOBAL && s->value && s->value <= UINT32_MAX;
     return !s->value && (s->bind == COIL_GLOBAL || s->bind == COIL_WEAK);
 }
-
-/* ---- the head ---- */
 
 static void print_header(struct listing *l)
 {
@@ -109,8 +105,8 @@ static const char *print_declaration(const struct coil_symbol *s)
     return words[s->bind];
 }
 
-/* Prints all names in the order of the table, because the first appearance of a name gives the
- * symbol its number. */
+/* Prints all names in the order of the symbol table, because the order in which names first
+ * appear gives symbols their numbers. */
 static void print_names(struct listing *l)
 {
     const struct coil_module *m = l->m;
@@ -169,9 +165,8 @@ static void print_names(struct listing *l)
         writer_print(l->out, ".entry 0x%llx\n", (unsigned long long)m->header.entry_point);
 }
 
-/* ---- sections ---- */
-
-/* Tells whether a section is what the directive of its name alone gives. */
+/* Tells whether a section has the properties that the directive with its name alone would give
+ * it. */
 static bool print_usual(const struct coil_section *s, penta_bytes text)
 {
     static const char *const directives[] = {".text", ".data", ".rodata", ".bss"};
@@ -211,8 +206,8 @@ static void print_section_head(struct listing *l, size_t i)
     writer_char(l->out, '\n');
 }
 
-/* Prints the end of a function that ends at this offset, and the labels and functions that begin
- * there. */
+/* Prints the end of a function that ends at this offset, then the labels and functions that
+ * begin there. */
 static void print_labels(struct listing *l, size_t section, uint64_t at)
 {
     if (l->function_open && at >= l->function_end) {
@@ -259,7 +254,8 @@ static void print_bytes(struct listing *l, penta_bytes bytes)
         hex_rows(l->out, "    .bytes ", "    .bytes ", bytes);
 }
 
-/* Prints a word with a relocation, if there is a directive for it. Returns its width, or 0. */
+/* Prints a word that has a relocation, if there is a directive for it. Returns the width of the
+ * word, or 0 if nothing was printed. */
 static size_t print_reloc(struct listing *l, size_t section, uint64_t at, penta_bytes rest)
 {
     const struct coil_module *m = l->m;
@@ -332,8 +328,8 @@ static void print_zeros(struct listing *l, size_t section)
     }
 }
 
-/* Prints prototypes as directives. Returns false if the text would write the section in another
- * way. */
+/* Prints prototypes as directives. Returns false if the assembler would write the section
+ * differently. */
 static bool print_protos(struct listing *l, size_t section)
 {
     const struct coil_module *m = l->m;
@@ -361,10 +357,8 @@ static bool print_protos(struct listing *l, size_t section)
     return ok;
 }
 
-/* ---- code ---- */
-
-/* Prints the rows up to a place in the code as directives. A row of .coil.line has a line number
- * too. */
+/* Prints as directives all rows up to a place in the code. A row of .coil.line has a line
+ * number, and a row of .coil.var has none. */
 static void print_rows(struct listing *l, size_t from, size_t section, uint64_t at, size_t *row)
 {
     bool lines = from == l->line_section;
@@ -384,8 +378,8 @@ static void print_rows(struct listing *l, size_t from, size_t section, uint64_t 
     }
 }
 
-/* Tells whether the text of one instruction assembles to its bytes. Symbols are printed as indices,
- * so that the instruction can be assembled alone. */
+/* Tells whether the text of one instruction assembles to the bytes of the instruction. Symbols
+ * are printed as indices, so that the instruction can be assembled alone. */
 static bool said_by_text(struct listing *l, penta_bytes bytes)
 {
     struct coil_module alone = {.big_endian = l->m->big_endian, .raw = true, .abi = l->m->abi};
@@ -418,7 +412,7 @@ static bool said_by_text(struct listing *l, penta_bytes bytes)
             if (p->form == COIL_REGISTER && p->ext) return false;
         }
     }
-    /* Simple instructions are known to assemble. Others are assembled here to find out. */
+    /* Simple instructions always assemble to their bytes. Others are assembled here to find out. */
     bool plain = true;
     for (unsigned i = 0; i < insn->count; i++)
         plain &= coil_is_scalar(insn->operands[i].op) || insn->operands[i].form >= COIL_ADDR;
@@ -475,7 +469,7 @@ static void mark_starts(struct listing *l)
         while (reader_left(&r)) {
             size_t at = r.pos;
             if (!coil_insn_read(&r, l->insn)) {
-                l->starts[r.origin + at] = 1; /* the bytes that do not decode begin here */
+                l->starts[r.origin + at] = 1; /* The bytes that cannot be decoded begin here. */
                 break;
             }
             l->starts[r.origin + at] = 1;
@@ -493,8 +487,8 @@ static void place_symbols(struct listing *l, size_t section)
     qsort(l->placed, l->placed_count, sizeof *l->placed, by_offset);
 }
 
-/* Tells whether rows are in the order of sections and offsets. Other rows cannot be printed as
- * directives. */
+/* Tells whether rows are sorted by section and offset. Rows in another order cannot be printed
+ * as directives. */
 static bool print_ascending(const struct coil_module *m, penta_bytes rows)
 {
     uint64_t last = 0;
@@ -507,8 +501,9 @@ static bool print_ascending(const struct coil_module *m, penta_bytes rows)
     return true;
 }
 
-/* Returns the section whose rows are printed as .line or .name, or SIZE_MAX. The assembler puts
- * them where the listing has the section, else at the end. */
+/* Returns the section whose rows are printed as .line or .name, or SIZE_MAX. The assembler
+ * writes these rows to the section of this name that the text has, or else to a new one at the
+ * end. */
 static size_t find_rows(const struct coil_module *m, const char *name)
 {
     for (size_t i = 0; i < m->section_count; i++) {
@@ -598,7 +593,7 @@ bool coil_print(const penta_module *module, const penta_option *options, size_t 
     return ok && !err->code && writer_ok(out, err);
 }
 
-/* ---- single instructions, for traces and diagnostics ---- */
+/* The functions below print single instructions, for traces and diagnostics. */
 
 static void drop_insn(struct coil_insn *insn)
 {
@@ -606,8 +601,8 @@ static void drop_insn(struct coil_insn *insn)
     free(insn);
 }
 
-/* Returns the instruction at an address. If there is none, or, with an error, no memory, it returns
- * NULL. The caller frees it with drop_insn. */
+/* Returns the instruction at an address. It returns NULL if there is none, or if there is no
+ * memory, which sets *err. The caller frees the instruction with drop_insn. */
 static struct coil_insn *insn_at(const struct coil_module *m, uint64_t pc, penta_error *err)
 {
     struct coil_insn *insn = malloc(sizeof *insn);
@@ -715,7 +710,7 @@ void coil_isa(const penta_visitor *v)
         describe_text(v, "meaning", op->meaning);
         bool never =
             op->group == COIL_G_PREPROC || op->group == COIL_G_NEVER || op->group == COIL_G_DEVICE;
-        /* The loader executes such an instruction, or it traps. */
+        /* The machine either executes an instruction of this kind or traps. */
         if (never) describe_bool(v, "runs", false);
         describe_leave(v, node);
     }

@@ -1,5 +1,5 @@
-/* Prints one instruction as text. Every type is explicit, so that the text assembles to the same
- * bytes even without its program. */
+/* Prints one instruction as text. Every type is written, so that the text assembles to the same
+ * bytes even without the program that contains the instruction. */
 #include "coil/coil.h"
 #include "text/quote.h"
 #include <math.h>
@@ -43,9 +43,7 @@ static void print_type(struct writer *out, const struct coil_type *t)
     writer_text(out, list ? "]>" : ">");
 }
 
-/* ---- numbers ---- */
-
-/* Tells whether there is a literal for a value. NaNs other than the usual one have none. */
+/* Tells whether a literal exists for a value. There is none for NaNs other than the usual one. */
 static bool literal_says(uint8_t op, uint64_t bits)
 {
     if (op == COIL_T_FP32) return (bits & 0x7fffffff) <= 0x7f800000 || bits == 0x7fc00000;
@@ -89,8 +87,8 @@ static bool lanes_say(const struct coil_type *t, penta_bytes image, bool big_end
     return true;
 }
 
-/* Prints a CINT or CUNT as a number, if 64 bits and a sign can express it. Returns false if it was
- * not printed. */
+/* Prints a CINT or CUNT as a number, if a sign and 64 bits are enough for it. Returns false if
+ * it printed nothing. */
 static bool print_wide(struct writer *out, const struct coil_type *t, penta_bytes image,
                        bool big_endian)
 {
@@ -138,8 +136,6 @@ static void print_immediate(struct writer *out, const struct coil_operand *o, bo
     writer_text(out, "hex:");
     writer_hex(out, image);
 }
-
-/* ---- operands ---- */
 
 static void print_symbol(struct writer *out, const struct coil_module *m, uint64_t index)
 {
@@ -192,7 +188,7 @@ static void print_typed(struct writer *out, const struct coil_module *m,
                         const struct coil_operand *o)
 {
     print_qualifiers(out, o->ext);
-    if (o->type->ext) { /* the qualifiers of the operand are printed already */
+    if (o->type->ext) { /* The qualifiers of the operand have been printed already. */
         struct coil_type bare = *o->type;
         bare.ext = 0;
         print_type(out, &bare);
@@ -234,9 +230,7 @@ void coil_print_operand(struct writer *out, const struct coil_module *m,
     }
 }
 
-/* ---- instructions ---- */
-
-/* Returns NULL if the instruction has no mnemonic. */
+/* Returns the mnemonic of an instruction, or NULL if it has none. */
 static const char *mnemonic_of(const struct coil_module *m, const struct coil_insn *insn)
 {
     unsigned unit = m ? m->header.target_pu : COIL_UNIT_CPU, least, most;

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Prints the fewest digits that are read back as the same value. It prints no exponent between 1e-4
- * and 1e16. */
+/* Prints the fewest digits from which the same value is read. Values between 1e-4 and 1e16 have
+ * no exponent. */
 void coil_print_real(struct writer *out, double value, bool single)
 {
     if (isnan(value) || isinf(value)) {
