@@ -1,5 +1,6 @@
-/* Reads the bytes of an object into a module, and writes a module back. Two layouts are read (COIL
- * 8.1), packed and natural; read_header and check_tables find out which one a file has. */
+/* Reads the bytes of an object into a module, and writes a module as bytes. An object may have
+ * one of two layouts (COIL 8.1), packed and natural; read_header and check_tables find out which
+ * one a file has. */
 #include "coil/coil.h"
 #include <stdlib.h>
 
@@ -12,14 +13,12 @@ int coil_probe(penta_bytes file, struct writer *evidence)
     return 100;
 }
 
-/* ---- one attempt to read the header ---- */
-
-/* The header of the source document is a C struct. Packed, as penta writes it, it has 84 bytes and
- * section entries have 52. A 64-bit compiler would insert four bytes before section_offset and four
- * after each section entry; in this natural layout they have 88 and 56 bytes. In a natural
- * little-endian file bytes 44-47 are zero, so its packed section_offset would be at least 2^32 *
- * 88, and a wrong byte order fails on the version. So at most one reading is right. If none is, the
- * error is that of the packed layout. */
+/* The header of the source document is a C struct. Packed, as penta writes it, the header has 84
+ * bytes and a section entry 52. A 64-bit compiler would insert four bytes before section_offset
+ * and four after each section entry; in this natural layout they have 88 and 56 bytes. In a
+ * natural little-endian file bytes 44-47 are zero, so section_offset, read as packed, would be
+ * at least 2^32 * 88; and the version is wrong if the byte order is. So at most one way of
+ * reading succeeds. If none does, the error is that of the packed layout. */
 
 struct attempt {
     bool natural, big_endian;
@@ -68,7 +67,7 @@ static bool read_header(struct attempt *a, penta_bytes file)
 struct range {
     uint64_t from, size;
     const char *what;
-    uint64_t at; /* place of the field that gives the range */
+    uint64_t at; /* place of the field that gives the offset or count */
 };
 
 static int by_start(const void *a, const void *b)
@@ -83,7 +82,7 @@ static bool container_inside(const struct range *r, uint64_t file_size)
     return r->from <= file_size && r->size <= file_size - r->from;
 }
 
-/* Returns the end of the string table: it ends where the next table or section begins. */
+/* Returns the end of the string table, which is where the next table or section begins. */
 static uint64_t strings_end(const struct attempt *a, penta_bytes file)
 {
     const struct coil_header *h = &a->header;
@@ -141,8 +140,6 @@ static bool try_layout(struct attempt *a, penta_bytes file, bool natural)
     *a = (struct attempt){.natural = natural};
     return read_header(a, file) && check_tables(a, file);
 }
-
-/* ---- tables ---- */
 
 static bool read_tables(struct coil_module *m, penta_error *err)
 {
@@ -241,8 +238,6 @@ penta_bytes coil_string(const struct coil_module *m, uint64_t offset)
     return (penta_bytes){p, strnlen((const char *)p, (size_t)(m->strings.size - offset))};
 }
 
-/* ---- names that text can use ---- */
-
 bool coil_is_identifier(penta_bytes name)
 {
     for (size_t i = 0; i < name.size; i++) {
@@ -285,8 +280,6 @@ static bool find_plain_names(struct coil_module *m, penta_error *err)
     return true;
 }
 
-/* ---- extensions ---- */
-
 static void read_extensions(struct coil_module *m)
 {
     bool abi = false, preproc = false;
@@ -303,7 +296,7 @@ static void read_extensions(struct coil_module *m)
     m->abi = abi && !preproc;
 }
 
-/* ---- bare streams: one section that is the whole file ---- */
+/* A bare stream has one section, which is the whole file. */
 
 static bool open_raw(struct coil_module *m, const char *endian, penta_error *err)
 {
@@ -381,8 +374,6 @@ void coil_close(penta_module *module)
     free(m);
 }
 
-/* ---- encoding ---- */
-
 void coil_header_put(struct writer *out, const struct coil_header *header, bool natural)
 {
     uint8_t bytes[coil_header_bytes];
@@ -400,7 +391,8 @@ static void container_place(uint8_t *image, size_t size, uint64_t at, const stru
         bytes_copy(image + at, (penta_bytes){w->out.data, w->out.size});
 }
 
-/* Writes header and tables over a copy of the file, which keeps gaps and contents as they are. */
+/* Writes the header and the tables into a copy of the file, so that gaps and contents do not
+ * change. */
 bool coil_encode(const penta_module *module, struct writer *out, penta_error *err)
 {
     const struct coil_module *m = coil_module(module);

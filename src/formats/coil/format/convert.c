@@ -1,5 +1,6 @@
-/* Converts an object to the other byte order: tables by their records, code by decoding and writing
- * it, data number by number (data_units.h), and the sections of penta's own word by word. */
+/* Converts an object to the other byte order: tables record by record, code by decoding and
+ * writing it, data number by number (data_units.h), and the sections that penta defines word by
+ * word. */
 #include "coil/format/data_units.h"
 #include "coil/format/object.h"
 #include "coil/format/proto.h"
@@ -44,8 +45,8 @@ static bool section_swaps(const struct coil_module *m, size_t i)
     return found;
 }
 
-/* Data that is kept as it is still has addresses. They are converted, and found by the
- * relocations. */
+/* If data are kept as they are, only the addresses in them are converted. Relocations tell where
+ * these are. */
 static bool convert_data(const struct coil_module *m, uint8_t *image, bool keep_data,
                          struct findings *f)
 {
@@ -58,7 +59,7 @@ static bool convert_data(const struct coil_module *m, uint8_t *image, bool keep_
     return ok;
 }
 
-/* Converts the whole file. No size changes, so all bytes stay at their places. */
+/* Converts the whole file. No size changes, so nothing moves. */
 static bool convert_into(struct coil_module *to, const struct coil_module *m, uint8_t *image,
                          bool keep_data, struct findings *f)
 {
@@ -96,8 +97,8 @@ bool coil_convert(const penta_module *module, const penta_option *options, size_
         return false;
     }
     bool big = !strcmp(endian, "big");
-    /* A bare stream does not say its byte order, so it must have the order that was not asked
-     * for. */
+    /* A bare stream does not say its byte order. The caller asks for one order, so the input
+     * must have the other one. */
     struct coil_module other = *m;
     if (m->raw) {
         other.big_endian = !big;

@@ -5,7 +5,7 @@
 #include "coil/format/section_layout.h"
 #include <stdlib.h>
 
-/* Tells whether a section is one that a program sees as data, with bytes in the file. */
+/* Tells whether a section contains data of the program, with bytes in the file. */
 static bool is_data(const struct coil_section *s)
 {
     return s->flags & COIL_ALLOC && s->type != COIL_S_BSS && !coil_is_code(s);
@@ -19,7 +19,7 @@ static bool data_units_spend(struct coil_data_units *u, uint64_t bytes)
     return true;
 }
 
-/* Marks the bytes of one number. */
+/* Marks the bytes that form one number. */
 static void data_units_mark(struct coil_data_units *u, uint64_t at, uint64_t width, uint64_t end)
 {
     uint8_t *marks = u->marks + at;
@@ -36,8 +36,8 @@ static void data_units_mark(struct coil_data_units *u, uint64_t at, uint64_t wid
     }
 }
 
-/* Marks a value of a type at an offset of the file. Types that say nothing about bytes mark
- * nothing. */
+/* Marks the numbers in a value of a type at an offset of the file. Types that do not say how
+ * their bytes form numbers mark nothing. */
 static void mark_type(struct coil_data_units *u, const struct coil_type *t, uint64_t at,
                       uint64_t end)
 {
@@ -53,7 +53,7 @@ static void mark_type(struct coil_data_units *u, const struct coil_type *t, uint
     }
 }
 
-/* Finds where a symbol's data begins and ends in the file. Returns false if the symbol has no
+/* Finds where the data of a symbol begin and end in the file. Returns false if the symbol has no
  * data. */
 static bool data_units_extent(const struct coil_module *m, uint64_t symbol, uint64_t *from,
                               uint64_t *end, uint64_t *section_end)
@@ -96,15 +96,14 @@ static bool look_at_operand(struct coil_data_units *u, const struct coil_operand
     uint64_t disp =
         o->parts_count == 2 || o->parts_count == 4 ? o->parts[o->parts_count - 1].value : 0;
     uint64_t step = o->parts_count > 2 ? o->parts[2].value : 0;
-    /* The displacement leads before the symbol or out of the section. */
+    /* The address is before the symbol or outside of the section. */
     if (disp > section_end - from) return true;
-    /* The elements overlap, so they say nothing about the bytes. */
+    /* The elements overlap, so they do not tell which bytes form a number. */
     if (step && o->type && step < o->type->size) return true;
     return mark_at(u, o->type, from + disp, step ? end : section_end, step);
 }
 
-/* Marks a table of SWITCH: the count, the default target, and `count` targets, with 8 bytes
- * each. */
+/* Marks a table of SWITCH: the count, the default target, and `count` targets, each of 8 bytes. */
 static bool look_at_switch(struct coil_data_units *u, const struct coil_operand *o)
 {
     uint64_t from, end, section_end;
@@ -190,7 +189,7 @@ bool coil_data_units_find(const struct coil_module *m, struct coil_data_units *u
 
 void coil_data_units_free(struct coil_data_units *u) { free(u->marks); }
 
-/* Returns the name of the symbol to whose data a byte belongs, or of its section. */
+/* Returns the name of the symbol whose data contain a byte, or else the name of the section. */
 static penta_bytes data_units_owner(const struct coil_module *m, size_t section, uint64_t offset)
 {
     penta_bytes name = coil_string(m, m->sections[section].name_idx);

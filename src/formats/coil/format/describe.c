@@ -1,6 +1,6 @@
-/* Describes a file as a tree in which every byte is in a leaf (coil_describe), and gives a few
- * facts about it for one screen (coil_info). The pieces of the file come from pieces.c, the fields
- * of records from layout.def. */
+/* Describes a file as a tree whose leaves contain every byte (coil_describe), and gives a few
+ * facts about it (coil_info). The pieces of the file come from pieces.c, and the fields of
+ * records from layout.def. */
 #include "core/describe.h"
 #include "coil/coil.h"
 #include "coil/format/pieces.h"
@@ -72,15 +72,14 @@ static const char *reloc_note(const char *field, uint64_t value)
     return !strcmp(field, "type") && (value & 255) < COIL_RELOC_TYPES ? names[value & 255] : NULL;
 }
 
-/* ---- the pieces of a file, in the order of their offsets ---- */
-
 static void describe_header(const struct coil_module *m, const penta_visitor *v)
 {
     penta_node node = {.name = "header", .size = m->header_size};
     if (!describe_enter(v, node)) return;
     if (!m->natural) {
         layout_leaves(v, coil_header_fields, m->base.file.data, 0, m->big_endian, header_note);
-        /* A natural header is described in two parts, around its hidden bytes. */
+        /* A header in natural layout is described in two parts, because it has four bytes of
+         * padding in the middle. */
     } else {
         enum { BEFORE = 10 };
         struct layout_field head[BEFORE + 1];
@@ -234,9 +233,9 @@ static void describe_code(const struct coil_module *m, const penta_visitor *v, s
     writer_free(&text);
 }
 
-/* Makes the name of a node from that of a section. It becomes a part of paths, so it has visible
- * characters only, and none that separate parts of a path. The section table shows the name as it
- * is in the file. */
+/* Makes the name of a node from the name of a section. The name becomes a part of paths, so it
+ * has visible characters only, without those that separate the parts of a path. The section
+ * table shows the name as it is in the file. */
 static void node_name(penta_bytes text, char *name, size_t room)
 {
     size_t n = text.size < room - 1 ? text.size : room - 1;
@@ -308,8 +307,6 @@ void coil_describe(const penta_module *module, const penta_visitor *v)
     free(pieces);
 }
 
-/* ---- info ---- */
-
 static void info_insns(const struct coil_module *m, const penta_visitor *v)
 {
     struct coil_insn *insn = calloc(1, sizeof *insn);
@@ -343,7 +340,7 @@ static void info_symbols(const struct coil_module *m, const penta_visitor *v, co
     describe_leave(v, list);
 }
 
-/* Adds the name of a value, or its number if it has no name. */
+/* Adds a value as its name, or as a number if it has no name. */
 static void info_target(const penta_visitor *v, const char *field, uint32_t value, const char *name)
 {
     if (name)

@@ -1,5 +1,5 @@
-/* Reads the bytes of an instruction (COIL 3) into operands, and writes operands as bytes. Only
- * errors of the level "bytes" are found here; check.c decides whether the operands make sense. */
+/* Reads the bytes of an instruction (COIL 3) into operands, and writes operands as bytes. This
+ * file finds only errors of the level "bytes"; check.c decides whether the operands make sense. */
 #include "coil/coil.h"
 #include <stdio.h>
 
@@ -8,7 +8,7 @@ static uint8_t count_of(const char *forms, bool most)
     unsigned best = most ? 0 : 255, n = 0;
     for (const char *p = forms;; p++) {
         if (*p == '*') {
-            /* A star means that the operand before it may repeat. */
+            /* A star means that the operand before it may be repeated. */
             if (most) return 255;
         } else if (*p == '|' || !*p) {
             if (most ? n > best : n < best) best = n;
@@ -77,9 +77,7 @@ const char *const coil_orders[COIL_ORDERS] = {
 #include "coil/kinds.def"
 };
 
-/* ---- reading ---- */
-
-/* Reads an id. Most bytes of a program are ids, so one load is used instead of the loop of the
+/* Reads an id. Most bytes of a program are ids, so this uses one load and not the loop of the
  * reader. */
 static inline uint64_t read_id(struct reader *in)
 {
@@ -91,8 +89,8 @@ static inline uint64_t read_id(struct reader *in)
 static bool read_operand(struct reader *in, struct coil_insn *insn, struct coil_operand *o,
                          bool part);
 
-/* Tells whether a component of a MEM has the right kind: a scalar with a value, a SYMBOL or a REG.
- * An index cannot be an immediate, and a scale or displacement must be one. */
+/* Tells whether a component of a MEM operand has the right kind: a scalar with a value, a SYMBOL
+ * or a REG. An index cannot be an immediate, and a scale or displacement must be one. */
 static bool component_fits(const struct coil_operand *o, unsigned i, unsigned count)
 {
     bool scale = i == 2, disp = i > 0 && i == count - 1 && i != 2 && count != 3;
@@ -233,8 +231,8 @@ static bool read_operand(struct reader *in, struct coil_insn *insn, struct coil_
     return ok;
 }
 
-/* Changes the error of the reader, which only says how many bytes are missing, to one that says
- * which instruction breaks off where. */
+/* Replaces the error of the reader, which only says how many bytes are missing, by one that says
+ * which instruction is incomplete and where it begins. */
 static bool broken_off(struct reader *in, const struct coil_insn *insn, unsigned operand,
                        unsigned count)
 {
@@ -280,8 +278,6 @@ void coil_insn_free(struct coil_insn *insn)
     arena_free(&insn->arena);
     insn->arena_used = 0;
 }
-
-/* ---- writing ---- */
 
 static void operand_write(struct writer *out, const struct coil_operand *o)
 {

@@ -1,5 +1,5 @@
 /* Builds an object and writes it as a file (COIL 8.8): header, section table, symbol table,
- * strings, relocations, contents. */
+ * strings, relocations and contents. */
 #include "coil/format/object.h"
 #include "base/array.h"
 #include "base/number.h"
@@ -67,7 +67,7 @@ uint64_t coil_pad(struct coil_out_section *s, uint64_t align)
         writer_fill(&s->data, 0, (size_t)gap);
         return gap;
     }
-    if (gap == 1) gap += align; /* the shortest instruction has two bytes */
+    if (gap == 1) gap += align; /* The shortest instruction has two bytes. */
     uint64_t nops = gap;
     if (gap % 2) nops -= 3;
     writer_fill(&s->data, 0, (size_t)nops);
@@ -85,8 +85,6 @@ bool coil_object_count_filler(struct coil_object *o, uint64_t bytes, uint64_t at
     o->filler += bytes;
     return true;
 }
-
-/* ---- strings ---- */
 
 struct strings {
     struct labels index;
@@ -125,8 +123,6 @@ static void collect_strings(struct coil_object *o, struct strings *s, penta_erro
                      l->width);
     }
 }
-
-/* ---- layout ---- */
 
 static bool object_place(struct coil_object *o, uint64_t strings, penta_error *err)
 {

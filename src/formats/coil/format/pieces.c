@@ -1,5 +1,5 @@
-/* Lists the pieces of an object by their offsets: the tables, whose places the header gives, and
- * the contents of sections. */
+/* Lists the pieces of an object by their offsets: the tables, whose places are in the header,
+ * and the contents of sections. */
 #include "coil/format/pieces.h"
 #include <stdlib.h>
 

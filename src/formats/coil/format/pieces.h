@@ -1,5 +1,5 @@
 /* The pieces of a file that something refers to: the header, the tables, and the contents of
- * sections, ordered by offset. Bytes between them and after the last one are unused. */
+ * sections, ordered by offset. Bytes between the pieces and after the last one are unused. */
 #pragma once
 #include "coil/coil.h"
 
@@ -14,9 +14,9 @@ enum coil_piece_kind {
 struct coil_piece {
     uint64_t from, size; /* size: at least 1 */
     enum coil_piece_kind kind;
-    size_t index; /* index of the section, for contents */
+    size_t index; /* for contents: index of the section */
 };
 
-/* Lists the pieces of an undamaged module. The caller frees the list. Returns NULL if there is no
- * memory. */
+/* Lists the pieces of a module that has no damage. The caller frees the list. Returns NULL if
+ * there is no memory. */
 struct coil_piece *coil_pieces(const struct coil_module *m, size_t *count);

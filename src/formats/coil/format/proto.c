@@ -126,7 +126,8 @@ void coil_proto_describe(const struct coil_module *m, size_t section, const pent
         describe_raw(v, "rest", bytes_slice(rows, from, rows.size), origin + from, err.message);
 }
 
-/* If a symbol has several signatures, the first one is used, and the others must be equal to it. */
+/* If a symbol has several signatures, the first one is used, and the others must be equal to the
+ * first. */
 void coil_proto_verify(const struct coil_module *m, struct findings *f)
 {
     for (size_t i = 0; i < m->section_count; i++) {

@@ -11,18 +11,19 @@ enum { COIL_PROTO_HEAD = 16, COIL_PROTO_ARGS = 32 };
 
 struct coil_proto {
     uint32_t symbol, count;
-    uint8_t result; /* a scalar type, or VOID */
+    uint8_t result; /* type of the result: a scalar type, or VOID */
     bool variadic;
     uint8_t types[COIL_PROTO_ARGS];
 };
 
 bool coil_is_proto(const struct coil_module *m, size_t section);
-/* Reads the signature at *at and moves *at after it. Returns false at the end; if a signature is
- * wrong, it also sets the error. */
+/* Reads the signature at *at and moves *at to the next one. Returns false at the end of the
+ * section, and, with *err set, if the signature is wrong. */
 bool coil_proto_next(const struct coil_module *m, size_t section, size_t *at,
                      struct coil_proto *out, penta_error *err);
 void coil_proto_write(struct writer *out, const struct coil_proto *p);
-void coil_proto_print(struct writer *out, const struct coil_proto *p); /* such as i32(u64, ...) */
+/* Prints a signature such as i32(u64, ...) */
+void coil_proto_print(struct writer *out, const struct coil_proto *p);
 void coil_proto_describe(const struct coil_module *m, size_t section, const penta_visitor *v);
 void coil_proto_verify(const struct coil_module *m, struct findings *f);
 static inline bool coil_proto_type(uint8_t op) { return coil_is_scalar(op) && op != COIL_T_BIT; }

@@ -1,6 +1,6 @@
-/* Tells what the name of a section says about it, where sections lie when a program runs, and what
- * other tables say about places in sections: the entry point, source lines, and the widths of
- * relocations. */
+/* Tells what the name of a section says about it, which addresses sections have when a program
+ * runs, and what other tables say about places in sections: the entry point, source lines, and
+ * the widths of relocations. */
 #include "coil/format/section_layout.h"
 #include <stdlib.h>
 
@@ -42,8 +42,8 @@ unsigned coil_section_rank(uint32_t type)
     }
 }
 
-/* Places all sections. It stores only the addresses of the sections from `from` to `to` - 1, and
- * returns the first free address. */
+/* Computes the addresses of all sections. It stores only those of the sections from `from` to
+ * `to` - 1, and returns the first free address. */
 static uint64_t place_sections(const struct coil_module *m, size_t from, size_t to, uint64_t *out)
 {
     uint64_t at = COIL_PAGE;

@@ -12,7 +12,7 @@ const struct coil_mode coil_modes[] = {
 #include "coil/targets.def"
     {0, 0, NULL}};
 
-/* Architectures are those of a CPU, so a file for another unit has none. */
+/* Only CPUs have architectures, so a file for another processing unit has none. */
 static bool has_archs(uint32_t unit) { return unit == COIL_UNIT_ANY || unit == COIL_UNIT_CPU; }
 
 const char *coil_arch_name(uint32_t unit, uint32_t arch)
@@ -48,8 +48,8 @@ bool coil_target_exists(const struct coil_header *h)
            coil_mode_name(h->target_pu, h->target_arch, h->target_mode);
 }
 
-/* Returns the width in bits that a mode stands for, or 0 if it is not known. A virtual mode stands
- * for any machine of its width. */
+/* Returns the width in bits that a mode means, or 0 if it is not known. A virtual mode means any
+ * machine of its width. */
 static unsigned mode_width(uint32_t arch, uint32_t mode)
 {
     switch (mode) {

@@ -19,9 +19,7 @@ const struct coil_type coil_scalar_types[256] = {
 
 const struct coil_type *coil_scalar(uint8_t op) { return &coil_scalar_types[op]; }
 
-/* ---- sizes ---- */
-
-#define SIZE_CAP (UINT64_C(1) << 48) /* larger than any file and any memory */
+#define SIZE_CAP (UINT64_C(1) << 48) /* a size larger than any file and any memory */
 
 static uint64_t type_times(uint64_t a, uint64_t b)
 {
@@ -71,8 +69,8 @@ static bool has_elem(const struct coil_type *t)
            d == COIL_D_ORDER;
 }
 
-/* Tells whether a type is one that machines do not compute with. Members of a composite type are
- * not looked at here. */
+/* Tells whether a type is one that machines do not compute with. It does not look at the members
+ * of a composite type. */
 static bool is_bare(const struct coil_type *t)
 {
     uint8_t data = coil_types[t->op].data;
@@ -121,11 +119,10 @@ static void size_of(struct coil_type *t)
     }
 }
 
-/* ---- rules ---- */
-
 static bool distinct_members(const struct coil_type *t, uint64_t at, penta_error *err)
 {
-    uint64_t seen[1024] = {0}; /* one bit per id, so that the check takes linear time */
+    /* The array has one bit per id, so that the check takes linear time. */
+    uint64_t seen[1024] = {0};
     for (uint32_t i = 0; i < t->member_count; i++) {
         uint16_t id = t->members[i].id;
         if (seen[id / 64] >> id % 64 & 1)
@@ -169,12 +166,10 @@ static bool type_nestable(uint8_t op, uint8_t ext, uint64_t at, penta_error *err
     return true;
 }
 
-/* ---- reading ---- */
-
 struct type_reader {
     struct reader *in;
     struct arena *arena;
-    uint64_t ids; /* number of types that were given by id */
+    uint64_t ids; /* number of types given by id that were read */
 };
 
 static const struct coil_type *read_type(struct type_reader *r, unsigned level, unsigned vectors);
@@ -302,8 +297,6 @@ const struct coil_type *coil_type_data(struct reader *in, struct arena *arena, u
     return read_data(&r, op, ext, 1, 0, reader_at(in) - 2);
 }
 
-/* ---- writing ---- */
-
 void coil_type_write(struct writer *out, const struct coil_type *t)
 {
     writer_uint(out, t->op, 1);
@@ -338,7 +331,7 @@ void coil_type_write_data(struct writer *out, const struct coil_type *t)
         writer_uint(out, t->dims[i], data == COIL_D_ORDER && i == 0 ? 1 : 2);
 }
 
-/* ---- limits of types that were not read from bytes ---- */
+/* The functions below check the limits of types that were not read from bytes. */
 
 static bool type_nesting(const struct coil_type *t, unsigned level, unsigned vectors, uint64_t at,
                          penta_error *err)
@@ -363,8 +356,6 @@ bool coil_type_nesting(const struct coil_type *t, uint64_t at, penta_error *err)
     return type_nesting(t, 1, 0, at, err);
 }
 
-/* ---- comparing and resolving ---- */
-
 static uint64_t type_mix(uint64_t digest, uint64_t value)
 {
     return coil_hash_id(digest ^ value) + (digest << 7 | digest >> 57);
@@ -373,10 +364,11 @@ static uint64_t type_mix(uint64_t digest, uint64_t value)
 static uint64_t digest_of(const struct coil_type *t)
 {
     if (t->digest || t->elem || t->member_count) return t->digest;
-    return type_mix(t->op, 1) | 1; /* a scalar of the table has no digest of its own */
+    /* A scalar of the table has no stored digest, so this computes it. */
+    return type_mix(t->op, 1) | 1;
 }
 
-/* Sets the digest of a type whose parts have digests already. */
+/* Sets the digest of a type whose parts have their digests already. */
 static void set_digest(struct coil_type *t)
 {
     uint64_t d = type_mix(t->op, t->rank);
@@ -388,8 +380,8 @@ static void set_digest(struct coil_type *t)
 }
 
 /* Closed types share parts, so comparing two of them part by part could take exponential time.
- * Their digests are compared instead. A type that was read from bytes is a tree no larger than the
- * file. */
+ * Their digests are compared instead. A type that was read from bytes is a tree that is no
+ * larger than the file. */
 bool coil_type_equal(const struct coil_type *a, const struct coil_type *b)
 {
     if (a == b) return true;
@@ -461,7 +453,7 @@ const struct coil_type *coil_type_close(const struct coil_type_ids *ids, const s
                                         struct arena *arena, penta_error *err)
 {
     t = coil_type_resolve(ids, t);
-    /* Types that ids own, and scalars of the table, outlive the copy. */
+    /* Types that ids own, and scalars of the table, exist longer than the copy. */
     if (!t || t->bound || t == &coil_scalar_types[t->op]) return t;
     struct coil_type *copy = arena_alloc(arena, 1, sizeof *copy, err);
     if (!copy) return NULL;
@@ -483,14 +475,14 @@ const struct coil_type *coil_type_close(const struct coil_type_ids *ids, const s
     return index_members(copy, arena, err) ? copy : NULL;
 }
 
-/* A type is closed when it is bound, so ids never lead in circles. */
+/* A type is closed before it is bound to an id, so ids never form a circle. */
 bool coil_type_bind(struct coil_type_ids *ids, uint64_t id, const struct coil_type *type,
                     penta_error *err)
 {
     const struct coil_type *closed = coil_type_close(ids, type, &ids->arena, err);
     if (!closed) return false;
     if (!closed->bound && closed != &coil_scalar_types[closed->op])
-        ((struct coil_type *)closed)->bound = true; /* `closed` is the copy that was just made */
+        ((struct coil_type *)closed)->bound = true; /* `closed` is the copy that was just made. */
     struct coil_type_id *found = find_id(ids, id);
     if (!found) {
         if (!ARRAY_GROW(ids->items, ids->capacity, ids->count, err)) return false;
@@ -532,7 +524,8 @@ void coil_image_swap(const struct coil_type *t, uint8_t *image)
             image[t->size - 1 - i] = byte;
         }
     } else if (t->member_count) {
-        /* The members of a union share bytes, so the first member decides. */
+        /* The members of a union share their bytes, so only the first member decides which bytes
+         * are reversed. */
         uint32_t count = t->op == COIL_T_UNION ? 1 : t->member_count;
         for (uint32_t i = 0; i < count; i++)
             coil_image_swap(t->members[i].type, image + t->members[i].offset);

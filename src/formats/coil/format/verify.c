@@ -1,5 +1,5 @@
-/* Checks every rule of an object (COIL 8, COIL 11): tables, symbols and relocations, then the code,
- * function by function. It relies on check/ for the rules of single instructions. */
+/* Checks every rule of an object (COIL 8, COIL 11): tables, symbols and relocations, then the
+ * code, function by function. The rules of single instructions are in check/. */
 #include "coil/format/proto.h"
 #include "coil/format/check/check.h"
 #include "base/array.h"
@@ -7,8 +7,6 @@
 #include "coil/format/pieces.h"
 #include "coil/format/target.h"
 #include <stdlib.h>
-
-/* ---- the object ---- */
 
 static void verify_header(const struct coil_module *m, struct findings *f)
 {
@@ -59,8 +57,8 @@ static void verify_sections(const struct coil_module *m, struct findings *f)
     }
 }
 
-/* Checks that a definition lies within its section. Its value is an offset, or an address in an
- * executable. */
+/* Checks that what a symbol defines lies within its section. The value of the symbol is an
+ * offset, or an address in an executable. */
 static void verify_place(const struct coil_module *m, size_t i, struct findings *f)
 {
     const struct coil_symbol *s = &m->symbols[i];
@@ -173,8 +171,8 @@ static void no_memory(struct findings *f)
     findings_add(f, BASE_MEMORY, 0, NULL, "no memory to check the file");
 }
 
-/* Zeros between pieces are for alignment. Other bytes that belong to no piece may be hidden data,
- * so they are reported. */
+/* Zeros between pieces are padding for alignment. Other bytes that belong to no piece may be
+ * hidden data, so they are reported. */
 static void verify_unused(const struct coil_module *m, struct findings *f)
 {
     penta_bytes file = m->base.file;
@@ -196,11 +194,9 @@ static void verify_unused(const struct coil_module *m, struct findings *f)
     free(pieces);
 }
 
-/* ---- code ---- */
-
-struct target { /* a branch, which is checked when all starts of instructions are known */
+struct target { /* a branch; it is checked when it is known where instructions start */
     uint64_t symbol, at;
-    uint32_t function; /* number of the function with the branch */
+    uint32_t function; /* number of the function that contains the branch */
     bool call;
 };
 
@@ -208,9 +204,9 @@ struct code_walk {
     const struct coil_module *m;
     struct findings *f;
     size_t section;
-    uint64_t base;       /* subtracted from symbol values to get offsets */
-    uint64_t *starts;    /* one bit per byte of the section: an instruction starts there */
-    uint64_t *functions; /* offsets of FUNC symbols, in ascending order */
+    uint64_t base;       /* number to subtract from the value of a symbol to get an offset */
+    uint64_t *starts;    /* one bit per byte of the section: 1 if an instruction starts there */
+    uint64_t *functions; /* offsets of the FUNC symbols, in ascending order */
     size_t function_count;
     struct target *targets;
     size_t target_count, target_capacity;
@@ -245,8 +241,8 @@ static bool is_start(const struct code_walk *w, uint64_t offset)
     return offset < w->m->sections[w->section].size && w->starts[offset / 64] >> offset % 64 & 1;
 }
 
-/* Returns the number of the function that an offset is in, from 1, or 0 before the first
- * function. */
+/* Returns the number of the function that contains an offset, counted from 1, or 0 if the offset
+ * is before the first function. */
 static uint32_t function_at(const struct code_walk *w, uint64_t offset)
 {
     size_t low;
@@ -317,7 +313,7 @@ static void end_function(struct code_walk *w, struct coil_check *c, uint64_t las
                      "the function can run past its end");
 }
 
-enum { INSN_UNITS = 2 }; /* units of work that checking an instruction takes */
+enum { INSN_UNITS = 2 }; /* units of work for checking one instruction */
 
 static void verify_code(struct code_walk *w, struct coil_check *c, struct coil_insn *insn)
 {

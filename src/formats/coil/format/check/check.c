@@ -1,5 +1,5 @@
-/* Checks one instruction after the other (check.h): the number of operands, the state that
- * instructions change (scopes, variables, type ids), and then the rules in the other files of this
+/* Checks one instruction after the other (check.h): the number of operands, then what the
+ * instruction changes (scopes, variables, type ids), then the rules in the other files of this
  * folder. The verifier and the loader of the machine call it. */
 #include "coil/format/check/check_state.h"
 #include <stdlib.h>
@@ -53,8 +53,6 @@ const struct coil_variable *coil_check_variable(const struct coil_check *c, uint
     while (i != COIL_SCOPES_END && c->variables[i].id != id) i = coil_scopes_next(&c->scopes, i);
     return i != COIL_SCOPES_END ? &c->variables[i] : NULL;
 }
-
-/* ---- scopes, declarations, type ids ---- */
 
 static void check_declare(struct coil_check *c, const struct coil_insn *insn)
 {
@@ -135,8 +133,6 @@ bool coil_check_runs(const struct coil_check *c, penta_error *err)
     return false;
 }
 
-/* ---- one instruction ---- */
-
 static void check_counts(struct coil_check *c, const struct coil_insn *insn)
 {
     unsigned unit = c->m ? c->target.target_pu : COIL_UNIT_CPU, least, most;
@@ -172,8 +168,8 @@ static bool check_conditional(const struct coil_insn *insn)
             insn->opcode == COIL_OP_CALL);
 }
 
-/* Reports types that no machine computes with, where a declaration or an operand brings them in. A
- * use of a variable is not reported again. */
+/* Reports types that no machine computes with, in a declaration or in an operand that contains
+ * such a type itself. A use of a variable is not reported again. */
 static void check_bare(struct coil_check *c, const struct coil_insn *insn,
                        const struct coil_operand *o, const struct coil_type *type)
 {

@@ -1,8 +1,6 @@
-/* Checks operands one by one: their types, the form that an instruction has, and the classes of its
- * operands by the letters of isa.def. */
+/* Checks operands one by one: their types, the form that the instruction has, and the class of
+ * each operand, which is a letter of isa.def. */
 #include "coil/format/check/check_state.h"
-
-/* ---- types of operands ---- */
 
 const struct coil_type *coil_check_type(struct coil_check *c, const struct coil_operand *o,
                                         uint8_t *qualifiers)
@@ -33,8 +31,6 @@ const struct coil_type *coil_check_type(struct coil_check *c, const struct coil_
                          : coil_type_resolve(&c->ids, o->type);
 }
 
-/* ---- forms ---- */
-
 static size_t form_length(const char *form)
 {
     size_t n = 0;
@@ -64,8 +60,6 @@ const char *coil_check_form(const struct coil_insn *insn)
         if (!*f) return found;
     }
 }
-
-/* ---- operand classes ---- */
 
 static bool writable_form(const struct coil_operand *o)
 {
@@ -172,7 +166,8 @@ bool coil_check_class(struct coil_check *c, const struct coil_insn *insn,
     case 'y': type = !reg && (!t || is_array(t)); break;
     case 'M': kind = readable_form(o); /* fall through */
     case 'm': type = !reg && (!t || is_matrix(t)); break;
-    default: kind = readable_form(o); /* letters R and B; W is checked below */
+    /* These are the letters R, B and W. W is checked further below. */
+    default: kind = readable_form(o);
     }
     if (letter == 'W' || letter == 'v' || letter == 'y' || letter == 'm' || letter == 'g') {
         if (!check_operands_writable(c, o, qualifiers)) {
@@ -187,8 +182,6 @@ bool coil_check_class(struct coil_check *c, const struct coil_insn *insn,
         REPORT(c, COIL_OPERAND_TYPE, o->at, "operand %u of %s has the wrong type", n, name);
     return kind && type;
 }
-
-/* ---- rules of any operand ---- */
 
 static bool variable_fits(const struct coil_variable *v, const struct coil_operand *o,
                           const struct coil_type *used)

@@ -1,5 +1,5 @@
 /* Executes the preprocessor's instructions (COIL 7.12) while the code is checked: definitions,
- * conditions, the target, and which instructions the conditions cut out. */
+ * conditions, the target. It also decides which instructions the conditions remove. */
 #include "coil/format/check/check_state.h"
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +86,7 @@ static bool compute_condition(struct coil_check *c, const struct coil_insn *insn
     enum {
         CAPABILITIES = 0x117,
         FEATURES = 0
-    }; /* atomics, vectors, matrices, floats and protection */
+    }; /* These are atomics, vectors, matrices, floats and protection. */
     const struct coil_operand *kind = &insn->operands[0], *value = &insn->operands[1];
     const struct coil_header *h = c->m ? &c->target : NULL;
     const struct coil_value *v = find_value(c, value->value, value->form == COIL_STRING);

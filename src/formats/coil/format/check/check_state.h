@@ -10,8 +10,8 @@
             findings_add((c)->findings, code, (c)->origin + (at), NULL, __VA_ARGS__);              \
     } while (0)
 
-/* Called when memory ran out while checking. Rules cannot be checked against what was not kept, so
- * the result is the error "no memory", reported once. */
+/* Called if there is no memory for something that the checks need. The rules cannot be checked
+ * then, so the error "no memory" is reported once. */
 static inline void coil_check_no_memory(struct coil_check *c, uint64_t at)
 {
     if (!c->no_memory) REPORT(c, BASE_MEMORY, at, "no memory to check the code");
@@ -24,7 +24,7 @@ static inline void coil_check_warn(struct coil_check *c, uint32_t code, uint64_t
     if (c->findings && c->m) findings_add(c->findings, code, c->origin + at, NULL, "%s", text);
 }
 
-struct seen { /* the types of an instruction's operands, looked up once */
+struct seen { /* the types of an instruction's operands, each found only once */
     const struct coil_type *type[COIL_OPERANDS_MAX];
     uint8_t qualifiers[COIL_OPERANDS_MAX];
     bool reg[COIL_OPERANDS_MAX];
@@ -52,16 +52,17 @@ static inline bool type_sized(const struct coil_type *t)
     return t && t->op != COIL_T_VOID && t->size;
 }
 
-/* ---- check_preproc.c ---- */
-/* Returns true if the instruction belongs to the preprocessor or is cut out by it. */
+/* The declarations below belong to check_preproc.c. */
+/* Returns true if the instruction belongs to the preprocessor or is removed by it. */
 bool coil_check_preprocess(struct coil_check *c, const struct coil_insn *insn);
-/* ---- check_operands.c ---- */
-/* These check the rules of any operand, and the rules of its position by the class letter. */
+/* The declarations below belong to check_operands.c. */
+/* coil_check_operand checks the rules for any operand. coil_check_class checks the rules for its
+ * position, according to a class letter. */
 void coil_check_operand(struct coil_check *c, const struct coil_operand *o,
                         const struct coil_type *type);
 bool coil_check_class(struct coil_check *c, const struct coil_insn *insn,
                       const struct coil_operand *o, const struct seen *s, char letter);
-/* ---- check_together.c ---- */
-/* Checks the rules that concern several operands. */
+/* The declarations below belong to check_together.c. */
+/* Checks the rules about several operands of an instruction. */
 void coil_check_together(struct coil_check *c, const struct coil_insn *insn, struct seen *s,
                          const char *form);

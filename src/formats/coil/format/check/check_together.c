@@ -1,4 +1,4 @@
-/* Checks the rules that concern several operands of an instruction: lanes, conversions, shapes and
+/* Checks the rules about several operands of an instruction: lanes, conversions, shapes and
  * members. */
 #include "coil/format/check/check_state.h"
 
