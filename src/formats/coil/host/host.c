@@ -38,7 +38,8 @@ static uint64_t next_byte(struct ports *p)
 static bool host_answer(void *state, penta_vm *vm, const penta_stop *stop, struct answer *out)
 {
     (void)vm;
-    if (stop->detail == COIL_HOST_VENDOR) return false; /* this host knows no vendor instruction */
+    /* This host executes no vendor instructions. */
+    if (stop->detail == COIL_HOST_VENDOR) return false;
     uint8_t type = (uint8_t)stop->args[2];
     if (stop->detail == COIL_HOST_IN) {
         out->results[0] = next_byte(state);
