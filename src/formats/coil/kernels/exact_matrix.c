@@ -1,13 +1,13 @@
-/* Determinants and inverses of integer matrices, exactly (exact_matrix.h). The determinant is
- * computed modulo 2^64; the inverse with numbers of any size, so that every element is exact before
- * it is cut. */
+/* Determinants and inverses of integer matrices, computed exactly (exact_matrix.h). The
+ * determinant is computed modulo 2^64, the inverse with numbers of any size: every element is
+ * exact before it is reduced to 64 bits. */
 #include "coil/kernels/exact_matrix.h"
 #include <stdlib.h>
 #include <string.h>
 #include "base/u128.h"
 
-/* Returns 1 / odd modulo 2^64. Each round doubles the number of right bits, of which there are 3 at
- * the start. */
+/* Returns 1 / odd modulo 2^64. Each round doubles the number of correct bits, which is 3 at the
+ * start. */
 static uint64_t inverse_of(uint64_t odd)
 {
     uint64_t x = odd;
@@ -15,10 +15,8 @@ static uint64_t inverse_of(uint64_t odd)
     return x;
 }
 
-/* ---- the determinant ---- */
-
-/* Eliminates in the integers modulo 2^64, where odd numbers have inverses. The pivot is the element
- * of the column with the fewest factors of two, because it divides all others. */
+/* Does Gauss elimination with integers modulo 2^64, where odd numbers have inverses. The pivot
+ * is the element of the column with the fewest factors of two, because it divides all others. */
 enum coil_exact coil_exact_determinant(uint64_t *a, unsigned n, struct coil_exact_poll poll,
                                        uint64_t *out)
 {
@@ -56,14 +54,15 @@ enum coil_exact coil_exact_determinant(uint64_t *a, unsigned n, struct coil_exac
     return COIL_EXACT_DONE;
 }
 
-/* ---- numbers of any size: sign and magnitude, the lowest limb first ---- */
+/* The functions below compute with numbers of any size, which are a sign and a magnitude. The
+ * magnitude consists of 64-bit limbs, the lowest first. */
 
-/* Fraction-free elimination needs only minors of [A | 1], which have at most n * (64 + log2(n) / 2)
- * bits (Hadamard), and products of two of them. */
+/* Fraction-free elimination needs only minors of [A | 1] and products of two of them. A minor
+ * has at most n * (64 + log2(n) / 2) bits (Hadamard). */
 enum { LIMBS = COIL_EXACT_ROWS + 3, PRODUCT = 2 * LIMBS };
 
 struct number {
-    uint32_t size; /* number of limbs in use; 0: zero */
+    uint32_t size; /* number of limbs in use; 0 for the number zero */
     bool negative;
     uint64_t limb[LIMBS];
 };
@@ -105,7 +104,7 @@ static int exact_matrix_compare(const uint64_t *x, uint32_t xs, const uint64_t *
     return 0;
 }
 
-/* Computes x -= y, where x >= y. */
+/* Computes x -= y. x must not be less than y. */
 static uint32_t take_away(uint64_t *x, uint32_t xs, const uint64_t *y, uint32_t ys)
 {
     uint64_t borrow = 0;
@@ -141,12 +140,12 @@ static void exact_matrix_subtract(struct product *x, struct product *y)
     x->size = most;
 }
 
-/* Computes to = x / y, which leaves no remainder. It begins at the low end, where each limb of the
- * quotient is known without guessing. Destroys x. */
+/* Computes to = x / y, which must leave no remainder, and destroys x. It begins at the low end,
+ * where each limb of the quotient can be computed without guessing. */
 static void divide_exactly(struct number *to, struct product *x, const struct number *y)
 {
     uint32_t skip = 0, size = x->size >= y->size ? x->size - y->size + 1 : 0;
-    /* `skip` counts whole limbs of factors of two, which x has too. */
+    /* `skip` is the number of low limbs of y that are zero. The low limbs of x are zero too. */
     while (!y->limb[skip]) skip++;
     unsigned twos = (unsigned)__builtin_ctzll(y->limb[skip]);
     uint64_t odd[LIMBS];
@@ -173,8 +172,8 @@ static void divide_exactly(struct number *to, struct product *x, const struct nu
     to->negative = to->size && x->negative != y->negative;
 }
 
-/* Returns x / y, rounded toward zero, modulo 2^64. It goes bit by bit, because this happens only
- * once per element. */
+/* Returns x / y, rounded toward zero, modulo 2^64. It works bit by bit, which is slow, but is
+ * used only once per element. */
 static uint64_t exact_matrix_quotient(const struct number *x, const struct number *y)
 {
     uint64_t rest[LIMBS + 1] = {0}, result = 0;
@@ -196,8 +195,6 @@ static uint64_t exact_matrix_quotient(const struct number *x, const struct numbe
     return x->negative == y->negative ? result : -result;
 }
 
-/* ---- the inverse ---- */
-
 static struct number number_of(uint64_t value, bool is_unsigned)
 {
     struct number x = {.size = value != 0, .negative = !is_unsigned && (int64_t)value < 0};
@@ -214,12 +211,12 @@ static void swap_rows(struct number *m, unsigned width, unsigned a, unsigned b)
     }
 }
 
-/* The work of multiplying and dividing two of these numbers: some nanoseconds for each pair of
- * limbs. */
+/* These are the amounts of work for multiplying and dividing two of these numbers: some
+ * nanoseconds for each pair of limbs. */
 enum { ELEMENT_WORK = LIMBS * LIMBS / 8, QUOTIENT_WORK = LIMBS * LIMBS * 2 };
 
-/* Does one column of fraction-free Gauss-Jordan elimination: x = (pivot * x - head * top) / the
- * previous pivot. Returns false if it was interrupted. */
+/* Does the step of fraction-free Gauss-Jordan elimination for one column: x = (pivot * x - head
+ * * top) / the previous pivot. Returns false if it was interrupted. */
 static bool clear_column(struct number *m, unsigned n, unsigned c, const struct number *before,
                          struct coil_exact_poll poll)
 {
@@ -239,7 +236,7 @@ static bool clear_column(struct number *m, unsigned n, unsigned c, const struct 
     return true;
 }
 
-/* Turns [A | 1] into [d | d / A], where d is the determinant except for its sign. */
+/* Turns [A | 1] into [d | d / A]. d is the determinant except for its sign. */
 enum coil_exact coil_exact_inverse(const uint64_t *a, unsigned n, bool is_unsigned,
                                    struct coil_exact_poll poll, uint64_t *out)
 {
