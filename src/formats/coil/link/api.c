@@ -1,5 +1,5 @@
-/* Linking as include/penta/coil.h declares it. It opens the objects, takes archives apart, and
- * calls the linker. */
+/* Links as include/penta/coil.h declares: opens the objects, takes archives apart, and calls the
+ * linker. */
 #include "base/archive.h"
 #include "base/array.h"
 #include "coil/link/link.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct inputs {
-    struct coil_link link; /* what the linker gets; its inputs are `items` */
+    struct coil_link link; /* arguments of the linker; its inputs are `items` */
     struct coil_link_input *items;
     size_t capacity;
     penta_link_report *report;
@@ -37,7 +37,7 @@ static bool out_of_memory(struct inputs *in)
     return link_inputs_fail(in, NULL, &err);
 }
 
-/* Adds an input, and takes ownership of its name. */
+/* Adds an input. The list takes ownership of the input's name. */
 static bool link_inputs_add(struct inputs *in, char *name, penta_bytes bytes, bool member)
 {
     penta_error err = {0};

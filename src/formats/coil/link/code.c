@@ -1,12 +1,10 @@
-/* Renumbers what refers to symbols and strings by number (COIL 9.5, COIL 9.6): operands in code,
- * source lines and prototypes. Then it applies relocations, or keeps them in a relocatable
- * output. */
+/* Renumbers everything that refers to symbols and strings by number (COIL 9.5, COIL 9.6):
+ * operands in code, source lines and prototypes. Then it applies relocations, or keeps them if
+ * the output is relocatable. */
 #include "coil/format/proto.h"
 #include "coil/link/state.h"
 #include "base/array.h"
 #include <stdlib.h>
-
-/* ---- code ---- */
 
 static void code_patch(struct writer *w, uint64_t at, uint64_t value)
 {
@@ -82,8 +80,8 @@ bool coil_link_find_use(struct state *s, size_t input, size_t symbol, size_t *se
     return false;
 }
 
-/* ---- code in the order of the output, then the rows about it; this gives the order of strings
- * ---- */
+/* The functions below process the code in the order of the output, then the rows about the code.
+ * This order gives the order of strings. */
 
 struct job {
     size_t input, section;
@@ -97,14 +95,13 @@ static int by_output(const void *x, const void *y)
     return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-/* A row of .coil.line, .coil.var or .coil.type. It begins with a section and an offset in it. Then
- * come the string of a file and a line, or the string and the id of a variable, or a type and a
- * count. */
+/* A row of .coil.line, .coil.var or .coil.type begins with a section and an offset in it. After
+ * these it has a file name and a line, a variable's name and id, or a type and a count. */
 struct row {
     uint64_t section, offset, count;
     penta_bytes file;
     uint32_t type;
-    size_t order; /* rows at the same place keep their order */
+    size_t order; /* number of the row, so that sorting keeps the order of rows at the same place */
 };
 enum { ROW_BYTES = 16 };
 
@@ -143,7 +140,7 @@ static bool take_rows(struct state *s, size_t input, size_t section, struct rows
     return true;
 }
 
-/* Writes the rows of all sections with this name, from all inputs, as one sorted list in the
+/* Writes the rows of all sections with this name, from all inputs, into one sorted list in the
  * output. */
 static bool renumber_rows(struct state *s, const char *name, bool lines)
 {
@@ -208,8 +205,6 @@ bool coil_link_renumber(struct state *s)
     return ok && renumber_rows(s, ".coil.line", true) && renumber_rows(s, ".coil.var", true) &&
            renumber_rows(s, ".coil.type", false);
 }
-
-/* ---- relocations ---- */
 
 static bool code_relocate(struct state *s, size_t input, const struct coil_reloc *r)
 {

@@ -1,12 +1,12 @@
-/* Links objects to one object (COIL 9). Sections are merged by name in the order of the inputs,
- * symbols by name; operands in code are renumbered, and relocations applied. The same inputs always
- * give the same bytes. */
+/* Links objects to one object (COIL 9). Sections and symbols with the same name are merged in
+ * the order of the inputs, operands in code are renumbered, and relocations are applied. The
+ * same inputs always give the same bytes. */
 #include "base/sanitize.h"
 #include "coil/link/state.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- checking that inputs belong together ---- */
+/* The functions below check that the inputs can be linked together. */
 
 struct gate {
     struct state *s;
@@ -69,7 +69,8 @@ static bool check_inputs(struct state *s)
     return s->findings->errors == before;
 }
 
-/* ---- archives: a member is used if it defines a missing symbol ---- */
+/* The functions below take objects from archives. An object is used if it defines a symbol that
+ * is missing. */
 
 static bool defines_missing(struct labels *wanted, const struct coil_module *m)
 {
@@ -82,8 +83,8 @@ static bool defines_missing(struct labels *wanted, const struct coil_module *m)
     return false;
 }
 
-/* Notes the names that an input mentions. A name is `defined` if one of the used inputs defines
- * it. */
+/* Records the names that an input mentions. A name is `defined` if one of the inputs in use
+ * defines it. */
 static bool note_names(struct labels *wanted, const struct coil_module *m, penta_error *err)
 {
     for (size_t i = 0; i < m->symbol_count; i++) {
@@ -108,7 +109,7 @@ static bool choose_members(struct state *s)
             ok &= note_names(&wanted, in->module, &s->err);
     }
     bool named = !s->link->entry && coil_link_count_entries(s, &input) == 1;
-    /* The entry function is wanted too, because an archive may have it. */
+    /* The entry function counts as missing too, because an archive may contain it. */
     if (!s->link->relocatable && !named) {
         const char *entry = s->link->entry ? s->link->entry : "main";
         ok &= labels_intern(&wanted, bytes_of(entry), &s->err) >= 0;
@@ -126,8 +127,6 @@ static bool choose_members(struct state *s)
     labels_free(&wanted);
     return ok;
 }
-
-/* ---- the map ---- */
 
 static void map_line(struct writer *w, penta_bytes name)
 {
@@ -162,8 +161,6 @@ static void write_map(const struct state *s)
         map_line(w, sym->name);
     }
 }
-
-/* ---- the whole link ---- */
 
 static bool link_all(struct state *s)
 {

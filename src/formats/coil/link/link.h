@@ -1,22 +1,24 @@
-/* The static linker, which makes one object of many. */
+/* The static linker, which makes one object of several. */
 #pragma once
 #include "coil/coil.h"
 
 struct coil_link_input {
-    const char *name; /* name for messages */
+    const char *name; /* name of the input in messages */
     const struct coil_module *module;
-    bool archive; /* used only if it defines a missing symbol */
+    /* True for an object of an archive, which is used only if it defines a missing symbol. */
+    bool archive;
     bool used;
 };
 struct coil_link {
     struct coil_link_input *inputs;
     size_t count;
-    bool relocatable; /* makes an object that can be linked again */
-    /* The entry function. NULL: the one that an input names, else _start, else main. */
+    bool relocatable; /* true if the output can be linked again */
+    /* This is the entry function. If it is NULL, it is the one that an input names, else _start,
+     * else main. */
     const char *entry;
-    struct writer *map; /* NULL: no map is written */
-    const char *where;  /* input of the finding that is being reported; NULL: none */
+    struct writer *map; /* where the map is written, or NULL */
+    const char *where;  /* the input that the current finding is about, or NULL */
 };
-/* Writes the linked file to `out`. Every error is reported to `findings`, and it returns false if
+/* Writes the linked file to `out`. It reports every error to `findings`, and returns false if
  * there was one. */
 bool coil_link(struct coil_link *link, struct writer *out, struct findings *findings);

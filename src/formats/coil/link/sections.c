@@ -1,5 +1,5 @@
 /* Makes the sections of the output (COIL 9.2, COIL 9.4): merges them by name in the order of the
- * inputs, and later gives them addresses. */
+ * inputs, and gives them addresses later. */
 #include "coil/link/state.h"
 #include <stdlib.h>
 
@@ -85,8 +85,6 @@ bool coil_link_merge_sections(struct state *s)
     write_extensions(s);
     return ok && !s->findings->errors;
 }
-
-/* ---- addresses ---- */
 
 void coil_link_place_addresses(struct state *s)
 {

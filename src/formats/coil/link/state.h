@@ -7,26 +7,27 @@
 
 enum strength { UNDEFINED, COMMON, WEAK, STRONG };
 
-struct global { /* a name that several files share */
-    size_t out; /* index of its symbol in the output */
+struct global { /* a name that several files may share */
+    size_t out; /* index in the output of the symbol with this name */
     enum strength strength;
-    size_t owner, referrer; /* inputs: the one that defines it, and the first that needs it */
-    size_t symbol;          /* number of the symbol in the referrer */
-    bool unique, weak_only; /* weak_only: all mentions so far are weak */
+    /* Numbers of inputs: the one that defines the name, and the first one that needs it. */
+    size_t owner, referrer;
+    size_t symbol;          /* number of the symbol in the input `referrer` */
+    bool unique, weak_only; /* weak_only: all uses of the name so far are weak */
 };
 
 struct state {
     struct coil_link *link;
     struct findings *findings;
     struct coil_object object;
-    struct labels names; /* value: index into globals */
+    struct labels names; /* the value of a name is its index in `globals` */
     struct global *globals;
     size_t global_count, global_capacity;
-    size_t **symbols; /* per input and symbol: index in the output */
+    size_t **symbols; /* per input, per symbol: its index in the output */
     struct placement {
         size_t section;
         uint64_t offset;
-    } * *sections; /* per input and section: its place in the output */
+    } * *sections; /* per input, per section: its place in the output */
     struct coil_insn *insn;
     penta_error err;
     uint64_t extensions;
@@ -48,23 +49,23 @@ static inline bool is_shared(const struct coil_symbol *sym)
     return sym->bind != COIL_LOCAL &&
            !(defined && (sym->visibility == COIL_HIDDEN || sym->visibility == COIL_INTERNAL));
 }
-/* Returns the findings, after noting that the offsets of the next ones are in this input. */
+/* Returns the findings, and records that the offsets of the next findings are in this input. */
 static inline struct findings *found_in(struct state *s, size_t input)
 {
     s->link->where = NAME(s, input);
     return s->findings;
 }
 
-/* ---- sections.c ---- */
+/* The declarations below belong to sections.c. */
 bool coil_link_merge_sections(struct state *s);
 void coil_link_place_addresses(struct state *s);
-/* ---- symbols.c ---- */
+/* The declarations below belong to symbols.c. */
 bool coil_link_merge_symbols(struct state *s);
 bool coil_link_place_commons(struct state *s);
 void coil_link_report_undefined(struct state *s);
 size_t coil_link_count_entries(const struct state *s, size_t *input);
 void coil_link_choose_entry(struct state *s);
-/* ---- code.c ---- */
+/* The declarations below belong to code.c. */
 bool coil_link_renumber(struct state *s);
 bool coil_link_relocate(struct state *s);
 /* Finds the first place in code or data that uses a symbol of an input. */

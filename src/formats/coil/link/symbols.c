@@ -1,5 +1,5 @@
-/* Makes the symbols of the output (COIL 9.3): decides which definition a name means, places common
- * symbols, and finds the entry function. */
+/* Makes the symbols of the output (COIL 9.3): decides which definition a name stands for, places
+ * common symbols, and finds the entry function. */
 #include "coil/link/state.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,8 +135,8 @@ bool coil_link_place_commons(struct state *s)
     return true;
 }
 
-/* Writes where the first input that needs a symbol uses it, as far as its file says that. Returns
- * the offset of the use. */
+/* Writes as text where the first input that needs a symbol uses it, if the input's tables say
+ * that. Returns the offset of the use. */
 static uint64_t describe_use(struct state *s, const struct global *g, char *text, size_t room)
 {
     const struct coil_module *m = MODULE(s, g->referrer);
@@ -180,9 +180,7 @@ void coil_link_report_undefined(struct state *s)
     }
 }
 
-/* ---- the entry ---- */
-
-/* Counts the used inputs whose .entry names a function. *input is the last of them. */
+/* Counts the inputs in use whose .entry names a function. *input gets the last of these inputs. */
 size_t coil_link_count_entries(const struct state *s, size_t *input)
 {
     size_t count = 0, section;
@@ -197,7 +195,7 @@ size_t coil_link_count_entries(const struct state *s, size_t *input)
     return count;
 }
 
-/* Takes the entry from an input, if exactly one input names one. */
+/* Takes the entry from an input, if exactly one input names a function as entry. */
 static bool take_entry(struct state *s)
 {
     size_t input, section;
