@@ -1,5 +1,5 @@
-/* The runtime library of native code (runtime.h). It gives the interpreter's functions memory that
- * is the process's own, and does ports with the C library. A trap ends the process. */
+/* The runtime library of native code (runtime.h). It gives the interpreter's functions the
+ * memory of the process, and implements ports with the C library. A trap ends the process. */
 #include "coil/runtime/runtime.h"
 #include "coil/vm/bulk.h"
 #include <stdio.h>
@@ -16,8 +16,6 @@ static _Noreturn void runtime_trap(uint32_t number)
     dprintf(STANDARD_ERROR, "trap %s\n", coil_trap_name(number));
     _exit(EXIT_TRAP);
 }
-
-/* ---- memory of the process ---- */
 
 uint8_t *coil_memory(struct coil_vm *vm, uint64_t address, uint64_t size, bool write,
                      uint32_t *refused)
@@ -46,10 +44,8 @@ bool coil_heap_free(struct coil_vm *vm, uint64_t address)
     return true;
 }
 
-/* ---- the machine ---- */
-
-/* Prepares the thread's machine at its first instruction: a data stack, and a module that gives the
- * byte order. */
+/* Prepares the machine of a thread for its first instruction: it gets a data stack, and a module
+ * that has the byte order. */
 static void runtime_begin(struct coil_vm *vm, uint64_t *slots)
 {
     static const struct coil_module little;
@@ -95,7 +91,7 @@ __attribute__((visibility("default"))) uint64_t penta_coil_rt_condition(struct c
     return coil_condition((uint8_t)condition, vm->flags);
 }
 
-/* ---- ports (COIL 7.11) ---- */
+/* The functions below implement the ports (COIL 7.11). */
 
 static void runtime_print(uint8_t type, uint64_t value)
 {
