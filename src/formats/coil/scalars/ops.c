@@ -1,5 +1,5 @@
-/* The operations on scalars that ops.h declares: conversions, integers, floats, flags and
- * conditions. Sums, products and quotients of integers are computed exactly in 128 bits
+/* Implements the operations on scalars that ops.h declares: conversions, integers, floats, flags
+ * and conditions. Sums, products and quotients of integers are computed exactly in 128 bits
  * (base/u128.h), so that carry and overflow follow from the exact result. */
 #include "coil/scalars/ops.h"
 #include "coil/scalars/shifts.h"
@@ -14,8 +14,8 @@ static uint64_t mask_of(uint8_t op)
     return bits_of(op) == 64 ? UINT64_MAX : (UINT64_C(1) << bits_of(op)) - 1;
 }
 
-/* These give numbers of 128 bits with a sign, in which sums and products of 64-bit numbers are
- * exact. */
+/* The functions below return signed 128-bit numbers, in which sums and products of 64-bit
+ * numbers are exact. */
 static u128 least_of(uint8_t op)
 {
     return is_signed(op) ? u128_negate(u128_shl(u128_of(1), bits_of(op) - 1)) : u128_of(0);
@@ -30,8 +30,6 @@ static u128 exact_of(uint8_t op, uint64_t v)
     return is_signed(op) ? u128_signed((int64_t)v) : u128_of(v);
 }
 
-/* ---- conversions ---- */
-
 static uint64_t real_to_int(double v, uint8_t to)
 {
     if (isnan(v)) return 0;
@@ -44,7 +42,7 @@ static uint64_t real_to_int(double v, uint8_t to)
 
 static uint64_t int_to_real(uint64_t v, uint8_t from, uint8_t to)
 {
-    /* The integer is rounded once, directly to FP32. */
+    /* The integer must be rounded only once, so it is converted directly to FP32. */
     if (to == COIL_T_FP32)
         return coil_real_bits(to, (double)(is_signed(from) ? (float)(int64_t)v : (float)v));
     return coil_real_bits(to, is_signed(from) ? (double)(int64_t)v : (double)v);
@@ -82,8 +80,6 @@ uint8_t coil_common(uint8_t a, uint8_t b)
     return is_signed(a) ? b : a;
 }
 
-/* ---- flags ---- */
-
 static uint8_t result_flags(uint8_t op, uint64_t r)
 {
     uint64_t bits = r & mask_of(op);
@@ -92,8 +88,6 @@ static uint8_t result_flags(uint8_t op, uint64_t r)
 }
 
 static uint8_t ops_bit(bool on, uint8_t flag) { return on ? flag : 0; }
-
-/* ---- integers ---- */
 
 struct sum {
     u128 exact;
@@ -116,7 +110,8 @@ static struct sum ops_subtract(uint8_t type, uint64_t a, uint64_t b, bool borrow
     return (struct sum){u128_sub(exact, u128_of(borrow)), u128_less(u128_of(a & mask), taken)};
 }
 
-/* Wraps or clamps the exact result. V tells that the type cannot represent it. */
+/* Wraps the exact result, or limits it to the range of the type. Flag V tells that the type
+ * cannot represent the exact result. */
 static void ops_deliver(struct coil_operation *o, u128 exact, uint8_t extra)
 {
     uint8_t type = o->type;
@@ -143,7 +138,7 @@ static void ops_multiply(struct coil_operation *o)
     }
     u128 exact = u128_product(o->a, o->b);
     bool lost = u128_less(most_of(o->type), exact);
-    /* For numbers above 2^127 it only matters that they are too large. */
+    /* For numbers above 2^127 it matters only that they are too large for the type. */
     u128 seen = u128_high(exact) >> 62 ? u128_join(UINT64_C(1) << 62, u128_low(exact)) : exact;
     ops_deliver(o, seen, ops_bit(lost, COIL_C));
 }
@@ -278,15 +273,15 @@ static void operate_int(struct coil_operation *o)
     }
 }
 
-/* ---- floats: computed in the type T, rounded once ---- */
+/* Operations on floats are computed in the type of the operation and rounded once. */
 
 static double ops_narrow(uint8_t type, double v)
 {
     return type == COIL_T_FP32 ? (double)(float)v : v;
 }
 
-/* Returns the result of an operation whose result r is a NaN. NEG, ABS, MIN, MAX and CLAMP only
- * choose a NaN, or change its sign. */
+/* Returns the result of an operation whose computed result r is a NaN. NEG, ABS, MIN, MAX and
+ * CLAMP only choose a NaN, or change its sign. */
 static double ops_nan(uint8_t opcode, double r, double a, double b, double c)
 {
     switch (opcode) {
@@ -307,7 +302,8 @@ static void operate_real(struct coil_operation *o)
     bool finite = isfinite(a) && isfinite(b), zero = false;
     switch (o->opcode) {
     case COIL_OP_ADD: r = a + b; break;
-    case COIL_OP_ADDC: r = o->carry ? a + b + 1 : a + b; break; /* adding 0 would lose -0.0 */
+    /* Adding 0 for a missing carry would turn -0.0 into 0.0. */
+    case COIL_OP_ADDC: r = o->carry ? a + b + 1 : a + b; break;
     case COIL_OP_SUB: r = a - b; break;
     case COIL_OP_SUBB: r = o->carry ? a - b - 1 : a - b; break;
     case COIL_OP_MUL: r = a * b; break;
@@ -339,7 +335,7 @@ static void operate_real(struct coil_operation *o)
     case COIL_OP_FMA:
         r = type == COIL_T_FP32 ? (double)fmaf((float)a, (float)b, (float)c) : fma(a, b, c);
         break;
-    default: /* this is CMP */
+    default: /* The opcode is CMP. */
         o->flags = (uint8_t)(ops_bit(a == b, COIL_Z) | ops_bit(a < b, COIL_S | COIL_C) |
                              ops_bit(isnan(a) || isnan(b), COIL_N));
         return;
@@ -362,7 +358,7 @@ void coil_operate(struct coil_operation *o)
     o->in_destination = false;
     o->flags = 0;
     (real ? operate_real : operate_int)(o);
-    /* Of the operations on reals only the comparison has a carry, and none has a parity. */
+    /* Of the operations on reals, only the comparison sets the carry, and none sets the parity. */
     uint8_t without = real && o->opcode != COIL_OP_CMP ? COIL_C | COIL_P : 0;
     o->written = op->writes & (uint8_t)~without;
     o->flags &= o->written & (uint8_t)~op->clears;

@@ -1,10 +1,10 @@
 /* The meaning of operations on scalars (COIL 7.2, COIL 7.8), written once for every engine. A
- * scalar is passed in 64 bits: integers are extended by their own sign, FP32 and FP64 are their
- * bits, with upper bytes of zero. */
+ * scalar is passed in 64 bits: integers are extended according to their own type, and FP32 and
+ * FP64 are passed as their bits, with zeros above. */
 #pragma once
 #include "coil/coil.h"
 
-/* Returns the low bytes of raw as a value of the type. */
+/* Returns the low bytes of `raw` as a value of a type. */
 static inline uint64_t coil_canon(uint8_t op, uint64_t raw)
 {
     switch (op) {
@@ -25,8 +25,8 @@ static inline double coil_double_of(uint64_t bits)
     memcpy(&value, &bits, 8);
     return value;
 }
-/* Converts a NaN of FP32 to a double and keeps its bits, because RISC-V would give the same NaN for
- * all of them. */
+/* Converts a NaN of FP32 to a double with the same bits. The processor's conversion would lose
+ * them: RISC-V gives the same NaN for all NaNs. */
 static inline double coil_wide_nan(uint32_t half)
 {
     uint64_t sign = (uint64_t)(half >> 31) << 63, payload = (uint64_t)(half & 0x3fffff) << 29;
@@ -40,9 +40,10 @@ static inline double coil_real(uint8_t op, uint64_t bits)
     if (op != COIL_T_FP32) return coil_double_of(bits);
     return single == single ? (double)single : coil_wide_nan(half);
 }
-/* Returns the result of an operation that is a NaN (COIL 7.2): the first operand that is a NaN, made
- * quiet, or the negative quiet NaN if no operand is one. Of two NaNs C leaves the choice to the
- * compiler, and RISC-V gives neither. A NaN that x86-64 makes is positive on ARM, RISC-V and s390x. */
+/* Returns the NaN that is the result of an operation (COIL 7.2): the first operand that is a
+ * NaN, made quiet, or the negative quiet NaN if no operand is a NaN. The C operators cannot be
+ * used: for two NaNs the compiler may choose either, and RISC-V gives neither; a new NaN is
+ * negative on x86-64, but positive on ARM, RISC-V and s390x. */
 static inline double coil_nan_of(double a, double b)
 {
     uint64_t bits;
@@ -63,20 +64,22 @@ static inline uint64_t coil_real_bits(uint8_t op, double value)
     return (uint32_t)(bits >> 63) << 31 | 0x7fc00000 | (uint32_t)(bits >> 29 & 0x3fffff);
 }
 
-/* Converts a value as MOV does. */
+/* Converts a value from one type to another as MOV does. */
 uint64_t coil_convert_bits(uint64_t value, uint8_t from, uint8_t to, bool saturate);
-/* Returns the common type of two operands. */
+/* Returns the common type of two operand types. */
 uint8_t coil_common(uint8_t a, uint8_t b);
 
 struct coil_operation {
-    uint8_t opcode, type;   /* the type T of the operation */
-    int saturate;           /* the type of the destination to clamp to, or -1 */
-    uint64_t a, b, c;       /* operands in T; b may be a shift count or bit number */
-    bool carry;             /* carry into ADDC and SUBB */
-    uint64_t result;        /* in T, or in the type of the destination if it saturates */
-    uint64_t second;        /* the remainder of DIVMOD */
-    uint8_t flags, written; /* of enum coil_flag; written: as the table says for the opcode */
-    bool in_destination;    /* the result has the type of the destination already */
+    uint8_t opcode, type; /* type: the type in which the operation computes */
+    int saturate;         /* the destination type to whose range the result is limited, or -1 */
+    uint64_t a, b, c;     /* operands in `type`; b may be a shift count or bit number */
+    bool carry;           /* carry that goes into ADDC and SUBB */
+    /* In `type`, or in the destination's type if the result is limited to that. */
+    uint64_t result;
+    uint64_t second; /* the remainder of DIVMOD */
+    /* Bits of enum coil_flag; written: the flags that isa.def lists for the opcode. */
+    uint8_t flags, written;
+    bool in_destination; /* true if the result has the type of the destination already */
 };
 void coil_operate(struct coil_operation *o);
 

@@ -1,5 +1,5 @@
-/* Shifts and rotations of integers of up to 64 bits and of up to 128 bits. Both come from the same
- * macro, because the interpreter needs the short ones to be fast. */
+/* Shifts and rotations of integers of up to 64 bits and of up to 128 bits. One macro defines
+ * both, because the interpreter needs the 64-bit functions to be fast. */
 #pragma once
 #include "base/u128.h"
 #include "coil/coil.h"
@@ -13,8 +13,8 @@ static inline uint64_t u64_shr(uint64_t a, unsigned n) { return a >> n; }
 static inline uint64_t u64_sar(uint64_t a, unsigned n) { return (uint64_t)((int64_t)a >> n); }
 static inline bool u64_bit(uint64_t a, unsigned n) { return a >> n & 1; }
 
-/* Defines a function that returns the n bits of v shifted by count, or rotated by turn. *carry
- * becomes the last bit that was shifted out. `of` is the beginning of the names of the functions on
+/* Defines a function that returns the n bits of v shifted by `count`, or rotated by `turn`.
+ * *carry becomes the last bit that was shifted out. `of` is the prefix of the functions on
  * numbers of this type: u64 or u128. */
 #define DEFINE_SHIFT(name, type, of)                                                               \
     static inline type name(uint8_t opcode, type v, unsigned n, uint64_t count, unsigned turn,     \
