@@ -1,14 +1,14 @@
-/* Loads a program: turns its code into cells. It walks twice over the instructions, with the
- * checker that the verifier uses. The first walk finds variables whose address is taken, the second
- * resolves every operand to a place. Then instructions for which there is a specialised cell get
- * it. */
+/* Loads a program: turns its code into cells. It goes over the instructions twice, with the
+ * checker that the verifier uses. The first pass finds variables whose address is taken, and the
+ * second resolves every operand to a place. Then each instruction for which a specialised cell
+ * exists gets that cell. */
 #include "coil/vm/load/load.h"
 #include "base/array.h"
 #include "coil/format/section_layout.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- the first walk ---- */
+/* The functions below make up the first pass. */
 
 static bool take_address(struct coil_loading *l, const struct coil_operand *o)
 {
@@ -58,15 +58,15 @@ static void end_function(struct coil_loading *l)
     l->p->functions[l->function].bytes = (l->frame + 15) / 16 * 16;
 }
 
-/* Adds a cell that stops a program which runs past the end of a function or section. Its next
- * instruction would use slots that are not in this frame. */
+/* Adds a cell that stops a program which runs past the end of a function or section. The
+ * instruction after it would use slots that are not in this frame. */
 static bool load_guard(struct coil_loading *l, visit *each, uint64_t pc)
 {
     l->insn->opcode = COIL_OP_NOP;
     l->insn->count = 0;
     l->check.removed = false;
     if (!each(l, pc, false)) return false;
-    /* Cells exist in the second walk only. */
+    /* Cells exist only in the second pass. */
     if (l->p->cells) l->p->cells[l->p->count - 1].op = COIL_CELL_END;
     return true;
 }
@@ -100,7 +100,7 @@ static bool walk_section(struct coil_loading *l, size_t i, visit *each)
     return load_guard(l, each, base + m->sections[i].size);
 }
 
-/* Walks over the code in the order of addresses, so that cells are in this order too. */
+/* Goes over the code in the order of addresses, so that cells are in this order too. */
 static bool load_walk(struct coil_loading *l, visit *each)
 {
     const struct coil_module *m = l->m;
@@ -113,7 +113,7 @@ static bool load_walk(struct coil_loading *l, visit *each)
         if (!coil_is_code(&m->sections[i]) || !m->sections[i].size || at < from) continue;
         if (!walk_section(l, i, each)) return false;
         from = at + m->sections[i].size;
-        if (from < at) return true; /* the section reaches the end of the address space */
+        if (from < at) return true; /* The section ends at the end of the address space. */
     }
     return true;
 }
@@ -131,8 +131,6 @@ static bool load_scan(struct coil_loading *l, uint64_t pc, bool valid)
     }
 }
 
-/* ---- places ---- */
-
 static bool load_declare(struct coil_loading *l, const struct coil_variable *v)
 {
     if (!ARRAY_GROW(l->variables, l->variable_capacity, v->serial, l->err)) return false;
@@ -149,13 +147,13 @@ static bool load_declare(struct coil_loading *l, const struct coil_variable *v)
     return true;
 }
 
-/* Keeps a type beyond the walk, because steps refer to it. */
+/* Makes a copy of a type that exists as long as the program, because steps refer to it. */
 static const struct coil_type *keep_type(struct coil_loading *l, const struct coil_type *t)
 {
     return t ? coil_type_close(&l->check.ids, t, &l->p->arena, l->err) : NULL;
 }
 
-/* ---- the variables that a debugger shows ---- */
+/* The functions below record the variables that a debugger shows. */
 
 static bool room_to_show(struct coil_loading *l)
 {
@@ -173,8 +171,8 @@ static penta_bytes find_names(const struct coil_module *m)
     return (penta_bytes){0};
 }
 
-/* Returns the name that the source gives to the variable that is declared at this pc, or an empty
- * one. The rows are in ascending order. */
+/* Returns the source name of the variable that is declared at this pc, or an empty name. The
+ * rows of .coil.var are in ascending order. */
 static penta_bytes source_name(const struct coil_loading *l, uint64_t pc)
 {
     const struct coil_program *p = l->p;
@@ -210,7 +208,7 @@ static bool load_show(struct coil_loading *l, const struct coil_variable *v, uin
     return true;
 }
 
-/* Ends the visibility of the variables whose scope this instruction has closed. */
+/* Ends the visibility of the variables whose scope the current instruction has closed. */
 static void load_hide(struct coil_loading *l, uint64_t pc)
 {
     while (l->open_count > l->check.variable_count)
@@ -312,7 +310,8 @@ static struct coil_step *make_step(struct coil_loading *l)
 {
     const struct coil_insn *insn = l->insn;
     unsigned count =
-        insn->count > 5 ? 5 : insn->count; /* STRDEF and similar ones do nothing at run time */
+        /* STRDEF and similar instructions may have more operands, but do nothing at run time. */
+        insn->count > 5 ? 5 : insn->count;
     size_t bytes =
         offsetof(struct coil_step, places) + (count ? count : 1) * sizeof(struct coil_place);
     struct coil_step *s = arena_alloc(&l->p->arena, 1, bytes, l->err);
@@ -324,7 +323,7 @@ static struct coil_step *make_step(struct coil_loading *l)
     s->form = coil_check_form(insn);
     for (unsigned i = 0; i < count; i++)
         if (!place_of(l, &insn->operands[i], &s->places[i])) return NULL;
-    if (insn->opcode == COIL_OP_VAR) { /* from now on the id means this place */
+    if (insn->opcode == COIL_OP_VAR) { /* From here on the id of the variable means this place. */
         const struct coil_variable *v = coil_check_variable(&l->check, insn->operands[0].value);
         const struct variable_place *place = &l->variables[v->serial];
         s->places[1].at = place->at;
@@ -334,7 +333,7 @@ static struct coil_step *make_step(struct coil_loading *l)
     return s;
 }
 
-/* ---- the second walk ---- */
+/* The functions below make up the second pass. */
 
 static void flow_cell(struct coil_loading *l, struct coil_cell *c, struct coil_step *s, size_t i)
 {
@@ -369,8 +368,8 @@ static bool load_emit(struct coil_loading *l, uint64_t pc, bool valid)
     p->pcs[i] = pc;
     p->owners[i] = l->function;
     load_hide(l, pc);
-    /* A wrong VAR declares its variable too, because the uses of the variable are checked on their
-     * own. */
+    /* A VAR with an error declares its variable too, because the uses of the variable are
+     * checked on their own. */
     if (l->check.serials > l->declared) {
         l->declared = l->check.serials;
         const struct coil_variable *v = &l->check.variables[l->check.variable_count - 1];
@@ -399,10 +398,8 @@ static bool load_emit(struct coil_loading *l, uint64_t pc, bool valid)
     return true;
 }
 
-/* ---- branches ---- */
-
-/* Finds the cell at a pc. A guard has the pc of the instruction after it; if several cells have the
- * pc, the last one is the instruction. */
+/* Finds the cell of the instruction at a pc. A guard has the pc of the instruction after it, so
+ * if several cells have the same pc, the last one is the instruction. */
 bool coil_program_cell(const struct coil_program *p, uint64_t pc, uint32_t *cell)
 {
     size_t low;
@@ -420,7 +417,8 @@ static void settle_branch(struct coil_loading *l, size_t i)
     bool call = c->op == COIL_CELL_CALL || c->op == COIL_CELL_CALL_IF;
     if (!call && c->op != COIL_CELL_BR && c->op != COIL_CELL_JMP) return;
     if (!coil_program_cell(p, l->targets[i], &cell)) {
-        c->op = COIL_CELL_INDIRECT; /* an INDIRECT cell traps with BAD_TARGET when it is reached */
+        /* An INDIRECT cell without a known target traps with BAD_TARGET when it is reached. */
+        c->op = COIL_CELL_INDIRECT;
         return;
     }
     bool first = p->starts[cell] != 0;
@@ -437,7 +435,7 @@ static void settle_branch(struct coil_loading *l, size_t i)
         c->op = COIL_CELL_INDIRECT;
 }
 
-/* ---- loading a whole program ---- */
+/* The functions below load a whole program. */
 
 static bool load_reserve(struct coil_loading *l)
 {
@@ -457,8 +455,8 @@ static void number_functions(struct coil_program *p)
 {
     size_t cell = 0;
     for (size_t i = 0; i < p->function_count; i++) {
-        /* This finds the first instruction of the function that still exists. Functions and cells
-         * are in the same order. */
+        /* This finds the first instruction that the function has after preprocessing. Functions
+         * and cells are in the same order. */
         while (cell + 1 < p->count &&
                (p->owners[cell] < i || p->pcs[cell] < p->functions[i].address))
             cell++;
@@ -493,7 +491,7 @@ bool coil_program_load(struct coil_program *p, const struct coil_module *m, stru
                              .names = find_names(m),
                              .insn = calloc(1, sizeof *l.insn)};
     bool ok = l.insn ? load_module(&l) : error_at(err, BASE_MEMORY, 0, "no memory for a program");
-    p->types = l.check.ids.arena; /* steps refer to these types */
+    p->types = l.check.ids.arena; /* Steps refer to these types. */
     l.check.ids.arena = (struct arena){0};
     coil_check_fini(&l.check);
     if (l.insn) coil_insn_free(l.insn);

@@ -1,5 +1,5 @@
 /* Chooses specialised cells for the frequent cases: scalars in slots, and plain memory of
- * little-endian programs. Other instructions keep their general cell. */
+ * little-endian programs. Other instructions keep the general cell. */
 #include "coil/vm/load/load.h"
 
 static bool fast_slot(const struct coil_place *p)
@@ -30,7 +30,7 @@ static void set_memory(struct coil_cell *c, const struct coil_place *p)
     c->imm = p->value + (p->base.at == COIL_AT_CONST ? p->base.value : 0);
 }
 
-/* Returns the offset of a type's cell among the cells of the seven widths. The cells with an
+/* The cells of an operation for the seven integer types are in this order. The cells with an
  * immediate follow after them. */
 _Static_assert(COIL_CELL_CUT_U8 == COIL_CELL_CUT_I8 + 1 &&
                    COIL_CELL_CUT_W64 == COIL_CELL_CUT_I8 + 6 &&
@@ -106,8 +106,9 @@ static bool lower_move(const struct coil_loading *l, struct coil_cell *c,
     return true;
 }
 
-/* Tells whether a slot needs no conversion to the integer type of the operation: it has that type,
- * or the operation has 64 bits, to which every slot is extended already. */
+/* Tells whether the value of a slot can be used without converting it to the integer type of the
+ * operation: the slot has this type, or the operation has 64 bits, to which every slot is
+ * extended. */
 static bool load_cells_fits(const struct coil_place *p, uint8_t type)
 {
     return p->op == type || (coil_is_int(p->op) && coil_types[type].bytes == 8);
@@ -134,7 +135,7 @@ static bool lower_int(struct coil_cell *c, const struct coil_step *s, uint16_t f
     return true;
 }
 
-/* Chooses a cell for FP64 in slots; the second operand may be in memory. */
+/* Chooses a cell for an FP64 operation on slots; the second operand may be in memory. */
 static bool lower_real(const struct coil_loading *l, struct coil_cell *c, const struct coil_step *s)
 {
     const struct coil_place *to = &s->places[0], *a = s->count == 3 ? &s->places[1] : to,

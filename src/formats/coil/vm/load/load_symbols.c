@@ -21,11 +21,11 @@ bool coil_load_functions(struct coil_loading *l)
         if (m->symbols[i].type != COIL_FUNC || !section || section > m->section_count ||
             !coil_is_code(&m->sections[section - 1]))
             continue;
-        /* A function is added only if it has instructions. */
+        /* A FUNC symbol begins a function only if instructions follow it. */
         if (p->symbols[i] - p->sections[section - 1] < m->sections[section - 1].size)
             p->functions[p->function_count++].address = p->symbols[i];
     }
-    /* This adds the code before the first FUNC symbol as a function. */
+    /* The code before the first FUNC symbol of a section is a function too. */
     for (size_t i = 0; i < m->section_count; i++)
         if (coil_is_code(&m->sections[i]) && m->sections[i].size)
             p->functions[p->function_count++].address = p->sections[i];
@@ -35,7 +35,7 @@ bool coil_load_functions(struct coil_loading *l)
         if (!n || p->functions[n - 1].address != p->functions[i].address)
             p->functions[n++] = p->functions[i];
     p->function_count = n;
-    /* Even a function without instructions has slot 0. */
+    /* Even a function without variables has slot 0. */
     for (size_t i = 0; i < n; i++) p->functions[i].slots = 1;
     return true;
 }

@@ -1,17 +1,17 @@
-/* Executes one instruction in its general form (COIL 7): operands in any place, of any type. The
- * interpreter has cells for the frequent cases, but this is the meaning of all instructions. It
- * also tells which slots and registers an instruction touches. */
+/* Executes one instruction in its general form (COIL 7), with operands of any form and type. The
+ * interpreter has cells for the frequent cases, but this file defines the meaning of all
+ * instructions. It also tells which slots and registers an instruction reads and writes. */
 #include "coil/vm/step/step.h"
 
 static uint32_t run_typing(struct coil_vm *vm, const struct coil_step *s)
 {
     if (s->opcode == COIL_OP_SIZEOF) vm->v[0] = s->places[0].type->size;
     if (s->opcode == COIL_OP_ALIGNOF) vm->v[0] = s->places[0].type->align;
-    return 0; /* loading has done the other instructions already */
+    return 0; /* The other instructions have no effect at run time. */
 }
 
-/* Goes on after an interrupt in a long write: finishes the write, and does what the instruction
- * still has to do. */
+/* Continues after an interrupt in a long write: finishes the write, then does what remains of
+ * the instruction. */
 static uint32_t go_on(struct coil_vm *vm, const struct coil_step *s)
 {
     TRY(coil_bulk_run(vm));
@@ -39,8 +39,6 @@ uint32_t coil_step_run(struct coil_vm *vm, const struct coil_step *s)
     default: return COIL_TRAP_UNSUPPORTED;
     }
 }
-
-/* ---- what an instruction touches ---- */
 
 static void touch_place(const struct coil_place *p, bool read, bool write, coil_touch_fn *fn,
                         void *user)

@@ -31,7 +31,7 @@ struct coil_roles coil_roles_of(const struct coil_step *s)
 
 bool coil_keeps_value_type(uint8_t opcode)
 {
-    /* For a constant opcode this compiles to a table. */
+    /* If the opcode is constant, this compiles to a table. */
     switch (opcode) {
 #define OP(code, name, forms, ...)                                                                 \
     case code:                                                                                     \
@@ -102,10 +102,8 @@ static uint32_t run_scalar(struct coil_vm *vm, const struct coil_step *s,
     return 0;
 }
 
-/* ---- lane by lane ---- */
-
 struct lane_source {
-    const uint8_t *bytes; /* NULL: every lane gets the same value */
+    const uint8_t *bytes; /* NULL if every lane has the same value */
     uint8_t op;
     uint64_t size, value;
 };
@@ -144,7 +142,7 @@ static uint8_t step_lane(const struct coil_step *s, const struct coil_roles *r)
             uint8_t lane = coil_lane_of(&s->places[order[k]]);
             if (lane != COIL_T_VOID) return lane;
         }
-    return COIL_T_UNT8; /* bitwise operations work on untyped vectors */
+    return COIL_T_UNT8; /* Bitwise operations work on vectors without a lane type, too. */
 }
 
 static uint32_t run_lanes(struct coil_vm *vm, const struct coil_step *s, const struct coil_roles *r)

@@ -1,5 +1,5 @@
-/* Executes the matrix instructions (89 to 8E), and MUL of matrices. Inverses and determinants of
- * integers come from kernels/exact_matrix.c. */
+/* Executes the matrix instructions (opcodes 89 to 8E), and MUL of matrices.
+ * kernels/exact_matrix.c computes inverses and determinants of integers. */
 #include "coil/kernels/exact_matrix.h"
 #include "coil/vm/step/step.h"
 #include <math.h>
@@ -100,9 +100,7 @@ static uint32_t run_transpose(struct coil_vm *vm, const struct coil_step *s)
     return coil_deliver(vm, &s->places[0], copy, d->size);
 }
 
-/* ---- determinant and inverse ---- */
-
-/* Returns the elements row by row, in the 64-bit form of ops.h. */
+/* Returns the elements of a matrix row by row, in the 64-bit form of ops.h. */
 static uint64_t *elements_of(const struct coil_vm *vm, const struct coil_type *t,
                              const uint8_t *bytes, unsigned n)
 {
@@ -122,9 +120,9 @@ static void swap_rows(double *a, unsigned n, unsigned x, unsigned y)
     }
 }
 
-/* Eliminates with partial pivoting (Gauss) over doubles. Returns false if the matrix is singular,
- * or if the machine was interrupted, which sets *trap. inverse may be NULL if only the determinant
- * is needed. */
+/* Does Gauss elimination with partial pivoting over doubles. Returns false if the matrix is
+ * singular, or if the machine was interrupted, which sets *trap. `inverse` may be NULL if only
+ * the determinant is needed. */
 static bool step_matrix_eliminate(struct coil_vm *vm, double *a, double *inverse, unsigned n,
                                   double *determinant, uint32_t *trap)
 {
@@ -162,8 +160,8 @@ static bool step_matrix_eliminate(struct coil_vm *vm, double *a, double *inverse
     return true;
 }
 
-/* Replaces the elements with the inverse, or the first of them with the determinant. Returns false
- * if the matrix is singular. */
+/* Replaces the elements by those of the inverse, or the first element by the determinant.
+ * Returns false if the matrix is singular. */
 static bool solve_reals(struct coil_vm *vm, uint64_t *all, unsigned n, uint8_t type, bool invert,
                         uint32_t *trap)
 {
@@ -207,7 +205,7 @@ static bool solve_integers(struct coil_vm *vm, uint64_t *all, unsigned n, uint8_
 
 static uint32_t run_solve(struct coil_vm *vm, const struct coil_step *s)
 {
-    enum { ROWS_MAX = 256 }; /* limits one instruction to less than a second */
+    enum { ROWS_MAX = 256 }; /* With this limit one instruction takes less than a second. */
     bool invert = s->opcode == COIL_OP_INV;
     const struct coil_place *from = &s->places[s->count - 1], *to = &s->places[0];
     uint8_t type = from->type->elem->op, *bytes;
@@ -217,7 +215,7 @@ static uint32_t run_solve(struct coil_vm *vm, const struct coil_step *s)
     coil_matrix_shape(from->type, &n, &columns);
     if (n > (whole && invert ? (unsigned)COIL_EXACT_ROWS : ROWS_MAX)) return COIL_TRAP_UNSUPPORTED;
     TRY(coil_place_bytes(vm, from, false, &bytes));
-    /* This counts the work of copying elements in and out. */
+    /* This is the work for copying elements in and out. */
     for (unsigned i = 0; i < n; i++) TRY(coil_work(vm, n));
     uint64_t *all = elements_of(vm, from->type, bytes, n);
     if (!all) return COIL_TRAP_OUT_OF_MEMORY;
@@ -234,13 +232,13 @@ static uint32_t run_solve(struct coil_vm *vm, const struct coil_step *s)
                                               to->ext & COIL_SATURATE));
         if (!trap) coil_flags_set(vm, s->opcode, 0, 0);
     } else if (!trap) {
-        coil_flags_set(vm, s->opcode, COIL_Z | COIL_D, 0); /* the destination keeps its value */
+        coil_flags_set(vm, s->opcode, COIL_Z | COIL_D, 0); /* The destination keeps its value. */
     }
     free(all);
     return trap;
 }
 
-/* Reads or writes a line of a matrix: ROW, COL, DIAG. */
+/* Executes ROW, COL and DIAG, which read or write a line of a matrix. */
 static uint32_t run_line(struct coil_vm *vm, const struct coil_step *s)
 {
     bool set = s->form[0] == 'm';
@@ -264,7 +262,8 @@ static uint32_t run_line(struct coil_vm *vm, const struct coil_step *s)
     } else if (index >= (s->opcode == COIL_OP_ROW ? rows : columns)) {
         return COIL_TRAP_BOUNDS_VIOLATION;
     }
-    /* A line has at most 65,535 elements, and is written in place. */
+    /* A line has at most 65,535 elements, so it is written without the possibility of an
+     * interrupt. */
     TRY(coil_work(vm, (length < lanes ? length : lanes) / 2));
     for (uint64_t i = 0; i < length && i < lanes; i++) {
         unsigned row =

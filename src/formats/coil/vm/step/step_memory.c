@@ -3,8 +3,6 @@
 #include "coil/vm/step/step.h"
 #include <stdlib.h>
 
-/* ---- the stack ---- */
-
 uint32_t coil_run_stack(struct coil_vm *vm, const struct coil_step *s)
 {
     const struct coil_place *p = &s->places[0];
@@ -26,7 +24,7 @@ uint32_t coil_run_stack(struct coil_vm *vm, const struct coil_step *s)
             uint64_t sp = vm->sp;
             vm->sp -= room;
             trap = coil_copy(vm, vm->sp, top, address, bytes, size);
-            /* Nothing was written, so the stack is as before. */
+            /* Nothing was written, so the stack pointer gets its old value back. */
             if (trap && !vm->bulk.kind) vm->sp = sp;
             return trap;
         }
@@ -47,8 +45,6 @@ uint32_t coil_run_stack(struct coil_vm *vm, const struct coil_step *s)
     return trap;
 }
 
-/* ---- memory ---- */
-
 static uint32_t run_exchange(struct coil_vm *vm, const struct coil_step *s)
 {
     const struct coil_place *x = &s->places[0], *y = &s->places[1];
@@ -57,7 +53,7 @@ static uint32_t run_exchange(struct coil_vm *vm, const struct coil_step *s)
         uint8_t tx = coil_type_at(s, 0), ty = coil_type_at(s, 1);
         TRY(coil_place_read(vm, x, tx, &a));
         TRY(coil_place_read(vm, y, ty, &b));
-        /* Both sizes are the same, so only the bits change places. */
+        /* Both types have the same size, so only the bits change places. */
         TRY(coil_place_write(vm, x, coil_canon(tx, b), tx));
         return coil_place_write(vm, y, coil_canon(ty, a), ty);
     }
@@ -90,7 +86,8 @@ static uint32_t run_bulk(struct coil_vm *vm, const struct coil_step *s)
                 : coil_fill(vm, to, bytes, size, &value, 1);
 }
 
-/* The search for a free block comes first, because it changes nothing. */
+/* Executes ALLOC. The search for a free block comes first, because it changes nothing if it is
+ * interrupted. */
 static uint32_t run_alloc(struct coil_vm *vm, const struct coil_step *s)
 {
     uint64_t size, most = vm->block_free ? vm->block_count / 64 : 0;
@@ -118,7 +115,7 @@ static uint32_t run_aligned(struct coil_vm *vm, const struct coil_step *s)
         vm->fault_address = address;
         return COIL_TRAP_MISALIGNED;
     }
-    /* Such an access is the same as one by a memory operand. */
+    /* An aligned access does the same as an access by a memory operand. */
     struct coil_place there = {.at = COIL_AT_MEMORY,
                                .op = value->op,
                                .type = value->type,
@@ -166,13 +163,13 @@ uint32_t coil_run_memory(struct coil_vm *vm, const struct coil_step *s)
     }
 }
 
-/* ---- atomics: there is one thread, so they are plain accesses; the order only has to be allowed
- * ---- */
+/* There is one thread, so atomic instructions are plain accesses. Their memory order only has to
+ * be a valid one. */
 
 uint32_t coil_run_atomic(struct coil_vm *vm, const struct coil_step *s)
 {
     const char *loc_at = strchr(s->form, 'L');
-    if (!loc_at) return 0; /* ATOMFENCE has no location */
+    if (!loc_at) return 0; /* ATOMFENCE has no location. */
     unsigned l = (unsigned)(loc_at - s->form);
     const struct coil_place *loc = &s->places[l];
     uint8_t type = loc->op;
@@ -198,7 +195,8 @@ uint32_t coil_run_atomic(struct coil_vm *vm, const struct coil_step *s)
     switch (s->opcode) {
     case COIL_OP_ATOMLD: return coil_place_write(vm, &s->places[0], old, type);
     case COIL_OP_ATOMWAIT:
-    case COIL_OP_ATOMNOTIFY: return 0; /* with one thread there is nobody to wait for or to wake */
+    /* With one thread there is nothing to wait for and nobody to wake. */
+    case COIL_OP_ATOMNOTIFY: return 0;
     case COIL_OP_ATOMXCHG:
         TRY(coil_read_as(vm, s, (int)l + 1, type, &operand));
         TRY(coil_place_write(vm, loc, operand, type));

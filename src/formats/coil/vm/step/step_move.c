@@ -1,4 +1,4 @@
-/* Executes MOV, CAST and VAR, and moves to and from members of aggregates. */
+/* Executes MOV, CAST and VAR, and moves from and to members of aggregates. */
 #include "coil/vm/step/step.h"
 #include <stdlib.h>
 
@@ -103,8 +103,6 @@ uint32_t coil_run_move(struct coil_vm *vm, const struct coil_step *s)
     }
     return coil_move(vm, s, &s->places[0], &s->places[1]);
 }
-
-/* ---- members ---- */
 
 uint32_t coil_run_member(struct coil_vm *vm, const struct coil_step *s)
 {

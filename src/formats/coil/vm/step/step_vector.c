@@ -1,4 +1,4 @@
-/* Executes the vector instructions (80 to 88), and gives the matrix instructions to
+/* Executes the vector instructions (opcodes 80 to 88), and passes the matrix instructions to
  * step_matrix.c. */
 #include "coil/vm/step/step.h"
 #include <math.h>
@@ -22,8 +22,8 @@ uint64_t coil_combine(uint8_t opcode, uint8_t type, uint64_t a, uint64_t b, uint
     return o.result;
 }
 
-/* Returns the lane type of a vector. If the vector has none, it is the type of the scalar that goes
- * in or out. */
+/* Returns the lane type of a vector. If the vector has none, it is the type of the scalar that
+ * is read or written. */
 static uint8_t element_type(const struct coil_step *s, unsigned vector, unsigned scalar)
 {
     uint8_t lane = coil_lane_of(&s->places[vector]);
@@ -114,7 +114,9 @@ static uint32_t run_length(struct coil_vm *vm, const struct coil_step *s)
     uint64_t size = coil_types[type].bytes, lanes = from->type->size / size;
     double sum = 0;
     TRY(coil_place_bytes(vm, from, false, &a));
-    TRY(coil_work(vm, lanes / 2)); /* at most 65,535 lanes, written in place */
+    /* A vector has at most 65,535 lanes, so it is written without the possibility of an
+     * interrupt. */
+    TRY(coil_work(vm, lanes / 2));
     for (uint64_t i = 0; i < lanes; i++) {
         double v = coil_as_double(type, coil_get(vm, a + i * size, type));
         sum += v * v;
@@ -172,7 +174,7 @@ static uint32_t run_shuffle(struct coil_vm *vm, const struct coil_step *s)
     return coil_deliver(vm, &s->places[0], copy, s->places[0].type->size);
 }
 
-/* Executes EXTRACT and INSERT: copies a run of lanes from one vector to another. */
+/* Executes EXTRACT and INSERT, which copy consecutive lanes from one vector to another. */
 static uint32_t run_lanes_copy(struct coil_vm *vm, const struct coil_step *s)
 {
     uint8_t *from, *to, lane = coil_lane_of(&s->places[0]), type = coil_lane_of(&s->places[1]);
@@ -189,7 +191,9 @@ static uint32_t run_lanes_copy(struct coil_vm *vm, const struct coil_step *s)
         return COIL_TRAP_BOUNDS_VIOLATION;
     TRY(coil_place_bytes(vm, &s->places[1], false, &from));
     TRY(coil_place_bytes(vm, &s->places[0], true, &to));
-    TRY(coil_work(vm, length / 2)); /* at most 65,535 lanes, written in place */
+    /* A vector has at most 65,535 lanes, so it is written without the possibility of an
+     * interrupt. */
+    TRY(coil_work(vm, length / 2));
     for (uint64_t i = 0; i < length; i++) {
         uint64_t source = extract ? start + i : i, target = extract ? i : start + i;
         uint64_t value = coil_get(vm, from + source * coil_types[type].bytes, type);

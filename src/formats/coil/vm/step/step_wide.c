@@ -31,7 +31,7 @@ static uint32_t read_number(struct coil_vm *vm, const struct coil_place *p, stru
     return 0;
 }
 
-/* Writes a number to a destination: the scalar in a slot, or bytes in memory. */
+/* Writes a number to its destination: as a scalar to a slot, or as bytes to memory. */
 static uint32_t write_number(struct coil_vm *vm, const struct coil_place *p, struct coil_number n,
                              bool in_destination)
 {
@@ -112,7 +112,7 @@ uint32_t coil_run_wide(struct coil_vm *vm, const struct coil_step *s, const stru
     if (!type.width.bits) return operate_real(vm, s, r, type.op, in);
     struct coil_wide_operation o = {.opcode = s->opcode, .type = type.width};
     o.a = coil_extend(type.width, in[0].value);
-    /* Counts are unsigned, whatever their type is. */
+    /* Shift counts are unsigned, whatever their type is. */
     if (counts)
         o.b = coil_extend((struct coil_width){in[1].width.bits, false}, in[1].value);
     else
