@@ -12,6 +12,7 @@
 #include "cli/output.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/terminal.h"
+#include "cli/terminal/wrap.h"
 
 void cli_fail(struct cli *c, int exit)
 {
@@ -40,7 +41,7 @@ void cli_error(struct cli *c, const char *file, const penta_error *err)
     }
     writer_flush(&c->out);
     struct writer w = {0};
-    diagnostic_print(&w, cli_palette_of(c, STDERR_FILENO), &finding);
+    diagnostic_print(&w, cli_palette_of(c, STDERR_FILENO), wrap_width_of_errors(c), &finding);
     cli_stderr(c, writer_view(&w));
     writer_free(&w);
 }
@@ -114,7 +115,8 @@ static void tell_findings(struct finding_sink *s, struct writer *text)
         if (s->cli->value[OPT_JSON])
             diagnostic_keep(s->cli, &f);
         else
-            diagnostic_print(text, cli_palette_of(s->cli, STDERR_FILENO), &f);
+            diagnostic_print(text, cli_palette_of(s->cli, STDERR_FILENO),
+                             wrap_width_of_errors(s->cli), &f);
     }
     penta_buffer_free(&paths);
     free(errors);

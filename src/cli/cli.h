@@ -11,6 +11,11 @@ enum command {
 #include "cli/commands.def"
     COMMANDS
 };
+enum command_group {
+#define GROUP(name, ...) GROUP_##name,
+#include "cli/commands.def"
+    GROUPS
+};
 enum option {
 #define OPTION(name, ...) OPT_##name,
 #include "cli/options.def"
@@ -31,13 +36,17 @@ enum exit_code {
 #include "cli/exits.def"
 };
 
+extern const char *const command_groups[GROUPS]; /* what the commands of each are for */
 extern const struct command_info {
     const char *name;
+    enum command_group group;
     enum inputs inputs;
     unsigned uses;      /* bits of enum option_use whose options it accepts */
     const char *format; /* the only formats that it is for, or NULL for all */
     unsigned needs;     /* what a format must be able to do, of enum penta_use */
-    const char *arguments, *summary, *example, *description;
+    const char *arguments;
+    const char *first; /* the options that matter most, by name */
+    const char *summary, *example, *description;
 } commands[COMMANDS];
 /* What the value of an option may be, for one format or (NULL) all; NULL after the last. */
 typedef const char *tool_words(enum command command, const char *only, size_t i);
@@ -195,8 +204,10 @@ struct finding {                /* an error and what it is about */
 /* A text of the library as the tool shows it: the library names options by their key, "option
  * 'map'", which the tool spells "option '--map'". */
 void option_names(struct writer *out, const char *text);
-/* A finding as text: severity, code, message, place, bytes with carets, note. */
-void diagnostic_print(struct writer *out, const struct palette *palette, const struct finding *f);
+/* A finding as text: severity, code, message, place, bytes with carets, note. Message and note are wrapped at this
+ * width (terminal/wrap.h). */
+void diagnostic_print(struct writer *out, const struct palette *palette, size_t width,
+                      const struct finding *f);
 /* Keeps it for the document. */
 void diagnostic_keep(struct cli *c, const struct finding *f);
 /* Writes the list `diagnostics` of what was kept, and forgets it. */

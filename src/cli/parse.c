@@ -4,12 +4,16 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/options.h"
-#include "base/suggest.h"
 #include "cli/help/option_list.h"
+#include "cli/help/suggestions.h"
 
+const char *const command_groups[GROUPS] = {
+#define GROUP(id, purpose) [GROUP_##id] = purpose,
+#include "cli/commands.def"
+};
 const struct command_info commands[COMMANDS] = {
-#define COMMAND(id, name, inputs, uses, formats, ...)                                              \
-    [COMMAND_##id] = {name, INPUTS_##inputs, uses, formats, __VA_ARGS__},
+#define COMMAND(id, name, group, inputs, uses, formats, ...)                                       \
+    [COMMAND_##id] = {name, GROUP_##group, INPUTS_##inputs, uses, formats, __VA_ARGS__},
 #define EVERY NULL, PENTA_USE_OPEN
 #define ONLY(format) #format, 0
 #define WITH(use) NULL, PENTA_USE_##use
@@ -55,17 +59,12 @@ static int tool_option_find(enum command command, const char *name, char letter)
     return -1;
 }
 
-static void offer_option(void *user, const struct listed_option *option)
-{
-    suggest_offer(user, option->name);
-}
-
 static bool unknown_option(struct cli *c, const char *word, size_t size)
 {
-    struct suggest near = {.word = {(const uint8_t *)word, size}};
-    listed_options_each(c->command, NULL, offer_option, &near);
-    char note[100] = "";
-    if (near.best) snprintf(note, sizeof note, "did you mean '--%s'?", near.best);
+    char note[SUGGESTION_SIZE] = "";
+    suggest_option(c, (penta_bytes){(const uint8_t *)word, size}, note);
+    if (!*note)
+        snprintf(note, sizeof note, "penta help %s lists its options", commands[c->command].name);
     cli_usage(c, note, "unknown option '--%.*s' for penta %s", (int)(size > 40 ? 40 : size), word,
               commands[c->command].name);
     return false;
@@ -239,16 +238,13 @@ static bool short_options(struct cli *c, const char *word, const char *next, int
 
 static bool find_command(struct cli *c, const char *word)
 {
-    struct suggest near = {.word = bytes_of(word)};
-    for (int i = 0; i < COMMANDS; i++) {
+    for (int i = 0; i < COMMANDS; i++)
         if (!strcmp(commands[i].name, word)) {
             c->command = (enum command)i;
             return true;
         }
-        suggest_offer(&near, commands[i].name);
-    }
-    char note[100] = "penta help lists the commands";
-    if (near.best) snprintf(note, sizeof note, "did you mean 'penta %s'?", near.best);
+    char note[SUGGESTION_SIZE] = "penta help lists the commands";
+    suggest_command(word, note);
     cli_usage(c, note, "unknown command '%.60s'", word);
     return false;
 }

@@ -3,10 +3,11 @@
 
     tests/programs/help.py PENTA
 """
+import json
 import re
 import sys
 
-from support import Terminal, call, check, exits, has_command, main, run_program, write
+from support import ROOT, Terminal, call, check, exits, has_command, main, read_text, run_program, write
 
 
 def help_of(command, *format):
@@ -89,6 +90,63 @@ def test_listed_values_are_the_ones_that_are_taken():
             run_program("rm", "-f", "new")
         done = call(*line.split(), f"--{option}=nonsense")
         check(done.returncode in (1, 2, 4) and done.stderr, f"penta {line} --{option} nonsense: {done}")
+
+
+def test_commands_stand_in_groups():
+    """Overview, document, manual page and README have the same groups in the same order."""
+    rows = json.loads(exits(0, "help", "--json").stdout)["commands"]
+    names = [row["name"] for row in rows]
+    check(len(set(names)) == len(names) > 40 and sorted(names) == sorted(re.findall(r"^  ([a-z]+) ", help_of_all(), re.M)), names)
+    groups = list(dict.fromkeys(row["group"] for row in rows))
+    check([row["group"] for row in rows] == [group for group in groups for row in rows if row["group"] == group], "in order")
+    blocks = dict(re.findall(r"^([a-z].*)\n((?:  .*\n)+)", help_of_all(), re.M))
+    manual = exits(0, "help", "--man").stdout.decode()
+    check(re.findall(r"^\.SS (.*)", manual, re.M) == groups, "groups of the manual page")
+    for group in groups:
+        check(re.findall(r"^  ([a-z]+) ", blocks[group], re.M) == [row["name"] for row in rows if row["group"] == group], group)
+    readme = read_text(f"{ROOT}/README.md")
+    check(re.findall(r"^\| [^|]* \| `([a-z]+)` \| ", readme, re.M) == names, "README")
+
+
+def test_short_help_begins_with_what_matters():
+    """The options that commands.def names first are options of the command, and come first in -h."""
+    table = re.findall(r'^COMMAND\(\w+, "(\w+)", .*?(?:"[^"]*"),\s*"([a-z -]*)",', read_text(f"{ROOT}/src/cli/commands.def"), re.M)
+    check(len(table) == len(json.loads(exits(0, "help", "--json").stdout)["commands"]), table)
+    for command, first in table:
+        listed = [row["name"] for row in json.loads(exits(0, "help", command, "--json").stdout)["options"]]
+        check(set(first.split()) <= set(listed), (command, set(first.split()) - set(listed)))
+        shown = re.findall(r"^  (?:-\w, )?--([\w-]+)", exits(0, command, "-h").stdout.decode(), re.M)
+        shown = list(dict.fromkeys(shown))
+        check(shown[:len(first.split())] == first.split()[:len(shown)], (command, shown))
+    check("--sign-key" in exits(0, "sign", "-h").stdout.decode(), "sign -h")
+
+
+def test_synonyms_are_suggested():
+    """Each word of the table leads to a command or an option that exists; so does a word that is nearly one of them."""
+    table = read_text(f"{ROOT}/src/cli/synonyms.def")
+    rows = json.loads(exits(0, "help", "--json").stdout)["commands"]
+    commands = {row["name"] for row in rows}
+    for word, names in re.findall(r'^COMMAND_SYNONYM\("(\w+)", "(.*)"\)', table, re.M):
+        check(word not in commands and set(names.split()) <= commands, (word, names))
+        note = " or ".join(f"'penta {name}'" for name in names.split())
+        check(f"did you mean {note}?" in exits(2, word).stderr.decode(), (word, note))
+    options = {command: {row["name"] for row in json.loads(exits(0, "help", command, "--json").stdout)["options"]}
+               for command in commands}
+    synonyms = re.findall(r'^OPTION_SYNONYM\("([\w-]+)", "(.*)"\)', table, re.M)
+    check(len(synonyms) > 20, synonyms)
+    for word, names in synonyms:
+        takers = [command for command in sorted(commands) if set(names.split()) & options[command] and word not in options[command]]
+        check(takers, f"no command has an option for which '--{word}' could stand")
+        note = " or ".join(f"'--{name}'" for name in names.split() if name in options[takers[0]])
+        said = exits(2, takers[0], f"--{word}", "x").stderr.decode()
+        check(f"did you mean {note}?" in said, (takers[0], word, said))
+    check("did you mean 'penta dis'?" in exits(2, "dissasemble").stderr.decode(), "a misspelt synonym")
+    check("did you mean" not in exits(2, "qqqq").stderr.decode(), "a word like no other")
+    check("did you mean 'kblob'?" in exits(2, "formats", "kblb").stderr.decode(), "a format")
+
+
+def help_of_all():
+    return exits(0, "help").stdout.decode()
 
 
 def complete(*line):

@@ -1,6 +1,7 @@
 """Shared by the test programs: commands that end, checks and their counts, files and folders, servers, a pseudo-terminal.
 
 PENTA is the first argument of a test: the tool, or for tests of a build its folder."""
+import fcntl
 import json
 import mmap
 import os
@@ -10,9 +11,11 @@ import resource
 import select
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
@@ -246,14 +249,16 @@ class Server:
 
 
 class Terminal:
-    """A program on a pseudo-terminal: everything that it prints there is in `text`."""
+    """A program on a pseudo-terminal: everything that it prints there is in `text`. Its width is not known unless `columns` says it."""
 
-    def __init__(self, *command, env=None):
+    def __init__(self, *command, env=None, columns=0):
         try:
             self.pid, self.fd = pty.fork()
         except OSError as error:
             raise Skipped(f"no pseudo-terminal ({error.strerror})")
         if not self.pid:
+            if columns:
+                fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
             os.environ.update({"TERM": "xterm", "NO_COLOR": "", "COLUMNS": "80", "LINES": "24", **(env or {})})
             os.execv(command[0], command)
         self.text = b""

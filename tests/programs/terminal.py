@@ -30,8 +30,8 @@ def programs():
         yield name, binary, ARGUMENTS.get(name, [])
 
 
-def on_terminal(*args, env=None):
-    screen = Terminal(PENTA, *args, env=env)
+def on_terminal(*args, env=None, columns=0):
+    screen = Terminal(PENTA, *args, env=env, columns=columns)
     screen.end()
     return screen.text.replace(b"\r\n", b"\n")
 
@@ -73,6 +73,34 @@ def test_names_in_a_listing_bring_no_colours():
     for style in ("asm", "flat", "upstream"):
         text = call("dis", "p.bin", "--style", style, "--color=always").stdout
         check(b"\x1b[31m" not in text and b"[31mx" in text, (style, text))
+
+
+LONG_WORDS = re.compile(r"\S{30,}|^example: .*|^  penta .*|^usage: ", re.M)
+
+
+def test_help_notes_and_tables_fit_the_terminal():
+    """No line is wider than the terminal, 80 columns where it does not say; no word is lost; to a pipe nothing is wrapped."""
+    exits(0, "keygen", "-o", "k.pem")
+    lines = (["help"], ["help", "run"], ["sign", "-h"], ["formats"], ["formats", "cvbc", "--instructions"], ["explain"],
+             ["explain", "CVBC0034"], ["foo", "x"], ["sign", "--key", "k.pem", "x"], ["run", "k.pem", "--grid", "1"])
+    for line in lines:
+        done = call(*line)
+        plain = (done.stdout + done.stderr).decode()
+        for columns in (0, 40, 60, 100, 400):
+            shown = on_terminal(*line, env={"NO_COLOR": "1"}, columns=columns).decode()
+            if "-h" not in line:
+                check(shown.split() == plain.split(), (line, columns, shown))
+            for row in shown.splitlines():
+                check(len(row) <= (columns or 80) or LONG_WORDS.search(row), (line, columns, row))
+        check("error" in plain or max(map(len, plain.splitlines())) > 80, (line, plain))
+    check(on_terminal("formats", columns=200) == call("formats").stdout, "a table that fits")
+
+
+def test_data_is_never_wrapped():
+    write("long.kasm", "    HALT ; " + "word " * 60 + "\n" + "    NOP\n" * 40)
+    exits(0, "asm", "long.kasm", "-o", "long.kblob")
+    for line in (["dis", "long.kblob"], ["inspect", "long.kblob"], ["hex", "long.kblob"], ["run", "long.kblob"]):
+        check(on_terminal(*line, "--color=never", columns=30) == call(*line).stdout, line)
 
 
 ERASE = b"\r\x1b[K"

@@ -5,35 +5,62 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/suggest.h"
-#include "cli/cli.h"
+#include "cli/help/suggestions.h"
+#include "cli/terminal/wrap.h"
 
 /* ---- explain ---- */
 
-static void print_rule(struct cli *c, const penta_rule *rule, bool whole)
+/* How rules are printed: as a list, or each with its explanation. */
+struct rule_list {
+    struct cli *cli;
+    bool whole;
+    size_t count;
+    struct wrap_table table; /* the list */
+};
+
+static void rule_json(struct json *j, const penta_rule *rule, const char *code, penta_bytes summary,
+                      penta_bytes explanation)
+{
+    json_object(j, NULL);
+    json_text(j, "code", code);
+    json_text(j, "name", rule->name);
+    json_text(j, "severity", penta_severity_name(rule->severity));
+    json_string(j, "summary", summary);
+    json_string(j, "explanation", explanation);
+    json_end(j);
+}
+
+static void rule_text(struct cli *c, const penta_rule *rule, const char *code, penta_bytes summary,
+                      penta_bytes explanation)
+{
+    size_t width = wrap_width(c);
+    struct writer head = {0};
+    writer_print(&head, "%s %s (%s): ", code, rule->name, penta_severity_name(rule->severity));
+    writer_bytes(&head, summary.data, summary.size);
+    wrap_paragraphs(&c->out, writer_view(&head), 0, width);
+    writer_char(&c->out, '\n');
+    wrap_paragraphs(&c->out, explanation, 0, width);
+    writer_free(&head);
+}
+
+static void print_rule(struct rule_list *list, const penta_rule *rule)
 {
     char code[24];
     penta_code_text(rule->code, code);
-    const char *severity = penta_severity_name(rule->severity);
     struct writer summary = {0}, explanation = {0};
+    struct cli *c = list->cli;
     option_names(&summary, rule->summary);
     option_names(&explanation, rule->explanation);
+    if (list->count++ && list->whole && !c->value[OPT_JSON]) writer_char(&c->out, '\n');
     if (c->value[OPT_JSON]) {
-        json_object(&c->json, NULL);
-        json_text(&c->json, "code", code);
-        json_text(&c->json, "name", rule->name);
-        json_text(&c->json, "severity", severity);
-        json_string(&c->json, "summary", writer_view(&summary));
-        json_string(&c->json, "explanation", writer_view(&explanation));
-        json_end(&c->json);
+        rule_json(&c->json, rule, code, writer_view(&summary), writer_view(&explanation));
+    } else if (list->whole) {
+        rule_text(c, rule, code, writer_view(&summary), writer_view(&explanation));
     } else {
-        writer_print(&c->out, whole ? "%s %s" : "%-11s %-18s ", code, rule->name);
-        if (whole) writer_print(&c->out, " (%s): ", severity);
-        writer_bytes(&c->out, summary.out.data, summary.out.size);
-        if (whole) {
-            writer_text(&c->out, "\n\n");
-            writer_bytes(&c->out, explanation.out.data, explanation.out.size);
-        }
-        writer_char(&c->out, '\n');
+        wrap_cell(&list->table, 0, bytes_of(code));
+        wrap_cell(&list->table, 1, bytes_of(rule->name));
+        wrap_cell(&list->table, 2, writer_view(&summary));
+        wrap_row_end(&list->table);
     }
     writer_free(&summary);
     writer_free(&explanation);
@@ -53,10 +80,10 @@ static void each_rule(rule_fn *fn, void *user)
     for (size_t i = 0; penta_format_name(i); i++) rules_of(penta_format_name(i), fn, user);
 }
 
-static void list_rule(void *user, const penta_rule *rule) { print_rule(user, rule, false); }
+static void list_rule(void *user, const penta_rule *rule) { print_rule(user, rule); }
 
 struct wanted {
-    struct cli *cli;
+    struct rule_list *list;
     const char *word;
     struct suggest near;
     bool found;
@@ -78,17 +105,19 @@ static void match_rule(void *user, const penta_rule *rule)
         suggest_offer(&w->near, rule->name);
         return;
     }
-    if (w->found && !w->cli->value[OPT_JSON]) writer_char(&w->cli->out, '\n');
     w->found = true;
-    print_rule(w->cli, rule, true);
+    print_rule(w->list, rule);
 }
 
 void command_EXPLAIN(struct cli *c)
 {
     if (c->value[OPT_JSON]) json_list(&c->json, "rules");
-    if (!c->word_count) each_rule(list_rule, c);
+    struct rule_list list = {.cli = c, .whole = c->word_count};
+    if (!c->word_count) each_rule(list_rule, &list);
+    wrap_table_print(&list.table, &c->out, 0, wrap_width(c));
     for (size_t i = 0; i < c->word_count; i++) {
-        struct wanted w = {.cli = c, .word = c->words[i], .near = {.word = bytes_of(c->words[i])}};
+        struct wanted w = {
+            .list = &list, .word = c->words[i], .near = {.word = bytes_of(c->words[i])}};
         each_rule(match_rule, &w);
         if (w.found) continue;
         char note[100] = "penta explain lists all codes";
@@ -137,120 +166,145 @@ static void format_json(struct cli *c, const char *format)
     json_end(j);
 }
 
-/* One line per instruction and one column per field name. The first walk measures the columns, the
- * second prints. */
-enum { ISA_COLUMNS = 16 };
-
+/* One line per instruction and one column per field name. */
 struct isa_table {
-    struct writer *out; /* NULL: the walk only measures */
-    const char *names[ISA_COLUMNS];
-    size_t widths[ISA_COLUMNS], count;
-    struct writer cells[ISA_COLUMNS]; /* the texts of this line */
+    struct wrap_table table;
+    const char *names[WRAP_COLUMNS];
+    size_t count;
+    bool measured; /* the names are known, and the row of them is in the table */
 };
 
 static size_t isa_column(struct isa_table *t, const char *name)
 {
     size_t i = 0;
     while (i < t->count && strcmp(t->names[i], name)) i++;
-    if (i == t->count && i < ISA_COLUMNS) {
-        t->widths[i] = strlen(name);
-        t->names[t->count++] = name;
-    }
-    return i < ISA_COLUMNS ? i : ISA_COLUMNS - 1;
+    if (i == t->count && i < WRAP_COLUMNS) t->names[t->count++] = name;
+    return i;
 }
 
 static void isa_field(void *user, const penta_field *field)
 {
     struct isa_table *t = user;
+    struct writer cell = {0};
     size_t i = isa_column(t, field->name);
-    struct writer *cell = &t->cells[i];
-    cell->out.size = 0;
     if (field->kind == PENTA_WORD)
-        writer_print(cell, "0x%02llx", (unsigned long long)field->as.u);
+        writer_print(&cell, "0x%02llx", (unsigned long long)field->as.u);
     else if (field->kind == PENTA_TEXT)
-        writer_bytes(cell, field->as.bytes.data, field->as.bytes.size);
+        writer_bytes(&cell, field->as.bytes.data, field->as.bytes.size);
     else if (field->kind == PENTA_BOOL)
-        writer_text(cell, field->as.u ? "yes" : "no");
+        writer_text(&cell, field->as.u ? "yes" : "no");
     else
-        writer_dec(cell, field->as.u);
-    if (cell->out.size > t->widths[i]) t->widths[i] = cell->out.size;
-}
-
-static void isa_row(struct isa_table *t, bool header)
-{
-    size_t start = t->out->out.size;
-    for (size_t i = 0; i < t->count; i++) {
-        penta_bytes text = header ? bytes_of(t->names[i]) : writer_view(&t->cells[i]);
-        writer_print(t->out, "  ");
-        writer_bytes(t->out, text.data, text.size);
-        writer_print(t->out, "%*s", (int)(t->widths[i] - text.size), "");
-    }
-    while (t->out->out.size > start && t->out->out.data[t->out->out.size - 1] == ' ')
-        t->out->out.size--;
-    writer_char(t->out, '\n');
+        writer_dec(&cell, field->as.u);
+    if (t->measured) wrap_cell(&t->table, i, writer_view(&cell));
+    writer_free(&cell);
 }
 
 static void isa_leave(void *user, const penta_node *node)
 {
     struct isa_table *t = user;
     (void)node;
-    if (t->out) isa_row(t, false);
-    for (size_t i = 0; i < t->count; i++) t->cells[i].out.size = 0;
+    if (t->measured) wrap_row_end(&t->table);
 }
 
 static void isa_text(struct cli *c, const char *format)
 {
-    struct isa_table table = {0};
-    struct writer lines = {0};
-    penta_visitor visitor = {.user = &table, .field = isa_field, .leave = isa_leave};
+    struct isa_table t = {0};
+    penta_visitor visitor = {.user = &t, .field = isa_field, .leave = isa_leave};
     const char *legend = penta_instructions_legend(format);
     if (!penta_instructions(format, &visitor)) return;
-    table.out = &lines;
-    if (legend) writer_print(&lines, "\n%s\n", legend);
-    isa_row(&table, true);
+    size_t width = wrap_width(c);
+    if (legend) {
+        writer_char(&c->out, '\n');
+        wrap_paragraphs(&c->out, bytes_of(legend), 0, width);
+    }
+    for (size_t i = 0; i < t.count; i++) wrap_cell(&t.table, i, bytes_of(t.names[i]));
+    wrap_row_end(&t.table);
+    t.measured = true;
     penta_instructions(format, &visitor);
-    writer_bytes(&c->out, lines.out.data, lines.out.size);
-    writer_free(&lines);
-    for (size_t i = 0; i < ISA_COLUMNS; i++) writer_free(&table.cells[i]);
+    wrap_table_print(&t.table, &c->out, 2, width);
 }
 
-static void format_text(struct cli *c, const char *format)
+static void traps_text(struct cli *c, const char *format)
+{
+    struct wrap_table table = {0};
+    const penta_trap *trap;
+    for (size_t i = 0; (trap = penta_trap_at(format, i)); i++) {
+        char number[16];
+        snprintf(number, sizeof number, "trap %u", (unsigned)trap->number);
+        wrap_cell(&table, 0, bytes_of(number));
+        wrap_cell(&table, 1, bytes_of(trap->name));
+        wrap_cell(&table, 2, bytes_of(trap->meaning));
+        wrap_row_end(&table);
+    }
+    wrap_table_print(&table, &c->out, 2, wrap_width(c));
+}
+
+static void format_row(struct wrap_table *table, const char *format)
 {
     const char *suffix = penta_format_suffix(format), *value = penta_format_exit_value(format);
-    const char *engine = penta_engine_name(format, 0);
-    writer_print(&c->out, "%-7s %-28s text %-9s engines%s", format, penta_format_title(format),
-                 suffix ? suffix : "-", engine ? "" : " -");
+    const char *engine;
+    struct writer engines = {0}, title = {0};
     for (size_t i = 0; (engine = penta_engine_name(format, i)); i++)
-        writer_print(&c->out, " %s", engine);
-    if (value) writer_print(&c->out, "; exit value: %s", value);
-    writer_char(&c->out, '\n');
-    if (!c->value[OPT_INSTRUCTIONS]) return;
-    isa_text(c, format);
-    const penta_trap *t;
-    for (size_t i = 0; (t = penta_trap_at(format, i)); i++)
-        writer_print(&c->out, "  trap %-3u %-22s %s\n", (unsigned)t->number, t->name, t->meaning);
+        writer_print(&engines, "%s%s", i ? " " : "", engine);
+    wrap_cell(table, 0, bytes_of(format));
+    wrap_cell(table, 1, bytes_of(suffix ? suffix : "-"));
+    wrap_cell(table, 2, engines.out.size ? writer_view(&engines) : bytes_of("-"));
+    writer_text(&title, penta_format_title(format));
+    if (value) writer_print(&title, "; exit value: %s", value);
+    wrap_cell(table, 3, writer_view(&title));
+    wrap_row_end(table);
+    writer_free(&title);
+    writer_free(&engines);
+}
+
+static void format_header(struct wrap_table *table)
+{
+    static const char *const titles[] = {"format", "text", "engines", "what it is"};
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        wrap_cell(table, i, bytes_of(titles[i]));
+    wrap_row_end(table);
+}
+
+static bool format_wanted(const struct cli *c, const char *format)
+{
+    for (size_t k = 0; k < c->word_count; k++)
+        if (!strcmp(c->words[k], format)) return true;
+    return !c->word_count;
+}
+
+static void formats_text(struct cli *c)
+{
+    const char *format;
+    struct wrap_table table = {0};
+    size_t width = wrap_width(c);
+    format_header(&table);
+    for (size_t i = 0; (format = penta_format_name(i)); i++) {
+        if (!format_wanted(c, format)) continue;
+        format_row(&table, format);
+        if (!c->value[OPT_INSTRUCTIONS]) continue;
+        wrap_table_print(&table, &c->out, 0, width);
+        isa_text(c, format);
+        traps_text(c, format);
+    }
+    wrap_table_print(&table, &c->out, 0, width);
 }
 
 void command_FORMATS(struct cli *c)
 {
     for (size_t i = 0; i < c->word_count; i++)
         if (!format_known(c->words[i])) {
-            cli_usage(c, "penta formats lists them", "no format is called '%.40s'", c->words[i]);
+            format_unknown(c, c->words[i]);
             return;
         }
-    if (c->value[OPT_JSON]) json_list(&c->json, "formats");
-    const char *format;
-    for (size_t i = 0; (format = penta_format_name(i)); i++) {
-        bool wanted = !c->word_count;
-        for (size_t k = 0; k < c->word_count; k++)
-            if (!strcmp(c->words[k], format)) wanted = true;
-        if (!wanted) continue;
-        if (c->value[OPT_JSON])
-            format_json(c, format);
-        else
-            format_text(c, format);
+    if (!c->value[OPT_JSON]) {
+        formats_text(c);
+        return;
     }
-    if (c->value[OPT_JSON]) json_end(&c->json);
+    const char *format;
+    json_list(&c->json, "formats");
+    for (size_t i = 0; (format = penta_format_name(i)); i++)
+        if (format_wanted(c, format)) format_json(c, format);
+    json_end(&c->json);
 }
 
 /* ---- version ---- */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/sanitize.h"
-#include "cli/cli.h"
+#include "cli/terminal/wrap.h"
 
 static void safe_text(struct writer *out, const char *text) { writer_safe(out, bytes_of(text)); }
 
@@ -31,12 +31,15 @@ void option_names(struct writer *out, const char *text)
     writer_text(out, text);
 }
 
-static void print_message(struct writer *out, const char *text)
+/* Prints a message that begins in this column, wrapped below itself. */
+static void print_message(struct writer *out, const char *text, size_t column, size_t width)
 {
-    struct writer named = {0};
+    struct writer named = {0}, safe = {0};
     option_names(&named, text);
-    writer_safe(out, writer_view(&named));
+    writer_safe(&safe, writer_view(&named));
+    wrap_words(out, writer_view(&safe), column, column, width);
     writer_free(&named);
+    writer_free(&safe);
 }
 
 static void json_message(struct json *j, const char *key, const char *text)
@@ -119,7 +122,8 @@ static void print_place(struct writer *out, const struct palette *p, const struc
     if (f->where->found && !err->decoded) print_bytes(out, p, f->module, err, f->where);
 }
 
-void diagnostic_print(struct writer *out, const struct palette *p, const struct finding *f)
+void diagnostic_print(struct writer *out, const struct palette *p, size_t width,
+                      const struct finding *f)
 {
     const penta_error *err = f->error;
     char code[24];
@@ -127,7 +131,8 @@ void diagnostic_print(struct writer *out, const struct palette *p, const struct 
     const char *colours[] = {p->error, p->warning, p->dim};
     writer_print(out, "%s%s[%s]%s: %s", colours[err->severity], severity_text(err->severity), code,
                  p->off, p->bold);
-    print_message(out, err->message);
+    print_message(out, err->message, strlen(severity_text(err->severity)) + strlen(code) + 4,
+                  width);
     writer_print(out, "%s\n", p->off);
     if (f->source) {
         print_source(out, p, f->file, *f->source, err);
@@ -140,8 +145,9 @@ void diagnostic_print(struct writer *out, const struct palette *p, const struct 
         writer_char(out, '\n');
     }
     if (err->note[0]) {
+        enum { NOTE_COLUMN = 11 };
         writer_print(out, "   %s=%s note: ", p->dim, p->off);
-        print_message(out, err->note);
+        print_message(out, err->note, NOTE_COLUMN, width);
         writer_char(out, '\n');
     }
 }

@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 #include "base/bytes.h"
 #include "base/sanitize.h"
 #include "cli/terminal/progress.h"
+#include "cli/terminal/wrap.h"
 
 /* ---- colours ---- */
 
@@ -58,6 +60,27 @@ const struct palette *cli_palette(const struct cli *c)
 static const char *mark_of(const struct cli *c, int fd)
 {
     return terminal_colour(c, fd) ? c->mark : NULL;
+}
+
+/* ---- width ---- */
+
+static size_t terminal_columns(int fd)
+{
+    enum { UNKNOWN_WIDTH = 80 };
+    struct winsize size;
+    if (!isatty(fd)) return 0;
+    return ioctl(fd, TIOCGWINSZ, &size) || !size.ws_col ? UNKNOWN_WIDTH : size.ws_col;
+}
+
+size_t wrap_width(const struct cli *c)
+{
+    bool elsewhere = c->out_is_file || c->value[OPT_JSON] || c->captured;
+    return elsewhere ? 0 : terminal_columns(STDOUT_FILENO);
+}
+
+size_t wrap_width_of_errors(const struct cli *c)
+{
+    return c->captured ? 0 : terminal_columns(STDERR_FILENO);
 }
 
 /* ---- bytes, as they are ---- */
@@ -118,11 +141,12 @@ void terminal_say(const struct cli *c, const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    struct writer text = {0};
-    writer_text(&text, "penta: ");
-    writer_safe_text(&text, line);
-    writer_char(&text, '\n');
+    struct writer safe = {0}, text = {0};
+    writer_text(&safe, "penta: ");
+    writer_safe_text(&safe, line);
+    wrap_paragraphs(&text, writer_view(&safe), 0, wrap_width_of_errors(c));
     write_stderr(c, writer_view(&text));
+    writer_free(&safe);
     writer_free(&text);
 }
 
