@@ -147,11 +147,29 @@ def test_computed_pins_are_those_of_the_run():
     expect(known > 50, f"{known} of 150 sketches are known")
 
 
+LED = "void setup() { pinMode(13, OUTPUT); digitalWrite(13, HIGH); }\nvoid loop() { delay(1); }\n"
+
+
 def test_pins_that_the_user_declares():
     source = "void setup() { pinMode(3, OUTPUT); digitalWrite(3, HIGH); }\nvoid loop() {}\n"
     expect(compiled("own", source, "--pin", "C3:gpio:output").returncode == 0, "a declared pin")
     done = compiled("own", source, "--pin", "C3:gpio:input")
     expect(done.returncode == 1 and "own.ino:1:" in done.stderr and "declared as gpio input" in done.stderr, done.stderr)
+    # A place and a logical pin are the same pin where the target maps it, and only there.
+    for name, target, pin in (("place", "atmega328p", "B5"), ("logical", "atmega328p", "13"), ("other", "stm32g431", "13"), ("none", None, "13")):
+        done = compiled(name, LED, *(["--target", target] if target else []), "--pin", pin + ":gpio:output")
+        expect(done.returncode == 0 and [p["logical"] for p in declared(name + ".cvbc")["pins"]] == [13], f"{name}: {done.stderr}")
+        expect(penta_text("validate", "--strict", name + ".cvbc").returncode == 0, f"{name} is valid")
+        expect("BUDGET_EXHAUSTED" in penta_text("run", "--budget", "99", name + ".cvbc").stdout, f"{name} runs")
+    expect(declared("place.cvbc") == declared("logical.cvbc") and declared("other.cvbc")["pins"][0]["place"] == "C6", "one pin, two names")
+    expect(compiled("numbered", LED, "--target", "stm32g431", "--pin", "C13:gpio:output").returncode == 0 and
+           [(p["logical"], p["place"]) for p in declared("numbered.cvbc")["pins"]] == [(13, "C13")], "a place of the first engine is its number, too")
+    for target, pin, says in (("atmega328p", "D5", "pin 13, which is not declared"), ("atmega328p", "5", "pin 13, which is not declared"), ("atmega328p", "E3", "ports A to D of 8 pins"),
+                              ("fe310", "14", "fe310 has no logical pin 14"), ("fe310", "20", "logical pins are 0 to 19")):
+        done = compiled("wrong", LED, "--target", target, "--pin", pin + ":gpio:output")
+        expect(done.returncode and says in done.stderr, f"{target} {pin}: {done.stderr}")
+    done = compiled("twice", LED, "--target", "atmega328p", "--pin", "B5:gpio:output", "--pin", "13:gpio:output")
+    expect(done.returncode and "is declared already" in done.stderr, done.stderr)
     done = compiled("two", "void setup() { pinMode(15, OUTPUT); analogWrite(15, 9); analogRead(15); }\nvoid loop() {}\n")
     expect(done.returncode == 1 and "a PWM output and as an analog input" in done.stderr, done.stderr)
 

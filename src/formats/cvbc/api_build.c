@@ -4,6 +4,7 @@
 #include "crypto/hash.h"
 #include "cvbc/api.h"
 #include "cvbc/compile/compile.h"
+#include "cvbc/format/hardware/hardware.h"
 #include "cvbc/format/legacy.h"
 #include <stdlib.h>
 #include <string.h>
@@ -555,15 +556,22 @@ bool penta_cvbc_create(const penta_cvbc_named *programs, size_t program_count,
     return writer_give(&w, ok, out, err);
 }
 
-/* Finds the numbers of the pins that options declare: A8:gpio:output is pin 8. */
+/* Finds which logical pins the options declare. Without options for pins any may be used. */
 static bool declared_pins(const penta_option *options, size_t count, struct cvbc_compilation *how,
-                          bool pins[256], penta_error *err)
+                          bool pins[CVBC_LOGICAL_PINS], penta_error *err)
 {
+    const char *target = option_text(options, count, "target");
     struct cvbc_build b = {0};
-    bool ok = cvbc_create_pins(&b, options, count, err) && writer_ok(&b.pins, err);
-    for (size_t at = 0; at < b.pins.out.size; at += cvbc_pin_bytes)
-        pins[b.pins.out.data[at]] = true;
-    if (b.pin_count) how->pins = pins;
+    struct cvbc_board board;
+    struct cvbc_declared declared;
+    if (target && !cvbc_board_find(target, &board, err)) return false;
+    bool ok = cvbc_create_pins(&b, target ? &board : NULL, options, count, err) &&
+              writer_ok(&b.pins, err);
+    if (ok && target) cvbc_build_places(&b, &board, UINT32_MAX);
+    if (ok && !cvbc_build_declared(&b, false, &declared))
+        ok = error_at(err, BASE_MEMORY, 0, "no memory for the pins");
+    for (unsigned i = 0; ok && i < CVBC_LOGICAL_PINS; i++) pins[i] = declared.pins[i].there;
+    if (b.pin_count && !option_text(options, count, "any-pin")) how->pins = pins;
     cvbc_build_fini(&b);
     return ok;
 }
@@ -583,7 +591,7 @@ bool penta_cvbc_compile(penta_bytes source, const char *name, const penta_option
                                    .strip = option_text(options, count, "strip") != NULL,
                                    .file = name,
                                    .folder = cvbc_folder(name, folder)};
-    bool pins[256] = {false};
+    bool pins[CVBC_LOGICAL_PINS] = {false};
     bool ok = options_check(options, count, cvbc_driver.options, OPTION_CREATE, err) &&
               declared_pins(options, count, &how, pins, err) &&
               cvbc_compile(source, &how, &made.b, &debug, &f);

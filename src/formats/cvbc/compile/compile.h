@@ -8,7 +8,7 @@ struct cvbc_compilation {
     bool strip;         /* write no debug tables */
     const char *file;   /* the name in the debug tables */
     const char *folder; /* where the headers of the sketch are; NULL: it includes none */
-    /* For each of 256 numbers whether the pin is declared; NULL when any may be used. */
+    /* For each logical pin whether it is declared; NULL when any may be used. */
     const bool *pins;
 };
 enum { CVBC_FOLDER_BYTES = 1024 };

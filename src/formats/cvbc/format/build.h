@@ -81,6 +81,19 @@ void cvbc_build_string(struct cvbc_build *b, penta_bytes text);
 void cvbc_build_inst(struct cvbc_build *b, uint8_t opcode, uint8_t flags, uint16_t immediate);
 void cvbc_build_pin(struct cvbc_build *b, const struct cvbc_pin *pin);
 /* pin.c: pins as text states them. The place of a pin, C13, is written into the start of its record. */
+penta_bytes cvbc_option_part(penta_bytes *rest); /* takes the part before the next colon */
+/* Reads a word of an enumerated field, or its number. */
+bool cvbc_option_word(const char *field, penta_bytes text, uint64_t *value);
+/* Appends pairs of logical pin and pin record to the custom metadata (CVBC 3.11). */
+void cvbc_build_map(struct cvbc_build *b, const struct writer *pairs);
+/* Maps those of the logical pins, given as bits, whose places on the board have records, and are not mapped yet. */
+void cvbc_build_places(struct cvbc_build *b, const struct cvbc_board *board, uint32_t logical);
+/* What the build declares so far, as a file of minor version 3 would. False: no memory. */
+struct cvbc_declared;
+bool cvbc_build_declared(const struct cvbc_build *b, bool any_pin, struct cvbc_declared *out);
+/* Adds the pins of the options. A logical pin gets its place on a board that maps it, and its pair in the map. */
+bool cvbc_create_pins(struct cvbc_build *b, const struct cvbc_board *board,
+                      const penta_option *options, size_t count, penta_error *err);
 bool cvbc_pin_place(penta_bytes text, uint8_t *record);
 void cvbc_build_pin_record(struct cvbc_build *b, const uint8_t *record);
 /* Finds a field by its name, or with a prefix by the words of its name after it ("pin_", drive). */
@@ -145,9 +158,7 @@ void cvbc_build_crcs(uint8_t *file, size_t size);
 bool cvbc_build_cipher(struct cvbc_build *b, struct cvbc_secret *secret,
                        const penta_option *options, size_t count, penta_error *err);
 
-/* create.c: fills a build from the options of create and compile. cvbc_create_options reads the pins, too. */
-bool cvbc_create_pins(struct cvbc_build *b, const penta_option *options, size_t count,
-                      penta_error *err);
+/* create.c: fills a build from the options of create and compile, pins included. */
 struct cvbc_creation {
     struct cvbc_build b;
     struct private_key *key;

@@ -15,36 +15,6 @@ void cvbc_creation_fini(struct cvbc_creation *c)
     key_private_free(c->key);
 }
 
-/* Takes the part before the next colon. */
-static penta_bytes create_part(penta_bytes *rest)
-{
-    const uint8_t *colon = rest->size ? memchr(rest->data, ':', rest->size) : NULL;
-    penta_bytes out = {rest->data, colon ? (size_t)(colon - rest->data) : rest->size};
-    *rest = colon ? (penta_bytes){colon + 1, rest->size - out.size - 1} : (penta_bytes){0};
-    return out;
-}
-
-enum { PIN_FUNCTION = 2, PIN_MODE = 3 }; /* offsets in the record */
-
-static bool create_enumerated(const char *field, penta_bytes text, uint64_t *value)
-{
-    return cvbc_value(field, text, value) || number_parse_bytes(text, value);
-}
-
-/* Reads FIELD=VALUE, where the field is written without its pin_: one after function and mode, which are stated. */
-static bool pin_field(uint8_t *record, penta_bytes text)
-{
-    const uint8_t *equals = text.size ? memchr(text.data, '=', text.size) : NULL;
-    if (!equals) return false;
-    size_t size = (size_t)(equals - text.data), offset = 0;
-    uint64_t value = 0;
-    const struct layout_field *field =
-        cvbc_field_find(cvbc_pin_fields, "pin_", bytes_slice(text, 0, size), &offset);
-    return field && offset > PIN_MODE &&
-           create_enumerated(field->name, bytes_slice(text, size + 1, text.size), &value) &&
-           cvbc_field_put(field, value, record + offset);
-}
-
 void cvbc_build_hint(struct cvbc_build *b, unsigned type, unsigned priority, penta_bytes data)
 {
     struct cvbc_hint head = {(uint8_t)type, (uint8_t)priority, (uint16_t)data.size};
@@ -88,16 +58,16 @@ static const char *hint_wrong(struct hint_words *h)
 
 static bool hint_option(struct cvbc_build *b, const char *text, penta_error *err)
 {
-    penta_bytes rest = bytes_of(text), name = create_part(&rest);
+    penta_bytes rest = bytes_of(text), name = cvbc_option_part(&rest);
     const uint8_t *equals = name.size ? memchr(name.data, '=', name.size) : NULL;
     size_t size = equals ? (size_t)(equals - name.data) : name.size;
     struct hint_words h = {.name = bytes_slice(name, 0, size)};
-    h.region = create_part(&rest);
-    h.level = create_part(&rest);
+    h.region = cvbc_option_part(&rest);
+    h.level = cvbc_option_part(&rest);
     if (equals) h.factor = (penta_bytes){equals + 1, name.size - size - 1};
     char word[24];
     snprintf(word, sizeof word, "%.*s", BYTES_ARG(h.name, 20));
-    if (!create_enumerated("hint_type", h.name, &h.type))
+    if (!cvbc_option_word("hint_type", h.name, &h.type))
         return error_not_in(err, "hint", word, cvbc_hint_name);
     const char *wrong = hint_wrong(&h);
     if (!wrong && b->hint_count == UINT16_MAX) wrong = "there are 65535 already";
@@ -115,55 +85,11 @@ static bool hint_option(struct cvbc_build *b, const char *text, penta_error *err
     return true;
 }
 
-static bool pin_option(struct cvbc_build *b, const char *text, penta_error *err)
-{
-    penta_bytes rest = bytes_of(text), place = create_part(&rest), function = create_part(&rest),
-                mode = create_part(&rest);
-    uint8_t record[cvbc_pin_bytes] = {0};
-    uint64_t number = 0, f = 0, m = 0;
-    bool ok = cvbc_pin_place(place, record) && create_enumerated("pin_function", function, &f) &&
-              f < 256 && create_enumerated("pin_mode", mode, &m) && m < 256;
-    record[PIN_FUNCTION] = (uint8_t)f;
-    record[PIN_MODE] = (uint8_t)m;
-    while (ok && rest.size) ok = pin_field(record, create_part(&rest));
-    char word[24];
-    if (!ok && place.size > 1 && function.size &&
-        !create_enumerated("pin_function", function, &f)) {
-        snprintf(word, sizeof word, "%.*s", BYTES_ARG(function, 20));
-        return error_not_in(err, "pin function", word, cvbc_pin_function_name);
-    }
-    if (!ok && place.size > 1 && mode.size && !create_enumerated("pin_mode", mode, &m)) {
-        snprintf(word, sizeof word, "%.*s", BYTES_ARG(mode, 20));
-        return error_not_in(err, "pin mode", word, cvbc_pin_mode_name);
-    }
-    if (!ok && mode.size && number_parse_bytes(bytes_slice(place, 1, place.size), &number) &&
-        number > UINT8_MAX)
-        return error_at(err, BASE_OPTION_VALUE, 0, "pin '%.60s': numbers of pins are 0 to 255",
-                        text);
-    if (!ok) {
-        error_at(err, BASE_OPTION_VALUE, 0, "pin '%.60s' is not PIN:FUNCTION:MODE", text);
-        return error_note(
-            err, "for example C13:gpio:output, with :pull= :drive= :frequency_hz= :alternate= "
-                 ":initial= :flags=");
-    }
-    if (b->pin_count >= CVBC_PINS_MAX)
-        return error_at(err, CVBC_LIMIT, 0, "more than %d pins", CVBC_PINS_MAX);
-    cvbc_build_pin_record(b, record);
-    return true;
-}
-
-bool cvbc_create_pins(struct cvbc_build *b, const penta_option *options, size_t count,
-                      penta_error *err)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(options[i].key, "pin") && !pin_option(b, options[i].value, err)) return false;
-    return true;
-}
-
 static bool dependency_option(struct cvbc_build *b, const char *text, penta_error *err)
 {
-    penta_bytes rest = bytes_of(text), name = create_part(&rest), version = create_part(&rest);
-    penta_bytes level = create_part(&rest), criticality = create_part(&rest);
+    penta_bytes rest = bytes_of(text), name = cvbc_option_part(&rest),
+                version = cvbc_option_part(&rest);
+    penta_bytes level = cvbc_option_part(&rest), criticality = cvbc_option_part(&rest);
     uint64_t l = 1, c = 3;
     unsigned major = 0, minor = 0;
     char numbers[32] = "";
@@ -172,8 +98,8 @@ static bool dependency_option(struct cvbc_build *b, const char *text, penta_erro
         return error_at(err, BASE_OPTION_VALUE, 0,
                         "dependency '%.50s': a name has at most 15 bytes", text);
     bool ok = name.size && sscanf(numbers, "%u.%u", &major, &minor) == 2 &&
-              (!level.size || create_enumerated("compatibility_level", level, &l)) &&
-              (!criticality.size || create_enumerated("criticality", criticality, &c));
+              (!level.size || cvbc_option_word("compatibility_level", level, &l)) &&
+              (!criticality.size || cvbc_option_word("criticality", criticality, &c));
     if (!ok)
         return error_at(err, BASE_OPTION_VALUE, 0,
                         "dependency '%.50s' is not NAME:MAJOR.MINOR[:LEVEL[:CRITICALITY]]", text);
@@ -232,7 +158,7 @@ static bool target_options(struct cvbc_build *b, const penta_option *options, si
     if (language && !cvbc_value("source_language", bytes_of(language), &value))
         return error_not_in(err, "language", language, cvbc_language_name);
     if (language) b->core.source_language = (uint8_t)value;
-    if (!cvbc_create_pins(b, options, count, err)) return false;
+    if (!cvbc_create_pins(b, target ? &board : NULL, options, count, err)) return false;
     for (size_t i = 0; i < count; i++) {
         if (!strcmp(options[i].key, "hint") && !hint_option(b, options[i].value, err)) return false;
         if (!strcmp(options[i].key, "dependency") && !dependency_option(b, options[i].value, err))

@@ -151,6 +151,12 @@ static bool pin_of_custom(const struct cvbc_metadata *m, unsigned logical, size_
     return false;
 }
 
+bool cvbc_board_mapped(const struct cvbc_metadata *m, unsigned logical, size_t *record)
+{
+    bool maps = false;
+    return pin_of_custom(m, logical, record, &maps);
+}
+
 bool cvbc_board_record(const struct cvbc_metadata *m, unsigned logical, size_t *record)
 {
     size_t found = 0;

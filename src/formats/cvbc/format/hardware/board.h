@@ -29,6 +29,7 @@ struct cvbc_board {
     uint64_t architecture, family, variant, features, flash_kb, ram_kb, ports, pins, gpio;
     uint64_t uarts, i2cs, spis, timers, adc_channels, dac_channels, priorities, dma_channels;
     uint64_t latency_us, clock_hz;
+    uint64_t numbered; /* a declared place is also the logical pin of its number (CVBC 19.2.1) */
     struct cvbc_board_pin logical[CVBC_LOGICAL_PINS];
     struct cvbc_bus busses[CVBC_BUSSES];
     size_t bus_count;
@@ -49,6 +50,8 @@ const char *cvbc_board_option_name(size_t i); /* the same names, after "trace" *
  * machine's stack in words. */
 void cvbc_board_check(const struct cvbc_module *m, const struct cvbc_board *board, uint64_t stack,
                       struct findings *f);
+/* Finds the pin record that the map in the custom metadata gives a logical pin. */
+bool cvbc_board_mapped(const struct cvbc_metadata *m, unsigned logical, size_t *record);
 /* Finds the pin record of a logical pin: that of the map in the custom metadata, or the only one with that number.
  * False when there is none. */
 bool cvbc_board_record(const struct cvbc_metadata *m, unsigned logical, size_t *record);

@@ -48,7 +48,7 @@ static const struct {
     KEY(pins, NULL),         KEY(gpio, NULL),         KEY(uarts, NULL),
     KEY(i2cs, NULL),         KEY(spis, NULL),         KEY(timers, NULL),
     KEY(adc_channels, NULL), KEY(dac_channels, NULL), KEY(priorities, NULL),
-    KEY(dma_channels, NULL), KEY(latency_us, NULL),
+    KEY(dma_channels, NULL), KEY(latency_us, NULL),   KEY(numbered, NULL),
 };
 /* clang-format on */
 enum { KEYS = sizeof keys / sizeof *keys };

@@ -213,36 +213,23 @@ static void declare_pins(struct declaring *d)
     unsigned count = 0;
     for (unsigned i = 0; i < CVBC_LOGICAL_PINS; i++)
         if (d->pins[i].abilities) declare_record(d, i, &pairs, places, &count);
-    if (pairs.out.size) { /* CVBC 3.11 */
-        writer_uint(&d->b->custom, 1, 2);
-        writer_uint(&d->b->custom, pairs.out.size, 2);
-        writer_append(&d->b->custom, &pairs);
-    }
-    d->b->custom.failed |= pairs.failed;
+    cvbc_build_map(d->b, &pairs);
     writer_free(&pairs);
 }
 
 /* Compares the pins that the user declared with those that the program uses. */
 static bool declare_compare(struct declaring *d)
 {
-    const struct cvbc_build *b = d->b;
-    struct cvbc_metadata meta = {.enforced = true,
-                                 .needs = d->how->any_pin ? CVBC_NEED_ANY_PIN : 0,
-                                 .pin_count = b->pin_count,
-                                 .custom = writer_view(&b->custom)};
     char reason[REASON];
-    penta_error none = {0};
-    struct reader r = {.in = writer_view(&b->pins), .err = &none};
     struct cvbc_declared declared;
-    meta.core = b->core;
-    meta.pins = calloc(b->pin_count + 1u, sizeof *meta.pins);
-    if (!meta.pins) return false;
-    for (size_t i = 0; i < b->pin_count; i++) cvbc_pin_read(&r, &meta.pins[i]);
-    cvbc_declared_read(&meta, &declared);
+    uint32_t used = d->how->any_pin ? UINT32_MAX : 0;
+    for (unsigned i = 0; i < CVBC_LOGICAL_PINS; i++)
+        if (d->pins[i].abilities) used |= UINT32_C(1) << i;
+    cvbc_build_places(d->b, d->how->board, used);
+    if (!cvbc_build_declared(d->b, d->how->any_pin, &declared)) return false;
     for (size_t i = 0; i < d->uses.count; i++)
         if (cvbc_used_refused(&declared, &d->uses.list[i], reason))
             declare_wrong(d, CVBC_UNDECLARED, d->uses.list[i].at, reason, NULL);
-    free(meta.pins);
     return true;
 }
 
