@@ -1,4 +1,4 @@
-/* May be included again with another NDEBUG. */
+/* This header may be included again with another NDEBUG. */
 #undef assert
 #ifdef NDEBUG
 #define assert(x) ((void)0)

@@ -1,5 +1,6 @@
-/* Complex numbers. The errors of functions of float and double are below 4 units in the last place of the larger part, where
- * no part is lost to the other by cancellation. */
+/* Declares the functions of complex numbers. The errors of functions of float and double are
+ * below 4 units in the last place of the larger part, where no part is lost to the other by
+ * cancellation. */
 #pragma once
 #define complex _Complex
 #define _Complex_I (__extension__ 1.0iF)

@@ -18,7 +18,8 @@ struct dirent {
 #define DT_LNK 10
 #define DT_SOCK 12
 DIR *opendir(const char *path);
-struct dirent *readdir(DIR *folder); /* sorted by name, after . and .. */
+struct dirent *readdir(DIR *folder); /* Gives . and .. first, then the other entries sorted by
+                                      * name. */
 void rewinddir(DIR *folder);
 long telldir(DIR *folder);
 void seekdir(DIR *folder, long position);

@@ -47,7 +47,7 @@ struct flock {
 };
 int open(const char *path, int flags, ...);
 int creat(const char *path, mode_t mode);
-/* Locks are always free, because there is one process. F_DUPFD fails with EINVAL. */
+/* Locks are always free, because there is only one process. F_DUPFD fails with EINVAL. */
 int fcntl(int fd, int command, ...);
 int posix_fadvise(int fd, off_t offset, off_t size, int advice);
 #ifdef __cplusplus

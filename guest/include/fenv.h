@@ -6,7 +6,7 @@ typedef struct {
     unsigned rounding;
 } fenv_t;
 typedef unsigned fexcept_t;
-/* There are no exceptions, and one rounding; so no other macro of them is defined. */
+/* The machine has no exceptions and only one rounding, so no other macros for them are defined. */
 #define FE_ALL_EXCEPT 0
 #define FE_TONEAREST 0
 extern const fenv_t penta_fenv_default;
@@ -17,7 +17,8 @@ int feraiseexcept(int which);
 int fesetexceptflag(const fexcept_t *from, int which);
 int fetestexcept(int which);
 int fegetround(void);
-int fesetround(int rounding); /* not 0 for other roundings than FE_TONEAREST */
+int fesetround(int rounding); /* Returns a value other than 0 for roundings other than
+                               * FE_TONEAREST. */
 int fegetenv(fenv_t *into);
 int feholdexcept(fenv_t *into);
 int fesetenv(const fenv_t *from);

@@ -14,7 +14,7 @@ struct option {
     int val;
 };
 int getopt(int count, char *const list[], const char *options);
-/* As in GNU's library: options may stand after operands, unless `options` starts with '+'. */
+/* Options may stand after operands, unless `options` starts with '+', as in GNU's library. */
 int getopt_long(int count, char *const list[], const char *options, const struct option *names,
                 int *which);
 int getopt_long_only(int count, char *const list[], const char *options, const struct option *names,

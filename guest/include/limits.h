@@ -1,4 +1,4 @@
-/* The compiler's limits and those of POSIX. */
+/* Defines the compiler's limits and those of POSIX. */
 #pragma once
 #include_next <limits.h>
 #define PATH_MAX 4096

@@ -1,7 +1,8 @@
-/* Mathematics of float, double and long double. Functions that can be exact are: roundings, remainders, sqrt, fma, ldexp and
- * their like give the number nearest to the true value. The errors of the others are below 0.51 units in the last
- * place, for all arguments; but below 2 units for powl and tgammal, and below 2^-110 for lgammal of negative numbers. There are no
- * exceptions, and errno stays as it is. */
+/* Declares the mathematical functions of float, double and long double. Functions that can be
+ * exact are exact: roundings, remainders, sqrt, fma, ldexp and similar ones give the number
+ * nearest to the true value. The errors of the others are below 0.51 units in the last place for
+ * all arguments, except that they are below 2 units for powl and tgammal, and below 2^-110 for
+ * lgammal of negative numbers. There are no exceptions, and errno stays as it is. */
 #pragma once
 #ifdef __cplusplus
 extern "C" {

@@ -1,32 +1,33 @@
-/* The host calls of the console (docs/formats/pvm/hosts.md), for programs that do not use
- * <stdio.h>. Negative results are errors: the numbers of <errno.h>, negated. */
+/* Declares the host calls of the console (docs/formats/pvm/hosts.md), for programs that do not
+ * use <stdio.h>. Negative results are errors: the numbers of <errno.h>, negated. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
 #include "penta_guest.h"
 
-enum { /* flags of console_open */
+enum { /* the flags of console_open */
        CONSOLE_READ = 1,
        CONSOLE_WRITE = 2,
        CONSOLE_CREATE = 4,
        CONSOLE_TRUNCATE = 8,
        CONSOLE_APPEND = 16,
        CONSOLE_EXCLUSIVE = 32,
-       CONSOLE_FOLDER = 64, /* a folder, for console_entries */
+       CONSOLE_FOLDER = 64, /* opens a folder, for console_entries */
 };
 
-struct console_stat {  /* of console_stat and console_fstat */
-    uint64_t number;   /* of the file: of two files in one folder of the host, not the same */
-    uint64_t size;     /* in bytes */
-    uint64_t modified; /* nanoseconds since 1970 */
-    uint32_t mode;     /* as in <sys/stat.h> */
-    uint32_t folder;   /* in which folder of the host it is: 0 is the first that was given */
+struct console_stat {  /* The result of console_stat and console_fstat. */
+    uint64_t number;   /* number of the file, unique among the files in one folder of the host */
+    uint64_t size;     /* size in bytes */
+    uint64_t modified; /* time of the last change, in nanoseconds since 1970 */
+    uint32_t mode;     /* type and rights, as in <sys/stat.h> */
+    uint32_t folder;   /* number of the host's folder that has the file; the first folder given
+                        * is 0 */
 };
 
-struct console_entry { /* of console_entries; the name follows, without a zero */
+struct console_entry { /* A record of console_entries. The name follows it, without a zero. */
     uint64_t number;
-    uint8_t kind; /* as in <dirent.h> */
-    uint8_t size; /* of the name */
+    uint8_t kind; /* type of the entry, as in <dirent.h> */
+    uint8_t size; /* size of the name */
 };
 
 PENTA_IMPORT(long, console_write, int, const void *, size_t);

@@ -1,9 +1,10 @@
-/* The host calls of contracts (docs/formats/pvm/contracts.md, `--host revive`). A contract exports `deploy`,
- * its constructor, and `call`; both end with contract_return.
+/* Declares the host calls of contracts (docs/formats/pvm/contracts.md, `--host revive`). A
+ * contract exports `deploy`, its constructor, and `call`; both end with contract_return.
  *
- * A number is 32 bytes, the lowest first; an address is 20 bytes; keys, hashes and topics are 32 bytes. Where
- * there is a pointer to a size, it holds the size of the buffer before the call and the number of bytes written
- * after it; longer data are cut off. A host call that is refused ends the contract. */
+ * A number is 32 bytes, the lowest first. An address is 20 bytes. Keys, hashes and topics are 32
+ * bytes. Where a call takes a pointer to a size, that has the size of the buffer before the call
+ * and the number of bytes written after it; longer data are cut off. A host call that is refused
+ * ends the contract. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +13,8 @@
 /* clang-format off */
 enum { CONTRACT_SUCCESS, CONTRACT_REVERT };       /* flags of contract_return */
 enum { CONTRACT_PERSISTENT, CONTRACT_TRANSIENT }; /* flags of storage */
-enum {                                            /* results of calls other than CONTRACT_SUCCESS */
+enum {                                            /* the results of calls, besides
+                                                   * CONTRACT_SUCCESS */
     CONTRACT_TRAPPED = 1,
     CONTRACT_REVERTED = 2,
     CONTRACT_KEY_NOT_FOUND = 3,
@@ -20,19 +22,21 @@ enum {                                            /* results of calls other than
     CONTRACT_OUT_OF_GAS = 5,
     CONTRACT_ADDRESS_TAKEN = 11,
 };
-enum {                                            /* flags of calls of other contracts */
-    CONTRACT_FORWARD_INPUT = 1,                   /* pass this contract's input, and drop it here */
-    CONTRACT_CLONE_INPUT = 2,                     /* pass a copy of this contract's input */
-    CONTRACT_TAIL_CALL = 4,                       /* its end is the end of this contract, too */
-    CONTRACT_REENTRY = 8,                         /* it may call this contract again */
-    CONTRACT_READ_ONLY = 16,                      /* a static call */
+enum {                                            /* the flags of calls of other contracts */
+    CONTRACT_FORWARD_INPUT = 1,                   /* passes this contract's input on, and this
+                                                   * contract loses it */
+    CONTRACT_CLONE_INPUT = 2,                     /* passes a copy of this contract's input */
+    CONTRACT_TAIL_CALL = 4,                       /* ends this contract, too, when the called
+                                                   * contract ends */
+    CONTRACT_REENTRY = 8,                         /* lets the called contract call this contract
+                                                   * again */
+    CONTRACT_READ_ONLY = 16,                      /* makes a static call, which cannot change
+                                                   * anything */
 };
 /* clang-format on */
-#define CONTRACT_KEY_32 UINT32_MAX   /* as the length of a key: 32 bytes */
-#define CONTRACT_NO_VALUE UINT32_MAX /* as a result of storing: nothing was there */
+#define CONTRACT_KEY_32 UINT32_MAX   /* the length of a key of 32 bytes */
+#define CONTRACT_NO_VALUE UINT32_MAX /* the result of storing where nothing was stored before */
 #define CONTRACT_ALL_GAS UINT64_MAX
-
-/* ---- accounts, the block, gas ---- */
 
 PENTA_IMPORT_AS(void, contract_address, address, uint8_t *);
 PENTA_IMPORT_AS(void, contract_caller, caller, uint8_t *);
@@ -57,49 +61,46 @@ PENTA_IMPORT_AS(void, contract_code_hash, code_hash, const uint8_t *, uint8_t *)
 PENTA_IMPORT_AS(void, contract_own_code_hash, own_code_hash, uint8_t *);
 PENTA_IMPORT_AS(void, contract_account_id, to_account_id, const uint8_t *, uint8_t *);
 
-/* ---- input and output ---- */
-
 PENTA_IMPORT_AS(uint64_t, contract_input_size, call_data_size);
-/* to, size, offset; zeros after the end */
+/* The arguments are to, size, offset. Bytes after the end of the input are zeros. */
 PENTA_IMPORT_AS(void, contract_input, call_data_copy, void *, uint32_t, uint32_t);
-/* to, offset; the 32 bytes there, reversed: Solidity's numbers have the highest byte first */
+/* The arguments are to, offset. The 32 bytes at the offset are reversed, because Solidity's
+ * numbers have the highest byte first. */
 PENTA_IMPORT_AS(void, contract_input_word, call_data_load, uint8_t *, uint32_t);
-/* flags, data, size; does not return */
+/* The arguments are flags, data, size. This call does not return. */
 PENTA_IMPORT_AS(void, contract_return, seal_return, uint32_t, const void *, uint32_t);
-/* What the last call of another contract returned. */
+/* Returns the size of what the last call of another contract returned. */
 PENTA_IMPORT_AS(uint64_t, contract_returned_size, return_data_size);
-/* to, size, offset */
+/* The arguments are to, size, offset. */
 PENTA_IMPORT_AS(void, contract_returned, return_data_copy, void *, uint32_t *, uint32_t);
-/* topics, their count, data, its size */
+/* The arguments are topics, their count, data, size of the data. */
 PENTA_IMPORT_AS(void, contract_event, deposit_event, const void *, uint32_t, const void *,
                 uint32_t);
 PENTA_IMPORT_AS(void, contract_keccak, hash_keccak_256, const void *, uint32_t, uint8_t *);
-/* Data that `deploy` may set once and `call` may read. */
+/* These calls set and read data that `deploy` may set once and `call` may read. */
 PENTA_IMPORT_AS(void, contract_set_immutable, set_immutable_data, const void *, uint32_t);
 PENTA_IMPORT_AS(void, contract_immutable, get_immutable_data, void *, uint32_t *);
-/* The balance goes to this address, and the call ends. The contract is removed if this transaction made it. */
+/* Sends the balance to this address and ends the call. The contract is removed if this
+ * transaction made it. */
 PENTA_IMPORT_AS(void, contract_terminate, terminate, const uint8_t *);
 /* Uses all gas and ends the contract with a revert. */
 PENTA_IMPORT_AS(void, contract_consume_gas, consume_all_gas);
 
-/* ---- storage: flags, key, its length or CONTRACT_KEY_32, value ---- */
-
-/* These give the size of the value before, or CONTRACT_NO_VALUE. */
+/* These calls return the size of the value before, or CONTRACT_NO_VALUE. */
 PENTA_IMPORT_AS(uint64_t, contract_store, set_storage, uint32_t, const uint8_t *, uint32_t,
                 const void *, uint32_t);
 PENTA_IMPORT_AS(uint64_t, contract_clear, clear_storage, uint32_t, const uint8_t *, uint32_t);
 PENTA_IMPORT_AS(uint64_t, contract_contains, contains_storage, uint32_t, const uint8_t *, uint32_t);
-/* These give CONTRACT_SUCCESS or CONTRACT_KEY_NOT_FOUND; contract_take also removes the value. */
+/* These calls return CONTRACT_SUCCESS or CONTRACT_KEY_NOT_FOUND. contract_take also removes the
+ * value. */
 PENTA_IMPORT_AS(uint64_t, contract_load, get_storage, uint32_t, const uint8_t *, uint32_t, void *,
                 uint32_t *);
 PENTA_IMPORT_AS(uint64_t, contract_take, take_storage, uint32_t, const uint8_t *, uint32_t, void *,
                 uint32_t *);
-/* Keys and values of 32 bytes; a value of zeros is the same as none. */
+/* These calls have keys and values of 32 bytes. Storing a value of zeros removes the value. */
 PENTA_IMPORT_AS(uint64_t, contract_store_word, set_storage_or_clear, uint32_t, const uint8_t *,
                 const void *);
 PENTA_IMPORT_AS(void, contract_load_word, get_storage_or_zero, uint32_t, const uint8_t *, void *);
-
-/* ---- other contracts ---- */
 
 PENTA_IMPORT_AS(uint64_t, contract_host_call, call, uint64_t, uint64_t, uint64_t, uint64_t,
                 uint64_t, uint64_t);
@@ -118,7 +119,8 @@ static inline uint64_t contract_pair_(const void *low, uint64_t high)
     return high << 32 | (uint32_t)(uintptr_t)low;
 }
 
-/* Where the returned data go. With output NULL they are not written; contract_returned still has them. */
+/* Tells the host where the returned data go. When output is NULL they are not written, but
+ * contract_returned still has them. */
 static inline uint64_t contract_output_(void *output, uint32_t *size)
 {
     return output ? contract_pair_(output, (uintptr_t)size) : UINT64_MAX;
@@ -129,7 +131,8 @@ static const uint8_t contract_no_limit_[32] = {
     255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
 static const uint8_t contract_zero_[32] = {0};
 
-/* Calls a contract with all gas that is left. value NULL: none; output NULL: output_size may be NULL, too. */
+/* Calls a contract with all gas that is left. With value NULL no value is sent. With output
+ * NULL, output_size may be NULL, too. */
 static inline uint64_t contract_call(uint32_t flags, const uint8_t *to, const uint8_t *value,
                                      const void *input, uint32_t input_size, void *output,
                                      uint32_t *output_size)
@@ -140,7 +143,7 @@ static inline uint64_t contract_call(uint32_t flags, const uint8_t *to, const ui
         contract_pair_(input, input_size), contract_output_(output, output_size));
 }
 
-/* The same with at most this gas. */
+/* Calls a contract with at most this gas. */
 static inline uint64_t contract_call_gas(uint64_t gas, uint32_t flags, const uint8_t *to,
                                          const uint8_t *value, const void *input,
                                          uint32_t input_size, void *output, uint32_t *output_size)
@@ -167,8 +170,9 @@ static inline uint64_t contract_delegate_gas(uint64_t gas, uint32_t flags, const
                                            contract_output_(output, output_size));
 }
 
-/* Makes a contract: code is the hash of its program, followed by the input of its constructor. The address depends
- * on the salt (32 bytes), or on the creator's nonce if that is NULL; it is only written on success. */
+/* Makes a contract. `code` is the hash of its program, followed by the input of its constructor.
+ * The address depends on the salt (32 bytes), or on the creator's nonce if the salt is NULL. It
+ * is written only on success. */
 static inline uint64_t contract_create(const void *code, uint32_t size, const uint8_t *value,
                                        const uint8_t *salt, uint8_t *address, void *output,
                                        uint32_t *output_size)

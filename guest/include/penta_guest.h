@@ -23,15 +23,16 @@
 
 #define PENTA_TEXT_(x) PENTA_TEXT__(x)
 #define PENTA_TEXT__(x) #x
-/* How many types follow, 0 to 9. */
+/* Counts the types that follow, 0 to 9. */
 #define PENTA_COUNT_(...) PENTA_PICK_(0 __VA_OPT__(, ) __VA_ARGS__, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 #define PENTA_PICK_(z, a, b, c, d, e, f, g, h, i, n, ...) n
-/* void, if no types follow. */
+/* Becomes void if no types follow. */
 #define PENTA_VOID_(...) PENTA_FIRST_(__VA_OPT__(, ) void, )
 #define PENTA_FIRST_(a, ...) a
 
-/* The record of a function: version, flags, its name, and a tail with the numbers of inputs and outputs. It is in a
- * section group, of which the linker keeps one, because many files may include the same header. */
+/* The record of a function has a version, flags, its name, and a tail with the numbers of inputs
+ * and outputs. It is in a section group, of which the linker keeps one, because many files may
+ * include the same header. */
 /* clang-format off */
 #define PENTA_RECORD_(label, name, version, tail)                                                  \
     ".pushsection .polkavm_metadata,\"awG\",@progbits," label ",comdat\n"                          \
@@ -44,7 +45,8 @@
 #define PENTA_METADATA_(label, name, inputs)                                                       \
     PENTA_RECORD_(label, name, "1", ".byte " inputs ", 1\n")
 
-/* The function that calls an import: an instruction that `penta link` replaces, and a pointer to the record. */
+/* The function that calls an import consists of an instruction that `penta link` replaces, and a
+ * pointer to the record. */
 #define PENTA_CALL_(function, name)                                                                \
     ".pushsection .text.penta_import_" name                                                        \
         ",\"axG\",@progbits,penta_import_" name ",comdat\n"                                        \
@@ -56,14 +58,14 @@
     ".popsection\n"
 
 #define PENTA_IMPORT(type, name, ...) PENTA_IMPORT_AS(type, name, name, __VA_ARGS__)
-/* The same, with another name for the function in the program. */
+/* Declares an import that has another name in the program. */
 #define PENTA_IMPORT_AS(type, function, name, ...)                                                 \
     __asm__(PENTA_METADATA_("penta_import_" #name, #name,                                          \
                             PENTA_TEXT_(PENTA_COUNT_(__VA_ARGS__)))                                \
             PENTA_CALL_(#function, #name));                                                        \
     PENTA_C type function(PENTA_VOID_(__VA_ARGS__) __VA_ARGS__)
-/* The same for a host whose calls have numbers. Results of up to two words are returned in registers.
- * Either all imports of a program have numbers or none has. */
+/* Declares an import of a host whose calls have numbers. Results of up to two words are returned
+ * in registers. Either all imports of a program have numbers, or none has. */
 #define PENTA_IMPORT_NUMBER(type, function, name, number, ...)                                     \
     __asm__(PENTA_RECORD_("penta_import_" #name, #name, "2",                                       \
                           ".byte " PENTA_TEXT_(PENTA_COUNT_(__VA_ARGS__)) ", 2, 1\n"               \
@@ -72,7 +74,7 @@
     PENTA_C type function(PENTA_VOID_(__VA_ARGS__) __VA_ARGS__)
 
 #define PENTA_EXPORT(name, inputs) PENTA_EXPORT_AS(name, name, inputs)
-/* The same, with another name for the export. */
+/* Exports a function under another name. */
 #define PENTA_EXPORT_AS(function, name, inputs)                                                    \
     __asm__(PENTA_METADATA_("penta_export_" #name, #name, #inputs)                                 \
             ".pushsection .polkavm_exports,\"RG\",@note,penta_export_" #name ",comdat\n"           \
@@ -87,7 +89,8 @@
     __asm__(".pushsection .polkavm_min_stack_size,\"R\",@note\n.4byte " #bytes "\n.popsection\n"); \
     struct penta_stack_
 
-/* Grows the heap by n bytes; gives its new end, or NULL if it cannot grow. n = 0 only asks for the end. */
+/* Grows the heap by n bytes. Returns its new end, or NULL if it cannot grow. With n = 0 it only
+ * returns the end. */
 static inline char *penta_sbrk(unsigned long n)
 {
     char *end;
@@ -95,7 +98,7 @@ static inline char *penta_sbrk(unsigned long n)
     return end;
 }
 
-/* Where the heap starts: after the program's data. */
+/* Returns the start of the heap, which is after the program's data. */
 static inline char *penta_heap_base(void)
 {
     char *base;

@@ -13,24 +13,22 @@
 #include <stdint.h>
 #include "penta_guest.h"
 
-/* ---- results of calls ---- */
-
 #define JAM_OK 0
-#define JAM_NONE UINT64_MAX       /* there is no such value */
-#define JAM_WHAT (UINT64_MAX - 1) /* this entry has no such call */
-#define JAM_OOB (UINT64_MAX - 2)  /* the inner machine may not access this memory */
-#define JAM_WHO (UINT64_MAX - 3)  /* no such service or machine */
-#define JAM_FULL (UINT64_MAX - 4) /* the balance does not cover what would be stored */
-#define JAM_CORE (UINT64_MAX - 5) /* no such core */
-#define JAM_CASH (UINT64_MAX - 6) /* the balance is too small */
-#define JAM_LOW (UINT64_MAX - 7)  /* too little gas for the receiver */
-#define JAM_HUH (UINT64_MAX - 8)  /* not allowed, or not now */
+#define JAM_NONE UINT64_MAX       /* The value does not exist. */
+#define JAM_WHAT (UINT64_MAX - 1) /* The entry that runs does not have this call. */
+#define JAM_OOB (UINT64_MAX - 2)  /* The inner machine may not access this memory. */
+#define JAM_WHO (UINT64_MAX - 3)  /* The service or machine does not exist. */
+#define JAM_FULL (UINT64_MAX - 4) /* The balance does not cover what would be stored. */
+#define JAM_CORE (UINT64_MAX - 5) /* The core does not exist. */
+#define JAM_CASH (UINT64_MAX - 6) /* The balance is too small. */
+#define JAM_LOW (UINT64_MAX - 7)  /* The gas is too little for the receiver. */
+#define JAM_HUH (UINT64_MAX - 8)  /* The call is not allowed, or not now. */
 
-#define JAM_SELF UINT64_MAX /* as an argument `service`: the one that runs */
+#define JAM_SELF UINT64_MAX /* as an argument `service`: the service that runs */
 
-/* first result of jam_invoke */
+/* the first result of jam_invoke */
 enum { JAM_HALT, JAM_PANIC, JAM_FAULT, JAM_HOST, JAM_OUT_OF_GAS };
-/* mode of jam_pages */
+/* the mode of jam_pages */
 enum { JAM_HIDE, JAM_READABLE, JAM_WRITABLE, JAM_KEEP_READABLE, JAM_KEEP_WRITABLE };
 /* sizes in bytes */
 enum { JAM_SEGMENT = 4104, JAM_MEMO = 128, JAM_FRAME = 112, JAM_HASH = 32 };
@@ -40,27 +38,25 @@ enum { JAM_SEGMENT = 4104, JAM_MEMO = 128, JAM_FRAME = 112, JAM_HASH = 32 };
 enum {
     JAM_PARAMETERS,
     JAM_ENTROPY,
-    JAM_AUTHORIZATION, /* what the authorizer returned */
-    JAM_EXTRINSIC_OF,  /* `index`: the item, `second`: which of its extrinsics */
-    JAM_EXTRINSIC,     /* of the item that runs; `index`: which */
-    JAM_IMPORT_OF,     /* segments, likewise */
+    JAM_AUTHORIZATION, /* the output of the authorizer */
+    JAM_EXTRINSIC_OF,  /* `index` is the item, `second` the number of its extrinsic */
+    JAM_EXTRINSIC,     /* an extrinsic of the item that runs; `index` is its number */
+    JAM_IMPORT_OF,     /* a segment; `index` is the item, `second` the number of the segment */
     JAM_IMPORT,
     JAM_PACKAGE,
-    JAM_CONFIGURATION, /* of the authorizer */
-    JAM_TOKEN,         /* for the authorizer */
+    JAM_CONFIGURATION, /* the configuration of the authorizer */
+    JAM_TOKEN,         /* the token for the authorizer */
     JAM_CONTEXT,
     JAM_SUMMARIES,
     JAM_SUMMARY,
     JAM_PAYLOAD,
-    JAM_ITEMS, /* of accumulate, all of them */
+    JAM_ITEMS, /* all items of accumulate */
     JAM_ITEM,
 };
 
-struct jam_pair { /* two results, in a0 and a1 */
+struct jam_pair { /* The two results of a call, in a0 and a1. */
     uint64_t first, second;
 };
-
-/* ---- calls, in the order of their numbers ---- */
 
 #ifdef JAM_DRAFT
 #define JAM_LATER_(number) number + 1
@@ -72,69 +68,73 @@ PENTA_IMPORT_NUMBER(uint64_t, jam_grow_heap, grow_heap, 1, uint64_t);
     PENTA_IMPORT_NUMBER(type, jam_##name, name, JAM_LATER_(number), __VA_ARGS__)
 
 PENTA_IMPORT_NUMBER(uint64_t, jam_gas, gas, 0);
-/* to, from, length, kind, index, second */
+/* The arguments are to, from, length, kind, index, second. */
 JAM_CALL_(uint64_t, fetch, 1, void *, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
-/* service, hash, to, from, length */
+/* The arguments are service, hash, to, from, length. */
 JAM_CALL_(uint64_t, lookup, 2, uint64_t, const void *, void *, uint64_t, uint64_t);
-/* service, key, its size, to, from, length */
+/* The arguments are service, key, size of the key, to, from, length. */
 JAM_CALL_(uint64_t, read, 3, uint64_t, const void *, uint64_t, void *, uint64_t, uint64_t);
-/* key, its size, value, its size (0: remove the key); gives the size of the old value */
+/* The arguments are key, size of the key, value, size of the value (0 removes the key). Returns
+ * the size of the old value. */
 JAM_CALL_(uint64_t, write, 4, const void *, uint64_t, const void *, uint64_t);
-/* service, to, from, length */
+/* The arguments are service, to, from, length. */
 JAM_CALL_(uint64_t, info, 5, uint64_t, void *, uint64_t, uint64_t);
-/* service, hash, to, from, length */
+/* The arguments are service, hash, to, from, length. */
 JAM_CALL_(uint64_t, historical_lookup, 6, uint64_t, const void *, void *, uint64_t, uint64_t);
-/* bytes, size; gives the segment's index */
+/* The arguments are bytes, size. Returns the index of the segment. */
 JAM_CALL_(uint64_t, export, 7, const void *, uint64_t);
-/* program, size, pc; gives the machine's number */
+/* The arguments are program, size, pc. Returns the number of the machine. */
 JAM_CALL_(uint64_t, machine, 8, const void *, uint64_t, uint64_t);
-/* machine, to, address in the machine, length */
+/* The arguments are machine, to, address in the machine, length. */
 JAM_CALL_(uint64_t, peek, 9, uint64_t, void *, uint64_t, uint64_t);
-/* machine, from, address in the machine, length */
+/* The arguments are machine, from, address in the machine, length. */
 JAM_CALL_(uint64_t, poke, 10, uint64_t, const void *, uint64_t, uint64_t);
-/* machine, first page, count, mode */
+/* The arguments are machine, first page, count, mode. */
 JAM_CALL_(uint64_t, pages, 11, uint64_t, uint64_t, uint64_t, uint64_t);
-/* machine, 14 words: gas and registers, updated; gives how it ended, and the number of the host call or the page */
+/* The arguments are machine and 14 words: gas and registers, which are updated. The results are
+ * how the run ended, and the number of the host call or the page. */
 JAM_CALL_(struct jam_pair, invoke, 12, uint64_t, uint64_t *);
-/* machine; gives its pc */
+/* The argument is the machine. Returns its pc. */
 JAM_CALL_(uint64_t, expunge, 13, uint64_t);
-/* manager, assigners, delegator, registrar, services with gas, their count */
+/* The arguments are manager, assigners, delegator, registrar, services with gas, count of the
+ * services. */
 JAM_CALL_(uint64_t, bless, 14, uint64_t, const void *, uint64_t, uint64_t, const void *, uint64_t);
-/* core, queue, assigner */
+/* The arguments are core, queue, assigner. */
 JAM_CALL_(uint64_t, assign, 15, uint64_t, const void *, uint64_t);
-/* keys */
+/* The argument is the keys. */
 JAM_CALL_(uint64_t, designate, 16, const void *);
 JAM_CALL_(uint64_t, checkpoint, 17);
-/* code hash, code size, least gas for items, for memos, gratis storage, wanted id; gives the id */
+/* The arguments are code hash, code size, least gas for items, least gas for memos, gratis
+ * storage, wanted id. Returns the id. */
 JAM_CALL_(uint64_t, new, 18, const void *, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
-/* code hash, least gas for items, for memos */
+/* The arguments are code hash, least gas for items, least gas for memos. */
 JAM_CALL_(uint64_t, upgrade, 19, const void *, uint64_t, uint64_t);
-/* to, amount, gas, memo */
+/* The arguments are to, amount, gas, memo. */
 JAM_CALL_(uint64_t, transfer, 20, uint64_t, uint64_t, uint64_t, const void *);
-/* service, hash */
+/* The arguments are service, hash. */
 JAM_CALL_(uint64_t, eject, 21, uint64_t, const void *);
-/* hash, size; gives the request: first has the number of its slots and the first slot, second the other slots */
+/* The arguments are hash, size. Returns the request: the first result has the number of its
+ * slots and the first slot, the second the other slots. */
 JAM_CALL_(struct jam_pair, query, 22, const void *, uint64_t);
-/* hash, size */
+/* The arguments are hash, size. */
 JAM_CALL_(uint64_t, solicit, 23, const void *, uint64_t);
-/* hash, size */
+/* The arguments are hash, size. */
 JAM_CALL_(uint64_t, forget, 24, const void *, uint64_t);
-/* hash */
+/* The argument is the hash. */
 JAM_CALL_(uint64_t, yield, 25, const void *);
-/* service, blob, size */
+/* The arguments are service, blob, size. */
 JAM_CALL_(uint64_t, provide, 26, uint64_t, const void *, uint64_t);
-/* level (0 fatal to 4 pedantic), target, its size, message, its size */
+/* The arguments are level (0 fatal to 4 pedantic), target, size of the target, message, size of
+ * the message. */
 PENTA_IMPORT_NUMBER(uint64_t, jam_log, log, 100, uint64_t, const void *, uint64_t, const void *,
                     uint64_t);
-
-/* ---- reading encoded data ---- */
 
 struct jam_bytes {
     const uint8_t *data;
     uint64_t size;
 };
 
-/* Takes bytes from the front; ends the program with a trap if there are fewer. */
+/* Takes bytes from the front. Ends the program with a trap if there are fewer. */
 static inline struct jam_bytes jam_take(struct jam_bytes *in, uint64_t size)
 {
     struct jam_bytes taken = {in->data, size};
@@ -144,7 +144,7 @@ static inline struct jam_bytes jam_take(struct jam_bytes *in, uint64_t size)
     return taken;
 }
 
-/* A number of 1 to 8 bytes, the lowest first. */
+/* Takes a number of 1 to 8 bytes, the lowest first. */
 static inline uint64_t jam_take_number(struct jam_bytes *in, unsigned bytes)
 {
     const uint8_t *data = jam_take(in, bytes).data;
@@ -153,7 +153,8 @@ static inline uint64_t jam_take_number(struct jam_bytes *in, unsigned bytes)
     return value;
 }
 
-/* A natural number as the Gray Paper encodes it: as many bytes follow the first as that has leading ones. */
+/* Takes a natural number as the Gray Paper encodes it: the first byte has as many leading ones
+ * as bytes follow it. */
 static inline uint64_t jam_take_natural(struct jam_bytes *in)
 {
     unsigned first = (unsigned)jam_take_number(in, 1), follow = 0;
@@ -162,18 +163,16 @@ static inline uint64_t jam_take_natural(struct jam_bytes *in)
     return follow == 8 ? low : (uint64_t)(first & 0x7f >> follow) << 8 * follow | low;
 }
 
-/* Bytes after their number. */
+/* Takes bytes that follow their count. */
 static inline struct jam_bytes jam_take_sized(struct jam_bytes *in)
 {
     return jam_take(in, jam_take_natural(in));
 }
 
-/* ---- arguments of entries ---- */
-
 struct jam_refine {
     uint64_t core, item, service;
     struct jam_bytes payload;
-    const uint8_t *package; /* hash */
+    const uint8_t *package; /* the hash of the work package */
 };
 
 static inline struct jam_refine jam_refine_arguments(const uint8_t *arguments, uint64_t size)
@@ -203,8 +202,6 @@ static inline struct jam_accumulate jam_accumulate_arguments(const uint8_t *argu
     return a;
 }
 
-/* ---- items of accumulate, as jam_fetch gives them ---- */
-
 enum {
     JAM_REFINED,
     JAM_REFINE_OUT_OF_GAS,
@@ -218,11 +215,11 @@ enum {
 struct jam_item {
     enum { JAM_OPERAND, JAM_TRANSFER } kind;
     uint64_t gas;
-    /* JAM_OPERAND: the output of refine, or why there is none */
-    const uint8_t *package, *exports_root, *authorizer, *payload; /* hashes */
+    /* JAM_OPERAND has the output of refine, or the reason why there is none. */
+    const uint8_t *package, *exports_root, *authorizer, *payload; /* these four are hashes */
     uint64_t status;
     struct jam_bytes output, authorization;
-    /* JAM_TRANSFER */
+    /* JAM_TRANSFER has these members. */
     uint64_t from, to, amount;
     const uint8_t *memo;
 };

@@ -1,6 +1,7 @@
-/* Variable arguments. The compiler passes arguments of 16 bytes and their alignment (long double, __int128) at multiples of
- * 16 bytes from the stack pointer of the call, which is a multiple of 8 only in this ABI; its own va_arg takes them from
- * multiples of 16. So bit 63 of a list says whether that stack pointer was odd. The machine's addresses have 32 bits. */
+/* Defines variable arguments. The compiler passes arguments of 16 bytes and their alignment
+ * (long double, __int128) at multiples of 16 bytes from the stack pointer of the call, which is
+ * a multiple of 8 only in this ABI. Its own va_arg takes them from multiples of 16. So bit 63 of
+ * a list tells whether that stack pointer was odd. The machine's addresses have 32 bits. */
 #pragma once
 
 typedef __builtin_va_list va_list;

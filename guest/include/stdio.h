@@ -61,7 +61,7 @@ FILE *tmpfile(void);
 char *tmpnam(char *to);
 ssize_t getline(char **line, size_t *size, FILE *file);
 ssize_t getdelim(char **line, size_t *size, int end, FILE *file);
-void flockfile(FILE *file); /* there is one thread: nothing to lock */
+void flockfile(FILE *file); /* Does nothing, because there is only one thread. */
 void funlockfile(FILE *file);
 int getc_unlocked(FILE *file);
 int getchar_unlocked(void);
@@ -71,7 +71,8 @@ int fgetc_unlocked(FILE *file);
 int fputc_unlocked(int c, FILE *file);
 size_t fread_unlocked(void *to, size_t size, size_t count, FILE *file);
 size_t fwrite_unlocked(const void *from, size_t size, size_t count, FILE *file);
-FILE *popen(const char *command, const char *mode); /* there is one process: NULL and ENOSYS */
+FILE *popen(const char *command, const char *mode); /* Returns NULL with ENOSYS, because there is
+                                                     * only one process. */
 int pclose(FILE *file);
 int remove(const char *path);
 int rename(const char *from, const char *to);

@@ -6,7 +6,7 @@ extern "C" {
 #define EXIT_SUCCESS 0
 #define EXIT_FAILURE 1
 #define RAND_MAX 2147483647
-#define MB_CUR_MAX 4 /* UTF-8 */
+#define MB_CUR_MAX 4 /* the most bytes of a UTF-8 character */
 typedef struct {
     int quot, rem;
 } div_t;
@@ -31,7 +31,8 @@ __attribute__((noreturn)) void abort(void);
 int atexit(void (*function)(void));
 __attribute__((noreturn)) void quick_exit(int code);
 int at_quick_exit(void (*function)(void));
-int system(const char *command); /* there is no command processor: 0 for NULL, else -1 */
+int system(const char *command); /* Returns 0 for NULL, else -1, because there is no command
+                                  * processor. */
 char *getenv(const char *name);
 int setenv(const char *name, const char *value, int replace);
 int unsetenv(const char *name);

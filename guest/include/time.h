@@ -22,24 +22,24 @@ struct timespec {
 };
 struct tm {
     int tm_sec, tm_min, tm_hour, tm_mday, tm_mon, tm_year, tm_wday, tm_yday, tm_isdst;
-    long tm_gmtoff; /* 0 */
+    long tm_gmtoff; /* always 0 */
     const char *tm_zone;
 };
 time_t time(time_t *into);
-clock_t clock(void); /* since the program started */
+clock_t clock(void); /* Counts since the program started. */
 double difftime(time_t a, time_t b);
 int timespec_get(struct timespec *into, int base);
 int nanosleep(const struct timespec *time, struct timespec *left);
 struct tm *gmtime(const time_t *time);
-struct tm *localtime(const time_t *time); /* the same: the clock is UTC */
+struct tm *localtime(const time_t *time); /* The time zone is UTC, so this is the same as gmtime. */
 struct tm *gmtime_r(const time_t *time, struct tm *into);
 struct tm *localtime_r(const time_t *time, struct tm *into);
-time_t mktime(struct tm *tm); /* -1 and EOVERFLOW when the year is too large */
+time_t mktime(struct tm *tm); /* Returns -1 with EOVERFLOW when the year is too large. */
 time_t timegm(struct tm *tm);
 size_t strftime(char *to, size_t size, const char *format, const struct tm *tm);
 char *asctime(const struct tm *tm);
 char *ctime(const time_t *time);
-char *asctime_r(const struct tm *tm, char *to); /* at least 26 bytes */
+char *asctime_r(const struct tm *tm, char *to); /* `to` has at least 26 bytes. */
 char *ctime_r(const time_t *time, char *to);
 int clock_gettime(clockid_t which, struct timespec *into);
 int clock_getres(clockid_t which, struct timespec *into);

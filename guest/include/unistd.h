@@ -1,4 +1,4 @@
-/* POSIX for one process without threads and users: files, folders, time. */
+/* Declares POSIX for one process without threads and users: files, folders, time. */
 #pragma once
 #include <sys/types.h>
 #include <getopt.h>
@@ -35,9 +35,9 @@ ssize_t pread(int fd, void *to, size_t size, off_t offset);
 ssize_t pwrite(int fd, const void *from, size_t size, off_t offset);
 off_t lseek(int fd, off_t offset, int whence);
 int close(int fd);
-int dup(int fd);          /* fails with EMFILE */
-int dup2(int fd, int to); /* succeeds for the same numbers */
-int pipe(int ends[2]);    /* fails with ENOSYS, as there is one process */
+int dup(int fd);          /* Fails with EMFILE. */
+int dup2(int fd, int to); /* Succeeds only if the two numbers are equal. */
+int pipe(int ends[2]);    /* Fails with ENOSYS, because there is only one process. */
 int fsync(int fd);
 int fdatasync(int fd);
 void sync(void);
@@ -46,8 +46,10 @@ int truncate(const char *path, off_t size);
 int access(const char *path, int how);
 int unlink(const char *path);
 int rmdir(const char *path);
-int link(const char *path, const char *other);    /* there are no links: EPERM */
-int symlink(const char *path, const char *other); /* EPERM */
+int link(const char *path, const char *other);    /* Fails with EPERM, because there are no
+                                                   * links. */
+int symlink(const char *path, const char *other); /* Fails with EPERM, because there are no
+                                                   * links. */
 ssize_t readlink(const char *path, char *to, size_t size);
 int chown(const char *path, uid_t user, gid_t group);
 int lchown(const char *path, uid_t user, gid_t group);
@@ -67,7 +69,7 @@ long sysconf(int name);
 long pathconf(const char *path, int name);
 int getpagesize(void);
 int getentropy(void *to, size_t size);
-unsigned alarm(unsigned seconds); /* there are no alarms */
+unsigned alarm(unsigned seconds); /* Does nothing, because there are no alarms. */
 int usleep(useconds_t microseconds);
 unsigned sleep(unsigned seconds);
 __attribute__((noreturn)) void _exit(int code);

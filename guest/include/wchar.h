@@ -43,7 +43,7 @@ size_t wcsspn(const wchar_t *s, const wchar_t *set);
 size_t wcscspn(const wchar_t *s, const wchar_t *set);
 wchar_t *wcstok(wchar_t *s, const wchar_t *set, wchar_t **rest);
 wchar_t *wcsdup(const wchar_t *s);
-/* Multibyte text is UTF-8, in every locale. */
+/* Multibyte text is UTF-8 in every locale. */
 int mbsinit(const mbstate_t *state);
 wint_t btowc(int c);
 int wctob(wint_t c);

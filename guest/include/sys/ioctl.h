@@ -2,7 +2,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-int ioctl(int fd, unsigned long request, ...); /* nothing is known: fails with ENOTTY */
+int ioctl(int fd, unsigned long request, ...); /* Fails with ENOTTY for every request. */
 #ifdef __cplusplus
 }
 #endif

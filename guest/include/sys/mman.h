@@ -16,9 +16,10 @@ extern "C" {
 #define MS_ASYNC 1
 #define MS_INVALIDATE 2
 #define MS_SYNC 4
-/* Only anonymous private memory that may be read and written; others fail with ENODEV or ENOTSUP. */
+/* Gives only anonymous private memory that may be read and written. Other requests fail with
+ * ENODEV or ENOTSUP. */
 void *mmap(void *address, size_t size, int rights, int flags, int fd, off_t offset);
-int munmap(void *address, size_t size); /* exactly a range that mmap gave */
+int munmap(void *address, size_t size); /* The range must be exactly one that mmap gave. */
 int mprotect(void *address, size_t size, int rights);
 int msync(void *address, size_t size, int flags);
 #ifdef __cplusplus

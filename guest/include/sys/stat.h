@@ -14,7 +14,7 @@ struct stat {
     dev_t st_rdev;
     off_t st_size;
     blksize_t st_blksize;
-    blkcnt_t st_blocks; /* of 512 bytes */
+    blkcnt_t st_blocks; /* number of blocks of 512 bytes */
     struct timespec st_atim, st_mtim, st_ctim;
 };
 #define st_atime st_atim.tv_sec
@@ -56,7 +56,8 @@ int stat(const char *path, struct stat *into);
 int lstat(const char *path, struct stat *into);
 int fstat(int fd, struct stat *into);
 int mkdir(const char *path, mode_t mode);
-/* The console keeps no rights and no owners: these succeed for files that exist and change nothing. */
+/* These functions succeed for files that exist and change nothing, because the console keeps no
+ * rights and no owners. */
 int chmod(const char *path, mode_t mode);
 int fchmod(int fd, mode_t mode);
 mode_t umask(mode_t mask);

@@ -1,9 +1,9 @@
-/* long double, of 128 bits: arithmetic, and conversions from and to float and double. */
+/* Implements long double of 128 bits: arithmetic, and conversions from and to float and double. */
 #include "arith/wider.h"
 
 static quad_bits div_by(quad_bits high, quad_bits low, quad_bits d, quad_bits *rest)
 {
-    int shift = __builtin_clzll(wider_high(d)); /* 15 for normal numbers */
+    int shift = __builtin_clzll(wider_high(d)); /* The shift is 15 for normal numbers. */
     return wider_div(high << shift | low >> (128 - shift), low << shift, d << shift, rest);
 }
 
@@ -16,9 +16,7 @@ static quad_bits div_by(quad_bits high, quad_bits low, quad_bits d, quad_bits *r
 #define NAME(operation, rest) __##operation##tf##rest
 #include "arith/float_arith.h"
 
-/* ---- from and to shorter numbers ---- */
-
-/* From the bits of a float or double. */
+/* Converts the bits of a float or double. */
 static quad extend(uint64_t bits, int fraction_bits, int exponent_max)
 {
     uint64_t fraction = bits & ((UINT64_C(1) << fraction_bits) - 1);
@@ -30,7 +28,7 @@ static quad extend(uint64_t bits, int fraction_bits, int exponent_max)
                             ? sign | QUIET_NAN | (quad_bits)fraction << (FRACTION - fraction_bits)
                             : sign | INFINITE);
     if (!exponent && !fraction) return float_of(sign);
-    if (!exponent) { /* a subnormal float or double is a normal quad */
+    if (!exponent) { /* A subnormal float or double is a normal quad. */
         int shift = __builtin_clzll(fraction) - (63 - fraction_bits);
         fraction = fraction << shift & ((UINT64_C(1) << fraction_bits) - 1);
         exponent = 1 - shift;

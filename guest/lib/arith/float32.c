@@ -1,4 +1,4 @@
-/* float: arithmetic, and conversion from double. */
+/* Implements float: arithmetic, and conversion from double. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -33,7 +33,7 @@ float __truncdfsf2(double x)
     int exponent = (int)(a >> 52 & 2047);
     uint64_t fraction = a & (((uint64_t)1 << 52) - 1);
     if (exponent == 2047) return float_of(sign | (fraction ? QUIET_NAN : INFINITE));
-    if (!exponent) return float_of(sign); /* far below the smallest float */
+    if (!exponent) return float_of(sign); /* The number is far below the smallest float. */
     fraction |= (uint64_t)1 << 52;
     uint32_t significand = (uint32_t)(fraction >> 22) | ((fraction & 0x3fffff) != 0);
     return pack(sign, exponent - 1023 + 127, significand);

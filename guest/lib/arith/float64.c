@@ -1,4 +1,4 @@
-/* double: arithmetic, and conversion from float. */
+/* Implements double: arithmetic, and conversion from float. */
 #include <stdbool.h>
 #include "arith/wide.h"
 #define FLOAT double
@@ -19,7 +19,7 @@ double __extendsfdf2(float x)
     if (exponent == 255)
         return float_of(fraction ? sign | QUIET_NAN | fraction << 29 : sign | INFINITE);
     if (!exponent && !fraction) return float_of(sign);
-    if (!exponent) { /* a subnormal float is a normal double */
+    if (!exponent) { /* A subnormal float is a normal double. */
         int shift = __builtin_clz((unsigned)fraction) - 8;
         fraction = fraction << shift & 0x7fffff;
         exponent = 1 - shift;

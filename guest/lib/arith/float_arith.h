@@ -13,9 +13,9 @@
 #include <string.h>
 
 enum {
-    EXPONENT_MAX = (1 << (WIDTH - 1 - FRACTION)) - 1, /* of infinities and NaNs */
+    EXPONENT_MAX = (1 << (WIDTH - 1 - FRACTION)) - 1, /* the exponent of infinities and NaNs */
     BIAS = EXPONENT_MAX / 2,
-    SPARE = WIDTH - 2 - FRACTION, /* bits of a result below its fraction */
+    SPARE = WIDTH - 2 - FRACTION, /* number of bits of a result below its fraction */
 };
 #define SIGN ((REP)1 << (WIDTH - 1))
 #define ONE ((REP)1 << FRACTION)
@@ -48,7 +48,7 @@ static inline int leading_zeros(REP x)
 
 static inline REP magnitude(REP bits) { return bits & ~SIGN; }
 
-/* Not for zero, infinities and NaNs. */
+/* Unpacks a number that is not zero, infinite or NaN. */
 static inline int unpack(REP bits, REP *significand)
 {
     int exponent = (int)(bits >> FRACTION & EXPONENT_MAX);
@@ -62,7 +62,7 @@ static inline int unpack(REP bits, REP *significand)
     return 1 - shift;
 }
 
-/* Sets bit 0 of the result if any bit that is lost was set. */
+/* Shifts x right. Sets bit 0 of the result if any bit that is lost was set. */
 static inline REP shift_right(REP x, int n)
 {
     if (n >= WIDTH) return x != 0;
@@ -84,9 +84,7 @@ static FLOAT pack(REP sign, int exponent, REP significand)
     return float_of(sign | ((exponent ? (REP)(exponent - 1) << FRACTION : 0) + significand));
 }
 
-/* ---- addition ---- */
-
-static inline FLOAT add_finite(REP a, REP b) /* |a| >= |b| > 0 */
+static inline FLOAT add_finite(REP a, REP b) /* requires |a| >= |b| > 0 */
 {
     REP sa, sb, sign = a & SIGN;
     int exponent = unpack(magnitude(a), &sa), other = unpack(magnitude(b), &sb);
@@ -119,8 +117,6 @@ static FLOAT add_bits(REP a, REP b)
 FLOAT NAME(add, 3)(FLOAT a, FLOAT b) { return add_bits(bits_of(a), bits_of(b)); }
 FLOAT NAME(sub, 3)(FLOAT a, FLOAT b) { return add_bits(bits_of(a), bits_of(b) ^ SIGN); }
 FLOAT NAME(neg, 2)(FLOAT a) { return float_of(bits_of(a) ^ SIGN); }
-
-/* ---- multiplication and division ---- */
 
 FLOAT NAME(mul, 3)(FLOAT x, FLOAT y)
 {
@@ -159,8 +155,6 @@ FLOAT NAME(div, 3)(FLOAT x, FLOAT y)
     return pack(sign, exponent, quotient | (rest != 0));
 }
 
-/* ---- comparison: -1 less, 0 equal, 1 greater; of the size of a register, which compilers read ---- */
-
 static inline int compare(FLOAT x, FLOAT y, int unordered)
 {
     REP a = bits_of(x), b = bits_of(y);
@@ -179,9 +173,7 @@ long NAME(gt, 2)(FLOAT a, FLOAT b) { return compare(a, b, -1); }
 long NAME(ge, 2)(FLOAT a, FLOAT b) { return compare(a, b, -1); }
 long NAME(unord, 2)(FLOAT a, FLOAT b) { return compare(a, b, 2) == 2; }
 
-/* ---- from integers ---- */
-
-/* x * 2^exponent with a sign; bit 0 of x is also set if the number has any lower bits. */
+/* Converts x * 2^exponent with a sign. Bit 0 of x is also set if the number has any lower bits. */
 static FLOAT from_u64(REP sign, uint64_t x, int exponent)
 {
     if (!x) return float_of(0);
@@ -207,9 +199,7 @@ FLOAT NAME(floatdi, )(int64_t x)
     return from_u64(x < 0 ? SIGN : 0, x < 0 ? 0 - (uint64_t)x : (uint64_t)x, 0);
 }
 
-/* ---- to integers: towards zero; numbers that do not fit become the nearest that fits ---- */
-
-/* |a| as an integer, at most 2^bits - 1. */
+/* Returns |a| as an integer, at most 2^bits - 1. */
 static uint64_t to_u64(REP a, int bits)
 {
     const uint64_t most = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;

@@ -1,4 +1,4 @@
-/* Operations on 128-bit integers that the compiler calls on a 64-bit target. */
+/* Implements operations on 128-bit integers that the compiler calls on a 64-bit target. */
 #include "arith/wide.h"
 
 #ifdef __SIZEOF_INT128__
@@ -19,7 +19,7 @@ static u128 divide(u128 a, u128 b, u128 *rest)
 {
     uint64_t bh = high_of(b), bl = (uint64_t)b, ah = high_of(a), al = (uint64_t)a, left = 0;
     if (!bh) {
-        if (!bl) { /* a / 0 is all ones, as for the division instructions */
+        if (!bl) { /* a / 0 is all ones, as in the division instructions. */
             *rest = a;
             return ~(u128)0;
         }

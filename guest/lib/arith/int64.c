@@ -1,4 +1,4 @@
-/* Operations on 64-bit integers that the compiler calls on a 32-bit target. */
+/* Implements operations on 64-bit integers that the compiler calls on a 32-bit target. */
 #include <stdint.h>
 
 #if __SIZEOF_POINTER__ == 4 || defined(PENTA_TEST)
@@ -9,7 +9,7 @@ static uint64_t divide(uint64_t a, uint64_t b, uint64_t *rest)
         *rest = a;
         return 0;
     }
-    if (!(b >> 32)) { /* a / 0 is all ones, as for the division instructions */
+    if (!(b >> 32)) { /* a / 0 is all ones, as in the division instructions. */
         if (!b) {
             *rest = a;
             return UINT64_MAX;
@@ -28,7 +28,7 @@ static uint64_t divide(uint64_t a, uint64_t b, uint64_t *rest)
         *rest = left;
         return (uint64_t)high << 32 | quotient;
     }
-    uint64_t quotient = 0; /* has at most 32 bits */
+    uint64_t quotient = 0; /* The quotient has at most 32 bits. */
     int shift = __builtin_clz((uint32_t)(b >> 32)) - __builtin_clz((uint32_t)(a >> 32));
     for (b <<= shift; shift >= 0; shift--, b >>= 1) {
         quotient <<= 1;

@@ -1,5 +1,5 @@
-/* The floating point number of 128 bits, and an integer of its size. It is long double on the guest, and has
- * another name on the machines that test the library. */
+/* Defines the floating point number of 128 bits, and an integer of its size. The number is long
+ * double on the guest, and has another name on the machines that test the library. */
 #pragma once
 #include <stdint.h>
 

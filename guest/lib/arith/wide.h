@@ -1,8 +1,8 @@
-/* Products of 128 bits and their division, from operations that every target has. */
+/* Computes products of 128 bits and their division, by operations that every target has. */
 #pragma once
 #include <stdint.h>
 
-/* a * b: gives the high 64 bits, the low ones in *lo. */
+/* Computes a * b. Returns the high 64 bits; the low ones go to *lo. */
 static inline uint64_t wide_mul(uint64_t a, uint64_t b, uint64_t *lo)
 {
 #ifdef __SIZEOF_INT128__
@@ -17,14 +17,14 @@ static inline uint64_t wide_mul(uint64_t a, uint64_t b, uint64_t *lo)
 #endif
 }
 
-/* hi:lo / d in digits of 32 bits, for hi < d and the highest bit of d set. */
+/* Divides hi:lo by d in digits of 32 bits, for hi < d and the highest bit of d set. */
 static inline uint64_t wide_div_normal(uint64_t hi, uint64_t lo, uint64_t d, uint64_t *rest)
 {
     uint64_t dh = d >> 32, dl = (uint32_t)d, quotient = 0;
     for (int i = 0; i < 2; i++) {
         uint64_t digit = i ? (uint32_t)lo : lo >> 32;
         uint64_t q = hi / dh, r = hi % dh;
-        while (q >> 32 || q * dl > (r << 32 | digit)) { /* q is at most two too large */
+        while (q >> 32 || q * dl > (r << 32 | digit)) { /* q is at most two too large. */
             q--;
             r += dh;
             if (r >> 32) break;
@@ -36,7 +36,7 @@ static inline uint64_t wide_div_normal(uint64_t hi, uint64_t lo, uint64_t d, uin
     return quotient;
 }
 
-/* hi:lo / d, for hi < d. */
+/* Divides hi:lo by d, for hi < d. */
 static inline uint64_t wide_div(uint64_t hi, uint64_t lo, uint64_t d, uint64_t *rest)
 {
     int shift = __builtin_clzll(d);

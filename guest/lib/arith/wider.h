@@ -1,4 +1,4 @@
-/* Products of 256 bits and their division, from those of 128 bits. */
+/* Computes products of 256 bits and their division, by those of 128 bits. */
 #pragma once
 #include <stdbool.h>
 #include "arith/quad.h"
@@ -16,7 +16,7 @@ static inline quad_bits wider_product(uint64_t a, uint64_t b)
     return wider_join(high, low);
 }
 
-/* The high 128 bits of a * b; the low ones in *low. */
+/* Returns the high 128 bits of a * b; the low ones go to *low. */
 static inline quad_bits wider_mul(quad_bits a, quad_bits b, quad_bits *low)
 {
     uint64_t ah = wider_high(a), al = (uint64_t)a, bh = wider_high(b), bl = (uint64_t)b;
@@ -26,18 +26,19 @@ static inline quad_bits wider_mul(quad_bits a, quad_bits b, quad_bits *low)
     return wider_product(ah, bh) + wider_high(mid) + wider_high(other);
 }
 
-/* rest:next / d, one digit of 64 bits; *rest becomes the remainder. rest < d, and the highest bit of d is set. */
+/* Returns one digit of 64 bits of the quotient rest:next / d. *rest becomes the remainder. rest
+ * < d must hold, and the highest bit of d must be set. */
 static inline uint64_t wider_digit(quad_bits *rest, uint64_t next, quad_bits d)
 {
     uint64_t dh = wider_high(d), dl = (uint64_t)d, q = UINT64_MAX, r = 0;
-    bool small = true; /* r fits 64 bits */
+    bool small = true; /* r fits 64 bits while `small` is set. */
     if (wider_high(*rest) < dh) {
         q = wide_div(wider_high(*rest), (uint64_t)*rest, dh, &r);
     } else {
         r = (uint64_t)*rest + dh;
         small = r >= dh;
     }
-    while (small && wider_product(q, dl) > wider_join(r, next)) { /* q is at most two too large */
+    while (small && wider_product(q, dl) > wider_join(r, next)) { /* q is at most two too large. */
         q--;
         r += dh;
         small = r >= dh;
@@ -46,7 +47,7 @@ static inline uint64_t wider_digit(quad_bits *rest, uint64_t next, quad_bits d)
     return q;
 }
 
-/* high:low / d, for high < d and the highest bit of d set. */
+/* Divides high:low by d, for high < d and the highest bit of d set. */
 static inline quad_bits wider_div(quad_bits high, quad_bits low, quad_bits d, quad_bits *rest)
 {
     *rest = high;

@@ -1,6 +1,6 @@
-/* Products and quotients of complex numbers, which compilers call, for one type. Included with REAL, NAME(mul), and LOGB(x),
- * SCALE(x, n), SIGN(x, y). Where both parts of a result are NaN although it is infinite or zero, it is mended as annex
- * G of C says. */
+/* Defines the products and quotients of complex numbers that compilers call, for one type. It is
+ * included with REAL, NAME(mul), LOGB(x), SCALE(x, n) and SIGN(x, y). Where both parts of a
+ * result are NaN although the result is infinite or zero, it is mended as annex G of C says. */
 #include <math.h>
 
 typedef REAL _Complex product;

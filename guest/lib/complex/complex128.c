@@ -1,4 +1,4 @@
-/* <complex.h> for long double. */
+/* Implements <complex.h> for long double. */
 #if __LDBL_MANT_DIG__ == 113
 #define REAL long double
 #define F(name) name##l

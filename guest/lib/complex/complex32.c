@@ -1,4 +1,4 @@
-/* <complex.h> for float: computed in double, and rounded again. */
+/* Implements <complex.h> for float. Results are computed in double and then rounded. */
 #include <complex.h>
 
 static inline float complex narrow(double complex z)

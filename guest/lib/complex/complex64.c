@@ -1,9 +1,9 @@
-/* <complex.h> for double. */
+/* Implements <complex.h> for double. */
 #define REAL double
 #define F(name) name
-#define LARGE 700 /* e^LARGE is finite, and tanh of it 1 */
+#define LARGE 700 /* e^LARGE is finite, and tanh(LARGE) rounds to 1. */
 #define MOST 0x1.fffffffffffffp1023
-#define BIG 0x1p500 /* its square is finite */
+#define BIG 0x1p500 /* The square of BIG is finite. */
 #define TINY 0x1p-500
 #define HALF_PI 1.57079632679489661923
 #define LN2 0.69314718055994530942

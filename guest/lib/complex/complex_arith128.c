@@ -1,4 +1,4 @@
-/* __multc3 and __divtc3. */
+/* Defines __multc3 and __divtc3. */
 #if __LDBL_MANT_DIG__ == 113
 #define REAL long double
 #define NAME(operation) __##operation##tc3

@@ -1,4 +1,4 @@
-/* __mulsc3 and __divsc3. */
+/* Defines __mulsc3 and __divsc3. */
 #define REAL float
 #define NAME(operation) __##operation##sc3
 #define LOGB(x) logbf(x)

@@ -1,4 +1,4 @@
-/* __muldc3 and __divdc3. */
+/* Defines __muldc3 and __divdc3. */
 #define REAL double
 #define NAME(operation) __##operation##dc3
 #define LOGB(x) logb(x)

@@ -1,6 +1,7 @@
-/* The functions of <complex.h> for one type. Included with REAL, and F(name), which adds the letter of the type. Formulas are
- * those by real and imaginary parts; for the inverse functions those of W. Kahan, which keep signs of zeros and lose
- * nothing where parts are small. */
+/* Defines the functions of <complex.h> for one type. It is included with REAL, and F(name),
+ * which adds the letter of the type. The formulas compute real and imaginary parts. Those of the
+ * inverse functions are by W. Kahan; they keep signs of zeros and lose nothing where parts are
+ * small. */
 #include <complex.h>
 #include <math.h>
 
@@ -27,8 +28,6 @@ number F(cproj)(number z)
     return F(make)(INFINITY, F(copysign)(0, __imag__ z));
 }
 
-/* ---- exponentials and what follows from them ---- */
-
 number F(cexp)(number z)
 {
     REAL x = __real__ z, y = __imag__ z;
@@ -40,7 +39,7 @@ number F(cexp)(number z)
         REAL e = F(exp)(x);
         return F(make)(e * F(cos)(y), e * F(sin)(y));
     }
-    /* e^x may be too large where the product is not */
+    /* e^x may be too large where the product is not. */
     REAL e = F(exp)(x / 2);
     return F(make)(e * F(cos)(y) * e, e * F(sin)(y) * e);
 }
@@ -50,13 +49,14 @@ number F(clog)(number z)
     REAL x = F(fabs)(__real__ z), y = F(fabs)(__imag__ z), more = F(fmax)(x, y),
          less = F(fmin)(x, y);
     REAL size;
-    if (more > (REAL)0.5 && more < 2 && less == less) /* near the unit circle: log1p of |z|^2 - 1 */
+    if (more > (REAL)0.5 && more < 2 && less == less) /* Near the unit circle the result is
+                                                       * log1p(|z|^2 - 1). */
         size = F(log1p)(F(fma)(less, less, (more - 1) * (more + 1))) / 2;
     else
         size = F(log)(F(hypot)(x, y));
     if (isnan(x) || isnan(y))
         size = isinf(more) ? INFINITY : NAN;
-    else if (more > MOST / 2 && more <= MOST) /* hypot may be too large */
+    else if (more > MOST / 2 && more <= MOST) /* hypot may be too large. */
         size = F(log)(F(hypot)(x / 4, y / 4)) + F(log)(4);
     return F(make)(size, F(carg)(z));
 }
@@ -78,8 +78,8 @@ number F(csqrt)(number z)
         REAL other = isnan(y) ? y : F(copysign)(0, y);
         return x > 0 ? F(make)(x, other) : F(make)(isnan(y) ? y : 0, F(copysign)(INFINITY, y));
     }
-    int scale =
-        F(ilogb)(F(fmax)(F(fabs)(x), F(fabs)(y))) & ~1; /* even: the root of 2^scale is exact */
+    int scale = F(ilogb)(F(fmax)(F(fabs)(x), F(fabs)(y))) & ~1; /* An even scale makes the root of
+                                                         * 2^scale exact. */
     REAL a = F(scalbn)(F(fabs)(x), -scale), b = F(scalbn)(y, -scale);
     REAL t = F(scalbn)(F(sqrt)((a + F(hypot)(a, b)) / 2), scale / 2);
     if (x >= 0) return F(make)(t, y / (2 * t));
@@ -91,7 +91,7 @@ number F(csinh)(number z)
     REAL x = __real__ z, y = __imag__ z;
     if (y == 0) return F(make)(F(sinh)(x), y);
     if (x == 0) return F(make)(y - y == 0 ? x * F(cos)(y) : x, F(sin)(y));
-    if (F(fabs)(x) > LARGE && !isinf(x)) { /* e^|x| / 2 in two factors */
+    if (F(fabs)(x) > LARGE && !isinf(x)) { /* e^|x| / 2 is computed in two factors. */
         REAL e = F(exp)(F(fabs)(x) / 2);
         return F(make)(F(copysign)(e / 2 * F(cos)(y) * e, x * F(cos)(y)), e / 2 * F(sin)(y) * e);
     }
@@ -112,7 +112,8 @@ number F(ccosh)(number z)
     return F(make)(F(cosh)(x) * F(cos)(y), F(sinh)(x) * F(sin)(y));
 }
 
-/* With t = tan y, s = sinh x: (r s (1 + t^2) + i t) / (1 + s^2 (1 + t^2)), r = sqrt(1 + s^2). */
+/* Computes (r s (1 + t^2) + i t) / (1 + s^2 (1 + t^2)) with t = tan y, s = sinh x and r = sqrt(1
+ * + s^2). */
 number F(ctanh)(number z)
 {
     REAL x = __real__ z, y = __imag__ z;
@@ -126,12 +127,10 @@ number F(ctanh)(number z)
     return F(make)(beta * rho * s / below, t / below);
 }
 
-/* ---- inverses ---- */
-
 number F(catanh)(number z)
 {
     REAL x = F(fabs)(__real__ z), y = F(fabs)(__imag__ z), re, im;
-    if (x > BIG || y > BIG) { /* 1 / z, and half of pi */
+    if (x > BIG || y > BIG) { /* The result is 1 / z, and half of pi. */
         REAL h = F(hypot)(x / 2, y / 2);
         re = isinf(x) || isinf(y) ? 0 : x / h / h / 4;
         im = isnan(y) || (isnan(x) && !isinf(y)) ? NAN : HALF_PI;
@@ -149,13 +148,13 @@ number F(catanh)(number z)
 }
 
 number F(casin)(number z);
-number F(casinh)(number z) /* -i asin(i z) */
+number F(casinh)(number z) /* computes -i asin(i z) */
 {
     number w = F(casin)(F(make)(-__imag__ z, __real__ z));
     return F(make)(__imag__ w, -__real__ w);
 }
 
-/* sqrt(1 - z) and sqrt(1 + z), without losing the sign of a zero part. */
+/* These functions compute sqrt(1 - z) and sqrt(1 + z) without losing the sign of a zero part. */
 static number F(root_minus)(number z) { return F(csqrt)(F(make)(1 - __real__ z, -__imag__ z)); }
 static number F(root_plus)(number z) { return F(csqrt)(F(make)(1 + __real__ z, __imag__ z)); }
 
@@ -196,13 +195,12 @@ number F(cacos)(number z)
     return F(make)(re, F(copysign)(im, -y));
 }
 
-number F(cacosh)(number z) /* i acos z or -i acos z: the one whose real part is not negative */
+number F(cacosh)(number z) /* computes i acos z or -i acos z, whichever has a real part that is
+                            * not negative */
 {
     number w = F(cacos)(z);
     return F(make)(F(fabs)(__imag__ w), F(copysign)(__real__ w, __imag__ z));
 }
-
-/* ---- turned by a right angle: f(z) = -i g(i z) ---- */
 
 static number F(turned)(number (*g)(number), number z)
 {

@@ -1,4 +1,5 @@
-/* Functions that work on the bits of a double, with exact or correctly rounded results. */
+/* Implements functions that work on the bits of a double, with exact or correctly rounded
+ * results. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -33,8 +34,8 @@ static double to_integer(double x, int away, int half)
 {
     uint64_t bits = bits_of(x), sign = bits & sign_bit;
     int exponent = exponent_of(bits) - BIAS;
-    if (exponent >= FRACTION)
-        return exponent == TOP - BIAS ? x + x : x; /* an integer; infinite or not a number */
+    /* The number is an integer, infinite or NaN. */
+    if (exponent >= FRACTION) return exponent == TOP - BIAS ? x + x : x;
     if (exponent < 0) {
         int up = half ? exponent == -1 : away && bits & ~sign_bit;
         return double_of(sign | (up ? (uint64_t)BIAS << FRACTION : 0));
@@ -59,8 +60,8 @@ double modf(double x, double *integer)
     return copysign(isinf(x) ? 0 : x - *integer, x);
 }
 
-/* Gives the biased exponent, and the significand with its leading one at bit FRACTION. Not for zero,
- * infinities and NaNs. */
+/* Returns the biased exponent. *significand gets the significand with its leading one at bit
+ * FRACTION. The number must not be zero, infinite or NaN. */
 static int unpack(uint64_t bits, uint64_t *significand)
 {
     int exponent = exponent_of(bits);
@@ -74,7 +75,7 @@ static int unpack(uint64_t bits, uint64_t *significand)
     return 1 - shift;
 }
 
-/* The reverse; only subnormal results need rounding. */
+/* Packs what unpack gives. Only subnormal results need rounding. */
 static double pack(uint64_t sign, int exponent, uint64_t significand)
 {
     if (exponent >= TOP) return double_of(sign | (uint64_t)TOP << FRACTION);
@@ -88,7 +89,7 @@ static double pack(uint64_t sign, int exponent, uint64_t significand)
     return double_of(sign | significand);
 }
 
-/* Neither zero, infinite nor a NaN. */
+/* Tells whether a number is neither zero, infinite nor NaN. */
 static int ordinary(uint64_t bits) { return bits << 1 && exponent_of(bits) != TOP; }
 
 double frexp(double x, int *exponent)
@@ -126,8 +127,8 @@ double fmod(double x, double y)
     return pack(a & sign_bit, ea - shift, sa << shift);
 }
 
-/* Bit by bit. The significand is extended to 109 or 110 bits, so that the root has 55: two more than
- * the result, for rounding. */
+/* Computes the root bit by bit. The significand is extended to 109 or 110 bits, so that the root
+ * has 55: two more than the result, for rounding. */
 double sqrt(double x)
 {
     uint64_t bits = bits_of(x), significand, root = 0;
@@ -138,9 +139,10 @@ double sqrt(double x)
         significand <<= 1;
         exponent--;
     }
-    uint64_t high = significand >> 8, low = significand << 56; /* times 2^56 */
+    /* The significand is multiplied by 2^56. */
+    uint64_t high = significand >> 8, low = significand << 56;
     uint64_t rest = 0;
-    for (int i = 0; i < 64; i++) { /* two bits of the number for one of the root */
+    for (int i = 0; i < 64; i++) { /* Two bits of the number give one bit of the root. */
         rest = rest << 2 | high >> 62;
         high = high << 2 | low >> 62;
         low <<= 2;
@@ -151,7 +153,7 @@ double sqrt(double x)
             root |= 1;
         }
     }
-    /* root = floor(sqrt(significand * 2^56)): its leading one is at bit 54. */
+    /* Here root = floor(sqrt(significand * 2^56)), and its leading one is at bit 54. */
     uint64_t below = root & 3;
     root >>= 2;
     if (below == 3 || (below == 2 && (rest || root & 1))) root++;

@@ -1,9 +1,10 @@
-/* The error functions: by a series whose terms all have one sign, and for larger arguments by a continued fraction. */
+/* Implements the error functions by a series whose terms all have one sign and, for larger
+ * arguments, by a continued fraction. */
 #include <math.h>
 #include "math/gamma.h"
 #include "math/long_real.h"
 
-/* 2 / sqrt(pi) e^(-x^2) (x + 2 x^3 / 3 + 4 x^5 / (3 5) + ...), for x >= 0. */
+/* Computes 2 / sqrt(pi) e^(-x^2) (x + 2 x^3 / 3 + 4 x^5 / (3 5) + ...), for x >= 0. */
 static struct long_real erf_series(struct long_real x)
 {
     struct long_real twice = long_scale(penta_long_mul(x, x), 1), term = x, sum = x;
@@ -15,7 +16,8 @@ static struct long_real erf_series(struct long_real x)
     return penta_long_mul(penta_long_mul(factor, penta_long_exp_square(x)), sum);
 }
 
-/* e^(-x^2) / sqrt(pi) / (x + (1/2) / (x + (2/2) / (x + (3/2) / (x + ...)))), for x >= 2. */
+/* Computes e^(-x^2) / sqrt(pi) / (x + (1/2) / (x + (2/2) / (x + (3/2) / (x + ...)))), for x >=
+ * 2. */
 static struct long_real erfc_fraction(struct long_real x)
 {
     double size = penta_long_round_double(x);
@@ -32,7 +34,7 @@ static bool erf_large(struct long_real x) { return x.significand && x.exponent >
 struct long_real penta_long_erf(struct long_real x)
 {
     struct long_real a = long_abs(x), result = a;
-    if (a.significand) /* above 16 it is 1 to more bits than there are */
+    if (a.significand) /* Above 16 the result is 1 in all bits that a result has. */
         result = a.exponent >= 4 ? LONG_ONE
                  : erf_large(a)  ? penta_long_sub(LONG_ONE, erfc_fraction(a))
                                  : erf_series(a);

@@ -1,4 +1,4 @@
-/* More functions with exact or correctly rounded results; the others are in bits.c. */
+/* Implements more functions with exact or correctly rounded results. bits.c has the others. */
 #include <limits.h>
 #include <math.h>
 #include "math/real.h"
@@ -6,11 +6,9 @@
 static bool is_nan(double x) { return x != x; }
 static const double infinity = __builtin_inf();
 
-/* ---- rounding to integers, ties to even ---- */
-
 double rint(double x)
 {
-    double limit = copysign(0x1p52, x); /* a sum with it has no fraction */
+    double limit = copysign(0x1p52, x); /* A sum with `limit` has no fraction. */
     return fabs(x) < 0x1p52 ? copysign(x + limit - limit, x) : x;
 }
 
@@ -19,8 +17,6 @@ long lrint(double x) { return (long)rint(x); }
 long long llrint(double x) { return (long long)rint(x); }
 long lround(double x) { return (long)round(x); }
 long long llround(double x) { return (long long)round(x); }
-
-/* ---- neighbours and exponents ---- */
 
 double nextafter(double x, double y)
 {
@@ -56,10 +52,8 @@ double fdim(double x, double y)
     return x > y ? x - y : 0;
 }
 
-/* ---- remainders ---- */
-
-/* x - n y, where n is the integer nearest to x / y, the even one of two; *quotient gets the lowest bits of n.
- * x and y are not negative, and 8 y is finite. */
+/* Computes x - n y, where n is the integer nearest to x / y, or the even one of two. *quotient
+ * gets the lowest bits of n. x and y are not negative, and 8 y is finite. */
 static double nearest_remainder(double x, double y, unsigned *quotient)
 {
     double rest = fmod(x, 8 * y);
@@ -69,7 +63,7 @@ static double nearest_remainder(double x, double y, unsigned *quotient)
             rest -= bit * y;
             *quotient += bit;
         }
-    double less = y - rest; /* exact if it is near rest */
+    double less = y - rest; /* The difference is exact if it is near `rest`. */
     if (rest > less || (rest == less && *quotient & 1)) {
         rest -= y;
         ++*quotient;
@@ -86,7 +80,7 @@ double remquo(double x, double y, int *quotient)
     double a = fabs(x), b = fabs(y), rest;
     if (b < 0x1p1000)
         rest = nearest_remainder(a, b, &n);
-    else if (a > 1) /* exact, and smaller */
+    else if (a > 1) /* The scaled numbers are exact and smaller. */
         rest = nearest_remainder(a * 0x1p-10, b * 0x1p-10, &n) * 0x1p10;
     else
         rest = a, n = 0;
@@ -102,11 +96,9 @@ double remainder(double x, double y)
     return remquo(x, y, &quotient);
 }
 
-/* ---- x * y + z, rounded once ---- */
-
-struct long_number { /* 128 bits, the leading one at bit 125 */
+struct long_number { /* A number of 128 bits with the leading one at bit 125. */
     uint64_t high, low;
-    int exponent; /* of bit 125 */
+    int exponent; /* the exponent of bit 125 */
     bool negative;
 };
 
@@ -131,7 +123,7 @@ static struct long_number normal(bool negative, uint64_t high, uint64_t low, int
     return n;
 }
 
-/* Sets bit 0 of the result if any bit that is lost was set. */
+/* Shifts a number down. Sets its bit 0 if any bit that is lost was set. */
 static void shift_down(struct long_number *n, int count)
 {
     bool lost = false;
@@ -163,7 +155,7 @@ static double add_long(struct long_number a, struct long_number b)
     }
     if (!a.high && !a.low) return 0;
     a = normal(a.negative, a.high, a.low, a.exponent);
-    /* The highest 64 of 126 bits; the lowest of them is also set if any of the others is. */
+    /* `top` is the highest 64 of 126 bits. Its lowest bit is also set if any lower bit is. */
     uint64_t top = a.high << 2 | a.low >> 62;
     return penta_real_round((struct real){top | (a.low << 2 != 0), a.exponent, a.negative});
 }

@@ -1,18 +1,19 @@
-/* Exponentials and logarithms. Errors are below 0.51 units in the last place. */
+/* Implements exponentials and logarithms. Their errors are below 0.51 units in the last place. */
 #include <math.h>
 #include "math/real.h"
 
-static const uint64_t ln2_high = 0xb17217f7d1cf79ab, ln2_low = 0xc9e3b39803f2f6af; /* of 2^128 */
-static const uint64_t log2_e = 0xb8aa3b295c17f0bc;                                 /* of 2^63 */
+/* ln 2 as a fraction of 2^128 */
+static const uint64_t ln2_high = 0xb17217f7d1cf79ab, ln2_low = 0xc9e3b39803f2f6af;
+/* log2(e) as a fraction of 2^63 */
+static const uint64_t log2_e = 0xb8aa3b295c17f0bc;
 
-/* ---- e^x ---- */
-
-/* e^(r / 2^64) for r / 2^64 below ln 2: the Taylor series, all terms of which are positive. */
+/* Computes e^(r / 2^64) for r / 2^64 below ln 2 by the Taylor series, all terms of which are
+ * positive. */
 static struct real exp_fraction(uint64_t r, int exponent)
 {
     uint64_t sum = penta_inverse_factorial[20];
     for (int n = 19; n >= 2; n--) sum = penta_inverse_factorial[n] + times(r, sum);
-    sum = r + times(times(r, r), sum); /* e^r - 1 */
+    sum = r + times(times(r, r), sum); /* The sum is e^r - 1. */
     return (struct real){UINT64_C(1) << 63 | sum >> 1, exponent, false};
 }
 
@@ -23,7 +24,7 @@ struct real penta_real_exp2(int whole, uint64_t fraction)
 
 struct real penta_real_exp(struct real x)
 {
-    /* |x| = whole + fraction / 2^64 */
+    /* |x| is whole + fraction / 2^64. */
     uint64_t whole = 0, fraction = 0, low;
     if (x.exponent < 0) {
         fraction = x.significand ? penta_real_fraction(x) : 0;
@@ -31,14 +32,14 @@ struct real penta_real_exp(struct real x)
         whole = x.significand >> (63 - x.exponent);
         fraction = x.significand << x.exponent << 1;
     }
-    /* subtract q * ln 2; q is the largest multiple that fits, or off by one */
+    /* Subtracts q * ln 2. q is the largest multiple that fits, or off by one. */
     uint64_t q = times(whole << 52 | fraction >> 12, log2_e) >> 51;
     uint64_t high = wide_mul(q, ln2_high, &low), more = times(q, ln2_low);
     low += more;
     high += low < more;
     whole -= high + (fraction < low);
     fraction -= low;
-    if (whole >> 63) { /* below zero */
+    if (whole >> 63) { /* The difference is below zero. */
         q--;
         fraction += ln2_high;
     } else if (fraction >= ln2_high) {
@@ -50,7 +51,7 @@ struct real penta_real_exp(struct real x)
     return exp_fraction(ln2_high - fraction, -(int)q - 1);
 }
 
-/* x (1 + x/2! + x^2/3! + ...) for small x. */
+/* Computes x (1 + x/2! + x^2/3! + ...) for small x. */
 struct real penta_real_expm1(struct real x)
 {
     if (x.exponent >= -1) return real_sub(penta_real_exp(x), REAL_ONE);
@@ -101,9 +102,7 @@ double expm1(double x)
     return penta_real_round(penta_real_expm1(penta_real_of(x)));
 }
 
-/* ---- logarithms ---- */
-
-/* 2 atanh(s) = 2 s (1 + s^2/3 + s^4/5 + ...), for |s| below 0.18. */
+/* Computes 2 atanh(s) = 2 s (1 + s^2/3 + s^4/5 + ...), for |s| below 0.18. */
 static struct real twice_atanh(struct real s)
 {
     if (!s.significand) return s;
@@ -117,7 +116,7 @@ struct real penta_real_log_split(struct real x, int *exponent)
 {
     *exponent = x.exponent;
     x.exponent = 0;
-    if (x.significand > 0xb504f333f9de6484) { /* the root of 2 */
+    if (x.significand > 0xb504f333f9de6484) { /* The constant is the square root of 2. */
         ++*exponent;
         x.exponent = -1;
     }
@@ -142,7 +141,7 @@ struct real penta_real_log1p(struct real x)
     return twice_atanh(penta_real_div(x, penta_real_add(REAL_TWO, x)));
 }
 
-/* Zero, negative numbers, infinity and NaN: true, and *result is the logarithm. */
+/* Handles zero, negative numbers, infinity and NaN: returns true, and *result is the logarithm. */
 static bool log_special(double x, double *result)
 {
     if (is_nan(x) || x == infinity)
@@ -188,8 +187,6 @@ double log1p(double x)
     return x < -1 ? NAN : penta_real_round(penta_real_log1p(penta_real_of(x)));
 }
 
-/* ---- hyperbolic functions and their inverses ---- */
-
 double sinh(double x)
 {
     if (is_nan(x) || x == 0) return x;
@@ -216,7 +213,7 @@ double tanh(double x)
     return copysign(penta_real_round(penta_real_div(e, penta_real_add(e, REAL_TWO))), x);
 }
 
-/* log(x + sqrt(x^2 + 1)), as log1p of x + x^2 / (1 + sqrt(x^2 + 1)). */
+/* Computes log(x + sqrt(x^2 + 1)) as log1p of x + x^2 / (1 + sqrt(x^2 + 1)). */
 double asinh(double x)
 {
     if (is_nan(x) || x == 0 || fabs(x) == infinity) return x;
@@ -226,7 +223,7 @@ double asinh(double x)
     return copysign(penta_real_round(penta_real_log1p(sum)), x);
 }
 
-/* With t = x - 1: log1p of t + sqrt(2t + t^2). */
+/* Computes log1p of t + sqrt(2t + t^2), with t = x - 1. */
 double acosh(double x)
 {
     if (is_nan(x) || x == infinity) return x;

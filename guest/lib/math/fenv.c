@@ -1,4 +1,5 @@
-/* The environment of floating point: there is one rounding, to the nearest, and no exceptions. */
+/* Implements the environment of floating point. It has one rounding, to the nearest, and no
+ * exceptions. */
 #include <fenv.h>
 
 const fenv_t penta_fenv_default = {FE_TONEAREST};

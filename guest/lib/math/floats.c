@@ -1,5 +1,5 @@
-/* The functions for float: computed in double and rounded again, with errors below 0.51 units in the last place of
- * a float. Functions that are exact for double are exact here. */
+/* Implements the functions for float. They are computed in double and rounded, with errors below
+ * 0.51 units in the last place of a float. Functions that are exact for double are exact here. */
 #include <math.h>
 #include "math/real.h"
 
@@ -70,8 +70,8 @@ float modff(float x, float *whole)
     return (float)rest;
 }
 
-/* The product is exact in doubles. If the sum is not, its last bit says so (rounding to odd), and rounding it to a
- * float rounds once. */
+/* The product is exact in doubles. If the sum is not exact, its last bit is set (rounding to
+ * odd), so that rounding to a float rounds only once. */
 float fmaf(float x, float y, float z)
 {
     double product = (double)x * y, sum = product + z;

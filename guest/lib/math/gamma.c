@@ -1,18 +1,18 @@
-/* The gamma function and its logarithm. Arguments are moved up by products to where Stirling's series is exact to 128 bits,
- * and negative ones reflected. */
+/* Implements the gamma function and its logarithm. Products move arguments up to where
+ * Stirling's series is exact to 128 bits, and negative arguments are reflected. */
 #include <limits.h>
 #include <math.h>
 #include "math/gamma.h"
 #include "math/long_real.h"
 
-enum { LARGE = 40 }; /* from here on the series of STIRLING_TERMS terms is exact */
+enum { LARGE = 40 }; /* From this argument on, the series of STIRLING_TERMS terms is exact. */
 
 static struct long_real half_log_2pi(void)
 {
     return LONG_CONSTANT(0xeb3f8e4325f5a534, 0x94bc900144192024, -1);
 }
 
-/* Sum of B(2k) / (2k (2k - 1) z^(2k - 1)). */
+/* Computes the sum of B(2k) / (2k (2k - 1) z^(2k - 1)). */
 static struct long_real stirling_rest(struct long_real z)
 {
     struct long_real inverse = penta_long_div(LONG_ONE, z),
@@ -23,7 +23,7 @@ static struct long_real stirling_rest(struct long_real z)
     return penta_long_mul(sum, inverse);
 }
 
-/* Moves x > 0 up to at least LARGE: gamma(x) = gamma(result) / *product. */
+/* Moves x > 0 up to at least LARGE, with gamma(x) = gamma(result) / *product. */
 static struct long_real moved_up(struct long_real x, struct long_real *product)
 {
     *product = LONG_ONE;
@@ -42,8 +42,9 @@ static struct long_real stirling_log(struct long_real z)
     return penta_long_add(penta_long_sub(power, z), rest);
 }
 
-/* log gamma(1 + e) or, with two, log gamma(2 + e), for |e| up to 1/4: near its zeros the sum above would cancel. The series of
- * the second is (1 - Euler's constant) e + sum of (-e)^k (zeta(k) - 1) / k. */
+/* Computes log gamma(1 + e) or, with two, log gamma(2 + e), for |e| up to 1/4, because near its
+ * zeros the sum above would cancel. The series of the second is (1 - Euler's constant) e + sum
+ * of (-e)^k (zeta(k) - 1) / k. */
 static struct long_real log_near(struct long_real e, bool two)
 {
     struct long_real minus = long_negate(e), sum = long_real_constant(&penta_zeta[ZETA_TERMS - 1]);
@@ -65,7 +66,8 @@ static struct long_real log_positive(struct long_real x)
     return penta_long_sub(stirling_log(z), penta_long_log(product));
 }
 
-/* The distance of |x| from the nearest integer, and whether the integer below |x| is odd. */
+/* Returns the distance of |x| from the nearest integer. *odd tells whether the integer below |x|
+ * is odd. */
 static struct long_real to_nearest(struct long_real x, bool *odd)
 {
     struct long_real f = long_abs(x);
@@ -82,7 +84,8 @@ static struct long_real to_nearest(struct long_real x, bool *odd)
     return f;
 }
 
-/* gamma(x) gamma(1 - x) = pi / sin(pi x), so log |gamma(-a)| = log(pi / (a sin(pi a))) - log gamma(a). */
+/* Uses gamma(x) gamma(1 - x) = pi / sin(pi x), so that log |gamma(-a)| = log(pi / (a sin(pi a)))
+ * - log gamma(a). */
 struct long_real penta_long_lgamma(struct long_real x, bool *negative)
 {
     *negative = false;
@@ -111,8 +114,6 @@ struct long_real penta_long_tgamma(struct long_real x)
     return result;
 }
 
-/* ---- double ---- */
-
 int signgam;
 
 static double lgamma_sign(double x, int *sign)
@@ -126,7 +127,7 @@ static double lgamma_sign(double x, int *sign)
         return INFINITY;
     }
     if (x < 0 && floor(x) == x) return INFINITY;
-    if (x > 0x1p1020) return INFINITY; /* x log x is, too */
+    if (x > 0x1p1020) return INFINITY; /* x log x is infinite, too. */
     double result = penta_long_round_double(penta_long_lgamma(penta_long_of_double(x), &negative));
     if (negative) *sign = -1;
     return result;

@@ -1,4 +1,5 @@
-/* The functions of long double by their names. Nothing of this is there where long double is another type. */
+/* Defines the functions of long double under their names. The file is empty where long double is
+ * another type. */
 #include <math.h>
 #include "math/long_functions.h"
 
@@ -41,7 +42,7 @@ long double nanl(const char *text)
     return penta_quad_nan();
 }
 
-/* These compare with a long double, and then go to the neighbour. */
+/* These functions compare with a long double, and then go to the neighbour. */
 double nexttoward(double x, long double y)
 {
     if (x != x || y != y) return NAN;

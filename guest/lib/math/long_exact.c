@@ -1,4 +1,4 @@
-/* Functions of long double that are exact or correctly rounded. */
+/* Implements functions of long double that are exact or correctly rounded. */
 #include <limits.h>
 #include <math.h>
 #include "math/long_functions.h"
@@ -36,9 +36,8 @@ bool penta_quad_finite(quad x) { return (bits_of(x) & ~SIGN) < INFINITE; }
 quad penta_quad_infinity(void) { return quad_of(INFINITE); }
 quad penta_quad_nan(void) { return quad_of(INFINITE | ONE >> 1); }
 
-/* ---- rounding to integers ---- */
-
-/* Towards zero, away from zero (away), or to the nearest with ties away from zero (half) or to even (even). */
+/* Rounds to an integer: towards zero, away from zero (away), or to the nearest with ties away
+ * from zero (half) or to even (even). */
 static quad to_integer(quad x, bool away, bool half, bool even)
 {
     quad_bits bits = bits_of(x), sign = bits & SIGN;
@@ -52,7 +51,7 @@ static quad to_integer(quad x, bool away, bool half, bool even)
     }
     quad_bits below = (ONE - 1) >> exponent;
     if (!(bits & below)) return x;
-    if (even) /* a tie goes up if the lowest bit of the integer is set */
+    if (even) /* A tie goes up if the lowest bit of the integer is set. */
         bits += below / 2 + ((bits & (below + 1)) != 0 || exponent == 0);
     else if (half)
         bits += (below + 1) / 2;
@@ -72,8 +71,6 @@ quad penta_quad_modf(quad x, quad *whole)
     *whole = penta_quad_trunc(x);
     return penta_quad_copysign(is_infinite(x) ? 0 : x - *whole, x);
 }
-
-/* ---- exponents and neighbours ---- */
 
 static bool ordinary(quad x) { return !is_zero(x) && penta_quad_finite(x); }
 
@@ -126,12 +123,12 @@ quad penta_quad_fdim(quad x, quad y)
     return x > y ? x - y : 0;
 }
 
-/* ---- remainders ---- */
-
-/* |x| modulo |y|, with the lowest bits of the quotient. Both are ordinary numbers. */
+/* Computes |x| modulo |y|, with the lowest bits of the quotient. Both numbers are finite and not
+ * zero. */
 static struct long_real long_modulo(struct long_real x, struct long_real y, unsigned *quotient)
 {
-    quad_bits a = x.significand >> 1, b = y.significand >> 1; /* room for one bit more */
+    /* The shift makes room for one more bit. */
+    quad_bits a = x.significand >> 1, b = y.significand >> 1;
     *quotient = 0;
     if (x.exponent < y.exponent) return long_abs(x);
     for (int e = x.exponent; e >= y.exponent; e--) {
@@ -182,8 +179,6 @@ quad penta_quad_remainder(quad x, quad y)
     return penta_quad_remquo(x, y, &quotient);
 }
 
-/* ---- the square root, bit by bit, as for double ---- */
-
 quad penta_quad_sqrt(quad x)
 {
     if (is_nan(x) || is_zero(x)) return x;
@@ -204,22 +199,21 @@ quad penta_quad_sqrt(quad x)
             root |= 1;
         }
     }
-    /* 116 bits of the root, the leading one at bit 115; the lowest also stands for the rest. */
+    /* The root has 116 bits, the leading one at bit 115. The lowest bit also stands for the
+     * rest. */
     root |= rest != 0;
     return penta_long_round(penta_long_make(false, root, (a.exponent - odd) / 2 + 12));
 }
 
-/* ---- x * y + z, rounded once ---- */
-
-struct long_sum { /* 256 bits, the leading one at bit 253 */
+struct long_sum { /* A sum has 256 bits, with the leading one at bit 253. */
     quad_bits high, low;
-    int exponent; /* of bit 253 */
+    int exponent; /* the exponent of bit 253 */
     bool negative;
 };
 
 static struct long_sum sum_normal(bool negative, quad_bits high, quad_bits low, int exponent)
 {
-    /* the exponent is that of bit 255 */
+    /* The exponent here is that of bit 255. */
     if (!high) {
         high = low;
         low = 0;
@@ -237,7 +231,7 @@ static struct long_sum sum_normal(bool negative, quad_bits high, quad_bits low, 
     return (struct long_sum){high, low, exponent - shift, negative};
 }
 
-/* Sets bit 0 of the result if any bit that is lost was set. */
+/* Shifts a sum down. Sets its bit 0 if any bit that is lost was set. */
 static void sum_shift(struct long_sum *n, int count)
 {
     bool lost = false;

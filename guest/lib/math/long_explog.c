@@ -1,4 +1,5 @@
-/* Exponentials, logarithms, powers, hyperbolic, gamma and error functions of long double. */
+/* Implements exponentials, logarithms, powers, hyperbolic, gamma and error functions of long
+ * double. */
 #include <math.h>
 #include "math/gamma.h"
 #include "math/long_functions.h"
@@ -15,8 +16,6 @@ static quad with_sign(struct long_real a, quad x)
 {
     return penta_quad_copysign(penta_long_round(a), x);
 }
-
-/* ---- exponentials ---- */
 
 quad penta_quad_exp(quad x)
 {
@@ -44,9 +43,7 @@ quad penta_quad_expm1(quad x)
     return penta_long_round(penta_long_expm1(penta_long_of(x)));
 }
 
-/* ---- logarithms ---- */
-
-/* Zero, negative numbers, infinity and NaN: true, and *result is the logarithm. */
+/* Handles zero, negative numbers, infinity and NaN: returns true, and *result is the logarithm. */
 static bool log_special(quad x, quad *result)
 {
     if (is_nan(x) || x == penta_quad_infinity())
@@ -90,8 +87,6 @@ quad penta_quad_log1p(quad x)
     if (x < -1) return penta_quad_nan();
     return penta_long_round(penta_long_log1p(penta_long_of(x)));
 }
-
-/* ---- powers and roots ---- */
 
 static bool odd_integer(quad y)
 {
@@ -143,8 +138,6 @@ quad penta_quad_hypot(quad x, quad y)
     return penta_long_round(
         penta_long_sqrt(penta_long_add(penta_long_mul(a, a), penta_long_mul(b, b))));
 }
-
-/* ---- hyperbolic functions and their inverses, as for double ---- */
 
 quad penta_quad_sinh(quad x)
 {
@@ -199,8 +192,6 @@ quad penta_quad_atanh(quad x)
     struct long_real part = penta_long_div(long_scale(a, 1), penta_long_sub(LONG_ONE, a));
     return with_sign(long_scale(penta_long_log1p(part), -1), x);
 }
-
-/* ---- gamma and error functions ---- */
 
 static bool integer(quad x) { return penta_quad_trunc(x) == x; }
 

@@ -1,6 +1,6 @@
-/* Functions of long double under names that can be tested where long double has another size. The errors of those that are
- * not exact are below 0.51 units in the last place, but for pow and tgamma (2 units), and lgamma of
- * negative numbers (2^-110). */
+/* Declares functions of long double under names that can be tested where long double has another
+ * size. The errors of those that are not exact are below 0.51 units in the last place, but for
+ * pow and tgamma (2 units), and lgamma of negative numbers (2^-110). */
 #pragma once
 #include <stdbool.h>
 #include "arith/quad.h"
@@ -11,7 +11,7 @@ bool penta_quad_finite(quad x);
 quad penta_quad_infinity(void);
 quad penta_quad_nan(void);
 
-/* ONE_(name), TWO_(name): of one and of two arguments. */
+/* ONE_(name) is a function of one argument, TWO_(name) a function of two. */
 /* clang-format off */
 #define LONG_FUNCTIONS(ONE_, TWO_)                                                                 \
     ONE_(floor) ONE_(ceil) ONE_(trunc) ONE_(round) ONE_(rint) ONE_(logb) ONE_(sqrt) ONE_(cbrt)     \

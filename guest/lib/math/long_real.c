@@ -1,4 +1,4 @@
-/* Arithmetic with 128 bits of significand, and exponentials and logarithms. */
+/* Implements arithmetic with 128 bits of significand, and exponentials and logarithms. */
 #include "math/long_real.h"
 #include <math.h>
 #include "math/real.h"
@@ -67,7 +67,8 @@ quad penta_long_round(struct long_real a)
 
 double penta_long_round_double(struct long_real a)
 {
-    uint64_t high = wider_high(a.significand); /* its lowest bit also stands for what is lost */
+    uint64_t high = wider_high(a.significand); /* The lowest bit of `high` also stands for the
+                                                * bits that are lost. */
     return penta_real_round(
         (struct real){high | ((uint64_t)a.significand != 0), a.exponent, a.negative});
 }
@@ -78,7 +79,7 @@ quad_bits penta_long_fraction(struct long_real a)
     return shift > 127 ? 0 : a.significand >> shift;
 }
 
-/* high + low / 2^128, rounded to 128 bits. */
+/* Returns high + low / 2^128, rounded to 128 bits. */
 static struct long_real round_up(bool negative, quad_bits high, quad_bits low, int exponent)
 {
     if (low >> 127 && !++high)
@@ -112,7 +113,7 @@ struct long_real penta_long_add(struct long_real a, struct long_real b)
     if (a.negative == b.negative) {
         low = bl;
         high += bh;
-        if (high < bh) { /* a carry */
+        if (high < bh) { /* The addition had a carry. */
             low = low >> 1 | high << 127;
             high = high >> 1 | (quad_bits)1 << 127;
             a.exponent++;
@@ -175,8 +176,6 @@ struct long_real penta_long_sqrt(struct long_real a)
     return long_scale(root, half);
 }
 
-/* ---- e^x ---- */
-
 static quad_bits long_times(quad_bits a, quad_bits b)
 {
     quad_bits low;
@@ -188,7 +187,7 @@ static quad_bits inverse_factorial(int n)
     return wider_join(penta_long_factorial[n][0], penta_long_factorial[n][1]);
 }
 
-/* x minus the multiple of ln 2 that leaves 0 <= result < ln 2, or a little more. */
+/* Returns x minus the multiple of ln 2 for which 0 <= result < ln 2, or a little more. */
 static struct long_real exp_reduce(struct long_real x, int *multiple)
 {
     /* The high part of ln 2 has 112 bits, so that its multiples are exact. */
@@ -214,12 +213,13 @@ struct long_real penta_long_exp(struct long_real x)
     if (!reduced.significand) return long_scale(LONG_ONE, multiple);
     quad_bits r = penta_long_fraction(reduced), sum = inverse_factorial(34);
     for (int n = 33; n >= 2; n--) sum = inverse_factorial(n) + long_times(r, sum);
-    sum = r + long_times(long_times(r, r), sum); /* e^r - 1, which may reach 1 by rounding */
+    sum = r + long_times(long_times(r, r), sum); /* The sum is e^r - 1, which may reach 1 by
+                                                  * rounding. */
     if (sum < r) return long_scale(LONG_ONE, multiple + 1);
     return (struct long_real){(quad_bits)1 << 127 | sum >> 1, multiple, false};
 }
 
-/* x (1 + x/2! + x^2/3! + ...) for small x. */
+/* Computes x (1 + x/2! + x^2/3! + ...) for small x. */
 struct long_real penta_long_expm1(struct long_real x)
 {
     if (x.exponent >= -1) return penta_long_sub(penta_long_exp(x), LONG_ONE);
@@ -242,9 +242,7 @@ struct long_real penta_long_exp_square(struct long_real x)
     return penta_long_mul(power, penta_long_exp(rest));
 }
 
-/* ---- logarithms ---- */
-
-/* 2 atanh(s) = 2 s (1 + s^2/3 + s^4/5 + ...), for |s| below 0.18. */
+/* Computes 2 atanh(s) = 2 s (1 + s^2/3 + s^4/5 + ...), for |s| below 0.18. */
 static struct long_real twice_atanh(struct long_real s)
 {
     if (!s.significand) return s;
@@ -257,7 +255,8 @@ struct long_real penta_long_log_split(struct long_real x, int *exponent)
 {
     *exponent = x.exponent;
     x.exponent = 0;
-    if (wider_high(x.significand) > 0xb504f333f9de6484) { /* the root of 2 */
+    if (wider_high(x.significand) > 0xb504f333f9de6484) { /* The constant is the square root of
+                                                           * 2. */
         ++*exponent;
         x.exponent = -1;
     }

@@ -1,8 +1,9 @@
-/* Numbers with a significand of 128 bits, fifteen more than a long double has: the functions of long double, the gamma
- * and the error functions compute with them, and round once at the end. Each operation is off by at most 2^-127 of
- * its result.
+/* Declares numbers with a significand of 128 bits, fifteen more than a long double has. The
+ * functions of long double, the gamma and the error functions compute with them, and round once
+ * at the end. Each operation is off by at most 2^-127 of its result.
  *
- * A number is significand * 2^(exponent - 127), with the highest bit of the significand set; zero has none. */
+ * A number is significand * 2^(exponent - 127), with the highest bit of the significand set. The
+ * significand of zero is 0. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +16,7 @@ struct long_real {
     bool negative;
 };
 
-struct long_constant { /* the same, in a table */
+struct long_constant { /* Such a number in a table. */
     uint64_t high, low;
     int exponent;
     bool negative;
@@ -51,7 +52,7 @@ static inline struct long_real long_scale(struct long_real a, int power)
     return a;
 }
 
-/* 1 / n as a fraction of 2^128, rounded down. */
+/* Returns 1 / n as a fraction of 2^128, rounded down. */
 static inline quad_bits long_inverse(unsigned n)
 {
     uint64_t rest;
@@ -59,35 +60,34 @@ static inline quad_bits long_inverse(unsigned n)
     return wider_join(UINT64_MAX / n, low);
 }
 
-struct long_real penta_long_of(quad x); /* finite */
+struct long_real penta_long_of(quad x); /* x must be finite. */
 struct long_real penta_long_of_double(double x);
 struct long_real penta_long_of_int(int64_t n);
 struct long_real penta_long_make(bool negative, quad_bits significand, int exponent);
-quad penta_long_round(struct long_real a); /* the nearest, which may be subnormal or infinite */
+quad penta_long_round(struct long_real a); /* Returns the nearest long double, which may be
+                                            * subnormal or infinite. */
 double penta_long_round_double(struct long_real a);
-/* |a| below 1 as a fraction of 2^128, rounded down. */
+/* Returns |a| below 1 as a fraction of 2^128, rounded down. */
 quad_bits penta_long_fraction(struct long_real a);
 struct long_real penta_long_add(struct long_real a, struct long_real b);
 struct long_real penta_long_sub(struct long_real a, struct long_real b);
 struct long_real penta_long_mul(struct long_real a, struct long_real b);
-struct long_real penta_long_div(struct long_real a, struct long_real b); /* b is not zero */
+struct long_real penta_long_div(struct long_real a, struct long_real b); /* b must not be zero. */
 struct long_real penta_long_sqrt(struct long_real a);
-int penta_long_compare(struct long_real a, struct long_real b); /* of the absolute values */
+int penta_long_compare(struct long_real a, struct long_real b); /* Compares the absolute values. */
 
 extern const uint64_t penta_long_factorial[][2];
 extern const uint64_t penta_two_over_pi[];
 extern const struct long_constant penta_stirling[], penta_zeta[];
 enum { STIRLING_TERMS = 18, ZETA_TERMS = 46 };
 
-/* ---- functions that several functions use ---- */
-
-struct long_real penta_long_exp(struct long_real x); /* |x| below 2^15 */
+struct long_real penta_long_exp(struct long_real x); /* |x| must be below 2^15. */
 struct long_real penta_long_expm1(struct long_real x);
-struct long_real penta_long_log(struct long_real x); /* x > 0 */
+struct long_real penta_long_log(struct long_real x); /* x must be above 0. */
 struct long_real penta_long_log1p(struct long_real x);
-/* x = *exponent * ln 2 + result, |result| at most half of ln 2. */
+/* Splits log x: x = *exponent * ln 2 + result, with |result| at most half of ln 2. */
 struct long_real penta_long_log_split(struct long_real x, int *exponent);
-/* The sine of pi x, for 0 <= x <= 1/2. */
+/* Returns the sine of pi x, for 0 <= x <= 1/2. */
 struct long_real penta_long_sin_pi(struct long_real x);
-/* e^(-x^2), with x^2 not rounded. */
+/* Returns e^(-x^2), with x^2 not rounded. */
 struct long_real penta_long_exp_square(struct long_real x);

@@ -1,8 +1,9 @@
-/* Tables of long_real.h, written by a program with 600 and more digits. */
+/* Has the tables of long_real.h, which a program computed with 600 and more digits. */
 #include "math/long_real.h"
 
 /* clang-format off */
-const uint64_t penta_long_factorial[][2] = { /* 1/n! * 2^128; entries 0 and 1 are not used */
+const uint64_t penta_long_factorial[][2] = { /* entry n is 1/n! * 2^128; entries 0 and 1 are not
+                                              * used */
     {0x0000000000000000, 0x0000000000000000}, {0x0000000000000000, 0x0000000000000000},
     {0x8000000000000000, 0x0000000000000000}, {0x2aaaaaaaaaaaaaaa, 0xaaaaaaaaaaaaaaab},
     {0x0aaaaaaaaaaaaaaa, 0xaaaaaaaaaaaaaaab}, {0x0222222222222222, 0x2222222222222222},
@@ -94,7 +95,8 @@ const struct long_constant penta_zeta[] = { /* (zeta(k) - 1) / k, from k = 2 on 
     {0xae4c416c12f4e4d1, 0xb81c81b7e82921dc, -53, 0},
 };
 
-const uint64_t penta_two_over_pi[] = { /* 128 zeros, then 2 / pi: enough of it for the largest long double */
+const uint64_t penta_two_over_pi[] = { /* 128 zeros, then 2 / pi with enough bits for the largest
+                                        * long double */
     0, 0,
     0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
     0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,

@@ -1,9 +1,7 @@
-/* Sines, tangents and their inverses of long double. */
+/* Implements sines, tangents and their inverses of long double. */
 #include <math.h>
 #include "math/long_functions.h"
 #include "math/long_real.h"
-
-/* ---- reducing the argument by multiples of pi/2 ---- */
 
 static uint64_t bits_from(unsigned at)
 {
@@ -12,8 +10,9 @@ static uint64_t bits_from(unsigned at)
     return shift ? p[0] << shift | p[1] >> (64 - shift) : p[0];
 }
 
-/* |x| = quarter * pi/2 + result, quarter modulo 4, |result| at most pi/4. Of the product of x and 2 / pi the bits from the
- * one of value 2 down are computed, 384 of them: the long double that is nearest to a multiple of pi/2 leaves enough. */
+/* Reduces an angle: |x| = quarter * pi/2 + result, with quarter modulo 4 and |result| at most
+ * pi/4. Of the product of x and 2 / pi, the 384 bits from the one of value 2 down are computed.
+ * Even the long double that is nearest to a multiple of pi/2 leaves enough of them. */
 enum { LIMBS = 6 };
 
 static struct long_real reduce(quad x, unsigned *quarter)
@@ -22,15 +21,17 @@ static struct long_real reduce(quad x, unsigned *quarter)
     *quarter = 0;
     if (a.exponent < -1 || (a.exponent == -1 && a.significand <= LONG_HALF_PI.significand))
         return a;
-    /* a = number * 2^(exponent - 112); the bit of 2 / pi with which the product has value 2 */
+    /* a is number * 2^(exponent - 112). `at` is the bit of 2 / pi with which the product has the
+     * value 2. */
     quad_bits number = a.significand >> 15;
     unsigned at = (unsigned)(a.exponent - 112 - 2 + 128);
     uint64_t p[LIMBS + 2] = {0}, n[2] = {wider_high(number), (uint64_t)number};
-    /* p[0] is the highest limb; what would be above it are multiples of 4 */
+    /* p[0] is the highest limb. Higher limbs would be multiples of 4. */
     for (unsigned i = 0; i < LIMBS + 1; i++) {
         uint64_t digit = bits_from(at + 64 * i), low, high;
         for (unsigned k = 0; k < 2; k++) {
-            /* digit has weight -(i), n[0] one more than n[1]: the limb from the top */
+            /* The weight of `digit` is -(i), and that of n[0] is one more than that of n[1].
+             * `limb` counts from the top. */
             int limb = (int)i - (k == 0);
             high = wide_mul(digit, n[k], &low);
             for (int to = limb; to >= limb - 1; to--) {
@@ -48,7 +49,7 @@ static struct long_real reduce(quad x, unsigned *quarter)
     quad_bits middle = wider_join(p[2], p[3]) << 2 | p[4] >> 62;
     quad_bits low = wider_join(p[4], p[5]) << 2;
     bool negative = high >> 127 != 0;
-    if (negative) { /* nearer to the next multiple */
+    if (negative) { /* The next multiple is nearer. */
         *quarter = (*quarter + 1) & 3;
         low = 0 - low;
         middle = ~middle + !low;
@@ -65,15 +66,14 @@ static struct long_real reduce(quad x, unsigned *quarter)
     return penta_long_mul(part, LONG_HALF_PI);
 }
 
-/* ---- sine, cosine, tangent of |r| up to pi/4 ---- */
-
 static quad_bits times(quad_bits a, quad_bits b)
 {
     quad_bits low;
     return wider_mul(a, b, &low);
 }
 
-/* 1 - z (c - z (c - ...)), with every second 1/n! from first on; z is a fraction. */
+/* Computes 1 - z (c - z (c - ...)), where the c are every second 1/n! from `first` on; z is a
+ * fraction. */
 static struct long_real alternating(quad_bits z, int first)
 {
     quad_bits sum = 0;
@@ -131,9 +131,7 @@ quad penta_quad_tan(quad x)
     return with_sign(t, x < 0);
 }
 
-/* ---- inverses ---- */
-
-/* t - t^3/3 + t^5/5 - ... for t up to 1/8. */
+/* Computes t - t^3/3 + t^5/5 - ... for t up to 1/8. */
 static struct long_real atan_series(struct long_real t)
 {
     quad_bits z = square(t), sum = 0;
@@ -141,7 +139,8 @@ static struct long_real atan_series(struct long_real t)
     return penta_long_mul(t, sum ? penta_long_make(false, 0 - sum, -1) : LONG_ONE);
 }
 
-/* The angle of y / x, both not negative and not both zero. Halving an angle makes t of its tangent t / (1 + sqrt(1 + t^2)). */
+/* Returns the angle of y / x, both not negative and not both zero. Halving an angle makes t of
+ * its tangent t / (1 + sqrt(1 + t^2)). */
 static struct long_real long_atan2(struct long_real y, struct long_real x)
 {
     bool steep = penta_long_compare(y, x) > 0;
@@ -185,7 +184,7 @@ quad penta_quad_atan2(quad y, quad x)
     return penta_quad_copysign(penta_long_round(angle), y);
 }
 
-/* sqrt((1 - a) (1 + a)) for a up to 1. */
+/* Computes sqrt((1 - a) (1 + a)) for a up to 1. */
 static struct long_real other_leg(struct long_real a)
 {
     return penta_long_sqrt(

@@ -1,9 +1,9 @@
-/* x^y = 2^(y log2 x). The logarithm has 128 bits after the point, because y multiplies its error. The error of the
- * result is below 0.51 units in the last place. */
+/* Implements pow as x^y = 2^(y log2 x). The logarithm has 128 bits after the point, because y
+ * multiplies its error. The error of the result is below 0.51 units in the last place. */
 #include <math.h>
 #include "math/real.h"
 
-struct wide { /* a fraction of 2^128 */
+struct wide { /* A fraction of 2^128. */
     uint64_t high, low;
 };
 
@@ -21,22 +21,23 @@ static struct wide wide_times(struct wide a, struct wide b)
                     wide_add((struct wide){0, first}, (struct wide){0, second}));
 }
 
-/* n / d, n < d. */
+/* Returns n / d, for n < d. */
 static struct wide wide_quotient(uint64_t n, uint64_t d)
 {
     uint64_t rest, high = wide_div(n, 0, d, &rest);
     return (struct wide){high, wide_div(rest, 0, d, &rest)};
 }
 
-/* log2 x, for x > 0: *whole plus the result, or minus it if *negative; the result is at most 1/2. With m the
- * significand and s = (m - 1) / (m + 1), ln m = 2 s (1 + s^2/3 + s^4/5 + ...). */
+/* Computes log2 x for x > 0. It is *whole plus the result, or minus the result if *negative; the
+ * result is at most 1/2. With m the significand and s = (m - 1) / (m + 1), ln m = 2 s (1 + s^2/3
+ * + s^4/5 + ...). */
 static struct wide log2_wide(struct real x, int *whole, bool *negative)
 {
     static const struct wide above_two = {0xe2a8eca5705fc2ee,
-                                          0xfa1ffb41a474fa23}; /* 2 / ln 2 - 2 */
+                                          0xfa1ffb41a474fa23}; /* The constant is 2 / ln 2 - 2. */
     uint64_t m = x.significand >> 11, one = UINT64_C(1) << 52;
     *whole = x.exponent;
-    if (x.significand > 0xb504f333f9de6484) { /* the root of 2 */
+    if (x.significand > 0xb504f333f9de6484) { /* The constant is the square root of 2. */
         ++*whole;
         one <<= 1;
     }
@@ -48,13 +49,14 @@ static struct wide log2_wide(struct real x, int *whole, bool *negative)
     return wide_add(wide_add(s, s), wide_times(s, above_two));
 }
 
-/* |y| (whole +- part) as an integer and a fraction of 2^64; false: 2^12 or more. */
+/* Computes |y| (whole +- part) as an integer and a fraction of 2^64. Returns false if it is 2^12
+ * or more. */
 static bool product(struct real y, int whole, struct wide part, bool negative, bool *sign,
                     uint64_t *integer, uint64_t *fraction)
 {
     uint64_t t[3] = {part.low, part.high, (uint64_t)whole}, p[4] = {0},
              y_bits = y.significand >> 11;
-    if (negative) { /* as a number of 192 bits, the point after 128 */
+    if (negative) { /* The number has 192 bits, and the point is after 128. */
         t[0] = 0 - t[0];
         t[1] = ~t[1] + !t[0];
         t[2] -= (part.high | part.low) != 0;
@@ -70,7 +72,7 @@ static bool product(struct real y, int whole, struct wide part, bool negative, b
         p[i] += low;
         p[i + 1] = high + (p[i] < low);
     }
-    /* p * 2^(exponent - 52 - 128), shifted so that 64 bits are after the point */
+    /* p * 2^(exponent - 52 - 128) is shifted so that 64 bits are after the point. */
     int shift = 64 + 52 - y.exponent, top = 3;
     while (top && !p[top]) top--;
     if (!p[top]) {
@@ -81,7 +83,7 @@ static bool product(struct real y, int whole, struct wide part, bool negative, b
     if (bits - shift > 64 + 12) return false;
     *integer = *fraction = 0;
     if (bits <= shift) return true;
-    for (int i = 0; i < 4; i++) { /* word i starts at bit 64 i - shift of the result */
+    for (int i = 0; i < 4; i++) { /* Word i starts at bit 64 i - shift of the result. */
         int at = 64 * i - shift;
         if (at <= -64 || at >= 128) continue;
         if (at < 0) {
@@ -107,7 +109,7 @@ static int parity(double y)
 
 static const double infinity = __builtin_inf();
 
-/* y infinite, or x zero or infinite. */
+/* Computes the power where y is infinite, or x is zero or infinite. */
 static double pow_of_extremes(double x, double y, bool negative)
 {
     double a = fabs(x);
@@ -134,7 +136,7 @@ double pow(double x, double y)
     struct wide part = log2_wide(real_abs(penta_real_of(x)), &whole, &below_one);
     bool fits = product(penta_real_of(y), whole, part, below_one, &sign, &integer, &fraction);
     struct real result;
-    if (sign != (y < 0)) { /* the exponent is negative */
+    if (sign != (y < 0)) { /* The exponent is negative. */
         whole = fits ? -(int)integer - (fraction != 0) : -5000;
         result = penta_real_exp2(whole, fits ? 0 - fraction : 0);
     } else {

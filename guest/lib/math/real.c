@@ -63,7 +63,7 @@ uint64_t penta_real_fraction(struct real a)
     return shift > 63 ? 0 : a.significand >> shift;
 }
 
-/* high + low / 2^64, rounded to 64 bits. */
+/* Returns high + low / 2^64, rounded to 64 bits. */
 static struct real round_up(bool negative, uint64_t high, uint64_t low, int exponent)
 {
     if (low >> 63 && !++high) return (struct real){UINT64_C(1) << 63, exponent + 1, negative};
@@ -96,7 +96,7 @@ struct real penta_real_add(struct real a, struct real b)
     if (a.negative == b.negative) {
         low = bl;
         high += bh;
-        if (high < bh) { /* a carry */
+        if (high < bh) { /* The addition had a carry. */
             low = low >> 1 | high << 63;
             high = high >> 1 | UINT64_C(1) << 63;
             a.exponent++;

@@ -1,7 +1,9 @@
-/* Numbers with a significand of 64 bits, eleven more than a double has: elementary functions compute with
- * them, and round once at the end. Each operation is off by at most 2^-64 of its result.
+/* Declares numbers with a significand of 64 bits, eleven more than a double has. Elementary
+ * functions compute with them, and round once at the end. Each operation is off by at most 2^-64
+ * of its result.
  *
- * A number is significand * 2^(exponent - 63), with the highest bit of the significand set; zero has none. */
+ * A number is significand * 2^(exponent - 63), with the highest bit of the significand set. The
+ * significand of zero is 0. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,7 +29,7 @@ static inline double double_from(uint64_t bits)
     return x;
 }
 
-/* The upper half of a product: a * b for fractions of 2^64. */
+/* Returns the upper half of a product, which is a * b for fractions of 2^64. */
 static inline uint64_t times(uint64_t a, uint64_t b)
 {
     uint64_t low;
@@ -50,11 +52,12 @@ static inline struct real real_scale(struct real a, int power)
     return a;
 }
 
-struct real penta_real_of(double x); /* finite */
+struct real penta_real_of(double x); /* x must be finite. */
 struct real penta_real_make(bool negative, uint64_t significand,
-                            int exponent); /* any significand */
-double penta_real_round(struct real a); /* the nearest double, which may be subnormal or infinite */
-/* |a| below 1 as a fraction of 2^64, rounded down. */
+                            int exponent); /* Takes any significand. */
+double penta_real_round(struct real a);    /* Returns the nearest double, which may be subnormal or
+                                         * infinite. */
+/* Returns |a| below 1 as a fraction of 2^64, rounded down. */
 uint64_t penta_real_fraction(struct real a);
 struct real penta_real_add(struct real a, struct real b);
 struct real penta_real_mul(struct real a, struct real b);
@@ -64,7 +67,7 @@ static inline struct real real_sub(struct real a, struct real b)
 {
     return penta_real_add(a, real_negate(b));
 }
-/* The order of the absolute values: negative, 0 or positive. */
+/* Compares the absolute values: negative, 0 or positive. */
 int penta_real_compare(struct real a, struct real b);
 
 #define REAL_ONE ((struct real){UINT64_C(1) << 63, 0, false})
@@ -73,20 +76,18 @@ int penta_real_compare(struct real a, struct real b);
 #define REAL_PI ((struct real){0xc90fdaa22168c235, 1, false})
 #define REAL_HALF_PI ((struct real){0xc90fdaa22168c235, 0, false})
 
-/* 1/n! * 2^64 for n from 2 to 20; entries 0 and 1 are not used. */
+/* Entry n is 1/n! * 2^64, for n from 2 to 20. Entries 0 and 1 are not used. */
 extern const uint64_t penta_inverse_factorial[21];
 
-/* ---- functions that several functions of double use ---- */
-
-/* e^x and e^x - 1, for |x| below 2^11. */
+/* These functions return e^x and e^x - 1, for |x| below 2^11. */
 struct real penta_real_exp(struct real x);
 struct real penta_real_expm1(struct real x);
-/* 2^(whole + fraction / 2^64). */
+/* Returns 2^(whole + fraction / 2^64). */
 struct real penta_real_exp2(int whole, uint64_t fraction);
-/* The logarithms of x > 0 and of 1 + x > 0. */
+/* These functions return the logarithms of x > 0 and of 1 + x > 0. */
 struct real penta_real_log(struct real x);
 struct real penta_real_log1p(struct real x);
-/* x = *exponent * ln 2 + result, |result| at most half of ln 2. */
+/* Splits log x: x = *exponent * ln 2 + result, with |result| at most half of ln 2. */
 struct real penta_real_log_split(struct real x, int *exponent);
-/* The angle of y / x, both not negative and not both zero: 0 to half of pi. */
+/* Returns the angle of y / x, both not negative and not both zero: 0 to half of pi. */
 struct real penta_real_atan2(struct real y, struct real x);

@@ -1,10 +1,9 @@
-/* Sines, tangents and their inverses. Errors are below 0.51 units in the last place, for all arguments. */
+/* Implements sines, tangents and their inverses. Their errors are below 0.51 units in the last
+ * place, for all arguments. */
 #include <math.h>
 #include "math/real.h"
 
-/* ---- reducing the argument by multiples of pi/2 ---- */
-
-/* 64 zeros, then 2 / pi: enough of it for the largest double. */
+/* The table has 64 zeros, then 2 / pi with enough bits for the largest double. */
 static const uint64_t two_over_pi[] = {0,
                                        0xa2f9836e4e441529,
                                        0xfc2757d1f534ddc0,
@@ -34,16 +33,17 @@ static uint64_t bits_from(unsigned at)
                  : two_over_pi[word];
 }
 
-/* |x| = quarter * pi/2 + result, quarter modulo 4, |result| at most pi/4. Of the product of x and 2 / pi only 192 bits
- * are computed, from the bit of value 2 down: higher bits are multiples of 4, and lower ones are not needed, since even
- * the double that is nearest to a multiple of pi/2 leaves 66 significant bits. */
+/* Reduces an angle: |x| = quarter * pi/2 + result, with quarter modulo 4 and |result| at most
+ * pi/4. Of the product of x and 2 / pi only 192 bits are computed, from the bit of value 2 down.
+ * Higher bits are multiples of 4, and lower ones are not needed, since even the double that is
+ * nearest to a multiple of pi/2 leaves 66 significant bits. */
 static struct real reduce(double x, unsigned *quarter)
 {
     struct real a = real_abs(penta_real_of(x));
     *quarter = 0;
     if (a.exponent < -1 || (a.exponent == -1 && a.significand <= REAL_HALF_PI.significand))
         return a;
-    uint64_t number = a.significand >> 11; /* times 2^(exponent - 52) */
+    uint64_t number = a.significand >> 11; /* a is this number times 2^(exponent - 52). */
     unsigned at = (unsigned)(a.exponent - 52 - 2 + 64);
     uint64_t low1, low2, high1, high2, p0, p1, p2;
     high2 = wide_mul(number, bits_from(at + 128), &low2);
@@ -54,7 +54,7 @@ static struct real reduce(double x, unsigned *quarter)
     *quarter = (unsigned)(p0 >> 62);
     uint64_t high = p0 << 2 | p1 >> 62, low = p1 << 2 | p2 >> 62;
     bool negative = high >> 63;
-    if (negative) { /* nearer to the next multiple */
+    if (negative) { /* The next multiple is nearer. */
         *quarter = (*quarter + 1) & 3;
         high = ~high + !low;
         low = 0 - low;
@@ -67,9 +67,8 @@ static struct real reduce(double x, unsigned *quarter)
     return penta_real_mul(penta_real_make(negative, high, -1 - shift), REAL_HALF_PI);
 }
 
-/* ---- sine, cosine, tangent of |r| up to pi/4 ---- */
-
-/* 1 - z (c - z (c - ...)), with every second 1/n! from first on; z is a fraction. */
+/* Computes 1 - z (c - z (c - ...)), where the c are every second 1/n! from `first` on; z is a
+ * fraction. */
 static struct real alternating(uint64_t z, int first)
 {
     uint64_t sum = 0;
@@ -121,9 +120,7 @@ double tan(double x)
     return with_sign(t, x < 0);
 }
 
-/* ---- inverses ---- */
-
-/* atan(t) = t (1 - t^2/3 + t^4/5 - ...), for |t| up to a quarter. */
+/* Computes atan(t) = t (1 - t^2/3 + t^4/5 - ...), for |t| up to a quarter. */
 static struct real atan_small(struct real t)
 {
     uint64_t z = square(t), sum = 0;
@@ -131,13 +128,14 @@ static struct real atan_small(struct real t)
     return real_sub(t, penta_real_mul(t, penta_real_make(false, sum, -1)));
 }
 
-/* atan(t) for 0 <= t <= 1: the atan of 1/2 or of 1, and that of a small rest. */
+/* Computes atan(t) for 0 <= t <= 1 as the sum of the atan of 1/2 or of 1, and that of a small
+ * rest. */
 static struct real atan_unit(struct real t)
 {
     static const struct real half = {UINT64_C(1) << 63, -1, false};
     static const struct real atan_half = {0xed63382b0dda7b45, -2, false};
     if (!t.significand || t.exponent < -2) return atan_small(t);
-    if (t.exponent == -2 || t.significand < UINT64_C(3) << 62) { /* below 3/4 */
+    if (t.exponent == -2 || t.significand < UINT64_C(3) << 62) { /* t is below 3/4. */
         struct real rest =
             penta_real_div(real_sub(t, half), penta_real_add(REAL_ONE, real_scale(t, -1)));
         return penta_real_add(atan_half, atan_small(rest));
@@ -159,8 +157,8 @@ double atan(double x)
     return copysign(penta_real_round(penta_real_atan2(real_abs(penta_real_of(x)), REAL_ONE)), x);
 }
 
-/* |x| as a coordinate for atan2. An infinite one becomes so large that the angle is exact: the other, if finite,
- * becomes 0. */
+/* Returns |x| as a coordinate for atan2. An infinite one becomes so large that the angle is
+ * exact. If the other is infinite, a finite one becomes 0. */
 static struct real far(double x, double other)
 {
     struct real a = {UINT64_C(1) << 63, 5000, false};
@@ -178,7 +176,7 @@ double atan2(double y, double x)
     return copysign(penta_real_round(angle), y);
 }
 
-/* sqrt(1 - x^2) */
+/* Computes sqrt(1 - x^2). */
 static struct real other_side(struct real a)
 {
     return penta_real_sqrt(penta_real_mul(real_sub(REAL_ONE, a), penta_real_add(REAL_ONE, a)));

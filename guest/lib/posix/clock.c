@@ -1,4 +1,4 @@
-/* Clocks, from the host. */
+/* Implements clocks by asking the host. */
 #include <errno.h>
 #include <sys/time.h>
 #include <sys/times.h>
@@ -57,12 +57,11 @@ WEAK int gettimeofday(struct timeval *into, void *zone)
 
 WEAK clock_t times(struct tms *into)
 {
-    clock_t ticks = (clock_t)(now(1) / 10000000); /* 100 in a second, as sysconf says */
+    clock_t ticks = (clock_t)(now(1) / 10000000); /* There are 100 ticks in a second, as sysconf
+                                                   * says. */
     if (into) *into = (struct tms){.tms_utime = ticks};
     return ticks;
 }
-
-/* ---- sleeping ---- */
 
 WEAK int usleep(useconds_t microseconds)
 {

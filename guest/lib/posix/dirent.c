@@ -1,4 +1,4 @@
-/* The entries of folders. The host gives them sorted by name; "." and ".." come first. */
+/* Lists the entries of folders. The host gives them sorted by name, and "." and ".." come first. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@ enum { ROOM = 2048, DOTS = 2, RECORD = 10 };
 
 struct penta_folder {
     int fd;
-    long position;  /* of the next entry; "." is 0 */
-    size_t at, end; /* records that were read and not given yet */
+    long position;  /* position of the next entry; "." is 0 */
+    size_t at, end; /* the range of records that were read but not given yet */
     struct dirent entry;
     unsigned char records[ROOM];
 };

@@ -1,4 +1,4 @@
-/* Memory by mmap: from the heap, in whole pages. */
+/* Implements mmap with memory from the heap, in whole pages. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Files and folders by their paths. */
+/* Implements the functions that take a path of a file or folder. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -17,8 +17,6 @@ static int fails(int number)
     errno = number;
     return -1;
 }
-
-/* ---- what is known about a file ---- */
 
 static void stat_of(const struct console_stat *from, struct stat *to)
 {
@@ -70,8 +68,6 @@ WEAK int access(const char *path, int how)
     return 0;
 }
 
-/* ---- rights, owners and times, of which the console keeps none ---- */
-
 static int path_exists(const char *path)
 {
     struct console_stat status;
@@ -103,8 +99,6 @@ WEAK mode_t umask(mode_t mask)
     now = mask & 0777;
     return old;
 }
-
-/* ---- names ---- */
 
 static int path_call(const char *path, long (*call)(const char *path, size_t size))
 {
@@ -142,9 +136,7 @@ WEAK ssize_t readlink(const char *path, char *to, size_t size)
     return path_exists(path) < 0 ? -1 : fails(EINVAL);
 }
 
-/* ---- the current folder ---- */
-
-/* The path from the root, without ".", ".." and double slashes; `to` has PATH_MAX bytes. */
+/* Writes the path from the root, without ".", ".." and double slashes. `to` has PATH_MAX bytes. */
 static char *path_clean(const char *path, char *to)
 {
     struct penta_path p;

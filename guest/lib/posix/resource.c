@@ -1,4 +1,4 @@
-/* One process with one priority: its time is that of clock(). */
+/* Implements resources for one process with one priority, whose time is that of clock(). */
 #include <errno.h>
 #include <string.h>
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-/* Names for temporary files: in /tmp, or in / when the program has no /tmp. */
+/* Makes names of temporary files in /tmp, or in / when the program has no /tmp. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,8 @@
 static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 enum { LETTERS = sizeof letters - 1, NAME = 6, TRIES = 100 };
 
-/* The numbers are the host's, so that two programs with one folder do not get the same names. */
+/* Writes random letters. The host gives the numbers, so that two programs with one folder do not
+ * get the same names. */
 static void temporary_letters(char *to)
 {
     unsigned char bytes[NAME] = {0};
@@ -19,7 +20,7 @@ static void temporary_letters(char *to)
     for (int i = 0; i < NAME; i++) to[i] = letters[bytes[i] % LETTERS];
 }
 
-/* Creates by `create` what no file has as its name yet, in place of the XXXXXX at the end of the path. */
+/* Calls `create` with names until one is new. A name replaces the XXXXXX at the end of the path. */
 static long temporary_create(char *path, long (*create)(const char *path))
 {
     size_t size = strlen(path);
@@ -70,7 +71,7 @@ char *tmpnam(char *to)
     return NULL;
 }
 
-/* The file loses its name at once, and goes when it is closed. */
+/* The file loses its name at once, and is removed when it is closed. */
 FILE *tmpfile(void)
 {
     char path[L_tmpnam];

@@ -1,5 +1,6 @@
-/* Descriptors, and what a program asks about itself. C lets programs use these names for functions of their own: so they
- * are weak, and nothing else in the library uses them. */
+/* Implements descriptors, and what a program asks about itself. C lets programs use these names
+ * for functions of their own, so the functions are weak, and nothing else in the library uses
+ * them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -18,8 +19,6 @@ static int fails(int number)
     return -1;
 }
 
-/* ---- reading and writing ---- */
-
 WEAK ssize_t read(int fd, void *to, size_t size)
 {
     return penta_system_result(console_read(fd, to, size));
@@ -36,7 +35,7 @@ WEAK off_t lseek(int fd, off_t offset, int whence)
     return penta_system_result(console_seek(fd, (long)offset, whence));
 }
 
-/* Reads or writes elsewhere and comes back. */
+/* Reads or writes at an offset and goes back to the old one. */
 static long at_offset(int fd, off_t offset, long (*move)(int fd, void *bytes, size_t size),
                       void *bytes, size_t size)
 {
@@ -71,8 +70,6 @@ WEAK int ftruncate(int fd, off_t size)
     uint64_t wanted = (uint64_t)size;
     return (int)penta_system_result(size < 0 ? -EINVAL : console_truncate(fd, &wanted));
 }
-
-/* ---- descriptors ---- */
 
 WEAK int open(const char *path, int flags, ...)
 {
@@ -141,8 +138,6 @@ WEAK char *ttyname(int fd)
     isatty(fd);
     return NULL;
 }
-
-/* ---- the process ---- */
 
 WEAK pid_t getpid(void) { return 1; }
 WEAK pid_t getppid(void) { return 0; }

@@ -1,4 +1,4 @@
-/* Streams: what POSIX and GNU add, and temporary files. */
+/* Implements the functions of streams that POSIX and GNU add, and temporary files. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -38,8 +38,6 @@ WEAK int fseeko(FILE *f, off_t offset, int whence)
 }
 WEAK off_t ftello(FILE *f) { return ftell(f); }
 
-/* ---- lines of any length ---- */
-
 WEAK ssize_t getdelim(char **line, size_t *size, int end, FILE *f)
 {
     size_t n = 0;
@@ -62,8 +60,6 @@ WEAK ssize_t getdelim(char **line, size_t *size, int end, FILE *f)
 }
 
 WEAK ssize_t getline(char **line, size_t *size, FILE *f) { return getdelim(line, size, '\n', f); }
-
-/* ---- formatted text ---- */
 
 WEAK int vasprintf(char **to, const char *format, va_list args)
 {
@@ -91,8 +87,6 @@ WEAK int vdprintf(int fd, const char *format, va_list args)
 WEAK int asprintf(char **to, const char *format, ...) { FORWARD(vasprintf(to, format, args)); }
 WEAK int dprintf(int fd, const char *format, ...) { FORWARD(vdprintf(fd, format, args)); }
 
-/* ---- one thread: nothing is locked ---- */
-
 WEAK void flockfile(FILE *f) { (void)f; }
 WEAK void funlockfile(FILE *f) { (void)f; }
 WEAK int getc_unlocked(FILE *f) { return fgetc(f); }
@@ -109,8 +103,6 @@ WEAK size_t fwrite_unlocked(const void *from, size_t size, size_t count, FILE *f
 {
     return fwrite(from, size, count, f);
 }
-
-/* ---- one process ---- */
 
 WEAK FILE *popen(const char *command, const char *mode)
 {

@@ -1,12 +1,10 @@
-/* Formatted output into streams and memory. */
+/* Writes formatted output into streams and memory. */
 #include "stdio/printf.h"
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <wchar.h>
-
-/* ---- output ---- */
 
 void penta_sink_text(struct sink *s, const char *text, size_t size)
 {
@@ -40,8 +38,6 @@ void penta_sink_field(struct sink *s, const struct spec *f, const char *prefix, 
     penta_sink_text(s, body, size);
     if (f->minus) penta_sink_fill(s, ' ', pad);
 }
-
-/* ---- integers and strings ---- */
 
 static void print_integer(struct sink *s, struct spec *f, uintmax_t value, int negative)
 {
@@ -77,7 +73,7 @@ static void print_integer(struct sink *s, struct spec *f, uintmax_t value, int n
     penta_sink_field(s, f, prefix, zeros > 0 ? zeros : 0, p, (size_t)size);
 }
 
-/* The bytes of the first `most` characters of UTF-8. */
+/* Returns the size in bytes of the first `most` characters of UTF-8. */
 static size_t first_characters(const char *text, size_t most)
 {
     size_t size = 0;
@@ -98,7 +94,8 @@ static void print_string(struct sink *s, const struct spec *f, const char *text)
     penta_sink_field(s, f, "", 0, text, size);
 }
 
-/* The precision limits bytes, and leaves no part of a character; or characters, for a wide sink. */
+/* Prints a wide string. The precision limits bytes and never splits a character; for a wide sink
+ * it limits characters. */
 static void print_wide(struct sink *s, const struct spec *f, const wchar_t *text, size_t most)
 {
     char bytes[4];
@@ -120,8 +117,6 @@ static void print_wide(struct sink *s, const struct spec *f, const wchar_t *text
     if (f->minus) penta_sink_fill(s, ' ', pad);
 }
 
-/* ---- the format ---- */
-
 enum length { CHAR, SHORT, INT, LONG, LONG_LONG, MAX, SIZE, DIFF };
 
 static const char *read_number(const char *p, int *n)
@@ -131,7 +126,7 @@ static const char *read_number(const char *p, int *n)
     return p;
 }
 
-/* In a struct, so that functions can take its address: a va_list may be an array. */
+/* The list is in a struct, so that functions can take its address: a va_list may be an array. */
 struct arguments {
     va_list list;
 };
@@ -321,14 +316,12 @@ int penta_format(struct sink *s, const char *p, va_list list)
     return s->failed || s->total > 0x7fffffff ? -1 : (int)s->total;
 }
 
-/* ---- destinations: a stream, memory ---- */
-
 struct file_sink {
     struct sink sink;
     FILE *file;
     size_t used;
     int failed;
-    char buffer[128]; /* joins small pieces into few calls of fwrite */
+    char buffer[128]; /* The buffer joins small pieces into few calls of fwrite. */
 };
 
 static void file_flush(struct file_sink *f)

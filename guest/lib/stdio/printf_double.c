@@ -1,22 +1,24 @@
-/* %f, %e, %g and %a, of double and long double. All decimal digits are exact, however many are printed. */
+/* Prints %f, %e, %g and %a, of double and long double. All decimal digits are exact, however
+ * many are printed. */
 #include <ctype.h>
 #include <stdint.h>
 #include <string.h>
 #include "stdlib/decimal.h"
 #include "stdio/printf.h"
 
-/* The parts of a number, of either size. */
+/* The parts of a double or long double. */
 struct binary {
     quad_bits fraction;
-    int fraction_bits, exponent, exponent_max; /* of infinities */
+    int fraction_bits, exponent, exponent_max; /* exponent_max is the exponent of infinities */
     int negative;
 };
 
 static int upper(const struct spec *f) { return isupper((unsigned char)f->kind); }
 
-/* A number is formatted twice: first only to know its size, and so the padding before it. */
+/* The destination of a number. A number is formatted twice: first only to know its size, and so
+ * the padding before it. */
 struct output {
-    struct sink *s; /* NULL: only count characters */
+    struct sink *s; /* NULL when characters are only counted */
     int size;
 };
 
@@ -34,7 +36,8 @@ static void put_zeros(struct output *p, int count)
     p->size += count;
 }
 
-/* `count` digits of the number from digit `from` on; zeros before the first digit and after the last. */
+/* Writes `count` digits of the number from digit `from` on. There are zeros before the first
+ * digit and after the last. */
 static void put_digits(struct output *p, const struct decimal *d, int from, int count)
 {
     if (from < 0) {
@@ -120,7 +123,7 @@ static void put_number(struct output *p, const struct spec *f, const struct deci
     int exponent = d->count ? d->point - 1 : 0;
     int fixed = exponent >= -4 && exponent < precision;
     int digits = fixed ? precision - 1 - exponent : precision - 1;
-    if (!f->alternate) { /* no zeros at the end */
+    if (!f->alternate) { /* Zeros at the end are left out. */
         int needed = fixed ? d->count - d->point : d->count - 1;
         if (!d->count || needed < 0) needed = 0;
         if (digits > needed) digits = needed;
@@ -176,7 +179,8 @@ static void print(struct sink *s, const struct spec *f, const struct binary *b, 
     if (f->minus) penta_sink_fill(s, ' ', pad);
 }
 
-/* Each in a frame of its own: the digits of a long double take 20 KB of stack. */
+/* Both functions have a frame of their own, because the digits of a long double take 20 KB of
+ * stack. */
 __attribute__((noinline)) void penta_print_double(struct sink *s, const struct spec *f,
                                                   double value)
 {

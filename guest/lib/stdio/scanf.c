@@ -1,5 +1,5 @@
-/* Formatted input: characters come one at a time, and one can be put back. For narrow text they are bytes, for wide text
- * the characters of UTF-8. */
+/* Reads formatted input. Characters come one at a time, and one can be put back. For narrow text
+ * they are bytes, for wide text the characters of UTF-8. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -11,11 +11,11 @@
 #include "stdlib/strtod.h"
 
 struct source {
-    FILE *file; /* NULL: read `text` */
+    FILE *file; /* NULL when `text` is read */
     const char *text;
-    size_t read; /* characters read so far */
+    size_t read; /* number of characters read so far */
     int next;    /* the character that was put back, or NONE */
-    int wide;    /* characters are those of UTF-8 */
+    int wide;    /* The characters are those of UTF-8. */
 };
 enum { NONE = -2, WORD = 512 };
 
@@ -24,7 +24,7 @@ static int get_byte(struct source *s)
     return s->file ? fgetc(s->file) : *s->text ? (unsigned char)*s->text++ : EOF;
 }
 
-/* A character of UTF-8 that starts with c. What is no character ends the input. */
+/* Reads a character of UTF-8 that starts with c. Bytes that are not a character end the input. */
 static int get_rest(struct source *s, int c)
 {
     mbstate_t state = {0};
@@ -66,9 +66,9 @@ static void skip_space(struct source *s)
     back(s, c);
 }
 
-struct place {    /* where a result is stored */
-    int suppress; /* nowhere */
-    int width;    /* 0: not given */
+struct place {    /* Where a result is stored. */
+    int suppress; /* The result is not stored. */
+    int width;    /* 0 when none was given */
     int size;     /* -2 char, -1 short, 0 int, 1 long, 2 long long, 3 size of a pointer */
 };
 
@@ -85,7 +85,8 @@ static void store(va_list *args, const struct place *p, long long value)
     }
 }
 
-/* The longest start of the input that may belong to an integer, at most `width` characters. */
+/* Reads the longest start of the input that may belong to an integer, at most `width`
+ * characters. */
 static size_t take_integer(struct source *s, char *word, int width, int *base)
 {
     size_t n = 0, most = width && width < WORD - 1 ? (size_t)width : WORD - 1;
@@ -134,7 +135,7 @@ static size_t take_float(struct source *s, char *word, int width)
     return n;
 }
 
-/* The next character of a set. */
+/* Reads the next character of a set. */
 static int set_next(const char **p, const char *end, int wide)
 {
     wchar_t c;
@@ -160,13 +161,14 @@ static int in_set(const char *set, const char *end, int c, int wide)
     return found != inverted;
 }
 
-struct
-    text_place { /* where %s, %c and %[ store: as bytes or as wide characters; both NULL: nowhere */
+struct text_place { /* Where %s, %c and %[ store bytes or wide characters. Both are NULL when
+                  * nothing is stored. */
     char *bytes;
     wchar_t *wide;
 };
 
-/* Stores a character, or the zero at the end. A narrow source has bytes, of which `state` makes wide characters. */
+/* Stores a character, or the zero at the end. A narrow source gives bytes, which `state` turns
+ * into wide characters. */
 static int text_put(const struct source *s, struct text_place *to, int c, mbstate_t *state)
 {
     if (to->bytes && s->wide) {
@@ -184,8 +186,8 @@ static int text_put(const struct source *s, struct text_place *to, int c, mbstat
     return 1;
 }
 
-/* %s, %c and %[: gives 1 if anything was read. set: the characters to read; NULL: all (%c), or all but
- * white space (%s). */
+/* Reads for %s, %c and %[. Returns 1 if anything was read. `set` has the characters to read;
+ * NULL means all for %c, and all but white space for %s. */
 static int take_text(struct source *s, struct text_place to, int width, const char *set,
                      const char *end, int all)
 {
@@ -217,7 +219,7 @@ static int scan(struct source *s, const char *f, va_list outer)
     int done = 0;
     char text[WORD];
     struct {
-        va_list list; /* may be an array, which has no address as an argument */
+        va_list list; /* A va_list may be an array, which has no address as an argument. */
     } a;
     va_copy(a.list, outer);
     for (; *f; f++) {

@@ -1,4 +1,5 @@
-/* Formatted input of wide characters from a stream, or from text in UTF-8 when file is NULL. */
+/* Declares formatted input of wide characters from a stream, or from text in UTF-8 when file is
+ * NULL. */
 #pragma once
 #include <stdarg.h>
 #include <stdio.h>

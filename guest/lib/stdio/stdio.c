@@ -1,5 +1,5 @@
-/* Buffered streams on the console's file descriptors. Standard output is written at the end of each
- * line, and before standard input is read. */
+/* Implements buffered streams on the console's file descriptors. Standard output is written at
+ * the end of each line, and before standard input is read. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +18,9 @@ static struct penta_file files[FOPEN_MAX] = {
 #undef stdout
 #undef stderr
 FILE *const stdin = &files[0], *const stdout = &files[1], *const stderr = &files[2];
-static size_t used = 3; /* the files from here on were never open */
+static size_t used = 3; /* The streams from this index on were never open. */
 
-/* ---- the buffer ---- */
-
-/* Gives how many bytes were written, which are fewer than `size` only after a failure. */
+/* Returns how many bytes were written, which are fewer than `size` only after a failure. */
 static size_t write_some(FILE *f, const unsigned char *from, size_t size)
 {
     size_t done = 0;
@@ -38,8 +36,8 @@ static size_t write_some(FILE *f, const unsigned char *from, size_t size)
     return done;
 }
 
-/* Writes what waits in the buffer, or seeks back over what was read ahead. What cannot be written stays in the buffer, and
- * is written by a later call when there is space again. */
+/* Writes what waits in the buffer, or seeks back over what was read ahead. Bytes that cannot be
+ * written stay in the buffer, and a later call writes them when there is space again. */
 static int empty_buffer(FILE *f)
 {
     if (f->writing) {
@@ -53,7 +51,7 @@ static int empty_buffer(FILE *f)
         long ahead = (long)(f->end - f->at) + f->backs;
         if (ahead) penta_system_seek(f->fd, -ahead, SEEK_CUR);
     } else if (f->can_read) {
-        return 0; /* standard input cannot seek: keep what was read */
+        return 0; /* Standard input cannot seek, so what was read ahead is kept. */
     }
     f->at = f->end = 0;
     f->backs = 0;
@@ -82,8 +80,6 @@ static int has_buffer(FILE *f)
     if (!f->buffer) f->plain = 1;
     return f->buffer != NULL;
 }
-
-/* ---- opening and closing ---- */
 
 int penta_file_flags(const char *mode)
 {
@@ -159,8 +155,6 @@ int setvbuf(FILE *f, char *buffer, int mode, size_t size)
 
 void setbuf(FILE *f, char *buffer) { setvbuf(f, buffer, buffer ? _IOFBF : _IONBF, BUFSIZ); }
 
-/* ---- reading ---- */
-
 static long fill(FILE *f, unsigned char *to, size_t size)
 {
     if (f->fd == 0) fflush(stdout);
@@ -199,7 +193,8 @@ size_t fread(void *to, size_t size, size_t count, FILE *f)
     if (!size || !may_read(f)) return 0;
     while (p < end) {
         if (f->backs || f->at == f->end) {
-            if (!f->backs && (size_t)(end - p) >= BUFSIZ) { /* straight into the caller's memory */
+            if (!f->backs && (size_t)(end - p) >= BUFSIZ) { /* A large piece is read straight
+                                                             * into the caller's memory. */
                 long n = fill(f, p, (size_t)(end - p));
                 if (n <= 0) break;
                 p += n;
@@ -238,8 +233,6 @@ char *fgets(char *line, int size, FILE *f)
 
 int getc(FILE *f) { return fgetc(f); }
 int getchar(void) { return fgetc(stdin); }
-
-/* ---- writing ---- */
 
 size_t fwrite(const void *from, size_t size, size_t count, FILE *f)
 {
@@ -293,8 +286,6 @@ int fputs(const char *text, FILE *f)
 }
 
 int puts(const char *text) { return fputs(text, stdout) < 0 ? EOF : fputc('\n', stdout); }
-
-/* ---- positions and errors ---- */
 
 int fseek(FILE *f, long offset, int whence)
 {

@@ -1,9 +1,10 @@
 #include "stdlib/decimal.h"
 #include <stdint.h>
 
-enum { BASE = 1000000000, FIRST_LIMBS = 4 }; /* of nine digits: a quad's significand */
+/* A limb has nine digits. FIRST_LIMBS is enough for the significand of a quad. */
+enum { BASE = 1000000000, FIRST_LIMBS = 4 };
 
-/* A number in limbs of nine digits, the highest first; the decimal point is before limb[whole]. */
+/* A number in limbs of nine digits, the highest first. The decimal point is before limb[whole]. */
 struct limbs {
     uint32_t *limb;
     int first, end, whole;
@@ -24,7 +25,8 @@ static void times_power(struct limbs *n, int power)
     }
 }
 
-/* 2^9 divides the base, so each pass adds at most one limb at the end. */
+/* Divides by a power of two. 2^9 divides the base, so each pass adds at most one limb at the
+ * end. */
 static void over_power(struct limbs *n, int power)
 {
     while (power) {
@@ -41,7 +43,7 @@ static void over_power(struct limbs *n, int power)
     }
 }
 
-/* The significand in limbs, from the end on. */
+/* Puts the significand into limbs, from the end on. */
 static void put_significand(struct limbs *n, quad_bits significand)
 {
     uint32_t word[4];
@@ -77,7 +79,7 @@ void penta_decimal_of(struct decimal *d, quad_bits significand, int exponent)
         for (uint32_t unit = BASE / 10; unit; unit /= 10) {
             char digit = (char)(n.limb[i] / unit % 10);
             if (!d->count && !digit)
-                d->point--; /* a leading zero */
+                d->point--; /* A leading zero is no digit. */
             else
                 d->digit[d->count++] = digit;
         }
@@ -97,7 +99,7 @@ void penta_decimal_round(struct decimal *d, int n)
         while (d->count && d->digit[d->count - 1] == 9) d->count--;
         if (d->count) {
             d->digit[d->count - 1]++;
-        } else { /* 9.99 became 10 */
+        } else { /* Rounding made 10 of 9.99. */
             d->digit[d->count++] = 1;
             d->point++;
         }

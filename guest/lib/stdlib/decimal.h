@@ -1,4 +1,5 @@
-/* All decimal digits of a floating point number. There are finitely many: it is a sum of powers of two. */
+/* Declares all decimal digits of a floating point number. Their number is finite, because the
+ * number is a sum of powers of two. */
 #pragma once
 #include "arith/quad.h"
 
@@ -6,14 +7,14 @@
 enum { DOUBLE_DIGITS = 1100, DOUBLE_LIMBS = 130, QUAD_DIGITS = 11600, QUAD_LIMBS = 1900 };
 
 struct decimal {
-    int point; /* digits before the decimal point; may be negative */
-    int count; /* of digits, without zeros at either end; 0: the number is zero */
+    int point; /* number of digits before the decimal point, which may be negative */
+    int count; /* number of digits, without zeros at either end; 0 when the number is zero */
     char *digit;
-    uint32_t *limb; /* room to compute in */
+    uint32_t *limb; /* room for computing */
     int limbs;
 };
 
-/* significand * 2^exponent, into the room that is there */
+/* Writes the digits of significand * 2^exponent into the room that the caller gives. */
 void penta_decimal_of(struct decimal *d, quad_bits significand, int exponent);
-/* Rounds to the first n digits, ties to even; n may be 0 or less. */
+/* Rounds to the first n digits, ties to even. n may be 0 or less. */
 void penta_decimal_round(struct decimal *d, int n);

@@ -1,11 +1,12 @@
-/* The environment: a list of texts NAME=VALUE, which the start-up code reads from the host. */
+/* Implements the environment, a list of texts NAME=VALUE, which the start-up code reads from the
+ * host. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "system/weak.h"
 
-static char **own; /* the list that was allocated here, if `environ` is that */
+static char **own; /* the list that this library allocated, when `environ` points to it */
 
 char *getenv(const char *name)
 {
@@ -33,7 +34,7 @@ WEAK int unsetenv(const char *name)
     return 0;
 }
 
-/* Puts the text itself into the list. */
+/* Puts the text itself into the list, not a copy. */
 static int environ_add(char *assignment, size_t name_size)
 {
     size_t count = 0;

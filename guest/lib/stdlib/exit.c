@@ -1,4 +1,4 @@
-/* Ways to end a program. */
+/* Implements the ways to end a program. */
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,7 +16,8 @@ struct exit_list {
 };
 static struct exit_list at_exit, at_quick;
 
-/* The first FUNCTIONS have a place without any memory of the heap. */
+/* Adds a function to be called at the end. The first FUNCTIONS have a place without any memory
+ * of the heap. */
 static int exit_add(struct exit_list *list, void (*function)(void *), void *argument)
 {
     if (list->count == FUNCTIONS) return -1;

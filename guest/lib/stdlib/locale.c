@@ -1,4 +1,4 @@
-/* The one locale: that of C, with text in UTF-8. */
+/* Implements the only locale, which is that of C with text in UTF-8. */
 #include <limits.h>
 #include <locale.h>
 #include <string.h>

@@ -14,8 +14,9 @@
 enum { UNIT = 16, LISTS = 32, GROW = 65536 };
 
 struct block {
-    size_t before, size;        /* with headers, multiples of UNIT; bit 0 of size: used */
-    struct block *next, **link; /* only in free blocks: the list */
+    size_t before, size;        /* sizes with headers, which are multiples of UNIT; bit 0 of
+                                 * `size` is set in a used block */
+    struct block *next, **link; /* the list of free blocks; used only in free blocks */
 };
 enum { HEADER = UNIT, LEAST = (sizeof(struct block) + UNIT - 1) / UNIT * UNIT };
 
@@ -38,7 +39,7 @@ static void list_remove(struct block *b)
     if (b->next) b->next->link = b->link;
 }
 
-/* For a block whose neighbours are used. */
+/* Adds a free block whose neighbours are used to its list. */
 static void list_add(struct block *b, size_t size)
 {
     struct block **list = &lists[list_of(size)];
@@ -50,7 +51,7 @@ static void list_add(struct block *b, size_t size)
     *list = b;
 }
 
-/* Frees a block, joined with its free neighbours. */
+/* Frees a block and joins it with its free neighbours. */
 static void release(struct block *b)
 {
     size_t size = size_of(b);
@@ -68,7 +69,7 @@ static void release(struct block *b)
     list_add(b, size);
 }
 
-/* A used block keeps its first `size` bytes, header included; the rest becomes free. */
+/* Cuts a used block to its first `size` bytes, with its header. The rest becomes free. */
 static void cut(struct block *b, size_t size)
 {
     size_t rest = size_of(b) - size;

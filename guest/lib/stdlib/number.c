@@ -1,4 +1,4 @@
-/* Integers from text, simple arithmetic, random numbers. */
+/* Implements integers from text, simple arithmetic, and random numbers. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include "system/weak.h"
 
-/* The magnitude of the number at s; *end is where it ends, or s if there is none. */
+/* Returns the magnitude of the number at s. *end is where it ends, or s if there is none. */
 static unsigned long long read_number(const char *s, const char **end, int base, int *negative,
                                       int *too_large)
 {
@@ -111,7 +111,7 @@ WEAK int rand_r(unsigned *from)
 WEAK long random(void) { return rand(); }
 WEAK void srandom(unsigned from) { srand(from); }
 
-/* The generator of 48 bits that POSIX defines. */
+/* The random numbers come from the generator of 48 bits that POSIX defines. */
 static unsigned long long seed48_state = 0x1234abcd330e;
 static long bits48(int shift)
 {

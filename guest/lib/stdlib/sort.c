@@ -1,4 +1,4 @@
-/* Heap sort: it needs no memory, and no input makes it slow. */
+/* Implements qsort as a heap sort, because it needs no memory and no input makes it slow. */
 #include <stdlib.h>
 #include "system/weak.h"
 

@@ -1,5 +1,5 @@
-/* Text of any length to the nearest float, double or long double, ties to even: digits * 10^exponent is computed with large
- * integers. */
+/* Converts text of any length to the nearest float, double or long double, ties to even. It
+ * computes digits * 10^exponent with large integers. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdint.h>
@@ -8,10 +8,10 @@
 #include "arith/quad.h"
 #include "stdlib/strtod.h"
 
-enum { FIVES = 13 }; /* 5^13 fits in a limb */
+enum { FIVES = 13 }; /* 5^13 fits in a limb. */
 
 struct big {
-    uint32_t *limb; /* lowest first */
+    uint32_t *limb; /* the lowest limb first */
     int count, capacity;
 };
 
@@ -26,7 +26,7 @@ static void big_mul_add(struct big *b, uint32_t factor, uint32_t more)
     if (carry && b->count < b->capacity) b->limb[b->count++] = (uint32_t)carry;
 }
 
-/* Gives the remainder. */
+/* Divides by a small number and returns the remainder. */
 static uint32_t big_div(struct big *b, uint32_t by)
 {
     uint64_t rest = 0;
@@ -54,20 +54,23 @@ static uint32_t power_of_5(int n)
 }
 
 struct float_format {
-    int fraction, bits; /* of the fraction, of the whole number */
-    int exponent_max;   /* of infinities */
-    int digits;         /* of later ones only matters whether all are zero */
-    int ten_max,
-        ten_min; /* with more the number is infinite, with less zero, whatever the digits */
+    int fraction, bits; /* number of bits of the fraction, and of the whole number */
+    int exponent_max;   /* the exponent of infinities */
+    int digits;         /* most digits that count; of later ones it only matters whether all are
+                         * zero */
+    /* With a larger power of ten the number is infinite, with a smaller one zero, whatever its
+     * digits are. */
+    int ten_max, ten_min;
 };
 static const struct float_format floats = {23, 32, 255, 800, 400, -1300},
                                  doubles = {52, 64, 2047, 800, 400, -1300},
                                  quads = {112, 128, 32767, 11600, 5000, -16700};
-/* Limbs of 32 bits: enough for the digits, times a power of ten, and for dividing by one. */
+/* Numbers of 32-bit limbs that are enough for the digits times a power of ten, and for dividing
+ * by a power. */
 enum { DOUBLE_LIMBS = 320, QUAD_LIMBS = 2500 };
 
-/* The bits of the number nearest to top * 2^exponent. The highest bit of top is set, and its bit 0 if the
- * number has any lower bits. */
+/* Returns the bits of the number nearest to top * 2^exponent. The highest bit of top must be
+ * set, and bit 0 of top must also be set if the number has any lower bits. */
 static quad_bits nearest(const struct float_format *f, quad_bits top, int exponent)
 {
     int biased = exponent + 127 + f->exponent_max / 2, drop = 127 - f->fraction;
@@ -113,7 +116,7 @@ static quad_bits from_decimal(const struct float_format *f, struct big *b, long 
         for (; ten > 0; ten -= FIVES) big_mul_add(b, power_of_5(ten < FIVES ? (int)ten : FIVES), 0);
         return from_big(f, b, exponent, more);
     }
-    /* 5^-ten has fewer than -ten * 7/3 bits: with 160 more, the quotient has enough of them. */
+    /* 5^-ten has fewer than -ten * 7/3 bits. With 160 more, the quotient has enough of them. */
     int limbs = (int)(-ten * 7 / 3 + 160) / 32 + 1;
     if (b->count) big_shift_limbs(b, limbs);
     for (; ten < 0; ten += FIVES)

@@ -1,4 +1,4 @@
-/* strtold under a name that can be tested where long double has another size. */
+/* Declares strtold under a name that can be tested where long double has another size. */
 #pragma once
 #include "arith/quad.h"
 

@@ -1,4 +1,4 @@
-/* Classes of characters, in ASCII. */
+/* Implements classes of characters, in ASCII. */
 #include <ctype.h>
 #include "system/weak.h"
 

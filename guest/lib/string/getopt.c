@@ -1,4 +1,4 @@
-/* Options of a command line, short and long. */
+/* Reads options of a command line, short and long. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 WEAK char *optarg;
 WEAK int optind = 1, opterr = 1, optopt;
-/* Where the next letter of a group such as -abc is; NULL: at the start of a word. */
+/* the next letter of a group such as -abc, or NULL at the start of a word */
 static char *next_letter;
 
 static void getopt_complain(int quiet, char *const list[], const char *what, const char *name,
@@ -65,9 +65,8 @@ WEAK int getopt(int count, char *const list[], const char *options)
     return getopt_letter(count, list, options);
 }
 
-/* ---- long options ---- */
-
-/* Gives the option that `name` (size bytes) names or begins alone; -1: none, -2: several. */
+/* Returns the option that `name` (size bytes) names, or that alone begins with it; -1 for none,
+ * -2 for several. */
 static int getopt_find(const struct option *names, const char *name, size_t size)
 {
     int found = -1;
@@ -114,7 +113,7 @@ static int getopt_name(int count, char *const list[], const char *options,
     return 0;
 }
 
-/* Moves the word at `from` to `to`, before the operands that stood there. */
+/* Moves the word at `from` to `to`, before the operands that were there. */
 static void getopt_move(char *const list[], int from, int to)
 {
     char **words = (char **)list, *word = words[from];
@@ -163,10 +162,11 @@ static int getopt_words(int count, char *const list[], const char *options,
             result = getopt_letter(count, list, options);
         }
     }
-    int used = optind - option; /* the words of this option go before the operands */
+    int used = optind - option; /* The words of this option go before the operands. */
     if (next_letter) used = 0;
     if (option > start) {
-        if (next_letter) { /* the group is not finished: it moves now, and its end is found there */
+        if (next_letter) { /* The group is not finished, but its word moves now. The rest of the
+                            * group is found there. */
             getopt_move(list, option, start);
             optind = start;
         } else {

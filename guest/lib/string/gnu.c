@@ -1,12 +1,10 @@
-/* Strings: functions of POSIX, BSD and GNU. */
+/* Implements the string functions of POSIX, BSD and GNU. */
 #include <ctype.h>
 #include <libgen.h>
 #include <stdint.h>
 #include <string.h>
 #include <strings.h>
 #include "system/weak.h"
-
-/* ---- memory ---- */
 
 WEAK void *mempcpy(void *to, const void *from, size_t n) { return (char *)memcpy(to, from, n) + n; }
 
@@ -44,8 +42,6 @@ WEAK void *memmem(const void *s, size_t n, const void *part, size_t size)
 WEAK int bcmp(const void *a, const void *b, size_t n) { return memcmp(a, b, n); }
 WEAK void bcopy(const void *from, void *to, size_t n) { memmove(to, from, n); }
 WEAK void bzero(void *to, size_t n) { memset(to, 0, n); }
-
-/* ---- strings ---- */
 
 WEAK char *stpcpy(char *to, const char *from)
 {
@@ -103,11 +99,12 @@ WEAK char *strsep(char **s, const char *set)
 WEAK char *index(const char *s, int c) { return strchr(s, c); }
 WEAK char *rindex(const char *s, int c) { return strrchr(s, c); }
 
-/* Digits compare as numbers. Numbers that start with zeros are fractions, and come before others. */
+/* Digits compare as numbers. Numbers that start with zeros are fractions, and come before
+ * others. */
 WEAK int strverscmp(const char *a, const char *b)
 {
-    size_t at = 0, start = 0,
-           zeros = 1; /* of the digits that both have; zeros: only zeros so far */
+    /* `start` is where the common digits start; `zeros` is set while all are zeros. */
+    size_t at = 0, start = 0, zeros = 1;
     for (; a[at] == b[at]; at++) {
         if (!a[at]) return 0;
         if (!isdigit((unsigned char)a[at]))
@@ -118,7 +115,7 @@ WEAK int strverscmp(const char *a, const char *b)
     int fraction = start < at && a[start] == '0', x = (unsigned char)a[at],
         y = (unsigned char)b[at];
     if (fraction && zeros) {
-        /* more zeros, or digits after zeros, come first */
+        /* More zeros, or digits after zeros, come first. */
         if (isdigit(x) && !isdigit(y)) return -1;
         if (isdigit(y) && !isdigit(x)) return 1;
         return x - y;
@@ -131,13 +128,9 @@ WEAK int strverscmp(const char *a, const char *b)
     return more != other ? (more < other ? -1 : 1) : x - y;
 }
 
-/* ---- bits ---- */
-
 WEAK int ffs(int n) { return n ? __builtin_ctz((unsigned)n) + 1 : 0; }
 WEAK int ffsl(long n) { return n ? __builtin_ctzl((unsigned long)n) + 1 : 0; }
 WEAK int ffsll(long long n) { return n ? __builtin_ctzll((unsigned long long)n) + 1 : 0; }
-
-/* ---- paths ---- */
 
 WEAK char *basename(char *path)
 {

@@ -1,4 +1,5 @@
-/* Copies and comparisons go by words where both sides have the same alignment. */
+/* Implements copies and comparisons. They work on words where both sides have the same
+ * alignment. */
 #include <stdint.h>
 #include <string.h>
 

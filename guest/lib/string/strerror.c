@@ -1,4 +1,4 @@
-/* The texts of the numbers of <errno.h> and <signal.h>. */
+/* Has the texts of the numbers of <errno.h> and <signal.h>. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -95,7 +95,7 @@ static const char *text_of(int number)
     return NULL;
 }
 
-/* Writes "Unknown error N" to 32 bytes. */
+/* Writes a text such as "Unknown error N" to 32 bytes. */
 static char *unknown_text(char *to, const char *what, int number)
 {
     char digits[12], *p = digits + sizeof digits;

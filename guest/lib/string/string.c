@@ -1,4 +1,4 @@
-/* Strings: what standard C has, and the functions of POSIX that these need. */
+/* Implements the string functions of standard C, and the functions of POSIX that these need. */
 #include <string.h>
 #include <ctype.h>
 #include <stdlib.h>

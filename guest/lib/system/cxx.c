@@ -1,5 +1,5 @@
-/* Functions that C++ compilers call, by their mangled names: new and delete, guards of local statics,
- * pure virtual functions. */
+/* Implements functions that C++ compilers call by their mangled names: new and delete, guards of
+ * local statics, pure virtual functions. */
 #include <stdlib.h>
 #include "penta_guest.h"
 
@@ -8,7 +8,7 @@ void *__dso_handle;
 void *penta_new(size_t size)
 {
     void *p = malloc(size ? size : 1);
-    if (!p) abort(); /* there are no exceptions to throw */
+    if (!p) abort(); /* Exceptions cannot be thrown, so the program ends. */
     return p;
 }
 
@@ -23,7 +23,7 @@ void __cxa_guard_abort(char *guard) { (void)guard; }
 #define SIZE "j"
 #endif
 #define ALIAS(name, target) __asm__(".globl " name "\n.set " name ", " target "\n")
-ALIAS("_Znw" SIZE, "penta_new"); /* operator new and new[] */
+ALIAS("_Znw" SIZE, "penta_new"); /* operator new and operator new[] */
 ALIAS("_Zna" SIZE, "penta_new");
 
 void penta_delete(void *p) { free(p); }

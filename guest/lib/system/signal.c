@@ -1,4 +1,5 @@
-/* Signals that a program raises itself. Nothing else raises any, so none is ever blocked or pending. */
+/* Implements signals that a program raises itself. No other signals exist, so none is ever
+ * blocked or pending. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 
 static void (*handlers[NSIG])(int);
 static sigset_t blocked;
-static unsigned char flags_keep[NSIG]; /* set by sigaction: the handler stays after a signal */
+static unsigned char flags_keep[NSIG]; /* set by sigaction, when the handler stays after a signal */
 
 static int signal_bad(int number)
 {
@@ -29,7 +30,7 @@ void (*signal(int number, void (*handler)(int)))(int)
     return old;
 }
 
-/* The default action: the program ends by a trap, except for signals that are ignored. */
+/* The default action ends the program with a trap, except for signals that are ignored. */
 int raise(int number)
 {
     if (signal_bad(number)) return -1;

@@ -1,4 +1,5 @@
-/* What -fstack-protector calls. The guard is a number of no meaning: runs are the same each time, so it cannot be a secret. */
+/* Implements what -fstack-protector calls. The guard is an arbitrary number. It cannot be a
+ * secret, because runs are the same each time. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-/* Start-up code, exported as `main`: reads the arguments, runs constructors, calls main and exits. */
+/* The start-up code is exported as `main`: it reads the arguments, runs constructors, calls main
+ * and exits. */
 #include <stdlib.h>
 #include <unistd.h>
 #include "penta_console.h"
@@ -8,7 +9,7 @@ int main(int argc, char **argv, char **environment);
 typedef void constructor(void);
 extern constructor *const __init_array_start[] __attribute__((visibility("hidden")));
 extern constructor *const __init_array_end[] __attribute__((visibility("hidden")));
-/* Without any constructor there would be no section that defines the two symbols above. */
+/* Without any constructor no section would define the two symbols above. */
 static void nothing(void) {}
 static constructor *const first __attribute__((section(".init_array"), used)) = nothing;
 

@@ -1,4 +1,5 @@
-/* Arguments and the environment as lists. They lie below the heap, because a program without malloc has none. */
+/* Makes lists of arguments and of the environment. They are below the heap, because a program
+ * without malloc has no heap. */
 #include <string.h>
 #include <unistd.h>
 #include "penta_guest.h"

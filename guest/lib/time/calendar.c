@@ -1,12 +1,12 @@
-/* The calendar: dates of a count of seconds, and the other way round, and as text. The time zone is UTC. */
+/* Converts counts of seconds to dates and text, and back. The time zone is UTC. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <time.h>
 #include "system/weak.h"
 
-/* Days from 1970-01-01 to a date of the Gregorian calendar; month 0 is January. Years are counted from
- * March on, so that a leap day is the last day of a year. */
+/* Returns the days from 1970-01-01 to a date of the Gregorian calendar; month 0 is January.
+ * Years are counted from March on, so that a leap day is the last day of a year. */
 static long long days_of(long long year, int month, int day)
 {
     year -= month < 2;
@@ -15,7 +15,7 @@ static long long days_of(long long year, int month, int day)
     return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
-/* NULL and EOVERFLOW when the year does not fit an int. */
+/* Fills the date of a time. Returns NULL with EOVERFLOW when the year does not fit an int. */
 static struct tm *tm_of(time_t time, struct tm *tm)
 {
     long long days = time / 86400, rest = time % 86400;
@@ -77,8 +77,6 @@ WEAK long timezone;
 WEAK int daylight;
 WEAK void tzset(void) {}
 
-/* ---- as text ---- */
-
 static const char *const day_names[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
                                         "Thursday", "Friday", "Saturday"};
 static const char *const month_names[] = {"January",   "February", "March",    "April",
@@ -92,13 +90,14 @@ struct time_text {
 
 static void time_put(struct time_text *t, const char *text, size_t size)
 {
-    if (size > t->size - t->used) /* stays full: the result does not fit */
+    if (size > t->size - t->used) /* The text stays full, which tells that the result does not
+                                   * fit. */
         t->used = t->size;
     else
         memcpy(t->to + t->used, text, size), t->used += size;
 }
 
-/* At least `width` characters, filled with `fill`. */
+/* Writes a number with at least `width` characters, filled up with `fill`. */
 static void time_number(struct time_text *t, long long number, int width, char fill)
 {
     char digits[24], *p = digits + sizeof digits;
@@ -122,12 +121,12 @@ static void time_name(struct time_text *t, const char *const *names, int count, 
 
 static int leap_year(long long year) { return !(year % 4) && (year % 100 || !(year % 400)); }
 
-/* The week of ISO 8601: its number; *year is the year to which it belongs. */
+/* Returns the number of the week of ISO 8601. *year is the year to which the week belongs. */
 static int iso_week(const struct tm *tm, long long *year)
 {
     *year = tm->tm_year + 1900LL;
-    int thursday =
-        tm->tm_yday + 3 - (tm->tm_wday + 6) % 7; /* of the same week, as a day of the year */
+    /* The Thursday of the same week is given as a day of the year. */
+    int thursday = tm->tm_yday + 3 - (tm->tm_wday + 6) % 7;
     if (thursday < 0) {
         --*year;
         thursday += leap_year(*year) ? 366 : 365;
@@ -211,7 +210,7 @@ static void time_format(struct time_text *t, const char *format, const struct tm
             continue;
         }
         format++;
-        /* E and O ask for other calendars and digits, of which this locale has none. */
+        /* E and O ask for other calendars and digits, which this locale does not have. */
         if ((*format == 'E' && format[1] && strchr("cCxXyY", format[1])) ||
             (*format == 'O' && format[1] && strchr("deHImMSuUVwWy", format[1])))
             format++;

@@ -1,5 +1,6 @@
-/* Multibyte text is UTF-8: characters up to U+10FFFF, without surrogates, in their shortest form. A state has the bits
- * that were read of a character, and how many of its bytes are missing. */
+/* Converts multibyte text, which is UTF-8: characters up to U+10FFFF, without surrogates, in
+ * their shortest form. A state has the bits of a character that were read, and how many of its
+ * bytes are missing. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,8 @@
 #include <wchar.h>
 #include "system/weak.h"
 
-enum { MISSING = 7, LENGTH_SHIFT = 4 }; /* state.left: bytes missing, and the length of the whole */
+/* state.left has the number of missing bytes, and the length of the whole character. */
+enum { MISSING = 7, LENGTH_SHIFT = 4 };
 
 static const size_t bad = (size_t)-1, unfinished = (size_t)-2;
 
@@ -20,7 +22,8 @@ static size_t multibyte_error(mbstate_t *state)
     return bad;
 }
 
-/* Tells whether these first bits of a character of `length` bytes, of which `left` are missing, can become one. */
+/* Tells whether these first bits of a character of `length` bytes, of which `left` are missing,
+ * can become a character. */
 static int multibyte_possible(unsigned value, unsigned length, unsigned left)
 {
     static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -109,9 +112,8 @@ size_t mbrlen(const char *from, size_t size, mbstate_t *state)
 wint_t btowc(int c) { return (unsigned)c < 128 ? (wint_t)c : WEOF; }
 int wctob(wint_t c) { return c < 128 ? (int)c : -1; }
 
-/* ---- char16_t: a pair of surrogates is two characters for one sequence of bytes ---- */
-
-enum { SECOND = 0x100 }; /* in state.left: value is the second surrogate, which comes next */
+/* A flag in state.left: `value` is the second surrogate, which comes next. */
+enum { SECOND = 0x100 };
 
 size_t mbrtoc16(char16_t *to, const char *from, size_t size, mbstate_t *state)
 {
@@ -153,8 +155,6 @@ size_t c16rtomb(char *to, char16_t c, mbstate_t *state)
     }
     return c32rtomb(to, c, state);
 }
-
-/* ---- strings ---- */
 
 size_t mbsnrtowcs(wchar_t *to, const char **from, size_t bytes, size_t size, mbstate_t *state)
 {
@@ -219,8 +219,6 @@ size_t wcsrtombs(char *to, const wchar_t **from, size_t size, mbstate_t *state)
 {
     return wcsnrtombs(to, from, (size_t)-1, size, state);
 }
-
-/* ---- the functions of <stdlib.h>: without a state between calls ---- */
 
 int mbtowc(wchar_t *to, const char *from, size_t size)
 {

@@ -1,4 +1,4 @@
-/* Strings and arrays of wide characters. */
+/* Implements strings and arrays of wide characters. */
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>

@@ -1,4 +1,4 @@
-/* Classes of wide characters: those of ASCII. */
+/* Implements classes of wide characters, which are those of ASCII. */
 #include <ctype.h>
 #include <string.h>
 #include <wctype.h>

@@ -1,5 +1,5 @@
-/* Numbers and times in wide text. Numbers are in ASCII, so the longest start of the text in ASCII is read as narrow text,
- * character for character. */
+/* Reads numbers and writes times in wide text. Numbers are in ASCII, so the longest ASCII start
+ * of the text is read as narrow text, character for character. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,8 @@
 
 enum { SHORT = 128 };
 
-/* Copies the part that can belong to a number to memory of its own, or to `place`, which has SHORT bytes. */
+/* Copies the part that can belong to a number to memory of its own, or to `place`, which has
+ * SHORT bytes. */
 static char *narrow_number(const wchar_t *s, char *place)
 {
     size_t size = 0;
@@ -17,7 +18,7 @@ static char *narrow_number(const wchar_t *s, char *place)
            (iswalnum((wint_t)s[size]) || iswspace((wint_t)s[size]) || wcschr(L"+-._()", s[size])))
         size++;
     char *text = size < SHORT ? place : malloc(size + 1);
-    if (!text) { /* the start, which is all there is memory for */
+    if (!text) { /* Without memory only the start fits. */
         text = place;
         size = SHORT - 1;
     }
@@ -58,7 +59,7 @@ size_t wcsftime(wchar_t *to, size_t size, const wchar_t *format, const struct tm
         strftime(text, room, narrow, tm)) {
         const char *at = text;
         used = mbsrtowcs(to, &at, size, &state);
-        if (at) used = 0; /* does not fit */
+        if (at) used = 0; /* The text does not fit. */
     }
     free(narrow);
     free(text);

@@ -1,5 +1,5 @@
-/* Streams of wide characters: their bytes are UTF-8. Formats become UTF-8, too, and go to the functions of narrow text,
- * which then count characters. */
+/* Implements streams of wide characters, whose bytes are UTF-8. Formats become UTF-8, too, and
+ * go to the functions of narrow text, which then count characters. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,8 +15,6 @@ int fwide(FILE *f, int mode)
     if (!f->orientation) f->orientation = (signed char)((mode > 0) - (mode < 0));
     return f->orientation;
 }
-
-/* ---- characters ---- */
 
 wint_t fgetwc(FILE *f)
 {
@@ -82,9 +80,7 @@ wint_t getwchar(void) { return fgetwc(stdin); }
 wint_t putwc(wchar_t c, FILE *f) { return fputwc(c, f); }
 wint_t putwchar(wchar_t c) { return fputwc(c, stdout); }
 
-/* ---- formatted text ---- */
-
-/* The text in UTF-8, which the caller frees, or NULL. */
+/* Returns the text in UTF-8, which the caller frees, or NULL. */
 static char *utf8_of(const wchar_t *text)
 {
     size_t size = 4 * wcslen(text) + 1;
@@ -118,7 +114,7 @@ int vfwprintf(FILE *file, const wchar_t *format, va_list args)
 struct wide_sink {
     struct sink sink;
     wchar_t *to;
-    size_t left; /* places before the zero at the end */
+    size_t left; /* number of places before the zero at the end */
     mbstate_t state;
 };
 
@@ -130,11 +126,11 @@ static void wide_put(struct sink *s, const char *text, size_t size)
         size_t used = mbrtowc(&c, text, size, &w->state);
         if (used == (size_t)-1) s->failed = 1;
         if (used > size) break;
-        if (!used) used = 1; /* a zero character */
+        if (!used) used = 1; /* The character is a zero. */
         text += used;
         size -= used;
         if (!w->left) {
-            s->failed = 1; /* unlike snprintf, it does not tell the size */
+            s->failed = 1; /* Unlike snprintf, vswprintf does not return the size. */
             break;
         }
         *w->to++ = c;

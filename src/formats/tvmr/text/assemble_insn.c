@@ -62,11 +62,8 @@ static const struct tvmr_op *table_find(struct span word)
     return NULL;
 }
 
-enum {
-    OPERANDS = 7,
-    HINTS = 20
-}; /* `raw` takes six operands, the most. One more shows a
-                                    * surplus. */
+/* `raw` takes six operands, the most. One more shows a surplus. */
+enum { OPERANDS = 7, HINTS = 20 };
 struct operands {
     struct span at[OPERANDS];
     size_t count;

@@ -72,10 +72,8 @@ static void product_in_pieces(struct tvmr_vm *vm, const struct tvmr_cold *c, enu
     }
 }
 
-enum {
-    SMALL = 64,
-    SHARED = 1 << 16
-}; /* Numbers of weights: below SMALL the definition is used, from SHARED on all threads work. */
+/* Numbers of weights: below SMALL the definition is used, from SHARED on all threads work. */
+enum { SMALL = 64, SHARED = 1 << 16 };
 
 static bool has_avx512(void) { return processor_has(PROCESSOR_AVX512 | PROCESSOR_BMI2); }
 
