@@ -1,10 +1,9 @@
-/* Writes the machine code of functions: blocks in their order, the moves of values on edges and in
- * gaps, jumps, and, after all blocks, the stubs of checks that fail. It relies on the places that
- * allocate.c or local.c gave to values; emit_insn.c writes single instructions. */
+/* Writes the machine code of functions: blocks in their order, moves of values on edges and in
+ * gaps, jumps, and, after all blocks, the stubs of checks that fail. It relies on the registers
+ * and frame places that allocate.c or local.c gave to values; emit_insn.c writes single
+ * instructions. */
 #include "ssa/emit/emit.h"
 #include <stdlib.h>
-
-/* ---- sites ---- */
 
 /* Describes an exit: where each part of the guest's state is at this instruction. */
 static struct ssa_site site_of(struct ssa_emitter *m, uint32_t insn)
@@ -42,7 +41,7 @@ void ssa_emit_call(struct ssa_emitter *m, uint32_t function)
     c->calls[c->call_count++] = (struct ssa_call){x64_here(m->e) - 4, function};
 }
 
-/* Notes that the code from here on belongs to the guest instruction at `position` - 1. */
+/* Records that the code from here on belongs to the guest instruction at `position` - 1. */
 static void emit_line(struct ssa_emitter *m, uint32_t position)
 {
     struct ssa_code *c = m->code;
@@ -85,8 +84,6 @@ static void emit_stubs(struct ssa_emitter *m)
     }
 }
 
-/* ---- edges ---- */
-
 static bool single_successor(const struct ssa_emitter *m, uint32_t block)
 {
     uint32_t n;
@@ -94,8 +91,9 @@ static bool single_successor(const struct ssa_emitter *m, uint32_t block)
     return n == 1;
 }
 
-/* Finds the blocks that do nothing but jump, so that jumps to them can go to their targets. The
- * first block of a part is not one of them, nor is a block that emitted code already jumps to. */
+/* Finds the blocks that contain nothing but a jump, so that jumps to them can go to their
+ * targets. The first block of a part is never one of them, and neither is a block to which
+ * emitted code jumps already. */
 static void find_through(struct ssa_emitter *m)
 {
     for (uint32_t k = 1; k < m->l.block_count && !m->code->failed; k++) {
@@ -136,8 +134,8 @@ static void emit_branch(struct ssa_emitter *m, const struct ssa_insn *in, const 
     if (no != next) x64_jmp(m->e, &m->labels[no]);
 }
 
-/* Values that cannot be compared set the parity flag. Of all conditions only "not equal" holds for
- * them. */
+/* Floats that cannot be compared (NaNs) set the parity flag. Of all conditions only "not equal"
+ * holds for them. */
 static void branch_real(struct ssa_emitter *m, const struct ssa_insn *in, const uint32_t *to,
                         uint32_t next)
 {
@@ -175,7 +173,7 @@ static void jump_table(struct ssa_emitter *m, const struct ssa_insn *in, uint32_
     enum x64_reg a = ssa_int_arg(m, in->arg[0]);
     x64_cmp_imm(e, X64, a, (int32_t)count);
     x64_jcc(e, X64_AE, &m->labels[emit_target(m, to[count])]);
-    bool moved = a == SSA_SCRATCH; /* no other register is free */
+    bool moved = a == SSA_SCRATCH; /* true if no other register is free */
     if (moved) x64_movq_to(e, X64, SSA_FLOAT_SCRATCH, RAX), x64_mov(e, X64, RAX, a), a = RAX;
     x64_lea_label(e, SSA_SCRATCH, &table);
     x64_lea(e, X64, SSA_SCRATCH,
@@ -183,7 +181,7 @@ static void jump_table(struct ssa_emitter *m, const struct ssa_insn *in, uint32_
     if (moved) x64_movq_from(e, X64, RAX, SSA_FLOAT_SCRATCH);
     x64_jmp_reg(e, SSA_SCRATCH);
     x64_bind(e, &table);
-    /* Each entry takes 8 bytes: a jump of 5 bytes, then padding. */
+    /* Each entry has 8 bytes: a jump of 5 bytes, then padding. */
 
     for (uint32_t i = 0; i < count && !x64_full(e); i++)
         x64_jmp(e, &m->labels[emit_target(m, to[i])]), x64_nop(e, 3);
@@ -206,8 +204,6 @@ static void end_block(struct ssa_emitter *m, uint32_t b, uint32_t next)
     }
 }
 
-/* ---- blocks ---- */
-
 static int by_number(const void *a, const void *b)
 {
     const struct ssa_gap *x = a, *y = b;
@@ -226,7 +222,7 @@ static void find_gaps(struct ssa_emitter *m)
     if (m->gap_count) qsort(m->gaps, m->gap_count, sizeof *m->gaps, by_number);
 }
 
-/* Stores a value where it is defined, if it is in the frame later. */
+/* Stores a value where it is defined, if the value is in the frame later. */
 static void store_defined(struct ssa_emitter *m, uint32_t value, uint32_t number)
 {
     struct ssa_spot at = ssa_spot_at(m, value, number);
@@ -238,7 +234,7 @@ static void store_defined(struct ssa_emitter *m, uint32_t value, uint32_t number
 static void start_block(struct ssa_emitter *m, uint32_t b)
 {
     const struct ssa_block *block = &m->f->blocks[b];
-    enum { LOOP = 64 }; /* bytes of a line of the cache, at which loops start */
+    enum { LOOP = 64 }; /* bytes of a cache line, at whose start loops begin */
     if (m->l.loops.header[b] == b + 1) x64_nop(m->e, -x64_here(m->e) & (LOOP - 1));
     x64_bind(m->e, &m->labels[b]);
     bool moves = m->l.blocks[b].entry || m->f->insns[block->first].op == SSA_PHI;
@@ -256,7 +252,7 @@ static void start_block(struct ssa_emitter *m, uint32_t b)
     ssa_do_moves(m);
     for (uint32_t i = block->first; i; i = m->f->insns[i].next) {
         uint8_t op = m->f->insns[i].op;
-        /* In the first block, arguments may stand anywhere. In other blocks the phis come first. */
+        /* In the first block, arguments may be anywhere. In other blocks phis come first. */
         if (b && op != SSA_PHI) break;
         if ((op == SSA_PARAM || op == SSA_PHI) && m->l.first[i])
             store_defined(m, i, m->l.number[i]);
@@ -303,8 +299,6 @@ static void emit_blocks(struct ssa_emitter *m)
     }
 }
 
-/* ---- functions ---- */
-
 bool ssa_emit_begin(struct ssa_function *f, uint32_t number, struct ssa_code *code)
 {
     struct ssa_emitter *m = code->emitter;
@@ -332,7 +326,8 @@ bool ssa_emit_begin(struct ssa_function *f, uint32_t number, struct ssa_code *co
 static bool emit_allocate(struct ssa_emitter *m, const uint32_t *blocks, uint32_t count)
 {
     struct ssa_live *l = &m->l;
-    /* Words for spilled values, when code is made before all of it is known. */
+    /* When code is made before all of a function is known, its frame has this many words for
+     * spilled values. */
     enum { SPILLED = 64 };
     if (!ssa_live_number(l, blocks, count)) return false;
     if (!(m->f->apart && ssa_local(l)) && !(ssa_live(l) && ssa_allocate(l))) return false;
@@ -383,7 +378,7 @@ bool ssa_emit(struct ssa_function *f, uint32_t number, struct ssa_code *code)
     struct ssa_emitter *m = code->emitter;
     uint32_t count = 0;
     if (SSA_RESERVE(code, m->order, m->order_capacity, f->block_count + 1))
-        /* layout.c has put the blocks into the order of the code. */
+        /* layout.c has sorted the blocks into the order of the code. */
 
         for (uint32_t b = 0; b < f->block_count; b++)
             if (m->l.loops.number[b] && f->blocks[b].first) m->order[count++] = b;

@@ -1,5 +1,5 @@
-/* Writes the machine code of one instruction. Arguments are in the registers that the allocator
- * chose, or are loaded into a scratch register first. Small constants are parts of the
+/* Writes the machine code of one instruction. Its arguments are in the registers that the
+ * allocator chose, or are loaded into a scratch register first. Small constants are parts of the
  * instructions. */
 #include "ssa/emit/emit.h"
 #include "x64/operations.h"
@@ -16,7 +16,7 @@ static bool is_small(const struct ssa_emitter *m, uint32_t value, int32_t *imm)
     return true;
 }
 
-/* Brings a value to a register and leaves the flags alone. */
+/* Loads a value into a register and leaves the flags unchanged. */
 static void emit_insn_fetch(struct ssa_emitter *m, enum x64_reg to, uint32_t value)
 {
     struct ssa_spot at = ssa_spot_at(m, value, m->at - 1);
@@ -48,7 +48,7 @@ unsigned ssa_float_arg(struct ssa_emitter *m, uint32_t value)
     return SSA_FLOAT_SCRATCH;
 }
 
-/* Returns the register of a result; a scratch register if the result is never read. */
+/* Returns the register of a result, or a scratch register if the result is never read. */
 static unsigned result_of(struct ssa_emitter *m, uint32_t value, uint32_t at)
 {
     const struct ssa_interval *i = ssa_interval_at(&m->l, value, at);
@@ -75,8 +75,6 @@ static struct x64_mem address_of(struct ssa_emitter *m, const struct ssa_insn *i
     return mem;
 }
 
-/* ---- integers ---- */
-
 static void emit_insn_binary(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d)
 {
     static const uint8_t ops[] = {X64_ADD, X64_SUB, X64_IMUL, X64_AND, X64_OR, X64_XOR};
@@ -91,7 +89,7 @@ static void emit_insn_binary(struct ssa_emitter *m, const struct ssa_insn *in, e
     }
     b = ssa_int_arg(m, in->arg[1]);
     if (a == SSA_SCRATCH && b == SSA_SCRATCH) m->code->failed = true;
-    /* This cannot be done for rotations, but front ends rotate by constants only. */
+    /* Rotations cannot be emitted like this, but front ends rotate by constants only. */
     if (!x64_three(m->e, op, size, d, a, b, SSA_SCRATCH)) m->code->failed = true;
 }
 
@@ -101,8 +99,6 @@ static void emit_insn_divide(struct ssa_emitter *m, const struct ssa_insn *in, e
     emit_insn_fetch(m, RAX, in->arg[0]);
     x64_wide(m->e, (enum x64_wide)(in->op - SSA_MULHS), in->narrow ? X32 : X64, d, SSA_SCRATCH);
 }
-
-/* ---- comparisons ---- */
 
 enum x64_cond ssa_emit_compare(struct ssa_emitter *m, const struct ssa_insn *in)
 {
@@ -124,8 +120,8 @@ enum x64_cond ssa_emit_compare(struct ssa_emitter *m, const struct ssa_insn *in)
     return (enum x64_cond)conds[in->cond];
 }
 
-/* Tells whether only the SELECT right after this SET reads its result. Then the result needs no
- * register. */
+/* Tells whether only the SELECT directly after this SET reads its result. The result then needs
+ * no register. */
 static bool is_for_select(const struct ssa_emitter *m, uint32_t value)
 {
     const struct ssa_insn *in = &m->f->insns[value], *next = &m->f->insns[in->next];
@@ -162,8 +158,6 @@ static void emit_insn_select(struct ssa_emitter *m, const struct ssa_insn *in, e
     x64_cmov(m->e, otherwise, X64, d, SSA_SCRATCH);
 }
 
-/* ---- floats ---- */
-
 static void emit_insn_real(struct ssa_emitter *m, const struct ssa_insn *in, unsigned d)
 {
     unsigned a = ssa_float_arg(m, in->arg[0]), b = ssa_float_arg(m, in->arg[1]);
@@ -185,7 +179,8 @@ static void emit_insn_convert(struct ssa_emitter *m, const struct ssa_insn *in, 
     switch (in->op) {
     case SSA_FROMINT: {
         enum x64_reg a = ssa_int_arg(m, in->arg[0]);
-        x64_xorps(e, d, d); /* otherwise the next instruction waits for the old value of d */
+        /* Without this, the next instruction would wait for the old value of d. */
+        x64_xorps(e, d, d);
         x64_cvtsi2s(e, wide, d, a);
         break;
     }
@@ -217,9 +212,8 @@ enum x64_cond ssa_emit_compare_real(struct ssa_emitter *m, const struct ssa_insn
     }
 }
 
-/* ---- vectors ---- */
-
-/* Uses registers of 32 bytes if an argument or the result has 32 bytes. */
+/* Emits an operation on vectors. It uses registers of 32 bytes if an argument or the result has
+ * 32 bytes. */
 static void emit_insn_lanes(struct ssa_emitter *m, const struct ssa_insn *in, unsigned d)
 {
     enum x64_vector op = (enum x64_vector)(in->imm & 255);
@@ -234,8 +228,6 @@ static void emit_insn_lanes(struct ssa_emitter *m, const struct ssa_insn *in, un
     }
     x64_vector(m->e, op, wide, d, a, b, (uint8_t)(in->imm >> 8));
 }
-
-/* ---- memory ---- */
 
 static void emit_insn_store(struct ssa_emitter *m, const struct ssa_insn *in)
 {
@@ -252,8 +244,6 @@ static void emit_insn_store(struct ssa_emitter *m, const struct ssa_insn *in)
     x64_store(m->e, (enum x64_access)in->mem, at, v);
 }
 
-/* ---- checks, calls, ends ---- */
-
 static void emit_insn_window(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t value)
 {
     struct x64 *e = m->e;
@@ -264,7 +254,7 @@ static void emit_insn_window(struct ssa_emitter *m, const struct ssa_insn *in, u
     ssa_emit_stub(m, X64_AE, value);
 }
 
-/* Moves the arguments of a call, or the results of a function, to their registers. */
+/* Moves the arguments of a call, or the results of a function, to the registers for them. */
 static void emit_insn_pass(struct ssa_emitter *m, const struct ssa_insn *in)
 {
     for (uint32_t i = 0; i < in->count; i++)
@@ -278,8 +268,8 @@ static void emit_insn_call(struct ssa_emitter *m, const struct ssa_insn *in, uin
     struct x64 *e = m->e;
     int32_t frame = (int32_t)m->l.frame * 8;
     emit_insn_pass(m, in);
-    /* One word is taken from the stack for each inlined call around this one, so that the stack is
-     * as deep as if none of them were inlined. */
+    /* This takes one word of the stack for each inlined call around the current call, so that
+     * the stack is as deep as if no call were inlined. */
     int32_t inlined = 0;
     const struct ssa_exit *x = in->exit ? &m->f->exits[in->exit - 1] : NULL;
     for (uint32_t i = 0; x && i < x->count; i++)
@@ -315,7 +305,7 @@ static void emit_insn_effect(struct ssa_emitter *m, const struct ssa_insn *in, u
         ssa_emit_stub(m, X64_NE, value);
         break;
     case SSA_DEPTH:
-        /* In an inlined function the stack counts as deeper by its calls. */
+        /* In an inlined function the stack counts as deeper by the number of inlined calls. */
         if (in->list)
             x64_lea(
                 e, X64, SSA_SCRATCH,
@@ -343,7 +333,7 @@ static void emit_insn_effect(struct ssa_emitter *m, const struct ssa_insn *in, u
         else
             x64_ret(e);
         break;
-    default: break; /* jumps are emitted in emit.c */
+    default: break; /* Jumps are emitted in emit.c. */
     }
 }
 
@@ -361,7 +351,7 @@ void ssa_emit_insn(struct ssa_emitter *m, uint32_t value)
     case SSA_CONST:
         if (ssa_interval_at(&m->l, value, m->at)->reg >= 0)
             ssa_load_const(m, ssa_spot_at(m, value, m->at), in->imm);
-        return; /* a constant without a register is made again where it is needed */
+        return; /* A constant without a register is computed again where it is needed. */
     case SSA_ADD:
     case SSA_SUB:
     case SSA_MUL:

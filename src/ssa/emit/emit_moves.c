@@ -1,6 +1,6 @@
-/* Moves values between registers, the frame and constants. All moves of an edge, of a call or of a
- * return happen at once, so they are collected first and then done in an order in which none
- * destroys what another one reads. */
+/* Moves values between registers, the frame and constants. All moves of an edge, of a call or of
+ * a return happen at once, so they are collected first and then emitted in an order in which
+ * none destroys what another one reads. */
 #include "ssa/emit/emit.h"
 
 struct ssa_spot ssa_spot_at(const struct ssa_emitter *m, uint32_t value, uint32_t at)
@@ -86,14 +86,14 @@ static bool is_read(const struct ssa_emitter *m, size_t except)
     return false;
 }
 
-/* A move can be done when no other move reads its target any more. If there is no such move, all
- * that are left form cycles; then the value at the target of one of them is saved in the scratch
- * register. */
+/* A move can be emitted when no other move reads its target any more. If there is no such move,
+ * all that are left form cycles; the value at the target of one of them is then saved in the
+ * scratch register. */
 void ssa_do_moves(struct ssa_emitter *m)
 {
     while (m->move_count) {
         if (m->f->work && m->f->work->over) m->code->failed = true;
-        if (m->code->failed) m->move_count = 1; /* an error: the code will not be used */
+        if (m->code->failed) m->move_count = 1; /* After an error the code will not be used. */
         size_t i = 0;
         while (i < m->move_count && is_read(m, i)) i++;
         if (i == m->move_count) {
@@ -122,7 +122,7 @@ void ssa_edge_moves(struct ssa_emitter *m, uint32_t from, uint32_t to)
         struct ssa_spot there = ssa_spot_at(m, *v, start);
         if (there.where == SSA_AT_CONST) continue;
         struct ssa_spot here = ssa_spot_at(m, *v, end);
-        /* A value that is in the frame was put there when it was defined. */
+        /* A value that is in the frame was stored there when it was defined. */
         if (there.where != SSA_AT_FRAME) ssa_add_move(m, there, here);
     }
     uint32_t which = 0;

@@ -3,8 +3,8 @@
  *     push rbp; sub rsp, frame; mov rbp, rsp     ...     add rsp, frame; pop rbp; ret */
 #include "ssa/emit/emit.h"
 
-/* Returns how far the stack pointer moves for the frame: a multiple of 16, because the return
- * address and the saved RBP take 16 bytes too. */
+/* Returns how many bytes the stack pointer moves for the frame. It is a multiple of 16, because
+ * the return address and the saved RBP take 16 bytes too. */
 uint32_t ssa_native_frame(const struct ssa_live *l) { return (l->frame * 8 + 15) & ~UINT32_C(15); }
 
 void ssa_native_begin(struct ssa_emitter *m)
@@ -26,7 +26,7 @@ void ssa_native_return(struct ssa_emitter *m)
     x64_ret(m->e);
 }
 
-/* Leaves four bytes that the linker fills in. */
+/* Emits four bytes that the linker fills in. */
 static void emit_native_refer(struct ssa_emitter *m, enum ssa_reloc_kind kind, uint32_t symbol)
 {
     struct ssa_code *c = m->code;
@@ -37,7 +37,7 @@ static void emit_native_refer(struct ssa_emitter *m, enum ssa_reloc_kind kind, u
 
 void ssa_native_symbol(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d)
 {
-    unsigned op = in->cond ? 0x8b00u : 0x8d00u; /* mov or lea */
+    unsigned op = in->cond ? 0x8b00u : 0x8d00u; /* opcode of mov or lea */
     x64_put(m->e, 0x48u | (d >> 3) << 2 | op | (0x05u | (d & 7u) << 3) << 16, 3);
     emit_native_refer(m, in->cond ? SSA_RELOC_TABLE : SSA_RELOC_NEAR, (uint32_t)in->imm);
 }
@@ -57,7 +57,8 @@ enum { INTEGERS = 6, FLOATS = 8 };
 static const uint8_t integer_registers[INTEGERS] = {RDI, RSI, RDX, RCX, R8, R9};
 
 struct passing {
-    uint32_t integers, floats, words; /* arguments in registers, and words on the stack */
+    /* Number of arguments in registers, and of words on the stack. */
+    uint32_t integers, floats, words;
 };
 
 /* Tells whether the next argument is passed in a register; *to is then that register. */
@@ -78,7 +79,7 @@ static bool next_argument(struct passing *p, bool real, struct ssa_spot *to)
 void ssa_native_foreign(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t value)
 {
     struct x64 *e = m->e;
-    const enum x64_reg callee = R10; /* no argument is passed in it */
+    const enum x64_reg callee = R10; /* R10 is a register in which no argument is passed. */
     const uint32_t *args = m->f->pool + in->list;
     struct passing all = {0}, p = {0};
     struct ssa_spot to;

@@ -1,7 +1,7 @@
-/* Rematerialisation: a constant costs no more to make than to load, also if it is a float or a
- * vector. So it has no place in the frame. The allocator may drop it from its register, and it is
- * made again where it is needed. ssa_is_remade tells which values these are; moves and operands
- * call ssa_load_const. */
+/* Rematerialisation: a constant costs no more to make than to load, even as a float or a vector.
+ * So it has no place in the frame: the allocator may take its register away, and it is made
+ * again where it is needed. ssa_is_remade tells which values are remade; moves and operands call
+ * ssa_load_const. */
 #include "ssa/emit/emit.h"
 
 void ssa_load_const(struct ssa_emitter *m, struct ssa_spot to, int64_t imm)
