@@ -1,10 +1,10 @@
-/* Makes sums and shifts that lead to an address a part of the instruction that uses the address, as
+/* Includes sums and shifts that compute an address in the instruction that uses the address, as
  * far as base + (index << scale) + disp can express them. */
 #include "ssa/ssa.h"
 
 static bool address_small(int64_t v) { return v == (int32_t)v; }
 
-/* Does one step. Returns false if nothing is left to do. */
+/* Does one step of this. Returns false if nothing is left to do. */
 static bool address_absorb(struct ssa_function *f, struct ssa_insn *in)
 {
     int64_t k;
@@ -41,8 +41,8 @@ static bool address_absorb(struct ssa_function *f, struct ssa_insn *in)
             return true;
         }
     }
-    /* If there is only an index, it becomes the base. If the base is a shifted value, it is better
-     * as the index. */
+    /* If the address has only an index, the index becomes the base. If the base is a shifted
+     * value, it becomes the index. */
     if (!in->arg[0] && in->arg[1] && !in->scale) {
         in->arg[0] = in->arg[1];
         in->arg[1] = 0;

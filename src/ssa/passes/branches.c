@@ -1,5 +1,5 @@
-/* Branches whose condition is known become jumps. Blocks that cannot be reached any more are
- * emptied. A block with one predecessor, which ends with a jump to it, becomes a part of that
+/* Turns branches whose condition is known into jumps, and empties blocks that cannot be reached
+ * any more. A block with one predecessor, which ends with a jump to it, becomes a part of that
  * predecessor. */
 #include "ssa/ssa.h"
 #include <stdlib.h>
@@ -91,7 +91,7 @@ void ssa_pass_branches(struct ssa_function *f)
     struct ssa_loops l;
     if (f->failed) return;
     for (uint32_t b = 0; b < f->block_count; b++) branches_decide(f, b);
-    /* Per block: 1 + the block that it became a part of. */
+    /* into[b] is 1 + the block that block b became a part of, or 0. */
     uint32_t *into = calloc(f->block_count, sizeof *into);
     if (!into || !ssa_loops(&l, f)) {
         free(into);

@@ -1,22 +1,22 @@
-/* Removes copies and needless phis. A phi is needless if its arguments are all the same value or
- * the phi itself; then it is a copy of that value. When a phi becomes a copy, the phis that use it
- * are looked at again. */
+/* Removes copies and needless phis. A phi is needless if each of its arguments is the same value
+ * or the phi itself; then it is a copy of that value. When a phi becomes a copy, the phis that
+ * use it are looked at again. */
 #include "ssa/ssa.h"
 #include <stdlib.h>
 
 struct phis {
     struct ssa_function *f;
-    uint32_t *work, count; /* phis that are to be looked at */
-    uint32_t *first;       /* per value: where its users, which are phis, begin in `users` */
+    uint32_t *work, count; /* phis that must be looked at */
+    uint32_t *first;       /* per value: where the phis that use it begin in `users` */
     uint32_t *users;
     uint8_t *waits; /* per value: 1 if it is in `work` */
-    /* Per value: `copy` is the first of its copies, and `next` the next copy of the same value.
+    /* copy[v] is the first copy of value v, and next[c] the next copy of the same value after c.
      * `open` is a stack of copies. */
     uint32_t *copy, *next, *open;
 };
 
-/* Returns the only value among the arguments of a phi, not counting the phi itself, or 0 if there
- * are several. */
+/* Returns the only value among the arguments of a phi, not counting the phi itself, or 0 if
+ * there are several. */
 static uint32_t only_value(struct ssa_function *f, uint32_t phi)
 {
     uint32_t only = 0;
@@ -31,8 +31,8 @@ static uint32_t only_value(struct ssa_function *f, uint32_t phi)
     return only;
 }
 
-/* Puts all phis into `work`, the last one first, so that the first one is looked at first. Also
- * notes which phis use each value. */
+/* Puts all phis into `work`, the last one first, so that the first one is looked at first. It
+ * also records which phis use each value. */
 static bool phis_find(struct phis *p)
 {
     struct ssa_function *f = p->f;
@@ -71,11 +71,11 @@ static bool phis_find(struct phis *p)
         for (uint32_t k = 0; k < in->count; k++)
             p->users[p->first[ssa_shorten(f, f->pool[in->list + k])]++] = p->work[phis];
     }
-    /* The users of value v now end at first[v], and they begin where those of v - 1 end. */
+    /* The users of value v end at first[v], and begin where those of v - 1 end. */
     return true;
 }
 
-/* Called when a phi has become a copy: the phis that use it, or a copy of it, may be needless
+/* Called when a phi has become a copy. The phis that use it, or a copy of it, may be needless
  * now. */
 static void phis_again(struct phis *p, uint32_t phi)
 {

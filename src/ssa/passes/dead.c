@@ -1,5 +1,5 @@
-/* Removes dead code: instructions without an effect whose results no instruction with an effect
- * needs, directly or through other instructions. */
+/* Removes dead code: instructions that have no effect, and whose results are not needed,
+ * directly or through other instructions, by one that has. */
 #include "ssa/ssa.h"
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
-/* Speeds up loops that only store one value to one place after the other. A new loop in front
- * stores eight bytes at a time while more than these are left. Then the old loop stores the rest,
- * so it also computes the values that are used after it. This relies on the counted loops that
- * induction.c finds. */
+/* Speeds up loops that do nothing but store one value to consecutive places. A new loop before
+ * such a loop stores eight bytes at a time while more than these are left. The old loop then
+ * stores the rest and computes the values that are used after it. This relies on the counted
+ * loops that induction.c finds. */
 #include "ssa/passes/induction.h"
 
 enum { WIDE = 8 };
@@ -9,12 +9,12 @@ enum { WIDE = 8 };
 struct fill {
     struct ssa_counted loop;
     uint32_t store;
-    uint8_t cond;     /* the loop goes on while this holds between counter and bound */
+    uint8_t cond;     /* the loop continues while counter and bound are in this relation */
     uint64_t advance; /* what is added to the counter for WIDE bytes */
 };
 
-/* Returns the only store of a loop in which no other instruction has an effect but the branch that
- * ends it, or 0 if the loop is not like that. */
+/* Returns the only store of a loop, in which no other instruction except the branch at the end
+ * has an effect. Returns 0 if the loop is not like that. */
 static uint32_t only_store(const struct ssa_function *f, const struct ssa_loops *l, uint32_t header,
                            uint32_t *branch)
 {
@@ -37,7 +37,8 @@ static uint32_t only_store(const struct ssa_function *f, const struct ssa_loops 
     return phis == 1 ? store : 0;
 }
 
-/* Tells whether a value is available before the loop: it is computed there, or a constant. */
+/* Tells whether a value is available before the loop, because it is a constant or is computed
+ * there. */
 static bool known_before(const struct ssa_function *f, const struct ssa_loops *l, uint32_t value,
                          uint32_t header)
 {
@@ -68,19 +69,17 @@ static bool find_fill(struct fill *out, const struct ssa_function *f, const stru
         return false;
     uint64_t size = UINT64_C(1) << ssa_mem_bits[store->mem];
     out->advance = (uint64_t)step * (WIDE / size);
-    /* The loop is one to fill if its stores leave no gap and do not overlap. */
+    /* The loop can be replaced only if its stores leave no gaps and do not overlap. */
     return (uint64_t)step << (side ? store->scale : 0) == size;
 }
 
-/* ---- writing the new loop ---- */
-
-/* Returns a value for use in front of the loop, where constants may not have been computed yet. */
+/* Returns a value for use before the loop, where constants may not have been computed yet. */
 static uint32_t fill_outside(struct ssa_function *f, uint32_t value)
 {
     return f->insns[value].op == SSA_CONST ? ssa_const(f, f->insns[value].imm) : value;
 }
 
-/* Returns a word with as many copies of the value as fit into it. */
+/* Returns a word that contains as many copies of the value as fit into it. */
 static uint32_t fill_repeated(struct ssa_function *f, uint32_t value, enum ssa_mem mem)
 {
     static const int64_t ones[] = {0x0101010101010101, 0x0001000100010001, 0x0000000100000001};
@@ -134,7 +133,7 @@ static void write_fill(struct ssa_function *f, const struct fill *fill)
     ssa_phi_add(f, counter->phi, next);
 }
 
-/* A loop that was changed is not looked at again, because the loops around it come before it. */
+/* A loop that was changed is not looked at again: loops around it were looked at before it. */
 void ssa_pass_fill(struct ssa_function *f)
 {
     struct ssa_loops l;

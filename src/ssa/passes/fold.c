@@ -1,6 +1,6 @@
 /* Folds constants and identities. An instruction whose result is known becomes a constant or a
- * copy, and an instruction that has a simpler form takes it. Blocks are visited in the order of the
- * text, so that arguments are simplified before their users, except around loops. */
+ * copy, and an instruction that has a simpler form gets it. Blocks are visited in the order of
+ * their numbers, so that arguments are simplified before their users, except around loops. */
 #include "ssa/ssa.h"
 
 static int64_t fold_cut(bool narrow, uint64_t v) { return (int64_t)(narrow ? (uint32_t)v : v); }
@@ -81,7 +81,7 @@ static bool upper_zero(const struct ssa_function *f, uint32_t value)
            in->op == SSA_SET || in->op == SSA_FSET;
 }
 
-/* Returns the value without extensions of its low half, which do not change the low half. */
+/* Returns the value under extensions of its low half, because these do not change the low half. */
 static uint32_t low_half(const struct ssa_function *f, uint32_t value)
 {
     const struct ssa_insn *in = &f->insns[value];

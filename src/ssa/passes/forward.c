@@ -1,17 +1,17 @@
 /* Replaces loads of known values: a load gives the value that was stored at its place, or loaded
  * from there before, unless an access in between may have changed it. This works inside a block,
- * and goes on to a block whose only predecessor was visited last. Two accesses do not overlap if
- * their addresses differ by a constant that is large enough, or if one is in the memory of the
- * context and one in that of the guest. */
+ * and continues in a block whose only predecessor was visited last. Two accesses do not overlap
+ * if their addresses differ by a constant that is large enough, or if one is in the memory of
+ * the context and the other in that of the guest. */
 #include "ssa/ssa.h"
 
 enum { KNOWN = 32 };
 struct known {
-    uint32_t access, value; /* a load or a store, and the value at its place */
+    uint32_t access, value; /* access: a load or a store; value: the value at its place */
 };
 struct memory {
     struct known items[KNOWN];
-    uint32_t count, next; /* next: the item that is replaced when all are used */
+    uint32_t count, next; /* next: the item that is replaced when all are in use */
 };
 
 static bool same_place(const struct ssa_insn *a, const struct ssa_insn *b)
@@ -19,8 +19,8 @@ static bool same_place(const struct ssa_insn *a, const struct ssa_insn *b)
     return a->arg[0] == b->arg[0] && a->arg[1] == b->arg[1] && a->scale == b->scale;
 }
 
-/* Returns which memory an address is in: 1 + the number of the reserved register that it begins
- * with; 0 if that is not known. */
+/* Returns which memory an address is in: 1 + the number of the reserved register that it starts
+ * from, or 0 if that is not known. */
 static uint32_t memory_of(const struct ssa_function *f, const struct ssa_insn *in)
 {
     if (!in->arg[0]) return 0;
@@ -83,8 +83,8 @@ static void forward_visit(struct ssa_function *f, struct memory *m, uint32_t blo
             in->arg[1] = 0;
         } else if (in->op == SSA_STORE) {
             forward_forget(f, m, i);
-            /* A narrower value would have to be extended as the load does it, so it is not
-             * noted. */
+            /* A value narrower than 64 bits would have to be extended as a load does it, so it
+             * is not remembered. */
             if (in->mem >= SSA_X64) forward_learn(m, i, in->arg[2]);
         } else if (ssa_has((enum ssa_op)in->op, 'm')) {
             m->count = 0;

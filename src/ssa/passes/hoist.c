@@ -1,43 +1,42 @@
-/* Hoists checks out of counted loops. The value that a check tests moves in one direction, so if
- * the first and the last one pass, all do. Code before the loop tests both, and selects the loop
- * without checks or an unchanged copy. The trip count is tested too, so that the loop without
- * checks needs no poll: it takes at most CYCLES, even when every access misses the caches
- * (loop_cost.c). A loop whose rounds take very long keeps its polls, which cost nothing there. A
- * test that is known to hold needs no code. */
+/* Moves checks out of counted loops. The value that a check tests moves in one direction, so if
+ * the check holds for its first and last value, it holds for all. Code before the loop tests
+ * both, and selects the loop without checks or an unchanged copy. The trip count is tested too:
+ * a loop without checks that takes at most CYCLES, even when every access misses the caches
+ * (loop_cost.c), needs no poll. A loop whose rounds take very long keeps its polls, because
+ * their cost does not matter there. A test that is known to hold needs no code. */
 #include "ssa/passes/induction.h"
 #include <stdlib.h>
 
-/* Hoisting relies on the following. A counter has at most WORK steps of at most STEP_MAX, and a
- * narrow counter stays below 2^30, so that extending it does not change it. A tested value is a sum
- * in which counters are multiplied by 2^GROWTH at most, so that it cannot leave its limits, wrap
- * around and come back. Where the check is, the counter is not beyond its last value. All of that
- * is tested, or the check stays in the loop. */
+/* Moving a check relies on the following. A counter has at most WORK steps of at most STEP_MAX,
+ * and a narrow counter stays below 2^30, so that extending it does not change it. A tested value
+ * is a sum in which counters are multiplied by 2^GROWTH at most, so that it cannot leave its
+ * limits, wrap around and come back. Where the check is, the counter is not beyond its last
+ * value. The code tests all of this, or the check stays in the loop. */
 enum {
-    BLOCKS = 24,        /* most blocks of a loop that is copied */
-    CHECKS = 24,        /* most checks in such a loop */
-    FEW = 8,            /* with fewer iterations the tests cost more than they save */
-    WORK = 1 << 26,     /* most instructions in all rounds together */
-    CYCLES = 1 << 25,   /* most cycles without a poll: 10 ms of a processor of 3.3 GHz */
+    BLOCKS = 24, /* most blocks of a loop that is copied */
+    CHECKS = 24, /* most checks in a loop that is copied */
+    /* With fewer iterations than this, the tests would cost more than they save. */
+    FEW = 8,
+    WORK = 1 << 26,     /* most instructions that all rounds may execute together */
+    CYCLES = 1 << 25,   /* most cycles without a poll: 10 ms of a processor with 3.3 GHz */
     STEP_MAX = 1 << 20, /* the largest step of a counter */
     GROWTH = 14
 };
 
-struct test { /* a test that a < b, unsigned */
+struct test { /* a test of a < b for unsigned a and b */
     uint32_t a, b;
 };
 struct hoisting {
     struct ssa_function *f;
     const struct ssa_loops *l;
     struct ssa_counted c;
-    uint32_t last[SSA_COUNTERS]; /* per counter: its last value; 0: not computed yet */
-    uint32_t trips;              /* how often the loop runs at most, minus one */
+    uint32_t last[SSA_COUNTERS]; /* per counter: its last value, or 0 if not computed yet */
+    uint32_t trips;              /* the largest possible number of rounds, minus one */
     struct test tests[2 * CHECKS + 4 * SSA_COUNTERS];
     uint32_t test_count;
     uint32_t checks[CHECKS], check_count;
     bool never; /* true if a test is known to fail */
 };
-
-/* ---- code in front of the loop ---- */
 
 static uint32_t hoist_constant(struct hoisting *h, uint64_t imm)
 {
@@ -60,8 +59,7 @@ static uint32_t hoist_make(struct hoisting *h, enum ssa_op op, uint32_t a, uint3
     return ssa_op2(h->f, op, SSA_INT, false, a, b);
 }
 
-/* Returns a value that does not change in the loop, in a form that code in front of the loop can
- * use. */
+/* Returns a value that does not change in the loop, in a form that code before the loop can use. */
 static uint32_t hoist_outside(struct hoisting *h, uint32_t value)
 {
     struct ssa_insn in = h->f->insns[value];
@@ -79,7 +77,7 @@ static void hoist_demand(struct hoisting *h, uint32_t a, uint32_t b)
         h->never |= (uint64_t)x >= (uint64_t)y;
         return;
     }
-    /* If two limits of the same value are known, only the lower one counts. */
+    /* If the same value has two limits, only the lower one is tested. */
     for (uint32_t i = 0; i < h->test_count; i++) {
         struct test *t = &h->tests[i];
         if (t->a != a) continue;
@@ -91,9 +89,7 @@ static void hoist_demand(struct hoisting *h, uint32_t a, uint32_t b)
     h->tests[h->test_count++] = (struct test){a, b};
 }
 
-/* ---- the range of counters ---- */
-
-/* Returns a bound so low that adding a step to a value below it cannot overflow. */
+/* Returns a bound that is so low that adding a step to a value below it cannot overflow. */
 static uint32_t far_below(struct hoisting *h, bool narrow)
 {
     return hoist_constant(h, UINT64_C(1) << (narrow ? 30 : 62));
@@ -113,7 +109,7 @@ static bool bound_main(struct hoisting *h, uint32_t instructions, uint32_t cycle
     uint32_t limit = far_below(h, narrow), length = hoist_make(h, SSA_SUB, end, init);
     uint64_t most = WORK / (instructions + 1) + 1, rounds = CYCLES / cycles;
     if (cycles < SSA_LOOP_HEAVY && rounds < most) most = rounds;
-    if (!known) { /* the step must be from 1 to STEP_MAX */
+    if (!known) { /* The step must be from 1 to STEP_MAX. */
         uint32_t less = hoist_make(h, SSA_SUB, hoist_outside(h, i->step), hoist_constant(h, 1));
         hoist_demand(h, less, hoist_constant(h, STEP_MAX));
     }
@@ -125,8 +121,7 @@ static bool bound_main(struct hoisting *h, uint32_t instructions, uint32_t cycle
     return !h->never;
 }
 
-/* Returns the last value of another counter: its value after as many steps as the main counter
- * makes. */
+/* Returns the last value of another counter, which makes as many steps as the main counter. */
 static uint32_t last_of(struct hoisting *h, const struct ssa_induction *i)
 {
     uint32_t *last = &h->last[i - h->c.counters];
@@ -146,11 +141,9 @@ static uint32_t last_of(struct hoisting *h, const struct ssa_induction *i)
     return *last;
 }
 
-/* ---- the values that checks test ---- */
-
-/* Returns the value in the first or in the last iteration, or 0 if it is not a sum of counters and
- * unchanging values. `growth` says how often the parts of the value may still be doubled; a sum
- * counts as two, because computing it takes twice the work. */
+/* Returns the value that a value of the loop has in the first or in the last iteration, or 0 if
+ * it is not a sum of counters and unchanging values. `growth` says how often parts of the sum
+ * may still be doubled; a sum counts as two, because computing it takes twice the work. */
 static uint32_t at_end(struct hoisting *h, uint32_t value, bool last, int growth)
 {
     struct ssa_insn in = h->f->insns[value];
@@ -183,7 +176,7 @@ static uint32_t at_end(struct hoisting *h, uint32_t value, bool last, int growth
     return sum ? hoist_make(h, SSA_ADD, sum, hoist_constant(h, (uint64_t)in.imm)) : 0;
 }
 
-/* Loads a word of the context: where a window begins, or how long it is. */
+/* Loads a word of the context that says where a window begins, or how long it is. */
 static uint32_t context_word(struct hoisting *h, int64_t offset)
 {
     uint32_t base = ssa_op1(h->f, SSA_FIXED, SSA_INT, 0);
@@ -205,17 +198,17 @@ static bool is_check(const struct hoisting *h, const struct ssa_insn *in, uint64
     return true;
 }
 
-/* Adds the tests of the first and the last value of a check. Returns false if these values cannot
- * be computed. */
+/* Adds the tests of the first and the last value of a check. Returns false if these values
+ * cannot be computed. */
 static bool test_check(struct hoisting *h, uint32_t check)
 {
     struct ssa_insn in = h->f->insns[check];
     uint64_t limit = 0;
     uint32_t from = 0, most = 0;
     if (h->check_count == CHECKS || !is_check(h, &in, &limit)) return false;
-    /* Before the comparison the counter may be one step further than its last value. So the check
-     * must come after the comparison, where only the comparison leads, unless the next value of the
-     * counter is compared. */
+    /* Before the comparison the counter may be one step beyond its last value. So the check must
+     * come after the comparison, in a place that only the comparison leads to, unless the
+     * comparison is of the counter's next value. */
     bool after =
         h->f->blocks[h->c.stay].pred_count == 1 && ssa_dominates(h->l, h->c.stay, in.block);
     if (!h->c.on_next && !after) return false;
@@ -242,14 +235,13 @@ static bool test_check(struct hoisting *h, uint32_t check)
     h->checks[h->check_count++] = check;
     return true;
 no:
-    *h = before; /* also restores last values, because their demands are not tested */
+    /* This also restores the last values, because the conditions for them are not tested. */
+    *h = before;
     return false;
 }
 
-/* ---- loops ---- */
-
-/* Returns the number of instructions of an innermost loop without calls or switches; 0 if it is
- * another kind of loop or too large. */
+/* Returns the number of instructions of an innermost loop without calls or switches, or 0 if it
+ * is another kind of loop or too large. */
 static uint32_t size_of(const struct ssa_function *f, const struct ssa_loops *l, uint32_t header)
 {
     enum { MOST = 300 };
@@ -267,8 +259,8 @@ static uint32_t size_of(const struct ssa_function *f, const struct ssa_loops *l,
     return n;
 }
 
-/* Removes the polls from the loop; or, if `constants` is set, moves constants in front of it, where
- * they dominate both copies of the loop. */
+/* Removes the polls from the loop. If `constants` is set, it instead moves constants before the
+ * loop, where both copies of the loop can use them. */
 static void take_out(struct hoisting *h, bool constants)
 {
     struct ssa_function *f = h->f;
@@ -284,7 +276,8 @@ static void take_out(struct hoisting *h, bool constants)
     }
 }
 
-/* Writes the tests. Each ends a block; if one fails, the copy of the loop with all checks runs. */
+/* Emits the tests. Each test ends a block; if one fails, the copy of the loop with all checks
+ * runs. */
 static void hoist_choose(struct hoisting *h, uint32_t slow)
 {
     struct ssa_function *f = h->f;
@@ -299,7 +292,7 @@ static void hoist_choose(struct hoisting *h, uint32_t slow)
     struct ssa_block *header = &f->blocks[h->c.header];
     uint32_t which = 0;
     while (header->preds[which] != h->c.preheader) which++;
-    /* Undoes the edge that ssa_jump added. */
+    /* This undoes the edge that ssa_jump added. */
     header->preds[which] = header->preds[--header->pred_count];
 }
 
@@ -310,7 +303,7 @@ static void hoist_loop(struct ssa_function *f, const struct ssa_loops *l, uint32
     uint32_t size = size_of(f, l, header);
     if (!size || !ssa_counted(&h.c, f, l, header)) return;
     uint32_t cycles = ssa_loop_cycles(f, l, &h.c);
-    ssa_start(f, h.c.preheader); /* code is added at the end of this block */
+    ssa_start(f, h.c.preheader); /* Code is added at the end of this block. */
     uint32_t jump = f->blocks[f->at].last;
     ssa_remove(f, jump);
     bool any = bound_main(&h, size, cycles) && !f->failed;
@@ -337,7 +330,9 @@ static void hoist_loop(struct ssa_function *f, const struct ssa_loops *l, uint32
 
 void ssa_pass_hoist(struct ssa_function *f)
 {
-    enum { BLOCKS_MAX = 4096 }; /* limits how far from their loop values may be used */
+    /* In a function with more blocks no loop is copied, because values may be used far from
+     * their loops. */
+    enum { BLOCKS_MAX = 4096 };
     struct ssa_loops l;
     struct ssa_versions versions;
     if (f->failed || f->block_count > BLOCKS_MAX || !ssa_loops(&l, f)) return;

@@ -1,6 +1,6 @@
-/* Turns branches around very little code into selections. If one way of a branch computes only a
- * value or two and both ways meet again, these values are always computed, and the condition
- * chooses between the results. */
+/* Turns branches around very little code into selections. If one side of a branch computes only
+ * a value or two before both sides meet again, these values are always computed, and the
+ * condition selects between the results. */
 #include "ssa/ssa.h"
 
 enum { INSTRUCTIONS = 2, PHIS = 1 };
@@ -11,7 +11,7 @@ static bool is_cheap(const struct ssa_insn *in)
            in->op != SSA_MULHS && in->op != SSA_MULHU && in->op != SSA_SELECT;
 }
 
-/* Tells whether a block between a branch and the place where its ways meet has only a few cheap
+/* Tells whether a block between a branch and the place where its sides meet has only a few cheap
  * instructions. */
 static bool is_aside(const struct ssa_function *f, uint32_t block, uint32_t join)
 {
@@ -42,7 +42,8 @@ static uint32_t pred_number(const struct ssa_function *f, uint32_t block, uint32
     return i;
 }
 
-/* `aside` is the block that goes away. The other way leads from the branch directly to the join. */
+/* Replaces a branch by selections. `aside` is the block that is removed; the other edge of the
+ * branch leads directly to the join. */
 static void ifconvert_convert(struct ssa_function *f, uint32_t block, uint32_t aside, uint32_t join,
                               bool yes)
 {

@@ -1,6 +1,6 @@
-/* Finds counted loops: loops with phis to which every iteration adds the same value, and with a
- * comparison of such a phi that ends the loop. It relies on loops.c, and on preheaders.c for a
- * block before the loop. */
+/* Finds counted loops: a phi of such a loop grows by the same value in every iteration, and a
+ * comparison of the phi ends the loop. It relies on loops.c, and on preheaders.c for a block
+ * before the loop. */
 #include "ssa/passes/induction.h"
 
 bool ssa_invariant_in(const struct ssa_function *f, const struct ssa_loops *l, uint32_t value,
@@ -44,7 +44,8 @@ static void add_counter(struct ssa_counted *c, const struct ssa_function *f,
     if (found.step) c->counters[c->count++] = found;
 }
 
-/* Tells whether the branch at the end of a block bounds a counter. If so, the bound is noted. */
+/* Tells whether the branch at the end of a block limits a counter. If so, the limit is stored in
+ * *c. */
 static bool take_bound(struct ssa_counted *c, const struct ssa_function *f,
                        const struct ssa_loops *l, uint32_t block)
 {
@@ -64,8 +65,8 @@ static bool take_bound(struct ssa_counted *c, const struct ssa_function *f,
         for (uint32_t i = 0; i < c->count; i++) {
             bool next = x == without_extension(f, c->counters[i].next);
             if (x != c->counters[i].phi && !next) continue;
-            /* A loop that counts by one until a counter equals a number goes on while the counter
-             * is below it. */
+            /* A loop that counts by one until a counter equals a number continues while the
+             * counter is below that number. */
             bool to = cond == SSA_NE && ssa_is_const(f, c->counters[i].step, &step) && step == 1;
             bool below = cond == SSA_LT || cond == SSA_B || to;
             if (!below && cond != SSA_LE && cond != SSA_BE) continue;

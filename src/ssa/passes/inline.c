@@ -1,6 +1,6 @@
-/* Inlining: the blocks of a function take the place of a call of it. In each exit of these blocks,
- * the state that the function keeps is followed by the state that the call keeps, which is that of
- * the caller. */
+/* Inlining: the blocks of a function replace a call of the function. In each exit of these
+ * blocks, the state of the function is followed by the state of its caller, which the call
+ * keeps. */
 #include "ssa/ssa.h"
 #include <stdlib.h>
 
@@ -74,13 +74,14 @@ static void copy_insn(struct inlining *n, uint32_t i, uint32_t block)
     for (unsigned k = 0; k < ssa_ops[in.op].args; k++) in.arg[k] = n->values[in.arg[k]];
     if (in.count) in.list = copy_list(n, &n->g->insns[i]);
     if (in.exit) in.exit = copy_exit(n, in.exit, block);
-    if (in.op == SSA_DEPTH) in.list++; /* the stack is one call less deep than the guest's */
+    /* The stack has one call less than the stack of the guest. */
+    if (in.op == SSA_DEPTH) in.list++;
     if (in.op == SSA_PARAM) {
         const struct ssa_insn *call = &f->insns[n->call];
         in.op = SSA_COPY;
         in.arg[0] = f->pool[call->list + (uint32_t)in.imm];
     }
-    if (in.op == SSA_RETURN) { /* the jump keeps the list, for the results */
+    if (in.op == SSA_RETURN) { /* The jump keeps the list, because it has the results. */
         in.op = SSA_JUMP;
         f->blocks[block].to[0] = n->after;
         n->returns[n->return_count++] = block;
@@ -106,7 +107,7 @@ static void copy_blocks(struct inlining *n)
     }
 }
 
-/* The results of the call become phis of the values that are returned. */
+/* Makes phis of the returned values, and uses them as the results of the call. */
 static void inline_join(struct inlining *n)
 {
     struct ssa_function *f = n->f;
@@ -142,7 +143,7 @@ void ssa_inline(struct ssa_function *f, uint32_t call, const struct ssa_function
         n.values[i] = ssa_new(f, SSA_NONE, SSA_VOID);
     if (!f->failed) copy_blocks(&n);
     if (!f->failed) inline_join(&n);
-    if (!f->failed) { /* the call becomes a jump to the first block */
+    if (!f->failed) { /* The call becomes a jump to the first block. */
         uint32_t before = f->insns[call].block;
         f->insns[call] =
             (struct ssa_insn){.op = SSA_JUMP, .block = before, .prev = f->insns[call].prev};

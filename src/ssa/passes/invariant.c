@@ -1,5 +1,6 @@
-/* Moves loop-invariant code. Pure instructions whose arguments come from outside a loop move in
- * front of it, from the innermost loop outward. It relies on the blocks that preheaders.c makes. */
+/* Moves code that does not depend on the iteration out of loops. Pure instructions whose
+ * arguments come from outside a loop move before the loop, from the innermost loop outward. It
+ * relies on the blocks that preheaders.c makes. */
 #include "ssa/ssa.h"
 
 uint32_t ssa_preheader(const struct ssa_function *f, const struct ssa_loops *l, uint32_t header)
@@ -32,8 +33,8 @@ static bool invariant_moves(const struct ssa_function *f, const struct ssa_loops
     return true;
 }
 
-/* Copies the constants that an instruction uses but that stay in the loop, to the place where the
- * instruction goes. */
+/* An instruction that moves may use constants that stay in the loop. This copies them to the
+ * place where the instruction goes. */
 static void bring_constants(struct ssa_function *f, const struct ssa_loops *l, uint32_t value,
                             uint32_t header, uint32_t before)
 {

@@ -1,7 +1,7 @@
 /* Decides the order of blocks in the code. Blocks stay in the order of the front end, with these
- * exceptions: a block that was made for an edge comes right after the source of the edge, inlined
- * blocks after the call, and cold or unreachable blocks at the end. Afterwards the number of a
- * block is its place. */
+ * exceptions: a block that was made for an edge comes right after the source of the edge,
+ * inlined blocks after the call, and cold or unreachable blocks at the end. Afterwards the
+ * number of a block is its place in the code. */
 #include "ssa/ssa.h"
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 struct layout {
     const struct ssa_function *f;
     uint32_t *order, count;
-    uint32_t *place; /* per block: its place + 1 */
+    uint32_t *place; /* per block: 1 + its place */
     uint32_t *stack, *child, *next;
 };
 
@@ -19,8 +19,8 @@ static void layout_put(struct layout *l, uint32_t block)
     l->place[block] = l->count;
 }
 
-/* Puts a block, and after it the blocks that were made for its edges. The block for the first
- * target of a branch is the last of them, because the branch needs no jump to the block for its
+/* Places a block, and after it the blocks that were made for its edges. The block for the first
+ * target of a branch is placed last, because the branch needs no jump to the block for its
  * second target. */
 static void put_chain(struct layout *l, uint32_t block)
 {
@@ -36,7 +36,7 @@ static void put_chain(struct layout *l, uint32_t block)
     }
 }
 
-/* Puts a block and the blocks of functions that are inlined in it. */
+/* Places a block and the blocks of functions that are inlined in it. */
 static void put_tree(struct layout *l, uint32_t block)
 {
     uint32_t depth = 0;
@@ -53,7 +53,7 @@ static void find_order(struct layout *l)
 {
     const struct ssa_function *f = l->f;
     uint32_t n = (uint32_t)f->block_count;
-    for (uint32_t b = n; b-- > 0;) { /* makes lists of children in ascending order */
+    for (uint32_t b = n; b-- > 0;) { /* This order makes lists of children in ascending order. */
         uint32_t parent = f->blocks[b].follows;
         if (!parent) continue;
         l->next[b] = l->child[parent - 1];

@@ -1,16 +1,18 @@
-/* What a round of a counted loop may cost, for the bound on rounds that run without a look at the interrupt
- * flag. The worst case counts: every instruction waits for the one before, and memory that a loop walks over
- * is in no cache. Cycles are those of processors since 2013. */
+/* Computes what a round of a counted loop may cost, because the number of rounds that run
+ * without a look at the interrupt flag is limited. It assumes the worst: every instruction waits
+ * for the one before, and memory that a loop goes through is in no cache. The cycles are those
+ * of processors since 2013. */
 #include "ssa/passes/induction.h"
 #include "x64/sse.h"
 
-#define UNKNOWN (UINT64_C(1) << 40) /* bytes, where nothing is known of the address */
+#define UNKNOWN (UINT64_C(1) << 40) /* number of bytes that stands for an unknown distance */
 enum {
-    NEAR = 32,           /* bytes from one access to the next, where all of them stay in a cache */
-    NEAR_MASK = 1 << 18, /* a table of so many elements stays there */
-    FACTOR = 1 << 20,    /* the largest that a stride is multiplied by */
-    MISS = 400, /* cycles of an access far from the last one: to memory, and to find its page */
-    DEPTH = 8   /* of the sums that are looked into */
+    NEAR = 32,           /* Accesses that are this many bytes apart, or fewer, stay in a cache. */
+    NEAR_MASK = 1 << 18, /* A table with so many elements stays in a cache. */
+    FACTOR = 1 << 20,    /* the largest number by which a stride is multiplied */
+    /* Cycles of an access to memory far from the last one, including the search for its page. */
+    MISS = 400,
+    DEPTH = 8 /* how many sums inside sums are looked at */
 };
 
 static unsigned lane_cycles(const struct ssa_insn *in)
@@ -70,8 +72,8 @@ static uint64_t stride_times(uint64_t a, int64_t k)
     return small && a * (uint64_t)k < UNKNOWN ? a * (uint64_t)k : UNKNOWN;
 }
 
-/* How far a counter moves in a round. Steps of the one that is compared count as one when they are not known:
- * its rounds are then bounded by how far it goes. */
+/* Returns how far a counter moves in a round. If the step of the compared counter is not known,
+ * it counts as one: its rounds are then limited by how far the counter goes. */
 static uint64_t counter_stride(const struct ssa_function *f, const struct ssa_counted *c,
                                const struct ssa_induction *i)
 {
@@ -80,7 +82,7 @@ static uint64_t counter_stride(const struct ssa_function *f, const struct ssa_co
     return step < 0 ? stride_times(1, -(step + 1)) + 1 : stride_times(1, step);
 }
 
-/* How many bytes a value moves from one round to the next, at most. */
+/* Returns the most bytes that a value moves from one round to the next. */
 static uint64_t value_stride(const struct ssa_function *f, const struct ssa_loops *l,
                              const struct ssa_counted *c, uint32_t value, unsigned depth)
 {
@@ -101,7 +103,8 @@ static uint64_t value_stride(const struct ssa_function *f, const struct ssa_loop
     case SSA_ZEXT16:
     case SSA_SEXT16: return a < NEAR ? a : NEAR;
     case SSA_LOAD:
-        return ssa_mem_bits[in->mem] < 2 ? NEAR : UNKNOWN; /* an index into a small table */
+        /* A loaded value of 8 or 16 bits may be an index into a small table. */
+        return ssa_mem_bits[in->mem] < 2 ? NEAR : UNKNOWN;
     case SSA_AND: return known && k >= 0 && k < NEAR_MASK && a > NEAR ? NEAR : a;
     case SSA_SHL: return known && k >= 0 && k < 20 ? stride_times(a, INT64_C(1) << k) : UNKNOWN;
     case SSA_MUL: return known ? stride_times(a, k) : UNKNOWN;
@@ -114,7 +117,8 @@ static uint64_t value_stride(const struct ssa_function *f, const struct ssa_loop
     }
 }
 
-/* A line of 64 bytes comes from memory in some 32 cycles when lines are read one after the other. */
+/* Returns the cycles that an access may take. A line of 64 bytes comes from memory in about 32
+ * cycles when lines are read one after the other. */
 static uint64_t access_cycles(const struct ssa_function *f, const struct ssa_loops *l,
                               const struct ssa_counted *c, const struct ssa_insn *in)
 {

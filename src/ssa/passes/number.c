@@ -1,13 +1,13 @@
-/* Value numbering: a pure computation that is dominated by an equal one becomes a copy of that one.
- * A guard or window that is dominated by an equal one is removed, because the comparison still
- * holds and memory never becomes smaller. A LIMIT stays, because the exit of the equal one may have
- * let another access pass. forward.c does loads. */
+/* Value numbering: a pure computation that is dominated by an equal one becomes a copy of that
+ * one. A guard or window that is dominated by an equal one is removed, because the comparison
+ * still holds and memory never becomes smaller. A LIMIT stays, because the exit of the equal one
+ * may have let another access pass. forward.c handles loads. */
 #include "ssa/ssa.h"
 #include <stdlib.h>
 #include <string.h>
 
 struct table {
-    uint32_t *slots; /* numbers of values */
+    uint32_t *slots; /* the numbers of values in the hash table */
     size_t mask;
 };
 
@@ -33,9 +33,9 @@ static bool number_equal(const struct ssa_insn *a, const struct ssa_insn *b)
            !memcmp(a->arg, b->arg, sizeof a->arg);
 }
 
-/* Returns an equal value that dominates this one. If there is none, it records this one and returns
- * 0. Blocks are visited in the preorder of the dominator tree, so an entry that does not dominate
- * this block is not needed again. */
+/* Returns an equal value that dominates this one. If there is none, it adds this one to the
+ * table and returns 0. Blocks are visited in the preorder of the dominator tree, so an entry
+ * that does not dominate this block is never needed again. */
 static uint32_t number_find(struct table *t, const struct ssa_function *f,
                             const struct ssa_loops *l, uint32_t value)
 {

@@ -1,9 +1,9 @@
 /* Simplifies small patterns that the other passes leave: a branch, guard or set that tests the
- * result of a comparison does the comparison itself, and a selection whose result is known becomes
- * a copy. */
+ * result of a comparison does the comparison itself, and a selection whose result is known
+ * becomes a copy. */
 #include "ssa/ssa.h"
 
-/* Simplifies set != 0 and set == 0, where set is the result of a comparison. */
+/* Simplifies x != 0 and x == 0, where x is the result of a comparison. */
 static bool on_comparison(struct ssa_function *f, struct ssa_insn *in)
 {
     const struct ssa_insn *set = &f->insns[in->arg[0]];

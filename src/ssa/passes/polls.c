@@ -1,7 +1,7 @@
-/* Removes polls from loops that notice an interrupt anyway. An interrupt makes every check against
- * a limit or window of the context fail, and makes the stack seem full. So a loop that meets such a
- * check in every iteration needs no poll of its own. Functions that have cycles with several
- * entries keep all polls. */
+/* Removes polls from loops that notice an interrupt anyway. An interrupt makes every check
+ * against a limit or window of the context fail, and makes the stack seem full. So a loop with
+ * such a check in every iteration needs no poll. Functions that have cycles with several entries
+ * keep all polls. */
 #include "ssa/ssa.h"
 
 static bool block_notices(const struct ssa_function *f, uint32_t block)
@@ -13,8 +13,8 @@ static bool block_notices(const struct ssa_function *f, uint32_t block)
     return false;
 }
 
-/* Tells whether every way around the loop passes the block: it dominates all blocks that jump
- * back. */
+/* Tells whether every way around the loop passes a block: the block dominates all blocks that
+ * jump back. */
 static bool always_passed(const struct ssa_function *f, const struct ssa_loops *l, uint32_t block,
                           uint32_t header)
 {
@@ -34,8 +34,8 @@ static bool loop_notices(const struct ssa_function *f, const struct ssa_loops *l
     return false;
 }
 
-/* Also removes a poll that is in no loop any more, because a jump back became a copy of the loop's
- * header. */
+/* The pass also removes a poll that is in no loop any more, because a jump back was replaced by
+ * a copy of the loop's header. */
 void ssa_pass_polls(struct ssa_function *f)
 {
     struct ssa_loops l;

@@ -1,9 +1,9 @@
-/* Makes a block in front of every loop whose only way in comes from a block with several
- * successors. The new block is the place for what is computed once for all iterations. */
+/* Makes a block before every loop that is entered only from a block with several successors. The
+ * new block is the place for what is computed once for all iterations. */
 #include "ssa/ssa.h"
 
-/* Returns the number of the only edge into the loop from outside, or UINT32_MAX if there are
- * several. */
+/* Returns the number of the only edge that enters the loop from outside, or UINT32_MAX if there
+ * are several. */
 static uint32_t way_in(const struct ssa_function *f, const struct ssa_loops *l, uint32_t header)
 {
     uint32_t found = UINT32_MAX;

@@ -1,12 +1,12 @@
-/* Simplifies checks of known memory. An access whose address is the sum of a constant and an index
- * is checked against the region that contains the constant, by one comparison of the index with a
- * limit. The comparison may refuse an access that the exit then finds to be right (another region,
- * a sum that wraps), but it never lets a wrong access pass. */
+/* Simplifies checks of known memory. An access whose address is the sum of a constant and an
+ * index is checked against the region that contains the constant, by one comparison of the index
+ * with a limit. The comparison may refuse an access that the exit then finds to be valid (in
+ * another region, or by a sum that wraps), but never allows an invalid one. */
 #include "ssa/ssa.h"
 
-/* After a LIMIT the index need not be below the limit: the exit may have let this access pass, with
- * its offset, its size, and whether it writes. Another access with the same limit still needs its
- * own check. */
+/* Returns the region that contains an address. After a LIMIT the index need not be below the
+ * limit: the exit may have allowed this access, with its offset, its size and its direction.
+ * Another access with the same limit therefore needs its own check. */
 
 static const struct ssa_region *region_of(const struct ssa_function *f, uint64_t address)
 {
@@ -50,7 +50,7 @@ static void limit_window(struct ssa_function *f, uint32_t value)
     uint64_t at = c + (d << in.scale) + (uint64_t)in.imm;
     const struct ssa_region *r = region_of(f, at);
     if (!r || (in.cond && !r->writable) || size > r->size - (at - r->base)) return;
-    /* The base is a pointer, and its displacement only looks like an address. */
+    /* The base is a pointer. Its displacement could be taken for an address. */
     if (base && !c) return;
     if (!base && !index) {
         ssa_remove(f, value);
@@ -58,11 +58,11 @@ static void limit_window(struct ssa_function *f, uint32_t value)
     }
     bool both = base && index;
     uint64_t from = at - r->base, limit = r->size - size + 1;
-    /* x alone is compared with its limit, so that x << scale does not wrap. */
+    /* x itself is compared with the limit, so that x << scale does not wrap. */
     if (!both) limit = ((limit - 1 - from) >> (index ? in.scale : 0)) + 1;
     if (both && from > INT32_MAX) return;
     uint32_t x = index ? index : base, word = limit_at(f->limits, limit);
-    if (word == UINT32_MAX) return; /* the check stays a WINDOW */
+    if (word == UINT32_MAX) return; /* The check stays a WINDOW. */
     if (both) {
         x = ssa_new(f, SSA_ADDRESS, SSA_INT);
         if (!x) return;

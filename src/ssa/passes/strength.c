@@ -1,11 +1,11 @@
 /* Turns divisions by constants into multiplications and shifts, after Granlund and Montgomery,
- * "Division by invariant integers using multiplication" (1994). The quotient of x by d is the upper
- * part of x * m, where m is 2^k / d, rounded up, for a k that makes the error too small to
+ * "Division by invariant integers using multiplication" (1994). The quotient of x by d is the
+ * upper part of x * m, where m is 2^k / d, rounded up, for a k that makes the error too small to
  * matter. */
 #include "base/u128.h"
 #include "ssa/ssa.h"
 
-struct site { /* the place where new instructions go */
+struct site { /* the place where new instructions are inserted */
     struct ssa_function *f;
     uint32_t before;
 };
@@ -42,8 +42,8 @@ static uint32_t divide_unsigned(struct site *s, bool narrow, uint32_t x, uint64_
         uint32_t by = ssa_const_before(s->f, s->before, UINT64_MAX / d + 1);
         return strength_make(s, SSA_MULHU, false, strength_make(s, SSA_ZEXT32, false, x, 0), by);
     }
-    /* m has 65 bits: it is 2^64 + low. So x * m / 2^64 is (x * low / 2^64) + x, which may need a
-     * 65th bit. Half of the difference is added instead. */
+    /* m has 65 bits: it is 2^64 + low. So x * m / 2^64 is (x * low / 2^64) + x, which may have a
+     * 65th bit. To avoid that, half of the difference of the two terms is added. */
     u128 above = u128_sub(u128_shl(u128_of(1), bits), u128_of(d));
     uint64_t low = u128_low(u128_div(u128_shl(above, 64), u128_of(d))) + 1;
     uint32_t high = strength_make(s, SSA_MULHU, false, x, ssa_const_before(s->f, s->before, low)),
@@ -58,7 +58,8 @@ static uint32_t divide_signed(struct site *s, bool narrow, uint32_t x, int64_t d
     uint64_t d = divisor < 0 ? 0 - (uint64_t)divisor : (uint64_t)divisor;
     unsigned bits = log_up(d);
     uint32_t quotient;
-    /* The shift must round toward zero, so d - 1 is added to a negative x. */
+    /* The result must be rounded toward zero, so d - 1 is added to a negative x before the
+     * shift. */
     if (is_power(d)) {
         uint32_t sign = strength_shift(s, SSA_SAR, narrow, x, width - 1),
                  more = strength_shift(s, SSA_SHR, narrow, sign, width - bits);
@@ -73,8 +74,8 @@ static uint32_t divide_signed(struct site *s, bool narrow, uint32_t x, int64_t d
         quotient = strength_make(s, SSA_SUB, true,
                                  strength_shift(s, SSA_SAR, false, product, 31 + bits), sign);
     } else {
-        /* m is between 2^63 and 2^64. As a signed number it is 2^64 less, so x is added to the
-         * product. */
+        /* m is between 2^63 and 2^64. As a signed number it is less by 2^64, so x is added to
+         * the product. */
         uint64_t m = u128_low(u128_div(u128_shl(u128_of(1), 63 + bits), u128_of(d))) + 1;
         uint32_t high = strength_make(s, SSA_MULHS, false, x, ssa_const_before(s->f, s->before, m)),
                  sum = strength_make(s, SSA_ADD, false, high, x),
@@ -95,8 +96,8 @@ static void strength_reduce(struct ssa_function *f, uint32_t value)
     if (in.op < SSA_DIVS || in.op > SSA_REMU || !ssa_is_const(f, in.arg[1], &d)) return;
     bool is_signed = in.op == SSA_DIVS || in.op == SSA_REMS;
     if (in.narrow) d = is_signed ? (int32_t)d : (int64_t)(uint32_t)d;
-    /* No division by 0 occurs, and no signed one by -1. The least integer has no positive
-     * counterpart. */
+    /* Divisions by 0, and signed ones by -1, do not occur. The least integer has no positive
+     * counterpart, so it is left out. */
     if (!d || (is_signed && (d == -1 || d == INT64_MIN || (in.narrow && d == INT32_MIN)))) return;
     if (!is_signed && !in.narrow && d < 0 && !is_power((uint64_t)d)) return;
     uint32_t x = in.arg[0];
@@ -110,7 +111,7 @@ static void strength_reduce(struct ssa_function *f, uint32_t value)
                               ssa_const_before(f, value, (uint64_t)d));
     uint32_t zero = rest ? 0 : ssa_const_before(f, value, 0);
     if (f->failed) return;
-    /* The result is x - quotient * d, or the quotient itself, cut to its width. */
+    /* The result is x - quotient * d, or the quotient itself, reduced to its width. */
     struct ssa_insn *now = &f->insns[value];
     now->op = rest ? SSA_SUB : SSA_ADD;
     now->arg[0] = rest ? x : quotient;

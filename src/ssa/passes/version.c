@@ -1,5 +1,5 @@
-/* Makes a second copy of a loop, and phis where the values that the two copies compute come
- * together again. hoist.c uses this to have one copy of a loop without checks. */
+/* Makes a second copy of a loop, and phis where the values of the two copies meet. hoist.c uses
+ * this to have one copy of a loop without checks. */
 #include "ssa/passes/induction.h"
 #include <stdlib.h>
 
@@ -23,8 +23,6 @@ static void set_region(struct ssa_versions *v, uint32_t block, uint32_t region)
     for (size_t i = before; i < v->region_capacity; i++) v->region[i] = 0;
     v->region[block] = region;
 }
-
-/* ---- copying ---- */
 
 struct copying {
     struct ssa_versions *v;
@@ -81,8 +79,8 @@ static void copy_insn(const struct copying *c, uint32_t i, uint32_t to)
     ssa_append(f, to, made);
 }
 
-/* Adds the copy of a block as a predecessor to a block outside. The phis there get the copies of
- * the values that they get from the original. */
+/* Makes the copy of a block a predecessor of a block outside of the loop. The phis there get the
+ * copies of the values that they get from the original. */
 static void lead_out(const struct copying *c, uint32_t from, uint32_t copy, uint32_t to)
 {
     struct ssa_function *f = c->v->f;
@@ -130,12 +128,12 @@ uint32_t ssa_version(struct ssa_versions *v, const struct ssa_loops *l, uint32_t
     if (f->failed) return 0;
     ssa_append(f, c.entry, jump);
     f->blocks[c.entry].sealed = f->blocks[c.entry].cold = true;
-    f->blocks[c.entry].to[0] = c.first; /* the header is the first block of its loop */
+    f->blocks[c.entry].to[0] = c.first; /* The header is the first block of its loop. */
     for (uint32_t k = 0; k < c.count && !f->failed; k++) copy_block(&c, members[k], c.first + k);
     return c.entry;
 }
 
-/* ---- phis where the copies meet ---- */
+/* The functions below make phis where the two copies of a loop meet. */
 
 struct repair {
     struct ssa_versions *v;
@@ -145,8 +143,8 @@ struct repair {
     size_t open_count, open_capacity;
 };
 
-/* Returns the phi that was made for a value in a block, or 0. Phis that are made here are marked by
- * `cond`. */
+/* Returns the phi that was made for a value in a block, or 0. The field `cond` marks phis made
+ * by this pass. */
 static uint32_t version_look(const struct ssa_function *f, uint32_t value, uint32_t block)
 {
     for (uint32_t i = f->blocks[block].first; i && f->insns[i].op == SSA_PHI; i = f->insns[i].next)
@@ -154,7 +152,7 @@ static uint32_t version_look(const struct ssa_function *f, uint32_t value, uint3
     return 0;
 }
 
-/* Returns the value that stands for a value of a loop with two copies, at the end of a block. */
+/* Returns what replaces a value of a loop with two copies, at the end of a block. */
 static uint32_t value_at(struct repair *r, uint32_t value, uint32_t block)
 {
     struct ssa_function *f = r->v->f;
@@ -190,8 +188,8 @@ static void version_fill(struct repair *r)
     }
 }
 
-/* Returns the value that a block uses instead of a value of such a loop. Making phis moves the
- * array of instructions, so callers must not keep pointers to them. */
+/* Returns the value that a block must use instead of a value of such a loop. Making phis may
+ * move the array of instructions, so callers must not keep pointers into it. */
 static uint32_t version_repaired(struct repair *r, uint32_t value, uint32_t block)
 {
     struct ssa_versions *v = r->v;
