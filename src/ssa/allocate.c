@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 /* clang-format off */
-/* The registers to allocate. The reserved ones (RBP, R14 and R15), the stack pointer RSP, and the
- * emitter's scratch registers R11 and XMM15 are left out. */
+/* These are the registers that values can have. The reserved ones (RBP, R14 and R15), the stack
+ * pointer RSP, and the emitter's scratch registers R11 and XMM15 are not among them. */
 static const int8_t ints[] = {RAX, RCX, RDX, RSI, RDI, R8, R9, R10, RBX, R12, R13};
 static const int8_t floats[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
 /* clang-format on */
@@ -26,14 +26,16 @@ struct list {
 };
 struct scan {
     struct ssa_live *l;
-    uint32_t *waiting; /* a heap of the intervals that were split off, ordered by their beginning */
+    /* A heap of the intervals that were split off, ordered by their beginnings. */
+    uint32_t *waiting;
     size_t waiting_count, waiting_capacity;
-    struct list taken[2];  /* intervals with a register: in use, and in a hole of their life */
-    uint32_t call, divide; /* the index of the first call and division that is not before `at` */
+    /* Lists of the intervals that have a register: those in use, and those in a hole of their
+     * life. */
+    struct list taken[2];
+    /* Indices of the first call and of the first division that is not before `at`. */
+    uint32_t call, divide;
     uint32_t at;
 };
-
-/* ---- intervals ---- */
 
 static struct ssa_interval *allocate_get(struct scan *s, uint32_t i) { return &s->l->intervals[i]; }
 
@@ -74,8 +76,8 @@ static uint32_t allocate_meeting(const struct ssa_live *l, const struct ssa_inte
     return UINT32_MAX;
 }
 
-/* Returns the first of the ascending numbers that the interval covers, or UINT32_MAX if there is
- * none. */
+/* Returns the first of some ascending numbers that the interval covers, or UINT32_MAX if it
+ * covers none. */
 static uint32_t allocate_hit(const struct ssa_live *l, const struct ssa_interval *i,
                              const uint32_t *numbers, uint32_t count)
 {
@@ -128,8 +130,6 @@ static uint32_t last_use(const struct ssa_live *l, const struct ssa_interval *i,
     return last;
 }
 
-/* ---- the heap ---- */
-
 static void allocate_put(struct scan *s, uint32_t i)
 {
     if (!SSA_RESERVE(s->l, s->waiting, s->waiting_capacity, s->waiting_count + 1)) return;
@@ -159,11 +159,9 @@ static uint32_t allocate_take(struct scan *s)
     return top;
 }
 
-/* ---- splitting ---- */
-
-/* Cuts an interval in two. The part that lives from `at` on becomes a new interval, which is in the
- * frame until it gets a register. Returns the new interval, or 0 if nothing of the life is left
- * after `at`. */
+/* Cuts an interval in two. The part from `at` on becomes a new interval, which is in the frame
+ * until it gets a register. Returns the new interval, or 0 if the value does not live after
+ * `at`. */
 static uint32_t allocate_split(struct scan *s, uint32_t i, uint32_t at)
 {
     struct ssa_live *l = s->l;
@@ -181,7 +179,7 @@ static uint32_t allocate_split(struct scan *s, uint32_t i, uint32_t at)
         ssa_work(l->f, 1);
     }
     if (!r) return 0;
-    if (l->ranges[r].from < at) { /* `at` is in the middle of a range */
+    if (l->ranges[r].from < at) { /* `at` is in the middle of a range. */
         uint32_t made = (uint32_t)l->range_count++;
         l->ranges[made] = (struct ssa_range){at, l->ranges[r].to, l->ranges[r].next};
         l->ranges[r].to = at;
@@ -214,12 +212,12 @@ static uint32_t block_of(const struct ssa_live *l, uint32_t at)
         else
             high = middle;
     }
-    return low - 1; /* the place of the block in the order */
+    return low - 1; /* This is the place of the block in the order. */
 }
 
-/* Returns the best number for code that may be anywhere between two numbers: as late as possible in
- * the block that has the fewest loops around it. The number is that of a gap, or of the beginning
- * of a block. */
+/* Returns the best place for code that may be anywhere between two numbers: as late as possible
+ * in the block that is in the fewest loops. The result is the number of a gap, or of the
+ * beginning of a block. */
 static uint32_t best_place(const struct ssa_live *l, uint32_t least, uint32_t most)
 {
     if (!(most & 1) && l->blocks[l->order[block_of(l, most)]].from != most) most--;
@@ -229,8 +227,7 @@ static uint32_t best_place(const struct ssa_live *l, uint32_t least, uint32_t mo
     for (uint32_t k = to; k > from; k--)
         if (l->loops.depth[l->order[k]] < l->loops.depth[l->order[best]]) best = k;
     if (l->loops.depth[l->order[from]] < l->loops.depth[l->order[best]]) {
-        /* The code goes to the end of the first block, before the instruction that ends the
-         * block. */
+        /* The code goes to the end of the first block, before the instruction that ends it. */
         uint32_t end = l->blocks[l->order[from]].to;
         if (end >= 3 && end - 3 > least && ((end - 3) & 1)) return end - 3;
     }
@@ -255,8 +252,6 @@ static void to_frame(struct scan *s, uint32_t i)
     if (rest) allocate_put(s, rest);
 }
 
-/* ---- choosing ---- */
-
 static uint32_t blocked_from(const struct scan *s, uint32_t i, int8_t reg)
 {
     const struct ssa_live *l = s->l;
@@ -269,7 +264,7 @@ static uint32_t blocked_from(const struct scan *s, uint32_t i, int8_t reg)
     return at;
 }
 
-/* Returns a register that would save a move (a hint), or -1 if there is none. */
+/* Returns the register that would make a move unnecessary (a hint), or -1 if there is none. */
 static int hint_of(const struct scan *s, uint32_t i)
 {
     const struct ssa_live *l = s->l;
@@ -278,7 +273,7 @@ static int hint_of(const struct scan *s, uint32_t i)
     const struct ssa_insn *in = &f->insns[it->value];
     for (uint32_t k = l->first[it->value]; k && k != i; k = l->intervals[k].next) {
         if (l->intervals[k].reg >= 0 && l->intervals[k].to <= it->from)
-            return l->intervals[k].reg; /* the register that the value had before */
+            return l->intervals[k].reg; /* The value had this register before. */
         ssa_work(f, 1);
     }
     if (in->op == SSA_PARAM || in->op == SSA_RESULT)
@@ -297,8 +292,8 @@ static int hint_of(const struct scan *s, uint32_t i)
     return -1;
 }
 
-/* Returns a hint from the last place where the value goes: a phi, an argument of a call, or a
- * result. */
+/* Returns a hint from the last use of the value that wants it in a certain register: by a phi,
+ * as an argument of a call, or as a result. */
 static int hint_of_users(const struct scan *s, const uint32_t *follower, uint32_t i)
 {
     const struct ssa_live *l = s->l;
@@ -321,8 +316,8 @@ static void allocate_assign(struct scan *s, uint32_t i, int reg)
     allocate_add(s, &s->taken[0], i);
 }
 
-/* Tries the most frequent case: a value that lives between calls, without holes in its life, can
- * have any register that no other interval has. */
+/* Handles the most frequent case: a value that lives between calls, without holes in its life,
+ * can have any register that no other interval has. */
 static bool take_simply(struct scan *s, uint32_t i, const uint32_t *follower)
 {
     const struct ssa_live *l = s->l;
@@ -383,8 +378,8 @@ static bool take_free(struct scan *s, uint32_t i, const uint32_t *follower)
     if (until[best] < it->to && hint >= 0 && until[hint] == until[best]) best = hint;
     if (until[best] <= it->from + 1) return false;
     if (until[best] < it->to) {
-        /* The register is free for a part of the life only. That is worth it only if the part has a
-         * use that needs a register. */
+        /* The register is free for a part of the life only. The interval takes it only if this
+         * part has a use that needs a register. */
         if (next_need(l, it, it->from) >= until[best]) return false;
         uint32_t most = until[best], last = last_use(l, it, most);
         if (l->blocks[l->order[block_of(l, most)]].from != most) most--;
@@ -432,7 +427,7 @@ static void take_used(struct scan *s, uint32_t i)
             if (other->real != real) continue;
             if (t != s->taken && allocate_meeting(l, it, other) == UINT32_MAX) continue;
             uint32_t at = other->from >= it->from ? 0 : next_use(l, other, it->from);
-            /* A value that this very instruction reads keeps its register. */
+            /* A value that the current instruction reads keeps its register. */
             if (next_need(l, other, it->from) <= it->from + 1) at = 0;
             if (at < used[other->reg]) used[other->reg] = at;
         }
@@ -457,10 +452,8 @@ static void take_used(struct scan *s, uint32_t i)
     allocate_assign(s, i, best);
 }
 
-/* ---- the scan ---- */
-
-/* Goes on to the number `at`. Intervals that ended before it are removed. Intervals in use whose
- * hole begins there, and intervals in a hole that ends there, change to the other list. */
+/* Moves on to the number `at`. Intervals that ended before it are removed. Intervals in use that
+ * have a hole there, and intervals in a hole that ends there, go to the other list. */
 static void allocate_advance(struct scan *s, uint32_t at)
 {
     for (int hole = 0; hole < 2; hole++) {
@@ -478,7 +471,7 @@ static void allocate_advance(struct scan *s, uint32_t at)
     }
 }
 
-/* Finds the follower of each value: the phi that it goes to, or 0x80000000 | the register in which
+/* Finds the follower of each value: the phi that uses it, or 0x80000000 | the register in which
  * it is passed as an argument or result. */
 static uint32_t *find_followers(const struct ssa_live *l)
 {
@@ -499,8 +492,8 @@ bool ssa_allocate(struct ssa_live *l)
 {
     struct scan s = {.l = l};
     uint32_t *follower = find_followers(l), at = 0;
-    /* The intervals that begin at each number are in lists. Those that come from splitting are in
-     * the heap. */
+    /* The intervals that begin at a number are in a list for this number. Those that come from
+     * splitting are in the heap. */
     uint32_t *begin = arena_alloc(&l->arena, l->limit + 2, sizeof *begin, &l->err),
              *other = arena_alloc(&l->arena, l->interval_count, sizeof *other, &l->err);
     if (!follower || l->err.code) {

@@ -1,7 +1,7 @@
-/* The builder. It brings variables to SSA form while blocks are filled, after Braun and others,
- * "Simple and efficient construction of static single assignment form" (2013). Reading a variable
- * in a block that does not write it makes a phi if the block has several predecessors, or if not
- * all of them are known yet. copies.c removes the phis that are not needed. */
+/* The builder brings variables to SSA form while blocks are filled, after Braun and others,
+ * "Simple and efficient construction of static single assignment form" (2013). Reading a
+ * variable in a block that does not write it makes a phi if the block has several predecessors,
+ * or if not all of them are known yet. copies.c removes the phis that are not needed. */
 #include "ssa/ssa.h"
 #include <string.h>
 
@@ -36,8 +36,8 @@ static uint32_t new_phi(struct ssa_function *f, uint32_t block, uint32_t variabl
     return phi;
 }
 
-/* Puts a phi whose arguments are to be found on a list. A list is used instead of recursion,
- * because a program may have any number of joins in a row. */
+/* Adds a phi to the list of those whose arguments must still be found. A list and no recursion
+ * is used, because a program may have any number of joins in a row. */
 static void fill_later(struct ssa_function *f, uint32_t phi)
 {
     if (f->failed || !SSA_RESERVE(f, f->unfilled, f->unfilled_capacity, f->unfilled_count + 1))
@@ -45,8 +45,8 @@ static void fill_later(struct ssa_function *f, uint32_t phi)
     f->unfilled[f->unfilled_count++] = phi;
 }
 
-/* Returns the value of a variable at the end of a block. It goes up through blocks with one
- * predecessor. */
+/* Returns the value of a variable at the end of a block. It follows blocks with one predecessor
+ * up to the block that writes the variable. */
 static uint32_t read_in(struct ssa_function *f, uint32_t block, uint32_t variable)
 {
     uint32_t at = block, value = 0;
@@ -56,7 +56,7 @@ static uint32_t read_in(struct ssa_function *f, uint32_t block, uint32_t variabl
             at = b->preds[0];
             continue;
         }
-        /* Here the variable is read before it is written, or the block cannot be reached. */
+        /* The variable is read before it is written, or the block cannot be reached. */
         if (b->sealed && !b->pred_count) {
             value = ssa_new(f, SSA_CONST, (enum ssa_type)f->variable_types[variable]);
             if (!value) return 0;

@@ -16,7 +16,7 @@ uint32_t ssa_split_edge(struct ssa_function *f, uint32_t to, uint32_t which)
     const struct ssa_insn *end = &f->insns[f->blocks[from].last];
     ssa_successors(f, from, &n);
     uint32_t *targets = end->op == SSA_SWITCH ? f->pool + end->list : f->blocks[from].to;
-    /* A SWITCH may lead to the block by several edges; only one of them is changed here. */
+    /* A SWITCH may have several edges to this block; only one of them is changed here. */
     for (uint32_t k = 0; k < n; k++)
         if (targets[k] == to) {
             targets[k] = middle;

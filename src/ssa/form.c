@@ -55,8 +55,8 @@ uint32_t ssa_new(struct ssa_function *f, enum ssa_op op, enum ssa_type type)
     return (uint32_t)f->count++;
 }
 
-/* Makes b the instruction right after a. If a is 0, the block begins with b; if b is 0, it ends
- * with a. */
+/* Makes b the instruction directly after a. If a is 0, the block begins with b; if b is 0, the
+ * block ends with a. */
 static inline void form_join(struct ssa_function *f, uint32_t block, uint32_t a, uint32_t b)
 {
     *(a ? &f->insns[a].next : &f->blocks[block].first) = b;
@@ -181,7 +181,7 @@ const uint32_t *ssa_successors(const struct ssa_function *f, uint32_t block, uin
     case SSA_JUMP: *n = 1; return b->to;
     case SSA_BRANCH:
     case SSA_FBRANCH: *n = 2; return b->to;
-    case SSA_SWITCH: /* the last item of the list is the target for all other values */
+    case SSA_SWITCH: /* The last item of the list is the target for all other values. */
         *n = end->count;
         return f->pool + end->list;
     default: *n = 0; return b->to;

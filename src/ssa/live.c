@@ -1,6 +1,7 @@
-/* Computes live ranges. The life of a value is followed backwards from each use to the definition,
- * block by block. The result is a list of ranges for every value, and a list of the values that
- * live at the start of every block. It relies on loops.c to know which blocks can be reached. */
+/* Computes live ranges. The life of a value is followed backwards from each use to the
+ * definition, block by block. The result is a list of ranges for every value, and a list of the
+ * values that live at the start of every block. It relies on loops.c to know which blocks can be
+ * reached. */
 #include "ssa/allocate.h"
 #include <stdlib.h>
 
@@ -20,12 +21,10 @@ static uint32_t *live_numbers(struct ssa_live *l, size_t count)
     return arena_alloc(&l->arena, count, sizeof(uint32_t), &l->err);
 }
 
-/* ---- numbers ---- */
-
 static void live_number(struct ssa_live *l)
 {
     const struct ssa_function *f = l->f;
-    uint32_t at = 2; /* number 0 means that an instruction is in no block */
+    uint32_t at = 2; /* The number 0 means that an instruction is in no block. */
     for (uint32_t k = 0; k < l->block_count; k++) {
         uint32_t b = l->order[k];
         l->blocks[b].from = at;
@@ -48,18 +47,16 @@ static void live_number(struct ssa_live *l)
     l->limit = at;
 }
 
-/* ---- uses ---- */
-
 struct use {
-    /* `at` is where the life of the value ends for this use; if it is the block's `to`, the value
-     * lives on after the block. */
+    /* `at` is the number where the life of the value ends for this use. If it is the end of the
+     * block, the value lives on after the block. */
     uint32_t value, block, at;
     bool needs;
     uint32_t next; /* the next use of the same value */
 };
 struct uses {
     struct ssa_live *l;
-    struct use *items; /* items[0] is not used, since 0 means none */
+    struct use *items; /* items[0] is not used, because 0 means no use */
     size_t count, capacity;
     uint32_t *first, *last; /* per value: its first and its last use */
 };
@@ -71,8 +68,8 @@ static uint32_t new_use(struct uses *u, struct use use)
     return (uint32_t)u->count++;
 }
 
-/* Adds a use of a value. Uses must come in the order of the code. Of the uses in a block that need
- * no register, only the last one is kept. */
+/* Adds a use of a value. Uses must be added in the order of the code. Of the uses in a block
+ * that need no register, only the last one is kept. */
 static void add_use(struct uses *u, uint32_t value, uint32_t block, uint32_t at, bool needs)
 {
     if (ssa_immediate(&u->l->f->insns[value])) return;
@@ -90,7 +87,7 @@ static void add_use(struct uses *u, uint32_t value, uint32_t block, uint32_t at,
     u->last[value] = made;
 }
 
-/* The arguments of a phi are used at the ends of the blocks before it. */
+/* The arguments of a phi are used at the ends of the preceding blocks. */
 static void gather_phi(struct uses *u, uint32_t i, uint32_t block)
 {
     const struct ssa_function *f = u->l->f;
@@ -139,8 +136,6 @@ static void gather_all(struct uses *u)
     }
 }
 
-/* ---- ranges ---- */
-
 static void live_until(struct ssa_live *l, uint32_t value, uint32_t block, uint32_t end)
 {
     if (l->blocks[block].mark != value) {
@@ -154,7 +149,7 @@ static void live_until(struct ssa_live *l, uint32_t value, uint32_t block, uint3
 static void live_enter(struct ssa_live *l, uint32_t value, uint32_t block)
 {
     uint32_t n = l->blocks[block].entries;
-    if (!(n & (n + 1))) { /* the list is full: it has 2^k - 1 items and the 0 at its end */
+    if (!(n & (n + 1))) { /* The list is full if it has 2^k - 1 items and the 0 at its end. */
         uint32_t *moved = live_numbers(l, (n + 1) * 2);
         if (!moved) {
             l->failed = true;
@@ -207,7 +202,7 @@ static void live_life(struct ssa_live *l, uint32_t value, const struct uses *u)
             if (l->loops.number[p]) live_until(l, value, p, l->blocks[p].to);
         }
     }
-    /* Sorts the blocks into the order of the code, by the number with which each begins. */
+    /* The blocks are sorted into the order of the code, by the number with which each begins. */
     for (uint32_t i = 0; i < l->seen_count; i++) l->seen[i] = l->blocks[l->seen[i]].from;
     qsort(l->seen, l->seen_count, sizeof *l->seen, by_number);
 }
@@ -240,8 +235,8 @@ static void make_interval(struct ssa_live *l, uint32_t value, const struct uses 
     uint32_t use = (uint32_t)l->use_count;
     bool anywhere =
         in->op == SSA_PHI || in->op == SSA_PARAM || in->op == SSA_RESULT || ssa_is_remade(in);
-    /* The definition counts as a use too. Uses are in the order of the code, so it comes before the
-     * first use that is after it. */
+    /* The definition counts as a use too. Uses are in the order of the code, so the definition
+     * comes before the first use after it. */
     bool placed = false;
     for (uint32_t i = u->first[value]; i; i = u->items[i].next) {
         if (!placed && u->items[i].at > born) {
@@ -299,7 +294,7 @@ bool ssa_live_number(struct ssa_live *l, const uint32_t *order, uint32_t count)
     l->calls = live_numbers(l, values);
     l->divides = live_numbers(l, values);
     if (l->err.code) return false;
-    memset(l->slots, 0xff, values * sizeof *l->slots); /* sets all slots to -1 */
+    memset(l->slots, 0xff, values * sizeof *l->slots); /* This sets all slots to -1. */
     live_number(l);
     return true;
 }

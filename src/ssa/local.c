@@ -1,8 +1,8 @@
-/* A fast register allocator for a part of a function whose values stay in their blocks. It walks
- * over the code twice: the first walk finds where every value is used last, and the second one
- * gives each value a register that is free up to there. If registers run out, or if a value lives
- * through a call, it gives up, and live.c and allocate.c do the work, because they can move values
- * to the frame. */
+/* A fast register allocator for a part of a function whose values are used only near the block
+ * that defines them. It goes over the code twice: the first time it finds the last use of every
+ * value, and the second time it gives each value a register that is free up to there. If there
+ * are not enough registers, or if a value lives through a call, it fails, and live.c and
+ * allocate.c do the work, because they can move values to the frame. */
 #include "ssa/allocate.h"
 
 struct local {
@@ -11,7 +11,8 @@ struct local {
     bool fits;
 };
 
-/* A value may be used in its own block, or in a block whose only predecessor is that block. */
+/* A value may be used in the block that defines it, or in a block whose only predecessor is that
+ * block. */
 static bool is_near(const struct ssa_function *f, const struct ssa_insn *in, uint32_t block)
 {
     const struct ssa_block *b = &f->blocks[block];
@@ -62,8 +63,8 @@ static void local_walk(struct local *s, uint32_t i, uint32_t block)
     if (in->type != SSA_VOID && !ssa_immediate(in)) local_define(s, i, in);
 }
 
-/* Returns the first of the ascending numbers that is not below `at`. *i is where the last search
- * ended. */
+/* Returns the first of some ascending numbers that is not below `at`. *i is where the last
+ * search ended. */
 static uint32_t next_of(const uint32_t *numbers, uint32_t count, uint32_t *i, uint32_t at)
 {
     while (*i < count && numbers[*i] < at) ++*i;
@@ -106,6 +107,6 @@ bool ssa_local(struct ssa_live *l)
     for (uint32_t k = 0; k < l->block_count && s.fits; k++)
         for (uint32_t i = f->blocks[l->order[k]].first; i; i = f->insns[i].next)
             local_walk(&s, i, l->order[k]);
-    l->interval_count = 1; /* intervals are not split here, so the list of new ones is empty */
+    l->interval_count = 1; /* Intervals are not split here, so there are no new ones. */
     return s.fits && give_registers(&s);
 }

@@ -1,6 +1,6 @@
-/* Finds the order, the dominators and the loops of a function. Dominators are found after Cooper,
- * Harvey and Kennedy, "A simple, fast dominance algorithm". A loop is the set of blocks from which
- * a back edge can be reached without passing the header of the loop. */
+/* Finds the order, the dominators and the loops of a function. Dominators are found after
+ * Cooper, Harvey and Kennedy, "A simple, fast dominance algorithm". A loop is the set of blocks
+ * from which a back edge can be reached without passing the header of the loop. */
 #include "ssa/ssa.h"
 #include <stdlib.h>
 
@@ -23,8 +23,8 @@ void ssa_loops_free(struct ssa_loops *l)
     *l = (struct ssa_loops){0};
 }
 
-/* Writes the blocks in postorder, beginning at the end of the array. This gives reverse
- * postorder. */
+/* Stores the blocks in postorder, beginning at the end of the array, so that the array has them
+ * in reverse postorder. */
 static bool find_order(struct ssa_loops *l, const struct ssa_function *f)
 {
     struct visit {
@@ -78,8 +78,8 @@ static void find_dominators(struct ssa_loops *l, const struct ssa_function *f)
         for (uint32_t i = 1; i < l->count && (!f->work || !f->work->over); i++) {
             const struct ssa_block *b = &f->blocks[l->order[i]];
             uint32_t to = UINT32_MAX;
-            /* The last predecessor comes first: where many blocks lead to one, each step up is then
-             * short. */
+            /* The last predecessor comes first: if many blocks lead to one block, each step up
+             * the tree is then short. */
 
             for (uint32_t k = b->pred_count; k-- > 0;) {
                 uint32_t p = b->preds[k];
@@ -93,9 +93,9 @@ static void find_dominators(struct ssa_loops *l, const struct ssa_function *f)
     }
 }
 
-/* Numbers the tree of dominators from the root, so that the blocks which a block dominates have a
- * range of numbers. First the sizes of subtrees are counted from the leaves up, then each block
- * takes its share of the range of its parent. */
+/* Numbers the tree of dominators from the root, so that the blocks that a block dominates have
+ * consecutive numbers. It first counts the sizes of subtrees, from the leaves up; then each
+ * block takes its share of the range of its parent. */
 static void number_tree(struct ssa_loops *l)
 {
     for (uint32_t i = l->count; i-- > 0;) {
@@ -105,14 +105,14 @@ static void number_tree(struct ssa_loops *l)
     }
     for (uint32_t i = 0; i < l->count; i++) {
         uint32_t b = l->order[i], up = l->dominator[b], size = l->tree_end[b];
-        /* Children take their numbers from the end of the range of their parent, whose tree_end
-         * moves down. */
+        /* A child takes its numbers from the end of its parent's range, and tree_end of the
+         * parent moves down. */
 
         l->tree[b] = i ? l->tree_end[up] - size : 0;
         if (i) l->tree_end[up] -= size;
         l->tree_end[b] = l->tree[b] + size;
     }
-    /* This restores tree_end of parents from that of their children. */
+    /* This sets tree_end of parents again, from those of their children. */
     for (uint32_t i = l->count; i-- > 1;) {
         uint32_t b = l->order[i], up = l->dominator[b];
         if (l->tree_end[b] > l->tree_end[up]) l->tree_end[up] = l->tree_end[b];
@@ -134,8 +134,8 @@ bool ssa_in_loop(const struct ssa_loops *l, uint32_t block, uint32_t header)
     return h != 0;
 }
 
-/* Returns the outermost loop around a block among the loops that are known so far: its header + 1,
- * or 0. */
+/* Returns 1 + the header of the outermost loop around a block among the loops found so far, or
+ * 0. */
 static uint32_t loops_outermost(const struct ssa_loops *l, uint32_t block)
 {
     uint32_t h = l->header[block];
@@ -151,7 +151,7 @@ static bool is_back_edge(const struct ssa_loops *l, uint32_t from, uint32_t to)
 }
 
 /* Finds the loops from the innermost headers outward. A block belongs to the first loop that
- * reaches it, and an inner loop is passed in one step. */
+ * reaches it, and the search passes an inner loop in one step. */
 static bool find_loops(struct ssa_loops *l, const struct ssa_function *f)
 {
     size_t edges = 1;
@@ -180,7 +180,7 @@ static bool find_loops(struct ssa_loops *l, const struct ssa_function *f)
         }
     }
     free(work);
-    /* Headers come before the other blocks of their loops. */
+    /* The header of a loop comes before the other blocks of the loop. */
     for (uint32_t i = 0; i < l->count; i++) {
         uint32_t b = l->order[i], h = l->header[b];
         uint32_t up = h == b + 1 ? l->outer[b] : h;
@@ -189,11 +189,12 @@ static bool find_loops(struct ssa_loops *l, const struct ssa_function *f)
     return true;
 }
 
-/* Writes the blocks of each loop next to each other, with those of its inner loops. A loop takes
- * its share of the places of the loop around it when its header comes. */
+/* Stores the blocks of each loop next to each other, including those of its inner loops. When a
+ * header comes, its loop takes its share of the places of the loop around it. */
 static bool find_members(struct ssa_loops *l, size_t blocks)
 {
-    uint32_t *next = calloc(blocks + 1, sizeof *next), top = 0; /* `next` is per header */
+    /* Per header: the next free place of its loop. */
+    uint32_t *next = calloc(blocks + 1, sizeof *next), top = 0;
     if (!next) return false;
     for (uint32_t i = l->count; i-- > 0;) {
         uint32_t b = l->order[i], h = l->header[b];
@@ -217,7 +218,7 @@ bool ssa_loops(struct ssa_loops *l, const struct ssa_function *f)
 {
     bool ok = loops_allocate(l, f->block_count);
     l->work = f->work;
-    /* Only a part of the code exists; the front end has said where loops begin. */
+    /* Only a part of the code exists, so the front end has said where loops begin. */
     if (ok && f->apart) {
         for (uint32_t b = 0; b < f->block_count; b++) {
             l->number[b] = b + 1;
@@ -228,7 +229,7 @@ bool ssa_loops(struct ssa_loops *l, const struct ssa_function *f)
     ok = ok && find_order(l, f);
     if (ok) {
         find_dominators(l, f);
-        ok = ssa_work(f, 1); /* otherwise not all dominators are known */
+        ok = ssa_work(f, 1); /* If this fails, not all dominators are known. */
     }
     if (ok) {
         number_tree(l);

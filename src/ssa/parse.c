@@ -1,5 +1,6 @@
-/* Reads the text that text.c writes. Values may have any numbers in the text; they get new numbers
- * in the order in which the text names them. ssa_verify has to check the result. */
+/* Reads the text that text.c writes. Values may have any numbers in the text; they get new
+ * numbers in the order in which the text names them. The caller must check the result with
+ * ssa_verify. */
 #include "ssa/ssa.h"
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@ struct parser {
     struct ssa_function *f;
     const char *start, *at;
     penta_error *err;
-    uint32_t *values; /* per number in the text: the value */
+    uint32_t *values; /* per number in the text: the value it stands for */
     size_t value_capacity, value_count;
     uint32_t block;
     bool ok;
@@ -44,8 +45,8 @@ static int64_t parse_number(struct parser *p)
     return v;
 }
 
-/* Reads a number that names a value or a block. The limit keeps memory in proportion to the
- * text. */
+/* Reads the number of a value or a block. Numbers are limited, so that memory is in proportion
+ * to the size of the text. */
 static uint32_t parse_name(struct parser *p)
 {
     int64_t v = parse_number(p);
@@ -229,7 +230,7 @@ static void parse_insn(struct parser *p)
         parse_wrong(p, "a value is defined twice");
         return;
     }
-    if (op == SSA_RESULT) { /* a result belongs to the call before it */
+    if (op == SSA_RESULT) { /* A result belongs to the call before it. */
         uint32_t call = p->f->blocks[p->block].last;
         while (call && p->f->insns[call].op == SSA_RESULT) call = p->f->insns[call].prev;
         parsed.arg[0] = call;

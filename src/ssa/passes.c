@@ -1,5 +1,4 @@
-/* The table of passes, which comes from passes.def, and the function that runs them in their
- * order. */
+/* The table of passes, made from passes.def, and the function that runs them in their order. */
 #include "ssa/ssa.h"
 
 const struct ssa_pass ssa_passes[] = {

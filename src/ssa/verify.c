@@ -23,7 +23,7 @@ static bool verify_defined(const struct check *c, uint32_t value)
     return value && value < c->f->count && c->place[value] && c->f->insns[value].type != SSA_VOID;
 }
 
-/* The results of a call must stand right after it, one after the other. */
+/* The results of a call must stand directly after the call, one after the other. */
 static bool result_follows_its_call(const struct ssa_function *f, uint32_t result)
 {
     uint32_t call = f->insns[result].prev;
@@ -32,7 +32,8 @@ static bool result_follows_its_call(const struct ssa_function *f, uint32_t resul
     return calls && f->insns[result].arg[0] == call;
 }
 
-/* Checks that a value is known at the place of its user, or at the end of a block. */
+/* Checks that a value has been computed before the instruction that uses it, or before the end
+ * of a block. */
 static void check_use(struct check *c, uint32_t user, uint32_t value, uint32_t block, bool at_end)
 {
     if (!verify_defined(c, value)) {

@@ -1,5 +1,6 @@
-/* Looks whether a function took more work than it may, and whether the flag is set that stops the
- * compiler. ssa_work_do calls this every 2^16 steps, which is after some hundred microseconds. */
+/* Checks whether a function has taken more work than it may, and whether the flag that stops the
+ * compiler is set. ssa_work_do calls this every 2^16 steps, which is after some hundred
+ * microseconds. */
 #include "ssa/work.h"
 
 enum { LOOK = 1 << 16 };
