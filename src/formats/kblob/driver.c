@@ -1,4 +1,5 @@
-/* The driver of kernel blobs: its tables, and the parts of the code by name. */
+/* The driver of kernel blobs: the tables of what penta can do with them, and a list of the named
+ * parts of the code. */
 #include "kblob/kblob.h"
 #include "kblob/vm/vm.h"
 
@@ -23,7 +24,7 @@ static bool kblob_offset_of(const penta_module *module, uint64_t pc, uint64_t *o
     return pc < m->count;
 }
 
-/* Reports the code, and each name as the part up to the next name. */
+/* Reports the code, and for each name the part of the code up to the next name. */
 static void kblob_parts(const penta_module *module, penta_part_report *fn, void *user)
 {
     const struct kblob_module *m = kblob_module(module);

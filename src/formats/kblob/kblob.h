@@ -26,10 +26,10 @@ enum {
     KBLOB_FORMAT = 1,
     KBLOB_VERSION = 1,
     KBLOB_VERSION_2 = 2,
-    KBLOB_FUELLED = 1, /* a header flag of version 2: branches may go backwards */
+    KBLOB_FUELLED = 1, /* header flag of version 2: branches may go backwards */
     KBLOB_REGISTERS = 32,
-    KBLOB_CONSTANT = 0xff, /* the number of register b that stands for the constant in arg0 */
-    KBLOB_FIRST_2 = 0x20,  /* the first opcode of version 2 */
+    KBLOB_CONSTANT = 0xff, /* number of register b that stands for the constant in arg0 */
+    KBLOB_FIRST_2 = 0x20,  /* first opcode of version 2 */
     KBLOB_INSTRUCTIONS_MAX = 1 << 20,
     KBLOB_BYTES_MAX = 64 << 20,
 };
@@ -46,7 +46,7 @@ enum kblob_shape {
 #include "kblob/shapes.def"
     KBLOB_SHAPES
 };
-enum kblob_field { /* what a shape uses (shapes.def) */
+enum kblob_field { /* the fields of an instruction that a shape may use (shapes.def) */
                    KBLOB_FIELD_ARG0 = 1,
                    KBLOB_FIELD_ARG1 = 2,
                    KBLOB_FIELD_D = 4,
@@ -59,7 +59,7 @@ enum kblob_field { /* what a shape uses (shapes.def) */
 };
 extern const struct kblob_shape_info {
     const char *operands;
-    unsigned fields; /* enum kblob_field */
+    unsigned fields; /* bits of enum kblob_field */
 } kblob_shapes[KBLOB_SHAPES];
 
 enum kblob_special {
@@ -67,14 +67,16 @@ enum kblob_special {
 #include "kblob/specials.def"
     KBLOB_SPECIALS
 };
-extern const char *const kblob_specials[KBLOB_SPECIALS]; /* "thread.x" */
+extern const char *const kblob_specials[KBLOB_SPECIALS]; /* names such as "thread.x" */
 
 enum kblob_op {
-    KBLOB_OP_BAD, /* 0, so that an entry which was not filled in traps */
+    KBLOB_OP_BAD, /* The value is 0, so that an entry which was not filled in traps. */
 #define OP(code, name, ...) KBLOB_OP_##name = code,
 #include "kblob/isa.def"
     KBLOB_OP_DEFINED,
-    /* Pseudo-instructions of the interpreter: after the last instruction, at a breakpoint, without fuel. */
+    /* The interpreter has these additional instructions: KBLOB_OP_END after the last
+     * instruction, KBLOB_OP_BREAK at a breakpoint, two for counting, and KBLOB_OP_FUEL when the
+     * fuel is used up. */
     KBLOB_OP_END = KBLOB_OP_DEFINED,
     KBLOB_OP_BREAK,
     KBLOB_OP_COUNT,
@@ -83,12 +85,13 @@ enum kblob_op {
     KBLOB_OPS
 };
 extern const struct kblob_op_info {
-    const char *mnemonic; /* NULL when the opcode is not defined */
+    const char *mnemonic; /* NULL if the opcode is not defined */
     enum kblob_shape shape;
     const char *meaning;
 } kblob_ops[KBLOB_OP_DEFINED];
 
-/* The row of an opcode in a blob of this version, or NULL. */
+/* Returns the row of an opcode in a blob of this version, or NULL if the version does not have
+ * it. */
 static inline const struct kblob_op_info *kblob_op(unsigned version, unsigned opcode)
 {
     if (opcode >= (version == KBLOB_VERSION_2 ? (unsigned)KBLOB_OP_DEFINED : KBLOB_FIRST_2))
@@ -105,13 +108,14 @@ struct kblob_place { /* a name, and the place that it names */
     uint32_t name;
     bool is_address;
 };
-/* Debug symbols, as far as they are right. The rows point into the file. */
+/* The debug symbols of a blob, or none if they are damaged. The rows point into the file. */
 struct kblob_symbols {
     size_t name_count, line_count;
-    const uint8_t *names, *lines; /* the records `name` and `line` */
-    penta_bytes text;             /* strings, each with a zero byte after it */
-    const char *file;             /* the source file, "" when unknown; NULL without symbols */
-    struct kblob_place *places;   /* places of instructions first, each kind ascending */
+    const uint8_t *names, *lines; /* the records `name` and `line` as bytes */
+    penta_bytes text;             /* the strings, each with a zero byte after it */
+    /* Name of the source file, "" if unknown; NULL if there are no symbols. */
+    const char *file;
+    struct kblob_place *places; /* sorted by place, those of instructions first */
     size_t instruction_count;
 };
 struct kblob_symbol {
@@ -124,15 +128,15 @@ struct kblob_module {
     penta_module base;
     struct arena arena;
     struct kblob_header header;
-    size_t header_size; /* 16, less when the file is shorter */
-    penta_bytes gap;    /* the bytes between header and code */
+    size_t header_size; /* 16, or less if the file is shorter */
+    penta_bytes gap;    /* bytes between header and code */
     uint64_t code_offset;
     struct kblob_inst *insts;
-    size_t count;         /* how many instructions there are; fewer than instCount when damaged */
-    penta_bytes tail;     /* the bytes after the code */
-    bool tail_is_trailer; /* the tail has 16 bytes and starts with the KCRC magic */
-    bool check_trailer;   /* the caller wants the trailer checked */
-    penta_error symbol_damage; /* its code is 0 when symbols are right or there are none */
+    size_t count;         /* number of instructions; less than instCount if the file is damaged */
+    penta_bytes tail;     /* bytes after the code */
+    bool tail_is_trailer; /* true if the tail has 16 bytes and begins with the magic number KCRC */
+    bool check_trailer;   /* true if the caller wants the trailer to be checked */
+    penta_error symbol_damage; /* its code is 0 if the symbols are right or there are none */
     struct kblob_symbols symbols;
     uint64_t instructions_max;
 };
@@ -142,7 +146,7 @@ static inline const struct kblob_module *kblob_module(const penta_module *m)
     return (const struct kblob_module *)m;
 }
 
-/* container.c */
+/* The declarations below belong to container.c. */
 int kblob_probe(penta_bytes file, struct writer *evidence);
 penta_module *kblob_parse(penta_bytes file, const penta_option *options, size_t count,
                           penta_error *err);
@@ -150,60 +154,62 @@ void kblob_describe(const penta_module *module, const penta_visitor *visitor);
 void kblob_info(const penta_module *module, const penta_visitor *visitor);
 const char *kblob_protection(const penta_module *module, uint64_t offset, uint64_t *end);
 bool kblob_encode(const penta_module *module, struct writer *out, penta_error *err);
-/* Writes header, gap, instructions and tail as they are. */
+/* Writes header, gap and instructions as bytes. */
 void kblob_write(struct writer *out, const struct kblob_header *header, penta_bytes gap,
                  const struct kblob_inst *insts, size_t count);
 void kblob_write_trailer(struct writer *out,
-                         penta_bytes metadata); /* its CRC is over the bytes that are in out */
+                         penta_bytes metadata); /* its CRC is over the bytes in `out` */
 void kblob_close(penta_module *module);
 
-/* The registers of an instruction of version 2. */
+/* These functions return the registers of an instruction of version 2. */
 static inline unsigned kblob_d(const struct kblob_inst *in) { return in->flags; }
 static inline unsigned kblob_a(const struct kblob_inst *in) { return in->reserved & 0xff; }
 static inline unsigned kblob_b(const struct kblob_inst *in) { return in->reserved >> 8; }
-/* The metadata that the trailer announces, as far as the file has them. */
+/* Returns the metadata that the trailer announces, or as much of them as the file has. */
 penta_bytes kblob_metadata(const struct kblob_module *m);
 
-/* symbols.c: reads the metadata of the module when they are symbols. When they are wrong, symbol_damage says why,
- * and the module has no symbols. False when memory ran out. */
+/* symbols.c: reads the metadata of the module if they are symbols. If they are damaged,
+ * symbol_damage says why, and the module has no symbols. Returns false if memory ran out. */
 bool kblob_symbols_read(struct kblob_module *m, penta_error *err);
 struct kblob_symbol kblob_symbol_at(const struct kblob_symbols *s, size_t i);
-/* The source line of an instruction, or 0. */
+/* Returns the source line of an instruction, or 0 if it is unknown. */
 uint32_t kblob_line_of(const struct kblob_symbols *s, uint64_t pc);
-/* The name of an instruction, or the nearest name before it. It names the instruction *start. NULL when there is
- * none. */
+/* Returns the name of an instruction, or the nearest name before it, or NULL. *start is the
+ * instruction that has this name. */
 const char *kblob_name_of(const struct kblob_symbols *s, uint64_t pc, uint64_t *start);
-/* The name of the bytes that an address is in. They start at *start. NULL when there is none. */
+/* Returns the name of the bytes that contain an address, or NULL. *start is the address of these
+ * bytes. */
 const char *kblob_name_of_address(const struct kblob_symbols *s, uint64_t address, uint64_t *start);
-/* Writes the place of an instruction as "name+2, file:12", without folders. Writes nothing when neither is
- * known. */
+/* Writes the place of an instruction as "name+2, file:12", without folders. Writes nothing if
+ * neither name nor line is known. */
 void kblob_write_place(const struct kblob_symbols *s, uint64_t pc, struct writer *out);
-bool kblob_good_file(const char *name); /* whether it may be the name of a source file */
-struct kblob_symbol_list {              /* the symbols that an assembler gathered */
+/* Tells whether the text may be the name of a source file. */
+bool kblob_good_file(const char *name);
+struct kblob_symbol_list { /* the symbols that an assembler has collected */
     struct kblob_symbol *names;
     struct kblob_line *lines;
     size_t name_count, name_capacity, line_count, line_capacity;
     const char *file;
 };
-/* Sorts the names and writes the symbols in the form that the assembler writes. */
+/* Sorts the names and writes the symbols in the form that the assembler uses. */
 void kblob_symbols_write(struct kblob_symbol_list *list, struct writer *out);
 void kblob_describe_symbols(const struct kblob_module *m, const penta_visitor *visitor);
 
-/* convert.c */
+/* The declaration below belongs to convert.c. */
 bool kblob_convert(const penta_module *module, const penta_option *options, size_t count,
                    struct writer *out, struct findings *findings);
 
-/* flow.c: the rules about branches and loops, and instructions that never run */
+/* flow.c has the rules about branches and loops, and finds instructions that never run. */
 void kblob_verify_flow(const struct kblob_module *m, struct findings *findings);
 void kblob_warn_unreached(const struct kblob_module *m, struct findings *findings);
 
-/* verify.c */
+/* The declarations below belong to verify.c. */
 void kblob_verify(const penta_module *module, struct findings *findings);
-/* Finds the first failure in the order of the checks. Returns its number, or 0. *instruction becomes the
- * instruction that the rule is about, or UINT32_MAX. */
+/* Finds the first failure in the order of the checks. Returns its number, or 0 if there is none.
+ * *instruction becomes the instruction that the rule is about, or UINT32_MAX. */
 unsigned kblob_verdict(const penta_module *module, uint32_t *instruction);
 
-/* text/assemble.c, text/print.c, format/isa.c */
+/* The declarations below belong to text/assemble.c, text/print.c and format/isa.c. */
 bool kblob_print(const penta_module *module, const penta_option *options, size_t count,
                  struct writer *out, penta_error *err);
 bool kblob_print_at(const penta_module *module, uint64_t pc, struct writer *out);
@@ -211,5 +217,5 @@ bool kblob_assemble_source(struct source *source, const penta_option *options, s
                            struct writer *out, struct findings *findings);
 void kblob_isa(const penta_visitor *visitor);
 
-/* driver.c */
+/* The declaration below belongs to driver.c. */
 extern const struct driver kblob_driver;

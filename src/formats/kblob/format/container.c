@@ -1,4 +1,5 @@
-/* Parses bytes into a module, writes a module as bytes, and has the two walks over a module. */
+/* Parses bytes into a module, writes a module as bytes, and lists the contents of a module
+ * (describe, info). */
 #include <stdlib.h>
 #include "base/codec/checksum.h"
 #include "core/describe.h"
@@ -21,8 +22,8 @@ int kblob_probe(penta_bytes file, struct writer *evidence)
     return 0;
 }
 
-/* Reads an instruction of sixteen bytes by loads of fixed width. With the reader's byte loop parsing would take
- * half as long again. */
+/* Reads an instruction of sixteen bytes by loads of fixed width. With the byte loop of the
+ * reader, parsing would take one and a half times as long. */
 static void read_inst(const uint8_t *p, struct kblob_inst *out)
 {
     out->opcode = p[0];
@@ -32,12 +33,14 @@ static void read_inst(const uint8_t *p, struct kblob_inst *out)
     out->arg1 = bytes_get32(p + 12);
 }
 
-/* Parses the code as far as it is there. What is missing becomes the damage of the module (KBLOB 2.2). */
+/* Parses the code that the file has. Code that is missing is recorded as damage of the module
+ * (KBLOB 2.2). */
 static bool parse_code(struct kblob_module *m, penta_error *err)
 {
     penta_bytes file = m->base.file;
     uint64_t entry = m->header.entryOffset, count = m->header.instCount;
-    if (entry < kblob_header_bytes) { /* code that overlaps its own header cannot be described */
+    /* Code that overlaps the header of its own file cannot be described. */
+    if (entry < kblob_header_bytes) {
         m->code_offset = kblob_header_bytes;
         m->tail = bytes_slice(file, kblob_header_bytes, file.size);
         return error_at(&m->base.damage, KBLOB_BAD_ENTRY, 8, "entryOffset is %u, inside the header",
@@ -125,8 +128,6 @@ bool kblob_encode(const penta_module *module, struct writer *out, penta_error *e
     }
     return writer_ok(out, err);
 }
-
-/* ---- describe ---- */
 
 static const char *header_note(const char *field, uint64_t value)
 {

@@ -2,7 +2,8 @@
 #include "base/codec/checksum.h"
 #include "kblob/kblob.h"
 
-/* Checks that version 1 has all instructions of the program. Those that it has mean the same in version 2. */
+/* Checks that version 1 has all instructions of the program. Version 2 has the same instructions
+ * with the same meaning, so conversion to it always works. */
 static void check_version_1(const struct kblob_module *m, struct findings *f)
 {
     for (size_t i = 0; i < m->count; i++) {
@@ -14,7 +15,8 @@ static void check_version_1(const struct kblob_module *m, struct findings *f)
     }
 }
 
-/* Writes the tail. The trailer gets the CRC of the new bytes when it had the right one before. */
+/* Writes the bytes after the code. If the CRC in the trailer was right before, the trailer gets
+ * the CRC of the new bytes. */
 static void write_tail(const struct kblob_module *m, bool strip, struct writer *out)
 {
     penta_bytes before = bytes_slice(m->base.file, 0, m->base.file.size - m->tail.size);
@@ -42,7 +44,8 @@ bool kblob_convert(const penta_module *module, const penta_option *options, size
     }
     if (to && *to == '1' && header.version != KBLOB_VERSION) {
         check_version_1(m, findings);
-        header.flags &= (uint16_t)~KBLOB_FUELLED; /* without branches the flag means nothing */
+        /* In a program without branches the flag has no meaning. */
+        header.flags &= (uint16_t)~KBLOB_FUELLED;
     }
     if (to) header.version = *to == '1' ? KBLOB_VERSION : KBLOB_VERSION_2;
     kblob_write(out, &header, m->gap, m->insts, m->count);

@@ -1,10 +1,13 @@
-/* Checks the branches and loops of version 2 (KBLOB 2.6): loops are nested and end, branches go forwards. */
+/* Checks the branches and loops of version 2 (KBLOB 2.6): loops must be nested and end, and
+ * branches must go forwards. */
 #include <stdlib.h>
 #include "kblob/kblob.h"
 
 struct loop {
-    uint32_t first, next; /* the first instruction of the body; the NEXT, which is its last one */
-    uint32_t outer;       /* the index of the loop around it, or NONE */
+    /* first: the first instruction of the body; next: its NEXT instruction, which is the last
+     * one. */
+    uint32_t first, next;
+    uint32_t outer; /* index of the loop around this one, or NONE */
 };
 #define NONE UINT32_MAX
 
@@ -12,9 +15,9 @@ struct check {
     const struct kblob_module *m;
     struct findings *f;
     struct loop *loops;
-    uint32_t loop_count, open; /* open: the innermost loop at this point, or NONE */
-    uint32_t *inside; /* for each instruction the innermost loop that has it in its body, or NONE */
-    uint32_t kept[KBLOB_REGISTERS]; /* how many open loops need this register unchanged */
+    uint32_t loop_count, open; /* open: the innermost loop that is open at this point, or NONE */
+    uint32_t *inside; /* per instruction: the innermost loop whose body contains it, or NONE */
+    uint32_t kept[KBLOB_REGISTERS]; /* per register: how many open loops need it unchanged */
 };
 
 static uint64_t flow_place(const struct check *c, uint32_t i)
@@ -28,7 +31,7 @@ static bool flow_branches(const struct kblob_inst *in)
            kblob_uses(&kblob_ops[in->opcode]) & KBLOB_FIELD_TARGET;
 }
 
-/* Tells whether the NEXT of a LOOP is where it must be, and both agree. */
+/* Tells whether a LOOP and its NEXT are in the right places and refer to each other. */
 static bool flow_closed(const struct check *c, uint32_t i)
 {
     const struct kblob_inst *loop = &c->m->insts[i];
@@ -96,7 +99,8 @@ static void check_branch(struct check *c, uint32_t i)
     const struct kblob_inst *in = &c->m->insts[i];
     const char *name = kblob_ops[in->opcode].mnemonic;
     uint32_t to = in->arg1;
-    if (to >= c->m->count) return; /* the target is the end, or an error that was reported */
+    /* The target is the end of the program, or wrong, which was reported. */
+    if (to >= c->m->count) return;
     uint32_t loop = c->inside[to];
     if (loop != NONE && (i < c->loops[loop].first || i > c->loops[loop].next))
         findings_add(c->f, KBLOB_BAD_LOOP, flow_place(c, i) + 12, NULL,
@@ -129,9 +133,10 @@ void kblob_verify_flow(const struct kblob_module *m, struct findings *f)
     free(c.inside);
 }
 
-/* ---- instructions that never run ---- */
+/* The functions below find instructions that never run. */
 
-/* Marks the instructions that are reached. Returns how many are not, and the first of these. */
+/* Marks the instructions that can be reached. Returns how many cannot be reached, and in *first
+ * the first of these. */
 static size_t flow_unreached(const struct kblob_module *m, uint8_t *seen, uint32_t *work,
                              size_t *first)
 {

@@ -1,4 +1,5 @@
-/* The tables of isa.def, shapes.def and specials.def, and the list of instructions. */
+/* The tables that are made from isa.def, shapes.def and specials.def, and the list of
+ * instructions. */
 #include "core/describe.h"
 #include "kblob/kblob.h"
 

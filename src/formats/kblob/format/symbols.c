@@ -9,9 +9,8 @@
 
 enum { KIND_INSTRUCTION = 1, KIND_ADDRESS = 2 };
 
-/* ---- reading ---- */
-
-/* Tells whether an assembler reads the text as one name, since listings must assemble again. */
+/* Tells whether an assembler reads the text as one name. Listings contain the names, and must
+ * assemble again. */
 static bool good_name(const char *name)
 {
     size_t n = strlen(name);
@@ -23,8 +22,8 @@ static bool good_name(const char *name)
     return n > 0;
 }
 
-/* Tells whether a file name is good. It is shown on terminals and in listings, so it has no control characters and
- * no quotes. */
+/* Tells whether a file name may be used. It is shown on terminals and in listings, so it must
+ * have no control characters and no quotes. */
 bool kblob_good_file(const char *name)
 {
     for (; *name; name++)
@@ -36,7 +35,7 @@ bool kblob_good_file(const char *name)
 struct reading {
     struct kblob_module *m;
     struct kblob_symbols s;
-    uint64_t at; /* the offset of the metadata in the file */
+    uint64_t at; /* offset of the metadata in the file */
 };
 
 static bool symbols_wrong(struct reading *r, uint64_t offset, const char *what, uint64_t value)
@@ -117,7 +116,7 @@ static int by_value(const void *a, const void *b)
     return x->name < y->name ? -1 : x->name > y->name;
 }
 
-/* Sorts the names by the places that they name, so that a search is quick. */
+/* Sorts the names by the places that they name, so that a search is fast. */
 static bool make_places(struct reading *r, penta_error *err)
 {
     struct kblob_symbols *s = &r->s;
@@ -143,8 +142,6 @@ bool kblob_symbols_read(struct kblob_module *m, penta_error *err)
     return true;
 }
 
-/* ---- asking ---- */
-
 struct kblob_symbol kblob_symbol_at(const struct kblob_symbols *s, size_t i)
 {
     const uint8_t *row = s->names + i * kblob_name_bytes;
@@ -166,7 +163,7 @@ const char *kblob_name_of(const struct kblob_symbols *s, uint64_t pc, uint64_t *
     ARRAY_SEARCH(i, 0, s->instruction_count, s->places[i].value > pc);
     if (!i) return NULL;
     while (i > 1 && s->places[i - 2].value == s->places[i - 1].value)
-        i--; /* goes back to the first of several names */
+        i--; /* This goes back to the first of several names of the same place. */
     *start = s->places[i - 1].value;
     return kblob_symbol_at(s, s->places[i - 1].name).name;
 }
@@ -234,8 +231,6 @@ void kblob_describe_symbols(const struct kblob_module *m, const penta_visitor *v
     describe_raw(v, "text", s->text, (uint64_t)(s->text.data - file), NULL);
     describe_leave(v, node);
 }
-
-/* ---- writing ---- */
 
 static int by_name(const void *a, const void *b)
 {

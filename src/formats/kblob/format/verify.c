@@ -1,4 +1,4 @@
-/* Makes the checks of the device, in its order, and gives the warnings (KBLOB 2). */
+/* Makes the checks that the device makes, in the same order, and gives the warnings (KBLOB 2). */
 #include "base/codec/checksum.h"
 #include "base/long_work.h"
 #include "kblob/kblob.h"
@@ -50,14 +50,12 @@ static bool of_version_1(const struct kblob_inst *in)
     return (unsigned)(in->opcode - 1) < KBLOB_OP_HALT;
 }
 
-/* Tells by one test whether an instruction of version 1 is right, as most are: the opcode is defined, and zeros
- * follow. */
+/* Tells by one test whether an instruction of version 1 is right, as most are: its opcode is
+ * defined, and its unused bytes are zero. */
 static bool verify_sound(const struct kblob_inst *in)
 {
     return of_version_1(in) && !(in->flags | in->reserved);
 }
-
-/* ---- instructions of version 2 ---- */
 
 static void verify_register(const struct kblob_inst *in, unsigned number, bool used, uint64_t at,
                             struct findings *f)
@@ -154,7 +152,9 @@ static void warn_flow(const struct kblob_module *m, struct findings *f)
         if (m->insts[i].opcode != KBLOB_OP_READ8 && m->insts[i].opcode != KBLOB_OP_READ64) continue;
         if (!reads++) first = i;
     }
-    if (reads > 1) /* one finding stands for all, because programs often read only to probe */
+    /* One finding stands for all such reads, because programs often read only to test an
+     * address. */
+    if (reads > 1)
         findings_add(f, KBLOB_READ_UNUSED, m->code_offset + first * kblob_inst_bytes, NULL,
                      "of %zu reads only the last is seen", reads);
     if (i + 1 < m->count)
@@ -163,8 +163,8 @@ static void warn_flow(const struct kblob_module *m, struct findings *f)
                      m->count - i == 2 ? "" : "s");
 }
 
-/* Warns about bytes after the code. Machines ignore them (KBLOB 1.3); bytes that no tool reads, either, are
- * probably a mistake. */
+/* Warns about bytes after the code. Machines ignore them (KBLOB 1.3). Bytes that the tools
+ * ignore too are probably a mistake. */
 static void warn_tail(const struct kblob_module *m, struct findings *f)
 {
     uint64_t at = m->base.file.size - m->tail.size;
@@ -179,7 +179,7 @@ static void warn_tail(const struct kblob_module *m, struct findings *f)
                                                 : "symbols");
 }
 
-/* Finds the errors. Returns false when the file ends too early to check everything. */
+/* Finds the errors. Returns false if the file ends too early to check everything. */
 static bool verify_errors(const struct kblob_module *m, struct findings *f)
 {
     const penta_error *damage = &m->base.damage;
@@ -188,7 +188,7 @@ static bool verify_errors(const struct kblob_module *m, struct findings *f)
         return false;
     }
     verify_header(m, f);
-    if (damage->code) { /* a damaged file has no instructions to check */
+    if (damage->code) { /* A damaged file has no instructions that could be checked. */
         if (damage->code != KBLOB_BAD_ENTRY) findings_pass(f, damage);
         return false;
     }

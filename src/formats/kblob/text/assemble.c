@@ -51,12 +51,10 @@ static bool comma_number(struct assembly *a, unsigned bits, uint64_t *value)
     return source_expect(a->s, ',') && assembly_number(a, bits, value);
 }
 
-/* ---- instructions and their lines ---- */
-
 static bool note_line(struct assembly *a)
 {
     struct kblob_symbol_list *l = &a->list;
-    if (!a->has_line) { /* lines are counted on from the last place */
+    if (!a->has_line) { /* Lines are counted from the place that was counted last. */
         size_t to = a->s->pos ? a->s->pos - 1 : 0;
         if (!a->line) a->line = 1;
         for (; a->line_from < to; a->line_from++) a->line += a->s->text.data[a->line_from] == '\n';
@@ -105,7 +103,8 @@ static bool directive_header(struct assembly *a)
     return true;
 }
 
-/* Emits an instruction that .inst gave. It says nothing about the version. */
+/* Emits an instruction that .inst gave. Such an instruction does not decide the version of the
+ * program. */
 static bool raw_emit(struct assembly *a, const struct kblob_inst *in)
 {
     bool has_header = a->has_header;
@@ -254,8 +253,8 @@ static bool kblob_assemble_line(struct assembly *a)
 {
     struct source *s = a->s;
     struct token t = source_next(s);
-    while (t.kind == TOKEN_NAME &&
-           source_accept(s, ':')) { /* labels, after which a statement may follow */
+    /* A line may begin with labels, after which a statement may follow. */
+    while (t.kind == TOKEN_NAME && source_accept(s, ':')) {
         if (!assembly_label(a, t)) return false;
         t = source_next(s);
     }
@@ -264,8 +263,6 @@ static bool kblob_assemble_line(struct assembly *a)
     if (t.kind == TOKEN_DIRECTIVE) return kblob_assemble_directive(a, t) && source_end_of_line(s);
     return source_unexpected(s, t, "an instruction");
 }
-
-/* ---- the end ---- */
 
 static bool add_name(struct assembly *a, const struct label *l, bool is_address)
 {
@@ -282,7 +279,8 @@ static bool symbol_name(const struct label *l)
     return l->defined && l->name.data[0] != '$' && l->name.data[0] != '@';
 }
 
-/* Gathers the names as symbols. A name of both an instruction and an address becomes that of the instruction. */
+/* Collects the names as symbols. A name that an instruction and an address have in common
+ * becomes the name of the instruction. */
 static bool kblob_assemble_gather(struct assembly *a)
 {
     for (size_t i = 0; i < a->labels.count; i++)

@@ -13,14 +13,12 @@
 #include "kblob/text/assembly.h"
 #include "base/array.h"
 
-enum { TARGET_AT = 12 }; /* the offset of the target in an instruction */
+enum { TARGET_AT = 12 }; /* offset of the target in an instruction */
 
 static void set_target(struct assembly *a, uint32_t index, uint32_t target)
 {
     writer_patch(&a->code, (size_t)index * kblob_inst_bytes + TARGET_AT, target, 4);
 }
-
-/* ---- labels ---- */
 
 bool assembly_label(struct assembly *a, struct token name)
 {
@@ -41,8 +39,6 @@ bool assembly_target(struct assembly *a, uint32_t *target)
     return ok;
 }
 
-/* ---- blocks ---- */
-
 static bool open_block(struct assembly *a, const struct kblob_inst *in, uint64_t offset)
 {
     if (!ARRAY_GROW(a->blocks, a->block_capacity, a->block_count, a->s->err)) return false;
@@ -57,7 +53,7 @@ static struct block *blocks_innermost(struct assembly *a)
     return a->block_count ? &a->blocks[a->block_count - 1] : NULL;
 }
 
-/* Parses a condition, which is the name of a branch without its B. */
+/* Parses a condition, which is the mnemonic of a branch without its B. */
 static bool blocks_condition(struct assembly *a, unsigned *opcode)
 {
     struct token t = source_next(a->s);
@@ -73,7 +69,7 @@ bool assembly_if(struct assembly *a, uint64_t offset)
     if (!assembly_register(a, &ra) || !blocks_condition(a, &opcode) ||
         !assembly_register_or_constant(a, &b, &in.arg0))
         return false;
-    in.opcode = (uint8_t)(opcode ^ 1); /* the opposite branch skips the block */
+    in.opcode = (uint8_t)(opcode ^ 1); /* The opposite branch skips the block. */
     in.reserved = (uint16_t)(ra | b << 8);
     return open_block(a, &in, offset);
 }
@@ -110,15 +106,14 @@ bool assembly_endloop(struct assembly *a, uint64_t offset)
     if (!b || b->opcode != KBLOB_OP_LOOP)
         return error_at(a->s->err, BASE_SYNTAX, offset, "endloop without loop");
     a->block_count--;
-    if (a->code.failed) return true; /* the end reports that memory ran out */
+    /* At the end of the text, the failure is reported as lack of memory. */
+    if (a->code.failed) return true;
     const uint8_t *loop = a->code.out.data + (size_t)b->at * kblob_inst_bytes;
     struct kblob_inst in = {KBLOB_OP_NEXT, loop[1], bytes_get16(loop + 2), bytes_get64(loop + 4),
                             b->at + 1};
     set_target(a, b->at, a->count + 1);
     return assembly_emit(a, &in);
 }
-
-/* ---- the end ---- */
 
 void assembly_resolve(struct assembly *a, struct findings *findings)
 {

@@ -1,4 +1,4 @@
-/* Assembles instructions: parses operands by the shape of the opcode (KBLOB 4.4). */
+/* Assembles instructions: parses the operands that the shape of the opcode requires (KBLOB 4.4). */
 #include "kblob/text/assembly.h"
 #include "base/suggest.h"
 #include "text/expr.h"
@@ -8,7 +8,7 @@ bool assembly_number(struct assembly *a, unsigned bits, uint64_t *value)
     return expr_field(a->s, labels_value, &a->names, bits, value);
 }
 
-/* ---- version 2 ---- */
+/* The functions below parse operands of version 2. */
 
 static bool is_register(const struct assembly *a, struct token t, unsigned *number)
 {
@@ -46,7 +46,7 @@ static bool operands_memory(struct assembly *a, unsigned *number, uint64_t *offs
 {
     if (!source_expect(a->s, '[') || !assembly_register(a, number)) return false;
     struct token t = source_peek(a->s);
-    bool minus = t.kind == TOKEN_PUNCT && t.as.punct == '-'; /* the minus is part of the number */
+    bool minus = t.kind == TOKEN_PUNCT && t.as.punct == '-'; /* The minus belongs to the number. */
     if ((minus || source_accept(a->s, '+')) && !assembly_number(a, 64, offset)) return false;
     return source_expect(a->s, ']');
 }
@@ -106,9 +106,10 @@ static bool instruction_2(struct assembly *a, unsigned opcode)
     return assembly_emit(a, &in);
 }
 
-/* ---- version 1 ---- */
+/* The functions below parse operands of version 1. */
 
-/* Parses the value of WRITE64. It is `wide` when it does not fit the 32 bits of the instruction. */
+/* Parses the value of WRITE64. *wide becomes true if the value does not fit the 32 bits of the
+ * instruction. */
 static bool wide_value(struct assembly *a, uint64_t *value, bool *wide)
 {
     struct token t = source_peek(a->s);
@@ -123,8 +124,8 @@ static bool wide_value(struct assembly *a, uint64_t *value, bool *wide)
     return true;
 }
 
-/* Emits a pseudo-instruction: WRITE64 with the low half, which clears the upper half, then instructions that write
- * the bytes of the upper half. */
+/* Emits several instructions for one line: a WRITE64 of the low half, which clears the upper
+ * half, then instructions that write the bytes of the upper half. */
 static bool write_wide(struct assembly *a, uint64_t address, uint64_t value)
 {
     struct kblob_inst in = {.opcode = KBLOB_OP_WRITE64, .arg0 = address, .arg1 = (uint32_t)value};

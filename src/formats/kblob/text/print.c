@@ -1,4 +1,4 @@
-/* The disassembler. assemble.c describes the language. */
+/* The disassembler, which writes the language that assemble.c describes. */
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/codec/checksum.h"
@@ -6,12 +6,10 @@
 #include "kblob/text/names.h"
 #include "text/hex.h"
 
-/* ---- one instruction ---- */
-
 struct printing {
     const struct kblob_module *m;
     struct writer *out;
-    const struct labels *names; /* from the option define; NULL without it */
+    const struct labels *names; /* names from the option define, or NULL */
 };
 
 static void print_offset(struct writer *out, uint64_t offset)
@@ -40,7 +38,8 @@ static void print_address(const struct printing *p, uint64_t address)
     print_offset(p->out, address - start);
 }
 
-/* Tells whether a plain line gives the same bytes: the opcode is defined, and every unused field is 0. */
+/* Tells whether a line without .inst gives the same bytes: the opcode is defined, and every
+ * unused field is 0. */
 static bool print_plain(const struct kblob_module *m, const struct kblob_inst *in)
 {
     const struct kblob_op_info *op = kblob_op(m->header.version, in->opcode);
@@ -59,7 +58,7 @@ static bool print_plain(const struct kblob_module *m, const struct kblob_inst *i
     return uses & KBLOB_FIELD_TARGET || !in->arg1;
 }
 
-/* Prints small constants, also negative ones, in decimal and others in hex. */
+/* Prints small constants, including negative ones, in decimal and others in hex. */
 static void print_constant(struct writer *out, uint64_t value)
 {
     if (value < 4096)
@@ -97,12 +96,12 @@ static void print_b(const struct printing *p, const struct kblob_inst *in)
         print_constant(p->out, in->arg0);
 }
 
-/* Prints the name of an instruction, or $ and its index when it has none. */
+/* Prints the name of an instruction, or $ and its index if it has no name. */
 static void print_target(const struct printing *p, uint32_t target)
 {
     uint64_t start = 0;
     const char *name = kblob_name_of(&p->m->symbols, target, &start);
-    if (target > p->m->count) /* the file has this error, and the text repeats it */
+    if (target > p->m->count) /* The file contains this error, and the text must contain it too. */
         writer_dec(p->out, target);
     else if (name && start == target)
         writer_text(p->out, name);
@@ -171,7 +170,7 @@ static void print_inst(const struct printing *p, const struct kblob_inst *in)
         writer_0x(out, in->arg1);
 }
 
-/* Prints one instruction, with its place in the source as a comment when that is known. */
+/* Prints one instruction, with its place in the source as a comment if the place is known. */
 bool kblob_print_at(const penta_module *module, uint64_t pc, struct writer *out)
 {
     const struct kblob_module *m = kblob_module(module);
@@ -188,27 +187,27 @@ bool kblob_print_at(const penta_module *module, uint64_t pc, struct writer *out)
     return true;
 }
 
-/* ---- blocks: branches that the text shows as `if` and `loop` ---- */
+/* The text shows some branches as blocks with `if` and `loop`. The functions below find them. */
 
 struct open_block {
-    uint32_t turn; /* the index of the JMP that is its `else`; NO_TURN without one, or after it */
+    uint32_t turn; /* the index of the JMP that is shown as `else`, or NO_TURN */
     uint32_t end;  /* the instruction after `endif`; for a loop the index of its NEXT */
     bool loop;
 };
 #define NO_TURN UINT32_MAX
-enum { DEEPEST = 8 /* how many levels are indented */ };
+enum { DEEPEST = 8 /* largest number of levels that are indented */ };
 
 struct listing {
     struct printing p;
     struct open_block *open;
     size_t open_count, open_capacity;
-    uint8_t *labelled; /* for each index up to count: whether a branch goes there by name */
-    size_t line;       /* the next row of the line table to print */
-    bool lines;        /* whether to print lines */
+    uint8_t *labelled; /* per index up to `count`: 1 if a branch goes there by name */
+    size_t line;       /* next row of the line table to print */
+    bool lines;        /* true if lines are printed */
     bool failed;
 };
 
-/* The instruction up to which a block that starts now may reach. */
+/* Returns the index of the instruction at which a block that begins now must have ended. */
 static uint32_t print_room(const struct listing *l)
 {
     if (!l->open_count) return (uint32_t)l->p.m->count;
@@ -226,7 +225,7 @@ static bool print_push(struct listing *l, struct open_block block)
     return true;
 }
 
-/* Opens a loop whose NEXT is where it should be. */
+/* Opens a loop, if its NEXT is where it must be. */
 static bool opens_loop(struct listing *l, uint32_t i)
 {
     const struct kblob_inst *in = &l->p.m->insts[i];
@@ -252,8 +251,6 @@ static bool opens_if(struct listing *l, uint32_t i)
         return print_push(l, (struct open_block){to - 1, last->arg1, false});
     return print_push(l, (struct open_block){NO_TURN, to, false});
 }
-
-/* ---- the listing ---- */
 
 static void print_indent(struct listing *l)
 {
@@ -289,7 +286,7 @@ static void print_line(struct listing *l, uint32_t i)
         writer_print(l->p.out, ".line   %u\n", (unsigned)bytes_get32(row + 4));
         l->line++;
     } else if (!i) {
-        writer_text(l->p.out, ".line   0\n"); /* or the line of this text would count */
+        writer_text(l->p.out, ".line   0\n"); /* Without this, the line of this text would count. */
     }
 }
 
@@ -300,7 +297,7 @@ static void print_head(struct listing *l, const struct kblob_inst *in)
     if (in->opcode == KBLOB_OP_LOOP) {
         writer_print(out, "loop    r%u, ", kblob_d(in));
         print_b(&l->p, in);
-    } else { /* the branch skips the block, so `if` has the opposite condition */
+    } else { /* The branch skips the block, so `if` has the opposite condition. */
         const char *name = kblob_ops[in->opcode ^ 1].mnemonic + 1;
         writer_print(out, "if      r%u ", kblob_a(in));
         for (; *name; name++) writer_char(out, (char)(*name | 0x20));
@@ -310,7 +307,7 @@ static void print_head(struct listing *l, const struct kblob_inst *in)
     writer_char(out, '\n');
 }
 
-/* Prints what stands at instruction i: the ends of blocks before it, labels, and the instruction. */
+/* Prints everything at instruction i: the ends of blocks before it, labels, and the instruction. */
 static void walk_inst(struct listing *l, uint32_t i)
 {
     const struct kblob_module *m = l->p.m;
@@ -366,7 +363,8 @@ static bool print_code(const struct kblob_module *m, const struct labels *names,
                        struct writer *out, penta_error *err)
 {
     struct listing l = {.p = {m, NULL, names}, .lines = lines};
-    if (m->header.version == KBLOB_VERSION_2) { /* the first walk finds what needs a label */
+    /* The first pass finds out which instructions need a label. */
+    if (m->header.version == KBLOB_VERSION_2) {
         l.labelled = calloc(m->count + 1, 1);
         if (!l.labelled) return error_at(err, BASE_MEMORY, 0, "no memory for labels");
         walk_code(&l);
@@ -378,14 +376,15 @@ static bool print_code(const struct kblob_module *m, const struct labels *names,
     return !l.failed || error_at(err, BASE_MEMORY, 0, "no memory for nested blocks");
 }
 
-/* ---- the rest of the file ---- */
+/* The functions below print the rest of the file. */
 
 static void print_bytes(struct writer *out, const char *directive, penta_bytes bytes)
 {
     hex_rows(out, directive, directive, bytes);
 }
 
-/* Makes the rows of the module as an assembler would gather them. False when it would not gather such rows. */
+/* Makes the rows of the module as an assembler would collect them. Returns false if it would not
+ * collect such rows. */
 static bool symbol_rows(const struct kblob_symbols *s, struct kblob_symbol_list *list)
 {
     bool ok = true;
@@ -396,13 +395,14 @@ static bool symbol_rows(const struct kblob_symbols *s, struct kblob_symbol_list 
     for (size_t i = 0; i < s->line_count; i++) {
         const uint8_t *row = s->lines + i * kblob_line_bytes;
         list->lines[i] = (struct kblob_line){bytes_get32(row), bytes_get32(row + 4)};
-        ok = ok && list->lines[i].line !=
-                       (i ? list->lines[i - 1].line : 0); /* a row must change the line */
+        /* Consecutive rows must have different lines. */
+        ok = ok && list->lines[i].line != (i ? list->lines[i - 1].line : 0);
     }
     return ok;
 }
 
-/* Tells whether .symbols gives these bytes, because they are in the form that the assembler writes. */
+/* Tells whether .symbols gives these bytes, because they have the form that the assembler
+ * writes. */
 static bool symbols_usual(const struct kblob_module *m, penta_error *err)
 {
     const struct kblob_symbols *s = &m->symbols;
@@ -443,7 +443,7 @@ static void print_tail(struct writer *out, const struct kblob_module *m)
         writer_text(out, ".trailer\n");
 }
 
-/* Tells whether the program has an instruction that an assembler takes as a sign of version 2. */
+/* Tells whether the program has an instruction that makes an assembler choose version 2. */
 static bool says_version_2(const struct kblob_module *m)
 {
     for (size_t i = 0; i < m->count; i++)
@@ -451,7 +451,7 @@ static bool says_version_2(const struct kblob_module *m)
     return false;
 }
 
-/* Prints the header as a directive when it is not the one that the assembler computes. */
+/* Prints the header as a directive if it is not the one that the assembler computes. */
 static void print_header(struct writer *out, const struct kblob_module *m)
 {
     const struct kblob_header *h = &m->header;

@@ -1,5 +1,5 @@
-/* Answers a debugger about kernel blobs: lines of the debug symbols, registers of the current thread, and values
- * outside of the memory. The programs have no calls. */
+/* Answers questions of a debugger about kernel blobs: lines from the debug symbols, registers of
+ * the current thread, and values that are not in memory. The programs have no calls. */
 #include "core/debug/debug_info.h"
 #include <stdio.h>
 #include "base/bytes.h"
@@ -88,8 +88,6 @@ static bool kblob_debug_set(penta_vm *base, penta_bytes name, const penta_value 
     return true;
 }
 
-/* ---- accesses ---- */
-
 static void use_register(penta_access_report *report, void *user, unsigned number, bool write)
 {
     char name[8];
@@ -98,7 +96,7 @@ static void use_register(penta_access_report *report, void *user, unsigned numbe
     access_name(report, user, name, write);
 }
 
-/* How many bytes an instruction of version 2 accesses. */
+/* Returns how many bytes an instruction of version 2 accesses. */
 static uint64_t access_bytes(uint8_t op)
 {
     switch (op) {

@@ -1,8 +1,8 @@
 /* Grids of threads (KBLOB 3.9): which thread runs, barriers, and the numbers that ID reads.
  *
- * Threads run one after the other: each until it waits at a barrier, ends, or has executed a quantum of
- * instructions. So a run is the same every time, and a thread that waits in a loop for another thread does not keep
- * that thread from running. */
+ *  Threads run one after the other: each one until it waits at a barrier, ends, or has executed
+ * a quantum of instructions. So a run is the same every time, and a thread that waits in a loop
+ * for another thread does not keep that thread from running. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
@@ -12,7 +12,7 @@ static uint64_t grid_volume(const uint32_t size[3])
 {
     uint64_t n = 1;
     for (int i = 0; i < 3; i++) n = size[i] > KBLOB_THREADS_MAX ? UINT32_MAX : n * size[i];
-    return n; /* each factor is small, so that three do not wrap */
+    return n; /* The factors are so small that the product of three does not wrap. */
 }
 
 bool kblob_launch_fits(const struct kblob_launch *l, penta_error *err)
@@ -100,17 +100,17 @@ uint64_t kblob_grid_special(const struct kblob_grid *g, uint32_t which)
     case KBLOB_SPECIAL_SHARED: return KBLOB_SHARED_BASE;
     case KBLOB_SPECIAL_SHARED_SIZE: return g->launch.shared;
     case KBLOB_SPECIAL_ARGS_SIZE: return g->launch.args.size;
-    default: return 0; /* decoding refuses other numbers */
+    default: return 0; /* The decoder refuses other numbers. */
     }
 }
-
-/* ---- which thread runs next ---- */
 
 bool kblob_grid_next(const struct kblob_grid *g, uint32_t from, uint32_t *thread)
 {
     uint32_t words = (g->count + 63) / 64, first = from < g->count ? from : 0;
     for (uint32_t n = 0; n <= words;
-         n++) { /* looks at the first word twice: at its upper part first, at the rest last */
+         /* The first word is looked at twice: its upper part at the beginning, the rest at the
+          * end. */
+         n++) {
         uint32_t word = (first / 64 + n) % words;
         uint64_t bits = g->ready[word];
         if (!n) bits &= UINT64_MAX << (first & 63);
@@ -142,10 +142,11 @@ static enum kblob_turn switch_thread(struct kblob_vm *vm)
 
 enum kblob_turn kblob_grid_rotate(struct kblob_vm *vm)
 {
-    return switch_thread(vm); /* the current thread is ready, so one is found */
+    return switch_thread(vm); /* The current thread is ready, so some thread is always found. */
 }
 
-/* Called when all threads of the block wait or have ended. They go on if all of them wait at the same barrier. */
+/* Called when all threads of the block wait or have ended. They continue if all of them wait at
+ * the same barrier. */
 static enum kblob_turn settle_block(struct kblob_vm *vm)
 {
     struct kblob_grid *g = &vm->grid;

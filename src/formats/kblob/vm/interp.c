@@ -1,5 +1,6 @@
-/* The interpreter (KBLOB 3). Nearly every access is in the same allocation as the access before. So the bounds of
- * that allocation stay in local variables, and such an access costs one subtraction and two compares. */
+/* The interpreter (KBLOB 3). Nearly every access is in the same allocation as the access before.
+ * So the bounds of that allocation are in local variables, and such an access costs one
+ * subtraction and two compares. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -24,7 +25,7 @@ bool kblob_access_writes(const struct kblob_decoded *in)
     return in->op != KBLOB_OP_READ8 && in->op != KBLOB_OP_READ64;
 }
 
-/* Decodes an instruction. One that a validated blob cannot have becomes an instruction that traps. */
+/* Decodes an instruction. An instruction that no validated blob contains becomes one that traps. */
 static struct kblob_decoded interp_decode(const struct kblob_module *m, const struct kblob_inst *in)
 {
     struct kblob_decoded out = {in->arg0, in->arg1, in->opcode, 0, 0, KBLOB_ZERO};
@@ -67,9 +68,7 @@ void kblob_vm_init(struct kblob_vm *vm, const struct kblob_decoded *program, uin
     vm->memory = memory;
 }
 
-/* ---- accesses ---- */
-
-/* A window: the memory around the last access. A read-only window is open only for reading. */
+/* The memory around the last access. If the window is read-only, it is used only for reading. */
 struct window {
     uint64_t base, size;
     uint8_t *bytes;
@@ -85,7 +84,8 @@ static bool interp_inside(const struct window *w, uint64_t address, uint64_t siz
     return w->size >= size && address - w->base <= w->size - size;
 }
 
-/* Opens the shared memory of the current block, whose addresses lie above those of the device. */
+/* Opens a window on the shared memory of the current block, whose addresses are above those of
+ * the device. */
 static bool open_shared(struct kblob_vm *vm, struct window *w, uint64_t address, uint64_t size)
 {
     const struct kblob_grid *g = &vm->grid;
@@ -100,7 +100,7 @@ static bool open_shared(struct kblob_vm *vm, struct window *w, uint64_t address,
     return !vm->fault;
 }
 
-/* Moves the window to the address. False when the access is a fault. */
+/* Moves the window to an address. Returns false if the access is a fault. */
 static bool move_window(struct kblob_vm *vm, struct windows *w, uint64_t address, uint64_t size,
                         bool write)
 {
@@ -124,8 +124,8 @@ static bool move_window(struct kblob_vm *vm, struct windows *w, uint64_t address
     return !vm->fault;
 }
 
-/* Tells the guards about an access. The window keeps the memory around the access that is not watched, and is empty
- * when the access itself is to watched memory. */
+/* Tells the guards about an access. Afterwards the window is the unwatched memory around the
+ * access, or empty if the access itself is to watched memory. */
 static void heed_guards(struct guards *guards, struct window *w, uint64_t address, uint64_t size,
                         unsigned kind)
 {
@@ -141,12 +141,13 @@ static void heed_guards(struct guards *guards, struct window *w, uint64_t addres
         else
             high = low = address;
     }
-    if (high == low) low = address; /* this access still goes through the window */
+    if (high == low) low = address; /* The current access still goes through the window. */
     *w =
         (struct window){low, high > low ? high - low : 0, w->bytes + (low - w->base), w->read_only};
 }
 
-/* The slow path of an access. With a log every access comes here, because the window stays empty. */
+/* Handles an access outside of the window. If accesses are logged, every access comes here,
+ * because the window then stays empty. */
 __attribute__((noinline)) static bool open_window(struct kblob_vm *vm, struct windows *w,
                                                   uint64_t address, uint64_t size, unsigned kind,
                                                   uint64_t value, uint32_t pc)
@@ -166,7 +167,8 @@ __attribute__((noinline)) static bool open_window(struct kblob_vm *vm, struct wi
     return true;
 }
 
-/* Clears memory piece by piece. False when it was interrupted; guards and logs then do not see the access. */
+/* Clears memory piece by piece. Returns false if it was interrupted; guards and logs then do not
+ * see the access. */
 static bool clear_in_pieces(struct kblob_vm *vm, uint8_t *at, uint32_t size)
 {
     enum { PIECE = 1 << 20 };
@@ -185,7 +187,9 @@ static bool clear_in_pieces(struct kblob_vm *vm, uint8_t *at, uint32_t size)
 static bool interp_divide(uint8_t op, uint64_t x, uint64_t y, uint64_t *out)
 {
     if (!y) return false;
-    bool wraps = y == UINT64_MAX; /* the divisor is -1: the least number has no opposite */
+    /* If the divisor is -1, the result for the least number wraps, because that number has no
+     * opposite. */
+    bool wraps = y == UINT64_MAX;
     switch (op) {
     case KBLOB_OP_DIVU: *out = x / y; break;
     case KBLOB_OP_REMU: *out = x % y; break;
@@ -195,14 +199,13 @@ static bool interp_divide(uint8_t op, uint64_t x, uint64_t y, uint64_t *out)
     return true;
 }
 
-/* ---- the loop ---- */
-
 #define ADDRESS (R[in->a] + in->arg0)
+/* After an access to watched memory no other instruction runs. */
 #define ACCESS(where, n, kind, value)                                                              \
     uint64_t address = where;                                                                      \
     if (!interp_inside(&w.now, address, n) || (((kind)&KBLOB_WRITES) && w.now.read_only)) {        \
         if (!open_window(vm, &w, address, n, kind, value, (uint32_t)(in - code))) goto trap;       \
-        if (base->guards.hit) later += left, granted -= left, left = 0; /* the last one */         \
+        if (base->guards.hit) later += left, granted -= left, left = 0;                            \
     }                                                                                              \
     uint8_t *at = w.now.bytes + (address - w.now.base)
 #define READ(value)                                                                                \
@@ -210,7 +213,8 @@ static bool interp_divide(uint8_t op, uint64_t x, uint64_t y, uint64_t *out)
     has_read = true;                                                                               \
     in++
 
-/* The operands of calculations: register a, and register b plus the constant, one of which is 0. */
+/* These are the operands of calculations: register a, and the sum of register b and the
+ * constant, one of which is 0. */
 #define X R[in->a]
 #define Y (R[in->b] + in->arg0)
 #define CALCULATE(name, expression)                                                                \
@@ -269,14 +273,16 @@ static bool interp_divide(uint8_t op, uint64_t x, uint64_t y, uint64_t *out)
 static inline uint8_t interp_get8(const uint8_t *p) { return *p; }
 static inline void interp_put8(uint8_t *p, uint8_t v) { *p = v; }
 
-/* Fuel comes in slices: `left` counts down, and `later` has the fuel of the slices that follow. Between slices the
- * loop looks at the interrupt flag. Spent fuel dispatches like an instruction, so a step is run(1) and needs no
- * second loop. */
+/* Fuel is used in slices: `left` counts down in the current slice, and `later` is the fuel of
+ * the following slices. Between slices the loop looks at the interrupt flag. When the fuel is
+ * used up, the loop dispatches an instruction that stops, so a single step is a run with fuel 1
+ * and needs no loop of its own. */
 #define FETCH() (__builtin_expect(left-- != 0, 1) ? in->op : (uint8_t)KBLOB_OP_FUEL)
 #define END_SLICE (later += left, granted -= left, left = 0)
 enum { SLICE = 1 << 14, LONG_MEMSET = 1 << 16 };
 
-/* Continues with another thread, or ends the run. `turn` says what became of the current thread. */
+/* Continues with another thread, or ends the run. `turn` says what happened to the current
+ * thread. */
 #define TURN(call, executed)                                                                       \
     vm->pc = (uint32_t)(in - code);                                                                \
     enum kblob_turn turn = call;                                                                   \
@@ -287,19 +293,19 @@ enum { SLICE = 1 << 14, LONG_MEMSET = 1 << 16 };
     if (turn == KBLOB_TURN_SWITCHED) {                                                             \
         R = vm->grid.threads[vm->grid.current].r;                                                  \
         in = code + vm->pc;                                                                        \
-        memset(&w, 0, sizeof w); /* the other block has other shared memory */                     \
+        memset(&w, 0, sizeof w); /* Another block has other shared memory. */                      \
         later += left, left = granted = 0;                                                         \
     }
 
-/* ---- counting: parts of stretches (core/structure/counts.h) ---- */
+/* The functions below count parts of straight pieces of code (core/structure/counts.h). */
 
 static void count_start(struct kblob_vm *vm)
 {
     if (!vm->places[vm->pc]) counts_resume(vm->base.counts, vm->pc);
 }
 
-/* Corrects the counts when the current thread stops at an instruction, which may have been executed, and another
- * thread may go on. */
+/* Corrects the counts when the current thread stops at an instruction and another thread may
+ * continue. `executed` tells whether that instruction was executed. */
 static void count_turn(struct kblob_vm *vm, uint32_t from, bool executed, bool switched)
 {
     if (executed)
@@ -337,14 +343,14 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     const struct kblob_decoded *code = vm->code ? vm->code : vm->program, *in = code + vm->pc;
     uint64_t left = 0, later = fuel, granted = 0;
     uint64_t *R = grid->threads ? grid->threads[grid->current].r : NULL;
-    uint64_t last_read =
-        vm->last_read; /* hot state is in local variables and written back at `out` */
+    /* Variables that are used often are local here, and written back at `out`. */
+    uint64_t last_read = vm->last_read;
     bool has_read = vm->has_read, cut = false, settled = false;
     struct windows w = {0};
     uint8_t op = KBLOB_OP_FUEL;
     if (vm->final || vm->asleep) goto stopped;
     if (fuel && vm->at_break &&
-        in->op == KBLOB_OP_BREAK) { /* executes the instruction under the breakpoint */
+        in->op == KBLOB_OP_BREAK) { /* This executes the instruction that has the breakpoint. */
         op = vm->program[vm->pc].op;
         later--, granted = 1;
     }
@@ -385,14 +391,16 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
                 ACCESS(in->arg0, in->arg1, KBLOB_WRITES, 0);
                 if (!clear_in_pieces(vm, at, in->arg1)) goto paused;
             }
-            if (in->arg1 >= LONG_MEMSET) { /* ends the slice, so that the loop looks at the interrupt flag */
+            /* This ends the slice, so that the loop looks at the interrupt flag. */
+            if (in->arg1 >= LONG_MEMSET) {
                 END_SLICE;
                 cut = vm->yields;
             }
             in++;
             NEXT;
         }
-        CASE(KBLOB_OP_SLEEP):                  /* the step counts now; pc moves when the host answers */
+        /* The instruction counts as executed now; pc moves when the host answers. */
+        CASE(KBLOB_OP_SLEEP):
             vm->asleep = true;
             goto out;
         CASE(KBLOB_OP_HALT): {
@@ -426,7 +434,7 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             op = vm->program[in - code].op;
             continue;
         CASE(KBLOB_OP_FUEL): {
-            left = 0; /* after counting below it */
+            left = 0; /* `left` was 0 and was counted down once more. */
             if (grid->count > 1) {
                 grid->quantum -= (uint32_t)granted;
                 granted = 0;
@@ -434,8 +442,8 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
                     TURN(kblob_grid_rotate(vm), false);
                 }
             }
-            /* An end without HALT takes no fuel, so that pc is the next instruction. The last thread is not ended
-             * here. */
+            /* The end of a thread without HALT takes no fuel, so that pc is the next
+             * instruction. The last thread is not ended here. */
             while (!later && in->op == KBLOB_OP_END && grid->ended + 1 < grid->count) {
                 TURN(kblob_grid_end(vm, false), true);
             }
@@ -452,11 +460,12 @@ void kblob_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             later -= left;
             NEXT;
         }
-        CASE(KBLOB_OP_BAD):                    /* verified programs do not have this */
+        /* Programs that passed the checks do not have this instruction. */
+        CASE(KBLOB_OP_BAD):
             vm->fault = KBLOB_FAULT_NONE;
             goto trap;
 
-        /* version 2 */
+        /* The instructions below are those of version 2. */
         CASE(KBLOB_OP_MOV):
             R[in->d] = Y;
             in++;
@@ -544,16 +553,17 @@ over:
     vm->final = settled = true;
     vm->halted_explicitly = !grid->implicit;
     goto out;
-stuck: /* after the instruction that made it so: the waiting thread traps */
+/* The waiting thread can never continue, so it traps, after the instruction that caused this. */
+stuck:
     in = code + vm->pc;
-    granted = left; /* the waiting thread has used no part of its quantum */
+    granted = left; /* The waiting thread has used no part of its quantum. */
     grid->stuck = settled = true;
     stop->kind = PENTA_STOP_FUEL;
     if (!left && !later) goto out;
     vm->fault = KBLOB_FAULT_BARRIER;
     vm->final = true;
     goto out;
-paused: /* in the middle of the instruction, which will start again (KBLOB 3.16) */
+paused: /* The instruction was interrupted and will start again (KBLOB 3.16). */
     left++;
     atomic_store_explicit(&base->interrupt, false, memory_order_relaxed);
     stop->kind = PENTA_STOP_INTERRUPT;

@@ -1,5 +1,5 @@
-/* Device memory: regions sorted by base, found by binary search. Bases come from a generator, so that they are the
- * same in every run with the same seed. */
+/* Device memory: regions sorted by base, found by binary search. Bases come from a generator of
+ * numbers, so they are the same in every run with the same seed. */
 #include "kblob/vm/memory.h"
 #include "kblob/kblob.h"
 #include <stdlib.h>
@@ -26,7 +26,7 @@ void kblob_memory_free(struct kblob_memory *m)
     *m = (struct kblob_memory){.limit = m->limit, .seed = m->seed};
 }
 
-/* The index of the first region with base > address. */
+/* Returns the index of the first region whose base is above the address. */
 static size_t memory_above(const struct kblob_memory *m, uint64_t address)
 {
     size_t low;
@@ -110,8 +110,10 @@ bool kblob_memory_alloc_at(struct kblob_memory *m, uint64_t base, uint64_t size)
 uint64_t kblob_memory_alloc(struct kblob_memory *m, uint64_t size)
 {
     if (!memory_affordable(m, size)) return 0;
-    for (int tries = 0; tries < 100000; tries++) { /* the space is 2^48, the limit far below */
-        uint64_t z = m->seed + ++m->attempts * UINT64_C(0x9E3779B97F4A7C15); /* splitmix64 */
+    /* The address space has 2^48 bytes, far more than the limit, so a free place is found soon. */
+    for (int tries = 0; tries < 100000; tries++) {
+        /* The generator is splitmix64. */
+        uint64_t z = m->seed + ++m->attempts * UINT64_C(0x9E3779B97F4A7C15);
         z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
         z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
         z ^= z >> 31;

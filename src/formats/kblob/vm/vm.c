@@ -1,4 +1,5 @@
-/* Everything a machine does besides running: open, answer, describe, peek, poke, marks, snapshots. */
+/* Everything that a machine does besides running: open, answer, describe, peek, poke,
+ * breakpoints, snapshots. */
 #include "kblob/vm/vm.h"
 #include "base/array.h"
 #include <stdio.h>
@@ -33,9 +34,7 @@ static bool map_option(struct kblob_vm *vm, const char *text, penta_error *err)
     return !err->code;
 }
 
-/* ---- launches ---- */
-
-/* Reads a size: "4", "4x2" or "4x2x1". A number that is missing is 1. */
+/* Reads a size such as "4", "4x2" or "4x2x1". A number that is missing is 1. */
 static bool size_option(const char *key, const char *text, uint32_t size[3], penta_error *err)
 {
     const char *at = text;
@@ -144,8 +143,6 @@ static bool vm_answer(penta_vm *base, const uint64_t *results, size_t count, pen
     return true;
 }
 
-/* ---- describe ---- */
-
 static void describe_memory(const struct kblob_memory *memory, const penta_visitor *v)
 {
     penta_node list = {.name = "memory", .list = true};
@@ -165,7 +162,7 @@ static void describe_size(const penta_visitor *v, const char *name, const uint32
     describe_text(v, name, text);
 }
 
-/* Describes the launch, and the thread whose registers follow. */
+/* Describes the launch, and the thread whose registers are described next. */
 static void describe_grid(const struct kblob_grid *g, const penta_visitor *v)
 {
     penta_node node = {.name = "launch"};
@@ -231,12 +228,11 @@ static void vm_describe(const penta_vm *base, const penta_visitor *v)
     describe_memory(vm->memory, v);
 }
 
-/* ---- memory from outside ---- */
-
 static uint8_t *kblob_vm_window(const struct kblob_vm *vm, uint64_t address, size_t size)
 {
     const struct kblob_grid *g = &vm->grid;
-    if (address >= KBLOB_SHARED_BASE && g->shared) { /* the memory of the current thread's block */
+    /* This is the shared memory of the current thread's block. */
+    if (address >= KBLOB_SHARED_BASE && g->shared) {
         uint64_t at = address - KBLOB_SHARED_BASE, all = g->launch.shared;
         if (at >= all || size > all - at) return NULL;
         return g->shared + kblob_grid_block(g, g->current) * all + at;
@@ -258,9 +254,8 @@ static bool vm_poke(penta_vm *base, uint64_t address, const void *from, size_t s
     struct kblob_vm *vm = kblob_vm(base);
     uint8_t *at = kblob_vm_window(vm, address, size);
     if (!at) return false;
-    if (!vm->started &&
-        address <
-            KBLOB_SHARED_BASE) { /* what is there before the first run is the initial memory */
+    /* What memory contains before the first run is the initial memory. */
+    if (!vm->started && address < KBLOB_SHARED_BASE) {
         struct kblob_region *r = kblob_memory_find(vm->memory, address);
         if (!r->initial) r->initial = calloc(1, (size_t)r->size);
         if (!r->initial) return false;
@@ -279,8 +274,6 @@ static bool vm_mark(penta_vm *base, uint64_t pc, bool on)
     vm->code[pc].op = on ? KBLOB_OP_BREAK : vm->program[pc].op;
     return true;
 }
-
-/* ---- snapshots ---- */
 
 static void walk_regions(struct kblob_memory *memory, struct walk *w)
 {
@@ -309,8 +302,8 @@ static void walk_launch(const struct kblob_grid *g, struct walk *w)
     if (!same) walk_wrong(w, "another launch");
 }
 
-/* Tells whether the states of threads are possible: waiting threads wait at a barrier, not all of a block wait, and
- * the current thread can run. */
+/* Tells whether the states of the threads are possible: waiting threads wait at a barrier, not
+ * all of a block wait, and the current thread can run. */
 static bool kblob_vm_possible(const struct kblob_vm *vm)
 {
     const struct kblob_grid *g = &vm->grid;
@@ -325,7 +318,8 @@ static bool kblob_vm_possible(const struct kblob_vm *vm)
     return vm->final || state == (g->stuck ? KBLOB_THREAD_WAITING : KBLOB_THREAD_READY);
 }
 
-/* Computes what a snapshot does not store, because it follows from the states of the threads. */
+/* Computes those values that a snapshot does not store because they follow from the states of
+ * the threads. */
 static void restore_grid(struct kblob_grid *g)
 {
     memset(g->ready, 0, (g->count + 63) / 64 * sizeof *g->ready);
@@ -347,7 +341,8 @@ static void walk_grid(struct kblob_vm *vm, struct walk *w)
     struct kblob_grid *g = &vm->grid;
     walk_launch(g, w);
     if (walk_failed(w)) return;
-    g->threads[g->current].pc = vm->pc; /* for saving, the pc of the current thread as it is now */
+    /* When a snapshot is saved, this is the pc that the current thread has now. */
+    g->threads[g->current].pc = vm->pc;
     WALK_NUMBER(w, g->current);
     WALK_NUMBER(w, g->quantum);
     WALK_NUMBER(w, g->implicit);
@@ -406,10 +401,12 @@ static bool vm_count(penta_vm *base, struct counts *counts, penta_error *err)
         free(places);
         return error_at(err, BASE_MEMORY, 0, "no memory for counters");
     }
-    bool one = vm->count && counts->map->function_count == 1; /* without calls there is one path */
+    /* Without calls there is only one path. */
+    bool one = vm->count && counts->map->function_count == 1;
     if (one) {
         counts_call(counts, 0, KBLOB_COUNT_KEY);
-        counts->path->counts[0]--; /* the first arrival comes only when it runs */
+        /* The first arrival is counted only when the instruction runs. */
+        counts->path->counts[0]--;
         counts->path->calls++;
         vm->hits = counts->path->counts;
     }
@@ -433,7 +430,7 @@ const struct engine kblob_interp = {
     .count = vm_count,
 };
 
-/* ---- the default host: a virtual clock, so that sleeping takes no time ---- */
+/* The default host has a virtual clock, so that sleeping takes no time. */
 
 static bool host_open(penta_vm *vm, const penta_option *options, size_t count,
                       struct opened_host *out, penta_error *err)
