@@ -1,5 +1,5 @@
-/* Reads and writes whole messages over descriptors, with deadlines. Relies on poll and on non-blocking
- * descriptors. */
+/* Reads and writes whole messages over file descriptors, with deadlines. Relies on poll and on
+ * non-blocking descriptors. */
 #include "gpu/channel.h"
 #include <errno.h>
 #include <poll.h>
@@ -53,9 +53,7 @@ bool channel_hung_up(const struct channel *c)
     return poll(&p, 1, 0) > 0 && (p.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL));
 }
 
-/* ---- waiting ---- */
-
-/* Does what poll does on one descriptor. Signals do not make the wait longer or shorter. */
+/* Does what poll does for one descriptor. Signals do not make the wait longer or shorter. */
 static int poll_for(int fd, short events, int ms)
 {
     uint64_t until = clock_ms() + (uint64_t)ms;
@@ -67,8 +65,9 @@ static int poll_for(int fd, short events, int ms)
     }
 }
 
-/* Waits until fd is ready, in slices of which each counts at most its own length. So the time in which this process
- * and the other one are stopped, as a terminal stops both, does not count. */
+/* Waits until a descriptor is ready. The wait is made of slices, and each slice counts as no
+ * longer than its planned length. So time in which this process and the other one are stopped,
+ * as a terminal stops both, does not count. */
 static enum transport channel_await(struct channel *c, int fd, short events)
 {
     enum { SLICE_MS = 1000 };
@@ -89,11 +88,9 @@ static enum transport channel_await(struct channel *c, int fd, short events)
 
 static bool channel_waits_for_ever(const struct channel *c) { return c->left_ms < 0 && !c->works; }
 
-/* ---- reading ---- */
-
-/* Reads without sleeping for a moment, and lets other threads run meanwhile. An answer usually comes within
- * microseconds, but waking a sleeping process takes tens of them: on an idle machine that was two thirds of a call.
- * Returns 0 when nothing came. */
+/* Tries for a short time to read without sleeping, and lets other threads run meanwhile. An
+ * answer usually comes within microseconds, but waking a sleeping process takes tens of them: on
+ * an idle machine that was two thirds of a call. Returns 0 if nothing came. */
 static ssize_t read_soon(int fd, void *into, size_t size)
 {
     enum { SPIN_NS = 50000 };
@@ -102,14 +99,15 @@ static ssize_t read_soon(int fd, void *into, size_t size)
     do {
         ssize_t n = recv(fd, into, size, MSG_DONTWAIT);
         if (n > 0) return n;
-        if (!n || errno != EAGAIN) return 0; /* the read that follows finds out why */
+        /* The next read finds out why there is nothing to read. */
+        if (!n || errno != EAGAIN) return 0;
         sched_yield();
         clock_gettime(CLOCK_MONOTONIC, &now);
     } while ((now.tv_sec - start.tv_sec) * 1000000000L + (now.tv_nsec - start.tv_nsec) < SPIN_NS);
     return 0;
 }
 
-/* Reads at least one byte and at most size. */
+/* Reads at least one byte and at most `size` bytes. */
 static enum transport read_some(struct channel *c, void *into, size_t size, size_t *got)
 {
     ssize_t soon = read_soon(c->in, into, size);
@@ -142,8 +140,8 @@ static enum transport read_memory(struct channel *c, void *into, size_t size)
     return TRANSPORT_SUCCESS;
 }
 
-/* Reads exactly `size` bytes. Small pieces come through the read-ahead buffer, large ones go directly into
- * place. */
+/* Reads exactly `size` bytes. Small pieces come through the read-ahead buffer, and large ones go
+ * directly to their place. */
 enum transport channel_read(struct channel *c, void *into, size_t size)
 {
     if (c->in < 0) return read_memory(c, into, size);
@@ -176,7 +174,7 @@ enum transport channel_drain(struct channel *c, uint64_t size)
 {
     uint8_t piece[4096];
     if (c->in < 0 && size > c->source.size)
-        size = c->source.size + 1; /* the read then ends as closed */
+        size = c->source.size + 1; /* With this size the read ends as if the channel were closed. */
     while (size) {
         size_t n = size < sizeof piece ? (size_t)size : sizeof piece;
         enum transport t = channel_read(c, piece, n);
@@ -185,8 +183,6 @@ enum transport channel_drain(struct channel *c, uint64_t size)
     }
     return TRANSPORT_SUCCESS;
 }
-
-/* ---- writing ---- */
 
 static enum transport write_all(struct channel *c, penta_bytes head, penta_bytes body)
 {

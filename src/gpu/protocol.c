@@ -1,11 +1,11 @@
-/* Encodes and decodes the messages of the wire protocol, and knows the names of its numbers. */
+/* Encodes and decodes the messages of the wire protocol, and has the names of its numbers. */
 #include "gpu/protocol.h"
 
 #define LAYOUT(x) wire_##x
 #define LAYOUT_FILE "gpu/records.def"
 #include "core/layout/tables.h"
 
-/* The installed header cannot include the .def, so this checks that they agree. */
+/* The installed header cannot include protocol.def, so this checks that the two agree. */
 #define STATUS(number, name, text) _Static_assert(name == number, text);
 #define TASK_STATE(number, name) _Static_assert(GPU_TASK_##name == number, #name);
 #include "gpu/protocol.def"

@@ -10,7 +10,7 @@
 #include "core/layout/layout.h"
 #include "gpu_emulator.h"
 
-#undef LAYOUT /* a format that was included before may have defined it */
+#undef LAYOUT /* A format that was included before may have defined LAYOUT. */
 #undef LAYOUT_FILE
 #define LAYOUT(x) wire_##x
 #define LAYOUT_FILE "gpu/records.def"
@@ -31,17 +31,19 @@ enum setting {
 
 #define WAIT_FENCE UINT32_MAX
 #define WAIT_FOREVER UINT32_MAX
-#define NO_INDEX UINT32_MAX /* the index of no instruction, the number of no task */
+/* Stands for the index of no instruction, and for the number of no task. */
+#define NO_INDEX UINT32_MAX
 
-const char *command_name(uint32_t command); /* NULL: unknown */
+const char *command_name(uint32_t command); /* returns NULL if the command is unknown */
 bool command_has_payload(uint32_t command);
-const char *task_state_name(uint32_t state); /* NULL: unknown */
-const char *race_kind_name(uint32_t kind);   /* NULL: unknown */
+const char *task_state_name(uint32_t state); /* returns NULL if the state is unknown */
+const char *race_kind_name(uint32_t kind);   /* returns NULL if the kind is unknown */
 bool status_parse(const char *name, gpu_status *out);
 
 /* Writes a whole request with its payload, whose size is request->size. */
 void request_encode(struct writer *out, const struct wire_request *request, const void *payload);
-/* Reads a whole request. False when it is too short or too long, or its payload has another size than announced. */
+/* Reads a whole request. Returns false if it is too short or too long, or if its payload has
+ * another size than announced. */
 bool request_decode(penta_bytes in, struct wire_request *request, penta_bytes *payload);
 void response_encode(struct writer *out, gpu_status status, penta_bytes data);
 bool response_decode(penta_bytes in, gpu_status *status, penta_bytes *data);

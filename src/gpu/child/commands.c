@@ -1,11 +1,11 @@
-/* The device's commands: one handler for each. */
+/* The commands of the device. Each command has one function here. */
 #include <stdlib.h>
 #include "gpu/child/device.h"
 
 struct call {
     struct device *d;
     const struct wire_request *request;
-    penta_bytes payload, data; /* data: that of the answer; when it is empty, d->reply is used */
+    penta_bytes payload, data; /* data: the data of the answer; if it is empty, d->reply is used */
 };
 
 gpu_status device_check_range(const struct device *d, uint64_t address, uint64_t size,
@@ -22,8 +22,6 @@ static void answer_uint(struct call *c, uint64_t value, size_t bytes)
 {
     writer_uint(&c->d->reply, value, bytes);
 }
-
-/* ---- memory ---- */
 
 static gpu_status on_ALLOC(struct call *c)
 {
@@ -78,7 +76,7 @@ static gpu_status on_READ(struct call *c)
     const struct kblob_region *r = kblob_memory_find(&d->memory, address);
     c->data = (penta_bytes){r->bytes + (address - r->base), (size_t)size};
     if (device_deterministic(d) || !d->alive_count)
-        return GPU_OK; /* no task runs that could change the memory */
+        return GPU_OK; /* No task runs that could change the memory. */
     if (!device_stage(d, (size_t)size)) return GPU_ERR_ALLOCATION_FAILED;
     if (size) memcpy(d->staging, c->data.data, (size_t)size);
     c->data.data = d->staging;
@@ -103,7 +101,7 @@ static gpu_status on_LEAKS(struct call *c)
     return GPU_OK;
 }
 
-/* ---- kernels: only the command loop uses their table, so it needs no lock ---- */
+/* Only the command loop uses the table of kernels, so the functions below need no lock. */
 
 static gpu_status on_REGISTER_KERNEL(struct call *c)
 {
@@ -128,8 +126,6 @@ static gpu_status on_KERNEL_LIST(struct call *c)
     }
     return GPU_OK;
 }
-
-/* ---- tasks ---- */
 
 static gpu_status commands_start(struct device *d, struct run *run)
 {
@@ -279,11 +275,9 @@ static gpu_status on_RACE_THREADS(struct call *c)
     return GPU_OK;
 }
 
-/* ---- life cycle ---- */
-
 static gpu_status on_INIT(struct call *c)
 {
-    c->d->ready = true; /* a second Init changes nothing */
+    c->d->ready = true; /* A second Init changes nothing. */
     return GPU_OK;
 }
 
@@ -316,7 +310,7 @@ static gpu_status on_RESET(struct call *c)
 
 static gpu_status on_SHUTDOWN(struct call *c)
 {
-    cancel_all(c->d); /* they end now, so that their last events come before the answer */
+    cancel_all(c->d); /* Tasks end here, so that their last events come before the answer. */
     c->d->ended = true;
     return GPU_OK;
 }
@@ -334,7 +328,8 @@ static bool commands_apply(struct settings *settings, const struct wire_setting 
     }
 }
 
-/* Applies all pairs or none. It is refused after the first allocation and while a task runs. */
+/* Applies all pairs or none. The command is refused after the first allocation and while a task
+ * runs. */
 static gpu_status on_CONFIGURE(struct call *c)
 {
     struct device *d = c->d;
@@ -359,8 +354,6 @@ static gpu_status on_CONFIGURE(struct call *c)
     return shadow_init(d) ? GPU_OK : GPU_ERR_ALLOCATION_FAILED;
 }
 
-/* ---- dispatch ---- */
-
 static const struct handler {
     gpu_status (*run)(struct call *c);
 } handlers[] = {
@@ -368,7 +361,8 @@ static const struct handler {
 #include "gpu/protocol.def"
 };
 
-/* Tells whether a command takes the lock itself: it waits for tasks, or uses nothing that tasks share. */
+/* Tells whether a command takes the lock itself: it waits for tasks, or uses nothing that tasks
+ * share. */
 static bool locks_itself(uint32_t command)
 {
     switch (command) {

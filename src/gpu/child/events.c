@@ -1,5 +1,6 @@
-/* Writes the trace of the device (DEVICE 7.2), a JSON object on each line. Lines reach the file before the answer
- * of the command that caused them, so that the order of all lines is fixed in SERIAL and SEEDED. */
+/* Writes the trace of the device (DEVICE 7.2), a JSON object on each line. Lines are written to
+ * the file before the command that caused them is answered, so that the order of all lines is
+ * fixed in SERIAL and SEEDED mode. */
 #include <unistd.h>
 #include "base/json/json_write.h"
 #include "gpu/child/device.h"
@@ -25,7 +26,7 @@ static void events_end_list(struct json *j, struct device *d)
     if (d->events.out.size >= PIECE) events_flush(d);
 }
 
-/* Writes the access of an instruction of version 2 and its result. */
+/* Writes the access that an instruction of version 2 made, and its result. */
 static void grid_access(struct json *j, const struct run *run, const struct kblob_decoded *in,
                         uint32_t thread, bool faulted)
 {
@@ -103,7 +104,7 @@ void events_flush(struct device *d)
     penta_bytes left = writer_view(&d->events);
     while (left.size) {
         ssize_t n = write(d->trace, left.data, left.size);
-        if (n <= 0) break; /* when the disk is full, lines are lost, but the device goes on */
+        if (n <= 0) break; /* If the disk is full, lines are lost, but the device continues. */
         left = bytes_slice(left, (size_t)n, left.size);
     }
     d->events.out.size = 0;

@@ -1,14 +1,15 @@
 /* Finds what the threads of a grid access, and the races among them (DEVICE 4.5).
  *
- * Every byte that a grid touches has a cell: who wrote it last, and who read it or changed it by an
- * atomic. Two accesses are ordered when one thread makes both, or when both are by threads of a
- * block that has passed a barrier between them. Of readers two are enough to find a race with any
- * later write: two of different blocks, or two threads of one block since its last barrier. The same
- * holds for atomics, which do not race with each other.
+ *  Every byte that a grid accesses has a cell, which says who wrote the byte last, and who read
+ * it or changed it by an atomic instruction. Two accesses are ordered if one thread makes both,
+ * or if both are by threads of a block that has passed a barrier between them. Two readers are
+ * enough to find a race with any later write: two of different blocks, or two threads of one
+ * block since its last barrier. The same holds for atomic instructions, which do not race with
+ * each other.
  *
- * For races with other tasks, and for uninitialised reads, the bytes that each instruction accessed
- * are kept as spans. At most PAGES pages of cells on the device, SPANS spans and RACES races of a
- * task are kept; what exceeds them is left out. */
+ *  For races with other tasks, and for uninitialised reads, the bytes that each instruction
+ * accessed are kept as spans. At most PAGES pages of cells on the device, SPANS spans and RACES
+ * races of a task are kept; more are left out. */
 #include <stdlib.h>
 #include "base/array.h"
 #include "gpu/child/device.h"
@@ -17,7 +18,7 @@
 enum { PAGE = 64, PAGES = 1 << 16, SPANS = 1 << 22, RACES = 1 << 12, LOG = 512 };
 #define NOBODY UINT32_MAX
 
-struct mark { /* one access to a cell */
+struct mark { /* one access to the byte of a cell */
     uint32_t thread, barriers, index;
 };
 struct cell {
@@ -34,7 +35,7 @@ struct grid_check {
     const struct kernel *kernel;
     struct device *device;
     uint32_t launch, block_threads;
-    struct page **pages; /* a hash table; capacity is a power of two */
+    struct page **pages; /* a hash table; `capacity` is a power of two */
     size_t page_count, page_capacity;
     struct spans accesses, exposed;
     struct keys keys;
@@ -66,8 +67,6 @@ unsigned grid_access_kind(uint8_t op)
     }
 }
 
-/* ---- spans ---- */
-
 static int by_index(const void *a, const void *b)
 {
     const struct span *x = a, *y = b;
@@ -75,7 +74,7 @@ static int by_index(const void *a, const void *b)
     return x->from < y->from ? -1 : x->from > y->from;
 }
 
-/* Sorts the spans and joins those of one instruction that touch. */
+/* Sorts the spans and joins those of one instruction that touch each other. */
 static void spans_settle(struct spans *s)
 {
     if (s->count < 2 || s->settled == s->count) return;
@@ -95,8 +94,8 @@ static void spans_settle(struct spans *s)
 static void spans_add(struct spans *s, struct span span)
 {
     if (s->full) return;
-    if (s->count ==
-        s->capacity) { /* joining makes room; when it does not free half, the array grows */
+    /* Joining spans makes room. If it does not free half of the array, the array grows. */
+    if (s->count == s->capacity) {
         spans_settle(s);
         size_t more = s->capacity ? s->capacity * 2 : 256;
         if (s->count * 2 >= s->capacity &&
@@ -105,8 +104,6 @@ static void spans_add(struct spans *s, struct span span)
     }
     if (!s->full) s->items[s->count++] = span;
 }
-
-/* ---- cells ---- */
 
 static size_t grid_check_hash(uint64_t number, size_t capacity)
 {
@@ -133,7 +130,8 @@ static bool grid_check_grow(struct grid_check *c)
     return true;
 }
 
-/* Finds or makes the page of cells. A cell of all ones means that no thread has accessed its byte. */
+/* Finds or makes the page with a cell. A cell whose bits are all 1 means that no thread has
+ * accessed its byte. */
 static struct page *page_of(struct grid_check *c, uint64_t number)
 {
     for (size_t i = c->page_capacity ? grid_check_hash(number, c->page_capacity) : 0;
@@ -152,7 +150,8 @@ static struct page *page_of(struct grid_check *c, uint64_t number)
     return page;
 }
 
-/* Each block has its own shared memory at the same address, so its pages are numbered by block. */
+/* Returns the number of the page for an address. Each block has its own shared memory at the
+ * same address, so these pages are numbered by block. */
 static uint64_t page_number(const struct grid_check *c, const struct kblob_access *a, uint64_t at)
 {
     uint64_t number = at / PAGE;
@@ -161,7 +160,7 @@ static uint64_t page_number(const struct grid_check *c, const struct kblob_acces
     return number;
 }
 
-/* ---- order ---- */
+/* The functions below find out which accesses are ordered. */
 
 static bool same_block(const struct grid_check *c, uint32_t x, uint32_t y)
 {
@@ -175,7 +174,8 @@ static bool grid_check_unordered(const struct grid_check *c, const struct mark *
     return !same_block(c, m->thread, a->thread) || m->barriers == a->barriers;
 }
 
-/* Adds a mark to the two that stand for all (see the top of this file). */
+/* Adds a mark to the two marks that a cell has; the comment at the top of this file says why two
+ * are enough. */
 static void add_mark(const struct grid_check *c, struct mark marks[2], const struct mark *new)
 {
     struct mark *first = &marks[0], *second = &marks[1];
@@ -190,8 +190,6 @@ static void add_mark(const struct grid_check *c, struct mark marks[2], const str
         *second = *new;
     }
 }
-
-/* ---- races ---- */
 
 static void grid_check_report(struct grid_check *c, const struct mark *m,
                               const struct kblob_access *a, uint64_t at, uint64_t length,
@@ -217,7 +215,7 @@ static void grid_check_report(struct grid_check *c, const struct mark *m,
                                                            .benign = benign};
 }
 
-/* The mark of this cell with which the access races, or NULL. */
+/* Returns the mark of a cell that races with an access, or NULL. */
 static const struct mark *grid_check_racing(const struct grid_check *c, const struct cell *cell,
                                             const struct kblob_access *a, uint32_t *kind)
 {
@@ -285,7 +283,7 @@ static void grid_check_access(struct grid_check *c, const struct kblob_access *a
     for (uint64_t i = 0; i < a->size; i++) {
         uint64_t at = a->address + i, number = page_number(c, a, at);
         if (!page || page->number != number) page = page_of(c, number);
-        if (!page) break; /* the limit is reached, or memory ran out */
+        if (!page) break; /* The limit of pages is reached, or memory ran out. */
         struct cell *cell = &page->cells[at % PAGE];
         bool written = cell->write.thread != NOBODY || cell->atomics[0].thread != NOBODY;
         if (reads && !written)
@@ -299,8 +297,6 @@ static void grid_check_access(struct grid_check *c, const struct kblob_access *a
     grid_check_flush(c, a, &f);
     if (!shared) spans_add(&c->accesses, (struct span){a->address, end - 1, a->pc});
 }
-
-/* ---- start and end ---- */
 
 struct grid_check *grid_check_new(struct run *run)
 {
@@ -349,7 +345,7 @@ void grid_check_free(struct grid_check *c)
 
 const struct spans *grid_check_accesses(struct grid_check *c)
 {
-    spans_settle(&c->accesses); /* for a task that still runs, these are its accesses so far */
+    spans_settle(&c->accesses); /* For a task that still runs, these are its accesses so far. */
     return &c->accesses;
 }
 

@@ -1,5 +1,6 @@
-/* The kernels of a device. An id stands for a program that never changes. When an id is registered again, later
- * launches get the new program, and tasks keep the program they started with. */
+/* The kernels of a device. An id stands for a program that never changes. When an id is
+ * registered again, later launches get the new program, and tasks keep the program they started
+ * with. */
 #include <openssl/sha.h>
 #include <stdlib.h>
 #include "gpu/child/device.h"
@@ -71,7 +72,7 @@ gpu_status kernels_register(struct device *d, uint32_t id, penta_bytes blob,
 
     size_t i = kernels_position(d, id);
     if (i < d->kernel_count && d->kernels[i]->id == id) {
-        /* A kernel with the same bytes is the same kernel, also for the race report. */
+        /* A kernel with the same bytes counts as the same kernel, also in the race report. */
         bool same = !memcmp(d->kernels[i]->sha256, kernel->sha256, sizeof kernel->sha256);
         struct kernel *old = same ? kernel : d->kernels[i];
         if (!same) d->kernels[i] = kernel;

@@ -16,7 +16,7 @@ static bool key_set_equal(struct key a, struct key b)
            a.index_b == b.index_b;
 }
 
-/* Finds the slot of the key, or the empty slot where it belongs. */
+/* Returns the slot that has the key, or the empty slot where the key belongs. */
 static struct key *key_set_slot(const struct keys *k, struct key key)
 {
     size_t i = (size_t)key_set_hash(key) & (k->capacity - 1);

@@ -1,4 +1,4 @@
-/* A set of small keys, so that each finding is reported once. */
+/* A set of small keys. The reports use it to report each finding only once. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,10 +10,11 @@ struct key {
 };
 
 struct keys {
-    struct key *slots;      /* a slot is empty when its kernel_a is NULL */
-    size_t count, capacity; /* the capacity is a power of two */
+    struct key *slots;      /* a slot is empty if its kernel_a is NULL */
+    size_t count, capacity; /* capacity: a power of two */
 };
 
-/* Adds a key. Returns true when it is new, false when the set has it already or memory ran out. */
+/* Adds a key. Returns true if the key is new, and false if the set has it already or memory ran
+ * out. */
 bool keys_add(struct keys *k, struct key key);
 void keys_free(struct keys *k);

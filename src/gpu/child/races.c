@@ -1,20 +1,21 @@
 /* Makes the race report (DEVICE 4).
  *
- * Two tasks are unordered unless the host saw the end of one before it launched the other; a race is a pair of
- * accesses by unordered tasks to a common byte, one of them a write. Programs have no branches, so what a task
- * accessed is just the first `instructions` of its program: nothing is logged while tasks run, and the report
- * follows from the records alone. So it costs nothing until the host asks for it, and it is the same in every
- * mode.
+ *  Two tasks are unordered unless the host saw the end of one before it launched the other. A
+ * race is a pair of accesses by unordered tasks to a common byte, one of them a write. Programs
+ * of version 1 have no branches, so what a task accessed follows from the number of instructions
+ * that it executed. Nothing is logged while tasks run, and the report follows from the records
+ * alone: it costs nothing until the host asks for it, and it is the same in every mode.
  *
- * Programs of grids do branch. grid_check.c has noted what each of their instructions accessed, and the races among
- * the threads of a grid.
+ *  Programs of grids do branch. grid_check.c has recorded what each of their instructions
+ * accessed, and the races among the threads of a grid.
  *
- * Tasks that executed the same instructions of the same program form a class; each grid is a class of its own. For
- * two classes, only the smallest unordered pair of tasks counts. Tasks are visited in launch order, so findings
- * come in the order of (launch A, launch B), and the first of a key is the one to report.
+ *  Tasks that executed the same instructions of the same program form a class; each grid is a
+ * class of its own. For two classes, only the smallest unordered pair of tasks counts. Tasks are
+ * visited in launch order, so findings come in the order of (launch A, launch B), and the first
+ * finding with a key is the one to report.
  *
- * Bounds: CLASSES classes, RECORDS findings, WORK visited intervals. What exceeds them is left out; the order of
- * the search is fixed, so the report stays the same. */
+ *  There may be CLASSES classes, RECORDS findings and WORK visited intervals. More are left out;
+ * the order of the search is fixed, so the report stays the same. */
 #include <stdlib.h>
 #include "gpu/child/device.h"
 #include "base/array.h"
@@ -23,13 +24,14 @@
 enum { CLASSES = 4096, RECORDS = 1 << 16, WORK = 1 << 28 };
 
 struct access {
-    uint64_t from, last; /* the first and the last byte */
+    uint64_t from, last; /* first and last byte of the access */
     uint64_t high;       /* the largest `last` in the subtree of this element */
-    uint32_t index;      /* its instruction */
+    uint32_t index;      /* index of the instruction that made the access */
     uint8_t kind;        /* enum kblob_access_kind */
 };
 
-/* Intervals sorted by `from`: an implicit balanced tree, the root of [low, high) in the middle. */
+/* Intervals sorted by `from`. The array is a balanced tree: the root of the elements [low, high)
+ * is the one in the middle. */
 struct tree {
     struct access *items;
     size_t count;
@@ -39,14 +41,14 @@ struct class
 {
     struct kernel *kernel;
     uint32_t executed;
-    uint32_t *launches; /* ascending */
+    uint32_t *launches; /* launch ids in ascending order */
     size_t launch_count;
     bool built;
-    struct grid_check *grid; /* for a grid, else NULL */
-    struct access *list;     /* ascending by instruction */
+    struct grid_check *grid; /* set for a grid, else NULL */
+    struct access *list;     /* accesses in the order of the instructions */
     size_t list_count;
     struct tree reads, writes;
-    uint32_t *partners; /* the classes that could still race as the later task */
+    uint32_t *partners; /* the classes that may still race as the later task */
     size_t partner_count;
 };
 
@@ -60,11 +62,11 @@ struct search {
     struct device *d;
     struct class *classes;
     size_t class_count;
-    uint32_t *class_of; /* by launch id - 1; NO_INDEX for none */
+    uint32_t *class_of; /* the class of launch id i is class_of[i - 1]; NO_INDEX if it has none */
     struct keys keys;
     struct wire_race_threads *found;
     size_t found_count, found_capacity;
-    struct access *hits; /* the results of one query */
+    struct access *hits; /* results of one query */
     size_t hit_count, hit_capacity;
     uint64_t work;
     bool failed;
@@ -74,8 +76,6 @@ static bool races_spent(const struct search *s)
 {
     return s->failed || s->work > WORK || s->found_count >= RECORDS;
 }
-
-/* ---- interval trees ---- */
 
 static int by_start(const void *a, const void *b)
 {
@@ -124,7 +124,7 @@ static void races_query(struct search *s, const struct tree *t, size_t low, size
     races_query(s, t, middle + 1, high, from, last);
 }
 
-/* Fills the list of a class with what its tasks accessed. */
+/* Fills the list of a class with the accesses of its tasks. */
 static bool list_accesses(struct class *c)
 {
     const struct kblob_decoded *program = c->kernel->program;
@@ -180,7 +180,7 @@ static bool races_apart(const struct tree *a, const struct tree *b)
            b->items[b->count / 2].high < a->items[0].from;
 }
 
-/* ---- one pair of tasks ---- */
+/* The functions below compare one pair of tasks. */
 
 static uint8_t value_at(const struct kblob_decoded *in, uint64_t address)
 {
@@ -193,7 +193,8 @@ static bool same_value(const struct kblob_decoded *a, const struct kblob_decoded
 {
     if (a->op == KBLOB_OP_MEMSET && b->op == KBLOB_OP_MEMSET) return true;
     for (uint64_t at = from; at <= last;
-         at++) /* at most 8 rounds, because one of the two accesses has at most 8 bytes */
+         /* There are at most 8 rounds, because one of the two accesses has at most 8 bytes. */
+         at++)
         if (value_at(a, at) != value_at(b, at)) return false;
     return true;
 }
@@ -207,7 +208,7 @@ static void races_report_pair(struct search *s, struct wire_race_threads race)
     s->found[s->found_count++] = race;
 }
 
-/* Compares one access of a task of x with the accesses of a task of y. */
+/* Compares one access of a task of class x with the accesses of a task of class y. */
 static void compare_one(struct search *s, const struct class *x, const struct access *mine,
                         uint32_t a, const struct class *y, uint32_t b)
 {
@@ -226,7 +227,8 @@ static void compare_one(struct search *s, const struct class *x, const struct ac
         uint64_t from = mine->from > other->from ? mine->from : other->from;
         uint64_t last = mine->last < other->last ? mine->last : other->last;
         bool both = writes && other->kind & KBLOB_WRITES;
-        bool known = both && !x->grid && !y->grid; /* the programs hold the values */
+        /* The values are in the programs, except those of grids. */
+        bool known = both && !x->grid && !y->grid;
         races_report_pair(
             s, (struct wire_race_threads){.launch_a = a,
                                           .index_a = mine->index,
@@ -250,7 +252,8 @@ static void races_compare(struct search *s, const struct class *x, uint32_t a,
         compare_one(s, x, &x->list[i], a, y, b);
 }
 
-/* The first task of y after `a` that is unordered with it, or 0. */
+/* Returns the first task of class y after task `a` that is unordered with `a`, or 0 if there is
+ * none. */
 static uint32_t first_unordered(const struct search *s, uint32_t a, const struct class *y)
 {
     size_t low;
@@ -270,7 +273,7 @@ static int by_launch(const void *x, const void *y)
     return a->b < b->b ? -1 : 1;
 }
 
-/* Visits all classes whose smallest pair with the class of `a` begins with `a`. */
+/* Visits all classes whose smallest unordered pair with the class of task `a` begins with `a`. */
 static void races_visit(struct search *s, uint32_t a, struct candidate *candidates)
 {
     struct class *x = &s->classes[s->class_of[a - 1]];
@@ -288,8 +291,6 @@ static void races_visit(struct search *s, uint32_t a, struct candidate *candidat
     for (size_t i = 0; i < count && !races_spent(s); i++)
         races_compare(s, x, a, &s->classes[candidates[i].class], candidates[i].b);
 }
-
-/* ---- classes ---- */
 
 static int by_class(const void *a, const void *b)
 {

@@ -1,14 +1,15 @@
-/* Runs tasks in SERIAL and SEEDED: without threads, on a virtual clock, with the same result every time (DEVICE 3).
+/* Runs tasks in SERIAL and SEEDED mode: without threads, on a virtual clock, with the same
+ * result every time (DEVICE 3).
  *
- * SEEDED interleaves instruction by instruction: among n > 1 runnable tasks a random generator
- * chooses the next; a single one just runs. Of a grid it chooses a thread in the same way. Sleeping
- * tasks become runnable, in launch order, when the clock reaches their time. The clock moves only when
- * all tasks sleep, and within a Wait no further than its deadline. */
+ *  SEEDED interleaves tasks instruction by instruction: if more than one task can run, a random
+ * generator chooses the next one. It chooses a thread of a grid in the same way. Sleeping tasks
+ * can run again, in launch order, when the clock reaches their time. The clock moves only when
+ * all tasks sleep, and during a Wait no further than the deadline of the Wait. */
 #include <stdlib.h>
 #include "gpu/child/device.h"
 #include "base/array.h"
 
-/* Tells whether the host is gone. Long runs ask from time to time. */
+/* Tells whether the host has closed the channel. Long runs call this from time to time. */
 static bool schedule_abandoned(const struct device *d, uint64_t *work, uint64_t done)
 {
     enum { EVERY = 1 << 16 };
@@ -43,9 +44,10 @@ gpu_status serial_run(struct device *d, struct run *run)
     return GPU_OK;
 }
 
-/* ---- SEEDED ---- */
+/* The functions below are for SEEDED mode. */
 
-/* Inserts a task and keeps the list in launch order. seeded_add has made it large enough for all live tasks. */
+/* Inserts a task into a list that is in launch order. seeded_add has made the list large enough
+ * for all live tasks. */
 static void schedule_put(struct run **list, size_t *count, struct run *run)
 {
     size_t i = (*count)++;
@@ -71,7 +73,7 @@ bool seeded_add(struct device *d, struct run *run)
 
 static size_t schedule_draw(struct device *d, size_t n)
 {
-    d->random += UINT64_C(0x9E3779B97F4A7C15); /* splitmix64 */
+    d->random += UINT64_C(0x9E3779B97F4A7C15); /* The generator is splitmix64. */
     uint64_t z = d->random;
     z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
     z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
@@ -108,7 +110,8 @@ static void schedule_wake(struct device *d)
     }
 }
 
-/* Chooses among many threads: the one with the number that was drawn, or the first after it that can run. */
+/* Chooses among the threads of a grid: the one with the number that was drawn, or the first one
+ * after it that can run. */
 static void choose_thread(struct device *d, struct kblob_vm *vm)
 {
     uint32_t thread;

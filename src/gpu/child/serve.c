@@ -1,4 +1,5 @@
-/* The command loop: it receives, dispatches and answers. It ends on Shutdown or when the channel closes. */
+/* The command loop: it receives commands, dispatches and answers them. It ends on Shutdown or
+ * when the channel closes. */
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -40,9 +41,10 @@ bool device_stage(struct device *d, uint64_t size)
     return d->staging != NULL;
 }
 
-/* Decides where the bytes of a Write go. A Write to a bad range is refused before memory is used for its bytes.
- * While no task can run, the bytes are received directly into device memory, at *at, which saves a copy. Otherwise
- * *at stays NULL and the bytes are staged, since no lock is held while a channel blocks. */
+/* Decides where the bytes of a Write go. A Write to a bad range is refused before memory is used
+ * for its bytes. While no task can run, *at is the place in device memory, and the bytes are
+ * received directly there, which saves a copy. Otherwise *at stays NULL and the bytes go to a
+ * buffer first, because no lock may be held while a channel blocks. */
 static gpu_status write_target(struct device *d, const struct wire_request *request, uint8_t **at)
 {
     lock_host(d);
@@ -55,16 +57,16 @@ static gpu_status write_target(struct device *d, const struct wire_request *requ
     return status;
 }
 
-/* How many bytes of a payload are kept. For a blob that is too large, one byte more than allowed is enough to
- * refuse it. */
+/* Returns how many bytes of a payload are kept. For a blob that is too large, one byte more than
+ * allowed is enough to refuse it. */
 static uint64_t kept_bytes(const struct wire_request *request)
 {
     uint64_t most = request->command == COMMAND_REGISTER_KERNEL ? KBLOB_BYTES_MAX + 1 : UINT64_MAX;
     return request->size < most ? request->size : most;
 }
 
-/* Receives the payload into *payload and returns GPU_OK. Any other status is the answer, and the payload is
- * skipped. */
+/* Receives the payload into *payload and returns GPU_OK. Any other status is the answer to the
+ * command, and the payload is skipped. */
 static gpu_status receive_payload(struct device *d, const struct wire_request *request,
                                   penta_bytes *payload, enum transport *t)
 {

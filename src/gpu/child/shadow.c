@@ -1,10 +1,10 @@
 /* Finds uninitialised reads: reads of bytes that were not written since their allocation.
  *
- * To report the same in every mode, the check follows the order of the host's calls, as SERIAL
- * would run them: allocations, transfers, and each task at its launch. How far a task came is known
- * only when it has ended; until then it and all later calls wait in a queue. Each allocation has
- * one bit per byte. At most EVENTS calls wait and FINDINGS reads are reported; beyond that, nothing
- * more is reported. */
+ *  To give the same report in every mode, the check follows the order of the host's calls, as
+ * SERIAL mode would run them: allocations, transfers, and each task at its launch. How many
+ * instructions a task executed is known only when it has ended; until then its launch and all
+ * later calls wait in a queue. Each allocation has one bit per byte. At most EVENTS calls wait
+ * and FINDINGS reads are reported; after that, nothing more is reported. */
 #include <stdlib.h>
 #include "gpu/child/device.h"
 #include "base/array.h"
@@ -14,18 +14,18 @@ enum { EVENTS = 1 << 20, FINDINGS = 1 << 16 };
 
 struct event {
     enum { EVENT_ALLOC, EVENT_FREE, EVENT_WRITE, EVENT_LAUNCH } kind;
-    uint64_t address, size; /* a launch has its id in `address` */
+    uint64_t address, size; /* for a launch, `address` has its id */
 };
 
 struct cells { /* the cells of one allocation */
     uint64_t base, size;
-    uint64_t *written; /* a bit for each byte */
+    uint64_t *written; /* a bit for each byte: 1 if it was written */
 };
 
 struct shadow {
-    struct cells *cells; /* ascending by base */
+    struct cells *cells; /* sorted by base */
     size_t count, capacity;
-    struct event *events; /* the queue: from head to tail */
+    struct event *events; /* the queue, from `head` to `tail` */
     size_t head, tail, event_capacity;
     bool overflow;
     struct keys keys;
@@ -53,9 +53,8 @@ void shadow_fini(struct device *d)
     free(s);
 }
 
-/* ---- bits ---- */
-
-/* The mask of the bits [from, to) in the word that holds bit `from`. `to` may lie beyond that word. */
+/* Returns a word with the bits [from, to) set that are in the same word as bit `from`. `to` may
+ * lie beyond that word. */
 static uint64_t shadow_mask(uint64_t from, uint64_t to)
 {
     uint64_t bits = UINT64_MAX << (from & 63), end = (from | 63) + 1;
@@ -67,7 +66,7 @@ static void set_bits(uint64_t *words, uint64_t from, uint64_t to)
     for (uint64_t at = from; at < to; at = (at | 63) + 1) words[at >> 6] |= shadow_mask(at, to);
 }
 
-/* Finds the first bit in [from, to) with this value, or `to`. */
+/* Returns the first bit in [from, to) that has a value, or `to` if none has. */
 static uint64_t find_bit(const uint64_t *words, uint64_t from, uint64_t to, bool value)
 {
     for (uint64_t at = from; at < to; at = (at | 63) + 1) {
@@ -77,8 +76,6 @@ static uint64_t find_bit(const uint64_t *words, uint64_t from, uint64_t to, bool
     return to;
 }
 
-/* ---- allocations ---- */
-
 static size_t shadow_above(const struct shadow *s, uint64_t address)
 {
     size_t low;
@@ -86,7 +83,7 @@ static size_t shadow_above(const struct shadow *s, uint64_t address)
     return low;
 }
 
-/* The allocation that holds all of the range at this call, or NULL. */
+/* Returns the allocation that contains all of a range at this call, or NULL. */
 static struct cells *cells_of(const struct shadow *s, uint64_t address, uint64_t size)
 {
     size_t i = shadow_above(s, address);
@@ -119,8 +116,6 @@ static void on_write(struct shadow *s, uint64_t address, uint64_t size)
     if (c) set_bits(c->written, address - c->base, address - c->base + size);
 }
 
-/* ---- tasks ---- */
-
 static void shadow_report(struct shadow *s, const struct task *task, uint32_t index,
                           uint64_t address, uint64_t length)
 {
@@ -141,7 +136,8 @@ static void shadow_report(struct shadow *s, const struct task *task, uint32_t in
                                                             .kind = GPU_RACE_UNINITIALISED};
 }
 
-/* Finds the part of a span that lies in one allocation. False when the start of the span lies in none. */
+/* Finds the part of a span that is in one allocation. Returns false if the start of the span is
+ * in no allocation. */
 static bool part_of(const struct shadow *s, struct span *span, struct cells **c, uint64_t *from,
                     uint64_t *to)
 {
@@ -154,7 +150,7 @@ static bool part_of(const struct shadow *s, struct span *span, struct cells **c,
     return true;
 }
 
-/* Checks what a grid read before writing it, then notes what it wrote. */
+/* Checks the bytes that a grid read before writing them, then records the bytes that it wrote. */
 static void on_grid(struct shadow *s, const struct task *task)
 {
     const struct spans *exposed = grid_check_exposed(task->check),
@@ -202,8 +198,6 @@ static void on_task(struct shadow *s, const struct task *task)
                           find_bit(c->written, first, to, true) - first);
     }
 }
-
-/* ---- the queue ---- */
 
 static void shadow_drain(struct device *d)
 {

@@ -1,4 +1,5 @@
-/* The records of tasks, and the step that all three modes share. */
+/* The records of tasks, and the function that all three modes use to run some instructions of a
+ * task. */
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -27,7 +28,7 @@ static uint64_t tasks_now(const struct device *d)
 static bool launch_machine(struct device *d, struct run *run, struct kernel *kernel,
                            const struct kblob_launch *launch)
 {
-    const uint64_t fuel = UINT64_C(1) << 32; /* the limit of a grid when the host sets none */
+    const uint64_t fuel = UINT64_C(1) << 32; /* limit of a grid if the host sets none */
     penta_error err = {0};
     kblob_vm_init(&run->vm, kernel->program, kernel->count, &d->memory);
     run->vm.yields = true;
@@ -124,18 +125,16 @@ struct wire_task_grid tasks_grid(const struct task *task)
     const struct kblob_grid *g = &task->run->vm.grid;
     const struct kblob_launch *l = &g->launch;
     struct wire_task_grid record = {1, 1, 1, 1, 1, 1, 0, 1, 0, NO_INDEX, NO_INDEX};
-    if (!g->threads) return record; /* version 1 */
+    if (!g->threads) return record; /* A kernel of version 1 has no threads. */
     return (struct wire_task_grid){l->grid[0],    l->grid[1],    l->grid[2], l->threads[0],
                                    l->threads[1], l->threads[2], l->shared,  g->count,
                                    g->ended,      NO_INDEX,      NO_INDEX};
 }
 
-/* ---- the end of a task ---- */
-
 static void add_fault(struct device *d, const struct wire_task *record)
 {
     if (!ARRAY_RESERVE(d->faults, d->fault_capacity, d->fault_count + 1))
-        return; /* the record of the task still has it */
+        return; /* The record of the task has the fault in any case. */
     d->faults[d->fault_count++] = (struct wire_fault){
         .launch_id = record->launch_id,
         .kernel_id = record->kernel_id,
@@ -184,7 +183,7 @@ static void tasks_end(struct run *run, uint32_t state)
     if (task->check) grid_check_end(task->check);
     task->run = NULL;
     if (!(d->settings.flags & (GPU_RACE_CHECK | GPU_INIT_CHECK))) {
-        kernel_release(task->kernel); /* only reports need the programs of ended tasks */
+        kernel_release(task->kernel); /* Only reports need the programs of tasks that have ended. */
         task->kernel = NULL;
     }
     if (run->link) {
@@ -210,11 +209,9 @@ void tasks_cancelled(struct run *run) { tasks_finish(run, GPU_TASK_CANCELLED, KB
 
 void tasks_out_of_time(struct run *run)
 {
-    if (run->vm.asleep) run->vm.executed--; /* the SLEEP did not complete */
+    if (run->vm.asleep) run->vm.executed--; /* The SLEEP did not complete. */
     tasks_finish(run, GPU_TASK_FAULTED, KBLOB_FAULT_LIMIT);
 }
-
-/* ---- running ---- */
 
 uint64_t tasks_cost(const struct kblob_decoded *in)
 {
@@ -226,7 +223,7 @@ uint64_t tasks_slice(const struct run *run, uint64_t *cost)
     enum { MOST = 4096 };
     uint64_t n = 0;
     if (run->vm.grid.threads)
-        return *cost = MOST; /* a grid ends its slice early after a long instruction */
+        return *cost = MOST; /* A grid ends its slice early after a long instruction. */
     const struct kblob_decoded *in = run->vm.program + run->vm.pc;
     for (*cost = 0; n < MOST && *cost < MOST && in[n].op != KBLOB_OP_END; n++)
         *cost += tasks_cost(&in[n]);
@@ -262,7 +259,7 @@ enum step tasks_step(struct run *run, uint64_t fuel)
     case PENTA_STOP_HOST:
         run->sleep_ms = stop.args[0];
         if (run->sleep_ms) return STEP_SLEEP;
-        tasks_awake(run); /* SLEEP 0 only ends this slice */
+        tasks_awake(run); /* SLEEP 0 only ends the current slice. */
         return STEP_MORE;
     case PENTA_STOP_HALT: tasks_finish(run, GPU_TASK_DONE, KBLOB_FAULT_NONE); return STEP_END;
     case PENTA_STOP_TRAP: tasks_finish(run, GPU_TASK_FAULTED, vm->fault); return STEP_END;
@@ -270,14 +267,15 @@ enum step tasks_step(struct run *run, uint64_t fuel)
     }
 }
 
-/* ---- what the host has seen ---- */
+/* The functions below record what the host has seen. */
 
 static void tasks_observe_task(struct device *d, struct task *task)
 {
     if (!task->run && !task->observed) task->observed = d->task_count + 1;
 }
 
-/* Notes which ends the host has seen. The first all_observed tasks need no check any more. */
+/* Records which ends of tasks the host has seen. The first `all_observed` tasks need not be
+ * checked any more. */
 void tasks_observe(struct device *d, uint32_t launch, uint32_t newest)
 {
     if (!(d->settings.flags & GPU_RACE_CHECK)) return;

@@ -1,5 +1,6 @@
-/* Runs tasks in THREADS mode: each task is a thread of the system, in real time. A thread holds the lock only for a
- * short slice, so that commands, among them cancellations, come between any two slices. */
+/* Runs tasks in THREADS mode: each task is a thread of the system, in real time. A thread holds
+ * the lock only for a short slice, so that commands, including cancellations, can be executed
+ * between any two slices. */
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -38,7 +39,8 @@ static void lock_task(struct device *d)
     pthread_mutex_unlock(&d->lock.tasks);
 }
 
-/* Sleeps. The caller holds the lock, which is released during the sleep. False when the task has ended. */
+/* Lets a task sleep. The caller holds the lock, which is released during the sleep. Returns
+ * false if the task has ended meanwhile. */
 static bool sleep_through(struct run *run)
 {
     struct device *d = run->device;
@@ -120,8 +122,8 @@ static bool small_thread(pthread_t *thread, struct run *run)
     return ok;
 }
 
-/* Starts the thread of a task. The caller holds the lock, so that the thread cannot end before it is among the live
- * tasks. */
+/* Starts the thread of a task. The caller holds the lock, so that the thread cannot end before
+ * the task is among the live tasks. */
 gpu_status threads_launch(struct device *d, struct run *run)
 {
     if (!monotonic_condition(&run->wake)) return GPU_ERR_THREAD_LAUNCH;
@@ -133,8 +135,8 @@ gpu_status threads_launch(struct device *d, struct run *run)
     return GPU_OK;
 }
 
-/* Waits until the last awaited task has ended, the time is up, or, unless to_the_end, the host is
- * gone. */
+/* Waits until the last awaited task has ended, the time is up, or, unless to_the_end is true,
+ * the host has closed the channel. */
 static void await_done(struct device *d, uint64_t ms, bool to_the_end)
 {
     if (d->wait_cap && ms > d->wait_cap && !to_the_end) ms = d->wait_cap;
@@ -166,7 +168,7 @@ static uint32_t threads_await(struct device *d, uint32_t launch, uint32_t newest
     d->wait_left = 0;
     device_unlock(d);
     eventfd_t value;
-    if (!left) eventfd_read(d->done, &value); /* the descriptor was written exactly once */
+    if (!left) eventfd_read(d->done, &value); /* The descriptor was written exactly once. */
     return left;
 }
 

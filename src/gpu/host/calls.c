@@ -1,12 +1,13 @@
-/* The calls of gpu_emulator.h on an open device. Each sends a request, writes a line of the trace and returns the
- * result. */
+/* The calls of gpu_emulator.h on an open device. Each sends a request, writes a line of the
+ * trace and returns the result. */
 #include <stdlib.h>
 #include "base/codec/checksum.h"
 #include "gpu/host/emulator.h"
 
 enum { WAIT_SLICE_MS = 50 };
 
-/* Makes a call with at most one argument. With `name` NULL it writes no trace line, as a part of another call. */
+/* Makes a call that has at most one argument. If `name` is NULL, it is a part of another call
+ * and writes no line of the trace. */
 static gpu_status calls_simple(gpu_emulator *dev, struct wire_request request, const char *name,
                                const char *arg, uint64_t value, void *into, size_t size)
 {
@@ -21,8 +22,6 @@ static gpu_status calls_simple(gpu_emulator *dev, struct wire_request request, c
     }
     return emulator_leave(dev, status);
 }
-
-/* ---- memory ---- */
 
 gpu_status gpu_emulator_alloc(gpu_emulator *dev, uint64_t size, uint64_t *ptr)
 {
@@ -72,7 +71,7 @@ gpu_status gpu_emulator_write(gpu_emulator *dev, uint64_t dst, const void *src, 
     gpu_status status = emulator_enter(dev);
     if (status) return status;
     struct wire_request request = {.command = COMMAND_WRITE, .size = size, .ptr = dst};
-    /* The device would refuse it as well, but only after receiving all of it. */
+    /* The device would refuse the transfer as well, but only after receiving all of its bytes. */
     status = size > TRANSFER_LIMIT ? GPU_ERR_LIMIT_EXCEEDED
                                    : emulator_exchange(dev, &request, src, NULL, 0);
     if (dev->trace >= 0 && size <= TRANSFER_LIMIT) {
@@ -115,9 +114,8 @@ gpu_status gpu_emulator_memory_size(gpu_emulator *dev, uint64_t base, uint64_t *
     return status;
 }
 
-/* ---- lists ---- */
-
-/* Fetches the rows of a response into dev->reply. When they are no whole number of rows, the device is lost. */
+/* Fetches the rows of a response into dev->reply. If the size of the response is not a whole
+ * number of rows, the device is lost. */
 static gpu_status fetch_rows(gpu_emulator *dev, uint32_t command, size_t row_bytes)
 {
     struct wire_request request = {.command = command};
@@ -128,7 +126,8 @@ static gpu_status fetch_rows(gpu_emulator *dev, uint32_t command, size_t row_byt
     return status;
 }
 
-/* Defines FUNCTION(dev, out, max, count), which copies rows of a wire record into the public struct. */
+/* Defines a function FUNCTION(dev, out, max, count), which copies rows of a wire record into the
+ * public struct. */
 #define LIST(function, type, record, command, name, copy)                                          \
     gpu_status function(gpu_emulator *dev, type *out, size_t max, size_t *count)                   \
     {                                                                                              \
@@ -163,8 +162,8 @@ LIST(gpu_emulator_race_threads, gpu_race_threads, wire_race_threads, COMMAND_RAC
                                   row.launch_b, row.index_b, row.block_b, row.thread_b, row.address,
                                   row.length, row.kind, row.benign}))
 
-/* The device forgets faults once they are fetched, so those that the caller has not taken yet are
- * kept in dev->faults. */
+/* The device forgets faults once they are fetched, so dev->faults keeps those that the caller
+ * has not taken yet. */
 static gpu_status fetch_faults(gpu_emulator *dev)
 {
     gpu_status status = fetch_rows(dev, COMMAND_FAULTS, wire_fault_bytes);
@@ -201,8 +200,6 @@ gpu_status gpu_emulator_faults(gpu_emulator *dev, gpu_fault *out, size_t max, si
     return emulator_leave(dev, status);
 }
 
-/* ---- kernels ---- */
-
 gpu_status gpu_emulator_register_kernel(gpu_emulator *dev, uint64_t kernel_id, const void *blob,
                                         size_t size)
 {
@@ -229,9 +226,7 @@ gpu_status gpu_emulator_unregister_kernel(gpu_emulator *dev, uint64_t kernel_id)
     return calls_simple(dev, request, "unregister_kernel", "kernel", kernel_id, NULL, 0);
 }
 
-/* ---- tasks ---- */
-
-/* Sends a launch and reads its id. The trace lines of both kinds of launch end in the same way. */
+/* Sends a launch and reads its id. Both kinds of launch end their trace lines with this. */
 static gpu_status exchange_launch(gpu_emulator *dev, struct wire_request *request,
                                   const void *payload, uint32_t *launch_id)
 {
@@ -375,10 +370,8 @@ gpu_status gpu_emulator_task_args(gpu_emulator *dev, uint32_t launch_id, void *o
     return emulator_leave(dev, status);
 }
 
-/* ---- waiting ---- */
-
 struct waiting {
-    const char *name; /* the name of the call, for the trace */
+    const char *name; /* name of the call, for the trace */
     uint32_t launch, newest;
     uint32_t deadline_ms;
 };
@@ -393,8 +386,9 @@ static void trace_waiting(gpu_emulator *dev, const struct waiting *w, gpu_status
     trace_end(dev, &line);
 }
 
-/* Waits for tasks. In THREADS mode time is real and calls of other threads must get through, so the wait is cut
- * into slices. In the other modes the device computes its time, and one request is enough. */
+/* Waits for tasks. In THREADS mode time is real and calls of other threads must get through, so
+ * the wait is made of short slices. In the other modes the device computes its time, and one
+ * request is enough. */
 static gpu_status wait_for(gpu_emulator *dev, struct waiting w)
 {
     uint64_t start = clock_ms();
@@ -426,7 +420,7 @@ gpu_status gpu_emulator_wait(gpu_emulator *dev, uint32_t deadline_ms)
 gpu_status gpu_emulator_wait_task(gpu_emulator *dev, uint32_t launch_id, uint32_t deadline_ms)
 {
     if (!launch_id ||
-        launch_id == WAIT_FENCE) { /* these two numbers mean something else on the wire */
+        launch_id == WAIT_FENCE) { /* These two numbers have a special meaning on the wire. */
         gpu_status status = emulator_enter(dev);
         if (status) return status;
         return emulator_leave(dev, GPU_ERR_TASK_NOT_FOUND);

@@ -1,5 +1,5 @@
-/* Finds, starts, watches and ends the device process. Relies on posix_spawn, on Linux's prctl and on /proc for the
- * processor time of the child. */
+/* Finds, starts, watches and ends the device process. Relies on posix_spawn, on Linux's prctl
+ * and on /proc for the processor time of the child. */
 #include "gpu/host/child_process.h"
 #include <dirent.h>
 #include <dlfcn.h>
@@ -22,18 +22,19 @@
 extern char **environ;
 
 enum {
-    FIRST_FREE = 10, /* our descriptors are above 0, 1, 2 and the child's 3 */
+    FIRST_FREE = 10, /* first descriptor that may be used, above 0, 1, 2 and the child's 3 */
     TRACE_FD = 3,
     SOCKET_BUFFER = 1 << 20,
 };
 
-/* ---- in the child ---- */
+/* The functions below run in the child process. */
 
 int child_main(int in, int out, int trace)
 {
-    signal(SIGINT, SIG_IGN); /* the host handles Ctrl-C: it shuts the device down or ends */
+    signal(SIGINT, SIG_IGN); /* The host handles Ctrl-C: it shuts the device down or ends. */
     signal(SIGPIPE, SIG_IGN);
-    /* A stopped process does not see that its host is gone, so the kernel continues it then. */
+    /* A stopped process does not notice that its host has ended, so the kernel continues it
+     * then. */
     prctl(PR_SET_PDEATHSIG, SIGCONT);
     struct device device;
     struct channel channel;
@@ -43,14 +44,15 @@ int child_main(int in, int out, int trace)
         return 1;
     }
     device_serve(&device, &channel);
-    close(in); /* so the host does not wait while tasks are joined and memory is released */
+    /* After this, the host need not wait while tasks are joined and memory is released. */
+    close(in);
     if (out != in) close(out);
     device_fini(&device);
     channel_fini(&channel);
     return 0;
 }
 
-/* ---- finding the executable ---- */
+/* The functions below find the executable of the device. */
 
 static bool child_process_executable(const char *path) { return !access(path, X_OK); }
 
@@ -71,7 +73,8 @@ static bool child_process_beside(const char *file, char *path, size_t size)
     return false;
 }
 
-/* Finds the program to start; the path is empty when there is none. A path that the caller chose is not checked. */
+/* Finds the program to start. The path is empty if there is none. A path that the caller chose
+ * is not checked. */
 static void find_device(const char *chosen, char *path, size_t size)
 {
     const char *environment = getenv("PENTA_DEVICE");
@@ -90,8 +93,6 @@ static void find_device(const char *chosen, char *path, size_t size)
         return;
     if (!child_process_beside("/proc/self/exe", path, size)) path[0] = 0;
 }
-
-/* ---- starting ---- */
 
 static int moved_up(int fd)
 {
@@ -152,7 +153,8 @@ static bool single_threaded(void)
     return count == 1;
 }
 
-/* Forks the device when this process has one thread. In a copy, the locks of other threads would stay locked. */
+/* Forks the device if this process has only one thread. In a forked process, locks held by other
+ * threads would never be released. */
 static bool fork_device(int end, int trace, pid_t *pid)
 {
     if (!single_threaded()) return false;
@@ -197,17 +199,15 @@ bool child_works(struct child *child)
     return child->worked_ns != before;
 }
 
-/* ---- ending ---- */
-
 static bool child_process_reaped(pid_t pid)
 {
     pid_t got = waitpid(pid, NULL, WNOHANG);
-    return got == pid ||
-           (got < 0 && errno == ECHILD); /* ECHILD: the application has waited for it already */
+    /* ECHILD: the application has waited for the process already. */
+    return got == pid || (got < 0 && errno == ECHILD);
 }
 
-/* Waits for the end of the process. After true its id may belong to another process, so the caller must not ask
- * again. */
+/* Waits for the end of the process. After it has returned true, the process id may belong to
+ * another process, so the caller must not use it again. */
 static bool await_exit(pid_t pid, uint64_t ms)
 {
     if (child_process_reaped(pid)) return true;

@@ -1,4 +1,4 @@
-/* The host's side of a device: opens it, exchanges messages with it, shuts it down. */
+/* The host's side of a device: opens it, exchanges messages with it, and shuts it down. */
 #include "gpu/host/emulator.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 enum { HANDSHAKE_MS = 10000, CALL_MS = 600000, SHUTDOWN_MS = 2000, EXIT_MS = 2000 };
 
-/* ---- one thread at a time ---- */
+/* The functions below let one thread at a time use the device. */
 
 static void wait_for_others(gpu_emulator *dev)
 {
@@ -34,7 +34,7 @@ gpu_status emulator_enter(gpu_emulator *dev)
     return emulator_leave(dev, status);
 }
 
-/* ---- one request, one response ---- */
+/* The functions below exchange one request and its response. */
 
 gpu_status emulator_lose(gpu_emulator *dev, enum transport why, uint32_t command)
 {
@@ -63,8 +63,8 @@ static bool child_works_still(void *user)
     return child_works(&dev->child);
 }
 
-/* Receives a response in pieces, so that memory grows with the bytes that arrive and not with the announced
- * size. */
+/* Receives a response in pieces, so that memory grows with the bytes that arrive and not with
+ * the announced size. */
 static enum transport receive_reply(gpu_emulator *dev, uint64_t size)
 {
     enum { PIECE = 64 << 10 };
@@ -99,8 +99,6 @@ gpu_status emulator_exchange(gpu_emulator *dev, const struct wire_request *reque
     t = data ? channel_read(c, into, size) : receive_reply(dev, response.size);
     return t ? emulator_lose(dev, t, request->command) : status;
 }
-
-/* ---- open ---- */
 
 static gpu_status emulator_configure(gpu_emulator *dev, const gpu_emulator_options *opt)
 {
@@ -183,8 +181,6 @@ gpu_status emulator_open(gpu_emulator **out, const gpu_emulator_options *opt, ch
     return GPU_OK;
 }
 
-/* ---- shutdown ---- */
-
 gpu_status gpu_emulator_shutdown(gpu_emulator *dev)
 {
     if (!dev) return GPU_ERR_NOT_READY;
@@ -215,7 +211,7 @@ const char *gpu_emulator_failure(gpu_emulator *dev)
     if (!dev) return "";
     wait_for_others(dev);
     emulator_leave(dev, GPU_OK);
-    return dev->failure; /* the text is written at most once */
+    return dev->failure; /* The text is written at most once. */
 }
 
 int64_t gpu_emulator_process_id(gpu_emulator *dev)

@@ -1,5 +1,6 @@
-/* Writes the host's half of a trace (DEVICE 7.1): its options, then its calls in their order. The device's half,
- * events.c, appends to the same file. A replay needs both halves and nothing else. */
+/* Writes the host's part of a trace (DEVICE 7.1): its options, then its calls in their order.
+ * The device's part, in events.c, is appended to the same file. A replay needs both parts and
+ * nothing else. */
 #include <fcntl.h>
 #include <unistd.h>
 #include "gpu/host/emulator.h"
@@ -9,7 +10,7 @@ static void trace_flush(gpu_emulator *dev)
     penta_bytes left = writer_view(&dev->line);
     while (left.size && !dev->line.failed) {
         ssize_t n = write(dev->trace, left.data, left.size);
-        if (n <= 0) break; /* when the disk is full, lines are lost, but the call goes on */
+        if (n <= 0) break; /* If the disk is full, lines are lost, but the call continues. */
         left = bytes_slice(left, (size_t)n, left.size);
     }
     dev->line.out.size = 0;

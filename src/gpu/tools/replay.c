@@ -13,9 +13,9 @@
 enum { SHOWN = 100 };
 
 struct line {
-    penta_bytes text; /* the line without its newline */
-    uint64_t launch;  /* the launch of an event */
-    size_t number;    /* its number in the file, from 1 */
+    penta_bytes text; /* the line without the newline at its end */
+    uint64_t launch;  /* the launch that an event belongs to */
+    size_t number;    /* number of the line in the file, from 1 */
 };
 
 struct lines {
@@ -27,8 +27,6 @@ struct comparison {
     struct writer *out;
     penta_device_replayed *result;
 };
-
-/* ---- lines ---- */
 
 static bool replay_starts(penta_bytes text, const char *with)
 {
@@ -60,7 +58,7 @@ static bool replay_split(penta_bytes text, struct lines *out, penta_error *err)
 static bool is_call(const struct line *l) { return replay_starts(l->text, "{\"call\":"); }
 static bool is_event(const struct line *l) { return replay_starts(l->text, "{\"t\":"); }
 
-/* ---- making the calls again ---- */
+/* The functions below make the calls again. */
 
 struct player {
     gpu_emulator *dev;
@@ -100,7 +98,7 @@ static void play_read(struct player *p)
 {
     uint64_t size = replay_number(p, "size"), most = UINT64_C(256) << 20;
     void *into =
-        malloc(size <= most ? (size_t)size + 1 : 1); /* the call refuses more bytes anyway */
+        malloc(size <= most ? (size_t)size + 1 : 1); /* The call refuses more bytes anyway. */
     if (into) gpu_emulator_read(p->dev, replay_number(p, "src"), into, size);
     free(into);
 }
@@ -231,7 +229,7 @@ static bool read_options(const struct line *line, gpu_emulator_options *options,
     return ok || error_at(err, BASE_SYNTAX, 0, "the first line is not that of a device trace");
 }
 
-/* ---- comparing ---- */
+/* The functions below compare the two traces. */
 
 static void replay_differ(struct comparison *c, const struct line *want, const struct line *got)
 {
@@ -269,7 +267,7 @@ static int by_launch(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Picks the lines of one kind. Events lose their time and are sorted by task. */
+/* Selects the lines of one kind. Events lose their time and are sorted by task. */
 static bool replay_pick(const struct lines *all, bool events, struct lines *out, penta_error *err)
 {
     for (size_t i = 0; i < all->count; i++) {
@@ -292,7 +290,7 @@ static bool replay_pick(const struct lines *all, bool events, struct lines *out,
     return true;
 }
 
-/* Takes the lines of this task from the front. There may be none. */
+/* Takes the lines of a task from the front of a list. There may be none. */
 static struct lines take_task(struct lines *all, uint64_t launch)
 {
     struct lines task = {.items = all->items};
@@ -310,8 +308,8 @@ static bool replay_cancelled(const struct lines *task)
     return memmem(last.data, last.size, end, sizeof end - 1) != NULL;
 }
 
-/* Compares events task by task. How far a cancelled task came depends on timing, so only the events that both runs
- * have must agree for such a task. */
+/* Compares events task by task. How far a cancelled task came depends on timing, so for such a
+ * task only the events that both runs have must agree. */
 static void compare_tasks(struct comparison *c, struct lines want, struct lines got)
 {
     while (want.count || got.count) {
@@ -342,8 +340,6 @@ static bool compare_parts(struct comparison *c, const struct lines *want, const 
     }
     return true;
 }
-
-/* ---- the whole ---- */
 
 static bool play_all(struct lines *want, penta_bytes file, gpu_emulator_options *options,
                      penta_error *err)
@@ -377,7 +373,7 @@ static bool replay_run(penta_bytes text, const char *device_path, struct writer 
     penta_buffer again = {0};
     char path[64];
     *result = (penta_device_replayed){0};
-    int fd = memfd_create("trace", MFD_CLOEXEC); /* the second trace stays in memory */
+    int fd = memfd_create("trace", MFD_CLOEXEC); /* The second trace stays in memory. */
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     bool ok = fd >= 0 || error_at(err, BASE_IO, 0, "no memory for a second trace");
     ok = ok && replay_split(text, &want, err) &&
@@ -395,7 +391,7 @@ static bool replay_run(penta_bytes text, const char *device_path, struct writer 
             result->calls += is_call(&want.items[i]);
             result->events += is_event(&want.items[i]);
         }
-        /* A host that was killed wrote no shutdown, but the replay did. */
+        /* A host that was killed has not written its shutdown, but the replay has. */
         if (!ends_with_shutdown(&want) && ends_with_shutdown(&got)) got.count--;
         struct comparison c = {out, result};
         if (options.mode == GPU_MODE_THREADS)

@@ -13,8 +13,6 @@
 
 typedef bool statement_fn(struct script *s, gpu_status *status);
 
-/* ---- values ---- */
-
 bool device_script_lookup(void *user, penta_bytes name, uint64_t *value)
 {
     const struct script *s = user;
@@ -70,7 +68,7 @@ static bool file_bytes(struct script *s, penta_bytes name, penta_bytes *out)
     return ok;
 }
 
-/* Reads numbers of 8 bytes each. */
+/* Reads a list of numbers of 8 bytes each. */
 static bool script_words(struct script *s, penta_bytes *out)
 {
     struct writer bytes = {0};
@@ -112,7 +110,7 @@ bool device_script_data(struct script *s, penta_bytes *out)
     return out->data != NULL;
 }
 
-/* Takes `==`, after which an expected value follows. */
+/* Accepts `==`, after which an expected value must follow. */
 static bool script_expects(struct script *s)
 {
     struct source ahead = s->source;
@@ -165,8 +163,6 @@ bool device_script_expect_data(struct script *s, penta_bytes got)
     writer_free(&b);
     return false;
 }
-
-/* ---- settings ---- */
 
 static const char *const mode_names[] = {[GPU_MODE_THREADS] = "threads",
                                          [GPU_MODE_SERIAL] = "serial",
@@ -231,8 +227,6 @@ static bool set_task_wall_ms(struct script *s) { return set_u32(s, &s->device.ta
 static bool set_call_ms(struct script *s) { return set_u32(s, &s->device.call_ms); }
 static bool set_trace(struct script *s) { return set_path(s, &s->device.trace_path); }
 static bool set_device(struct script *s) { return set_path(s, &s->device.device_path); }
-
-/* ---- memory ---- */
 
 void device_script_give(struct script *s, uint64_t value)
 {
@@ -305,11 +299,9 @@ static bool on_size(struct script *s, gpu_status *status)
     return device_script_expect_number(s, "size", size);
 }
 
-/* ---- kernels ---- */
-
 struct first_error {
     penta_error *err;
-    uint64_t offset; /* where the assembly stands in the script */
+    uint64_t offset; /* where the text of the assembly begins in the script */
 };
 
 static void keep_first(void *user, const penta_error *finding)
@@ -320,14 +312,16 @@ static void keep_first(void *user, const penta_error *finding)
     first->err->offset += first->offset;
 }
 
-/* Makes the script's variables options of the assembler. NULL when memory ran out. */
+/* Makes options of the assembler from the variables of the script. Returns NULL if memory ran
+ * out. */
 static penta_option *defines_of(struct script *s, size_t *used)
 {
     penta_option *defines =
         arena_alloc(&s->arena, s->variable_count + 2, sizeof *defines, s->source.err);
     if (!defines) return NULL;
     size_t count = 0;
-    for (size_t i = s->variable_count; i-- > 0;) { /* each name has its newest value */
+    /* A name that occurs several times has its newest value. */
+    for (size_t i = s->variable_count; i-- > 0;) {
         const struct variable *v = &s->variables[i];
         uint64_t newest = 0;
         device_script_lookup(s, v->name, &newest);
@@ -347,7 +341,8 @@ static penta_option *defines_of(struct script *s, size_t *used)
     return defines;
 }
 
-/* Assembles the same text with symbols, for names in reports. The registered blob has no symbols. */
+/* Assembles the same text with symbols, because reports show names. The registered blob has no
+ * symbols. */
 static void assemble_named(struct script *s, struct source source, penta_option *options,
                            size_t count, const char *file, struct writer *named)
 {
@@ -358,8 +353,8 @@ static void assemble_named(struct script *s, struct source source, penta_option 
     kblob_assemble_source(&source, options, count, named, &ignored);
 }
 
-/* Assembles text to a blob; the script's variables are names in it. The text is that of a file or, when `file` is
- * NULL, stands at `offset` in the script. */
+/* Assembles text to a blob; the variables of the script are names in the text. The text comes
+ * from `file`, or, if `file` is NULL, from `offset` in the script. */
 static bool script_assemble(struct script *s, penta_bytes text, uint64_t offset, const char *file,
                             struct writer *blob, struct writer *named)
 {
@@ -370,7 +365,7 @@ static bool script_assemble(struct script *s, penta_bytes text, uint64_t offset,
     struct findings findings = {.rules = kblob_rules, .report = keep_first, .user = &first};
     struct source source = {.name = s->source.name, .text = text, .comment = kblob_driver.comment};
     struct source again = source;
-    if (!file) { /* so that lines are those of the script */
+    if (!file) { /* This makes the line numbers those of the script. */
         again.text = bytes_slice(s->source.text, 0, (size_t)offset + text.size);
         again.pos = (size_t)offset;
     }
@@ -433,7 +428,8 @@ static bool kernel_bytes(struct script *s, struct writer *blob, struct writer *n
     return inline_text(s, &bytes, &offset) && script_assemble(s, bytes, offset, NULL, blob, named);
 }
 
-/* Remembers a registered kernel. When memory runs out, reports have no names. */
+/* Remembers a registered kernel, so that reports can show names. If memory runs out, they show
+ * none. */
 static void remember_kernel(struct script *s, uint64_t id, penta_bytes blob)
 {
     penta_error ignored = {0};
@@ -498,8 +494,6 @@ static bool on_shutdown(struct script *s, gpu_status *status)
     return true;
 }
 
-/* ---- lines ---- */
-
 /* clang-format off */
 static const struct {
     const char *name;
@@ -527,8 +521,8 @@ static const struct {
 /* clang-format on */
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-/* Tells whether the trace file may be replaced. Opening the device empties it before the script has said which
- * files it reads, so an old file is replaced only when it is a trace. */
+/* Tells whether the trace file may be replaced. Opening the device empties the file before the
+ * script has said which files it reads, so an old file is replaced only if it is a trace. */
 static bool trace_replaceable(struct script *s, const char *path)
 {
     static const char head[] = "{\"trace\":\"penta.gpu/";
@@ -583,7 +577,8 @@ static void script_tell(struct script *s, gpu_status status, penta_bytes name)
     writer_char(s->out, '\n');
 }
 
-/* Checks the status of a call against `=> Status` at the end of the line, or Success without it. */
+/* Checks the status of a call against `=> Status` at the end of the line. Without it, the status
+ * must be Success. */
 static bool check_outcome(struct script *s, gpu_status got)
 {
     gpu_status want = GPU_OK;
@@ -689,5 +684,5 @@ bool penta_device_run(penta_bytes script, const penta_device_options *options, b
     free(s.launched);
     arena_free(&s.arena);
     return writer_give(&w, true, out, err) &&
-           ok; /* the report of what was done is given also after a failure */
+           ok; /* The report of what was done is also given after a failure. */
 }

@@ -1,5 +1,5 @@
-/* What the two parts of a script's run share: script.c has lines, values and most calls; script_tasks.c has
- * launches, task records and reports. */
+/* What the two files for running scripts share: script.c has lines, values and most calls;
+ * script_tasks.c has launches, task records and reports. */
 #pragma once
 #include "gpu/host/emulator.h"
 #include "kblob/kblob.h"
@@ -10,7 +10,7 @@ struct script {
     struct source source;
     const penta_device_options *options;
     struct writer *out;
-    struct json *json; /* NULL for a report as text */
+    struct json *json; /* where a JSON report is written; NULL for a report as text */
     gpu_emulator_options device;
     gpu_emulator *dev; /* NULL until the first call */
     struct arena arena;
@@ -19,12 +19,12 @@ struct script {
         uint64_t value;
     } * variables;
     size_t variable_count, variable_capacity;
-    struct script_kernel { /* the registered kernels, for names in reports */
+    struct script_kernel { /* a registered kernel, for names in reports */
         uint64_t id;
         penta_module *module;
     } * kernels;
     size_t kernel_count, kernel_capacity;
-    /* By launch id - 1, the module that it runs, or NULL when unknown. */
+    /* For each launch id, counted from 1, this is the module that it runs, or NULL if unknown. */
     const penta_module **launched;
     size_t launched_count, launched_capacity;
 
@@ -32,12 +32,12 @@ struct script {
     uint64_t line_at;
     penta_bytes word;
     struct writer detail; /* the results of the call, as text */
-    bool has_result;      /* the call gave a value, which may be given a name */
+    bool has_result;      /* true if the call returned a value that the script may give a name */
     uint64_t result;
 };
 
-/* Read values. data := "text" | hex "..." | file "..." | words NUMBER, ...; the last form takes the rest of the
- * line. */
+/* These functions read values. data := "text" | hex "..." | file "..." | words NUMBER, ...; the
+ * last form extends to the end of the line. */
 bool device_script_lookup(void *user, penta_bytes name, uint64_t *value);
 bool device_script_number(struct script *s, unsigned bits, uint64_t *value);
 bool device_script_data(struct script *s, penta_bytes *out);
@@ -45,12 +45,13 @@ bool device_script_data(struct script *s, penta_bytes *out);
 bool device_script_unexpected(struct script *s, const char *what, const char *expected,
                               const char *got);
 bool device_script_expect_number(struct script *s, const char *what, uint64_t got);
-/* Checks that the number that follows is `got`. The message has hexadecimal or decimal digits. */
+/* Checks that the next number in the line is `got`. The message shows hexadecimal or decimal
+ * digits. */
 bool device_script_is(struct script *s, const char *what, uint64_t got, bool hex);
 bool device_script_expect_data(struct script *s, penta_bytes got);
 void device_script_give(struct script *s, uint64_t value); /* sets the result of the call */
 
-/* Calls about tasks. */
+/* The functions below make calls about tasks. */
 bool device_script_on_launch_grid(struct script *s, gpu_status *status);
 bool device_script_on_grid(struct script *s, gpu_status *status);
 bool device_script_on_launch(struct script *s, gpu_status *status);

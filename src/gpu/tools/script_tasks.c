@@ -6,9 +6,7 @@
 #include "gpu/tools/script.h"
 #include "kblob/vm/memory.h"
 
-/* ---- tasks ---- */
-
-/* Notes that a launch runs the newest kernel of this id. */
+/* Records that a launch runs the newest kernel with this id. */
 static void script_tasks_launched(struct script *s, uint64_t id, uint32_t launch)
 {
     const penta_module *module = NULL;
@@ -20,7 +18,7 @@ static void script_tasks_launched(struct script *s, uint64_t id, uint32_t launch
     device_script_give(s, launch);
 }
 
-/* Writes " (name+2, file:12)" after the index of an instruction, when the place is known. */
+/* Writes " (name+2, file:12)" after the index of an instruction, if the place is known. */
 static void script_tasks_place(struct script *s, uint32_t launch, uint32_t index)
 {
     const penta_module *module =
@@ -136,7 +134,7 @@ static bool field_matches(struct script *s, const char *field, const char *name,
 }
 
 struct field {
-    const char *key, *name; /* name: that of the value, or NULL */
+    const char *key, *name; /* name: the name of the value, or NULL */
     uint64_t value;
 };
 
@@ -220,8 +218,6 @@ bool device_script_on_grid(struct script *s, gpu_status *status)
                                    {"fault_thread", NULL, g.fault_thread}};
     return match_fields(s, fields, sizeof fields / sizeof *fields);
 }
-
-/* ---- reports ---- */
 
 enum { ROWS = 4096 };
 
