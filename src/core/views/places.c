@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/array.h"
 #include "base/bytes.h"
+#include "base/json/json_visit.h"
 #include "core/describe.h"
 #include "core/driver.h"
 #include "core/views/views.h"
@@ -95,6 +96,7 @@ static bool search_enter(void *user, const penta_node *node)
 static void search_field(void *user, const penta_field *field)
 {
     struct search *s = user;
+    if (field->name == field_incomplete) s->paths->failed = true;
     bool decoded = s->decoded_depth > 0;
     size_t i = field->size ? first_from(s, field->offset, decoded) : s->count;
     size_t end = decoded ? s->count : s->plain;
