@@ -59,6 +59,16 @@ PENTA_API const char *penta_device_mode_name(size_t i);
 PENTA_API bool penta_device_run(penta_bytes script, const penta_device_options *options, bool json,
                                 penta_buffer *out, penta_error *err);
 
+typedef struct penta_device_races {
+    uint64_t count;  /* all that were found; benign ones, which write the same value, included */
+    char first[200]; /* the first one as text, or "" */
+} penta_device_races;
+/* Runs a script under one schedule: mode seeded, this seed, and the search for races, whatever the script
+ * says. Races are found also by a run that fails, up to there. All else is as in penta_device_run. */
+PENTA_API bool penta_device_check(penta_bytes script, const penta_device_options *options,
+                                  uint64_t seed, bool json, penta_buffer *out,
+                                  penta_device_races *races, penta_error *err);
+
 typedef struct penta_device_replayed {
     uint64_t calls, events; /* in the trace */
     uint64_t differences;

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import List, Optional
 
-from ._core import Buffer, Document, Error, Filled, View, checked, finding, text, words
+from ._core import Buffer, Document, Error, Filled, Finding, View, checked, finding, text, word, words
 from ._library import Library, device_path, types
 
 _gpu = Library("penta_gpu")
@@ -29,6 +29,27 @@ def run(script: str, mode: Optional[str] = None, trace: Optional[str] = None, fo
         failure.calls = calls  # type: ignore[attr-defined]
         raise failure
     return calls
+
+
+@dataclass(frozen=True)
+class Races:
+    """What one schedule showed."""
+    seed: int
+    count: int
+    first: str  # the first race, or ""
+    calls: List[Document]
+    failure: Optional[Finding]  # why the script did not run to its end
+
+
+def check(script: str, seed: int, trace: Optional[str] = None, folder: Optional[str] = None,
+          device: Optional[str] = None) -> Races:
+    """Runs a script under the schedule of a seed, and looks for races."""
+    view, out, error, races = View(script.encode()), Filled(), types.penta_error(), types.penta_device_races()
+    how = types.penta_device_options(text(device) or device_path(), text(trace), None, text(folder))
+    ok = _gpu.penta_device_check(view.bytes, ctypes.byref(how), word(seed, "a seed"), True, out.ref, ctypes.byref(races),
+                                 ctypes.byref(error))
+    return Races(seed, races.count, races.first.decode("utf-8", "replace"), json.loads(out.take() or "[]"),
+                 None if ok else finding(error))
 
 
 @dataclass(frozen=True)

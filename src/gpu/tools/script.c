@@ -484,12 +484,14 @@ static bool on_yield(struct script *s, gpu_status *status)
 }
 static bool on_reset(struct script *s, gpu_status *status)
 {
+    device_script_keep_races(s);
     *status = gpu_emulator_reset(s->dev);
     s->launched_count = 0;
     return true;
 }
 static bool on_shutdown(struct script *s, gpu_status *status)
 {
+    device_script_keep_races(s);
     *status = gpu_emulator_shutdown(s->dev);
     return true;
 }
@@ -546,6 +548,11 @@ static bool open_device(struct script *s)
     if (o->trace_path) s->device.trace_path = o->trace_path;
     for (uint32_t i = 0; o->mode && mode_names[i]; i++)
         if (!strcmp(o->mode, mode_names[i])) s->device.mode = i;
+    if (s->seed) {
+        s->device.mode = GPU_MODE_SEEDED;
+        s->device.seed = *s->seed;
+        s->device.flags |= GPU_RACE_CHECK;
+    }
     if (s->device.trace_path && !trace_replaceable(s, s->device.trace_path)) return false;
     char failure[FAILURE_BYTES];
     gpu_status status = emulator_open(&s->dev, &s->device, failure);
@@ -664,8 +671,9 @@ static bool run_lines(struct script *s)
     return ok;
 }
 
-bool penta_device_run(penta_bytes script, const penta_device_options *options, bool json,
-                      penta_buffer *out, penta_error *err)
+static bool script_run(penta_bytes script, const penta_device_options *options,
+                       const uint64_t *seed, penta_device_races *races, bool json,
+                       penta_buffer *out, penta_error *err)
 {
     static const penta_device_options defaults;
     *err = (penta_error){0};
@@ -673,9 +681,12 @@ bool penta_device_run(penta_bytes script, const penta_device_options *options, b
     struct json made = {.out = &w};
     struct script s = {.source = {.name = "script", .text = script, .comment = ";", .err = err},
                        .options = options ? options : &defaults,
+                       .seed = seed,
+                       .races = races,
                        .out = &w,
                        .json = json ? &made : NULL};
     bool ok = run_lines(&s);
+    device_script_keep_races(&s);
     gpu_emulator_close(s.dev);
     writer_free(&s.detail);
     free(s.variables);
@@ -685,4 +696,17 @@ bool penta_device_run(penta_bytes script, const penta_device_options *options, b
     arena_free(&s.arena);
     return writer_give(&w, true, out, err) &&
            ok; /* The report of what was done is also given after a failure. */
+}
+
+bool penta_device_run(penta_bytes script, const penta_device_options *options, bool json,
+                      penta_buffer *out, penta_error *err)
+{
+    return script_run(script, options, NULL, NULL, json, out, err);
+}
+
+bool penta_device_check(penta_bytes script, const penta_device_options *options, uint64_t seed,
+                        bool json, penta_buffer *out, penta_device_races *races, penta_error *err)
+{
+    *races = (penta_device_races){0};
+    return script_run(script, options, &seed, races, json, out, err);
 }

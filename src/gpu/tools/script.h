@@ -9,6 +9,8 @@
 struct script {
     struct source source;
     const penta_device_options *options;
+    const uint64_t *seed;      /* of the schedule, whatever the script says; or NULL */
+    penta_device_races *races; /* what is found, where it is wanted; or NULL */
     struct writer *out;
     struct json *json; /* where a JSON report is written; NULL for a report as text */
     gpu_emulator_options device;
@@ -61,5 +63,7 @@ bool device_script_on_args(struct script *s, gpu_status *status);
 bool device_script_on_task(struct script *s, gpu_status *status);
 bool device_script_on_faults(struct script *s, gpu_status *status);
 bool device_script_on_races(struct script *s, gpu_status *status);
+/* Adds the races that the device has found to those that are wanted: at the end, and before the device forgets them. */
+void device_script_keep_races(struct script *s);
 bool device_script_on_leaks(struct script *s, gpu_status *status);
 bool device_script_on_kernels(struct script *s, gpu_status *status);

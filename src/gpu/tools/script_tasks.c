@@ -253,6 +253,16 @@ static void race_side(struct script *s, uint32_t launch, uint32_t index, uint32_
         writer_print(&s->detail, " block %u thread %u", (unsigned)block, (unsigned)thread);
 }
 
+static void race_text(struct script *s, const gpu_race_threads *r)
+{
+    const char *kind = race_kind_name(r->kind);
+    writer_print(&s->detail, "%s%s", r->benign ? "benign " : "", kind ? kind : "unknown");
+    race_side(s, r->launch_a, r->index_a, r->block_a, r->thread_a);
+    if (r->launch_b != NO_INDEX) race_side(s, r->launch_b, r->index_b, r->block_b, r->thread_b);
+    writer_print(&s->detail, ", 0x%llx length %llu", (unsigned long long)r->address,
+                 (unsigned long long)r->length);
+}
+
 bool device_script_on_races(struct script *s, gpu_status *status)
 {
     gpu_race_threads *rows = arena_alloc(&s->arena, ROWS, sizeof *rows, s->source.err);
@@ -261,16 +271,25 @@ bool device_script_on_races(struct script *s, gpu_status *status)
     *status = gpu_emulator_race_threads(s->dev, rows, ROWS, &count);
     writer_dec(&s->detail, count);
     for (size_t i = 0; i < count && i < ROWS; i++) {
-        const gpu_race_threads *r = &rows[i];
-        const char *kind = race_kind_name(r->kind);
         script_tasks_row(s, i);
-        writer_print(&s->detail, "%s%s", r->benign ? "benign " : "", kind ? kind : "unknown");
-        race_side(s, r->launch_a, r->index_a, r->block_a, r->thread_a);
-        if (r->launch_b != NO_INDEX) race_side(s, r->launch_b, r->index_b, r->block_b, r->thread_b);
-        writer_print(&s->detail, ", 0x%llx length %llu", (unsigned long long)r->address,
-                     (unsigned long long)r->length);
+        race_text(s, &rows[i]);
     }
     return device_script_expect_number(s, "races", count);
+}
+
+void device_script_keep_races(struct script *s)
+{
+    gpu_race_threads first;
+    size_t count = 0;
+    if (!s->races || !s->dev || gpu_emulator_race_threads(s->dev, &first, 1, &count) || !count)
+        return;
+    if (!s->races->count) {
+        s->detail.out.size = 0;
+        race_text(s, &first);
+        snprintf(s->races->first, sizeof s->races->first, "%.*s",
+                 BYTES_ARG(writer_view(&s->detail), (int)sizeof s->races->first - 1));
+    }
+    s->races->count += count;
 }
 
 bool device_script_on_leaks(struct script *s, gpu_status *status)
