@@ -35,6 +35,7 @@ void cli_error(struct cli *c, const char *file, const penta_error *err)
 {
     struct finding finding = {.file = file, .error = err};
     cli_fail(c, cli_exit_of(err->code));
+    outcomes_error(c, &finding);
     if (c->value[OPT_JSON]) {
         diagnostic_keep(c, &finding);
         return;
@@ -80,6 +81,12 @@ void finding_sink_init(struct finding_sink *sink, struct cli *c, const char *fil
     sink->max = cli_number(c, OPT_MAX_FINDINGS, 100);
 }
 
+/* Whether a finding is not shown because of --quiet. The file of --sarif has it all the same. */
+static bool sink_is_quiet(const struct finding_sink *s, const penta_error *finding)
+{
+    return finding->severity != PENTA_ERROR && s->cli->value[OPT_QUIET];
+}
+
 void finding_sink_add(void *user, const penta_error *finding)
 {
     struct finding_sink *s = user;
@@ -87,8 +94,8 @@ void finding_sink_add(void *user, const penta_error *finding)
     ++*counts[finding->severity];
     int exit = finding->severity == PENTA_ERROR ? cli_exit_of(finding->code) : EXIT_YES;
     if (exit > s->exit) s->exit = exit;
-    bool quiet = finding->severity != PENTA_ERROR && s->cli->value[OPT_QUIET];
-    if (s->errors + s->warnings + s->infos > s->max || quiet) return;
+    if (s->errors + s->warnings + s->infos > s->max) return;
+    if (sink_is_quiet(s, finding) && !s->cli->sarif) return;
     struct kept_finding *more = realloc(s->kept, (s->count + 1) * sizeof *more);
     if (!more) return;
     s->kept = more;
@@ -112,12 +119,16 @@ static void tell_findings(struct finding_sink *s, struct writer *text)
                             .module = placed ? s->module : NULL,
                             .where = placed ? &where[i] : NULL};
         if (placed && where[i].found) f.path = (const char *)paths.data + where[i].path;
+        outcomes_finding(s->cli, &f);
+        if (sink_is_quiet(s, f.error)) continue;
         if (s->cli->value[OPT_JSON])
             diagnostic_keep(s->cli, &f);
         else
             diagnostic_print(text, cli_palette_of(s->cli, STDERR_FILENO),
                              wrap_width_of_errors(s->cli), &f);
     }
+    uint64_t all = s->errors + s->warnings + s->infos;
+    if (all > s->max) outcomes_omitted(s->cli, s->file, all - s->max);
     penta_buffer_free(&paths);
     free(errors);
     free(where);
@@ -244,6 +255,7 @@ static void open_output(struct cli *c)
 static void close_output(struct cli *c)
 {
     if (c->value[OPT_JSON]) {
+        outcomes_close(c);
         while (c->json.depth > 1) json_end(&c->json);
         if (c->diagnostic_count || c->exit != EXIT_YES) diagnostics_json(c);
         json_bool(&c->json, "ok", c->exit == EXIT_YES);
@@ -262,6 +274,7 @@ static void close_output(struct cli *c)
         c->value[OPT_JSON] = NULL; /* the document is closed: an error is told on standard error */
         output_write(c, c->value[OPT_OUTPUT], writer_view(&c->out));
     }
+    outcomes_close(c);
 }
 
 static void (*const run[COMMANDS])(struct cli *c) = {
@@ -366,7 +379,7 @@ int cli_main(int argc, char **argv)
         /* the error has been reported */
     } else if (c.value[OPT_HELP]) {
         help_for(&c, !strcmp(c.value[OPT_HELP], "short"));
-    } else if (outputs_distinct(&c)) {
+    } else if (outputs_distinct(&c) && outcomes_open(&c)) {
         run_command(&c);
     }
     progress_end(&c);

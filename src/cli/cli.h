@@ -4,7 +4,7 @@
 #include "base/json/json_visit.h"
 #include "base/options.h"
 #include "base/palette.h"
-#include "penta/views.h"
+#include "penta/results.h"
 
 enum command {
 #define COMMAND(name, ...) COMMAND_##name,
@@ -95,6 +95,8 @@ struct cli {
     bool document_is_result;   /* with --json, -o gets the document, not standard output */
     struct diagnostic *diagnostics;
     size_t diagnostic_count;
+    penta_sarif *sarif;       /* the findings for --sarif, or NULL */
+    penta_junit *junit;       /* the cases for --junit, or NULL */
     struct file_list touched; /* the files that the command has read and written (output.h) */
     bool has_written;         /* a file that an option names has been written */
     int exit;                 /* the highest exit code so far */
@@ -156,6 +158,16 @@ void cli_bytes(struct cli *c, penta_bytes bytes);
 void cli_text(struct cli *c, penta_bytes text);
 /* The same for commands with other members in a document: true when nothing more is to be done. */
 bool cli_text_file(struct cli *c, penta_bytes text);
+
+/* ---- outcomes.c: the files of --sarif and --junit ---- */
+bool outcomes_open(struct cli *c); /* false: an error has been reported */
+struct finding;
+void outcomes_finding(struct cli *c, const struct finding *f); /* for --sarif */
+void outcomes_error(struct cli *c, const struct finding *f);   /* for --junit, too */
+/* `more` findings of a file are not in the file of --sarif, because of --max-findings. */
+void outcomes_omitted(struct cli *c, const char *file, uint64_t more);
+void outcomes_case(struct cli *c, const penta_case *one);
+void outcomes_close(struct cli *c); /* writes them, and frees */
 
 /* ---- input.c ---- */
 struct input {

@@ -18,6 +18,25 @@ static void conform_unreadable(struct cli *c, const penta_conform_result *r)
     cli_error(c, r->path, &err);
 }
 
+/* The case in the file of --junit. A file that holds no vectors is none. */
+static void conform_case(struct cli *c, const penta_conform_result *r)
+{
+    static const penta_case_verdict verdicts[] = {[PENTA_CONFORM_PASS] = PENTA_CASE_PASSED,
+                                                  [PENTA_CONFORM_FAIL] = PENTA_CASE_FAILED,
+                                                  [PENTA_CONFORM_SKIP] = PENTA_CASE_SKIPPED};
+    struct writer message = {0};
+    if (!c->junit || r->verdict == PENTA_CONFORM_OTHER) return;
+    if (r->expected) writer_print(&message, "expected %s, got ", r->expected);
+    if (r->got) writer_text(&message, r->got);
+    writer_char(&message, 0);
+    if (!message.failed)
+        outcomes_case(c, &(penta_case){.suite = r->path,
+                                       .name = r->name ? r->name : "-",
+                                       .verdict = verdicts[r->verdict],
+                                       .message = (const char *)message.out.data});
+    writer_free(&message);
+}
+
 static void conform_result(void *user, const penta_conform_result *r)
 {
     struct conform_run *run = user;
@@ -28,6 +47,7 @@ static void conform_result(void *user, const penta_conform_result *r)
         conform_unreadable(c, r);
         return;
     }
+    conform_case(c, r);
     if (c->value[OPT_JSON]) {
         json_object(&c->json, NULL);
         json_text(&c->json, "file", r->path);

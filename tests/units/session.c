@@ -9,6 +9,7 @@
 #include "cvbc/vm/vm.h"
 #include "penta/debug.h"
 #include "penta/record.h"
+#include "penta/results.h"
 #include "penta/views.h"
 
 static penta_error err;
@@ -597,6 +598,31 @@ static void code(const penta_module *m)
     penta_buffer_free(&out);
 }
 
+/* The documents of penta/results.h; what no command reaches: no place, a document that is none. */
+static void outcome_files(const penta_findings *f, const penta_module *m)
+{
+    penta_buffer out = {0};
+    penta_sarif *sarif = penta_sarif_new();
+    penta_junit *junit = penta_junit_new();
+    REQUIRE(sarif && junit);
+    CHECK(penta_sarif_write(sarif, &out, &err) && contains(&out, "\"results\":[]") &&
+          is_json(&out));
+    CHECK(penta_sarif_findings(sarif, "a", f, m, NULL, &err));
+    penta_sarif_add(sarif, penta_findings_at(f, 0), NULL);
+    CHECK(!penta_sarif_document(sarif, (penta_bytes){(const uint8_t *)"{", 1}, &err) && err.code);
+    CHECK(penta_sarif_write(sarif, &out, &err) && contains(&out, "toolExecutionNotifications") &&
+          contains(&out, "\"ruleIndex\":0") && is_json(&out));
+    CHECK(!penta_junit_line(junit, "s", (penta_bytes){(const uint8_t *)"{}", 2}, &err) && err.code);
+    penta_junit_add(junit, &(penta_case){.suite = "s", .name = "n", .verdict = PENTA_CASE_SKIPPED});
+    CHECK(penta_junit_write(junit, &out, &err) && contains(&out, "tests=\"1\"") &&
+          contains(&out, "<skipped/>"));
+    penta_sarif_free(sarif);
+    penta_junit_free(junit);
+    penta_sarif_free(NULL);
+    penta_junit_free(NULL);
+    penta_buffer_free(&out);
+}
+
 static void findings(void)
 {
     static const uint8_t blob[] = {0x05, 0xb1, 0x05, 0xb1, 1, 0, 0, 0, 16, 0, 0, 0, 1, 0, 0, 0,
@@ -619,6 +645,7 @@ static void findings(void)
     CHECK(!penta_check_run(m, true, NULL, NULL));
     CHECK(!penta_session_new(m, NULL, NULL, 0, NULL, &err) && err.code);
     CHECK(penta_probe(file, "kblob", &out) > 0 && out.size && !penta_probe(file, "none", NULL));
+    outcome_files(f, m);
     penta_findings_free(f);
     penta_buffer_free(&out);
     penta_close(m);

@@ -17,6 +17,7 @@ Options are keyword arguments: an underscore stands for a dash, True for a switc
     penta.pvm        PolkaVM programs called by export; pools of machines
     penta.coil       COIL objects built in memory
     penta.tvmr       ternary networks: registers as buffers, training
+    penta.results    findings as SARIF, results of tests as JUnit XML
     penta.conform    test vectors; penta.device: the mock GPU (where those libraries are there)
 """
 from __future__ import annotations

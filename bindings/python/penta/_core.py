@@ -57,6 +57,15 @@ def finding(raw: Any) -> Finding:
                    raw.message.decode("utf-8", "replace"), raw.note.decode("utf-8", "replace"), raw.decoded, raw.code)
 
 
+def raw_finding(of: Finding) -> Any:
+    """A finding as a penta_error; texts are cut to the room that it has."""
+    raw = types.penta_error(of.number, _SEVERITIES.index(of.severity), of.offset, of.decoded)
+    for key in ("message", "note"):
+        room = getattr(types.penta_error, key).size - 1
+        setattr(raw, key, getattr(of, key).encode("utf-8", "surrogateescape")[:room].decode("utf-8", "ignore").encode())
+    return raw
+
+
 def checked(function: Callable[..., Any], *arguments: Any) -> Any:
     """A call whose last parameter is the error, which is raised."""
     error = types.penta_error()

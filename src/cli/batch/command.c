@@ -205,6 +205,7 @@ static void batch_run(struct cli *c, const penta_batch_job *given)
     progress_end(c);
     if (!ok) cli_error(c, NULL, &err);
     if (ok) batch_summary(c, &job, &totals);
+    if (ok && totals.complete) batch_outcomes(c, job.verb, job.results);
     if (ok && !totals.complete) {
         if (!c->value[OPT_QUIET])
             terminal_say(c, "interrupted: the same command goes on where this one stopped");
@@ -219,5 +220,9 @@ void command_BATCH(struct cli *c)
     if (batch_action(c)) return;
     if (!batch_verb_checked(c) || !batch_job_fill(c, &job) || !batch_sources_fill(c, 1, &job))
         return;
-    batch_run(c, &job);
+    if (job.shard && (c->sarif || c->junit))
+        cli_usage(c, "give it to penta batch merge", "--%s is for the results of all shards",
+                  c->sarif ? "sarif" : "junit");
+    else
+        batch_run(c, &job);
 }

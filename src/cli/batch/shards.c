@@ -109,6 +109,7 @@ static void batch_merge(struct cli *c, const char *results)
         writer_safe(&c->out, bytes_of(results));
         writer_print(&c->out, ": %" PRIu64 " sources\n", totals.done);
     }
+    batch_outcomes_of(c, results);
     if (c->value[OPT_EXIT_VERDICT]) cli_fail(c, totals.exit_max);
 }
 
@@ -117,11 +118,13 @@ static void batch_report(struct cli *c, const char *results)
     penta_buffer page = {0};
     penta_error err;
     const char *path = c->value[OPT_RESULTS];
+    batch_outcomes_of(c, results);
+    if (!path && (c->sarif || c->junit)) return;
     if (!path) {
         cli_usage(c,
                   "a report is a page for a browser; with --files-to, penta batch report makes a "
                   "page of each source",
-                  "penta batch report RESULTS needs -o FILE");
+                  "penta batch report RESULTS needs -o FILE, --sarif FILE or --junit FILE");
         return;
     }
     if (!penta_batch_report(results, &page, &err)) {

@@ -10,3 +10,8 @@ bool batch_action(struct cli *c);
 bool batch_job_fill(struct cli *c, penta_batch_job *job);
 bool batch_sources_fill(struct cli *c, size_t first, penta_batch_job *job);
 bool batch_verb_checked(struct cli *c);
+
+/* ---- lines.c ---- */
+/* Adds the lines of complete results to the files of --sarif and --junit. */
+void batch_outcomes(struct cli *c, const char *verb, const char *results);
+void batch_outcomes_of(struct cli *c, const char *results); /* the same; the job says the verb */

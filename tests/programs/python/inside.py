@@ -332,6 +332,37 @@ try:
 except penta.Error as error:
     assert len(error.calls) == 2 and error.offset
 
+races = device.check("$a = alloc 16\nsize $a == 16\n", 7)
+assert (races.seed, races.count, races.first, races.failure, len(races.calls)) == (7, 0, "", None, 2), races
+assert device.check("alloc 16\nsize 5 == 16\n", 7).failure.offset
+
+# ---- what was found, for other programs ----
+import json
+import xml.etree.ElementTree
+from penta import results
+sarif = results.Sarif()
+text = "HALT\nWRIT 3\n"
+try:
+    penta.assemble(text, "kblob")
+except penta.Error as error:
+    sarif.add("a.kasm", error.findings, source=text)
+broken = penta.open(bytes.fromhex("05b105b1010000001000000001000000ff") + bytes(15))
+sarif.add("a b.kblob", broken.validate(), broken)
+sarif.add_document(json.dumps({"file": "c", "diagnostics": [{"code": "KBLOB0009", "severity": "error", "message": "m"}]}).encode())
+run, = json.loads(sarif.write())["runs"]
+places = [result["locations"][0]["physicalLocation"] for result in run["results"]]
+assert [place["artifactLocation"]["uri"] for place in places] == ["a.kasm", "a%20b.kblob", "c"], places
+assert places[0]["region"] == {"startLine": 2, "startColumn": 1} and places[1]["region"] == {"byteOffset": 16, "byteLength": 1}
+assert run["results"][1]["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] == "/code/insn[0]/opcode"
+assert run["results"][1]["ruleIndex"] == run["results"][2]["ruleIndex"] == 1
+junit = results.Junit()
+junit.add("suite", "good")
+junit.add("suite", "<bad>", "failed", "a\0b", "line 1\nline 2")
+junit.add_line("validate", b'{"source":"x","exit":3,"verdict":"format","document":{"diagnostics":[]}}')
+tree = xml.etree.ElementTree.fromstring(junit.write())
+assert dict(tree.attrib, name="") == {"name": "", "tests": "3", "failures": "1", "errors": "1", "skipped": "0"}
+assert [case.get("name") for case in tree.iter("testcase")] == ["good", "<bad>", "x"]
+
 # ---- many files ----
 import os
 import pickle

@@ -19,6 +19,7 @@ OTHER_FORMS = {
     r"debugger_(limit|resume|on_interrupt)|session_(sample|take_sample|where)": "for signal handlers, and who has no second thread",
     r"pvm_(links|in_arguments)|tvmr_(usage_\w+|extension_register)": "link() chooses itself; manifests name extensions",
     r"batch_serve": "the tool is the worker",
+    r"sarif_add": "results.Sarif.add() takes a list",
     r"vm_elements": "peek() at the address of the variable",
     r"tvmr_bank_attach": "a host in Python answers the stops of bank instructions",
     r"cvbc_(sign|seal|unseal|board_find|crc32|program_get|value|legacy_detect|status_name|symbol|vm_element|simulator_(answer|micros))":

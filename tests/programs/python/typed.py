@@ -1,6 +1,6 @@
 """A program whose types mypy checks; only its last line is wrong."""
 import penta
-from penta import batch, coil, conform, cvbc, device, jam, pvm, tvmr
+from penta import batch, coil, conform, cvbc, device, jam, pvm, results, tvmr
 
 module: penta.Module = penta.open(b"", "kblob", map=["0x10000:64"])
 stop: penta.Stop = module.session(host=lambda session, stop: [1, 2]).run()
@@ -16,4 +16,6 @@ total: int = module.session().profile().total
 register: int = pvm.Pool(module).take().register("a0")
 built: penta.Module = coil.Builder().finish()
 linked: bytes = penta.link([("a.o", b""), ("b.a", memoryview(b""), True)], strip=True)
+found: bytes = results.Sarif().write()
+races: int = device.check("leaks", 1).count
 wrong: int = module.format  # error

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/writer.h"
 #include "penta/record.h"
+#include "penta/results.h"
 #include "penta/views.h"
 
 enum { FUEL = 2000 };
@@ -26,6 +27,31 @@ static void try_validate(const void *user, struct outcome *o)
 {
     const struct subject *g = user;
     o->ok = penta_validate(g->module, outcome_finding, o);
+}
+
+/* Findings and cases as documents. */
+static void try_outcomes(const void *user, struct outcome *o)
+{
+    const struct subject *g = user;
+    static const penta_error wrong = {.code = BASE_RANGE, .offset = 3, .message = "a finding"};
+    penta_error err = {.code = BASE_MEMORY};
+    penta_buffer out = {0};
+    penta_findings *findings = penta_findings_new();
+    penta_sarif *sarif = penta_sarif_new();
+    penta_junit *junit = penta_junit_new();
+    if (outcome_ok(o, findings && sarif && junit, &err)) {
+        penta_findings_add(findings, &wrong);
+        bool ok = penta_findings_count(findings) == 1 &&
+                  penta_sarif_findings(sarif, "a", findings, g->module, NULL, &err);
+        if (outcome_ok(o, ok, &err) && outcome_ok(o, penta_sarif_write(sarif, &out, &err), &err))
+            outcome_buffer(o, &out);
+        penta_junit_add(junit, &(penta_case){.suite = "s", .name = "n", .message = wrong.message});
+        if (outcome_ok(o, penta_junit_write(junit, &out, &err), &err)) outcome_buffer(o, &out);
+    }
+    penta_buffer_free(&out);
+    penta_findings_free(findings);
+    penta_sarif_free(sarif);
+    penta_junit_free(junit);
 }
 
 static bool enter(void *user, const penta_node *node)
@@ -132,6 +158,7 @@ static void file_scenarios(struct subject *g)
                   {"print upstream", {{"style", "upstream"}, {"source", "1"}}}};
     scenario("open", try_open, g);
     scenario("validate", try_validate, g);
+    scenario("outcomes", try_outcomes, g);
     scenario("describe", try_describe, g);
     scenario("describe as JSON", try_json, g);
     scenario("encode", try_encode, g);
