@@ -400,7 +400,8 @@ PENTA_API void penta_parts(const penta_module *module, penta_part_report *report
 /* A list of objects with kind ("code", "function", "export", "import", "label"), name, from and to. */
 PENTA_API bool penta_parts_json(const penta_module *module, penta_buffer *out, penta_error *err);
 /* Instructions with their pcs and the names of functions, to read and not to assemble. Options:
- * "function" NAME, or "range" A..B, A.. or ..B (pcs, both included); none: all the code. "arrows"
+ * "function" NAME, or "range" A..B, A.. or ..B (pcs, both included); none: all the code. "select" PATH:
+ * only those of which a byte is in the selected parts (penta/views.h). "arrows"
  * utf8|ascii draws jumps between pc and instruction (penta_structure_arrows has them as data). */
 PENTA_API bool penta_print_code(const penta_module *module, const penta_option *options,
                                 size_t count, penta_buffer *out, penta_error *err);

@@ -5,7 +5,8 @@
  * several functions share:
  *
  *     json     1      JSON instead of text
- *     select   PATH   only what is at or below a path: /code/insn[3]
+ *     select   PATH   only what is at or below a path: /code/insn[3]; a selector may select several
+ *                     parts, each of which then has its path for its name
  *     depth    N      only so many levels; nodes below are left out
  *     colors   MARK   text in colours: escape sequences, with MARK between ESC and the rest, so that
  *                     a filter can tell them from what a file contains; "" for a terminal
@@ -19,10 +20,40 @@
 extern "C" {
 #endif
 
+/* ---- selectors: parts of a file by their paths ----
+ *
+ * A path such as /code/insn[3]/opcode, in which a name may have * for any characters, and an index may
+ * be N, A..B, A.., ..B (both ends included) or *. Without an index a name selects every child with it;
+ * the name ** stands for any number of levels. An index counts the items of a list, and elsewhere the
+ * children that the name matches. / is everything. What is wrong with a selector is an error whose
+ * offset is a place in its text. */
+
+typedef struct penta_selected { /* borrowed during the callback */
+    const char *path;
+    uint64_t offset, size;    /* size 0: computed */
+    bool decoded;             /* the offset counts in the decoded image */
+    const penta_field *field; /* NULL: a node */
+} penta_selected;
+typedef void penta_select_report(void *user, const penta_selected *part);
+
+/* Reports the selected parts in the order of the file, a node without what is below it. False: the
+ * selector is wrong, or nothing is selected. parts, how many there were, may be NULL. */
+PENTA_API bool penta_select(const penta_module *module, const char *selector,
+                            penta_select_report *report, void *user, size_t *parts,
+                            penta_error *err);
+/* A list of objects with path, offset, size, for fields value and note, and decoded where it is true. */
+PENTA_API bool penta_select_json(const penta_module *module, const char *selector,
+                                 penta_buffer *out, penta_error *err);
+/* The bytes of the selected parts as they are stored, one after the other. False also when a part has
+ * none: it is computed, or stored encoded (then only texts and bytes can be had). */
+PENTA_API bool penta_select_bytes(const penta_module *module, const char *selector,
+                                  penta_buffer *out, penta_error *err);
+
 /* ---- files ---- */
 
-/* The walk of penta_describe over what is at or below a path; NULL: everything. depth 0: all levels.
- * False: no node or field has this path. */
+/* The walk of penta_describe over what is at or below the parts that a selector selects; NULL:
+ * everything. depth 0: all levels. False: the selector is wrong (penta_select says how), or selects
+ * nothing. */
 PENTA_API bool penta_describe_part(const penta_module *module, const char *path, unsigned depth,
                                    const penta_visitor *visitor);
 
@@ -68,7 +99,8 @@ PENTA_API bool penta_diff_each(const penta_module *a, const penta_module *b,
                                penta_difference_report *report, void *user, size_t *differences,
                                penta_error *err);
 /* A line for each, or with json a list of objects with change ("changed", "removed", "added"), path,
- * offset_a, offset_b, a and b. Options: json, colors. differences may be NULL. */
+ * offset_a, offset_b, a and b. Options: json, colors, and select: only differences in these parts of
+ * either file. differences may be NULL. */
 PENTA_API bool penta_diff(const penta_module *a, const penta_module *b, const penta_option *options,
                           size_t count, penta_buffer *out, size_t *differences, penta_error *err);
 

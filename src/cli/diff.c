@@ -4,8 +4,9 @@
 static void diff_compare(struct cli *c, const struct input *a, const struct input *b)
 {
     bool json = c->value[OPT_JSON];
-    penta_option options[2] = {{"json", "1"}};
+    penta_option options[3] = {{"json", "1"}};
     size_t count = json ? 1 : cli_colors(c, options), differences = 0;
+    if (c->value[OPT_SELECT]) options[count++] = (penta_option){"select", c->value[OPT_SELECT]};
     penta_buffer out = {0};
     penta_error err = {0};
     if (!penta_diff(a->module, b->module, options, count, &out, &differences, &err))

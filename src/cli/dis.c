@@ -35,7 +35,7 @@ static void show_piece(void *user, penta_bytes piece)
 static bool print_parts(struct cli *c, const penta_module *module, struct writer *out,
                         penta_error *err)
 {
-    penta_option options[3];
+    penta_option options[4];
     size_t count = 0;
     const char *function = c->value[OPT_FUNCTION], *range = c->value[OPT_RANGE];
     for (size_t i = 0; i < c->format_option_count; i++)
@@ -44,6 +44,7 @@ static bool print_parts(struct cli *c, const penta_module *module, struct writer
                             c->format_options[i].key);
     if (function) options[count++] = (penta_option){"function", function};
     if (range) options[count++] = (penta_option){"range", range};
+    if (c->value[OPT_SELECT]) options[count++] = (penta_option){"select", c->value[OPT_SELECT]};
     if (c->value[OPT_ARROWS])
         options[count++] = (penta_option){"arrows", cli_utf8() ? "utf8" : "ascii"};
     penta_buffer text = {0};
@@ -59,7 +60,7 @@ static bool dis_print(struct cli *c, const penta_module *module, struct writer *
                       penta_error *err)
 {
     if ((c->value[OPT_FUNCTION] || c->value[OPT_RANGE] || c->value[OPT_CODE_ONLY] ||
-         c->value[OPT_ARROWS]) &&
+         c->value[OPT_ARROWS] || c->value[OPT_SELECT]) &&
         !penta_module_damage(module))
         return print_parts(c, module, out, err);
     size_t count = 0;

@@ -57,15 +57,16 @@ static void view_error(struct cli *c, const char *file, penta_error *err)
     cli_error(c, cli_exit_of(err->code) == EXIT_USAGE ? NULL : file, err);
 }
 
+static void ignore_part(void *user, const penta_selected *part) { (void)user, (void)part; }
+
 static void tree_json(struct cli *c, const penta_module *module)
 {
     penta_visitor visitor = json_tree_visitor(&c->json);
     penta_error err = {0};
     json_list(&c->json, "tree");
-    if (!penta_describe_part(module, c->value[OPT_SELECT], 0, &visitor)) {
-        error_at(&err, BASE_OPTION_VALUE, 0, "no part is called '%.60s'", c->value[OPT_SELECT]);
+    if (!penta_describe_part(module, c->value[OPT_SELECT], 0, &visitor) &&
+        !penta_select(module, c->value[OPT_SELECT], ignore_part, NULL, NULL, &err))
         view_error(c, NULL, &err);
-    }
     json_end(&c->json);
 }
 

@@ -11,6 +11,7 @@
 #include "base/sanitize.h"
 #include "base/suggest.h"
 #include "core/driver.h"
+#include "core/views/selection.h"
 #include "penta/analysis/arrow_text.h"
 
 bool penta_print_at(const penta_module *module, uint64_t pc, penta_buffer *out)
@@ -92,6 +93,8 @@ struct listing {
     struct list code, functions;
     uint64_t from, to;         /* the wanted pcs, both included */
     struct arrow_text *arrows; /* NULL without arrows */
+    const struct selection
+        *selection; /* the bytes whose instructions are wanted, or NULL for all */
     struct writer out;
     penta_error *err;
 };
@@ -208,14 +211,24 @@ static void print_row(struct listing *l, uint64_t pc, struct writer *insn)
     writer_char(&l->out, '\n');
 }
 
+/* Whether a byte of the instruction is selected. */
+static bool insn_selected(const struct listing *l, uint64_t pc, uint64_t next)
+{
+    const struct driver *d = l->module->driver;
+    uint64_t offset, size = d->insn_bytes ? d->insn_bytes : next == UINT64_MAX ? 1 : next - pc;
+    if (!l->selection) return true;
+    return d->offset_of && d->offset_of(l->module, pc, &offset) &&
+           selection_holds(l->selection, offset, size);
+}
+
 /* Prints a part of the code. It steps from the start of the code on, since instructions may have any length. */
 static void print_part(struct listing *l, const penta_part *code)
 {
     struct writer insn = {0};
     uint64_t next;
     for (uint64_t pc = code->from; pc < code->to && pc <= l->to; pc = next) {
-        if (pc >= l->from) print_row(l, pc, &insn);
         next = next_of(l->module, pc);
+        if (pc >= l->from && insn_selected(l, pc, next)) print_row(l, pc, &insn);
         /* An instruction that can be printed has a next pc, unless memory ran out. */
         if (next == UINT64_MAX && l->module->driver->print_at(l->module, pc, &insn))
             l->out.failed = true;
@@ -228,6 +241,7 @@ static const penta_option_info code_options[] = {
     OPTION_ROW("function", TEXT("NAME"), OPTION_PRINT, ""),
     OPTION_ROW("range", TEXT("A..B"), OPTION_PRINT, ""),
     OPTION_ROW("arrows", WORDS("utf8|ascii"), OPTION_PRINT, ""),
+    OPTION_ROW("select", TEXT("PATH"), OPTION_PRINT, ""),
     {.key = NULL}};
 
 bool penta_print_code(const penta_module *module, const penta_option *options, size_t count,
@@ -238,6 +252,8 @@ bool penta_print_code(const penta_module *module, const penta_option *options, s
     const char *function = option_text(options, count, "function");
     const char *range = option_text(options, count, "range");
     const char *arrows = option_text(options, count, "arrows");
+    const char *select = option_text(options, count, "select");
+    struct selection selection = {0};
     struct listing l = {.module = module, .to = UINT64_MAX, .err = err};
     if (!options_check(options, count, code_options, OPTION_PRINT, err)) return false;
     if (function && range)
@@ -258,9 +274,18 @@ bool penta_print_code(const penta_module *module, const penta_option *options, s
         l.arrows = arrow_text_new(module, l.from, l.to, !strcmp(arrows, "utf8"), err);
         ok = l.arrows != NULL;
     }
+    if (ok && select) {
+        l.selection = &selection;
+        ok = selection_read(&selection, module, select, err);
+    }
     for (size_t i = 0; ok && i < l.code.count; i++) print_part(&l, &l.code.items[i]);
     if (ok && range && !l.out.out.size)
         ok = error_at(err, BASE_OPTION_VALUE, 0, "no instruction is in range %.40s", range);
+    if (ok && select && !l.out.out.size) {
+        ok = error_at(err, BASE_OPTION_VALUE, 0, "'%.60s' selects no instruction", select);
+        error_note(err, "instructions that are stored encoded cannot be selected");
+    }
+    selection_free(&selection);
     arrow_text_free(l.arrows);
     free(l.code.items);
     free(l.functions.items);

@@ -17,7 +17,7 @@
 enum { TREE = 1, HEX = 2, INFO = 4, STATE = 8, DIFF = 16 };
 static const penta_option_info known[] = {
     OPTION_ROW("json", SWITCH, TREE | DIFF, ""),
-    OPTION_ROW("select", TEXT("PATH"), TREE | HEX, ""),
+    OPTION_ROW("select", TEXT("PATH"), TREE | HEX | DIFF, ""),
     OPTION_ROW("depth", SIZE("N", NULL), TREE | HEX, ""),
     OPTION_ROW("colors", TEXT("MARK"), TREE | HEX | INFO | STATE | DIFF, ""),
     OPTION_ROW("coverage", SWITCH, HEX, ""),
@@ -29,7 +29,8 @@ static const penta_option_info known[] = {
 
 struct view_options {
     bool json;
-    const char *select;
+    const struct selector *select; /* NULL: everything */
+    struct selector selector;
     uint64_t depth, items;
     struct marked_palette marked;
     const struct palette *palette;
@@ -46,7 +47,9 @@ static bool read_options(struct view_options *v, unsigned use, const penta_optio
         return false;
     if (v->depth > UINT32_MAX) v->depth = 0;
     v->json = option_text(options, count, "json");
-    v->select = option_text(options, count, "select");
+    const char *select = option_text(options, count, "select");
+    if (select && !selector_parse(&v->selector, select, err)) return false;
+    v->select = select ? &v->selector : NULL;
     const char *mark = option_text(options, count, "colors");
     if (mark && strlen(mark) > 16)
         return error_at(err, BASE_OPTION_VALUE, 0, "option 'colors': the mark is too long");
@@ -58,25 +61,33 @@ static bool read_options(struct view_options *v, unsigned use, const penta_optio
 
 /* ---- files ---- */
 
-bool penta_describe_part(const penta_module *module, const char *path, unsigned depth,
-                         const penta_visitor *visitor)
+static bool describe_selected(const penta_module *module, const struct selector *selector,
+                              unsigned depth, const penta_visitor *visitor, penta_error *err)
 {
-    if (!path && !depth) {
+    if (!selector && !depth) {
         module->driver->describe(module, visitor);
         return true;
     }
-    struct select_view select = {.wanted = path, .depth_max = depth, .next = *visitor};
-    penta_visitor selecting = select_visitor(&select);
+    struct select_view select = {.depth_max = depth, .next = *visitor};
+    penta_visitor selecting = select_visitor(&select, selector);
     module->driver->describe(module, &selecting);
     select_free(&select);
-    return select.found || !path;
+    return select.found || !select.walk.selector || selector_missing(&select.walk, err);
+}
+
+bool penta_describe_part(const penta_module *module, const char *path, unsigned depth,
+                         const penta_visitor *visitor)
+{
+    struct selector selector;
+    penta_error err = {0};
+    return (!path || selector_parse(&selector, path, &err)) &&
+           describe_selected(module, path ? &selector : NULL, depth, visitor, &err);
 }
 
 static bool views_walk(const penta_module *module, const struct view_options *v,
                        const penta_visitor *visitor, penta_error *err)
 {
-    return penta_describe_part(module, v->select, (unsigned)v->depth, visitor) ||
-           error_at(err, BASE_OPTION_VALUE, 0, "no part is called '%.60s'", v->select);
+    return describe_selected(module, v->select, (unsigned)v->depth, visitor, err);
 }
 
 static bool views_tree(const penta_module *module, const penta_option *options, size_t count,
@@ -223,20 +234,26 @@ bool penta_vm_text(const penta_vm *vm, const penta_option *options, size_t count
 
 /* ---- differences ---- */
 
-bool penta_diff_each(const penta_module *a, const penta_module *b, penta_difference_report *report,
-                     void *user, size_t *differences, penta_error *err)
+static bool diff_selected(const penta_module *a, const penta_module *b,
+                          const struct selector *selector, penta_difference_report *report,
+                          void *user, size_t *differences, penta_error *err)
 {
-    *err = (penta_error){0};
     if (a->driver == b->driver) {
-        *differences = diff_modules(a, b, report, user);
-        return *differences != SIZE_MAX ||
-               error_at(err, BASE_MEMORY, 0, "no memory to compare the files");
+        *differences = diff_modules(a, b, selector, report, user, err);
+        return !err->code;
     }
     const penta_field x = {.kind = PENTA_TEXT, .as.bytes = bytes_of(a->driver->name)};
     const penta_field y = {.kind = PENTA_TEXT, .as.bytes = bytes_of(b->driver->name)};
     *differences = 1;
     report(user, &(penta_difference){.sign = '~', .path = "/format", .a = &x, .b = &y});
     return true;
+}
+
+bool penta_diff_each(const penta_module *a, const penta_module *b, penta_difference_report *report,
+                     void *user, size_t *differences, penta_error *err)
+{
+    *err = (penta_error){0};
+    return diff_selected(a, b, NULL, report, user, differences, err);
 }
 
 struct diff_lines {
@@ -293,7 +310,8 @@ bool penta_diff(const penta_module *a, const penta_module *b, const penta_option
     lines.json.out = &lines.out;
     bool json = lines.options.json;
     if (json) json_list(&lines.json, NULL);
-    bool ok = penta_diff_each(a, b, json ? diff_json : diff_text, &lines, &found, err);
+    bool ok = diff_selected(a, b, lines.options.select, json ? diff_json : diff_text, &lines,
+                            &found, err);
     if (json) json_finish(&lines.json);
     if (differences) *differences = found;
     return writer_give(&lines.out, ok, out, err);

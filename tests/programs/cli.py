@@ -44,7 +44,7 @@ def test_bad_files():
         check(b"the file is empty" in exits(3, *args, "-o", "never").stderr and not os.path.exists("never"), args)
     open("text.coil.casm", "w").write(".func main\nRET\n.endfunc\n")
     exits(0, "asm", "text.coil.casm", "-o", "some.coil")
-    for args in (["train"], ["sign"], ["sign", "--in-place"], ["verify"], ["extract"], ["board", "check", "--board", "host"]):
+    for args in (["train"], ["sign"], ["sign", "--in-place"], ["verify"], ["board", "check", "--board", "host"]):
         for name, format in (("some.coil", b"coil"), ("good.kblob", b"kblob")):
             done = exits(2, *args, name)
             check(b"[PENTA0010]: penta " + args[0].encode() + b" is not for " + format + b" files" in done.stderr, (args, done.stderr))

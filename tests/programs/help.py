@@ -47,7 +47,7 @@ def test_values_are_listed():
 
 def test_commands_of_one_format_list_its_options():
     foreign = {"seal": "--endian", "sign": "--dialect", "verify": "--shapes", "pubkey": "--key-file",
-               "board": "--trailer", "extract": "--raw", "create": "--strip-all", "jit": "--board",
+               "board": "--trailer", "create": "--strip-all", "jit": "--board",
                "open": "--isa", "convert": "--board"}
     for command, option in foreign.items():
         text = help_of(command)

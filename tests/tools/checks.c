@@ -189,7 +189,7 @@ void check_whole_file(penta_bytes file, const char *format)
     penta_error err = {0};
     penta_module *module = penta_open(file, format, NULL, 0, &err);
     if (!module) return;
-    size_t count = diff_modules(module, module, no_difference, NULL);
+    size_t count = diff_modules(module, module, NULL, no_difference, NULL, &err);
     if (count) check_failed("a file differs from itself", count, file.size);
     penta_vm *vm = open_machine(module, &err);
     if (vm) {

@@ -73,6 +73,16 @@ class Module:
 
     # ---- views ----
 
+    def select(self, selector: str) -> List[Document]:
+        """The parts that a selector selects, such as /code/insn[0..9]/opcode: dicts with path, offset, size and, for
+        fields, value."""
+        out: List[Document] = document(lib.penta_select_json, self._handle, text(selector))
+        return out
+
+    def extract(self, selector: str) -> bytes:
+        """The bytes of these parts as they are stored, one after the other."""
+        return filled(lib.penta_select_bytes, self._handle, text(selector))
+
     def inspect(self, select: Optional[str] = None, depth: Optional[int] = None) -> List[Document]:
         """The field tree: dicts with name, offset, size and children, or kind and value. select: what is at a path."""
         out: List[Document] = document(lib.penta_tree, self._handle,
@@ -96,10 +106,10 @@ class Module:
         """The same as lines."""
         return _text(filled(lib.penta_info_text, self._handle, *options({})))
 
-    def diff(self, other: "Module") -> List[Document]:
-        """Differences in structure: dicts with change, path, offset_a, offset_b, a and b."""
+    def diff(self, other: "Module", select: Optional[str] = None) -> List[Document]:
+        """Differences in structure: dicts with change, path, offset_a, offset_b, a and b. select: only in these parts."""
         out = Filled()
-        checked(lib.penta_diff, self._handle, other._handle, *options({"json": True}), out.ref, None)
+        checked(lib.penta_diff, self._handle, other._handle, *options({"json": True, "select": select}), out.ref, None)
         found: List[Document] = json.loads(out.take())
         return found
 

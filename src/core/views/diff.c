@@ -12,6 +12,7 @@
 struct tree {
     const char *name;
     bool leaf, list;
+    bool selected; /* the selector matches it, or a node above it; without a selector always set */
     penta_field field;
     uint64_t offset, hash;
     struct tree *child, *last, *next, *parent;
@@ -21,6 +22,9 @@ struct tree {
 struct builder {
     struct arena arena;
     struct tree *at;
+    bool selecting; /* there is a selector */
+    bool found;     /* something is selected */
+    struct selector_walk walk;
     penta_error err;
 };
 
@@ -43,6 +47,7 @@ static struct tree *diff_add(struct builder *b, const char *name)
     if (!t) return NULL;
     t->name = arena_copy(&b->arena, bytes_of(name), &b->err);
     t->parent = b->at;
+    t->selected = b->at->selected;
     if (b->at->last)
         b->at->last->next = t;
     else
@@ -57,6 +62,8 @@ static bool build_enter(void *user, const penta_node *node)
     struct builder *b = user;
     struct tree *t = b->err.code ? NULL : diff_add(b, node->name);
     if (!t) return false;
+    if (b->selecting && selector_enter(&b->walk, node->name, node->list) == SELECTOR_YES)
+        t->selected = b->found = true;
     t->list = node->list;
     t->offset = node->offset;
     t->hash = mix_bytes(1, bytes_of(node->name));
@@ -70,6 +77,10 @@ static void build_field(void *user, const penta_field *field)
     if (field->name == field_incomplete) error_at(&b->err, BASE_MEMORY, 0, "no memory to compare");
     struct tree *t = b->err.code ? NULL : diff_add(b, field->name);
     if (!t) return;
+    if (b->selecting) {
+        if (selector_leaf(&b->walk, field->name)) t->selected = b->found = true;
+        path_leaf(&b->walk.path);
+    }
     t->leaf = true;
     t->field = *field;
     t->offset = field->offset;
@@ -90,16 +101,21 @@ static void build_leave(void *user, const penta_node *node)
 {
     struct builder *b = user;
     (void)node;
+    if (b->selecting) selector_leave(&b->walk);
     struct tree *t = b->at;
     b->at = t->parent;
     b->at->hash = diff_mix(b->at->hash, t->hash);
 }
 
-static struct tree *diff_build(struct builder *b, const penta_module *module)
+static struct tree *diff_build(struct builder *b, const penta_module *module,
+                               const struct selector *selector)
 {
     struct tree *root = arena_alloc(&b->arena, 1, sizeof *root, &b->err);
     if (!root) return NULL;
     b->at = root;
+    b->selecting = selector && selector->count;
+    root->selected = !b->selecting;
+    if (b->selecting) selector_start(&b->walk, selector);
     penta_visitor visitor = {b, build_enter, build_field, build_leave};
     module->driver->describe(module, &visitor);
     return b->err.code ? NULL : root;
@@ -142,22 +158,39 @@ static void diff_tell(struct compare *c, char sign, const struct tree *a, const 
 
 static void compare_children(struct compare *c, const struct tree *a, const struct tree *b);
 
+static void diff_only(struct compare *c, char sign, const struct tree *t, bool item, size_t index);
+
+/* Tells that a node is in one file only, or, when it is not selected itself, which selected nodes below it are. */
+static void tell_only(struct compare *c, char sign, const struct tree *t)
+{
+    if (t->selected) {
+        diff_tell(c, sign, sign == '-' ? t : NULL, sign == '+' ? t : NULL);
+        return;
+    }
+    size_t i = 0;
+    for (const struct tree *x = t->child; x; x = x->next) diff_only(c, sign, x, t->list, i++);
+}
+
 static void compare_nodes(struct compare *c, const struct tree *a, const struct tree *b, bool item,
                           size_t index)
 {
     if (a->hash == b->hash) return;
     size_t before = diff_push(c, a, item, index);
-    if (a->leaf || b->leaf)
-        diff_tell(c, '~', a, b);
-    else
+    if (!a->leaf && !b->leaf) {
         compare_children(c, a, b);
+    } else if (a->selected && b->selected) {
+        diff_tell(c, '~', a, b);
+    } else {
+        tell_only(c, '-', a);
+        tell_only(c, '+', b);
+    }
     c->path.out.size = before;
 }
 
 static void diff_only(struct compare *c, char sign, const struct tree *t, bool item, size_t index)
 {
     size_t before = diff_push(c, t, item, index);
-    diff_tell(c, sign, sign == '-' ? t : NULL, sign == '+' ? t : NULL);
+    tell_only(c, sign, t);
     c->path.out.size = before;
 }
 
@@ -316,18 +349,24 @@ static void compare_children(struct compare *c, const struct tree *a, const stru
         compare_members(c, a, b);
 }
 
-size_t diff_modules(const penta_module *a, const penta_module *b, penta_difference_report *report,
-                    void *user)
+size_t diff_modules(const penta_module *a, const penta_module *b, const struct selector *selector,
+                    penta_difference_report *report, void *user, penta_error *err)
 {
-    struct builder ba = {0}, bb = {0};
-    struct tree *ta = diff_build(&ba, a), *tb = diff_build(&bb, b);
-    struct compare c = {.report = report, .user = user};
-    if (ta && tb)
-        compare_children(&c, ta, tb);
-    else
-        c.failed = true;
+    struct builder *both = calloc(2, sizeof *both);
+    struct compare c = {.report = report, .user = user, .failed = !both};
+    if (both) {
+        struct tree *ta = diff_build(&both[0], a, selector);
+        struct tree *tb = diff_build(&both[1], b, selector);
+        c.failed = !ta || !tb;
+        if (!c.failed && both[0].selecting && !both[0].found && !both[1].found)
+            selector_missing(&both[0].walk, err);
+        else if (!c.failed)
+            compare_children(&c, ta, tb);
+        arena_free(&both[0].arena);
+        arena_free(&both[1].arena);
+    }
+    if (c.failed) error_at(err, BASE_MEMORY, 0, "no memory to compare the files");
     writer_free(&c.path);
-    arena_free(&ba.arena);
-    arena_free(&bb.arena);
-    return c.failed ? SIZE_MAX : c.count;
+    free(both);
+    return c.count;
 }

@@ -30,7 +30,8 @@ void path_print(const struct path *p, const char *leaf, struct writer *out)
 {
     unsigned n = p->depth < PATH_DEPTH ? p->depth : PATH_DEPTH;
     for (unsigned i = 0; i < n; i++) {
-        writer_char(out, '/');
+        /* The name of a part that a selector selected is a path already. */
+        if (p->at[i].name[0] != '/') writer_char(out, '/');
         writer_text(out, p->at[i].name);
         if (!p->at[i].item) continue;
         writer_char(out, '[');

@@ -152,19 +152,15 @@ bool places_locate(const penta_module *module, const penta_error *findings, size
 
 /* ---- select ---- */
 
-static bool path_is(struct select_view *s, const char *leaf)
+/* The name of a selected part: its path, unless that is the selector itself. */
+static const char *select_name(struct select_view *s, const char *name, const char *leaf)
 {
-    s->scratch.out.size = 0;
-    path_print(&s->path, leaf, &s->scratch);
-    penta_bytes have = writer_view(&s->scratch), want = bytes_of(s->wanted);
-    return have.size == want.size && !memcmp(have.data, want.data, want.size);
-}
-
-static bool places_selected(struct select_view *s, const char *leaf)
-{
-    if (!s->inside && s->wanted && !path_is(s, leaf)) return false;
-    s->found = true;
-    return true;
+    s->name.out.size = 0;
+    path_print(&s->walk.path, leaf, &s->name);
+    writer_char(&s->name, 0);
+    const char *path = (const char *)s->name.out.data;
+    if (s->name.failed || !strcmp(path, s->walk.selector->text)) return name;
+    return path;
 }
 
 static bool too_deep(const struct select_view *s)
@@ -172,38 +168,61 @@ static bool too_deep(const struct select_view *s)
     return s->depth_max && s->inside >= s->depth_max;
 }
 
+static bool select_below(struct select_view *s, const penta_node *node)
+{
+    if (too_deep(s) || !describe_enter(&s->next, *node)) return false;
+    s->inside++;
+    return true;
+}
+
 static bool select_enter(void *user, const penta_node *node)
 {
     struct select_view *s = user;
-    path_enter(&s->path, node->name, node->list);
-    if (!places_selected(s, NULL)) return true;
-    if (!too_deep(s) && describe_enter(&s->next, *node)) {
-        s->inside++;
-        return true;
+    if (!s->walk.selector || s->inside) return select_below(s, node);
+    enum selector_match match = selector_enter(&s->walk, node->name, node->list);
+    if (match == SELECTOR_ABOVE) return true;
+    if (match == SELECTOR_YES) {
+        penta_node root = *node;
+        root.name = select_name(s, node->name, NULL);
+        s->found = true;
+        if (select_below(s, &root)) return true;
     }
-    path_leave(&s->path);
+    selector_leave(&s->walk);
     return false;
 }
 
 static void select_field(void *user, const penta_field *field)
 {
     struct select_view *s = user;
-    if (places_selected(s, field->name) && !too_deep(s)) describe_field(&s->next, *field);
-    path_leaf(&s->path);
+    if (!s->walk.selector || s->inside) {
+        if (!too_deep(s)) describe_field(&s->next, *field);
+        return;
+    }
+    if (selector_leaf(&s->walk, field->name)) {
+        penta_field root = *field;
+        if (field->name != field_incomplete) root.name = select_name(s, field->name, field->name);
+        s->found = true;
+        describe_field(&s->next, root);
+    } else if (field->name == field_incomplete) {
+        describe_field(&s->next, *field);
+    }
+    path_leaf(&s->walk.path);
 }
 
 static void select_leave(void *user, const penta_node *node)
 {
     struct select_view *s = user;
-    path_leave(&s->path);
-    if (!s->inside) return;
-    s->inside--;
-    describe_leave(&s->next, *node);
+    if (s->inside) {
+        s->inside--;
+        describe_leave(&s->next, *node);
+    }
+    if (s->walk.selector && !s->inside) selector_leave(&s->walk);
 }
 
-penta_visitor select_visitor(struct select_view *view)
+penta_visitor select_visitor(struct select_view *view, const struct selector *selector)
 {
+    if (selector && selector->count) selector_start(&view->walk, selector);
     return (penta_visitor){view, select_enter, select_field, select_leave};
 }
 
-void select_free(struct select_view *view) { writer_free(&view->scratch); }
+void select_free(struct select_view *view) { writer_free(&view->name); }

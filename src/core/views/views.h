@@ -2,7 +2,7 @@
  * a function X_visitor, whose result is passed to penta_describe, penta_info or penta_vm_describe. */
 #pragma once
 #include "base/palette.h"
-#include "core/views/path.h"
+#include "core/views/selector.h"
 #include "penta/views.h"
 
 /* ---- values ---- */
@@ -66,15 +66,16 @@ bool coverage_complete(const struct coverage *view, uint64_t size);
 bool places_locate(const penta_module *module, const penta_error *findings, size_t count,
                    size_t from, penta_place *places, struct writer *paths, penta_error *err);
 
-/* ---- only what lies at or below a path ("/code/insn[17]"): penta_describe_part ---- */
+/* ---- only what a selector selects: penta_describe_part ---- */
 struct select_view {
-    const char *wanted; /* NULL for everything */
     unsigned depth_max; /* how many levels are shown; 0 for all */
-    penta_visitor next;
-    struct path path;
-    unsigned inside; /* how many levels are open, counted from the wanted node */
+    penta_visitor
+        next; /* is given each selected part with its path as the name, unless that is the selector */
+    struct selector_walk walk;
+    unsigned inside; /* how many levels are open, counted from the selected node */
     bool found;
-    struct writer scratch;
+    struct writer name;
 };
-penta_visitor select_visitor(struct select_view *view);
+/* With a selector that is NULL or "/" everything is selected. */
+penta_visitor select_visitor(struct select_view *view, const struct selector *selector);
 void select_free(struct select_view *view);

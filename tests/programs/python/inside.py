@@ -126,8 +126,10 @@ except penta.Error as error:
 assert module.data.readonly and bytes(module.data) == data
 assert "magic" in module.tree(select="/header") and "insn" not in module.tree(depth=1)
 assert module.inspect(select="/header")[0]["name"] == "header" and "b1 05" in module.hex()
+assert [p["value"] for p in module.select("/code/insn[0..1]/opcode")] and module.extract("/header/magic") == b"\x05\xb1\x05\xb1"
 other = penta.assemble("HALT\n", "kblob")
 assert module.diff(module) == [] and module.diff(other)[0]["path"] == "/header/instCount"
+assert module.diff(other, select="/header/version") == []
 assert module.arrows() == [] and module.code(arrows="ascii") == module.code()
 page = module.report(title="<a name>", folded=b"main;f 12\n")
 assert page.startswith("<!DOCTYPE html>") and "&lt;a name&gt;" in page and "<a name>" not in page

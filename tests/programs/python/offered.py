@@ -12,7 +12,7 @@ from penta import _library
 # Functions that Python does not call, and what it has instead.
 OTHER_FORMS = {
     r"buffer_append|findings_\w+|(tree|hex)_pieces|value_(text|is_true)": "Python's own lists, texts and numbers",
-    r"describe(_json|_part)?|vm_describe|info|instructions(_legend)?|parts|diff_each|vm_children|structure_(arrows|calls|edges|block_at|function_at|find|named)|"
+    r"describe(_json|_part)?|vm_describe|info|instructions(_legend)?|parts|diff_each|select|vm_children|structure_(arrows|calls|edges|block_at|function_at|find|named)|"
     r"jam_block_run|call_print|session_on_call": "the form in JSON",
     r"format_\w+|option_\w+|rule_\w+|severity_name|record_format|flow_at": "about(), options(), rules(), branch() and the header's names",
     r"conform_(document|path|verdict_name)": "conform.run()",
