@@ -9,7 +9,8 @@ static const EVP_CIPHER *cipher_of(enum aead algorithm)
     return algorithm == AEAD_AES_256_GCM ? EVP_aes_256_gcm() : EVP_chacha20_poly1305();
 }
 
-/* Encrypts or decrypts everything but the tag. EVP counts in int, so large inputs go in pieces. */
+/* Encrypts or decrypts everything but the tag. EVP counts in int, so large inputs go to it in
+ * pieces. */
 static bool aead_pass(EVP_CIPHER_CTX *ctx, penta_bytes associated, penta_bytes in, uint8_t *out)
 {
     enum { PIECE = 1 << 30 };
@@ -48,12 +49,12 @@ enum verdict aead_open(enum aead algorithm, const uint8_t key[AEAD_KEY],
     for (int i = 0; i < AEAD_TAG; i++) tag[i] = in.data[text.size + (size_t)i];
     EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
     int n;
-    enum verdict verdict = VERDICT_FAILED; /* only the last call checks the tag */
+    enum verdict verdict = VERDICT_FAILED; /* Only the last call checks the tag. */
     if (ctx && EVP_CipherInit_ex(ctx, cipher_of(algorithm), NULL, key, nonce, 0) &&
         aead_pass(ctx, associated, text, out) &&
         EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, AEAD_TAG, tag))
         verdict = EVP_CipherFinal_ex(ctx, none, &n) > 0 ? VERDICT_GOOD : VERDICT_WRONG;
     EVP_CIPHER_CTX_free(ctx);
-    if (verdict != VERDICT_GOOD) OPENSSL_cleanse(out, text.size); /* the text may be forged */
+    if (verdict != VERDICT_GOOD) OPENSSL_cleanse(out, text.size); /* The text may be forged. */
     return verdict;
 }

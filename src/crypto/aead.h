@@ -1,4 +1,4 @@
-/* Authenticated encryption over libcrypto: 32-byte keys, 12-byte nonces, 16-byte tags. */
+/* Authenticated encryption over libcrypto uses 32-byte keys, 12-byte nonces and 16-byte tags. */
 #pragma once
 #include "crypto/hash.h"
 

@@ -1,4 +1,4 @@
-/* BLAKE2b by libb2. Builds without that library have blake2b_plain.c instead. */
+/* Computes BLAKE2b by libb2. Builds without that library have blake2b_plain.c instead. */
 #include <blake2.h>
 #include "crypto/hash.h"
 

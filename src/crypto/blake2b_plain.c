@@ -1,4 +1,5 @@
-/* BLAKE2b with 32 bytes (RFC 7693) over its compression function, for builds without libb2. */
+/* Computes BLAKE2b with a result of 32 bytes (RFC 7693) by its compression function, for builds
+ * without libb2. */
 #include <string.h>
 #include "base/bytes.h"
 #include "crypto/hash.h"
@@ -7,7 +8,8 @@
 enum { BLOCK = 128, ROUNDS = 12 };
 
 struct blake2b {
-    uint8_t h[64], block[BLOCK], count[16]; /* count: bytes compressed so far, little-endian */
+    /* count: how many bytes were compressed so far, little-endian */
+    uint8_t h[64], block[BLOCK], count[16];
     size_t fill;
 };
 
@@ -46,7 +48,8 @@ void hash_blake2b256_pieces(const penta_bytes *pieces, size_t count, uint8_t out
                                    UINT64_C(0x1f83d9abfb41bd6b), UINT64_C(0x5be0cd19137e2179)};
     struct blake2b s = {.fill = 0};
     for (unsigned i = 0; i < 8; i++) bytes_put64(s.h + 8 * i, iv[i]);
-    bytes_put64(s.h, iv[0] ^ 0x01010000 ^ HASH_BYTES); /* no key, one leaf */
+    /* The parameters are: 32 bytes of result, no key, one leaf. */
+    bytes_put64(s.h, iv[0] ^ 0x01010000 ^ HASH_BYTES);
     for (size_t i = 0; i < count; i++) blake2b_update_work(&s, pieces[i], work);
     memset(s.block + s.fill, 0, BLOCK - s.fill);
     blake2b_compress(&s, true);

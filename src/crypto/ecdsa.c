@@ -1,6 +1,6 @@
-/* ECDSA on P-256 with the nonce k of RFC 6979, which libcrypto 3.0 cannot derive by itself. k is computed here with
- * HMAC-SHA256, and k^-1 and r are passed to ECDSA_do_sign_ex. That function is marked as deprecated, but no newer one
- * takes a nonce. */
+/* Signs by ECDSA on P-256 with the nonce k of RFC 6979, which libcrypto 3.0 cannot derive by
+ * itself. k is computed here with HMAC-SHA256, and k^-1 and r are passed to ECDSA_do_sign_ex.
+ * That function is marked as deprecated, but no newer one takes a nonce. */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/bn.h>
 #include <openssl/ec.h>
@@ -11,7 +11,7 @@
 #include "crypto/internal.h"
 #include "crypto/sign.h"
 
-enum { N = 32 }; /* bytes of the group order, of the digest and of the HMAC */
+enum { N = 32 }; /* how many bytes the group order, the digest and the HMAC have */
 
 struct drbg {
     uint8_t k[N], v[N];
@@ -30,7 +30,8 @@ static bool drbg_update(struct drbg *d, uint8_t tag, const uint8_t *seed, size_t
     return ok;
 }
 
-/* Steps b to g of RFC 6979, section 3.2, from the private key and the digest, both 32 bytes below the group order. */
+/* Does steps b to g of RFC 6979, section 3.2, with the private key and the digest, both of 32
+ * bytes and below the group order. */
 static bool drbg_seed(struct drbg *d, const uint8_t key[N], const uint8_t digest[N])
 {
     uint8_t seed[2 * N];
@@ -114,7 +115,7 @@ enum verdict ecdsa_check(EVP_PKEY *pkey, const uint8_t digest[N], const uint8_t 
         if (!in_range(r, order) || !in_range(s, order)) {
             verdict = VERDICT_WRONG;
         } else if (ECDSA_SIG_set0(sig, r, s)) {
-            r = s = NULL; /* sig owns them */
+            r = s = NULL; /* The signature owns r and s now. */
             int result = ECDSA_do_verify(digest, N, sig, key);
             verdict = result == 1 ? VERDICT_GOOD : result == 0 ? VERDICT_WRONG : VERDICT_FAILED;
         }

@@ -1,4 +1,5 @@
-/* SHA-256, HMAC and PBKDF2 by libcrypto. SHA-256 uses the old interface, which allocates nothing and cannot fail. */
+/* Computes SHA-256, HMAC and key derivations by libcrypto. SHA-256 uses libcrypto's old
+ * interface, which allocates nothing and cannot fail. */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "crypto/hash.h"
 #include <limits.h>
@@ -13,7 +14,7 @@ void hash_sha256(penta_bytes bytes, uint8_t out[HASH_BYTES]) { hash_sha256_piece
 
 void hash_sha256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES])
 {
-    SHA256_CTX state; /* of the old interface, which allocates nothing and cannot fail */
+    SHA256_CTX state;
     SHA256_Init(&state);
     for (size_t i = 0; i < count; i++)
         if (pieces[i].size) SHA256_Update(&state, pieces[i].data, pieces[i].size);

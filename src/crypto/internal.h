@@ -1,4 +1,4 @@
-/* What keys.c, sign.c and ecdsa.c share: keys in the form of libcrypto. */
+/* Declares what keys.c, sign.c and ecdsa.c share: keys in the form of libcrypto. */
 #pragma once
 #include <openssl/evp.h>
 #include "crypto/hash.h"
@@ -9,7 +9,8 @@ struct private_key {
     struct public_key public;
 };
 
-/* The libcrypto form of a raw public key, which the caller frees. NULL when the bytes are no key. */
+/* Returns a raw public key in libcrypto's form, which the caller frees, or NULL when the bytes
+ * are no key. */
 EVP_PKEY *key_public_evp(enum key_type type, penta_bytes raw);
 
 /* Signs a SHA-256 digest: the signature is r and s, 32 bytes each, with the nonce of RFC 6979 (ecdsa.c). */

@@ -1,4 +1,4 @@
-/* The table of key types, from keys.def. It needs no libcrypto, so every build has it. */
+/* Has the table of key types, from keys.def. It needs no libcrypto, so every build has it. */
 #include "crypto/keys.h"
 #include <string.h>
 

@@ -15,9 +15,7 @@
 #include "crypto/hash.h"
 #include "crypto/internal.h"
 
-/* ---- raw public keys ---- */
-
-/* The y coordinates of the points of order 8. */
+/* These are the y coordinates of the points of order 8 on the curve of Ed25519. */
 static const uint8_t order_8[][32] = {
     {0x26, 0xe8, 0x95, 0x8f, 0xc2, 0xb2, 0x27, 0xb0, 0x45, 0xc3, 0xf4,
      0x89, 0xf2, 0xef, 0x98, 0xf0, 0xd5, 0xdf, 0xac, 0x05, 0xd3, 0xc6,
@@ -27,9 +25,10 @@ static const uint8_t order_8[][32] = {
      0xcc, 0xc6, 0x4e, 0xc7, 0xfd, 0x77, 0x92, 0xac, 0x03, 0x7a},
 };
 
-/* Tells whether a key is one of the eight points whose order divides 8. Under such a key one signature can fit many
- * messages, and libcrypto does not refuse it. Apart from the points of order 8, their y is 0, 1 or -1 modulo
- * 2^255 - 19. Encodings above the modulus count, too; the sign of x does not matter. */
+/* Tells whether a key is one of the eight points whose order divides 8. Under such a key one
+ * signature can fit many messages, and libcrypto does not refuse it. The points of order 1, 2
+ * and 4 have the y coordinates 1, -1 and 0 modulo 2^255 - 19. Encodings above the modulus count,
+ * too; the sign of x does not matter. */
 static bool is_small_order(const uint8_t raw[32])
 {
     uint8_t y[32], rest = raw[31] & 0x7f;
@@ -100,8 +99,9 @@ static const char *keys_flaw(enum key_type type, penta_bytes raw)
 
 const char key_no_memory[] = "no memory for a key";
 
-/* Empties libcrypto's error queue after a failure, and tells whether memory ran out: libcrypto then says so, or its
- * queue is empty. When libcrypto refuses something, it always explains why. */
+/* Empties libcrypto's error queue after a failure, and tells whether memory ran out. It did when
+ * an error in the queue says so, and when the queue is empty: libcrypto always explains why it
+ * refuses something. */
 static bool out_of_memory(void)
 {
     bool explained = false, memory = false;
@@ -117,7 +117,8 @@ bool key_public_raw(enum key_type type, penta_bytes raw, struct public_key *out,
     ERR_clear_error();
     EVP_PKEY *key = key_public_evp(type, raw);
     if (!key) {
-        bool memory = out_of_memory() || type == KEY_ED25519; /* any 32 bytes are an Ed25519 key */
+        /* Any 32 bytes are an Ed25519 key, so only memory can be missing. */
+        bool memory = out_of_memory() || type == KEY_ED25519;
         *why = memory ? key_no_memory : "the key is not a point on the curve";
         return false;
     }
@@ -127,8 +128,6 @@ bool key_public_raw(enum key_type type, penta_bytes raw, struct public_key *out,
     bytes_copy(out->bytes, raw);
     return true;
 }
-
-/* ---- libcrypto's keys to raw ones ---- */
 
 static bool export_rsa(EVP_PKEY *pkey, uint8_t *raw)
 {
@@ -176,8 +175,6 @@ static bool export_public(EVP_PKEY *pkey, struct public_key *out, const char **w
     }
     return key_public_raw(type, (penta_bytes){raw, key_public_size(type)}, out, why);
 }
-
-/* ---- PEM ---- */
 
 /* Gives no passphrase; without this function libcrypto would ask for one on the terminal. */
 static int no_passphrase(char *buffer, int size, int writing, void *user)
@@ -261,7 +258,7 @@ static void write_bio(BIO *bio, bool ok, struct writer *out)
 
 void key_private_pem(const struct private_key *key, struct writer *out)
 {
-    BIO *bio = BIO_new(BIO_s_secmem()); /* a secure BIO is wiped when it is freed */
+    BIO *bio = BIO_new(BIO_s_secmem()); /* A secure BIO is wiped when it is freed. */
     write_bio(bio, bio && PEM_write_bio_PKCS8PrivateKey(bio, key->pkey, NULL, NULL, 0, NULL, NULL),
               out);
 }

@@ -1,5 +1,6 @@
-/* The ECDSA signatures (r, s) and (r, n - s) fit the same message. The one with the smaller s is
- * called low. Penta writes only that one, so that the bytes of a signature are unique. */
+/* Converts ECDSA signatures to their low form. The signatures (r, s) and (r, n - s) fit the same
+ * message, and the one with the smaller s is called low. Penta writes only that one, so that the
+ * bytes of a signature are unique. */
 #include "crypto/sign.h"
 #include <string.h>
 

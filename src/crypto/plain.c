@@ -87,7 +87,7 @@ void hash_sha256_work(penta_bytes bytes, uint8_t out[HASH_BYTES], struct long_wo
     sha256_pieces(&bytes, 1, out, work);
 }
 
-/* ---- what is refused ---- */
+/* The functions below need libcrypto and refuse. */
 
 static bool crypto_refuse(void) { return missing_refuse("crypto"); }
 
@@ -140,7 +140,7 @@ enum verdict aead_open(enum aead algorithm, const uint8_t key[AEAD_KEY],
     return VERDICT_FAILED;
 }
 
-/* ---- keys: none is accepted ---- */
+/* The functions on keys below accept no key. */
 
 const char key_no_memory[] = "no memory for a key";
 

@@ -6,7 +6,7 @@
 #include "crypto/hash.h"
 #include "crypto/internal.h"
 
-/* Ed25519 signs the message itself, RSA its SHA-256; EVP does both in one call. */
+/* Ed25519 signs the message itself, RSA its SHA-256; EVP hashes and signs in one call. */
 static const EVP_MD *digest_of(enum key_type type)
 {
     return type == KEY_RSA2048 ? EVP_sha256() : NULL;
@@ -42,7 +42,8 @@ static bool library_failed(void)
     return failed;
 }
 
-/* libcrypto returns 1 for a right signature, 0 for a wrong one, and 0 or less when it failed. */
+/* Turns a result of libcrypto into a verdict. libcrypto returns 1 for a right signature, 0 for a
+ * wrong one, and 0 or less when it failed. */
 static enum verdict verdict_of(int result)
 {
     bool failed = library_failed();
@@ -53,7 +54,8 @@ enum verdict sign_check(const struct public_key *key, penta_bytes message, penta
 {
     if (signature.size != key_signature_size(key->type)) return VERDICT_WRONG;
     EVP_PKEY *pkey = key_public_evp(key->type, (penta_bytes){key->bytes, key->size});
-    enum verdict verdict = VERDICT_FAILED; /* not WRONG: the key was valid when it was read */
+    /* The first value is not WRONG, because the key was valid when it was read. */
+    enum verdict verdict = VERDICT_FAILED;
     ERR_clear_error();
     if (pkey && key->type == KEY_P256) {
         uint8_t digest[HASH_BYTES];

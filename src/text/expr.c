@@ -83,7 +83,7 @@ static bool expr_apply(struct source *s, char op, uint64_t *a, uint64_t b, uint6
     return true;
 }
 
-/* Parses as long as operators bind more strongly than `least`. */
+/* Parses an expression up to the first operator that does not bind more strongly than `least`. */
 static bool expr_sum(struct expr *e, unsigned least, uint64_t *value)
 {
     if (!expr_primary(e, value)) return false;

@@ -3,11 +3,10 @@
 #include <ctype.h>
 #include "base/bytes.h"
 
-enum { ROW = 32, RUN_MIN = 64 }; /* shorter runs are as readable in full */
+/* RUN_MIN: shorter runs of equal bytes are as readable when they are written in full */
+enum { ROW = 32, RUN_MIN = 64 };
 
-/* ---- writing ---- */
-
-/* Counts the equal bytes at the start, up to `most`. */
+/* Returns the number of equal bytes at the start, but not more than `most`. */
 static size_t run_size(penta_bytes bytes, size_t most)
 {
     size_t n = 1;
@@ -15,7 +14,8 @@ static size_t run_size(penta_bytes bytes, size_t most)
     return n;
 }
 
-/* Counts the bytes before the next run that is long enough to fold, up to a row. */
+/* Returns the number of bytes before the next run that is long enough to fold, but not more than
+ * `row`. */
 static size_t plain_size(penta_bytes bytes, size_t row)
 {
     size_t n = 0, most = bytes.size < row ? bytes.size : row;
@@ -68,8 +68,6 @@ void hex_rows(struct writer *out, const char *first, const char *next, penta_byt
         writer_char(out, '\n');
     }
 }
-
-/* ---- reading ---- */
 
 /* Reads the number after `*`, which is at least 1. Returns 0 when there is none or it has more than 12 digits. */
 static uint64_t repeat_count(penta_bytes text, size_t *at)

@@ -1,5 +1,5 @@
-/* Bytes in assembly text (TEXT 3): pairs of hex digits, and `00*4096` for a run of 4096 bytes
- * 00. Printers write runs of equal bytes in this form, and every assembler reads it. */
+/* Bytes in assembly text (TEXT 3) are pairs of hex digits, and `00*4096` stands for a run of
+ * 4096 bytes 00. Printers write runs of equal bytes in this form, and every assembler reads it. */
 #pragma once
 #include "base/writer.h"
 
@@ -8,12 +8,13 @@ enum {
     HEX_FOLDS = 1 << 25,    /* the most bytes that one call below writes as runs */
 };
 
-/* Writes all on one line, with spaces between runs and other bytes. */
+/* Writes all bytes on one line, with spaces between runs and other bytes. */
 void hex_line(struct writer *out, penta_bytes bytes);
 /* Writes one row: up to 32 bytes, or a run. Returns how many bytes the row stands for. *folds must be HEX_FOLDS at
  * the first row. */
 size_t hex_row(struct writer *out, penta_bytes bytes, size_t *folds);
-/* Writes all rows, one on each line. The first line starts with `first`, the others with `next`. */
+/* Writes all bytes in rows, each on a line of its own. The first line starts with `first`, the
+ * others with `next`. */
 void hex_rows(struct writer *out, const char *first, const char *next, penta_bytes bytes);
 /* Reads a line that the functions above wrote. *runs counts the bytes of runs over several calls. On false, *bad is
  * the offset of the error, and *limit says whether the runs are too long; otherwise the text is no hex. */

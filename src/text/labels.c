@@ -1,4 +1,5 @@
-/* A hash table of names (FNV-1a, open chains of indices) and the list of uses that wait for a definition. */
+/* Keeps the names of a source text in a hash table (FNV-1a, open chains of indices), and a list
+ * of the uses that wait for a definition. */
 #include "text/labels.h"
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ void labels_free(struct labels *l)
 
 static uint64_t labels_hash(penta_bytes name)
 {
-    uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    uint64_t h = UINT64_C(0xcbf29ce484222325); /* the start value of FNV-1a */
     for (size_t i = 0; i < name.size; i++) h = (h ^ name.data[i]) * UINT64_C(0x100000001b3);
     return h ^ h >> 29;
 }

@@ -1,4 +1,5 @@
-/* Cuts a source text into tokens. Every token is scanned when it is asked for; peeking scans twice. */
+/* Cuts a source text into tokens. A token is scanned when a caller asks for it; a token that is
+ * peeked at first is scanned twice. */
 #include "text/lexer.h"
 #include "text/hex.h"
 #include <ctype.h>
@@ -205,7 +206,8 @@ bool source_hex(struct source *s, struct writer *out)
 
 void source_skip_line(struct source *s)
 {
-    if (s->pos && s->text.data[s->pos - 1] == '\n') return; /* the line of the error has ended */
+    /* The line of the error has ended already. */
+    if (s->pos && s->text.data[s->pos - 1] == '\n') return;
     while (s->pos < s->text.size && s->text.data[s->pos] != '\n') s->pos++;
     if (s->pos < s->text.size) s->pos++;
 }

@@ -1,4 +1,5 @@
-/* Tokens for every assembler (TEXT 1). Tokens point into the source; nothing is copied. */
+/* Tokens are the same in the source texts of all assemblers (TEXT 1). They point into the
+ * source; nothing is copied. */
 #pragma once
 #include "base/arena.h"
 #include "base/writer.h"
@@ -15,7 +16,7 @@ struct token {
     uint64_t offset;
     uint32_t size;
     union {
-        uint64_t u; /* of TOKEN_INT, which also is a character in single quotes */
+        uint64_t u; /* the value of a TOKEN_INT, which may also be a character in single quotes */
         double f;
         char punct;
     } as;
@@ -24,31 +25,35 @@ struct token {
 struct source {
     const char *name;
     penta_bytes text;
-    const char *comment; /* what starts a comment that ends with the line: ";" or "//" */
+    const char *comment; /* the text that starts a comment up to the end of the line: ";" or "//" */
     size_t pos;
     penta_error *err; /* the first error since a caller last cleared it */
-    uint64_t runs;    /* how many bytes came from runs in hex (hex.h) */
+    uint64_t runs;    /* how many bytes came from runs of equal bytes in hex (hex.h) */
 };
 
 struct token source_next(struct source *s);
 struct token source_peek(const struct source *s);
 bool source_accept(struct source *s, char punct);
-bool source_expect(struct source *s, char punct); /* its error: "expected ',', found 'r3'" */
-bool source_end_of_line(struct source *s);        /* error unless the line ends here */
-void source_skip_line(struct source *s);          /* after an error: go to the next line */
-/* Reads hex (hex.h) up to the end of the line. As tokens, hex digits would be names and numbers. */
+bool source_expect(struct source *s, char punct); /* The error reads "expected ',', found 'r3'". */
+/* It is an error when the line does not end here. */
+bool source_end_of_line(struct source *s);
+void source_skip_line(struct source *s); /* Goes to the next line after an error. */
+/* Reads hex (hex.h) up to the end of the line. As tokens, hex digits would be mixed names and
+ * numbers. */
 bool source_hex(struct source *s, struct writer *out);
 
 /* Makes the error "expected WHAT, found 'TOKEN'" at the token. Returns false. */
 bool source_unexpected(struct source *s, struct token found, const char *what);
 
 penta_bytes token_text(const struct source *s, struct token t);
-bool token_is(const struct source *s, struct token t,
-              const char *word); /* ignores the case of letters */
-/* The bytes of a string token. Resolves the escapes \n \t \r \0 \\ \" \' \xNN. */
+/* Compares without the case of letters. */
+bool token_is(const struct source *s, struct token t, const char *word);
+/* Gives the bytes of a string token, in which the escapes \n \t \r \0 \\ \" \' \xNN are
+ * resolved. */
 bool token_string(struct source *s, struct token t, struct arena *arena, penta_bytes *out);
 
-/* The line and the column (in bytes) of an offset, both counted from 1, and the text of the line. */
+/* A struct place has the line and the column (in bytes) of an offset, both counted from 1, and
+ * the text of the line. */
 struct place {
     uint64_t line, column;
     penta_bytes text;

@@ -1,4 +1,5 @@
-/* Writes bytes as a string token, readable where they are ASCII: the inverse of token_string. */
+/* Writes bytes as a string token, readable where they are ASCII. token_string reads such a token
+ * back. */
 #pragma once
 #include "base/writer.h"
 

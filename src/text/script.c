@@ -22,7 +22,8 @@ bool script_line(struct script *s)
     while (!s->why.code && source_peek(&s->source).kind == TOKEN_LINE) source_next(&s->source);
     if (s->why.code) return false;
     if (source_peek(&s->source).kind != TOKEN_END) return true;
-    source_next(&s->source); /* peeking shows a wrong token as the end; this call reports it */
+    /* Peeking shows a wrong token as the end of the text; this call reports the error. */
+    source_next(&s->source);
     return false;
 }
 
@@ -45,7 +46,7 @@ penta_bytes script_word(struct script *s)
 {
     struct source *in = &s->source;
     struct token t = source_peek(in);
-    in->pos = (size_t)t.offset; /* the word starts after the blanks */
+    in->pos = (size_t)t.offset; /* The word starts after the blanks. */
     if (t.kind == TOKEN_STRING) {
         in->pos += t.size;
         return bytes_slice(in->text, (size_t)t.offset + 1, t.size - 2);

@@ -13,7 +13,8 @@
 struct script {
     const char *path;
     penta_buffer
-        text; /* stays until script_close; a caller that keeps words takes the buffer over */
+        /* The text stays until script_close; a caller that keeps words takes over the buffer. */
+        text;
     struct source source;
     penta_error why; /* the first error, with the offset in the script */
 };
@@ -24,12 +25,12 @@ bool script_line(struct script *s);
 /* Frees the text. Returns false when there was an error. */
 bool script_close(struct script *s, penta_error *err);
 
-/* Takes the letters, digits, '_', '.', ':' and bytes above 127 that come next; the word may be empty. A name with
- * other characters is a string in quotes, without escapes. */
+/* Takes the letters, digits, '_', '.', ':' and bytes above 127 that come next; the word may be
+ * empty. A name with other characters is written as a string in quotes, without escapes. */
 penta_bytes script_word(struct script *s);
-/* Reads a number of at most max. */
+/* Reads a number that is not above `max`. */
 bool script_number(struct script *s, uint64_t max, uint64_t *out);
-/* Reads one of the words of a list. `what` says in errors what the words are. */
+/* Reads one word of a list. `what` names the kind of words in error messages. */
 bool script_choice(struct script *s, const char *what, word_list *words, size_t *which);
 /* Makes the error that the last word read is unknown, with the nearest known word. Returns false. */
 bool script_unknown(struct script *s, const char *what, const struct suggest *near);

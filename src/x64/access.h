@@ -1,5 +1,6 @@
-/* Loads and stores by the kind of what is in memory. An integer that is loaded fills a 64-bit
- * register: it is extended by its sign, or by zeros if it is unsigned. */
+/* Loads and stores of values that memory holds in the form given by enum x64_access. A loaded
+ * integer fills a 64-bit register: a signed one is extended by its sign, an unsigned one by
+ * zeros. */
 #pragma once
 #include "x64/sse.h"
 
@@ -10,10 +11,10 @@ enum x64_access {
     X64_U16,
     X64_I32,
     X64_U32,
-    X64_INTEGER, /* a 64-bit integer */
+    X64_INTEGER, /* integers of 64 bits */
     X64_F32,
     X64_F64,
-    X64_16_BYTES, /* vectors, at addresses that need not be aligned */
+    X64_16_BYTES, /* vectors of 16 bytes, whose addresses need not be aligned */
     X64_32_BYTES
 };
 

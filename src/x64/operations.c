@@ -20,7 +20,7 @@ static void operations_sum(struct x64 *e, unsigned op, enum x64_size size, enum 
         return;
     }
     if (d == b && d != a) {
-        if (op != X64_SUB) { /* the other operations are commutative */
+        if (op != X64_SUB) { /* The operations other than X64_SUB are commutative. */
             operations_two(e, op, size, d, a);
             return;
         }

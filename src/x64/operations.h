@@ -1,4 +1,5 @@
-/* Operations as a compiler uses them (d = a op b). Each becomes as few instructions as possible. */
+/* Operations with a destination and two operands (d = a op b), as a compiler uses them. Each
+ * becomes as few instructions as possible. */
 #pragma once
 #include "x64/sse.h"
 
@@ -8,20 +9,21 @@
  * width. */
 enum x64_op { X64_IMUL = 8, X64_SHL, X64_SHR, X64_SAR, X64_ROL, X64_ROR };
 
-/* Returns false if there is no such operation on three operands: for ROL and ROR. */
+/* Computes d = a op b. Returns false for ROL and ROR, which it cannot compute. */
 bool x64_three(struct x64 *e, unsigned op, enum x64_size size, enum x64_reg d, enum x64_reg a,
                enum x64_reg b, enum x64_reg aside);
 void x64_three_imm(struct x64 *e, unsigned op, enum x64_size size, enum x64_reg d, enum x64_reg a,
                    int32_t imm);
 
-/* The same for floats. These do not commute: when both operands are NaN, the result is the first
- * one. Returns false if a is `aside`, but `aside` is needed to keep b. */
+/* Computes d = a op b on floats; `aside` is a register that may be changed, as in x64_three. The
+ * operands do not commute: when both are NaN, the result is the first one. Returns false if a is
+ * `aside`, but `aside` is needed to keep b. */
 enum x64_real { X64_FADD, X64_FSUB, X64_FMUL, X64_FDIV };
 bool x64_three_real(struct x64 *e, enum x64_real op, bool f64, unsigned d, unsigned a, unsigned b,
                     unsigned aside);
 
-/* Operations on RAX and b that also use RDX. They give the upper half of a product, a quotient or a
- * remainder. */
+/* These operations take RAX and b and also use RDX. They compute the upper half of a product, a
+ * quotient or a remainder. */
 enum x64_wide { X64_MULHS, X64_MULHU, X64_DIVS, X64_DIVU, X64_REMS, X64_REMU };
 void x64_wide(struct x64 *e, enum x64_wide op, enum x64_size size, enum x64_reg d, enum x64_reg b);
 

@@ -5,7 +5,7 @@
 #pragma once
 #include "x64/x64.h"
 
-enum { X64_ANY = 0 }; /* the second source of an instruction that has none */
+enum { X64_ANY = 0 }; /* the second source of an instruction that has only one source */
 
 /* Emits the prefix of AVX. `op` is as for x64_form, or 0x38XX for the opcode map 0f38. `second` is
  * a source that SSE2 instructions have as their destination. `rex` has bits for reg, index and
@@ -44,20 +44,19 @@ X64_INLINE void x64_sse_mem(struct x64 *e, uint32_t op, unsigned reg, struct x64
     x64_put(e, (uint32_t)m.disp, at.disp_size);
 }
 
-/* ---- scalar floats ---- */
-
 #define X64_SSE(name, single, double, second)                                                      \
     X64_INLINE void x64_##name(struct x64 *e, bool f64, unsigned dst, unsigned src)                \
     {                                                                                              \
         x64_sse(e, f64 ? double : single, X32, dst, second, src, false);                           \
     }
-X64_SSE(adds, 0xf30f58, 0xf20f58, dst) /* addss, addsd */
+X64_SSE(adds, 0xf30f58, 0xf20f58, dst) /* emits addss or addsd */
 X64_SSE(muls, 0xf30f59, 0xf20f59, dst)
 X64_SSE(subs, 0xf30f5c, 0xf20f5c, dst)
 X64_SSE(divs, 0xf30f5e, 0xf20f5e, dst)
 X64_SSE(sqrts, 0xf30f51, 0xf20f51, dst)
 X64_SSE(ucomis, 0x0f2e, 0x660f2e, X64_ANY)
-X64_SSE(cvts2s, 0xf20f5a, 0xf30f5a, dst) /* f64 false: to f32 from f64; true: to f64 from f32 */
+/* With f64 false it converts to f32 from f64, with f64 true to f64 from f32. */
+X64_SSE(cvts2s, 0xf20f5a, 0xf30f5a, dst)
 #undef X64_SSE
 
 X64_INLINE void x64_xorps(struct x64 *e, unsigned dst, unsigned src)
@@ -90,7 +89,7 @@ X64_INLINE void x64_cvtts2si(struct x64 *e, bool f64, enum x64_reg dst, unsigned
     x64_sse(e, f64 ? 0xf20f2c : 0xf30f2c, X64, dst, X64_ANY, src, false);
 }
 
-/* ---- vectors; `wide` means 32 bytes, which needs `vex` ---- */
+/* In the functions on vectors below, `wide` means vectors of 32 bytes, which need `vex`. */
 
 X64_INLINE void x64_movaps(struct x64 *e, bool wide, unsigned dst, unsigned src)
 {

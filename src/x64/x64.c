@@ -1,5 +1,5 @@
-/* The parts of the assembler that are not inlined: labels with their jumps and calls, padding with
- * NOP, and operations on vectors, which come from the rows of vector.def. */
+/* This file has the parts of the assembler that are not inlined: labels with their jumps and
+ * calls, padding with NOP, and operations on vectors, which come from the rows of vector.def. */
 #include "x64/sse.h"
 
 void x64_init(struct x64 *e, void *memory, size_t capacity)
@@ -57,7 +57,8 @@ void x64_lea_label(struct x64 *e, enum x64_reg dst, struct x64_label *label)
     x64_use(e, label);
 }
 
-/* Fills the space with the sequences of 1 to 9 bytes that the processor manuals recommend. */
+/* Fills `size` bytes with the NOP sequences of 1 to 9 bytes that the processor manuals
+ * recommend. */
 void x64_nop(struct x64 *e, unsigned size)
 {
     static const uint8_t nops[9][9] = {

@@ -15,7 +15,8 @@
 #include <string.h>
 
 enum x64_reg { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 };
-enum x64_size { X32, X64 }; /* size of an operation; 32-bit results clear the upper half */
+/* The size of an operation: 32-bit results clear the upper half of a register. */
+enum x64_size { X32, X64 };
 /* clang-format off */
 enum x64_cond {
     X64_O, X64_NO, X64_B, X64_AE, X64_E, X64_NE, X64_BE, X64_A, X64_S, X64_NS, X64_P, X64_NP, X64_L,
@@ -25,41 +26,44 @@ enum x64_cond {
 
 struct x64 {
     uint8_t *start, *at, *limit; /* `limit` is X64_MARGIN bytes before the end of the memory */
-    bool vex;                    /* floats and vectors use the encoding of AVX (sse.h) */
+    bool vex;                    /* Floats and vectors use the encoding of AVX (sse.h). */
 };
 
 enum { X64_MARGIN = 512 };
 
-struct x64_mem {        /* segment:[base + (index << scale) + disp] */
-    int8_t base, index; /* X64_NONE: not used; RSP cannot be an index */
+struct x64_mem {        /* the address segment:[base + (index << scale) + disp] */
+    int8_t base, index; /* X64_NONE stands for no register; RSP cannot be an index. */
     uint8_t scale;
-    bool gs, narrow; /* the segment is gs; the sum is cut to 32 bits */
+    bool gs, narrow; /* gs: the segment is gs; narrow: the sum is cut to 32 bits */
     int32_t disp;
 };
 enum { X64_NONE = -1 };
 
-/* The function is always inlined, so that the compiler computes everything that follows from
+/* X64_INLINE forces inlining, so that the compiler computes everything that follows from
  * constant operands. */
 #define X64_INLINE static inline __attribute__((always_inline))
 
-struct x64_label { /* a label starts as zeros */
-    uint32_t at;   /* 1 + its offset, once it is bound */
-    uint32_t uses; /* 1 + offset of the last jump to it, which holds that of the one before */
+struct x64_label { /* A label starts with all bytes zero. */
+    uint32_t at;   /* 1 + the offset of the label once it is bound, before that 0 */
+    /* 1 + the offset of the last jump to the label; the field of that jump holds the use before
+     * it */
+    uint32_t uses;
 };
 
-/* ---- functions of x64.c ---- */
-void x64_init(struct x64 *e, void *memory, size_t capacity); /* capacity: X64_MARGIN or more */
+/* `capacity` is at least X64_MARGIN. */
+void x64_init(struct x64 *e, void *memory, size_t capacity);
 void x64_bind(struct x64 *e, struct x64_label *label);
 void x64_jmp(struct x64 *e, struct x64_label *label);
 void x64_jcc(struct x64 *e, enum x64_cond cond, struct x64_label *label);
 void x64_call(struct x64 *e, struct x64_label *label);
 /* Loads the address of a label, relative to rip. */
 void x64_lea_label(struct x64 *e, enum x64_reg dst, struct x64_label *label);
-void x64_nop(struct x64 *e, unsigned size); /* uses as few instructions as possible */
+/* Fills `size` bytes with as few instructions as possible. */
+void x64_nop(struct x64 *e, unsigned size);
 
 X64_INLINE uint32_t x64_here(const struct x64 *e) { return (uint32_t)(e->at - e->start); }
 
-/* True when less than X64_MARGIN bytes are left. */
+/* Tells whether less than X64_MARGIN bytes are left. */
 X64_INLINE bool x64_full(const struct x64 *e) { return e->at > e->limit; }
 
 /* Appends the lowest n bytes of a word. It always writes 8 bytes to memory, whatever n is. */
@@ -79,8 +83,6 @@ X64_INLINE uint64_t x64_in_front(uint64_t w, unsigned byte, bool wanted)
 {
     return w << 8 * wanted | (byte & (0u - wanted));
 }
-
-/* ---- register forms ---- */
 
 /* Emits an instruction on registers. `op` is the opcode: 0x0fXX for the second opcode map, with a
  * mandatory prefix above that, as in 0xf30fb8. `bytes` means that rm or reg is an 8-bit register,
@@ -203,9 +205,9 @@ X64_INLINE void x64_cmov(struct x64 *e, enum x64_cond cond, enum x64_size size, 
     }
 X64_ONE(not, 2)
 X64_ONE(neg, 3)
-X64_ONE(mul, 4) /* rdx:rax = rax * reg */
+X64_ONE(mul, 4) /* rdx:rax = rax * reg, without signs */
 X64_ONE(imul_wide, 5)
-X64_ONE(div, 6) /* rax and rdx = quotient and remainder of rdx:rax / reg */
+X64_ONE(div, 6) /* rax, rdx = quotient and remainder of rdx:rax / reg */
 X64_ONE(idiv, 7)
 #undef X64_ONE
 
@@ -241,11 +243,13 @@ X64_INLINE void x64_imul_imm(struct x64 *e, enum x64_size size, enum x64_reg dst
     x64_put(e, (uint32_t)imm, small ? 1 : 4);
 }
 
-/* These use the shortest form that leaves the flags alone: x64_mov_imm32 for a sign-extended 32-bit
- * value, and x64_mov_imm for any value. */
+/* x64_mov_imm32 loads a sign-extended 32-bit value, x64_mov_imm any value. Both use the shortest
+ * form that leaves the flags alone. */
 X64_INLINE void x64_mov_imm32(struct x64 *e, enum x64_reg dst, int32_t imm)
 {
-    bool negative = imm < 0; /* REX.W c7 /0; otherwise [REX] b8+r, which clears the upper half */
+    /* A negative value is encoded REX.W c7 /0, another one [REX] b8+r, which clears the upper
+     * half. */
+    bool negative = imm < 0;
     unsigned high = dst >> 3, low = dst & 7;
     uint64_t w = x64_in_front(negative ? 0xc0c7u + (low << 8) : 0xb8u + low,
                               0x40u | (unsigned)negative << 3 | high, negative | high);
@@ -264,8 +268,6 @@ X64_INLINE void x64_mov_imm(struct x64 *e, enum x64_reg dst, uint64_t imm)
         x64_put(e, imm, 8);
     }
 }
-
-/* ---- three operands (BMI1, BMI2) ---- */
 
 /* Emits an instruction with a VEX prefix. `prefix` is 0 for none, 1 for 66, 2 for F3, 3 for F2.
  * `map` is 2 for the opcode map 0f38, 3 for 0f3a. */
@@ -306,10 +308,9 @@ X64_INLINE void x64_mulx(struct x64 *e, enum x64_size size, enum x64_reg high, e
     x64_vex(e, 3, 2, 0xf6, size, high, low, src);
 }
 
-/* ---- memory forms ---- */
-
-/* The bytes of an instruction that say where its memory operand is: the second byte of the form,
- * the bytes that follow it, and the bits for the registers that belong to its prefix. */
+/* A struct x64_address has the bytes of an instruction that say where its memory operand is: the
+ * second byte of the form, the bytes that follow it, and the bits for the registers that belong
+ * to the prefix of the instruction. */
 struct x64_address {
     uint64_t bytes;
     unsigned count, rex, disp_size;
@@ -320,8 +321,9 @@ X64_INLINE struct x64_address x64_address(unsigned reg, struct x64_mem m)
     unsigned rex = (reg >> 3) << 2, mod, disp_size;
     unsigned base = m.base < 0 ? RBP : (unsigned)m.base & 7;
     unsigned index = m.index < 0 ? RSP : (unsigned)m.index & 7;
-    bool pair = (m.base < 0) | (m.index >= 0) | (base == RSP); /* a second address byte is needed */
-    if (m.base < 0) { /* without a base the displacement always has 4 bytes */
+    /* true when a second address byte is needed */
+    bool pair = (m.base < 0) | (m.index >= 0) | (base == RSP);
+    if (m.base < 0) { /* Without a base the displacement always has 4 bytes. */
         mod = 0;
         disp_size = 4;
     } else {
@@ -406,7 +408,7 @@ X64_INLINE void x64_mov_store_imm16(struct x64 *e, struct x64_mem m, uint16_t im
     x64_form_mem(e, 0x6600c7, X32, 0, m, false);
     x64_put(e, imm, 2);
 }
-/* With X64, the immediate is sign-extended to 64 bits. */
+/* With size X64, the immediate is sign-extended to 64 bits. */
 X64_INLINE void x64_mov_store_imm(struct x64 *e, enum x64_size size, struct x64_mem m, int32_t imm)
 {
     x64_form_mem(e, 0xc7, size, 0, m, false);
@@ -421,8 +423,6 @@ X64_INLINE void x64_jmp_mem(struct x64 *e, struct x64_mem m)
 {
     x64_form_mem(e, 0xff, X32, 4, m, false);
 }
-
-/* ---- other instructions ---- */
 
 X64_INLINE void x64_push(struct x64 *e, enum x64_reg reg)
 {
@@ -444,7 +444,8 @@ X64_INLINE void x64_jmp_reg(struct x64 *e, enum x64_reg reg)
     x64_form(e, 0xff, X32, 4, reg, false);
 }
 
-/* These jump to a known offset. They use the short form where it reaches. */
+/* x64_jmp_to, x64_jcc_to and x64_call_to go to a known offset. The jumps use the short form
+ * where it reaches. */
 X64_INLINE void x64_jmp_to(struct x64 *e, uint32_t to)
 {
     int32_t near = (int32_t)(to - (x64_here(e) + 2));
@@ -463,7 +464,8 @@ X64_INLINE void x64_call_to(struct x64 *e, uint32_t to)
 {
     x64_put(e, 0xe8 | (uint64_t)(uint32_t)(to - (x64_here(e) + 5)) << 8, 5);
 }
-/* These emit jumps that x64_aim patches later. They return the offset of their last four bytes. */
+/* x64_jmp_later and x64_jcc_later emit jumps whose targets x64_aim sets later. They return the
+ * offset of the last four bytes of the jump. */
 X64_INLINE uint32_t x64_jmp_later(struct x64 *e)
 {
     x64_put(e, 0xe9, 5);

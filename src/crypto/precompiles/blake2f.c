@@ -1,4 +1,5 @@
-/* The compression function of BLAKE2b with any number of rounds, which libb2 does not offer. */
+/* Computes the compression function of BLAKE2b with any number of rounds, which libb2 does not
+ * offer. */
 #include <string.h>
 #include "base/bytes.h"
 #include "crypto/precompiles/precompiles.h"

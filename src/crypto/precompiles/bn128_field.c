@@ -9,13 +9,11 @@ static const uint64_t prime[4] = {0x3c208c16d87cfd47, 0x97816a916871ca8d, 0xb850
 static const uint64_t prime_inverse = 0x87d20782e4866389; /* -1/p mod 2^64 */
 const struct fp fp_one = {
     {0xd35d438dc58f0d9d, 0x0a78eb28f5c70b3d, 0x666ea36f7879462c, 0x0e0a77c19a07df2f}};
-/* 2^512 mod p. Multiplying by it brings a number into Montgomery's form. */
+/* This is 2^512 mod p. Multiplying by it brings a number into Montgomery's form. */
 static const struct fp to_form = {
     {0xf32cfc5b538afa89, 0xb5e71911d44501fb, 0x47ab1eff0a417ff6, 0x06d89f71cab8351f}};
 
-/* ---- modulo p ---- */
-
-/* Subtracts p where the result is not negative. Numbers are below 2 p, which fits 256 bits. */
+/* Subtracts p from a number that is not below p. The number is below 2 p, which fits 256 bits. */
 static struct fp bn128_field_reduce(struct fp a)
 {
     struct fp less;
@@ -67,7 +65,7 @@ static uint64_t multiply_add(uint64_t a, uint64_t b, uint64_t c, uint64_t *carry
     return u128_low(sum);
 }
 
-/* Montgomery's product a * b / 2^256, one limb of b after the other. */
+/* Computes Montgomery's product a * b / 2^256 modulo p, one limb of b after the other. */
 static struct fp bn128_field_mul(struct fp a, struct fp b)
 {
     uint64_t t[5] = {0};
@@ -77,7 +75,7 @@ static struct fp bn128_field_mul(struct fp a, struct fp b)
         u128 top = u128_add(u128_of(t[4]), u128_of(carry));
         factor = t[0] * prime_inverse;
         carry = 0;
-        multiply_add(factor, prime[0], t[0], &carry); /* the low half of this sum becomes zero */
+        multiply_add(factor, prime[0], t[0], &carry); /* The low half of this sum becomes zero. */
         for (int k = 1; k < 4; k++) t[k - 1] = multiply_add(factor, prime[k], t[k], &carry);
         top = u128_add(top, u128_of(carry));
         t[3] = u128_low(top);
@@ -86,7 +84,7 @@ static struct fp bn128_field_mul(struct fp a, struct fp b)
     return bn128_field_reduce((struct fp){{t[0], t[1], t[2], t[3]}});
 }
 
-/* The inverse by Fermat's theorem: a^(p - 2). */
+/* Computes the inverse by Fermat's theorem: it is a^(p - 2). */
 static struct fp bn128_field_invert(struct fp a)
 {
     struct fp out = fp_one;
@@ -112,7 +110,7 @@ bool fp_read(struct fp *out, const uint8_t bytes[32])
 
 struct fp fp_small(unsigned n) { return bn128_field_mul((struct fp){{n}}, to_form); }
 
-/* ---- the field extended by i ---- */
+/* The functions below compute in the field extended by i. */
 
 bool fp2_read(struct fp2 *out, const uint8_t bytes[64])
 {
@@ -155,7 +153,7 @@ struct fp2 fp2_invert(struct fp2 a)
     return fp2_scale(fp2_conjugate(a), norm);
 }
 
-/* The number 9 + i, to which w^6 is equal. */
+/* Returns the number 9 + i, to which w^6 is equal. */
 static struct fp2 bn128_field_xi(void) { return (struct fp2){fp_small(9), fp_one}; }
 static struct fp2 times_xi(struct fp2 a)
 {
@@ -179,7 +177,7 @@ struct fp2 fp2_frobenius_factor(unsigned n)
     return out;
 }
 
-/* ---- the field extended by w ---- */
+/* The functions below compute in the field extended by w. */
 
 struct fp12 fp12_one(void)
 {
@@ -199,7 +197,8 @@ struct fp12 fp12_mul(const struct fp12 *a, const struct fp12 *b)
     struct fp2 sum[11] = {0};
     struct fp12 out;
     for (int i = 0; i < 6; i++) {
-        if (fp2_is_zero(&b->at[i])) continue; /* in the lines of a pairing half of these are zero */
+        /* Half of these coefficients are zero in the lines of a pairing. */
+        if (fp2_is_zero(&b->at[i])) continue;
         for (int k = 0; k < 6; k++) sum[i + k] = fp2_add(sum[i + k], fp2_mul(a->at[k], b->at[i]));
     }
     out.at[5] = sum[5];
@@ -225,8 +224,9 @@ struct fp12 fp12_frobenius(const struct fp12 *a)
     return out;
 }
 
-/* The inverse of a. a times its conjugate has even powers of w only. It is x + y w^2 + z w^4, and the inverse of that
- * is (x^2 - xi y z, xi z^2 - x y, y^2 - x z) divided by the norm. */
+/* Computes the inverse of a. The product of a and its conjugate has even powers of w only. It is
+ * x + y w^2 + z w^4, and the inverse of that is (x^2 - xi y z, xi z^2 - x y, y^2 - x z) divided
+ * by the norm. */
 struct fp12 fp12_invert(const struct fp12 *a)
 {
     struct fp12 conjugate = fp12_conjugate(a), norm = fp12_mul(a, &conjugate), even = {0};

@@ -1,6 +1,6 @@
-/* The pairing check of EIP-197 by the optimal ate pairing of alt_bn128. Points of the curve have coordinates modulo
- * p; points of its twist have them in the field with i. (x, y) of the twist stands for (x w^2, y w^3) of the
- * curve. */
+/* Checks pairings (EIP-197) by the optimal ate pairing of alt_bn128. Points of the curve have
+ * coordinates modulo p; points of its twist have them in the field with i. (x, y) of the twist
+ * stands for (x w^2, y w^3) of the curve. */
 #include "crypto/precompiles/bn128_field.h"
 #include "crypto/precompiles/precompiles.h"
 #include <string.h>
@@ -22,8 +22,6 @@ static bool all_zero(const uint8_t *bytes, size_t size)
         if (bytes[i]) return false;
     return true;
 }
-
-/* ---- arithmetic of the twist ---- */
 
 /* Adds a and b, neither of which is infinite: the sum is the next point on the line through them (a tangent when they
  * are equal), mirrored. Writes the slope of the line to *slope. Returns false when the line is vertical, because the
@@ -68,8 +66,6 @@ static bool has_order(const struct twist_point *q, struct long_work *work)
     return sum.infinite;
 }
 
-/* ---- input ---- */
-
 static bool read_point(const uint8_t bytes[64], struct point *out)
 {
     out->infinite = all_zero(bytes, 64);
@@ -92,8 +88,6 @@ static bool read_twist_point(const uint8_t bytes[128], struct twist_point *out,
     return fp2_equal(&square, &cube) && has_order(out, work);
 }
 
-/* ---- the pairing ---- */
-
 /* Multiplies f by the value, at the point p of the curve, of the line through t and q, and sets t to the sum of t and
  * q. Vertical lines are left out, because the last power makes their values one. */
 static void bn128_pairing_step(struct fp12 *f, struct twist_point *t, const struct twist_point *q,
@@ -110,14 +104,15 @@ static void bn128_pairing_step(struct fp12 *f, struct twist_point *t, const stru
     *t = sum;
 }
 
-/* Raises the coordinates to the power of p; the result is again a point of the twist. */
+/* Raises the coordinates of a point of the twist to the power of p; the result is again such a
+ * point. */
 static struct twist_point bn128_pairing_frobenius(const struct twist_point *q)
 {
     return (struct twist_point){fp2_mul(fp2_conjugate(q->x), fp2_frobenius_factor(2)),
                                 fp2_mul(fp2_conjugate(q->y), fp2_frobenius_factor(3)), false};
 }
 
-/* Miller's loop over the 65 bits of 6 u + 2, where u is the parameter of the curve. */
+/* Runs Miller's loop over the 65 bits of 6 u + 2, where u is the parameter of the curve. */
 static struct fp12 bn128_pairing_miller(const struct point *p, const struct twist_point *q,
                                         struct long_work *work)
 {

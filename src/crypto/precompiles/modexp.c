@@ -1,4 +1,5 @@
-/* Powers modulo a number by libcrypto, in pieces, so that long ones can be ended early. */
+/* Computes powers modulo a number by libcrypto, in pieces, so that long computations can be
+ * ended early. */
 #include <limits.h>
 #include <openssl/bn.h>
 #include <string.h>
@@ -9,7 +10,8 @@ static BIGNUM *modexp_number(penta_bytes bytes)
     return bytes.size <= INT_MAX ? BN_bin2bn(bytes.data, (int)bytes.size, NULL) : NULL;
 }
 
-/* The units of work of one multiplication with reduction. An even modulus has no Montgomery form and takes longer. */
+/* Returns the units of work of one multiplication with reduction. An even modulus has no
+ * Montgomery form and takes longer. */
 static uint64_t unit_of(penta_bytes modulus)
 {
     uint64_t words = modulus.size / 8 + 1;
@@ -17,7 +19,8 @@ static uint64_t unit_of(penta_bytes modulus)
     return words * words * (odd ? 3 : 12) / 100 + 1;
 }
 
-/* Takes the exponent in pieces of n bytes, the highest first: power = power^(256^n) * base^piece. */
+/* Raises to an exponent in pieces of n bytes, the highest piece first: power = power^(256^n) *
+ * base^piece. */
 static bool power_in_pieces(BIGNUM *power, const BIGNUM *b, penta_bytes exponent, const BIGNUM *m,
                             uint64_t units, BN_CTX *ctx, struct long_work *work)
 {
@@ -42,7 +45,7 @@ static bool power_in_pieces(BIGNUM *power, const BIGNUM *b, penta_bytes exponent
 bool precompile_modexp(penta_bytes base, penta_bytes exponent, penta_bytes modulus, uint8_t *out,
                        bool *valid, struct long_work *work)
 {
-    enum { SHORT = 1 << 14 }; /* units of work that are done in one piece */
+    enum { SHORT = 1 << 14 }; /* A power of at most SHORT units of work is computed in one piece. */
     BIGNUM *b = modexp_number(base), *e = modexp_number(exponent), *m = modexp_number(modulus),
            *power = BN_new();
     BN_CTX *ctx = BN_CTX_new();

@@ -1,4 +1,5 @@
-/* Builds without libcrypto have none of these functions. */
+/* Replaces bn128.c, modexp.c, recover.c and ripemd160.c in builds without libcrypto: their
+ * functions return false. */
 #include "crypto/precompiles/precompiles.h"
 
 bool precompile_ripemd160(penta_bytes in, uint8_t out[20], struct long_work *work)

@@ -1,4 +1,4 @@
-/* RIPEMD-160 by libcrypto. */
+/* Computes RIPEMD-160 by libcrypto. */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/ripemd.h>
 #include "crypto/precompiles/precompiles.h"
