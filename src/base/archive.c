@@ -22,7 +22,8 @@ static size_t archive_decimal(const uint8_t *p, size_t size)
     return value;
 }
 
-/* The name of a member: up to 16 bytes in the header, or "/N", where N is an offset in the table of long names. */
+/* Returns the name of a member: up to 16 bytes in the header, or "/N", where N is an offset in
+ * the table of long names. */
 static penta_bytes member_name(const uint8_t *head, penta_bytes names)
 {
     bool is_long = head[0] == '/';
@@ -57,7 +58,8 @@ bool archive_each(penta_bytes bytes, const char *archive,
             names = member;
             continue;
         }
-        if (head[0] == '/' && (head[1] < '0' || head[1] > '9')) continue; /* an index of symbols */
+        /* This member is an index of symbols. */
+        if (head[0] == '/' && (head[1] < '0' || head[1] > '9')) continue;
         if (!visit(user, archive, member_name(head, names), member)) return false;
     }
     return true;

@@ -1,10 +1,11 @@
-/* Archives (.a) of objects: "!<arch>\n", then members after 60-byte headers of text. */
+/* An archive (.a) holds objects: "!<arch>\n", then members, each after a header of 60 bytes of
+ * text. */
 #pragma once
 #include "base/error.h"
 
 bool archive_probe(penta_bytes bytes);
-/* The first object of an archive, or all the bytes when the file is no archive. Empty when the archive has no object
- * or is damaged. */
+/* Returns the first object of an archive, or all the bytes when the file is no archive. The
+ * result is empty when the archive has no object or is damaged. */
 penta_bytes archive_first(penta_bytes bytes);
 /* Writes the name of a member as linkers do, "ARCHIVE(MEMBER)". `text` has room for both names and 3 bytes more. */
 void archive_member_name(char *text, const char *archive, penta_bytes name);

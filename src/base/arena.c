@@ -1,5 +1,5 @@
-/* Arenas: blocks that grow in size, from which memory is handed out and never returned singly. Relies on calloc for
- * zeroed memory. */
+/* Hands out memory from blocks that grow in size. The memory is never returned singly. Relies on
+ * calloc for zeroed memory. */
 #include "base/arena.h"
 #include <stdalign.h>
 #include <stdlib.h>
@@ -25,7 +25,8 @@ void *arena_alloc(struct arena *a, size_t count, size_t size, penta_error *err)
     struct arena_block *b = a->blocks;
     if (!b || b->capacity - b->used < bytes) {
         size_t capacity = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
-        b = calloc(1, sizeof *b + capacity); /* large blocks come zeroed from the system for free */
+        /* The system gives large blocks already zeroed, so calloc need not clear them. */
+        b = calloc(1, sizeof *b + capacity);
         if (!b) {
             error_at(err, BASE_MEMORY, 0, "no memory for %zu bytes", bytes);
             return NULL;

@@ -1,4 +1,5 @@
-/* The functions behind the macros of array.h: growing an array, zeroed memory, copies. */
+/* Has the functions behind the macros of array.h, which grow arrays, and functions that make
+ * zeroed memory and copies. */
 #include "base/array.h"
 #include <stdint.h>
 #include <stdlib.h>

@@ -17,7 +17,7 @@ static inline penta_bytes bytes_of(const char *text)
     return (penta_bytes){(const uint8_t *)text, strlen(text)};
 }
 
-/* The two arguments that "%.*s" takes, for at most `most` bytes. */
+/* Gives the two arguments that "%.*s" takes, for at most `most` bytes. */
 #define BYTES_ARG(bytes, most)                                                                     \
     (int)((bytes).size < (size_t)(most) ? (bytes).size : (size_t)(most)), (const char *)(bytes).data
 
@@ -39,7 +39,8 @@ static inline uint64_t bytes_uint(const uint8_t *p, size_t n, bool big_endian)
     return value;
 }
 
-/* Little-endian integers of fixed width. Compilers turn each function into one load or store. */
+/* The functions below read and write little-endian integers of fixed width. Compilers turn each
+ * function into one load or store. */
 static inline uint16_t bytes_get16(const uint8_t *p) { return (uint16_t)(p[0] | p[1] << 8); }
 static inline uint32_t bytes_get32(const uint8_t *p)
 {

@@ -9,16 +9,17 @@
     {prefix##name,        #name,   PENTA_##severity, PENTA_SCOPE_##scope,                          \
      PENTA_CLASS_##class, summary, explanation},
 
-enum base_rule { /* format number 0; formats add theirs << 16 */
+/* These numbers have format number 0; each format adds its own, shifted left by 16. */
+enum base_rule {
 #define RULE(number, name, ...) BASE_##name = number,
 #include "base/rules.def"
 };
-extern const penta_rule base_rules[]; /* ends with a row of code 0 */
+extern const penta_rule base_rules[]; /* The table ends with a row of code 0. */
 
-/* Finds the row of a code in `rules` or in penta's own rules. NULL when there is none. */
+/* Finds the row of a code in `rules` or in penta's own rules. Returns NULL when there is none. */
 const penta_rule *rule_find(const penta_rule *rules, uint32_t code);
-/* Tells whether this finding keeps every machine from opening the module: it is an error, and it is not one in the
- * program. `rule` is NULL when the code is unknown. */
+/* Tells whether a finding keeps every machine from opening the module, which an error does
+ * unless its rule is about the program. `rule` is NULL when the code is unknown. */
 bool breaks_container(const penta_rule *rule, const penta_error *finding);
 
 /* Fills *err and returns false, so that a caller fails in one line:
@@ -32,17 +33,20 @@ bool error_note(penta_error *err, const char *format, ...) __attribute__((format
 struct long_work;
 /* Receives what a verifier or an assembler finds: counts each finding and passes it to `report`. */
 struct findings {
-    const penta_rule *rules; /* of the format: gives each code its severity */
+    const penta_rule *rules; /* the rules of the format, which give each code its severity */
     penta_report *report;
     void *user;
     size_t errors, warnings, infos;
     struct long_work
-        *work; /* of looking for them (base/long_work.h): when it is over, so is the search */
+        /* the search for findings as long work (base/long_work.h): when it is ended, the search
+         * ends */
+        *work;
 };
-const char *severity_text(penta_severity severity); /* "error", "warning" or "info" */
-/* `note` may be NULL. */
+const char *severity_text(penta_severity severity); /* Returns "error", "warning" or "info". */
+/* Makes a finding, counts it and passes it to `report`. `note` may be NULL. */
 void findings_add(struct findings *f, uint32_t code, uint64_t offset, const char *note,
                   const char *format, ...) __attribute__((format(printf, 5, 6)));
 void findings_pass(struct findings *f, const penta_error *err);
-/* A penta_report function that keeps the first error. `first` points to a penta_error that the caller has cleared. */
+/* Is a penta_report function that keeps the first error. `first` points to a penta_error that
+ * the caller has cleared. */
 void error_keep_first(void *first, const penta_error *finding);

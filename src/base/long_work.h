@@ -1,5 +1,6 @@
-/* Long work that a caller in a higher layer may end early. The work asks before each of its pieces whether to go on.
- * A unit is that of core/poll.h, at most 100 ns of work; a piece has at most 2^15 units. */
+/* Long work may be ended early by a caller in a higher layer. The work asks before each of its
+ * pieces whether to go on. A unit is that of core/poll.h, at most 100 ns of work; a piece has at
+ * most 2^15 units. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,16 +10,18 @@
 struct long_work {
     bool (*over)(void *user, uint64_t units);
     void *user;
-    bool ended; /* the work was ended: its result means nothing */
+    bool ended; /* The work was ended early: its result means nothing. */
 };
 
-/* Work that ends when a flag is set. It is looked at before a unit more than LONG_WORK_UNITS is done since the last
- * look. */
+/* A struct flag_work is work that ends when a flag is set. The flag is read at least once in
+ * LONG_WORK_UNITS units. */
 enum { LONG_WORK_UNITS = 1 << 15 };
 struct flag_work {
     struct long_work work;
-    const volatile int *flag; /* set by a signal handler or another thread; NULL: never */
-    uint64_t left;            /* units until the next look */
+    /* A signal handler or another thread sets the flag; when the pointer is NULL, nothing ends
+     * the work. */
+    const volatile int *flag;
+    uint64_t left; /* how many units are left until the flag is read again */
 };
 
 static inline bool flag_work_over(void *user, uint64_t units)
@@ -32,7 +35,7 @@ static inline bool flag_work_over(void *user, uint64_t units)
     return w->flag && *w->flag;
 }
 
-/* The work, which lives as long as w does. */
+/* Prepares w and returns the work in it, which lives as long as w does. */
 static inline struct long_work *flag_work_begin(struct flag_work *w, const volatile int *flag)
 {
     *w = (struct flag_work){.work = {.over = flag_work_over, .user = w}, .flag = flag};
@@ -46,7 +49,7 @@ static inline bool long_work_over(struct long_work *work, uint64_t units)
     return work && work->ended;
 }
 
-/* Copies in pieces. False: the work was ended, and a part is missing. */
+/* Copies bytes in pieces. Returns false when the work was ended, and then a part is missing. */
 static inline bool long_work_copy(uint8_t *to, penta_bytes from, struct long_work *work)
 {
     enum { PIECE = 1 << 20 };

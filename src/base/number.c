@@ -1,4 +1,5 @@
-/* Reads numbers, sizes and hex digits from text. Never accepts a part of the text. */
+/* Reads numbers, sizes and hex digits from text. A text that is only in part a number is never
+ * accepted. */
 #include "base/number.h"
 #include <ctype.h>
 #include <stdlib.h>

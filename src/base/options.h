@@ -3,7 +3,8 @@
 #pragma once
 #include "base/error.h"
 
-/* For the rows of options.def: where an option may be given, and what its value names. */
+/* These numbers are for the rows of options.def: they say where an option may be given, and what
+ * its value names. */
 enum option_use {
     OPTION_OPEN = PENTA_USE_OPEN,
     OPTION_PRINT = PENTA_USE_PRINT,
@@ -62,76 +63,83 @@ enum { OPTION_PARTS = PENTA_OPTION_PARTS };
     .kind = PENTA_OPTION_HEX, .argument = shown, .least = low, .most = high
 #define KIND_FILE .kind = PENTA_OPTION_FILE, .argument = "FILE"
 #define KIND_FILES .kind = PENTA_OPTION_FILE, .argument = "FILE,...", .items = PENTA_ITEMS_ANY
-/* A file, or one of these words, which stand for something that is no file. */
+/* The value is a file, or one of these words, which stand for something that is no file. */
 #define KIND_FILE_OR(shown, list) .kind = PENTA_OPTION_FILE, .argument = shown, .words = {list}
 #define KIND_OUTPUT .kind = PENTA_OPTION_OUTPUT, .argument = "FILE"
 #define KIND_FOLDER .kind = PENTA_OPTION_FOLDER, .argument = "FOLDER"
 #define KIND_TEXT(shown) .kind = PENTA_OPTION_TEXT, .argument = shown
 #define KIND_TEXTS(shown) .kind = PENTA_OPTION_TEXT, .argument = shown, .items = PENTA_ITEMS_ANY
 #define KIND_FORM(shown) KIND_FORM_OF(shown, 0, UINT64_MAX, NULL)
-/* The same with bounds for the numbers, and the words of each part. */
+/* The value has several parts, as in KIND_FORM, with bounds for its numbers and the words of
+ * each part. */
 #define KIND_FORM_OF(shown, low, high, ...)                                                        \
     .kind = PENTA_OPTION_FORM, .argument = shown, .least = low, .most = high, .words = {__VA_ARGS__}
 #define KIND_FORMS_OF(shown, low, high, ...)                                                       \
     .items = PENTA_ITEMS_ANY, KIND_FORM_OF(shown, low, high, __VA_ARGS__)
-/* Of the tool: words that depend on the command. */
+/* The value is a word of a list that depends on the command. Only options of the tool have this
+ * kind. */
 #define KIND_WORDS_BY(shown) .kind = PENTA_OPTION_WORDS, .argument = shown
 
-/* The i-th word of an argument like "little|big"; false: there is none, or it is no such list. */
+/* Gives the i-th word of an argument like "little|big". Returns false when there is no such
+ * word, or the argument is no such list. */
 bool argument_word(const char *argument, size_t i, penta_bytes *word);
-/* The i-th word that this part of an option's value may be. */
+/* Gives the i-th word that this part of an option's value may be. */
 bool option_word(const penta_option_info *option, unsigned part, size_t i, penta_bytes *word);
 
-/* ---- checks ---- */
-
-/* Every key must be declared for this use, and every value must fit the kind of its row; known ends
- * with a NULL key and may be NULL. After it, the readers below cannot fail. */
+/* Checks options: every key must be declared for this use, and every value must fit the kind of
+ * its row. `known` ends with a NULL key and may be NULL. After this check, the functions below
+ * that read options cannot fail. */
 bool options_check(const penta_option *options, size_t count, const penta_option_info *known,
                    unsigned use, penta_error *err);
-/* The check of one value; all messages about values that do not fit their rows are made here. */
+/* Checks one value. All messages about values that do not fit their rows are made here. */
 bool option_fits(const penta_option_info *row, const char *value, penta_error *err);
-/* What fits the row, as the messages say it after "is not": "a number of bytes from 4096 to 65536". */
+/* Writes which values fit the row, as messages say it after "is not": "a number of bytes from
+ * 4096 to 65536". */
 void option_accepts(const penta_option_info *row, char *out, size_t size);
-/* " from 1 to 64", for numbers whose bounds are narrower than 32 bits; false: they are not. */
+/* Writes bounds such as " from 1 to 64". Returns false when the bounds of the numbers are not
+ * narrower than 32 bits. */
 bool option_bounds(const penta_option_info *row, char *out, size_t size);
-/* The message for a value that fits its row but not what it is for: "option 'pc': '5' " and the text.
- * Returns false. */
+/* Makes the error for a value that fits its row but not its purpose: "option 'pc': '5' " and the
+ * text. Returns false. */
 bool option_refuse(penta_error *err, const char *key, const char *value, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* The message for a value that is none of these words, with the nearest as a note. Returns false. */
+/* Makes the error for a value that is none of these words, with the nearest word as a note.
+ * Returns false. */
 typedef bool word_source(const void *user, size_t i, penta_bytes *word);
 bool option_none_of(penta_error *err, const char *key, penta_bytes value, word_source *words,
                     const void *user);
-/* The error "isa 'x' is none of a, b, c", with the nearest word as a note; returns false. For words
- * that are no values of options. */
+/* Makes the error "isa 'x' is none of a, b, c", with the nearest word as a note, and returns
+ * false. It is for words that are no values of options. */
 bool error_not_in(penta_error *err, const char *what, const char *value, word_list *words);
 
-/* ---- readers: the last value of a key, of options that were checked ---- */
+/* The functions below read the last value of a key from options that were checked. */
 
 bool option_given(const penta_option *options, size_t count, const char *key);
-/* Of any kind, as text; NULL when it was not given. */
+/* Returns the value of an option of any kind as text, or NULL when the option was not given. */
 const char *option_text(const penta_option *options, size_t count, const char *key);
-/* Of kind number or size; a negative number comes as two's complement. */
+/* Returns the value of an option that is a number or size; a negative number comes as two's
+ * complement. */
 uint64_t option_number(const penta_option *options, size_t count, const char *key,
                        uint64_t missing);
 double option_real(const penta_option *options, size_t count, const char *key, double missing);
-/* Of kind words: whether it is this one. */
+/* Tells whether the value of an option that takes words is this word. */
 bool option_is(const penta_option *options, size_t count, const char *key, const char *word);
-/* Of kind words: its place in their list. */
+/* Returns the place of the value of an option that takes words in the list of these words. */
 size_t option_index(const penta_option *options, size_t count, const char *key, word_list *words,
                     size_t missing);
 
-/* ---- readers of one value that was checked ---- */
+/* The functions below read one value that was checked. */
 
 uint64_t value_number(const char *value);
-/* The next of several numbers that commas separate; false: there are no more. */
+/* Reads the next of several numbers that commas separate. Returns false when there are no more. */
 bool value_next_number(const char **rest, uint64_t *out);
-/* Words are compared without case. */
+/* Compares words without the case of letters. */
 bool words_equal(penta_bytes word, penta_bytes text);
-/* The place of a word in a list, or the length of the list. */
+/* Returns the place of a word in a list, or the length of the list when it does not have the
+ * word. */
 size_t value_index(const char *value, word_list *words);
-/* The bytes of hex digits, in a new buffer; NULL with an error when memory ran out. */
+/* Returns the bytes of hex digits in a new buffer, or NULL with an error when memory ran out. */
 uint8_t *value_hex(const char *value, size_t *size, penta_error *err);
-/* To be replaced by option_number, which cannot fail. */
+/* Reads a number and may fail. option_number, which cannot fail, is to replace this function. */
 bool option_uint(const penta_option *options, size_t count, const char *key, uint64_t *out,
                  penta_error *err);

@@ -1,4 +1,5 @@
-/* The escape sequences of the terminal colours, built once with the mark that lets them pass sanitize.c. */
+/* Builds the escape sequences of the terminal colours, with the mark that lets them pass
+ * sanitize.c. */
 #include "base/palette.h"
 #include <stdio.h>
 

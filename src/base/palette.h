@@ -1,4 +1,4 @@
-/* The colours of text: escape sequences, or empty strings when they are off. */
+/* A palette has the colours of text: escape sequences, or empty strings when colours are off. */
 #pragma once
 #include <stddef.h>
 

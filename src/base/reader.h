@@ -7,9 +7,9 @@
 struct reader {
     penta_bytes in;
     size_t pos;
-    uint64_t origin; /* offset of in.data[0] in the whole file */
+    uint64_t origin; /* the offset of in.data[0] in the whole file */
     bool big_endian;
-    penta_error *err; /* sticky: after a failure every read yields zero */
+    penta_error *err; /* The error is sticky: after a failure every read yields zero. */
 };
 
 static inline size_t reader_left(const struct reader *r) { return r->in.size - r->pos; }

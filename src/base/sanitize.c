@@ -12,14 +12,14 @@ bool is_deceptive(uint32_t c)
 }
 
 static size_t
-sanitize_plain(penta_bytes text) /* counts the bytes of printable ASCII at the start */
+sanitize_plain(penta_bytes text) /* Counts the bytes of printable ASCII at the start. */
 {
     size_t n = 0;
     while (n < text.size && text.data[n] >= 0x20 && text.data[n] < 0x7f) n++;
     return n;
 }
 
-/* The size of the colour sequence "ESC mark [ numbers m" at the start of the text, or 0. */
+/* Returns the size of the colour sequence "ESC mark [ numbers m" at the start of the text, or 0. */
 static size_t colour_sequence(penta_bytes text, const char *mark, size_t mark_size)
 {
     size_t n = mark_size + 2;

@@ -5,7 +5,8 @@
 
 enum { WORD_MAX = 40 };
 
-/* The edit distance of two short words; a swap of neighbours, the commonest slip, counts as one. */
+/* Returns the edit distance of two short words. A swap of two neighbouring letters, the
+ * commonest slip, counts as one edit. */
 static unsigned edit_distance(const uint8_t *a, size_t m, const uint8_t *b, size_t n)
 {
     unsigned char row[3][WORD_MAX + 1];
@@ -34,9 +35,10 @@ void suggest_offer(struct suggest *s, const char *candidate)
     size_t longer = s->word.size > n ? s->word.size : n,
            shorter = s->word.size > n ? n : s->word.size;
     if ((longer - shorter) * 3 > longer + 1)
-        return; /* the distance is at least the difference of the lengths */
+        return; /* The distance is at least the difference of the lengths. */
     unsigned d = edit_distance(s->word.data, s->word.size, (const uint8_t *)candidate, n);
-    if (d * 3 > longer + 1) return; /* about one slip in three letters */
+    /* A word with more than about one slip in three letters is not near. */
+    if (d * 3 > longer + 1) return;
     if (!s->best || d < s->distance) {
         s->best = candidate;
         s->distance = d;

@@ -1,6 +1,7 @@
-/* Unsigned 128-bit numbers, and signed ones in the same bits. Where the compiler has such integers, each function is
- * one of its operators and gives the same machine code. Compilers for 32-bit machines have none; there the second
- * half of this file computes with 64-bit numbers. Tests choose that half anywhere with PENTA_PLAIN_U128. */
+/* Unsigned 128-bit numbers, and signed numbers in the same bits. Where the compiler has such
+ * integers, each function is one of its operators and gives the same machine code. Compilers for
+ * 32-bit machines have none; there the second half of this file computes with 64-bit numbers.
+ * Defining PENTA_PLAIN_U128 chooses that half everywhere, which tests do. */
 #pragma once
 #include <math.h>
 #include <stdbool.h>
@@ -23,7 +24,8 @@ static inline u128 u128_product(uint64_t a, uint64_t b) { return (u128)a * b; }
 /* b must not be 0. */
 static inline u128 u128_div(u128 a, u128 b) { return a / b; }
 static inline u128 u128_mod(u128 a, u128 b) { return a % b; }
-/* Rounds toward zero; the remainder has the sign of a. The least number must not be divided by -1. */
+/* The quotient rounds toward zero; the remainder has the sign of a. The least number must not be
+ * divided by -1. */
 static inline u128 u128_div_signed(u128 a, u128 b) { return (u128)((__int128)a / (__int128)b); }
 static inline u128 u128_mod_signed(u128 a, u128 b) { return (u128)((__int128)a % (__int128)b); }
 
@@ -41,10 +43,10 @@ static inline bool u128_equal(u128 a, u128 b) { return a == b; }
 static inline bool u128_less(u128 a, u128 b) { return a < b; }
 static inline bool u128_less_signed(u128 a, u128 b) { return (__int128)a < (__int128)b; }
 
-/* The nearest real number. */
+/* The result is the nearest real number. */
 static inline double u128_real(u128 a) { return (double)a; }
 static inline float u128_real32(u128 a) { return (float)a; }
-/* The integer part of v, which must be at least 0 and below 2^128. */
+/* Returns the integer part of v, which must be at least 0 and below 2^128. */
 static inline u128 u128_of_real(double v) { return (u128)v; }
 
 #else
@@ -152,8 +154,9 @@ static inline u128 u128_mod_signed(u128 a, u128 b)
                             u128_mod(u128_opposite_if(minus, a), u128_opposite_if(other, b)));
 }
 
-/* The 64 highest bits of a number of at least 2^64, which is shifted down by *shift. The lowest bit of the result is
- * also set when lower bits were lost, so that a later rounding is right. */
+/* Returns the 64 highest bits of a number of at least 2^64, which is shifted down by *shift. The
+ * lowest bit of the result is also set when lower bits were lost, so that a later rounding is
+ * right. */
 static inline uint64_t u128_top(u128 a, int *shift)
 {
     *shift = 64 - __builtin_clzll(a.high);

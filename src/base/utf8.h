@@ -1,9 +1,10 @@
-/* A strict UTF-8 decoder: no overlong forms, no surrogates, nothing above U+10FFFF. */
+/* A strict UTF-8 decoder accepts no overlong forms, no surrogates and nothing above U+10FFFF. */
 #pragma once
 #include "penta/penta.h"
 
-/* Bytes of the character at the start of text (1..4), its code point in *point; 0 when the bytes
- * there are not valid UTF-8 (then skip one byte). text.size must not be 0. */
+/* Reads the character at the start of the text, whose size must not be 0. Returns how many bytes
+ * it has (1 to 4), and its code point in *point. Returns 0 when the bytes there are not valid
+ * UTF-8; the caller then skips one byte. */
 static inline size_t utf8_next(penta_bytes text, uint32_t *point)
 {
     const uint8_t *p = text.data;

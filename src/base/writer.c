@@ -114,7 +114,7 @@ void writer_print(struct writer *w, const char *format, ...)
     va_start(args, format);
     vsnprintf((char *)at, (size_t)n + 1, format, args);
     va_end(args);
-    w->out.size--; /* without the terminating zero */
+    w->out.size--; /* The terminating zero is not part of the output. */
 }
 
 void writer_hex(struct writer *w, penta_bytes bytes)

@@ -1,4 +1,4 @@
-/* Base64 (RFC 4648, the alphabet with + and /) in both directions. */
+/* Reads and writes base64 (RFC 4648, the alphabet with + and /). */
 #include "base/codec/base64.h"
 #include <string.h>
 #include "base/bytes.h"

@@ -1,4 +1,5 @@
-/* Base64: bytes as text of 64 letters. The text ends with = where the last group is not full. */
+/* Base64 writes bytes as text of 64 letters. The text ends with = where the last group is not
+ * full. */
 #pragma once
 #include "base/writer.h"
 

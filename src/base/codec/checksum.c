@@ -1,4 +1,5 @@
-/* CRC-32 and XXH64 by libdeflate and xxHash. Builds without these libraries have checksum_plain.c instead. */
+/* Computes CRC-32 and XXH64 by libdeflate and xxHash. Builds without these libraries have
+ * checksum_plain.c instead. */
 #include "base/codec/checksum.h"
 #include <libdeflate.h>
 #include <xxhash.h>

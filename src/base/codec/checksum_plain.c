@@ -1,4 +1,5 @@
-/* Replaces checksum.c in builds without libdeflate and xxHash: plain and slow. */
+/* Replaces checksum.c in builds without libdeflate and xxHash. It computes the checksums with
+ * simple, slow loops. */
 #include "base/codec/checksum.h"
 #include "base/bytes.h"
 

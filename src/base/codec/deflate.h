@@ -1,12 +1,13 @@
-/* Raw DEFLATE (RFC 1951): no header, no trailer. libdeflate does the work. */
+/* Raw DEFLATE (RFC 1951) is a compressed stream without header and trailer. libdeflate does the
+ * work. */
 #pragma once
 #include "base/writer.h"
 
 enum deflate_result {
     DEFLATE_OK,
-    DEFLATE_BAD,      /* the bytes are no stream, or it is cut short */
-    DEFLATE_TRAILING, /* bytes follow the final block */
-    DEFLATE_LIMIT,    /* the result has more than `limit` bytes */
+    DEFLATE_BAD,      /* The bytes are no stream, or the stream is cut short. */
+    DEFLATE_TRAILING, /* Bytes follow the final block. */
+    DEFLATE_LIMIT,    /* The result has more than `limit` bytes. */
     DEFLATE_MEMORY,
 };
 /* Decompresses into out, which the caller frees. The result never has more than `limit` bytes, and decompressing

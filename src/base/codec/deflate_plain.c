@@ -1,4 +1,4 @@
-/* Replaces deflate.c in builds without libdeflate's compressor. */
+/* Replaces deflate.c in builds without libdeflate's compressor, which refuse to compress. */
 #include "base/codec/deflate.h"
 #include "base/platform/missing.h"
 

@@ -34,8 +34,8 @@ bool file_read_fd(int fd, const char *name, uint64_t limit, penta_buffer *out, p
         if ((uint64_t)st.st_size > limit) return over_limit(err, name, limit);
         expected = (size_t)st.st_size;
     }
-    size_t capacity =
-        expected + 1 > 65536 ? expected + 1 : 65536; /* one byte more shows the end at once */
+    /* With room for one byte more, the first read shows that the file has ended. */
+    size_t capacity = expected + 1 > 65536 ? expected + 1 : 65536;
     *out = (penta_buffer){.data = malloc(capacity), .capacity = capacity};
     while (out->data) {
         if (out->size == out->capacity) {

@@ -1,4 +1,4 @@
-/* Keeps the list of each thread, and the files in it. */
+/* Keeps for each thread the list of the files that it reads and writes. */
 #include "base/file/file_list.h"
 #include <stdlib.h>
 #include "base/array.h"

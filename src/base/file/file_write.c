@@ -1,7 +1,8 @@
-/* Replaces whole files. The bytes first go to a file without a name, of which nothing is left after
- * a kill. It gets a temporary name only to be renamed over the old file. On filesystems without
- * nameless files it has the temporary name from the start. Either way its writer holds a lock on
- * it: a temporary file without a lock is left from a kill, and the next write removes it. */
+/* Replaces whole files. The bytes first go to a file without a name, of which nothing is left
+ * after a kill. It gets a temporary name only to be renamed over the old file. On filesystems
+ * without nameless files it has the temporary name from the start. Either way its writer holds a
+ * lock on it. So a temporary file without a lock was left by a writer that was killed, and the
+ * next write removes it. */
 #include "base/codec/checksum.h"
 #include "base/file/file.h"
 #include <errno.h>
@@ -17,23 +18,26 @@
 #include <unistd.h>
 
 enum {
-    LINKS_MAX = 40, /* as many as the kernel follows */
-    SLOTS = 4,      /* temporary names of a file, for as many writers at the same time */
+    LINKS_MAX = 40, /* how many symbolic links are followed: as many as the Linux kernel follows */
+    /* how many numbered temporary names a file has, and so how many may write it at the same
+     * time */
+    SLOTS = 4,
     ACL_MAX = 4096,
 };
 
-struct target { /* the file to be replaced */
+struct target { /* A struct target is the file to be replaced. */
     char path[PATH_MAX];
-    const char *name; /* the last part of its path */
+    const char *name; /* the last part of the path of the file */
     int folder;
-    bool readable; /* the folder is readable, so it can be synced */
+    bool readable; /* The folder is readable, so it can be synced. */
     bool exists;
     struct stat old;
 };
 
 struct temporary {
     int fd;
-    char name[64]; /* a name in the folder of the target, or empty before there is one */
+    /* the name of the temporary file in the folder of the target, or empty while it has none */
+    char name[64];
 };
 
 static bool io_error(penta_error *err, const char *path, const char *verb)
@@ -47,9 +51,8 @@ static bool file_write_fail(int code)
     return false;
 }
 
-/* ---- the target ---- */
-
-/* The length of the path up to and with its last slash, or 0 for a name in the current folder. */
+/* Returns the length of the path up to and with its last slash, or 0 for a name in the current
+ * folder. */
 static size_t folder_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -69,8 +72,8 @@ static int open_folder(const char *path, bool *readable)
     return fd;
 }
 
-/* In a folder where everybody may create files, a link that somebody else made is not followed, because it would
- * choose which of our files is replaced. */
+/* Tells whether a symbolic link may be followed. In a folder where everybody may create files, a
+ * link that somebody else made is not, because it would choose which of our files is replaced. */
 static bool may_follow(const char *path, const struct stat *link)
 {
     char folder[PATH_MAX];
@@ -97,7 +100,7 @@ static bool file_write_follow(char path[PATH_MAX])
     return true;
 }
 
-/* Finds the file that the links lead to, which need not exist. */
+/* Finds the file that the symbolic links at the path lead to. The file need not exist. */
 static bool file_write_resolve(struct target *t, const char *path)
 {
     if (strlen(path) >= sizeof t->path) return file_write_fail(ENAMETOOLONG);
@@ -137,8 +140,6 @@ bool file_same_target(const char *a, const char *b)
            in_x.st_ino == in_y.st_ino && !strcmp(x.name, y.name);
 }
 
-/* ---- bytes and rights ---- */
-
 static bool write_all(int fd, penta_bytes bytes)
 {
     while (bytes.size) {
@@ -151,7 +152,7 @@ static bool write_all(int fd, penta_bytes bytes)
     return true;
 }
 
-/* Copies the access list of the old file. Returns false when the new file does not have it then. */
+/* Copies the access list of the old file. Returns false when the new file does not get it. */
 static bool copy_acl(const struct target *t, int fd)
 {
     static const char acl[] = "system.posix_acl_access";
@@ -162,8 +163,9 @@ static bool copy_acl(const struct target *t, int fd)
     return !fsetxattr(fd, acl, list, (size_t)size, 0);
 }
 
-/* Gives the new file the rights of the old one. Where the group or the access list cannot be kept, the group gets the
- * rights of everybody, so that no other group gains any. Set-id bits are dropped, as any write drops them. */
+/* Gives the new file the rights of the old one. Where the group or the access list cannot be
+ * kept, the group gets the rights of everybody, so that no other group gains any. Set-id bits
+ * are dropped, as any write drops them. */
 static bool copy_rights(const struct target *t, int fd)
 {
     struct stat now;
@@ -180,8 +182,6 @@ static bool file_write_fill(const struct target *t, int fd, penta_bytes bytes)
 {
     return write_all(fd, bytes) && (!t->exists || copy_rights(t, fd)) && !fsync(fd);
 }
-
-/* ---- temporary names ---- */
 
 /* Makes a temporary name, which is short however long the target's name is. The name after the numbered ones is
  * random, for a folder in which other writers hold all of the numbered names. */
@@ -202,8 +202,8 @@ static void remove_stale(const struct target *t, const char *name)
 {
     struct stat st, now;
     int fd = openat(t->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0 &&
-        errno == EACCES) /* the file has the rights of its target, which may be unreadable */
+    /* The temporary file has the rights of its target, which may be unreadable. */
+    if (fd < 0 && errno == EACCES)
         fd = openat(t->folder, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0) return;
     if (!fstat(fd, &st) && S_ISREG(st.st_mode) && !flock(fd, LOCK_EX | LOCK_NB) &&
@@ -248,8 +248,6 @@ static int create_locked(const struct target *t, const char *name, mode_t mode)
     return errno = EAGAIN, -1;
 }
 
-/* ---- the two ways to write ---- */
-
 /* Writes the bytes to a nameless file and gives it a name. Returns false with errno 0 when this filesystem has no
  * nameless files or cannot name them. A file that did not exist before gets its own name at once. */
 static bool write_nameless(const struct target *t, penta_bytes bytes, struct temporary *out)
@@ -280,11 +278,13 @@ static bool write_named(const struct target *t, penta_bytes bytes, struct tempor
     return out->fd >= 0 && file_write_fill(t, out->fd, bytes);
 }
 
-/* A folder that may be written but not read cannot be synced by itself. */
+/* Waits until the names in the folder are on the disk. A folder that may be written but not read
+ * cannot be synced by itself. */
 static bool sync_folder(int folder, bool readable, int file)
 {
     if (!readable) return file < 0 || !syncfs(file);
-    return !fsync(folder) || errno == EINVAL; /* EINVAL: this filesystem has nothing to sync */
+    /* EINVAL means that this filesystem has nothing to sync. */
+    return !fsync(folder) || errno == EINVAL;
 }
 
 static bool file_write_replace(const struct target *t, penta_bytes bytes)
@@ -329,8 +329,6 @@ bool file_write(const char *path, penta_bytes bytes, penta_error *err)
     if (t.folder >= 0) close(t.folder);
     return ok;
 }
-
-/* ---- names in folders ---- */
 
 bool file_sync_folder_of(const char *path, penta_error *err)
 {

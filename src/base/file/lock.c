@@ -11,7 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TRIES = 200 }; /* one try a millisecond, for a holder that has not written its name yet */
+/* how often a waiting process asks, once a millisecond, for the name that the holder has not
+ * written yet */
+enum { TRIES = 200 };
 
 struct holder {
     int pid;
@@ -29,7 +31,7 @@ static void write_holder(int fd)
     char host[65], text[100];
     host_name(host);
     int n = snprintf(text, sizeof text, "%d %s\n", (int)getpid(), host);
-    /* The lock holds even when the name cannot be written. */
+    /* The process holds the lock even when its name cannot be written. */
     if (ftruncate(fd, 0) || pwrite(fd, text, (size_t)n, 0) != n) return;
 }
 
@@ -58,7 +60,8 @@ static bool folder_lock_busy(const char *folder, const struct holder *holder, bo
     return error_at(err, BASE_IO, 0, "the folder '%.60s' is in use by %s", folder, who);
 }
 
-/* Takes the lock, or reports its holder. Tries again only while the holder has not written its name yet. */
+/* Takes the lock, or reports its holder. Tries again only while the holder has not written its
+ * name into the file. */
 static bool folder_lock_take(int fd, int kind, const char *folder, penta_error *err)
 {
     struct holder holder;
@@ -96,12 +99,13 @@ bool folder_lock(const char *folder, int *fd, penta_error *err)
     return true;
 }
 
-/* Removes the name while the lock is still held, so that others never read the name of a past holder; they try again
- * while there is no name. */
+/* Releases the lock. Removes the name of the holder while the lock is still held, so that others
+ * never read the name of a past holder; they try again while there is no name. */
 void folder_unlock(int fd)
 {
     if (fd < 0) return;
-    if (ftruncate(fd, 0)) { /* a shared lock is opened for reading, and has no name here */
+    /* The file of a shared lock is open for reading only, and has no name of this process. */
+    if (ftruncate(fd, 0)) {
     }
     close(fd);
 }

@@ -17,9 +17,9 @@ struct json_doc {
 
 enum { DEPTH = 64 };
 
-/* Even when strict, json-c rounds numbers that it cannot hold, keeps the last of two equal keys,
- * and takes NaN and single quotes. A test vector must not be read as something else, so the text is
- * scanned once more for these. */
+/* A struct scan goes over the text once more after json-c. Even when strict, json-c rounds
+ * numbers that it cannot hold, keeps the last of two equal keys, and takes NaN and single
+ * quotes. A test vector must not be read as something else. */
 struct scan {
     const char *p, *end;
     penta_error *err;
@@ -39,7 +39,7 @@ static void scan_string(struct scan *s, const char **text, size_t *size)
     s->p++;
 }
 
-/* Checks that an integer fits: it is from -2^63 to 2^64-1. */
+/* Checks a literal. An integer must be from -2^63 to 2^64-1. */
 static bool scan_literal(struct scan *s)
 {
     const char *from = s->p;
@@ -80,18 +80,19 @@ static bool scan_literal(struct scan *s)
 struct key {
     const char *text;
     size_t size;
-    const char *at;               /* where the key stands in the document */
-    struct json_object *resolved; /* owns the text when the document has escapes; else NULL */
+    const char *at; /* where the key stands in the document */
+    /* owns the text of a key that has escapes in the document, else NULL */
+    struct json_object *resolved;
 };
 
-/* Resolves escapes as json-c does ("\u0061" is "a"), up to the first zero byte. */
+/* Resolves the escapes of a key as json-c does ("\u0061" is "a"), up to the first zero byte. */
 static bool resolve_key(struct key *key, penta_error *err)
 {
     if (!memchr(key->text, '\\', key->size)) return true;
     struct json_tokener *tok = json_tokener_new();
     if (tok) {
         key->resolved = json_tokener_parse_ex(tok, key->text - 1, (int)key->size + 2);
-        json_tokener_free(tok); /* which does not take NULL */
+        json_tokener_free(tok); /* json_tokener_free does not take NULL. */
     }
     if (!key->resolved) return error_at(err, BASE_MEMORY, 0, "no memory for a key");
     key->text = json_object_get_string(key->resolved);
@@ -131,7 +132,7 @@ static bool scan_object(struct scan *s, unsigned depth)
         scan_string(s, &keys[count].text, &keys[count].size);
         ok = resolve_key(&keys[count++], s->err);
         scan_space(s);
-        s->p++; /* the colon */
+        s->p++; /* This skips the colon. */
         ok = ok && scan_value(s, depth + 1);
         scan_space(s);
         if (ok && s->p < s->end && *s->p == ',') s->p++;
@@ -213,7 +214,7 @@ struct json_doc *json_parse(penta_bytes text, penta_error *err)
         else
             scan_value(&scan, 0);
     }
-    if (tok) json_tokener_free(tok); /* which does not take NULL */
+    if (tok) json_tokener_free(tok); /* json_tokener_free does not take NULL. */
     if (err->code) {
         json_doc_free(doc);
         return NULL;
@@ -230,7 +231,7 @@ void json_doc_free(struct json_doc *doc)
     free(doc);
 }
 
-/* json-c's accessors take non-const pointers although they only read. */
+/* Removes const, because json-c's accessors take non-const pointers although they only read. */
 static struct json_object *without_const(const struct json_object *v)
 {
     return (struct json_object *)(uintptr_t)v;

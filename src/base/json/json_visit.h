@@ -1,16 +1,17 @@
-/* Visitors that write what a describe function reports into an open JSON list or object. */
+/* These visitors write what a describe function reports into an open JSON list or object. */
 #pragma once
 #include "base/json/json_write.h"
 
-/* The name of a field that says that memory ran out during the walk and something is missing. It is known by its
- * address. A document that would hold it fails. */
+/* A field with this name says that memory ran out during the walk and something is missing. The
+ * name is known by its address. A JSON document with such a field fails. */
 extern const char field_incomplete[];
 
-void json_field(struct json *j, const char *key,
-                const penta_field *field); /* writes the value of the field */
+/* Writes the value of the field. */
+void json_field(struct json *j, const char *key, const penta_field *field);
 
-/* A visitor that writes values without offsets, for facts and for the state of a machine: members become keys of the
- * open object, lists become arrays. */
+/* Returns a visitor that writes values without offsets, for facts and for the state of a
+ * machine: members become keys of the open object, lists become arrays. */
 penta_visitor json_state_visitor(struct json *j);
-/* A visitor that writes objects with name, offset, size, and children or kind and value into the open list. */
+/* Returns a visitor that writes objects with name, offset, size, and children or kind and value
+ * into the open list. */
 penta_visitor json_tree_visitor(struct json *j);

@@ -10,7 +10,8 @@
 #include "base/sanitize.h"
 #include "base/utf8.h"
 
-/* Counts the bytes at the start that are ASCII and need no escape, which nearly always are all of them. */
+/* Counts the bytes at the start of a text that are ASCII and need no escape; nearly always these
+ * are all of them. */
 static size_t plain_prefix(penta_bytes text)
 {
 #define EIGHT 1, 1, 1, 1, 1, 1, 1, 1
@@ -56,7 +57,7 @@ static void json_write_quoted(struct writer *w, penta_bytes text)
     writer_char(w, '"');
 }
 
-/* Writes the key, with a number appended where the object has it already. */
+/* Writes the key of a member, with a number appended where the object has this key already. */
 static void new_key(struct json *j, const char *key)
 {
     uint64_t object = j->objects[j->depth - 1];
@@ -64,7 +65,8 @@ static void new_key(struct json *j, const char *key)
         json_write_quoted(j->out, bytes_of(key));
         return;
     }
-    struct writer other = {0}; /* no assertion: names may come from a file */
+    /* A key that occurs twice is no mistake of the caller, because names may come from a file. */
+    struct writer other = {0};
     unsigned n = 2;
     do {
         other.out.size = 0;
@@ -160,7 +162,7 @@ void json_sint(struct json *j, const char *key, int64_t value)
     if (magnitude > exact_max) writer_char(j->out, '"');
 }
 
-/* Writes everything up to the opening quote of a string. */
+/* Writes everything up to and with the opening quote of a string. */
 static struct writer *open_quote(struct json *j, const char *key)
 {
     json_write_before(j, key);
@@ -181,8 +183,8 @@ void json_float(struct json *j, const char *key, double value)
         return;
     }
     char text[40];
-    for (int precision = 1; precision <= 17;
-         precision++) { /* the shortest text that reads back as the same number */
+    /* The loop finds the shortest text that reads back as the same number. */
+    for (int precision = 1; precision <= 17; precision++) {
         snprintf(text, sizeof text, "%.*g", precision, value);
         if (strtod(text, NULL) == value) break;
     }
@@ -223,8 +225,8 @@ void json_raw(struct json *j, const char *key, penta_bytes value)
     writer_bytes(j->out, value.data, value.size);
 }
 
-/* The size of the value at the start of the text. It ends before a comma or before the bracket that closes what is
- * around it. */
+/* Returns the size of the value at the start of the text. The value ends before a comma or
+ * before the bracket that closes the list or object around it. */
 static size_t value_size(penta_bytes text)
 {
     unsigned depth = 0;

@@ -3,7 +3,8 @@
 #include "base/json/members.h"
 #include <stdlib.h>
 
-/* FNV-1a with another start for every object. A hash is never 0, because 0 marks a free entry. */
+/* Returns FNV-1a of a name, with another start for every object. The result is never 0, because
+ * 0 marks a free entry. */
 static uint64_t hash_of(uint64_t object, const char *name)
 {
     uint64_t hash = (UINT64_C(0xcbf29ce484222325) ^ object) * UINT64_C(0x100000001b3);
@@ -11,7 +12,7 @@ static uint64_t hash_of(uint64_t object, const char *name)
     return hash ? hash : 1;
 }
 
-/* Finds the entry of a hash, or the free entry where it belongs. */
+/* Finds the entry of a hash, or the free entry where the hash belongs. */
 static size_t entry_of(const struct json_members *m, uint64_t hash)
 {
     size_t mask = 2 * m->capacity - 1, i = (size_t)(hash ^ hash >> 32) & mask;

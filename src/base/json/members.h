@@ -1,13 +1,13 @@
-/* The names of the members of all open objects of a JSON document. The last name that was added is forgotten first,
- * so the hash table needs no marks for deleted entries. */
+/* Keeps the names of the members of all open objects of a JSON document. The last name that was
+ * added is forgotten first, so the hash table needs no marks for deleted entries. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct json_members {
-    uint64_t *table; /* hashes; 0 marks a free entry */
-    uint64_t *order; /* the same hashes in the order in which they were added */
+    uint64_t *table; /* the hash table of names; 0 marks a free entry */
+    uint64_t *order; /* the hashes in the order in which they were added */
     size_t count, capacity;
 };
 

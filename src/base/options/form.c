@@ -1,16 +1,17 @@
-/* Compares a value with the form that the argument of its option draws. A form is text of a table: it
- * is trusted, and short. */
+/* Compares a value with the form that the argument of its option draws. A form is a text in a
+ * table of the program, so it is trusted, and short. */
 #include "base/options/form.h"
 #include <string.h>
 #include "base/bytes.h"
 #include "base/options/kinds.h"
 
-enum { REPEATS_MAX = 64 }; /* colons in a value with repeated parts: bounds the depth of calls */
+/* the most colons in a value with repeated parts, which bounds the depth of calls */
+enum { REPEATS_MAX = 64 };
 static const char capitals[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 struct form {
     const penta_option_info *row;
-    const uint8_t *end; /* of the value */
+    const uint8_t *end; /* the end of the value */
     struct form_miss *miss;
 };
 
@@ -21,7 +22,7 @@ static bool form_name_is(penta_bytes name, const char *const *list)
     return false;
 }
 
-/* The bracket that closes the one before `at`. */
+/* Finds the bracket that closes the one before `at`. */
 static const char *form_closing(const char *at)
 {
     for (unsigned depth = 1;; at++) {
@@ -30,7 +31,7 @@ static const char *form_closing(const char *at)
     }
 }
 
-/* The bracket that opens the group in which `at` stands. */
+/* Finds the bracket that opens the group in which `at` stands. */
 static const char *form_opening(const char *at)
 {
     for (unsigned depth = 1;;) {
@@ -40,7 +41,7 @@ static const char *form_opening(const char *at)
     }
 }
 
-/* Appends the characters with which the form may go on from `at`. */
+/* Appends the characters with which the form may continue after `at`. */
 static void form_next(const char *at, char *found, size_t *count, size_t most)
 {
     for (;; at++) {
@@ -83,7 +84,7 @@ static bool form_terminal(struct form *f, penta_bytes name, penta_bytes text, un
 
 static bool form_from(struct form *f, const char *at, const uint8_t *text, unsigned part);
 
-/* One of the words of "ro|rw", and what follows them. */
+/* Matches one of the words of a choice such as "ro|rw", and then the rest of the form. */
 static bool form_choice(struct form *f, const char *at, const uint8_t *text, unsigned part)
 {
     size_t all = strspn(at, "abcdefghijklmnopqrstuvwxyz|");
@@ -130,7 +131,7 @@ bool form_matches(const penta_option_info *row, penta_bytes value, struct form_m
 {
     char form[80];
     size_t n = strlen(row->argument);
-    if (row->items && n > 4) n -= 4; /* ",..." */
+    if (row->items && n > 4) n -= 4; /* This leaves out ",..." at the end of the form. */
     if (n >= sizeof form) return true;
     memcpy(form, row->argument, n);
     form[n] = 0;

@@ -1,4 +1,5 @@
-/* Values of several parts, which the argument of their option draws: "ADDR:LEN[:ro|rw][:FILE]". */
+/* A value of several parts has a form, which the argument of its option draws:
+ * "ADDR:LEN[:ro|rw][:FILE]". */
 #pragma once
 #include "base/options.h"
 
@@ -14,7 +15,9 @@
  *     ,... at the end               allows several values with commas between them,
  *
  * and everything else stands for itself. */
-struct form_miss { /* a word that is none of those of its part; size 0: something else is wrong */
+/* Gives a word of the value that is none of the words of its part. A size of 0 means that
+ * something else is wrong. */
+struct form_miss {
     penta_bytes word;
     unsigned part;
 };

@@ -1,4 +1,4 @@
-/* The row of an option as members of a JSON object, for formats and help. */
+/* Writes the row of an option as members of a JSON object, for `penta formats` and for help. */
 #include "base/options/json.h"
 
 static const char *const kinds[] = {

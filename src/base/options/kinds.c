@@ -1,5 +1,5 @@
-/* The kinds of option values: which texts fit, the messages for those that do not, and how the rest is
- * read. */
+/* Decides which texts fit the kinds of option values, makes the messages for those that do not,
+ * and reads those that do. */
 #include "base/options/kinds.h"
 #include <ctype.h>
 #include <math.h>
@@ -19,8 +19,6 @@ bool words_equal(penta_bytes word, penta_bytes text)
         if (tolower(word.data[i]) != tolower(text.data[i])) return false;
     return true;
 }
-
-/* ---- which texts fit ---- */
 
 bool number_fits(const penta_option_info *row, penta_bytes text, bool suffix, uint64_t *out)
 {
@@ -52,7 +50,8 @@ static bool real_fits(const penta_option_info *row, penta_bytes text)
            value <= (double)row->most / 1000;
 }
 
-/* Counts the bytes of hex digits; white space may stand between bytes. */
+/* Tells whether the text is hex digits for as many bytes as the row allows; white space may
+ * stand between bytes. */
 static bool hex_fits(const penta_option_info *row, penta_bytes text)
 {
     uint64_t bytes = 0;
@@ -94,9 +93,7 @@ static bool item_fits(const penta_option_info *row, penta_bytes text, struct for
     return false;
 }
 
-/* ---- messages ---- */
-
-/* "from 1 to 64", as far as the bounds are not those of the type. */
+/* Writes bounds such as "from 1 to 64", as far as they differ from those of the type. */
 static void bounds_text(const penta_option_info *row, char *out, size_t size)
 {
     bool real = row->kind == PENTA_OPTION_REAL;
@@ -176,7 +173,7 @@ bool option_none_of(penta_error *err, const char *key, penta_bytes value, word_s
         snprintf(copy, sizeof copy, "%.*s", BYTES_ARG(word, WORD_MAX - 1));
         suggest_offer(&near, copy);
         if (near.best == copy) near.best = strcpy(best, copy);
-        if (used > room) continue; /* the list is full */
+        if (used > room) continue; /* The list is full. */
         size_t need = strlen(copy) + (i ? 2 : 0);
         bool fits = used + need + sizeof ", ..." <= room;
         snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", fits ? copy : "...");
@@ -187,7 +184,7 @@ bool option_none_of(penta_error *err, const char *key, penta_bytes value, word_s
     return near.best ? error_note(err, "did you mean '%s'?", near.best) : false;
 }
 
-struct part_words { /* of a value */
+struct part_words { /* A struct part_words gives the words that a part of a value may be. */
     const penta_option_info *row;
     unsigned part;
 };
@@ -238,8 +235,6 @@ bool option_fits(const penta_option_info *row, const char *value, penta_error *e
     bool right = row->items == PENTA_ITEMS_ANY || items == row->items;
     return right || refuse_value(row, value, &miss, err);
 }
-
-/* ---- readers of values that fit ---- */
 
 static bool value_parse(penta_bytes text, uint64_t *out)
 {

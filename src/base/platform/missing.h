@@ -5,5 +5,5 @@
 
 /* Notes that something was refused because this part is missing. Returns false. */
 bool missing_refuse(const char *part);
-/* The part because of which something was refused first since the last call, or NULL. */
+/* Returns the part because of which something was refused first since the last call, or NULL. */
 const char *missing_part(void);

@@ -8,8 +8,8 @@
 
 enum {
     ASKED = 1 << 30,
-    SAVES_AVX = 0x06,    /* bits of XCR0: the system saves XMM and YMM */
-    SAVES_AVX512 = 0xe6, /* bits of XCR0: the system also saves masks and ZMM */
+    SAVES_AVX = 0x06,    /* These bits of XCR0 say that the system saves XMM and YMM. */
+    SAVES_AVX512 = 0xe6, /* These bits of XCR0 say that the system also saves masks and ZMM. */
 };
 #define AVX512 (0u | bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL)
 

@@ -12,7 +12,7 @@ struct csv {
     size_t at;
     double scale;
     struct penta_table *t;
-    size_t count, capacity; /* of `numbers` */
+    size_t count, capacity; /* `numbers` has `count` items and room for `capacity`. */
     penta_error *err;
 };
 
@@ -98,7 +98,7 @@ bool csv_read(penta_bytes file, double scale, struct penta_table *t, penta_error
     while (c.at < file.size) {
         if (csv_skipped(&c)) continue;
         if (!csv_line(&c, &heading)) return false;
-        heading = false; /* only the first line may be one */
+        heading = false; /* Only the first line may be a heading. */
     }
     if (!t->rows) return error_at(err, BASE_RANGE, 0, "no numbers in the file");
     t->dims[0] = t->rows;

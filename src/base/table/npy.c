@@ -11,7 +11,7 @@ bool npy_is(penta_bytes file) { return file.size >= MAGIC && !memcmp(file.data, 
 
 struct header {
     penta_bytes text;
-    size_t from; /* where the text starts in the file */
+    size_t from; /* the offset of the text in the file */
     penta_error *err;
 };
 
@@ -106,7 +106,8 @@ static bool npy_member(const struct header *h, size_t *at, struct penta_table *t
     return npy_wrong(h, start, "an unknown member");
 }
 
-/* Rearranges numbers from the order of Fortran, in which the first index changes fastest, to that of C. */
+/* Rearranges numbers from the order of Fortran, in which the first index changes fastest, to
+ * that of C. */
 static bool npy_reorder(struct penta_table *t, penta_error *err)
 {
     size_t count = t->rows * t->columns;
@@ -162,7 +163,7 @@ void npy_write(struct writer *out, const int16_t *numbers, const uint64_t *dims,
     while ((MAGIC + 4 + text.out.size + 1) % 64 && !text.failed) writer_char(&text, ' ');
     writer_char(&text, '\n');
     writer_bytes(out, magic, MAGIC);
-    writer_uint(out, 1, 1); /* version 1 is enough, because 255 dimensions fit its header */
+    writer_uint(out, 1, 1); /* Version 1 is enough, because 255 dimensions fit its header. */
     writer_uint(out, 0, 1);
     writer_uint(out, text.out.size, 2);
     writer_append(out, &text);

@@ -1,4 +1,4 @@
-/* Locks for hosts without threads, where a lock is never held by another thread. */
+/* Has locks for hosts without threads, where a lock is never held by another thread. */
 #include "base/thread/lock.h"
 
 bool lock_open(struct lock *lock) { return (void)lock, true; }

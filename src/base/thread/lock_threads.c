@@ -1,4 +1,4 @@
-/* Locks and once_do over POSIX threads. Hosts without threads have lock_single.c instead. */
+/* Has locks and once_do over POSIX threads. Hosts without threads have lock_single.c instead. */
 #include "base/thread/lock.h"
 #include <pthread.h>
 
