@@ -1,4 +1,4 @@
-/* The functions of include/penta/pvm.h. */
+/* Implements functions of include/penta/pvm.h over the module struct of pvm.h. */
 #include "penta/pvm.h"
 #include <assert.h>
 #include <string.h>

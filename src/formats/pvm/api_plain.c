@@ -1,4 +1,4 @@
-/* Stands in for jit/api.c in builds without a compiler for the host's machine code. */
+/* Replaces jit/api.c in builds without a compiler for the host's machine code. */
 #include "penta/pvm.h"
 #include "pvm/pvm.h"
 

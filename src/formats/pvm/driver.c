@@ -1,4 +1,4 @@
-/* The driver of the format: the table of what penta can do with PolkaVM programs. */
+/* Has the driver of the format: the table of what penta can do with PolkaVM programs. */
 #include <string.h>
 #include "pvm/format/functions.h"
 #include "pvm/pvm.h"
@@ -14,8 +14,8 @@ static const struct engine *const engines[] = {&pvm_interp, &pvm_jit, &pvm_both,
 static pvm_adopt_fn *const adopts[] = {NULL, pvm_jit_adopt, pvm_both_adopt};
 #else
 #include "core/engine.h"
-/* Stands in for the compiler in builds without one. The name opens the interpreter, which then
- * reports its own name. */
+/* These engines replace the compiler in builds without one. Opening them by their names opens
+ * the interpreter, which then reports its own name. */
 static const struct engine no_jit = {.name = "jit", .open = pvm_vm_open};
 static const struct engine no_both = {.name = "both", .open = pvm_vm_open};
 static const struct engine *const engines[] = {&pvm_interp, &no_jit, &no_both, NULL};

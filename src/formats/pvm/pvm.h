@@ -57,20 +57,21 @@ enum pvm_section_id {
 };
 /* clang-format on */
 
-struct pvm_section { /* a section as it is in the file */
+struct pvm_section { /* A struct pvm_section is a section as it is in the file. */
     uint8_t id;
     uint64_t offset; /* the offset of the id byte */
     uint64_t payload_offset;
     penta_bytes payload;
-    bool raw;    /* a writer would make other bytes from the fields */
-    bool extra;  /* its kind is unknown; it is kept and never read */
-    size_t used; /* the bytes of the payload that reading needed */
+    bool raw;    /* A writer would make other bytes from the fields of the section. */
+    bool extra;  /* The kind of the section is unknown; the section is kept and never read. */
+    size_t used; /* how many bytes of the payload were needed to read the section */
 };
 
 struct pvm_import {
     penta_bytes name;
-    uint32_t pc; /* doc: the pc where it is first used; else 0 */
-    bool broken; /* its range lies outside of the names; for the host there is no such import */
+    uint32_t pc; /* doc: the pc where the import is first used; other dialects: 0 */
+    /* The range of the import lies outside of the names; for the host there is no such import. */
+    bool broken;
 };
 
 struct pvm_export {
@@ -78,35 +79,37 @@ struct pvm_export {
     uint32_t pc;
 };
 
-struct pvm_varint { /* a number that is not stored in its shortest form */
+struct pvm_varint { /* A struct pvm_varint is a number that is not stored in its shortest form. */
     uint32_t index; /* the index of the number, in file order */
     uint8_t size, bytes[10];
 };
 
-/* The last part that a doc file has. */
+/* An enum pvm_doc_end is the last part that a doc file has. */
 /* clang-format off */
 enum pvm_doc_end {
     PVM_DOC_BITMASK, PVM_DOC_IMPORT_OFFSETS, PVM_DOC_IMPORT_SYMBOLS, PVM_DOC_EXPORTS, PVM_DOC_DEBUG,
 };
-extern const char *const pvm_doc_end_names[]; /* ends with NULL */
+extern const char *const pvm_doc_end_names[]; /* The list ends with NULL. */
 /* clang-format on */
 
 struct pvm_program {
     enum pvm_dialect dialect;
-    /* In jam: whether it is a standard program, and whether metadata is in front. */
+    /* In jam, `spi` tells whether it is a standard program, and `has_metadata` whether metadata
+     * comes before the program. */
     bool spi, has_metadata;
     penta_bytes metadata;
     uint32_t ro_size, rw_size, stack_size; /* sizes in memory; the data may be shorter */
-    uint32_t heap_pages;                   /* jam: the zero pages after rw data */
+    uint32_t heap_pages;                   /* jam: how many zero pages follow the rw data */
     penta_bytes ro_data, rw_data;
     struct pvm_import *imports;
     size_t import_count;
     struct pvm_export *exports;
     size_t export_count;
-    struct pvm_code code; /* code, bitmask, jump table, ISA */
+    struct pvm_code code; /* the code with its bitmask, jump table and ISA */
     penta_bytes debug_strings, debug_lines, debug_ranges;
     enum pvm_doc_end doc_end;
-    struct pvm_section *sections; /* polkavm: all but the end; the writer reads raw and extra */
+    /* polkavm: all sections but the end section; the writer reads `raw` and `extra` */
+    struct pvm_section *sections;
     size_t section_count;
     bool has_code;        /* polkavm: whether the code section is there */
     bool length_wrong;    /* polkavm: the length in the header is not that of the file */
@@ -120,8 +123,9 @@ struct pvm_module {
     penta_module base;
     struct arena arena;
     struct pvm_program program;
-    uint64_t ro_offset, rw_offset, code_offset, mask_offset, table_offset; /* offsets in the file */
-    /* These offsets of doc and polkavm files are for diagnostics. */
+    /* where these parts start in the file */
+    uint64_t ro_offset, rw_offset, code_offset, mask_offset, table_offset;
+    /* Findings in doc and polkavm files are reported at these offsets. */
     uint64_t memory_offset, exports_offset, imports_offset;
     uint64_t varint_offset; /* the offset of the first number that is not in its shortest form */
     uint64_t parsed;        /* a damaged module is sound up to this offset */
@@ -132,10 +136,10 @@ static inline const struct pvm_module *pvm_module(const penta_module *m)
     return (const struct pvm_module *)m;
 }
 
-/* container.c */
+/* The functions below are in container.c. */
 int pvm_probe(penta_bytes file, struct writer *evidence);
-/* The words that an option may have, by index, from the table that reads them. NULL comes after
- * the last word. */
+/* These functions return the words that an option may have, by index, from the table that reads
+ * them. NULL comes after the last word. */
 word_list pvm_dialect_name, pvm_isa_name, pvm_entry_name, pvm_style_name, jam_version_name,
     jam_chain_name;
 bool pvm_dialect_of(const char *name, enum pvm_dialect *out, penta_error *err);
@@ -147,43 +151,44 @@ bool pvm_encode(const penta_module *module, struct writer *out, penta_error *err
 bool pvm_write(const struct pvm_program *program, struct writer *out, penta_error *err);
 void pvm_close(penta_module *module);
 
-/* dialect_polkavm.c */
-enum pvm_isa pvm_isa_of_version(uint8_t version); /* version 0 to 3 */
+/* Returns the ISA of a version byte from 0 to 3 (dialect_polkavm.c). */
+enum pvm_isa pvm_isa_of_version(uint8_t version);
 
-/* dialect_jam.c: reads a generic program (N, Z, L, jump table, code, bitmask) in the form that
- * test vectors have. `out` points into the bytes. Returns false when the lengths do not fit. */
+/* Reads a generic program (N, Z, L, jump table, code, bitmask) in the form that test vectors
+ * have. `out` points into the bytes. Returns false when the lengths do not fit (dialect_jam.c). */
 bool pvm_generic_program(penta_bytes bytes, enum pvm_isa isa, struct pvm_code *out);
 
 /* Tells whether a name is UTF-8, not empty, and without control characters (dialect_doc.c). */
 bool pvm_doc_name_ok(penta_bytes name);
-/* Returns the first field after which the file may end without losing anything (PVM 13.6). */
-enum pvm_doc_end pvm_doc_shortest_end(const struct pvm_program *p); /* dialect_doc.c */
+/* Returns the first field after which the file may end without losing anything (PVM 13.6,
+ * dialect_doc.c). */
+enum pvm_doc_end pvm_doc_shortest_end(const struct pvm_program *p);
 
-/* describe.c, info.c */
+/* The functions below are in describe.c and info.c. */
 void pvm_describe(const penta_module *module, const penta_visitor *visitor);
 void pvm_info(const penta_module *module, const penta_visitor *visitor);
 void pvm_isa_list(const penta_visitor *visitor);
 
-/* verify.c */
+/* The functions below are in verify.c and verify_code.c. */
 void pvm_verify(const penta_module *module, struct findings *findings);
-void pvm_verify_code(const struct pvm_module *m, struct findings *findings); /* verify_code.c */
+void pvm_verify_code(const struct pvm_module *m, struct findings *findings);
 
-/* reachable_blocks.c */
+/* The functions below are in reachable_blocks.c. */
 struct pvm_code_bits;
 void pvm_reach_verify(const struct pvm_module *m, const struct pvm_code_bits *bits,
                       struct findings *findings);
 
-/* print.c */
+/* The functions below are in print.c. */
 bool pvm_print(const penta_module *module, const penta_option *options, size_t count,
                struct writer *out, penta_error *err);
 bool pvm_print_at(const penta_module *module, uint64_t pc, struct writer *out);
 
-/* assemble.c */
+/* The functions below are in assemble.c. */
 bool pvm_assemble(struct source *source, const penta_option *options, size_t count,
                   struct writer *out, struct findings *findings);
 
-/* convert.c */
+/* The functions below are in convert.c. */
 driver_change pvm_convert;
 
-/* driver.c */
+/* The driver is in driver.c. */
 extern const struct driver pvm_driver;

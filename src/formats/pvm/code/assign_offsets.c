@@ -4,7 +4,7 @@
 #include "pvm/code/assembly.h"
 #include "pvm/format/encode.h"
 
-enum { FREE_ROUNDS = 64 }; /* after these rounds lengths only grow, so that the loop ends */
+enum { FREE_ROUNDS = 64 }; /* After so many rounds lengths only grow, so that the loop ends. */
 
 static bool unknown_label(const struct pvm_assembly *a, int64_t label, uint64_t offset,
                           penta_error *err)
@@ -44,7 +44,7 @@ static bool assign_offsets_resolve(struct pvm_assembly *a, penta_error *err)
     return true;
 }
 
-/* Tells whether the instruction fits where it is now. *moved: whether its length changed. */
+/* Tells whether the instruction fits where it is now. *moved says whether its length changed. */
 static bool assign_offsets_measure(struct pvm_assembly *a, struct pvm_item *item, bool shrink,
                                    bool *moved)
 {
@@ -53,7 +53,7 @@ static bool assign_offsets_measure(struct pvm_assembly *a, struct pvm_item *item
     if (item->label >= 0) item->in.target = label_pc(a, item->label);
     unsigned n =
         pvm_insn_write(a->program.code.isa, a->program.code.doc, &item->in, item->size, bytes);
-    unsigned length = n ? n : item->size; /* a later round may make it fit */
+    unsigned length = n ? n : item->size; /* A later round may make the instruction fit. */
     if (length != item->in.length && (shrink || length > item->in.length)) {
         item->in.length = (uint8_t)length;
         *moved = true;
@@ -63,7 +63,8 @@ static bool assign_offsets_measure(struct pvm_assembly *a, struct pvm_item *item
 
 static bool assign_offsets_place(struct pvm_assembly *a, penta_error *err)
 {
-    const struct pvm_item *misfit = NULL; /* found in the last round; only that round counts */
+    /* an item that did not fit in this round; only the last round counts */
+    const struct pvm_item *misfit = NULL;
     bool moved = true;
     for (unsigned round = 0; moved; round++) {
         uint64_t pc = 0;

@@ -15,8 +15,8 @@ struct conversion {
     struct findings *f;
     struct pvm_program to;
     struct arena arena;
-    struct pvm_assembly a;       /* the code when it is written anew */
-    struct writer lines, ranges; /* the debug sections of that code */
+    struct pvm_assembly a;       /* the new code, when code is written anew */
+    struct writer lines, ranges; /* the debug sections of the new code */
     penta_error err;
 };
 
@@ -27,9 +27,7 @@ static void convert_lost(struct conversion *c, size_t count, const char *what)
                      what, count, pvm_dialect_names[c->to.dialect]);
 }
 
-/* ---- code written anew ---- */
-
-/* Tells whether a jump may go to pc in the program as it is. */
+/* Tells whether a jump may go to pc in the old program. */
 static bool block_starts(const struct pvm_code *code, uint32_t pc, bool falls)
 {
     if (!falls) return true;
@@ -86,7 +84,7 @@ static bool name_items(struct conversion *c, const uint32_t *item_of)
         uint32_t to = item->in.target;
         if (!pvm_has_target(item->in.op)) continue;
         if (to < code->bytes.size && item_of[to]) item->label = item_of[to] - 1;
-        /* The old target traps, so the new one must trap, too. */
+        /* A jump to the old target traps, so a jump to the new one must trap, too. */
         else
             item->in.target = UINT32_MAX;
     }
@@ -105,7 +103,7 @@ static bool new_table(struct conversion *c, const uint32_t *item_of)
         if (real)
             entry.label = item_of[pc] - 1;
         else if (!c->to.code.doc)
-            /* It is past the end of the code: a jump there traps, as before. */
+            /* The new entry is past the end of the code, so that a jump there traps, as before. */
             entry.value = PVM_CODE_MAX;
         else
             entry.value = c->to.code.isa == PVM_LATEST32 ? UINT32_C(0x0376ba8a)
@@ -185,8 +183,6 @@ static bool convert_rewrite(struct conversion *c)
     return ok;
 }
 
-/* ---- data ---- */
-
 /* Adds zeros after the stored data up to the size of its memory. */
 static bool convert_pad(struct conversion *c, penta_bytes *data, uint32_t size)
 {
@@ -235,8 +231,6 @@ static void data_from_jam(struct conversion *c)
     p->has_metadata = false;
 }
 
-/* ---- entry points of jam programs ---- */
-
 /* Puts a jump of five bytes for each export before the code. Offsets in jumps are relative, so
  * the code itself does not change. */
 static bool add_dispatch(struct conversion *c)
@@ -275,7 +269,8 @@ static bool add_dispatch(struct conversion *c)
     return true;
 }
 
-enum { JAM_EXPORTS = 3 }; /* the most exports: refine, accumulate and on-transfer */
+/* the most exports of a jam program: refine, accumulate and on-transfer */
+enum { JAM_EXPORTS = 3 };
 
 /* Sorts the exports in the order of the entry points. */
 static bool order_entries(struct conversion *c)
@@ -352,8 +347,6 @@ static bool narrow_table(struct conversion *c)
     return table != NULL;
 }
 
-/* ---- the conversion ---- */
-
 static bool choose_isa(struct conversion *c)
 {
     enum pvm_isa from = c->from->code.isa;
@@ -394,7 +387,7 @@ static bool keep_extra(struct conversion *c)
     return true;
 }
 
-/* Forgets what only the old file has: long numbers, a wrong length, trailing bytes. */
+/* Drops what only the old file has: long numbers, a wrong length, trailing bytes. */
 static void drop_oddities(struct conversion *c)
 {
     struct pvm_program *p = &c->to;

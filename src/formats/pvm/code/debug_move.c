@@ -20,7 +20,7 @@ static uint32_t debug_move_moved(const struct move *m, uint32_t pc)
 static void write_region(struct writer *out, uint8_t op, uint32_t bytes)
 {
     uint8_t operand[PVM_VARINT_BYTES];
-    op &= (uint8_t)~1u; /* an even operation is a region of one byte */
+    op &= (uint8_t)~1u; /* An even operation is for a region of one byte. */
     writer_uint(out, bytes == 1 ? op : op + 1u, 1);
     if (bytes != 1) writer_bytes(out, operand, pvm_prefix_write(operand, bytes));
 }
@@ -62,7 +62,7 @@ bool pvm_debug_move(const struct pvm_program *from, const uint32_t *new_pc, stru
     struct move m = {
         .from = from, .new_pc = new_pc, .budget = 64 + 4 * (uint64_t)from->debug_lines.size};
     bool ok = from->debug_ranges.size % PVM_DEBUG_RANGE_BYTES == 0;
-    writer_uint(&m.lines, 1, 1); /* this is the version */
+    writer_uint(&m.lines, 1, 1); /* The first byte of the section is its version. */
     for (size_t i = 0; ok && i < count; i++) ok = move_range(&m, i);
     *lines = m.lines;
     *ranges = m.ranges;

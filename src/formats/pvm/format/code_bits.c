@@ -31,11 +31,12 @@ static struct pvm_usual usual_of(enum pvm_op op)
 
 static void code_bits_set(uint64_t *bits, uint32_t pc) { bits[pc / 64] |= UINT64_C(1) << pc % 64; }
 
-/* One pass over the code, which fills the bits of a word instruction by instruction. */
+/* A struct pass is one pass over the code, which fills the bits of a word instruction by
+ * instruction. */
 struct pass {
     const struct pvm_code *code;
     struct pvm_code_bits *out;
-    uint64_t ended; /* 1: the instruction before ends a block, or this is the first one */
+    uint64_t ended; /* 1 when the instruction before ends a block, and for the first instruction */
     uint64_t stops, targets, odd;
 };
 

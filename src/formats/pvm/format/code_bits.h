@@ -1,33 +1,39 @@
-/* Properties of all instructions of a program, one bit for each. One pass finds them, for the
- * checks. */
+/* Properties of all instructions of a program are kept as bits, one for each pc. One pass finds
+ * them, for the checks. */
 #pragma once
 #include "pvm/format/decode.h"
 
 enum { PVM_LOW_NIBBLE = 1, PVM_HIGH_NIBBLE = 2, PVM_NEVER = 64 };
 
-/* Tells by the opcode byte which instructions need no further checks. */
+/* A struct pvm_usual tells for an opcode byte which instructions need no further checks. */
 struct pvm_usual {
-    uint8_t plain; /* the least length, if only length and registers need checks; else PVM_NEVER */
-    uint8_t need;  /* bytes before the immediates; PVM_NEVER: all checks are always needed */
-    uint8_t first, second;      /* the nibbles of the next two bytes that are registers */
-    uint8_t size_at, size_mask; /* the bits that hold the size of the first of two immediates */
-    uint8_t stops;              /* 1: control need not go on to the next instruction */
-    uint8_t ends;               /* 1: it ends a block, so jumps may go to the next instruction */
+    /* the least length of an instruction of which only length and registers need checks; else
+     * PVM_NEVER */
+    uint8_t plain;
+    /* how many bytes stand before the immediates; PVM_NEVER: all checks are always needed */
+    uint8_t need;
+    uint8_t first, second; /* masks of the nibbles of the next two bytes that are registers */
+    /* the byte and the bits that hold the size of the first of two immediates */
+    uint8_t size_at, size_mask;
+    uint8_t stops; /* 1 when control need not go on to the next instruction */
+    /* 1 when the instruction ends a block, so that jumps may go to the next one */
+    uint8_t ends;
     bool jumps;
 };
 
-struct pvm_code_bits { /* one bit for each pc, in words of 64 */
-    uint64_t *stops;   /* control need not go on after this instruction */
-    uint64_t *targets; /* jumps may go here; where the bit is 0, pvm_is_target decides */
-    uint64_t *odd;     /* this instruction needs more checks than pvm_usual.plain */
+struct pvm_code_bits { /* The sets have one bit for each pc, in words of 64. */
+    uint64_t *stops;   /* the instructions after which control need not go on */
+    /* the places where jumps may go; where the bit is 0, pvm_is_target decides */
+    uint64_t *targets;
+    uint64_t *odd; /* the instructions that need more checks than pvm_usual.plain */
     struct pvm_usual usual[256];
-    uint8_t high[256]; /* for each byte the nibbles that are above 12 */
+    uint8_t high[256]; /* for each value of a byte: a mask of its nibbles that are above 12 */
 };
 
-/* The number of bytes after the opcode that a shape reads at any length. */
+/* The table has the number of bytes after the opcode that a shape reads at any length. */
 extern const uint8_t pvm_fixed_bytes[PVM_SHAPES];
 
-/* Returns false when memory ran out; then there is nothing to free. */
+/* Finds the bits of a program. Returns false when memory ran out; then there is nothing to free. */
 bool pvm_code_bits_find(const struct pvm_code *code, struct pvm_code_bits *out);
 void pvm_code_bits_free(struct pvm_code_bits *bits);
 

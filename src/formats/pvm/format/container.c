@@ -1,5 +1,5 @@
-/* The parts of reading that the dialects share: guessing the dialect, numbers, the code section,
- * opening and closing. */
+/* Has the parts of reading that the dialects share: guessing the dialect, numbers, the code
+ * section, opening and closing. */
 #include <stdlib.h>
 #include "pvm/format/container.h"
 #include "base/array.h"
@@ -13,8 +13,6 @@ const char *const pvm_doc_end_names[] = {[PVM_DOC_BITMASK] = "bitmask",
                                          [PVM_DOC_DEBUG] = "debug",
                                          NULL};
 
-/* ---- guessing the dialect ---- */
-
 static const uint8_t magic[4] = {'P', 'V', 'M', 0};
 
 static int polkavm_probe(penta_bytes file, struct writer *evidence)
@@ -27,7 +25,7 @@ static int polkavm_probe(penta_bytes file, struct writer *evidence)
     return known ? 100 : 80;
 }
 
-/* Finds the likeliest dialect. Returns how sure that is, from 0 to 100. */
+/* Finds the likeliest dialect. Returns how sure the guess is, from 0 to 100. */
 static int guess_dialect(penta_bytes file, enum pvm_dialect *dialect)
 {
     int polkavm = polkavm_probe(file, NULL);
@@ -48,8 +46,6 @@ int pvm_probe(penta_bytes file, struct writer *evidence)
     }
     return sure;
 }
-
-/* ---- numbers ---- */
 
 /* Remembers a number that is longer than needed, so that it is written back in the same form. */
 static void keep_varint(struct pvm_parse *p, const uint8_t *bytes, unsigned size, uint64_t offset)
@@ -112,8 +108,6 @@ void pvm_emit_framed(struct pvm_emit *e, penta_bytes bytes)
     writer_bytes(e->out, bytes.data, bytes.size);
 }
 
-/* ---- the code section: polkavm and jam ---- */
-
 struct reader pvm_part(struct pvm_parse *p, penta_bytes bytes, uint64_t offset)
 {
     return (struct reader){.in = bytes, .origin = offset, .err = p->in.err};
@@ -163,8 +157,6 @@ void pvm_emit_code(struct pvm_emit *e)
     writer_bytes(e->out, code->bytes.data, code->bytes.size);
     writer_bytes(e->out, code->mask.data, code->mask.size);
 }
-
-/* ---- module ---- */
 
 const char *pvm_dialect_name(size_t i) { return pvm_dialect_names[i]; }
 

@@ -6,7 +6,8 @@
 
 enum { OPS_WITHOUT_REGION = 512 };
 
-/* The operations of line programs, by their numbers. */
+/* The table has the operations of line programs, by their numbers, and whether they have an
+ * operand. */
 static const struct {
     const char *name;
     bool operand;
@@ -62,7 +63,8 @@ bool pvm_debug_find(const struct pvm_program *program, uint32_t pc, struct pvm_d
     return !out->broken;
 }
 
-/* Does one operation. Returns true when it finishes a region, of *bytes bytes of code. */
+/* Does one operation of a line program. Returns true when it finishes a region, of *bytes bytes
+ * of code. */
 static bool debug_info_apply(struct pvm_debug_lines *l, uint8_t op, uint32_t operand,
                              uint32_t *bytes)
 {
@@ -128,8 +130,6 @@ penta_bytes pvm_debug_string(const struct pvm_program *program, uint32_t offset)
     return bytes_slice(in, size, length);
 }
 
-/* ---- checks ---- */
-
 static uint64_t file_offset(const struct pvm_module *m, penta_bytes part)
 {
     return part.size ? (uint64_t)(part.data - m->base.file.data) : 0;
@@ -174,15 +174,16 @@ static size_t verify_program(const struct pvm_module *m, size_t range, struct fi
     return lines.at - from;
 }
 
-/* ---- a quick check of all line programs: whether there are findings at all ---- */
+/* The functions from here on check all line programs quickly: they tell only whether there are
+ * findings at all. */
 
-/* The size of an operation and how much code it passes over, by the operation's first two bytes.
- * Only BRIEF_LONG operations need their whole operand. */
+/* A struct brief has the size of an operation and how much code the operation passes over, by
+ * its first two bytes. Only BRIEF_LONG operations need their whole operand. */
 struct brief {
     uint8_t length;
-    uint8_t bytes; /* how many bytes of code it passes over */
+    uint8_t bytes; /* how many bytes of code the operation passes over */
     uint8_t flags;
-    uint8_t keep; /* 1: the operation finishes no region */
+    uint8_t keep; /* 1 when the operation finishes no region */
 };
 enum { BRIEF_END = 1, BRIEF_ODD = 2, BRIEF_LONG = 4 };
 enum { OPERATIONS = sizeof operations / sizeof *operations };
@@ -203,19 +204,21 @@ static void fill_briefs(struct brief briefs[OPERATIONS + 1][256])
     }
 }
 
-/* A line program that is being checked. Several programs are checked in turns: each operation
- * must wait for the length of the one before it, but not for the operations of other programs. */
+/* A struct walk is a line program that is being checked. Several programs are checked in turns:
+ * each operation must wait for the length of the one before it, but not for the operations of
+ * other programs. */
 struct walk {
     const uint8_t *at;
-    uint32_t pc, idle; /* idle: how many operations since the last region */
+    uint32_t pc, idle; /* idle: how many operations there were since the last region */
     unsigned odd;
-    uint32_t end, from; /* the pc where it must end, and the offset where it began */
+    /* end: the pc where the program must end; from: the offset where it began */
+    uint32_t end, from;
     size_t range;
 };
 
 enum { WALKS = 6, NEAR_END = 16 };
 
-/* Reads one operation. Returns false when it was the last. */
+/* Reads one operation. Returns false when it was the last one of its program. */
 static inline bool walk_on(struct brief briefs[OPERATIONS + 1][256], struct walk *w)
 {
     unsigned op = w->at[0] < OPERATIONS ? w->at[0] : OPERATIONS;

@@ -1,6 +1,6 @@
-/* The tables of instructions, and how their bytes are read (decode.h). Immediates are read by
- * loads of fixed width; near the end of the code the bytes are first copied into a buffer that
- * ends with zeros. */
+/* Has the tables of instructions, and reads their bytes (decode.h). Immediates are read by loads
+ * of fixed width; near the end of the code the bytes are first copied into a buffer that ends
+ * with zeros. */
 #include "pvm/format/decode.h"
 #include "pvm/format/varint.h"
 
@@ -11,8 +11,8 @@ const struct pvm_op_info pvm_ops[PVM_OPS] = {
 #include "pvm/isa.def"
 };
 
-/* A row that an ISA does not have has the number -1, so it comes to byte 255, which no ISA
- * defines. The last line of each list makes that byte invalid again. */
+/* An instruction that an ISA does not have has the number -1, which becomes byte 255 here; no
+ * ISA defines that byte. The last line of each list makes it invalid again. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverride-init"
 const struct pvm_isa_info pvm_isas[PVM_ISAS] = {
@@ -60,7 +60,8 @@ bool pvm_register_parse(penta_bytes name, uint8_t *number)
     return true;
 }
 
-/* ---- operands by skip: polkavm and jam ---- */
+/* The functions below read operands whose length the bitmask gives, as in polkavm and jam
+ * programs. */
 
 static uint8_t decode_reg(unsigned nibble)
 {
@@ -77,7 +78,8 @@ static uint64_t decode_immediate(const uint8_t *p, unsigned n)
 
 static unsigned decode_clamp(int n) { return n < 0 ? 0 : n > 4 ? 4 : (unsigned)n; }
 
-/* Reads a first immediate of n1 bytes at p, and a second one in the rest of the skip. */
+/* Reads two immediates at p: the first has n1 bytes, the second has the rest of the `left`
+ * bytes. */
 static void two_immediates(struct pvm_insn *in, const uint8_t *p, unsigned n1, int left)
 {
     n1 = n1 & 7;
@@ -88,8 +90,8 @@ static void two_immediates(struct pvm_insn *in, const uint8_t *p, unsigned n1, i
     in->imm2 = decode_immediate(p + n1, in->size2);
 }
 
-/* Reads the operands. p points to the 16 bytes after the opcode; they are zeros past the end of
- * the code. */
+/* Reads the operands of an instruction. p points to the 16 bytes after the opcode; they are
+ * zeros past the end of the code. */
 static void decode_operands(struct pvm_insn *in, const uint8_t *p, unsigned skip)
 {
     int s = (int)skip;
@@ -137,7 +139,7 @@ static void decode_operands(struct pvm_insn *in, const uint8_t *p, unsigned skip
     }
 }
 
-/* ---- operands by shape: doc ---- */
+/* The functions below read operands whose number follows from the shape, as in doc programs. */
 
 /* Reads a LEB128 number, sign-extended from 32 bits. Returns its size, or 0 when it is
  * malformed. */
@@ -149,7 +151,7 @@ static unsigned decode_leb32(const uint8_t *p, size_t left, uint64_t *value)
     return size;
 }
 
-/* The numbers of registers and of LEB128 immediates that a shape has. */
+/* The table has the numbers of registers and of LEB128 immediates that a shape has. */
 /* clang-format off */
 static const struct { uint8_t registers, immediates; } doc_shapes[PVM_SHAPES] = {
     [PVM_IMM] = {0, 1},         [PVM_OFFSET] = {0, 1},          [PVM_IMM_IMM] = {0, 2},
@@ -172,7 +174,7 @@ static bool doc_operands(struct pvm_insn *in, const uint8_t *p, size_t left)
         in->a = p[0] >> 4;
         in->b = p[0] & 15;
     }
-    if (registers == 3) { /* the destination comes first */
+    if (registers == 3) { /* The destination register comes first. */
         in->d = in->a;
         in->a = in->b;
         in->b = p[1];
@@ -237,8 +239,6 @@ void pvm_decode(const struct pvm_code *code, uint32_t pc, struct pvm_insn *out)
     resolve_target(&in);
     *out = in;
 }
-
-/* ---- jumps ---- */
 
 bool pvm_is_target(const struct pvm_code *code, uint32_t pc)
 {

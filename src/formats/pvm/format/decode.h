@@ -1,4 +1,5 @@
-/* The instructions of all ISAs, and how the bytes of one are read (PVM 2, PVM 3).
+/* The instructions of all ISAs are declared here, and how the bytes of one are read (PVM 2, PVM
+ * 3).
  *
  * In `polkavm` and `jam` programs the bitmask says where instructions start, and so how long
  * they are. In `doc` programs the length follows from the shape, and `starts` was computed.
@@ -24,7 +25,7 @@ enum pvm_flow {
 /* clang-format on */
 
 enum pvm_op {
-    PVM_OP_invalid, /* zero, for an opcode that an ISA does not define */
+    PVM_OP_invalid, /* stands for an opcode that the ISA does not define, and is 0 */
 #define OP(name, ...) PVM_OP_##name,
 #include "pvm/isa.def"
     PVM_OPS
@@ -34,18 +35,20 @@ enum { PVM_REGISTERS = 13, PVM_SKIP_MAX = 24 };
 
 extern const struct pvm_op_info {
     const char *name, *gp_name;
-    int16_t number[PVM_ISAS]; /* -1: the ISA does not have it */
+    /* the opcode byte in each ISA, or -1 when the ISA does not have the instruction */
+    int16_t number[PVM_ISAS];
     uint8_t shape, flow;
 } pvm_ops[PVM_OPS];
 
 extern const struct pvm_isa_info {
     const char *name;
-    uint8_t bits;    /* the width of a register */
+    uint8_t bits;    /* the width of a register in bits */
     uint8_t op[256]; /* the enum pvm_op of each opcode byte */
 } pvm_isas[PVM_ISAS];
 
-extern const char *const pvm_register_names[PVM_REGISTERS]; /* ra sp t0 t1 t2 s0 s1 a0 .. a5 */
-bool pvm_register_parse(penta_bytes name, uint8_t *number); /* reads a name such as "a0" or "r7" */
+/* The names are ra sp t0 t1 t2 s0 s1 a0 .. a5. */
+extern const char *const pvm_register_names[PVM_REGISTERS];
+bool pvm_register_parse(penta_bytes name, uint8_t *number); /* Reads a name such as "a0" or "r7". */
 
 static inline bool pvm_ends_block(enum pvm_op op)
 {
@@ -63,28 +66,31 @@ static inline bool pvm_has_target(enum pvm_op op)
 
 struct pvm_code {
     enum pvm_isa isa;
-    bool doc; /* the operands are stored as in the doc dialect */
-    bool gp;  /* jump targets follow the Gray Paper's rule, not PolkaVM's */
+    bool doc; /* The operands are stored as in the doc dialect. */
+    bool gp;  /* Jump targets follow the Gray Paper's rule, not PolkaVM's. */
     penta_bytes bytes;
-    penta_bytes mask; /* as it is stored: (bytes.size + 7) / 8 bytes */
-    /* A bit for each byte: an instruction starts here; this is mask.data unless doc. */
+    penta_bytes mask; /* the bitmask as it is stored: (bytes.size + 7) / 8 bytes */
+    /* `starts` has a bit for each byte of the code: an instruction starts there. It is
+     * mask.data, except in doc programs. */
     const uint8_t *starts;
     penta_bytes table; /* the jump table: table_count entries of table_entry bytes */
     uint32_t table_count;
-    uint8_t table_entry; /* the bytes of an entry; 0: the table counts as empty */
-    bool table_filler;   /* doc: filler values mark the entries that trap */
+    uint8_t table_entry; /* how many bytes an entry has; when it is 0, the table counts as empty */
+    bool table_filler;   /* doc: filler values mark the entries of the jump table that trap */
 };
 
-/* One instruction. A, B and D are its registers, named as in the Gray Paper's instruction
- * formats. */
+/* A struct pvm_insn is one decoded instruction. A, B and D are its registers, named as in the
+ * Gray Paper's instruction formats. */
 struct pvm_insn {
     uint8_t op; /* a number of enum pvm_op */
     uint8_t a, b, d;
-    uint8_t length;       /* bytes with the opcode; the next instruction is at pc + length */
-    uint8_t size1, size2; /* the stored bytes of the immediates; an offset is the last of them */
+    /* how many bytes the instruction has with its opcode; the next one is at pc + length */
+    uint8_t length;
+    /* how many bytes the immediates have as stored; an offset is the last of them */
+    uint8_t size1, size2;
     uint32_t pc;
     uint32_t target;     /* the target of a jump or branch, as a pc */
-    uint64_t imm1, imm2; /* immediates, sign-extended to 64 bits */
+    uint64_t imm1, imm2; /* the immediates, sign-extended to 64 bits */
 };
 
 static inline bool pvm_bit(const uint8_t *bits, uint32_t at)
@@ -122,15 +128,15 @@ static inline unsigned pvm_skip(const struct pvm_code *code, uint32_t pc)
     return (unsigned)__builtin_ctzll(pvm_start_bits(code, pc + 1) | stop);
 }
 
-/* Decodes the instruction at pc. Where none starts, op is invalid and length reaches to the next
- * start. Outside of the code, and in doc programs, length is then 1. */
+/* Decodes the instruction at pc. Where no instruction starts, op is invalid and length reaches
+ * to the next start. Outside of the code, and in doc programs, length is then 1. */
 void pvm_decode(const struct pvm_code *code, uint32_t pc, struct pvm_insn *out);
 
 /* Returns only the target of the jump or branch at pc. This is faster than decoding all of the
  * instruction. */
 uint32_t pvm_jump_target(const struct pvm_code *code, uint32_t pc, unsigned skip);
 
-/* Tells whether static and dynamic jumps may go to pc. */
+/* Tells whether a jump, static or dynamic, may go to pc. */
 bool pvm_is_target(const struct pvm_code *code, uint32_t pc);
 
 /* Finds the pc that the dynamic address 2 * (index + 1) leads to. Returns false for an entry

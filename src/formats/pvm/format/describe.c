@@ -2,8 +2,6 @@
 #include "pvm/format/container.h"
 #include "pvm/format/debug_info.h"
 
-/* ---- leaves ---- */
-
 bool pvm_walk_varint(struct pvm_walk *w, const char *name, uint32_t *value)
 {
     penta_bytes left = bytes_slice(w->file, w->pos, w->end - w->pos);
@@ -51,8 +49,6 @@ void pvm_walk_rest(struct pvm_walk *w, const char *name, const char *note)
     if (w->pos < w->end) pvm_walk_raw(w, name, w->end - w->pos, note);
 }
 
-/* ---- instructions ---- */
-
 /* Describes a byte of registers or lengths, if the instruction is long enough to hold it. */
 static void walk_registers(struct pvm_walk *w, const char *name, size_t end)
 {
@@ -62,7 +58,8 @@ static void walk_registers(struct pvm_walk *w, const char *name, size_t end)
 static void walk_immediate(struct pvm_walk *w, const char *name, size_t end, size_t size,
                            uint64_t value)
 {
-    if (size > end - w->pos) size = end - w->pos; /* the rest belongs to the next instruction */
+    /* The rest of the bytes belongs to the next instruction. */
+    if (size > end - w->pos) size = end - w->pos;
     describe_field(w->v, (penta_field){.name = name,
                                        .offset = w->pos,
                                        .size = size,
@@ -164,8 +161,6 @@ void pvm_walk_program(struct pvm_walk *w)
     pvm_walk_insns(w);
     if (code->mask.size) pvm_walk_raw(w, "bitmask", code->mask.size, NULL);
 }
-
-/* ---- debug sections ---- */
 
 static void walk_strings(struct pvm_walk *w)
 {

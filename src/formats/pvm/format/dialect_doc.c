@@ -2,8 +2,6 @@
 #include "base/utf8.h"
 #include "pvm/format/container.h"
 
-/* ---- reading ---- */
-
 /* Computes the bits of code.starts for a doc program, because its bitmask has only jump targets. */
 static uint8_t *doc_starts(const struct pvm_code *code, struct arena *arena, penta_error *err)
 {
@@ -100,7 +98,7 @@ static bool take_imports(struct pvm_parse *p)
     struct reader pcs = pvm_part(p, offsets, reader_at(r) - offsets.size);
     size_t most = 0;
     for (size_t i = 0; i < offsets.size; i++) most += offsets.data[i] < 0x80;
-    if (most > reader_left(r)) /* each needs a name of at least one byte */
+    if (most > reader_left(r)) /* Each import needs a name of at least one byte. */
         return error_at(r->err, PVM_IMPORT_COUNT, reader_at(r),
                         "%zu import offsets, %zu bytes for their names", most, reader_left(r));
     program->imports = arena_alloc(&p->m->arena, most, sizeof *program->imports, p->fatal);
@@ -201,8 +199,6 @@ bool pvm_doc_parse(struct pvm_parse *p)
     return !reader_left(r) || take_debug(p);
 }
 
-/* ---- probing ---- */
-
 bool pvm_doc_name_ok(penta_bytes name)
 {
     uint32_t point;
@@ -267,8 +263,6 @@ int pvm_doc_probe(penta_bytes file, struct writer *evidence)
     return 60 + (int)(count > 30 ? 30 : count);
 }
 
-/* ---- writing ---- */
-
 /* Writes a list after its size in bytes. The size is written after the list but counts as the
  * earlier number, so the list's numbers begin at varint_next + 1. */
 static void write_list(struct pvm_emit *e, void (*body)(struct pvm_emit *e))
@@ -329,8 +323,6 @@ void pvm_doc_write(struct pvm_emit *e)
     pvm_emit_framed(e, p->debug_ranges);
     pvm_emit_framed(e, p->debug_lines);
 }
-
-/* ---- describing ---- */
 
 static void describe_imports(struct pvm_walk *w)
 {

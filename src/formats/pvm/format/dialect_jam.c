@@ -6,8 +6,6 @@ enum { ENTRY_MAX = 8, SPI_HEADER = 11 };
 
 enum form { FORM_NONE, FORM_GENERIC, FORM_SPI, FORM_METADATA_SPI };
 
-/* ---- which form fits ---- */
-
 bool pvm_generic_program(penta_bytes bytes, enum pvm_isa isa, struct pvm_code *out)
 {
     uint32_t count = 0, length = 0;
@@ -135,8 +133,6 @@ int pvm_jam_probe(penta_bytes file, struct writer *evidence)
     return sure + (int)(count > 25 ? 25 : count);
 }
 
-/* ---- reading ---- */
-
 static bool take_spi(struct pvm_parse *p)
 {
     struct pvm_program *program = &p->m->program;
@@ -177,8 +173,6 @@ bool pvm_jam_parse(struct pvm_parse *p)
     return true;
 }
 
-/* ---- writing ---- */
-
 void pvm_jam_write(struct pvm_emit *e)
 {
     const struct pvm_program *p = e->program;
@@ -198,8 +192,6 @@ void pvm_jam_write(struct pvm_emit *e)
     pvm_emit_code(e);
     writer_patch(e->out, size_at, e->out->out.size - size_at - 4, 4);
 }
-
-/* ---- describing ---- */
 
 void pvm_jam_describe(struct pvm_walk *w)
 {

@@ -7,8 +7,6 @@ enum { HEADER = 13 };
 /* The version byte is the number of the ISA in enum pvm_isa. */
 enum pvm_isa pvm_isa_of_version(uint8_t version) { return (enum pvm_isa)version; }
 
-/* ---- reading ---- */
-
 static bool take_memory(struct pvm_parse *p, struct reader *r)
 {
     struct pvm_program *program = &p->m->program;
@@ -202,8 +200,6 @@ bool pvm_polkavm_parse(struct pvm_parse *p)
     return true;
 }
 
-/* ---- writing ---- */
-
 static void write_imports(struct pvm_emit *e)
 {
     const struct pvm_program *p = e->program;
@@ -309,8 +305,6 @@ void pvm_polkavm_write(struct pvm_emit *e)
     uint64_t length = e->out->out.size - start;
     writer_patch(e->out, start + 5, p->length_wrong ? p->length : length, 8);
 }
-
-/* ---- describing ---- */
 
 static const char *section_name(const struct pvm_section *s)
 {

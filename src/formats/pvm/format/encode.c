@@ -19,7 +19,7 @@ static unsigned encode_put(uint8_t *out, uint64_t value, unsigned size)
     return size;
 }
 
-/* Gives the immediates as they are stored: a target becomes a distance. */
+/* Gives the immediates as they are stored: the target of a jump becomes a distance. */
 static void encode_stored(const struct pvm_insn *in, uint64_t *first, uint64_t *second)
 {
     uint64_t distance = (uint64_t)(int64_t)(int32_t)(in->target - in->pc);
@@ -30,7 +30,8 @@ static void encode_stored(const struct pvm_insn *in, uint64_t *first, uint64_t *
 
 static unsigned encode_nibbles(unsigned low, unsigned high) { return low | high << 4; }
 
-/* Writes the operands before the last immediate and returns their size; *last is that immediate. */
+/* Writes the operands before the last immediate and returns their size. Gives that immediate in
+ * *last. */
 static unsigned encode_head(const struct pvm_insn *in, uint8_t *out, uint64_t *last)
 {
     uint64_t first, second;
@@ -75,8 +76,6 @@ static bool has_last(enum pvm_shape shape)
     return shape != PVM_NONE && shape != PVM_REG_IMM64 && shape != PVM_REG_REG &&
            shape != PVM_REG_REG_REG;
 }
-
-/* ---- doc ---- */
 
 /* Makes a LEB128 number longer by groups of zero bits: 85 80 00 is 5 in three bytes. */
 static unsigned leb_pad(uint8_t *out, unsigned size, unsigned more)

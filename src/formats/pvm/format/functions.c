@@ -21,8 +21,8 @@ static size_t range_count(const struct pvm_program *p)
     return p->debug_ranges.size / PVM_DEBUG_RANGE_BYTES;
 }
 
-/* Gives function number i. Those of the debug sections come before the exports. Returns false
- * when no function has this number. */
+/* Gives function number i. Functions of the debug sections come before the exports. Returns
+ * false when no function has this number. */
 static bool function_at(const struct pvm_program *p, size_t i, struct pvm_named_code *out)
 {
     size_t ranges = range_count(p);

@@ -118,7 +118,7 @@ void pvm_info(const penta_module *module, const penta_visitor *v)
                       !p->spi           ? "generic program"
                       : p->has_metadata ? "standard program with metadata"
                                         : "standard program");
-    /* The ISA of a damaged file is known when parsing got as far as that. */
+    /* The ISA of a damaged file is known when parsing got past the byte that gives it. */
     if (!module->damage.code || pvm_module(module)->parsed > 4)
         describe_text(v, "isa", pvm_isas[p->code.isa].name);
     if (module->damage.code) {

@@ -7,8 +7,9 @@
 
 struct reach {
     const struct pvm_code *code;
-    const uint64_t *stops; /* the member of pvm_code_bits */
-    uint64_t *seen;        /* a bit for each pc: control can reach it */
+    /* pvm_code_bits.stops: after these instructions control need not go on */
+    const uint64_t *stops;
+    uint64_t *seen; /* a bit for each pc that control can reach */
     uint32_t *todo;
     size_t count, capacity;
     bool failed;

@@ -5,15 +5,15 @@ unsigned pvm_prefix_read(penta_bytes in, uint32_t *value)
 {
     if (!in.size) return 0;
     uint8_t first = in.data[0];
-    if (first < 0x80) { /* nearly all numbers are like this */
+    if (first < 0x80) { /* Nearly all numbers have one byte. */
         *value = first;
         return 1;
     }
     unsigned extra = (unsigned)__builtin_clz(~((uint32_t)first << 24));
     if (extra > 4 || extra >= in.size) return 0;
-    /* With four extra bytes these already fill the value. In PolkaVM the shift then wraps, so
-     * that spare bits of the first byte end up in the lowest bits. Programs can contain such
-     * numbers. */
+    /* The four bytes after the first one already fill the value. In PolkaVM the shift then
+     * wraps, so that spare bits of the first byte end up in the lowest bits. Programs can
+     * contain such numbers. */
     uint32_t top = first & (0x7fu >> extra), shift = extra < 4 ? 8 * extra : 0;
     *value = top << shift | (uint32_t)bytes_uint(in.data + 1, extra, false);
     return 1 + extra;

@@ -12,10 +12,12 @@
 
 enum { PVM_VARINT_BYTES = 10 };
 
-/* These read a number and return its size in bytes, or 0 when it is malformed or cut off. */
+/* pvm_prefix_read and pvm_leb_read read a number and return its size in bytes, or 0 when it is
+ * malformed or cut off. */
 unsigned pvm_prefix_read(penta_bytes in, uint32_t *value);
 unsigned pvm_leb_read(penta_bytes in, uint32_t *value);
 
-/* These write the shortest form to out (PVM_VARINT_BYTES) and return its size. */
+/* pvm_prefix_write and pvm_leb_write write the shortest form to out (PVM_VARINT_BYTES) and
+ * return its size. */
 unsigned pvm_prefix_write(uint8_t *out, uint32_t value);
 unsigned pvm_leb_write(uint8_t *out, uint32_t value);

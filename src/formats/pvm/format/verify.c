@@ -2,8 +2,6 @@
 #include "pvm/pvm.h"
 #include "base/number.h"
 
-/* ---- container ---- */
-
 static void verify_memory(const struct pvm_module *m, struct findings *f)
 {
     const struct pvm_program *p = &m->program;
@@ -111,16 +109,14 @@ static void verify_tables(const struct pvm_module *m, struct findings *f)
                      code->table_entry, usual);
 }
 
-/* ---- limits ---- */
-
-/* Random bytes break the same rule at every byte. So the first places are reported, and the rest
- * are only counted. */
+/* A struct limiter limits how often a rule is reported. Random bytes break the same rule at
+ * every byte, so the first places are reported, and the rest are only counted. */
 enum { TOLD_MAX = 50, RULES = 256 };
 
 struct limiter {
     struct findings *to;
     size_t count[RULES];
-    uint64_t next[RULES]; /* for each rule the first place that was not reported */
+    uint64_t next[RULES]; /* for each rule: the first place that was not reported */
 };
 
 static void verify_limit(void *user, const penta_error *finding)
@@ -137,7 +133,7 @@ void pvm_verify(const penta_module *module, struct findings *f)
 {
     const struct pvm_module *m = pvm_module(module);
     if (module->damage.code) findings_pass(f, &module->damage);
-    if (module->damage.code) return; /* the rest cannot be trusted */
+    if (module->damage.code) return; /* The rest of a damaged module cannot be trusted. */
     struct limiter l = {.to = f};
     struct findings limited = {
         .rules = pvm_rules, .report = verify_limit, .user = &l, .work = f->work};

@@ -5,7 +5,7 @@
 #include "pvm/format/debug_info.h"
 #include "pvm/format/varint.h"
 
-enum { WORD_UNITS = 64 }; /* the units of work for the instructions in 64 bytes */
+enum { WORD_UNITS = 64 }; /* the units of work for checking the instructions in 64 bytes */
 
 struct check {
     const struct pvm_module *m;
@@ -13,7 +13,7 @@ struct check {
     struct findings *f;
     struct pvm_code_bits bits;
     bool load;  /* jam_v1: one invalid instruction keeps the program from loading */
-    bool falls; /* control goes on after the last instruction that was checked */
+    bool falls; /* Control goes on after the last instruction that was checked. */
 };
 
 static uint64_t at_pc(const struct check *c, uint32_t pc) { return c->m->code_offset + pc; }
@@ -39,7 +39,7 @@ static void verify_invalid(const struct check *c, const struct pvm_insn *in)
     } else if (op == PVM_OP_invalid) {
         findings_add(c->f, PVM_BAD_OPCODE, at_pc(c, pc), NULL, "opcode %u at pc %u is not in %s",
                      byte, pc, pvm_isas[c->code->isa].name);
-    } else { /* doc: the opcode is defined, but the operands are missing */
+    } else { /* This doc instruction has a known opcode, and its operands are wrong or missing. */
         struct pvm_insn longer;
         uint8_t bytes[32] = {0};
         size_t left = c->code->bytes.size - pc, n = left < sizeof bytes ? left : sizeof bytes;
@@ -65,7 +65,7 @@ static void verify_invalid(const struct check *c, const struct pvm_insn *in)
 static void load_invalid(struct check *c, uint32_t pc, const char *why)
 {
     if (!c->load) return;
-    c->load = false; /* only the first one counts */
+    c->load = false; /* Only the first invalid instruction is reported. */
     findings_add(c->f, PVM_LOAD_INVALID, at_pc(c, pc), NULL,
                  "%s at pc %u: the program does not load", why, (unsigned)pc);
 }
@@ -227,7 +227,7 @@ static void verify_entries(const struct check *c)
         if (!pvm_table_entry(code, i, &pc)) continue;
         if (pc <= UINT32_MAX && is_target(c, (uint32_t)pc)) continue;
         bool bit = code->doc && pc <= UINT32_MAX && pvm_starts(code, (uint32_t)pc);
-        /* This entry is a filler. */
+        /* This entry of the jump table is a filler. */
         if (code->doc && code->table_entry < 4 && pc >= code->bytes.size) continue;
         findings_add(c->f, bit ? PVM_BIT_MISSING : PVM_TABLE_ENTRY, at, NULL,
                      "jump table entry %u is %llu, %s", (unsigned)i, (unsigned long long)pc,
@@ -242,7 +242,7 @@ static void verify_exports(const struct check *c)
         uint32_t pc = p->exports[i].pc;
         uint64_t at = (uint64_t)(p->exports[i].name.data - c->m->base.file.data);
         if (c->code->doc)
-            at += p->exports[i].name.size; /* the pc is stored after the name */
+            at += p->exports[i].name.size; /* The pc is stored after the name. */
         else if (!p->exports[i].name.size)
             at = c->m->exports_offset;
         if (!pvm_starts(c->code, pc))

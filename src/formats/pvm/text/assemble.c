@@ -1,5 +1,5 @@
-/* The assembler (assemble.h): reads labels and instructions line by line into a list of items,
- * and then makes the program around the code. directives.c reads the lines with '%', and
+/* Assembles source text (assemble.h): reads labels and instructions line by line into a list of
+ * items, and then makes the program around the code. directives.c reads the lines with '%', and
  * code/assign_offsets.c gives the items their places. */
 #include "pvm/text/assemble.h"
 #include <stdlib.h>
@@ -21,10 +21,8 @@ bool pvm_reference_read(struct pvm_assembly *a, struct pvm_reference *out)
     return out->label >= 0;
 }
 
-/* ---- labels ---- */
-
-/* Tells whether control can go on from the item before to the next one. Then a label would be
- * inside a block. */
+/* Tells whether control can go on from the last item to the next one. A label between them would
+ * be inside a block then. */
 static bool falls_in(const struct pvm_assembly *a)
 {
     if (!a->count || a->items[a->count - 1].kind == PVM_ITEM_HOLE) return false;
@@ -52,14 +50,12 @@ static bool label_line(struct pvm_assembly *a, struct token t, bool is_public)
     return pvm_add_export(a, bytes_slice(name, 1, name.size), place);
 }
 
-/* ---- instructions ---- */
-
 static bool match_line(struct pvm_assembly *a, struct pvm_line *line, struct pvm_match *match)
 {
     struct source *s = a->s, start = *s;
     enum pvm_isa isa = a->program.code.isa;
     if (!a->isa_given && !a->isa_missed) {
-        a->isa_missed = true; /* this is reported once; latest64 is used after that */
+        a->isa_missed = true; /* The missing ISA is reported once; latest64 is used after that. */
         findings_add(a->findings, BASE_NAME_UNKNOWN, source_peek(s).offset,
                      "start with %isa = latest64, or give option 'isa'",
                      "the ISA must be known before the first instruction");
@@ -73,7 +69,7 @@ static bool match_line(struct pvm_assembly *a, struct pvm_line *line, struct pvm
     if (pvm_line_mnemonic(s, isa, line, match)) return true;
     if (s->err->code) return false;
     *s->err = first;
-    s->pos = reached; /* the caller skips the rest of the line */
+    s->pos = reached; /* The caller skips the rest of the line. */
     return false;
 }
 
@@ -98,7 +94,8 @@ static bool pvm_assemble_instruction(struct pvm_assembly *a)
         a->taken[a->taken_count++] = taken;
         item.entry = a->taken_count;
     }
-    if (source_accept(s, '%')) { /* "size" follows, because pvm_line_read stops only at it */
+    /* The word "size" follows, because pvm_line_read stops at no other '%'. */
+    if (source_accept(s, '%')) {
         source_next(s);
         struct token t = source_next(s);
         if (t.kind != TOKEN_INT || !t.as.u || t.as.u > PVM_SKIP_MAX + 1)
@@ -128,8 +125,6 @@ static bool pvm_assemble_line(struct pvm_assembly *a)
     }
     return ok && source_end_of_line(s);
 }
-
-/* ---- the program around the code ---- */
 
 static penta_bytes hex_bytes(const struct pvm_hex *h) { return writer_view(&h->bytes); }
 
@@ -177,7 +172,7 @@ static bool check_dialect(const struct pvm_assembly *a, penta_error *err)
     return true;
 }
 
-/* Fills the program from the directives. What they leave open gets its default. */
+/* Fills the program from the directives. Fields that no directive gives get their defaults. */
 static void pvm_assemble_complete(struct pvm_assembly *a)
 {
     struct pvm_program *p = &a->program;
@@ -201,7 +196,7 @@ static void pvm_assemble_complete(struct pvm_assembly *a)
                   (a->given && a->given->bytes.size);
 }
 
-/* Lists the bytes that directives give. Fills parts and returns how many there are. */
+/* Makes the file from the parts of the program and appends it to `out`. */
 static bool pvm_assemble_finish(struct pvm_assembly *a, struct writer *out, penta_error *err)
 {
     struct writer *parts[10];

@@ -32,6 +32,6 @@ bool pvm_assemble_around(struct source *s, const struct pvm_code *code, struct w
 
 /* Reads a label or a number. */
 bool pvm_reference_read(struct pvm_assembly *a, struct pvm_reference *out);
-/* directives.c: reads a line after its '%'. */
+/* Reads a line after its '%' (directives.c). */
 bool pvm_directive(struct pvm_assembly *a);
 bool pvm_add_export(struct pvm_assembly *a, penta_bytes name, struct pvm_reference place);

@@ -5,8 +5,6 @@
 #include "base/suggest.h"
 #include "pvm/text/assemble.h"
 
-/* ---- pieces ---- */
-
 static bool hex_part(struct pvm_assembly *a, struct pvm_hex *part)
 {
     bool more = source_accept(a->s, '+');
@@ -60,8 +58,6 @@ static bool directives_name(struct pvm_assembly *a, penta_bytes *out)
     if (t.kind != TOKEN_STRING) return source_unexpected(a->s, t, "a name in double quotes");
     return token_string(a->s, t, &a->labels.arena, out);
 }
-
-/* ---- directives ---- */
 
 static bool set_isa(struct pvm_assembly *a)
 {

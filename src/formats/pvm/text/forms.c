@@ -9,14 +9,16 @@
 /* clang-format off */
 enum when {
     WHEN_ALWAYS,
-    WHEN_ZERO, WHEN_ZERO2,   /* the first, the second immediate is 0 */
-    WHEN_NEGATIVE,           /* the first immediate is in -4095 .. -1 */
-    WHEN_RETURN,             /* A is ra and the immediate is 0 */
-    WHEN_SAME, WHEN_SAME_ZERO2, /* A and B are one register */
-    WHEN_FITS,               /* a 64-bit immediate fits in 32 bits; not in PolkaVM's style */
-    WHEN_INPUT,              /* the form is read and never printed */
-    WHEN_OUTPUT,             /* the form is printed and never read */
-    WHEN_QUIRK_ZERO, WHEN_QUIRK_32, /* printed and never read: quirks of PolkaVM's disassembler */
+    WHEN_ZERO, WHEN_ZERO2,   /* ZERO: the first immediate is 0; ZERO2: the second one is 0 */
+    WHEN_NEGATIVE,           /* The first immediate is in -4095 .. -1. */
+    WHEN_RETURN,             /* A is ra and the immediate is 0. */
+    /* A and B are the same register; SAME_ZERO2: and the second immediate is 0 */
+    WHEN_SAME, WHEN_SAME_ZERO2,
+    WHEN_FITS,               /* A 64-bit immediate fits in 32 bits; not in PolkaVM's style. */
+    WHEN_INPUT,              /* The form is read and never printed. */
+    WHEN_OUTPUT,             /* The form is printed and never read. */
+    /* The form is a quirk of PolkaVM's disassembler; it is printed and never read. */
+    WHEN_QUIRK_ZERO, WHEN_QUIRK_32,
 };
 /* clang-format on */
 
@@ -29,13 +31,15 @@ static const struct form {
 };
 enum { FORMS = sizeof forms / sizeof *forms };
 
-/* Every instruction has a row: each row declares a name, which is unknown below where there is none. */
+/* Every instruction must have a row. Each row declares a name for its instruction, and a missing
+ * name is a compiler error below. */
 #define FORM(op, when, text) extern const char form_of_##op[1];
 #include "pvm/forms.def"
 #define OP(name, ...) _Static_assert(sizeof form_of_##name, #name " has a row in forms.def");
 #include "pvm/isa.def"
 
-/* The last row of each op. The rows of an op stand together, so the other ones are before it. */
+/* The table has the index of the last row of each op. The rows of an op stand together, so its
+ * other rows are before that one. */
 #define JOIN(a, b) JOIN_(a, b)
 #define JOIN_(a, b) a##b
 enum {
@@ -49,8 +53,6 @@ static const uint16_t last_form[PVM_OPS] = {
 #include "pvm/forms.def"
 };
 #pragma GCC diagnostic pop
-
-/* ---- printing ---- */
 
 static bool forms_holds(enum when when, const struct pvm_insn *in, unsigned bits, bool upstream)
 {
@@ -121,20 +123,21 @@ void pvm_form_print(struct writer *out, const struct pvm_insn *in, enum pvm_isa 
     }
 }
 
-/* ---- reading ---- */
-
-/* A key is the tokens of the line with a space after each. These two stand for operands. */
+/* A key is the tokens of the line with a space after each. These two characters stand for
+ * operands. */
 enum { KEY_REGISTER = 1, KEY_NUMBER = 2 };
 
 struct row {
     char key[48];
     uint8_t form;
-    bool bare; /* on 32-bit ISAs a form with W has no "i32 " */
-    /* For each operand: a letter of forms.def, '0' for a zero, or 'a' + n for register n. */
+    bool bare; /* The form has a W and is for 32-bit ISAs, so its key has no "i32 ". */
+    /* A slot says what an operand is: a letter of forms.def, '0' for a zero, or 'a' + n for
+     * register n. */
     char slots[8];
 };
 
-/* All forms that can be read, sorted by key. They are made before the first line is matched. */
+/* The rows are all forms that can be read, sorted by key. They are made before the first line is
+ * matched. */
 static struct row rows[2 * FORMS];
 static size_t row_count;
 
@@ -142,7 +145,7 @@ static void key_put(char *key, size_t size, const void *text, size_t length)
 {
     size_t at = strlen(key);
     if (at + 2 > size) return;
-    /* It is too long for any form, so it will not match. */
+    /* A longer token is cut; it is too long for any form, so it will not match. */
     if (length + 2 > size - at) length = size - at - 2;
     memcpy(key + at, text, length);
     key[at + length] = ' ';
@@ -336,9 +339,8 @@ bool pvm_line_match(const struct pvm_line *line, enum pvm_isa isa, struct pvm_ma
     return error_at(err, BASE_MNEMONIC, line->offset, "no instruction looks like this");
 }
 
-/* ---- reading "name operand, operand ..." ---- */
-
-/* The order of operands: the destination register, the other registers, the immediates. */
+/* A list has the operands in the order of the text: the destination register, the other
+ * registers, the immediates. */
 /* clang-format off */
 static const char *const mnemonic_slots[PVM_SHAPES] = {
     [PVM_NONE] = "",          [PVM_IMM] = "U",           [PVM_OFFSET] = "T",

@@ -9,17 +9,21 @@
 #include "pvm/text/print.h"
 
 enum {
-    GROW_ROUNDS = 64, /* compiled programs need about five */
-    SIZE_ROUNDS = 8,  /* each round gives sizes to the jumps that are too short */
+    /* Lengths are computed in at most so many rounds; compiled programs need about five. */
+    GROW_ROUNDS = 64,
+    /* Sizes are given in at most so many rounds; each gives them to the jumps that are too
+     * short. */
+    SIZE_ROUNDS = 8,
     WORD = 64,
 };
 
 struct sizes {
     const struct pvm_code *code;
-    uint8_t *sized;   /* a bit for each pc: the jump is printed with its size */
-    uint64_t *jumps;  /* a bit for each pc: a jump without a size, which may become shorter */
-    uint8_t *shrunk;  /* for the pc of a jump: how many bytes shorter it is than in the file */
-    uint32_t *before; /* for each word: the sum of `shrunk` before it */
+    uint8_t *sized;  /* a bit for each pc: the jump is printed with its size */
+    uint64_t *jumps; /* a bit for each pc: a jump without a size, which may become shorter */
+    /* for the pc of each jump: how many bytes shorter the jump is than in the file */
+    uint8_t *shrunk;
+    uint32_t *before; /* for each word of `jumps`: the sum of `shrunk` before it */
     bool some;
 };
 

@@ -1,5 +1,5 @@
-/* The disassembler: chooses the style, and prints names and source lines. print_source.c writes
- * text that assembles to the same bytes, print_listing.c writes PolkaVM's listings, and forms.c
+/* Disassembles: chooses the style, and prints names and source lines. print_source.c writes text
+ * that assembles to the same bytes, print_listing.c writes PolkaVM's listings, and forms.c
  * prints single instructions. */
 #include "pvm/text/print.h"
 #include "base/utf8.h"
@@ -27,8 +27,6 @@ void pvm_print_name(struct writer *out, penta_bytes name)
             writer_char(out, (char)name.data[i]);
     writer_char(out, '\'');
 }
-
-/* ---- source lines ---- */
 
 static void print_string(struct writer *out, const struct pvm_program *program, uint32_t offset)
 {
@@ -80,8 +78,6 @@ void pvm_print_place(struct pvm_print_lines *l, uint32_t pc, struct writer *out)
     l->said = id;
     print_frame(out, l->program, f);
 }
-
-/* ---- entry points ---- */
 
 static bool take_options(struct pvm_print *p, const penta_option *options, size_t count,
                          penta_error *err)

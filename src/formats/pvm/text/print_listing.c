@@ -10,7 +10,7 @@ struct listing {
     bool falls, done;
 };
 
-/* Gives the next instruction. Returns false at the end. */
+/* Gives the next instruction. Returns false at the end of the listing. */
 static bool print_listing_next(struct listing *l, struct pvm_insn *in)
 {
     size_t size = l->code->bytes.size;
@@ -23,7 +23,7 @@ static bool print_listing_next(struct listing *l, struct pvm_insn *in)
         return true;
     }
     if (l->done || !l->falls || !size) return false;
-    l->done = true; /* control runs off the end, so an `invalid` follows */
+    l->done = true; /* Control runs off the end of the code, so an `invalid` follows. */
     *in = (struct pvm_insn){.pc = l->pc, .length = 1};
     return true;
 }
@@ -75,8 +75,6 @@ bool pvm_print_flat(const struct pvm_print *p, penta_error *err)
     }
     return writer_ok(out, err);
 }
-
-/* ---- with blocks ---- */
 
 struct blocks {
     uint32_t *starts; /* the pcs of blocks, ascending */

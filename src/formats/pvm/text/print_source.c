@@ -13,30 +13,30 @@
 
 enum { NAMES_MAX = 64, ENTRIES = 8, LINES = 1024, LINE_ROOM = 80 };
 
-/* A line that was printed before. The bytes of the instruction give its text, up to the label of
- * a jump. */
+/* A struct known_line is a line that was printed before. The bytes of the instruction give its
+ * text, up to the label of a jump. */
 struct known_line {
-    /* Bytes of the instruction; length 0: the place is free. */
+    /* `bytes` are those of the instruction; a length of 0 means that the entry is free. */
     uint8_t bytes[PVM_SKIP_MAX + 1], length;
-    uint8_t size; /* 0: printed without a size */
+    uint8_t size; /* the size that was printed with the instruction; 0: none was */
     bool sized, hex;
-    uint8_t text_size; /* 0: no text is kept */
+    uint8_t text_size; /* the size of the text that is kept; 0: no text is kept */
     char text[LINE_ROOM];
 };
 
 struct printer {
     const struct pvm_print *p;
     struct writer *out;
-    struct writer line;                        /* the line that is being checked */
-    struct known_line *known;                  /* found by hash */
-    uint8_t *labels;                           /* a bit for each pc: a label is printed here */
-    uint8_t *sized;                            /* a bit for each pc: this jump needs its size */
-    bool by_number;                            /* places in the code are numbers, not labels */
+    struct writer line; /* the line that is being checked */
+    /* lines that were printed before, found by the hash of their bytes */
+    struct known_line *known;
+    uint8_t *labels; /* a bit for each pc: a label is printed here */
+    uint8_t *sized;  /* a bit for each pc: this jump needs its size */
+    /* Places in the code are printed as numbers, not as labels. */
+    bool by_number;
     const struct pvm_export *named[NAMES_MAX]; /* exports whose names serve as labels */
     size_t named_count;
 };
-
-/* ---- labels ---- */
 
 static void add_label(struct printer *s, uint64_t pc)
 {
@@ -111,8 +111,6 @@ static void print_label(void *user, struct writer *out, uint32_t pc)
     writer_char(out, 'L');
     writer_dec(out, pc);
 }
-
-/* ---- the container ---- */
 
 static void print_hex(struct printer *s, const char *name, penta_bytes bytes)
 {
@@ -217,8 +215,6 @@ static void print_oddities(struct printer *s)
     print_hex(s, "debug_ranges", p->debug_ranges);
     print_hex(s, "trailing", p->trailing);
 }
-
-/* ---- the code ---- */
 
 static void print_bytes(struct printer *s, const char *name, const struct pvm_insn *in)
 {
@@ -337,7 +333,8 @@ static void print_code(struct printer *s)
             writer_print(s->out, "    // gas: %u\n", (unsigned)cost);
         if (s->p->source) pvm_print_place(&lines, pc, s->out);
         print_insn(s, &in);
-        /* The assembler decides by the opcode byte alone, even when the operands are malformed. */
+        /* The assembler decides whether control goes on by the opcode byte alone, even when the
+         * operands are malformed. */
         enum pvm_op op = pvm_isas[code->isa].op[code->bytes.data[pc]];
         falls = !pvm_ends_block(op);
         block = pvm_ends_block(in.op);
@@ -376,15 +373,13 @@ static void print_before_code(struct printer *s)
     writer_char(s->out, '\n');
 }
 
-/* ---- does it assemble to the file? ---- */
-
 /* Tells whether the text before the code, assembled around the code as it is, gives the file. */
 static bool gives_the_file(struct printer *s, penta_error *err)
 {
     const struct pvm_program *p = &s->p->m->program;
     struct writer *out = s->out, text = {0}, bytes = {0};
     size_t size = p->code.bytes.size;
-    /* The bitmask has bits after the code. */
+    /* `stray` says that the bitmask has bits after the end of the code. */
     bool stray = size % 8 && p->code.mask.data[size / 8] >> size % 8;
     if (size > PVM_CODE_MAX || (stray && !p->code.doc)) return false;
     s->out = &text;
