@@ -13,26 +13,29 @@
 #include <stdlib.h>
 
 enum { WALK_MAX = 4096, EDGES = 2 };
-#define WORK_MAX (UINT64_C(1) << 26) /* instructions that are looked at in one link */
+#define WORK_MAX (UINT64_C(1) << 26) /* the most instructions that are looked at in one link */
 
 enum { A0 = 1u << 10, A1 = 1u << 11, ARGUMENTS = 0x3fu << 10 };
 
 #define RELAX_NOTE "compile and assemble with -mrelax: then every address of code has a relocation"
 
-/* What one instruction does to the registers, one bit for each x register. */
+/* A struct step says what one instruction does to the registers. Sets of registers have one bit
+ * for each x register. */
 struct step {
     struct riscv_insn in;
     uint64_t next[EDGES];
     unsigned count, size;
     uint16_t reads, writes;
-    uint16_t from;          /* the register that is copied to those written, or 0 */
-    bool relocated, leaves; /* leaves: a call or the end of the function */
+    uint16_t from;          /* the register whose value goes to the written ones, or 0 */
+    bool relocated, leaves; /* leaves: the instruction is a call, or the end of the function */
 };
 
 struct node {
     struct step step;
     uint64_t offset;
-    uint16_t may, must; /* the registers that hold the address, on some path and on every path */
+    /* may: the registers that hold the address on some path; must: those that hold it on every
+     * path */
+    uint16_t may, must;
     uint32_t into[EDGES];
     bool waits;
 };
@@ -41,9 +44,9 @@ struct walk {
     struct link *l;
     uint32_t section;
     struct followed *f;
-    uint8_t *starts;   /* for each halfword whether an instruction starts there, */
-    uint8_t *ways;     /* how many ways lead to it, */
-    uint32_t *node_at; /* and 1 + its node */
+    uint8_t *starts;   /* for each halfword of the section: 1 when an instruction starts there */
+    uint8_t *ways;     /* for each halfword: how many ways of control lead to it, at most 255 */
+    uint32_t *node_at; /* for each halfword: 1 + the index of its node, or 0 */
     struct node *nodes;
     size_t count;
     uint32_t *stack; /* nodes whose followers must be looked at again */
@@ -71,7 +74,7 @@ static void step_to(const struct walk *w, struct step *s, uint64_t offset)
     if (offset < w->l->sections[w->section].data.size) s->next[s->count++] = offset;
 }
 
-/* Adds the places to which a jump or branch can go, inside of the section. */
+/* Adds the places in this section to which a jump or branch can go. */
 static void step_jump(const struct walk *w, struct step *s, uint64_t offset,
                       const struct link_reloc *r)
 {
@@ -111,7 +114,7 @@ static void step_registers(struct step *s)
         s->reads = rs1 | rs2 | register_bit(in->rs3);
         s->writes = rd;
         break;
-    case RISCV_CMOV: /* keeps the destination when the condition is false */
+    case RISCV_CMOV: /* A conditional move keeps the destination when the condition is false. */
         s->reads = rs1 | rs2 | rd;
         s->writes = rd;
         break;
@@ -147,7 +150,7 @@ static void step_read(const struct walk *w, uint64_t offset, struct step *s)
             s->leaves = !s->count;
             return;
         }
-        s->writes |= A0 | A1; /* the results of the call */
+        s->writes |= A0 | A1; /* A call returns its results in a0 and a1. */
         break;
     case RISCV_BRANCH: step_jump(w, s, offset, r); break;
     case RISCV_IMPORT:
@@ -165,9 +168,7 @@ static uint16_t step_apply(const struct step *s, uint16_t mask)
     return s->from & mask ? after | s->writes : after;
 }
 
-/* ---- the paths ---- */
-
-/* Notes that these registers hold the address when control comes to the offset. */
+/* Notes that the registers of `mask` hold the address when control comes to the offset. */
 static bool walk_reach(struct walk *w, uint64_t offset, uint16_t mask, uint32_t *out)
 {
     *out = LINK_NONE;
@@ -189,7 +190,7 @@ static bool walk_reach(struct walk *w, uint64_t offset, uint16_t mask, uint32_t 
     return true;
 }
 
-/* Finds the places that the address reaches. */
+/* Finds the places that the address reaches, and the registers that hold it there on some path. */
 static bool walk_forward(struct walk *w)
 {
     while (w->waiting) {
@@ -204,8 +205,8 @@ static bool walk_forward(struct walk *w)
     return true;
 }
 
-/* Finds the registers that hold the address on every path, also on those that come from elsewhere
- * in the section or from outside of it. */
+/* Finds the registers that hold the address on every path, also on paths that come from
+ * elsewhere in the section or from outside of it. */
 static bool walk_meet(struct walk *w, uint32_t start)
 {
     uint16_t *meet = malloc(w->count * sizeof *meet);
@@ -237,7 +238,7 @@ static bool walk_meet(struct walk *w, uint32_t start)
     return ok;
 }
 
-/* Follows the value that an instruction leaves in a register. */
+/* Follows over all paths the value that an instruction leaves in a register. */
 static bool walk_paths(struct walk *w, uint64_t offset)
 {
     struct step s;
@@ -250,8 +251,6 @@ static bool walk_paths(struct walk *w, uint64_t offset)
     return !w->count || (walk_forward(w) && walk_meet(w, start));
 }
 
-/* ---- what is found ---- */
-
 static bool followed_fail(struct walk *w, uint64_t offset, const char *note, const char *what)
 {
     char where[100];
@@ -260,8 +259,8 @@ static bool followed_fail(struct walk *w, uint64_t offset, const char *note, con
     return false;
 }
 
-/* The note of an address without a relocation: a linked program has lost it, an object never had
- * it. */
+/* Returns the note for an address without a relocation: a linked program has lost the
+ * relocation, an object never had it. */
 static const char *lost_note(const struct walk *w)
 {
     const struct link *l = w->l;
@@ -304,8 +303,8 @@ static bool complete_uses(struct walk *w, uint64_t auipc, int64_t value)
             return followed_fail(w, n->offset, lost_note(w), "an address without a relocation");
         if (!followed_add(w, n->offset, place.offset, sum && is_label(w, place))) return false;
     }
-    /* The halves are joined where the low one is. The high one counts only if it is an address
-     * itself, and leaves the function. */
+    /* An address is made where its low half is added. The auipc is listed, too, if its value
+     * alone is the place of an instruction and leaves the function. */
     bool start = value >= 0 && (uint64_t)value < w->l->sections[w->section].data.size &&
                  !(value & 1) && w->starts[value / 2];
     return !escapes || !start || followed_add(w, auipc, value, false);
@@ -332,7 +331,8 @@ static bool spans_add(struct link *l, struct link_place label)
     return true;
 }
 
-/* Looks for arithmetic with the address of a label. */
+/* Looks for arithmetic with the address of a label, after which its function must keep its
+ * distances. */
 static bool label_uses(struct walk *w, struct link_place label)
 {
     for (size_t i = 0; i < w->count; i++) {
@@ -344,8 +344,6 @@ static bool label_uses(struct walk *w, struct link_place label)
     return true;
 }
 
-/* ---- one section ---- */
-
 static void ways_add(struct walk *w, uint64_t offset, unsigned ways)
 {
     if (offset >= w->l->sections[w->section].data.size) return;
@@ -353,7 +351,8 @@ static void ways_add(struct walk *w, uint64_t offset, unsigned ways)
     w->ways[offset / 2] = (uint8_t)(sum > UINT8_MAX ? UINT8_MAX : sum);
 }
 
-/* Counts the ways to each instruction; what a symbol or a relocation names has ways from outside. */
+/* Counts the ways that lead to each instruction. A place that a symbol or a relocation names can
+ * be reached from outside, so it counts as the end of very many ways. */
 static void ways_count(struct walk *w)
 {
     struct link *l = w->l;
@@ -400,8 +399,8 @@ static bool followed_paths(struct walk *w, uint64_t at)
     return followed_fail(w, at, lost_note(w), "an address without a relocation, used far away");
 }
 
-/* Follows an auipc or a lui: a half of an address without a relocation, or the address of a
- * label. */
+/* Follows an auipc or a lui, which has one half of an address without a relocation, or the
+ * address of a label. */
 static bool follow_half(struct walk *w, uint64_t at)
 {
     struct step s;

@@ -1,4 +1,4 @@
-/* Makes basic blocks of the instructions, and finds the blocks that the exports can reach. */
+/* Makes basic blocks from the instructions, and finds the blocks that the exports can reach. */
 #include "base/array.h"
 #include "pvm/link/forms.h"
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static uint32_t insn_at(const struct link *l, struct link_place place)
     if (place.offset < 0 || place.offset & 1 || (uint64_t)place.offset > s->data.size ||
         !s->insn_at)
         return LINK_NONE;
-    return s->insn_at[place.offset / 2] - 1; /* then 0 becomes LINK_NONE */
+    return s->insn_at[place.offset / 2] - 1; /* When insn_at is 0, the result is LINK_NONE. */
 }
 
 uint32_t link_block_at(const struct link *l, struct link_place place)
@@ -144,8 +144,6 @@ bool link_make_blocks(struct link *l)
     return ok;
 }
 
-/* ---- reachability ---- */
-
 struct reaching {
     uint32_t *blocks, *sections; /* blocks and sections that must still be looked at */
     size_t block_count, section_count;
@@ -194,8 +192,8 @@ static void follow_block(struct link *l, struct reaching *w, uint32_t index)
     reach_block(l, w, b->next);
 }
 
-/* Reaches all blocks of the functions that keep their distances, if one is reached. Returns whether
- * there were new ones. */
+/* Reaches all blocks of the functions that keep their distances, if one of these blocks is
+ * reached. Returns whether there were new ones. */
 static bool reach_spans(struct link *l, struct reaching *w)
 {
     size_t before = w->block_count;

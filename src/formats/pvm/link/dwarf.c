@@ -11,17 +11,18 @@ enum { DEPTH_MAX = 64 };
 
 struct line_row {
     uint64_t address;
-    const char *file; /* NULL: this row ends a sequence */
+    const char *file; /* the source file; NULL: this row ends a sequence */
     uint32_t line, column;
 };
 
-struct scope { /* a range of code of a function, which may be inlined in another */
+/* A struct scope is a range of code of a function, which may be inlined in another one. */
+struct scope {
     uint64_t low, high;
-    uint32_t parent; /* the scope around this one; LINK_NONE: there is none */
+    uint32_t parent; /* the index of the scope around this one, or LINK_NONE when there is none */
     uint32_t depth;
     const char *function, *file;
     uint32_t line;
-    const char *call_file; /* the place where it is inlined */
+    const char *call_file; /* the source place where the function is inlined */
     uint32_t call_line, call_column;
 };
 
@@ -36,7 +37,7 @@ struct dwarf_lines {
     penta_error err;
 };
 
-/* ---- relocating the debug sections of a relocatable object ---- */
+/* The functions below relocate the debug sections of a relocatable object. */
 
 static uint64_t symbol_address(const struct link *l, const struct link_object *o,
                                const struct link_reloc *r)
@@ -60,9 +61,9 @@ static void relocate_leb(uint8_t *at, uint8_t *end, uint64_t value, bool subtrac
         at[i] = (uint8_t)((value >> 7 * i & 0x7f) | (i < n ? 0x80 : 0));
 }
 
-/* Code that a joining linker has left out keeps its debug information, with relocations that name
- * no symbol. Its addresses are set to one that no code of an object has, and that lines and ranges
- * may count on from without reaching 0. */
+/* Returns the address that is given to code which a joining linker has left out. The debug
+ * information of such code stays, with relocations that name no symbol. No code of an object has
+ * this address, and lines and ranges may count on from it without reaching 0. */
 static uint64_t absent_address(unsigned size) { return UINT64_C(1) << (8 * size - 1); }
 
 static void dwarf_relocate(const struct link *l, const struct link_object *o,
@@ -70,7 +71,7 @@ static void dwarf_relocate(const struct link *l, const struct link_object *o,
 {
     static const struct {
         uint8_t type, size;
-        int8_t sign; /* 0: the relocation sets the value */
+        int8_t sign; /* 1: the relocation adds to the value, -1: subtracts from it, 0: sets it */
     } kinds[] = {{R_32, 4, 0},    {R_64, 8, 0},    {R_SET8, 1, 0},   {R_SET16, 2, 0},
                  {R_SET32, 4, 0}, {R_ADD8, 1, 1},  {R_ADD16, 2, 1},  {R_ADD32, 4, 1},
                  {R_ADD64, 8, 1}, {R_SUB8, 1, -1}, {R_SUB16, 2, -1}, {R_SUB32, 4, -1},
@@ -114,8 +115,6 @@ static bool open_image(struct link *l, const struct link_object *o, struct dwarf
     return d->dwarf != NULL;
 }
 
-/* ---- lines ---- */
-
 static bool read_lines(struct dwarf_lines *d, Dwarf_Die *unit)
 {
     Dwarf_Lines *lines;
@@ -142,13 +141,10 @@ static int by_address(const void *a, const void *b)
 {
     const struct line_row *x = a, *y = b;
     if (x->address != y->address) return x->address < y->address ? -1 : 1;
-    return !!x->file - !!y->file; /* the end of a sequence comes before the start of the next */
+    return !!x->file - !!y->file; /* The end of a sequence comes before the start of the next. */
 }
 
-/* ---- functions ---- */
-
-/* Finds an attribute of the function. The abstract or the declared form of the function may have
- * it. */
+/* Finds an attribute of the function, which its abstract or declared form may have instead. */
 static bool dwarf_attribute(Dwarf_Die *die, unsigned name, uint32_t *out)
 {
     Dwarf_Attribute attr;
@@ -276,8 +272,6 @@ void link_source_free(struct link_object *object)
     object->lines = NULL;
 }
 
-/* ---- lookup ---- */
-
 static const struct line_row *row_at(const struct dwarf_lines *d, uint64_t address)
 {
     size_t low;
@@ -314,14 +308,14 @@ unsigned link_source_at(struct link *l, uint32_t object, uint64_t address,
         at = (struct source_place){.file = s->call_file ? s->call_file : "",
                                    .line = s->call_line,
                                    .column = s->call_column};
-        if (!s->call_line) break; /* this function is not inlined */
+        if (!s->call_line) break; /* This function is not inlined. */
     }
     if (!count && row) {
         at.function = at.function_file = "";
         inner[count++] = at;
     }
     unsigned kept = count < LINK_FRAMES ? count : LINK_FRAMES;
-    /* The outermost function comes first. */
+    /* `inner` starts with the innermost function; `places` starts with the outermost. */
     for (unsigned i = 0; i < kept; i++) places[i] = inner[count - 1 - i];
     return kept;
 }

@@ -1,4 +1,4 @@
-/* Stands in for dwarf.c in builds without libdw, which find no source lines. */
+/* Replaces dwarf.c in builds without libdw, which find no source lines. */
 #include "pvm/link/link.h"
 
 unsigned link_source_at(struct link *l, uint32_t object, uint64_t address,

@@ -13,8 +13,9 @@ struct elf_reader {
     GElf_Ehdr header;
     struct link_object *object;
     uint32_t object_index;
-    size_t names; /* the section with the names of sections */
-    /* The bytes of the file that no section has taken, since sections may not overlap. */
+    size_t names; /* the index of the section with the names of sections */
+    /* This is how many bytes of the file no section has taken so far. Sections must not overlap,
+     * so each takes its bytes from it. */
     size_t data_left;
 };
 
@@ -117,7 +118,7 @@ static bool read_sections(struct elf_reader *r)
     return true;
 }
 
-/* Finds the place of a symbol. Returns false when its section does not exist. */
+/* Finds the place of a symbol. Returns false when the section of the symbol does not exist. */
 static bool symbol_place(struct elf_reader *r, const GElf_Sym *sym, size_t index, Elf_Data *wide,
                          struct link_symbol *out)
 {
@@ -259,8 +260,8 @@ static bool read_group(struct elf_reader *r, Elf_Scn *scn, const GElf_Shdr *h)
     return true;
 }
 
-/* Tells whether relocations of this section are used: they must belong to code or data, and not
- * to a table of the file. */
+/* Tells whether relocations of this section are used. They are when they belong to code or data,
+ * and not to a table of the file. */
 static bool section_has_relocs(const struct elf_reader *r, size_t index)
 {
     if (!index || index >= r->object->section_count) return false;
@@ -301,7 +302,7 @@ static bool read_tables(struct elf_reader *r)
         if (!scn || !gelf_getshdr(scn, &h)) return elf_bad(r, 0, "a section header cannot be read");
         if (h.sh_type == SHT_REL && h.sh_size && o->relocatable)
             return elf_bad(r, h.sh_offset, "relocations without addends");
-        /* Relocations that are allocated are for a loader, and do not belong to one section. */
+        /* Allocated sections of relocations are for a loader, and do not belong to one section. */
         bool relocs = h.sh_type == SHT_RELA && !(h.sh_flags & SHF_ALLOC);
         if (!relocs && h.sh_type != SHT_GROUP) continue;
         if (h.sh_link != symbols)
@@ -315,8 +316,8 @@ static bool read_tables(struct elf_reader *r)
     return true;
 }
 
-/* Gives sections addresses that debug information can refer to. The sections of an object have
- * none. */
+/* Gives the code sections of a relocatable object addresses that debug information can refer to.
+ * They have none in the file. */
 static void give_addresses(struct elf_reader *r)
 {
     uint64_t at = 0x10000;
@@ -336,7 +337,8 @@ bool link_read_elf(struct link *l, const char *name, penta_bytes file, bool lazy
     *o = (struct link_object){.name = name, .file = file, .lazy = lazy};
     struct elf_reader r = {.l = l, .object = o, .object_index = (uint32_t)l->object_count++};
     elf_version(EV_CURRENT);
-    /* The names point into the handle, so it is closed only after linking. */
+    /* The names of symbols and sections point into the libelf handle, so it is closed only after
+     * linking. */
     r.elf = elf_memory((char *)(uintptr_t)file.data, file.size);
     o->elf = r.elf;
     if (!r.elf) return elf_bad(&r, 0, "this is not an ELF file");

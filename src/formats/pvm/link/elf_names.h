@@ -1,4 +1,4 @@
-/* Numbers of the ELF format. The linker needs them in builds without libelf, too. */
+/* Declares numbers of the ELF format. The linker needs them in builds without libelf, too. */
 #pragma once
 
 enum elf_section_type {
@@ -21,7 +21,7 @@ enum elf_section_type {
 
 enum elf_section_flag { ELF_WRITE = 1, ELF_ALLOC = 2, ELF_EXECINSTR = 4, ELF_TLS = 1024 };
 
-/* The relocations of RISC-V. */
+/* These are the relocations of RISC-V. */
 enum riscv_reloc {
     R_NONE = 0,
     R_32 = 1,

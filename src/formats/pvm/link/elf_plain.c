@@ -1,4 +1,4 @@
-/* Stands in for elf.c in builds without libelf. */
+/* Replaces elf.c in builds without libelf, which cannot link. */
 #include "pvm/link/link.h"
 
 bool link_read_elf(struct link *l, const char *name, penta_bytes file, bool lazy)

@@ -28,10 +28,11 @@ static void mark_targets(struct link *l, uint8_t *targeted)
             }
         }
     }
-    /* The jump table leads from an empty block to the one that it goes on to. */
+    /* An entry of the jump table for an empty block leads to the block with instructions after
+     * it. */
     for (uint32_t i = 0; i < l->block_count; i++)
         if (targeted[i]) targeted[link_through(l, i)] = 1;
-    /* These blocks will get a jump to the next block. */
+    /* A block whose next block is not written right after it will get a jump to it. */
     for (size_t i = 0; i < l->sequence_count; i++) {
         uint32_t next = link_through(l, l->blocks[l->sequence[i]].next);
         bool beside = i + 1 < l->sequence_count && l->sequence[i + 1] == next;
@@ -65,7 +66,8 @@ static struct link_item item_of(const struct link *l, const struct link_block *b
     return item;
 }
 
-/* Adds a jump to the block when the one that it goes on to is not written right after it. */
+/* Adds a jump to block `to`, to which control goes on from block b and which is not written
+ * right after it. */
 static bool add_jump(struct link *l, const struct link_block *b, uint32_t to)
 {
     const struct link_insn *from = b->count ? &b->insns[b->count - 1] : NULL;
@@ -90,7 +92,7 @@ static bool write_block(struct link *l, uint32_t index, uint32_t after, const ui
     uint32_t next = link_through(l, b->next);
     for (uint32_t i = 0; i < b->count; i++) {
         struct link_item item = item_of(l, b, &b->insns[i]);
-        /* The last instruction is a branch over a jump. The opposite branch needs no jump. */
+        /* Here a branch would skip a jump. The opposite branch needs no jump. */
         if (&b->insns[i] == last && link_is_branch(last->op) && item.target == after &&
             next != after) {
             item.in.op = link_opposite(last->op);
@@ -104,7 +106,7 @@ static bool write_block(struct link *l, uint32_t index, uint32_t after, const ui
     return !falls || next == after || add_jump(l, b, next);
 }
 
-/* ---- entry points at fixed offsets ---- */
+/* The functions below make the entry points at fixed offsets. */
 
 static uint32_t export_block(const struct link *l, const char *name, size_t size)
 {
@@ -136,7 +138,8 @@ static bool add_dispatch(struct link *l)
     return true;
 }
 
-/* Gives the blocks of a function that keeps its distances their entries, one for each halfword. */
+/* Numbers the entries of a function that keeps its distances, one for each halfword, and gives
+ * them to its blocks. */
 static void number_span(struct link *l, const struct link_span *s)
 {
     for (uint64_t at = s->from; at < s->to; at += 2) {
@@ -150,7 +153,8 @@ static void number_span(struct link *l, const struct link_span *s)
  * comparisons and differences of code addresses keep their sign. */
 static bool number_blocks(struct link *l)
 {
-    const struct link_span **starts = NULL; /* the span that starts with a block */
+    /* for each block: the span that starts with it, or NULL */
+    const struct link_span **starts = NULL;
     if (l->span_count) {
         starts = calloc(l->block_count, sizeof(const struct link_span *));
         if (!starts) return error_at(&l->err, BASE_MEMORY, 0, "no memory for blocks");
@@ -189,10 +193,8 @@ static bool make_items(struct link *l)
     return ok;
 }
 
-/* ---- offsets ---- */
-
-/* Computes the offsets. Distances depend on lengths, and lengths on distances. The loop ends
- * because lengths only grow. */
+/* Computes the offsets of all items. Distances depend on lengths, and lengths on distances. The
+ * loop ends because lengths only grow. */
 static bool place_items(struct link *l)
 {
     uint8_t bytes[PVM_INSN_BYTES];
@@ -252,7 +254,7 @@ static bool write_table(struct link *l)
         struct link_block *b = &l->blocks[l->sequence[i]];
         b->pc = b->first < l->item_count ? l->items[b->first].in.pc : 0;
     }
-    /* An entry between two instructions leads to the next. */
+    /* An entry for a halfword at which no instruction starts leads to the next block. */
     uint32_t written = 0;
     for (uint32_t i = 0; i < l->block_count; i++) {
         l->blocks[i].pc = l->blocks[link_through(l, i)].pc;
@@ -266,7 +268,7 @@ static bool write_table(struct link *l)
 bool link_emit_code(struct link *l)
 {
     if (!make_items(l)) return false;
-    /* An empty block at the end needs an offset, too. */
+    /* An empty block at the end needs an offset, too, so a trap is added. */
     bool open =
         !l->sequence_count || l->blocks[l->sequence[l->sequence_count - 1]].first >= l->item_count;
     struct link_item trap = {.in = {.op = PVM_OP_trap}, .target = LINK_NONE, .section = LINK_NONE};

@@ -1,5 +1,5 @@
-/* What the linker knows about instructions (forms.h). Everything comes from isa.def, forms.def
- * and vm/ops.h, except the registers of host calls and memset. */
+/* Answers what the linker asks about instructions (forms.h). Everything comes from isa.def,
+ * forms.def and vm/ops.h, except the registers of host calls and memset. */
 #include "pvm/link/forms.h"
 
 const struct link_form *link_form(uint8_t op)
@@ -40,7 +40,7 @@ bool link_is_pure(uint8_t op)
 }
 
 /* Host calls follow the C convention: arguments are in a0 .. a5 and t0 .. t2, and a call may
- * change all of these. */
+ * change all of these registers. */
 enum {
     ARGUMENTS = 0x1f80 | 0x1c,
     MEMSET_READS = 0x380,
@@ -48,7 +48,7 @@ enum {
     STACK = 2,
 };
 
-/* Returns the register in a place (vm/ops.h) as a set. */
+/* Returns the set with the register that the instruction has in a place (vm/ops.h). */
 static uint16_t in_place(const struct link_insn *in, unsigned place)
 {
     const uint8_t two[] = {in->d, in->a, 0}, others[] = {in->a, in->b, in->d};

@@ -1,25 +1,27 @@
-/* What the linker knows about instructions: their forms with constants, what they read and write,
- * and what they compute, as vm/ops.h says. */
+/* Tells what the linker must know about instructions: their forms with constants, what they read
+ * and write, and what they compute, as vm/ops.h says. */
 #pragma once
 #include "pvm/link/link.h"
 #include "pvm/vm/ops.h"
 
 struct link_form {
-    uint8_t second, first; /* numbers of enum pvm_op; PVM_OP_invalid: there is no such form */
-    bool negate;           /* whether a constant in the second place is negated */
+    /* the forms with a constant, as numbers of enum pvm_op; PVM_OP_invalid when there is no such
+     * form */
+    uint8_t second, first;
+    bool negate; /* A constant in the second place is negated. */
 };
 const struct link_form *link_form(uint8_t op);
 
-/* Returns the set that has only this register. Registers are bits of a set. */
+/* Returns the set that has only this register. A set has a bit for each register. */
 static inline uint16_t link_bit(uint8_t reg) { return (uint16_t)(1u << reg); }
 enum { LINK_ALL_REGS = (1 << PVM_REGISTERS) - 1 };
 
 enum pvm_kind link_kind(uint8_t op);
-/* These return the sets of registers that an instruction reads and writes. */
+/* link_reads and link_writes return the sets of registers that an instruction reads and writes. */
 uint16_t link_reads(const struct link_insn *in);
 uint16_t link_writes(const struct link_insn *in);
-/* Tells whether the instruction only computes. Then it can be dropped when its result is not
- * read. */
+/* Tells whether the instruction only computes. Such an instruction can be dropped when its
+ * result is not read. */
 bool link_is_pure(uint8_t op);
 bool link_is_load(uint8_t op);
 bool link_is_branch(uint8_t op);

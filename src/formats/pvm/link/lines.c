@@ -12,7 +12,7 @@ enum { FRAMES = 2 * LINK_FRAMES };
 enum line_op {
     OP_FINISH_PROGRAM,
     OP_SET_MUTATION_DEPTH,
-    OP_SET_KIND, /* the kind is added to this, from PVM_FRAME_ENTER on */
+    OP_SET_KIND, /* Kinds of frames are added to this number, from PVM_FRAME_ENTER on. */
     OP_SET_FUNCTION = 6,
     OP_SET_PATH,
     OP_SET_LINE,
@@ -37,7 +37,8 @@ struct line_writer {
     size_t slots, used;
     struct stack now; /* the frames that a reader of the line program has at this point */
     uint32_t mutation;
-    uint32_t from, region; /* the pc where the program starts, and that of the region */
+    /* from: the pc where the line program starts; region: the pc where its open region starts */
+    uint32_t from, region;
     bool open;
 };
 
@@ -54,8 +55,6 @@ static void op_number(struct line_writer *w, enum line_op code, uint32_t value)
     lines_op(w, code);
     lines_number(w->lines, value);
 }
-
-/* ---- strings ---- */
 
 static size_t hash_of(penta_bytes text)
 {
@@ -87,7 +86,8 @@ static bool grow_strings(struct line_writer *w)
     return true;
 }
 
-/* Returns the offset of a string, which is written when it is new. 0: there is no string. */
+/* Returns the offset of a string, and writes the string when it is new. Returns 0 when there is
+ * no string. */
 static uint32_t lines_string(struct line_writer *w, const char *text)
 {
     struct writer *out = &w->l->debug_strings;
@@ -99,7 +99,9 @@ static uint32_t lines_string(struct line_writer *w, const char *text)
         if (known.size == bytes.size && !memcmp(known.data, bytes.data, bytes.size))
             return w->strings[at] - 1;
     }
-    if (!out->out.size) writer_uint(out, 0, 1); /* offset 0 means no string */
+    /* The section starts with a zero byte, so that no string has offset 0, which stands for no
+     * string. */
+    if (!out->out.size) writer_uint(out, 0, 1);
     uint32_t offset = (uint32_t)out->out.size;
     lines_number(out, (uint32_t)bytes.size);
     writer_bytes(out, bytes.data, bytes.size);
@@ -107,8 +109,6 @@ static uint32_t lines_string(struct line_writer *w, const char *text)
     w->used++;
     return offset;
 }
-
-/* ---- frames ---- */
 
 static void stack_at(struct line_writer *w, const struct link_item *item, struct stack *out)
 {
@@ -181,8 +181,6 @@ static void set_frame(struct line_writer *w, uint32_t index, const struct pvm_de
     *now = *to;
 }
 
-/* ---- programs ---- */
-
 static void finish_region(struct line_writer *w, uint32_t pc)
 {
     uint32_t bytes = pc - w->region;
@@ -206,7 +204,8 @@ static void finish_program(struct line_writer *w, uint32_t pc)
 static void start_program(struct line_writer *w, uint32_t pc)
 {
     struct writer *ranges = &w->l->debug_ranges;
-    if (!w->lines->out.size) writer_uint(w->lines, 1, 1); /* this is the version */
+    /* The first byte of the section is its version. */
+    if (!w->lines->out.size) writer_uint(w->lines, 1, 1);
     writer_uint(ranges, pc, 4);
     writer_uint(ranges, pc, 4);
     writer_uint(ranges, w->lines->out.size, 4);

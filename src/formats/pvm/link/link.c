@@ -12,7 +12,7 @@
 
 enum { STACK_DEFAULT = 8192 };
 
-/* ---- findings ---- */
+/* The functions below report findings. */
 
 static void link_report_list(struct link *l, uint32_t code, const char *object, uint64_t offset,
                              const char *note, const char *format, va_list args)
@@ -66,7 +66,7 @@ const char *link_where(struct link *l, uint32_t section, uint64_t offset, char *
     return text;
 }
 
-/* ---- options ---- */
+/* The functions below read the options. */
 
 static bool bad_option(struct link *l, const char *key, const char *value, const char *note)
 {
@@ -110,7 +110,7 @@ static bool read_options(struct link *l, const penta_option *options, size_t cou
     return read_metadata(l, option_text(options, count, "metadata"));
 }
 
-/* ---- input ---- */
+/* The functions below read the input files. */
 
 static bool read_member(void *user, const char *archive, penta_bytes name, penta_bytes bytes)
 {
@@ -170,7 +170,7 @@ static bool choose_isa(struct link *l)
     return true;
 }
 
-/* ---- output ---- */
+/* The functions below make the program. */
 
 static bool sequence_blocks(struct link *l)
 {
@@ -285,8 +285,6 @@ static void write_map(const struct link *l, struct writer *map)
         }
 }
 
-/* ---- linking ---- */
-
 /* Chooses the jumps at the start of the code. JAM programs are entered at fixed offsets, so
  * every export gets a jump there: an export that is called at an entry point has the jump at
  * that entry point. */
@@ -322,7 +320,8 @@ static bool link_all(struct link *l, const penta_object *objects, size_t count, 
     link_provide(l);
     if (l->findings->errors > errors) return false;
     bool ok = link_read_exports(l);
-    ok = link_read_stack(l) && ok; /* all three run, so that all errors are reported */
+    /* All three functions run even when one fails, so that all errors are reported. */
+    ok = link_read_stack(l) && ok;
     ok = link_lower(l) && ok;
     if (!ok || !link_make_blocks(l) || !link_reach(l) || !link_number_imports(l) || !link_place(l))
         return false;

@@ -32,8 +32,6 @@ void lower_fail(struct lowering *w, uint32_t code, const char *note, const char 
                 link_where(w->l, w->section, w->offset, where, sizeof where));
 }
 
-/* ---- registers ---- */
-
 uint8_t lower_map_reg(struct lowering *w, uint8_t x)
 {
     static const uint8_t map[16] = {ZERO, 0, 1, NO_REG, NO_REG, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
@@ -54,7 +52,8 @@ uint8_t lower_map_reg(struct lowering *w, uint8_t x)
     return ZERO;
 }
 
-/* Maps the fields that name registers. The kind of the instruction says which fields these are. */
+/* Maps the x registers of the instruction to registers of the machine. The kind of the
+ * instruction says which of its fields name registers. */
 static void map_regs(struct lowering *w)
 {
     enum riscv_kind k = w->in.kind;
@@ -70,8 +69,6 @@ static void map_regs(struct lowering *w)
     w->rs1 = has_rs1 ? lower_map_reg(w, w->in.rs1) : ZERO;
     w->rs2 = has_rs2 ? lower_map_reg(w, w->in.rs2) : ZERO;
 }
-
-/* ---- addresses ---- */
 
 static bool is_code_reloc(uint32_t type)
 {
@@ -96,7 +93,8 @@ static struct link_insn address_insn(struct lowering *w, struct link_place place
                   : part == REF_DATA_LOW ? (int32_t)((uint32_t)place.offset - high)
                                          : (int32_t)place.offset;
     } else if (is_code(w, place)) {
-        /* An address of code has no halves: the low half holds all of it. */
+        /* An address of code has no halves: the instruction with the low half gets all of it,
+         * the other one gets 0. */
         in.ref = part == REF_DATA_HIGH ? REF_NONE : REF_CODE;
         if (part == REF_DATA_HIGH) in.imm1 = 0;
     } else if (!link_is_data(w->l->sections[place.section].use)) {
@@ -105,8 +103,9 @@ static struct link_insn address_insn(struct lowering *w, struct link_place place
     return in;
 }
 
-/* Tells whether the bytes of a linked program lead where its relocation says, `from` an offset of
- * this section. They do not when the other linker has moved code and left the relocation behind. */
+/* Tells whether an instruction of a linked program leads to the place that its relocation names,
+ * when it adds `distance` to offset `from` of this section. It does not when the other linker
+ * has moved code and left the relocation behind. */
 static bool relocation_fits(struct lowering *w, struct link_place place, uint64_t from,
                             int64_t distance)
 {
@@ -120,7 +119,7 @@ static bool relocation_fits(struct lowering *w, struct link_place place, uint64_
     return false;
 }
 
-/* Finds the auipc that a low half belongs to, and the place that this auipc points at. */
+/* Finds the auipc to which a low half belongs, and the place at which this auipc points. */
 static bool pcrel_target(struct lowering *w, const struct link_reloc *low, struct link_place *place,
                          bool *got)
 {
@@ -173,7 +172,7 @@ static void lower_low(struct lowering *w, struct link_place place)
     }
     size_t before = w->l->insn_count;
     int64_t imm = w->in.imm;
-    w->in.imm = 1; /* any number except 0, which could mean a trap or a move */
+    w->in.imm = 1; /* This stands for any number but 0, which could mean a trap or a move. */
     if (w->in.kind == RISCV_IMM && w->rs1 != ZERO)
         lower_imm(w, 1);
     else if (w->in.kind == RISCV_IMM)
@@ -190,10 +189,8 @@ static void lower_low(struct lowering *w, struct link_place place)
     out->imm1 = in.imm1;
 }
 
-/* ---- jumps ---- */
-
-/* Returns the target of a jump without a relocation. The distance of the jump is right, because
- * sections keep their layout. */
+/* Returns the target of a jump without a relocation. The distance that the jump has is right,
+ * because sections keep their layout. */
 static struct link_place lower_relative(const struct lowering *w)
 {
     return (struct link_place){w->section, (int64_t)w->offset + w->in.imm};
@@ -202,7 +199,8 @@ static struct link_place lower_relative(const struct lowering *w)
 static void put_control(struct lowering *w, struct link_insn in, struct link_place to)
 {
     if (!is_code(w, to)) {
-        if (to.section == LINK_NONE && !to.offset) { /* a weak function that is not defined */
+        /* The target is a weak function that is not defined. */
+        if (to.section == LINK_NONE && !to.offset) {
             lower_put(w, (struct link_insn){.op = PVM_OP_trap});
             return;
         }
@@ -250,7 +248,8 @@ static void lower_branch(struct lowering *w, struct link_place to)
         put_jump(w, to);
 }
 
-/* Lowers auipc and jalr as one jump. The auipc has the relocation. Returns the size of both. */
+/* Lowers an auipc and a jalr as one jump. The auipc has the relocation. Returns the size of both
+ * instructions. */
 static unsigned lower_far_call(struct lowering *w, struct link_place to)
 {
     struct riscv_insn next;
@@ -283,8 +282,6 @@ static void lower_own_address(struct lowering *w, const struct followed_address 
         put_call(w, place);
 }
 
-/* ---- the machine's own instructions ---- */
-
 static unsigned lower_import(struct lowering *w)
 {
     const struct link_section *s = &w->l->sections[w->section];
@@ -311,9 +308,8 @@ static unsigned lower_import(struct lowering *w)
     return size;
 }
 
-/* ---- one instruction ---- */
-
-/* Lowers an instruction that has a relocation for its operand. Returns how many bytes were used. */
+/* Lowers an instruction that has a relocation for its operand. Returns how many bytes of code
+ * that took. */
 static unsigned lower_relocated(struct lowering *w, const struct link_reloc *r)
 {
     struct link_place place;
@@ -326,7 +322,7 @@ static unsigned lower_relocated(struct lowering *w, const struct link_reloc *r)
         if (!pcrel_target(w, r, &place, &got)) return w->in.size;
         if (!got)
             lower_low(w, place);
-        else if (kind == RISCV_LOAD) /* loads the value of the GOT slot */
+        else if (kind == RISCV_LOAD) /* This instruction loads an address from its GOT slot. */
             put_address(w, w->rd, place, REF_DATA);
         else
             break;
@@ -401,7 +397,8 @@ static unsigned lower_insn(struct lowering *w)
     case RISCV_LUI:
         if (w->rd != ZERO) lower_put_imm(w, w->rd, w->in.imm);
         break;
-    case RISCV_AUIPC: break; /* done above */
+    /* An auipc was lowered before, with its relocation or its followed address. */
+    case RISCV_AUIPC: break;
     case RISCV_JAL:
         if (w->rd == ZERO)
             put_jump(w, lower_relative(w));
@@ -436,8 +433,6 @@ static unsigned lower_insn(struct lowering *w)
     return w->in.size;
 }
 
-/* ---- sections ---- */
-
 static bool lower_section(struct link *l, uint32_t index)
 {
     bool ok = true;
@@ -450,7 +445,7 @@ static bool lower_section(struct link *l, uint32_t index)
         w.failed = false;
         at[w.offset / 2] = (uint32_t)l->insn_count + 1;
         riscv_decode(bytes_slice(code, (size_t)w.offset, 4), l->bits, &w.in);
-        if (!w.in.size) { /* only one byte or one halfword is left */
+        if (!w.in.size) { /* Only one byte or one halfword is left. */
             w.in.size = 4;
             lower_fail(&w, PVM_LINK_INSTRUCTION, NULL, "the code ends inside an instruction");
             ok = false;
@@ -460,7 +455,7 @@ static bool lower_section(struct link *l, uint32_t index)
         ok = ok && !w.failed;
         w.offset += size;
     }
-    /* A call may be the last instruction, so the end of the code is a place, too. */
+    /* A call may be the last instruction, so code may name the place at the end, too. */
     if (w.offset / 2 == code.size / 2) at[w.offset / 2] = (uint32_t)l->insn_count + 1;
     w.offset = code.size;
     lower_put(&w, (struct link_insn){.op = PVM_OP_trap});

@@ -1,5 +1,5 @@
-/* Lowers instructions that compute, load and store. Where this needs an extra register, it
- * borrows one and keeps the value of that register in memory meanwhile. That is safe because
+/* Lowers instructions that compute, load and store. An instruction that needs an extra register
+ * borrows one, and keeps the value of that register in memory meanwhile. That is safe because
  * guests have one thread. */
 #include "pvm/link/lower.h"
 #include "base/array.h"
@@ -34,8 +34,6 @@ static void lower_compute_put2i(struct lowering *w, uint8_t op, uint8_t a, uint8
     lower_put(w, (struct link_insn){.op = op, .a = a, .b = b, .imm1 = x});
 }
 
-/* ---- borrowed registers ---- */
-
 uint8_t lower_word_op(const struct lowering *w, uint8_t op64, uint8_t op32)
 {
     return w->l->bits == 64 ? op64 : op32;
@@ -53,7 +51,7 @@ static void lower_compute_spill(struct lowering *w, uint8_t op, uint8_t reg, uns
 /* Returns a register that is not in `used`, and saves its value in the slot. */
 static uint8_t lower_compute_borrow(struct lowering *w, uint16_t *used, unsigned slot)
 {
-    uint8_t reg = 2; /* t0 */
+    uint8_t reg = 2; /* The first register to try is t0. */
     while (*used & link_bit(reg)) reg++;
     *used |= link_bit(reg);
     lower_compute_spill(w, lower_word_op(w, PVM_OP_store_u64, PVM_OP_store_u32), reg, slot);
@@ -74,10 +72,8 @@ static uint16_t lower_compute_operands(const struct lowering *w)
     return used;
 }
 
-/* ---- arithmetic ---- */
-
-/* Makes an operation on x0 that has no form with a constant. It borrows a register and sets it
- * to 0. */
+/* Makes an operation on x0 that has no form with a constant. The function borrows a register and
+ * sets it to 0. */
 static void put_with_zero_register(struct lowering *w)
 {
     uint16_t used = lower_compute_operands(w);
@@ -154,7 +150,7 @@ void lower_orc_b(struct lowering *w)
         if (i < 3) {
             lower_compute_put2i(w, PVM_OP_or_imm, t, w->rd, INT64_C(0xff) << 8 * i);
             lower_compute_put2i(w, PVM_OP_and_imm, c, w->rd, INT64_C(0xff) << 8 * i);
-        } else { /* the mask does not fit in an immediate */
+        } else { /* The mask does not fit in an immediate. */
             lower_put_imm(w, c, i == 3 && w->l->bits == 32 ? (int32_t)0xff000000 : 0xff);
             if (i > 3 || w->l->bits == 64)
                 lower_compute_put2i(w, PVM_OP_shift_logical_left_imm_64, c, c, 8 * i);
@@ -167,8 +163,6 @@ void lower_orc_b(struct lowering *w)
     give_back(w, t, 0);
 }
 
-/* ---- conditional moves ---- */
-
 static void put_cmov(struct lowering *w, uint8_t op, uint8_t d, uint8_t value, uint8_t condition)
 {
     if (value == ZERO)
@@ -177,7 +171,8 @@ static void put_cmov(struct lowering *w, uint8_t op, uint8_t d, uint8_t value, u
         lower_compute_put3(w, op, d, value, condition);
 }
 
-/* Lowers a move to rd of rs1, which is made if rs2 is zero, or if it is not zero. */
+/* Lowers a move of rs1 to rd. The move is made if rs2 is zero, or, for another kind, if rs2 is
+ * not zero. */
 void lower_cmov(struct lowering *w)
 {
     if (w->rd == ZERO) return;
@@ -201,9 +196,9 @@ void lower_czero(struct lowering *w)
     } else if (w->rd != w->rs2) {
         put_move(w, w->rd, w->rs1);
         lower_compute_put2i(w, w->in.op, w->rd, w->rs2, 0);
-    } else if (eqz) { /* rd is the condition; when it is 0, the result is 0 */
+    } else if (eqz) { /* rd is also the condition rs2; when it is 0, the result is 0. */
         lower_compute_put3(w, PVM_OP_cmov_if_not_zero, w->rd, w->rs1, w->rd);
-    } else { /* makes a mask of the condition */
+    } else { /* The condition in rd becomes a mask for rs1. */
         lower_compute_put2i(w, PVM_OP_set_less_than_unsigned_imm, w->rd, w->rd, 1);
         lower_compute_put2i(
             w, lower_word_op(w, PVM_OP_negate_and_add_imm_64, PVM_OP_negate_and_add_imm_32), w->rd,
@@ -236,8 +231,6 @@ void lower_ccmov(struct lowering *w)
         give_back(w, t, 0);
     }
 }
-
-/* ---- memory ---- */
 
 void lower_put_load(struct lowering *w, uint8_t op, uint8_t d, uint8_t base, int64_t offset)
 {
@@ -274,7 +267,7 @@ void lower_store(struct lowering *w)
         put_store(w, w->in.op, w->rs2, w->rs1, w->in.imm);
 }
 
-/* Makes a conditional store, which always succeeds. */
+/* Makes a conditional store, which always succeeds here. */
 void lower_sc(struct lowering *w)
 {
     put_store(w, w->in.op, w->rs2, w->rs1, 0);
@@ -307,8 +300,6 @@ void lower_amo(struct lowering *w)
     give_back(w, old, 0);
 }
 
-/* ---- the machine's own ---- */
-
 void lower_own(struct lowering *w)
 {
     if (pvm_ops[w->in.op].number[w->l->isa] < 0) {
@@ -322,7 +313,7 @@ void lower_own(struct lowering *w)
     } else if (w->in.kind == RISCV_HEAP) {
         if (w->rd != ZERO)
             lower_put(w, (struct link_insn){.op = PVM_OP_load_imm, .a = w->rd, .ref = REF_HEAP});
-        /* This is sbrk of 0 bytes, or its result is not used. */
+        /* This sbrk asks for 0 bytes, or its result is not used. */
     } else if (w->rd == ZERO || w->rs1 == ZERO) {
         uint16_t used = lower_compute_operands(w);
         uint8_t t = lower_compute_borrow(w, &used, 0);

@@ -82,8 +82,6 @@ static bool read_record(struct link *l, struct link_place at, struct record *out
     return true;
 }
 
-/* ---- exports ---- */
-
 static bool add_export(struct link *l, uint32_t section, uint64_t offset)
 {
     unsigned word = l->bits / 8;
@@ -153,8 +151,6 @@ bool link_read_stack(struct link *l)
     return true;
 }
 
-/* ---- imports ---- */
-
 uint32_t link_import_at(struct link *l, struct link_place at, uint32_t section, uint64_t offset)
 {
     struct record r;
@@ -190,7 +186,8 @@ static int name_order(const struct link_import *a, const struct link_import *b)
     return order ? order : (a->name.size > b->name.size) - (a->name.size < b->name.size);
 }
 
-/* Numbers the imports that are used: by the index in their records, or in the order of their names. */
+/* Numbers the imports that are used. Imports keep the indices that their records ask for. When
+ * no record asks for one, they are numbered in the order of their names. */
 bool link_number_imports(struct link *l)
 {
     bool some = false, all = true;

@@ -1,5 +1,6 @@
-/* Applies relocations of data (LINK 4.2), and finds what they point at. Addresses that are
- * already in the bytes are not used, because in a linked file they belong to another layout. */
+/* Applies relocations of data (LINK 4.2), and finds the places at which they point. Addresses
+ * that are already in the bytes are not used, because in a linked file they belong to another
+ * layout. */
 #include "pvm/link/elf_names.h"
 #include "base/array.h"
 #include "pvm/link/link.h"
@@ -22,8 +23,8 @@ const struct link_reloc *link_reloc_at(const struct link_section *s, uint64_t of
     return NULL;
 }
 
-/* How a relocation changes data: the number of bytes, whether the symbol is added or subtracted,
- * and whether the value is relative to the place of the data. */
+/* A struct change says how a relocation changes data: the number of bytes, whether the symbol is
+ * added or subtracted, and whether the value is relative to the place of the data. */
 struct change {
     uint8_t bytes;
     int8_t sign;
@@ -107,10 +108,10 @@ static void relocate_apply(struct link *l, uint32_t section, uint8_t *bytes)
         struct link_place place;
         struct change c = change_of(r->type);
         if (!c.bytes || !link_target(l, section, r, &place)) continue;
-        /* A number is not cut to the size of an address. */
+        /* A symbol that is a number is not cut to the size of an address. */
         uint64_t part = place.section == LINK_NONE ? (uint64_t)place.offset : address_of(l, place);
         if (c.relative) part -= s->placed + r->offset;
-        /* Several relocations of one place add up. The bytes that were there before do not
+        /* Several relocations of one place add up. The bytes that the file has there do not
          * count. */
         value = (r->offset == last ? value : 0) + (c.sign < 0 ? 0 - part : part);
         last = r->offset;

@@ -28,7 +28,7 @@ static int32_t riscv_extend(uint32_t value, unsigned bits)
     return (int32_t)(value << (32 - bits)) >> (32 - bits);
 }
 
-/* ---- compressed instructions, encoded as long ones ---- */
+/* The functions below expand compressed instructions to long ones. */
 
 static uint32_t make_i(uint32_t opcode, uint32_t funct3, uint32_t rd, uint32_t rs1, int32_t imm)
 {
@@ -76,8 +76,8 @@ static int32_t branch_offset(uint32_t h)
                         9);
 }
 
-/* These decode the offsets of loads and stores, of words and double words, from a register or
- * from the stack. */
+/* The functions below decode the offsets of loads and stores of words and double words, relative
+ * to a register or to the stack pointer. */
 static uint32_t offset_w(uint32_t h)
 {
     return riscv_field(h, 10, 3) << 3 | riscv_bit(h, 6, 2) | riscv_bit(h, 5, 6);
@@ -109,7 +109,8 @@ static uint32_t expand_0(uint32_t h, unsigned bits)
     uint32_t add = riscv_field(h, 11, 2) << 4 | riscv_field(h, 7, 4) << 6 | riscv_bit(h, 6, 2) |
                    riscv_bit(h, 5, 3);
     switch (riscv_field(h, 13, 3)) {
-    case 0: return add ? make_i(0x13, 0, low, 2, (int32_t)add) : 0; /* addi4spn */
+    /* The instruction is c.addi4spn. */
+    case 0: return add ? make_i(0x13, 0, low, 2, (int32_t)add) : 0;
     case 2: return make_i(0x03, 2, low, base, (int32_t)offset_w(h));
     case 3: return bits == 64 ? make_i(0x03, 3, low, base, (int32_t)offset_d(h)) : 0;
     case 6: return make_s(2, base, low, offset_w(h));
@@ -118,11 +119,12 @@ static uint32_t expand_0(uint32_t h, unsigned bits)
     }
 }
 
-/* Expands c.srli to c.addw. The table has funct7 and funct3 of the register forms, packed for
- * make_r. */
+/* Expands c.srli to c.addw. The table has funct7 and funct3 of the register forms, as make_r
+ * takes them. */
 static uint32_t expand_arithmetic(uint32_t h, unsigned bits)
 {
-    static const uint32_t word[] = {0x20 << 3, 4, 6, 7}; /* sub xor or and */
+    /* The instructions are sub, xor, or, and. */
+    static const uint32_t word[] = {0x20 << 3, 4, 6, 7};
     uint32_t rd = 8 + riscv_field(h, 7, 3), rs2 = 8 + riscv_field(h, 2, 3);
     uint32_t amount = riscv_field(h, 2, 5) | riscv_bit(h, 12, 5);
     if (bits == 32 && riscv_field(h, 10, 2) < 2 && amount > 31) return 0;
@@ -133,7 +135,8 @@ static uint32_t expand_arithmetic(uint32_t h, unsigned bits)
     }
     if (!riscv_field(h, 12, 1)) return make_r(0x33, word[riscv_field(h, 5, 2)], rd, rd, rs2);
     if (bits == 32 || riscv_field(h, 5, 2) > 1) return 0;
-    return make_r(0x3b, riscv_field(h, 5, 2) ? 0 : 0x20 << 3, rd, rd, rs2); /* subw, addw */
+    /* The instructions are subw and addw. */
+    return make_r(0x3b, riscv_field(h, 5, 2) ? 0 : 0x20 << 3, rd, rd, rs2);
 }
 
 static uint32_t expand_1(uint32_t h, unsigned bits)
@@ -166,16 +169,18 @@ static uint32_t expand_2(uint32_t h, unsigned bits)
     case 0: return bits == 32 && amount > 31 ? 0 : make_i(0x13, 1, rd, rd, (int32_t)amount);
     case 2: return rd ? make_i(0x03, 2, rd, 2, (int32_t)offset_lwsp(h)) : 0;
     case 3: return rd && bits == 64 ? make_i(0x03, 3, rd, 2, (int32_t)offset_ldsp(h)) : 0;
+    /* The instruction is c.add or c.mv. */
     case 4:
-        if (rs2) return make_r(0x33, 0, rd, riscv_field(h, 12, 1) ? rd : 0, rs2); /* add, mv */
-        return rd ? make_i(0x67, 0, riscv_field(h, 12, 1), rd, 0) : 0; /* jalr, jr; else ebreak */
+        if (rs2) return make_r(0x33, 0, rd, riscv_field(h, 12, 1) ? rd : 0, rs2);
+        /* The instruction is c.jalr or c.jr, and with rd 0 c.ebreak. */
+        return rd ? make_i(0x67, 0, riscv_field(h, 12, 1), rd, 0) : 0;
     case 6: return make_s(2, 2, rs2, offset_swsp(h));
     case 7: return bits == 64 ? make_s(3, 2, rs2, offset_sdsp(h)) : 0;
     default: return 0;
     }
 }
 
-/* Returns the long instruction with the meaning of a compressed one, or 0 when there is none. */
+/* Returns the long instruction that means the same as a compressed one, or 0 when there is none. */
 static uint32_t riscv_expand(uint32_t h, unsigned bits)
 {
     switch (h & 3) {
@@ -246,7 +251,8 @@ void riscv_decode(penta_bytes bytes, unsigned bits, struct riscv_insn *out)
 
 const char *riscv_family(uint32_t word)
 {
-    if ((word & 3) != 3) { /* the compressed ones that are left load and store floating point */
+    /* The compressed instructions that are left load and store floating point. */
+    if ((word & 3) != 3) {
         uint32_t funct3 = riscv_field(word, 13, 3);
         if ((word & 3) != 1 && (funct3 & 3) != 0 && (funct3 & 3) != 2) return "floating point";
         return (word & 0xffff) == 0x9002 ? "ebreak" : NULL;

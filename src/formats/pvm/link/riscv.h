@@ -3,7 +3,7 @@
 #include "pvm/format/decode.h"
 
 enum riscv_kind {
-    RISCV_NO, /* this is no instruction that can be linked */
+    RISCV_NO, /* The word is no instruction that can be linked. */
     RISCV_LUI,
     RISCV_AUIPC,
     RISCV_JAL,
@@ -33,10 +33,11 @@ enum riscv_kind {
 
 struct riscv_insn {
     enum riscv_kind kind;
-    uint8_t op;                /* a number of enum pvm_op, for the word size that was asked for */
-    uint8_t size;              /* 2 or 4 bytes */
-    uint8_t rd, rs1, rs2, rs3; /* numbers of the x registers */
-    bool word;                 /* AMO, LR, SC: the operation has 32 bits */
+    /* the machine's instruction for this word size: a number of enum pvm_op */
+    uint8_t op;
+    uint8_t size;              /* the size of the RISC-V instruction, 2 or 4 bytes */
+    uint8_t rd, rs1, rs2, rs3; /* the numbers of the x registers */
+    bool word;                 /* The operation of an AMO, LR or SC has 32 bits. */
     int64_t imm;
     const char *name;
 };

@@ -14,7 +14,7 @@ static bool sections_starts(const char *name, const char *prefix)
     return !strncmp(name, prefix, strlen(prefix));
 }
 
-/* Tells whether the name is that of the family: for ".data" it accepts ".data" and ".data.x",
+/* Tells whether a name belongs to the family of `base`: for ".data", ".data" and ".data.x" do,
  * but not ".database". */
 static bool sections_family(const char *name, const char *base)
 {
@@ -43,7 +43,7 @@ static enum link_use use_by_name(const struct link_section *s)
     if (any_family(s->name, zero) && s->elf_type == ELF_NOBITS) return LINK_ZERO_DATA;
     if (any_family(s->name, rw)) return LINK_RW_DATA;
     if (s->elf_flags & ELF_EXECINSTR) return LINK_CODE;
-    return LINK_NOTE; /* the name tells nothing */
+    return LINK_NOTE; /* The name tells nothing about the use of the section. */
 }
 
 static enum link_use use_of(struct link *l, uint32_t index)
@@ -110,12 +110,13 @@ bool link_is_data(enum link_use use)
     return use == LINK_RO_DATA || use == LINK_RW_DATA || use == LINK_ZERO_DATA;
 }
 
-/* ---- order ---- */
+/* The functions below put the sections in order. */
 
-struct placing { /* the key by which sections are sorted */
+struct placing { /* A struct placing is the key by which sections are sorted. */
     uint32_t section;
     enum link_use use;
-    /* Set if a program can ask for its bounds; then sections of one name must be adjacent. */
+    /* The name is set if a program can ask for the bounds of the sections of this name; then
+     * these sections must be adjacent. */
     const char *name;
 };
 
@@ -125,7 +126,8 @@ static bool is_array(const char *name)
            sections_family(name, ".preinit_array");
 }
 
-/* Sorts .init_array.100 before .init_array.200, and that before .init_array. */
+/* Compares names so that .init_array.100 comes before .init_array.200, and that before
+ * .init_array. */
 static int by_priority(const char *a, const char *b)
 {
     if (!is_array(a) || !is_array(b)) return strcmp(a, b);
@@ -167,7 +169,7 @@ bool link_order(struct link *l)
     return true;
 }
 
-/* ---- addresses ---- */
+/* The functions below give the sections addresses. */
 
 static bool too_large(struct link *l)
 {
@@ -175,7 +177,7 @@ static bool too_large(struct link *l)
     return false;
 }
 
-/* Places the sections of this use from an address on. Returns the end, or UINT64_MAX when they
+/* Places the sections of this use from address `at` on. Returns the end, or UINT64_MAX when they
  * are too large. */
 static uint64_t place_uses(struct link *l, enum link_use use, uint64_t at)
 {
@@ -190,7 +192,7 @@ static uint64_t place_uses(struct link *l, enum link_use use, uint64_t at)
     return at;
 }
 
-/* Puts addresses into instructions that named them by section and offset. */
+/* Replaces sections and offsets in instructions by addresses. */
 static void resolve_refs(struct link *l)
 {
     for (size_t i = 0; i < l->block_count; i++)

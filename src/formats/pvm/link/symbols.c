@@ -1,14 +1,14 @@
 /* Decides which objects are part of the program, and which definition a name stands for. The
  * rules are those of other linkers: a strong definition is preferred to a weak one, and a weak
- * one to a common one. Two strong ones are an error. Members of archives are used when they
- * define what is missing. */
+ * one to a common one. Two strong definitions of one name are an error. Members of archives are
+ * used when they define what is missing. */
 #include "base/array.h"
 #include "pvm/link/link.h"
 #include <stdlib.h>
 
 enum { LABELS_MAX = 64 }; /* the most labels between a function and a place in it */
 
-/* ---- the table of names ---- */
+/* The functions below keep the table of global names. */
 
 static uint64_t hash_of(const char *name)
 {
@@ -33,7 +33,8 @@ static bool grow_names(struct link *l)
     return true;
 }
 
-/* Returns the entry of a name, and makes it when there is none. LINK_NONE: memory ran out. */
+/* Returns the entry of a name, and makes it when there is none. Returns LINK_NONE when memory
+ * ran out. */
 static uint32_t global_of(struct link *l, const char *name, uint32_t object)
 {
     if (l->global_count * 2 >= l->name_slots && !grow_names(l)) return LINK_NONE;
@@ -51,7 +52,7 @@ static uint32_t global_of(struct link *l, const char *name, uint32_t object)
     return (uint32_t)l->global_count++;
 }
 
-/* ---- definitions ---- */
+/* The functions below enter the definitions of objects into the table. */
 
 static bool symbols_counts(const struct link *l, const struct link_symbol *s)
 {
@@ -66,7 +67,8 @@ static void symbols_define(struct link *l, uint32_t object, uint32_t index)
     bool common = s->place == LINK_COMMON;
     if (g->object != LINK_NONE) {
         struct link_symbol *old = &l->objects[g->object].symbols[g->symbol];
-        if (common && g->common) { /* the largest size and alignment win */
+        /* The largest size and the largest alignment of a common symbol count. */
+        if (common && g->common) {
             if (s->size > old->size) old->size = s->size;
             if (s->value > old->value) old->value = s->value;
             return;
@@ -136,7 +138,7 @@ static bool symbols_offer(struct link *l, uint32_t object)
     return true;
 }
 
-/* Makes space for a common symbol, in a section of its own. */
+/* Makes space for a common symbol: a section with only this symbol. */
 static bool allocate_common(struct link *l, struct link_global *g)
 {
     struct link_symbol *s = &l->objects[g->object].symbols[g->symbol];
@@ -175,7 +177,7 @@ bool link_resolve(struct link *l)
     return true;
 }
 
-/* ---- what the linker itself defines ---- */
+/* The functions below define the symbols that the linker provides. */
 
 static const char *after_prefix(const char *name, const char *prefix)
 {
@@ -240,7 +242,7 @@ void link_provide(struct link *l)
     }
 }
 
-/* ---- looking up ---- */
+/* The functions below find the place that a relocation names. */
 
 static bool symbols_undefined(struct link *l, uint32_t section, const struct link_reloc *reloc,
                               struct link_global *g)
@@ -282,11 +284,12 @@ bool link_target(struct link *l, uint32_t section, const struct link_reloc *relo
     }
     if (s->place == LINK_DEFINED) out->section = s->section;
     out->offset = (int64_t)((uint64_t)reloc->addend + s->value);
-    if (s->place == LINK_UNDEFINED) out->offset = reloc->addend; /* symbol 0 means no symbol */
+    /* Only symbol 0 is undefined here, which stands for no symbol. */
+    if (s->place == LINK_UNDEFINED) out->offset = reloc->addend;
     return true;
 }
 
-/* ---- functions by place ---- */
+/* The functions below find the function around a place. */
 
 static int by_place(const void *a, const void *b)
 {

@@ -2,12 +2,13 @@
 #include "pvm/link/optimise/optimise.h"
 #include <stdlib.h>
 
-/* The registers that are live after a return by the C convention: ra, sp, s0, s1, a0, a1. */
+/* RETURNS has the registers that are live after a return by the C convention: ra, sp, s0, s1,
+ * a0, a1. */
 enum { RETURNS = 1 << 0 | 1 << 1 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 8, RA = 0, SP = 1 };
 
 /* Tells whether every `ret` is a return by the C convention. In compiled code only calls and
  * loads write ra. Code that was written by hand may use ra for other things; then nothing is
- * assumed. */
+ * assumed about returns. */
 static bool returns_are_c(const struct link *l)
 {
     for (size_t i = 0; i < l->block_count; i++) {
@@ -24,7 +25,7 @@ static bool returns_are_c(const struct link *l)
 
 struct liveness {
     struct link *l;
-    uint16_t *in; /* for each block the registers that are live at its start */
+    uint16_t *in; /* for each block: the registers that are live at its start */
     bool c_returns;
 };
 
@@ -48,7 +49,8 @@ static uint16_t live_out(const struct liveness *w, const struct link_block *b)
 static uint16_t live_before(const struct link_insn *in, uint16_t live)
 {
     uint16_t writes = link_writes(in);
-    if (in->op == PVM_OP_ecalli) writes = 0; /* the host need not write them */
+    /* The host need not write the registers that it may change. */
+    if (in->op == PVM_OP_ecalli) writes = 0;
     return (uint16_t)((live & ~writes) | link_reads(in));
 }
 
@@ -62,10 +64,11 @@ static uint16_t dead_walk(const struct liveness *w, struct link_block *b)
     return live;
 }
 
-/* The predecessors of each block. They must be looked at again when the live registers of the
- * block change. */
+/* A struct sources has the predecessors of each block. They must be looked at again when the
+ * live registers of the block change. */
 struct sources {
-    /* The start of a block's part of `from`, which ends where the part of the next block starts. */
+    /* first[i] is where the part of block i starts in `from`; it ends where the part of the next
+     * block starts. */
     uint32_t *first;
     uint32_t *from;
 };
@@ -92,8 +95,8 @@ static bool find_sources(struct link *l, struct sources *s)
     for (uint32_t i = 0; i < l->block_count; i++)
         for (unsigned n = l->blocks[i].reached ? ways_out(&l->blocks[i], to) : 0; n-- > 0;)
             s->from[s->first[to[n]]++] = i;
-    /* Filling has moved each start to the end of its part, and that is the start of the next
-     * part. */
+    /* The loop above has moved each start to the end of its part, and that is the start of the
+     * next part. */
     memmove(s->first + 1, s->first, l->block_count * sizeof *s->first);
     s->first[0] = 0;
     return true;
@@ -119,8 +122,8 @@ static bool dead_solve(struct liveness *w)
     return ok;
 }
 
-/* Tells whether the instruction may be dropped. Loads can trap, so only those loads may be
- * dropped that cannot trap. */
+/* Tells whether the instruction may be dropped when its result is not read. Of loads, only those
+ * may that cannot trap. */
 static bool dead_removable(const struct link *l, const struct link_insn *in)
 {
     if (link_is_pure(in->op)) return true;

@@ -1,5 +1,5 @@
-/* The passes over jumps and blocks: a jump to a jump goes to the last target, blocks are merged,
- * and short blocks are copied. */
+/* Has the passes over jumps and blocks: a jump to a jump goes to the last target, blocks are
+ * merged, and short blocks are copied. */
 #include "pvm/link/optimise/optimise.h"
 #include <stdlib.h>
 
@@ -19,8 +19,9 @@ void opt_normal_form(struct link *l)
     }
 }
 
-/* Addresses that the program can see stay those of their own blocks: two functions never get one
- * address, and return points keep their order. */
+/* Leads the ways out of a block past empty blocks, which are what is left of jumps. Addresses
+ * that the program can see stay those of their own blocks: two functions never get one address,
+ * and return points keep their order. */
 static void flow_thread(struct link *l, struct link_block *b, bool *changed)
 {
     struct link_insn *last = link_last(b);
@@ -40,7 +41,8 @@ static void flow_thread(struct link *l, struct link_block *b, bool *changed)
     }
 }
 
-/* Counts the ways that lead to each block. Ways from outside of the code count, too. */
+/* Counts for each block the ways by which control can come to it. Ways from outside of the code
+ * count, too. */
 static void count_uses(const struct link *l, uint32_t *uses)
 {
     for (size_t i = 0; i < l->block_count; i++) {
@@ -49,15 +51,16 @@ static void count_uses(const struct link *l, uint32_t *uses)
         if (!b->reached) continue;
         for (uint32_t k = 0; k < b->count; k++) {
             const struct link_insn *in = &b->insns[k];
-            if (in->ref == REF_CODE) uses[in->to] += 2; /* the address can be used from anywhere */
+            if (in->ref == REF_CODE) uses[in->to] += 2; /* The address can be used from anywhere. */
             if (pvm_has_target(in->op)) uses[in->to]++;
-            if (is_call(in->op)) uses[b->next]++; /* a block that a call returns to is not merged */
+            /* A block to which a call returns is not merged. */
+            if (is_call(in->op)) uses[b->next]++;
         }
         if (b->next != LINK_NONE) uses[b->next]++;
     }
 }
 
-/* Computes again which blocks are reached. Code that data points to stays. */
+/* Computes again which blocks are reached. A block to which data points stays reached. */
 static bool reach_again(struct link *l)
 {
     uint32_t *stack = malloc((l->block_count + 1) * sizeof *stack);
@@ -84,7 +87,7 @@ static bool reach_again(struct link *l)
     return true;
 }
 
-/* Merges a block with the blocks that follow it and to which nothing else goes, all at once. */
+/* Merges a block with the following blocks to which only the block before them leads. */
 static bool merge_chain(struct link *l, uint32_t index, const uint32_t *uses, bool *changed)
 {
     struct link_block *b = &l->blocks[index];
@@ -134,12 +137,10 @@ bool opt_flow(struct link *l, bool *changed)
     return reach_again(l) && flow_merge(l, changed);
 }
 
-/* ---- copies of short blocks ---- */
-
-/* Tells whether a block is short: only a return or a trap, or no longer than the jump to it, or
- * a few instructions before a jump. Compilers share such ends of blocks, and then one jump leads
- * to the next. A copy of three instructions made the loop of an interpreter a sixth faster for
- * one percent more code; longer copies gave no more. */
+/* Tells whether a block is short: it is only a return or a trap, or no longer than the jump to
+ * it, or a few instructions before a jump. Compilers share such ends of blocks, and then one
+ * jump leads to the next. A copy of three instructions made the loop of an interpreter a sixth
+ * faster for one percent more code; longer copies gave no more. */
 static bool is_short(const struct link_block *b)
 {
     enum { COPIED = 3 };
@@ -165,7 +166,7 @@ bool opt_tails(struct link *l, bool *changed)
 {
     for (uint32_t i = 0; i < l->block_count; i++) {
         struct link_block *b = &l->blocks[i];
-        /* A block that goes on into the short one without a jump needs no copy. */
+        /* A block from which control goes on into the short one without a jump needs no copy. */
         if (!b->reached || b->next == LINK_NONE || b->next == i || b->next == i + 1) continue;
         const struct link_block *tail = &l->blocks[b->next];
         if (link_last(b) || !is_short(tail)) continue;

@@ -1,13 +1,13 @@
-/* Chooses the order of the blocks. The compiler's order is good for loops, so it stays; but a
- * block can move to where a jump to it would be, if no other block goes on into it without a
- * jump. */
+/* Chooses the order of the blocks. The compiler's order is good for loops, so it stays in
+ * general. But a block can move to a place where a jump to it would be, if no other block goes
+ * on into it without a jump. */
 #include "pvm/link/optimise/optimise.h"
 #include <stdlib.h>
 
 struct placing {
     struct link *l;
     bool *placed;
-    uint32_t *before; /* for each block the one before it in the compiler's order */
+    uint32_t *before; /* for each block: the block before it in the compiler's order */
 };
 
 /* Tells whether control goes from the first block to the second without a jump when the second
@@ -19,8 +19,8 @@ static bool falls_into(const struct link *l, uint32_t from, uint32_t to)
     return link_through(l, b->next) == to && (!last || link_is_branch(last->op));
 }
 
-/* Tells whether a block is written. Nothing jumps to an empty block; its entry in the jump table
- * leads to the block that it goes on to. */
+/* Tells whether a block is written. An empty block is not: nothing jumps to it, and its entry in
+ * the jump table leads to the block after it. */
 static bool block_written(const struct link *l, uint32_t block)
 {
     return l->blocks[block].reached && link_through(l, block) == block;

@@ -2,7 +2,7 @@
  * others. */
 #include "pvm/link/optimise/optimise.h"
 
-/* What further rounds find makes no difference: with eight, Lua was three bytes smaller, SQLite
+/* More rounds make no difference that matters: with eight, Lua was three bytes smaller, SQLite
  * the same. */
 enum { ROUNDS = 3 };
 

@@ -1,5 +1,5 @@
-/* The queue of blocks that the passes must look at again (optimise.h): a ring that has a place
- * for every block. */
+/* Has the queue of blocks that the passes must look at again (optimise.h): a ring with room for
+ * every block. */
 #include "pvm/link/optimise/optimise.h"
 #include <stdlib.h>
 

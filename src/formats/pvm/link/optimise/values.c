@@ -4,17 +4,17 @@
 #include <stdlib.h>
 
 enum value_kind {
-    ANY, /* nothing is known yet, because no predecessor of the block was looked at */
+    ANY, /* Nothing is known yet, because no predecessor of the block was looked at. */
     CONSTANT,
-    CODE, /* the dynamic address of block `block` */
-    SUM,  /* register `reg` plus `number`; only within a block */
+    CODE, /* The value is the dynamic address of block `block`. */
+    SUM,  /* The value is that of register `reg` plus `number`; only within a block. */
     UNKNOWN,
 };
 
 struct value {
     uint8_t kind, reg;
-    uint8_t uses; /* how many instructions of the block have read it */
-    bool local;   /* it was set in this block */
+    uint8_t uses; /* how many instructions of the block have read the value */
+    bool local;   /* The value was set in this block. */
     uint32_t block;
     int64_t number;
 };
@@ -25,7 +25,7 @@ struct state {
 
 struct analysis {
     struct link *l;
-    struct state *in; /* for each block what is known at its start */
+    struct state *in; /* for each block: the values that are known at its start */
     bool word32;
     bool *changed;
 };
@@ -39,7 +39,7 @@ static uint64_t values_number(const struct state *s, uint8_t reg)
     return (uint64_t)s->reg[reg].number;
 }
 
-/* Forgets the sums that are made with a register which changes. */
+/* Forgets the sums of which a register is part that changes now. */
 static void values_forget(struct state *s, uint8_t reg)
 {
     for (unsigned i = 0; i < PVM_REGISTERS; i++)
@@ -59,7 +59,7 @@ static uint8_t add_op(const struct analysis *a)
     return a->word32 ? PVM_OP_add_imm_32 : PVM_OP_add_imm_64;
 }
 
-/* Returns the value of reg + number. */
+/* Returns the value that is register reg plus a number. */
 static struct value values_sum(const struct analysis *a, const struct state *s, uint8_t reg,
                                int64_t add)
 {
@@ -95,7 +95,8 @@ static struct value values_computed(const struct analysis *a, const struct state
         break;
     case PVM_DO_SET3: known = is_constant(s, in->a) && is_constant(s, in->b); break;
     case PVM_DO_SET2I:
-        /* The low half holds all of the address, and the high half is 0. */
+        /* The instruction with the low half of an address of code has all of it, and the high
+         * half is 0. */
         if (in->ref == REF_CODE) {
             bool zero = is_constant(s, in->b) && !s->reg[in->b].number;
             return zero ? (struct value){.kind = CODE, .block = in->to} : unknown;
@@ -137,12 +138,10 @@ static void values_step(const struct analysis *a, struct state *s, const struct 
             : in->a;
     struct value value = kind == PVM_DO_CMOV3 || kind == PVM_DO_CMOVI ? values_moved(s, in, d)
                                                                       : values_computed(a, s, in);
-    /* The value would be a sum of the register's old value. */
+    /* A sum of the register's own old value cannot be kept, because that value is lost now. */
     if (value.kind == SUM && value.reg == d) value = unknown;
     values_set(s, d, value);
 }
-
-/* ---- from block to block ---- */
 
 static bool values_same(const struct value *x, const struct value *y)
 {
@@ -217,8 +216,6 @@ static bool values_solve(struct analysis *a)
     return true;
 }
 
-/* ---- rewriting ---- */
-
 static unsigned size_of(int64_t value)
 {
     int32_t v = (int32_t)value;
@@ -228,15 +225,15 @@ static unsigned size_of(int64_t value)
     return v >= -0x800000 && v < 0x800000 ? 3 : 4;
 }
 
-/* Tells whether this instruction is the only one that reads the register. If it can do without
- * the register, the instruction that set it is dropped. */
+/* Tells whether this instruction is the only one that reads the register. If the instruction can
+ * do without the register, the one that set it is dropped. */
 static bool only_use(const struct state *s, const struct link_insn *in, uint8_t reg)
 {
     bool written = link_writes(in) & link_bit(reg);
     return s->reg[reg].local && !s->reg[reg].uses && (written || !(in->live & link_bit(reg)));
 }
 
-/* Tells whether a constant in place of a register is worth it: the instruction takes no more
+/* Tells whether it pays to use a constant instead of a register: the instruction takes no more
  * bytes, or the load of the register is dropped. */
 static bool values_pays(const struct state *s, const struct link_insn *in, uint8_t reg,
                         unsigned free_bytes)
@@ -381,7 +378,7 @@ static void rewrite_cmov(struct analysis *a, const struct state *s, struct link_
     }
 }
 
-/* Rewrites a branch. When its condition is known it goes only one way; with one constant it
+/* Rewrites a branch. When its condition is known, the branch goes away; with one constant it
  * takes the immediate form. */
 static void rewrite_branch(struct analysis *a, const struct state *s, struct link_block *b,
                            struct link_insn *in)
@@ -425,7 +422,7 @@ static void rewrite_dynamic(struct analysis *a, const struct state *s, struct li
     }
 }
 
-/* Tells whether the register already holds the value. */
+/* Tells whether the register already holds this value. */
 static bool values_keeps(const struct state *s, uint8_t d, const struct value *v)
 {
     const struct value *old = &s->reg[d];
@@ -505,7 +502,7 @@ static void values_rewrite(struct analysis *a, uint32_t block)
     for (uint32_t k = 0; k < b->count; k++) {
         struct link_insn *in = &b->insns[k];
         rewrite_insn(a, &s, b, in);
-        if (k >= b->count) break; /* the instruction was a branch, which is gone */
+        if (k >= b->count) break; /* The instruction was a branch, which is gone. */
         uint16_t reads = link_reads(in);
         for (uint8_t r = 0; r < PVM_REGISTERS; r++)
             if (reads & link_bit(r) && s.reg[r].uses < UINT8_MAX) s.reg[r].uses++;
