@@ -1,4 +1,5 @@
-/* The functions of penta/pvm.h for compiled code. A penta_pvm_compiled is a struct pvm_native. */
+/* Implements the functions of penta/pvm.h for compiled code. A penta_pvm_compiled is a struct
+ * pvm_native. */
 #include "penta/pvm.h"
 #include <time.h>
 #include "pvm/jit/jit.h"
@@ -51,8 +52,8 @@ void penta_pvm_compiled_free(penta_pvm_compiled *compiled)
     pvm_native_free((struct pvm_native *)compiled);
 }
 
-/* Returns where the code of this instruction ends: where the next one begins, or the gas charge
- * before the next one. */
+/* Returns where the code of this instruction ends: where the code of the next one begins, or the
+ * gas charge before it. */
 static uint32_t end_of(const struct pvm_native *n, uint32_t pc)
 {
     for (uint32_t next = pc + 1; next <= n->size; next++)
@@ -69,7 +70,8 @@ bool penta_pvm_compiled_at(const penta_pvm_compiled *compiled, uint32_t from,
     uint32_t pc = from;
     while (pc <= n->size && !pvm_native_place(n, pc)) pc++;
     uint32_t at = pvm_native_offset(n, pc);
-    if (pc > n->size || (pc == n->size && !at)) return false; /* control never runs off the end */
+    /* Control never runs off the end of this program. */
+    if (pc > n->size || (pc == n->size && !at)) return false;
     bool starts = pvm_bit(n->block_starts, pc);
     *out = (penta_pvm_instruction){.pc = pc, .starts_block = starts};
     if (!at) return true;

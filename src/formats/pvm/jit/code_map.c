@@ -1,26 +1,27 @@
-/* Finds the instruction of the program that an offset in compiled code belongs to. */
+/* Finds the instruction of the program to which an offset in compiled code belongs. */
 #include <stdlib.h>
 #include <string.h>
 #include "pvm/jit/jit.h"
 
-/* ---- places: where instructions are ---- */
+/* A place is a pc at which an instruction is. The functions below find places. */
 
 enum { LONGEST = PVM_SKIP_MAX + 1 };
 
 /* Tells whether the first place is at or before `first`, and no gap after it is longer than an
- * instruction may be. bits has the places in 64 bytes of code. */
+ * instruction may be. `bits` has the places in 64 bytes of code. */
 static bool all_near(uint64_t bits, uint64_t first)
 {
     uint64_t near = bits | bits << 1;
     near |= near << 2;
     near |= near << 4;
-    near |= near << 8; /* 16 bits from each place on; the next line makes that LONGEST bits */
+    /* Now 16 bits are set from each place on; the next line makes that LONGEST bits. */
+    near |= near << 8;
     near |= near << (LONGEST - 16);
     return bits && first < 64 && !(~near >> first);
 }
 
-/* Fills word i where the program has a hole: there a place of an invalid instruction comes every
- * LONGEST bytes. Returns where the next place has to be at the latest. */
+/* Fills word i of the places where the program has a hole: there an invalid instruction counts
+ * as a place every LONGEST bytes. Returns where the next place has to be at the latest. */
 static uint64_t fill_gaps(struct pvm_native *n, size_t i, uint64_t next)
 {
     for (uint64_t pc = 64 * (uint64_t)i; pc < 64 * (uint64_t)i + 64 && pc <= n->size; pc++) {
@@ -69,7 +70,7 @@ static uint32_t code_map_place(const struct pvm_native *n, uint32_t number)
     return (uint32_t)(64 * low) + (uint32_t)__builtin_ctzll(bits);
 }
 
-/* ---- from native offsets to instructions ---- */
+/* The functions below lead from native offsets to instructions. */
 
 /* Returns this instruction, or the last one before it that has code of its own. */
 static uint32_t with_code(const struct pvm_native *n, uint32_t number)
@@ -92,8 +93,8 @@ static uint32_t instruction_at(const struct pvm_native *n, uint32_t at)
     return with_code(n, low);
 }
 
-/* Returns the copied instruction that contains `at`, if this instruction is a jump that a copy
- * replaces, else NULL. */
+/* Returns the copied instruction to which native offset `at` belongs. Returns NULL unless
+ * instruction `number`, whose code contains `at`, is a jump that a copy replaces. */
 static const struct pvm_copy *copy_at(const struct pvm_native *n, uint32_t at, uint32_t number)
 {
     uint32_t low = 0, high = n->copy_count;
@@ -109,7 +110,7 @@ static const struct pvm_copy *copy_at(const struct pvm_native *n, uint32_t at, u
 }
 
 /* Returns the first instruction of the next block if `at` is in the charge of that block, else
- * this instruction. */
+ * instruction `number`. */
 static uint32_t skip_charge(const struct pvm_native *n, uint32_t at, uint32_t number)
 {
     uint32_t next = number + 1;

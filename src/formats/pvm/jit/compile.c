@@ -11,23 +11,24 @@ enum {
     DISPATCH_BYTES = TAIL_MAX * (PVM_SKIP_MAX + 1), /* the most guest code of a dispatch */
     LINE = 64,
     BYTES_PER_BYTE = 64, /* the most native bytes for one guest byte */
-    LISTS_PER_BYTE = 32, /* guest bytes for each item of a list, as a first guess */
-    SMALL = 1 << 16,     /* less memory than this comes from the heap */
-    LARGE = 1 << 18,     /* programs of this size or more use huge pages */
+    /* The first guess for the length of a list is one item for so many guest bytes. */
+    LISTS_PER_BYTE = 32,
+    SMALL = 1 << 16, /* Offsets that take less memory than this come from the heap. */
+    LARGE = 1 << 18, /* Programs of this size or more use huge pages. */
     HUGE_PAGE = 2 << 20,
 };
 static const size_t code_max = (UINT64_C(1) << 31) - (UINT64_C(1) << 20);
-/* This address is not canonical on any processor, so a jump there faults at the jump itself. */
+/* This address is not canonical on any processor, so a jump to it faults at the jump itself. */
 static const uint64_t nowhere = UINT64_C(0xfa6f29540376ba8a);
 
-/* ---- asking whether the work is over ---- */
+/* The functions below ask whether the work is over. */
 
 void pvm_jit_ask(struct jit *j, uint32_t units)
 {
     if (long_work_over(j->work, units)) pvm_jit_give_up(j);
 }
 
-/* Returns the end of the next piece of a list, from item `first` on. When the work is over the
+/* Returns the end of the next piece of a list, from item `first` on. When the work is over, the
  * piece is empty. */
 static uint32_t compile_piece(struct jit *j, uint32_t first, uint32_t count)
 {
@@ -41,8 +42,6 @@ static uint32_t compile_piece(struct jit *j, uint32_t first, uint32_t count)
 #define PIECES(i, end, first, count)                                                               \
     for (uint32_t i = (first), end; (end = compile_piece(j, i, count)) > i;)                       \
         for (; i < end; i++)
-
-/* ---- lists ---- */
 
 static bool compile_grow(struct jit *j, void *list, uint32_t *capacity, size_t item)
 {
@@ -85,8 +84,6 @@ void pvm_jit_repair(struct jit *j, uint32_t site, enum x64_reg reg)
            {site, x64_here(&j->e), reg});
 }
 
-/* ---- blocks ---- */
-
 uint32_t pvm_jit_cost(struct jit *j, uint32_t pc)
 {
     uint32_t cost = 0;
@@ -95,10 +92,10 @@ uint32_t pvm_jit_cost(struct jit *j, uint32_t pc)
     return cost;
 }
 
-/* ---- dispatches: code that ends with a jump through the jump table, as interpreters have it
- * ---- */
+/* A dispatch is code that ends with a jump through the jump table, as interpreters have it. The
+ * functions below find dispatches and copy them. */
 
-/* Remembers that there is a jump through the jump table. A return does not count. */
+/* Notes that there is a jump through the jump table at pc. A return does not count. */
 void pvm_jit_dispatch(struct jit *j, uint32_t pc, unsigned registers)
 {
     if (host_reg(registers) == host_reg(PVM_RA)) return;
@@ -106,7 +103,7 @@ void pvm_jit_dispatch(struct jit *j, uint32_t pc, unsigned registers)
     if (j->dispatches) j->dispatches[pc / DISPATCH_BYTES] = true;
 }
 
-/* Tells whether there is such a jump at pc or shortly after it. */
+/* Tells whether there is a jump through the jump table at pc or shortly after it. */
 static bool near_dispatch(const struct jit *j, uint32_t pc)
 {
     uint32_t first = pc / DISPATCH_BYTES;
@@ -122,8 +119,9 @@ void pvm_jit_odd(struct jit *j, uint32_t pc)
         pvm_jit_give_up(j);
 }
 
-/* Returns the number of instructions from pc to a jump through the jump table, with the jump, if
- * only branches leave them before. 0: there is no such jump within TAIL_MAX instructions. */
+/* Returns the number of instructions from pc to a jump through the jump table, including the
+ * jump, if only branches can leave them before it. Returns 0 when there is no such jump within
+ * TAIL_MAX instructions. */
 static unsigned dispatch_tail(struct jit *j, uint32_t pc)
 {
     struct jit_insn in;
@@ -156,14 +154,13 @@ bool pvm_jit_copy_dispatch(struct jit *j, uint32_t pc)
     return true;
 }
 
-/* ---- loops ---- */
-
 /* Removes the code of the last block, which is from pc to end and whose code begins at `start`. */
 static void rewind_to(struct jit *j, uint32_t start, uint32_t pc, uint32_t end)
 {
     struct pvm_native *n = j->n;
     for (uint32_t i = pvm_native_number(n, pc), last = pvm_native_number(n, end); i < last; i++)
-        n->offsets[i] = 0; /* when it is written again other instructions may form groups */
+        /* When the block is written again, other instructions may form groups. */
+        n->offsets[i] = 0;
     j->e.at = j->e.start + start;
     while (j->fixup_count && j->fixups[j->fixup_count - 1].site >= start) j->fixup_count--;
     while (j->repair_count && j->repairs[j->repair_count - 1].site >= start) j->repair_count--;
@@ -171,8 +168,8 @@ static void rewind_to(struct jit *j, uint32_t start, uint32_t pc, uint32_t end)
     while (n->copy_count && n->copies[n->copy_count - 1].native >= start) n->copy_count--;
 }
 
-/* Counts how often the instructions write each register. After a host call any register may have
- * changed. */
+/* Counts how often the instructions from pc to end write each register. After a host call any
+ * register may have changed. */
 static void count_writes(struct jit *j, uint32_t pc, uint32_t end, uint8_t *writes)
 {
     struct jit_insn in;
@@ -185,15 +182,15 @@ static void count_writes(struct jit *j, uint32_t pc, uint32_t end, uint8_t *writ
     }
 }
 
-/* Tells whether a small loop is on more cache lines than it needs. */
+/* Tells whether the code of a small loop lies on more cache lines than it needs. */
 static bool compile_straddles(uint32_t start, uint32_t end)
 {
     uint32_t length = end - start, lines = (end - 1) / LINE - start / LINE + 1;
     return length && length <= 4 * LINE && lines > (length + LINE - 1) / LINE;
 }
 
-/* Writes the loop again, when it is known which registers the loop writes. If it then is on more
- * cache lines than it needs, it is written once more, after nops. */
+/* Writes the code of a loop again, now that it is known which registers the loop writes. If the
+ * code then lies on more cache lines than it needs, it is written once more, after nops. */
 void pvm_jit_loop(struct jit *j, uint32_t start, uint32_t pc, uint32_t end, uint32_t count)
 {
     uint8_t writes[16];
@@ -209,8 +206,6 @@ void pvm_jit_loop(struct jit *j, uint32_t start, uint32_t pc, uint32_t end, uint
     }
     j->writes = NULL;
 }
-
-/* ---- after the blocks ---- */
 
 static void cold_places(struct jit *j)
 {
@@ -235,8 +230,8 @@ static void cold_places(struct jit *j)
     }
 }
 
-/* Fills in forward jumps. When the target turned out to be illegal, the interpreter does the
- * whole instruction. */
+/* Fills in forward jumps. When the target of a jump turned out to be illegal, the interpreter
+ * does the whole instruction. */
 static void compile_resolve(struct jit *j)
 {
     PIECES(i, end, 0, j->fixup_count)
@@ -251,8 +246,8 @@ static void compile_resolve(struct jit *j)
     }
 }
 
-/* Fills table entries from the first on, as long as eight bytes can be read at each. Returns how
- * many it filled. */
+/* Fills entries of the table from the first on, as long as eight bytes of the jump table can be
+ * read for each. Returns how many it filled. */
 static uint32_t fill_quickly(struct jit *j, uint64_t base)
 {
     const struct pvm_native *n = j->n;
@@ -292,8 +287,6 @@ static void fill_table(struct jit *j)
     if (mprotect(n->table, n->table_bytes, PROT_READ)) pvm_jit_give_up(j);
 }
 
-/* ---- memory ---- */
-
 static void *compile_map(size_t bytes, int flags)
 {
     void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -301,8 +294,8 @@ static void *compile_map(size_t bytes, int flags)
     return at == MAP_FAILED ? NULL : at;
 }
 
-/* Asks for huge pages. Jumps are patched all over the code, so with small pages most of the time
- * of a large program would go into address translation. The kernel may refuse. */
+/* Asks the kernel for huge pages, which it may refuse. Jumps are patched all over the code, so
+ * with small pages most of the time of a large program would go into address translation. */
 static void want_huge(void *at, size_t bytes)
 {
 #ifdef MADV_HUGEPAGE
@@ -312,15 +305,16 @@ static void want_huge(void *at, size_t bytes)
 #endif
 }
 
-/* Maps pages that will surely be written. A few calls take half the time of many page faults.
- * The kernel may refuse. */
+/* Maps pages that will surely be written, which the kernel may refuse. A few calls take half the
+ * time of many page faults. */
 static void fault_in(struct jit *j, void *at, size_t bytes)
 {
 #ifdef MADV_POPULATE_WRITE
-    enum { PIECE = 2 * HUGE_PAGE, PIECE_UNITS = 1 << 14 }; /* about a millisecond */
+    enum { PIECE = 2 * HUGE_PAGE, PIECE_UNITS = 1 << 14 }; /* A piece takes about a millisecond. */
     for (size_t done = 0, piece; done < bytes; done += piece) {
         piece = bytes - done < PIECE ? bytes - done : PIECE;
-        if (long_work_over(j->work, PIECE_UNITS)) return; /* the next place that asks gives up */
+        /* The compiler gives up at the next place that asks whether the work is over. */
+        if (long_work_over(j->work, PIECE_UNITS)) return;
         madvise((uint8_t *)at + done, piece, MADV_POPULATE_WRITE);
     }
 #else
@@ -328,7 +322,7 @@ static void fault_in(struct jit *j, void *at, size_t bytes)
 #endif
 }
 
-/* Maps memory. Large memory starts at a multiple of a huge page. */
+/* Maps memory for code. Large memory starts at a multiple of a huge page. */
 static void *map_code(size_t bytes, bool large)
 {
     if (!large) return compile_map(bytes, 0);
@@ -343,8 +337,8 @@ static void *map_code(size_t bytes, bool large)
 
 static size_t whole_pages(size_t n) { return (n + PVM_PAGE - 1) & ~(size_t)(PVM_PAGE - 1); }
 
-/* Reserves memory for the code and the offsets. Both have one mapping, so that they can share a
- * huge page; only if there are few offsets, these come from the heap. */
+/* Reserves memory for the code and the offsets of instructions. Both have one mapping, so that
+ * they can share a huge page; only if there are few offsets, these come from the heap. */
 static bool reserve_code(struct jit *j)
 {
     struct pvm_native *n = j->n;
@@ -369,8 +363,8 @@ static bool compile_reserve(struct jit *j)
     x64_init(&j->e, n->code, n->mapped);
     if (j->p->table_count) {
         n->table_bytes = whole_pages((2 * (size_t)j->p->table_count + 2) * sizeof *n->table);
-        n->table =
-            compile_map(n->table_bytes, MAP_32BIT); /* if it fails, dynamic jumps leave the code */
+        /* If there is no memory for the table, dynamic jumps leave compiled code. */
+        n->table = compile_map(n->table_bytes, MAP_32BIT);
         if (n->table) fault_in(j, n->table, n->table_bytes);
     }
     return true;

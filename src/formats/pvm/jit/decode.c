@@ -1,9 +1,10 @@
-/* The parts of the compiler's decoder that are not inlined (decode.h). */
+/* Has the parts of the compiler's decoder that are not inlined (decode.h). */
 #include "pvm/jit/decode.h"
 
 void pvm_jit_decoder_init(struct jit_decoder *d, const struct pvm_code *code)
 {
-    enum { AHEAD = 80 }; /* more bytes than are read for an instruction and those after it */
+    /* more bytes than are read at once for an instruction and those after it */
+    enum { AHEAD = 80 };
     d->code = code;
     d->ops = pvm_isas[code->isa].op;
     d->bytes = code->bytes.data;
@@ -26,8 +27,8 @@ static void decoder_ask(struct jit_decoder *d, uint32_t pc)
     pvm_jit_ask(d->asks, JIT_PIECE);
 }
 
-/* Returns the byte after the opcode: two registers, or one register and the length of the first
- * immediate, or only that length. */
+/* Returns the byte after the opcode in the longest form of the instruction. It has two
+ * registers, or one register and the length of the first immediate, or only that length. */
 static uint8_t first_byte(const struct pvm_insn *in, unsigned length)
 {
     switch ((enum pvm_shape)pvm_ops[in->op].shape) {

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "pvm/jit/jit.h"
 
-/* decode.c */
+/* The functions below are in decode.c. */
 void pvm_jit_decoder_init(struct jit_decoder *d, const struct pvm_code *code);
 /* Makes the decoder ask from time to time, from pc on, whether the work is over. It does so by
  * lowering `limit`, which sends jit_decode to pvm_jit_decode_any, so that other instructions
@@ -19,7 +19,7 @@ void pvm_jit_decode_any(struct jit_decoder *d, uint32_t pc, struct jit_insn *in)
 
 X64_INLINE uint64_t jit_word(const uint8_t *p)
 {
-    uint64_t word; /* in the byte order of this host, which is little-endian */
+    uint64_t word; /* The word is in the byte order of this host, which is little-endian. */
     memcpy(&word, p, 8);
     return word;
 }
@@ -27,7 +27,7 @@ X64_INLINE uint64_t jit_word(const uint8_t *p)
 X64_INLINE void jit_decode(struct jit_decoder *d, uint32_t pc, struct jit_insn *in)
 {
     uint64_t starts = pc < d->limit ? jit_word(d->starts + (pc >> 3)) >> (pc & 7) : 0;
-    if (!(starts & 1)) { /* this copy lets `in` stay in registers */
+    if (!(starts & 1)) { /* The copy `any` lets `in` stay in registers. */
         struct jit_insn any;
         pvm_jit_decode_any(d, pc, &any);
         *in = any;
@@ -42,8 +42,8 @@ X64_INLINE void jit_decode(struct jit_decoder *d, uint32_t pc, struct jit_insn *
     in->in_place = true;
 }
 
-/* These return a register by its four bits: the lower half of the first byte, its upper half,
- * the lower half of the second byte. */
+/* These three functions return a register by its four bits: the lower half of the first byte,
+ * its upper half, the lower half of the second byte. */
 X64_INLINE enum x64_reg reg_a(const struct jit_insn *in) { return host_reg((unsigned)in->word); }
 X64_INLINE enum x64_reg reg_b(const struct jit_insn *in)
 {
@@ -54,7 +54,7 @@ X64_INLINE enum x64_reg reg_d(const struct jit_insn *in)
     return host_reg((unsigned)in->word >> 8);
 }
 
-/* Sign-extends the low n bytes. n is 0 to 4. */
+/* Sign-extends the low n bytes of a word. n is 0 to 4. */
 X64_INLINE uint64_t jit_extend(uint64_t word, unsigned n)
 {
     unsigned spare = 63 - 8 * n;
@@ -63,8 +63,8 @@ X64_INLINE uint64_t jit_extend(uint64_t word, unsigned n)
 
 X64_INLINE unsigned jit_clamp(int n) { return n < 0 ? 0 : n > 4 ? 4 : (unsigned)n; }
 
-/* These return the immediate of an instruction without registers, and of one with a byte of
- * registers. */
+/* imm_alone returns the immediate of an instruction without registers, decode_imm that of an
+ * instruction with one byte of registers. */
 X64_INLINE uint64_t imm_alone(const struct jit_insn *in)
 {
     return jit_extend(in->word, jit_clamp((int)in->skip));

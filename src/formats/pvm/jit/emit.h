@@ -13,7 +13,7 @@ X64_INLINE struct x64_mem emit_guest(int base, uint64_t disp)
                             .disp = (int32_t)(uint32_t)disp};
 }
 
-/* Sign-extends a 32-bit result in a 64-bit register. */
+/* Sign-extends a 32-bit result in a 64-bit register of the host. */
 X64_INLINE void emit_extend(struct jit *j, enum x64_reg reg)
 {
     if (!j->narrow) x64_movsxd(&j->e, reg, reg);
@@ -24,7 +24,7 @@ X64_INLINE struct x64_mem emit_sum(enum x64_reg base, int index, int32_t disp)
     return (struct x64_mem){.base = (int8_t)base, .index = (int8_t)index, .disp = disp};
 }
 
-/* ---- three registers ---- */
+/* The functions below are for instructions with three registers. */
 
 typedef void two_operand(struct x64 *e, enum x64_size size, enum x64_reg dst, enum x64_reg src);
 
@@ -75,8 +75,9 @@ X64_INLINE void emit_rotate(struct jit *j, enum x64_size size, const struct jit_
     op(&j->e, size, reg_d(in));
 }
 
-/* These come before and after a comparison whose result goes to a register. rcx is cleared
- * first: to set a byte of its old value would make each comparison wait for the one before. */
+/* compare_begin and compare_end stand before and after a comparison whose result goes to a
+ * register. rcx is cleared first: to set a byte of its old value would make each comparison wait
+ * for the one before. */
 X64_INLINE void compare_begin(struct jit *j) { x64_xor(&j->e, X32, RCX, RCX); }
 
 X64_INLINE void compare_end(struct jit *j, enum x64_cond cond, enum x64_reg dst)
@@ -108,7 +109,7 @@ X64_INLINE void or_inverted(struct jit *j, const struct jit_insn *in)
     x64_mov(&j->e, j->word, reg_d(in), RCX);
 }
 
-/* Calls a stub. It takes the first operand on the stack and the second in rcx, and leaves the
+/* Calls a stub, which takes the first operand on the stack and the second in rcx, and leaves the
  * result in rcx. */
 X64_INLINE void by_stub(struct jit *j, const struct jit_insn *in, struct x64_label *stub,
                         enum x64_size size)
@@ -125,7 +126,8 @@ X64_INLINE void by_stub(struct jit *j, const struct jit_insn *in, struct x64_lab
 X64_INLINE void high_unsigned(struct jit *j, const struct jit_insn *in)
 {
     enum x64_reg a = reg_a(in), b = reg_b(in), d = reg_d(in);
-    if (j->narrow) { /* registers are zero-extended, so the product fits in 64 bits */
+    /* Registers of a 32-bit program are zero-extended, so the product fits in 64 bits. */
+    if (j->narrow) {
         x64_mov(&j->e, X32, RCX, a);
         x64_imul(&j->e, X64, RCX, b);
         x64_shr_imm(&j->e, X64, RCX, 32);
@@ -146,7 +148,7 @@ X64_INLINE void high_unsigned(struct jit *j, const struct jit_insn *in)
     if (d != RDX) x64_mov(&j->e, X64, RDX, RCX);
 }
 
-/* ---- with an immediate ---- */
+/* The functions below are for instructions with an immediate. */
 
 /* Adds an immediate by lea, even where add would do. lea is as short and as fast, and saves the
  * compiler a branch. */
@@ -183,7 +185,7 @@ X64_INLINE void scratch_immediate(struct jit *j, enum x64_size size, uint64_t va
     x64_mov_imm(&j->e, RCX, size == X64 ? value : (uint32_t)value);
 }
 
-/* Shifts the immediate by a register. */
+/* Shifts the immediate by the number in a register. */
 X64_INLINE void shift_alt(struct jit *j, enum x64_size size, const struct jit_insn *in,
                           shift_by *op)
 {
@@ -236,15 +238,14 @@ X64_INLINE void move_if_immediate(struct jit *j, const struct jit_insn *in, enum
     x64_cmov(&j->e, cond, j->word, reg_a(in), RCX);
 }
 
-/* ---- memory ---- */
-
-/* How loads, stores and branches differ from each other. As a table this leaves the compiler one
- * jump less to mispredict. */
+/* A struct jit_form says how loads, stores and branches differ from each other. Reading it from
+ * a table saves the compiler a jump that could be mispredicted. */
 struct jit_form {
-    uint32_t op; /* the opcode of the host, for x64_form_mem */
+    uint32_t op; /* the opcode of the host's instruction, for x64_form_mem */
     uint8_t size, bytes, cond;
 };
-extern const struct jit_form pvm_jit_forms[2][PVM_OPS]; /* for 64-bit and 32-bit programs */
+/* pvm_jit_forms[0] is for 64-bit programs, pvm_jit_forms[1] for 32-bit programs. */
+extern const struct jit_form pvm_jit_forms[2][PVM_OPS];
 
 X64_INLINE void access_memory(struct jit *j, const struct jit_insn *in, struct x64_mem m)
 {

@@ -14,11 +14,9 @@ X64_INLINE void flow_poll(struct jit *j, const struct jit_insn *in)
     pvm_jit_cold(j, x64_jcc_later(&j->e, X64_NE), in->pc, PVM_COLD_POLL);
 }
 
-/* ---- static jumps ---- */
-
-/* Tells whether a jump may go to the target. That is known when the code of the target is
- * written already. A forward jump counts as legal; compile_resolve() in compile.c replaces it at
- * the end if it is not. */
+/* Tells whether a jump may go to the target. This is known when the code of the target is
+ * written already. A forward jump counts as legal; if it is not, compile_resolve() in compile.c
+ * replaces it at the end. */
 X64_INLINE bool may_go(const struct jit *j, uint32_t pc, uint32_t target)
 {
     if (target >= j->size) return false;
@@ -59,8 +57,6 @@ X64_INLINE void flow_branch(struct jit *j, uint32_t pc, uint32_t target, enum x6
         pvm_jit_aim(j, x64_jcc_later(&j->e, cond), target);
 }
 
-/* ---- dynamic jumps ---- */
-
 enum { TABLE_SCALE = 3 };
 
 X64_INLINE void flow_address(struct jit *j, enum x64_reg reg, uint64_t offset)
@@ -79,9 +75,9 @@ X64_INLINE struct x64_mem table_entry(const struct jit *j)
                             .disp = (int32_t)(uint32_t)(uintptr_t)j->n->table};
 }
 
-/* Checks the address against the size of the table. An address after the table goes to a cold
- * place. Odd addresses and illegal targets have a table entry that is not a canonical address:
- * the jump itself faults, with exact state. */
+/* Checks a dynamic address against the size of the table. An address after the end of the table
+ * goes to a cold place. Odd addresses and illegal targets have a table entry that is not a
+ * canonical address: the jump itself faults, with exact state. */
 X64_INLINE void check_range(struct jit *j, const struct jit_insn *in, enum pvm_cold_kind beyond)
 {
     x64_cmp_imm(&j->e, X32, RCX, (int32_t)(2 * j->p->table_count + 1));
@@ -99,8 +95,9 @@ X64_INLINE void jump_indirect(struct jit *j, const struct jit_insn *in)
     x64_jmp_mem(&j->e, table_entry(j));
 }
 
-/* Writes the register before the jump, which may fault. If the register also holds the address,
- * the interpreter could not repeat the instruction, so the table entry is tested first. */
+/* Writes the register that gets the immediate, and then the jump, which may fault. If the same
+ * register holds the address, the interpreter could not repeat the instruction after a fault, so
+ * the table entry is tested first. */
 X64_INLINE void load_imm_and_jump_indirect(struct jit *j, const struct jit_insn *in)
 {
     struct jit_pair x = imms_after_two(in);
@@ -110,7 +107,8 @@ X64_INLINE void load_imm_and_jump_indirect(struct jit *j, const struct jit_insn 
         flow_step(j);
         return;
     }
-    check_range(j, in, PVM_COLD_STEP); /* a halt writes the register, too */
+    /* A jump that halts the machine must write the register, too, so the interpreter does it. */
+    check_range(j, in, PVM_COLD_STEP);
     if (reg_a(in) != reg_b(in)) {
         x64_mov_imm(&j->e, reg_a(in), value);
         x64_jmp_mem(&j->e, table_entry(j));
@@ -122,8 +120,6 @@ X64_INLINE void load_imm_and_jump_indirect(struct jit *j, const struct jit_insn 
     x64_mov_imm(&j->e, reg_a(in), value);
     x64_jmp_reg(&j->e, RCX);
 }
-
-/* ---- leaving ---- */
 
 X64_INLINE void host_call(struct jit *j, const struct jit_insn *in)
 {

@@ -23,7 +23,7 @@ static struct jit_group group_of(unsigned count, unsigned length)
     return (struct jit_group){(uint8_t)count, (uint8_t)length};
 }
 
-/* Makes one load of d = x + y; d = load [d + offset]. An address has 32 bits, so the upper
+/* Writes d = x + y; d = load [d + offset] as one load. An address has 32 bits, so the upper
  * halves of x and y do not matter. */
 static bool address_load(struct jit *j, const struct jit_insn *in, struct x64_mem m, enum x64_reg d)
 {
@@ -42,7 +42,7 @@ struct jit_group pvm_jit_fuse_add(struct jit *j, uint32_t pc)
     return address_load(j, &load, m, reg_d(&in)) ? group_of(2, in.length + load.length) : nothing;
 }
 
-/* Makes one move of x << 32 >> 32, which is the low half of x. */
+/* Writes x << 32 >> 32 as one move, which extends the low half of x. */
 static struct jit_group low_half(struct jit *j, const struct jit_insn *in)
 {
     struct jit_insn back = fuse_after(j, in);
@@ -57,7 +57,7 @@ static struct jit_group low_half(struct jit *j, const struct jit_insn *in)
     return group_of(2, in->length + back.length);
 }
 
-/* Makes a shift to the left by 1 to 3 the scale of an index. */
+/* Writes a shift to the left by 1 to 3 as the scale of an index in the addition after it. */
 struct jit_group pvm_jit_fuse_shift(struct jit *j, uint32_t pc)
 {
     struct jit_insn in = fuse_at(j, pc);

@@ -1,4 +1,4 @@
-/* Groups of instructions for which there is better code than for their parts.
+/* A group is a sequence of instructions for which there is better code than for its parts.
  *
  * A group writes no register before everything in it that can fault is done. So after a fault
  * inside a group the interpreter goes on from the group's first instruction. Compiled code
@@ -6,11 +6,12 @@
 #pragma once
 #include "pvm/jit/decode.h"
 
-struct jit_group {         /* what was written; count 0: nothing was */
-    uint8_t count, length; /* the instructions, and the bytes of their guest code */
+/* A struct jit_group says what was written as a group; a count of 0 means nothing. */
+struct jit_group {
+    uint8_t count, length; /* count: how many instructions; length: the bytes of their guest code */
 };
 
-/* fuse.c: the first instruction of the group is at pc. */
+/* These functions write the group whose first instruction is at pc, if there is one (fuse.c). */
 struct jit_group pvm_jit_fuse_add(struct jit *j, uint32_t pc);
 struct jit_group pvm_jit_fuse_shift(struct jit *j, uint32_t pc);
 struct jit_group pvm_jit_widen(struct jit *j, uint32_t pc);

@@ -1,10 +1,10 @@
-/* Goes through a program: decodes each instruction and writes its code. */
+/* Goes through a program, decodes each instruction and writes its code. */
 #include "pvm/jit/fuse.h"
 #include "pvm/jit/flow.h"
 
-/* The host's register for each guest register. The registers that programs use most get host
- * registers that need no REX prefix in 32-bit forms. rdx is where mulx needs an operand. The
- * fields 13 to 15 mean register 12. */
+/* The table has the host's register for each guest register. The registers that programs use
+ * most get host registers that need no REX prefix in 32-bit forms. rdx is where mulx needs an
+ * operand. The fields 13 to 15 mean register 12. */
 const uint8_t pvm_host_registers[16] = {R15, RSI, R8,  R9,  R10, RBX, RBP, RAX,
                                         RDI, RDX, R11, R12, R14, R14, R14, R14};
 
@@ -25,7 +25,7 @@ const uint8_t pvm_host_registers[16] = {R15, RSI, R8,  R9,  R10, RBX, RBP, RAX,
     OP(store##_u64)
 #define STORE_IX(n)  x = imms_alone(&in), store_immediate(j, n, emit_guest(X64_NONE, x.first), x.second)
 #define STORE_IA(n)  x = decode_imms(&in), store_immediate(j, n, emit_guest((int)A, x.first), x.second)
-/* The cases for a 32-bit form, whose result is extended, and for the 64-bit form. */
+/* BOTH makes the cases for a 32-bit form, whose result is extended, and for the 64-bit form. */
 #define BOTH(name, reg, ...)                                                                       \
     OP(name##_32): {                                                                               \
         const enum x64_size size = X32;                                                            \
@@ -39,7 +39,7 @@ const uint8_t pvm_host_registers[16] = {R15, RSI, R8,  R9,  R10, RBX, RBP, RAX,
         break;                                                                                     \
     }
 
-/* Writes `in` and the instructions after it as a group, if they form one. */
+/* GROUP writes `in` and the instructions after it as a group, if they form one. */
 #define GROUP(may, fuse)                                                                           \
     if (may) {                                                                                     \
         struct jit_group group = fuse(j, pc);                                                      \
@@ -49,11 +49,11 @@ const uint8_t pvm_host_registers[16] = {R15, RSI, R8,  R9,  R10, RBX, RBP, RAX,
             break;                                                                                 \
         }                                                                                          \
     }
-/* Remembers the result of a comparison, so that a branch which follows need not test it. */
+/* COMPARED notes the result of a comparison, so that a branch which follows need not test it. */
 #define COMPARED(reg, condition)                                                                   \
     compared = (reg), cond = (condition), b.compared = pc + in.length
 
-/* ---- loads, stores and the conditions of branches ---- */
+/* The tables below are for loads, stores and the conditions of branches. */
 
 #define LOADS(name, word, signed32)                                                                \
     [PVM_OP_##name##_u8] = {0x0fb6, X32, false, 0},                                                \
@@ -79,15 +79,14 @@ const uint8_t pvm_host_registers[16] = {R15, RSI, R8,  R9,  R10, RBX, RBP, RAX,
     BRANCH(less_or_equal_signed_imm, X64_LE), BRANCH(greater_unsigned_imm, X64_A),                 \
     BRANCH(greater_signed_imm, X64_G)
 /* clang-format on */
-/* load_i32: movsxd (0x63) extends to 64 bits; for 32 bits mov (0x8b) is enough. */
+/* The macro's argument is the opcode of load_i32: movsxd (0x63) extends to 64 bits; for 32 bits
+ * mov (0x8b) is enough. */
 const struct jit_form pvm_jit_forms[2][PVM_OPS] = {{FORMS(X64, 0x63)}, {FORMS(X32, 0x8b)}};
 
-/* ---- blocks ---- */
-
-struct block {         /* the block that is being written */
-    uint32_t first;    /* the pc of its start */
-    uint32_t count;    /* how many instructions it has so far */
-    uint32_t start;    /* the native offset of its charge */
+struct block {         /* A struct block is the block that is being written. */
+    uint32_t first;    /* the pc at which the block starts */
+    uint32_t count;    /* how many instructions the block has so far */
+    uint32_t start;    /* the native offset of the block's charge */
     uint32_t compared; /* the pc of a branch that can use the processor's flags as they are */
 };
 
@@ -96,7 +95,7 @@ X64_INLINE void instructions_mark(struct jit *j, uint32_t pc, enum pvm_op op, un
 {
     const struct pvm_code *code = &j->p->code;
     j->n->block_starts[pc >> 3] |= (uint8_t)(1u << (pc & 7));
-    bool target; /* like pvm_is_target, but by what is known here */
+    bool target; /* The answer is that of pvm_is_target, found from what is known here. */
     if (code->doc || !pc)
         target = pvm_is_target(code, pc);
     else if (!pvm_starts(code, pc) || op == PVM_OP_invalid)
@@ -143,10 +142,10 @@ X64_INLINE void instructions_place(struct jit *j, uint32_t pc, uint32_t offset)
     if (pvm_native_place(j->n, pc))
         j->n->offsets[pvm_native_number(j->n, pc)] = offset;
     else
-        pvm_jit_give_up(j); /* no instruction was expected there */
+        pvm_jit_give_up(j); /* No instruction was expected at this pc. */
 }
 
-/* Tells whether in a doc program a block starts at pc although no instruction before it ends
+/* Tells whether a block starts at pc of a doc program although no instruction before it ends
  * one. */
 X64_INLINE bool doc_target(const struct jit *j, uint32_t pc)
 {
@@ -158,7 +157,7 @@ X64_INLINE bool doc_target(const struct jit *j, uint32_t pc)
 uint32_t pvm_jit_blocks(struct jit *j, uint32_t pc, bool one)
 {
     struct x64 *e = &j->e;
-    /* A copy, because loops and copies call this function again. */
+    /* The decoder is copied, because loops and copies call this function again. */
     struct jit_decoder decoder = j->decoder;
     const bool copying = j->copying;
     struct jit_insn in = {0};
@@ -191,7 +190,7 @@ block:
         OP(load_imm): load_immediate(j, A, decode_imm(&in)); break;
         OP(unlikely): break;
         OP(sbrk):
-        OP(memset): flow_step(j); break; /* the interpreter does these */
+        OP(memset): flow_step(j); break; /* The interpreter does these instructions. */
         OP(move_reg): x64_move(e, X64, A, B); break;
         SIZES(store_imm, STORE_IX)
         SIZES(store_imm_indirect, STORE_IA)
@@ -219,7 +218,7 @@ block:
         OP(add_imm_64): add_immediate(j, X64, &in); break;
         BOTH(mul_imm, A, x64_imul_imm(e, size, A, B, (int32_t)decode_imm(&in)))
         BOTH(negate_and_add_imm, A, negate_add(j, size, &in))
-        OP(and_imm):               /* a non-negative immediate clears the upper half */
+        OP(and_imm):               /* A non-negative immediate clears the upper half. */
             if ((int32_t)decode_imm(&in) >= 0) {
                 x64_move(e, X32, A, B);
                 x64_and_imm(e, X32, A, (int32_t)decode_imm(&in));
@@ -251,7 +250,8 @@ block:
             break;
         OP(shift_logical_right_imm_32):
             shift_immediate(j, X32, &in, x64_shr_imm);
-            if (!(decode_imm(&in) & 31)) emit_extend(j, A); /* otherwise the sign bit is clear */
+            /* After a shift by 1 or more the sign bit is clear. */
+            if (!(decode_imm(&in) & 31)) emit_extend(j, A);
             break;
         OP(shift_logical_right_imm_64): shift_immediate(j, X64, &in, x64_shr_imm); break;
         BOTH(shift_arithmetic_right_imm, A, shift_immediate(j, size, &in, x64_sar_imm))
@@ -307,7 +307,7 @@ block:
         OP(minimum_unsigned): emit_choose(j, &in, X64_A); break;
 
 
-        /* ---- the end of a block ---- */
+        /* The instructions below end a block. */
 
         OP(branch_eq): OP(branch_not_eq): OP(branch_less_unsigned): OP(branch_less_signed):
         OP(branch_greater_or_equal_unsigned): OP(branch_greater_or_equal_signed):
@@ -370,7 +370,7 @@ block:
         OP(ecalli): host_call(j, &in); break;
         OP(trap): OP(invalid): case PVM_OPS: goto leave;
 
-        /* ---- code that several instructions share ---- */
+        /* Several instructions share the code below. */
 
         compare_immediate:
             compare_begin(j);

@@ -11,14 +11,14 @@
 _Thread_local struct pvm_vm *volatile pvm_running __attribute__((tls_model("initial-exec")));
 _Thread_local int pvm_thread __attribute__((tls_model("initial-exec")));
 
-/* Set while SIGTRAP is blocked until the run ends. The run's machine then counts this thread as
- * a kick that is not done (pvm_kick_defer). */
+/* `deferred` is set while SIGTRAP is blocked until the run ends. The machine that runs then
+ * counts this thread as a kick that is not done (pvm_kick_defer). */
 static _Thread_local volatile bool deferred __attribute__((tls_model("initial-exec")));
 static _Thread_local volatile bool settling __attribute__((tls_model("initial-exec")));
 static bool fences;
-static const char kick_mark; /* signals of kicks carry its address */
+static const char kick_mark; /* The signal of a kick carries the address of kick_mark. */
 
-/* The parts of pvm_vm.kicks. The lower half counts the kicks that are looking for a thread or
+/* pvm_vm.kicks has two parts. The lower half counts the kicks that are looking for a thread or
  * sending their signal, and has SENT if a signal was sent in this run. The upper half is the
  * number of forks up to this process, because kicks that had begun in the parent never end in
  * the child. */
@@ -37,7 +37,8 @@ static void after_fork(void)
 {
     pvm_thread = 0;
     forks += UINT64_C(1) << 32;
-    struct pvm_vm *vm = pvm_running; /* not NULL when a signal handler has forked during a run */
+    /* It is not NULL when a signal handler has forked during a run. */
+    struct pvm_vm *vm = pvm_running;
     if (vm) atomic_store_explicit(&vm->runner, pvm_thread_number(), memory_order_relaxed);
 }
 
@@ -49,7 +50,7 @@ bool pvm_interrupt_install(void)
 
 bool pvm_interrupt_fences(void) { return fences; }
 
-/* ---- sending ---- */
+/* The functions below send kicks. */
 
 static void interrupt_hold(struct pvm_vm *vm)
 {
@@ -82,7 +83,7 @@ static void send_kick(int thread)
 void pvm_kick(penta_vm *base)
 {
     struct pvm_vm *vm = pvm_vm(base);
-    int error = errno; /* a signal handler may call this function */
+    int error = errno; /* A signal handler may call this function, so errno must stay. */
     pvm_vm_interrupt(base);
     if (vm->cells->native->poll) return;
     interrupt_hold(vm);
@@ -96,10 +97,10 @@ void pvm_kick(penta_vm *base)
     errno = error;
 }
 
-/* ---- receiving ---- */
+/* The functions below receive kicks. */
 
-/* Tells whether a signal has no sender. The kernel delivers it so when too many signals wait to
- * be delivered. */
+/* Tells whether a signal does not say who sent it. The kernel delivers it so when too many
+ * signals wait to be delivered. */
 static bool without_sender(const siginfo_t *info)
 {
     return info->si_code == SI_USER && !info->si_pid && !info->si_uid;

@@ -15,12 +15,12 @@
 #include <signal.h>
 #include "pvm/vm/vm.h"
 
-/* The machine that this thread is running, or NULL. */
+/* pvm_running is the machine that this thread is running, or NULL. */
 extern _Thread_local struct pvm_vm *volatile pvm_running __attribute__((tls_model("initial-exec")));
 extern _Thread_local int pvm_thread __attribute__((tls_model("initial-exec")));
 
 bool pvm_interrupt_install(void);
-bool pvm_interrupt_fences(void); /* true when there is no membarrier */
+bool pvm_interrupt_fences(void); /* Returns true when the kernel has no membarrier. */
 int pvm_thread_find(void);
 
 /* Returns the number that the kernel gives this thread. */
@@ -30,7 +30,7 @@ static inline int pvm_thread_number(void)
     return __builtin_expect(known != 0, 1) ? known : pvm_thread_find();
 }
 
-/* Makes the thread that runs this machine leave compiled code. It sends no signal when the code
+/* Makes the thread that runs this machine leave compiled code. No signal is sent when the code
  * tests the interrupt flag itself. */
 void pvm_kick(penta_vm *vm);
 /* Tells whether this SIGTRAP is a kick. */

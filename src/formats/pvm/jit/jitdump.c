@@ -29,7 +29,8 @@ struct dump {
     const struct pvm_native *native;
     const struct pvm_program *program;
     uint64_t *index; /* the index of the next piece of code, counted through the whole file */
-    /* How many steps of line programs may still be made, since a file can name one many times. */
+    /* This is how many steps of line programs may still be made, since a file can name one
+     * program many times. */
     uint64_t line_budget;
 };
 
@@ -59,15 +60,16 @@ static uint64_t jitdump_address(const struct dump *d, uint32_t offset)
     return (uint64_t)(uintptr_t)(d->native->code + offset);
 }
 
-/* Writes a string. A zero inside would end the string early, so control characters become '?'. */
+/* Writes a string. A zero byte inside would end the string early, so control characters become
+ * '?'. */
 static void jitdump_string(struct dump *d, penta_bytes text)
 {
     for (size_t i = 0; i < text.size; i++)
         writer_char(&d->out, text.data[i] < ' ' ? '?' : (char)text.data[i]);
 }
 
-/* Writes the lines: the innermost frame of each region whose first instruction has code of its
- * own. */
+/* Writes the source lines of a function: the innermost frame of each region whose first
+ * instruction has code of its own. */
 static void jitdump_lines(struct dump *d, const struct pvm_function *f)
 {
     struct pvm_debug_lines l;
@@ -148,7 +150,7 @@ static bool jitdump_mark(int file)
 bool pvm_perf_dump(const struct pvm_native *n, const struct pvm_program *p, const char *folder)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static char last[512]; /* the file that this process has begun */
+    static char last[512]; /* the path of the file that this process has begun */
     static uint64_t index;
     char path[sizeof last];
     struct dump d = {.native = n,

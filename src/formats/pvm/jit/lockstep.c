@@ -14,12 +14,10 @@
 
 struct pvm_twin {
     struct pvm_vm *vm;            /* the machine that the interpreter runs */
-    uint64_t regs[PVM_REGISTERS]; /* of both machines, before the last block */
+    uint64_t regs[PVM_REGISTERS]; /* the registers of both machines before the last block */
     uint32_t pc;
-    char difference[64]; /* "" when there is no difference */
+    char difference[64]; /* what differs, or "" when nothing does */
 };
-
-/* ---- making the memories equal ---- */
 
 static bool same_areas(const struct pvm_memory *a, const struct pvm_memory *b)
 {
@@ -58,12 +56,13 @@ static void lockstep_ignore(void *user, uint32_t address, const uint8_t *now,
     (void)user, (void)address, (void)now, (void)initial;
 }
 
-/* Finds the first page whose bytes differ. copy: makes all pages equal. Returns false when all
- * are equal. */
+/* Finds the first page whose bytes differ. Returns false when all pages are equal. When `copy`
+ * is true, makes all pages equal. */
 static bool lockstep_differs(const struct pvm_memory *from, struct pvm_memory *to, bool copy,
                              uint32_t *address)
 {
-    pvm_memory_changed(from, lockstep_ignore, NULL); /* this brings DIRTY up to date */
+    /* This call brings the DIRTY flags of pages up to date. */
+    pvm_memory_changed(from, lockstep_ignore, NULL);
     for (size_t i = 0; i < from->area_count; i++) {
         const struct pvm_area *a = &from->areas[i];
         for (uint64_t at = a->address; at < a->address + a->length; at += PVM_PAGE) {
@@ -97,8 +96,6 @@ static bool lockstep_follow(const struct pvm_vm *vm, struct pvm_vm *to)
     to->call_count = to->next_call = 0;
     return true;
 }
-
-/* ---- comparing ---- */
 
 static bool lockstep_note(struct pvm_twin *t, const char *what, uint64_t compiled,
                           uint64_t interpreted)
@@ -137,8 +134,6 @@ static bool equal_stops(struct pvm_twin *t, const struct pvm_vm *vm, const penta
     return true;
 }
 
-/* ---- running ---- */
-
 /* Tells whether there is so little memory that it is compared after every block. */
 static bool lockstep_small(const struct pvm_memory *m)
 {
@@ -147,7 +142,7 @@ static bool lockstep_small(const struct pvm_memory *m)
     return bytes <= 16 * PVM_PAGE;
 }
 
-/* Runs the other machine to where this one is, a whole block at once or by single steps. */
+/* Runs the machine `other` up to where `vm` is, a whole block at once or by single steps. */
 static void catch_up(const struct pvm_vm *vm, struct pvm_vm *other, uint32_t rest, bool stopped,
                      penta_stop *stop)
 {
@@ -169,7 +164,8 @@ static bool one_block(struct pvm_vm *vm, struct pvm_twin *t, penta_stop *stop, b
     memcpy(t->regs, vm->state->regs, sizeof t->regs);
     t->pc = vm->state->pc;
     int64_t budget = at && !vm->paid ? (int64_t)pvm_block_gas(p, p->places[at].block) : 0;
-    if (vm->by_step && rest < budget) budget = 0; /* no charge pays the rest of a block */
+    /* In this gas model no charge pays the rest of a block. */
+    if (vm->by_step && rest < budget) budget = 0;
     *stopped = !pvm_jit_advance(vm, budget, stop);
     pvm_jit_refund(vm);
     if (*stopped) pvm_vm_report(vm, stop);
@@ -219,8 +215,6 @@ static void both_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
         pvm_vm_announce(vm, stop);
 }
 
-/* ---- reporting the difference ---- */
-
 bool pvm_both_difference(const penta_vm *base, struct pvm_difference *out)
 {
     const struct pvm_vm *vm = pvm_vm_const(base);
@@ -229,7 +223,7 @@ bool pvm_both_difference(const penta_vm *base, struct pvm_difference *out)
     uint32_t pc = vm->twin->pc, at = pvm_cells_find(p, pc), size = (uint32_t)p->code.bytes.size;
     uint32_t block = at ? p->places[at].block : 0;
     *out = (struct pvm_difference){vm->twin->difference, pc, pc + 1, pc, p->native};
-    if (!at) return true; /* no instruction starts there */
+    if (!at) return true; /* No instruction starts at pc. */
     out->from = p->blocks[block].pc;
     out->to = block + 1 < p->block_count ? p->blocks[block + 1].pc : size;
     return true;
@@ -280,7 +274,7 @@ static const atomic_bool never;
 void pvm_both_adopt(struct pvm_vm *vm, const struct pvm_config *config)
 {
     struct pvm_config lock_step = *config, plain = *config;
-    lock_step.metered = true; /* then compiled code stops after each block */
+    lock_step.metered = true; /* With gas, compiled code stops after each block. */
     lock_step.async = false;
     plain.adopt = NULL;
     struct pvm_twin *t = calloc(1, sizeof *t);
@@ -318,5 +312,5 @@ const struct engine pvm_both = {
     .open_until = both_open_until,
     .run = both_run,
     PVM_ENGINE_CALLS(both),
-    .interrupt = pvm_vm_interrupt, /* both_run tests the flag after every block */
+    .interrupt = pvm_vm_interrupt, /* both_run tests the flag after every block. */
 };

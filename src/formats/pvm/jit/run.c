@@ -10,12 +10,13 @@
 #include "pvm/vm/snapshot.h"
 
 enum {
-    /* Gas between two tests of the interrupt flag; it takes less than a millisecond. */
+    /* SLICE is the gas between two tests of the interrupt flag; it takes less than a
+     * millisecond. */
     SLICE = 1 << 18,
     HWCAP2_FSGS = 2,
 };
 
-/* ---- gs ---- */
+/* The functions below set the segment register gs. */
 
 bool pvm_gs_by_kernel;
 
@@ -30,9 +31,9 @@ static bool gs_settable(void)
            !syscall(SYS_arch_prctl, ARCH_SET_GS, now);
 }
 
-/* Sets gs. It stays where the last machine of this thread put it: nothing else uses it, and
- * setting it takes as long as the rest of entering. Through the kernel setting takes ten times
- * as long, but so does reading, so there it is always set. */
+/* Sets gs. It keeps the value of the last machine of this thread: nothing else uses gs, and
+ * setting it takes as long as the rest of entering. Through the kernel, setting takes ten times
+ * as long, but so does reading, so there gs is always set. */
 static void set_base(const uint8_t *base)
 {
     uint64_t now;
@@ -52,7 +53,7 @@ bool pvm_jit_usable(void)
            gs_settable();
 }
 
-/* ---- entering and leaving ---- */
+/* The functions below enter compiled code, and handle the reasons why it returns. */
 
 typedef void enter_fn(const void *at);
 
@@ -68,8 +69,8 @@ static enum pvm_native_exit pvm_run_enter(struct pvm_vm *vm, uint32_t offset)
     return (enum pvm_native_exit)vm->state->exit;
 }
 
-/* Returns the cost of the block around pc, which is in its charge. *start is the pc where the
- * block starts. */
+/* Returns what the charge of the block around pc costs. *start is the pc where that block
+ * starts. */
 static uint32_t block_cost(const struct pvm_native *n, uint32_t pc, uint32_t *start)
 {
     uint32_t cost;
@@ -79,15 +80,16 @@ static uint32_t block_cost(const struct pvm_native *n, uint32_t pc, uint32_t *st
     return cost;
 }
 
-/* Returns how many instructions the block has from pc to its end. It is only for gas models in
- * which they are its cost. */
+/* Returns how many instructions the block has from pc to its end. This holds only in gas models
+ * in which a block costs as much as it has instructions. */
 static uint32_t block_rest(const struct pvm_native *n, uint32_t pc)
 {
     uint32_t start, cost = block_cost(n, pc, &start);
     return cost - (pvm_native_number(n, pc) - pvm_native_number(n, start));
 }
 
-/* Returns the native offset at which to go on at pc. 0: the interpreter must do the instruction. */
+/* Returns the native offset at which the machine can go on at its pc, or 0 when the interpreter
+ * must do the instruction. */
 static uint32_t pvm_run_entry(struct pvm_vm *vm)
 {
     const struct pvm_native *n = vm->cells->native;
@@ -95,7 +97,8 @@ static uint32_t pvm_run_entry(struct pvm_vm *vm)
     if (!at || vm->paid || !n->metered) return at;
     if (vm->by_step) {
         uint32_t rest = block_rest(n, pc);
-        if (vm->state->gas < rest) return 0; /* the last instructions run one by one */
+        /* The last instructions that gas pays for run one by one. */
+        if (vm->state->gas < rest) return 0;
         if (!pvm_bit(n->block_starts, pc)) {
             vm->state->gas -= rest;
             vm->paid = true;
@@ -118,7 +121,8 @@ static bool pvm_run_step(struct pvm_vm *vm, penta_stop *stop)
     uint32_t pc = vm->state->pc;
     if (!pvm_native_offset(n, pc) && !pvm_starts(&vm->cells->code, pc)) {
         if (vm->by_step && !vm->state->gas) return out_of_gas(stop);
-        if (vm->by_step) vm->state->gas--; /* it costs as much as a trap */
+        /* A place without an instruction costs as much as a trap. */
+        if (vm->by_step) vm->state->gas--;
         vm->trap = PVM_TRAP_START;
         vm->wait = PVM_TRAPPED;
         return false;
@@ -143,8 +147,8 @@ static const struct pvm_cold *cold_at(const struct pvm_native *n, uint32_t at)
     return at >= n->cold_start ? &n->cold[(at - n->cold_start) / PVM_COLD_BYTES] : NULL;
 }
 
-/* Returns the cost of the block whose charge jumps to this cold place. It is stored just before
- * the jump. */
+/* Returns the cost of the block whose charge jumps to this cold place. The cost is stored just
+ * before the jump. */
 static uint32_t cost_of(const struct pvm_native *n, const struct pvm_cold *cold)
 {
     uint32_t cost;
@@ -152,7 +156,7 @@ static uint32_t cost_of(const struct pvm_native *n, const struct pvm_cold *cold)
     return cost;
 }
 
-/* Handles the reason why compiled code left, at native offset `at`. */
+/* Does what the reason requires for which compiled code returned, at native offset `at`. */
 static bool pvm_run_left(struct pvm_vm *vm, enum pvm_native_exit why, uint32_t at, penta_stop *stop)
 {
     const struct pvm_native *n = vm->cells->native;
@@ -165,7 +169,7 @@ static bool pvm_run_left(struct pvm_vm *vm, enum pvm_native_exit why, uint32_t a
         return false;
     case PVM_NATIVE_HALT:
         vm->state->pc = pvm_native_pc(n, at);
-        if (vm->by_step) vm->paid = false; /* the instruction was the last of its block */
+        if (vm->by_step) vm->paid = false; /* The instruction was the last of its block. */
         vm->wait = PVM_HALTED;
         return false;
     case PVM_NATIVE_POLL: vm->state->pc = pvm_native_pc(n, at); return true;
@@ -185,12 +189,13 @@ static bool run_slice(struct pvm_vm *vm, uint32_t offset, int64_t budget, penta_
     vm->executed = UINT64_MAX;
     vm->paid = true;
     uint32_t at = (uint32_t)(s->native_at - (uint64_t)(uintptr_t)n->code);
-    if (why != PVM_NATIVE_FAULT && why != PVM_NATIVE_KICK) at--; /* it is a return address */
+    /* `at` is a return address, so the instruction ends before it. */
+    if (why != PVM_NATIVE_FAULT && why != PVM_NATIVE_KICK) at--;
     const struct pvm_cold *cold = why == PVM_NATIVE_STEP ? cold_at(n, at) : NULL;
     bool empty = cold && cold->kind == PVM_COLD_GAS;
     uint32_t cost = empty ? cost_of(n, cold) : 0;
     if (vm->metered) s->gas -= slice - (s->left + cost);
-    if (empty) { /* the machine is before a block that is not charged */
+    if (empty) { /* The machine is before a block that is not charged. */
         s->pc = cold->pc;
         vm->paid = false;
         return !vm->metered || vm->by_step || s->gas >= cost || out_of_gas(stop);

@@ -4,8 +4,8 @@
 #include "core/structure/code_map.h"
 #include "pvm/jit/jit.h"
 
-/* The bytes of code at the start of functions that are read for one sample. This limits the time
- * of a sample. */
+/* READ_MAX is the number of bytes of code at the start of functions that are read for one
+ * sample. This limits the time of a sample. */
 enum { READ_MAX = 1 << 16 };
 
 /* Returns the offset of an address in compiled code, or UINT32_MAX when no instruction has this
@@ -28,7 +28,7 @@ static uint32_t caller_of(const struct pvm_native *n, const struct native_state 
 }
 
 /* Returns the innermost frame. Outside of compiled code, in a host call or a step of the
- * interpreter, the machine knows where it is. */
+ * interpreter, the machine knows its pc. */
 static struct pvm_frame sample_innermost(const struct pvm_vm *vm, const struct native_state *at)
 {
     const struct pvm_native *n = vm->cells->native;

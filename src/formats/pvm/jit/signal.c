@@ -18,8 +18,8 @@
 #include <unistd.h>
 #include "pvm/jit/jit.h"
 
-/* Set while the thread takes single machine steps through compiled code, to the end of a guest
- * instruction. */
+/* `stepping` is set while the thread takes single machine steps through compiled code, to the
+ * end of a guest instruction. */
 static _Thread_local volatile bool stepping __attribute__((tls_model("initial-exec")));
 
 static const int signals[] = {SIGSEGV, SIGBUS, SIGTRAP};
@@ -30,21 +30,22 @@ enum {
     TRAP_FLAG = 0x100,
 };
 static struct sigaction before[SIGNALS];
-static atomic_bool spent[SIGNALS]; /* the old handler had SA_RESETHAND and was called */
+/* for each signal: the old handler had SA_RESETHAND and was called */
+static atomic_bool spent[SIGNALS];
 static bool installed;
 
-/* ---- signals that are not ours ---- */
+/* The functions below pass on signals that are not for compiled code. */
 
 /* Tells whether the signal was sent, by kill for example. Nobody can send a signal that the
  * processor reports. */
 static bool was_sent(const siginfo_t *info) { return info->si_code <= 0; }
 
-/* Blocks the signals that the kernel would have blocked for this handler. */
+/* Blocks the signals that the kernel would have blocked for the old handler. */
 static void block_for(const struct sigaction *old, int sig, const ucontext_t *context)
 {
     sigset_t outer, mask = old->sa_mask;
     sigemptyset(&outer);
-    memcpy(&outer, &context->uc_sigmask, 8); /* 8 is the size of the kernel's set */
+    memcpy(&outer, &context->uc_sigmask, 8); /* The kernel's set of signals has 8 bytes. */
     sigorset(&mask, &mask, &outer);
     if (!(old->sa_flags & SA_NODEFER)) sigaddset(&mask, sig);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
@@ -66,7 +67,8 @@ static void pass_on(int sig, siginfo_t *info, void *context)
     bool called = old->sa_handler != SIG_DFL && old->sa_handler != SIG_IGN;
     if (called && old->sa_flags & (int)SA_RESETHAND) called = !atomic_exchange(&spent[i], true);
     if (called) {
-        block_for(old, sig, context); /* lasts until our handler returns, which restores the mask */
+        /* The mask lasts until our handler returns, which restores the old one. */
+        block_for(old, sig, context);
         if (old->sa_flags & SA_SIGINFO)
             old->sa_sigaction(sig, info, context);
         else
@@ -76,10 +78,10 @@ static void pass_on(int sig, siginfo_t *info, void *context)
     }
 }
 
-/* ---- our signals ---- */
+/* The functions below handle signals of compiled code. */
 
-/* Returns the offset in the code of the machine that this thread runs. 0: the thread is
- * somewhere else. */
+/* Returns where the thread is in the code of the machine that it runs, or 0 when it is somewhere
+ * else. */
 static uint32_t offset_of(const struct pvm_native *n, const greg_t *regs)
 {
     uintptr_t at = (uintptr_t)regs[REG_RIP], code = n ? (uintptr_t)n->code : 0;
@@ -92,10 +94,10 @@ static void leave_by(const struct pvm_native *n, greg_t *regs, uint32_t exit)
     regs[REG_RIP] = (greg_t)(uintptr_t)(n->code + exit);
 }
 
-/* Handles an interrupt, for which the code has no safe points. From wherever the thread is, it
- * takes single machine steps to the end of the guest instruction, and leaves there with exact
- * state. In the entry it starts again at the test of the interrupt flag. In an exit, or outside,
- * the flag will be tested anyway. */
+/* Handles an interrupt of code that has no safe points. From wherever the thread is in the code,
+ * it takes single machine steps to the end of the guest instruction, and leaves there with exact
+ * state. In the entry it starts again at the test of the interrupt flag. In an exit, or outside
+ * of the code, the flag will be tested anyway. */
 static void signal_walk(const struct pvm_native *n, greg_t *regs)
 {
     uint32_t at = offset_of(n, regs), pc;
@@ -138,7 +140,8 @@ static void on_signal(int sig, siginfo_t *info, void *context)
     if (sig == SIGTRAP && was_sent(info)) {
         on_sent_trap(info, context);
     } else if (sig == SIGTRAP && stepping && n && info->si_code != SI_KERNEL) {
-        signal_walk(n, regs); /* SI_KERNEL: the processor met a breakpoint instruction */
+        /* The code SI_KERNEL would mean that the processor met a breakpoint instruction. */
+        signal_walk(n, regs);
     } else if (sig != SIGTRAP && !was_sent(info) && n && at >= n->body && at < n->cold_start) {
         stepping = false;
         regs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
@@ -148,13 +151,11 @@ static void on_signal(int sig, siginfo_t *info, void *context)
     }
 }
 
-/* ---- alternate stacks ---- */
-
 static pthread_key_t stack_key;
 static _Thread_local bool ready;
 
 /* Frees the alternate stack at the end of a thread. Later signals must not use that stack. A
- * thread that ends in a handler on this very stack keeps it. */
+ * thread that ends in a handler on this very stack keeps the stack. */
 static void drop_stack(void *low)
 {
     stack_t now, none = {.ss_flags = SS_DISABLE};
@@ -185,8 +186,6 @@ bool pvm_signal_thread(void)
     if (!ready) ready = make_stack();
     return ready;
 }
-
-/* ---- installing ---- */
 
 static void signal_install(void)
 {

@@ -3,7 +3,7 @@
 
 #define FIELD(name) state_field(offsetof(struct pvm_state, name))
 
-/* The registers that a function must keep for its caller. */
+/* A function must keep these registers for its caller. */
 static const enum x64_reg saved[] = {RBX, RBP, R12, R13, R14, R15};
 enum { SAVED = sizeof saved / sizeof *saved };
 
@@ -27,8 +27,8 @@ static void stubs_registers(struct jit *j, bool load)
         x64_mov_store(&j->e, X64, FIELD(left), GAS_REGISTER);
 }
 
-/* Writes the function void enter(const void *at). A signal can start it again from enter_check
- * on (signal_walk() in signal.c). */
+/* Writes the function void enter(const void *at). A signal can start this function again from
+ * enter_check on (signal_walk() in signal.c). */
 static void stubs_enter(struct jit *j, struct x64_label *early)
 {
     struct x64 *e = &j->e;
@@ -62,11 +62,11 @@ static void stubs_exits(struct jit *j, struct x64_label *early)
     x64_bind(e, &j->poll);
     x64_pop(e, RCX);
     exit_with(j, PVM_NATIVE_POLL, &leave);
-    j->n->leave_fault = x64_here(e); /* rcx has the address of the fault */
+    j->n->leave_fault = x64_here(e); /* Here rcx has the address of the fault. */
     exit_with(j, PVM_NATIVE_FAULT, &leave);
     j->n->leave_kick = x64_here(e);
     exit_with(j, PVM_NATIVE_KICK, &leave);
-    x64_bind(e, &j->dynamic); /* ecx has a dynamic address after the end of the table */
+    x64_bind(e, &j->dynamic); /* Here ecx has a dynamic address after the end of the table. */
     x64_cmp_imm(e, X32, RCX, (int32_t)PVM_RETURN_ADDRESS);
     x64_pop(e, RCX);
     x64_jcc(e, X64_NE, &step);
@@ -85,7 +85,8 @@ static void stubs_exits(struct jit *j, struct x64_label *early)
     j->n->exits_end = x64_here(e);
 }
 
-/* ---- operations: the first operand is on the stack, the second and the result in rcx ---- */
+/* The stubs below compute. A stub has its first operand on the stack; its second operand and its
+ * result are in rcx. */
 
 static void stubs_begin(struct x64 *e, struct x64_label *label)
 {
@@ -160,7 +161,7 @@ static void high_wide(struct x64 *e, struct x64_label *label, bool second_signed
     x64_mov_load(e, X64, RAX, operand);
     if (second_signed) {
         x64_imul_wide(e, X64, RCX);
-    } else { /* the unsigned product, minus the second operand if the first is negative */
+    } else { /* The result is the unsigned product, minus the second operand if the first is negative. */
         x64_mul(e, X64, RCX);
         x64_mov_load(e, X64, RAX, operand);
         x64_sar_imm(e, X64, RAX, 63);
@@ -175,7 +176,7 @@ void pvm_jit_stubs(struct jit *j)
 {
     struct x64 *e = &j->e;
     struct x64_label early = {0};
-    x64_ud2(e); /* makes sure that offset 0 can mean "none" */
+    x64_ud2(e); /* No code that is named by its offset is at offset 0, which means "none". */
     stubs_enter(j, &early);
     stubs_exits(j, &early);
     for (unsigned i = 0; i < 8; i++)
