@@ -9,7 +9,8 @@
 
 struct builder {
     struct pvm_cells *p;
-    /* For each pc: the entry of the block that starts there, or the cell; 0: none. */
+    /* For each pc: the entry cell of the block that starts there, or the cell of the
+     * instruction; 0: there is none. */
     uint32_t *cell_of;
     uint32_t ordinal; /* the number of the next instruction */
     bool failed;
@@ -118,7 +119,7 @@ static void cells_sweep(struct builder *b)
     uint32_t pc = 0, size = (uint32_t)code->bytes.size;
     bool open = false, falls = true;
     struct pvm_insn in;
-    /* Past the end of the code there is an implied trap. */
+    /* An implied trap comes after the end of the code. */
     while (!b->failed && (pc < size || falls)) {
         if (open && code->doc && pc < size && pvm_is_target(code, pc)) {
             if (!cells_reserve(b, 1)) return;
@@ -142,7 +143,7 @@ static void cells_sweep(struct builder *b)
     }
 }
 
-/* Tells whether the handlers can do this jump. The step engine does the other jumps, and traps
+/* Tells whether the handlers can do this jump. The step engine does all other jumps, and traps
  * where it must. */
 static bool cells_legal(const struct pvm_cells *p, const struct pvm_insn *in)
 {
@@ -168,7 +169,7 @@ static void cells_resolve(struct builder *b)
         if (c->op >= PVM_OPS) continue;
         if (c->op == PVM_OP_fallthrough && !p->profile->fall_off &&
             falls_off(p, p->places[last].pc))
-            c->op = PVM_OP_invalid; /* the instruction traps at its own pc */
+            c->op = PVM_OP_invalid; /* The instruction traps at its own pc. */
         if (!pvm_has_target(c->op)) continue;
         struct pvm_insn in;
         pvm_decode(&p->code, p->places[last].pc, &in);
@@ -259,13 +260,13 @@ void pvm_cells_free(struct pvm_cells *p)
 
 uint32_t pvm_cells_find(const struct pvm_cells *p, uint32_t pc)
 {
-    size_t low; /* 1 + the last block that starts at or before pc */
+    size_t low; /* 1 + the index of the last block that starts at or before pc */
     ARRAY_SEARCH(low, 0, p->block_count, p->blocks[low].pc > pc);
     if (!low) return 0;
     uint32_t from = p->blocks[low - 1].first;
     uint32_t end = low < p->block_count ? p->blocks[low].entry - 1 : p->count;
     uint32_t limit = end;
-    while (from < limit) { /* finds the first cell at or after pc */
+    while (from < limit) { /* The loop finds the first cell at or after pc. */
         uint32_t middle = from + (limit - from) / 2;
         if (p->places[middle].pc < pc)
             from = middle + 1;

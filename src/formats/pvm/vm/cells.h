@@ -25,9 +25,9 @@ typedef void pvm_handler(const struct pvm_cell *c, uint8_t *r, uint64_t acc,
 struct pvm_cell {
     union {
         pvm_handler *run;
-        uint64_t wide; /* of a header: the charge; of a second cell: a 64-bit immediate */
+        uint64_t wide; /* the charge in a header, or a 64-bit immediate in a second cell */
     };
-    uint8_t a, b, d; /* registers, as distances in bytes from the state */
+    uint8_t a, b, d; /* the registers, as distances in bytes from the state */
     uint8_t op;      /* a number of enum pvm_op or pvm_cell_op */
     int32_t imm;     /* the first immediate, or the distance to the target */
 };
@@ -36,51 +36,54 @@ enum pvm_cell_op {
     PVM_CELL_HEADER = PVM_OPS,
     PVM_CELL_MORE,
     PVM_CELL_LOOP,
-    PVM_CELL_FALL, /* doc: ends a block where the bitmask starts the next one */
+    PVM_CELL_FALL, /* This ends a block of a doc program where the bitmask starts the next one. */
     PVM_CELL_OPS
 };
 
-/* The distance of a jump that the step engine does. Other distances are multiples of a cell; 0
- * is a jump of an instruction to itself. */
+/* PVM_CELL_NOWHERE is the distance of a jump that the step engine does. Other distances are
+ * multiples of a cell; 0 is the jump of an instruction to itself. */
 enum { PVM_CELL_NOWHERE = 1 };
 
-struct pvm_place {               /* where a cell comes from */
-    uint32_t pc, block, ordinal; /* ordinal: how many instructions come before it in the program */
+struct pvm_place { /* A struct pvm_place says where a cell comes from. */
+    /* ordinal: how many instructions of the program come before this one */
+    uint32_t pc, block, ordinal;
 };
 
 struct pvm_block {
     uint32_t pc;
-    /* Cells: the target of jumps to the block, and the first instruction. */
+    /* entry: the cell to which jumps to the block go; first: the cell of its first instruction */
     uint32_t entry, first;
-    uint32_t ordinal, count; /* how many instructions come before it, and how many it has */
-    bool loops;              /* its last instruction may jump to its first one */
+    /* ordinal: how many instructions come before the block; count: how many it has */
+    uint32_t ordinal, count;
+    bool loops; /* The last instruction of the block may jump to its first one. */
 };
 
 struct pvm_cells {
     atomic_uint users;
-    struct lock lock;     /* held while the cells are built */
-    atomic_bool built;    /* cells, places, blocks and table exist */
-    struct pvm_code code; /* uses the jump rule of the profile */
+    struct lock lock;     /* The lock is held while the cells are built. */
+    atomic_bool built;    /* The arrays of cells, places and blocks and the table exist. */
+    struct pvm_code code; /* The code follows the jump rule of the profile. */
     const struct pvm_profile *profile;
     enum pvm_gas_model model;
-    bool wide_charges; /* a charge is cost << 32 | instructions */
+    bool wide_charges; /* A charge is cost << 32 | instructions. */
     struct pvm_cell *cells;
     struct pvm_place *places;
     struct pvm_block *blocks;
     uint32_t count, block_count;
     size_t capacity, place_capacity, block_capacity;
-    uint32_t *table; /* the jump table: entry cells, 0 for entries that trap */
+    uint32_t *table; /* the entry cells of the jump table, 0 for entries that trap */
     uint32_t table_count;
     struct pvm_native *native; /* the compiled form of the same program, or NULL (jit.h) */
     void (*native_free)(struct pvm_native *native);
 };
 
-/* Opens the cells of a program. metered: with the charges of the gas model. pvm_cells_build
- * makes the cells when they are needed, because compiled code seldom needs them, and building
- * them takes longer than compiling. */
+/* Opens the cells of a program. When `metered` is true, they have the charges of the gas model.
+ * pvm_cells_build makes the cells when they are needed, because compiled code seldom needs them,
+ * and building them takes longer than compiling. */
 struct pvm_cells *pvm_cells_new(const struct pvm_code *code, const struct pvm_profile *profile,
                                 enum pvm_gas_model model, bool metered, penta_error *err);
-/* Builds the cells unless they exist. Any thread may call it. Returns false when memory ran out. */
+/* Builds the cells unless they exist. Any thread may call the function. Returns false when
+ * memory ran out. */
 bool pvm_cells_build(struct pvm_cells *p);
 struct pvm_cells *pvm_cells_share(struct pvm_cells *p);
 void pvm_cells_free(struct pvm_cells *p);
@@ -98,15 +101,15 @@ static inline uint32_t pvm_block_gas(const struct pvm_cells *p, uint32_t block)
     return (uint32_t)(p->wide_charges ? charge >> 32 : charge);
 }
 
-/* Returns how many instructions the cell's block has from this cell to its end. This cell
- * counts, too. */
+/* Returns how many instructions there are from this cell to the end of its block, including this
+ * one. */
 static inline uint32_t pvm_cells_rest(const struct pvm_cells *p, uint32_t cell)
 {
     const struct pvm_block *b = &p->blocks[p->places[cell].block];
     return b->ordinal + b->count - p->places[cell].ordinal;
 }
 
-/* interp.c: chooses the handlers of a block's cells. marked has the cells with a breakpoint, and
- * may be NULL. */
+/* Chooses the handlers of a block's cells (interp.c). `marked` tells which cells have a
+ * breakpoint, and may be NULL. */
 void pvm_cells_thread(const struct pvm_cells *p, struct pvm_cell *cells, uint32_t block,
                       const uint8_t *marked);

@@ -8,7 +8,7 @@
 #include "pvm/vm/ops.h"
 #include "pvm/vm/vm.h"
 
-/* Reports the source lines. Of inlined code it takes the innermost frame that has a file. */
+/* Reports the source lines. A region of inlined code gets the innermost frame that has a file. */
 static void pvm_debug_line_report(const penta_module *module, penta_line_report *report, void *user)
 {
     const struct pvm_program *p = &pvm_module(module)->program;
@@ -28,7 +28,7 @@ static void pvm_debug_line_report(const penta_module *module, penta_line_report 
 }
 
 /* Tells whether an instruction is a call or a return. By convention a call leaves its return
- * address in ra, and a function jumps there at its end. */
+ * address in ra, and a function jumps to that address at its end. */
 static bool pvm_debug_branch(const penta_module *module, uint64_t pc, penta_branch *out)
 {
     const struct pvm_code *code = &pvm_module(module)->program.code;
@@ -49,16 +49,17 @@ static bool pvm_debug_branch(const penta_module *module, uint64_t pc, penta_bran
     return true;
 }
 
-/* ---- frames ---- */
+/* The functions below find frames. */
 
-struct unwound {    /* how to leave a function from one of its instructions */
-    uint64_t frame; /* the bytes that the function has taken from the stack so far */
-    bool saved;     /* ra is saved in memory */
-    uint64_t at;    /* how far above the sp of the function's start ra is saved, modulo 2^64 */
+/* A struct unwound says how to leave a function from one of its instructions. */
+struct unwound {
+    uint64_t frame; /* how many bytes the function has taken from the stack so far */
+    bool saved;     /* The register ra is saved in memory. */
+    uint64_t at;    /* how far above the sp at the function's start ra is saved, modulo 2^64 */
 };
 
 /* Reads the instructions from the start of a function up to `to`. After a jump or return in the
- * middle, the state is again that of the function's body. */
+ * middle, the state is again the one that the start of the function has made. */
 static void read_start(const struct pvm_code *code, uint32_t from, uint32_t to, struct unwound *u)
 {
     struct pvm_insn in;
@@ -81,7 +82,7 @@ static void read_start(const struct pvm_code *code, uint32_t from, uint32_t to, 
     }
 }
 
-/* Finds the call that returns to an address in ra. */
+/* Finds the call after which control returns to an address that ra has. */
 static bool call_before(const struct pvm_vm *vm, uint64_t address, uint64_t *pc)
 {
     const struct pvm_code *code = &pvm_module(vm->base.module)->program.code;
@@ -132,8 +133,6 @@ static size_t pvm_debug_frames(const penta_vm *base, penta_frame *out, size_t ma
     return n;
 }
 
-/* ---- registers ---- */
-
 static void pvm_debug_variables(const penta_vm *base, size_t frame, penta_variable_report *report,
                                 void *user)
 {
@@ -155,9 +154,9 @@ static bool pvm_debug_set(penta_vm *base, penta_bytes name, const penta_value *v
     return true;
 }
 
-/* ---- accesses ---- */
-
-struct use { /* reports registers by their places in an instruction (ops.h) */
+/* A struct use has what is needed to report the registers of an instruction by their places in
+ * it (ops.h). */
+struct use {
     const struct pvm_insn *in;
     penta_access_report *report;
     void *user;
@@ -181,7 +180,7 @@ static void use_memset(const struct use *u)
 }
 
 /* Reports the registers that an instruction uses. Accesses to memory are not reported here,
- * because the rights of pages find them. */
+ * because a debugger finds them by the rights of pages. */
 static void pvm_debug_accesses(const penta_vm *base, uint64_t pc, penta_access_report *report,
                                void *user)
 {
@@ -199,15 +198,15 @@ static void pvm_debug_accesses(const penta_vm *base, uint64_t pc, penta_access_r
     if (uses->writes) use_place(&u, uses->writes - 1u, true);
 }
 
-/* Reports the areas. After the area that ends where the heap begins it reports everything that
- * the heap can become. */
+/* Reports the areas of memory. After the area that ends where the heap begins, it reports all
+ * memory to which the heap can grow. */
 static void pvm_debug_regions(const penta_vm *base, penta_region_report *report, void *user)
 {
     const struct pvm_vm *vm = pvm_vm_const(base);
     const struct pvm_memory *m = &vm->memory;
     uint64_t heap = vm->layout.heap_base, heap_end = heap + vm->layout.heap_max, told = 0;
     bool heap_told = !vm->layout.heap_max;
-    if (vm->paging) { /* the host may map any page */
+    if (vm->paging) { /* The host may map any page. */
         region_report(report, user, 0, UINT64_C(1) << 32, true);
         return;
     }

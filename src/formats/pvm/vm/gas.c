@@ -30,15 +30,15 @@ bool pvm_gas_model_parse(const char *name, enum pvm_gas_model *model)
     return false;
 }
 
-/* Execution units. Each kind has a byte of its own, so that one operation adds or compares all
- * of them. */
+/* These are the execution units. Each kind has a byte of its own, so that one operation adds or
+ * compares all of them. */
 enum { ALU, LOADS, STORES, MUL, DIV };
 #define UNIT(unit, n) ((uint64_t)(n) << 8 * (unit))
 static const uint64_t all_units =
     UNIT(ALU, 4) | UNIT(LOADS, 4) | UNIT(STORES, 4) | UNIT(MUL, 1) | UNIT(DIV, 1);
 
-/* Says when a decode slot is saved because the destination is also a source: never, for any
- * source, or only for the first source. */
+/* An enum overlap says when a decode slot is saved because the destination is also a source:
+ * never, for any source, or only for the first source. */
 enum overlap { NEVER, EITHER, FIRST };
 
 /* CLASS_name has the latency, the decode slots, the overlap, the units, and by how much latency
@@ -80,10 +80,12 @@ enum overlap { NEVER, EITHER, FIRST };
 enum { LOAD_LATENCY = 0 }; /* 0 stands for the latency of loads in the chosen model */
 
 static const struct row {
-    uint16_t reads[2]; /* masks: all ones if it reads the register in this place */
-    uint16_t saves[2]; /* masks: all ones if a slot is saved when it writes that register, too */
-    uint16_t writes;   /* a mask: all ones if it writes a register */
-    uint8_t place;     /* the register that it writes: the shift of its four bits */
+    /* for each place: a mask of all ones if the instruction reads the register there, else 0 */
+    uint16_t reads[2];
+    /* for each place: a mask of all ones if a slot is saved when it writes that register, too */
+    uint16_t saves[2];
+    uint16_t writes; /* a mask of all ones if the instruction writes a register, else 0 */
+    uint8_t place;   /* where the number of the written register is: the shift of its four bits */
     uint8_t latency, slots, narrow;
     uint8_t kind;
     uint64_t units;
@@ -106,28 +108,26 @@ static const struct row {
 #undef MAKE
 };
 
-/* ---- instructions ---- */
-
-struct model { /* the code, and everything else that costs depend on */
+struct model { /* A struct model has the code, and everything else on which costs depend. */
     const struct pvm_code *code;
     const uint8_t *ops;
-    uint32_t limit; /* below this pc, reads of fixed size stay inside the code and its bitmask */
+    uint32_t limit; /* Below this pc, reads of fixed size stay inside the code and its bitmask. */
     uint8_t load;   /* the latency of loads, in cycles */
     bool cmov_reads_old, narrow;
 };
 
 enum { NOWHERE = 15 };
 
-struct cost { /* the cost of one instruction */
+struct cost { /* A struct cost has what an instruction costs, and the registers that it uses. */
     uint8_t op, length, latency, slots;
     uint64_t units;
-    uint32_t reads; /* a set of registers */
-    uint8_t writes; /* a register, or NOWHERE */
+    uint32_t reads; /* the set of registers that the instruction reads */
+    uint8_t writes; /* the register that the instruction writes, or NOWHERE */
     uint8_t source; /* the register that a move copies */
 };
 
-/* Tells whether a destination starts with `unlikely` or `trap`. A branch with such a destination
- * is cheap. */
+/* Tells whether a destination of a branch starts with `unlikely` or `trap`. Such a branch is
+ * cheap. */
 static bool gas_rare(const struct model *m, uint64_t at)
 {
     if (at >= m->code->bytes.size) return true;
@@ -135,8 +135,8 @@ static bool gas_rare(const struct model *m, uint64_t at)
     return op == PVM_OP_trap || op == PVM_OP_unlikely;
 }
 
-/* Returns the registers of the instruction at pc, four bits for each place. c gets its op and
- * length. */
+/* Returns the registers of the instruction at pc, four bits for each place. Sets the op and the
+ * length in *c. */
 static inline uint32_t registers_at(const struct model *m, uint32_t pc, struct cost *c)
 {
     const uint8_t *at = m->code->bytes.data + pc;
@@ -154,7 +154,8 @@ static inline uint32_t registers_at(const struct model *m, uint32_t pc, struct c
     return (uint32_t)(two ? in.d : in.a) | (uint32_t)(two ? in.a : in.b) << 4 | (uint32_t)in.d << 8;
 }
 
-/* The register that four bits of an instruction stand for, as a number and as a set. */
+/* The tables have the register that four bits of an instruction stand for, as a number and as a
+ * set. */
 static const uint8_t registers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 12, 12, 12};
 static const uint16_t register_bits[16] = {1 << 0,  1 << 1,  1 << 2,  1 << 3, 1 << 4,  1 << 5,
                                            1 << 6,  1 << 7,  1 << 8,  1 << 9, 1 << 10, 1 << 11,
@@ -183,24 +184,28 @@ static inline void cost_at(const struct model *m, uint32_t pc, struct cost *c)
     }
 }
 
-/* ---- the pipeline ---- */
-
-enum { SLOTS = 32, STARTS = 5, DECODES = 4, TIMES = 128 }; /* TIMES is more than any latency */
+enum { SLOTS = 32, STARTS = 5, DECODES = 4, TIMES = 128 }; /* TIMES is more than any latency. */
 
 struct pipeline {
-    uint32_t now, last; /* the current cycle, and the last cycle in which something completes */
+    /* now: the current cycle; last: the last cycle in which something completes */
+    uint32_t now, last;
     uint64_t free_units;
-    uint32_t head, count; /* the oldest entry in the ring, and the number of entries so far */
-    /* Sets of slots: those that may start, and those that wait for others. */
+    /* head: the oldest entry in the ring; count: how many entries there were so far */
+    uint32_t head, count;
+    /* ready: the set of slots whose entries may start; waiting: those whose entries wait for
+     * others */
     uint32_t ready, waiting;
     uint32_t unfinished;
-    uint64_t busy[TIMES / 64];               /* a bit for each cycle with completions */
-    uint32_t completes[TIMES];               /* for each cycle the slots that complete */
-    uint32_t deps[SLOTS], dependents[SLOTS]; /* sets of slots */
+    uint64_t busy[TIMES / 64]; /* a bit for each cycle in which an entry completes */
+    /* for each cycle: the set of slots whose entries complete */
+    uint32_t completes[TIMES];
+    /* for each slot: the slots for which its entry waits, and those that wait for it */
+    uint32_t deps[SLOTS], dependents[SLOTS];
     uint64_t units[SLOTS];
-    uint32_t free_at[SLOTS]; /* the cycle in which the slot of a started entry is free */
+    /* for each slot: the cycle in which it is free again, once its entry has started */
+    uint32_t free_at[SLOTS];
     uint8_t latency[SLOTS];
-    uint32_t producer[16]; /* the entry that computes the newest value of a register */
+    uint32_t producer[16]; /* for each register: the entry that computes its newest value */
 };
 
 static void gas_complete(struct pipeline *p)
@@ -228,7 +233,7 @@ static bool gas_started(const struct pipeline *p, uint32_t entry)
     return !((p->ready | p->waiting) >> entry % SLOTS & 1);
 }
 
-/* Tells whether there is a slot for one more entry, and retires old entries to get one. */
+/* Tells whether there is a slot for one more entry. Old entries retire to make room. */
 static bool has_room(struct pipeline *p)
 {
     if (p->count - p->head < SLOTS) return true;
@@ -237,13 +242,13 @@ static bool has_room(struct pipeline *p)
     return p->count - p->head < SLOTS;
 }
 
-/* Adds an entry. Returns its slot as a set, or 0 when it must wait for others. */
+/* Adds an entry. Returns its slot as a set, or 0 when the entry must wait for others. */
 static uint32_t gas_enter(struct pipeline *p, const struct cost *c)
 {
     uint32_t entry = p->count++, slot = entry % SLOTS, bit = 1u << slot, deps = 0;
     for (uint32_t reads = c->reads; reads; reads &= reads - 1) {
         uint32_t from = p->producer[__builtin_ctz(reads)];
-        /* An entry that is farther away has retired. */
+        /* An entry that is farther away has retired already. */
         deps |= entry - from < SLOTS ? 1u << from % SLOTS : 0;
     }
     deps &= p->unfinished;
@@ -260,8 +265,8 @@ static uint32_t gas_enter(struct pipeline *p, const struct cost *c)
 
 static bool gas_fits(uint64_t need, uint64_t have)
 {
-    /* Compares need <= have for each byte. Both stay below 0x80, so the guard bits show every
-     * borrow. */
+    /* This compares need <= have for each byte. Both stay below 0x80, so the guard bits show
+     * every borrow. */
     const uint64_t guard = UINT64_C(0x8080808080);
     return (((have | guard) - need) & guard) == guard;
 }
@@ -304,7 +309,8 @@ static uint32_t next_completion(const struct pipeline *p)
 
 static uint32_t pipeline_cost(const struct model *m, uint32_t pc)
 {
-    struct pipeline p; /* only a part is cleared, because most of it is written before it is read */
+    /* Only a part of the pipeline is cleared, because most of it is written before it is read. */
+    struct pipeline p;
     p.now = p.last = p.head = p.count = p.ready = p.waiting = p.unfinished = 0;
     p.free_units = all_units;
     memset(p.busy, 0, sizeof p.busy);
@@ -313,12 +319,12 @@ static uint32_t pipeline_cost(const struct model *m, uint32_t pc)
     cost_at(m, pc, &c);
     for (bool more = true;;) {
         gas_complete(&p);
-        uint32_t fresh = 0; /* entries of this cycle that may start in the next one */
+        uint32_t fresh = 0; /* the set of entries of this cycle that may start in the next one */
         unsigned slots = DECODES;
         while (more && c.slots <= slots && has_room(&p)) {
             slots -= c.slots;
             if (c.op == PVM_OP_move_reg) {
-                p.producer[c.writes] = p.producer[c.source]; /* a move takes no slot */
+                p.producer[c.writes] = p.producer[c.source]; /* A move takes no slot. */
             } else {
                 fresh |= gas_enter(&p, &c);
                 more = !pvm_ends_block(c.op);
@@ -326,7 +332,7 @@ static uint32_t pipeline_cost(const struct model *m, uint32_t pc)
             pc += c.length;
             if (more) cost_at(m, pc, &c);
         }
-        /* More entries could start in the next cycle. */
+        /* busy: more entries could start in the next cycle */
         bool busy = p.ready && !start_all(&p) && p.ready;
         p.ready |= fresh;
         if (!more && !p.ready && !p.waiting) break;
@@ -346,7 +352,7 @@ static uint32_t pipeline_cost(const struct model *m, uint32_t pc)
 bool pvm_block_cost(const struct pvm_code *code, uint32_t pc, enum pvm_gas_model model,
                     bool cmov_reads_old, uint32_t *cost)
 {
-    enum { AHEAD = 80 }; /* more bytes than are read for one instruction */
+    enum { AHEAD = 80 }; /* more bytes than are read at once for one instruction */
     static const uint8_t load[PVM_GAS_MODELS] = {0, 0, 4, 25, 37};
     if (pc > code->bytes.size) return false;
     if (pvm_gas_pipeline(model)) {

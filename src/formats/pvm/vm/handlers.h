@@ -24,7 +24,7 @@
 #else
 #define PVM_HAS_FEATURE(x) 0
 #endif
-#ifdef PVM_TAIL_CALLS /* the build defines it */
+#ifdef PVM_TAIL_CALLS /* The build defines PVM_TAIL_CALLS. */
 #elif defined(PENTA_PLAIN_SWITCH) || !defined(__OPTIMIZE__) || defined(__SANITIZE_ADDRESS__) ||    \
     defined(__SANITIZE_THREAD__) || PVM_HAS_FEATURE(address_sanitizer) ||                          \
     PVM_HAS_FEATURE(thread_sanitizer) || PVM_HAS_FEATURE(memory_sanitizer) ||                      \
@@ -64,11 +64,11 @@
     } while (0)
 #endif
 
-/* interp.c: the handlers that run in place of the next cell's handler. */
+/* These handlers run in place of the next cell's handler (interp.c). */
 pvm_handler pvm_leave_charge, pvm_leave_step, pvm_leave_host, pvm_slow_access;
 
-/* superinstructions.c: returns the handler of two instructions in a row, or NULL. loops: the
- * second one is a branch to the start of its own block. */
+/* Returns the handler of two instructions in a row, or NULL (superinstructions.c). `loops` says
+ * that the second one is a branch to the start of its own block. */
 pvm_handler *pvm_pair_handler(uint8_t first, unsigned first_in, uint8_t second, unsigned second_in,
                               bool loops);
 
@@ -81,7 +81,7 @@ enum { PAGE = 1 << PVM_PAGE_BITS };
 #define GUEST(address) (r + PAGE + (address))
 #define RIGHTS(address) (r[(ptrdiff_t)((address) >> PVM_PAGE_BITS) - PVM_PAGES])
 
-/* Tells whether an access stays inside one page, and the page allows the access. */
+/* Tells whether an access stays inside one page, and that page allows the access. */
 #define REACHES(address, n, right)                                                                 \
     LIKELY((RIGHTS(address) & (right)) && ((n) == 1 || ((address) & (PAGE - 1)) <= PAGE - (n)))
 
@@ -108,7 +108,7 @@ static inline uint64_t get_uint64_t(const uint8_t *p) { return bytes_get64(p); }
 #endif
 PUT(uint8_t) PUT(uint16_t) PUT(uint32_t) PUT(uint64_t)
 
-/* The operand whose value is in acc. */
+/* The variant of a handler is the operand whose value is in acc. */
 enum { IN_NONE, IN_A, IN_B };
 #define A_OF(v) ((v) == IN_A ? acc : REG(c->a))
 #define B_OF(v) ((v) == IN_B ? acc : REG(c->b))
@@ -123,8 +123,8 @@ enum { IN_NONE, IN_A, IN_B };
 #define AT_DISTANCE(distance)                                                                      \
     ((const struct pvm_cell *)(const void *)((const char *)c + (distance)))
 
-/* ---- bodies of instructions that go on to the next one, to which they move c; v is the variant
- * ---- */
+/* The macros below are bodies of instructions that go on to the next one, to which they move c;
+ * v is the variant. */
 #define OPERANDS_OF(v)                                                                             \
     uint64_t a = A_OF(v), b = B_OF(v), x = X_OF;                                                   \
     (void)a, (void)b, (void)x
@@ -158,7 +158,8 @@ enum { IN_NONE, IN_A, IN_B };
 #define RUN_STOREIX(type, v) STORE_AT(type, X_OF, c[1].wide, 2)
 #define RUN_STOREI(type, v)  STORE_AT(type, A_OF(v) + X_OF, c[1].wide, 2)
 
-/* ---- bodies of instructions that end a block; looped: the target is `loop` ---- */
+/* The macros below are bodies of instructions that end a block. `looped` says that the target is
+ * `loop`. */
 #define BRANCH(condition, size, distance, looped)                                                  \
     {                                                                                              \
         if (condition) {                                                                           \
@@ -173,11 +174,11 @@ enum { IN_NONE, IN_A, IN_B };
 #define END_JUMP(e, v, looped) { c = (looped) ? loop : AT_DISTANCE(c->imm); ENTER_BLOCK; }
 #define END_LOADI_JUMP(e, v, looped) { REG(c->a) = X_OF; c = AT_DISTANCE(c[1].imm); ENTER_BLOCK; }
 #define END_FALL(e, v, looped) { c += 2; ENTER_BLOCK; }
-/* A jump by the table. The step engine handles addresses that are not in the table, and the
- * return address. */
+/* BY_TABLE jumps by the jump table. The step engine handles addresses that are not in the table,
+ * and the return address. */
 #define BY_TABLE(address, before)                                                                  \
     {                                                                                              \
-        uint32_t to = (address), index = (to >> 1 | to << 31) - 1; /* odd and 0 become large */    \
+        uint32_t to = (address), index = (to >> 1 | to << 31) - 1; /* The index is large for an odd address and for 0. */    \
         if (UNLIKELY(index >= STATE->table_count)) LEAVE_BY(pvm_leave_step);                       \
         uint32_t cell = STATE->table[index];                                                       \
         if (UNLIKELY(!cell)) LEAVE_BY(pvm_leave_step);                                             \
@@ -189,7 +190,7 @@ enum { IN_NONE, IN_A, IN_B };
 #define END_LOADI_JUMP_DYNAMIC(e, v, looped)                                                       \
     BY_TABLE((uint32_t)(B_OF(v) + c[1].wide), REG(c->a) = X_OF)
 
-/* These make a whole handler body for each kind. */
+/* The macros below make a whole handler body for each kind. */
 #define ALL_SET3(e, v, looped)    RUN_SET3(e, v) NEXT_CELL;
 #define ALL_SET2I(e, v, looped)   RUN_SET2I(e, v) NEXT_CELL;
 #define ALL_SET2(e, v, looped)    RUN_SET2(e, v) NEXT_CELL;

@@ -1,5 +1,5 @@
-/* The threaded engine, and the loop that runs it and the step engine, and that counts gas and
- * steps.
+/* Has the threaded engine, and the loop that runs it and the step engine, and that counts gas
+ * and steps.
  *
  * Handlers subtract the charges of whole blocks from a budget (cells.h). The loop gives them a
  * budget for one slice: the least of gas, fuel, and SLICE. After each slice it looks at the
@@ -11,7 +11,7 @@
 #include "core/structure/counts.h"
 #include "pvm/vm/handlers.h"
 
-/* ---- leaving ---- */
+/* The functions below leave the handlers. */
 
 static void interp_leave(PARAMETERS, enum pvm_exit why)
 {
@@ -43,16 +43,14 @@ static void implied_fall(PARAMETERS)
     ENTER_BLOCK;
 }
 
-/* ---- counting ---- */
-
-/* While a profiler counts, the first cell of a block has one of the handlers below. The header
- * before that cell has the place (counts.h) in a field that nothing else reads. The real handler
- * is in the shared cells. */
+/* While a profiler counts, the first cell of a block has one of the counting handlers below. The
+ * header before that cell has the place (counts.h) in a field that nothing else reads. The real
+ * handler is in the shared cells, where PLAIN_CELL finds it. */
 #define PLAIN_CELL                                                                                 \
     ((const struct pvm_cell *)(const void *)((const char *)c + STATE->plain_distance))
 
-/* How far the stack has grown tells calls apart, because after a return sp is what it was when
- * the call began. */
+/* STACK_USED is how far the stack has grown. This tells calls apart, because after a return sp
+ * is what it was when the call began. */
 #define STACK_USED(state) ((uint64_t)(UINT32_MAX - (uint32_t)(state)->regs[PVM_SP]))
 
 static void count_arrival(struct pvm_state *s, uint32_t place)
@@ -89,8 +87,8 @@ static void loop_ends(struct pvm_state *s, int64_t left)
     counts_put_back(s->counts);
 }
 
-/* Counts a block that the fast handlers do not know. The header has the place that counts_places
- * gives: the whole place for a block that loops, else only its number. */
+/* Counts a block that the fast handlers do not know yet. Its header has the place that
+ * counts_places gives: the whole place for a block that loops, else only its number. */
 static void count_slowly(struct pvm_state *s, const struct pvm_cell *c, int64_t left,
                          enum count_place what)
 {
@@ -98,9 +96,9 @@ static void count_slowly(struct pvm_state *s, const struct pvm_cell *c, int64_t 
     count_arrival(s, (uint32_t)c[-1].imm << COUNT_SHIFT | what);
 }
 
-/* Makes the handlers that count a kind of block. A place that is not known needs function calls,
- * for which a handler would have to save registers. So a second function does that work. acc
- * holds nothing when a block starts, so it can hold the key. */
+/* COUNTING makes the handlers that count a kind of block. A place that is not known needs
+ * function calls, for which a handler would have to save registers. So a second function does
+ * that work. acc holds nothing when a block starts, so it can hold the key. */
 #define COUNTING(name, what, known, key)                                                           \
     __attribute__((noinline)) static void name##_slowly(PARAMETERS)                                \
     {                                                                                              \
@@ -179,7 +177,7 @@ bool pvm_vm_count(penta_vm *base, struct counts *counts, penta_error *err)
     return true;
 }
 
-/* Counts a block that is entered, or continued, at a cell without its handler. */
+/* Counts a block that is entered, or continued, at a cell without the cell's handler. */
 static void count_start(struct pvm_vm *vm, uint32_t at)
 {
     uint32_t block = vm->cells->places[at].block, place = vm->places[block];
@@ -189,7 +187,8 @@ static void count_start(struct pvm_vm *vm, uint32_t at)
         counts_resume(vm->base.counts, vm->cells->places[at].pc);
 }
 
-/* ---- accesses that the handlers cannot do: across pages, first writes, faults ---- */
+/* The functions below do the accesses that the handlers cannot do: across pages, first writes,
+ * faults. */
 
 /* clang-format off */
 static const struct access { uint8_t kind, size; bool is_signed; } accesses[PVM_OPS] = {
@@ -255,7 +254,7 @@ static void slow_access(PARAMETERS)
     const struct access *how = &accesses[c->op];
     if (how->kind == PVM_DO_LOAD || how->kind == PVM_DO_LOADX) {
         if (!load_slowly(r, c, how))
-            LEAVE_BY(pvm_leave_step); /* the step engine reports the fault or the guard */
+            LEAVE_BY(pvm_leave_step); /* The step engine reports the fault or the guard. */
         acc = REG(c->a);
         c++;
         NEXT_CELL;
@@ -265,7 +264,8 @@ static void slow_access(PARAMETERS)
     NEXT_CELL;
 }
 
-/* ---- one handler for each instruction and variant, and for branches to their own block ---- */
+/* The macros below make one handler for each instruction and variant, and handlers for branches
+ * to their own block. */
 
 #define W32 0
 #define HANDLER(name, kind, e, v, looped)                                                          \
@@ -277,7 +277,7 @@ static void slow_access(PARAMETERS)
 #define OP(name, ...) PVM_ROW(MAKE, name, 0)
 #include "pvm/isa.def"
 #undef MAKE
-/* The handlers of branches in blocks that loop: only the rows that jump or branch. */
+/* The rows that jump or branch, and only these, make handlers for branches in blocks that loop. */
 #define LOOPED_NEXT(name, kind, e)
 #define LOOPED_HOST(name, kind, e)
 #define LOOPED_FALL(name, kind, e)
@@ -316,14 +316,14 @@ static pvm_handler *const looping[PVM_OPS][3] = {
 #undef MAKE
 };
 
-/* ---- handlers for watched pages: they do accesses outside of what is watched, to keep these
- * fast ---- */
+/* The handlers below are for watched pages. They do the accesses beside the watched bytes, so
+ * that these stay fast. */
 
 #define BESIDE(address, n, rights, span)                                                           \
     LIKELY((RIGHTS(address) & (rights)) == (rights) && ((address) & (PAGE - 1)) <= PAGE - (n) &&   \
            !pvm_span_meets(span, address, n))
 #undef W32
-#define W32 0 /* accesses do not depend on it */
+#define W32 0 /* Accesses do not depend on the word size. */
 #undef LOAD_AT
 #define LOAD_AT(type, sum, size)                                                                   \
     {                                                                                              \
@@ -356,11 +356,12 @@ static pvm_handler *const beside[PVM_OPS] = {
 
 void pvm_slow_access(PARAMETERS) { LEAVE_BY(beside[c->op]); }
 
-/* ---- choosing handlers ---- */
+/* The functions below choose handlers. */
 
 enum { READS_A = 1, READS_B = 2, WRITES_A = 4, WRITES_D = 8, FORGETS = 16 };
 /* clang-format off */
-/* For each kind; FORGETS: acc holds no register afterwards. */
+/* The table says which registers a kind of instruction reads and writes. FORGETS means that acc
+ * holds no register afterwards. */
 static const uint8_t traits[] = {
     [PVM_DO_SET3] = READS_A | READS_B | WRITES_D, [PVM_DO_SET2I] = READS_B | WRITES_A,
     [PVM_DO_SET2] = READS_A | WRITES_D,           [PVM_DO_CMOV3] = READS_A | READS_B | WRITES_D,
@@ -381,8 +382,8 @@ static const uint8_t kinds[PVM_OPS] = {
 #undef MAKE
 };
 
-/* A register counts as held by acc for ACC_REACH instructions. So interp_prepare() below finds
- * the instruction that wrote it. */
+/* A register counts as held by acc for ACC_REACH instructions, so that interp_prepare() below
+ * finds the instruction that wrote it. */
 enum { ACC_REACH = 8, NOT_IN_ACC = 255 };
 
 static unsigned interp_trait(const struct pvm_cell *c)
@@ -390,14 +391,15 @@ static unsigned interp_trait(const struct pvm_cell *c)
     return c->op < PVM_OPS ? traits[kinds[c->op]] : FORGETS;
 }
 
-/* Returns the register that acc holds after this cell, if it holds `acc` before. */
+/* Returns the register that acc holds after this cell. `acc` is the one that it holds before. */
 static uint8_t acc_after(const struct pvm_cell *c, uint8_t acc)
 {
     unsigned t = interp_trait(c);
     return t & FORGETS ? NOT_IN_ACC : t & WRITES_A ? c->a : t & WRITES_D ? c->d : acc;
 }
 
-/* Tells whether the operands may change places. Only for instructions that superinstructions.c has. */
+/* Tells whether the operands of an instruction may change places. Only instructions that
+ * superinstructions.c has are considered. */
 static bool commutes(const struct pvm_cell *c)
 {
     switch (c->op) {
@@ -438,7 +440,7 @@ void pvm_cells_thread(const struct pvm_cells *p, struct pvm_cell *cells, uint32_
     const struct pvm_block *b = &p->blocks[block];
     bool narrow = pvm_isas[p->code.isa].bits == 32;
     uint32_t end = block + 1 < p->block_count ? p->blocks[block + 1].entry - 1 : p->count;
-    uint32_t before = 0; /* the cell before, if one handler may run it with this one */
+    uint32_t before = 0; /* the index of the cell before, if one handler may run it with this one */
     unsigned before_in = 0, age = 0;
     uint8_t acc = NOT_IN_ACC;
     if (b->loops) cells[b->entry].run = enter_loop;
@@ -481,8 +483,6 @@ void pvm_cells_thread(const struct pvm_cells *p, struct pvm_cell *cells, uint32_
     }
 }
 
-/* ---- running ---- */
-
 /* Sets acc and loop to the values that they would have if the block had run from its start to
  * this cell. */
 static void interp_prepare(const struct pvm_vm *vm, uint32_t at)
@@ -515,7 +515,7 @@ static void interp_execute(struct pvm_state *s)
 #endif
 }
 
-struct account { /* the account of one call of pvm_vm_run */
+struct account { /* A struct account counts fuel and steps for one call of pvm_vm_run. */
     uint64_t fuel, steps;
     bool interrupted;
 };
@@ -541,8 +541,8 @@ static int64_t slice_budget(const struct pvm_vm *vm, uint64_t fuel)
     return (int64_t)budget;
 }
 
-/* Runs handlers from cell `at` until they return. rest: how many instructions this block still
- * has. All of them are paid. */
+/* Runs handlers from cell `at` until they return. `rest` is how many instructions this block
+ * still has, all of which are paid. */
 static enum pvm_exit run_slice(struct pvm_vm *vm, uint32_t at, uint32_t rest,
                                struct account *account)
 {
@@ -601,7 +601,7 @@ void pvm_vm_refund(struct pvm_vm *vm, uint32_t rest, uint32_t done)
 
 bool pvm_vm_step(struct pvm_vm *vm, uint64_t *steps, penta_stop *stop)
 {
-    if (vm->by_step) { /* this instruction is paid alone */
+    if (vm->by_step) { /* This instruction is paid alone. */
         if (!vm->state->gas) {
             stop->kind = PENTA_STOP_GAS;
             return true;
@@ -622,15 +622,15 @@ bool pvm_vm_step(struct pvm_vm *vm, uint64_t *steps, penta_stop *stop)
     case PVM_STEP_HOST: stop_host(vm, steps); return true;
     case PVM_STEP_FAULT: stop_fault(vm, stop); return true;
     case PVM_STEP_GAS: stop->kind = PENTA_STOP_GAS; return true;
-    case PVM_STEP_PAUSE:                   /* the caller looks at the interrupt flag next */
-        if (vm->by_step) vm->state->gas++; /* the instruction starts again later, and pays again */
+    case PVM_STEP_PAUSE:                   /* The caller looks at the interrupt flag next. */
+        if (vm->by_step) vm->state->gas++; /* The instruction starts again later, and pays again. */
         return false;
     }
     return true;
 }
 
-/* Charges the block around the cell. Returns false when there is too little gas; then nothing is
- * charged. */
+/* Charges the block around the cell. Returns false, and charges nothing, when there is too
+ * little gas. */
 static bool interp_pay(struct pvm_vm *vm, uint32_t at)
 {
     uint32_t cost = vm->metered ? pvm_block_gas(vm->cells, vm->cells->places[at].block) : 0;
@@ -657,7 +657,7 @@ uint32_t pvm_vm_cell(struct pvm_vm *vm)
     return vm->hint = pvm_cells_find(p, vm->state->pc);
 }
 
-/* Traps because no instruction starts at pc. That costs as much as a trap. */
+/* Traps because no instruction starts at pc. Such a trap costs as much as the instruction trap. */
 static void start_trap(struct pvm_vm *vm, penta_stop *stop)
 {
     if (vm->by_step && !vm->state->gas) {
@@ -673,7 +673,8 @@ static void start_trap(struct pvm_vm *vm, penta_stop *stop)
 static void run_until_stop(struct pvm_vm *vm, struct account *account, penta_stop *stop)
 {
     struct pvm_state *s = vm->state;
-    bool first = vm->at_break && vm->break_pc == s->pc; /* the run before stopped at this mark */
+    /* The last run stopped at this breakpoint. */
+    bool first = vm->at_break && vm->break_pc == s->pc;
     if (account->fuel) vm->at_break = false;
     for (;; first = false) {
         if (take_interrupt(vm, stop)) return;
@@ -762,7 +763,7 @@ void pvm_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
     struct account account = {.fuel = fuel};
     *stop = (penta_stop){.pc = vm->state->pc};
     if (pvm_vm_tells(vm, stop)) return;
-    if (!pvm_vm_thread(vm)) { /* memory ran out; the next run tries again */
+    if (!pvm_vm_thread(vm)) { /* Memory ran out; the next run tries again. */
         stop->kind = PENTA_STOP_INTERRUPT;
         return;
     }

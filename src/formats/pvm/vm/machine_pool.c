@@ -48,7 +48,7 @@ struct pvm_vm *pvm_pool_take(struct pvm_pool *pool, penta_error *err)
     return vm;
 }
 
-/* Resets the machine here, so that it is cheap to take one. */
+/* Takes a machine back. It is reset here, so that it is cheap to take one from the pool. */
 void pvm_pool_return(struct pvm_pool *pool, struct pvm_vm *vm)
 {
     pvm_vm_reset(vm);
@@ -88,7 +88,7 @@ struct pvm_pool *pvm_pool_new(const penta_module *module, const char *engine,
                                     pool->config.metered, err);
     /* The first machine compiles the program, before other threads can use the pool. */
     struct pvm_vm *first = pool->cells ? pvm_pool_take(pool, err) : NULL;
-    pool->config.perf_dump = NULL; /* the text belongs to the caller */
+    pool->config.perf_dump = NULL; /* The text belongs to the caller. */
     if (first) {
         pvm_pool_return(pool, first);
         return pool;

@@ -5,7 +5,7 @@
 
 struct pvm_pool;
 
-/* Makes a pool. engine NULL: the machines run compiled code where that is possible. */
+/* Makes a pool. When `engine` is NULL, the machines run compiled code where that is possible. */
 struct pvm_pool *pvm_pool_new(const penta_module *module, const char *engine,
                               const penta_option *options, size_t count, penta_error *err);
 struct pvm_vm *pvm_pool_take(struct pvm_pool *pool, penta_error *err);

@@ -1,4 +1,4 @@
-/* The table of the registers that instructions read and write (ops.h), made from isa.def. */
+/* Has the table of the registers that instructions read and write (ops.h), made from isa.def. */
 #include "pvm/vm/ops.h"
 #include "pvm/format/decode.h"
 

@@ -32,7 +32,7 @@ static inline uint64_t op_extend32(uint64_t v) { return (uint64_t)(int64_t)(int3
 static inline uint64_t op_extend16(uint64_t v) { return (uint64_t)(int64_t)(int16_t)(uint16_t)v; }
 static inline uint64_t op_extend8(uint64_t v) { return (uint64_t)(int64_t)(int8_t)(uint8_t)v; }
 
-/* Division never traps. */
+/* The functions below divide, which never traps. */
 static inline uint64_t op_div_u32(uint64_t a, uint64_t b)
 {
     return (uint32_t)b ? op_extend32((uint32_t)a / (uint32_t)b) : UINT64_MAX;
@@ -95,7 +95,7 @@ static inline uint64_t op_sar64(uint64_t v, uint64_t n)
     return (uint64_t)(op_signed(v) >> (n & 63));
 }
 
-/* These compute the upper halves of products. */
+/* The functions below compute the upper halves of products. */
 static inline uint64_t op_mulh_uu64(uint64_t a, uint64_t b)
 {
     return u128_high(u128_product(a, b));
@@ -346,8 +346,8 @@ enum { PVM_READS_0 = 1, PVM_READS_1 = 2, PVM_WRITES_0 = 1, PVM_WRITES_2 = 3 };
 #define PVM_USES_ECALLI             0, 0
 /* clang-format on */
 
-/* ops.c */
+/* The table is in ops.c. */
 extern const struct pvm_uses {
     uint8_t kind; /* a number of enum pvm_kind */
     uint8_t reads, writes;
-} pvm_uses[]; /* index: a number of enum pvm_op */
+} pvm_uses[]; /* The index is a number of enum pvm_op. */

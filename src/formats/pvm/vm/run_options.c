@@ -23,8 +23,8 @@ static bool read_gas(struct pvm_config *config, const char *text, penta_error *e
     return true;
 }
 
-/* Reads the size of a page. Programs of jam have pages of 4096 bytes; for other programs the
- * host chooses. */
+/* Reads the size of a page. Programs of the jam dialect have pages of 4096 bytes; for other
+ * programs the host chooses. */
 static bool read_page(struct pvm_config *config, const struct pvm_program *program,
                       const char *text, penta_error *err)
 {
@@ -67,8 +67,6 @@ bool pvm_config_read(struct pvm_config *config, const struct pvm_program *progra
                         "gas model step stops at the instruction: gas-mode async cannot");
     return !gas || read_gas(config, gas, err);
 }
-
-/* ---- calls ---- */
 
 static bool number_signed(const char *text, uint64_t *value)
 {
@@ -184,7 +182,7 @@ static bool call_target(const struct pvm_program *p, const penta_option *o, uint
 static void start_registers(const struct pvm_vm *vm, const struct pvm_program *p,
                             uint64_t arguments, uint64_t *regs)
 {
-    if (p->dialect == PVM_JAM && !p->spi) { /* a generic program has no calling convention */
+    if (p->dialect == PVM_JAM && !p->spi) { /* A generic program has no calling convention. */
         memset(regs, 0, PVM_REGISTERS * sizeof *regs);
         return;
     }
@@ -224,8 +222,6 @@ static bool queue_calls(struct pvm_vm *vm, const struct pvm_program *p, uint64_t
     pvm_vm_begin(vm, &vm->calls[vm->next_call++]);
     return true;
 }
-
-/* ---- memory ---- */
 
 static bool map_option(struct pvm_vm *vm, const char *text, penta_error *err)
 {
@@ -283,7 +279,7 @@ penta_vm *pvm_vm_open_with(const penta_module *module, const penta_option *optio
     struct pvm_vm *vm = pvm_vm_create(module, &p->code, &config, NULL, err);
     if (!vm) return NULL;
     if (run_options_fill(vm, p, options, count, err)) return &vm->base;
-    /* Through the engine, which may have added a second machine. */
+    /* The engine closes the machine, because the engine may have added a second one. */
     vm->base.engine->close(&vm->base);
     return NULL;
 }

@@ -60,8 +60,6 @@ static void walk_calls(struct pvm_vm *vm, struct walk *w)
     }
 }
 
-/* ---- memory ---- */
-
 static void save_areas(const struct pvm_memory *m, struct walk *w)
 {
     for (size_t i = 0; i < m->area_count; i++) {

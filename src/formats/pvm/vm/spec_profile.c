@@ -1,8 +1,8 @@
-/* The table of profiles (spec_profile.h), and the search by name. */
+/* Has the table of profiles (spec_profile.h), and finds them by name. */
 #include "pvm/vm/spec_profile.h"
 #include <string.h>
 
-/* The rules that Gray Paper 0.7 and 0.8 have in common. Only their gas models differ. */
+/* These rules are common to Gray Paper 0.7 and 0.8, of which only the gas models differ. */
 #define GP_RULES                                                                                   \
     .trap_below = 0x10000, .faults = true, .gp_targets = true, .late_branches = true,              \
     .wraps = true, .cmov_reads_old = true, .gp_sbrk = true

@@ -1,7 +1,7 @@
-/* The step engine: it runs one instruction at a time, from the code bytes. It does single steps,
- * the last instructions before fuel runs out, and instructions that are too rare for a handler.
- * It shares with the threaded engine only the meaning of instructions (ops.h), so that tests can
- * compare the two. */
+/* Has the step engine, which runs one instruction at a time from the code bytes. It does single
+ * steps, the last instructions before fuel runs out, and instructions that are too rare for a
+ * handler. It shares with the threaded engine only the meaning of instructions (ops.h), so that
+ * tests can compare the two. */
 #include "pvm/vm/ops.h"
 #include "pvm/vm/vm.h"
 
@@ -93,9 +93,9 @@ static enum pvm_outcome step_store(struct step *s, uint64_t address, unsigned n,
 }
 
 /* Runs memset (PVM 5.7), which stores bytes until gas or memory ends; a0 and a2 hold its
- * progress. It works in pieces, so that an interrupt between two pieces can end it in time. In
- * lock step (PVM 21.7) every step is one piece, on both machines, and the code that runs both
- * machines looks at the interrupt flag. */
+ * progress. The function works in pieces, so that an interrupt between two pieces can end it in
+ * time. In lock step (PVM 21.7) every step is one piece, on both machines, and the code that
+ * runs both machines looks at the interrupt flag. */
 static enum pvm_outcome memset_step(struct step *s)
 {
     enum { PIECE = 1 << 20 };
@@ -114,9 +114,10 @@ static enum pvm_outcome memset_step(struct step *s)
         s->r[PVM_A2] = vm->w32 ? op_extend32(left) : left;
         if (vm->metered) vm->state->gas -= (int64_t)done;
         if (done < part) return step_fault(vm);
-        if (!left || part < PIECE || !lock_step) continue; /* it ends, or there is no more gas */
+        /* The instruction ends now, or there is no more gas. */
+        if (!left || part < PIECE || !lock_step) continue;
         if (!vm->twin) atomic_store_explicit(&vm->base.interrupt, true, memory_order_relaxed);
-        return PVM_STEP_PAUSE; /* this ends the run of the machine that follows the other */
+        return PVM_STEP_PAUSE; /* This ends the run of the machine that follows the other one. */
     }
     s->r[PVM_A2] = 0;
     return step_advance(s);

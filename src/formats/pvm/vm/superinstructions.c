@@ -1,14 +1,15 @@
-/* Handlers that run two instructions: all pairs of the frequent ones, for all places that their
- * operands can have. The instructions listed here are nine tenths of those that compilers emit
- * (counted over contracts, services, games and small kernels). Fewer dispatches save a tenth of the
- * time in tight loops and more in large programs. Each row adds two hundred handlers, so measure
- * before adding one. Which pairs are frequent differs from program to program, so leaving out pairs
- * instead of rows makes programs slower that were not measured. */
+/* Has the handlers that run two instructions: all pairs of the frequent ones, for all places
+ * that their operands can have. The instructions listed here are nine tenths of those that
+ * compilers emit (counted over contracts, services, games and small kernels). Fewer dispatches
+ * save a tenth of the time in tight loops and more in large programs. Each row adds two hundred
+ * handlers, so measure before adding one. Which pairs are frequent differs from program to
+ * program, so leaving out pairs instead of rows makes programs slower that were not measured. */
 #include "pvm/vm/handlers.h"
 
-/* F(name, ways): in which operands acc may be. Where operands may change places it is A, because
- * interp.c exchanges them. A multiplication as the second one saves less than 0.2 % of the work of
- * any program that was measured, and so do other comparisons in branches. */
+/* F(name, ways) is an instruction of pairs; `ways` says in which operands acc may be. Where
+ * operands may change places it is A, because interp.c exchanges them. A multiplication as the
+ * second instruction saves less than 0.2 % of the work of any program that was measured, and so
+ * do other comparisons in branches. */
 /* clang-format off */
 #define FIRST_OR_SECOND(F, ...)                                                                    \
     F(load_indirect_u64, B, __VA_ARGS__) F(load_indirect_i32, B, __VA_ARGS__)                      \
@@ -33,7 +34,8 @@
 #define FIRSTS(F, ...) FIRST_OR_SECOND(F, __VA_ARGS__) ONLY_FIRST(F, __VA_ARGS__)
 #define SECONDS(F, ...) FIRST_OR_SECOND(F, __VA_ARGS__) ENDINGS(F, __VA_ARGS__)
 
-/* The places of operands, and whether a jump goes to `loop`: M(in, loops, ...). */
+/* These macros go over the places of operands and over whether a jump goes to `loop`: M(in,
+ * loops, ...). */
 #define WAYS_NONE(M, ...) M(IN_NONE, 0, __VA_ARGS__)
 #define WAYS_A(M, ...) M(IN_NONE, 0, __VA_ARGS__) M(IN_A, 0, __VA_ARGS__)
 #define WAYS_B(M, ...) M(IN_NONE, 0, __VA_ARGS__) M(IN_B, 0, __VA_ARGS__)
@@ -81,7 +83,7 @@ static pvm_handler *const pairs[FIRST_COUNT][3][SECOND_COUNT][3][2] = {
     [FIRST_##n1][v1][SECOND_##n2][v2][loops] = n1##_##v1##_##n2##_##v2##_##loops,
     EVERY_PAIR(ENTRY)};
 
-/* 1 + the place in the table; 0: it is not there */
+/* An entry is 1 + the place of an instruction in `pairs`, or 0 when it is not there. */
 #define PLACE(name, ways, prefix) [PVM_OP_##name] = prefix##name + 1,
 static const uint8_t firsts[PVM_OPS] = {FIRSTS(PLACE, FIRST_)};
 static const uint8_t seconds[PVM_OPS] = {SECONDS(PLACE, SECOND_)};

@@ -1,4 +1,4 @@
-/* Stands in for superinstructions.c in builds that have no pairs. Without tail calls pairs gain
+/* Replaces superinstructions.c in builds that have no pairs. Without tail calls pairs gain
  * little; they take sanitizers minutes to build, and in a module for browsers they would be most
  * of its size. */
 #include "pvm/vm/handlers.h"

@@ -1,6 +1,6 @@
-/* Everything that a machine does besides running: it is made and reset, makes calls, gets
- * answers of the host, and is described, and it has breakpoints. Snapshots are in snapshot.c,
- * options in run_options.c, addresses in layout.c. */
+/* Does everything for a machine besides running it: makes and resets it, makes calls, takes
+ * answers of the host, describes it and sets breakpoints. Snapshots are in snapshot.c, options
+ * in run_options.c, addresses in layout.c. */
 #include "pvm/vm/vm.h"
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,6 @@
 #include "pvm/vm/ops.h"
 #include "pvm/vm/machine_pool.h"
 #include "pvm/vm/snapshot.h"
-
-/* ---- making, resetting, calls ---- */
 
 static bool map_areas(struct pvm_vm *vm, const struct pvm_program *p, penta_bytes aux)
 {
@@ -182,7 +180,7 @@ void pvm_vm_announce(struct pvm_vm *vm, penta_stop *stop)
     pvm_vm_tells(vm, stop);
 }
 
-/* Goes on to the next call. The host has seen the end of a call, or does not let it begin. */
+/* Goes on to the next call, after the host has seen the end of a call or has not let one begin. */
 static void next_call(struct pvm_vm *vm)
 {
     vm->announce = PVM_TOLD_END;
@@ -283,7 +281,7 @@ bool pvm_vm_answer(penta_vm *base, const uint64_t *results, size_t count, penta_
     }
     for (size_t i = 0; i < count; i++) pvm_vm_set_reg(vm, (unsigned)(PVM_A0 + i), results[i]);
     if (vm->state->cells) {
-        vm->hint = pvm_vm_cell(vm) + 1; /* ecalli never ends a block, so there is a next cell */
+        vm->hint = pvm_vm_cell(vm) + 1; /* An ecalli never ends a block, so there is a next cell. */
         vm->state->pc = vm->cells->places[vm->hint].pc;
     } else {
         struct pvm_insn in;
@@ -295,9 +293,9 @@ bool pvm_vm_answer(penta_vm *base, const uint64_t *results, size_t count, penta_
     return true;
 }
 
-/* ---- describe ---- */
+/* The functions below describe a machine. */
 
-struct run { /* changed bytes that lie one after the other */
+struct run { /* A struct run is changed bytes that lie one after the other. */
     const penta_visitor *v;
     struct writer bytes;
     uint64_t address;
@@ -325,7 +323,8 @@ static void run_page(void *user, uint32_t address, const uint8_t *now, const uin
     }
 }
 
-/* Describes the result of a standard program of jam: a1 bytes at a0, if they are readable. */
+/* Describes the result of a standard program of the jam dialect: a1 bytes at a0, if they are
+ * readable. */
 static void describe_result(const struct pvm_vm *vm, const penta_visitor *v)
 {
     enum { MOST = 1 << 24 };
@@ -369,7 +368,7 @@ void pvm_vm_describe(const penta_vm *base, const penta_visitor *v)
     describe_leave(v, list);
 }
 
-/* ---- memory for the host, breakpoints ---- */
+/* The functions below give the host access to memory, and set breakpoints. */
 
 bool pvm_vm_peek(const penta_vm *base, uint64_t address, void *into, size_t size)
 {
@@ -388,7 +387,7 @@ bool pvm_vm_mark(penta_vm *base, uint64_t pc, bool on)
     if (!pvm_vm_thread(vm)) return false;
     uint32_t at = pc <= UINT32_MAX ? pvm_cells_find(p, (uint32_t)pc) : 0;
     if (!at || !pvm_starts(&p->code, (uint32_t)pc)) return false;
-    if (!vm->own) { /* the shared cells must stay as they are */
+    if (!vm->own) { /* The shared cells must stay as they are. */
         struct pvm_cell *own = malloc(p->count * sizeof *own);
         uint8_t *marked = calloc(p->count, 1);
         if (!own || !marked) {
@@ -419,7 +418,8 @@ const char *pvm_vm_detail(const penta_vm *vm, const penta_stop *stop)
     if (!name.size || name.size >= PVM_HOST_NAME) return NULL;
     for (size_t i = 0; i < name.size; i++)
         if (name.data[i] <= ' ' || name.data[i] >= 0x7f)
-            return NULL; /* the id of a contract may be binary */
+            /* A name with other characters may be the id of a contract, which can be binary. */
+            return NULL;
     bytes_copy(text, name);
     text[name.size] = 0;
     return text;

@@ -1,5 +1,5 @@
-/* Guest memory over either back end: maps, rights of pages, and accesses that the fast paths
- * cannot do. */
+/* Implements guest memory over either back end: maps, rights of pages, and accesses that the
+ * fast paths cannot do. */
 #include "pvm/vm/memory/memory.h"
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +26,6 @@ void pvm_memory_close(struct pvm_memory *m)
     *m = (struct pvm_memory){0};
 }
 
-/* ---- areas ---- */
-
 /* Returns the index of the first area that ends after the address. */
 static size_t area_at(const struct pvm_memory *m, uint64_t address)
 {
@@ -50,7 +48,7 @@ static bool memory_aligned(const struct pvm_memory *m, uint64_t address, uint64_
     return !(address % m->page) && !(length % m->page) && address <= top && length <= top - address;
 }
 
-/* Returns the part of an area from `skip` bytes on, without the bytes that it owns. */
+/* Returns the part of an area from `skip` bytes on. The part does not own the initial bytes. */
 static struct pvm_area area_tail(const struct pvm_area *a, uint64_t skip)
 {
     return (struct pvm_area){.address = (uint32_t)(a->address + skip),
@@ -59,8 +57,8 @@ static struct pvm_area area_tail(const struct pvm_area *a, uint64_t skip)
                              .initial = bytes_slice(a->initial, (size_t)skip, a->initial.size)};
 }
 
-/* Splits the area that contains the address, if there is one. After that protect and unmap work
- * on whole areas. */
+/* Splits the area that contains the address, if there is one, so that protect and unmap work on
+ * whole areas. */
 static bool area_split(struct pvm_memory *m, uint64_t address)
 {
     size_t i = area_at(m, address);
@@ -101,14 +99,15 @@ bool pvm_memory_unmap(struct pvm_memory *m, uint64_t address, uint64_t length)
     return true;
 }
 
-/* Gives the host's pages the same rights in a guarded machine. */
+/* In a guarded machine, gives the host's pages the rights of the guest's pages. */
 static bool memory_guard(struct pvm_memory *m, uint32_t page, uint32_t count, bool writable)
 {
     unsigned rights = writable ? PVM_READ | PVM_WRITE : PVM_READ;
     return !m->guarded || pvm_backing_protect(m, page, count, rights);
 }
 
-/* Sets DIRTY where compiled code may have written, because compiled code does not set it. */
+/* Sets DIRTY on the pages that compiled code may have written, because compiled code does not
+ * set it. */
 static void memory_learn(const struct pvm_memory *m)
 {
     for (size_t i = 0; m->guarded && i < m->area_count; i++)
@@ -121,7 +120,7 @@ static uint8_t rights_of(bool writable)
     return writable ? PVM_READ | PVM_LOAD | PVM_WRITABLE : PVM_READ | PVM_LOAD;
 }
 
-/* ---- watched pages ---- */
+/* The functions below are for watched pages. */
 
 static void watch_page(const struct guard *g, uint8_t *rights)
 {
@@ -147,7 +146,7 @@ static void each_watched(struct pvm_memory *m, void (*fn)(const struct guard *g,
 
 static struct pvm_span span_of(const struct guards *guards, bool write)
 {
-    struct pvm_span span = {2 * top, 0}; /* empty, at an address that no access has */
+    struct pvm_span span = {2 * top, 0}; /* The span is empty, at an address that no access has. */
     for (size_t i = 0; guards && i < guards->count; i++) {
         const struct guard *g = &guards->list[i];
         if (!(write ? g->write : g->read) || g->address >= top) continue;
@@ -235,7 +234,7 @@ bool pvm_memory_protect(struct pvm_memory *m, uint64_t address, uint64_t length,
 
 void pvm_memory_reset(struct pvm_memory *m)
 {
-    /* Above this number, giving pages back to the host is faster than clearing them. */
+    /* Giving more than MANY pages back to the host is faster than clearing them. */
     enum { MANY = 64 };
     memory_learn(m);
     for (size_t i = 0; i < m->area_count; i++) {
@@ -258,7 +257,7 @@ void pvm_memory_reset(struct pvm_memory *m)
     each_watched(m, watch_page);
 }
 
-/* ---- accesses ---- */
+/* The functions below are the slow paths of accesses. */
 
 static bool memory_refuse(struct pvm_memory *m, uint32_t page, bool write)
 {
@@ -268,15 +267,15 @@ static bool memory_refuse(struct pvm_memory *m, uint32_t page, bool write)
     return false;
 }
 
-/* Tells whether all pages of an access allow it. The lowest page that does not becomes the
- * fault. */
+/* Tells whether all pages of an access allow it. The lowest page that does not allow it becomes
+ * the fault. */
 static bool memory_allowed(struct pvm_memory *m, uint32_t address, unsigned n, bool wraps,
                            uint8_t right)
 {
     uint32_t page = address / PAGE, last = (uint32_t)(address + n - 1) / PAGE;
     bool first_ok = m->rights[page] & right, write = right == PVM_WRITABLE;
     if (page == last) return first_ok || memory_refuse(m, page, write);
-    if (last < page) { /* the access goes past 2^32 */
+    if (last < page) { /* The access goes past 2^32. */
         if (!wraps) return memory_refuse(m, page, write);
         return m->rights[last] & right ? first_ok || memory_refuse(m, page, write)
                                        : memory_refuse(m, last, write);
@@ -300,7 +299,7 @@ bool pvm_memory_load(struct pvm_memory *m, uint32_t address, unsigned n, bool wr
     return true;
 }
 
-/* Returns the bytes of the page and marks it as changed. When memory ran out it sets a fault and
+/* Returns the bytes of the page and marks it as changed. When memory ran out, sets a fault and
  * returns NULL. */
 static uint8_t *memory_touch(struct pvm_memory *m, uint32_t page)
 {
@@ -334,7 +333,7 @@ uint64_t pvm_memory_fill(struct pvm_memory *m, uint32_t address, uint8_t value, 
     uint64_t done = 0;
     while (done < count) {
         uint64_t at = address + done;
-        if (at >= top) { /* the address is after the last byte of memory */
+        if (at >= top) { /* The address is after the last byte of memory. */
             memory_refuse(m, PVM_PAGES - 1, true);
             break;
         }

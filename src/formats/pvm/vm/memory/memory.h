@@ -29,19 +29,20 @@
 enum {
     PVM_PAGE_BITS = 12,
     PVM_PAGES = 1 << 20,
-    PVM_READ = 1,  /* rights of a page: the guest may read it */
-    PVM_WRITE = 2, /* the page is writable, and was written before */
+    PVM_READ = 1,  /* The guest may read the page. */
+    PVM_WRITE = 2, /* The page is writable, and was written before. */
     PVM_WRITABLE = 4,
-    PVM_DIRTY = 8,    /* the page may differ from its initial contents */
-    PVM_LOAD = 16,    /* the fast path of a load may read the page */
-    PVM_WATCHED = 32, /* a debugger watches stores to the page, so it never gets WRITE */
+    PVM_DIRTY = 8,    /* The page may differ from its initial contents. */
+    PVM_LOAD = 16,    /* The fast path of a load may read the page. */
+    PVM_WATCHED = 32, /* A debugger watches stores to the page, so it never gets PVM_WRITE. */
 };
 
-struct pvm_area { /* whole pages with the same rights, and their initial contents */
+struct pvm_area { /* An area is whole pages with the same rights, and their initial contents. */
     uint32_t address;
     uint64_t length;
     bool writable;
-    penta_bytes initial; /* zeros follow; the bytes are borrowed, or owned by the next member */
+    /* the first initial bytes, after which zeros follow; they are borrowed, or owned by `owned` */
+    penta_bytes initial;
     uint8_t *owned;
 };
 
@@ -49,54 +50,58 @@ struct pvm_span {
     uint64_t from, size;
 };
 
-/* Tells whether an access of n bytes meets the span. */
+/* Tells whether an access of n bytes overlaps the span. */
 static inline bool pvm_span_meets(const struct pvm_span *s, uint32_t address, unsigned n)
 {
     return (uint64_t)address + (n - 1) - s->from < s->size + (n - 1);
 }
 
 struct pvm_memory {
-    struct pvm_state *state; /* zeroed at the start; an engine works on the regs in it */
-    uint8_t *base;           /* guest address 0; in the paged back end nothing is there */
-    uint8_t *rights;         /* PVM_PAGES bytes */
-    uint8_t **pages;         /* of the paged back end: two levels of 1024; else NULL */
+    /* the state of the machine, zero at the start; an engine works on the registers in it */
+    struct pvm_state *state;
+    uint8_t *base;   /* where guest address 0 is; the paged back end has no memory there */
+    uint8_t *rights; /* PVM_PAGES bytes, one for each page */
+    /* the page table of the paged back end, with two levels of 1024 entries; else NULL */
+    uint8_t **pages;
     void *reservation;
-    uint32_t page;          /* the guest's page size, the unit of maps and of fault */
-    bool guarded;           /* the host's pages have the same rights, as compiled code needs */
-    struct pvm_area *areas; /* sorted by address, disjoint */
+    uint32_t page; /* the guest's page size, which is the unit of maps and of `fault` */
+    /* The host's pages have the rights of the guest's, as compiled code needs. */
+    bool guarded;
+    struct pvm_area *areas; /* The areas are sorted by address and do not overlap. */
     size_t area_count, area_capacity;
-    uint32_t fault;        /* the address of the page of the last access that failed */
-    bool fault_write;      /* that access was a store */
-    bool fault_protected;  /* that page is readable, so it was a store to read-only memory */
+    uint32_t fault;   /* the address of the page of the last access that failed */
+    bool fault_write; /* The last access that failed was a store. */
+    /* The page at `fault` is readable, so the access was a store to read-only memory. */
+    bool fault_protected;
     struct guards *guards; /* the guards of a debugger, or NULL */
-    /* These spans contain all guards of their kind. */
+    /* These spans contain all guards for loads and for stores. */
     struct pvm_span watched_loads, watched_stores;
 };
 
-/* ---- the back end: memory_reserved.c or memory_paged.c ---- */
+/* The functions below are the back end, in memory_reserved.c or memory_paged.c. */
 bool pvm_backing_open(struct pvm_memory *m);
 void pvm_backing_close(struct pvm_memory *m);
 /* Makes pages usable and zero. */
 bool pvm_backing_commit(struct pvm_memory *m, uint32_t page, uint32_t count);
 /* Makes pages zero again. */
 void pvm_backing_drop(struct pvm_memory *m, uint32_t page, uint32_t count);
-/* Returns the bytes of a committed page. NULL: it was never written and is zero, or, for_write,
- * memory ran out. */
+/* Returns the bytes of a committed page. Returns NULL when the page was never written and is
+ * zero, or, if for_write is true, when memory ran out. */
 uint8_t *pvm_backing_page(const struct pvm_memory *m, uint32_t page, bool for_write);
 /* Sets the host's rights on committed pages: 0, PVM_READ, or PVM_READ | PVM_WRITE. */
 bool pvm_backing_protect(struct pvm_memory *m, uint32_t page, uint32_t count, unsigned rights);
-/* Sets DIRTY on those of these pages that the host has in use. */
+/* Sets DIRTY on those of these pages which the host has in use. */
 void pvm_backing_dirty(const struct pvm_memory *m, uint32_t page, uint32_t count);
 
-/* ---- memory over either back end ---- */
-/* Opens a memory without areas. page is the size of a page, a power of two from 4096 to 65536.
+/* The functions below work over either back end. */
+/* Opens a memory without areas. `page` is the size of a page, a power of two from 4096 to 65536.
  * Rights are kept for each 4096 bytes in any case. */
 bool pvm_memory_open(struct pvm_memory *m, uint32_t page, penta_error *err);
 void pvm_memory_close(struct pvm_memory *m);
 
 /* Maps whole pages that start with `initial` and are zero after it. The bytes are borrowed, or
- * copied if `copy`. What was mapped there before is lost. Returns false when the range is not
- * page-aligned, ends after 2^32, or when memory ran out. */
+ * copied if `copy` is true. The contents that were mapped there before are lost. Returns false
+ * when the range is not page-aligned, ends after 2^32, or when memory ran out. */
 bool pvm_memory_map(struct pvm_memory *m, uint64_t address, uint64_t length, bool writable,
                     penta_bytes initial, bool copy);
 bool pvm_memory_unmap(struct pvm_memory *m, uint64_t address, uint64_t length);
@@ -104,15 +109,15 @@ bool pvm_memory_protect(struct pvm_memory *m, uint64_t address, uint64_t length,
 /* Gives each page the contents with which it was mapped. */
 void pvm_memory_reset(struct pvm_memory *m);
 
-/* These are the slow paths of an access of n = 1, 2, 4 or 8 bytes. They do all of it or nothing.
- * They return false when fault is set. wraps: addresses go on at 0 after 2^32-1, as in the Gray
- * Paper. */
+/* pvm_memory_load and pvm_memory_store are the slow paths of an access of n = 1, 2, 4 or 8
+ * bytes. They do all of the access or nothing. They return false when `fault` is set. `wraps`
+ * says that addresses go on at 0 after 2^32-1, as in the Gray Paper. */
 bool pvm_memory_load(struct pvm_memory *m, uint32_t address, unsigned n, bool wraps,
                      uint64_t *value);
 bool pvm_memory_store(struct pvm_memory *m, uint32_t address, unsigned n, bool wraps,
                       uint64_t value);
-/* Stores count equal bytes up to the first fault. Returns how many it stored; when these are
- * fewer, fault is set. */
+/* Stores `count` equal bytes up to the first fault. Returns how many it stored; when these are
+ * fewer, `fault` is set. */
 uint64_t pvm_memory_fill(struct pvm_memory *m, uint32_t address, uint8_t value, uint64_t count);
 
 /* Watches the memory that the guards name, until this function is called with NULL. */
@@ -120,7 +125,8 @@ void pvm_memory_watch(struct pvm_memory *m, struct guards *guards);
 /* Tells whether a guard wants to know of this access. */
 bool pvm_memory_watched(const struct pvm_memory *m, uint32_t address, unsigned n, bool write);
 
-/* These are for the host: they reach any mapped byte, whatever the guest's rights. */
+/* pvm_memory_read and pvm_memory_write are for the host: they reach any mapped byte, whatever
+ * the guest's rights. */
 bool pvm_memory_read(const struct pvm_memory *m, uint64_t address, void *into, size_t size);
 bool pvm_memory_write(struct pvm_memory *m, uint64_t address, const void *from, size_t size);
 
@@ -131,7 +137,7 @@ bool pvm_memory_allows(const struct pvm_memory *m, uint64_t address, uint64_t si
 penta_bytes pvm_memory_view(const struct pvm_memory *m, uint64_t address, uint64_t size,
                             struct writer *scratch);
 
-/* Calls fn for every page that may differ from its initial contents, in the order of addresses.
- * now and initial have 4096 bytes. */
+/* The function type of pvm_memory_changed, which calls fn for every page that may differ from
+ * its initial contents, in the order of addresses. `now` and `initial` have 4096 bytes. */
 typedef void pvm_page_fn(void *user, uint32_t address, const uint8_t *now, const uint8_t *initial);
 void pvm_memory_changed(const struct pvm_memory *m, pvm_page_fn *fn, void *user);

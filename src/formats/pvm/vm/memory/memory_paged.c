@@ -1,6 +1,6 @@
-/* The paged back end: pages come from the heap and are found through a table of two levels. It
- * is for hosts that cannot reserve 4 GiB. The fast paths never use m->base here, because the
- * rights that they see stay zero. */
+/* Implements the paged back end: pages come from the heap and are found through a table of two
+ * levels. It is for hosts that cannot reserve 4 GiB. The fast paths never use m->base here,
+ * because the rights that they see stay zero. */
 #include <stdlib.h>
 #include <string.h>
 #include "pvm/vm/memory/memory.h"
@@ -34,7 +34,7 @@ void pvm_backing_close(struct pvm_memory *m)
 bool pvm_backing_commit(struct pvm_memory *m, uint32_t page, uint32_t count)
 {
     (void)m, (void)page, (void)count;
-    return true; /* the first write to a page allocates it */
+    return true; /* The first write to a page allocates it. */
 }
 
 void pvm_backing_drop(struct pvm_memory *m, uint32_t page, uint32_t count)
@@ -60,7 +60,7 @@ uint8_t *pvm_backing_page(const struct pvm_memory *m, uint32_t page, bool for_wr
 bool pvm_backing_protect(struct pvm_memory *m, uint32_t page, uint32_t count, unsigned rights)
 {
     (void)m, (void)page, (void)count, (void)rights;
-    return false; /* no machine over this back end is guarded */
+    return false; /* No machine over this back end is guarded. */
 }
 
 void pvm_backing_dirty(const struct pvm_memory *m, uint32_t page, uint32_t count)

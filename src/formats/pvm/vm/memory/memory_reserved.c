@@ -1,5 +1,5 @@
-/* The reserved back end: all of guest memory is one reservation of address space, and a guest
- * address is an offset from base. */
+/* Implements the reserved back end: all of guest memory is one reservation of address space, and
+ * a guest address is an offset from the base. */
 #include <sys/mman.h>
 #include "pvm/vm/memory/memory.h"
 
