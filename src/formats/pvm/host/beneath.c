@@ -1,4 +1,5 @@
-/* openat2 of Linux. The path may use symbolic links as long as they stay inside. */
+/* Opens paths inside a folder by openat2 of Linux. A path may use symbolic links as long as they
+ * stay inside the folder. */
 #include "pvm/host/beneath.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -6,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { RENAMED = 16 }; /* how often a folder may be renamed meanwhile */
+enum { RENAMED = 16 }; /* how often a folder may be renamed while its path is followed */
 
 int pvm_open_beneath(int folder, const char *path, int flags, unsigned mode)
 {
@@ -17,6 +18,7 @@ int pvm_open_beneath(int folder, const char *path, int flags, unsigned mode)
     errno = EAGAIN;
     for (int i = 0; fd < 0 && errno == EAGAIN && i < RENAMED; i++)
         fd = syscall(SYS_openat2, folder, path, &how, sizeof how);
-    if (fd < 0 && errno == EPERM) errno = ENOSYS; /* what a filter of system calls may say */
+    /* A filter of system calls may give EPERM for a call that it does not know. */
+    if (fd < 0 && errno == EPERM) errno = ENOSYS;
     return (int)fd;
 }

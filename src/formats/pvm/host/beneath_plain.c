@@ -1,4 +1,4 @@
-/* Stands in for beneath.c where the system has no openat2. */
+/* Replaces beneath.c where the system has no openat2. */
 #include "pvm/host/beneath.h"
 #include <errno.h>
 

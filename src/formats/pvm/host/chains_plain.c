@@ -1,5 +1,5 @@
-/* Stands in for the hosts of contracts and of JAM services in builds without them. A user who
- * asks for one of these hosts gets an error. */
+/* Replaces the hosts of contracts and of JAM services in builds without them. A user who asks
+ * for one of these hosts gets an error. */
 #include "base/platform/missing.h"
 #include "pvm/host/host.h"
 #include "pvm/host/jam_json/session.h"

@@ -23,12 +23,12 @@ static const uint64_t second = 1000 * 1000 * 1000, year_2000 = 946684800;
 
 struct pvm_console {
     struct pvm_files *files;
-    int input; /* standard input; 0 is the host's own and not closed */
+    int input; /* the descriptor of standard input; 0 is the host's own, which is not closed */
     struct writer arguments, environment;
     bool real_clock, real_random;
-    uint64_t random;  /* state of the generator */
-    uint64_t elapsed; /* of the virtual clock: nanoseconds since the start */
-    uint64_t start;   /* of the real clock: the host's at the start */
+    uint64_t random;  /* the state of the generator of random numbers */
+    uint64_t elapsed; /* how many nanoseconds have passed on the virtual clock */
+    uint64_t start;   /* the time of the host's real clock at the start */
 };
 
 struct call {
@@ -37,8 +37,6 @@ struct call {
     const uint64_t *a;
     struct answer *out;
 };
-
-/* ---- memory of the guest ---- */
 
 static int64_t console_word(const struct call *q, unsigned i)
 {
@@ -60,8 +58,8 @@ static void console_store(const struct call *q, uint64_t address, const void *by
     answer_poke(q->out, (uint32_t)address, (penta_bytes){bytes, size});
 }
 
-/* Allocates bytes for the host. A lack of the host's memory is no error of the program, so then
- * the call gets no answer. */
+/* Allocates bytes for the host. A lack of the host's memory is no error of the program, so the
+ * call gets no answer then. */
 static uint8_t *bytes_for(const struct call *q, uint64_t size)
 {
     uint8_t *bytes = malloc((size_t)size + 8);
@@ -84,8 +82,6 @@ static uint64_t console_piece(const struct call *q, unsigned i)
 {
     return q->a[i] < PIECE ? q->a[i] : PIECE;
 }
-
-/* ---- reading and writing ---- */
 
 static int64_t call_write(struct call *q)
 {
@@ -124,9 +120,8 @@ static int64_t call_seek(struct call *q)
     return pvm_files_seek(q->c->files, console_word(q, 0), console_word(q, 1), q->a[2]);
 }
 
-/* ---- files ---- */
-
-/* Fetches the path whose address and size are these arguments, and calls a function with it. */
+/* Fetches the path whose address and size are arguments i and i + 1, and calls a function with
+ * it. */
 static int64_t with_path(struct call *q, unsigned i,
                          int64_t (*act)(struct call *q, penta_bytes path))
 {
@@ -186,7 +181,7 @@ static int64_t call_truncate(struct call *q)
     return error;
 }
 
-/* Times of files are the host's own only with the host's clock. */
+/* Stores what is known of a file. Its times are the host's own only with the host's clock. */
 static int64_t stat_store(struct call *q, int64_t error, unsigned i, const struct pvm_file_stat *s)
 {
     uint8_t bytes[PVM_STAT_BYTES];
@@ -225,8 +220,6 @@ static int64_t call_entries(struct call *q)
     free(bytes);
     return done;
 }
-
-/* ---- arguments, time, random numbers, exit ---- */
 
 static int64_t words_store(struct call *q, const struct writer *words)
 {
@@ -275,7 +268,7 @@ static int64_t call_sleep(struct call *q)
     return 0;
 }
 
-static uint64_t next_random(struct pvm_console *c) /* splitmix64 */
+static uint64_t next_random(struct pvm_console *c) /* The generator is splitmix64. */
 {
     uint64_t z = c->random += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -303,10 +296,8 @@ static int64_t call_random(struct call *q)
 static int64_t call_exit(struct call *q)
 {
     q->out->end = CALL_ENDS;
-    return console_word(q, 0); /* the code is in a0, as if main had returned it */
+    return console_word(q, 0); /* The exit code is in a0, as if main had returned it. */
 }
-
-/* ---- the host ---- */
 
 static const struct {
     const char *name;

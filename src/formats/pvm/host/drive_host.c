@@ -1,6 +1,7 @@
-/* A folder of the host as a drive. Paths are opened by pvm_open_beneath, which cannot leave the folder. Where the system has
- * no such call they are opened name by name, by descriptors that follow no link; so in both ways nothing can
- * change between the check of a path and its use. */
+/* Makes a drive of a folder of the host. Paths are opened by pvm_open_beneath, which cannot
+ * leave the folder. Where the system has no such call they are opened name by name, by
+ * descriptors that follow no link; so in both ways nothing can change between the check of a
+ * path and its use. */
 #include "pvm/host/drive.h"
 #include <dirent.h>
 #include <errno.h>
@@ -52,8 +53,6 @@ static int host_error(int host_errno)
     }
 }
 
-/* ---- paths ---- */
-
 /* Takes the next name off the path. Returns false at its end, or when the name is too long. */
 static bool host_name_next(const char **path, char *name)
 {
@@ -87,7 +86,7 @@ static int host_walk(int root, const char *path, int flags, unsigned mode)
     return next;
 }
 
-/* Returns a descriptor or an error. */
+/* Opens the path. Returns a descriptor or an error. */
 static int host_open_path(struct pvm_drive *d, const char *path, int flags)
 {
     int root = host_drive_of(d)->root;
@@ -102,7 +101,7 @@ static int host_open_parent(struct pvm_drive *d, const char *path, const char **
 {
     const char *slash = strrchr(path, '/');
     *name = slash ? slash + 1 : path;
-    if (!**name) return -PVM_EBUSY; /* the folder of the drive itself */
+    if (!**name) return -PVM_EBUSY; /* The path is the folder of the drive itself. */
     char *parent = strdup(path);
     if (!parent) return -PVM_ENOMEM;
     parent[slash ? slash - path : 0] = 0;
@@ -110,8 +109,6 @@ static int host_open_parent(struct pvm_drive *d, const char *path, const char **
     free(parent);
     return fd;
 }
-
-/* ---- files ---- */
 
 static void stat_fill(struct pvm_drive *d, const struct stat *s, struct pvm_file_stat *out)
 {
@@ -122,7 +119,8 @@ static void stat_fill(struct pvm_drive *d, const struct stat *s, struct pvm_file
         .modified = s->st_mtim.tv_sec > 0
                         ? (uint64_t)s->st_mtim.tv_sec * 1000000000 + (uint64_t)s->st_mtim.tv_nsec
                         : 0,
-        /* Files that nobody may run keep that; owners and other rights are the host's own. */
+        /* Whether a file may be run is taken from the host; its owner and other rights are not
+         * shown. */
         .mode = kind | (S_ISDIR(s->st_mode) || s->st_mode & S_IXUSR ? 0755u : 0644u)};
 }
 
@@ -151,7 +149,7 @@ static int access_of(unsigned flags)
     if (flags & PVM_FILE_CREATE) how |= O_CREAT;
     if (flags & PVM_FILE_EXCLUSIVE) how |= O_EXCL;
     if (flags & PVM_FILE_APPEND) how |= O_APPEND;
-    return how | O_NOCTTY | O_NONBLOCK; /* a pipe must not block */
+    return how | O_NOCTTY | O_NONBLOCK; /* A pipe must not block. */
 }
 
 static int host_refused(unsigned mode)
@@ -160,8 +158,8 @@ static int host_refused(unsigned mode)
     return S_ISDIR(mode) ? -PVM_EISDIR : -PVM_EACCES;
 }
 
-/* What is no regular file is found out before it is opened, as opening a device may do something; and afterwards, as
- * the name may belong to another file by then. */
+/* Opens a regular file. It is tested before it is opened, as opening a device may do something,
+ * and again afterwards, as the name may belong to another file by then. */
 static int host_open(struct pvm_drive *d, const char *path, unsigned flags, struct pvm_file *out)
 {
     struct pvm_file_stat before;
@@ -211,8 +209,6 @@ static int host_truncate(struct pvm_file *f, uint64_t size)
 
 static int host_sync(struct pvm_file *f) { return fsync(f->fd) ? host_error(errno) : 0; }
 
-/* ---- folders ---- */
-
 static uint8_t entry_kind(unsigned char type)
 {
     return type == DT_DIR ? 4 : type == DT_REG ? 8 : 0;
@@ -237,8 +233,8 @@ static int host_list(struct pvm_drive *d, const char *path, struct pvm_list *out
     }
     if (!error && errno) error = host_error(errno);
     closedir(folder);
-    pvm_list_sort(
-        out); /* numbers are given in the order of names, which is the same on every host */
+    /* Numbers are given in the order of names, which is the same on every host. */
+    pvm_list_sort(out);
     for (size_t i = 0; i < out->count; i++)
         out->items[i].number = pvm_files_number(d->files, status.st_dev, out->items[i].number);
     return error;

@@ -1,4 +1,5 @@
-/* Stands in for drive_host.c where the system has no such folders: there, all files of programs lie in memory. */
+/* Replaces drive_host.c where the system has no such folders: there, all files of programs lie
+ * in memory. */
 #include "pvm/host/drive.h"
 #include "base/error.h"
 

@@ -1,4 +1,5 @@
-/* A drive in memory: a tree of folders and files. A file that was removed lives on as long as it is open. */
+/* Makes a drive in memory, which is a tree of folders and files. A file that was removed stays
+ * as long as it is open. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
@@ -7,32 +8,30 @@
 #include "base/json/json_write.h"
 #include "pvm/host/drive.h"
 
-/* All files of a drive together: what they need of the host's memory. */
+/* memory_max limits what all files of a drive together take of the host's memory. */
 static const uint64_t memory_max = UINT64_C(256) << 20;
 
 struct memory_node {
     uint64_t number;
     bool folder;
-    size_t users;   /* descriptors, and 1 for its name */
-    uint8_t *bytes; /* of a file */
+    size_t users;   /* how many descriptors refer to the node, and 1 more while it has a name */
+    uint8_t *bytes; /* the contents, for a file */
     size_t size, capacity;
     struct memory_child {
         char *name;
         struct memory_node *node;
-    } * children; /* of a folder, sorted by name */
+    } * children; /* the entries, for a folder, sorted by name */
     size_t count, child_capacity;
-    struct memory_node *above; /* only set while the tree is freed: the folder that has this one */
+    struct memory_node *above; /* the folder that has this node; set only while the tree is freed */
 };
 
 struct memory_drive {
     struct pvm_drive base;
     struct memory_node root;
-    uint64_t last_number, used; /* bytes of all files */
+    uint64_t last_number, used; /* used: how many bytes all files take */
 };
 
 static struct memory_drive *memory_of(struct pvm_drive *d) { return (struct memory_drive *)d; }
-
-/* ---- nodes ---- */
 
 static struct memory_node *node_new(struct memory_drive *d, bool folder)
 {
@@ -50,13 +49,13 @@ static void node_release(struct memory_drive *d, struct memory_node *n)
     free(n);
 }
 
-/* Returns where the name is among the children, or where it belongs. */
+/* Returns the index of the child with this name, or the index where it belongs. */
 static size_t child_at(const struct memory_node *folder, const char *name, size_t size, bool *found)
 {
     size_t i;
     int order = 1;
     ARRAY_SEARCH(i, 0, folder->count, strncmp(folder->children[i].name, name, size) >= 0);
-    /* Names that only start with this one come after it. */
+    /* Names that only start with this name come after it. */
     if (i < folder->count) order = strncmp(folder->children[i].name, name, size);
     *found = !order && !folder->children[i].name[size];
     return i;
@@ -107,7 +106,7 @@ static bool child_add(struct memory_node *folder, const char *name, struct memor
     return true;
 }
 
-/* Takes the child out of its folder, and gives its node. */
+/* Takes a child out of its folder, and returns its node. */
 static struct memory_node *child_take(struct memory_node *folder, size_t at)
 {
     struct memory_node *node = folder->children[at].node;
@@ -130,8 +129,6 @@ static int node_make(struct memory_drive *d, const char *path, bool folder,
     free(*out);
     return -PVM_ENOMEM;
 }
-
-/* ---- files ---- */
 
 static int node_resize(struct memory_drive *d, struct memory_node *n, uint64_t size)
 {
@@ -225,8 +222,6 @@ static int memory_stat(struct pvm_drive *d, const char *path, struct pvm_file_st
     return error;
 }
 
-/* ---- folders ---- */
-
 static int memory_list(struct pvm_drive *d, const char *path, struct pvm_list *out)
 {
     struct memory_node *n;
@@ -276,7 +271,7 @@ static int memory_rename(struct pvm_drive *drive, const char *from, const char *
     if (error || (error = node_parent(d, to, &target, &other))) return error;
     if (!strncmp(from, to, strlen(to)) && from[strlen(to)] == '/') return -PVM_ENOTEMPTY;
     if (n->folder && !strncmp(to, from, size) && to[size] == '/')
-        return -PVM_EINVAL; /* into itself */
+        return -PVM_EINVAL; /* A folder cannot be moved into itself. */
     error = node_find(d, to, &old);
     if (!error && old == n) return 0;
     if (!error) {
@@ -297,8 +292,8 @@ static int memory_rename(struct pvm_drive *drive, const char *from, const char *
     return 0;
 }
 
-/* Goes down to a folder without children, frees it and goes up again, without recursion: the program decides how deep
- * the tree is. */
+/* Frees the tree without recursion, because the program decides how deep the tree is: goes down
+ * to a folder without children, frees it and goes up again. */
 static void memory_free(struct pvm_drive *drive)
 {
     struct memory_drive *d = memory_of(drive);
@@ -344,12 +339,14 @@ struct pvm_drive *pvm_drive_memory_new(struct pvm_files *files, penta_error *err
     return &d->base;
 }
 
-/* ---- the files from outside ---- */
+/* The functions below read the files from outside of the program. */
 
 struct
-    level { /* a folder on the way to the file that is listed, and which of its children comes next */
+    /* A level is a folder on the way to the file that is listed, and which of its children comes
+     * next. */
+    level {
     const struct memory_node *folder;
-    size_t next, path; /* path: the size of the path with this folder */
+    size_t next, path; /* path: the size of the path up to and with this folder */
 };
 
 static void list_one(struct json *json, const struct writer *path, const struct memory_node *n)

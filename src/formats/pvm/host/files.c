@@ -1,6 +1,7 @@
-/* The paths, descriptors and limits of a program's files. What is in them is the matter of drives (drive.h), each of which
- * hangs at one path: the longest that a path starts with decides. Folders above such a path that no drive has are
- * made up here, so that every path can be found from the root. */
+/* Keeps the paths, descriptors and limits of a program's files. Contents are kept by drives
+ * (drive.h), each of which has a path: a path leads to the drive with the longest path with
+ * which it starts. Folders above the path of a drive that no drive has are made up here, so that
+ * every path can be found from the root. */
 #include "pvm/host/files.h"
 #include <stdlib.h>
 #include <string.h>
@@ -14,36 +15,36 @@
 #include "pvm/host/drive.h"
 
 enum {
-    FIRST = 3, /* the descriptors before it are standard input, output and errors */
+    FIRST = 3, /* The descriptors before FIRST are standard input, output and errors. */
     OPEN_FILES = 64,
     NAME_BYTES = 256,
     PATH_BYTES = 4096,
-    LIST_BYTES = 8 << 20, /* of the entries of one folder */
-    FILE_COST = 4096,     /* what a file or folder takes beside its bytes */
+    LIST_BYTES = 8 << 20, /* the most bytes that the entries of one folder take */
+    FILE_COST = 4096,     /* how many bytes a file or folder counts besides its contents */
 };
 static const uint64_t file_bytes = UINT64_C(1) << 30;
 
 struct mount {
-    char *path; /* without '/' at either end */
+    char *path; /* the path of the drive, without '/' at either end */
     struct pvm_drive *drive;
     bool read_only;
 };
 
-struct seen { /* a file of the host; number 0: the place is free */
+struct seen { /* A struct seen is a file of the host; number 0 means that the place is free. */
     uint64_t device, inode, number;
 };
 
 struct pvm_files {
     struct mount *mounts;
     size_t mount_count, mount_capacity;
-    struct pvm_file **open; /* of the descriptors from FIRST on; NULL: free */
+    /* the open files of the descriptors from FIRST on; NULL: the descriptor is free */
+    struct pvm_file **open;
     size_t open_max;
-    uint64_t grown, grown_max; /* bytes that the program stored, and may store */
-    struct seen *seen;         /* a hash table of a power of two of places, at most half full */
+    /* how many bytes the program has stored, and how many it may store */
+    uint64_t grown, grown_max;
+    struct seen *seen; /* a hash table of a power of two of places, at most half full */
     size_t seen_places, seen_count;
 };
-
-/* ---- lists of entries ---- */
 
 bool pvm_list_add(struct pvm_list *list, uint64_t number, uint8_t kind, const char *name)
 {
@@ -75,8 +76,6 @@ void pvm_list_free(struct pvm_list *list)
     *list = (struct pvm_list){0};
 }
 
-/* ---- numbers of files ---- */
-
 static struct seen *seen_place(struct seen *places, size_t count, uint64_t device, uint64_t inode)
 {
     uint64_t hash = (inode ^ device << 32) * UINT64_C(0x9e3779b97f4a7c15);
@@ -100,7 +99,7 @@ static bool seen_grow(struct pvm_files *f)
     return true;
 }
 
-/* Without memory for its number a file has 0, which no other has that is known. */
+/* Without memory for its number, a file gets the number 0, which no known file has. */
 uint64_t pvm_files_number(struct pvm_files *f, uint64_t device, uint64_t number)
 {
     if (2 * f->seen_count >= f->seen_places && !seen_grow(f)) return 0;
@@ -109,10 +108,8 @@ uint64_t pvm_files_number(struct pvm_files *f, uint64_t device, uint64_t number)
     return place->number;
 }
 
-/* ---- paths ---- */
-
-/* Writes the path without "/" at its ends, empty names, "." and "..": ".." of the root is the root. Returns 0 or an
- * error. `out` has PATH_BYTES + 1 bytes. */
+/* Writes the path without "/" at its ends, empty names, "." and ".."; the root is its own "..".
+ * Returns 0 or an error. `out` has PATH_BYTES + 1 bytes. */
 static int path_clean(penta_bytes path, char *out)
 {
     size_t used = 0;
@@ -139,7 +136,7 @@ static int path_clean(penta_bytes path, char *out)
     return 0;
 }
 
-/* If `path` is at or below `front`, gives what follows; else NULL. */
+/* Returns the rest of `path` after `front` if `path` is at or below `front`, else NULL. */
 static const char *path_below(const char *path, const char *front)
 {
     size_t size = strlen(front);
@@ -148,14 +145,15 @@ static const char *path_below(const char *path, const char *front)
     return path + size + (path[size] == '/');
 }
 
-struct place { /* where a path leads */
+struct place { /* A struct place says where a path leads. */
     struct mount *mount;
-    const char *rest; /* the path in the drive; points into `path` */
-    bool above;       /* the path of another drive starts with this one, and more follows */
+    const char *rest; /* the rest of the path, in the drive; it points into `path` */
+    bool above;       /* The path of another drive starts with this path, and more follows. */
     char path[PATH_BYTES + 1];
 };
 
-/* Returns 0 or an error. Without an error, a mount was found or `above` is true. */
+/* Finds where a path leads. Returns 0 or an error. Without an error, a mount was found or
+ * `above` is true. */
 static int place_find(struct pvm_files *f, penta_bytes path, struct place *out)
 {
     int error = path_clean(path, out->path);
@@ -176,16 +174,15 @@ static int place_find(struct pvm_files *f, penta_bytes path, struct place *out)
     return out->mount || out->above ? 0 : -PVM_ENOENT;
 }
 
-/* For calls that change what the path leads to. */
+/* Finds where a path leads, for calls that change what is there. */
 static int place_to_change(struct pvm_files *f, penta_bytes path, struct place *out)
 {
     int error = place_find(f, path, out);
     if (error) return error;
-    if (out->above || !*out->rest) return -PVM_EBUSY; /* a drive hangs here or below */
+    /* A drive has this path, or a path below it. */
+    if (out->above || !*out->rest) return -PVM_EBUSY;
     return out->mount->read_only ? -PVM_EROFS : 0;
 }
-
-/* ---- limits ---- */
 
 static uint64_t grown_room(const struct pvm_files *f) { return f->grown_max - f->grown; }
 
@@ -196,8 +193,6 @@ static void grown_change(struct pvm_files *f, uint64_t before, uint64_t after)
     else
         f->grown -= before - after < f->grown ? before - after : f->grown;
 }
-
-/* ---- descriptors ---- */
 
 static struct pvm_file *file_of(struct pvm_files *f, int64_t fd)
 {
@@ -223,12 +218,12 @@ static int64_t place_stat(struct pvm_files *f, const struct place *p, struct pvm
         p->mount ? p->mount->drive->calls->stat(p->mount->drive, p->rest, out) : -PVM_ENOENT;
     if (!error) stat_finish(f, p->mount, out);
     if (!error || !p->above) return error;
-    /* A folder that only leads to a drive. */
+    /* This folder exists only because it leads to a drive. */
     *out = (struct pvm_file_stat){.mode = PVM_MODE_FOLDER | 0555};
     return 0;
 }
 
-/* Adds the names with which the paths of drives go on from here. */
+/* Adds the names with which the paths of drives continue after `path`. */
 static bool list_mounts(struct pvm_files *f, const char *path, struct pvm_list *list)
 {
     for (size_t i = 0; i < f->mount_count; i++) {
@@ -311,8 +306,6 @@ int64_t pvm_files_close(struct pvm_files *f, int64_t fd)
     return 0;
 }
 
-/* ---- reading and writing ---- */
-
 int64_t pvm_files_read(struct pvm_files *f, int64_t fd, uint8_t *to, size_t size)
 {
     struct pvm_file *file = file_of(f, fd);
@@ -321,7 +314,7 @@ int64_t pvm_files_read(struct pvm_files *f, int64_t fd, uint8_t *to, size_t size
     return file->drive->calls->read(file, to, size);
 }
 
-/* As many bytes as the file may grow by are written. */
+/* Writes as many bytes as the file may grow by. */
 int64_t pvm_files_write(struct pvm_files *f, int64_t fd, penta_bytes bytes)
 {
     struct pvm_file *file = file_of(f, fd);
@@ -414,8 +407,6 @@ int64_t pvm_files_entries(struct pvm_files *f, int64_t fd, uint8_t *to, size_t s
     return (int64_t)used;
 }
 
-/* ---- names ---- */
-
 int64_t pvm_files_remove(struct pvm_files *f, penta_bytes path, bool folder)
 {
     struct place p;
@@ -457,7 +448,7 @@ int64_t pvm_files_rename(struct pvm_files *f, penta_bytes from, penta_bytes to)
     return error;
 }
 
-/* ---- from outside of the program ---- */
+/* The functions below are for the world outside of the program. */
 
 static bool files_refuse(penta_error *err, const char *path, int64_t error)
 {
@@ -543,9 +534,8 @@ static bool files_list(void *state, struct json *json, penta_error *err)
 
 const struct host_files pvm_host_files = {.put = files_put, .get = files_get, .list = files_list};
 
-/* ---- options ---- */
-
-/* HOST[:GUEST][:ro]. GUEST starts with '/'; an empty HOST is a folder in memory. */
+/* Reads HOST[:GUEST][:ro], which gives the program a folder. GUEST starts with '/'; an empty
+ * HOST is a folder in memory. */
 static bool mount_add(struct pvm_files *f, const char *text, penta_error *err)
 {
     if (!ARRAY_GROW(f->mounts, f->mount_capacity, f->mount_count, err)) return false;
@@ -581,7 +571,8 @@ static bool mount_add(struct pvm_files *f, const char *text, penta_error *err)
     return made;
 }
 
-/* GUEST=FILE: the program has the file at this path. Without any folder, one in memory is its root. */
+/* Reads GUEST=FILE, which gives the program a file at path GUEST. When there is no folder, one
+ * in memory becomes the root. */
 static bool file_preload(struct pvm_files *f, const char *text, penta_error *err)
 {
     const char *equals = strchr(text, '=');

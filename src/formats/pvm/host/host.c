@@ -15,8 +15,6 @@ penta_bytes pvm_import_name(const penta_module *module, uint32_t number)
     return p->imports[number].name;
 }
 
-/* ---- the format's host ---- */
-
 struct host_state {
     struct pvm_script *script;
     struct pvm_revive *revive;
@@ -86,7 +84,8 @@ static struct host_state *host_new(penta_error *err)
     return zeros_new(sizeof(struct host_state), "the host", err);
 }
 
-/* The JAM host says what its machine starts with. */
+/* Makes the JAM host, which says with what its machine starts. For other hosts there is nothing
+ * to do before the machine is opened. */
 static bool host_start(const penta_module *module, const penta_option *options, size_t count,
                        struct started_host *out, penta_error *err)
 {
@@ -139,7 +138,7 @@ static bool host_open(penta_vm *vm, const penta_option *options, size_t count,
         return false;
     }
     out->state = h;
-    if (!which) return true; /* without a host no call is answered */
+    if (!which) return true; /* Without a host no call is answered. */
     if (!strcmp(which, "revive"))
         h->revive = pvm_revive_new(module, options, count, err);
     else if (!strcmp(which, "console"))

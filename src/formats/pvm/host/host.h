@@ -1,5 +1,5 @@
-/* The hosts that answer ecalli: a script (below), contracts (revive/), a console (console.h) and
- * JAM (jam_json/). */
+/* Declares the hosts that answer ecalli: a script, contracts (revive/), a console (console.h)
+ * and JAM (jam_json/). */
 #pragma once
 #include "core/host.h"
 #include "pvm/vm/vm.h"
@@ -7,15 +7,15 @@
 /* Returns the name that the program imports under this number; its size is 0 when there is none. */
 penta_bytes pvm_import_name(const penta_module *module, uint32_t number);
 
-/* script.c: a file of answers, in the language of PVM 16.2. The names in it must be imports of
- * the module. */
+/* A struct pvm_script is a file of answers, in the language of PVM 16.2 (script.c). The names in
+ * it must be imports of the module. */
 struct pvm_script;
 struct pvm_script *pvm_script_read(const penta_module *module, const char *path, penta_error *err);
 bool pvm_script_answer(struct pvm_script *s, penta_vm *vm, const penta_stop *stop,
                        struct answer *out);
 void pvm_script_free(struct pvm_script *s);
 
-/* revive/: a chain of contracts. */
+/* A struct pvm_revive is a chain of contracts (revive/). */
 struct pvm_revive;
 struct pvm_revive *pvm_revive_new(const penta_module *module, const penta_option *options,
                                   size_t count, penta_error *err);

@@ -1,5 +1,5 @@
-/* Keccak-256 as Ethereum uses it. Its padding is that of the Keccak submission, and differs from
- * that of SHA-3. */
+/* Computes Keccak-256 as Ethereum uses it. Its padding is that of the Keccak submission, and
+ * differs from that of SHA-3. */
 #pragma once
 #include "base/long_work.h"
 #include "penta/penta.h"

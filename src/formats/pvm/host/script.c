@@ -1,5 +1,5 @@
-/* The scripted host (PVM 16.2, 16.3): reads a file of answers. A call is answered by the first
- * line that fits and was not used yet, or else by the last line that fits. */
+/* Reads a file of answers, the script of the scripted host (PVM 16.2, 16.3). A call is answered
+ * by the first line that fits and was not used yet, or else by the last line that fits. */
 #include "pvm/host/host.h"
 #include <stdlib.h>
 #include <string.h>
@@ -11,18 +11,18 @@
 enum { PATTERNS = 6, ACTIONS = 32 };
 
 struct value {
-    bool argument; /* the number is 0 .. 5 for a0 .. a5 */
+    bool argument; /* The number is an argument: 0 .. 5 for a0 .. a5. */
     uint64_t number, plus;
 };
 
 struct action {
     enum { RESULT, WRITE, PRINT, END } kind;
     struct value value, length;
-    penta_bytes bytes; /* the bytes of a WRITE */
+    penta_bytes bytes; /* the bytes that a WRITE writes */
 };
 
 struct line {
-    penta_bytes name; /* the name of an import; empty: the number says which */
+    penta_bytes name; /* the name of an import, or empty when the number says which import */
     uint32_t number;
     bool used;
     unsigned patterns, actions;
@@ -34,7 +34,7 @@ struct line {
 };
 
 struct pvm_script {
-    struct arena arena; /* holds the bytes to write */
+    struct arena arena; /* holds the bytes that answers write */
     struct line *lines;
     size_t count, capacity;
 };
@@ -45,9 +45,7 @@ struct reading {
     const struct pvm_program *program;
 };
 
-/* ---- reading ---- */
-
-/* Reports "expected WHAT, found ..." at the next token. */
+/* Makes the error "expected WHAT, found ..." at the next token. Returns false. */
 static bool script_expected(struct reading *r, const char *what)
 {
     return source_unexpected(&r->in.source, source_peek(&r->in.source), what);
@@ -192,8 +190,6 @@ struct pvm_script *pvm_script_read(const penta_module *module, const char *path,
     pvm_script_free(s);
     return NULL;
 }
-
-/* ---- answering ---- */
 
 static bool script_fits(const struct line *l, penta_bytes name, const penta_stop *stop)
 {

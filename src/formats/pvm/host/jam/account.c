@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RECORD = 88 }; /* bytes of a record, without the version byte */
-
-/* ---- keys ---- */
+enum { RECORD = 88 }; /* how many bytes a record has, without the version byte */
 
 void penta_jam_hash(penta_bytes bytes, uint8_t *hash) { hash_blake2b256(bytes, hash); }
 
@@ -84,8 +82,6 @@ bool jam_key_service(const uint8_t *key, uint32_t *service, bool *record)
     return true;
 }
 
-/* ---- accounts ---- */
-
 bool jam_account_number(const struct jam_account *account, unsigned i, const char **name,
                         uint64_t *value)
 {
@@ -157,8 +153,6 @@ void jam_account_set(struct jam_layer *l, uint32_t id, const struct jam_account 
     jam_layer_set(l, key, (penta_bytes){0}, (penta_bytes){bytes, size});
 }
 
-/* ---- preimages ---- */
-
 bool jam_preimage_get(struct jam_layer *l, uint32_t id, const uint8_t *hash, penta_bytes *out)
 {
     uint8_t key[JAM_KEY];
@@ -202,7 +196,7 @@ void jam_request_set(struct jam_layer *l, uint32_t id, const uint8_t *hash, uint
                   (penta_bytes){bytes, 1 + 4 * (size_t)count});
 }
 
-/* Tells whether the preimage was available at that slot. */
+/* Tells whether the preimage of a request was available at that slot. */
 static bool request_available(const struct jam_request *request, uint32_t slot)
 {
     const uint32_t *s = request->slots;
@@ -237,8 +231,6 @@ bool jam_preimage_supply(struct jam_layer *l, uint32_t id, penta_bytes blob, uin
     jam_layer_set(l, key, (penta_bytes){0}, blob);
     return true;
 }
-
-/* ---- privileges ---- */
 
 static bool read_privileges(struct reader *r, bool registrar, struct jam_privileges *out)
 {

@@ -1,5 +1,5 @@
-/* Accumulate (JAM 8.4): prepares what a service starts with, and decides whether its state or
- * its last checkpoint is kept. */
+/* Runs accumulate (JAM 8.4): prepares what a service starts with, and decides whether its state
+ * or its last checkpoint is kept. */
 #include "base/bytes.h"
 #include "crypto/hash.h"
 #include "pvm/host/jam/host.h"
@@ -78,8 +78,8 @@ void jam_accumulate_arguments(const struct jam_run *run, struct writer *out)
     jam_put_nat(out, run->item_count);
 }
 
-/* Goes back to the last checkpoint unless the program halted. A result of 32 bytes is the yield
- * of the service. */
+/* Ends accumulate. Unless the program halted, the state goes back to the last checkpoint. A
+ * result of 32 bytes is the yield of the service. */
 void jam_accumulate_end(struct jam_run *run, penta_jam_result *out)
 {
     if (out->exit == PENTA_JAM_HALT) {

@@ -12,14 +12,15 @@ struct block {
     struct jam_layer layer;
     penta_jam_outcome *out;
     penta_error *err;
-    struct jam_report *reports; /* to accumulate, in this order; at_once or queue owns them */
+    /* the reports to accumulate, in this order; at_once or queue owns them */
+    struct jam_report *reports;
     size_t report_count, done;
-    struct jam_report *at_once; /* the new ones without dependencies */
+    struct jam_report *at_once; /* the new reports without dependencies */
     size_t at_once_count;
     struct jam_queue queue;
-    size_t old;              /* the number of reports in the queue that are from older blocks */
-    penta_bytes *history;    /* the accumulated hashes of each slot */
-    struct jam_hashes fresh; /* what this block accumulated */
+    size_t old;              /* how many reports of the queue are from older blocks */
+    penta_bytes *history;    /* the accumulated hashes of each slot of the epoch */
+    struct jam_hashes fresh; /* the hashes of the reports that this block accumulated */
 };
 
 static bool value_of(struct block *b, uint8_t chapter, penta_bytes *out)
@@ -42,7 +43,7 @@ static bool no_memory(struct block *b)
     return error_at(b->err, BASE_MEMORY, 0, "no memory for a block");
 }
 
-/* ---- which reports ---- */
+/* The functions below choose the reports. */
 
 static bool read_history(struct block *b, struct jam_hashes *all)
 {
@@ -92,8 +93,8 @@ static void block_choose(struct block *b, const struct jam_report *report, struc
     jam_hashes_add(round, report->package);
 }
 
-/* Puts the reports in order: first those without dependencies, then again and again those that
- * depend only on reports which were already chosen. */
+/* Puts the reports in order: first the reports without dependencies, then again and again those
+ * that depend only on reports which were already chosen. */
 static bool block_order(struct block *b, uint32_t first)
 {
     struct jam_queue *q = &b->queue;
@@ -129,7 +130,7 @@ static bool block_order(struct block *b, uint32_t first)
     return ok;
 }
 
-/* ---- after the rounds ---- */
+/* The functions below write the state after the rounds. */
 
 static uint32_t prior_slot(struct block *b)
 {
@@ -239,7 +240,7 @@ static bool count_services(struct block *b)
     return true;
 }
 
-/* ---- outputs ---- */
+/* The functions below compute the root of the outputs. */
 
 enum { LEAF = 4 + JAM_HASH };
 
@@ -250,7 +251,7 @@ static int by_leaf(const void *a, const void *b)
     return p != q ? (p > q) - (p < q) : memcmp(x + 4, y + 4, JAM_HASH);
 }
 
-/* Returns the Merkle node over these leaves. A single leaf is its own node. */
+/* Computes the Merkle node over these leaves. A single leaf is its own node. */
 static penta_bytes block_node(penta_bytes leaves, uint8_t *hash)
 {
     size_t count = leaves.size / LEAF, left = (count + 1) / 2;
@@ -285,8 +286,6 @@ static void keep_outputs(struct block *b)
     writer_bytes(&w, o->data, o->size);
     set_value(b, JAM_OUTPUTS, &w);
 }
-
-/* ---- the block ---- */
 
 static bool run_rounds(struct block *b)
 {

@@ -1,4 +1,4 @@
-/* The parameters of the known chains, and the versions of the Gray Paper. */
+/* Has the parameters of the known chains, and the versions of the Gray Paper. */
 #include "pvm/host/jam/host.h"
 #include <stdlib.h>
 #include <string.h>
@@ -62,8 +62,8 @@ bool jam_chain_replace(struct jam_chain *chain, const char *name, uint64_t value
     return true;
 }
 
-/* Checks the parameters that the host divides by or makes tables of, and those of which it knows
- * only one value. */
+/* Checks the parameters by which the host divides or for which it makes tables, and those of
+ * which it knows only one value. */
 bool jam_chain_usable(const struct jam_chain *c, penta_error *err)
 {
     if (c->epoch_length && c->cores && c->cores <= 4096 && c->epoch_length <= 1 << 16 &&
@@ -91,8 +91,6 @@ bool jam_chain_parameter(const struct jam_chain *chain, const char *name, uint64
     if (p) *value = *value_at(&copy, p);
     return p;
 }
-
-/* ---- versions ---- */
 
 const struct jam_version jam_versions[] = {
 #define VERSION(text, column, ...) {.name = text, .numbers = column, __VA_ARGS__},

@@ -1,5 +1,5 @@
 /* Reads and writes work packages, work reports and the items of accumulate (JAM 7.1, JAM 10).
- * The structs point into the bytes that were read. */
+ * Structs point into the bytes from which they were read. */
 #include "pvm/host/jam/codec.h"
 #include "base/bytes.h"
 #include <stdlib.h>
@@ -8,7 +8,7 @@ enum { HASH = 32, MOST_ITEMS = 1 << 16 };
 
 void jam_put_nat(struct writer *w, uint64_t x)
 {
-    unsigned more = 0; /* the number of bytes after the first */
+    unsigned more = 0; /* how many bytes follow the first one */
     while (more < 8 && x >> (7 * more + 7)) more++;
     if (more == 8) {
         writer_uint(w, 0xff, 1);
@@ -46,8 +46,6 @@ penta_bytes jam_take_list(struct reader *r, size_t item, size_t *count)
     const uint8_t *data = reader_take(r, *count * item);
     return (penta_bytes){data, data ? *count * item : 0};
 }
-
-/* ---- reports ---- */
 
 /* Takes the bytes of an encoded work result. */
 static penta_bytes take_result(struct reader *r)
@@ -118,8 +116,6 @@ uint64_t jam_report_gas(const struct jam_report *report)
     return sum;
 }
 
-/* ---- packages ---- */
-
 static bool take_item(struct reader *r, struct jam_work_item *item)
 {
     item->service = (uint32_t)reader_uint(r, 4);
@@ -173,8 +169,6 @@ void jam_put_summary(struct writer *w, const struct jam_work_item *item)
     writer_uint(w, item->extrinsic_count, 2);
     writer_uint(w, item->payload.size, 4);
 }
-
-/* ---- items of accumulate ---- */
 
 void jam_put_operand(struct writer *w, const struct jam_report *report,
                      const struct jam_digest *digest, bool tagged)

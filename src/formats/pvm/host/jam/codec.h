@@ -1,6 +1,6 @@
-/* The encodings that services meet (JAM 7.1, JAM 10): natural numbers, work packages, work
- * reports, and the items of accumulate. Structs hold slices of the bytes that they were read
- * from. */
+/* Declares the encodings that services meet (JAM 7.1, JAM 10): natural numbers, work packages,
+ * work reports, and the items of accumulate. Structs hold slices of the bytes from which they
+ * were read. */
 #pragma once
 #include "base/reader.h"
 #include "base/writer.h"
@@ -9,16 +9,16 @@ enum { JAM_SUMMARY = 62, JAM_TRANSFER = 152 };
 
 /* Writes a natural number, in 1 to 9 bytes. */
 void jam_put_nat(struct writer *w, uint64_t x);
-void jam_put_var(struct writer *w, penta_bytes bytes); /* writes the length, then the bytes */
+void jam_put_var(struct writer *w, penta_bytes bytes); /* Writes the length, then the bytes. */
 uint64_t jam_take_nat(struct reader *r);
 penta_bytes jam_take_var(struct reader *r);
-/* Takes a list: its length, then items of `item` bytes each. */
+/* Takes a list, which is its length and then items of `item` bytes each. */
 penta_bytes jam_take_list(struct reader *r, size_t item, size_t *count);
 
-struct jam_digest { /* the result of one work item */
+struct jam_digest { /* A struct jam_digest is the result of one work item. */
     uint32_t service;
     const uint8_t *payload_hash;
-    uint64_t gas;       /* the gas to accumulate it */
+    uint64_t gas;       /* the gas with which the result is accumulated */
     penta_bytes result; /* the encoded result */
 };
 
@@ -26,7 +26,7 @@ struct jam_report {
     penta_bytes encoded;
     const uint8_t *package, *exports_root, *authorizer;
     penta_bytes trace;
-    /* Hashes of prerequisites; for each lookup a package hash and a root. */
+    /* prerequisites: hashes; lookups: a package hash and a root for each */
     const uint8_t *prerequisites, *lookups;
     size_t prerequisite_count, lookup_count;
     struct jam_digest *digests;
@@ -36,7 +36,8 @@ struct jam_report {
 /* Reads one report. The caller must call jam_report_free even when this fails. */
 bool jam_take_report(struct reader *r, struct jam_report *out);
 void jam_report_free(struct jam_report *report);
-uint64_t jam_report_gas(const struct jam_report *report); /* the gas to accumulate it */
+/* Returns the gas with which all results of the report are accumulated. */
+uint64_t jam_report_gas(const struct jam_report *report);
 
 struct jam_work_item {
     uint32_t service;
@@ -45,7 +46,7 @@ struct jam_work_item {
     uint16_t exports;
     penta_bytes payload;
     size_t import_count, extrinsic_count;
-    const uint8_t *extrinsics; /* for each extrinsic a hash and a u32 length */
+    const uint8_t *extrinsics; /* for each extrinsic: its hash and a u32 length */
 };
 
 struct jam_work_package {
@@ -60,8 +61,8 @@ bool jam_package_read(penta_bytes bytes, struct jam_work_package *out, penta_err
 void jam_package_free(struct jam_work_package *package);
 void jam_put_summary(struct writer *w, const struct jam_work_item *item);
 
-/* These write the items of accumulate: work results and transfers. tagged: a byte before each
- * item says which of both it is. */
+/* These functions write the items of accumulate, which are work results and transfers. `tagged`
+ * says that a byte before each item tells which of the two it is. */
 void jam_put_operand(struct writer *w, const struct jam_report *report,
                      const struct jam_digest *digest, bool tagged);
 

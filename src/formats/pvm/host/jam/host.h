@@ -14,7 +14,7 @@
 #include "pvm/host/jam/codec.h"
 #include "pvm/vm/vm.h"
 
-/* ---- chains and versions: chain.c ---- */
+/* The declarations below are about chains and versions, in chain.c. */
 
 struct jam_chain {
 #define PARAM(bytes, name, ...) uint64_t name;
@@ -25,7 +25,7 @@ enum { JAM_PARAMETERS = 134 };
 bool jam_chain_named(const char *name, struct jam_chain *out, penta_error *err);
 bool jam_chain_replace(struct jam_chain *chain, const char *name, uint64_t value, penta_error *err);
 bool jam_chain_usable(const struct jam_chain *chain, penta_error *err);
-/* Takes the name of a chain, or a JSON object with the differences from one
+/* Reads a chain from its name, or from a JSON object with the differences from a known chain
  * (../jam_json/chain.c). */
 bool jam_chain_read(const char *text, struct jam_chain *out, penta_error *err);
 /* Makes a host from options alone. penta_jam_host_new reads a state, too (../jam_json/chain.c). */
@@ -36,33 +36,33 @@ bool jam_chain_parameter(const struct jam_chain *chain, const char *name, uint64
 
 extern const struct jam_version {
     const char *name;
-    unsigned numbers;     /* the column of jam_calls/calls.def */
-    bool on_transfer;     /* transfers have an entry point of their own; items have no tag */
-    bool core_first;      /* the first argument of refine is the core */
-    bool registrar;       /* there is a service that may choose small ids */
-    bool plain_records;   /* account records have no version byte */
-    bool code_in_config;  /* fetch 8 also gives the code hash */
+    unsigned numbers;     /* the column of jam_calls/calls.def with the numbers of calls */
+    bool on_transfer;     /* Transfers have an entry point of their own; items have no tag. */
+    bool core_first;      /* The first argument of refine is the core. */
+    bool registrar;       /* A service, the registrar, may choose small ids. */
+    bool plain_records;   /* Account records have no version byte. */
+    bool code_in_config;  /* Kind 8 of fetch also gives the code hash. */
     uint32_t first_id;    /* the lowest id that the chain gives by itself */
-    uint32_t bundle_size; /* W_B where it differs from that of the chain; else 0 */
+    uint32_t bundle_size; /* the parameter W_B where it differs from that of the chain; else 0 */
     const char *profile;
     enum pvm_isa isa;
-} jam_versions[]; /* the last row has a NULL name */
+} jam_versions[]; /* The last row has a NULL name. */
 const struct jam_version *jam_version_find(const char *name);
 #define JAM_VERSION_DEFAULT "0.7.2"
 
 /* Returns the balance that an account must keep for what it holds (accumulate.c). */
 uint64_t jam_threshold(const struct jam_chain *chain, const struct jam_account *account);
 
-/* ---- programs: program.c ---- */
+/* The declarations below are about programs, in program.c. */
 
 struct jam_program {
     uint8_t hash[JAM_HASH];
     uint8_t *bytes; /* the code without its metadata */
     struct pvm_module module;
-    /* NULL: the code is not a valid standard program, or the engine is "both". */
+    /* The pool is NULL when the code is not a valid standard program, or the engine is "both". */
     struct pvm_pool *pool;
     bool valid;
-    uint64_t used; /* the value of host->clock at its last use */
+    uint64_t used; /* the value of host->clock when the program was last used */
 };
 
 enum { JAM_PROGRAMS = 64 };
@@ -71,15 +71,15 @@ struct penta_jam_host {
     const struct jam_version *version;
     struct jam_chain chain;
     uint8_t parameters[JAM_PARAMETERS];
-    const char *engine; /* NULL: the fastest engine */
-    int16_t calls[128]; /* for each number a row of jam_calls/calls.def, or -1 */
+    const char *engine; /* the name of the engine; NULL: the fastest */
+    int16_t calls[128]; /* for each number of a call: a row of jam_calls/calls.def, or -1 */
     struct jam_program programs[JAM_PROGRAMS];
     size_t program_count;
     uint64_t clock;
     penta_jam_called *called;
     penta_jam_logged *logged;
     void *called_user, *logged_user;
-    /* The host calls this before each instruction of an inner machine. NULL: inner machines run
+    /* Is called before each instruction of an inner machine. When it is NULL, inner machines run
      * at full speed. */
     void (*inner_step)(void *user, size_t machine, const struct pvm_vm *vm);
     void *inner_user;
@@ -87,26 +87,27 @@ struct penta_jam_host {
 
 /* Finds the code after the metadata of a preimage. Returns false when the bytes are malformed. */
 bool jam_code(penta_bytes preimage, penta_bytes *code);
-/* Returns the program with this code and hash, which is prepared only once. NULL: *err says why. */
+/* Returns the program with this code and hash, which is prepared only once. Returns NULL with an
+ * error when that fails. */
 struct jam_program *jam_program_get(struct penta_jam_host *host, const uint8_t *hash,
                                     penta_bytes code, penta_error *err);
 void jam_program_free(struct jam_program *program);
-/* These take a machine for the program, and give it back. */
+/* jam_program_take takes a machine for the program, and jam_program_return gives it back. */
 struct pvm_vm *jam_program_take(struct penta_jam_host *host, struct jam_program *program,
                                 penta_error *err);
 void jam_program_return(struct pvm_vm *vm);
 /* Makes a machine without memory for the generic program of an inner machine. */
 struct pvm_vm *jam_inner_machine(struct penta_jam_host *host, struct pvm_module *module,
                                  penta_error *err);
-/* Reads a generic program of the host's instruction set. Returns false when the bytes are not
- * one. */
+/* Reads a generic program of the host's instruction set. Returns false when the bytes are no
+ * such program. */
 bool jam_generic(const struct penta_jam_host *host, penta_bytes bytes, struct pvm_module *module);
 
-/* ---- runs: run.c, accumulate.c, refine.c ---- */
+/* The declarations below are about runs, in run.c, accumulate.c and refine.c. */
 
 enum jam_context { JAM_AUTHORIZE = 1, JAM_REFINE = 2, JAM_ACCUMULATE = 4, JAM_ON_TRANSFER = 8 };
 
-enum { /* results of calls; the negative ones count down from 2^64 */
+enum { /* These are results of host calls; the negative ones count down from 2^64. */
        JAM_OK = 0,
        JAM_NONE = -1,
        JAM_WHAT = -2,
@@ -119,12 +120,12 @@ enum { /* results of calls; the negative ones count down from 2^64 */
        JAM_HUH = -9,
 };
 
-/* What happens to the program after a call. */
+/* An enum jam_end says what happens to the program after a host call. */
 enum jam_end {
     JAM_GO_ON,
     JAM_END_PANIC,
     JAM_END_GAS,
-    JAM_END_ERROR, /* the host failed; run->err says why */
+    JAM_END_ERROR, /* The host failed; run->err says why. */
     /* The machine is interrupted: the call gets no answer, and the program makes it again. */
     JAM_END_INTERRUPT,
 };
@@ -135,21 +136,22 @@ struct jam_provision {
     uint8_t *blob;
 };
 
-/* These values, like the layer, go back to the last checkpoint of accumulate. */
+/* The members of a struct jam_moment go back to the last checkpoint of accumulate together with
+ * the layer. */
 struct jam_moment {
     uint32_t next_id;
-    size_t transfers, provisions; /* the number of transfers, and of provisions */
+    size_t transfers, provisions; /* how many transfers and how many provisions there are */
     bool has_yield;
     uint8_t yield[JAM_HASH];
 };
 
 struct jam_inner {
-    struct pvm_vm *vm; /* NULL: no machine has this number */
+    struct pvm_vm *vm; /* the inner machine; NULL: no machine has this number */
     struct pvm_module module;
     uint8_t *bytes;
-    uint64_t pc; /* any number that the program gave, until the machine runs */
-    /* begun: an invoke of this machine was interrupted, and goes on when it is asked for again.
-     * The gas is that of this invoke. */
+    uint64_t pc; /* the pc, which may be any number that the program gave until the machine runs */
+    /* `begun` says that an invoke of this machine was interrupted, and goes on when it is asked
+     * for again. `gas` is the gas of this invoke. */
     bool begun;
     uint64_t gas;
 };
@@ -162,21 +164,22 @@ struct jam_run {
     penta_error *err;
     uint32_t service, slot;
     const uint8_t *entropy;
-    struct writer scratch[2]; /* copies of arguments for which guest memory is not contiguous */
+    /* copies of arguments whose bytes are not contiguous in the host's memory */
+    struct writer scratch[2];
     struct {
         uint64_t at, size;
-    } reads[2];          /* the memory that the current host call reads */
+    } reads[2];          /* the guest memory that the current host call reads */
     struct writer value; /* the result of fetch when it has to be encoded */
-    /* These members are for accumulate. */
+    /* The members below are for accumulate. */
     const penta_bytes *items;
     size_t item_count;
-    struct writer all_items_bytes; /* the encoded items, once fetch asked for them */
+    struct writer all_items_bytes; /* the encoded items, once fetch has asked for them */
     struct jam_moment now, marked;
     struct jam_transfer *transfers;
     size_t transfer_capacity;
     struct jam_provision *provisions;
     size_t provision_capacity;
-    /* These members are for refine and is-authorized. */
+    /* The members below are for refine and is-authorized. */
     const struct jam_work_package *package;
     const penta_jam_package *given;
     size_t item;
@@ -199,33 +202,33 @@ penta_bytes jam_run_output(struct pvm_vm *vm, struct writer *scratch);
  * result or the last checkpoint. */
 bool jam_accumulate(struct jam_run *run, const penta_jam_accumulation *input, uint32_t pc,
                     penta_jam_result *out);
-/* These begin and end the context of accumulate. */
+/* jam_accumulate_begin begins the context of accumulate, and jam_accumulate_end ends it. */
 void jam_accumulate_begin(struct jam_run *run, const penta_jam_accumulation *input);
 void jam_accumulate_end(struct jam_run *run, penta_jam_result *out);
-/* Encodes the arguments that the program starts with. */
+/* These functions encode the arguments with which the program starts. */
 void jam_accumulate_arguments(const struct jam_run *run, struct writer *out);
 void jam_refine_arguments(const struct jam_run *run, struct writer *out);
 void jam_refine_begin(struct jam_run *run, const struct jam_work_package *package,
                       const penta_jam_package *given, size_t item);
 
-/* ---- reports: report.c ---- */
+/* The declarations below are about reports, in report.c. */
 
-/* Returns the result that a report has for an item. size: the bytes of its output, of the trace
- * and of the outputs of earlier items. promised: how many exports the item announced. */
+/* Returns the result that a report has for an item. `size` is the bytes of its output, of the
+ * trace and of the outputs of earlier items; `promised` is how many exports the item announced. */
 penta_jam_exit jam_item_exit(const struct jam_chain *chain, penta_jam_exit exit, uint64_t size,
                              size_t exports, size_t promised);
 void jam_put_digest(struct writer *w, const struct jam_work_item *item, penta_jam_exit exit,
                     penta_bytes output, uint64_t gas_used);
 
-/* ---- calls: ../jam_calls/dispatch.c ---- */
+/* The declarations below are about host calls, in ../jam_calls/dispatch.c. */
 
-/* Answers the host call that the machine waits for. The caller lets the machine go on. */
+/* Answers the host call for which the machine waits. The caller lets the machine go on. */
 enum jam_end jam_call(struct jam_run *run);
 
-/* Fills host->calls: which number belongs to which call. */
+/* Fills host->calls, which says for each number the call to which it belongs. */
 void jam_calls_number(struct penta_jam_host *host);
-/* Returns the name of a call, and the kinds and names of its arguments. NULL: this version has
- * no such call. */
+/* Returns the name of a call, and the kinds and names of its arguments. Returns NULL when this
+ * version has no such call. */
 const char *jam_call_name(const struct penta_jam_host *host, uint32_t number, const char **kinds,
                           const char **names);
 
@@ -233,8 +236,8 @@ typedef enum jam_end jam_handler(struct jam_run *run, uint64_t *r, penta_bytes a
 #define CALL(id, ...) jam_handler jam_call_##id;
 #include "pvm/host/jam_calls/calls.def"
 
-/* Copies into the memory of a machine that allows it, piece by piece. An interrupt ends the call,
- * which later starts again. So the call must not read the memory that is written. */
+/* Copies bytes into the memory of a machine if it may write there, piece by piece. An interrupt
+ * ends the call, which later starts again. So the call must not read the memory that is written. */
 enum jam_end jam_copy_to(struct jam_run *run, struct pvm_memory *to, uint64_t at, penta_bytes from);
 /* Copies at most l bytes of the value v, from offset f on, to the address o. The result of the
  * call is the size of v; it is NONE when `has` is false. */
@@ -252,14 +255,16 @@ void jam_log_call(const struct jam_run *run, uint32_t number, const uint64_t *be
  * (../jam_calls/service.c). */
 uint32_t jam_free_id(struct jam_run *run, uint64_t from);
 
-/* ---- blocks: rounds.c, block.c ---- */
+/* The declarations below are about blocks, in rounds.c and block.c. */
 
-struct jam_round { /* what a round starts with; the round leaves here the start of the next one */
+/* A struct jam_round is the data with which a round starts. The round leaves the start of the
+ * next one in it. */
+struct jam_round {
     struct penta_jam_host *host;
     struct jam_layer *layer;
     uint32_t slot;
     const uint8_t *entropy;
-    uint64_t gas; /* the gas that is left for other services */
+    uint64_t gas; /* the gas that is left for the other services of the block */
     struct jam_transfer *transfers;
     size_t transfer_count;
     penta_jam_outcome *out;
@@ -268,7 +273,7 @@ struct jam_round { /* what a round starts with; the round leaves here the start 
 /* Runs one service with these items, which the caller keeps, and merges its changes. */
 bool jam_round_alone(struct jam_round *round, const penta_jam_accumulation *input, uint32_t pc,
                      penta_jam_result *out, penta_error *err);
-/* Merges the changes of a run when it was the only one of its round. */
+/* Merges the changes of a run that was the only one of its round. */
 bool jam_round_merge(struct jam_round *round, const struct jam_run *run, penta_error *err);
 bool jam_rounds(struct jam_round *round, const struct jam_report *reports, size_t count,
                 size_t *done, penta_error *err);

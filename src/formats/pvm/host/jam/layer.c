@@ -1,5 +1,5 @@
-/* Layers of keys and values (layer.h): a hash table with open addressing, values that layers
- * share by counting references, and a list of old values for the way back to a mark. */
+/* Keeps layers of keys and values (layer.h): a hash table with open addressing, values that
+ * layers share by counting references, and a list of old values for the way back to a mark. */
 #include "pvm/host/jam/layer.h"
 #include "base/array.h"
 #include "base/bytes.h"
@@ -50,8 +50,6 @@ void jam_layer_fini(struct jam_layer *l)
     free(l->undo);
     *l = (struct jam_layer){0};
 }
-
-/* ---- the table ---- */
 
 static uint64_t hash_of(const struct jam_layer *l, const uint8_t *key)
 {
@@ -141,7 +139,7 @@ static void layer_put(struct jam_layer *l, const uint8_t *key, struct jam_value 
     e->mark = l->mark;
 }
 
-/* Makes a value. NULL: memory ran out, or an interrupt ended the work. */
+/* Makes a value. Returns NULL when memory ran out, or an interrupt ended the work. */
 static struct jam_value *layer_make(penta_bytes name, penta_bytes value, struct long_work *work)
 {
     struct jam_value *v = malloc(sizeof *v + name.size + value.size);
@@ -155,9 +153,9 @@ static struct jam_value *layer_make(penta_bytes name, penta_bytes value, struct 
     return NULL;
 }
 
-/* ---- values ---- */
+/* The functions below read and change values. */
 
-/* Asks the source for the key and keeps its answer, even when the answer is that there is no
+/* Asks the source for the key and keeps its answer, also when the answer is that there is no
  * value. */
 static const struct jam_value *layer_ask(struct jam_layer *l, const uint8_t *key)
 {
@@ -219,8 +217,6 @@ void jam_layer_merge(struct jam_layer *to, const struct jam_layer *from)
     for (size_t i = 0; i < from->capacity; i++)
         if (from->entries[i].used) jam_layer_take(to, &from->entries[i]);
 }
-
-/* ---- marks ---- */
 
 void jam_layer_mark(struct jam_layer *l)
 {

@@ -14,9 +14,9 @@
 
 enum { JAM_KEY = PENTA_JAM_KEY, JAM_HASH = 32 };
 
-/* A value, which layers share. Its bytes are a name and then the value. The name, when it is
- * known, is what the hash in the state key was made of: a storage key, or the hash and length of
- * a request. */
+/* A struct jam_value is a value, which layers share. Its bytes are a name and then the value.
+ * The name, when it is known, is what the hash in the state key was made of: a storage key, or
+ * the hash and length of a request. */
 struct jam_value {
     uint32_t refs, name_size;
     size_t size; /* the size of the value, without the name */
@@ -27,26 +27,27 @@ struct jam_entry {
     uint8_t key[JAM_KEY];
     bool used;
     uint32_t mark;           /* the number of the mark after which the change was noted */
-    struct jam_value *value; /* NULL: the key has no value */
+    struct jam_value *value; /* the value; NULL: the key has none */
 };
 
 struct jam_undo {
     uint8_t key[JAM_KEY];
-    bool used; /* whether the layer had the key */
+    bool used; /* The layer had the key. */
     struct jam_value *value;
 };
 
 struct jam_layer {
-    struct jam_layer *below;   /* NULL: this is the lowest layer */
-    penta_jam_source source;   /* set only in the lowest layer; get may be NULL */
-    struct jam_entry *entries; /* a table with open addressing; capacity is a power of two */
+    struct jam_layer *below;   /* the layer below; NULL: this is the lowest layer */
+    penta_jam_source source;   /* the source of the lowest layer; its function `get` may be NULL */
+    struct jam_entry *entries; /* a table with open addressing, whose capacity is a power of two */
     size_t count, capacity;
     struct jam_undo *undo;
     size_t undo_count, undo_capacity;
-    uint32_t mark;      /* 0: changes are not noted */
-    uint64_t seed;      /* of the hash function; random, because programs choose the keys */
-    bool plain_records; /* account records have no version byte */
-    bool failed;        /* memory ran out; this is tested once, at the end */
+    uint32_t mark; /* the number of the present mark; 0: changes are not noted */
+    /* the seed of the hash function, which is random because programs choose the keys */
+    uint64_t seed;
+    bool plain_records; /* Account records have no version byte. */
+    bool failed;        /* Memory ran out, which is tested once, at the end. */
 };
 
 void jam_layer_init(struct jam_layer *l, struct jam_layer *below);
@@ -62,12 +63,12 @@ void jam_layer_set(struct jam_layer *l, const uint8_t *key, penta_bytes name, pe
 bool jam_layer_set_work(struct jam_layer *l, const uint8_t *key, penta_bytes name,
                         penta_bytes value, struct long_work *work);
 void jam_layer_remove(struct jam_layer *l, const uint8_t *key);
-/* These copy one change, or all changes, of a layer to another. */
+/* jam_layer_take copies one change of a layer to another layer, jam_layer_merge all changes. */
 void jam_layer_take(struct jam_layer *to, const struct jam_entry *entry);
 void jam_layer_merge(struct jam_layer *to, const struct jam_layer *from);
 
 void jam_layer_mark(struct jam_layer *l);
-void jam_layer_rollback(struct jam_layer *l); /* the mark stays */
+void jam_layer_rollback(struct jam_layer *l); /* Goes back to the mark, which stays. */
 void jam_layer_clear(struct jam_layer *l);
 
 /* Returns the entries of this layer sorted by key, in a list that the caller frees, or NULL when

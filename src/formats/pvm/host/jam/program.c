@@ -16,8 +16,6 @@ bool jam_code(penta_bytes preimage, penta_bytes *code)
     return !err.code;
 }
 
-/* ---- reading ---- */
-
 static void init_module(struct pvm_module *m, penta_bytes bytes)
 {
     *m = (struct pvm_module){.base = {.driver = &pvm_driver, .file = bytes}};
@@ -52,8 +50,6 @@ static bool program_standard(const struct penta_jam_host *host, penta_bytes byte
                                &p->code) &&
            pvm_layout(p, 0, 0, &layout, &err);
 }
-
-/* ---- machines ---- */
 
 static bool lock_step(const struct penta_jam_host *host)
 {
@@ -92,7 +88,7 @@ void jam_program_return(struct pvm_vm *vm)
     vm->base.engine->close(&vm->base);
 }
 
-/* ---- the host's programs ---- */
+/* The functions below keep the prepared programs of the host. */
 
 void jam_program_free(struct jam_program *program)
 {
@@ -101,8 +97,8 @@ void jam_program_free(struct jam_program *program)
     *program = (struct jam_program){0};
 }
 
-/* Returns a free place, or, when there is none, the place of the program that was not used for
- * the longest time. */
+/* Returns a free place for a program, or, when there is none, the place of the program that was
+ * not used for the longest time. */
 static struct jam_program *program_place(struct penta_jam_host *host)
 {
     if (host->program_count < JAM_PROGRAMS) return &host->programs[host->program_count++];
@@ -138,6 +134,6 @@ struct jam_program *jam_program_get(struct penta_jam_host *host, const uint8_t *
         p->pool = pvm_pool_new(&p->module.base, host->engine, options, 2, err);
     }
     if (!err->code) return p;
-    jam_program_free(p); /* its place stays and is unused */
+    jam_program_free(p); /* The place stays and is unused. */
     return NULL;
 }

@@ -1,10 +1,8 @@
-/* The ready queue and the sorted lists of hashes (queue.h). */
+/* Has the ready queue and the sorted lists of hashes (queue.h). */
 #include "pvm/host/jam/queue.h"
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
-
-/* ---- hashes ---- */
 
 void jam_hashes_add(struct jam_hashes *h, const uint8_t *hash)
 {
@@ -32,8 +30,6 @@ void jam_hashes_free(struct jam_hashes *h)
     free(h->list);
     *h = (struct jam_hashes){0};
 }
-
-/* ---- the queue ---- */
 
 static struct jam_waiting *queue_append(struct jam_queue *q, size_t needs)
 {

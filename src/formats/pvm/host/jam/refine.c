@@ -1,12 +1,12 @@
-/* Is-authorized (JAM 8.2) and refine (JAM 8.3): runs the programs that work on a package,
- * outside of the chain. */
+/* Runs is-authorized (JAM 8.2) and refine (JAM 8.3), the programs that work on a package outside
+ * of the chain. */
 #include "base/bytes.h"
 #include "crypto/hash.h"
 #include "pvm/host/jam/host.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the call export; other calls of refine are in ../jam_calls/inner.c ---- */
+/* The function below answers the call export; other calls of refine are in ../jam_calls/inner.c. */
 
 enum jam_end jam_call_export(struct jam_run *run, uint64_t *r, penta_bytes bytes, penta_bytes b)
 {
@@ -18,8 +18,6 @@ enum jam_end jam_call_export(struct jam_run *run, uint64_t *r, penta_bytes bytes
     if (run->exports.failed) return jam_no_memory(run);
     return jam_result(r, (int64_t)number);
 }
-
-/* ---- invocations ---- */
 
 void jam_refine_arguments(const struct jam_run *run, struct writer *out)
 {
@@ -126,10 +124,8 @@ bool penta_jam_refine(penta_jam_host *host, penta_jam_state *state,
     return refine_work(host, state, JAM_REFINE, package, item, out, err);
 }
 
-/* ---- the root of segments ---- */
-
-/* Computes the root of a tree with this number of leaves, which is a power of two. The leaves
- * after the last segment are zeros. */
+/* Computes the root of a tree with `leaves` leaves, which is a power of two. The leaves after
+ * the last segment are zeros. */
 static void root_of(penta_bytes segments, size_t first, size_t leaves, uint8_t *root)
 {
     size_t count = segments.size / PENTA_JAM_SEGMENT;

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first condition that holds decides the result. An item that failed has no exports. */
+/* Returns the result of an item. The first condition that holds decides it. An item that failed
+ * has no exports. */
 penta_jam_exit jam_item_exit(const struct jam_chain *chain, penta_jam_exit exit, uint64_t size,
                              size_t exports, size_t promised)
 {

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct work { /* what one service has to do in a round */
+struct work { /* A struct work is what one service has to do in a round. */
     uint32_t service;
     uint64_t gas;
-    struct writer bytes; /* its items, one after the other */
-    size_t *ends;        /* where each item ends */
-    penta_bytes *items;  /* the same items as slices */
+    struct writer bytes; /* the items of the service, one after the other */
+    size_t *ends;        /* where each item ends in `bytes` */
+    penta_bytes *items;  /* the items as slices of `bytes` */
     size_t item_count, item_capacity;
     struct jam_layer layer;
     struct jam_run run;
@@ -20,7 +20,7 @@ struct work { /* what one service has to do in a round */
 };
 
 struct works {
-    struct work *list; /* sorted by service */
+    struct work *list; /* the work of all services, sorted by service */
     size_t count;
     penta_error *err;
 };
@@ -31,7 +31,7 @@ static uint64_t rounds_add(uint64_t a, uint64_t b)
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-/* ---- the services of a round and their items ---- */
+/* The functions below find the services of a round and their items. */
 
 static int by_number(const void *a, const void *b)
 {
@@ -147,10 +147,10 @@ static bool run_one(struct works *w, struct work *work, const struct jam_round *
     return true;
 }
 
-/* ---- privileges ---- */
+/* The functions below merge privileges. */
 
-/* Gives the privileges as the run of this service left them, or the privileges of before when
- * the service did not run. */
+/* Gives the privileges as the run of this service left them, or as they were before when the
+ * service did not run. */
 static bool left_by(const struct works *w, const struct jam_round *round, uint32_t service,
                     struct jam_privileges *out)
 {
@@ -175,8 +175,8 @@ static bool rounds_changed(const struct works *w, const uint8_t *key)
     return false;
 }
 
-/* Returns who holds a privilege next. A change by the manager comes first; otherwise the holder
- * may pass the privilege on. */
+/* Returns who holds a privilege after the round. A change by the manager counts first; without
+ * one the holder may pass the privilege on. */
 static uint32_t next_holder(uint32_t before, uint32_t by_manager, uint32_t by_holder)
 {
     return by_manager != before ? by_manager : by_holder;
@@ -213,7 +213,7 @@ static bool merge_privileges(struct works *w, const struct jam_round *round)
 }
 
 /* Takes the queue of each core from the run of its assigner, and the staging set from the run of
- * the delegator. The assigners and the delegator are those of before the round. */
+ * the delegator. The assigners and the delegator are those before the round. */
 static bool merge_chapters(struct works *w, const struct jam_round *round,
                            const struct jam_privileges *old)
 {
@@ -247,10 +247,10 @@ static bool merge_chapters(struct works *w, const struct jam_round *round,
     return ok;
 }
 
-/* ---- accounts ---- */
+/* The functions below merge accounts. */
 
-/* Returns entry k of a run's layer if it belongs to an account, else NULL. *record: whether it
- * is the account's record. */
+/* Returns entry k of a run's layer if it belongs to an account, else NULL. *record says whether
+ * the entry is the account's record. */
 static const struct jam_entry *account_entry(const struct works *w, size_t i, size_t k,
                                              uint32_t *service, bool *record)
 {
@@ -313,7 +313,7 @@ static bool rounds_merge(struct works *w, const struct jam_round *round)
     return ok && !w->err->code;
 }
 
-/* ---- results ---- */
+/* The functions below collect the results of a round. */
 
 static bool count_gas(struct works *w, struct jam_round *round)
 {
@@ -380,7 +380,7 @@ static bool one_round(struct jam_round *round, const struct jam_report *reports,
     return ok;
 }
 
-/* ---- transfers with an entry of their own ---- */
+/* The functions below are for versions in which transfers have an entry point of their own. */
 
 /* Keeps transfers until the rounds are over, as versions up to 0.7.0 do. */
 static bool keep_transfers(struct jam_round *round, struct jam_transfer **kept, size_t *count,

@@ -33,7 +33,7 @@ void jam_run_fini(struct jam_run *run)
     run->inner_count = 0;
 }
 
-enum { ARGUMENTS_MAX = 1 << 24 }; /* the bytes of the area for arguments */
+enum { ARGUMENTS_MAX = 1 << 24 }; /* how many bytes the area for arguments has */
 
 static bool run_begin(struct jam_run *run, struct pvm_vm *vm, uint32_t pc, penta_bytes arguments,
                       uint64_t gas)

@@ -1,12 +1,10 @@
-/* The functions of include/penta/jam.h about hosts, states and single services. */
+/* Implements the functions of include/penta/jam.h about hosts, states and single services. */
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/options.h"
 #include "pvm/host/jam/host.h"
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- hosts ---- */
 
 static const penta_option_info known[] = {OPTION_ROW("version", TEXT("NAME"), OPTION_RUN, ""),
                                           OPTION_ROW("chain", TEXT("NAME"), OPTION_RUN, ""),
@@ -66,8 +64,6 @@ void penta_jam_on_log(penta_jam_host *host, penta_jam_logged *logged, void *user
     host->logged = logged;
     host->logged_user = user;
 }
-
-/* ---- states ---- */
 
 penta_jam_state *penta_jam_state_new(const penta_jam_host *host, const penta_jam_source *source,
                                      penta_error *err)
@@ -155,7 +151,7 @@ bool penta_jam_state_commit(penta_jam_state *state, penta_error *err)
 
 void penta_jam_state_rollback(penta_jam_state *state) { jam_layer_clear(&state->changes); }
 
-/* ---- one service ---- */
+/* The functions below run one service alone. */
 
 static bool state_alone(struct penta_jam_host *host, struct penta_jam_state *state,
                         const penta_jam_accumulation *input, uint32_t pc, penta_jam_result *out,

@@ -7,11 +7,11 @@
 
 enum range_kind { NO_RANGE, READ_RANGE, WRITE_RANGE };
 enum length_kind {
-    FIXED,         /* a constant */
-    BY_REGISTER,   /* the value of a register */
-    BY_PAIRS,      /* twelve times the value of a register */
-    UP_TO_SEGMENT, /* the value of a register, but at most a segment */
-    ALL_CORES,     /* this and the next two depend on the chain */
+    FIXED,         /* The length is a constant. */
+    BY_REGISTER,   /* The length is the value of a register. */
+    BY_PAIRS,      /* The length is twelve times the value of a register. */
+    UP_TO_SEGMENT, /* The length is the value of a register, but at most a segment. */
+    ALL_CORES,     /* This and the next two lengths depend on the chain. */
     ONE_QUEUE,
     ALL_KEYS,
 };
@@ -23,7 +23,7 @@ struct range {
 static const struct call {
     const char *name;
     uint8_t contexts;
-    uint16_t cost; /* PLUS puts the register above the low byte */
+    uint16_t cost; /* the gas; PLUS puts the number of a register above the low byte */
     int16_t number[4];
     struct range first, second;
     const char *kinds, *names;
@@ -89,8 +89,6 @@ const char *jam_call_name(const struct penta_jam_host *host, uint32_t number, co
     return call->name;
 }
 
-/* ---- arguments ---- */
-
 static uint64_t length_of(const struct jam_run *run, const struct range *range)
 {
     const uint64_t *r = run->vm->state->regs;
@@ -143,8 +141,8 @@ enum jam_end jam_copy_to(struct jam_run *run, struct pvm_memory *to, uint64_t at
     return JAM_GO_ON;
 }
 
-/* Tells whether the current host call reads from this range. Then the call could not start again
- * after a part of the range is written. */
+/* Tells whether the current host call reads from this range of guest memory. If it does, the
+ * call could not start again after a part of the range is written. */
 static bool is_read(const struct jam_run *run, uint64_t at, uint64_t size)
 {
     for (unsigned i = 0; i < 2; i++)
@@ -173,9 +171,7 @@ enum jam_end jam_copy_out(struct jam_run *run, bool has, penta_bytes v, uint64_t
     return jam_result(run->vm->state->regs, (int64_t)size);
 }
 
-/* ---- calling ---- */
-
-/* Returns the cost of a call, at most the largest number. */
+/* Returns the cost of a call. A cost that does not fit 64 bits becomes the largest number. */
 static uint64_t cost_of(const struct call *call, const uint64_t *r)
 {
     uint64_t fixed = call->cost & 255u, more = call->cost >> 8 ? r[call->cost >> 8] : 0;
@@ -207,7 +203,7 @@ enum jam_end jam_call(struct jam_run *run)
     enum jam_end end = dispatch_settle(run, call_of(run->host, number));
     if (end == JAM_END_PANIC || end == JAM_END_GAS || end == JAM_END_INTERRUPT)
         memcpy(vm->state->regs, before, sizeof before);
-    if (end == JAM_END_INTERRUPT) { /* the program makes and pays the call again */
+    if (end == JAM_END_INTERRUPT) { /* The program makes and pays the call again. */
         vm->state->gas = gas;
         return end;
     }

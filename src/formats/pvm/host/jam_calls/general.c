@@ -1,4 +1,4 @@
-/* The host calls that most programs have (JAM 9.2): gas, heap, fetch, accounts and their
+/* Answers the host calls that most programs have (JAM 9.2): gas, heap, fetch, accounts and their
  * storage, log. */
 #include "base/bytes.h"
 #include "pvm/host/jam/host.h"
@@ -12,8 +12,8 @@ enum jam_end jam_call_gas(struct jam_run *run, uint64_t *r, penta_bytes a, penta
     return jam_result(r, run->vm->state->gas);
 }
 
-/* Grows the heap to this end page if there is space, and gas for the pages. Returns the end
- * page. */
+/* Grows the heap up to the end page that r7 names, if there is space, and gas for the pages.
+ * Returns the end page. */
 enum jam_end jam_call_grow_heap(struct jam_run *run, uint64_t *r, penta_bytes a, penta_bytes b)
 {
     (void)a, (void)b;
@@ -31,7 +31,7 @@ enum jam_end jam_call_grow_heap(struct jam_run *run, uint64_t *r, penta_bytes a,
     return jam_result(r, (int64_t)end);
 }
 
-/* ---- fetch ---- */
+/* The functions below answer fetch. */
 
 static bool general_some(penta_bytes *out, const void *data, size_t size)
 {
@@ -141,7 +141,7 @@ enum jam_end jam_call_fetch(struct jam_run *run, uint64_t *r, penta_bytes a, pen
     return jam_copy_out(run, has, value, r[7], r[8], r[9]);
 }
 
-/* ---- accounts ---- */
+/* The functions below answer calls about accounts. */
 
 /* Finds the service that a register names. All ones mean the program's own service. */
 static bool general_named(const struct jam_run *run, uint64_t which, uint32_t *id)
@@ -189,7 +189,7 @@ enum jam_end jam_call_read(struct jam_run *run, uint64_t *r, penta_bytes name, p
 
 enum jam_end jam_call_write(struct jam_run *run, uint64_t *r, penta_bytes name, penta_bytes value)
 {
-    enum { ENTRY = 34 }; /* the octets that an entry has besides key and value */
+    enum { ENTRY = 34 }; /* how many octets an entry of the storage counts besides key and value */
     uint8_t key[JAM_KEY];
     penta_bytes old;
     struct jam_account own;
@@ -238,9 +238,8 @@ enum jam_end jam_call_info(struct jam_run *run, uint64_t *r, penta_bytes a, pent
     return jam_copy_out(run, has, (penta_bytes){v, sizeof v}, r[8], r[9], r[10]);
 }
 
-/* ---- log ---- */
-
-/* Logs nothing when the memory cannot be read. The program gets the same result in both cases. */
+/* Answers log. Nothing is logged when the memory cannot be read; the program gets the same
+ * result in both cases. */
 enum jam_end jam_call_log(struct jam_run *run, uint64_t *r, penta_bytes a, penta_bytes b)
 {
     (void)a, (void)b;
@@ -254,7 +253,7 @@ enum jam_end jam_call_log(struct jam_run *run, uint64_t *r, penta_bytes a, penta
     return jam_result(r, JAM_WHAT);
 }
 
-/* The same call without a cost, in versions up to 0.7.1. */
+/* Answers log in versions up to 0.7.1, where it costs nothing. */
 enum jam_end jam_call_free_log(struct jam_run *run, uint64_t *r, penta_bytes a, penta_bytes b)
 {
     return jam_call_log(run, r, a, b);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HALT, PANIC, FAULT, HOST, OOG }; /* the results of invoke */
+enum { HALT, PANIC, FAULT, HOST, OOG }; /* These are the results of the call invoke. */
 enum { FIRST_PAGE = 16, MACHINES = 1024 };
 
 static struct jam_inner *inner_find(struct jam_run *run, uint64_t number)
@@ -15,8 +15,8 @@ static struct jam_inner *inner_find(struct jam_run *run, uint64_t number)
     return number < run->inner_count && run->inner[number].vm ? &run->inner[number] : NULL;
 }
 
-/* Takes the machine with the smallest free number. NULL: memory ran out, or there are more
- * machines than this host allows. */
+/* Takes the machine with the smallest free number. Returns NULL when memory ran out, or there
+ * are more machines than this host allows. */
 static struct jam_inner *inner_place(struct jam_run *run)
 {
     for (size_t i = 0; i < run->inner_count; i++)
@@ -72,7 +72,7 @@ enum jam_end jam_call_expunge(struct jam_run *run, uint64_t *r, penta_bytes a, p
     return jam_result(r, (int64_t)pc);
 }
 
-/* ---- memory ---- */
+/* The functions below answer calls about the memory of inner machines. */
 
 enum jam_end jam_call_peek(struct jam_run *run, uint64_t *r, penta_bytes own, penta_bytes b)
 {
@@ -121,9 +121,10 @@ enum jam_end jam_call_pages(struct jam_run *run, uint64_t *r, penta_bytes a, pen
     return done ? jam_result(r, JAM_OK) : jam_no_memory(run);
 }
 
-/* ---- running ---- */
+/* The functions below run inner machines. */
 
-/* Runs at full speed, or instruction by instruction when the host wants to see each of them. */
+/* Runs an inner machine at full speed, or instruction by instruction when the host wants to see
+ * each of them. */
 static void inner_go(const struct jam_run *run, const struct jam_inner *inner, penta_stop *stop)
 {
     struct penta_jam_host *host = run->host;
@@ -148,14 +149,16 @@ static void go_interruptibly(const struct jam_run *run, const struct jam_inner *
     atomic_store(&run->vm->inner, NULL);
 }
 
-/* Runs to the first stop. *result is what invoke returns, *detail the host call or the page of
- * the fault. Returns false on an error, or on an interrupt (then inner->begun is set). */
+/* Runs an inner machine to its first stop. *result is what invoke returns, *detail the host call
+ * or the page of the fault. Returns false on an error, or on an interrupt (then inner->begun is
+ * set). */
 static bool run_inner(struct jam_run *run, struct jam_inner *inner, uint64_t *result,
                       uint64_t *detail)
 {
     struct pvm_vm *vm = inner->vm;
     penta_stop stop;
-    if (inner->pc > UINT32_MAX) { /* there is no code, so it traps, which costs 1 */
+    /* There is no code at this pc, so the machine traps, which costs 1. */
+    if (inner->pc > UINT32_MAX) {
         *result = vm->state->gas ? PANIC : OOG;
         vm->state->gas -= vm->state->gas > 0;
         return true;

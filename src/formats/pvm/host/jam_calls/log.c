@@ -2,7 +2,7 @@
 #include "pvm/host/jam/host.h"
 #include <string.h>
 
-enum { SHOWN = 64 }; /* the bytes of memory that a line shows */
+enum { SHOWN = 64 }; /* the most bytes of memory that a line shows */
 
 /* Returns the name of a result code, such as "FULL", or NULL when the result is a value. */
 static const char *code_name(uint64_t result)
@@ -56,7 +56,8 @@ static void log_arguments(const struct jam_run *run, const char *kinds, const ch
     }
 }
 
-/* Shows memory as it is after the call, even when the call changed the bytes of its arguments. */
+/* Shows a host call. Memory is shown as it is after the call, even when the call changed the
+ * bytes of its arguments. */
 void jam_log_call(const struct jam_run *run, uint32_t number, const uint64_t *before,
                   enum jam_end end)
 {

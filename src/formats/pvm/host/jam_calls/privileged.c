@@ -1,11 +1,11 @@
-/* The host calls that change privileges (JAM 9.4). They change the layer of the run; the merge
- * at the end of the round decides whether the change is kept. */
+/* Answers the host calls that change privileges (JAM 9.4). They change the layer of the run; the
+ * merge at the end of the round decides whether the change is kept. */
 #include "base/bytes.h"
 #include "pvm/host/jam/host.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { ENTRY = 12 }; /* the bytes of a service and its gas */
+enum { ENTRY = 12 }; /* how many bytes a service and its gas take */
 
 static bool privileged_get(struct jam_run *run, struct jam_privileges *p)
 {
@@ -66,7 +66,8 @@ enum jam_end jam_call_bless(struct jam_run *run, uint64_t *r, penta_bytes a, pen
     return privileged_bless(run, r, a, b, true);
 }
 
-/* Bless in versions up to 0.7.0: there is no registrar, and only the manager may call it. */
+/* Answers bless in versions up to 0.7.0: there is no registrar, and only the manager may call
+ * it. */
 enum jam_end jam_call_bless_by_manager(struct jam_run *run, uint64_t *r, penta_bytes a,
                                        penta_bytes b)
 {

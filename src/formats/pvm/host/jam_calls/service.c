@@ -1,5 +1,5 @@
-/* The host calls (JAM 9.4) by which a service changes accounts, makes and ejects services, and
- * transfers money. */
+/* Answers the host calls (JAM 9.4) by which a service changes accounts, makes and ejects
+ * services, and transfers money. */
 #include "base/bytes.h"
 #include "base/array.h"
 #include "crypto/hash.h"
@@ -22,8 +22,6 @@ enum jam_end jam_call_checkpoint(struct jam_run *run, uint64_t *r, penta_bytes a
     run->marked = run->now;
     return jam_result(r, run->vm->state->gas);
 }
-
-/* ---- ids ---- */
 
 uint32_t jam_free_id(struct jam_run *run, uint64_t from)
 {
@@ -90,7 +88,7 @@ enum jam_end jam_call_upgrade(struct jam_run *run, uint64_t *r, penta_bytes hash
     return jam_result(r, JAM_OK);
 }
 
-/* ---- money ---- */
+/* The functions below answer calls about money. */
 
 static bool append_transfer(struct jam_run *run, const struct jam_transfer *t)
 {
@@ -132,7 +130,7 @@ enum jam_end jam_call_transfer(struct jam_run *run, uint64_t *r, penta_bytes mem
     return service_transfer(run, r, memo, false);
 }
 
-/* The host call transfer of versions up to 0.7.1. */
+/* Answers transfer in versions up to 0.7.1, where its cost includes the gas that goes with it. */
 enum jam_end jam_call_prepaid_transfer(struct jam_run *run, uint64_t *r, penta_bytes memo,
                                        penta_bytes b)
 {
@@ -140,15 +138,16 @@ enum jam_end jam_call_prepaid_transfer(struct jam_run *run, uint64_t *r, penta_b
     return service_transfer(run, r, memo, true);
 }
 
-/* Tells whether y < slot - D. The answer is false while slot < D. */
+/* Tells whether slot y is more than expunge_period slots ago. No slot is while the present slot
+ * is below that number. */
 static bool service_expired(const struct jam_run *run, uint32_t y)
 {
     uint64_t period = run->host->chain.expunge_period;
     return run->slot >= period && y < run->slot - period;
 }
 
-/* Ejects another service. That is allowed when the code hash of the other is the id of this
- * service, and when all that is left of the other is one preimage that was forgotten long ago. */
+/* Ejects another service. This is allowed when the code hash of the other service is the id of
+ * this one, and when all that is left of the other is one preimage that was forgotten long ago. */
 enum jam_end jam_call_eject(struct jam_run *run, uint64_t *r, penta_bytes hash, penta_bytes b)
 {
     (void)b;
@@ -176,7 +175,7 @@ enum jam_end jam_call_eject(struct jam_run *run, uint64_t *r, penta_bytes hash, 
     return jam_result(r, JAM_OK);
 }
 
-/* ---- preimages ---- */
+/* The functions below answer calls about preimages. */
 
 enum jam_end jam_call_query(struct jam_run *run, uint64_t *r, penta_bytes hash, penta_bytes b)
 {
@@ -196,7 +195,8 @@ enum jam_end jam_call_solicit(struct jam_run *run, uint64_t *r, penta_bytes hash
     struct jam_account own;
     struct jam_request q;
     if (!own_account(run, &own)) return jam_result(r, JAM_HUH);
-    if (r[8] > UINT32_MAX) return jam_result(r, JAM_FULL); /* the length in a request has 32 bits */
+    /* The length in a request has 32 bits. */
+    if (r[8] > UINT32_MAX) return jam_result(r, JAM_FULL);
     uint32_t length = (uint32_t)r[8];
     bool had = jam_request_get(run->layer, run->service, hash.data, length, &q);
     if (!had) {
@@ -249,7 +249,7 @@ enum jam_end jam_call_forget(struct jam_run *run, uint64_t *r, penta_bytes hash,
     return jam_result(r, JAM_OK);
 }
 
-/* ---- what a run gives to its block ---- */
+/* The calls below give something to the block in which the service runs. */
 
 enum jam_end jam_call_yield(struct jam_run *run, uint64_t *r, penta_bytes hash, penta_bytes b)
 {

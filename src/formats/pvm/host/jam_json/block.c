@@ -1,4 +1,4 @@
-/* Reads a block from JSON (JAM 5.1): slot, entropy, reports, preimages. */
+/* Reads a block from JSON (JAM 5.1). A block has a slot, entropy, reports and preimages. */
 #include "pvm/host/jam_json/json.h"
 #include <stdlib.h>
 #include <string.h>

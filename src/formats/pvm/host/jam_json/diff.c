@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN = 64 }; /* the bytes of a value that a line shows */
+enum { SHOWN = 64 }; /* the most bytes of a value that a line shows */
 
 struct diff {
     struct writer *w;
-    struct json *j; /* NULL: the output is lines of text */
+    struct json *j; /* the JSON document, or NULL when the output is lines of text */
 };
 
 struct text {

@@ -59,7 +59,7 @@ static void tell_exports(const struct pvm_jam *s, struct writer *w, struct json 
     finish_tell(w, j, "exports_root", (penta_bytes){root, JAM_HASH});
 }
 
-/* Shows the work result that a report has for this item. There is none without a package. */
+/* Shows the work result that a report has for this item. Without a package there is none. */
 static void tell_work_result(const struct pvm_jam *s, const penta_jam_result *result,
                              uint64_t gas_used, struct writer *w, struct json *j)
 {

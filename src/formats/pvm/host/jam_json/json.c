@@ -14,8 +14,6 @@ static void json_bad(struct jam_json *j, const char *what, const char *wanted)
     error_at(j->err, BASE_JSON, 0, "%.40s is not %s", what, wanted);
 }
 
-/* ---- places ---- */
-
 size_t jam_json_enter(struct jam_json *j, const char *key, size_t index)
 {
     size_t mark = strlen(j->path), left = sizeof j->path - mark;
@@ -58,8 +56,6 @@ const struct json_object *jam_json_object(struct jam_json *j, const struct json_
 {
     return json_member(j, v, key, false);
 }
-
-/* ---- values ---- */
 
 static void file_bytes(struct jam_json *j, const char *name, penta_buffer *out)
 {
@@ -121,8 +117,6 @@ uint64_t jam_json_uint_or(struct jam_json *j, const struct json_object *v, const
 {
     return json_get(v, key) ? jam_json_uint(j, v, key, bits) : missing;
 }
-
-/* ---- slices ---- */
 
 void jam_slices_end(struct jam_json *j, struct jam_slices *s)
 {

@@ -1,4 +1,4 @@
-/* Stands in for the JAM host's JSON in builds without a JSON reader. These builds have the known
+/* Replaces the JAM host's JSON in builds without a JSON reader. These builds have the known
  * chains and no documents. */
 #include "pvm/host/jam/host.h"
 #include "pvm/host/jam_json/session.h"

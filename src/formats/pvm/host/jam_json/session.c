@@ -12,7 +12,7 @@
 #include "pvm/host/jam_json/session_state.h"
 
 enum { FILE_MAX = 1 << 28 };
-/* The balance of a service that is not in the state. */
+/* This is the balance of a service that is not in the state. */
 static const uint64_t new_balance = 1000000000;
 
 static const char *session_text(const struct pvm_jam *s, const char *key)
@@ -29,8 +29,6 @@ static uint64_t session_number(struct pvm_jam *s, const char *key, uint64_t miss
     return s->err->code ? 0 : n;
 }
 
-/* ---- the state ---- */
-
 static bool read_file(struct pvm_jam *s, const char *key, penta_buffer *out, char *folder,
                       size_t size)
 {
@@ -42,8 +40,7 @@ static bool read_file(struct pvm_jam *s, const char *key, penta_buffer *out, cha
     return file_read(path, FILE_MAX, out, s->err);
 }
 
-/* Reads option 'chain': the name of a chain, or the contents of a file with the differences from
- * one. */
+/* Reads option 'chain': the name of a chain, or a file with the differences from a known chain. */
 static bool read_chain(struct pvm_jam *s, penta_buffer *out)
 {
     const char *chain = session_text(s, "chain");
@@ -80,7 +77,7 @@ static bool open_state(struct pvm_jam *s)
     return ok && !s->err->code;
 }
 
-/* Adds the service with this code and a balance, when the state does not have it. */
+/* Adds the service with this code and a balance, unless the state has it. */
 static void add_service(struct pvm_jam *s, uint32_t id, penta_bytes file)
 {
     struct jam_layer *l = &s->state->changes;
@@ -95,7 +92,7 @@ static void add_service(struct pvm_jam *s, uint32_t id, penta_bytes file)
     jam_layer_set(l, key, (penta_bytes){0}, file);
 }
 
-/* ---- accumulate ---- */
+/* The functions below prepare accumulate. */
 
 static void read_items(struct pvm_jam *s)
 {
@@ -132,7 +129,7 @@ static void read_entropy(struct pvm_jam *s)
     free(bytes);
 }
 
-/* ---- packages ---- */
+/* The functions below prepare packages. */
 
 static void read_pieces(struct jam_json *j, const struct json_object *list, const char *key,
                         struct jam_slices *out)
@@ -159,7 +156,8 @@ static void make_package(struct pvm_jam *s, uint32_t service)
     writer_bytes(w, s->code_hash, JAM_HASH);
     writer_fill(w, 0, 4 * JAM_HASH);
     writer_uint(w, session_number(s, "slot", 0, UINT32_MAX), 4);
-    writer_fill(w, 0, 3); /* these are no prerequisites, no token, no configuration */
+    /* The three zeros stand for no prerequisites, no token and no configuration. */
+    writer_fill(w, 0, 3);
     jam_put_nat(w, 1);
     writer_uint(w, service, 4);
     writer_bytes(w, s->code_hash, JAM_HASH);
@@ -167,7 +165,7 @@ static void make_package(struct pvm_jam *s, uint32_t service)
     writer_uint(w, s->host->chain.report_gas, 8);
     writer_uint(w, 0, 2);
     jam_put_var(w, (penta_bytes){payload, size});
-    writer_fill(w, 0, 2); /* these are no imports and no extrinsics */
+    writer_fill(w, 0, 2); /* The two zeros stand for no imports and no extrinsics. */
     free(payload);
 }
 
@@ -202,8 +200,6 @@ static void read_package(struct pvm_jam *s, uint32_t service)
                                    .imports = s->imports.list,
                                    .import_count = s->imports.count};
 }
-
-/* ---- the start ---- */
 
 static bool choose_entry(struct pvm_jam *s)
 {
@@ -265,7 +261,7 @@ static void check_size(struct pvm_jam *s, const penta_module *module)
                  penta_jam_exit_name(PENTA_JAM_BIG_CODE), size, (unsigned long long)most);
 }
 
-/* Does everything up to the first instruction. NULL: *err says why. */
+/* Does everything up to the first instruction. Returns NULL with an error when that fails. */
 static struct pvm_jam *open_session(const penta_module *module, const penta_option *options,
                                     size_t count, penta_error *err)
 {
@@ -311,8 +307,6 @@ void pvm_jam_free(struct pvm_jam *s)
     free(s);
 }
 
-/* ---- answering ---- */
-
 static void session_called(void *user, uint32_t service, const char *line)
 {
     struct pvm_jam *s = user;
@@ -348,13 +342,13 @@ static void start_option(struct started_host *out, const char *key, const char *
     out->options[out->count++] = (penta_option){key, value};
 }
 
-/* Copies a text into the arena of the options. NULL when memory ran out. */
+/* Copies a text into the arena of the options. Returns NULL when memory ran out. */
 static const char *start_text(struct started_host *out, const struct writer *w, penta_error *err)
 {
     return writer_ok(w, err) ? arena_copy(&out->texts, writer_view(w), err) : NULL;
 }
 
-/* Gives the options that the machine starts with. */
+/* Gives the options with which the machine starts. */
 static bool start_machine(struct pvm_jam *s, bool called, struct started_host *out,
                           penta_error *err)
 {
@@ -393,7 +387,7 @@ struct pvm_jam *pvm_jam_new(const penta_module *module, const penta_option *opti
         s->host->inner_step = session_stepped;
         s->host->inner_user = s;
     }
-    s->options = NULL; /* they belong to the caller */
+    s->options = NULL; /* The options belong to the caller. */
     s->err = NULL;
     return s;
 }

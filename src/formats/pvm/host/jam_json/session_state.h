@@ -1,4 +1,5 @@
-/* The data that a session of the JAM host holds between its start and its end. */
+/* A struct pvm_jam is the data that a session of the JAM host holds between its start and its
+ * end. */
 #pragma once
 #include "pvm/host/jam_json/json.h"
 #include "pvm/host/jam_json/session.h"
@@ -17,14 +18,14 @@ struct pvm_jam {
     struct jam_slices items;
     struct writer package_bytes, trace;
     struct jam_slices extrinsics, imports;
-    bool packaged; /* the user gave the package */
+    bool packaged; /* The user gave the package. */
     struct jam_work_package package;
     penta_jam_package given;
     struct jam_layer layer;
     struct jam_run run;
-    struct answer *answer; /* the answer to the call that is made now */
-    uint64_t earlier;      /* the bytes of the outputs of earlier items */
-    bool ended;            /* the program's changes are in the state */
+    struct answer *answer; /* the answer to the host call that is made now */
+    uint64_t earlier;      /* how many bytes the outputs of earlier items have */
+    bool ended;            /* The program's changes are in the state. */
 };
 
 static inline bool pvm_jam_on_chain(const struct pvm_jam *s)

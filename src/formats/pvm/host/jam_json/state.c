@@ -18,13 +18,11 @@ static const struct chapter {
                 {"outputs", JAM_OUTPUTS}};
 enum { CHAPTERS = sizeof chapters / sizeof *chapters };
 
-/* ---- reading ---- */
-
 struct reading {
     struct jam_json *j;
     penta_jam_state *state;
     uint32_t id;
-    struct jam_account account; /* items and octets are counted while the account is read */
+    struct jam_account account; /* The account's items and octets are counted while it is read. */
 };
 
 static void state_set(struct reading *r, const uint8_t *key, penta_bytes name, penta_bytes value)
@@ -87,7 +85,8 @@ static void read_request(struct reading *r, const struct json_object *v)
     writer_free(&hash);
 }
 
-/* Reads a preimage and computes its hash. requested: adds the request that belongs to it. */
+/* Reads a preimage and computes its hash. When `requested` is true, adds the request that
+ * belongs to it. */
 static void read_preimage(struct reading *r, const struct json_object *v, uint8_t *hash,
                           bool requested)
 {
@@ -216,8 +215,6 @@ bool penta_jam_state_read(penta_jam_state *state, penta_bytes json, const char *
     return !err->code;
 }
 
-/* ---- writing ---- */
-
 enum jam_kind jam_key_kind(const uint8_t *key, const struct jam_value *value, uint32_t *service)
 {
     uint8_t other[JAM_KEY], hash[JAM_HASH];
@@ -236,7 +233,7 @@ enum jam_kind jam_key_kind(const uint8_t *key, const struct jam_value *value, ui
     return memcmp(key, other, JAM_KEY) ? JAM_IS_UNKNOWN : JAM_IS_PREIMAGE;
 }
 
-struct row { /* one value of the state; rows are sorted by service and kind */
+struct row { /* A row is one value of the state; rows are sorted by service and kind. */
     uint32_t service;
     enum jam_kind kind;
     const struct jam_entry *entry;

@@ -4,7 +4,7 @@
 #include "pvm/host/jam_json/json.h"
 #include <string.h>
 
-/* Takes a hex string, which is the encoding itself. */
+/* Takes a hex string, which is an encoding already. Returns false for other values. */
 static bool work_encoded(struct jam_json *j, const struct json_object *v, const char *what,
                          struct writer *out)
 {
@@ -15,7 +15,7 @@ static bool work_encoded(struct jam_json *j, const struct json_object *v, const 
     return json_is_text(v) || j->err->code;
 }
 
-/* Writes a member of bytes after their length. A missing member is empty. */
+/* Writes the bytes of a member, after their length. A missing member has no bytes. */
 static void work_var(struct jam_json *j, const struct json_object *v, const char *key,
                      struct writer *out)
 {
@@ -36,8 +36,6 @@ static void work_context(struct jam_json *j, const struct json_object *v, struct
     for (size_t i = 0; i < json_length(list); i++)
         jam_json_bytes(j, json_item(list, i), "prerequisites", JAM_HASH, out);
 }
-
-/* ---- reports ---- */
 
 static const struct {
     const char *name;
@@ -102,8 +100,6 @@ void jam_json_report(struct jam_json *j, const struct json_object *v, struct wri
     }
 }
 
-/* ---- packages ---- */
-
 static void work_item(struct jam_json *j, const struct json_object *v, struct writer *out)
 {
     const struct json_object *imports = jam_json_list(j, v, "import_segments");
@@ -142,8 +138,6 @@ void jam_json_package(struct jam_json *j, const struct json_object *v, struct wr
         jam_json_leave(j, mark);
     }
 }
-
-/* ---- items of accumulate ---- */
 
 static void work_transfer(struct jam_json *j, const struct json_object *v, bool tagged,
                           struct writer *out)

@@ -6,8 +6,8 @@
 #include "pvm/host/keccak.h"
 #include "pvm/host/revive/revive.h"
 
-/* Hashes the RLP list of creator and nonce with Keccak. Both are so short that each length is
- * one byte. */
+/* Computes an address by hashing the RLP list of creator and nonce with Keccak. Both are so
+ * short that each length is one byte. */
 void revive_address_create(const uint8_t creator[ADDRESS], uint64_t nonce, uint8_t out[ADDRESS])
 {
     uint8_t rlp[2 + ADDRESS + 9], hash[HASH];

@@ -1,5 +1,6 @@
-/* The host calls that call other contracts and make new ones (CONTRACT 6.4 to CONTRACT 6.6). An
- * error before the callee runs traps the caller; an error in the callee is a result code. */
+/* Answers the host calls that call other contracts and make new ones (CONTRACT 6.4 to CONTRACT
+ * 6.6). An error before the callee runs traps the caller; an error in the callee is a result
+ * code. */
 #include <stdlib.h>
 #include <string.h>
 #include "pvm/host/revive/calls.h"
@@ -25,8 +26,8 @@ struct call_arguments {
     uint64_t output_at, output_length_at;
 };
 
-/* Unpacks the arguments. Each of input and output is two numbers that are packed into one
- * register. */
+/* Unpacks the arguments of a call. Input and output are two numbers each, which are packed into
+ * one register. */
 static struct call_arguments call_arguments(uint64_t flags, uint64_t gas, uint64_t input,
                                             uint64_t output)
 {
@@ -38,7 +39,7 @@ static struct call_arguments call_arguments(uint64_t flags, uint64_t gas, uint64
                                    .output_length_at = calls_contracts_high(output)};
 }
 
-/* ---- what both kinds of calls share ---- */
+/* The functions below are common to calls and to making contracts. */
 
 static bool take_input(const struct request *q, const struct call_arguments *a, struct blob *out)
 {
@@ -48,7 +49,7 @@ static bool take_input(const struct request *q, const struct call_arguments *a, 
     return !f->input_given && revive_blob_set(out, f->input.data, f->input.size);
 }
 
-/* Tells whether a frame of this account is in a call that allows no reentry. */
+/* Tells whether a frame of the callee's account is in a call that allows no reentry. */
 static bool reentry_denied(const struct frame *f, const struct account *callee)
 {
     for (; f; f = f->parent)
@@ -85,7 +86,7 @@ static bool hand_over(const struct request *q, struct frame *f, enum result_code
     return ok && revive_result(q, code);
 }
 
-/* Ends the caller, too, with the callee's output, after a tail call. */
+/* After a tail call, ends the caller, too, with the callee's output. */
 static bool calls_contracts_tail(const struct request *q, enum result_code code)
 {
     struct blob output = q->frame->returned;
@@ -115,7 +116,7 @@ static bool calls_contracts_execute(const struct request *q, const struct call_a
 
 static bool too_deep(const struct request *q) { return q->frame->depth == DEPTH_MAX; }
 
-/* ---- call ---- */
+/* The functions below answer call. */
 
 static bool make_call(const struct request *q, const struct call_arguments *a)
 {
@@ -166,7 +167,8 @@ bool revive_call_call_evm(const struct request *q)
            revive_fetch_number(q, q->a[2], &a.value) && call_with(q, &a);
 }
 
-/* ---- delegate_call: runs the callee's code on the caller's account ---- */
+/* The functions below answer delegate_call, which runs the callee's code on the caller's
+ * account. */
 
 static bool delegate_with(const struct request *q, const struct call_arguments *a)
 {
@@ -205,7 +207,7 @@ bool revive_call_delegate_call_evm(const struct request *q)
     return revive_fetch_address(q, q->a[1], a.callee) && delegate_with(q, &a);
 }
 
-/* ---- instantiate ---- */
+/* The functions below answer instantiate. */
 
 /* Returns the account of the new contract, or NULL when its address cannot be computed. */
 static struct account *new_account(const struct request *q, uint64_t salt_at,

@@ -1,11 +1,9 @@
-/* The host calls of CONTRACT 6.2: input and output of a call, events, immutable data, hashes,
- * and the ends of a call. */
+/* Answers the host calls of CONTRACT 6.2: input and output of a call, events, immutable data,
+ * hashes, and the ends of a call. */
 #include <stdlib.h>
 #include <string.h>
 #include "pvm/host/keccak.h"
 #include "pvm/host/revive/calls.h"
-
-/* ---- input ---- */
 
 bool revive_call_call_data_size(const struct request *q)
 {
@@ -43,8 +41,6 @@ bool revive_call_call_data_copy(const struct request *q)
     return ok;
 }
 
-/* ---- return data ---- */
-
 bool revive_call_return_data_size(const struct request *q)
 {
     return revive_result(q, q->frame->returned.size);
@@ -58,8 +54,6 @@ bool revive_call_return_data_copy(const struct request *q)
     return revive_give_sized(q, q->a[0], q->a[1], data->data ? data->data + offset : NULL,
                              data->size - offset);
 }
-
-/* ---- hashes, events ---- */
 
 bool revive_call_hash_keccak_256(const struct request *q)
 {
@@ -86,8 +80,6 @@ bool revive_call_deposit_event(const struct request *q)
                               data);
 }
 
-/* ---- immutable data ---- */
-
 bool revive_call_set_immutable_data(const struct request *q)
 {
     struct blob bytes;
@@ -106,8 +98,6 @@ bool revive_call_get_immutable_data(const struct request *q)
     return revive_give_sized(q, q->a[0], q->a[1], data->data, data->size);
 }
 
-/* ---- the end of a call ---- */
-
 bool revive_call_seal_return(const struct request *q)
 {
     struct blob output;
@@ -124,8 +114,8 @@ static unsigned times_on_stack(const struct frame *f)
     return count;
 }
 
-/* Moves the balance at once. The contract itself is removed at the end of the transaction, and
- * only if that transaction made it. */
+/* Ends the contract. Its balance moves at once. The contract itself is removed at the end of the
+ * transaction, and only if that transaction made it. */
 bool revive_call_terminate(const struct request *q)
 {
     struct frame *f = q->frame;

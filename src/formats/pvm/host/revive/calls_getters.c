@@ -1,4 +1,4 @@
-/* The host calls (CONTRACT 6.1) that tell about the contract itself, other accounts, the
+/* Answers the host calls (CONTRACT 6.1) that tell about the contract itself, other accounts, the
  * transaction and the block. */
 #include <string.h>
 #include "pvm/host/keccak.h"
@@ -44,8 +44,6 @@ bool revive_call_minimum_balance(const struct request *q)
     struct u256 none = {{0}};
     return revive_give_number(q, q->a[0], &none);
 }
-
-/* ---- the block ---- */
 
 bool revive_call_now(const struct request *q)
 {
@@ -93,8 +91,6 @@ bool revive_call_block_hash(const struct request *q)
     return revive_give(q, q->a[1], hash, HASH);
 }
 
-/* ---- code ---- */
-
 bool revive_call_code_size(const struct request *q)
 {
     uint8_t address[ADDRESS];
@@ -104,7 +100,7 @@ bool revive_call_code_size(const struct request *q)
 }
 
 /* Gives the hash of an account's code. An account without code has the hash of no bytes. Where
- * there is no account the hash is zero. */
+ * there is no account, the hash is zero. */
 static void hash_of_code(const struct account *a, uint8_t hash[HASH])
 {
     memset(hash, 0, HASH);

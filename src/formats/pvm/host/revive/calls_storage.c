@@ -1,4 +1,4 @@
-/* The host calls for the storage of the executing account (CONTRACT 6.3). The storage is
+/* Answers the host calls for the storage of the executing account (CONTRACT 6.3). The storage is
  * permanent, or, with flag 1, lasts for this transaction. */
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 struct place {
     const uint8_t *address;
     enum storage_kind kind;
-    struct blob key; /* the caller frees it */
+    struct blob key; /* the key, which the caller frees */
 };
 
 static bool fetch_place(const struct request *q, uint64_t flags, uint64_t key, uint64_t key_size,
@@ -27,8 +27,8 @@ static const struct slot *calls_storage_load(const struct request *q, const stru
     return revive_chain_load(&q->r->chain, p->address, p->kind, &p->key);
 }
 
-/* Stores the value, or removes it when it is NULL. The result of the call is the length of the
- * old value. */
+/* Stores the value, or, when `value` is NULL, removes it. The result of the call is the length
+ * of the old value. */
 static bool calls_storage_store(const struct request *q, const struct place *p,
                                 const struct blob *value)
 {

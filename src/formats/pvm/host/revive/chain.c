@@ -1,5 +1,5 @@
-/* The chain in memory (chain.h): accounts and storage in hash tables, events in a list, and a
- * journal that notes the old value before each change, so that changes can be undone. */
+/* Keeps the chain in memory (chain.h): accounts and storage in hash tables, events in a list,
+ * and a journal that notes the old value before each change, so that changes can be undone. */
 #include "pvm/host/revive/chain.h"
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static bool no_memory(struct chain *c)
     return error_at(&c->failure, BASE_MEMORY, 0, "no memory for the chain");
 }
 
-/* Counts the bytes that the chain keeps for contracts. There is a limit, because contracts
+/* Counts the bytes that the chain keeps for contracts. They are limited, because contracts
  * decide how many these are. */
 static bool chain_charge(struct chain *c, size_t bytes)
 {
@@ -61,8 +61,6 @@ static struct change *add_change(struct chain *c, enum change_kind kind)
     *change = (struct change){.kind = kind};
     return change;
 }
-
-/* ---- accounts ---- */
 
 struct account *revive_chain_find(const struct chain *c, const uint8_t address[ADDRESS])
 {
@@ -116,8 +114,6 @@ bool revive_chain_transfer(struct chain *c, struct account *from, struct account
     to->is.balance = sum;
     return true;
 }
-
-/* ---- storage ---- */
 
 enum { KEY_MAX = ADDRESS + 1 + 128 };
 
@@ -176,8 +172,6 @@ bool revive_chain_store(struct chain *c, const uint8_t address[ADDRESS], enum st
     return change_slot(c, s, value);
 }
 
-/* ---- events ---- */
-
 static void drop_event(struct chain *c)
 {
     struct event *e = &c->events[--c->event_count];
@@ -210,8 +204,6 @@ bool revive_chain_event(struct chain *c, const uint8_t address[ADDRESS], struct 
     return true;
 }
 
-/* ---- the journal ---- */
-
 static void chain_undo(struct chain *c, struct change *change)
 {
     struct slot *s = change->of.slot;
@@ -236,7 +228,7 @@ void revive_chain_undo(struct chain *c, size_t mark)
     while (c->change_count > mark) chain_undo(c, &c->changes[--c->change_count]);
 }
 
-/* Empties the journal. After that the changes so far can no longer be undone. */
+/* Empties the journal. The changes so far can then no longer be undone. */
 static void chain_forget(struct chain *c)
 {
     for (size_t i = 0; i < c->change_count; i++) {

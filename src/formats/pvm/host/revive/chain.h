@@ -10,8 +10,8 @@
 
 enum { ADDRESS = 20, HASH = 32, TOPICS_MAX = 4, CHAIN_BYTES_MAX = 1 << 28 };
 
-/* A key of exactly 32 bytes and a key with a length are different keys even when their bytes are
- * equal. */
+/* An enum storage_kind is a kind of storage. A key of exactly 32 bytes and a key with a length
+ * are different keys even when their bytes are equal. */
 enum storage_kind {
     STORAGE_WORDS,
     STORAGE_SIZED,
@@ -24,22 +24,24 @@ struct blob {
     size_t size;
 };
 
-struct code; /* revive.h */
+struct code; /* The struct is declared in revive.h. */
 
-struct account_state { /* the part of an account that the journal keeps */
+/* A struct account_state is the part of an account that the journal keeps. */
+struct account_state {
     struct u256 balance;
     uint64_t nonce;
-    uint64_t created;  /* the number of the transaction that created it */
-    struct code *code; /* NULL: it has none, or its constructor still runs */
-    bool contract;     /* true while its constructor runs, too */
-    bool doomed;       /* it is removed at the end of the transaction */
+    uint64_t created; /* the number of the transaction that created the account */
+    /* the account's code; NULL when it has none, or its constructor still runs */
+    struct code *code;
+    bool contract; /* The account is a contract, also while its constructor runs. */
+    bool doomed;   /* The account is removed at the end of the transaction. */
 };
 
 struct account {
-    struct table_entry entry; /* the key is its address */
+    struct table_entry entry; /* The key of the entry is the account's address. */
     struct account_state is;
     struct blob immutable;
-    bool counted; /* its balance was given; without one a sender always has what it sends */
+    bool counted; /* The balance was given; without a balance a sender always has what it sends. */
 };
 
 struct slot {
@@ -60,9 +62,9 @@ struct chain {
     size_t event_count, event_capacity;
     struct change *changes;
     size_t change_count, change_capacity;
-    uint64_t transaction; /* the first has number 1 */
-    size_t bytes;         /* the bytes that are kept for contracts, at most CHAIN_BYTES_MAX */
-    penta_error failure;  /* code 0, or why a change failed: memory, or the limit */
+    uint64_t transaction; /* the number of the present transaction; the first is 1 */
+    size_t bytes;         /* how many bytes are kept for contracts, at most CHAIN_BYTES_MAX */
+    penta_error failure;  /* why a change failed (memory, or the limit), or code 0 */
 };
 
 bool revive_blob_set(struct blob *b, const void *data, size_t size);
@@ -70,17 +72,19 @@ void revive_chain_free(struct chain *c);
 
 /* Finds an account. Returns NULL when there is no such account. */
 struct account *revive_chain_find(const struct chain *c, const uint8_t address[ADDRESS]);
-/* Returns the account, and makes it when there is none. NULL: c->failure says why. */
+/* Returns the account, and makes it when there is none. Returns NULL when that fails; c->failure
+ * says why. */
 struct account *revive_chain_account(struct chain *c, const uint8_t address[ADDRESS]);
-bool revive_account_exists(const struct account *a); /* a may be NULL */
+bool revive_account_exists(const struct account *a); /* a may be NULL. */
 static inline const uint8_t *revive_account_address(const struct account *a)
 {
     return a->entry.key;
 }
-/* Writes the account to the journal. Call this before a change of a->is. */
+/* Writes the account to the journal. It is called before a change of a->is. */
 bool revive_chain_touch(struct chain *c, struct account *a);
 bool revive_chain_set_immutable(struct chain *c, struct account *a, const void *data, size_t size);
-/* *moved: whether the balance was large enough. Returns false when c->failure is set. */
+/* Moves a value between accounts. *moved says whether the balance was large enough. Returns
+ * false when c->failure is set. */
 bool revive_chain_transfer(struct chain *c, struct account *from, struct account *to,
                            const struct u256 *value, bool *moved);
 
@@ -95,7 +99,7 @@ bool revive_chain_event(struct chain *c, const uint8_t address[ADDRESS], struct 
                         struct blob data);
 
 static inline size_t revive_chain_mark(const struct chain *c) { return c->change_count; }
-void revive_chain_undo(struct chain *c, size_t mark); /* undoes everything since the mark */
+void revive_chain_undo(struct chain *c, size_t mark); /* Undoes everything since the mark. */
 /* Begins a transaction: there are no events, no transient storage, and nothing to undo. */
 void revive_chain_begin(struct chain *c);
 /* Ends a transaction. Its changes stay. */

@@ -1,4 +1,4 @@
-/* The code of contracts. Each code is parsed once, its imports are looked up once, and its
+/* Keeps the code of contracts. Each code is parsed once, its imports are looked up once, and its
  * machines are used again. */
 #include <stdlib.h>
 #include <string.h>

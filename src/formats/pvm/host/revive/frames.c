@@ -20,8 +20,6 @@ void revive_frame_free(struct frame *f)
     f->input = f->returned = f->output = (struct blob){0};
 }
 
-/* ---- the machine ---- */
-
 bool revive_frame_answer(struct pvm_revive *r, struct frame *f, const penta_stop *stop,
                          struct answer *out)
 {
@@ -34,7 +32,7 @@ bool revive_frame_answer(struct pvm_revive *r, struct frame *f, const penta_stop
         return stop_here(r, name);
     }
     if (!c->calls[stop->detail].answer(&q) && !r->interrupted) {
-        uint64_t gas = out->gas; /* an inner call may have used some of it */
+        uint64_t gas = out->gas; /* An inner call may have used some of the gas. */
         answer_clear(out);
         out->gas = gas;
         f->refused = true;
@@ -51,8 +49,8 @@ static bool frames_disagreement(struct pvm_revive *r, const penta_vm *vm, const 
                     detail ? detail : "");
 }
 
-/* Handles a stop of the machine. *over: whether the machine has ended. Returns false when the
- * run cannot go on. */
+/* Handles a stop of the machine. *over says whether the machine has ended. Returns false when
+ * the run cannot go on. */
 static bool handle_stop(struct pvm_revive *r, struct frame *f, const penta_stop *stop,
                         struct answer *answer, bool *over)
 {
@@ -97,7 +95,7 @@ static bool run_machine(struct pvm_revive *r, struct frame *f)
     return ok;
 }
 
-/* Runs the code in a machine of its own. gas: how much it may use. *used: how much it used. */
+/* Runs the code in a machine of its own, which may use `gas`. *used is how much it used. */
 static bool frame_run(struct pvm_revive *r, struct frame *f, uint64_t gas, uint64_t *used)
 {
     struct code *c = (struct code *)f->code_now;
@@ -121,9 +119,10 @@ static bool frame_run(struct pvm_revive *r, struct frame *f, uint64_t gas, uint6
     return ok;
 }
 
-/* ---- the effects ---- */
+/* The functions below keep or undo the effects of a call. */
 
-/* Makes the account a contract. It gets its code only when its constructor has succeeded. */
+/* Makes the account a contract. The account gets its code only when the constructor has
+ * succeeded. */
 static bool frames_create(struct pvm_revive *r, struct frame *f)
 {
     if (f->parent) {

@@ -7,8 +7,6 @@
 #include "base/array.h"
 #include "pvm/host/revive/revive.h"
 
-/* ---- output ---- */
-
 static void print_events(const struct chain *c, struct writer *out)
 {
     for (size_t i = 0; i < c->event_count; i++) {
@@ -47,8 +45,6 @@ static void print_outcome(const struct pvm_revive *r, const struct frame *f, uin
     }
     if (r->outer->metered) writer_print(out, "gas %" PRIu64 "\n", gas);
 }
-
-/* ---- a transaction ---- */
 
 static bool host_fail(struct pvm_revive *r, struct answer *out)
 {
@@ -121,7 +117,8 @@ static bool host_begin(struct pvm_revive *r, struct answer *out)
     bool ok =
         inside ? run_inside(r, out, gas) : revive_frame_begin(r, f, &code) || host_fail(r, out);
     if (!ok) {
-        revive_chain_undo(&r->chain, 0); /* back to the start, so that it may be tried again */
+        /* The chain goes back to the start, so that the transaction may be tried again. */
+        revive_chain_undo(&r->chain, 0);
         r->now = NULL;
         return false;
     }
@@ -166,8 +163,6 @@ bool pvm_revive_answer(struct pvm_revive *r, penta_vm *vm, const penta_stop *sto
     answer_clear(out);
     return host_fail(r, out);
 }
-
-/* ---- the host ---- */
 
 void pvm_revive_attach(struct pvm_revive *r, penta_vm *vm)
 {

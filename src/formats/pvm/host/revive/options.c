@@ -35,7 +35,7 @@ static bool number_option(const penta_option *o, struct u256 *out, penta_error *
            error_at(err, BASE_OPTION_VALUE, 0, "%s is not a number below 2^256", o->key);
 }
 
-/* ---- ADDRESS=SOMETHING ---- */
+/* The functions below read options of the form ADDRESS=SOMETHING. */
 
 static const char *address_and(const penta_option *o, uint8_t address[ADDRESS], penta_error *err)
 {
@@ -91,8 +91,6 @@ static bool chain_option(struct pvm_revive *r, const penta_option *o, penta_erro
     if (!strcmp(o->key, "block")) return number_option(o, &r->block.number, err);
     return true;
 }
-
-/* ---- transactions ---- */
 
 static bool is_call(const penta_option *o)
 {

@@ -31,7 +31,8 @@ static enum precompiled contract_done(struct blob *out, const void *bytes, size_
     return revive_blob_set(out, bytes, size) ? PRECOMPILE_DONE : PRECOMPILE_FAILED;
 }
 
-/* A wrong signature does not fail the call: its output is empty. */
+/* Recovers the address of the signer. A wrong signature does not fail the call: its output is
+ * empty. */
 static enum precompiled contract_recover(penta_bytes in, struct blob *out, struct long_work *work)
 {
     (void)work;
@@ -68,8 +69,8 @@ static enum precompiled contract_identity(penta_bytes in, struct blob *out, stru
     return contract_done(out, in.data, in.size);
 }
 
-/* Returns the length at this offset, or a number above MODEXP_MAX when the length has more than
- * 16 bits. */
+/* Returns the length that the input has at this offset, or a number above MODEXP_MAX when the
+ * length has more than 16 bits. */
 static size_t length_at(penta_bytes in, size_t offset)
 {
     uint8_t word[WORD];
@@ -99,7 +100,7 @@ static enum precompiled contract_modexp(penta_bytes in, struct blob *out, struct
 
 typedef bool bn128_function(const uint8_t *a, const uint8_t *b, uint8_t *out, bool *valid);
 
-/* Reads a point, then another point or a number, and computes the operation. */
+/* Reads a point, then another point or a number, and does the operation with them. */
 static enum precompiled bn128_operation(penta_bytes in, struct blob *out, bn128_function *operation)
 {
     uint8_t all[128], point[64];
@@ -147,7 +148,8 @@ static enum precompiled contract_blake2f(penta_bytes in, struct blob *out, struc
 }
 
 static const struct {
-    const char *unsupported; /* the name of the contract, for messages */
+    /* the name of the contract, for the message that it is not supported */
+    const char *unsupported;
     enum precompiled (*run)(penta_bytes in, struct blob *out, struct long_work *work);
 } precompiles[] = {
     {NULL, NULL},

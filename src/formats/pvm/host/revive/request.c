@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "pvm/host/revive/revive.h"
 
-enum { LOWEST = 0x10000 }; /* nothing is mapped below this address */
+enum { LOWEST = 0x10000 }; /* Nothing is mapped below this address. */
 
 static bool in_range(uint64_t address, uint64_t size)
 {
@@ -95,7 +95,7 @@ bool revive_end_frame(const struct request *q, enum outcome outcome, struct blob
     return true;
 }
 
-/* Returns the gas that is left. Without metering that is always the limit of the block. */
+/* Returns the gas that is left. Without metering this is always the limit of the block. */
 uint64_t revive_gas_left(const struct request *q)
 {
     const struct pvm_vm *vm = pvm_vm_const(q->frame->vm);

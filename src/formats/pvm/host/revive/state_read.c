@@ -24,8 +24,6 @@ static void state_read_unknown(struct loading *l, const char *where, const char 
     error_at(l->err, BASE_SYNTAX, 0, "state: %s has no member '%.50s'", where, name);
 }
 
-/* ---- values ---- */
-
 static penta_bytes text_of(const struct json_object *v)
 {
     const char *text = json_as_text(v);
@@ -85,8 +83,6 @@ static bool read_hex(struct loading *l, const char *name, const struct json_obje
     return false;
 }
 
-/* ---- block ---- */
-
 static void read_block(void *user, const char *name, const struct json_object *v)
 {
     struct loading *l = user;
@@ -109,8 +105,6 @@ static void read_block(void *user, const char *name, const struct json_object *v
         state_read_unknown(l, "block", name);
 }
 
-/* ---- codes ---- */
-
 static void read_code(void *user, const char *name, const struct json_object *v)
 {
     struct loading *l = user;
@@ -123,8 +117,6 @@ static void read_code(void *user, const char *name, const struct json_object *v)
     if (c && !same) state_read_bad(l, name, "the Keccak-256 of its code");
     free(hash.data);
 }
-
-/* ---- accounts ---- */
 
 static void read_slot(void *user, const char *name, const struct json_object *v)
 {
@@ -210,8 +202,6 @@ static void read_account(void *user, const char *name, const struct json_object 
     l->account->counted = true;
     json_each(v, read_member, l);
 }
-
-/* ---- the file ---- */
 
 static void check_top(void *user, const char *name, const struct json_object *v)
 {

@@ -1,4 +1,4 @@
-/* Stands in for state_read.c in builds that cannot read JSON. */
+/* Replaces state_read.c in builds that cannot read JSON. */
 #include "pvm/host/revive/revive.h"
 
 bool revive_state_read(struct pvm_revive *r, const char *path, penta_error *err)

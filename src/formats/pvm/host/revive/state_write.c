@@ -1,5 +1,5 @@
-/* Writes the chain as JSON; CONTRACT 2.2 has its members. Everything is sorted by key, so that
- * equal chains give equal files. */
+/* Writes the chain as JSON, with the members of CONTRACT 2.2. Everything is sorted by key, so
+ * that equal chains give equal files. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/json/json_write.h"

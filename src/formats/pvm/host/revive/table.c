@@ -1,5 +1,5 @@
-/* The hash table of the chain (table.h), with a list of records for each bucket. The table holds
- * pointers to records, so that records never move. */
+/* Has the hash table of the chain (table.h), with a list of records for each bucket. The table
+ * holds pointers to records, so that records never move. */
 #include "pvm/host/revive/table.h"
 #include <stdlib.h>
 #include <string.h>

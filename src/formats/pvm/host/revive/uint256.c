@@ -1,4 +1,5 @@
-/* Numbers of 256 bits (uint256.h): arithmetic on four words, and the text form. */
+/* Computes with numbers of 256 bits (uint256.h) in four words, and reads and writes them as
+ * text. */
 #include "pvm/host/revive/uint256.h"
 #include <string.h>
 #include "base/bytes.h"
