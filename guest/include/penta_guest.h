@@ -1,12 +1,12 @@
-/* What a program for PolkaVM declares: which functions it exports and imports, and how much stack it
- * needs. The macros write records into sections that `penta link` reads.
+/* Defines what a program for PolkaVM declares: which functions it exports and imports, and how much
+ * stack it needs. The macros write records into sections that `penta link` reads.
  *
  *     PENTA_IMPORT(long, get_number, int, const void *);      long get_number(int, const void *);
  *     long add(long a, long b) { return a + b; }
  *     PENTA_EXPORT(add, 2);                                   callable as `add`, two arguments
  *     PENTA_STACK(65536);                                     at least 64 KiB of stack
  *
- * A program with main() needs none of this: the start-up code exports `main` and calls it. */
+ * A program with main() needs none of this, because the start-up code exports `main` and calls it. */
 #pragma once
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
-/* JAM services and authorizers in C: the host calls, and readers for the arguments of entries
- * (docs/formats/pvm/jam.md). Such a program has no main(); each entry is an exported function:
+/* Declares the host calls for JAM services and authorizers in C, and readers for the arguments of
+ * entries (docs/formats/pvm/jam.md). Such a program has no main(); each entry is an exported
+ * function:
  *
  *     struct jam_bytes refine(const uint8_t *arguments, uint64_t size);
  *     PENTA_EXPORT(refine, 2);

@@ -1,9 +1,10 @@
-/* Any messages to the debug adapter: it answers or leaves, and never crashes. A line of the input is the JSON of one
- * message; an input that starts with '!' is what the client sends, byte by byte. */
+/* Sends any messages to the debug adapter, which must answer or end, and never crash. A line of
+ * the input is the JSON of one message. An input that starts with '!' is what the client sends,
+ * byte by byte. */
 #include "fuzz.h"
 #include "cli/dap/dap.h"
 
-/* Programs that end, whatever a client sets. The name of one is the path that a message gives. */
+/* These programs end, whatever a client sets. The path in a message is the name of one of them. */
 static const struct {
     const char *format, *text;
     penta_option option;
@@ -69,7 +70,7 @@ static bool feed_pending(void *user)
     return f->at < f->bytes.size;
 }
 
-/* What it sends is one message each time, whose length its header has. */
+/* Checks what the adapter sends: one message each time, with its length in the header. */
 static bool feed_write(void *user, penta_bytes bytes)
 {
     size_t length = 0;

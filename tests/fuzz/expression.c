@@ -1,9 +1,9 @@
-/* Any text as an expression of a debugger over a machine of a few numbers: it must end, and give a
- * value or an error, and the same one the second time. */
+/* Evaluates any text as an expression of a debugger over a machine of a few numbers. Evaluation
+ * must end with a value or an error, and give the same one the second time. */
 #include "fuzz.h"
 #include "core/debug/expression.h"
 
-/* Names that start with a letter before n have a value, of every kind. */
+/* Gives a value, of every kind, to names that start with a letter before n. */
 static bool name(void *user, penta_bytes word, penta_value *value, penta_error *err)
 {
     static const penta_kind kinds[] = {PENTA_UINT, PENTA_WORD, PENTA_SINT, PENTA_BOOL};

@@ -1,10 +1,10 @@
-/* Any bytes from gdb: every packet is answered, the machine goes back to its start, nothing is read
- * or written outside. The first byte chooses the program. */
+/* Sends any bytes as packets of gdb. Every packet must be answered, the machine must go back to
+ * its start, and nothing outside may be read or written. The first byte chooses the program. */
 #include "fuzz.h"
 #include "cli/gdbserver/packet.h"
 #include "cli/gdbserver/stub.h"
 
-/* Programs that end, whatever is changed in their machines. */
+/* These programs end, whatever is changed in their machines. */
 static const struct {
     const char *format, *text;
     penta_option option;
@@ -39,14 +39,14 @@ static void take_reply(void *user, penta_bytes body)
     r->count++;
 }
 
-/* `monitor save` and `monitor source` use files. */
+/* Tells whether a packet is `monitor save` or `monitor source`, which use files. */
 static bool uses_files(penta_bytes packet)
 {
     uint8_t text[8] = {0};
     size_t size = 0;
     if (!packet_word(&packet, "qRcmd,")) return false;
     while (packet.size >= 2 && (!memcmp(packet.data, "20", 2) || packet.data[0] == '0')) {
-        packet.data += 2; /* spaces before the command */
+        packet.data += 2; /* Spaces may stand before the command. */
         packet.size -= 2;
     }
     if (packet.size > 4) packet.size = 4;

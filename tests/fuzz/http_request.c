@@ -1,4 +1,5 @@
-/* Any bytes from a browser: only GET of /TOKEN/ with the server's own host is granted. */
+/* Sends any bytes as a browser's request. Only GET of /TOKEN/ with the server's own host may be
+ * granted. */
 #include "fuzz.h"
 #include "cli/explore/http.h"
 

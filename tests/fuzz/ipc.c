@@ -1,5 +1,5 @@
-/* Any bytes as the commands of a host: the command loop of the device, run in this process. It must
- * end, and write only complete responses. */
+/* Sends any bytes as commands of a host to the command loop of the device, which runs in this
+ * process. The loop must end and write only complete responses. */
 #include "fuzz.h"
 #include "gpu/child/device.h"
 

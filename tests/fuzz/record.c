@@ -1,9 +1,9 @@
-/* Any text as the record of a run: it is refused, or the run can be repeated, backwards and forwards,
- * to the same state. */
+/* Reads any text as the record of a run. It must be refused, or the run can be repeated,
+ * backwards and forwards, to the same state. */
 #include "fuzz.h"
 #include "penta/record.h"
 
-/* tests/fuzz/seeds/record has records of its runs. */
+/* The folder tests/fuzz/seeds/record has records of runs of this program. */
 static const char text[] = "%isa = latest64\n%stack_size = 4096\n%import \"ask\"\n"
                            "%export \"main\" = @main\n@main:\na2 = 3\n@again:\necalli 0\n"
                            "a1 = a1 + a0\na2 = a2 - 1\njump @again if a2 != 0\nret\n";

@@ -1,9 +1,10 @@
-/* Any bytes as a file of any format: its page can be made, damaged or not, and nothing of the file is markup in
- * it; arrows of one lane that meet have one target. The same bytes as call paths are taken or refused. */
+/* Makes the page of any bytes as a file of any format, damaged or not. Nothing of the file may
+ * be markup in the page, and arrows of one lane that meet must have one target. The same bytes
+ * as call paths must be taken or refused. */
 #include "fuzz.h"
 #include "penta/report.h"
 
-/* What the last arrows of a lane span; they come in the order of their jumps. */
+/* The range of the last arrows of each lane. Arrows come in the order of their jumps. */
 struct lanes {
     uint64_t low[8], high[8], target[8];
 };

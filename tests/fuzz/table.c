@@ -1,4 +1,4 @@
-/* Any bytes as a table: read or refused, and what is read fits what the file can hold. */
+/* Reads any bytes as a table. The table must be refused, or be no larger than the file can hold. */
 #include "fuzz.h"
 #include "base/table/table.h"
 

@@ -1,12 +1,12 @@
-/* Any requests to the module of the explorer, in any order: each gets an answer that is JSON, and nothing crashes.
- * A line of the input is a request, or says what bytes go with the next one:
+/* Sends any requests to the module of the explorer, in any order. Each must get an answer that is
+ * JSON, and nothing may crash. A line of the input is a request, or says what bytes go with the
+ * next one:
  *
  *     {"call": "open"}     a request
  *     @kblob               the bytes of a program of this format
  *     #00ff                bytes
  *     |HALT                a line of text
- *     ~12 00ff             other bytes at an offset of those before
- */
+ *     ~12 00ff             other bytes at an offset of those before */
 #include <ctype.h>
 #include "fuzz.h"
 #include "base/writer.h"
@@ -75,8 +75,6 @@ static void change(struct writer *out, penta_bytes line)
     writer_free(&other);
 }
 
-/* ---- requests that would touch the machine, or take too much of it ---- */
-
 static bool harmful_key(const char *key)
 {
     for (size_t f = 0; penta_format_name(f); f++) {
@@ -125,8 +123,6 @@ static bool harmful(penta_bytes request)
     json_doc_free(doc);
     return is;
 }
-
-/* ---- one request ---- */
 
 static void ask(struct web *web, penta_bytes request, penta_bytes data)
 {

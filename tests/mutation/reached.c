@@ -1,6 +1,7 @@
-/* What a process reached of the code that it was built from: the other end of clang's
- * -fsanitize-coverage=inline-8bit-counters,pc-table, for scripts/mutate. At the end of a process, the
- * folder that PENTA_REACHED names has for each module (program or shared library)
+/* Records what a process reached of the code from which it was built, for scripts/mutate. It
+ * defines the functions that clang's -fsanitize-coverage=inline-8bit-counters,pc-table calls. At
+ * the end of a process, the folder that PENTA_REACHED names has for each module (program or shared
+ * library)
  *
  *     NAME         a byte for each block of code, not 0 when a process reached it
  *     NAME.blocks  where each block is, as 64-bit offsets into the module */
@@ -23,7 +24,8 @@ static const struct block *blocks;
 void __sanitizer_cov_8bit_counters_init(const uint8_t *first, const uint8_t *end);
 void __sanitizer_cov_pcs_init(const struct block *first, const struct block *end);
 
-/* Both are called for each object file of a module, with all that the module has. */
+/* The compiler makes both calls for each object file of a module, with all counters or blocks of
+ * the module. */
 void __sanitizer_cov_8bit_counters_init(const uint8_t *first, const uint8_t *end)
 {
     counters = first;

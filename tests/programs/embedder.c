@@ -1,5 +1,5 @@
-/* What a program outside the tree does with the installed library, as C and as C++: opens, validates,
- * converts, links, compares, debugs backwards, seals and verifies.
+/* Does what a program outside the tree does with the installed library, as C and as C++: opens,
+ * validates, converts, links, compares, debugs backwards, seals and verifies.
  *
  *     embedder KEYS       the folder tests/keys */
 #include <penta/coil.h>
@@ -63,8 +63,6 @@ static penta_module *assemble(const char *text, const char *format)
     return module;
 }
 
-/* ---- PolkaVM: open, validate, convert, compare ---- */
-
 static const char program[] = "%isa = latest64\n%stack_size = 4096\n%import \"report\"\n"
                               "%export \"main\" = @main\n@main:\na0 = 1\na1 = 2\n"
                               "ecalli 0\na0 = a0 + a1\nret\n";
@@ -105,8 +103,6 @@ static void files(void)
     penta_buffer_free(&blob);
 }
 
-/* ---- the caller as the host, and a debugger that goes back ---- */
-
 static void debugging(void)
 {
     penta_option call = {"call", "main"};
@@ -140,8 +136,6 @@ static void debugging(void)
     penta_close(module);
 }
 
-/* ---- COIL: two objects to one program ---- */
-
 static void linking(void)
 {
     penta_module *a = assemble(".extern twice\n.global main\n.func main\n    MOV v0, i64 21\n"
@@ -174,8 +168,6 @@ static void linking(void)
     penta_buffer_free(&output);
 }
 
-/* ---- CockpitVM: seal, sign, verify, unseal ---- */
-
 static char paths[3][512];
 
 static const char *path(const char *folder, int i, const char *name)
@@ -206,7 +198,7 @@ static void sealing(const char *keys)
     CHECK(penta_unseal(module, back, 2, &opened, keep_first, &err) && contains(&opened, "hello"));
     CHECK(!contains(&sealed, "hello"));
 
-    sealed.data[sealed.size / 2] ^= 1; /* one bit: nothing is good any more */
+    sealed.data[sealed.size / 2] ^= 1; /* One changed bit makes every check of the file fail. */
     penta_module *changed = penta_open(view(&sealed), "cvbc", policy, 3, &err);
     if (changed) penta_cvbc_verify(changed, false, false, &verdict);
     CHECK(!changed || verdict.failure.code);

@@ -1,5 +1,6 @@
-/* A sixth format, built only by a test, to prove that one folder and one line in registry.def are
- * all it takes:  "DEMO" | { opcode u8 | imm u32 } ...   An accumulator and a jump are the machine. */
+/* Declares a sixth format, which only a test builds, to prove that a format takes one folder and
+ * one line in registry.def. A file is "DEMO" | { opcode u8 | imm u32 } ... The machine has an
+ * accumulator and a jump. */
 #pragma once
 #include "core/driver.h"
 #include "core/engine.h"

@@ -7,7 +7,7 @@
 
 struct demo_vm {
     penta_vm base;
-    struct demo_insn *code; /* the last one is DEMO_BAD */
+    struct demo_insn *code; /* The last instruction is DEMO_BAD. */
     uint64_t acc;
     uint32_t pc, count;
     bool final;

@@ -1,4 +1,5 @@
-/* label:  mnemonic [number or label], with labels used before they are defined. */
+/* Assembles and prints lines of the form `label: mnemonic [number or label]`. Labels may be used
+ * before they are defined. */
 #include "base/bytes.h"
 #include "demo/demo.h"
 #include "text/labels.h"

@@ -68,7 +68,8 @@ static void check_text(const penta_module *module, penta_bytes file)
     penta_buffer_free(&again);
 }
 
-/* A snapshot that says something else, with a right checksum, is loaded wholly or not at all. */
+/* Checks that a snapshot with other contents and a right checksum is loaded wholly or not at
+ * all. */
 static void check_bad_snapshots(penta_vm *vm, const penta_buffer *good)
 {
     enum { HEAD = 16, TAIL = 8, TRIES = 12 };
@@ -76,7 +77,8 @@ static void check_bad_snapshots(penta_vm *vm, const penta_buffer *good)
     for (size_t i = 0; i < TRIES && good->size > HEAD + TAIL; i++) {
         penta_error err = {0};
         penta_buffer after = {0};
-        size_t at = HEAD + i * 40503 % (body.size - HEAD); /* spread over it */
+        size_t at = HEAD + i * 40503 % (body.size - HEAD); /* The changed bytes are spread over
+                                                            * the snapshot. */
         uint8_t old = good->data[at];
         uint64_t old_sum = bytes_get64(good->data + body.size), sum;
         good->data[at] ^= (uint8_t)(i % 2 ? 0x80 : 1);
@@ -98,8 +100,8 @@ static void check_bad_snapshots(penta_vm *vm, const penta_buffer *good)
     }
 }
 
-/* A machine with little memory where the format has such options: a snapshot looks at all of it, and
- * sanitizers fill it. */
+/* Opens a machine, with little memory where the format has such options, because a snapshot
+ * looks at all of the memory and sanitizers fill it. */
 static penta_vm *open_machine(const penta_module *module, penta_error *err)
 {
     static const penta_option small[] = {{"stack", "512"}, {"heap", "65536"}, {"frames", "65536"}};
@@ -114,8 +116,8 @@ static penta_vm *open_machine(const penta_module *module, penta_error *err)
     return vm;
 }
 
-/* What the table of stops in penta.h says: the instruction of a trap or fault is the one after the
- * counted ones, that of a halt or host call the last of them, and pc is its place. */
+/* Checks what the table of stops in penta.h says: the instruction of a trap or fault comes after
+ * the counted ones, that of a halt or host call is the last of them, and pc is its place. */
 static void check_stop(const penta_module *module, const penta_stop *stop)
 {
     bool before = stop->kind == PENTA_STOP_TRAP || stop->kind == PENTA_STOP_FAULT,

@@ -1,7 +1,7 @@
-/* Programs about the bounds of memory, small enough to run many of them: loops that end at the last byte of a
- * region, or one step before or after it, in all the shapes that the compiler hoists checks out of and in
- * some that it must not; several accesses by one index, which differ in offset, size and direction; regions
- * that meet. */
+/* Makes programs about the bounds of memory, small enough to run many of them. They have loops
+ * that end at the last byte of a region, or one step before or after it, in all the shapes that
+ * the compiler hoists checks out of and in some that it must not. They have several accesses by
+ * one index, which differ in offset, size and direction, and regions that meet. */
 #include "coil_maker.h"
 #include <stdio.h>
 #include <string.h>
@@ -10,12 +10,12 @@ enum { SCALARS = 10, VALUES = 8, ARRAYS = 4, FUEL = 300 };
 static const char *const scalars[SCALARS] = {"i8",  "u8",  "i16", "u16", "i32",
                                              "u32", "i64", "u64", "f32", "f64"};
 
-/* An array and how many bytes there are from its start to the end of its region. */
+/* An array, and how many bytes there are from its start to the end of its region. */
 struct array {
     const char *name;
     unsigned left;
 };
-struct index { /* a variable, of a type */
+struct index { /* A variable that is used as an index, with its type. */
     const char *type;
     unsigned variable;
 };
@@ -23,7 +23,7 @@ struct bounds {
     struct maker *m;
     struct array arrays[ARRAYS];
     unsigned next; /* the number of the next variable */
-    bool constant; /* the base is memory that nobody may write */
+    bool constant; /* The base is memory that the program must not write. */
 };
 
 static unsigned variable(struct bounds *b, const char *type)
@@ -32,7 +32,7 @@ static unsigned variable(struct bounds *b, const char *type)
     return b->next++;
 }
 
-/* Numbers that the compiler does not know: words of a table. */
+/* Makes a number that the compiler does not know, from the words of a table. */
 static unsigned unknown(struct bounds *b, const char *type)
 {
     unsigned v = variable(b, type);
@@ -40,7 +40,7 @@ static unsigned unknown(struct bounds *b, const char *type)
     return v;
 }
 
-/* The same number, and the compiler does not know it any more. */
+/* Copies a number so that the compiler does not know it any more. */
 static void hide(struct bounds *b, unsigned value)
 {
     line(b->m, "MOV i64 [@hidden], %%%u", value);
@@ -48,12 +48,10 @@ static void hide(struct bounds *b, unsigned value)
     line(b->m, "MOV %%%u, i64 [@hidden]", value);
 }
 
-/* ---- accesses ---- */
-
-/* The last one is a vector. */
+/* The last width is that of a vector. */
 static const unsigned char widths[SCALARS + 1] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 16};
 
-/* type: SCALARS is a vector. by.variable 0: no index. */
+/* Writes an access. The type SCALARS is a vector. When by.variable is 0, no index is used. */
 static void access(struct bounds *b, const char *base, struct index by, unsigned scale,
                    unsigned type, unsigned offset)
 {
@@ -74,13 +72,14 @@ static void access(struct bounds *b, const char *base, struct index by, unsigned
     }
 }
 
-/* A base: the name of an array, or a variable that the compiler knows, or one that it does not. */
+/* Chooses a base: the name of an array, a variable that the compiler knows, or one that it does
+ * not know. */
 static unsigned base_of(struct bounds *b, char *out, size_t room)
 {
     struct maker *m = b->m;
     unsigned which = pick(m, ARRAYS + 1);
     b->constant = which == ARRAYS - 1;
-    if (which == ARRAYS) { /* the end of the heap */
+    if (which == ARRAYS) { /* The base is the end of the heap. */
         snprintf(out, room, "u64 %%103");
         return 64;
     }
@@ -100,7 +99,7 @@ static unsigned base_of(struct bounds *b, char *out, size_t room)
     return b->arrays[which].left;
 }
 
-/* Several accesses by one index. */
+/* Writes several accesses by one index. */
 static void group(struct bounds *b)
 {
     static const char *const kinds[] = {"i64", "i64", "u64", "i32", "u8"};
@@ -109,7 +108,8 @@ static void group(struct bounds *b)
     const char *kind = kinds[pick(m, 5)];
     unsigned left = base_of(b, base, sizeof base), scale = 1u << pick(m, 4);
     struct index by = {kind, pick(m, 6) ? unknown(b, kind) : 0};
-    unsigned same = pick(m, 2) ? 16 + pick(m, 8) : 0; /* where all of them end */
+    unsigned same = pick(m, 2) ? 16 + pick(m, 8) : 0; /* All accesses of the group end at this
+                                                       * offset. */
     for (unsigned n = 2 + pick(m, 4); n--;) {
         unsigned type = pick(m, SCALARS + 1), width = widths[type];
         unsigned end = same ? same : pick(m, 3) ? left / 2 : left + pick(m, 3) - 1;
@@ -118,16 +118,14 @@ static void group(struct bounds *b)
     }
 }
 
-/* ---- loops ---- */
-
 struct loop {
-    const char *kind;     /* of the counter */
-    unsigned scale, step; /* bytes of an element, elements of a round */
-    bool down;            /* from the end to the start */
-    long long first;      /* of the counter; the base is as much lower */
-    unsigned left;        /* bytes */
-    unsigned sums; /* 0: no other index than the counter; 1: sums that stay below the end, too */
-    unsigned type, offset; /* of the access that the bound is for */
+    const char *kind;     /* the type of the counter */
+    unsigned scale, step; /* the bytes of an element, and the elements of a round */
+    bool down;            /* The loop goes from the end to the start. */
+    long long first;      /* the first value of the counter; the base is lower by as much */
+    unsigned left;        /* the bytes that are left in the region */
+    unsigned sums; /* 0: only the counter is an index; 1: sums that stay below the end are, too */
+    unsigned type, offset; /* type and offset of the access that the bound is for */
     unsigned counter, other, by, bound, fuel;
     const char *other_kind;
     unsigned low; /* a base for the other counter, if that begins with a large number */
@@ -143,7 +141,7 @@ static long long far(struct maker *m, const char *kind)
     return kind[1] == '3' ? narrow[pick(m, 4)] : wide[pick(m, 4)];
 }
 
-/* Variables and what they begin with. */
+/* Declares the variables of a loop and sets their first values. */
 static void loop_begin(struct bounds *b, struct loop *o)
 {
     static const char *const kinds[] = {"i64", "i64", "u64", "i32", "i32", "u32", "i16", "u8"};
@@ -170,12 +168,16 @@ static void loop_begin(struct bounds *b, struct loop *o)
         snprintf(o->base, sizeof o->base, "u64 %%%u", low);
     }
     o->type = pick(m, SCALARS + 1);
-    if (pick(m, 2)) /* one element after the other */
+    if (pick(m, 2)) /* The elements follow one after the other. */
         o->type = 2 * (unsigned)__builtin_ctz(o->scale) + pick(m, 2);
     o->offset = pick(m, 9);
     unsigned elements = (o->left - o->offset - widths[o->type]) / o->scale + 1;
-    if (o->sums == 1) elements /= 2;             /* for twice the counter, nearly */
-    if (!pick(m, 2)) elements += pick(m, 3) - 1; /* one less, one more */
+    if (o->sums == 1)
+        elements /= 2; /* The loop ends near half, so that twice the
+                                                  * counter fits. */
+    if (!pick(m, 2))
+        elements += pick(m, 3) - 1; /* The loop has one element less, the same, or
+                                                  * one more. */
     if (!elements) elements = 1;
     if (near && elements > 120 && o->kind[1] == '8') elements = 120;
     unsigned long long from = (unsigned long long)o->first, after = from + elements;
@@ -189,7 +191,7 @@ static void loop_begin(struct bounds *b, struct loop *o)
     o->other_kind = pick(m, 2) ? "i64" : "i32";
     o->other = variable(b, o->other_kind);
     o->by = pick(m, 8) ? 0 : unknown(b, "i64");
-    if (o->sums > 1 && !pick(m, 3)) { /* it wraps, or comes near that */
+    if (o->sums > 1 && !pick(m, 3)) { /* The sum wraps, or comes near that. */
         static const unsigned firsts[] = {0x3FFFFFF8, 0x7FFFFFF0, 0x7FFFFFA0};
         unsigned first = firsts[pick(m, 3)];
         o->low = variable(b, "u64");
@@ -202,7 +204,7 @@ static void loop_begin(struct bounds *b, struct loop *o)
          (int)pick(m, 2) * (int)pick(m, 8) - (pick(m, 8) ? 0 : 20));
 }
 
-/* Something to use as an index: a counter, or a sum of them. */
+/* Chooses something to use as an index: a counter, or a sum of counters. */
 static struct index index_of(struct bounds *b, const struct loop *o, const struct loop *outer)
 {
     struct maker *m = b->m;
@@ -249,7 +251,7 @@ static void body(struct bounds *b, const struct loop *o, const struct loop *oute
 static void next(struct bounds *b, const struct loop *o)
 {
     struct maker *m = b->m;
-    if (o->sums && o->by) /* without them a loop of one store may become one that fills memory */
+    if (o->sums && o->by) /* Without sums, a loop of one store may become one that fills memory. */
         line(m, "ADD %%%u, %%%u", o->other, o->by);
     else if (o->sums)
         line(m, "ADD %%%u, %u", o->other, pick(m, 2));
@@ -265,8 +267,8 @@ static void goes_on(struct bounds *b, const struct loop *o, unsigned value, unsi
     line(b->m, "BR %s, @.l%u", o->down ? down[which] : up[which], top);
 }
 
-/* The fuel ends loops that the bound does not. It is left out where that is known, since another way out
- * changes what the compiler makes of a loop. */
+/* Uses fuel, which ends loops that the bound does not. It is left out where the loop is known to
+ * end, since another way out changes what the compiler makes of a loop. */
 static void burn(struct bounds *b, const struct loop *o, unsigned end)
 {
     if (o->first < 100 && o->first >= 0 && !o->down && o->step == 1 && pick(b->m, 4)) return;
@@ -282,7 +284,7 @@ static void sweep(struct bounds *b, const struct loop *outer)
              before = 0;
     loop_begin(b, &o);
     if (form == 3) before = variable(b, o.kind);
-    if (form == 7) { /* a second way into the loop */
+    if (form == 7) { /* The loop has a second way into it. */
         line(m, "CMP %%%u, 3", unknown(b, "i64"));
         line(m, "BR GT, @.l%u", middle);
     }
@@ -309,7 +311,7 @@ static void sweep(struct bounds *b, const struct loop *outer)
     line(m, "MOV i64 [@hidden], %%%u", o.sums ? o.other : o.counter);
 }
 
-/* A loop of one store, from nothing to a few elements more than there are. */
+/* Writes a loop of one store, which fills from nothing to a few elements more than there are. */
 static void fill(struct bounds *b)
 {
     struct maker *m = b->m;
@@ -339,8 +341,6 @@ static void fill(struct bounds *b)
     line(m, "MOV i64 [@hidden], %%%u", counter);
 }
 
-/* ---- the program ---- */
-
 static void main_function(struct bounds *b)
 {
     struct maker *m = b->m;
@@ -367,13 +367,13 @@ void bounds_program(struct maker *m)
     unsigned a = 32 + pick(m, 100), c = 32 + pick(m, 60), z = 32 + pick(m, 90),
              r = 32 + pick(m, 60);
     unsigned used = 8 * (VALUES + 1 + ARRAYS), most = 4096 - used - a;
-    if (pick(m, 2)) c = most;  /* the data ends with its page */
-    if (!pick(m, 3)) r = 4096; /* so do the constants */
+    if (pick(m, 2)) c = most;  /* The data end with their page. */
+    if (!pick(m, 3)) r = 4096; /* The constants end with their page. */
     b.arrays[0] = (struct array){"first", a + c};
     b.arrays[1] = (struct array){"second", c};
     b.arrays[2] = (struct array){"zeros", z};
     b.arrays[3] = (struct array){"only", r};
-    if (c == most) b.arrays[0].left = a + 8, b.arrays[1].left = 64; /* no long loops */
+    if (c == most) b.arrays[0].left = a + 8, b.arrays[1].left = 64; /* Long loops are avoided. */
     if (r == 4096) b.arrays[3].left = 64;
     main_function(&b);
     writer_text(m->w, ".data\n.align 8\nvalues: .i64 ");

@@ -62,7 +62,7 @@ static long long number(struct maker *m)
     return pick(m, 3) ? (long long)pick(m, 20) - 4 : special[pick(m, 17)];
 }
 
-/* A constant that fits the type. */
+/* Writes a constant that fits the type. */
 static void constant(struct maker *m, char *out, size_t room, unsigned type)
 {
     long long v = number(m);
@@ -130,8 +130,6 @@ static void target(struct maker *m, char *out, size_t room, unsigned type)
     default: snprintf(out, room, "%%%u", type + 1 + TYPES * pick(m, 2));
     }
 }
-
-/* ---- instructions ---- */
 
 static void arithmetic(struct maker *m)
 {
@@ -274,7 +272,7 @@ static void branch(struct maker *m)
     }
 }
 
-/* What runs first is written last. */
+/* Writes blocks in another order: the block that runs first is written last. */
 static void detour(struct maker *m)
 {
     unsigned first = m->labels++, second = m->labels++, end = m->labels++;
@@ -311,8 +309,8 @@ static void loop(struct maker *m)
     writer_print(m->w, ".l%u:\n", end);
 }
 
-/* A loop over memory by a counter, and another that follows it; some run out of bounds, some leave
- * early. */
+/* Writes a loop over memory by a counter, and another one after it. Some run out of bounds, some
+ * leave early. */
 static void sweep(struct maker *m)
 {
     static const char *const kinds[] = {"i64", "i64", "u64", "i32", "u32", "i16"};
@@ -322,7 +320,8 @@ static void sweep(struct maker *m)
              step = 1 + pick(m, 3) / 2 * pick(m, 9), scale = 1u << pick(m, 4);
     const char *kind = kinds[pick(m, 6)], *ending = ends[step == 1 ? pick(m, 4) : pick(m, 3)];
     bool tests_first = pick(m, 2);
-    line(m, "VAR %%%u, %s, %u", counter, kind, pick(m, 3) * pick(m, 6)); /* below the bound */
+    /* The counter starts below the bound. */
+    line(m, "VAR %%%u, %s, %u", counter, kind, pick(m, 3) * pick(m, 6));
     line(m, "VAR %%%u, i64, %d", other, (int)pick(m, 40) - (pick(m, 8) ? 0 : 20));
     line(m, "VAR %%%u, %s, %u", bound, kind,
          12 * step + (pick(m, 6) ? pick(m, 100) : pick(m, 900)));
@@ -364,7 +363,7 @@ static void sweep(struct maker *m)
     line(m, "MOV %%%u, %%%u", int_variable(m), other);
 }
 
-/* After a call and at the start of a function flags are unspecified: this sets them all. */
+/* Sets all flags. After a call and at the start of a function flags are unspecified. */
 static void set_flags(struct maker *m)
 {
     line(m, "DIV %%19, %%19, 3");
@@ -382,7 +381,8 @@ static void call(struct maker *m)
         return;
     }
     if (to >= FUNCTIONS) to = FUNCTIONS - 1;
-    if (!pick(m, 4)) { /* by address; of a table an index leads to, or out of */
+    if (!pick(m, 4)) { /* The call is by address, or from a table, by an index that may be
+                        * outside of it. */
         unsigned v = 300 + m->labels++;
         line(m, "VAR %%%u, u64", v);
         if (pick(m, 2))
@@ -482,7 +482,7 @@ static void function(struct maker *m, unsigned number)
     writer_text(m->w, ".endfunc\n");
 }
 
-/* Functions that a compiler inlines; they call each other, and trap. */
+/* Writes a small function, which a compiler inlines. These functions call each other, and trap. */
 static void small_function(struct maker *m, unsigned number)
 {
     writer_print(m->w, ".func s%u\n", number);

@@ -34,7 +34,7 @@ const char *coil_trial(penta_bytes text, bool *ran, char *note, size_t room)
 {
     struct first first = {note, room};
     penta_error err = {0};
-    /* One program in four is compiled with the least effort, one in three for any processor. */
+    /* One program in four is compiled with the least effort, and one in three for any processor. */
     penta_option limits[] = {{"heap", "65536"},
                              {"stack", "4096"},
                              {"frames", "65536"},

@@ -1,10 +1,11 @@
-/* Vectors and matrices in random programs: lane by lane, moves, elements, products. */
+/* Writes vectors and matrices into random programs: operations lane by lane, moves, elements,
+ * products. */
 #include "coil_maker.h"
 #include <stdio.h>
 
 static const struct kind {
-    const char *shape; /* %s: the type of lanes */
-    unsigned lanes;    /* 0: as many as fit */
+    const char *shape; /* the text of the type, where %s is the type of lanes */
+    unsigned lanes;    /* number of lanes; 0 for as many as fit */
     bool matrix;
 } shapes[] = {
     {"v128<%s>", 0, false},     {"v256<%s>", 0, false},     {"v512<%s>", 0, false},
@@ -16,7 +17,7 @@ static const char *const lanes[] = {"i8",  "u8",  "i16", "u16", "i32",
                                     "u32", "i64", "u64", "f32", "f64"};
 enum { SHAPES = sizeof shapes / sizeof *shapes, LANES = 10, FIRST_REAL = 8, FIRST = 400 };
 
-/* A kind is a shape and a type of lanes. */
+/* A kind of vector has a shape and a type of lanes. */
 static const struct kind *shape_of(unsigned kind) { return &shapes[kind / LANES]; }
 static bool is_real(unsigned kind) { return kind % LANES >= FIRST_REAL; }
 
@@ -37,7 +38,8 @@ static void scalar(struct maker *m, char *out, size_t room, unsigned kind)
         snprintf(out, room, "%s %u", lanes[kind % LANES],
                  pick(m, pick(m, 2)         ? 8
                          : kind % LANES % 2 ? 256
-                                            : 128)); /* all are in every unsigned or signed type */
+                                            : 128)); /* Such numbers fit every unsigned, or every
+                                                      * signed, type. */
 }
 
 static unsigned variable(struct maker *m, unsigned which)
@@ -53,7 +55,8 @@ void vector_variables(struct maker *m)
         type_name(type, sizeof type, m->kinds[k]);
         for (unsigned i = 0; i < VECTORS_OF_KIND; i++) {
             unsigned number = FIRST + k * VECTORS_OF_KIND + i;
-            bool filled = i && !shape_of(m->kinds[k])->matrix; /* no scalar becomes a matrix */
+            /* A scalar cannot become a matrix. */
+            bool filled = i && !shape_of(m->kinds[k])->matrix;
             scalar(m, value, sizeof value, m->kinds[k]);
             line(m, "VAR %%%u, %s%s%s", number, type, filled ? ", " : "", filled ? value : "");
             for (unsigned e = 0; i && !filled && e < 4; e++) {
@@ -73,7 +76,7 @@ static void operand(struct maker *m, char *out, size_t room, unsigned which)
     switch (pick(m, 8)) {
     case 0: memory_of(m, out, room, type[0] == 's' && type[1] == 'a' ? type + 4 : type); break;
     case 1: scalar(m, out, room, kind); break;
-    case 2: /* a scalar variable; bits are not of floats */
+    case 2: /* The scalar is a variable. Operations on bits have no floats. */
         snprintf(out, room, "%%%u", 1 + pick(m, is_real(kind) ? 10 : 8));
         break;
     default: snprintf(out, room, "%%%u", variable(m, which));
@@ -85,7 +88,7 @@ static void lane_by_lane(struct maker *m, unsigned which)
     static const char *const all[] = {"ADD", "SUB", "ADD", "SUB", "MUL", "MIN", "MAX", "DIV"};
     static const char *const ints[] = {"AND", "OR", "XOR"};
     static const char *const unary[] = {"NEG", "INC",  "ABS",
-                                        "DEC", "SQRT", "NOT"}; /* INC, DEC: of one operand */
+                                        "DEC", "SQRT", "NOT"}; /* INC and DEC have one operand. */
     static const char *const shifts[] = {"SHL", "SHR", "SAR", "SAL", "ROL"};
     char a[80], b[80];
     unsigned kind = m->kinds[which], to = variable(m, which);
@@ -132,7 +135,7 @@ static void move(struct maker *m, unsigned which)
         type_name(type, sizeof type, m->kinds[which]);
         memory_of(m, a, sizeof a, type[0] == 's' && type[1] == 'a' ? type + 4 : type);
         line(m, "MOV %s, %%%u", a, variable(m, which));
-    } else if (pick(m, 20) == 0) { /* conversions; most trap */
+    } else if (pick(m, 20) == 0) { /* Most of these conversions trap. */
         line(m, "MOV %%%u, %%%u", variable(m, which), variable(m, pick(m, VECTOR_KINDS)));
     }
 }

@@ -1,16 +1,16 @@
-/* Runs many commands of the tool in one process: starting a process takes longer than most commands do,
- * most of all with a sanitizer. This is a library that is loaded into the tool itself before its own
- * libraries (LD_PRELOAD), so that what is tested is the program that was named and no other: it takes the
- * place of __libc_start_main, and calls the main function of the tool for each command. A sanitizer looks
- * for leaks of all commands once, at the end of the process; and each command runs after others, as in a
- * program that calls the library often.
+/* Runs many commands of the tool in one process, because starting a process takes longer than most
+ * commands do, most of all with a sanitizer. This is a library that is loaded into the tool itself
+ * before its own libraries (LD_PRELOAD), so that the program under test stays unchanged. It takes
+ * the place of __libc_start_main, and calls the main function of the tool for each command. A
+ * sanitizer looks for leaks of all commands once, at the end of the process. Each command runs
+ * after others, as in a program that calls the library often.
  *
  *     at start   one line: ready
  *     request    one line: the count of words, then each word as a line of hex: the folder, the files that
  *                are standard input, output and error, variables NAME=VALUE, an empty word, the arguments
  *     answer     one line: the exit code, or -N for signal N
  *
- * When a command ends its process, the process above answers for it and starts another one. */
+ * When a command ends its process, the parent process answers for it and starts another one. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -52,7 +52,8 @@ static void descriptor_redirect(int descriptor, const char *path, int flags)
     close(file);
 }
 
-/* The environment of this process after the variables of a command, which count, being the first. */
+/* Returns the environment of this process after the variables of a command. The first one of a
+ * name counts. */
 static char **environment_join(char **variables, char **before)
 {
     size_t here = 0, there = 0;
@@ -117,7 +118,7 @@ static FILE *stream_move(int descriptor, const char *mode)
 static int server_main(int argc, char **argv, char **variables)
 {
     (void)argc, (void)argv, (void)variables;
-    unsetenv("LD_PRELOAD"); /* programs that the tool starts are themselves */
+    unsetenv("LD_PRELOAD"); /* Programs that the tool starts must not load this library. */
     FILE *requests = stream_move(STDIN_FILENO, "r"), *answers = stream_move(STDOUT_FILENO, "w");
     int errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);
     volatile int *busy =
@@ -131,7 +132,7 @@ static int server_main(int argc, char **argv, char **variables)
         if (!pid) commands_serve(requests, answers, errors, busy);
         if (pid < 0 || waitpid(pid, &status, 0) < 0) return 2;
         int code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-        if (!*busy) return code; /* all is done, or there were leaks */
+        if (!*busy) return code; /* All commands are done, or leaks were found. */
         *busy = 0;
         fprintf(answers, "%d\n", code);
         fflush(answers);

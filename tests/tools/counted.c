@@ -1,6 +1,6 @@
-/* The tool with counters: it writes how often each format recognised, parsed and checked a file to the file that
- * PENTA_COUNTS names, a line "format what count" each. The linker replaces the functions of the drivers by those
- * here (--wrap), so the product has no hook for it. */
+/* Makes the tool count how often each format detected, parsed and checked a file. The counts go
+ * to the file that PENTA_COUNTS names, a line "format what count" for each. The linker replaces
+ * the functions of the drivers by those here (--wrap), so the product has no hook for it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "cli/cli.h"

@@ -1,4 +1,4 @@
-/* The loop of pvm_differ and coil_differ: differ.h. */
+/* Runs the loop of pvm_differ and coil_differ (differ.h). */
 #include "differ.h"
 #include <signal.h>
 #include <stdio.h>

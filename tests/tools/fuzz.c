@@ -1,4 +1,5 @@
-/* The part of every fuzz target that libFuzzer calls, and what a target does when a check fails. */
+/* Defines the function of every fuzz target that libFuzzer calls, and what a target does when a
+ * check fails. */
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

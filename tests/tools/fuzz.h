@@ -1,4 +1,5 @@
-/* What every fuzz target shares: its entry, checks that end the process, and what several of them need. */
+/* Declares what every fuzz target shares: its entry, checks that end the process, and what
+ * several targets need. */
 #pragma once
 #include "base/bytes.h"
 #include "checks.h"
@@ -11,22 +12,22 @@ void fuzz_one(const uint8_t *data, size_t size);
 
 #define CHECK(condition) ((condition) ? (void)0 : check_failed(#condition, __LINE__, 0))
 
-/* Is given findings whose text has to be made, but is of no interest. */
+/* Takes findings whose text must be made but is not used. */
 void ignore_finding(void *user, const penta_error *finding);
 /* Adds the findings that are errors to a size_t. */
 void count_errors(void *count, const penta_error *finding);
 
-/* With a zero byte at its end; the caller frees it. */
+/* Returns a copy with a zero byte at its end, which the caller frees. */
 char *copy_as_text(const uint8_t *data, size_t size);
 
 bool same_buffer(const penta_buffer *a, const penta_buffer *b);
-/* Both machines save the same snapshot; `what` is said when they do not. */
+/* Checks that both machines save the same snapshot. `what` is printed when they do not. */
 void check_same_state(const penta_vm *a, const penta_vm *b, const char *what);
 
-/* libFuzzer's own mutation of a file, then, three times of four, its repair. */
+/* Mutates a file as libFuzzer does and then, three times of four, repairs it. */
 size_t mutate_and_repair(const char *format, uint8_t *data, size_t size, size_t max, unsigned seed);
 
-/* Makes this the mutation of a target. */
+/* Makes mutate_and_repair the mutation of a target. */
 #define REPAIRING_MUTATOR(format)                                                                  \
     size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed);         \
     size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)          \

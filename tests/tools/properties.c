@@ -1,5 +1,5 @@
-/* What holds for every file, in-process: for each file given, and for every truncation and every
- * single-bit flip of it (every nth for long ones),
+/* Checks what holds for every file, in one process, for each file given, and for every truncation
+ * and every single-bit flip of it (every nth for long files):
  *
  *   - opening ends in a module or an error with a code, and uses memory in proportion;
  *   - describe tiles every byte, and its documents come to an end (unless --documents 1, those
@@ -14,8 +14,8 @@
  *
  *     properties [--every N] [--documents N] FILE...
  *
- * FORMAT-anything.bin: the format is the name up to the first dash. --every 16: only one in 16 of the
- * variants. */
+ * The format of FORMAT-anything.bin is the name up to the first dash. --every 16 tries only one in
+ * 16 of the variants. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,10 +35,12 @@ void check_failed(const char *what, uint64_t a, uint64_t b)
     failed++;
 }
 
-/* Documents of one variant in so many; no divisor of 8, so that each bit of a byte has its turn. */
+/* Documents are made of one variant in this many. The number does not divide 8, so that each bit
+ * of a byte has its turn. */
 static size_t documents = 5;
 
-/* A copy of exactly that size on the heap, so that a sanitizer sees every access beyond it. */
+/* Checks a copy of exactly that size on the heap, so that a sanitizer sees every access beyond
+ * it. */
 static void check_copy(const uint8_t *data, size_t size, const char *format, bool written)
 {
     uint8_t *copy = malloc(size ? size : 1);
@@ -53,7 +55,8 @@ static size_t every = 1;
 
 static void all_variants(penta_buffer *file, const char *format)
 {
-    enum { WHOLE = 1024 }; /* longer files have more variants, and each takes longer: sample */
+    /* Longer files have more variants, and each takes longer, so only some are tried. */
+    enum { WHOLE = 1024 };
     size_t stride = (file->size / WHOLE * (file->size / WHOLE) + 1) * every;
     snprintf(variant, sizeof variant, "whole");
     check_copy(file->data, file->size, format, true);

@@ -1,7 +1,7 @@
-/* Sequences that a compiler may treat as one instruction, and sequences that nearly are. */
+/* Writes sequences that a compiler may treat as one instruction, and sequences that nearly are. */
 #include "pvm_maker.h"
 
-/* d = a op b, or d = a op x */
+/* Writes d = a op b, or d = a op x. */
 static void add3(struct maker *m, uint8_t op, unsigned d, unsigned a, unsigned b, enum pattern why)
 {
     struct slot *s = maker_add(m, op, why);
@@ -38,7 +38,7 @@ static void add_load(struct maker *m, unsigned to, unsigned base, uint64_t at, e
     add_imm(m, op, to, base, at, why);
 }
 
-/* The register itself, or now and then another one, so that the pattern nearly matches. */
+/* Returns the register itself, or now and then another one, so that the pattern nearly matches. */
 static unsigned nearly(struct maker *m, unsigned reg)
 {
     return below(m->c, 8) ? reg : maker_destination(m);
@@ -49,7 +49,8 @@ static uint64_t offset(struct maker *m)
     return below(m->c, 4) ? below(m->c, 64) : choices_number(m->c);
 }
 
-/* d = i << 1..3; d = d + base; d = [d + offset]. The index is small if the load shall succeed. */
+/* Writes d = i << 1..3; d = d + base; d = [d + offset]. The index is small if the load shall
+ * succeed. */
 static void index_load(struct maker *m, enum pattern why)
 {
     struct choices *c = m->c;
@@ -90,8 +91,8 @@ static void low_half(struct maker *m)
     add_imm(m, back, to, from, below(m->c, 8) ? by : below(m->c, 66), PATTERN_low_half);
 }
 
-/* A block that branches to itself. A counter of its own ends it; a 32-bit variable changes in steps
- * from an edge value; other instructions are in between. */
+/* Writes a block that branches to itself. A counter of its own ends the loop, a 32-bit variable
+ * changes in steps from an edge value, and other instructions are in between. */
 static void loop(struct maker *m, enum pattern why)
 {
     struct choices *c = m->c;
@@ -132,7 +133,7 @@ static void loop(struct maker *m, enum pattern why)
     m->avoid = avoid;
 }
 
-/* A jump back to a chain that ends with a jump through the table. */
+/* Writes a jump back to a chain that ends with a jump through the table. */
 static void dispatch(struct maker *m)
 {
     struct choices *c = m->c;
@@ -181,7 +182,7 @@ static void compare(struct maker *m, enum pattern why)
     }
 }
 
-/* A constant that the next instruction uses. */
+/* Writes a constant that the next instruction uses. */
 static void constant(struct maker *m)
 {
     unsigned d = maker_destination(m);
@@ -196,7 +197,7 @@ static void constant(struct maker *m)
         s->b = (uint8_t)d;
 }
 
-/* Two results of the same operands. */
+/* Writes two results of the same operands. */
 static void pair(struct maker *m, enum pattern why)
 {
     struct choices *c = m->c;
@@ -263,7 +264,7 @@ static void grow(struct maker *m)
     }
 }
 
-/* A value stored and read back, in other sizes and next to each other. */
+/* Writes a value that is stored and read back, in other sizes and next to each other. */
 static void load_store(struct maker *m)
 {
     static const uint8_t stores[] = {PVM_OP_store_indirect_u8, PVM_OP_store_indirect_u16,
@@ -279,7 +280,7 @@ static void load_store(struct maker *m)
     if (below(c, 2)) add_load(m, maker_destination(m), base, at + 8, PATTERN_load_store);
 }
 
-/* 32-bit results that feed each other: where extensions may be left out. */
+/* Writes 32-bit results that feed each other, so that extensions may be left out. */
 static void narrow_chain(struct maker *m)
 {
     /* clang-format off */

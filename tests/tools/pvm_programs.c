@@ -44,9 +44,7 @@ uint64_t choices_number(struct choices *c)
     }
 }
 
-/* ---- single instructions ---- */
-
-/* ra and sp hold good addresses and are seldom written. */
+/* Chooses a register to write. ra and sp have good addresses and are seldom written. */
 unsigned maker_destination(struct maker *m)
 {
     for (;;) {
@@ -63,7 +61,7 @@ static bool accesses(uint8_t op)
            !strncmp(name, "store_", 6);
 }
 
-/* Where slot `from` may jump: mostly to the start of a block. */
+/* Chooses where slot `from` may jump, mostly to the start of a block. */
 static unsigned target(struct maker *m, unsigned from)
 {
     const struct program *p = m->p;
@@ -86,7 +84,7 @@ struct slot *maker_add(struct maker *m, uint8_t op, enum pattern pattern)
     return s;
 }
 
-/* Operands of any instruction; the target comes when all slots are there. */
+/* Chooses the operands of any instruction. The target is chosen when all slots exist. */
 static void operands(struct maker *m, struct slot *s)
 {
     struct choices *c = m->c;
@@ -135,10 +133,8 @@ void maker_any(struct maker *m, bool inside_block)
     }
 }
 
-/* ---- bytes ---- */
-
-/* How many bytes a number is written in: mostly as few as hold it; outside of patterns, where the
- * value does not matter, sometimes fewer. */
+/* Chooses in how many bytes a number is written: mostly as few as hold it. Outside of patterns,
+ * where the value does not matter, it is sometimes fewer. */
 static unsigned length_of(struct choices *c, const struct slot *s, uint64_t v)
 {
     unsigned least = 0;
@@ -154,13 +150,13 @@ static uint8_t *put(uint8_t *at, uint64_t v, unsigned length)
     return at;
 }
 
-/* A nibble: those above 12 mean the last register. */
+/* Returns a nibble for a register. Nibbles above 12 mean the last register. */
 static unsigned nibble(struct choices *c, unsigned reg)
 {
     return reg == 12 && !below(c, 4) ? 12 + (unsigned)below(c, 4) : reg;
 }
 
-/* Writes all but the target, which is written when all offsets are known. */
+/* Writes an instruction without its target, which is written when all offsets are known. */
 static uint8_t *encode(struct choices *c, const struct program *p, const struct slot *s,
                        uint8_t *at)
 {
@@ -213,7 +209,7 @@ static void layout(struct maker *m)
         uint8_t *end = encode(m->c, p, s, p->code + p->size);
         targets[i] = end;
         if (pvm_has_target(s->op)) end += 2 + 2 * below(m->c, 2);
-        /* Extra bytes, which are not read, or make the last number another one. */
+        /* Extra bytes are not read, or change the value of the last number. */
         if (s->pattern == PATTERN_none && !below(m->c, 64)) end += below(m->c, 4);
         p->size = (uint32_t)(end - p->code);
     }
@@ -228,7 +224,7 @@ static void layout(struct maker *m)
     }
 }
 
-/* Random bytes with random starts of instructions. */
+/* Writes random bytes with random starts of instructions. */
 static void noise(struct maker *m)
 {
     struct program *p = m->p;
@@ -275,7 +271,7 @@ void program_generate(struct choices *c, struct program *p)
         }
         maker_add(&m, PVM_OP_trap, PATTERN_none);
         layout(&m);
-        if (below(c, 2)) p->size += 100; /* bytes that no jump leads to, so that the end is far */
+        if (below(c, 2)) p->size += 100; /* No jump leads to these bytes, so the end is far away. */
     }
     jump_table(&m);
     p->view = (struct pvm_code){.isa = p->isa,

@@ -1,19 +1,20 @@
-/* Random PolkaVM programs that nearly always run: every instruction of an ISA, patterns that a
- * compiler may treat as one, operands from a table of edge values. All choices come from one stream
- * of numbers, so that the same stream makes the same program. */
+/* Makes random PolkaVM programs that nearly always run. They have every instruction of an ISA,
+ * patterns that a compiler may treat as one, and operands from a table of edge values. All
+ * choices come from one stream of numbers, so that the same stream makes the same program. */
 #pragma once
 #include "pvm/format/decode.h"
 
-struct choices { /* random numbers, influenced by the data as long as there is some */
+struct choices { /* A stream of random numbers, which the data influence as long as there are
+                  * some. */
     const uint8_t *data;
     size_t size, at;
     uint64_t state;
 };
 uint64_t choices_next(struct choices *c);
 static inline uint64_t below(struct choices *c, uint64_t n) { return choices_next(c) % n; }
-uint64_t choices_number(struct choices *c); /* a third are edges */
+uint64_t choices_number(struct choices *c); /* A third of the numbers are edge values. */
 
-/* PATTERN(name): what the generator writes on purpose. */
+/* PATTERN(name) is a pattern that the generator writes on purpose. */
 /* clang-format off */
 #define PATTERNS(P)                                                                                \
     P(none) P(index_load) P(index_add) P(add_load) P(low_half) P(widened_loop) P(counted_loop)     \
@@ -30,22 +31,22 @@ extern const char *const pattern_names[PATTERN_COUNT];
 
 enum { CODE_MAX = 8192, INSNS_MAX = 200, TABLE_MAX = 16 };
 
-struct slot { /* an instruction before it is encoded */
+struct slot { /* An instruction before it is encoded. */
     uint8_t op, a, b, d;
     uint8_t pattern;
-    bool head; /* a loop starts here that only the instruction before it may enter */
-    int to;    /* the slot it jumps to; -1: any */
+    bool head; /* A loop starts here that only the instruction before it may enter. */
+    int to;    /* the slot to which the instruction jumps; -1 for any */
     uint64_t x, y;
 };
 
 struct program {
     enum pvm_isa isa;
-    bool forward; /* it ends without gas: only counted loops go back */
-    bool loops;   /* and it has some */
+    bool forward; /* The program ends without gas, because only counted loops go back. */
+    bool loops;   /* The program has counted loops. */
     struct slot slots[INSNS_MAX];
     unsigned count;
     uint32_t starts[INSNS_MAX], size;
     uint8_t code[CODE_MAX], mask[CODE_MAX / 8], table[2 * TABLE_MAX];
-    struct pvm_code view; /* of all that */
+    struct pvm_code view; /* the code, in the form that the engines read */
 };
 void program_generate(struct choices *c, struct program *p);

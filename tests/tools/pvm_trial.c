@@ -1,6 +1,6 @@
-/* Both engines must agree on registers, pc, gas, memory and stop: after every block (engine
- * "both"), and at every stop when compiled code runs freely, is interrupted, or goes on with a
- * machine of the interpreter. */
+/* Checks that both engines agree on registers, pc, gas, memory and stop. They are compared after
+ * every block (engine "both"), and at every stop when compiled code runs freely, is interrupted,
+ * or continues with a machine of the interpreter. */
 #include "pvm_trial.h"
 #include "pvm/jit/jit.h"
 #include "pvm/vm/snapshot.h"
@@ -14,8 +14,8 @@ struct trial {
     struct pvm_config config;
     uint64_t regs[PVM_REGISTERS];
     uint32_t start;
-    bool drip;        /* gas is given in small amounts, so that it runs out before every block */
-    bool interrupted; /* there is an interrupt before every run */
+    bool drip;        /* Gas is given in small amounts, so that it runs out before every block. */
+    bool interrupted; /* An interrupt comes before every run. */
     struct choices *c;
     struct tally *tally;
 };
@@ -45,7 +45,7 @@ static struct pvm_vm *machine(const struct trial *t, const char *engine)
     return vm;
 }
 
-/* What the host does about a stop; false: the run is over. */
+/* Acts as the host at a stop. Returns false when the run is over. */
 static bool settle(const struct trial *t, struct pvm_vm *vm, const penta_stop *stop, unsigned round)
 {
     penta_error err = {0};
@@ -86,7 +86,7 @@ static void count_stop(const struct trial *t, const penta_stop *stop)
     if (stop->kind == PENTA_STOP_GAS) t->tally->gas_places++;
 }
 
-/* Whether native code is in the order of its instructions. */
+/* Tells whether native code is in the order of its instructions. */
 static bool rises(const struct pvm_native *n)
 {
     uint32_t last = 0;
@@ -98,8 +98,8 @@ static bool rises(const struct pvm_native *n)
     return true;
 }
 
-/* With the gas model `step`, each instruction costs one, also the one that trapped or faulted.
- * memset, which not every ISA has, costs more for its bytes. */
+/* Checks the gas model `step`, in which each instruction costs one, also the one that trapped or
+ * faulted. memset, which not every ISA has, costs more for its bytes. */
 static void counted(const struct trial *t, int64_t spent, const penta_stop *stop)
 {
     if (t->config.model != PVM_GAS_STEP || !t->config.metered) return;
@@ -109,8 +109,8 @@ static void counted(const struct trial *t, int64_t spent, const penta_stop *stop
     CHECK(t, spent == least || pvm_ops[PVM_OP_memset].number[t->p->isa] >= 0);
 }
 
-/* Both engines run freely and are compared at every stop. swap: the interpreter goes on with every
- * other stop of the compiler's machine. */
+/* Runs both engines freely and compares them at every stop. With `swap`, the interpreter
+ * continues from every other stop of the compiler's machine. */
 static void race(const struct trial *t, bool swap)
 {
     struct pvm_vm *a = machine(t, "interp"), *b = machine(t, "jit");
@@ -154,8 +154,6 @@ static void lock_step(const struct trial *t)
     }
     penta_vm_free(&vm->base);
 }
-
-/* ---- what was covered ---- */
 
 static void count_compiled(const struct trial *t)
 {
@@ -226,8 +224,6 @@ unsigned tally_print(const struct tally *tally, FILE *out)
     return missing;
 }
 
-/* ---- one trial ---- */
-
 static void configure(struct trial *t)
 {
     struct choices *c = t->c;
@@ -244,7 +240,8 @@ static void configure(struct trial *t)
     t->interrupted = !below(c, 16);
     if (t->drip) t->config.gas = (int64_t)below(c, 4);
     if (p->forward && metered && below(c, 2) &&
-        t->config.model != PVM_GAS_STEP) { /* gas that never runs out is the same in async */
+        t->config.model != PVM_GAS_STEP) { /* Gas that never runs out is the same in the model
+                                            * async. */
         t->config.async = true;
         t->config.gas = INT64_MAX / 4;
         t->drip = false;

@@ -2,7 +2,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "base/codec/checksum.h"
-/* Headers of formats are not made to be included together. */
+/* The headers of formats are not made to be included together. */
 #include "coil/coil.h"
 #undef LAYOUT
 #undef LAYOUT_FILE
@@ -27,7 +27,8 @@ static void repair_container(uint8_t *data, size_t size)
     cvbc_build_crcs(data, size);
 }
 
-/* The size of the file, and both CRCs; first those of its other programs, with their digests. */
+/* Repairs the size of the file and both CRCs, after those of its other programs, with their
+ * digests. */
 static void repair_cvbc(uint8_t *data, size_t size)
 {
     penta_module *module = opened("cvbc", data, size);
@@ -45,7 +46,7 @@ static void repair_cvbc(uint8_t *data, size_t size)
     repair_container(data, size);
 }
 
-/* As many instructions as there are bytes for, and the CRC of a trailer after them. */
+/* Repairs the count of instructions, so that they fit, and the CRC of a trailer after them. */
 static void repair_kblob(uint8_t *data, size_t size)
 {
     enum { ENTRY = 8, COUNT = 12 };
@@ -61,7 +62,7 @@ static void repair_kblob(uint8_t *data, size_t size)
         bytes_put32(data + end + 8, (uint32_t)(size - end - kblob_trailer_bytes));
 }
 
-/* XXH64 of a plain image; the parser knows what it covers. */
+/* Repairs the XXH64 of a plain image. The parser knows which bytes it covers. */
 static void repair_tvmr(uint8_t *data, size_t size)
 {
     enum { SUM = 0x20 };
@@ -76,7 +77,7 @@ static void put(uint8_t *at, uint64_t value, size_t n, bool big_endian)
     for (size_t i = 0; i < n; i++) at[big_endian ? n - 1 - i : i] = (uint8_t)(value >> 8 * i);
 }
 
-/* Sections that lie in the file; there is no checksum. */
+/* Repairs sections so that they lie in the file. There is no checksum. */
 static void repair_coil(uint8_t *data, size_t size)
 {
     enum { OFFSET = 8, SIZE = 16 };
@@ -94,7 +95,7 @@ static void repair_coil(uint8_t *data, size_t size)
     penta_close(module);
 }
 
-/* The length of a blob; the other dialects have none for the whole file. */
+/* Repairs the length of a blob. The other dialects have no length for the whole file. */
 static void repair_pvm(uint8_t *data, size_t size)
 {
     enum { LENGTH = 5 };

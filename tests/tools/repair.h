@@ -1,8 +1,9 @@
-/* For fuzzers: a mutated file whose checksums, sizes and counts fit again gets past the checks of the
- * container, to the code after them. */
+/* Declares the repair of mutated files for fuzzers. A file whose checksums, sizes and counts fit
+ * again passes the checks of the container and reaches the code after them. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
 
-/* In place, for bytes that begin as files of the format do; others stay as they are. */
+/* Repairs bytes in place when they begin as files of the format do. Other bytes stay as they
+ * are. */
 void repair(const char *format, uint8_t *data, size_t size);

@@ -1,10 +1,10 @@
-/* The WebAssembly module (src/web) as a program of this machine, so that its calls are tested where no compiler for
- * WebAssembly is. Standard input has requests, standard output the answers: a line with two sizes, then so many
- * bytes of JSON and so many beside it. */
+/* Runs the WebAssembly module (src/web) as a program of this machine, so that its calls are also
+ * tested where no compiler for WebAssembly exists. Standard input has requests, standard output
+ * the answers. Each is a line with two sizes, then that many bytes of JSON and of other bytes. */
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What the module exports: src/web/exports.c. */
+/* The module exports these functions (src/web/exports.c). */
 void *web_room(unsigned which, size_t size);
 void web_serve(size_t request, size_t data);
 const void *web_result(unsigned which);
@@ -13,9 +13,9 @@ size_t web_result_size(unsigned which);
 int main(void)
 {
     size_t sizes[2];
-    if (web_room(2, 1)) return 3; /* there are two rooms */
+    if (web_room(2, 1)) return 3; /* Only rooms 0 and 1 exist. */
     while (scanf("%zu %zu", &sizes[0], &sizes[1]) == 2) {
-        getchar(); /* the end of the line */
+        getchar(); /* This is the end of the line. */
         for (unsigned which = 0; which < 2; which++) {
             void *room = web_room(which, sizes[which]);
             if (!room || fread(room, 1, sizes[which], stdin) != sizes[which]) return 2;

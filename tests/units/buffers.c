@@ -1,5 +1,5 @@
-/* Calls of the formats' headers that fill buffers: they append, and a failed call leaves the buffer as it
- * was and says why. */
+/* Checks calls of the formats' headers that fill buffers: they must append, and a failed call
+ * must leave the buffer as it was and say why. */
 #include "support.h"
 #include "penta/coil.h"
 #include "penta/cvbc.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A buffer that already has something, of which nothing may change. */
+/* Returns a buffer that already has something, which no call may change. */
 static penta_buffer before(void)
 {
     penta_buffer out = {.data = malloc(4), .size = 3, .capacity = 4};
@@ -18,7 +18,7 @@ static penta_buffer before(void)
 
 static bool kept(const penta_buffer *out) { return !memcmp(out->data, "abc", 3); }
 
-/* What came after it; the buffer is freed by the caller. */
+/* Returns what came after the first contents of the buffer. The caller frees the buffer. */
 static penta_bytes after(const penta_buffer *out)
 {
     return (penta_bytes){out->data + 3, out->size - 3};
@@ -74,7 +74,7 @@ static void keys_and_signatures(void)
     penta_close(plain);
 }
 
-/* The message of a file with space for a signature is what a signature over it must fit. */
+/* Checks that a signature over the message of a file fits the space for a signature in the file. */
 static void signatures_made_elsewhere(void)
 {
     penta_module *plain = assembled("cvbc", "HALT\n");
@@ -198,11 +198,12 @@ static bool is_code(const penta_error *err, const char *name)
     return code && !strcmp(code, name);
 }
 
-/* Compilers that end when a flag is set: nothing is made, and the error is not about the text. */
+/* Checks compilers that end when a flag is set. They must make nothing, and the error must not
+ * be about the text. */
 static void interrupted(void)
 {
     static const char casm[] = ".global main\n.func main\n RET\n.endfunc\n";
-    const volatile int set = 1, clear = 0; /* of a signal handler */
+    const volatile int set = 1, clear = 0; /* These stand for flags that a signal handler sets. */
     penta_error err;
     penta_module *object = assembled("coil", casm);
     penta_buffer out = before();

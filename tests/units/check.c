@@ -1,4 +1,4 @@
-/* The counts of CHECK and what it prints: check.h. */
+/* Counts the checks of CHECK and prints failures (check.h). */
 #include "check.h"
 #include <stdarg.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
-/* What no case file can reach of COIL: the builder, to an object and straight to a machine, the host
- * that a program asks, and the flags that each instruction leaves alone. */
+/* Tests what no case file can reach of COIL: the builder, to an object and straight to a
+ * machine, the host that a program asks, and the flags that each instruction leaves unchanged. */
 #include "support.h"
 #include "coil/vm/vm.h"
 #include "penta/coil.h"
@@ -19,7 +19,7 @@ static penta_coil_operand number(int64_t value)
                             sizeof((penta_coil_operand[]){__VA_ARGS__}) /                          \
                                 sizeof(penta_coil_operand))
 
-/* main: v0 = table[1] + 2, through a relocated word and a label. */
+/* Builds a program whose main computes v0 = table[1] + 2, through a relocated word and a label. */
 static penta_coil_builder *program(bool big_endian)
 {
     static const uint8_t little[] = {40, 0, 0, 0}, big[] = {0, 0, 0, 40};
@@ -46,7 +46,7 @@ static penta_coil_builder *program(bool big_endian)
     return b;
 }
 
-/* V0 at the end of the program, the same by every engine. */
+/* Returns V0 at the end of the program, which must be the same with every engine. */
 static uint64_t run(const penta_module *m, const char *what)
 {
     uint64_t value = 0;
@@ -105,7 +105,8 @@ static void mistakes(void)
     penta_coil_builder_free(b);
 }
 
-/* VENDOR.0x07 %sum, %a, 5 asks for the sum of the last two; then a vector by its address. */
+/* Tests a host call: VENDOR.0x07 %sum, %a, 5 asks for the sum of the last two, and then for a
+ * vector by its address. */
 static void vendor(void)
 {
     penta_error err = {0};
@@ -133,7 +134,7 @@ static void vendor(void)
     CHECK(stop.kind == PENTA_STOP_HOST && stop.detail == PENTA_COIL_VENDOR && stop.args[0] == 7 &&
               stop.args[1] == 3 && stop.args[3] == (uint64_t)-2 && stop.args[4] == 5,
           "vendor: asks for something else");
-    penta_buffer saved = {0}; /* the question survives a snapshot */
+    penta_buffer saved = {0}; /* The question of the machine survives a snapshot. */
     CHECK(penta_vm_save(vm, &saved, &err) && penta_vm_load(vm, view_of(&saved), &err), "vendor: %s",
           err.message);
     uint64_t sum = stop.args[3] + stop.args[4];
@@ -155,9 +156,8 @@ static void vendor(void)
     penta_buffer_free(&saved);
 }
 
-/* ---- flags ---- */
-
-/* COIL 6: the flags that an instruction writes; small letters: cleared, - : none. */
+/* The flags that an instruction writes (COIL 6). A small letter is a flag that is cleared, - is
+ * no flag. */
 static const struct {
     const char *flags, *lines;
 } written[] = {
@@ -188,7 +188,7 @@ static const struct {
           "MOV %a, %b|SETE %v, 1, 4|TRANS %m|XCHG %a, %b|ATOMADD %a, %b, RELAXED"},
 };
 
-/* Runs one line with no flag set, or all of them, before it; the flags after it. */
+/* Runs one line with no flag set, or all of them, before it. Returns the flags after it. */
 static uint8_t flags_after(const char *line, bool plain, uint8_t before)
 {
     static const char head[] = ".global main\n.func main\nVAR %a, i32, 7\nVAR %b, i32, 3\n"

@@ -1,4 +1,5 @@
-/* Random COIL programs on the interpreter and the compiler: differ.h has the options. --print prints the programs. */
+/* Runs random COIL programs on the interpreter and the compiler. differ.h has the options.
+ * --print prints the programs. */
 #include "coil_programs.h"
 #include "differ.h"
 #include <stdio.h>

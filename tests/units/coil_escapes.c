@@ -1,6 +1,7 @@
-/* COIL programs that try to leave their memory, which has canaries around every region: in the rest of
- * its pages and beside the reservation. Loads and stores of every width, through symbols, pointers, indices
- * and loops. What must happen is computed here from the rules, not by another engine. */
+/* Runs COIL programs that try to leave their memory, which has canaries around every region: in
+ * the rest of its pages and beside the reservation. The programs load and store with every
+ * width, through symbols, pointers, indices and loops. What must happen is computed here from
+ * the rules, not by another engine. */
 #include "support.h"
 #include "coil/jit/jit.h"
 #include <stdio.h>
@@ -9,8 +10,6 @@
 #include <sys/mman.h>
 
 enum { PAGE = CANARY_PAGE, DATA_BYTES = 72 };
-
-/* ---- machines with canaries ---- */
 
 struct guarded {
     struct coil_jit *j;
@@ -50,7 +49,8 @@ static void guarded_close(struct guarded *g)
     penta_vm_free(&g->j->vm.base);
 }
 
-/* Canaries hold, and of all small regions only the bytes from..to may be others. */
+/* Checks that the canaries hold, and that of all small regions only the bytes from..to have
+ * changed. */
 static bool intact(const struct guarded *g, uint64_t from, uint64_t to)
 {
     bool ok = (!g->below || canary_holds(g->below, g->below + PAGE)) &&
@@ -65,9 +65,7 @@ static bool intact(const struct guarded *g, uint64_t from, uint64_t to)
     return ok;
 }
 
-/* ---- the rules ---- */
-
-/* 0, or the trap of an access. */
+/* Returns 0, or the trap of an access. */
 static uint32_t verdict(const struct coil_vm *vm, uint64_t address, uint64_t size, bool write)
 {
     if (address < PAGE) return COIL_TRAP_NULL_POINTER;
@@ -80,12 +78,12 @@ static uint32_t verdict(const struct coil_vm *vm, uint64_t address, uint64_t siz
     return COIL_TRAP_BOUNDS_VIOLATION;
 }
 
-static const struct form { /* of an address; i in V0, the pointer in V1 */
+static const struct form { /* A form of an address. i is in V0, the pointer in V1. */
     const char *text;
     bool symbol, index;
     unsigned scale;
     int64_t disp;
-    bool narrow; /* the index is the low 32 bits, extended by their sign */
+    bool narrow; /* The index is the low 32 bits, extended by their sign. */
 } forms[] = {{"[@d + %2]", true, true, 1, 0, false},
              {"[@d + %2*8 + 16]", true, true, 8, 16, false},
              {"[@d + %2*4 - 8]", true, true, 4, -8, false},
@@ -109,8 +107,6 @@ static const struct width {
 } widths[] = {{"i8", 1},  {"u8", 1},  {"i16", 2}, {"u16", 2}, {"i32", 4},
               {"u32", 4}, {"i64", 8}, {"u64", 8}, {"f32", 4}, {"f64", 8}};
 
-/* ---- programs ---- */
-
 static penta_module *program(const char *body)
 {
     char text[2048];
@@ -128,7 +124,7 @@ static penta_module *program(const char *body)
     return m;
 }
 
-/* Bases of the regions, the data section last. */
+/* Finds the bases of the regions, the data section last. */
 static size_t find_bases(const struct coil_vm *vm, uint64_t *bases)
 {
     size_t n = 0;
@@ -205,7 +201,7 @@ static void single(const struct form *f, const struct width *w, bool write)
     penta_close(m);
 }
 
-/* A loop whose checks may leave it: from i to end, one byte each. */
+/* Runs a loop from which checks may be removed: from i to end, one byte each. */
 static void loop(const struct form *f)
 {
     char body[256];

@@ -1,5 +1,6 @@
-/* Compiled COIL code and its surroundings: interrupts in loops with and without checks and in recursion,
- * going on after them, a snapshot taken by one engine for the other, marks and fuel. */
+/* Tests compiled COIL code and its surroundings: interrupts in loops with and without checks and
+ * in recursion, continuing after them, a snapshot taken by one engine for the other, marks and
+ * fuel. */
 #include "support.h"
 #include <pthread.h>
 #include <time.h>
@@ -25,7 +26,7 @@ static void interrupted(const char *what, const char *text)
         pthread_join(thread, NULL);
         CHECK(stop.kind == PENTA_STOP_INTERRUPT, "%s", what);
     }
-    if (vm) { /* the interpreter takes over where native code was */
+    if (vm) { /* The interpreter continues where native code stopped. */
         penta_vm_run(vm, 1000, &stop);
         CHECK(stop.kind == PENTA_STOP_FUEL && stop.steps == 1000, "%s", what);
     }
@@ -39,7 +40,7 @@ static const char sum[] =
     ".next:\n ADD %2, %1\n INC %1\n CMP %1, 1000\n BR LT, @.next\n OUTPORT 2, %2\n"
     " MOV v0, %2\n ADD v0, i64 1\n RET\n.endfunc\n";
 
-/* A snapshot at the host call of one engine, loaded by the other. */
+/* Takes a snapshot at the host call of one engine and loads it into the other. */
 static void exchanged(const char *from, const char *to)
 {
     penta_error err = {0};

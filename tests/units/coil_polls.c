@@ -1,6 +1,7 @@
-/* Every COIL instruction that works for long (COIL 7.20): it counts its work, looks at the interrupt flag
- * after at most POLL_UNITS of it, and when the flag is set stops there. After each of those stops the
- * machine goes on, or another one does from a snapshot, to the same end. Nothing here measures time. */
+/* Tests every COIL instruction that works for long (COIL 7.20). It must count its work, look at
+ * the interrupt flag after at most POLL_UNITS of it, and stop there when the flag is set. After
+ * each of those stops the machine, or another one from a snapshot, continues to the same end.
+ * Nothing here measures time. */
 #include "coil/vm/vm.h"
 #include "core/snapshot.h"
 #include "support.h"
@@ -12,7 +13,7 @@ static unsigned tried, stops_seen;
 struct row {
     uint8_t opcode;
     const char *vars, *code;
-    uint64_t units; /* at least so many */
+    uint64_t units; /* the least units of work that must be counted */
 };
 
 #define F64                                                                                        \
@@ -117,7 +118,7 @@ static const char end[] =
     " RET\n.endfunc\n.func large\n VAR %a, mat<i32,1000,1000>\n INC %a\n RET\n.endfunc\n"
     ".func tail\n VAR %a, mat<i32,1000,1000>\n VAR %f, u64\n JMP @large\n.endfunc\n";
 
-/* Of the groups whose instructions may be long, those that never are. */
+/* The opcodes that never work for long, in groups whose instructions may. */
 static const uint8_t short_ones[] = {COIL_OP_LEA,   COIL_OP_CAS,     COIL_OP_GETE, COIL_OP_SETE,
                                      COIL_OP_CROSS, COIL_OP_MEMADDR, COIL_OP_MULH, COIL_OP_TEST};
 
@@ -148,7 +149,8 @@ static penta_vm *opened(const penta_module *m, const char *engine)
     return machine_of(m, engine, options, 2);
 }
 
-/* Memory and registers. Slots are left out: compiled code keeps those that are read. */
+/* Compares memory and registers. Slots are left out, because compiled code keeps only those that
+ * are read. */
 static bool same_end(const penta_vm *x, const penta_vm *y)
 {
     const struct coil_vm *a = (const struct coil_vm *)x, *b = (const struct coil_vm *)y;
@@ -158,7 +160,7 @@ static bool same_end(const penta_vm *x, const penta_vm *y)
         return false;
     for (size_t i = 0; i < a->region_count; i++) {
         uint64_t size = &a->regions[i] == a->heap ? a->heap_top : a->regions[i].size;
-        /* frames of functions that have returned do not matter */
+        /* Frames of functions that have returned do not matter. */
         if (&a->regions[i] == a->frame_memory) size = a->program.functions[a->function].bytes;
         if (&a->regions[i] == a->stack) continue;
         if (size && memcmp(a->regions[i].bytes, b->regions[i].bytes, (size_t)size)) return false;
@@ -172,7 +174,8 @@ static bool to_the_end(penta_vm *vm, penta_stop *stop)
     return stop->kind == PENTA_STOP_HALT;
 }
 
-/* Stopped once: the machine goes on, and so does another one, of the interpreter, from a snapshot. */
+/* Stops the instruction once. The machine then continues, and so does a machine of the
+ * interpreter from a snapshot. */
 static void stopped(const struct row *r, const penta_module *m, const char *engine,
                     const penta_vm *whole, uint64_t trip)
 {
@@ -207,7 +210,8 @@ static void row_try(const struct row *r, const penta_module *m, const char *engi
     if (CHECK(to_the_end(vm, &stop), "%s, %s: %s %s", r->code, engine, penta_stop_name(stop.kind),
               stop.kind == PENTA_STOP_TRAP ? coil_trap_name(stop.detail) : "")) {
         uint64_t total = poll_total(&vm->poll);
-        /* Compiled code has instructions of its own for many; those look between pieces. */
+        /* Compiled code has its own instructions for many of these. They look at the flag
+         * between pieces. */
         CHECK(strcmp(engine, "interp") || total >= r->units,
               "%s: counts %llu units of work, not %llu", r->code, (unsigned long long)total,
               (unsigned long long)r->units);

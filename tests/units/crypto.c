@@ -1,5 +1,6 @@
-/* When the crypto library fails, that is no verdict: functions of libcrypto are replaced here by
- * ones that can be made to fail. Also both forms of an ECDSA signature. */
+/* Checks that a failure of the crypto library is not a verdict. Functions of libcrypto are
+ * replaced here by functions that can be made to fail. Also tests both forms of an ECDSA
+ * signature. */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <dlfcn.h>
 #include <openssl/ecdsa.h>
@@ -11,8 +12,8 @@
 
 static bool failing;
 
-/* The function of this name in libcrypto. dlsym() gives it as a pointer to an object, which POSIX makes the same
- * bits, so these are copied. */
+/* Finds the function of this name in libcrypto. dlsym() gives it as a pointer to an object,
+ * which POSIX makes the same bits, so these are copied. */
 static void find_real(const char *name, void *function)
 {
     void *found = dlsym(RTLD_NEXT, name);
@@ -60,7 +61,7 @@ static void signatures(enum key_type type)
     bytes[40] ^= 1;
     if (type == KEY_P256) {
         CHECK(sign_is_low(bytes));
-        /* n - s by its definition: s + (n - s) = n, digit by digit from the end */
+        /* n - s is computed by its definition: s + (n - s) = n, digit by digit from the end. */
         static const uint8_t order[32] = {0xff, 0xff, 0xff, 0xff, 0x00, 0x00, 0x00, 0x00,
                                           0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
                                           0xbc, 0xe6, 0xfa, 0xad, 0xa7, 0x17, 0x9e, 0x84,

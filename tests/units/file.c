@@ -1,5 +1,6 @@
-/* Replacing files: what other threads, other processes and the next write after a kill see of it.
- * System calls are replaced here, to count them and to end the process at each of them. */
+/* Tests the replacement of files: what other threads, other processes and the next write after a
+ * kill see of it. System calls are replaced here, to count them and to end the process at each
+ * of them. */
 #include "support.h"
 #include "base/file/file.h"
 #include "base/file/lock.h"
@@ -14,8 +15,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* ---- system calls ---- */
 
 static unsigned umasks, file_syncs, folder_syncs, calls, last_call;
 static bool no_nameless;
@@ -62,8 +61,6 @@ int renameat(int from, const char *old, int to, const char *new)
     return (int)syscall(SYS_renameat2, from, old, to, new, 0);
 }
 
-/* ---- a folder ---- */
-
 static char folder[64];
 
 static const char *in_folder(const char *name)
@@ -81,7 +78,7 @@ static void folder_new(void)
     if (!mkdtemp(folder)) abort();
 }
 
-/* How many names there are; all are removed when told so. */
+/* Returns how many names the folder has. With `clear` it removes all. */
 static unsigned names(bool clear)
 {
     DIR *d = opendir(folder);
@@ -119,8 +116,6 @@ static unsigned mode_of(const char *path)
     return lstat(path, &st) ? 0 : st.st_mode & 07777;
 }
 
-/* ---- tests ---- */
-
 static void test_umask_left_alone(void)
 {
     mode_t before = umask(027);
@@ -144,7 +139,8 @@ static void test_mode_kept(void)
     }
 }
 
-/* Only root may give files away. */
+/* Checks that the owner of a file is kept. Only root may give files away, so only root can test
+ * this. */
 static void test_owner_kept(void)
 {
     struct stat st;
@@ -176,7 +172,8 @@ static void test_links_kept(void)
     names(true);
 }
 
-/* In a folder like /tmp, a link of somebody else would choose which of our files is replaced. */
+/* Checks that links of other users are not followed in a folder like /tmp. Such a link would
+ * choose which of the user's own files is replaced. */
 static void test_links_of_others(void)
 {
     penta_error err = {0};
@@ -251,7 +248,7 @@ static void test_kill_at_every_call(bool nameless, bool exists)
     no_nameless = false;
 }
 
-/* Three children write the same file until they are killed at a random moment. */
+/* Lets three children write the same file until they are killed at a random moment. */
 static void test_kill_at_random(unsigned rounds)
 {
     enum { WRITERS = 3, SIZE = 40000 };
@@ -290,13 +287,13 @@ static void test_kill_at_random(unsigned rounds)
     no_nameless = false;
 }
 
-/* A temporary file that another process still writes to is not taken for a leftover. */
+/* Checks that a temporary file to which another process still writes is not removed. */
 static void test_live_temporary_left_alone(void)
 {
     const char *path = in_folder("f");
     pid_t child;
     int ready[2], status;
-    no_nameless = true; /* the name is there from the first byte on */
+    no_nameless = true; /* The file has its name from the first byte on. */
     if (!put(path, "old") || pipe(ready) || (child = fork()) < 0) abort();
     if (!child) {
         calls = 0;

@@ -1,5 +1,6 @@
-/* What going back costs, in processor time: to the step before, to the middle, and by `reverse` over
- * the whole run; and the memory of snapshots. With a name prints the figures of that format only. */
+/* Measures what going back costs in processor time: to the step before, to the middle, and by
+ * `reverse` over the whole run. It also measures the memory of snapshots. With a name it prints
+ * only the figures of that format. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -7,9 +8,10 @@
 #include "penta/debug.h"
 #include "support.h"
 
-/* A program, the steps it is run for, and the seconds that going back over them may take. */
+/* A program, the steps for which it runs, and the seconds that going back over them may take. */
 static const struct run {
-    const char *name, *format, *text; /* text NULL: a list of so many instructions */
+    const char *name, *format, *text; /* a text of NULL is a list of as many instructions as the
+                                       * run has steps */
     penta_option option;
     uint64_t steps;
     double limit;
@@ -69,7 +71,7 @@ static penta_module *make(const struct run *r)
     return m;
 }
 
-/* Where a motion of the debugger leads, and what it costs. */
+/* Checks where a move of the debugger leads, and what it costs. */
 static uint64_t moved(const struct run *r, penta_debugger *d, const char *what, uint64_t step,
                       double limit)
 {
@@ -81,7 +83,8 @@ static uint64_t moved(const struct run *r, penta_debugger *d, const char *what, 
     return stop.pc;
 }
 
-/* Besides the limit of the format: not much more than the run itself takes. */
+/* Measures a debugger. Besides the limit of the format, going back may not take much more than
+ * the run itself. */
 static void measure_debugger(const struct run *r, penta_session *s, penta_debugger *d, double run)
 {
     double limit = r->limit;
@@ -94,7 +97,7 @@ static void measure_debugger(const struct run *r, penta_session *s, penta_debugg
     moved(r, d, "to the end again", r->steps, limit);
     uint64_t pc = moved(r, d, "to the start", 0, limit);
     moved(r, d, "to the end again", r->steps, limit);
-    penta_debugger_mark(d, pc, true); /* which no other step reaches */
+    penta_debugger_mark(d, pc, true); /* No other step reaches this pc. */
     double t = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
     penta_debugger_reverse(d, &stop, &err);
     tell(r, "reverse to the start", clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - t, r->limit);
@@ -126,7 +129,8 @@ int main(int argc, char **argv)
         if (argc < 2 || !strcmp(argv[1], runs[i].name)) measure(&runs[i]);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    /* 256 MiB of snapshots, one that is being made, the machine, and the program as text and bytes. */
+    /* The limit covers 256 MiB of snapshots, one that is being made, the machine, and the
+     * program as text and bytes. */
     long most = usage.ru_maxrss / 1024;
     printf("    most memory: %ld MiB\n", most);
     CHECK(most < 500);

@@ -1,8 +1,8 @@
-/* Every host call of JAM, in every version, at every entry, on every engine: its results in the
- * order in which their conditions are tested, its cost, and that memory which the program may not
- * access makes it panic before anything else happens. Written from the text of the Gray Paper and,
- * where the public vectors differ from it (JAM 13.1), from these; not from the host's tables, which are
- * tested here.
+/* Tests every host call of JAM, in every version, at every entry, on every engine: its results in
+ * the order in which their conditions are tested, its cost, and that memory which the program may
+ * not access makes it panic before anything else happens. The rows were written from the text of
+ * the Gray Paper and, where the public vectors differ from it (JAM 13.1), from these. They were not
+ * written from the host's tables, which are tested here.
  *
  *     jam_calls STATE.json */
 #include "penta/jam.h"
@@ -23,15 +23,15 @@ static const char *const version_names[] = {"0.6.7", "0.7.0", "0.7.1", "0.7.2", 
 enum { VERSIONS = 5, HASH = PENTA_JAM_HASH, SLOT = 50 };
 enum { AUTHORIZE = 1, REFINE = 2, ACCUMULATE = 4, TRANSFERS = 8 };
 
-/* Where things are in the program's memory; writable from DATA to END. */
+/* These are addresses in the program's memory, which is writable from DATA to END. */
 #define DATA 0x20000u
 #define KNOWN (DATA + 0x20)  /* the hash of BLOB */
-#define OLD (DATA + 0x40)    /* aa..: what accounts 10 to 12 hold */
-#define ASKED (DATA + 0x60)  /* bb..: [] */
-#define GONE (DATA + 0x80)   /* cc..: [1 2] */
-#define BACK (DATA + 0xa0)   /* dd..: [1 2 3] */
-#define HERE (DATA + 0xc0)   /* ee..: [40] */
-#define NOBODY (DATA + 0xe0) /* ff..: no request */
+#define OLD (DATA + 0x40)    /* the hash aa.., which accounts 10 to 12 hold */
+#define ASKED (DATA + 0x60)  /* the hash bb.., with the request [] */
+#define GONE (DATA + 0x80)   /* the hash cc.., with the request [1 2] */
+#define BACK (DATA + 0xa0)   /* the hash dd.., with the request [1 2 3] */
+#define HERE (DATA + 0xc0)   /* the hash ee.., with the request [40] */
+#define NOBODY (DATA + 0xe0) /* the hash ff.., without a request */
 #define BLOB (DATA + 0x100)
 #define WANTED (DATA + 0x110) /* four bytes that account 9 waits for */
 #define MEMO (DATA + 0x120)
@@ -51,7 +51,7 @@ static const uint8_t inner_program[] = {0, 0,  15, 0xc8, 0x87, 7, 0x3b, 7, 0, 0,
 
 static const struct call {
     const char *name;
-    int number; /* up to 0.7.2 */
+    int number; /* the number of the call in versions up to 0.7.2 */
     int entries;
 } calls[] = {
     {"gas", 0, AUTHORIZE | REFINE | ACCUMULATE | TRANSFERS},
@@ -85,28 +85,28 @@ static const struct call {
 };
 enum { CALLS = sizeof calls / sizeof *calls };
 
-/* One call. $gas: what is left after it; $id: the first id of a new service. */
+/* One call. In results, $gas is the gas left after it, and $id the first id of a new service. */
 static const struct row {
     int versions, entry;
     uint32_t service;
     const char *call;
-    uint64_t r[6]; /* r7 .. r12 */
+    uint64_t r[6]; /* the registers r7 to r12 */
     const char *result;
-    uint64_t cost;     /* 0: 10; or FREE */
-    const char *setup; /* lines before it; NULL: none */
+    uint64_t cost;     /* 0 means 10; FREE means none */
+    const char *setup; /* lines before the call, or NULL */
 } rows[] = {
 #include "jam_calls.def"
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* Ranges of memory that a call names: the register of the address, and the size. */
+/* A range of memory that a call names: the register of the address, and the size. */
 static const struct range {
     int versions;
     const char *call;
     unsigned address;
-    unsigned size, size_register; /* one of them is 0 */
+    unsigned size, size_register; /* one of the two is 0 */
     bool write;
-    uint64_t most; /* of the size; 0: any */
+    uint64_t most; /* the largest size; 0 for any */
 } ranges[] = {
     {ALL, "lookup", 8, 32, 0, false, 0},
     {ALL, "read", 8, 0, 9, false, 0},
@@ -132,7 +132,7 @@ static const struct range {
     {ALL, "forget", 7, 32, 0, false, 0},
     {ALL, "yield", 7, 32, 0, false, 0},
     {ALL, "provide", 8, 0, 9, false, 0},
-    /* what results are copied to, where there is a result of that size */
+    /* These are the ranges to which results are copied, where there is a result of that size. */
     {ALL, "fetch", 7, 134, 0, true, 0},
     {ALL, "lookup", 9, 4, 0, true, 0},
     {ALL, "read", 10, 1, 0, true, 0},
@@ -140,8 +140,6 @@ static const struct range {
     {ALL, "historical_lookup", 9, 4, 0, true, 0},
 };
 enum { RANGES = sizeof ranges / sizeof *ranges };
-
-/* ---- one program ---- */
 
 static const uint64_t gas_limit = 100000, authorize_gas = 50000000;
 
@@ -156,11 +154,12 @@ static void fill_memory(uint8_t *m)
     memcpy(m + 0x100, blob, 4);
     memcpy(m + 0x110, wanted, 4);
     memcpy(m + 0x200, inner_program, sizeof inner_program);
-    put_bytes(m + 0x280, 1000, 8);       /* gas of the inner machine */
-    put_bytes(m + 0x288, 0xffff0000, 8); /* where its program returns to */
+    put_bytes(m + 0x280, 1000, 8);       /* the gas of the inner machine */
+    put_bytes(m + 0x288, 0xffff0000, 8); /* the address to which its program returns */
 }
 
-/* Setup is written with the numbers up to 0.7.2: the draft's are one higher. */
+/* Returns the number of a call. Setup lines have the numbers up to 0.7.2; those of the draft are
+ * one higher. */
 static int number_in(const char *name, unsigned version)
 {
     if (!strcmp(name, "grow_heap")) return 1;
@@ -172,7 +171,7 @@ static int number_in(const char *name, unsigned version)
     return (int)strtol(name, NULL, 10);
 }
 
-/* Adds setup lines; returns the gas that they use up to 0.7.2. */
+/* Adds setup lines. Returns the gas that they use up to 0.7.2. */
 static unsigned add_setup(char *text, size_t size, const char *setup, unsigned version)
 {
     unsigned gas = 0;
@@ -190,7 +189,7 @@ static unsigned add_setup(char *text, size_t size, const char *setup, unsigned v
     return gas;
 }
 
-/* The file of a program that makes this call; *gas: what it uses up to the call. */
+/* Returns the file of a program that makes this call. *gas becomes what it uses up to the call. */
 static penta_buffer program_of(const struct row *row, unsigned version, unsigned *gas)
 {
     static const char *const registers[] = {"a0", "a1", "a2", "a3", "a4", "a5"};
@@ -218,14 +217,12 @@ static penta_buffer program_of(const struct row *row, unsigned version, unsigned
     return out;
 }
 
-/* ---- the state around it ---- */
-
-struct stage { /* a host with the state from which every call starts */
+struct stage { /* A host with the state from which every call starts. */
     penta_jam_host *host;
     penta_jam_state *state;
     unsigned version;
     const char *engine;
-    char line[1000]; /* the last call */
+    char line[1000]; /* the line of the last call */
 };
 
 static void called(void *user, uint32_t service, const char *line)
@@ -235,7 +232,7 @@ static void called(void *user, uint32_t service, const char *line)
     snprintf(b->line, sizeof b->line, "%s", line);
 }
 
-/* The service gets this code, available since slot 1. */
+/* Gives the service this code, available since slot 1. */
 static void set_code(struct stage *b, uint32_t service, penta_bytes code, uint8_t *hash)
 {
     static const uint8_t since[] = {1, 1, 0, 0, 0};
@@ -343,7 +340,7 @@ static void run_row(struct stage *b, const struct row *row)
     ok = ok && result.exit == (panic ? PENTA_JAM_PANIC : oog ? PENTA_JAM_OUT_OF_GAS : 0);
     ok = ok && (!gas_known || result.gas_used == used);
     penta_jam_state_changes(b->state, count_change, &changes);
-    unsigned own = 3; /* record, preimage and request of the code */
+    unsigned own = 3; /* These are the record, the preimage and the request of the code. */
     if ((panic || oog) && changes != own && row->entry != TRANSFERS) ok = false;
     CHECK(ok,
           "%s %s entry %d service %u: %s; want %s and %" PRIu64 " gas, got exit %d, %" PRIu64
@@ -354,15 +351,13 @@ static void run_row(struct stage *b, const struct row *row)
     penta_buffer_free(&file);
 }
 
-/* ---- all of them ---- */
-
 static void run_rows(struct stage *b)
 {
     for (unsigned i = 0; i < ROWS; i++)
         if (rows[i].versions & 1 << b->version) run_row(b, &rows[i]);
 }
 
-/* A call that an entry does not offer returns WHAT and costs ten. */
+/* Checks that a call that an entry does not offer returns WHAT and costs ten. */
 static void run_offers(struct stage *b)
 {
     static const char *const unknown[] = {"28", "99", "101", "127", "128", "4000000000"};
@@ -382,7 +377,7 @@ static void run_offers(struct stage *b)
     }
 }
 
-/* Every row again, with the memory that it names not accessible. */
+/* Runs every row again, with the memory that it names not accessible. */
 static void run_ranges(struct stage *b)
 {
     for (unsigned i = 0; i < ROWS; i++) {

@@ -1,5 +1,5 @@
-/* A node that uses the JAM host only through penta/jam.h: accounts by callbacks or set in advance,
- * work reports from packages into blocks, and many hosts in many threads.
+/* Tests a node that uses the JAM host only through penta/jam.h: accounts by callbacks or set in
+ * advance, work reports from packages into blocks, and many hosts in many threads.
  *
  *     jam_embed [THREADS] */
 #include "support.h"
@@ -12,7 +12,7 @@
 enum { SERVICE = 7, HASH = PENTA_JAM_HASH, SEGMENT = PENTA_JAM_SEGMENT, KEY = PENTA_JAM_KEY };
 enum { ENTRIES = 32 };
 
-/* Refine does what the first byte of its payload says; accumulate counts its runs under "key". */
+/* Refine does what the first byte of its payload says. Accumulate counts its runs under "key". */
 static const char service_text[] = "    jump @refine %size 5\n"
                                    "    jump @accumulate %size 5\n"
                                    "@refine:\n"
@@ -55,7 +55,7 @@ static const char service_text[] = "    jump @refine %size 5\n"
                                    "    a0 = 0x21000\n"
                                    "    a1 = 32\n"
                                    "    ret\n";
-/* Says "ok"; one that refuses; one whose trace no report can hold. */
+/* These authorizers say "ok", refuse, or return a trace that no report can hold. */
 static const char granting_text[] = "    a0 = 0x20000\n    a1 = 2\n    ret\n";
 static const char refusing_text[] = "    trap\n";
 static const char talking_text[] = "    a0 = 0x20000\n    a1 = 49153\n    ret\n";
@@ -75,12 +75,10 @@ static penta_buffer assemble(const char *body)
     return out;
 }
 
-/* ---- a node's own accounts ---- */
-
 struct store {
     struct entry {
         uint8_t key[KEY];
-        uint8_t *value; /* NULL: none */
+        uint8_t *value; /* NULL when the value is absent */
         size_t size;
     } entries[ENTRIES];
     size_t count;
@@ -116,7 +114,7 @@ static void store_free(struct store *s)
     for (size_t i = 0; i < s->count; i++) free(s->entries[i].value);
 }
 
-/* An account with these codes as preimages; the first one is its own. */
+/* Adds an account with these codes as preimages. The first code is its own. */
 static void store_service(struct store *s, const penta_buffer *codes, size_t count)
 {
     static const uint8_t since[] = {1, 0, 0, 0, 0};
@@ -142,7 +140,7 @@ static void take_change(void *user, const uint8_t *key, penta_bytes name, const 
     store_set(user, key, now ? *now : (penta_bytes){0});
 }
 
-/* What the service has counted. */
+/* Returns what the service has counted. */
 static uint64_t counted(struct store *s)
 {
     uint8_t key[KEY];
@@ -153,8 +151,6 @@ static uint64_t counted(struct store *s)
     for (unsigned i = 0; i < 8; i++) n |= (uint64_t)value.data[i] << 8 * i;
     return n;
 }
-
-/* ---- accounts by callbacks, accounts set in advance ---- */
 
 static uint64_t run_node(const char *engine, penta_buffer code, bool callbacks, unsigned runs)
 {
@@ -181,7 +177,7 @@ static uint64_t run_node(const char *engine, penta_buffer code, bool callbacks, 
         penta_jam_state_changes(state, take_change, &store);
         ok = ok && counted(&store) == i + 1 && penta_jam_state_commit(state, &err);
     }
-    /* What the node rolls back is gone, and did not change its accounts. */
+    /* What the node rolls back is removed, and has not changed its accounts. */
     ok = ok && penta_jam_accumulate(host, state, &input, &result, &err);
     penta_jam_state_rollback(state);
     penta_jam_state_changes(state, take_change, &store);
@@ -192,8 +188,6 @@ static uint64_t run_node(const char *engine, penta_buffer code, bool callbacks, 
     store_free(&store);
     return ok ? gas : 0;
 }
-
-/* ---- reports ---- */
 
 struct item {
     const uint8_t *code;
@@ -229,7 +223,7 @@ static void run_reports(const char *engine, const penta_buffer *codes, size_t co
     uint8_t hashes[5][HASH], bytes[2000], config[HASH + 3], hash[HASH], zeros[SEGMENT] = {0};
     struct store store = {.count = 0};
     penta_error err;
-    /* The last code is over the limit of this chain. */
+    /* The last code is larger than this chain allows. */
     penta_option options[] = {{"chain", "{\"base\": \"tiny\", \"code_size\": 1000}"},
                               {"engine", engine}};
     penta_jam_source source = {&store, store_get};
@@ -238,12 +232,12 @@ static void run_reports(const char *engine, const penta_buffer *codes, size_t co
     store_service(&store, codes, count);
     for (size_t i = 0; i < count; i++) penta_jam_hash(view_of(&codes[i]), hashes[i]);
     const struct item items[] = {
-        {hashes[0], 0, 0}, /* ok */
+        {hashes[0], 0, 0}, /* succeeds */
         {hashes[0], 1, 0}, /* panics */
-        {hashes[0], 2, 1}, /* exports what it promised, */
-        {hashes[0], 2, 2}, /* and less than that */
-        {hashes[0], 1, 1}, /* panics, and did not export */
-        {hashes[0], 3, 0}, /* does not fit with what is there already */
+        {hashes[0], 2, 1}, /* exports as many segments as it promised */
+        {hashes[0], 2, 2}, /* exports fewer segments than it promised */
+        {hashes[0], 1, 1}, /* panics before it exports */
+        {hashes[0], 3, 0}, /* does not fit with what is in the report already */
         {missing, 0, 0},   {hashes[4], 0, 0},
     };
     static const penta_jam_exit exits[] = {
@@ -279,7 +273,7 @@ static void run_reports(const char *engine, const penta_buffer *codes, size_t co
     CHECK(report.encoded.size > HASH && !memcmp(hash, report.encoded.data, HASH),
           "the report starts with the hash of its package");
 
-    /* A block takes it as it is; its items are all of one service, which runs once. */
+    /* A block takes the report as it is. All its items are of one service, which runs once. */
     penta_bytes encoded = {report.encoded.data, report.encoded.size};
     penta_jam_block block = {.slot = 12, .reports = &encoded, .report_count = 1};
     penta_jam_outcome outcome = {0};
@@ -305,8 +299,6 @@ static void run_reports(const char *engine, const penta_buffer *codes, size_t co
     penta_jam_host_free(host);
     store_free(&store);
 }
-
-/* ---- threads ---- */
 
 struct thread {
     pthread_t id;

@@ -1,5 +1,5 @@
-/* Refinement and authorization on every engine, through penta/jam.h: the fib service, whose export
- * roots are known, and the null authorizer.
+/* Tests refinement and authorization on every engine, through penta/jam.h: the fib service, whose
+ * export roots are known, and the null authorizer.
  *
  *     jam_refine FOLDER [all]      all: every known root instead of thirty */
 #include "support.h"
@@ -17,7 +17,7 @@ static penta_bytes jam_file(const char *folder, const char *name)
     return file_of(path);
 }
 
-/* An account with this code, available since slot 0. */
+/* Adds an account with this code, available since slot 0. */
 static void add_service(penta_jam_state *state, penta_bytes code, uint8_t *hash)
 {
     static const uint8_t since[] = {1, 0, 0, 0, 0};
@@ -34,7 +34,7 @@ static void add_service(penta_jam_state *state, penta_bytes code, uint8_t *hash)
     penta_jam_state_set(state, key, (penta_bytes){since, sizeof since}, &err);
 }
 
-/* A package of one item with four bytes of payload. */
+/* Makes a package of one item with four bytes of payload. */
 static size_t make_package(uint8_t *out, const uint8_t *auth, const uint8_t *code, uint32_t n)
 {
     uint8_t *p = put_bytes(out, SERVICE, 4);

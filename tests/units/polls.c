@@ -1,7 +1,9 @@
-/* Long instructions: each counts its work, in pieces after which an interrupt is seen, and gives the same when it was
- * interrupted anywhere, also over a snapshot. By counted work (core/poll.h), without a clock.
+/* Tests long instructions. Each must count its work, in pieces after which an interrupt is seen,
+ * and give the same result when it was interrupted anywhere, also with a snapshot in between.
+ * The test goes by counted work (core/poll.h), without a clock.
  *
- * The machine of cvbc has no instruction whose work grows with its operands; its host has one, PRINTF. */
+ * The machine of cvbc has no instruction whose work grows with its operands; its host has one,
+ * PRINTF. */
 #include <stdio.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,7 +17,7 @@
 #include "support.h"
 #include "tvmr/vm/ops.h"
 
-struct sample { /* a program whose last instruction but one is the one */
+struct sample { /* A program whose last instruction but one is the tested one. */
     const char *format, *engine, *line;
     const char *text;
     uint64_t units;
@@ -41,7 +43,7 @@ static bool save(const struct sample *s, penta_vm *vm, penta_buffer *out)
     return check(penta_vm_save(vm, out, &err), s, "it saves", 0, 0);
 }
 
-/* To the end: what a host is asked is answered with nothing. */
+/* Runs to the end. Host calls are answered with nothing. */
 static void run_to_end(penta_vm *vm, penta_stop *stop)
 {
     penta_error err;
@@ -53,8 +55,8 @@ static void run_to_end(penta_vm *vm, penta_stop *stop)
     stop->steps = steps;
 }
 
-/* The instruction is the next one after `before` steps. It is interrupted `often` times, `gap` units after it began
- * each time; after each, another machine goes on from a snapshot. */
+/* Interrupts the instruction that comes after `before` steps `often` times, `gap` units after it
+ * began each time. After each interrupt, another machine continues from a snapshot. */
 static void interrupted(const struct sample *s, const penta_module *module, uint64_t before,
                         uint64_t gap, unsigned often, penta_buffer end)
 {
@@ -67,7 +69,7 @@ static void interrupted(const struct sample *s, const penta_module *module, uint
     unsigned seen = 0;
     for (unsigned i = 0; i < often; i++) {
         vm->poll.trip = poll_total(&vm->poll) + 1 + gap;
-        penta_vm_run(vm, jit ? UINT64_MAX : 1, &stop); /* compiled code counts no steps */
+        penta_vm_run(vm, jit ? UINT64_MAX : 1, &stop); /* Compiled code counts no steps. */
         if (stop.kind != PENTA_STOP_INTERRUPT) break;
         seen++;
         check(stop.pc == pc && (jit || !stop.steps), s, "the instruction is still to be done",
@@ -94,7 +96,7 @@ static void interrupted(const struct sample *s, const penta_module *module, uint
 static uint64_t steps_of(const struct sample *s, const penta_module *module)
 {
     struct sample plain = *s;
-    if (!strcmp(s->format, "pvm")) plain.engine = "interp"; /* which counts */
+    if (!strcmp(s->format, "pvm")) plain.engine = "interp"; /* The interpreter counts steps. */
     penta_stop stop = {0};
     penta_vm *vm = open_machine(&plain, module);
     run_to_end(vm, &stop);
@@ -126,8 +128,6 @@ static void try_sample(const struct sample *s)
     penta_vm_free(vm);
     penta_close(module);
 }
-
-/* ---- tvmr ---- */
 
 enum { HANDLERS = 300 };
 static struct {
@@ -165,7 +165,7 @@ static void try_tvmr(const char *registers, const char *before, const char *line
     snprintf(text, sizeof text, form, registers, before, line);
     struct sample s = {"tvmr", NULL, line, text, units, options, 4};
     try_sample(&s);
-    /* which handler that was */
+    /* This finds which handler ran. */
     penta_module *module = assembled("tvmr", text);
     penta_vm *vm = open_machine(&s, module);
     const struct tvmr_vm *machine = tvmr_vm(vm);
@@ -174,7 +174,7 @@ static void try_tvmr(const char *registers, const char *before, const char *line
     penta_close(module);
 }
 
-/* Those whose work does not depend on registers: a few elements at most. */
+/* The handlers whose work does not depend on registers: a few elements at most. */
 static tvmr_handler *const brief[] = {
     op_nop,
     op_halt,
@@ -220,8 +220,6 @@ static void every_instruction_was_tried(void)
         }
 }
 
-/* ---- kblob, pvm ---- */
-
 static void try_memory(void)
 {
     static const penta_option grid[] = {{"map", "0x10000:16777216"}, {"threads", "2"}};
@@ -239,8 +237,6 @@ static void try_memory(void)
     };
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) try_sample(&samples[i]);
 }
-
-/* ---- the host of contracts: a digest of 8 MiB ---- */
 
 static bool run_contract(const struct sample *s, const penta_module *module, uint64_t trip,
                          penta_buffer *output, unsigned *interrupts, uint64_t *units)
@@ -288,10 +284,9 @@ static void try_contract(const char *engine)
     penta_close(module);
 }
 
-/* ---- digests, also of builds without the libraries for them ---- */
-
 struct counted_work {
-    uint64_t units, largest, end; /* end: it is over after so many units */
+    uint64_t units, largest, end; /* `end` is the number of units after which the instruction is
+                                   * over. */
 };
 
 static bool counted_over(void *user, uint64_t units)
@@ -323,8 +318,6 @@ static void try_digests(void)
     }
     free(bytes);
 }
-
-/* ---- default hosts: the last call of a program is interrupted, and made again ---- */
 
 static void try_session(const struct sample *s)
 {
@@ -365,7 +358,7 @@ static void try_session(const struct sample *s)
     penta_close(module);
 }
 
-/* A text of 5 MB, of which 255 bytes are printed. */
+/* Prints 255 bytes of a text of 5 MB. */
 static void try_board(void)
 {
     enum { SIZE = 5000000 };
@@ -378,7 +371,7 @@ static void try_board(void)
     free(text);
 }
 
-/* A query of a bank with twenty vectors of 50,000 elements. */
+/* Asks a bank with twenty vectors of 50,000 elements. */
 static void try_bank(void)
 {
     static const char text[] =
@@ -389,8 +382,6 @@ static void try_bank(void)
     struct sample s = {"tvmr", NULL, "bank_query", text, 20 * 3 * 50000 / 32, options, 2};
     try_session(&s);
 }
-
-/* ---- training: it ends inside an epoch, keeps the best one, and goes on in another call ---- */
 
 static void try_train(void)
 {
@@ -432,8 +423,6 @@ static void try_train(void)
     penta_table_free(targets);
 }
 
-/* ---- a machine inside a machine (JAM 9.3): interrupts reach it, and it goes on where it was ---- */
-
 struct pest {
     penta_vm *vm;
     atomic_bool over;
@@ -449,7 +438,7 @@ static void *pester(void *user)
     return NULL;
 }
 
-/* Interrupted again and again, unless `often` is 0; the log tells results and gas. */
+/* Runs with interrupts again and again, unless `often` is 0. The log has results and gas. */
 static bool run_inside(const struct sample *s, const penta_module *module, unsigned often,
                        penta_buffer *log)
 {
@@ -475,7 +464,7 @@ static bool run_inside(const struct sample *s, const penta_module *module, unsig
         atomic_store(&pest.over, true);
         pthread_join(thread, NULL);
     }
-    bool endless = s->units; /* it only ends by interrupts */
+    bool endless = s->units; /* The run ends only by interrupts. */
     check(stop.kind == (endless ? PENTA_STOP_INTERRUPT : PENTA_STOP_HALT), s, "its end", stop.kind,
           stop.detail);
     bool ok = penta_session_log(session, log, &err);
@@ -518,9 +507,7 @@ static void try_inside(const char *engine, const char *gas, bool endless)
     penta_close(source);
 }
 
-/* ---- host calls of JAM over megabytes ---- */
-
-/* s0 is writable memory of 5 MiB. */
+/* s0 is the address of 5 MiB of writable memory. */
 #define JAM_MACHINE                                                                                \
     "u32 [s0] = 0x000f0000\nu8 [s0] = 0\nu8 [s0 + 1] = 0\nu8 [s0 + 2] = 1\nu8 [s0 + 3] = 0\n"      \
     "u8 [s0 + 4] = 1\na0 = s0\na1 = 5\na2 = 0\necalli 8\n"
@@ -550,25 +537,26 @@ static const struct jam_row {
      JAM_MACHINE JAM_PAGES "a0 = 0\na1 = s0\na2 = 0x10000\na3 = 0x400000\necalli 9\n",
      JAM_MEGABYTES},
     {"machine", "refine",
-     /* no jump table, 0x380000 bytes of code and its mask */
+     /* The program has no jump table, 0x380000 bytes of code, and its mask. */
      "u8 [s0 + 2] = 0xe0\nu8 [s0 + 5] = 0x38\na0 = s0\na1 = 4128774\na2 = 0\necalli 8\n",
      JAM_MEGABYTES - 1100},
-    /* A machine that runs inside is interrupted itself: run_inside. */
+    /* A machine that runs inside another one is interrupted itself (run_inside). */
     {"invoke", NULL, NULL, 0},
-    /* These write what they found by the function that `read` writes with. */
+    /* These calls write their result by the same function as `read`. */
     {"fetch", NULL, NULL, 0},
     {"lookup", NULL, NULL, 0},
     {"historical_lookup", NULL, NULL, 0},
 };
 
-/* Those whose work does not depend on sizes that a program chooses, or on at most 64 KiB of them. */
+/* The calls whose work does not depend on sizes that a program chooses, or on at most 64 KiB of
+ * them. */
 static const char *const jam_brief[] = {
     "gas",    "grow_heap", "info",       "export", "pages",   "expunge",
     "assign", "designate", "checkpoint", "new",    "upgrade", "transfer",
     "eject",  "query",     "solicit",    "forget", "yield",   "log",
 };
 
-/* Sorts the services that it is given in one piece (JAM 9.5). */
+/* The calls that work in one piece: bless sorts the services that it is given (JAM 9.5). */
 static const char *const jam_whole[] = {"bless"};
 
 static void every_jam_call_was_tried(void)

@@ -1,4 +1,4 @@
-/* The embedding interface of pvm: what no case file can reach. */
+/* Tests the embedding interface of pvm where no case file can reach it. */
 #include "support.h"
 #include <pthread.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static void test_pool(void)
     }
     penta_vm *out = penta_pvm_pool_take(pool, &err);
     penta_pvm_pool_free(pool);
-    penta_vm_free(out); /* the pool is freed with its last machine */
+    penta_vm_free(out); /* The pool is freed with its last machine. */
     penta_close(module);
 }
 
@@ -83,7 +83,7 @@ static void test_paging(void)
     penta_close(module);
 }
 
-/* What a host may do on behalf of the program, and what a debugger may do. */
+/* Checks what a host may do on behalf of the program, and what a debugger may do. */
 static void test_rights(void)
 {
     penta_module *module = assembled("pvm", "%isa = latest64\npub @f:\nret\n");
@@ -137,7 +137,7 @@ static void test_gas_and_host(void)
     CHECK(stop.kind == PENTA_STOP_HALT, "the host ends the call");
     penta_buffer state = {0};
     CHECK(penta_vm_describe_json(vm, &state, &err), "describe");
-    /* 4 given, 1 left, set to 2: 3 used before, 2 after. */
+    /* Of 4 units of gas 1 is left, then it is set to 2: 3 were used before, 2 after. */
     CHECK(contains(&state, "\"gas\":0") && contains(&state, "\"gas_used\":5"),
           "used, refill included");
     penta_buffer_free(&state);
@@ -161,7 +161,7 @@ static void test_interrupt_and_marks(void)
     penta_stop stop;
     pthread_t thread;
     int tries = 0;
-    do { /* on a busy machine the interrupt may come before the run */
+    do { /* On a busy machine the interrupt may come before the run. */
         pthread_create(&thread, NULL, interrupt_soon, vm);
         penta_vm_run(vm, UINT64_MAX, &stop);
         pthread_join(thread, NULL);
@@ -182,8 +182,8 @@ static void test_interrupt_and_marks(void)
     penta_close(module);
 }
 
-/* A jump to itself has a handler like any other instruction; a jump with a bad target is left to
- * the step engine. */
+/* Checks that a jump to itself has a handler like any other instruction, and that a jump with a
+ * bad target is left to the step engine. */
 static void test_jumps_to_themselves(void)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* Arithmetic of the contract host against known results: 256-bit numbers, addresses,
+/* Compares arithmetic of the contract host with known results: 256-bit numbers, addresses,
  * precompiles. */
 #include "support.h"
 #include <stdlib.h>
@@ -107,7 +107,7 @@ static void powers(void)
                 {"", "", "0007", "0001"},
                 {"02", "", "01", "00"},
                 {"02", "03", "00", "00"},
-                {"ff", "02", "0100", "0001"}, /* an even modulus */
+                {"ff", "02", "0100", "0001"}, /* The modulus is even. */
                 {"03", "fffffffffffffffffffffffffffffffffffffffffffffffffffffffefffffc2e",
                  "fffffffffffffffffffffffffffffffffffffffffffffffffffffffefffffc2f",
                  "0000000000000000000000000000000000000000000000000000000000000001"}};
@@ -126,12 +126,10 @@ static void powers(void)
     }
 }
 
-/* ---- long work: it is counted in small pieces, ends when it is told to, and gives what it gave before ---- */
-
 enum { PIECE_MAX = 1 << 15 };
 
 struct counted {
-    uint64_t units, largest, most; /* over after `most` units */
+    uint64_t units, largest, most; /* the run is over after `most` units */
 };
 
 static bool counted_over(void *user, uint64_t units)
@@ -152,7 +150,8 @@ static void curves(void)
     CHECK(precompile_bn128_pairing(NULL, 0, &one, NULL) && one, "pairing of none");
     one = false;
     CHECK(precompile_bn128_pairing(nothing, 1, &one, NULL) && one, "pairing at infinity");
-    /* a vector that implementations of EIP-197 share; the second pair has the generator of the twist */
+    /* Implementations of EIP-197 share this vector. The second pair has the generator of the
+     * twist. */
     struct blob pairs = hex("1c76476f4def4bb94541d57ebba1193381ffa7aa76ada664dd31c16024c43f59"
                             "3034dd2920f673e204fee2811c678745fc819b55d3e9d294e45c9b03a76aef41"
                             "209dd15ebff5d46c4bd888e51a93cf99a7329636c63514396b4a452003a35bf7"
@@ -187,7 +186,7 @@ static void curves(void)
 struct long_kind {
     const char *name;
     void (*run)(uint8_t out[1024], struct long_work *work);
-    uint64_t least; /* units */
+    uint64_t least; /* the least units of work */
 };
 
 static uint8_t *filler(size_t size)

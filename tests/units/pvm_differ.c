@@ -1,5 +1,5 @@
-/* Random PolkaVM programs on the interpreter and the compiler: differ.h has the options. Exit status 3: with --cover, some
- * instruction or pattern was never executed. */
+/* Runs random PolkaVM programs on the interpreter and the compiler. differ.h has the options.
+ * With --cover, exit status 3 means that some instruction or pattern was never executed. */
 #include "differ.h"
 #include "pvm_trial.h"
 

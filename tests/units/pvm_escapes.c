@@ -1,6 +1,6 @@
-/* Programs that try to leave their memory, which has canary pages around it: every load and store,
- * alone and in patterns that the compiler treats as one, memset, sbrk, and jumps to any value. What
- * must happen is computed here from the rules, not by another engine. */
+/* Runs programs that try to leave their memory, which has canary pages around it. They have
+ * every load and store, alone and in patterns that the compiler treats as one, memset, sbrk, and
+ * jumps to any value. What must happen is computed here from the rules, not by another engine. */
 #include "support.h"
 #include "pvm/jit/jit.h"
 #include <string.h>
@@ -18,9 +18,7 @@ static const uint64_t edges[] = {
 /* clang-format on */
 enum { EDGES = sizeof edges / sizeof *edges, PAGE = 4096, FIRST = 0x10000, END = 0x11000 };
 
-/* ---- programs ---- */
-
-struct text { /* a program being written */
+struct text { /* A program that is being written. */
     uint8_t code[96], mask[16];
     uint32_t size;
     enum pvm_isa isa;
@@ -36,7 +34,7 @@ static void bytes(struct text *t, uint8_t op, const uint8_t *more, unsigned coun
 
 static void plain(struct text *t, uint8_t op) { bytes(t, op, NULL, 0); }
 
-/* Registers in the first byte, then 32 bits. */
+/* Writes an instruction with registers in the first byte, then 32 bits. */
 static void with_word(struct text *t, uint8_t op, unsigned low, unsigned high, uint64_t x)
 {
     uint8_t more[5] = {(uint8_t)(low | high << 4)};
@@ -58,9 +56,7 @@ static struct pvm_code code_of(const struct text *t)
                              .starts = t->mask};
 }
 
-/* ---- canaries ---- */
-
-struct guarded { /* a machine with canary pages around its memory */
+struct guarded { /* A machine with canary pages around its memory. */
     struct pvm_vm *vm;
     uint8_t *below, *above; /* pages next to the reservation, or NULL */
     uint8_t rights[PVM_PAGES];
@@ -87,7 +83,7 @@ static void guarded_close(struct guarded *c)
     penta_vm_free(&c->vm->base);
 }
 
-/* Whether the rights of the page are unchanged, except that it may have been written. */
+/* Tells whether the rights of the page are unchanged, except that it may have been written. */
 static bool kept(const struct guarded *c, uint32_t page)
 {
     return !((c->rights[page] ^ c->vm->memory.rights[page]) & ~(PVM_DIRTY | PVM_WRITE));
@@ -115,8 +111,6 @@ static void set_all(struct guarded *c, uint64_t value)
     for (unsigned i = 0; i < PVM_REGISTERS; i++) pvm_vm_set_reg(c->vm, i, value);
 }
 
-/* ---- loads and stores ---- */
-
 static unsigned access_size(uint8_t op)
 {
     const char *name = pvm_ops[op].name;
@@ -131,7 +125,7 @@ static bool inside(uint32_t address, unsigned size)
     return address >= FIRST && (uint64_t)address + size <= END;
 }
 
-/* Runs one access and a trap: a good access traps at `after`, a bad one at `pc`. */
+/* Runs one access and a trap. A good access must trap at `after`, a bad one at `pc`. */
 static void expect(struct guarded *c, bool good, uint32_t pc, uint32_t after)
 {
     penta_stop stop;
@@ -171,7 +165,8 @@ static void single_accesses(enum pvm_isa isa, bool metered)
     }
 }
 
-/* d = index << by (0: not at all); d = d + base; d = [d + offset]: one operand to the compiler. */
+/* Tests d = index << by (0: not at all); d = d + base; d = [d + offset], which is one operand to
+ * the compiler. */
 static void indexed_loads(enum pvm_isa isa, bool metered)
 {
     static const uint64_t offsets[] = {0,          1,          0x10000,
@@ -199,7 +194,9 @@ static void indexed_loads(enum pvm_isa isa, bool metered)
                 pvm_vm_set_reg(g.vm, 9, base);
                 uint64_t sum = (index << by) + base;
                 bool good = inside((uint32_t)(sum + offset), size);
-                if (k % 7 && !good) continue; /* a fault costs microseconds */
+                if (k % 7 && !good)
+                    continue; /* Only some faults are tried, because a fault
+                                               * costs microseconds. */
                 expect(&g, good, at, after);
                 if (narrow) sum = (uint32_t)sum;
                 CHECK(good || g.vm->state->regs[7] == sum);
@@ -209,8 +206,6 @@ static void indexed_loads(enum pvm_isa isa, bool metered)
         }
     }
 }
-
-/* ---- memset and sbrk ---- */
 
 static void fills(enum pvm_isa isa, bool metered)
 {
@@ -261,21 +256,19 @@ static void heaps(enum pvm_isa isa, bool metered)
             pvm_vm_set_reg(g.vm, 8, edges[k]);
             run(&g, &stop);
             uint64_t n = pvm_isas[isa].bits == 32 ? (uint32_t)edges[k] : edges[k];
-            if (n > UINT32_MAX) n = 0; /* asks for the top */
+            if (n > UINT32_MAX) n = 0; /* The value 0 asks for the top of the heap. */
             bool fits = n <= HEAP_MAX - before;
             CHECK(stop.kind == PENTA_STOP_TRAP && stop.detail == PVM_TRAP_TRAP);
             CHECK(g.vm->heap_size == (fits ? before + n : before));
             CHECK(g.vm->state->regs[7] == (fits ? HEAP + before + n : 0));
         }
-    for (uint32_t page = 0; page < PVM_PAGES; page++) /* nothing grew outside the heap */
+    for (uint32_t page = 0; page < PVM_PAGES; page++) /* Nothing may have grown outside the heap. */
         if (page < 0x40 || page > (HEAP + HEAP_MAX) / PAGE) CHECK(kept(&g, page));
     guarded_close(&g);
 }
 
-/* ---- jumps through the table ---- */
-
-/* 0: the jump; then two traps. Table: the last, the first of them (after a block's end: legal),
- * and the middle of the jump. */
+/* Tests jumps. The jump is at 0, followed by two traps. The table has the last trap, the first
+ * one (which is after a block's end, so legal), and the middle of the jump. */
 static void jumps(enum pvm_isa isa, bool metered, unsigned form)
 {
     static struct guarded g;
@@ -283,7 +276,7 @@ static void jumps(enum pvm_isa isa, bool metered, unsigned form)
     if (form == 0) {
         uint8_t more = 7;
         bytes(&t, PVM_OP_jump_indirect, &more, 1);
-    } else { /* a5 or a0 = 3, jump [a0] */
+    } else { /* The instructions are a5 or a0 = 3, jump [a0]. */
         uint8_t more[] = {(uint8_t)((form == 1 ? 12 : 7) | 7 << 4), 1, 3};
         bytes(&t, PVM_OP_load_imm_and_jump_indirect, more, 3);
     }
@@ -308,7 +301,7 @@ static void jumps(enum pvm_isa isa, bool metered, unsigned form)
             CHECK(stop.detail == PVM_TRAP_TRAP && stop.pc == (low == 2 ? first + 1 : first));
         else
             CHECK(stop.kind == PENTA_STOP_TRAP && stop.detail == PVM_TRAP_JUMP && stop.pc == 0);
-        /* the register is written by a jump that is done, the one that halts included */
+        /* A jump that is done writes the register, also the jump that halts. */
         bool done = stop.kind == PENTA_STOP_HALT || stop.detail == PVM_TRAP_TRAP;
         if (form && done) CHECK(g.vm->state->regs[form == 1 ? PVM_A5 : PVM_A0] == 3);
     }

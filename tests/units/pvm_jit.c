@@ -1,5 +1,5 @@
-/* Compiled code with interrupts at every instruction, machines of one pool in many threads, and
- * faults of the host itself. */
+/* Tests compiled code with interrupts at every instruction, machines of one pool in many
+ * threads, and faults of the host itself. */
 #include "support.h"
 #include "penta/pvm.h"
 #include "pvm/jit/jit.h"
@@ -25,10 +25,8 @@ static struct pvm_vm *machine(const struct pvm_code *code, bool metered)
     return vm;
 }
 
-/* ---- interrupts ---- */
-
-/* a0 = a0 + 1; a1 = a0 /u a2; i32 a3 = a3 + 1; u64 [0x10000] = a0; jump 0: after every round
- * a1 = a0 / a2, a3 = a0 and memory holds a0. */
+/* The code is a0 = a0 + 1; a1 = a0 /u a2; i32 a3 = a3 + 1; u64 [0x10000] = a0; jump 0. After
+ * every round a1 = a0 / a2, a3 = a0 and memory holds a0. */
 static const uint8_t round_code[] = {149, 0x77, 1, 203, 0x97, 8,  131,  0xaa, 1,
                                      62,  7,    0, 0,   1,    40, 0xf2, 0};
 static const uint8_t round_mask[] = {0x49, 0x42, 0x01};
@@ -81,10 +79,8 @@ static void interrupts(bool metered)
     penta_vm_free(&vm->base);
 }
 
-/* ---- threads ---- */
-
 static const uint8_t pool_blob[] = {
-    /* export f at 0: a0 = a0 + 1; u64 [sp - 8] = a0; a0 = u64 [sp - 8]; ret */
+    /* exports f at 0: a0 = a0 + 1; u64 [sp - 8] = a0; a0 = u64 [sp - 8]; ret */
     'P', 'V',  'M',  0,   2,    0,    0,   0,    0,    0,   0, 0,    0,    1, 4,
     0,   0,    0xa0, 0,   5,    4,    1,   0,    1,    'f', 6, 16,   0,    0, 11,
     149, 0x77, 1,    123, 0x17, 0xf8, 130, 0x17, 0xf8, 50,  0, 0x49, 0x02, 0};
@@ -123,10 +119,9 @@ static void threads(void)
     penta_close(module);
 }
 
-/* ---- compiling looks at its work ---- */
-
 struct counted {
-    uint64_t units, largest, calls, most; /* it is over when more than `most` are counted */
+    uint64_t units, largest, calls, most; /* the compiler is done when more than `most` units are
+                                           * counted */
 };
 
 static bool counted_over(void *user, uint64_t units)
@@ -138,8 +133,9 @@ static bool counted_over(void *user, uint64_t units)
     return c->units > c->most;
 }
 
-/* Code of one kind of instruction after the other: without native code, in blocks of one instruction, in one block, with
- * jumps forward, and holes that no instruction covers. */
+/* Each row is code of one kind of instruction, one after the other: without native code, in
+ * blocks of one instruction, in one block, with jumps forward, and with holes that no
+ * instruction covers. */
 static const struct {
     const char *what;
     uint8_t bytes[8];
@@ -154,7 +150,7 @@ static const struct {
 
 static void compile_counted(const struct pvm_code *code, bool metered, const char *what)
 {
-    enum { PER_BYTE = 8 }; /* a unit is at most so many bytes of code */
+    enum { PER_BYTE = 8 }; /* A unit is at most this many bytes of code. */
     struct pvm_config config = {.profile = pvm_profile_find("polkavm"), .metered = metered};
     penta_error err = {0};
     struct counted c = {.most = UINT64_MAX};
@@ -171,7 +167,7 @@ static void compile_counted(const struct pvm_code *code, bool metered, const cha
     pvm_native_free(plain);
     uint64_t all = c.units;
     for (uint64_t most = 0; most < all;
-         most += all / 9 + 1) { /* it ends wherever the flag is set */
+         most += all / 9 + 1) { /* The compiler must end wherever the flag is set. */
         c = (struct counted){.most = most};
         work.ended = false;
         CHECK(!pvm_native_compile(cells, &config));
@@ -200,8 +196,6 @@ static void compiling(void)
     free(starts);
 }
 
-/* ---- faults of the host ---- */
-
 static sigjmp_buf back;
 static void own_handler(int sig)
 {
@@ -209,7 +203,8 @@ static void own_handler(int sig)
     siglongjmp(back, 1);
 }
 
-/* A function of its own, so that the compiler does not move the counters of checks across it. */
+/* Tells whether a fault of the host arrives. It is a function of its own, so that the compiler
+ * does not move the counters of checks across it. */
 static __attribute__((noinline)) bool host_fault_arrives(void)
 {
     void *hole = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -220,8 +215,8 @@ static __attribute__((noinline)) bool host_fault_arrives(void)
 
 int main(void)
 {
-    /* Installed before the first machine: faults that are not the guest's must still arrive
-     * here. */
+    /* The handler is installed before the first machine. Faults that are not the guest's must
+     * still arrive there. */
     struct sigaction action = {.sa_handler = own_handler, .sa_flags = SA_NODEFER};
     sigaction(SIGSEGV, &action, NULL);
     interrupts(false);

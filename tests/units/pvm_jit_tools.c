@@ -1,4 +1,4 @@
-/* What surrounds the compiler: the report of two engines that disagree, files for perf, hosts
+/* Tests what surrounds the compiler: the report of two engines that disagree, files for perf, hosts
  * without executable memory or fsgsbase, and how soon an interrupt arrives.
  *
  *     pvm_jit_tools_test PENTA          the tool, for what a refused mprotect leads to */
@@ -32,9 +32,7 @@ static penta_module *module_of(const char *text)
     return assembled_with("pvm", text, &isa, 1);
 }
 
-/* ---- two engines that disagree ---- */
-
-/* The machine gets the native code of another program of the same shape. */
+/* Gives the machine the native code of another program of the same shape. */
 static void replace_native(struct pvm_vm *vm, const penta_module *by)
 {
     const struct pvm_program *p = &pvm_module(by)->program;
@@ -74,7 +72,8 @@ static void differences(void)
     CHECK(strstr(report, "a0: jit 0x2, interp 0x1") && strstr(report, block));
     CHECK(strstr(report, "a0 = a0 + 0x1") && strstr(report, "a2 = a1") && strstr(report, "ret"));
     CHECK(!strstr(report, "a1 = 0x7"));
-    /* the native code of the block, byte by byte: that of a2 = a1 is in it somewhere */
+    /* This is the native code of the block, byte by byte. The code of a2 = a1 is in it
+     * somewhere. */
     char hex[8];
     const struct pvm_native *n = d.native;
     snprintf(hex, sizeof hex, "%02x%02x", n->code[pvm_native_offset(n, d.from)],
@@ -99,9 +98,7 @@ static void differences(void)
     penta_close(other);
 }
 
-/* ---- files for perf ---- */
-
-static const char with_lines[] = /* as tests/cases/pvm/dis_source_lines.test */
+static const char with_lines[] = /* the program of tests/cases/pvm/dis_source_lines.test */
     "%export \"main\" = @main\n"
     "%export \"helper\" = @helper\n"
     "%debug_strings = 00 04 64 65 6d 6f 04 6d 61 69 6e 06 73 72 63 2f 61 2e\n"
@@ -115,7 +112,7 @@ struct loads {
     uint64_t next_index;
 };
 
-/* Checks one record and returns its size; 0: it is not valid. */
+/* Checks one record and returns its size, or 0 when it is not valid. */
 static uint32_t parse_record(const uint8_t *r, size_t left, struct loads *seen)
 {
     if (left < 16) return 0;
@@ -158,8 +155,9 @@ static bool mapped(const char *path)
     return found;
 }
 
-/* Somebody has guessed the names of our files for perf and put a symbolic or hard link there: the
- * file it leads to must not change. Without a standard input our file may get its number, 0. */
+/* Checks names that somebody has guessed. A symbolic or hard link has the name of the library's
+ * file for perf, and the file to which it leads must not change. Without a standard input, the
+ * library's file may get its number, 0. */
 static void guessed_names(penta_module *module)
 {
     char folder[] = "/tmp/pvm_jit_XXXXXX", victim[64], map[64], dump[64];
@@ -219,7 +217,7 @@ static void dumps(void)
     for (int i = 0; i < 2; i++) penta_vm_free(vms[i]);
     unlink(path);
     rmdir(folder);
-    /* the map: both names, in lines of three fields */
+    /* The map has both names, in lines of three fields. */
     char line[256];
     unsigned names = 0;
     unsigned long long main_end = 0;
@@ -242,9 +240,7 @@ static void dumps(void)
     penta_close(module);
 }
 
-/* ---- gs through the kernel ---- */
-
-/* Two machines run alternately, so that gs changes at every entry. */
+/* Runs two machines alternately, so that gs changes at every entry. */
 static void gs_through_kernel(void)
 {
     penta_module *module = module_of("%stack_size = 4096\npub @f:\n u64 [sp - 8] = a0\n ecalli 0\n"
@@ -275,12 +271,10 @@ static void gs_through_kernel(void)
     penta_pvm_pool_free(pool);
     penta_close(module);
     pvm_gs_by_kernel = false;
-    pvm_jit_usable(); /* decides again */
+    pvm_jit_usable(); /* The decision is made again. */
 }
 
-/* ---- no executable memory ---- */
-
-/* From now on mprotect, and mmap of anything but a private file, refuse PROT_EXEC. */
+/* Makes mprotect, and mmap of anything but a private file, refuse PROT_EXEC from now on. */
 static bool refuse_executable(void)
 {
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
@@ -348,8 +342,6 @@ static void refused(const char *tool)
     penta_close(module);
 }
 
-/* ---- how soon an interrupt arrives ---- */
-
 enum { INTERRUPTS = 1000 };
 
 struct runner {
@@ -377,8 +369,9 @@ static int order(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Half of the interrupts must arrive within a millisecond of processor time of the machine's thread, 99 in
- * 100 within fifty. How long the thread waits for a processor does not count. */
+/* Checks that half of the interrupts arrive within a millisecond of processor time of the
+ * machine's thread, and 99 in 100 within fifty. How long the thread waits for a processor does
+ * not count. */
 static void judge(const char *name, double *times)
 {
     qsort(times, INTERRUPTS, sizeof *times, order);

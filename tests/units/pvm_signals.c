@@ -1,6 +1,6 @@
-/* Compiled code in a process with signals of its own: handlers that were installed before, signals
- * that are sent, interrupts of machines that do not run, and a stress test in which threads start
- * and end while all of these happen.
+/* Tests compiled code in a process with signals of its own: handlers that were installed before,
+ * signals that are sent, interrupts of machines that do not run, and a stress test in which threads
+ * start and end while all of these happen.
  *
  *     pvm_signals_test [ROUNDS [SEED]]      rounds of the stress test, 60 by default */
 #include "support.h"
@@ -19,20 +19,20 @@
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-/* This sanitizer delays signals that are no faults. It calls handlers of faults and traps at once,
- * and deadlocks when they interrupt its own code: none are sent to machines that are often in C
- * code, and none in the stress test. */
+/* This sanitizer delays signals that are no faults. It calls handlers of faults and traps at
+ * once, and deadlocks when they interrupt its own code. So none are sent to machines that are
+ * often in C code, and none in the stress test. */
 #define DELAYED_SIGNALS 1
 #endif
 #endif
 
-/* Without the alternate stacks of the sanitizer: those of the library are tested. */
+/* The alternate stacks of the sanitizer are turned off, because those of the library are tested. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "use_sigaltstack=0"; }
 
 enum {
-    LIMIT = 120,      /* seconds for one scenario */
-    BLOCK = 64 << 10, /* bytes of an alternate stack */
+    LIMIT = 120,      /* the seconds that one scenario may take */
+    BLOCK = 64 << 10, /* the size of an alternate stack in bytes */
     TRAP_FLAG = 0x100
 };
 
@@ -77,7 +77,7 @@ static const struct way {
             {"interp", {CALL}, 1}};
 enum { WAYS = sizeof ways / sizeof *ways, COMPILED = 4 };
 #ifdef DELAYED_SIGNALS
-enum { FIRST = 3 }; /* from here on interrupts need no signal */
+enum { FIRST = 3 }; /* From this count on interrupts need no signal. */
 #else
 enum { FIRST = 0 };
 #endif
@@ -94,9 +94,8 @@ static penta_vm *machine(const struct way *way)
 static int thread_number(void) { return (int)syscall(SYS_gettid); }
 static void send_to(int thread, int sig) { syscall(SYS_tgkill, getpid(), thread, sig); }
 
-/* ---- scenarios, each in its own process, since handlers are installed once per process ---- */
-
-static unsigned long failed_before; /* the scenario in this child */
+static unsigned long failed_before; /* how many checks had failed before the scenario in this
+                                     * child */
 
 static int in_child(void (*scenario)(void))
 {
@@ -168,7 +167,8 @@ static void called_once(void)
     set_handler(SIGSEGV, note_mask, (int)SA_RESETHAND, 0);
     penta_vm_free(machine(&ways[0]));
     raise(SIGSEGV);
-    if (seen == 1 && checks_failed() == failed_before) raise(SIGSEGV); /* ends the process */
+    /* The signal ends the process. */
+    if (seen == 1 && checks_failed() == failed_before) raise(SIGSEGV);
 }
 
 static void ignored(void)
@@ -196,8 +196,6 @@ static void flags(void)
         CHECK(now.sa_flags & SA_RESTART && now.sa_flags & SA_ONSTACK);
     }
 }
-
-/* ---- a machine that runs in a thread of its own ---- */
 
 struct runner {
     penta_vm *vm;
@@ -228,8 +226,8 @@ static void start_running(struct runner *r)
     usleep(10000);
 }
 
-/* The state must be one between two instructions: after the rest of the round, the sums are
- * right. */
+/* Checks that the state is one between two instructions: after the rest of the round, the sums
+ * must be right. */
 static void check_round(penta_vm *vm, penta_stop *stop)
 {
     while (stop->pc != round_pc) {
@@ -238,7 +236,8 @@ static void check_round(penta_vm *vm, penta_stop *stop)
     }
     uint64_t a0 = penta_pvm_register_get(vm, PENTA_PVM_A0), stored = 0;
     CHECK(penta_vm_peek(vm, penta_pvm_register_get(vm, PENTA_PVM_SP) - 8, &stored, 8));
-    CHECK(!a0 || stored == a0); /* 0: no round so far, and what an earlier call stored */
+    CHECK(!a0 || stored == a0); /* When a0 is 0, no round has ended, and memory has what an
+                                 * earlier call stored. */
     CHECK(penta_pvm_register_get(vm, PENTA_PVM_A1) == a0 / 7);
     CHECK(penta_pvm_register_get(vm, PENTA_PVM_A3) == (uint64_t)(int64_t)(int32_t)(uint32_t)a0);
 }
@@ -279,7 +278,7 @@ static void seen_while_running(void)
 }
 
 #ifndef DELAYED_SIGNALS
-/* An interrupt at every machine instruction of the entry to compiled code: the thread takes single
+/* Interrupts the entry to compiled code at every machine instruction. The thread takes single
  * steps, which the library passes on to this handler, and is interrupted at one of them. */
 static struct {
     penta_vm *vm;
@@ -295,7 +294,8 @@ static void interrupt_in_entry(int sig, siginfo_t *info, void *context)
     (void)sig, (void)info;
     if (at >= n->enter_check && at < n->enter_end && entry.at++ == entry.wanted) {
         entry.done = true;
-        penta_vm_interrupt(entry.vm); /* its signal arrives when this handler returns */
+        penta_vm_interrupt(entry.vm); /* The signal of the interrupt arrives when this handler
+                                       * returns. */
     } else if (at >= n->body && at < n->used) {
         regs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
     }
@@ -303,7 +303,8 @@ static void interrupt_in_entry(int sig, siginfo_t *info, void *context)
 
 static void run_by_steps(penta_vm *vm, penta_stop *stop)
 {
-    __asm__ volatile("lea -128(%%rsp), %%rsp\n\t" /* what is below belongs to this function */
+    __asm__ volatile("lea -128(%%rsp), %%rsp\n\t" /* The bytes below the stack pointer belong to
+                                                   * this function. */
                      "pushfq\n\torq %0, (%%rsp)\n\tpopfq\n\t"
                      "lea 128(%%rsp), %%rsp" ::"i"(TRAP_FLAG)
                      : "cc", "memory");
@@ -329,11 +330,11 @@ static void interrupted_in_entry(void)
         CHECK(penta_pvm_register_get(entry.vm, PENTA_PVM_A0) == argument + 1);
         if (!entry.done) break;
     }
-    CHECK(entry.wanted > 4); /* the entry has at least the test, the registers and a jump */
+    CHECK(entry.wanted > 4); /* The entry has at least the test, the registers and a jump. */
     penta_vm_free(entry.vm);
 }
 
-/* An interrupt that arrives while a handler of the host interrupts compiled code. */
+/* Tests an interrupt that arrives while a handler of the host interrupts compiled code. */
 static atomic_bool in_handler, may_return;
 
 static void stay_in_handler(int sig, siginfo_t *info, void *context)
@@ -363,15 +364,13 @@ static void interrupted_in_handler(void)
 }
 #endif
 
-/* ---- a machine that does not run ---- */
-
 struct waiting {
     penta_vm *vm;
     int pipe[2];
     atomic_int thread;
     int polled;
     ssize_t got;
-    bool trapped; /* SIGTRAP was left blocked */
+    bool trapped; /* SIGTRAP was left blocked. */
     penta_stop first, kept, after;
 };
 
@@ -386,7 +385,7 @@ static void *run_wait_run(void *user)
     penta_vm_run(w->vm, UINT64_MAX, &w->first);
     penta_pvm_call(w->vm, once_pc, &one, 1);
     w->thread = thread_number();
-    w->polled = poll(&fd, 1, -1); /* which SA_RESTART would not restart */
+    w->polled = poll(&fd, 1, -1); /* SA_RESTART would not restart this call. */
     w->got = read(w->pipe[0], &byte, 1);
     w->got += read(w->pipe[0], &byte, 1);
     penta_vm_run(w->vm, UINT64_MAX, &w->kept);
@@ -420,7 +419,7 @@ static void kept_until_run(void)
     }
 }
 
-/* Interrupts around the end of a run: their signal arrives before the end, or never. */
+/* Interrupts a machine around the end of a run. The signal must arrive before the end, or never. */
 struct interrupter {
     penta_vm *vm;
     atomic_bool over;
@@ -436,7 +435,8 @@ static void *keep_interrupting(void *user)
     return NULL;
 }
 
-/* Half of the runs last until they are interrupted, half are about to end by themselves. */
+/* Counts system calls that a signal has cut short. Half of the runs last until they are
+ * interrupted, half are about to end by themselves. */
 static unsigned cut_sleeps(penta_vm *vm, int runs)
 {
     struct timespec moment = {0, 1};
@@ -467,7 +467,8 @@ static void none_after_the_end(void)
     }
 }
 
-/* System calls of the host are restarted after a signal that was passed to its handler. */
+/* Checks that system calls of the host are restarted after a signal that was passed to its
+ * handler. */
 static void *read_byte(void *user)
 {
     struct waiting *w = user;
@@ -499,7 +500,7 @@ static void restarted(void)
 }
 
 #ifndef DELAYED_SIGNALS
-/* A machine that is interrupted in the parent works in the child of a fork. */
+/* Checks that a machine that is interrupted in the parent works in the child of a fork. */
 static void forked(void)
 {
     struct interrupter n = {.vm = machine(&ways[0])};
@@ -525,8 +526,6 @@ static void forked(void)
 }
 #endif
 
-/* ---- the end of threads ---- */
-
 static void touch_stack(int sig, siginfo_t *info, void *context)
 {
     volatile uint8_t frame[2048];
@@ -536,8 +535,8 @@ static void touch_stack(int sig, siginfo_t *info, void *context)
 }
 
 /* Runs at the end of a thread, before or after the library's own destructor. The memory of an
- * alternate stack that was freed may belong to the application by now: signals must not write to
- * it. */
+ * alternate stack that was freed may belong to the application by now, so signals must not write
+ * to it. */
 static void check_memory_at_end(void *user)
 {
     atomic_uint *bad = user;
@@ -576,7 +575,8 @@ static void stack_dropped(void)
 {
     set_handler(SIGUSR1, touch_stack, SA_ONSTACK, 0);
     struct waiting w = {.vm = machine(&ways[0])};
-    pthread_key_create(&late_key, look_at_stack); /* after the library's: called after it */
+    pthread_key_create(&late_key, look_at_stack); /* This key is made after the library's, so its
+                                                   * destructor is called after the library's. */
     for (int i = 0; i < 20; i++) {
         pthread_t thread;
         penta_pvm_call(w.vm, once_pc, NULL, 0);
@@ -588,12 +588,11 @@ static void stack_dropped(void)
     penta_vm_free(w.vm);
 }
 
-/* ---- stress test ---- */
-
 enum { WORKERS = 4 };
 
 static struct stress {
-    pthread_mutex_t lock; /* of vms, so that none is freed while it is being interrupted */
+    pthread_mutex_t lock; /* guards `vms`, so that no machine is freed while it is being
+                           * interrupted */
     penta_vm *vms[WORKERS];
     atomic_int threads[WORKERS];
     atomic_bool over;
@@ -704,7 +703,8 @@ static void stress_test(uint32_t rounds, uint64_t seed)
     for (int i = 0; i < 4; i++) set_handler(kinds[i], touch_stack, SA_ONSTACK | SA_RESTART, 0);
     stress.seed = seed;
     pthread_key_create(&early_key, check_memory_at_end);
-    penta_vm_free(machine(&ways[0])); /* the library's key is between the two */
+    penta_vm_free(machine(&ways[0])); /* The library makes its key between the two keys of this
+                                       * test. */
     pthread_key_create(&late_key, look_at_stack);
     pthread_t signals, interrupts, workers[WORKERS];
     pthread_create(&signals, NULL, send_signals, NULL);

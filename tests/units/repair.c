@@ -1,4 +1,5 @@
-/* The repair for fuzzers: a file that was changed, and repaired, has no wrong checksum or size. */
+/* Tests the repair for fuzzers: a file that was changed and repaired must have no wrong checksum
+ * or size. */
 #include "support.h"
 #include "repair.h"
 #include <stdlib.h>
@@ -15,8 +16,8 @@ static bool is_about_the_container(uint32_t code)
 }
 
 struct seen {
-    bool wrong;   /* a checksum or size */
-    bool damaged; /* nothing after the container was looked at */
+    bool wrong;   /* A checksum or size is wrong. */
+    bool damaged; /* Nothing after the container was looked at. */
 };
 
 static void finding(void *user, const penta_error *error)
@@ -65,7 +66,7 @@ static void try(const char *format, const char *text, const penta_option *option
     penta_buffer_free(&bytes);
 }
 
-/* A section that claims more bytes than the file has. */
+/* Tests a section that claims more bytes than the file has. */
 static void try_coil(void)
 {
     penta_buffer bytes = {0};
@@ -76,7 +77,7 @@ static void try_coil(void)
     CHECK(ok, "coil: assembles");
     size_t at = ok ? (size_t)coil_module(m)->header.section_offset + 16 + 3 : 0;
     if (ok) {
-        bytes.data[at] ^= 0x41; /* the fourth byte of its size */
+        bytes.data[at] ^= 0x41; /* This is the fourth byte of its size. */
         CHECK(look("coil", bytes.data, bytes.size).damaged, "coil: the change is noticed, byte %zu",
               at);
         repair("coil", bytes.data, bytes.size);
@@ -89,11 +90,11 @@ static void try_coil(void)
 int main(void)
 {
     static const penta_option trailer[] = {{"trailer", "1"}}, isa[] = {{"isa", "latest64"}};
-    try("cvbc", "PUSH 1\nPOP\nHALT\n", NULL, 0, 8, 16);            /* size and CRC */
-    try("kblob", "WRITE8 0x10000, 7\nHALT\n", trailer, 1, 40, 44); /* an argument */
-    try("kblob", "WRITE8 0x10000, 7\nHALT\n", trailer, 1, 52, 56); /* the CRC */
-    try("tvmr", ".program\n    halt\n", NULL, 0, 0x20, 0x28);      /* the sum */
-    try("pvm", "%isa = latest64\n    trap\n", isa, 0, 5, 13);      /* the length */
+    try("cvbc", "PUSH 1\nPOP\nHALT\n", NULL, 0, 8, 16);            /* changes size and CRC */
+    try("kblob", "WRITE8 0x10000, 7\nHALT\n", trailer, 1, 40, 44); /* changes an argument */
+    try("kblob", "WRITE8 0x10000, 7\nHALT\n", trailer, 1, 52, 56); /* changes the CRC */
+    try("tvmr", ".program\n    halt\n", NULL, 0, 0x20, 0x28);      /* changes the checksum */
+    try("pvm", "%isa = latest64\n    trap\n", isa, 0, 5, 13);      /* changes the length */
     try_coil();
     uint8_t noise[64];
     memset(noise, 0xa5, sizeof noise);

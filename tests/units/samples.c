@@ -1,5 +1,5 @@
-/* Samples of compiled code: every place of it belongs to the instruction that it was made for, and
- * profiles of samples are no profiles of counts. */
+/* Tests samples of compiled code: every place of it must belong to the instruction for which it
+ * was made, and profiles of samples must not be taken for profiles of counts. */
 #include "support.h"
 #include <string.h>
 #include <ucontext.h>
@@ -41,7 +41,7 @@ static void pvm_places(penta_session *s)
         if (!at) continue;
         CHECK(where(s, base + at, 0, pcs) && pcs[0] == pc);
         found++;
-        /* Shared code that this instruction has called, with two words on the stack. */
+        /* Shared code that this instruction has called has two words on the stack. */
         uint64_t stack[] = {1, 2, base + at + 1};
         CHECK(where(s, base + n->exits_end, (uintptr_t)stack, pcs) && pcs[0] == pc);
     }
@@ -60,10 +60,10 @@ static void coil_places(penta_session *s)
     for (size_t i = 0; i < j->line_count; i++) {
         size_t n = where(s, base + j->lines[i].native, 0, pcs);
         CHECK(n && pcs[0] == p->pcs[j->lines[i].position]);
-        inlined |= n == 2; /* `small` in `loop` */
+        inlined |= n == 2; /* The second pc is that of `small`, inlined into `loop`. */
     }
     CHECK(inlined);
-    /* Places of calls, as return addresses on the machine's stack. */
+    /* Places of calls are return addresses on the machine's stack. */
     uint64_t *stack = (uint64_t *)(uintptr_t)(j->stack_memory + j->stack_bytes) - 4;
     for (size_t i = 0; i < j->site_count; i++) {
         const struct ssa_site *site = &j->sites[i];
@@ -100,7 +100,8 @@ static void one(const char *format, const char *text, void (*places)(penta_sessi
     REQUIRE(s && counted);
     CHECK(!penta_session_sample(counted, &err) && penta_session_count(counted, &err));
     penta_session_run(counted, UINT64_MAX, &stop);
-    if (!strcmp(penta_vm_engine(penta_session_vm(s)), "jit")) { /* else the host cannot compile */
+    /* Without the compiled engine the host cannot compile. */
+    if (!strcmp(penta_vm_engine(penta_session_vm(s)), "jit")) {
         uint64_t pc;
         CHECK(!penta_session_where(s, NULL, &pc, 1));
         CHECK(!penta_session_count(s, &err) && penta_session_sample(s, &err));

@@ -1,5 +1,5 @@
-/* penta.h, session.h and views.h as a program uses them: what calls leave when they fail, who answers
- * host calls, marks, watches, recorded answers, traces, lists. */
+/* Tests penta.h, session.h and views.h as a program uses them: what failed calls leave, who
+ * answers host calls, marks, watches, recorded answers, traces, lists. */
 #include "support.h"
 #include <stdio.h>
 #include <string.h>
@@ -52,8 +52,6 @@ static penta_session *session_of(const penta_module *m, const struct sample *s)
     REQUIRE(session);
     return session;
 }
-
-/* ---- visitors and buffers ---- */
 
 static bool enter(void *user, const penta_node *node)
 {
@@ -128,7 +126,7 @@ static void views(const penta_module *m)
     penta_buffer_free(&deep);
 }
 
-/* An encoder that forgets the last byte: what `penta_roundtrip` is there to find. */
+/* Is an encoder that forgets the last byte, which `penta_roundtrip` must find. */
 static bool encode_less(const penta_module *module, struct writer *out, penta_error *e)
 {
     (void)e;
@@ -146,7 +144,7 @@ static void roundtrips(penta_module *m)
 {
     const struct driver *right = m->driver;
     struct driver wrong = *right;
-    wrong.print = NULL; /* only parse and encode */
+    wrong.print = NULL; /* This format can only parse and encode. */
     m->driver = &wrong;
     CHECK(penta_roundtrip(m, &err));
     wrong.encode = encode_less;
@@ -158,8 +156,6 @@ static void roundtrips(penta_module *m)
     err = (penta_error){0};
     m->driver = right;
 }
-
-/* ---- sessions ---- */
 
 static bool answer_ten(void *user, penta_session *session, const penta_stop *stop)
 {
@@ -177,7 +173,7 @@ static void callbacks(const penta_module *m)
     penta_stop stop;
     size_t asked = 0, told = 0;
     uint64_t unused = 0;
-    CHECK(!penta_session_answer(s, &unused, 1, &err)); /* nobody asked */
+    CHECK(!penta_session_answer(s, &unused, 1, &err)); /* No host call waits for an answer. */
     penta_session_set_host(s, answer_ten, &asked);
     penta_session_on_call(s, count_calls, &told);
     penta_session_keep_log(s, 10, true);
@@ -185,13 +181,13 @@ static void callbacks(const penta_module *m)
     CHECK(stop.kind == PENTA_STOP_HALT && stop.args[0] == 12 && asked == 1 && told == 1);
     CHECK(penta_session_calls(s) == 1 && !penta_session_failure(s));
     CHECK(penta_session_log(s, &log, &err) && contains(&log, "\"results\":[\"0xa\"]"));
-    CHECK(log.data[log.size - 1] == '\n'); /* a line for each call */
+    CHECK(log.data[log.size - 1] == '\n'); /* The log has a line for each call. */
     CHECK(is_json(&log) && penta_session_log(s, &log, &err) && !log.size);
     penta_buffer_free(&log);
     penta_session_free(s);
 }
 
-/* Without a callback; what is changed before the answer belongs to it. */
+/* Answers without a callback. What is changed before the answer belongs to it. */
 static void own_answers(const penta_module *m)
 {
     penta_session *s = session_of(m, &samples[PVM]);
@@ -207,7 +203,8 @@ static void own_answers(const penta_module *m)
     penta_session_free(s);
 }
 
-/* The answer of a cvbc call is an error number, and the result of a call that has one. */
+/* Checks that the answer of a cvbc call is an error number, and the result of a call that has
+ * one. */
 static void errors_as_answers(void)
 {
     const struct sample clock = {"cvbc", "MILLIS\nHALT\n"};
@@ -233,7 +230,7 @@ static void errors_as_answers(void)
 
 struct parts {
     const penta_vm *vm;
-    size_t count, inner, same; /* same: what the expression of a part evaluates to is its value */
+    size_t count, inner, same; /* `same` counts parts whose expression evaluates to their value. */
 };
 
 static void part_told(void *user, const penta_child *child)
@@ -247,7 +244,8 @@ static void part_told(void *user, const penta_child *child)
         p->same += value.as.u == child->value.as.u;
 }
 
-/* The state level by level: what is in each node, from some child on, and that there is no such node. */
+/* Reads the state level by level: what is in each node, from some child on, and that a wrong
+ * name is no node. */
 static void state_by_parts(void)
 {
     static const char text[] = "%isa = latest64\n%export \"main\" = @main\n@main:\na0 = 3\nret\n";
@@ -311,7 +309,7 @@ static void traces(const penta_module *m)
     }
 }
 
-/* More values than a trace has room for at first: all of them stay remembered. */
+/* Checks that a trace remembers more values than it has room for at first. */
 static void large_trace(void)
 {
     const struct sample large = {
@@ -328,8 +326,6 @@ static void large_trace(void)
     penta_session_free(s);
     penta_close(m);
 }
-
-/* ---- debugger ---- */
 
 static void marks_and_watches(const penta_module *m)
 {
@@ -353,10 +349,10 @@ static void marks_and_watches(const penta_module *m)
     CHECK(penta_debugger_watch(d, "/registers/v0", true, &err) &&
           penta_debugger_watch(d, "/registers/v0", true, &err) &&
           penta_debugger_watch(d, "/registers/v0", false, &err));
-    CHECK(!penta_debugger_watch(d, "/registers/v0", false, &err)); /* it was watched once */
+    CHECK(!penta_debugger_watch(d, "/registers/v0", false, &err)); /* The value was watched once. */
     CHECK(penta_debugger_watch(d, "/registers/v0=8", true, &err));
     CHECK(penta_debugger_goto(d, 0, &stop, &err) && penta_debugger_forward(d, 100, &stop, &err));
-    CHECK(stop.kind == PENTA_STOP_HALT); /* it never is 8 */
+    CHECK(stop.kind == PENTA_STOP_HALT); /* The value never becomes 8. */
     CHECK(penta_debugger_watch(d, "/registers/v0=0x7", true, &err));
     CHECK(penta_debugger_goto(d, 0, &stop, &err) && penta_debugger_forward(d, 100, &stop, &err));
     CHECK(stop.kind == PENTA_STOP_BREAK && penta_session_steps(s) == 1);
@@ -368,7 +364,7 @@ static void marks_and_watches(const penta_module *m)
     penta_session_free(s);
 }
 
-/* A debugger of a session that has run already: its history begins there. */
+/* Tests a debugger of a session that has run already. Its history begins there. */
 static void late_debugger(const penta_module *m)
 {
     penta_session *s = session_of(m, &samples[COIL]);
@@ -384,7 +380,8 @@ static void late_debugger(const penta_module *m)
     penta_session_free(s);
 }
 
-/* Back at a step before the call, nothing waits for an answer, and an edit there is kept. */
+/* Checks that, back at a step before the call, nothing waits for an answer, and an edit there is
+ * kept. */
 static void back_from_a_call(const penta_module *m)
 {
     penta_session *s = session_of(m, &samples[PVM]);
@@ -395,7 +392,7 @@ static void back_from_a_call(const penta_module *m)
     penta_session_stop_at_calls(s, true);
     CHECK(penta_debugger_forward(d, UINT64_MAX, &stop, &err) && stop.kind == PENTA_STOP_HOST);
     CHECK(penta_debugger_goto(d, 0, &stop, &err) && !penta_session_answer(s, &result, 1, &err));
-    CHECK(penta_debugger_set(d, "a5", &nine, &err)); /* not part of any answer */
+    CHECK(penta_debugger_set(d, "a5", &nine, &err)); /* The register is not part of any answer. */
     CHECK(penta_debugger_goto(d, 1, &stop, &err) && penta_debugger_goto(d, 0, &stop, &err));
     CHECK(penta_vm_eval(penta_session_vm(s), "a5", &kept, &err) && kept.as.u == 9);
     CHECK(penta_debugger_forward(d, UINT64_MAX, &stop, &err) && stop.kind == PENTA_STOP_HOST);
@@ -405,7 +402,8 @@ static void back_from_a_call(const penta_module *m)
     penta_session_free(s);
 }
 
-/* A motion with a limit, gone on with until it ends, arrives where one without does. */
+/* Checks that a move with a limit, continued until it ends, arrives where one without a limit
+ * does. */
 static void limited(penta_debugger *d, const penta_session *s, bool finishes, uint64_t from)
 {
     penta_stop whole, stop;
@@ -444,7 +442,7 @@ static void limits(void)
     CHECK(!penta_debugger_resume(d, &stop, &err) && err.code);
     CHECK(penta_debugger_goto(d, 5, &stop, &err) && penta_debugger_mark(d, stop.pc, true));
     penta_debugger_limit(d, 0);
-    limited(d, s, false, 1); /* ends at the mark */
+    limited(d, s, false, 1); /* The move ends at the mark. */
     limited(d, s, true, 3);
     penta_debugger_free(d);
     penta_session_free(s);
@@ -467,7 +465,7 @@ static void memory_watch(const penta_module *m)
 
 static void keep_line(void *user, penta_bytes line) { writer_bytes(user, line.data, line.size); }
 
-/* A run whose answers came from outside is repeated from its record, in a debugger. */
+/* Repeats a run whose answers came from outside from its record, in a debugger. */
 static void records(const penta_module *m, const penta_module *other)
 {
     penta_session *s = session_of(m, &samples[PVM]);
@@ -483,10 +481,11 @@ static void records(const penta_module *m, const penta_module *other)
     penta_session_stop_at_calls(s, true);
     CHECK(penta_debugger_forward(d, UINT64_MAX, &stop, &err) && stop.kind == PENTA_STOP_HOST);
     CHECK(penta_vm_poke(penta_session_vm(s), 0xfffdfff0, &byte,
-                        1)); /* the stack: not in the answer */
+                        1)); /* The stack is not in the answer. */
     CHECK(penta_session_answer(s, &result, 1, &err));
     CHECK(penta_debugger_forward(d, UINT64_MAX, &stop, &err) && stop.args[0] == 32);
-    CHECK(penta_debugger_back(d, UINT64_MAX, &stop, &err)); /* what is repeated is in it once */
+    CHECK(penta_debugger_back(d, UINT64_MAX, &stop, &err)); /* What is repeated is in the record
+                                                             * once. */
     CHECK(penta_debugger_forward(d, UINT64_MAX, &stop, &err) && stop.args[0] == 32);
     CHECK(penta_vm_save(penta_session_vm(s), &ends[0], &err));
     penta_debugger_free(d);
@@ -515,7 +514,8 @@ static bool answer_for_gas(void *user, penta_session *session, const penta_stop 
     return answer_ten(user, session, stop);
 }
 
-/* What a host takes for its calls is in the record, and the repeated run pays it. */
+/* Checks that the gas that a host takes for its calls is in the record, and that the repeated
+ * run pays it. */
 static void recorded_gas(const penta_module *m)
 {
     penta_option options[] = {{"call", "main"}, {"gas", "1000"}};
@@ -544,8 +544,6 @@ static void recorded_gas(const penta_module *m)
     penta_record_free(record);
     penta_session_free(s);
 }
-
-/* ---- lists, places, code ---- */
 
 static void lists(void)
 {
@@ -634,7 +632,8 @@ static void findings(void)
     inside[8] = 8;
     penta_module *m = penta_open((penta_bytes){inside, sizeof inside}, "kblob", NULL, 0, &err);
     CHECK(m && penta_info_json(m, &out, &err) && contains(&out, "\"code_offset\":16"));
-    penta_close(m); /* its code would begin inside the header: it is shown as empty, after it */
+    penta_close(m); /* Its code would begin inside the header, so it is shown as empty, after the
+                     * header. */
     out.size = 0;
     m = penta_open(file, "kblob", NULL, 0, &err);
     penta_findings *f = penta_findings_new();

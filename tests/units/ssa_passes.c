@@ -1,12 +1,12 @@
-/* The passes of src/ssa on text.
+/* Tests the passes of src/ssa on text.
  *
  *     ssa_passes FILE...
  *
- * A file has sections: `-- in` a function, `-- PASS` the function after that pass alone, or after several
- * passes whose names are given, any number of
- * them, `-- callee` a function and `-- inline` what the first one is with that in place of its first call,
- * `-- error` what the verifier or the reader says instead. Numbers of values are those that reading
- * gives. Exit status 0: everything is as written. */
+ * A file has sections. `-- in` has a function. `-- PASS` has the function after that pass alone, or
+ * after several passes whose names are given. `-- callee` has a function, and `-- inline` what the
+ * first one is with the callee in place of its first call. `-- error` has what the verifier or the
+ * reader says instead. Numbers of values are those that reading gives. Exit status 0 means that
+ * everything is as written. */
 #include "ssa/ssa.h"
 #include "support.h"
 #include <stdio.h>
@@ -65,7 +65,8 @@ static void run(const char *path, const char *in, const char *callee, const char
         bool done = inline_first(&f, callee, &err) && ssa_verify(&f, &err);
         print(&f, text, sizeof text);
         if (!done) snprintf(text, sizeof text, "%s\n", err.message);
-    } else if (ok && strchr(title, ' ')) { /* several, one after the other */
+    } else if (ok && strchr(title, ' ')) { /* The section names several passes, which run one
+                                            * after the other. */
         char names[64];
         snprintf(names, sizeof names, "%s", title);
         bool known = true;
@@ -98,7 +99,9 @@ static void test(const char *path)
     for (bool last = false; !last;) {
         char *next = at == text && !strncmp(at, "-- ", 3) ? at : strstr(at, "\n-- ");
         last = !next;
-        if (next && *next == '\n') *next++ = 0; /* the newline before goes with it */
+        if (next && *next == '\n')
+            *next++ = 0; /* The newline before the section mark is no part
+                                                 * of the text. */
         if (title && body) {
             size_t n = strlen(body);
             char *whole = calloc(1, n + 2);

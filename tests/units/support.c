@@ -1,4 +1,5 @@
-/* Modules, machines, files and bytes for unit tests: support.h. Relies on the library and on check.c. */
+/* Makes modules and machines and reads files and bytes for unit tests (support.h). Relies on the
+ * library and on check.c. */
 #include "support.h"
 #include "base/file/file.h"
 #include <stdio.h>

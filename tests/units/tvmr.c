@@ -1,5 +1,6 @@
-/* What no case file can reach of the ternary machine: kernels and loops against their definition
- * over random shapes and extreme values, weights whose saving is killed, reloading a program. */
+/* Tests what no case file can reach of the ternary machine: kernels and loops against their
+ * definition over random shapes and extreme values, weights whose saving is killed, reloading a
+ * program. */
 #include "support.h"
 #include "base/codec/checksum.h"
 #include "base/file/file.h"
@@ -18,8 +19,6 @@
 
 static uint64_t seed = 1;
 static uint32_t rnd(uint32_t below) { return random_below(&seed, below); }
-
-/* ---- kernels ---- */
 
 enum weights_kind { EQUAL, SMALL, MIXED, EXTREME, KINDS };
 
@@ -100,10 +99,10 @@ static void products(const char *name)
             size_t rows = sizes[rnd(12)], cols = sizes[rnd(sizeof sizes / sizeof *sizes)];
             one_product(vm, rows, cols, (enum weights_kind)rnd(KINDS), rnd(6), rnd(2));
         }
-        for (unsigned kind = 0; kind < KINDS; kind++) /* long rows: sums near their limits */
+        for (unsigned kind = 0; kind < KINDS; kind++) /* Long rows have sums near their limits. */
             for (unsigned range = 0; range < 6; range++)
                 one_product(vm, 2, 65535, (enum weights_kind)kind, range, range & 1);
-        for (unsigned i = 0; i < 24; i++) { /* larger than what is treated as a small matrix */
+        for (unsigned i = 0; i < 24; i++) { /* The shapes are larger than a small matrix. */
             static const uint16_t widths[] = {64, 65, 127, 129, 257, 1000, 4097, 32767};
             size_t cols = widths[i % 8], rows = ((size_t)1 << 19) / cols + 1 + rnd(4);
             one_product(vm, rows, cols, rnd(2) ? MIXED : EXTREME, i % 6, rnd(2));
@@ -115,8 +114,6 @@ static void products(const char *name)
         free(vm);
     }
 }
-
-/* ---- loops over elements: the formulas as they are defined, in 64 bits ---- */
 
 struct wanted {
     int64_t v, p, q, b;
@@ -213,8 +210,6 @@ static void elements(void)
     }
 }
 
-/* ---- programs ---- */
-
 static void broken(void *user, const penta_error *finding)
 {
     (void)user;
@@ -263,8 +258,7 @@ static void reload(void)
     penta_close(new);
 }
 
-/* Tensors without elements have NULL for data, to which nothing may be added. */
-/* A snapshot holds the profile, whatever the machine it is loaded into was opened with. */
+/* Checks that a snapshot has the profile, whatever the profile of the machine that loads it. */
 static void profiles(void)
 {
     penta_module *m = program(".registers\nH0: i32[1]\n.program\nnop\nloop 0\nset H0, 7\n"
@@ -286,6 +280,7 @@ static void profiles(void)
     penta_close(m);
 }
 
+/* Tests tensors without elements. They have NULL for data, to which nothing may be added. */
 static void empty_registers(void)
 {
     penta_module *m = program(".registers\nC0: ternary[2, 0]\nH0: i32[0]\n.program\n"
@@ -306,7 +301,7 @@ static void empty_registers(void)
     penta_close(m);
 }
 
-/* A child that saves again and again is killed at a random moment: the file is always complete. */
+/* Kills a child that saves again and again at a random moment. The file must always be complete. */
 static void crash(void)
 {
     char folder[] = "/tmp/penta-weights-XXXXXX", path[64];
@@ -342,12 +337,11 @@ static void crash(void)
     penta_close(m);
 }
 
-/* ---- learning for hosts, with results computed by hand ---- */
-
 static void learning(void)
 {
     static const penta_tvmr_rule rule = PENTA_TVMR_RULE_DEFAULT;
-    /* m = 100, t = 25: strengths 191, 191, 0, 127, 191; times 15 / 255: 11, 11, 0, 7, 11 */
+    /* With m = 100 and t = 25 the strengths are 191, 191, 0, 127, 191; times 15 / 255 they are
+     * 11, 11, 0, 7, 11. */
     static const int32_t activations[] = {100, 100, 25, 75, 100};
     penta_tvmr_signal w[] = {{1, 254}, {0, 7}, {1, 9}, {-1, 50}, {-1, 3}};
     int32_t pressures[] = {0, 0, 0, 4, -1};
@@ -364,7 +358,7 @@ static void learning(void)
     bool took_part[5];
     CHECK(penta_tvmr_participants(activations, 5, 4, took_part) == 4 && !took_part[2],
           "who takes part (%d)", took_part[2]);
-    penta_tvmr_init(w, 5, false, 7); /* (31 + 7) * 17 = 646: even, 646 / 8 = 80 */
+    penta_tvmr_init(w, 5, false, 7); /* (31 + 7) * 17 = 646, which is even, and 646 / 8 = 80 */
     CHECK(w[1].polarity == 1 && w[1].magnitude == 20 && w[0].polarity == -1, "structured (%d, %d)",
           w[1].magnitude, w[0].polarity);
     penta_tvmr_init(w, 5, true, 7); /* 48 / 4 = 12 */
@@ -375,8 +369,6 @@ static void learning(void)
     penta_tvmr_usage_decay(counters, 5, 128);
     CHECK(counters[1] == 256, "decay (%u)", counters[1]);
 }
-
-/* ---- a bank that the host attached ---- */
 
 static bool bank_has(void *user, uint8_t slot, uint64_t id)
 {
@@ -416,7 +408,8 @@ static bool bank_counts(void *user, uint8_t slot, uint64_t *count)
     return slot != 4;
 }
 
-/* What each instruction writes; a bank without the function, or without the slot, leaves it to the host. */
+/* Checks what each instruction writes. A bank without the function, or without the slot, leaves
+ * the instruction to the host. */
 static void attached_bank_results(void)
 {
     static const penta_tvmr_bank whole = {.query = bank_finds,
@@ -469,12 +462,14 @@ static void attached_bank_results(void)
     }
 }
 
-/* Answered without a stop when the id has both of its numbers, else by the host (TVMR 8.11). */
+/* Checks that the instruction is answered without a stop when the id has both of its numbers,
+ * and else by the host (TVMR 8.11). */
 static void attached_bank(void)
 {
     static const struct {
         const char *text;
-        uint64_t id; /* which the bank was asked for, with the slot; 0: the machine stopped */
+        uint64_t id; /* the id for which the bank was asked, with the slot; 0 when the machine
+                      * stopped */
     } rows[] = {
         {".requires\nbank\n.program\nset H1, 5\nset H2, 6\nconcat H3, H1, H2\n"
          "bank.bank_touch H3, 1\nhalt\n",
@@ -501,8 +496,6 @@ static void attached_bank(void)
     }
 }
 
-/* ---- the default host with a folder ---- */
-
 static void file_put(const char *folder, const char *name, penta_bytes bytes)
 {
     char path[128];
@@ -511,7 +504,8 @@ static void file_put(const char *folder, const char *name, penta_bytes bytes)
     if (!file_write(path, bytes, &err)) abort();
 }
 
-/* Runs a program with the store of a folder; false and the text of its fault when it failed. */
+/* Runs a program with the store of a folder. Returns false and the text of its fault when it
+ * failed. */
 static bool live(const char *folder, const char *text, char *fault, int32_t *out, size_t count)
 {
     penta_error err = {0};
@@ -578,7 +572,7 @@ static void models(const char *folder)
     penta_close(m);
 }
 
-/* Runs a program with model 3. trip: after so many units of its work the model is interrupted. */
+/* Runs a program with model 3. After `trip` units of its work the model is interrupted. */
 static int32_t model_result(const char *folder, const char *text, uint64_t trip,
                             unsigned *interrupts)
 {
@@ -631,12 +625,10 @@ static void interrupted_model(const char *folder)
     penta_close(m);
 }
 
-/* ---- files that options name ---- */
-
 static void scripts(const char *folder)
 {
     static const struct {
-        const char *text, *says; /* NULL: it is good */
+        const char *text, *says; /* a NULL for `says` means that the text is good */
     } files[] = {
         {"", NULL},
         {"# nothing\n\nanswer\n", NULL},
@@ -675,7 +667,7 @@ static void scripts(const char *folder)
 static void manifests(const char *folder)
 {
     static const struct {
-        const char *text, *says; /* NULL: it is good */
+        const char *text, *says; /* a NULL for `says` means that the text is good */
     } files[] = {
         {"extension unit 0x0b01 1.2.3\ninstruction go Reg\ntype unit_t 0x0b10 4\n", NULL},
         {"extension unit 0x0b01 1.2.3\ninstruction go Reg\ntype unit_t 0x0b10 4\n", NULL},
@@ -721,7 +713,7 @@ static void manifests(const char *folder)
     CHECK(e && e->patch == 3 && e->count == 1 && tvmr_type_find(0x0b10), "what it says");
 }
 
-/* A weight file that is cut anywhere, or has any changed byte, is refused. */
+/* Checks that a weight file that is cut anywhere, or has any changed byte, is refused. */
 static void weight_files(const char *folder)
 {
     penta_module *m = program(".registers\nC0: ternary[3] key=\"a\"\nC1: ternary[2, 2] key=\"b\"\n"
@@ -831,8 +823,8 @@ static void stores(void)
     CHECK(!system(command), "clean up");
 }
 
-/* Two registers in one transaction: whenever the run is killed, both files are of the same
- * commit. */
+/* Writes two registers in one transaction. Whenever the run is killed, both files must be of the
+ * same commit. */
 static void transactions(void)
 {
     char folder[] = "/tmp/penta-commit-XXXXXX", fault[160], command[100];

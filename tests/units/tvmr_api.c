@@ -1,5 +1,5 @@
-/* penta/tvmr.h as an embedder calls it: registers of every bank, domain operations answered by hand, extensions that are
- * refused or that fail. */
+/* Tests penta/tvmr.h as an embedder calls it: registers of every bank, domain operations
+ * answered by hand, extensions that are refused or that fail. */
 #include "support.h"
 #include <penta/tvmr.h>
 #include <stdio.h>
@@ -27,7 +27,8 @@ static void hot_registers(penta_vm *vm)
     REQUIRE(got.numbers[0] == 3 && got.dims[0] == 1);
     REQUIRE(!penta_tvmr_register_set(vm, PENTA_TVMR_H(9), &(penta_tvmr_tensor){.count = 2}, &err));
     SAYS(err, "the register takes numbers");
-    REQUIRE(penta_tvmr_register_get(vm, PENTA_TVMR_H(9), &got) && got.count == 1); /* as it was */
+    /* The register is as it was. */
+    REQUIRE(penta_tvmr_register_get(vm, PENTA_TVMR_H(9), &got) && got.count == 1);
 }
 
 static void cold_registers(penta_vm *vm)
@@ -75,7 +76,7 @@ static void other_registers(penta_vm *vm)
     REQUIRE(penta_tvmr_register_get(vm, PENTA_TVMR_S(1), &got) && !got.rank);
 }
 
-/* A machine that may hold 64 KiB: setting more is refused by the rule about limits. */
+/* Checks a machine that may hold 64 KiB: the rule about limits refuses to set more. */
 static void budget(const penta_module *m)
 {
     penta_option limit = {"memory", "65536"};
@@ -101,7 +102,8 @@ static void budget(const penta_module *m)
 
 enum ending { ANSWERED, STOPPED, FAILED };
 
-/* A program that asks for a chemical's level; the caller writes it, ends the run, or lets it fail. */
+/* Runs a program that asks for a chemical's level. The caller writes it, ends the run, or lets
+ * it fail. */
 static void domain_operations(enum ending ending)
 {
     penta_module *m =
@@ -148,8 +150,6 @@ static void reloading(void)
     penta_close(other);
     penta_close(m);
 }
-
-/* ---- extensions ---- */
 
 static penta_tvmr_result next(penta_vm *vm, const uint8_t operands[4], void *user)
 {

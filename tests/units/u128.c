@@ -1,5 +1,5 @@
-/* The numbers of 128 bits of hosts whose compiler has none (base/u128.h), against what must hold for them and, where the
- * compiler has such integers, against those. */
+/* Tests the 128-bit numbers of hosts whose compiler has none (base/u128.h), against what must
+ * hold for them and, where the compiler has such integers, against those. */
 #define PENTA_PLAIN_U128
 #include "base/u128.h"
 #include "check.h"
@@ -14,7 +14,7 @@ static void expect(const char *what, u128 a, u128 b, bool ok)
 static bool minus(u128 a) { return u128_is_negative(a); }
 static u128 amount(u128 a) { return minus(a) ? u128_negate(a) : a; }
 
-/* What holds for every pair. */
+/* Checks what holds for every pair. */
 static void laws(u128 a, u128 b)
 {
     expect("sum", a, b, u128_equal(u128_sub(u128_add(a, b), b), a));
@@ -56,12 +56,13 @@ static void reals(void)
         {0, 0x20000000000001, 0x1p53, 0x1p53},
         {0, 0xffffffffffffffff, 0x1p64, 0x1p64},
         {1, 0, 0x1p64, 0x1p64},
-        {1, 0x800, 0x1p64, 0x1p64},                /* half of the last place: to even */
-        {1, 0x801, 0x1.0000000000001p64, 0x1p64},  /* a little more */
-        {1, 0x1800, 0x1.0000000000002p64, 0x1p64}, /* half again, to the other side */
+        {1, 0x800, 0x1p64, 0x1p64},                /* half of the last place, which rounds to
+                                                    * even */
+        {1, 0x801, 0x1.0000000000001p64, 0x1p64},  /* a little more than half */
+        {1, 0x1800, 0x1.0000000000002p64, 0x1p64}, /* half again, which rounds to the other side */
         {0x100000000, 0x80000, 0x1p96, 0x1p96},    /* far below the last place */
         {0x8000008000000000, 0, 0x1.000001p127, 0x1p127},
-        {0x8000008000000000, 1, 0x1.000001p127, 0x1.000002p127}, /* rounded once */
+        {0x8000008000000000, 1, 0x1.000001p127, 0x1.000002p127}, /* rounds once */
         {0xffffffffffffffff, 0xffffffffffffffff, 0x1p128, (double)INFINITY},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -94,7 +95,7 @@ static void compared(u128 a, u128 b)
         expect("of real", a, b, same(u128_of_real((double)x), (wide)(double)x));
     if (!y) return;
     expect("/", a, b, same(u128_div(a, b), x / y) && same(u128_mod(a, b), x % y));
-    if (x == (wide)1 << 127 && !~y) return; /* the least number by -1 */
+    if (x == (wide)1 << 127 && !~y) return; /* C does not define the least number divided by -1. */
     expect("signed /", a, b,
            same(u128_div_signed(a, b), (wide)((__int128)x / (__int128)y)) &&
                same(u128_mod_signed(a, b), (wide)((__int128)x % (__int128)y)));

@@ -1,4 +1,4 @@
-/* Units that no case file can reach, as tables and loops. */
+/* Tests parts that no case file can reach, by tables and loops. */
 #include "support.h"
 #include <stdio.h>
 #include <math.h>
@@ -213,7 +213,7 @@ static void test_reader(void)
     CHECK(!arena_alloc(&a, SIZE_MAX / 2, 16, &err) && err.code == BASE_MEMORY, "arena: overflow");
     err = (penta_error){0};
     for (int turn = 0; turn < 3;
-         turn++) { /* what was in it is zero again, in one block or several */
+         turn++) { /* The memory must be zero again, in one block or several. */
         uint8_t *first = arena_alloc(&a, 3000, 1, &err), *second = arena_alloc(&a, 3000, 1, &err);
         CHECK(first && second && !first[0] && !first[2999] && !second[2999], "arena: cleared");
         if (first && second) memset(first, 1, 3000), memset(second, 1, 3000);
@@ -274,7 +274,8 @@ static void test_suggestions(void)
     }
 }
 
-/* docs/formats/kblob.md: the first addresses of seed 0, classification, and reuse. */
+/* Checks what docs/formats/kblob.md says: the first addresses of seed 0, classification, and
+ * reuse. */
 static void test_device_memory(void)
 {
     struct kblob_memory m = {0};
@@ -301,7 +302,7 @@ static void test_device_memory(void)
     kblob_memory_free(&m);
 }
 
-/* Mistakes of a caller of the library give an error, not a crash. */
+/* Checks that mistakes of a caller of the library give an error, not a crash. */
 static void test_machine_states(void)
 {
     static const uint8_t blob[] = {0x05, 0xb1, 0x05, 0xb1, 1, 0, 0, 0, 16, 0, 0, 0, 2, 0, 0, 0,
@@ -354,8 +355,8 @@ static void test_machine_states(void)
           "map: no length");
 }
 
-/* RFC 6979, appendix A.2.5: P-256 with SHA-256 over two messages; of "sample" the low form of its
- * signature, which is what penta writes. */
+/* Tests RFC 6979, appendix A.2.5: P-256 with SHA-256 over two messages. Of the signature of
+ * "sample" it has the low form, which is what penta writes. */
 static void test_deterministic_ecdsa(void)
 {
     static const char pem[] =
@@ -399,7 +400,7 @@ static void test_deterministic_ecdsa(void)
     key_private_free(key);
 }
 
-/* Raw keys that must be refused. */
+/* Checks that weak raw keys are refused. */
 static void test_weak_keys(void)
 {
     static const char *const weak[] = {
@@ -441,7 +442,7 @@ static void test_weak_keys(void)
     p256[0] = 2;
     CHECK(!key_public_raw(KEY_P256, (penta_bytes){p256, 65}, &key, &why), "p256: compressed");
     rsa[255] = 1;
-    rsa[257] = rsa[259] = 1; /* 65537 */
+    rsa[257] = rsa[259] = 1; /* The exponent is 65537. */
     CHECK(key_public_raw(KEY_RSA2048, (penta_bytes){rsa, 260}, &key, &why), "rsa: 2048 bits");
     rsa[259] = 0;
     CHECK(!key_public_raw(KEY_RSA2048, (penta_bytes){rsa, 260}, &key, &why), "rsa: even exponent");
@@ -464,7 +465,8 @@ static bool delta_makes(penta_bytes old, penta_bytes new, size_t size)
     return ok;
 }
 
-/* Strings end where their size says: what lies after them in memory is the same in both. */
+/* Checks that strings end where their size says. The bytes after them in memory are the same in
+ * both. */
 static void test_delta(void)
 {
     uint8_t old[200], new[200];
@@ -478,8 +480,9 @@ static void test_delta(void)
     DELTA(4, 0, 24);
     new[10] = 99;
     DELTA(100, 100, 24 + 1);
-    DELTA(100, 101, 24 + 91); /* of another size: one change from the first to the last */
-    new[42] = 98;             /* equal bytes between are as long as another record */
+    DELTA(100, 101, 24 + 91); /* Records of another size are one change from the first to the
+                               * last. */
+    new[42] = 98;             /* The equal bytes in between are as long as another record. */
     DELTA(100, 100, 24 + 33);
     new[42] = old[42], new[43] = 98;
     DELTA(100, 100, 24 + 1 + 24 + 1);
@@ -506,7 +509,7 @@ static void test_delta(void)
     writer_free(&out);
 }
 
-/* As the compiler's own answers say. */
+/* Compares the features of the processor with the compiler's own answers. */
 static void test_processor(void)
 {
 #ifdef __x86_64__

@@ -1,5 +1,6 @@
-/* Everything the assembler can write, decoded by Zydis: every form with every register, addresses
- * of every shape, immediates around the limits of their encodings, jumps forwards and backwards. */
+/* Decodes everything that the assembler can write by Zydis: every form with every register,
+ * addresses of every shape, immediates around the limits of their encodings, jumps forwards and
+ * backwards. */
 #include "check.h"
 #include "x64/access.h"
 #include "x64/operations.h"
@@ -21,7 +22,8 @@ static const char *const r8[] = {"al",  "cl",  "dl",   "bl",   "spl",  "bpl",  "
                                  "r8b", "r9b", "r10b", "r11b", "r12b", "r13b", "r14b", "r15b"};
 static const char *name(enum x64_size size, unsigned reg) { return (size == X64 ? r64 : r32)[reg]; }
 
-/* Numbers in Zydis' text are hexadecimal with at least two digits, negative ones with a sign. */
+/* Writes a number as Zydis does: hexadecimal with at least two digits, and with a sign when
+ * negative. */
 static const char *number(int64_t v)
 {
     static char texts[8][32];
@@ -32,8 +34,8 @@ static const char *number(int64_t v)
     return text;
 }
 
-/* The instruction at this offset, which is also its address; the size of an access is always
- * printed. */
+/* Decodes the instruction at this offset, which is also its address. The size of an access is
+ * always printed. */
 static bool decode(uint32_t at, char *text, size_t size, ZydisDecodedInstruction *in)
 {
     static ZydisDecoder decoder;
@@ -53,11 +55,11 @@ static bool decode(uint32_t at, char *text, size_t size, ZydisDecodedInstruction
         !ZYAN_SUCCESS(ZydisFormatterFormatInstruction(
             &formatter, in, operands, in->operand_count_visible, text, size, at, ZYAN_NULL)))
         return false;
-    /* lea accesses nothing: releases of Zydis differ in whether its address has a size. */
+    /* lea accesses nothing, and releases of Zydis differ in whether its address has a size. */
     char *address = strchr(text, '['), *operand = strstr(text, ", ");
     if (in->mnemonic == ZYDIS_MNEMONIC_LEA && address && operand)
         memmove(operand + 2, address, strlen(address) + 1);
-    /* And in whether an address that is a number alone has 8 digits or 16. */
+    /* Releases also differ in whether an address that is a number alone has 8 digits or 16. */
     address = strstr(text, "[0x");
     if (address && strcspn(address + 3, "]") == 8 && strlen(text) + 8 < size) {
         memmove(address + 11, address + 3, strlen(address + 3) + 1);
@@ -68,7 +70,7 @@ static bool decode(uint32_t at, char *text, size_t size, ZydisDecodedInstruction
 
 static void begin(void) { x64_init(&e, memory, sizeof memory); }
 
-/* The bytes written are one instruction, and it is decoded to this text. */
+/* Checks that the bytes written are one instruction, which decodes to this text. */
 static void __attribute__((format(printf, 1, 2))) reads(const char *format, ...)
 {
     char expected[160];
@@ -90,7 +92,7 @@ static const int32_t immediates[] = {0,    1,    127,   128,   255,       -1,
                                      -128, -129, 32767, 65536, INT32_MAX, INT32_MIN};
 enum { IMMEDIATES = sizeof immediates / sizeof *immediates };
 
-/* An immediate as wide as the operation, as Zydis shows it. */
+/* Returns an immediate as wide as the operation, as Zydis shows it. */
 static const char *shown(enum x64_size size, int32_t v)
 {
     static char text[24];
@@ -228,7 +230,7 @@ static void three_operands(void)
     }
 }
 
-/* [base+index*scale+disp] as Zydis writes it. */
+/* Writes [base+index*scale+disp] as Zydis does. */
 static const char *address(struct x64_mem m, const char *width)
 {
     static char text[96];
@@ -252,7 +254,7 @@ static const char *address(struct x64_mem m, const char *width)
     return text;
 }
 
-/* Integers by their kind, as x64/access.h has them. */
+/* Checks accesses to integers by their kind, as x64/access.h has them. */
 static void accesses(struct x64_mem m, unsigned r)
 {
     static const struct {
@@ -342,8 +344,6 @@ static void addresses(void)
             }
 }
 
-/* ---- jumps ---- */
-
 static void decode_at(uint32_t at, const char *expected, uint32_t target)
 {
     ZydisDecodedInstruction in;
@@ -379,7 +379,7 @@ static void jumps(void)
     snprintf(wanted, sizeof wanted, "lea r9, [0x%016" PRIX64 "]", (uint64_t)home);
     CHECK(decode(at[5], text, sizeof text, &in) && !strcmp(text, wanted), "expected '%s', got '%s'",
           wanted, text);
-    for (uint32_t gap = 100; gap < 160; gap++) { /* across the reach of short jumps */
+    for (uint32_t gap = 100; gap < 160; gap++) { /* The gaps go across the reach of short jumps. */
         begin();
         x64_nop(&e, gap);
         uint32_t a = x64_here(&e);
@@ -398,7 +398,7 @@ static void jumps(void)
         decode_at(d, "jmp", 5);
         decode_at(f, "jnle", 2000);
     }
-    for (unsigned size = 1; size <= 40; size++) { /* nops, and nothing else */
+    for (unsigned size = 1; size <= 40; size++) { /* The bytes must be nops and nothing else. */
         begin();
         x64_nop(&e, size);
         CHECK(x64_here(&e) == size);
@@ -410,15 +410,13 @@ static void jumps(void)
     }
 }
 
-/* ---- floats and vectors ---- */
-
 static void begin_vector(bool vex)
 {
     begin();
     e.vex = vex;
 }
 
-/* Scalars: with `vex` the destination is a source as well, or there is none. */
+/* Checks scalars. The form with `vex` names the destination again as a source, if it has one. */
 static void scalars(bool vex, unsigned d, unsigned s)
 {
     const char *v = vex ? "v" : "";
@@ -506,7 +504,8 @@ static void vector_memory(bool vex, bool wide, unsigned reg)
 
 static void vectors(void)
 {
-    for (int kind = 0; kind < 3; kind++) { /* SSE2; AVX on 16 bytes and on 32 */
+    for (int kind = 0; kind < 3; kind++) { /* The kinds are SSE2, AVX on 16 bytes, and AVX on 32
+                                            * bytes. */
         bool vex = kind > 0, wide = kind > 1;
         for (unsigned d = 0; d < 16; d++) {
             vector_memory(vex, wide, d);
@@ -534,7 +533,7 @@ static void rest(void)
     begin(), x64_cdq(&e), reads("cdq");
     begin(), x64_cqo(&e), reads("cqo");
     begin(), x64_ud2(&e), reads("ud2");
-    x64_init(&e, memory, X64_MARGIN + 4); /* x64_full is true before the memory ends */
+    x64_init(&e, memory, X64_MARGIN + 4); /* x64_full is true before the memory ends. */
     unsigned written = 0;
     for (; !x64_full(&e); written++) x64_mov_imm(&e, R9, UINT64_MAX - 5u);
     CHECK(written == 1 && x64_here(&e) == 7);

@@ -1,5 +1,6 @@
-/* What src/x64/operations.c writes, executed: every operation with its registers the same or not in every way,
- * every count of a shift, immediates around the limits of their encodings. The results are those of C. */
+/* Executes what src/x64/operations.c writes: every operation with its registers the same or not
+ * in every way, every count of a shift, immediates around the limits of their encodings. The
+ * results must be those of C. */
 #include "check.h"
 #include "x64/operations.h"
 #include <inttypes.h>
@@ -12,7 +13,7 @@ static struct x64 e;
 
 enum { ROOM = 4096 };
 
-/* Registers that a function may change. The last one is `aside`, and no destination. */
+/* These registers may change in a function. The last one is `aside`, which is no destination. */
 static const enum x64_reg registers[] = {RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11}, aside = R11;
 enum { REGISTERS = sizeof registers / sizeof *registers, TARGETS = REGISTERS - 1 };
 
@@ -74,8 +75,6 @@ static void same(uint64_t got, uint64_t want, const char *what, enum x64_size si
           what, size == X64 ? 64 : 32, d, a, b, x, y, got, want);
 }
 
-/* ---- integers ---- */
-
 static void three(unsigned op, enum x64_size size, enum x64_reg d, enum x64_reg a, enum x64_reg b)
 {
     for (int i = 0; i < VALUES; i++)
@@ -88,7 +87,7 @@ static void three(unsigned op, enum x64_size size, enum x64_reg d, enum x64_reg 
             CHECK(x64_three(&e, op, size, d, a, b, aside));
             x64_mov(&e, X64, RAX, d);
             same(executed(), meaning(op, size, x, y), names[op], size, d, a, b, x, y);
-            if (b == d) continue; /* the second one is as it was */
+            if (b == d) continue; /* The second register must be as it was. */
             begin();
             x64_mov_imm(&e, a, x);
             x64_mov_imm(&e, b, y);
@@ -108,7 +107,8 @@ static void two_registers(void)
                 for (unsigned a = 0; a < REGISTERS; a++)
                     for (unsigned b = 0; b < REGISTERS; b++)
                         three(ops[i], size, registers[d], registers[a], registers[b]);
-    for (unsigned op = X64_ROL; op <= X64_ROR; op++) /* which have no form with three registers */
+    for (unsigned op = X64_ROL; op <= X64_ROR; op++) /* Rotations have no form with three
+                                                      * registers. */
         CHECK(!x64_three(&e, op, X64, RAX, RCX, RDX, aside));
 }
 
@@ -167,7 +167,7 @@ static void wide(enum x64_wide op, enum x64_size size, uint64_t x, uint64_t y)
     if (!product && !(low ? (uint32_t)y : y)) return;
     bool largest = low ? (uint32_t)x == 0x80000000 && (uint32_t)y == UINT32_MAX
                        : x == UINT64_C(1) << 63 && y == UINT64_MAX;
-    if ((op == X64_DIVS || op == X64_REMS) && largest) return; /* callers look for it */
+    if ((op == X64_DIVS || op == X64_REMS) && largest) return; /* Callers look for this case. */
     uint64_t want = product ? upper_half(x, y, op == X64_MULHS) : divided(op, size, x, y);
     for (unsigned d = 0; d < TARGETS; d++) {
         begin();
@@ -211,8 +211,6 @@ static void unary(enum x64_unary op, enum x64_size size)
             }
 }
 
-/* ---- floats ---- */
-
 static double real_meaning(enum x64_real op, double x, double y)
 {
     switch (op) {
@@ -233,7 +231,7 @@ static uint64_t bits_of(bool f64, double v)
     return f64 ? wide_bits : bits;
 }
 
-/* Registers 0 to 3, of which 3 is the one aside. */
+/* Uses registers 0 to 3, of which 3 is the one aside. */
 static void real(enum x64_real op, bool f64, unsigned d, unsigned a, unsigned b)
 {
     double x = 6.5, y = a == b ? x : 0.25;
@@ -251,7 +249,8 @@ static void real(enum x64_real op, bool f64, unsigned d, unsigned a, unsigned b)
          0);
 }
 
-/* After a comparison of x with y, the answer for a condition; below and above are as for numbers without sign. */
+/* Checks the answer for a condition after a comparison of x with y. Below and above are as for
+ * numbers without sign. */
 static void set_real(double x, double y)
 {
     const struct {
@@ -278,7 +277,7 @@ int main(void)
 {
     memory =
         mmap(NULL, ROOM, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return 77; /* a system that refuses such memory */
+    if (memory == MAP_FAILED) return 77; /* The system refuses such memory. */
     two_registers();
     immediates();
     for (enum x64_wide op = X64_MULHS; op <= X64_REMU; op++)
@@ -290,7 +289,7 @@ int main(void)
             bool extends = op >= X64_SEXT8 && op <= X64_ZEXT32;
             if (!extends || size == X64) unary(op, size);
         }
-    for (unsigned way = 0; way < 64; way++) /* d is not the one aside, nor are both others */
+    for (unsigned way = 0; way < 64; way++) /* d is not the register aside, nor are both others. */
         for (enum x64_real op = X64_FADD; op <= X64_FDIV; op++)
             for (int f64 = 0; f64 < 2; f64++) real(op, f64, way & 3, way >> 2 & 3, way >> 4);
     static const double reals[] = {-1, 0, 2, INFINITY, NAN};

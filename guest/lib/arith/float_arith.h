@@ -1,5 +1,5 @@
-/* Floating point arithmetic with integers, because the machine has none: IEEE 754, rounding to
- * nearest, ties to even. Included once for each width, with these defined:
+/* Implements floating point arithmetic with integers, because the machine has none: IEEE 754,
+ * rounding to nearest, ties to even. The file is included once for each width, with these defined:
  *
  *     FLOAT, REP, WIDTH, FRACTION    double, uint64_t, 64, 52; float, uint32_t, 32, 23; or quad with 128, 112
  *     NAME(add, 3)                   the compiler's name of a function: __adddf3

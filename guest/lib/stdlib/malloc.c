@@ -1,9 +1,10 @@
-/* A heap on sbrk. Blocks lie one after another, each with a header:
+/* Implements a heap on sbrk. Blocks follow one another, each with a header:
  *
  *     | before | size, used | bytes of the program ... |
  *
- * `before` is the size of the block before this one: a freed block finds both neighbours and joins
- * those that are free. Free blocks are in lists, one for each power of two of their sizes. */
+ * `before` is the size of the block before this one, so that a freed block finds both neighbours
+ * and joins those that are free. Free blocks are in lists, one for each power of two of their
+ * sizes. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>

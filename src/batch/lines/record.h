@@ -1,4 +1,4 @@
-/* A line of the results: what it begins with, and finding parts of it.
+/* Declares a line of the results, and functions that find parts of it.
  *
  *     {"n":0,"source":"a.pvm","digest":"...","exit":0,"verdict":"yes","size":400,"format":"pvm","findings":[],"document":{...}}
  *

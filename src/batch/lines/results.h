@@ -1,5 +1,5 @@
-/* The files of a run: lines in order, their times, lines that wait for their turn, and lines of
- * runs before.
+/* Declares the files of a run: lines in order, their times, lines that wait for their turn, and
+ * lines of earlier runs.
  *
  *     RESULTS                       the lines; of a shard RESULTS.shard-K-of-N, written as ....HOST-PID.part
  *     RESULTS.times                 number, a tab and microseconds for each line that was not taken from a run before

@@ -1,4 +1,5 @@
-/* Programs of a ternary tensor machine (TVMR 4). layout.def has every field of the fixed records.
+/* Declares programs of a ternary tensor machine (TVMR 4). layout.def has every field of the fixed
+ * records.
  *
  *     image        header (48) | extension (8) ... | definition ... | instruction (8) ... | metadata
  *     extension    id u16 | major u16 | minor u16 | patch u16
@@ -12,9 +13,10 @@
  *     TVMW         version u16 | entries u16 | entry ... | XXH64 u64           weights, no program
  *     TERN         header (32) | definition ... | instruction (8) ...             the legacy format
  *
- * Numbers are little-endian, but the words of an instruction are big-endian. The expanded payload of a packed file
- * takes the place of everything from offset 48 on. TERN files are converted when they are opened: everything but
- * describe and encode sees the image that they would be today. A card is opened as its image. */
+ * Numbers are little-endian, but the words of an instruction are big-endian. The expanded payload
+ * of a packed file takes the place of everything from offset 48 on. TERN files are converted when
+ * they are opened: everything but describe and encode sees the image that the program would be in
+ * the current format. A card is opened as its image. */
 #pragma once
 #include "base/arena.h"
 #include "base/bytes.h"

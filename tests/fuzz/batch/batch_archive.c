@@ -1,5 +1,6 @@
-/* Any bytes as an archive among the sources of a batch: every source has a name, members stay within their limit, a damaged
- * archive ends with one source that says so, and the same bytes give the same sources again. */
+/* Reads any bytes as an archive among the sources of a batch. Every source must have a name,
+ * members must stay within their limit, a damaged archive must end with one source that reports
+ * it, and the same bytes must give the same sources again. */
 #include "fuzz.h"
 #include <unistd.h>
 #include "base/writer.h"
@@ -7,7 +8,7 @@
 
 enum { MEMBER_MAX = 1 << 16, SOURCES_MAX = 64 };
 
-/* Appends all names and sizes, and with them what is wrong. */
+/* Appends all names and sizes, and the errors of sources. */
 static void list_all(const char *path, struct writer *out)
 {
     const char *words[] = {path};
@@ -28,7 +29,8 @@ static void list_all(const char *path, struct writer *out)
 
 void fuzz_one(const uint8_t *data, size_t size)
 {
-    /* A name with the end of an archive, which says what libarchive is to try; the content decides. */
+    /* The name ends like that of an archive and tells libarchive what to try, but the content
+     * decides. */
     char path[64];
     struct writer first = {0}, again = {0};
     snprintf(path, sizeof path, "/tmp/penta-fuzz-%d.tar", (int)getpid());

@@ -1,5 +1,6 @@
-/* Any bytes as a file of results, as after a torn write or in somebody else's file: no line is read beyond its end, what is found lies
- * in the line, and status and report answer or fail. */
+/* Reads any bytes as a file of results, such as an incomplete file or somebody else's. No line
+ * may be read beyond its end, what is found must be in the line, and status and report must
+ * answer or fail. */
 #include "fuzz.h"
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,7 +13,7 @@ static bool within(penta_bytes part, penta_bytes line)
     return !part.size || (part.data >= line.data && part.data + part.size <= line.data + line.size);
 }
 
-/* The line has a copy of its own, so that a sanitizer sees what is read after it. */
+/* The line has a copy of its own, so that a sanitizer sees reads after its end. */
 static void read_line(penta_bytes text)
 {
     uint8_t *copy = malloc(text.size + !text.size);

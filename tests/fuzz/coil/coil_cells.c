@@ -1,5 +1,6 @@
-/* Programs made from the input, on two machines: one with specialised cells (the fast path), one with
- * the general form of every instruction. Both must stop in the same state wherever the fuel ends. */
+/* Runs programs made from the input on two machines: one with specialised cells (the fast path),
+ * one with the general form of every instruction. Both must stop in the same state wherever the
+ * fuel ends. */
 #include "fuzz.h"
 #include "base/writer.h"
 
@@ -24,7 +25,8 @@ enum {
     INSTRUCTIONS = 48
 };
 
-/* Two variables of each type from %1 on, vectors from %50 on, the address of the buffer in %100. */
+/* Declares two variables of each type from %1 on, vectors from %50 on, and the address of the
+ * buffer in %100. */
 static void declare(struct writer *w)
 {
     writer_text(w, ".global main\n.func main\n    VAR %100, u64\n    LEA %100, u8 @buffer\n");
@@ -46,7 +48,7 @@ static void location(struct source *s, struct writer *w)
                      pick(s, 256));
         break;
     case 3: writer_print(w, "%s [u64 %%100 + %u]", types[pick(s, 10)], pick(s, 80)); break;
-    case 4: /* an integer as the type of the same width and the other signedness */
+    case 4: /* An integer is used as the integer type of the same width and the other signedness. */
         writer_print(w, "%s %%%u", types[variable % TYPES ^ (variable % TYPES < 8)], variable + 1);
         break;
     case 5: writer_print(w, "%%%u", 50 + pick(s, LANES)); break;
@@ -109,8 +111,8 @@ static void instruction(struct source *s, struct writer *w)
     writer_text(w, "\n");
 }
 
-/* The instructions that do not assemble, found by the offsets of the assembler's findings; the next
- * round leaves them out. */
+/* The instructions that do not assemble, found by the offsets of the assembler's findings. The
+ * next round leaves them out. */
 struct lines {
     uint8_t wrong[INSTRUCTIONS];
     uint64_t starts[INSTRUCTIONS + 1];

@@ -1,5 +1,6 @@
-/* Interpreter against compiler. The input chooses how a program is generated (coil_programs.h), so that
- * nearly every program runs. tests/units/coil_differ.c does the same with random numbers. */
+/* Compares interpreter and compiler. The input chooses how a program is generated
+ * (coil_programs.h), so that nearly every program runs. tests/units/coil_differ.c does the same
+ * with random numbers. */
 #include "fuzz.h"
 #include "coil_programs.h"
 

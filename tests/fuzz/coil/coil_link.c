@@ -1,11 +1,12 @@
-/* Two texts, separated by a zero byte, assembled and linked: findings or an intact object, and the
- * same bytes twice. The input as it is, an object or an archive: findings, or a file. */
+/* Assembles and links two texts, which a zero byte separates. The result must be findings or an
+ * intact object, and the same bytes twice. The whole input is also linked as an object or an
+ * archive, with findings or a file as the result. */
 #include "fuzz.h"
 #include "coil/coil.h"
 #include "penta/coil.h"
 
-/* Errors in the program may come from the sources; the container is written by the linker, and must be
- * right. */
+/* Fails on errors of the container. The sources may have errors in the program, but the linker
+ * writes the container. */
 static void no_container_errors(void *user, const penta_error *e)
 {
     (void)user;
@@ -19,7 +20,8 @@ static void count(void *user, const char *object, const penta_error *e)
     *(size_t *)user += e->severity == PENTA_ERROR;
 }
 
-/* True, or an error was reported and the buffer is unchanged. */
+/* Links objects. Returns true, or false after an error was reported; the buffer is then
+ * unchanged. */
 static bool link_objects(const penta_object *objects, size_t n, bool relocatable, penta_buffer *out)
 {
     penta_option option = {"relocatable", "1"};

@@ -1,6 +1,6 @@
-/* An object, or a text that is assembled first: compiling it to a native object gives an error, or an ELF
- * object that libelf reads, whose sections, symbols and relocations are consistent; and the same bytes
- * twice. */
+/* Compiles an object, or a text that is assembled first, to a native object. The result must be
+ * an error, or an ELF object that libelf reads, whose sections, symbols and relocations are
+ * consistent. The same input must give the same bytes twice. */
 #include "fuzz.h"
 #include "coil/coil.h"
 #include "penta/coil.h"

@@ -1,10 +1,10 @@
-/* Any bytes as an object: see checks.h for what must hold; converted to the other byte order and back
- * it is the same. */
+/* Reads any bytes as an object. checks.h lists what must hold. The object must be the same after
+ * conversion to the other byte order and back. */
 #include "fuzz.h"
 
 REPAIRING_MUTATOR("coil")
 
-/* The module in this byte order, or NULL. */
+/* Returns the module in this byte order, or NULL. */
 static penta_module *converted(const penta_module *m, const char *order, penta_buffer *bytes)
 {
     penta_option option = {"endian", order};

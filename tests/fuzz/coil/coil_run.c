@@ -1,5 +1,5 @@
-/* Any text that assembles is run, also if validation would refuse it: it stops without a crash, within
- * its fuel, and the machine loads its own snapshot. */
+/* Runs any text that assembles, also if validation would refuse it. The run must stop without a
+ * crash and within its fuel, and the machine must load its own snapshot. */
 #include "fuzz.h"
 #include "core/driver.h"
 #include "core/engine.h"

@@ -1,5 +1,5 @@
-/* Any bytes as instructions without a container: they are encoded to as many bytes, and their listing
- * assembles. */
+/* Reads any bytes as instructions without a container. They must encode to as many bytes, and
+ * their listing must assemble. */
 #include "fuzz.h"
 
 void fuzz_one(const uint8_t *data, size_t size)

@@ -1,4 +1,4 @@
-/* Any text through the compiler: findings, or a program that the verifier accepts. */
+/* Compiles any text. The result must be findings, or a program that the verifier accepts. */
 #include "fuzz.h"
 #include "cvbc/compile/compile.h"
 

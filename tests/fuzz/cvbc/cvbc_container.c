@@ -1,4 +1,4 @@
-/* Any bytes as a container: see checks.h for what must hold. */
+/* Reads any bytes as a container. checks.h lists what must hold. */
 #include "fuzz.h"
 
 REPAIRING_MUTATOR("cvbc")

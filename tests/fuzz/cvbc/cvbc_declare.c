@@ -1,6 +1,6 @@
-/* Sketches that the bytes choose, and after a zero byte a board file. What compile declares is enough: a machine that
- * holds the program to its declarations never refuses a call. The board, if it can be read, takes the program or says
- * why not. */
+/* Compiles sketches that the bytes choose; a board file follows after a zero byte. What the
+ * compiler declares must be enough: a machine that holds the program to its declarations never
+ * refuses a call. The board, if it can be read, must take the program or say why not. */
 #include "fuzz.h"
 #include "cvbc/compile/compile.h"
 #include "cvbc/format/hardware/board.h"
@@ -117,7 +117,7 @@ static void put_sketch(struct choices *c)
                  choose(c, 20), choose(c, 20));
     for (int i = 0; i < 8; i++) writer_print(c->out, "%u,", choose(c, 20));
     writer_text(c->out, "};\nint g(int y) { return ");
-    c->depth = 6; /* no call of itself */
+    c->depth = 6; /* At this depth no call is chosen, so g does not call itself. */
     put_value(c);
     c->depth = 0;
     writer_print(c->out, " %s y; }\nvoid f(int x, int y) {\n", choose(c, 2) ? "+" : "&");

@@ -1,4 +1,4 @@
-/* Legacy files: whatever is detected as one converts to a container that opens. */
+/* Reads legacy files. A file that is detected as legacy must convert to a container that opens. */
 #include "fuzz.h"
 #include "cvbc/format/legacy.h"
 

@@ -1,13 +1,13 @@
-/* Text of people: a board file and the values of the options pin, hint and dependency, one a line, until a
- * line of dashes; after it, the board. What the options give is a container that can be written, read and
- * checked against the board. */
+/* Reads text that people write: values of the options pin, hint and dependency, one on each
+ * line, then a line of dashes and a board file. The container that the options give must be
+ * written, read and checked against the board without error. */
 #include "fuzz.h"
 #include "cvbc/format/build.h"
 #include "cvbc/format/hardware/board.h"
 
 enum { LINES = 16 };
 
-/* Cuts the text into options; returns what follows the dashes. */
+/* Cuts the text into options. Returns what follows the dashes. */
 static char *cut(char *text, penta_option *options, size_t *count)
 {
     static const char *const keys[] = {"pin", "hint", "dependency", "min-ram"};

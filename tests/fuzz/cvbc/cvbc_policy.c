@@ -1,6 +1,6 @@
-/* Containers opened under a policy: two bits of the last byte choose whether a signature is required
- * and whether there is a secret key. Magic number, size and CRCs are corrected, so that mutated files
- * pass these checks and reach the next ones. */
+/* Opens containers under a policy. Two bits of the last byte choose whether a signature is
+ * required and whether there is a secret key. Magic number, size and CRCs are corrected, so that
+ * mutated files pass these checks and reach the next ones. */
 #include "fuzz.h"
 #include "cvbc/format/build.h"
 

@@ -1,6 +1,7 @@
-/* Any bytes as a script of inputs, with a program that waits for them. A script that can be read gives the same output
- * when waiting loops are executed and when they are passed: what is printed is a function of the instructions that
- * would have been executed, so the shorter output starts the longer one. */
+/* Reads any bytes as a script of inputs for a program that waits for them. A script that can be
+ * read must give the same output when waiting loops are executed and when they are skipped. What
+ * is printed depends only on the number of instructions that would have been executed, so the
+ * longer output starts with the shorter one. */
 #include <sys/mman.h>
 #include <unistd.h>
 #include "fuzz.h"

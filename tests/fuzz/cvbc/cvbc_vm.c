@@ -1,10 +1,10 @@
-/* Any instructions on the machine and a board: the loop without checks for proved programs, the same
- * with hints, the loop with checks, and single steps end in the same state. */
+/* Runs any instructions on a machine with a board. The loop without checks for proved programs,
+ * the same with hints, the loop with checks, and single steps must end in the same state. */
 #include "fuzz.h"
 #include "core/snapshot.h"
 #include "cvbc/vm/vm.h"
 
-/* Hints from the same bytes: the first is hot, others are what they are. */
+/* Makes hints from the same bytes: the first is hot, the others are of any kind. */
 static void heed(struct cvbc_vm *vm, const struct cvbc_program *p)
 {
     static const uint8_t all[] = {0, 0, 255, 255};
@@ -25,7 +25,7 @@ static void run(const struct cvbc_program *p, bool proved, bool hints, uint64_t 
     CHECK(board);
     if (hints) heed(vm, p);
     penta_stop stop;
-    uint64_t steps = 0, refused = 0; /* a host call that fails is a step, but was not executed */
+    uint64_t steps = 0, refused = 0; /* A host call that fails is a step, but was not executed. */
     do {
         cvbc_vm_run(&vm->base, slice, &stop);
         steps += stop.steps;

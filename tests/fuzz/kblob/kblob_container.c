@@ -1,4 +1,4 @@
-/* Any bytes as a kernel blob: see checks.h for what must hold. */
+/* Reads any bytes as a kernel blob. checks.h lists what must hold. */
 #include "fuzz.h"
 
 REPAIRING_MUTATOR("kblob")

@@ -1,5 +1,5 @@
-/* Any program of version 2 as a small grid: running it in one go, instruction by instruction, and with a
- * snapshot loaded into a second machine in the middle end in the same state. */
+/* Runs any program of version 2 as a small grid. A run in one go, one by single instructions,
+ * and one with a snapshot loaded into a second machine in the middle must end in the same state. */
 #include "fuzz.h"
 #include "kblob/kblob.h"
 
@@ -15,7 +15,7 @@ static penta_vm *machine(const penta_module *module)
     return penta_vm_new(module, NULL, options, sizeof options / sizeof *options, NULL, &err);
 }
 
-/* Runs with so much fuel at a time; SLEEP is answered. */
+/* Runs with `piece` fuel at a time, and answers SLEEP. */
 static uint64_t go(penta_vm *vm, uint64_t fuel, uint64_t piece, penta_stop *stop)
 {
     uint64_t done = 0;

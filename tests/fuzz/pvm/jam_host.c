@@ -1,7 +1,7 @@
-/* Hostile services: programs of host calls with any numbers, registers and memory, as accumulate and as
- * refine. No crash, no error of the host; interpreter and compiler end with the same result, gas and
- * state; a program that panics before a checkpoint changes nothing; and the counts of items and octets
- * in accounts are right.
+/* Runs hostile services: programs of host calls with any numbers, registers and memory, as
+ * accumulate and as refine. Nothing may crash, and the host may not fail. Interpreter and compiler
+ * must end with the same result, gas and state. A program that panics before a checkpoint must
+ * change nothing, and the counts of items and octets in accounts must be right.
  *
  *     byte 0           bit 0: refine, bit 1: which service runs, bit 3: little gas
  *     7 bytes a call   its number, and indices into the table of values for r7 to r12
@@ -41,15 +41,14 @@ static const char state_text[] =
     "\"0000000000000000000000000000000000000000000000000000000000000000\",\"length\":3,"
     "\"slots\":[5,17]}]}]}";
 
-/* ---- the program ---- */
-
 static void put_jump(struct writer *w)
 {
     writer_uint(w, 40, 1);
     writer_uint(w, w->out.size == 1 ? 10 : 5, 4);
 }
 
-/* Both entries jump to the host calls; registers are loaded before each. */
+/* Writes code in which both entries jump to the host calls. Registers are loaded before each
+ * call. */
 static void put_code(struct writer *code, struct writer *mask, const uint8_t *calls, size_t count)
 {
     uint8_t bits[8 * 1024] = {0};
@@ -70,7 +69,7 @@ static void put_code(struct writer *code, struct writer *mask, const uint8_t *ca
         writer_uint(code, calls[0] % 32 == 31 ? 100 : calls[0] % 32, 1);
     }
     starts[n++] = code->out.size;
-    writer_uint(code, 50, 1); /* jump_indirect to ra: the last call's r7 and r8 are the output */
+    writer_uint(code, 50, 1); /* jump_indirect to ra; r7 and r8 of the last call are the output */
     writer_uint(code, 0, 1);
     for (size_t i = 0; i < n; i++) bits[starts[i] / 8] |= (uint8_t)(1u << starts[i] % 8);
     writer_bytes(mask, bits, (code->out.size + 7) / 8);
@@ -98,12 +97,10 @@ static void make_program(struct writer *out, const uint8_t *calls, size_t count,
     writer_free(&program);
 }
 
-/* ---- one engine ---- */
-
 struct outcome {
     penta_jam_result result;
-    penta_buffer state; /* as JSON */
-    bool checkpoint;    /* there was one */
+    penta_buffer state; /* the state as JSON */
+    bool checkpoint;    /* A checkpoint was made. */
 };
 
 static void called(void *user, uint32_t service, const char *line)
@@ -131,7 +128,7 @@ static void set_code(penta_jam_state *state, uint32_t service, penta_bytes code,
     jam_layer_set(l, key, (penta_bytes){0}, code);
 }
 
-/* The counts in each account's record, against its entries. */
+/* Checks the counts in each account's record against its entries. */
 static void check_accounts(penta_jam_state *state)
 {
     size_t count;

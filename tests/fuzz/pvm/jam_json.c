@@ -1,6 +1,6 @@
-/* Any bytes as JSON documents of the JAM host: no crash, and no memory out of proportion; every error has
- * a message; a state that was read can be written and read again without a difference; a block runs, or
- * is refused and changes nothing.
+/* Reads any bytes as JSON documents of the JAM host. Nothing may crash or use memory out of
+ * proportion, and every error must have a message. A state that was read can be written and read
+ * again without a difference. A block runs, or is refused and changes nothing.
  *
  *     byte 0     kind of document: state, block, chain, package or items; bit 7: another version
  *     the rest   the document */
@@ -29,7 +29,7 @@ static penta_jam_host *open_host(bool old)
     return host;
 }
 
-/* Reads, writes, reads and writes the state, with the host that the document names. */
+/* Reads, writes, reads and writes the state again, with the host that the document names. */
 static void try_state(penta_bytes text)
 {
     penta_error err;
@@ -94,7 +94,7 @@ static void try_chain(const uint8_t *data, size_t size)
     free(text);
 }
 
-/* A package that was read must have the encoded form that programs get. */
+/* Checks that a package that was read has the encoded form that programs get. */
 static void try_package(const struct json_object *root, struct jam_json *j)
 {
     struct writer bytes = {0};

@@ -1,5 +1,5 @@
-/* Host calls of the console with any arguments: no crash, answers that fit the guest's memory, and
- * no file outside of the program's folder is changed or read.
+/* Makes host calls of the console with any arguments. Nothing may crash, answers must fit the
+ * guest's memory, and no file outside of the program's folder may be changed or read.
  *
  *     byte 0           number of host calls
  *     6 bytes a call   which one, indices of four arguments in the table below, one byte that is added
@@ -37,8 +37,6 @@ static void report(void *user, const penta_error *finding)
     (void)user;
     check_failed(finding->message, finding->offset, 0);
 }
-
-/* ---- the program's folder, and a secret file beside it ---- */
 
 static char base[64], home[80], secret[80];
 
@@ -93,15 +91,13 @@ static bool secret_is_safe(void)
     return n == 6 && !strcmp(text, "secret");
 }
 
-/* ---- one call ---- */
-
 static void check_pokes(penta_vm *vm, const struct answer *answer)
 {
     penta_bytes left = writer_view(&answer->pokes);
     while (left.size) {
         uint64_t address = bytes_get64(left.data), size = bytes_get64(left.data + 8);
         CHECK(penta_vm_poke(vm, address, left.data + 16, (size_t)size));
-        CHECK(!size || address >= RW); /* read-only memory stays as it is */
+        CHECK(!size || address >= RW); /* Read-only memory stays as it is. */
         CHECK(!memmem(left.data + 16, (size_t)size, "secret", 6));
         left.data += 16 + size;
         left.size -= 16 + (size_t)size;

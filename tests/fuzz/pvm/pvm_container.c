@@ -1,5 +1,6 @@
-/* Any bytes as a PolkaVM program, of the detected dialect and of each other: see checks.h for what must
- * hold. A conversion gives a file of the other dialect that opens, or an error. */
+/* Reads any bytes as a PolkaVM program, of the detected dialect and of each other one. checks.h
+ * lists what must hold. A conversion must give a file of the other dialect that opens, or an
+ * error. */
 #include "fuzz.h"
 #include "base/writer.h"
 #include "core/driver.h"

@@ -1,6 +1,6 @@
-/* Hostile contracts on the contract host: any host calls with any registers, in a contract that is
- * called, calls itself and others, and makes contracts. Nothing crashes, the sum of all balances stays
- * the same, and both engines end with the same chain.
+/* Runs hostile contracts on the contract host: any host calls with any registers, in a contract
+ * that is called, calls itself and others, and makes contracts. Nothing may crash, the sum of all
+ * balances must stay the same, and both engines must end with the same chain.
  *
  *     byte 0           how many of the host calls belong to the constructor
  *     7 bytes a call   its number, and indices into the table of values below for a0 to a5 */
@@ -20,15 +20,15 @@ static const char *const names[] = {
 };
 enum { NAMES = sizeof names / sizeof *names };
 
-/* Addresses in the contract's data, for registers to point to. */
+/* These are addresses in the contract's data, for registers to point to. */
 enum {
     AT = 0x20000,
     AT_SELF = AT + 0x20,
     AT_OTHER = AT + 0x40,
     AT_PRECOMPILE = AT + 0x60, /* 16 addresses, 32 bytes apart */
     AT_FIVE = AT + 0x260,      /* the number 5 */
-    AT_HASH = AT + 0x280,      /* of the other contract's code, then data */
-    AT_LENGTH = AT + 0x2e0,    /* 64 */
+    AT_HASH = AT + 0x280,      /* the hash of the other contract's code, then data */
+    AT_LENGTH = AT + 0x2e0,    /* the number 64 */
     AT_OUT = AT + 0x300,
 };
 #define PAIR(high, low) ((uint64_t)(high) << 32 | (low))
@@ -129,7 +129,8 @@ static void run(const penta_module *module, const char *engine, const char *othe
     CHECK(s);
     penta_session_run(s, UINT64_MAX, &out->stop);
     CHECK(out->stop.kind != PENTA_STOP_DISAGREE && out->stop.kind != PENTA_STOP_FUEL);
-    if (out->stop.kind != PENTA_STOP_HOST) { /* not a host call that is not supported */
+    if (out->stop.kind != PENTA_STOP_HOST) { /* A stop at a host call means that the host does
+                                              * not support the call. */
         CHECK(penta_session_save_host(s, &state, &err));
         penta_buffer_append(&state, (penta_bytes){(const uint8_t *)"", 1});
         check_balances((const char *)state.data);
@@ -139,7 +140,8 @@ static void run(const penta_module *module, const char *engine, const char *othe
     out->state = state;
 }
 
-/* The other contract: it is at address 3333.. from the start, and its code can be instantiated again. */
+/* The other contract is at address 3333.. from the start, and its code can be instantiated
+ * again. */
 static char other_option[256];
 static uint8_t other_hash[HASH];
 

@@ -1,5 +1,6 @@
-/* Interpreter against compiler. The input only chooses how a program is generated (pvm_programs.h), so
- * that nearly every program runs. tests/units/pvm_differ.c does the same with random numbers. */
+/* Compares interpreter and compiler. The input only chooses how a program is generated
+ * (pvm_programs.h), so that nearly every program runs. tests/units/pvm_differ.c does the same
+ * with random numbers. */
 #include "fuzz.h"
 #include "pvm_trial.h"
 

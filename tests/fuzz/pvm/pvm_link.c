@@ -1,6 +1,6 @@
-/* Any bytes as an object or archive, linked with options that the last byte chooses: findings, or a
- * program without errors, and the same bytes twice. Debug information is read, too, for lines and for the places
- * that errors name. */
+/* Links any bytes as an object or archive, with options that the last byte chooses. The result
+ * must be findings, or a program without errors, and the same bytes twice. Debug information is
+ * read, too, for lines and for the places that errors name. */
 #include "fuzz.h"
 #include "penta/pvm.h"
 

@@ -1,5 +1,6 @@
-/* Any program on the interpreter: no crash, no hang, gas never grows, and one long run, single steps, a
- * run with a breakpoint and one that changes to a machine loaded from a snapshot end in the same state.
+/* Runs any program on the interpreter. It may not crash or hang, and gas may never grow. One long
+ * run, single steps, a run with a breakpoint and one that changes to a machine loaded from a
+ * snapshot must end in the same state.
  *
  *     byte 0       bits 0-1: instruction set, 2-3: profile, 4-5: gas (none, naive, full), 6: paging
  *     byte 1       where execution starts
@@ -47,7 +48,7 @@ static struct pvm_vm *machine(const struct trial *t)
     return vm;
 }
 
-/* The host: answers calls and maps pages. false: the run is over. */
+/* Acts as the host: answers calls and maps pages. Returns false when the run is over. */
 static bool handle_stop(struct pvm_vm *vm, const penta_stop *stop, unsigned *faults)
 {
     penta_error err = {0};
@@ -66,8 +67,8 @@ static bool handle_stop(struct pvm_vm *vm, const penta_stop *stop, unsigned *fau
     }
 }
 
-/* Runs at most FUEL instructions, `piece` at a time; after step `swap_at` the machine is replaced by one
- * loaded from its snapshot. */
+/* Runs at most FUEL instructions, `piece` at a time. After step `swap_at` the machine is
+ * replaced by one loaded from its snapshot. */
 static struct pvm_vm *run(const struct trial *t, uint64_t piece, uint64_t swap_at, bool marks,
                           penta_stop *stop)
 {

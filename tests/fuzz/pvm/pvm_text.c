@@ -1,4 +1,4 @@
-/* Any text as PolkaVM assembly: see checks.h for what must hold. */
+/* Assembles any text. checks.h lists what must hold. */
 #include "fuzz.h"
 
 void fuzz_one(const uint8_t *data, size_t size)

@@ -1,4 +1,4 @@
-/* Any bytes as an image: see checks.h for what must hold. */
+/* Reads any bytes as an image. checks.h lists what must hold. */
 #include "fuzz.h"
 
 REPAIRING_MUTATOR("tvmr")

@@ -1,5 +1,6 @@
-/* Any bytes as a host script or, by the first byte, as the manifest of an extension. Only manifests
- * that are refused are read to the end: a good one would stay for the life of the process. */
+/* Reads any bytes as a host script or, depending on the first byte, as the manifest of an
+ * extension. Manifests are given an error at the end, because one without errors would stay for
+ * the life of the process. */
 #include "fuzz.h"
 #include "tvmr/host/script.h"
 #include <sys/mman.h>

@@ -1,11 +1,11 @@
-/* Programs of domain operations on the default host: run twice, they end in the same state. The bytes
- * choose input and instructions. */
+/* Runs programs of domain operations on the default host. Two runs must end in the same state.
+ * The bytes choose input and instructions. */
 #include "fuzz.h"
 #include "base/writer.h"
 #include "core/engine.h"
 #include "tvmr/host/domain.h"
 
-/* Mostly instructions that the host answers, and some of the core to compute operands. */
+/* Writes mostly instructions that the host answers, and some of the core to compute operands. */
 static void instruction(const uint8_t *p, struct writer *code)
 {
     static const uint16_t exts[] = {0, 0, 4, 5, 5, 6, 7, 8, 8, 9, 11, 11, 11, 12, 12};
@@ -14,7 +14,7 @@ static void instruction(const uint8_t *p, struct writer *code)
     uint8_t bytes[8] = {(uint8_t)(op->ext >> 8), (uint8_t)op->ext, (uint8_t)(op->opcode >> 8),
                         (uint8_t)op->opcode};
     if (!op->ext && (op->opcode >> 12 == 6 || op->opcode == 3))
-        return; /* no jumps, no reset: it ends */
+        return; /* Jumps and resets are left out, so that the program ends. */
     for (unsigned k = 0; k < 4; k++) {
         bool reg = op->bytes[k] == 'd' || op->bytes[k] == 's' || op->bytes[k] == 'm';
         bytes[4 + k] = (uint8_t)(reg ? (p[2 + k] & 0xc0) | (p[2 + k] % 6) : p[2 + k] % 16);
@@ -46,8 +46,10 @@ static penta_vm *run(const penta_module *m, const int32_t *input, size_t count)
 
 void fuzz_one(const uint8_t *data, size_t size)
 {
-    static const uint8_t regs[] = {0x40, 0, 1, 1, 2, 2, 0, 3, 0,  1, 'a', /* C0: [2, 3] "a" */
-                                   0x41, 0, 1, 1, 1, 4, 0, 1, 'B'};       /* C1: [4] "B" */
+    /* the definition C0: [2, 3] "a" */
+    static const uint8_t regs[] = {0x40, 0, 1, 1, 2, 2, 0, 3, 0, 1, 'a',
+                                   /* the definition C1: [4] "B" */
+                                   0x41, 0, 1, 1, 1, 4, 0, 1, 'B'};
     static const uint8_t load[] = {0, 0, 0x10, 7, 0, 0xff, 0, 0, 0, 0, 0x10, 7, 1, 0xff, 0, 0};
     struct writer code = {0}, image = {0};
     int32_t input[6] = {0};

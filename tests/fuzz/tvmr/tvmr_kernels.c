@@ -1,5 +1,6 @@
-/* Valid programs on the plain kernels and on each set that this processor supports: the machines end in
- * the same state. The bytes choose registers, weights, temperatures, input and instructions. */
+/* Runs valid programs on the plain kernels and on each set that this processor supports. The
+ * machines must end in the same state. The bytes choose registers, weights, temperatures, input
+ * and instructions. */
 #include "fuzz.h"
 #include "base/writer.h"
 #include "core/engine.h"
@@ -12,7 +13,7 @@ struct bytes {
 
 static uint8_t next(struct bytes *b) { return b->left ? (b->left--, *b->p++) : 0; }
 
-/* An instruction of the extensions that have kernels, with register numbers below 6. */
+/* Writes an instruction of the extensions that have kernels, with register numbers below 6. */
 static void instruction(struct bytes *b, struct writer *code)
 {
     static const uint16_t exts[] = {0, 0, 0, 1, 1, 2, 2, 3, 4, 0xc0};
@@ -22,7 +23,7 @@ static void instruction(struct bytes *b, struct writer *code)
     uint8_t bytes[8] = {(uint8_t)(op->ext >> 8), (uint8_t)op->ext, (uint8_t)(op->opcode >> 8),
                         (uint8_t)op->opcode};
     if (!op->ext && (op->opcode >> 12 == 6 || op->opcode == 3))
-        return; /* no jumps, no reset: it ends */
+        return; /* Jumps and resets are left out, so that the program ends. */
     for (unsigned k = 0; k < 4; k++) {
         uint8_t v = next(b);
         bool reg = op->bytes[k] == 'd' || op->bytes[k] == 's' || op->bytes[k] == 'm';
@@ -67,7 +68,7 @@ static void compare(const penta_module *m, const penta_vm *plain, const char *ke
                     struct bytes b)
 {
     penta_vm *fast = machine(m, kernels, b);
-    if (!fast) return; /* not on this processor */
+    if (!fast) return; /* This processor cannot run these kernels. */
     check_same_state(plain, fast, "the kernels end in another state");
     penta_vm_free(fast);
 }

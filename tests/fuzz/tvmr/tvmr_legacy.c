@@ -1,4 +1,4 @@
-/* Any bytes after the header of a legacy file: see checks.h for what must hold. */
+/* Reads any bytes after the header of a legacy file. checks.h lists what must hold. */
 #include "fuzz.h"
 
 void fuzz_one(const uint8_t *data, size_t size)

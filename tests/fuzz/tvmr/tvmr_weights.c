@@ -1,5 +1,5 @@
-/* Any bytes as weights in another form (the first byte chooses it): what is accepted is a sound
- * weight file, which survives JSON unchanged. */
+/* Reads any bytes as weights in another form, which the first byte chooses. Weights that are
+ * accepted must be a correct weight file, which survives JSON unchanged. */
 #include "fuzz.h"
 
 static penta_module *read_as(penta_bytes bytes, const char *form)

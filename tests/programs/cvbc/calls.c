@@ -1,11 +1,9 @@
-/* Every call of cvbc_format.h, against the library however it was linked. */
+/* Makes every call of cvbc_format.h, against the library however it was linked. */
 #include "check.h"
 #include <cvbc_format.h>
 #include <penta/cvbc.h>
 #include <pthread.h>
 #include <string.h>
-
-/* ---- the structs are those of the library ---- */
 
 static void check_field(const char *record, size_t i, const char *name, size_t offset, size_t size)
 {
@@ -57,14 +55,12 @@ static void structs(void)
     CHECK(cvbc_status_name((cvbc_status)99) != NULL);
 }
 
-/* ---- a file, built, opened and tampered with ---- */
-
 static const vm_instruction_t blink[] = {
-    {0x01, 0, 13}, {0x01, 0, 1}, {0x17, 0, 0}, /* pin 13 is an output */
-    {0x01, 0, 13}, {0x01, 0, 1}, {0x10, 0, 0}, /* and high */
-    {0x01, 0, 7},  {0x14, 0, 0},               /* for 7 ms */
-    {0x01, 0, 42}, {0x01, 0, 1}, {0x18, 0, 0}, /* printf("n=%d\n", 42) */
-    {0x01, 0, 5},  {0x51, 0, 0}, {0x50, 0, 0}, /* a variable, and a word on the stack */
+    {0x01, 0, 13}, {0x01, 0, 1}, {0x17, 0, 0}, /* makes pin 13 an output */
+    {0x01, 0, 13}, {0x01, 0, 1}, {0x10, 0, 0}, /* sets pin 13 high */
+    {0x01, 0, 7},  {0x14, 0, 0},               /* waits for 7 ms */
+    {0x01, 0, 42}, {0x01, 0, 1}, {0x18, 0, 0}, /* calls printf("n=%d\n", 42) */
+    {0x01, 0, 5},  {0x51, 0, 0}, {0x50, 0, 0}, /* leaves a variable, and a word on the stack */
     {0x00, 0, 0},
 };
 enum { BLINK = sizeof blink / sizeof *blink };
@@ -220,8 +216,6 @@ static void keys(cvbc_key **key, cvbc_key **other)
     cvbc_free(public);
 }
 
-/* ---- the machine ---- */
-
 struct seen {
     uint64_t instructions, completed;
     uint32_t last_pc, ms;
@@ -300,8 +294,6 @@ static void machine(const cvbc_file *file)
     cockpit_vm_free(vm);
 }
 
-/* ---- the calls of the text ---- */
-
 static bool collect(void *user, const char *name, const uint8_t *data, size_t size)
 {
     return !strcmp(name, "printf") && print(user, (const char *)data, size);
@@ -333,7 +325,7 @@ static void loading(const uint8_t *data, const cvbc_key *key)
 
 static void *legacy(void *unused)
 {
-    /* raw-struct: CALL 2, HALT, PUSH 1, POP, RET, and a string */
+    /* This raw-struct program has CALL 2, HALT, PUSH 1, POP, RET, and a string. */
     static const uint8_t old[] = {8, 0, 2, 0, 0, 0, 0, 0, 1, 0, 1,   0,   2, 0,
                                   0, 0, 9, 0, 0, 0, 3, 0, 0, 0, 'h', 'i', 0};
     size_t size;

@@ -1,4 +1,4 @@
-/* The loader from the document of the format, unchanged; only main is added. */
+/* This is the loader from the document of the format, unchanged except for the added main. */
 // C API for CVBC validation
 #include "cvbc_format.h"
 

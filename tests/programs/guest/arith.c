@@ -1,5 +1,5 @@
-/* The guest's arithmetic, compiled for this machine under names that start with guest_, against the
- * machine's own: bit for bit, except for NaNs, whose payload is not specified. */
+/* Compares the guest's arithmetic, compiled for this machine under names that start with guest_,
+ * with the machine's own: bit for bit, except for NaNs, whose payload is not specified. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,7 +10,8 @@
 typedef unsigned __int128 u128;
 typedef __int128 i128;
 
-/* Numbers with runs of ones and zeros, and few bits, are where roundings and carries are. */
+/* Returns a number with runs of ones and zeros, or with few bits, because these are where
+ * roundings and carries happen. */
 static uint64_t odd(void)
 {
     uint64_t x = next(), how = next();
@@ -127,7 +128,7 @@ static void fail(const char *what, const void *a, const void *b, size_t size)
         SAME("floatundi" #S, guest___floatundi##S(n), (T)n, n, n);                                 \
         SAME("floatti" #S, guest___floatti##S((i128)w), (T)(i128)w, w, w);                         \
         SAME("floatunti" #S, guest___floatunti##S(w), (T)w, w, w);                                 \
-        double x = (double)a; /* conversions where C defines them */                               \
+        double x = (double)a; /* These are the conversions that C defines. */                      \
         if (x > -2147483649.0 && x < 2147483648.0)                                                 \
             SAME("fixsi" #S, guest___fix##S##si(a), (int32_t)a, a, b);                             \
         if (x >= -0x1p63 && x < 0x1p63) SAME("fixdi" #S, guest___fix##S##di(a), (int64_t)a, a, b); \
@@ -139,7 +140,7 @@ static void fail(const char *what, const void *a, const void *b, size_t size)
         if (x > -1 && x < 0x1p128) SAME("fixunsti" #S, guest___fixuns##S##ti(a), (u128)a, a, b);   \
     }
 
-/* As a_double, with a longer fraction. */
+/* Makes a number as a_double does, with a longer fraction. */
 static __float128 a_quad(void)
 {
     static const uint64_t special[] = {0,

@@ -1,5 +1,5 @@
-/* A contract that makes the host call that its input names, to test every call of penta_contract.h. The input
- * is a letter, 20 bytes of an address, and input for another contract.
+/* Is a contract that makes the host call that its input names, to test every call of
+ * penta_contract.h. The input is a letter, 20 bytes of an address, and input for another contract.
  *
  *     c e s d D   call, with gas, static, delegate, delegate with gas   code, 4 bytes size, what came back
  *     n N         new contract, with a salt                             code, 20 bytes address, what came back
@@ -23,7 +23,8 @@ static void require(bool condition)
     if (!condition) penta_trap();
 }
 
-/* The code, and what came back in both ways: by the call itself and by contract_returned. */
+/* Ends with the code, and with what came back in both ways: by the call itself and by
+ * contract_returned. */
 static __attribute__((noreturn)) void end_call(uint64_t code, uint32_t direct_size)
 {
     uint32_t size = (uint32_t)contract_returned_size(), copied = sizeof answer - 5;
@@ -31,7 +32,7 @@ static __attribute__((noreturn)) void end_call(uint64_t code, uint32_t direct_si
     require(copied == size);
     if (code == CONTRACT_SUCCESS || code == CONTRACT_REVERTED)
         require(direct_size == size && !memcmp(direct, answer + 5, size));
-    if (size) { /* from the middle on, cut off */
+    if (size) { /* The second copy starts in the middle and is cut off. */
         uint32_t one = 1;
         contract_returned(direct, &one, size - 1);
         require(one == 1 && direct[0] == answer[5 + size - 1]);

@@ -1,5 +1,5 @@
-/* Complex numbers and what <tgmath.h> chooses: prints results with 13 digits, to be compared with the native library, and
- * checks that long double gives the same. */
+/* Prints the results of complex numbers and of what <tgmath.h> chooses, with 13 digits, to be
+ * compared with the native library. Also checks that long double gives the same. */
 #include <complex.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,8 @@ static const double parts[] = {0.0,   -0.0,  1,  -1,       0.5,       -2.25, 3,
                                1e-10, -1e10, 20, INFINITY, -INFINITY, NAN};
 enum { PARTS = sizeof parts / sizeof *parts };
 
-/* Signs of NaNs, and of infinities and zeros beside a NaN, are not specified. */
+/* Shows a part of a number. Signs of NaNs, and of infinities and zeros beside a NaN, are left
+ * out, because they are not specified. */
 static void show_part(double x, int plain)
 {
     if (isnan(x))

@@ -1,5 +1,5 @@
-/* Files, folders and descriptors below the current folder: prints what the functions give, to be compared with the native
- * library. */
+/* Prints what the functions for files, folders and descriptors give below the current folder, to
+ * be compared with the native library. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -216,7 +216,7 @@ static void streams(void)
     fd = mkstemp(path);
     printf("%d %d", fd > 2, access(path, F_OK));
     printf(" %d\n", unlink(path));
-    printf("%ld", (long)write(fd, "gone", 4)); /* without a name */
+    printf("%ld", (long)write(fd, "gone", 4)); /* The file has no name any more. */
     printf(" %ld", (long)lseek(fd, 0, SEEK_END));
     printf(" %d\n", close(fd));
     printf("%d", mkdtemp(folder) == folder);

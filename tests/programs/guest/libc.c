@@ -1,5 +1,5 @@
-/* The guest's C library, compiled for this machine under names that start with guest_, against the
- * machine's own. */
+/* Compares the guest's C library, compiled for this machine under names that start with guest_,
+ * with the machine's own. */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "random.h"
 
 extern int guest_errno;
-extern size_t heap_end; /* system.c */
+extern size_t heap_end; /* defined in system.c */
 int guest_snprintf(char *, size_t, const char *, ...);
 int guest_sscanf(const char *, const char *, ...);
 double guest_strtod(const char *, char **);
@@ -34,8 +34,6 @@ void *guest_aligned_alloc(size_t, size_t), guest_free(void *);
 double guest_floor(double), guest_ceil(double), guest_trunc(double), guest_round(double);
 double guest_sqrt(double), guest_fmod(double, double), guest_frexp(double, int *);
 double guest_ldexp(double, int), guest_modf(double, double *);
-
-/* ---- tools ---- */
 
 static void expect(int ok, const char *format, ...)
 {
@@ -63,8 +61,6 @@ static double a_double(void)
 }
 
 static int same(double a, double b) { return !memcmp(&a, &b, 8) || (isnan(a) && isnan(b)); }
-
-/* ---- printf ---- */
 
 static void a_format(char *to, const char *length, const char *kinds)
 {
@@ -122,8 +118,6 @@ static void check_printf(void)
     expect(!strcmp(ours, "      1|2    |1.500|%"), "stars: %s", ours);
 }
 
-/* ---- numbers from text ---- */
-
 static void a_number(char *to, int decimal)
 {
     if (!below(4)) *to++ = " \t-+"[below(4)];
@@ -163,7 +157,7 @@ static void check_numbers(void)
     double x = a_double(), back;
     snprintf(text, sizeof text, "%.*g", 1 + (int)below(25), x);
     check_text(text);
-    if (isfinite(x)) { /* halfway between two doubles, and just beside it */
+    if (isfinite(x)) { /* The text is halfway between two doubles, or just beside that. */
         uint64_t bits;
         memcpy(&bits, &x, 8);
         bits++;
@@ -195,8 +189,6 @@ static void check_scanf(void)
     i = guest_sscanf("12 0x1f 017 zz", "%*d%i%i%3s", &c, &d, s);
     expect(i == 3 && c == 31 && d == 15 && !strcmp(s, "zz"), "sscanf %%i: %d %d %d", i, c, d);
 }
-
-/* ---- memory and strings ---- */
 
 static void check_strings(void)
 {

@@ -1,5 +1,5 @@
-/* Text of the guest's long double, compiled for this machine under names that start with guest_, against
- * libquadmath. (Its arithmetic is tested in arith.c.) */
+/* Compares the text of the guest's long double, compiled for this machine under names that start
+ * with guest_, with libquadmath's. arith.c tests the arithmetic. */
 #include <quadmath.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,8 +20,8 @@ static __float128 a_quad(void)
     case 0: return (__float128)(int64_t)(high >> 40) / 1024;
     case 1: return (__float128)below(1000000) / 1000;
     case 2: low = 0;                                                  /* fall through */
-    case 3: break;                                                    /* any */
-    case 4: high &= UINT64_C(0x8000ffffffffffff) >> below(48); break; /* subnormal */
+    case 3: break;                                                    /* any number */
+    case 4: high &= UINT64_C(0x8000ffffffffffff) >> below(48); break; /* a subnormal number */
     default: high = (high & UINT64_C(0x8000ffffffffffff)) | (16383 - 60 + below(120)) << 48;
     }
     u128 bits = (u128)high << 64 | low;
@@ -49,7 +49,8 @@ static void check_printf(void)
     char kind = "fFeEgGaA"[below(8)];
     __float128 x = a_quad();
     if (kind == 'a' ||
-        kind == 'A') { /* libquadmath leaves two hex digits before the point to chance */
+        kind == 'A') { /* libquadmath does not always choose the same hex digits before the
+                        * point. */
         if (strchr(spec, '.')) return;
     }
     snprintf(format, sizeof format, "%sL%c|", spec, kind);
@@ -84,7 +85,7 @@ static void check_strtold(void)
     quadmath_snprintf(text, sizeof text, format, x);
     check_text(text);
     if (below(50)) return;
-    quadmath_snprintf(text, sizeof text, "%.11600Qe", x); /* all digits */
+    quadmath_snprintf(text, sizeof text, "%.11600Qe", x); /* The text has all digits. */
     check_text(text);
 }
 

@@ -1,6 +1,6 @@
-/* The guest's mathematics, compiled for this machine under names that start with guest_, against
- * libquadmath: no error is larger than 0.51 units in the last place. What is exact is compared with the
- * machine's own library, bit for bit. */
+/* Compares the guest's mathematics, compiled for this machine under names that start with
+ * guest_, with libquadmath: no error may be larger than 0.51 units in the last place. Exact
+ * functions are compared with the machine's own library, bit for bit. */
 #include <math.h>
 #include <quadmath.h>
 #include <stdint.h>
@@ -16,9 +16,7 @@ static double of_bits(uint64_t bits)
     return x;
 }
 
-/* ---- arguments ---- */
-
-/* Any double; near one; of a usual size; whole; special. */
+/* Returns any double, one near one, one of a usual size, a whole one, or a special one. */
 static double any(void)
 {
     static const double special[] = {0.0,
@@ -56,8 +54,6 @@ static double any(void)
     }
 }
 
-/* ---- errors ---- */
-
 struct worst {
     const char *name;
     double error, x, y;
@@ -67,7 +63,7 @@ static void judge(struct worst *w, double ours, __float128 exact, double x, doub
 {
     double nearest = (double)exact, error = 0;
     if (isnan(nearest) || isinf(nearest) || nearest == 0) {
-        /* the largest doubles, and infinities, are half a unit apart, too */
+        /* The largest doubles, and infinities, are half a unit apart, too. */
         int same =
             isnan(nearest) ? isnan(ours) : ours == nearest && signbit(ours) == signbit(nearest);
         error = same ? 0
@@ -125,7 +121,7 @@ static double of_two(double (*ours)(double, double), __float128 (*exact)(__float
     for (unsigned long i = 0; i < rounds; i++) {
         double x = any(), y = any();
         if (next() % 4 == 0) y = (double)(int)(next() % 200) / 4 - 20;
-        if (next() % 8 == 0) { /* results near the ends of the range */
+        if (next() % 8 == 0) { /* These results are near the ends of the range. */
             x = 1 + ldexp((double)next(), -70);
             y = (700 + (double)(next() % 50)) / log(x);
         }
@@ -140,8 +136,6 @@ static void report(const struct worst *w)
     failures += w->error >= 0.51;
 }
 
-/* ---- what is exact ---- */
-
 static int same(double a, double b) { return !memcmp(&a, &b, 8) || (isnan(a) && isnan(b)); }
 
 static void expect(int ok, const char *name, double x, double y, double z)
@@ -154,7 +148,7 @@ static void exact_ones(void)
 {
     double x = any(), y = any(), z = any();
     uint64_t how = next();
-    if (how & 1) z = -x * y; /* cancels */
+    if (how & 1) z = -x * y; /* The sum cancels. */
     if ((how & 6) == 2) z = ldexp(z, (int)(how >> 8 & 127) - 64);
     if ((how & 24) == 8) y = x / (double)(next() % 64 + 1) * 2;
     int p = 0, q = 0;
@@ -177,7 +171,7 @@ static void exact_ones(void)
     expect(same(guest_fmaf(a, b, c), fmaf(a, b, c)), "fmaf", a, b, c);
     expect(same(guest_nextafterf(a, b), nextafterf(a, b)), "nextafterf", a, b, 0);
     expect(same(guest_sqrtf(a), sqrtf(a)), "sqrtf", a, 0, 0);
-    /* rounded again to a float: right but for ties within 2^-28 */
+    /* These are rounded again to a float, which is right but for ties within 2^-28. */
     expect(same(guest_sinf(a), (float)guest_sin(a)) &&
                same(guest_powf(a, b), (float)guest_pow(a, b)) &&
                same(guest_expf(a), (float)guest_exp(a)),

@@ -1,5 +1,5 @@
-/* Prints results of arithmetic, formats and library functions; compiled for this machine and by
- * penta-cc, it prints the same. */
+/* Prints results of arithmetic, formats and library functions. It must print the same compiled
+ * for this machine and by penta-cc. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -29,12 +29,12 @@ static double a_double(void)
 static void show(const char *what, double x)
 {
     if (isnan(x))
-        printf("%s nan\n", what); /* whose sign differs between machines */
+        printf("%s nan\n", what); /* The sign of a NaN differs between machines. */
     else
         printf("%s %a %.17g %f\n", what, x, x, x);
 }
 
-/* 14 digits, on which all good libraries agree. */
+/* Prints results of functions with 14 digits, on which all good libraries agree. */
 static void functions(void)
 {
     volatile double a = fmod(a_double(), 600), b = fabs(a_double());
@@ -73,7 +73,7 @@ static void doubles(void)
     if (a >= 0 && a < 1e18) printf("%" PRIu64 " %u\n", (uint64_t)a, (unsigned)(a / 1e9));
     uint64_t n = next();
     show("from", (double)n + (double)(int64_t)n + (double)(int)n + (double)(float)n);
-    volatile long double w = (long double)(int)n / 16; /* exact here and there */
+    volatile long double w = (long double)(int)n / 16; /* The number is exact on both machines. */
     printf("%Lf %.3Le %Lg %d %g\n", w * 3 - 1, w, -w, (int)(w / 4), (double)(w + 0.5L));
     char text[64];
     snprintf(text, sizeof text, "%.*g", (int)(n % 20), a);

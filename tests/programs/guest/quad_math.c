@@ -1,5 +1,6 @@
-/* The guest's functions of long double against those of libquadmath, whose own errors are below one unit in the last
- * place for most functions. What is exact must be the same. */
+/* Compares the guest's functions of long double with those of libquadmath, whose own errors are
+ * below one unit in the last place for most functions. Results of exact functions must be the
+ * same. */
 #include <math.h>
 #include <quadmath.h>
 #include <stdio.h>
@@ -33,7 +34,8 @@ quad guest_penta_quad_modf(quad, quad *), guest_penta_quad_frexp(quad, int *);
 quad guest_penta_quad_ldexp(quad, int), guest_penta_quad_lgamma(quad, int *);
 int guest_penta_quad_ilogb(quad);
 
-/* Numbers of all sizes, most of them not far from 1; and whole and half ones, zeros and infinities. */
+/* Returns numbers of all sizes, most of them not far from 1, and whole and half ones, zeros and
+ * infinities. */
 static quad any(void)
 {
     unsigned __int128 bits = (unsigned __int128)next() << 64 | next();
@@ -63,13 +65,14 @@ static void show(const char *name, quad x, quad y, quad ours, quad theirs)
 
 static int same(quad a, quad b) { return !memcmp(&a, &b, sizeof a) || (isnanq(a) && isnanq(b)); }
 
-/* The distance in units in the last place of the larger. */
+/* Returns the distance in units in the last place of the larger number. */
 static double distance(quad ours, quad theirs)
 {
     int exponent;
     if (same(ours, theirs)) return 0;
     if (isnanq(ours) || isnanq(theirs)) return 1e9;
-    if (isinfq(ours) || isinfq(theirs)) { /* beside the largest number */
+    if (isinfq(ours) || isinfq(theirs)) { /* The distance to infinity is counted from the largest
+                                           * number. */
         quad other = isinfq(ours) ? theirs : ours;
         return fabsq(other) > FLT128_MAX * 0.99999999999999999999999999999999Q ? 1 : 1e9;
     }
@@ -98,8 +101,8 @@ static void expect(const char *name, quad x, quad y, quad ours, quad theirs)
     if (!same(ours, theirs)) show(name, x, y, ours, theirs);
 }
 
-/* The root is the nearest when its square is not farther from x than the root times half a unit, twice. (sqrtq itself is
- * off by a unit now and then.) */
+/* Checks that a root is the nearest: its square is not farther from x than the root times half a
+ * unit, twice. (sqrtq itself is off by a unit now and then.) */
 static void check_sqrt(quad x)
 {
     quad root = guest_penta_quad_sqrt(x);
@@ -115,7 +118,7 @@ static void exact_ones(void)
 {
     quad x = any(), y = any(), z = any(), i = 0, j = 0;
     int p = 0, q = 0;
-    if (next() & 1) z = -x * y; /* cancels */
+    if (next() & 1) z = -x * y; /* The sum cancels. */
     check_sqrt(x);
     EXACT_ONE(EXPECT_ONE)
     EXACT_TWO(EXPECT_TWO)

@@ -1,5 +1,5 @@
-/* Shared by the comparisons of the guest's library with the machine's own: numbers that are the same in
- * every run, and the count of failures. */
+/* Declares what the comparisons of the guest's library with the machine's own share: numbers
+ * that are the same in every run, and the count of failures. */
 #pragma once
 #include <stdint.h>
 

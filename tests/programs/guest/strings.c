@@ -1,4 +1,5 @@
-/* Strings, options, paths, numbers and times: prints what the functions give, to be compared with the native library. */
+/* Prints what the functions for strings, options, paths, numbers and times give, to be compared
+ * with the native library. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <errno.h>
@@ -35,7 +36,7 @@ static long at(const void *p, const void *from)
     return p ? (long)((const char *)p - (const char *)from) : -1;
 }
 
-/* The numbers of the guest's <errno.h>, and some that are none. */
+/* These are the numbers of the guest's <errno.h>, and some that are not errors. */
 static const short errors[] = {-1,  0,   1,   2,   3,   4,   5,   6,   7,   8,   9,   10,  11,
                                12,  13,  14,  15,  16,  17,  18,  19,  20,  21,  22,  23,  24,
                                25,  26,  27,  28,  29,  30,  31,  32,  33,  34,  35,  36,  37,
@@ -107,21 +108,21 @@ static void one_getopt(int count, char **list, const char *options)
     int c, which;
     opterr = 0;
     memcpy(words, list, (size_t)(count + 1) * sizeof *words);
-    optind = 0; /* GNU: start anew */
+    optind = 0; /* In GNU's library 0 makes getopt start anew. */
     printf("short %s:", options);
-    /* Without permutation, which getopt of POSIX does not do either. */
+    /* A '+' turns off permutation, which getopt of POSIX does not do either. */
     char plain[32] = "+";
     strcat(plain, options);
     while ((c = getopt(count, words, plain)) != -1)
         printf(" %c(%s %d %c)", c, optarg ? optarg : "", optind, optopt ? optopt : '0');
     printf(" %d\nlong %s:", optind, options);
-    optind = 0; /* GNU: start anew */
+    optind = 0; /* In GNU's library 0 makes getopt start anew. */
     while (which = -1, (c = getopt_long(count, words, options, names, &which)) != -1)
         printf(" %c(%s %d)", c, optarg ? optarg : "", which);
     printf(" %d:", optind);
     for (int i = 0; i < count; i++) printf(" %s", words[i]);
     printf("\nonly %s:", options);
-    optind = 0; /* GNU: start anew */
+    optind = 0; /* In GNU's library 0 makes getopt start anew. */
     while (which = -1, (c = getopt_long_only(count, words, options, names, &which)) != -1)
         printf(" %c(%s %d)", c, optarg ? optarg : "", which);
     printf(" %d\n", optind);

@@ -1,9 +1,9 @@
-/* The functions that the guest's library needs from its machine, for this machine. */
+/* Implements, for this machine, the functions that the guest's library needs from its machine. */
 #include <stdlib.h>
 
 int guest_errno;
 static char heap[64 << 20];
-size_t heap_end = 8; /* not aligned at the start */
+size_t heap_end = 8; /* The heap is not aligned at the start. */
 char *guest_penta_system_sbrk(size_t n)
 {
     if (n > sizeof heap - heap_end) return NULL;

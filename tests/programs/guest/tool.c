@@ -1,4 +1,5 @@
-/* Does one thing with files or asks one thing of the console, for host.py: prints what came of it, or why not. */
+/* Does one thing with files, or asks one thing of the console, for host.py. It prints the result
+ * or the error. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +42,7 @@ static int list(const char *path)
     return closedir(d);
 }
 
-/* Opens a file many times, in which meanwhile anything may happen to its folder. */
+/* Opens a file many times, while its folder may change in any way. */
 static int many(const char *path, int count)
 {
     char last[256] = "", now[256];
@@ -82,7 +83,8 @@ static int fill(const char *path)
     while ((n = write(fd, bytes, sizeof bytes)) > 0) all += n;
     printf("%ld %s %ld ", all, strerror(errno), (long)lseek(fd, 0, SEEK_END));
     lseek(fd, 0, SEEK_SET);
-    printf("%d\n", write(fd, bytes, 100) == 100); /* what is there already can be written */
+    printf("%d\n", write(fd, bytes, 100) == 100); /* Bytes that the file has already can be
+                                                   * written. */
     return 0;
 }
 

@@ -1,4 +1,5 @@
-/* Wide characters and UTF-8: prints what the functions give, to be compared with the native library. */
+/* Prints what the functions for wide characters and UTF-8 give, to be compared with the native
+ * library. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
@@ -50,7 +51,7 @@ static void multibyte(void)
                mblen(all[i], strlen(all[i]) + 1));
     }
     mbstate_t state = {0};
-    for (const char *p = text; *p; p++) { /* a byte at a time */
+    for (const char *p = text; *p; p++) { /* The text is read a byte at a time. */
         wchar_t c = 0;
         long used = (long)mbrtowc(&c, p, 1, &state);
         printf("%ld %lx %d\n", used, (unsigned long)c, mbsinit(&state) != 0);
@@ -183,7 +184,7 @@ static void formats(void)
     printf(" %ls %.2ls\n", w, v);
 }
 
-/* On a stream of its own, because a stream is wide or not. */
+/* Uses a stream of its own, because a stream is either wide or narrow. */
 static void streams(void)
 {
     FILE *f = fopen("wide.txt", "w+");

@@ -1,4 +1,4 @@
-/* penta/structure.h, penta/profile.h and penta/report.h, on one file of any format. */
+/* Tries penta/structure.h, penta/profile.h and penta/report.h on a file of any format. */
 #include <string.h>
 #include "allocations.h"
 #include "base/error.h"
@@ -7,14 +7,12 @@
 #include "penta/report.h"
 #include "penta/structure.h"
 
-/* What a format does not have is no failure. */
+/* Adds the result of a call. A feature that a format does not have is no failure. */
 static void take(struct outcome *o, bool ok, penta_buffer *out, const penta_error *err)
 {
     if (!ok && err->code != BASE_UNSUPPORTED) outcome_ok(o, false, err);
     outcome_buffer(o, out);
 }
-
-/* ---- the code ---- */
 
 static void edge(void *user, const penta_edge *e) { outcome_bytes(user, &e->kind, sizeof e->kind); }
 static void call(void *user, const penta_call_site *s)
@@ -84,8 +82,6 @@ void code_scenarios(const struct subject *g)
     scenario("report", try_report, g);
 }
 
-/* ---- profiles ---- */
-
 static void profile_views(struct outcome *o, penta_profile *p)
 {
     static const char *const kinds[] = {"function", "block", "line", "instruction"};
@@ -149,7 +145,7 @@ static void try_samples(const void *user, struct outcome *o)
         penta_profile *p = penta_profile_new(s, &err);
         if (outcome_ok(o, p, &err)) profile_views(o, p);
         penta_profile_free(p);
-    } else if (err.code == BASE_UNSUPPORTED) { /* this host cannot compile */
+    } else if (err.code == BASE_UNSUPPORTED) { /* This host cannot compile. */
         *o = (struct outcome){.ok = true};
     }
     penta_session_free(s);

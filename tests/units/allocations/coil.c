@@ -1,4 +1,4 @@
-/* penta/coil.h: building an object; linking two; native code. */
+/* Tries penta/coil.h: building an object, linking two, native code. */
 #include "penta/coil.h"
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@ static void try_build(const void *user, struct outcome *o)
     (void)user;
     const penta_coil_operand operands[] = {{.kind = PENTA_COIL_VARIABLE, .text = "x"},
                                            {.kind = PENTA_COIL_INT, .number = 5}};
-    penta_error err = {.code = BASE_MEMORY}; /* what a NULL builder means */
+    penta_error err = {.code = BASE_MEMORY}; /* A NULL builder means that memory ran out. */
     penta_coil_builder *b = penta_coil_builder_new(false);
     if (!outcome_ok(o, b, &err)) return;
     err = (penta_error){0};
@@ -68,7 +68,8 @@ static void try_native(const void *user, struct outcome *o)
 
 void coil_scenarios(void)
 {
-    penta_bytes both = file_of("tests/fuzz/seeds/coil_link/two"); /* a zero byte between them */
+    /* The two objects have a zero byte between them. */
+    penta_bytes both = file_of("tests/fuzz/seeds/coil_link/two");
     size_t first = strlen((const char *)both.data);
     struct linking l = {.option = {"relocatable", "1"}};
     struct outcome ignored = {0};

@@ -1,4 +1,4 @@
-/* penta/cvbc.h: keys, verification, writing, sealing, compiling, old programs, boards. */
+/* Tries penta/cvbc.h: keys, verification, writing, sealing, compiling, old programs, boards. */
 #include "penta/cvbc.h"
 #include "allocations.h"
 #include "base/bytes.h"
@@ -75,7 +75,7 @@ static void try_sign(const void *user, struct outcome *o)
         outcome_buffer(o, &out);
 }
 
-/* Sealing takes random numbers, so only the size is compared. */
+/* Seals a program. Sealing takes random numbers, so only the size is compared. */
 static void seal(const struct given *g, uint32_t cipher, uint32_t derivation, struct outcome *o)
 {
     penta_error err = {0};
@@ -132,7 +132,8 @@ static void try_build(const void *user, struct outcome *o)
     penta_cvbc_builder_free(b);
 }
 
-/* All that the other scenario leaves out. Sealing takes random numbers: only the size is compared. */
+/* Tries everything that the other scenario leaves out. Sealing takes random numbers, so only the
+ * size is compared. */
 static void try_build_source(const void *user, struct outcome *o)
 {
     const struct given *g = user;
@@ -249,7 +250,7 @@ static void try_boards(const void *user, struct outcome *o)
     }
 }
 
-/* What the scenarios start from: the same program plain, signed, and sealed. */
+/* Makes the programs from which the scenarios start: the same program plain, signed, and sealed. */
 static penta_module *changed(struct given *g, bool sealed, penta_buffer *out)
 {
     penta_error err = {0};

@@ -1,4 +1,5 @@
-/* The session as the caller's own host, snapshots, and penta/debug.h, on one file of any format. */
+/* Tries the session as the caller's own host, snapshots, and penta/debug.h, on a file of any
+ * format. */
 #include <stdio.h>
 #include <string.h>
 #include "allocations.h"
@@ -14,15 +15,13 @@ static penta_session *session(const struct subject *g, struct outcome *o)
     return outcome_ok(o, s, &err) ? s : NULL;
 }
 
-/* ---- sessions ---- */
-
 static void called(void *user, const penta_call *c)
 {
     outcome_bytes(user, &c->answered, sizeof c->answered);
     outcome_bytes(user, c->output.data, c->output.size);
 }
 
-/* Every call stops, and the default host is let answer it. */
+/* Stops at every call and lets the default host answer it. */
 static void try_answers(const void *user, struct outcome *o)
 {
     penta_error err = {0};
@@ -61,8 +60,6 @@ static void try_load(const void *user, struct outcome *o)
     penta_buffer_free(&saved);
     penta_session_free(s);
 }
-
-/* ---- the debugger ---- */
 
 static void variable(void *user, const penta_variable *v)
 {
@@ -115,7 +112,7 @@ static void add_points(struct outcome *o, penta_debugger *d, const char *place)
     if (o->ok) outcome_ok(o, penta_debugger_point_change(d, &changed, &err), &err);
 }
 
-/* Motions over points, each of which may find the end of the program or no memory. */
+/* Moves over points. Each move may find the end of the program or no memory. */
 static void move(struct outcome *o, penta_debugger *d, uint64_t pc)
 {
     penta_error err = {0};
@@ -149,7 +146,7 @@ static void try_points(const void *user, struct outcome *o)
     penta_session_free(s);
 }
 
-/* What a motion without memory comes to is its own answer: nothing may crash or leak. */
+/* Moves a debugger. A move without memory may have any result, but nothing may crash or leak. */
 static void try_motions(const void *user, struct outcome *o)
 {
     penta_error err = {0};

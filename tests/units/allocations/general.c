@@ -1,4 +1,4 @@
-/* penta.h, on one file of any format. */
+/* Tries penta.h on a file of any format. */
 #include <stdio.h>
 #include <string.h>
 #include "allocations.h"
@@ -9,8 +9,6 @@
 #include "penta/views.h"
 
 enum { FUEL = 2000 };
-
-/* ---- files ---- */
 
 static void try_open(const void *user, struct outcome *o)
 {
@@ -193,8 +191,6 @@ static void convert_scenarios(struct subject *g)
     g->count = 0;
 }
 
-/* ---- machines ---- */
-
 static void try_vm(const void *user, struct outcome *o)
 {
     const struct subject *g = user;
@@ -272,7 +268,7 @@ static void try_trace(const void *user, struct outcome *o)
     penta_session_free(s);
 }
 
-/* A machine that gets no memory on the way stops there. */
+/* Tells whether a machine arrived. A machine that gets no memory on the way stops there. */
 static bool arrived(struct outcome *o, bool ok, const penta_stop *stop, const penta_error *err)
 {
     if (!ok && !err->code) outcome_stop(o, stop);
@@ -304,7 +300,7 @@ static void append_piece(void *user, penta_bytes bytes)
     writer_bytes(user, bytes.data, bytes.size);
 }
 
-/* A run is written down and repeated. */
+/* Records a run and repeats it. */
 static void try_record(const void *user, struct outcome *o)
 {
     const struct subject *g = user;
@@ -321,7 +317,7 @@ static void try_record(const void *user, struct outcome *o)
     outcome_failure(o, s);
     ok = ok && outcome_ok(o, writer_ok(&lines, &err), &err) && !penta_session_failure(s);
     penta_session_free(s);
-    hook_pause(); /* json-c uses what it could not allocate */
+    hook_pause(); /* json-c uses memory that it could not allocate. */
     penta_record *record = ok ? penta_record_new(writer_view(&lines), &err) : NULL;
     hook_resume();
     if (ok && outcome_ok(o, record, &err)) {
@@ -351,7 +347,7 @@ static void machine_scenarios(struct subject *g)
             g->options = &needs[i].option;
             g->count = 1;
         }
-    static const penta_option seed = {"seed", "7"}; /* for programs of the console */
+    static const penta_option seed = {"seed", "7"}; /* Programs of the console need a seed. */
     penta_error err;
     penta_session *console =
         strcmp(g->format, "pvm") ? NULL : penta_session_new(g->module, NULL, &seed, 1, NULL, &err);
@@ -378,8 +374,6 @@ static void machine_scenarios(struct subject *g)
     profile_scenarios(g);
     g->count = 0;
 }
-
-/* ---- views ---- */
 
 static void try_views(const void *user, struct outcome *o)
 {
@@ -436,7 +430,7 @@ void general_scenarios(penta_bytes file, const char *format)
     if (!module) return;
     struct subject g = {.file = file, .module = module, .format = penta_module_format(module)};
     if (penta_print(module, NULL, 0, &text, &err)) g.text = view_of(&text);
-    libraries_take_no(strcmp(g.format, "tvmr")); /* whose metadata is JSON */
+    libraries_take_no(strcmp(g.format, "tvmr")); /* The metadata of tvmr is JSON. */
     file_scenarios(&g);
     convert_scenarios(&g);
     machine_scenarios(&g);

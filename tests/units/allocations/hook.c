@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <openssl/crypto.h>
 
-/* By the linker's --wrap (sanitizers), or by defining the functions here: then every library of the
- * process uses these, and the C library's own have other names. */
+/* The functions are replaced by the linker's --wrap (sanitizers), or defined here. In the second
+ * case every library of the process uses them, and the C library's own have other names. */
 #ifdef PENTA_WRAP
 #define HOOK(name) __wrap_##name
 #define REAL(name) __real_##name
@@ -16,7 +16,7 @@
 #define HOOK(name) name
 #define REAL(name) __libc_##name
 #endif
-#define EXPORT __attribute__((visibility("default"))) /* libraries use it too */
+#define EXPORT __attribute__((visibility("default"))) /* Libraries use the functions, too. */
 #define CALLER __builtin_return_address(0)
 
 void *REAL(malloc)(size_t size);
@@ -40,13 +40,11 @@ static struct {
     struct hook_result result;
 } hook;
 
-/* ---- the blocks that are live, to find leaks without a sanitizer ---- */
-
 enum { BLOCKS = 1 << 15 };
 static struct block {
-    const void *address; /* NULL: an empty slot */
+    const void *address; /* NULL in an empty slot */
     bool live;
-} blocks[BLOCKS]; /* those that our code allocated since hook_start; a hash table */
+} blocks[BLOCKS]; /* a hash table of the blocks that penta's code has allocated since hook_start */
 
 static struct block *block_slot(const void *address)
 {
@@ -55,10 +53,11 @@ static struct block *block_slot(const void *address)
         struct block *slot = &blocks[i % BLOCKS];
         if (slot->address == address || !slot->address) return slot;
     }
-    abort(); /* more blocks than any scenario needs */
+    abort(); /* No scenario needs so many blocks. */
 }
 
-/* Libraries keep some for later; a sanitizer knows which of them are lost. */
+/* Notes a new block. Libraries keep some blocks for later, and a sanitizer knows which of them
+ * are lost. */
 static void *born(void *address, bool foreign)
 {
     if (!address || !hook.on || foreign) return address;
@@ -74,8 +73,6 @@ static void dies(const void *address)
     slot->live = false;
     hook.result.live--;
 }
-
-/* ---- which request is refused ---- */
 
 extern const char __executable_start[], etext[];
 
@@ -176,7 +173,7 @@ static void use_libraries(void) {}
 void hook_init(void)
 {
     void *here[1];
-    backtrace(here, 1); /* which allocates the first time */
+    backtrace(here, 1); /* The first call of backtrace allocates. */
     use_libraries();
 }
 

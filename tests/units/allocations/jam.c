@@ -1,4 +1,4 @@
-/* penta/jam.h: states and blocks of the example service. */
+/* Tries penta/jam.h: states and blocks of the example service. */
 #include "penta/jam.h"
 #include "allocations.h"
 #include "base/error.h"
@@ -40,7 +40,7 @@ static void change(void *user, const uint8_t *key, penta_bytes name, const penta
     if (now) outcome_bytes(user, now->data, now->size);
 }
 
-/* A line that there is no memory for is left out. */
+/* Adds a line of the log. A line for which there is no memory is left out. */
 static void called(void *user, uint32_t service, const char *line)
 {
     (void)user, (void)service, (void)line;

@@ -1,11 +1,11 @@
-/* Every allocation fails once: for each scenario and each n, the nth request for memory is refused,
- * and then all from the nth on. The outcome must be the undisturbed one, or the error that memory
- * ran out; nothing may crash or leak, and the same call must succeed afterwards.
+/* Lets every allocation fail once: for each scenario and each n, the nth request for memory is
+ * refused, and then all from the nth on. The outcome must be the undisturbed one, or the error that
+ * memory ran out. Nothing may crash or leak, and the same call must succeed afterwards.
  *
  *     allocations [--every N] [--only TEXT] [FILE...]
  *
  * Files are FORMAT-anything.bin, binary. --every N tries one in N of the requests after the first
- * hundred. --only TEXT: scenarios with that in their name. */
+ * hundred. --only TEXT runs only scenarios with that text in their name. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +15,8 @@
 
 static unsigned long tried, failed, every = 1;
 static const char *only;
-static char subject[128]; /* the file in use */
+static char subject[128]; /* the name of the file in use */
 static bool own_only;
-
-/* ---- outcomes ---- */
 
 void outcome_bytes(struct outcome *o, const void *data, size_t size)
 {
@@ -38,11 +36,11 @@ bool outcome_ok(struct outcome *o, bool ok, const penta_error *err)
     if (ok) return true;
     o->ok = false;
     if (!o->code) o->code = err->code;
-    if (!err->code) o->code = UINT32_MAX; /* failed without a reason */
+    if (!err->code) o->code = UINT32_MAX; /* The call failed without a reason. */
     return false;
 }
 
-/* A machine that gets no memory traps, or stops as if it were interrupted. */
+/* Adds a stop. A machine that gets no memory traps, or stops as if it were interrupted. */
 void outcome_stop(struct outcome *o, const penta_stop *stop)
 {
     penta_error no = {.code = BASE_MEMORY};
@@ -76,8 +74,6 @@ penta_session *subject_session(const struct subject *g, const char *engine, stru
     outcome_ok(o, s, &err);
     return s;
 }
-
-/* ---- one scenario ---- */
 
 void libraries_take_no(bool yes) { own_only = !yes; }
 
@@ -130,7 +126,7 @@ static void judge(const struct trial *t, unsigned long nth, bool rest)
         else if (o.code != BASE_MEMORY && !r.foreign)
             complain(t, nth, rest, "another reason than memory", &r, o.code);
     }
-    /* What is kept for later is allocated once: a leak happens again. */
+    /* Memory that is kept for later is allocated once, but a leak happens again. */
     if (r.live) {
         once(t, nth, rest, &again);
         if (again.live) complain(t, nth, rest, "a leak", &again, o.code);
@@ -145,7 +141,7 @@ void scenario(const char *name, scenario_fn *fn, const void *given)
     char whole[160];
     snprintf(whole, sizeof whole, "%s %s", subject, name);
     if (only && !strstr(whole, only)) return;
-    once(&t, 0, false, &r); /* what is made once in a process is made here */
+    once(&t, 0, false, &r); /* This run makes what is made once in a process. */
     t.wanted = once(&t, 0, false, &r);
     if (r.live) complain(&t, 0, false, "a leak", &r, 0);
     unsigned long count = r.made;
@@ -158,9 +154,8 @@ void scenario(const char *name, scenario_fn *fn, const void *given)
     if (getenv("ALLOCATIONS_VERBOSE")) printf("%s: %s: %lu requests\n", subject, name, count);
 }
 
-/* ---- files ---- */
-
-static const penta_option define = {"define", "buf=0x10000:64"}; /* for the kblob example */
+/* The kblob example needs this option. */
+static const penta_option define = {"define", "buf=0x10000:64"};
 
 penta_module *tree_assembled(const char *path, const char *format)
 {
@@ -171,7 +166,7 @@ penta_module *tree_assembled(const char *path, const char *format)
     return module;
 }
 
-/* FORMAT from ".../FORMAT-name.bin", or NULL. */
+/* Returns FORMAT of ".../FORMAT-name.bin", or NULL. */
 static const char *format_in_name(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;

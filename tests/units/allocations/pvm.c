@@ -1,9 +1,7 @@
-/* penta/pvm.h: linking, pools, memory of machines; hosts with scripts. */
+/* Tries penta/pvm.h: linking, pools, memory of machines, hosts with scripts. */
 #include "penta/pvm.h"
 #include "allocations.h"
 #include <stdio.h>
-
-/* ---- linking ---- */
 
 struct linking {
     penta_object object;
@@ -35,8 +33,6 @@ static void link_scenarios(void)
     }
 }
 
-/* ---- machines ---- */
-
 static void try_pool(const void *user, struct outcome *o, const char *engine)
 {
     penta_error err = {0};
@@ -60,7 +56,7 @@ static void try_pool(const void *user, struct outcome *o, const char *engine)
 static void try_pool_interp(const void *user, struct outcome *o) { try_pool(user, o, "interp"); }
 static void try_pool_fastest(const void *user, struct outcome *o) { try_pool(user, o, NULL); }
 
-/* Memory that a machine cannot get is a "no" to its host, which may ask again. */
+/* Tries memory that a machine cannot get. The host is told so and may ask again. */
 static void try_memory(const void *user, struct outcome *o)
 {
     penta_error err = {0};

@@ -1,4 +1,4 @@
-/* penta/tvmr.h: registers, runs, weights, another program in a running machine; sealing. */
+/* Tries penta/tvmr.h: registers, runs, weights, another program in a running machine, sealing. */
 #include "penta/train.h"
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static void try_run(const void *user, struct outcome *o)
         const char *why = penta_tvmr_failure(vm);
         size_t count = 0;
         const int32_t *output = penta_tvmr_output(vm, &count);
-        if (*why) { /* a failed run is a result; of memory only when it says so */
+        if (*why) { /* A failed run is a result, and about memory only when it says so. */
             o->ok = false;
             o->code = strstr(why, "memory") ? BASE_MEMORY : UINT32_MAX;
         } else

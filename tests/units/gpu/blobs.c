@@ -1,7 +1,7 @@
-/* Kernel blobs without a device: built, checked, decoded, executed, and as text. */
+/* Tests kernel blobs without a device: built, checked, decoded, executed, and as text. */
 #include "device.h"
 
-/* One of every instruction that the builder has. */
+/* Builds one of every instruction that the builder has. */
 static void built(void)
 {
     static const kblob_inst expected[] = {
@@ -14,8 +14,8 @@ static void built(void)
     void *blob, *again;
     size_t size, size_again, count;
     kblob_builder *b = kblob_builder_new();
-    REQUIRE(b && kblob_builder_finish(b, 0, &blob, &size) == -1 && !blob &&
-            !size); /* nothing in it */
+    /* The blob is empty. */
+    REQUIRE(b && kblob_builder_finish(b, 0, &blob, &size) == -1 && !blob && !size);
     REQUIRE(!kblob_builder_nop(b) && !kblob_builder_write8(b, 0x1000, 0xab));
     REQUIRE(!kblob_builder_write64(b, 0x1008, 0x11223344) && !kblob_builder_read8(b, 0x1000));
     REQUIRE(!kblob_builder_read64(b, 0x1008) && !kblob_builder_memset(b, 0x1009, 2));
@@ -26,14 +26,16 @@ static void built(void)
     for (size_t i = 0; i < COUNT; i++)
         REQUIRE(back[i].opcode == expected[i].opcode && !back[i].flags && !back[i].reserved &&
                 back[i].arg0 == expected[i].arg0 && back[i].arg1 == expected[i].arg1);
-    back[1].opcode = 0; /* with room for one, one is written; the count is that of all */
+    back[1].opcode = 0; /* With room for one instruction, one is written; the count is that of
+                         * all. */
     REQUIRE(kblob_decode(blob, size, back, 1, &count) == KBLOB_CODE_OK && count == COUNT);
     REQUIRE(back[0].opcode == 1 && !back[1].opcode);
 
     REQUIRE(!kblob_builder_finish(b, 1, &again, &size_again) && size_again > size);
     REQUIRE(!memcmp(again, blob, size));
     REQUIRE(kblob_validate(again, size_again, GPU_CHECK_TRAILER, NULL) == KBLOB_CODE_OK);
-    ((uint8_t *)again)[size - 16] = 1; /* the last instruction is NOP now, and the checksum wrong */
+    ((uint8_t *)again)[size - 16] = 1; /* The last instruction is NOP now, and the checksum is
+                                        * wrong. */
     REQUIRE(kblob_validate(again, size_again, 0, NULL) == KBLOB_CODE_OK);
     REQUIRE(kblob_validate(again, size_again, GPU_CHECK_TRAILER, NULL) == KBLOB_CODE_BAD_TRAILER);
     kblob_free(again);
@@ -42,7 +44,8 @@ static void built(void)
     kblob_builder_free(NULL);
 }
 
-/* The builder refuses an instruction more than a blob may have, and everything after it. */
+/* Checks that the builder refuses an instruction more than a blob may have, and everything after
+ * it. */
 static void too_many(void)
 {
     void *blob;
@@ -102,9 +105,9 @@ static void memory(void)
     uint8_t bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8}, back[8] = {9};
     kblob_memory *mem = kblob_memory_new(4096);
     REQUIRE(mem && !kblob_memory_map(mem, 0x1000, 64) && !kblob_memory_map(mem, 0x2000, 4032));
-    REQUIRE(kblob_memory_map(mem, 0x4000, 1) == -1); /* over the limit */
+    REQUIRE(kblob_memory_map(mem, 0x4000, 1) == -1); /* The memory is over the limit. */
     REQUIRE(!kblob_memory_unmap(mem, 0x2000) && kblob_memory_unmap(mem, 0x2000) == -1);
-    REQUIRE(kblob_memory_map(mem, 0x1020, 64) == -1); /* overlaps */
+    REQUIRE(kblob_memory_map(mem, 0x1020, 64) == -1); /* The memory overlaps other memory. */
     REQUIRE(!kblob_memory_peek(mem, 0x1000, back, 8) && !back[0]);
     REQUIRE(!kblob_memory_poke(mem, 0x1038, bytes, 8) && !kblob_memory_peek(mem, 0x1038, back, 8));
     REQUIRE(!memcmp(back, bytes, 8));
@@ -113,7 +116,7 @@ static void memory(void)
     kblob_memory_delete(mem);
 }
 
-/* What a text does to 64 bytes at 0x1000. */
+/* Runs a text and returns what it does to 64 bytes at 0x1000. */
 static kblob_result executed(const char *text, uint8_t bytes[64])
 {
     void *blob;
@@ -148,7 +151,8 @@ static void execution(void)
     REQUIRE(r.fault_kind == GPU_FAULT_OUT_OF_BOUNDS);
     REQUIRE(r.fault_address == 0x103c && r.fault_length == 8 && r.instructions == 1);
     REQUIRE(bytes[0] == 1 && !bytes[1] && !bytes[0x3c]);
-    r = executed("MOV r1, 0x1000\nID r2, threads.x\nST8 [r1], r2\nHALT", bytes); /* version 2 */
+    /* The program is of version 2. */
+    r = executed("MOV r1, 0x1000\nID r2, threads.x\nST8 [r1], r2\nHALT", bytes);
     REQUIRE(r.state == GPU_TASK_DONE && r.instructions == 4 && bytes[0] == 1);
 }
 

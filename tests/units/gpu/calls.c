@@ -1,4 +1,4 @@
-/* Every call of the interface, in every mode: results do not depend on the mode. */
+/* Makes every call of the interface in every mode. Results must not depend on the mode. */
 #include "device.h"
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -11,7 +11,8 @@ static void memory(gpu_emulator *dev)
     size_t count;
     gpu_range leaks[4];
     OK(gpu_emulator_alloc(dev, 16, &a));
-    REQUIRE(a == UINT64_C(0xA8397B1DC000)); /* the documented sequence of seed 0 */
+    REQUIRE(a == UINT64_C(0xA8397B1DC000)); /* This is the first address of the documented
+                                             * sequence of seed 0. */
     OK(gpu_emulator_alloc(dev, 4096, &b));
     REQUIRE(b == UINT64_C(0x9E6AA1B96000));
     OK(gpu_emulator_write(dev, a, bytes, 16));
@@ -78,9 +79,9 @@ static void tasks(gpu_emulator *dev)
     REQUIRE_STATUS(GPU_ERR_TASK_NOT_FOUND, gpu_emulator_wait_task(dev, t + 1, 0));
     REQUIRE_STATUS(GPU_ERR_TASK_NOT_FOUND, gpu_emulator_wait_task(dev, 0, 0));
     REQUIRE_STATUS(GPU_ERR_TASK_NOT_FOUND, gpu_emulator_stop_task(dev, t + 1));
-    OK(gpu_emulator_stop_task(dev, t)); /* it ended long ago */
+    OK(gpu_emulator_stop_task(dev, t)); /* The task ended long ago. */
 
-    /* A fault stops its task and nothing else; what it did before stays. */
+    /* A fault stops its task and nothing else. What the task did before stays. */
     KERNEL(dev, 2, "WRITE8 0x%llx, 7\nREAD8 0\nWRITE8 0x%llx, 9", at + 8, at + 9);
     t = launch(dev, 2);
     REQUIRE_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, t, FOREVER));
@@ -98,7 +99,8 @@ static void tasks(gpu_emulator *dev)
     OK(gpu_emulator_yield(dev));
 }
 
-/* A long sleep that stop_task and reset end at once. SERIAL has slept before launch returns. */
+/* Starts a long sleep, which stop_task and reset must end at once. In the mode SERIAL it has
+ * ended before launch returns. */
 static void cancelling(gpu_emulator *dev, uint32_t mode)
 {
     if (mode == GPU_MODE_SERIAL) return;
@@ -129,7 +131,8 @@ static void limits(uint32_t mode)
     KERNEL(dev, 2, "NOP\nNOP\nHALT");
     KERNEL(dev, 3, "SLEEP 10000\nHALT");
     uint32_t t = launch(dev, 1);
-    OK(gpu_emulator_wait_task(dev, t, FOREVER)); /* exactly the limit is fine */
+    OK(gpu_emulator_wait_task(dev, t, FOREVER)); /* The sleep is exactly as long as the limit
+                                                  * allows. */
     t = launch(dev, 2);
     REQUIRE_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, t, FOREVER));
     gpu_task_info info = task(dev, t);
@@ -143,7 +146,8 @@ static void limits(uint32_t mode)
     gpu_emulator_close(dev);
 }
 
-/* Tasks that share bytes, ordered and unordered; reads before writes. The same in every mode. */
+/* Runs tasks that share bytes, ordered and unordered, and reads before writes. The reports must
+ * be the same in every mode. */
 static void reports(uint32_t mode)
 {
     gpu_emulator *dev = open_device(mode, GPU_RACE_CHECK | GPU_INIT_CHECK, 5);
@@ -154,15 +158,15 @@ static void reports(uint32_t mode)
     unsigned long long a = base;
     KERNEL(dev, 1, "WRITE64 0x%llx, 1\nREAD8 0x%llx", a, a + 32);
     KERNEL(dev, 2, "MEMSET 0x%llx, 16\nREAD64 0x%llx", a + 4, a + 2);
-    launch(dev, 1); /* 1 */
-    launch(dev, 2); /* 2: unordered to 1 */
-    launch(dev, 2); /* 3: unordered to both, races with 2 by the same instructions */
+    launch(dev, 1); /* task 1 */
+    launch(dev, 2); /* task 2, unordered to 1 */
+    launch(dev, 2); /* task 3, unordered to both, which races with 2 by the same instructions */
     OK(gpu_emulator_wait(dev, FOREVER));
-    launch(dev, 1); /* 4: ordered after all */
+    launch(dev, 1); /* task 4, ordered after all */
     OK(gpu_emulator_wait(dev, FOREVER));
     OK(gpu_emulator_races(dev, races, 16, &count));
     static const gpu_race want[] = {
-        {1, 0, 2, 0, 4, 4, GPU_RACE_WRITE_WRITE, 1}, /* zeros above the low half */
+        {1, 0, 2, 0, 4, 4, GPU_RACE_WRITE_WRITE, 1}, /* The write has zeros above the low half. */
         {1, 0, 2, 1, 2, 6, GPU_RACE_READ_WRITE, 0},
         {1, 1, FOREVER, FOREVER, 32, 1, GPU_RACE_UNINITIALISED, 0},
         {2, 0, 3, 0, 4, 16, GPU_RACE_WRITE_WRITE, 1},
@@ -184,7 +188,8 @@ static void reports(uint32_t mode)
     gpu_emulator_close(dev);
 }
 
-/* A device that answers with a size without end, and bytes without end, is lost at once. */
+/* Checks that a device that answers with an endless size, or with endless bytes, is lost at
+ * once. */
 static void endless_answer(void)
 {
     static const char script[] =
@@ -208,7 +213,7 @@ int main(void)
         tasks(dev);
         cancelling(dev, mode);
         OK(gpu_emulator_reset(dev));
-        memory(dev); /* as new, addresses included */
+        memory(dev); /* The device is as new, including its addresses. */
         OK(gpu_emulator_shutdown(dev));
         OK(gpu_emulator_shutdown(dev));
         REQUIRE_STATUS(GPU_ERR_NOT_READY, gpu_emulator_wait(dev, 0));

@@ -1,5 +1,5 @@
-/* Every call ends although the device is stopped, the child is then gone, and the reason names it. The
- * calls wait at the same time, each for a device of its own. */
+/* Checks that every call ends although the device is stopped, that the child is gone then, and
+ * that the reason names it. The calls wait at the same time, each for a device of its own. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -8,10 +8,10 @@
 #include <unistd.h>
 #include "device.h"
 
-enum { LARGE = 8 << 20 }; /* more than the channel holds */
+enum { LARGE = 8 << 20 }; /* more bytes than the channel holds */
 
-static _Atomic uint64_t
-    address; /* of the allocation: the same in all devices, which have one seed */
+/* the address of the allocation, which is the same in all devices, because they have one seed */
+static _Atomic uint64_t address;
 static uint8_t bytes[LARGE];
 static uint32_t number;
 
@@ -60,7 +60,7 @@ static void check_named(gpu_emulator *dev, pid_t pid)
     char name[40];
     snprintf(name, sizeof name, "the device process %d ", (int)pid);
     REQUIRE(!strncmp(gpu_emulator_failure(dev), name, strlen(name)));
-    REQUIRE(kill(pid, 0) < 0); /* ended, and no zombie */
+    REQUIRE(kill(pid, 0) < 0); /* The child has ended and is no zombie. */
     REQUIRE(gpu_emulator_process_id(dev) == -1);
 }
 
@@ -95,7 +95,7 @@ static void *stopped_at_shutdown(void *user)
     return NULL;
 }
 
-/* A device that is stopped before it says anything. */
+/* Stops a device before it says anything. */
 static void *stopped_at_open(void *user)
 {
     gpu_emulator_options options = {.device_path = user};
@@ -105,7 +105,8 @@ static void *stopped_at_open(void *user)
     return NULL;
 }
 
-/* Tasks that run inside a call end with it: 2^32 instructions take longer than 50 ms. */
+/* Checks that tasks that run inside a call end with it: 2^32 instructions take longer than 50
+ * ms. */
 static void busy(uint32_t mode)
 {
     gpu_emulator_options options = {.mode = mode, .call_ms = 50};

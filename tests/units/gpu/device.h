@@ -1,4 +1,4 @@
-/* What tests of the mock device share; the first call that fails ends the test. */
+/* Declares what tests of the mock device share. The first call that fails ends the test. */
 #pragma once
 #include "check.h"
 #include <gpu_emulator.h>
@@ -23,7 +23,7 @@ static inline gpu_emulator *open_device(uint32_t mode, uint32_t flags, uint64_t 
     return dev;
 }
 
-/* Registers assembler text. */
+/* Registers assembler text as a kernel. */
 static inline void kernel(gpu_emulator *dev, uint64_t id, const char *text)
 {
     void *blob;

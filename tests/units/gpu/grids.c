@@ -1,5 +1,6 @@
-/* Grids of threads: the kernels of examples/kblob against C, in every mode, with and without a race;
- * then launches that are refused, faults of a thread, races between tasks, and cancelling. */
+/* Tests grids of threads: the kernels of examples/kblob against C, in every mode, with and
+ * without a race; then launches that are refused, faults of a thread, races between tasks, and
+ * cancelling. */
 #include "device.h"
 #include <stdbool.h>
 
@@ -53,8 +54,6 @@ static void run(gpu_emulator *dev, gpu_grid grid, const uint64_t *args, size_t c
     OK(gpu_emulator_task_grid(dev, id, &got));
     REQUIRE(got.threads >= THREADS && got.ended == got.threads && got.fault_thread == FOREVER);
 }
-
-/* ---- the kernels; each says whether the result is that of C ---- */
 
 static bool vector_add(gpu_emulator *dev)
 {
@@ -130,7 +129,7 @@ static void examples(uint32_t mode, uint64_t seed)
     static const struct {
         const char *name;
         bool (*right)(gpu_emulator *dev);
-        uint32_t kind; /* of its race */
+        uint32_t kind; /* the kind of its race */
     } kernels[] = {{"vector_add", vector_add, GPU_RACE_WRITE_WRITE},
                    {"reduction", reduction, GPU_RACE_READ_WRITE},
                    {"prefix_sum", prefix_sum, GPU_RACE_READ_WRITE},
@@ -157,8 +156,6 @@ static void examples(uint32_t mode, uint64_t seed)
     }
 }
 
-/* ---- launches ---- */
-
 static void refused(gpu_emulator *dev)
 {
     uint32_t id = 77;
@@ -174,7 +171,7 @@ static void refused(gpu_emulator *dev)
     REQUIRE_STATUS(GPU_ERR_LIMIT_EXCEEDED, gpu_emulator_launch_grid(dev, 1, &huge, NULL, 0, &id));
     REQUIRE_STATUS(GPU_ERR_KERNEL_NOT_FOUND, gpu_emulator_launch_grid(dev, 3, &one, NULL, 0, &id));
     REQUIRE_STATUS(GPU_ERR_INVALID_ARGUMENT, gpu_emulator_launch_grid(dev, 1, NULL, NULL, 0, &id));
-    /* version 1 is one thread */
+    /* A kernel of version 1 has one thread. */
     REQUIRE_STATUS(GPU_ERR_INVALID_ARGUMENT, gpu_emulator_launch_grid(dev, 2, &two, NULL, 0, &id));
     REQUIRE_STATUS(GPU_ERR_INVALID_ARGUMENT,
                    gpu_emulator_launch_grid(dev, 2, &shared, NULL, 0, &id));
@@ -196,7 +193,7 @@ static void faults(gpu_emulator *dev)
     uint64_t at;
     OK(gpu_emulator_alloc(dev, 512, &at));
     gpu_grid grid = {{2}, {40}, 0};
-    /* thread 24 of block 1 is the first outside */
+    /* Thread 24 of block 1 is the first one outside. */
     KERNEL(dev, 1, "ID r1, global\nSHL r1, r1, 3\nADD r1, r1, 0x%llx\nST64 [r1], r1\nHALT",
            (unsigned long long)at);
     OK(gpu_emulator_launch_grid(dev, 1, &grid, NULL, 0, &id));
@@ -206,7 +203,7 @@ static void faults(gpu_emulator *dev)
     OK(gpu_emulator_task_grid(dev, id, &got));
     REQUIRE(got.fault_block * 40 + got.fault_thread >= 64 && got.ended < 80);
     REQUIRE(info.address == at + 8 * (got.fault_block * 40 + got.fault_thread));
-    /* a barrier that one thread does not reach */
+    /* One thread does not reach this barrier. */
     KERNEL(dev, 1, "ID r1, thread\nif r1 ne 5\nBAR\nendif\nHALT");
     OK(gpu_emulator_launch_grid(dev, 1, &grid, NULL, 0, &id));
     REQUIRE_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, id, FOREVER));
@@ -220,7 +217,8 @@ static void faults(gpu_emulator *dev)
     REQUIRE(count == 3);
 }
 
-/* Grids that the host did not order race with each other; atomics on both sides do not. */
+/* Checks that grids that the host did not order race with each other, and that atomics on both
+ * sides do not. */
 static void between_tasks(uint32_t mode)
 {
     gpu_emulator *dev = open_device(mode, checks, 0);
@@ -231,14 +229,14 @@ static void between_tasks(uint32_t mode)
     unsigned long long base = at;
     KERNEL(dev, 1, "ID r1, thread\nSHL r1, r1, 3\nADD r1, r1, 0x%llx\nST64 [r1], r1", base);
     KERNEL(dev, 2, "MOV r1, 0x%llx\nMOV r2, 1\nAADD64 r3, [r1 + 512], r2", base);
-    KERNEL(dev, 3, "READ64 0x%llx", base + 8 * 63); /* version 1 */
+    KERNEL(dev, 3, "READ64 0x%llx", base + 8 * 63); /* This kernel is of version 1. */
     OK(gpu_emulator_launch_grid(dev, 1, &grid, NULL, 0, NULL));
     OK(gpu_emulator_wait(dev, FOREVER));
     OK(gpu_emulator_launch_grid(dev, 2, &grid, NULL, 0, NULL));
     OK(gpu_emulator_launch_grid(dev, 2, &grid, NULL, 0, NULL));
     OK(gpu_emulator_launch_task(dev, 3, NULL, 0, NULL));
     OK(gpu_emulator_wait(dev, FOREVER));
-    /* nobody wrote what the atomics add to; all else is ordered */
+    /* No task wrote the memory to which the atomics add. Everything else is ordered. */
     REQUIRE(races(dev, &race) == 1 && race.kind == GPU_RACE_UNINITIALISED && race.index_a == 2);
     OK(gpu_emulator_launch_grid(dev, 1, &grid, NULL, 0, NULL));
     OK(gpu_emulator_launch_task(dev, 3, NULL, 0, NULL));
@@ -253,7 +251,7 @@ static void between_tasks(uint32_t mode)
     gpu_emulator_close(dev);
 }
 
-/* A kernel without end is ended by its limit, and by the host. */
+/* Checks that its limit, or the host, ends a kernel without end. */
 static void endless(uint32_t mode)
 {
     gpu_emulator_options options = {.mode = mode, .max_instructions = 100000};

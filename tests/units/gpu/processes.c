@@ -1,4 +1,5 @@
-/* Killed children, killed hosts and thousands of devices leave no process and no descriptor. */
+/* Checks that killed children, killed hosts and thousands of devices leave no process and no
+ * descriptor. */
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
@@ -24,7 +25,7 @@ static void *kill_soon(void *pid)
     return NULL;
 }
 
-/* The child is killed in the middle of a wait: no call hangs, and all return DEVICE_LOST. */
+/* Kills the child in the middle of a wait. No call may hang, and all must return DEVICE_LOST. */
 static void killed_child(uint32_t mode)
 {
     gpu_emulator *dev = open_device(mode, 0, 0);
@@ -46,10 +47,10 @@ static void killed_child(uint32_t mode)
     OK(gpu_emulator_shutdown(dev));
     REQUIRE_STATUS(GPU_ERR_NOT_READY, gpu_emulator_alloc(dev, 8, &a));
     gpu_emulator_close(dev);
-    REQUIRE(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD); /* no zombie */
+    REQUIRE(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD); /* The child is no zombie. */
 }
 
-/* A host that is killed with tasks asleep and busy leaves no device, not even one that is stopped. */
+/* Kills a host with tasks asleep and busy. No device may remain, not even one that is stopped. */
 static void killed_host(uint32_t mode, bool waiting, bool stopped)
 {
     int report[2];
@@ -82,7 +83,7 @@ static void killed_host(uint32_t mode, bool waiting, bool stopped)
     REQUIRE(waitpid(host, NULL, 0) == host);
     int tries = 0;
     for (; !kill((pid_t)device, 0) && tries < 1000; tries++) {
-        char path[64], state = 0; /* reaped by init or not, a zombie is dead */
+        char path[64], state = 0; /* A zombie counts as dead, whether init has reaped it or not. */
         snprintf(path, sizeof path, "/proc/%lld/stat", (long long)device);
         FILE *f = fopen(path, "r");
         if (!f) break;
@@ -120,7 +121,8 @@ static void many_devices(int cycles)
     REQUIRE(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
 }
 
-/* Closing does not wait for a task that sleeps for ten minutes: the alarm would end this test. */
+/* Checks that closing does not wait for a task that sleeps for ten minutes. An alarm would end
+ * this test. */
 static void close_with_tasks(void)
 {
     gpu_emulator *dev = open_device(GPU_MODE_THREADS, 0, 0);

@@ -1,5 +1,5 @@
-/* Replaying a trace gives the same trace, and a changed one is noticed. SERIAL and SEEDED write the
- * same trace each time. */
+/* Checks that replaying a trace gives the same trace, and that a changed trace is noticed.
+ * SERIAL and SEEDED write the same trace each time. */
 #include <unistd.h>
 #include "base/file/file.h"
 #include "device.h"
@@ -18,7 +18,7 @@ static void session(uint32_t mode, const char *path)
     OK(gpu_emulator_write(dev, base, "hello", 5));
     for (unsigned i = 0; i < 4; i++)
         KERNEL(dev, i, "WRITE8 0x%llx, %u\nSLEEP %u\nREAD8 0x%llx\nREAD64 0x%llx", a + i, i, i,
-               a + i, a + 8 + 30 * i); /* no read depends on another task */
+               a + i, a + 8 + 30 * i); /* No read depends on another task. */
     for (unsigned i = 0; i < 12; i++)
         OK(gpu_emulator_launch_task(dev, i % 4, "args", i % 5, &last));
     OK(gpu_emulator_wait(dev, FOREVER));
@@ -29,7 +29,7 @@ static void session(uint32_t mode, const char *path)
     REQUIRE_STATUS(GPU_ERR_INVALID_POINTER, gpu_emulator_free(dev, base + 1));
     if (mode != GPU_MODE_SERIAL) {
         KERNEL(dev, 9, "SLEEP 600000");
-        launch(dev, 9); /* closing cancels it */
+        launch(dev, 9); /* Closing cancels this task. */
     }
     gpu_emulator_close(dev);
 }

@@ -1,4 +1,4 @@
-/* Several host threads use one device, with tasks that run, sleep, fault and are stopped. */
+/* Lets several host threads use one device, with tasks that run, sleep, fault and are stopped. */
 #include <pthread.h>
 #include "device.h"
 
@@ -38,7 +38,7 @@ static void *work(void *user)
     return NULL;
 }
 
-/* Another thread gets through while this one waits for ever. */
+/* Waits for ever. Another thread must get through meanwhile. */
 static void *wait_forever(void *user)
 {
     OK(gpu_emulator_wait(user, FOREVER));

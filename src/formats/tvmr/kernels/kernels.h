@@ -1,5 +1,6 @@
-/* Products of ternary weights with vectors. vm/product.c has the definition in plain C. The kernels give the same numbers
- * faster, from weights that are prepared once and kept until they change.
+/* Declares products of ternary weights with vectors. vm/product.c has the definition in plain C.
+ * The kernels give the same numbers faster, from weights that are prepared once and kept until they
+ * change.
  *
  * Without gates, weights become codes, w + offset, which are unsigned for the multiply-add of bytes:
  *

@@ -1,5 +1,5 @@
-/* The assembler: lines and sections (TVMR 10.1). The language goes line by line and has its own rules for quotes and
- * comments, so this does not use the lexer of src/text:
+/* Assembles lines and sections (TVMR 10.1). The language goes line by line and has its own rules
+ * for quotes and comments, so the assembler does not use the lexer of src/text:
  *
  *     .meta        name "x"                    .registers   C0: ternary[2, 3] key="w" frozen=true
  *     .requires    tensor [0x0001]             .program     relu H1, H0      ext.mnemonic A, B

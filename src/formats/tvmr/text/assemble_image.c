@@ -1,4 +1,4 @@
-/* The assembler: the section .image (TVMR 10.5), for what the language cannot express otherwise:
+/* Assembles the section .image (TVMR 10.5), which has what the language cannot express otherwise:
  *
  *     version N      flags N       checksum N     reserved N      header fields as they are
  *     ext ID MAJOR MINOR PATCH     these lines are the extension table instead of .requires

@@ -1,4 +1,4 @@
-/* What each instruction computes, at the edges. */
+/* Computes what each instruction gives for operands at the edges. */
 #include "export.h"
 
 static const u32 words[] = {0,          1,          2,          31,         32,

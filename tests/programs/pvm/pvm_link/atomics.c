@@ -1,4 +1,4 @@
-/* Atomic operations, each of which becomes a few plain instructions. */
+/* Uses atomic operations, each of which becomes a few plain instructions. */
 #include "export.h"
 
 static u32 word = 100;

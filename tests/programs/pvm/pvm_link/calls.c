@@ -1,4 +1,4 @@
-/* Recursion, many arguments, calls by pointer, a callback into an archive. */
+/* Uses recursion, many arguments, calls by pointer, and a callback into an archive. */
 #include "export.h"
 
 u64 helper(u64 (*callback)(u32), u32 n);

@@ -1,4 +1,4 @@
-/* Export and import records in the form that the linker reads. */
+/* Defines export and import records in the form that the linker reads. */
 #pragma once
 #if __riscv
 #if __riscv_xlen == 64

@@ -1,4 +1,4 @@
-/* A member of an archive for calls.c, and one that nothing needs. */
+/* Is a member of an archive that calls.c needs, with a function that nothing needs. */
 #include "export.h"
 
 __attribute__((weak)) u32 factor = 3;

@@ -1,4 +1,4 @@
-/* Globals of every kind, and pointers between them. */
+/* Uses globals of every kind, and pointers between them. */
 #include "export.h"
 
 struct node {

@@ -1,4 +1,4 @@
-/* Jump tables, tables of functions, computed goto. */
+/* Uses jump tables, tables of functions, and computed goto. */
 #include "export.h"
 
 static int add(int a, int b) { return a + b; }
