@@ -1,5 +1,5 @@
-/* The forms of COIL vectors: valid and invalid instructions, sources with errors, single operations, programs,
- * object listings and broken objects. */
+/* The forms of COIL vectors: valid and invalid instructions, sources with errors, single
+ * operations, programs, object listings and damaged objects. */
 #include "coil/coil.h"
 #include "base/writer.h"
 #include "coil/link/link.h"
@@ -15,7 +15,8 @@
 
 enum { SOURCES_MAX = 64, FUEL = 200000000 };
 
-/* Compares the first error with the expected one, which is "E_" and the name of the rule, or "OK" for none. */
+/* Compares the first error with the expected one. That is "E_" and the name of the rule, or "OK"
+ * if no error is expected. */
 static void coil_vector_judge(struct trial *t, const char *expected, const struct first_error *f)
 {
     const char *rule = f->error.code ? penta_code_name(f->error.code) : NULL;
@@ -29,8 +30,6 @@ static void coil_vector_take(struct first_error *f, const penta_error *e)
 {
     if (e->code) first_error_keep(f, e);
 }
-
-/* ---- instructions ---- */
 
 static bool read_insn(const uint8_t *bytes, size_t size, bool big, struct coil_insn *insn,
                       penta_error *err)
@@ -106,7 +105,7 @@ static void run_invalid(struct trial *t, const struct json_object *v)
     free(bytes);
 }
 
-/* ---- sources to a machine ---- */
+/* The functions below make a machine from sources. */
 
 struct build {
     penta_module *objects[SOURCES_MAX];
@@ -194,8 +193,6 @@ static void run_text_error(struct trial *t, const struct json_object *v)
     build_free(&b);
 }
 
-/* ---- programs ---- */
-
 static bool read_sources(struct trial *t, const struct json_object *v, struct build *b)
 {
     const struct json_object *sources = json_get(v, "sources");
@@ -249,8 +246,6 @@ static void run_program(struct trial *t, const struct json_object *v)
     writer_free(&r.output);
     build_free(&b);
 }
-
-/* ---- single operations ---- */
 
 static void coil_vector_literal(struct writer *w, const struct json_object *v)
 {
@@ -329,7 +324,9 @@ static void run_alu(struct trial *t, const struct json_object *v)
     bool ok = coil_vector_assemble(&b, writer_view(&source)) && link_and_open(&b);
     if (!ok) trial_fail(t, "a program that runs", "%s", b.first.error.message);
     for (int pass = 0; ok && pass < 2;
-         pass++) { /* flags that an instruction keeps must stay 0 in one pass and 1 in the other */
+         /* In the first pass all flags are 0 at the beginning, in the second they are 1. Flags
+          * that an instruction keeps must not change. */
+         pass++) {
         const uint8_t start = pass ? 127 : 0;
         struct run r = {0};
         ok = coil_vector_execute(t, &b, &r, &start);
@@ -347,12 +344,10 @@ static void run_alu(struct trial *t, const struct json_object *v)
         }
         writer_free(&r.output);
     }
-    trial_end(t); /* before the name of the case is freed */
+    trial_end(t); /* This comes before the name of the case is freed. */
     writer_free(&source);
     build_free(&b);
 }
-
-/* ---- objects ---- */
 
 static bool number_is(const struct json_object *v, const char *key, uint64_t got, char *why,
                       size_t size)
@@ -460,7 +455,8 @@ static bool same_bytes(const penta_buffer *a, const penta_buffer *b)
     return bytes_equal((penta_bytes){a->data, a->size}, (penta_bytes){b->data, b->size});
 }
 
-/* Checks that encoding gives the file again, and that printing and assembling do. */
+/* Checks that encoding the module gives the same file, and that printing and assembling it does
+ * so too. */
 static bool comes_back(const penta_module *m, const penta_buffer *file)
 {
     penta_buffer text = {0}, encoded = {0}, again = {0};
@@ -568,8 +564,6 @@ static void run_broken(struct trial *t, const struct json_object *v)
     free(patch);
     penta_buffer_free(&file);
 }
-
-/* ---- the forms ---- */
 
 LIST_FORM(coil_instructions, "instructions", "instructions", run_instruction, "disasm")
 LIST_FORM(coil_invalid, "invalid", "invalid", run_invalid, "hex")

@@ -1,5 +1,5 @@
-/* Runs the vectors of a file or folder: finds the form of each document, runs its cases, and counts and reports the
- * verdicts. */
+/* Runs the vectors of a file or folder: finds the form of each document, runs its cases, and
+ * counts and reports the results. */
 #include "conform/conform.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ const char *penta_conform_verdict_name(penta_conform_verdict verdict)
 static void conform_deliver(struct conform *c, penta_conform_result result)
 {
     penta_conform_counts *n = c->counts;
-    if (c->skip) /* the verdict does not count, because another engine was asked for */
+    if (c->skip) /* The result does not count, because the caller asked for another engine. */
         result = (penta_conform_result){
             .name = result.name, .verdict = PENTA_CONFORM_SKIP, .got = c->skip};
     size_t *counts[] = {&n->passed, &n->failed, &n->skipped, &n->others, &n->unreadable};
@@ -50,8 +50,6 @@ static void conform_deliver(struct conform *c, penta_conform_result result)
     result.path = c->path;
     if (c->options->result) c->options->result(c->options->user, &result);
 }
-
-/* ---- documents ---- */
 
 static bool conform_matches(const struct conform_form *form, const struct json_object *root)
 {
@@ -94,7 +92,7 @@ void penta_conform_document(const penta_conform_options *options, const char *pa
                         .counts = counts,
                         .path = path};
     struct json_doc *doc = json_parse(document, &err);
-    if (!doc) { /* a vector that cannot be read proves nothing, so it fails */
+    if (!doc) { /* A vector that cannot be read fails, because it proves nothing. */
         counts->documents++;
         conform_fail(&c, "-", "a JSON document", "%s at byte %llu", err.message,
                      (unsigned long long)err.offset);

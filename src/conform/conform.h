@@ -1,16 +1,16 @@
-/* The parts of penta/conform.h. Every form of JSON vectors is a struct conform_form and is recognised by its
- * content. forms.def is the only list of forms. */
+/* The internal parts of penta/conform.h. Every form of JSON vectors is a struct conform_form,
+ * and its documents are recognised by their content. forms.def is the only list of forms. */
 #pragma once
 #include "base/json/json_read.h"
 #include "penta/conform.h"
 
 struct conform {
-    const char *engine; /* these three have the meaning that they have in penta_conform_options */
+    const char *engine; /* as in penta_conform_options */
     const char *exec;
     const char *device;
     const penta_conform_options *options;
     penta_conform_counts *counts;
-    const char *path; /* the file being run */
+    const char *path; /* path of the file that is being run */
     const char *skip; /* why all cases of this document are skipped, or NULL */
 };
 
@@ -19,13 +19,15 @@ typedef void trial_case(struct trial *t, const struct json_object *item);
 
 struct conform_form {
     bool (*matches)(const struct json_object *root);
-    /* Runs every case of the document. NULL when the document only lists files that are cases themselves. */
+    /* Runs every case of the document. NULL if the document only lists files that are cases
+     * themselves. */
     void (*run)(struct conform *c, const struct json_object *root);
-    /* Used instead of these two when the root has a list of cases. The form is recognised by members of the first
-     * case. A case without a name is called "kind 3". */
+    /* If the root has a list of cases, these fields are set and the two functions above are not.
+     * The form is recognised by members of the first case. A case without a name is called by
+     * its kind and number, such as "kind 3". */
     const char *list, *kind;
     trial_case *one;
-    /* The members that it has, and one that it must not have, or NULL. */
+    /* These are members that the first case must have, and one that it must not have, or NULL. */
     const char *members[4], *without;
 };
 #define DOCUMENT_FORM(id, its_matches, its_run)                                                    \

@@ -1,5 +1,5 @@
-/* The vectors of the container format: a manifest of files with the verdict of each check level, programs for the
- * machine, and a manifest of legacy files. */
+/* The vectors of the container format: a manifest of files with the result of each level of
+ * checks, programs for the machine, and a manifest of legacy files. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +10,8 @@
 #include "cvbc/format/legacy.h"
 #include "cvbc/vm/vm.h"
 
-/* ---- shared ---- */
-
-/* Reads a file that the manifest names. Names in the legacy manifest start with the folder that the manifest is
- * in. */
+/* Reads a file that the manifest names. In the legacy manifest, names begin with the folder that
+ * contains the manifest. */
 static bool read_beside(const struct conform *c, const char *name, penta_buffer *out)
 {
     penta_error err = {0};
@@ -53,8 +51,6 @@ static bool same_text(const struct json_object *expected, const char *got)
     const char *text = json_as_text(expected);
     return text ? !strcmp(text, got) : got == NULL;
 }
-
-/* ---- containers ---- */
 
 static bool matches_containers(const struct json_object *root)
 {
@@ -166,8 +162,6 @@ static void run_containers(struct conform *c, const struct json_object *root)
 }
 
 DOCUMENT_FORM(cvbc_containers, matches_containers, run_containers)
-
-/* ---- programs ---- */
 
 struct outcome {
     const char *status;
@@ -289,11 +283,9 @@ static void run_isa(struct conform *c, const struct json_object *root)
 
 DOCUMENT_FORM(cvbc_isa, matches_program, run_isa)
 
-/* ---- legacy ---- */
-
 static bool matches_legacy(const struct json_object *root)
 {
-    bool any = false; /* entries for files that are no programs lack the member */
+    bool any = false; /* Entries for files that are not programs do not have this member. */
     for (size_t i = 0; json_is_list(root) && i < json_length(root) && !any; i++)
         any = json_has(json_get(json_item(root, i), "expect"), "code_hex_after_repair");
     return any && json_has(json_get(json_item(root, 0), "expect"), "format");

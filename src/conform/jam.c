@@ -1,4 +1,4 @@
-/* Blocks of JAM: what the forms of vectors share, and the steps of traces. */
+/* Blocks of JAM: the functions that the forms of vectors share, and the steps of traces. */
 #include "conform/jam.h"
 #include "base/bytes.h"
 #include "base/number.h"
@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Finds the folder with the files that a vector names: `blobs` beside the folder of the vectors, or beside the
- * vector. */
+/* Finds the folder with the files that a vector names: `blobs` beside the folder of the vectors,
+ * or beside the vector. */
 static void find_folder(struct jam_case *c)
 {
     char path[3000];
@@ -72,8 +72,6 @@ void jam_case_bytes(char *text, penta_bytes bytes)
     if (bytes.size > 40) snprintf(text + at, JAM_TEXT - at, ".. (%zu bytes)", bytes.size);
     if (!bytes.size) snprintf(text, JAM_TEXT, "no bytes");
 }
-
-/* ---- comparing ---- */
 
 static void compare_accounts(struct jam_case *c, uint32_t id, penta_bytes want, penta_bytes got)
 {
@@ -142,7 +140,7 @@ static void compare_key(struct jam_case *c, const uint8_t *key, const struct jam
     jam_case_differs(c, what);
 }
 
-/* Compares all keys of both states except the slot, which the block brings. */
+/* Compares all keys of both states except the slot, which comes from the block. */
 void jam_case_states(struct jam_case *c)
 {
     struct jam_layer *want = &c->expected->base, *got = &c->state->base;
@@ -180,8 +178,6 @@ void jam_case_count(struct jam_case *c, size_t services)
     snprintf(c->got, JAM_TEXT, "%zu", c->outcome.service_count);
     jam_case_differs(c, "services with statistics:");
 }
-
-/* ---- reading ---- */
 
 void jam_case_chapter(struct jam_case *c, penta_jam_state *state, uint8_t chapter, struct writer *w)
 {
@@ -245,7 +241,7 @@ void jam_case_member(void *user, const char *key, const struct json_object *valu
     writer_free(&bytes);
 }
 
-/* Reads preimages: pairs of a service and its bytes. */
+/* Reads preimages, which are pairs of a service and its bytes. */
 void jam_case_preimages(struct jam_case *c, const struct json_object *list)
 {
     size_t count = json_length(list);
@@ -265,8 +261,6 @@ void jam_case_preimages(struct jam_case *c, const struct json_object *list)
     c->block.preimages = c->preimages;
     c->block.preimage_count = count;
 }
-
-/* ---- traces ---- */
 
 static void read_chapters(struct jam_case *c, penta_jam_state *state, const struct json_object *v)
 {

@@ -1,5 +1,5 @@
-/* What the forms of JAM vectors share: a state, a block, the expected state, and messages that
- * name the account, key or gas that differs. */
+/* The parts that the forms of JAM vectors share: a state, a block, the expected state, and
+ * messages that name the account, key or gas that differs. */
 #pragma once
 #include "conform/trial.h"
 #include "pvm/host/jam_json/json.h"
@@ -9,7 +9,7 @@ enum { JAM_TEXT = 200 };
 struct jam_case {
     struct trial trial;
     char name[JAM_TEXT];
-    char folder[4096]; /* the folder of the files that the document names */
+    char folder[4096]; /* folder of the files that the document names */
     penta_jam_host *host;
     penta_jam_state *state, *expected;
     penta_jam_block block;
@@ -21,13 +21,15 @@ struct jam_case {
     char want[JAM_TEXT], got[JAM_TEXT];
 };
 
-/* Opens a case. The member "gp" of the document is the version of the Gray Paper; without it the default counts. */
+/* Opens a case. The member "gp" of the document is the version of the Gray Paper; without it,
+ * the default version is used. */
 bool jam_case_open(struct jam_case *c, struct conform *conform, const struct json_object *root,
                    const char *chain);
-void jam_case_close(struct jam_case *c); /* also gives the verdict */
-/* Fails the case, once, with what was expected (c->want) and what came (c->got). */
+void jam_case_close(struct jam_case *c); /* gives the verdict of the case and frees it */
+/* Makes the case fail, with the expected value (c->want) and the computed one (c->got). Later
+ * differences are ignored. */
 void jam_case_differs(struct jam_case *c, const char *what);
-void jam_case_bytes(char *text, penta_bytes bytes); /* writes bytes for a message */
+void jam_case_bytes(char *text, penta_bytes bytes); /* writes bytes as text for a message */
 
 void jam_case_chapter(struct jam_case *c, penta_jam_state *state, uint8_t chapter,
                       struct writer *w); /* the call frees w */
@@ -35,7 +37,8 @@ void jam_case_reports(struct jam_case *c, const struct json_object *list);
 void jam_case_preimages(struct jam_case *c, const struct json_object *list);
 void jam_case_block(struct jam_case *c, uint64_t slot, const struct json_object *entropy);
 void jam_case_prior_slot(struct jam_case *c, uint64_t slot);
-/* The user data of json_each over an object of values by state keys. A value is null when its key is gone. */
+/* An object has values by state keys. json_each calls a function for each of them, with this
+ * struct as user data. A value is null if its key was removed. */
 struct jam_case_members {
     struct jam_case *c;
     penta_jam_state *one, *two; /* the states that get the values; `two` may be NULL */

@@ -1,6 +1,6 @@
-/* Steps of JAM traces in the form in which they are published: a block, and the whole state before and after it,
- * key by key. Only the effects of accumulation and preimages are computed and compared. All other parts of a block
- * are the work of a node. */
+/* Steps of JAM traces in the form in which they are published: a block, and the whole state
+ * before and after it, key by key. Only the effects of accumulation and preimages are computed
+ * and compared. All other parts of a block are the work of a node. */
 #include "base/bytes.h"
 #include "base/number.h"
 #include "conform/jam.h"
@@ -9,12 +9,10 @@
 
 enum { PENDING = 10, STATISTICS = 13, RECORD_NUMBERS = 10 };
 
-/* ---- the states ---- */
-
-/* The value under a chapter, or under any key, of a list of pairs. */
+/* Reads values from a list of pairs: the value of a chapter, or of any key. */
 struct values {
     struct jam_case *c;
-    penta_jam_state *state; /* takes over what accumulation is about */
+    penta_jam_state *state; /* gets the values that accumulation uses */
     struct writer pending, statistics, entropy, slot;
 };
 
@@ -49,7 +47,7 @@ static void read_pair(struct values *v, const struct json_object *pair)
         bool service = jam_key_service(key.out.data, &id, &record);
         struct writer *part = service ? NULL : jam_import_kept(v, key.out.data[0]);
         if (part) writer_append(part, &value);
-        writer_char(&value, 0); /* gives an empty value a pointer other than NULL */
+        writer_char(&value, 0); /* This gives an empty value a pointer other than NULL. */
         if (service || jam_import_accumulated(key.out.data[0]))
             penta_jam_state_set(v->state, key.out.data,
                                 (penta_bytes){value.out.data, value.out.size - 1}, j->err);
@@ -79,14 +77,14 @@ static void free_values(struct values *v)
     writer_free(&v->slot);
 }
 
-/* ---- which reports the block makes available ---- */
+/* The functions below find the reports that the block makes available. */
 
 static uint64_t jam_import_majority(const struct jam_case *c)
 {
     return 2 * c->host->chain.validators / 3 + 1;
 }
 
-/* Counts the validators that say that they have the report of this core. */
+/* Counts the validators which say that they have the report of this core. */
 static uint64_t jam_import_assured(struct jam_case *c, const struct json_object *extrinsic,
                                    size_t core)
 {
@@ -102,7 +100,7 @@ static uint64_t jam_import_assured(struct jam_case *c, const struct json_object 
     return count;
 }
 
-/* Tells whether a verdict of this block is against the report. */
+/* Tells whether this block has a verdict against the report. */
 static bool jam_import_judged(struct jam_case *c, const struct json_object *extrinsic,
                               penta_bytes report)
 {
@@ -171,10 +169,8 @@ static void find_preimages(struct jam_case *c, const struct json_object *extrins
     c->block.preimage_count = count;
 }
 
-/* ---- statistics ---- */
-
-/* Compares statistics. Those of validators and cores come first; the last two of each service are about
- * accumulation. */
+/* Compares statistics. Those of validators and cores come first; the last two of each service
+ * are about accumulation. */
 static void compare_statistics(struct jam_case *c, penta_bytes bytes)
 {
     const struct jam_chain *chain = &c->host->chain;
@@ -195,15 +191,13 @@ static void compare_statistics(struct jam_case *c, penta_bytes bytes)
     if (!c->trial.judged && !c->err.code) jam_case_count(c, rows);
 }
 
-/* ---- a step ---- */
-
 static bool import_matches(const struct json_object *root)
 {
     return json_has(json_get(root, "pre_state"), "keyvals") &&
            json_has(json_get(root, "post_state"), "keyvals") && json_has(root, "block");
 }
 
-/* The name of the chain: the tiny chain has two cores. */
+/* Returns the name of the chain: the tiny chain has two cores. */
 static const char *chain_of(const struct json_object *root)
 {
     const struct json_object *list = json_get(json_get(root, "pre_state"), "keyvals");
@@ -218,7 +212,7 @@ static const char *chain_of(const struct json_object *root)
     return "tiny";
 }
 
-/* Tells whether the block is refused, which leaves the state as it was. */
+/* Tells whether the block is refused. A refused block does not change the state. */
 static bool jam_import_refused(const struct json_object *root)
 {
     const char *before = json_as_text(json_get(json_get(root, "pre_state"), "state_root"));

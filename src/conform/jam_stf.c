@@ -38,7 +38,7 @@ static void read_preimage(struct jam_case *c, penta_jam_state *state, uint32_t i
     jam_json_bytes(&c->json, json_get(v, "blob"), "blob", JAM_ANY_SIZE, &blob);
     if (!c->err.code) {
         penta_jam_preimage_key(id, hash.out.data, key);
-        writer_char(&blob, 0); /* gives an empty blob a pointer other than NULL */
+        writer_char(&blob, 0); /* This gives an empty blob a pointer other than NULL. */
         penta_jam_state_set(state, key, (penta_bytes){blob.out.data, blob.out.size - 1}, &c->err);
     }
     writer_free(&hash);

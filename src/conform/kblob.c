@@ -1,5 +1,5 @@
-/* Kernel blob vectors: a blob, its verdict, and, for a valid blob, what running it gives in this process and on the
- * device. */
+/* Kernel blob vectors: a blob, the expected verdict, and, for a valid blob, the results of
+ * running it in this process and on the device. */
 #include "conform/kblob.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,8 +18,6 @@ bool list_with(const struct json_object *root, const char *key)
     return false;
 }
 
-/* ---- vectors ---- */
-
 struct vector {
     struct trial trial;
     const struct json_object *expect, *run, *memory;
@@ -27,9 +25,9 @@ struct vector {
     size_t size;
 };
 
-struct outcome { /* what either machine gives */
+struct outcome { /* the results of one of the two machines */
     uint32_t state;
-    int halted; /* -1 when this machine does not say */
+    int halted; /* -1 if this machine does not tell */
     uint64_t steps, slept;
     bool has_last_read, has_fault;
     uint64_t last_read;
@@ -100,7 +98,7 @@ static bool kblob_vector_compare(struct vector *v, const struct outcome *o)
     return !json_has(run, "fault") || compare_fault(k, json_get(run, "fault"), o);
 }
 
-/* Reads guest memory. It is called for each entry of memory_after. */
+/* A function of this type reads guest memory. It is called for each entry of memory_after. */
 typedef bool peek_fn(void *machine, uint64_t address, void *into, size_t size);
 
 static bool compare_memory(struct vector *v, peek_fn *peek, void *machine)
@@ -127,7 +125,7 @@ static bool compare_memory(struct vector *v, peek_fn *peek, void *machine)
     return !k->judged;
 }
 
-/* Places the memory of the vector. */
+/* A function of this type allocates a piece of the memory that a vector has. */
 typedef bool place_fn(void *machine, uint64_t base, uint64_t size, penta_bytes init);
 
 static bool place_memory(struct vector *v, place_fn *place, void *machine)
@@ -228,9 +226,8 @@ static void launch_there(struct vector *v, gpu_emulator *dev)
 static void run_there(struct vector *v, kblob_code code, uint32_t index)
 {
     trial_where(&v->trial, "the device");
-    gpu_emulator_options options = {.mode =
-                                        GPU_MODE_SEEDED, /* in this mode SLEEP takes no real time */
-                                    .device_path = v->trial.c->device};
+    /* In this mode SLEEP takes no real time. */
+    gpu_emulator_options options = {.mode = GPU_MODE_SEEDED, .device_path = v->trial.c->device};
     gpu_emulator *dev;
     if (!trial_status(&v->trial, GPU_OK, gpu_emulator_open(&dev, &options))) return;
     gpu_status status = gpu_emulator_register_kernel(dev, 1, v->blob, v->size);

@@ -1,4 +1,5 @@
-/* Vectors of messages of the device protocol. Each message is checked with the codec alone and on a new device. */
+/* Vectors of messages of the device protocol. Each message is checked with the encoder and
+ * decoder alone and on a new device. */
 #include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,12 +11,12 @@ static const uint64_t fixture_base = UINT64_C(0x123456789000);
 struct message {
     struct trial trial;
     penta_bytes request, response;
-    penta_bytes blob; /* the kernel that the fixture registers */
+    penta_bytes blob; /* the kernel that is registered before the message */
     struct wire_request call;
     gpu_status status;
 };
 
-/* Finds the status that a note states at its start: "InvalidPointer", or "KernelNotFound, because ...". */
+/* Finds the status at the start of a note: "InvalidPointer", or "KernelNotFound, because ...". */
 static bool kblob_ipc_stated(const char *note, gpu_status *status)
 {
     char word[40];
@@ -47,7 +48,7 @@ static bool check_codec(struct message *m, const char *note)
     return !k->judged;
 }
 
-/* Sends raw bytes and takes one whole response into *answer. */
+/* Sends raw bytes and receives one whole response into *answer. */
 static bool kblob_ipc_talk(struct message *m, struct child *child, struct channel *channel,
                            penta_bytes request, struct writer *answer)
 {
@@ -101,7 +102,8 @@ static bool kblob_ipc_fixture(struct message *m, struct child *child, struct cha
 
 static bool compare_live(struct message *m, penta_bytes got)
 {
-    /* The device chooses the base of an allocation, so only the length of that is compared. */
+    /* The device chooses the base of an allocation, so only the length of that response is
+     * compared. */
     bool base = m->call.command == COMMAND_ALLOC && !m->status && m->response.size == got.size &&
                 got.size == wire_response_bytes + 8;
     size_t size = base ? wire_response_bytes : m->response.size;
@@ -127,7 +129,7 @@ static void check_live(struct message *m)
         compare_live(m, writer_view(&answer))) {
         uint8_t byte;
         if (m->call.command !=
-            COMMAND_SHUTDOWN) /* after any other command the device must still answer */
+            COMMAND_SHUTDOWN) /* After any other command the device must still answer. */
             kblob_ipc_call(m, &child, &channel, (struct wire_request){.command = COMMAND_INIT},
                            NULL);
         else if (channel_read(&channel, &byte, 1) != TRANSPORT_CLOSED)
@@ -154,7 +156,8 @@ static void run_message(struct conform *c, const struct json_object *item, penta
     trial_end(&m.trial);
 }
 
-/* The blob of the entry `register`, or a program of one HALT when the document has none. */
+/* Returns the blob of the entry `register`, or a program with only a HALT if the document has
+ * none. */
 static uint8_t *fixture_blob(const struct json_object *root, penta_bytes *blob)
 {
     static const uint8_t halt[] = {5, 0xb1, 5, 0xb1, 1, 0, 0, 0, 16, 0, 0, 0, 1, 0, 0, 0,

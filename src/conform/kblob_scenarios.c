@@ -1,6 +1,6 @@
-/* Scenarios: sequences of API calls with expected statuses, run in THREADS and SEEDED mode, and in
- * SERIAL mode where they ask for races. A scenario is one case, which fails at the first difference
- * in any mode. */
+/* Scenarios: sequences of API calls with expected statuses. They run in THREADS and SEEDED mode,
+ * and also in SERIAL mode if they ask for races. A scenario is one case, which fails at the
+ * first difference in any mode. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/number.h"
@@ -13,13 +13,11 @@ struct scenario {
     struct trial trial;
     gpu_emulator *dev;
     struct {
-        const char *name; /* the name, with its $ */
+        const char *name; /* name of the variable, with its $ */
         uint64_t value;
     } variables[VARIABLES];
     size_t variable_count;
 };
-
-/* ---- values ---- */
 
 static bool scenario_variable(const struct scenario *s, const char *name, size_t size,
                               uint64_t *value)
@@ -41,7 +39,7 @@ static size_t name_length(const char *text)
     return n;
 }
 
-/* Reads a value: a number, a number as text, or "$name", "$name+4", "$name-1". */
+/* Reads a value: a number, a number as text, or a text such as "$name", "$name+4" or "$name-1". */
 static bool value_of(struct scenario *s, const struct json_object *v, uint64_t *out)
 {
     const char *text = json_as_text(v);
@@ -77,7 +75,7 @@ static bool scenario_expect(struct scenario *s, const struct json_object *status
     return trial_status(&s->trial, want, got);
 }
 
-/* ---- steps: item 0 is the name of the step ---- */
+/* Each function below runs one kind of step. Item 0 of a step is its name. */
 
 #define ITEM(i) json_item(step, i)
 
@@ -128,7 +126,7 @@ static bool step_read(struct scenario *s, const struct json_object *step)
     return ok;
 }
 
-/* Joins assembler lines and replaces each $name by its value. */
+/* Joins lines of assembler and replaces each $name by its value. */
 static bool scenario_assembly(struct scenario *s, const struct json_object *lines,
                               struct writer *text)
 {
@@ -210,15 +208,14 @@ static bool step_shutdown(struct scenario *s, const struct json_object *step)
     return scenario_expect(s, ITEM(1), gpu_emulator_shutdown(s->dev));
 }
 
-/* ---- records ---- */
-
 struct field {
     const char *key;
     uint64_t got;
     const char *name; /* the value as a name, or NULL */
 };
 
-/* Tells whether a field matches, as a number, as a $name, as a truth value, or by its name. */
+/* Tells whether a field has the expected value, given as a number, a $name, true or false, or a
+ * name. */
 static bool field_matches(struct scenario *s, const struct json_object *want, const struct field *f,
                           bool *malformed)
 {
@@ -322,7 +319,8 @@ static bool race_matches(struct scenario *s, const struct json_object *want, con
     return true;
 }
 
-/* Gives the expected record i a race that no other record has. Earlier records may get another race for that. */
+/* Gives the expected record i a race that no other record has. An earlier record may have to
+ * take another race for that. */
 static bool scenario_assign(struct scenario *s, const struct json_object *want, size_t i,
                             const gpu_race *races, size_t count, size_t *owner, bool *tried)
 {
@@ -361,8 +359,6 @@ static bool step_races(struct scenario *s, const struct json_object *step)
     free(races);
     return ok;
 }
-
-/* ---- running ---- */
 
 static const struct step {
     const char *name;

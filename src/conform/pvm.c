@@ -1,4 +1,5 @@
-/* The three forms of PVM vectors: with steps, with members expected-*, and with block costs alone. */
+/* The three forms of PVM vectors: with steps, with members expected-*, and with block costs
+ * alone. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ struct run { /* the run of one case */
     penta_error err;
 };
 
-/* Fails the case because of an error that is no difference from what the vector expects. */
+/* Makes the case fail because of an error, not because of a difference from the expected result. */
 static bool fail_error(struct run *r)
 {
     if (r->err.code == BASE_UNSUPPORTED) return trial_skip(&r->trial, r->err.message);
@@ -55,7 +56,7 @@ static uint8_t *byte_list(const struct json_object *v, size_t *size)
     return bytes;
 }
 
-/* ---- what a machine is given ---- */
+/* The functions below set up a machine. */
 
 static bool do_map(struct run *r, const struct json_object *v)
 {
@@ -87,7 +88,7 @@ static bool do_reg(struct run *r, uint64_t reg, uint64_t value)
     return r->runner.set_reg(r->runner.state, (unsigned)reg, value, &r->err) || fail_error(r);
 }
 
-/* ---- what is expected of it ---- */
+/* The functions below compare a machine with what is expected. */
 
 static bool same_number(struct run *r, const char *what, uint64_t expected, uint64_t got)
 {
@@ -106,7 +107,7 @@ static bool same_regs(struct run *r, const struct json_object *regs, const uint6
     return true;
 }
 
-/* Compares a whole area. Bytes that the vector does not list must be zero. */
+/* Compares a whole area of memory. Bytes that the vector does not list must be zero. */
 static bool same_area(struct run *r, const struct area *a, const struct json_object *memory)
 {
     size_t size = (size_t)a->length;
@@ -165,7 +166,7 @@ static bool same_costs(struct run *r)
     return true;
 }
 
-/* ---- a case from beginning to end ---- */
+/* The functions below run a case from beginning to end. */
 
 static const char *text_or(const struct json_object *v, const char *key, const char *other)
 {
@@ -201,8 +202,6 @@ static void pvm_vector_judge(struct conform *c, const struct json_object *root, 
     if (open) r.runner.close(r.runner.state);
     free(program);
 }
-
-/* ---- steps ---- */
 
 static bool do_assert(struct run *r, const struct json_object *v,
                       const struct pvm_outcome_seen *got)
@@ -258,8 +257,6 @@ static void steps_run(struct conform *c, const struct json_object *root)
     pvm_vector_judge(c, root, "polkavm", steps_body);
 }
 
-/* ---- expected ---- */
-
 static bool expected_body(struct run *r)
 {
     const struct json_object *root = r->root, *regs = json_get(root, "initial-regs");
@@ -296,8 +293,6 @@ static void expected_run(struct conform *c, const struct json_object *root)
 {
     pvm_vector_judge(c, root, "gp-0.5", expected_body);
 }
-
-/* ---- costs ---- */
 
 static bool costs_matches(const struct json_object *root)
 {

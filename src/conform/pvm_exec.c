@@ -1,5 +1,5 @@
-/* Runs vectors on another implementation, with a process for each case and a line for each request and reply.
- * docs/conform-protocol.md describes the lines. */
+/* Runs vectors on another implementation, with one process for each case and one line for each
+ * request and reply. docs/conform-protocol.md describes the lines. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -25,8 +25,8 @@ static bool pvm_exec_gone(penta_error *err, const char *what)
     return error_at(err, BASE_HOST, 0, "the implementation %s", what);
 }
 
-/* Makes the error that the process has ended. It is the same whether sending failed or receiving came to an end,
- * because that depends on when the process ended. */
+/* Makes the error that the process has ended. The error is the same whether sending or receiving
+ * failed, because which of them fails depends on when the process ended. */
 static bool pvm_exec_ended(penta_error *err)
 {
     return pvm_exec_gone(err, "ended without an answer");
@@ -67,7 +67,7 @@ static bool pvm_exec_receive(struct remote *r, penta_error *err)
     return writer_ok(&r->reply, err);
 }
 
-/* Sends the request and reads its reply, which is "ok", "ok VALUE..", "skip WHY" or "error WHY". */
+/* Sends the request and reads the reply, which is "ok", "ok VALUE..", "skip WHY" or "error WHY". */
 static const char *pvm_exec_ask(struct remote *r, penta_error *err)
 {
     writer_char(&r->request, '\n');

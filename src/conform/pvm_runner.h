@@ -1,13 +1,13 @@
-/* A runner of PVM vectors: this library, or another implementation that speaks the line protocol of
- * docs/conform-protocol.md. The forms in pvm.c know only this interface. */
+/* A runner of PVM vectors: this library, or another implementation that uses the line protocol
+ * of docs/conform-protocol.md. The forms in pvm.c know only this interface. */
 #pragma once
 #include "base/writer.h"
 
 struct pvm_outcome_seen {
-    char status[16]; /* halt panic page-fault out-of-gas ecalli */
+    char status[16]; /* one of halt, panic, page-fault, out-of-gas, ecalli */
     uint64_t gas, pc, regs[13];
-    uint64_t fault; /* of page-fault: the address of the page */
-    uint64_t host;  /* of ecalli: its number */
+    uint64_t fault; /* for page-fault: the address of the page */
+    uint64_t host;  /* for ecalli: the number of the host call */
 };
 
 struct pvm_case {
@@ -16,8 +16,8 @@ struct pvm_case {
     uint64_t pc, gas;
 };
 
-/* All functions return false with *err set when they fail. The code BASE_UNSUPPORTED means that the case is
- * skipped. */
+/* All functions return false and set *err if they fail. The code BASE_UNSUPPORTED means that the
+ * case is skipped. */
 struct pvm_runner {
     void *state;
     bool (*start)(void *state, const struct pvm_case *c, penta_error *err);
@@ -30,6 +30,6 @@ struct pvm_runner {
     void (*close)(void *state);
 };
 
-/* The runner of this library. `engine` is NULL for the default engine. */
+/* Makes a runner that uses this library. `engine` is NULL for the default engine. */
 bool pvm_runner_local(struct pvm_runner *out, const char *engine, penta_error *err);
 bool pvm_runner_exec(struct pvm_runner *out, const char *command, penta_error *err);

@@ -1,4 +1,4 @@
-/* Begins, judges and ends a case, and compares values with what a vector expects. */
+/* Begins, judges and ends a case, and compares values with those that a vector expects. */
 #include "conform/trial.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "base/file/file.h"
 
-/* The name of the case, or the name of the file that it is about. */
+/* Returns the name of the case, or the name of the file that it is about. */
 static const char *name_of(const struct json_object *item)
 {
     const char *name = json_as_text(json_get(item, "name"));

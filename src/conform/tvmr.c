@@ -1,5 +1,6 @@
-/* The forms of TVMR vectors: programs with their final state, and collections of sources, images and checksums. The
- * forms are told apart by the members of the document or of its first case. */
+/* The forms of TVMR vectors: programs with their final state, and collections of sources, images
+ * and checksums. The forms are distinguished by the members of the document or of its first
+ * case. */
 #include "base/codec/checksum.h"
 #include "base/bytes.h"
 #include "base/file/file.h"
@@ -12,13 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All vectors record what the upstream implementation does. */
+/* All vectors have the results of the upstream implementation, whose profile this is. */
 #define TERNSIG                                                                                    \
     {                                                                                              \
         "profile", "ternsig"                                                                       \
     }
-
-/* ---- bytes and modules ---- */
 
 static penta_module *tvmr_vector_assembled(struct trial *t, penta_bytes text,
                                            const penta_option *options, size_t count)
@@ -29,7 +28,7 @@ static penta_module *tvmr_vector_assembled(struct trial *t, penta_bytes text,
     return m;
 }
 
-/* ---- what a machine is given ---- */
+/* The functions below set up a machine. */
 
 static void init_cold(void *user, const char *name, const struct json_object *v)
 {
@@ -84,14 +83,12 @@ static void tvmr_vector_initialise(struct trial *t, struct tvmr_vm *vm,
         vm->babble_scale = (int32_t)(n < 0 ? 0 : n > 255 ? 255 : n);
     size_t count;
     int32_t *target = trial_number_list(json_get(root, "target"), &count);
-    if (target) { /* the buffer holds values of the type Signal */
+    if (target) { /* The buffer contains values of the type Signal. */
         for (size_t i = 0; i < count; i++) target[i] = tvmr_value(tvmr_signal_of(target[i]));
         tvmr_vm_set_target(vm, target, count);
     }
     free(target);
 }
-
-/* ---- domain operations ---- */
 
 static bool same_field(const char *place, uint64_t got, const struct json_object *v)
 {
@@ -124,8 +121,6 @@ static bool same_yield(struct trial *t, struct tvmr_vm *vm, const struct json_ob
     return true;
 }
 
-/* ---- running ---- */
-
 struct script {
     const struct json_object *host, *yields;
     size_t asked;
@@ -155,8 +150,8 @@ static const char *class_of(const struct tvmr_vm *vm)
     return vm->fault ? tvmr_fault_name(vm->fault) : "ok";
 }
 
-/* Runs all inputs and compares the results: with the list `outputs`, and with `status`, "ok" or a class of
- * errors. */
+/* Runs all inputs and compares the results with the list `outputs`, and with `status`, which is
+ * "ok" or a class of errors. */
 static void run_inputs(struct trial *t, penta_vm *vm, const struct json_object *root,
                        const struct json_object *expect, const char *status,
                        const struct json_object *outputs)
@@ -194,7 +189,7 @@ static void run_module(struct trial *t, const penta_module *m, const struct json
     penta_error err = {0};
     penta_option options[] = {TERNSIG, {"kernels", "plain"}};
     for (int pass = 0; pass < 2 && !t->judged;
-         pass++) { /* the plain kernels run first, then the default ones */
+         pass++) { /* The plain kernels run first, then the default ones. */
         penta_vm *vm = penta_vm_new(m, t->c->engine, options, pass ? 1 : 2, NULL, &err);
         if (!vm) {
             trial_fail(t, "a machine", "%s", err.message);
@@ -212,9 +207,9 @@ static const char *status_of(const struct json_object *expect)
     return class ? class : json_as_text(json_get(expect, "status"));
 }
 
-/* ---- NAME.json beside NAME.tasm ---- */
+/* The functions below handle pairs of files NAME.json and NAME.tasm. */
 
-/* Reads a file beside the vector. */
+/* Reads a file from the folder of the vector. */
 static bool read_beside(struct trial *t, const char *name, penta_buffer *out)
 {
     penta_error err = {0};
@@ -223,7 +218,7 @@ static bool read_beside(struct trial *t, const char *name, penta_buffer *out)
     return conform_beside(t->c, name, out, &err) || trial_fail(t, name, "%s", err.message);
 }
 
-/* The diagnostics that a vector binds: those of level error, by instruction. */
+/* The diagnostics with which a vector is compared: those of level error, by instruction. */
 struct errors {
     const struct tvmr_module *m;
     int64_t at[64];
@@ -271,7 +266,7 @@ static void compare_diagnostics(struct trial *t, const penta_module *module,
     penta_close(m);
 }
 
-/* ---- expect.meta: the contents of the metadata section ---- */
+/* The functions below compare expect.meta with the contents of the metadata section. */
 
 static void same_text(struct trial *t, const struct json_object *v, const char *what,
                       const char *got)
@@ -402,7 +397,8 @@ static void program_run(struct conform *c, const struct json_object *root)
 
 DOCUMENT_FORM(tvmr_program, program_matches, program_run)
 
-/* ---- collections: {"cases": [..]}, told apart by the first case ---- */
+/* The functions below handle collections, {"cases": [..]}. Their first case tells which kind
+ * they are. */
 
 static penta_bytes source_of(const struct json_object *v)
 {
@@ -411,7 +407,7 @@ static penta_bytes source_of(const struct json_object *v)
                 : (penta_bytes){0};
 }
 
-/* Opens a module over bytes of the vector, which *bytes owns. */
+/* Opens a module from bytes of the vector. The caller frees *bytes after the module. */
 static penta_module *tvmr_vector_opened(struct trial *t, const struct json_object *hex,
                                         const penta_option *options, size_t count, uint8_t **bytes)
 {
@@ -488,7 +484,7 @@ static void validator_case(struct trial *t, const struct json_object *v)
 
 LIST_FORM(tvmr_validator, "cases", "findings", validator_case, "source", "diagnostics")
 
-/* Writes the class of a container's first error, which is the name of its rule. */
+/* Writes the class of the first error of a container, which is the name of its rule. */
 static void container_class(const penta_module *m, char *text, size_t size)
 {
     struct first_error f = {0};
@@ -545,9 +541,7 @@ static void legacy_case(struct trial *t, const struct json_object *v)
 
 LIST_FORM(tvmr_legacy, "cases", "legacy", legacy_case, "legacy_hex", "converted_image_hex")
 
-/* ---- packed forms ---- */
-
-/* Opens a packed image and compares what it expands to, from offset 48 on. */
+/* Opens a packed image and compares the expanded image, from offset 48 on. */
 static void tvmr_vector_expands(struct trial *t, const struct json_object *v, const char *key,
                                 const char *key_file)
 {
@@ -614,8 +608,6 @@ static void envelope_case(struct trial *t, const struct json_object *v)
 }
 
 LIST_FORM(tvmr_envelopes, "cases", "envelope", envelope_case, "source", "with_metadata_hex")
-
-/* ---- checksums ---- */
 
 static void checksum_case(struct trial *t, const struct json_object *v)
 {

@@ -1,4 +1,4 @@
-/* Reads parts of the vectors' JSON: lists of numbers, names of registers, answers of the host. */
+/* Reads parts of the JSON of vectors: lists of numbers, names of registers, answers of the host. */
 #include "base/bytes.h"
 #include "conform/tvmr_state.h"
 #include "tvmr/host/script.h"

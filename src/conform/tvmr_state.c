@@ -142,7 +142,7 @@ static void compare_shape(void *user, const char *name, const struct json_object
         same_shape(c->t, name, v, &c->vm->shape[reg & 63]);
 }
 
-/* Registers that the vector does not list must not be allocated. */
+/* Checks that registers which the vector does not list are not allocated. */
 static void compare_sets(struct trial *t, struct tvmr_vm *vm, const struct json_object *expect)
 {
     struct comparing hot = {t, vm, 0}, cold = {t, vm, 0}, pressure = {t, vm, 0}, other = {t, vm, 0};
