@@ -1,4 +1,5 @@
-/* The functions cvbc_builder_*, which make a file from its parts. The first failure of a builder stays. */
+/* The functions cvbc_builder_*, which make a file from its parts. If one fails, the builder
+ * keeps the error, and later calls fail too. */
 #include "compat/cvbc/handles.h"
 
 struct cvbc_builder {
@@ -159,7 +160,8 @@ cvbc_status cvbc_builder_finish(cvbc_builder *b, uint8_t **data, size_t *size)
     if (b->status) return b->status;
     if (!penta_cvbc_builder_core(b->inner, bytes_at(&b->core, sizeof b->core), &err) ||
         !penta_cvbc_builder_finish(b->inner, &out, &err))
-        /* This failure does not stay: the caller may add what is missing and try again. */
+        /* The builder does not keep this error: the caller may add what is missing and try
+         * again. */
         return status_of(&err);
     *data = out.data;
     *size = out.size;

@@ -1,15 +1,16 @@
-/* The functions that the document of the format lists, as its examples use them. What they need beyond their
- * arguments (board, policy, output) is a setting of the process. Their results are kept for each thread. */
+/* The functions that the document of the format lists, as its examples use them. Values that
+ * they need besides their arguments (board, policy, output) are settings of the process. Their
+ * results are kept for each thread. */
 #include "compat/cvbc/handles.h"
 #include <pthread.h>
 #include <string.h>
 
-/* An application may have its own function of this name. */
+/* An application may define a function of its own with the same name. */
 #define OVERRIDABLE __attribute__((weak))
 
 static struct {
     pthread_mutex_t mutex;
-    char board[4096]; /* empty for the simulator */
+    char board[4096]; /* name of the board; empty for the simulator */
     const cvbc_policy *policy;
     cvbc_sink output;
 } settings = {.mutex = PTHREAD_MUTEX_INITIALIZER};
@@ -25,8 +26,6 @@ static bool end_with(cvbc_status status)
     last_status = status;
     return status == CVBC_OK;
 }
-
-/* ---- checks ---- */
 
 uint32_t cvbc_calculate_crc32(const uint8_t *data, size_t length)
 {
@@ -59,18 +58,15 @@ bool cvbc_extract_hardware_requirements(const uint8_t *cvbc_data,
     if (count > UINT8_MAX ||
         sizeof *metadata + count * sizeof(cvbc_pin_config_t) > header->metadata_size)
         return false;
+    /* In the struct of the document the pointer is not const. */
     *requirements = (cvbc_hardware_requirements_t){
         .pin_count = (uint8_t)count,
-        .pin_configs =
-            (cvbc_pin_config_t *)(uintptr_t)(metadata +
-                                             1), /* the struct of the document has no const */
+        .pin_configs = (cvbc_pin_config_t *)(uintptr_t)(metadata + 1),
         .peripheral_mask = metadata->target_features,
         .feature_requirements = metadata->target_features,
     };
     return true;
 }
-
-/* ---- settings ---- */
 
 cvbc_status cvbc_set_board(const cvbc_board *board)
 {
@@ -114,8 +110,6 @@ static void document_calls_current(struct loading *out)
     out->output = settings.output;
     pthread_mutex_unlock(&settings.mutex);
 }
-
-/* ---- loading ---- */
 
 OVERRIDABLE bool validate_hardware_compatibility(const cvbc_hardware_requirements_t *requirements)
 {
@@ -177,7 +171,7 @@ OVERRIDABLE bool load_vm_program(const uint8_t *cvbc_data)
     return end_with(status);
 }
 
-/* ---- programs from before the container ---- */
+/* The functions below are for programs older than the container. */
 
 static pthread_key_t converted_key;
 static pthread_once_t converted_once = PTHREAD_ONCE_INIT;
@@ -190,7 +184,8 @@ static void converted_free(void *buffer)
 
 static void converted_init(void) { pthread_key_create(&converted_key, converted_free); }
 
-/* The thread's own buffer, which is freed when the thread ends. NULL when memory ran out. */
+/* Returns the buffer of the current thread, which is freed when the thread ends, or NULL if
+ * memory ran out. */
 static penta_buffer *document_calls_converted(void)
 {
     pthread_once(&converted_once, converted_init);

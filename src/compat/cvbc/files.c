@@ -1,4 +1,4 @@
-/* The functions about status, reports, keys, files and the contents of files. */
+/* The functions about statuses, reports, keys, files and the contents of files. */
 #include "compat/cvbc/handles.h"
 #include <string.h>
 #include "penta/debug.h"
@@ -37,8 +37,6 @@ void report_add(void *user, const penta_error *finding)
 }
 
 void cvbc_free(void *data) { free(data); }
-
-/* ---- keys ---- */
 
 static cvbc_status key_new(penta_buffer *pem, bool private, cvbc_key **out)
 {
@@ -131,8 +129,6 @@ void cvbc_key_free(cvbc_key *key)
     free(key);
 }
 
-/* ---- files ---- */
-
 cvbc_status cvbc_check(const uint8_t *data, size_t size, cvbc_report *report)
 {
     penta_error err;
@@ -195,7 +191,8 @@ bool cvbc_is_trusted(const cvbc_file *file, uint8_t fingerprint[32])
     return true;
 }
 
-/* ---- contents: an opened file has passed every check, so the counts fit their section ---- */
+/* An opened file has passed every check, so the counts that the functions below read fit their
+ * section. */
 
 static penta_bytes files_part(const cvbc_file *file, const char *name)
 {
@@ -258,7 +255,8 @@ bool cvbc_get_bytecode(const cvbc_file *file, const vm_instruction_t **code, siz
     penta_cvbc_program program;
     penta_error err;
     if (!penta_cvbc_program_get(file->module, &program, &err)) return false;
-    *code = (const vm_instruction_t *)program.code.data; /* packed, so any alignment will do */
+    /* The struct is packed, so the pointer may have any alignment. */
+    *code = (const vm_instruction_t *)program.code.data;
     *count = program.count;
     if (entry) *entry = program.entry;
     return true;
@@ -303,8 +301,6 @@ cvbc_status cvbc_verify_bytecode(const vm_instruction_t *code, size_t count, siz
                            report_add, report);
     return report->status;
 }
-
-/* ---- boards ---- */
 
 cvbc_status cvbc_check_board(const cvbc_file *file, const cvbc_board *board, cvbc_report *report)
 {

@@ -1,5 +1,6 @@
-/* The structs of the handles of cvbc_format.h. This library uses only the public interface of libpenta, because the
- * implementation of the format uses some of the same names for other things. */
+/* The structs behind the handles of cvbc_format.h. This library uses only the public interface
+ * of libpenta, because the implementation of the format uses some of the same names for other
+ * things. */
 #pragma once
 #include "cvbc_format.h"
 #include "penta/cvbc.h"
@@ -9,7 +10,7 @@ struct cvbc_file {
 };
 
 struct cvbc_key {
-    penta_buffer pem; /* the private or public key, as it was given */
+    penta_buffer pem; /* the private or public key, as the caller gave it */
     bool private;
     penta_cvbc_key public;
 };
@@ -27,6 +28,6 @@ static inline cvbc_status status_of(const penta_error *err)
     return (cvbc_status)penta_cvbc_status(err->code);
 }
 
-/* A penta_report function that fills a cvbc_report, which may be NULL. */
+/* report_add is a penta_report function that adds a finding to a cvbc_report, which may be NULL. */
 void report_begin(cvbc_report *report);
 void report_add(void *report, const penta_error *finding);

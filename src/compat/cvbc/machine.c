@@ -1,4 +1,5 @@
-/* The functions cockpit_vm_*: the machine with its simulated board, and the callbacks that watch it. */
+/* The functions cockpit_vm_*: the machine with its simulated board, and the callbacks that
+ * observe it. */
 #include "compat/cvbc/handles.h"
 #include <stdatomic.h>
 #include <stdio.h>
@@ -17,8 +18,8 @@ struct cockpit_vm {
     cockpit_vm_hal hal;
     cockpit_vm_observer observer;
     penta_cvbc_program program;
-    uint64_t budget; /* the budget of a run whose caller gives none */
-    uint32_t pc;     /* the pc of the current instruction, until its host call is answered */
+    uint64_t budget;         /* the budget of a run for which the caller gives none */
+    uint32_t pc;             /* pc of the current instruction, until its host call is answered */
     bool in_host_call, told; /* told: the program has ended and the observer was told so */
     int error;
     atomic_bool stopped;
@@ -63,7 +64,8 @@ static cvbc_status machine_begin(cockpit_vm *vm)
                           vm->hal.digital_read, vm->hal.analog_write, vm->hal.analog_read,
                           vm->hal.delay,        vm->hal.millis,       vm->hal.micros,
                           vm->hal.print};
-    penta_option all = {"budget", "18446744073709551615"}; /* no limit: each run has its own */
+    /* The machine has no limit, because each run has its own. */
+    penta_option all = {"budget", "18446744073709551615"};
     cvbc_core_metadata_t core;
     machine_unload(vm);
     cvbc_get_metadata(vm->file, &core);
@@ -95,8 +97,6 @@ cvbc_status cockpit_vm_reset(cockpit_vm *vm)
     return status;
 }
 
-/* ---- running ---- */
-
 static void instruction_at(const cockpit_vm *vm, uint32_t pc, uint8_t *opcode, uint32_t *operand)
 {
     vm_instruction_t in = {0};
@@ -119,7 +119,8 @@ static void tell_end(cockpit_vm *vm, uint32_t pc)
                                  (uint32_t)(penta_cvbc_simulator_micros(vm->board) / 1000));
 }
 
-/* Prints the output of the program as it is; on a terminal, without the characters that the terminal would obey. */
+/* Prints the output of the program. On a terminal it leaves out characters that would control
+ * the terminal. */
 static void machine_print(penta_bytes text)
 {
     if (!isatty(STDOUT_FILENO)) {
@@ -144,7 +145,8 @@ static void machine_answer(cockpit_vm *vm)
     penta_buffer_free(&printed);
 }
 
-/* Runs to the next stop, or for one instruction when an observer watches. Returns true when the program goes on. */
+/* Runs to the next stop, or for one instruction if there is an observer. Returns true if the
+ * program continues. */
 static bool machine_advance(cockpit_vm *vm, uint64_t *fuel)
 {
     penta_stop stop;
@@ -197,8 +199,6 @@ void cockpit_vm_stop(cockpit_vm *vm)
     atomic_store(&vm->stopped, true);
     if (vm->vm) penta_vm_interrupt(vm->vm);
 }
-
-/* ---- state ---- */
 
 int cockpit_vm_error(const cockpit_vm *vm) { return vm->error; }
 

@@ -11,7 +11,8 @@
 #define RULE_WARNING(number, name)
 #include "kblob/rules.def"
 #undef RULE_ERROR
-enum { GPU_FAULT_READ_ONLY = KBLOB_FAULT_READ_ONLY }; /* the device has no read-only memory */
+/* This fault does not occur on the device, which has no read-only memory. */
+enum { GPU_FAULT_READ_ONLY = KBLOB_FAULT_READ_ONLY };
 #define TRAP(number, id, ...) _Static_assert((int)GPU_FAULT_##id == number, #id);
 #include "kblob/traps.def"
 #undef RULE_WARNING
@@ -25,7 +26,7 @@ const char *kblob_code_name(kblob_code code)
     return rule ? rule->name : "UNDEFINED";
 }
 
-/* Parses a blob. Returns NULL, and the reason, when it is not valid. */
+/* Parses a blob. Returns NULL, and the reason in *code, if the blob is not valid. */
 static penta_module *open_valid(const void *blob, size_t size, uint32_t flags, kblob_code *code,
                                 uint32_t *index)
 {
@@ -67,8 +68,6 @@ kblob_code kblob_decode(const void *blob, size_t size, kblob_inst *out, size_t m
     kblob_close(module);
     return KBLOB_CODE_OK;
 }
-
-/* ---- builder ---- */
 
 struct kblob_builder {
     struct writer code;
@@ -140,8 +139,6 @@ int kblob_builder_finish(kblob_builder *b, int trailer, void **blob, size_t *siz
 }
 
 void kblob_free(void *blob) { free(blob); }
-
-/* ---- memory and execution ---- */
 
 kblob_memory *kblob_memory_new(uint64_t limit)
 {
@@ -232,8 +229,6 @@ kblob_code kblob_exec(const void *blob, size_t size, kblob_memory *mem, kblob_re
     kblob_close(module);
     return err.code ? KBLOB_CODE_NO_MEMORY : KBLOB_CODE_OK;
 }
-
-/* ---- text ---- */
 
 int kblob_disassemble(const void *blob, size_t size, FILE *f)
 {
