@@ -1,5 +1,5 @@
-/* Makes instructions of calls (CVBC 16.6). Functions of the library that stand for an operator leave their result in the
- * place of the first argument; all others leave it under their arguments. */
+/* Makes instructions of calls (CVBC 16.6). Library functions that implement an operator leave
+ * their result in the place of the first argument; all others leave it below their arguments. */
 #include "base/bytes.h"
 #include "cvbc/compile/compiler.h"
 
@@ -10,8 +10,8 @@ static void calls_pop(struct compiler *c, uint32_t words)
 
 static bool calls_string(const struct node *n) { return n->type->kind == TYPE_STRING; }
 
-/* Takes the arguments from `first` on off the stack, the last one first. Strings that are not kept by a variable are
- * released. */
+/* Removes the arguments from `first` on from the stack, the last one first. Strings that no
+ * variable keeps are released. */
 static void calls_arguments_end(struct compiler *c, const struct node *n, uint32_t first,
                                 bool all_owned)
 {
@@ -36,7 +36,7 @@ static void calls_library(struct compiler *c, const struct node *n)
     code_call(c, f->label);
     calls_arguments_end(c, n, in_place, false);
     if (!twice) return;
-    code_op(c, CVBC_OP_LOAD_LOCAL, 1); /* [text result] */
+    code_op(c, CVBC_OP_LOAD_LOCAL, 1); /* The stack is [text result]. */
     code_string_release(c);
     code_op(c, CVBC_OP_STORE_LOCAL, 0);
 }
@@ -54,8 +54,8 @@ static void calls_function(struct compiler *c, const struct node *n)
     calls_arguments_end(c, n, 0, true);
 }
 
-/* Compares the pointer with every function of its type whose address is taken: the machine has no call of a computed
- * place. */
+/* Compares the pointer with every function of its type whose address is taken, because the
+ * machine has no call of a computed place. */
 static void calls_pointer(struct compiler *c, const struct node *n)
 {
     const struct type *t = n->a->type->kind == TYPE_POINTER ? n->a->type->of : n->a->type;
@@ -90,8 +90,8 @@ static void calls_pointer(struct compiler *c, const struct node *n)
     calls_arguments_end(c, n, 0, true);
 }
 
-/* analogWrite makes its pin an output, as it does on every Arduino. That needs no code where the sketch says so itself:
- * where a pinMode has the same number, or a variable of the same name. */
+/* Makes the pin of analogWrite an output, as every Arduino does. No code is needed if the sketch
+ * has a pinMode with the same number, or with a variable of the same name. */
 static void calls_output(struct compiler *c, const struct node *pin)
 {
     if (pin->kind != NODE_NUMBER && pin->kind != NODE_VARIABLE) return;

@@ -1,12 +1,15 @@
-/* Instructions one by one: jumps to labels, constants, texts that are printed or read. Labels become instruction
- * numbers at the end (output.c). `depth` follows the words on the stack. */
+/* Emits single instructions: jumps to labels, constants, and texts that are printed or read.
+ * Labels become instruction numbers at the end (output.c). `depth` counts the words on the
+ * stack. */
 #include <string.h>
 #include "base/bytes.h"
 #include "cvbc/compile/compiler.h"
 
 static size_t code_append(struct compiler *c, struct emitted e)
 {
-    enum { CODE_MAX = 1 << 18 }; /* more is reported at the end, without memory for all of it */
+    /* If there are more instructions than this, an error is reported at the end, without memory
+     * for all of them. */
+    enum { CODE_MAX = 1 << 18 };
     if (c->code_count >= CODE_MAX || !COMPILER_GROW(c, c->code, c->code_count, c->code_capacity))
         return 0;
     e.line = c->line;
@@ -53,8 +56,6 @@ void code_constant(struct compiler *c, uint32_t value)
     }
 }
 
-/* ---- jumps ---- */
-
 uint32_t code_label(struct compiler *c)
 {
     if (!COMPILER_GROW(c, c->labels, c->label_count, c->label_capacity)) return 0;
@@ -78,7 +79,8 @@ void code_call(struct compiler *c, uint32_t label)
     code_append(c, (struct emitted){.opcode = CVBC_OP_CALL, .to_label = true, .immediate = label});
 }
 
-/* Reads element -1: there is no other instruction that always fails with MEMORY_BOUNDS and that the verifier takes. */
+/* Emits a read of element -1: it is the only instruction that always fails with MEMORY_BOUNDS
+ * and that the verifier accepts. */
 void code_trap(struct compiler *c)
 {
     code_constant(c, UINT32_MAX);
@@ -86,7 +88,7 @@ void code_trap(struct compiler *c)
     code_op(c, CVBC_OP_POP, 0);
 }
 
-/* ---- the frame: words below the top ---- */
+/* The functions below use words of the frame by their distance from the top of the stack. */
 
 void code_frame_load(struct compiler *c, int32_t word)
 {
@@ -98,11 +100,10 @@ void code_frame_store(struct compiler *c, int32_t word)
     code_op(c, CVBC_OP_STORE_LOCAL, (uint32_t)(c->depth - 2 - word));
 }
 
-/* ---- texts ---- */
-
 static int32_t code_string(struct compiler *c, penta_bytes text)
 {
-    enum { LOOK_BACK = 256 }; /* equal texts share a string when the search for one is short */
+    /* Equal texts share a string if it is among the last strings, so that the search is short. */
+    enum { LOOK_BACK = 256 };
     for (size_t i = c->string_count; i-- > 0 && c->string_count - i <= LOOK_BACK;)
         if (bytes_equal(c->strings[i], text)) return (int32_t)i;
     if (c->string_count > UINT16_MAX ||
@@ -121,8 +122,8 @@ void code_printf(struct compiler *c, penta_bytes text, uint32_t count)
     c->depth -= (int32_t)count;
 }
 
-/* Literals whose characters are read have addresses after those of the memory; code_memory.c makes the code that reads
- * them. */
+/* Returns the address of a literal whose characters are read. Such addresses come after those of
+ * the memory; code_memory.c makes the code that reads them. */
 uint32_t code_text_address(struct compiler *c, penta_bytes text)
 {
     enum { FIRST = 2048, LOOK_BACK = 256 };

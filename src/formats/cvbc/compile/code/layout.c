@@ -1,6 +1,7 @@
-/* Gives every variable its place: one of 64 slots, a word of its function's frame, or words of the 16 arrays. An object
- * that no pointer reaches has an array of its own while there are enough, so that the machine checks its indices; all
- * others share arrays of 64 words, which together are one memory with addresses. */
+/* Gives every variable its place: one of 64 slots, a word of its function's frame, or words of
+ * the 16 arrays. An object that no pointer reaches has an array of its own while there are
+ * enough arrays, so that the machine checks its indices. All others share arrays of 64 words,
+ * which together are one memory with addresses. */
 #include <stdlib.h>
 #include "base/bytes.h"
 #include "base/long_work.h"
@@ -8,13 +9,14 @@
 
 struct layout {
     struct compiler *c;
-    struct symbol *objects[POOL_WORDS + 1]; /* what lies in arrays */
+    struct symbol *objects[POOL_WORDS + 1]; /* the objects that are in arrays */
     size_t count;
     uint64_t words;
-    uint32_t used[CVBC_ARRAYS]; /* words of each shared array */
+    uint32_t used[CVBC_ARRAYS]; /* number of words used in each shared array */
 };
 
-/* Whether the variable is a pointer to a literal that never changes: its uses are the literal. */
+/* Tells whether the variable is a pointer to a literal and never changes. Its uses are then uses
+ * of the literal. */
 static bool layout_is_literal(const struct symbol *s)
 {
     return s->lives && s->type->kind == TYPE_POINTER && !s->changed && !s->addressed &&
@@ -39,7 +41,7 @@ static void layout_collect(struct layout *l)
         struct symbol *s = c->lasting[i];
         if ((s->known && !s->addressed) || s->kind != SYMBOL_VARIABLE) continue;
         if (layout_is_literal(s)) {
-            s->known = true; /* code_values.c puts the address of the text */
+            s->known = true; /* code_values.c uses the address of the text. */
             continue;
         }
         if (layout_is_scalar(s) && !s->addressed && c->slots < CVBC_GLOBALS) {
@@ -55,8 +57,6 @@ static void layout_collect(struct layout *l)
         if (s->storage != STORAGE_FRAME || s->addressed) layout_object(l, s);
     }
 }
-
-/* ---- packing ---- */
 
 static bool layout_room(struct layout *l, uint32_t from, uint32_t words, uint32_t *array)
 {
@@ -75,13 +75,14 @@ static bool layout_room(struct layout *l, uint32_t from, uint32_t words, uint32_
     return false;
 }
 
-/* Whether an object may have an array of its own. */
+/* Tells whether an object may have an array of its own. */
 static bool layout_is_direct(const struct symbol *s)
 {
     return !s->addressed && type_words(s->type) <= LINE_WORDS;
 }
 
-/* Packs the objects when the first `own` of those that may have an array have one. The large ones come first. */
+/* Packs the objects if the first `own` of those that may have an array of their own get one.
+ * Large objects come first. */
 static bool layout_pack(struct layout *l, uint32_t own)
 {
     uint32_t array;
@@ -120,7 +121,7 @@ static void layout_arrays(struct layout *l)
     bool packed = l->count <= POOL_WORDS;
     for (size_t i = 0; i < l->count; i++) direct += layout_is_direct(l->objects[i]);
     if (direct > CVBC_ARRAYS) direct = CVBC_ARRAYS;
-    if (c->strings_used) direct = 0; /* Strings need what the arrays leave */
+    if (c->strings_used) direct = 0; /* Strings need the words that the arrays leave free. */
     packed = packed && layout_pack(l, direct);
     while (packed == false && direct > 0 && l->count <= POOL_WORDS)
         packed = layout_pack(l, --direct);
@@ -138,7 +139,7 @@ static void layout_arrays(struct layout *l)
     }
 }
 
-/* Strings get the rest of the memory. */
+/* Gives the rest of the memory to Strings. */
 static void layout_heap(struct compiler *c)
 {
     enum { LEAST = 16 };
@@ -152,8 +153,6 @@ static void layout_heap(struct compiler *c)
                        "the arrays leave %u words of memory, of %d: too few for Strings",
                        (unsigned)(CVBC_ARRAYS * LINE_WORDS + 1 - c->heap_first), POOL_WORDS);
 }
-
-/* ---- recursion ---- */
 
 static bool layout_reaches(struct compiler *c, const struct function *from,
                            const struct function *to, bool *seen)
@@ -189,7 +188,8 @@ static bool layout_reaches(struct compiler *c, const struct function *from,
     return found;
 }
 
-/* A local in memory exists once, so its function must not be called while it runs. */
+/* Reports an error if a function with a local in memory may be called while it runs, because
+ * such a local exists only once. */
 static void layout_recursion(struct layout *l)
 {
     struct compiler *c = l->c;

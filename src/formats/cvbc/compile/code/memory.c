@@ -1,11 +1,12 @@
-/* The two functions that read and write memory by its address, and the literals that are read so. The machine has no
- * computed array, so they choose it by comparing: array n has the addresses 64 n + 1 to 64 n + 64, literals have those
- * from 2048 on. An address that is nowhere ends the program with MEMORY_BOUNDS. */
+/* The two functions that read and write memory by address, and literals whose characters are
+ * read. The machine cannot choose an array by a computed number, so these functions find it by
+ * comparisons: array n has the addresses 64 n + 1 to 64 n + 64, and literals have those from
+ * 2048 on. An address that belongs to nothing ends the program with MEMORY_BOUNDS. */
 #include "cvbc/compile/compiler.h"
 
 enum { TEXTS = 2048, GROUP = 4, RETURN_WORDS = 1 };
 
-/* The address lies under the return index. */
+/* Pushes the address, which is below the return index. */
 static void memory_address(struct compiler *c, uint32_t above)
 {
     code_op(c, CVBC_OP_LOAD_LOCAL, RETURN_WORDS + above);
@@ -14,7 +15,8 @@ static void memory_address(struct compiler *c, uint32_t above)
 static void memory_leaf(struct compiler *c, uint32_t array, bool write)
 {
     int32_t depth = c->depth;
-    if (write) code_op(c, CVBC_OP_LOAD_LOCAL, RETURN_WORDS + 1); /* [value address return] */
+    /* The stack is [value address return]. */
+    if (write) code_op(c, CVBC_OP_LOAD_LOCAL, RETURN_WORDS + 1);
     memory_address(c, write);
     code_constant(c, array * LINE_WORDS + 1);
     code_op(c, CVBC_OP_SUB, 0);
@@ -24,7 +26,7 @@ static void memory_leaf(struct compiler *c, uint32_t array, bool write)
     c->depth = depth;
 }
 
-/* Chooses among the arrays from `low` to `high` by halving. */
+/* Chooses among the arrays from `low` to `high` by a binary search. */
 static void memory_choose(struct compiler *c, uint32_t low, uint32_t high, bool write)
 {
     if (low == high) {
@@ -51,9 +53,8 @@ static void memory_arrays(struct compiler *c, bool write)
     code_emit(c, CVBC_OP_RET, 0, 0);
 }
 
-/* ---- literals ---- */
-
-/* The character at an offset in all literals, each with a zero after it. */
+/* Returns the character at an offset in the text of all literals, each of which ends with a
+ * zero. */
 static uint8_t memory_character(const struct compiler *c, uint32_t offset, size_t *text)
 {
     while (*text + 1 < c->text_count && c->texts[*text + 1].address - TEXTS <= offset) ++*text;
@@ -110,7 +111,7 @@ static void memory_texts(struct compiler *c)
     code_op(c, CVBC_OP_LT_S, 0);
     code_jump(c, CVBC_OP_JMP_FALSE, outside);
     memory_groups(c, 0, (size - 1) / GROUP, tail);
-    code_put(c, tail); /* [offset return word] */
+    code_put(c, tail); /* The stack is [offset return word]. */
     c->depth = 1;
     memory_address(c, 1);
     code_constant(c, GROUP - 1);

@@ -1,4 +1,5 @@
-/* Makes the file of the tree: all code in its order, debug tables, hints, and what identifies the source. */
+/* Makes the file from the tree: all code in its order, debug tables, hints, and what identifies
+ * the source. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -6,9 +7,7 @@
 #include "cvbc/compile/code/start.h"
 #include "penta/penta.h"
 
-/* ---- code ---- */
-
-/* Functions of the sketch first, in the order of the source. */
+/* Sorts functions: those of the sketch come first, in the order of the source. */
 static int output_order(const void *a, const void *b)
 {
     const struct function *x = *(struct function *const *)a, *y = *(struct function *const *)b;
@@ -21,7 +20,7 @@ static void output_code(struct compiler *c)
     struct function **order = compiler_array(c, c->function_count + 1, sizeof *order);
     size_t count = 0;
     if (!order) return;
-    code_label(c); /* 0 is no label */
+    code_label(c); /* Label 0 must not be used, because 0 means no label. */
     c->load = code_label(c);
     c->store = code_label(c);
     for (size_t i = 0; i < c->function_count; i++) {
@@ -45,13 +44,11 @@ static void output_join(const struct compiler *c, struct cvbc_build *b)
     for (size_t i = 0; i < c->string_count; i++) cvbc_build_string(b, c->strings[i]);
 }
 
-/* ---- debug tables ---- */
-
 static void debug_variable(struct cvbc_debug_rows *rows, const struct symbol *s)
 {
     enum { GLOBAL = 1, STACK, ARRAY, INT32 = 1 };
     bool local = s->storage == STORAGE_FRAME, is_array = s->storage == STORAGE_ARRAY;
-    /* A row has no place for an object that begins inside of an array. */
+    /* A debug row cannot describe an object that begins inside an array. */
     if (s->storage == STORAGE_NONE || !s->name.size || s->name.size > UINT16_MAX || s->library ||
         (is_array && s->place))
         return;
@@ -94,8 +91,6 @@ static void output_debug(const struct compiler *c, struct writer *out)
     cvbc_debug_free(&rows);
 }
 
-/* ---- hints ---- */
-
 static void output_hint(struct cvbc_build *b, unsigned type, unsigned priority, int factor,
                         size_t first, size_t last)
 {
@@ -107,8 +102,8 @@ static void output_hint(struct cvbc_build *b, unsigned type, unsigned priority, 
     cvbc_build_hint(b, type, priority, writer_view(&data));
 }
 
-/* Loops and the function loop() are hot, code that runs once before them is cold, and a loop whose number of rounds is
- * known gets that number. */
+/* Writes hints: loops and the function loop() are hot, code that runs once before them is cold,
+ * and a loop whose number of rounds is known gets that number. */
 static void output_hints(const struct compiler *c, struct cvbc_build *b)
 {
     enum { HOT = 1, COLD = 2, UNROLL = 3, HINTS_MAX = 1000, ROUNDS_MAX = 255 };
@@ -125,8 +120,6 @@ static void output_hints(const struct compiler *c, struct cvbc_build *b)
             output_hint(b, UNROLL, 100, (int)r->rounds, r->first, r->last);
     }
 }
-
-/* ---- the file ---- */
 
 static void output_identity(const struct compiler *c, struct cvbc_build *b)
 {
@@ -160,7 +153,7 @@ void compiler_output(struct compiler *c, struct cvbc_build *b, struct writer *de
                        "the program has more than 65535 instructions, which is what a file takes");
     if (c->errors || c->failed || compiler_over(c)) return;
     output_join(c, b);
-    output_debug(c, debug); /* the caller leaves them out where they are not wanted */
+    output_debug(c, debug); /* The caller drops the debug tables if they are not wanted. */
     output_hints(c, b);
     output_identity(c, b);
 }

@@ -1,6 +1,6 @@
-/* Where the parts of objects are, and the instructions that read and write them. The machine reaches slots, words of
- * the frame and elements of one array directly; what only a pointer reaches goes through two functions that choose the
- * array (code_memory.c). */
+/* Finds the places of the parts of objects, and emits the instructions that read and write them.
+ * The machine reaches slots, words of the frame and elements of one array directly. Objects that
+ * only a pointer reaches need two functions that choose the array (code_memory.c). */
 #include "cvbc/compile/compiler.h"
 
 struct place code_place_of(const struct symbol *s, uint32_t word)
@@ -21,7 +21,8 @@ static uint32_t place_address(const struct place *p)
     return p->array * LINE_WORDS + (uint32_t)p->at + 1;
 }
 
-/* Pushes the sum of the indices that are not known, each times the words of its element. */
+/* Pushes the sum of the indices that are not constant, each multiplied by the number of words of
+ * its element. */
 static void place_indices(struct compiler *c, const struct node *n, bool *any)
 {
     if (n->kind != NODE_MEMBER && n->kind != NODE_INDEX) return;

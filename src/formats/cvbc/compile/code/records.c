@@ -1,11 +1,11 @@
-/* Makes instructions for values of several words, which are structs, and for Strings. The word of a String is the
- * address of its characters (library_string.c), which count who holds them: whoever makes one or keeps one releases
- * it. A value that a variable goes on holding is borrowed, and needs no release. */
+/* Makes instructions for values of several words, which are structs, and for Strings. The word
+ * of a String is the address of its characters (library_string.c), which have a count of their
+ * holders: whoever makes or keeps a String must release it. A value that a variable keeps
+ * holding is borrowed, and needs no release. */
 #include "cvbc/compile/compiler.h"
 
-/* ---- structs ---- */
-
-/* The words under what is on top become those at `from` of the record below: [w0 .. wn-1] -> [part]. */
+/* Replaces a record below the top of the stack by a part of it, which begins at word `from`: [w0
+ * .. wn-1] -> [part]. */
 static void record_part(struct compiler *c, uint32_t words, uint32_t from, uint32_t count)
 {
     for (uint32_t k = 0; k < count; k++) {
@@ -64,8 +64,6 @@ void code_record_assign(struct compiler *c, const struct node *n, bool wanted)
     for (uint32_t k = 0; k < words && !wanted; k++) code_op(c, CVBC_OP_POP, 0);
 }
 
-/* ---- Strings ---- */
-
 bool code_string_owned(const struct node *n)
 {
     while (n->kind == NODE_COMMA) n = n->b;
@@ -100,7 +98,7 @@ void code_string_assign(struct compiler *c, const struct node *n, bool wanted)
         code_load(c, &p);
     }
     code_string_value(c, n->b, true);
-    if (update && p.dynamic) { /* [index new] -> [new] or [new new index] */
+    if (update && p.dynamic) { /* The stack changes from [index new] to [new] or [new new index]. */
         code_op(c, CVBC_OP_LOAD_LOCAL, 1);
         code_load(c, &p);
         code_string_release(c);

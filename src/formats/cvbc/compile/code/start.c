@@ -1,5 +1,5 @@
-/* The code that runs first: it creates the arrays, fills the variables, and calls main, or setup once and loop for ever
- * (CVBC 16.5.2). */
+/* The code that runs first: it creates the arrays, fills the variables, and calls main, or calls
+ * setup once and loop for ever (CVBC 16.5.2). */
 #include <string.h>
 #include "base/bytes.h"
 #include "cvbc/compile/compiler.h"
@@ -64,7 +64,7 @@ void start_code(struct compiler *c)
     code_put(c, again);
     start_call(c, loop, false);
     const struct function *event = start_function(c, "serialEvent");
-    if (event) { /* called after loop when there is something to read */
+    if (event) { /* The event function is called after loop if there is something to read. */
         uint32_t nothing = code_label(c);
         code_op(c, CVBC_OP_PUSH, 0);
         code_op(c, CVBC_OP_SERIAL_AVAILABLE, 0);

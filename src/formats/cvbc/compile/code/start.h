@@ -1,4 +1,4 @@
-/* The code before all functions. */
+/* Makes the code that comes before all functions. */
 #pragma once
 #include "cvbc/compile/compiler.h"
 

@@ -1,16 +1,14 @@
-/* Makes instructions of statements and functions. All locals of a function are pushed when it begins, so that the stack
- * has the same depth at every statement, and goto needs nothing else than a jump. */
+/* Makes instructions of statements and functions. A function pushes all its locals when it
+ * begins. So the stack has the same depth at every statement, and goto needs only a jump. */
 #include "cvbc/compile/compiler.h"
 
-struct code_loop { /* a loop, or a switch, which only break leaves */
+struct code_loop { /* a loop, or a switch, for which only break is allowed */
     struct code_loop *outer;
     uint32_t leave, again;
     bool is_switch;
     const struct node *of;
-    uint32_t *cases; /* of a switch: the labels of its cases */
+    uint32_t *cases; /* for a switch: the labels of its cases */
 };
-
-/* ---- declarations ---- */
 
 static void declare_word(struct compiler *c, const struct symbol *s, const struct initial *one)
 {
@@ -33,29 +31,28 @@ static void declare_word(struct compiler *c, const struct symbol *s, const struc
 void code_declare(struct compiler *c, const struct symbol *s)
 {
     if (s->storage == STORAGE_NONE) return;
-    bool fresh = s->lives && s->storage == STORAGE_ARRAY; /* all its words are 0 */
+    bool fresh = s->lives && s->storage == STORAGE_ARRAY; /* All words of a new object are 0. */
     for (size_t i = 0; i < s->initial_count; i++) {
         const struct node *value = s->initials[i].value;
         if (fresh && value->kind == NODE_NUMBER && !value->number) continue;
         declare_word(c, s, &s->initials[i]);
     }
     if (s->initial_count || s->lives || s->type->kind != TYPE_STRING) return;
-    struct place p = code_place_of(s, 0); /* a String that is declared again is empty again */
+    /* A String becomes empty when its declaration is executed again. */
+    struct place p = code_place_of(s, 0);
     code_load(c, &p);
     code_string_release(c);
     code_constant(c, 0);
     code_store(c, &p);
 }
 
-/* The variables that a block declares are in scope until here. */
+/* Records that the variables which a block declares are in scope up to this place. */
 static void code_scope_end(const struct compiler *c, const struct node *block)
 {
     for (uint32_t i = 0; i < block->count; i++)
         if (block->items[i]->kind == STATE_DECLARE)
             block->items[i]->symbol->last = (uint32_t)(c->code_count ? c->code_count - 1 : 0);
 }
-
-/* ---- loops ---- */
 
 static void note_loop(struct compiler *c, size_t start, uint32_t rounds)
 {
@@ -108,7 +105,7 @@ static void code_do(struct compiler *c, const struct node *n)
     code_put(c, l.leave);
 }
 
-/* The comparisons that lead into the body come after it. */
+/* Emits a switch. The comparisons that choose a case come after the body. */
 static void code_switch(struct compiler *c, const struct node *n)
 {
     struct code_loop l = {.outer = c->loop, .leave = code_label(c), .is_switch = true, .of = n};
@@ -141,7 +138,8 @@ static void code_switch(struct compiler *c, const struct node *n)
 static void code_case(struct compiler *c, const struct node *n)
 {
     const struct code_loop *l = c->loop;
-    while (l && !l->is_switch) l = l->outer; /* a case may stand inside of a loop in its switch */
+    /* A case may be inside a loop that is inside its switch. */
+    while (l && !l->is_switch) l = l->outer;
     for (uint32_t i = 0; l && i < l->of->count; i++)
         if (l->of->items[i] == n) code_put(c, l->cases[i]);
 }
@@ -153,16 +151,14 @@ static void code_leave(struct compiler *c, bool again)
     if (l) code_jump(c, CVBC_OP_JMP, again ? l->again : l->leave);
 }
 
-/* ---- functions ---- */
-
-/* The first word of the result, counted as locals are. */
+/* Returns the place of the first word of the result, counted as locals are. */
 static int32_t code_result_place(const struct function *f)
 {
     int32_t place = -1 - (int32_t)f->parameter_words;
     return f->in_place ? place : place - (int32_t)f->result_words;
 }
 
-/* Takes the locals off the stack and goes back. */
+/* Removes the locals from the stack and returns. */
 static void code_end(struct compiler *c, const struct function *f)
 {
     int32_t depth = c->depth;
@@ -192,7 +188,7 @@ static void code_return(struct compiler *c, const struct node *n)
         code_jump(c, CVBC_OP_JMP, f->end);
 }
 
-/* A parameter that something points to is copied into memory. */
+/* Copies the parameters into memory that something points to. */
 static void code_parameters(struct compiler *c, const struct function *f)
 {
     int32_t place = -1 - (int32_t)f->parameter_words;
@@ -202,7 +198,7 @@ static void code_parameters(struct compiler *c, const struct function *f)
         for (uint32_t k = 0; s->storage == STORAGE_ARRAY && k < words; k++) {
             struct place p = code_place_of(s, k);
             code_frame_load(c, place + (int32_t)k);
-            if (s->type->kind == TYPE_STRING) { /* it keeps what it held last */
+            if (s->type->kind == TYPE_STRING) { /* This keeps the String that it held last. */
                 const struct function *keep = scope_library(c, "__s_keep");
                 if (keep) code_call(c, keep->label);
                 code_load(c, &p);
@@ -214,14 +210,15 @@ static void code_parameters(struct compiler *c, const struct function *f)
     }
 }
 
-/* The items from `first` on. */
+/* Makes instructions of the items of a block, from `first` on. */
 static void code_block(struct compiler *c, const struct node *n, uint32_t first)
 {
     for (uint32_t i = first; i < n->count; i++) code_statement(c, n->items[i]);
     code_scope_end(c, n);
 }
 
-/* Pushes the locals. Declarations that the body begins with push their values at once. Returns how many they are. */
+/* Pushes the locals. The declarations at the start of the body push their values directly.
+ * Returns the number of these declarations. */
 static uint32_t code_locals(struct compiler *c, const struct function *f)
 {
     uint32_t i = 0;
@@ -263,8 +260,6 @@ void code_function(struct compiler *c, struct function *f)
     c->inside = NULL;
 }
 
-/* ---- statements ---- */
-
 static void code_if(struct compiler *c, const struct node *n)
 {
     uint32_t otherwise = code_label(c);
@@ -284,7 +279,8 @@ static void code_if(struct compiler *c, const struct node *n)
 void code_statement(struct compiler *c, const struct node *n)
 {
     if (n->line) c->line = n->line;
-    if (compiler_over(c) || c->code_count > UINT16_MAX) return; /* the end reports too much code */
+    /* Too much code is reported at the end. */
+    if (compiler_over(c) || c->code_count > UINT16_MAX) return;
     switch (n->kind) {
     case STATE_BLOCK: code_block(c, n, 0); break;
     case STATE_VALUE: code_effects(c, n->a); break;

@@ -1,5 +1,5 @@
-/* Makes instructions of expressions: code_value leaves the words of the value on the stack, code_effects nothing.
- * CVBC 16.5.3 lists the patterns. */
+/* Makes instructions of expressions: code_value leaves the words of the value on the stack, and
+ * code_effects leaves nothing. CVBC 16.5.3 lists the patterns. */
 #include "cvbc/compile/compiler.h"
 
 void code_bound(struct compiler *c, const struct type *from, const struct type *to)
@@ -21,16 +21,15 @@ void code_bound(struct compiler *c, const struct type *from, const struct type *
 
 static void code_copy(struct compiler *c, uint32_t below) { code_op(c, CVBC_OP_LOAD_LOCAL, below); }
 
-/* The value of a place, from the copy of its index or address on top. */
+/* Pushes the value of a place, using a copy of the index or address on top of the stack. */
 static void code_load_copy(struct compiler *c, const struct place *p)
 {
     if (p->dynamic) code_copy(c, 0);
     code_load(c, p);
 }
 
-/* ---- assignment ---- */
-
-/* a = a op b, or a step. What is dynamic lies under the new value: [index new]. */
+/* Makes instructions of a = a op b, or of a step such as a++. An index or address that is not
+ * constant is below the new value: [index new]. */
 static void code_update(struct compiler *c, const struct node *n, bool wanted)
 {
     struct place p;
@@ -44,11 +43,11 @@ static void code_update(struct compiler *c, const struct node *n, bool wanted)
         code_store(c, &p);
         return;
     }
-    if (old) { /* [index old new] */
+    if (old) { /* The stack is [index old new]. */
         code_copy(c, 2);
         code_store(c, &p);
         code_op(c, CVBC_OP_STORE_LOCAL, 0);
-    } else if (wanted) { /* [index new] */
+    } else if (wanted) { /* The stack is [index new]. */
         code_copy(c, 0);
         code_copy(c, 2);
         code_store(c, &p);
@@ -77,8 +76,6 @@ void code_assign(struct compiler *c, const struct node *n, bool wanted)
     }
 }
 
-/* ---- values ---- */
-
 static void value_both(struct compiler *c, const struct node *n)
 {
     bool either = n->flag;
@@ -91,7 +88,7 @@ static void value_both(struct compiler *c, const struct node *n)
     code_op(c, CVBC_OP_PUSH, !either);
     code_jump(c, CVBC_OP_JMP, end);
     code_put(c, decided);
-    c->depth--; /* the other way pushes the word as well */
+    c->depth--; /* The other branch pushes the word as well. */
     code_op(c, CVBC_OP_PUSH, either);
     code_put(c, end);
 }
@@ -131,7 +128,8 @@ static void value_of_place(struct compiler *c, const struct node *n)
     const struct symbol *s = n->kind == NODE_VARIABLE ? n->symbol : NULL;
     if (n->type->kind == TYPE_RECORD) {
         code_record_value(c, n);
-    } else if (s && s->known && !s->addressed) { /* a pointer to a literal that never changes */
+    } else if (s && s->known && !s->addressed) { /* This is a pointer to a literal, and never
+                                                  * changes. */
         code_value(c, s->initials[0].value);
     } else {
         code_place(c, n, &p);
@@ -160,7 +158,7 @@ void code_value(struct compiler *c, const struct node *n)
             code_record_value(c, n);
         break;
     case NODE_ADDRESS: code_address(c, n->a); break;
-    case NODE_LOADED: break; /* its words are there */
+    case NODE_LOADED: break; /* The words of the value are on the stack already. */
     case NODE_UNARY:
         if (n->opcode == CVBC_OP_SUB) code_op(c, CVBC_OP_PUSH, 0);
         code_value(c, n->a);
