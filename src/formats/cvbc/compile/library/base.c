@@ -1,6 +1,6 @@
-/* The library that sketches expect, written in the language of sketches. A function is compiled only when it is
- * called. Functions that begin with __ carry out what an operator or a call stands for. Of a name with several forms,
- * NAME__f takes floats, NAME__u unsigned numbers, NAME__2 two arguments. */
+/* The library that sketches expect, written in the language of sketches. A function is compiled
+ * only if it is called. Functions that begin with __ implement an operator or a call. If a name
+ * has several forms, NAME__f takes floats, NAME__u unsigned numbers, and NAME__2 two arguments. */
 #include "cvbc/compile/compiler.h"
 
 const char *const cvbc_library_base =
@@ -27,7 +27,8 @@ const char *const cvbc_library_base =
     "    int q = (a >> 1 & INT_MAX) / b << 1;\n"
     "    return __ult(a - q * b, b) ? q : q + 1;\n"
     "}\n"
-    "int __umod(int a, int b) {\n" /* a mod b from a / 2 mod b: the range of the result is seen */
+    /* Computes a mod b from a / 2 mod b, so that the verifier sees the range of the result. */
+    "int __umod(int a, int b) {\n"
     "    if (b < 1 || b > INT_MAX / 2) return a - __udiv(a, b) * b;\n"
     "    return a >= 0 ? a % b : ((a >> 1 & INT_MAX) % b * 2 + (a & 1)) % b;\n"
     "}\n"
@@ -97,7 +98,8 @@ const char *const cvbc_library_base =
     "void __print_text(const char *t) { for (; *t; t++) printf(\"%c\", *t); }\n"
     "void __print_bytes(const char *t, int n) { for (int i = 0; i < n; i++) printf(\"%c\", t[i]); "
     "}\n"
-    "int serial__wait(int port) {\n" /* the next byte, which stays; -1 after a second without one */
+    /* Returns the next byte, which stays in the buffer, or -1 after a second without one. */
+    "int serial__wait(int port) {\n"
     "    unsigned start = millis();\n"
     "    while (!__serial_available(port)) if (millis() - start >= 1000) return -1;\n"
     "    return __serial_peek(port);\n"

@@ -1,11 +1,13 @@
-/* The part of the library that computes with floats: IEEE single, rounded to nearest, ties to even, with subnormal
- * numbers, infinities, and one NaN, 0x7fc00000. The functions get and give the bits of a float. Inside of them a number
- * is m * 2^(e - 127 - 30), with bit 30 of m set; its lowest bit also stands for all bits that are lost below it. */
+/* The part of the library that computes with floats: IEEE single, rounded to nearest, ties to
+ * even, with subnormal numbers, infinities, and one NaN, 0x7fc00000. The functions take and
+ * return the bits of a float. Inside of them a number is m * 2^(e - 127 - 30), with bit 30 of m
+ * set; the lowest bit of m is also set if a bit below it was lost. */
 #include "cvbc/compile/compiler.h"
 
 const char *const cvbc_library_float =
     "#define __NAN 0x7fc00000\n#define __INF 0x7f800000\n"
-    "int __f_lose(int m, int n) {\n" /* m >> n, and whether a bit was lost */
+    /* Computes m >> n; the lowest bit is also set if a bit was lost. */
+    "int __f_lose(int m, int n) {\n"
     "    if (n > 30) return m != 0;\n"
     "    return n ? m >> n | (m << 32 - n) != 0 : m;\n"
     "}\n"
@@ -109,7 +111,7 @@ const char *const cvbc_library_float =
     "    if (a < 0 || e == 255) return __NAN;\n"
     "    if (e) m |= 0x800000; else { int n = __f_shift(m); m <<= n; e = 1 - n; }\n"
     "    if (e & 1) { m <<= 1; e--; }\n"
-    "    for (int i = 0; i < 27; i++) {\n" /* a digit of the root for each two bits */
+    "    for (int i = 0; i < 27; i++) {\n" /* one digit of the root for each two bits */
     "        rest = rest << 2 | (i < 13 ? m >> 24 - 2 * i & 3 : 0);\n"
     "        int trial = root << 2 | 1;\n"
     "        root <<= 1;\n"

@@ -1,6 +1,7 @@
-/* The part of the library that is the class String. A String is the address of a block in the memory that variables
- * leave: its words, how many hold it (0: free), its length, its characters, a zero; 0 is the empty String. Blocks do
- * not change once they are made, so that a copy is one more holder. */
+/* The part of the library that is the class String. A String is the address of a block in the
+ * memory that variables do not use. The block has its number of words, its number of holders (0:
+ * free), its length, its characters, and a zero. The address 0 is the empty String. Blocks never
+ * change after they are made, so a copy is only one more holder. */
 #include "cvbc/compile/compiler.h"
 
 const char *const cvbc_library_string =
@@ -11,7 +12,8 @@ const char *const cvbc_library_string =
     "    __poke(p + 3 + n, 0);\n"
     "    return p;\n"
     "}\n"
-    "int __s_new(int n) {\n" /* the first block that is free and large enough; free neighbours are joined */
+    /* Finds the first block that is free and large enough; neighbouring free blocks are joined. */
+    "int __s_new(int n) {\n"
     "    int need = n + 4, p = __heap_first;\n"
     "    while (p + need <= __heap_end) {\n"
     "        int words = __peek(p);\n"
@@ -34,7 +36,7 @@ const char *const cvbc_library_string =
     "        }\n"
     "        p += words;\n"
     "    }\n"
-    "    return __peek(0);\n" /* there is no room: MEMORY_BOUNDS */
+    "    return __peek(0);\n" /* there is no room, so the program ends with MEMORY_BOUNDS */
     "}\n"
     "int __s_keep(int p) { if (p) __poke(p + 1, __peek(p + 1) + 1); return p; }\n"
     "void __s_drop(int p) { if (p) __poke(p + 1, __peek(p + 1) - 1); }\n"
