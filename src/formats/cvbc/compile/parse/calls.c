@@ -1,5 +1,6 @@
-/* Reads calls: of functions, of the machine's host (calls.def), and of the methods of String (methods.def). A function
- * of the library may have several forms: min__f takes floats, min__u unsigned numbers, random__1 one argument. */
+/* Reads calls: of functions, of the machine's host (calls.def), and of the methods of String
+ * (methods.def). A function of the library may have several forms: min__f takes floats, min__u
+ * unsigned numbers, random__1 one argument. */
 #include <stdio.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -12,7 +13,7 @@ enum { PIN_NONE = -1, RESULT_VOID = 0, RESULT_INT, RESULT_UNSIGNED };
 static const struct builtin {
     const char *name;
     uint8_t opcode, arguments, result;
-    int8_t pin; /* which argument is a pin, or PIN_NONE */
+    int8_t pin; /* number of the argument that is a pin, or PIN_NONE */
 } builtins[] = {
 #define CALL(name, opcode, arguments, result, pin, use, feature)                                   \
     {name, CVBC_OP_##opcode, arguments, RESULT_##result, PIN_##pin},
@@ -23,8 +24,6 @@ const char *const compiler_call_names[] = {
 #include "cvbc/compile/calls.def"
     "printf", "Serial", "Serial1", NULL};
 
-/* ---- arguments ---- */
-
 enum { ARGUMENTS_MAX = 255 };
 struct arguments {
     struct node *at[ARGUMENTS_MAX];
@@ -33,7 +32,7 @@ struct arguments {
     bool wrong;
 };
 
-/* Reads ( a, b ). */
+/* Reads the arguments of a call, ( a, b ). */
 static bool calls_arguments(struct compiler *c, struct arguments *out)
 {
     *out = (struct arguments){.count = 0};
@@ -42,7 +41,7 @@ static bool calls_arguments(struct compiler *c, struct arguments *out)
         if (out->count && !compiler_expect(c, ',', "',' or ')'")) return false;
         const struct word *w = compiler_word(c);
         struct node *n = compiler_assignment(c);
-        if (c->pos && compiler_word(c) == w) return false; /* an error, which is reported */
+        if (c->pos && compiler_word(c) == w) return false; /* An error was reported. */
         if (out->count == ARGUMENTS_MAX)
             return compiler_error(c, CVBC_LIMIT, w->offset, "more than %d arguments",
                                   ARGUMENTS_MAX);
@@ -75,8 +74,6 @@ static bool calls_count(struct compiler *c, const struct word *name, uint32_t wa
                           WORD_ARG(c, name), (unsigned)wanted, (unsigned)given);
 }
 
-/* ---- functions ---- */
-
 static struct node *call_function(struct compiler *c, struct function *f, const struct word *name,
                                   struct arguments *args)
 {
@@ -101,7 +98,8 @@ static struct node *call_function(struct compiler *c, struct function *f, const 
     return calls_with(c, n, args);
 }
 
-/* The form of a library function for these arguments. NULL: there is none of that name. */
+/* Returns the form of a library function for these arguments, or NULL if the library has no
+ * function with this name. */
 static struct function *call_form(struct compiler *c, const struct word *name,
                                   const struct arguments *args)
 {
@@ -128,7 +126,7 @@ static struct function *call_form(struct compiler *c, const struct word *name,
 
 static bool call_pin_fits(struct compiler *c, const struct builtin *b, const struct node *pin)
 {
-    enum { PINS = 20 }; /* the pins of the machine */
+    enum { PINS = 20 }; /* number of pins that the machine has */
     if (!node_is_known(pin)) return true;
     if (pin->number >= PINS)
         return compiler_error(c, CVBC_PIN_UNDECLARED, pin->offset, "%s of pin %d; pins are 0 to %d",
@@ -143,7 +141,7 @@ static struct node *call_builtin(struct compiler *c, const struct builtin *b,
                                  const struct word *name, struct arguments *args)
 {
     struct node *n = node_new(c, NODE_HOST, name->offset);
-    if (b->opcode == CVBC_OP_TONE && args->count == 2) /* until noTone */
+    if (b->opcode == CVBC_OP_TONE && args->count == 2) /* The tone lasts until noTone. */
         args->at[args->count++] = node_number(c, &type_int, 0, name->offset);
     if (c->how->portable && cvbc_ops[b->opcode].minor) {
         compiler_error(
@@ -158,7 +156,7 @@ static struct node *call_builtin(struct compiler *c, const struct builtin *b,
         if (args->at[i]->kind == NODE_WRONG) return node_wrong(c);
     }
     if (b->pin != PIN_NONE && !call_pin_fits(c, b, args->at[b->pin])) return node_wrong(c);
-    enum { MODES_MAX = 256 }; /* as many as are compared with each analogWrite */
+    enum { MODES_MAX = 256 }; /* At most this many pins are compared with each analogWrite. */
     if (b->opcode == CVBC_OP_PIN_MODE && c->mode_count < MODES_MAX &&
         COMPILER_GROW(c, c->modes, c->mode_count, c->mode_capacity))
         c->modes[c->mode_count++] = args->at[0];
@@ -170,7 +168,7 @@ static struct node *call_builtin(struct compiler *c, const struct builtin *b,
     return calls_with(c, n, args);
 }
 
-/* __peek(a) and __poke(a, v), with which the library reaches memory. */
+/* Makes __peek(a) and __poke(a, v), by which library functions read and write memory. */
 static struct node *call_memory(struct compiler *c, const struct word *name, struct arguments *args)
 {
     struct node *at = node_convert(c, args->at[0], type_pointer_to(c, &type_int));
@@ -178,7 +176,8 @@ static struct node *call_memory(struct compiler *c, const struct word *name, str
     return args->count == 1 ? at : node_assign(c, 0, at, args->at[1], name->offset);
 }
 
-/* A call of a host instruction that the compiler makes itself: Serial.read() is __serial_read(0). `name` is told. */
+/* Makes a call of a host instruction that the sketch does not name: Serial.read() becomes
+ * __serial_read(0). `name` is the name for messages. */
 struct node *call_host(struct compiler *c, const char *function, const struct word *name,
                        struct node *a, struct node *b)
 {
@@ -195,7 +194,7 @@ struct node *compiler_call(struct compiler *c, const struct word *name)
     struct symbol *s = scope_find(c, name);
     if (s && s->kind == SYMBOL_VARIABLE) {
         struct node *n = node_variable(c, s, name->offset);
-        return s->reference ? node_at(c, n, name->offset) : n; /* the call follows it */
+        return s->reference ? node_at(c, n, name->offset) : n; /* The call follows the reference. */
     }
     if (!s && word_is(&c->words, name, "printf")) return printing_printf(c, name);
     if (!s && compiler_refused(c, name)) return node_wrong(c);
@@ -216,8 +215,6 @@ struct node *compiler_call(struct compiler *c, const struct word *name)
     told->file_scope = false;
     return node_wrong(c);
 }
-
-/* ---- methods of String ---- */
 
 enum { METHOD_NONE, METHOD_TEXT, METHOD_NUMBER, METHOD_CHARACTER, METHOD_REAL, METHOD_POINTER };
 static const struct method {
@@ -257,7 +254,8 @@ static struct node *method_call(struct compiler *c, const struct method *m, stru
     if (object->height > all.height) all.height = object->height;
     for (uint32_t i = 0; i < args->count; i++) {
         struct node *a = args->at[i];
-        /* concat and the like take every number; other texts are no numbers. */
+        /* concat and similar methods take every kind of number. Other methods that take a text
+         * do not take numbers. */
         all.at[i + 1] = node_assignable(c, a, method_type(m->argument[i]), "the argument");
         if (all.at[i + 1]->kind == NODE_WRONG) return node_wrong(c);
     }

@@ -11,9 +11,8 @@ static bool declared_name(struct compiler *c, size_t scope, const struct word *n
                           WORD_ARG(c, name));
 }
 
-/* ---- variables ---- */
-
-/* Whether the words of a local may lie in the frame of its function; else it lies in an array. */
+/* Tells whether the words of a local variable may be in the frame of its function. Otherwise the
+ * variable is in an array. */
 static bool variable_fits_frame(const struct type *t)
 {
     enum { FRAME_RECORD_WORDS = 16 };
@@ -64,7 +63,7 @@ static bool declaration_variable(struct compiler *c, const struct specifiers *ho
     struct symbol *s = scope_add(c, name, SYMBOL_VARIABLE, t);
     s->reference = t->kind == TYPE_POINTER && t->is_reference;
     if (!compiler_initialise(c, s)) {
-        s->kind = SYMBOL_WRONG; /* its uses are no errors */
+        s->kind = SYMBOL_WRONG; /* Uses of the variable are then not reported as errors. */
         return false;
     }
     bool constant = s->type->is_const && type_is_arithmetic(s->type) && s->initial_count == 1 &&
@@ -81,8 +80,6 @@ static bool declaration_variable(struct compiler *c, const struct specifiers *ho
     node_add(c, block, n);
     return true;
 }
-
-/* ---- functions ---- */
 
 static struct function *function_declare(struct compiler *c, const struct word *name,
                                          const struct type *t, size_t word)
@@ -122,7 +119,7 @@ static struct function *function_declare(struct compiler *c, const struct word *
     return f;
 }
 
-/* The words of the parameters lie below the return index, the last one on top. */
+/* Declares the parameters. Their words are below the return index, the last one on top. */
 static bool function_parameters(struct compiler *c, struct function *f,
                                 const struct parameter_names *names)
 {
@@ -167,7 +164,8 @@ bool compiler_parse_body(struct compiler *c, struct function *f, struct paramete
         if (!l->defined)
             ok = compiler_error(c, BASE_NAME_UNKNOWN, l->offset, "the label '%.*s' is not there",
                                 BYTES_ARG(l->name, 40));
-    return ok || c->errors < ERRORS_MAX; /* the errors inside are told, and the text goes on here */
+    /* The errors inside the function have been reported, and reading continues after it. */
+    return ok || c->errors < ERRORS_MAX;
 }
 
 bool compiler_function_at(struct compiler *c, size_t word, bool body)
@@ -184,8 +182,6 @@ bool compiler_function_at(struct compiler *c, size_t word, bool body)
     if (!f || !body) return f;
     return compiler_expect(c, '{', "'{'") && compiler_parse_body(c, f, &names);
 }
-
-/* ---- declarations ---- */
 
 static bool declaration_one(struct compiler *c, const struct specifiers *how, size_t scope,
                             size_t word, struct node *block, bool *body)
@@ -206,7 +202,7 @@ static bool declaration_one(struct compiler *c, const struct specifiers *how, si
     if (how->is_typedef) {
         if (!name) return declared_name(c, scope, name);
         if (scope_twice(c, name, scope))
-            return true; /* the same type again, as C++ writers have it */
+            return true; /* The same type is declared again, as C++ programmers do. */
         scope_add(c, name, SYMBOL_TYPE, t);
         return true;
     }
@@ -218,7 +214,7 @@ static bool declaration_list(struct compiler *c, size_t scope, struct node *bloc
     struct specifiers how;
     size_t word = c->pos;
     if (!compiler_specifiers(c, &how)) return false;
-    if (compiler_accept(c, ';')) return true; /* a struct or an enum */
+    if (compiler_accept(c, ';')) return true; /* This declares only a struct or an enum. */
     bool body = false;
     do {
         if (!declaration_one(c, &how, scope, word, block, &body)) return false;

@@ -1,10 +1,10 @@
-/* Reads expressions, by precedence (CVBC 16.4). */
+/* Reads expressions, by the precedence of operators (CVBC 16.4). */
 #include "cvbc/compile/compiler.h"
 #include <string.h>
 #include "base/bytes.h"
 #include "base/writer.h"
 
-/* ---- words of expressions ---- */
+/* The functions below read single words of expressions. */
 
 bool compiler_literal(struct compiler *c, penta_bytes *text)
 {
@@ -26,7 +26,7 @@ bool compiler_literal(struct compiler *c, penta_bytes *text)
     return ok;
 }
 
-/* Reads a binary number such as B1010, as old sketches write it. */
+/* Reads a binary number such as B1010, which old sketches use. */
 static bool binary_name(penta_bytes name, uint16_t *value)
 {
     *value = 0;
@@ -63,7 +63,7 @@ static struct node *function_value(struct compiler *c, struct symbol *s, uint32_
     return n;
 }
 
-/* After an error about a name: no other use of it is an error. */
+/* Declares an unknown name after its error was reported, so that no other use of it is an error. */
 static struct node *name_unknown(struct compiler *c, const struct word *name)
 {
     compiler_unknown(c, name, "declared", false);
@@ -108,17 +108,15 @@ bool compiler_declares(struct compiler *c)
     if (!compiler_is_type(c, w)) return false;
     if (w[1].kind != WORD_SIGN || w[1].value != '(') return true;
     if (w[2].kind != WORD_SIGN || w[2].value != '*') return false;
-    size_t open = 1; /* int (*p)(int) declares, int(*p) is a value */
+    size_t open = 1; /* int (*p)(int) is a declaration, and int(*p) is a value. */
     for (w += 2; open && w->kind != WORD_END; w++)
         if (w->kind == WORD_SIGN) open = open + (w->value == '(') - (w->value == ')');
     return w->kind == WORD_SIGN && (w->value == '(' || w->value == '[');
 }
 
-/* ---- primary ---- */
-
 static struct node *expression_unary(struct compiler *c);
 
-/* (type) value and type(value). */
+/* Reads a conversion, (type) value or type(value). */
 static struct node *expression_cast(struct compiler *c, bool before)
 {
     const struct type *type;
@@ -137,7 +135,8 @@ static struct node *expression_cast(struct compiler *c, bool before)
         bool real = n->type->kind == TYPE_FLOAT;
         if (!real && n->type->kind != TYPE_NUMBER)
             n = node_assignable(c, n, &type_int, "the value");
-        /* Base 10 stands for a number without a sign there, 0 for one that may have one. */
+        /* In the library function, base 10 is for a number without a sign, and base 0 for one
+         * that may have a sign. */
         if (!real && node_is_known(more) && more->number == 10 && !type_is_wide_unsigned(n->type))
             more = node_number(c, &type_int, 0, at->offset);
         n = node_helper(c, real ? "__s_from_float" : "__s_from_number", &type_string, n, more,
@@ -148,7 +147,7 @@ static struct node *expression_cast(struct compiler *c, bool before)
     return compiler_expect(c, ')', "')'") ? n : node_wrong(c);
 }
 
-/* sizeof of a type or of an expression, which is not computed. */
+/* Reads sizeof with a type, or with an expression that is not computed. */
 static struct node *expression_size_of(struct compiler *c, uint32_t offset)
 {
     const struct type *type = NULL;
@@ -205,9 +204,7 @@ static struct node *expression_primary(struct compiler *c)
     return name_value(c, w);
 }
 
-/* ---- postfix and prefix ---- */
-
-/* A call of a function through a pointer: p(1), table[i](1), (*p)(1). */
+/* Reads a call of a function through a pointer: p(1), table[i](1), (*p)(1). */
 static struct node *expression_call_at(struct compiler *c, struct node *a, uint32_t offset)
 {
     const struct type *t = a->type;
@@ -311,8 +308,6 @@ static struct node *expression_unary(struct compiler *c)
     return n;
 }
 
-/* ---- precedence ---- */
-
 static int binary_level(const struct compiler *c)
 {
     static const struct {
@@ -367,7 +362,7 @@ static struct node *expression_choice(struct compiler *c)
     return no ? node_choice(c, n, yes, no, sign->offset) : node_wrong(c);
 }
 
-/* Whether the word is an assignment; op: its operator, 0 for =. */
+/* Tells whether the word is an assignment. *op becomes its operator, or 0 for =. */
 static bool expression_assigns(const struct word *w, uint32_t *op)
 {
     static const uint32_t signs[][2] = {

@@ -1,4 +1,4 @@
-/* Reads the values that a variable starts with, as one value for each word of it. */
+/* Reads the initial values of a variable, as one value for each of its words. */
 #include <string.h>
 #include "base/bytes.h"
 #include "cvbc/compile/compiler.h"
@@ -12,7 +12,8 @@ static bool initial_add(struct compiler *c, struct symbol *s, uint32_t word,
     return true;
 }
 
-/* "text" for an array of characters. The zero at its end may be missing. count is 0 for char t[]. */
+/* Reads a text such as "text" as the value of an array of characters. The zero at its end may be
+ * missing. *count is 0 for char t[]. */
 static bool initial_text(struct compiler *c, struct symbol *s, const struct type *t, uint32_t word,
                          uint32_t *count)
 {
@@ -35,7 +36,7 @@ static bool initial_text(struct compiler *c, struct symbol *s, const struct type
 static bool initial_object(struct compiler *c, struct symbol *s, const struct type *t,
                            uint32_t word, uint32_t *count);
 
-/* .name = : which member comes next. */
+/* Reads .name = and finds out which member comes next. */
 static bool initial_designated(struct compiler *c, const struct type *t, uint32_t *i)
 {
     if (t->kind != TYPE_RECORD || !compiler_accept(c, '.')) return true;
@@ -49,7 +50,7 @@ static bool initial_designated(struct compiler *c, const struct type *t, uint32_
                           WORD_ARG(c, name));
 }
 
-/* The parts of an array or a record: those between braces, or as many as it has. */
+/* Reads the parts of an array or a record: those between braces, or as many as it has. */
 static bool initial_parts(struct compiler *c, struct symbol *s, const struct type *t, uint32_t word,
                           bool braces, uint32_t *count)
 {
@@ -68,7 +69,7 @@ static bool initial_parts(struct compiler *c, struct symbol *s, const struct typ
         }
         if (i && !braces && compiler_word(c)[1].kind == WORD_SIGN &&
             compiler_word(c)[1].value == '}')
-            return true; /* the comma at the end of the list around it */
+            return true; /* The comma belongs to the end of the list around this one. */
         if (i) c->pos++;
         if (braces && compiler_accept(c, '}')) break;
         if (!initial_designated(c, t, &i)) return false;
@@ -114,7 +115,8 @@ static bool initial_object(struct compiler *c, struct symbol *s, const struct ty
     return ok;
 }
 
-/* A local starts with zeros where its list says nothing; what lives as long as the program does so anyway. */
+/* Fills the words of a local variable that its list does not name with zeros. Variables that
+ * exist as long as the program start with zeros anyway. */
 static bool initial_fill(struct compiler *c, struct symbol *s)
 {
     bool covered[POOL_WORDS] = {false};
@@ -146,7 +148,7 @@ static bool initial_size(struct compiler *c, struct symbol *s, uint32_t count)
     return true;
 }
 
-/* What a reference names must have an address. */
+/* Reads the object of a reference, which must have an address. */
 static bool initial_reference(struct compiler *c, struct symbol *s)
 {
     if (!compiler_expect(c, '=', "'=': a reference needs what it names")) return false;

@@ -1,11 +1,12 @@
-/* Reads what Serial does, and makes of what it prints calls of PRINTF with a known format: the machine has no other
- * output. A String that is joined of parts is not joined, but printed part by part. */
+/* Reads the calls of Serial. Output becomes calls of PRINTF with a constant format, because the
+ * machine has no other output. A String made of several parts is not joined, but printed part by
+ * part. */
 #include "cvbc/compile/parse/printing.h"
 #include <string.h>
 #include "base/bytes.h"
 #include "base/writer.h"
 
-enum { PIECE_MAX = 200 }; /* what one PRINTF prints is at most 255 bytes: CVBC 14.2 */
+enum { PIECE_MAX = 200 }; /* A PRINTF prints at most 255 bytes (CVBC 14.2). */
 
 static struct node *printing_join(struct compiler *c, struct node *a, struct node *b)
 {
@@ -41,7 +42,7 @@ static struct node *printing_format(struct compiler *c, penta_bytes text, struct
     return n;
 }
 
-/* Prints a text as it is, by doubling percent signs, in pieces. */
+/* Prints a text in pieces. Percent signs in the text are doubled, so that PRINTF prints them. */
 static struct node *printing_text(struct compiler *c, penta_bytes text, bool line, uint32_t offset)
 {
     struct writer w = {0};
@@ -64,7 +65,8 @@ static struct node *printing_nothing(struct compiler *c, uint32_t offset)
     return node_number(c, &type_int, 0, offset);
 }
 
-/* Something printed by a function of the library, and the end of the line after it. */
+/* Prints a value by a function of the library, and the end of the line after it if `line` is
+ * true. */
 static struct node *printing_by(struct compiler *c, const char *name, struct node *a,
                                 struct node *b, bool line, uint32_t offset)
 {
@@ -151,9 +153,7 @@ struct node *printing_value(struct compiler *c, struct node *value, struct node 
     return node_wrong(c);
 }
 
-/* ---- printf ---- */
-
-struct printing { /* what of a format was not printed so far */
+struct printing { /* the part of a format that was not printed yet */
     struct compiler *c;
     struct node *all, *items[8];
     uint32_t count, offset;
@@ -169,7 +169,7 @@ static void printing_flush(struct printing *p)
     p->count = 0;
 }
 
-/* %s and %f, which the machine lacks, and others, which it has. */
+/* Handles a conversion of the format. The machine does not have %s and %f, and has all others. */
 static bool printing_conversion(struct printing *p, penta_bytes format, size_t *i,
                                 struct node *item)
 {
@@ -227,7 +227,7 @@ struct node *printing_printf(struct compiler *c, const struct word *name)
         }
         if (p.text.out.size >= PIECE_MAX) printing_flush(&p);
     }
-    while (ok && compiler_accept(c, ',')) { /* values that are left over are ignored */
+    while (ok && compiler_accept(c, ',')) { /* Values without a conversion are ignored. */
         struct node *more = compiler_assignment(c);
         if (p.count == 8)
             ok = compiler_error(c, CVBC_LIMIT, more->offset, "printf takes at most 8 values");
@@ -241,11 +241,9 @@ struct node *printing_printf(struct compiler *c, const struct word *name)
     return p.all ? p.all : printing_nothing(c, name->offset);
 }
 
-/* ---- Serial ---- */
-
 enum { PORTS = 4 };
 
-/* Serial is port 0, Serial1 port 1. Returns -1 for other names. */
+/* Returns the port of a name: 0 for Serial, 1 for Serial1, and -1 for other names. */
 static int serial_port(const struct compiler *c, const struct word *w)
 {
     static const char *const names[PORTS] = {"Serial", "Serial1", "Serial2", "Serial3"};
@@ -256,7 +254,8 @@ static int serial_port(const struct compiler *c, const struct word *w)
 
 bool compiler_is_object(struct compiler *c, const struct word *w) { return serial_port(c, w) >= 0; }
 
-/* What is read: the function of the library or of the host, which takes the port and up to one value. */
+/* The methods that read, each with the function of the library or of the host that implements
+ * it. The function takes the port and up to one value. */
 static const struct {
     const char *name, *function;
     uint8_t count;
@@ -278,7 +277,7 @@ struct serial_call {
     uint32_t count;
 };
 
-/* NULL: it is no method that reads. */
+/* Reads a call of a method that reads. Returns NULL if it is another method. */
 static struct node *serial_read(struct compiler *c, const struct serial_call *s)
 {
     for (size_t i = 0; i < sizeof serial_reads / sizeof *serial_reads; i++) {
@@ -300,7 +299,8 @@ static struct node *serial_read(struct compiler *c, const struct serial_call *s)
     return NULL;
 }
 
-/* What other ports than the first one print goes there byte by byte: PRINTF knows only the first. */
+/* Prints to other ports than the first one byte by byte, because PRINTF writes only to the first
+ * port. */
 static struct node *serial_other(struct compiler *c, const struct serial_call *s, bool line)
 {
     uint32_t offset = s->what->offset;
@@ -345,7 +345,7 @@ static struct node *serial_print(struct compiler *c, const struct serial_call *s
 struct node *compiler_object_method(struct compiler *c, const struct word *object)
 {
     static const char *const nothing[] = {"begin", "end", "flush", "setTimeout"};
-    c->pos++; /* the point */
+    c->pos++; /* This skips the point. */
     struct serial_call s = {.what = compiler_word(c), .port = serial_port(c, object)};
     c->pos += s.what->kind != WORD_END;
     if (!s.port && word_is(&c->words, s.what, "printf")) return printing_printf(c, s.what);
@@ -362,7 +362,7 @@ struct node *compiler_object_method(struct compiler *c, const struct word *objec
     if (!made) made = serial_read(c, &s);
     for (size_t i = 0; !made && i < sizeof nothing / sizeof *nothing; i++)
         if (word_is(&c->words, s.what,
-                    nothing[i])) /* the board's ports need no opening or closing */
+                    nothing[i])) /* The ports of the board need no opening or closing. */
             made = s.count && s.values[0]->kind != NODE_NUMBER
                        ? node_value(c, s.values[0])
                        : printing_nothing(c, s.what->offset);

@@ -1,6 +1,6 @@
-/* The names of a sketch: what is declared, in which scope, and where the functions are that are defined further down.
- * A function may be used above its definition, as the Arduino IDE has it: a first look over the words finds the
- * definitions, and the first use of one reads its head. */
+/* The names of a sketch: their declarations and scopes, and functions that are defined further
+ * down. A function may be used above its definition, as in the Arduino IDE: a first pass over
+ * the words finds the definitions, and the first use of a function reads its head. */
 #include <string.h>
 #include "base/bytes.h"
 #include "cvbc/compile/compiler.h"
@@ -52,9 +52,7 @@ void scope_close(struct compiler *c, size_t scope)
         c->symbols[i]->hidden = !c->symbols[i]->file_scope;
 }
 
-/* ---- functions ---- */
-
-/* Notes the definitions NAME ( ... ) { outside of braces. */
+/* Finds the definitions NAME ( ... ) { outside of braces. */
 void scope_find_functions(struct compiler *c, size_t from, bool library)
 {
     const struct word *w = c->words.at;
@@ -83,7 +81,8 @@ void scope_find_functions(struct compiler *c, size_t from, bool library)
     }
 }
 
-/* A function that is defined further down. Those of the sketch come before those of the library. */
+/* Returns a function that is defined further down. Functions of the sketch come before those of
+ * the library. */
 static struct found_function *scope_found(struct compiler *c, penta_bytes name)
 {
     const struct name_index *x = &c->found_names;
@@ -97,7 +96,8 @@ static struct found_function *scope_found(struct compiler *c, penta_bytes name)
     return found;
 }
 
-/* Reads the head of a function that is defined further down. The innermost scope may be anywhere. */
+/* Reads the head of a function that is defined further down, whatever scope is the innermost
+ * one. */
 static struct symbol *scope_ahead(struct compiler *c, penta_bytes name)
 {
     struct found_function *f = scope_found(c, name);
@@ -139,7 +139,7 @@ void scope_want(struct compiler *c, struct function *f)
     struct function *by = c->inside;
     f->wanted = true;
     if (!by) return;
-    enum { LOOK_BACK = 16 }; /* a call that is noted twice costs nothing but room */
+    enum { LOOK_BACK = 16 }; /* A call that is recorded twice only costs some memory. */
     for (size_t i = by->call_count; i-- > 0 && by->call_count - i <= LOOK_BACK;)
         if (by->calls[i] == f) return;
     if (COMPILER_GROW(c, by->calls, by->call_count, by->call_capacity))

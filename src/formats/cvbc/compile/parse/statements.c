@@ -8,7 +8,7 @@ static struct node *statement_any(struct compiler *c);
 void node_add(struct compiler *c, struct node *to, struct node *item)
 {
     enum { FIRST = 4 };
-    /* Arrays of the arena grow by doubling; number counts their room. */
+    /* The array in the arena grows by doubling; `number` is the room that it has. */
     if (to->count == to->number) {
         uint32_t room = to->number ? to->number * 2 : FIRST;
         struct node **items = compiler_array(c, room, sizeof *items);
@@ -34,8 +34,6 @@ void compiler_recover(struct compiler *c)
         }
     }
 }
-
-/* ---- labels ---- */
 
 static struct jump_label *label_named(struct compiler *c, const struct word *name)
 {
@@ -78,8 +76,6 @@ static struct node *statement_goto(struct compiler *c)
     n->label = label_named(c, name);
     return compiler_expect(c, ';', "';'") ? n : node_wrong(c);
 }
-
-/* ---- loops and switches ---- */
 
 static bool statement_push(struct compiler *c, struct node *n)
 {
@@ -192,7 +188,8 @@ static struct node *statement_leave(struct compiler *c, const struct word *w, bo
     return compiler_expect(c, ';', "';'") ? n : node_wrong(c);
 }
 
-/* How often for (int i = first; i < last; i++) runs. 0: unknown. The body may change i: then it is unknown, too. */
+/* Returns how often for (int i = first; i < last; i++) runs, or 0 if that is unknown. It is also
+ * unknown if the body changes i. */
 static uint32_t statement_rounds(const struct node *n, const struct symbol *i, bool changed)
 {
     const struct node *test = n->a;
@@ -251,8 +248,6 @@ wrong:
     return node_wrong(c);
 }
 
-/* ---- others ---- */
-
 static struct node *statement_return(struct compiler *c, struct node *n)
 {
     const struct type *result = c->inside->type->of;
@@ -277,7 +272,7 @@ static struct node *statement_value(struct compiler *c)
     struct node *n = node_new(c, STATE_VALUE, compiler_word(c)->offset);
     n->a = compiler_expression(c);
     n->line = n->a->line;
-    /* One error for one fault: after a wrong expression a missing ; is no news. */
+    /* After a wrong expression a missing ; is not reported, so that one mistake gives one error. */
     if (n->a->kind == NODE_WRONG && !compiler_sees(c, ';')) return node_wrong(c);
     return compiler_expect(c, ';', "';'") ? n : node_wrong(c);
 }

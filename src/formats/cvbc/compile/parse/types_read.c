@@ -1,4 +1,5 @@
-/* Reads types: the words before a declared name, and what stands around the name. Knows what the language lacks. */
+/* Reads types: the words before a declared name, and the signs around the name. Reports types
+ * that the language does not have. */
 #include <string.h>
 #include "base/bytes.h"
 #include "cvbc/compile/compiler.h"
@@ -104,8 +105,6 @@ const struct type *type_pointer_to(struct compiler *c, const struct type *of)
     return type_copy(c, &(struct type){.kind = TYPE_POINTER, .of = of, .bits = 32});
 }
 
-/* ---- enum ---- */
-
 static bool types_enum(struct compiler *c)
 {
     if (compiler_is(c, "class") || compiler_is(c, "struct")) c->pos++;
@@ -138,9 +137,8 @@ static bool types_enum(struct compiler *c)
     return true;
 }
 
-/* ---- struct and union ---- */
-
-/* The sizes of the scalars of an object, in bytes, word by word; for unions, whose members share words. */
+/* Stores the sizes in bytes of the scalars of an object, word by word. Unions need them, because
+ * their members share words. */
 static void types_scalar_bytes(const struct type *t, uint32_t from, uint8_t *bytes, uint32_t max)
 {
     uint32_t words = type_words(t);
@@ -272,9 +270,7 @@ static bool types_record(struct compiler *c, bool is_union, const struct type **
     return !compiler_accept(c, '{') || types_members(c, (*out)->record, name);
 }
 
-/* ---- specifiers ---- */
-
-struct number_words { /* what the words of a number type said */
+struct number_words { /* the words of a number type that were read */
     struct type t;
     unsigned longs;
 };
@@ -312,7 +308,7 @@ bool compiler_specifiers(struct compiler *c, struct specifiers *out)
         int i = types_specifier(c, w);
         if (i < 0) {
             const struct type *t = said ? NULL : types_named(c, w);
-            if (!t) break; /* this may be the name that is declared */
+            if (!t) break; /* This may be the name that is declared. */
             named = t;
             said = true;
             continue;
@@ -353,15 +349,13 @@ bool compiler_specifiers(struct compiler *c, struct specifiers *out)
     return true;
 }
 
-/* ---- declarators ---- */
-
 static bool declarator_parameters(struct compiler *c, struct type *t, struct parameter_names *names)
 {
     enum { MAX = sizeof names->at / sizeof *names->at - 1 };
     const struct type *types[MAX];
     const struct word *given[MAX];
     uint32_t count = 0;
-    enum { LISTS_MAX = 8 }; /* parameters whose types have parameters */
+    enum { LISTS_MAX = 8 }; /* most lists of parameters inside of each other */
     const struct word *w = compiler_word(c);
     if (c->parameter_lists == LISTS_MAX)
         return compiler_error(c, CVBC_LIMIT, w->offset, "nested too deeply");
@@ -387,7 +381,7 @@ static bool declarator_parameters(struct compiler *c, struct type *t, struct par
         if (one->kind == TYPE_VOID || (one->kind == TYPE_RECORD && !one->record->complete))
             return compiler_error(c, BASE_SYNTAX, name ? name->offset : w->offset,
                                   "a parameter without a size");
-        /* A constant reference is passed as the value. */
+        /* A constant reference is passed as a value. */
         if (one->kind == TYPE_POINTER && one->is_reference && one->of->is_const)
             types[count] = one->of;
         given[count++] = name;
@@ -403,7 +397,7 @@ static bool declarator_parameters(struct compiler *c, struct type *t, struct par
     return true;
 }
 
-/* Reads [n] and (parameters) after a name, and makes the type that they say. */
+/* Reads [n] and (parameters) after a name, and makes the type for them. */
 static bool declarator_suffix(struct compiler *c, const struct type *base, const struct type **out,
                               struct parameter_names *names)
 {
@@ -472,7 +466,7 @@ static bool declarator_inner(struct compiler *c, const struct type *base, const 
         }
         return declarator_suffix(c, base, type, names);
     }
-    /* The suffixes after the parentheses belong to what stands inside of them. */
+    /* The suffixes after the parentheses belong to the declarator inside of them. */
     size_t open = 1, inside = c->pos + 1;
     for (c->pos++; open && compiler_word(c)->kind != WORD_END; c->pos++)
         if (compiler_word(c)->kind == WORD_SIGN)
