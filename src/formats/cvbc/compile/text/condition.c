@@ -1,17 +1,18 @@
-/* Computes the expression of an #if in one pass. Macros are looked up and computed where they stand. */
+/* Computes the expression of an #if in one pass. A macro is looked up and computed where its
+ * name stands. */
 #include "cvbc/compile/text/condition.h"
 
 enum {
     DEPTH_MAX = 64,
     MACROS_MAX = 10000
-}; /* how deep parentheses, signs and macros may be nested; how many macros may be computed */
+}; /* largest depth of nested parentheses, signs and macros; largest number of computed macros */
 
 struct condition {
     const struct words *in;
     size_t at, end;
     condition_find *find;
     void *user;
-    unsigned depth, *macros; /* macros: how many were computed in all conditions */
+    unsigned depth, *macros; /* macros: number of macros that were computed in all conditions */
     const struct word *wrong;
 };
 
@@ -23,7 +24,7 @@ static bool is_sign(const struct condition *c, uint32_t sign)
     return c->at < c->end && w->kind == WORD_SIGN && w->value == sign;
 }
 
-/* Notes a problem; the first one stays. Evaluation goes on with 0. */
+/* Records an error, unless there was one before. Evaluation continues with 0. */
 static int64_t condition_fail(struct condition *c)
 {
     size_t at = c->at < c->end ? c->at : c->end - 1;
@@ -45,7 +46,7 @@ static int64_t is_defined(struct condition *c)
     return there;
 }
 
-/* The value of a macro's words. A name that is no macro is 0, as in C. */
+/* Returns the value of a macro's words. A name that is no macro has the value 0, as in C. */
 static int64_t condition_macro_value(struct condition *c, const struct word *name)
 {
     struct condition_macro m;
@@ -100,7 +101,7 @@ static int64_t condition_unary(struct condition *c)
     return value;
 }
 
-/* The operators by level, the one that binds least first. */
+/* These are the operators by level, the one with the lowest precedence first. */
 static const struct {
     uint32_t sign;
     unsigned level;

@@ -1,4 +1,4 @@
-/* Cuts a sketch into words in one pass over the text. */
+/* Splits a sketch into words in one pass over the text. */
 #include "cvbc/compile/text/lexer.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ struct scanner {
     penta_bytes text;
     size_t pos;
     uint32_t line;
-    bool first; /* no word of this line was read so far */
+    bool first; /* true while no word of the current line was read */
     uint32_t origin;
     penta_error *err;
 };
@@ -36,7 +36,8 @@ static bool skip_blank(struct scanner *s)
         } else if (c == '\\' &&
                    (sketch_lexer_peek(s, 1) == '\n' ||
                     (sketch_lexer_peek(s, 1) == '\r' && sketch_lexer_peek(s, 2) == '\n'))) {
-            s->pos += sketch_lexer_peek(s, 1) == '\n' ? 2 : 3; /* the line continues */
+            /* The line continues on the next one. */
+            s->pos += sketch_lexer_peek(s, 1) == '\n' ? 2 : 3;
             s->line++;
         } else if (c == '/' && sketch_lexer_peek(s, 1) == '/') {
             while (sketch_lexer_peek(s, 0) >= 0 && sketch_lexer_peek(s, 0) != '\n') s->pos++;
@@ -44,7 +45,7 @@ static bool skip_blank(struct scanner *s)
             size_t from = s->pos;
             for (s->pos += 2; !(sketch_lexer_peek(s, 0) == '*' && sketch_lexer_peek(s, 1) == '/');
                  s->pos++) {
-                if (sketch_lexer_peek(s, 0) < 0) /* the text ends here */
+                if (sketch_lexer_peek(s, 0) < 0) /* The text ends here. */
                     return error_at(s->err, BASE_SYNTAX, from, "a comment without an end");
                 if (sketch_lexer_peek(s, 0) == '\n') s->line++;
             }
@@ -55,8 +56,8 @@ static bool skip_blank(struct scanner *s)
     }
 }
 
-/* Reads an escape at p, after the backslash: a letter, up to three octal digits, or x and hexadecimal digits. Returns
- * its character, or -1, and how many bytes it has. */
+/* Reads an escape at p, after the backslash: a letter, up to three octal digits, or x and
+ * hexadecimal digits. Returns the character or -1. *used becomes the number of bytes read. */
 static int sketch_lexer_escape(const uint8_t *p, size_t left, size_t *used)
 {
     static const char from[] = "abefnrtv\\\"'?", to[] = "\a\b\33\f\n\r\t\v\\\"'?";
@@ -85,7 +86,7 @@ static bool scan_character(struct scanner *s, struct word *w)
         c = sketch_lexer_escape(s->text.data + at + 1, s->text.size - at - 1, &used);
         used++;
     } else if (c == '\n' || c == '\'') {
-        c = -1; /* not closed, or empty */
+        c = -1; /* The character is not closed, or empty. */
     }
     if (c < 0 || at + used >= s->text.size || s->text.data[at + used] != '\'')
         return error_at(s->err, BASE_SYNTAX, s->pos, "a malformed character");
@@ -107,7 +108,7 @@ static bool parse_octal(penta_bytes digits, uint64_t *value)
     return true;
 }
 
-/* Reads 1.5, 2e-3, .5f: numbers with a fraction are floats. */
+/* Reads a number such as 1.5, 2e-3 or .5f. Numbers with a fraction are floats. */
 static bool scan_real(struct scanner *s, penta_bytes digits, struct word *w)
 {
     char text[64], *end;
@@ -172,8 +173,8 @@ static bool scan_sign(struct scanner *s, struct word *w)
                                         "<<",  ">>",  "+=", "-=", "*=", "/=", "%=", "&=",
                                         "|=",  "^=",  "++", "--", "->", "##"};
     int c = sketch_lexer_peek(s, 0), next = sketch_lexer_peek(s, 1);
-    bool longer = next == '=' || next == c ||
-                  (c == '-' && next == '>'); /* all signs of two characters continue in this way */
+    /* All signs of two characters have one of these second characters. */
+    bool longer = next == '=' || next == c || (c == '-' && next == '>');
     w->kind = WORD_SIGN;
     for (size_t i = 0; longer && i < sizeof signs / sizeof *signs; i++) {
         size_t n = strlen(signs[i]);

@@ -1,4 +1,4 @@
-/* The words of a sketch. All of a text is read at once, since the parser looks ahead freely. */
+/* The words of a sketch. All words of a text are read at once, because the parser looks ahead. */
 #pragma once
 #include "base/arena.h"
 #include "base/error.h"
@@ -8,31 +8,33 @@ enum word_kind { WORD_END, WORD_NAME, WORD_NUMBER, WORD_REAL, WORD_STRING, WORD_
 struct word {
     enum word_kind kind;
     uint32_t offset, size;
-    uint32_t line; /* counted from 1 */
-    /* Of WORD_NUMBER; of WORD_REAL the bits of a float; of WORD_SIGN its characters, the first one in the low byte. */
+    uint32_t line; /* number of the line, counted from 1 */
+    /* The value of a WORD_NUMBER, the bits of a WORD_REAL, or the characters of a WORD_SIGN, the
+     * first one in the low byte. */
     uint32_t value;
-    bool is_unsigned, is_char; /* of WORD_NUMBER: 5u or a number beyond 2^31; 'a' */
-    bool first;                /* the first word of its line */
+    bool is_unsigned, is_char; /* for WORD_NUMBER: 5u or a number beyond 2^31; 'a' */
+    bool first;                /* true for the first word of a line */
 };
 struct words {
     penta_bytes text;
-    struct word *at; /* ends with WORD_END; the caller frees it */
+    struct word *at; /* the words, with WORD_END at the end; the caller frees them */
     size_t count;
     uint32_t lines;
 };
-/* Reads all words. Their offsets begin with `origin`. Malformed ones are reported and left out. False when memory ran
- * out. */
+/* Reads all words. Their offsets begin with `origin`. Malformed words are reported and left out.
+ * Returns false if memory ran out. */
 bool words_scan(penta_bytes text, uint32_t origin, struct words *out, struct findings *findings,
                 penta_error *err);
-/* Compares a word. It is inline and looks at the first letter first, because the compiler asks of every word
- * whether it is one of many. */
+/* Compares a word with a name. The function is inline and compares the first letter first,
+ * because the compiler compares each word with many names. */
 static inline bool word_is(const struct words *w, const struct word *word, const char *name)
 {
     const uint8_t *text = w->text.data + word->offset;
     return word->kind == WORD_NAME && text[0] == (uint8_t)name[0] && strlen(name) == word->size &&
            !memcmp(text, name, word->size);
 }
-/* The bytes of a string literal with its escapes resolved. False, with an error, on a bad escape. */
+/* Gives the bytes of a string literal with its escapes resolved. Returns false, with an error,
+ * if an escape is wrong. */
 bool word_string(const struct words *w, const struct word *word, struct arena *arena,
                  penta_bytes *out, penta_error *err);
 #define SIGN1(a) ((uint32_t)(unsigned char)(a))

@@ -1,4 +1,4 @@
-/* Finds the names of a sketch by their hash: a table of chains over the indices of the names. */
+/* Finds the names of a sketch by their hash, in a table of chains over the indices of the names. */
 #include "cvbc/compile/text/names.h"
 #include "base/array.h"
 #include <stdlib.h>

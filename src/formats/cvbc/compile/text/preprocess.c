@@ -1,5 +1,5 @@
-/* Carries out the lines that begin with # and replaces macros. Works on words, not on text; a macro is not replaced
- * within itself. */
+/* Executes the lines that begin with # and replaces macros. It works on words, not on text. A
+ * macro is not replaced within itself. */
 #include "cvbc/compile/text/preprocess.h"
 #include "cvbc/compile/text/condition.h"
 #include "cvbc/compile/text/names.h"
@@ -14,10 +14,10 @@ enum { DEPTH_MAX = 64, WORDS_MAX = 1 << 20, PARAMETERS_MAX = 16 };
 
 struct macro {
     struct word name;
-    bool function, dead; /* dead: after #undef */
+    bool function, dead; /* dead: true after #undef */
     struct word parameters[PARAMETERS_MAX];
     unsigned count;
-    size_t from, to; /* the words of the macro in the text */
+    size_t from, to; /* the range of the macro's words in the text */
 };
 
 struct preprocessor {
@@ -29,12 +29,13 @@ struct preprocessor {
     struct name_index macro_names;
     struct findings *f;
     penta_error *err;
-    unsigned depth, skipping, nesting; /* of conditions: levels that are left out, and all levels */
-    bool taken[DEPTH_MAX];             /* for each level whether a branch was compiled */
-    size_t replaced;                   /* how many macros were replaced so far */
+    /* For conditions: number of open levels, and of those that are left out. */
+    unsigned depth, skipping, nesting;
+    bool taken[DEPTH_MAX]; /* per level: true if one of its branches was compiled */
+    size_t replaced;       /* number of macros that were replaced */
     struct sources *sources;
-    struct source *reading; /* the header that is read, or NULL */
-    unsigned headers;       /* how many are read inside of each other */
+    struct source *reading; /* the header that is being read, or NULL */
+    unsigned headers;       /* number of headers that are being read inside of each other */
     bool too_long;
 };
 
@@ -75,7 +76,7 @@ static bool is_sign(const struct word *w, uint32_t sign)
     return w->kind == WORD_SIGN && w->value == sign;
 }
 
-/* ---- replacing ---- */
+/* The functions below replace macros. */
 
 struct argument {
     const struct word *at;
@@ -104,7 +105,7 @@ static bool sketch_preprocess_put(struct preprocessor *p, struct word w, uint32_
 static bool sketch_preprocess_expand(struct preprocessor *p, const struct word *at, size_t count,
                                      uint32_t line);
 
-/* Writes the words of a macro, with its parameters replaced by the words of the call. */
+/* Writes the words of a macro, with its parameters replaced by the words of the arguments. */
 static bool sketch_preprocess_substitute(struct preprocessor *p, const struct macro *m,
                                          const struct argument *arguments, uint32_t line)
 {
@@ -126,7 +127,8 @@ static bool sketch_preprocess_substitute(struct preprocessor *p, const struct ma
     return ok;
 }
 
-/* Reads the arguments after the name at `at`. Returns how many words they are, or 0 when it is no call. */
+/* Reads the arguments after the name at `at`. Returns the number of their words, or 0 if this is
+ * no call of the macro. */
 static size_t take_arguments(struct preprocessor *p, const struct macro *m, const struct word *at,
                              size_t count, struct argument *arguments)
 {
@@ -151,8 +153,8 @@ static size_t take_arguments(struct preprocessor *p, const struct macro *m, cons
     return n == m->count ? i + 1 : 0;
 }
 
-/* Replaces macros in the arguments first, so that a macro may stand in its own arguments: MAX(MAX(a, b), c). The
- * caller frees the result. */
+/* Replaces macros in the arguments first, so that a macro may occur in its own arguments:
+ * MAX(MAX(a, b), c). The caller frees the result. */
 static bool expand_arguments(struct preprocessor *p, unsigned count, struct argument *arguments,
                              uint32_t line)
 {
@@ -198,7 +200,7 @@ static bool sketch_preprocess_expand(struct preprocessor *p, const struct word *
         uint32_t here = line ? line : at[i].line;
         unsigned given = m->function ? m->count : 0;
         ok = expand_arguments(p, given, arguments, here);
-        p->macros[index].dead = true; /* a macro is not replaced within itself */
+        p->macros[index].dead = true; /* A macro is not replaced within itself. */
         ok = ok && sketch_preprocess_substitute(p, &copy, arguments, here);
         p->macros[index].dead = false;
         for (unsigned k = 0; k < given; k++) free((void *)(uintptr_t)arguments[k].at);
@@ -208,7 +210,7 @@ static bool sketch_preprocess_expand(struct preprocessor *p, const struct word *
     return ok;
 }
 
-/* ---- directives ---- */
+/* The functions below execute the lines that begin with #. */
 
 static size_t line_end(const struct preprocessor *p)
 {
@@ -223,7 +225,7 @@ static bool sketch_preprocess_define(struct preprocessor *p, size_t end)
     if (p->pos == end || m.name.kind != WORD_NAME)
         return sketch_preprocess_complain(p, &p->in->at[p->pos - 1], "#define wants a name");
     size_t at = p->pos + 1;
-    /* A parenthesis right after the name, without a space, begins parameters. */
+    /* A parenthesis directly after the name, without a space, begins the parameters. */
     if (at < end && is_sign(&p->in->at[at], '(') &&
         p->in->at[at].offset == m.name.offset + m.name.size) {
         m.function = true;
@@ -326,7 +328,7 @@ static void sketch_preprocess_enter(struct preprocessor *p, const struct word *a
 static bool sketch_preprocess_directive(struct preprocessor *p)
 {
     const struct words *in = p->in;
-    p->pos++; /* the # */
+    p->pos++; /* This skips the #. */
     size_t end = line_end(p);
     const struct word *w = &in->at[p->pos];
     if (p->pos == end) return true;
@@ -374,7 +376,8 @@ static bool sketch_preprocess_directive(struct preprocessor *p)
     return ok;
 }
 
-/* Processes the lines from p->pos to the end of the part. mark: its end mark is written, too. */
+/* Processes the lines from p->pos to the end of the part. If `mark` is true, the end mark of the
+ * part is written too. */
 static bool sketch_preprocess_part(struct preprocessor *p, bool mark)
 {
     unsigned outside = p->nesting;
@@ -403,7 +406,8 @@ bool words_preprocess(const struct words *in, struct sources *sources, size_t li
 {
     struct words functions = {.text = in->text};
     *out = (struct words){.text = in->text, .lines = in->lines};
-    /* The library comes first: the program knows its macros, but its functions do not know those of the program. */
+    /* The library comes first: the program knows the macros of the library, but the library's
+     * functions do not know those of the program. */
     struct preprocessor p = {
         .in = in, .sources = sources, .f = f, .err = err, .out = &functions, .end = in->count};
     p.pos = library;

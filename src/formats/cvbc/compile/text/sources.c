@@ -1,5 +1,5 @@
-/* Collects the headers that a sketch includes: files beside it, found by a look at all lines that include a name in
- * quotes, whether they are reached or not. */
+/* Collects the headers that a sketch includes. These are files in its folder, found by a search
+ * for all lines that include a name in quotes, even if a condition leaves them out. */
 #include "cvbc/compile/text/sources.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ struct source *sources_find(struct sources *s, penta_bytes name)
     return NULL;
 }
 
-/* Names inside the folder only: neither /x nor ../x. */
+/* Tells whether a name stays inside the folder: neither /x nor ../x does. */
 static bool source_is_beside(penta_bytes name)
 {
     if (!name.size || name.size > NAME_MAX_BYTES || name.data[0] == '/' ||
