@@ -1,12 +1,10 @@
-/* The rules of expressions: which operands an operator takes, which type its result has, what is computed at compile
- * time. Every function makes one node, whose operands are made already; a wrong operand was reported, and gives a wrong
- * node without another report. */
+/* The rules of expressions: which operands an operator takes, which type its result has, and
+ * what is computed at compile time. Every function makes one node from operands that exist
+ * already. A wrong operand was reported before, so it gives a wrong node without another report. */
 #include <string.h>
 #include "base/bytes.h"
 #include "cvbc/compile/compiler.h"
 #include "cvbc/compile/tree/real.h"
-
-/* ---- nodes ---- */
 
 struct node *node_new(struct compiler *c, enum node_kind kind, uint32_t offset)
 {
@@ -36,7 +34,7 @@ static bool node_is_wrong(const struct node *n)
     return n->kind == NODE_WRONG || n->type->kind == TYPE_WRONG;
 }
 
-/* Sets the operands, and how high the tree is with them. */
+/* Sets the operands of a node, and the height of the tree below it. */
 static struct node *node_with(struct compiler *c, struct node *n, const struct type *type,
                               struct node *a, struct node *b)
 {
@@ -90,7 +88,7 @@ bool node_has_place(const struct node *n)
     }
 }
 
-/* The variable that an object is a part of. NULL behind a pointer. */
+/* Returns the variable that an object is a part of, or NULL if a pointer leads to the object. */
 static struct symbol *node_root(const struct node *n)
 {
     while (n->kind == NODE_MEMBER || n->kind == NODE_INDEX) n = n->a;
@@ -114,8 +112,6 @@ struct node *node_helper(struct compiler *c, const char *name, const struct type
     n->a = n->b = NULL;
     return n;
 }
-
-/* ---- values and conversions ---- */
 
 struct node *node_address(struct compiler *c, struct node *a, uint32_t offset)
 {
@@ -219,7 +215,8 @@ struct node *node_convert(struct compiler *c, struct node *n, const struct type 
                 from->of->is_unsigned != to->of->is_unsigned;
     if (to->kind == TYPE_POINTER || type_within(from, to)) {
         if (from->kind == to->kind && type_same(from, to) && from->is_char == to->is_char) return n;
-        /* The type of a conversion says what it does, that of a place what it holds. */
+        /* The type of a conversion says what it does, and the type of a place says what is
+         * stored there, so these nodes keep their types. */
         if (n->kind != NODE_CONVERT && !node_has_place(n)) {
             struct node *same = node_new(c, NODE_WRONG, n->offset);
             *same = *n;
@@ -231,7 +228,8 @@ struct node *node_convert(struct compiler *c, struct node *n, const struct type 
     return node_with(c, made, to, n, NULL);
 }
 
-/* Whether the value may be passed or stored as another type without a conversion that is written down. */
+/* Tells whether the value may be passed or stored as another type without an explicit
+ * conversion. */
 static bool operator_takes(const struct node *n, const struct type *to)
 {
     const struct type *from = n->type;
@@ -279,8 +277,6 @@ struct node *node_truth(struct compiler *c, struct node *n)
     return operator_error(c, n->offset, "this is neither true nor false");
 }
 
-/* ---- operators with one operand ---- */
-
 static const struct type *operator_promoted(const struct type *t)
 {
     return t->kind == TYPE_FLOAT      ? &type_float
@@ -313,13 +309,12 @@ struct node *node_unary(struct compiler *c, uint32_t sign, struct node *a, uint3
     return node_with(c, n, type, a, NULL);
 }
 
-/* ---- operators with two operands ---- */
-
 static const struct operator_row {
     uint32_t sign;
-    uint8_t opcode, wide; /* wide: of unsigned numbers, 0: a function of the library */
+    /* wide: the opcode for unsigned numbers, or 0 if a function of the library is needed. */
+    uint8_t opcode, wide;
     bool compares, negated, real;
-    const char *helper, *portable; /* of unsigned numbers */
+    const char *helper, *portable; /* the library's functions for unsigned numbers */
     const char *float_helper;
     /* clang-format off */
 } operator_rows[] = {
@@ -372,7 +367,8 @@ static uint32_t operator_compute(uint8_t opcode, bool is_unsigned, uint32_t a, u
     }
 }
 
-/* Computes what is known, unless the machine would stop there. */
+/* Computes the result if both operands are known, unless the machine would stop at this
+ * operation. */
 static struct node *operator_folded(struct compiler *c, const struct operator_row *o,
                                     const struct type *type, bool is_unsigned, struct node *a,
                                     struct node *b, uint32_t offset)
@@ -411,7 +407,7 @@ static struct node *operator_machine(struct compiler *c, uint8_t opcode, bool ne
     return node_with(c, n, type, a, b);
 }
 
-/* The pointers and numbers of + and - and of comparisons. */
+/* Makes the nodes for +, - and comparisons that have a pointer as operand. */
 static struct node *operator_pointer(struct compiler *c, const struct operator_row *o,
                                      struct node *a, struct node *b, uint32_t offset)
 {
@@ -547,8 +543,6 @@ struct node *node_choice(struct compiler *c, struct node *a, struct node *b, str
     return n;
 }
 
-/* ---- assignments ---- */
-
 static bool operator_assignable(struct compiler *c, const struct node *a, uint32_t offset)
 {
     struct symbol *root = node_root(a);
@@ -572,7 +566,7 @@ static bool operator_assignable(struct compiler *c, const struct node *a, uint32
     return true;
 }
 
-/* Makes a = value; value is an update when it contains NODE_LOADED. */
+/* Makes a = value. If `update` is true, `value` contains NODE_LOADED. */
 static struct node *operator_store(struct compiler *c, struct node *a, struct node *value,
                                    bool update, bool post, uint32_t offset)
 {
@@ -620,8 +614,6 @@ struct node *node_step(struct compiler *c, bool up, bool post, struct node *a, u
                                      node_number(c, &type_int, 1, offset), offset);
     return operator_store(c, a, node_convert(c, value, a->type), true, post, offset);
 }
-
-/* ---- parts of objects ---- */
 
 struct node *node_at(struct compiler *c, struct node *a, uint32_t offset)
 {

@@ -1,4 +1,5 @@
-/* Floats as their bits, for what the compiler computes itself. float on the host is IEEE single. */
+/* Floats as their bits, for values that the compiler computes itself. The type float of the host
+ * must be IEEE single. */
 #pragma once
 #include <stdint.h>
 #include <string.h>
@@ -17,8 +18,8 @@ static inline uint32_t real_bits(float value)
 }
 static inline uint32_t real_from_int(int32_t v) { return real_bits((float)v); }
 static inline uint32_t real_from_unsigned(uint32_t v) { return real_bits((float)v); }
-/* Toward zero; what does not fit becomes the nearest number, and what is no number 0. The functions of the library
- * do the same. */
+/* Rounds toward zero. A number that does not fit becomes the nearest integer that does, and a
+ * NaN becomes 0. The functions of the library do the same. */
 static inline int32_t real_to_int(uint32_t bits)
 {
     float v = real_of(bits);
@@ -32,7 +33,8 @@ static inline uint32_t real_to_unsigned(uint32_t bits)
     if (v < 0) return (uint32_t)real_to_int(bits);
     return v >= 4294967296.0f ? UINT32_MAX : (uint32_t)v;
 }
-/* sign is the first character of the operator, `equal` that another follows (which is = for comparisons). */
+/* Computes an operator. `sign` is its first character; `equal` is true if = follows, for
+ * comparisons. */
 static inline uint32_t real_compute(char sign, int equal, uint32_t x, uint32_t y)
 {
     float a = real_of(x), b = real_of(y);

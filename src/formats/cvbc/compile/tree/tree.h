@@ -1,56 +1,60 @@
-/* The tree of a sketch: expressions with their types, and statements. The parser makes it, operators.c checks and
- * folds while it is made, layout.c gives the variables places, and code_*.c makes instructions of it. */
+/* The tree of a sketch: expressions with their types, and statements. The parser makes it,
+ * operators.c checks it and computes constants while it is made, layout.c gives places to the
+ * variables, and code_*.c makes instructions from it. */
 #pragma once
 #include "cvbc/compile/tree/types.h"
 
 enum node_kind {
-    NODE_WRONG,    /* an error, which is reported */
-    NODE_NUMBER,   /* number: a value that is known, also the bits of a float */
-    NODE_TEXT,     /* text: a literal, the pointer to its first character */
-    NODE_VARIABLE, /* symbol */
-    NODE_FUNCTION, /* function: its number as a pointer */
-    NODE_MEMBER,   /* a: a record; number: the word of the member */
-    NODE_INDEX,    /* a: an array, b: the index */
-    NODE_AT,       /* a: a pointer */
-    NODE_ADDRESS,  /* a: what has a place; also the first element of an array */
-    NODE_LOADED,   /* in an update: the value that the variable has, which lies on the stack */
-    NODE_UNARY,    /* opcode of a */
-    NODE_BINARY,   /* a opcode b; flag: the result is negated */
-    NODE_BOTH,     /* a && b; flag: a || b */
+    NODE_WRONG,    /* an expression with an error, which has been reported */
+    NODE_NUMBER,   /* number: a constant, or the bits of a float */
+    NODE_TEXT,     /* text: a literal; its value is the pointer to its first character */
+    NODE_VARIABLE, /* the variable `symbol` */
+    NODE_FUNCTION, /* the number of `function`, as a pointer to it */
+    NODE_MEMBER,   /* a: a record; number: the word where the member begins */
+    NODE_INDEX,    /* element b of the array a */
+    NODE_AT,       /* the object that the pointer a points to */
+    NODE_ADDRESS,  /* the address of object a, or of its first element */
+    NODE_LOADED,   /* in an update: the old value of the variable, which is on the stack */
+    NODE_UNARY,    /* the result of `opcode` for operand a */
+    NODE_BINARY,   /* the result of `opcode` for a and b; flag: the result is negated */
+    NODE_BOTH,     /* a && b; with flag: a || b */
     NODE_CHOICE,   /* a ? b : c */
-    NODE_ASSIGN, /* a = b; flag: b is an update with NODE_LOADED in it; post: leaves the old value */
-    NODE_CONVERT, /* a, bounded to the number type */
+    /* A = b; flag: b is an update with NODE_LOADED in it; post: the result is the old value. */
+    NODE_ASSIGN,
+    NODE_CONVERT, /* a, limited to the range of the number type */
     NODE_COMMA,   /* a, b */
     NODE_CALL,    /* function(items) */
     NODE_CALL_AT, /* (*a)(items) */
-    NODE_HOST,    /* the instruction opcode with items */
-    NODE_PRINT,   /* prints text with items: PRINTF */
-    NODE_HEAP,    /* the address of the first word for Strings; flag: of the word after the last */
+    NODE_HOST,    /* the host instruction `opcode` with the arguments `items` */
+    NODE_PRINT,   /* prints `text` with `items`, by PRINTF */
+    /* Address of the first word of the memory for Strings; flag: of the word after the last. */
+    NODE_HEAP,
 
-    STATE_BLOCK,   /* items */
-    STATE_VALUE,   /* a: an expression for its effects */
-    STATE_DECLARE, /* symbol with its initial values */
+    STATE_BLOCK,   /* a block with the statements `items` */
+    STATE_VALUE,   /* the expression a, computed for its effects */
+    STATE_DECLARE, /* declares `symbol`, with its initial values */
     STATE_IF,      /* if (a) b else c */
     STATE_WHILE,   /* while (a) b */
     STATE_DO,      /* do b while (a) */
-    STATE_FOR,    /* for (items[0]; a; c) b; items[0] may be NULL; number: its rounds, 0: unknown */
+    /* For (items[0]; a; c) b; items[0] may be NULL; number: its rounds, or 0 if unknown. */
+    STATE_FOR,
     STATE_SWITCH, /* switch (a) b; items: its cases */
-    STATE_CASE,   /* number; flag: default */
+    STATE_CASE,   /* case number; flag: default */
     STATE_BREAK,
     STATE_CONTINUE,
-    STATE_RETURN, /* a, or NULL */
-    STATE_LABEL,  /* label */
-    STATE_GOTO,   /* label */
+    STATE_RETURN, /* returns the value a, or nothing if a is NULL */
+    STATE_LABEL,  /* defines `label` */
+    STATE_GOTO,   /* goto `label` */
 };
 struct node {
     uint8_t kind, opcode;
     bool flag, post;
-    uint16_t height; /* of the tree below: bounds the recursion of those who walk it */
+    uint16_t height; /* height of the tree below the node, which limits the recursion over it */
     uint32_t line, offset;
     const struct type *type;
     uint32_t number;
-    uint32_t count; /* of items */
-    uint32_t place; /* of a switch: the word of the frame that holds its value */
+    uint32_t count; /* number of items */
+    uint32_t place; /* for a switch: the word of the frame that holds its value */
     struct node *a, *b, *c, **items;
     penta_bytes text;
     struct symbol *symbol;
@@ -60,10 +64,11 @@ struct node {
 struct jump_label {
     penta_bytes name;
     bool defined;
-    uint32_t target, offset; /* the number of the label in the code; where it was named first */
+    /* target: number of the label in the code; offset: where it was first named. */
+    uint32_t target, offset;
     struct jump_label *next;
 };
-struct initial { /* one word of an object at its start */
+struct initial { /* the initial value of one word of an object */
     uint32_t word;
     const struct type *type;
     struct node *value;
@@ -75,20 +80,22 @@ struct symbol {
     penta_bytes name;
     enum symbol_kind kind;
     const struct type *type;
-    bool lives;     /* as long as the program: of file scope, or static */
-    bool parameter; /* its words were pushed by the caller */
-    bool addressed; /* something may point to it */
-    bool changed;   /* something assigns to it, other than its initialiser */
-    bool reference; /* it holds the address of what it names */
-    bool known;     /* a constant: number is its value */
-    bool hidden;    /* its scope has ended */
+    /* True if it exists as long as the program: it is static or outside of functions. */
+    bool lives;
+    bool parameter; /* true if the caller pushed its words */
+    bool addressed; /* true if something may point to it */
+    bool changed;   /* true if something other than its initialiser assigns to it */
+    bool reference; /* true if it is a reference; its word is the address of the object */
+    bool known;     /* true for a constant, whose value is `number` */
+    bool hidden;    /* true if its scope has ended */
     bool library, file_scope;
     uint32_t number, offset, line;
-    struct function *function; /* the function, or the one that it is a local of */
+    struct function *function; /* the function itself, or for a local variable its function */
     struct initial *initials;
     size_t initial_count, initial_capacity;
-    /* Where it is: a slot, a word of the frame (negative for parameters), or an array and its first word there. An
-     * object of more than 64 words goes on in the arrays that follow. */
+    /* This is the variable's place: a slot, a word of the frame (negative for parameters), or an
+     * array and its first word there. An object of more than 64 words continues in the arrays
+     * that follow. */
     enum storage storage;
     int32_t place;
     uint32_t array;
@@ -96,19 +103,21 @@ struct symbol {
 };
 struct function {
     penta_bytes name;
-    const struct type *type; /* NULL until it is declared */
+    const struct type *type; /* NULL until the function is declared */
     struct symbol **parameters;
-    struct node *body; /* NULL until it is defined */
-    size_t word;       /* where its declaration begins in the source */
+    struct node *body; /* NULL until the function is defined */
+    size_t word;       /* index of the word where its declaration begins */
     uint32_t offset, index, label, entry, end;
     uint32_t parameter_words, result_words;
-    uint32_t frame, frame_now; /* words of locals: most, and in the scopes that are open */
-    uint32_t strings;          /* locals of type String, whose words follow the others */
+    /* Number of words of its locals: the most at any time, and those of the open scopes. */
+    uint32_t frame, frame_now;
+    /* Number of locals of type String, whose words come after the others. */
+    uint32_t strings;
     uint32_t line, last_line;
     bool library, addressed, wanted;
-    bool in_place; /* the result takes the place of the first argument */
+    bool in_place; /* true if the result takes the place of the first argument */
     struct function **calls;
     size_t call_count, call_capacity;
     struct jump_label *labels;
-    struct node *indirect; /* a call through a pointer */
+    struct node *indirect; /* a call through a pointer in this function, or NULL */
 };

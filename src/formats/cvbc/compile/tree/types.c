@@ -1,4 +1,5 @@
-/* Compares types, counts their words and bytes, and names them for messages. Knows nothing of the parser. */
+/* Compares types, computes their sizes in words and bytes, and names them for messages. It does
+ * not depend on the parser. */
 #include "cvbc/compile/tree/types.h"
 #include <stdio.h>
 #include <string.h>
